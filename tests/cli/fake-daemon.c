@@ -180,24 +180,180 @@ static void header_set_mode(const struct fake *fake, struct view_header *h)
 	}
 }
 
+/* Number of functions in mode "many". */
+#define MANY 1234
+
+/* Fill in function @i of mode "many". Rows of one container and program are adjacent. */
+static void fill_function(struct view_row *row, u32 i)
+{
+	const char *container = i < 800 ? "web" : i < 1200 ? "db" : "cache";
+	const char *program = i < 500 ? "nginx" : i < 800 ? "php" : i < 1200 ? "postgres" : "redis";
+	u64 samples = 2000000 / (i + 1);
+
+	*row = (struct view_row){
+		.samples = samples,
+		.memory = samples / 2,
+		.loads = samples / 4,
+		.stores = samples / 4,
+		.dram = i % 7 ? samples / 20 : samples / 3,
+		.latency_sum = samples * (20 + i % 50),
+		.p50 = 20 + i % 50,
+		.p99 = 200 + i % 50,
+	};
+	row->level[SPE_LEVEL_L1] = row->memory - row->dram;
+	row->level[SPE_LEVEL_DRAM] = row->dram;
+	row->event[SPE_EVENT_L1D_REFILL] = row->dram;
+	row->event[SPE_EVENT_RETIRED] = samples;
+	strcpy(row->container, container);
+	strcpy(row->process, program);
+	snprintf(row->binary, sizeof(row->binary), "/usr/bin/%s", program);
+	snprintf(row->function, sizeof(row->function), "fn_%04u", i);
+}
+
+/* Remove the names that rows of @group do not have. */
+static void keep_names(struct view_row *row, enum view_group group)
+{
+	bool has_function = group == VIEW_FUNCTION || group == VIEW_LINE;
+
+	if (group == VIEW_BINARY)
+		strcpy(row->container, "");
+	if (group == VIEW_CONTAINER || group == VIEW_BINARY)
+		strcpy(row->process, "");
+	if (!has_function)
+		strcpy(row->function, "");
+	if (!has_function && group != VIEW_BINARY)
+		strcpy(row->binary, "");
+	if (group == VIEW_PROCESS)
+		row->pid = 100 + row->process[0];
+	if (group == VIEW_LINE) {
+		snprintf(row->file, sizeof(row->file), "src/%s.c", row->process);
+		row->line = (u32)strtoul(row->function + strlen("fn_"), NULL, 10) + 1;
+	}
+}
+
+static bool is_same_row(const struct view_row *a, const struct view_row *b)
+{
+	return !strcmp(a->container, b->container) && !strcmp(a->process, b->process) &&
+	       !strcmp(a->function, b->function) && !strcmp(a->binary, b->binary);
+}
+
+static void add_row(struct view_row *to, const struct view_row *row)
+{
+	to->samples += row->samples;
+	to->memory += row->memory;
+	to->loads += row->loads;
+	to->stores += row->stores;
+	to->dram += row->dram;
+	to->latency_sum += row->latency_sum;
+	to->level[SPE_LEVEL_L1] += row->level[SPE_LEVEL_L1];
+	to->level[SPE_LEVEL_DRAM] += row->level[SPE_LEVEL_DRAM];
+	to->event[SPE_EVENT_L1D_REFILL] += row->event[SPE_EVENT_L1D_REFILL];
+	to->event[SPE_EVENT_RETIRED] += row->event[SPE_EVENT_RETIRED];
+}
+
+/* Make the rows of mode "many": of the session "idle" the first three, else all. */
+static void fill_many(struct view *view, enum view_group group, bool idle)
+{
+	static struct view_row rows[MANY];
+	struct view_row row;
+
+	view->rows = rows;
+	view->count = 0;
+	view->header.records = 0;
+	for (u32 i = 0; i < (idle ? 3 : MANY); i++) {
+		fill_function(&row, i);
+		keep_names(&row, group);
+		view->header.records += row.samples;
+		if (view->count && is_same_row(&rows[view->count - 1], &row))
+			add_row(&rows[view->count - 1], &row);
+		else
+			rows[view->count++] = row;
+	}
+}
+
+/* Whether the daemon of mode "slow" replies. SIGUSR1 changes that. */
+static volatile sig_atomic_t is_slow;
+
+static void change_speed(int sig)
+{
+	(void)sig;
+	is_slow = !is_slow;
+}
+
+/* Append a row with names that could disturb a terminal; one has 4 KiB. */
+static int append_hostile(sd_bus_message *reply)
+{
+	char marks[4096] = "mark";
+
+	for (size_t i = 4; i + 2 < sizeof(marks); i += 2)
+		memcpy(marks + i, "\u0301", 3);
+	return sd_bus_message_append(
+		reply, "aa{sv}", 2, 5, "samples", "t", (uint64_t)5000, "container", "s",
+		"\x1b[2J\x1b[31mred\x1b]0;title\x07", "process", "s", "a\nb\rc\td\x7f", "function",
+		"s", marks, "binary", "s", "\u202etxt.exe", 5, "samples", "t", (uint64_t)4000,
+		"container", "s", "\u0301\u0301", "process", "s", "\xc2\x9b", "function", "s",
+		"\U0001f600\u200b\u5bb9\u5668", "binary", "s", "plain");
+}
+
+static int reply_hostile(sd_bus_message *m, struct view *view)
+{
+	sd_bus_message *reply = NULL;
+	int r = sd_bus_message_new_method_return(m, &reply);
+
+	strcpy(view->header.fault, "fault \x1b[2J\x1b[Hof an SPU");
+	view->header.faults = 1;
+	if (r >= 0)
+		r = view_append_header(reply, &view->header);
+	if (r >= 0)
+		r = append_hostile(reply);
+	if (r >= 0)
+		r = sd_bus_send(NULL, reply, NULL);
+	sd_bus_message_unref(reply);
+	return r;
+}
+
+/* Read the arguments of GetView, or of GetWindow, which has a period before them. */
+static int read_arguments(sd_bus_message *m, enum view_group *ret_group, u32 *ret_limit)
+{
+	const char *period, *group, *sort;
+	int r;
+
+	if (!strcmp(sd_bus_message_get_member(m), "GetWindow"))
+		r = sd_bus_message_read(m, "sssu", &period, &group, &sort, ret_limit);
+	else
+		r = sd_bus_message_read(m, "ssu", &group, &sort, ret_limit);
+	return r < 0 ? r : view_group_parse(group, ret_group);
+}
+
 static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	struct fake *fake = userdata;
 	struct view view = { .header = header, .count = ARRAY_SIZE(functions), .rows = functions };
-	const char *group, *sort;
+	bool idle = !strcmp(sd_bus_message_get_path(m), "/org/speprof1/session/idle");
+	enum view_group group = VIEW_FUNCTION;
 	sd_bus_message *reply;
 	u32 limit;
 	int r = set_refusal(fake, error);
 
 	if (r < 0)
 		return r;
-	r = sd_bus_message_read(m, "ssu", &group, &sort, &limit);
+	r = read_arguments(m, &group, &limit);
 	if (r < 0)
 		return r;
 	if (mode_is(fake, "resizing"))
 		resize_caller(m);
 	if (mode_is(fake, "malformed"))
 		return sd_bus_reply_method_return(m, "a{sv}aa{sv}", 1, "records", "s", "many", 0);
+	if (mode_is(fake, "hostile"))
+		return reply_hostile(m, &view);
+	while (is_slow)
+		pause();
+	if (mode_is(fake, "many") || mode_is(fake, "slow")) {
+		fill_many(&view, group, idle);
+		view.header.cpus_held = 12;
+		view.header.interval_longest_ns = 4000000;
+		view.header.lost = 2048;
+	}
 	if (mode_is(fake, "empty"))
 		view.count = 0;
 	header_set_mode(fake, &view.header);
@@ -374,6 +530,19 @@ static int get_version(sd_bus *bus, const char *path, const char *interface, con
 				     mode_is(userdata, "old") ? "0.0.9" : SPEPROF_VERSION);
 }
 
+/* Reply with the same histograms for each row. */
+static int get_figures(sd_bus_message *m, void *userdata, sd_bus_error *error)
+{
+	if (!mode_is(userdata, "many"))
+		return sd_bus_error_set(error, "org.speprof1.NoSuchFunction",
+					"There is no such function with samples.");
+	return sd_bus_reply_method_return(
+		m, "a{sv}", 3, "backend", "s", "emulated", "latency_total", "(tta(ut))",
+		(uint64_t)1000, (uint64_t)55000, 3, 15, (uint64_t)600, 63, (uint64_t)300, 511,
+		(uint64_t)100, "latency_issue", "(tta(ut))", (uint64_t)10, (uint64_t)70, 1, 7,
+		(uint64_t)10);
+}
+
 static int get_session(sd_bus *bus, const char *path, const char *interface, const char *property,
 		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
@@ -396,6 +565,9 @@ static const sd_bus_vtable session_vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Name", "s", get_session, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("State", "s", get_session, 0, 0),
+	SD_BUS_METHOD("GetView", "ssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("GetWindow", "sssu", "a{sv}aa{sv}", get_view, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("GetFigures", "sa{sv}", "a{sv}", get_figures, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END,
 };
 
@@ -478,6 +650,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 2;
+	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = change_speed }, NULL);
 	r = sd_bus_new(&bus);
 	if (r >= 0)
 		r = sd_bus_set_address(bus, argv[1]);
@@ -504,6 +677,8 @@ int main(int argc, char **argv)
 		r = sd_bus_process(bus, NULL);
 		if (r == 0)
 			r = sd_bus_wait(bus, UINT64_MAX);
+		if (r == -EINTR)
+			r = 0;
 	}
 	sd_bus_flush_close_unref(bus);
 	return 0;

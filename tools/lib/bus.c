@@ -261,6 +261,11 @@ int bus_use_session(struct bus *bus, const char *session)
 	return STATUS_OK;
 }
 
+const char *bus_session(const struct bus *bus)
+{
+	return *bus->profile ? bus->profile + strlen(BUS_PATH "/session/") : "machine";
+}
+
 int bus_new(struct bus **ret_bus)
 {
 	struct bus *bus;
@@ -385,6 +390,38 @@ int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
 				      view_group_name(group), view_sort_name(sort), limit);
 
 	return status ? status : bus_view_read(bus, "GetWindow", reply, ret_view);
+}
+
+/* Call a method of a session. */
+static int bus_call_session(struct bus *bus, const char *session, const char *method,
+			    sd_bus_message **ret_reply, const char *types, ...)
+{
+	char path[sizeof(BUS_PATH) + 80];
+	va_list args;
+	int status;
+
+	snprintf(path, sizeof(path), BUS_PATH "/session/%s", session);
+	va_start(args, types);
+	status = bus_call_object(bus, path, BUS_NAME ".Session", method, ret_reply, types, args);
+	va_end(args);
+	return status;
+}
+
+int bus_view_session(struct bus *bus, const char *session, enum view_span span,
+		     enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view)
+{
+	const char *method = span == VIEW_SPAN_START ? "GetView" : "GetWindow";
+	sd_bus_message *reply = NULL;
+	int status;
+
+	if (span == VIEW_SPAN_START)
+		status = bus_call_session(bus, session, method, &reply, "ssu",
+					  view_group_name(group), view_sort_name(sort), limit);
+	else
+		status = bus_call_session(bus, session, method, &reply, "sssu",
+					  view_span_name(span), view_group_name(group),
+					  view_sort_name(sort), limit);
+	return status ? status : bus_view_read(bus, method, reply, ret_view);
 }
 
 int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,

@@ -50,6 +50,9 @@ struct bus *bus_free(struct bus *bus);
  */
 int bus_use_session(struct bus *bus, const char *session);
 
+/** bus_session() - return the name of the session that bus_use_session() has set, or "machine" */
+const char *bus_session(const struct bus *bus);
+
 /** bus_quiet() - store errors for bus_error() instead of printing them */
 void bus_quiet(struct bus *bus);
 
@@ -120,6 +123,19 @@ int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
  */
 int bus_query(struct bus *bus, const struct query *query, struct view_header *ret_header,
 	      char **ret_json);
+ * bus_view_session() - request a profile of any session
+ * @bus: a connection of bus_new()
+ * @session: name of the session
+ * @span: VIEW_SPAN_START for the profile since sampling began, or a period that ends now
+ * @group: what a row represents
+ * @sort: order of rows
+ * @limit: maximum number of rows, 1 to BUS_ROWS
+ * @ret_view: the caller clears it by view_clear()
+ *
+ * Return: &enum status.
+ */
+int bus_view_session(struct bus *bus, const char *session, enum view_span span,
+		     enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view);
 
 /**
  * bus_dump_memory() - request shared cache lines, hot pages and NUMA nodes as JSON

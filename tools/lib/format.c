@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "format.h"
 
-#include "table.h"
-#include "terminal.h"
 #include "text.h"
 
-/* Print items two spaces apart, and wrap lines between two items */
+/*
+ * Print items two spaces apart, and wrap lines between two items; or pass the items to @item, if it
+ * is set
+ */
 struct flow {
 	FILE *out;
 	const struct format *format;
 	size_t column;
+	format_item_fn item;
+	void *ctx;
 };
 
 static void flow_word(struct flow *flow, enum term_ink ink, const char *text, size_t gap)
@@ -40,6 +43,10 @@ static void flow_item(struct flow *flow, enum term_ink ink, const char *text)
 	char words[1024], *rest = words, *word;
 	size_t gap = 2;
 
+	if (flow->item) {
+		flow->item(flow->ctx, ink, text);
+		return;
+	}
 	if (!flow->format->width || text_width(text) <= flow->format->width) {
 		flow_word(flow, ink, text, gap);
 		return;
@@ -52,6 +59,8 @@ static void flow_item(struct flow *flow, enum term_ink ink, const char *text)
 
 static void flow_end(struct flow *flow)
 {
+	if (flow->item)
+		return;
 	fputc('\n', flow->out);
 	flow->column = 0;
 }
@@ -372,30 +381,48 @@ static void header_interval(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
+static void header_if_held(struct flow *flow, const struct view_header *header)
+{
+	if (!header->cpus_held || header_recorded(header))
+		return;
+	header_held(flow, header);
+	flow_end(flow);
+}
+
 void format_held(FILE *out, const struct view_header *header, const struct format *format)
 {
 	struct flow flow = { .out = out, .format = format };
 
-	if (!header->cpus_held || header_recorded(header))
-		return;
-	header_held(&flow, header);
-	flow_end(&flow);
+	header_if_held(&flow, header);
+}
+
+static void header_flow(struct flow *flow, const struct view_header *header)
+{
+	header_state(flow, header);
+	header_ledgers(flow, header);
+	header_advice(flow, header);
+	header_trouble(flow, header);
+	header_if_held(flow, header);
+	/*
+	 * For a daemon "speprof status" prints the causes; for a recording only this header does.
+	 */
+	if (header_recorded(header))
+		header_blind(flow, header);
 }
 
 void format_header(FILE *out, const struct view_header *header, const struct format *format)
 {
 	struct flow flow = { .out = out, .format = format };
 
-	header_state(&flow, header);
-	header_ledgers(&flow, header);
-	header_advice(&flow, header);
-	header_trouble(&flow, header);
-	format_held(out, header, format);
-	/*
-	 * For a daemon "speprof status" prints the causes; for a recording only this header does.
-	 */
-	if (header_recorded(header))
-		header_blind(&flow, header);
+	header_flow(&flow, header);
+}
+
+void format_header_items(const struct view_header *header, format_item_fn item, void *ctx)
+{
+	static const struct format format;
+	struct flow flow = { .format = &format, .item = item, .ctx = ctx };
+
+	header_flow(&flow, header);
 }
 
 void format_status(FILE *out, const struct view_header *header, const struct format *format)
@@ -414,24 +441,9 @@ void format_status(FILE *out, const struct view_header *header, const struct for
 	header_tasks(&flow, header);
 }
 
-enum column {
-	COLUMN_SHARE,
-	COLUMN_TRUTH,
-	COLUMN_CONTAINER,
-	COLUMN_PROCESS,
-	COLUMN_PID,
-	COLUMN_FUNCTION,
-	COLUMN_BINARY,
-	COLUMN_SOURCE,
-	COLUMN_WEIGHT,
-	COLUMN_DRAM,
-	COLUMN_LATENCY,
-	COLUMNS,
-};
-
 /**
  * struct layout - a table of the rows of a view
- * @shown: a bit for each &enum column that is printed
+ * @shown: a bit for each &enum format_column that is printed
  */
 struct layout {
 	const struct view *view;
@@ -441,33 +453,33 @@ struct layout {
 
 #define CELL_SIZE TABLE_CELL
 
-static void print_heading(const struct layout *layout, enum column column, char *ret)
+static void print_heading(const struct layout *layout, enum format_column column, char *ret)
 {
-	static const char *const names[COLUMNS] = {
-		[COLUMN_SHARE] = "SHARE",
-		[COLUMN_TRUTH] = "TRUTH",
-		[COLUMN_CONTAINER] = "CONTAINER",
-		[COLUMN_PROCESS] = "PROCESS",
-		[COLUMN_PID] = "PID",
-		[COLUMN_FUNCTION] = "FUNCTION",
-		[COLUMN_BINARY] = "BINARY",
-		[COLUMN_SOURCE] = "SOURCE",
-		[COLUMN_DRAM] = "DRAM",
-		[COLUMN_LATENCY] = "p50/p99 cycles",
+	static const char *const names[FORMAT_COLUMNS] = {
+		[FORMAT_COLUMN_SHARE] = "SHARE",
+		[FORMAT_COLUMN_TRUTH] = "TRUTH",
+		[FORMAT_COLUMN_CONTAINER] = "CONTAINER",
+		[FORMAT_COLUMN_PROCESS] = "PROCESS",
+		[FORMAT_COLUMN_PID] = "PID",
+		[FORMAT_COLUMN_FUNCTION] = "FUNCTION",
+		[FORMAT_COLUMN_BINARY] = "BINARY",
+		[FORMAT_COLUMN_SOURCE] = "SOURCE",
+		[FORMAT_COLUMN_DRAM] = "DRAM",
+		[FORMAT_COLUMN_LATENCY] = "p50/p99 cycles",
 	};
 	bool modelled = layout->view->header.backend == BACKEND_EMULATED;
 	const char *name = names[column];
 
-	if (column == COLUMN_WEIGHT)
+	if (column == FORMAT_COLUMN_WEIGHT)
 		name = view_sort_heading(layout->format->sort);
-	if (column == COLUMN_PROCESS && layout->format->group != VIEW_PROCESS)
+	if (column == FORMAT_COLUMN_PROCESS && layout->format->group != VIEW_PROCESS)
 		name = "PROGRAM";
 	/* Align the slashes of latencies, with or without a "~" behind the number. */
-	if (column >= COLUMN_WEIGHT)
+	if (column >= FORMAT_COLUMN_WEIGHT)
 		snprintf(ret, CELL_SIZE, "%s%s",
-			 modelled		  ? "~" :
-			 column == COLUMN_LATENCY ? " " :
-						    "",
+			 modelled			 ? "~" :
+			 column == FORMAT_COLUMN_LATENCY ? " " :
+							   "",
 			 name);
 	else
 		snprintf(ret, CELL_SIZE, "%s", name);
@@ -508,86 +520,91 @@ static void print_source(const struct view_row *row, char *ret)
 		snprintf(ret, CELL_SIZE, "-");
 }
 
-static void print_value(const struct layout *layout, const struct view_row *row, enum column column,
-			char *ret)
+static void print_value(const struct layout *layout, const struct view_row *row,
+			enum format_column column, char *ret)
 {
 	unsigned int unit = view_unit(&layout->view->header);
 
 	switch (column) {
-	case COLUMN_SHARE:
+	case FORMAT_COLUMN_SHARE:
 		text_percent(ret, view_part(row, unit), view_whole(&layout->view->header, unit));
 		break;
-	case COLUMN_TRUTH:
+	case FORMAT_COLUMN_TRUTH:
 		print_known_share(layout, row, ret);
 		break;
-	case COLUMN_CONTAINER:
+	case FORMAT_COLUMN_CONTAINER:
 		snprintf(ret, CELL_SIZE, "%s", row->container);
 		break;
-	case COLUMN_PROCESS:
+	case FORMAT_COLUMN_PROCESS:
 		snprintf(ret, CELL_SIZE, "%s", row->process);
 		break;
-	case COLUMN_PID:
+	case FORMAT_COLUMN_PID:
 		snprintf(ret, CELL_SIZE, row->pid > 0 ? "%d" : "-", row->pid);
 		break;
-	case COLUMN_FUNCTION:
+	case FORMAT_COLUMN_FUNCTION:
 		snprintf(ret, CELL_SIZE, "%s", row->function);
 		break;
-	case COLUMN_BINARY:
+	case FORMAT_COLUMN_BINARY:
 		snprintf(ret, CELL_SIZE, "%s", row->binary);
 		break;
-	case COLUMN_SOURCE:
+	case FORMAT_COLUMN_SOURCE:
 		print_source(row, ret);
 		break;
-	case COLUMN_WEIGHT:
+	case FORMAT_COLUMN_WEIGHT:
 		text_count(ret, view_key(row, layout->format->sort, UNITS));
 		break;
-	case COLUMN_DRAM:
+	case FORMAT_COLUMN_DRAM:
 		text_percent_whole(ret, row->dram, row->memory);
 		break;
-	case COLUMN_LATENCY:
+	case FORMAT_COLUMN_LATENCY:
 		snprintf(ret, CELL_SIZE, row->p99 ? "%4u/%u" : "   -", row->p50, row->p99);
 		break;
-	case COLUMNS:
+	case FORMAT_COLUMNS:
 		break;
 	}
 }
 
-static bool column_right(enum column column)
+static bool column_right(enum format_column column)
 {
-	return column == COLUMN_SHARE || column == COLUMN_TRUTH || column == COLUMN_PID ||
-	       column == COLUMN_WEIGHT || column == COLUMN_DRAM;
+	return column == FORMAT_COLUMN_SHARE || column == FORMAT_COLUMN_TRUTH ||
+	       column == FORMAT_COLUMN_PID || column == FORMAT_COLUMN_WEIGHT ||
+	       column == FORMAT_COLUMN_DRAM;
 }
 
 static u32 shown_columns(const struct format *format)
 {
-	u32 shown = 1U << COLUMN_SHARE | 1U << COLUMN_DRAM | 1U << COLUMN_LATENCY;
+	u32 shown =
+		1U << FORMAT_COLUMN_SHARE | 1U << FORMAT_COLUMN_DRAM | 1U << FORMAT_COLUMN_LATENCY;
 
-	shown |= 1U << (format->group == VIEW_BINARY ? COLUMN_BINARY : COLUMN_CONTAINER);
+	shown |= 1U << (format->group == VIEW_BINARY ? FORMAT_COLUMN_BINARY :
+						       FORMAT_COLUMN_CONTAINER);
 	if (format->known_shares)
-		shown |= 1U << COLUMN_TRUTH;
+		shown |= 1U << FORMAT_COLUMN_TRUTH;
 	if (format->group != VIEW_CONTAINER && format->group != VIEW_BINARY)
-		shown |= 1U << COLUMN_PROCESS;
+		shown |= 1U << FORMAT_COLUMN_PROCESS;
 	if (format->group == VIEW_PROCESS)
-		shown |= 1U << COLUMN_PID;
+		shown |= 1U << FORMAT_COLUMN_PID;
 	if (format->group == VIEW_FUNCTION || format->group == VIEW_LINE)
-		shown |= 1U << COLUMN_FUNCTION;
+		shown |= 1U << FORMAT_COLUMN_FUNCTION;
 	if (format->group == VIEW_LINE)
-		shown |= 1U << COLUMN_SOURCE;
+		shown |= 1U << FORMAT_COLUMN_SOURCE;
 	if (format->sort != VIEW_SORT_SAMPLES)
-		shown |= 1U << COLUMN_WEIGHT;
-	return shown;
+		shown |= 1U << FORMAT_COLUMN_WEIGHT;
+	return shown & ~format->hidden;
 }
 
-static void add_column(const struct layout *layout, enum column c, struct table *table)
+static void add_column(const struct layout *layout, enum format_column c, struct table *table)
 {
 	/* The order in which columns of names are shortened, and the widths to shorten them to. */
 	static const struct {
 		unsigned int order;
 		size_t floor[2];
-	} shrink[COLUMNS] = {
-		[COLUMN_FUNCTION] = { 1, { 24, 12 } }, [COLUMN_CONTAINER] = { 2, { 16, 9 } },
-		[COLUMN_PROCESS] = { 3, { 12, 7 } },   [COLUMN_SOURCE] = { 4, { 16, 0 } },
-		[COLUMN_BINARY] = { 5, { 0, 16 } },
+	} shrink[FORMAT_COLUMNS] = {
+		[FORMAT_COLUMN_FUNCTION] = { 1, { 24, 12 } },
+		[FORMAT_COLUMN_CONTAINER] = { 2, { 16, 9 } },
+		[FORMAT_COLUMN_PROCESS] = { 3, { 12, 7 } },
+		[FORMAT_COLUMN_SOURCE] = { 4, { 16, 0 } },
+		[FORMAT_COLUMN_BINARY] = { 5, { 0, 16 } },
 	};
 	char heading[CELL_SIZE];
 	struct table_column *column;
@@ -598,33 +615,40 @@ static void add_column(const struct layout *layout, enum column c, struct table 
 	column->order = shrink[c].order;
 	memcpy(column->floor, shrink[c].floor, sizeof(column->floor));
 	/* SHARE and TRUTH belong together, with only one space between them. */
-	if (c == COLUMN_TRUTH)
+	if (c == FORMAT_COLUMN_TRUTH)
 		column->gap = 1;
-	if (c == COLUMN_SHARE) {
+	if (c == FORMAT_COLUMN_SHARE) {
 		column->heading_left = true;
 		column->width = 6;
 	}
 }
 
-void format_table(FILE *out, const struct view *view, const struct format *format)
+u32 format_fill_table(const struct view *view, const struct format *format, struct table *table)
 {
 	struct layout layout = { .view = view, .format = format, .shown = shown_columns(format) };
-	struct table table = { 0 };
 	char cell[CELL_SIZE];
 
-	for (enum column c = 0; c < COLUMNS; c++)
+	for (enum format_column c = 0; c < FORMAT_COLUMNS; c++)
 		if (layout.shown & 1U << c)
-			add_column(&layout, c, &table);
+			add_column(&layout, c, table);
 	for (u32 i = 0; i < view->count; i++) {
-		u32 row = table_add_row(&table), at = 0;
+		u32 row = table_add_row(table), at = 0;
 
-		for (enum column c = 0; c < COLUMNS; c++) {
+		for (enum format_column c = 0; c < FORMAT_COLUMNS; c++) {
 			if (!(layout.shown & 1U << c))
 				continue;
 			print_value(&layout, &view->rows[i], c, cell);
-			table_set(&table, row, at++, cell);
+			table_set(table, row, at++, cell);
 		}
 	}
+	return layout.shown;
+}
+
+void format_table(FILE *out, const struct view *view, const struct format *format)
+{
+	struct table table = { 0 };
+
+	format_fill_table(view, format, &table);
 	table_print(&table, out, format->width, format->colour);
 	table_deinit(&table);
 }

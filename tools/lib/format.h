@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include "table.h"
+#include "terminal.h"
 #include "view/view.h"
 
 /**
@@ -23,6 +25,22 @@ struct known_share {
 /* maximum number of options --truth */
 #define KNOWN_SHARES_MAX 8
 
+/** enum format_column - the columns of a table of rows, in their order */
+enum format_column {
+	FORMAT_COLUMN_SHARE,
+	FORMAT_COLUMN_TRUTH,
+	FORMAT_COLUMN_CONTAINER,
+	FORMAT_COLUMN_PROCESS, /* a process, or a program */
+	FORMAT_COLUMN_PID,
+	FORMAT_COLUMN_FUNCTION,
+	FORMAT_COLUMN_BINARY,
+	FORMAT_COLUMN_SOURCE, /* file and line */
+	FORMAT_COLUMN_WEIGHT, /* what rows are sorted by, unless that is the share */
+	FORMAT_COLUMN_DRAM,
+	FORMAT_COLUMN_LATENCY,
+	FORMAT_COLUMNS,
+};
+
 /**
  * struct format - how a view is printed
  * @name: name of the recording; NULL: the daemon's profile
@@ -31,6 +49,7 @@ struct known_share {
  * @width: columns of the terminal; 0: lines of any length
  * @group: what a row represents
  * @sort: the order of rows
+ * @hidden: a bit for each &enum format_column that is never shown
  * @colour: whether to print colours by escape sequences
  */
 struct format {
@@ -40,11 +59,22 @@ struct format {
 	size_t width;
 	enum view_group group;
 	enum view_sort sort;
+	u32 hidden;
 	bool colour;
 };
 
 /** format_header() - print the state and the ledgers of @header */
 void format_header(FILE *out, const struct view_header *header, const struct format *format);
+
+/** format_item_fn - a function that receives an item of a header; @text is valid during the call */
+typedef void (*format_item_fn)(void *ctx, enum term_ink ink, const char *text);
+
+/**
+ * format_header_items() - pass the items that format_header() prints to a function
+ * @item: called for each item, in the order of format_header()
+ * @ctx: its first argument
+ */
+void format_header_items(const struct view_header *header, format_item_fn item, void *ctx);
 
 /**
  * format_status() - print as format_header() does, and also memory, task events and configuration
@@ -53,6 +83,14 @@ void format_status(FILE *out, const struct view_header *header, const struct for
 
 /** format_held() - print the interval and the CPUs that sample less often, if there are any */
 void format_held(FILE *out, const struct view_header *header, const struct format *format);
+
+/**
+ * format_fill_table() - make a table of all rows of @view
+ * @table: an empty table; the caller frees it by table_deinit()
+ *
+ * Return: a bit for each &enum format_column that the table has.
+ */
+u32 format_fill_table(const struct view *view, const struct format *format, struct table *table);
 
 /** format_table() - print headings and all rows of @view; only the headings if it has no rows */
 void format_table(FILE *out, const struct view *view, const struct format *format);

@@ -94,10 +94,7 @@ static void print_counts(const char *label, json_object *counts, u64 whole)
 	}
 }
 
-/*
- * Return the upper bound of the bucket with the @permille/1000 quantile of (count, sum, buckets).
- */
-static u64 latency_quantile(json_object *latency, u32 permille)
+u64 statistics_quantile(json_object *latency, u32 permille)
 {
 	json_object *buckets = json_object_array_get_idx(latency, 2);
 	u64 count = json_object_get_uint64(json_object_array_get_idx(latency, 0)), seen = 0;
@@ -120,8 +117,8 @@ static void print_latency(const char *label, json_object *latency)
 		return;
 	printf("  %-24s mean %" PRIu64 ", p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64 "\n",
 	       label, json_object_get_uint64(json_object_array_get_idx(latency, 1)) / count,
-	       latency_quantile(latency, 500), latency_quantile(latency, 990),
-	       latency_quantile(latency, 999));
+	       statistics_quantile(latency, 500), statistics_quantile(latency, 990),
+	       statistics_quantile(latency, 999));
 }
 
 void statistics_print(json_object *object)

@@ -29,6 +29,13 @@ json_object *statistics_json(const struct counters *counters, const char *backen
  */
 void statistics_print(json_object *object);
 
+/**
+ * statistics_quantile() - return the upper bound of the bucket with a quantile
+ * @latency: an array of count, sum and buckets, such as "latency_total" of statistics_json()
+ * @permille: the quantile, 0 to 1000
+ */
+u64 statistics_quantile(json_object *latency, u32 permille);
+
 /** statistics_print_histograms() - print a histogram of each latency of @object */
 void statistics_print_histograms(json_object *object);
 

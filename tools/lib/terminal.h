@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The terminal: its size, its colours, and the raw mode of the live view, which ends with the
- * process, however that ends
- */
+/* The terminal: its size and its colours */
 #ifndef SPEPROF_TERMINAL_H
 #define SPEPROF_TERMINAL_H
 
@@ -17,6 +14,9 @@ enum term_ink {
 	TERM_FAINT, /* hints */
 	TERM_WARN, /* something needs attention: modelled values, stopped sampling */
 	TERM_BAD, /* something was lost */
+	TERM_WARM, /* a row with a large share of what rows are sorted by */
+	TERM_HOT, /* a row with most of it */
+	TERM_INKS,
 };
 
 /** term_ink() - print @text to @out, in the colour of @ink if @colour is set */
@@ -35,31 +35,5 @@ bool term_colour(void);
  * @ret_height: lines; 0 if it is no terminal
  */
 void term_size(size_t *ret_width, size_t *ret_height);
-
-/**
- * term_raw() - switch to the alternate screen, and read keys one by one without echo
- *
- * A signal that ends the process, or a crash, restores the terminal first.
- *
- * Return: 0 or negative errno.
- */
-int term_raw(void);
-
-/** term_restore() - undo term_raw(); does nothing if that was not called */
-void term_restore(void);
-
-/**
- * term_key() - wait for a key
- * @timeout_ms: maximum time to wait, in milliseconds
- *
- * Return: the byte of the key, or TERM_KEY_UP, _DOWN and _OTHER for sequences; TERM_KEY_RESIZE if
- * the size of the terminal changed; 0 after the timeout; -EIO if the terminal was closed.
- */
-int term_key(int timeout_ms);
-
-#define TERM_KEY_UP	256
-#define TERM_KEY_DOWN	257
-#define TERM_KEY_OTHER	258
-#define TERM_KEY_RESIZE 259
 
 #endif

@@ -10,7 +10,7 @@ from .cache import cached, content_key
 # Packages that the build of userspace needs (scripts/deps build and test), and those of the compiler.
 PACKAGES = ("libc6-dev", "libgcc-12-dev", "libcmocka-dev", "libelf-dev", "libjson-c-dev",
             "libsystemd-dev", "liburing-dev", "libbpf-dev", "zlib1g-dev", "libdw-dev",
-            "liblzma-dev", "libiberty-dev", "libseccomp-dev", "libsqlite3-dev")
+            "liblzma-dev", "libiberty-dev", "libseccomp-dev", "libsqlite3-dev", "libncurses-dev")
 
 
 def unpack(architecture, packages, into):

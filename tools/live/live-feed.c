@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "live-feed.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "lib/bus-message.h"
+#include "lib/exit-status.h"
+#include "lib/session-list.h"
+
+/**
+ * struct live_feed - the thread and what it shares
+ * @lock: protects the fields below it
+ * @query: the next query, if @queried is set
+ * @reply: the last reply, if @replied is set
+ * @busy: whether the thread makes a query
+ * @event: readable while @replied is set
+ */
+struct live_feed {
+	struct bus *bus;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct live_query query;
+	struct live_reply reply;
+	bool queried;
+	bool replied;
+	bool busy;
+	bool stop;
+	int event;
+};
+
+void live_reply_clear(struct live_reply *reply)
+{
+	view_clear(&reply->view);
+	json_object_put(reply->sessions);
+	json_object_put(reply->figures);
+	*reply = (struct live_reply){ 0 };
+}
+
+/* Append the names that choose a row: those that rows of its group have. */
+static int append_row(sd_bus_message *m, const struct live_query *query)
+{
+	const struct view_row *row = &query->row;
+	bool functions = query->group == VIEW_FUNCTION || query->group == VIEW_LINE;
+	const char *const texts[][2] = {
+		{ "container", query->group == VIEW_BINARY ? "" : row->container },
+		{ "process", functions ? row->process : "" },
+		{ "function", functions ? row->function : "" },
+		{ "binary", functions || query->group == VIEW_BINARY ? row->binary : "" },
+	};
+	int r = sd_bus_message_append(m, "s", view_span_name(query->figures_period));
+
+	if (r >= 0)
+		r = sd_bus_message_open_container(m, 'a', "{sv}");
+	for (size_t i = 0; i < ARRAY_SIZE(texts) && r >= 0; i++)
+		if (*texts[i][1])
+			r = sd_bus_message_append(m, "{sv}", texts[i][0], "s", texts[i][1]);
+	if (r >= 0 && query->group == VIEW_PROCESS && row->pid > 0)
+		r = sd_bus_message_append(m, "{sv}", "pid", "i", row->pid);
+	return r < 0 ? r : sd_bus_message_close_container(m);
+}
+
+static int query_figures(struct bus *bus, const struct live_query *query, json_object **ret_figures)
+{
+	char path[sizeof(SESSION_OBJECTS) + LIVE_SESSION];
+	json_object *answer = NULL;
+	sd_bus_message *m = NULL;
+	int status;
+
+	snprintf(path, sizeof(path), SESSION_OBJECTS "%s", query->session);
+	status = bus_message_new(bus, path, BUS_NAME ".Session", "GetFigures", &m);
+	if (!status && append_row(m, query) < 0)
+		status = STATUS_FAILED;
+	if (!status)
+		status = bus_invoke_message(bus, m, &answer);
+	if (!status)
+		*ret_figures = json_object_get(json_object_array_get_idx(answer, 0));
+	json_object_put(answer);
+	sd_bus_message_unref(m);
+	return status;
+}
+
+static void feed_figures(struct bus *bus, const struct live_query *query, struct live_reply *reply)
+{
+	if (query->group == VIEW_PROGRAM)
+		snprintf(reply->figures_error, sizeof(reply->figures_error),
+			 "programs have none; choose a function");
+	else if (query_figures(bus, query, &reply->figures))
+		snprintf(reply->figures_error, sizeof(reply->figures_error), "%s", bus_error(bus));
+}
+
+static void feed_query(struct bus *bus, const struct live_query *query, struct live_reply *reply)
+{
+	*reply = (struct live_reply){ .id = query->id };
+	reply->status = bus_view_session(bus, query->session, query->period, query->group,
+					 query->sort, BUS_ROWS, &reply->view);
+	if (reply->status) {
+		snprintf(reply->error, sizeof(reply->error), "%s", bus_error(bus));
+		return;
+	}
+	if (query->sessions && session_list(bus, &reply->sessions))
+		reply->sessions = NULL;
+	if (query->figures)
+		feed_figures(bus, query, reply);
+}
+
+static void feed_publish(struct live_feed *feed, const struct live_reply *reply)
+{
+	if (feed->replied)
+		live_reply_clear(&feed->reply);
+	feed->reply = *reply;
+	feed->replied = true;
+	eventfd_write(feed->event, 1);
+}
+
+static void *feed_run(void *arg)
+{
+	struct live_feed *feed = arg;
+	struct live_query query;
+	struct live_reply reply;
+
+	pthread_mutex_lock(&feed->lock);
+	while (!feed->stop) {
+		if (!feed->queried) {
+			pthread_cond_wait(&feed->changed, &feed->lock);
+			continue;
+		}
+		query = feed->query;
+		feed->queried = false;
+		feed->busy = true;
+		pthread_mutex_unlock(&feed->lock);
+		feed_query(feed->bus, &query, &reply);
+		pthread_mutex_lock(&feed->lock);
+		feed->busy = false;
+		feed_publish(feed, &reply);
+	}
+	pthread_mutex_unlock(&feed->lock);
+	return NULL;
+}
+
+int live_feed_new(struct bus *bus, struct live_feed **ret_feed)
+{
+	struct live_feed *feed = calloc(1, sizeof(*feed));
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+	sigset_t all, before;
+	int r;
+
+	if (!feed)
+		return -ENOMEM;
+	feed->bus = bus;
+	pthread_mutex_init(&feed->lock, NULL);
+	pthread_cond_init(&feed->changed, NULL);
+	feed->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (feed->event < 0) {
+		r = errno;
+	} else {
+		/* A signal must not interrupt a call of the daemon: the main thread handles them. */
+		sigfillset(&all);
+		for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
+			sigdelset(&all, faults[i]);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		r = pthread_create(&feed->thread, NULL, feed_run, feed);
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	if (r) {
+		if (feed->event >= 0)
+			close(feed->event);
+		free(feed);
+		return -r;
+	}
+	*ret_feed = feed;
+	return 0;
+}
+
+void live_feed_free(struct live_feed *feed)
+{
+	bool busy;
+
+	pthread_mutex_lock(&feed->lock);
+	feed->stop = true;
+	busy = feed->busy;
+	pthread_cond_signal(&feed->changed);
+	pthread_mutex_unlock(&feed->lock);
+	if (busy) {
+		pthread_detach(feed->thread);
+		return;
+	}
+	pthread_join(feed->thread, NULL);
+	bus_free(feed->bus);
+	if (feed->replied)
+		live_reply_clear(&feed->reply);
+	close(feed->event);
+	free(feed);
+}
+
+int live_feed_fd(const struct live_feed *feed)
+{
+	return feed->event;
+}
+
+void live_feed_send(struct live_feed *feed, const struct live_query *query)
+{
+	pthread_mutex_lock(&feed->lock);
+	feed->query = *query;
+	feed->queried = true;
+	pthread_cond_signal(&feed->changed);
+	pthread_mutex_unlock(&feed->lock);
+}
+
+bool live_feed_receive(struct live_feed *feed, struct live_reply *ret_reply)
+{
+	eventfd_t ignored;
+	bool replied;
+
+	pthread_mutex_lock(&feed->lock);
+	replied = feed->replied;
+	if (replied) {
+		*ret_reply = feed->reply;
+		feed->replied = false;
+		eventfd_read(feed->event, &ignored);
+	}
+	pthread_mutex_unlock(&feed->lock);
+	return replied;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Query the daemon by a thread of its own, so that keys work while the daemon is slow. One query
+ * is made at a time.
+ */
+#ifndef SPEPROF_LIVE_FEED_H
+#define SPEPROF_LIVE_FEED_H
+
+#include <json-c/json.h>
+
+#include "lib/bus.h"
+#include "live-state.h"
+
+/**
+ * struct live_query - what to query
+ * @id: a number that the reply returns
+ * @session: name of the session
+ * @period: the period of the rows
+ * @group, @sort: what a row represents, and the order of rows
+ * @sessions: whether to query the names of sessions, too
+ * @figures: whether to query the histograms of @row, too
+ * @figures_period: the period of the histograms
+ * @row: a row by @group
+ */
+struct live_query {
+	u64 id;
+	char session[LIVE_SESSION];
+	enum view_span period;
+	enum view_group group;
+	enum view_sort sort;
+	bool sessions;
+	bool figures;
+	enum view_span figures_period;
+	struct view_row row;
+};
+
+/**
+ * struct live_reply - what the daemon replied
+ * @id: that of the query
+ * @status: &enum status of the rows
+ * @error: why there are no rows; "" if there are
+ * @view: the rows
+ * @sessions: an array with an object of each session; NULL: not queried, or an error
+ * @figures: the histograms; NULL: not queried, or an error
+ * @figures_error: why there are no histograms; ""
+ */
+struct live_reply {
+	u64 id;
+	int status;
+	char error[512];
+	struct view view;
+	json_object *sessions;
+	json_object *figures;
+	char figures_error[512];
+};
+
+struct live_feed;
+
+/**
+ * live_feed_new() - start the thread
+ * @bus: a quiet connection, which belongs to the feed from now on
+ * @ret_feed: freed by live_feed_free()
+ *
+ * Return: 0 or negative errno; @bus is then unchanged.
+ */
+int live_feed_new(struct bus *bus, struct live_feed **ret_feed);
+
+/**
+ * live_feed_free() - end the thread
+ *
+ * A thread that waits for the daemon keeps its memory until the process exits.
+ */
+void live_feed_free(struct live_feed *feed);
+
+/** live_feed_fd() - return a descriptor that is readable while a reply is available */
+int live_feed_fd(const struct live_feed *feed);
+
+/** live_feed_send() - make a query; it replaces one that has not begun */
+void live_feed_send(struct live_feed *feed, const struct live_query *query);
+
+/**
+ * live_feed_receive() - get the reply
+ * @ret_reply: the caller clears it by live_reply_clear()
+ *
+ * Return: whether there was one.
+ */
+bool live_feed_receive(struct live_feed *feed, struct live_reply *ret_reply);
+
+/** live_reply_clear() - free what a reply has */
+void live_reply_clear(struct live_reply *reply);
+
+#endif

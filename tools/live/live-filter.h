@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The filter of rows in the live view, such as "web* dram>1000 binary!=*libc*". Each word is a
+ * condition, and a row must fulfil all of them.
+ */
+#ifndef SPEPROF_LIVE_FILTER_H
+#define SPEPROF_LIVE_FILTER_H
+
+#include "view/view.h"
+
+/* Bytes of a filter or of a text to search for. */
+#define LIVE_TEXT 128
+/* Maximum number of words of a filter. */
+#define LIVE_WORDS 8
+
+/** struct live_word - a condition; its fields belong to live-filter.c */
+struct live_word {
+	u8 kind;
+	u8 field;
+	bool negated;
+	u64 number;
+	char glob[LIVE_TEXT + 2];
+};
+
+/**
+ * struct live_filter - a filter; without words it accepts all rows
+ * @text: the words as typed; "" for none
+ */
+struct live_filter {
+	char text[LIVE_TEXT];
+	struct live_word word[LIVE_WORDS];
+	u32 count;
+};
+
+/**
+ * live_filter_parse() - parse a filter
+ * @text: words of at most LIVE_TEXT bytes:
+ *	- GLOB: a name of the row matches; without *, ? and [ it contains the text
+ *	- KEY=GLOB, KEY!=GLOB: the name matches, or not; keys are container, program, process,
+ *	  function, binary and file
+ *	- MEASURE>NUMBER, MEASURE<NUMBER: the measures by which rows are sorted
+ *	- "!" in front of any of these: the opposite
+ * @ret_filter: the filter; unchanged on failure
+ * @ret_error: set on failure: one sentence, at most @size bytes
+ *
+ * Upper and lower case are equal.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int live_filter_parse(const char *text, struct live_filter *ret_filter, char *ret_error,
+		      size_t size);
+
+/** live_filter_accepts() - return whether @row fulfils all conditions of @filter */
+bool live_filter_accepts(const struct live_filter *filter, const struct view_row *row);
+
+/** live_row_contains() - return whether a name of @row contains @text, in upper or lower case */
+bool live_row_contains(const struct view_row *row, const char *text);
+
+#endif

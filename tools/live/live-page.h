@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pages of text in the live view: the help, and the details of a row */
+#ifndef SPEPROF_LIVE_PAGE_H
+#define SPEPROF_LIVE_PAGE_H
+
+#include <json-c/json.h>
+
+#include "lib/terminal.h"
+#include "live-state.h"
+
+/* Bytes of a line. */
+#define LIVE_LINE 256
+
+/** struct live_line - a line of a page; @text may have untrusted names */
+struct live_line {
+	enum term_ink ink;
+	char text[LIVE_LINE];
+};
+
+/** struct live_page - a page; @line has @count lines, and memory for @capacity */
+struct live_page {
+	struct live_line *line;
+	u32 count;
+	u32 capacity;
+};
+
+/**
+ * struct live_figures - the histograms of a row
+ * @json: an object of GetFigures; NULL: not received yet, or refused
+ * @error: why the daemon refused them; "": it did not
+ * @period: their period
+ */
+struct live_figures {
+	json_object *json;
+	char error[512];
+	enum view_span period;
+};
+
+/** live_page_help() - append the keys of the live view to @page */
+void live_page_help(struct live_page *page);
+
+/**
+ * live_page_details() - append the details of a row to @page
+ * @row: the row, with names, levels and events of the shown period
+ * @header: header of the view that has the row
+ * @figures: its histograms
+ * @period: the shown period, for the heading
+ * @width: columns of the page
+ */
+void live_page_details(struct live_page *page, const struct view_row *row,
+		       const struct view_header *header, const struct live_figures *figures,
+		       u32 period, u32 width);
+
+/** live_page_clear() - free the lines */
+void live_page_clear(struct live_page *page);
+
+#endif

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "live-state.h"
+
+#include <stdio.h>
+
+#include "lib/bus.h"
+#include "lib/delta.h"
+
+struct live_level *live_state_level(struct live_state *state)
+{
+	return &state->level[state->levels - 1];
+}
+
+const struct live_level *live_state_level_const(const struct live_state *state)
+{
+	return &state->level[state->levels - 1];
+}
+
+static enum view_span state_span(u32 period)
+{
+	return period == LIVE_INTERVAL ? VIEW_SPAN_START : period - 1;
+}
+
+/* Rows of a period can be sorted by fewer measures than those since the start. */
+static void fit_sort(struct live_state *state)
+{
+	if (!view_sort_holds(state->sort, state_span(state->period),
+			     live_state_level(state)->group))
+		state->sort = VIEW_SORT_SAMPLES;
+}
+
+void live_state_init(struct live_state *state, enum view_group group, enum view_sort sort,
+		     u32 period)
+{
+	*state = (struct live_state){ .levels = 1, .sort = sort, .period = period, .page = 1 };
+	state->level[0].group = group;
+	snprintf(state->session, sizeof(state->session), "machine");
+	fit_sort(state);
+}
+
+const char *live_period_name(u32 period)
+{
+	static const char *const names[LIVE_PERIODS] = {
+		[LIVE_INTERVAL] = "last interval",	 [1 + VIEW_SPAN_START] = "since start",
+		[1 + VIEW_SPAN_10S] = "last 10 s",	 [1 + VIEW_SPAN_1M] = "last minute",
+		[1 + VIEW_SPAN_10M] = "last 10 minutes",
+	};
+
+	return names[period];
+}
+
+const char *live_group_plural(enum view_group group)
+{
+	static const char *const names[VIEW_GROUPS] = {
+		[VIEW_FUNCTION] = "functions",	 [VIEW_PROCESS] = "processes",
+		[VIEW_CONTAINER] = "containers", [VIEW_LINE] = "lines",
+		[VIEW_PROGRAM] = "programs",	 [VIEW_BINARY] = "binaries",
+	};
+
+	return names[group];
+}
+
+bool live_row_is(const struct view_row *a, const struct view_row *b)
+{
+	return a->pid == b->pid && a->line == b->line && !strcmp(a->function, b->function) &&
+	       !strcmp(a->file, b->file) && !strcmp(a->container, b->container) &&
+	       !strcmp(a->process, b->process) && !strcmp(a->binary, b->binary);
+}
+
+/* ---- Rows ----------------------------------------------------------------------- */
+
+/* The names of @fixed that rows of a group have. */
+static u32 group_names(enum view_group group)
+{
+	switch (group) {
+	case VIEW_CONTAINER:
+		return LIVE_CONTAINER;
+	case VIEW_PROCESS:
+		return LIVE_CONTAINER | LIVE_PID;
+	case VIEW_PROGRAM:
+		return LIVE_CONTAINER | LIVE_PROGRAM;
+	case VIEW_BINARY:
+		return LIVE_BINARY;
+	default:
+		return LIVE_CONTAINER | LIVE_PROGRAM | LIVE_BINARY | LIVE_FUNCTION;
+	}
+}
+
+static bool row_belongs(const struct live_level *level, const struct view_row *row)
+{
+	u32 fixed = level->fixed & group_names(level->group);
+	const struct view_row *names = &level->names;
+
+	return !((fixed & LIVE_PID && row->pid != names->pid) ||
+		 (fixed & LIVE_CONTAINER && strcmp(row->container, names->container)) ||
+		 (fixed & LIVE_PROGRAM && strcmp(row->process, names->process)) ||
+		 (fixed & LIVE_BINARY && strcmp(row->binary, names->binary)) ||
+		 (fixed & LIVE_FUNCTION && strcmp(row->function, names->function)));
+}
+
+int live_rows_select(const struct live_state *state, const struct view *now,
+		     const struct view *before, struct view *ret_rows)
+{
+	static const struct view nothing;
+	const struct live_level *level = live_state_level_const(state);
+	bool whole = state->period != LIVE_INTERVAL || !now->header.running;
+	struct view rows;
+	u32 kept = 0;
+	int r;
+
+	r = delta_view(now, whole ? &nothing : before, !whole && before->count == BUS_ROWS,
+		       state->sort, &rows);
+	if (r < 0)
+		return r;
+	for (u32 i = 0; i < rows.count; i++) {
+		if (!row_belongs(level, &rows.rows[i]) ||
+		    !live_filter_accepts(&state->filter, &rows.rows[i]))
+			continue;
+		if (kept != i)
+			rows.rows[kept] = rows.rows[i];
+		kept++;
+	}
+	rows.count = kept;
+	*ret_rows = rows;
+	return 0;
+}
+
+void live_state_follow(struct live_state *state, const struct view *rows)
+{
+	struct live_level *level = live_state_level(state);
+
+	for (u32 i = 0; level->is_chosen && i < rows->count; i++) {
+		if (!live_row_is(&rows->rows[i], &level->chosen))
+			continue;
+		level->cursor = i;
+		level->chosen = rows->rows[i];
+		return;
+	}
+	if (!level->is_chosen)
+		level->cursor = 0;
+	if (level->cursor >= rows->count)
+		level->cursor = rows->count ? rows->count - 1 : 0;
+	/* The details of a row that has no samples now stay those of the last reply with it. */
+	if (rows->count && !level->detail)
+		level->chosen = rows->rows[level->cursor];
+}
+
+bool live_state_has_menu(const struct live_state *state)
+{
+	return state->overlay >= LIVE_MENU_SORT && state->overlay <= LIVE_MENU_SESSION;
+}
+
+bool live_state_has_input(const struct live_state *state)
+{
+	return state->overlay == LIVE_INPUT_SEARCH || state->overlay == LIVE_INPUT_FILTER;
+}
+
+bool live_state_has_page(const struct live_state *state)
+{
+	return state->overlay == LIVE_HELP ||
+	       (live_state_level_const(state)->detail && !live_state_has_menu(state));
+}
+
+/* Scroll so that @cursor is among @page lines from *first on, and no line stays empty. */
+static void fit_scroll(u32 cursor, u32 count, u32 page, u32 *first)
+{
+	if (*first > cursor)
+		*first = cursor;
+	if (cursor >= *first + page)
+		*first = cursor - page + 1;
+	if (*first + page > count)
+		*first = count > page ? count - page : 0;
+}
+
+void live_state_fit(struct live_state *state, u32 page, u32 count)
+{
+	struct live_level *level = live_state_level(state);
+
+	state->page = page ? page : 1;
+	if (live_state_has_menu(state))
+		fit_scroll(state->menu, live_menu_count(state), state->page, &state->scroll);
+	else if (live_state_has_page(state))
+		fit_scroll(state->scroll, count, state->page, &state->scroll);
+	else
+		fit_scroll(level->cursor, count, state->page, &level->first);
+}
+
+/* ---- Menus ---------------------------------------------------------------------- */
+
+/* The sort order of item @i of the menu, which has only the orders that the rows have. */
+static enum view_sort menu_sort(const struct live_state *state, u32 i)
+{
+	enum view_group group = live_state_level_const(state)->group;
+	u32 at = 0;
+
+	for (enum view_sort sort = 0; sort < VIEW_SORTS; sort++)
+		if (view_sort_holds(sort, state_span(state->period), group) && at++ == i)
+			return sort;
+	return VIEW_SORTS;
+}
+
+u32 live_menu_count(const struct live_state *state)
+{
+	u32 count = 0;
+
+	switch (state->overlay) {
+	case LIVE_MENU_SORT:
+		while (menu_sort(state, count) != VIEW_SORTS)
+			count++;
+		return count;
+	case LIVE_MENU_GROUP:
+		return VIEW_GROUPS;
+	case LIVE_MENU_PERIOD:
+		return LIVE_PERIODS;
+	case LIVE_MENU_SESSION:
+		return state->sessions;
+	default:
+		return 0;
+	}
+}
+
+const char *live_menu_item(const struct live_state *state, u32 i, bool *ret_current)
+{
+	enum view_sort sort;
+
+	switch (state->overlay) {
+	case LIVE_MENU_SORT:
+		sort = menu_sort(state, i);
+		*ret_current = sort == state->sort;
+		return view_sort_name(sort);
+	case LIVE_MENU_GROUP:
+		*ret_current = i == live_state_level_const(state)->group;
+		return live_group_plural(i);
+	case LIVE_MENU_PERIOD:
+		*ret_current = i == state->period;
+		return live_period_name(i);
+	default:
+		*ret_current = !strcmp(state->session_name[i], state->session);
+		return state->session_name[i];
+	}
+}
+
+/* Open a menu with the cursor on the item that is in force. */
+static void menu_open(struct live_state *state, enum live_overlay menu)
+{
+	bool current = false;
+
+	state->overlay = menu;
+	state->scroll = 0;
+	state->menu = 0;
+	for (u32 i = 0; i < live_menu_count(state); i++) {
+		live_menu_item(state, i, &current);
+		if (current)
+			state->menu = i;
+	}
+}
+
+/* Show the rows of another group, from their top. */
+static void level_restart(struct live_level *level, enum view_group group)
+{
+	level->group = group;
+	level->cursor = 0;
+	level->first = 0;
+	level->is_chosen = false;
+	level->detail = false;
+}
+
+/* Another session has other rows, so the names of inner levels may not exist there. */
+static void use_session(struct live_state *state, const char *name)
+{
+	snprintf(state->session, sizeof(state->session), "%s", name);
+	level_restart(&state->level[0], state->level[0].group);
+	state->levels = 1;
+}
+
+void live_state_add_session(struct live_state *state, const char *name)
+{
+	if (state->sessions == LIVE_SESSIONS_MAX)
+		return;
+	snprintf(state->session_name[state->sessions], LIVE_SESSION, "%s", name);
+	if (state->overlay == LIVE_MENU_SESSION && !strcmp(name, state->session))
+		state->menu = state->sessions;
+	state->sessions++;
+}
+
+static u32 menu_choose(struct live_state *state)
+{
+	enum live_overlay menu = state->overlay;
+	u32 i = state->menu;
+
+	if (i >= live_menu_count(state))
+		return 0;
+	if (menu == LIVE_MENU_SORT)
+		state->sort = menu_sort(state, i);
+	else if (menu == LIVE_MENU_GROUP)
+		level_restart(live_state_level(state), i);
+	else if (menu == LIVE_MENU_PERIOD)
+		state->period = i;
+	else
+		use_session(state, state->session_name[i]);
+	state->overlay = LIVE_NO_OVERLAY;
+	fit_sort(state);
+	return menu == LIVE_MENU_SORT ? LIVE_SELECT : LIVE_FETCH;
+}
+
+/* ---- Keys ----------------------------------------------------------------------- */
+
+/* Return where a key that moves leads from @at among @count lines; UINT32_MAX: it does not move. */
+static u32 key_move(u32 key, u32 at, u32 count, u32 page)
+{
+	u32 last = count ? count - 1 : 0;
+
+	switch (key) {
+	case 'k':
+	case LIVE_KEY_UP:
+		return at - (at > 0);
+	case 'j':
+	case LIVE_KEY_DOWN:
+		return at + (at < last);
+	case LIVE_KEY_PAGE_UP:
+		return at > page ? at - page : 0;
+	case LIVE_KEY_PAGE_DOWN:
+		return at + page < last ? at + page : last;
+	case LIVE_KEY_HOME:
+		return 0;
+	case LIVE_KEY_END:
+		return last;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+static void choose_row(struct live_state *state, u32 i, const struct view *rows)
+{
+	struct live_level *level = live_state_level(state);
+
+	level->cursor = i;
+	level->is_chosen = rows->count > 0;
+	if (rows->count)
+		level->chosen = rows->rows[i];
+}
+
+/* Search from the row after the cursor on, and from the top after the last row. */
+static void search_row(struct live_state *state, const struct view *rows, bool backwards)
+{
+	u32 at = live_state_level(state)->cursor;
+
+	if (!*state->search)
+		return;
+	for (u32 i = 0; i < rows->count; i++) {
+		at = backwards ? (at ? at : rows->count) - 1 : (at + 1) % rows->count;
+		if (live_row_contains(&rows->rows[at], state->search)) {
+			choose_row(state, at, rows);
+			return;
+		}
+	}
+	snprintf(state->message, sizeof(state->message), "no row contains \"%s\"", state->search);
+}
+
+/* Show what the chosen row consists of; @detail: show its details in any case. */
+static u32 level_down(struct live_state *state, const struct view *rows, bool detail)
+{
+	/* What Enter shows of a row of each group; VIEW_GROUPS for its details. */
+	static const struct {
+		enum view_group group;
+		u32 fixed;
+	} parts[VIEW_GROUPS] = {
+		[VIEW_CONTAINER] = { VIEW_PROGRAM, LIVE_CONTAINER },
+		[VIEW_PROGRAM] = { VIEW_FUNCTION, LIVE_CONTAINER | LIVE_PROGRAM },
+		[VIEW_BINARY] = { VIEW_FUNCTION, LIVE_BINARY },
+		[VIEW_FUNCTION] = { VIEW_LINE,
+				    LIVE_CONTAINER | LIVE_PROGRAM | LIVE_BINARY | LIVE_FUNCTION },
+		[VIEW_LINE] = { VIEW_GROUPS, 0 },
+		[VIEW_PROCESS] = { VIEW_GROUPS, 0 },
+	};
+	struct live_level *level = live_state_level(state), *below = level + 1;
+
+	if (level->detail || level->cursor >= rows->count || state->levels == LIVE_LEVELS)
+		return 0;
+	choose_row(state, level->cursor, rows);
+	*below = (struct live_level){ .fixed = level->fixed | parts[level->group].fixed,
+				      .group = parts[level->group].group,
+				      .names = level->chosen };
+	state->levels++;
+	state->scroll = 0;
+	if (detail || below->group == VIEW_GROUPS) {
+		below->group = level->group;
+		below->fixed = level->fixed;
+		below->names = level->names;
+		below->detail = true;
+		below->chosen = level->chosen;
+		below->is_chosen = true;
+		return LIVE_FIGURES;
+	}
+	fit_sort(state);
+	return LIVE_FETCH;
+}
+
+/* Show the level above, or, from the outermost one, what its rows are parts of. */
+static u32 level_up(struct live_state *state)
+{
+	static const enum view_group wider[VIEW_GROUPS] = {
+		[VIEW_LINE] = VIEW_FUNCTION,	 [VIEW_FUNCTION] = VIEW_PROGRAM,
+		[VIEW_PROGRAM] = VIEW_CONTAINER, [VIEW_PROCESS] = VIEW_CONTAINER,
+		[VIEW_BINARY] = VIEW_CONTAINER,	 [VIEW_CONTAINER] = VIEW_CONTAINER,
+	};
+	struct live_level *level = live_state_level(state);
+	bool detail = level->detail;
+
+	state->scroll = 0;
+	if (state->levels > 1) {
+		state->levels--;
+		fit_sort(state);
+		return detail ? LIVE_SELECT : LIVE_FETCH;
+	}
+	if (level->group == VIEW_CONTAINER)
+		return 0;
+	level_restart(level, wider[level->group]);
+	fit_sort(state);
+	return LIVE_FETCH;
+}
+
+static u32 menu_key(struct live_state *state, u32 key)
+{
+	u32 to = key_move(key, state->menu, live_menu_count(state), state->page);
+
+	if (to != UINT32_MAX)
+		state->menu = to;
+	else if (key == LIVE_KEY_ENTER || key == LIVE_KEY_RIGHT)
+		return menu_choose(state);
+	else if (key == LIVE_KEY_ESCAPE || key == LIVE_KEY_BACKSPACE || key == LIVE_KEY_LEFT ||
+		 key == 'q')
+		state->overlay = LIVE_NO_OVERLAY;
+	return 0;
+}
+
+static u32 input_done(struct live_state *state, const struct view *rows)
+{
+	bool filters = state->overlay == LIVE_INPUT_FILTER;
+
+	state->overlay = LIVE_NO_OVERLAY;
+	if (!filters) {
+		snprintf(state->search, sizeof(state->search), "%s", state->input);
+		search_row(state, rows, false);
+		return 0;
+	}
+	live_filter_parse(state->input, &state->filter, state->message, sizeof(state->message));
+	return LIVE_SELECT;
+}
+
+/* Append a character as UTF-8. */
+static void input_append(char *text, size_t size, u32 c)
+{
+	size_t length = strlen(text), bytes = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const u8 lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+
+	if (length + bytes >= size)
+		return;
+	for (size_t i = bytes; i-- > 1; c >>= 6)
+		text[length + i] = (char)(0x80 | (c & 0x3f));
+	text[length] = (char)(lead[bytes] | c);
+	text[length + bytes] = 0;
+}
+
+static u32 input_key(struct live_state *state, u32 key, const struct view *rows)
+{
+	size_t length = strlen(state->input);
+
+	if (key == LIVE_KEY_ENTER)
+		return input_done(state, rows);
+	if (key == LIVE_KEY_ESCAPE)
+		state->overlay = LIVE_NO_OVERLAY;
+	else if (key == LIVE_KEY_BACKSPACE && !length)
+		state->overlay = LIVE_NO_OVERLAY;
+	else if (key == LIVE_KEY_BACKSPACE) {
+		while (length > 1 && (state->input[length - 1] & 0xc0) == 0x80)
+			length--;
+		state->input[length - 1] = 0;
+	} else if (key == ('u' & 0x1f)) {
+		state->input[0] = 0;
+	} else if (key >= ' ' && key != 0x7f && key < LIVE_KEY_UP) {
+		input_append(state->input, sizeof(state->input), key);
+	}
+	return 0;
+}
+
+static void input_open(struct live_state *state, enum live_overlay input)
+{
+	state->overlay = input;
+	snprintf(state->input, sizeof(state->input), "%s",
+		 input == LIVE_INPUT_FILTER ? state->filter.text : "");
+}
+
+static u32 page_key(struct live_state *state, u32 key)
+{
+	/* live_state_fit() limits the value to the last page. */
+	u32 to = key_move(key, state->scroll, UINT16_MAX, state->page);
+
+	if (to == UINT32_MAX)
+		return UINT32_MAX;
+	state->scroll = to;
+	return 0;
+}
+
+/* A key that opens a menu, an input or the help. Return UINT32_MAX if it does not. */
+static u32 overlay_key(struct live_state *state, u32 key)
+{
+	switch (key) {
+	case 's':
+		menu_open(state, LIVE_MENU_SORT);
+		return 0;
+	case 'g':
+		menu_open(state, LIVE_MENU_GROUP);
+		return 0;
+	case 'w':
+		menu_open(state, LIVE_MENU_PERIOD);
+		return 0;
+	case 'S':
+		state->sessions = 0;
+		menu_open(state, LIVE_MENU_SESSION);
+		return LIVE_SESSIONS;
+	case '/':
+		input_open(state, LIVE_INPUT_SEARCH);
+		return 0;
+	case 'f':
+		input_open(state, LIVE_INPUT_FILTER);
+		return 0;
+	case '?':
+	case 'h':
+		state->overlay = LIVE_HELP;
+		state->scroll = 0;
+		return 0;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+static u32 rows_key(struct live_state *state, u32 key, const struct view *rows)
+{
+	struct live_level *level = live_state_level(state);
+	u32 to = level->detail ? page_key(state, key) :
+				 key_move(key, level->cursor, rows->count, state->page);
+
+	if (to != UINT32_MAX && !level->detail) {
+		choose_row(state, to, rows);
+		/* From the top, the cursor follows no row: it stays on the heaviest one. */
+		level->is_chosen = key != LIVE_KEY_HOME;
+	}
+	if (to != UINT32_MAX)
+		return 0;
+	switch (key) {
+	case 'q':
+	case 'Q':
+		return LIVE_QUIT;
+	case LIVE_KEY_ENTER:
+	case LIVE_KEY_RIGHT:
+		return level_down(state, rows, false);
+	case 'i':
+		return level_down(state, rows, true);
+	case LIVE_KEY_ESCAPE:
+	case LIVE_KEY_BACKSPACE:
+	case LIVE_KEY_LEFT:
+		return level_up(state);
+	case 'n':
+	case 'N':
+		if (!level->detail)
+			search_row(state, rows, key == 'N');
+		return 0;
+	case 'p':
+	case ' ':
+		state->paused = !state->paused;
+		return state->paused ? 0 : LIVE_FETCH;
+	default:
+		return 0;
+	}
+}
+
+u32 live_state_key(struct live_state *state, u32 key, const struct view *rows)
+{
+	u32 effects;
+
+	if (key == LIVE_KEY_CLOSED)
+		return LIVE_QUIT;
+	if (key == LIVE_KEY_RESIZE || key == LIVE_KEY_NONE)
+		return 0;
+	state->message[0] = 0;
+	if (live_state_has_menu(state))
+		return menu_key(state, key);
+	if (live_state_has_input(state))
+		return input_key(state, key, rows);
+	if (state->overlay == LIVE_HELP) {
+		if (page_key(state, key) == UINT32_MAX) {
+			state->overlay = LIVE_NO_OVERLAY;
+			state->scroll = 0;
+		}
+		return 0;
+	}
+	effects = overlay_key(state, key);
+	return effects != UINT32_MAX ? effects : rows_key(state, key, rows);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The state of the live view: what it shows, and how keys change that. It knows neither a terminal
+ * nor the bus.
+ */
+#ifndef SPEPROF_LIVE_STATE_H
+#define SPEPROF_LIVE_STATE_H
+
+#include "live-filter.h"
+
+/** enum live_key - keys that are no characters; characters are their Unicode number */
+enum live_key {
+	LIVE_KEY_NONE,
+	LIVE_KEY_UP = 0x110000,
+	LIVE_KEY_DOWN,
+	LIVE_KEY_LEFT,
+	LIVE_KEY_RIGHT,
+	LIVE_KEY_PAGE_UP,
+	LIVE_KEY_PAGE_DOWN,
+	LIVE_KEY_HOME,
+	LIVE_KEY_END,
+	LIVE_KEY_ENTER,
+	LIVE_KEY_ESCAPE,
+	LIVE_KEY_BACKSPACE,
+	LIVE_KEY_RESIZE, /* the size of the terminal changed */
+	LIVE_KEY_CLOSED, /* the terminal was closed */
+};
+
+/** enum live_effect - bits for what the caller does after a key */
+enum live_effect {
+	LIVE_QUIT = 1 << 0,
+	LIVE_FETCH = 1 << 1, /* other rows are needed: query the daemon */
+	LIVE_SELECT = 1 << 2, /* select rows from the last reply again */
+	LIVE_SESSIONS = 1 << 3, /* query the names of sessions */
+	LIVE_FIGURES = 1 << 4, /* query the histograms of the chosen row */
+};
+
+/* The periods: the last interval, then those of &enum view_span. */
+#define LIVE_INTERVAL 0
+#define LIVE_PERIODS  (1 + VIEW_SPANS)
+
+/** enum live_fixed - bits for the names that all rows of a level have in common */
+enum live_fixed {
+	LIVE_CONTAINER = 1 << 0,
+	LIVE_PROGRAM = 1 << 1,
+	LIVE_BINARY = 1 << 2,
+	LIVE_FUNCTION = 1 << 3,
+	LIVE_PID = 1 << 4,
+};
+
+/**
+ * struct live_level - a list of rows, or the details of one row
+ * @group: what a row represents
+ * @detail: whether the details of @chosen are shown instead of the rows
+ * @fixed: &enum live_fixed, the names that the rows of this level have in common
+ * @names: a row with these names
+ * @chosen: the last chosen row
+ * @is_chosen: whether the user has chosen a row, which the cursor follows then
+ * @cursor: index of the chosen row
+ * @first: index of the first row on the screen
+ */
+struct live_level {
+	enum view_group group;
+	bool detail;
+	u32 fixed;
+	struct view_row names;
+	struct view_row chosen;
+	bool is_chosen;
+	u32 cursor;
+	u32 first;
+};
+
+/* Container, program, function, line, details, and one level from a binary. */
+#define LIVE_LEVELS 6
+
+/** enum live_overlay - what is shown instead of the rows or in the last line */
+enum live_overlay {
+	LIVE_NO_OVERLAY,
+	LIVE_HELP,
+	LIVE_MENU_SORT,
+	LIVE_MENU_GROUP,
+	LIVE_MENU_PERIOD,
+	LIVE_MENU_SESSION,
+	LIVE_INPUT_SEARCH,
+	LIVE_INPUT_FILTER,
+};
+
+/* Bytes of the name of a session, and maximum number of sessions in the menu. */
+#define LIVE_SESSION	  64
+#define LIVE_SESSIONS_MAX 64
+
+/**
+ * struct live_state - the state
+ * @level: the levels from the outermost to the shown one, @levels of them
+ * @sort: order of rows
+ * @period: LIVE_INTERVAL, or 1 + &enum view_span
+ * @session: name of the session
+ * @session_name: names of all sessions, @sessions of them; empty before LIVE_SESSIONS
+ * @filter: the filter of rows
+ * @search: the last text that was searched for; "" for none
+ * @overlay: what is shown instead of the rows
+ * @menu: index of the chosen item of a menu
+ * @scroll: first line of help or details, or first item of a menu
+ * @input: text that is being typed
+ * @paused: no new data is queried
+ * @message: an error of the last key; "" for none
+ * @page: number of lines between heading and hints, set by live_state_fit()
+ */
+struct live_state {
+	struct live_level level[LIVE_LEVELS];
+	u32 levels;
+	enum view_sort sort;
+	u32 period;
+	char session[LIVE_SESSION];
+	char session_name[LIVE_SESSIONS_MAX][LIVE_SESSION];
+	u32 sessions;
+	struct live_filter filter;
+	char search[LIVE_TEXT];
+	enum live_overlay overlay;
+	u32 menu;
+	u32 scroll;
+	char input[LIVE_TEXT];
+	bool paused;
+	char message[256];
+	u32 page;
+};
+
+/**
+ * live_state_init() - begin with one level
+ * @group, @sort: what the rows represent, and their order
+ * @period: LIVE_INTERVAL, or 1 + &enum view_span
+ */
+void live_state_init(struct live_state *state, enum view_group group, enum view_sort sort,
+		     u32 period);
+
+/** live_state_level() - return the shown level */
+struct live_level *live_state_level(struct live_state *state);
+const struct live_level *live_state_level_const(const struct live_state *state);
+
+/**
+ * live_state_key() - change the state by a key
+ * @key: a Unicode character, or &enum live_key
+ * @rows: the rows that are shown, as live_rows_select() selected them
+ *
+ * Return: bits of &enum live_effect.
+ */
+u32 live_state_key(struct live_state *state, u32 key, const struct view *rows);
+
+/** live_state_add_session() - append a name to the menu of sessions */
+void live_state_add_session(struct live_state *state, const char *name);
+
+/**
+ * live_state_follow() - move the cursor to the chosen row after rows were selected again
+ *
+ * Before the user has chosen a row, the cursor stays on the first one. If the chosen row is
+ * missing, the cursor keeps its place.
+ */
+void live_state_follow(struct live_state *state, const struct view *rows);
+
+/**
+ * live_state_fit() - scroll so that the cursor is on the screen
+ * @page: number of lines between heading and hints
+ * @count: number of rows, or of lines of help or details if these are shown
+ */
+void live_state_fit(struct live_state *state, u32 page, u32 count);
+
+/** live_state_has_page() - return whether lines of text are shown, as of help, instead of rows */
+bool live_state_has_page(const struct live_state *state);
+
+/** live_state_has_menu(), live_state_has_input() - return whether a menu, or an input, is open */
+bool live_state_has_menu(const struct live_state *state);
+bool live_state_has_input(const struct live_state *state);
+
+/** live_menu_count() - return the number of items of the menu that is open */
+u32 live_menu_count(const struct live_state *state);
+
+/**
+ * live_menu_item() - return an item of the menu that is open
+ * @i: index of the item
+ * @ret_current: whether the item is in force now
+ */
+const char *live_menu_item(const struct live_state *state, u32 i, bool *ret_current);
+
+/** live_period_name() - return a static text such as "last interval" or "since start" */
+const char *live_period_name(u32 period);
+
+/** live_group_plural() - return a static text such as "containers" */
+const char *live_group_plural(enum view_group group);
+
+/** live_row_is() - return whether two rows of one group have the same names */
+bool live_row_is(const struct view_row *a, const struct view_row *b);
+
+/**
+ * live_rows_select() - select the rows of the shown level from the last replies
+ * @now: the last reply
+ * @before: the reply before it, of the same query; no rows if there is none
+ * @ret_rows: the rows, which the caller clears by view_clear(); unchanged on failure
+ *
+ * For the last interval, rows are the difference of both replies.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int live_rows_select(const struct live_state *state, const struct view *now,
+		     const struct view *before, struct view *ret_rows);
+
+#endif

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "lib/bus-json.h"
+#include "lib/message.h"
+#include "lib/text.h"
+#include "live-feed.h"
+#include "live-terminal.h"
+
+/* Milliseconds without a reply after which the view reports that. */
+#define SLOW_MS 2000
+/* Milliseconds for which the old screen stays while other rows are queried, so that it is calm. */
+#define CALM_MS 200
+
+/**
+ * struct live - the live view
+ * @before, @now: the last two replies of one query
+ * @rows: the rows on the screen, and always a header
+ * @period_ms: time between two queries
+ * @due_ms: time of the next query
+ * @id: number of the last query
+ * @first_id, @figures_id: the first query for the rows, and for the histograms, that are shown
+ * @waiting: whether the reply to query @id is outstanding
+ * @since_ms: time since when a reply is outstanding
+ * @loading: whether there is no reply yet for the rows that are shown
+ * @fault: why the shown data is old; "": it is not
+ * @left: remaining iterations; 0: no limit
+ * @ended: whether all iterations are done
+ */
+struct live {
+	struct live_state state;
+	struct live_screen screen;
+	struct live_feed *feed;
+	const struct options *options;
+	struct view before;
+	struct view now;
+	struct view rows;
+	struct live_figures figures;
+	u64 period_ms;
+	u64 due_ms;
+	u64 id;
+	u64 first_id;
+	u64 figures_id;
+	bool waiting;
+	u64 since_ms;
+	bool loading;
+	char fault[512];
+	u32 left;
+	bool ended;
+};
+
+static u64 now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
+}
+
+static enum view_span period_span(u32 period)
+{
+	return period == LIVE_INTERVAL ? VIEW_SPAN_START : period - 1;
+}
+
+static struct live_query live_query(const struct live *live, u64 id)
+{
+	const struct live_level *level = live_state_level_const(&live->state);
+	struct live_query query = {
+		.id = id,
+		.period = period_span(live->state.period),
+		.group = level->group,
+		.sort = live->state.sort,
+		.figures = level->detail,
+		.row = level->chosen,
+	};
+
+	snprintf(query.session, sizeof(query.session), "%s", live->state.session);
+	/* Of a period, the daemon has histograms of containers only. */
+	query.figures_period = level->group == VIEW_CONTAINER ? query.period : VIEW_SPAN_START;
+	return query;
+}
+
+static void live_send(struct live *live, bool sessions)
+{
+	struct live_query query = live_query(live, ++live->id);
+	u64 now = now_ms();
+
+	query.sessions = sessions;
+	if (!live->waiting)
+		live->since_ms = now;
+	live->waiting = true;
+	live->due_ms = now + live->period_ms;
+	live_feed_send(live->feed, &query);
+}
+
+static void live_select(struct live *live)
+{
+	struct view rows;
+
+	if (live_rows_select(&live->state, &live->now, &live->before, &rows) < 0) {
+		snprintf(live->fault, sizeof(live->fault), "out of memory");
+		return;
+	}
+	view_clear(&live->rows);
+	live->rows = rows;
+	live_state_follow(&live->state, &live->rows);
+}
+
+static void figures_clear(struct live_figures *figures)
+{
+	json_object_put(figures->json);
+	*figures = (struct live_figures){ 0 };
+}
+
+/* Query other rows. The header stays until the reply. */
+static void live_restart(struct live *live)
+{
+	struct view_header header = live->rows.header;
+
+	view_clear(&live->before);
+	view_clear(&live->now);
+	view_clear(&live->rows);
+	live->rows.header = header;
+	live->loading = true;
+	live_send(live, false);
+	live->first_id = live->id;
+}
+
+/* Do what a key asked for. Return false to quit. */
+static bool live_effect(struct live *live, u32 effects)
+{
+	if (effects & LIVE_QUIT)
+		return false;
+	if (effects & LIVE_SELECT)
+		live_select(live);
+	if (effects & LIVE_FETCH)
+		live_restart(live);
+	if (effects & LIVE_SESSIONS)
+		live_send(live, true);
+	if (effects & LIVE_FIGURES) {
+		figures_clear(&live->figures);
+		live_send(live, false);
+		live->figures_id = live->id;
+	}
+	return true;
+}
+
+static void take_sessions(struct live_state *state, json_object *sessions)
+{
+	for (size_t i = 0; sessions && i < json_object_array_length(sessions); i++)
+		live_state_add_session(state,
+				       json_text(json_object_array_get_idx(sessions, i), "name"));
+}
+
+static void take_figures(struct live *live, struct live_reply *reply)
+{
+	if (reply->id < live->figures_id || !(reply->figures || *reply->figures_error))
+		return;
+	figures_clear(&live->figures);
+	live->figures.json = reply->figures;
+	live->figures.period = live_query(live, 0).figures_period;
+	snprintf(live->figures.error, sizeof(live->figures.error), "%s", reply->figures_error);
+	reply->figures = NULL;
+}
+
+static void take_rows(struct live *live, struct live_reply *reply)
+{
+	if (reply->id < live->first_id)
+		return;
+	live->loading = false;
+	snprintf(live->fault, sizeof(live->fault), "%s", reply->error);
+	if (reply->status)
+		return;
+	view_clear(&live->before);
+	live->before = live->now;
+	live->now = reply->view;
+	reply->view = (struct view){ 0 };
+	live_select(live);
+}
+
+static void live_take(struct live *live, struct live_reply *reply)
+{
+	live->waiting = reply->id != live->id;
+	live->since_ms = now_ms();
+	take_sessions(&live->state, reply->sessions);
+	take_rows(live, reply);
+	take_figures(live, reply);
+	live_reply_clear(reply);
+	if (live->left && --live->left == 0)
+		live->ended = true;
+}
+
+static void live_draw(struct live *live)
+{
+	const struct live_content content = {
+		.state = &live->state,
+		.header = &live->rows.header,
+		.rows = &live->rows,
+		.figures = &live->figures,
+		.fault = live->fault,
+		.loading = live->loading,
+		.known_share = live->options->known_share,
+		.known_shares = live->options->known_shares,
+	};
+
+	live_terminal_size(&live->screen);
+	live_screen_draw(&live->screen, &content);
+	live_terminal_show(&live->screen);
+}
+
+/* Report a daemon that does not reply. */
+static void live_check_slow(struct live *live, u64 now)
+{
+	if (live->waiting && now - live->since_ms >= SLOW_MS)
+		snprintf(live->fault, sizeof(live->fault), "speprofd has not replied for %llu s",
+			 (unsigned long long)(now - live->since_ms) / 1000);
+}
+
+/* Return how long to wait for a key or a reply, in milliseconds; -1: forever. */
+static int live_timeout(const struct live *live, u64 now)
+{
+	u64 waited = now - live->since_ms;
+
+	if (live->waiting && live->loading && waited < CALM_MS)
+		return (int)(CALM_MS - waited);
+	if (live->waiting)
+		return (int)(1000 - waited % 1000);
+	if (live->state.paused)
+		return -1;
+	return live->due_ms > now ? (int)(live->due_ms - now) : 0;
+}
+
+/* Handle the keys that were pressed. Return false to quit. */
+static bool live_keys(struct live *live)
+{
+	u32 key;
+
+	while ((key = live_terminal_key()) != LIVE_KEY_NONE)
+		if (!live_effect(live, live_state_key(&live->state, key, &live->rows)))
+			return false;
+	return true;
+}
+
+static void live_loop(struct live *live)
+{
+	struct live_reply reply;
+
+	/*
+	 * The first screen shows the whole profile; the first interval ends after at most a second.
+	 */
+	live->due_ms = now_ms() + (live->period_ms < 1000 ? live->period_ms : 1000);
+	for (;;) {
+		u64 now = now_ms();
+
+		live_check_slow(live, now);
+		if (!(live->waiting && live->loading && now - live->since_ms < CALM_MS))
+			live_draw(live);
+		if (live->ended)
+			return;
+		live_terminal_wait(live_feed_fd(live->feed), live_timeout(live, now));
+		if (!live_keys(live))
+			return;
+		while (live_feed_receive(live->feed, &reply))
+			live_take(live, &reply);
+		if (!live->waiting && !live->state.paused && now_ms() >= live->due_ms)
+			live_send(live, false);
+	}
+}
+
+static void live_deinit(struct live *live)
+{
+	live_feed_free(live->feed);
+	live_screen_clear(&live->screen);
+	figures_clear(&live->figures);
+	view_clear(&live->before);
+	view_clear(&live->now);
+	view_clear(&live->rows);
+}
+
+static void live_init(struct live *live, const struct options *options)
+{
+	/* -c and -p select the rows of the outermost level. */
+	struct live_level *level;
+
+	*live = (struct live){ .options = options,
+			       .period_ms = (u64)(options->delay * 1000),
+			       .left = options->number };
+	live_state_init(&live->state, options->group, options->sort,
+			options->period == VIEW_SPAN_START ? LIVE_INTERVAL : 1 + options->period);
+	level = live_state_level(&live->state);
+	if (options->container) {
+		level->fixed |= LIVE_CONTAINER;
+		snprintf(level->names.container, sizeof(level->names.container), "%s",
+			 options->container);
+	}
+	if (options->pid) {
+		level->fixed |= LIVE_PID;
+		level->names.pid = options->pid;
+	}
+}
+
+static int live_run_terminal(struct live *live)
+{
+	char error[256];
+
+	if (live_terminal_open(error, sizeof(error)) < 0)
+		return message_fail(STATUS_FAILED, "top: %s", error);
+	if (live->left && --live->left == 0)
+		live->ended = true;
+	live_loop(live);
+	live_terminal_close();
+	return STATUS_OK;
+}
+
+int live_show(const struct options *options, struct bus *bus)
+{
+	struct live *live = malloc(sizeof(*live));
+	struct live_query query;
+	int status, r;
+
+	if (!live) {
+		bus_free(bus);
+		return message_fail(STATUS_FAILED, "out of memory");
+	}
+	live_init(live, options);
+	snprintf(live->state.session, sizeof(live->state.session), "%s", bus_session(bus));
+	query = live_query(live, 0);
+	/* If the first query fails, its error is printed before the screen is switched. */
+	status = bus_view_session(bus, query.session, query.period, query.group, query.sort,
+				  BUS_ROWS, &live->now);
+	if (status) {
+		bus_free(bus);
+		free(live);
+		return status;
+	}
+	live_select(live);
+	bus_quiet(bus);
+	r = live_feed_new(bus, &live->feed);
+	if (r < 0) {
+		bus_free(bus);
+		status = message_fail(STATUS_FAILED, "top: %s", strerror(-r));
+	} else {
+		status = live_run_terminal(live);
+		live_deinit(live);
+	}
+	free(live);
+	return status;
+}
