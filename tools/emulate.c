@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof emulate: run a script of operations through an emulated SPU. */
+/* speprof emulate: run a script of operations, or a program, through an emulated SPU. */
 #include <getopt.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 
+#include "emulate-run.h"
 #include "lib/message.h"
 #include "lib/output.h"
 #include "script/replay.h"
@@ -251,6 +252,14 @@ static int script_replay(const struct request *request, const char *text, size_t
 	return status;
 }
 
+static bool runs_program(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--run") == 0)
+			return true;
+	return false;
+}
+
 int emulate_run(int argc, char **argv)
 {
 	struct replay_error error;
@@ -259,6 +268,8 @@ int emulate_run(int argc, char **argv)
 	size_t len = 0;
 	int status;
 
+	if (runs_program(argc, argv))
+		return emulate_program(argc, argv);
 	if (!request_parse(argc, argv, &request))
 		return STATUS_USAGE;
 	status = script_load(request.script, &text, &len);

@@ -162,8 +162,9 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "emulate",
-		.synopsis = "[-j] [-o FILE] [-t FILE] SCRIPT",
-		.help = "run a script of operations through an emulated SPU",
+		.synopsis = "[-j] [-o FILE] [-t FILE] SCRIPT | "
+			    "--run [-j] [-o FILE] [--interval N] PROGRAM [ARGUMENT...]",
+		.help = "run a script, or an aarch64 program, through an emulated SPU",
 		.run = emulate_run,
 	},
 	{

@@ -289,6 +289,16 @@ static void window_end(struct emulated_spu *driver, u64 now_ns, const struct sou
 	driver->ring.tail = driver->ring.head;
 }
 
+/* If the SPU has raised a management event, deliver the window and arm the next one. */
+static void interrupt_handle(struct emulated_spu *driver, u64 now_ns,
+			     const struct source_sink *sink)
+{
+	if (!driver->irq)
+		return;
+	window_end(driver, now_ns, sink);
+	emulated_spu_arm(driver, now_ns);
+}
+
 void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation *operation,
 			 const struct source_sink *sink)
 {
@@ -297,10 +307,18 @@ void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation
 	if (!count || !spe_spu_pass(&driver->spu, count))
 		return;
 	spe_spu_sample(&driver->spu, operation);
-	if (!driver->irq)
-		return;
-	window_end(driver, operation->timestamp, sink);
-	emulated_spu_arm(driver, operation->timestamp);
+	interrupt_handle(driver, operation->timestamp, sink);
+}
+
+void emulated_spu_execute(struct emulated_spu *driver, const struct spe_instruction *instruction,
+			  bool each, const struct source_sink *sink)
+{
+	u64 count = each ? spe_spu_until_sample(&driver->spu) : 0;
+
+	if (count > 1)
+		spe_spu_pass(&driver->spu, count - 1);
+	spe_spu_execute(&driver->spu, instruction);
+	interrupt_handle(driver, instruction->timestamp, sink);
 }
 
 void emulated_spu_close(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink)

@@ -11,6 +11,7 @@
 
 #include "codec/env.h"
 #include "source.h"
+#include "model/instruction.h"
 #include "model/spu.h"
 #include "policy/window.h"
 
@@ -123,6 +124,16 @@ bool emulated_spu_samples_el(const struct emulated_spu *driver, u8 el);
  */
 void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation *operation,
 			 const struct source_sink *sink);
+
+/**
+ * emulated_spu_execute() - execute an instruction, which the SPU samples if it is selected
+ * @driver: the driver; a window is armed
+ * @instruction: the instruction; @timestamp is not before that of the last one
+ * @each: sample this instruction, whatever the interval is
+ * @sink: receives the window if the record filled it
+ */
+void emulated_spu_execute(struct emulated_spu *driver, const struct spe_instruction *instruction,
+			  bool each, const struct source_sink *sink);
 
 /**
  * emulated_spu_close() - close the current window and deliver it

@@ -73,7 +73,11 @@ static const struct option_help options[] = {
 	{ NULL, "-d", "-d, --delay SEC", "seconds between two views" },
 	{ "record", "-d", "-d SEC", "record for SEC seconds" },
 	{ NULL, "-o", "-o, --output FILE", "file to write; \"-\" is standard output" },
-	{ "emulate", "-o", "-o FILE", "write the raw records" },
+	{ "emulate", "-o", "-o FILE", "write the raw records; with --run, the recording" },
+	{ "emulate", "--run", "--run",
+	  "run an aarch64 program by QEMU; options after it are its own" },
+	{ "emulate", "--interval", "--interval N",
+	  "instructions between two samples: 1, or a multiple of 256" },
 	{ NULL, "-t", "-t FILE", "write each recorded operation as a script" },
 	{ NULL, "--format", "--format speprof|perf", "format of the file" },
 	{ "export", "--format", "--format FORMAT",
@@ -157,7 +161,8 @@ static const struct {
 	{ "module", { "speprof module reload", "speprof module reload --root /mnt" } },
 	{ "doctor", { "speprof doctor", "speprof doctor -j" } },
 	{ "emulate",
-	  { "speprof emulate -o records.raw script", "speprof emulate -j -t truth script" } },
+	  { "speprof emulate -o records.raw script",
+	    "speprof emulate --run -o a.speprof ./program" } },
 	{ "help", { "speprof help", "speprof help report" } },
 };
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Decodes instructions of the A64 set as far as an SPU sees them (D17.6): branches and their
+ * conditions, the addresses of loads and stores, and the class of all others.
+ */
+#ifndef SPEPROF_A64_H
+#define SPEPROF_A64_H
+
+#include "codec/env.h"
+
+/* Number of a register that an instruction does not have. */
+#define A64_NO_REGISTER 0xff
+/* The stack pointer as the base of an address; in other fields 31 is the zero register. */
+#define A64_SP 31
+
+/**
+ * struct a64_registers - the registers before an instruction is executed
+ * @pc: its address
+ * @x: X0 to X30
+ * @sp: the stack pointer
+ * @pstate: PSTATE, with N, Z, C and V in bits 31 to 28
+ */
+struct a64_registers {
+	u64 pc;
+	u64 x[31];
+	u64 sp;
+	u32 pstate;
+};
+
+/** enum a64_test - the condition of a branch or of a conditional operation */
+enum a64_test {
+	A64_ALWAYS,
+	A64_FLAGS, /* PSTATE.{N, Z, C, V} against &a64.value */
+	A64_ZERO, /* the register is zero, CBZ */
+	A64_NOT_ZERO,
+	A64_BIT_CLEAR, /* bit &a64.value of the register is 0, TBZ */
+	A64_BIT_SET,
+};
+
+/** enum a64_effort - how much work an instruction is, for models of its latency */
+enum a64_effort {
+	A64_SIMPLE,
+	A64_MULTIPLY, /* integer multiplication */
+	A64_DIVIDE, /* integer division */
+	A64_FLOAT, /* floating-point and SIMD operations */
+	A64_FLOAT_DIVIDE, /* floating-point division and square root */
+};
+
+/**
+ * struct a64 - a decoded instruction
+ * @flags: SPE_INSTRUCTION_* as far as the encoding alone decides them
+ * @offset: branch: bytes from the PC to the target; load or store: offset of the address, bytes
+ * @kind: &enum spe_instruction_kind
+ * @effort: &enum a64_effort
+ * @test: &enum a64_test
+ * @value: argument of @test
+ * @condition: &enum spe_condition of an operation that is no branch
+ * @test_register: register of @test
+ * @base: register of the address or, if @flags has SPE_INSTRUCTION_INDIRECT, of the target;
+ *	A64_NO_REGISTER: the PC
+ * @index: register that is added to the address; A64_NO_REGISTER: none
+ * @extend: how @index is extended, as the field "option" encodes it
+ * @shift: how far @index is shifted
+ * @bytes: bytes of the access; 0: it makes none with a known address
+ * @loads, @stores: whether the access reads and writes memory
+ * @narrow: @test_register is 32 bits wide
+ * @post: the address is @base alone, @offset is added later
+ */
+struct a64 {
+	u64 flags;
+	s64 offset;
+	u8 kind;
+	u8 effort;
+	u8 test;
+	u8 value;
+	u8 condition;
+	u8 test_register;
+	u8 base;
+	u8 index;
+	u8 extend;
+	u8 shift;
+	u8 bytes;
+	bool loads;
+	bool stores;
+	bool narrow;
+	bool post;
+};
+
+/**
+ * a64_decode() - decode an instruction
+ * @word: the instruction, any value
+ * @ret_a64: the result; SPE_INSTRUCTION_OTHER for an encoding that is unknown
+ */
+void a64_decode(u32 word, struct a64 *ret_a64);
+
+/** a64_passes() - check whether the condition of an instruction holds; true without a condition */
+bool a64_passes(const struct a64 *a64, const struct a64_registers *registers);
+
+/**
+ * a64_target() - compute the target of a branch, taken or not
+ *
+ * Pointer authentication codes are removed, as the processor does before it branches.
+ */
+u64 a64_target(const struct a64 *a64, const struct a64_registers *registers);
+
+/** a64_address() - compute the address of the access; @a64->bytes is not 0 */
+u64 a64_address(const struct a64 *a64, const struct a64_registers *registers);
+
+#endif

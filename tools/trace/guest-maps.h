@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finds which file the code of an emulated program comes from. QEMU maps the files of the program at
+ * the program's addresses plus a constant, so /proc/PID/maps of QEMU shows them.
+ */
+#ifndef SPEPROF_GUEST_MAPS_H
+#define SPEPROF_GUEST_MAPS_H
+
+#include "codec/env.h"
+
+/* Maximum of mappings that are remembered; files beyond it have no names. */
+#define GUEST_MAPS_MAX 4096
+
+/**
+ * struct guest_map - a mapped file
+ * @start, @size: addresses of the program, bytes
+ * @offset: offset in the file, bytes
+ * @inode, @device: the file; @device is a device_number()
+ * @reported: for use by the caller; false at first
+ * @path: its path as QEMU sees it
+ */
+struct guest_map {
+	u64 start;
+	u64 size;
+	u64 offset;
+	u64 inode;
+	u32 device;
+	bool reported;
+	char *path;
+};
+
+/**
+ * struct guest_maps - the mapped files of a program; all zeros at first
+ * @map: @count mappings in the order of their addresses
+ * @last: index of the last one that was found
+ */
+struct guest_maps {
+	struct guest_map *map;
+	u32 count;
+	u32 last;
+};
+
+/**
+ * guest_maps_parse() - replace the mappings by those of a text
+ * @maps: the mappings; an unchanged mapping keeps &guest_map.reported
+ * @text: the content of /proc/PID/maps, NUL-terminated; lines that are malformed are skipped
+ * @base: what QEMU adds to an address of the program
+ *
+ * Return: 0 or -ENOMEM; then @maps is unchanged.
+ */
+int guest_maps_parse(struct guest_maps *maps, const char *text, u64 base);
+
+/**
+ * guest_maps_read() - replace the mappings by those of a process
+ * @maps: the mappings; unchanged if the process has exited
+ * @pid: the process of QEMU
+ * @base: as for guest_maps_parse()
+ *
+ * Return: 0 or negative errno.
+ */
+int guest_maps_read(struct guest_maps *maps, s32 pid, u64 base);
+
+/** guest_maps_find() - return the mapping that contains an address; NULL if there is none */
+struct guest_map *guest_maps_find(struct guest_maps *maps, u64 address);
+
+/** guest_maps_clear() - free all mappings */
+void guest_maps_clear(struct guest_maps *maps);
+
+#endif

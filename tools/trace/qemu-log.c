@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "qemu-log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PAGE_WORDS 1024
+#define SLOTS	   (QEMU_LOG_PAGES * 2)
+
+static_assert((SLOTS & (SLOTS - 1)) == 0, "a hash selects a slot by a mask");
+
+/** struct code_page - the instructions of a page; @known has a bit for each word that was logged */
+struct code_page {
+	u64 number;
+	u64 known[PAGE_WORDS / 64];
+	u32 word[PAGE_WORDS];
+};
+
+/**
+ * struct log_thread - a thread of the program
+ * @pc: its next instruction, if @waits
+ * @sp: its stack pointer at its last instruction
+ * @waits: the line "Trace" was read, and its registers were not
+ * @ran: @sp is known
+ */
+struct log_thread {
+	u64 pc;
+	u64 sp;
+	bool waits;
+	bool ran;
+};
+
+/**
+ * struct qemu_log - the state of the reader
+ * @page: hash table of pages of code, @pages of them
+ * @thread: the threads by their number
+ * @registers, @have: the registers that are being read, and a bit for each of X0 to X30 and SP
+ * @dump: registers are being read
+ * @raw: an instruction that was logged without an address; the next executed one, if @raw_known
+ * @base: result of qemu_log_base()
+ */
+struct qemu_log {
+	struct code_page *page[SLOTS];
+	u32 pages;
+	struct log_thread thread[QEMU_LOG_THREADS];
+	struct a64_registers registers;
+	u64 have;
+	bool dump;
+	u32 raw;
+	bool raw_known;
+	u64 base;
+	struct qemu_log_stats stats;
+};
+
+int qemu_log_new(struct qemu_log **ret_log)
+{
+	struct qemu_log *log = calloc(1, sizeof(*log));
+
+	if (!log)
+		return -ENOMEM;
+	*ret_log = log;
+	return 0;
+}
+
+struct qemu_log *qemu_log_free(struct qemu_log *log)
+{
+	for (u32 i = 0; log && i < SLOTS; i++)
+		free(log->page[i]);
+	free(log);
+	return NULL;
+}
+
+/* ---- Code -------------------------------------------------------------------------------------- */
+
+/* Find the slot of the page with @number, or the free slot where it belongs. */
+static struct code_page **page_find(struct qemu_log *log, u64 number)
+{
+	u32 slot = (u32)((number * 0x9e3779b97f4a7c15ULL) >> 32);
+
+	while (log->page[slot % SLOTS] && log->page[slot % SLOTS]->number != number)
+		slot++;
+	return &log->page[slot % SLOTS];
+}
+
+static int code_set(struct qemu_log *log, u64 address, u32 word)
+{
+	struct code_page **slot = page_find(log, address / (4 * PAGE_WORDS));
+	u32 index = (u32)(address / 4 % PAGE_WORDS);
+
+	if (!*slot) {
+		if (log->pages == QEMU_LOG_PAGES)
+			return -ENOSPC;
+		*slot = calloc(1, sizeof(**slot));
+		if (!*slot)
+			return -ENOMEM;
+		(*slot)->number = address / (4 * PAGE_WORDS);
+		log->pages++;
+	}
+	(*slot)->word[index] = word;
+	(*slot)->known[index / 64] |= SPE_BIT(index % 64);
+	return 0;
+}
+
+static bool code_get(struct qemu_log *log, u64 address, u32 *ret_word)
+{
+	const struct code_page *page = *page_find(log, address / (4 * PAGE_WORDS));
+	u32 index = (u32)(address / 4 % PAGE_WORDS);
+
+	if (!page || address % 4 || !(page->known[index / 64] >> index % 64 & 1))
+		return false;
+	*ret_word = page->word[index];
+	return true;
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------- */
+
+/* Parse 1 to @digits hexadecimal digits at *text, and advance it beyond them. */
+static bool hex_parse(const char **text, unsigned int digits, u64 *ret_value)
+{
+	u64 value = 0;
+	unsigned int n;
+
+	for (n = 0; n < digits; n++) {
+		char c = (*text)[n];
+
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (u64)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (u64)(c - 'a' + 10);
+		else
+			break;
+	}
+	if (!n)
+		return false;
+	*text += n;
+	*ret_value = value;
+	return true;
+}
+
+/* Advance *text beyond @prefix if it begins with that. */
+static bool prefix_skip(const char **text, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	if (strncmp(*text, prefix, len) != 0)
+		return false;
+	*text += len;
+	return true;
+}
+
+/* "0x00400580:  d503201f  nop" */
+static int line_code(struct qemu_log *log, const char *line)
+{
+	u64 address, word;
+
+	if (!prefix_skip(&line, "0x") || !hex_parse(&line, 16, &address) ||
+	    !prefix_skip(&line, ":  ") || !hex_parse(&line, 8, &word) || (*line && *line != ' ') ||
+	    address % 4) {
+		log->stats.ignored++;
+		return 0;
+	}
+	return code_set(log, address, (u32)word);
+}
+
+/* "OBJD-T: 1f2003d5": the bytes of a block that QEMU's disassembler does not know. */
+static int line_raw(struct qemu_log *log, const char *line)
+{
+	u64 bytes;
+
+	log->raw_known = hex_parse(&line, 8, &bytes);
+	if (log->raw_known)
+		log->raw = __builtin_bswap32((u32)bytes);
+	return 0;
+}
+
+/* "Trace 0: 0x7f18 [00000000/0000000000400580/00000001/00000201] _start" */
+static int line_trace(struct qemu_log *log, const char *line)
+{
+	u64 host, flags, pc;
+	u32 thread = 0;
+
+	for (; *line >= '0' && *line <= '9' && thread < QEMU_LOG_THREADS; line++)
+		thread = thread * 10 + (u32)(*line - '0');
+	if (thread >= QEMU_LOG_THREADS || !prefix_skip(&line, ": 0x") ||
+	    !hex_parse(&line, 16, &host) || !prefix_skip(&line, " [") ||
+	    !hex_parse(&line, 16, &flags) || !prefix_skip(&line, "/") ||
+	    !hex_parse(&line, 16, &pc) || *line != '/') {
+		log->stats.ignored++;
+		return 0;
+	}
+	/* A block that was left before its first instruction is logged again. */
+	log->thread[thread].pc = pc;
+	log->thread[thread].waits = true;
+	if (!log->raw_known)
+		return 0;
+	log->raw_known = false;
+	return pc % 4 ? 0 : code_set(log, pc, log->raw);
+}
+
+/* Parse "X01=0000000000000000 X02=..." and " SP=...". */
+static bool registers_parse(struct qemu_log *log, const char *line)
+{
+	while (*(line += strspn(line, " "))) {
+		unsigned int number;
+		u64 value;
+
+		if (prefix_skip(&line, "SP=")) {
+			number = 31;
+		} else if (line[0] == 'X' && line[1] >= '0' && line[1] <= '3' && line[2] >= '0' &&
+			   line[2] <= '9' && line[3] == '=') {
+			number = (unsigned int)(line[1] - '0') * 10 + (unsigned int)(line[2] - '0');
+			line += 4;
+		} else {
+			return false;
+		}
+		if (number > 31 || !hex_parse(&line, 16, &value))
+			return false;
+		if (number == 31)
+			log->registers.sp = value;
+		else
+			log->registers.x[number] = value;
+		log->have |= SPE_BIT(number);
+	}
+	return true;
+}
+
+/* " PC=0000000000400580 X00=... X01=...": the first registers of an instruction */
+static int line_first_registers(struct qemu_log *log, const char *line)
+{
+	log->have = 0;
+	log->dump = hex_parse(&line, 16, &log->registers.pc) && registers_parse(log, line);
+	log->stats.ignored += !log->dump;
+	return 0;
+}
+
+static u64 distance(u64 a, u64 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * Find the thread of the registers that were read. QEMU logs its number and its registers apart, so lines
+ * of several threads can alternate. If several of them are at the same PC, it is the one with the
+ * nearest stack: no thread moves its stack pointer to the stack of another one.
+ */
+static struct log_thread *thread_find(struct qemu_log *log)
+{
+	struct log_thread *found = NULL;
+
+	for (u32 i = 0; i < QEMU_LOG_THREADS; i++) {
+		struct log_thread *thread = &log->thread[i];
+
+		if (!thread->waits || thread->pc != log->registers.pc)
+			continue;
+		if (!found || (thread->ran &&
+			       (!found->ran || distance(thread->sp, log->registers.sp) <
+						       distance(found->sp, log->registers.sp))))
+			found = thread;
+	}
+	return found;
+}
+
+/* "PSTATE=40000000 -Z-- EL0t": the last registers */
+static int line_last_registers(struct qemu_log *log, const char *line, struct qemu_step *ret_step)
+{
+	struct log_thread *thread = thread_find(log);
+	struct qemu_step step = { .word = 0 };
+	u64 pstate;
+
+	if (!log->dump || log->have != SPE_MASK(31, 0) || !thread ||
+	    !hex_parse(&line, 8, &pstate)) {
+		log->dump = false;
+		log->stats.ignored++;
+		return 0;
+	}
+	log->dump = false;
+	log->registers.pstate = (u32)pstate;
+	thread->waits = false;
+	thread->ran = true;
+	thread->sp = log->registers.sp;
+	step.registers = log->registers;
+	step.thread = (u32)(thread - log->thread);
+	step.known = code_get(log, log->registers.pc, &step.word);
+	log->stats.unknown += !step.known;
+	*ret_step = step;
+	return 1;
+}
+
+/* "guest_base  (nil)", or a number instead of "(nil)" */
+static int line_base(struct qemu_log *log, const char *line)
+{
+	line += strspn(line, " ");
+	log->base = 0;
+	if (prefix_skip(&line, "0x") && !hex_parse(&line, 16, &log->base))
+		log->stats.ignored++;
+	return 0;
+}
+
+int qemu_log_line(struct qemu_log *log, const char *line, struct qemu_step *ret_step)
+{
+	if (prefix_skip(&line, "0x"))
+		return line_code(log, line - 2);
+	if (prefix_skip(&line, "Trace "))
+		return line_trace(log, line);
+	if (prefix_skip(&line, " PC="))
+		return line_first_registers(log, line);
+	if (prefix_skip(&line, "PSTATE="))
+		return line_last_registers(log, line, ret_step);
+	if (prefix_skip(&line, "OBJD-T: "))
+		return line_raw(log, line);
+	if (prefix_skip(&line, "guest_base"))
+		return line_base(log, line);
+	if (line[0] == 'X' && log->dump) {
+		log->dump = registers_parse(log, line);
+		log->stats.ignored += !log->dump;
+		return 0;
+	}
+	return 0;
+}
+
+u64 qemu_log_base(const struct qemu_log *log)
+{
+	return log->base;
+}
+
+void qemu_log_get_stats(const struct qemu_log *log, struct qemu_log_stats *ret_stats)
+{
+	*ret_stats = log->stats;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reads the log that QEMU's user emulation writes with -d in_asm,exec,cpu,nochain,page while each
+ * translation block has one instruction. For each executed instruction it has
+ *
+ *	Trace 0: 0x7f18 [00000000/0000000000400580/00000001/00000201] _start
+ *	 PC=0000000000400580 X00=0000000000000000 X01=...	its registers before, on several lines
+ *	PSTATE=40000000 -Z-- EL0t
+ *
+ * and once, before its first execution, "0x00400580:  d503201f  nop". The emulated program can find
+ * the log among its files and write to it, so any line may be hostile.
+ */
+#ifndef SPEPROF_QEMU_LOG_H
+#define SPEPROF_QEMU_LOG_H
+
+#include "a64.h"
+
+/* Threads that can have an instruction without its registers at the same time. */
+#define QEMU_LOG_THREADS 256
+
+/* Pages of 4 KiB of instructions that the reader remembers: 64 MiB of code. */
+#define QEMU_LOG_PAGES 16384
+
+/**
+ * struct qemu_step - an executed instruction
+ * @registers: the registers before it
+ * @word: the instruction
+ * @thread: number of the thread, from 0
+ * @known: @word is known
+ */
+struct qemu_step {
+	struct a64_registers registers;
+	u32 word;
+	u32 thread;
+	bool known;
+};
+
+/**
+ * struct qemu_log_stats - what could not be used
+ * @ignored: lines and registers that follow no known form, or do not belong together
+ * @unknown: executed instructions with code that was not logged
+ */
+struct qemu_log_stats {
+	u64 ignored;
+	u64 unknown;
+};
+
+struct qemu_log;
+
+/** qemu_log_new() - create a reader; returns 0 or -ENOMEM. Free it with qemu_log_free() */
+int qemu_log_new(struct qemu_log **ret_log);
+
+/** qemu_log_free() - free a reader, which may be NULL; returns NULL */
+struct qemu_log *qemu_log_free(struct qemu_log *log);
+
+/**
+ * qemu_log_line() - read the next line
+ * @log: the reader
+ * @line: any bytes, without a newline, NUL-terminated
+ * @ret_step: set if 1 is returned
+ *
+ * Return: 1 if the line completes an executed instruction, else 0; -ENOSPC if the program has more than QEMU_LOG_PAGES pages of
+ * code; -ENOMEM.
+ */
+int qemu_log_line(struct qemu_log *log, const char *line, struct qemu_step *ret_step);
+
+/** qemu_log_base() - return what QEMU adds to an address of the program to get its own address */
+u64 qemu_log_base(const struct qemu_log *log);
+
+/** qemu_log_get_stats() - get the statistics */
+void qemu_log_get_stats(const struct qemu_log *log, struct qemu_log_stats *ret_stats);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Runs an aarch64 program under QEMU's user emulation, with a pipe from QEMU's log. */
+#ifndef SPEPROF_QEMU_PROCESS_H
+#define SPEPROF_QEMU_PROCESS_H
+
+#include <sys/types.h>
+
+#include "codec/env.h"
+
+/**
+ * struct qemu_process - a running program
+ * @pid: the process of QEMU, which is also the PID that the program sees
+ * @log: the reading end of the pipe; the program stops while the pipe is full
+ */
+struct qemu_process {
+	pid_t pid;
+	int log;
+};
+
+/**
+ * qemu_check_program() - check whether a file is an aarch64 program
+ * @path: the file
+ *
+ * Return: 0; -ENOEXEC if it is none; another negative errno if it cannot be read.
+ */
+int qemu_check_program(const char *path);
+
+/**
+ * qemu_start() - start a program
+ * @argv: path of the program, and its arguments; NULL-terminated
+ * @ret_process: on success, qemu_finish() must follow
+ *
+ * Return: 0; -ENOENT if QEMU is not installed; another negative errno.
+ */
+int qemu_start(char **argv, struct qemu_process *ret_process);
+
+/** qemu_widen() - enlarge the pipe, which is small at first so that QEMU is never far ahead */
+void qemu_widen(const struct qemu_process *process);
+
+/** qemu_kill() - end the program */
+void qemu_kill(const struct qemu_process *process);
+
+/**
+ * qemu_finish() - close the pipe, and wait until the program has exited
+ *
+ * Return: its status, as of waitpid().
+ */
+int qemu_finish(struct qemu_process *process);
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "trace-run.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "guest-maps.h"
+#include "qemu-process.h"
+#include "tasks/task-event.h"
+#include "traced-spu.h"
+#include "util/time.h"
+
+/* No line of the log that is used is longer. */
+#define LINE_MAX_BYTES 4096
+
+#define SVC 0xd4000001U
+
+/* Numbers of system calls on arm64. */
+enum guest_call {
+	CALL_MUNMAP = 215,
+	CALL_MREMAP = 216,
+	CALL_CLONE = 220,
+	CALL_EXECVE = 221,
+	CALL_MMAP = 222,
+	CALL_MPROTECT = 226,
+	CALL_EXECVEAT = 281,
+};
+
+/**
+ * struct trace - a program that is traced
+ * @process: QEMU
+ * @log: reads its log
+ * @spu: samples its instructions
+ * @maps: its files; out of date if @stale
+ * @sink: receives windows and task events
+ * @seen: the threads that have executed an instruction
+ * @executed: the program called execve()
+ * @threads: how many of @seen
+ */
+struct trace {
+	struct qemu_process process;
+	struct qemu_log *log;
+	struct traced_spu spu;
+	struct guest_maps maps;
+	const struct source_sink *sink;
+	bool seen[QEMU_LOG_THREADS];
+	bool stale;
+	bool executed;
+	u32 threads;
+};
+
+/* The thread with number 0 is the process. QEMU does not log the TIDs of the others. */
+static s32 thread_tid(const struct trace *trace, u32 thread)
+{
+	return trace->process.pid + (s32)thread;
+}
+
+static void event_send(const struct trace *trace, struct task_event event)
+{
+	event.time_ns = trace->spu.now_ns;
+	event.pid = trace->process.pid;
+	trace->sink->task(trace->sink->ctx, &event);
+}
+
+static void thread_report(struct trace *trace, u32 thread)
+{
+	if (trace->seen[thread])
+		return;
+	trace->seen[thread] = true;
+	trace->threads++;
+	if (thread)
+		event_send(trace, (struct task_event){
+					  .type = TASK_FORK,
+					  .tid = thread_tid(trace, thread),
+					  .parent_pid = trace->process.pid,
+				  });
+}
+
+static void map_report(const struct trace *trace, struct guest_map *map)
+{
+	event_send(trace, (struct task_event){
+				  .type = TASK_MMAP,
+				  .tid = trace->process.pid,
+				  .name = map->path,
+				  .start = map->start,
+				  .size = map->size,
+				  .offset = map->offset,
+				  .inode = map->inode,
+				  .device = map->device,
+			  });
+	map->reported = true;
+}
+
+/* Report the file of an instruction before its first sample. */
+static int code_report(struct trace *trace, u64 pc)
+{
+	struct guest_map *map;
+	int r = 0;
+
+	if (trace->stale) {
+		r = guest_maps_read(&trace->maps, trace->process.pid, qemu_log_base(trace->log));
+		/* The program may have exited; it has mapped nothing since then. */
+		r = r == -ENOMEM ? r : 0;
+		trace->stale = false;
+		qemu_widen(&trace->process);
+	}
+	map = guest_maps_find(&trace->maps, pc);
+	if (map && !map->reported)
+		map_report(trace, map);
+	return r;
+}
+
+/* Look for system calls after which the mappings, or the processes, are others. */
+static int call_note(struct trace *trace, const struct a64_registers *registers)
+{
+	switch (registers->x[8]) {
+	case CALL_MMAP:
+	case CALL_MPROTECT:
+	case CALL_MREMAP:
+	case CALL_MUNMAP:
+		trace->stale = true;
+		return 0;
+	case CALL_EXECVE:
+	case CALL_EXECVEAT:
+		trace->executed = true;
+		return 0;
+	case CALL_CLONE:
+		return registers->x[0] & CLONE_THREAD ? 0 : -EOPNOTSUPP;
+	default:
+		return 0;
+	}
+}
+
+static int step_execute(struct trace *trace, const struct qemu_step *step)
+{
+	int r;
+
+	thread_report(trace, step->thread);
+	r = code_report(trace, step->registers.pc);
+	if (r < 0)
+		return r;
+	traced_spu_execute(&trace->spu, step, thread_tid(trace, step->thread), trace->sink);
+	return step->known && step->word == SVC ? call_note(trace, &step->registers) : 0;
+}
+
+static int line_execute(struct trace *trace, const char *line)
+{
+	struct qemu_step step;
+	int r = qemu_log_line(trace->log, line, &step);
+
+	return r > 0 ? step_execute(trace, &step) : r;
+}
+
+/* Pass on each complete line of @buffer; returns how many bytes remain, or a negative errno. */
+static ssize_t lines_execute(struct trace *trace, char *buffer, size_t len)
+{
+	char *line = buffer, *newline;
+	int r;
+
+	while ((newline = memchr(line, '\n', len - (size_t)(line - buffer)))) {
+		*newline = '\0';
+		r = line_execute(trace, line);
+		if (r < 0)
+			return r;
+		line = newline + 1;
+	}
+	len -= (size_t)(line - buffer);
+	/* A line that does not fit belongs to no instruction. */
+	if (len >= LINE_MAX_BYTES)
+		len = 0;
+	memmove(buffer, line, len);
+	return (ssize_t)len;
+}
+
+static int log_read(struct trace *trace)
+{
+	char buffer[LINE_MAX_BYTES + 65536];
+	size_t len = 0;
+	ssize_t n;
+
+	for (;;) {
+		n = read(trace->process.log, buffer + len, sizeof(buffer) - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		n = lines_execute(trace, buffer, len + (size_t)n);
+		if (n < 0)
+			return (int)n;
+		len = (size_t)n;
+	}
+}
+
+static void result_fill(const struct trace *trace, struct trace_result *result)
+{
+	struct qemu_log_stats stats;
+
+	qemu_log_get_stats(trace->log, &stats);
+	result->instructions = trace->spu.instructions;
+	result->samples = trace->spu.driver.spu.stats.written;
+	result->threads = trace->threads;
+	result->unknown = stats.unknown;
+	result->ignored = stats.ignored;
+	result->executed = trace->executed;
+}
+
+/* Trace a program that has been started, to its end. */
+static int trace_process(struct trace *trace, const char *path, struct trace_result *ret_result)
+{
+	const char *slash = strrchr(path, '/');
+	int r;
+
+	event_send(trace, (struct task_event){
+				  .type = TASK_COMM,
+				  .tid = trace->process.pid,
+				  .name = slash ? slash + 1 : path,
+				  .exec = true,
+			  });
+	r = log_read(trace);
+	if (r < 0)
+		qemu_kill(&trace->process);
+	ret_result->status = qemu_finish(&trace->process);
+	traced_spu_close(&trace->spu, trace->sink);
+	result_fill(trace, ret_result);
+	return r == 0 && !ret_result->instructions ? -ENOEXEC : r;
+}
+
+int trace_run(char **argv, u32 interval, const struct source_sink *sink,
+	      struct trace_result *ret_result)
+{
+	struct trace trace = { .sink = sink, .stale = true };
+	struct trace_result result = { 0 };
+	/* The program gets an interrupt of the terminal, too; what it ran until then is kept. */
+	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+	int r;
+
+	r = qemu_log_new(&trace.log);
+	if (r == 0)
+		r = traced_spu_init(&trace.spu, interval, time_now_ns());
+	if (r == 0)
+		r = qemu_start(argv, &trace.process);
+	if (r == 0)
+		r = trace_process(&trace, argv[0], &result);
+	guest_maps_clear(&trace.maps);
+	traced_spu_deinit(&trace.spu);
+	qemu_log_free(trace.log);
+	signal(SIGINT, interrupt);
+	if (r == 0)
+		*ret_result = result;
+	return r;
+}
