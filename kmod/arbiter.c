@@ -128,7 +128,7 @@ void speprof_arbiter_sched_switch(struct task_struct *next)
 	arbiter_give_spu(host, owner, true);
 }
 
-static void reevaluate_here(void *unused)
+static void arbiter_reevaluate_on_cpu(void *unused)
 {
 	/* Order the lookup after a move that found this call still pending (EBUSY). */
 	smp_mb();
@@ -181,11 +181,11 @@ void speprof_arbiter_init(void)
 		 * The work accesses the SPU, so it needs hard interrupt context on PREEMPT_RT, too.
 		 */
 		host->handover_work = IRQ_WORK_INIT_HARD(arbiter_complete_handover);
-		INIT_CSD(&host->reevaluate_csd, reevaluate_here, NULL);
+		INIT_CSD(&host->reevaluate_csd, arbiter_reevaluate_on_cpu, NULL);
 	}
 }
 
-static void do_nothing_here(void *unused)
+static void arbiter_do_nothing_on_cpu(void *unused)
 {
 }
 
@@ -199,6 +199,6 @@ void speprof_arbiter_deinit(void)
 	 * Wait for the calls that were queued before: these calls run after them, and the grace
 	 * period ends the interrupt handlers that run them.
 	 */
-	on_each_cpu(do_nothing_here, NULL, true);
+	on_each_cpu(arbiter_do_nothing_on_cpu, NULL, true);
 	synchronize_rcu();
 }

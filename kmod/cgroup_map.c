@@ -12,11 +12,11 @@
 #define CACHE_BITS 4
 
 /*
- * struct slot - a slot of the hash table or of the cache
+ * struct cgroup_map_slot - a slot of the hash table or of the cache
  * @id: ID of a cgroup, which the kernel never reuses; 0: the slot is free
  * @ring: NULL: no session samples the cgroup
  */
-struct slot {
+struct cgroup_map_slot {
 	u64 id;
 	struct speprof_ring *ring;
 };
@@ -29,10 +29,10 @@ struct slot {
  * @slots: the table
  */
 struct speprof_cgroup_map {
-	struct slot cache[1 << CACHE_BITS];
+	struct cgroup_map_slot cache[1 << CACHE_BITS];
 	int top;
 	unsigned int bits;
-	struct slot slots[];
+	struct cgroup_map_slot slots[];
 };
 
 struct speprof_cgroup_map *speprof_cgroup_map_new(unsigned int count, int node)
@@ -54,7 +54,7 @@ void speprof_cgroup_map_free(struct speprof_cgroup_map *map)
 }
 
 /* Return the slot of @id, or the free slot in which it belongs. */
-static struct slot *map_slot(struct speprof_cgroup_map *map, u64 id)
+static struct cgroup_map_slot *map_find_slot(struct speprof_cgroup_map *map, u64 id)
 {
 	unsigned long mask = (1UL << map->bits) - 1, n = hash_64(id, map->bits);
 
@@ -71,7 +71,8 @@ void speprof_cgroup_map_add(struct speprof_cgroup_map *map, const struct speprof
 	for (i = 0; i < set->count; i++) {
 		struct cgroup *cgroup = set->members[i];
 
-		*map_slot(map, cgroup_id(cgroup)) = (struct slot){ cgroup_id(cgroup), ring };
+		*map_find_slot(map, cgroup_id(cgroup)) =
+			(struct cgroup_map_slot){ cgroup_id(cgroup), ring };
 		map->top = min(map->top, cgroup->level);
 	}
 }
@@ -83,7 +84,7 @@ static struct speprof_ring *map_find_nearest(struct speprof_cgroup_map *map, str
 
 	for (level = cgroup->level; level >= map->top; level--) {
 		struct speprof_ring *ring =
-			map_slot(map, cgroup_id(cgroup_ancestor(cgroup, level)))->ring;
+			map_find_slot(map, cgroup_id(cgroup_ancestor(cgroup, level)))->ring;
 
 		if (ring)
 			return ring;
@@ -94,7 +95,7 @@ static struct speprof_ring *map_find_nearest(struct speprof_cgroup_map *map, str
 struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 					     struct task_struct *task)
 {
-	struct slot *cached;
+	struct cgroup_map_slot *cached;
 	struct cgroup *cgroup;
 	u64 id;
 
@@ -106,7 +107,7 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 	id = cgroup_id(cgroup);
 	cached = &map->cache[hash_64(id, CACHE_BITS)];
 	if (cached->id != id)
-		*cached = (struct slot){ id, map_find_nearest(map, cgroup) };
+		*cached = (struct cgroup_map_slot){ id, map_find_nearest(map, cgroup) };
 	rcu_read_unlock();
 	return cached->ring;
 }

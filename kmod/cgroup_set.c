@@ -29,7 +29,7 @@ void speprof_cgroup_set_free(struct speprof_cgroup_set *set)
 	kfree(set);
 }
 
-static bool set_has(const struct speprof_cgroup_set *set, const struct cgroup *cgroup)
+static bool set_contains(const struct speprof_cgroup_set *set, const struct cgroup *cgroup)
 {
 	u32 i;
 
@@ -74,7 +74,7 @@ struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count
 		ret = PTR_ERR_OR_ZERO(cgroup);
 		if (ret)
 			goto fail;
-		if (set_has(set, cgroup)) {
+		if (set_contains(set, cgroup)) {
 			cgroup_put(cgroup);
 			ret = -EEXIST;
 			goto fail;
@@ -89,13 +89,14 @@ fail:
 }
 
 /* Add the members of @set that are not in @except, which may be NULL, to @to. */
-static void set_copy(struct speprof_cgroup_set *to, const struct speprof_cgroup_set *set,
-		     const struct speprof_cgroup_set *except)
+static void set_add_members_except(struct speprof_cgroup_set *to,
+				   const struct speprof_cgroup_set *set,
+				   const struct speprof_cgroup_set *except)
 {
 	u32 i;
 
 	for (i = 0; i < set->count; i++) {
-		if (except && set_has(except, set->members[i]))
+		if (except && set_contains(except, set->members[i]))
 			continue;
 		cgroup_get(set->members[i]);
 		to->members[to->count++] = set->members[i];
@@ -109,7 +110,7 @@ struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup
 	u32 i;
 
 	for (i = 0; i < by->count && op != SPEPROF_CGROUPS_REPLACE; i++)
-		if (set_has(set, by->members[i]) != (op == SPEPROF_CGROUPS_REMOVE))
+		if (set_contains(set, by->members[i]) != (op == SPEPROF_CGROUPS_REMOVE))
 			return ERR_PTR(op == SPEPROF_CGROUPS_REMOVE ? -ENOENT : -EEXIST);
 	if (op == SPEPROF_CGROUPS_ADD && by->count > SPEPROF_CGROUPS_MAX - set->count)
 		return ERR_PTR(-ENOSPC);
@@ -118,9 +119,9 @@ struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup
 	if (IS_ERR(changed))
 		return changed;
 	if (op != SPEPROF_CGROUPS_REPLACE)
-		set_copy(changed, set, op == SPEPROF_CGROUPS_REMOVE ? by : NULL);
+		set_add_members_except(changed, set, op == SPEPROF_CGROUPS_REMOVE ? by : NULL);
 	if (op != SPEPROF_CGROUPS_REMOVE)
-		set_copy(changed, by, NULL);
+		set_add_members_except(changed, by, NULL);
 	return changed;
 }
 

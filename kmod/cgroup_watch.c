@@ -47,18 +47,18 @@ void speprof_on_cgroup_rmdir(void *unused, struct cgroup *cgroup, const char *pa
 }
 
 /*
- * struct hook - a tracepoint that the kernel does not export, so that it must be found by name
+ * struct tracepoint_hook - a tracepoint to find by name, because the kernel does not export it
  * @name: name of the tracepoint
  * @probe: the function that it calls
  * @point: the tracepoint; NULL if the kernel does not have it, or passes other arguments
  */
-struct hook {
+struct tracepoint_hook {
 	const char *name;
 	void *probe;
 	struct tracepoint *point;
 };
 
-static struct hook hooks[] = {
+static struct tracepoint_hook hooks[] = {
 	{ "sched_switch", speprof_on_sched_switch },
 	{ "cgroup_attach_task", speprof_on_cgroup_attach_task },
 	{ "cgroup_rmdir", speprof_on_cgroup_rmdir },

@@ -43,7 +43,7 @@ static struct class *chardev_class;
 
 /* ---- Commands ------------------------------------------------------------- */
 
-union argument {
+union ioctl_argument {
 	struct speprof_device_info device_info;
 	struct speprof_cpu_info cpu_info;
 	struct speprof_session_config session_config;
@@ -57,19 +57,19 @@ union argument {
 };
 
 /**
- * struct call - an ioctl in execution
+ * struct ioctl_call - an ioctl in execution
  * @object: the session or the ring handle of the descriptor; NULL for the device
  * @argument: copied from userspace before the ioctl, and back to userspace after it
  * @file: the file of a new descriptor; installed last, as that cannot be undone
  */
-struct call {
+struct ioctl_call {
 	void *object;
-	union argument argument;
+	union ioctl_argument argument;
 	struct file *file;
 };
 
 /* The kind of argument that an ioctl has */
-enum shape {
+enum ioctl_shape {
 	SHAPE_NONE,	/* 0 */
 	SHAPE_FIXED,	/* a structure of exactly this size, which is only read */
 	SHAPE_IN,	/* a structure that begins with its size, and is only read */
@@ -77,7 +77,7 @@ enum shape {
 };
 
 /*
- * struct command - an ioctl
+ * struct ioctl_command - an ioctl
  * @number: SPEPROF_*
  * @shape: kind of its argument
  * @size: size of the structure in this version of the ABI
@@ -85,17 +85,17 @@ enum shape {
  * @run: executes the ioctl; returns 0 or a negative errno
  * @undo: undoes @run if the result cannot be copied to userspace; may be NULL
  */
-struct command {
+struct ioctl_command {
 	unsigned int number;
-	enum shape shape;
+	enum ioctl_shape shape;
 	u32 size;
 	u32 size_min;
-	int (*run)(struct call *call);
-	void (*undo)(struct call *call);
+	int (*run)(struct ioctl_call *call);
+	void (*undo)(struct ioctl_call *call);
 };
 
-static int argument_copy_in(const struct command *command, void __user *from, union argument *to,
-			    u32 *ret_size)
+static int argument_copy_in(const struct ioctl_command *command, void __user *from,
+			    union ioctl_argument *to, u32 *ret_size)
 {
 	u32 size;
 
@@ -117,8 +117,8 @@ static int argument_copy_in(const struct command *command, void __user *from, un
 /*
  * Copy the structure back with the size of this ABI. The end of a larger structure is set to zero.
  */
-static int argument_copy_out(const struct command *command, void __user *to, union argument *from,
-			     u32 size)
+static int argument_copy_out(const struct ioctl_command *command, void __user *to,
+			     union ioctl_argument *from, u32 size)
 {
 	u32 common = min(size, command->size);
 
@@ -130,7 +130,8 @@ static int argument_copy_out(const struct command *command, void __user *to, uni
 	return 0;
 }
 
-static int call_run(const struct command *command, struct call *call, void __user *argument)
+static int call_run(const struct ioctl_command *command, struct ioctl_call *call,
+		    void __user *argument)
 {
 	u32 size = 0;
 	int ret, fd;
@@ -155,10 +156,10 @@ static int call_run(const struct command *command, struct call *call, void __use
 	return fd;
 }
 
-static long commands_run(const struct command *commands, size_t count, void *object,
+static long commands_run(const struct ioctl_command *commands, size_t count, void *object,
 			 unsigned int number, unsigned long argument)
 {
-	struct call call = { .object = object };
+	struct ioctl_call call = { .object = object };
 	size_t i;
 
 	for (i = 0; i < count; i++)
@@ -182,7 +183,7 @@ struct ring_handle {
 	struct speprof_ring *ring;
 };
 
-static int ring_run_advance(struct call *call)
+static int ring_run_advance(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 	const struct speprof_advance *advance = &call->argument.advance;
@@ -190,28 +191,28 @@ static int ring_run_advance(struct call *call)
 	return speprof_ring_set_tails(handle->ring, advance->tail, advance->event_tail);
 }
 
-static int ring_run_kick(struct call *call)
+static int ring_run_kick(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
 	return speprof_session_kick_ring(handle->ring);
 }
 
-static int ring_run_flush(struct call *call)
+static int ring_run_flush(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
 	return speprof_session_flush_ring(handle->ring);
 }
 
-static int ring_run_stats(struct call *call)
+static int ring_run_stats(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
 	return speprof_session_ring_stats(handle->ring, &call->argument.ring_stats);
 }
 
-static int ring_run_snapshot(struct call *call)
+static int ring_run_snapshot(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
@@ -220,19 +221,19 @@ static int ring_run_snapshot(struct call *call)
 	return speprof_session_take_snapshot(handle->ring, handle, &call->argument.snapshot);
 }
 
-static int ring_run_release(struct call *call)
+static int ring_run_release(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
 	return speprof_session_release_snapshot(handle->ring, handle);
 }
 
-static void ring_undo_snapshot(struct call *call)
+static void ring_undo_snapshot(struct ioctl_call *call)
 {
 	ring_run_release(call);
 }
 
-static const struct command ring_commands[] = {
+static const struct ioctl_command ring_commands[] = {
 	COMMAND(SPEPROF_RING_ADVANCE, SHAPE_FIXED, speprof_advance, event_tail, ring_run_advance),
 	COMMAND_NONE(SPEPROF_RING_KICK, ring_run_kick),
 	COMMAND_NONE(SPEPROF_RING_FLUSH, ring_run_flush),
@@ -341,25 +342,25 @@ static int sampling_check(const struct speprof_sampling *sampling)
 	return 0;
 }
 
-static int session_run_sample(struct call *call)
+static int session_run_sample(struct ioctl_call *call)
 {
 	const struct speprof_sampling *sampling = &call->argument.sampling;
 
 	return sampling_check(sampling) ?: speprof_session_set_sampling(call->object, sampling);
 }
 
-static int session_run_start(struct call *call)
+static int session_run_start(struct ioctl_call *call)
 {
 	return speprof_session_start(call->object);
 }
 
-static int session_run_stop(struct call *call)
+static int session_run_stop(struct ioctl_call *call)
 {
 	speprof_session_stop(call->object);
 	return 0;
 }
 
-static int session_run_ring_open(struct call *call)
+static int session_run_ring_open(struct ioctl_call *call)
 {
 	struct speprof_ring_open *open = &call->argument.ring_open;
 	struct ring_handle *handle;
@@ -409,7 +410,7 @@ static struct speprof_cgroup_set *cgroups_copy_in(u64 address, u32 count)
 	return set;
 }
 
-static int session_run_cgroups(struct call *call)
+static int session_run_cgroups(struct ioctl_call *call)
 {
 	const struct speprof_cgroups *cgroups = &call->argument.cgroups;
 	struct speprof_cgroup_set *set;
@@ -426,12 +427,12 @@ static int session_run_cgroups(struct call *call)
 	return ret;
 }
 
-static int session_run_tune(struct call *call)
+static int session_run_tune(struct ioctl_call *call)
 {
 	return speprof_session_tune_cpu(call->object, &call->argument.tune);
 }
 
-static const struct command session_commands[] = {
+static const struct ioctl_command session_commands[] = {
 	COMMAND(SPEPROF_SESSION_SAMPLE, SHAPE_IN, speprof_sampling, reserved, session_run_sample),
 	COMMAND_NONE(SPEPROF_SESSION_START, session_run_start),
 	COMMAND_NONE(SPEPROF_SESSION_STOP, session_run_stop),
@@ -487,7 +488,7 @@ static const struct file_operations session_fops = {
 
 /* ---- The device ------------------------------------------------------------- */
 
-static int device_run_info(struct call *call)
+static int device_run_info(struct ioctl_call *call)
 {
 	struct speprof_device_info *info = &call->argument.device_info;
 
@@ -505,7 +506,7 @@ static int device_run_info(struct call *call)
 	return 0;
 }
 
-static int device_run_cpu_info(struct call *call)
+static int device_run_cpu_info(struct ioctl_call *call)
 {
 	u32 cpu = call->argument.cpu_info.cpu;
 
@@ -587,7 +588,7 @@ static struct speprof_session *session_open(const struct speprof_session_config 
 	return speprof_session_new(config, cpus, set);
 }
 
-static int device_run_session_new(struct call *call)
+static int device_run_session_new(struct ioctl_call *call)
 {
 	const struct speprof_session_config *config = &call->argument.session_config;
 	struct speprof_session *session;
@@ -622,8 +623,9 @@ out:
 	return ret;
 }
 
-static const struct command device_commands[] = {
-	COMMAND(SPEPROF_DEVICE_INFO, SHAPE_OUT, speprof_device_info, max_ring_size, device_run_info),
+static const struct ioctl_command device_commands[] = {
+	COMMAND(SPEPROF_DEVICE_INFO, SHAPE_OUT, speprof_device_info, max_ring_size,
+		device_run_info),
 	COMMAND(SPEPROF_CPU_INFO, SHAPE_OUT, speprof_cpu_info, tick_hz, device_run_cpu_info),
 	COMMAND(SPEPROF_SESSION_NEW, SHAPE_IN, speprof_session_config, watermark,
 		device_run_session_new),

@@ -31,7 +31,7 @@ static bool suspending;
  * Return the minimum interval by PMSIDR_EL1.Interval, in operations. A reserved value counts as the
  * largest.
  */
-static u64 interval_floor(u64 pmsidr)
+static u64 pmsidr_min_interval(u64 pmsidr)
 {
 	static const u16 floors[] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
 	u64 code = SPE_FIELD_GET(SPE_PMSIDR_INTERVAL, pmsidr);
@@ -59,7 +59,7 @@ static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_
 	info->pmsver = (u32)backend->read(SPE_REG_PMSVER);
 	info->interval_unit = pmsidr & SPE_PMSIDR_ARCHINST ? SPEPROF_UNIT_INSTRUCTIONS :
 							     SPEPROF_UNIT_MICRO_OPS;
-	info->interval_min = max(interval_floor(pmsidr), backend->interval_min);
+	info->interval_min = max(pmsidr_min_interval(pmsidr), backend->interval_min);
 	info->interval_max = INTERVAL_MAX;
 	info->record_align = 1U << SPE_FIELD_GET(SPE_PMBIDR_ALIGN, pmbidr);
 	info->record_max = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, pmsidr);
@@ -113,7 +113,7 @@ static const char *cpu_attach_spu(struct speprof_cpu *self, struct speprof_cpu_i
 }
 
 /* Context: on the CPU, interrupts off. */
-static void cpu_up_here(void *unused)
+static void cpu_acquire_spu(void *unused)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
 	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = smp_processor_id() };
@@ -128,7 +128,7 @@ static void cpu_up_here(void *unused)
 }
 
 /* Context: on the CPU, interrupts off. */
-static void cpu_down_here(void *unused)
+static void cpu_release_spu(void *unused)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
 
@@ -145,7 +145,7 @@ static int cpu_online_callback(unsigned int cpu)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	cpu_up_here(NULL);
+	cpu_acquire_spu(NULL);
 	local_irq_restore(flags);
 	return 0;
 }
@@ -155,7 +155,7 @@ static int cpu_offline_callback(unsigned int cpu)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	cpu_down_here(NULL);
+	cpu_release_spu(NULL);
 	local_irq_restore(flags);
 	return 0;
 }
@@ -164,7 +164,7 @@ void speprof_backend_add_cpus(const struct cpumask *cpus)
 {
 	mutex_lock(&speprof_control);
 	cpus_read_lock();
-	on_each_cpu_mask(cpus, cpu_up_here, NULL, true);
+	on_each_cpu_mask(cpus, cpu_acquire_spu, NULL, true);
 	cpus_read_unlock();
 	mutex_unlock(&speprof_control);
 }
@@ -173,7 +173,7 @@ void speprof_backend_remove_cpus(const struct cpumask *cpus)
 {
 	mutex_lock(&speprof_control);
 	cpus_read_lock();
-	on_each_cpu_mask(cpus, cpu_down_here, NULL, true);
+	on_each_cpu_mask(cpus, cpu_release_spu, NULL, true);
 	cpus_read_unlock();
 	mutex_unlock(&speprof_control);
 }
@@ -186,8 +186,8 @@ static void cpus_set_suspending(bool now)
 	suspending = now;
 	if (registered_backend) {
 		cpus_read_lock();
-		on_each_cpu_mask(registered_backend->cpus, now ? cpu_down_here : cpu_up_here, NULL,
-				 true);
+		on_each_cpu_mask(registered_backend->cpus, now ? cpu_release_spu : cpu_acquire_spu,
+				 NULL, true);
 		cpus_read_unlock();
 	}
 	mutex_unlock(&speprof_control);

@@ -53,7 +53,7 @@ __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_ta
  * Return: 1 if there are bytes to read, 0 at the end of a stopped session, -EAGAIN if more bytes
  * may follow.
  */
-static ssize_t ring_readable(struct speprof_ring *ring, struct ring_view *ret_view)
+static ssize_t ring_check_readable(struct speprof_ring *ring, struct ring_view *ret_view)
 {
 	/* Read the state first: after IDLE, everything that was published is visible. */
 	u32 state = smp_load_acquire(&ring->state);
@@ -65,8 +65,8 @@ static ssize_t ring_readable(struct speprof_ring *ring, struct ring_view *ret_vi
 }
 
 /* Copy bytes at the tail, and advance the tail. Return: the number of bytes, or -EFAULT. */
-static ssize_t ring_copy(struct speprof_ring *ring, const struct ring_view *view,
-			 struct iov_iter *to)
+static ssize_t ring_copy_to_user(struct speprof_ring *ring, const struct ring_view *view,
+				 struct iov_iter *to)
 {
 	u64 pos = view->tail;
 	ssize_t done = 0;
@@ -105,13 +105,14 @@ ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct
 		} else if (mutex_lock_interruptible(&ring->read_lock)) {
 			return -ERESTARTSYS;
 		}
-		ret = ring_readable(ring, &view);
+		ret = ring_check_readable(ring, &view);
 		if (ret > 0)
-			ret = ring_copy(ring, &view, to);
+			ret = ring_copy_to_user(ring, &view, to);
 		mutex_unlock(&ring->read_lock);
 		if (ret != -EAGAIN || nowait)
 			return ret;
-		ret = wait_event_interruptible(ring->readers, ring_readable(ring, &view) != -EAGAIN);
+		ret = wait_event_interruptible(ring->readers,
+					       ring_check_readable(ring, &view) != -EAGAIN);
 		if (ret)
 			return ret;
 	}

@@ -17,7 +17,7 @@
 /* ---- Arming ---------------------------------------------------------------- */
 
 /* Return the kernel virtual address of byte @position of the data ring. */
-static u64 ring_va(const struct speprof_ring *ring, u64 position)
+static u64 ring_get_va(const struct speprof_ring *ring, u64 position)
 {
 	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
 }
@@ -92,7 +92,8 @@ void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_pr
 static void ring_enable_buffer(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
-	u64 limit = ring_va(ring, ring->window.start) + (ring->window.limit - ring->window.start);
+	u64 limit =
+		ring_get_va(ring, ring->window.start) + (ring->window.limit - ring->window.start);
 
 	backend->write(SPE_REG_PMBLIMITR, limit | SPE_PMBLIMITR_E);
 	/* The buffer must be enabled before profiling is (D17.8, D17.6.9). */
@@ -136,7 +137,7 @@ u32 speprof_ring_arm(struct speprof_ring *ring)
 		ring_drop_overwritten(ring);
 	ring->saved.pmbsr = 0;
 	ring->saved.records = 0;
-	ring_load_buffer(ring, ring_va(ring, ring->window.start));
+	ring_load_buffer(ring, ring_get_va(ring, ring->window.start));
 	/*
 	 * Read the clock before the ticks: then the time of a record, which is computed from both,
 	 * is never after the end of its window.
@@ -350,7 +351,7 @@ static u64 ring_state_time(const struct speprof_ring *ring, u32 state)
 /*
  * Return @ns / @total in units of 2^-32. Both are shifted so that the dividend fits into 64 bits.
  */
-static u32 blind_share(u64 ns, u64 total)
+static u32 blind_get_share(u64 ns, u64 total)
 {
 	unsigned int shift = fls64(total) > 32 ? fls64(total) - 32 : 0;
 
@@ -360,8 +361,8 @@ static u32 blind_share(u64 ns, u64 total)
 }
 
 /* Compute the time in which the session was started but nothing was sampled, by cause. */
-static void ring_account_blind(const struct speprof_ring *ring,
-			       struct speprof_closed_window *closed)
+static void ring_account_blind_time(const struct speprof_ring *ring,
+				    struct speprof_closed_window *closed)
 {
 	static const u8 states[SPEPROF_BLINDS] = {
 		[SPEPROF_BLIND_FULL] = SPEPROF_RING_FULL,
@@ -376,22 +377,22 @@ static void ring_account_blind(const struct speprof_ring *ring,
 		closed->blind_ns += ring_state_time(ring, states[i]);
 	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++)
 		closed->blind_share[i] =
-			blind_share(ring_state_time(ring, states[i]), closed->blind_ns);
+			blind_get_share(ring_state_time(ring, states[i]), closed->blind_ns);
 }
 
 /*
  * Complete a closed window: its verdict, size and times up to the last change of state.
  * @closed->offset is an address before, and an offset afterwards.
  */
-static void ring_account(struct speprof_ring *ring, struct speprof_closed_window *closed)
+static void ring_account_window(struct speprof_ring *ring, struct speprof_closed_window *closed)
 {
 	closed->verdict = spe_syndrome_read(closed->pmbsr);
-	closed_window_measure(closed, ring_va(ring, closed->window.start));
+	closed_window_measure(closed, ring_get_va(ring, closed->window.start));
 	if (ring->config.backend->records)
 		closed->flags |= SPEPROF_WINDOW_COUNTED;
 	closed->armed_ns = ring_state_time(ring, SPEPROF_RING_ARMED);
 	closed->parked_ns = ring_state_time(ring, SPEPROF_RING_PARKED);
-	ring_account_blind(ring, closed);
+	ring_account_blind_time(ring, closed);
 	if (!closed->bytes)
 		return;
 	ring->head = closed->head;
@@ -433,7 +434,7 @@ static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window 
 	backend->synchronize();
 	if (backend->records)
 		closed.records += backend->records() - ring->records_before;
-	ring_account(ring, &closed);
+	ring_account_window(ring, &closed);
 	*ret_closed = closed;
 }
 
@@ -474,7 +475,7 @@ static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed
  * Return whether the window ended with a plain buffer full: its flags report that, so no event is
  * needed.
  */
-static bool closed_window_is_plain(const struct speprof_closed_window *closed)
+static bool closed_window_is_only_full(const struct speprof_closed_window *closed)
 {
 	const struct spe_verdict *verdict = &closed->verdict;
 
@@ -506,7 +507,7 @@ static void ring_report_window(struct speprof_ring *ring,
 
 	if (closed->bytes)
 		ring_write_window(ring, closed);
-	if (!closed_window_is_plain(closed))
+	if (!closed_window_is_only_full(closed))
 		ring_add_syndrome_event(ring, closed, to);
 	if (ring->unread)
 		speprof_ring_add_unread_event(ring);
@@ -559,7 +560,7 @@ void speprof_ring_close_parked(struct speprof_ring *ring, u32 to)
 	closed = ring_end_window(ring);
 	closed.end_ns = ring->state_since;
 	closed.offset = ring->saved.pmbptr;
-	ring_account(ring, &closed);
+	ring_account_window(ring, &closed);
 	to = ring_classify_window(ring, &closed, to);
 	to = ring_charge_throttle(ring, &closed, to);
 	ring_report_window(ring, &closed, to);

@@ -64,84 +64,84 @@ struct ring_call {
 	int result;
 };
 
-static struct speprof_cpu *call_host(const struct ring_call *call)
+static struct speprof_cpu *call_get_cpu(const struct ring_call *call)
 {
 	return per_cpu_ptr(&speprof_cpus, call->ring->cpu);
 }
 
-static void start_here(void *arg)
+static void ring_start_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
-	struct speprof_cpu *host = call_host(call);
+	struct speprof_cpu *host = call_get_cpu(call);
 
 	call->map = speprof_arbiter_add_ring(host, call->ring, call->map);
 	speprof_ring_start(call->ring, call->program, speprof_arbiter_can_sample(host, call->ring));
 	speprof_arbiter_reevaluate(host);
 }
 
-static void stop_here(void *arg)
+static void ring_stop_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
 
 	speprof_ring_stop(call->ring);
-	call->map = speprof_arbiter_remove_ring(call_host(call), call->ring);
-	speprof_arbiter_reevaluate(call_host(call));
+	call->map = speprof_arbiter_remove_ring(call_get_cpu(call), call->ring);
+	speprof_arbiter_reevaluate(call_get_cpu(call));
 }
 
-static void swap_map_here(void *arg)
+static void ring_swap_map_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
 
-	call->map = speprof_arbiter_swap_map(call_host(call), call->map);
-	speprof_arbiter_reevaluate(call_host(call));
+	call->map = speprof_arbiter_swap_map(call_get_cpu(call), call->map);
+	speprof_arbiter_reevaluate(call_get_cpu(call));
 }
 
-static void cgroup_removed_here(void *arg)
+static void ring_report_cgroup_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
 
 	speprof_ring_report_cgroup_removed(call->ring, call->removed_id, call->cgroups_remaining);
 }
 
-static void reprogram_here(void *arg)
+static void ring_reprogram_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
 
 	speprof_ring_reprogram(call->ring, call->program);
-	speprof_arbiter_reevaluate(call_host(call));
+	speprof_arbiter_reevaluate(call_get_cpu(call));
 }
 
-static void kick_here(void *arg)
+static void ring_kick_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
 
 	call->result = speprof_ring_kick(call->ring);
 }
 
-static void flush_here(void *arg)
+static void ring_flush_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
 
 	call->result = speprof_ring_flush(call->ring);
-	speprof_arbiter_reevaluate(call_host(call));
+	speprof_arbiter_reevaluate(call_get_cpu(call));
 }
 
-static void stats_here(void *arg)
+static void ring_get_stats_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
 
 	speprof_ring_get_stats(call->ring, call->stats);
 }
 
-static void snapshot_here(void *arg)
+static void ring_take_snapshot_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
 
 	call->result = speprof_ring_take_snapshot(call->ring, call->owner, call->snapshot);
-	speprof_arbiter_reevaluate(call_host(call));
+	speprof_arbiter_reevaluate(call_get_cpu(call));
 }
 
-static void snapshot_end_here(void *arg)
+static void ring_release_snapshot_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
 
@@ -149,7 +149,7 @@ static void snapshot_end_here(void *arg)
 }
 
 /* Take a token for a command that interrupts CPUs. */
-static int bucket_draw(struct speprof_command_bucket *bucket)
+static int bucket_take_token(struct speprof_command_bucket *bucket)
 {
 	return speprof_command_bucket_draw(bucket, ktime_get_ns());
 }
@@ -163,8 +163,8 @@ int speprof_session_kick_ring(struct speprof_ring *ring)
 		return -ENXIO;
 	if (!speprof_ring_note_reader(ring))
 		return 0;
-	return bucket_draw(&ring->command_bucket) ?:
-	       smp_call_function_single((int)ring->cpu, kick_here, &call, true) ?:
+	return bucket_take_token(&ring->command_bucket) ?:
+	       smp_call_function_single((int)ring->cpu, ring_kick_on_cpu, &call, true) ?:
 	       call.result;
 }
 
@@ -172,15 +172,15 @@ int speprof_session_flush_ring(struct speprof_ring *ring)
 {
 	struct ring_call call = { .ring = ring };
 
-	return bucket_draw(&ring->command_bucket) ?:
-	       smp_call_function_single((int)ring->cpu, flush_here, &call, true) ?:
+	return bucket_take_token(&ring->command_bucket) ?:
+	       smp_call_function_single((int)ring->cpu, ring_flush_on_cpu, &call, true) ?:
 	       call.result;
 }
 
 /* Call @fn on the ring's CPU, under the lock that the ring of an offline CPU needs. */
 static int ring_call_locked(struct ring_call *call, smp_call_func_t fn)
 {
-	int ret = bucket_draw(&call->ring->command_bucket);
+	int ret = bucket_take_token(&call->ring->command_bucket);
 
 	if (ret)
 		return ret;
@@ -194,7 +194,7 @@ int speprof_session_ring_stats(struct speprof_ring *ring, struct speprof_ring_st
 {
 	struct ring_call call = { .ring = ring, .stats = ret_stats };
 
-	return ring_call_locked(&call, stats_here);
+	return ring_call_locked(&call, ring_get_stats_on_cpu);
 }
 
 int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
@@ -202,7 +202,7 @@ int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
 {
 	struct ring_call call = { .ring = ring, .owner = owner, .snapshot = snapshot };
 
-	return ring->flight ? ring_call_locked(&call, snapshot_here) : -EOPNOTSUPP;
+	return ring->flight ? ring_call_locked(&call, ring_take_snapshot_on_cpu) : -EOPNOTSUPP;
 }
 
 int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owner)
@@ -214,7 +214,7 @@ int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owne
 	mutex_lock(&speprof_control);
 	/* Only commands change claims, under this lock. Without a claim no CPU is interrupted. */
 	if (spe_flight_holds(ring->flight, (uintptr_t)owner))
-		speprof_cpu_call(ring->cpu, snapshot_end_here, &call);
+		speprof_cpu_call(ring->cpu, ring_release_snapshot_on_cpu, &call);
 	mutex_unlock(&speprof_control);
 	return call.result;
 }
@@ -435,7 +435,7 @@ static void session_reprogram(struct speprof_session *session)
 		};
 
 		if (call.ring)
-			speprof_cpu_call(cpu, reprogram_here, &call);
+			speprof_cpu_call(cpu, ring_reprogram_on_cpu, &call);
 	}
 }
 
@@ -458,7 +458,8 @@ int speprof_session_set_sampling(struct speprof_session *session,
 	struct speprof_program *programs;
 	int ret;
 
-	ret = session_check_rights(session, sampling) ?: bucket_draw(&session->command_bucket);
+	ret = session_check_rights(session, sampling) ?:
+	      bucket_take_token(&session->command_bucket);
 	if (ret)
 		return ret;
 	programs = kcalloc(nr_cpu_ids, sizeof(*programs), GFP_KERNEL);
@@ -497,7 +498,7 @@ static int session_set_interval(struct speprof_session *session, struct speprof_
 	program.generation = ++session->generation;
 	*current_program = program;
 	if (session->state == SESSION_STARTED)
-		speprof_cpu_call(ring->cpu, reprogram_here, &call);
+		speprof_cpu_call(ring->cpu, ring_reprogram_on_cpu, &call);
 	return 0;
 }
 
@@ -508,7 +509,7 @@ int speprof_session_tune_cpu(struct speprof_session *session, const struct spepr
 
 	if (!ring)
 		return -ENOENT;
-	ret = bucket_draw(&ring->command_bucket);
+	ret = bucket_take_token(&ring->command_bucket);
 	if (ret)
 		return ret;
 	mutex_lock(&speprof_control);
@@ -557,14 +558,14 @@ static void session_stop_now(struct speprof_session *session)
 
 		if (!call.ring)
 			continue;
-		speprof_cpu_call(cpu, stop_here, &call);
+		speprof_cpu_call(cpu, ring_stop_on_cpu, &call);
 		speprof_cgroup_map_free(call.map);
 	}
 	session->state = SESSION_STOPPED;
 }
 
 /* Return -EBUSY if @session is blocked by a session that a @privileged caller may not stop. */
-static int session_check_blockers(const struct speprof_session *session,
+static int session_check_not_blocked(const struct speprof_session *session,
 				  const struct speprof_cgroup_set *cgroups, bool privileged)
 {
 	struct speprof_session *other;
@@ -590,10 +591,10 @@ static void session_stop_conflicting(const struct speprof_session *session,
  * Return the cgroups that @other will sample on @cpu after @session is started with @cgroups. NULL:
  * none.
  */
-static const struct speprof_cgroup_set *session_cgroups_on(const struct speprof_session *other,
-							   unsigned int cpu,
-							   const struct speprof_session *session,
-							   const struct speprof_cgroup_set *cgroups)
+static const struct speprof_cgroup_set *session_get_cgroups(const struct speprof_session *other,
+							    unsigned int cpu,
+							    const struct speprof_session *session,
+							    const struct speprof_cgroup_set *cgroups)
 {
 	if (!other->rings[cpu])
 		return NULL;
@@ -615,14 +616,14 @@ static struct speprof_cgroup_map *session_make_map(unsigned int cpu,
 	struct speprof_cgroup_map *map;
 
 	list_for_each_entry(other, &sessions, link) {
-		set = session_cgroups_on(other, cpu, session, cgroups);
+		set = session_get_cgroups(other, cpu, session, cgroups);
 		count += set ? set->count : 0;
 	}
 	map = speprof_cgroup_map_new(count, cpu_to_node(cpu));
 	if (!map)
 		return NULL;
 	list_for_each_entry(other, &sessions, link) {
-		set = session_cgroups_on(other, cpu, session, cgroups);
+		set = session_get_cgroups(other, cpu, session, cgroups);
 		if (set)
 			speprof_cgroup_map_add(map, set, other->rings[cpu]);
 	}
@@ -688,7 +689,7 @@ static struct speprof_cgroup_map **session_prepare_start(const struct speprof_se
 						     const struct speprof_cgroup_set *cgroups,
 						     bool privileged)
 {
-	int ret = session_check_blockers(session, cgroups, privileged);
+	int ret = session_check_not_blocked(session, cgroups, privileged);
 	struct speprof_cgroup_map **maps;
 
 	if (ret)
@@ -712,7 +713,7 @@ static int session_start_now(struct speprof_session *session)
 	maps = session_prepare_start(session, session->cgroups, privileged);
 	if (IS_ERR(maps))
 		return PTR_ERR(maps);
-	session_call_with_maps(session, start_here, maps);
+	session_call_with_maps(session, ring_start_on_cpu, maps);
 	session->state = SESSION_STARTED;
 	session->privileged = privileged;
 	return 0;
@@ -720,7 +721,7 @@ static int session_start_now(struct speprof_session *session)
 
 int speprof_session_start(struct speprof_session *session)
 {
-	int ret = bucket_draw(&session->command_bucket);
+	int ret = bucket_take_token(&session->command_bucket);
 
 	if (ret)
 		return ret;
@@ -749,7 +750,7 @@ static int session_set_cgroups(struct speprof_session *session, struct speprof_c
 		maps = session_prepare_start(session, set, privileged);
 		if (IS_ERR(maps))
 			return PTR_ERR(maps);
-		session_call_with_maps(session, swap_map_here, maps);
+		session_call_with_maps(session, ring_swap_map_on_cpu, maps);
 	}
 	speprof_cgroup_set_free(session->cgroups);
 	session->cgroups = set;
@@ -771,7 +772,7 @@ int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 	 */
 	if (!READ_ONCE(session->cgroups))
 		return -EOPNOTSUPP;
-	ret = bucket_draw(&session->command_bucket);
+	ret = bucket_take_token(&session->command_bucket);
 	if (ret)
 		return ret;
 	mutex_lock(&speprof_control);
@@ -799,7 +800,7 @@ static void session_prune(struct speprof_session *session)
 		for_each_possible_cpu(cpu) {
 			call.ring = session->rings[cpu];
 			if (call.ring)
-				speprof_cpu_call(cpu, cgroup_removed_here, &call);
+				speprof_cpu_call(cpu, ring_report_cgroup_on_cpu, &call);
 		}
 	}
 }

@@ -184,7 +184,7 @@ static void spu_hw_restore(const struct spu_hw_state *state)
  * The SPU may lose power in idle states and in a suspend. The CPU executes nothing between the save
  * and the restore, so no sample is lost.
  */
-static int spu_hw_pm(struct notifier_block *block, unsigned long action, void *data)
+static int spu_hw_notify_cpu_pm(struct notifier_block *block, unsigned long action, void *data)
 {
 	struct spu_hw_cpu *cpu = this_cpu_ptr(&spu_hw_cpus);
 
@@ -207,7 +207,7 @@ static int spu_hw_pm(struct notifier_block *block, unsigned long action, void *d
 }
 
 static struct notifier_block spu_hw_pm_block = {
-	.notifier_call = spu_hw_pm,
+	.notifier_call = spu_hw_notify_cpu_pm,
 };
 
 /*
@@ -216,7 +216,7 @@ static struct notifier_block spu_hw_pm_block = {
  * The kernel calls no notifier before kdump, hence this kprobe. It runs on the CPU that boots the
  * crash kernel; the other CPUs stay in the old kernel.
  */
-static int spu_hw_crash(struct kprobe *probe, struct pt_regs *regs)
+static int spu_hw_stop_at_crash(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (!this_cpu_ptr(&spu_hw_cpus)->irq)
 		return 0;
@@ -228,7 +228,7 @@ static int spu_hw_crash(struct kprobe *probe, struct pt_regs *regs)
 
 static struct kprobe spu_hw_crash_probe = {
 	.symbol_name = "machine_crash_shutdown",
-	.pre_handler = spu_hw_crash,
+	.pre_handler = spu_hw_stop_at_crash,
 };
 static bool spu_hw_crash_probed;
 

@@ -16,7 +16,7 @@
 
 #define SYNDROMES (SPEPROF_SYNDROME_UNKNOWN + 1)
 
-struct counters {
+struct cpu_counters {
 	u64 windows;
 	u64 bytes;
 	u64 records;
@@ -30,17 +30,17 @@ struct counters {
 	u64 syndromes[SYNDROMES];
 };
 
-static DEFINE_PER_CPU(struct counters, counters);
+static DEFINE_PER_CPU(struct cpu_counters, counters);
 static struct dentry *directory;
 
-static void counter_add(u64 *counter, u64 more)
+static void cpu_counter_add(u64 *counter, u64 more)
 {
 	WRITE_ONCE(*counter, *counter + more);
 }
 
 void speprof_stats_interrupt(unsigned int cpu)
 {
-	counter_add(&per_cpu(counters, cpu).interrupts, 1);
+	cpu_counter_add(&per_cpu(counters, cpu).interrupts, 1);
 }
 
 void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
@@ -50,25 +50,25 @@ void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
 
 void speprof_stats_window(unsigned int cpu, const struct speprof_window *window)
 {
-	struct counters *own = per_cpu_ptr(&counters, cpu);
+	struct cpu_counters *own = per_cpu_ptr(&counters, cpu);
 
-	counter_add(&own->windows, 1);
-	counter_add(&own->bytes, window->data_size);
-	counter_add(&own->records, window->records);
+	cpu_counter_add(&own->windows, 1);
+	cpu_counter_add(&own->bytes, window->data_size);
+	cpu_counter_add(&own->records, window->records);
 	trace_speprof_window(cpu, window->position, window->data_size, window->flags,
 			     window->armed_ns, window->blind_ns);
 }
 
 static void stats_state(unsigned int cpu, u32 from, u32 to)
 {
-	struct counters *own = per_cpu_ptr(&counters, cpu);
+	struct cpu_counters *own = per_cpu_ptr(&counters, cpu);
 
 	if (to == SPEPROF_RING_FULL)
-		counter_add(&own->full, 1);
+		cpu_counter_add(&own->full, 1);
 	else if (to == SPEPROF_RING_FAULTED)
-		counter_add(&own->faulted, 1);
+		cpu_counter_add(&own->faulted, 1);
 	else if (to == SPEPROF_RING_THROTTLED)
-		counter_add(&own->throttled, 1);
+		cpu_counter_add(&own->throttled, 1);
 	trace_speprof_state(cpu, from, to);
 }
 
@@ -76,7 +76,7 @@ void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 {
 	switch (event->type) {
 	case SPEPROF_EVENT_SYNDROME:
-		counter_add(&per_cpu(counters, cpu).syndromes[event->syndrome], 1);
+		cpu_counter_add(&per_cpu(counters, cpu).syndromes[event->syndrome], 1);
 		trace_speprof_syndrome(cpu, event->arg0, event->arg1, event->syndrome,
 				       event->action);
 		break;
@@ -87,7 +87,7 @@ void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 		trace_speprof_throttle(cpu, event->arg0, (u32)event->arg1);
 		break;
 	case SPEPROF_EVENT_UNREAD:
-		counter_add(&per_cpu(counters, cpu).unread, 1);
+		cpu_counter_add(&per_cpu(counters, cpu).unread, 1);
 		trace_speprof_unread(cpu, event->arg0, event->arg1);
 		break;
 	}
@@ -95,19 +95,19 @@ void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 
 void speprof_stats_handover(unsigned int cpu, bool new)
 {
-	counter_add(&per_cpu(counters, cpu).handovers, new);
+	cpu_counter_add(&per_cpu(counters, cpu).handovers, new);
 	trace_speprof_handover(cpu, new);
 }
 
 void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
 {
-	counter_add(&per_cpu(counters, cpu).snapshots, 1);
+	cpu_counter_add(&per_cpu(counters, cpu).snapshots, 1);
 	trace_speprof_snapshot(cpu, oldest, start, end);
 }
 
 /* ---- debugfs ----------------------------------------------------------------- */
 
-/* Names of the columns, in the order of struct counters. */
+/* Names of the columns, in the order of struct cpu_counters. */
 static const char *const columns[] = {
 	"windows",	  "bytes",	 "records",	"interrupts", "full",
 	"faulted",	  "throttled",	 "unread",	"snapshots",  "handovers",
@@ -115,7 +115,7 @@ static const char *const columns[] = {
 	"external-async", "gpc",	 "impdef",	"unknown",
 };
 
-static_assert(ARRAY_SIZE(columns) == sizeof(struct counters) / sizeof(u64));
+static_assert(ARRAY_SIZE(columns) == sizeof(struct cpu_counters) / sizeof(u64));
 
 static int cpus_show(struct seq_file *file, void *unused)
 {

@@ -28,7 +28,7 @@ struct inject_call {
 	int ret;
 };
 
-static void inject_here(void *arg)
+static void inject_apply_on_cpu(void *arg)
 {
 	struct inject_call *call = arg;
 
@@ -37,14 +37,14 @@ static void inject_here(void *arg)
 	call->inject = call->cpu->inject;
 }
 
-static int call_on_cpu(struct speprof_emu_cpu *cpu, const struct spe_inject_rule *rule,
-		 struct inject_call *ret_call)
+static int inject_call_on_cpu(struct speprof_emu_cpu *cpu, const struct spe_inject_rule *rule,
+			      struct inject_call *ret_call)
 {
 	int ret;
 
 	*ret_call = (struct inject_call){ .cpu = cpu, .rule = rule };
 	cpus_read_lock();
-	ret = smp_call_function_single((int)cpu->number, inject_here, ret_call, true);
+	ret = smp_call_function_single((int)cpu->number, inject_apply_on_cpu, ret_call, true);
 	cpus_read_unlock();
 	return ret ? ret : ret_call->ret;
 }
@@ -69,14 +69,14 @@ static ssize_t rule_write(struct file *file, const char __user *from, size_t len
 				    error.want);
 		return ret;
 	}
-	ret = call_on_cpu(cpu, &rule, &result);
+	ret = inject_call_on_cpu(cpu, &rule, &result);
 	return ret ? ret : (ssize_t)len;
 }
 
 static int rules_show(struct seq_file *seq, void *unused)
 {
 	struct inject_call result;
-	int ret = call_on_cpu(seq->private, NULL, &result);
+	int ret = inject_call_on_cpu(seq->private, NULL, &result);
 
 	if (ret)
 		return ret;
