@@ -117,11 +117,11 @@ static void test_previous(struct spe_check *check)
 			   .target = 0x3000,
 			   .target_top = 0xa0 },
 		[ISB] = { .kind = I(ISB) },
-		[EXCEPTION] = { .kind = I(MEMORY), .fate = SPE_FATE_EXCEPTION },
+		[EXCEPTION] = { .kind = I(MEMORY), .outcome = SPE_OUTCOME_EXCEPTION },
 		[UNSAMPLED] = { .kind = I(BRANCH), .el = 2, .target = 0x6000 },
 		[SPECULATIVE] = { .kind = I(BRANCH),
 				  .target = 0x7000,
-				  .fate = SPE_FATE_MISSPECULATED },
+				  .outcome = SPE_OUTCOME_MISSPECULATED },
 		[OTHER] = { .kind = I(OTHER) },
 	};
 
@@ -149,41 +149,41 @@ static void test_previous(struct spe_check *check)
  * D17.6.7, D17.6.10.1: for each way in which an operation can end, test whether it is in the sample
  * population, whether it is recorded, and E[1:0].
  */
-static void test_fates(struct spe_check *check)
+static void test_outcomes(struct spe_check *check)
 {
 #define POP	 1
 #define CAPTURED 2
 	static const struct {
-		u8 fate;
+		u8 outcome;
 		u64 choices;
 		u8 what;
 		u8 events;
 	} rows[] = {
-		{ SPE_FATE_RETIRED, 0, POP | CAPTURED, 2 },
-		{ SPE_FATE_EXCEPTION, 0, POP | CAPTURED, 3 },
-		{ SPE_FATE_MISSPECULATED, 0, POP | CAPTURED, 0 },
-		{ SPE_FATE_MISSPECULATED, CHOICE(MISSPECULATED_LOST), POP, 0 },
-		{ SPE_FATE_MISSPECULATED, CHOICE(NO_MISSPECULATED), 0, 0 },
-		{ SPE_FATE_MISSPECULATED, CHOICE(NO_MISSPECULATED) | CHOICE(MISSPECULATED_LOST), 0,
-		  0 },
-		{ SPE_FATE_NONARCH, 0, 0, 0 },
-		{ SPE_FATE_NONARCH, CHOICE(NONARCH), POP, 0 },
-		{ SPE_FATE_NONARCH, CHOICE(NONARCH) | CHOICE(NONARCH_KEPT), POP | CAPTURED, 0 },
-		{ SPE_FATE_IMPDEF_EXCEPTION, 0, 0, 0 },
-		{ SPE_FATE_IMPDEF_EXCEPTION, CHOICE(IMPDEF_EXC), POP, 0 },
-		{ SPE_FATE_IMPDEF_EXCEPTION, CHOICE(IMPDEF_EXC) | CHOICE(IMPDEF_EXC_KEPT),
+		{ SPE_OUTCOME_RETIRED, 0, POP | CAPTURED, 2 },
+		{ SPE_OUTCOME_EXCEPTION, 0, POP | CAPTURED, 3 },
+		{ SPE_OUTCOME_MISSPECULATED, 0, POP | CAPTURED, 0 },
+		{ SPE_OUTCOME_MISSPECULATED, CHOICE(MISSPECULATED_LOST), POP, 0 },
+		{ SPE_OUTCOME_MISSPECULATED, CHOICE(NO_MISSPECULATED), 0, 0 },
+		{ SPE_OUTCOME_MISSPECULATED, CHOICE(NO_MISSPECULATED) | CHOICE(MISSPECULATED_LOST),
+		  0, 0 },
+		{ SPE_OUTCOME_NONARCH, 0, 0, 0 },
+		{ SPE_OUTCOME_NONARCH, CHOICE(NONARCH), POP, 0 },
+		{ SPE_OUTCOME_NONARCH, CHOICE(NONARCH) | CHOICE(NONARCH_KEPT), POP | CAPTURED, 0 },
+		{ SPE_OUTCOME_IMPDEF_EXCEPTION, 0, 0, 0 },
+		{ SPE_OUTCOME_IMPDEF_EXCEPTION, CHOICE(IMPDEF_EXC), POP, 0 },
+		{ SPE_OUTCOME_IMPDEF_EXCEPTION, CHOICE(IMPDEF_EXC) | CHOICE(IMPDEF_EXC_KEPT),
 		  POP | CAPTURED, 0 },
-		{ SPE_FATE_IMPDEF_EXCEPTION,
+		{ SPE_OUTCOME_IMPDEF_EXCEPTION,
 		  CHOICE(IMPDEF_EXC) | CHOICE(IMPDEF_EXC_KEPT) | CHOICE(IMPDEF_EXC_E0),
 		  POP | CAPTURED, 1 },
-		{ SPE_FATE_IMPDEF_EXCEPTION,
+		{ SPE_OUTCOME_IMPDEF_EXCEPTION,
 		  CHOICE(IMPDEF_EXC) | CHOICE(IMPDEF_EXC_KEPT) | CHOICE(IMPDEF_EXC_HANDLED),
 		  POP | CAPTURED, 2 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct spe_instruction instruction = { .kind = I(OTHER),
-							     .fate = rows[i].fate,
+							     .outcome = rows[i].outcome,
 							     .micro_ops = 1 };
 		struct spe_spu_config config = instruction_config();
 		const struct spe_spu_stats *stats = &fixture.spu.stats;
@@ -231,7 +231,7 @@ static void test_secrets(struct spe_check *check)
 			.accesses = &access,
 			.access_count = kinds[i >> 3] == I(MEMORY),
 			.kind = kinds[i >> 3],
-			.fate = SPE_FATE_MISSPECULATED,
+			.outcome = SPE_OUTCOME_MISSPECULATED,
 			.flags = I(MISPREDICTED) | I(PREDICATED) | I(EMPTY) | I(CONDITIONAL) |
 				 (i & 1 ? I(SECRET_ADDRESS) : 0) |
 				 (i & 2 ? I(SECRET_CONDITION) : 0) | (i & 4 ? I(SECRET_TARGET) : 0),
@@ -263,7 +263,8 @@ static void test_secrets(struct spe_check *check)
  */
 static void incomplete_some(struct spe_check *check)
 {
-	const struct spe_instruction instruction = { .kind = I(OTHER), .fate = SPE_FATE_EXCEPTION };
+	const struct spe_instruction instruction = { .kind = I(OTHER),
+						     .outcome = SPE_OUTCOME_EXCEPTION };
 	struct spe_spu_config config = instruction_config();
 	unsigned int pc = 0, op = 0, total = 0;
 
@@ -605,7 +606,7 @@ static const struct spe_case cases[] = {
 	{ "branches", test_branches },
 	{ "ISB as a branch", isb_as_branch },
 	{ "previous branch", test_previous },
-	{ "fates", test_fates },
+	{ "outcomes", test_outcomes },
 	{ "secrets", test_secrets },
 	{ "incomplete, some", incomplete_some },
 	{ "WFI and WFE", test_waits },

@@ -82,7 +82,8 @@ static void draw_instruction(void)
 		.vectors = (u8)(1 + draw_random() % 4),
 		.micro_ops = draw_random() & 7,
 		.kind = (u8)(draw_random() % SPE_INSTRUCTION_KINDS),
-		.fate = (u8)(draw_random() & 1 ? SPE_FATE_RETIRED : draw_random() % SPE_FATES),
+		.outcome = (u8)(draw_random() & 1 ? SPE_OUTCOME_RETIRED :
+						    draw_random() % SPE_OUTCOMES),
 		.condition = (u8)(draw_random() % SPE_CONDITIONS),
 		.el = (u8)(draw_random() % 3),
 		.target_top = 0x80,
@@ -184,10 +185,10 @@ static void check_events(const struct spe_sample *s)
 
 	HOLDS(!(s->events & ~fixture.spu.events));
 	HOLDS(!has_flag(SPE_INSTRUCTION_SECRET_CONDITION) || !(s->events & conditions));
-	if (run.instruction.fate == SPE_FATE_MISSPECULATED ||
-	    run.instruction.fate == SPE_FATE_NONARCH)
+	if (run.instruction.outcome == SPE_OUTCOME_MISSPECULATED ||
+	    run.instruction.outcome == SPE_OUTCOME_NONARCH)
 		HOLDS(!(s->events & 3));
-	if (run.instruction.fate == SPE_FATE_RETIRED)
+	if (run.instruction.outcome == SPE_OUTCOME_RETIRED)
 		HOLDS((s->events & 3) == 2);
 	HOLDS(run.instruction.access_count || !(s->events & memory));
 	HOLDS(run.instruction.kind == SPE_INSTRUCTION_BRANCH || !(s->events & 0x80));

@@ -50,7 +50,7 @@ static const struct spe_origin hip_origins[] = {
 		.name = (of), .origins = (origins_of), .count = ARRAY_SIZE(origins_of) \
 	}
 
-enum encoding { ENCODING_ARM, ENCODING_AMPEREONE, ENCODING_HIP, ENCODINGS };
+enum source_encoding { ENCODING_ARM, ENCODING_AMPEREONE, ENCODING_HIP, ENCODINGS };
 
 /* a core with SPE for which no public document lists the values */
 #define ENCODING_NONE ENCODINGS
@@ -66,7 +66,7 @@ static const struct spe_data_sources encodings[ENCODINGS] = {
 #define CORE(implementer, part) ((u32)(implementer) << 24 | (u32)(part) << 4)
 
 /* Cores with SPE, according to their manuals or to perf's lists */
-static const struct core {
+static const struct core_identity {
 	u32 midr;
 	u8 encoding;
 	const char *name;
@@ -90,7 +90,7 @@ static const struct core {
 	{ CORE(0xc0, 0xac4), ENCODING_AMPEREONE, "AmpereOne" },
 };
 
-static const struct core *core_find(u64 midr)
+static const struct core_identity *core_find_by_midr(u64 midr)
 {
 	size_t i;
 
@@ -102,7 +102,7 @@ static const struct core *core_find(u64 midr)
 
 const char *spe_core_name(u64 midr)
 {
-	const struct core *core = core_find(midr);
+	const struct core_identity *core = core_find_by_midr(midr);
 
 	return core ? core->name : NULL;
 }
@@ -110,7 +110,7 @@ SPE_EXPORT(spe_core_name);
 
 const struct spe_data_sources *spe_data_sources_find(u64 midr)
 {
-	const struct core *core = core_find(midr);
+	const struct core_identity *core = core_find_by_midr(midr);
 
 	return core && core->encoding < ENCODINGS ? &encodings[core->encoding] : NULL;
 }
@@ -119,7 +119,7 @@ SPE_EXPORT(spe_data_sources_find);
 #define EVENT(name) SPE_BIT(SPE_EVENT_##name)
 
 /* Return whether a cache served the access: @events contain the access and no miss. */
-static bool cache_served(u64 events, u64 access, u64 miss)
+static bool cache_has_served(u64 events, u64 access, u64 miss)
 {
 	return (events & (access | miss)) == access;
 }
@@ -128,15 +128,15 @@ static bool cache_served(u64 events, u64 access, u64 miss)
  * Return the innermost cache that served the access; otherwise the outermost one that did not. A
  * line that is still being fetched is an access without a miss (E[3]), so E[22] is checked first.
  */
-static u8 events_level(u64 events)
+static u8 events_get_level(u64 events)
 {
 	if (events & EVENT(RECENTLY_FETCHED))
 		return SPE_LEVEL_RECENT;
-	if (cache_served(events, EVENT(L1D_ACCESS), EVENT(L1D_REFILL)))
+	if (cache_has_served(events, EVENT(L1D_ACCESS), EVENT(L1D_REFILL)))
 		return SPE_LEVEL_L1;
-	if (cache_served(events, EVENT(L2D_ACCESS), EVENT(L2D_MISS)))
+	if (cache_has_served(events, EVENT(L2D_ACCESS), EVENT(L2D_MISS)))
 		return SPE_LEVEL_L2;
-	if (cache_served(events, EVENT(LLC_ACCESS), EVENT(LLC_MISS)))
+	if (cache_has_served(events, EVENT(LLC_ACCESS), EVENT(LLC_MISS)))
 		return SPE_LEVEL_LLC;
 	if (events & EVENT(LLC_MISS))
 		return SPE_LEVEL_BEYOND_LLC;
@@ -147,7 +147,7 @@ static u8 events_level(u64 events)
 	return SPE_LEVEL_UNKNOWN;
 }
 
-static u8 events_flags(u64 events)
+static u8 events_get_origin_flags(u64 events)
 {
 	u8 flags = 0;
 
@@ -163,7 +163,7 @@ static u8 events_flags(u64 events)
 struct spe_origin spe_sample_origin(const struct spe_data_sources *sources,
 				    const struct spe_sample *sample)
 {
-	struct spe_origin origin = { .flags = events_flags(sample->events) };
+	struct spe_origin origin = { .flags = events_get_origin_flags(sample->events) };
 
 	if (sources && spe_sample_has(sample, SPE_HAS_SOURCE) &&
 	    !(sample->op_subclass & SPE_OP_LDST) && sample->source < sources->count &&
@@ -172,7 +172,7 @@ struct spe_origin spe_sample_origin(const struct spe_data_sources *sources,
 		origin.flags |= sources->origins[sample->source].flags | SPE_ORIGIN_BY_SOURCE;
 		return origin;
 	}
-	origin.level = events_level(sample->events);
+	origin.level = events_get_level(sample->events);
 	return origin;
 }
 SPE_EXPORT(spe_sample_origin);

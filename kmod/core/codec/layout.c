@@ -3,13 +3,13 @@
 #include "layout.h"
 #include "zeros.h"
 
-static u64 size_mask(u8 size)
+static u64 size_to_mask(u8 size)
 {
 	return size ? ~0ULL >> (64 - 8 * size) : 0;
 }
 
 /* Add the packet at @offset to the layout; return whether a layout can represent it. */
-static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8 offset)
+static bool layout_add_packet(struct spe_layout *l, const struct spe_packet *packet, u8 offset)
 {
 	u8 payload = (u8)(offset + packet->header_size);
 
@@ -36,13 +36,13 @@ static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8
 	case SPE_PACKET_EVENTS:
 		l->events = payload;
 		l->events_size = packet->payload_size;
-		l->events_mask = size_mask(packet->payload_size);
+		l->events_mask = size_to_mask(packet->payload_size);
 		/* A payload of any size is read as eight bytes, which must be in the record. */
 		return payload <= SPE_LAYOUT_BYTES - sizeof(u64);
 	case SPE_PACKET_DATA_SOURCE:
 		l->source = payload;
 		l->source_size = packet->payload_size;
-		l->source_mask = (u16)size_mask(packet->payload_size);
+		l->source_mask = (u16)size_to_mask(packet->payload_size);
 		return true;
 	case SPE_PACKET_OP_TYPE:
 		l->subclass = payload;
@@ -63,22 +63,22 @@ static bool layout_add(struct spe_layout *l, const struct spe_packet *packet, u8
  * zeros between them, and both begin with the same type of packet. 0: the bytes behind the zeros
  * are no record of this core.
  */
-static u8 layout_stride(const struct spe_decoder *d, const struct spe_sample *sample)
+static u8 layout_find_stride(const struct spe_decoder *d, const struct spe_sample *sample)
 {
-	size_t room = d->len - (size_t)(sample->raw - d->buf), stride = sample->size;
+	size_t space = d->len - (size_t)(sample->raw - d->buf), stride = sample->size;
 	const u8 *raw = sample->raw;
 
-	if (room > SPE_LAYOUT_BYTES)
-		room = SPE_LAYOUT_BYTES;
-	stride += spe_count_zeros(raw + stride, room - stride);
-	return stride == room || spe_headers_alike(raw[0], raw[stride]) ? (u8)stride : 0;
+	if (space > SPE_LAYOUT_BYTES)
+		space = SPE_LAYOUT_BYTES;
+	stride += spe_count_zeros(raw + stride, space - stride);
+	return stride == space || spe_headers_alike(raw[0], raw[stride]) ? (u8)stride : 0;
 }
 
 /*
  * Return the distance to the offset where the next record should begin, by the offsets of earlier
  * records in this window.
  */
-static u8 layout_slot(const struct spe_decoder *d, u8 size)
+static u8 layout_predict_stride(const struct spe_decoder *d, u8 size)
 {
 	size_t step = d->align ? d->align : d->starts & -d->starts, slot;
 
@@ -90,7 +90,7 @@ static u8 layout_slot(const struct spe_decoder *d, u8 size)
 	return slot <= SPE_LAYOUT_BYTES ? (u8)slot : size;
 }
 
-static void mask_bytes(struct spe_layout *l, size_t from, size_t to, u8 mask)
+static void layout_mask_bytes(struct spe_layout *l, size_t from, size_t to, u8 mask)
 {
 	memset((u8 *)l->mask + from, mask, to - from);
 }
@@ -111,10 +111,10 @@ static bool layout_learn(struct spe_layout *l, const struct spe_sample *sample)
 	l->size = (u8)sample->size;
 	while (pos < sample->size) {
 		r = spe_packet_decode(sample->raw + pos, sample->size - pos, &packet);
-		if (r < 0 || !layout_add(l, &packet, (u8)pos))
+		if (r < 0 || !layout_add_packet(l, &packet, (u8)pos))
 			return false;
 		memcpy((u8 *)l->match + pos, sample->raw + pos, packet.header_size);
-		mask_bytes(l, pos, pos + packet.header_size, 0xff);
+		layout_mask_bytes(l, pos, pos + packet.header_size, 0xff);
 		pos += (size_t)r;
 	}
 	return true;
@@ -123,7 +123,7 @@ static bool layout_learn(struct spe_layout *l, const struct spe_sample *sample)
 /* Two words, which are compared at once if the CPU has vector registers */
 typedef u64 word_pair __attribute__((vector_size(16)));
 
-static inline word_pair pair_get(const void *p)
+static inline word_pair word_pair_read(const void *p)
 {
 	word_pair pair;
 
@@ -131,13 +131,14 @@ static inline word_pair pair_get(const void *p)
 	return pair;
 }
 
-static inline u64 layout_differs(const struct spe_layout *l, const u8 *raw)
+static inline u64 layout_differs_from(const struct spe_layout *l, const u8 *raw)
 {
 	word_pair differ = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < SPE_LAYOUT_WORDS; i += 2)
-		differ |= (pair_get(raw + 8 * i) ^ pair_get(&l->match[i])) & pair_get(&l->mask[i]);
+		differ |= (word_pair_read(raw + 8 * i) ^ word_pair_read(&l->match[i])) &
+			  word_pair_read(&l->mask[i]);
 	return differ[0] | differ[1];
 }
 
@@ -161,7 +162,7 @@ SPE_EXPORT(spe_layout_read_rare);
  * Return the guess for the layout: the class and payload of the Operation Type packet mostly decide
  * it.
  */
-static inline u8 *layouts_guess(struct spe_layouts *layouts, const u8 *raw)
+static inline u8 *layouts_get_guess(struct spe_layouts *layouts, const u8 *raw)
 {
 	const u8 *op = raw + layouts->key;
 	unsigned int key = (u8)(op[0] << 6 ^ op[1]), i;
@@ -196,16 +197,17 @@ static void layouts_add_hint(struct spe_layouts *layouts, const struct spe_layou
 }
 
 /* Search the layout of @raw after a wrong guess. Return -1 if there is none. */
-static __attribute__((__noinline__)) int layouts_search(struct spe_layouts *layouts, const u8 *raw)
+static __attribute__((__noinline__)) int layouts_search_match(struct spe_layouts *layouts,
+							      const u8 *raw)
 {
-	unsigned int guess = *layouts_guess(layouts, raw);
+	unsigned int guess = *layouts_get_guess(layouts, raw);
 	int i;
 
 	for (i = 0; i < layouts->count; i++) {
-		if (layout_differs(&layouts->layout[i], raw))
+		if (layout_differs_from(&layouts->layout[i], raw))
 			continue;
 		layouts_add_hint(layouts, &layouts->layout[guess], raw);
-		*layouts_guess(layouts, raw) = (u8)i;
+		*layouts_get_guess(layouts, raw) = (u8)i;
 		return i;
 	}
 	return -1;
@@ -232,19 +234,19 @@ static void layouts_add(struct spe_layouts *layouts, const struct spe_decoder *d
 
 	if (!layout_learn(&layout, sample))
 		return;
-	layout.stride = layout_stride(d, sample);
+	layout.stride = layout_find_stride(d, sample);
 	known = layouts_find_same(layouts, &layout);
 	if (known) {
 		/* The stride was too large, as a discarded record lay between the two. */
 		if (layout.stride && layout.stride < known->stride) {
-			mask_bytes(known, layout.stride, known->stride, 0);
+			layout_mask_bytes(known, layout.stride, known->stride, 0);
 			known->stride = layout.stride;
 		}
 		return;
 	}
 	if (!layout.stride)
-		layout.stride = layout_slot(d, layout.size);
-	mask_bytes(&layout, layout.size, layout.stride, 0xff);
+		layout.stride = layout_predict_stride(d, layout.size);
+	layout_mask_bytes(&layout, layout.size, layout.stride, 0xff);
 	if (layout.subclass_mask)
 		layouts->key = (u8)(layout.subclass - 1);
 	layouts->layout[layouts->next] = layout;
@@ -253,8 +255,9 @@ static void layouts_add(struct spe_layouts *layouts, const struct spe_decoder *d
 		layouts->count++;
 }
 
-static enum spe_decode next_general(struct spe_decoder *d, struct spe_layouts *layouts,
-				    struct spe_sample *ret_sample, struct spe_range *ret_range)
+static enum spe_decode decode_without_layout(struct spe_decoder *d, struct spe_layouts *layouts,
+					     struct spe_sample *ret_sample,
+					     struct spe_range *ret_range)
 {
 	enum spe_decode r = spe_decoder_next(d, ret_sample, ret_range);
 
@@ -281,7 +284,7 @@ static void skip_zeros(struct spe_decoder *d)
 }
 
 /* Return whether there are enough bytes at the decoder's position to match any layout. */
-static bool can_match(const struct spe_decoder *d, const struct spe_layouts *layouts)
+static bool decoder_can_match(const struct spe_decoder *d, const struct spe_layouts *layouts)
 {
 	return layouts->count && d->len - d->pos >= SPE_LAYOUT_BYTES &&
 	       d->max_size >= SPE_LAYOUT_BYTES && !d->broken &&
@@ -306,10 +309,10 @@ static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct 
 	int i;
 
 	do {
-		i = *layouts_guess(layouts, raw);
+		i = *layouts_get_guess(layouts, raw);
 		l = &layouts->layout[i];
-		if (layout_differs(l, raw)) {
-			i = layouts_search(layouts, raw);
+		if (layout_differs_from(l, raw)) {
+			i = layouts_search_match(layouts, raw);
 			if (i < 0)
 				break;
 			l = &layouts->layout[i];
@@ -346,12 +349,12 @@ enum spe_decode spe_decoder_next_run(struct spe_decoder *d, struct spe_layouts *
 				     struct spe_range *ret_range)
 {
 	skip_zeros(d);
-	if (can_match(d, layouts) && !(d->align & (d->align - 1))) {
+	if (decoder_can_match(d, layouts) && !(d->align & (d->align - 1))) {
 		run_fill(d, layouts, ret_run);
 		if (ret_run->count)
 			return SPE_DECODE_RUN;
 	}
-	return next_general(d, layouts, ret_sample, ret_range);
+	return decode_without_layout(d, layouts, ret_sample, ret_range);
 }
 SPE_EXPORT(spe_decoder_next_run);
 
@@ -363,15 +366,15 @@ enum spe_decode spe_decoder_next_fast(struct spe_decoder *d, struct spe_layouts 
 	int i;
 
 	skip_zeros(d);
-	if (!can_match(d, layouts))
-		return next_general(d, layouts, ret_sample, ret_range);
+	if (!decoder_can_match(d, layouts))
+		return decode_without_layout(d, layouts, ret_sample, ret_range);
 
 	raw = d->buf + d->pos;
-	i = *layouts_guess(layouts, raw);
-	if (layout_differs(&layouts->layout[i], raw))
-		i = layouts_search(layouts, raw);
+	i = *layouts_get_guess(layouts, raw);
+	if (layout_differs_from(&layouts->layout[i], raw))
+		i = layouts_search_match(layouts, raw);
 	if (i < 0)
-		return next_general(d, layouts, ret_sample, ret_range);
+		return decode_without_layout(d, layouts, ret_sample, ret_range);
 
 	l = &layouts->layout[i];
 	spe_layout_read(l, raw, ret_sample);

@@ -10,14 +10,14 @@
 /* bits 7:2 of byte 0 of an extended Address or Counter header (D18.2.1, D18.2.3) */
 #define HEADER_EXTENDED 0x20
 
-struct header {
+struct packet_header {
 	u8 type;
 	u8 size;	/* size of the payload in bytes */
 };
 
 #define UNKNOWN(size) { SPE_PACKET_UNKNOWN, size }
 
-static const struct header headers[256] = {
+static const struct packet_header headers[256] = {
 	[0x00] = { SPE_PACKET_PADDING, 0 },
 	[0x01] = { SPE_PACKET_END, 0 },
 	[0x02 ... 0x3f] = UNKNOWN(0),
@@ -58,7 +58,7 @@ static const struct header headers[256] = {
 	[0xf0 ... 0xff] = UNKNOWN(8),
 };
 
-static u64 get_payload(const u8 *p, u8 size)
+static u64 payload_read(const u8 *p, u8 size)
 {
 	switch (size) {
 	case 1:
@@ -74,7 +74,7 @@ static u64 get_payload(const u8 *p, u8 size)
 	}
 }
 
-static void write_payload(u8 *p, u64 payload, u8 size)
+static void payload_write(u8 *p, u64 payload, u8 size)
 {
 	u8 i;
 
@@ -99,7 +99,7 @@ static u8 header_index(u8 type, u8 header)
 /* Decode the header at @buf, but not the payload. */
 static int decode_header(const u8 *buf, size_t len, struct spe_packet *ret_packet)
 {
-	const struct header *h = &headers[buf[0]];
+	const struct packet_header *h = &headers[buf[0]];
 
 	*ret_packet = (struct spe_packet){
 		.type = h->type,
@@ -140,7 +140,7 @@ int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet)
 		return r;
 	if (packet.payload_size > len - packet.header_size)
 		return -ENODATA;
-	packet.payload = get_payload(buf + packet.header_size, packet.payload_size);
+	packet.payload = payload_read(buf + packet.header_size, packet.payload_size);
 	*ret_packet = packet;
 	return packet.header_size + packet.payload_size;
 }
@@ -190,15 +190,15 @@ int spe_packet_encode(const struct spe_packet *packet, u8 *buf, size_t len)
 	if ((size_t)r + packet->payload_size > len)
 		return -ENOSPC;
 	memcpy(buf, header, (size_t)r);
-	write_payload(buf + r, packet->payload, packet->payload_size);
+	payload_write(buf + r, packet->payload, packet->payload_size);
 	return r + packet->payload_size;
 }
 SPE_EXPORT(spe_packet_encode);
 
 void spe_packet_write(const struct spe_packet *packet, u8 *buf)
 {
-	write_payload(buf, packet->header, packet->header_size);
-	write_payload(buf + packet->header_size, packet->payload, packet->payload_size);
+	payload_write(buf, packet->header, packet->header_size);
+	payload_write(buf + packet->header_size, packet->payload, packet->payload_size);
 }
 SPE_EXPORT(spe_packet_write);
 
@@ -233,7 +233,8 @@ static const struct op_pattern branch_patterns[] = {
 	{ 0xe0, 0x00, SPE_OP_FORMAT_BRANCH },
 };
 
-static enum spe_op_format match_op(const struct op_pattern *patterns, size_t n, u8 subclass)
+static enum spe_op_format op_patterns_match(const struct op_pattern *patterns, size_t n,
+					    u8 subclass)
 {
 	size_t i;
 
@@ -247,11 +248,12 @@ enum spe_op_format spe_op_format(u8 op_class, u8 subclass)
 {
 	switch (op_class) {
 	case SPE_OP_OTHER:
-		return match_op(other_patterns, ARRAY_SIZE(other_patterns), subclass);
+		return op_patterns_match(other_patterns, ARRAY_SIZE(other_patterns), subclass);
 	case SPE_OP_LOAD_STORE:
-		return match_op(load_store_patterns, ARRAY_SIZE(load_store_patterns), subclass);
+		return op_patterns_match(load_store_patterns, ARRAY_SIZE(load_store_patterns),
+					 subclass);
 	case SPE_OP_BRANCH:
-		return match_op(branch_patterns, ARRAY_SIZE(branch_patterns), subclass);
+		return op_patterns_match(branch_patterns, ARRAY_SIZE(branch_patterns), subclass);
 	default:
 		return SPE_OP_FORMAT_RESERVED;
 	}

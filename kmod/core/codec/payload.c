@@ -2,7 +2,7 @@
 #include "payload.h"
 
 /* A bit of a payload, and its meaning if it is set */
-struct field {
+struct op_field {
 	u8 mask;
 	u16 flag;
 };
@@ -10,7 +10,7 @@ struct field {
 #define FIELDS 3
 
 /* The bits of each format. LDST, EVL, ETS and CR are handled by functions. */
-static const struct field format_fields[SPE_OP_FORMATS][FIELDS] = {
+static const struct op_field format_fields[SPE_OP_FORMATS][FIELDS] = {
 	[SPE_OP_FORMAT_OTHER] = { { SPE_OP_COND, SPE_OP_IS_CONDITIONAL },
 				  { SPE_OP_FP, SPE_OP_IS_FP },
 				  { SPE_OP_ASE, SPE_OP_IS_ASE } },
@@ -28,7 +28,7 @@ static const struct field format_fields[SPE_OP_FORMATS][FIELDS] = {
 				   { SPE_OP_BR_GCS, SPE_OP_IS_GCS } },
 };
 
-static u16 call_flags(u8 subclass)
+static u16 op_decode_call_return(u8 subclass)
 {
 	switch (SPE_FIELD_GET(SPE_OP_BR_CR, subclass)) {
 	case 1:
@@ -43,7 +43,7 @@ static u16 call_flags(u8 subclass)
 }
 
 /* Decode EVL: powers of two from 32 to 2048 bits. The last value means more than that. */
-static void vector_length(struct spe_op *op, u8 subclass)
+static void op_decode_vector_length(struct spe_op *op, u8 subclass)
 {
 	u32 evl = (u32)SPE_FIELD_GET(SPE_OP_EVL, subclass);
 
@@ -55,7 +55,7 @@ static void vector_length(struct spe_op *op, u8 subclass)
  * Decode ETS, bits 6:4 and 2: powers of two from 128 bits to 256 Kbit. The last value means all of
  * ZA.
  */
-static void tile_length(struct spe_op *op, u8 subclass)
+static void op_decode_tile_length(struct spe_op *op, u8 subclass)
 {
 	u32 ets = (u32)SPE_FIELD_GET(SPE_OP_EVL, subclass) << 1 | (subclass & SPE_OP_PRED ? 1 : 0);
 
@@ -70,7 +70,7 @@ static void tile_length(struct spe_op *op, u8 subclass)
 struct spe_op spe_op_decode(u8 op_class, u8 subclass)
 {
 	struct spe_op op = { .format = (u8)spe_op_format(op_class, subclass) };
-	const struct field *fields = format_fields[op.format];
+	const struct op_field *fields = format_fields[op.format];
 	unsigned int i;
 
 	/*
@@ -83,11 +83,11 @@ struct spe_op spe_op_decode(u8 op_class, u8 subclass)
 		if (subclass & fields[i].mask)
 			op.flags |= fields[i].flag;
 	if (op.format == SPE_OP_FORMAT_BRANCH)
-		op.flags |= call_flags(subclass);
+		op.flags |= op_decode_call_return(subclass);
 	if (op.format == SPE_OP_FORMAT_SVE || op.format == SPE_OP_FORMAT_LS_SVE)
-		vector_length(&op, subclass);
+		op_decode_vector_length(&op, subclass);
 	else if (op.format == SPE_OP_FORMAT_SME)
-		tile_length(&op, subclass);
+		op_decode_tile_length(&op, subclass);
 	return op;
 }
 SPE_EXPORT(spe_op_decode);

@@ -15,19 +15,19 @@
 #define MAX_PACKETS 96
 
 /* Return the bit of @present for a packet with an index. Indices above 7 have no field. */
-static u64 indexed_bit(u8 index, u64 bit)
+static u64 present_bit_of_index(u8 index, u64 bit)
 {
 	return index < 8 ? bit << index : SPE_HAS_OTHERS;
 }
 
 /* Return the bit of @present that @packet sets; 0 for framing packets. */
-static u64 packet_bit(const struct spe_packet *packet)
+static u64 present_bit_of_packet(const struct spe_packet *packet)
 {
 	switch (packet->type) {
 	case SPE_PACKET_ADDRESS:
-		return indexed_bit(packet->index, SPE_HAS_ADDRESS(0));
+		return present_bit_of_index(packet->index, SPE_HAS_ADDRESS(0));
 	case SPE_PACKET_COUNTER:
-		return indexed_bit(packet->index, SPE_HAS_COUNTER(0));
+		return present_bit_of_index(packet->index, SPE_HAS_COUNTER(0));
 	case SPE_PACKET_CONTEXT:
 		return SPE_HAS_CONTEXT(packet->index);
 	case SPE_PACKET_EVENTS:
@@ -45,7 +45,7 @@ static u64 packet_bit(const struct spe_packet *packet)
 	}
 }
 
-static void sample_set(struct spe_sample *sample, const struct spe_packet *packet)
+static void sample_set_field(struct spe_sample *sample, const struct spe_packet *packet)
 {
 	switch (packet->type) {
 	case SPE_PACKET_ADDRESS:
@@ -99,11 +99,11 @@ int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample
 			return r;
 		pos += (size_t)r;
 
-		bit = packet_bit(&packet);
+		bit = present_bit_of_packet(&packet);
 		if (ret_sample->present & bit & ~SPE_HAS_OTHERS)
 			return -EBADMSG;
 		ret_sample->present |= bit;
-		sample_set(ret_sample, &packet);
+		sample_set_field(ret_sample, &packet);
 
 		if (packet.type == SPE_PACKET_END || packet.type == SPE_PACKET_TIMESTAMP) {
 			ret_sample->size = (u16)pos;
@@ -146,14 +146,14 @@ bool spe_sample_is_simd(const struct spe_sample *sample)
 }
 SPE_EXPORT(spe_sample_is_simd);
 
-struct writer {
+struct record_writer {
 	u8 *buf;
 	size_t len;
 	size_t pos;
 	int error;
 };
 
-static void writer_add_packet(struct writer *w, u8 type, u8 index, u8 size, u64 payload)
+static void writer_add_packet(struct record_writer *w, u8 type, u8 index, u8 size, u64 payload)
 {
 	const struct spe_packet packet = {
 		.type = type, .index = index, .payload_size = size, .payload = payload,
@@ -175,7 +175,7 @@ static void writer_add_packet(struct writer *w, u8 type, u8 index, u8 size, u64 
  */
 int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
 {
-	struct writer w = { .buf = buf, .len = len };
+	struct record_writer w = { .buf = buf, .len = len };
 	unsigned int i;
 
 	if (!spe_sample_has(sample, SPE_HAS_EVENTS))
@@ -206,7 +206,7 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
 SPE_EXPORT(spe_record_encode);
 
 /* Set the payload from its field of @sample. A packet without a field keeps its payload. */
-static void sample_get(const struct spe_sample *sample, struct spe_packet *packet)
+static void sample_get_payload(const struct spe_sample *sample, struct spe_packet *packet)
 {
 	switch (packet->type) {
 	case SPE_PACKET_ADDRESS:
@@ -238,7 +238,7 @@ static void sample_get(const struct spe_sample *sample, struct spe_packet *packe
 }
 
 /* Return whether the index and sizes in @sample are still those of the header. */
-static bool header_agrees(const struct spe_sample *sample, const struct spe_packet *packet)
+static bool header_matches_sample(const struct spe_sample *sample, const struct spe_packet *packet)
 {
 	switch (packet->type) {
 	case SPE_PACKET_EVENTS:
@@ -261,13 +261,13 @@ int spe_record_reencode(const struct spe_sample *sample, u8 *buf, size_t len)
 
 	while (pos < sample->size) {
 		r = spe_packet_decode(sample->raw + pos, sample->size - pos, &packet);
-		if (r < 0 || !header_agrees(sample, &packet))
+		if (r < 0 || !header_matches_sample(sample, &packet))
 			return -EINVAL;
 		pos += (size_t)r;
 		if (packet.type == SPE_PACKET_PADDING)
 			continue;
-		seen |= packet_bit(&packet);
-		sample_get(sample, &packet);
+		seen |= present_bit_of_packet(&packet);
+		sample_get_payload(sample, &packet);
 		size = (size_t)packet.header_size + packet.payload_size;
 		if (size > len - out)
 			return -ENOSPC;
@@ -333,13 +333,13 @@ static bool may_follow_damage(const struct spe_decoder *d, const struct spe_samp
  * same records, and then ends at the same bytes. Without this cache, hostile bytes would make every
  * search long.
  */
-struct run {
+struct record_run {
 	size_t at[SPE_RESYNC_RECORDS + 1];
 	unsigned int n;
 };
 
 /* Return the number of records of the run from @pos on; -1 if no record of the run begins there. */
-static int run_left(const struct run *run, size_t pos)
+static int run_count_records_from(const struct record_run *run, size_t pos)
 {
 	unsigned int i;
 
@@ -350,7 +350,7 @@ static int run_left(const struct run *run, size_t pos)
 }
 
 /* Whether bytes are records; uncertain as long as that depends on bytes of a later chunk */
-enum parses {
+enum parse_result {
 	PARSES_NOT,
 	PARSES,
 	PARSES_UNKNOWN,
@@ -360,24 +360,24 @@ enum parses {
  * Return whether the bytes from @pos on are valid records, up to the end of the window or for
  * SPE_RESYNC_RECORDS records. The byte at @pos is not zero.
  */
-static enum parses parses_from(const struct spe_decoder *d, size_t pos, bool strict,
-			       struct run *failed)
+static enum parse_result parse_records_from(const struct spe_decoder *d, size_t pos, bool strict,
+					    struct record_run *failed)
 {
 	struct spe_sample sample;
-	size_t zeros, room;
-	struct run run;
+	size_t zeros, space;
+	struct record_run run;
 	int r;
 
 	for (run.n = 0; run.n < SPE_RESYNC_RECORDS; run.n++) {
-		room = d->len - pos < SPE_RESYNC_ZEROS ? d->len - pos : SPE_RESYNC_ZEROS;
-		zeros = spe_count_zeros(d->buf + pos, room);
+		space = d->len - pos < SPE_RESYNC_ZEROS ? d->len - pos : SPE_RESYNC_ZEROS;
+		zeros = spe_count_zeros(d->buf + pos, space);
 		if (zeros == SPE_RESYNC_ZEROS)
 			return PARSES;
 		pos += zeros;
 		if (pos == d->len)
 			return d->open ? PARSES_UNKNOWN : PARSES;
 		if (run.n || !strict) {
-			r = run_left(failed, pos);
+			r = run_count_records_from(failed, pos);
 			if (r >= 0)
 				return run.n + (unsigned int)r >= SPE_RESYNC_RECORDS ? PARSES :
 										       PARSES_NOT;
@@ -402,17 +402,17 @@ static enum parses parses_from(const struct spe_decoder *d, size_t pos, bool str
  * Find the nearest offset from @from to @to at which decoding can resume; otherwise @to. Return
  * false if that depends on bytes of a later chunk.
  */
-static bool resync_within(const struct spe_decoder *d, size_t from, size_t to, bool strict,
-			  size_t *ret_next)
+static bool find_resync_within(const struct spe_decoder *d, size_t from, size_t to, bool strict,
+			       size_t *ret_next)
 {
-	struct run failed = { .n = 0, .at = { d->len } };
+	struct record_run failed = { .n = 0, .at = { d->len } };
 	size_t step = resync_step(d), next;
-	enum parses parses;
+	enum parse_result parses;
 
 	for (next = from + step - (d->base + from) % step; next < to; next += step) {
 		if (!d->buf[next])
 			continue;
-		parses = parses_from(d, next, strict, &failed);
+		parses = parse_records_from(d, next, strict, &failed);
 		if (parses == PARSES_UNKNOWN)
 			return false;
 		if (parses == PARSES)
@@ -436,8 +436,8 @@ static bool find_resync(struct spe_decoder *d)
 		if (d->open && d->len - d->pos <= SPE_RESYNC_SPAN)
 			return false;
 		to = d->len - d->pos > SPE_RESYNC_SPAN ? d->pos + SPE_RESYNC_SPAN : d->len;
-		if (!resync_within(d, d->pos, to, true, &next) ||
-		    (next == to && !resync_within(d, d->pos, to, false, &next)))
+		if (!find_resync_within(d, d->pos, to, true, &next) ||
+		    (next == to && !find_resync_within(d, d->pos, to, false, &next)))
 			return false;
 		if (next < to || to == d->len) {
 			d->pos = next;

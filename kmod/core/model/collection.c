@@ -12,7 +12,7 @@ SPE_EXPORT(spe_collection_owner);
  * Check whether the state of the PE permits profiling: the Security state owns the buffer, and the
  * PE is in AArch64 state and not in Debug state (D17.4).
  */
-static bool state_permits(const struct spe_controls *controls)
+static bool state_permits_profiling(const struct spe_controls *controls)
 {
 	return !controls->halted && (controls->owner == SPE_STATE_CURRENT ||
 				     controls->owner == spe_routing_security_state(controls));
@@ -28,7 +28,7 @@ static bool level_is_sampled(const struct spe_controls *controls, u64 pmscr_el1,
 	unsigned int owner = spe_collection_owner(controls);
 	bool tge = spe_routing_el2_enabled(controls) && controls->tge;
 
-	if (el > owner || (tge && owner == 1) || !state_permits(controls))
+	if (el > owner || (tge && owner == 1) || !state_permits_profiling(controls))
 		return false;
 	switch (el) {
 	case 2:
@@ -44,7 +44,7 @@ static bool level_is_sampled(const struct spe_controls *controls, u64 pmscr_el1,
  * Decode PMSCR_ELx.PCT. The value 0b10 is reserved and not in table D17-3; the configuration
  * selects its meaning.
  */
-static enum spe_collection_time time_of(const struct spe_timers *timers, u64 pmscr)
+static enum spe_collection_time pct_decode(const struct spe_timers *timers, u64 pmscr)
 {
 	switch (SPE_FIELD_GET(SPE_PMSCR_PCT, pmscr)) {
 	case SPE_PMSCR_PCT_VIRT:
@@ -59,12 +59,12 @@ static enum spe_collection_time time_of(const struct spe_timers *timers, u64 pms
 	}
 }
 
-static enum spe_collection_time time_at(const struct spe_controls *controls,
-					const struct spe_timers *timers, u64 pmscr_el1,
-					u64 pmscr_el2)
+static enum spe_collection_time controls_select_time(const struct spe_controls *controls,
+						     const struct spe_timers *timers, u64 pmscr_el1,
+						     u64 pmscr_el2)
 {
-	enum spe_collection_time el1 = time_of(timers, pmscr_el1);
-	enum spe_collection_time el2 = time_of(timers, pmscr_el2);
+	enum spe_collection_time el1 = pct_decode(timers, pmscr_el1);
+	enum spe_collection_time el2 = pct_decode(timers, pmscr_el2);
 
 	if (spe_collection_owner(controls) == 2)
 		return pmscr_el2 & SPE_PMSCR_TS ? el2 : SPE_COLLECTION_TIME_NONE;
@@ -79,8 +79,9 @@ static enum spe_collection_time time_at(const struct spe_controls *controls,
 	return el2 == SPE_COLLECTION_TIME_PHYSICAL ? el1 : el2;
 }
 
-static u64 offset_of(const struct spe_controls *controls, const struct spe_timers *timers,
-		     enum spe_collection_time time, unsigned int el)
+static u64 controls_select_offset(const struct spe_controls *controls,
+				  const struct spe_timers *timers, enum spe_collection_time time,
+				  unsigned int el)
 {
 	bool e2h = spe_routing_el2_enabled(controls) && controls->e2h;
 
@@ -105,7 +106,8 @@ struct spe_collection spe_collection_at(const struct spe_controls *controls,
 {
 	bool el2 = spe_routing_el2_enabled(controls);
 	bool pa = !el2 || pmscr_el2 & SPE_PMSCR_PA;
-	enum spe_collection_time time = time_at(controls, timers, pmscr_el1, pmscr_el2);
+	enum spe_collection_time time =
+		controls_select_time(controls, timers, pmscr_el1, pmscr_el2);
 
 	/*
 	 * D17.6: while the system counter is disabled, the timestamp is UNKNOWN or not collected.
@@ -114,7 +116,7 @@ struct spe_collection spe_collection_at(const struct spe_controls *controls,
 		time = timers->stopped_unknown ? SPE_COLLECTION_TIME_UNKNOWN :
 						 SPE_COLLECTION_TIME_NONE;
 	return (struct spe_collection){
-		.offset = offset_of(controls, timers, time, el),
+		.offset = controls_select_offset(controls, timers, time, el),
 		.time = (u8)time,
 		.sampled = level_is_sampled(controls, pmscr_el1, pmscr_el2, el),
 		.context1 = pmscr_el1 & SPE_PMSCR_CX && el < 2 && !(el2 && controls->tge),

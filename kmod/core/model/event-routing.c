@@ -29,14 +29,14 @@ SPE_EXPORT(spe_routing_security_state);
  * Check whether EL3 leaves the choice of exception or interrupt to lower Exception levels
  * (MDCR_EL3.PMSEE).
  */
-static bool el3_permits(const struct spe_controls *controls)
+static bool el3_permits_choice(const struct spe_controls *controls)
 {
 	return !controls->el3 || controls->pmsee != 0;
 }
 
 u8 spe_routing_el2_effective_ee(const struct spe_controls *controls)
 {
-	if (!controls->exc || !el3_permits(controls))
+	if (!controls->exc || !el3_permits_choice(controls))
 		return 0;
 	return spe_routing_el2_enabled(controls) ? controls->el2_ee : 1;
 }
@@ -79,14 +79,14 @@ enum spe_routing_event spe_routing_classify(u32 fault)
 SPE_EXPORT(spe_routing_classify);
 
 /* Check whether a store at the owning Exception level would take a Data Abort to EL3. */
-static bool aborts_to_el3(const struct spe_controls *controls, enum spe_routing_event event)
+static bool abort_routes_to_el3(const struct spe_controls *controls, enum spe_routing_event event)
 {
 	return event == SPE_ROUTING_GPC || (is_gpf(event) && controls->scr_gpf) ||
 	       (is_external(event) && controls->scr_ea);
 }
 
 /* Check the same for EL2. Granule protection checks other than GPFs count as Data Aborts. */
-static bool aborts_to_el2(const struct spe_controls *controls, enum spe_routing_event event)
+static bool abort_routes_to_el2(const struct spe_controls *controls, enum spe_routing_event event)
 {
 	if (event == SPE_ROUTING_OTHER_EVENT)
 		return false;
@@ -100,11 +100,12 @@ unsigned int spe_routing_target(const struct spe_controls *controls, enum spe_ro
 {
 	if (!controls->exc)
 		return 1;
-	if (controls->el3 &&
-	    (controls->pmsee == 3 || (controls->pmsee == 2 && aborts_to_el3(controls, event))))
+	if (controls->el3 && (controls->pmsee == 3 ||
+			      (controls->pmsee == 2 && abort_routes_to_el3(controls, event))))
 		return 3;
-	if (el3_permits(controls) && spe_routing_el2_enabled(controls) &&
-	    (controls->el2_ee == 3 || (controls->el2_ee == 2 && aborts_to_el2(controls, event))))
+	if (el3_permits_choice(controls) && spe_routing_el2_enabled(controls) &&
+	    (controls->el2_ee == 3 ||
+	     (controls->el2_ee == 2 && abort_routes_to_el2(controls, event))))
 		return 2;
 	return 1;
 }
@@ -116,15 +117,15 @@ static struct spe_exception make_exception(enum spe_exception_state state, unsig
 }
 
 /* At the target Exception level itself, KE permits the exception and PSTATE.PM masks it. */
-static struct spe_exception at_target(bool ke, bool pm, unsigned int target)
+static struct spe_exception exception_at_target(bool ke, bool pm, unsigned int target)
 {
 	if (!ke)
 		return make_exception(SPE_EXCEPTION_MASKED, target);
 	return make_exception(pm ? SPE_EXCEPTION_MASKED_PM : SPE_EXCEPTION_TAKEN, target);
 }
 
-static struct spe_exception exception_el3(const struct spe_controls *controls,
-					  const struct spe_pe_state *pe)
+static struct spe_exception exception_from_pmbsr_el3(const struct spe_controls *controls,
+						     const struct spe_pe_state *pe)
 {
 	if (!controls->el3 || controls->pmsee < 2)
 		return make_exception(SPE_EXCEPTION_DISABLED, 0);
@@ -132,16 +133,17 @@ static struct spe_exception exception_el3(const struct spe_controls *controls,
 			      3);
 }
 
-static struct spe_exception exception_el2(const struct spe_controls *controls,
-					  const struct spe_pe_state *pe)
+static struct spe_exception exception_from_pmbsr_el2(const struct spe_controls *controls,
+						     const struct spe_pe_state *pe)
 {
-	if (!el3_permits(controls) || !spe_routing_el2_enabled(controls) || controls->el2_ee < 2)
+	if (!el3_permits_choice(controls) || !spe_routing_el2_enabled(controls) ||
+	    controls->el2_ee < 2)
 		return make_exception(SPE_EXCEPTION_DISABLED, 0);
 	if (!pe->owning || pe->debug || pe->el > 2)
 		return make_exception(SPE_EXCEPTION_MASKED, 2);
 	if (pe->el < 2)
 		return make_exception(SPE_EXCEPTION_TAKEN, 2);
-	return at_target(controls->el2_ee == 3 && controls->el2_ke, pe->pm, 2);
+	return exception_at_target(controls->el2_ee == 3 && controls->el2_ke, pe->pm, 2);
 }
 
 static bool el1_exception_enabled(const struct spe_controls *controls)
@@ -149,20 +151,20 @@ static bool el1_exception_enabled(const struct spe_controls *controls)
 	return controls->strict_ee ? controls->el1_ee == 3 : controls->el1_ee >= 2;
 }
 
-static struct spe_exception exception_el1(const struct spe_controls *controls,
-					  const struct spe_pe_state *pe)
+static struct spe_exception exception_from_pmbsr_el1(const struct spe_controls *controls,
+						     const struct spe_pe_state *pe)
 {
 	bool el2 = spe_routing_el2_enabled(controls);
 	unsigned int target = el2 && controls->tge ? 2 : 1;
 
-	if (!el3_permits(controls) || (el2 && controls->el2_ee == 0) ||
+	if (!el3_permits_choice(controls) || (el2 && controls->el2_ee == 0) ||
 	    !el1_exception_enabled(controls))
 		return make_exception(SPE_EXCEPTION_DISABLED, 0);
 	if (!pe->owning || pe->debug || pe->el > 1)
 		return make_exception(SPE_EXCEPTION_MASKED, target);
 	if (pe->el == 0)
 		return make_exception(SPE_EXCEPTION_TAKEN, target);
-	return at_target(controls->el1_ke, pe->pm, target);
+	return exception_at_target(controls->el1_ke, pe->pm, target);
 }
 
 struct spe_exception spe_routing_exception(const struct spe_controls *controls,
@@ -172,18 +174,18 @@ struct spe_exception spe_routing_exception(const struct spe_controls *controls,
 		return make_exception(SPE_EXCEPTION_DISABLED, 0);
 	switch (x) {
 	case 3:
-		return exception_el3(controls, pe);
+		return exception_from_pmbsr_el3(controls, pe);
 	case 2:
-		return exception_el2(controls, pe);
+		return exception_from_pmbsr_el2(controls, pe);
 	default:
-		return exception_el1(controls, pe);
+		return exception_from_pmbsr_el1(controls, pe);
 	}
 }
 SPE_EXPORT(spe_routing_exception);
 
 bool spe_routing_irq_enabled(const struct spe_controls *controls)
 {
-	if (!controls->exc || !el3_permits(controls))
+	if (!controls->exc || !el3_permits_choice(controls))
 		return true;
 	if (spe_routing_el2_enabled(controls) && controls->el2_ee == 0)
 		return true;

@@ -11,12 +11,12 @@
 /* The value of spe_fault(), as an initializer of a static table must be a constant. */
 #define FAULT(ec, mss) ((u32)(ec) << 26 | (u32)(mss) | 1U << 25)
 
-struct kind {
+struct fault_kind {
 	const char *name;
 	u32 fault;
 };
 
-static const struct kind kinds[] = {
+static const struct fault_kind kinds[] = {
 	{ "translation", FAULT(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION | 3) },
 	{ "access-flag", FAULT(SPE_PMBSR_EC_STAGE1, SPE_FSC_ACCESS_FLAG | 3) },
 	{ "permission", FAULT(SPE_PMBSR_EC_STAGE1, SPE_FSC_PERMISSION | 3) },
@@ -48,7 +48,7 @@ SPE_EXPORT(spe_inject_name);
 
 /* ---- Text --------------------------------------------------------------------- */
 
-struct word {
+struct rule_word {
 	const char *at;
 	size_t len;
 };
@@ -59,7 +59,7 @@ static bool is_blank(char c)
 }
 
 /* Read the word at *pos, and move *pos behind it. The word is empty at the end of the text. */
-static struct word word_next(const char *text, size_t len, size_t *pos)
+static struct rule_word word_read_next(const char *text, size_t len, size_t *pos)
 {
 	size_t start;
 
@@ -68,10 +68,10 @@ static struct word word_next(const char *text, size_t len, size_t *pos)
 	start = *pos;
 	while (*pos < len && !is_blank(text[*pos]))
 		++*pos;
-	return (struct word){ text + start, *pos - start };
+	return (struct rule_word){ text + start, *pos - start };
 }
 
-static bool word_is(struct word word, const char *name)
+static bool word_equals(struct rule_word word, const char *name)
 {
 	size_t i;
 
@@ -81,7 +81,7 @@ static bool word_is(struct word word, const char *name)
 	return !name[i];
 }
 
-static int digit_of(char c)
+static int digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -91,7 +91,7 @@ static int digit_of(char c)
 }
 
 /* Parse @word as a number, decimal or 0x..., of at most @max. */
-static bool word_number(struct word word, u32 max, u32 *ret_number)
+static bool word_parse_number(struct rule_word word, u32 max, u32 *ret_number)
 {
 	int base = word.len > 2 && word.at[0] == '0' && (word.at[1] | 0x20) == 'x' ? 16 : 10;
 	u64 number = 0;
@@ -99,7 +99,7 @@ static bool word_number(struct word word, u32 max, u32 *ret_number)
 	if (!word.len)
 		return false;
 	for (size_t i = base == 16 ? 2 : 0; i < word.len; i++) {
-		int digit = digit_of(word.at[i]);
+		int digit = digit_value(word.at[i]);
 
 		if (digit >= base)
 			return false;
@@ -111,13 +111,13 @@ static bool word_number(struct word word, u32 max, u32 *ret_number)
 	return true;
 }
 
-static bool parse_kind(struct word word, u32 *ret_fault)
+static bool parse_kind(struct rule_word word, u32 *ret_fault)
 {
-	struct word ec = { word.at, 0 }, mss;
+	struct rule_word ec = { word.at, 0 }, mss;
 	u32 ec_value, mss_value;
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!word_is(word, kinds[i].name))
+		if (!word_equals(word, kinds[i].name))
 			continue;
 		*ret_fault = kinds[i].fault;
 		return true;
@@ -126,15 +126,15 @@ static bool parse_kind(struct word word, u32 *ret_fault)
 		ec.len++;
 	if (ec.len == word.len)
 		return false;
-	mss = (struct word){ word.at + ec.len + 1, word.len - ec.len - 1 };
-	if (!word_number(ec, 0x3f, &ec_value) || !word_number(mss, 0xffff, &mss_value))
+	mss = (struct rule_word){ word.at + ec.len + 1, word.len - ec.len - 1 };
+	if (!word_parse_number(ec, 0x3f, &ec_value) || !word_parse_number(mss, 0xffff, &mss_value))
 		return false;
 	*ret_fault = spe_fault(ec_value, mss_value);
 	return true;
 }
 
 /* Parse a share such as "5%" or "0.0001%", with at most four decimals, to parts in a million. */
-static bool parse_share(struct word word, u32 *ret_ppm)
+static bool parse_probability(struct rule_word word, u32 *ret_ppm)
 {
 	u32 ppm = 0, scale = MILLION / 100;
 	bool point = false, digits = false;
@@ -166,7 +166,7 @@ static bool parse_share(struct word word, u32 *ret_ppm)
 	return digits && ppm;
 }
 
-static int set_error(const char *text, struct word word, const char *want,
+static int set_error(const char *text, struct rule_word word, const char *want,
 		     struct spe_inject_error *ret_error)
 {
 	if (ret_error)
@@ -179,19 +179,19 @@ int spe_inject_parse(const char *text, size_t len, struct spe_inject_rule *ret_r
 		     struct spe_inject_error *ret_error)
 {
 	struct spe_inject_rule rule = { 0 };
-	struct word word;
+	struct rule_word word;
 	size_t pos = 0;
 
-	word = word_next(text, len, &pos);
+	word = word_read_next(text, len, &pos);
 	if (!parse_kind(word, &rule.fault))
 		return set_error(text, word, WANT_KIND, ret_error);
-	word = word_next(text, len, &pos);
-	if (rule.fault && word.len && !word_is(word, "next")) {
-		if (!parse_share(word, &rule.ppm))
+	word = word_read_next(text, len, &pos);
+	if (rule.fault && word.len && !word_equals(word, "next")) {
+		if (!parse_probability(word, &rule.ppm))
 			return set_error(text, word, WANT_SHARE, ret_error);
 	}
 	if (rule.fault)
-		word = word_next(text, len, &pos);
+		word = word_read_next(text, len, &pos);
 	if (word.len)
 		return set_error(text, word, "the end of the line", ret_error);
 	*ret_rule = rule;
@@ -208,7 +208,7 @@ void spe_inject_init(struct spe_inject *inject, u64 seed)
 }
 SPE_EXPORT(spe_inject_init);
 
-static int share_set(struct spe_inject *inject, const struct spe_inject_rule *rule)
+static int rule_set_probability(struct spe_inject *inject, const struct spe_inject_rule *rule)
 {
 	u32 i = 0;
 
@@ -237,7 +237,7 @@ int spe_inject_apply(struct spe_inject *inject, struct spe_spu *spu,
 		     const struct spe_inject_rule *rule)
 {
 	if (rule->ppm)
-		return share_set(inject, rule);
+		return rule_set_probability(inject, rule);
 	if (rule->fault) {
 		inject_fault(inject, spu, rule->fault);
 		return 0;
@@ -262,7 +262,7 @@ static u64 draw_random(struct spe_inject *inject)
  * Draw a random number for each rule with a share. Returns the fault of the rule that was hit, or
  * 0. May cause a collision instead.
  */
-static u32 shares_draw(struct spe_inject *inject)
+static u32 rules_draw_fault(struct spe_inject *inject)
 {
 	u32 fault = 0;
 
@@ -301,7 +301,7 @@ static u32 inject_collision(struct spe_spu *spu)
 void spe_inject_sample(struct spe_inject *inject, struct spe_spu *spu,
 		       const struct spe_operation *operation)
 {
-	u32 fault = spu->inject ? 0 : shares_draw(inject), others = 0;
+	u32 fault = spu->inject ? 0 : rules_draw_fault(inject), others = 0;
 
 	if (inject->collide) {
 		others = inject_collision(spu);

@@ -24,20 +24,22 @@ enum spe_subclass {
  * instruction-type.c: set CLASS, SUBCLASS and the types to filter by.
  * @store: the chosen access is a store
  */
-void spe_instruction_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			  bool store, struct spe_operation *operation);
+void spe_instruction_set_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			      bool store, struct spe_operation *operation);
 
 /* instruction-type.c: whether the instruction is treated as conditional (D17.6.5). */
-bool spe_instruction_conditional(const struct spe_spu *spu,
-				 const struct spe_instruction *instruction);
+bool spe_instruction_is_conditional(const struct spe_spu *spu,
+				    const struct spe_instruction *instruction);
 
 /* instruction-memory.c: choose the access to record; NULL: none. */
-const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
-						const struct spe_instruction *instruction);
+const struct spe_access *spe_instruction_choose_access(struct spe_spu *spu,
+						       const struct spe_instruction *instruction);
 
 /* instruction-memory.c: set what is collected about @access, and about all accesses together. */
-void spe_instruction_memory(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			    const struct spe_access *access, struct spe_operation *operation);
+void spe_instruction_collect_memory(const struct spe_spu *spu,
+				    const struct spe_instruction *instruction,
+				    const struct spe_access *access,
+				    struct spe_operation *operation);
 
 static inline bool spe_instruction_is(const struct spe_instruction *instruction, u64 flag)
 {
@@ -48,8 +50,8 @@ static inline bool spe_instruction_is(const struct spe_instruction *instruction,
  * Check whether it is cache maintenance, a prefetch or an address translation. These are Other
  * operations, but some data of a load are collected about them (D17.6.8).
  */
-static inline bool spe_instruction_is_aside(const struct spe_spu *spu,
-					    const struct spe_instruction *instruction)
+static inline bool spe_instruction_is_other_access(const struct spe_spu *spu,
+						   const struct spe_instruction *instruction)
 {
 	switch (instruction->kind) {
 	case SPE_INSTRUCTION_SVE_PREFETCH:

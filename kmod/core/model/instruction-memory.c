@@ -23,13 +23,13 @@ static bool access_is_store(const struct spe_access *access)
 	return access->flags & SPE_ACCESS_STORE;
 }
 
-static const struct spe_access *choose_any(struct spe_spu *spu,
-					   const struct spe_instruction *instruction)
+static const struct spe_access *choose_random_access(struct spe_spu *spu,
+						     const struct spe_instruction *instruction)
 {
-	return &instruction->accesses[spe_spu_chance(spu) % instruction->access_count];
+	return &instruction->accesses[spe_spu_draw_random(spu) % instruction->access_count];
 }
 
-static const struct spe_access *lowest_access(const struct spe_instruction *instruction)
+static const struct spe_access *find_lowest_access(const struct spe_instruction *instruction)
 {
 	const struct spe_access *found = instruction->accesses;
 
@@ -43,8 +43,8 @@ static const struct spe_access *lowest_access(const struct spe_instruction *inst
  * Choose the access of a contiguous vector load or store: the lowest element, or the lowest Active
  * one (RNHSYR). Elements are in ascending order.
  */
-static const struct spe_access *choose_element(const struct spe_spu *spu,
-					       const struct spe_instruction *instruction)
+static const struct spe_access *choose_element_access(const struct spe_spu *spu,
+						      const struct spe_instruction *instruction)
 {
 	unsigned int i = 0;
 
@@ -65,59 +65,59 @@ choose_direction(struct spe_spu *spu, const struct spe_instruction *instruction,
 	for (unsigned int i = 0; i < instruction->access_count; i++)
 		count += access_is_store(&instruction->accesses[i]) == store;
 	if (!count)
-		return choose_any(spu, instruction);
-	n = (unsigned int)(spe_spu_chance(spu) % count);
+		return choose_random_access(spu, instruction);
+	n = (unsigned int)(spe_spu_draw_random(spu) % count);
 	for (unsigned int i = 0;; i++)
 		if (access_is_store(&instruction->accesses[i]) == store && !n--)
 			return &instruction->accesses[i];
 }
 
 /* D17.6.4.3, D17.6.4.5: if the filters pass only loads or only stores, choose such an access. */
-static const struct spe_access *choose_copy(struct spe_spu *spu,
-					    const struct spe_instruction *instruction)
+static const struct spe_access *choose_copy_access(struct spe_spu *spu,
+						   const struct spe_instruction *instruction)
 {
 	u64 on = spu->reg[SPE_REG_PMSFCR];
 	bool load = on & SPE_PMSFCR_FT && on & SPE_PMSFCR_LD;
 	bool store = on & SPE_PMSFCR_FT && on & SPE_PMSFCR_ST;
 
 	if (load == store)
-		store = spe_spu_chance(spu) & 1;
+		store = spe_spu_draw_random(spu) & 1;
 	return choose_direction(spu, instruction, store);
 }
 
-const struct spe_access *spe_instruction_choose(struct spe_spu *spu,
-						const struct spe_instruction *instruction)
+const struct spe_access *spe_instruction_choose_access(struct spe_spu *spu,
+						       const struct spe_instruction *instruction)
 {
 	if (!instruction->access_count)
 		return NULL;
 	if (instruction->kind == SPE_INSTRUCTION_COPY || instruction->kind == SPE_INSTRUCTION_GCS)
-		return choose_copy(spu, instruction);
+		return choose_copy_access(spu, instruction);
 	/*
 	 * RMYPFF: for a gather or scatter, and for other accesses that are not contiguous, each
 	 * access is equally likely.
 	 */
 	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS))
-		return choose_any(spu, instruction);
+		return choose_random_access(spu, instruction);
 	if (is_sve(instruction))
-		return choose_element(spu, instruction);
+		return choose_element_access(spu, instruction);
 	if (spe_spu_chooses(spu, SPE_CHOICE_PART))
-		return choose_any(spu, instruction);
-	return lowest_access(instruction);
+		return choose_random_access(spu, instruction);
+	return find_lowest_access(instruction);
 }
 
 /*
  * Return whether @instruction accesses a system register through memory of EL2 (FEAT_NV2), while
  * sampling at EL2 is not permitted. Samples have no address of such an access (D17.6.4.2).
  */
-static bool hidden_from_el1(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static bool is_hidden_from_el1(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	return instruction->kind == SPE_INSTRUCTION_SYSREG && !spu->collect[2].sampled;
 }
 
-static bool address_output(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			   const struct spe_access *access)
+static bool outputs_address(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			    const struct spe_access *access)
 {
-	if (hidden_from_el1(spu, instruction) ||
+	if (is_hidden_from_el1(spu, instruction) ||
 	    spe_instruction_is(instruction, SPE_INSTRUCTION_SECRET_ADDRESS))
 		return false;
 	if (!(access->flags & SPE_ACCESS_INACTIVE))
@@ -136,8 +136,9 @@ static bool access_is_translated(const struct spe_access *access)
 	return !(access->flags & (SPE_ACCESS_NO_PA | SPE_ACCESS_INACTIVE));
 }
 
-static bool physical_output(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			    const struct spe_access *access)
+static bool outputs_physical_address(const struct spe_spu *spu,
+				     const struct spe_instruction *instruction,
+				     const struct spe_access *access)
 {
 	if (!access_is_translated(access))
 		return false;
@@ -165,7 +166,7 @@ static void collect_addresses(const struct spe_spu *spu, const struct spe_instru
 	bool contiguous = spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS);
 
 	operation->va = contiguous && whole && !is_sve(instruction) ?
-				lowest_access(instruction)->va :
+				find_lowest_access(instruction)->va :
 				access->va;
 	operation->pa = access->pa;
 	if (tags && spe_spu_chooses(spu, SPE_CHOICE_TAG_GRANULE_VA))
@@ -177,7 +178,7 @@ static void collect_addresses(const struct spe_spu *spu, const struct spe_instru
 		if (access->flags & flags[i].access)
 			operation->valid |= flags[i].operation;
 	operation->valid |= SPE_OPERATION_VA;
-	if (physical_output(spu, instruction, access))
+	if (outputs_physical_address(spu, instruction, access))
 		operation->valid |= SPE_OPERATION_PA;
 }
 
@@ -185,7 +186,7 @@ static void collect_addresses(const struct spe_spu *spu, const struct spe_instru
  * Check whether the Address packet has CH set: the access was checked against an Allocation Tag in
  * memory (D18.2.1).
  */
-static bool tag_checked(const struct spe_spu *spu, const struct spe_access *access)
+static bool is_tag_checked(const struct spe_spu *spu, const struct spe_access *access)
 {
 	if (!(access->flags & SPE_ACCESS_CHECKED) || access->flags & SPE_ACCESS_CANONICAL)
 		return false;
@@ -197,8 +198,9 @@ static bool tag_checked(const struct spe_spu *spu, const struct spe_access *acce
  * The latency of a chosen access is its own. For the whole operation it is the time in which no
  * other access is in progress.
  */
-static u32 translation_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			  const struct spe_access *access)
+static u32 access_get_translation_latency(const struct spe_spu *spu,
+					  const struct spe_instruction *instruction,
+					  const struct spe_access *access)
 {
 	bool overlap = spe_spu_chooses(spu, SPE_CHOICE_TRANSLATION_OVERLAP);
 	u32 cycles = 0;
@@ -224,7 +226,7 @@ static void collect_translation(const struct spe_spu *spu,
 	bool zero = spe_spu_chooses(spu, SPE_CHOICE_TRANSLATION_ZERO);
 
 	if (operation->valid & SPE_OPERATION_VA && access_is_performed(access)) {
-		operation->translation = translation_of(spu, instruction, access);
+		operation->translation = access_get_translation_latency(spu, instruction, access);
 		return;
 	}
 	if (!access_is_performed(access) && !access_is_translated(access))
@@ -232,8 +234,8 @@ static void collect_translation(const struct spe_spu *spu,
 	operation->valid |= zero ? SPE_OPERATION_TRANSLATION : SPE_OPERATION_NO_TRANSLATION;
 }
 
-static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
-		     const struct spe_access *access)
+static u64 access_get_events(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			     const struct spe_access *access)
 {
 	u64 events = 0;
 
@@ -253,7 +255,7 @@ static void collect_events(const struct spe_spu *spu, const struct spe_instructi
 {
 	const u64 memory = SPE_MASK(5, 2) | SPE_MASK(11, 8) | LOAD_EVENTS;
 	bool store = !spe_operation_is_load(operation) && operation->op_class == SPE_OP_LOAD_STORE;
-	u64 events = events_of(spu, instruction, access) & memory;
+	u64 events = access_get_events(spu, instruction, access) & memory;
 
 	if (!(operation->valid & SPE_OPERATION_VA) &&
 	    !spe_spu_chooses(spu, SPE_CHOICE_HIDDEN_EVENTS))
@@ -265,7 +267,7 @@ static void collect_events(const struct spe_spu *spu, const struct spe_instructi
 	operation->events |= events;
 }
 
-static const struct spe_access *farthest_access(const struct spe_instruction *instruction)
+static const struct spe_access *find_farthest_access(const struct spe_instruction *instruction)
 {
 	const struct spe_access *found = instruction->accesses;
 
@@ -281,7 +283,7 @@ static void collect_source(const struct spe_spu *spu, const struct spe_instructi
 	bool any = false;
 
 	if (spe_spu_chooses(spu, SPE_CHOICE_SOURCE_COMBINED))
-		access = farthest_access(instruction);
+		access = find_farthest_access(instruction);
 	if (!(access->flags & SPE_ACCESS_SOURCE) || !access_is_performed(access))
 		return;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ABORTED) &&
@@ -321,18 +323,20 @@ static void record_other_access(const struct spe_spu *spu, struct spe_operation 
 		operation->valid |= SPE_OPERATION_ANY_SOURCE;
 }
 
-void spe_instruction_memory(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			    const struct spe_access *access, struct spe_operation *operation)
+void spe_instruction_collect_memory(const struct spe_spu *spu,
+				    const struct spe_instruction *instruction,
+				    const struct spe_access *access,
+				    struct spe_operation *operation)
 {
-	if (address_output(spu, instruction, access))
+	if (outputs_address(spu, instruction, access))
 		collect_addresses(spu, instruction, access, operation);
-	if (tag_checked(spu, access))
+	if (is_tag_checked(spu, access))
 		operation->valid |= SPE_OPERATION_CHECKED;
 	collect_translation(spu, instruction, access, operation);
 	collect_events(spu, instruction, access, operation);
 	collect_source(spu, instruction, access, operation);
 	if (spe_spu_chooses(spu, SPE_CHOICE_PART) && !spe_spu_chooses(spu, SPE_CHOICE_PART_WHOLE))
 		operation->total = access->total;
-	if (spe_instruction_is_aside(spu, instruction))
+	if (spe_instruction_is_other_access(spu, instruction))
 		record_other_access(spu, operation);
 }

@@ -17,7 +17,7 @@ static bool has_sve(const struct spe_spu *spu)
  * Return the bits of the vector that a micro-op processes, if the instruction is split (Example
  * D17-4).
  */
-static u64 sampled_size(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static u64 sampled_vector_size(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	if (spu->config.features & SPE_PMSIDR_ARCHINST || instruction->micro_ops < 2)
 		return instruction->size;
@@ -25,7 +25,7 @@ static u64 sampled_size(const struct spe_spu *spu, const struct spe_instruction 
 }
 
 /* Return how often @min must be doubled to reach @size, which is the encoding of a length. */
-static u8 log2_of_ratio(u64 size, u64 min)
+static u8 log2_of_quotient(u64 size, u64 min)
 {
 	u8 n = 0;
 
@@ -40,10 +40,10 @@ static u8 log2_of_ratio(u64 size, u64 min)
  * Return the field EVL, the encoded vector length. With FEAT_SPE_SME it is the length of all
  * vectors together, without it that of one vector (RMDBYZ, RBHKSC).
  */
-static u8 evl_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static u8 evl_encode(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	u64 size = sampled_size(spu, instruction);
-	u8 evl = log2_of_ratio(has_sme(spu) ? size * instruction->vectors : size, 32);
+	u64 size = sampled_vector_size(spu, instruction);
+	u8 evl = log2_of_quotient(has_sme(spu) ? size * instruction->vectors : size, 32);
 	u8 most = has_sme(spu) ? 7 : 6;
 
 	return (u8)SPE_FIELD_PREP(SPE_OP_EVL, evl < most ? evl : most);
@@ -53,9 +53,10 @@ static u8 evl_of(const struct spe_spu *spu, const struct spe_instruction *instru
  * Return the field ETS, the encoded tile size. 0b1111 means the whole ZA array; 0b1011 is the
  * largest other size (RCYBGV, RLQXZR).
  */
-static u8 ets_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static u8 ets_encode(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	u8 ets = log2_of_ratio(sampled_size(spu, instruction) * instruction->vectors, 128);
+	u8 ets =
+		log2_of_quotient(sampled_vector_size(spu, instruction) * instruction->vectors, 128);
 
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_WHOLE_ZA) || ets > 11)
 		ets = 15;
@@ -66,17 +67,18 @@ static u8 ets_of(const struct spe_spu *spu, const struct spe_instruction *instru
  * Check whether an SVE operation is recorded as Advanced SIMD. RDDCQB permits that only for sampled
  * micro-operations of 128 bits, without predicate, that have an Advanced SIMD equivalent.
  */
-static bool as_asimd(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static bool is_recorded_as_asimd(const struct spe_spu *spu,
+				 const struct spe_instruction *instruction)
 {
 	return spe_spu_chooses(spu, SPE_CHOICE_ASIMD) &&
 	       !(spu->config.features & SPE_PMSIDR_ARCHINST) &&
-	       sampled_size(spu, instruction) == 128 &&
+	       sampled_vector_size(spu, instruction) == 128 &&
 	       !spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED) &&
 	       spe_instruction_is(instruction, SPE_INSTRUCTION_EQUIVALENT);
 }
 
-bool spe_instruction_conditional(const struct spe_spu *spu,
-				 const struct spe_instruction *instruction)
+bool spe_instruction_is_conditional(const struct spe_spu *spu,
+				    const struct spe_instruction *instruction)
 {
 	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_CONDITIONAL))
 		return false;
@@ -95,11 +97,11 @@ bool spe_instruction_conditional(const struct spe_spu *spu,
  * Return the type of an operation without a format of its own. @simd: for the filters, as the
  * packet has no bit for it.
  */
-static void type_other(const struct spe_spu *spu, const struct spe_instruction *instruction,
-		       bool simd, struct spe_operation *operation)
+static void set_other_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			   bool simd, struct spe_operation *operation)
 {
 	operation->op_class = SPE_OP_OTHER;
-	if (spe_instruction_conditional(spu, instruction))
+	if (spe_instruction_is_conditional(spu, instruction))
 		operation->op_subclass |= SPE_OP_COND;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_FP))
 		operation->op_subclass |= SPE_OP_FP;
@@ -109,7 +111,7 @@ static void type_other(const struct spe_spu *spu, const struct spe_instruction *
 		operation->valid |= SPE_OPERATION_SIMD;
 }
 
-static u8 branch_cr(const struct spe_instruction *instruction)
+static u8 branch_cr_encode(const struct spe_instruction *instruction)
 {
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_LINK))
 		return SPE_FIELD_PREP(SPE_OP_BR_CR, 1);
@@ -122,12 +124,12 @@ static u8 branch_cr(const struct spe_instruction *instruction)
  * A branch with a GCS access has the format of a branch. For the filters it is also a load or store
  * (D17.6.3).
  */
-static void type_branch(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			bool store, struct spe_operation *operation)
+static void set_branch_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			    bool store, struct spe_operation *operation)
 {
 	operation->op_class = SPE_OP_BRANCH;
-	operation->op_subclass = branch_cr(instruction);
-	if (spe_instruction_conditional(spu, instruction))
+	operation->op_subclass = branch_cr_encode(instruction);
+	if (spe_instruction_is_conditional(spu, instruction))
 		operation->op_subclass |= SPE_OP_COND;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_INDIRECT))
 		operation->op_subclass |= SPE_OP_BR_IND;
@@ -137,21 +139,21 @@ static void type_branch(const struct spe_spu *spu, const struct spe_instruction 
 	}
 }
 
-static u8 unspecified_type(const struct spe_spu *spu)
+static u8 unspecified_subclass(const struct spe_spu *spu)
 {
 	return spu->config.pmsver >= SPE_PMSVER_V1P1 ? SPE_SUBCLASS_UNSPECIFIED : SPE_SUBCLASS_GP;
 }
 
-static u8 subclass_memory(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static u8 make_memory_subclass(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SIMD_FP))
 		return SPE_SUBCLASS_SIMD_FP;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_UNSPECIFIED))
-		return unspecified_type(spu);
+		return unspecified_subclass(spu);
 	return SPE_SUBCLASS_GP;
 }
 
-static u8 subclass_extended(const struct spe_instruction *instruction)
+static u8 make_extended_subclass(const struct spe_instruction *instruction)
 {
 	u8 subclass = SPE_SUBCLASS_EXTENDED;
 
@@ -165,10 +167,10 @@ static u8 subclass_extended(const struct spe_instruction *instruction)
 }
 
 /* Return the SUBCLASS of an SVE load or store (RMJQCL, RJCLMP). */
-static u8 subclass_vector(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			  bool store)
+static u8 make_vector_subclass(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			       bool store)
 {
-	u8 subclass = SPE_SUBCLASS_SVE | evl_of(spu, instruction);
+	u8 subclass = SPE_SUBCLASS_SVE | evl_encode(spu, instruction);
 
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_GATHER))
 		subclass |= (u8)SPE_OP_SG;
@@ -179,64 +181,64 @@ static u8 subclass_vector(const struct spe_spu *spu, const struct spe_instructio
 	return subclass;
 }
 
-static u8 subclass_sve(const struct spe_spu *spu, const struct spe_instruction *instruction,
-		       bool store)
+static u8 make_sve_subclass(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			    bool store)
 {
-	if (!has_sve(spu) || as_asimd(spu, instruction))
+	if (!has_sve(spu) || is_recorded_as_asimd(spu, instruction))
 		return SPE_SUBCLASS_SIMD_FP;
-	return subclass_vector(spu, instruction, store);
+	return make_vector_subclass(spu, instruction, store);
 }
 
-static u8 subclass_sme(const struct spe_spu *spu, const struct spe_instruction *instruction,
-		       bool store)
+static u8 make_sme_subclass(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			    bool store)
 {
 	if (!has_sve(spu) || (!has_sme(spu) && spe_spu_chooses(spu, SPE_CHOICE_SME_LS_UNSPECIFIED)))
-		return unspecified_type(spu);
-	return subclass_vector(spu, instruction, store);
+		return unspecified_subclass(spu);
+	return make_vector_subclass(spu, instruction, store);
 }
 
 /*
  * Without the feature that defines a format, the packet has the format of an unspecified load or
  * store.
  */
-static u8 subclass_of(const struct spe_spu *spu, const struct spe_instruction *instruction,
-		      bool store)
+static u8 make_subclass(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			bool store)
 {
 	const struct spe_spu_config *config = &spu->config;
 
 	switch (instruction->kind) {
 	case SPE_INSTRUCTION_EXTENDED:
-		return subclass_extended(instruction);
+		return make_extended_subclass(instruction);
 	case SPE_INSTRUCTION_TAG:
 		if (config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MTE2 &&
 		    !spe_instruction_is(instruction, SPE_INSTRUCTION_DATA))
 			return SPE_SUBCLASS_TAG;
-		return subclass_memory(spu, instruction);
+		return make_memory_subclass(spu, instruction);
 	case SPE_INSTRUCTION_SYSREG:
-		return config->pe & SPE_PE_NV2 ? SPE_SUBCLASS_SYSREG : unspecified_type(spu);
+		return config->pe & SPE_PE_NV2 ? SPE_SUBCLASS_SYSREG : unspecified_subclass(spu);
 	case SPE_INSTRUCTION_COPY:
 		return config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MOPS ?
 			       SPE_SUBCLASS_COPY :
-			       unspecified_type(spu);
+			       unspecified_subclass(spu);
 	case SPE_INSTRUCTION_SET:
 		return config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MOPS ?
 			       SPE_SUBCLASS_SET :
-			       unspecified_type(spu);
+			       unspecified_subclass(spu);
 	case SPE_INSTRUCTION_GCS:
 		if (!spu->gcs)
-			return unspecified_type(spu);
+			return unspecified_subclass(spu);
 		return spe_instruction_is(instruction,
 					  SPE_INSTRUCTION_LINK | SPE_INSTRUCTION_RETURN) ?
 			       SPE_SUBCLASS_GCS :
 			       SPE_SUBCLASS_GCS | SPE_OP_GCS_COMM;
 	case SPE_INSTRUCTION_ZERO:
-		return unspecified_type(spu);
+		return unspecified_subclass(spu);
 	case SPE_INSTRUCTION_SVE_MEMORY:
-		return subclass_sve(spu, instruction, store);
+		return make_sve_subclass(spu, instruction, store);
 	case SPE_INSTRUCTION_SME_MEMORY:
-		return subclass_sme(spu, instruction, store);
+		return make_sme_subclass(spu, instruction, store);
 	default:
-		return subclass_memory(spu, instruction);
+		return make_memory_subclass(spu, instruction);
 	}
 }
 
@@ -249,14 +251,15 @@ static bool writes_and_reads(const struct spe_instruction *instruction)
 	return seen == 3;
 }
 
-static void type_load_store(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			    bool store, struct spe_operation *operation)
+static void set_load_store_type(const struct spe_spu *spu,
+				const struct spe_instruction *instruction, bool store,
+				struct spe_operation *operation)
 {
 	bool simd = instruction->kind == SPE_INSTRUCTION_SVE_MEMORY ||
 		    instruction->kind == SPE_INSTRUCTION_SME_MEMORY;
 
 	operation->op_class = SPE_OP_LOAD_STORE;
-	operation->op_subclass = subclass_of(spu, instruction, store);
+	operation->op_subclass = make_subclass(spu, instruction, store);
 	/* D18.2.7: an atomic that returns a value reads memory. */
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ATOMIC))
 		store = spe_instruction_is(instruction, SPE_INSTRUCTION_NO_RETURN);
@@ -275,24 +278,24 @@ static void type_load_store(const struct spe_spu *spu, const struct spe_instruct
 }
 
 /* Set the Operation Type of an SVE data-processing operation (RMDBYZ, RMZJMH). */
-static void type_sve(const struct spe_spu *spu, const struct spe_instruction *instruction,
-		     struct spe_operation *operation)
+static void set_sve_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			 struct spe_operation *operation)
 {
 	bool multi =
 		instruction->vectors > 1 || spe_instruction_is(instruction, SPE_INSTRUCTION_ZT);
 
 	if (!has_sve(spu) ||
 	    (multi && !has_sme(spu) && spe_spu_chooses(spu, SPE_CHOICE_MULTIVECTOR_OTHER))) {
-		type_other(spu, instruction, true, operation);
+		set_other_type(spu, instruction, true, operation);
 		return;
 	}
-	if (as_asimd(spu, instruction)) {
-		type_other(spu, instruction, true, operation);
+	if (is_recorded_as_asimd(spu, instruction)) {
+		set_other_type(spu, instruction, true, operation);
 		operation->op_subclass |= SPE_OP_ASE;
 		return;
 	}
 	operation->op_class = SPE_OP_OTHER;
-	operation->op_subclass = SPE_SUBCLASS_SVE | evl_of(spu, instruction);
+	operation->op_subclass = SPE_SUBCLASS_SVE | evl_encode(spu, instruction);
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED))
 		operation->op_subclass |= SPE_OP_PRED;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_FP))
@@ -303,48 +306,48 @@ static void type_sve(const struct spe_spu *spu, const struct spe_instruction *in
  * Set the Operation Type of an SME data-processing operation. The packet does not record whether it
  * was predicated (RCYBGV, RLQXZR).
  */
-static void type_sme(const struct spe_spu *spu, const struct spe_instruction *instruction,
-		     struct spe_operation *operation)
+static void set_sme_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			 struct spe_operation *operation)
 {
 	if (!has_sme(spu)) {
-		type_other(spu, instruction, true, operation);
+		set_other_type(spu, instruction, true, operation);
 		return;
 	}
 	operation->op_class = SPE_OP_OTHER;
-	operation->op_subclass = SPE_SUBCLASS_SME | ets_of(spu, instruction);
+	operation->op_subclass = SPE_SUBCLASS_SME | ets_encode(spu, instruction);
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_FP))
 		operation->op_subclass |= SPE_OP_FP;
 }
 
-void spe_instruction_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			  bool store, struct spe_operation *operation)
+void spe_instruction_set_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
+			      bool store, struct spe_operation *operation)
 {
 	switch (instruction->kind) {
 	case SPE_INSTRUCTION_BRANCH:
-		type_branch(spu, instruction, store, operation);
+		set_branch_type(spu, instruction, store, operation);
 		return;
 	case SPE_INSTRUCTION_ISB:
 		if (spe_spu_chooses(spu, SPE_CHOICE_ISB_BRANCH))
-			type_branch(spu, instruction, store, operation);
+			set_branch_type(spu, instruction, store, operation);
 		return;
 	case SPE_INSTRUCTION_SVE:
-		type_sve(spu, instruction, operation);
+		set_sve_type(spu, instruction, operation);
 		return;
 	case SPE_INSTRUCTION_SVE_PREFETCH:
 		if (spe_spu_chooses(spu, SPE_CHOICE_SVE_PREFETCH_OTHER))
 			return;
-		type_sve(spu, instruction, operation);
+		set_sve_type(spu, instruction, operation);
 		return;
 	case SPE_INSTRUCTION_SME_VECTOR:
 	case SPE_INSTRUCTION_SME_TILE:
-		type_sme(spu, instruction, operation);
+		set_sme_type(spu, instruction, operation);
 		return;
 	case SPE_INSTRUCTION_OTHER:
 	case SPE_INSTRUCTION_WAIT:
-		type_other(spu, instruction, false, operation);
+		set_other_type(spu, instruction, false, operation);
 		return;
 	default:
-		if (!spe_instruction_is_aside(spu, instruction))
-			type_load_store(spu, instruction, store, operation);
+		if (!spe_instruction_is_other_access(spu, instruction))
+			set_load_store_type(spu, instruction, store, operation);
 	}
 }

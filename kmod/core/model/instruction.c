@@ -10,17 +10,17 @@ static bool instructions_sampled(const struct spe_spu *spu)
 }
 
 /*
- * Check whether operations of an instruction with this fate belong to the sample population
+ * Check whether operations of an instruction with this outcome belong to the sample population
  * (D17.6.7, D17.6.10.1).
  */
 static bool in_population(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	switch (instruction->fate) {
-	case SPE_FATE_MISSPECULATED:
+	switch (instruction->outcome) {
+	case SPE_OUTCOME_MISSPECULATED:
 		return !spe_spu_chooses(spu, SPE_CHOICE_NO_MISSPECULATED);
-	case SPE_FATE_NONARCH:
+	case SPE_OUTCOME_NONARCH:
 		return spe_spu_chooses(spu, SPE_CHOICE_NONARCH);
-	case SPE_FATE_IMPDEF_EXCEPTION:
+	case SPE_OUTCOME_IMPDEF_EXCEPTION:
 		return spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC);
 	default:
 		return true;
@@ -29,12 +29,12 @@ static bool in_population(const struct spe_spu *spu, const struct spe_instructio
 
 static bool is_captured(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	switch (instruction->fate) {
-	case SPE_FATE_MISSPECULATED:
+	switch (instruction->outcome) {
+	case SPE_OUTCOME_MISSPECULATED:
 		return !spe_spu_chooses(spu, SPE_CHOICE_MISSPECULATED_LOST);
-	case SPE_FATE_NONARCH:
+	case SPE_OUTCOME_NONARCH:
 		return spe_spu_chooses(spu, SPE_CHOICE_NONARCH_KEPT);
-	case SPE_FATE_IMPDEF_EXCEPTION:
+	case SPE_OUTCOME_IMPDEF_EXCEPTION:
 		return spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC_KEPT);
 	default:
 		return true;
@@ -48,11 +48,11 @@ unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruc
 	if (!instructions_sampled(spu))
 		return instruction->micro_ops;
 	/* An SPU that samples instructions cannot sample an operation that belongs to none. */
-	return instruction->fate != SPE_FATE_NONARCH;
+	return instruction->outcome != SPE_OUTCOME_NONARCH;
 }
 SPE_EXPORT(spe_spu_members);
 
-static bool is_taken(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static bool is_taken_branch(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	if (instruction->kind == SPE_INSTRUCTION_ISB)
 		return spe_spu_chooses(spu, SPE_CHOICE_ISB_BRANCH);
@@ -61,22 +61,22 @@ static bool is_taken(const struct spe_spu *spu, const struct spe_instruction *in
 		spe_instruction_is(instruction, SPE_INSTRUCTION_PASSED));
 }
 
-static u64 target_of(const struct spe_instruction *instruction)
+static u64 branch_get_target(const struct spe_instruction *instruction)
 {
 	return instruction->kind == SPE_INSTRUCTION_ISB ? instruction->pc + 4 : instruction->target;
 }
 
 /* Return the events E[0], exception, and E[1], retired (D17.6.7, D17.6.10, D17.6.10.1). */
-static u64 events_of_fate(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static u64 outcome_get_events(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	const u64 exception = SPE_BIT(SPE_EVENT_EXCEPTION), retired = SPE_BIT(SPE_EVENT_RETIRED);
 
-	switch (instruction->fate) {
-	case SPE_FATE_RETIRED:
+	switch (instruction->outcome) {
+	case SPE_OUTCOME_RETIRED:
 		return retired;
-	case SPE_FATE_EXCEPTION:
+	case SPE_OUTCOME_EXCEPTION:
 		return retired | exception;
-	case SPE_FATE_IMPDEF_EXCEPTION:
+	case SPE_OUTCOME_IMPDEF_EXCEPTION:
 		if (spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC_HANDLED))
 			return retired;
 		return spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC_E0) ? exception : 0;
@@ -101,13 +101,14 @@ static bool is_predicable(const struct spe_instruction *instruction)
 }
 
 /* Return all events except those of accesses (D18.2.6). */
-static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static u64 instruction_get_events(const struct spe_spu *spu,
+				  const struct spe_instruction *instruction)
 {
 	const u64 impdef = SPE_MASK(15, 12) | SPE_MASK(31, 24) | SPE_MASK(63, 48);
-	u64 events = events_of_fate(spu, instruction);
+	u64 events = outcome_get_events(spu, instruction);
 
 	events |= instruction->events & impdef;
-	if (spe_instruction_conditional(spu, instruction) &&
+	if (spe_instruction_is_conditional(spu, instruction) &&
 	    !spe_instruction_is(instruction, SPE_INSTRUCTION_PASSED))
 		events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
 	if (instruction->kind == SPE_INSTRUCTION_BRANCH &&
@@ -131,7 +132,8 @@ static u64 events_of(const struct spe_spu *spu, const struct spe_instruction *in
 	return events;
 }
 
-static u32 total_of(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static u32 instruction_get_total_latency(const struct spe_spu *spu,
+					 const struct spe_instruction *instruction)
 {
 	if (instruction->kind == SPE_INSTRUCTION_WAIT &&
 	    !spe_spu_chooses(spu, SPE_CHOICE_WAIT_ENTRY) &&
@@ -147,7 +149,8 @@ static u32 total_of(const struct spe_spu *spu, const struct spe_instruction *ins
  * D17.6.1: the field ALTCLK names the clock domain in which this latency is counted; it is not the
  * main one.
  */
-static bool counts_alternate(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static bool counts_alternate_clock(const struct spe_spu *spu,
+				   const struct spe_instruction *instruction)
 {
 	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_SMCU))
 		return false;
@@ -162,9 +165,10 @@ static void describe_branch(const struct spe_spu *spu, const struct spe_instruct
 	bool spsr = spe_instruction_is(instruction, SPE_INSTRUCTION_ILLEGAL) &&
 		    spe_spu_chooses(spu, SPE_CHOICE_ERET_SPSR);
 
-	if (!is_taken(spu, instruction) && !spe_spu_chooses(spu, SPE_CHOICE_NOT_TAKEN_TARGET))
+	if (!is_taken_branch(spu, instruction) &&
+	    !spe_spu_chooses(spu, SPE_CHOICE_NOT_TAKEN_TARGET))
 		return;
-	operation->target = target_of(instruction);
+	operation->target = branch_get_target(instruction);
 	operation->target_top = spsr ? instruction->spsr_top : instruction->target_top;
 	operation->valid |= SPE_OPERATION_TARGET;
 	if (instruction->kind == SPE_INSTRUCTION_BRANCH)
@@ -172,7 +176,8 @@ static void describe_branch(const struct spe_spu *spu, const struct spe_instruct
 }
 
 /* D17.6.7: collect no data that the operation could not use, and none that reveals such data. */
-static void hide_unused(const struct spe_instruction *instruction, struct spe_operation *operation)
+static void clear_unused_data(const struct spe_instruction *instruction,
+			      struct spe_operation *operation)
 {
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SECRET_TARGET))
 		operation->valid &= ~(u32)SPE_OPERATION_TARGET;
@@ -195,7 +200,7 @@ static void describe_base(const struct spe_spu *spu, const struct spe_instructio
 			  SPE_OPERATION_IMPDEF_ADDRESS | SPE_OPERATION_IMPDEF_COUNTER),
 		.contextidr_el1 = instruction->contextidr_el1,
 		.contextidr_el2 = instruction->contextidr_el2,
-		.total = total_of(spu, instruction),
+		.total = instruction_get_total_latency(spu, instruction),
 		.issue = instruction->issue,
 		.alt_issue = instruction->alt_issue,
 		.impdef_counter = instruction->impdef_counter,
@@ -203,9 +208,9 @@ static void describe_base(const struct spe_spu *spu, const struct spe_instructio
 		.ns = spu->controls.ns,
 		.nse = spu->controls.nse,
 	};
-	if (counts_alternate(spu, instruction))
+	if (counts_alternate_clock(spu, instruction))
 		operation->valid |= SPE_OPERATION_ALT_CLOCK;
-	if (spu->previous_valid && instruction->fate == SPE_FATE_RETIRED) {
+	if (spu->previous_valid && instruction->outcome == SPE_OUTCOME_RETIRED) {
 		operation->prev_target = spu->previous;
 		operation->prev_top = (u8)SPE_FIELD_GET(SPE_ADDRESS_TAG, spu->previous);
 		operation->valid |= SPE_OPERATION_PREV_TARGET | SPE_OPERATION_PREV_TOP;
@@ -225,16 +230,16 @@ bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruc
 	if (!is_captured(spu, instruction))
 		return false;
 	describe_base(spu, instruction, ret_operation);
-	access = address ? NULL : spe_instruction_choose(spu, instruction);
+	access = address ? NULL : spe_instruction_choose_access(spu, instruction);
 	if (!address)
-		spe_instruction_type(spu, instruction, access && access->flags & SPE_ACCESS_STORE,
-				     ret_operation);
+		spe_instruction_set_type(spu, instruction,
+					 access && access->flags & SPE_ACCESS_STORE, ret_operation);
 	if (ret_operation->op_class == SPE_OP_BRANCH)
 		describe_branch(spu, instruction, ret_operation);
 	if (access)
-		spe_instruction_memory(spu, instruction, access, ret_operation);
-	ret_operation->events |= events_of(spu, instruction);
-	hide_unused(instruction, ret_operation);
+		spe_instruction_collect_memory(spu, instruction, access, ret_operation);
+	ret_operation->events |= instruction_get_events(spu, instruction);
+	clear_unused_data(instruction, ret_operation);
 	return true;
 }
 SPE_EXPORT(spe_spu_describe);
@@ -242,12 +247,14 @@ SPE_EXPORT(spe_spu_describe);
 /* Remember the target of the last branch, if later records may contain it (D17.6.3.1). */
 static void note_last_branch(struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	bool taken = is_taken(spu, instruction) && instruction->fate == SPE_FATE_RETIRED;
+	bool taken =
+		is_taken_branch(spu, instruction) && instruction->outcome == SPE_OUTCOME_RETIRED;
 	bool sync = instruction->kind == SPE_INSTRUCTION_ISB ||
 		    spe_instruction_is(instruction, SPE_INSTRUCTION_SYNC) ||
-		    instruction->fate == SPE_FATE_EXCEPTION;
+		    instruction->outcome == SPE_OUTCOME_EXCEPTION;
 
-	if (instruction->fate != SPE_FATE_RETIRED && instruction->fate != SPE_FATE_EXCEPTION)
+	if (instruction->outcome != SPE_OUTCOME_RETIRED &&
+	    instruction->outcome != SPE_OUTCOME_EXCEPTION)
 		return;
 	if (sync && !spe_spu_chooses(spu, SPE_CHOICE_PBT_ACROSS))
 		spu->previous_valid = false;
@@ -255,7 +262,7 @@ static void note_last_branch(struct spe_spu *spu, const struct spe_instruction *
 		return;
 	spu->previous_valid = spe_spu_enabled(spu, instruction->el) &&
 			      (!sync || spe_spu_chooses(spu, SPE_CHOICE_PBT_SYNC));
-	spu->previous = (target_of(instruction) & SPE_ADDRESS_BITS) |
+	spu->previous = (branch_get_target(instruction) & SPE_ADDRESS_BITS) |
 			SPE_FIELD_PREP(SPE_ADDRESS_TAG, instruction->target_top);
 }
 

@@ -39,13 +39,13 @@ enum spe_instruction_kind {
 };
 
 /* How the instruction ended (D17.6.7, D17.6.10) */
-enum spe_fate {
-	SPE_FATE_RETIRED,
-	SPE_FATE_EXCEPTION, /* a synchronous architectural exception */
-	SPE_FATE_MISSPECULATED,
-	SPE_FATE_NONARCH, /* the operation belongs to no instruction */
-	SPE_FATE_IMPDEF_EXCEPTION, /* a non-architectural exception (D17.6.10.1) */
-	SPE_FATES,
+enum spe_outcome {
+	SPE_OUTCOME_RETIRED,
+	SPE_OUTCOME_EXCEPTION, /* a synchronous architectural exception */
+	SPE_OUTCOME_MISSPECULATED,
+	SPE_OUTCOME_NONARCH, /* the operation belongs to no instruction */
+	SPE_OUTCOME_IMPDEF_EXCEPTION, /* a non-architectural exception (D17.6.10.1) */
+	SPE_OUTCOMES,
 };
 
 /* Conditional operations that implementations may treat as others (D17.6.5). */
@@ -152,7 +152,7 @@ struct spe_access {
  * @vectors: how many vectors, 1 or more
  * @micro_ops: how many micro-operations execute it, 0 or more
  * @kind: &enum spe_instruction_kind
- * @fate: &enum spe_fate
+ * @outcome: &enum spe_outcome
  * @condition: &enum spe_condition, if it is no branch
  * @el: Exception level, 0-2
  * @target_top: NS, EL and NSE at the target, as an Address packet's top byte
@@ -181,7 +181,7 @@ struct spe_instruction {
 	u8 vectors;
 	u8 micro_ops;
 	u8 kind;
-	u8 fate;
+	u8 outcome;
 	u8 condition;
 	u8 el;
 	u8 target_top;
@@ -195,7 +195,7 @@ struct spe_instruction {
  * @instruction: the instruction
  *
  * Return: 1 if the SPU samples instructions; the number of micro-operations if it samples those; 0
- * if the instruction's fate excludes it (D17.6.7).
+ * if the instruction's outcome excludes it (D17.6.7).
  */
 unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruction *instruction);
 

@@ -18,14 +18,14 @@
 #define EVENTS_REMOTE (EVENTS_MISS | EVENT(REMOTE_ACCESS))
 
 /*
- * struct tier - a level of the memory hierarchy that serves accesses
+ * struct memory_tier - a level of the memory hierarchy that serves accesses
  * @share: number of accesses that it serves, out of 256
  * @source: value of the Data Source packet
  * @min: minimum total latency, cycles
  * @spread: maximum of a random addition to @min
  * @tail: power of the random number: 1: uniform; 3: most additions are small and few are large
  */
-struct tier {
+struct memory_tier {
 	u8 share;
 	u8 source;
 	u8 tail;
@@ -37,21 +37,21 @@ struct tier {
 #define TIERS 6
 
 /*
- * struct profile - a kind of program; shares are in units of 1/256
+ * struct program_profile - a kind of program; shares are in units of 1/256
  * @walk: share of loads and stores that walk the translation tables
  * @mispredicted: share of branches that are mispredicted
  */
-struct profile {
+struct program_profile {
 	const char *name;
 	u8 loads;
 	u8 stores;
 	u8 branches;
 	u8 walk;
 	u8 mispredicted;
-	struct tier tiers[TIERS];
+	struct memory_tier tiers[TIERS];
 };
 
-static const struct profile profiles[SPE_PROFILES] = {
+static const struct program_profile profiles[SPE_PROFILES] = {
 	[SPE_PROFILE_MIXED] = {
 		.name = "mixed",
 		.loads = 64, .stores = 31, .branches = 46, .walk = 3, .mispredicted = 8,
@@ -127,14 +127,14 @@ static u64 instruction_hash(const struct spe_operation *operation)
 }
 
 /* Return byte @n of a hash or random number, 0-255. */
-static u32 get_byte(u64 value, unsigned int n)
+static u32 byte_extract(u64 value, unsigned int n)
 {
 	return (u32)(value >> 8 * n & 0xff);
 }
 
-static const struct tier *tier_draw(const struct profile *profile, u32 roll)
+static const struct memory_tier *tier_draw(const struct program_profile *profile, u32 roll)
 {
-	const struct tier *tier = profile->tiers;
+	const struct memory_tier *tier = profile->tiers;
 
 	/* The shares of a profile add up to 256, so the search ends at the last one. */
 	for (; roll >= tier->share; tier++)
@@ -159,7 +159,7 @@ static u32 latency_draw(u32 spread, u8 tail, u32 roll)
  * Return the address of the thread's word in the line that all threads use: eight threads have
  * different words.
  */
-static u64 shared_word(const struct spe_operation *operation)
+static u64 shared_word_address(const struct spe_operation *operation)
 {
 	u32 thread = operation->valid & SPE_OPERATION_CONTEXT2 ? operation->contextidr_el2 :
 							       operation->contextidr_el1;
@@ -176,7 +176,7 @@ static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
 
 	switch (profile) {
 	case SPE_PROFILE_SHARED_LINE:
-		return space + shared_word(operation);
+		return space + shared_word_address(operation);
 	case SPE_PROFILE_POINTER_CHASE:
 		return base + (roll & 0xfffffc0);
 	case SPE_PROFILE_STREAM:
@@ -196,7 +196,7 @@ static u64 translate_address(u64 va)
 static u8 memory_subclass(u64 kind, bool store)
 {
 	u8 subclass = store ? SPE_OP_LDST : 0;
-	u32 roll = get_byte(kind, 2);
+	u32 roll = byte_extract(kind, 2);
 
 	if (roll < 64)
 		return subclass | SUBCLASS_SIMD_FP;
@@ -212,24 +212,24 @@ static u8 memory_subclass(u64 kind, bool store)
 static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u64 kind, bool store,
 			 struct spe_operation *operation)
 {
-	const struct profile *p = &profiles[profile];
+	const struct program_profile *p = &profiles[profile];
 	u64 roll = draw_random(model);
-	const struct tier *tier = tier_draw(p, get_byte(roll, 0));
-	bool walk = get_byte(roll, 1) < p->walk;
+	const struct memory_tier *tier = tier_draw(p, byte_extract(roll, 0));
+	bool walk = byte_extract(roll, 1) < p->walk;
 
 	operation->op_class = SPE_OP_LOAD_STORE;
 	operation->op_subclass = memory_subclass(kind, store);
 	operation->events |= tier->events;
 	operation->total = tier->min + latency_draw(tier->spread, tier->tail, roll >> 16 & 0xffff);
-	operation->issue = 1 + (get_byte(roll, 4) & 1);
-	operation->translation = get_byte(roll, 4) >> 7;
+	operation->issue = 1 + (byte_extract(roll, 4) & 1);
+	operation->translation = byte_extract(roll, 4) >> 7;
 	if (walk) {
 		/*
 		 * The time of a table walk is a part of the latency of a long access. A short
 		 * access becomes longer by it.
 		 */
 		operation->events |= EVENT(TLB_WALK);
-		operation->translation = 12 + (get_byte(roll, 5) & 31);
+		operation->translation = 12 + (byte_extract(roll, 5) & 31);
 		if (operation->total < operation->translation + 4)
 			operation->total += operation->translation;
 	}
@@ -238,8 +238,8 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 	 * Only a few instructions access two cache lines, but those do so at almost every
 	 * execution.
 	 */
-	if (profile != SPE_PROFILE_SHARED_LINE && get_byte(kind, 4) < 4 &&
-	    get_byte(roll, 6) < 128) {
+	if (profile != SPE_PROFILE_SHARED_LINE && byte_extract(kind, 4) < 4 &&
+	    byte_extract(roll, 6) < 128) {
 		operation->events |= EVENT(MISALIGNED);
 		operation->va |= 0x3c;
 	}
@@ -252,23 +252,23 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 	}
 }
 
-static void model_branch(struct spe_opmodel *model, const struct profile *profile, u64 kind,
+static void model_branch(struct spe_opmodel *model, const struct program_profile *profile, u64 kind,
 			 struct spe_operation *operation)
 {
-	bool conditional = get_byte(kind, 2) < 154;
-	bool indirect = !conditional && get_byte(kind, 2) < 192;
+	bool conditional = byte_extract(kind, 2) < 154;
+	bool indirect = !conditional && byte_extract(kind, 2) < 192;
 	u64 roll = draw_random(model);
-	bool taken = !conditional || get_byte(roll, 0) >= get_byte(kind, 4);
-	u64 distance = (kind >> 40 & 0x3ffc) + (indirect ? get_byte(roll, 1) & 0x30 : 0);
+	bool taken = !conditional || byte_extract(roll, 0) >= byte_extract(kind, 4);
+	u64 distance = (kind >> 40 & 0x3ffc) + (indirect ? byte_extract(roll, 1) & 0x30 : 0);
 
 	operation->op_class = SPE_OP_BRANCH;
 	operation->op_subclass =
 		(u8)((conditional ? SPE_OP_COND : 0) | (indirect ? SPE_OP_BR_IND : 0));
-	operation->issue = 1 + (get_byte(roll, 2) & 3);
-	operation->total = operation->issue + 1 + (get_byte(roll, 3) & 3);
-	if (get_byte(roll, 4) < profile->mispredicted) {
+	operation->issue = 1 + (byte_extract(roll, 2) & 3);
+	operation->total = operation->issue + 1 + (byte_extract(roll, 3) & 3);
+	if (byte_extract(roll, 4) < profile->mispredicted) {
 		operation->events |= EVENT(MISPREDICTED);
-		operation->total += 8 + (get_byte(roll, 5) & 15);
+		operation->total += 8 + (byte_extract(roll, 5) & 15);
 	}
 	if (taken) {
 		operation->target = operation->pc + distance - 0x2000;
@@ -284,14 +284,14 @@ static void model_other(struct spe_opmodel *model, u64 kind, struct spe_operatio
 	u32 cycles = 1;
 
 	operation->op_class = SPE_OP_OTHER;
-	if (get_byte(kind, 2) < 16)
+	if (byte_extract(kind, 2) < 16)
 		operation->op_subclass = SPE_OP_COND;
 	/* Divisions take longest, then multiplications and floating point. */
-	if (get_byte(kind, 4) < 12)
-		cycles = 12 + (get_byte(roll, 0) & 15);
-	else if (get_byte(kind, 4) < 60)
-		cycles = 3 + (get_byte(roll, 0) & 3);
-	operation->issue = 1 + (get_byte(roll, 1) & 3);
+	if (byte_extract(kind, 4) < 12)
+		cycles = 12 + (byte_extract(roll, 0) & 15);
+	else if (byte_extract(kind, 4) < 60)
+		cycles = 3 + (byte_extract(roll, 0) & 3);
+	operation->issue = 1 + (byte_extract(roll, 1) & 3);
 	operation->total = operation->issue + cycles;
 }
 
@@ -304,9 +304,9 @@ SPE_EXPORT(spe_opmodel_init);
 void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 			   struct spe_operation *operation)
 {
-	const struct profile *p;
+	const struct program_profile *p;
 	u64 kind = instruction_hash(operation);
-	u32 roll = get_byte(kind, 0);
+	u32 roll = byte_extract(kind, 0);
 
 	if ((unsigned int)profile >= SPE_PROFILES)
 		profile = SPE_PROFILE_MIXED;

@@ -5,7 +5,7 @@
 #include "spu-internal.h"
 
 /* The result of writing a record */
-struct outcome {
+struct write_outcome {
 	u32 fault; /* result of spe_fault(); 0: everything was written */
 	size_t done; /* bytes before the address that faulted */
 	bool fill; /* buffer full is injected */
@@ -14,7 +14,7 @@ struct outcome {
 #define SYNDROME (SPE_PMBSR_EC | SPE_PMBSR_MSS | SPE_PMBSR_TOP_LEVEL | SPE_PMBSR_ASSURED_ONLY)
 
 /* Return the PMBSR_ELx in which an event is recorded (RHJXHT). */
-static u64 *pmbsr_of(struct spe_spu *spu, u32 fault)
+static u64 *pmbsr_for_fault(struct spe_spu *spu, u32 fault)
 {
 	return spe_spu_pmbsr(spu, spe_routing_target(&spu->controls, spe_routing_classify(fault)));
 }
@@ -56,7 +56,7 @@ static bool fault_is_walk_abort(u32 fault)
  * Record an event in one PMBSR_ELx: set S, EC and MSS. The event changes no other field, and no
  * other PMBSR_ELx (D17.8.2 to D17.8.6).
  */
-static void event_raise(struct spe_spu *spu, u64 *pmbsr, u32 fault)
+static void pmbsr_record_event(struct spe_spu *spu, u64 *pmbsr, u32 fault)
 {
 	u64 syndrome = fault & (SPE_PMBSR_EC | SPE_PMBSR_MSS);
 
@@ -83,7 +83,7 @@ static void raise_serror(const struct spe_spu *spu)
  * Check whether the SPU ignores an External abort, or the PE takes it as an SError, as RJFYNW
  * permits. From SPEv1p3 on the SPU never reports one in PMBSR (ITCPLL).
  */
-static bool abort_unreported(const struct spe_spu *spu, u32 fault)
+static bool handle_unreported_abort(const struct spe_spu *spu, u32 fault)
 {
 	bool serror;
 
@@ -107,7 +107,7 @@ static bool abort_unreported(const struct spe_spu *spu, u32 fault)
 /*
  * Translate an address, by stage 1 and then by stage 2 (table D17-11). Returns a fault; 0 if none.
  */
-static u32 walk_page(struct spe_spu *spu, u64 addr)
+static u32 translate_page(struct spe_spu *spu, u64 addr)
 {
 	const struct spe_translation walk = {
 		.manages = spu->reg[SPE_REG_PMBIDR] & SPE_PMBIDR_F,
@@ -127,22 +127,22 @@ static u32 walk_page(struct spe_spu *spu, u64 addr)
 	return 0;
 }
 
-static u32 walk_piece(struct spe_spu *spu, u64 addr, u64 limit)
+static u32 translate_piece(struct spe_spu *spu, u64 addr, u64 limit)
 {
 	u64 next = (addr | 0xfff) + 1;
-	u32 fault = walk_page(spu, addr);
+	u32 fault = translate_page(spu, addr);
 
 	/*
 	 * D17.8.3.1: the SPU may update the dirty state of the next page before the write gets
 	 * there, and so also if the write faults.
 	 */
 	if (!fault && spe_spu_chooses(spu, SPE_CHOICE_DIRTY_EARLY) && next < limit)
-		walk_page(spu, next);
+		translate_page(spu, next);
 	return fault;
 }
 
 static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len,
-		       struct outcome *outcome)
+		       struct write_outcome *outcome)
 {
 	u32 fault = spu->inject;
 
@@ -153,20 +153,21 @@ static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len
 		fault = 0;
 	}
 	if (!fault && spu->io.walk)
-		fault = walk_piece(spu, addr, spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT);
+		fault = translate_piece(spu, addr,
+					spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT);
 	if (!fault)
 		fault = spu->io.write(spu->io.ctx, addr, data, len);
-	return abort_unreported(spu, fault) ? 0 : fault;
+	return handle_unreported_abort(spu, fault) ? 0 : fault;
 }
 
 /*
  * Return the granule in bytes at whose boundaries the record is split, or 0 to write it whole. An
  * access granule is at most 2 KiB and may vary (D18.1.2).
  */
-static u64 granule_next(struct spe_spu *spu)
+static u64 choose_write_granule(struct spe_spu *spu)
 {
 	if (spe_spu_chooses(spu, SPE_CHOICE_GRANULE_VARIES))
-		return 2ULL << spe_spu_chance(spu) % 11;
+		return 2ULL << spe_spu_draw_random(spu) % 11;
 	/* Write a part of a record, which is translated page by page. */
 	if (!spu->config.write_granule)
 		return spu->io.walk ? 4096 : 0;
@@ -174,12 +175,12 @@ static u64 granule_next(struct spe_spu *spu)
 }
 
 /* Writes spu->record in access granules, up to the first that faults. */
-static struct outcome write_record(struct spe_spu *spu, u64 addr, size_t size)
+static struct write_outcome write_record(struct spe_spu *spu, u64 addr, size_t size)
 {
-	struct outcome outcome = { 0 };
+	struct write_outcome outcome = { 0 };
 
 	while (outcome.done < size) {
-		u64 granule = granule_next(spu);
+		u64 granule = choose_write_granule(spu);
 		u64 at = addr + outcome.done;
 		size_t len = size - outcome.done;
 
@@ -194,26 +195,26 @@ static struct outcome write_record(struct spe_spu *spu, u64 addr, size_t size)
 }
 
 /* Report an External abort of a buffer write in PMBSR (D17.8.4.4). */
-static void external_abort(struct spe_spu *spu, u64 start, size_t size,
-			   const struct outcome *outcome)
+static void report_external_abort(struct spe_spu *spu, u64 start, size_t size,
+				  const struct write_outcome *outcome)
 {
 	bool async = fault_code(outcome->fault) == SPE_FSC_EXTERNAL_ASYNC;
 	/* The SPU wrote the rest of the record before it learned of an asynchronous abort. */
 	size_t passed = async ? size : outcome->done;
-	u64 *pmbsr = pmbsr_of(spu, outcome->fault);
+	u64 *pmbsr = pmbsr_for_fault(spu, outcome->fault);
 
 	spu->reg[SPE_REG_PMBPTR] = start + passed;
 	spu->stats.cut += passed;
 	*pmbsr |= SPE_PMBSR_EA;
 	if (async || passed)
 		*pmbsr |= SPE_PMBSR_DL;
-	event_raise(spu, pmbsr, outcome->fault);
+	pmbsr_record_event(spu, pmbsr, outcome->fault);
 }
 
 /* Report an Alignment fault or MMU fault of a buffer write (D17.8.3, RMYXZK, RYZJQX). */
-static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outcome)
+static void report_mmu_fault(struct spe_spu *spu, u64 start, const struct write_outcome *outcome)
 {
-	u64 *pmbsr = pmbsr_of(spu, outcome->fault);
+	u64 *pmbsr = pmbsr_for_fault(spu, outcome->fault);
 
 	spu->reg[SPE_REG_PMBPTR] = start + outcome->done;
 	spu->stats.cut += outcome->done;
@@ -223,7 +224,7 @@ static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outc
 		*pmbsr &= ~SPE_PMBSR_DL;
 	if (fault_is_walk_abort(outcome->fault) && spe_spu_chooses(spu, SPE_CHOICE_WALK_EA))
 		*pmbsr |= SPE_PMBSR_EA;
-	event_raise(spu, pmbsr, outcome->fault);
+	pmbsr_record_event(spu, pmbsr, outcome->fault);
 	/* RWVKFM: from SPEv1p5 on, profiling may stop some operations after the fault. */
 	spu->lag = spu->config.fault_lag;
 }
@@ -231,18 +232,18 @@ static void mmu_fault(struct spe_spu *spu, u64 start, const struct outcome *outc
 /* Discard the record: set DL, report @fault, and do not advance PMBPTR (D17.8.5, D17.8.6). */
 static void discard_record(struct spe_spu *spu, u32 fault)
 {
-	u64 *pmbsr = pmbsr_of(spu, fault);
+	u64 *pmbsr = pmbsr_for_fault(spu, fault);
 
 	*pmbsr |= SPE_PMBSR_DL;
-	event_raise(spu, pmbsr, fault);
+	pmbsr_record_event(spu, pmbsr, fault);
 }
 
 /* Report that the buffer is full (D17.8.2). */
-static void buffer_full(struct spe_spu *spu)
+static void report_buffer_full(struct spe_spu *spu)
 {
 	u32 full = spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
 
-	event_raise(spu, pmbsr_of(spu, full), full);
+	pmbsr_record_event(spu, pmbsr_for_fault(spu, full), full);
 	spu->stats.full++;
 	spe_spu_signal(spu, SPE_SPU_EVENT_FULL);
 }
@@ -256,7 +257,7 @@ static void report_not_allowed(struct spe_spu *spu)
 	spu->stats.discarded++;
 	switch (spu->config.not_allowed) {
 	case SPE_SPU_NOT_ALLOWED_FULL:
-		buffer_full(spu);
+		report_buffer_full(spu);
 		break;
 	case SPE_SPU_NOT_ALLOWED_SILENT:
 		break;
@@ -266,8 +267,8 @@ static void report_not_allowed(struct spe_spu *spu)
 	}
 }
 
-static void record_faulted(struct spe_spu *spu, u64 start, size_t size,
-			   const struct outcome *outcome)
+static void report_record_fault(struct spe_spu *spu, u64 start, size_t size,
+				const struct write_outcome *outcome)
 {
 	bool reported = fault_is_external(outcome->fault) ||
 			(fault_is_walk_abort(outcome->fault) &&
@@ -275,9 +276,9 @@ static void record_faulted(struct spe_spu *spu, u64 start, size_t size,
 
 	spu->stats.discarded++;
 	if (reported)
-		external_abort(spu, start, size, outcome);
+		report_external_abort(spu, start, size, outcome);
 	else if (fault_is_abort(outcome->fault))
-		mmu_fault(spu, start, outcome);
+		report_mmu_fault(spu, start, outcome);
 	else
 		discard_record(spu, outcome->fault);
 }
@@ -287,7 +288,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	u64 start = spu->reg[SPE_REG_PMBPTR];
 	u64 limit = spu->reg[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
 	u64 largest = 1ULL << spu->config.max_size;
-	struct outcome outcome;
+	struct write_outcome outcome;
 	size_t size;
 
 	/*
@@ -299,9 +300,9 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 		return;
 	}
 	if (start & ((1ULL << spu->config.align) - 1)) {
-		outcome = (struct outcome){ .fault = spe_fault(SPE_PMBSR_EC_STAGE1,
-							       SPE_FSC_ALIGNMENT) };
-		record_faulted(spu, start, 0, &outcome);
+		outcome = (struct write_outcome){ .fault = spe_fault(SPE_PMBSR_EC_STAGE1,
+								     SPE_FSC_ALIGNMENT) };
+		report_record_fault(spu, start, 0, &outcome);
 		return;
 	}
 
@@ -309,7 +310,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	outcome = write_record(spu, start, size);
 	/* RDTGVZ: if a record faults and would also fill the buffer, only the fault is reported. */
 	if (outcome.fault) {
-		record_faulted(spu, start, size, &outcome);
+		report_record_fault(spu, start, size, &outcome);
 		return;
 	}
 	spu->reg[SPE_REG_PMBPTR] = start + size;
@@ -317,7 +318,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 	spu->stats.bytes += size;
 	/* D17.8.2: the buffer is full as soon as a record of the maximum size would not fit. */
 	if (outcome.fill || limit - (start + size) < largest)
-		buffer_full(spu);
+		report_buffer_full(spu);
 }
 
 bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
@@ -327,13 +328,13 @@ bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
 	if (!fault_is_external(fault) || fault_code(fault) != SPE_FSC_EXTERNAL_ASYNC ||
 	    !spe_spu_stopped(spu))
 		return false;
-	if (abort_unreported(spu, fault))
+	if (handle_unreported_abort(spu, fault))
 		return true;
 	/* The abort may belong in another PMBSR_ELx than the one in which S stopped profiling. */
-	pmbsr = pmbsr_of(spu, fault);
+	pmbsr = pmbsr_for_fault(spu, fault);
 	*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
 	if (!(*pmbsr & SPE_PMBSR_S))
-		event_raise(spu, pmbsr, fault);
+		pmbsr_record_event(spu, pmbsr, fault);
 	return true;
 }
 

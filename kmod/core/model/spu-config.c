@@ -17,7 +17,7 @@
  * Return the maximum size of all packets that one operation can have (D18.2); a memory access has
  * the most.
  */
-static size_t largest_record(const struct spe_spu_config *config)
+static size_t config_largest_record(const struct spe_spu_config *config)
 {
 	/*
 	 * Three Address packets (PC, VA, PA), three Counter packets, and 9 + 2 bytes of Timestamp
@@ -44,7 +44,7 @@ static size_t largest_record(const struct spe_spu_config *config)
 }
 
 /* Return the events that an Events packet can contain (D18.2.6); E[16] reads as zero. */
-static u64 events_defined(const struct spe_spu_config *config)
+static u64 config_defined_events(const struct spe_spu_config *config)
 {
 	u64 events = SPE_MASK(10, 0) | SPE_MASK(15, 12) | SPE_MASK(63, 48);
 
@@ -61,10 +61,10 @@ static u64 events_defined(const struct spe_spu_config *config)
 	return events & (~OPTIONAL_EVENTS | config->optional_events);
 }
 
-/* Return the events of events_output() that PMSEVFR_EL1 and PMSNEVFR_EL1 can filter on. */
-static u64 events_filterable(const struct spe_spu_config *config)
+/* Return the events of config_output_events() that PMSEVFR_EL1 and PMSNEVFR_EL1 can filter on. */
+static u64 config_filterable_events(const struct spe_spu_config *config)
 {
-	u64 events = events_defined(config) & ~SPE_BIT(SPE_EVENT_EXCEPTION);
+	u64 events = config_defined_events(config) & ~SPE_BIT(SPE_EVENT_EXCEPTION);
 	u8 pmsver = config->pmsver;
 
 	if (pmsver < SPE_PMSVER_V1P2)
@@ -75,9 +75,9 @@ static u64 events_filterable(const struct spe_spu_config *config)
 	return events;
 }
 
-static u64 events_output(const struct spe_spu_config *config)
+static u64 config_output_events(const struct spe_spu_config *config)
 {
-	return events_defined(config) & SPE_MASK(8 * config->events_size - 1, 0);
+	return config_defined_events(config) & SPE_MASK(8 * config->events_size - 1, 0);
 }
 
 static const char *refuse_sizes(const struct spe_spu_config *config)
@@ -176,7 +176,7 @@ static const char *refuse_packets(const struct spe_spu_config *config)
 		return "altclk: reserved (PMSIDR_EL1.ALTCLK is 0, 1 or 15)";
 	if (config->altclk == SPE_ALTCLK_SMCU && !(config->features & SPE_PMSIDR_SME))
 		return "altclk: the SMCU's clock, and features have no SME (D17.6.1)";
-	if (largest_record(config) > 1ULL << config->max_size)
+	if (config_largest_record(config) > 1ULL << config->max_size)
 		return "max_size: the largest record would not fit";
 	return NULL;
 }
@@ -234,14 +234,14 @@ const char *spe_spu_config_refuse(const struct spe_spu_config *config)
 		reason = refuse_features(config);
 	if (reason)
 		return reason;
-	if (config->sampled_events & ~events_filterable(config))
+	if (config->sampled_events & ~config_filterable_events(config))
 		return "sampled_events: one that this SPU does not have or cannot filter on";
-	if (config->sampled_events & ~events_output(config))
+	if (config->sampled_events & ~config_output_events(config))
 		return "sampled_events: one beyond events_size";
 	return NULL;
 }
 
-static u64 pmsfcr_writable(const struct spe_spu_config *config)
+static u64 pmsfcr_writable_bits(const struct spe_spu_config *config)
 {
 	u64 mask = SPE_PMSFCR_FE | SPE_PMSFCR_FT | SPE_PMSFCR_FL | SPE_PMSFCR_B | SPE_PMSFCR_LD |
 		   SPE_PMSFCR_ST;
@@ -256,7 +256,7 @@ static u64 pmsfcr_writable(const struct spe_spu_config *config)
 	return mask;
 }
 
-static void writable_apply(struct spe_spu *spu)
+static void set_writable_bits(struct spe_spu *spu)
 {
 	const struct spe_spu_config *config = &spu->config;
 	u64 *mask = spu->writable;
@@ -272,7 +272,7 @@ static void writable_apply(struct spe_spu *spu)
 	if (config->features & SPE_PMSIDR_ERND)
 		mask[SPE_REG_PMSICR] |= SPE_PMSICR_ECOUNT;
 	mask[SPE_REG_PMSIRR] = SPE_PMSIRR_RND | SPE_PMSIRR_INTERVAL;
-	mask[SPE_REG_PMSFCR] = pmsfcr_writable(config);
+	mask[SPE_REG_PMSFCR] = pmsfcr_writable_bits(config);
 	mask[SPE_REG_PMSEVFR] = config->sampled_events;
 	/*
 	 * If only operations that retire are sampled, a filter on E[1] (retired) is meaningless:
@@ -303,7 +303,7 @@ static void writable_apply(struct spe_spu *spu)
  * Return the value of PMBIDR.EA, which describes how External aborts are reported. 0 means that it
  * is not described (IKDMQG).
  */
-static u64 abort_mechanism(const struct spe_spu_config *config)
+static u64 config_abort_mechanism(const struct spe_spu_config *config)
 {
 	switch (config->abort) {
 	case SPE_SPU_ABORT_SERROR:
@@ -319,8 +319,8 @@ void spe_spu_config_apply(struct spe_spu *spu)
 {
 	const struct spe_spu_config *config = &spu->config;
 
-	writable_apply(spu);
-	spu->events = events_output(config);
+	set_writable_bits(spu);
+	spu->events = config_output_events(config);
 	/* PMSIDR.Format stays 0, the only format that the architecture defines (D18.1). */
 	spu->reg[SPE_REG_PMSIDR] = config->features |
 				   SPE_FIELD_PREP(SPE_PMSIDR_INTERVAL, config->interval) |
@@ -333,7 +333,7 @@ void spe_spu_config_apply(struct spe_spu *spu)
 	/* D17.8.3.1: the SPU manages the Access flag and the dirty state of its buffer's pages. */
 	if (config->pmsver >= SPE_PMSVER_V1P3 || config->choices & SPE_CHOICE_MANAGES)
 		spu->reg[SPE_REG_PMBIDR] |= SPE_PMBIDR_F;
-	spu->reg[SPE_REG_PMBIDR] |= SPE_FIELD_PREP(SPE_PMBIDR_EA, abort_mechanism(config));
+	spu->reg[SPE_REG_PMBIDR] |= SPE_FIELD_PREP(SPE_PMBIDR_EA, config_abort_mechanism(config));
 	spu->reg[SPE_REG_PMSVER] = config->pmsver;
 }
 

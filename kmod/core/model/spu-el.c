@@ -9,7 +9,7 @@
 	(SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS | \
 	 SPE_PMSCR_PCT)
 
-static u8 ee_of(u64 pmscr)
+static u8 pmscr_get_ee(u64 pmscr)
 {
 	return (u8)SPE_FIELD_GET(SPE_PMSCR_EE, pmscr);
 }
@@ -34,9 +34,9 @@ void spe_spu_controls_derive(struct spe_spu *spu)
 		controls->el2 = controls->tge = controls->e2h = true;
 		controls->e2pb = 0;
 	}
-	controls->el1_ee = ee_of(pmscr_el1);
+	controls->el1_ee = pmscr_get_ee(pmscr_el1);
 	controls->el1_ke = pmscr_el1 & SPE_PMSCR_KE;
-	controls->el2_ee = ee_of(pmscr_el2);
+	controls->el2_ee = pmscr_get_ee(pmscr_el2);
 	controls->el2_ke = pmscr_el2 & SPE_PMSCR_KE;
 	for (unsigned int el = 0; el < ARRAY_SIZE(spu->collect); el++)
 		spu->collect[el] =
@@ -91,7 +91,7 @@ bool spe_spu_stopped_above(const struct spe_spu *spu)
 /*
  * Return the writable bits of register @reg of Exception level @x; 0 if there is no such register.
  */
-static u64 writable_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
+static u64 register_writable_bits(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	const struct spe_spu_config *config = &spu->config;
 
@@ -113,7 +113,7 @@ static u64 writable_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int
  * Check whether spe_spu_read() and spe_spu_write(), which name no Exception level, access this
  * register. For a host under VHE, PMSCR means PMSCR_EL2.
  */
-static bool is_plain(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
+static bool is_plain_register(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	return x == (spu->config.e2h && reg == SPE_REG_PMSCR ? 2 : 1);
 }
@@ -122,34 +122,34 @@ static bool is_plain(const struct spe_spu *spu, enum spe_reg reg, unsigned int x
  * Check for PMSCR_EL1 of a guest, while the host under VHE uses PMSCR_EL2. It has no effect while
  * HCR_EL2.TGE is 1.
  */
-static bool is_guest(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
+static bool is_guest_register(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	return x == 1 && reg == SPE_REG_PMSCR && spu->config.e2h;
 }
 
 u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
-	if (is_plain(spu, reg, x))
+	if (is_plain_register(spu, reg, x))
 		return spe_spu_read(spu, reg);
-	if (is_guest(spu, reg, x))
+	if (is_guest_register(spu, reg, x))
 		return spu->pmscr_el12;
-	if (!writable_at(spu, reg, x))
+	if (!register_writable_bits(spu, reg, x))
 		return 0;
 	if (reg == SPE_REG_PMSCR)
-		return spu->pmscr_el2 & writable_at(spu, reg, x);
+		return spu->pmscr_el2 & register_writable_bits(spu, reg, x);
 	return x == 2 ? spu->pmbsr_el2 : spu->pmbsr_el3;
 }
 SPE_EXPORT(spe_spu_read_at);
 
 void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64 value)
 {
-	u64 writable = writable_at(spu, reg, x);
+	u64 writable = register_writable_bits(spu, reg, x);
 
-	if (is_plain(spu, reg, x)) {
+	if (is_plain_register(spu, reg, x)) {
 		spe_spu_write(spu, reg, value);
 		return;
 	}
-	if (is_guest(spu, reg, x)) {
+	if (is_guest_register(spu, reg, x)) {
 		spu->pmscr_el12 = value & spu->writable[reg];
 		return;
 	}
@@ -166,7 +166,7 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
 }
 SPE_EXPORT(spe_spu_write_at);
 
-static struct spe_sysreg_features registers_of(const struct spe_spu *spu)
+static struct spe_sysreg_features spu_get_sysreg_features(const struct spe_spu *spu)
 {
 	return (struct spe_sysreg_features){
 		.fne = spu->config.features & SPE_PMSIDR_FNE,
@@ -178,7 +178,7 @@ static struct spe_sysreg_features registers_of(const struct spe_spu *spu)
 unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
 			     bool el12)
 {
-	const struct spe_sysreg_features registers = registers_of(spu);
+	const struct spe_sysreg_features registers = spu_get_sysreg_features(spu);
 	struct spe_controls controls = spu->controls;
 	const struct spe_traps traps = {
 		.nspb = (u8)(1 | (controls.ns ? 2 : 0) | (controls.nse ? 4 : 0)),
@@ -205,7 +205,7 @@ SPE_EXPORT(spe_spu_name_at);
 struct spe_sysreg_result spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
 					const struct spe_sysreg_access *access, u64 *value)
 {
-	const struct spe_sysreg_features registers = registers_of(spu);
+	const struct spe_sysreg_features registers = spu_get_sysreg_features(spu);
 	struct spe_sysreg_result reach =
 		spe_sysreg_access_resolve(&spu->controls, traps, &registers, access);
 

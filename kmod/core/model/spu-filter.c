@@ -20,7 +20,7 @@ static bool is_atomic(enum spe_op_format format, const struct spe_operation *ope
  * Return whether the operation has the type: by the packet, or by its flags if the packet has no
  * bit for it.
  */
-static u64 types_of_packet(enum spe_op_format format, const struct spe_operation *operation)
+static u64 packet_get_types(enum spe_op_format format, const struct spe_operation *operation)
 {
 	u64 types = 0;
 
@@ -54,10 +54,10 @@ static u64 types_of_packet(enum spe_op_format format, const struct spe_operation
 }
 
 /* Return all types of an operation. */
-static u64 types_of(const struct spe_operation *operation)
+static u64 operation_get_types(const struct spe_operation *operation)
 {
 	enum spe_op_format format = spe_op_format(operation->op_class, operation->op_subclass);
-	u64 types = types_of_packet(format, operation);
+	u64 types = packet_get_types(format, operation);
 
 	if (operation->op_class == SPE_OP_BRANCH)
 		types |= SPE_PMSFCR_B;
@@ -76,11 +76,11 @@ static u64 types_of(const struct spe_operation *operation)
  * its mask bit must have the value of its own bit (FEAT_SPE_EFT). Without alternatives only these
  * are checked.
  */
-static bool filter_type(const struct spe_spu *spu, const struct spe_operation *operation)
+static bool passes_type_filter(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	u64 masked = spu->reg[SPE_REG_PMSFCR] >> MASK_SHIFT & TYPES;
 	u64 wanted = spu->reg[SPE_REG_PMSFCR] & TYPES;
-	u64 types = types_of(operation);
+	u64 types = operation_get_types(operation);
 
 	/*
 	 * With FEAT_SPE_EFT every operation passes; without it, the behaviour is CONSTRAINED
@@ -93,7 +93,7 @@ static bool filter_type(const struct spe_spu *spu, const struct spe_operation *o
 	return !(wanted & ~masked) || types & wanted & ~masked;
 }
 
-static bool filter_events(const struct spe_spu *spu, u64 events)
+static bool passes_event_filter(const struct spe_spu *spu, u64 events)
 {
 	u64 want = spu->reg[SPE_REG_PMSEVFR];
 
@@ -102,7 +102,7 @@ static bool filter_events(const struct spe_spu *spu, u64 events)
 	return (events & want) == want;
 }
 
-static bool filter_no_events(const struct spe_spu *spu, u64 events)
+static bool passes_inverted_event_filter(const struct spe_spu *spu, u64 events)
 {
 	u64 unwanted = spu->reg[SPE_REG_PMSNEVFR];
 
@@ -111,7 +111,7 @@ static bool filter_no_events(const struct spe_spu *spu, u64 events)
 	return !(events & unwanted);
 }
 
-static bool filter_latency(const struct spe_spu *spu, u32 total)
+static bool passes_latency_filter(const struct spe_spu *spu, u32 total)
 {
 	u64 min = spu->reg[SPE_REG_PMSLATFR];
 
@@ -121,7 +121,7 @@ static bool filter_latency(const struct spe_spu *spu, u32 total)
 }
 
 /* PMSDSFR_EL1 filters loads that have a Data Source packet. */
-static bool filter_source(const struct spe_spu *spu, const struct spe_operation *operation)
+static bool passes_source_filter(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	if (!spe_operation_is_load(operation) || !(operation->valid & SPE_OPERATION_SOURCE))
 		return true;
@@ -146,9 +146,9 @@ bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *opera
 	if (filters_overlap(spu, on))
 		on &= ~(SPE_PMSFCR_FE | SPE_PMSFCR_FNE);
 	/* Return whether an operation passes all enabled filters (PMSFCR_EL1). */
-	return (!(on & SPE_PMSFCR_FT) || filter_type(spu, operation)) &&
-	       (!(on & SPE_PMSFCR_FE) || filter_events(spu, operation->events)) &&
-	       (!(on & SPE_PMSFCR_FNE) || filter_no_events(spu, operation->events)) &&
-	       (!(on & SPE_PMSFCR_FL) || filter_latency(spu, operation->total)) &&
-	       (!(on & SPE_PMSFCR_FDS) || filter_source(spu, operation));
+	return (!(on & SPE_PMSFCR_FT) || passes_type_filter(spu, operation)) &&
+	       (!(on & SPE_PMSFCR_FE) || passes_event_filter(spu, operation->events)) &&
+	       (!(on & SPE_PMSFCR_FNE) || passes_inverted_event_filter(spu, operation->events)) &&
+	       (!(on & SPE_PMSFCR_FL) || passes_latency_filter(spu, operation->total)) &&
+	       (!(on & SPE_PMSFCR_FDS) || passes_source_filter(spu, operation));
 }

@@ -41,7 +41,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault);
 
 /* spu.c: a random number for all purposes but the interval. */
-u64 spe_spu_chance(struct spe_spu *spu);
+u64 spe_spu_draw_random(struct spe_spu *spu);
 
 /* spu.c: apply a change of registers. */
 void spe_spu_update(struct spe_spu *spu);

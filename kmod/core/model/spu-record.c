@@ -5,21 +5,21 @@
 #include "spu-internal.h"
 
 /**
- * struct kind - a packet as this SPU outputs it
+ * struct packet_kind - a packet as this SPU outputs it
  * @type: &enum spe_packet_type
  * @index: INDEX, if it is not the configuration's; CLASS of the Operation Type packet is
  *	added for each record
  * @size: payload bytes; 0: the configuration decides
  * @offset: where it stands in records of Neoverse cores, in bytes
  */
-struct kind {
+struct packet_kind {
 	u8 type;
 	u8 index;
 	u8 size;
 	u8 offset;
 };
 
-static const struct kind kinds[SPE_SPU_KINDS] = {
+static const struct packet_kind kinds[SPE_SPU_KINDS] = {
 	[SPE_SPU_KIND_PC] = { SPE_PACKET_ADDRESS, SPE_ADDRESS_PC, 8, 0 },
 	[SPE_SPU_KIND_CONTEXT1] = { SPE_PACKET_CONTEXT, SPE_CONTEXT_EL1, 4, 9 },
 	[SPE_SPU_KIND_CONTEXT2] = { SPE_PACKET_CONTEXT, SPE_CONTEXT_EL2, 4, 14 },
@@ -74,7 +74,7 @@ static bool has_index(enum spe_spu_kind kind)
 }
 
 /* Return the kinds of packets that this SPU ever writes. */
-static u32 output_kinds(const struct spe_spu_config *config)
+static u32 config_output_kinds(const struct spe_spu_config *config)
 {
 	u32 output = (1U << SPE_SPU_KINDS) - 1;
 
@@ -110,19 +110,19 @@ void spe_spu_prepare_headers(struct spe_spu *spu)
 		spu->headers[kind] = spu->record[0];
 		spu->sizes[kind] = packet.payload_size;
 	}
-	spu->output = output_kinds(&spu->config);
+	spu->output = config_output_kinds(&spu->config);
 	spu->gcs = spu->config.pe & SPE_PE_GCS && spu->config.pmsver >= SPE_PMSVER_V1P4;
 }
 
 /* Where the next packet is written in spu->record. */
-struct writer {
+struct packet_writer {
 	struct spe_spu *spu;
 	size_t size;
 	u32 output; /* the kinds that are output */
 	bool slots;
 };
 
-static void add_packet_as(struct writer *w, enum spe_spu_kind kind, u8 header, u64 payload)
+static void add_packet_as(struct packet_writer *w, enum spe_spu_kind kind, u8 header, u64 payload)
 {
 	u8 size = w->spu->sizes[kind];
 	u8 *p;
@@ -154,7 +154,7 @@ static void add_packet_as(struct writer *w, enum spe_spu_kind kind, u8 header, u
 	}
 }
 
-static void add_packet(struct writer *w, enum spe_spu_kind kind, u64 payload)
+static void add_packet(struct packet_writer *w, enum spe_spu_kind kind, u64 payload)
 {
 	add_packet_as(w, kind, w->spu->headers[kind], payload);
 }
@@ -163,7 +163,7 @@ static void add_packet(struct writer *w, enum spe_spu_kind kind, u64 payload)
  * Return the payload of the Operation Type packet. A field that an optional feature adds is 0
  * without the feature (D18.2.7).
  */
-static u8 op_payload(const struct spe_spu *spu, const struct spe_operation *operation)
+static u8 make_op_payload(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	u8 payload = operation->op_subclass;
 
@@ -190,15 +190,15 @@ static u8 op_payload(const struct spe_spu *spu, const struct spe_operation *oper
 	return payload;
 }
 
-static void add_op(struct writer *w, const struct spe_operation *operation)
+static void add_op(struct packet_writer *w, const struct spe_operation *operation)
 {
 	add_packet_as(w, SPE_SPU_KIND_OP,
 		      w->spu->headers[SPE_SPU_KIND_OP] | (operation->op_class & 3),
-		      op_payload(w->spu, operation));
+		      make_op_payload(w->spu, operation));
 }
 
 /* NS and NSE of the operation's Security state (D18.2.1). */
-static u64 state_bits(const struct spe_operation *operation)
+static u64 make_state_bits(const struct spe_operation *operation)
 {
 	return (operation->ns ? SPE_ADDRESS_NS : 0) | (operation->nse ? SPE_ADDRESS_NSE : 0);
 }
@@ -207,12 +207,13 @@ static u64 state_bits(const struct spe_operation *operation)
  * Return a PC or branch target (D18.2.1); @top has its Exception level and Security state if
  * @has_top is set.
  */
-static u64 code_address(const struct spe_operation *operation, u64 address, bool has_top, u8 top)
+static u64 make_code_address(const struct spe_operation *operation, u64 address, bool has_top,
+			     u8 top)
 {
 	if (has_top)
 		return (address & SPE_ADDRESS_BITS) | SPE_FIELD_PREP(SPE_ADDRESS_TAG, top);
 	return (address & SPE_ADDRESS_BITS) | SPE_FIELD_PREP(SPE_ADDRESS_EL, operation->el) |
-	       state_bits(operation);
+	       make_state_bits(operation);
 }
 
 /*
@@ -220,7 +221,7 @@ static u64 code_address(const struct spe_operation *operation, u64 address, bool
  * decides. Unless the operation defines it, tagging applies in the lower half of the address space,
  * as on Linux.
  */
-static u64 data_address(const struct spe_spu *spu, const struct spe_operation *operation)
+static u64 make_data_address(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	bool tagged = !(operation->va & SPE_BIT(55));
 
@@ -229,11 +230,12 @@ static u64 data_address(const struct spe_spu *spu, const struct spe_operation *o
 	return tagged || spu->config.va_tag ? operation->va : operation->va & SPE_ADDRESS_BITS;
 }
 
-static u64 physical_address(const struct spe_spu *spu, const struct spe_operation *operation)
+static u64 make_physical_address(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	u64 address = operation->pa & SPE_ADDRESS_BITS;
 
-	address |= operation->valid & SPE_OPERATION_PA_NS ? SPE_ADDRESS_NS : state_bits(operation);
+	address |= operation->valid & SPE_OPERATION_PA_NS ? SPE_ADDRESS_NS :
+							    make_state_bits(operation);
 	if (!(spu->config.pe & SPE_PE_MTE2))
 		return address;
 	if (operation->valid & SPE_OPERATION_CHECKED)
@@ -244,16 +246,16 @@ static u64 physical_address(const struct spe_spu *spu, const struct spe_operatio
 }
 
 /* Operations above EL2 are never sampled. If a caller passes one, the rules of EL2 apply. */
-static const struct spe_collection *collect_of(const struct spe_spu *spu,
-					       const struct spe_operation *operation)
+static const struct spe_collection *select_collection(const struct spe_spu *spu,
+						      const struct spe_operation *operation)
 {
 	return &spu->collect[operation->el < 2 ? operation->el : 2];
 }
 
-static void add_context(struct writer *w, const struct spe_spu *spu,
+static void add_context(struct packet_writer *w, const struct spe_spu *spu,
 			const struct spe_operation *operation)
 {
-	const struct spe_collection *collect = collect_of(spu, operation);
+	const struct spe_collection *collect = select_collection(spu, operation);
 
 	if (collect->context1 && operation->valid & SPE_OPERATION_CONTEXT1)
 		add_packet(w, SPE_SPU_KIND_CONTEXT1, operation->contextidr_el1);
@@ -261,13 +263,13 @@ static void add_context(struct writer *w, const struct spe_spu *spu,
 		add_packet(w, SPE_SPU_KIND_CONTEXT2, operation->contextidr_el2);
 }
 
-static void add_translation(struct writer *w, const struct spe_spu *spu,
+static void add_translation(struct packet_writer *w, const struct spe_spu *spu,
 			    const struct spe_operation *operation)
 {
 	add_packet(w, SPE_SPU_KIND_TRANSLATION, spe_spu_saturated(spu, operation->translation));
 }
 
-static void add_memory(struct writer *w, const struct spe_spu *spu,
+static void add_memory(struct packet_writer *w, const struct spe_spu *spu,
 		       const struct spe_operation *operation)
 {
 	u32 valid = operation->valid;
@@ -277,11 +279,11 @@ static void add_memory(struct writer *w, const struct spe_spu *spu,
 	 * translation latency.
 	 */
 	if (valid & SPE_OPERATION_VA) {
-		add_packet(w, SPE_SPU_KIND_VA, data_address(spu, operation));
+		add_packet(w, SPE_SPU_KIND_VA, make_data_address(spu, operation));
 		if (!(valid & SPE_OPERATION_NO_TRANSLATION))
 			add_translation(w, spu, operation);
-		if (valid & SPE_OPERATION_PA && collect_of(spu, operation)->pa)
-			add_packet(w, SPE_SPU_KIND_PA, physical_address(spu, operation));
+		if (valid & SPE_OPERATION_PA && select_collection(spu, operation)->pa)
+			add_packet(w, SPE_SPU_KIND_PA, make_physical_address(spu, operation));
 	} else if (valid & SPE_OPERATION_TRANSLATION) {
 		add_translation(w, spu, operation);
 	}
@@ -295,7 +297,7 @@ static void add_memory(struct writer *w, const struct spe_spu *spu,
  * Add the target of the previous branch (D17.6.3.1). Records of taken branches have it; the
  * configuration decides about other operations. Operations that did not retire never have it.
  */
-static void add_previous_target(struct writer *w, const struct spe_spu *spu,
+static void add_previous_target(struct packet_writer *w, const struct spe_spu *spu,
 				const struct spe_operation *operation)
 {
 	bool taken = operation->op_class == SPE_OP_BRANCH &&
@@ -305,13 +307,13 @@ static void add_previous_target(struct writer *w, const struct spe_spu *spu,
 	if (spu->config.features & SPE_PMSIDR_PBT && operation->valid & SPE_OPERATION_PREV_TARGET &&
 	    (taken || spu->config.pbt_always))
 		add_packet(w, SPE_SPU_KIND_PREV_TARGET,
-			   code_address(operation, operation->prev_target,
-					operation->valid & SPE_OPERATION_PREV_TOP,
-					operation->prev_top));
+			   make_code_address(operation, operation->prev_target,
+					     operation->valid & SPE_OPERATION_PREV_TOP,
+					     operation->prev_top));
 }
 
 /* Write the Issue latency, or its count in another clock domain (D17.6.1). */
-static void add_issue(struct writer *w, const struct spe_spu *spu,
+static void add_issue(struct packet_writer *w, const struct spe_spu *spu,
 		      const struct spe_operation *operation)
 {
 	if (operation->valid & SPE_OPERATION_ALT_CLOCK && spu->config.altclk)
@@ -320,7 +322,7 @@ static void add_issue(struct writer *w, const struct spe_spu *spu,
 		add_packet(w, SPE_SPU_KIND_ISSUE, spe_spu_saturated(spu, operation->issue));
 }
 
-static void add_impdef(struct writer *w, const struct spe_spu *spu,
+static void add_impdef(struct packet_writer *w, const struct spe_spu *spu,
 		       const struct spe_operation *operation)
 {
 	if (operation->valid & SPE_OPERATION_IMPDEF_COUNTER)
@@ -336,7 +338,7 @@ static bool has_memory(const struct spe_spu *spu, const struct spe_operation *op
 	       (spu->gcs && operation->op_subclass & SPE_OP_BR_GCS);
 }
 
-static void add_packets(struct writer *w, const struct spe_spu *spu,
+static void add_packets(struct packet_writer *w, const struct spe_spu *spu,
 			const struct spe_operation *operation)
 {
 	bool excepted = operation->events & SPE_BIT(SPE_EVENT_EXCEPTION);
@@ -344,7 +346,8 @@ static void add_packets(struct writer *w, const struct spe_spu *spu,
 	bool all = complete || spu->config.incomplete != SPE_SPU_INCOMPLETE_EVENTS;
 
 	if (all) {
-		add_packet(w, SPE_SPU_KIND_PC, code_address(operation, operation->pc, false, 0));
+		add_packet(w, SPE_SPU_KIND_PC,
+			   make_code_address(operation, operation->pc, false, 0));
 		add_context(w, spu, operation);
 		add_op(w, operation);
 	}
@@ -357,9 +360,9 @@ static void add_packets(struct writer *w, const struct spe_spu *spu,
 	if (operation->op_class == SPE_OP_BRANCH && operation->valid & SPE_OPERATION_TARGET &&
 	    !excepted)
 		add_packet(w, SPE_SPU_KIND_TARGET,
-			   code_address(operation, operation->target,
-					operation->valid & SPE_OPERATION_TARGET_TOP,
-					operation->target_top));
+			   make_code_address(operation, operation->target,
+					     operation->valid & SPE_OPERATION_TARGET_TOP,
+					     operation->target_top));
 	if (has_memory(spu, operation))
 		add_memory(w, spu, operation);
 	if (complete)
@@ -371,35 +374,35 @@ static void add_packets(struct writer *w, const struct spe_spu *spu,
 /*
  * D17.6.10: an incomplete operation has Events and End or Timestamp packets; all others are random.
  */
-static u32 output_of(struct spe_spu *spu, const struct spe_operation *operation)
+static u32 select_output_kinds(struct spe_spu *spu, const struct spe_operation *operation)
 {
 	const u64 complete = SPE_BIT(SPE_EVENT_EXCEPTION) | SPE_BIT(SPE_EVENT_RETIRED);
 
 	if (spu->config.incomplete != SPE_SPU_INCOMPLETE_SOME ||
 	    (operation->events & complete) == SPE_BIT(SPE_EVENT_RETIRED))
 		return spu->output;
-	return spu->output & ((u32)spe_spu_chance(spu) | 1U << SPE_SPU_KIND_EVENTS |
+	return spu->output & ((u32)spe_spu_draw_random(spu) | 1U << SPE_SPU_KIND_EVENTS |
 			      1U << SPE_SPU_KIND_TIMESTAMP | 1U << SPE_SPU_KIND_END);
 }
 
-static void add_end(struct writer *w, const struct spe_spu *spu,
+static void add_end(struct packet_writer *w, const struct spe_spu *spu,
 		    const struct spe_operation *operation)
 {
-	const struct spe_collection *collect = collect_of(spu, operation);
+	const struct spe_collection *collect = select_collection(spu, operation);
 
 	if (collect->time == SPE_COLLECTION_TIME_NONE)
 		add_packet(w, SPE_SPU_KIND_END, 0);
 	else if (collect->time == SPE_COLLECTION_TIME_UNKNOWN)
-		add_packet(w, SPE_SPU_KIND_TIMESTAMP, spe_spu_chance(w->spu));
+		add_packet(w, SPE_SPU_KIND_TIMESTAMP, spe_spu_draw_random(w->spu));
 	else
 		add_packet(w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp - collect->offset);
 }
 
 size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation)
 {
-	struct writer w = {
+	struct packet_writer w = {
 		.spu = spu,
-		.output = output_of(spu, operation),
+		.output = select_output_kinds(spu, operation),
 		.slots = spu->config.layout == SPE_SPU_LAYOUT_SLOTS,
 	};
 	size_t align = (size_t)1 << spu->config.align;

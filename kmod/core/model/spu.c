@@ -24,19 +24,19 @@ static u8 random_draw(struct spe_spu *spu)
  * Draw from a separate random state, so that recording does not change which operations are
  * selected.
  */
-u64 spe_spu_chance(struct spe_spu *spu)
+u64 spe_spu_draw_random(struct spe_spu *spu)
 {
 	return random_next(&spu->chance);
 }
 
-static bool has_jitter(const struct spe_spu *spu)
+static bool has_interval_jitter(const struct spe_spu *spu)
 {
 	return spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_RND;
 }
 
-static bool jitters_late(const struct spe_spu *spu)
+static bool has_late_jitter(const struct spe_spu *spu)
 {
-	return has_jitter(spu) && spu->config.features & SPE_PMSIDR_ERND;
+	return has_interval_jitter(spu) && spu->config.features & SPE_PMSIDR_ERND;
 }
 
 static u64 count_get(const struct spe_spu *spu)
@@ -60,13 +60,13 @@ static u64 counters_reload(struct spe_spu *spu)
 {
 	u64 count = spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_INTERVAL;
 
-	if (has_jitter(spu) && !jitters_late(spu))
+	if (has_interval_jitter(spu) && !has_late_jitter(spu))
 		count |= random_draw(spu);
 	return count;
 }
 
 /* Return the next value of ECOUNT, which is drawn once. */
-static u64 draw_ahead(struct spe_spu *spu)
+static u64 ecount_draw_once(struct spe_spu *spu)
 {
 	if (!spu->drawn) {
 		spu->draw = random_draw(spu);
@@ -163,11 +163,11 @@ u64 spe_spu_until_sample(struct spe_spu *spu)
 {
 	if (!spu_is_profiling(spu))
 		return 0;
-	if (!jitters_late(spu))
+	if (!has_late_jitter(spu))
 		return count_get(spu) + 1;
 	if (ecount_get(spu))
 		return ecount_get(spu);
-	return count_get(spu) + 1 + draw_ahead(spu);
+	return count_get(spu) + 1 + ecount_draw_once(spu);
 }
 SPE_EXPORT(spe_spu_until_sample);
 
@@ -203,7 +203,7 @@ static bool count_late(struct spe_spu *spu, u64 members)
 		}
 		members -= count + 1;
 		count = counters_reload(spu);
-		ecount = draw_ahead(spu);
+		ecount = ecount_draw_once(spu);
 		spu->drawn = false;
 	}
 	/* While ECOUNT counts down, COUNT already counts the next interval, and stops at 0. */
@@ -230,7 +230,7 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 	if (!count)
 		return false;
 	spu->stats.operations += count;
-	if (!(jitters_late(spu) ? count_late(spu, count) : count_plain(spu, count)))
+	if (!(has_late_jitter(spu) ? count_late(spu, count) : count_plain(spu, count)))
 		return false;
 
 	if (spu->in_flight >= spu->config.in_flight) {

@@ -19,7 +19,7 @@
 #define TLB_PAGES 1024
 
 /* The kind of operation that an instruction is */
-enum act {
+enum step_kind {
 	ACT_COMPUTE,
 	ACT_CHASE,
 	ACT_READ,
@@ -35,13 +35,13 @@ enum act {
 
 #define STEPS 12
 
-struct program {
+struct program_loop {
 	const char *name;
 	u8 length;
 	u8 steps[STEPS];
 };
 
-static const struct program programs[SPE_PROGRAMS] = {
+static const struct program_loop programs[SPE_PROGRAMS] = {
 	[SPE_PROGRAM_CHASE] = { "chase", 3, { ACT_CHASE, ACT_COMPUTE, ACT_LOOP } },
 	[SPE_PROGRAM_STREAM] = { "stream",
 				 5,
@@ -67,7 +67,7 @@ static const struct program programs[SPE_PROGRAMS] = {
 				ACT_LOOP } },
 };
 
-struct tier {
+struct tier_latency {
 	u64 events;
 	u16 source;
 	u16 min;
@@ -76,7 +76,7 @@ struct tier {
 
 enum tier_name { TIER_L1, TIER_L2, TIER_SYSTEM, TIER_DRAM, TIER_PEER };
 
-static const struct tier tiers[] = {
+static const struct tier_latency tiers[] = {
 	[TIER_L1] = { 0, SPE_SOURCE_L1D, 4, 2 },
 	[TIER_L2] = { EVENT(L1D_REFILL), SPE_SOURCE_L2, 12, 8 },
 	[TIER_SYSTEM] = { EVENT(L1D_REFILL) | EVENT(LLC_ACCESS), SPE_SOURCE_SYSTEM_CACHE, 50, 32 },
@@ -95,7 +95,7 @@ static u64 draw_random(struct spe_synthetic *s)
 }
 
 /* An odd factor permutes the lines of a power of two, so that each cache has exactly its share. */
-static enum tier_name cache_level(const struct spe_synthetic *s, u64 offset)
+static enum tier_name cached_tier(const struct spe_synthetic *s, u64 offset)
 {
 	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
 	u64 slot = (offset / SPE_SYNTHETIC_LINE * 0x9e3779b1ULL) & (lines - 1);
@@ -112,7 +112,7 @@ static enum tier_name cache_level(const struct spe_synthetic *s, u64 offset)
 /*
  * Access in sequence: the first access of a page comes from DRAM, its other lines were prefetched.
  */
-static enum tier_name is_prefetched(u64 offset)
+static enum tier_name prefetched_tier(u64 offset)
 {
 	if (offset % SPE_SYNTHETIC_LINE)
 		return TIER_L1;
@@ -122,7 +122,7 @@ static enum tier_name is_prefetched(u64 offset)
 static void memory_access(struct spe_synthetic *s, u64 offset, enum tier_name name, u8 subclass,
 			  bool walk, struct spe_operation *op)
 {
-	const struct tier *tier = &tiers[name];
+	const struct tier_latency *tier = &tiers[name];
 	u64 r = draw_random(s);
 
 	op->op_class = SPE_OP_LOAD_STORE;
@@ -149,7 +149,7 @@ static u64 random_address(struct spe_synthetic *s)
 	return draw_random(s) & (s->config.working_set - 1) & ~7ULL;
 }
 
-static u64 in_sequence(struct spe_synthetic *s)
+static u64 next_sequential_offset(struct spe_synthetic *s)
 {
 	s->cursor += 8;
 	return (s->cursor - 8) & (s->config.working_set - 1);
@@ -174,7 +174,7 @@ static void model_pointer_chase(struct spe_synthetic *s, struct spe_operation *o
 	 */
 	s->line = (s->line * 0x5851f42d4c957f2dULL + 0x14057b7ef767814fULL) & (lines - 1);
 	offset = s->line * SPE_SYNTHETIC_LINE;
-	memory_access(s, offset, cache_level(s, offset), LOAD, misses_tlb(s), op);
+	memory_access(s, offset, cached_tier(s, offset), LOAD, misses_tlb(s), op);
 }
 
 static void model_shared_line(struct spe_synthetic *s, u8 subclass, struct spe_operation *op)
@@ -187,11 +187,11 @@ static void model_shared_line(struct spe_synthetic *s, u8 subclass, struct spe_o
 		      away ? TIER_PEER : TIER_L1, subclass, false, op);
 }
 
-static void gather_load(struct spe_synthetic *s, struct spe_operation *op)
+static void model_gather(struct spe_synthetic *s, struct spe_operation *op)
 {
 	u64 offset = random_address(s);
 
-	memory_access(s, offset, cache_level(s, offset), GATHER, misses_tlb(s), op);
+	memory_access(s, offset, cached_tier(s, offset), GATHER, misses_tlb(s), op);
 	if (!(draw_random(s) & 3))
 		op->events |= EVENT(PARTIAL_PREDICATE);
 }
@@ -201,9 +201,9 @@ static void model_copy(struct spe_synthetic *s, struct spe_operation *op)
 {
 	bool store = draw_random(s) & 1;
 	u64 half = s->config.working_set / 2;
-	u64 offset = in_sequence(s) & (half - 1);
+	u64 offset = next_sequential_offset(s) & (half - 1);
 
-	memory_access(s, store ? half + offset : offset, is_prefetched(offset),
+	memory_access(s, store ? half + offset : offset, prefetched_tier(offset),
 		      (u8)(MEMCPY_LOAD | (store ? SPE_OP_LDST : 0)), false, op);
 }
 
@@ -236,7 +236,7 @@ static u32 make_random_branch(struct spe_synthetic *s, struct spe_operation *op)
 }
 
 /* Return the next step. */
-static u32 make_operation(struct spe_synthetic *s, enum act act, struct spe_operation *op)
+static u32 make_operation(struct spe_synthetic *s, enum step_kind act, struct spe_operation *op)
 {
 	u64 offset;
 
@@ -251,13 +251,13 @@ static u32 make_operation(struct spe_synthetic *s, enum act act, struct spe_oper
 		break;
 	case ACT_READ:
 	case ACT_WRITE:
-		offset = in_sequence(s);
-		memory_access(s, offset, is_prefetched(offset), act == ACT_READ ? LOAD : STORE,
+		offset = next_sequential_offset(s);
+		memory_access(s, offset, prefetched_tier(offset), act == ACT_READ ? LOAD : STORE,
 			      false, op);
 		break;
 	case ACT_RANDOM:
 		offset = random_address(s);
-		memory_access(s, offset, cache_level(s, offset), LOAD, misses_tlb(s), op);
+		memory_access(s, offset, cached_tier(s, offset), LOAD, misses_tlb(s), op);
 		break;
 	case ACT_DECIDE:
 		return make_random_branch(s, op);
@@ -268,7 +268,7 @@ static u32 make_operation(struct spe_synthetic *s, enum act act, struct spe_oper
 		model_shared_line(s, STORE, op);
 		break;
 	case ACT_GATHER:
-		gather_load(s, op);
+		model_gather(s, op);
 		break;
 	case ACT_COPY:
 		model_copy(s, op);
@@ -344,7 +344,7 @@ SPE_EXPORT(spe_synthetic_init);
 void spe_synthetic_next(struct spe_synthetic *synthetic, struct spe_operation *ret_operation)
 {
 	struct spe_synthetic *s = synthetic;
-	const struct program *program = &programs[s->config.program];
+	const struct program_loop *program = &programs[s->config.program];
 	struct spe_operation op = {
 		.pc = s->config.pc + 4ULL * s->step,
 		.timestamp = s->now,

@@ -2,22 +2,22 @@
 #include "collection.h"
 #include "sysreg-access.h"
 
-static struct spe_sysreg_result make_access(enum spe_sysreg_outcome how)
+static struct spe_sysreg_result make_result(enum spe_sysreg_outcome how)
 {
 	return (struct spe_sysreg_result){ .how = (u8)how };
 }
 
-static struct spe_sysreg_result reach_register(unsigned int x)
+static struct spe_sysreg_result make_register_result(unsigned int x)
 {
 	return (struct spe_sysreg_result){ .how = SPE_SYSREG_REGISTER, .x = (u8)x };
 }
 
-static bool is_id(unsigned int reg)
+static bool is_id_register(unsigned int reg)
 {
 	return reg == SPE_REG_PMSIDR || reg == SPE_REG_PMBIDR || reg == SPE_REG_PMSVER;
 }
 
-static bool is_buffer(unsigned int reg)
+static bool is_buffer_register(unsigned int reg)
 {
 	return reg == SPE_REG_PMBLIMITR || reg == SPE_REG_PMBPTR || reg == SPE_REG_PMBSR;
 }
@@ -45,7 +45,7 @@ static bool register_exists(const struct spe_controls *controls,
 {
 	if (access->reg >= SPE_REG_COUNT || access->el < 1 || access->el > 3)
 		return false;
-	if (access->write && is_id(access->reg))
+	if (access->write && is_id_register(access->reg))
 		return false;
 	if (access->reg == SPE_REG_PMSNEVFR && !spu->fne)
 		return false;
@@ -55,8 +55,8 @@ static bool register_exists(const struct spe_controls *controls,
 }
 
 /* CheckMDCR_EL3_NSPBTrap(): another Security state owns the buffer, or EL3 traps all accesses. */
-static bool owner_traps(const struct spe_controls *controls, const struct spe_traps *traps,
-			const struct spe_sysreg_features *spu)
+static bool owner_traps_access(const struct spe_controls *controls, const struct spe_traps *traps,
+			       const struct spe_sysreg_features *spu)
 {
 	if (!controls->el3)
 		return false;
@@ -77,7 +77,7 @@ static bool traps_to_el3(const struct spe_controls *controls, const struct spe_t
 	if (controls->el3 && access->reg == SPE_REG_PMBSR && access->suffix == SPE_SUFFIX_EL2 &&
 	    !controls->pmsee)
 		return true;
-	return owner_traps(controls, traps, spu);
+	return owner_traps_access(controls, traps, spu);
 }
 
 static bool traps_to_el2(const struct spe_controls *controls, const struct spe_traps *traps,
@@ -89,13 +89,13 @@ static bool traps_to_el2(const struct spe_controls *controls, const struct spe_t
 		return false;
 	if (fgt >> access->reg & 1)
 		return true;
-	if (is_buffer(access->reg))
+	if (is_buffer_register(access->reg))
 		return !(controls->e2pb & 1);
 	return access->reg != SPE_REG_PMBIDR && traps->tpms;
 }
 
 /* Offsets in the page at VNCR_EL2; 0 if the register is not in it. */
-static u16 memory_offset(unsigned int reg)
+static u16 vncr_page_offset(unsigned int reg)
 {
 	switch (reg) {
 	case SPE_REG_PMBLIMITR:
@@ -124,8 +124,8 @@ static u16 memory_offset(unsigned int reg)
 }
 
 /* Under FEAT_NV2, EL1 accesses the copy in memory that its hypervisor has made. */
-static bool is_memory(const struct spe_controls *controls, const struct spe_traps *traps,
-		      unsigned int reg)
+static bool is_memory_access(const struct spe_controls *controls, const struct spe_traps *traps,
+			     unsigned int reg)
 {
 	bool nv2 = (traps->nv & 5) == 5, nv1 = traps->nv == 7;
 
@@ -135,47 +135,48 @@ static bool is_memory(const struct spe_controls *controls, const struct spe_trap
 	case SPE_REG_PMBSR:
 		return nv2 && (nv1 || !spe_routing_el2_effective_ee(controls) || !controls->el1_ee);
 	default:
-		return nv2 && memory_offset(reg);
+		return nv2 && vncr_page_offset(reg);
 	}
 }
 
-static struct spe_sysreg_result reach_memory(unsigned int reg)
+static struct spe_sysreg_result make_memory_result(unsigned int reg)
 {
-	return (struct spe_sysreg_result){ .how = SPE_SYSREG_MEMORY, .offset = memory_offset(reg) };
+	return (struct spe_sysreg_result){ .how = SPE_SYSREG_MEMORY,
+					   .offset = vncr_page_offset(reg) };
 }
 
 /* At EL1, names of EL2 registers are UNDEFINED unless FEAT_NV lets a nested hypervisor use them. */
-static struct spe_sysreg_result from_el1_above(const struct spe_traps *traps,
-					       const struct spe_sysreg_access *access)
+static struct spe_sysreg_result access_above_el1(const struct spe_traps *traps,
+						 const struct spe_sysreg_access *access)
 {
 	if (access->suffix == SPE_SUFFIX_EL3)
-		return make_access(SPE_SYSREG_UNDEFINED);
+		return make_result(SPE_SYSREG_UNDEFINED);
 	if (access->suffix == SPE_SUFFIX_EL12 && traps->nv == 5)
-		return reach_memory(access->reg);
-	return make_access(traps->nv & 1 ? SPE_SYSREG_TRAP_EL2 : SPE_SYSREG_UNDEFINED);
+		return make_memory_result(access->reg);
+	return make_result(traps->nv & 1 ? SPE_SYSREG_TRAP_EL2 : SPE_SYSREG_UNDEFINED);
 }
 
-static struct spe_sysreg_result from_el1(const struct spe_controls *controls,
-					 const struct spe_traps *traps,
-					 const struct spe_sysreg_features *spu,
-					 const struct spe_sysreg_access *access)
+static struct spe_sysreg_result access_from_el1(const struct spe_controls *controls,
+						const struct spe_traps *traps,
+						const struct spe_sysreg_features *spu,
+						const struct spe_sysreg_access *access)
 {
 	bool el3 = traps_to_el3(controls, traps, spu, access);
 
 	if (access->suffix != SPE_SUFFIX_EL1)
-		return from_el1_above(traps, access);
+		return access_above_el1(traps, access);
 	if (el3 && traps->sdd && traps->sdd_first)
-		return make_access(SPE_SYSREG_UNDEFINED);
+		return make_result(SPE_SYSREG_UNDEFINED);
 	if (traps_to_el2(controls, traps, access))
-		return make_access(SPE_SYSREG_TRAP_EL2);
+		return make_result(SPE_SYSREG_TRAP_EL2);
 	if (el3)
-		return make_access(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
-	if (is_memory(controls, traps, access->reg))
-		return reach_memory(access->reg);
-	return reach_register(1);
+		return make_result(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
+	if (is_memory_access(controls, traps, access->reg))
+		return make_memory_result(access->reg);
+	return make_register_result(1);
 }
 
-static bool in_host(const struct spe_controls *controls)
+static bool is_vhe_host(const struct spe_controls *controls)
 {
 	return spe_routing_el2_enabled(controls) && controls->e2h;
 }
@@ -183,42 +184,43 @@ static bool in_host(const struct spe_controls *controls)
 /* Under E2H, names with _EL1 access the registers of EL2 that exist. */
 static unsigned int register_is_redirected(const struct spe_controls *controls, unsigned int reg)
 {
-	if (!in_host(controls))
+	if (!is_vhe_host(controls))
 		return 1;
 	if (reg == SPE_REG_PMSCR)
 		return 2;
 	return reg == SPE_REG_PMBSR && spe_routing_el2_effective_ee(controls) ? 2 : 1;
 }
 
-static struct spe_sysreg_result from_el2(const struct spe_controls *controls,
-					 const struct spe_traps *traps,
-					 const struct spe_sysreg_features *spu,
-					 const struct spe_sysreg_access *access)
+static struct spe_sysreg_result access_from_el2(const struct spe_controls *controls,
+						const struct spe_traps *traps,
+						const struct spe_sysreg_features *spu,
+						const struct spe_sysreg_access *access)
 {
 	if (access->suffix == SPE_SUFFIX_EL3 ||
-	    (access->suffix == SPE_SUFFIX_EL12 && !in_host(controls)))
-		return make_access(SPE_SYSREG_UNDEFINED);
+	    (access->suffix == SPE_SUFFIX_EL12 && !is_vhe_host(controls)))
+		return make_result(SPE_SYSREG_UNDEFINED);
 	if (traps_to_el3(controls, traps, spu, access))
-		return make_access(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
+		return make_result(traps->sdd ? SPE_SYSREG_UNDEFINED : SPE_SYSREG_TRAP_EL3);
 	if (access->suffix == SPE_SUFFIX_EL2)
-		return reach_register(2);
-	return reach_register(access->suffix == SPE_SUFFIX_EL12 ?
-				      1 :
-				      register_is_redirected(controls, access->reg));
+		return make_register_result(2);
+	return make_register_result(access->suffix == SPE_SUFFIX_EL12 ?
+					    1 :
+					    register_is_redirected(controls, access->reg));
 }
 
-static struct spe_sysreg_result from_el3(const struct spe_controls *controls,
-					 const struct spe_sysreg_access *access)
+static struct spe_sysreg_result access_from_el3(const struct spe_controls *controls,
+						const struct spe_sysreg_access *access)
 {
 	switch (access->suffix) {
 	case SPE_SUFFIX_EL3:
-		return reach_register(3);
+		return make_register_result(3);
 	case SPE_SUFFIX_EL2:
-		return reach_register(2);
+		return make_register_result(2);
 	case SPE_SUFFIX_EL12:
-		return in_host(controls) ? reach_register(1) : make_access(SPE_SYSREG_UNDEFINED);
+		return is_vhe_host(controls) ? make_register_result(1) :
+					       make_result(SPE_SYSREG_UNDEFINED);
 	default:
-		return reach_register(1);
+		return make_register_result(1);
 	}
 }
 
@@ -228,14 +230,14 @@ struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *co
 						   const struct spe_sysreg_access *access)
 {
 	if (!register_exists(controls, spu, access))
-		return make_access(SPE_SYSREG_UNDEFINED);
+		return make_result(SPE_SYSREG_UNDEFINED);
 	switch (access->el) {
 	case 3:
-		return from_el3(controls, access);
+		return access_from_el3(controls, access);
 	case 2:
-		return from_el2(controls, traps, spu, access);
+		return access_from_el2(controls, traps, spu, access);
 	default:
-		return from_el1(controls, traps, spu, access);
+		return access_from_el1(controls, traps, spu, access);
 	}
 }
 SPE_EXPORT(spe_sysreg_access_resolve);

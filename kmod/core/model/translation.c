@@ -2,7 +2,7 @@
 #include "spu.h"
 #include "translation.h"
 
-static u32 fault_at(unsigned int stage, u32 fsc)
+static u32 make_stage_fault(unsigned int stage, u32 fsc)
 {
 	return spe_fault(stage == 2 ? SPE_PMBSR_EC_STAGE2 : SPE_PMBSR_EC_STAGE1, fsc);
 }
@@ -14,7 +14,7 @@ static u32 fault_at(unsigned int stage, u32 fsc)
 static u32 has_permission(const struct spe_translation *translation, unsigned int stage,
 			  const struct spe_descriptor *descriptor, bool dirties)
 {
-	u32 fault = fault_at(stage, SPE_FSC_PERMISSION | (descriptor->level & 3));
+	u32 fault = make_stage_fault(stage, SPE_FSC_PERMISSION | (descriptor->level & 3));
 
 	if (translation->the && stage == 2) {
 		if (descriptor->top_level)
@@ -34,20 +34,20 @@ u32 spe_translation_write(const struct spe_translation *translation, const struc
 	u32 level = descriptor->level & 3, fault;
 
 	if (descriptor->walk_abort)
-		return fault_at(stage, descriptor->walk_abort);
+		return make_stage_fault(stage, descriptor->walk_abort);
 	if (descriptor->conflict)
-		return fault_at(stage, SPE_FSC_TLB_CONFLICT);
+		return make_stage_fault(stage, SPE_FSC_TLB_CONFLICT);
 	if (!descriptor->valid)
-		return fault_at(stage, SPE_FSC_TRANSLATION | level);
+		return make_stage_fault(stage, SPE_FSC_TRANSLATION | level);
 	if (descriptor->address_size)
-		return fault_at(stage, SPE_FSC_ADDRESS_SIZE | level);
+		return make_stage_fault(stage, SPE_FSC_ADDRESS_SIZE | level);
 	if (!descriptor->af && !ha)
-		return fault_at(stage, SPE_FSC_ACCESS_FLAG | level);
+		return make_stage_fault(stage, SPE_FSC_ACCESS_FLAG | level);
 	fault = has_permission(translation, stage, descriptor, dirties);
 	if (fault)
 		return fault;
 	if (descriptor->no_atomic && (!descriptor->af || dirties))
-		return fault_at(stage, SPE_FSC_ATOMIC_UPDATE);
+		return make_stage_fault(stage, SPE_FSC_ATOMIC_UPDATE);
 
 	descriptor->af = true;
 	descriptor->writable = descriptor->writable || dirties;

@@ -5,7 +5,7 @@
  */
 #include "flight.h"
 
-static struct spe_flight_chunk *chunk_at(struct spe_flight *flight, u32 n)
+static struct spe_flight_chunk *flight_get_chunk(struct spe_flight *flight, u32 n)
 {
 	return &flight->chunks[(flight->first + n) % SPE_FLIGHT_CHUNKS];
 }
@@ -19,9 +19,9 @@ SPE_EXPORT(spe_flight_init);
 
 /* ---- Windows and chunks --------------------------------------------------- */
 
-static void flight_drop(struct spe_flight *flight)
+static void flight_drop_oldest(struct spe_flight *flight)
 {
-	const struct spe_flight_chunk *chunk = chunk_at(flight, 0);
+	const struct spe_flight_chunk *chunk = flight_get_chunk(flight, 0);
 
 	if (!chunk->was_claimed) {
 		flight->overwritten_bytes += chunk->bytes;
@@ -29,13 +29,13 @@ static void flight_drop(struct spe_flight *flight)
 	}
 	flight->first = (flight->first + 1) % SPE_FLIGHT_CHUNKS;
 	flight->count--;
-	flight->oldest = flight->count ? chunk_at(flight, 0)->start : flight->head;
+	flight->oldest = flight->count ? flight_get_chunk(flight, 0)->start : flight->head;
 }
 
 void spe_flight_evict(struct spe_flight *flight, u64 limit)
 {
 	while (flight->count && limit - flight->oldest > flight->size)
-		flight_drop(flight);
+		flight_drop_oldest(flight);
 }
 SPE_EXPORT(spe_flight_evict);
 
@@ -55,11 +55,11 @@ void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u6
 	struct spe_flight_chunk *chunk = NULL;
 
 	if (flight->count)
-		chunk = chunk_at(flight, flight->count - 1);
+		chunk = flight_get_chunk(flight, flight->count - 1);
 	if (!chunk || !chunk_is_open(flight, chunk, skip)) {
 		if (flight->count == SPE_FLIGHT_CHUNKS)
-			flight_drop(flight);
-		chunk = chunk_at(flight, flight->count++);
+			flight_drop_oldest(flight);
+		chunk = flight_get_chunk(flight, flight->count++);
 		*chunk = (struct spe_flight_chunk){ .start = flight->head + skip, .skip = skip };
 		if (flight->count == 1)
 			flight->oldest = chunk->start;
@@ -75,7 +75,8 @@ SPE_EXPORT(spe_flight_add);
 /*
  * Find the claimed bytes at @from, or the next ones behind it. Return false if there is no claim.
  */
-static bool image_next(const struct spe_flight *flight, u64 from, u64 *ret_start, u64 *ret_end)
+static bool find_claimed_bytes(const struct spe_flight *flight, u64 from, u64 *ret_start,
+			       u64 *ret_end)
 {
 	u64 nearest = 0;
 	bool found = false;
@@ -101,7 +102,7 @@ static bool image_next(const struct spe_flight *flight, u64 from, u64 *ret_start
  * Return the position from which on nothing may be overwritten: the newest chunk, one lap later,
  * with the bytes that it skipped.
  */
-static u64 flight_bound(const struct spe_flight *flight)
+static u64 flight_get_bound(const struct spe_flight *flight)
 {
 	u32 last = (flight->first + flight->count - 1) % SPE_FLIGHT_CHUNKS;
 	const struct spe_flight_chunk *chunk = &flight->chunks[last];
@@ -112,17 +113,17 @@ static u64 flight_bound(const struct spe_flight *flight)
 int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state *ring,
 		    struct spe_window *ret_window)
 {
-	u64 room = flight_bound(flight) - flight->head;
+	u64 space = flight_get_bound(flight) - flight->head;
 	struct spe_ring_state view = *ring;
 	struct spe_window window;
 	u64 done = 0;
 
 	view.size = flight->size;
-	while (done < room) {
+	while (done < space) {
 		u64 from = flight->head + done;
 		u64 start = 0, end = 0;
-		bool claimed = image_next(flight, from, &start, &end);
-		u64 free = room - done;
+		bool claimed = find_claimed_bytes(flight, from, &start, &end);
+		u64 free = space - done;
 
 		if (claimed && start - from < SPE_FLIGHT_GAP)
 			free = 0;
@@ -144,7 +145,7 @@ int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state
 SPE_EXPORT(spe_flight_next);
 
 /* Return the slot of @owner's claim; SPE_FLIGHT_CLAIMS: there is none. */
-static u32 claim_index(const struct spe_flight *flight, u64 owner)
+static u32 find_claim_slot(const struct spe_flight *flight, u64 owner)
 {
 	u32 i = 0;
 
@@ -153,19 +154,19 @@ static u32 claim_index(const struct spe_flight *flight, u64 owner)
 	return i;
 }
 
-static struct spe_flight_claim *claim_of(struct spe_flight *flight, u64 owner)
+static struct spe_flight_claim *find_claim(struct spe_flight *flight, u64 owner)
 {
-	u32 i = claim_index(flight, owner);
+	u32 i = find_claim_slot(flight, owner);
 
 	return i < SPE_FLIGHT_CLAIMS ? &flight->claims[i] : NULL;
 }
 
-static void chunks_claim(struct spe_flight *flight, u32 from)
+static void chunks_mark_claimed(struct spe_flight *flight, u32 from)
 {
 	u32 n;
 
 	for (n = from; n < flight->count; n++) {
-		struct spe_flight_chunk *chunk = chunk_at(flight, n);
+		struct spe_flight_chunk *chunk = flight_get_chunk(flight, n);
 
 		if (chunk->was_claimed)
 			continue;
@@ -180,14 +181,14 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
 	struct spe_flight_claim *claim;
 	u32 n;
 
-	if (claim_of(flight, owner))
+	if (find_claim(flight, owner))
 		return -EBUSY;
-	claim = claim_of(flight, 0);
+	claim = find_claim(flight, 0);
 	if (!claim)
 		return -ENOSPC;
 	/* The window that is being written must leave space for the header of the skip. */
 	for (n = 0; n < flight->count; n++) {
-		u64 start = chunk_at(flight, n)->start;
+		u64 start = flight_get_chunk(flight, n)->start;
 
 		if (flight->head - start <= want && limit - start + SPE_FLIGHT_GAP <= flight->size)
 			break;
@@ -196,10 +197,10 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
 		return -ENODATA;
 	*claim = (struct spe_flight_claim){
 		.owner = owner,
-		.start = chunk_at(flight, n)->start,
+		.start = flight_get_chunk(flight, n)->start,
 		.end = flight->head,
 	};
-	chunks_claim(flight, n);
+	chunks_mark_claimed(flight, n);
 	*ret_start = claim->start;
 	return 0;
 }
@@ -207,7 +208,7 @@ SPE_EXPORT(spe_flight_claim);
 
 int spe_flight_release(struct spe_flight *flight, u64 owner)
 {
-	struct spe_flight_claim *claim = claim_of(flight, owner);
+	struct spe_flight_claim *claim = find_claim(flight, owner);
 
 	if (!claim)
 		return -ENOENT;
@@ -218,6 +219,6 @@ SPE_EXPORT(spe_flight_release);
 
 bool spe_flight_holds(const struct spe_flight *flight, u64 owner)
 {
-	return claim_index(flight, owner) < SPE_FLIGHT_CLAIMS;
+	return find_claim_slot(flight, owner) < SPE_FLIGHT_CLAIMS;
 }
 SPE_EXPORT(spe_flight_holds);

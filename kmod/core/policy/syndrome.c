@@ -17,13 +17,13 @@
 #define EXACT	  0x3f
 
 /*
- * struct rule - one row of the table; the first that matches decides
+ * struct syndrome_rule - one row of the table; the first that matches decides
  * @ec: PMBSR.EC under @ec_mask
  * @code: PMBSR.BSC or FSC, the same bits, under @code_mask
  * @suspect: no byte of the window may be taken for valid
  * @aborts: the row accounts for PMBSR.EA being set
  */
-struct rule {
+struct syndrome_rule {
 	u8 ec;
 	u8 ec_mask;
 	u8 code;
@@ -34,7 +34,7 @@ struct rule {
 	bool aborts;
 };
 
-static const struct rule rules[] = {
+static const struct syndrome_rule rules[] = {
 	/* D17.8.2: PMBPTR points behind a complete record. */
 	{
 		.ec = SPE_PMBSR_EC_BUFFER,
@@ -153,11 +153,11 @@ static const struct rule rules[] = {
 	},
 };
 
-static const struct rule *rule_find(u64 pmbsr)
+static const struct syndrome_rule *find_syndrome_rule(u64 pmbsr)
 {
 	u8 ec = (u8)SPE_FIELD_GET(SPE_PMBSR_EC, pmbsr);
 	u8 code = (u8)SPE_FIELD_GET(SPE_PMBSR_FSC, pmbsr);
-	const struct rule *rule = rules;
+	const struct syndrome_rule *rule = rules;
 
 	/* The last row matches everything. */
 	while ((ec & rule->ec_mask) != rule->ec || (code & rule->code_mask) != rule->code)
@@ -176,7 +176,7 @@ struct spe_verdict spe_syndrome_read(u64 pmbsr)
 	bool aborts = false;
 
 	if (pmbsr & SPE_PMBSR_S) {
-		const struct rule *rule = rule_find(pmbsr);
+		const struct syndrome_rule *rule = find_syndrome_rule(pmbsr);
 
 		verdict.class = rule->class;
 		verdict.action = rule->action;
