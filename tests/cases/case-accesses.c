@@ -57,7 +57,7 @@ static void test_whole(struct spe_check *check)
 }
 
 /* Return the index of the access that a sample represents, from its physical address. */
-static unsigned int part_of(const struct spe_sample *s)
+static unsigned int find_part(const struct spe_sample *s)
 {
 	unsigned int i = 0;
 
@@ -86,8 +86,8 @@ static void test_part(struct spe_check *check)
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
 		if (!instruction_record(check, &multiple, &s))
 			return;
-		chosen = &parts[part_of(&s)];
-		seen[part_of(&s)]++;
+		chosen = &parts[find_part(&s)];
+		seen[find_part(&s)]++;
 		SPE_CHECK_EQ(check, s.address[2], chosen->va);
 		SPE_CHECK_EQ(check, s.events, chosen->events | 2);
 		SPE_CHECK_EQ(check, s.counter[0], chosen->total);

@@ -60,7 +60,7 @@ static void owning_state(struct spe_check *check)
 	}
 }
 
-static u8 time_of(bool ts, u64 pct, bool stopped, bool unknown, bool physical)
+static u8 collect_time(bool ts, u64 pct, bool stopped, bool unknown, bool physical)
 {
 	const struct spe_timers timers = { .stopped = stopped,
 					   .stopped_unknown = unknown,
@@ -76,15 +76,17 @@ static u8 time_of(bool ts, u64 pct, bool stopped, bool unknown, bool physical)
 static void test_timestamps(struct spe_check *check)
 {
 	for (u32 i = 0; i < 4; i++) {
-		SPE_CHECK_EQ(check, time_of(false, 1, i & 1, i & 2, false),
+		SPE_CHECK_EQ(check, collect_time(false, 1, i & 1, i & 2, false),
 			     SPE_COLLECTION_TIME_NONE);
-		SPE_CHECK_EQ(check, time_of(true, 1, false, i & 2, i & 1),
+		SPE_CHECK_EQ(check, collect_time(true, 1, false, i & 2, i & 1),
 			     SPE_COLLECTION_TIME_PHYSICAL);
 	}
-	SPE_CHECK_EQ(check, time_of(true, 1, true, true, false), SPE_COLLECTION_TIME_UNKNOWN);
-	SPE_CHECK_EQ(check, time_of(true, 1, true, false, false), SPE_COLLECTION_TIME_NONE);
-	SPE_CHECK_EQ(check, time_of(true, 2, false, false, true), SPE_COLLECTION_TIME_PHYSICAL);
-	SPE_CHECK_EQ(check, time_of(true, 2, false, false, false), SPE_COLLECTION_TIME_VIRTUAL);
+	SPE_CHECK_EQ(check, collect_time(true, 1, true, true, false), SPE_COLLECTION_TIME_UNKNOWN);
+	SPE_CHECK_EQ(check, collect_time(true, 1, true, false, false), SPE_COLLECTION_TIME_NONE);
+	SPE_CHECK_EQ(check, collect_time(true, 2, false, false, true),
+		     SPE_COLLECTION_TIME_PHYSICAL);
+	SPE_CHECK_EQ(check, collect_time(true, 2, false, false, false),
+		     SPE_COLLECTION_TIME_VIRTUAL);
 }
 
 /*

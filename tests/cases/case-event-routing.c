@@ -9,7 +9,7 @@
 #include "suites.h"
 
 /* Columns of the left side of a table; target_controls() and others set them up. */
-enum field {
+enum control_field {
 	F_PMSEE,
 	F_SCR_GPF,
 	F_SCR_EA,
@@ -31,7 +31,7 @@ static const u8 widths[FIELDS] = {
 	[F_TGE] = 1,	[F_EL1_EE] = 2,	 [F_EL1_KE] = 1,  [F_PM] = 1,
 };
 
-struct table {
+struct report_table {
 	const struct report_row *rows;
 	size_t count;
 	u8 fields;
@@ -46,17 +46,19 @@ struct table {
 		}                                                      \
 	}
 
-static const struct table d17_5 =
+static const struct report_table d17_5 =
 	TABLE(report_d17_5, F_PMSEE, F_SCR_GPF, F_EL2_EE, F_E2PB, F_HCR_GPF);
-static const struct table d17_6 = TABLE(report_d17_6, F_PMSEE, F_SCR_EA, F_EL2_EE, F_E2PB, F_TEA);
-static const struct table d17_7 = TABLE(report_d17_7, F_PMSEE, F_EL2_EE, F_E2PB);
-static const struct table d17_8 =
+static const struct report_table d17_6 =
+	TABLE(report_d17_6, F_PMSEE, F_SCR_EA, F_EL2_EE, F_E2PB, F_TEA);
+static const struct report_table d17_7 = TABLE(report_d17_7, F_PMSEE, F_EL2_EE, F_E2PB);
+static const struct report_table d17_8 =
 	TABLE(report_d17_8, F_PMSEE, F_EL2_EE, F_TGE, F_EL1_EE, F_EL1_KE, F_PM);
-static const struct table d17_9 = TABLE(report_d17_9, F_PMSEE, F_EL2_EE, F_EL2_KE, F_TGE, F_PM);
-static const struct table d17_10 = TABLE(report_d17_10, F_PMSEE, F_TGE);
+static const struct report_table d17_9 =
+	TABLE(report_d17_9, F_PMSEE, F_EL2_EE, F_EL2_KE, F_TGE, F_PM);
+static const struct report_table d17_10 = TABLE(report_d17_10, F_PMSEE, F_TGE);
 
 /* Find the row that fits the values; NULL for reserved values that no row has (E2PB 0b01). */
-static const struct report_row *row_find(struct spe_check *check, const struct table *table,
+static const struct report_row *row_find(struct spe_check *check, const struct report_table *table,
 					 const u8 value[FIELDS])
 {
 	const struct report_row *found = NULL;
@@ -114,7 +116,7 @@ static u8 cell_el(const char *cell)
 }
 
 /* Run @test for each combination, with its row. */
-static void table_walk(struct spe_check *check, const struct table *table,
+static void table_walk(struct spe_check *check, const struct report_table *table,
 		       void (*test)(struct spe_check *check, const struct report_row *row,
 				    const struct spe_controls *controls, bool pm))
 {

@@ -13,14 +13,14 @@
 #define NO_STAGE 0
 
 /**
- * struct fault - a row of table D17-11
+ * struct fault_case - a row of table D17-11
  * @name: the name in the table
  * @first: the lowest Fault Status Code of the row
  * @last: the highest Fault Status Code of the row
  * @stage: the only possible EC, or NO_STAGE where both stages are possible
  * @class: the verdict for the driver
  */
-struct fault {
+struct fault_case {
 	const char *name;
 	u8 first;
 	u8 last;
@@ -28,7 +28,7 @@ struct fault {
 	u8 class;
 };
 
-static const struct fault d17_11[] = {
+static const struct fault_case d17_11[] = {
 	{ "Translation", 0x04, 0x07, NO_STAGE, SPE_SYNDROME_FAULT },
 	{ "Address Size", 0x00, 0x03, NO_STAGE, SPE_SYNDROME_FAULT },
 	{ "Alignment", 0x21, 0x21, STAGE1, SPE_SYNDROME_FAULT },
@@ -75,7 +75,7 @@ static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 static void table_d17_11(struct spe_check *check)
 {
 	for (size_t row = 0; row < ARRAY_SIZE(d17_11); row++) {
-		const struct fault *fault = &d17_11[row];
+		const struct fault_case *fault = &d17_11[row];
 
 		for (u8 fsc = fault->first; fsc <= fault->last; fsc++) {
 			if (fault->stage) {

@@ -136,7 +136,7 @@ static void flight_claims_have_an_end(struct spe_check *check)
 
 /* ---- A ring's memory ------------------------------------------------------ */
 
-struct written {
+struct written_window {
 	u64 skip;
 	u64 header;
 	u64 end;
@@ -148,20 +148,20 @@ struct written {
  * A model of a flight recorder. For each CELL bytes of the ring it has the position in the stream
  * that was written there last, plus one (0: none was). It also has all windows, the oldest first.
  */
-struct memory {
+struct flight_memory_model {
 	struct spe_flight flight;
 	struct spe_ring_state ring;
 	u64 cells[RING / CELL];
-	struct written windows[WINDOWS];
+	struct written_window windows[WINDOWS];
 	unsigned int count;
 	u64 full;
 	u64 bytes;
 };
 
 /* Static, as it is too large for a kernel stack. Each case initializes it. */
-static struct memory memory;
+static struct flight_memory_model memory;
 
-static bool is_claimed(const struct memory *m, u64 position)
+static bool is_claimed(const struct flight_memory_model *m, u64 position)
 {
 	for (unsigned int i = 0; i < SPE_FLIGHT_CLAIMS; i++) {
 		const struct spe_flight_claim *claim = &m->flight.claims[i];
@@ -173,7 +173,7 @@ static bool is_claimed(const struct memory *m, u64 position)
 	return false;
 }
 
-static void memory_stamp(struct spe_check *check, struct memory *m, u64 from, u64 to)
+static void memory_stamp(struct spe_check *check, struct flight_memory_model *m, u64 from, u64 to)
 {
 	for (u64 at = from; at < to; at += CELL) {
 		SPE_CHECK(check, !is_claimed(m, at));
@@ -181,17 +181,19 @@ static void memory_stamp(struct spe_check *check, struct memory *m, u64 from, u6
 	}
 }
 
-static void memory_intact(struct spe_check *check, const struct memory *m, u64 from, u64 to)
+static void memory_intact(struct spe_check *check, const struct flight_memory_model *m, u64 from,
+			  u64 to)
 {
 	for (u64 at = from; at < to; at += CELL)
 		SPE_CHECK_EQ(check, m->cells[at % RING / CELL], at + 1);
 }
 
 /* Check all bytes from @from to @to by the headers of windows, as a reader does. */
-static void memory_walk(struct spe_check *check, const struct memory *m, u64 from, u64 to)
+static void memory_walk(struct spe_check *check, const struct flight_memory_model *m, u64 from,
+			u64 to)
 {
 	for (unsigned int i = 0; i < m->count; i++) {
-		const struct written *w = &m->windows[i];
+		const struct written_window *w = &m->windows[i];
 
 		if (w->header < from || w->end > to)
 			continue;
@@ -201,9 +203,9 @@ static void memory_walk(struct spe_check *check, const struct memory *m, u64 fro
 	}
 }
 
-static void memory_write(struct spe_check *check, struct memory *m, u64 random)
+static void memory_write(struct spe_check *check, struct flight_memory_model *m, u64 random)
 {
-	struct written *w = &m->windows[m->count];
+	struct written_window *w = &m->windows[m->count];
 	struct spe_window window;
 	u64 capacity;
 
@@ -219,7 +221,7 @@ static void memory_write(struct spe_check *check, struct memory *m, u64 random)
 		memory_stamp(check, m, m->flight.head, m->flight.head + CELL);
 	memory_stamp(check, m, window.header, window.limit);
 	capacity = window.limit - window.start;
-	*w = (struct written){
+	*w = (struct written_window){
 		.skip = m->flight.head,
 		.header = window.header,
 		.bytes = (random % (capacity / CELL) + 1) * CELL,
@@ -230,7 +232,7 @@ static void memory_write(struct spe_check *check, struct memory *m, u64 random)
 	spe_flight_add(&m->flight, window.skip, w->end, w->bytes, 1);
 }
 
-static void memory_claim(struct spe_check *check, struct memory *m, u64 random)
+static void memory_claim(struct spe_check *check, struct flight_memory_model *m, u64 random)
 {
 	struct spe_window window;
 	u64 limit = m->flight.head, start;
@@ -248,7 +250,7 @@ static void memory_claim(struct spe_check *check, struct memory *m, u64 random)
 		m->windows[i].claimed |= m->windows[i].header >= start;
 }
 
-static void memory_check(struct spe_check *check, const struct memory *m)
+static void memory_check(struct spe_check *check, const struct flight_memory_model *m)
 {
 	const struct spe_flight *flight = &m->flight;
 	u64 live = 0, claimed = 0;
@@ -259,7 +261,7 @@ static void memory_check(struct spe_check *check, const struct memory *m)
 		if (flight->claims[i].owner)
 			memory_walk(check, m, flight->claims[i].start, flight->claims[i].end);
 	for (unsigned int i = 0; i < m->count; i++) {
-		const struct written *w = &m->windows[i];
+		const struct written_window *w = &m->windows[i];
 
 		claimed += w->claimed ? w->bytes : 0;
 		live += !w->claimed && w->header >= flight->oldest ? w->bytes : 0;
@@ -268,7 +270,7 @@ static void memory_check(struct spe_check *check, const struct memory *m)
 	SPE_CHECK_EQ(check, m->bytes, flight->overwritten_bytes + claimed + live);
 }
 
-static void flight_random(struct spe_check *check, struct memory *m, u64 seed)
+static void flight_random(struct spe_check *check, struct flight_memory_model *m, u64 seed)
 {
 	memset(m, 0, sizeof(*m));
 	m->ring = plain;

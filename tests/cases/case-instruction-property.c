@@ -8,7 +8,7 @@
 
 #define MOST_ACCESSES 8
 
-struct run {
+struct instruction_run {
 	struct spe_check *check;
 	struct spe_spu_config config;
 	struct spe_access accesses[MOST_ACCESSES];
@@ -18,7 +18,7 @@ struct run {
 	u64 number;
 };
 
-static struct run run;
+static struct instruction_run run;
 
 static u64 draw_random(void)
 {
@@ -249,7 +249,7 @@ static void test_properties(struct spe_check *check)
 {
 	u64 kinds = 0, written = 0;
 
-	run = (struct run){ .check = check, .random = 0x5eed0012 };
+	run = (struct instruction_run){ .check = check, .random = 0x5eed0012 };
 	for (unsigned int spu = 0; spu < 300 && !check->failures; spu++) {
 		draw_config();
 		if (!instruction_start(check, &run.config))

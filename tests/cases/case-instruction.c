@@ -14,7 +14,7 @@
 #define MICRO(n)  .micro_ops = n, .micro = true
 
 /**
- * struct row - an instruction on an SPU, and the packet that it must cause
+ * struct instruction_row - an instruction on an SPU, and the packet that it must cause
  * @kind: kind of the instruction
  * @flags: flags of the instruction
  * @size: its vector or tile, in bits
@@ -29,7 +29,7 @@
  * @op_class: expected CLASS
  * @payload: expected payload
  */
-struct row {
+struct instruction_row {
 	u8 kind;
 	u64 flags;
 	u32 size;
@@ -45,10 +45,10 @@ struct row {
 	u8 payload;
 };
 
-static void check_rows(struct spe_check *check, const struct row *rows, size_t count)
+static void check_rows(struct spe_check *check, const struct instruction_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct row *row = &rows[i];
+		const struct instruction_row *row = &rows[i];
 		const struct spe_access access = { .va = 0x1000, .flags = row->access };
 		struct spe_instruction instruction = {
 			.accesses = &access,
@@ -91,7 +91,7 @@ static void check_rows(struct spe_check *check, const struct row *rows, size_t c
  */
 static void sve_processing(struct spe_check *check)
 {
-	static const struct row rows[] = {
+	static const struct instruction_row rows[] = {
 		{ SVE, .size = 8, .payload = 0x08 },
 		{ SVE, .size = 32, .payload = 0x08 },
 		{ SVE, .size = 64, .payload = 0x18 },
@@ -136,7 +136,7 @@ static void sve_processing(struct spe_check *check)
 static void sve_as_asimd(struct spe_check *check)
 {
 #define EQ I(EQUIVALENT)
-	static const struct row rows[] = {
+	static const struct instruction_row rows[] = {
 		{ SVE, .flags = EQ, .size = 128, MICRO(1), .payload = 0x28 },
 		{ SVE, .flags = EQ, .size = 128, MICRO(1), .choices = CHOICE(ASIMD), .payload = 4 },
 		{ SVE, .flags = EQ, .size = 256, MICRO(2), .choices = CHOICE(ASIMD), .payload = 4 },
@@ -175,7 +175,7 @@ static void sve_as_asimd(struct spe_check *check)
 static void sve_multivector(struct spe_check *check)
 {
 #define OTHER .choices = CHOICE(MULTIVECTOR_OTHER)
-	static const struct row rows[] = {
+	static const struct instruction_row rows[] = {
 		{ SVE, .size = 256, .vectors = 2, .less = SME, .payload = 0x38 },
 		{ SVE, .size = 256, .vectors = 2, .less = SME, OTHER, .payload = 0 },
 		{ SVE, .flags = I(ZT), .size = 256, .less = SME, OTHER, .payload = 0 },
@@ -196,7 +196,7 @@ static void sve_multivector(struct spe_check *check)
 /* RCYBGV, RLQXZR: ETS[3:1] is in bits 6:4 of the payload, ETS[0] in bit 2. */
 static void sme_processing(struct spe_check *check)
 {
-	static const struct row rows[] = {
+	static const struct instruction_row rows[] = {
 		{ TILE, .size = 64, .payload = 0x88 },
 		{ TILE, .size = 128, .payload = 0x88 },
 		{ TILE, .size = 256, .payload = 0x8c },
@@ -233,7 +233,7 @@ static void vector_memory(struct spe_check *check)
 #define V   .kind = I(SVE_MEMORY), .op_class = 1
 #define Z   .kind = I(SME_MEMORY), .op_class = 1
 #define UNS .choices = CHOICE(SME_LS_UNSPECIFIED)
-	static const struct row rows[] = {
+	static const struct instruction_row rows[] = {
 		{ V, .size = 256, .payload = 0x38 },
 		{ V, .size = 256, .access = STORE, .payload = 0x39 },
 		{ V, .flags = I(GATHER), .size = 256, .payload = 0xb8 },
@@ -271,7 +271,7 @@ static void vector_memory(struct spe_check *check)
 static void memory_formats(struct spe_check *check)
 {
 #define M .op_class = 1
-	static const struct row rows[] = {
+	static const struct instruction_row rows[] = {
 		{ M, .kind = I(MEMORY), .payload = 0x00 },
 		{ M, .kind = I(MEMORY), .access = STORE, .payload = 0x01 },
 		{ M, .kind = I(MEMORY), .flags = I(SIMD_FP), .payload = 0x04 },
@@ -340,7 +340,7 @@ static void memory_formats(struct spe_check *check)
 static void other_formats(struct spe_check *check)
 {
 #define B .kind = I(BRANCH), .op_class = 2
-	static const struct row rows[] = {
+	static const struct instruction_row rows[] = {
 		{ B, .payload = 0x18 },
 		{ B, .flags = I(CONDITIONAL), .payload = 0x19 },
 		{ B, .flags = I(INDIRECT), .payload = 0x1a },

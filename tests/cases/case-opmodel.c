@@ -5,7 +5,7 @@
 
 #define DRAWS 200000
 
-struct totals {
+struct operation_totals {
 	u64 operations;
 	u64 loads;
 	u64 stores;
@@ -87,7 +87,7 @@ static void check_operation(struct spe_check *check, const struct spe_operation 
 	SPE_CHECK(check, !(op->op_subclass & SPE_OP_COND && op->op_subclass & SPE_OP_BR_IND));
 }
 
-static void count_memory(struct totals *totals, const struct spe_operation *op)
+static void count_memory(struct operation_totals *totals, const struct spe_operation *op)
 {
 	totals->dram +=
 		has_event(op, SPE_EVENT_LLC_MISS) && !has_event(op, SPE_EVENT_REMOTE_ACCESS);
@@ -106,9 +106,9 @@ static void count_memory(struct totals *totals, const struct spe_operation *op)
  * Run instructions at all offsets in a page, so that the hash of the offset distributes the
  * classes.
  */
-static struct totals run_profile(struct spe_check *check, enum spe_profile profile)
+static struct operation_totals run_profile(struct spe_check *check, enum spe_profile profile)
 {
-	struct totals totals = { .least = ~0ULL };
+	struct operation_totals totals = { .least = ~0ULL };
 	struct spe_opmodel model;
 
 	spe_opmodel_init(&model, 7);
@@ -147,7 +147,7 @@ static void check_near(struct spe_check *check, u64 value, u64 expected, u64 tol
  */
 static void opmodel_mixed(struct spe_check *check)
 {
-	struct totals totals = run_profile(check, SPE_PROFILE_MIXED);
+	struct operation_totals totals = run_profile(check, SPE_PROFILE_MIXED);
 
 	check_near(check, in_permille(totals.loads, totals.operations), 250, 30);
 	check_near(check, in_permille(totals.stores, totals.operations), 120, 30);
@@ -158,7 +158,7 @@ static void opmodel_mixed(struct spe_check *check)
 
 static void opmodel_pointer_chase(struct spe_check *check)
 {
-	struct totals totals = run_profile(check, SPE_PROFILE_POINTER_CHASE);
+	struct operation_totals totals = run_profile(check, SPE_PROFILE_POINTER_CHASE);
 	u64 memory = totals.loads + totals.stores;
 
 	check_near(check, in_permille(memory, totals.operations), 781, 30);
@@ -170,7 +170,7 @@ static void opmodel_pointer_chase(struct spe_check *check)
 
 static void opmodel_stream(struct spe_check *check)
 {
-	struct totals totals = run_profile(check, SPE_PROFILE_STREAM);
+	struct operation_totals totals = run_profile(check, SPE_PROFILE_STREAM);
 
 	check_near(check, in_permille(totals.dram, totals.loads + totals.stores), 121, 10);
 	SPE_CHECK_EQ(check, totals.least, 4);
@@ -179,7 +179,7 @@ static void opmodel_stream(struct spe_check *check)
 
 static void opmodel_branchy(struct spe_check *check)
 {
-	struct totals totals = run_profile(check, SPE_PROFILE_BRANCHY);
+	struct operation_totals totals = run_profile(check, SPE_PROFILE_BRANCHY);
 
 	check_near(check, in_permille(totals.branches, totals.operations), 400, 30);
 	check_near(check, in_permille(totals.mispredicted, totals.branches), 250, 10);
@@ -188,7 +188,7 @@ static void opmodel_branchy(struct spe_check *check)
 /* Test loads and stores of one cache line, in which each of eight threads has a word of its own. */
 static void opmodel_shared_line(struct spe_check *check)
 {
-	struct totals totals = run_profile(check, SPE_PROFILE_SHARED_LINE);
+	struct operation_totals totals = run_profile(check, SPE_PROFILE_SHARED_LINE);
 	struct spe_opmodel model;
 	u64 words[8] = { 0 };
 

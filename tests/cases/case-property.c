@@ -18,7 +18,7 @@
 #define LOAD_STORE SPE_OP_LOAD_STORE
 #define BRANCH	   SPE_OP_BRANCH
 
-struct run {
+struct property_case_run {
 	struct spe_check *check;
 	struct spe_spu_config config;
 	struct spe_inject inject;
@@ -31,7 +31,7 @@ struct run {
 };
 
 /* One variable suffices, as cases run one at a time. */
-static struct run run;
+static struct property_case_run run;
 
 static u64 draw_random(void)
 {
@@ -387,7 +387,7 @@ static bool begin_run(struct spe_check *check, u64 seed)
 	const struct spe_spu_io none = { 0 };
 	const char *reason = NULL;
 
-	run = (struct run){ .check = check, .random = seed };
+	run = (struct property_case_run){ .check = check, .random = seed };
 	/*
 	 * Set a write function first: without one, each configuration would be refused for that
 	 * reason.

@@ -103,7 +103,7 @@ static u32 write_nothing(void *ctx, u64 addr, const u8 *data, size_t len)
 /* An interrupt handler that acknowledges the event inside the callback */
 static void irq_acknowledge(void *ctx, bool level)
 {
-	struct fixture *f = ctx;
+	struct spu_fixture *f = ctx;
 
 	f->irq_changes++;
 	if (!level)

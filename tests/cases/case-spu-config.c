@@ -6,7 +6,7 @@
 #include "suites.h"
 
 /* A change that makes the default configuration illegal, and a word that the reason must contain */
-struct refusal {
+struct config_refusal {
 	const char *field;
 	void (*change)(struct spe_spu_config *config);
 };
@@ -87,7 +87,7 @@ CHANGE(event_16, c->sampled_events |= SPE_BIT(16))
 CHANGE(event_48, c->sampled_events |= SPE_BIT(48))
 CHANGE(v1p0_event_11, c->pmsver = 1)
 
-static const struct refusal refusals[] = {
+static const struct config_refusal refusals[] = {
 	{ "pmsver", change_pmsver_0 },
 	{ "pmsver", change_pmsver_7 },
 	{ "interval", change_interval_1 },

@@ -481,7 +481,7 @@ static void test_signals(struct spe_check *check)
  * Discard mode (PMBLIMITR_EL1.FM): PMU events count samples after the filters, and COLL is set as
  * usual.
  */
-static void told_in_discard_mode(struct spe_check *check)
+static void signals_in_discard_mode(struct spe_check *check)
 {
 	struct spe_spu_config config = config_of(3, 0);
 
@@ -555,7 +555,7 @@ static const struct spe_case cases[] = {
 	{ "lag after a fault", test_lag },
 	{ "lag ends", lag_ends },
 	{ "PMU and CTI", test_signals },
-	{ "PMU in discard mode", told_in_discard_mode },
+	{ "PMU in discard mode", signals_in_discard_mode },
 	{ "PMU freezes", test_freezes },
 	{ "granule varies", granule_varies },
 };

@@ -9,7 +9,7 @@
 #define COLL	     SPE_PMBSR_COLL
 #define EC(ec, code) ((u64)(ec) << 26 | (code) | S)
 
-struct row {
+struct syndrome_row {
 	u64 pmbsr;
 	u8 class;
 	u8 action;
@@ -18,7 +18,7 @@ struct row {
 	bool suspect;
 };
 
-static const struct row rows[] = {
+static const struct syndrome_row rows[] = {
 	{ 0, SPE_SYNDROME_NONE, SPE_ACTION_CONTINUE },
 	{ COLL, SPE_SYNDROME_NONE, SPE_ACTION_CONTINUE, .collided = true },
 	/* EC and BSC have no meaning while S is 0. */
@@ -77,7 +77,7 @@ static const struct row rows[] = {
 static void syndrome_rows(struct spe_check *check)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct row *row = &rows[i];
+		const struct syndrome_row *row = &rows[i];
 		struct spe_verdict verdict = spe_syndrome_read(row->pmbsr);
 
 		/* The message of a failure contains the syndrome of the row. */

@@ -13,7 +13,7 @@
 static struct spe_synthetic one, other;
 static u8 line_owner;
 
-static struct spe_synthetic_config config_of(enum spe_program program, u64 working_set)
+static struct spe_synthetic_config make_config(enum spe_program program, u64 working_set)
 {
 	return (struct spe_synthetic_config){
 		.program = program,
@@ -29,7 +29,7 @@ static struct spe_synthetic_config config_of(enum spe_program program, u64 worki
 
 static bool start_program(struct spe_check *check, enum spe_program program, u64 working_set)
 {
-	struct spe_synthetic_config config = config_of(program, working_set);
+	struct spe_synthetic_config config = make_config(program, working_set);
 
 	line_owner = 1;
 	return SPE_CHECK_EQ(check, spe_synthetic_init(&one, &config, NULL), 0);
@@ -81,7 +81,7 @@ static void synthetic_stream(struct spe_check *check)
 /* A single CPU keeps the line. Two alternating CPUs transfer it each time. */
 static void synthetic_shared_line(struct spe_check *check)
 {
-	struct spe_synthetic_config config = config_of(SPE_PROGRAM_SHARED_LINE, 4096);
+	struct spe_synthetic_config config = make_config(SPE_PROGRAM_SHARED_LINE, 4096);
 	struct spe_operation op;
 
 	if (!start_program(check, SPE_PROGRAM_SHARED_LINE, 4096))
@@ -111,7 +111,7 @@ static void synthetic_shared_word(struct spe_check *check)
 	} rows[] = { { SPE_PROGRAM_SHARED_LINE, 8 }, { SPE_PROGRAM_SHARED_WORD, 0 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct spe_synthetic_config config = config_of(rows[i].program, 4096);
+		struct spe_synthetic_config config = make_config(rows[i].program, 4096);
 		struct spe_operation a, b;
 
 		config.cpu = 1;
@@ -229,7 +229,7 @@ static void synthetic_every_program(struct spe_check *check)
 static void synthetic_reproducible(struct spe_check *check)
 {
 	for (unsigned int program = 0; program < SPE_PROGRAMS; program++) {
-		struct spe_synthetic_config config = config_of(program, MIB);
+		struct spe_synthetic_config config = make_config(program, MIB);
 		u8 owners[2] = { 0, 0 };
 
 		config.line_owner = &owners[0];
@@ -329,7 +329,7 @@ static void synthetic_sampled(struct spe_check *check)
 static void synthetic_refused(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 9; i++) {
-		struct spe_synthetic_config config = config_of(SPE_PROGRAM_SHARED_LINE, MIB);
+		struct spe_synthetic_config config = make_config(SPE_PROGRAM_SHARED_LINE, MIB);
 		const char *reason = NULL;
 
 		switch (i) {

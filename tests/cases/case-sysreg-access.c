@@ -11,33 +11,33 @@
 enum { UNDEF, EL2_TRAP, EL3_TRAP, MEMORY, REG };
 
 /* The state on which the descriptions depend */
-struct world {
+struct access_world {
 	struct spe_controls c;
 	struct spe_traps t;
 	struct spe_sysreg_features s;
 	struct spe_sysreg_access a;
 };
 
-static bool el2_enabled(const struct world *w)
+static bool el2_enabled(const struct access_world *w)
 {
 	return w->c.el2 && (w->c.ns || w->c.eel2);
 }
 
-static bool nspb_trap(const struct world *w)
+static bool nspb_trap(const struct access_world *w)
 {
 	return !(w->t.nspb & 1) || (w->t.nspb >> 1 & 1) != (w->c.ns ? 1 : 0) ||
 	       (w->s.rme && w->t.nspb >> 2 != (w->c.nse ? 1 : 0));
 }
 
 /* EffectivePMSCR_EL2_EE() */
-static u8 effective_ee(const struct world *w)
+static u8 effective_ee(const struct access_world *w)
 {
 	if (!w->c.exc || (w->c.el3 && w->c.pmsee == 0))
 		return 0;
 	return el2_enabled(w) ? w->c.el2_ee : 1;
 }
 
-static bool el1_is_memory(const struct world *w)
+static bool el1_is_memory(const struct access_world *w)
 {
 	bool nv1x1 = w->t.nv == 5 || w->t.nv == 7;
 
@@ -57,7 +57,7 @@ static bool el1_is_memory(const struct world *w)
 }
 
 /* Return the outcome of the _EL1 name at EL1, in the printed order of conditions. */
-static int el1_name_at_el1(const struct world *w)
+static int expect_el1_name_at_el1(const struct access_world *w)
 {
 	bool buffer = w->a.reg == SPE_REG_PMBLIMITR || w->a.reg == SPE_REG_PMBPTR ||
 		      w->a.reg == SPE_REG_PMBSR;
@@ -82,11 +82,11 @@ static int el1_name_at_el1(const struct world *w)
 	return el1_is_memory(w) ? MEMORY : REG;
 }
 
-static int at_el1(const struct world *w)
+static int expect_at_el1(const struct access_world *w)
 {
 	switch (w->a.suffix) {
 	case SPE_SUFFIX_EL1:
-		return el1_name_at_el1(w);
+		return expect_el1_name_at_el1(w);
 	case SPE_SUFFIX_EL12:
 		if (w->t.nv == 5)
 			return MEMORY;
@@ -99,7 +99,7 @@ static int at_el1(const struct world *w)
 }
 
 /* Return the outcome of an access at EL2: REG + x means PMxxx_ELx. */
-static int at_el2(const struct world *w)
+static int expect_at_el2(const struct access_world *w)
 {
 	bool host = el2_enabled(w) && w->c.e2h;
 	bool en = (w->a.reg == SPE_REG_PMSNEVFR && !w->t.en_pmsn) ||
@@ -122,7 +122,7 @@ static int at_el2(const struct world *w)
 	return REG + 1;
 }
 
-static int expected_outcome(const struct world *w)
+static int expected_outcome(const struct access_world *w)
 {
 	bool two = w->a.suffix == SPE_SUFFIX_EL2 || w->a.suffix == SPE_SUFFIX_EL12;
 	bool id = w->a.reg == SPE_REG_PMSIDR || w->a.reg == SPE_REG_PMBIDR ||
@@ -136,12 +136,12 @@ static int expected_outcome(const struct world *w)
 	    (w->a.reg == SPE_REG_PMSDSFR && !w->s.fds) || w->a.el == 0)
 		return UNDEF;
 	if (w->a.el == 1) {
-		int how = at_el1(w);
+		int how = expect_at_el1(w);
 
 		return how == REG ? REG + 1 : how;
 	}
 	if (w->a.el == 2)
-		return at_el2(w);
+		return expect_at_el2(w);
 	switch (w->a.suffix) {
 	case SPE_SUFFIX_EL12:
 		return el2_enabled(w) && w->c.e2h ? REG + 1 : UNDEF;
@@ -154,7 +154,7 @@ static int expected_outcome(const struct world *w)
 	}
 }
 
-static int found_outcome(const struct world *w)
+static int found_outcome(const struct access_world *w)
 {
 	struct spe_sysreg_result reach = spe_sysreg_access_resolve(&w->c, &w->t, &w->s, &w->a);
 
@@ -172,14 +172,14 @@ static int found_outcome(const struct world *w)
 	}
 }
 
-static struct world random_world(u64 *seed)
+static struct access_world random_world(u64 *seed)
 {
 	u64 r = spe_check_random(seed), q = spe_check_random(seed);
 	/*
 	 * Controls often have the value that permits an access, as otherwise most accesses would
 	 * trap.
 	 */
-	struct world w = {
+	struct access_world w = {
 		.c = {
 			.exc = r & 1, .el2 = r >> 1 & 3, .el3 = r >> 3 & 1, .ns = r >> 4 & 1,
 			.nse = r >> 5 & 1, .eel2 = r >> 6 & 1, .pmsee = r >> 7 & 3,
@@ -216,7 +216,7 @@ static void test_accessors(struct spe_check *check)
 	u64 seed = 0x5eed0011;
 
 	for (u64 i = 0; i < 100000 && !check->failures; i++) {
-		const struct world w = random_world(&seed);
+		const struct access_world w = random_world(&seed);
 
 		SPE_CHECK_EQ(check, i << 8 | (u64)found_outcome(&w),
 			     i << 8 | (u64)expected_outcome(&w));
@@ -227,7 +227,7 @@ static void test_accessors(struct spe_check *check)
 }
 
 /* Test a register, a name, and an Exception level that do not exist. */
-static void test_nowhere(struct spe_check *check)
+static void test_no_register(struct spe_check *check)
 {
 	static const struct spe_sysreg_access none[] = {
 		{ .reg = SPE_REG_COUNT, .el = 3 },
@@ -343,7 +343,7 @@ static bool row_matches(const char *cells, const char *values)
 	return true;
 }
 
-static bool enabled_by(char cell, u64 el1, u64 el2)
+static bool cell_enables(char cell, u64 el1, u64 el2)
 {
 	switch (cell) {
 	case '2':
@@ -372,7 +372,7 @@ static void check_row(struct spe_check *check, const struct spe_controls *c, con
 			SPE_CHECK_EQ(check,
 				     enables << 8 | el << 4 |
 					     spe_collection_at(c, &timers, el1, el2, el).sampled,
-				     enables << 8 | el << 4 | enabled_by(cell, el1, el2));
+				     enables << 8 | el << 4 | cell_enables(cell, el1, el2));
 	}
 }
 
@@ -461,7 +461,7 @@ static void profiling_stopped(struct spe_check *check)
 }
 
 /* Test an SPU through its accessors: redirection, PMBIDR.P, and traps. */
-static void through_the_spu(struct spe_check *check)
+static void test_spu_accesses(struct spe_check *check)
 {
 	const struct spe_traps open = { .nspb = 3, .en_pmsn = true, .en_pms3 = true };
 	const struct spe_traps tpms = { .nspb = 3, .tpms = true };
@@ -504,13 +504,13 @@ static void through_the_spu(struct spe_check *check)
 
 static const struct spe_case cases[] = {
 	{ "accessors", test_accessors },
-	{ "nowhere", test_nowhere },
+	{ "nowhere", test_no_register },
 	{ "memory", test_memory },
 	{ "PMBIDR.P", test_programming },
 	{ "owning Security state", test_owners },
 	{ "enables by state", enables_by_state },
 	{ "profiling stopped", profiling_stopped },
-	{ "through the SPU", through_the_spu },
+	{ "through the SPU", test_spu_accesses },
 };
 
 const struct spe_suite spe_suite_sysreg_access = { "sysreg-access", cases, ARRAY_SIZE(cases) };

@@ -10,8 +10,8 @@ static const struct spe_ring_state plain = {
 	.max_record = 64,
 };
 
-static void check_at(struct spe_check *check, const struct spe_ring_state *ring, u64 header,
-		     u64 start, u64 limit)
+static void check_position(struct spe_check *check, const struct spe_ring_state *ring, u64 header,
+			   u64 start, u64 limit)
 {
 	struct spe_window window = { 0 };
 
@@ -36,11 +36,11 @@ static void window_empty_ring(struct spe_check *check)
 {
 	struct spe_ring_state ring = plain;
 
-	check_at(check, &ring, 0, 64, 65536);
+	check_position(check, &ring, 0, 64, 65536);
 	ring.head = ring.tail = 3 * 65536;
-	check_at(check, &ring, 3 * 65536, 3 * 65536 + 64, 4 * 65536);
+	check_position(check, &ring, 3 * 65536, 3 * 65536 + 64, 4 * 65536);
 	ring.head = ring.tail = 1000;
-	check_at(check, &ring, 1024, 1088, 65536);
+	check_position(check, &ring, 1024, 1088, 65536);
 }
 
 static void window_alignment(struct spe_check *check)
@@ -50,11 +50,11 @@ static void window_alignment(struct spe_check *check)
 	/* The header stands directly before the start of the window, which is aligned. */
 	ring.align = 2048;
 	ring.max_record = 2048;
-	check_at(check, &ring, 1984, 2048, 65536);
+	check_position(check, &ring, 1984, 2048, 65536);
 	ring.align = 1;
 	ring.header = 72;
 	ring.max_record = 64;
-	check_at(check, &ring, 0, 128, 65536);
+	check_position(check, &ring, 0, 128, 65536);
 }
 
 static void window_tail(struct spe_check *check)
@@ -63,7 +63,7 @@ static void window_tail(struct spe_check *check)
 
 	ring.head = 65536 + 8192;
 	ring.tail = 8192 + 4095 + 4096;
-	check_at(check, &ring, 65536 + 8192, 65536 + 8192 + 64, 65536 + 12288);
+	check_position(check, &ring, 65536 + 8192, 65536 + 8192 + 64, 65536 + 12288);
 	/* Less than a granule is free, so there is no place for a limit. */
 	ring.tail = 8192 + 4095;
 	check_full(check, &ring);
@@ -77,15 +77,15 @@ static void window_wraps(struct spe_check *check)
 
 	/* Exactly two records fit. */
 	ring.head = ring.tail = 65536 - 192;
-	check_at(check, &ring, 65536 - 192, 65536 - 128, 65536);
+	check_position(check, &ring, 65536 - 192, 65536 - 128, 65536);
 	/* Only one record would fit, so the window begins on the next lap. */
 	ring.head = ring.tail = 65536 - 191;
-	check_at(check, &ring, 65536, 65536 + 64, 65536 + 61440);
+	check_position(check, &ring, 65536, 65536 + 64, 65536 + 61440);
 	/* Nothing is free there. */
 	ring.tail = 4095;
 	check_full(check, &ring);
 	ring.tail = 4096;
-	check_at(check, &ring, 65536, 65536 + 64, 65536 + 4096);
+	check_position(check, &ring, 65536, 65536 + 64, 65536 + 4096);
 }
 
 static void window_bound(struct spe_check *check)
@@ -93,18 +93,18 @@ static void window_bound(struct spe_check *check)
 	struct spe_ring_state ring = plain;
 
 	ring.max_window = 8192;
-	check_at(check, &ring, 0, 64, 8192);
+	check_position(check, &ring, 0, 64, 8192);
 	/*
 	 * A window of 4096 bytes would end within this granule, which is too near: it begins on the
 	 * next lap.
 	 */
 	ring.max_window = 4096;
 	ring.head = ring.tail = 4096 - 128;
-	check_at(check, &ring, 4096 - 64, 4096, 8192);
+	check_position(check, &ring, 4096 - 64, 4096, 8192);
 	/* A bound smaller than any window counts as the smallest possible window. */
 	ring.max_window = 1;
 	ring.head = ring.tail = 0;
-	check_at(check, &ring, 0, 64, 4096);
+	check_position(check, &ring, 0, 64, 4096);
 }
 
 static void window_hostile_tail(struct spe_check *check)
@@ -142,7 +142,7 @@ static void check_window(struct spe_check *check, const struct spe_ring_state *r
 }
 
 /* Return whether any legal window exists; it tries every start. */
-static bool any_window(const struct spe_ring_state *ring)
+static bool find_any_window(const struct spe_ring_state *ring)
 {
 	u64 align = ring->align > 64 ? ring->align : 64;
 	u64 header = (ring->header + 63) / 64 * 64;
@@ -183,7 +183,7 @@ static void window_properties(struct spe_check *check)
 		if (spe_window_next(&ring, &window)) {
 			full++;
 			if (!ring.max_window)
-				SPE_CHECK(check, !any_window(&ring));
+				SPE_CHECK(check, !find_any_window(&ring));
 			continue;
 		}
 		fits++;

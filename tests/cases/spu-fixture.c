@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "spu-fixture.h"
 
-struct fixture fixture;
+struct spu_fixture fixture;
 
 const struct spe_operation op_load = {
 	.pc = 0xffff800008123454ULL,
@@ -76,7 +76,7 @@ const struct spe_operation op_other = {
 
 static u32 fixture_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
-	struct fixture *f = ctx;
+	struct spu_fixture *f = ctx;
 	u8 granule = f->spu.config.write_granule;
 	u64 limit = spe_spu_read(&f->spu, SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_LIMIT;
 
@@ -96,7 +96,7 @@ static u32 fixture_write(void *ctx, u64 addr, const u8 *data, size_t len)
 
 static void fixture_irq(void *ctx, bool level)
 {
-	struct fixture *f = ctx;
+	struct spu_fixture *f = ctx;
 
 	f->irq = level;
 	f->irq_changes++;
@@ -104,21 +104,21 @@ static void fixture_irq(void *ctx, bool level)
 
 static void fixture_serror(void *ctx)
 {
-	struct fixture *f = ctx;
+	struct spu_fixture *f = ctx;
 
 	f->serrors++;
 }
 
 static void fixture_event(void *ctx, enum spe_spu_event event)
 {
-	struct fixture *f = ctx;
+	struct spu_fixture *f = ctx;
 
 	f->events[event]++;
 }
 
 static struct spe_descriptor *fixture_walk(void *ctx, u64 addr, unsigned int stage)
 {
-	struct fixture *f = ctx;
+	struct spu_fixture *f = ctx;
 	u64 page = (addr - FIXTURE_BASE) / 4096;
 
 	return f->walks && page < ARRAY_SIZE(f->pages[0]) ? &f->pages[stage - 1][page] : NULL;

@@ -11,7 +11,7 @@
 #define FIXTURE_SIZE 16384
 
 /**
- * struct fixture - one SPU under test
+ * struct spu_fixture - one SPU under test
  * @fault_from: a write of this address or of a higher one ends in @fault
  * @strays: number of writes outside the buffer, beyond PMBLIMITR.LIMIT or across a granule
  * @irq: level of PMBIRQ
@@ -20,7 +20,7 @@
  * @events: number of events, by &enum spe_spu_event
  * @pages: descriptors by stage less one, and page; used if @walks is set
  */
-struct fixture {
+struct spu_fixture {
 	struct spe_spu spu;
 	u8 mem[FIXTURE_SIZE];
 	u64 fault_from;
@@ -36,7 +36,7 @@ struct fixture {
 };
 
 /* One variable suffices, as cases run one at a time. */
-extern struct fixture fixture;
+extern struct spu_fixture fixture;
 
 /*
  * Reset an SPU of @config (NULL: the default configuration). Return: false if @config was refused.

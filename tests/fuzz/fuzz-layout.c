@@ -40,12 +40,12 @@ static void walk_parts(const u8 *buf, size_t len, u32 align, struct spe_layouts 
 		fuzz_assert(spe_decoder_next(&whole, &want, &range_want) == r);
 		fuzz_assert(parts.base + parts.pos == whole.pos);
 		if (r == SPE_DECODE_SAMPLE)
-			report_difference(twin_sample(&want, &got));
+			report_difference(twin_compare_samples(&want, &got));
 		else if (r == SPE_DECODE_SUSPECT)
 			fuzz_assert(range_want.offset == range_got.offset &&
 				    range_want.size == range_got.size);
 	} while (r != SPE_DECODE_END);
-	report_difference(twin_ends(&whole, &parts));
+	report_difference(twin_compare_ends(&whole, &parts));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

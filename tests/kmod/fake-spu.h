@@ -142,14 +142,14 @@ static inline void ring_play_end(struct speprof_ring *ring)
 	speprof_ring_free(ring);
 }
 
-static inline void tick(struct speprof_ring *ring, u64 ms)
+static inline void ring_expire_timer(struct speprof_ring *ring, u64 ms)
 {
 	stand_in_now += ms * MS;
 	ring->timer.function(&ring->timer);
 }
 
 /* Read all windows, but no events. */
-static inline void consume(struct speprof_ring *ring)
+static inline void ring_consume_all(struct speprof_ring *ring)
 {
 	ring->control->tail = ring->published;
 	speprof_ring_read_tails(ring);

@@ -120,7 +120,7 @@ static void devices_remove(void)
 }
 
 /* Start the ring on the current CPU, as session.c does. */
-static void ring_start_here(void *arg)
+static void ring_start_on_cpu(void *arg)
 {
 	const struct speprof_program program = { .pmscr = SPE_PMSCR_E0SPE,
 						 .interval = 1,
@@ -132,7 +132,7 @@ static void ring_start_here(void *arg)
 	speprof_ring_start(ring, &program, speprof_arbiter_can_sample(host, ring));
 }
 
-static void ring_stop_here(void *arg)
+static void ring_stop_on_cpu(void *arg)
 {
 	speprof_ring_stop(arg);
 	speprof_arbiter_remove_ring(this_cpu_ptr(&speprof_cpus), arg);
@@ -149,13 +149,13 @@ static struct speprof_ring *session_start(unsigned int cpu)
 	mutex_unlock(&speprof_control);
 	speprof_cpu_info_get(cpu, &config.spu);
 	ring = speprof_ring_new(&config);
-	speprof_cpu_call(cpu, ring_start_here, ring);
+	speprof_cpu_call(cpu, ring_start_on_cpu, ring);
 	return ring;
 }
 
 static void session_stop(struct speprof_ring *ring)
 {
-	speprof_cpu_call(ring->cpu, ring_stop_here, ring);
+	speprof_cpu_call(ring->cpu, ring_stop_on_cpu, ring);
 	speprof_backend_put(ring->config.backend);
 	speprof_ring_free(ring);
 }
@@ -274,8 +274,8 @@ static void test_other_backend(void **state)
 	assert_true(others_writes > 0);
 	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
 	assert_false(spu_is_on(1));
-	speprof_cpu_call(1, ring_stop_here, ring);
-	speprof_cpu_call(1, ring_start_here, ring);
+	speprof_cpu_call(1, ring_stop_on_cpu, ring);
+	speprof_cpu_call(1, ring_start_on_cpu, ring);
 	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
 	assert_false(spu_is_on(1));
 	speprof_backend_unregister(&other);

@@ -15,14 +15,22 @@
 #include "kmod/spu_hw.h"
 #include "kmod/stats.h"
 
-enum step { STEP_OBSERVE, STEP_OWNER, STEP_CGROUPS, STEP_CPUS, STEP_HARDWARE, STEP_CHARDEV, STEPS };
+enum init_step {
+	STEP_OBSERVE,
+	STEP_OWNER,
+	STEP_CGROUPS,
+	STEP_CPUS,
+	STEP_HARDWARE,
+	STEP_CHARDEV,
+	STEPS
+};
 
 /* The initialized subsystems in order. @failing: the step that fails; STEPS if none fails. */
-static enum step done[STEPS];
+static enum init_step done[STEPS];
 static unsigned int done_count;
-static enum step failing;
+static enum init_step failing;
 
-static int step_init(enum step step)
+static int step_init(enum init_step step)
 {
 	if (step == failing)
 		return -ENOMEM;
@@ -32,7 +40,7 @@ static int step_init(enum step step)
 	return 0;
 }
 
-static void step_deinit(enum step step)
+static void step_deinit(enum init_step step)
 {
 	assert_true(done_count > 0);
 	assert_int_equal(done[--done_count], step);

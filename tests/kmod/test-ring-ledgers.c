@@ -8,7 +8,7 @@
 /* ---- Ledgers under random actions -------------------------------------------------- */
 
 /**
- * struct play - a ring, the actions on it, and the sums of its reader
+ * struct random_play - a ring, the actions on it, and the sums of its reader
  * @runs: whether a task of its cgroups runs
  * @up: whether the CPU is online
  * @started: whether the session is started
@@ -16,7 +16,7 @@
  * @snapshot: that snapshot
  * @image: hash of the snapshot's memory
  */
-struct play {
+struct random_play {
 	struct speprof_ring *ring;
 	struct speprof_program program;
 	u64 random;
@@ -36,7 +36,7 @@ struct play {
 	u64 parked_ns;
 };
 
-static u32 draw_below(struct play *play, u32 below)
+static u32 draw_below(struct random_play *play, u32 below)
 {
 	play->random = play->random * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (u32)(play->random >> 33) % below;
@@ -46,7 +46,7 @@ static u32 draw_below(struct play *play, u32 below)
  * Arm or park the ring as arbiter.c does, as the only ring of the CPU. The interrupt may come
  * later.
  */
-static void reevaluate_ring(struct play *play)
+static void reevaluate_ring(struct random_play *play)
 {
 	if (!play->ring->config.for_cgroups || !play->up || !play->started)
 		return;
@@ -59,7 +59,7 @@ static void reevaluate_ring(struct play *play)
 		speprof_ring_complete_handover(play->ring);
 }
 
-static void play_writes(struct play *play)
+static void play_writes(struct random_play *play)
 {
 	u64 free_bytes = (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT) - spu[SPE_REG_PMBPTR];
 	u64 bytes;
@@ -73,7 +73,7 @@ static void play_writes(struct play *play)
 }
 
 /* Overwrite PMBPTR: then the contents of the window are unknown. */
-static void play_stray(struct play *play)
+static void play_stray(struct random_play *play)
 {
 	const struct speprof_ring *ring = play->ring;
 
@@ -88,7 +88,7 @@ static void play_stray(struct play *play)
 }
 
 /* Do the same steps as speprof_interrupt(). */
-static void play_interrupt(struct play *play)
+static void play_interrupt(struct random_play *play)
 {
 	if (!play->up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
 		return;
@@ -98,7 +98,7 @@ static void play_interrupt(struct play *play)
 		spu[SPE_REG_PMBSR] = 0;
 }
 
-static void play_stops(struct play *play)
+static void play_stops(struct random_play *play)
 {
 	static const u64 syndromes[] = {
 		FULL,
@@ -122,7 +122,7 @@ static void play_stops(struct play *play)
 		play_interrupt(play);
 }
 
-static void play_session(struct play *play)
+static void play_session(struct random_play *play)
 {
 	play->started = !play->started;
 	if (play->started)
@@ -131,7 +131,7 @@ static void play_session(struct play *play)
 		speprof_ring_stop(play->ring);
 }
 
-static void play_hotplug(struct play *play)
+static void play_hotplug(struct random_play *play)
 {
 	play->up = !play->up;
 	if (play->up)
@@ -141,7 +141,7 @@ static void play_hotplug(struct play *play)
 }
 
 /* From now on the SPU has the registers of another session. */
-static void play_other(struct play *play)
+static void play_other_ring(struct random_play *play)
 {
 	if (play->ring->config.for_cgroups && !play->runs && play->up) {
 		speprof_ring_save_registers(play->ring);
@@ -151,7 +151,7 @@ static void play_other(struct play *play)
 }
 
 /* Return the FNV-1a hash of the bytes between two positions. */
-static u64 image_of(const struct speprof_ring *ring, u64 start, u64 end)
+static u64 hash_snapshot(const struct speprof_ring *ring, u64 start, u64 end)
 {
 	u64 image = 0xcbf29ce484222325ULL;
 
@@ -160,14 +160,14 @@ static u64 image_of(const struct speprof_ring *ring, u64 start, u64 end)
 	return image;
 }
 
-static void play_snapshot(struct play *play)
+static void play_snapshot(struct random_play *play)
 {
 	struct speprof_ring *ring = play->ring;
 
 	if (!ring->flight)
 		return;
 	if (play->held) {
-		assert_int_equal(image_of(ring, play->snapshot.start, play->snapshot.end),
+		assert_int_equal(hash_snapshot(ring, play->snapshot.start, play->snapshot.end),
 				 play->image);
 		assert_int_equal(speprof_ring_release_snapshot(ring, play), 0);
 		play->held = false;
@@ -176,11 +176,11 @@ static void play_snapshot(struct play *play)
 	play->snapshot = (struct speprof_snapshot){ .max_bytes = draw_below(play, RING / 2) };
 	play->held = !speprof_ring_take_snapshot(ring, play, &play->snapshot);
 	if (play->held)
-		play->image = image_of(ring, play->snapshot.start, play->snapshot.end);
+		play->image = hash_snapshot(ring, play->snapshot.start, play->snapshot.end);
 }
 
 /* Let userspace write random values into the control page, of which the module must read none. */
-static void play_scribble(struct play *play)
+static void play_scribble(struct random_play *play)
 {
 	memset(play->ring->control, (int)draw_below(play, 256), sizeof(*play->ring->control));
 	/* Set the tail back, or so far ahead that no head reaches it. */
@@ -188,14 +188,14 @@ static void play_scribble(struct play *play)
 	play->ring->control->event_tail = draw_below(play, 2) ? 0 : ~0ULL;
 }
 
-static void play_reprogram(struct play *play)
+static void play_reprogram(struct random_play *play)
 {
 	play->program.generation++;
 	if (play->started)
 		speprof_ring_reprogram(play->ring, &play->program);
 }
 
-static void play_time(struct play *play)
+static void play_clock(struct random_play *play)
 {
 	stand_in_now += draw_below(play, 4) ? draw_below(play, 20000) : draw_below(play, 150) * MS;
 	/* Advance the clock until the module considers the reader missing. */
@@ -203,11 +203,11 @@ static void play_time(struct play *play)
 		stand_in_now += 61 * NSEC_PER_SEC;
 }
 
-static void play_one(struct play *play)
+static void play_random_step(struct random_play *play)
 {
 	struct speprof_ring *ring = play->ring;
 
-	play_time(play);
+	play_clock(play);
 	switch (draw_below(play, 20)) {
 	case 0:
 		if (!play->started || ring->state == SPEPROF_RING_FAULTED || !draw_below(play, 5))
@@ -234,7 +234,7 @@ static void play_one(struct play *play)
 		speprof_ring_read_tails(ring);
 		break;
 	case 7:
-		play_other(play);
+		play_other_ring(play);
 		if (!ring->flight)
 			play_scribble(play);
 		break;
@@ -266,7 +266,7 @@ static void play_one(struct play *play)
 	reevaluate_ring(play);
 }
 
-static void walk_one(struct play *play, const struct speprof_window *window)
+static void walk_window(struct random_play *play, const struct speprof_window *window)
 {
 	assert_int_equal(window->magic, SPEPROF_WINDOW_MAGIC);
 	assert_int_equal(window->position, play->walked);
@@ -285,14 +285,14 @@ static void walk_one(struct play *play, const struct speprof_window *window)
  * Read a stream as its reader does, and check that the headers of its windows account for all time
  * and bytes up to the end of the last window.
  */
-static void read_stream(struct play *play)
+static void read_stream(struct random_play *play)
 {
 	const struct speprof_ring *ring = play->ring;
 	const u64 *spent = ring->state_before;
 
 	while (play->walked != ring->published) {
 		assert_true(ring->published - play->walked <= RING);
-		walk_one(play, (const void *)(ring->data + (play->walked & (RING - 1))));
+		walk_window(play, (const void *)(ring->data + (play->walked & (RING - 1))));
 	}
 	assert_int_equal(play->data_bytes, ring->counters.data_bytes);
 	assert_int_equal(play->records, ring->counters.records);
@@ -311,7 +311,7 @@ static void read_stream(struct play *play)
  * oldest on, and that each byte is counted exactly once, as overwritten, as part of a snapshot, or
  * as readable.
  */
-static void walk_flight(const struct play *play)
+static void walk_flight(const struct random_play *play)
 {
 	const struct speprof_ring *ring = play->ring;
 	const struct spe_flight *flight = ring->flight;
@@ -342,7 +342,7 @@ static void walk_flight(const struct play *play)
 			 ring->counters.records);
 }
 
-static void check_ledgers(const struct play *play, u64 began)
+static void check_ledgers(const struct random_play *play, u64 began)
 {
 	const struct speprof_ring *ring = play->ring;
 	u64 spent = 0;
@@ -366,7 +366,7 @@ static void check_ledgers(const struct play *play, u64 began)
 
 static void play_seed(u64 seed, bool for_cgroups, bool flight)
 {
-	struct play play = { .random = seed, .up = true, .started = true };
+	struct random_play play = { .random = seed, .up = true, .started = true };
 	u64 began;
 
 	spu_enabled_ns = 0;
@@ -378,7 +378,7 @@ static void play_seed(u64 seed, bool for_cgroups, bool flight)
 	for (unsigned int state = 0; state < RING_STATES; state++)
 		began -= play.ring->counters.state_ns[state];
 	for (unsigned int i = 0; i < 400; i++) {
-		play_one(&play);
+		play_random_step(&play);
 		check_ledgers(&play, began);
 		if (!flight && !draw_below(&play, 4))
 			read_stream(&play);

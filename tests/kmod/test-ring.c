@@ -18,7 +18,7 @@ static void test_reserve(void **state)
 
 		for (unsigned int i = 0; i < taken && ring->state == SPEPROF_RING_ARMED; i++) {
 			spu_stops(ring, 64, ABORTED);
-			consume(ring);
+			ring_consume_all(ring);
 		}
 		/*
 		 * The events are the syndrome, THROTTLED, the end of throttling, FULL, and UNREAD.
@@ -27,10 +27,10 @@ static void test_reserve(void **state)
 		if (ring->state == SPEPROF_RING_ARMED)
 			spu_stops(ring, 64, ABORTED);
 		check_slots(ring);
-		tick(ring, 100);
+		ring_expire_timer(ring, 100);
 		check_slots(ring);
-		tick(ring, 61000);
-		tick(ring, 61000);
+		ring_expire_timer(ring, 61000);
+		ring_expire_timer(ring, 61000);
 		check_slots(ring);
 		if (ring->unread)
 			assert_int_equal(ring->events[(ring->event_seq - 1) % SLOTS].type,
@@ -51,7 +51,7 @@ static void test_unread_again(void **state)
 	while (ring->state == SPEPROF_RING_ARMED)
 		spu_stops(ring, 64, ABORTED);
 	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
-		tick(ring, 61000);
+		ring_expire_timer(ring, 61000);
 		assert_int_equal(ring->control->flags, SPEPROF_CONTROL_UNREAD);
 		check_slots(ring);
 		assert_int_equal(speprof_ring_kick(ring), 0);
@@ -200,9 +200,9 @@ static void throttle_over_start(struct speprof_ring *ring, bool offline)
 	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_STATE);
 	assert_int_equal(ring->events[0].arg0, offline ? SPEPROF_RING_OFFLINE : SPEPROF_RING_IDLE);
 	assert_int_equal(ring->events[0].arg1, SPEPROF_RING_THROTTLED);
-	tick(ring, 99);
+	ring_expire_timer(ring, 99);
 	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
-	tick(ring, 1);
+	ring_expire_timer(ring, 1);
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
 	assert_int_equal(ring->events[1].type, SPEPROF_EVENT_THROTTLE);
 	assert_int_equal(ring->events[1].arg0, stand_in_now - began);
@@ -253,7 +253,7 @@ static void test_throttle_parked(void **state)
 	speprof_ring_begin_handover(ring);
 	speprof_ring_complete_handover(ring);
 	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
-	tick(ring, 60);
+	ring_expire_timer(ring, 60);
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
 	event = &ring->events[ring->event_seq - 1];
 	assert_int_equal(event->type, SPEPROF_EVENT_THROTTLE);
@@ -273,14 +273,14 @@ static void test_throttle_unread(void **state)
 	ring->bound.bytes = 1;
 	spu_stops(ring, 64, FULL);
 	speprof_ring_park(ring);
-	tick(ring, 61000);
-	tick(ring, 61000);
+	ring_expire_timer(ring, 61000);
+	ring_expire_timer(ring, 61000);
 	assert_int_equal(ring->counters.unreads, 0);
 	speprof_ring_begin_handover(ring);
 	speprof_ring_complete_handover(ring);
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
 	assert_int_equal(ring->events[ring->event_seq - 1].type, SPEPROF_EVENT_THROTTLE);
-	tick(ring, 0);
+	ring_expire_timer(ring, 0);
 	assert_int_equal(ring->state, SPEPROF_RING_FULL);
 	assert_int_equal(ring->events[ring->event_seq - 1].type, SPEPROF_EVENT_UNREAD);
 	ring_play_end(ring);

@@ -95,7 +95,7 @@ struct speprof_cgroup_map {
 	unsigned int unused;
 };
 
-static struct speprof_cgroup_set *set_of(uintptr_t cgroup)
+static struct speprof_cgroup_set *make_set(uintptr_t cgroup)
 {
 	struct speprof_cgroup_set *set = calloc(1, sizeof(*set) + sizeof(set->members[0]));
 
@@ -108,7 +108,7 @@ struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup
 						     const struct speprof_cgroup_set *by)
 {
 	assert_int_equal(op, SPEPROF_CGROUPS_REPLACE);
-	return set_of((uintptr_t)by->members[0]);
+	return make_set((uintptr_t)by->members[0]);
 }
 
 void speprof_cgroup_set_free(struct speprof_cgroup_set *set)
@@ -179,7 +179,7 @@ static const struct speprof_session_config plain = {
 	.rights = SPEPROF_RIGHT_CGROUPS,
 };
 
-static struct speprof_session *session_of(u32 mode, u64 mask, struct speprof_cgroup_set *cgroups)
+static struct speprof_session *make_session(u32 mode, u64 mask, struct speprof_cgroup_set *cgroups)
 {
 	struct speprof_session_config config = plain;
 	struct cpumask cpus = { mask };
@@ -193,7 +193,7 @@ static struct speprof_session *session_of(u32 mode, u64 mask, struct speprof_cgr
 
 static struct speprof_session *session_play(u32 mode, struct speprof_cgroup_set *cgroups)
 {
-	struct speprof_session *session = session_of(mode, 0, cgroups);
+	struct speprof_session *session = make_session(mode, 0, cgroups);
 
 	assert_int_equal(speprof_session_set_sampling(session, &sampling), 0);
 	return session;
@@ -273,7 +273,7 @@ static void test_new(void **state)
 	allocations = 0;
 	speprof_cpus[CPUS - 1].info.backend = SPEPROF_BACKEND_NONE;
 	stand_in_allocating = cpu_comes_online;
-	session = session_of(SPEPROF_MODE_STREAM, 0, NULL);
+	session = make_session(SPEPROF_MODE_STREAM, 0, NULL);
 	stand_in_allocating = NULL;
 	assert_true(allocations > 0);
 	assert_non_null(speprof_session_ring(session, CPUS - 2));
@@ -354,7 +354,7 @@ static void test_program_context(void **state)
 
 /* ---- Yielding the SPU ------------------------------------------------------------------ */
 
-static int start_as(struct speprof_session *session, bool perfmon)
+static int start_with_perfmon(struct speprof_session *session, bool perfmon)
 {
 	stand_in_caller.perfmon = perfmon;
 	return speprof_session_start(session);
@@ -370,18 +370,18 @@ static void test_yields(void **state)
 	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, NULL);
 
 	(void)state;
-	assert_int_equal(start_as(handed, false), 0);
-	assert_int_equal(start_as(host, false), -EBUSY);
+	assert_int_equal(start_with_perfmon(handed, false), 0);
+	assert_int_equal(start_with_perfmon(host, false), -EBUSY);
 	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
-	assert_int_equal(start_as(host, true), 0);
+	assert_int_equal(start_with_perfmon(host, true), 0);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		assert_int_equal(speprof_session_ring(handed, cpu)->state, SPEPROF_RING_IDLE);
 		assert_int_equal(speprof_session_ring(host, cpu)->state, SPEPROF_RING_ARMED);
 	}
-	assert_int_equal(start_as(handed, false), -EBUSY);
-	assert_int_equal(start_as(handed, true), -EBUSY);
+	assert_int_equal(start_with_perfmon(handed, false), -EBUSY);
+	assert_int_equal(start_with_perfmon(handed, true), -EBUSY);
 	speprof_session_stop(host);
-	assert_int_equal(start_as(handed, false), 0);
+	assert_int_equal(start_with_perfmon(handed, false), 0);
 	speprof_session_put(host);
 	speprof_session_put(handed);
 }
@@ -389,29 +389,30 @@ static void test_yields(void **state)
 /* A START that fails because of one session must not stop another one. */
 static void test_yields_all_or_none(void **state)
 {
-	struct speprof_session *handed = session_of(SPEPROF_MODE_STREAM, 1 << 0, NULL);
-	struct speprof_session *host = session_of(SPEPROF_MODE_STREAM, 1 << 1, NULL);
-	struct speprof_session *both = session_of(SPEPROF_MODE_STREAM, 1 << 0 | 1 << 1, NULL);
+	struct speprof_session *handed = make_session(SPEPROF_MODE_STREAM, 1 << 0, NULL);
+	struct speprof_session *host = make_session(SPEPROF_MODE_STREAM, 1 << 1, NULL);
+	struct speprof_session *both = make_session(SPEPROF_MODE_STREAM, 1 << 0 | 1 << 1, NULL);
 
 	(void)state;
 	assert_int_equal(speprof_session_set_sampling(handed, &sampling), 0);
 	assert_int_equal(speprof_session_set_sampling(host, &sampling), 0);
 	assert_int_equal(speprof_session_set_sampling(both, &sampling), 0);
-	assert_int_equal(start_as(handed, false), 0);
-	assert_int_equal(start_as(host, true), 0);
-	assert_int_equal(start_as(both, true), -EBUSY);
+	assert_int_equal(start_with_perfmon(handed, false), 0);
+	assert_int_equal(start_with_perfmon(host, true), 0);
+	assert_int_equal(start_with_perfmon(both, true), -EBUSY);
 	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
 	speprof_session_stop(host);
-	assert_int_equal(start_as(both, true), 0);
+	assert_int_equal(start_with_perfmon(both, true), 0);
 	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
 	speprof_session_put(both);
 	speprof_session_put(host);
 	speprof_session_put(handed);
 }
 
-static int cgroups_as(struct speprof_session *session, uintptr_t cgroup, bool perfmon)
+static int replace_cgroups_with_perfmon(struct speprof_session *session, uintptr_t cgroup,
+					bool perfmon)
 {
-	struct speprof_cgroup_set *set = set_of(cgroup);
+	struct speprof_cgroup_set *set = make_set(cgroup);
 	int ret;
 
 	stand_in_caller.perfmon = perfmon;
@@ -426,16 +427,16 @@ static int cgroups_as(struct speprof_session *session, uintptr_t cgroup, bool pe
  */
 static void test_yields_cgroups(void **state)
 {
-	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
-	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, set_of(2));
+	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, make_set(1));
+	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, make_set(2));
 
 	(void)state;
-	assert_int_equal(start_as(handed, true), 0);
-	assert_int_equal(start_as(host, true), 0);
-	assert_int_equal(cgroups_as(handed, 2, false), -EBUSY);
-	assert_int_equal(cgroups_as(host, 1, true), -EBUSY);
-	assert_int_equal(cgroups_as(handed, 3, false), 0);
-	assert_int_equal(cgroups_as(host, 3, true), 0);
+	assert_int_equal(start_with_perfmon(handed, true), 0);
+	assert_int_equal(start_with_perfmon(host, true), 0);
+	assert_int_equal(replace_cgroups_with_perfmon(handed, 2, false), -EBUSY);
+	assert_int_equal(replace_cgroups_with_perfmon(host, 1, true), -EBUSY);
+	assert_int_equal(replace_cgroups_with_perfmon(handed, 3, false), 0);
+	assert_int_equal(replace_cgroups_with_perfmon(host, 3, true), 0);
 	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
 	assert_int_equal(speprof_session_ring(host, 0)->state, SPEPROF_RING_PARKED);
 	speprof_session_put(host);
@@ -445,22 +446,22 @@ static void test_yields_cgroups(void **state)
 /* A START that fails for lack of memory stops no other session. */
 static void test_yields_no_memory(void **state)
 {
-	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, set_of(1));
-	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, set_of(1));
-	struct speprof_session *other = session_play(SPEPROF_MODE_STREAM, set_of(2));
+	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, make_set(1));
+	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, make_set(1));
+	struct speprof_session *other = session_play(SPEPROF_MODE_STREAM, make_set(2));
 
 	(void)state;
-	assert_int_equal(start_as(handed, false), 0);
+	assert_int_equal(start_with_perfmon(handed, false), 0);
 	no_map_memory = true;
-	assert_int_equal(start_as(host, true), -ENOMEM);
+	assert_int_equal(start_with_perfmon(host, true), -ENOMEM);
 	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
 	no_map_memory = false;
-	assert_int_equal(start_as(other, true), 0);
+	assert_int_equal(start_with_perfmon(other, true), 0);
 	no_map_memory = true;
-	assert_int_equal(cgroups_as(other, 1, true), -ENOMEM);
+	assert_int_equal(replace_cgroups_with_perfmon(other, 1, true), -ENOMEM);
 	no_map_memory = false;
 	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
-	assert_int_equal(start_as(host, true), 0);
+	assert_int_equal(start_with_perfmon(host, true), 0);
 	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
 	speprof_session_put(other);
 	speprof_session_put(host);
@@ -474,10 +475,10 @@ static void test_start_removed(void **state)
 
 	(void)state;
 	backend_removed = true;
-	assert_int_equal(start_as(session, true), -ENODEV);
+	assert_int_equal(start_with_perfmon(session, true), -ENODEV);
 	assert_int_equal(speprof_session_ring(session, 0)->state, SPEPROF_RING_IDLE);
 	backend_removed = false;
-	assert_int_equal(start_as(session, true), 0);
+	assert_int_equal(start_with_perfmon(session, true), 0);
 	speprof_session_put(session);
 }
 
@@ -505,7 +506,7 @@ static void test_bucket(void **state)
 	assert_int_equal(drawn, RATE);
 }
 
-enum command {
+enum session_command {
 	COMMAND_SAMPLE,
 	COMMAND_START,
 	COMMAND_CGROUPS,
@@ -516,7 +517,8 @@ enum command {
 	COMMANDS,
 };
 
-static int command_run(struct speprof_session *session, enum command command, unsigned int n)
+static int command_run(struct speprof_session *session, enum session_command command,
+		       unsigned int n)
 {
 	struct speprof_tune tune = { .cpu = 1, .interval = n % 2 ? 4096 : 4352 };
 	struct speprof_snapshot snapshot = { 0 };
@@ -531,7 +533,7 @@ static int command_run(struct speprof_session *session, enum command command, un
 		speprof_session_stop(session);
 		return speprof_session_start(session);
 	case COMMAND_CGROUPS:
-		set = set_of(n);
+		set = make_set(n);
 		ret = speprof_session_change_cgroups(session, SPEPROF_CGROUPS_REPLACE, set);
 		speprof_cgroup_set_free(set);
 		return ret;
@@ -554,10 +556,10 @@ static int command_run(struct speprof_session *session, enum command command, un
 }
 
 /* Any number of commands interrupts CPUs no more often than the rate allows. */
-static void command_is_limited(enum command command)
+static void command_is_limited(enum session_command command)
 {
 	u32 mode = command == COMMAND_SNAPSHOT ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
-	struct speprof_session *session = session_play(mode, set_of(0));
+	struct speprof_session *session = session_play(mode, make_set(0));
 	u64 per_call = command < COMMAND_TUNE ? CPUS : 1;
 	unsigned int done;
 
@@ -584,7 +586,7 @@ static void command_is_limited(enum command command)
 static void test_commands_are_limited(void **state)
 {
 	(void)state;
-	for (enum command command = 0; command < COMMANDS; command++)
+	for (enum session_command command = 0; command < COMMANDS; command++)
 		command_is_limited(command);
 }
 

@@ -17,7 +17,7 @@
 			return difference;      \
 	} while (0)
 
-const char *twin_sample(const struct spe_sample *want, const struct spe_sample *got)
+const char *twin_compare_samples(const struct spe_sample *want, const struct spe_sample *got)
 {
 	SAME(want->present == got->present && want->raw == got->raw && want->size == got->size);
 	SAME(!memcmp(want->address, got->address, sizeof(want->address)));
@@ -30,19 +30,19 @@ const char *twin_sample(const struct spe_sample *want, const struct spe_sample *
 	return NULL;
 }
 
-const char *twin_ends(const struct spe_decoder *want, const struct spe_decoder *got)
+const char *twin_compare_ends(const struct spe_decoder *want, const struct spe_decoder *got)
 {
 	SAME(!memcmp(&want->ledger, &got->ledger, sizeof(want->ledger)));
 	SAME(want->starts == got->starts && want->first == got->first);
 	return NULL;
 }
 
-static const char *results_agree(enum spe_decode result, const struct spe_sample *want,
-				 const struct spe_sample *got, const struct spe_range *range_want,
-				 const struct spe_range *range_got)
+static const char *compare_results(enum spe_decode result, const struct spe_sample *want,
+				   const struct spe_sample *got, const struct spe_range *range_want,
+				   const struct spe_range *range_got)
 {
 	if (result == SPE_DECODE_SAMPLE)
-		return twin_sample(want, got);
+		return twin_compare_samples(want, got);
 	if (result == SPE_DECODE_SUSPECT)
 		SAME(range_want->offset == range_got->offset && range_want->size == range_got->size);
 	return NULL;
@@ -68,19 +68,19 @@ const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 		r = spe_decoder_next(&general, &want, &range_want);
 		SAME(spe_decoder_next_fast(&fast, layouts, &got, &range_got) == r);
 		SAME(fast.pos == general.pos && fast.first == general.first);
-		AGREE(results_agree(r, &want, &got, &range_want, &range_got));
+		AGREE(compare_results(r, &want, &got, &range_want, &range_got));
 	} while (r != SPE_DECODE_END);
 	if (ret_records)
 		*ret_records = fast.ledger.records;
-	return twin_ends(&general, &fast);
+	return twin_compare_ends(&general, &fast);
 }
 
 /*
  * Compare the records of @run with those of @general, one by one. Return: the condition that is
  * false, or NULL.
  */
-static const char *run_agrees(const struct spe_layouts *layouts, const struct spe_run *run,
-			      struct spe_decoder *general)
+static const char *compare_run(const struct spe_layouts *layouts, const struct spe_run *run,
+			       struct spe_decoder *general)
 {
 	struct spe_sample want, got;
 
@@ -89,7 +89,7 @@ static const char *run_agrees(const struct spe_layouts *layouts, const struct sp
 		memset(&got, 0xee, sizeof(got));
 		spe_run_sample(layouts, run, i, &got);
 		SAME(spe_decoder_next(general, &want, NULL) == SPE_DECODE_SAMPLE);
-		AGREE(twin_sample(&want, &got));
+		AGREE(twin_compare_samples(&want, &got));
 	}
 	return NULL;
 }
@@ -108,11 +108,11 @@ const char *twin_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	do {
 		r = spe_decoder_next_run(&fast, layouts, &run, &got, &range_got);
 		if (r == SPE_DECODE_RUN) {
-			AGREE(run_agrees(layouts, &run, &general));
+			AGREE(compare_run(layouts, &run, &general));
 			continue;
 		}
 		SAME(spe_decoder_next(&general, &want, &range_want) == r);
-		AGREE(results_agree(r, &want, &got, &range_want, &range_got));
+		AGREE(compare_results(r, &want, &got, &range_want, &range_got));
 	} while (r != SPE_DECODE_END);
-	return twin_ends(&general, &fast);
+	return twin_compare_ends(&general, &fast);
 }

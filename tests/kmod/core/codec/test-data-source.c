@@ -19,7 +19,7 @@
 
 /* Transcribed from perf's enums and from their use in perf, independently of the tables in core/ */
 /* clang-format off */
-static const struct row {
+static const struct source_row {
 	u32 midr;
 	u16 source;
 	const char *level;
@@ -127,7 +127,7 @@ static void test_core_names(void **state)
 	assert_null(spe_core_name(0x423fd0c1));
 }
 
-static const struct row *row_find(u32 midr, u32 source)
+static const struct source_row *row_find(u32 midr, u32 source)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].midr == midr && rows[i].source == source)
@@ -145,7 +145,7 @@ static void test_values(void **state)
 		u32 midr = midrs[i >> 16];
 		struct spe_sample s = access_make(LOAD, (u16)i, SPE_BIT(SPE_EVENT_LLC_MISS));
 		struct spe_origin origin = spe_sample_origin(spe_data_sources_find(midr), &s);
-		const struct row *row = row_find(midr, i & 0xffff);
+		const struct source_row *row = row_find(midr, i & 0xffff);
 
 		test_row("midr 0x%x source 0x%x", midr, i & 0xffff);
 		if (row) {
@@ -162,7 +162,7 @@ static void test_values(void **state)
  * D18.2.6 by bit number. For a store the level depends only on the events, whatever its Data Source
  * packet contains.
  */
-static const struct event_row {
+static const struct level_event_row {
 	const char *name;
 	u64 events;
 	u8 level;
@@ -188,7 +188,7 @@ static void test_events(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(event_rows); i++) {
-		const struct event_row *row = &event_rows[i];
+		const struct level_event_row *row = &event_rows[i];
 		struct spe_sample load = access_make(LOAD, 0, row->events);
 		struct spe_sample store = access_make(STORE, 14, row->events);
 		struct spe_origin origin;

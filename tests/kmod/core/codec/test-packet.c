@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-struct encoding {
+struct packet_encoding {
 	const char *name;
 	u8 bytes[10];
 	u8 len;
@@ -16,7 +16,7 @@ struct encoding {
 };
 
 /* clang-format off */
-static const struct encoding encodings[] = {
+static const struct packet_encoding encodings[] = {
 	{ "padding", { 0x00 }, 1, SPE_PACKET_PADDING, 0, 0 },
 	{ "end", { 0x01 }, 1, SPE_PACKET_END, 0, 0 },
 	{ "timestamp", { 0x71, 0x6c, 0xf8, 0xa5, 0x83, 0, 0x0c, 0, 0 }, 9, SPE_PACKET_TIMESTAMP, 0, 0x000c0083a5f86cULL },
@@ -84,7 +84,7 @@ static void test_encodings(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(encodings); i++) {
-		const struct encoding *e = &encodings[i];
+		const struct packet_encoding *e = &encodings[i];
 		struct spe_packet packet = { .index = 0xee };
 		u8 out[16];
 

@@ -9,7 +9,7 @@
  * SUBCLASS from bit 7 down, transcribed from the figures and tables of D18.2.7. 0 and 1 are fixed
  * bits, and equal letters are the bits of one field.
  */
-static const struct pattern {
+static const struct op_format_pattern {
 	const char *name;
 	u8 op_class;
 	const char *bits;
@@ -46,7 +46,7 @@ static const u32 evl[] = { 32, 64, 128, 256, 512, 1024, 2048 };
 static const u32 ets[] = { 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072,
 			   262144 };
 
-static bool pattern_matches(const struct pattern *p, u8 subclass)
+static bool pattern_matches(const struct op_format_pattern *p, u8 subclass)
 {
 	for (unsigned int i = 0; i < 8; i++)
 		if ((p->bits[i] == '0' || p->bits[i] == '1') &&
@@ -56,7 +56,7 @@ static bool pattern_matches(const struct pattern *p, u8 subclass)
 }
 
 /* Return the value of the field @letter. */
-static unsigned int pattern_field(const struct pattern *p, u8 subclass, char letter)
+static unsigned int pattern_field(const struct op_format_pattern *p, u8 subclass, char letter)
 {
 	unsigned int value = 0;
 
@@ -66,7 +66,7 @@ static unsigned int pattern_field(const struct pattern *p, u8 subclass, char let
 	return value;
 }
 
-static u16 expected_flags(const struct pattern *p, u8 subclass)
+static u16 expected_flags(const struct op_format_pattern *p, u8 subclass)
 {
 	static const u16 cr[] = { 0, SPE_OP_IS_CALL, SPE_OP_IS_RETURN, SPE_OP_IS_NEITHER };
 	u16 flags = cr[pattern_field(p, subclass, 'k')];
@@ -77,7 +77,7 @@ static u16 expected_flags(const struct pattern *p, u8 subclass)
 	return flags;
 }
 
-static void check_length(const struct pattern *p, u8 subclass, const struct spe_op *op)
+static void check_length(const struct op_format_pattern *p, u8 subclass, const struct spe_op *op)
 {
 	unsigned int e = pattern_field(p, subclass, 'e'), t = pattern_field(p, subclass, 't');
 
@@ -104,7 +104,7 @@ static void test_operations(void **state)
 		u8 op_class = (u8)(v >> 8), subclass = (u8)v;
 		struct spe_op op = spe_op_decode(op_class, subclass);
 		u16 ldst = op_class != 1 ? 0 : subclass & 1 ? SPE_OP_IS_STORE : SPE_OP_IS_LOAD;
-		const struct pattern *found = NULL;
+		const struct op_format_pattern *found = NULL;
 
 		for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 			if (patterns[i].op_class != op_class ||
@@ -130,7 +130,7 @@ static void test_operations(void **state)
 }
 
 /* D18.2.6 by bit and PMSVer (1 FEAT_SPE, 2 FEAT_SPEv1p1 ... 5 FEAT_SPEv1p4) */
-static const struct event_row {
+static const struct version_event_row {
 	const char *name;
 	u8 first, last;
 	char states[7];	/* for PMSVer 1 to 6: defined, IMPLEMENTATION DEFINED, zero */
@@ -154,7 +154,7 @@ static void test_event_states(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(event_rows); i++) {
-		const struct event_row *row = &event_rows[i];
+		const struct version_event_row *row = &event_rows[i];
 
 		test_row("%s", row->name);
 		assert_row(row->first == next);

@@ -190,14 +190,14 @@ static void test_hostile_is_bounded(void **state)
 	free(buf);
 }
 
-struct vector {
+struct vector_file {
 	const char *file;
 	unsigned int records;
 	unsigned int suspect;
 	unsigned int kinds[SPE_KINDS];
 };
 
-static const struct vector vectors[] = {
+static const struct vector_file vectors[] = {
 	{ "huawei_kunpeng920_branch_16rec.bin", 16, 0, { [SPE_KIND_BRANCH] = 16 } },
 	{ "quipper_2rec_neoverse64.bin", 2, 0, { [SPE_KIND_LOAD] = 1, [SPE_KIND_BRANCH] = 1 } },
 	{ "armfvp_2018_ldst_1rec.bin", 1, 0, { [SPE_KIND_LOAD] = 1 } },
@@ -214,7 +214,7 @@ static void test_vectors(void **state)
 	if (!dir || !*dir)
 		skip();
 	for (size_t i = 0; i < ARRAY_SIZE(vectors); i++) {
-		const struct vector *v = &vectors[i];
+		const struct vector_file *v = &vectors[i];
 		unsigned int kinds[SPE_KINDS] = { 0 };
 		struct spe_decoder d;
 		struct spe_sample s;

@@ -20,7 +20,7 @@ static u64 random_next(void)
 	return random_state;
 }
 
-enum way {
+enum decode_way {
 	WAY_GENERAL,
 	WAY_FAST,
 	WAY_RUNS,
@@ -28,7 +28,7 @@ enum way {
 };
 
 /* The results of decoding a window */
-struct met {
+struct met_samples {
 	u64 hash;
 	struct spe_ledger ledger;
 	u32 starts;
@@ -36,13 +36,14 @@ struct met {
 	size_t held; /* the largest number of bytes for which a decoder waited */
 };
 
-static void hash_add(struct met *met, u64 value)
+static void hash_add(struct met_samples *met, u64 value)
 {
 	met->hash = (met->hash ^ value) * 0x100000001b3ULL;
 	met->hash ^= met->hash >> 29;
 }
 
-static void meet_sample(struct met *met, const struct spe_decoder *d, const struct spe_sample *s)
+static void meet_sample(struct met_samples *met, const struct spe_decoder *d,
+			const struct spe_sample *s)
 {
 	hash_add(met, d->base + (size_t)(s->raw - d->buf));
 	for (u32 i = 0; i < s->size; i++)
@@ -51,8 +52,8 @@ static void meet_sample(struct met *met, const struct spe_decoder *d, const stru
 }
 
 /* Decode until the decoder reaches the end, or needs more bytes. */
-static enum spe_decode walk_part(struct spe_decoder *d, enum way way, struct spe_layouts *layouts,
-				 struct met *met)
+static enum spe_decode walk_part(struct spe_decoder *d, enum decode_way way,
+				 struct spe_layouts *layouts, struct met_samples *met)
 {
 	struct spe_sample sample;
 	struct spe_range range;
@@ -82,12 +83,12 @@ static enum spe_decode walk_part(struct spe_decoder *d, enum way way, struct spe
  * are passed a second time are in memory of exactly their size, so that ASan reports reads behind
  * it.
  */
-static struct met decode_in_chunks(const u8 *buf, size_t len, u32 align, enum way way, size_t cut,
-				   size_t (*next)(void))
+static struct met_samples decode_in_chunks(const u8 *buf, size_t len, u32 align,
+					   enum decode_way way, size_t cut, size_t (*next)(void))
 {
 	const struct spe_decoder_config config = { .align = align };
 	struct spe_layouts layouts = { .count = 0 };
-	struct met met = { .hash = 0 };
+	struct met_samples met = { .hash = 0 };
 	struct spe_decoder d;
 	size_t end = cut < len ? cut : len, from = 0;
 	enum spe_decode r;
@@ -120,13 +121,13 @@ static struct met decode_in_chunks(const u8 *buf, size_t len, u32 align, enum wa
 }
 
 /* Return whether the results are equal, apart from those that depend on the cuts. */
-static bool results_are_equal(const struct met *a, const struct met *b)
+static bool results_are_equal(const struct met_samples *a, const struct met_samples *b)
 {
 	return a->hash == b->hash && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger)) &&
 	       a->starts == b->starts && a->first == b->first;
 }
 
-static struct met walk_whole(const u8 *buf, size_t len, u32 align, enum way way)
+static struct met_samples walk_whole(const u8 *buf, size_t len, u32 align, enum decode_way way)
 {
 	return decode_in_chunks(buf, len, align, way, len, NULL);
 }
@@ -161,7 +162,7 @@ static struct spe_sample random_sample(void)
 	return s;
 }
 
-struct kind {
+struct window_kind {
 	u32 align;
 	u32 zeros;  /* the largest number of zeros in a gap */
 	u32 gaps;   /* one of this number of records is followed by a gap; 0: none */
@@ -170,7 +171,7 @@ struct kind {
 };
 
 /* Write records of some layouts with gaps and damage. */
-static void make_window(const struct kind *kind, u8 *buf, size_t len)
+static void make_window(const struct window_kind *kind, u8 *buf, size_t len)
 {
 	struct spe_sample samples[3];
 	size_t pos = 0, gap, n;
@@ -202,7 +203,7 @@ static void make_window(const struct kind *kind, u8 *buf, size_t len)
 	}
 }
 
-static const struct kind kinds[] = {
+static const struct window_kind kinds[] = {
 	{ .align = 64 },
 	{ .align = 0 },
 	{ .align = 64, .damage = 300 },
@@ -221,13 +222,13 @@ static void test_every_cut(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
-		const struct kind *kind = &kinds[i / 2];
+		const struct window_kind *kind = &kinds[i / 2];
 		u32 align = i & 1 ? kind->align : 0;
 		size_t len = i & 1 ? 700 : sizeof(buf);
 
 		make_window(kind, buf, len);
-		for (enum way way = 0; way < WAYS; way++) {
-			struct met whole = walk_whole(buf, len, align, way), cut;
+		for (enum decode_way way = 0; way < WAYS; way++) {
+			struct met_samples whole = walk_whole(buf, len, align, way), cut;
 
 			for (size_t at = 0; at <= len; at++) {
 				test_row("kind %zu, way %d, cut at %zu", i / 2, (int)way, at);
@@ -245,12 +246,12 @@ static void test_byte_by_byte(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
-		const struct kind *kind = &kinds[i / 2];
+		const struct window_kind *kind = &kinds[i / 2];
 
 		make_window(kind, buf, sizeof(buf));
-		for (enum way way = 0; way < WAYS; way++) {
-			struct met whole = walk_whole(buf, sizeof(buf), kind->align, way);
-			struct met cut =
+		for (enum decode_way way = 0; way < WAYS; way++) {
+			struct met_samples whole = walk_whole(buf, sizeof(buf), kind->align, way);
+			struct met_samples cut =
 				decode_in_chunks(buf, sizeof(buf), kind->align, way, 0, next_byte);
 
 			test_row("kind %zu, way %d", i / 2, (int)way);
@@ -270,12 +271,12 @@ static void test_random_cuts(void **state)
 	(void)state;
 	assert_non_null(buf);
 	for (size_t i = 0; i < 6 * ARRAY_SIZE(kinds); i++) {
-		const struct kind *kind = &kinds[i / 6];
+		const struct window_kind *kind = &kinds[i / 6];
 		size_t len = capacity - random_next() % 3000;
 
 		make_window(kind, buf, len);
-		for (enum way way = 0; way < WAYS; way++) {
-			struct met whole = walk_whole(buf, len, kind->align, way), cut;
+		for (enum decode_way way = 0; way < WAYS; way++) {
+			struct met_samples whole = walk_whole(buf, len, kind->align, way), cut;
 
 			cut = decode_in_chunks(buf, len, kind->align, way, next_any(), next_any);
 			test_row("kind %zu, round %zu, way %d", i / 6, i % 6, (int)way);
@@ -302,7 +303,7 @@ static void test_zeros_after_damage(void **state)
 {
 	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };
 	static u8 buf[2 * SPE_RESYNC_ZEROS];
-	struct met met;
+	struct met_samples met;
 
 	(void)state;
 	memset(buf, 0, sizeof(buf));

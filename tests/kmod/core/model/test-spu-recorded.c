@@ -11,13 +11,13 @@
 
 #define RECORD 64
 
-struct buffer {
+struct record_buffer {
 	uint8_t bytes[4096];
 };
 
 static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
-	struct buffer *buffer = ctx;
+	struct record_buffer *buffer = ctx;
 
 	assert_true(addr <= sizeof(buffer->bytes) && len <= sizeof(buffer->bytes) - addr);
 	memcpy(buffer->bytes + addr, data, len);
@@ -42,7 +42,7 @@ static size_t recorded_read(uint8_t *ret_bytes, size_t size)
 }
 
 /* Return the operation that makes the core write @sample. */
-static struct spe_operation operation_of(const struct spe_sample *sample)
+static struct spe_operation make_operation(const struct spe_sample *sample)
 {
 	struct spe_operation op = {
 		.pc = sample->address[SPE_ADDRESS_PC],
@@ -77,7 +77,7 @@ static void recorded_neoverse(void **state)
 	uint8_t recorded[4 * RECORD];
 	size_t len = recorded_read(recorded, sizeof(recorded));
 	struct spe_spu_config config;
-	struct buffer buffer = { 0 };
+	struct record_buffer buffer = { 0 };
 	struct spe_spu_io io = { .write = buffer_write, .ctx = &buffer };
 	struct spe_spu spu;
 
@@ -96,7 +96,7 @@ static void recorded_neoverse(void **state)
 		struct spe_sample sample;
 
 		assert_true(spe_record_decode(recorded + at, len - at, RECORD, &sample) > 0);
-		op = operation_of(&sample);
+		op = make_operation(&sample);
 		spe_spu_operate(&spu, &op);
 	}
 	assert_int_equal(spu.stats.bytes, len);

@@ -27,12 +27,13 @@ static const char *const sections[SPE_SYNDROMES] = {
 	[SPE_SYNDROME_UNKNOWN] = "reserved values",
 };
 
-struct text {
+struct table_text {
 	char bytes[TEXT_MAX];
 	size_t size;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void
+text_append(struct table_text *text, const char *format, ...)
 {
 	size_t space = sizeof(text->bytes) - text->size;
 	va_list args;
@@ -46,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 	text->size += (size_t)got;
 }
 
-static struct spe_verdict verdict_of(unsigned int ec, unsigned int code)
+static struct spe_verdict read_verdict(unsigned int ec, unsigned int code)
 {
 	return spe_syndrome_read(SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | code);
 }
@@ -57,21 +58,21 @@ static bool is_same(struct spe_verdict a, struct spe_verdict b)
 }
 
 /* Return a mask of the codes of @ec that have @verdict. */
-static uint64_t codes_of(unsigned int ec, struct spe_verdict verdict)
+static uint64_t find_codes(unsigned int ec, struct spe_verdict verdict)
 {
 	uint64_t codes = 0;
 
 	for (unsigned int code = 0; code < CODES; code++)
-		codes |= (uint64_t)is_same(verdict_of(ec, code), verdict) << code;
+		codes |= (uint64_t)is_same(read_verdict(ec, code), verdict) << code;
 	return codes;
 }
 
-static void add_codes(struct text *text, uint64_t codes)
+static void add_codes(struct table_text *text, uint64_t codes)
 {
 	const char *comma = "";
 
 	if (codes == UINT64_MAX) {
-		add(text, "any");
+		text_append(text, "any");
 		return;
 	}
 	for (unsigned int code = 0; code < CODES; code++) {
@@ -81,50 +82,51 @@ static void add_codes(struct text *text, uint64_t codes)
 			continue;
 		while (last + 1 < CODES && codes >> (last + 1) & 1)
 			last++;
-		add(text, last > code ? "%s0x%02x-0x%02x" : "%s0x%02x", comma, code, last);
+		text_append(text, last > code ? "%s0x%02x-0x%02x" : "%s0x%02x", comma, code, last);
 		comma = ", ";
 		code = last;
 	}
 }
 
 /* Add a row for each EC; adjacent ECs with the same codes share a row. */
-static void add_places(struct text *text, struct spe_verdict verdict)
+static void add_places(struct table_text *text, struct spe_verdict verdict)
 {
 	const char *semicolon = "";
 
 	for (unsigned int ec = 0; ec < CODES; ec++) {
-		uint64_t codes = codes_of(ec, verdict);
+		uint64_t codes = find_codes(ec, verdict);
 		unsigned int last = ec;
 
 		if (!codes)
 			continue;
-		while (last + 1 < CODES && codes_of(last + 1, verdict) == codes)
+		while (last + 1 < CODES && find_codes(last + 1, verdict) == codes)
 			last++;
-		add(text, last > ec ? "%s0x%02x-0x%02x: " : "%s0x%02x: ", semicolon, ec, last);
+		text_append(text, last > ec ? "%s0x%02x-0x%02x: " : "%s0x%02x: ", semicolon, ec,
+			    last);
 		add_codes(text, codes);
 		semicolon = "; ";
 		ec = last;
 	}
 }
 
-static void add_row(struct text *text, struct spe_verdict verdict)
+static void add_row(struct table_text *text, struct spe_verdict verdict)
 {
-	add(text, "| %s | ", spe_syndrome_name(verdict.class));
+	text_append(text, "| %s | ", spe_syndrome_name(verdict.class));
 	add_places(text, verdict);
-	add(text, " | %s | %s | %s |\n", verdict.suspect ? "suspect" : "valid",
+	text_append(text, " | %s | %s | %s |\n", verdict.suspect ? "suspect" : "valid",
 	    verdict.action >= SPE_ACTION_STOP_CPU ? "stops" : "continues", sections[verdict.class]);
 }
 
-static void table_make(struct text *text)
+static void table_make(struct table_text *text)
 {
 	struct spe_verdict seen[SPE_SYNDROMES * 4];
 	size_t count = 0;
 
 	text->size = 0;
-	add(text,
+	text_append(text,
 	    "| event | EC: BSC or FSC | window | CPU | where |\n| --- | --- | --- | --- | --- |\n");
 	for (unsigned int n = 0; n < CODES * CODES; n++) {
-		struct spe_verdict verdict = verdict_of(n / CODES, n % CODES);
+		struct spe_verdict verdict = read_verdict(n / CODES, n % CODES);
 		bool known = false;
 
 		for (size_t i = 0; i < count; i++)
@@ -138,7 +140,7 @@ static void table_make(struct text *text)
 	}
 }
 
-static int table_compare(const char *path, const struct text *text)
+static int table_compare(const char *path, const struct table_text *text)
 {
 	static char page[1 << 18];
 	FILE *file = fopen(path, "r");
@@ -167,7 +169,7 @@ static int table_compare(const char *path, const struct text *text)
 
 int main(int argc, char **argv)
 {
-	static struct text text;
+	static struct table_text text;
 
 	table_make(&text);
 	if (argc > 1)

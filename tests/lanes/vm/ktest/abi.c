@@ -484,7 +484,7 @@ static void order_of_commands(void)
 }
 
 /* START @session from a process without capabilities. Return: errno. */
-static int nobody_starts(int session)
+static int unprivileged_user_starts(int session)
 {
 	pid_t child = fork();
 	int status;
@@ -508,14 +508,14 @@ static void handed_out_session_yields(void)
 	struct kring ring;
 
 	kring_open(handed, 0, &ring);
-	check(!nobody_starts(handed));
-	check(nobody_starts(host) == EBUSY);
+	check(!unprivileged_user_starts(handed));
+	check(unprivileged_user_starts(host) == EBUSY);
 	check(!ioctl(host, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
 	check(kring_stats(&ring).state == SPEPROF_RING_IDLE);
-	check(nobody_starts(handed) == EBUSY);
+	check(unprivileged_user_starts(handed) == EBUSY);
 	check_errno(ioctl(handed, SPEPROF_SESSION_START, 0), EBUSY);
 	check(!ioctl(host, SPEPROF_SESSION_STOP, 0));
-	check(!nobody_starts(handed));
+	check(!unprivileged_user_starts(handed));
 }
 
 static void maps_are_bounded(void)

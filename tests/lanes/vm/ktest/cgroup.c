@@ -28,7 +28,7 @@ static void view_read(struct kview *view, uint64_t records)
 }
 
 /* Drop all samples so far. */
-static void view_forget(struct kview *view)
+static void view_clear_seen(struct kview *view)
 {
 	check(!ioctl(view->ring.fd, SPEPROF_RING_FLUSH, 0), "%s", strerror(errno));
 	kring_read(&view->ring, &view->tally);
@@ -247,15 +247,15 @@ static void sessions_exclude_each_other(void)
 /* ---- Which session gets a record --------------------------------------------------- */
 
 /* CPU time of the tasks of a cgroup, and enabled time of a ring, at the same moment */
-struct spent {
+struct cpu_time_spent {
 	uint64_t used_before;
 	uint64_t enabled;
 	uint64_t used_after;
 };
 
-static struct spent spent_now(const struct kcgroup *cgroup, const struct kring *ring)
+static struct cpu_time_spent spent_now(const struct kcgroup *cgroup, const struct kring *ring)
 {
-	struct spent spent = { .used_before = kcgroup_usage_us(cgroup) * 1000 };
+	struct cpu_time_spent spent = { .used_before = kcgroup_usage_us(cgroup) * 1000 };
 
 	spent.enabled = enabled_ns(ring);
 	spent.used_after = kcgroup_usage_us(cgroup) * 1000;
@@ -266,7 +266,7 @@ static struct spent spent_now(const struct kcgroup *cgroup, const struct kring *
  * Check that enabled time is the time of the tasks, including that of the scheduler. Reads are
  * delayed in a guest that gets little CPU time.
  */
-static void spent_check(const struct spent *from, const struct spent *to)
+static void spent_check(const struct cpu_time_spent *from, const struct cpu_time_spent *to)
 {
 	uint64_t enabled = to->enabled - from->enabled;
 	uint64_t least = to->used_before - from->used_after;
@@ -285,7 +285,7 @@ static void only_its_tasks_are_sampled(void)
 	for (cpu = 0; cpu <= last; cpu += last ? last : 1) {
 		struct speprof_ring_stats stats;
 		struct kcgroup in, out;
-		struct spent from, to;
+		struct cpu_time_spent from, to;
 		struct kview view;
 
 		kcgroup_make(&in, "in");
@@ -422,23 +422,23 @@ static void tasks_move_between_cgroups(void)
 		 */
 		check(kcgroup_move(&b, mover));
 		ksleep_ms(5);
-		view_forget(&in_a);
-		view_forget(&in_b);
+		view_clear_seen(&in_a);
+		view_clear_seen(&in_b);
 		view_read(&in_b, 50);
 		check(in_b.tally.seen[mover]);
 		kring_read(&in_a.ring, &in_a.tally);
 		check(!in_a.tally.seen[mover]);
 		check(kcgroup_move(&out, mover));
 		ksleep_ms(5);
-		view_forget(&in_a);
-		view_forget(&in_b);
+		view_clear_seen(&in_a);
+		view_clear_seen(&in_b);
 		view_read(&in_b, 5);
 		kring_read(&in_a.ring, &in_a.tally);
 		check(!in_a.tally.seen[mover] && !in_b.tally.seen[mover]);
 		check(kcgroup_move(&a, mover));
 		ksleep_ms(5);
-		view_forget(&in_a);
-		view_forget(&in_b);
+		view_clear_seen(&in_a);
+		view_clear_seen(&in_b);
 		view_read(&in_a, 50);
 		check(in_a.tally.seen[mover]);
 		kring_read(&in_b.ring, &in_b.tally);
@@ -466,22 +466,22 @@ static void sets_change_while_sampling(void)
 	in_b = kwork_start(&b, 0, KWORK_SLEEP, 1);
 	kview_begin(&view, &a, 0, BOTH_LEVELS, KTEST_INTERVAL);
 	for (i = 0; i < 5; i++) {
-		view_forget(&view);
+		view_clear_seen(&view);
 		view_read(&view, 50);
 		check(view.tally.seen[in_a] && !view.tally.seen[in_b]);
 		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
 		/* Filters can be changed in any state of the ring. */
 		sampling.interval = KTEST_INTERVAL + 256 * i;
 		check(!ioctl(view.session, SPEPROF_SESSION_SAMPLE, &sampling));
-		view_forget(&view);
+		view_clear_seen(&view);
 		view_read(&view, 500);
 		check(view.tally.seen[in_a] && view.tally.seen[in_b]);
 		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REMOVE, &a, 1));
-		view_forget(&view);
+		view_clear_seen(&view);
 		view_read(&view, 50);
 		check(!view.tally.seen[in_a] && view.tally.seen[in_b]);
 		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
-		view_forget(&view);
+		view_clear_seen(&view);
 		uint64_t records = view.tally.ledger.records;
 		ksleep_ms(60);
 		check(kwait_state(&view.ring, SPEPROF_RING_PARKED));
@@ -494,7 +494,7 @@ static void sets_change_while_sampling(void)
 	kcgroup_remove(&b);
 }
 
-static void event_is_gone(struct kring *ring, uint64_t id, uint32_t left)
+static void cgroup_event_check(struct kring *ring, uint64_t id, uint32_t left)
 {
 	const struct speprof_event *event;
 	unsigned int i;
@@ -522,7 +522,7 @@ static void removed_cgroups_are_reported(void)
 	check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
 	view_read(&view, 100);
 	kcgroup_remove(&a);
-	event_is_gone(&view.ring, id_a, 1);
+	cgroup_event_check(&view.ring, id_a, 1);
 	/*
 	 * The session continues with the remaining cgroup, then without cgroups, then with a new
 	 * one.
@@ -530,7 +530,7 @@ static void removed_cgroups_are_reported(void)
 	kwork_start(&b, 0, KWORK_SLEEP, 1);
 	view_read(&view, 100);
 	kcgroup_remove(&b);
-	event_is_gone(&view.ring, id_b, 0);
+	cgroup_event_check(&view.ring, id_b, 0);
 	check(kwait_state(&view.ring, SPEPROF_RING_PARKED));
 	kcgroup_make(&a, "a");
 	kwork_start(&a, 0, KWORK_SLEEP, 1);

@@ -22,30 +22,30 @@
 #define OF_B 2
 #define OF_C 4
 
-struct side {
+struct stressed_session {
 	int session;
 	uint8_t groups;
 	struct kring rings[CPUS_MAX];
 	struct ktally tallies[CPUS_MAX];
 };
 
-struct stress {
+struct cgroup_stress {
 	struct kcgroup a, b, c, out;
-	struct side in_a, in_b;
+	struct stressed_session in_a, in_b;
 	pid_t movers[3];
 	unsigned int cpus;
 	uint64_t end;
 };
 
-static bool is_running(const struct stress *stress)
+static bool is_running(const struct cgroup_stress *stress)
 {
-	return know_ns() < stress->end;
+	return kclock_ns() < stress->end;
 }
 
 /* Move tasks from a to b and to a cgroup without a session, whatever they are doing. */
 static void *stress_move(void *arg)
 {
-	struct stress *stress = arg;
+	struct cgroup_stress *stress = arg;
 	const struct kcgroup *const ways[] = { &stress->a, &stress->b, &stress->out };
 	unsigned int n;
 
@@ -59,7 +59,7 @@ static void *stress_move(void *arg)
 /* Create and remove cgroups below a, in the set of its session. */
 static void *stress_make(void *arg)
 {
-	struct stress *stress = arg;
+	struct cgroup_stress *stress = arg;
 
 	while (is_running(stress)) {
 		struct kcgroup below;
@@ -78,7 +78,7 @@ static void *stress_make(void *arg)
 
 static void *stress_sets(void *arg)
 {
-	struct stress *stress = arg;
+	struct cgroup_stress *stress = arg;
 	const struct kcgroup both[] = { stress->b, stress->c };
 
 	while (is_running(stress)) {
@@ -100,7 +100,7 @@ static void *stress_sets(void *arg)
 
 static void *stress_sample(void *arg)
 {
-	struct stress *stress = arg;
+	struct cgroup_stress *stress = arg;
 	struct speprof_sampling sampling = ksampling();
 
 	while (is_running(stress)) {
@@ -114,7 +114,7 @@ static void *stress_sample(void *arg)
 
 static void *stress_hotplug(void *arg)
 {
-	struct stress *stress = arg;
+	struct cgroup_stress *stress = arg;
 	bool on = false;
 
 	while (is_running(stress)) {
@@ -129,7 +129,7 @@ static void *stress_hotplug(void *arg)
 /* Kill a process with a session of its own at a random moment. */
 static void *stress_kill(void *arg)
 {
-	struct stress *stress = arg;
+	struct cgroup_stress *stress = arg;
 
 	while (is_running(stress)) {
 		pid_t owner = fork();
@@ -148,8 +148,8 @@ static void *stress_kill(void *arg)
 	return NULL;
 }
 
-static void side_begin(struct stress *stress, struct side *side, const struct kcgroup *cgroup,
-		       uint8_t groups)
+static void side_begin(struct cgroup_stress *stress, struct stressed_session *side,
+		       const struct kcgroup *cgroup, uint8_t groups)
 {
 	struct speprof_session_config config = ksession_config();
 	unsigned int cpu;
@@ -166,7 +166,7 @@ static void side_begin(struct stress *stress, struct side *side, const struct kc
 	check(!ioctl(side->session, SPEPROF_SESSION_START, 0));
 }
 
-static void side_read(struct stress *stress, struct side *side)
+static void side_read(struct cgroup_stress *stress, struct stressed_session *side)
 {
 	unsigned int cpu;
 
@@ -177,7 +177,8 @@ static void side_read(struct stress *stress, struct side *side)
 	}
 }
 
-static uint64_t side_end(struct stress *stress, struct side *side, const uint8_t *groups)
+static uint64_t side_end(struct cgroup_stress *stress, struct stressed_session *side,
+			 const uint8_t *groups)
 {
 	uint64_t records = 0;
 	unsigned int cpu;
@@ -198,7 +199,7 @@ static uint64_t side_end(struct stress *stress, struct side *side, const uint8_t
 	return records;
 }
 
-static void workers_start(struct stress *stress)
+static void workers_start(struct cgroup_stress *stress)
 {
 	unsigned int cpu = stress->cpus - 1;
 
@@ -218,7 +219,7 @@ static void cgroups_under_stress(void)
 {
 	static void *(*const parts[])(void *) = { stress_move,	 stress_make,	 stress_sets,
 						  stress_sample, stress_hotplug, stress_kill };
-	struct stress stress = { .cpus = kcpus() < CPUS_MAX ? kcpus() : CPUS_MAX };
+	struct cgroup_stress stress = { .cpus = kcpus() < CPUS_MAX ? kcpus() : CPUS_MAX };
 	uint8_t *groups = kwork_groups();
 	pthread_t threads[ARRAY_SIZE(parts)];
 	size_t i;
@@ -230,7 +231,7 @@ static void cgroups_under_stress(void)
 	workers_start(&stress);
 	side_begin(&stress, &stress.in_a, &stress.a, OF_A);
 	side_begin(&stress, &stress.in_b, &stress.b, OF_B | OF_C);
-	stress.end = know_ns() + STRESS_MS * 1000000ULL;
+	stress.end = kclock_ns() + STRESS_MS * 1000000ULL;
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		check(!pthread_create(&threads[i], NULL, parts[i], &stress));
 	while (is_running(&stress)) {

@@ -15,13 +15,13 @@
 #define ROUNDS 5
 
 /* Two processes on CPU 0 that wake each other through pipes: each round is two switches */
-struct pair {
+struct switching_pair {
 	pid_t other;
 	int there[2];
 	int back[2];
 };
 
-static void pair_begin(struct pair *pair)
+static void pair_begin(struct switching_pair *pair)
 {
 	char byte;
 
@@ -38,7 +38,7 @@ static void pair_begin(struct pair *pair)
 	_exit(0);
 }
 
-static void pair_end(struct pair *pair)
+static void pair_end(struct switching_pair *pair)
 {
 	kburn_end(pair->other);
 	close(pair->there[0]);
@@ -49,15 +49,15 @@ static void pair_end(struct pair *pair)
 
 static int compare_costs(const void *a, const void *b)
 {
-	const struct cost *x = a, *y = b;
+	const struct sampling_cost *x = a, *y = b;
 
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
 /* Measure several rounds. Return: the median cost of a switch. */
-static struct cost pair_measure(const struct pair *pair)
+static struct sampling_cost pair_measure(const struct switching_pair *pair)
 {
-	struct cost rounds[ROUNDS];
+	struct sampling_cost rounds[ROUNDS];
 	unsigned int round, n;
 	char byte = 0;
 
@@ -74,17 +74,18 @@ static struct cost pair_measure(const struct pair *pair)
 }
 
 /* Describe a session that never takes a sample, so that only the cost of a switch is measured. */
-static struct cost_request request_of(const struct kcgroup *cgroup, bool kernel)
+static struct cost_request make_request(const struct kcgroup *cgroup, bool kernel)
 {
 	return (struct cost_request){ .cgroup = cgroup, .kernel = kernel, .interval = 0xffffff00 };
 }
 
 /* Measure with one or two sessions of a cgroup each; if both are NULL, with none. */
-static void cost_of(const struct cost_driver *driver, const char *what, const struct pair *pair,
-		    const struct cost_request *first, const struct cost_request *second, double *base)
+static void measure_cost(const struct cost_driver *driver, const char *what,
+			 const struct switching_pair *pair, const struct cost_request *first,
+			 const struct cost_request *second, double *base)
 {
 	struct cost_source a, b;
-	struct cost cost;
+	struct sampling_cost cost;
 
 	check(!first || !driver->open(first, &a));
 	if (second && driver->open(second, &b)) {
@@ -103,17 +104,17 @@ static void cost_of(const struct cost_driver *driver, const char *what, const st
 		driver->close(&b);
 }
 
-static void switches_cost_of(const struct cost_driver *driver)
+static void measure_switches(const struct cost_driver *driver)
 {
 	struct kcgroup a, b, elsewhere;
-	struct cost_request all = request_of(NULL, true), other;
+	struct cost_request all = make_request(NULL, true), other;
 	double base = 0;
-	struct pair pair;
+	struct switching_pair pair;
 
 	kcgroup_make(&a, "a");
 	kcgroup_make(&b, "b");
 	kcgroup_make(&elsewhere, "elsewhere");
-	other = request_of(&elsewhere, true);
+	other = make_request(&elsewhere, true);
 	pair_begin(&pair);
 	/*
 	 * Wait until the work after boot and module loading has finished, which takes no CPU time
@@ -121,37 +122,39 @@ static void switches_cost_of(const struct cost_driver *driver)
 	 */
 	ksleep_ms(3000);
 	check(kcgroup_move(&a, getpid()) && kcgroup_move(&b, pair.other));
-	cost_of(driver, "no session samples", &pair, NULL, NULL, &base);
-	cost_of(driver, "the whole machine is sampled", &pair, &all, NULL, &base);
-	cost_of(driver, "other cgroups are", &pair, &other, NULL, &base);
+	measure_cost(driver, "no session samples", &pair, NULL, NULL, &base);
+	measure_cost(driver, "the whole machine is sampled", &pair, &all, NULL, &base);
+	measure_cost(driver, "other cgroups are", &pair, &other, NULL, &base);
 	for (int kernel = 0; kernel < 2; kernel++) {
-		struct cost_request of_a = request_of(&a, kernel), of_b = request_of(&b, kernel);
+		struct cost_request of_a = make_request(&a, kernel),
+				    of_b = make_request(&b, kernel);
 
 		printf("# sampling %s:\n", kernel ? "EL0 and EL1" : "EL0");
 		check(kcgroup_move(&a, pair.other));
-		cost_of(driver, "both tasks of one cgroup are", &pair, &of_a, NULL, &base);
+		measure_cost(driver, "both tasks of one cgroup are", &pair, &of_a, NULL, &base);
 		check(kcgroup_move(&b, pair.other));
-		cost_of(driver, "one task is sampled, the other is not", &pair, &of_a, NULL, &base);
-		cost_of(driver, "each by a session of its own: handover", &pair, &of_a, &of_b,
-			&base);
+		measure_cost(driver, "one task is sampled, the other is not", &pair, &of_a, NULL,
+			     &base);
+		measure_cost(driver, "each by a session of its own: handover", &pair, &of_a, &of_b,
+			     &base);
 	}
 	pair_end(&pair);
 }
 
 static void switches_cost(void)
 {
-	switches_cost_of(&cost_ours);
+	measure_switches(&cost_ours);
 }
 
 static void peer_switches_cost(void)
 {
-	switches_cost_of(&cost_perf);
+	measure_switches(&cost_perf);
 }
 
 /* Keep an event of the kernel's own driver open until this process is killed. */
 static void peer_holds(void)
 {
-	struct cost_request request = request_of(NULL, true);
+	struct cost_request request = make_request(NULL, true);
 	struct cost_source source;
 
 	check(!cost_perf.open(&request, &source));

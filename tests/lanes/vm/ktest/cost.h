@@ -19,10 +19,10 @@ struct cost_mark {
 };
 
 /**
- * struct cost - the mean cost of one operation; counters that exist only with speprof_trap.ko are 0
- * without it
+ * struct sampling_cost - the mean cost of one operation. Counters that only speprof_trap.ko provides
+ * are 0 if it is not loaded
  */
-struct cost {
+struct sampling_cost {
 	double ns;
 	double accesses;	/* number of MRS and MSR of SPU registers */
 	double records;		/* number of records that the SPU wrote */
@@ -31,7 +31,7 @@ struct cost {
 struct cost_mark cost_begin(void);
 
 /** cost_end() - return the cost since @mark, on the CPU of cost_begin(), divided by @count */
-struct cost cost_end(const struct cost_mark *mark, double count);
+struct sampling_cost cost_end(const struct cost_mark *mark, double count);
 
 /** cost_pin() - pin this process to CPU 0 */
 void cost_pin(void);

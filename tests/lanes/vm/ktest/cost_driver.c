@@ -71,17 +71,17 @@ struct cost_mark cost_begin(void)
 	struct cost_mark mark;
 
 	accesses_read(&mark);
-	mark.ns = know_ns();
+	mark.ns = kclock_ns();
 	return mark;
 }
 
-struct cost cost_end(const struct cost_mark *mark, double count)
+struct sampling_cost cost_end(const struct cost_mark *mark, double count)
 {
-	uint64_t ns = know_ns() - mark->ns;
+	uint64_t ns = kclock_ns() - mark->ns;
 	struct cost_mark now;
 
 	accesses_read(&now);
-	return (struct cost){
+	return (struct sampling_cost){
 		.ns = ((double)ns - (double)(now.access_ns - mark->access_ns)) / count,
 		.accesses = (double)(now.accesses - mark->accesses) / count,
 		.records = (double)(now.records - mark->records) / count,

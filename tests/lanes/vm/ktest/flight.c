@@ -15,14 +15,14 @@
 
 #define RING (64 << 10)
 
-struct flight {
+struct flight_session {
 	int session;
 	pid_t child;
 	struct kring ring;
 	uint8_t *bytes;
 };
 
-static void flight_begin(struct flight *flight, uint64_t watermark)
+static void flight_begin(struct flight_session *flight, uint64_t watermark)
 {
 	struct speprof_session_config config = ksession_config();
 
@@ -30,7 +30,7 @@ static void flight_begin(struct flight *flight, uint64_t watermark)
 	config.ring_size = RING;
 	config.watermark = watermark;
 	config.event_slots = 16;
-	*flight = (struct flight){
+	*flight = (struct flight_session){
 		.session = ksession_new(&config),
 		.child = kburn(0),
 		.bytes = malloc(RING),
@@ -39,7 +39,7 @@ static void flight_begin(struct flight *flight, uint64_t watermark)
 	check(!ioctl(flight->session, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
 }
 
-static void flight_end(struct flight *flight)
+static void flight_end(struct flight_session *flight)
 {
 	kburn_end(flight->child);
 	kring_close(&flight->ring);
@@ -53,7 +53,7 @@ static uint64_t load_word(const __u64 *word)
 }
 
 /* Wait until the ring was overwritten @laps times. */
-static void wait_laps(const struct flight *flight, unsigned int laps)
+static void wait_laps(const struct flight_session *flight, unsigned int laps)
 {
 	uint64_t until = load_word(&flight->ring.control->head) + (uint64_t)laps * RING;
 
@@ -62,7 +62,7 @@ static void wait_laps(const struct flight *flight, unsigned int laps)
 }
 
 /* Copy a range that may wrap around the end of the ring. */
-static void copy_out(const struct flight *flight, uint64_t from, uint64_t to)
+static void copy_out(const struct flight_session *flight, uint64_t from, uint64_t to)
 {
 	uint64_t offset = from % RING, size = to - from;
 	uint64_t first = size < RING - offset ? size : RING - offset;
@@ -76,8 +76,8 @@ static void copy_out(const struct flight *flight, uint64_t from, uint64_t to)
  * Check that the bytes from @from to @to, in a copy that starts at @base, are complete consecutive
  * windows.
  */
-static void check_windows(const struct flight *flight, uint64_t base, uint64_t from, uint64_t to,
-			  struct ktally *tally)
+static void check_windows(const struct flight_session *flight, uint64_t base, uint64_t from,
+			  uint64_t to, struct ktally *tally)
 {
 	struct speprof_window window;
 
@@ -95,12 +95,12 @@ static struct speprof_snapshot snapshot_take(int fd, uint64_t max_bytes)
 	struct speprof_snapshot snapshot = { .size = sizeof(snapshot), .max_bytes = max_bytes };
 
 	check(!ioctl(fd, SPEPROF_RING_SNAPSHOT, &snapshot), "%s", strerror(errno));
-	check(snapshot.start < snapshot.end && snapshot.time_ns <= know_ns());
+	check(snapshot.start < snapshot.end && snapshot.time_ns <= kclock_ns());
 	check(snapshot.end - snapshot.start <= (max_bytes ? max_bytes : RING / 2));
 	return snapshot;
 }
 
-static int ring_again(const struct flight *flight)
+static int ring_reopen(const struct flight_session *flight)
 {
 	struct speprof_ring_open open = { .size = sizeof(open), .flags = SPEPROF_RING_NONBLOCK };
 	int fd = ioctl(flight->session, SPEPROF_RING_OPEN, &open);
@@ -114,7 +114,7 @@ static int ring_again(const struct flight *flight)
 /*
  * Stop, and check that each byte ever written was overwritten, is in a snapshot, or is in the ring.
  */
-static void books_close(struct flight *flight)
+static void check_ledgers(struct flight_session *flight)
 {
 	struct speprof_ring_stats stats;
 	struct ktally tally;
@@ -140,20 +140,20 @@ static void books_close(struct flight *flight)
 static void full_ring_is_overwritten(void)
 {
 	struct speprof_ring_stats stats;
-	struct flight flight;
+	struct flight_session flight;
 
 	flight_begin(&flight, 8192);
 	wait_laps(&flight, 4);
 	check(flight.ring.control->oldest > 0);
 	check_errno(read(flight.ring.fd, flight.bytes, RING), EINVAL);
-	books_close(&flight);
+	check_ledgers(&flight);
 	stats = kring_stats(&flight.ring);
 	check(stats.overwritten_bytes > 2 * RING && (stats.overwritten_records > 1000 || !kcounts()));
 	check(!stats.state_ns[SPEPROF_RING_FULL] && !stats.claimed_bytes);
 	/* After a start the recorder continues at its position. */
 	check(!ioctl(flight.session, SPEPROF_SESSION_START, 0));
 	wait_laps(&flight, 2);
-	books_close(&flight);
+	check_ledgers(&flight);
 	flight_end(&flight);
 }
 
@@ -162,7 +162,7 @@ static void racing_reader_is_notified(void)
 {
 	unsigned int raced = 0, whole = 0, round;
 	struct ktally tally;
-	struct flight flight;
+	struct flight_session flight;
 
 	flight_begin(&flight, 4096);
 	wait_laps(&flight, 1);
@@ -182,7 +182,7 @@ static void racing_reader_is_notified(void)
 		raced += after != oldest;
 		whole += tally.windows > 0;
 	}
-	books_close(&flight);
+	check_ledgers(&flight);
 	flight_end(&flight);
 }
 
@@ -190,7 +190,7 @@ static void old_events_are_overwritten(void)
 {
 	const struct speprof_event *event;
 	struct speprof_ring_stats stats;
-	struct flight flight;
+	struct flight_session flight;
 	uint64_t seq;
 
 	flight_begin(&flight, 8192);
@@ -219,7 +219,7 @@ static void snapshot_does_not_change(void)
 	uint8_t *before = malloc(RING);
 	struct speprof_ring_stats stats;
 	struct ktally tally;
-	struct flight flight;
+	struct flight_session flight;
 
 	flight_begin(&flight, 4096);
 	wait_laps(&flight, 1);
@@ -240,7 +240,7 @@ static void snapshot_does_not_change(void)
 		check_errno(ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0), ENOENT);
 	}
 	check(!kring_stats(&flight.ring).snapshots);
-	books_close(&flight);
+	check_ledgers(&flight);
 	check(!kring_stats(&flight.ring).state_ns[SPEPROF_RING_FULL]);
 	flight_end(&flight);
 	free(before);
@@ -251,11 +251,11 @@ static void two_snapshots_are_independent(void)
 	struct speprof_snapshot first, second;
 	struct speprof_ring_stats stats;
 	struct ktally tallies[2];
-	struct flight flight;
+	struct flight_session flight;
 	int other;
 
 	flight_begin(&flight, 4096);
-	other = ring_again(&flight);
+	other = ring_reopen(&flight);
 	wait_laps(&flight, 1);
 	first = snapshot_take(flight.ring.fd, RING / 4);
 	second = snapshot_take(other, RING / 2);
@@ -287,7 +287,7 @@ static void two_snapshots_are_independent(void)
 	other = dup(flight.ring.fd);
 	check(!ioctl(other, SPEPROF_RING_RELEASE, 0));
 	check(!kring_stats(&flight.ring).snapshots);
-	books_close(&flight);
+	check_ledgers(&flight);
 	flight_end(&flight);
 }
 
@@ -301,7 +301,7 @@ static void snapshots_can_fill_the_ring(void)
 	struct speprof_snapshot snapshot;
 	const struct speprof_event *event;
 	struct ktally tally;
-	struct flight flight;
+	struct flight_session flight;
 
 	flight_begin(&flight, 4096);
 	wait_laps(&flight, 1);
@@ -323,7 +323,7 @@ static void snapshots_can_fill_the_ring(void)
 	event = kring_event(&flight.ring);
 	check(event && event->type == SPEPROF_EVENT_STATE && event->arg1 == SPEPROF_RING_ARMED);
 	wait_laps(&flight, 1);
-	books_close(&flight);
+	check_ledgers(&flight);
 	flight_end(&flight);
 }
 
@@ -333,14 +333,14 @@ static void snapshots_can_fill_the_ring(void)
  */
 static void killed_holder_releases(void)
 {
-	struct flight flight;
+	struct flight_session flight;
 	pid_t holder;
 
 	flight_begin(&flight, 4096);
 	wait_laps(&flight, 1);
 	holder = fork();
 	if (!holder) {
-		snapshot_take(ring_again(&flight), UINT64_MAX);
+		snapshot_take(ring_reopen(&flight), UINT64_MAX);
 		pause();
 		_exit(0);
 	}
@@ -359,7 +359,7 @@ static void snapshots_are_checked(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
-	struct flight flight;
+	struct flight_session flight;
 	struct kring stream;
 	int session, others[9], i;
 
@@ -393,8 +393,8 @@ static void snapshots_are_checked(void)
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, NULL), EFAULT);
 	check(!kring_stats(&flight.ring).snapshots);
 	for (i = 0; i < 8; i++)
-		snapshot_take(others[i] = ring_again(&flight), 0);
-	others[i] = ring_again(&flight);
+		snapshot_take(others[i] = ring_reopen(&flight), 0);
+	others[i] = ring_reopen(&flight);
 	snapshot = (struct speprof_snapshot){ .size = sizeof(snapshot) };
 	check_errno(ioctl(others[i], SPEPROF_RING_SNAPSHOT, &snapshot), ENOSPC);
 	check(kring_stats(&flight.ring).snapshots == 8);
@@ -407,7 +407,7 @@ static void snapshots_are_checked(void)
 	check(!ioctl(flight.session, SPEPROF_SESSION_START, 0));
 	wait_laps(&flight, 2);
 	check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
-	books_close(&flight);
+	check_ledgers(&flight);
 	flight_end(&flight);
 }
 
@@ -457,7 +457,7 @@ static void uring_snapshots(void)
 {
 	struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
 	struct io_uring uring;
-	struct flight flight;
+	struct flight_session flight;
 	int fd;
 
 	check(!io_uring_queue_init(8, &uring, 0));

@@ -13,17 +13,17 @@
 #include "codec/registers.h"
 
 /* Counters of a CPU in speprof_trap.ko, from its parameter stats */
-struct truth {
+struct spu_truth {
 	unsigned long long written;
 	unsigned long long bytes;
 	unsigned long long cut;
 	unsigned long long sleeps;
 };
 
-static struct truth truth_read(unsigned int cpu)
+static struct spu_truth truth_read(unsigned int cpu)
 {
 	FILE *file = fopen("/sys/module/speprof_trap/parameters/stats", "re");
-	struct truth truth = { 0 };
+	struct spu_truth truth = { 0 };
 	bool found = false;
 	char line[512];
 
@@ -38,7 +38,7 @@ static struct truth truth_read(unsigned int cpu)
 	return truth;
 }
 
-static void trap_order(const char *name, unsigned int cpu)
+static void trap_set_parameter(const char *name, unsigned int cpu)
 {
 	char path[80], text[16];
 
@@ -48,39 +48,39 @@ static void trap_order(const char *name, unsigned int cpu)
 }
 
 /* A session on one CPU, and the SPU's counters at its start */
-struct stage {
+struct truth_stage {
 	int session;
 	pid_t child;
 	struct kring ring;
 	struct ktally tally;
-	struct truth before;
+	struct spu_truth before;
 };
 
-static void stage_begin(struct stage *stage, unsigned int cpu)
+static void stage_begin(struct truth_stage *stage, unsigned int cpu)
 {
 	struct speprof_session_config config = ksession_config();
 
-	*stage = (struct stage){ .before = truth_read(cpu) };
+	*stage = (struct truth_stage){ .before = truth_read(cpu) };
 	stage->session = ksession_new(&config);
 	stage->child = kburn(cpu);
 	kring_open(stage->session, cpu, &stage->ring);
 	check(!ioctl(stage->session, SPEPROF_SESSION_START, 0));
 }
 
-static void stage_read(struct stage *stage, unsigned int ms)
+static void stage_read(struct truth_stage *stage, unsigned int ms)
 {
-	uint64_t end = know_ns() + ms * 1000000ULL;
+	uint64_t end = kclock_ns() + ms * 1000000ULL;
 
-	while (know_ns() < end) {
+	while (kclock_ns() < end) {
 		kring_read(&stage->ring, &stage->tally);
 		ksleep_ms(5);
 	}
 }
 
 /* Check the counters of bytes and records, from the SPU to the decoder. */
-static void stage_end(struct stage *stage)
+static void stage_end(struct truth_stage *stage)
 {
-	struct truth after;
+	struct spu_truth after;
 
 	check(!ioctl(stage->session, SPEPROF_SESSION_STOP, 0));
 	kring_read(&stage->ring, &stage->tally);
@@ -102,7 +102,7 @@ static void ledgers_agree_with_the_spu(void)
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < kcpus(); cpu++) {
-		struct stage stage;
+		struct truth_stage stage;
 
 		stage_begin(&stage, cpu);
 		while (stage.tally.ledger.records < 500)
@@ -117,14 +117,14 @@ static void ledgers_agree_with_the_spu(void)
  */
 static void power_is_lost_and_restored(void)
 {
-	struct stage stage;
+	struct truth_stage stage;
 	unsigned int i;
 
 	stage_begin(&stage, 0);
 	for (i = 0; i < 30; i++) {
 		uint64_t records;
 
-		trap_order("sleep", 0);
+		trap_set_parameter("sleep", 0);
 		records = stage.tally.ledger.records;
 		while (stage.tally.ledger.records < records + 20)
 			stage_read(&stage, 10);
@@ -140,7 +140,7 @@ static void sources_survive_power_loss(void)
 {
 	struct speprof_sampling sampling = ksampling();
 	struct ktally before;
-	struct stage stage;
+	struct truth_stage stage;
 	unsigned int i;
 
 	stage_begin(&stage, 0);
@@ -153,7 +153,7 @@ static void sources_survive_power_loss(void)
 	for (i = 0; i < 10; i++) {
 		uint64_t records = stage.tally.ledger.records;
 
-		trap_order("sleep", 0);
+		trap_set_parameter("sleep", 0);
 		while (stage.tally.ledger.records < records + 20)
 			stage_read(&stage, 10);
 	}
@@ -206,7 +206,7 @@ static void spurious_interrupts_are_ignored(void)
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	before = count_interrupts();
 	for (i = 0; i < 100; i++)
-		trap_order("spurious", 0);
+		trap_set_parameter("spurious", 0);
 	for (i = 0; i < 100 && count_interrupts() < before + 90; i++)
 		ksleep_ms(10);
 	check(count_interrupts() >= before + 90, "%llu", count_interrupts() - before);
@@ -216,7 +216,7 @@ static void spurious_interrupts_are_ignored(void)
 	close(session);
 	/* Do the same without a session. */
 	for (i = 0; i < 10; i++)
-		trap_order("spurious", 0);
+		trap_set_parameter("spurious", 0);
 }
 
 /*
@@ -331,7 +331,7 @@ static void rings_are_of_their_node(void)
 }
 
 /* Leave a session running when this program ends, to test the shutdown of the system. */
-static void left_running(void)
+static void session_is_left_running(void)
 {
 	struct speprof_session_config config = ksession_config();
 	int session = ksession_new(&config);
@@ -348,11 +348,12 @@ static void left_running(void)
 const struct ktest ktests_hardware[] = {
 	{ "ledgers-agree-with-the-spu", ledgers_agree_with_the_spu, .hardware = true },
 	{ "power-is-lost-and-restored", power_is_lost_and_restored, .hardware = true },
-	{ "sources-survive-power-loss", sources_survive_power_loss, .on_request = true, .hardware = true },
+	{ "sources-survive-power-loss", sources_survive_power_loss, .on_request = true,
+	  .hardware = true },
 	{ "spurious-interrupts-are-ignored", spurious_interrupts_are_ignored, .hardware = true },
 	{ "cpus-may-differ", cpus_may_differ, .on_request = true },
 	{ "rings-are-of-their-node", rings_are_of_their_node, .on_request = true },
 	{ "record-raw", record_raw, .on_request = true },
-	{ "left-running", left_running, .on_request = true },
+	{ "left-running", session_is_left_running, .on_request = true },
 	{ 0 },
 };

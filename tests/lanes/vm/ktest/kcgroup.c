@@ -99,9 +99,9 @@ static void work_announce(uint8_t groups)
 
 static void work_for_us(uint64_t us)
 {
-	uint64_t end = know_ns() + us * 1000;
+	uint64_t end = kclock_ns() + us * 1000;
 
-	while (know_ns() < end)
+	while (kclock_ns() < end)
 		;
 }
 

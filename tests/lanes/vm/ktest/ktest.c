@@ -236,12 +236,12 @@ static void window_check(const struct speprof_window *window, unsigned int cpu, 
 	check(window->cpu == cpu);
 	check(window->backend == kbackend());
 	check(window->clock == SPEPROF_CLOCK_MONOTONIC);
-	check(window->start_ns <= window->end_ns && window->end_ns <= know_ns());
+	check(window->start_ns <= window->end_ns && window->end_ns <= kclock_ns());
 	check(window->generation && window->interval > 256);
 	check(!(window->flags & SPEPROF_WINDOW_COUNTED) == !kcounts());
 }
 
-static uint64_t blind_part(uint64_t ns, uint32_t share)
+static uint64_t blind_share_to_ns(uint64_t ns, uint32_t share)
 {
 	return (uint64_t)(((unsigned __int128)ns * share + UINT32_MAX) >> 32);
 }
@@ -255,7 +255,7 @@ static void window_add(const struct speprof_window *window, struct ktally *tally
 	tally->blind_ns += window->blind_ns;
 	check(window->flags & SPEPROF_WINDOW_CAUSES);
 	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++)
-		tally->blind_by[i] += blind_part(window->blind_ns, window->blind_share[i]);
+		tally->blind_by[i] += blind_share_to_ns(window->blind_ns, window->blind_share[i]);
 	tally->parked_ns += window->parked_ns;
 	check(window->start_ns >= tally->end_ns);
 	/* The times of windows are contiguous, to the nanosecond. */
@@ -418,7 +418,7 @@ void ksleep_ms(unsigned int ms)
 	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
 }
 
-uint64_t know_ns(void)
+uint64_t kclock_ns(void)
 {
 	struct timespec now;
 
@@ -486,10 +486,10 @@ static void parameters_reset(void)
 
 bool kwait_state(const struct kring *ring, uint32_t state)
 {
-	uint64_t end = know_ns() + WAIT_SECONDS * 1000000000ULL;
+	uint64_t end = kclock_ns() + WAIT_SECONDS * 1000000000ULL;
 
 	while (__atomic_load_n(&ring->control->state, __ATOMIC_ACQUIRE) != state) {
-		if (know_ns() > end)
+		if (kclock_ns() > end)
 			return false;
 		ksleep_ms(2);
 	}
@@ -498,7 +498,7 @@ bool kwait_state(const struct kring *ring, uint32_t state)
 
 static bool test_run(const struct ktest *test)
 {
-	uint64_t start = know_ns();
+	uint64_t start = kclock_ns();
 	int status;
 	pid_t pid;
 
@@ -524,7 +524,7 @@ static bool test_run(const struct ktest *test)
 		printf("FAIL %s\n", test->name);
 	else
 		printf("ok %s (%llu ms)\n", test->name,
-		       (unsigned long long)(know_ns() - start) / 1000000);
+		       (unsigned long long)(kclock_ns() - start) / 1000000);
 	return !status;
 }
 

@@ -195,7 +195,7 @@ pid_t kstir(unsigned int cpu);
 void kburn_end(pid_t pid);
 
 void ksleep_ms(unsigned int ms);
-uint64_t know_ns(void);
+uint64_t kclock_ns(void);
 
 /** kfile_write() - write @text by one write(2); return false and set errno on failure */
 bool kfile_write(const char *path, const char *text);

@@ -7,21 +7,22 @@
 
 #include "ktest.h"
 
-struct limited {
+struct limited_session {
 	int session;
 	pid_t child;
 	struct kring ring;
 	struct ktally tally;
 };
 
-static void limited_begin(struct limited *limited, const struct speprof_session_config *config)
+static void limited_begin(struct limited_session *limited,
+			  const struct speprof_session_config *config)
 {
-	*limited = (struct limited){ .session = ksession_new(config), .child = kburn(0) };
+	*limited = (struct limited_session){ .session = ksession_new(config), .child = kburn(0) };
 	kring_open(limited->session, 0, &limited->ring);
 	check(!ioctl(limited->session, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
 }
 
-static void limited_end(struct limited *limited)
+static void limited_end(struct limited_session *limited)
 {
 	check(!ioctl(limited->session, SPEPROF_SESSION_STOP, 0));
 	kring_read(&limited->ring, &limited->tally);
@@ -32,7 +33,8 @@ static void limited_end(struct limited *limited)
 }
 
 /* Read until there is an event of @type. Return: a copy of it, as its slot is released. */
-static struct speprof_event event_wait(struct limited *limited, uint32_t type, uint64_t arg1)
+static struct speprof_event event_wait(struct limited_session *limited, uint32_t type,
+				       uint64_t arg1)
 {
 	for (unsigned int i = 0; i < 5000; i++) {
 		const struct speprof_event *event = kring_event(&limited->ring);
@@ -51,12 +53,12 @@ static struct speprof_event event_wait(struct limited *limited, uint32_t type, u
  * Sample for @ms. Check that @each_second limits what is used, and that there is one window for
  * each period.
  */
-static void throttled_for(struct limited *limited, uint32_t cause, unsigned int ms)
+static void wait_throttled(struct limited_session *limited, uint32_t cause, unsigned int ms)
 {
 	struct speprof_event event;
-	uint64_t end = know_ns() + ms * 1000000ULL;
+	uint64_t end = kclock_ns() + ms * 1000000ULL;
 
-	while (know_ns() < end) {
+	while (kclock_ns() < end) {
 		event = event_wait(limited, SPEPROF_EVENT_STATE, SPEPROF_RING_THROTTLED);
 		/* The state is IDLE if the previous test has used up this period. */
 		check(event.arg0 == SPEPROF_RING_ARMED || event.arg0 == SPEPROF_RING_IDLE);
@@ -69,19 +71,19 @@ static void bytes_are_bounded(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_ring_stats before, after;
-	struct limited limited;
+	struct limited_session limited;
 	uint64_t from, periods;
 
 	/* less than a tenth of what the emulated SPU writes */
 	kparameter("throttle_bytes", 40960);
 	config.watermark = 4096;
 	limited_begin(&limited, &config);
-	throttled_for(&limited, SPEPROF_THROTTLE_BYTES, 200);
+	wait_throttled(&limited, SPEPROF_THROTTLE_BYTES, 200);
 	before = kring_stats(&limited.ring);
-	from = know_ns();
-	throttled_for(&limited, SPEPROF_THROTTLE_BYTES, 1000);
+	from = kclock_ns();
+	wait_throttled(&limited, SPEPROF_THROTTLE_BYTES, 1000);
 	after = kring_stats(&limited.ring);
-	periods = (know_ns() - from) / 100000000 + 2;
+	periods = (kclock_ns() - from) / 100000000 + 2;
 	check(after.data_bytes - before.data_bytes <= periods * (4096 + 4096 + kcpu_info(0).record_max),
 	      "%llu in %llu",
 	      (unsigned long long)(after.data_bytes - before.data_bytes),
@@ -102,7 +104,7 @@ static void storm_is_bounded(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_ring_stats stats;
-	struct limited limited;
+	struct limited_session limited;
 	uint64_t from, periods;
 
 	/* a limit that is small enough for a slow guest to reach it */
@@ -111,10 +113,10 @@ static void storm_is_bounded(void)
 	config.max_latency_ms = 0;
 	config.event_slots = 4096;
 	limited_begin(&limited, &config);
-	from = know_ns();
-	throttled_for(&limited, SPEPROF_THROTTLE_INTERRUPTS, 1000);
+	from = kclock_ns();
+	wait_throttled(&limited, SPEPROF_THROTTLE_INTERRUPTS, 1000);
 	stats = kring_stats(&limited.ring);
-	periods = (know_ns() - from) / 100000000 + 2;
+	periods = (kclock_ns() - from) / 100000000 + 2;
 	check(stats.interrupts <= periods * 3, "%llu in %llu", (unsigned long long)stats.interrupts,
 	      (unsigned long long)periods);
 	for (unsigned int i = 0; i < 200; i++) {
@@ -122,7 +124,7 @@ static void storm_is_bounded(void)
 		kring_read(&limited.ring, &limited.tally);
 	}
 	stats = kring_stats(&limited.ring);
-	periods = (know_ns() - from) / 100000000 + 2;
+	periods = (kclock_ns() - from) / 100000000 + 2;
 	check(stats.interrupts <= periods * 3);
 	check(stats.state != SPEPROF_RING_FAULTED);
 	limited_end(&limited);
@@ -131,7 +133,7 @@ static void storm_is_bounded(void)
 static void throttled_ring_can_be_stopped(void)
 {
 	struct speprof_session_config config = ksession_config();
-	struct limited limited;
+	struct limited_session limited;
 
 	kparameter("throttle_bytes", 10);
 	config.watermark = 4096;
@@ -157,26 +159,26 @@ static void throttled_ring_can_be_stopped(void)
 
 /* ---- Commands ---------------------------------------------------------------- */
 
-static int limited_flush(const struct limited *limited)
+static int limited_flush(const struct limited_session *limited)
 {
 	return ioctl(limited->ring.fd, SPEPROF_RING_FLUSH, 0);
 }
 
-static int limited_stats(const struct limited *limited)
+static int limited_stats(const struct limited_session *limited)
 {
 	struct speprof_ring_stats stats = { .size = sizeof(stats) };
 
 	return ioctl(limited->ring.fd, SPEPROF_RING_STATS, &stats);
 }
 
-static int limited_sample(const struct limited *limited)
+static int limited_sample(const struct limited_session *limited)
 {
 	struct speprof_sampling sampling = ksampling();
 
 	return ioctl(limited->session, SPEPROF_SESSION_SAMPLE, &sampling);
 }
 
-static int limited_start(const struct limited *limited)
+static int limited_start(const struct limited_session *limited)
 {
 	return ioctl(limited->session, SPEPROF_SESSION_START, 0);
 }
@@ -184,19 +186,19 @@ static int limited_start(const struct limited *limited)
 /* Commands that interrupt CPUs are refused above their rate. STOP is never refused. */
 static void commands_are_bounded(void)
 {
-	static int (*const commands[])(const struct limited *limited) = {
+	static int (*const commands[])(const struct limited_session *limited) = {
 		limited_flush, limited_stats, limited_sample, limited_start
 	};
 	struct speprof_session_config config = ksession_config();
-	struct limited limited;
-	uint64_t from = know_ns();
+	struct limited_session limited;
+	uint64_t from = kclock_ns();
 	unsigned int done;
 
 	limited_begin(&limited, &config);
 	kparameter("throttle_commands", 2);
 	for (unsigned int i = 0; i < 4; i++) {
 		for (done = 0; !commands[i](&limited); done++)
-			check(done <= 2 * ((know_ns() - from) / 1000000000 + 2), "%u", done);
+			check(done <= 2 * ((kclock_ns() - from) / 1000000000 + 2), "%u", done);
 		check(errno == EAGAIN, "%s", strerror(errno));
 		for (unsigned int k = 0; k < 1000; k++)
 			check(!ioctl(limited.session, SPEPROF_SESSION_STOP, 0));
@@ -210,7 +212,7 @@ static void commands_are_bounded(void)
 
 /* ---- One CPU at a time ------------------------------------------------------ */
 
-static struct speprof_tune tune_of(uint32_t cpu, uint64_t interval)
+static struct speprof_tune make_tune(uint32_t cpu, uint64_t interval)
 {
 	return (struct speprof_tune){ .size = sizeof(struct speprof_tune),
 				      .cpu = cpu,
@@ -223,15 +225,15 @@ static struct speprof_tune tune_of(uint32_t cpu, uint64_t interval)
 static void session_has_its_own_bound(void)
 {
 	struct speprof_session_config config = ksession_config();
-	struct speprof_tune tune = tune_of(0, 0);
+	struct speprof_tune tune = make_tune(0, 0);
 	struct speprof_ring_stats before;
-	struct limited limited;
+	struct limited_session limited;
 
 	config.watermark = 4096;
 	limited_begin(&limited, &config);
 	tune.throttle_bytes = 40960;
 	check(!ioctl(limited.session, SPEPROF_SESSION_TUNE, &tune), "%s", strerror(errno));
-	throttled_for(&limited, SPEPROF_THROTTLE_BYTES, 300);
+	wait_throttled(&limited, SPEPROF_THROTTLE_BYTES, 300);
 	check(limited.tally.interval / 256 == KTEST_INTERVAL / 256);
 	check(kring_stats(&limited.ring).throttles);
 	tune.throttle_bytes = 0;
@@ -250,12 +252,12 @@ static void session_has_its_own_bound(void)
 
 static void tune_checks(int session)
 {
-	struct speprof_tune tune = tune_of(4096, 0);
+	struct speprof_tune tune = make_tune(4096, 0);
 
 	check_errno(ioctl(session, SPEPROF_SESSION_TUNE, &tune), ENOENT);
-	tune = tune_of(0, 255);
+	tune = make_tune(0, 255);
 	check_errno(ioctl(session, SPEPROF_SESSION_TUNE, &tune), ERANGE);
-	tune = tune_of(0, 0);
+	tune = make_tune(0, 0);
 	tune.size = sizeof(tune) - 8;
 	check_errno(ioctl(session, SPEPROF_SESSION_TUNE, &tune), EINVAL);
 }
@@ -267,7 +269,7 @@ static void tune_checks(int session)
 static void cpus_have_their_own_interval(void)
 {
 	struct speprof_session_config config = ksession_config();
-	struct speprof_tune tune = tune_of(1, 4 * KTEST_INTERVAL);
+	struct speprof_tune tune = make_tune(1, 4 * KTEST_INTERVAL);
 	struct speprof_sampling sampling = ksampling();
 	int session = ksession_new(&config);
 	struct ktally tally[2] = { 0 };
@@ -326,7 +328,7 @@ static void cpus_have_their_own_interval(void)
 
 /* ---- A missing reader --------------------------------------------------------- */
 
-static void unread_wait(struct limited *limited)
+static void unread_wait(struct limited_session *limited)
 {
 	struct speprof_event event;
 
@@ -351,7 +353,7 @@ static void unread_wait(struct limited *limited)
 	limited->ring.event_tail = limited->ring.control->event_head;
 }
 
-static void armed_again(struct limited *limited)
+static void check_ring_is_armed(struct limited_session *limited)
 {
 	check(kwait_state(&limited->ring, SPEPROF_RING_ARMED));
 	check(!(limited->ring.control->flags & SPEPROF_CONTROL_UNREAD));
@@ -361,7 +363,7 @@ static void unread_ring_stops(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_ring_stats stats;
-	struct limited limited;
+	struct limited_session limited;
 	uint64_t head;
 	char byte[64];
 
@@ -379,14 +381,14 @@ static void unread_ring_stops(void)
 	 * a reader suffices.
 	 */
 	kring_read(&limited.ring, &limited.tally);
-	armed_again(&limited);
+	check_ring_is_armed(&limited);
 	unread_wait(&limited);
 	check(!ioctl(limited.ring.fd, SPEPROF_RING_KICK, 0));
-	armed_again(&limited);
+	check_ring_is_armed(&limited);
 	unread_wait(&limited);
 	__atomic_store_n(&limited.ring.control->event_tail, limited.ring.event_tail,
 			 __ATOMIC_RELEASE);
-	armed_again(&limited);
+	check_ring_is_armed(&limited);
 	check(kring_stats(&limited.ring).unreads == 3);
 	limited_end(&limited);
 
@@ -394,21 +396,21 @@ static void unread_ring_stops(void)
 	limited_begin(&limited, &config);
 	unread_wait(&limited);
 	check(read(limited.ring.fd, byte, sizeof(byte)) == sizeof(byte));
-	armed_again(&limited);
+	check_ring_is_armed(&limited);
 	kburn_end(limited.child);
 	kring_close(&limited.ring);
 	close(limited.session);
 }
 
 /* Read slowly for longer than @ms. Return: the longest time between two reads. */
-static uint64_t read_slowly(struct limited *limited, unsigned int ms)
+static uint64_t read_slowly(struct limited_session *limited, unsigned int ms)
 {
-	uint64_t began = know_ns(), last = began, now = began, longest = 0;
+	uint64_t began = kclock_ns(), last = began, now = began, longest = 0;
 
 	while (now - began < ms * 1200000ULL) {
 		ksleep_ms(400);
 		kring_read(&limited->ring, &limited->tally);
-		now = know_ns();
+		now = kclock_ns();
 		longest = now - last > longest ? now - last : longest;
 		last = now;
 	}
@@ -422,7 +424,7 @@ static uint64_t read_slowly(struct limited *limited, unsigned int ms)
 static void slow_reader_is_a_reader(void)
 {
 	struct speprof_session_config config = ksession_config();
-	struct limited limited;
+	struct limited_session limited;
 	uint64_t longest = UINT64_MAX, unreads = 0;
 	unsigned int limit = 2000;
 

@@ -14,19 +14,19 @@
 #include "ktest.h"
 
 /* A started session of one CPU, on which a child is busy */
-struct scene {
+struct ring_scene {
 	int session;
 	pid_t child;
 	struct kring ring;
 	struct ktally tally;
 };
 
-static void scene_begin(struct scene *scene, const struct speprof_session_config *config,
+static void scene_begin(struct ring_scene *scene, const struct speprof_session_config *config,
 			unsigned int cpu)
 {
 	unsigned int i;
 
-	*scene = (struct scene){ .session = ksession_new(config), .child = kburn(cpu) };
+	*scene = (struct ring_scene){ .session = ksession_new(config), .child = kburn(cpu) };
 	scene->tally.tid = (uint32_t)scene->child;
 	kring_open(scene->session, cpu, &scene->ring);
 	/* io_uring releases the files of the previous test with a delay, so try for some time. */
@@ -45,7 +45,7 @@ static void scene_begin(struct scene *scene, const struct speprof_session_config
 }
 
 /* Stop the session, read the rest, and check the counters. */
-static void scene_end(struct scene *scene)
+static void scene_end(struct ring_scene *scene)
 {
 	check(!ioctl(scene->session, SPEPROF_SESSION_STOP, 0));
 	kring_read(&scene->ring, &scene->tally);
@@ -55,11 +55,11 @@ static void scene_end(struct scene *scene)
 	close(scene->session);
 }
 
-static void read_for(struct scene *scene, unsigned int ms)
+static void scene_read_for_ms(struct ring_scene *scene, unsigned int ms)
 {
-	uint64_t end = know_ns() + ms * 1000000ULL;
+	uint64_t end = kclock_ns() + ms * 1000000ULL;
 
-	while (know_ns() < end) {
+	while (kclock_ns() < end) {
 		struct pollfd poll_fd = { .fd = scene->ring.fd, .events = POLLIN };
 
 		check(poll(&poll_fd, 1, -1) == 1);
@@ -74,7 +74,7 @@ static void every_cpu_is_sampled(void)
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < kcpus(); cpu++) {
-		struct scene scene;
+		struct ring_scene scene;
 		struct ktally *tally = &scene.tally;
 
 		scene_begin(&scene, &config, cpu);
@@ -83,7 +83,7 @@ static void every_cpu_is_sampled(void)
 		 * time.
 		 */
 		for (unsigned int i = 0; i < 40 && tally->ledger.records < 500; i++)
-			read_for(&scene, 250);
+			scene_read_for_ms(&scene, 250);
 		scene_end(&scene);
 		check(tally->windows >= 5, "%llu", (unsigned long long)tally->windows);
 		check(tally->ledger.records >= 500, "%llu",
@@ -103,15 +103,15 @@ static void filters_and_levels_hold(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_sampling sampling = ksampling();
-	struct scene scene;
+	struct ring_scene scene;
 
 	scene_begin(&scene, &config, 0);
-	read_for(&scene, 100);
+	scene_read_for_ms(&scene, 100);
 	sampling.flags = SPEPROF_SAMPLE_USER;
 	check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
 	kring_read(&scene.ring, &scene.tally);
 	uint64_t kernel = scene.tally.ledger.records - scene.tally.user;
-	read_for(&scene, 300);
+	scene_read_for_ms(&scene, 300);
 	check(scene.tally.ledger.records - scene.tally.user == kernel);
 	/* No operation has this latency, so nothing is recorded from now on. */
 	sampling.min_latency = 0xffff;
@@ -128,12 +128,12 @@ static void reconfigured_while_running(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_sampling sampling = ksampling();
-	struct scene scene;
+	struct ring_scene scene;
 	unsigned int i;
 
 	scene_begin(&scene, &config, 0);
 	for (i = 2; i < 20; i++) {
-		read_for(&scene, 20);
+		scene_read_for_ms(&scene, 20);
 		check(scene.tally.generation == i - 1);
 		sampling.interval = KTEST_INTERVAL * (1 + i % 3);
 		sampling.flags ^= SPEPROF_SAMPLE_JITTER;
@@ -142,13 +142,13 @@ static void reconfigured_while_running(void)
 		kring_read(&scene.ring, &scene.tally);
 		check(scene.tally.generation == i - 1 || scene.tally.generation == i);
 		check(scene.ring.control->generation == i);
-		read_for(&scene, 20);
+		scene_read_for_ms(&scene, 20);
 		check(scene.tally.generation == i);
 		check(scene.tally.interval == kinterval(scene.ring.cpu, &sampling));
 	}
 	sampling.interval = 1;
 	check_errno(ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling), ERANGE);
-	read_for(&scene, 50);
+	scene_read_for_ms(&scene, 50);
 	check(scene.tally.generation == i - 1);
 	scene_end(&scene);
 }
@@ -157,7 +157,7 @@ static void read_is_a_stream(void)
 {
 	struct speprof_session_config config = ksession_config();
 	uint8_t *bytes = malloc(8 << 20);
-	struct scene scene;
+	struct ring_scene scene;
 	size_t have = 0;
 	ssize_t got;
 
@@ -187,7 +187,7 @@ static void read_waits_if_blocking(void)
 	struct speprof_session_config config = ksession_config();
 	struct iovec vec = { .iov_base = malloc(65536), .iov_len = 65536 };
 	struct speprof_ring_open open = { .size = sizeof(open) };
-	struct scene scene;
+	struct ring_scene scene;
 	int blocking;
 
 	config.max_latency_ms = 50;
@@ -237,7 +237,7 @@ static void full_ring_stops_and_resumes(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct speprof_ring_stats before, after;
-	struct scene scene;
+	struct ring_scene scene;
 
 	config.ring_size = 64 << 10;
 	config.watermark = 0;
@@ -279,7 +279,7 @@ static void full_ring_stops_and_resumes(void)
 static void ends_are_skipped(void)
 {
 	struct speprof_session_config config = ksession_config();
-	struct scene scene;
+	struct ring_scene scene;
 	unsigned int i;
 
 	config.ring_size = 64 << 10;
@@ -288,16 +288,16 @@ static void ends_are_skipped(void)
 	scene_begin(&scene, &config, 0);
 	/* Which lap has such an end is random: read until one has. */
 	for (i = 0; i < 1000 && !scene.tally.skips; i++)
-		read_for(&scene, 50);
+		scene_read_for_ms(&scene, 50);
 	check(scene.tally.skips && scene.tally.skip_bytes >= 64);
-	read_for(&scene, 50);
+	scene_read_for_ms(&scene, 50);
 	scene_end(&scene);
 }
 
 static void full_event_ring_stops_too(void)
 {
 	struct speprof_session_config config = ksession_config();
-	struct scene scene;
+	struct ring_scene scene;
 	unsigned int i;
 
 	config.event_slots = 16;
@@ -328,11 +328,11 @@ static void tails_are_not_trusted(void)
 	struct speprof_session_config config = ksession_config();
 	struct speprof_advance advance;
 	struct speprof_ring_stats stats;
-	struct scene scene;
+	struct ring_scene scene;
 	unsigned int i;
 
 	scene_begin(&scene, &config, 0);
-	read_for(&scene, 50);
+	scene_read_for_ms(&scene, 50);
 	check(kring_stats(&scene.ring).tail == scene.ring.tail);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		scene.ring.control->tail = bad[i];
@@ -368,7 +368,7 @@ static void latency_is_bounded(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct pollfd poll_fd = { .events = POLLIN };
-	struct scene scene;
+	struct ring_scene scene;
 
 	/* Without a maximum latency a window stays open until it is full or flushed. */
 	config.max_latency_ms = 0;
@@ -389,7 +389,7 @@ static void latency_is_bounded(void)
 	config.max_latency_ms = 30;
 	scene_begin(&scene, &config, 0);
 	for (unsigned int i = 0; i < 100 && scene.tally.windows < 5; i++)
-		read_for(&scene, 100);
+		scene_read_for_ms(&scene, 100);
 	check(scene.tally.windows >= 5);
 	check(scene.tally.data_bytes < config.watermark);
 	scene_end(&scene);
@@ -426,13 +426,13 @@ static void uring_commands(void)
 {
 	struct speprof_session_config config = ksession_config();
 	struct io_uring uring;
-	struct scene scene;
+	struct ring_scene scene;
 	int fd;
 
 	check(!io_uring_queue_init(8, &uring, 0));
 	scene_begin(&scene, &config, 0);
 	fd = scene.ring.fd;
-	read_for(&scene, 50);
+	scene_read_for_ms(&scene, 50);
 	check(!uring_command(&uring, fd, SPEPROF_RING_ADVANCE, scene.ring.tail, 0));
 	check(uring_command(&uring, fd, SPEPROF_RING_ADVANCE, UINT64_MAX, 0) == -ERANGE);
 	check(uring_command(&uring, fd, SPEPROF_RING_ADVANCE, scene.ring.tail, 1) == -ERANGE);
@@ -453,7 +453,7 @@ static void uring_session_commands(void)
 	struct speprof_sampling sampling = ksampling();
 	struct speprof_cgroups cgroups = { .size = sizeof(cgroups), .op = SPEPROF_CGROUPS_ADD };
 	struct io_uring uring;
-	struct scene scene;
+	struct ring_scene scene;
 
 	check(!io_uring_queue_init(8, &uring, 0));
 	scene_begin(&scene, &config, 0);
@@ -481,7 +481,7 @@ static void uring_reads(void)
 	struct speprof_session_config config = ksession_config();
 	uint8_t *bytes = malloc(4 << 20);
 	struct io_uring uring;
-	struct scene scene;
+	struct ring_scene scene;
 	size_t have = 0;
 
 	check(!io_uring_queue_init(8, &uring, 0));
@@ -523,7 +523,7 @@ static void uring_reads_into_registered_buffers(void)
 	uint8_t *bytes = malloc(4 << 20);
 	struct iovec pinned[2] = { { malloc(9000), 9000 }, { malloc(5000), 5000 } };
 	struct io_uring uring;
-	struct scene scene;
+	struct ring_scene scene;
 	size_t have = 0;
 	int got = 1;
 
@@ -599,7 +599,7 @@ static void uring_multishot_poll(void)
 	struct speprof_session_config config = ksession_config();
 	struct io_uring uring;
 	struct io_uring_sqe *sqe;
-	struct scene scene;
+	struct ring_scene scene;
 	unsigned int i;
 
 	check(!io_uring_queue_init(8, &uring, 0));
@@ -630,7 +630,7 @@ static void closed_in_any_order(void)
 	unsigned int order;
 
 	for (order = 0; order < 6; order++) {
-		struct scene scene;
+		struct ring_scene scene;
 
 		scene_begin(&scene, &config, 0);
 		ksleep_ms(40);

@@ -40,10 +40,10 @@ static void leave_out(int session, struct kring *ring, struct ktally *tally, uin
 
 static void read_records(struct kring *ring, struct ktally *tally, uint64_t more)
 {
-	uint64_t end = know_ns() + 30000000000ULL, want = tally->ledger.records + more;
+	uint64_t end = kclock_ns() + 30000000000ULL, want = tally->ledger.records + more;
 
 	while (tally->ledger.records < want) {
-		check(know_ns() < end, "%llu records are missing",
+		check(kclock_ns() < end, "%llu records are missing",
 		      (unsigned long long)(want - tally->ledger.records));
 		ksleep_ms(10);
 		kring_read(ring, tally);

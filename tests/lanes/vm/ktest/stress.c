@@ -138,20 +138,20 @@ static void modules_stay_while_used(void)
 
 /* ---- All at the same time -------------------------------------------------- */
 
-struct stress {
+struct session_stress {
 	int session;
 	struct kring ring;
 	uint64_t end;
 };
 
-static bool is_running(const struct stress *stress)
+static bool is_running(const struct session_stress *stress)
 {
-	return know_ns() < stress->end;
+	return kclock_ns() < stress->end;
 }
 
 static void *stress_start_stop(void *arg)
 {
-	struct stress *stress = arg;
+	struct session_stress *stress = arg;
 
 	while (is_running(stress)) {
 		ioctl(stress->session, SPEPROF_SESSION_STOP, 0);
@@ -163,7 +163,7 @@ static void *stress_start_stop(void *arg)
 
 static void *stress_sample(void *arg)
 {
-	struct stress *stress = arg;
+	struct session_stress *stress = arg;
 	struct speprof_sampling sampling = ksampling();
 
 	while (is_running(stress)) {
@@ -177,7 +177,7 @@ static void *stress_sample(void *arg)
 
 static void *stress_ring(void *arg)
 {
-	struct stress *stress = arg;
+	struct session_stress *stress = arg;
 	uint8_t *bytes = malloc(1 << 16);
 
 	while (is_running(stress)) {
@@ -196,7 +196,7 @@ static void *stress_ring(void *arg)
 
 static void *stress_scribble(void *arg)
 {
-	struct stress *stress = arg;
+	struct session_stress *stress = arg;
 	uint64_t random = 88172645463325252ULL;
 
 	while (is_running(stress)) {
@@ -212,7 +212,7 @@ static void *stress_scribble(void *arg)
 
 static void *stress_hotplug(void *arg)
 {
-	struct stress *stress = arg;
+	struct session_stress *stress = arg;
 	bool on = false;
 
 	while (is_running(stress)) {
@@ -229,7 +229,7 @@ static void everything_at_once(void)
 	static void *(*const parts[])(void *) = { stress_start_stop, stress_sample, stress_ring,
 						  stress_scribble, stress_hotplug };
 	struct speprof_session_config config = ksession_config();
-	struct stress stress = { .end = know_ns() + STRESS_MS * 1000000ULL };
+	struct session_stress stress = { .end = kclock_ns() + STRESS_MS * 1000000ULL };
 	const struct speprof_cpu_info info = kcpu_info(1);
 	/* maximum size of a record with its alignment */
 	uint64_t max_size =

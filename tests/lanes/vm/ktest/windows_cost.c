@@ -19,10 +19,10 @@
 #define TURN_SPINS 4000
 
 /* The size of windows during the work, and the results */
-struct run {
+struct cost_run {
 	uint32_t watermark;	/* size of a window; 0: no sampling */
 	bool is_read;		/* whether another thread reads the windows */
-	struct cost cost;	/* the cost of the whole work */
+	struct sampling_cost cost;	/* the cost of the whole work */
 	double windows;
 };
 
@@ -58,7 +58,7 @@ static void do_work(const struct cost_source *source)
 	}
 }
 
-static void run_do(const struct cost_driver *driver, struct run *run)
+static void run_measure(const struct cost_driver *driver, struct cost_run *run)
 {
 	struct cost_request request = { .interval = 4096, .watermark = run->watermark };
 	struct cost_source source;
@@ -85,10 +85,11 @@ static void run_do(const struct cost_driver *driver, struct run *run)
 	driver->close(&source);
 }
 
-static void windows_cost_of(const struct cost_driver *driver)
+static void measure_windows(const struct cost_driver *driver)
 {
-	struct run none = { 0 }, large = { .watermark = LARGE }, small = { .watermark = SMALL };
-	struct run read = { .watermark = SMALL, .is_read = true };
+	struct cost_run none = { 0 }, large = { .watermark = LARGE },
+			small = { .watermark = SMALL };
+	struct cost_run read = { .watermark = SMALL, .is_read = true };
 	double determinant, per_window, per_record, rest;
 
 	cost_pin();
@@ -97,10 +98,10 @@ static void windows_cost_of(const struct cost_driver *driver)
 	 * of the guest.
 	 */
 	ksleep_ms(3000);
-	run_do(driver, &none);
-	run_do(driver, &large);
-	run_do(driver, &small);
-	run_do(driver, &read);
+	run_measure(driver, &none);
+	run_measure(driver, &large);
+	run_measure(driver, &small);
+	run_measure(driver, &read);
 	check(small.windows > 100 && read.windows > 100 && large.windows > 4, "%.0f %.0f %.0f",
 	      small.windows, read.windows, large.windows);
 	determinant = small.cost.records * large.windows - large.cost.records * small.windows;
@@ -120,12 +121,12 @@ static void windows_cost(void)
 {
 	kparameter("throttle_interrupts", 0);
 	kparameter("throttle_bytes", 0);
-	windows_cost_of(&cost_ours);
+	measure_windows(&cost_ours);
 }
 
 static void peer_windows_cost(void)
 {
-	windows_cost_of(&cost_perf);
+	measure_windows(&cost_perf);
 }
 
 const struct ktest ktests_windows_cost[] = {

@@ -40,7 +40,7 @@
 #define ROUND_MS 3000
 #define EXTRA_ROUNDS 100
 
-enum kind {
+enum fd_kind {
 	DEVICE,
 	SESSION,
 	RING,
@@ -77,7 +77,7 @@ static uint64_t seed;
 static int cgroups[CGROUPS];
 
 /* Counters of all rounds, in shared memory */
-static struct totals {
+static struct fuzz_totals {
 	atomic_ullong calls;
 	atomic_ullong succeeded;
 	atomic_ullong cqes;
@@ -86,14 +86,14 @@ static struct totals {
 	atomic_ullong ledgers;
 	atomic_ullong injected;
 	atomic_ullong scribbles;
-	struct tally tallies[ACT_KINDS];
+	struct errno_tally tallies[ACT_KINDS];
 } *totals;
 
 /*
  * A thread of a round. Commands in flight point to @sampling and the fields after it, which change
  * meanwhile.
  */
-struct actor {
+struct fuzz_actor {
 	uint64_t random;
 	struct io_uring uring;
 	uint8_t *buffer;
@@ -114,7 +114,7 @@ static uint64_t now_ms(void)
 }
 
 /* SplitMix64. */
-static uint64_t draw_random(struct actor *actor)
+static uint64_t draw_random(struct fuzz_actor *actor)
 {
 	uint64_t z = actor->random += 0x9e3779b97f4a7c15ULL;
 
@@ -123,18 +123,18 @@ static uint64_t draw_random(struct actor *actor)
 	return z ^ z >> 31;
 }
 
-static uint64_t draw_below(struct actor *actor, uint64_t bound)
+static uint64_t draw_below(struct fuzz_actor *actor, uint64_t bound)
 {
 	return draw_random(actor) % bound;
 }
 
-static bool once_in(struct actor *actor, uint64_t n)
+static bool draw_once_in(struct fuzz_actor *actor, uint64_t n)
 {
 	return !draw_below(actor, n);
 }
 
 /* Return @sane, or sometimes an extreme number. */
-static uint64_t draw_number(struct actor *actor, uint64_t sane)
+static uint64_t draw_number(struct fuzz_actor *actor, uint64_t sane)
 {
 	switch (draw_below(actor, 32)) {
 	case 0:
@@ -159,7 +159,7 @@ static void report_failure(const char *what, long got)
 
 /* ---- Expected results ----------------------------------------------------------- */
 
-struct expected {
+struct expected_errors {
 	unsigned int command;
 	const char *name;
 	bool is_uring;
@@ -167,7 +167,7 @@ struct expected {
 };
 
 /* The errors of each command, in addition to those of is_generic() */
-static const struct expected expectations[COMMANDS] = {
+static const struct expected_errors expectations[COMMANDS] = {
 	{ SPEPROF_DEVICE_INFO, "DEVICE_INFO", false, { EFAULT, EINVAL, E2BIG } },
 	{ SPEPROF_CPU_INFO, "CPU_INFO", false, { EFAULT, EINVAL, E2BIG } },
 	{ SPEPROF_SESSION_NEW, "SESSION_NEW", false, { EFAULT, EINVAL, E2BIG, ENODEV, ENOMEM, EMFILE,
@@ -190,7 +190,7 @@ static const struct expected expectations[COMMANDS] = {
 	{ SPEPROF_RING_RELEASE, "RELEASE", true, { EINVAL, ENOENT } },
 };
 
-static const struct expected *find_expectation(unsigned int command)
+static const struct expected_errors *find_expectation(unsigned int command)
 {
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (expectations[i].command == command)
@@ -207,7 +207,7 @@ static bool is_generic(int error)
 	return error == EBADF || error == ENOTTY || error == EOPNOTSUPP;
 }
 
-static bool is_expected(const struct expected *expected, int error)
+static bool is_expected(const struct expected_errors *expected, int error)
 {
 	for (size_t i = 0; expected && i < 12 && expected->errors[i]; i++)
 		if (expected->errors[i] == error)
@@ -221,7 +221,7 @@ static void act_count(enum act_kind kind, bool is_done)
 }
 
 /* Check the result of a command that was called by ioctl or by io_uring. */
-static void command_judge(enum act_kind way, const struct expected *expected, int error)
+static void command_judge(enum act_kind way, const struct expected_errors *expected, int error)
 {
 	if (error && is_generic(error))
 		return;
@@ -248,7 +248,7 @@ static long call_ioctl(int fd, unsigned int command, void *argument)
 
 /* ---- Descriptors --------------------------------------------------------------- */
 
-static int some_fd(struct actor *actor, enum kind kind)
+static int draw_fd(struct fuzz_actor *actor, enum fd_kind kind)
 {
 	int fd = -1;
 
@@ -258,7 +258,7 @@ static int some_fd(struct actor *actor, enum kind kind)
 }
 
 /* Share @fd with the other threads. The former descriptor of the slot is closed. */
-static void keep_fd(struct actor *actor, enum kind kind, int fd)
+static void keep_fd(struct fuzz_actor *actor, enum fd_kind kind, int fd)
 {
 	int old = atomic_exchange(&slots[kind][draw_below(actor, SLOTS)], fd);
 
@@ -266,7 +266,7 @@ static void keep_fd(struct actor *actor, enum kind kind, int fd)
 		close(old);
 }
 
-static void act_device(struct actor *actor)
+static void act_device(struct fuzz_actor *actor)
 {
 	int fd = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 
@@ -278,17 +278,17 @@ static void act_device(struct actor *actor)
 /*
  * Choose some of the directories, and sometimes a descriptor of another kind. Return: their number.
  */
-static uint32_t some_cgroups(struct actor *actor, int32_t *ret_fds)
+static uint32_t draw_cgroups(struct fuzz_actor *actor, int32_t *ret_fds)
 {
 	uint32_t count = (uint32_t)draw_below(actor, CGROUPS);
 
 	for (uint32_t i = 0; i < count; i++)
-		ret_fds[i] = once_in(actor, 16) ? (int32_t)draw_number(actor, 1) :
-						  cgroups[draw_below(actor, CGROUPS)];
+		ret_fds[i] = draw_once_in(actor, 16) ? (int32_t)draw_number(actor, 1) :
+						       cgroups[draw_below(actor, CGROUPS)];
 	return count;
 }
 
-static void act_session(struct actor *actor)
+static void act_session(struct fuzz_actor *actor)
 {
 	int32_t fds[CGROUPS];
 	uint8_t cpus[8] = { (uint8_t)draw_below(actor, 4) };
@@ -303,25 +303,25 @@ static void act_session(struct actor *actor)
 	};
 	long fd;
 
-	if (once_in(actor, 8))
+	if (draw_once_in(actor, 8))
 		config.ring_size =
 			draw_number(actor, 65536) &
 			~(1ULL << 24 | 1ULL << 25 | 1ULL << 26 | 1ULL << 27 | 1ULL << 28);
-	if (cpus[0] || once_in(actor, 4)) {
+	if (cpus[0] || draw_once_in(actor, 4)) {
 		config.cpus = draw_number(actor, (uintptr_t)cpus);
 		config.cpus_size = (uint32_t)draw_number(actor, draw_below(actor, 9));
 	}
 	if (draw_below(actor, 3)) {
 		config.flags = (uint32_t)draw_number(actor, SPEPROF_SESSION_OF_CGROUPS);
-		config.cgroups_count = (uint32_t)draw_number(actor, some_cgroups(actor, fds));
+		config.cgroups_count = (uint32_t)draw_number(actor, draw_cgroups(actor, fds));
 		config.cgroups = draw_number(actor, config.cgroups_count ? (uintptr_t)fds : 0);
 	}
-	fd = call_ioctl(some_fd(actor, DEVICE), SPEPROF_SESSION_NEW, &config);
+	fd = call_ioctl(draw_fd(actor, DEVICE), SPEPROF_SESSION_NEW, &config);
 	if (fd > 0)
 		keep_fd(actor, SESSION, (int)fd);
 }
 
-static void act_info(struct actor *actor)
+static void act_info(struct fuzz_actor *actor)
 {
 	struct speprof_device_info device = { .size = (uint32_t)draw_number(actor,
 									    sizeof(device)) };
@@ -330,92 +330,92 @@ static void act_info(struct actor *actor)
 		.cpu = (uint32_t)draw_number(actor, draw_below(actor, 2)),
 	};
 
-	call_ioctl(some_fd(actor, DEVICE), SPEPROF_DEVICE_INFO, &device);
-	call_ioctl(some_fd(actor, DEVICE), SPEPROF_CPU_INFO, &cpu);
+	call_ioctl(draw_fd(actor, DEVICE), SPEPROF_DEVICE_INFO, &device);
+	call_ioctl(draw_fd(actor, DEVICE), SPEPROF_CPU_INFO, &cpu);
 }
 
-static void draw_sampling(struct actor *actor)
+static void draw_sampling(struct fuzz_actor *actor)
 {
 	actor->sampling = (struct speprof_sampling){
 		.size = (uint32_t)draw_number(actor, sizeof(actor->sampling)),
 		.flags = (uint32_t)draw_number(actor, 1 + draw_below(actor, 7)),
 		.interval = draw_number(actor, 50000 + draw_below(actor, 500000)),
 		.collect = (uint32_t)draw_number(actor, draw_below(actor, 16)),
-		.types = once_in(actor, 4) ? (uint32_t)draw_below(actor, 8) : 0,
-		.events = once_in(actor, 8) ? draw_random(actor) : 0,
-		.events_not = once_in(actor, 8) ? draw_random(actor) : 0,
-		.min_latency = once_in(actor, 8) ? (uint32_t)draw_number(actor, 3) : 0,
-		.sources_not = once_in(actor, 8) ? draw_random(actor) : 0,
+		.types = draw_once_in(actor, 4) ? (uint32_t)draw_below(actor, 8) : 0,
+		.events = draw_once_in(actor, 8) ? draw_random(actor) : 0,
+		.events_not = draw_once_in(actor, 8) ? draw_random(actor) : 0,
+		.min_latency = draw_once_in(actor, 8) ? (uint32_t)draw_number(actor, 3) : 0,
+		.sources_not = draw_once_in(actor, 8) ? draw_random(actor) : 0,
 	};
 }
 
-static void act_sample(struct actor *actor)
+static void act_sample(struct fuzz_actor *actor)
 {
 	draw_sampling(actor);
-	call_ioctl(some_fd(actor, SESSION), SPEPROF_SESSION_SAMPLE, &actor->sampling);
+	call_ioctl(draw_fd(actor, SESSION), SPEPROF_SESSION_SAMPLE, &actor->sampling);
 }
 
-static void draw_tune(struct actor *actor)
+static void draw_tune(struct fuzz_actor *actor)
 {
 	actor->tune = (struct speprof_tune){
 		.size = (uint32_t)draw_number(actor, sizeof(actor->tune)),
 		.cpu = (uint32_t)draw_number(actor, draw_below(actor, 3)),
-		.interval = once_in(actor, 2) ?
+		.interval = draw_once_in(actor, 2) ?
 				    0 :
 				    draw_number(actor, 50000 + draw_below(actor, 500000)),
 		.throttle_interrupts =
-			once_in(actor, 2) ? 0 : draw_number(actor, draw_below(actor, 10000)),
+			draw_once_in(actor, 2) ? 0 : draw_number(actor, draw_below(actor, 10000)),
 		.throttle_bytes =
-			once_in(actor, 2) ? 0 : draw_number(actor, draw_below(actor, 1000000)),
+			draw_once_in(actor, 2) ? 0 : draw_number(actor, draw_below(actor, 1000000)),
 	};
 }
 
-static void act_tune(struct actor *actor)
+static void act_tune(struct fuzz_actor *actor)
 {
 	draw_tune(actor);
-	call_ioctl(some_fd(actor, SESSION), SPEPROF_SESSION_TUNE, &actor->tune);
+	call_ioctl(draw_fd(actor, SESSION), SPEPROF_SESSION_TUNE, &actor->tune);
 }
 
-static void draw_change(struct actor *actor)
+static void draw_change(struct fuzz_actor *actor)
 {
 	actor->change = (struct speprof_cgroups){
 		.size = (uint32_t)draw_number(actor, sizeof(actor->change)),
 		.op = (uint32_t)draw_number(actor, 1 + draw_below(actor, 3)),
-		.count = (uint32_t)draw_number(actor, some_cgroups(actor, actor->change_fds)),
-		.reserved = once_in(actor, 32),
+		.count = (uint32_t)draw_number(actor, draw_cgroups(actor, actor->change_fds)),
+		.reserved = draw_once_in(actor, 32),
 	};
 	actor->change.fds =
 		draw_number(actor, actor->change.count ? (uintptr_t)actor->change_fds : 0);
 }
 
-static void act_cgroups(struct actor *actor)
+static void act_cgroups(struct fuzz_actor *actor)
 {
 	draw_change(actor);
-	call_ioctl(some_fd(actor, SESSION), SPEPROF_SESSION_CGROUPS, &actor->change);
+	call_ioctl(draw_fd(actor, SESSION), SPEPROF_SESSION_CGROUPS, &actor->change);
 }
 
-static void act_run(struct actor *actor)
+static void act_run(struct fuzz_actor *actor)
 {
-	call_ioctl(some_fd(actor, SESSION),
+	call_ioctl(draw_fd(actor, SESSION),
 		   draw_below(actor, 3) ? SPEPROF_SESSION_START : SPEPROF_SESSION_STOP,
-		   (void *)(uintptr_t)once_in(actor, 16));
+		   (void *)(uintptr_t)draw_once_in(actor, 16));
 }
 
-static void act_ring(struct actor *actor)
+static void act_ring(struct fuzz_actor *actor)
 {
 	struct speprof_ring_open open = {
 		.size = (uint32_t)draw_number(actor, sizeof(open)),
 		.cpu = (uint32_t)draw_number(actor, draw_below(actor, 3)),
 		.flags = SPEPROF_RING_NONBLOCK |
-			 (once_in(actor, 16) ? (uint32_t)draw_random(actor) : 0),
+			 (draw_once_in(actor, 16) ? (uint32_t)draw_random(actor) : 0),
 	};
-	long fd = call_ioctl(some_fd(actor, SESSION), SPEPROF_RING_OPEN, &open);
+	long fd = call_ioctl(draw_fd(actor, SESSION), SPEPROF_RING_OPEN, &open);
 
 	if (fd > 0)
 		keep_fd(actor, RING, (int)fd);
 }
 
-static void act_close(struct actor *actor)
+static void act_close(struct fuzz_actor *actor)
 {
 	int fd = atomic_exchange(&slots[draw_below(actor, KINDS)][draw_below(actor, SLOTS)], -1);
 
@@ -423,10 +423,10 @@ static void act_close(struct actor *actor)
 		close(fd);
 }
 
-static void act_dup(struct actor *actor)
+static void act_dup(struct fuzz_actor *actor)
 {
-	enum kind kind = (enum kind)draw_below(actor, KINDS);
-	int fd = dup(some_fd(actor, kind));
+	enum fd_kind kind = (enum fd_kind)draw_below(actor, KINDS);
+	int fd = dup(draw_fd(actor, kind));
 
 	if (fd >= 0)
 		keep_fd(actor, kind, fd);
@@ -449,34 +449,35 @@ static void ledger_check(const struct speprof_ring_stats *stats)
 	atomic_fetch_add(&totals->ledgers, 1);
 }
 
-static void act_stats(struct actor *actor)
+static void act_stats(struct fuzz_actor *actor)
 {
 	struct speprof_ring_stats stats = { .size = (uint32_t)draw_number(actor, sizeof(stats)) };
 	bool is_whole = stats.size == sizeof(stats);
 
-	if (!call_ioctl(some_fd(actor, RING), SPEPROF_RING_STATS, &stats) && is_whole)
+	if (!call_ioctl(draw_fd(actor, RING), SPEPROF_RING_STATS, &stats) && is_whole)
 		ledger_check(&stats);
 }
 
-static void act_snapshot(struct actor *actor)
+static void act_snapshot(struct fuzz_actor *actor)
 {
 	struct speprof_snapshot snapshot = {
 		.size = (uint32_t)draw_number(actor, sizeof(snapshot)),
-		.reserved = once_in(actor, 16),
+		.reserved = draw_once_in(actor, 16),
 		.max_bytes = draw_number(actor, draw_below(actor, 1 << 20)),
 	};
-	int fd = some_fd(actor, RING);
+	int fd = draw_fd(actor, RING);
 
-	if (once_in(actor, 2))
-		call_ioctl(fd, SPEPROF_RING_RELEASE, (void *)(uintptr_t)once_in(actor, 16));
-	else if (!call_ioctl(fd, SPEPROF_RING_SNAPSHOT, once_in(actor, 16) ? (void *)8 : &snapshot))
+	if (draw_once_in(actor, 2))
+		call_ioctl(fd, SPEPROF_RING_RELEASE, (void *)(uintptr_t)draw_once_in(actor, 16));
+	else if (!call_ioctl(fd, SPEPROF_RING_SNAPSHOT,
+			     draw_once_in(actor, 16) ? (void *)8 : &snapshot))
 		atomic_fetch_add(&totals->snapshots, 1);
 }
 
-static void act_tails(struct actor *actor)
+static void act_tails(struct fuzz_actor *actor)
 {
 	struct speprof_ring_stats stats = { .size = sizeof(stats) };
-	int fd = some_fd(actor, RING);
+	int fd = draw_fd(actor, RING);
 	struct speprof_advance advance;
 
 	if (call_ioctl(fd, SPEPROF_RING_STATS, &stats))
@@ -484,17 +485,17 @@ static void act_tails(struct actor *actor)
 	advance.tail = draw_number(actor, stats.head);
 	advance.event_tail = draw_number(actor, stats.event_head);
 	call_ioctl(fd, SPEPROF_RING_ADVANCE, &advance);
-	call_ioctl(fd, once_in(actor, 2) ? SPEPROF_RING_KICK : SPEPROF_RING_FLUSH,
-		   (void *)(uintptr_t)once_in(actor, 16));
+	call_ioctl(fd, draw_once_in(actor, 2) ? SPEPROF_RING_KICK : SPEPROF_RING_FLUSH,
+		   (void *)(uintptr_t)draw_once_in(actor, 16));
 }
 
-static void act_read(struct actor *actor)
+static void act_read(struct fuzz_actor *actor)
 {
 	struct iovec vec = {
-		.iov_base = once_in(actor, 16) ? (void *)4096 : actor->buffer,
+		.iov_base = draw_once_in(actor, 16) ? (void *)4096 : actor->buffer,
 		.iov_len = draw_number(actor, draw_below(actor, 65536)) & 0xffff,
 	};
-	ssize_t got = preadv2(some_fd(actor, RING), &vec, 1, -1, RWF_NOWAIT);
+	ssize_t got = preadv2(draw_fd(actor, RING), &vec, 1, -1, RWF_NOWAIT);
 
 	if (got > 0)
 		atomic_fetch_add(&totals->bytes_read, (unsigned long long)got);
@@ -506,19 +507,19 @@ static void act_read(struct actor *actor)
 		report_failure("read", got);
 }
 
-static void act_poll(struct actor *actor)
+static void act_poll(struct fuzz_actor *actor)
 {
 	struct pollfd fds[4];
 
 	for (unsigned int i = 0; i < 4; i++)
 		fds[i] = (struct pollfd){
-			.fd = some_fd(actor, (enum kind)draw_below(actor, KINDS)),
+			.fd = draw_fd(actor, (enum fd_kind)draw_below(actor, KINDS)),
 			.events = (short)draw_random(actor),
 		};
 	poll(fds, 4, (int)draw_below(actor, 3));
 }
 
-static void act_map(struct actor *actor)
+static void act_map(struct fuzz_actor *actor)
 {
 	static const uint64_t offsets[] = { SPEPROF_MMAP_CONTROL, SPEPROF_MMAP_EVENTS,
 					    SPEPROF_MMAP_DATA };
@@ -528,11 +529,12 @@ static void act_map(struct actor *actor)
 	int prot = (int)draw_below(actor, 8);
 	uint8_t *map;
 
-	if (once_in(actor, 4))
-		offset = once_in(actor, 2) ? draw_random(actor) & ~4095ULL & INT64_MAX :
-					     offset + 4096 * (1 + draw_below(actor, 16));
-	map = mmap(NULL, size, prot, once_in(actor, 16) ? MAP_PRIVATE : MAP_SHARED,
-		   some_fd(actor, (enum kind)(once_in(actor, 8) ? draw_below(actor, KINDS) : RING)),
+	if (draw_once_in(actor, 4))
+		offset = draw_once_in(actor, 2) ? draw_random(actor) & ~4095ULL & INT64_MAX :
+						  offset + 4096 * (1 + draw_below(actor, 16));
+	map = mmap(NULL, size, prot, draw_once_in(actor, 16) ? MAP_PRIVATE : MAP_SHARED,
+		   draw_fd(actor, (enum fd_kind)(draw_once_in(actor, 8) ? draw_below(actor, KINDS) :
+									  RING)),
 		   (off_t)offset);
 	if (map != MAP_FAILED || errno != EBADF)
 		act_count((enum act_kind)(MMAP_CONTROL + area), map != MAP_FAILED);
@@ -543,17 +545,17 @@ static void act_map(struct actor *actor)
 	if (mremap(map, size, 2 * size, MREMAP_MAYMOVE) != MAP_FAILED)
 		report_failure("mremap beyond an area", (long)size);
 	mprotect(map, size, PROT_READ);
-	mprotect(map, size, once_in(actor, 2) ? PROT_READ | PROT_WRITE : PROT_EXEC);
+	mprotect(map, size, draw_once_in(actor, 2) ? PROT_READ | PROT_WRITE : PROT_EXEC);
 	if (!mprotect(map, size, PROT_READ))
 		for (size_t at = 0; at < size; at += 4096)
 			actor->buffer[0] ^= ((volatile uint8_t *)map)[at];
-	if (once_in(actor, 2))
+	if (draw_once_in(actor, 2))
 		madvise(map, size, (int)draw_below(actor, 26));
 	munmap(map, size);
 }
 
 /* Call any command on any descriptor. */
-static void act_wild(struct actor *actor)
+static void act_random_ioctl(struct fuzz_actor *actor)
 {
 	unsigned int command = _IOC((unsigned int)draw_below(actor, 4), SPEPROF_IOC_MAGIC,
 				    (unsigned int)draw_below(actor, 64), 0);
@@ -565,8 +567,8 @@ static void act_wild(struct actor *actor)
 	/* Avoid rings of gigabytes, which do not fit into memory. */
 	if (command == SPEPROF_SESSION_NEW)
 		return;
-	call_ioctl(some_fd(actor, (enum kind)draw_below(actor, KINDS)), command,
-		   once_in(actor, 8) ? (void *)(uintptr_t)draw_number(actor, 0) : words);
+	call_ioctl(draw_fd(actor, (enum fd_kind)draw_below(actor, KINDS)), command,
+		   draw_once_in(actor, 8) ? (void *)(uintptr_t)draw_number(actor, 0) : words);
 }
 
 /* ---- io_uring ------------------------------------------------------------------------ */
@@ -585,7 +587,7 @@ static void completion_judge(uint64_t user_data, int res)
 	}
 }
 
-static void act_reap(struct actor *actor)
+static void act_reap(struct fuzz_actor *actor)
 {
 	struct io_uring_cqe *cqe;
 
@@ -600,14 +602,14 @@ static void act_reap(struct actor *actor)
  * Prepare a command of a session or a ring, including invalid ones and those of the other kind of
  * file.
  */
-static void uring_command(struct actor *actor, struct io_uring_sqe *sqe)
+static void uring_command(struct fuzz_actor *actor, struct io_uring_sqe *sqe)
 {
-	bool is_session = once_in(actor, 3);
+	bool is_session = draw_once_in(actor, 3);
 	uint32_t command = is_session ? SPEPROF_SESSION_SAMPLE + (uint32_t)draw_below(actor, 6) :
 					SPEPROF_RING_ADVANCE + (uint32_t)draw_below(actor, 7);
 	uint64_t payload[2] = { draw_number(actor, 0), draw_number(actor, 0) };
 
-	if (once_in(actor, 8)) {
+	if (draw_once_in(actor, 8)) {
 		is_session = !is_session;
 	} else if (command == SPEPROF_SESSION_SAMPLE) {
 		draw_sampling(actor);
@@ -622,16 +624,16 @@ static void uring_command(struct actor *actor, struct io_uring_sqe *sqe)
 		actor->snapshot = (struct speprof_snapshot){ .size = sizeof(actor->snapshot) };
 		payload[0] = draw_number(actor, (uintptr_t)&actor->snapshot);
 	}
-	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, some_fd(actor, is_session ? SESSION : RING), NULL,
-			 0, 0);
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, draw_fd(actor, is_session ? SESSION : RING),
+			 NULL, 0, 0);
 	sqe->cmd_op = command;
 	memcpy(sqe->cmd, payload, sizeof(payload));
 	sqe->user_data = command;
 }
 
-static void uring_request(struct actor *actor, struct io_uring_sqe *sqe)
+static void uring_request(struct fuzz_actor *actor, struct io_uring_sqe *sqe)
 {
-	int fd = some_fd(actor, RING);
+	int fd = draw_fd(actor, RING);
 	uint64_t which = draw_below(actor, 8);
 
 	if (which >= 4) {
@@ -639,21 +641,22 @@ static void uring_request(struct actor *actor, struct io_uring_sqe *sqe)
 		return;
 	}
 	if (which == 0)
-		io_uring_prep_read(sqe, fd, once_in(actor, 16) ? (void *)4096 : actor->buffer, 4096, 0);
+		io_uring_prep_read(sqe, fd, draw_once_in(actor, 16) ? (void *)4096 : actor->buffer,
+				   4096, 0);
 	else if (which == 1)
 		io_uring_prep_read_fixed(sqe, fd, actor->fixed.iov_base,
 					 (unsigned int)draw_number(actor, 8192), 0,
-					 once_in(actor, 16) ? 1 : 0);
+					 draw_once_in(actor, 16) ? 1 : 0);
 	else if (which == 2)
 		io_uring_prep_poll_add(sqe, fd, POLLIN | POLLPRI);
 	else
 		io_uring_prep_cancel_fd(sqe, fd, IORING_ASYNC_CANCEL_ALL);
-	if (which == 2 && once_in(actor, 2))
+	if (which == 2 && draw_once_in(actor, 2))
 		sqe->len |= IORING_POLL_ADD_MULTI;
 	sqe->user_data = ACT_BASE + URING_READ + which;
 }
 
-static void act_uring(struct actor *actor)
+static void act_uring(struct fuzz_actor *actor)
 {
 	for (uint64_t n = draw_below(actor, 6); n; n--) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&actor->uring);
@@ -661,7 +664,7 @@ static void act_uring(struct actor *actor)
 		if (!sqe)
 			break;
 		uring_request(actor, sqe);
-		if (once_in(actor, 8))
+		if (draw_once_in(actor, 8))
 			sqe->flags |= IOSQE_ASYNC;
 	}
 	io_uring_submit(&actor->uring);
@@ -681,19 +684,19 @@ static void parameter_write(const char *path, const char *text)
 	close(fd);
 }
 
-static void act_inject(struct actor *actor)
+static void act_inject(struct fuzz_actor *actor)
 {
 	static const unsigned int classes[] = { 0x00, 0x1e, 0x1f, 0x24, 0x25 };
 	char text[64];
 
 	snprintf(text, sizeof(text), "%u %u %u", (unsigned int)draw_below(actor, 2),
-		 once_in(actor, 4) ? (unsigned int)draw_below(actor, 64) :
-				     classes[draw_below(actor, 5)],
-		 (unsigned int)draw_below(actor, once_in(actor, 4) ? 65536 : 64));
+		 draw_once_in(actor, 4) ? (unsigned int)draw_below(actor, 64) :
+					  classes[draw_below(actor, 5)],
+		 (unsigned int)draw_below(actor, draw_once_in(actor, 4) ? 65536 : 64));
 	parameter_write("/sys/module/speprof_emu/parameters/inject", text);
 }
 
-static void act_limit(struct actor *actor)
+static void act_limit(struct fuzz_actor *actor)
 {
 	static const char *const paths[] = {
 		"/sys/module/speprof/parameters/throttle_interrupts",
@@ -704,22 +707,22 @@ static void act_limit(struct actor *actor)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%u",
-		 once_in(actor, 2) ? 0 : (unsigned int)draw_below(actor, 200000));
+		 draw_once_in(actor, 2) ? 0 : (unsigned int)draw_below(actor, 200000));
 	parameter_write(paths[draw_below(actor, 4)], text);
 }
 
 /* ---- A round --------------------------------------------------------------------------------- */
 
-static void (*const acts[])(struct actor *actor) = {
-	act_device, act_session, act_sample, act_run,  act_run,    act_ring,     act_ring,
-	act_stats,  act_stats,	 act_tails,  act_tails, act_read,  act_read,	 act_poll,
-	act_map,    act_wild,	 act_uring,  act_uring, act_uring, act_snapshot, act_snapshot,
-	act_cgroups, act_inject, act_limit,	 act_dup,    act_close, act_info,     act_tune,
+static void (*const acts[])(struct fuzz_actor *actor) = {
+	act_device,  act_session,      act_sample, act_run,   act_run,	 act_ring,     act_ring,
+	act_stats,   act_stats,	       act_tails,  act_tails, act_read,	 act_read,     act_poll,
+	act_map,     act_random_ioctl, act_uring,  act_uring, act_uring, act_snapshot, act_snapshot,
+	act_cgroups, act_inject,       act_limit,  act_dup,   act_close, act_info,     act_tune,
 };
 
 static void *actor_run(void *arg)
 {
-	struct actor *actor = arg;
+	struct fuzz_actor *actor = arg;
 
 	actor->buffer = malloc(1 << 16);
 	actor->fixed = (struct iovec){ malloc(8192), 8192 };
@@ -736,11 +739,11 @@ static void *actor_run(void *arg)
 /* Write random values into each word of the present control pages. */
 static void *scribbler_run(void *arg)
 {
-	struct actor *actor = arg;
+	struct fuzz_actor *actor = arg;
 
 	while (!atomic_load(&over)) {
 		volatile uint64_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
-					       some_fd(actor, RING), SPEPROF_MMAP_CONTROL);
+					       draw_fd(actor, RING), SPEPROF_MMAP_CONTROL);
 
 		if (page == MAP_FAILED) {
 			sched_yield();
@@ -771,14 +774,14 @@ static void ledgers_close(void)
 
 static void round_run(uint64_t round_seed)
 {
-	struct actor actors[THREADS + 1];
+	struct fuzz_actor actors[THREADS + 1];
 	pthread_t threads[THREADS + 1];
 
 	for (unsigned int kind = 0; kind < KINDS; kind++)
 		for (unsigned int i = 0; i < SLOTS; i++)
 			atomic_store(&slots[kind][i], -1);
 	for (unsigned int i = 0; i <= THREADS; i++) {
-		actors[i] = (struct actor){ .random = round_seed * 1000 + i };
+		actors[i] = (struct fuzz_actor){ .random = round_seed * 1000 + i };
 		if (pthread_create(&threads[i], NULL, i < THREADS ? actor_run : scribbler_run,
 				   &actors[i]))
 			report_failure("pthread_create", 0);
@@ -808,7 +811,7 @@ static bool is_busy(void)
  * Wait until all sessions have ended: they end with their last file, which io_uring releases with a
  * delay.
  */
-static void rest_wait(void)
+static void wait_until_idle(void)
 {
 	for (uint64_t end = now_ms() + 20000; is_busy();) {
 		if (now_ms() > end)
@@ -839,7 +842,7 @@ static void round_fork(uint64_t round_seed, bool is_killed)
 		report_failure("waitpid", pid);
 	if (WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status) != SIGKILL || !is_killed)
 		report_failure("a round ended badly", status);
-	rest_wait();
+	wait_until_idle();
 }
 
 /* Create the cgroups. If none can be created, invalid descriptors are used. */
@@ -863,7 +866,7 @@ static void cgroups_make(void)
  */
 static void tallies_init(void)
 {
-	struct tally *tallies = totals->tallies;
+	struct errno_tally *tallies = totals->tallies;
 
 	for (unsigned int i = 0; i < COMMANDS; i++) {
 		tally_init(&tallies[IOCTL + i], "ioctl", expectations[i].name, TALLY_BOTH);

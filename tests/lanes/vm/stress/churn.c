@@ -35,7 +35,7 @@
 #define MOVED	   3
 #define GROUP_PATH "/sys/fs/cgroup/speprof-churn-%u"
 
-static struct totals {
+static struct churn_totals {
 	unsigned long long sessions;
 	unsigned long long records;
 	unsigned long long kills;
@@ -184,7 +184,7 @@ static void limits_change(uint64_t *random)
 
 /* ---- Workers ------------------------------------------------------------------------ */
 
-struct worker {
+struct churn_worker {
 	uint64_t random;
 	int session;
 	int ring;
@@ -226,7 +226,7 @@ static void groups_close(const int32_t *fds, uint32_t count)
 }
 
 /* Change the cgroups of the session, which may be refused because of another session. */
-static void worker_set(struct worker *worker)
+static void worker_set(struct churn_worker *worker)
 {
 	int32_t fds[2];
 	struct speprof_cgroups change = {
@@ -244,7 +244,7 @@ static void worker_set(struct worker *worker)
 }
 
 /* Open a session. For a cgroup that was removed meanwhile the error is ENODEV. */
-static void session_open(struct worker *worker, struct speprof_session_config *config)
+static void session_open(struct churn_worker *worker, struct speprof_session_config *config)
 {
 	int device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	int32_t fds[2];
@@ -268,7 +268,7 @@ static void session_open(struct worker *worker, struct speprof_session_config *c
 	close(device);
 }
 
-static void worker_open(struct worker *worker)
+static void worker_open(struct churn_worker *worker)
 {
 	struct speprof_session_config config = {
 		.size = sizeof(config),
@@ -305,7 +305,7 @@ static void worker_open(struct worker *worker)
 	total_add(&totals->sessions, 1);
 }
 
-static void worker_close(struct worker *worker)
+static void worker_close(struct churn_worker *worker)
 {
 	struct speprof_ring_stats stats = { .size = sizeof(stats) };
 
@@ -323,7 +323,7 @@ static void worker_close(struct worker *worker)
 }
 
 /* Submit a command that is in flight for some time, or until the worker is killed. */
-static void worker_submit(struct worker *worker)
+static void worker_submit(struct churn_worker *worker)
 {
 	static const uint32_t commands[] = { SPEPROF_RING_KICK, SPEPROF_RING_FLUSH,
 					     SPEPROF_RING_RELEASE };
@@ -350,7 +350,7 @@ static void worker_submit(struct worker *worker)
 		io_uring_cqe_seen(&worker->uring, cqe);
 }
 
-static void worker_step(struct worker *worker)
+static void worker_step(struct churn_worker *worker)
 {
 	struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
 	struct speprof_sampling sampling = sampling_draw(&worker->random);
@@ -392,7 +392,7 @@ static void worker_step(struct worker *worker)
 
 static void worker_run(uint64_t *random)
 {
-	struct worker worker = { .random = *random };
+	struct churn_worker worker = { .random = *random };
 
 	if (io_uring_queue_init(32, &worker.uring, 0))
 		report_failure("io_uring_queue_init");

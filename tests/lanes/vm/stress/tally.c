@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tally.h"
 
-void tally_init(struct tally *tally, const char *way, const char *name, unsigned int demands)
+void tally_init(struct errno_tally *tally, const char *way, const char *name, unsigned int demands)
 {
 	tally->way = way;
 	tally->name = name;
 	tally->demands = demands;
 }
 
-void tally_add(struct tally *tally, bool is_done)
+void tally_add(struct errno_tally *tally, bool is_done)
 {
 	atomic_fetch_add(is_done ? &tally->done : &tally->refused, 1);
 }
 
-static unsigned int tally_seen(const struct tally *tally)
+static unsigned int tally_seen(const struct errno_tally *tally)
 {
 	return (atomic_load(&tally->done) ? TALLY_DONE : 0) |
 	       (atomic_load(&tally->refused) ? TALLY_REFUSED : 0);
 }
 
-unsigned int tally_lacking(const struct tally *tallies, unsigned int count, FILE *out)
+unsigned int tally_lacking(const struct errno_tally *tallies, unsigned int count, FILE *out)
 {
 	unsigned int lacking = 0;
 
@@ -36,7 +36,7 @@ unsigned int tally_lacking(const struct tally *tallies, unsigned int count, FILE
 	return lacking;
 }
 
-void tally_print(const struct tally *tallies, unsigned int count, FILE *out)
+void tally_print(const struct errno_tally *tallies, unsigned int count, FILE *out)
 {
 	const char *between = "";
 

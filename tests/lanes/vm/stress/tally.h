@@ -17,7 +17,7 @@
 #define TALLY_BOTH	(TALLY_DONE | TALLY_REFUSED)
 
 /* The counters of a kind, in shared memory. If all are zero the kind has no requirements. */
-struct tally {
+struct errno_tally {
 	const char *way;
 	const char *name;
 	unsigned int demands;
@@ -25,17 +25,17 @@ struct tally {
 	atomic_ullong refused;
 };
 
-void tally_init(struct tally *tally, const char *way, const char *name, unsigned int demands);
+void tally_init(struct errno_tally *tally, const char *way, const char *name, unsigned int demands);
 
-void tally_add(struct tally *tally, bool is_done);
+void tally_add(struct errno_tally *tally, bool is_done);
 
 /*
  * Return the number of kinds that do not meet their requirements. Their names are printed to @out,
  * unless that is NULL.
  */
-unsigned int tally_lacking(const struct tally *tallies, unsigned int count, FILE *out);
+unsigned int tally_lacking(const struct errno_tally *tallies, unsigned int count, FILE *out);
 
 /* Print the kinds that have requirements as "WAY NAME done/refused", on one line. */
-void tally_print(const struct tally *tallies, unsigned int count, FILE *out);
+void tally_print(const struct errno_tally *tallies, unsigned int count, FILE *out);
 
 #endif

@@ -117,7 +117,7 @@ fault:
  * values. Do it in a task, as real idle states do. In an interrupt, the interrupt controller would
  * lose the running priority.
  */
-static long sleep_here(void *unused)
+static long sleep_on_cpu(void *unused)
 {
 	struct trap_cpu *cpu;
 	unsigned long flags;
@@ -161,7 +161,7 @@ static int sleep_set(const char *text, const struct kernel_param *param)
 	cpus_read_lock();
 	ret = number_parse(text, &number);
 	if (!ret)
-		ret = (int)work_on_cpu((int)number, sleep_here, NULL);
+		ret = (int)work_on_cpu((int)number, sleep_on_cpu, NULL);
 	cpus_read_unlock();
 	return ret;
 }
@@ -170,7 +170,7 @@ static const struct kernel_param_ops sleep_ops = { .set = sleep_set };
 module_param_cb(sleep, &sleep_ops, NULL, 0200);
 MODULE_PARM_DESC(sleep, "CPU: it loses power for a moment, by way of cpu_pm");
 
-static void spurious_here(void *arg)
+static void interrupt_raise_on_cpu(void *arg)
 {
 	trap_interrupt(this_cpu_ptr(&trap_cpus), true);
 }
@@ -183,7 +183,7 @@ static int spurious_set(const char *text, const struct kernel_param *param)
 	cpus_read_lock();
 	ret = number_parse(text, &number);
 	if (!ret)
-		ret = smp_call_function_single((int)number, spurious_here, NULL, true);
+		ret = smp_call_function_single((int)number, interrupt_raise_on_cpu, NULL, true);
 	cpus_read_unlock();
 	return ret;
 }

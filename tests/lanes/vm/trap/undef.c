@@ -40,7 +40,7 @@ static const struct {
 };
 
 /* Return whether the register exists: an SPU of an older version leaves some undefined. */
-static bool register_is_there(const struct spe_spu *spu, enum spe_reg reg)
+static bool register_exists(const struct spe_spu *spu, enum spe_reg reg)
 {
 	if (reg == SPE_REG_PMSNEVFR)
 		return spu->config.pmsver >= 3;
@@ -63,7 +63,7 @@ static unsigned int insn_decode(u32 insn, const struct spe_spu *spu, enum spe_re
 	for (i = 0; i < ARRAY_SIZE(registers); i++)
 		if (registers[i].code == (code & ~INSN_EL_MASK))
 			break;
-	if (i == ARRAY_SIZE(registers) || !register_is_there(spu, registers[i].reg))
+	if (i == ARRAY_SIZE(registers) || !register_exists(spu, registers[i].reg))
 		return 0;
 	*ret_reg = registers[i].reg;
 	switch (op1) {
