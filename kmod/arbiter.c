@@ -29,7 +29,8 @@ struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *host,
 {
 	hlist_add_head(&ring->cpu_link, &host->rings);
 	/*
-	 * A session that samples the whole machine shares its CPUs with no other started session.
+	 * If @map is NULL, the session samples the whole machine. No other started session may use
+	 * its CPUs.
 	 */
 	WARN_ON_ONCE(!map && host->ring);
 	if (!map)
@@ -55,8 +56,9 @@ struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
 }
 
 /*
- * Give the SPU to @owner, the ring of the task that runs next; NULL: no ring samples it. With
- * @switching the context switch is not over, and CONTEXTIDR still names the previous task.
+ * Give the SPU to @owner, the ring that samples the next task, or to no ring if @owner is NULL.
+ * @switching: the context switch is not complete, so CONTEXTIDR still contains the TID of the
+ * previous task.
  */
 static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owner, bool switching)
 {
@@ -64,7 +66,10 @@ static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owne
 
 	if (last && last != owner)
 		speprof_ring_park(last);
-	/* Leave the registers of a parked ring in the SPU: usually the same ring is next. */
+	/*
+	 * Leave the registers of a parked ring in the SPU, because the same ring is usually the
+	 * next one.
+	 */
 	if (!owner)
 		return;
 	if (last != owner) {
@@ -73,7 +78,7 @@ static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owne
 		host->ring = owner;
 	}
 	speprof_ring_begin_handover(owner);
-	/* Never arm a window under the runqueue lock. */
+	/* Do not arm a window under the runqueue lock, because that takes too long. */
 	if (switching && speprof_ring_defers_handover(owner))
 		irq_work_queue(&host->handover_work);
 	else
@@ -100,7 +105,7 @@ void speprof_arbiter_online(struct speprof_cpu *host)
 {
 	struct speprof_ring *ring;
 
-	/* A ring of another backend, which was removed, stays OFFLINE. */
+	/* Rings whose backend was removed stay OFFLINE. */
 	hlist_for_each_entry(ring, &host->rings, cpu_link)
 		if (speprof_arbiter_can_sample(host, ring))
 			speprof_ring_online(ring);
@@ -145,7 +150,10 @@ static void arbiter_kick_cpu_of(const struct task_struct *thread)
 	unsigned int cpu = task_cpu(thread);
 	struct speprof_cpu *host = per_cpu_ptr(&speprof_cpus, cpu);
 
-	/* EBUSY: the CPU will reevaluate soon. ENXIO: the CPU is offline, and so are its rings. */
+	/*
+	 * Ignore errors. EBUSY: an earlier call is pending and will reevaluate. ENXIO: the CPU and
+	 * its rings are offline.
+	 */
 	if (READ_ONCE(thread->on_rq) && READ_ONCE(host->map))
 		smp_call_function_single_async(cpu, &host->reevaluate_csd);
 }
@@ -178,7 +186,8 @@ void speprof_arbiter_init(void)
 	for_each_possible_cpu(cpu) {
 		host = per_cpu_ptr(&speprof_cpus, cpu);
 		/*
-		 * The work accesses the SPU, so it needs hard interrupt context on PREEMPT_RT, too.
+		 * The work accesses the SPU, so it must run in hard interrupt context also on
+		 * PREEMPT_RT.
 		 */
 		host->handover_work = IRQ_WORK_INIT_HARD(arbiter_complete_handover);
 		INIT_CSD(&host->reevaluate_csd, arbiter_reevaluate_on_cpu, NULL);
@@ -196,8 +205,8 @@ void speprof_arbiter_deinit(void)
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu(speprof_cpus, cpu).handover_work);
 	/*
-	 * Wait for the calls that were queued before: these calls run after them, and the grace
-	 * period ends the interrupt handlers that run them.
+	 * Wait for the calls that are still queued on CPUs. The calls made here run after them, and
+	 * the grace period ends after the interrupt handlers that execute them.
 	 */
 	on_each_cpu(arbiter_do_nothing_on_cpu, NULL, true);
 	synchronize_rcu();

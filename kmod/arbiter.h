@@ -14,11 +14,11 @@ struct speprof_ring;
 struct speprof_cpu;
 struct task_struct;
 
-/** speprof_arbiter_init() - initialize the state of every CPU; before the first session */
+/** speprof_arbiter_init() - initialize the state of every CPU; called before the first session */
 void speprof_arbiter_init(void);
 
 /**
- * speprof_arbiter_deinit() - wait for everything that the arbiter has queued on CPUs
+ * speprof_arbiter_deinit() - wait for all work and calls that the arbiter has queued on CPUs
  *
  * Context: may sleep. No session exists, and the tracepoints are unregistered.
  */
@@ -30,9 +30,9 @@ void speprof_arbiter_deinit(void);
  * process
  * @threadgroup: whether all threads of the process were moved
  *
- * It interrupts the CPUs that run the threads, and does not wait for them.
+ * The function interrupts the CPUs that run the threads, and does not wait for them.
  *
- * Context: any, after the move.
+ * Context: any context, after the threads were moved.
  */
 void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgroup);
 
@@ -58,13 +58,15 @@ struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *host,
  * speprof_arbiter_can_sample() - check whether the CPU is up and has the backend of a ring
  * @host: the CPU
  * @ring: one of its rings
+ *
+ * Return: true if @ring can sample on @host now.
  */
 bool speprof_arbiter_can_sample(const struct speprof_cpu *host, const struct speprof_ring *ring);
 
 /**
  * speprof_arbiter_remove_ring() - remove the ring of a session that stops
  * @host: the CPU
- * @ring: the ring, which was stopped: IDLE; the caller reevaluates
+ * @ring: the ring, which is IDLE; the caller calls speprof_arbiter_reevaluate() afterwards
  *
  * Return: the map if it contains no other ring, for the caller to free; otherwise NULL.
  */
@@ -74,7 +76,8 @@ struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
 /**
  * speprof_arbiter_swap_map() - replace the map of a CPU
  * @host: the CPU
- * @map: from cgroups to rings, or NULL; the caller reevaluates afterwards
+ * @map: the new map from cgroups to rings, or NULL; the caller calls speprof_arbiter_reevaluate()
+ * afterwards
  *
  * Return: the former map, which the caller frees.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A backend provides the registers, barriers and interrupts of SPUs. There are two: the hardware
- * (spu_hw.c), and the emulated SPU (emu/).
+ * A backend provides the registers, barriers and interrupts of SPUs. There are two backends: the
+ * hardware (spu_hw.c), and the emulated SPU (emu/).
  */
 #ifndef SPEPROF_BACKEND_H
 #define SPEPROF_BACKEND_H
@@ -15,7 +15,7 @@
 /**
  * struct speprof_backend - the SPUs of a set of CPUs
  * @owner: the module of the backend, which each session pins
- * @name: for messages
+ * @name: name of the backend in messages
  * @id: SPEPROF_BACKEND_*
  * @cpus: CPUs that have an SPU; speprof_backend_add_cpus() and _remove_cpus() announce changes
  * @attach: called when a CPU comes online, before any register is accessed. Returns NULL, or a
@@ -24,14 +24,17 @@
  * @read: reads a register, as MRS does
  * @write: writes a register, as MSR does
  * @synchronize: a Context synchronization event: earlier register writes are in effect on return
- * @drain: called after PMSCR = 0 and @synchronize: psb csync; dsb; isb. On return the records of
- * all sampled operations are written, and memory, PMBPTR and PMBSR show it
+ * @drain: executes psb csync, dsb and isb; called after PMSCR was set to 0 and after @synchronize.
+ * On return the records of all sampled operations are in memory, and PMBPTR and PMBSR have their
+ * final values
  * @ticks: reads the counter of Timestamp packets; may be called from an NMI
- * @records: reads the number of records written on this CPU since boot; NULL: not supported
- * @tick_hz: rate of @ticks
+ * @records: reads the number of records that this CPU's SPU has written since boot; NULL if the
+ * backend cannot count them
+ * @tick_hz: rate of @ticks, in Hz
  * @interval_min: minimum interval, in operations, in addition to that of PMSIDR.Interval
- * @disables_parked_buffer: whether PMBLIMITR.E must be 0 while a ring is PARKED
- * @has_context: whether Context packets have the TID of the task that runs on the CPU
+ * @disables_parked_buffer: whether the buffer must be disabled (PMBLIMITR.E is 0) while a ring is
+ * PARKED
+ * @has_context: whether Context packets contain the TID of the task that runs on the CPU
  *
  * Each callback runs on the CPU of the SPU, with interrupts off, also from within
  * speprof_interrupt(). No register is written before speprof_backend_register() or after

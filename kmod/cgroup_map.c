@@ -8,13 +8,13 @@
 
 #include "cgroups.h"
 
-/* log2 of the number of cached lookups; if the cache has the cgroup, no ancestor is searched */
+/* log2 of the number of cached lookups. A lookup that is cached does not search the ancestors. */
 #define CACHE_BITS 4
 
 /*
  * struct cgroup_map_slot - a slot of the hash table or of the cache
  * @id: ID of a cgroup, which the kernel never reuses; 0: the slot is free
- * @ring: NULL: no session samples the cgroup
+ * @ring: the ring that samples the cgroup; NULL if no session samples it
  */
 struct cgroup_map_slot {
 	u64 id;
@@ -23,8 +23,9 @@ struct cgroup_map_slot {
 
 /*
  * struct speprof_cgroup_map - a hash table with open addressing, at most half full
- * @cache: results of recent lookups, by the hash of the cgroup's ID
- * @top: the lowest level of a cgroup in the table; no lookup goes above it
+ * @cache: results of recent lookups, indexed by the hash of the cgroup's ID
+ * @top: the smallest level in the hierarchy of any cgroup in the table; no lookup searches
+ * ancestors with a smaller level
  * @bits: log2 of the number of slots
  * @slots: the table
  */
@@ -53,7 +54,7 @@ void speprof_cgroup_map_free(struct speprof_cgroup_map *map)
 	kvfree(map);
 }
 
-/* Return the slot of @id, or the free slot in which it belongs. */
+/* Return the slot of @id; if @id is not in the table, the free slot to use for it. */
 static struct cgroup_map_slot *map_find_slot(struct speprof_cgroup_map *map, u64 id)
 {
 	unsigned long mask = (1UL << map->bits) - 1, n = hash_64(id, map->bits);
@@ -99,7 +100,7 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 	struct cgroup *cgroup;
 	u64 id;
 
-	/* Idle time belongs to no container. */
+	/* Idle tasks are in the root cgroup, but no session samples idle time. */
 	if (is_idle_task(task))
 		return NULL;
 	rcu_read_lock();

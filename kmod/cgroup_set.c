@@ -40,9 +40,9 @@ static bool set_contains(const struct speprof_cgroup_set *set, const struct cgro
 }
 
 /*
- * Get the cgroup of a directory, with a reference. Check the descriptor first, as
- * cgroup_get_from_fd() returns EBADF both for an invalid descriptor and for a file that is no
- * cgroup.
+ * Get the cgroup of a directory, with a reference. Check the descriptor first, because
+ * cgroup_get_from_fd() returns EBADF both for an invalid descriptor and for a file that is not a
+ * cgroup directory.
  */
 static struct cgroup *cgroup_from_fd(s32 fd)
 {
@@ -88,7 +88,7 @@ fail:
 	return ERR_PTR(ret);
 }
 
-/* Add the members of @set that are not in @except, which may be NULL, to @to. */
+/* Add to @to the members of @set that are not in @except. @except may be NULL. */
 static void set_add_members_except(struct speprof_cgroup_set *to,
 				   const struct speprof_cgroup_set *set,
 				   const struct speprof_cgroup_set *except)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions that the kernel's tracepoints call. Their parameters are no stable interface:
- * probe/tracepoints.c compares these declarations with the kernel at hand.
+ * The functions that the kernel's tracepoints call. Their parameters differ between kernels, so
+ * probe/tracepoints.c compares these declarations with the kernel for which the module is built.
  */
 #ifndef SPEPROF_CGROUP_TRACEPOINTS_H
 #define SPEPROF_CGROUP_TRACEPOINTS_H

@@ -99,8 +99,8 @@ static int hooks_register(void)
 }
 
 /*
- * Probes stay registered for a minute after the last session, as otherwise each short session would
- * patch the scheduler's code on all CPUs twice. Without a map a probe does nothing.
+ * Probes stay registered for a minute after the last session. Otherwise each short session would
+ * patch the scheduler's code on all CPUs twice. A probe does nothing on a CPU without a map.
  */
 #define UNHOOK_SECONDS 60
 
@@ -160,7 +160,7 @@ void speprof_cgroups_deinit(void)
 	cancel_delayed_work_sync(&unhook_work);
 	if (hooked)
 		hooks_unregister(ARRAY_SIZE(hooks));
-	/* Wait for running probes first, as they may queue the work. */
+	/* Wait for running probes first, because they may queue the work. */
 	tracepoint_synchronize_unregister();
 	cancel_work_sync(&prune_work);
 }

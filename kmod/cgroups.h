@@ -32,8 +32,8 @@ struct speprof_cgroup_set {
 };
 
 /*
- * struct speprof_cgroup_map - a hash table from cgroups to the rings of one CPU. It is used on the
- * CPU with interrupts off, as struct speprof_ring is.
+ * struct speprof_cgroup_map - a hash table from cgroups to the rings of one CPU. It is only used on
+ * that CPU with interrupts off.
  */
 struct speprof_cgroup_map;
 
@@ -46,9 +46,10 @@ struct speprof_cgroup_map;
  * @fds: descriptors of the calling process
  * @count: number of @fds; 0 creates an empty set
  *
- * Context: may sleep. Return: the set, or an ERR_PTR: -EBADF: an entry is no descriptor; -ENOTDIR:
- * it is not one of a cgroup; -ENODEV: the cgroup was removed; -EEXIST: a cgroup occurs twice;
- * -ENOMEM.
+ * Context: may sleep.
+ * Return: the set, or an ERR_PTR: -EBADF if an entry is not an open descriptor; -ENOTDIR if it is
+ * not a descriptor of a cgroup v2 directory; -ENODEV if the cgroup was removed; -EEXIST if a cgroup
+ * occurs twice; -ENOMEM if memory cannot be allocated.
  */
 struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count);
 
@@ -59,8 +60,9 @@ struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count
  * @by: the cgroups to add to @set, to remove from it, or to replace it by; not changed
  *
  * Context: may sleep.
- * Return: the new set, or an ERR_PTR: -EEXIST: a cgroup to add is in @set; -ENOENT: a cgroup to
- * remove is not in @set; -ENOSPC: more than SPEPROF_CGROUPS_MAX; -ENOMEM.
+ * Return: the new set, or an ERR_PTR: -EEXIST if a cgroup to add is already in @set; -ENOENT if a
+ * cgroup to remove is not in @set; -ENOSPC if the new set would have more than SPEPROF_CGROUPS_MAX
+ * cgroups; -ENOMEM if memory cannot be allocated.
  */
 struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup_set *set, u32 op,
 						     const struct speprof_cgroup_set *by);
@@ -72,9 +74,11 @@ struct speprof_cgroup_set *speprof_cgroup_set_change(const struct speprof_cgroup
 void speprof_cgroup_set_free(struct speprof_cgroup_set *set);
 
 /**
- * speprof_cgroup_sets_overlap() - check whether one task could belong to both sets
+ * speprof_cgroup_sets_overlap() - check whether a task could belong to both sets
  * @a: a set
  * @b: another set
+ *
+ * Return: true if a cgroup of one set is equal to, or a descendant of, a cgroup of the other set.
  */
 bool speprof_cgroup_sets_overlap(const struct speprof_cgroup_set *a,
 				 const struct speprof_cgroup_set *b);
@@ -95,7 +99,7 @@ u64 speprof_cgroup_set_remove_dead(struct speprof_cgroup_set *set);
  * @node: NUMA node
  *
  * Context: may sleep.
- * Return: the map; NULL if there is no memory.
+ * Return: the map; NULL if memory cannot be allocated.
  */
 struct speprof_cgroup_map *speprof_cgroup_map_new(unsigned int count, int node);
 
@@ -115,12 +119,13 @@ void speprof_cgroup_map_add(struct speprof_cgroup_map *map, const struct speprof
 			    struct speprof_ring *ring);
 
 /**
- * speprof_cgroup_map_find() - find the ring of a task: that of the nearest ancestor in the map
+ * speprof_cgroup_map_find() - find the ring that samples a task
  * @map: the map
  * @task: the task
  *
- * Context: on the CPU, interrupts off; also under the runqueue lock.
- * Return: the ring; NULL if there is none, or for an idle task.
+ * Context: on the CPU of the map, with interrupts off; may be called under the runqueue lock.
+ * Return: the ring of the task's cgroup, or of its nearest ancestor in the map; NULL if the map has
+ * neither, or if the task is an idle task.
  */
 struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
 					     struct task_struct *task);
@@ -130,9 +135,10 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
  * @map: the map
  * @ring: the ring
  *
- * Afterwards its cgroups belong to the rings of their ancestors.
+ * Afterwards the rings of their ancestors, if any, sample its cgroups.
  *
- * Context: on the CPU, interrupts off. Return: true if the map has another ring.
+ * Context: on the CPU of the map, with interrupts off.
+ * Return: true if the map still contains another ring.
  */
 bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map,
 				    const struct speprof_ring *ring);
@@ -155,8 +161,9 @@ void speprof_cgroups_deinit(void);
 /**
  * speprof_cgroups_watch_get() - let context switches call the arbiter; reference counted
  *
- * Context: may sleep; under speprof_control. Return: 0; -EOPNOTSUPP if the kernel does not have a
- * tracepoint; an error of tracepoint_probe_register().
+ * Context: may sleep; under speprof_control.
+ * Return: 0; -EOPNOTSUPP if the kernel lacks one of the tracepoints; an error of
+ * tracepoint_probe_register().
  */
 int speprof_cgroups_watch_get(void);
 

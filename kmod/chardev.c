@@ -58,9 +58,9 @@ union ioctl_argument {
 
 /**
  * struct ioctl_call - an ioctl in execution
- * @object: the session or the ring handle of the descriptor; NULL for the device
+ * @object: the struct speprof_session or struct ring_handle of the descriptor; NULL for the device
  * @argument: copied from userspace before the ioctl, and back to userspace after it
- * @file: the file of a new descriptor; installed last, as that cannot be undone
+ * @file: the file of a new descriptor. It is installed last, because that cannot be undone
  */
 struct ioctl_call {
 	void *object;
@@ -68,7 +68,7 @@ struct ioctl_call {
 	struct file *file;
 };
 
-/* The kind of argument that an ioctl has */
+/* How the argument of an ioctl is copied */
 enum ioctl_shape {
 	SHAPE_NONE,	/* 0 */
 	SHAPE_FIXED,	/* a structure of exactly this size, which is only read */
@@ -115,7 +115,8 @@ static int argument_copy_in(const struct ioctl_command *command, void __user *fr
 }
 
 /*
- * Copy the structure back with the size of this ABI. The end of a larger structure is set to zero.
+ * Copy the structure back to userspace, and set its size field to the size that this module
+ * supports. If the structure of the caller is larger, the rest of it is set to zero.
  */
 static int argument_copy_out(const struct ioctl_command *command, void __user *to,
 			     union ioctl_argument *from, u32 size)
@@ -177,7 +178,7 @@ static long commands_run(const struct ioctl_command *commands, size_t count, voi
 
 /* ---- Ring descriptors ------------------------------------------------------- */
 
-/* The private data of a ring descriptor. It holds a reference on the session. */
+/* The private data of a ring descriptor, with a reference on the session. */
 struct ring_handle {
 	struct speprof_session *session;
 	struct speprof_ring *ring;
@@ -255,7 +256,10 @@ static long ring_ioctl(struct file *file, unsigned int number, unsigned long arg
 			    argument);
 }
 
-/* For commands that may sleep, EAGAIN makes io_uring call again from a worker thread. */
+/*
+ * Run a command of io_uring. If the command may sleep, return EAGAIN at first, so that io_uring
+ * calls again from a worker thread.
+ */
 static int ring_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	struct ring_handle *handle = cmd->file->private_data;
@@ -447,7 +451,10 @@ static long session_ioctl(struct file *file, unsigned int number, unsigned long 
 			    number, argument);
 }
 
-/* All commands may sleep: EAGAIN makes io_uring call again from a worker thread. */
+/*
+ * Run a command of io_uring. All commands may sleep, so return EAGAIN at first: io_uring then calls
+ * again from a worker thread.
+ */
 static int session_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	/* Userspace may change the payload at any time, so read it once. */

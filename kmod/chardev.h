@@ -8,17 +8,19 @@
 /**
  * speprof_chardev_init() - register the device
  *
- * This must be the last step of the module's init function, as userspace may open the device
+ * This must be the last step of the module's init function, because userspace may open the device
  * immediately.
  *
- * Return: 0, or a negative errno: then the device was never visible.
+ * Context: may sleep.
+ * Return: 0; an error of alloc_chrdev_region(), class_create(), device_create() or cdev_add(),
+ * after which the device cannot be opened.
  */
 int speprof_chardev_init(void);
 
 /**
  * speprof_chardev_deinit() - unregister the device
  *
- * The use count of the module guarantees that the device is closed.
+ * Open files hold a reference on the module, so no descriptor of the device is open here.
  */
 void speprof_chardev_deinit(void);
 

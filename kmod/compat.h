@@ -34,7 +34,9 @@ static inline u64 compat_midr(void)
 }
 #endif
 
-/* Return the 16 bytes of an SQE that belong to the command. Userspace may still write to them. */
+/*
+ * Return the 16 bytes of an SQE that belong to the command. Userspace may change them at any time.
+ */
 static inline const void *compat_uring_payload(struct io_uring_cmd *cmd)
 {
 #if SPEPROF_HAVE_URING_SQE
@@ -67,7 +69,9 @@ static inline void compat_vm_flags_mod(struct vm_area_struct *vma, unsigned long
 #endif
 }
 
-/* Whether this kernel's tracepoints pass the arguments that cgroup_tracepoints.h declares. */
+/*
+ * Return whether this kernel's tracepoints pass the arguments that cgroup_tracepoints.h declares.
+ */
 static inline bool compat_tracepoints_match(void)
 {
 	return SPEPROF_HAVE_TRACEPOINTS;

@@ -11,7 +11,7 @@
 #include "speprof-probes.h"
 
 /*
- * Get the CPUs that @irq serves, which platform_get_irq_optional() found for @pdev.
+ * Get the CPUs of @irq, which platform_get_irq_optional() returned for @pdev.
  * Return: 0; -EINVAL if the interrupt is not private to each CPU.
  */
 static inline int compat_irq_get_cpus(struct platform_device *pdev, int irq,

@@ -18,18 +18,18 @@ DEFINE_PER_CPU(struct speprof_cpu, speprof_cpus);
 DEFINE_MUTEX(speprof_control);
 
 /*
- * All three variables change under speprof_control. The hotplug callbacks read them without it, as
- * they run only between register and unregister, and @suspending changes before cpus_read_lock().
- * While
- * @suspending is true, no CPU uses its SPU.
+ * These variables only change under speprof_control. The hotplug callbacks read them without that
+ * lock. This is safe because the callbacks run only while a backend is registered, and because
+ * @suspending changes before cpus_read_lock() is taken. While @suspending is true, no CPU uses its
+ * SPU.
  */
 static const struct speprof_backend *registered_backend;
 static int hotplug_state;
 static bool suspending;
 
 /*
- * Return the minimum interval by PMSIDR_EL1.Interval, in operations. A reserved value counts as the
- * largest.
+ * Return the minimum interval, in operations, that PMSIDR_EL1.Interval specifies. For a reserved
+ * value, return the largest minimum.
  */
 static u64 pmsidr_min_interval(u64 pmsidr)
 {
@@ -41,7 +41,10 @@ static u64 pmsidr_min_interval(u64 pmsidr)
 	return floors[code];
 }
 
-/* Read the features of the SPU. Context: on the CPU, interrupts off; nothing is sampled. */
+/*
+ * Read the features of the SPU. Context: on the CPU, with interrupts off, while profiling is
+ * disabled.
+ */
 static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_info *info)
 {
 	u64 pmsidr = backend->read(SPE_REG_PMSIDR);
@@ -68,7 +71,7 @@ static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_
 	info->flags = backend->has_context ? SPEPROF_CPU_CONTEXT : 0;
 }
 
-/* Return why the SPU cannot be used; NULL if it can. */
+/* Return the reason why the SPU cannot be used, a static string; NULL if it can be used. */
 static const char *cpu_check_spu(const struct speprof_cpu_info *info)
 {
 	if (!info->pmsver)
@@ -91,7 +94,10 @@ static void cpu_stop_spu(const struct speprof_backend *backend)
 	backend->synchronize();
 }
 
-/* Begin to use the SPU of this CPU. Return: NULL, or the reason why it cannot be used. */
+/*
+ * Attach the backend to the SPU of this CPU. Return: NULL, or the reason why the SPU cannot be
+ * used.
+ */
 static const char *cpu_attach_spu(struct speprof_cpu *self, struct speprof_cpu_info *info)
 {
 	const char *reason = registered_backend->attach ? registered_backend->attach() : NULL;
@@ -321,7 +327,7 @@ void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info)
 	ret_info->cpu = cpu;
 	if (cpu_online(cpu))
 		ret_info->flags |= SPEPROF_CPU_ONLINE;
-	/* Sessions attach and detach under speprof_control. */
+	/* Rings are added and removed under speprof_control, which the caller holds. */
 	if (!hlist_empty(&host->rings))
 		ret_info->flags |= SPEPROF_CPU_BUSY;
 	cpus_read_unlock();
@@ -363,7 +369,9 @@ bool speprof_interrupt(void)
 	/* The interrupt is spurious. The parked ring keeps its saved state. */
 	if (self->ring)
 		speprof_ring_save_registers(self->ring);
-	/* Clear PMBSR.S, as the level-triggered interrupt would be taken again immediately. */
+	/*
+	 * Clear PMBSR.S; otherwise the level-triggered interrupt would be taken again immediately.
+	 */
 	cpu_stop_spu(registered_backend);
 	return false;
 }

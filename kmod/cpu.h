@@ -21,13 +21,13 @@ struct speprof_ring;
 
 /**
  * struct speprof_cpu - a possible CPU
- * @info: features of its SPU, without @info.flags; all zero if there is no SPU. The hotplug
- *	callbacks write it; read it under speprof_control and cpus_read_lock()
- * @ring: the ring that has its registers in the SPU; NULL: none. This and the next fields are used
- *	on the CPU with interrupts off, or while it is offline under speprof_control and
- *	cpus_read_lock()
+ * @info: features of its SPU; @info.flags is not used; all zero if the CPU has no SPU. The hotplug
+ * callbacks write @info; read it under speprof_control and cpus_read_lock()
+ * @ring: the ring whose registers are in the SPU; NULL if there is none. This field and all below
+ * are used on the CPU with interrupts off; while the CPU is offline, on any CPU under
+ * speprof_control and cpus_read_lock()
  * @rings: the rings of all started sessions on this CPU
- * @map: from cgroups to rings; NULL unless sessions of cgroups are started
+ * @map: the map from cgroups to rings; NULL unless sessions of cgroups are started
  * @handover_work: completes a handover once the context switch is over
  * @reevaluate_csd: makes the CPU look up the cgroup of its current task; queued from any context
  * @backend: the backend of its SPU; NULL while the CPU is down, or if the SPU cannot be used
@@ -45,13 +45,13 @@ struct speprof_cpu {
 DECLARE_PER_CPU(struct speprof_cpu, speprof_cpus);
 
 /*
- * Serialises all changes of backends and sessions. Taken before cpus_read_lock(), and so never in a
- * hotplug callback.
+ * Serializes all changes of backends and sessions. It is taken before cpus_read_lock(), so a
+ * hotplug callback must not take it.
  */
 extern struct mutex speprof_control;
 
 /**
- * speprof_cpus_init() - register for notifications of suspend; before the first backend
+ * speprof_cpus_init() - register for notifications of suspend; called before the first backend
  *
  * Return: 0, or the error of register_pm_notifier().
  */

@@ -29,7 +29,7 @@ static int __init speprof_init(void)
 	if (ret)
 		goto no_hardware;
 	/*
-	 * The last step: a registered device may be opened at once, so nothing may fail after it.
+	 * Register the device last: userspace may open it immediately, so no later step may fail.
 	 */
 	ret = speprof_chardev_init();
 	if (ret)

@@ -18,7 +18,7 @@
  * @pmslatfr: minimum latency
  * @pmsdsfr: data sources that pass
  * @pmsirr: sample interval and jitter
- * @interval: true mean of the sample interval, in operations (D17.3.4)
+ * @interval: mean sample interval that results from @pmsirr, in operations (D17.3.4)
  * @generation: numbers the programs of a session from 1; 0: there is no program
  */
 struct speprof_program {
@@ -39,8 +39,9 @@ struct speprof_program {
  * @spu: features of the SPU
  * @ret_program: the program, without its generation
  *
- * Return: 0; -ERANGE if the interval or latency is out of the SPU's range; -EOPNOTSUPP if the SPU
- * has no such filter, or cannot filter by these events.
+ * Context: any; depends only on its arguments.
+ * Return: 0; -ERANGE if the interval or the minimum latency is out of the SPU's range; -EOPNOTSUPP
+ * if the SPU does not have a requested filter, or cannot filter by a requested event.
  */
 int speprof_program_make(const struct speprof_sampling *sampling,
 			 const struct speprof_cpu_info *spu, struct speprof_program *ret_program);

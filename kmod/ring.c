@@ -55,8 +55,8 @@ void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now)
 	WARN_ON_ONCE(!(legal_transitions[ring->state] & BIT(to)));
 	speprof_ring_account_time(ring, now);
 	/*
-	 * A reader that sees IDLE, after which nothing is published, must see everything that was
-	 * published before.
+	 * Nothing is published after IDLE. The release makes everything that was published before
+	 * visible to a reader that loads IDLE.
 	 */
 	smp_store_release(&ring->state, to);
 	WRITE_ONCE(ring->control->state, to);
@@ -83,8 +83,8 @@ void speprof_ring_start_timer(struct speprof_ring *ring)
 }
 
 /*
- * Rotate the window. The timer is set for the age of a window, so restart it for FULL and
- * THROTTLED.
+ * Rotate the window. The timer is set to the maximum age of a window, so restart it if the ring
+ * becomes FULL or THROTTLED.
  */
 static void ring_rotate_armed(struct speprof_ring *ring, const struct speprof_program *next)
 {
@@ -124,8 +124,8 @@ static enum hrtimer_restart ring_timer_expired(struct hrtimer *timer)
 		else if (ring->config.latency_ms)
 			speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
 		/*
-		 * The next handover restarts the timer. A ring that stopped without a reader keeps its
-		 * timer, which detects that a reader is back.
+		 * The next handover restarts the timer. If the ring stopped because its reader is
+		 * missing, the timer continues, because it detects that a reader exists again.
 		 */
 		if (ring->unread)
 			break;
@@ -222,7 +222,7 @@ void speprof_ring_offline(struct speprof_ring *ring)
 		hrtimer_try_to_cancel(&ring->timer);
 	else if (ring->state != SPEPROF_RING_IDLE && ring->state != SPEPROF_RING_OFFLINE)
 		ring_end_sampling(ring, SPEPROF_RING_OFFLINE);
-	/* The SPU may lose the registers. */
+	/* The SPU may lose its registers while the CPU is offline, so load the program again. */
 	ring->loaded_generation = 0;
 }
 

@@ -76,20 +76,23 @@ struct speprof_ring_counters {
 	u64 handovers;
 };
 
-/* The place of the registers of the open window, which is open from its arming to its closing */
+/*
+ * Where the registers of the open window are. A window is open from the time it is armed until it
+ * is closed.
+ */
 enum speprof_open_window {
 	OPEN_WINDOW_NONE,	/* no window is open */
 	OPEN_WINDOW_IN_SPU,	/* the registers are in the SPU */
-	/* they are in struct speprof_saved_registers: another ring may use the SPU */
+	/* the registers are in struct speprof_saved_registers; another ring may use the SPU */
 	OPEN_WINDOW_SAVED,
 };
 
 /**
  * struct speprof_saved_registers - registers of a ring while another ring uses the SPU
- * @pmsicr: the interval counters; 0: the SPU reloads them (D17.3.3)
+ * @pmsicr: PMSICR_EL1, the interval counters; 0 makes the SPU reload them (D17.3.3)
  * @pmbptr: the write pointer; valid with OPEN_WINDOW_SAVED
  * @pmbsr: the syndrome of the open window so far; COLL is the only bit that can be set
- * @records: number of records in the open window so far, if the SPU counts them
+ * @records: number of records in the open window so far; 0 if the backend cannot count them
  */
 struct speprof_saved_registers {
 	u64 pmsicr;
@@ -128,7 +131,7 @@ struct speprof_removed_cgroups {
  *
  * @state: SPEPROF_RING_*; only speprof_ring_transition() changes it. Others may read it with
  * READ_ONCE()
- * @loaded_generation: generation of the program that is in the SPU's registers; 0: none is
+ * @loaded_generation: generation of the program that is in the SPU's registers; 0 if none is loaded
  * @state_since: when @state began, CLOCK_MONOTONIC in ns
  * @program: the program of the open window, or of the next one
  * @open_window: where the registers of the open window are; NONE unless the ring is ARMED,
@@ -139,19 +142,19 @@ struct speprof_removed_cgroups {
  * @removed: an event that is pending until a slot is free
  * @cpu_link: links the ring into speprof_cpu.rings
  * @start_ns: when the window was armed, CLOCK_MONOTONIC in ns
- * @start_ticks: the backend's ticks() at the same time
- * @records_before: the backend's records() when the window was loaded
+ * @start_ticks: value of the backend's ticks() at @start_ns
+ * @records_before: value of the backend's records() when the window was loaded
  * @state_before: @counters.state_ns at the end of the last RECORDS window
  * @head: bytes up to the end of the last closed window
  * @seq: number of the next window header
  * @event_seq: number of the next event
  * @empty_syndromes: number of consecutive windows that ended in a syndrome without a byte written
  * @flight: the windows of a flight recorder, and the claims on them; NULL for a stream
- * @throttle: what this ring has used of @bound
+ * @throttle: interrupts and bytes of this ring in the current period, which @bound limits
  * @throttled_until: when THROTTLED ends, CLOCK_MONOTONIC in ns
- * @throttled_before: time in THROTTLED before the current stay, in ns
+ * @throttled_before: total time in THROTTLED before it was last entered, in ns
  * @throttle_cause: SPEPROF_THROTTLE_*
- * @unread: the ring stopped sampling because it has no reader
+ * @unread: whether the ring stopped sampling because its reader is missing
  * @seen_tail: the data tail at the timer's last check
  * @seen_event_tail: the event tail at the timer's last check
  * @seen_ns: when the reader last made progress or had nothing to read, CLOCK_MONOTONIC
@@ -159,13 +162,13 @@ struct speprof_removed_cgroups {
  * @counters: the counters
  *
  * @bound: limits of the ring's interrupts and bytes; written under speprof_control
- * @published: the head that readers may see
- * @event_published: the event head that readers may see
+ * @published: the head up to which readers may read
+ * @event_published: the event head up to which readers may read
  * @tail_lock: innermost lock; protects @tail, @event_tail and @bad_tails
  * @tail: bytes that readers have consumed
  * @event_tail: events that readers have consumed
  * @bad_tails: number of invalid tails that were ignored
- * @reader_kicked: KICK was called since the timer's last check
+ * @reader_kicked: whether KICK was called since the timer's last check
  * @command_bucket: limits the rate of commands through the ring's descriptors
  * @read_lock: allows one read(2) at a time
  * @wake: wakes @readers from any context
@@ -236,7 +239,7 @@ unsigned long speprof_ring_pages(const struct speprof_ring_config *config);
  * @config: the configuration; copied
  *
  * Context: may sleep; takes no lock.
- * Return: the ring, or ERR_PTR(-ENOMEM).
+ * Return: the ring, or ERR_PTR(-ENOMEM) if memory cannot be allocated.
  */
 struct speprof_ring *speprof_ring_new(const struct speprof_ring_config *config);
 
@@ -281,13 +284,13 @@ void speprof_ring_stop(struct speprof_ring *ring);
 void speprof_ring_reprogram(struct speprof_ring *ring, const struct speprof_program *program);
 
 /**
- * speprof_ring_online() - start sampling if the ring is OFFLINE, as the CPU came online
+ * speprof_ring_online() - start sampling after the CPU came online, if the ring is OFFLINE
  * @ring: a ring of a started session
  */
 void speprof_ring_online(struct speprof_ring *ring);
 
 /**
- * speprof_ring_offline() - publish the records and become OFFLINE, as the CPU goes offline
+ * speprof_ring_offline() - publish the records and become OFFLINE, before the CPU goes offline
  * @ring: a ring of a started session
  *
  * A FAULTED ring stays FAULTED.
@@ -299,22 +302,24 @@ void speprof_ring_offline(struct speprof_ring *ring);
  * @ring: the ring with its registers in the SPU
  *
  * Context: hard interrupt.
- * Return: true if the ring was ARMED; then its window was closed, and PMBSR.S is 0.
+ * Return: true if the ring was ARMED, in which case its window was closed and PMBSR.S is 0; false
+ * if the interrupt was spurious.
  */
 bool speprof_ring_interrupt(struct speprof_ring *ring);
 
 /*
  * The next five functions hand the SPU over between rings of cgroups. The arbiter calls them at
- * context switches, under the runqueue lock. They wake readers only by irq_work, as a wakeup would
- * take the runqueue lock again.
+ * context switches, under the runqueue lock. They wake readers only by irq_work, because a direct
+ * wakeup would take the runqueue lock again.
  */
 
 /**
- * speprof_ring_park() - stop sampling, as the ring does not sample the next task
+ * speprof_ring_park() - stop sampling because the ring does not sample the next task
  * @ring: the ring with its registers in the SPU, in any state
  *
- * It drains the SPU, so that no record of the previous task is written later. An open window stays
- * open unless its syndrome ends it. FULL and THROTTLED are remembered in @ring->resume_state.
+ * The function drains the SPU, so that no record of the previous task is written later. An open
+ * window stays open unless its syndrome ends it. If the ring was FULL or THROTTLED,
+ * @ring->resume_state stores that.
  */
 void speprof_ring_park(struct speprof_ring *ring);
 
@@ -328,8 +333,9 @@ void speprof_ring_park(struct speprof_ring *ring);
 void speprof_ring_save_registers(struct speprof_ring *ring);
 
 /**
- * speprof_ring_begin_handover() - change from PARKED to HANDOVER, as the ring samples the next task
- * @ring: the ring; the SPU has no registers of another ring
+ * speprof_ring_begin_handover() - change from PARKED to HANDOVER because the ring samples the next
+ * task
+ * @ring: the ring; no other ring has registers in the SPU
  */
 void speprof_ring_begin_handover(struct speprof_ring *ring);
 
@@ -346,9 +352,11 @@ void speprof_ring_complete_handover(struct speprof_ring *ring);
  * switch
  * @ring: the ring, in HANDOVER
  *
- * It must wait if the kernel is sampled, because records of the switch itself would name the
- * previous task. It must also wait if no window is open, because arming one takes too long under
- * the runqueue lock.
+ * It must wait if the kernel is sampled, because records of the context switch itself would contain
+ * the TID of the previous task. It must also wait if no window is open, because arming one takes
+ * too long under the runqueue lock.
+ *
+ * Return: true if the caller must defer speprof_ring_complete_handover().
  */
 bool speprof_ring_defers_handover(const struct speprof_ring *ring);
 
@@ -380,7 +388,7 @@ int speprof_ring_flush(struct speprof_ring *ring);
  * speprof_ring_take_snapshot() - close the open window and claim the newest windows
  * @ring: a flight recorder
  * @owner: identifies the owner of the claim; not NULL
- * @snapshot: in: max_bytes, 0: half of the ring. Out: start, end and time_ns
+ * @snapshot: input: max_bytes; 0 means half of the ring. Output: start, end and time_ns
  *
  * Return: 0; -EOPNOTSUPP if @ring is a stream; an error of spe_flight_claim().
  */
@@ -406,30 +414,30 @@ void speprof_ring_get_stats(struct speprof_ring *ring, struct speprof_ring_stats
 /* ---- From any context ---------------------------------------------------------- */
 
 /**
- * speprof_ring_read_tails() - copy the tails from the control page, if they are valid
+ * speprof_ring_read_tails() - copy the tails from the control page if they are valid
  * @ring: the ring
  *
- * Userspace may write any value: a tail that decreases or exceeds its head is ignored, and counted
- * in bad_tails.
+ * Userspace may write any value. A tail that decreases or exceeds its head is ignored and counted
+ * in @ring->bad_tails.
  */
 void speprof_ring_read_tails(struct speprof_ring *ring);
 
 /**
- * speprof_ring_set_tails() - set both tails, as the reader has consumed data and events
+ * speprof_ring_set_tails() - set both tails after the reader has consumed data and events
  * @ring: the ring
  * @tail: bytes consumed since the ring was created
  * @event_tail: events consumed since the ring was created
  *
- * Return: 0; -ERANGE if one of them decreases or exceeds its head: then neither is set.
+ * Return: 0; -ERANGE if a tail decreases or exceeds its head, in which case neither tail is set.
  */
 int speprof_ring_set_tails(struct speprof_ring *ring, u64 tail, u64 event_tail);
 
 /**
- * speprof_ring_set_tail() - set the data tail, as the reader has consumed data
+ * speprof_ring_set_tail() - set the data tail after the reader has consumed data
  * @ring: the ring
  * @tail: bytes consumed since the ring was created
  *
- * Return: 0; -ERANGE if it decreases or exceeds the head.
+ * Return: 0; -ERANGE if @tail decreases or exceeds the head.
  */
 int speprof_ring_set_tail(struct speprof_ring *ring, u64 tail);
 
@@ -437,9 +445,10 @@ int speprof_ring_set_tail(struct speprof_ring *ring, u64 tail);
  * speprof_ring_note_reader() - record that a reader exists
  * @ring: the ring
  *
- * Return: true if the ring may be waiting for its reader: then the caller runs speprof_ring_kick()
- * on the ring's CPU. A ring that becomes FULL at the same moment may be missed; its timer resumes
- * it.
+ * A ring that becomes FULL at the same time may be missed; its timer then resumes it.
+ *
+ * Return: true if the ring may be waiting for its reader, in which case the caller must run
+ * speprof_ring_kick() on the ring's CPU.
  */
 bool speprof_ring_note_reader(struct speprof_ring *ring);
 

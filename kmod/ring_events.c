@@ -13,7 +13,7 @@ void speprof_ring_wake_readers(struct irq_work *work)
 	struct speprof_ring *ring = container_of(work, struct speprof_ring, wake);
 	__poll_t mask = EPOLLIN | EPOLLRDNORM | EPOLLPRI;
 
-	/* Every poll(2) waits for EPOLLERR, so set it only if there is an error. */
+	/* Every poll(2) waits for EPOLLERR, so report EPOLLERR only if the ring is FAULTED. */
 	if (READ_ONCE(ring->state) == SPEPROF_RING_FAULTED)
 		mask |= EPOLLERR;
 	wake_up_interruptible_poll(&ring->readers, mask);
@@ -50,7 +50,10 @@ u64 speprof_ring_free_slots(struct speprof_ring *ring)
 bool speprof_ring_has_slot(struct speprof_ring *ring, u32 reserve)
 {
 	if (ring->flight) {
-		/* Publish the number of the event that is overwritten before it is overwritten. */
+		/*
+		 * Publish the number of the oldest event that remains before an older one is
+		 * overwritten.
+		 */
 		smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 1));
 		smp_wmb();
 		return true;
@@ -95,7 +98,8 @@ void speprof_ring_add_cgroup_event(struct speprof_ring *ring)
 	struct speprof_removed_cgroups removed = ring->removed;
 
 	/*
-	 * Reserved slots are for other events. Without another free slot this event stays pending.
+	 * The reserved slots are for other events. If no other slot is free, this event stays
+	 * pending.
 	 */
 	if (!removed.count || !speprof_ring_has_slot(ring, EVENT_RESERVE))
 		return;

@@ -25,8 +25,8 @@ static void ring_view_get(struct speprof_ring *ring, struct ring_view *ret_view)
 	ret_view->tail = ring->tail;
 	ret_view->event_tail = ring->event_tail;
 	/*
-	 * Read the heads after the tails, under the lock. Then no tail is beyond its head, and none
-	 * is further behind it than the size of the ring.
+	 * Read the heads after the tails, under the lock. This guarantees that no tail is beyond
+	 * its head, and that no head is further ahead than the size of the ring.
 	 */
 	ret_view->head = smp_load_acquire(&ring->published);
 	ret_view->event_head = smp_load_acquire(&ring->event_published);
@@ -84,7 +84,7 @@ static ssize_t ring_copy_to_user(struct speprof_ring *ring, const struct ring_vi
 	}
 	if (!done)
 		return iov_iter_count(to) ? -EFAULT : 0;
-	/* This fails if userspace has advanced the mapped tail further meanwhile. */
+	/* This fails if userspace has advanced the mapped tail further in the meantime. */
 	speprof_ring_set_tail(ring, pos);
 	return done;
 }

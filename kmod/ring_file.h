@@ -16,8 +16,9 @@ struct speprof_ring;
  * @file: the descriptor's file
  * @wait: the caller's poll table
  *
- * Context: may sleep. Return: EPOLLIN if there are bytes, EPOLLPRI if there are events, EPOLLERR if
- * FAULTED.
+ * Context: may sleep.
+ * Return: a mask of EPOLLIN if there are unread bytes, EPOLLPRI if there are unread events, and
+ * EPOLLERR if the ring is FAULTED.
  */
 __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_table *wait);
 
@@ -27,9 +28,11 @@ __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_ta
  * @kiocb: IOCB_NOWAIT and O_NONBLOCK are honoured
  * @to: destination
  *
- * Context: may sleep. Return: number of bytes read, which may begin and end within a window; 0: the
- * session is stopped and everything was read; -EINVAL: a flight recorder; -EAGAIN: no bytes yet;
- * -EFAULT; -ERESTARTSYS.
+ * Context: may sleep.
+ * Return: the number of bytes read, which may begin and end within a window; 0 if the session is
+ * stopped and everything was read; -EINVAL if the ring is a flight recorder; -EAGAIN if there are
+ * no bytes and the call must not block; -EFAULT if @to cannot be written; -ERESTARTSYS if a signal
+ * arrived.
  */
 ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct iov_iter *to);
 

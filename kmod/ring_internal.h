@@ -22,19 +22,19 @@
 /**
  * struct speprof_closed_window - a window after profiling was disabled
  * @window: its position in the ring
- * @start_ns: when it was armed, CLOCK_MONOTONIC
- * @start_ticks: the backend's ticks() at the same time
- * @end_ns: time at which the SPU was drained, CLOCK_MONOTONIC
- * @armed_ns: time in ARMED since the end of the last RECORDS window
- * @blind_ns: time since then in which the CPU should have been sampled and was not
- * @parked_ns: time in PARKED since then
- * @blind_share: by SPEPROF_BLIND_*: the cause's share of @blind_ns, in units of 2^-32
+ * @start_ns: time at which it was armed, CLOCK_MONOTONIC in ns
+ * @start_ticks: value of the backend's ticks() at @start_ns
+ * @end_ns: time at which the SPU was drained, CLOCK_MONOTONIC in ns
+ * @armed_ns: time in ARMED since the end of the last RECORDS window, in ns
+ * @blind_ns: time since then in which the CPU should have been sampled but was not, in ns
+ * @parked_ns: time in PARKED since then, in ns
+ * @blind_share: fraction of @blind_ns for each cause, in units of 2^-32; indexed by SPEPROF_BLIND_*
  * @pmbsr: the syndrome, as read after the drain
  * @offset: bytes from the first record to PMBPTR; U64_MAX if PMBPTR is outside of the window
  * @bytes: bytes that the SPU wrote; 0: there is nothing to publish
  * @head: head of the ring after this window
- * @records: number of records, if the SPU can count them
- * @interval: mean sample interval
+ * @records: number of records; 0 if the backend cannot count them
+ * @interval: mean sample interval, in operations
  * @generation: generation of its program
  * @flags: SPEPROF_WINDOW_*
  * @verdict: the interpretation of @pmbsr
@@ -67,7 +67,7 @@ struct speprof_closed_window {
  * @to: the new state, SPEPROF_RING_*
  * @now: CLOCK_MONOTONIC in ns; the time since the last change counts for the old state
  *
- * It warns if the table of transitions does not contain this one.
+ * The function warns if the table of legal transitions does not contain this transition.
  */
 void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now);
 
@@ -80,7 +80,9 @@ void speprof_ring_account_time(struct speprof_ring *ring, u64 now);
 
 /**
  * speprof_ring_start_timer() - set the timer for the current state
- * @ring: the ring; not from the callback of its timer, which sets the next expiry itself
+ * @ring: the ring
+ *
+ * The callback of the timer must not call this, because it sets the next expiry itself.
  */
 void speprof_ring_start_timer(struct speprof_ring *ring);
 
@@ -153,22 +155,21 @@ void speprof_ring_wake_readers(struct irq_work *work);
 /**
  * speprof_ring_publish() - make windows and events up to the private heads visible, and wake
  * readers
- * @ring: the ring; everything before its heads is written
+ * @ring: the ring; all bytes and events before its private heads are written
  */
 void speprof_ring_publish(struct speprof_ring *ring);
 
 /**
  * speprof_ring_oldest_event() - find the oldest event that is not overwritten
  * @ring: the ring
- * @more: events that are about to be added, in addition to EVENT_RESERVE
+ * @more: number of events that will be added next, in addition to EVENT_RESERVE
  *
  * Return: its number; 0 for a stream, which overwrites no events.
  */
 u64 speprof_ring_oldest_event(const struct speprof_ring *ring, u32 more);
 
 /**
- * speprof_ring_free_slots() - count the free event slots of a stream, by the tail that was read
- * last
+ * speprof_ring_free_slots() - count the free event slots of a stream
  * @ring: the ring
  */
 u64 speprof_ring_free_slots(struct speprof_ring *ring);
@@ -178,7 +179,8 @@ u64 speprof_ring_free_slots(struct speprof_ring *ring);
  * @ring: the ring
  * @reserve: number of free slots that must remain
  *
- * Return: always true for a flight recorder, after publishing which event will be overwritten.
+ * Return: true if an event may be added. For a flight recorder this is always true; the function
+ * then publishes the number of the oldest event that will not be overwritten.
  */
 bool speprof_ring_has_slot(struct speprof_ring *ring, u32 reserve);
 
@@ -222,15 +224,16 @@ void speprof_ring_reader_seen(struct speprof_ring *ring, u64 now);
  * speprof_ring_is_unread() - check whether the reader is missing
  * @ring: the ring
  *
- * Return: true if it made none for the module parameter unread_ms. Always false for a flight
- * recorder.
+ * Return: true if the reader made no progress for the number of milliseconds in the module
+ * parameter unread_ms. Always false for a flight recorder.
  */
 bool speprof_ring_is_unread(struct speprof_ring *ring);
 
 /**
  * speprof_ring_stop_unread() - stop sampling because the reader is missing, even if there is free
  * space
- * @ring: the ring: ARMED or FULL, and FULL afterwards; or PARKED, and FULL at the next handover
+ * @ring: the ring. If it is ARMED or FULL, it is FULL afterwards. If it is PARKED, it becomes FULL
+ * at the next handover
  */
 void speprof_ring_stop_unread(struct speprof_ring *ring);
 

@@ -12,13 +12,13 @@ MODULE_PARM_DESC(unread_ms,
 
 /* ---- Tails ----------------------------------------------------------------- */
 
-/* Return whether a tail that moves from @now to @next neither decreases nor exceeds @head. */
+/* Return true if a tail that changes from @now to @next neither decreases nor exceeds @head. */
 static bool tail_is_valid(u64 next, u64 now, u64 head)
 {
 	return next >= now && next <= head;
 }
 
-/* Validate both tails, as userspace may write any value to the control page. */
+/* Validate both tails, because userspace may write any value to the control page. */
 void speprof_ring_read_tails(struct speprof_ring *ring)
 {
 	unsigned long flags;
@@ -73,7 +73,9 @@ int speprof_ring_set_tail(struct speprof_ring *ring, u64 tail)
 
 /* ---- Rings without a reader ------------------------------------------------ */
 
-/* Set whether the ring stopped without a reader, and publish that in the control page. */
+/*
+ * Store whether the ring stopped because its reader is missing, and publish it in the control page.
+ */
 static void ring_set_unread(struct speprof_ring *ring, bool unread)
 {
 	ring->unread = unread;
@@ -132,7 +134,10 @@ void speprof_ring_stop_unread(struct speprof_ring *ring)
 		return;
 	if (ring->state == SPEPROF_RING_PARKED) {
 		speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
-		/* THROTTLED has precedence. The timer checks for a reader after that. */
+		/*
+		 * A ring that is THROTTLED stays so. Its timer checks for a missing reader after
+		 * that.
+		 */
 		if (ring->state != SPEPROF_RING_PARKED ||
 		    ring->resume_state == SPEPROF_RING_THROTTLED)
 			return;
@@ -145,8 +150,8 @@ void speprof_ring_stop_unread(struct speprof_ring *ring)
 		return;
 	}
 	/*
-	 * One slot is reserved for this event. KICKs without a reader can repeat the event; without
-	 * a slot it is dropped.
+	 * One slot is reserved for this event. KICKs that no reading follows can repeat the event;
+	 * it is dropped if no slot is free.
 	 */
 	if (speprof_ring_has_slot(ring, 0))
 		speprof_ring_add_unread_event(ring);

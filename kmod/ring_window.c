@@ -22,7 +22,7 @@ static u64 ring_get_va(const struct speprof_ring *ring, u64 position)
 	return (u64)(uintptr_t)ring->data + (position & (ring->config.size - 1));
 }
 
-/* Return whether there is space for a window and, in a stream, for the events that it may cause. */
+/* Return true if there is space for a window and, in a stream, for the events that it may cause. */
 static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window)
 {
 	struct spe_ring_state view = {
@@ -56,8 +56,8 @@ static void ring_drop_overwritten(struct speprof_ring *ring)
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
 	smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 0));
 	/*
-	 * Make both stores visible before the CPU or the SPU overwrites the bytes that they remove
-	 * from the readable range.
+	 * Both stores remove bytes from the readable range. Make them visible before the CPU or the
+	 * SPU overwrites these bytes.
 	 */
 	mb();
 }
@@ -114,7 +114,7 @@ static void ring_load_buffer(struct speprof_ring *ring, u64 pmbptr)
 	ring->open_window = OPEN_WINDOW_IN_SPU;
 }
 
-/* Change to ARMED: let the SPU write to the loaded window. */
+/* Enable profiling and change to ARMED; the SPU then writes to the loaded window. */
 static void ring_enable_profiling(struct speprof_ring *ring, u64 now)
 {
 	const struct speprof_backend *backend = ring->config.backend;
@@ -139,8 +139,8 @@ u32 speprof_ring_arm(struct speprof_ring *ring)
 	ring->saved.records = 0;
 	ring_load_buffer(ring, ring_get_va(ring, ring->window.start));
 	/*
-	 * Read the clock before the ticks: then the time of a record, which is computed from both,
-	 * is never after the end of its window.
+	 * Read the clock before the ticks. The time of a record is computed from both; in this
+	 * order it is never after the end of its window.
 	 */
 	ring->start_ns = ktime_get_ns();
 	ring->start_ticks = ring->config.backend->ticks();
@@ -249,16 +249,15 @@ static void ring_begin_throttle(struct speprof_ring *ring)
 }
 
 /*
- * Charge a closed window to the limits of the CPU; @to is the state that should follow. Returns
- * THROTTLED instead of ARMED if a limit is exceeded. A PARKED ring becomes THROTTLED at its next
- * handover.
+ * Charge a closed window to the limits of the CPU. @to is the state that follows unless a limit is
+ * exceeded; in that case return THROTTLED instead of ARMED. A PARKED ring becomes THROTTLED at its
+ * next handover.
  */
 static u32 ring_charge_throttle(struct speprof_ring *ring,
 				const struct speprof_closed_window *closed, u32 to)
 {
 	/*
-	 * A window costs one interrupt, no matter whether the SPU, the timer or a command closed
-	 * it.
+	 * Each window counts as one interrupt, whether the SPU, the timer or a command closed it.
 	 */
 	ring->throttled_until =
 		speprof_throttle_charge(closed->end_ns, 1, closed->bytes, &ring->bound,
@@ -305,9 +304,9 @@ void speprof_ring_end_throttle(struct speprof_ring *ring)
 /* ---- Closing --------------------------------------------------------------- */
 
 /*
- * Compute from PMBPTR how many bytes were written. A PMBPTR outside of the window counts as none,
- * and its offset is not reported: it would reveal the ring's kernel address to readers of the
- * event.
+ * Compute from PMBPTR how many bytes were written. If PMBPTR is outside of the window, no byte
+ * counts as written, and the offset is not reported, because it would reveal the ring's kernel
+ * address to readers of the event.
  */
 static void closed_window_measure(struct speprof_closed_window *closed, u64 start_va)
 {
@@ -381,8 +380,8 @@ static void ring_account_blind_time(const struct speprof_ring *ring,
 }
 
 /*
- * Complete a closed window: its verdict, size and times up to the last change of state.
- * @closed->offset is an address before, and an offset afterwards.
+ * Compute the verdict and the size of a closed window, and its times up to the last change of
+ * state. @closed->offset contains an address on entry, and an offset on return.
  */
 static void ring_account_window(struct speprof_ring *ring, struct speprof_closed_window *closed)
 {
@@ -408,7 +407,7 @@ static void ring_stop_sampling(struct speprof_ring *ring)
 
 	backend->write(SPE_REG_PMSCR, 0);
 	backend->synchronize();
-	/* The SPU samples nothing from here on, so the drain counts as blind time. */
+	/* Profiling is disabled now, so the time of the drain counts as blind time. */
 	speprof_ring_transition(ring, SPEPROF_RING_HANDLING, ktime_get_ns());
 	backend->drain();
 }
@@ -439,8 +438,8 @@ static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window 
 }
 
 /*
- * Set the flags of a closed window; @to is the state that should follow. Return FAULTED instead if
- * the syndrome stops the CPU, or if too many consecutive windows were empty.
+ * Set the flags of a closed window. Return the state that follows: FAULTED if the syndrome stops
+ * the CPU or if too many consecutive windows were empty; otherwise @to.
  */
 static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed_window *closed,
 			     u32 to)
@@ -459,7 +458,10 @@ static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed
 	if (verdict->suspect)
 		closed->flags |= SPEPROF_WINDOW_SUSPECT;
 
-	/* Detect an SPU that only causes management events, which would never end. */
+	/*
+	 * Stop an SPU that only causes management events and writes nothing; otherwise the
+	 * interrupts would never end.
+	 */
 	if (closed->bytes)
 		ring->empty_syndromes = 0;
 	else if (verdict->class != SPE_SYNDROME_NONE || verdict->suspect)
@@ -472,8 +474,8 @@ static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed
 }
 
 /*
- * Return whether the window ended with a plain buffer full: its flags report that, so no event is
- * needed.
+ * Return true if the window ended because the buffer was full, and nothing else happened. The flags
+ * of the window report that, so no event is needed.
  */
 static bool closed_window_is_only_full(const struct speprof_closed_window *closed)
 {
@@ -521,8 +523,8 @@ static void ring_report_window(struct speprof_ring *ring,
 }
 
 /*
- * Rotate the window after ring_stop_sampling(). The next window is armed before this one is written
- * out, to keep the time without sampling short.
+ * Rotate the window after ring_stop_sampling(). The next window is armed before the header of this
+ * one is written, so that the time without sampling is short.
  */
 static void ring_rotate_drained(struct speprof_ring *ring, u32 to,
 				const struct speprof_program *next)
@@ -620,7 +622,7 @@ void speprof_ring_save_registers(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
 
-	/* Otherwise the SPU would continue to sample with the registers of no ring. */
+	/* A ring that is ARMED here would lose its registers while the SPU continues to sample. */
 	WARN_ON_ONCE(ring->state == SPEPROF_RING_ARMED);
 	if (ring->loaded_generation)
 		ring->saved.pmsicr = backend->read(SPE_REG_PMSICR);

@@ -47,7 +47,8 @@ static void session_uncharge(struct speprof_session *session)
 /* ---- On a ring's CPU ------------------------------------------------------ */
 
 /*
- * struct ring_call - arguments and results of a call on a ring's CPU; each function uses some
+ * struct ring_call - arguments and results of a call on a ring's CPU; each function uses only some
+ * of the fields
  * @map: in: the new map; out: a map that the caller frees, or NULL
  * @removed_id: ID of a removed cgroup
  * @cgroups_remaining: number of cgroups that the session still has
@@ -148,13 +149,13 @@ static void ring_release_snapshot_on_cpu(void *arg)
 	call->result = speprof_ring_release_snapshot(call->ring, call->owner);
 }
 
-/* Take a token for a command that interrupts CPUs. */
+/* Take a token for a command that interrupts CPUs. Return: 0; -EAGAIN if the bucket is empty. */
 static int bucket_take_token(struct speprof_command_bucket *bucket)
 {
 	return speprof_command_bucket_draw(bucket, ktime_get_ns());
 }
 
-/* The ring of an offline CPU may only be used under speprof_control, so return ENXIO instead. */
+/* Return -ENXIO for an offline CPU, because its ring may only be used under speprof_control. */
 int speprof_session_kick_ring(struct speprof_ring *ring)
 {
 	struct ring_call call = { .ring = ring };
@@ -212,7 +213,10 @@ int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owne
 	if (!ring->flight)
 		return -EOPNOTSUPP;
 	mutex_lock(&speprof_control);
-	/* Only commands change claims, under this lock. Without a claim no CPU is interrupted. */
+	/*
+	 * Claims only change under this lock. Interrupt the CPU only if there is a claim to
+	 * release.
+	 */
 	if (spe_flight_holds(ring->flight, (uintptr_t)owner))
 		speprof_cpu_call(ring->cpu, ring_release_snapshot_on_cpu, &call);
 	mutex_unlock(&speprof_control);
@@ -240,7 +244,7 @@ static int session_add_ring(struct speprof_session *session, unsigned int cpu,
 	};
 	struct speprof_ring *ring;
 
-	/* Exclude the hotplug callback, which writes this structure field by field. */
+	/* Prevent the hotplug callback from changing this structure while it is read. */
 	cpus_read_lock();
 	ring_config.spu = per_cpu(speprof_cpus, cpu).info;
 	cpus_read_unlock();
@@ -284,7 +288,9 @@ static int session_choose_cpus(struct speprof_session *session, struct cpumask *
 	return cpumask_empty(cpus) || !session->backend ? -ENODEV : 0;
 }
 
-/* Add the rings. This runs without speprof_control, as allocating many large rings takes long. */
+/*
+ * Add the rings. This runs without speprof_control, because allocating many large rings takes long.
+ */
 static int session_add_rings(struct speprof_session *session, const struct cpumask *cpus,
 			     const struct speprof_session_config *config)
 {
@@ -306,7 +312,7 @@ static int session_add_rings(struct speprof_session *session, const struct cpuma
 	return 0;
 }
 
-/* Free a session that is stopped and not in the list. */
+/* Free a session that is stopped and not in the list of sessions. */
 static void session_free(struct speprof_session *session)
 {
 	unsigned int cpu;
@@ -404,7 +410,7 @@ static int session_check_rights(const struct speprof_session *session,
 	return required & ~session->rights ? -EPERM : 0;
 }
 
-/* Make the program of every ring. On an error @programs is incomplete. */
+/* Compute the program of every ring. If an error is returned, @programs is incomplete. */
 static int session_make_programs(struct speprof_session *session,
 				 const struct speprof_sampling *sampling,
 				 struct speprof_program *programs)
@@ -537,7 +543,10 @@ static bool sessions_share_cpu(const struct speprof_session *a, const struct spe
 	return false;
 }
 
-/* Return whether @other is started and blocks @session with @cgroups (NULL: all tasks). */
+/*
+ * Return true if @other is started and prevents @session from sampling @cgroups; NULL means all
+ * tasks.
+ */
 static bool session_blocks(const struct speprof_session *other,
 			   const struct speprof_session *session,
 			   const struct speprof_cgroup_set *cgroups)
@@ -564,7 +573,10 @@ static void session_stop_now(struct speprof_session *session)
 	session->state = SESSION_STOPPED;
 }
 
-/* Return -EBUSY if @session is blocked by a session that a @privileged caller may not stop. */
+/*
+ * Return -EBUSY if a session blocks @session that the caller may not stop. @privileged: whether the
+ * caller may stop sessions that unprivileged callers started.
+ */
 static int session_check_not_blocked(const struct speprof_session *session,
 				  const struct speprof_cgroup_set *cgroups, bool privileged)
 {
@@ -588,8 +600,8 @@ static void session_stop_conflicting(const struct speprof_session *session,
 }
 
 /*
- * Return the cgroups that @other will sample on @cpu after @session is started with @cgroups. NULL:
- * none.
+ * Return the cgroups that @other will sample on @cpu after @session is started with @cgroups; NULL
+ * if there are none.
  */
 static const struct speprof_cgroup_set *session_get_cgroups(const struct speprof_session *other,
 							    unsigned int cpu,
@@ -605,7 +617,10 @@ static const struct speprof_cgroup_set *session_get_cgroups(const struct speprof
 	return other->cgroups;
 }
 
-/* Create the map that @cpu will have after @session is started with @cgroups. NULL: no memory. */
+/*
+ * Create the map that @cpu will have after @session is started with @cgroups. Return NULL if memory
+ * cannot be allocated.
+ */
 static struct speprof_cgroup_map *session_make_map(unsigned int cpu,
 						   const struct speprof_session *session,
 						   const struct speprof_cgroup_set *cgroups)
@@ -683,7 +698,8 @@ static void session_call_with_maps(struct speprof_session *session, smp_call_fun
 
 /*
  * Create the maps for starting @session with @cgroups, then stop the sessions that block it.
- * Starting cannot fail after that, so no session is stopped in vain.
+ * Starting cannot fail after that; otherwise a session would have been stopped although @session
+ * does not start.
  */
 static struct speprof_cgroup_map **session_prepare_start(const struct speprof_session *session,
 						     const struct speprof_cgroup_set *cgroups,
@@ -707,7 +723,10 @@ static int session_start_now(struct speprof_session *session)
 
 	if (!session->generation)
 		return -ENODATA;
-	/* Without the backend with which they were created the rings would stay OFFLINE. */
+	/*
+	 * The rings would stay OFFLINE if the backend with which they were created is not
+	 * registered.
+	 */
 	if (!speprof_backend_present(session->backend))
 		return -ENODEV;
 	maps = session_prepare_start(session, session->cgroups, privileged);
@@ -740,7 +759,7 @@ void speprof_session_stop(struct speprof_session *session)
 	mutex_unlock(&speprof_control);
 }
 
-/* Make the session sample @set, which it owns on success. A failure changes nothing. */
+/* Make the session sample @set. On success the session owns @set; on failure nothing changes. */
 static int session_set_cgroups(struct speprof_session *session, struct speprof_cgroup_set *set)
 {
 	bool privileged = perfmon_capable();
@@ -767,8 +786,7 @@ int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 	if (!(session->rights & SPEPROF_RIGHT_CGROUPS))
 		return -EPERM;
 	/*
-	 * No lock is needed: a session with cgroups always has a set, and one without never gets
-	 * one.
+	 * No lock is needed: whether a session samples cgroups never changes.
 	 */
 	if (!READ_ONCE(session->cgroups))
 		return -EOPNOTSUPP;

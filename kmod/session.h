@@ -14,7 +14,10 @@
 
 struct speprof_cgroup_set;
 
-/* Limits of the size of a data ring, in bytes: powers of two, and multiples of every page size. */
+/*
+ * Minimum and maximum size of a data ring, in bytes. Both are powers of two and multiples of every
+ * page size.
+ */
 #define SESSION_RING_MIN (64ULL << 10)
 #define SESSION_RING_MAX (256ULL << 20)
 
@@ -30,14 +33,14 @@ enum speprof_session_state {
  * @user: the user that is charged for locked memory; NULL if the caller was exempt
  * @charged: pages charged to @user
  * @rights: SPEPROF_RIGHT_*; constant
- * @cgroups: the sampled cgroups; NULL: all tasks are sampled. A session never changes between the
- * two. The set itself is protected by speprof_control
+ * @cgroups: the sampled cgroups, protected by speprof_control; NULL: all tasks are sampled. Whether
+ * it is NULL never changes
  * @link: in the list of all sessions; protected by speprof_control, like @generation to @programs
  * @command_bucket: limits the rate of commands through the session's descriptors
- * @generation: generation of the last program; 0: none was set
+ * @generation: generation of the last program; 0 if no program was set
  * @state: whether it samples
- * @privileged: whether callers with CAP_PERFMON started it and set its cgroups, so that no other
- * session's START stops it
+ * @privileged: whether only callers with CAP_PERFMON started it and set its cgroups, so that no
+ * START of another session stops it
  * @sampling: the last sampling configuration from userspace
  * @programs: the program of each CPU
  * @rings: the ring of each CPU; NULL if the CPU is not in the session; constant
@@ -60,15 +63,15 @@ struct speprof_session {
 };
 
 /**
- * speprof_session_new() - create a session, stopped
+ * speprof_session_new() - create a session, which is stopped
  * @config: configuration that was checked, except for values that depend on the SPUs
  * @cpus: its CPUs; if empty, it is filled with all CPUs that have an SPU
  * @cgroups: the cgroups to sample; NULL: all tasks. Owned by the session; freed on failure
  *
- * Context: may sleep; takes speprof_control, but not while it allocates memory. Return: the
- * session, with one reference, or an ERR_PTR: -ENODEV: a CPU has no SPU, or there is no backend;
- * -ENOMEM: no memory, or above RLIMIT_MEMLOCK; -EINTR: a fatal signal; -EOPNOTSUPP: this kernel
- * cannot sample @cgroups.
+ * Context: may sleep; takes speprof_control, but not while it allocates rings.
+ * Return: the session, with one reference, or an ERR_PTR: -ENODEV if a CPU of @cpus has no SPU or
+ * no backend is registered; -ENOMEM if memory cannot be allocated or RLIMIT_MEMLOCK is exceeded;
+ * -EINTR if a fatal signal is pending; -EOPNOTSUPP if this kernel cannot sample @cgroups.
  */
 struct speprof_session *speprof_session_new(const struct speprof_session_config *config,
 					    struct cpumask *cpus,
@@ -86,19 +89,20 @@ void speprof_session_put(struct speprof_session *session);
 
 /*
  * The functions below may sleep and take speprof_control. Those that interrupt CPUs take a token
- * from the bucket of the session, or of the ring if they concern one CPU. Without a token they
- * return -EAGAIN and change nothing.
+ * from the bucket of the session, or from that of the ring if they affect one CPU. If the bucket is
+ * empty they return -EAGAIN and change nothing.
  */
 
 /**
- * speprof_session_set_sampling() - set the sampling configuration; at once if started
+ * speprof_session_set_sampling() - set the sampling configuration, which a started session uses
+ * immediately
  * @session: the session
  * @sampling: checked, except for what depends on the SPUs
  *
  * Limits and intervals of single CPUs are reset.
  *
- * Return: 0; -EPERM if it needs a right that the session does not have; -EAGAIN; -ENOMEM; an error
- * of speprof_program_make().
+ * Return: 0; -EPERM if it needs a right that the session does not have; -EAGAIN if the session's
+ * bucket is empty; -ENOMEM if memory cannot be allocated; an error of speprof_program_make().
  */
 int speprof_session_set_sampling(struct speprof_session *session,
 				 const struct speprof_sampling *sampling);
@@ -109,7 +113,7 @@ int speprof_session_set_sampling(struct speprof_session *session,
  * @tune: the CPU; its interval, 0: no change; its limits
  *
  * Return: 0; -ENOENT if the CPU is not in the session; -ENODATA if there is no sampling
- * configuration; -EAGAIN; an error of speprof_program_make().
+ * configuration; -EAGAIN if the ring's bucket is empty; an error of speprof_program_make().
  */
 int speprof_session_tune_cpu(struct speprof_session *session, const struct speprof_tune *tune);
 
@@ -121,7 +125,8 @@ int speprof_session_tune_cpu(struct speprof_session *session, const struct spepr
  * stopped.
  *
  * Return: 0; -ENODATA if there is no sampling configuration; -ENODEV if the SPUs were removed;
- * -EBUSY if another session blocks this one; -ENOMEM; -EAGAIN.
+ * -EBUSY if another session blocks this one; -ENOMEM if memory cannot be allocated; -EAGAIN if the
+ * session's bucket is empty.
  */
 int speprof_session_start(struct speprof_session *session);
 
@@ -129,24 +134,29 @@ int speprof_session_start(struct speprof_session *session);
  * speprof_session_stop() - stop sampling and publish the records; does nothing if stopped
  * @session: the session
  *
- * Takes no token: START has taken one.
+ * The function takes no token, because START has already taken one.
  */
 void speprof_session_stop(struct speprof_session *session);
 
 /**
- * speprof_session_change_cgroups() - change the sampled cgroups; immediately if started
+ * speprof_session_change_cgroups() - change the sampled cgroups, which a started session uses
+ * immediately
  * @session: the session
  * @op: SPEPROF_CGROUPS_*
  * @by: the cgroups to add, to remove, or to replace the set by; owned by the caller
  *
- * Return: 0; -EPERM without SPEPROF_RIGHT_CGROUPS; -EOPNOTSUPP if the session samples all tasks;
- * -EBUSY if another session blocks the new cgroups; -ENODEV; -ENOMEM; -EAGAIN; an error of
- * speprof_cgroup_set_change().
+ * Return: 0; -EPERM if the session does not have SPEPROF_RIGHT_CGROUPS; -EOPNOTSUPP if the session
+ * samples all tasks; -EBUSY if another session blocks the new cgroups; -ENODEV if the SPUs were
+ * removed; -ENOMEM if memory cannot be allocated; -EAGAIN if the session's bucket is empty; an
+ * error of speprof_cgroup_set_change().
  */
 int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 				   const struct speprof_cgroup_set *by);
 
-/** speprof_sessions_prune_cgroups() - remove dead cgroups from all sessions, which report each */
+/**
+ * speprof_sessions_prune_cgroups() - remove deleted cgroups from all sessions, and report them by
+ * events
+ */
 void speprof_sessions_prune_cgroups(void);
 
 /**
@@ -165,7 +175,7 @@ struct speprof_ring *speprof_session_ring(struct speprof_session *session, u32 c
  *
  * It takes a token only if the ring may be waiting for its reader.
  *
- * Return: 0; -ENXIO if the CPU is offline; -EAGAIN.
+ * Return: 0; -ENXIO if the CPU is offline; -EAGAIN if the ring's bucket is empty.
  */
 int speprof_session_kick_ring(struct speprof_ring *ring);
 
@@ -173,7 +183,7 @@ int speprof_session_kick_ring(struct speprof_ring *ring);
  * speprof_session_flush_ring() - run speprof_ring_flush() on the ring's CPU
  * @ring: a ring of a session
  *
- * Return: 0; -ENXIO if the CPU is offline; -EAGAIN.
+ * Return: 0; -ENXIO if the CPU is offline; -EAGAIN if the ring's bucket is empty.
  */
 int speprof_session_flush_ring(struct speprof_ring *ring);
 
@@ -182,17 +192,17 @@ int speprof_session_flush_ring(struct speprof_ring *ring);
  * @ring: a ring of a session
  * @ret_stats: filled in
  *
- * Return: 0 or -EAGAIN.
+ * Return: 0; -EAGAIN if the ring's bucket is empty.
  */
 int speprof_session_ring_stats(struct speprof_ring *ring, struct speprof_ring_stats *ret_stats);
 
 /**
  * speprof_session_take_snapshot() - run speprof_ring_take_snapshot() on the ring's CPU
  * @ring: a ring of a session
- * @owner: identifies the owner of the claim; not NULL
+ * @owner: identifies the caller, which must release the claim with the same value; not NULL
  * @snapshot: as for speprof_ring_take_snapshot()
  *
- * Return: 0; -EAGAIN; an error of speprof_ring_take_snapshot().
+ * Return: 0; -EAGAIN if the ring's bucket is empty; an error of speprof_ring_take_snapshot().
  */
 int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
 				  struct speprof_snapshot *snapshot);
@@ -202,7 +212,7 @@ int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
  * @ring: a ring of a session
  * @owner: as for speprof_session_take_snapshot()
  *
- * It takes no token, as the snapshot has taken one.
+ * The function takes no token, because the snapshot has already taken one.
  *
  * Return: 0; -EOPNOTSUPP if @ring is a stream; -ENOENT if @owner has no claim.
  */

@@ -31,13 +31,15 @@ static inline unsigned long speprof_shared_buffer_pages(u64 bytes)
  * @bytes: size, which is rounded up to pages
  * @node: NUMA node
  *
- * Context: may sleep. Return: 0 or -ENOMEM.
+ * Context: may sleep.
+ * Return: 0, or -ENOMEM if memory cannot be allocated.
  */
 int speprof_shared_buffer_init(struct speprof_shared_buffer *buffer, u64 bytes, int node);
 
 /**
  * speprof_shared_buffer_deinit() - free the memory
- * @buffer: zeroed; pages that userspace has mapped are freed with the mapping
+ * @buffer: the buffer, which is zeroed. Pages that userspace has mapped are freed when they are
+ * unmapped
  */
 void speprof_shared_buffer_deinit(struct speprof_shared_buffer *buffer);
 
@@ -47,11 +49,11 @@ void speprof_shared_buffer_deinit(struct speprof_shared_buffer *buffer);
  * @vma: the mapping
  * @writable: whether userspace may write
  *
- * The mapping is not inherited by fork(), not extended, not dumped, and never executable.
- * Without @writable, mprotect() cannot make it writable.
+ * The mapping is not inherited by fork(), not extended, not dumped, and never executable. If
+ * @writable is false, mprotect() cannot make it writable later.
  *
- * Return: 0; -EINVAL if it is not shared; -EPERM if it is executable, or writable
- * without @writable; -ENXIO if it is longer than the buffer.
+ * Return: 0; -EINVAL if the mapping is not shared; -EPERM if it is executable, or if it is writable
+ * and @writable is false; -ENXIO if it is longer than the buffer.
  */
 int speprof_shared_buffer_map(const struct speprof_shared_buffer *buffer,
 			      struct vm_area_struct *vma, bool writable);

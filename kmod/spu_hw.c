@@ -35,7 +35,7 @@
 /**
  * struct spu_hw_group - the CPUs of one device
  * @dev: the device
- * @cpus: its CPUs; their SPUs are of one kind
+ * @cpus: the CPUs of the device; all of their SPUs are of the same kind
  * @irq: the interrupt, which is private to each CPU (a PPI)
  * @cookie: identifies the group's handler of @irq; nothing is stored in it
  */
@@ -48,7 +48,7 @@ struct spu_hw_group {
 
 /**
  * struct spu_hw_state - registers of an SPU that may lose power
- * @reg: by &enum spe_reg; identification registers are not saved
+ * @reg: the values, indexed by &enum spe_reg; identification registers are not saved
  */
 struct spu_hw_state {
 	u64 reg[SPE_REG_COUNT];
@@ -56,8 +56,9 @@ struct spu_hw_state {
 
 /**
  * struct spu_hw_cpu - a possible CPU; used on the CPU with interrupts off
- * @group: the group of the CPU; NULL: it has no device. Other CPUs change this under spu_hw_lock
- * @irq: the interrupt that is enabled on this CPU; 0: none is
+ * @group: the group of the CPU; NULL if the CPU belongs to no device. Other CPUs change it under
+ * spu_hw_lock
+ * @irq: the interrupt that is enabled on this CPU; 0 if none is enabled
  * @asleep: whether the CPU is between CPU_PM_ENTER and CPU_PM_EXIT
  * @state: the registers that CPU_PM_EXIT restores
  */
@@ -70,7 +71,7 @@ struct spu_hw_cpu {
 
 static DEFINE_PER_CPU(struct spu_hw_cpu, spu_hw_cpus);
 
-/* Serialises adding and removing devices; taken before speprof_control. */
+/* Serializes adding and removing devices; taken before speprof_control. */
 static DEFINE_MUTEX(spu_hw_lock);
 static struct cpumask spu_hw_mask;
 static bool spu_hw_registered;
@@ -233,8 +234,8 @@ static struct kprobe spu_hw_crash_probe = {
 static bool spu_hw_crash_probed;
 
 /*
- * Register the kprobe, which fails silently on kernels without kdump or kprobes. At EL2 no probe is
- * needed, as the crash kernel resets the SPU.
+ * Register the kprobe. An error is ignored, because the kernel may lack kdump or kprobes. At EL2 no
+ * probe is needed, because the crash kernel resets the SPU.
  */
 static void spu_hw_crash_init(void)
 {
@@ -273,7 +274,7 @@ static int group_find_interrupt(struct spu_hw_group *group)
 	return 0;
 }
 
-/* Prevent CPUs of the group that come online from using their SPU. */
+/* Prevent CPUs of the group that come online later from using their SPU. */
 static void group_withdraw(struct spu_hw_group *group)
 {
 	unsigned int cpu;
@@ -345,7 +346,7 @@ static int spu_hw_probe(struct platform_device *pdev)
 	struct spu_hw_group *group;
 	int ret;
 
-	/* KPTI may also be on because of kpti=on, although no CPU needs it. */
+	/* KPTI may be enabled by kpti=on although no CPU needs it. */
 	if (arm64_kernel_unmapped_at_el0())
 		return dev_err_probe(dev, -EPERM, KPTI_REFUSAL "\n");
 	group = devm_kzalloc(dev, sizeof(*group), GFP_KERNEL);
@@ -367,7 +368,7 @@ static int spu_hw_probe(struct platform_device *pdev)
 	return devm_add_action_or_reset(dev, spu_hw_remove, group);
 }
 
-/* Stop the SPUs at reboot and kexec, as the next kernel reuses the memory of their buffers. */
+/* Stop the SPUs at reboot and kexec, because the next kernel reuses the memory of their buffers. */
 static void spu_hw_shutdown(struct platform_device *pdev)
 {
 	mutex_lock(&spu_hw_lock);
@@ -399,8 +400,8 @@ static struct platform_driver spu_hw_driver = {
 };
 
 /*
- * Warn about devices that are bound to another driver, as the driver core does not offer them to
- * this one.
+ * Warn about devices that are bound to another driver, because the driver core does not probe them
+ * again for this one.
  */
 static int spu_hw_report_bound(struct device *dev, void *data)
 {
@@ -423,7 +424,8 @@ int speprof_spu_hw_init(void)
 
 	spu_hw_backend.tick_hz = speprof_spu_hw_tick_hz();
 	/*
-	 * If the kernel runs below EL2, older versions of KVM enter guests with the buffer enabled.
+	 * If the kernel runs below EL2, older versions of KVM do not disable the buffer before they
+	 * enter a guest.
 	 */
 	spu_hw_backend.disables_parked_buffer = !is_kernel_in_hyp_mode();
 	ret = cpu_pm_register_notifier(&spu_hw_pm_block);

@@ -13,7 +13,9 @@
 /**
  * speprof_spu_hw_init() - register the driver for the SPUs that firmware describes
  *
- * Return: 0, also if there is no device; an error of a registration.
+ * Context: may sleep.
+ * Return: 0, also if firmware describes no SPU; an error of platform_driver_register() or of the
+ * registration of a notifier.
  */
 int speprof_spu_hw_init(void);
 
@@ -23,7 +25,7 @@ void speprof_spu_hw_deinit(void);
 /*
  * ---- spu_hw_regs.c -----------------------------------------------------------------
  *
- * All of these run on the CPU of the SPU, with interrupts off.
+ * All functions below run on the CPU of the SPU, with interrupts off, unless stated otherwise.
  */
 
 /*
@@ -42,8 +44,8 @@ void speprof_spu_hw_deinit(void);
  *
  * - EE and KE are never set: management events are reported in PMBSR_EL1 and by the interrupt,
  * whatever FEAT_SPE_EXC would allow (RTSJRP).
- * - CX is set only if the kernel keeps a TID in CONTEXTIDR. A missing packet is better than one
- * that names another task.
+ * - CX is set only if the kernel keeps a TID in CONTEXTIDR. Otherwise packets would contain the TID
+ * of another task, which is worse than no packet.
  * - PCT is set only at EL2. A kernel below EL2 may be a guest: then windows are paired with the
  * virtual count, and the hypervisor may forbid the physical one (D17.6.9). On a host both are
  * equal.
@@ -54,7 +56,7 @@ static inline u64 spu_hw_pmscr_used(bool at_el2)
 	       (at_el2 ? SPE_PMSCR_PCT : 0) | (SPU_HW_HAS_CONTEXT ? SPE_PMSCR_CX : 0);
 }
 
-/** speprof_spu_hw_read() - read a register; 0 if the SPU does not have it */
+/** speprof_spu_hw_read() - read a register; returns 0 if the SPU does not have it */
 u64 speprof_spu_hw_read(enum spe_reg reg);
 
 /**
@@ -67,16 +69,16 @@ void speprof_spu_hw_write(enum spe_reg reg, u64 value);
 void speprof_spu_hw_synchronize(void);
 
 /**
- * speprof_spu_hw_drain() - return once all records are in memory, and PMBPTR and PMBSR show it
+ * speprof_spu_hw_drain() - return once all records are in memory, and PMBPTR and PMBSR are final
  *
- * Profiling is disabled, and speprof_spu_hw_synchronize() was called after that.
+ * The caller has disabled profiling, and called speprof_spu_hw_synchronize() after that.
  */
 void speprof_spu_hw_drain(void);
 
 /** speprof_spu_hw_read_timestamp() - return the count that Timestamp packets contain */
 u64 speprof_spu_hw_read_timestamp(void);
 
-/** speprof_spu_hw_tick_hz() - return the rate of that count; on any CPU */
+/** speprof_spu_hw_tick_hz() - return the rate of that count in Hz; may be called on any CPU */
 u64 speprof_spu_hw_tick_hz(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Access the registers and barriers of a hardware SPU. The register encodings are defined here, as
- * the sysreg.h of supported kernels differ in the registers that they define, and in their names.
+ * Access the registers and barriers of a hardware SPU. The register encodings are defined here,
+ * because the sysreg.h files of supported kernels define different registers and names.
  */
 #include <linux/moduleparam.h>
 #include <linux/timex.h>
@@ -32,9 +32,9 @@ MODULE_PARM_DESC(data_source_filter,
 #define SPU_HW_ID_AA64DFR0_PMSVER SPE_MASK(35, 32)
 
 /*
- * Return whether PMSDSFR may be accessed. Below EL2 an access traps to EL2, unless a hypervisor or
- * boot code that knows the register has disabled its fine-grained trap. At EL2 there is no such
- * trap.
+ * Return true if PMSDSFR may be accessed. Below EL2 an access traps to EL2, unless the hypervisor
+ * or the boot code supports the register and has disabled its fine-grained trap. At EL2 there is no
+ * such trap.
  */
 static bool pmsdsfr_is_usable(void)
 {
@@ -69,7 +69,8 @@ u64 speprof_spu_hw_read(enum spe_reg reg)
 		return read_sysreg_s(SPU_HW_PMBIDR);
 	case SPE_REG_PMSVER:
 		/*
-		 * Read the register on this CPU, as the kernel's sanitised value combines all CPUs.
+		 * Read the register of this CPU, because the kernel's sanitized value combines all
+		 * CPUs.
 		 */
 		return SPE_FIELD_GET(SPU_HW_ID_AA64DFR0_PMSVER, read_sysreg_s(SPU_HW_ID_AA64DFR0));
 	case SPE_REG_COUNT:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracepoints, and the counters in debugfs. Only the CPU itself writes its counters, or another CPU
- * on its behalf while it is offline. Readers take no lock and may get counters of different
- * moments.
+ * Tracepoints, and the counters in debugfs. A CPU writes its own counters; while it is offline,
+ * another CPU writes them. Readers take no lock, so the counters that they get may be of different
+ * times.
  */
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>

@@ -3,8 +3,8 @@
  * Statistics for the administrator: tracepoints, and in debugfs (speprof/cpus) counters of each CPU
  * since the module was loaded. Neither is part of the ABI.
  *
- * All functions but the first two are called on the CPU with interrupts off, or while it is offline
- * under speprof_control and cpus_read_lock().
+ * All functions except the first two are called on @cpu with interrupts off. While @cpu is offline
+ * they are called on any CPU under speprof_control and cpus_read_lock().
  */
 #ifndef SPEPROF_OBSERVE_H
 #define SPEPROF_OBSERVE_H
@@ -14,7 +14,7 @@
 struct speprof_event;
 struct speprof_window;
 
-/** speprof_stats_init() - create the file in debugfs; without debugfs nothing happens */
+/** speprof_stats_init() - create the file in debugfs; does nothing if the kernel has no debugfs */
 void speprof_stats_init(void);
 
 /** speprof_stats_deinit() - remove the file */

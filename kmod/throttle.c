@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Limits of the cost of sampling. A ring that exceeds a limit in one period is THROTTLED until the
- * next one. So a second never costs more than the limit, plus its share for one period.
+ * next period. So the usage in any second never exceeds the limit by more than the limit for one
+ * period.
  */
 #include <linux/math64.h>
 #include <linux/module.h>

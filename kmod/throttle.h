@@ -11,8 +11,8 @@
 
 /**
  * struct speprof_throttle_bound - limits of one ring, in addition to the module's parameters
- * @interrupts: limit of interrupts on its CPU in a second; 0: no limit of its own
- * @bytes: limit of bytes that its SPU writes in a second; 0: no limit of its own
+ * @interrupts: limit of interrupts on its CPU in a second; 0: the ring adds no limit
+ * @bytes: limit of bytes that its SPU writes in a second; 0: the ring adds no limit
  */
 struct speprof_throttle_bound {
 	u64 interrupts;
@@ -34,13 +34,14 @@ struct speprof_throttle {
 /**
  * speprof_throttle_charge() - charge a closed window to this CPU and to its ring
  * @now: CLOCK_MONOTONIC in ns
- * @interrupts: 1 for a window; 0 to query
+ * @interrupts: 1 to charge a window; 0 to check the limits without charging
  * @bytes: bytes that the SPU wrote
- * @bound: limits of the ring; other CPUs may change them meanwhile
+ * @bound: limits of the ring; other CPUs may change them concurrently
  * @own: usage of the ring; zeroed at first
  * @ret_cause: SPEPROF_THROTTLE_*, if a bound is exceeded
  *
- * Context: on the CPU, interrupts off. Return: 0, or the time from which the ring may sample again,
+ * Context: on the CPU of the ring, with interrupts off.
+ * Return: 0 if no limit is exceeded; otherwise the time from which the ring may sample again,
  * CLOCK_MONOTONIC in ns.
  */
 u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,

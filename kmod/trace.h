@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints in /sys/kernel/tracing/events/speprof, which are not part of the ABI. Each is hit on
- * the CPU that it reports, unless that CPU is offline.
+ * Tracepoints in /sys/kernel/tracing/events/speprof, which are not part of the ABI. Each tracepoint
+ * is hit on the CPU that it reports, unless that CPU is offline.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM speprof
@@ -95,7 +95,7 @@ TRACE_EVENT(speprof_window,
 		  __entry->armed_ns, __entry->blind_ns)
 );
 
-/* A buffer management event other than a plain buffer full, and the action that follows. */
+/* A buffer management event other than buffer full alone, and the action that follows. */
 TRACE_EVENT(speprof_syndrome,
 	TP_PROTO(unsigned int cpu, u64 pmbsr, u64 offset, u32 syndrome, u32 action),
 	TP_ARGS(cpu, pmbsr, offset, syndrome, action),

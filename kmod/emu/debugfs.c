@@ -20,7 +20,10 @@
 
 static struct dentry *root;
 
-/* A call on the CPU: its SPU and rules may only be used there. */
+/*
+ * Arguments and result of a call on a CPU. The emulated SPU of a CPU and its rules may only be used
+ * there.
+ */
 struct inject_call {
 	struct speprof_emu_cpu *cpu;
 	const struct spe_inject_rule *rule; /* rule to set; NULL: only read the rules */

@@ -164,7 +164,10 @@ static int emu_check_parameters(enum spe_profile *ret_profile)
 	return 0;
 }
 
-/* Convert the parameter `choices`, names separated by commas, to SPE_CHOICE_* bits. */
+/*
+ * Convert the module parameter `choices`, names separated by commas, to SPE_CHOICE_* bits.
+ * Return: 0, or -EINVAL if a name is unknown.
+ */
 static int emu_parse_choices(u64 *ret_bits)
 {
 	char *list = kstrdup(choices, GFP_KERNEL), *rest = list, *name;

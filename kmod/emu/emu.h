@@ -20,9 +20,10 @@
  * @model: provides the properties of an operation that the CPU does not report
  * @inject: faults to inject
  * @number: number of the CPU
- * @profile: what programs are assumed to do
+ * @profile: &enum spe_profile, how all programs are assumed to use memory and branches
  * @timer: expires when the next operation is to be sampled
- * @planned: operations of the sample population until @timer expires; 0: it is not set
+ * @planned: number of operations of the sample population until @timer expires; 0 if @timer is not
+ * set
  * @planned_at: time at which @timer was set, CLOCK_MONOTONIC in ns
  * @ops_per_us: operations that the CPU is assumed to execute in a microsecond
  * @ticks: reads the counter of Timestamp packets
@@ -42,7 +43,7 @@ struct speprof_emu_cpu {
 	bool (*interrupt)(void);
 };
 
-/** speprof_emu_source_init() - prepare the timer */
+/** speprof_emu_source_init() - initialize the timer of @cpu without starting it */
 void speprof_emu_source_init(struct speprof_emu_cpu *cpu);
 
 /**

@@ -34,7 +34,10 @@ void speprof_emu_source_count_passed(struct speprof_emu_cpu *cpu)
 	if (!cpu->planned)
 		return;
 	now = ktime_get_ns();
-	/* Leave the last operation of the interval to the timer, which samples it. */
+	/*
+	 * Do not count the last operation of the interval: the callback of the timer counts and
+	 * samples it.
+	 */
 	passed = min(ns_to_operations(cpu, now - cpu->planned_at), cpu->planned - 1);
 	if (passed)
 		spe_spu_pass(&cpu->spu, passed);
@@ -67,7 +70,7 @@ void speprof_emu_source_schedule(struct speprof_emu_cpu *cpu)
 	source_schedule(cpu, 0);
 }
 
-/* Sample the interrupted operation. Return whether it belongs to the sample population. */
+/* Sample the interrupted operation. Return true if it belongs to the sample population. */
 static bool source_sample(struct speprof_emu_cpu *cpu, struct pt_regs *regs)
 {
 	u32 context = (u32)task_pid_nr(current);
@@ -83,8 +86,9 @@ static bool source_sample(struct speprof_emu_cpu *cpu, struct pt_regs *regs)
 	};
 
 	/*
-	 * An idle CPU executes nothing, and operations at an Exception level that is not sampled
-	 * are not in the population. In both cases no part of the interval has passed.
+	 * An idle CPU executes no operations, and operations at an Exception level that is not
+	 * sampled do not belong to the sample population. In both cases the interval does not
+	 * advance.
 	 */
 	if (is_idle_task(current) || !spe_spu_enabled(&cpu->spu, operation.el))
 		return false;

@@ -2,7 +2,10 @@
 /* Probe for symbol namespaces that are strings; older kernels convert a bare word to a string. */
 #include <linux/module.h>
 
-/* The result of MODULE_IMPORT_NS(): older kernels add the quotes of a string to its argument. */
+/*
+ * Check the size of the string that MODULE_IMPORT_NS() passes to MODULE_INFO(). Older kernels
+ * stringify the argument; there a string as argument would get a second pair of quotes.
+ */
 #undef MODULE_INFO
 #define MODULE_INFO(tag, info) static_assert(sizeof(info) == sizeof("NAME"))
 
