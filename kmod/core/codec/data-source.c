@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Tables of data sources by core. The encodings are public facts, as of Linux 6.19:
+ * Tables of the data sources of each core. The encodings are those that Linux 6.19 publishes:
  * tools/perf/util/arm-spe-decoder/arm-spe-decoder.h (enum arm_spe_*_data_source) and the lists of
- * cores in tools/perf/util/arm-spe.c. For other cores only the events are used.
+ * cores in tools/perf/util/arm-spe.c. For other cores the decoder uses only the events.
  */
 #include "data-source.h"
 
@@ -52,7 +52,7 @@ static const struct spe_origin hip_origins[] = {
 
 enum source_encoding { ENCODING_ARM, ENCODING_AMPEREONE, ENCODING_HIP, ENCODINGS };
 
-/* a core with SPE for which no public document lists the values */
+/* a core with SPE for which no public document lists the Data Source values */
 #define ENCODING_NONE ENCODINGS
 
 static const struct spe_data_sources encodings[ENCODINGS] = {
@@ -118,15 +118,16 @@ SPE_EXPORT(spe_data_sources_find);
 
 #define EVENT(name) SPE_BIT(SPE_EVENT_##name)
 
-/* Return whether a cache served the access: @events contain the access and no miss. */
+/* Return true if a cache served the access: @events has bit @access and not bit @miss. */
 static bool cache_has_served(u64 events, u64 access, u64 miss)
 {
 	return (events & (access | miss)) == access;
 }
 
 /*
- * Return the innermost cache that served the access; otherwise the outermost one that did not. A
- * line that is still being fetched is an access without a miss (E[3]), so E[22] is checked first.
+ * Return the innermost cache that served the access; if none did, the level beyond the outermost
+ * cache that missed. E[22] is checked first, because an access to a line that is still being
+ * fetched has an access event without a miss (E[3]).
  */
 static u8 events_get_level(u64 events)
 {

@@ -13,7 +13,7 @@
 /**
  * enum spe_level - what served a load or store
  *
- * SPE_LEVEL_BEYOND_* come from events, which only identify the cache that missed.
+ * SPE_LEVEL_BEYOND_* are determined by events, which only identify the cache that missed.
  */
 enum spe_level {
 	SPE_LEVEL_UNKNOWN,
@@ -29,7 +29,7 @@ enum spe_level {
 	SPE_LEVEL_DRAM,
 	SPE_LEVEL_DEVICE,
 	SPE_LEVEL_RECENT,		/* a line that was being fetched already (E[22]) */
-	SPE_LEVEL_LLC,			/* the last level cache, whichever that is (E[8]) */
+	SPE_LEVEL_LLC,			/* the last level cache of the core (E[8]) */
 	SPE_LEVEL_BEYOND_L1,
 	SPE_LEVEL_BEYOND_L2,
 	SPE_LEVEL_BEYOND_LLC,
@@ -59,7 +59,8 @@ struct spe_origin {
 /**
  * struct spe_data_sources - the values of the Data Source packet on some cores
  * @name: name of the encoding
- * @origins: origin for each value of the packet; SPE_LEVEL_UNKNOWN: the value has no meaning
+ * @origins: the origins, indexed by the value of the packet; SPE_LEVEL_UNKNOWN: the value has no
+ * meaning
  * @count: number of @origins
  */
 struct spe_data_sources {
@@ -80,7 +81,7 @@ const struct spe_data_sources *spe_data_sources_find(u64 midr);
  * spe_core_name() - return the name of a core that is known to have SPE
  * @midr: as for spe_data_sources_find()
  *
- * A core with a name may have no encoding.
+ * spe_data_sources_find() may return NULL for a core with a name.
  *
  * Return: a static string; NULL if the core is not known.
  */
@@ -91,19 +92,24 @@ const char *spe_core_name(u64 midr);
  * @sources: the encoding of the core that took @sample; NULL: unknown
  * @sample: an operation of class SPE_OP_LOAD_STORE
  *
- * The level of a load comes from the Data Source packet (D18.2.4). The events of D18.2.6 decide for
- * a store, if there is no packet, and if its value has no meaning. Events may set the flags for
- * remote, snooped and modified in any case.
+ * The Data Source packet (D18.2.4) determines the level of a load. The events (D18.2.6) determine
+ * the level if the operation is a store, if the record has no such packet, or if its value has no
+ * meaning. The flags for remote, snooped and modified are also set by events in all cases.
+ *
+ * Return: the level, which is SPE_LEVEL_UNKNOWN if neither the packet nor events determine it, and
+ * the flags.
  */
 struct spe_origin spe_sample_origin(const struct spe_data_sources *sources,
 				    const struct spe_sample *sample);
 
 /**
- * spe_level_is_dram() - check whether DRAM served an access, as far as that is known
+ * spe_level_is_dram() - check whether an access counts as served by DRAM
  * @level: &enum spe_level
  *
- * Events only show that the last level cache missed. Such an access counts as served by DRAM.
- * Records of stores have only events.
+ * Events only show that the last level cache missed, not what served the access. Such an access
+ * counts as served by DRAM. For stores there are only events.
+ *
+ * Return: true if @level is DRAM, or beyond the last level cache.
  */
 static inline bool spe_level_is_dram(u64 level)
 {

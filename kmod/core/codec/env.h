@@ -21,8 +21,8 @@
 #include "kmod/compat_namespace.h"
 
 /*
- * Only the KUnit suites import this namespace. A module with its own copy of core/
- * (tests/lanes/vm/trap) defines the macro as empty.
+ * Export a symbol to the KUnit suites, the only modules that import this namespace. A module that
+ * contains a copy of core/ (tests/lanes/vm/trap) defines the macro as empty.
  */
 #ifndef SPE_EXPORT
 #define SPE_EXPORT(sym) EXPORT_SYMBOL_NS_GPL(sym, SPE_NAMESPACE(SPEPROF_CORE))

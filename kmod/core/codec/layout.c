@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Learn layouts from records that record.c decoded, and match records eight bytes at a time. */
+/*
+ * Create layouts of records that record.c decoded, and compare records with layouts, eight bytes at
+ * a time.
+ */
 #include "layout.h"
 #include "zeros.h"
 
@@ -8,7 +11,7 @@ static u64 size_to_mask(u8 size)
 	return size ? ~0ULL >> (64 - 8 * size) : 0;
 }
 
-/* Add the packet at @offset to the layout; return whether a layout can represent it. */
+/* Add the packet at @offset to the layout. Return true if a layout can represent the packet. */
 static bool layout_add_packet(struct spe_layout *l, const struct spe_packet *packet, u8 offset)
 {
 	u8 payload = (u8)(offset + packet->header_size);
@@ -37,7 +40,10 @@ static bool layout_add_packet(struct spe_layout *l, const struct spe_packet *pac
 		l->events = payload;
 		l->events_size = packet->payload_size;
 		l->events_mask = size_to_mask(packet->payload_size);
-		/* A payload of any size is read as eight bytes, which must be in the record. */
+		/*
+		 * Payloads of all sizes are read as eight bytes, all of which must be within
+		 * SPE_LAYOUT_BYTES.
+		 */
 		return payload <= SPE_LAYOUT_BYTES - sizeof(u64);
 	case SPE_PACKET_DATA_SOURCE:
 		l->source = payload;
@@ -59,9 +65,9 @@ static bool layout_add_packet(struct spe_layout *l, const struct spe_packet *pac
 }
 
 /*
- * Return the distance from @sample, which @d has just decoded, to the next record. There are only
- * zeros between them, and both begin with the same type of packet. 0: the bytes behind the zeros
- * are no record of this core.
+ * Return the distance in bytes from @sample, which @d has just decoded, to the next record. Only
+ * zeros may be between the two, and both must begin with the same type of packet. Return 0 if the
+ * bytes behind the zeros are not a record of this core.
  */
 static u8 layout_find_stride(const struct spe_decoder *d, const struct spe_sample *sample)
 {
@@ -75,8 +81,8 @@ static u8 layout_find_stride(const struct spe_decoder *d, const struct spe_sampl
 }
 
 /*
- * Return the distance to the offset where the next record should begin, by the offsets of earlier
- * records in this window.
+ * Return the distance in bytes to the offset at which the next record is expected, given the
+ * alignment of the earlier records in this window.
  */
 static u8 layout_predict_stride(const struct spe_decoder *d, u8 size)
 {
@@ -159,8 +165,9 @@ void spe_layout_read_rare(const struct spe_layout *l, const u8 *raw, struct spe_
 SPE_EXPORT(spe_layout_read_rare);
 
 /*
- * Return the guess for the layout: the class and payload of the Operation Type packet mostly decide
- * it.
+ * Return the entry of &spe_layouts.by_key for @raw: the index of the layout that @raw probably has.
+ * The key consists of the class and payload of the Operation Type packet, and of which headers @raw
+ * has.
  */
 static inline u8 *layouts_get_guess(struct spe_layouts *layouts, const u8 *raw)
 {
@@ -173,15 +180,14 @@ static inline u8 *layouts_get_guess(struct spe_layouts *layouts, const u8 *raw)
 }
 
 /*
- * Find the header that distinguishes two layouts, after layout @l was guessed for @raw and was
- * wrong.
+ * Find the header that distinguishes @raw from layout @l, which was the wrong guess for @raw.
  */
 static void layouts_add_hint(struct spe_layouts *layouts, const struct spe_layout *l, const u8 *raw)
 {
 	const u8 *match = (const u8 *)l->match, *mask = (const u8 *)l->mask;
 	u8 at, header;
 
-	/* A layout of another class was no guess, but the initial value. */
+	/* If the class differs, @l was the initial value of the table and not a guess. */
 	if (layouts->hints == SPE_LAYOUT_HINTS || match[layouts->key] != raw[layouts->key])
 		return;
 	for (at = 0; at < l->size; at++)
@@ -237,7 +243,10 @@ static void layouts_add(struct spe_layouts *layouts, const struct spe_decoder *d
 	layout.stride = layout_find_stride(d, sample);
 	known = layouts_find_same(layouts, &layout);
 	if (known) {
-		/* The stride was too large, as a discarded record lay between the two. */
+		/*
+		 * The known stride is too large: there was a discarded record between the two
+		 * records.
+		 */
 		if (layout.stride && layout.stride < known->stride) {
 			layout_mask_bytes(known, layout.stride, known->stride, 0);
 			known->stride = layout.stride;
@@ -275,7 +284,7 @@ static void skip_zeros(struct spe_decoder *d)
 {
 	size_t zeros;
 
-	/* Bytes of a suspect range are no record. */
+	/* Bytes of a suspect range are not a record. */
 	if (d->pos == d->len || d->buf[d->pos] || d->broken)
 		return;
 	zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);
@@ -292,9 +301,9 @@ static bool decoder_can_match(const struct spe_decoder *d, const struct spe_layo
 }
 
 /*
- * Fill @run with records from the decoder's position on. No branch depends on the kind of record.
- * While strides are equal, the position of the next record depends on no load, so the CPU works on
- * several records at once.
+ * Fill @run with records, beginning at the decoder's position. No branch depends on the kind of
+ * record. As long as strides are equal, the position of the next record does not depend on a load,
+ * so the CPU can process several records in parallel.
  */
 static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct spe_run *run)
 {

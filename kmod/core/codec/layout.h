@@ -11,17 +11,23 @@
 #include "env.h"
 #include "record.h"
 
-/* Layouts are learned up to this size in bytes. Records of Neoverse cores have 64 bytes. */
+/*
+ * Maximum size in bytes of a record that can have a layout. Records of Neoverse cores have 64
+ * bytes.
+ */
 #define SPE_LAYOUT_BYTES 64
 #define SPE_LAYOUT_WORDS (SPE_LAYOUT_BYTES / sizeof(u64))
 #define SPE_LAYOUTS 24
 
-/* Number of indices that cores write; others are IMPLEMENTATION DEFINED or reserved. */
+/*
+ * Number of indices of Address, Counter and Context packets that known cores write. Higher indices
+ * are IMPLEMENTATION DEFINED or reserved (D18.2).
+ */
 #define SPE_LAYOUT_ADDRESSES 5
 #define SPE_LAYOUT_COUNTERS 3
 #define SPE_LAYOUT_CONTEXTS 2
 
-/* Fields that spe_layout_read() leaves to spe_layout_read_rare(). */
+/* Fields that spe_layout_read_rare() decodes, and spe_layout_read() does not. */
 #define SPE_LAYOUT_RARE                                                                           \
 	(SPE_HAS_ADDRESS(5) | SPE_HAS_ADDRESS(6) | SPE_HAS_ADDRESS(7) | SPE_HAS_COUNTER(3) |      \
 	 SPE_HAS_COUNTER(4) | SPE_HAS_COUNTER(5) | SPE_HAS_COUNTER(6) | SPE_HAS_COUNTER(7) |      \
@@ -33,13 +39,13 @@
  * inside, and the padding behind it up to @stride
  * @present: SPE_HAS_* of such a record
  * @address_mask, @counter_mask, @context_mask, @events_mask, @timestamp_mask, @source_mask,
- * @subclass_mask: ones as wide as the payload; 0 if the record has none. So every field is read
- * without a branch
- * @address, @counter, @context, @events, @source, @subclass, @timestamp: offsets of payloads; 0 if
- * the record has none
+ * @subclass_mask: mask with as many ones as the payload has bits; 0 if the record has no such
+ * packet, so that every field is read without a branch
+ * @address, @counter, @context, @events, @source, @subclass, @timestamp: offsets of payloads in
+ * bytes; 0 if the record has no such packet
  * @size: bytes up to the end of the End or Timestamp packet
- * @stride: bytes to the next record, of which those behind @size are zero; the only field that may
- * change later
+ * @stride: bytes to the next record; the bytes from @size on are zero. No other field changes after
+ * the layout was created
  */
 struct spe_layout {
 	u64 match[SPE_LAYOUT_WORDS];
@@ -66,15 +72,17 @@ struct spe_layout {
 	u8 stride;
 };
 
-/* Number of headers that, with the Operation Type packet, help to guess the layout of a record */
+/*
+ * Number of headers that, together with the Operation Type packet, predict the layout of a record
+ */
 #define SPE_LAYOUT_HINTS 2
 
 /*
- * struct spe_layouts - the layouts that were learned; zero it before the first use. It is best to
- * keep one for each CPU over all of its windows. All fields but @layout help to guess the layout of
- * a record:
- * @by_key has the layout of the last record with the same operation type and the same headers
- *	@hint.
+ * struct spe_layouts - the known layouts; zero it before the first use. Keep one for each CPU and
+ * reuse it for all windows of that CPU. The fields except @layout predict the layout of the next
+ * record.
+ * @by_key: index of the layout of the last record with the same key. The key is computed from the
+ * payload of the Operation Type packet and from which of the headers in @hint the record has
  */
 struct spe_layouts {
 	struct spe_layout layout[SPE_LAYOUTS];
@@ -95,7 +103,7 @@ struct spe_layouts {
 /**
  * struct spe_run - consecutive records with known layouts
  * @raw: first byte of each record, in the window
- * @layout: index of each record's layout in &spe_layouts.layout; valid until a decoder uses it
+ * @layout: index of each record's layout in &spe_layouts.layout; valid until &spe_layouts is used
  * again
  * @count: number of records
  */
@@ -162,8 +170,8 @@ static inline void spe_run_sample(const struct spe_layouts *layouts, const struc
 }
 
 /**
- * spe_decoder_next_fast() - decode the next record as spe_decoder_next() does, by @layouts if
- * possible
+ * spe_decoder_next_fast() - decode the next record as spe_decoder_next() does, but faster if the
+ * record has one of @layouts
  *
  * The results and the ledger are the same.
  */
@@ -178,9 +186,9 @@ enum spe_decode spe_decoder_next_fast(struct spe_decoder *decoder, struct spe_la
  * @ret_sample: the record, if SPE_DECODE_SAMPLE is returned
  * @ret_range: the range, if SPE_DECODE_SUSPECT is returned; may be NULL
  *
- * Without a known layout the function returns one item, as spe_decoder_next() does. Both find the
- * same records. Their byte counts are equal at the end of the data; before it, the counts of this
- * function already include the padding after the last record of a run.
+ * If the next record has no known layout, the function returns one item, like spe_decoder_next().
+ * Both functions find the same records. Their ledgers are equal at the end of the data. Before
+ * that, the ledger of this function already includes the padding after the last record of a run.
  */
 enum spe_decode spe_decoder_next_run(struct spe_decoder *decoder, struct spe_layouts *layouts,
 				     struct spe_run *ret_run, struct spe_sample *ret_sample,

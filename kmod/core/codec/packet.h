@@ -22,7 +22,7 @@ enum spe_packet_type {
 	SPE_PACKET_TYPES,
 };
 
-/* INDEX of an Address packet (D18.2.1); 6, 7 and 16-31 are IMPLEMENTATION DEFINED. */
+/* INDEX of an Address packet (D18.2.1). The values 6, 7 and 16-31 are IMPLEMENTATION DEFINED. */
 enum spe_address {
 	SPE_ADDRESS_PC = 0,
 	SPE_ADDRESS_TARGET = 1,
@@ -31,7 +31,7 @@ enum spe_address {
 	SPE_ADDRESS_PREV_TARGET = 4,
 };
 
-/* INDEX of a Counter packet (D18.2.3); 6, 7 and 16-31 are IMPLEMENTATION DEFINED. */
+/* INDEX of a Counter packet (D18.2.3). The values 6, 7 and 16-31 are IMPLEMENTATION DEFINED. */
 enum spe_counter {
 	SPE_COUNTER_TOTAL = 0,
 	SPE_COUNTER_ISSUE = 1,
@@ -106,8 +106,8 @@ enum spe_event {
 /**
  * enum spe_op_format - the payload formats of the Operation Type packet
  *
- * The format follows from CLASS and SUBCLASS. Reserved values are SPE_OP_FORMAT_RESERVED. They are
- * never an error (D18.1.3).
+ * CLASS and SUBCLASS determine the format. Reserved values have the format SPE_OP_FORMAT_RESERVED,
+ * and are not errors (D18.1.3).
  */
 enum spe_op_format {
 	SPE_OP_FORMAT_RESERVED,
@@ -153,8 +153,9 @@ struct spe_packet {
  * @len: bytes at @buf
  * @ret_packet: the packet; unchanged on failure
  *
- * Unknown packets have a size in their header (D18.1.3), and are decoded as SPE_PACKET_UNKNOWN.
- * D18.1.1 gives no size for an extended header with a second byte of 0x20 to 0x3f.
+ * The header of an unknown packet specifies its size (D18.1.3), so it is decoded as
+ * SPE_PACKET_UNKNOWN. D18.1.1 defines no size for an extended header whose second byte is 0x20 to
+ * 0x3f.
  *
  * Return: the size of the packet in bytes; -ENODATA if it is longer than @len; -EBADMSG if its
  * header defines no size.
@@ -168,8 +169,8 @@ int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet);
  * @buf: destination
  * @len: size of @buf in bytes
  *
- * Return: bytes written; -ENOSPC if @buf is too small, then nothing is written; -EINVAL if the type
- * cannot have that index or payload size.
+ * Return: the number of bytes written; -ENOSPC if @buf is too small; -EINVAL if a packet of that
+ * type cannot have that index or payload size. On failure nothing is written.
  */
 int spe_packet_encode(const struct spe_packet *packet, u8 *buf, size_t len);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Decode payloads: the fields of every Operation Type format (D18.2.7), and the bits of the Events
- * payload, which depend on the version of the SPU and on the rest of the record (D18.2.6).
+ * payload. The meaning of these bits depends on the version of the SPU and on the rest of the
+ * record (D18.2.6).
  */
 #ifndef SPE_CORE_PAYLOAD_H
 #define SPE_CORE_PAYLOAD_H
@@ -42,7 +43,7 @@ enum spe_op_length {
 
 /**
  * struct spe_op - the fields of an Operation Type packet
- * @length: EVL or ETS in bits; 0 if there is none, by @length_kind
+ * @length: EVL or ETS in bits, to be interpreted by @length_kind; 0 if there is none
  * @flags: SPE_OP_IS_*
  * @format: &enum spe_op_format
  * @length_kind: &enum spe_op_length
@@ -67,8 +68,8 @@ enum spe_space {
 
 /**
  * spe_address_space() - return the address space of a PC, a branch target or a physical address
- * @payload: payload of an Address packet with INDEX 0, 1, 3 or 4. Data virtual addresses (2) have a
- * tag instead
+ * @payload: payload of an Address packet with INDEX 0, 1, 3 or 4, but not 2: data virtual addresses
+ * contain a tag instead of an address space
  *
  * Without FEAT_RME the bit NSE is 0.
  */

@@ -14,13 +14,18 @@
  */
 #define MAX_PACKETS 96
 
-/* Return the bit of @present for a packet with an index. Indices above 7 have no field. */
+/*
+ * Return the bit of &spe_sample.present for a packet with an index; SPE_HAS_OTHERS for an index
+ * above 7.
+ */
 static u64 present_bit_of_index(u8 index, u64 bit)
 {
 	return index < 8 ? bit << index : SPE_HAS_OTHERS;
 }
 
-/* Return the bit of @present that @packet sets; 0 for framing packets. */
+/*
+ * Return the bit of &spe_sample.present that @packet sets; 0 for packets without data, such as End.
+ */
 static u64 present_bit_of_packet(const struct spe_packet *packet)
 {
 	switch (packet->type) {
@@ -205,7 +210,10 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len)
 }
 SPE_EXPORT(spe_record_encode);
 
-/* Set the payload from its field of @sample. A packet without a field keeps its payload. */
+/*
+ * Set the payload of @packet from its field in @sample. If there is no such field, the payload is
+ * unchanged.
+ */
 static void sample_get_payload(const struct spe_sample *sample, struct spe_packet *packet)
 {
 	switch (packet->type) {
@@ -237,7 +245,7 @@ static void sample_get_payload(const struct spe_sample *sample, struct spe_packe
 	}
 }
 
-/* Return whether the index and sizes in @sample are still those of the header. */
+/* Return true if the class and the payload size in @sample are equal to those of the packet. */
 static bool header_matches_sample(const struct spe_sample *sample, const struct spe_packet *packet)
 {
 	switch (packet->type) {
@@ -314,9 +322,9 @@ static size_t resync_step(const struct spe_decoder *d)
 }
 
 /*
- * Return whether @sample may be the first record after damage. It must begin with the same packet
- * as the last valid record, and have no unknown packets. The tail of a damaged record mostly has
- * some.
+ * Return true if @sample may be the first record after damage. It must begin with the same type of
+ * packet as the last valid record. It must not have unknown packets, because the tail of a damaged
+ * record mostly has some.
  */
 static bool may_follow_damage(const struct spe_decoder *d, const struct spe_sample *sample)
 {
@@ -328,9 +336,9 @@ static bool may_follow_damage(const struct spe_decoder *d, const struct spe_samp
 }
 
 /*
- * The last run of records that ended in bytes that are no record. @at[i] is the offset of record i
- * of the run, and @at[n] that of those bytes. A run from a nearby offset mostly continues with the
- * same records, and then ends at the same bytes. Without this cache, hostile bytes would make every
+ * The last run of records, which ended in bytes that are not a record. @at[i] is the offset of
+ * record i, and @at[n] the offset of those bytes. A run from a nearby offset mostly continues with
+ * the same records and ends at the same bytes. This cache prevents that hostile bytes make every
  * search long.
  */
 struct record_run {
@@ -338,7 +346,10 @@ struct record_run {
 	unsigned int n;
 };
 
-/* Return the number of records of the run from @pos on; -1 if no record of the run begins there. */
+/*
+ * Return the number of records of the run, beginning at @pos; -1 if no record of the run begins at
+ * @pos.
+ */
 static int run_count_records_from(const struct record_run *run, size_t pos)
 {
 	unsigned int i;
@@ -349,7 +360,7 @@ static int run_count_records_from(const struct record_run *run, size_t pos)
 	return -1;
 }
 
-/* Whether bytes are records; uncertain as long as that depends on bytes of a later chunk */
+/* Whether bytes are records. The result is uncertain if it depends on bytes of a later chunk. */
 enum parse_result {
 	PARSES_NOT,
 	PARSES,
@@ -357,8 +368,8 @@ enum parse_result {
 };
 
 /*
- * Return whether the bytes from @pos on are valid records, up to the end of the window or for
- * SPE_RESYNC_RECORDS records. The byte at @pos is not zero.
+ * Check whether the bytes from @pos on are valid records, up to the end of the window or for
+ * SPE_RESYNC_RECORDS records. The byte at @pos must not be zero.
  */
 static enum parse_result parse_records_from(const struct spe_decoder *d, size_t pos, bool strict,
 					    struct record_run *failed)
@@ -399,8 +410,8 @@ static enum parse_result parse_records_from(const struct spe_decoder *d, size_t 
 }
 
 /*
- * Find the nearest offset from @from to @to at which decoding can resume; otherwise @to. Return
- * false if that depends on bytes of a later chunk.
+ * Find the nearest offset between @from and @to at which decoding can resume; @to if there is none.
+ * Return false if the result depends on bytes of a later chunk.
  */
 static bool find_resync_within(const struct spe_decoder *d, size_t from, size_t to, bool strict,
 			       size_t *ret_next)
@@ -423,10 +434,10 @@ static bool find_resync_within(const struct spe_decoder *d, size_t from, size_t 
 }
 
 /*
- * Move to the nearest offset at which decoding can resume, or to the end of the window. A likely
- * record is preferred to a nearer offset within SPE_RESYNC_SPAN, as damage mostly affects only the
- * rest of one record and the next one. Return false if that depends on bytes of a later chunk. The
- * decoder is then at the last offset before which there is certainly no record.
+ * Move to the nearest offset at which decoding can resume, or to the end of the window. Within
+ * SPE_RESYNC_SPAN a likely record is preferred to a nearer offset, because damage mostly affects
+ * only the rest of one record and the next record. Return false if the result depends on bytes of a
+ * later chunk; the decoder is then at the last offset before which there is certainly no record.
  */
 static bool find_resync(struct spe_decoder *d)
 {
@@ -472,7 +483,7 @@ enum spe_decode spe_decoder_next(struct spe_decoder *d, struct spe_sample *ret_s
 	size_t zeros;
 	int r;
 
-	/* The range grew, so it is not the partial record at the end of a window. */
+	/* A longer suspect range is not the partial record at the end of a window. */
 	if (d->broken)
 		return decode_suspect(d, -EBADMSG, ret_range);
 	zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);

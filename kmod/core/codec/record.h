@@ -19,8 +19,8 @@
 #define SPE_HAS_SOURCE		SPE_BIT(22)
 #define SPE_HAS_TIMESTAMP	SPE_BIT(23)
 /*
- * The record has packets without a field, which are only in @raw: unknown ones, or those with an
- * INDEX above 7.
+ * The record has packets for which struct spe_sample has no field: unknown packets, or packets with
+ * an INDEX above 7. They are only in @raw.
  */
 #define SPE_HAS_OTHERS		SPE_BIT(24)
 
@@ -57,7 +57,7 @@ struct spe_sample {
 };
 
 /**
- * enum spe_op_kind - the kind as which an operation is counted
+ * enum spe_op_kind - the kind of an operation, for counting
  *
  * SVE and SME operations are also counted as loads, stores or other operations.
  */
@@ -70,7 +70,7 @@ enum spe_op_kind {
 	SPE_KINDS,
 };
 
-/** spe_sample_kind() - return the kind as which @sample is counted, by its Operation Type packet */
+/** spe_sample_kind() - return the kind of @sample, which its Operation Type packet determines */
 enum spe_op_kind spe_sample_kind(const struct spe_sample *sample);
 
 /** spe_sample_is_simd() - check whether @sample is an SVE or SME operation */
@@ -92,7 +92,8 @@ static inline bool spe_sample_event(const struct spe_sample *sample, enum spe_ev
  * spe_address_va() - return the virtual address in the payload of a PC or branch target
  * @payload: payload of an Address packet
  *
- * Bits 55:0 are sign-extended: the top byte has the bits NS, EL and NSE instead (D18.2.1).
+ * The function sign-extends bits 55:0, because the top byte contains NS, EL and NSE instead of
+ * address bits (D18.2.1).
  */
 static inline u64 spe_address_va(u64 payload)
 {
@@ -113,7 +114,7 @@ static inline u8 spe_address_el(u64 payload)
  * @ret_sample: the sample; undefined on failure
  *
  * A record has an Events packet (D17.6.10), and at most one packet of each type and index. A second
- * one means that the End or Timestamp packet between two records is damaged.
+ * packet means that the End or Timestamp packet between two records is damaged.
  *
  * Return: the size of the record in bytes; -ENODATA if the window ends inside it; -EBADMSG if the
  * bytes are no record.
@@ -128,8 +129,8 @@ int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample
  *
  * The packets are in the order in which Arm's cores write them.
  *
- * Return: the size of the record in bytes; -ENOSPC if @buf is too small; -EINVAL without an Events
- * packet, or with a size that a packet cannot have.
+ * Return: the size of the record in bytes; -ENOSPC if @buf is too small; -EINVAL if @sample has no
+ * Events packet, or a size that a packet cannot have.
  */
 int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
 
@@ -140,9 +141,9 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
  * @buf: destination; must not overlap @sample->raw
  * @len: size of @buf in bytes; @sample->size suffices
  *
- * Headers and their order are those at @raw, payloads come from the fields. Packets without a field
- * (SPE_HAS_OTHERS) are copied from @raw. If no field was changed, the bytes are the same but for
- * padding.
+ * Headers are copied from @raw in their order, and payloads are taken from the fields. Packets
+ * without a field (SPE_HAS_OTHERS) are copied from @raw. If no field was changed, the result is
+ * equal to the bytes at @raw without padding.
  *
  * Return: the size of the record in bytes; -ENOSPC if @buf is too small; -EINVAL if @present or a
  * size differs from the record at @raw.
@@ -152,8 +153,8 @@ int spe_record_reencode(const struct spe_sample *sample, u8 *buf, size_t len);
 /**
  * struct spe_decoder_config - known properties of the records of a window
  * @max_size: size of the largest record in bytes (1 << PMSIDR.MaxSize); 0: unknown
- * @align: alignment of records in bytes (1 << PMBIDR.Align); 0: unknown, the decoder learns it from
- * the records
+ * @align: alignment of records in bytes (1 << PMBIDR.Align); 0: unknown, so the decoder derives it
+ * from the offsets of records
  */
 struct spe_decoder_config {
 	u32 max_size;
@@ -165,7 +166,7 @@ struct spe_decoder_config {
  * @records: number of records that were decoded
  * @decoded: bytes of these records
  * @padding: zero bytes between records
- * @suspect: bytes that are no record, including a partial last record
+ * @suspect: bytes that are not a record, including a partial last record
  * @suspect_ranges: number of contiguous ranges of @suspect
  * @partial: bytes of @suspect that begin a record which the end of the window cuts off
  *
@@ -183,16 +184,16 @@ struct spe_ledger {
 /**
  * struct spe_decoder - the state of decoding one window
  * @buf: bytes of the window; they must stay valid while the decoder is used
- * @len: how many bytes are at @buf
+ * @len: number of bytes at @buf
  * @pos: offset in @buf up to which bytes are no longer needed; may be read by the caller
  * @base: offset in the window at which @buf begins; 0 if @buf is the whole window
  * @suspect: offset in the window at which a suspect range began, with @broken
  * @ledger: up to @pos, without the suspect range that is open with @broken; may be read by the
  * caller
  * @max_size: size of the largest record in bytes
- * @align: alignment of records in bytes; 0: not known yet
+ * @align: alignment of records in bytes; 0 if it is not yet known
  * @starts: bitwise OR of the offsets of good records, from which @align is learned
- * @first: first byte of the last valid record; -1: there was none
+ * @first: first byte of the last valid record; -1 if there was none
  * @open: whether more bytes follow those at @buf, see spe_decoder_part()
  * @broken: whether @pos is inside a suspect range
  */
@@ -214,7 +215,7 @@ struct spe_decoder {
 /* Results of the functions that decode */
 enum spe_decode {
 	SPE_DECODE_SAMPLE,	/* one record */
-	SPE_DECODE_SUSPECT,	/* a range of bytes that is no record, and was skipped */
+	SPE_DECODE_SUSPECT,	/* a range of bytes that is not a record, and was skipped */
 	SPE_DECODE_END,		/* the end of the window */
 	SPE_DECODE_RUN,		/* several records; only from spe_decoder_next_run() */
 	SPE_DECODE_MORE,	/* more bytes are needed; only after spe_decoder_part() */
@@ -259,16 +260,20 @@ void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_conf
  * @ret_sample: the record, if SPE_DECODE_SAMPLE is returned
  * @ret_range: the range, if SPE_DECODE_SUSPECT is returned; may be NULL
  *
- * After bytes that are no record, decoding resumes at the nearest aligned offset from which on
- * SPE_RESYNC_RECORDS records in a row are valid, or all records up to the end of the window or up
- * to SPE_RESYNC_ZEROS zero bytes.
+ * After bytes that are not a record, decoding resumes at the nearest aligned offset from which
+ * SPE_RESYNC_RECORDS consecutive records are valid. Fewer valid records suffice if the end of the
+ * window, or SPE_RESYNC_ZEROS zero bytes, follow them.
+ *
+ * Return: SPE_DECODE_SAMPLE, _SUSPECT, _END or _MORE.
  */
 enum spe_decode spe_decoder_next(struct spe_decoder *decoder, struct spe_sample *ret_sample,
 				 struct spe_range *ret_range);
 
 #define SPE_RESYNC_RECORDS 16
 #define SPE_RESYNC_ZEROS   4096
-/* An offset within this distance is preferred to a nearer one if its record is more likely. */
+/*
+ * Within this number of bytes, the offset of a more likely record is preferred to a nearer offset.
+ */
 #define SPE_RESYNC_SPAN	   (2 * SPE_MAX_RECORD)
 
 /* maximum number of bytes behind the @pos of a decoder that returns SPE_DECODE_MORE */
@@ -277,13 +282,14 @@ enum spe_decode spe_decoder_next(struct spe_decoder *decoder, struct spe_sample 
 
 /**
  * spe_decoder_part() - pass the next chunk of a window that is not in memory as a whole
- * @decoder: after spe_decoder_init() without bytes, or after it returned SPE_DECODE_MORE
+ * @decoder: the decoder, for which spe_decoder_init() was called with 0 bytes, or which returned
+ * SPE_DECODE_MORE
  * @buf: the bytes of the previous chunk from &spe_decoder.pos on, and new bytes behind them
  * @len: number of bytes at @buf; with more than SPE_DECODER_HELD the decoder always makes progress
  * @last: whether this is the last chunk
  *
- * Records, suspect ranges and ledger are the same as for the whole window, wherever it is cut. A
- * suspect range is reported once its end is known; its first bytes may be in an earlier chunk.
+ * Records, suspect ranges and the ledger do not depend on where the window is cut into chunks. A
+ * suspect range is reported when its end is known, so its first bytes may be in an earlier chunk.
  */
 void spe_decoder_part(struct spe_decoder *decoder, const u8 *buf, size_t len, bool last);
 

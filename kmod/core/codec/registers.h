@@ -11,8 +11,9 @@
 /**
  * enum spe_reg - the registers of an SPU
  *
- * They have the EL1 names, by which VHE kernels access the EL2 registers (E2H redirection). PMSIDR
- * and PMBIDR are read-only, and so is SPE_REG_PMSVER, which represents ID_AA64DFR0_EL1.PMSVer.
+ * The names are those of EL1, which VHE kernels also use to access the registers of EL2 (E2H
+ * redirection). PMSIDR and PMBIDR are read-only, and so is SPE_REG_PMSVER, which represents
+ * ID_AA64DFR0_EL1.PMSVer.
  */
 enum spe_reg {
 	SPE_REG_PMSCR,
@@ -132,15 +133,15 @@ enum spe_reg {
 #define SPE_FSC_PERMISSION	0x0c
 #define SPE_FSC_EXTERNAL_SYNC	0x10
 #define SPE_FSC_EXTERNAL_ASYNC	0x11
-#define SPE_FSC_EXTERNAL_WALK	0x12	/* at level -2; the low bits are the level */
+#define SPE_FSC_EXTERNAL_WALK	0x12	/* on a walk at level -2; the low bits are the level */
 #define SPE_FSC_EXTERNAL_WALK_END 0x18
 #define SPE_FSC_ALIGNMENT	0x21
-#define SPE_FSC_GPF_WALK	0x22	/* Granule Protection Fault on a walk, from level -2 on */
-#define SPE_FSC_GPF		0x28	/* not on a walk */
+#define SPE_FSC_GPF_WALK	0x22	/* Granule Protection Fault on a walk, encoded like 0x12 */
+#define SPE_FSC_GPF		0x28	/* Granule Protection Fault, not on a walk */
 #define SPE_FSC_TLB_CONFLICT	0x30
 #define SPE_FSC_ATOMIC_UPDATE	0x31	/* unsupported atomic hardware update */
 
-/* The architecture bounds a record by 2 KiB (PMSIDR_EL1.MaxSize at most 11). */
+/* Maximum size of a record in bytes: the architecture permits PMSIDR_EL1.MaxSize up to 11. */
 #define SPE_MAX_RECORD		2048
 
 #endif

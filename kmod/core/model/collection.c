@@ -41,8 +41,8 @@ static bool level_is_sampled(const struct spe_controls *controls, u64 pmscr_el1,
 }
 
 /*
- * Decode PMSCR_ELx.PCT. The value 0b10 is reserved and not in table D17-3; the configuration
- * selects its meaning.
+ * Decode PMSCR_ELx.PCT. The value 0b10 is reserved, and table D17-3 does not contain it; @timers
+ * selects its behaviour.
  */
 static enum spe_collection_time pct_decode(const struct spe_timers *timers, u64 pmscr)
 {
@@ -73,8 +73,8 @@ static enum spe_collection_time controls_select_time(const struct spe_controls *
 	if (!spe_routing_el2_enabled(controls) || el1 == SPE_COLLECTION_TIME_VIRTUAL)
 		return el1;
 	/*
-	 * EL2 can only restrict what EL1 collects. Physical time that it permits may have an
-	 * offset.
+	 * EL2 can only restrict what EL1 collects. If EL2 permits physical time, the time may have
+	 * an offset.
 	 */
 	return el2 == SPE_COLLECTION_TIME_PHYSICAL ? el1 : el2;
 }
@@ -86,7 +86,7 @@ static u64 controls_select_offset(const struct spe_controls *controls,
 	bool e2h = spe_routing_el2_enabled(controls) && controls->e2h;
 
 	if (time == SPE_COLLECTION_TIME_VIRTUAL) {
-		/* the count that CNTVCT_EL0 has at that Exception level */
+		/* the same offset that CNTVCT_EL0 has at that Exception level */
 		if (!controls->el2 || (e2h && (el == 2 || (el == 0 && controls->tge))))
 			return 0;
 		return timers->cntvoff;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which Exception level owns the profiling buffer, which levels are sampled, and what is collected
- * there (D17.6.9). Results depend on the arguments alone.
+ * there (D17.6.9). Results depend only on the arguments.
  */
 #ifndef SPE_CORE_COLLECTION_H
 #define SPE_CORE_COLLECTION_H
@@ -10,7 +10,7 @@
 #include "codec/registers.h"
 #include "event-routing.h"
 
-/* Return the value in the Timestamp packet (table D17-3). */
+/* The value in the Timestamp packet (table D17-3) */
 enum spe_collection_time {
 	SPE_COLLECTION_TIME_NONE,
 	SPE_COLLECTION_TIME_VIRTUAL, /* the physical count minus the virtual offset */
@@ -23,12 +23,13 @@ enum spe_collection_time {
  * struct spe_timers - controls of the Generic Timer that timestamps depend on
  * @cntvoff: CNTVOFF_EL2
  * @cntpoff: CNTPOFF_EL2
- * @poff: FEAT_ECV_POFF is implemented
+ * @poff: whether FEAT_ECV_POFF is implemented
  * @ecv: CNTHCTL_EL2.ECV
  * @ecven: SCR_EL3.ECVEn
- * @stopped: the system counter is disabled: CNTCR.EN is 0
- * @stopped_unknown: timestamps are UNKNOWN then; if false, they are not collected
- * @pct_physical: the reserved value of PMSCR_ELx.PCT acts as 0b01; if false, as 0b00
+ * @stopped: whether the system counter is disabled (CNTCR.EN is 0)
+ * @stopped_unknown: whether timestamps are UNKNOWN while the counter is disabled; if false, they
+ * are not collected
+ * @pct_physical: whether the reserved value of PMSCR_ELx.PCT behaves like 0b01; if false, like 0b00
  */
 struct spe_timers {
 	u64 cntvoff;
@@ -43,12 +44,12 @@ struct spe_timers {
 
 /**
  * struct spe_collection - what is collected at one Exception level
- * @offset: subtracted from the physical count
+ * @offset: number of ticks to subtract from the physical count
  * @time: &enum spe_collection_time
- * @sampled: operations are sampled if the buffer is enabled
- * @context1: CONTEXTIDR_EL1 is collected
- * @context2: CONTEXTIDR_EL2 is collected
- * @pa: physical data addresses are collected
+ * @sampled: whether operations are sampled while the buffer is enabled
+ * @context1: whether CONTEXTIDR_EL1 is collected
+ * @context2: whether CONTEXTIDR_EL2 is collected
+ * @pa: whether physical data addresses are collected
  */
 struct spe_collection {
 	u64 offset;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Follows the text of RHJXHT, RMYXZK and RTSJRP. The tests use the tables, so that each checks the
- * other.
+ * Routing of management events, written from the text of RHJXHT, RMYXZK and RTSJRP. The tests are
+ * written from the tables D17-5 to D17-10, so that text and tables are checked against each other.
  */
 #include "codec/registers.h"
 #include "event-routing.h"
@@ -68,7 +68,7 @@ enum spe_routing_event spe_routing_classify(u32 fault)
 		return SPE_ROUTING_GPC;
 	if (ec != SPE_PMBSR_EC_STAGE1 && !stage2)
 		return SPE_ROUTING_OTHER_EVENT;
-	/* Granule Protection Faults, on a walk at levels -1 to 3 or not on a walk. */
+	/* Granule Protection Faults on a walk, at any level, and not on a walk. */
 	if (fsc >= SPE_FSC_GPF_WALK && fsc <= SPE_FSC_GPF)
 		return stage2 ? SPE_ROUTING_GPF_STAGE2 : SPE_ROUTING_GPF_STAGE1;
 	if (fsc == SPE_FSC_EXTERNAL_SYNC || fsc == SPE_FSC_EXTERNAL_ASYNC ||
@@ -85,7 +85,10 @@ static bool abort_routes_to_el3(const struct spe_controls *controls, enum spe_ro
 	       (is_external(event) && controls->scr_ea);
 }
 
-/* Check the same for EL2. Granule protection checks other than GPFs count as Data Aborts. */
+/*
+ * Check whether a store at the owning Exception level would take a Data Abort to EL2. Granule
+ * protection checks other than GPFs count as Data Aborts.
+ */
 static bool abort_routes_to_el2(const struct spe_controls *controls, enum spe_routing_event event)
 {
 	if (event == SPE_ROUTING_OTHER_EVENT)
@@ -116,7 +119,10 @@ static struct spe_exception make_exception(enum spe_exception_state state, unsig
 	return (struct spe_exception){ .state = (u8)state, .target = (u8)target };
 }
 
-/* At the target Exception level itself, KE permits the exception and PSTATE.PM masks it. */
+/*
+ * Return the state of an exception while the PE executes at its target Exception level: KE enables
+ * the exception and PSTATE.PM masks it.
+ */
 static struct spe_exception exception_at_target(bool ke, bool pm, unsigned int target)
 {
 	if (!ke)

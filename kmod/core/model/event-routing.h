@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Routing of profiling buffer management events (D17.8): which PMBSR_ELx records an event, and
- * whether the PE sees it as the interrupt PMBIRQ or as an SPE Profiling exception. Results depend
- * on the arguments alone.
+ * whether it causes the interrupt PMBIRQ or an SPE Profiling exception. Results depend only on the
+ * arguments.
  */
 #ifndef SPE_CORE_EVENT_ROUTING_H
 #define SPE_CORE_EVENT_ROUTING_H
@@ -11,7 +11,7 @@
 
 /* The Security state that owns the buffer (RBWRVP: MDCR_EL3.{NSPBE, NSPB}) */
 enum spe_state {
-	SPE_STATE_CURRENT, /* the state of @ns and @nse, whichever it is */
+	SPE_STATE_CURRENT, /* the current state, which @ns and @nse specify */
 	SPE_STATE_SECURE,
 	SPE_STATE_NONSECURE,
 	SPE_STATE_REALM,
@@ -22,11 +22,12 @@ enum spe_state {
  * struct spe_controls - Effective values of the controls around the SPU
  * @exc: FEAT_SPE_EXC is implemented
  * @el2: EL2 is implemented
- * @el3: EL3 is implemented; if not, its fields below are ignored, except @ns and @eel2
+ * @el3: EL3 is implemented; if false, the fields of EL3 registers below are ignored, except @ns and
+ * @eel2
  * @ns: SCR_EL3.NS
  * @nse: SCR_EL3.NSE (FEAT_RME): Realm state with @ns
  * @owner: &enum spe_state; in another state there is no profiling (D17.4)
- * @halted: the PE is in Debug state, or in AArch32 state: no profiling either
+ * @halted: the PE is in Debug state or in AArch32 state, in which there is no profiling
  * @eel2: SCR_EL3.EEL2
  * @scr_gpf: SCR_EL3.GPF
  * @scr_ea: SCR_EL3.EA
@@ -40,8 +41,8 @@ enum spe_state {
  * @el2_ke: PMSCR_EL2.KE
  * @el1_ee: PMSCR_EL1.EE, 0-3; 1 and 2 are reserved
  * @el1_ke: PMSCR_EL1.KE
- * @strict_ee: behaviour of reserved values of @el1_ee. False: as their upper bit, as in table
- * D17-8. True: they enable neither exception nor interrupt, as in RMYXZK and RTSJRP
+ * @strict_ee: behaviour of reserved values of @el1_ee. False: only their upper bit has an effect,
+ * as in table D17-8. True: they enable neither exception nor interrupt, as in RMYXZK and RTSJRP
  */
 struct spe_controls {
 	bool exc;
@@ -97,14 +98,14 @@ enum spe_routing_event {
 enum spe_exception_state {
 	SPE_EXCEPTION_DISABLED, /* "None" in the tables: not pending */
 	SPE_EXCEPTION_MASKED_PM, /* "B" in the tables: pending, masked by PSTATE.PM */
-	SPE_EXCEPTION_MASKED, /* "C" in the tables: pending, masked whatever PSTATE.PM is */
+	SPE_EXCEPTION_MASKED, /* "C" in the tables: pending, masked for any value of PSTATE.PM */
 	SPE_EXCEPTION_TAKEN,
 };
 
 /**
  * struct spe_exception - the SPE Profiling exception of one PMBSR_ELx.S
  * @state: &enum spe_exception_state
- * @target: the Exception level that it is or would be taken to; 0 if disabled
+ * @target: the Exception level to which it is or would be taken; 0 if it is disabled
  */
 struct spe_exception {
 	u8 state;
@@ -118,19 +119,19 @@ struct spe_exception {
 enum spe_routing_event spe_routing_classify(u32 fault);
 
 /**
- * spe_routing_target() - which PMBSR_ELx records an event (RHJXHT)
+ * spe_routing_target() - determine which PMBSR_ELx records an event (RHJXHT)
  * @controls: controls of the PE
  * @event: the event
  *
- * Return: x: 1, 2 or 3.
+ * Return: the x of PMBSR_ELx: 1, 2 or 3.
  */
 unsigned int spe_routing_target(const struct spe_controls *controls, enum spe_routing_event event);
 
 /**
- * spe_routing_exception() - which exception PMBSR_ELx.S causes while it is 1 (RMYXZK)
+ * spe_routing_exception() - determine which exception PMBSR_ELx.S causes while it is 1 (RMYXZK)
  * @controls: controls of the PE
- * @pe: state of the PE; not EL1 with HCR_EL2.TGE, which is impossible
- * @x: 1 to 3
+ * @pe: state of the PE. The combination of EL1 and HCR_EL2.TGE is impossible and must not be passed
+ * @x: 1 to 3, for PMBSR_EL1 to PMBSR_EL3
  */
 struct spe_exception spe_routing_exception(const struct spe_controls *controls,
 					   const struct spe_pe_state *pe, unsigned int x);
@@ -141,11 +142,15 @@ struct spe_exception spe_routing_exception(const struct spe_controls *controls,
 bool spe_routing_irq_enabled(const struct spe_controls *controls);
 
 /**
- * spe_routing_el2_effective_ee() - the Effective value of PMSCR_EL2.EE (its field's description)
+ * spe_routing_el2_effective_ee() - return the Effective value of PMSCR_EL2.EE, as the description
+ * of the field defines it
  */
 u8 spe_routing_el2_effective_ee(const struct spe_controls *controls);
 
-/** spe_routing_security_state() - &enum spe_state by NS and NSE; SPE_STATES for reserved values */
+/**
+ * spe_routing_security_state() - return the &enum spe_state of NS and NSE; SPE_STATES for reserved
+ * values
+ */
 u8 spe_routing_security_state(const struct spe_controls *controls);
 
 /**

@@ -62,7 +62,7 @@
 #define SPE_CHOICE_ALL SPE_MASK(SPE_CHOICES - 1, 0)
 
 /**
- * struct spe_impdef - a choice, for scripts and messages
+ * struct spe_impdef - describes a choice in scripts and messages
  * @name: its name
  * @where: the rule, section, table or register that leaves the choice open
  * @other: the behaviour if the bit is 1

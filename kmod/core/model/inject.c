@@ -58,7 +58,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Read the word at *pos, and move *pos behind it. The word is empty at the end of the text. */
+/*
+ * Read the word at *@pos, and set *@pos to the end of the word. At the end of the text the word is
+ * empty.
+ */
 static struct rule_word word_read_next(const char *text, size_t len, size_t *pos)
 {
 	size_t start;
@@ -133,7 +136,10 @@ static bool parse_kind(struct rule_word word, u32 *ret_fault)
 	return true;
 }
 
-/* Parse a share such as "5%" or "0.0001%", with at most four decimals, to parts in a million. */
+/*
+ * Convert a probability such as "5%" or "0.0001%", with at most four decimals, to parts per
+ * million.
+ */
 static bool parse_probability(struct rule_word word, u32 *ret_ppm)
 {
 	u32 ppm = 0, scale = MILLION / 100;
@@ -259,8 +265,8 @@ static u64 draw_random(struct spe_inject *inject)
 }
 
 /*
- * Draw a random number for each rule with a share. Returns the fault of the rule that was hit, or
- * 0. May cause a collision instead.
+ * Draw a random number for each rule with a probability. Return the fault of the rule that is to be
+ * applied, or 0. A rule for collisions causes a collision instead.
  */
 static u32 rules_draw_fault(struct spe_inject *inject)
 {
@@ -311,8 +317,8 @@ void spe_inject_sample(struct spe_inject *inject, struct spe_spu *spu,
 		inject_fault(inject, spu, fault);
 	spe_spu_sample(spu, operation);
 	/*
-	 * Shares count writes: a fault for a record that was filtered out is not used for the next
-	 * record.
+	 * Probabilities refer to writes. If the record was filtered out, do not use its fault for
+	 * the next record.
 	 */
 	if (fault && spu->inject)
 		spe_spu_inject(spu, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fault injection: lets buffer writes of the SPU model fault, abort, collide or fill the buffer. A
- * rule is for the next write, or for a random share of all writes. The operation source calls
- * spe_inject_sample() in place of spe_spu_sample().
+ * Fault injection: makes buffer writes of the SPU model cause a fault, an abort, a collision or a
+ * full buffer. A rule applies to the next write, or to each write with a given probability. The
+ * operation source calls spe_inject_sample() instead of spe_spu_sample().
  */
 #ifndef SPE_CORE_INJECT_H
 #define SPE_CORE_INJECT_H
@@ -30,7 +30,7 @@ struct spe_inject_rule {
  * struct spe_inject_error - the error in the text of a rule
  * @column: column of the wrong value, from 1
  * @length: length of the value in bytes
- * @want: what would be right; a static string
+ * @want: the accepted values; a static string
  */
 struct spe_inject_error {
 	size_t column;
@@ -47,7 +47,10 @@ struct spe_inject {
 	u64 injected; /* faults and collisions so far */
 };
 
-/** spe_inject_init() - begin without rules; @seed: any value */
+/**
+ * spe_inject_init() - initialize @inject without rules; @seed: seed of its random numbers, any
+ * value
+ */
 void spe_inject_init(struct spe_inject *inject, u64 seed);
 
 /**
@@ -59,7 +62,7 @@ void spe_inject_init(struct spe_inject *inject, u64 seed);
  *
  * KIND is a name of spe_inject_name(), or EC:MSS with numbers as in C.
  *
- * Return: 0 or -EINVAL.
+ * Return: 0, or -EINVAL if the text is not a rule.
  */
 int spe_inject_parse(const char *text, size_t len, struct spe_inject_rule *ret_rule,
 		     struct spe_inject_error *ret_error);
@@ -73,12 +76,12 @@ const char *spe_inject_name(u32 fault);
  * spe_inject_apply() - add a rule, or remove all
  * @inject: the rules
  * @spu: their SPU
- * @rule: the rule; copied
+ * @rule: the rule; copied. If its fault is 0, all rules are removed
  *
- * A rule for the next write replaces an earlier one that was not used yet. A share replaces the
- * share of the same fault. Only "off" removes shares.
+ * A rule for the next write replaces an earlier rule of this kind that was not yet used. A rule
+ * with a probability replaces that of the same fault. Only "off" removes rules with a probability.
  *
- * Return: 0, -EINVAL if @ppm is above a million, or -ENOSPC.
+ * Return: 0; -EINVAL if @ppm is above a million; -ENOSPC if there are too many rules.
  */
 int spe_inject_apply(struct spe_inject *inject, struct spe_spu *spu,
 		     const struct spe_inject_rule *rule);

@@ -21,17 +21,17 @@ enum spe_subclass {
 };
 
 /*
- * instruction-type.c: set CLASS, SUBCLASS and the types to filter by.
- * @store: the chosen access is a store
+ * instruction-type.c: set CLASS, SUBCLASS and the types to filter by. @store: whether the chosen
+ * access is a store
  */
 void spe_instruction_set_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			      bool store, struct spe_operation *operation);
 
-/* instruction-type.c: whether the instruction is treated as conditional (D17.6.5). */
+/* instruction-type.c: check whether the instruction is treated as conditional (D17.6.5). */
 bool spe_instruction_is_conditional(const struct spe_spu *spu,
 				    const struct spe_instruction *instruction);
 
-/* instruction-memory.c: choose the access to record; NULL: none. */
+/* instruction-memory.c: choose the access to record. Return NULL if there is none. */
 const struct spe_access *spe_instruction_choose_access(struct spe_spu *spu,
 						       const struct spe_instruction *instruction);
 
@@ -47,8 +47,9 @@ static inline bool spe_instruction_is(const struct spe_instruction *instruction,
 }
 
 /*
- * Check whether it is cache maintenance, a prefetch or an address translation. These are Other
- * operations, but some data of a load are collected about them (D17.6.8).
+ * Check whether the instruction is cache maintenance, a prefetch or an address translation. These
+ * are Other operations, but some data that is otherwise only collected for loads is collected for
+ * them (D17.6.8).
  */
 static inline bool spe_instruction_is_other_access(const struct spe_spu *spu,
 						   const struct spe_instruction *instruction)

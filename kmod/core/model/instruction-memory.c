@@ -7,7 +7,7 @@
 
 /*
  * Events that only loads have (D18.2.6), and events that may occur after a store has finished, so
- * that its record lacks them.
+ * that they may be missing in its record.
  */
 #define LOAD_EVENTS  SPE_MASK(23, 19)
 #define EARLY_EVENTS (SPE_MASK(3, 2) | SPE_MASK(10, 8))
@@ -56,7 +56,10 @@ static const struct spe_access *choose_element_access(const struct spe_spu *spu,
 	return &instruction->accesses[i];
 }
 
-/* Choose one store at random, or one load if @store is false; any access if there is none. */
+/*
+ * Choose one store at random, or one load if @store is false. If there is no such access, choose
+ * any access.
+ */
 static const struct spe_access *
 choose_direction(struct spe_spu *spu, const struct spe_instruction *instruction, bool store)
 {
@@ -72,7 +75,10 @@ choose_direction(struct spe_spu *spu, const struct spe_instruction *instruction,
 			return &instruction->accesses[i];
 }
 
-/* D17.6.4.3, D17.6.4.5: if the filters pass only loads or only stores, choose such an access. */
+/*
+ * D17.6.4.3, D17.6.4.5: if only loads or only stores pass the filters, choose an access that
+ * passes.
+ */
 static const struct spe_access *choose_copy_access(struct spe_spu *spu,
 						   const struct spe_instruction *instruction)
 {
@@ -106,8 +112,9 @@ const struct spe_access *spe_instruction_choose_access(struct spe_spu *spu,
 }
 
 /*
- * Return whether @instruction accesses a system register through memory of EL2 (FEAT_NV2), while
- * sampling at EL2 is not permitted. Samples have no address of such an access (D17.6.4.2).
+ * Check whether @instruction accesses a system register through memory of EL2 (FEAT_NV2), and
+ * sampling at EL2 is not permitted. Samples do not contain the address of such an access
+ * (D17.6.4.2).
  */
 static bool is_hidden_from_el1(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
@@ -195,8 +202,8 @@ static bool is_tag_checked(const struct spe_spu *spu, const struct spe_access *a
 }
 
 /*
- * The latency of a chosen access is its own. For the whole operation it is the time in which no
- * other access is in progress.
+ * Return the translation latency in cycles. If one access was chosen, it is the latency of that
+ * access. For the whole operation it is the time in which no other access is in progress.
  */
 static u32 access_get_translation_latency(const struct spe_spu *spu,
 					  const struct spe_instruction *instruction,
@@ -217,7 +224,7 @@ static u32 access_get_translation_latency(const struct spe_spu *spu,
 
 /*
  * Collect the translation latency. If the record has no address, or the access did not occur, the
- * counter is 0 or absent, as the configuration says (D17.6.4).
+ * configuration selects whether the counter is 0 or absent (D17.6.4).
  */
 static void collect_translation(const struct spe_spu *spu,
 				const struct spe_instruction *instruction,

@@ -14,8 +14,8 @@ static bool has_sve(const struct spe_spu *spu)
 }
 
 /*
- * Return the bits of the vector that a micro-op processes, if the instruction is split (Example
- * D17-4).
+ * Return the number of bits of the vector that the sampled operation processes. If the instruction
+ * is split into micro-ops, it is a fraction of the vector (Example D17-4).
  */
 static u64 sampled_vector_size(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
@@ -24,7 +24,7 @@ static u64 sampled_vector_size(const struct spe_spu *spu, const struct spe_instr
 	return instruction->size / instruction->micro_ops;
 }
 
-/* Return how often @min must be doubled to reach @size, which is the encoding of a length. */
+/* Return log2(@size / @min), rounded up, which is the encoding of a length. */
 static u8 log2_of_quotient(u64 size, u64 min)
 {
 	u8 n = 0;
@@ -37,8 +37,8 @@ static u8 log2_of_quotient(u64 size, u64 min)
 }
 
 /*
- * Return the field EVL, the encoded vector length. With FEAT_SPE_SME it is the length of all
- * vectors together, without it that of one vector (RMDBYZ, RBHKSC).
+ * Return the field EVL, the encoded vector length. With FEAT_SPE_SME it is the sum of the lengths
+ * of all vectors; without FEAT_SPE_SME it is the length of one vector (RMDBYZ, RBHKSC).
  */
 static u8 evl_encode(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
@@ -94,8 +94,8 @@ bool spe_instruction_is_conditional(const struct spe_spu *spu,
 }
 
 /*
- * Return the type of an operation without a format of its own. @simd: for the filters, as the
- * packet has no bit for it.
+ * Set the type of an operation that has no specific format. @simd: whether it is a SIMD operation;
+ * only the filters use this, because the packet has no bit for it.
  */
 static void set_other_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			   bool simd, struct spe_operation *operation)
@@ -121,8 +121,8 @@ static u8 branch_cr_encode(const struct spe_instruction *instruction)
 }
 
 /*
- * A branch with a GCS access has the format of a branch. For the filters it is also a load or store
- * (D17.6.3).
+ * Set the type of a branch. A branch with a GCS access also has the format of a branch, but the
+ * filters treat it as a load or store too (D17.6.3).
  */
 static void set_branch_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			    bool store, struct spe_operation *operation)
@@ -198,8 +198,8 @@ static u8 make_sme_subclass(const struct spe_spu *spu, const struct spe_instruct
 }
 
 /*
- * Without the feature that defines a format, the packet has the format of an unspecified load or
- * store.
+ * Return the SUBCLASS of a load or store. If the SPU does not implement the feature that defines
+ * the format, it is that of an unspecified load or store.
  */
 static u8 make_subclass(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			bool store)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Turns an instruction into the operation that is sampled (D17.2, D17.6).
+ * Convert an instruction to the operation that is sampled (D17.2, D17.6).
  */
 #include "instruction-internal.h"
 
@@ -146,8 +146,8 @@ static u32 instruction_get_total_latency(const struct spe_spu *spu,
 }
 
 /*
- * D17.6.1: the field ALTCLK names the clock domain in which this latency is counted; it is not the
- * main one.
+ * D17.6.1: the field ALTCLK selects the clock domain in which the issue latency of this instruction
+ * is counted, if that is not the main domain.
  */
 static bool counts_alternate_clock(const struct spe_spu *spu,
 				   const struct spe_instruction *instruction)
@@ -175,7 +175,7 @@ static void describe_branch(const struct spe_spu *spu, const struct spe_instruct
 		operation->valid |= SPE_OPERATION_TARGET_TOP;
 }
 
-/* D17.6.7: collect no data that the operation could not use, and none that reveals such data. */
+/* D17.6.7: remove data that the operation could not use, and data that would reveal it. */
 static void clear_unused_data(const struct spe_instruction *instruction,
 			      struct spe_operation *operation)
 {
@@ -244,7 +244,7 @@ bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruc
 }
 SPE_EXPORT(spe_spu_describe);
 
-/* Remember the target of the last branch, if later records may contain it (D17.6.3.1). */
+/* Store the target of the branch if later records may contain it (D17.6.3.1). */
 static void note_last_branch(struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	bool taken =

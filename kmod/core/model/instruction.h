@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Instructions as a PE executes them, and what the profiling operation collects about each (D17.6).
- * An operation source that knows instructions passes them to spe_spu_execute(), which decides what
+ * An operation source that has instructions passes them to spe_spu_execute(), which determines what
  * their records contain on this SPU.
  */
 #ifndef SPE_CORE_INSTRUCTION_H
@@ -68,7 +68,7 @@ enum spe_condition {
 #define SPE_INSTRUCTION_LINK	     SPE_BIT(5) /* branch with link */
 #define SPE_INSTRUCTION_RETURN	     SPE_BIT(6) /* procedure return */
 #define SPE_INSTRUCTION_MISPREDICTED SPE_BIT(7)
-#define SPE_INSTRUCTION_SYNC	     SPE_BIT(8) /* a Context synchronization event; an ERET */
+#define SPE_INSTRUCTION_SYNC	     SPE_BIT(8) /* a Context synchronization event, or an ERET */
 #define SPE_INSTRUCTION_ILLEGAL	     SPE_BIT(9) /* illegal exception return */
 #define SPE_INSTRUCTION_SIMD_FP	     SPE_BIT(10) /* SIMD&FP registers */
 #define SPE_INSTRUCTION_UNSPECIFIED  SPE_BIT(11) /* unspecified registers */
@@ -99,11 +99,11 @@ enum spe_condition {
 /* &spe_access.flags */
 #define SPE_ACCESS_STORE	 SPE_BIT(0)
 #define SPE_ACCESS_INACTIVE	 SPE_BIT(1) /* the access of an Inactive element */
-#define SPE_ACCESS_NOT_PERFORMED SPE_BIT(2) /* ExclusiveMonitorsPass() was FALSE, say */
+#define SPE_ACCESS_NOT_PERFORMED SPE_BIT(2) /* for example if ExclusiveMonitorsPass() was FALSE */
 #define SPE_ACCESS_NO_PA	 SPE_BIT(3) /* not translated */
 #define SPE_ACCESS_SOURCE	 SPE_BIT(4) /* @source */
 #define SPE_ACCESS_CHECKED	 SPE_BIT(5) /* against an Allocation Tag in memory */
-#define SPE_ACCESS_TCF_IGNORED	 SPE_BIT(6) /* and Tag Check Faults are ignored */
+#define SPE_ACCESS_TCF_IGNORED	 SPE_BIT(6) /* checked, but Tag Check Faults are ignored */
 #define SPE_ACCESS_CANONICAL	 SPE_BIT(7) /* Canonically Tagged (FEAT_MTE_CANONICAL_TAGS) */
 #define SPE_ACCESS_TBI		 SPE_BIT(8) /* the applicable TBI bit is 1 */
 #define SPE_ACCESS_NO_TBI	 SPE_BIT(9) /* TBI is 0 for the address */
@@ -136,8 +136,8 @@ struct spe_access {
  * struct spe_instruction - an instruction, and how it was executed
  * @accesses: @access_count accesses, by ascending element; the caller's memory
  * @target: target of a branch, taken or not
- * @timestamp: the physical count when the timestamp is collected
- * @finished: the physical count when it finished execution
+ * @timestamp: the physical count at the time when the timestamp is collected, in ticks
+ * @finished: the physical count at the time when it finished execution, in ticks
  * @events: IMPLEMENTATION DEFINED events; all others follow from the other fields
  * @impdef_address: payload of an IMPLEMENTATION DEFINED Address packet
  * @flags: SPE_INSTRUCTION_*
@@ -149,14 +149,14 @@ struct spe_access {
  * @returned: cycles beyond @total until ST64BV returns its status
  * @impdef_counter: payload of an IMPLEMENTATION DEFINED Counter packet
  * @size: size in bits of the vector or the tile; of predicate registers, eight times their length
- * @vectors: how many vectors, 1 or more
- * @micro_ops: how many micro-operations execute it, 0 or more
+ * @vectors: number of vectors, 1 or more
+ * @micro_ops: number of micro-operations that execute it, 0 or more
  * @kind: &enum spe_instruction_kind
  * @outcome: &enum spe_outcome
- * @condition: &enum spe_condition, if it is no branch
+ * @condition: &enum spe_condition; ignored for branches
  * @el: Exception level, 0-2
- * @target_top: NS, EL and NSE at the target, as an Address packet's top byte
- * @spsr_top: the same bits as SPSR describes them, for an illegal exception return
+ * @target_top: NS, EL and NSE at the target, encoded like the top byte of an Address packet
+ * @spsr_top: the same bits according to SPSR, for an illegal exception return
  */
 struct spe_instruction {
 	const struct spe_access *accesses;
@@ -200,15 +200,15 @@ struct spe_instruction {
 unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruction *instruction);
 
 /**
- * spe_spu_describe() - what the profiling operation collects about an instruction
+ * spe_spu_describe() - determine what the profiling operation collects about an instruction
  * @spu: the SPU
  * @instruction: the instruction
  * @member: index of the sampled operation, below spe_spu_members()
  * @ret_operation: argument for spe_spu_sample(); unchanged if nothing is captured
  *
- * It uses the SPU's random numbers if the architecture demands an unbiased choice.
+ * The function uses the SPU's random numbers if the architecture requires an unbiased choice.
  *
- * Return: whether a record is captured.
+ * Return: true if a record is captured.
  */
 bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruction,
 		      unsigned int member, struct spe_operation *ret_operation);

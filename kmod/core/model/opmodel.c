@@ -136,7 +136,7 @@ static const struct memory_tier *tier_draw(const struct program_profile *profile
 {
 	const struct memory_tier *tier = profile->tiers;
 
-	/* The shares of a profile add up to 256, so the search ends at the last one. */
+	/* The shares of a profile add up to 256, so the search ends at the last tier. */
 	for (; roll >= tier->share; tier++)
 		roll -= tier->share;
 	return tier;
@@ -156,8 +156,8 @@ static u32 latency_draw(u32 spread, u8 tail, u32 roll)
 }
 
 /*
- * Return the address of the thread's word in the line that all threads use: eight threads have
- * different words.
+ * Return the address of the thread's word in the cache line that all threads use. The line has
+ * eight words, so up to eight threads use different words.
  */
 static u64 shared_word_address(const struct spe_operation *operation)
 {
@@ -187,7 +187,7 @@ static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
 	}
 }
 
-/* Return the physical address: a page is always mapped to the same frame. */
+/* Return the physical address. Each page is always mapped to the same frame. */
 static u64 translate_address(u64 va)
 {
 	return (hash_mix(va >> 12) & 0xfffffff) << 12 | (va & 0xfff);
@@ -225,8 +225,8 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 	operation->translation = byte_extract(roll, 4) >> 7;
 	if (walk) {
 		/*
-		 * The time of a table walk is a part of the latency of a long access. A short
-		 * access becomes longer by it.
+		 * The latency of a long access already includes the time of a table walk. A short
+		 * access is extended by that time.
 		 */
 		operation->events |= EVENT(TLB_WALK);
 		operation->translation = 12 + (byte_extract(roll, 5) & 31);
@@ -235,8 +235,7 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 	}
 	operation->va = data_address(model, profile, operation, kind, roll >> 8);
 	/*
-	 * Only a few instructions access two cache lines, but those do so at almost every
-	 * execution.
+	 * Only a few instructions access two cache lines, but they do so in almost every execution.
 	 */
 	if (profile != SPE_PROFILE_SHARED_LINE && byte_extract(kind, 4) < 4 &&
 	    byte_extract(roll, 6) < 128) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Models the properties of operations that are unknown on a machine without SPE. An operation
- * source there has PC, Exception level, context and time. Latency, events, data source, addresses
- * and the kind of instruction are modelled here, plausibly and consistently. Every view marks them
- * as modelled.
+ * Model the properties of operations that a machine without SPE cannot measure. On such a machine
+ * an operation source has the PC, the Exception level, the context and the time. This model adds
+ * plausible and consistent values for latency, events, data source, addresses and the kind of
+ * instruction. Every view marks them as modelled.
  */
 #ifndef SPE_CORE_OPMODEL_H
 #define SPE_CORE_OPMODEL_H
@@ -40,19 +40,19 @@ struct spe_opmodel {
 void spe_opmodel_init(struct spe_opmodel *model, u64 seed);
 
 /**
- * spe_opmodel_operation() - invent what is not known about an operation
+ * spe_opmodel_operation() - add modelled properties to an operation
  * @model: the model
- * @profile: what the program does
- * @operation: in: pc, el, ns, timestamp, contextidr_* and the CONTEXT bits of has. All other fields
- * are written
+ * @profile: how the program uses memory and branches
+ * @operation: input: pc, el, ns, timestamp, contextidr_* and the CONTEXT bits of valid. Output: all
+ * other fields
  *
- * Class and subclass follow from @profile and bits 11:0 of the PC alone: an instruction is always
- * of the same kind, wherever its program is loaded. A profile's share of each class so holds over
- * many instructions, not over the few of a tight loop. Instructions of SPE_PROFILE_SHARED_LINE are
- * the exception: each is a load or a store at random. Events meet the demands of D18.2.6: a refill
- * is an access, a Last Level miss is a Last Level access, a TLB walk is a TLB access; only
- * conditional branches are not taken; taken branches and only they have a target. All operations
- * retire.
+ * Class and subclass depend only on @profile and on bits 11:0 of the PC, so an instruction always
+ * has the same kind at any load address. The share of each class in a profile is therefore correct
+ * on average over many instructions, but not for the few instructions of a tight loop. Instructions
+ * of SPE_PROFILE_SHARED_LINE are the exception: each is a load or a store at random. Events comply
+ * with D18.2.6: a refill is an access, a Last Level miss is a Last Level access, a TLB walk is a
+ * TLB access; only conditional branches may be not taken; taken branches, and no other operations,
+ * have a target. All operations retire.
  */
 void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 			   struct spe_operation *operation);

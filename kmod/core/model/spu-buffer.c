@@ -61,8 +61,8 @@ static void pmbsr_record_event(struct spe_spu *spu, u64 *pmbsr, u32 fault)
 	u64 syndrome = fault & (SPE_PMBSR_EC | SPE_PMBSR_MSS);
 
 	/*
-	 * MSS of a granule protection check event is RES0, unless RBPFPN requires a fault status
-	 * code in it (description of PMBSR_EL1).
+	 * MSS of a granule protection check event is RES0, unless RBPFPN requires it to contain a
+	 * fault status code (description of PMBSR_EL1).
 	 */
 	if (fault_ec(fault) == SPE_PMBSR_EC_GPC && !fault_is_external(fault))
 		syndrome &= ~SPE_PMBSR_MSS;
@@ -80,8 +80,8 @@ static void raise_serror(const struct spe_spu *spu)
 }
 
 /*
- * Check whether the SPU ignores an External abort, or the PE takes it as an SError, as RJFYNW
- * permits. From SPEv1p3 on the SPU never reports one in PMBSR (ITCPLL).
+ * Check whether the SPU ignores an External abort, or the PE takes it as an SError. RJFYNW permits
+ * both. From SPEv1p3 on the SPU never reports one in PMBSR (ITCPLL).
  */
 static bool handle_unreported_abort(const struct spe_spu *spu, u32 fault)
 {
@@ -105,7 +105,7 @@ static bool handle_unreported_abort(const struct spe_spu *spu, u32 fault)
 }
 
 /*
- * Translate an address, by stage 1 and then by stage 2 (table D17-11). Returns a fault; 0 if none.
+ * Translate an address by stage 1 and then by stage 2 (table D17-11). Return the fault, or 0.
  */
 static u32 translate_page(struct spe_spu *spu, u64 addr)
 {
@@ -133,8 +133,8 @@ static u32 translate_piece(struct spe_spu *spu, u64 addr, u64 limit)
 	u32 fault = translate_page(spu, addr);
 
 	/*
-	 * D17.8.3.1: the SPU may update the dirty state of the next page before the write gets
-	 * there, and so also if the write faults.
+	 * D17.8.3.1: the SPU may update the dirty state of the next page before the write reaches
+	 * it, even if the write then faults.
 	 */
 	if (!fault && spe_spu_chooses(spu, SPE_CHOICE_DIRTY_EARLY) && next < limit)
 		translate_page(spu, next);
@@ -168,13 +168,13 @@ static u64 choose_write_granule(struct spe_spu *spu)
 {
 	if (spe_spu_chooses(spu, SPE_CHOICE_GRANULE_VARIES))
 		return 2ULL << spe_spu_draw_random(spu) % 11;
-	/* Write a part of a record, which is translated page by page. */
+	/* Without a configured granule: if addresses are translated, write each page separately. */
 	if (!spu->config.write_granule)
 		return spu->io.walk ? 4096 : 0;
 	return 1ULL << spu->config.write_granule;
 }
 
-/* Writes spu->record in access granules, up to the first that faults. */
+/* Write @spu->record in access granules, up to the first granule that faults. */
 static struct write_outcome write_record(struct spe_spu *spu, u64 addr, size_t size)
 {
 	struct write_outcome outcome = { 0 };
@@ -199,7 +199,7 @@ static void report_external_abort(struct spe_spu *spu, u64 start, size_t size,
 				  const struct write_outcome *outcome)
 {
 	bool async = fault_code(outcome->fault) == SPE_FSC_EXTERNAL_ASYNC;
-	/* The SPU wrote the rest of the record before it learned of an asynchronous abort. */
+	/* An asynchronous abort is reported after the SPU has written the rest of the record. */
 	size_t passed = async ? size : outcome->done;
 	u64 *pmbsr = pmbsr_for_fault(spu, outcome->fault);
 
@@ -225,7 +225,10 @@ static void report_mmu_fault(struct spe_spu *spu, u64 start, const struct write_
 	if (fault_is_walk_abort(outcome->fault) && spe_spu_chooses(spu, SPE_CHOICE_WALK_EA))
 		*pmbsr |= SPE_PMBSR_EA;
 	pmbsr_record_event(spu, pmbsr, outcome->fault);
-	/* RWVKFM: from SPEv1p5 on, profiling may stop some operations after the fault. */
+	/*
+	 * RWVKFM: from SPEv1p5 on, profiling may stop only some operations after the one with the
+	 * fault.
+	 */
 	spu->lag = spu->config.fault_lag;
 }
 
@@ -330,7 +333,7 @@ bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
 		return false;
 	if (handle_unreported_abort(spu, fault))
 		return true;
-	/* The abort may belong in another PMBSR_ELx than the one in which S stopped profiling. */
+	/* The abort may be recorded in another PMBSR_ELx than the event that stopped profiling. */
 	pmbsr = pmbsr_for_fault(spu, fault);
 	*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
 	if (!(*pmbsr & SPE_PMBSR_S))

@@ -10,7 +10,7 @@
 	 SPE_PMSIDR_ERND | SPE_PMSIDR_FNE | SPE_PMSIDR_FDS | SPE_PMSIDR_PBT | SPE_PMSIDR_CRR |  \
 	 SPE_PMSIDR_EFT | SPE_PMSIDR_FPF | SPE_PMSIDR_SME)
 
-/* Events that implementations may leave out (D18.2.6). */
+/* Events that are optional for implementations (D18.2.6). */
 #define OPTIONAL_EVENTS (SPE_MASK(11, 8) | SPE_MASK(23, 19))
 
 /*
@@ -263,7 +263,7 @@ static void set_writable_bits(struct spe_spu *spu)
 
 	mask[SPE_REG_PMSCR] =
 		SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS;
-	/* Without EL2, PMSCR.PCT reads as 0b01. Its upper bit exists with FEAT_ECV only. */
+	/* Without EL2, PMSCR.PCT reads as 0b01. Its upper bit exists only with FEAT_ECV. */
 	if (config->el2 || config->e2h)
 		mask[SPE_REG_PMSCR] |= config->pe & SPE_PE_ECV ? SPE_PMSCR_PCT : SPE_BIT(6);
 	if (config->exc)
@@ -275,8 +275,8 @@ static void set_writable_bits(struct spe_spu *spu)
 	mask[SPE_REG_PMSFCR] = pmsfcr_writable_bits(config);
 	mask[SPE_REG_PMSEVFR] = config->sampled_events;
 	/*
-	 * If only operations that retire are sampled, a filter on E[1] (retired) is meaningless:
-	 * RAZ/WI.
+	 * If only operations that retire are sampled, a filter on E[1] (retired) has no effect, so
+	 * the bit is RAZ/WI.
 	 */
 	if (config->choices & SPE_CHOICE_NO_MISSPECULATED)
 		mask[SPE_REG_PMSEVFR] &= ~SPE_BIT(SPE_EVENT_RETIRED);
@@ -300,8 +300,8 @@ static void set_writable_bits(struct spe_spu *spu)
 }
 
 /*
- * Return the value of PMBIDR.EA, which describes how External aborts are reported. 0 means that it
- * is not described (IKDMQG).
+ * Return the value of PMBIDR.EA, which describes how External aborts are reported. 0 means that the
+ * field does not describe it (IKDMQG).
  */
 static u64 config_abort_mechanism(const struct spe_spu_config *config)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Exception levels: PMSCR_EL2, PMBSR_EL2 and PMBSR_EL3 in addition to the registers of EL1, the
- * names that access them, and what follows from the controls of the PE.
+ * Exception levels: PMSCR_EL2, PMBSR_EL2 and PMBSR_EL3, which exist in addition to the registers of
+ * EL1; the register names that access them; and the effects of the controls of the PE.
  */
 #include "spu-internal.h"
 
@@ -26,7 +26,7 @@ void spe_spu_controls_derive(struct spe_spu *spu)
 	controls->strict_ee = spu->config.strict_ee;
 	if (spu->config.e2h) {
 		/*
-		 * A host under VHE has only PMSCR_EL2, which it accesses by both names, PMSCR_EL1
+		 * A host under VHE uses only PMSCR_EL2, and accesses it by both names, PMSCR_EL1
 		 * and PMSCR_EL2.
 		 */
 		pmscr_el2 = pmscr_el1;
@@ -119,8 +119,8 @@ static bool is_plain_register(const struct spe_spu *spu, enum spe_reg reg, unsig
 }
 
 /*
- * Check for PMSCR_EL1 of a guest, while the host under VHE uses PMSCR_EL2. It has no effect while
- * HCR_EL2.TGE is 1.
+ * Check whether the register is the PMSCR_EL1 of a guest, while the host under VHE uses PMSCR_EL2.
+ * PMSCR_EL1 has no effect while HCR_EL2.TGE is 1.
  */
 static bool is_guest_register(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
@@ -194,8 +194,8 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
 	if ((unsigned int)reg >= SPE_REG_COUNT || el > 3)
 		return 0;
 	/*
-	 * Only the name of the register matters here, so let EL1 own the buffer, which avoids traps
-	 * to EL2.
+	 * The result depends only on the name of the register. Make EL1 the owner of the buffer, so
+	 * that no access traps to EL2.
 	 */
 	controls.e2pb = 3;
 	return spe_sysreg_access_resolve(&controls, &traps, &registers, &access).x;

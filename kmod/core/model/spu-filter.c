@@ -4,7 +4,7 @@
  */
 #include "spu-internal.h"
 
-/* The type bits of PMSFCR, and how many bits above each one its mask bit is */
+/* The type bits of PMSFCR, and the distance in bits from each of them to its mask bit */
 #define TYPES	   (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST | SPE_PMSFCR_FP | SPE_PMSFCR_SIMD)
 #define MASK_SHIFT 32
 static_assert(SPE_PMSFCR_B << MASK_SHIFT == SPE_PMSFCR_BM &&
@@ -17,8 +17,8 @@ static bool is_atomic(enum spe_op_format format, const struct spe_operation *ope
 }
 
 /*
- * Return whether the operation has the type: by the packet, or by its flags if the packet has no
- * bit for it.
+ * Return the types that the flags of the operation or a bit of its packet specify.
+ * operation_get_types() adds the types that its class and format imply.
  */
 static u64 packet_get_types(enum spe_op_format format, const struct spe_operation *operation)
 {
@@ -65,16 +65,16 @@ static u64 operation_get_types(const struct spe_operation *operation)
 		return types;
 	if (spe_operation_is_load(operation))
 		types |= SPE_PMSFCR_LD;
-	/* Stores, and every atomic, whether it returns a value or not. */
+	/* All stores and all atomics, including those that return a value, count as stores. */
 	if (!spe_operation_is_load(operation) || is_atomic(format, operation))
 		types |= SPE_PMSFCR_ST;
 	return types;
 }
 
 /*
- * Types without their mask bit are alternatives: the operation must have one of them. A type with
- * its mask bit must have the value of its own bit (FEAT_SPE_EFT). Without alternatives only these
- * are checked.
+ * Check the types. Types whose mask bit is 0 are alternatives: the operation must have at least one
+ * of them. A type whose mask bit is 1 (FEAT_SPE_EFT) must be present or absent, as its type bit
+ * specifies. If there are no alternatives, only the types with a mask bit are checked.
  */
 static bool passes_type_filter(const struct spe_spu *spu, const struct spe_operation *operation)
 {
@@ -128,7 +128,10 @@ static bool passes_source_filter(const struct spe_spu *spu, const struct spe_ope
 	return spu->reg[SPE_REG_PMSDSFR] >> (operation->source & 0x3f) & 1;
 }
 
-/* One event in both registers is CONSTRAINED UNPREDICTABLE (PMSFCR_EL1.FnE). */
+/*
+ * Check whether both event filters select the same event, which is CONSTRAINED UNPREDICTABLE
+ * (PMSFCR_EL1.FnE).
+ */
 static bool filters_overlap(const struct spe_spu *spu, u64 on)
 {
 	const u64 both = SPE_PMSFCR_FE | SPE_PMSFCR_FNE;

@@ -16,7 +16,9 @@ enum spe_pmsver {
 	SPE_PMSVER_V1P5,
 };
 
-/* spu-config.c: why @config is not legal, a static string; NULL if it is legal. */
+/*
+ * spu-config.c: return the reason why @config is not legal, a static string; NULL if it is legal.
+ */
 const char *spe_spu_config_refuse(const struct spe_spu_config *config);
 
 /* spu-config.c: set the identification registers, RES0 masks and events by spu->config. */
@@ -25,7 +27,7 @@ void spe_spu_config_apply(struct spe_spu *spu);
 /* spu-record.c: prepare the packet headers by spu->config. */
 void spe_spu_prepare_headers(struct spe_spu *spu);
 
-/* spu-filter.c: whether @operation passes the filters. */
+/* spu-filter.c: check whether @operation passes the filters. */
 bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *operation);
 
 /* spu-record.c: write the record of @operation to spu->record, padded; return its size in bytes. */
@@ -40,7 +42,7 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
  */
 bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault);
 
-/* spu.c: a random number for all purposes but the interval. */
+/* spu.c: return a random number for any purpose except the interval. */
 u64 spe_spu_draw_random(struct spe_spu *spu);
 
 /* spu.c: apply a change of registers. */
@@ -52,13 +54,16 @@ void spe_spu_timers_set(struct spe_spu *spu, const struct spe_timers *timers);
 /* spu-el.c: derive what is collected from controls and PMSCR_ELx. */
 void spe_spu_controls_derive(struct spe_spu *spu);
 
-/* spu-el.c: the register PMBSR_ELx, which must exist. */
+/* spu-el.c: return the register PMBSR_ELx, which must exist. */
 u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x);
 
-/* spu-el.c: whether S is 1 in PMBSR_EL2 or PMBSR_EL3, and is not ignored. */
+/* spu-el.c: check whether S is 1 in PMBSR_EL2 or PMBSR_EL3, and is not ignored. */
 bool spe_spu_stopped_above(const struct spe_spu *spu);
 
-/* Return @cycles as a Counter packet contains it: the maximum, if it is larger (D18.2.3). */
+/*
+ * Return the payload of a Counter packet for @cycles: its maximum value if @cycles is larger
+ * (D18.2.3).
+ */
 static inline u16 spe_spu_saturated(const struct spe_spu *spu, u32 cycles)
 {
 	u32 max = spu->config.count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
@@ -73,8 +78,8 @@ static inline bool spe_operation_is_load(const struct spe_operation *operation)
 }
 
 /*
- * Check whether a management event stopped profiling. Inline, as each sample checks it several
- * times.
+ * Check whether a management event stopped profiling. This is inline because each sample checks it
+ * several times.
  */
 static inline bool spe_spu_stopped(const struct spe_spu *spu)
 {
@@ -101,7 +106,10 @@ static inline void spe_spu_signal(const struct spe_spu *spu, enum spe_spu_event 
 		spu->io.event(spu->io.ctx, event);
 }
 
-/* Check whether operations are selected. The SPU selects for a while after a fault (RWVKFM). */
+/*
+ * Check whether the SPU selects operations. After a fault it may still select some operations
+ * (RWVKFM).
+ */
 static inline bool spe_spu_selects(const struct spe_spu *spu)
 {
 	return spe_spu_buffer_enabled(spu) || spu->lag;

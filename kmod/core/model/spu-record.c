@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Writes the record of an operation (D17.6, D17.6.9).
+ * Write the record of an operation (D17.6, D17.6.9).
  */
 #include "spu-internal.h"
 
 /**
  * struct packet_kind - a packet as this SPU outputs it
  * @type: &enum spe_packet_type
- * @index: INDEX, if it is not the configuration's; CLASS of the Operation Type packet is
- *	added for each record
+ * @index: INDEX, unless the configuration specifies it; CLASS of the Operation Type packet is added
+ * for each record
  * @size: payload bytes; 0: the configuration decides
- * @offset: where it stands in records of Neoverse cores, in bytes
+ * @offset: offset of the packet in records of Neoverse cores, in bytes
  */
 struct packet_kind {
 	u8 type;
@@ -114,7 +114,7 @@ void spe_spu_prepare_headers(struct spe_spu *spu)
 	spu->gcs = spu->config.pe & SPE_PE_GCS && spu->config.pmsver >= SPE_PMSVER_V1P4;
 }
 
-/* Where the next packet is written in spu->record. */
+/* The state of writing a record to spu->record */
 struct packet_writer {
 	struct spe_spu *spu;
 	size_t size;
@@ -217,9 +217,9 @@ static u64 make_code_address(const struct spe_operation *operation, u64 address,
 }
 
 /*
- * Decide whether the top byte is recorded. It is if tagging applies; if not, the configuration
- * decides. Unless the operation defines it, tagging applies in the lower half of the address space,
- * as on Linux.
+ * Return the payload of a data virtual address. Its top byte is recorded if address tagging
+ * applies; otherwise the configuration selects whether it is recorded. If the operation does not
+ * specify whether tagging applies, it applies in the lower half of the address space, as on Linux.
  */
 static u64 make_data_address(const struct spe_spu *spu, const struct spe_operation *operation)
 {
@@ -287,7 +287,7 @@ static void add_memory(struct packet_writer *w, const struct spe_spu *spu,
 	} else if (valid & SPE_OPERATION_TRANSLATION) {
 		add_translation(w, spu, operation);
 	}
-	/* D18.2.4: the Data Source packet says where the data of a load came from. */
+	/* D18.2.4: the Data Source packet identifies the source of the data of a load. */
 	if (valid & SPE_OPERATION_SOURCE && spu->config.features & SPE_PMSIDR_LDS &&
 	    (spe_operation_is_load(operation) || valid & SPE_OPERATION_ANY_SOURCE))
 		add_packet(w, SPE_SPU_KIND_SOURCE, operation->source);
@@ -295,7 +295,8 @@ static void add_memory(struct packet_writer *w, const struct spe_spu *spu,
 
 /*
  * Add the target of the previous branch (D17.6.3.1). Records of taken branches have it; the
- * configuration decides about other operations. Operations that did not retire never have it.
+ * configuration selects whether those of other operations do. Operations that did not retire never
+ * have it.
  */
 static void add_previous_target(struct packet_writer *w, const struct spe_spu *spu,
 				const struct spe_operation *operation)

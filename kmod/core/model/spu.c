@@ -81,7 +81,10 @@ static bool spu_is_profiling(const struct spe_spu *spu)
 	       (spu->collect[0].sampled || spu->collect[1].sampled || spu->collect[2].sampled);
 }
 
-/* Apply a change of registers. The interrupt comes last, because its handler may call the SPU. */
+/*
+ * Apply a change of registers. The interrupt is signalled last, because its handler may call the
+ * SPU.
+ */
 void spe_spu_update(struct spe_spu *spu)
 {
 	bool enabled = spu_is_profiling(spu);
@@ -172,7 +175,7 @@ u64 spe_spu_until_sample(struct spe_spu *spu)
 SPE_EXPORT(spe_spu_until_sample);
 
 /*
- * Count @members operations without FEAT_SPE_ERnd (D17.3.4.1, D17.3.4.2). Returns true if the last
+ * Count @members operations without FEAT_SPE_ERnd (D17.3.4.1, D17.3.4.2). Return true if the last
  * one is selected.
  */
 static bool count_plain(struct spe_spu *spu, u64 members)
@@ -242,8 +245,8 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 	if (!spu->lag)
 		return true;
 	/*
-	 * RWVKFM: after a fault, the SPU selects and discards some more operations. This was the
-	 * last.
+	 * RWVKFM: after a fault, the SPU selects and discards some more operations. Stop after the
+	 * last of them.
 	 */
 	if (--spu->lag == 0)
 		spe_spu_update(spu);
@@ -252,8 +255,8 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 SPE_EXPORT(spe_spu_pass);
 
 /*
- * Apply the filters to a sample that completed, and signal its PMU events. Returns whether the
- * record is to be written.
+ * Apply the filters to a sample that completed, and signal its PMU events. Return true if the
+ * record must be written.
  */
 static bool complete_sample(struct spe_spu *spu, const struct spe_operation *operation)
 {

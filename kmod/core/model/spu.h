@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A model of a Statistical Profiling Unit with its registers. The same sources are in
- * speprof_emu.ko, in the daemon's emulation, in the test-only trap module, and in the tests.
+ * A model of a Statistical Profiling Unit with its registers. speprof_emu.ko, the daemon's
+ * emulation, the test-only trap module and the tests use the same sources.
  *
  * The caller is the operation source: it reports how many operations of the sample population
  * passed, and describes the operation that the SPU selected. Calls for one SPU must not run at the
@@ -38,10 +38,10 @@
 #define SPE_OPERATION_ALT_CLOCK	SPE_BIT(16)	/* @alt_issue, in another clock domain */
 #define SPE_OPERATION_IMPDEF_ADDRESS SPE_BIT(17) /* @impdef_address */
 #define SPE_OPERATION_IMPDEF_COUNTER SPE_BIT(18) /* @impdef_counter */
-#define SPE_OPERATION_NO_TRANSLATION SPE_BIT(19) /* no translation latency, though @va is there */
-#define SPE_OPERATION_TRANSLATION SPE_BIT(20)	/* translation latency, though @va is not */
-#define SPE_OPERATION_LOAD	SPE_BIT(21)	/* a load, if the packet does not say so */
-#define SPE_OPERATION_STORE	SPE_BIT(22)	/* a store, if the packet does not say so */
+#define SPE_OPERATION_NO_TRANSLATION SPE_BIT(19) /* no translation latency, although @va is valid */
+#define SPE_OPERATION_TRANSLATION SPE_BIT(20)	/* translation latency, although @va is not valid */
+#define SPE_OPERATION_LOAD	SPE_BIT(21)	/* a load, if the packet has no bit for it */
+#define SPE_OPERATION_STORE	SPE_BIT(22)	/* a store, if the packet has no bit for it */
 #define SPE_OPERATION_ANY_SOURCE SPE_BIT(23)	/* @source is output even if it is no load */
 
 /**
@@ -55,20 +55,20 @@
  * (table D17-3), which is 0 unless spe_spu_control() set one
  * @events: Events payload as the operation caused it (D18.2.6)
  * @valid: SPE_OPERATION_*
- * @contextidr_el1: CONTEXTIDR_EL1 as the operation saw it
- * @contextidr_el2: CONTEXTIDR_EL2 as the operation saw it
+ * @contextidr_el1: CONTEXTIDR_EL1 at the time of the operation
+ * @contextidr_el2: CONTEXTIDR_EL2 at the time of the operation
  * @total: total latency in cycles, not yet saturated
- * @issue: issue latency
- * @translation: translation latency; recorded for loads and stores
+ * @issue: issue latency in cycles
+ * @translation: translation latency in cycles; recorded for loads and stores
  * @source: Data Source payload
  * @impdef_address: payload of the IMPLEMENTATION DEFINED Address packet, if there is one
- * @impdef_counter: of the IMPLEMENTATION DEFINED Counter packet, in its own units
- * @alt_issue: issue latency in the alternate clock domain's cycles (D17.6.1)
+ * @impdef_counter: payload of the IMPLEMENTATION DEFINED Counter packet, if there is one
+ * @alt_issue: issue latency in cycles of the alternate clock domain (D17.6.1)
  * @op_class: CLASS of the Operation Type packet
  * @op_subclass: its payload
  * @el: Exception level it was executed at, 0-2
- * @target_top: NS, EL and NSE of @target, as the Address packet's top byte (D18.2.1)
- * @prev_top: those of @prev_target
+ * @target_top: NS, EL and NSE of @target, encoded like the top byte of an Address packet (D18.2.1)
+ * @prev_top: NS, EL and NSE of @prev_target, encoded like @target_top
  * @tag: Physical Address Tag of the access, 0-15
  * @ns: whether it was executed in Non-secure state or, if @nse is set, in Realm state
  * @nse: whether it was executed in Realm state
@@ -114,8 +114,8 @@ enum spe_spu_layout {
 };
 
 /*
- * Behaviour of a filter that is enabled and selects nothing, which is CONSTRAINED UNPREDICTABLE
- * (PMSFCR_EL1)
+ * Behaviour of a filter that is enabled but whose register selects nothing, which is CONSTRAINED
+ * UNPREDICTABLE (PMSFCR_EL1)
  */
 enum spe_spu_zero_filter {
 	SPE_SPU_ZERO_FILTER_OFF,	/* the filter has no effect */
@@ -198,15 +198,15 @@ enum spe_spu_not_allowed {
 /**
  * struct spe_spu_config - what the SPU implements, and which permitted behaviour it has
  *
- * Documentation/reference/spu-choices.md lists every choice of the architecture with the knob that
- * makes it. Begin with spe_spu_config_default().
+ * Documentation/reference/spu-choices.md lists every choice that the architecture permits, and the
+ * field that selects it. Initialize the structure with spe_spu_config_default().
  *
  * @pmsver: 1 (FEAT_SPE) to 6; restricts the features below
- * @interval: PMSIDR.Interval, the recommended minimum's encoding
+ * @interval: PMSIDR.Interval, the encoded recommended minimum of the interval
  * @max_size: PMSIDR.MaxSize: log2 of the largest record in bytes, 6-11
  * @align: PMBIDR.Align: log2 of the alignment of records, 0-11, at most @max_size
  * @count_size: SPE_PMSIDR_COUNTSIZE_12 or _16
- * @events_size: bytes of an Events payload: 1, 2, 4 or 8; events beyond are not output
+ * @events_size: bytes of an Events payload: 1, 2, 4 or 8; higher events are not output
  * @source_size: bytes of a Data Source payload: 1 or 2
  * @layout: &enum spe_spu_layout
  * @zero_filter: &enum spe_spu_zero_filter
@@ -216,38 +216,37 @@ enum spe_spu_not_allowed {
  * @abort: &enum spe_spu_abort; PMBIDR.EA follows
  * @walk_abort: &enum spe_spu_walk_abort
  * @not_allowed: &enum spe_spu_not_allowed
- * @write_granule: log2 of the access granule of buffer writes in bytes (D18.1.2), up to 11; 0
- * writes each record in one call, so that a fault never cuts one
+ * @write_granule: log2 of the access granule of buffer writes in bytes (D18.1.2), up to 11; 0: each
+ * record is written in one call, so that a fault never splits a record
  * @in_flight: sampled operations that may be in flight at once (RQWTQB), 1-255
- * @fault_lag: how many operations are selected and discarded after one with a faulting record
- * (RWVKFM); from SPEv1p5 on, 0 before
+ * @fault_lag: number of operations that are selected and discarded after an operation whose record
+ * faults (RWVKFM); must be 0 before SPEv1p5
  * @altclk: PMSIDR.ALTCLK, SPE_ALTCLK_*
  * @impdef_address: INDEX of an IMPLEMENTATION DEFINED Address packet: 6, 7, 16-31; 0 for none
  * @impdef_counter: INDEX of an IMPLEMENTATION DEFINED Counter packet; 0 for none
- * @omit_counters: Counter packets that are not output as their value is fixed (D17.6), a bit for
- * each INDEX 0-2
- * @unconditional: conditional operations that are not treated as such (D17.6.5), a bit for each
- * &enum spe_condition
- * @other_info: what is recorded of cache maintenance, prefetch and address translation (D17.6.8):
- * SPE_OPERATION_VA, _PA, _SOURCE, _TRANSLATION and SPE_OTHER_INFO_EVENTS
+ * @omit_counters: mask of Counter packets, by INDEX 0-2, that are not output because their value is
+ * fixed (D17.6)
+ * @unconditional: mask of &enum spe_condition: conditional operations that are treated as
+ * unconditional (D17.6.5)
+ * @other_info: which data is recorded for cache maintenance, prefetch and address translation
+ * (D17.6.8): SPE_OPERATION_VA, _PA, _SOURCE, _TRANSLATION and SPE_OTHER_INFO_EVENTS
  * @pe: SPE_PE_*
- * @va_tag: whether the top byte of a data virtual address is output where address tagging is off
- * (D18.2.1), taken to be the upper half of the address space
- * @e2h: the registers are those of EL2, as a host under VHE reaches them: operations at EL2 and EL0
- * are sampled, never at EL1, and CX stands for CONTEXTIDR_EL2 (D17.6.9). If false: at EL1 and EL0,
- * never at EL2, and CONTEXTIDR_EL1
+ * @va_tag: whether the top byte of a data virtual address is output if address tagging is disabled
+ * (D18.2.1), which is assumed for the upper half of the address space
+ * @e2h: whether the registers are those of EL2, which a host under VHE accesses. If true,
+ * operations at EL2 and EL0 are sampled, and CX selects CONTEXTIDR_EL2 (D17.6.9). If false,
+ * operations at EL1 and EL0 are sampled, and CX selects CONTEXTIDR_EL1
  * @el2: whether EL2 is implemented, with PMSCR_EL2 beside PMSCR_EL1; not with @e2h
  * @el3: whether EL3 is implemented; not with @e2h
  * @exc: FEAT_SPE_EXC: PMSCR.EE and KE, PMBSR_EL2 and PMBSR_EL3; not with @e2h
  * @strict_ee: see &spe_controls.strict_ee
- * @pbt_always: with PBT, other operations than taken branches have the previous branch target too
- * (D17.6.3.1); packed layout only
+ * @pbt_always: whether, with PBT, operations other than taken branches also have the previous
+ * branch target (D17.6.3.1); only in the packed layout
  * @features: SPE_PMSIDR_* bits among FE, FT, FL, ARCHINST, LDS, ERND, FNE, FDS, PBT, CRR, EFT, FPF,
- * SME; the first three are always there
+ * SME; the first three must be set
  * @choices: SPE_CHOICE_* (impdef.h): a set bit selects the alternative behaviour
- * @optional_events: those of the optional events (D18.2.6: 8-11, 19-23) that are implemented, as a
- * mask
- * @sampled_events: events that PMSEVFR can filter on, as a mask
+ * @optional_events: mask of the optional events (D18.2.6: 8-11, 19-23) that are implemented
+ * @sampled_events: mask of the events that PMSEVFR can filter on
  * @seed: seed of the random number generator (D17.3.2); any value
  */
 struct spe_spu_config {
@@ -307,18 +306,17 @@ enum spe_spu_event {
 
 /**
  * struct spe_spu_io - callbacks of an SPU
- * @write: write @len bytes at buffer address @addr; returns 0, or a syndrome built with
- * spe_fault(): then nothing has been written. With @addr and @len it may check a whole record, as a
- * record is written in one call (unless &spe_spu_config.write_granule says otherwise). It must not
- * call the SPU
+ * @write: write @len bytes at buffer address @addr; returns 0, or a result of spe_fault() if
+ * nothing was written. A record is written in one call, unless &spe_spu_config.write_granule is
+ * set. The callback must not call the SPU
  * @irq: the level of the SPE interrupt request (PMBIRQ) changed (RTSJRP); may be NULL, may call the
  * SPU
  * @serror: the PE takes an SError exception (&enum spe_spu_abort); may be NULL, must not call the
  * SPU
  * @event: an &enum spe_spu_event occurred; may be NULL, must not call the SPU. SAMPLE_POP is
  * &spe_spu_stats.operations
- * @walk: the descriptor that translates buffer address @addr at @stage (1 or 2); the SPU updates it
- * (D17.8.3.1). NULL where that stage does not translate; may be NULL itself
+ * @walk: returns the descriptor that translates buffer address @addr at @stage (1 or 2), which the
+ * SPU updates (D17.8.3.1); returns NULL if that stage does not translate. May be NULL
  * @ctx: argument for all callbacks
  */
 struct spe_spu_io {
@@ -349,7 +347,7 @@ static inline u32 spe_fault(u32 ec, u32 mss)
 /*
  * struct spe_spu_stats - counters that hardware does not have
  *
- * Records: @selected is @filtered + @discarded + @uncaptured + @written + what is in flight.
+ * Records: @selected is @filtered + @discarded + @uncaptured + @written + those in flight.
  * Bytes: PMBPTR advances by @bytes + @cut.
  */
 struct spe_spu_stats {
@@ -400,7 +398,7 @@ struct spe_spu {
 	struct spe_timers timers;
 	struct spe_collection collect[3]; /* by Exception level */
 	u64 pmscr_el2;
-	u64 pmscr_el12; /* with @config.e2h: PMSCR_EL1 of a guest; the host's is in @reg */
+	u64 pmscr_el12; /* with @config.e2h: PMSCR_EL1 of a guest; that of the host is in @reg */
 	u64 pmbsr_el2;
 	u64 pmbsr_el3;
 	struct spe_regime regime;
@@ -429,9 +427,9 @@ struct spe_spu {
  * @spu: the SPU; needs no cleanup
  * @config: copied
  * @io: copied
- * @ret_reason: on failure, why @config is not legal, a static string; may be NULL
+ * @ret_reason: on failure, the reason why @config is not legal, a static string; may be NULL
  *
- * Return: 0 or -EINVAL.
+ * Return: 0, or -EINVAL if @config is not legal.
  */
 int spe_spu_init(struct spe_spu *spu, const struct spe_spu_config *config,
 		 const struct spe_spu_io *io, const char **ret_reason);
@@ -462,8 +460,9 @@ bool spe_spu_enabled(const struct spe_spu *spu, u8 el);
  * spe_spu_until_sample() - return the number of operations until one is selected
  * @spu: the SPU
  *
- * A source that measures time sets its timer by this. With FEAT_SPE_ERnd the random number is drawn
- * here, earlier than by the SPU, which draws it when the primary counter reaches zero.
+ * An operation source that measures time sets its timer to this number. With FEAT_SPE_ERnd the
+ * function draws the random number earlier than hardware, which draws it when the primary counter
+ * reaches zero.
  *
  * Return: the number, including the selected operation; 0 while profiling is disabled.
  */
@@ -495,7 +494,7 @@ void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation);
  * spe_spu_drop() - end the selected operation without a record (D17.6.7, D17.6.10.1)
  * @spu: the SPU
  *
- * SAMPLE_FEED counts it, SAMPLE_FILTRATE does not.
+ * The PMU event SAMPLE_FEED counts the operation, and SAMPLE_FILTRATE does not.
  */
 void spe_spu_drop(struct spe_spu *spu);
 
@@ -507,7 +506,7 @@ bool spe_spu_freezes(const struct spe_spu *spu);
 /**
  * spe_spu_translate() - set the controls of the owning translation regime
  * @spu: the SPU
- * @regime: copied; all false at first. Without &spe_spu_io.walk it has no effect
+ * @regime: copied; initially all fields are false. It has no effect if &spe_spu_io.walk is NULL
  */
 void spe_spu_translate(struct spe_spu *spu, const struct spe_regime *regime);
 
@@ -531,11 +530,11 @@ void spe_spu_inject(struct spe_spu *spu, u32 fault);
  *	the configuration, and EE and KE, which come from PMSCR_ELx
  * @timers: copied
  *
- * At first the state is Non-secure, EL1 owns the buffer, and all other controls are zero. May call
- * &spe_spu_io.irq.
+ * Initially the state is Non-secure, EL1 owns the buffer, and all other controls are zero. The
+ * function may call &spe_spu_io.irq.
  *
- * Return: 0, or -EINVAL if a field is out of range or &spe_spu_config.e2h is set, which
- * fixes them all.
+ * Return: 0; -EINVAL if a field is out of range, or if &spe_spu_config.e2h is set, because it
+ * determines all controls.
  */
 int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
 		    const struct spe_timers *timers);
@@ -544,10 +543,11 @@ int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
  * spe_spu_read_at() - read the register of one Exception level
  * @spu: the SPU
  * @reg: the register
- * @x: 1 for all that spe_spu_read() knows; 2 for PMSCR_EL2 and PMBSR_EL2, 3 for PMBSR_EL3. With
- *	&spe_spu_config.e2h what spe_spu_read() calls PMSCR is PMSCR_EL2, and 1 a guest's
+ * @x: 1 for all registers of spe_spu_read(); 2 for PMSCR_EL2 and PMBSR_EL2; 3 for PMBSR_EL3. With
+ * &spe_spu_config.e2h, spe_spu_read() of PMSCR reads PMSCR_EL2, and 1 selects the PMSCR_EL1 of a
+ * guest
  *
- * Return: the value; 0 where there is no such register.
+ * Return: the value; 0 if there is no such register.
  */
 u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x);
 
@@ -555,13 +555,13 @@ u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64 value);
 
 /**
- * spe_spu_name_at() - which register a name with _EL1 or _EL12 accesses (E2H redirection)
+ * spe_spu_name_at() - determine which register a name with _EL1 or _EL12 accesses (E2H redirection)
  * @spu: the SPU
  * @reg: the register
  * @el: the Exception level of the access, 1-3
- * @el12: the name ends in _EL12, not in _EL1
+ * @el12: whether the name ends in _EL12; if false, in _EL1
  *
- * Return: the x of spe_spu_read_at(), 0 if the access is UNDEFINED.
+ * Return: the @x for spe_spu_read_at(); 0 if the access is UNDEFINED.
  */
 unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
 			     bool el12);
@@ -571,7 +571,7 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
  * @spu: the SPU
  * @traps: controls that trap, in addition to those of spe_spu_control()
  * @access: the instruction
- * @value: in for an MSR; out for an MRS, if it accesses a register
+ * @value: input for an MSR; output for an MRS that accesses a register
  *
  * Return: what the instruction does. The caller handles traps and accesses to memory (FEAT_NV2).
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Synthetic programs. Each is a loop of a few instructions, with a row of a table for each
- * instruction. A line of memory is always in the same cache.
+ * Synthetic programs. Each program is a loop of a few instructions, and a table has one row for
+ * each instruction. Each line of memory is always in the same cache.
  */
 #include "synthetic.h"
 
@@ -94,7 +94,10 @@ static u64 draw_random(struct spe_synthetic *s)
 	return z ^ z >> 31;
 }
 
-/* An odd factor permutes the lines of a power of two, so that each cache has exactly its share. */
+/*
+ * The number of lines is a power of two, so multiplication by an odd factor permutes them, and each
+ * cache has exactly its share of the lines.
+ */
 static enum tier_name cached_tier(const struct spe_synthetic *s, u64 offset)
 {
 	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
@@ -110,7 +113,8 @@ static enum tier_name cached_tier(const struct spe_synthetic *s, u64 offset)
 }
 
 /*
- * Access in sequence: the first access of a page comes from DRAM, its other lines were prefetched.
+ * Return the tier of a sequential access: the first access to a page comes from DRAM, and the other
+ * lines of the page were prefetched.
  */
 static enum tier_name prefetched_tier(u64 offset)
 {
@@ -155,7 +159,7 @@ static u64 next_sequential_offset(struct spe_synthetic *s)
 	return (s->cursor - 8) & (s->config.working_set - 1);
 }
 
-/* With more pages than TLB entries, a random access hits the TLB at random. */
+/* Draw whether a random access misses the TLB, given the number of pages and of TLB entries. */
 static bool misses_tlb(struct spe_synthetic *s)
 {
 	u64 pages = s->config.working_set / PAGE;
@@ -196,7 +200,7 @@ static void model_gather(struct spe_synthetic *s, struct spe_operation *op)
 		op->events |= EVENT(PARTIAL_PREDICATE);
 }
 
-/* Source and destination are in the two halves of the data (D17.6.4.3). */
+/* Copy from one half of the data to the other half (D17.6.4.3). */
 static void model_copy(struct spe_synthetic *s, struct spe_operation *op)
 {
 	bool store = draw_random(s) & 1;

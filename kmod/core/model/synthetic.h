@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Synthetic programs: an operation source that knows every operation it executes. Tests compare
- * what was sampled, decoded and aggregated with this truth. The programs are loops over a modelled
- * memory hierarchy. The same seed gives the same operations.
+ * Synthetic programs: an operation source that counts every operation it executes. Tests compare
+ * these counts with what was sampled, decoded and aggregated. The programs are loops over a
+ * modelled memory hierarchy. The same seed gives the same operations.
  */
 #ifndef SPE_CORE_SYNTHETIC_H
 #define SPE_CORE_SYNTHETIC_H
@@ -18,13 +18,16 @@ enum spe_program {
 	SPE_PROGRAM_BRANCHY,	/* conditional branches on random data */
 	SPE_PROGRAM_SHARED_LINE,/* two CPUs write one cache line */
 	SPE_PROGRAM_GATHER,	/* SVE gather loads, some partly predicated (FEAT_SPEv1p1) */
-	SPE_PROGRAM_MEMCPY,	/* Memory Copy by FEAT_MOPS, source and destination alike often */
+	SPE_PROGRAM_MEMCPY,	/* Memory Copy by FEAT_MOPS, half source and half destination */
 	SPE_PROGRAM_MIX,	/* a loop of all programs but those with two CPUs */
 	SPE_PROGRAM_SHARED_WORD,/* two CPUs write the same word of a cache line */
 	SPE_PROGRAMS,
 };
 
-/* Sizes of the modelled caches in bytes. Data that are not in one cache come from the next. */
+/*
+ * Sizes of the modelled caches in bytes. Data that is not in a cache comes from the next larger
+ * one.
+ */
 #define SPE_SYNTHETIC_L1D    (64ULL << 10)
 #define SPE_SYNTHETIC_L2     (1ULL << 20)
 #define SPE_SYNTHETIC_SYSTEM (32ULL << 20)
@@ -34,14 +37,14 @@ enum spe_program {
  * struct spe_synthetic_config - a program and its parameters
  * @program: &enum spe_program
  * @cpu: 0 or 1: the CPU of the programs with two CPUs
- * @mispredicted: how many of 256 data-dependent branches are mispredicted
+ * @mispredicted: number of data-dependent branches that are mispredicted, out of 256
  * @el: Exception level, 0-2
  * @context: CONTEXTIDR_EL1 and CONTEXTIDR_EL2
  * @pc: virtual address of its first instruction
  * @va: virtual address of its data, a multiple of the page size
  * @working_set: bytes of data, a power of two, 4 KiB to 1 GiB
- * @line_owner: for the programs with two CPUs, the CPU that has the shared cache line; the
- * configurations of both CPUs point to one variable. NULL: other programs
+ * @line_owner: for the programs with two CPUs: the CPU that has the shared cache line; the
+ * configurations of both CPUs must point to the same variable. NULL for other programs
  * @seed: seed of random numbers; any value
  */
 struct spe_synthetic_config {
@@ -60,11 +63,11 @@ struct spe_synthetic_config {
 /**
  * struct spe_truth - counts everything that a program has executed
  * @operations: all operations
- * @kind: operations by &enum spe_op_kind
+ * @kind: number of operations, indexed by &enum spe_op_kind
  * @simd: SVE operations
- * @event: operations with each event
- * @source: loads by the value of their Data Source packet
- * @cycles: sum of all total latencies
+ * @event: number of operations with the event, indexed by the bit of the event
+ * @source: number of loads, indexed by the value of the Data Source packet
+ * @cycles: sum of the total latencies of all operations
  */
 struct spe_truth {
 	u64 operations;
@@ -92,7 +95,7 @@ struct spe_synthetic {
  * @config: copied
  * @ret_reason: on failure, why @config is wrong, a static string; may be NULL
  *
- * Return: 0 or -EINVAL.
+ * Return: 0, or -EINVAL if a field of @config is out of range.
  */
 int spe_synthetic_init(struct spe_synthetic *synthetic, const struct spe_synthetic_config *config,
 		       const char **ret_reason);

@@ -22,7 +22,10 @@ static bool is_buffer_register(unsigned int reg)
 	return reg == SPE_REG_PMBLIMITR || reg == SPE_REG_PMBPTR || reg == SPE_REG_PMBSR;
 }
 
-/* Registers with other names than _EL1. All other registers have only that name. */
+/*
+ * Check whether a register name with this suffix exists. Most registers have only the name with
+ * _EL1.
+ */
 static bool name_exists(const struct spe_controls *controls, const struct spe_sysreg_access *access)
 {
 	switch (access->suffix) {
@@ -94,7 +97,7 @@ static bool traps_to_el2(const struct spe_controls *controls, const struct spe_t
 	return access->reg != SPE_REG_PMBIDR && traps->tpms;
 }
 
-/* Offsets in the page at VNCR_EL2; 0 if the register is not in it. */
+/* Return the offset of a register in the page at VNCR_EL2; 0 if the register is not in the page. */
 static u16 vncr_page_offset(unsigned int reg)
 {
 	switch (reg) {
@@ -123,7 +126,10 @@ static u16 vncr_page_offset(unsigned int reg)
 	}
 }
 
-/* Under FEAT_NV2, EL1 accesses the copy in memory that its hypervisor has made. */
+/*
+ * Check whether EL1 accesses a copy in memory that the hypervisor has created, instead of the
+ * register (FEAT_NV2).
+ */
 static bool is_memory_access(const struct spe_controls *controls, const struct spe_traps *traps,
 			     unsigned int reg)
 {
@@ -181,7 +187,7 @@ static bool is_vhe_host(const struct spe_controls *controls)
 	return spe_routing_el2_enabled(controls) && controls->e2h;
 }
 
-/* Under E2H, names with _EL1 access the registers of EL2 that exist. */
+/* With E2H, names with _EL1 access the register of EL2 if there is one. */
 static unsigned int register_is_redirected(const struct spe_controls *controls, unsigned int reg)
 {
 	if (!is_vhe_host(controls))

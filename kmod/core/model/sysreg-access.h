@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Determine what an MRS or MSR of an SPE register accesses: that register, another one (E2H
- * redirection, names with _EL12), memory (nested virtualization), or nothing, as it traps to EL2 or
- * EL3, or is UNDEFINED. The rules are those of the register descriptions (DDI 0487, D24.7). Results
- * depend only on the arguments.
+ * redirection, names with _EL12), memory (nested virtualization), or nothing, because it traps to
+ * EL2 or EL3 or is UNDEFINED. The rules are those of the register descriptions (DDI 0487, D24.7).
+ * Results depend only on the arguments.
  */
 #ifndef SPE_CORE_SYSREG_ACCESS_H
 #define SPE_CORE_SYSREG_ACCESS_H
@@ -26,14 +26,16 @@ enum spe_suffix {
  * @fgt_read: fine-grained traps of reads at EL1, a bit for each &enum spe_reg: HDFGRTR_EL2 and
  *	HDFGRTR2_EL2 with the SCR_EL3 bits that enable them, nPMSNEVFR_EL1 and nPMSDSFR_EL1
  *	inverted
- * @fgt_write: fine-grained traps of writes at EL1, by HDFGWTR_EL2 and HDFGWTR2_EL2 as @fgt_read
+ * @fgt_write: fine-grained traps of writes at EL1, like @fgt_read but from HDFGWTR_EL2 and
+ * HDFGWTR2_EL2
  * @nspb: MDCR_EL3.{NSPBE, NSPB}, NSPBE in bit 2
  * @nv: HCR_EL2.{NV2, NV1, NV}, NV2 in bit 2
  * @tpms: MDCR_EL2.TPMS
- * @en_pmsn: MDCR_EL3.EnPMSN, which lets PMSNEVFR_EL1 through
- * @en_pms3: MDCR_EL3.EnPMS3, which lets PMSDSFR_EL1 through
- * @sdd: Debug state with EDSCR.SDD: accesses that would trap to EL3 are UNDEFINED
- * @sdd_first: that is checked before traps to EL2, which implementations may do
+ * @en_pmsn: MDCR_EL3.EnPMSN: if 0, accesses to PMSNEVFR_EL1 trap to EL3
+ * @en_pms3: MDCR_EL3.EnPMS3: if 0, accesses to PMSDSFR_EL1 trap to EL3
+ * @sdd: whether the PE is in Debug state with EDSCR.SDD set: accesses that would trap to EL3 are
+ * UNDEFINED
+ * @sdd_first: whether @sdd is checked before traps to EL2, which is IMPLEMENTATION DEFINED
  */
 struct spe_traps {
 	u32 fgt_read;
@@ -49,10 +51,10 @@ struct spe_traps {
 
 /**
  * struct spe_sysreg_access - one MRS or MSR
- * @reg: which register
+ * @reg: &enum spe_reg, the register
  * @suffix: &enum spe_suffix
  * @el: the Exception level that executes it, 0-3
- * @write: MSR
+ * @write: true for an MSR, false for an MRS
  */
 struct spe_sysreg_access {
 	u8 reg;
@@ -95,7 +97,7 @@ struct spe_sysreg_features {
 };
 
 /**
- * spe_sysreg_access_resolve() - find out what an access does
+ * spe_sysreg_access_resolve() - determine what an access does
  * @controls: controls of the PE
  * @traps: controls that trap
  * @spu: which registers exist
@@ -113,7 +115,7 @@ struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *co
 u8 spe_sysreg_buffer_owner(const struct spe_controls *controls, u8 nspb);
 
 /**
- * spe_sysreg_pmbidr_p() - PMBIDR_EL1.P: whether a higher Exception level owns the buffer
+ * spe_sysreg_pmbidr_p() - return PMBIDR_EL1.P: whether a higher Exception level owns the buffer
  * @controls: controls of the PE
  * @el: the Exception level that reads it
  */

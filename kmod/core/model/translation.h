@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Translation of buffer writes: which fault a Block or Page descriptor causes (table D17-11), and
- * what the SPU updates in it (D17.8.3.1).
+ * Translate buffer writes: determine which fault a Block or Page descriptor causes (table D17-11),
+ * and update the descriptor like the SPU (D17.8.3.1).
  */
 #ifndef SPE_CORE_TRANSLATION_H
 #define SPE_CORE_TRANSLATION_H
@@ -10,13 +10,13 @@
 
 /**
  * struct spe_descriptor - the descriptor of one page at one stage, and its attributes
- * @walk_abort: FSC of an External abort on the walk (0x12-0x17), 0 for none
- * @level: of the Block or Page descriptor, 0-3
- * @valid: if false, a Translation fault
- * @address_size: the output address is too large
- * @af: its Access flag
- * @tables_af: the Access flags of all Table descriptors of the walk are 1
- * @writable: the access permissions allow a privileged write
+ * @walk_abort: FSC of an External abort on the walk (0x12-0x17); 0 if there was none
+ * @level: level of the Block or Page descriptor, 0-3
+ * @valid: whether the descriptor is valid; if false, the write causes a Translation fault
+ * @address_size: whether the output address is too large
+ * @af: the Access flag
+ * @tables_af: whether the Access flags of all Table descriptors of the walk are 1
+ * @writable: whether the access permissions allow a privileged write
  * @dbm: the Dirty Bit Modifier
  * @no_atomic: whether updates of this descriptor are not guaranteed to be atomic
  * @conflict: whether more than one TLB entry matches

@@ -40,9 +40,9 @@ void spe_flight_evict(struct spe_flight *flight, u64 limit)
 SPE_EXPORT(spe_flight_evict);
 
 /*
- * Return whether another window may be added to the chunk. A claimed chunk does not grow, so that
- * either all or none of its bytes are claimed. Nor does a chunk grow over the memory of a snapshot:
- * with the skipped bytes it would be too large to claim.
+ * Return true if another window may be added to the chunk. A claimed chunk must not grow, so that
+ * either all or none of its bytes are claimed. A chunk must also not grow across the memory of a
+ * snapshot, because with the skipped bytes it would be too large to claim.
  */
 static bool chunk_is_open(const struct spe_flight *flight, const struct spe_flight_chunk *chunk,
 			  u64 skip)
@@ -73,7 +73,8 @@ SPE_EXPORT(spe_flight_add);
 /* ---- Claims --------------------------------------------------------------- */
 
 /*
- * Find the claimed bytes at @from, or the next ones behind it. Return false if there is no claim.
+ * Find the claimed bytes at @from, or the first ones after @from. Return false if there is no
+ * claim.
  */
 static bool find_claimed_bytes(const struct spe_flight *flight, u64 from, u64 *ret_start,
 			       u64 *ret_end)
@@ -99,8 +100,8 @@ static bool find_claimed_bytes(const struct spe_flight *flight, u64 from, u64 *r
 }
 
 /*
- * Return the position from which on nothing may be overwritten: the newest chunk, one lap later,
- * with the bytes that it skipped.
+ * Return the position at which the writer must stop: one lap after the newest chunk, which includes
+ * the bytes that were skipped before it.
  */
 static u64 flight_get_bound(const struct spe_flight *flight)
 {
@@ -144,7 +145,7 @@ int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state
 }
 SPE_EXPORT(spe_flight_next);
 
-/* Return the slot of @owner's claim; SPE_FLIGHT_CLAIMS: there is none. */
+/* Return the index of @owner's claim; SPE_FLIGHT_CLAIMS if there is none. */
 static u32 find_claim_slot(const struct spe_flight *flight, u64 owner)
 {
 	u32 i = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A flight recorder: which windows of a ring are overwritten next, which ones a snapshot has
- * claimed, and how the writer skips those.
+ * A flight recorder: determines which windows of a ring are overwritten next, which windows
+ * snapshots have claimed, and how the writer skips these.
  *
  * Positions count bytes since the ring was made. Windows are grouped in chunks. A chunk begins a
  * 64th of the ring behind the one before it, or with a window that is longer. Chunks are
- * overwritten and claimed as a whole. So the cost of a decision is bounded by the number of chunks,
- * however small the windows are. No decision reads the memory of the ring, which the SPU may have
- * overwritten.
+ * overwritten and claimed as a whole. The cost of a decision is therefore limited by the number of
+ * chunks, even if windows are small. No decision reads the memory of the ring, which the SPU may
+ * have overwritten.
  *
- * A claim protects memory: the same bytes belong to other positions one or more laps later. When
- * the writer reaches these it skips them. The header of the skip lies before the claimed bytes, so
- * the writer always leaves SPE_FLIGHT_GAP bytes free before them.
+ * A claim protects memory. One or more laps later the same bytes belong to other positions; when
+ * the writer reaches these positions it skips them. The header of the skip lies before the claimed
+ * bytes, so the writer always leaves SPE_FLIGHT_GAP bytes free before them.
  */
 #ifndef SPE_CORE_FLIGHT_H
 #define SPE_CORE_FLIGHT_H
@@ -119,7 +119,7 @@ void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u6
 /**
  * spe_flight_claim() - claim the newest chunks
  * @flight: the state
- * @owner: identifies the holder of the claim; not 0
+ * @owner: identifies the owner of the claim; not 0
  * @want: maximum number of bytes to claim
  * @limit: limit of the window that is being written; the head if there is none
  * @ret_start: position of the first claimed byte; the claim ends at @flight->head
@@ -134,7 +134,7 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
  * @flight: the state
  * @owner: as for spe_flight_claim()
  *
- * Return: 0, or -ENOENT if @owner has none.
+ * Return: 0, or -ENOENT if @owner has no claim.
  */
 int spe_flight_release(struct spe_flight *flight, u64 owner);
 

@@ -20,8 +20,8 @@
  * struct syndrome_rule - one row of the table; the first that matches decides
  * @ec: PMBSR.EC under @ec_mask
  * @code: PMBSR.BSC or FSC, the same bits, under @code_mask
- * @suspect: no byte of the window may be taken for valid
- * @aborts: the row accounts for PMBSR.EA being set
+ * @suspect: whether no byte of the window is valid
+ * @aborts: whether PMBSR.EA may be set because of this event itself
  */
 struct syndrome_rule {
 	u8 ec;

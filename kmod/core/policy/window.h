@@ -8,7 +8,7 @@
 
 #include "codec/env.h"
 
-/* PMBLIMITR_EL1.LIMIT is a multiple of 4 KiB, whatever the page size of the kernel is. */
+/* PMBLIMITR_EL1.LIMIT is a multiple of 4 KiB for every page size of the kernel. */
 #define SPE_LIMIT_GRANULE 4096
 
 /**
