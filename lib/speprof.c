@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Wrap the codec of kmod/core. Its names and types stay the same while the codec changes. Constants
- * that both define must be equal, which is checked here at compile time.
+ * Wrap the codec of kmod/core. The names and types of this library remain stable when the codec
+ * changes. Constants that both define must be equal, which is checked here at compile time.
  */
 #include "speprof.h"
 

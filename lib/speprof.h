@@ -25,7 +25,7 @@ extern "C" {
 #define SPEPROF_HAS_OP		(UINT64_C(1) << 21)
 #define SPEPROF_HAS_SOURCE	(UINT64_C(1) << 22)
 #define SPEPROF_HAS_TIMESTAMP	(UINT64_C(1) << 23)
-/* packets for which there is no field: see @raw */
+/* packets for which struct speprof_record has no field; read them from @raw */
 #define SPEPROF_HAS_OTHERS	(UINT64_C(1) << 24)
 
 /* INDEX of addresses, counters and contexts (D18.2.1, D18.2.3, D18.2.2). */
@@ -47,7 +47,7 @@ extern "C" {
  * @address: Address payloads by INDEX, with their top byte (NS, EL, tags)
  * @events: the Events payload (D18.2.6)
  * @timestamp: in ticks of the Generic Timer
- * @raw: the first byte, in the window, of the record or of a range of bytes that is no record
+ * @raw: the first byte of the record, or of a range of bytes that is not a record, in the window
  * @size: number of bytes, including padding inside the record
  * @context: Context payloads by INDEX
  * @counter: Counter payloads by INDEX, in cycles, saturating
@@ -94,10 +94,10 @@ struct speprof_window {
  * @records: records that were decoded
  * @decoded: bytes of these records
  * @padding: zero bytes between records
- * @suspect: bytes that are no record
+ * @suspect: bytes that are not a record
  * @partial: bytes of @suspect that begin a record which the end of the window cuts off
  *
- * At the end of a window @decoded + @padding + @suspect is its size.
+ * At the end of a window @decoded + @padding + @suspect is equal to the size of the window.
  */
 struct speprof_ledger {
 	uint64_t records;
@@ -120,7 +120,7 @@ enum speprof_result {
 	SPEPROF_END = 0,	/* the window has no more bytes */
 	SPEPROF_RECORD = 1,	/* a record */
 	SPEPROF_SHORT = 2,	/* the window ends inside the record that begins at @raw */
-	SPEPROF_MALFORMED = 3,	/* the @size bytes at @raw are no record, and were skipped */
+	SPEPROF_MALFORMED = 3,	/* the @size bytes at @raw are not a record, and were skipped */
 };
 
 /**
@@ -134,16 +134,16 @@ void speprof_decoder_init(struct speprof_decoder *decoder);
  * @decoder: the decoder; an earlier window need not be finished
  * @window: the window; copied, except for its bytes
  *
- * Use one decoder for all windows of a CPU: it learns the layouts of the core's records, and
- * decodes them faster.
+ * Use one decoder for all windows of a CPU: the decoder stores the layouts of the core's records,
+ * and decodes records with a known layout faster.
  */
 void speprof_decoder_window(struct speprof_decoder *decoder, const struct speprof_window *window);
 
 /**
  * speprof_decoder_next() - decode the next record of the window
  * @decoder: the decoder
- * @ret_record: the record. With SPEPROF_SHORT and SPEPROF_MALFORMED only @raw and @size are set,
- * and name bytes that are no record. With SPEPROF_END it is not changed
+ * @ret_record: the record. With SPEPROF_SHORT and SPEPROF_MALFORMED only @raw and @size are set, to
+ * the range of bytes that is not a record. With SPEPROF_END it is not changed
  *
  * Return: a &enum speprof_result. After SPEPROF_MALFORMED, decoding resumes at the next record.
  */
@@ -151,7 +151,7 @@ enum speprof_result speprof_decoder_next(struct speprof_decoder *decoder,
 					 struct speprof_record *ret_record);
 
 /**
- * speprof_decoder_ledger() - account for the bytes of the window that were decoded so far
+ * speprof_decoder_ledger() - get the ledger of the bytes of the window that were decoded so far
  * @decoder: the decoder
  * @ret_ledger: filled in
  */
@@ -165,10 +165,11 @@ void speprof_decoder_ledger(const struct speprof_decoder *decoder,
  * @len: size of @buf in bytes
  *
  * If @record->raw is set, the same packets as at @raw are written in their order, with payloads
- * from the fields, which the caller may have changed. Otherwise packets are written in the order of
- * Arm's cores. No padding is written.
+ * from the fields, which the caller may have changed. Otherwise packets are written in the order in
+ * which Arm's cores write them. No padding is written.
  *
- * Return: the size in bytes; -ENOSPC if @buf is too small; -EINVAL if @record is no record.
+ * Return: the size in bytes; -ENOSPC if @buf is too small; -EINVAL if @record has no Events packet,
+ * or a size that a packet cannot have.
  */
 int speprof_record_encode(const struct speprof_record *record, uint8_t *buf, size_t len);
 
@@ -263,7 +264,7 @@ enum speprof_length {
 
 /**
  * struct speprof_op - the fields of an Operation Type packet (D18.2.7)
- * @length: length of the vector or size of the tile in bits, if @length_kind says so
+ * @length: length of the vector or size of the tile in bits, to be interpreted by @length_kind
  * @flags: SPEPROF_OP_*
  * @format: &enum speprof_op_format
  * @length_kind: &enum speprof_length
@@ -323,8 +324,8 @@ struct speprof_origin {
  * @record: the record
  * @midr: MIDR_EL1 of its CPU; 0: unknown
  *
- * If the values of the core's Data Source packet are known, the packet decides, and
- * SPEPROF_ORIGIN_BY_SOURCE is set. Otherwise the events decide.
+ * If the values of the core's Data Source packet are known, that packet determines the result, and
+ * SPEPROF_ORIGIN_BY_SOURCE is set. Otherwise the events determine it.
  */
 struct speprof_origin speprof_record_origin(const struct speprof_record *record, uint64_t midr);
 

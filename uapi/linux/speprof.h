@@ -2,30 +2,31 @@
 /*
  * The ABI of /dev/speprof, between speprof.ko and userspace.
  *
- * There are three kinds of file descriptors. Each gives its holder the rights it stands for:
- *  - the device, from open(2), describes the machine and makes sessions;
- *  - a session, from SPEPROF_SESSION_NEW, controls what is sampled on which CPUs;
- *  - a ring, from SPEPROF_RING_OPEN, gives the records and events of one CPU.
+ * There are three kinds of file descriptors. Any process that has a descriptor may use it: - the
+ * device, from open(2), describes the machine and creates sessions; - a session, from
+ * SPEPROF_SESSION_NEW, controls what is sampled on which CPUs; - a ring, from SPEPROF_RING_OPEN,
+ * provides the records and events of one CPU.
  *
  * A session exists until all descriptors and mappings of it and of its rings are closed. The
  * module cannot be unloaded while any is open.
  *
- * Structures begin with the size that the caller knows, and grow at their end, as with openat2(2).
- * If the caller's is larger than the kernel's, the rest must be zero (E2BIG). If it is smaller, the
- * missing fields count as zero. If it is smaller than the first version, the call fails with
- * EINVAL. Into a structure that it fills the kernel writes at most the caller's size. It zeroes
- * what it does not know, and sets the size to what it knows.
+ * Structures begin with their size in the version of the ABI that the caller was built with. New
+ * versions add fields at the end, as for openat2(2). If the caller's structure is larger than the
+ * kernel's, its additional bytes must be zero, otherwise the call fails with E2BIG. If it is
+ * smaller, the missing fields count as zero. If it is smaller than in the first version, the call
+ * fails with EINVAL. In output structures the kernel writes at most the caller's size, sets
+ * additional bytes to zero, and sets the size to that of its own version.
  *
  * The rate of commands that interrupt CPUs is limited, so that a descriptor may be passed to a
- * container. Each session and each ring has a bucket of 100 tokens, to which 100 are added in a
- * second (module parameter throttle_commands). SAMPLE, START and CGROUPS take one from the session;
- * FLUSH, STATS, SNAPSHOT and TUNE take one from the ring. If the bucket is empty the command fails
- * with EAGAIN and does nothing: retry after 10 ms. KICK takes a token only if its ring waits for a
- * reader. STOP and RELEASE take none.
+ * container. Each session and each ring has a bucket of 100 tokens, to which 100 tokens per second
+ * are added (module parameter throttle_commands). SAMPLE, START and CGROUPS take one token from the
+ * session; FLUSH, STATS, SNAPSHOT and TUNE take one from the ring. If the bucket is empty the
+ * command fails with EAGAIN and has no effect; retry after 10 ms. KICK takes a token only if its
+ * ring waits for a reader. STOP and RELEASE take no token.
  *
  * Fields have fixed widths and natural alignment without implicit padding. Pointers are __u64.
- * Reserved fields and undefined flags must be zero (EINVAL). Integers are in the byte order of the
- * machine.
+ * Reserved fields and undefined flags must be zero, otherwise the call fails with EINVAL. Integers
+ * are in the byte order of the machine.
  */
 #ifndef _UAPI_LINUX_SPEPROF_H
 #define _UAPI_LINUX_SPEPROF_H
@@ -33,24 +34,24 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* Changes only if a program that was built with an older header would misread something. */
+/* Changes only if a program that was built with an older header would misinterpret data. */
 #define SPEPROF_ABI_VERSION	1
 
 #define SPEPROF_DEVICE_PATH	"/dev/speprof"
 
 /* ---- The device ---------------------------------------------------------- */
 
-/* The numbers carry no sizes: those are in the structures. */
+/* The command numbers do not encode sizes, because the structures contain their sizes. */
 #define SPEPROF_IOC_MAGIC	0xbe
 
 #define SPEPROF_DEVICE_INFO	_IO(SPEPROF_IOC_MAGIC, 0x00) /* struct speprof_device_info */
 #define SPEPROF_CPU_INFO	_IO(SPEPROF_IOC_MAGIC, 0x01) /* struct speprof_cpu_info */
 #define SPEPROF_SESSION_NEW	_IO(SPEPROF_IOC_MAGIC, 0x02) /* struct speprof_session_config */
 
-/* What writes the records. A program must not show emulated records as measured ones. */
+/* What writes the records. A program must not present emulated records as measured. */
 #define SPEPROF_BACKEND_NONE		0	/* this CPU has no SPU */
 #define SPEPROF_BACKEND_HARDWARE	1	/* FEAT_SPE */
-#define SPEPROF_BACKEND_EMULATED	2	/* a model: only PC, context and time are true */
+#define SPEPROF_BACKEND_EMULATED	2	/* a model; PC, context and time are real */
 
 /* The unit of an interval (PMSIDR_EL1.ArchInst). */
 #define SPEPROF_UNIT_MICRO_OPS		0
@@ -60,9 +61,9 @@
  * struct speprof_device_info - SPEPROF_DEVICE_INFO: describe the module and the machine
  * @size: sizeof(struct speprof_device_info)
  * @abi_version: out: SPEPROF_ABI_VERSION of the module
- * @cpus: out: all CPU numbers are below this; not every number has a CPU
- * @spus: out: how many CPUs have an SPU that can be used
- * @modes: out: bit n: SPEPROF_MODE_n is accepted
+ * @cpus: out: upper bound of CPU numbers, exclusive; not every number below it has a CPU
+ * @spus: out: number of CPUs that have a usable SPU
+ * @modes: out: mask of the accepted modes: bit n is set if mode n is accepted
  * @min_ring_size: out: smallest data ring in bytes
  * @max_ring_size: out: largest data ring in bytes
  * @page_size: out: page size of the kernel in bytes
@@ -84,8 +85,9 @@ struct speprof_device_info {
 #define SPEPROF_CPU_ONLINE	(1U << 0)
 #define SPEPROF_CPU_BUSY	(1U << 1)	/* a started session samples it */
 /*
- * SPEPROF_COLLECT_CONTEXT adds the TID to each record. Without this flag it has no effect: a kernel
- * without CONFIG_PID_IN_CONTEXTIDR does not write CONTEXTIDR. Older modules never set the flag.
+ * SPEPROF_COLLECT_CONTEXT adds the TID to each record. If this flag is not set, it has no effect,
+ * because a kernel without CONFIG_PID_IN_CONTEXTIDR does not write CONTEXTIDR. Older modules never
+ * set the flag.
  */
 #define SPEPROF_CPU_CONTEXT	(1U << 2)
 
@@ -105,10 +107,10 @@ struct speprof_device_info {
  * @record_align: out: alignment of records in bytes (PMBIDR_EL1.Align)
  * @record_max: out: bytes of the largest record (PMSIDR_EL1.MaxSize)
  * @events: out: mask of the events that the SPU can filter by (PMSEVFR_EL1)
- * @tick_hz: out: rate of the count in Timestamp packets
+ * @tick_hz: out: rate of the count in Timestamp packets, in Hz
  *
- * For a CPU that was never online since the module was loaded, @backend is NONE.
- * Needs no capability. Errors: EFAULT, EINVAL (no such CPU), E2BIG.
+ * If the CPU was never online since the module was loaded, @backend is NONE. Needs no capability.
+ * Errors: EFAULT, EINVAL (no such CPU), E2BIG.
  */
 struct speprof_cpu_info {
 	__u32 size;
@@ -132,7 +134,7 @@ struct speprof_cpu_info {
 #define SPEPROF_MODE_STREAM		0	/* a full ring stops sampling until there is free space */
 #define SPEPROF_MODE_FLIGHT_RECORDER	1	/* a full ring overwrites its oldest windows and events */
 
-/* speprof_session_config.rights: what the session may sample, and change, later. */
+/* speprof_session_config.rights: what the session may later sample and change. */
 #define SPEPROF_RIGHT_KERNEL		(1U << 0)	/* SPEPROF_SAMPLE_KERNEL */
 #define SPEPROF_RIGHT_CONTEXT		(1U << 1)	/* SPEPROF_COLLECT_CONTEXT */
 #define SPEPROF_RIGHT_PHYSICAL_ADDRESS	(1U << 2)	/* SPEPROF_COLLECT_PHYSICAL_ADDRESS */
@@ -142,25 +144,26 @@ struct speprof_cpu_info {
 /* speprof_session_config.flags */
 #define SPEPROF_SESSION_OF_CGROUPS	(1U << 0)	/* samples only tasks in its cgroups */
 
-/* A session has at most this many cgroups. */
+/* Maximum number of cgroups in a session. */
 #define SPEPROF_CGROUPS_MAX	256
 
 /**
- * struct speprof_session_config - SPEPROF_SESSION_NEW: make a session. Nothing
- * of this can be changed later, except for the set of cgroups
+ * struct speprof_session_config - SPEPROF_SESSION_NEW: create a session. Only the set of cgroups
+ * can be changed later
  * @size: sizeof(struct speprof_session_config)
- * @mode: SPEPROF_MODE_*, of those in speprof_device_info.modes
+ * @mode: SPEPROF_MODE_*, one of those in speprof_device_info.modes
  * @cpus: address of a bit mask of CPUs: CPU n is bit n % 8 of byte n / 8. 0
  *	with @cpus_size 0 means every CPU that has an SPU
  * @cpus_size: size of the mask in bytes; CPUs beyond it are not in the session
- * @rights: SPEPROF_RIGHT_*: what every holder of the descriptor may do
+ * @rights: SPEPROF_RIGHT_*: what any process with the descriptor may do
  * @ring_size: bytes of each data ring, a power of two between the device's
  *	min_ring_size and max_ring_size
  * @event_slots: slots of each event ring, a power of two, 16 to 65536
  * @watermark: a window is closed and published after this many bytes of records; at most half of
- *	@ring_size; 0: a quarter of it. It is raised to two records and a multiple of 4 KiB
+ * @ring_size; 0: a quarter of @ring_size. It is rounded up to at least two records and to a
+ * multiple of 4 KiB
  * @max_latency_ms: a window with records is closed and published at most this many milliseconds
- *	after the one before it, 1 to 60000; 0: no bound
+ *	after the previous window, 1 to 60000; 0: no limit
  * @cgroups: with SPEPROF_SESSION_OF_CGROUPS: address of @cgroups_count descriptors (__s32) of
  *	cgroup v2 directories, as in struct speprof_cgroups. Otherwise 0
  * @cgroups_count: 0 to SPEPROF_CGROUPS_MAX
@@ -169,8 +172,8 @@ struct speprof_cpu_info {
  * Rings, event rings and control pages are charged to RLIMIT_MEMLOCK of the caller's user, unless
  * it has CAP_IPC_LOCK, and to its memory cgroup.
  *
- * Needs CAP_PERFMON or CAP_SYS_ADMIN. Fails under lockdown in confidentiality mode.
- * Returns the descriptor of a session that is stopped; it is close-on-exec.
+ * Needs CAP_PERFMON or CAP_SYS_ADMIN. Fails under lockdown in confidentiality mode. Returns the
+ * descriptor of a session, which is stopped; the descriptor is close-on-exec.
  * Errors: EPERM; EFAULT, EINVAL, E2BIG; EOPNOTSUPP (mode); ENODEV (a CPU of the
  * mask, or every CPU, has no SPU); ENOMEM (RLIMIT_MEMLOCK, memory); EMFILE, ENFILE;
  * and for the cgroups those of SPEPROF_SESSION_CGROUPS.
@@ -207,12 +210,12 @@ struct speprof_session_config {
 /* speprof_sampling.collect (D17.6.9) */
 #define SPEPROF_COLLECT_TIMESTAMP		(1U << 0)
 /*
- * With TIMESTAMP: the physical count (PMSCR_EL1.PCT). If the kernel runs below EL2, and so may be a
- * guest, packets carry the virtual count all the same, as start_ticks does. On a host both are
- * equal.
+ * With TIMESTAMP: the physical count (PMSCR_EL1.PCT). If the kernel runs below EL2, it may be a
+ * guest: packets and start_ticks then contain the virtual count even with this flag. On a host both
+ * counts are equal.
  */
 #define SPEPROF_COLLECT_PHYSICAL_TIME		(1U << 1)
-/* CONTEXTIDR: TID in the root namespace. Needs SPEPROF_CPU_CONTEXT, otherwise it has no effect. */
+/* CONTEXTIDR: the TID in the root PID namespace. It has no effect without SPEPROF_CPU_CONTEXT. */
 #define SPEPROF_COLLECT_CONTEXT			(1U << 2)
 #define SPEPROF_COLLECT_PHYSICAL_ADDRESS	(1U << 3)
 
@@ -226,8 +229,8 @@ struct speprof_session_config {
  * @size: sizeof(struct speprof_sampling)
  * @flags: SPEPROF_SAMPLE_*, with USER or KERNEL or both
  * @interval: operations between two samples: from interval_min to interval_max of struct
- *	speprof_cpu_info, for each CPU of the session. It is rounded down to a multiple of 256; each
- *	window has the true mean
+ *	speprof_cpu_info, for each CPU of the session. It is rounded down to a multiple of 256; the
+ *	header of each window contains the actual mean
  * @collect: SPEPROF_COLLECT_*
  * @types: record operations of these types, SPEPROF_TYPE_*; 0: all
  * @events: record operations that have all of these events; 0: all
@@ -235,13 +238,14 @@ struct speprof_session_config {
  * @min_latency: record operations of at least this total latency in cycles; 0: all
  * @reserved: 0
  * @sources_not: do not record loads from these data sources: bit n is the value n of bits 5:0 of
- *	the Data Source packet. Operations without that packet pass. 0: all. This is PMSDSFR_EL1
- *	inverted; it needs FEAT_SPE_FDS (speprof_cpu_info.pmsidr bit 7). Not in the first version
+ *	the Data Source packet. Operations without that packet pass. 0: record all. This is
+ *	PMSDSFR_EL1 inverted, and needs FEAT_SPE_FDS (speprof_cpu_info.pmsidr bit 7). The first
+ *	version of the ABI does not have this field
  *
  * May be called before and after START. In a started session each CPU closes its window and samples
- * with the new program. Windows carry its generation. If it fails, nothing changes. Errors: EFAULT,
- * EINVAL, E2BIG; ERANGE (@interval, @min_latency); EPERM (the session lacks a right); EOPNOTSUPP (a
- * CPU of the session lacks a filter); EAGAIN (rate).
+ * with the new program. Headers of windows contain the generation of the program. If the call
+ * fails, nothing changes. Errors: EFAULT, EINVAL, E2BIG; ERANGE (@interval, @min_latency); EPERM
+ * (the session lacks a right); EOPNOTSUPP (a CPU of the session lacks a filter); EAGAIN (rate).
  */
 struct speprof_sampling {
 	__u32 size;
@@ -258,39 +262,41 @@ struct speprof_sampling {
 
 /*
  * SPEPROF_SESSION_START: begin to sample on every CPU of the session. CPUs that are offline begin
- * when they come online. A session that is started stays so. Errors: EINVAL (argument); ENODATA (no
- * SPEPROF_SESSION_SAMPLE yet); EBUSY (a started session has one of the CPUs, and one task could
- * belong to both); ENODEV (the SPUs were removed); ENOMEM; EAGAIN (rate). Two sessions of cgroups
- * may share CPUs if no cgroup of one is, or lies below, a cgroup of the other. START and CGROUPS of
- * a caller with CAP_PERFMON do not fail with EBUSY because of a session that a caller without it
- * started, or for which such a caller changed the cgroups. They stop that session, which may be
- * started again later.
+ * when they come online. If the session is already started, nothing changes. Errors: EINVAL
+ * (argument); ENODATA (no SPEPROF_SESSION_SAMPLE yet); EBUSY (a started session has one of the
+ * CPUs, and one task could belong to both); ENODEV (the SPUs were removed); ENOMEM; EAGAIN (rate).
+ * Two sessions of cgroups may share CPUs if no cgroup of one is, or lies below, a cgroup of the
+ * other. If the caller has CAP_PERFMON, START and CGROUPS do not fail with EBUSY because of a
+ * session that a caller without CAP_PERFMON started, or whose cgroups such a caller changed.
+ * Instead they stop that session, which may be started again later.
  *
  * SPEPROF_SESSION_STOP: close and publish every window, and stop sampling. After it returns, only
- * SPEPROF_EVENT_CGROUP may still be written to the rings. A session that is stopped stays so.
+ * SPEPROF_EVENT_CGROUP may still be written to the rings. If the session is already stopped,
+ * nothing changes.
  */
 
 /*
- * SAMPLE, START, STOP, CGROUPS and TUNE are io_uring commands too: IORING_OP_URING_CMD with the
- * same number in cmd_op. The first 8 bytes of cmd have the address of the structure, or 0; the
- * other bytes are 0. io_uring's worker threads run them.
+ * SAMPLE, START, STOP, CGROUPS and TUNE are also io_uring commands: IORING_OP_URING_CMD with the
+ * same number in cmd_op. The first 8 bytes of cmd contain the address of the structure, or 0; the
+ * other bytes are 0. Worker threads of io_uring run these commands.
  */
 
 /**
- * struct speprof_tune - SPEPROF_SESSION_TUNE: set the interval and the bounds of one CPU
+ * struct speprof_tune - SPEPROF_SESSION_TUNE: set the interval and the limits of one CPU
  * @size: sizeof(struct speprof_tune)
  * @cpu: a CPU of the session
  * @interval: as in struct speprof_sampling, for this CPU alone; 0: no change
- * @throttle_interrupts: most windows that the CPU closes for this session in a second, each with an
- *	interrupt, in addition to the module's parameter of that name; 0: no further bound
- * @throttle_bytes: most bytes that its SPU writes for this session in a second, in addition to
- *	the module's parameter of that name; 0: no further bound
+ * @throttle_interrupts: maximum number of windows, each with an interrupt, that the CPU closes for
+ * this session in a second, in addition to the module parameter of that name; 0: no further limit
+ * @throttle_bytes: maximum number of bytes that its SPU writes for this session in a second, in
+ * addition to the module parameter of that name; 0: no further limit
  *
- * Holds until the next TUNE of the CPU, or until SPEPROF_SESSION_SAMPLE, which resets all CPUs. May
- * be called before and after START. If the interval of a CPU changes, the CPU closes its window and
- * samples with a new program; windows carry its generation and interval. If it fails, nothing
- * changes. Errors: EFAULT, EINVAL, E2BIG; ENOENT (@cpu is not in the session); ENODATA (no
- * SPEPROF_SESSION_SAMPLE yet); ERANGE (@interval); EAGAIN (rate). ENOTTY if the module is older.
+ * The settings apply until the next TUNE of the CPU, or until SPEPROF_SESSION_SAMPLE, which resets
+ * all CPUs. May be called before and after START. If the interval of a CPU changes, the CPU closes
+ * its window and samples with a new program; headers of windows contain its generation and
+ * interval. If the call fails, nothing changes. Errors: EFAULT, EINVAL, E2BIG; ENOENT (@cpu is not
+ * in the session); ENODATA (no SPEPROF_SESSION_SAMPLE yet); ERANGE (@interval); EAGAIN (rate).
+ * ENOTTY if the module is older.
  */
 struct speprof_tune {
 	__u32 size;
@@ -310,16 +316,16 @@ struct speprof_tune {
  * @size: sizeof(struct speprof_cgroups)
  * @op: SPEPROF_CGROUPS_*
  * @fds: address of @count descriptors (__s32) of cgroup v2 directories
- * @count: how many, 0 to SPEPROF_CGROUPS_MAX; REPLACE with 0 makes the set empty
+ * @count: number of descriptors, 0 to SPEPROF_CGROUPS_MAX; REPLACE with 0 makes the set empty
  * @reserved: 0
  *
- * A cgroup stands for all tasks in it and in its descendants, at every moment. Idle tasks are in no
- * cgroup. A set may have both a cgroup and a descendant of it. May be called before and after
- * START. After it returns no task that is not in the set is sampled, and the descriptors may be
- * closed. If it fails, nothing changes.
+ * A cgroup in the set selects all tasks that are in it or in its descendants at the time of
+ * sampling. Idle tasks are never sampled. A set may contain both a cgroup and a descendant of it.
+ * May be called before and after START. After the call returns, no task outside of the set is
+ * sampled, and the descriptors may be closed. If the call fails, nothing changes.
  *
- * A cgroup that is removed leaves the set, and SPEPROF_EVENT_CGROUP reports it. A session with an
- * empty set stays started and samples nothing.
+ * If a cgroup is deleted, the module removes it from the set and reports that by
+ * SPEPROF_EVENT_CGROUP. A session with an empty set remains started and samples nothing.
  *
  * Errors: EFAULT, EINVAL, E2BIG; EPERM (no SPEPROF_RIGHT_CGROUPS); EOPNOTSUPP (the
  * session samples all tasks, or the kernel lacks a tracepoint); EBADF (a descriptor that is
@@ -353,7 +359,7 @@ struct speprof_cgroups {
  * @event_bytes: out: bytes that can be mapped at SPEPROF_MMAP_EVENTS
  * @data_bytes: out: size of the data ring: bytes that can be mapped at SPEPROF_MMAP_DATA
  *
- * A ring may be opened any number of times. Its descriptors share everything, also the tails.
+ * A ring may be opened any number of times. Its descriptors share all state, including the tails.
  * Mappings begin at the offsets above and are MAP_SHARED. Returns the descriptor; it is
  * close-on-exec. Errors: EFAULT, EINVAL, E2BIG; ENOENT (@cpu is not in the session); EMFILE,
  * ENFILE, ENOMEM.
@@ -372,9 +378,9 @@ struct speprof_ring_open {
 
 /*
  * The bytes from tail to head are windows without gaps. head and tail count bytes since the ring
- * was made and never wrap: byte n is at offset n % data_bytes of the data ring. No window crosses
- * the end of the ring. In a flight recorder, the bytes that a SKIP window covers may cross it, but
- * its header never does.
+ * was created and never wrap: byte n is at offset n % data_bytes of the data ring. No window
+ * crosses the end of the ring. In a flight recorder, the bytes that a SKIP window covers may cross
+ * it, but its header never does.
  *
  * To read by mmap, load head with acquire, read the windows from tail on, and store tail with
  * release (or call SPEPROF_RING_ADVANCE). Read events in the same way; their heads and tails count
@@ -390,18 +396,18 @@ struct speprof_ring_open {
  * from oldest to head are windows. To read by mmap, load oldest, then head, both with acquire, and
  * copy the windows from oldest on. Then, after an acquire fence, load oldest again: bytes before it
  * may be overwritten, and must be discarded. Read events in the same way, from event_oldest on. The
- * tails only matter to poll(2), and read(2) fails with EINVAL. Windows of a snapshot are not
+ * tails only affect poll(2), and read(2) fails with EINVAL. Windows of a snapshot are not
  * overwritten.
  *
- * If a ring of a session that is no flight recorder has unread bytes, and its reader makes no
- * progress for 60 s (module parameter unread_ms), the ring stops sampling. It is FULL then, with
- * SPEPROF_CONTROL_UNREAD and an event. A tail that moves, also by read(2), and KICK make it sample
- * again.
+ * If a ring that is not a flight recorder has unread bytes, and its reader makes no progress for 60
+ * s (module parameter unread_ms), the ring stops sampling. It becomes FULL, sets
+ * SPEPROF_CONTROL_UNREAD and writes an event. It samples again when a tail advances, also by
+ * read(2), or after KICK.
  *
  * ADVANCE, KICK, FLUSH, SNAPSHOT and RELEASE are ioctls and io_uring commands: IORING_OP_URING_CMD
  * with the same number in cmd_op. The 16 bytes of cmd contain struct speprof_advance for ADVANCE.
  * For SNAPSHOT, the first 8 contain the address of its structure. All other bytes are 0, also for
- * the other commands. ADVANCE completes at once; io_uring's worker threads run the others.
+ * the other commands. ADVANCE completes immediately; worker threads of io_uring run the others.
  */
 #define SPEPROF_RING_ADVANCE	_IO(SPEPROF_IOC_MAGIC, 0x20) /* struct speprof_advance */
 #define SPEPROF_RING_KICK	_IO(SPEPROF_IOC_MAGIC, 0x21) /* argument 0 */
@@ -415,15 +421,15 @@ struct speprof_ring_open {
  * @tail: bytes consumed: not below the current tail, and not above head
  * @event_tail: events consumed: not below the current event tail, and not above event_head
  *
- * Has no size field, so that it fits into an SQE of 64 bytes. Errors: EFAULT; ERANGE: then nothing
- * changes.
+ * The structure has no size field, so that it fits into an SQE of 64 bytes. Errors: EFAULT; ERANGE
+ * (a tail is out of range). If the call fails, nothing changes.
  *
  * SPEPROF_RING_KICK: read the tails from the control page, and sample again if the ring was FULL
- * and has free space now. A ring that becomes FULL at the same moment may miss it. It then resumes
- * by itself a little later, as it does without KICK. SPEPROF_RING_FLUSH: close and publish the
- * window that is being written, if it has records; head is behind it afterwards. Both fail with
- * ENXIO while the CPU is offline, and with EAGAIN (rate). The window of a CPU that goes offline is
- * published then.
+ * and has free space now. A ring that becomes FULL at the same time may miss the KICK. It then
+ * resumes by its timer a little later, as it does without KICK. SPEPROF_RING_FLUSH: close and
+ * publish the window that is being written, if it has records; head is behind it afterwards. Both
+ * fail with ENXIO while the CPU is offline, and with EAGAIN (rate). The window of a CPU that goes
+ * offline is published then.
  */
 struct speprof_advance {
 	__u64 tail;
@@ -431,8 +437,8 @@ struct speprof_advance {
 };
 
 /**
- * struct speprof_snapshot - SPEPROF_RING_SNAPSHOT: keep the newest windows of a flight
- * recorder from being overwritten
+ * struct speprof_snapshot - SPEPROF_RING_SNAPSHOT: protect the newest windows of a flight recorder
+ * from being overwritten
  * @size: sizeof(struct speprof_snapshot)
  * @reserved: 0
  * @max_bytes: maximum size of the snapshot in bytes; 0: half of the ring
@@ -440,9 +446,9 @@ struct speprof_advance {
  * @end: out: position behind the last one
  * @time_ns: out: CLOCK_MONOTONIC at @end
  *
- * Closes the current window. Then the newest windows are protected: the writer skips their memory.
- * Windows are protected in chunks of a 64th of the ring or more; the first window is always a
- * RECORDS window. The snapshot lasts until SPEPROF_RING_RELEASE by the same descriptor or a
+ * The call closes the current window and protects the newest windows: the writer skips their
+ * memory. Windows are protected in chunks of a 64th of the ring or more; the first window is always
+ * a RECORDS window. The snapshot lasts until SPEPROF_RING_RELEASE by the same descriptor or a
  * duplicate of it, or until that is closed and unmapped. A descriptor has at most one snapshot, a
  * ring at most eight. Snapshots may share windows.
  *
@@ -450,10 +456,10 @@ struct speprof_advance {
  * FULL, an event reports it, and RELEASE makes it sample again. Works also while the CPU is offline
  * and after STOP. If it fails, nothing is protected. Errors: EFAULT, EINVAL, E2BIG; EOPNOTSUPP (the
  * ring is a stream); EBUSY (this descriptor has a snapshot); ENOSPC (the ring has eight); ENODATA
- * (nothing is written, or the newest chunk is larger than @max_bytes); EAGAIN (rate).
+ * (nothing was written, or the newest chunk is larger than @max_bytes); EAGAIN (rate).
  *
- * SPEPROF_RING_RELEASE: end the snapshot. Errors: EOPNOTSUPP (the ring is a stream); ENOENT (there
- * is none).
+ * SPEPROF_RING_RELEASE: end the snapshot. Errors: EOPNOTSUPP (the ring is a stream); ENOENT (this
+ * descriptor has no snapshot).
  */
 struct speprof_snapshot {
 	__u32 size;
@@ -465,10 +471,10 @@ struct speprof_snapshot {
 };
 
 /*
- * States of a ring. speprof_ring_stats.state_ns has the time in each; that in PARKED is in
- * parked_ns. A session is enabled on a CPU while it should sample there: a session of cgroups,
- * while one of its tasks runs on the CPU. Enabled time is the time in ARMED plus blind time, and
- * blind time is that in HANDLING, FULL, FAULTED, THROTTLED and HANDOVER.
+ * States of a ring. speprof_ring_stats.state_ns contains the time in each state, except that the
+ * time in PARKED is in parked_ns. A session is enabled on a CPU while it should sample there; a
+ * session of cgroups is enabled while one of its tasks runs on the CPU. Enabled time is the time in
+ * ARMED plus blind time. Blind time is the time in HANDLING, FULL, FAULTED, THROTTLED and HANDOVER.
  */
 #define SPEPROF_RING_IDLE	0	/* the session is stopped */
 #define SPEPROF_RING_OFFLINE	1	/* started; CPU offline, SPU removed, or suspend */
@@ -478,7 +484,7 @@ struct speprof_snapshot {
 #define SPEPROF_RING_FAULTED	5	/* stopped by a syndrome until STOP and START */
 #define SPEPROF_RING_THROTTLED	6	/* sampling cost too much; resumes by itself */
 #define SPEPROF_RING_HANDOVER	7	/* a task of its cgroups runs; SPU not loaded yet */
-#define SPEPROF_RING_STATES	8	/* how many states are above */
+#define SPEPROF_RING_STATES	8	/* number of states above */
 #define SPEPROF_RING_PARKED	8	/* no task of its cgroups runs; may be full too */
 
 #define SPEPROF_CONTROL_MAGIC	0x43455053	/* "SPEC" */
@@ -507,7 +513,7 @@ struct speprof_snapshot {
  * @reserved3: 0
  *
  * Userspace writes @tail and @event_tail and nothing else. The module writes all other fields and
- * never reads them. It ignores a tail that goes back or beyond its head, and counts it in
+ * never reads them. It ignores a tail that decreases or exceeds its head, and counts it in
  * speprof_ring_stats.bad_tails. Heads and tails are in separate cache lines of 128 bytes.
  */
 struct speprof_control {
@@ -553,7 +559,10 @@ struct speprof_control {
 #define SPEPROF_WINDOW_COUNTED	(1U << 5)	/* @records is valid: the SPU is emulated */
 #define SPEPROF_WINDOW_CAUSES	(1U << 6)	/* @blind_share is valid */
 
-/* Indices of speprof_window.blind_share: the state of the ring. The rest is HANDLING. */
+/*
+ * Indices of speprof_window.blind_share: the state of the ring. The remaining time was spent in
+ * HANDLING.
+ */
 #define SPEPROF_BLIND_FULL	0
 #define SPEPROF_BLIND_FAULTED	1
 #define SPEPROF_BLIND_THROTTLED	2
@@ -570,8 +579,8 @@ struct speprof_control {
  *	least sizeof(struct speprof_window) of the ABI's first version else
  * @kind: SPEPROF_WINDOW_RECORDS or _SKIP
  * @span: bytes from this header to the next, a multiple of 64
- * @seq: number of the header, from 0, of both kinds without a gap
- * @position: of this header: bytes since the ring was made
+ * @seq: number of the header, from 0; headers of both kinds are numbered without gaps
+ * @position: position of this header: bytes since the ring was created
  * @data_size: bytes that the SPU wrote (PMBPTR's advance); 0 for SKIP
  * @data_offset: bytes from this header to the first record
  * @flags: SPEPROF_WINDOW_*
@@ -581,27 +590,30 @@ struct speprof_control {
  * @pmsver: ID_AA64DFR0_EL1.PMSVer
  *
  * @midr: MIDR_EL1, or 0
- * @pmsidr: PMSIDR_EL1; MaxSize bounds a record
+ * @pmsidr: PMSIDR_EL1; MaxSize is the maximum size of a record
  * @pmbidr: PMBIDR_EL1; Align is the alignment of records
- * @pmbsr: PMBSR_EL1 as read at the window's end
- * @interval: true mean interval: 256 x INTERVAL + 1, or + 128 (D17.3.4)
+ * @pmbsr: PMBSR_EL1 at the end of the window
+ * @interval: actual mean interval in @interval_unit: 256 x INTERVAL + 1; with jitter but without
+ * FEAT_SPE_ERnd it is 256 x INTERVAL + 128 (D17.3.4)
  * @interval_unit: SPEPROF_UNIT_*
- * @clock: SPEPROF_CLOCK_*: of the times below
- * @start_ns: when the window was armed
- * @end_ns: when the last record was written: profiling was disabled just before
- * @start_ticks: the count that Timestamp packets carry, at @start_ns
- * @tick_hz: its rate; 0 if unknown. A packet with count t is from @start_ns + (t - @start_ticks) /
- *	@tick_hz. With SPEPROF_BACKEND_EMULATED the count is @clock in nanoseconds, read a moment
- *	after @start_ns
+ * @clock: SPEPROF_CLOCK_*: the clock of @start_ns and @end_ns
+ * @start_ns: time at which the window was armed, in ns
+ * @end_ns: time at which the last record was written, in ns; profiling was disabled just before
+ * @start_ticks: value at @start_ns of the count that Timestamp packets contain
+ * @tick_hz: rate of that count in Hz; 0 if unknown. The time of a packet with count t is @start_ns
+ *	plus (t - @start_ticks) / @tick_hz seconds. With SPEPROF_BACKEND_EMULATED the count is
+ *	@clock in nanoseconds, read shortly after @start_ns
  * @armed_ns: time in ARMED from the end of the last RECORDS window of this ring to the end of this
- *	one. It is longer than @end_ns - @start_ns if windows without records were closed between
- * @blind_ns: blind time in the same span, up to @end_ns. Summed over all windows, @armed_ns and
- *	@blind_ns are the enabled time
+ * one, in ns. It is longer than @end_ns - @start_ns if windows without records were closed in
+ * between
+ * @blind_ns: blind time in the same period, up to @end_ns, in ns. The sum of @armed_ns and
+ * @blind_ns of all windows is the enabled time
  * @records: records written, with COUNTED; otherwise 0
- * @parked_ns: time in PARKED in the same span, up to @end_ns; it is not enabled time
- * @blind_share: with CAUSES: by SPEPROF_BLIND_*, the cause's share of @blind_ns in units of 2^-32,
- *	rounded down; 2^32 - 1 is all of it. Its time is (@blind_ns * share + 2^32 - 1) / 2^32 ns,
- *	which is exact up to four seconds. Otherwise 0
+ * @parked_ns: time in PARKED in the same period, up to @end_ns, in ns; it is not part of the
+ * enabled time
+ * @blind_share: with CAUSES: fraction of @blind_ns for each cause, indexed by SPEPROF_BLIND_*, in
+ * units of 2^-32, rounded down; 2^32 - 1 means all of @blind_ns. The time of a cause is (@blind_ns
+ * * share + 2^32 - 1) / 2^32 ns, which is exact up to four seconds. Without CAUSES: 0
  *
  * The first 64 bytes are the same in both kinds. A SKIP header has no others.
  */
@@ -649,14 +661,13 @@ struct speprof_window {
 					 * bytes; not repeated while no slot is free */
 /*
  * A cgroup was removed, also from the session's set. @arg0 is its ID (inode number). Bits 31:0 of
- * @arg1: how many cgroups the set still has. Bits 63:32: how many were removed since the last
- * such event: more than one if the ring had no free slot.
+ * @arg1: number of cgroups that remain in the set. Bits 63:32: number of cgroups that were removed
+ * since the last such event; it is above 1 if the ring had no free slot.
  */
 #define SPEPROF_EVENT_CGROUP	6
 
 /*
- * speprof_event.arg1 of THROTTLE: which bound was exceeded, the module's or that of struct
- * speprof_tune
+ * speprof_event.arg1 of THROTTLE: which limit was exceeded, of the module or of struct speprof_tune
  */
 #define SPEPROF_THROTTLE_INTERRUPTS	1	/* module parameter throttle_interrupts */
 #define SPEPROF_THROTTLE_BYTES		2	/* throttle_bytes */
@@ -682,14 +693,14 @@ struct speprof_window {
 /**
  * struct speprof_event - an event in the event ring
  * @seq: number of the event, from 0; its slot is @seq % event_slots
- * @time_ns: CLOCK_MONOTONIC
- * @type: SPEPROF_EVENT_*; ignore unknown ones
+ * @time_ns: CLOCK_MONOTONIC in ns
+ * @type: SPEPROF_EVENT_*; ignore events of unknown types
  * @cpu: the CPU
- * @syndrome: SPEPROF_SYNDROME_*, else 0
- * @action: SPEPROF_ACTION_*, else 0
- * @position: the head of the ring once the window that the event concerns is published
+ * @syndrome: SPEPROF_SYNDROME_* for SYNDROME; otherwise 0
+ * @action: SPEPROF_ACTION_* for SYNDROME; otherwise 0
+ * @position: the head of the ring after publishing the window to which the event belongs
  * @arg0: SYNDROME: PMBSR_EL1
- * @arg1: SYNDROME: PMBPTR_EL1 less the address of the window's first record; all ones if
+ * @arg1: SYNDROME: PMBPTR_EL1 minus the address of the window's first record; all ones if
  *	PMBPTR_EL1 is outside of the window
  * @reserved: 0
  *
@@ -727,22 +738,24 @@ struct speprof_event {
  * @state_ns: out: time in each SPEPROF_RING_* state up to now. Unlike @data_bytes and @records it
  *	includes the window that is being written
  * @interrupts: out: interrupts of the SPU
- * @resumes: out: times that FULL ended
+ * @resumes: out: number of times that FULL ended
  * @bad_tails: out: tails in the control page that were ignored
- * @wakeups: out: times that readers were woken
- * @throttles: out: times that THROTTLED was entered
- * @unreads: out: times that the ring stopped without a reader
+ * @wakeups: out: number of times that readers were woken
+ * @throttles: out: number of times that THROTTLED was entered
+ * @unreads: out: number of times that the ring stopped because its reader was missing
  * @oldest: out: as in struct speprof_control
  * @event_oldest: out: as in struct speprof_control
- * @overwritten_bytes: out: of @data_bytes, what was overwritten and never in a snapshot
- * @overwritten_records: out: of @records, what was overwritten and never in a snapshot
- * @claimed_bytes: out: of @data_bytes, what was in a snapshot, each byte counted once. All other
- *	bytes are between @oldest and @head
- * @claimed_records: out: of @records, what was in a snapshot
- * @snapshots: out: how many snapshots there are
+ * @overwritten_bytes: out: number of bytes of @data_bytes that were overwritten and never in a
+ * snapshot
+ * @overwritten_records: out: number of @records that were overwritten and never in a snapshot
+ * @claimed_bytes: out: number of bytes of @data_bytes that were in a snapshot; each byte counts
+ * once. All other bytes are between @oldest and @head
+ * @claimed_records: out: number of @records that were in a snapshot
+ * @snapshots: out: number of snapshots that exist now
  * @parked_ns: out: time in SPEPROF_RING_PARKED up to now
- * @entries: out: times that a task of the cgroups was scheduled in
- * @handovers: out: how many of these found the registers of another session, or none, in the SPU
+ * @entries: out: number of times that a task of the cgroups was scheduled in
+ * @handovers: out: number of those times at which the SPU had the registers of another session, or
+ * of none
  */
 struct speprof_ring_stats {
 	__u32 size;
