@@ -2,10 +2,10 @@
 /*
  * The ABI of /dev/speprof, between speprof.ko and userspace.
  *
- * There are three kinds of file descriptors. Any process that has a descriptor may use it: - the
- * device, from open(2), describes the machine and creates sessions; - a session, from
- * SPEPROF_SESSION_NEW, controls what is sampled on which CPUs; - a ring, from SPEPROF_RING_OPEN,
- * provides the records and events of one CPU.
+ * There are three kinds of file descriptors. Any process that has a descriptor may use it:
+ *  - the device, from open(2), describes the machine and creates sessions;
+ *  - a session, from SPEPROF_SESSION_NEW, controls what is sampled on which CPUs;
+ *  - a ring, from SPEPROF_RING_OPEN, provides the records and events of one CPU.
  *
  * A session exists until all descriptors and mappings of it and of its rings are closed. The
  * module cannot be unloaded while any is open.
@@ -612,8 +612,8 @@ struct speprof_control {
  * @parked_ns: time in PARKED in the same period, up to @end_ns, in ns; it is not part of the
  * enabled time
  * @blind_share: with CAUSES: fraction of @blind_ns for each cause, indexed by SPEPROF_BLIND_*, in
- * units of 2^-32, rounded down; 2^32 - 1 means all of @blind_ns. The time of a cause is (@blind_ns
- * * share + 2^32 - 1) / 2^32 ns, which is exact up to four seconds. Without CAUSES: 0
+ * units of 2^-32, rounded down; 2^32 - 1 means all of @blind_ns. The time of a cause is
+ * (@blind_ns * share + 2^32 - 1) / 2^32 ns, which is exact up to four seconds. Without CAUSES: 0
  *
  * The first 64 bytes are the same in both kinds. A SKIP header has no others.
  */
