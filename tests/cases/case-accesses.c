@@ -67,9 +67,9 @@ static unsigned int find_part(const struct spe_sample *s)
 }
 
 /*
- * D17.6.4: a sample may represent one access, if its choice is not systematic. Of 3000 draws each
- * of the three accesses gets 1000, with a standard deviation of 25.8: a count is off by 180 (7
- * deviations) for one seed in 10^11.
+ * D17.6.4: a sample may represent one access if the SPU chooses the access without a systematic
+ * bias. Of 3000 draws each of the three accesses gets 1000, with a standard deviation of 25.8: a
+ * count is off by 180 (7 deviations) for one seed in 10^11.
  */
 static void test_part(struct spe_check *check)
 {
@@ -99,7 +99,8 @@ static void test_part(struct spe_check *check)
 }
 
 /*
- * D17.6.4: if a sample represents one access, test what it may still take from the whole operation.
+ * D17.6.4: if a sample represents one access, test which data it may still collect from the whole
+ * operation.
  */
 static void part_choices(struct spe_check *check)
 {
@@ -237,7 +238,10 @@ static void test_tags(struct spe_check *check)
 #define LOW  0x5a00000000001238ULL
 #define HIGH 0x5aff000000001238ULL
 #define NS   0x8000000000000000ULL
-		/* Whether there is a tag depends on the half of the address space and its TBI. */
+		/*
+		 * Test that the half of the address space and its TBI determine whether the address
+		 * has a tag.
+		 */
 		{ I(MEMORY), 0, 0, false, LOW, NS | 0x9238 },
 		{ I(MEMORY), A(NO_TBI), 0, false, 0x1238, NS | 0x9238 },
 		/* Memory tagging without address tagging: the tag is in bits 63:56. */

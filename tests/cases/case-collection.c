@@ -188,7 +188,7 @@ static void contexts_and_addresses(struct spe_check *check)
 		{ { .ns = true, .e2pb = 3 }, CX | PA, 0, 2, false, false, true },
 		{ { .ns = true, .e2pb = 3 }, 0, CX | PA, 1, false, false, false },
 		/*
-		 * EL2 that is disabled in this Security state counts as not implemented, whatever
+		 * If EL2 is disabled in this Security state, it counts as not implemented, whatever
 		 * TGE is.
 		 */
 		{ { .el2 = true, .e2pb = 3, .tge = true }, CX | PA, CX, 0, true, false, true },

@@ -99,7 +99,7 @@ static void controls_set(struct spe_controls *controls, const u8 value[FIELDS])
 	};
 }
 
-/* Iterate over all values of all fields, also those that the table does not have. */
+/* Iterate over all values of all fields, including fields that are not in the table. */
 static bool value_next(u8 value[FIELDS])
 {
 	for (unsigned int f = 0; f < FIELDS; f++) {
@@ -402,7 +402,7 @@ static void exception_prose(struct spe_check *check)
 		  C,
 		  3,
 		  true },
-		/* A reserved PMSCR_EL1.EE acts as RMYXZK and RTSJRP literally say. */
+		/* A reserved PMSCR_EL1.EE behaves according to the wording of RMYXZK and RTSJRP. */
 		{ { .exc = true, .el1_ee = 1, .strict_ee = true },
 		  { .owning = true },
 		  1,

@@ -39,7 +39,7 @@ static u64 fill_all(struct spe_check *check, struct spe_flight *flight)
 	return fill_to(check, flight, ~0ULL);
 }
 
-/* Fill a ring, then take a snapshot, which holds its second half. */
+/* Fill a ring, then take a snapshot, which contains the second half of the ring. */
 static void claim_half(struct spe_check *check, struct spe_flight *flight, u64 owner)
 {
 	u64 start = 0;
@@ -89,7 +89,7 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
 }
 
-/* A later snapshot cannot contain a skipped part, as it must be contiguous. */
+/* A later snapshot cannot contain skipped bytes, because it must be contiguous. */
 static void flight_runs_end_before_a_skip(struct spe_check *check)
 {
 	static struct spe_flight flight;
@@ -158,7 +158,7 @@ struct flight_memory_model {
 	u64 bytes;
 };
 
-/* Static, as it is too large for a kernel stack. Each case initializes it. */
+/* This is static because it is too large for a kernel stack. Each case initializes it. */
 static struct flight_memory_model memory;
 
 static bool is_claimed(const struct flight_memory_model *m, u64 position)
@@ -188,7 +188,7 @@ static void memory_intact(struct spe_check *check, const struct flight_memory_mo
 		SPE_CHECK_EQ(check, m->cells[at % RING / CELL], at + 1);
 }
 
-/* Check all bytes from @from to @to by the headers of windows, as a reader does. */
+/* Check all bytes from @from to @to like a reader, which follows the headers of windows. */
 static void memory_walk(struct spe_check *check, const struct flight_memory_model *m, u64 from,
 			u64 to)
 {
@@ -237,7 +237,7 @@ static void memory_claim(struct spe_check *check, struct flight_memory_model *m,
 	struct spe_window window;
 	u64 limit = m->flight.head, start;
 
-	/* Arm a window before the operation, as the driver does, or leave none armed. */
+	/* Arm a window before the operation, like the driver, or leave none armed. */
 	if (random & 1 && !spe_flight_next(&m->flight, &m->ring, &window)) {
 		limit = window.limit;
 		spe_flight_evict(&m->flight, limit);

@@ -583,7 +583,10 @@ static void micro_ops(struct spe_check *check)
 	config.features &= ~SPE_PMSIDR_ARCHINST;
 	if (!instruction_start(check, &config))
 		return;
-	/* If there is only one micro-op it is the load, whatever else it does. */
+	/*
+	 * If there is only one micro-op, it counts as the load even if it also computes the
+	 * address.
+	 */
 	if (SPE_CHECK(check, spe_spu_describe(&fixture.spu, &single, 0, &op)))
 		SPE_CHECK_EQ(check, op.op_class, 1);
 	/* Filters see the same types: of 20 micro-ops 10 are loads. */

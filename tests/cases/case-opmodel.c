@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Test modelled operations: each one is consistent, and all together are plausible. */
+/* Test modelled operations: each operation is consistent, and the totals are plausible. */
 #include "model/opmodel.h"
 #include "suites.h"
 
@@ -185,7 +185,7 @@ static void opmodel_branchy(struct spe_check *check)
 	check_near(check, in_permille(totals.mispredicted, totals.branches), 250, 10);
 }
 
-/* Test loads and stores of one cache line, in which each of eight threads has a word of its own. */
+/* Test loads and stores of one cache line, in which each of eight threads has a different word. */
 static void opmodel_shared_line(struct spe_check *check)
 {
 	struct operation_totals totals = run_profile(check, SPE_PROFILE_SHARED_LINE);
@@ -216,7 +216,7 @@ static void opmodel_shared_line(struct spe_check *check)
 	}
 }
 
-/* An instruction has the same kind in each run, whatever address it is loaded at. */
+/* Test that an instruction has the same kind in each run and at each load address. */
 static void opmodel_kind_of_instruction(struct spe_check *check)
 {
 	struct spe_opmodel one, other;

@@ -30,7 +30,7 @@ struct property_case_run {
 	u8 line_owner;
 };
 
-/* One variable suffices, as cases run one at a time. */
+/* One variable suffices, because cases run one at a time. */
 static struct property_case_run run;
 
 static u64 draw_random(void)

@@ -33,7 +33,9 @@ static u64 bytes_written(void)
 /* D17.8.2, RFJDLW, RNXZXG, RWVKFM: the SPU samples nothing after a buffer full event. */
 static void buffer_full(struct spe_check *check)
 {
-	/* MaxSize, and how many records of 64 bytes fit into 4096 bytes with it */
+	/*
+	 * MaxSize, and the number of records of 64 bytes that fit into 4096 bytes with this MaxSize
+	 */
 	static const struct {
 		u8 max_size;
 		u64 records;

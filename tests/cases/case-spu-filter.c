@@ -29,7 +29,9 @@ static const struct {
 	/* SVE load and store */
 	{ 1, 0x08, 0, LD | SIMD },
 	{ 1, 0x09, 0, ST | SIMD },
-	/* general-purpose; SIMD&FP registers: SIMD if the packet says so */
+	/*
+	 * general-purpose registers; SIMD&FP registers, which are SIMD if the packet has that bit
+	 */
 	{ 1, 0x00, 0, LD },
 	{ 1, 0x01, 0, ST },
 	{ 1, 0x04, 0, LD },

@@ -135,9 +135,9 @@ static void test_names(struct spe_check *check)
 }
 
 /*
- * Under VHE, a host reaches the PMSCR_EL2 that controls its sampling by both names of it. The name
- * PMSCR_EL12 reaches PMSCR_EL1, which belongs to a guest: it keeps its value, without effect while
- * TGE is 1. PMBSR has only one name.
+ * Under VHE, a host accesses PMSCR_EL2, which controls its sampling, by both of its names. The name
+ * PMSCR_EL12 accesses the PMSCR_EL1 of a guest, which retains its value but has no effect while TGE
+ * is 1. PMBSR has only one name.
  */
 static void names_of_a_host(struct spe_check *check)
 {
@@ -162,7 +162,7 @@ static void names_of_a_host(struct spe_check *check)
 			     x << 8 | (x == own ? 0x22U : 0));
 		SPE_CHECK_EQ(check, x << 1 | !spe_spu_until_sample(&fixture.spu), x << 1 | (x != own));
 	}
-	/* Both registers keep their values, in either order of writes. */
+	/* Test that both registers retain their values, in either order of writes. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, SPE_PMSCR_E0SPE);
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, guest, SPE_PMSCR_PA);
 	SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, own), SPE_PMSCR_E0SPE);
@@ -301,7 +301,7 @@ static void test_events(struct spe_check *check)
 			spe_spu_inject(&fixture.spu, rows[i].fault);
 		for (unsigned int n = 0; n < 64 && fixture_sample(&op_load); n++)
 			;
-		/* Profiling stops, whichever Exception level is notified. */
+		/* Profiling stops for any Exception level that is notified. */
 		SPE_CHECK_EQ(check, i << 8 | spe_spu_until_sample(&fixture.spu), i << 8);
 		for (unsigned int x = 1; x < 4; x++) {
 			struct spe_exception exception = spe_spu_exception(&fixture.spu, &pe, x);

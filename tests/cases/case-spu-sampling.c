@@ -147,7 +147,9 @@ static void interval_late_registers(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 256 - ecount);
 }
 
-/* D17.3.4: the same operations are selected, whatever number of them is passed at a time. */
+/*
+ * D17.3.4: the same operations are selected for any number of operations that is passed at a time.
+ */
 static void interval_in_pieces(struct spe_check *check)
 {
 	static const struct {

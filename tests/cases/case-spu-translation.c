@@ -389,7 +389,10 @@ static void test_lag(struct spe_check *check)
 		}
 		/* All of these samples are discarded. Neither PMBSR nor PMBPTR changes. */
 		SPE_CHECK_EQ(check, sampled, lag);
-		/* The last one is discarded when it is selected, as it was the last one allowed. */
+		/*
+		 * The last operation is discarded when it is selected, because no further operation
+		 * may be selected.
+		 */
 		SPE_CHECK_EQ(check, in_flight, lag ? lag - 1U : 0);
 		SPE_CHECK_EQ(check, fixture.spu.stats.selected, 1 + lag);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1 + lag);

@@ -94,7 +94,7 @@ static void syndrome_rows(struct spe_check *check)
 }
 
 /*
- * Each EC and code has a class and a name, and its verdict is as strict as DL, EA and COLL demand.
+ * Each EC and code has a class and a name, and its verdict is as strict as DL, EA and COLL require.
  */
 static void syndrome_all(struct spe_check *check)
 {

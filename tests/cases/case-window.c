@@ -64,7 +64,7 @@ static void window_tail(struct spe_check *check)
 	ring.head = 65536 + 8192;
 	ring.tail = 8192 + 4095 + 4096;
 	check_position(check, &ring, 65536 + 8192, 65536 + 8192 + 64, 65536 + 12288);
-	/* Less than a granule is free, so there is no place for a limit. */
+	/* Less than a granule is free, so no limit is possible. */
 	ring.tail = 8192 + 4095;
 	check_full(check, &ring);
 	ring.tail = ring.head - ring.size;

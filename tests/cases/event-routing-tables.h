@@ -27,7 +27,7 @@ static inline bool report_cell_fits(const char *cell, u8 width, u8 value)
 }
 
 /**
- * struct report_row - one row of a table
+ * struct report_row - a row of a table
  * @in: cells of the left side: 0bNN with X for any bit, X, XX, or !=0bNN
  * @out: cells of the right side
  */

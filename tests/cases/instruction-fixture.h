@@ -21,7 +21,7 @@ struct spe_spu_config instruction_config(void);
 bool instruction_start(struct spe_check *check, const struct spe_spu_config *config);
 
 /*
- * Execute @instruction. Return: whether it caused exactly one record, which is then in @ret_sample.
+ * Execute @instruction. Return: true if it caused exactly one record, which is then in @ret_sample.
  */
 bool instruction_record(struct spe_check *check, const struct spe_instruction *instruction,
 			struct spe_sample *ret_sample);

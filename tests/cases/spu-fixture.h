@@ -12,13 +12,13 @@
 
 /**
  * struct spu_fixture - one SPU under test
- * @fault_from: a write of this address or of a higher one ends in @fault
+ * @fault_from: writes to this address and above end in @fault
  * @strays: number of writes outside the buffer, beyond PMBLIMITR.LIMIT or across a granule
  * @irq: level of PMBIRQ
  * @irq_changes: number of changes of @irq
  * @serrors: number of SError exceptions
- * @events: number of events, by &enum spe_spu_event
- * @pages: descriptors by stage less one, and page; used if @walks is set
+ * @events: number of events, indexed by &enum spe_spu_event
+ * @pages: descriptors, indexed by stage - 1 and by page; used if @walks is set
  */
 struct spu_fixture {
 	struct spe_spu spu;
@@ -35,7 +35,7 @@ struct spu_fixture {
 	bool irq;
 };
 
-/* One variable suffices, as cases run one at a time. */
+/* One variable suffices, because cases run one at a time. */
 extern struct spu_fixture fixture;
 
 /*
@@ -47,7 +47,8 @@ bool fixture_init(struct spe_check *check, const struct spe_spu_config *config);
 void fixture_arm(size_t size);
 
 /*
- * Execute operations until one is selected, which is @operation. Return: false if profiling is off.
+ * Execute operations until the SPU selects one, and sample it as @operation. Return: false if
+ * profiling is disabled.
  */
 bool fixture_sample(const struct spe_operation *operation);
 

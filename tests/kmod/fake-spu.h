@@ -83,7 +83,9 @@ static struct speprof_backend backend = {
 	.tick_hz = 1000000000,
 };
 
-/* The SPU may also write ahead of PMBPTR, as it may use the memory up to the limit (RTHGCR). */
+/*
+ * The SPU may also write ahead of PMBPTR, because it may use the memory up to the limit (RTHGCR).
+ */
 static inline void spu_writes(u64 bytes)
 {
 	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;

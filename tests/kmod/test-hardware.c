@@ -211,8 +211,8 @@ static void test_removal_beside_online(void **state)
 }
 
 /*
- * A CPU that comes online after the shutdown must not enable its SPU, as the next kernel will use
- * the memory.
+ * A CPU that comes online after the shutdown must not enable its SPU, because the next kernel will
+ * use the memory.
  */
 static void test_shutdown_before_online(void **state)
 {

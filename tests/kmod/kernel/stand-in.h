@@ -192,7 +192,7 @@ static inline unsigned int fls64(u64 value)
 extern u64 stand_in_nodes;
 extern unsigned int stand_in_anywhere;
 
-/* Each CPU is on a node of its own. */
+/* Each CPU is on a separate NUMA node. */
 static inline int cpu_to_node(unsigned int cpu)
 {
 	return (int)cpu;

@@ -143,7 +143,7 @@ static void test_padding_within(void **state)
 	assert_int_equal(layouts.count, 2);
 }
 
-/* One layout matches all slots of 64 bytes, whatever the padding contains. */
+/* Test that one layout matches all slots of 64 bytes. */
 static void test_slots(void **state)
 {
 	u8 buf[64 * 64] = { 0 };

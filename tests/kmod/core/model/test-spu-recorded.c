@@ -84,7 +84,7 @@ static void recorded_neoverse(void **state)
 	(void)state;
 	assert_true(len >= 2 * RECORD && len % RECORD == 0);
 	spe_spu_config_default(&config);
-	/* The core ran a host with VHE, as the contexts with index 1 show. */
+	/* The recorded core ran a host with VHE: the contexts have index 1. */
 	config.e2h = true;
 	assert_int_equal(spe_spu_init(&spu, &config, &io, NULL), 0);
 	spe_spu_write(&spu, SPE_REG_PMSCR,

@@ -281,7 +281,7 @@ static void sessions_need_a_capability(void)
 	check(!ioctl(device, SPEPROF_DEVICE_INFO, &info));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EPERM);
 	/*
-	 * A descriptor permits the use of the session, whatever the privileges of the process are.
+	 * Test that a descriptor permits the use of the session to a process without privileges.
 	 */
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
@@ -373,7 +373,7 @@ static void lockdown_ends_new_sessions(void)
 	kring_open(session, 0, &ring);
 	check(kfile_write("/sys/kernel/security/lockdown", "confidentiality"), "%s", strerror(errno));
 	check_errno(ioctl(kdevice_open(), SPEPROF_SESSION_NEW, &config), EPERM);
-	/* Sessions from before the lockdown keep their permissions. */
+	/* Sessions that exist before the lockdown retain their permissions. */
 	child = kburn(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	while (!tally.ledger.records) {

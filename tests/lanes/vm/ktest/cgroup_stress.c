@@ -42,7 +42,7 @@ static bool is_running(const struct cgroup_stress *stress)
 	return kclock_ns() < stress->end;
 }
 
-/* Move tasks from a to b and to a cgroup without a session, whatever they are doing. */
+/* Move running tasks from a to b and to a cgroup without a session. */
 static void *stress_move(void *arg)
 {
 	struct cgroup_stress *stress = arg;
@@ -126,7 +126,7 @@ static void *stress_hotplug(void *arg)
 	return NULL;
 }
 
-/* Kill a process with a session of its own at a random moment. */
+/* Create a process that has a session, and kill it at a random time. */
 static void *stress_kill(void *arg)
 {
 	struct cgroup_stress *stress = arg;

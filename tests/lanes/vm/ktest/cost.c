@@ -79,7 +79,10 @@ static struct cost_request make_request(const struct kcgroup *cgroup, bool kerne
 	return (struct cost_request){ .cgroup = cgroup, .kernel = kernel, .interval = 0xffffff00 };
 }
 
-/* Measure with one or two sessions of a cgroup each; if both are NULL, with none. */
+/*
+ * Measure and print the cost of a switch with the sessions @first and @second, each of one cgroup;
+ * NULL: no session.
+ */
 static void measure_cost(const struct cost_driver *driver, const char *what,
 			 const struct switching_pair *pair, const struct cost_request *first,
 			 const struct cost_request *second, double *base)
@@ -151,7 +154,7 @@ static void peer_switches_cost(void)
 	measure_switches(&cost_perf);
 }
 
-/* Keep an event of the kernel's own driver open until this process is killed. */
+/* Open an event of the kernel's arm_spe_pmu driver, and wait to be killed. */
 static void peer_holds(void)
 {
 	struct cost_request request = make_request(NULL, true);

@@ -47,7 +47,7 @@ static uint64_t exception_ns(void)
 
 static void accesses_read(struct cost_mark *mark)
 {
-	/* Measure this first, as it makes accesses itself. */
+	/* Measure this first, because the measurement itself accesses registers. */
 	uint64_t exception = exception_ns();
 	FILE *file = fopen(TRAP "stats", "re");
 	unsigned long long records, accesses, ns;

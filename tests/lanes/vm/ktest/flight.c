@@ -157,7 +157,7 @@ static void full_ring_is_overwritten(void)
 	flight_end(&flight);
 }
 
-/* A reader that is too slow learns exactly which of its bytes were overwritten. */
+/* Test that a reader that is too slow can determine exactly which of its bytes were overwritten. */
 static void racing_reader_is_notified(void)
 {
 	unsigned int raced = 0, whole = 0, round;

@@ -135,7 +135,7 @@ static void power_is_lost_and_restored(void)
 	stage_end(&stage);
 }
 
-/* PMSDSFR_EL1 is one of the registers that an SPU loses with its power. */
+/* Test that PMSDSFR_EL1 is also restored after the SPU has lost power. */
 static void sources_survive_power_loss(void)
 {
 	struct speprof_sampling sampling = ksampling();

@@ -26,7 +26,7 @@ bool kcgroup_move(const struct kcgroup *cgroup, pid_t pid);
 /** kcgroup_usage_us() - return the CPU time of all tasks that ran in @cgroup, in microseconds */
 uint64_t kcgroup_usage_us(const struct kcgroup *cgroup);
 
-/* What a worker does until it is killed */
+/* The work that a worker repeats until it is killed */
 enum kwork {
 	KWORK_BURN,	/* spin at EL0 */
 	KWORK_SLEEP,	/* run at EL0, with many short sleeps */
@@ -47,7 +47,7 @@ pid_t kwork_start(const struct kcgroup *cgroup, unsigned int cpu, enum kwork wha
 /** kwork_threads() - get the current number of threads of process @pid */
 unsigned int kwork_threads(pid_t pid);
 
-/** struct kview - a session of cgroups with a ring of one CPU */
+/** struct kview - a session of cgroups, the ring of one CPU, and what was read from it */
 struct kview {
 	int session;
 	struct kring ring;

@@ -21,9 +21,10 @@
  * struct ktest - one test, which runs in a process of its own
  * @name: unique name
  * @run: the test; returns if it passes, and ends the process by check() if it does not
- * @on_request: whether it runs only if it is named, as it needs an SPU other than the default one
+ * @on_request: whether it runs only if its name is an argument, because it needs an SPU that
+ * differs from the default
  * @hardware: whether it needs speprof_trap.ko
- * @peer: whether it tests the kernel's own driver, so that /dev/speprof need not exist
+ * @peer: whether it tests the kernel's arm_spe_pmu driver, so that /dev/speprof need not exist
  */
 struct ktest {
 	const char *name;

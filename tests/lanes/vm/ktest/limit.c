@@ -32,7 +32,9 @@ static void limited_end(struct limited_session *limited)
 	close(limited->session);
 }
 
-/* Read until there is an event of @type. Return: a copy of it, as its slot is released. */
+/*
+ * Read until there is an event of @type. Return: a copy of the event, because its slot is released.
+ */
 static struct speprof_event event_wait(struct limited_session *limited, uint32_t type,
 				       uint64_t arg1)
 {

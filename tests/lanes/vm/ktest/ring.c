@@ -221,7 +221,7 @@ static void state_event_check(struct kring *ring, uint32_t from, uint32_t to)
 }
 
 /*
- * Return whether the ring has left FULL more than @before times. It may become FULL again at once.
+ * Return true if the ring has left FULL more than @before times. It may be FULL again immediately.
  */
 static bool resumes_wait(const struct kring *ring, uint64_t before)
 {
@@ -286,7 +286,7 @@ static void ends_are_skipped(void)
 	config.watermark = 0;
 	config.max_latency_ms = 5;
 	scene_begin(&scene, &config, 0);
-	/* Which lap has such an end is random: read until one has. */
+	/* It is random which lap has such an end, so read until a lap has one. */
 	for (i = 0; i < 1000 && !scene.tally.skips; i++)
 		scene_read_for_ms(&scene, 50);
 	check(scene.tally.skips && scene.tally.skip_bytes >= 64);
@@ -623,7 +623,7 @@ static void uring_multishot_poll(void)
 
 /* ---- Order of closing ---------------------------------------------------- */
 
-/* The last open descriptor or mapping keeps alive all that it needs. */
+/* Test that the last open descriptor or mapping of a session keeps its ring and memory. */
 static void closed_in_any_order(void)
 {
 	struct speprof_session_config config = ksession_config();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Test the filter of loads by data source, on SPUs with FEAT_SPE_FDS. The tests run only on
- * request, as the default SPU does not have this feature.
+ * request, because the default SPU does not have this feature.
  */
 #include <errno.h>
 #include <string.h>

@@ -101,7 +101,7 @@ static bool cpu_switch(unsigned int cpu, bool on)
 	return file_write(path, on ? "1" : "0");
 }
 
-/* Take any CPU but CPU 0 offline and online again, one at a time. */
+/* Take one CPU after another, except CPU 0, offline and online. */
 static void cpus_come_and_go(uint64_t *random)
 {
 	unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);

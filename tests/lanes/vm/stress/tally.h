@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Count for each kind of operation of a fuzzer how often it succeeded, and how often it was refused
- * for a reason of its own (not for an invalid descriptor). If all operations of a kind fail, or
- * none does, the fuzzer tests nothing: the counters show this.
+ * Count for each kind of operation of a fuzzer the calls that succeeded, and the calls that failed
+ * for a reason that is specific to the operation (not for an invalid descriptor). If all operations
+ * of a kind fail, or none does, the fuzzer tests nothing: the counters show this.
  */
 #ifndef TALLY_H
 #define TALLY_H
@@ -30,7 +30,7 @@ void tally_init(struct errno_tally *tally, const char *way, const char *name, un
 void tally_add(struct errno_tally *tally, bool is_done);
 
 /*
- * Return the number of kinds that do not meet their requirements. Their names are printed to @out,
+ * Return the number of kinds whose requirements are not satisfied. Their names are printed to @out,
  * unless that is NULL.
  */
 unsigned int tally_lacking(const struct errno_tally *tallies, unsigned int count, FILE *out);

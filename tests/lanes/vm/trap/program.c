@@ -23,7 +23,7 @@ MODULE_PARM_DESC(batch, "samples that a tick brings");
 #define PROGRAM_VA 0xffff00000000ULL
 #define PROGRAM_SEED 7
 
-/* If the interrupt stays active it is handled again after this time, in nanoseconds. */
+/* Delay in nanoseconds after which an interrupt that is still asserted is handled again. */
 #define LEVEL_NS 10000
 
 void trap_program_plan(struct trap_cpu *cpu)

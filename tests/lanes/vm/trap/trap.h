@@ -22,7 +22,7 @@
  * @program: the synthetic source, used if @synthetic is set
  * @timer: timer of the synthetic source
  * @synthetic: whether the synthetic source is used
- * @irq: Linux's number of PMBIRQ on this CPU; 0: there is none
+ * @irq: Linux interrupt number of PMBIRQ on this CPU; 0 if there is none
  * @pmsidr: value of PMSIDR_EL1 instead of the model's; 0: the model's
  * @pmbidr: value of PMBIDR_EL1 instead of the model's; 0: the model's
  * @hidden: whether ID_AA64DFR0_EL1.PMSVer reads as 0
