@@ -2,14 +2,14 @@
 /*
  * Use /dev/speprof at random, with a seed, from threads that share descriptors: ioctls, uring_cmds,
  * mmap offsets, reads, polls, closes and duplicates, while a thread writes random values into
- * control pages, and syndromes are injected. Each round is a process of its own, and every third
- * one is killed at a random moment. usage: abi-fuzz SECONDS [SEED]
+ * control pages, and syndromes are injected. Each round is a separate process, and every third
+ * process is killed at a random time. usage: abi-fuzz SECONDS [SEED]
  *
  * Each call must succeed or fail with an error that the header documents for it. The counters must
  * add up whenever they can be read. No CPU may be busy after a round. Each kind of operation must
- * have succeeded and been refused at least once: rounds continue after SECONDS until that is so,
- * for at most EXTRA_ROUNDS. The lane checks the kernel's log. The program needs root and both
- * modules loaded.
+ * have succeeded and been refused at least once: rounds continue after SECONDS until this condition
+ * holds, for at most EXTRA_ROUNDS. The lane checks the kernel's log. The program needs root and
+ * both modules loaded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,8 +90,8 @@ static struct fuzz_totals {
 } *totals;
 
 /*
- * A thread of a round. Commands in flight point to @sampling and the fields after it, which change
- * meanwhile.
+ * A thread of a round. Commands in flight point to @sampling and the fields after it, which the
+ * thread changes concurrently.
  */
 struct fuzz_actor {
 	uint64_t random;
@@ -133,7 +133,7 @@ static bool draw_once_in(struct fuzz_actor *actor, uint64_t n)
 	return !draw_below(actor, n);
 }
 
-/* Return @sane, or sometimes an extreme number. */
+/* Return @sane, but sometimes an extreme number instead. */
 static uint64_t draw_number(struct fuzz_actor *actor, uint64_t sane)
 {
 	switch (draw_below(actor, 32)) {
@@ -199,8 +199,8 @@ static const struct expected_errors *find_expectation(unsigned int command)
 }
 
 /*
- * Return whether any descriptor may give @error, as another thread may close or reuse it at any
- * time.
+ * Return true if @error may occur for any descriptor, because another thread may close or reuse a
+ * descriptor at any time.
  */
 static bool is_generic(int error)
 {
@@ -276,7 +276,8 @@ static void act_device(struct fuzz_actor *actor)
 }
 
 /*
- * Choose some of the directories, and sometimes a descriptor of another kind. Return: their number.
+ * Choose some of the cgroup directories, and sometimes a descriptor of another kind. Return: the
+ * number of descriptors.
  */
 static uint32_t draw_cgroups(struct fuzz_actor *actor, int32_t *ret_fds)
 {
@@ -599,8 +600,8 @@ static void act_reap(struct fuzz_actor *actor)
 }
 
 /*
- * Prepare a command of a session or a ring, including invalid ones and those of the other kind of
- * file.
+ * Prepare an io_uring command of a session or a ring. Some commands are invalid or belong to the
+ * other kind of file.
  */
 static void uring_command(struct fuzz_actor *actor, struct io_uring_sqe *sqe)
 {
@@ -731,12 +732,12 @@ static void *actor_run(void *arg)
 	io_uring_register_buffers(&actor->uring, &actor->fixed, 1);
 	while (!atomic_load(&over))
 		acts[draw_below(actor, sizeof(acts) / sizeof(acts[0]))](actor);
-	/* Commands are often still in flight here. */
+	/* Exit while commands are in flight, which is often the case here. */
 	io_uring_queue_exit(&actor->uring);
 	return NULL;
 }
 
-/* Write random values into each word of the present control pages. */
+/* Write random values to all words of the control pages that are mapped. */
 static void *scribbler_run(void *arg)
 {
 	struct fuzz_actor *actor = arg;
@@ -808,8 +809,8 @@ static bool is_busy(void)
 }
 
 /*
- * Wait until all sessions have ended: they end with their last file, which io_uring releases with a
- * delay.
+ * Wait until no session exists. A session ends when its last file is released, which io_uring
+ * delays.
  */
 static void wait_until_idle(void)
 {
@@ -895,7 +896,7 @@ int main(int argc, char **argv)
 		report_failure("mmap", 0);
 	tallies_init();
 	cgroups_make();
-	/* Most rounds have no limit of commands, but some do. */
+	/* Remove the limit of commands, which only some rounds have. */
 	parameter_write("/sys/module/speprof/parameters/throttle_commands", "0");
 	do {
 		round_fork(first + rounds, rounds % 3 == 2);

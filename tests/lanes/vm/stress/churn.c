@@ -243,7 +243,7 @@ static void worker_set(struct churn_worker *worker)
 	groups_close(fds, change.count);
 }
 
-/* Open a session. For a cgroup that was removed meanwhile the error is ENODEV. */
+/* Open a session. The error is ENODEV if a cgroup was removed in the meantime. */
 static void session_open(struct churn_worker *worker, struct speprof_session_config *config)
 {
 	int device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
@@ -377,7 +377,7 @@ static void worker_step(struct churn_worker *worker)
 		pause_ms(draw_random(&worker->random) % 100);
 		break;
 	case 6:
-		/* A session of all tasks refuses this command. */
+		/* This command fails for a session that samples all tasks. */
 		worker_set(worker);
 		break;
 	default:

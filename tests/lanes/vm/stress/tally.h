@@ -2,7 +2,7 @@
 /*
  * Count for each kind of operation of a fuzzer the calls that succeeded, and the calls that failed
  * for a reason that is specific to the operation (not for an invalid descriptor). If all operations
- * of a kind fail, or none does, the fuzzer tests nothing: the counters show this.
+ * of a kind fail, or all succeed, the fuzzer does not test that kind. The counters detect this.
  */
 #ifndef TALLY_H
 #define TALLY_H
@@ -16,7 +16,10 @@
 #define TALLY_REFUSED	(1U << 1)
 #define TALLY_BOTH	(TALLY_DONE | TALLY_REFUSED)
 
-/* The counters of a kind, in shared memory. If all are zero the kind has no requirements. */
+/*
+ * The counters and requirements of a kind, in shared memory. If all fields are zero, the kind has
+ * no requirements.
+ */
 struct errno_tally {
 	const char *way;
 	const char *name;

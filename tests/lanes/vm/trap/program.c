@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The synthetic source: a program with a seed. Each operation that the SPU selects is the program's
- * next one, so that two drivers sample the same operations.
+ * The synthetic source: runs a synthetic program with a fixed seed. The program advances only when
+ * the SPU selects an operation, so two drivers sample the same operations.
  */
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
@@ -36,8 +36,8 @@ void trap_program_plan(struct trap_cpu *cpu)
 		hrtimer_start(&cpu->timer, ns_to_ktime(LEVEL_NS), HRTIMER_MODE_REL_PINNED_HARD);
 	} else {
 		/*
-		 * The timer runs on this CPU, so its callback does not run now, unless it is the
-		 * caller.
+		 * The timer is pinned to this CPU, so its callback is either the caller or not
+		 * running.
 		 */
 		hrtimer_try_to_cancel(&cpu->timer);
 	}

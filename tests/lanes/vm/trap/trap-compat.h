@@ -11,7 +11,8 @@
 
 /*
  * Reduce @cpus to those with the interrupt @irq. Newer kernels use one number for the interrupts of
- * all partitions; there @cpus remains as it is. Returns a negative errno if @irq is not private.
+ * all partitions; there @cpus remains as it is. Return: 0, or a negative errno if @irq is not
+ * private to each CPU.
  */
 static inline int compat_trim_irq_cpus(unsigned int irq, struct cpumask *cpus)
 {

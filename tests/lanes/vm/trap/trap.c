@@ -57,7 +57,7 @@ u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x)
 		return cpu->pmsidr;
 	if (reg == SPE_REG_PMBIDR && cpu->pmbidr)
 		return cpu->pmbidr;
-	/* If S is still 1 after a driver has read it, the interrupt is still active. */
+	/* If PMBSR.S is 1 when a driver reads it, the interrupt must still be asserted. */
 	if (reg == SPE_REG_PMBSR && value & SPE_PMBSR_S)
 		trap_interrupt(cpu, true);
 	return value;
@@ -97,7 +97,7 @@ static u64 source_ticks(void)
 	return get_cycles();
 }
 
-/* If PMBPTR is not mapped the SPU takes the fault, not the kernel. */
+/* If PMBPTR is not mapped, report a fault to the SPU instead of causing one in the kernel. */
 static u32 spu_write(void *ctx, u64 address, const u8 *data, size_t length)
 {
 	u8 *to = (u8 *)(uintptr_t)address;
@@ -255,7 +255,7 @@ static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
 	return cpu->synthetic ? trap_program_init(cpu, number, program) : 0;
 }
 
-/* Find PMBIRQ as the drivers do. Some test nodes have no interrupt. */
+/* Find PMBIRQ in the same way as the drivers. Some test nodes have no interrupt. */
 static void trap_find_interrupts(const char *compatible)
 {
 	struct device_node *node;

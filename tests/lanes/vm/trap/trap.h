@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * speprof_trap.ko, for tests: emulate the SPE instructions on an arm64 CPU without FEAT_SPE, such
- * as QEMU's, where they are undefined. The module handles the exception and the SPU model answers,
- * so that a driver runs unchanged, with its own instruction encodings.
+ * as QEMU's, where they are undefined. The module handles the exception and accesses the SPU model,
+ * so that a driver runs unchanged, including its instruction encodings.
  */
 #ifndef SPEPROF_TRAP_H
 #define SPEPROF_TRAP_H
@@ -60,7 +60,7 @@ static inline unsigned int trap_level(void)
 	return is_kernel_in_hyp_mode() ? 2 : 1;
 }
 
-/** trap_interrupt() - set the level of PMBIRQ to PMBSR.S */
+/** trap_interrupt() - set the level of PMBIRQ of this CPU to @level */
 void trap_interrupt(struct trap_cpu *cpu, bool level);
 
 /* ---- undef.c: MRS and MSR of SPE registers -------------------------------------- */

@@ -25,7 +25,7 @@
 #define INSN_REGISTER	GENMASK(20, 5)
 #define INSN_EL_MASK	sys_reg(0, 7, 0, 0, 0)
 
-/* The encodings are those of the architecture, and not copied from the driver. */
+/* The encodings are transcribed from the architecture and not copied from the driver. */
 static const struct {
 	u32 code;
 	u8 reg;
@@ -39,7 +39,7 @@ static const struct {
 	{ sys_reg(3, 0, 9, 10, 7), SPE_REG_PMBIDR },
 };
 
-/* Return whether the register exists: an SPU of an older version leaves some undefined. */
+/* Return true if the register exists. An SPU of an older version does not have all registers. */
 static bool register_exists(const struct spe_spu *spu, enum spe_reg reg)
 {
 	if (reg == SPE_REG_PMSNEVFR)
@@ -50,7 +50,7 @@ static bool register_exists(const struct spe_spu *spu, enum spe_reg reg)
 }
 
 /*
- * Decode the register and the Exception level of its name. Return: 0 if it is no register of the
+ * Decode the register and the Exception level in its name. Return: 0 if it is not a register of the
  * SPU.
  */
 static unsigned int insn_decode(u32 insn, const struct spe_spu *spu, enum spe_reg *ret_reg)
