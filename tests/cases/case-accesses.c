@@ -113,7 +113,7 @@ static void part_choices(struct spe_check *check)
 		return;
 	SPE_CHECK_EQ(check, s.events, L1 | REFILL | TLB | WALK | 2);
 	SPE_CHECK_EQ(check, s.counter[0], 40);
-	/* The data source is that of the access that took longest. */
+	/* The record has the data source of the access that took longest. */
 	for (unsigned int i = 0; i < 10; i++) {
 		if (!instruction_chosen(check, CHOICE(PART) | CHOICE(SOURCE_COMBINED), &multiple, &s))
 			return;
@@ -125,10 +125,10 @@ static void part_choices(struct spe_check *check)
 static void test_missing(struct spe_check *check)
 {
 	static const struct {
-		u32 flags; /* of the access */
+		u32 flags; /* flags of the access */
 		u64 instruction;
 		u64 choices;
-		/* expected: which of VA, PA and the translation counter the record has */
+		/* expected mask: whether the record has VA, PA and the translation counter */
 		u64 present;
 		u16 translation;
 		bool events;
@@ -143,7 +143,7 @@ static void test_missing(struct spe_check *check)
 		{ A(NOT_PERFORMED), 0, CHOICE(TRANSLATION_ZERO), VA | XLAT, 0, false },
 		{ A(NOT_PERFORMED) | A(NO_PA), 0, CHOICE(TRANSLATION_ZERO), VA, 0, false },
 		{ A(NOT_PERFORMED), 0, CHOICE(HIDDEN_EVENTS), VA, 0, false },
-		/* A Store-Exclusive that failed its monitor check. */
+		/* A Store-Exclusive whose monitor check failed has no events. */
 		{ A(NOT_PERFORMED), I(EXCLUSIVE), 0, VA, 0, false },
 		{ A(NOT_PERFORMED), I(EXCLUSIVE), CHOICE(EXCLUSIVE_PA), VA | PA, 0, false },
 		{ A(NOT_PERFORMED), 0, CHOICE(EXCLUSIVE_PA), VA, 0, false },
@@ -204,7 +204,7 @@ static void store_events(struct spe_check *check)
 	}
 }
 
-/* Events that an implementation leaves out (D18.2.6) read as zero. */
+/* Test that optional events (D18.2.6) that an implementation does not have read as zero. */
 static void optional_events(struct spe_check *check)
 {
 	const struct spe_access access = { .events = ~0ULL };
@@ -309,7 +309,10 @@ static void tags_above(struct spe_check *check)
 #undef NS
 }
 
-/* D17.6.4.2: the record does not have the address of EL2's memory while EL2 is not sampled. */
+/*
+ * D17.6.4.2: test that the record does not contain an address of EL2's memory while EL2 is not
+ * sampled.
+ */
 static void nested_sysreg(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000, .translation = 3 };
@@ -535,9 +538,9 @@ static const struct spe_access elements[] = {
 };
 
 /*
- * RMYPFF: the record of a gather has a random element; an Inactive element has no address. Of 4000
- * draws each of the four elements gets 1000, with a standard deviation of 27.4: a count is off by
- * 190 for one seed in 10^11.
+ * RMYPFF: test that the record of a gather is that of a random element, and that an Inactive
+ * element has no address. Of 4000 draws each of the four elements gets 1000, with a standard
+ * deviation of 27.4: a count is off by 190 for one seed in 10^11.
  */
 static void test_gather(struct spe_check *check)
 {
@@ -574,7 +577,10 @@ static void test_gather(struct spe_check *check)
 	SPE_CHECK(check, seen[0] > 810 && seen[0] < 1190 && seen[1] > 810 && seen[1] < 1190);
 }
 
-/* RNHSYR: the record of a contiguous access has the lowest element, or the lowest Active one. */
+/*
+ * RNHSYR: test that the record of a contiguous access is that of the lowest element, or of the
+ * lowest Active element.
+ */
 static void test_contiguous(struct spe_check *check)
 {
 	static const struct {
@@ -592,8 +598,8 @@ static void test_contiguous(struct spe_check *check)
 		const struct spe_instruction load = {
 			.accesses = elements,
 			/*
-			 * If all elements of the predicate are FALSE, the record has the last
-			 * element.
+			 * If all elements of the predicate are FALSE, the record is that of the
+			 * last element.
 			 */
 			.access_count = i & 1 ? 2 : 4,
 			.kind = I(SVE_MEMORY),

@@ -21,7 +21,7 @@ static void test_branches(struct spe_check *check)
 	static const struct {
 		u64 flags;
 		u64 choices;
-		u64 events; /* beyond retired */
+		u64 events; /* expected events in addition to E[1] (retired) */
 		bool target;
 		u8 top;
 	} rows[] = {
@@ -86,7 +86,7 @@ static void test_previous(struct spe_check *check)
 	static const struct {
 		u8 before[3];
 		u64 choices;
-		u64 target; /* 0: none */
+		u64 target; /* expected target; 0: the record has none */
 	} rows[] = {
 		{ { 0 }, 0, 0 },
 		{ { BRANCH }, 0, 0x2000 },
@@ -196,8 +196,8 @@ static void test_outcomes(struct spe_check *check)
 			return;
 		spe_spu_execute(&fixture.spu, &instruction);
 		/*
-		 * SAMPLE_POP and SAMPLE_FEED count each of them, SAMPLE_FILTRATE only recorded
-		 * operations.
+		 * SAMPLE_POP and SAMPLE_FEED count each operation, SAMPLE_FILTRATE only those that
+		 * are recorded.
 		 */
 		SPE_CHECK_EQ(check, i << 8 | stats->operations, i << 8 | (rows[i].what & POP));
 		SPE_CHECK_EQ(check, i << 8 | stats->selected, i << 8 | (rows[i].what & POP));
@@ -366,7 +366,7 @@ static void clock_domains(struct spe_check *check)
 		SPE_CHECK_EQ(check, s.counter[4] + s.counter[1], rows[i].alternate ? 7 : 30);
 		/* The Total latency is always in the PE's clock. */
 		SPE_CHECK_EQ(check, s.counter[0], 90);
-		/* E[24], E[25]. */
+		/* E[24] and E[25] identify the clock domain. */
 		SPE_CHECK_EQ(check, s.events >> 24 & 3,
 			     (rows[i].flags & I(STREAMING) ? 1U : 0U) |
 				     (rows[i].flags & I(SMCU) ? 2U : 0U));
@@ -409,8 +409,8 @@ static void test_timestamps(struct spe_check *check)
 		if (i != 3)
 			continue;
 		/*
-		 * An UNKNOWN timestamp must not look like a time: two in a row differ as random
-		 * values do.
+		 * An UNKNOWN timestamp must be random, so that it is not taken for a time: two
+		 * consecutive timestamps differ in many bits.
 		 */
 		if (!instruction_record(check, &instruction, &s))
 			return;

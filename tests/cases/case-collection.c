@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Test which data may be recorded where (D17.6.9), and table D17-3 with its don't-cares expanded.
+ * Test which data may be recorded at which Exception level (D17.6.9), and table D17-3 with its
+ * don't-cares expanded.
  */
 #include "model/collection.h"
 #include "suites.h"
@@ -98,7 +99,10 @@ static void table_d17_3(struct spe_check *check)
 	SPE_CHECK_EQ(check, used, (1U << ARRAY_SIZE(d17_3)) - 1);
 }
 
-/* The reserved PCT acts as the value that reveals least. EL2 owns nothing while it is disabled. */
+/*
+ * Test that the reserved PCT behaves like the value that reveals the least, and that EL2 does not
+ * own the buffer while it is disabled.
+ */
 static void time_prose(struct spe_check *check)
 {
 	struct spe_controls c = { .el2 = true, .ns = true, .e2pb = 0 };
@@ -130,7 +134,7 @@ static void test_offsets(struct spe_check *check)
 		u64 offset;
 	} rows[] = {
 #define T .cntvoff = 0x1000, .cntpoff = 0x77
-		/* Virtual. */
+		/* virtual count */
 		{ { .ns = true, .e2pb = 3 }, { T }, 0, 0, 0 },
 		{ { .el2 = true, .ns = true, .e2pb = 3 }, { T }, 0, 0, 0x1000 },
 		{ { .el2 = true, .ns = true, .e2pb = 3 }, { T }, 0, 1, 0x1000 },
@@ -141,9 +145,9 @@ static void test_offsets(struct spe_check *check)
 		{ { .el2 = true, .ns = true, .tge = true }, { T }, 0, 0, 0x1000 },
 		{ { .el2 = true, .ns = true, .e2h = true, .tge = true }, { T }, 0, 0, 0 },
 		{ { .el2 = true, .e2h = true, .tge = true }, { T }, 0, 0, 0x1000 },
-		/* Physical. */
+		/* physical count */
 		{ { .el2 = true, .ns = true }, { T, .poff = true, .ecv = true }, 1, 0, 0 },
-		/* Offset. */
+		/* physical count less the physical offset */
 		{ { .el2 = true, .ns = true }, { T, .poff = true, .ecv = true }, 3, 0, 0x77 },
 		{ { .el2 = true, .ns = true }, { T, .ecv = true }, 3, 0, 0 },
 		{ { .el2 = true, .ns = true }, { T, .poff = true }, 3, 0, 0 },

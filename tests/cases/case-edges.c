@@ -29,7 +29,10 @@ static void window_exact(struct spe_check *check)
 	SPE_CHECK_EQ(check, window.limit, 8192);
 }
 
-/* D17.4: only the Security state that owns the buffer is sampled, and Debug state never. */
+/*
+ * D17.4: test that only the Security state that owns the buffer is sampled, and Debug state is
+ * never sampled.
+ */
 static void owning_state(struct spe_check *check)
 {
 	static const struct spe_timers timers;
@@ -90,7 +93,8 @@ static void test_timestamps(struct spe_check *check)
 }
 
 /*
- * PMSCR_EL2.EE has no effect without FEAT_SPE_EXC or EL3's permission. Without EL2 it acts as 0b01.
+ * PMSCR_EL2.EE has no effect without FEAT_SPE_EXC or EL3's permission. Without EL2 it behaves like
+ * 0b01.
  */
 static void effective_ee(struct spe_check *check)
 {
@@ -114,7 +118,7 @@ static void effective_ee(struct spe_check *check)
 	}
 }
 
-/* a Security state that does not exist */
+/* Test a Security state that does not exist. */
 static void no_such_state(struct spe_check *check)
 {
 	static const struct spe_timers timers;
@@ -169,7 +173,7 @@ static void filters_overlap(struct spe_check *check)
 	}
 }
 
-/* a register and an Exception level that do not exist */
+/* Test a register and an Exception level that do not exist. */
 static void out_of_range(struct spe_check *check)
 {
 	static struct spe_spu before;

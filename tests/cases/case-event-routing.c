@@ -8,7 +8,7 @@
 #include "event-routing-tables.h"
 #include "suites.h"
 
-/* Columns of the left side of a table; target_controls() and others set them up. */
+/* Columns of the left side of a table; controls_set() sets the controls to their values. */
 enum control_field {
 	F_PMSEE,
 	F_SCR_GPF,
@@ -115,7 +115,7 @@ static u8 cell_el(const char *cell)
 	return cell[0] == 'E' ? (u8)(cell[2] - '0') : 0;
 }
 
-/* Run @test for each combination, with its row. */
+/* Run @test for each combination of values, and pass the row that it matches. */
 static void table_walk(struct spe_check *check, const struct report_table *table,
 		       void (*test)(struct spe_check *check, const struct report_row *row,
 				    const struct spe_controls *controls, bool pm))
@@ -134,7 +134,7 @@ static void table_walk(struct spe_check *check, const struct report_table *table
 		used |= 1U << (row - table->rows);
 		controls_set(&controls, value);
 		test(check, row, &controls, value[F_PM]);
-		/* Secure EL2 routes events as Non-secure EL2 does. */
+		/* Secure EL2 routes events like Non-secure EL2. */
 		controls.ns = false;
 		controls.eel2 = true;
 		test(check, row, &controls, value[F_PM]);
@@ -383,7 +383,7 @@ static void exception_prose(struct spe_check *check)
 		  2,
 		  true },
 		{ { .exc = true, .el3 = true, .pmsee = 2 }, { .el = 2 }, 3, T, 3, true },
-		/* Debug state. */
+		/* The PE is in Debug state. */
 		{ { .exc = true, .el1_ee = 3, .el1_ke = true },
 		  { .owning = true, .debug = true },
 		  1,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Test the flight recorder: first single decisions, then the memory of a ring under random use. */
+/*
+ * Test the flight recorder: first individual decisions, then the memory of a ring during random
+ * operations.
+ */
 #include "policy/flight.h"
 #include "suites.h"
 
@@ -74,7 +77,10 @@ static void flight_skips_what_is_claimed(struct spe_check *check)
 	claim_half(check, &flight, 7);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 7, RING, flight.head, &start), -EBUSY);
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
-	/* The first half has space for one window, and for a header at its end. */
+	/*
+	 * The half of the ring before the snapshot has space for one window, and for a header at
+	 * its end.
+	 */
 	SPE_CHECK_EQ(check, fill_all(check, &flight), RING);
 	SPE_CHECK_EQ(check, fill_all(check, &flight), RING + 16384);
 	SPE_CHECK_EQ(check, flight.head, RING + 28672);
@@ -145,8 +151,9 @@ struct written_window {
 };
 
 /*
- * A model of a flight recorder. For each CELL bytes of the ring it has the position in the stream
- * that was written there last, plus one (0: none was). It also has all windows, the oldest first.
+ * A model of a flight recorder. @cells: for each CELL bytes of the ring, 1 + the position in the
+ * stream that was last written there; 0 if none was written. @windows: all windows, the oldest
+ * first.
  */
 struct flight_memory_model {
 	struct spe_flight flight;

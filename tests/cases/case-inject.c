@@ -162,7 +162,7 @@ static void inject_next(struct spe_check *check)
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, rows[i].written);
 		SPE_CHECK_EQ(check, inject.injected, 1);
 	}
-	/* Once only. */
+	/* The rule applies only once. */
 	take_sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, 1);
 	/* An empty value cancels a rule. */
@@ -261,7 +261,7 @@ static void inject_next_waits(struct spe_check *check)
 		     SPE_PMBSR_EC_STAGE1);
 }
 
-/* A share of P faults the draws below P, and not P itself. */
+/* Test that a rule with probability P applies to draws below P, and not to the draw P. */
 static void inject_share_edge(struct spe_check *check)
 {
 	struct spe_inject_rule rule = { SPE_INJECT_COLLIDE, 0 };

@@ -17,7 +17,7 @@
  * struct instruction_row - an instruction on an SPU, and the packet that it must cause
  * @kind: kind of the instruction
  * @flags: flags of the instruction
- * @size: its vector or tile, in bits
+ * @size: size of its vector or tile, in bits
  * @vectors: number of vectors; 0 means 1
  * @pmsver: PMSVer of the SPU; 0 means 6
  * @less: features that the SPU does not have
@@ -86,8 +86,8 @@ static void check_rows(struct spe_check *check, const struct instruction_row *ro
 #define SVE .kind = I(SVE)
 
 /*
- * RMDBYZ: EVL has the upper bound of the vector length; with FEAT_SPE_SME, times the number of
- * vectors.
+ * RMDBYZ: test that EVL encodes the vector length, rounded up; with FEAT_SPE_SME, the vector length
+ * multiplied by the number of vectors.
  */
 static void sve_processing(struct spe_check *check)
 {
@@ -100,7 +100,7 @@ static void sve_processing(struct spe_check *check)
 		{ SVE, .size = 512, .payload = 0x48 },
 		{ SVE, .size = 1024, .payload = 0x58 },
 		{ SVE, .size = 2048, .payload = 0x68 },
-		/* Rounded up. */
+		/* The length is rounded up. */
 		{ SVE, .size = 33, .payload = 0x18 },
 		{ SVE, .size = 384, .payload = 0x48 },
 		{ SVE, .size = 2047, .payload = 0x68 },
@@ -111,7 +111,7 @@ static void sve_processing(struct spe_check *check)
 		/* Without FEAT_SPE_SME, EVL has the length of one vector, and is never 0b111. */
 		{ SVE, .size = 512, .vectors = 4, .less = SME, .payload = 0x48 },
 		{ SVE, .size = 2048, .vectors = 4, .less = SME, .payload = 0x68 },
-		/* PRED, FP. */
+		/* The fields PRED and FP are set. */
 		{ SVE, .flags = I(PREDICATED), .size = 256, .payload = 0x3c },
 		{ SVE, .flags = I(FP), .size = 256, .payload = 0x3a },
 		{ SVE, .flags = I(FP) | I(PREDICATED), .size = 256, .payload = 0x3e },
@@ -474,8 +474,8 @@ static void test_population(struct spe_check *check)
 			}
 			SPE_CHECK_EQ(check, fixture.spu.stats.operations, 1000 * members);
 			/*
-			 * The first operation is selected at once, as PMSICR was zero when
-			 * profiling began.
+			 * The first operation is selected immediately, because PMSICR was zero when
+			 * profiling was enabled.
 			 */
 			SPE_CHECK_EQ(check, fixture.spu.stats.selected,
 				     members ? (1000 * members - 1) / 257 + 1 : 0);
@@ -544,7 +544,10 @@ static void test_types(struct spe_check *check)
 	}
 }
 
-/* Example D17-2: the micro-op that generates the address is no load, the other micro-op is. */
+/*
+ * Example D17-2: test that the micro-op that generates the address does not count as a load, and
+ * the other micro-op does.
+ */
 static void micro_ops(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000 };
@@ -589,7 +592,7 @@ static void micro_ops(struct spe_check *check)
 	 */
 	if (SPE_CHECK(check, spe_spu_describe(&fixture.spu, &single, 0, &op)))
 		SPE_CHECK_EQ(check, op.op_class, 1);
-	/* Filters see the same types: of 20 micro-ops 10 are loads. */
+	/* Filters use the same types: 10 of 20 micro-ops are loads. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
 	for (unsigned int i = 0; i < 10; i++)
 		spe_spu_execute(&fixture.spu, &load);

@@ -159,8 +159,8 @@ static bool is_load(const struct spe_operation *op)
 }
 
 /*
- * D17.6.9: PMSCR_EL1 enables sampling by Exception level. Under E2H the register is EL2's, and EL1
- * belongs to a guest.
+ * D17.6.9: PMSCR_EL1 enables sampling by Exception level. With E2H the register is that of EL2, and
+ * EL1 belongs to a guest.
  */
 static bool level_is_sampled(const struct spe_operation *op)
 {
@@ -246,7 +246,7 @@ static void check_addresses(const struct spe_operation *op, const struct spe_sam
 	HOLDS(!previous || sample->address[4] == ((op->prev_target & SPE_ADDRESS_BITS) | top));
 }
 
-/* D17.6.9: test CX and TS. Under E2H the context is EL2's. */
+/* D17.6.9: test CX and TS. With E2H the context is CONTEXTIDR_EL2. */
 static void check_context(const struct spe_operation *op, const struct spe_sample *sample)
 {
 	u64 pmscr = fixture_reg(SPE_REG_PMSCR);

@@ -65,8 +65,8 @@ static void buffer_full(struct spe_check *check)
 }
 
 /*
- * "The other fields are unchanged": DL, EA and COLL remain, and EC and MSS are replaced, not
- * combined.
+ * D17.8.2, "the other fields are unchanged": test that DL, EA and COLL remain set, and that EC and
+ * MSS are replaced and not combined.
  */
 static void buffer_full_keeps(struct spe_check *check)
 {
@@ -80,7 +80,7 @@ static void buffer_full_keeps(struct spe_check *check)
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL | DL | EA | COLL);
 }
 
-/* RTSJRP, IGRLRX: the level of PMBIRQ is PMBSR_EL1.S. */
+/* RTSJRP, IGRLRX: test that the level of PMBIRQ is equal to PMBSR_EL1.S. */
 static void buffer_interrupt(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
@@ -139,7 +139,7 @@ static void buffer_interrupt_reenters(struct spe_check *check)
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, S);
 }
 
-/* D17.8.5, RTHGCR */
+/* D17.8.5, RTHGCR: test a PMBPTR at which the SPU must not write. */
 static void buffer_not_allowed(struct spe_check *check)
 {
 	static const struct {
@@ -200,11 +200,11 @@ static void buffer_misaligned(struct spe_check *check)
  * @fault: result of the write, from spe_fault(); S may be set and is ignored
  * @before: PMBSR before the write
  * @pmsver: PMSVer of the SPU
- * @fault_dl: the SPU's choice of DL for a fault at a record's first byte
+ * @fault_dl: &enum spe_spu_fault_dl, the value of DL for a fault at the first byte of a record
  * @granule: log2 of the write granule; 0: whole records
  * @at: the byte of the record that faults
  * @after: PMBSR afterwards
- * @ptr: PMBPTR afterwards, from the record's start
+ * @ptr: PMBPTR afterwards, minus the address of the record
  */
 struct fault_row {
 	u32 fault;
@@ -228,7 +228,7 @@ static const struct fault_row fault_rows[] = {
 	{ STAGE1(TRANSLATION), 0, 2, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)), 0 },
 	{ STAGE1(TRANSLATION), DL | COLL, 2, 0, 0, 0, AS_EVENT(STAGE1(TRANSLATION)) | DL | COLL,
 	  0 },
-	/* RYZJQX: this is the other permitted behaviour. */
+	/* RYZJQX: the other permitted behaviour is to write DL. */
 	{ STAGE1(TRANSLATION), DL, 2, SPE_SPU_FAULT_DL_CLEAR, 0, 0, AS_EVENT(STAGE1(TRANSLATION)),
 	  0 },
 	{ STAGE1(TRANSLATION), 0, 2, SPE_SPU_FAULT_DL_SET, 0, 0, AS_EVENT(STAGE1(TRANSLATION)) | DL,
@@ -338,7 +338,7 @@ static void buffer_injected(struct spe_check *check)
 	SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, TRANSLATION));
 	SPE_CHECK_EQ(check, fixture.writes, 0);
-	/* Once. */
+	/* The fault occurs only once. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
@@ -448,7 +448,7 @@ static void buffer_external_aborts(struct spe_check *check)
 			while (fixture_sample(&op_load))
 				;
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
-			/* another asynchronous abort, after an event */
+			/* Inject another asynchronous abort, after an event. */
 			if (code == SPE_FSC_EXTERNAL_ASYNC)
 				spe_spu_inject(&fixture.spu, fault);
 			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);

@@ -93,7 +93,7 @@ static void filter_masks(struct spe_check *check)
 	}
 }
 
-/* Test the settings for which FEAT_SPE_EFT was made; the results are transcribed by hand. */
+/* Test the typical settings of FEAT_SPE_EFT. The expected results are written by hand. */
 static void filter_masks_by_hand(struct spe_check *check)
 {
 	static const struct {

@@ -205,7 +205,10 @@ static void test_events(struct spe_check *check)
 	} rows[] = {
 #define FAULT(ec, code) ((ec) << 26 | (code))
 #define NS		.ns = true
-		/* EL1 handles everything, by interrupt: FEAT_SPE_EXC is not enabled. */
+		/*
+		 * FEAT_SPE_EXC is not enabled: all events are recorded for EL1 and cause the
+		 * interrupt.
+		 */
 		{ { NS, .e2pb = 3 }, 0, 0, 0, EC(0, 1), 1, true, 0 },
 		/* While PMSEE is 0, EE of EL2 and EL1 have no effect. */
 		{ { NS, .e2pb = 3 }, EE(3), EE(3), 0, EC(0, 1), 1, true, 0 },
@@ -213,11 +216,11 @@ static void test_events(struct spe_check *check)
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(0), EE(2), 0, EC(0, 1), 1, true, 0 },
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(2), 0, EC(0, 1), 1, false, 1 },
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(0), 0, EC(0, 1), 1, true, 0 },
-		/* EL2 gets all events. */
+		/* All events are recorded for EL2. */
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(3), EE(3), 0, EC(0, 1), 2, false, 2 },
 		{ { NS, .e2pb = 3, .pmsee = 1 }, EE(0), EE(3), 0, EC(0, 1), 2, false, 2 },
 		{ { NS, .pmsee = 1 }, EE(0), EE(3), FAULT(0x24, 7), EC(0x24, 7), 2, false, 2 },
-		/* EL2 gets the events that it would get for a store. */
+		/* EL2 records the events for which a store would take a Data Abort to EL2. */
 		{ { NS, .e2pb = 3, .pmsee = 1 },
 		  EE(3),
 		  EE(2),
@@ -261,7 +264,7 @@ static void test_events(struct spe_check *check)
 		  2,
 		  false,
 		  2 },
-		/* EL3. */
+		/* Events are recorded for EL3. */
 		{ { NS, .e2pb = 3, .pmsee = 2 },
 		  EE(3),
 		  EE(2),
@@ -429,8 +432,8 @@ static void second_event(struct spe_check *check)
 			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 2), el2);
 			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 3), 0);
 			/*
-			 * Both exceptions are pending: EL1's is masked because KE is 0, EL2's is
-			 * not.
+			 * Both exceptions are pending. The exception of EL1 is masked because KE is
+			 * 0; the exception of EL2 is not masked.
 			 */
 			SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, 1).state,
 				     SPE_EXCEPTION_MASKED);
@@ -548,11 +551,11 @@ static void check_notice(struct spe_check *check, const struct spe_controls *c, 
 	SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, x) & (0x3fULL << 26 | 0xffff),
 		     fault & (fault >> 26 == 0x1e ? 0x3fULL << 26 : 0x3fULL << 26 | 0xffff));
 	SPE_CHECK_EQ(check, fixture.irq, irq);
-	/* Never both; and never none while EE is valid: no event goes unnoticed. */
+	/* Exactly one of the two must occur, because EE is valid. */
 	SPE_CHECK_EQ(check, pending + irq, 1);
 }
 
-/* Test random PEs, owners and events: RHJXHT's register changes, and no other. */
+/* Test random PEs, owners and events: only the register that RHJXHT selects changes. */
 static void test_properties(struct spe_check *check)
 {
 	static const u32 faults[] = { EC(0x24, 7), EC(0x25, 7),	   EC(0x24, 0x28), EC(0x25, 0x24),

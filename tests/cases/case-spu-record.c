@@ -26,7 +26,7 @@ static void check_bytes(struct spe_check *check, const struct spe_operation *op,
 	SPE_CHECK_EQ(check, fixture.mem[at + size], 0xa5);
 }
 
-/* Check packets as D18.2 draws them, at the offsets that records of Neoverse cores have. */
+/* Check the packets against the figures of D18.2, at the offsets of records of Neoverse cores. */
 static void record_slots(struct spe_check *check)
 {
 	static const u8 load[64] = {
@@ -40,7 +40,7 @@ static void record_slots(struct spe_check *check)
 		0x80,
 		0xff,
 		0xa0,
-		/* CONTEXTIDR_EL1; zeros where CONTEXTIDR_EL2 would be */
+		/* CONTEXTIDR_EL1, then zeros at the offset of CONTEXTIDR_EL2 */
 		0x64,
 		0x01,
 		0x10,
@@ -195,7 +195,7 @@ static void record_packed(struct spe_check *check)
 		0xaa,
 		0x00,
 		0x80,
-		/* CONTEXTIDR_EL2, as EL2 owns the registers */
+		/* CONTEXTIDR_EL2, because EL2 owns the registers */
 		0x65,
 		0x02,
 		0x20,
@@ -228,7 +228,7 @@ static void record_packed(struct spe_check *check)
 		0x9a,
 		0x09,
 		0x00,
-		/* neither a physical address nor a data source, which a store does not have */
+		/* no physical address; no data source, because the operation is a store */
 		0x01,
 	};
 	struct spe_spu_config config;
@@ -430,7 +430,8 @@ static void record_context_of_el2(struct spe_check *check)
 }
 
 /*
- * D17.6.4: without an access there is no address, no translation latency and no physical address.
+ * D17.6.4: test that the record of an operation without an access has no virtual address, no
+ * physical address and no translation latency.
  */
 static void record_no_access(struct spe_check *check)
 {
@@ -475,8 +476,8 @@ static void record_saturation(struct spe_check *check)
 }
 
 /*
- * D17.6.7, D17.6.10: a record always has Events, and End or Timestamp. It never has the target of
- * an exception.
+ * D17.6.7, D17.6.10: a record always has Events, and End or Timestamp. It never has a branch target
+ * if the operation caused an exception.
  */
 static void record_incomplete(struct spe_check *check)
 {

@@ -3,7 +3,9 @@
 #include "spu-fixture.h"
 #include "suites.h"
 
-/* The positions of records do not matter here, so use a full buffer once more. */
+/*
+ * Arm the same buffer again after it is full, because the positions of records are not tested here.
+ */
 static void rearm_buffer(void)
 {
 	if (fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S) {
@@ -54,10 +56,10 @@ static void interval_fixed(struct spe_check *check)
 }
 
 /*
- * D17.3.2, D17.3.4.2: the mean interval is INTERVAL x 256 + 128, as 0x00 to 0xFF are uniform. The
- * mean of 20000 uniform draws has a standard deviation of 0.52: it is off by more than 3.5 for one
- * seed in 10^9 (the note rounds 128.5 down by 0.5). The chi-square of 256 bins has mean 255 and
- * deviation 22.6: it is above 400 for one seed in 10^7.
+ * D17.3.2, D17.3.4.2: the mean interval is INTERVAL x 256 + 128, because the jitter is uniform from
+ * 0x00 to 0xFF. The mean of 20000 uniform draws has a standard deviation of 0.52: it is off by more
+ * than 3.5 for one seed in 10^9 (the note rounds 128.5 down by 0.5). The chi-square of 256 bins has
+ * mean 255 and deviation 22.6: it is above 400 for one seed in 10^7.
  */
 static void interval_jitter(struct spe_check *check)
 {

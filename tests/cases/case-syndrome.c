@@ -56,7 +56,7 @@ static const struct syndrome_row rows[] = {
 	{ EC(0x24, 0x17) | EA, SPE_SYNDROME_EXTERNAL_SYNC, SPE_ACTION_CONTINUE },
 	{ EC(0x25, 0x13) | EA, SPE_SYNDROME_EXTERNAL_SYNC, SPE_ACTION_CONTINUE },
 	{ EC(0x25, 0x12), SPE_SYNDROME_EXTERNAL_SYNC, SPE_ACTION_CONTINUE },
-	/* Asynchronous. */
+	/* D17.8.4.4: an asynchronous abort */
 	{ EC(0x24, 0x11) | EA | DL, SPE_SYNDROME_EXTERNAL_ASYNC, SPE_ACTION_DROP_WINDOW,
 	  .truncated = true, .suspect = true },
 	{ EC(0x25, 0x11) | EA | DL, SPE_SYNDROME_EXTERNAL_ASYNC, SPE_ACTION_DROP_WINDOW,

@@ -78,7 +78,7 @@ static void synthetic_stream(struct spe_check *check)
 	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_TLB_WALK], 0);
 }
 
-/* A single CPU keeps the line. Two alternating CPUs transfer it each time. */
+/* A single CPU always has the line. If two CPUs alternate, each access transfers the line. */
 static void synthetic_shared_line(struct spe_check *check)
 {
 	struct spe_synthetic_config config = make_config(SPE_PROGRAM_SHARED_LINE, 4096);
@@ -102,7 +102,7 @@ static void synthetic_shared_line(struct spe_check *check)
 	SPE_CHECK_EQ(check, one.truth.source[SPE_SOURCE_PEER_CORE], 1000);
 }
 
-/* Both CPUs access the same word of a line. In "shared-line" each CPU has a word of its own. */
+/* Both CPUs access the same word of a line. In "shared-line" each CPU accesses a different word. */
 static void synthetic_shared_word(struct spe_check *check)
 {
 	static const struct {
@@ -194,7 +194,8 @@ static void check_place(struct spe_check *check, const struct spe_operation *op)
 }
 
 /*
- * Each operation has a PC, the next PC follows from it, and the counters of the truth are the sums.
+ * Test that each operation has a PC of the loop, that it determines the next PC, and that the
+ * counters in spe_truth are the sums.
  */
 static void synthetic_every_program(struct spe_check *check)
 {

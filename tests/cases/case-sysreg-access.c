@@ -7,7 +7,7 @@
 #include "spu-fixture.h"
 #include "suites.h"
 
-/* The outcomes that the descriptions have */
+/* The possible outcomes in the descriptions */
 enum { UNDEF, EL2_TRAP, EL3_TRAP, MEMORY, REG };
 
 /* The state on which the descriptions depend */
@@ -176,8 +176,7 @@ static struct access_world random_world(u64 *seed)
 {
 	u64 r = spe_check_random(seed), q = spe_check_random(seed);
 	/*
-	 * Controls often have the value that permits an access, as otherwise most accesses would
-	 * trap.
+	 * Controls often get the value that permits an access; otherwise most accesses would trap.
 	 */
 	struct access_world w = {
 		.c = {
@@ -321,7 +320,7 @@ static void test_owners(struct spe_check *check)
  * Table D17-1 (D17.4). Columns: NSE, NS, the owning state by NSPBE and NSPB, E2PB, EEL2, TGE; then
  * whether EL2, EL1 and EL0 are sampled, and by which enable bit. x is a don't-care. A blank cell of
  * the printed table has the value of the cell above it. Reserved NSPBE and NSPB ("1, 0b0x") are
- * left out, as they select no owner.
+ * left out, because they select no owner.
  */
 static const struct {
 	const char *in; /* NSE NS owner(S, N, R) E2PB[1] EEL2 TGE */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Test the choice of the next window: for rings made by hand, then properties for random rings. */
+/*
+ * Test the choice of the next window: for chosen states of a ring, then properties for random
+ * states.
+ */
 #include "suites.h"
 #include "policy/window.h"
 
@@ -47,7 +50,7 @@ static void window_alignment(struct spe_check *check)
 {
 	struct spe_ring_state ring = plain;
 
-	/* The header stands directly before the start of the window, which is aligned. */
+	/* The header is directly before the start of the window, which is aligned. */
 	ring.align = 2048;
 	ring.max_record = 2048;
 	check_position(check, &ring, 1984, 2048, 65536);
@@ -95,13 +98,13 @@ static void window_bound(struct spe_check *check)
 	ring.max_window = 8192;
 	check_position(check, &ring, 0, 64, 8192);
 	/*
-	 * A window of 4096 bytes would end within this granule, which is too near: it begins on the
-	 * next lap.
+	 * The limit of a window of 4096 bytes would be in this granule, which is too small, so the
+	 * window begins on the next lap.
 	 */
 	ring.max_window = 4096;
 	ring.head = ring.tail = 4096 - 128;
 	check_position(check, &ring, 4096 - 64, 4096, 8192);
-	/* A bound smaller than any window counts as the smallest possible window. */
+	/* A max_window that is smaller than any window counts as the smallest possible window. */
 	ring.max_window = 1;
 	ring.head = ring.tail = 0;
 	check_position(check, &ring, 0, 64, 4096);

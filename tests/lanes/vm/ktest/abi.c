@@ -326,8 +326,8 @@ static void check_unprivileged(uint32_t rights, const struct speprof_sampling *s
 }
 
 /*
- * Only the permissions of the process that created the session count: a later user, root or not,
- * does not change them.
+ * Test that only the permissions of the process that created the session count, and that a later
+ * user, whether root or not, does not change them.
  */
 static void rights_are_those_of_creation(void)
 {
@@ -394,7 +394,10 @@ static void memory_is_charged(void)
 	limit.rlim_cur = limit.rlim_max = (rlim_t)config.ring_size * kcpus();
 	check(!setrlimit(RLIMIT_MEMLOCK, &limit));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), ENOMEM);
-	/* Half of each size fits into the limit, and the memory is released each time. */
+	/*
+	 * Half of each size is within the limit, and closing the session releases the memory each
+	 * time.
+	 */
 	config.ring_size /= 2;
 	config.watermark = 0;
 	for (i = 0; i < 8; i++) {
@@ -498,8 +501,8 @@ static int unprivileged_user_starts(int session)
 }
 
 /*
- * A session whose descriptor was passed to another process does not exclude the machine's own
- * sessions.
+ * Test that a session whose descriptor was passed to an unprivileged process does not block
+ * privileged sessions.
  */
 static void handed_out_session_yields(void)
 {

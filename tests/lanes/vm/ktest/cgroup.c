@@ -27,7 +27,7 @@ static void view_read(struct kview *view, uint64_t records)
 	      (unsigned long long)view->tally.ledger.records, (unsigned long long)want);
 }
 
-/* Drop all samples so far. */
+/* Read and discard all samples so far. */
 static void view_clear_seen(struct kview *view)
 {
 	check(!ioctl(view->ring.fd, SPEPROF_RING_FLUSH, 0), "%s", strerror(errno));
@@ -114,8 +114,8 @@ static void changes_are_whole(int session, const struct kcgroup *a, const struct
 }
 
 /*
- * Whether a session is one of cgroups is decided when it is created, and so is the permission to
- * change them.
+ * Test that SPEPROF_SESSION_OF_CGROUPS and the right to change cgroups can only be set when a
+ * session is created.
  */
 static void flags_are_checked(const struct kcgroup *a)
 {
@@ -246,7 +246,7 @@ static void sessions_exclude_each_other(void)
 
 /* ---- Which session gets a record --------------------------------------------------- */
 
-/* CPU time of the tasks of a cgroup, and enabled time of a ring, at the same moment */
+/* CPU time of the tasks of a cgroup, read before and after the enabled time of a ring */
 struct cpu_time_spent {
 	uint64_t used_before;
 	uint64_t enabled;
@@ -564,7 +564,7 @@ static void full_rings_are_parked_too(void)
 	ksleep_ms(200);
 	after = kring_stats(&view.ring);
 	check(after.head == before.head && after.entries > before.entries);
-	/* There is one FULL event, however often the ring was parked. */
+	/* There is one FULL event, although the ring was parked many times. */
 	check(after.event_head == 1);
 	check(after.state_ns[SPEPROF_RING_FULL] > before.state_ns[SPEPROF_RING_FULL]);
 	/* read more than the ring can hold at once */
@@ -664,8 +664,8 @@ static int fd_receive(int socket)
 }
 
 /*
- * The process that created the session is killed. The process with the descriptor continues, with
- * the permissions of the session.
+ * Test that a session continues, with its permissions, in another process that has the descriptor,
+ * after the process that created it was killed.
  */
 static void sessions_outlive_their_maker(void)
 {

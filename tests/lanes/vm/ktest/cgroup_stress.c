@@ -82,7 +82,7 @@ static void *stress_sets(void *arg)
 	const struct kcgroup both[] = { stress->b, stress->c };
 
 	while (is_running(stress)) {
-		/* A cgroup of a is refused, without any effect. */
+		/* Adding a, which belongs to the other session, fails and has no effect. */
 		check_errno(ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD, &stress->a, 1),
 			    EBUSY);
 		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD, &stress->c, 1));

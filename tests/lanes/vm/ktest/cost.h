@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measure the cost of a driver: speprof.ko, or the kernel's own (arm_spe_pmu, by
- * perf_event_open(2)). The unit is instructions if the machine counts them for its clock
- * (SPEPROF_VM_ACCEL=icount), else nanoseconds. With speprof_trap.ko, the time for emulating
- * accesses of the SPU is subtracted, and the accesses are counted separately.
+ * Measure the cost of a driver: speprof.ko, or the kernel's arm_spe_pmu through perf_event_open(2).
+ * The unit is instructions if the machine counts them for its clock (SPEPROF_VM_ACCEL=icount), else
+ * nanoseconds. With speprof_trap.ko, the time for emulating accesses of the SPU is subtracted, and
+ * the accesses are counted separately.
  */
 #ifndef COST_H
 #define COST_H
@@ -62,7 +62,7 @@ struct cost_request {
 	uint32_t watermark;
 };
 
-/** struct cost_driver - one of the two drivers */
+/** struct cost_driver - functions that measure one of the two drivers */
 struct cost_driver {
 	/*
 	 * Open a source. Return: 0; -EBUSY if it cannot sample beside the present session. Other

@@ -185,7 +185,7 @@ static bool is_tried(struct spe_verdict verdict)
 	return false;
 }
 
-/* Check that the injected faults are those of the table in core, without exception. */
+/* Check that cases[] has a fault for each row of the table in core/policy/syndrome.c. */
 static void cases_are_those_of_the_table(void)
 {
 	size_t i;
@@ -251,7 +251,7 @@ static void barren_faults_stop_the_cpu(void)
 	kburn_end(child);
 }
 
-/* Some writes abort, fill the buffer or collide, at random: all counters must add up. */
+/* Make random writes abort, fill the buffer or collide, and check that all counters add up. */
 static void fault_rates_keep_the_counters(void)
 {
 	static const char *const rules[] = { "abort-sync 1%", "abort-async 0.5%", "fill 5%",

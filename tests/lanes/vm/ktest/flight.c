@@ -385,7 +385,7 @@ static void snapshots_are_checked(void)
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), ENODATA);
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 1), EINVAL);
 	/*
-	 * In a read-only mapping the reply cannot be written: the call fails, and there is no
+	 * The reply cannot be written to a read-only mapping, so the call fails and creates no
 	 * snapshot.
 	 */
 	snapshot.size = 32;

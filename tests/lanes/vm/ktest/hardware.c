@@ -220,7 +220,7 @@ static void spurious_interrupts_are_ignored(void)
 }
 
 /*
- * Each CPU has the limits of its own SPU: the parameter of speprof_trap.ko is
+ * Test that each CPU has the limits of its own SPU. The parameter of speprof_trap.ko is
  * "1:align=8,1:max_size=8".
  */
 static void cpus_may_differ(void)
@@ -233,8 +233,8 @@ static void cpus_may_differ(void)
 }
 
 /*
- * Write the raw records of CPU 0 to a file, which is compared with that of the kernel's own driver.
- * The SPU samples a synthetic program.
+ * Write the raw records of CPU 0 to a file, which is compared with the records of the kernel's
+ * arm_spe_pmu driver. The SPU samples a synthetic program.
  */
 static void record_raw(void)
 {

@@ -20,7 +20,7 @@
 
 /* A test that runs longer than this many seconds is considered hung, on any machine. */
 #define TEST_SECONDS 300
-/* A ring that does not reach a state within this many seconds never will. */
+/* A ring that does not reach a state within this number of seconds is considered hung. */
 #define WAIT_SECONDS 60
 
 int kdevice_open(void)
@@ -478,8 +478,8 @@ static void parameters_reset(void)
 	kparameter("throttle_bytes", 64 << 20);
 	kparameter("unread_ms", 60000);
 	/*
-	 * Remove the limit of commands, as tests call many in a row. The test of the limit sets its
-	 * own value.
+	 * Remove the limit of commands, because tests call many in sequence. The test of the limit
+	 * sets another value.
 	 */
 	kparameter("throttle_commands", 0);
 }

@@ -79,7 +79,7 @@ struct kring {
 	uint64_t event_tail;
 };
 
-/** struct ktally - counters of what was read from a ring */
+/** struct ktally - counters of the windows and records that were read from a ring */
 struct ktally {
 	uint64_t windows;
 	uint64_t skips;
@@ -115,7 +115,7 @@ struct ktally {
 /* All PIDs must be below this number. */
 #define KTEST_TIDS (4U << 20)
 
-/* An interval that gives ten thousand samples a second with the emulated SPU's defaults */
+/* An interval that causes ten thousand samples a second with the defaults of the emulated SPU */
 #define KTEST_INTERVAL 100000
 
 int kdevice_open(void);
@@ -124,7 +124,7 @@ int kdevice_open(void);
 struct speprof_cpu_info kcpu_info(unsigned int cpu);
 
 /**
- * kinterval() - return the true mean interval of @sampling on @cpu's SPU (D17.3.4), in operations
+ * kinterval() - return the actual mean interval of @sampling on @cpu's SPU (D17.3.4), in operations
  */
 uint64_t kinterval(unsigned int cpu, const struct speprof_sampling *sampling);
 

@@ -384,7 +384,7 @@ static void latency_is_bounded(void)
 	scene_end(&scene);
 
 	/*
-	 * With a maximum latency there are windows that are not full, however slow a busy host is.
+	 * With a maximum latency there are windows that are not full, even on a slow host.
 	 */
 	config.max_latency_ms = 30;
 	scene_begin(&scene, &config, 0);
@@ -487,8 +487,8 @@ static void uring_reads(void)
 	check(!io_uring_queue_init(8, &uring, 0));
 	scene_begin(&scene, &config, 0);
 	/*
-	 * With O_NONBLOCK the read would return at once. Without it io_uring polls until there is
-	 * data.
+	 * With O_NONBLOCK the read would return immediately. Without O_NONBLOCK io_uring polls
+	 * until there is data.
 	 */
 	check(!fcntl(scene.ring.fd, F_SETFL, 0));
 	while (have < 128 << 10) {
@@ -670,7 +670,7 @@ static void closed_in_any_order(void)
 			check_errno(ioctl(200, SPEPROF_SESSION_STOP, 0), ENOTTY);
 			close(200);
 			break;
-		case 5: /* leave everything to exit() */
+		case 5: /* exit() closes and unmaps everything */
 			break;
 		}
 	}

@@ -14,7 +14,7 @@
 /* PMSIDR_EL1.FDS */
 #define FDS (1U << 7)
 
-/* The data source of most loads in the model: their L1 cache */
+/* The data source of most loads in the model: the L1 cache of the core */
 #define NEAR 0
 
 static bool cpu_filters(unsigned int cpu)
@@ -82,7 +82,7 @@ static void sources_are_filtered(void)
 	kring_open(session, cpu, &ring);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	read_records(&ring, &tally, 1000);
-	/* Without such samples the checks below would prove nothing. */
+	/* The checks below need such samples. */
 	check(tally.sources[NEAR] && tally.sourceless);
 	check_sources(&tally, &(struct ktally){ 0 }, ~0ULL);
 	for (i = 0; i < ARRAY_SIZE(settings); i++) {

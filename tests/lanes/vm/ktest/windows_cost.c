@@ -33,8 +33,8 @@ static void read_windows(const struct cost_source *source)
 }
 
 /*
- * Read until the thread is cancelled. It is a thread, as mappings of a ring are not inherited by
- * fork().
+ * Read until the thread is cancelled. It is a thread and not a process, because mappings of a ring
+ * are not inherited by fork().
  */
 static void *reader_run(void *arg)
 {
