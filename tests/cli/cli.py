@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shared by the tests of the command. The arguments begin with SPEPROF FAKE-DAEMON."""
+"""Provide what the tests of the command share. Their arguments begin with SPEPROF FAKE-DAEMON."""
 import atexit
 import os
 import re
@@ -28,13 +28,15 @@ def environment(**more):
 
 
 def preload(library):
-	"""For LD_PRELOAD: a sanitizer's library must come first if the program has one."""
+	"""Return the value of LD_PRELOAD for @library. A sanitizer's library must come first if the program has
+	one."""
 	got = subprocess.run(["ldd", SPEPROF], stdout=subprocess.PIPE, text=True, check=False).stdout
 	return ":".join([*re.findall(r"=> (\S*lib[au]\w*san\S*)", got), library])
 
 
 def program_for(user):
-	"""Another user may not be able to read a build below root's home: use a copy, made once."""
+	"""Return the path of the command for @user. Other users cannot read a build below root's home, so copy
+	it once."""
 	if user is None:
 		return SPEPROF
 	copy = os.path.join(tempfile.gettempdir(), f"speprof-cli-{os.getpid()}")
@@ -66,7 +68,8 @@ class Case(unittest.TestCase):
 		return path
 
 	def sentence(self, got, status, *words):
-		"""Expect one line on standard error with these words, and this exit status."""
+		"""Check that @got has this exit status, and one line on standard error that contains these
+		words."""
 		text = got.stderr.decode()
 		self.assertEqual(got.returncode, status, text)
 		self.assertEqual(text.count("\n"), 1, text)
@@ -85,7 +88,7 @@ class Case(unittest.TestCase):
 
 
 class Bus:
-	"""A private bus, with the fake daemon on it unless mode is None."""
+	"""Run a private bus, with the fake daemon on it unless mode is None."""
 
 	def __init__(self, case, mode="normal", **env):
 		self.env = env
@@ -116,7 +119,7 @@ class Bus:
 
 
 def main(arguments=2):
-	"""Run all tests, or those named after the first arguments."""
+	"""Run all tests, or those that the command line names after its first arguments."""
 	if not shutil.which("dbus-daemon"):
 		print("skipped: dbus-daemon is not installed")
 		sys.exit(77)

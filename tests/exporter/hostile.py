@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Hostile receivers: endless or invalid replies, and wrong certificates."""
+"""Simulate hostile receivers: endless or invalid replies, and wrong certificates."""
 import os
 import socket
 import ssl
@@ -9,7 +9,7 @@ import time
 
 
 def authority(folder):
-	"""Create a certificate authority in FOLDER. Return the file to trust."""
+	"""Create a certificate authority in FOLDER. Return the path of its certificate."""
 	subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
 			"-keyout", f"{folder}/ca.key", "-out", f"{folder}/ca.pem", "-days", "2", "-subj", "/CN=test"],
 		       check=True, stderr=subprocess.DEVNULL)
@@ -17,8 +17,8 @@ def authority(folder):
 
 
 def certificate(folder, name, subject, days):
-	"""Create a certificate of that authority for SUBJECT ("IP:127.0.0.1"), valid for DAYS.
-	Return a TLS context with it."""
+	"""Create a certificate of that authority for SUBJECT ("IP:127.0.0.1"), valid for DAYS. Return a TLS
+	context with it."""
 	key, asked, made = (f"{folder}/{name}.{end}" for end in ("key", "csr", "pem"))
 	with open(f"{folder}/{name}.ext", "w", encoding="ascii") as file:
 		file.write(f"subjectAltName={subject}\n")
@@ -59,7 +59,7 @@ def fine(connection):
 
 
 class Hostile:
-	"""Answer each connection with ANSWER once it has sent something, over TLS if there is a CONTEXT."""
+	"""Answer each connection with ANSWER after its first bytes, over TLS if there is a CONTEXT."""
 
 	def __init__(self, answer, context=None):
 		self.answer, self.context = answer, context
@@ -90,20 +90,21 @@ class Hostile:
 			connection.close()
 
 	def close(self):
-		# This wakes accept().
+		# shutdown() wakes accept().
 		self.listener.shutdown(socket.SHUT_RDWR)
 		self.listener.close()
 
 
 def hostile_receivers(folder):
-	"""Return {name: (receiver, words in the log line, more settings)}, with certificates if openssl exists."""
+	"""Return receivers that misbehave: {name: (receiver, text expected in the log or None, settings of the
+	exporter)}. Those with TLS use certificates that this function creates in FOLDER."""
 	plain = {
 		"endless body": (endless_body, "status 503"),
 		"endless headers": (endless_headers, "status 503"),
 		"malformed": (malformed, "HTTP/0.9"),
 		"trickle": (trickle, "timed out"),
 	}
-	# Only the endless answer may time out.
+	# Only requests with the endless answer may time out.
 	patient = ("Push.TimeoutSec=60",)
 	found = {name: (Hostile(answer), says, () if answer == trickle else patient) for name, (answer, says) in plain.items()}
 	os.makedirs(folder, exist_ok=True)

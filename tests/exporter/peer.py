@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shared by the tests of the exporter: snapshots, receivers, and programs to wait for."""
+"""Provide what the tests of the exporter share: snapshots, receivers, and programs to wait for."""
 import http.client
 import http.server
 import itertools
@@ -19,7 +19,7 @@ UNITS, LEVELS, BUCKETS = 4, 32, 64
 
 
 def bucket(value):
-	"""The exponential bucket of a latency, by Documentation/reference/metrics.md."""
+	"""Return the exponential bucket of a latency, by Documentation/reference/metrics.md."""
 	if value < 3:
 		return value
 	return max(3, math.ceil(round(4 * math.log2(value), 9)) - 2)
@@ -77,7 +77,8 @@ def snapshot(containers, backend=HARDWARE, epoch=1, age=0, stopped=0, interval=1
 
 
 def snapshot_of_six(late, early=1000, age=0):
-	"""Five heavy containers, and one that becomes heavy. With SETTINGS five of the six have series."""
+	"""Return a snapshot of five large containers and one that grows. With SETTINGS, five of the six have
+	series."""
 	return snapshot({"late": ([100] * late, []), **{f"c{i}": ([100] * early, []) for i in range(5)}}, age=age)
 
 
@@ -108,11 +109,11 @@ def free_port():
 
 
 class Program:
-	"""A program that runs until stop(), with its output in a file."""
+	"""Run a program until stop(), with its output in a file."""
 
 	def __init__(self, command, log, env=None, fds=()):
 		self.log = log
-		# Memory that a sanitizer quarantines does not count.
+		# Memory that a sanitizer quarantines would count as memory of the program.
 		keep = "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"
 		options = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), keep)))
 		with open(log, "ab") as file:
@@ -142,7 +143,7 @@ TOKEN = "test-token"
 
 
 class Connection(http.client.HTTPConnection):
-	"""A connection to an exporter's socket, a Unix one or TCP."""
+	"""Connect to a socket of an exporter, Unix or TCP."""
 
 	def __init__(self, exporter):
 		super().__init__("localhost")
@@ -153,7 +154,8 @@ class Connection(http.client.HTTPConnection):
 
 
 class Exporter(Program):
-	"""An exporter on a Unix socket of its own, or on TCP on the loopback with a token, unless TOKEN is None."""
+	"""Run an exporter on its own Unix socket, or on a TCP port of the loopback interface with a token,
+	unless TOKEN is None."""
 
 	numbers = itertools.count()
 
@@ -170,7 +172,7 @@ class Exporter(Program):
 			self.headers = {"Authorization": f"Bearer {token}"}
 		listen = f"127.0.0.1:{self.port}" if tcp else self.path
 		every = ["Exporter.IntervalSec=1", f"Exporter.Listen={listen}", *settings]
-		# As from a service manager: descriptors from 3 on, for the process with that PID.
+		# Pass descriptors like a service manager: from 3 on, for the process with that PID.
 		handed = "".join(f" {3 + i}<&{fd}" for i, fd in enumerate(fds))
 		program = ["bash", "-c", f'LISTEN_PID=$$ exec "$@"{handed}', "bash", program] if fds else [program]
 		command = [*within, *program, "--config", "/dev/null", *options, *[w for s in every for w in ("--set", s)]]
@@ -179,7 +181,8 @@ class Exporter(Program):
 		assert self.process.poll() is None, self.said()
 
 	def said(self):
-		# This machine may have no such group, or may not permit its use.
+		# Return the log without the warning that the group of the socket cannot be set. The machine may
+		# have no group speprof, or the test may not use it.
 		return "".join(line for line in super().said().splitlines(True) if "its group cannot be set" not in line)
 
 	def connect(self):
@@ -216,7 +219,7 @@ class Exporter(Program):
 
 
 class Receiver:
-	"""An HTTP server that stores what it receives, and answers with (status, headers, body)."""
+	"""Run an HTTP server that stores requests, and answers with (status, headers, body)."""
 
 	def __init__(self, answers=(), context=None):
 		self.bodies = []
@@ -248,11 +251,11 @@ class Receiver:
 
 		self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 		if context:
-			# In the connection's own thread, so that a failing client does not block
-			# others.
+			# The handshake runs in the thread of its connection, so that a failing client does not
+			# block others.
 			self.server.socket = context.wrap_socket(self.server.socket, server_side=True,
 								 do_handshake_on_connect=False)
-		# Some tests expect that clients are refused.
+		# Some tests expect that the server refuses clients.
 		self.server.handle_error = lambda *_: None
 		self.url = f"http{'s' if context else ''}://127.0.0.1:{self.server.server_port}/push"
 		threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -302,7 +305,7 @@ def snappy(data):
 
 
 def decode(schema, message, data):
-	"""Return protoc's text of DATA. A field that the schema does not have is an error."""
+	"""Return the text form of DATA by protoc. A field that the schema does not have is an error."""
 	folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "schema")
 	got = subprocess.run(["protoc", f"-I{folder}", f"--decode={message}", os.path.join(folder, schema)],
 			     input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)

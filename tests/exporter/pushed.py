@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What receivers get when series end, and how their replies are handled."""
+"""Check the requests that receivers get when series end, and the handling of their replies."""
 import os
 import random
 import re
@@ -16,8 +16,8 @@ STALE = struct.pack("<Q", 0x7ff0000000000002)
 
 
 def series_of(body):
-	"""Return {labels: whether the series ends} of a request. The bits of NaN, which protoc does
-	not print, must be right."""
+	"""Return {labels: whether the series ends} of a request. Also check the bits of NaN, which protoc does
+	not print."""
 	data = snappy(body)
 	text = decode("remote.proto", "prometheus.WriteRequest", data)
 	found = {}
@@ -25,7 +25,7 @@ def series_of(body):
 		labels = tuple(re.findall(r'name: "(.*?)"\s+value: "(.*?)"', block))
 		assert labels not in found, labels
 		found[labels] = re.search(r"(?m)^ +(value|sum): -?nan$", block) is not None
-	# Fields 1 of a sample and 3 of a histogram.
+	# The value is field 1 of a sample and field 3 of a histogram.
 	assert data.count(b"\x09" + STALE) + data.count(b"\x19" + STALE) == sum(found.values())
 	return found
 
@@ -39,7 +39,8 @@ def of_name(found, name):
 
 
 def check_markers(program, folder):
-	"""A container that exits, a daemon that stops, an exporter that ends: each series ends once."""
+	"""Check that each series ends once: of a container that exits, a daemon that stops, an exporter that
+	ends."""
 	if not shutil.which("protoc"):
 		return
 	for native in ("no", "yes"):
@@ -75,7 +76,8 @@ def check_markers(program, folder):
 
 
 def check_otlp_says(program, folder):
-	"""The configuration file takes precedence over the environment. Rejected points are counted, and logged once."""
+	"""Check that the configuration file takes precedence over the environment, and that rejected points are
+	counted, and logged once."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	# partial_success { rejected_data_points: 7 error_message: "too old" }
@@ -98,8 +100,8 @@ def check_otlp_says(program, folder):
 
 
 def context_of(folder):
-	"""A receiver's TLS context that requires a client certificate of the same authority, and
-	the client's as credentials."""
+	"""Return the TLS context of a receiver that requires a client certificate of the same authority, and
+	the credentials of a client."""
 	os.mkdir(folder)
 	authority(folder)
 	context = certificate(folder, "receiver", "IP:127.0.0.1", 2)
@@ -114,7 +116,8 @@ def context_of(folder):
 
 
 def check_credentials(program, folder):
-	"""A tenant's header and a client certificate. A secret header is sent to no other machine without TLS."""
+	"""Check a tenant's header and a client certificate, and that no other machine gets a secret header
+	without TLS."""
 	if not shutil.which("openssl"):
 		return
 	path, secrets = f"{folder}/snapshot", f"{folder}/secrets"
@@ -175,7 +178,8 @@ def refused(program, secrets, settings, name, text):
 
 
 def check_proxy(program, folder):
-	"""Requests to this machine use no proxy, which would see a token without TLS. Requests elsewhere do."""
+	"""Check that only requests to other machines use a proxy, because a proxy would see a token without
+	TLS."""
 	path, secrets = f"{folder}/snapshot", f"{folder}/secrets"
 	write_snapshot(path, snapshot_of_six(50))
 	os.mkdir(secrets)
@@ -197,7 +201,7 @@ def check_proxy(program, folder):
 
 
 def check_authorities(program, folder):
-	"""CACertificates= replaces the system's authorities, and does not add to them."""
+	"""Check that CACertificates= replaces the system's authorities, and does not add to them."""
 	system, ours = f"{folder}/system", f"{folder}/ours"
 	within = ["unshare", "-m", "bash", "-c", 'mount --bind "$1" /etc/ssl/certs && shift && exec "$@"', "bash", system]
 	os.mkdir(system)
@@ -224,7 +228,7 @@ def check_authorities(program, folder):
 
 
 def check_told(program, folder):
-	"""Another kind of failure is logged when its interval allows."""
+	"""Check that another kind of failure is logged at the end of its interval."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	receiver = Receiver([(503, {}, b"")] * 2 + [(401, {}, b"")] * 10000)
@@ -239,7 +243,7 @@ def check_told(program, folder):
 
 
 def check_feed_told(program, folder):
-	"""A daemon that answers every other time is logged, and so is another kind of failure."""
+	"""Check that alternating failures of the daemon are logged, and another kind of failure too."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	exporter = Exporter(program, folder, "--snapshot", path)
@@ -257,9 +261,9 @@ def check_feed_told(program, folder):
 
 
 def check_too_large(program, folder):
-	"""A request larger than any queue is logged with advice, and drops no other request."""
+	"""Check that a request larger than any queue is logged with advice, and drops no other request."""
 	path = f"{folder}/snapshot"
-	# Names that do not compress.
+	# These names do not compress.
 	randbytes = random.Random(1).randbytes
 	names = {randbytes(55).hex(): ([i + 1] * 100, []) for i in range(400)}
 	write_snapshot(path, snapshot(names))
@@ -277,7 +281,8 @@ def check_too_large(program, folder):
 
 
 def check_too_many(program, folder):
-	"""Labels so long that no request fits all series: receivers and scrapers get advice."""
+	"""Check that receivers and scrapers get advice if labels are so long that no request fits all
+	series."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot({f"c{i}": ([i + 1] * 100, [1, 2, 3, 10]) for i in range(800)}))
 	receiver = Receiver()
@@ -291,7 +296,7 @@ def check_too_many(program, folder):
 		proto = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 		status, _, data = exporter.get(headers={"Accept": proto})
 		assert status == 507 and b"MaxSeries= should be smaller" in data, (status, data)
-		# The 40 MB are not read, as that takes long.
+		# Do not read the 40 MB, which takes long.
 		connection = Connection(exporter)
 		connection.request("GET", "/metrics")
 		assert connection.getresponse().status == 200
@@ -302,7 +307,7 @@ def check_too_many(program, folder):
 
 
 def check_memory(program, unit, folder):
-	"""With all containers of a snapshot, and the maximum of series, there is memory left for queues."""
+	"""Check that memory for queues remains with all containers of a snapshot and the maximum of series."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot({f"c{i:063}": ([100] * 5 + [1000], [1, 2, 3, 10]) for i in range(8192)}))
 	with open(unit, encoding="ascii") as file:
@@ -317,7 +322,8 @@ def check_memory(program, unit, folder):
 
 
 def check_no_names(program, hang, folder):
-	"""Name servers that do not answer do not delay the end: all receivers have their last attempt at once."""
+	"""Check that name servers that do not answer do not delay the exit: all receivers have their last
+	attempt at the same time."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	for seconds in (2, 300):
@@ -332,6 +338,5 @@ def check_no_names(program, hang, folder):
 				wait(lambda a=asked: os.path.exists(a) and os.path.getsize(a) >= 2, "a try of each receiver")
 		finally:
 			code = exporter.stop()
-		# It waits neither for name servers nor for TimeoutSec=: otherwise it would be
-		# killed.
+		# The exporter waits neither for name servers nor for TimeoutSec=; otherwise it would be killed.
 		assert code == 0, (code, exporter.said())

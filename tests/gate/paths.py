@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The lanes that a change concerns, beside the quick ones: the first rule that matches a path decides."""
+"""Map the paths of a change to the lanes that test it, in addition to the quick ones. The first rule that
+matches a path decides."""
 
 import re
 import subprocess
@@ -50,7 +51,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"scripts/|(.*/)?meson(_options)?\.(build|txt)$", ("plain", "targets", "fresh-12")),
     (r"tests/cli/", ("plain", "sanitized")),
     (r"tests/", ("plain",)),
-    # The quick lanes cover these.
+    # The quick lanes cover these paths.
     (r"Documentation/|LICENSES/|\.ci/|\.[a-z-]+$|[A-Z]+\.md$", ()),
 ))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Counts the results of all lanes. A lane is a build's own tests, or the lines of a script."""
+"""Count the results of all lanes. A lane is the tests of a build, or the lines of a script."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from lane.mesontests import TIME_FACTOR, log_of, planned, results
 
 ROOT = Path(__file__).resolve().parents[2]
-# For a lane that runs beside guests: a thirtieth of the CPU time while both compute.
+# A lane that runs beside guests gets a thirtieth of the CPU time while both compute.
 NICE = ("nice", "-n", "15")
 # AGAIN: QEMU failed, and the lane repeats the boot.
 RESULT = re.compile(r"(PASS|FAIL|SKIP|AGAIN) ([^:\s]+):?\s*(.*)")
@@ -18,7 +18,7 @@ LISTED = {"SKIP": "Skipped:", "AGAIN": "Boots repeated because QEMU failed:"}
 
 
 class Report:
-    """Counts results from any thread, and prints them as they come."""
+    """Count results from any thread, and print them in order of arrival."""
 
     def __init__(self):
         self.count = {"PASS": 0, "FAIL": 0, "SKIP": 0, "AGAIN": 0}
@@ -54,7 +54,7 @@ class Report:
 
 
 class LaneRun:
-    """A running lane: its name, whether it has guests, and its report."""
+    """Describe a running lane: its name, whether it has guests, and its report."""
 
     def __init__(self, report, name, build, guest=False):
         self.report = report
@@ -66,7 +66,7 @@ class LaneRun:
         self.report.add(self.name, result, name, why)
 
     def command(self, argv, env=None):
-        """Run a command to its end. Return its exit status and its output."""
+        """Run a command until it exits. Return its exit status and its output."""
         done = subprocess.run([str(a) for a in argv], cwd=ROOT, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False, env=dict(os.environ, **(env or {})))
@@ -91,7 +91,7 @@ class LaneRun:
             self.add("FAIL", "lane", f"exit status {process.returncode}")
 
     def configure(self, folder, *options, env=None):
-        """Set up a build directory with all parts of the project. Return false if that failed."""
+        """Set up a build directory with all components of the project. Return false if that failed."""
         again = ["--reconfigure"] if (folder / "build.ninja").exists() else []
         status, text = self.command(["meson", "setup", folder, "-Dtests=enabled", "-Dbpf=enabled",
                                      "-Dexporter=enabled", "-Dwerror=true", *options, *again], env)

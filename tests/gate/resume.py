@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lanes that have passed on this tree are not repeated, as "make check-all" takes hours."""
+"""Skip lanes that have passed on this tree, because "make check-all" takes hours."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import tempfile
 
 
 def tree_of(root):
-    """Return git's name of all that the work tree at ROOT contains, except for ignored files."""
+    """Return the id that git computes for all files of the work tree at ROOT, except for ignored files."""
     with tempfile.TemporaryDirectory() as scratch:
         env = dict(os.environ, GIT_INDEX_FILE=os.path.join(scratch, "index"))
 
@@ -20,7 +20,7 @@ def tree_of(root):
 
 
 class Passed:
-    """Results of lanes for a tree, in one file each in FOLDER."""
+    """Store the results of lanes for a tree, in one file for each lane in FOLDER."""
 
     def __init__(self, folder, tree):
         self.folder = folder

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-Runs lanes a few at a time, of which one may have guests.
+Run lanes in parallel, of which at most one may have guests.
 
-A guest has as many CPUs as most machines that run this. CPUs of guests wait for each other in
-loops, so two guests at once take longer than one after the other. Other lanes run niced beside a
-guest. Niceness has no effect on Meson's tests: each is a session of its own, and the kernel gives
-all sessions equal weight (sched(7), autogroup). So guests start when the lanes with Meson's tests
-have ended.
+A guest has as many CPUs as most machines that run the gate. CPUs of guests wait for each other in loops, so two
+guests at the same time take longer than one after the other. Other lanes run with nice(1) beside a guest.
+Niceness has no effect on Meson's tests: each is a separate session, and the kernel gives all sessions equal
+weight (sched(7), autogroup). So guests start when the lanes with Meson's tests have ended.
 
-Three lanes run at a time. Each waits now and then: for a mirror, for one thread that unpacks, for a
-guest that boots. With two lanes both may wait, and a CPU is idle.
+Three lanes run at a time. Each waits sometimes: for a mirror, for one thread that unpacks, or for a guest that
+boots. With two lanes both may wait, and a CPU is idle.
 """
 
 import threading
@@ -17,7 +16,7 @@ import time
 
 
 class Schedule:
-    """Lanes by name, in the order in which they start. RUN_LANE runs one by its name."""
+    """Run lanes, given by name in their order. RUN_LANE runs one lane by its name."""
 
     def __init__(self, lanes, names, report, run_lane):
         self.lanes = lanes
@@ -29,7 +28,8 @@ class Schedule:
         self.change = threading.Condition()
 
     def needs_unfinished(self, name):
-        """Return whether a lane that NAME needs has not ended. Lanes between the two need not be in this run."""
+        """Return true if a lane that NAME needs has not ended, also through lanes that are not part of this
+        run."""
         return any(need in self.unfinished or self.needs_unfinished(need) for need in self.lanes[name].needs)
 
     def may_start(self, name):

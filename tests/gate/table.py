@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-Every lane of tests, in the order in which they start.
+List every lane of tests, in the order in which they start.
 
-QUICK lanes are "make check": they cover each part once and share a limit, 15 minutes on two CPUs
-with nothing cached. A lane that would exceed it belongs to "make check-all". Lanes with guests
-need what has Meson's tests (schedule.py says why).
+QUICK lanes are "make check": together they cover each component once, and share a limit of 15 minutes on two
+CPUs with empty caches. A lane that would exceed the limit belongs to "make check-all". Lanes with guests need
+the lanes with Meson's tests (schedule.py gives the reason).
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ SANITIZED = {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 
 @dataclass(frozen=True)
 class Lane:
-    """RUN is called with a LaneRun. GUEST: the lane boots guests. NEEDS: lanes that must end before."""
+    """Describe a lane. RUN is called with a LaneRun. GUEST: the lane boots guests. NEEDS: lanes that must end
+    before it starts."""
     what: str
     run: Callable
     needs: tuple = ()
@@ -55,14 +56,14 @@ def plain(lane):
 
 
 def script(*argv, **env):
-    """A lane that is a script. "BUILD" in its arguments stands for the build directory."""
+    """Return a lane that runs a script. "BUILD" in its arguments is replaced by the build directory."""
     def run(lane):
         lane.script(*(lane.build if word == "BUILD" else word for word in argv), env=env)
     return run
 
 
 def guests(kernel, *jobs):
-    """Named jobs of tests/lanes/vm/check on one kernel."""
+    """Return a lane that runs these jobs of tests/lanes/vm/check on one kernel."""
     def run(lane):
         lane.script("tests/lanes/vm/check", "--build", lane.build, *(word for job in jobs for word in ("--only", job)), kernel)
     return run

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A bus with speprofd's policy, a daemon with an emulated SPU, and clients of several users."""
+"""Provide a bus with speprofd's policy, a daemon with an emulated SPU, and clients of several users."""
 import json
 import os
 import shutil
@@ -11,10 +11,10 @@ import time
 
 NAME, PATH = "org.speprof1", "/org/speprof1"
 MANAGER, SESSION, CPU = f"{NAME}.Manager", f"{NAME}.Session", f"{NAME}.CPU"
-# UIDs that no other user or parallel run has: one in the group, and one that is not.
+# UIDs of two users that no other user or parallel run has: the reader is in the group, and the other is not.
 READER = 100000 + 2 * os.getpid()
 OTHER = READER + 1
-# More users, which the bus must know.
+# UIDs of more users, which /etc/passwd must contain for the bus.
 CROWD = [OTHER + 2 * i for i in range(1, 6)]
 GROUP = 64000
 
@@ -48,7 +48,7 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration
 
 
 POLKITD = "/usr/lib/polkit-1/polkitd"
-# Rules of polkitd's own bus policy; they need its user, which exists only if polkitd is installed.
+# These are rules of polkitd's own bus policy. They need its user, which exists only if polkitd is installed.
 POLKITD_POLICY = """  <policy user="polkitd">
     <allow own="org.freedesktop.PolicyKit1"/>
     <allow send_type="method_call"/>
@@ -70,7 +70,7 @@ def skip(why):
 
 
 def need_users():
-	"""Require root, and a group "speprof" in this process's own mounts."""
+	"""Require root, and a group "speprof" in the mount namespace of this process."""
 	if os.getuid():
 		skip("root alone can be several users")
 	for program in ("dbus-daemon", "busctl", "gdbus", "setpriv", "unshare"):
@@ -93,7 +93,7 @@ def wait(done, what):
 
 
 class Watch:
-	"""A command that prints until it is ended, with its output and errors."""
+	"""Run a command that prints until it is ended, and collect its output and errors."""
 
 	def __init__(self, *command):
 		self.file = tempfile.TemporaryFile()
@@ -109,7 +109,7 @@ class Watch:
 
 
 class Refused(Exception):
-	"""An error of the bus, with its text."""
+	"""Report an error reply of the bus, with its text."""
 
 
 class Service:
@@ -163,7 +163,8 @@ class Service:
 		wait(lambda: not self.busctl("status", "org.freedesktop.PolicyKit1").returncode, "polkit")
 
 	def start_polkitd(self, actions):
-		"""Start the real polkitd with @actions alone and a rule for one user. Return whether it is installed."""
+		"""Start the real polkitd with only @actions, and with a rule for one user. Return true if it is
+		installed."""
 		if not os.path.exists(POLKITD):
 			return False
 		self.stop_polkit()
@@ -186,7 +187,7 @@ class Service:
 
 	@staticmethod
 	def as_user(uid):
-		"""Return the words before a command that runs as @uid. The reader is in the group."""
+		"""Return the prefix of a command that runs as @uid. The reader is in the group."""
 		if not uid:
 			return []
 		groups = f"--groups={GROUP}" if uid == READER else "--clear-groups"
@@ -217,7 +218,7 @@ class Service:
 		raise AssertionError(f"{args} {more} was not refused")
 
 	def denied(self, path, method, *args, uid):
-		"""Use gdbus, which prints more than "access denied"."""
+		"""Return the error of a call by gdbus, which prints more than "access denied"."""
 		got = subprocess.run([*self.as_user(uid), "gdbus", "call", "--address", self.address,
 				      "--dest", NAME, "--object-path", path, "--timeout", "60",
 				      "--method", method, *args], text=True, stdout=subprocess.PIPE,

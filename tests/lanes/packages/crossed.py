@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What an amd64 machine builds for arm64: packages, modules, the SPUs of tests/lanes/vm/trap, programs."""
+"""Build for arm64 on an amd64 machine: packages, modules, the SPUs of tests/lanes/vm/trap, and programs."""
 
 import re
 import shutil
@@ -10,12 +10,12 @@ from pathlib import Path
 from parts import ROOT, copy_root, root_of
 from lane.cache import run_tool
 
-# The packages that dpkg assumes.
+# dpkg assumes these packages.
 TOOLCHAIN = ("build-essential", "crossbuild-essential-arm64")
 
 
 def build_depends():
-    """From debian/control: libraries for arm64, programs for this machine."""
+    """Return the build dependencies of debian/control: libraries for arm64, programs for this machine."""
     text = re.search(r"^Build-Depends:\n((?: .*\n)+)", (ROOT / "debian/control").read_text(), re.M)[1]
     for name in re.findall(r"^ ([a-z0-9.+-]+)", text, re.M):
         if name in ("debhelper-compat", "dh-sequence-installsysusers"):
@@ -29,7 +29,7 @@ def build_depends():
 
 
 def stage_source(own):
-    """Copy the files that git lists into a root. Return the time stamp of its packages."""
+    """Copy the files that git lists into a root. Return the timestamp of its packages."""
     (own / "speprof").mkdir()
     run_tool(["sh", "-c", 'git -C "$1" ls-files -z | tar -C "$1" --null -T - -cf - | tar -C "$2" -xf -',
               "sh", ROOT, own / "speprof"], "source")
@@ -37,7 +37,8 @@ def stage_source(own):
 
 
 def build(out, versions):
-    """Build both into OUT/VERSION, in one copy of the root, which is removed. Return what went wrong."""
+    """Build both versions into OUT/VERSION, in one copy of the root, which is then removed. Return the
+    errors."""
     root = root_of(sorted({*TOOLCHAIN, *build_depends()}), "amd64,arm64")
     with tempfile.TemporaryDirectory(dir=out) as scratch:
         own = Path(scratch) / "root"
@@ -72,7 +73,7 @@ def spus(built, series):
 
 
 def demo(built, static=False):
-    """Return the two programs for a guest, STATIC if a container has no libraries."""
+    """Return the two programs for a guest. With STATIC they run in a container without libraries."""
     programs = {Path(f"{built}-arm64/demo/{name}{'-static' * static}"): f"/ci/demo/{name}"
                 for name in ("chase", "stream")}
     run_tool([ROOT / "tests/lanes/arm64/cross-build", "--build-only", built, *(f"demo/{path.name}" for path in programs)],

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Kubernetes manifest has what tests/lanes/vm/job-image gives to the image, and no other permission."""
+"""Check that the Kubernetes manifest has the permissions that tests/lanes/vm/job-image gives to the image, and
+no other."""
 
 from parts import ROOT
 
 MANIFEST = ROOT / "packaging/kubernetes/base/speprof.yaml"
 JOB = ROOT / "tests/lanes/vm/job-image"
-# The field, its value, and the equal option of podman; none if the job reads the field there.
+# The field, its value, and the equal option of podman. The option is empty if the job reads the field from the
+# manifest.
 POD = (
     ("hostPID", True, "--pid=host"),
     ("hostNetwork", None, "--network=none"),
@@ -39,7 +41,8 @@ CONTAINER = (
 
 
 def field(of, path):
-    """Follow names separated by dots. Lists are searched for a "name"."""
+    """Return the value at a path of names separated by dots. In a list, a name selects the item with this
+    "name"."""
     for name in path.split("."):
         if isinstance(of, list):
             of = next((each for each in of if each.get("name") == name), None)
@@ -49,7 +52,7 @@ def field(of, path):
 
 
 def complaints(text, job):
-    # Imported late: a machine that runs only other checks may not have it.
+    # Import yaml here: a machine that runs only other checks may not have it.
     import yaml  # pylint: disable=import-outside-toplevel
     pods = [each["spec"]["template"]["spec"] for each in yaml.safe_load_all(text) if each["kind"] == "DaemonSet"]
     if len(pods) != 1 or len(pods[0]["containers"]) != 1:
@@ -58,7 +61,8 @@ def complaints(text, job):
     said = []
     for of, table in ((pod, POD), (container, CONTAINER)):
         for path, wanted, option in table:
-            # Values that Kubernetes defaults are expected as None. In Python true equals 1.
+            # A value that Kubernetes sets by default is expected as None. Compare the text, because in Python
+            # true equals 1.
             if repr(field(of, path)) != repr(wanted):
                 said.append(f"{path} is {field(of, path)}, should be {wanted}")
             if option not in job:

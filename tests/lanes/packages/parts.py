@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shared by the lanes of packages: verdicts, metadata of packages, and a root to install them in."""
+"""Provide what the lanes of packages share: verdicts, metadata of packages, and a root to install them in."""
 
 import re
 import shutil
@@ -13,8 +13,7 @@ sys.path.insert(0, str(ROOT / "tests" / "lanes" / "vm"))
 from lane import LaneError, apt  # noqa: E402
 from lane.cache import cached, content_key, run_tool  # noqa: E402
 
-# The packages that a machine with our packages has before: systemd, dkms with its signing tool, and a
-# compiler.
+# A machine has these packages before the installation: systemd, dkms with its signing tool, and a compiler.
 MACHINE = ("systemd", "dbus", "kmod", "dkms", "openssl", "gcc", "libc6-dev", "make", "pkg-config")
 BUILD_DEB = ROOT / "scripts/build-deb"
 SERIES = ("6.1", "6.12")
@@ -22,7 +21,7 @@ DEFAULT = "6.12"
 
 
 def verdict(name, complaint=""):
-    """Print the verdict. Return true without a complaint."""
+    """Print the verdict. Return true if there is no complaint."""
     print(f"{'FAIL' if complaint else 'PASS'} {name}{': ' + complaint if complaint else ''}",
           flush=True)
     return not complaint
@@ -50,7 +49,7 @@ def lintian(out):
 
 
 def depends(debs):
-    """Return the names of the packages that these need, without themselves."""
+    """Return the names of the packages that these packages need, without themselves."""
     names = set()
     for package in debs:
         text = run_tool(["dpkg-deb", "-f", package, "Depends"], "dependencies")
@@ -59,7 +58,7 @@ def depends(debs):
 
 
 def libraries(names):
-    """Return the packages that ours need and that a root of the VM lane does not have."""
+    """Return the packages that speprof's packages need and that a root of the VM lane does not have."""
     return [f"--package={name}" for name in names if name.startswith("lib")]
 
 
@@ -72,12 +71,12 @@ def headers(series, flavour, suite=apt.SUITE):
     return names[-1], names[-1].removeprefix("linux-headers-")
 
 
-# Headers depend on their kernel. Under emulation depmod would take 24 minutes for its modules.
+# Headers depend on their kernel. Omit its modules, for which depmod would take 24 minutes under emulation.
 NO_MODULES = "--dpkgopt=path-exclude=/lib/modules/*/kernel/*"
 
 
 def root_of(packages, architectures="amd64", options=(), suite=apt.SUITE):
-    """Return a Debian SUITE with PACKAGES, from the cache. OPTIONS are mmdebstrap's."""
+    """Return the root of a Debian SUITE with PACKAGES, from the cache. OPTIONS are options of mmdebstrap."""
     key = content_key(suite, " ".join((*packages, *options)), Path(apt.__file__))
     return cached(f"packages-{architectures.replace(',', '-')}", key, lambda into: apt.debootstrap(
         "root for packages", packages, into, f"--architectures={architectures}", "--variant=minbase",
@@ -97,8 +96,8 @@ def copy_root(root, debs, versions, own):
 
 def run_in(root, debs, versions, releases, by=()):
     """
-    Run in-root in a copy of ROOT, which is removed except for DKMS's modules in DEBS. BY is a
-    program that runs others.
+    Run in-root in a copy of ROOT. The copy is removed, except for DKMS's modules, which are saved in DEBS. BY
+    is the command that runs programs of the root.
     """
     with tempfile.TemporaryDirectory(dir=debs) as scratch:
         own = Path(scratch) / "root"
@@ -107,7 +106,7 @@ def run_in(root, debs, versions, releases, by=()):
         inside = ["unshare", "--mount", "--pid", "--fork", f"--root={own}", "--mount-proc",
                   "/debs/in-root", *versions, *releases]
         if by:
-            # Mapped users cannot create devices: the root has none.
+            # Mapped users cannot create devices, so the root has none. Bind-mount /dev.
             inside = [*by, "sh", "-c", 'mount --rbind /dev "$0/dev" && exec "$@"', own, *inside]
         done = subprocess.run(inside, stdin=subprocess.DEVNULL, check=False)
         shutil.rmtree(debs / "modules", ignore_errors=True)

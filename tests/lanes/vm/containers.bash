@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# For jobs with containers of known programs: sourced from /ci/containers.bash, beside daemon.bash.
-# A job adds names, kinds, programs, functions and cgroups, one entry for each container.
+# Provide functions for jobs with containers that run known programs. Jobs source /ci/containers.bash and
+# daemon.bash. A job appends to names, kinds, programs, functions and cgroups, one entry for each container.
 names=() kinds=() programs=() functions=() cgroups=()
 
-# Percentage points by which a container's share of the samples may differ from its share of CPU time. A busy host
-# stops the guest's CPUs: the guest counts that as CPU time of the task that ran, but has no samples of it.
+# Percentage points by which a container's share of the samples may differ from its share of CPU time. A busy
+# host stops the guest's CPUs: the guest counts that as CPU time of the task that ran, but has no samples of it.
 SHARE_BOUND=15
-# The least part of a container's samples in its program.
+# Minimum percentage of a container's samples in its program.
 PROGRAM_LEAST=80
-# Records of all containers together that are enough to compare shares.
+# Minimum number of records of all containers together for a comparison of shares.
 RECORDS_LEAST=2000
 
 # step WHAT: print the start of a step
@@ -32,7 +32,7 @@ usage() {
 	awk '$1 == "usage_usec" { print $2 }' "$1/cpu.stat"
 }
 
-# Freeze the containers or not. While they are frozen, readers of the profile and the symbol helper
+# freeze 0|1: freeze or thaw the containers. While they are frozen, readers of the profile and the symbol helper
 # have CPUs.
 freeze() {
 	local one
@@ -50,7 +50,7 @@ kind() {
 	jq -r --arg name "$1" '.data[1][] | select(.name.data == $name) | .runtime.data' /run/containers.json
 }
 
-# at_work CGROUP PROGRAM: it has its second thread, which it starts when its memory is prepared
+# at_work CGROUP PROGRAM: return true if it has its second thread, which it starts when its memory is prepared
 at_work() {
 	local pid
 	while read -r pid; do
@@ -60,7 +60,7 @@ at_work() {
 	return 1
 }
 
-# known: the daemon knows all of them
+# known: return true if the daemon lists all containers
 known() {
 	local name
 	manager GetContainers suu samples 0 1000 >/run/containers.json
@@ -69,7 +69,8 @@ known() {
 	done
 }
 
-# settled: all are at work, frozen, and known by name. compare() reports one that never is.
+# settled: wait until all are at work and listed by name, and freeze them. compare() reports one that is not
+# listed.
 settled() {
 	local i left=3000
 	for i in "${!cgroups[@]}"; do
@@ -86,11 +87,12 @@ settled() {
 	done
 }
 
-# compare SECONDS: compare the shares of all in samples and CPU time after at least SECONDS, and check
-# what leads each
+# compare SECONDS: compare the shares of all in samples and CPU time after at least SECONDS. Check the program
+# and function with the most samples in each.
 compare() {
 	local i got=() true=() before=() sum_got=0 sum_true=0 share truth own leads
-	# Freeze all for reading: it takes long while they run, and each would get another period.
+	# Freeze all before reading: it takes long while they run, and the periods of the containers would
+	# differ.
 	freeze 1
 	manager Reset >/dev/null
 	for i in "${!cgroups[@]}"; do before[i]=$(usage "${cgroups[i]}"); done
@@ -99,7 +101,7 @@ compare() {
 	until_records "$RECORDS_LEAST"
 	freeze 1
 	for i in "${!cgroups[@]}"; do true[i]=$(($(usage "${cgroups[i]}") - before[i])); done
-	# The last windows are still being counted.
+	# The daemon is still counting the last windows.
 	sleep 2
 	view process /run/all
 	view function /run/named

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# For jobs that run the daemon with its unit: sourced from /ci/daemon.bash.
+# Provide functions for jobs that run the daemon with its unit. Jobs source /ci/daemon.bash.
 
 fail() {
 	echo "FAIL: $*"
 	exit 1
 }
 
-# The address of its bus, if that is not the machine's.
+# Address of the daemon's bus, if that is not the machine's.
 bus_address=
 
 manager() {
@@ -18,7 +18,7 @@ property() {
 	busctl ${bus_address:+--address="$bus_address"} get-property org.speprof1 /org/speprof1 org.speprof1.Manager "$1" | cut -d'"' -f2
 }
 
-# Announce files that were handed in after systemd and the bus started.
+# Make systemd and the bus read files that were handed in after their start.
 daemon_prepare() {
 	if compgen -G '/ci/modules/*.ko' >/dev/null; then
 		install -D -t "/lib/modules/$(uname -r)/extra" /ci/modules/*.ko
@@ -31,16 +31,16 @@ daemon_prepare() {
 	udevadm control --reload
 }
 
-# daemon SETTING...: start it with these settings only; a guest's time is no measure of the cost of
-# sampling
+# daemon SETTING...: start the daemon with only these settings. Overhead=no, because the time of a guest does
+# not measure the cost of sampling.
 daemon() {
 	printf '%s\n' "[Sampling]" Overhead=no "$@" >/etc/speprof/speprofd.conf
 	systemctl restart speprofd.service ||
 		fail "speprofd.service does not start with $*: $(journalctl -q -u speprofd -n 3 -o cat)"
 }
 
-# drop_in LINE...: add lines to the unit's [Service] section. The clock of a guest goes on while its
-# host runs something else, so that the watchdog's usual minute ends early there.
+# drop_in LINE...: add lines to the unit's [Service] section. The clock of a guest advances while its host runs
+# other programs, so the usual watchdog of a minute could expire there.
 # shellcheck disable=SC2120 # the jobs pass lines
 drop_in() {
 	mkdir -p /run/systemd/system/speprofd.service.d
@@ -48,11 +48,11 @@ drop_in() {
 	systemctl daemon-reload
 }
 
-# view GROUP FILE: write a view of the bus, and FILE.rows: samples, container, process, function,
-# binary
+# view GROUP FILE: write a view of the daemon to FILE, and its rows to FILE.rows: samples, container, process,
+# function, binary
 view() {
-	# A helper process resolves names of functions, and only for views of functions. One row
-	# suffices to request all of them, and a guest prints a thousand in seconds.
+	# A helper process resolves names of functions, and only for views of functions. One row suffices to
+	# request all of them, and a guest prints a thousand in seconds.
 	if [[ $1 == function ]]; then
 		for _ in {1..3000}; do
 			manager GetView ssu function samples 1 >"$2"
@@ -77,7 +77,7 @@ until_samples() {
 	fail "fewer than $least samples of ${*:3}: $(head -n 5 "$2.rows")"
 }
 
-# until_records LEAST: wait for records, as a busy host gives the guest little CPU time
+# until_records LEAST: wait for records, because a busy host gives the guest little CPU time
 until_records() {
 	local records=0
 	until ((records >= $1)); do
@@ -106,7 +106,7 @@ figure() {
 	jq -r --arg name "$2" '.data[0][$name].data' "$1"
 }
 
-# ledger FILE PERMILLE: bytes add up, nothing is lost, and at most that many samples are
+# ledger FILE PERMILLE: check that bytes add up, that nothing is lost, and that at most that share of samples is
 # unattributed
 ledger() {
 	jq -c '.data[0] | map_values(.data)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# For jobs that compare the module's counters with the daemon's: sourced from /ci/ledgers.bash,
-# beside
-# /ci/ledger. The job has manager and fail.
+# Compare the module's counters with the daemon's. Jobs source /ci/ledgers.bash, and also need /ci/ledger. They
+# define manager and fail.
 
-# The counters of sessions that the daemon has closed, one after the other.
+# This file has the counters of sessions that the daemon has closed, one line for each.
 : >/run/module.ended
 
 pid() {
@@ -18,7 +17,7 @@ side() {
 	awk -v key="$key" '$1 == key { sum += $2 } END { printf "%.0f\n", sum }' "$@"
 }
 
-# The daemon's counters are read while sampling is stopped: all windows are drained then.
+# Read the daemon's counters while sampling is stopped, when all windows are drained.
 ledgers() {
 	manager Stop >/dev/null
 	/ci/ledger "$(pid)" >/run/module
@@ -27,26 +26,27 @@ ledgers() {
 	manager Start >/dev/null
 }
 
-# lacks WHAT KEY MODULE DAEMON LEAST MOST: print both; the daemon may lack between LEAST and MOST
+# lacks WHAT KEY MODULE DAEMON LEAST MOST: print both counters, and check that MODULE exceeds DAEMON by LEAST to
+# MOST
 lacks() {
 	local difference=$(($3 - $4))
 	printf '%-12s %-18s module %15s  daemon %15s\n' "$1" "$2" "$3" "$4"
 	((difference >= $5 && difference <= $6)) || fail "$1: $2: $difference are in one ledger alone"
 }
 
-# compare WHAT SLACK: up to SLACK ms of enabled time may be in windows without records
+# compare WHAT SLACK: compare the counters. Up to SLACK ms of enabled time may be in windows without records
 compare() {
 	local what=$1 slack=$(($2 * 1000000)) key away
 	ledgers
 	lacks "$what" bytes "$(side bytes /run/module /run/module.ended)" "$(side bytes /run/daemon)" 0 0
 	lacks "$what" records "$(side records /run/module /run/module.ended)" "$(side written /run/daemon)" 0 0
-	# While the module was unloaded only the daemon could count.
+	# While the module was unloaded only the daemon could count this time.
 	away=$(side blind_restart_ns /run/daemon)
 	for key in blind_ns enabled_ns; do
 		lacks "$what" $key $(($(side $key /run/module /run/module.ended) + away)) \
 			"$(side $key /run/daemon)" 0 $slack
 	done
-	# By cause: rounding is less than a nanosecond for each window.
+	# Compare the blind time of each cause. Rounding is less than a nanosecond for each window.
 	for key in blind_full_ns blind_fault_ns blind_throttle_ns blind_handling_ns; do
 		lacks "$what" $key "$(side $key /run/module /run/module.ended)" "$(side $key /run/daemon)" -100000 $slack
 	done
