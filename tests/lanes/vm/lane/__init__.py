@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The VM lane: stock Debian kernels under QEMU, with systemd as PID 1."""
+"""Boot stock Debian kernels under QEMU, with systemd as PID 1, and run jobs in them."""
 
 
 class LaneError(Exception):
-    """The lane cannot work here. The text is one sentence for the user."""
+    """Report that the lane cannot run on this machine. The text is one sentence for the user."""

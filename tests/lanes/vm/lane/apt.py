@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-Debian packages from the mirrors of the machine's own apt configuration; nothing is installed.
+Find and unpack Debian packages from the mirrors of the machine's own apt configuration. Nothing is installed.
 
 The package lists are shared with scripts/kernel-headers, so that modules are built against the
 headers of the kernel that a guest boots. They are those of Debian 12 on every machine, unless the
@@ -20,10 +20,10 @@ from . import LaneError
 from .cache import cache_root, run_tool
 
 ROOT = Path(__file__).resolve().parents[4]
-# The Debian release of the package lists.
+# Debian release of the package lists.
 SUITE = "bookworm"
 LISTS_SECONDS = 12 * 3600
-# A script that runs a command whose programs are built for arm64 on another machine.
+# This script runs a command whose programs are built for arm64 on another machine.
 EMULATED = Path(__file__).resolve().parents[1] / "emulated"
 
 
@@ -38,7 +38,7 @@ def host_release():
 
 
 def lists_of(suite):
-    """Return the directory with the package lists of SUITE, as scripts/kernel-headers names it."""
+    """Return the directory with the package lists of SUITE, which scripts/kernel-headers also uses."""
     return lists_root() / ("apt" if suite == SUITE else f"apt-{suite}")
 
 
@@ -123,7 +123,7 @@ def unpack(package, version, into, scratch, suite=SUITE):
 
 
 def is_emulated(architecture):
-    """Return whether programs of ARCHITECTURE (Debian's name) run here by emulation."""
+    """Return true if this machine runs programs of ARCHITECTURE (Debian's name) by emulation."""
     return architecture == "arm64" and os.uname().machine != "aarch64"
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boots a kernel with only busybox: the guest loads modules and powers off; the console is the result."""
+"""Boot a kernel with only busybox. The guest loads modules and powers off. The result is the output on the
+console."""
 
 import shutil
 import subprocess
@@ -10,12 +11,13 @@ from . import LaneError, guest
 from .kernel import write_initrd
 
 INIT = Path(__file__).resolve().parents[2] / "kunit" / "init"
-# The last line that the guest writes before it unloads the modules and powers off.
+# The guest writes this line before it unloads the modules and powers off.
 DONE = "kunit-lane: done"
 
 
 def write_modules(loads, path):
-    """Make the second part of an initramfs: our init, and MODULE.ko with its arguments, one a line."""
+    """Write the second archive of an initramfs: the init script, and each MODULE.ko with its arguments in one
+    line."""
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         root = Path(scratch) / "root"
         (root / "kunit").mkdir(parents=True)
@@ -39,7 +41,7 @@ def argv_of(kernel, initrd):
             "-smp", "2", "-m", "1024", "-machine", "q35", "-nodefaults", "-no-user-config",
             "-display", "none", "-no-reboot", "-serial", "stdio",
             "-kernel", str(kernel.image), "-initrd", str(initrd),
-            # A busy host delays timer interrupts: this is no reason to panic.
+            # A busy host delays timer interrupts, which must not cause a panic.
             "-append", f"{guest.PATIENCE} {guest.amd64_clock(accel)} console=ttyS0 {common}"]
 
 

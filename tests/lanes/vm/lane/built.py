@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Builds kernels from Debian's source with checkers that Debian's own kernels lack."""
+"""Build kernels from Debian's source with checkers that Debian's own kernels lack."""
 
 import inspect
 import os
@@ -24,7 +24,8 @@ NOT_FOR_MODULES = ("Documentation", "LICENSES", "block", "certs", "crypto", "dri
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a variant is built. CONFIGS may set options that a version lacks; REQUIRED options must exist."""
+    """Describe how a variant is built. CONFIGS may set options that a version lacks; REQUIRED options must
+    exist."""
     arch: str
     image: str
     configs: tuple
@@ -81,7 +82,7 @@ class Variant:
 
     @property
     def key(self):
-        # The key has the functions that build a variant, and not the whole file, so that a new variant
+        # The key contains the functions that build a variant, and not the whole file, so that a new variant
         # does not rebuild the others.
         steps = [inspect.getsource(step) for step in (make, edit, strip_tree, build_variant)]
         return content_key(self.version, self.recipe, *steps, GUEST / "init", *self.fragments)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A cache of directories. The name of each has a hash of its inputs."""
+"""Store directories in a cache. The name of each contains a hash of its inputs."""
 
 import fcntl
 import hashlib
@@ -62,11 +62,11 @@ def prune(root, keep):
 
 def cached(name, key, build):
     """
-    The directory NAME-KEY of the cache, made by build(dir) when it is missing.
+    Return the directory NAME-KEY of the cache. build(dir) makes it if it is missing.
 
-    It appears under its name only when complete (rename), and only one process builds it
-    (flock, which the kernel drops with its owner), so an interrupted or a concurrent run
-    never sees half an entry. What an interrupted build left is removed by the next one.
+    The directory gets its name only when it is complete (rename). Only one process builds it (flock, which the
+    kernel releases when the process ends). So an interrupted or a concurrent run never uses an incomplete
+    entry. The next build removes the files of an interrupted one.
     """
     root = cache_root()
     root.mkdir(parents=True, exist_ok=True)

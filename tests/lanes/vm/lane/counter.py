@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-The frequency of this machine's time-stamp counter, which amd64 guests under TCG read as their own.
+Measure the frequency of this machine's time-stamp counter, which amd64 guests under TCG read as their own.
 
 A guest measures the counter against QEMU's timers while it boots. On a busy machine QEMU delivers
 them late: guests measured 111 MHz instead of 2600, and their clock ran 23 times too fast.
@@ -18,7 +18,8 @@ NANOSECONDS_APART = 200_000_000
 
 
 def counter_and_time(read, tries=100):
-    """Read both at one moment: the attempt of TRIES that the scheduler disturbed least."""
+    """Read the counter and the time at one moment: return the attempt of TRIES that the scheduler disturbed
+    least."""
     best = None
     for _ in range(tries):
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Programs for an arm64 guest without libraries: cross-built and static, or Debian's with the
-libraries that they need.
-"""
+"""Build or collect programs for an arm64 guest without libraries: cross-built and static, or from Debian's
+packages with the libraries that they need."""
 
 import re
 import shutil
@@ -13,12 +12,12 @@ from .sysroot import sysroot
 
 ROOT = Path(__file__).resolve().parents[4]
 COMPILER = "aarch64-linux-gnu-gcc"
-# Sources and headers below the root, and libraries.
+# Each program has its source and header directories below the root, and its libraries.
 PROGRAMS = {"ktest": (("tests/lanes/vm/ktest", "kmod/core/codec", "kmod/core/policy", "kmod/core/model"),
                       ("uapi", "kmod/core"), ("-luring",))}
 
 
-# Debian's package, and the program in it.
+# Each entry has Debian's package, and the path of the program in it.
 PACKAGED = {"perf": ("linux-perf", "usr/bin/perf"), "dbus": ("dbus-daemon", "usr/bin/dbus-daemon")}
 # Files of the build (tests/lanes/arm64/cross-build) that a guest runs, with their paths in the
 # guest.
@@ -47,7 +46,7 @@ def stage_libraries(programs, root, stage):
                           if (p / library).exists())
             shutil.copy(source, stage / LIBRARIES / library)
             wanted.append(source)
-    # The link leads to a file of libc6.
+    # The link points to a file of libc6.
     shutil.copy(root / LIBRARIES / "ld-linux-aarch64.so.1", stage / LOADER)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The device tree of an arm64 guest: QEMU's own, with SPUs added."""
+"""Write the device tree of an arm64 guest: QEMU's own, with SPUs added."""
 
 import re
 
@@ -12,9 +12,9 @@ COMPATIBLE = "arm,statistical-profiling-extension-v1"
 PPI = ("1", "5", "4")
 SPI = ("0", "64", "4")
 SPUS = {"none": (), "ppi": (PPI,), "spi": (SPI,), "no-interrupt": (None,),
-        # Two kinds of CPUs, whose PPIs share a number.
+        # This machine has two kinds of CPUs, whose PPIs share a number.
         "partitioned": (PPI, PPI), "acpi": (PPI,)}
-# No driver matches this node. speprof_trap.ko reads it and creates the device, as ACPI would.
+# No driver matches this node. speprof_trap.ko reads it and creates the device, like ACPI would.
 ACPI = "speprof,spe-of-acpi"
 # First phandle of the added nodes. QEMU's own phandles begin at 0x8000.
 PARTITION_HANDLE = 0x9001
@@ -62,7 +62,7 @@ def partition_interrupts(path):
 
 def write_device_tree(qemu, spu, path):
     """
-    Dump the tree of the machine that the arguments QEMU make, add SPUs and write it to PATH.
+    Dump the tree of the machine that the arguments QEMU define, add SPUs and write it to PATH.
 
     The tree lists the machine's CPUs and devices, so each machine needs a tree of its own.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads the console output of a kernel, and gives a verdict for each KUnit suite."""
+"""Parse the console output of a kernel, and give a verdict for each KUnit suite."""
 
 import re
 from dataclasses import dataclass, field
@@ -18,14 +18,14 @@ class Suite:
     name: str
     plan: int = None
     seen: int = 0
-    parameters: int = 0  # of the test that runs
+    parameters: int = 0  # number of parameters of the current test
     passed: list = field(default_factory=list)
     failed: list = field(default_factory=list)
     notes: list = field(default_factory=list)
     result: str = None
 
     def fault(self):
-        """Return why it did not pass; None if it passed."""
+        """Return why the suite did not pass; None if it passed."""
         if self.failed:
             return "; ".join([f"{len(self.failed)} failed: {', '.join(self.failed[:4])}",
                               *self.notes[:4]])
@@ -60,14 +60,14 @@ def parse(console):
 
 
 def note_result(suite, found, skipped):
-    """Enter a result line. Return the present suite, or None after its own result."""
+    """Record a result line. Return the present suite, or None after its own result."""
     depth, word, name = len(found[1]), found[2], found[4]
     if not depth:
         suite.result = word
         return None
     if depth > 4:
         suite.parameters += 1
-    # For a test with parameters each parameter has a result.
+    # In a test with parameters, each parameter has a result.
     counts = depth > 4 or not suite.parameters
     if depth == 4:
         suite.seen += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The results of Meson's tests: each planned test has a result, whatever happened to Meson."""
+"""Collect the results of Meson's tests: each planned test has a result, even if Meson was killed."""
 
 import json
 from collections import Counter
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from . import LaneError
 
-# Meson's limit for each test assumes an idle machine. A busy one is slow, and not broken.
+# Meson's limit for each test assumes an idle machine. On a busy machine a slow test is no failure.
 TIME_FACTOR = "20"
 RESULTS = {"OK": "PASS", "EXPECTEDFAIL": "PASS", "SKIP": "SKIP"}
 
@@ -20,7 +20,7 @@ def planned(folder):
 
 def chosen(folder, suites, left_out):
     """
-    Names of the tests in SUITES, in Meson's order, without those LEFT_OUT.
+    Return the names of the tests in SUITES, in Meson's order, without those LEFT_OUT.
 
     A name in LEFT_OUT that Meson does not list is an error: a test that was renamed would run.
     """
@@ -51,7 +51,7 @@ def logged(folder):
 
 def results(folder, names, status):
     """
-    (PASS, FAIL or SKIP; name; why; what the test wrote) of each of NAMES, after "meson test" ended
+    Return (PASS, FAIL or SKIP; name; reason; output of the test) for each of NAMES, after "meson test" ended
     with STATUS.
     """
     found = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Modules for Linux 7.2 and 7.3, built by Debian 13's compiler in a root directory of its own."""
+"""Build modules for Linux 7.2 and 7.3 with Debian 13's compiler, in a separate root directory."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from .inroot import bare_root, run_in
 
 ROOT = Path(__file__).resolve().parents[4]
 PACKAGES = ("ccache", "gcc-14", "gcc-14-aarch64-linux-gnu", "libc6-dev", "libelf1t64", "make", "pahole")
-# Variables of scripts/build-modules, which the root's own environment must have, too.
+# These variables of scripts/build-modules are passed to the environment of the root.
 PASSED = ("SPEPROF_CASES", "SPEPROF_NO_CONTEXTIDR", "SPEPROF_PLANTED", "SPEPROF_TRAP")
 
 
@@ -31,7 +31,7 @@ def build_in_root(folder, target):
     ccache = cache / "ccache-debian13"
     for each in (ccache, folder):
         each.mkdir(parents=True, exist_ok=True)
-    # The tree, its results and the headers contain absolute paths, so these stay the same inside.
+    # The tree, its results and the headers contain absolute paths, so these paths must be the same in the root.
     binds = [(path, str(path).lstrip("/")) for path in (ROOT, folder, cache / "headers")]
     passed = [f"{name}={os.environ[name]}" for name in PASSED if name in os.environ]
     done = run_in(bare_root("trixie", PACKAGES), [*binds, (ccache, "mnt/ccache")],

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-The code blocks of pages of Documentation/, as scripts that job-tutorial runs.
+Convert the code blocks of pages of Documentation/ into scripts that job-tutorial runs.
 
-A block is the content of a file if the text before it ends with "in `PATH`:" or "as `PATH`:". Of
-the others, an indented block is commands, a fenced block without a language is output of the
-commands before it, and a fenced block with a language is ignored.
+A block is the content of a file if the text before it ends with "in `PATH`:" or "as `PATH`:". Among the other
+blocks, an indented block has commands. A fenced block without a language has the output of the commands before
+it. A fenced block with a language is ignored.
 
-The line "<!-- guest: skip, REASON -->" before a block exempts it: a guest cannot do what the block
-demands.
+The line "<!-- guest: skip, REASON -->" before a block exempts it, because a guest cannot run its commands.
 """
 
 import re
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 
 from . import LaneError
 
-# A fenced block: its language and its lines. Or an indented block, which begins after a blank line.
+# A block is fenced, with a language and lines, or it is indented and begins after a blank line.
 BLOCK = re.compile(r"^ *```(\w*)\n((?:.*\n)*?) *```$|(?<=\n\n)((?: {4}.*\n|\n(?= {4}))+)", re.M)
 MARK = re.compile(r"<!-- guest: skip, (.+) -->")
 FILE = re.compile(r"\b(?:in|as) `([^`]+)`:$")
@@ -25,7 +24,8 @@ END = "END-OF-BLOCK"
 
 @dataclass
 class Block:
-    """kind is commands, output, file or skip. argument is the file's path, or the reason to skip."""
+    """Describe a block. kind is commands, output, file or skip. argument is the file's path, or the reason to
+    skip."""
     line: int
     kind: str
     argument: str
@@ -33,7 +33,7 @@ class Block:
 
 
 def block_of(match, line, before):
-    """Return the block, with the kind "other" if nothing is tested of it. BEFORE is the paragraph before it."""
+    """Return the block, with the kind "other" if it is not tested. BEFORE is the paragraph before it."""
     language, fenced, indented = match.groups()
     mark, path = MARK.fullmatch(before), FILE.search(before)
     text = textwrap.dedent(indented or fenced).rstrip("\n") + "\n"
@@ -45,7 +45,8 @@ def block_of(match, line, before):
 
 
 def check_marks(name, prose, line, follows):
-    """Raise LaneError for a mark in PROSE, which begins in LINE, unless it has a reason and a block FOLLOWS it at once."""
+    """Raise LaneError for a mark in PROSE, which begins in LINE, unless the mark has a reason and a block
+    FOLLOWS directly."""
     lines = prose.rstrip().split("\n")
     for number, text in enumerate(lines, line):
         last = follows and number == line + len(lines) - 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """
-Judges the results of a VM: passed or failed, and why.
+Decide whether a job in a VM passed or failed, and why.
 
 A job runs again only if speprof cannot have caused the failure (EMULATOR): QEMU crashed, executed a
 breakpoint that the kernel had removed, or the kernel failed before a module of speprof was loaded.
@@ -11,11 +11,11 @@ import re
 BAD_LINE = re.compile(r"BUG:|WARNING:|UBSAN:|Oops|possible circular|possible recursive|"
                       r"suspicious RCU|KASAN|KCSAN|kmemleak|leaked|detected stall|\[#\d+\]")
 PANIC = "Kernel panic"
-# Messages of a kernel with these checkers when it boots.
+# A kernel with these checkers prints these messages when it boots.
 HARMLESS = re.compile(r"kmemleak: (Kernel memory leak detector initialized|"
                       r"Automatic memory scanning thread started)")
-# The report of an x86 breakpoint that the kernel did not set, and the bytes in memory around it. The
-# byte in < > follows the breakpoint.
+# A kernel reports an x86 breakpoint that it did not set, and the bytes in memory around it. The byte in < >
+# follows the breakpoint.
 STRAY_INT3 = re.compile(r"\bint3: 0000 \[#1\]")
 CODE = re.compile(r"\bCode: (?:[0-9a-f]{2} )*([0-9a-f]{2}) <[0-9a-f]{2}>")
 
@@ -26,9 +26,9 @@ SKIPPED = 77
 # source taints it until the next boot (O).
 PROCESS = re.compile(r"\bCPU: \d+ (?:UID: \d+ )?PID: \d+ Comm: ")
 UNTAINTED = re.compile(r"\bNot tainted\b")
-# The number of boots of one job while speprof cannot be the cause of its failure (testing.md).
+# Maximum number of boots of one job while speprof cannot be the cause of its failure (testing.md).
 BOOTS = 3
-# The exit statuses of timeout(1) in the guest if it sent SIGTERM, and if it sent SIGKILL
+# timeout(1) in the guest has these exit statuses after it sent SIGTERM, and after it sent SIGKILL.
 GUEST_TIMEOUT = (124, 137)
 
 
@@ -38,7 +38,7 @@ def bad_lines(text):
 
 
 def first_complaint(text):
-    """Return the lines of TEXT from the kernel's first complaint on; [] without one."""
+    """Return the lines of TEXT from the first error report of the kernel on; [] without one."""
     lines = text.splitlines()
     return next((lines[i:] for i, line in enumerate(lines)
                  if (BAD_LINE.search(line) or PANIC in line) and not HARMLESS.search(line)), [])
@@ -63,7 +63,8 @@ def failed_untainted(report):
 
 
 def foreign_failure(text):
-    """Return (sentence, lines that prove it) if speprof cannot have caused the first complaint in TEXT; None else."""
+    """Return (sentence, lines that prove it) if speprof cannot have caused the first error report in TEXT; None
+    else."""
     report = first_complaint(text)
     for find, sentence in ((executed_removed_breakpoint, "QEMU executed a breakpoint that is not in memory"),
                            (failed_untainted, "the kernel failed before a module of speprof was loaded")):
