@@ -67,7 +67,7 @@ def headers(series, flavour, suite=apt.SUITE):
     names = [name.partition(":")[0] for _, name in
              apt.candidates(rf"^linux-headers-{re.escape(series)}\.[0-9][0-9.+a-z]*(-[0-9]+)?-{flavour}$", suite)]
     if not names:
-        raise LaneError(f"apt knows no headers of {series} for {flavour}")
+        raise LaneError(f"the package lists have no headers of {series} for {flavour}")
     return names[-1], names[-1].removeprefix("linux-headers-")
 
 

@@ -95,7 +95,7 @@ def find_variant(kernel):
         return None
     found = candidates(f"^linux-source-{re.escape(match[1])}$")
     if not found:
-        raise LaneError(f"apt knows no linux-source-{match[1]}")
+        raise LaneError(f"the package lists have no linux-source-{match[1]}")
     version, package = found[-1]
     return Variant(match[1], match[2], package, version)
 

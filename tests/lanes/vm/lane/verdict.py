@@ -97,7 +97,7 @@ def judge(result, console):
     if "Linux version" not in dmesg:
         return DID_NOT_RUN, "the start of dmesg is missing, so the run cannot be judged", []
     if result.status == SKIPPED:
-        return SKIPPED, "the job says it cannot run here", []
+        return SKIPPED, "the job reports that it cannot run here", []
     if result.status:
         return JOB_FAILED, f"the job exited {result.status}", []
     return PASSED, "", []
