@@ -497,7 +497,7 @@ static void raise_latest(const struct accumulator *acc, struct metrics *metrics)
 		    AFTER_COUNTERS - AFTER_LASTING);
 }
 
-/* Escape a text of the daemon, as it becomes the value of a label. */
+/* Escape text from the daemon, because it becomes the value of a label. */
 static void escape_label(char *text, size_t size)
 {
 	char raw[64];

@@ -27,7 +27,7 @@ static enum status source_status(int r)
 }
 
 /*
- * Open the kernel's driver by perf. If the kernel has none, keep the reason of the previous
+ * Open the kernel's driver through perf. If the kernel has none, keep the reason of the previous
  * attempt, by the module, and return its error @failed.
  */
 static int open_perf(const struct source_config *config, int failed, struct source **ret_source,

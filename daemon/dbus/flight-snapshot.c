@@ -50,8 +50,8 @@ static int write_snapshot(struct worker_state *state, void *arg)
 }
 
 /*
- * Finish the recording. This runs on the main thread, as it reads /proc/kallsyms for the mapping of
- * the kernel.
+ * Finish the recording. This runs on the main thread, because it reads /proc/kallsyms for the
+ * mapping of the kernel.
  */
 static int finish_snapshot(struct snapshot *snapshot)
 {

@@ -25,7 +25,7 @@ int bus_check_message_size(sd_bus_message *m, size_t max);
  * @max: maximum number of strings
  * @ret_list: NULL-terminated copy; freed by bus_strings_free()
  *
- * sd_bus_message_read_strv() is not used, as it has no limit and takes quadratic time.
+ * sd_bus_message_read_strv() is not used, because it has no limit and takes quadratic time.
  *
  * Return: 0; -E2BIG: there are more than @max; -ENOMEM; other negative errno of sd-bus.
  */

@@ -6,8 +6,8 @@
  *
  * Members of the group speprof have a larger bucket, as the exporter and "speprof top" call
  * regularly. All other users also share one bucket: a user with a range of subordinate UIDs would
- * otherwise have one bucket for each of them. Root and the daemon's own user have no limit, as they
- * can stop the daemon anyway; the caller of these functions does not call them for these two.
+ * otherwise have one bucket for each of them. Root and the daemon's own user have no limit, because
+ * they can stop the daemon anyway; the caller of these functions does not call them for these two.
  */
 #ifndef SPEPROF_RATE_LIMIT_H
 #define SPEPROF_RATE_LIMIT_H

@@ -108,7 +108,7 @@ static bool is_ready(const struct pollfd *fds, nfds_t n)
 	return false;
 }
 
-/* Drain all sources that exist now, as they may have changed while the thread polled. */
+/* Drain all sources that exist now, because they may have changed while the thread polled. */
 static void drain_all(struct shard *shard)
 {
 	struct worker_state *state = shard->shards->state;

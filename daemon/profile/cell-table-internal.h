@@ -9,7 +9,7 @@
 #define CELL_LATENCIES (PROFILE_LATENCIES - 1)
 #define CELL_OCTAVES   16
 
-/* A sample class and a bucket make up the key of a pair. */
+/* The key of a pair consists of a sample class and a bucket. */
 #define PAIR_BUCKET_BITS 6
 #define PAIR_KEY_BITS	 20
 

@@ -42,7 +42,7 @@
 #include "sample-class.h"
 #include "util/serialize.h"
 
-/* Ways of a set. One byte of each way's hash makes up a word that is searched at once. */
+/* Ways of a set. A word with one byte of each way's hash is searched at once. */
 #define CELL_WAYS 8
 /* Samples in the log of a cell. */
 #define CELL_LOG 11

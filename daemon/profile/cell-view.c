@@ -121,7 +121,10 @@ void profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
 	};
 }
 
-/* Memory without a file belongs to one process. Use its offset in the mapping, as it is not secret. */
+/*
+ * Memory without a file belongs to one process. Use its offset in the mapping, because it is not
+ * secret.
+ */
 static void locate_memory(const struct profile *p, u64 number, struct cell_place *place)
 {
 	u32 index = (u32)number;

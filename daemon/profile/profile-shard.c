@@ -85,7 +85,7 @@ bool profile_has_counts(const struct profile *shard)
 
 static void shard_add(struct profile *whole, struct profile *shard, struct attribute_reader *reader)
 {
-	/* This thread uses @reader from now on, as it holds the attributor's reader lock. */
+	/* This thread uses @reader from now on, because it holds the attributor's reader lock. */
 	shard->reader = whole->reader = reader;
 	profile_retry_queued(shard);
 	profile_move_queued(whole, shard);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Sample classes: what a sample is, independent of its task, location and latency. A class is a
- * combination of operation, events and data source. Few classes make up all samples, so each has
+ * combination of operation, events and data source. All samples belong to few classes, so each has
  * a number by which its samples are counted. It is decoded when the counters are read.
  */
 #ifndef SPEPROF_SAMPLE_CLASS_H

@@ -24,7 +24,7 @@ struct named_cell {
 	u64 id[IDS];
 };
 
-/* A kind of operation, a level, and an event make up the part of a cell's samples. */
+/* A kind of operation, a level, and an event select the part of a cell's samples. */
 #define PART_OPS    SPE_KINDS
 #define PART_LEVELS (SPE_LEVELS + 1)
 #define PART_EVENTS (SAMPLE_EVENTS + 1)

@@ -142,7 +142,7 @@ struct restore_request {
  * @arg: struct restore_request
  *
  * Afterwards sessions of bus clients exist, and run if they ran before and can. The caller starts
- * the machine's session, as it may have to wait for the SPUs.
+ * the machine's session, because it may have to wait for the SPUs.
  *
  * Context: by worker_call(). Return: 0; -ENODATA: there is no checkpoint; other negative errno: it
  * was refused, with the reason in the request. Sampling can start in any case.

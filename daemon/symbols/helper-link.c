@@ -21,7 +21,7 @@
 #define HELPER_FDS   2
 #define HELPER_FD    3 /* the first of them in the helper */
 #define CALL_MS	     60000 /* timeout of the reader: long, as its nice value delays it */
-#define OPEN_MS	     10000 /* timeout of the opener: shorter, as it reads no file */
+#define OPEN_MS	     10000 /* timeout of the opener: shorter, because it reads no file */
 #define AGE_MAX_MS   300000 /* age at which idle helpers are replaced, to free their memory */
 #define BACKOFF_MS   100 /* delay after the first start that failed */
 #define BACKOFF_MAX  60000

@@ -24,8 +24,8 @@ struct helper_process {
 };
 
 /**
- * struct stuck_helper - a killed helper that has not exited, as it waits in the kernel for a file
- * system
+ * struct stuck_helper - a killed helper that has not exited, because it waits in the kernel for a
+ * file system
  * @pid: 0 if the entry is free
  * @generation: value of &helper_link.generation when it ran
  * @owner: owner of the files that it read

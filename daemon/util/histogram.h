@@ -10,7 +10,7 @@
 
 /*
  * Number of buckets: one each for 0, 1 and 2, then four for each octave up to 2^16, the range of the
- * counters. The three buckets between 1 and 2 are omitted, as they contain no integer.
+ * counters. The three buckets between 1 and 2 are omitted, because they contain no integer.
  */
 #define HISTOGRAM_BUCKETS 63
 

@@ -26,7 +26,7 @@ static void suite_run(const struct spe_suite *suite)
 	}
 }
 
-/* Run the named cases first, as they are most likely to fail, then all others. */
+/* Run the named cases first, because they are most likely to fail, then all others. */
 int main(int argc, char **argv)
 {
 	bool done[ARRAY_SIZE(suites)] = { false };

@@ -31,7 +31,7 @@ static bool needs_no_perf_events(const struct machine *machine)
 	       strcmp(daemon->header.tasks, "bpf") == 0 && !*daemon->header.tasks_reason;
 }
 
-/* Return whether the daemon already samples by perf events, so that it has the permission. */
+/* Return whether the daemon already samples through perf events, so that it has the permission. */
 static bool has_perf(const struct machine *machine)
 {
 	const struct view_header *header = &machine->daemon.header;

@@ -29,7 +29,7 @@ static bool node_compatible(const struct machine *machine, const char *node)
 	return false;
 }
 
-/* Search for the node up to @depth levels below @parent, as it is in the root or in a bus node. */
+/* Search up to @depth levels below @parent. The node is in the root or in a bus node. */
 static bool node_search(const struct machine *machine, const char *parent, int depth, char *ret,
 			size_t size)
 {

@@ -141,7 +141,8 @@ static void dump_header(const struct dump *dump, const struct source_window *win
 
 /*
  * Print which level served a load or store, by the core's Data Source packet (D18.2.4), else by
- * events (D18.2.6). The line contains no bytes, as it describes no packet; perf has no such line.
+ * events (D18.2.6). The line contains no bytes, because it describes no packet; perf has no such
+ * line.
  */
 static void dump_served(const struct dump *dump, const struct spe_data_sources *sources,
 			const struct spe_sample *sample)

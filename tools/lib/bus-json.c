@@ -75,7 +75,7 @@ static int read_basic(sd_bus_message *m, char type, json_object **ret)
 	return 0;
 }
 
-/* Keys of a dictionary must be strings, as they become names of members. */
+/* Keys of a dictionary must be strings, because they become names of members. */
 static int read_member(sd_bus_message *m, const char *contents, u32 depth, json_object *to)
 {
 	json_object *value = NULL;

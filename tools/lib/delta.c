@@ -119,7 +119,7 @@ static void header_less(struct view_header *header, const struct view_header *be
 		subtract_counter(header->unattributed_weight, before->unattributed_weight);
 	header->evicted_weight = subtract_counter(header->evicted_weight, before->evicted_weight);
 	header->cost_ns = subtract_counter(header->cost_ns, before->cost_ns);
-	/* Lost and suspect bytes are not subtracted, as they matter for the whole profile. */
+	/* Lost and suspect bytes are not subtracted, because they matter for the whole profile. */
 }
 
 /* ---- Rows that were renamed ------------------------------------------------------ */

@@ -491,8 +491,8 @@ static bool known_share_matches(const struct known_share *share, const struct vi
 }
 
 /*
- * Print the known share in the first row of a container or process, as it is the share of all its
- * rows.
+ * Print the known share in the first row of a container or process, because it is the share of all
+ * its rows.
  */
 static void print_known_share(const struct layout *layout, const struct view_row *row, char *ret)
 {

@@ -161,8 +161,8 @@ int output_check(const char *path)
 	if (is_standard(path))
 		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ? -errno : 0;
 	/*
-	 * A pipe is not opened for a check, as that would wait for its reader, and closing it would
-	 * end the reader.
+	 * A pipe is not opened for a check, because that would wait for its reader, and closing it
+	 * would end the reader.
 	 */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return access(path, W_OK) < 0 ? -errno : 0;

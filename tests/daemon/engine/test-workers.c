@@ -475,7 +475,9 @@ static struct drain_meter meter_of(struct fixture *f)
 	return meter;
 }
 
-/* Work of the drain threads is metered. Work in a call is not, as it is no cost of sampling. */
+/*
+ * Work of the drain threads is metered. Work in a call is not, because it is no cost of sampling.
+ */
 static void check_metered(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);

@@ -466,7 +466,7 @@ static void test_perf_build_ids(void **state)
 				  "/bin/c:0:00 /bin/d:0:00 /bin/e:8:06 ");
 }
 
-/* Return whether the installed perf can read the recording, as it crashes for some clocks. */
+/* Return whether the installed perf can read the recording, because it crashes for some clocks. */
 static bool perf_reads_it(void)
 {
 	char command[160];

@@ -280,7 +280,7 @@ static void test_filters(void **state)
 
 /*
  * Records have physical addresses only on request: then each load and store has one, which the
- * model makes up.
+ * model invents.
  */
 static void test_user_only(void **state)
 {
