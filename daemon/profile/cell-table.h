@@ -56,7 +56,7 @@
 #define CELL_ODDS 8
 /* Number of distinct random numbers of a draw. */
 #define CELL_DRAWS 256
-/* Number of intervals that a table tells apart before it has to fold all logs. */
+/* Number of different intervals that a table stores before it has to fold all logs. */
 #define CELL_INTERVALS 256
 
 /* Ids of programs are below this. */

@@ -444,7 +444,7 @@ static void test_quarantined(void **state)
 	unlink(path);
 }
 
-/* If no helper can be started one log line says so, and nothing waits. */
+/* If no helper can be started, one log line reports it, and no request waits. */
 static void test_no_helper(void **state)
 {
 	const struct symbols_config config = { .helper = "/nonexistent/helper", .wait_ms = WAIT };
