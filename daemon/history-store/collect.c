@@ -328,7 +328,10 @@ static int collection_begin(struct worker_state *state, struct collection *ret)
 	*ret = (struct collection){ .state = state, .profile = machine->profile };
 	worker_drain(state, machine);
 	ret->log = profile_minute_log(machine->profile, machine->running ? time_now_ns() : 0);
-	return ret->log ? profile_get_cells(machine->profile, &ret->cells) : -EOPNOTSUPP;
+	if (!ret->log)
+		return -EOPNOTSUPP;
+	profile_get_cells(machine->profile, &ret->cells);
+	return 0;
 }
 
 int history_collect(struct worker_state *state, void *arg)

@@ -181,7 +181,6 @@ static int read_periods(struct history_store *store, struct view_header *ret_hea
 			   !strcmp(backend, "emulated") ? BACKEND_EMULATED :
 			   !strcmp(backend, "hardware") ? BACKEND_HARDWARE :
 							  BACKEND_UNKNOWN,
-		.by_program = true,
 		.duration_ns = (u64)sqlite3_column_int64(s, 4) * 1000,
 		.records = (u64)sqlite3_column_int64(s, 7),
 		.unattributed = (u64)sqlite3_column_int64(s, 9),

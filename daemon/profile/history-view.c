@@ -226,7 +226,7 @@ void profile_mark_slot(struct profile *p)
 
 int profile_log_minutes(struct profile *profile)
 {
-	if (!profile->history.machine_mark || !profile->by_program)
+	if (!profile->history.machine_mark)
 		return -EOPNOTSUPP;
 	if (profile->history.minute)
 		return 0;

@@ -33,10 +33,9 @@ int query_cells_init(const struct query_source *source, const struct query *quer
 		     struct query_cells *ret_cells)
 {
 	struct query_cells cells = { 0 };
-	int r = profile_get_cells(source->profile, &cells.tables);
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	profile_get_cells(source->profile, &cells.tables);
 	cells.unit = view_unit(profile_header(source->profile));
 	if (query->period != VIEW_SPAN_START)
 		r = period_init(source, query, &cells);

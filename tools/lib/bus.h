@@ -123,6 +123,8 @@ int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
  */
 int bus_query(struct bus *bus, const struct query *query, struct view_header *ret_header,
 	      char **ret_json);
+
+/**
  * bus_view_session() - request a profile of any session
  * @bus: a connection of bus_new()
  * @session: name of the session

@@ -155,13 +155,12 @@ static void add_name(struct live_page *page, u32 width, const char *label, const
 	}
 }
 
-static void add_names(struct live_page *page, u32 width, const struct view_row *row,
-		      bool by_program)
+static void add_names(struct live_page *page, u32 width, const struct view_row *row)
 {
 	char line[sizeof(row->file) + 16];
 
 	add_name(page, width, "container", row->container);
-	add_name(page, width, by_program && row->pid <= 0 ? "program" : "process", row->process);
+	add_name(page, width, row->pid <= 0 ? "program" : "process", row->process);
 	if (row->pid > 0)
 		page_add(page, TERM_PLAIN, "%-10s %d", "pid", row->pid);
 	add_name(page, width, "function", row->function);
@@ -241,7 +240,7 @@ void live_page_details(struct live_page *page, const struct view_row *row,
 	unsigned int unit = view_unit(header);
 	char number[TEXT_NUMBER], share[TEXT_NUMBER];
 
-	add_names(page, width, row, header->by_program);
+	add_names(page, width, row);
 	page_add(page, TERM_PLAIN, "%s", "");
 	if (header->backend == BACKEND_EMULATED)
 		page_add(page, TERM_WARN, "All but names and samples is modelled.");

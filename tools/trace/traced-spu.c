@@ -109,7 +109,7 @@ void traced_spu_execute(struct traced_spu *spu, const struct qemu_step *step, s3
 	instruction.flags = a64.flags;
 	instruction.condition = a64.condition;
 	if (step->known && is_exception(step->word))
-		instruction.fate = SPE_FATE_EXCEPTION;
+		instruction.outcome = SPE_OUTCOME_EXCEPTION;
 	if (a64_passes(&a64, &step->registers))
 		instruction.flags |= SPE_INSTRUCTION_PASSED;
 	if (a64.kind == SPE_INSTRUCTION_BRANCH)

@@ -525,8 +525,7 @@ static void test_split(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		struct query query = query_of(groups[i]);
-		const struct profile_config config = { .by_program = true,
-						       .split = query_split(&query) };
+		const struct profile_config config = { .split = query_split(&query) };
 		struct query_source source = { 0 };
 		struct query_result *result = NULL;
 		u64 all = 0;
@@ -612,7 +611,7 @@ static u64 samples_of(const struct fixture *f, const char *container, const char
 static struct profile *profile_with_history(struct fixture *f)
 {
 	const struct profile_config config = {
-		.by_program = true, .cell_bytes = 4 << 20, .programs = 64, .history = true
+		.cell_bytes = 4 << 20, .programs = 64, .history = true
 	};
 	struct profile *profile;
 
