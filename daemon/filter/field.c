@@ -147,9 +147,9 @@ static const char *get_cgroup(const struct filter_subject *s)
 	{                                                                           \
 		.name = (n), .type = FILTER_FLAG, .number = (get), .parameter = (p) \
 	}
-#define STRING(n, get)                                              \
-	{                                                           \
-		.name = (n), .type = FILTER_STRING, .string = (get) \
+#define STRING(n, get)                                                            \
+	{                                                                         \
+		.name = (n), .type = FILTER_STRING, .string = (get), .task = true \
 	}
 
 static const struct filter_field fields[] = {
@@ -174,7 +174,7 @@ static const struct filter_field fields[] = {
 	ADDRESS("address.physical", SPE_ADDRESS_PA),
 	NUMBER("el", get_el, 0),
 	NUMBER("cpu", get_cpu, 0),
-	NUMBER("pid", get_pid, 0),
+	{ .name = "pid", .type = FILTER_NUMBER, .number = get_pid, .task = true },
 	FLAG("remote", get_origin, SPE_ORIGIN_REMOTE),
 	FLAG("snooped", get_origin, SPE_ORIGIN_SNOOPED),
 	FLAG("peer", get_origin, SPE_ORIGIN_PEER),
@@ -193,7 +193,11 @@ static const struct filter_field fields[] = {
 	STRING("process", get_process),
 	STRING("container", get_container),
 	STRING("runtime", get_runtime),
-	{ .name = "cgroup", .type = FILTER_STRING, .string = get_cgroup, .cgroup = true },
+	{ .name = "cgroup",
+	  .type = FILTER_STRING,
+	  .string = get_cgroup,
+	  .cgroup = true,
+	  .task = true },
 };
 
 /* The field of all events, by name ("mispredicted", "event.mispredicted") or number ("event.7"). */

@@ -24,6 +24,7 @@ enum filter_type {
  * @values: FILTER_NAME: number of values
  * @address: the value is a code or data address
  * @cgroup: the value is the path of a cgroup, relative to the mount of cgroupfs
+ * @task: the value is that of the process or container, and the same for all samples of a task
  */
 struct filter_field {
 	const char *name;
@@ -32,6 +33,7 @@ struct filter_field {
 	u8 values;
 	bool address;
 	bool cgroup;
+	bool task;
 	bool (*number)(const struct filter_subject *subject, u8 parameter, u64 *ret_number);
 	const char *(*string)(const struct filter_subject *subject);
 	const char *(*value_name)(u8 i);

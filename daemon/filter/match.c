@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Evaluates expressions, and derives the SPU's filters from them. */
+#include "task-filter.h"
+
 #include "filter-internal.h"
 #include "codec/registers.h"
 
@@ -86,6 +88,57 @@ bool filter_compares_addresses(const struct filter *filter)
 bool filter_match(const struct filter *filter, const struct filter_subject *subject)
 {
 	return node_match(filter, filter->root, subject);
+}
+
+static enum filter_verdict verdict_invert(enum filter_verdict verdict)
+{
+	if (verdict == FILTER_DEPENDS)
+		return verdict;
+	return verdict == FILTER_REJECTS ? FILTER_ACCEPTS : FILTER_REJECTS;
+}
+
+/*
+ * Combine the operands of "&&" and "||". @decisive is the verdict of one operand that decides.
+ */
+static enum filter_verdict verdict_combine(enum filter_verdict a, enum filter_verdict b,
+					   enum filter_verdict decisive)
+{
+	if (a == decisive || b == decisive)
+		return decisive;
+	return a == b ? a : FILTER_DEPENDS;
+}
+
+/* The parser limits the depth to FILTER_DEPTH. NOLINTNEXTLINE(misc-no-recursion) */
+static enum filter_verdict node_match_task(const struct filter *filter, u8 index,
+					   const struct filter_subject *subject)
+{
+	const struct filter_node *node = &filter->nodes[index];
+
+	switch (node->type) {
+	case FILTER_AND:
+		return verdict_combine(node_match_task(filter, node->left, subject),
+				       node_match_task(filter, node->right, subject),
+				       FILTER_REJECTS);
+	case FILTER_OR:
+		return verdict_combine(node_match_task(filter, node->left, subject),
+				       node_match_task(filter, node->right, subject),
+				       FILTER_ACCEPTS);
+	case FILTER_NOT:
+		return verdict_invert(node_match_task(filter, node->left, subject));
+	default:
+		if (!node->field->task)
+			return FILTER_DEPENDS;
+		return node_compare(filter, node, subject) ? FILTER_ACCEPTS : FILTER_REJECTS;
+	}
+}
+
+enum filter_verdict filter_match_task(const struct filter *filter,
+				      const struct attribute_process *process,
+				      const struct attribute_container *container)
+{
+	const struct filter_subject subject = { .process = process, .container = container };
+
+	return node_match_task(filter, filter->root, &subject);
 }
 
 /* ---- Filters of the SPU ------------------------------------------------------- */

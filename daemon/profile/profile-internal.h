@@ -7,6 +7,7 @@
 #include "cache-lines.h"
 #include "cell-counter.h"
 #include "codec/data-source.h"
+#include "filter/task-filter.h"
 #include "hot-pages.h"
 #include "location-key.h"
 #include "profile-cells.h"
@@ -49,6 +50,12 @@ struct task_slot {
 	latency_lanes latency_max;
 	u8 bucket[PROFILE_LATENCIES][HISTOGRAM_BUCKETS + 1];
 	u32 samples;
+};
+
+/** struct task_verdict - what the filter says about the samples of the answer with @version; 0: none */
+struct task_verdict {
+	u64 version;
+	enum filter_verdict verdict;
 };
 
 /* Number of values of a Data Source packet. */
@@ -140,6 +147,7 @@ struct profile_commons {
  * @began_ns, @ended_ns: of a shard, start and end of its windows; 0 for none
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
  *	The counters of @containers and of unattributed samples are flushed the same way
+ * @verdict: by task_slot_index(); used with a filter only
  * @program_pid: by id of a program, the PID of a living process; @program_pids of them
  * @cells: counts the samples of functions, by program and location
  * @stage: decodes windows for this profile and for those that it counts them together with
@@ -159,6 +167,7 @@ struct profile_commons {
  */
 struct profile {
 	struct task_slot task_slot[1 << TASK_SLOT_BITS];
+	struct task_verdict verdict[1 << TASK_SLOT_BITS];
 	struct attributor *attributor;
 	struct attribute_reader *reader;
 	struct profile *whole;

@@ -512,11 +512,34 @@ static bool is_observed(const struct profile *p)
 	return p->observer || p->commons->observers;
 }
 
-/* Whether the filter rejects the sample. Then it is counted as filtered. */
-static bool sample_is_rejected(struct profile *p, const struct origin *origin,
-			       const struct spe_sample *s, const struct task_answer *answer)
+/* @slot: by staged_slot(), that of @answer */
+static inline enum filter_verdict task_match(struct profile *p, u32 slot,
+					     const struct task_answer *answer)
 {
-	if (sample_passes_filter(p, origin, s, answer))
+	struct task_verdict *v = &p->verdict[slot];
+
+	if (__builtin_expect(v->version != answer->version, 0))
+		*v = (struct task_verdict){
+			.version = answer->version,
+			.verdict = filter_match_task(p->filter, answer->process, answer->container),
+		};
+	return v->verdict;
+}
+
+/*
+ * Whether the filter rejects sample @i of the batch. Then it is counted as filtered. Its task often
+ * decides that, so that the sample needs no decoding of the fields that are not counted.
+ */
+static inline bool sample_is_rejected(struct profile *p, const struct origin *origin,
+				      struct sample_stage *stage, u32 i,
+				      const struct task_answer *answer)
+{
+	u32 slot = staged_slot(&stage->sample[i]) & ~STAGE_WAITS;
+	enum filter_verdict verdict = task_match(p, slot, answer);
+
+	if (verdict == FILTER_ACCEPTS ||
+	    (verdict == FILTER_DEPENDS &&
+	     sample_passes_filter(p, origin, stage_sample(stage, i), answer)))
 		return false;
 	p->header.filtered++;
 	p->header.records--;
@@ -593,7 +616,7 @@ static void batch_filter(struct profile *p, struct sample_stage *stage, const st
 
 		if (answer->waits && sample_wait(p, origin, stage, i, NULL))
 			continue;
-		if (p->filter && sample_is_rejected(p, origin, stage_sample(stage, i), answer))
+		if (p->filter && sample_is_rejected(p, origin, stage, i, answer))
 			continue;
 		task_slot = task_slot_of(p, answer);
 		if (staged_count(p, stage, i, origin, task_slot) && is_observed(p))
@@ -804,6 +827,7 @@ void profile_set_filter(struct profile *profile, const struct filter *filter)
 	/* Earlier samples are counted by the filter that was in force then. */
 	profile_finish_queued(profile);
 	profile->filter = filter;
+	memset(profile->verdict, 0, sizeof(profile->verdict));
 }
 
 static struct profile_observer **observers_of(struct profile *p)

@@ -8,6 +8,7 @@
 
 #include "codec/registers.h"
 #include "filter/filter-internal.h"
+#include "filter/task-filter.h"
 #include "model/spu-internal.h"
 
 /* a component of 250 bytes */
@@ -127,12 +128,60 @@ static void test_match(void **state)
 		test_row("%s", rows[i].text);
 		assert_row(filter_match(filter, &subjects[0]) == rows[i].load);
 		assert_row(filter_match(filter, &subjects[1]) == rows[i].branch);
+		for (u32 k = 0; k < ARRAY_SIZE(subjects); k++) {
+			enum filter_verdict verdict = filter_match_task(
+				filter, subjects[k].process, subjects[k].container);
+
+			assert_row(verdict == FILTER_DEPENDS ||
+				   filter_match(filter, &subjects[k]) == (verdict == FILTER_ACCEPTS));
+		}
 		assert_string_equal(filter->text, rows[i].text);
 		snprintf(text, sizeof(text), "!(%s)", rows[i].text);
 		negated = parse_filter(text);
 		assert_row(filter_match(negated, &subjects[0]) != rows[i].load);
 		assert_row(filter_match(negated, &subjects[1]) != rows[i].branch);
 		filter_free(negated);
+		filter_free(filter);
+	}
+}
+
+/* What a task alone decides is right for its samples, and as much as possible is decided by it. */
+static void test_tasks(void **state)
+{
+	static const struct {
+		const char *text;
+		enum filter_verdict verdict;
+		enum filter_verdict without; /* of samples without a process */
+	} rows[] = {
+		{ "pid == 4242", FILTER_ACCEPTS, FILTER_REJECTS },
+		{ "pid != 4242", FILTER_REJECTS, FILTER_REJECTS },
+		{ "container == \"web-1\"", FILTER_ACCEPTS, FILTER_REJECTS },
+		{ "!(container == \"web-1\")", FILTER_REJECTS, FILTER_ACCEPTS },
+		{ "container == \"web-1\" && op == load", FILTER_DEPENDS, FILTER_REJECTS },
+		{ "op == load && container =~ \"*-2\"", FILTER_REJECTS, FILTER_REJECTS },
+		{ "op == load || process == \"my app\"", FILTER_ACCEPTS, FILTER_DEPENDS },
+		{ "!(op == load || process == \"my app\")", FILTER_REJECTS, FILTER_DEPENDS },
+		{ "!(op == load && pid == 1)", FILTER_ACCEPTS, FILTER_ACCEPTS },
+		{ "op == load || cpu == 3", FILTER_DEPENDS, FILTER_DEPENDS },
+		{ "pid == 4242 && runtime == docker", FILTER_ACCEPTS, FILTER_REJECTS },
+		{ "pid == 4242 || runtime == none", FILTER_ACCEPTS, FILTER_REJECTS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter *filter = parse_filter(rows[i].text);
+
+		test_row("%s", rows[i].text);
+		assert_row(filter_match_task(filter, &process, &container) == rows[i].verdict);
+		assert_row(filter_match_task(filter, NULL, NULL) == rows[i].without);
+		for (u32 k = 0; k < ARRAY_SIZE(subjects); k++) {
+			bool matches = filter_match(filter, &subjects[k]);
+			enum filter_verdict verdict = filter_match_task(
+				filter, subjects[k].process, subjects[k].container);
+
+			assert_row(verdict == FILTER_DEPENDS ||
+				   matches == (verdict == FILTER_ACCEPTS));
+		}
 		filter_free(filter);
 	}
 }
@@ -777,7 +826,7 @@ static void test_whole_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_match), cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_hardware),

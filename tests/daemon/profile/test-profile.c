@@ -490,6 +490,40 @@ static void test_units_mixed(void **state)
 	assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 30);
 }
 
+/* A filter on the task holds for each sample as its task is then, also beside another profile. */
+static void test_task_filter(void **state)
+{
+	static const char *const cgroups[] = { "/lxc/one", "/lxc/two", "/lxc/one", "/lxc/one" };
+	struct profile_config config = { 0 };
+	struct fixture *f = *state;
+	struct profile *filtered;
+	struct filter_error error;
+	struct filter *filter;
+	struct task_event event = { .type = TASK_COMM, .pid = 7, .tid = 7, .name = "x" };
+
+	assert_int_equal(filter_new("container == one && op != branch", &filter, &error), 0);
+	config.filter = filter;
+	assert_int_equal(profile_new(&config, f->attributor, &filtered), 0);
+	attributor_apply_event(f->attributor, &event);
+	for (size_t i = 0; i < ARRAY_SIZE(cgroups); i++) {
+		event = (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = cgroups[i] };
+		attributor_apply_event(f->attributor, &event);
+		take_kinds(f->profile, 7, 0, UNIT_UNKNOWN);
+		take_kinds(filtered, 7, 0, UNIT_UNKNOWN);
+		take_kinds(filtered, 8, 0, UNIT_UNKNOWN);
+	}
+	profile_flush(f->profile);
+	profile_flush(filtered);
+	/* Three windows with four samples, one of them a branch. */
+	assert_int_equal(profile_machine(f->profile)->samples, 4 * ARRAY_SIZE(cgroups));
+	assert_int_equal(profile_machine(filtered)->samples, 3 * 3);
+	assert_int_equal(profile_machine(filtered)->counts.kind[SPE_KIND_BRANCH], 0);
+	assert_int_equal(profile_header(filtered)->records, 3 * 3);
+	assert_int_equal(profile_header(filtered)->filtered, 2 * 4 * ARRAY_SIZE(cgroups) - 3 * 3);
+	profile_free(filtered);
+	filter_free(filter);
+}
+
 /*
  * Add many locations, each of which is the heaviest in another sort order, by a hash of its number.
  */
@@ -567,6 +601,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_units_mixed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_level_filter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_task_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sorts, setup, teardown),
 	};
 
