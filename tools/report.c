@@ -9,6 +9,7 @@
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/query-table.h"
+#include "lib/recording-header.h"
 #include "lib/rows.h"
 #include "lib/terminal.h"
 #include "memory-report.h"
@@ -17,11 +18,13 @@
 
 #define REPORT_ROWS 40
 
-static void report_print_view(struct view *view, const struct options *options)
+/* @making: as in &struct format */
+static void report_print_view(struct view *view, const struct options *options, const char *making)
 {
 	size_t height;
 	struct format format = {
 		.name = input_name(options->input),
+		.making = making,
 		.known_share = options->known_share,
 		.known_shares = options->known_shares,
 		.group = options->group,
@@ -40,10 +43,11 @@ static void report_print_view(struct view *view, const struct options *options)
 
 /* Print rows of a query, which @text has as JSON. Returns an &enum status. */
 static int report_print_rows(const struct options *options, const struct view_header *header,
-			     const char *text)
+			     const char *text, const char *making)
 {
 	struct format format = {
 		.name = input_name(options->input),
+		.making = making,
 		.known_share = options->known_share,
 		.known_shares = options->known_shares,
 		.colour = term_colour(),
@@ -63,7 +67,7 @@ static int report_print_rows(const struct options *options, const struct view_he
 
 /* Print rows, or only the ledgers of a recording in which nothing is selected. */
 static int report_print_result(const struct options *options, const struct view_header *header,
-			       const struct query_result *result)
+			       const struct query_result *result, const char *making)
 {
 	char *text = NULL;
 	size_t size;
@@ -73,7 +77,7 @@ static int report_print_result(const struct options *options, const struct view_
 	if (out && fclose(out) != 0)
 		r = -ENOMEM;
 	status = r < 0 ? message_fail(STATUS_FAILED, "report: %s", strerror(-r)) :
-			 report_print_rows(options, header, text);
+			 report_print_rows(options, header, text, making);
 	free(text);
 	return status;
 }
@@ -91,7 +95,7 @@ static int report_query(struct input *input, const struct options *options)
 		r = input_query(&source, &options->query, &result, &error);
 	if (r == 0 || r == -ENOENT) {
 		input_header(input, source.symbols, &header);
-		status = report_print_result(options, &header, result);
+		status = report_print_result(options, &header, result, input->summary);
 	}
 	if ((r == 0 || r == -ENOENT) && options->pid && !header.records)
 		status = message_fail(STATUS_STATE,
@@ -128,11 +132,20 @@ static int report_processes(struct input *input, struct options *options)
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
 	rows_filter(&view, options, options->number);
-	report_print_view(&view, options);
+	report_print_view(&view, options, input->summary);
 	r = !view.count && (options->container || options->pid) ? rows_missing("report", options) :
 								  STATUS_OK;
 	view_clear(&view);
 	return r;
+}
+
+static int report_header(struct input *input, const struct options *options)
+{
+	int r = options->json ? recording_header_json(stdout, options->input, input) :
+				recording_header_print(stdout, options->input, input);
+
+	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r)) :
+		       STATUS_OK;
 }
 
 static int report_recording(struct options *options)
@@ -143,7 +156,8 @@ static int report_recording(struct options *options)
 
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		shown = shows_processes(options) ? report_processes(&input, options) :
+		shown = options->header		 ? report_header(&input, options) :
+			shows_processes(options) ? report_processes(&input, options) :
 						   report_query(&input, options);
 		status = shown ? shown : status;
 	}
@@ -164,7 +178,7 @@ static int report_live_processes(const struct options *options, struct bus *bus)
 				      rows_limit(options, BUS_ROWS), &view);
 	if (status == STATUS_OK) {
 		rows_filter(&view, options, options->number);
-		report_print_view(&view, options);
+		report_print_view(&view, options, NULL);
 		if (!view.count && (options->container || options->pid))
 			status = rows_missing("report", options);
 	}
@@ -179,7 +193,7 @@ static int report_live_query(const struct options *options, struct bus *bus)
 	int status = bus_query(bus, &options->query, &header, &text);
 
 	if (status == STATUS_OK)
-		status = report_print_rows(options, &header, text);
+		status = report_print_rows(options, &header, text, NULL);
 	free(text);
 	return status;
 }
@@ -215,7 +229,7 @@ static int report_check(const struct options *options)
 int report_run(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNd", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdB", &options);
 
 	if (status)
 		return status;

@@ -127,6 +127,16 @@ struct native_function {
 	u32 name_size;
 };
 
+/*
+ * speprof_window.kind of facts about the making: the first 64 bytes of &struct speprof_window, then
+ * pairs of a key and a value, each with its NUL: "host", "kernel", "machine", "version", and "time",
+ * CLOCK_REALTIME in decimal ns. The window is the first one of a file. Older files lack it.
+ */
+#define NATIVE_KIND_FACTS 0x8002
+
+/* Maximum bytes of the pairs */
+#define NATIVE_FACTS_MAX 4096
+
 _Static_assert(sizeof(struct native_header) == 64, "windows begin at a multiple of 64 bytes");
 _Static_assert(sizeof(struct native_window) == 128, "records begin at a multiple of 64 bytes");
 _Static_assert(offsetof(struct native_window, blind_by) == NATIVE_WINDOW_MIN,

@@ -7,6 +7,9 @@
 #include "native-format.h"
 #include "recording-internal.h"
 #include "tasks/task-event.h"
+#include "util/escape.h"
+
+#include <stdlib.h>
 
 /* Maximum memory for functions of the kernel, bytes; all functions of a kernel need a third. */
 #define FUNCTIONS_LIMIT (32ULL << 20)
@@ -414,6 +417,75 @@ static void walk_chunks(struct native_reader *reader, u64 offset, u16 kind,
 	}
 }
 
+static void fact_set(struct recording_facts *facts, const char *key, const char *value)
+{
+	const struct {
+		const char *key;
+		char *to;
+		size_t size;
+	} texts[] = {
+		{ "host", facts->host, sizeof(facts->host) },
+		{ "kernel", facts->kernel, sizeof(facts->kernel) },
+		{ "machine", facts->machine, sizeof(facts->machine) },
+		{ "version", facts->version, sizeof(facts->version) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (!strcmp(key, texts[i].key))
+			escape_string(texts[i].to, texts[i].size, value);
+	if (!strcmp(key, "time"))
+		facts->time_ns = strtoull(value, NULL, 10);
+}
+
+static void parse_facts(struct native_reader *reader, const struct chunk *chunk)
+{
+	struct recording *recording = reader->recording;
+	u64 offset = chunk->offset + chunk->header.data_offset, size;
+	const char *p, *key, *value;
+	size_t len;
+
+	if (!chunk_check_data(reader, chunk, &size))
+		return;
+	p = (const char *)recording_peek(
+		recording, offset, size < NATIVE_FACTS_MAX ? (size_t)size : NATIVE_FACTS_MAX, &len);
+	if (!len || p[len - 1]) {
+		recording_set_damage(recording, offset,
+				     "facts about the making: want keys and values that end in NUL "
+				     "within the window");
+		return;
+	}
+	for (key = p; key < p + len; key = value + strlen(value) + 1) {
+		value = key + strlen(key) + 1;
+		if (value >= p + len)
+			break;
+		fact_set(&recording->facts, key, value);
+	}
+}
+
+/* Read the command line, which follows the header, and the facts, which are the first window. */
+static void read_facts(struct native_reader *reader, const struct native_header *header)
+{
+	struct recording *recording = reader->recording;
+	struct chunk chunk = { .offset = header->header_size };
+	char command[NATIVE_COMMAND_MAX];
+	const char *fault;
+	size_t len;
+	u64 value;
+
+	recording->facts.cpus = header->cpus;
+	len = header->command_size < sizeof(command) ? header->command_size : sizeof(command) - 1;
+	len = recording_read(recording, sizeof(*header), (u8 *)command, len);
+	command[len] = 0;
+	escape_string(recording->facts.command, sizeof(recording->facts.command), command);
+	if (!header_read(reader, chunk.offset, &chunk.header, &fault, &value) ||
+	    chunk.header.kind != NATIVE_KIND_FACTS)
+		return;
+	chunk.end = chunk.header.span < recording->size - chunk.offset ?
+			    chunk.offset + chunk.header.span :
+			    recording->size;
+	parse_facts(reader, &chunk);
+}
+
 void native_replay(struct recording *recording, const struct source_sink *sink)
 {
 	struct native_reader reader = { .recording = recording, .sink = sink };
@@ -421,6 +493,7 @@ void native_replay(struct recording *recording, const struct source_sink *sink)
 
 	if (!read_header(recording, &header))
 		return;
+	read_facts(&reader, &header);
 	symtab_clear(&recording->functions);
 	recording->functions.limit = FUNCTIONS_LIMIT;
 	walk_chunks(&reader, header.header_size, NATIVE_KIND_TASK, parse_task);

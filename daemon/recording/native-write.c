@@ -3,13 +3,73 @@
 #include "codec/registers.h"
 #include "native-format.h"
 #include "recorder-internal.h"
+#include "speprof-version.h"
 #include "tasks/task-event.h"
+
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
 
 static u32 backend_to_abi(u8 backend)
 {
 	return backend == BACKEND_EMULATED ? SPEPROF_BACKEND_EMULATED :
 	       backend == BACKEND_HARDWARE ? SPEPROF_BACKEND_HARDWARE :
 					     0;
+}
+
+static u64 span_align(u64 bytes)
+{
+	return (bytes + SPEPROF_WINDOW_ALIGN - 1) & ~(u64)(SPEPROF_WINDOW_ALIGN - 1);
+}
+
+/* Write one window of a kind that has only bytes. */
+static void write_bytes_window(struct recorder *recorder, u16 kind, const void *data, size_t len)
+{
+	const struct speprof_window header = {
+		.magic = SPEPROF_WINDOW_MAGIC,
+		.header_size = SPEPROF_WINDOW_SKIP_SIZE,
+		.kind = kind,
+		.span = span_align(SPEPROF_WINDOW_SKIP_SIZE + len),
+		.seq = recorder->seq++,
+		.position = recorder->pos,
+		.data_size = len,
+		.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
+		.backend = backend_to_abi(recorder->config.backend),
+	};
+
+	recorder_write(recorder, &header, SPEPROF_WINDOW_SKIP_SIZE);
+	recorder_write(recorder, data, len);
+	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
+}
+
+static size_t fact_append(char *to, size_t at, const char *key, const char *value)
+{
+	size_t key_size = strlen(key) + 1, value_size = strlen(value) + 1;
+
+	if (at + key_size + value_size > NATIVE_FACTS_MAX)
+		return at;
+	memcpy(to + at, key, key_size);
+	memcpy(to + at + key_size, value, value_size);
+	return at + key_size + value_size;
+}
+
+static void write_facts(struct recorder *recorder)
+{
+	char facts[NATIVE_FACTS_MAX], time[32];
+	struct utsname host = { 0 };
+	struct timespec now;
+	size_t len = 0;
+
+	uname(&host);
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(time, sizeof(time), "%llu",
+		 (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec);
+	len = fact_append(facts, len, "host", host.nodename);
+	len = fact_append(facts, len, "kernel", host.release);
+	len = fact_append(facts, len, "machine", host.machine);
+	len = fact_append(facts, len, "version", "speprof " SPEPROF_VERSION);
+	len = fact_append(facts, len, "time", time);
+	write_bytes_window(recorder, NATIVE_KIND_FACTS, facts, len);
 }
 
 void native_write_begin(struct recorder *recorder)
@@ -29,17 +89,13 @@ void native_write_begin(struct recorder *recorder)
 	recorder_write(recorder, recorder->command, len);
 	recorder_write(recorder, "", 1);
 	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
+	write_facts(recorder);
 }
 
 /* Encode a size that is a power of two as PMBIDR_EL1.Align and PMSIDR_EL1.MaxSize do: its log2. */
 static u64 size_log2(u32 size)
 {
 	return size ? 31 - (u64)__builtin_clz(size) : 0;
-}
-
-static u64 span_align(u64 bytes)
-{
-	return (bytes + SPEPROF_WINDOW_ALIGN - 1) & ~(u64)(SPEPROF_WINDOW_ALIGN - 1);
 }
 
 void native_write_window(struct recorder *recorder, const struct source_window *window)
@@ -132,26 +188,6 @@ void native_write_task(struct recorder *recorder, const struct task_event *event
 	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
 }
 
-/* Write @len bytes of functions as one window. */
-static void write_functions_window(struct recorder *recorder, const u8 *data, size_t len)
-{
-	const struct speprof_window header = {
-		.magic = SPEPROF_WINDOW_MAGIC,
-		.header_size = SPEPROF_WINDOW_SKIP_SIZE,
-		.kind = NATIVE_KIND_FUNCTIONS,
-		.span = span_align(SPEPROF_WINDOW_SKIP_SIZE + len),
-		.seq = recorder->seq++,
-		.position = recorder->pos,
-		.data_size = len,
-		.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
-		.backend = backend_to_abi(recorder->config.backend),
-	};
-
-	recorder_write(recorder, &header, SPEPROF_WINDOW_SKIP_SIZE);
-	recorder_write(recorder, data, len);
-	recorder_pad(recorder, SPEPROF_WINDOW_ALIGN);
-}
-
 void native_write_functions(struct recorder *recorder, const struct symtab *functions)
 {
 	u8 data[NATIVE_FUNCTIONS_MAX];
@@ -167,7 +203,7 @@ void native_write_functions(struct recorder *recorder, const struct symtab *func
 		};
 
 		if (sizeof(function) + function.name_size > sizeof(data) - len) {
-			write_functions_window(recorder, data, len);
+			write_bytes_window(recorder, NATIVE_KIND_FUNCTIONS, data, len);
 			len = 0;
 		}
 		memcpy(data + len, &function, sizeof(function));
@@ -175,5 +211,5 @@ void native_write_functions(struct recorder *recorder, const struct symtab *func
 		len += sizeof(function) + function.name_size;
 	}
 	if (len)
-		write_functions_window(recorder, data, len);
+		write_bytes_window(recorder, NATIVE_KIND_FUNCTIONS, data, len);
 }

@@ -3,7 +3,10 @@
 #include "perfdata.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "util/escape.h"
 
 #define AUXTRACE_ARM_SPE 4 /* enum auxtrace_type of tools/perf/util/auxtrace.h */
 
@@ -25,8 +28,13 @@
 #define CPU_COMMON    3 /* words before the parameters: magic, CPU number, number of parameters */
 
 #define FEATURE_BUILD_ID 2
+#define FEATURE_HOSTNAME 3
+#define FEATURE_RELEASE	 4
 #define FEATURE_VERSION	 5
+#define FEATURE_ARCH	 6
+#define FEATURE_NRCPUS	 7
 #define FEATURE_CPUID	 9
+#define FEATURE_CMDLINE	 11
 
 /*
  * Get a bit field of the C structure; big-endian writers allocate bit fields from the highest bit.
@@ -182,11 +190,103 @@ static void parse_version(struct perfdata *perf, const u8 *p, size_t len)
 	perf->backend = strstr(text, " (emulated SPU)") ? BACKEND_EMULATED : BACKEND_HARDWARE;
 }
 
+static void fact_set(const struct perfdata *perf, const u8 *p, size_t len, char *to, size_t size)
+{
+	char text[128 + 1];
+
+	if (feature_string(perf, p, len, text, sizeof(text)))
+		escape_string(to, size, text);
+}
+
+static void parse_version_fact(struct perfdata *perf, const u8 *p, size_t len)
+{
+	struct recording_facts *facts = &perf->recording->facts;
+
+	parse_version(perf, p, len);
+	fact_set(perf, p, len, facts->version, sizeof(facts->version));
+	/* perf's version is only a number. */
+	if (facts->version[0] >= '0' && facts->version[0] <= '9') {
+		char number[sizeof(facts->version)];
+
+		memcpy(number, facts->version, sizeof(number));
+		snprintf(facts->version, sizeof(facts->version), "perf %.70s", number);
+	}
+}
+
+static void parse_host(struct perfdata *perf, const u8 *p, size_t len)
+{
+	struct recording_facts *facts = &perf->recording->facts;
+
+	fact_set(perf, p, len, facts->host, sizeof(facts->host));
+}
+
+static void parse_release(struct perfdata *perf, const u8 *p, size_t len)
+{
+	struct recording_facts *facts = &perf->recording->facts;
+
+	fact_set(perf, p, len, facts->kernel, sizeof(facts->kernel));
+}
+
+static void parse_arch(struct perfdata *perf, const u8 *p, size_t len)
+{
+	struct recording_facts *facts = &perf->recording->facts;
+
+	fact_set(perf, p, len, facts->machine, sizeof(facts->machine));
+}
+
+/* Two numbers: of available CPUs, and of those that are online. */
+static void parse_cpu_count(struct perfdata *perf, const u8 *p, size_t len)
+{
+	if (len >= 8)
+		perf->recording->facts.cpus = perfdata_get32(perf, p + 4);
+}
+
+/* A number of strings, each with its size. */
+static void parse_command(struct perfdata *perf, const u8 *p, size_t len)
+{
+	struct recording_facts *facts = &perf->recording->facts;
+	char line[sizeof(facts->command)] = "", word[256];
+	u32 count = len >= 4 ? perfdata_get32(perf, p) : 0, size;
+	size_t at = 4, end = 0;
+
+	for (; count && len - at >= 4; count--, at += 4 + size) {
+		size = perfdata_get32(perf, p + at);
+		if (size > len - at - 4)
+			break;
+		snprintf(word, sizeof(word), "%.*s", (int)size, (const char *)p + at + 4);
+		end += (size_t)snprintf(line + end, sizeof(line) - end, "%s%s", end ? " " : "",
+					word);
+		if (end >= sizeof(line))
+			break;
+	}
+	escape_string(facts->command, sizeof(facts->command), line);
+}
+
+/* The features about the making of a recording, and its cores. */
+static const struct {
+	unsigned int feature;
+	const char *name;
+	void (*parse)(struct perfdata *perf, const u8 *p, size_t len);
+} text_features[] = {
+	{ FEATURE_HOSTNAME, "HOSTNAME", parse_host },
+	{ FEATURE_RELEASE, "OSRELEASE", parse_release },
+	{ FEATURE_VERSION, "VERSION", parse_version_fact },
+	{ FEATURE_ARCH, "ARCH", parse_arch },
+	{ FEATURE_NRCPUS, "NRCPUS", parse_cpu_count },
+	{ FEATURE_CPUID, "CPUID", parse_cpuid },
+	{ FEATURE_CMDLINE, "CMDLINE", parse_command },
+};
+
 void perfdata_parse_feature(struct perfdata *perf, const struct perfdata_record *record)
 {
-	if (perfdata_check_size(perf, record, 16, "FEATURE") &&
-	    perfdata_get64(perf, record->data + 8) == FEATURE_CPUID)
-		parse_cpuid(perf, record->data + 16, record->size - 16);
+	u64 feature;
+
+	if (!perfdata_check_size(perf, record, 16, "FEATURE"))
+		return;
+	feature = perfdata_get64(perf, record->data + 8);
+	for (size_t i = 0; i < ARRAY_SIZE(text_features); i++)
+		if (text_features[i].feature == feature)
+			text_features[i].parse(perf, record->data + 16, record->size - 16);
 }
 
 /* The table has an offset and a size for each set bit of feature_bits, in ascending order. */
@@ -233,7 +333,7 @@ static void read_string(struct perfdata *perf, unsigned int feature, const char 
 
 	if (!find_feature(perf, feature, name, &offset, &size))
 		return;
-	p = recording_peek(perf->recording, offset, size < 256 ? (size_t)size : 256, &len);
+	p = recording_peek(perf->recording, offset, size < 4096 ? (size_t)size : 4096, &len);
 	parse(perf, p, len);
 }
 
@@ -241,8 +341,9 @@ void perfdata_read_features(struct perfdata *perf)
 {
 	u64 offset, size;
 
-	read_string(perf, FEATURE_VERSION, "VERSION", parse_version);
-	read_string(perf, FEATURE_CPUID, "CPUID", parse_cpuid);
+	for (size_t i = 0; i < ARRAY_SIZE(text_features); i++)
+		read_string(perf, text_features[i].feature, text_features[i].name,
+			    text_features[i].parse);
 	if (find_feature(perf, FEATURE_BUILD_ID, "BUILD_ID", &offset, &size))
 		perfdata_read_build_ids(perf, offset, size);
 }

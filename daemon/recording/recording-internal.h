@@ -46,6 +46,7 @@ struct window_queue;
  * @peek_offset, @peek_len: the range of the file that is in @peek
  * @peek_ends: the file has no bytes after those in @peek
  * @functions: functions of the recorded kernel, which this replay found
+ * @facts: what this replay found about the making
  */
 struct recording {
 	int fd;
@@ -65,6 +66,7 @@ struct recording {
 	size_t peek_len;
 	bool peek_ends;
 	struct symtab functions;
+	struct recording_facts facts;
 };
 
 /**

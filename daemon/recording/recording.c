@@ -336,6 +336,7 @@ int recording_replay_threads(struct recording *recording, const struct recording
 	recording->damaged = false;
 	recording->without_spe = false;
 	recording->begin_error = 0;
+	recording->facts = (struct recording_facts){ 0 };
 	recording->threads = threads;
 	recording->reader.sink = threads->sinks;
 	if (recording->format == RECORDING_PERF)
@@ -360,6 +361,11 @@ void recording_take_functions(struct recording *recording, struct symtab *ret_fu
 {
 	*ret_functions = recording->functions;
 	recording->functions = (struct symtab){ 0 };
+}
+
+const struct recording_facts *recording_get_facts(const struct recording *recording)
+{
+	return &recording->facts;
 }
 
 int recording_replay(struct recording *recording, const struct source_sink *sink,

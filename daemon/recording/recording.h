@@ -27,6 +27,28 @@ struct recording_error {
 
 #define RECORDING_NO_OFFSET UINT64_MAX
 
+/**
+ * struct recording_facts - what a recording says about its making; "" and 0 if it does not
+ * @host: name of the machine
+ * @kernel: release of its kernel
+ * @machine: its architecture, such as "aarch64"
+ * @version: the program that wrote it
+ * @command: its command line
+ * @time_ns: when it began, CLOCK_REALTIME
+ * @cpus: number of CPUs: of the machine in a perf.data, else those that were sampled
+ *
+ * All strings are escaped.
+ */
+struct recording_facts {
+	char host[80];
+	char kernel[80];
+	char machine[40];
+	char version[80];
+	char command[1024];
+	u64 time_ns;
+	u32 cpus;
+};
+
 struct recording;
 
 /**
@@ -69,6 +91,9 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
  * The names are untrusted bytes.
  */
 void recording_take_functions(struct recording *recording, struct symtab *ret_functions);
+
+/** recording_get_facts() - return what the last replay has found; valid until the next one */
+const struct recording_facts *recording_get_facts(const struct recording *recording);
 
 /**
  * struct recording_threads - threads that receive the windows of a recording

@@ -104,6 +104,12 @@ static void header_state(struct flow *flow, const struct view_header *header)
 	if (!header_recorded(header) && !header->running)
 		flow_item(flow, TERM_WARN, "STOPPED");
 	flow_end(flow);
+	if (!flow->format->making || !*flow->format->making)
+		return;
+	snprintf(text, sizeof(text), "%s", flow->format->making);
+	text_clean(text);
+	flow_item(flow, TERM_PLAIN, text);
+	flow_end(flow);
 }
 
 static void header_bytes(struct flow *flow, const char *what, u64 bytes)

@@ -44,6 +44,7 @@ enum format_column {
 /**
  * struct format - how a view is printed
  * @name: name of the recording; NULL: the daemon's profile
+ * @making: one line about the making of a recording; NULL or "": not printed
  * @known_share: known shares, from options --truth
  * @known_shares: number of @known_share
  * @width: columns of the terminal; 0: lines of any length
@@ -54,6 +55,7 @@ enum format_column {
  */
 struct format {
 	const char *name;
+	const char *making;
 	const struct known_share *known_share;
 	u32 known_shares;
 	size_t width;

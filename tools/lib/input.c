@@ -7,6 +7,7 @@
 #include "parallel-count.h"
 #include "profile/profile-read.h"
 #include "progress.h"
+#include "recording-header.h"
 #include "text.h"
 
 /*
@@ -114,10 +115,13 @@ static int input_replay(struct input *input, const struct input_request *request
 	r = parallel_count(recording, &count, &result, &error);
 	progress_end(&loading.progress);
 	recording_take_functions(recording, &input->functions);
+	input->facts = *recording_get_facts(recording);
+	input->hardware = result.hardware;
 	recording_free(recording);
 	input->backend = result.backend;
 	if (result.start_ns)
 		input->duration_ns = result.end_ns - result.start_ns;
+	recording_header_summary(input, input->summary, sizeof(input->summary));
 	if (r < 0)
 		return message_fail_replay(request->path, r, &error);
 	input_check_tables(input, request->path);

@@ -5,6 +5,7 @@
 
 #include "filter/filter.h"
 #include "options.h"
+#include "parallel-count.h"
 #include "profile/profile.h"
 #include "query/query-result.h"
 #include "recording/recording.h"
@@ -17,6 +18,9 @@
  * @format: format of the file
  * @duration_ns: time from the start of the first window to the end of the last; 0: not recorded
  * @functions: functions of the recorded kernel, by which samples in it are named
+ * @facts: what the recording says about its making
+ * @hardware: the SPUs that wrote it
+ * @summary: one line about its making; "": the recording says nothing
  * @backend: &enum backend that was recorded
  */
 struct input {
@@ -25,6 +29,9 @@ struct input {
 	enum recording_format format;
 	u64 duration_ns;
 	struct symtab functions;
+	struct recording_facts facts;
+	struct count_hardware hardware;
+	char summary[512];
 	u8 backend;
 };
 

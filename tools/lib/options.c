@@ -21,6 +21,7 @@ static const struct option long_options[] = {
 	{ "format", required_argument, NULL, 'E' },
 	{ "function", required_argument, NULL, 'U' },
 	{ "group", required_argument, NULL, 'G' },
+	{ "header", no_argument, NULL, 'B' },
 	{ "html", required_argument, NULL, 'H' },
 	{ "input", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
@@ -207,7 +208,8 @@ static const struct {
 	int (*read)(const char *verb, char *text, struct options *options);
 } takers[] = {
 	FLAG('b', batch),	    FLAG('I', lines),	      FLAG('j', json),
-	FLAG('P', pages),	    TEXT('c', container),     TEXT('i', input),
+	FLAG('P', pages),	    FLAG('B', header),	      TEXT('c', container),
+	TEXT('i', input),
 	TEXT('U', function),	    TEXT('Y', binary),	      TEXT('A', program),
 	TEXT('G', group_text),	    TEXT('s', sort_text),     TEXT('R', root),
 	TEXT('N', session),	    TEXT('H', html),	      TEXT('E', format),
@@ -425,6 +427,11 @@ static int options_check(const char *verb, const char *accept, struct options *o
 		return message_fail(
 			STATUS_USAGE,
 			"%s: -C needs a recording: the daemon's profile covers all CPUs", verb);
+	if (options->header && !options->input)
+		return message_fail(STATUS_USAGE,
+				    "%s: --header needs a recording; \"speprof status\" has what "
+				    "the daemon samples",
+				    verb);
 	if (options->session && options->input)
 		return message_fail(STATUS_USAGE,
 				    "%s: --session applies to the daemon, not to a recording",

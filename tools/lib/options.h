@@ -35,6 +35,7 @@
  * @json: -j: whether to print JSON
  * @period: --last: only what was counted in this period; VIEW_SPAN_START: not given
  * @lines, @pages: --lines, --pages: print shared cache lines, or pages and nodes, instead of rows
+ * @header: --header: print what a recording says about its making
  * @html: --html: file to write the report to, as HTML; NULL: print it
  * @format: --format: format of an export; NULL: not given
  * @output: -o: file to write; NULL: not given
@@ -71,6 +72,7 @@ struct options {
 	enum view_span period;
 	bool lines;
 	bool pages;
+	bool header;
 	const char *html;
 	const char *format;
 	const char *output;
@@ -83,7 +85,7 @@ struct options {
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
  * @accept: which options the verb accepts: letters of "ijGsnpcCdbo"; 'R' for --root, 'T' for
- * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds,
+ * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds, 'B' for --header,
  * 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be given
  * without -i; 'Q' if rows are those of a query, but for processes of the daemon; '2' if there are two recordings

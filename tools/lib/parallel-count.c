@@ -48,34 +48,75 @@ static void count_task(void *ctx, const struct task_event *event)
 	attributor_apply_event(thread->request->attributor, event);
 }
 
-static void result_add(struct count_result *to, const struct count_result *from)
+static void hardware_add_midr(struct count_hardware *to, u64 midr)
 {
-	if (from->start_ns && (!to->start_ns || from->start_ns < to->start_ns))
-		to->start_ns = from->start_ns;
-	if (from->end_ns > to->end_ns)
-		to->end_ns = from->end_ns;
+	u32 i = 0;
+
+	while (i < to->cores && to->midr[i] < midr)
+		i++;
+	if (!midr || to->cores == COUNT_CORES || (i < to->cores && to->midr[i] == midr))
+		return;
+	memmove(&to->midr[i + 1], &to->midr[i], (to->cores++ - i) * sizeof(to->midr[0]));
+	to->midr[i] = midr;
+}
+
+static void hardware_add_interval(struct count_hardware *to, u32 interval, u8 unit)
+{
+	if (!interval)
+		return;
+	if (!to->interval_min || interval < to->interval_min)
+		to->interval_min = interval;
+	if (interval > to->interval_max)
+		to->interval_max = interval;
+	to->unit = unit;
+}
+
+static void hardware_merge(struct count_hardware *to, const struct count_hardware *from)
+{
+	for (u32 i = 0; i < from->cores; i++)
+		hardware_add_midr(to, from->midr[i]);
+	for (u32 i = 0; i < ARRAY_SIZE(to->cpu); i++)
+		to->cpu[i] |= from->cpu[i];
+	hardware_add_interval(to, from->interval_min, from->unit);
+	hardware_add_interval(to, from->interval_max, from->unit);
+}
+
+static void result_add_span(struct count_result *to, u64 start_ns, u64 end_ns)
+{
+	if (start_ns && (!to->start_ns || start_ns < to->start_ns))
+		to->start_ns = start_ns;
+	if (end_ns > to->end_ns)
+		to->end_ns = end_ns;
+}
+
+static void result_merge(struct count_result *to, const struct count_result *from)
+{
+	result_add_span(to, from->start_ns, from->end_ns);
 	if (from->backend > to->backend)
 		to->backend = from->backend;
 	to->explained |= from->explained;
+	hardware_merge(&to->hardware, &from->hardware);
 }
 
 static void count_window(void *ctx, const struct source_window *window)
 {
 	struct counting_thread *thread = ctx;
 	const struct cpu_list *cpus = thread->request->cpus;
-	bool selected = !cpus || cpu_list_has(cpus, window->cpu);
-	const struct count_result result = {
-		.start_ns = selected ? window->start_ns : 0,
-		.end_ns = selected ? window->end_ns : 0,
-		/* A window that only reports lost bytes does not contain its backend. */
-		.backend = window->backend,
-		.explained = window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT),
-	};
+	struct count_result *result = &thread->result;
 
-	result_add(&thread->result, &result);
+	/* A window that only reports lost bytes does not contain its backend. */
+	if (window->backend > result->backend)
+		result->backend = window->backend;
+	result->explained |= (window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT)) != 0;
 	/* No ledger includes the windows of other CPUs. */
-	if (selected)
-		profile_window(thread->profile, window);
+	if (cpus && !cpu_list_has(cpus, window->cpu))
+		return;
+	result_add_span(result, window->start_ns, window->end_ns);
+	hardware_add_midr(&result->hardware, window->midr);
+	hardware_add_interval(&result->hardware, window->interval, window->unit);
+	if (window->cpu < COUNT_CPUS)
+		result->hardware.cpu[window->cpu / 64] |= 1ULL << window->cpu % 64;
+	profile_window(thread->profile, window);
 }
 
 static int shard_new(const struct count_request *request, struct counting_thread *thread)
@@ -148,7 +189,7 @@ static void *pair_merge(void *ctx)
 	const struct pair *pair = ctx;
 
 	pair->from->profile = profile_merge_last(pair->to->profile, pair->from->profile);
-	result_add(&pair->to->result, &pair->from->result);
+	result_merge(&pair->to->result, &pair->from->result);
 	return NULL;
 }
 

@@ -49,18 +49,40 @@ struct count_request {
 	void *ctx;
 };
 
+/* Maximum of distinct cores whose MIDR_EL1 is remembered, and of CPUs. */
+#define COUNT_CORES 16
+#define COUNT_CPUS  4096
+
+/**
+ * struct count_hardware - the SPUs that wrote a recording
+ * @midr: MIDR_EL1 of each kind of core, in ascending order; @cores of them
+ * @cpu: a bit for each CPU with a window
+ * @interval_min, @interval_max: smallest and largest interval of windows; 0: unknown
+ * @unit: &enum sample_unit of the intervals
+ */
+struct count_hardware {
+	u64 midr[COUNT_CORES];
+	u32 cores;
+	u64 cpu[COUNT_CPUS / 64];
+	u32 interval_min;
+	u32 interval_max;
+	u8 unit;
+};
+
 /**
  * struct count_result - what the windows of a recording say
  * @start_ns: start of the first selected window; 0: unknown
  * @end_ns: end of the last selected window; 0: unknown
  * @backend: &enum backend; BACKEND_EMULATED if any window is
  * @explained: a window is flagged as truncated or suspect
+ * @hardware: of the selected windows
  */
 struct count_result {
 	u64 start_ns;
 	u64 end_ns;
 	u8 backend;
 	bool explained;
+	struct count_hardware hardware;
 };
 
 /**

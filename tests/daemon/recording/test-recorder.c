@@ -13,6 +13,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -364,26 +365,35 @@ static void finish_one_window(void)
 }
 
 /* A file from a version that did not record causes has 64 bytes less in each window's header. */
+/* Return the offset of the first chunk behind the facts about the making. */
+static size_t chunks_begin(const u8 *file)
+{
+	const struct native_header *header = (const void *)file;
+	const struct speprof_window *facts = (const void *)(file + header->header_size);
+
+	assert_int_equal(facts->kind, NATIVE_KIND_FACTS);
+	return header->header_size + facts->span;
+}
+
 static void test_own_without_causes(void **state)
 {
 	static u8 file[1 << 16];
 	struct recording_error error;
 	struct speprof_window *w;
-	struct native_header header;
 	struct seen seen;
-	size_t size;
+	size_t size, at;
 
 	(void)state;
 	finish_one_window();
 	size = (size_t)lseek(temp_fd, 0, SEEK_END);
 	read_file(file, size);
-	memcpy(&header, file, sizeof(header));
-	w = (void *)(file + header.header_size);
+	at = chunks_begin(file);
+	w = (void *)(file + at);
 	memmove((u8 *)w + w->header_size + NATIVE_WINDOW_MIN, (u8 *)w + w->data_offset,
-		size - header.header_size - w->data_offset);
+		size - at - w->data_offset);
 	w->data_offset = w->header_size + NATIVE_WINDOW_MIN;
 	w->span -= sizeof(struct native_window) - NATIVE_WINDOW_MIN;
-	write_file(file, header.header_size + w->span);
+	write_file(file, at + w->span);
 	assert_int_equal(replay_file(&seen, &error), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.records, RECORDS);
@@ -661,6 +671,9 @@ static void test_summaries_agree(void **state)
  * A file that is truncated anywhere but between two windows is reported, and gives no additional
  * samples.
  */
+/* Windows with facts about the making. */
+#define FACTS 1
+
 static void test_truncated(void **state)
 {
 	static u8 buf[1 << 16];
@@ -690,7 +703,7 @@ static void test_truncated(void **state)
 		}
 		/* The native format cannot detect that a file ends at the end of a window. */
 		assert_true(format == RECORDER_PERF ||
-			    said >= size - 1 - WINDOWS - ARRAY_SIZE(tasks));
+			    said >= size - 1 - FACTS - WINDOWS - ARRAY_SIZE(tasks));
 	}
 }
 
@@ -765,11 +778,9 @@ static void test_hostile(void **state)
 {
 	static u8 good[1 << 16], buf[1 << 16];
 	size_t size = write_recording(RECORDER_NATIVE);
-	struct native_header header;
 
 	(void)state;
 	read_file(good, size);
-	memcpy(&header, good, sizeof(header));
 	for (size_t i = 0; i < ARRAY_SIZE(hostile_rows); i++) {
 		const struct hostile_row *row = &hostile_rows[i];
 		struct recording_error error;
@@ -777,7 +788,7 @@ static void test_hostile(void **state)
 
 		test_row("row %zu: %s", i, row->word);
 		memcpy(buf, good, size);
-		memcpy(buf + row->at + (row->chunk ? header.header_size : 0), &row->value,
+		memcpy(buf + row->at + (row->chunk ? chunks_begin(good) : 0), &row->value,
 		       row->size);
 		write_file(buf, size);
 		assert_row(replay_file(&seen, &error) == -EBADMSG);
@@ -785,6 +796,31 @@ static void test_hostile(void **state)
 			fail_msg("row %zu: \"%s\" lacks \"%s\"", i, error.text, row->word);
 		assert_row(!row->chunk || seen.records == WINDOWS * RECORDS);
 	}
+}
+
+/* Facts about the making are those of this machine; wrong ones are damage, and change nothing else. */
+static void test_facts(void **state)
+{
+	static u8 good[1 << 16], buf[1 << 16];
+	size_t size = write_recording(RECORDER_NATIVE), facts;
+	const struct speprof_window *window;
+	struct recording_error error;
+	struct utsname host;
+	struct seen seen;
+
+	(void)state;
+	read_file(good, size);
+	uname(&host);
+	assert_non_null(memmem(good, size, host.release, strlen(host.release) + 1));
+	memcpy(buf, good, size);
+	/* The last NUL of the pairs. */
+	facts = ((struct native_header *)good)->header_size;
+	window = (const void *)(good + facts);
+	buf[facts + window->data_offset + window->data_size - 1] = 'x';
+	write_file(buf, size);
+	assert_int_equal(replay_file(&seen, &error), -EBADMSG);
+	assert_non_null(strstr(error.text, "facts about the making"));
+	assert_int_equal(seen.records, WINDOWS * RECORDS);
 }
 
 static void test_write_fails(void **state)
@@ -866,6 +902,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_bit_flipped),
 		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_cores),
 		cmocka_unit_test(test_write_fails),
 		cmocka_unit_test(test_perf_build_ids),

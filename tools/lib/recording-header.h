@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Print what a recording says about its making. */
+#ifndef SPEPROF_RECORDING_HEADER_H
+#define SPEPROF_RECORDING_HEADER_H
+
+#include <stdio.h>
+
+#include "input.h"
+
+/**
+ * recording_header_summary() - write one line: host, kernel, start and command
+ * @input: a recording that was read
+ * @to: receives the line, "" if nothing of it is known
+ * @size: bytes of @to
+ */
+void recording_header_summary(const struct input *input, char *to, size_t size);
+
+/**
+ * recording_header_print() - print all that is known, and the build ids of binaries with samples
+ * @path: the file name, for the first line
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int recording_header_print(FILE *out, const char *path, struct input *input);
+
+/**
+ * recording_header_json() - print the same as one line of JSON
+ * @path: the file name
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int recording_header_json(FILE *out, const char *path, struct input *input);
+
+#endif
