@@ -455,7 +455,7 @@ int diff_run(int argc, char **argv)
 {
 	struct comparison c = { 0 };
 	struct options options;
-	int status = options_parse(argc, argv, "jGsnpcCMFLSUYAQ2Z", &options);
+	int status = options_parse(argc, argv, "jGsnpcCMFLSUYAQ2ZK", &options);
 
 	if (status)
 		return status;

@@ -43,7 +43,7 @@ static const struct verb verbs[] = {
 			"[-j] [[-i] FILE] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] "
 			"[-p PID] [--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
-			"[--last PERIOD] [--session NAME] [--header] [--lines] [--pages] "
+			"[--last PERIOD] [--session NAME] [--kallsyms FILE] [--header] [--lines] [--pages] "
 			"[--html FILE]",
 		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,
@@ -53,7 +53,7 @@ static const struct verb verbs[] = {
 		.synopsis =
 			"[-j] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] [-p PID] "
 			"[--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
-			"[--midr MIDR] [--filter EXPRESSION] [--threads N] BEFORE AFTER",
+			"[--midr MIDR] [--filter EXPRESSION] [--kallsyms FILE] [--threads N] BEFORE AFTER",
 		.help = "compare two recordings, and show which differences exceed chance",
 		.run = diff_run,
 	},

@@ -229,7 +229,7 @@ static int report_check(const struct options *options)
 int report_run(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdB", &options);
+	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdBK", &options);
 
 	if (status)
 		return status;

@@ -68,6 +68,8 @@ static const struct option_help options[] = {
 	{ NULL, "--last", "--last PERIOD", "of the daemon: the last 10s, 1m or 10m" },
 	{ NULL, "--header", "--header",
 	  "of a recording: print host, kernel, command, time, cores, interval and build ids" },
+	{ NULL, "--kallsyms", "--kallsyms FILE",
+	  "of a recording: names of its kernel, a copy of /proc/kallsyms of that boot" },
 	{ NULL, "--lines", "--lines", "print shared cache lines instead of rows" },
 	{ NULL, "--pages", "--pages", "print pages and NUMA nodes instead of rows" },
 	{ NULL, "--html", "--html FILE", "write the report of a recording as one HTML page" },

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "kernel-functions.h"
 #include "message.h"
 #include "parallel-count.h"
 #include "profile/profile-read.h"
@@ -136,8 +137,25 @@ struct input_request input_request_from(const struct options *options)
 		.midr = options->midr,
 		.filter = options->filter,
 		.split = query_split(&options->query),
+		.kallsyms = options->kallsyms,
 		.threads = options->threads,
 	};
+}
+
+/* Replace the functions of the kernel by those of a file. Returns an &enum status. */
+static int input_read_kallsyms(struct input *input, const struct input_request *request)
+{
+	struct symtab functions;
+	int r = kernel_functions_find(request->path, request->kallsyms, &functions);
+
+	if (r < 0)
+		return message_fail(STATUS_UNREADABLE,
+				    "--kallsyms %s: %s: want a copy of /proc/kallsyms, made as root "
+				    "in the boot that was recorded",
+				    request->kallsyms, strerror(-r));
+	symtab_clear(&input->functions);
+	input->functions = functions;
+	return STATUS_OK;
 }
 
 int input_load(const struct input_request *request, struct input *ret_input)
@@ -157,7 +175,11 @@ int input_load(const struct input_request *request, struct input *ret_input)
 		r = profile_new(&config, ret_input->attributor, &ret_input->profile);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", request->path, strerror(-r));
-	return input_replay(ret_input, request, &config);
+	r = input_replay(ret_input, request, &config);
+	if (request->kallsyms && (r == STATUS_OK || r == STATUS_DAMAGED) &&
+	    input_read_kallsyms(ret_input, request))
+		return STATUS_UNREADABLE;
+	return r;
 }
 
 const char *input_name(const char *path)

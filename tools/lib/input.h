@@ -42,6 +42,8 @@ struct input {
  * @midr: MIDR_EL1 of cores that the recording does not name; 0 if unknown
  * @filter: count samples that match; NULL for all. Has to outlive the &struct input
  * @split: what the profile tells apart besides programs, CELL_SPLIT_*
+ * @kallsyms: file with the functions of the recorded kernel, as /proc/kallsyms; NULL: those in the
+ *	recording. @path is then not standard input
  * @threads: number of threads that count, at most COUNT_THREADS; 0: one for each CPU
  * @memory: count cache lines and pages, which only one thread can do
  * @watch: called before the first sample with the empty profile of each thread, to observe it; a
@@ -54,6 +56,7 @@ struct input_request {
 	u64 midr;
 	const struct filter *filter;
 	u8 split;
+	const char *kallsyms;
 	u32 threads;
 	bool memory;
 	int (*watch)(void *ctx, struct profile *profile);

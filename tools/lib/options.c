@@ -25,6 +25,7 @@ static const struct option long_options[] = {
 	{ "html", required_argument, NULL, 'H' },
 	{ "input", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "kallsyms", required_argument, NULL, 'K' },
 	{ "last", required_argument, NULL, 'W' },
 	{ "midr", required_argument, NULL, 'M' },
 	{ "number", required_argument, NULL, 'n' },
@@ -213,7 +214,7 @@ static const struct {
 	TEXT('U', function),	    TEXT('Y', binary),	      TEXT('A', program),
 	TEXT('G', group_text),	    TEXT('s', sort_text),     TEXT('R', root),
 	TEXT('N', session),	    TEXT('H', html),	      TEXT('E', format),
-	TEXT('o', output),
+	TEXT('o', output),	    TEXT('K', kallsyms),
 	READ('C', options_cpus),    READ('d', options_delay), READ('L', options_filter),
 	READ('M', options_midr),    READ('n', options_rows),  READ('p', options_pid),
 	READ('S', options_srcline), READ('T', options_known_share), READ('W', options_last),
@@ -431,6 +432,11 @@ static int options_check(const char *verb, const char *accept, struct options *o
 		return message_fail(STATUS_USAGE,
 				    "%s: --header needs a recording; \"speprof status\" has what "
 				    "the daemon samples",
+				    verb);
+	if (options->kallsyms && (!options->input || !strcmp(options->input, "-")))
+		return message_fail(STATUS_USAGE,
+				    "%s: --kallsyms needs a recording in a file, which is read "
+				    "twice",
 				    verb);
 	if (options->session && options->input)
 		return message_fail(STATUS_USAGE,

@@ -36,6 +36,7 @@
  * @period: --last: only what was counted in this period; VIEW_SPAN_START: not given
  * @lines, @pages: --lines, --pages: print shared cache lines, or pages and nodes, instead of rows
  * @header: --header: print what a recording says about its making
+ * @kallsyms: --kallsyms: list of functions of the recorded kernel; NULL: not given
  * @html: --html: file to write the report to, as HTML; NULL: print it
  * @format: --format: format of an export; NULL: not given
  * @output: -o: file to write; NULL: not given
@@ -73,6 +74,7 @@ struct options {
 	bool lines;
 	bool pages;
 	bool header;
+	const char *kallsyms;
 	const char *html;
 	const char *format;
 	const char *output;
@@ -85,10 +87,11 @@ struct options {
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
  * @accept: which options the verb accepts: letters of "ijGsnpcCdbo"; 'R' for --root, 'T' for
- * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds, 'B' for --header,
- * 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
- * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be given
- * without -i; 'Q' if rows are those of a query, but for processes of the daemon; '2' if there are two recordings
+ * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds,
+ * 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
+ * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be
+ * given without -i; 'Q' if rows are those of a query, but for processes of the daemon; '2' if there
+ * are two recordings
  * @ret_options: unchanged on failure
  *
  * Return: 0; else an &enum status, and an error was printed.

@@ -335,6 +335,51 @@ static void add_rest(struct table *table, const struct query_columns *c, json_ob
 	table_set(table, at, c->first_key, "[other]");
 }
 
+/* Maximum of binaries that a hint names. */
+#define UNNAMED_SHOWN 3
+
+/** struct unnamed - the binaries without symbols in the rows of a table, the heaviest first */
+struct unnamed {
+	char binary[UNNAMED_SHOWN][64];
+	u32 count;
+	bool kernel;
+};
+
+/* Note the binary of a row whose function is only an offset in it. */
+static void unnamed_add(struct unnamed *unnamed, const struct query_row *row)
+{
+	const char *binary = query_base_name(row->binary);
+	size_t size = strlen(binary);
+
+	if (!size || strncmp(row->function, binary, size) != 0 ||
+	    strncmp(row->function + size, "+0x", 3) != 0)
+		return;
+	if (strcmp(binary, "[kernel]") == 0) {
+		unnamed->kernel = true;
+		return;
+	}
+	for (u32 i = 0; i < unnamed->count; i++)
+		if (strncmp(unnamed->binary[i], binary, sizeof(unnamed->binary[i]) - 1) == 0)
+			return;
+	if (unnamed->count < UNNAMED_SHOWN)
+		snprintf(unnamed->binary[unnamed->count++], sizeof(unnamed->binary[0]), "%.63s",
+			 binary);
+}
+
+/* Say how to get the missing names. */
+static void unnamed_print(FILE *out, const struct unnamed *unnamed, bool recorded)
+{
+	for (u32 i = 0; i < unnamed->count; i++)
+		fprintf(out, "%s%s", i ? ", " : "No symbols for ", unnamed->binary[i]);
+	if (unnamed->count)
+		fprintf(out,
+			": install their debug symbols (packages *-dbgsym or *-debuginfo)%s.\n",
+			recorded ? ", with the recorded build id" : "");
+	if (unnamed->kernel)
+		fprintf(out, "No names for the kernel: --kallsyms FILE reads a copy of "
+			     "/proc/kallsyms of the recorded boot.\n");
+}
+
 static int print_rows(FILE *out, const struct query *query, json_object *json,
 		      const struct format *format)
 {
@@ -343,6 +388,7 @@ static int print_rows(FILE *out, const struct query *query, json_object *json,
 	struct query_row *row;
 	bool shown[KNOWN_SHARES_MAX] = { false };
 	struct query_columns columns;
+	struct unnamed unnamed = { 0 };
 	struct table table = { 0 };
 
 	if (!json_object_is_type(rows, json_type_array))
@@ -354,13 +400,16 @@ static int print_rows(FILE *out, const struct query *query, json_object *json,
 	if (!row)
 		return -ENOMEM;
 	add_columns(&table, query, modelled, format, &columns);
-	for (size_t i = 0; i < json_object_array_length(rows); i++)
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		add_row(&table, &columns, query, json_object_array_get_idx(rows, i), row, format,
 			shown);
+		unnamed_add(&unnamed, row);
+	}
 	add_rest(&table, &columns, other);
 	table_print(&table, out, format->width, format->colour);
 	if (query_groups_by(query, QUERY_EVENT))
 		fprintf(out, "Rows overlap: a sample is in the row of each of its events.\n");
+	unnamed_print(out, &unnamed, query->recording != NULL);
 	table_deinit(&table);
 	free(row);
 	return 0;

@@ -82,13 +82,13 @@ function __speprof_values
 			__fish_complete_pids
 		case --root --cgroup
 			__fish_complete_directories (commandline -ct)
-		case -i --input -o --output -t --html
+		case -i --input -o --output -t --html --kallsyms
 			__fish_complete_path (commandline -ct)
 	end
 end
 
 function __speprof_wants_value
-	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|root|cgroup|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds))$' (commandline -opc)[-1]
+	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|kallsyms|root|cgroup|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds))$' (commandline -opc)[-1]
 end
 
 function __speprof_words
