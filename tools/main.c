@@ -67,6 +67,14 @@ static const struct verb verbs[] = {
 		.run = export_run,
 	},
 	{
+		.name = "timeline",
+		.synopsis = "[-j] [-G machine|container|program] [-s MEASURE] [-n N] [-c CONTAINER] "
+			    "[--program NAME] [--since TIME] [--until TIME] [--last TIME] "
+			    "[--step TIME]",
+		.help = "show a measure over time, from the history on disk",
+		.run = timeline_run,
+	},
+	{
 		.name = "dump",
 		.synopsis = "[--midr MIDR] [-i] FILE",
 		.help = "print every packet of a recording, and what served loads and stores",

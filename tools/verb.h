@@ -59,6 +59,7 @@ int status_run(int argc, char **argv);
 int stop_run(int argc, char **argv);
 int summary_run(int argc, char **argv);
 int takeover_run(int argc, char **argv);
+int timeline_run(int argc, char **argv);
 int top_run(int argc, char **argv);
 
 #endif

@@ -30,7 +30,9 @@
 /* maximum number of rows in one answer */
 #define BUS_ROWS 10000
 
+struct bus_history;
 struct bus_method;
+struct history_writer;
 struct signal_watch;
 struct session_properties;
 struct temporary_session;
@@ -60,6 +62,8 @@ struct temporary_session;
  * sampled
  * @profiles: profiles that DumpProfile is collecting
  * @temporary: sessions that end with a connection
+ * @history: the history on disk; borrowed; NULL: there is none
+ * @history_calls: calls that wait for it; owned by history-methods.c
  */
 struct bus {
 	sd_bus *bus;
@@ -83,6 +87,8 @@ struct bus {
 	bool unsampled_logged;
 	struct bus_profile *profiles[PPROF_AT_ONCE];
 	struct temporary_session *temporary[WORKER_SESSIONS];
+	struct history_writer *history;
+	struct bus_history *history_calls;
 };
 
 /* ---- Calls ------------------------------------------------------------------ */

@@ -27,6 +27,8 @@ static const struct bus_method methods[] = {
 	{ "GetView", ACCESS_READ, BUS_COST_TABLE, bus_get_view },
 	{ "GetWindow", ACCESS_READ, BUS_COST_TABLE, bus_get_window },
 	{ "Query", ACCESS_READ, BUS_COST_TABLE, bus_query, bus_query_level },
+	{ "GetHistory", ACCESS_ANYONE, BUS_COST_TABLE, bus_get_history },
+	{ "GetTimeline", ACCESS_ANYONE, BUS_COST_TABLE, bus_get_timeline },
 	/* The result contains addresses of all processes. */
 	{ "DumpHot", ACCESS_RAW, BUS_COST_TABLE, bus_dump_hot },
 	{ "GetHistogram", ACCESS_READ, BUS_COST_LIST, bus_get_histogram },
@@ -123,6 +125,17 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD_WITH_ARGS("GetContainer", SD_BUS_ARGS("s", container),
 				SD_BUS_RESULT("a{sv}", figures), bus_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetHistory",
+				SD_BUS_ARGS("s", group, "s", sort, "u", limit, "t", since_usec, "t",
+					    until_usec, "a{sv}", of),
+				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows, "a{sv}", covered),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("GetTimeline",
+				SD_BUS_ARGS("s", group, "u", limit, "t", since_usec, "t", until_usec,
+					    "t", step_usec, "a{sv}", of),
+				SD_BUS_RESULT("s", unit, "s", backend, "b", truncated, "a(ss)", series,
+					      "a(utttttttttttuu)", points),
+				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", metrics),
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpProfile", SD_BUS_ARGS("u", seconds),
@@ -248,6 +261,7 @@ void bus_deinit(struct bus *bus)
 {
 	bus_profiles_end(bus);
 	bus_temporary_end(bus);
+	bus_history_end(bus);
 	bus->watch = signal_watch_free(bus->watch);
 	bus_invalidate_session(bus);
 	access_deinit(&bus->access);

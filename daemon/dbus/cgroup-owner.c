@@ -15,8 +15,15 @@ int cgroup_owner_open(void)
 	return cgroup_mount_open(O_PATH, NULL);
 }
 
-bool cgroup_is_owned_by(int mount, const char *path, uid_t uid)
+static s64 changed_us(const struct stat *st)
 {
+	return st->st_ctim.tv_sec * 1000000LL + st->st_ctim.tv_nsec / 1000;
+}
+
+bool cgroup_get_ownership(int mount, const char *path, uid_t uid,
+			  struct cgroup_ownership *ret_ownership)
+{
+	struct cgroup_ownership found = { .since_us = INT64_MAX };
 	char part[PATH_MAX];
 	bool owned = false;
 	struct stat st;
@@ -34,7 +41,22 @@ bool cgroup_is_owned_by(int mount, const char *path, uid_t uid)
 		part[end] = '\0';
 		if (fstatat(mount, part, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
 			return false;
-		owned |= st.st_uid == uid;
+		if (!found.inode)
+			found.inode = st.st_ino;
+		if (st.st_uid != uid)
+			continue;
+		owned = true;
+		if (changed_us(&st) < found.since_us)
+			found.since_us = changed_us(&st);
 	}
+	if (owned)
+		*ret_ownership = found;
 	return owned;
+}
+
+bool cgroup_is_owned_by(int mount, const char *path, uid_t uid)
+{
+	struct cgroup_ownership ownership;
+
+	return cgroup_get_ownership(mount, path, uid, &ownership);
 }

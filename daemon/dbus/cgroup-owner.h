@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "codec/env.h"
+
 /**
  * cgroup_owner_open() - open the mount point of cgroup v2
  *
@@ -26,5 +28,26 @@ int cgroup_owner_open(void);
  * Return: true if the user owns it; false if not, or if the cgroup does not exist.
  */
 bool cgroup_is_owned_by(int mount, const char *path, uid_t uid);
+
+/**
+ * struct cgroup_ownership - since when a user owns a cgroup
+ * @inode: inode of the cgroup
+ * @since_us: CLOCK_REALTIME in microseconds at which the directory that the user owns was created or
+ * last changed; the earliest one of several
+ */
+struct cgroup_ownership {
+	u64 inode;
+	s64 since_us;
+};
+
+/**
+ * cgroup_get_ownership() - find out since when a user owns a cgroup or one above it
+ * @mount, @path, @uid: as for cgroup_is_owned_by()
+ * @ret_ownership: set if the result is true
+ *
+ * Return: whether the user owns it.
+ */
+bool cgroup_get_ownership(int mount, const char *path, uid_t uid,
+			  struct cgroup_ownership *ret_ownership);
 
 #endif

@@ -49,6 +49,17 @@ int bus_dump_summary(sd_bus_message *message, void *userdata, sd_bus_error *erro
 enum access_level bus_query_level(sd_bus_message *message, void *bus);
 int bus_query(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
+/* history-methods.c: the history on disk, of the session "machine" */
+
+/** bus_history_start() - let the methods use @writer; returns 0 or negative errno */
+int bus_history_start(struct bus *bus, struct history_writer *writer);
+
+/** bus_history_end() - drop the calls that wait; call it after history_writer_free() */
+void bus_history_end(struct bus *bus);
+
+int bus_get_history(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_get_timeline(sd_bus_message *message, void *userdata, sd_bus_error *error);
+
 /* counters.c: counters of a session */
 int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
 enum access_level bus_counters_level(sd_bus_message *message, void *bus);

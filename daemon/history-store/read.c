@@ -676,7 +676,7 @@ int history_store_timeline(struct history_store *store, const struct history_que
 		return r;
 	}
 	build.timeline.unit = view_unit_name(unit);
-	build.timeline.emulated = header.backend == BACKEND_EMULATED;
+	build.timeline.backend = header.backend;
 	*ret_timeline = build.timeline;
 	return 0;
 }

@@ -168,7 +168,7 @@ struct history_series {
  * @point, @points: the points
  * @truncated: points are missing, as there were more than the limit
  * @unit: unit of operations; "samples" if it is not known or differs
- * @emulated: an emulated SPU took some of the samples
+ * @backend: &enum backend; BACKEND_EMULATED if an emulated SPU took some of the samples
  */
 struct history_timeline {
 	struct history_series *series;
@@ -177,7 +177,7 @@ struct history_timeline {
 	u32 points;
 	bool truncated;
 	const char *unit;
-	bool emulated;
+	u8 backend;
 };
 
 /**

@@ -13,6 +13,7 @@
 
 #include "attribution/cgroup-namespace.h"
 #include "dbus/bus.h"
+#include "dbus/objects.h"
 #include "dbus/property-signals.h"
 #include "engine/rate-control.h"
 #include "engine/source-open.h"
@@ -171,6 +172,8 @@ static void start_history(struct daemon *d)
 	if (r < 0)
 		log_write(LOG_ERR, LOG_ID_HISTORY, NULL, "the history on disk cannot be written: %s",
 			  strerror(-r));
+	else
+		bus_history_start(&d->bus, d->history);
 }
 
 /* Plan the memory, before any table is allocated. */
@@ -471,6 +474,7 @@ static int daemon_run(struct daemon *d)
 		worker_call(d->worker, checkpoint_final, NULL);
 		checkpoint_file_save(d->checkpoint->slots);
 	}
+	d->history = history_writer_free(d->history);
 	return r < 0 ? EX_OSERR : r;
 }
 

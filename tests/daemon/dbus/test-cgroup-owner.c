@@ -11,10 +11,17 @@
 
 #include "dbus/cgroup-owner.h"
 
+static s64 changed_us(const struct stat *st)
+{
+	return st->st_ctim.tv_sec * 1000000LL + st->st_ctim.tv_nsec / 1000;
+}
+
 static void test_owner(void **state)
 {
 	char folder[] = "/tmp/speprof-delegated-XXXXXX", path[128], too_long[5000];
 	uid_t me = geteuid(), other = me + 1;
+	struct cgroup_ownership ownership;
+	struct stat st, upper;
 	int mount, fd;
 
 	(void)state;
@@ -40,6 +47,15 @@ static void test_owner(void **state)
 	assert_false(cgroup_is_owned_by(mount, "/link", me));
 	assert_false(cgroup_is_owned_by(mount, "/link/b", me));
 	assert_false(cgroup_is_owned_by(mount, "/a/file", me));
+	/* Ownership begins with the last change of the directory that the user owns. */
+	assert_int_equal(fstatat(mount, "a", &upper, 0), 0);
+	assert_int_equal(fstatat(mount, "a/b", &st, 0), 0);
+	assert_true(cgroup_get_ownership(mount, "/a/b", me, &ownership));
+	assert_true(ownership.inode == st.st_ino);
+	assert_true(ownership.since_us == (changed_us(&upper) < changed_us(&st) ?
+						   changed_us(&upper) :
+						   changed_us(&st)));
+	assert_false(cgroup_get_ownership(mount, "/a/b", other, &ownership));
 	memset(too_long, 'a', sizeof(too_long));
 	too_long[0] = '/';
 	too_long[sizeof(too_long) - 1] = '\0';
