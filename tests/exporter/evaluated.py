@@ -153,7 +153,7 @@ def check_boards(port, fleet):
 			instance = fleet.instances[name] if board != "fleet" else ".*"
 			got = wait(lambda t=text, i=instance: fleet.advance() or query(port, filled(t, i)), f"{board}: {title}")
 			count += 1
-			# A ratio of a host without samples, whose daemon is down, is not a number.
+			# The ratios of a host without a daemon are not numbers: it has no samples.
 			known = [value for _, value in got if math.isfinite(value)]
 			assert len(known) == len(got) if board == "host" else known, (board, title, got)
 			if board != "fleet" and legend in QUANTILES:
