@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#define _XOPEN_SOURCE_EXTENDED 1
 #include "live-terminal.h"
 
 #include <curses.h>
@@ -7,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <term.h>
 #include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -84,15 +84,22 @@ static void catch_signals(void)
 			  NULL);
 }
 
-/* Open the terminal as what TERM names, or as one that most terminals are compatible with. */
+/*
+ * Open the terminal as what TERM names, or as one that most terminals are compatible with. The type
+ * is checked first, as newterm() does not free its memory if it fails.
+ */
 static SCREEN *terminal_new(void)
 {
-	static const char *const compatible[] = { "xterm-256color", "xterm", "vt100" };
-	SCREEN *opened = newterm(NULL, stdout, stdin);
+	static const char *const types[] = { NULL, "xterm-256color", "xterm", "vt100" };
+	int error;
 
-	for (size_t i = 0; !opened && i < ARRAY_SIZE(compatible); i++)
-		opened = newterm(compatible[i], stdout, stdin);
-	return opened;
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		if (setupterm(types[i], STDOUT_FILENO, &error) != OK)
+			continue;
+		del_curterm(cur_term);
+		return newterm(types[i], stdout, stdin);
+	}
+	return NULL;
 }
 
 static void open_colours(void)
@@ -158,11 +165,11 @@ void live_terminal_close(void)
 
 void live_terminal_size(struct live_screen *screen)
 {
-	int rows, columns;
+	int height, width;
 
-	getmaxyx(stdscr, rows, columns);
-	screen->height = rows > 0 ? (u32)rows : 0;
-	screen->width = columns > 0 ? (u32)columns : 0;
+	getmaxyx(stdscr, height, width);
+	screen->height = height > 0 ? (u32)height : 0;
+	screen->width = width > 0 ? (u32)width : 0;
 }
 
 static attr_t span_attributes(const struct live_span *span)
