@@ -366,7 +366,7 @@ static void clock_domains(struct spe_check *check)
 		SPE_CHECK_EQ(check, s.counter[4] + s.counter[1], rows[i].alternate ? 7 : 30);
 		/* The Total latency is always in the PE's clock. */
 		SPE_CHECK_EQ(check, s.counter[0], 90);
-		/* E[24] and E[25] identify the clock domain. */
+		/* E[24]: in Streaming SVE mode; E[25]: executed by an SMCU. */
 		SPE_CHECK_EQ(check, s.events >> 24 & 3,
 			     (rows[i].flags & I(STREAMING) ? 1U : 0U) |
 				     (rows[i].flags & I(SMCU) ? 2U : 0U));
