@@ -24,8 +24,8 @@
 #define MIDR  0x410fd0c0
 
 /*
- * Read the build id of the program if it exists here, as perf record does: names are found by it.
- * Returns its size; 0: the program does not exist here; or a negative errno.
+ * Read the build id of the program if it exists here, like perf record does. speprof finds names by
+ * the build id. Returns its size; 0: the program does not exist here; or a negative errno.
  */
 static int build_id(const char *program, u8 *id)
 {

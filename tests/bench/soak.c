@@ -138,7 +138,7 @@ struct soak {
 	double sum_seconds;
 };
 
-/* Measure a plain sum by CPU time, as elapsed time would include other programs. */
+/* Measure a plain sum by CPU time, because elapsed time would include other programs. */
 static void plain_sum(struct soak *s)
 {
 	size_t len = (size_t)POOL * RECORDS_STRIDE;

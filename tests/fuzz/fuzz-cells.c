@@ -227,7 +227,7 @@ static void checkpoint_cells(struct fuzz_tables *f, u32 to, u32 from, const uint
 	f->count[to] += f->count[from];
 }
 
-/* Load bytes of any kind. The table is cleared afterwards, as the daemon does after an error. */
+/* Load bytes of any kind. The table is cleared afterwards, like in the daemon after an error. */
 static void load_any(struct fuzz_tables *f, u32 i, bool ids, const uint8_t *data, size_t size)
 {
 	struct deserializer d = { .at = data, .len = size };

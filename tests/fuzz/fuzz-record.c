@@ -2,7 +2,7 @@
 /*
  * Fuzz the decoder: each byte of a window is in the ledger once, no record exceeds its bound, and
  * decoded samples can be encoded and decoded again. The first byte of an input decides what the
- * decoder knows about the window.
+ * decoder has about the window.
  */
 #include "fuzz.h"
 

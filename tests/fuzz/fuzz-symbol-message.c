@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		asked = sizeof(ask);
 	memset(&ask, 0, sizeof(ask));
 	memcpy(&ask, data, asked);
-	/* Sort the addresses, as random ones are rarely in order. */
+	/* Sort the addresses, because random ones are rarely in order. */
 	for (u32 i = 0; i < 100 && ask.request.count && ask.request.count <= 100; i++)
 		ask.request.address[i] = i * 8 + ask.request.address[i] % 8;
 	if (symbol_request_check(&ask.request, asked, asked == sizeof(ask.request)))

@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	fuzz_assert(!name_cache_init(&cache, 4, 1 << 20));
 	file = name_cache_lookup(&cache, name_cache_get(&cache, &key));
-	/* The binary is also its own debug information, as the build ID is the same. */
+	/* The binary is also its own debug information, because the build ID is the same. */
 	if (kind == SYMBOL_ELF && size % 2)
 		object_attach(&o, SYMBOL_DEBUG, file_of(data, size), &known);
 	ask_all(&o, SYMBOL_FIND, &cache, file);

@@ -148,7 +148,7 @@ static bool chance(u32 percent)
 	return draw(100) < percent;
 }
 
-/* ---- Binaries: copies of this program, with build IDs of their own ----------------- */
+/* ---- Binaries: copies of this program with different build IDs --------------------- */
 
 struct binary {
 	const char *name;

@@ -147,7 +147,7 @@ static void test_idle(void **state)
 	attributor_free(a);
 }
 
-/* On a whole machine kthreadd is PID 2; a container does not show it. */
+/* Outside of containers kthreadd is PID 2; in a container it is not visible. */
 static void test_kernel_thread(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
@@ -222,7 +222,7 @@ static void test_exit(void **state)
 	attributor_free(a);
 }
 
-/* For a zombie, what was known of the process remains valid. */
+/* Check that the known facts about a process remain valid when it is a zombie. */
 static void test_zombie(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
@@ -837,7 +837,7 @@ static void test_container_ids(void **state)
 			attributor_get_container(a, get_process(a, 6)->container)->path,
 			attributor_get_container(a, get_process(a, 7)->container)->path);
 		/*
-		 * Entry 0 stands for processes without a container, and for containers without an
+		 * Entry 0 represents processes without a container, and containers without an
 		 * entry.
 		 */
 		container_details_get(a, 0, &details);

@@ -58,7 +58,7 @@ static void test_identity(void **state)
 	assert_int_equal(get_file_id(t, "/usr/bin/b", 3, NULL), id);
 	assert_int_not_equal(get_file_id(t, "/usr/bin/b", 4, NULL), id);
 	assert_int_not_equal(get_file_id(t, "/usr/bin/c", 3, NULL), id);
-	/* Anonymous memory of each process is a binary of its own. */
+	/* Anonymous memory of each process is a separate binary. */
 	assert_int_equal(get_memory_id(t, 7), get_memory_id(t, 7));
 	assert_int_not_equal(get_memory_id(t, 7), get_memory_id(t, 8));
 	assert_true(binary_table_find(t, 1, &b));

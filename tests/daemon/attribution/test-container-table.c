@@ -179,7 +179,10 @@ static void test_smaller(void **state)
 	attributor_free(next);
 }
 
-/* Of a path longer than the stored prefix, whole components are stored. */
+/*
+ * Check that only whole components of a path are stored if the path is longer than the stored
+ * prefix.
+ */
 static void test_too_long(void **state)
 {
 	static const char deep[] = "/build/" LONG "/" LONG "/" LONG "/" LONG "/" LONG "/x.service";

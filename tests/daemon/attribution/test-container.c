@@ -444,8 +444,8 @@ static void test_pod_link_late(void **state)
 }
 
 /*
- * For a pod that never has a link the number of searches is bounded. A search that was skipped is
- * done later.
+ * Check that the number of searches for a pod that never has a link is bounded. A search that was
+ * skipped is done later.
  */
 static void test_pod_link_never(void **state)
 {
@@ -478,7 +478,10 @@ static void test_root(void **state)
 	}
 }
 
-/* For a path of any length, nothing behind its end is read, and names stay within their buffers. */
+/*
+ * Check that no byte behind the end of a path of any length is read, and that names fit into their
+ * buffers.
+ */
 static void test_lengths(void **state)
 {
 	static const size_t lengths[] = { 1, 127, 128, 255, 256, 4095, 70000 };
@@ -569,7 +572,7 @@ static void test_escape_cut(void **state)
 	}
 }
 
-/* For random bytes the result is valid, printable and bounded. */
+/* Check that the result for random bytes is valid, printable and bounded. */
 static void test_escape_any(void **state)
 {
 	unsigned int seed = 1;

@@ -798,7 +798,8 @@ static void record_event(void *ctx, const struct task_event *event)
 }
 
 /*
- * A recording contains each sampled process that the daemon knows, even if it never was in /proc.
+ * Check that a recording contains each sampled process that task events reported, even if it never
+ * was in /proc.
  */
 static void test_exported(void **state)
 {

@@ -307,7 +307,7 @@ static struct saved_content parse_saved(const u8 *bytes, size_t len)
 	return content;
 }
 
-/* Above every possible pid_max, so that only events know these processes */
+/* Above every possible pid_max, so that only events report these processes */
 #define FAKE_PID  (INT32_MAX - 100000)
 #define PROCESSES 256
 #define MAP_BYTES (256U << 10)
@@ -677,7 +677,7 @@ static void test_replaced(void **state)
 	empty = store.memory;
 	map_at(&store, &maps, 0x1000, 0x9000, 0, "/z");
 	map_at(&store, &maps, 0x1000, 0x9000, 0, "/a");
-	/* As the time of the replacement is unknown, the former mapping is not stored. */
+	/* The former mapping is not stored, because the time of the replacement is unknown. */
 	assert_int_equal(maps.replaced_count, 0);
 	map_at(&store, &maps, 0x3000, 0x5000, 100, "/b");
 	map_at(&store, &maps, 0x4000, 0x6000, 200, "/c");
@@ -737,7 +737,8 @@ static void test_replaced_bounds(void **state)
 	maps_clear(&store, &maps);
 	assert_int_equal(store.memory, empty);
 	/*
-	 * Without memory the mapping is still replaced, and the dropped former mapping is counted.
+	 * If the allocation fails, the mapping is still replaced, and the dropped former mapping is
+	 * counted.
 	 */
 	store.replaced_ns = 0;
 	store.limit = store.memory + 1000;

@@ -784,7 +784,9 @@ static void test_hung_logs(void **state)
 	}
 }
 
-/* If there is no memory for its reply a query fails, and the failure is counted. */
+/*
+ * Check that a query fails if the allocation of its reply fails, and that the failure is counted.
+ */
 static void test_no_memory(void **state)
 {
 	struct fixture *f = *state;

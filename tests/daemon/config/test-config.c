@@ -54,8 +54,8 @@ static void test_all_settings(void **state)
 }
 
 /*
- * An error contains the number of the wrong line and what would be right. No setting of the file is
- * applied.
+ * Check that an error contains the number of the wrong line and the accepted values. No setting of
+ * the file is applied.
  */
 static void test_wrong_lines(void **state)
 {

@@ -508,7 +508,7 @@ static void test_needs_more_while_pending(void **state)
 	assert_int_equal(fake.access.query_count, 0);
 }
 
-/* The bus driver no longer knows a caller while a query is pending: its slot becomes free. */
+/* Check that a slot becomes free if its caller disconnects while a query is pending. */
 static void test_unknown_while_pending(void **state)
 {
 	(void)state;

@@ -50,7 +50,7 @@ static void test_size_and_refill(void **state)
 	now += SECOND;
 	drain_bucket(1, true, MEMBER_REFILL);
 	assert_int_equal(take_tokens(1, true, 1), -EBUSY);
-	/* Another user has a bucket of its own. */
+	/* Another user has a separate bucket. */
 	drain_bucket(2, false, USER_SIZE);
 	assert_int_equal(take_tokens(2, false, 1), -EBUSY);
 	now += SECOND;

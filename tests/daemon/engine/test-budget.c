@@ -222,7 +222,10 @@ static void test_sessions(void **state)
 	budget_session(&plan, 0, false, &session);
 	assert_true(session.cell_bytes < plan.cell_bytes && session.processes == plan.processes);
 	assert_true(session.bytes > session.cell_bytes + session.counters * 2144ULL);
-	/* Two sessions fit the default budget, as Documentation/explanation/tables.md says. */
+	/*
+	 * Documentation/explanation/tables.md guarantees that two sessions fit into the default
+	 * budget.
+	 */
 	assert_true(!plan.counters && session.counters == 120);
 	assert_true(2 * session.bytes <= plan.share[MEMORY_SESSIONS]);
 	budget_session(&plan, 0, true, &own);
@@ -256,8 +259,8 @@ static void assert_pprof(u64 *left, u32 entries)
 }
 
 /*
- * Profiles for pprof use the memory that sessions leave, as Documentation/explanation/tables.md
- * says.
+ * Check that profiles for pprof use the memory that sessions leave
+ * (Documentation/explanation/tables.md).
  */
 static void test_pprof(void **state)
 {

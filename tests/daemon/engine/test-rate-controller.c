@@ -114,7 +114,10 @@ static void test_rate(void **state __attribute__((unused)))
 	}
 }
 
-/* An idle machine does not tell how many operations a busy one executes, so the interval stays. */
+/*
+ * Check that the interval does not change on an idle machine, which does not show how many
+ * operations a busy one executes.
+ */
 static void test_idle(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000,

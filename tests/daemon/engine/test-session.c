@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Test the sessions of one worker: with a source of their own, and with a shared one. */
+/* Test the sessions of one worker: with their own source, and with a shared one. */
 #include "test.h"
 
 #include <errno.h>
@@ -296,7 +296,10 @@ static int change_session(struct fixture *f, const char *name, const char *expre
 	return r;
 }
 
-/* For one session the SPU filters what that session does not need, for two sessions nothing. */
+/*
+ * Check that the SPU filters records that the only session does not need, and filters nothing for
+ * two sessions.
+ */
 static void test_hardware(void **state)
 {
 	struct fixture *f = *state;
@@ -399,7 +402,7 @@ static void check_rule(struct fixture *f, const char *session, const char *text)
 	assert_string_equal(seen.text, text);
 }
 
-/* Add a session of cgroups with a source of its own, which gets the cgroups by their index. */
+/* Add a session of cgroups with its own source, which gets the cgroups by their index. */
 static void add_own(struct fixture *f, struct script *own, const char *name)
 {
 	static char *const cgroups[] = { (char *)"/web", NULL };

@@ -382,7 +382,7 @@ static void test_sources(void **state)
 		{ "level == remote_cache && container == web", { N1 }, ONLY(1 << 13) },
 		{ "level == remote_cache || container == web", { N1 }, 0 },
 		{ "level == l3", { N1 }, ONLY(0) },
-		/* Of stores, and of values without a meaning, a miss of the LLC is DRAM. */
+		/* A miss of the LLC counts as DRAM for stores, and for values without a meaning. */
 		{ "level == dram", { N1 }, 0 },
 		{ "op == load && level == dram", { N1 }, 0x3f01 },
 		{ "op == load && level == dram", { AMPERE1A }, 0x329 },
@@ -509,7 +509,7 @@ static void test_sources_parts(void **state)
 		assert_row(!strncmp(parts[i].text, rows[i].text, parts[i].len));
 		assert_row(parts[i].sources == rows[i].sources);
 	}
-	/* Without a core type the packet alone decides. */
+	/* Without a core type only the packet decides. */
 	assert_int_equal(filter_split(filter, NULL, parts, FILTER_NODES), ARRAY_SIZE(rows));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_false(parts[i].sources);

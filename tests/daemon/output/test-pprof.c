@@ -366,7 +366,7 @@ static void test_builds(void **state)
 	read_free(r);
 }
 
-/* Without build IDs the same path in two containers means two files. */
+/* Check that the same path in two containers is two files if there are no build IDs. */
 static void test_no_builds(void **state)
 {
 	struct fixture *f = *state;
@@ -504,7 +504,7 @@ static void test_filter_none(void **state)
 	read_free(r);
 }
 
-/* With many locations "other" is large, so it is written in chunks. */
+/* Check that a large "other" of many locations is written in chunks. */
 static void test_folded_nodes(void **state)
 {
 	static char *all[] = { "*", NULL };

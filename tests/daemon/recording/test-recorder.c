@@ -319,7 +319,10 @@ static void feed_empty(struct recorder *recorder)
 	}
 }
 
-/* For windows without bytes, blind time, its causes, lost bytes and armed time are recorded. */
+/*
+ * Check that windows without bytes have blind time, its causes, lost bytes and armed time in the
+ * recording.
+ */
 static void test_own_empty_windows(void **state)
 {
 	static const u8 expected[] = { 0, 2, 3 };

@@ -550,7 +550,7 @@ static void test_perf_trailers_differ(void **state)
 	assert_int_equal(replayed.windows[0].tid, -1);
 }
 
-/* Each flagged AUX record counts once, as perf counts it, whatever its size. */
+/* Check that each flagged AUX record counts once, like in perf, independent of its size. */
 static void test_perf_losses(void **state)
 {
 	static const struct {

@@ -26,7 +26,7 @@
 #define INTERVAL_NS 1000000
 #define CPUS	    CPU_LIST_MAX
 
-/* All code that the child executes is in a section of its own, so that its bounds are known. */
+/* All code that the child executes is in a separate section, so that its bounds are known. */
 extern const char __start_spin_text[], __stop_spin_text[];
 
 __attribute__((noinline, noreturn, section("spin_text"))) static void spin(void)
@@ -237,7 +237,7 @@ static void test_restart(void **state)
 
 	(void)state;
 	run_source(source, 50000000, &seen);
-	/* The time between the runs is not blind, as sampling was disabled. */
+	/* The time between the runs is not blind, because sampling was disabled. */
 	memset(seen.end_ns, 0, sizeof(seen.end_ns));
 	run_source(source, 50000000, &seen);
 	check_ledgers(&seen);
@@ -723,7 +723,8 @@ static void test_masks(void **state)
 
 /*
  * Records have physical addresses if and only if they are requested. The child runs code at many
- * locations, as the PC decides the kind of an instruction, and a short loop may contain no load.
+ * locations, because the PC determines the kind of an instruction, and a short loop may contain no
+ * load.
  */
 static void test_physical(void **state)
 {

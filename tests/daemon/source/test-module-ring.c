@@ -479,7 +479,7 @@ static void test_resume_refused(void **state)
 	assert_int_equal(module_ring_resume(&k.ring, &rows[0].at), -ESTALE);
 }
 
-/* The error says which of the two, module or daemon, has to be updated. */
+/* Check that the error names which of the two, module or daemon, must be updated. */
 static void test_versions(void **state)
 {
 	(void)state;

@@ -106,7 +106,7 @@ static int cpu_info(struct speprof_cpu_info *info)
 	return 0;
 }
 
-/* Like copy_struct_from_user(), require that bytes that the module does not know are zero. */
+/* Like copy_struct_from_user(), require that bytes of unknown fields are zero. */
 static bool is_too_big(const struct speprof_sampling *sampling)
 {
 	const u8 *bytes = (const u8 *)sampling;

@@ -182,7 +182,10 @@ static void test_sysfs_damaged(void **state)
 	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
 }
 
-/* Two kinds of cores have a PMU each: each setting is written where sysfs says. */
+/*
+ * Check two kinds of cores with a PMU each: each setting is written into the field that sysfs
+ * describes.
+ */
 static void test_attr(void **state)
 {
 	const struct source_config filtered = {
@@ -903,8 +906,8 @@ static void test_masks(void **state)
 }
 
 /*
- * format/ shows what the driver knows, but not what the SPU has: a filter that the driver refuses
- * is left to the daemon, the newest first. A new configuration tries all again.
+ * format/ lists the filters of the driver, but not those of the SPU: a filter that the driver
+ * refuses is left to the daemon, the newest first. A new configuration tries all again.
  */
 static void test_refused_filters(void **state)
 {
@@ -1007,8 +1010,8 @@ static void test_dead(void **state)
 }
 
 /*
- * Intervals are multiples of 256, as the driver programs them. The mean of the jitter depends on
- * ERnd.
+ * Intervals are multiples of 256, because the driver programs them so. The mean of the jitter
+ * depends on ERnd.
  */
 static void test_interval(void **state)
 {

@@ -358,7 +358,7 @@ static int read_state(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* Add a session with a source of its own, which samples what the machine's source does not. */
+/* Add a session with its own source, which samples what the machine's source does not. */
 static int set_up_own(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct source_config sampling = { .interval_ns = 3000000,

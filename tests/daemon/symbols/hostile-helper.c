@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A symbol helper that misbehaves in the way that its own file name says */
+/* A symbol helper that misbehaves in the way that its file name selects */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,8 @@ static bool is_mode(const char *mode, const char *what)
 }
 
 /*
- * Act as the helper that opens files: reply without passing a file, as the other helper reads none.
+ * Act as the helper that opens files: reply without passing a file, because the other helper reads
+ * none.
  */
 static void open_files(const char *mode)
 {

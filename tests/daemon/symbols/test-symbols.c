@@ -152,7 +152,10 @@ static void test_removed(void **state)
 	free(image.bytes);
 }
 
-/* A running binary was deleted, as in an upgrade: /proc/PID/map_files leads to it. */
+/*
+ * Check that a running binary that was deleted, like in an upgrade, is found by
+ * /proc/PID/map_files.
+ */
 static void test_deleted(void **state)
 {
 	char path[] = "/tmp/test-symbols-XXXXXX", link[64], name[64];
@@ -278,7 +281,10 @@ static int seccomp_refuse(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }
 
-/* In the sandbox a descriptor can be examined, and a path cannot, not even of an existing file. */
+/*
+ * Check that the sandbox permits to examine a descriptor, but no path, not even of an existing
+ * file.
+ */
 static void test_sandbox_facts(void **state)
 {
 	pid_t pid = fork();
@@ -418,7 +424,7 @@ static void test_no_name(void **state)
 	symbols_free(s);
 }
 
-/* With a budget smaller than two files the names are the same. */
+/* Check that the names are the same with a budget smaller than two files. */
 static void test_small_budget(void **state)
 {
 	const struct symbols_config small = { .budget = 500000, .wait_ms = WAIT };

@@ -163,10 +163,10 @@ struct verdict {
 	u64 same;
 	u64 unknown;
 	u64 different;
-	u64 switching; /* unknown, as a switch is within the range of times */
-	u64 overwritten; /* unknown, as older than the entries of the ring */
-	u64 unreported; /* unknown, as newer than the entries of the ring, or after a loss */
-	u64 raced; /* unknown, as the writer overtook the search: a second search succeeds */
+	u64 switching; /* unknown: a switch is within the range of times */
+	u64 overwritten; /* unknown: older than the entries of the ring */
+	u64 unreported; /* unknown: newer than the entries of the ring, or after a loss */
+	u64 raced; /* unknown: the writer overtook the search; a second search succeeds */
 };
 
 /*
@@ -212,7 +212,7 @@ static void count_agreement(void *ctx, const struct source_window *window)
 	enum spe_decode r;
 
 	assert_true(window->cpu < v->cpus);
-	/* Apply the events up to the end of the window first, as the worker does. */
+	/* Apply the events up to the end of the window first, like the worker does. */
 	task_events_deliver(v->events, window->end_ns, &ignore);
 	spe_decoder_init(&decoder, &config, window->data, window->len);
 	while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END) {

@@ -468,7 +468,7 @@ static void test_bpf_full(void **state)
 	task_bpf_free(bpf);
 }
 
-/* What is seen of the context switches of one CPU. */
+/* Context switches that were received for one CPU. */
 struct seen_switches {
 	u32 cpu;
 	pid_t child;
@@ -490,7 +490,10 @@ static void see_switch(void *ctx, const struct task_event *event)
 	seen->stopped |= seen->ran && event->tid != seen->child;
 }
 
-/* For a recording, context switches are delivered among the other events until they are stopped. */
+/*
+ * Check that context switches for a recording are delivered among the other events until they are
+ * stopped.
+ */
 static void test_record_switches(void **state)
 {
 	struct task_events *events = open_events(((const struct origin *)*state)->kind);
@@ -534,7 +537,7 @@ struct storm {
 
 /*
  * @no_context: records do not name their task. @follow: context switches are followed, which needs
- * a reason only if the source cannot know before its first record.
+ * a reason only if the source cannot determine it before its first record.
  */
 static struct worker *start_worker(struct task_events *events, bool no_context, bool follow)
 {

@@ -2,7 +2,7 @@
 /*
  * speprof_kunit.ko: run the suites of tests/cases as KUnit suites, with a named parameter for each
  * case. They call the functions that speprof.ko and speprof_emu.ko export, and no copies. The
- * suites are in a module of their own, as Linux 6.1 runs the suites of a module before its init
+ * suites are in a separate module, because Linux 6.1 runs the suites of a module before its init
  * function.
  */
 #include <kunit/test.h>

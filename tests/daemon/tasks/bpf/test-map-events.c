@@ -471,8 +471,8 @@ static void see_lost(void *ctx, const struct task_event *e)
 }
 
 /*
- * Count the records of @pid. Return at least one, as a record that another CPU is writing may delay
- * the others.
+ * Count the records of @pid. Return at least one, because a record that another CPU is writing may
+ * delay the others.
  */
 static u32 ring_count(struct event_ring *ring, pid_t pid)
 {
