@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implement the methods for the history on disk. The history's thread reads it, as that may take
- * seconds; the main thread replies when an eventfd signals the result.
+ * Implement the methods for the history on disk. The history's thread reads it, because that may
+ * take seconds; the main thread replies when an eventfd signals the result.
  */
 #include "objects.h"
 

@@ -56,7 +56,7 @@ static int delete_group(struct history_store *store, const struct group *g)
 
 int store_remove_names(struct history_store *store)
 {
-	/* Programs go before containers, as they use them. */
+	/* Programs go before containers, because they refer to them. */
 	return store_run(store, "DELETE FROM location WHERE uses=0;"
 				"DELETE FROM program WHERE uses=0;"
 				"DELETE FROM container WHERE uses=0;"
@@ -163,7 +163,7 @@ static int merge_group(struct history_store *store, const struct group *g, u32 i
 #define GROUP_MAX 60
 
 /*
- * Find the oldest periods that make up one of length @into: those in a row with the same boot, and
+ * Find the oldest periods that form one of length @into: those in a row with the same boot, and
  * the same time divided by that length. A step of the clock ends the group. Returns 1 if the group
  * is complete, that is, if a later period does not belong to it; else 0.
  */
