@@ -11,9 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Numbers that identify the row of a cell: at most two for each key, and whether it is evicted. */
-#define IDS 14
-
 /**
  * struct named_cell - a cell, and what it has in common with the other cells of its row
  * @cell: the cell
@@ -21,7 +18,7 @@
  */
 struct named_cell {
 	struct query_cell cell;
-	u64 id[IDS];
+	u64 id[];
 };
 
 /* A kind of operation, a level, and an event select the part of a cell's samples. */
@@ -53,7 +50,7 @@ struct group {
  * struct query_result - the rows, in their order
  * @admitted: with &query_source.admits, by id of a program: 1 if it is admitted, 2 if not, 0: unknown
  * @has_parts: rows have a part of the samples of their cells
- * @named: the selected cells, @cells of them
+ * @named: the selected cells, @named_count of them; named_at() returns one
  * @ids: numbers of &named_cell.id that are in use
  * @group: the rows, @groups of them
  * @whole: what shares are of
@@ -77,6 +74,17 @@ struct query_result {
 	u64 samples;
 	struct counters own;
 };
+
+/* Bytes of a struct named_cell with the ids of this query. Most queries have few. */
+static size_t named_size(const struct query_result *r)
+{
+	return sizeof(struct named_cell) + r->ids * sizeof(u64);
+}
+
+static struct named_cell *named_at(const struct query_result *r, u32 i)
+{
+	return (struct named_cell *)((char *)r->named + i * named_size(r));
+}
 
 /* The measure that shares are of. */
 static enum measure share_measure(const struct query_result *r)
@@ -332,14 +340,14 @@ static u32 ids_count(const struct query *q)
 }
 
 /* Name all cells with samples. Returns their number, at most query_cells_bound(). */
-static u32 cells_name(struct query_result *r, struct named_cell *named)
+static u32 cells_name(struct query_result *r)
 {
 	struct query_cursor cursor = { 0 };
 	struct query_cell cell;
 	u32 count = 0;
 
 	while (query_cells_next(&r->cells, &cursor, &cell))
-		cell_name(r, &cell, &named[count++]);
+		cell_name(r, &cell, named_at(r, count++));
 	return count;
 }
 
@@ -349,8 +357,8 @@ static void cells_select(struct query_result *r)
 	u32 kept = 0;
 
 	for (u32 i = 0; i < r->named_count; i++)
-		if (selects(r, &r->named[i].cell))
-			r->named[kept++] = r->named[i];
+		if (selects(r, &named_at(r, i)->cell))
+			memmove(named_at(r, kept++), named_at(r, i), named_size(r));
 	r->named_count = kept;
 }
 
@@ -385,9 +393,9 @@ struct clusters {
 static void clusters_find(struct query_result *r, struct clusters *c, size_t slots)
 {
 	for (u32 i = 0; i < r->named_count; i++) {
-		size_t at = hash_cell(r, &r->named[i]) & (slots - 1);
+		size_t at = hash_cell(r, named_at(r, i)) & (slots - 1);
 
-		while (c->index[at] && compare_cells(&r->named[c->index[at] - 1], &r->named[i], r))
+		while (c->index[at] && compare_cells(named_at(r, c->index[at] - 1), named_at(r, i), r))
 			at = (at + 1) & (slots - 1);
 		if (!c->index[at]) {
 			c->index[at] = i + 1;
@@ -412,7 +420,7 @@ static int cells_cluster(struct query_result *r)
 	c.index = calloc(slots, sizeof(*c.index));
 	c.cluster = calloc((size_t)n + 1, sizeof(*c.cluster));
 	c.size = calloc((size_t)n + 1, sizeof(*c.size));
-	moved = calloc((size_t)n + 1, sizeof(*moved));
+	moved = calloc((size_t)n + 1, named_size(r));
 	if (c.index && c.cluster && c.size && moved) {
 		clusters_find(r, &c, slots);
 		for (u32 i = 0; i < c.count; i++) {
@@ -422,7 +430,8 @@ static int cells_cluster(struct query_result *r)
 			position += size;
 		}
 		for (u32 i = 0; i < n; i++)
-			moved[c.size[c.cluster[i]]++] = r->named[i];
+			memcpy((char *)moved + c.size[c.cluster[i]]++ * named_size(r), named_at(r, i),
+			       named_size(r));
 		free(r->named);
 		r->named = moved;
 		moved = NULL;
@@ -441,23 +450,23 @@ static int cells_load(struct query_result *r)
 {
 	size_t count = query_cells_bound(&r->cells);
 
-	r->named = calloc(count ? count : 1, sizeof(*r->named));
+	r->named = calloc(count ? count : 1, named_size(r));
 	if (!r->named)
 		return -ENOMEM;
 	if (r->source.live)
 		profile_find_pids(r->source.profile);
-	r->named_count = cells_name(r, r->named);
+	r->named_count = cells_name(r);
 	if (r->query.select.function) {
 		char name[128];
 		bool named;
 
 		for (u32 i = 0; i < r->named_count; i++)
-			name_function(r, &r->named[i].cell.row, name, sizeof(name), &named);
+			name_function(r, &named_at(r, i)->cell.row, name, sizeof(name), &named);
 	}
 	/* If waiting resolved some names, resolve all a second time. */
 	if (r->source.symbols && symbols_wait_default(r->source.symbols))
 		for (u32 i = 0; i < r->named_count; i++)
-			cell_name(r, &r->named[i].cell, &r->named[i]);
+			cell_name(r, &named_at(r, i)->cell, named_at(r, i));
 	if (!selects_all(&r->query.select) || r->source.admits)
 		cells_select(r);
 	return cells_cluster(r);
@@ -608,7 +617,7 @@ static void group_counters(const struct query_result *r, const struct group *g,
 	struct counters sum = { 0 };
 
 	for (u32 i = 0; i < g->count; i++)
-		row_add(r, &r->named[g->first + i].cell, g->part, &sum);
+		row_add(r, &named_at(r, g->first + i)->cell, g->part, &sum);
 	counters_finish(&sum);
 	*ret_counters = sum;
 }
@@ -661,7 +670,7 @@ static void group_measure(const struct query_result *r, struct group *g)
 
 	g->weight = 0;
 	for (u32 i = 0; i < g->count && simple; i++) {
-		const struct query_cell *cell = &r->named[g->first + i].cell;
+		const struct query_cell *cell = &named_at(r, g->first + i)->cell;
 
 		g->weight += query_cell_weight(&r->cells, cell);
 		simple = by_weight || cell_value(r, cell, sort, &value);
@@ -686,7 +695,7 @@ static u64 group_samples(const struct query_result *r, const struct group *g)
 		return counters.samples;
 	}
 	for (u32 i = 0; i < g->count; i++)
-		samples += query_cell_samples(&r->cells, &r->named[g->first + i].cell);
+		samples += query_cell_samples(&r->cells, &named_at(r, g->first + i)->cell);
 	return samples;
 }
 
@@ -711,7 +720,7 @@ static int group_append_parts(struct query_result *r, u32 first, u32 count, u64 
 
 	memset(each, 0, PARTS * sizeof(*each));
 	for (u32 i = first; i < first + count; i++)
-		each_pair(r, &r->named[i].cell, part_count, &sums);
+		each_pair(r, &named_at(r, i)->cell, part_count, &sums);
 	for (u32 part = 0; part < PARTS && !status; part++)
 		if (each[part])
 			status = group_append(r, first, count, part);
@@ -723,7 +732,7 @@ static int compare_keys(const void *a, const void *b, void *ctx)
 {
 	const struct group *x = a, *y = b;
 	struct query_result *r = ctx;
-	int order = compare_cells(&r->named[x->first], &r->named[y->first], r);
+	int order = compare_cells(named_at(r, x->first), named_at(r, y->first), r);
 
 	return order ? order : (x->part > y->part) - (x->part < y->part);
 }
@@ -747,7 +756,7 @@ static int cells_group(struct query_result *r)
 
 	for (u32 i, first = 0; first < r->named_count && !status; first = i) {
 		for (i = first + 1; i < r->named_count; i++)
-			if (compare_cells(&r->named[first], &r->named[i], r))
+			if (compare_cells(named_at(r, first), named_at(r, i), r))
 				break;
 		status = r->has_parts ? group_append_parts(r, first, i - first, each) :
 					group_append(r, first, i - first, 0);
@@ -812,7 +821,7 @@ static const struct query_cell *heaviest_cell(const struct query_result *r, cons
 	u64 most = 0;
 
 	for (u32 i = 0; i < g->count; i++) {
-		const struct query_cell *cell = &r->named[g->first + i].cell;
+		const struct query_cell *cell = &named_at(r, g->first + i)->cell;
 		u64 weight = cell_sum(r, cell, MEASURE_OPERATIONS);
 
 		if (heaviest && (weight < most ||
@@ -919,7 +928,7 @@ void query_result_row(const struct query_result *r, u32 index, struct query_row 
 	row_set_code(r, &cell->row, ret_row);
 	row_set_part(g->part, ret_row);
 	for (u32 i = 0; i < g->count; i++)
-		ret_row->brief |= r->named[g->first + i].cell.sums != NULL;
+		ret_row->brief |= named_at(r, g->first + i)->cell.sums != NULL;
 	group_counters(r, g, &ret_row->counters);
 }
 
@@ -943,7 +952,7 @@ void query_result_levels(const struct query_result *r, u32 index,
 	const struct group *g = &r->group[index];
 
 	for (u32 i = 0; i < g->count; i++)
-		cell_row_add_levels(r->cells.tables.table, &r->named[g->first + i].cell.row,
+		cell_row_add_levels(r->cells.tables.table, &named_at(r, g->first + i)->cell.row,
 				    CELL_ALL, to);
 }
 
