@@ -43,7 +43,8 @@ static const struct verb verbs[] = {
 			"[-j] [[-i] FILE] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] "
 			"[-p PID] [--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
-			"[--last PERIOD] [--session NAME] [--kallsyms FILE] [--header] [--lines] [--pages] "
+			"[--last PERIOD] [--since TIME] [--until TIME] [--session NAME] "
+			"[--kallsyms FILE] [--header] [--lines] [--pages] "
 			"[--html FILE]",
 		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,

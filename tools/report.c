@@ -2,6 +2,7 @@
 /* speprof report: print the heaviest rows of a recording or of the daemon's profile. */
 #include <stdlib.h>
 
+#include "history-report.h"
 #include "html-report.h"
 #include "lib/bus.h"
 #include "lib/input.h"
@@ -229,8 +230,11 @@ static int report_check(const struct options *options)
 int report_run(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdBK", &options);
+	int status;
 
+	if (history_report_wanted(argc, argv))
+		return history_report_run(argc, argv);
+	status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdBK", &options);
 	if (status)
 		return status;
 	if (options.html) {

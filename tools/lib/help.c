@@ -80,6 +80,9 @@ static const struct option_help options[] = {
 	  "of a recording: print host, kernel, command, time, cores, interval and build ids" },
 	{ NULL, "--kallsyms", "--kallsyms FILE",
 	  "of a recording: names of its kernel, a copy of /proc/kallsyms of that boot" },
+	{ "report", "--last", "--last PERIOD",
+	  "of the daemon: the last 10s, 1m or 10m; from the history on disk another time, such as "
+	  "2h or 7d" },
 	{ "timeline", "--last", "--last TIME",
 	  "the time before now, such as 30m, 12h or 7d; by default 1h" },
 	{ NULL, "--since", "--since TIME",
