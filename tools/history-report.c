@@ -54,8 +54,9 @@ bool history_report_wanted(int argc, char **argv)
 		if (option_value(argc, argv, i, "--since") ||
 		    option_value(argc, argv, i, "--until"))
 			return true;
+		/* The history has no shorter periods than a minute. */
 		if (last && view_span_parse(last, &span) < 0 &&
-		    time_range_parse_length(last, &length) == 0)
+		    time_range_parse_length(last, &length) == 0 && length >= 60 * SECOND_US)
 			return true;
 	}
 	return false;

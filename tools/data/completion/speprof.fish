@@ -88,7 +88,7 @@ function __speprof_values
 end
 
 function __speprof_wants_value
-	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|kallsyms|root|cgroup|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds))$' (commandline -opc)[-1]
+	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|kallsyms|root|cgroup|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds|since|until|step))$' (commandline -opc)[-1]
 end
 
 function __speprof_words
