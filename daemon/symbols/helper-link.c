@@ -297,8 +297,8 @@ static int helpers_start(struct helper_link *link, int pair[PAIRS][2])
 {
 	const int reader[HELPER_FDS] = { pair[READER][1], pair[BETWEEN][0] };
 	const int opener[HELPER_FDS] = { pair[OPENER][1], pair[BETWEEN][1] };
-	char read[] = "--read", open[] = "--open";
-	int r = process_spawn(link, read, reader, &link->reader.pid);
+	char read[] = "--read", code[] = "--read-code", open[] = "--open";
+	int r = process_spawn(link, link->code ? code : read, reader, &link->reader.pid);
 
 	if (!r)
 		r = process_spawn(link, open, opener, &link->opener.pid);

@@ -39,6 +39,7 @@ struct stuck_helper {
 /**
  * struct helper_link - a pair of helpers
  * @idle: run the helpers with a nice value of 10
+ * @code: the reader can disassemble (SYMBOL_CODE); set it before the first start
  * @call_ms: timeout for a reply of the reader, ms
  * @open_ms: timeout for a reply of the opener, ms
  * @stop: a descriptor that aborts calls when it becomes readable; -1 for none
@@ -59,6 +60,7 @@ struct stuck_helper {
  */
 struct helper_link {
 	bool idle;
+	bool code;
 	u32 call_ms;
 	u32 open_ms;
 	int stop;

@@ -54,7 +54,7 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
 	u32 subtypes;
 
 	if (size < sizeof(*request) || request->slot >= SYMBOL_SLOTS || request->from_opener > 1 ||
-	    request->type < SYMBOL_OPEN || request->type > SYMBOL_LINES)
+	    request->type < SYMBOL_OPEN || request->type > SYMBOL_CODE)
 		return -EBADMSG;
 	with_file = request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH;
 	subtypes = request->type == SYMBOL_OPEN ? SYMBOL_KINDS : SYMBOL_ATTACHMENTS;
@@ -65,14 +65,15 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
 			       -EBADMSG :
 			       0;
 	if (!request->count || request->count > SYMBOL_ADDRESSES || request->subtype ||
-	    size - sizeof(*request) != request->count * sizeof(u64))
+	    size - sizeof(*request) != request->count * sizeof(u64) ||
+	    (request->type == SYMBOL_CODE && request->count != 2))
 		return -EBADMSG;
 	return is_ascending(request->address, request->count) ? 0 : -EBADMSG;
 }
 
 static size_t entry_size(u32 type)
 {
-	return type == SYMBOL_FIND ? sizeof(struct symbol_name) : sizeof(struct symbol_line);
+	return type == SYMBOL_LINES ? sizeof(struct symbol_line) : sizeof(struct symbol_name);
 }
 
 const char *symbol_reply_text(const struct symbol_reply *reply)
@@ -111,6 +112,23 @@ static int names_check(const struct symbol_request *request, const struct symbol
 			return -EBADMSG;
 	}
 	return at == reply->done ? 0 : -EBADMSG;
+}
+
+/* Check that instructions follow each other without a gap, and do not exceed the range. */
+static int code_check(const struct symbol_request *request, const struct symbol_reply *reply)
+{
+	const struct symbol_name *code = symbol_reply_names(reply);
+	u64 at = request->address[0], end = request->address[1];
+
+	if (!reply->count)
+		return -EBADMSG;
+	for (u32 i = 0; i < reply->count; i++) {
+		if (code[i].start != at || !code[i].size || code[i].size > end - at ||
+		    code[i].reserved || !text_fits(reply, code[i].text, SYMBOL_NAME_MAX))
+			return -EBADMSG;
+		at += code[i].size;
+	}
+	return (at == end) == (reply->done == 2) ? 0 : -EBADMSG;
 }
 
 static int lines_check(const struct symbol_request *request, const struct symbol_reply *reply)
@@ -153,12 +171,15 @@ int symbol_reply_check(const struct symbol_request *request, const struct symbol
 		return size || reply->done || reply->count || reply->text ? -EBADMSG : 0;
 	if (request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH)
 		return object_check(reply, size);
-	if (!reply->done || reply->done > request->count || reply->count > reply->done)
+	if (!reply->done || reply->done > request->count ||
+	    reply->count > (reply->type == SYMBOL_CODE ? SYMBOL_ADDRESSES : reply->done))
 		return -EBADMSG;
 	entries = reply->count * entry_size(reply->type);
 	if (entries > size || size - entries != reply->text || !reply->text ||
 	    symbol_reply_text(reply)[0] || symbol_reply_text(reply)[reply->text - 1])
 		return -EBADMSG;
+	if (request->type == SYMBOL_CODE)
+		return code_check(request, reply);
 	return request->type == SYMBOL_FIND ? names_check(request, reply) :
 					      lines_check(request, reply);
 }

@@ -9,7 +9,7 @@
 
 #include "attribution/maps.h"
 
-#define SYMBOL_VERSION	   2
+#define SYMBOL_VERSION	   3
 #define SYMBOL_MESSAGE_MAX 65536
 #define SYMBOL_SLOTS	   8 /* files that a reader has open */
 #define SYMBOL_ADDRESSES   1024 /* addresses in a request */
@@ -38,6 +38,7 @@ enum symbol_request_type {
 	SYMBOL_ATTACH, /* attach a file, which is passed as a descriptor, to the file in a slot */
 	SYMBOL_FIND, /* find the functions of addresses */
 	SYMBOL_LINES, /* find the source lines of addresses */
+	SYMBOL_CODE, /* disassemble the instructions between two addresses */
 };
 
 /* What SYMBOL_OPEN opens. */
@@ -63,7 +64,8 @@ enum symbol_attachment {
  * @subtype: SYMBOL_OPEN: &enum symbol_kind; SYMBOL_ATTACH: &enum symbol_attachment; else 0
  * @count: number of addresses; 0 for SYMBOL_OPEN and SYMBOL_ATTACH
  * @from_opener: 1 if the opener has passed the descriptor, 0 if it comes with this request
- * @address: addresses in ascending order, without duplicates
+ * @address: addresses in ascending order, without duplicates. SYMBOL_CODE: the first one, and the
+ *	one behind the last one
  */
 struct symbol_request {
 	u32 type;
@@ -97,9 +99,11 @@ struct symbol_object {
 };
 
 /**
- * struct symbol_name - an entry of the reply to SYMBOL_FIND
- * @start, @size: addresses from @start to @start + @size - 1 belong to one function, or to none
- * @text: offset of the name in the text of the reply; 0 for none, where the text has ""
+ * struct symbol_name - an entry of the reply to SYMBOL_FIND or SYMBOL_CODE
+ * @start, @size: addresses from @start to @start + @size - 1 belong to one function, or to none;
+ *	SYMBOL_CODE: they are one instruction
+ * @text: offset of the name, or of the instruction, in the text of the reply; 0 for none, where the
+ *	text has ""
  */
 struct symbol_name {
 	u64 start;
@@ -129,7 +133,8 @@ struct symbol_line {
  * follow
  * @type, @serial: those of the request
  * @error: 0, or a negative errno if the file is invalid; nothing follows then
- * @done: number of addresses that were resolved, at least 1; the caller requests the others again
+ * @done: number of addresses that were resolved, at least 1; the caller requests the others again.
+ *	SYMBOL_CODE: 2 if the entries reach the second address, else 1
  * @count: number of &struct symbol_name or &struct symbol_line
  * @text: size of the text behind them, bytes: NUL-terminated strings, the first of which is ""
  */
@@ -170,7 +175,7 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
  *
  * In a reply that it accepts, each text offset leads to a NUL-terminated string within its limit.
  * Entries of SYMBOL_FIND are sorted and do not overlap, and each of the first @done addresses lies
- * in one.
+ * in one. Entries of SYMBOL_CODE follow each other from the first address on, without a gap.
  *
  * Return: 0; -EBADMSG if it is invalid.
  */
@@ -194,7 +199,7 @@ static inline const struct symbol_object *symbol_reply_object(const struct symbo
 	return (const void *)(reply + 1);
 }
 
-/** symbol_reply_names() - return the entries of a checked reply to SYMBOL_FIND */
+/** symbol_reply_names() - return the entries of a checked reply to SYMBOL_FIND or SYMBOL_CODE */
 static inline const struct symbol_name *symbol_reply_names(const struct symbol_reply *reply)
 {
 	return (const void *)(reply + 1);
@@ -206,7 +211,7 @@ static inline const struct symbol_line *symbol_reply_lines(const struct symbol_r
 	return (const void *)(reply + 1);
 }
 
-/** symbol_reply_text() - return the text of a checked reply to SYMBOL_FIND or SYMBOL_LINES */
+/** symbol_reply_text() - return the text of a checked reply with entries */
 const char *symbol_reply_text(const struct symbol_reply *reply);
 
 #endif

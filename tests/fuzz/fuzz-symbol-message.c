@@ -34,6 +34,20 @@ static void cache_reply(const struct symbol_request *request, const struct symbo
 	name_cache_deinit(&cache);
 }
 
+/* Instructions are stored by their caller, which continues behind the last one. */
+static void code_follows(const struct symbol_request *request, const struct symbol_reply *checked)
+{
+	const struct symbol_name *code = symbol_reply_names(checked);
+	u64 at = request->address[0];
+
+	for (u32 i = 0; i < checked->count; i++) {
+		fuzz_assert(code[i].start == at && code[i].size <= request->address[1] - at);
+		fuzz_assert(strlen(symbol_reply_text(checked) + code[i].text) <= SYMBOL_NAME_MAX);
+		at += code[i].size;
+	}
+	fuzz_assert(at > request->address[0]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t asked;
@@ -61,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(reply, data, size);
 	if (!symbol_reply_check(&ask.request, (void *)reply, size) &&
 	    !((const struct symbol_reply *)reply)->error && asked > sizeof(ask.request))
-		cache_reply(&ask.request, (void *)reply);
+		(ask.request.type == SYMBOL_CODE ? code_follows : cache_reply)(&ask.request,
+									       (void *)reply);
 	return 0;
 }

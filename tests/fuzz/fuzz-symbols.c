@@ -54,6 +54,27 @@ static void ask_all(struct object *o, u32 type, struct name_cache *cache, struct
 	}
 }
 
+/* Disassemble the file from its start on. The caller must accept each reply, and gets to the end. */
+static void read_code(struct object *o, u64 end)
+{
+	const struct symbol_name *last;
+	u64 at = 0;
+	size_t size;
+
+	while (at < end) {
+		ask.request = (struct symbol_request){ .type = SYMBOL_CODE, .count = 2 };
+		ask.request.address[0] = at;
+		ask.request.address[1] = end;
+		object_code(o, at, end, &answer);
+		if (!answer.done)
+			return;
+		size = reply_builder_finish(&answer, &ask.request, reply);
+		fuzz_assert(!symbol_reply_check(&ask.request, (void *)reply, size));
+		last = &answer.name[answer.count - 1];
+		at = last->start + last->size;
+	}
+}
+
 static void read_go(const uint8_t *data, size_t size)
 {
 	struct symtab symbols = { .limit = 65536 };
@@ -100,6 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		object_attach(&o, SYMBOL_DEBUG, file_of(data, size), &known);
 	ask_all(&o, SYMBOL_FIND, &cache, file);
 	ask_all(&o, SYMBOL_LINES, &cache, file);
+	read_code(&o, size);
 	fuzz_assert(cache.memory <= 1 << 20);
 	name_cache_deinit(&cache);
 	object_close(&o);

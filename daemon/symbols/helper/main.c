@@ -11,6 +11,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "disassembler.h"
 #include "object.h"
 #include "opener.h"
 #include "sandbox.h"
@@ -110,8 +111,14 @@ static void request_serve(struct reader *reader, int fd)
 	}
 	if (request->type == SYMBOL_FIND)
 		object_find(object, request->address, request->count, &reader->builder);
-	else
+	else if (request->type == SYMBOL_LINES)
 		object_lines(object, request->address, request->count, &reader->builder);
+	else
+		object_code(object, request->address[0], request->address[1], &reader->builder);
+	if (!reader->builder.done) {
+		reply_object(reader, -ENODATA, NULL);
+		return;
+	}
 	send_or_exit(reader->reply, reply_builder_finish(&reader->builder, request, reader->reply));
 }
 
@@ -192,9 +199,12 @@ int main(int argc, char **argv)
 		      stderr);
 		return EX_USAGE;
 	}
-	if (argc == 3 && !strcmp(argv[2], "--idle"))
-		sandbox_lower_priority();
+	for (int i = 2; i < argc; i++)
+		if (!strcmp(argv[i], "--idle"))
+			sandbox_lower_priority();
 	if (!strcmp(argv[1], "--open"))
 		open_files();
+	if (!strcmp(argv[1], "--read-code"))
+		disassembler_load();
 	read_files();
 }

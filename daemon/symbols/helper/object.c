@@ -2,18 +2,22 @@
 #include "object.h"
 
 #include <lzma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "demangle.h"
+#include "disassembler.h"
 #include "symbols/kallsyms.h"
 #include "perf-map.h"
 
-#define SYMBOLS_LIMIT  (128ULL << 20) /* memory of the functions of a file, bytes */
-#define MINI_MAX_BYTES (64ULL << 20) /* size of unpacked MiniDebugInfo */
-#define XZ_MEMORY      (96ULL << 20) /* memory of the decompressor, bytes */
+#define SYMBOLS_LIMIT	(128ULL << 20) /* memory of the functions of a file, bytes */
+#define MINI_MAX_BYTES	(64ULL << 20) /* size of unpacked MiniDebugInfo */
+#define CODE_BYTES	16384 /* code that is disassembled for one reply */
+#define INSTRUCTION_MAX 16
+#define XZ_MEMORY	(96ULL << 20) /* memory of the decompressor, bytes */
 
 void object_close(struct object *o)
 {
@@ -463,4 +467,76 @@ void object_lines(struct object *o, const u64 *address, u32 count, struct reply_
 		if (!add_line(builder, address[builder->done], &location, len))
 			return;
 	}
+}
+
+/* Write the function and the offset of a branch target or a datum, as "main+0x10". */
+static bool code_name(void *ctx, u64 address, char *to, size_t size)
+{
+	const struct object *o = ctx;
+	const char *name;
+	char text[SYMBOL_NAME_MAX + 1];
+	u64 start, len;
+
+	name = symtab_find_range(&o->elf.symbols, address, &start, &len);
+	if (!name)
+		return false;
+	demangle(name, text, sizeof(text));
+	if (address == start)
+		snprintf(to, size, "%s", text);
+	else
+		snprintf(to, size, "%s+0x%llx", text, (unsigned long long)(address - start));
+	return true;
+}
+
+/*
+ * Disassemble the bytes of @code, which are those of the file from @address on. The last bytes are
+ * left to the next reply if more bytes follow, since they may be a part of an instruction.
+ */
+static void code_add(const struct disassembler_code *code, u64 address, bool more,
+		     struct reply_builder *builder)
+{
+	size_t at = 0, end = more ? code->size - INSTRUCTION_MAX : code->size, size;
+	char text[SYMBOL_NAME_MAX + 1];
+
+	while (at < end && builder->count < SYMBOL_ADDRESSES) {
+		struct symbol_name *entry = &builder->name[builder->count];
+
+		size = disassembler_print(code, at, text, sizeof(text));
+		*entry = (struct symbol_name){ .start = address + at, .size = size };
+		if (!reply_builder_add_text(builder, sizeof(*entry), text, strlen(text),
+					    &entry->text))
+			return;
+		builder->count++;
+		at += size;
+	}
+}
+
+void object_code(struct object *o, u64 address, u64 end, struct reply_builder *builder)
+{
+	const struct elf_segment *segment = segment_find(o, address);
+	static u8 bytes[CODE_BYTES];
+	struct disassembler_code code = {
+		.bytes = bytes, .size = sizeof(bytes), .name = code_name, .ctx = o
+	};
+	GElf_Ehdr head;
+	ssize_t n;
+
+	reply_builder_init(builder);
+	if (!segment || !o->file || !gelf_getehdr(o->file, &head))
+		return;
+	read_names(o);
+	if (code.size > end - address)
+		code.size = (size_t)(end - address);
+	n = pread(o->fd, bytes, code.size, (off_t)address);
+	if (n <= 0)
+		return;
+	code.size = (size_t)n;
+	code.machine = head.e_machine;
+	code.address = segment->vaddr + (address - segment->offset);
+	code_add(&code, address, code.size == sizeof(bytes), builder);
+	if (!builder->count)
+		return;
+	builder->done = 1;
+	if (builder->name[builder->count - 1].start + builder->name[builder->count - 1].size == end)
+		builder->done = 2;
 }

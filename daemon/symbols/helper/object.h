@@ -76,6 +76,13 @@ void object_find(struct object *object, const u64 *address, u32 count,
 void object_lines(struct object *object, const u64 *address, u32 count,
 		  struct reply_builder *builder);
 
+/**
+ * object_code() - add the instructions from @address to @end - 1 to a reply, as many as fit
+ *
+ * The file has bytes there, at least for the first one; otherwise nothing is added.
+ */
+void object_code(struct object *object, u64 address, u64 end, struct reply_builder *builder);
+
 /** object_close() - close all files, and free their data */
 void object_close(struct object *object);
 

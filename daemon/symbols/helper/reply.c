@@ -52,8 +52,8 @@ bool reply_builder_add_text(struct reply_builder *builder, size_t entry, const c
 size_t reply_builder_finish(const struct reply_builder *builder,
 			    const struct symbol_request *request, void *buf)
 {
-	size_t entries = builder->count * (request->type == SYMBOL_FIND ? sizeof(*builder->name) :
-									  sizeof(*builder->line));
+	size_t entries = builder->count * (request->type == SYMBOL_LINES ? sizeof(*builder->line) :
+									   sizeof(*builder->name));
 	struct symbol_reply *reply = buf;
 
 	*reply = (struct symbol_reply){

@@ -11,7 +11,7 @@ static_assert((REPLY_TEXTS & (REPLY_TEXTS - 1)) == 0, "a hash selects a slot by 
 
 /**
  * struct reply_builder - a reply that is being built
- * @name, @line: entries of the reply to SYMBOL_FIND or SYMBOL_LINES, @count of them
+ * @name, @line: entries of the reply, @count of them; @line of SYMBOL_LINES, else @name
  * @done: number of addresses that the entries cover
  * @text: strings of the entries, @text_len bytes
  * @slot: hash table of offsets in @text; 0 is a free entry. Further strings are not shared if it is

@@ -37,6 +37,8 @@ static void make_request(u32 type)
 	request.request.address[0] = 0x100;
 	request.request.address[1] = 0x108;
 	request.request.address[2] = 0x200;
+	if (type == SYMBOL_CODE)
+		request.request.count = 2;
 }
 
 static struct symbol_name *make_names_reply(void)
@@ -71,6 +73,13 @@ static size_t make_reply(u32 type)
 			(struct symbol_name){ .start = 0x100, .size = 0x10, .text = 1 };
 		make_names_reply()[1] = (struct symbol_name){ .start = 0x200, .size = 1 };
 		size += 2 * sizeof(struct symbol_name);
+	} else if (type == SYMBOL_CODE) {
+		reply_packet.reply.done = 2;
+		reply_packet.reply.count = 2;
+		make_names_reply()[0] =
+			(struct symbol_name){ .start = 0x100, .size = 4, .text = 1 };
+		make_names_reply()[1] = (struct symbol_name){ .start = 0x104, .size = 4 };
+		size += 2 * sizeof(struct symbol_name);
 	} else {
 		reply_packet.reply.count = 3;
 		for (u32 i = 0; i < 3; i++)
@@ -88,7 +97,7 @@ static size_t make_reply(u32 type)
 static void test_requests(void **state)
 {
 	(void)state;
-	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_LINES; type++) {
+	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_CODE; type++) {
 		bool file = type <= SYMBOL_ATTACH;
 
 		test_row("type %u", type);
@@ -135,7 +144,7 @@ static void test_requests(void **state)
 static void test_replies(void **state)
 {
 	(void)state;
-	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_LINES; type++) {
+	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_CODE; type++) {
 		WRONG(type, reply_packet.reply.type++);
 		WRONG(type, reply_packet.reply.serial++);
 		WRONG(type, reply_packet.reply.error = 1);
@@ -175,6 +184,16 @@ static void test_replies(void **state)
 	WRONG(SYMBOL_LINES, make_lines()[1].file = UINT32_MAX);
 	WRONG(SYMBOL_LINES, make_lines()[2].inlines = sizeof(texts));
 	WRONG(SYMBOL_LINES, make_lines()[2].reserved = 1);
+	WRONG(SYMBOL_CODE, reply_packet.reply.done = 0);
+	WRONG(SYMBOL_CODE, reply_packet.reply.done = 1);
+	WRONG(SYMBOL_CODE, make_names_reply()[0].start = 0xff);
+	WRONG(SYMBOL_CODE, make_names_reply()[0].size = 0);
+	WRONG(SYMBOL_CODE, make_names_reply()[0].size = UINT64_MAX);
+	WRONG(SYMBOL_CODE, make_names_reply()[0].text = sizeof(texts));
+	WRONG(SYMBOL_CODE, make_names_reply()[1].start = 0x105);
+	WRONG(SYMBOL_CODE, make_names_reply()[1].size = 3);
+	WRONG(SYMBOL_CODE, make_names_reply()[1].size = 5);
+	WRONG(SYMBOL_CODE, make_names_reply()[1].reserved = 1);
 }
 
 /* Names are found by their ranges, each text is stored once, and the oldest text is evicted. */

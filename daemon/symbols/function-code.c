@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "function-code.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "helper-link.h"
+#include "util/array.h"
+
+/* Instructions of the smallest size in the largest function. */
+#define INSTRUCTIONS_MAX FUNCTION_CODE_MAX
+
+/**
+ * struct code_reader - the helpers, and a file that the reader has open in slot 0
+ * @link: the helpers
+ * @request: a request with two addresses
+ * @code: the result
+ * @capacity: entries that &function_code.instruction has space for
+ */
+struct code_reader {
+	struct helper_link link;
+	union {
+		struct symbol_request request;
+		u64 bytes[(sizeof(struct symbol_request) + 2 * sizeof(u64)) / sizeof(u64)];
+	};
+	struct function_code *code;
+	u32 capacity;
+};
+
+void function_code_clear(struct function_code *code)
+{
+	for (u32 i = 0; i < code->count; i++)
+		free(code->instruction[i].text);
+	free(code->instruction);
+	*code = (struct function_code){ .instruction = NULL };
+}
+
+/* Open the file, and check that it is the one of the location. */
+static int file_open(struct code_reader *reader, const struct attribute_location *location)
+{
+	struct open_request open = { .type = OPEN_FILE,
+				     .has_id = location->build_id_size > 0,
+				     .inode = location->build_id_size ? 0 : location->inode };
+	struct symbol_request request = { .type = SYMBOL_OPEN, .from_opener = 1 };
+	const struct symbol_object *known;
+	const struct symbol_reply *reply;
+	struct open_reply opened;
+	int r;
+
+	if (strlen(location->binary) >= sizeof(open.path))
+		return -ENAMETOOLONG;
+	strcpy(open.path, location->binary);
+	r = helper_link_open(&reader->link, &open, &opened);
+	if (r < 0)
+		return r;
+	open.type = OPEN_PASS;
+	r = helper_link_open(&reader->link, &open, &opened);
+	if (r < 0)
+		return r;
+	r = helper_link_call(&reader->link, &request, -1, &reply);
+	if (r < 0)
+		return r;
+	known = symbol_reply_object(reply);
+	if (location->build_id_size &&
+	    (known->build_id_size != location->build_id_size ||
+	     memcmp(known->build_id, location->build_id, known->build_id_size) != 0))
+		return -ESTALE;
+	return 0;
+}
+
+/* Find the function at *start; *start and *end are unchanged if it has no name. */
+static int range_find(struct code_reader *reader, u64 *start, u64 *end)
+{
+	const struct symbol_reply *reply;
+	const struct symbol_name *name;
+	int r;
+
+	reader->request = (struct symbol_request){ .type = SYMBOL_FIND, .count = 1 };
+	reader->request.address[0] = *start;
+	r = helper_link_call(&reader->link, &reader->request, -1, &reply);
+	if (r < 0)
+		return r;
+	name = symbol_reply_names(reply);
+	if (!name->text)
+		return 0;
+	snprintf(reader->code->name, sizeof(reader->code->name), "%s",
+		 symbol_reply_text(reply) + name->text);
+	*start = name->start;
+	*end = name->start + name->size;
+	return 0;
+}
+
+static int instruction_add(struct code_reader *reader, const struct symbol_name *entry,
+			   const char *text)
+{
+	struct function_code *code = reader->code;
+	struct function_instruction *grown =
+		array_reserve(code->instruction, &reader->capacity, code->count + 1, sizeof(*grown),
+			      INSTRUCTIONS_MAX);
+
+	if (!grown)
+		return -ENOMEM;
+	code->instruction = grown;
+	grown[code->count] = (struct function_instruction){
+		.offset = entry->start,
+		.size = (u32)entry->size,
+		.text = strdup(text),
+	};
+	if (!grown[code->count].text)
+		return -ENOMEM;
+	code->count++;
+	return 0;
+}
+
+static int code_read(struct code_reader *reader, u64 start, u64 end)
+{
+	const struct symbol_reply *reply;
+	const struct symbol_name *entries;
+	int r;
+
+	while (start < end) {
+		reader->request = (struct symbol_request){ .type = SYMBOL_CODE, .count = 2 };
+		reader->request.address[0] = start;
+		reader->request.address[1] = end;
+		r = helper_link_call(&reader->link, &reader->request, -1, &reply);
+		if (r < 0)
+			return r;
+		entries = symbol_reply_names(reply);
+		for (u32 i = 0; i < reply->count; i++) {
+			r = instruction_add(reader, &entries[i],
+					    symbol_reply_text(reply) + entries[i].text);
+			if (r < 0)
+				return r;
+		}
+		start = entries[reply->count - 1].start + entries[reply->count - 1].size;
+	}
+	return 0;
+}
+
+/* Explain why a file is not read. */
+static void explain(struct function_code *code, const struct helper_link *link,
+		    const struct attribute_location *location, int error)
+{
+	if (*link->reason)
+		snprintf(code->reason, sizeof(code->reason), "%s", link->reason);
+	else if (error == -ESTALE)
+		snprintf(code->reason, sizeof(code->reason),
+			 "%.120s has another build id than the recording", location->binary);
+	else
+		snprintf(code->reason, sizeof(code->reason), "%.120s: %s", location->binary,
+			 strerror(-error));
+}
+
+int function_code_read(const struct attribute_location *location, u64 end,
+		       struct function_code *ret_code)
+{
+	struct code_reader *reader = calloc(1, sizeof(*reader));
+	u64 start = location->offset;
+	int r;
+
+	*ret_code = (struct function_code){ .instruction = NULL };
+	if (!reader)
+		return -ENOMEM;
+	helper_link_init(&reader->link, NULL, false);
+	reader->link.code = true;
+	reader->code = ret_code;
+	r = helper_link_start(&reader->link);
+	if (r == 0)
+		r = file_open(reader, location);
+	if (r == 0)
+		r = range_find(reader, &start, &end);
+	if (r == 0 && end - start > FUNCTION_CODE_MAX)
+		end = start + FUNCTION_CODE_MAX;
+	if (r == 0)
+		r = code_read(reader, start, end);
+	if (r < 0)
+		explain(ret_code, &reader->link, location, r);
+	helper_link_deinit(&reader->link);
+	free(reader);
+	return ret_code->count ? 0 : r;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reads the instructions of a function by helper processes of its own, which end with the call. The
+ * call blocks. It is for commands; the daemon does not use it.
+ */
+#ifndef SPEPROF_FUNCTION_CODE_H
+#define SPEPROF_FUNCTION_CODE_H
+
+#include "attribution/attributor.h"
+
+/* Bytes of the largest function that is read; more of it is cut off. */
+#define FUNCTION_CODE_MAX (1U << 20)
+
+/**
+ * struct function_instruction - an instruction
+ * @offset: file offset
+ * @size: bytes
+ * @text: its text, untrusted; "" if it cannot be disassembled
+ */
+struct function_instruction {
+	u64 offset;
+	u32 size;
+	char *text;
+};
+
+/**
+ * struct function_code - the instructions of a function; all zeros has none
+ * @instruction: @count instructions in the order of their offsets, without gaps
+ * @name: name of the function, untrusted; "" if it has none
+ * @reason: a sentence that says why instructions are missing; "" if none are
+ */
+struct function_code {
+	struct function_instruction *instruction;
+	u32 count;
+	char name[512];
+	char reason[192];
+};
+
+/**
+ * function_code_read() - read the function that contains a location
+ * @location: a location in a file
+ * @end: file offset behind the last instruction to read if the file does not name the function, for
+ *	which reading then begins at @location
+ * @ret_code: the function; free it with function_code_clear(), whatever is returned
+ *
+ * A file with another build id than that of @location is not read. Names in separate debug files
+ * are not used.
+ *
+ * Return: 0; a negative errno if nothing was read: &function_code.reason says why.
+ */
+int function_code_read(const struct attribute_location *location, u64 end,
+		       struct function_code *ret_code);
+
+/** function_code_clear() - free the instructions */
+void function_code_clear(struct function_code *code);
+
+#endif
