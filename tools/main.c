@@ -76,6 +76,13 @@ static const struct verb verbs[] = {
 		.run = timeline_run,
 	},
 	{
+		.name = "annotate",
+		.synopsis = "[-j] [-c NAME] [-p PID] [--program NAME] [--binary PATH] [-C CPUS] "
+			    "[--midr MIDR] [--filter EXPRESSION] [--threads N] FUNCTION FILE",
+		.help = "print the instructions of a function with their samples, beside the source",
+		.run = annotate_run,
+	},
+	{
 		.name = "dump",
 		.synopsis = "[--midr MIDR] [-i] FILE",
 		.help = "print every packet of a recording, and what served loads and stores",

@@ -35,6 +35,7 @@ const struct verb *verb_find(const char *name);
  */
 const struct verb *verb_nearest(const char *name);
 
+int annotate_run(int argc, char **argv);
 int container_run(int argc, char **argv);
 int cost_run(int argc, char **argv);
 int diff_run(int argc, char **argv);

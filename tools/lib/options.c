@@ -283,6 +283,8 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 		if (r)
 			return r;
 	}
+	if (optind < argc && strchr(accept, 'V'))
+		options->function = argv[optind++];
 	if (optind < argc && strchr(accept, 'F') && !options->input)
 		options->input = argv[optind++];
 	if (optind < argc && strchr(accept, '2'))

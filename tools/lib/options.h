@@ -90,8 +90,8 @@ struct options {
  * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds,
  * 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be
- * given without -i; 'Q' if rows are those of a query, but for processes of the daemon; '2' if there
- * are two recordings
+ * given without -i, 'V' if the name of a function precedes it; 'Q' if rows are those of a query,
+ * but for processes of the daemon; '2' if there are two recordings
  * @ret_options: unchanged on failure
  *
  * Return: 0; else an &enum status, and an error was printed.

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "branch-targets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "profile/profile-read.h"
+#include "util/escape.h"
+
+/**
+ * struct target_counter - the second pass over a recording
+ * @profile: applies the filter, and knows the process of a sample
+ * @cpus: as in &struct input_request
+ * @error: first error, a negative errno
+ */
+struct target_counter {
+	struct attributor *attributor;
+	struct symbols *symbols;
+	struct listing *listing;
+	struct profile *profile;
+	const struct cpu_list *cpus;
+	int error;
+};
+
+/* The time of a sample on the clock of task events. */
+static u64 sample_time(const struct profile_sample *sample)
+{
+	const struct timestamp_clock *clock = &sample->window->clock;
+
+	if (!clock->mult || !spe_sample_has(sample->sample, SPE_HAS_TIMESTAMP))
+		return sample->window->start_ns ?: ATTRIBUTE_AT_END;
+	return clock->zero +
+	       (u64)((unsigned __int128)sample->sample->timestamp * clock->mult >> clock->shift);
+}
+
+static bool address_find(const struct target_counter *counter, const struct profile_sample *sample,
+			 u64 payload, struct attribute_location *ret_location)
+{
+	struct attribute_mapping mapping;
+	u64 address = spe_address_va(payload);
+
+	if (!attributor_find_mapping(counter->attributor, sample->process, address,
+				     spe_address_el(payload) > 0, sample_time(sample), &mapping))
+		return false;
+	*ret_location = (struct attribute_location){
+		.binary = mapping.binary,
+		.offset = address - mapping.bias,
+		.pc = address,
+		.inode = mapping.inode,
+		.device = mapping.device,
+		.build_id = mapping.build_id,
+		.build_id_size = mapping.build_id_size,
+	};
+	return true;
+}
+
+static int target_add(struct target_counter *counter, struct listing_line *line,
+		      const struct attribute_location *location, const char *binary)
+{
+	struct listing_target *target;
+	char function[512];
+
+	if (line->targets == LISTING_TARGETS_MAX) {
+		line->other_targets++;
+		return 0;
+	}
+	target = reallocarray(line->target, line->targets + 1, sizeof(*target));
+	if (!target)
+		return -ENOMEM;
+	line->target = target;
+	if (!symbols_function(counter->symbols, 0, location, false, function, sizeof(function)) &&
+	    symbols_wait_default(counter->symbols))
+		symbols_function(counter->symbols, 0, location, false, function, sizeof(function));
+	target += line->targets++;
+	*target = (struct listing_target){
+		.binary = strdup(binary),
+		.function = strdup(function),
+		.offset = location->offset,
+		.samples = 1,
+	};
+	return target->binary && target->function ? 0 : -ENOMEM;
+}
+
+static int target_count(struct target_counter *counter, struct listing_line *line,
+			const struct attribute_location *location, const char *binary)
+{
+	for (u32 i = 0; i < line->targets; i++) {
+		struct listing_target *target = &line->target[i];
+
+		if (target->offset == location->offset && !strcmp(target->binary, binary)) {
+			target->samples++;
+			return 0;
+		}
+	}
+	return target_add(counter, line, location, binary);
+}
+
+static void count_sample(void *ctx, const struct profile_sample *profiled)
+{
+	const u64 needed = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_ADDRESS(SPE_ADDRESS_TARGET);
+	const struct spe_sample *sample = profiled->sample;
+	struct attribute_location from, to;
+	struct target_counter *counter = ctx;
+	struct listing_line *line;
+	char binary[256], target[256];
+
+	/* A branch that is not taken may have a target, too (D17.6.3). */
+	if (!spe_sample_has(sample, needed) || spe_sample_event(sample, SPE_EVENT_NOT_TAKEN) ||
+	    counter->error)
+		return;
+	if (!address_find(counter, profiled, sample->address[SPE_ADDRESS_PC], &from))
+		return;
+	escape_string(binary, sizeof(binary), from.binary);
+	line = listing_find(counter->listing, binary, from.offset);
+	if (!line)
+		return;
+	if (!address_find(counter, profiled, sample->address[SPE_ADDRESS_TARGET], &to))
+		to = (struct attribute_location){
+			.binary = "[unmapped]",
+			.offset = spe_address_va(sample->address[SPE_ADDRESS_TARGET]),
+		};
+	escape_string(target, sizeof(target), to.binary);
+	counter->error = target_count(counter, line, &to, strcmp(target, binary) ? target : "");
+}
+
+static void count_window(void *ctx, const struct source_window *window)
+{
+	const struct target_counter *counter = ctx;
+
+	if (!counter->cpus || cpu_list_has(counter->cpus, window->cpu))
+		profile_window(counter->profile, window);
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+	const struct listing_target *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void targets_sort(struct listing *listing)
+{
+	for (u32 i = 0; i < listing->functions; i++) {
+		struct listing_function *f = &listing->function[i];
+
+		for (u32 k = 0; k < f->lines; k++)
+			if (f->line[k].targets)
+				qsort(f->line[k].target, f->line[k].targets,
+				      sizeof(*f->line[k].target), compare_targets);
+	}
+}
+
+/* The task events are those of the first pass. */
+static int recording_count(struct target_counter *counter, const char *path)
+{
+	const struct source_sink sink = { .window = count_window, .ctx = counter };
+	struct recording *recording = NULL;
+	int r = recording_open(path, &recording, NULL);
+
+	if (r < 0)
+		return r;
+	r = recording_replay(recording, &sink, NULL);
+	recording_free(recording);
+	profile_flush(counter->profile);
+	/* What is damaged was reported in the first pass. */
+	return r == -EBADMSG ? 0 : r;
+}
+
+int branch_targets_read(const struct input_request *request, struct input *input,
+			struct symbols *symbols, struct listing *listing)
+{
+	const struct profile_config config = {
+		.by_program = true,
+		.skip_memory = true,
+		.midr = request->midr,
+		.filter = request->filter,
+	};
+	struct target_counter counter = {
+		.attributor = input->attributor,
+		.symbols = symbols,
+		.listing = listing,
+		.cpus = request->cpus,
+	};
+	struct profile_observer observer = { .sample = count_sample, .ctx = &counter };
+	int r = profile_new(&config, input->attributor, &counter.profile);
+
+	if (r < 0)
+		return r;
+	profile_observe(counter.profile, &observer);
+	r = recording_count(&counter, request->path);
+	profile_unobserve(&observer);
+	profile_free(counter.profile);
+	targets_sort(listing);
+	return r < 0 ? r : counter.error;
+}

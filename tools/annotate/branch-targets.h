@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Counts where the branches of a listing go. */
+#ifndef SPEPROF_BRANCH_TARGETS_H
+#define SPEPROF_BRANCH_TARGETS_H
+
+#include "lib/input.h"
+#include "listing.h"
+
+/**
+ * branch_targets_read() - read a recording once more, and count the targets of branches
+ * @request: the recording, as for input_load()
+ * @input: the result of input_load()
+ * @symbols: resolver of names, which blocks
+ * @listing: the lines of branches with samples receive their targets
+ *
+ * Return: 0 or negative errno.
+ */
+int branch_targets_read(const struct input_request *request, struct input *input,
+			struct symbols *symbols, struct listing *listing);
+
+#endif

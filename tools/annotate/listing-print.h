@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Prints a listing as text and as JSON. */
+#ifndef SPEPROF_LISTING_PRINT_H
+#define SPEPROF_LISTING_PRINT_H
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "listing.h"
+
+/**
+ * listing_print() - print source and instructions side by side
+ * @out: the output
+ * @listing: the functions
+ * @modelled: whether an emulated SPU wrote the recording: headings of what it models have a "~"
+ * @width: columns of the terminal; 0: lines of any length
+ * @colour: whether to print colours by escape sequences
+ */
+void listing_print(FILE *out, const struct listing *listing, bool modelled, size_t width,
+		   bool colour);
+
+/** listing_json() - return the functions as an array */
+json_object *listing_json(const struct listing *listing);
+
+#endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "listing.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "attribution/maps.h"
+#include "util/array.h"
+#include "util/escape.h"
+
+#define LINES_MAX     (1U << 22)
+#define FUNCTIONS_MAX (1U << 16)
+
+/* Size of the last instruction of a function without a name. */
+#define INSTRUCTION_BYTES 4
+
+/** struct counted - a row of the query: an instruction with samples */
+struct counted {
+	char *binary;
+	char *build_id;
+	u64 offset;
+	u32 row;
+};
+
+static int compare_counted(const void *a, const void *b)
+{
+	const struct counted *x = a, *y = b;
+	int r = strcmp(x->binary, y->binary);
+
+	if (!r)
+		r = strcmp(x->build_id, y->build_id);
+	return r ? r : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static bool same_file(const struct counted *a, const struct counted *b)
+{
+	return !strcmp(a->binary, b->binary) && !strcmp(a->build_id, b->build_id);
+}
+
+static void counted_free(struct counted *counted, u32 count)
+{
+	for (u32 i = 0; i < count; i++) {
+		free(counted[i].binary);
+		free(counted[i].build_id);
+	}
+	free(counted);
+}
+
+/* Read all rows of the query, sorted by file and offset. */
+static struct counted *counted_read(const struct query_result *result, u32 *ret_count)
+{
+	u32 count = query_result_shown(result);
+	struct counted *counted = calloc(count ? count : 1, sizeof(*counted));
+	struct query_row *row = malloc(sizeof(*row));
+	bool complete = counted && row;
+
+	for (u32 i = 0; complete && i < count; i++) {
+		query_result_row(result, i, row);
+		counted[i] = (struct counted){
+			.binary = strdup(row->binary),
+			.build_id = strdup(row->build_id),
+			.offset = row->instruction,
+			.row = i,
+		};
+		complete = counted[i].binary && counted[i].build_id;
+	}
+	free(row);
+	if (!complete && counted) {
+		counted_free(counted, count);
+		counted = NULL;
+	}
+	if (counted)
+		qsort(counted, count, sizeof(*counted), compare_counted);
+	*ret_count = count;
+	return counted;
+}
+
+/* Convert a build id from hexadecimal; returns its size, bytes. */
+static u8 build_id_parse(const char *text, u8 to[static BUILD_ID_MAX])
+{
+	unsigned int byte;
+	u8 size = 0;
+
+	for (; size < BUILD_ID_MAX && sscanf(text, "%2x", &byte) == 1; text += 2)
+		to[size++] = (u8)byte;
+	return size;
+}
+
+static char *escaped(const char *text)
+{
+	char to[1024];
+
+	escape_string(to, sizeof(to), text);
+	return strdup(to);
+}
+
+static int line_add(struct listing_function *f, u32 *capacity, const struct listing_line *line)
+{
+	struct listing_line *grown =
+		array_reserve(f->line, capacity, f->lines + 1, sizeof(*grown), LINES_MAX);
+
+	if (!grown)
+		return -ENOMEM;
+	f->line = grown;
+	f->line[f->lines++] = *line;
+	return line->text ? 0 : -ENOMEM;
+}
+
+/*
+ * Merge the instructions of a function and the rows from *@counted on, @count of them, which are in
+ * it or, without instructions, all of them. A row between two instructions has a line of its own.
+ */
+static int lines_merge(struct listing_function *f, const struct function_code *code,
+		       const struct counted *counted, u32 count)
+{
+	u32 capacity = 0, at = 0;
+	int r = 0;
+
+	for (u32 i = 0; i < code->count && !r; i++) {
+		const struct function_instruction *insn = &code->instruction[i];
+		struct listing_line line = { .offset = insn->offset, .row = LISTING_NO_ROW };
+
+		for (; at < count && counted[at].offset < insn->offset && !r; at++)
+			r = line_add(f, &capacity,
+				     &(struct listing_line){ .offset = counted[at].offset,
+							     .text = strdup(""),
+							     .row = counted[at].row });
+		if (at < count && counted[at].offset == insn->offset)
+			line.row = counted[at++].row;
+		line.text = escaped(insn->text);
+		if (!r)
+			r = line_add(f, &capacity, &line);
+	}
+	for (; at < count && !r; at++)
+		r = line_add(f, &capacity,
+			     &(struct listing_line){ .offset = counted[at].offset,
+						     .text = strdup(""),
+						     .row = counted[at].row });
+	return r;
+}
+
+/* Find the source lines of all instructions: request them all, wait, and read the answers. */
+static void lines_locate(struct listing_function *f, struct symbols *symbols,
+			 struct attribute_location location)
+{
+	for (u32 turn = 0; turn < 2; turn++) {
+		for (u32 i = 0; i < f->lines; i++) {
+			location.offset = f->line[i].offset;
+			symbols_get_source_line(symbols, 0, &location, false, &f->line[i].source);
+		}
+		if (!turn)
+			symbols_wait_default(symbols);
+	}
+}
+
+/*
+ * Add the function of the first of @count rows of a file; returns how many rows it has, or a
+ * negative errno.
+ */
+static int function_add(struct listing *listing, u32 *capacity, const struct counted *counted,
+			u32 count, struct symbols *symbols)
+{
+	u8 id[BUILD_ID_MAX];
+	const struct attribute_location location = {
+		.binary = counted->binary,
+		.offset = counted->offset,
+		.build_id = id,
+		.build_id_size = build_id_parse(counted->build_id, id),
+	};
+	struct listing_function *f = array_reserve(
+		listing->function, capacity, listing->functions + 1, sizeof(*f), FUNCTIONS_MAX);
+	struct function_code code;
+	u32 used = count;
+	int r;
+
+	if (!f)
+		return -ENOMEM;
+	listing->function = f;
+	f += listing->functions++;
+	*f = (struct listing_function){ .binary = strdup(counted->binary),
+					.build_id = strdup(counted->build_id) };
+	r = function_code_read(&location, counted[count - 1].offset + INSTRUCTION_BYTES, &code);
+	memcpy(f->reason, code.reason, sizeof(f->reason));
+	f->name = escaped(code.name);
+	if (r == 0) {
+		const struct function_instruction *last = &code.instruction[code.count - 1];
+
+		for (used = 0; used < count && counted[used].offset < last->offset + last->size;)
+			used++;
+	}
+	r = lines_merge(f, &code, counted, used);
+	function_code_clear(&code);
+	if (r < 0 || !f->binary || !f->build_id || !f->name)
+		return -ENOMEM;
+	lines_locate(f, symbols, location);
+	return (int)used;
+}
+
+int listing_init(const struct query_result *result, struct symbols *symbols,
+		 struct listing *ret_listing)
+{
+	u32 count, capacity = 0, at = 0, end;
+	struct counted *counted = counted_read(result, &count);
+	int r = 0;
+
+	*ret_listing = (struct listing){ .result = result };
+	if (!counted)
+		return -ENOMEM;
+	while (at < count && r >= 0) {
+		for (end = at + 1; end < count && same_file(&counted[at], &counted[end]);)
+			end++;
+		r = function_add(ret_listing, &capacity, &counted[at], end - at, symbols);
+		at += r > 0 ? (u32)r : 0;
+	}
+	counted_free(counted, count);
+	return r < 0 ? r : 0;
+}
+
+static void function_free(struct listing_function *f)
+{
+	for (u32 i = 0; i < f->lines; i++) {
+		for (u32 k = 0; k < f->line[i].targets; k++) {
+			free(f->line[i].target[k].binary);
+			free(f->line[i].target[k].function);
+		}
+		free(f->line[i].target);
+		free(f->line[i].text);
+	}
+	free(f->line);
+	free(f->binary);
+	free(f->build_id);
+	free(f->name);
+}
+
+void listing_deinit(struct listing *listing)
+{
+	for (u32 i = 0; i < listing->functions; i++)
+		function_free(&listing->function[i]);
+	free(listing->function);
+	*listing = (struct listing){ .result = NULL };
+}
+
+static struct listing_line *line_find(const struct listing_function *f, u64 offset)
+{
+	u32 low = 0, high = f->lines, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (f->line[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->lines && f->line[low].offset == offset ? &f->line[low] : NULL;
+}
+
+struct listing_line *listing_find(const struct listing *listing, const char *binary, u64 offset)
+{
+	struct listing_line *line;
+
+	for (u32 i = 0; i < listing->functions; i++) {
+		line = strcmp(listing->function[i].binary, binary) == 0 ?
+			       line_find(&listing->function[i], offset) :
+			       NULL;
+		if (line)
+			return line;
+	}
+	return NULL;
+}

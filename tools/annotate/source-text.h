@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reads lines of source files, which may have changed since the program was compiled. */
+#ifndef SPEPROF_SOURCE_TEXT_H
+#define SPEPROF_SOURCE_TEXT_H
+
+#include "codec/env.h"
+
+/**
+ * struct source_text - the last file that was read; all zeros at first
+ * @path: its path
+ * @text: its content; NULL if it cannot be read
+ */
+struct source_text {
+	char path[512];
+	char *text;
+};
+
+/**
+ * source_text_line() - get a line of a file
+ * @source: keeps the file for the next call
+ * @path: path of the file; only regular files of at most 16 MiB are read
+ * @line: number of the line, from 1
+ * @to: receives the line, escaped and without indentation; "" if it cannot be read
+ * @size: size of @to, bytes
+ */
+void source_text_line(struct source_text *source, const char *path, u32 line, char *to,
+		      size_t size);
+
+/** source_text_deinit() - free the file */
+void source_text_deinit(struct source_text *source);
+
+#endif
