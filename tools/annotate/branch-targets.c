@@ -172,7 +172,6 @@ int branch_targets_read(const struct input_request *request, struct input *input
 			struct symbols *symbols, struct listing *listing)
 {
 	const struct profile_config config = {
-		.by_program = true,
 		.skip_memory = true,
 		.midr = request->midr,
 		.filter = request->filter,
