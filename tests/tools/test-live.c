@@ -383,7 +383,7 @@ static void screen_has_rows(void **state)
 		    "4 CPUs  HARDWARE SPE by module  20,000 samples  lost 0 B  suspect 0 B");
 	assert_line(
 		&screen, 3,
-		"SHARE   CONTAINER       PROCESS     FUNCTION               DRAM   p50/p99 cycles");
+		"SHARE   CONTAINER       PROGRAM     FUNCTION               DRAM   p50/p99 cycles");
 	assert_line(&screen, 4,
 		    " 5.0 %  db              postgres    fn_00                   0 %    20/90");
 	assert_line(&screen, 23,

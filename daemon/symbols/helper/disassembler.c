@@ -104,7 +104,7 @@ static void print_address(bfd_vma address, struct disassemble_info *info)
 		print_plain(printing, "0x%llx", (unsigned long long)address);
 }
 
-/* The end of the code may cut an instruction. The result of the disassembler says so. */
+/* The end of the code may cut an instruction. The return value of the disassembler shows that. */
 static void ignore_error(int status, bfd_vma address, struct disassemble_info *info)
 {
 	(void)status;
