@@ -324,19 +324,29 @@ static void cell_name(const struct query_result *r, const struct query_cell *cel
 		id[n++] = instruction_id(r, row);
 }
 
-/* The number of ids that cell_name() sets. */
-static u32 ids_count(const struct query *q)
+/* The number of ids that cell_name() sets before those of code_ids(). */
+static u32 ids_before_code(const struct query *q)
 {
 	bool binary = query_has_binary(q);
-	bool line = query_groups_by(q, QUERY_LINE);
 
 	return query_groups_by(q, QUERY_CONTAINER) + query_groups_by(q, QUERY_PROGRAM) +
 	       query_groups_by(q, QUERY_COMM) + query_groups_by(q, QUERY_PID) +
-	       query_groups_by(q, QUERY_CPU) +
-	       (binary || query_groups_by(q, QUERY_MODE)) + binary +
-	       query_groups_by(q, QUERY_BUILD_ID) + query_groups_by(q, QUERY_MODE) + line +
-	       2 * (line || query_groups_by(q, QUERY_FUNCTION)) +
-	       query_groups_by(q, QUERY_INSTRUCTION);
+	       query_groups_by(q, QUERY_CPU) + (binary || query_groups_by(q, QUERY_MODE)) + binary +
+	       query_groups_by(q, QUERY_BUILD_ID) + query_groups_by(q, QUERY_MODE);
+}
+
+/* The number of ids that code_ids() sets. */
+static u32 ids_of_code(const struct query *q)
+{
+	bool line = query_groups_by(q, QUERY_LINE);
+
+	return line + 2 * (line || query_groups_by(q, QUERY_FUNCTION));
+}
+
+/* The number of ids that cell_name() sets. */
+static u32 ids_count(const struct query *q)
+{
+	return ids_before_code(q) + ids_of_code(q) + query_groups_by(q, QUERY_INSTRUCTION);
 }
 
 /* Name all cells with samples. Returns their number, at most query_cells_bound(). */
@@ -395,7 +405,8 @@ static void clusters_find(struct query_result *r, struct clusters *c, size_t slo
 	for (u32 i = 0; i < r->named_count; i++) {
 		size_t at = hash_cell(r, named_at(r, i)) & (slots - 1);
 
-		while (c->index[at] && compare_cells(named_at(r, c->index[at] - 1), named_at(r, i), r))
+		while (c->index[at] &&
+		       compare_cells(named_at(r, c->index[at] - 1), named_at(r, i), r))
 			at = (at + 1) & (slots - 1);
 		if (!c->index[at]) {
 			c->index[at] = i + 1;
@@ -430,8 +441,8 @@ static int cells_cluster(struct query_result *r)
 			position += size;
 		}
 		for (u32 i = 0; i < n; i++)
-			memcpy((char *)moved + c.size[c.cluster[i]]++ * named_size(r), named_at(r, i),
-			       named_size(r));
+			memcpy((char *)moved + c.size[c.cluster[i]]++ * named_size(r),
+			       named_at(r, i), named_size(r));
 		free(r->named);
 		r->named = moved;
 		moved = NULL;
@@ -664,7 +675,8 @@ static u64 weights_sum(const u64 *weight)
 static void group_measure(const struct query_result *r, struct group *g)
 {
 	enum measure sort = r->query.sort;
-	bool by_weight = sort == MEASURE_OPERATIONS && r->cells.unit < UNITS, simple = !r->has_parts;
+	bool by_weight = sort == MEASURE_OPERATIONS && r->cells.unit < UNITS,
+	     simple = !r->has_parts;
 	struct counters counters;
 	u64 value = 0, sum = 0;
 
@@ -727,6 +739,27 @@ static int group_append_parts(struct query_result *r, u32 first, u32 count, u64 
 	return status;
 }
 
+/*
+ * In the first cell of a row, replace the ids of functions and lines by the lowest offset of the row.
+ * These ids depend on the order in which names were resolved, which differs with the number of threads.
+ */
+static void group_set_offset(struct query_result *r, const struct group *g)
+{
+	u32 count = ids_of_code(&r->query);
+	u64 *id = named_at(r, g->first)->id + ids_before_code(&r->query);
+	u64 lowest = UINT64_MAX;
+
+	if (!count)
+		return;
+	for (u32 i = 0; i < g->count; i++) {
+		u64 offset = named_at(r, g->first + i)->cell.row.offset;
+
+		lowest = offset < lowest ? offset : lowest;
+	}
+	memset(id, 0, count * sizeof(*id));
+	id[count - 1] = lowest;
+}
+
 /* Sorts by the keys, in the order of the query. */
 static int compare_keys(const void *a, const void *b, void *ctx)
 {
@@ -762,6 +795,8 @@ static int cells_group(struct query_result *r)
 					group_append(r, first, i - first, 0);
 	}
 	free(each);
+	for (u32 i = 0; i < r->groups && !status; i++)
+		group_set_offset(r, &r->group[i]);
 	if (!status && r->groups)
 		qsort_r(r->group, r->groups, sizeof(*r->group), compare_groups, r);
 	return status;
@@ -824,8 +859,8 @@ static const struct query_cell *heaviest_cell(const struct query_result *r, cons
 		const struct query_cell *cell = &named_at(r, g->first + i)->cell;
 		u64 weight = cell_sum(r, cell, MEASURE_OPERATIONS);
 
-		if (heaviest && (weight < most ||
-				 (weight == most && cell->row.offset >= heaviest->row.offset)))
+		if (heaviest &&
+		    (weight < most || (weight == most && cell->row.offset >= heaviest->row.offset)))
 			continue;
 		heaviest = cell;
 		most = weight;
