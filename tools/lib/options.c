@@ -208,17 +208,35 @@ static const struct {
 	size_t field;
 	int (*read)(const char *verb, char *text, struct options *options);
 } takers[] = {
-	FLAG('b', batch),	    FLAG('I', lines),	      FLAG('j', json),
-	FLAG('P', pages),	    FLAG('B', header),	      TEXT('c', container),
+	FLAG('b', batch),
+	FLAG('I', lines),
+	FLAG('j', json),
+	FLAG('P', pages),
+	FLAG('B', header),
+	TEXT('c', container),
 	TEXT('i', input),
-	TEXT('U', function),	    TEXT('Y', binary),	      TEXT('A', program),
-	TEXT('G', group_text),	    TEXT('s', sort_text),     TEXT('R', root),
-	TEXT('N', session),	    TEXT('H', html),	      TEXT('E', format),
-	TEXT('o', output),	    TEXT('K', kallsyms),
-	READ('C', options_cpus),    READ('d', options_delay), READ('L', options_filter),
-	READ('M', options_midr),    READ('n', options_rows),  READ('p', options_pid),
-	READ('S', options_srcline), READ('T', options_known_share), READ('W', options_last),
-	READ('D', options_seconds), READ('Z', options_threads),
+	TEXT('U', function),
+	TEXT('Y', binary),
+	TEXT('A', program),
+	TEXT('G', group_text),
+	TEXT('s', sort_text),
+	TEXT('R', root),
+	TEXT('N', session),
+	TEXT('H', html),
+	TEXT('E', format),
+	TEXT('o', output),
+	TEXT('K', kallsyms),
+	READ('C', options_cpus),
+	READ('d', options_delay),
+	READ('L', options_filter),
+	READ('M', options_midr),
+	READ('n', options_rows),
+	READ('p', options_pid),
+	READ('S', options_srcline),
+	READ('T', options_known_share),
+	READ('W', options_last),
+	READ('D', options_seconds),
+	READ('Z', options_threads),
 };
 
 static int options_one(const char *verb, int letter, struct options *options)
@@ -417,7 +435,8 @@ static int options_filter_pid(const char *verb, struct options *options)
 
 static int options_check(const char *verb, const char *accept, struct options *options)
 {
-	bool view = !options->input && shows_processes(accept, options);
+	/* An export of the daemon has the rows of views, as rows of processes do. */
+	bool view = !options->input && (shows_processes(accept, options) || strchr(accept, 'E'));
 	int r = 0;
 
 	if (strchr(accept, 'Q') && !view && !options->lines && !options->pages)
@@ -450,8 +469,8 @@ static int options_check(const char *verb, const char *accept, struct options *o
 				    "--filter, --last chooses a period",
 				    verb);
 	if (options->delay_given && options->input)
-		return message_fail(STATUS_USAGE, "%s: -d applies to the daemon, not to a recording",
-				    verb);
+		return message_fail(STATUS_USAGE,
+				    "%s: -d applies to the daemon, not to a recording", verb);
 	if (options->midr && !options->input)
 		return message_fail(STATUS_USAGE,
 				    "%s: --midr needs a recording: the daemon knows its cores",
@@ -459,10 +478,11 @@ static int options_check(const char *verb, const char *accept, struct options *o
 	if (options->pid && options_counts_functions(accept, options)) {
 		if (options->input)
 			return options_filter_pid(verb, options);
-		return message_fail(STATUS_USAGE,
-				    "%s: -p: the daemon counts functions by program, so one process "
-				    "needs a recording, or --filter 'pid == %d', also of a session",
-				    verb, options->pid);
+		return message_fail(
+			STATUS_USAGE,
+			"%s: -p: the daemon counts functions by program, so one process "
+			"needs a recording, or --filter 'pid == %d', also of a session",
+			verb, options->pid);
 	}
 	return 0;
 }

@@ -71,7 +71,11 @@ function __speprof_values
 		case -s --sort
 			__speprof_measures
 		case --format
-			string split ' ' -- 'speprof perf'
+			if test (__speprof_verb) = export
+				string split ' ' -- 'folded csv pprof'
+			else
+				string split ' ' -- 'speprof perf'
+			end
 		case --last
 			string split ' ' -- '10s 1m 10m start'
 		case -c --container
