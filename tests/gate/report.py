@@ -7,7 +7,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from lane.mesontests import TIME_FACTOR, log_of, planned, results
+from lane.mesontests import TIME_FACTOR, default_targets, log_of, planned, results
 
 ROOT = Path(__file__).resolve().parents[2]
 # A lane that runs beside guests gets a thirtieth of the CPU time while both compute.
@@ -104,7 +104,7 @@ class LaneRun:
         """Set up a build directory and build all of it. Return false if that failed."""
         if not self.configure(folder, *options, env=env):
             return False
-        status, text = self.command(["ninja", "-C", folder], env)
+        status, text = self.command(["ninja", "-C", folder, *default_targets(folder)], env)
         if status:
             self.report.say(text[-8000:])
             self.add("FAIL", "build")

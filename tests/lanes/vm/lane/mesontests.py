@@ -18,6 +18,18 @@ def planned(folder):
     return json.loads(plan.read_text(encoding="utf-8")) if plan.exists() else []
 
 
+def default_targets(folder):
+    """
+    Return the files that a build makes by default, as arguments of ninja.
+
+    Before 1.7, Meson also adds the programs of tests to ninja's target "all". "meson test" builds them.
+    """
+    folder = Path(folder).resolve()
+    text = (folder / "meson-info/intro-targets.json").read_text(encoding="utf-8")
+    return [str(Path(name).relative_to(folder)) for target in json.loads(text) if target["build_by_default"]
+            for name in target["filename"] if Path(name).is_relative_to(folder)]
+
+
 def chosen(folder, suites, left_out):
     """
     Return the names of the tests in SUITES, in Meson's order, without those LEFT_OUT.
