@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Terms of a sum that are smaller than this do not change it. */
+/* Terms below this share of the sum are ignored: they do not change it. */
 #define NEGLIGIBLE 1e-18
 
 static double log_choose(double n, double k)
@@ -12,9 +12,9 @@ static double log_choose(double n, double k)
 }
 
 /*
- * Sum the hypergeometric probabilities of @a and of everything further from the mode in the
- * direction of @step: @marked of @all_a + @all_b samples are marked, and a is how many of the first
- * have the mark.
+ * Return the sum of the hypergeometric probabilities of @a, @a + @step, @a + 2 * @step and so on.
+ * Of @all_a + @all_b samples, @marked are marked; the distribution is that of the number of marked
+ * samples among the first @all_a. @step is 1 or -1 and leads away from the mode.
  */
 static double tail(double a, double all_a, double all_b, double marked, double step)
 {
@@ -64,7 +64,7 @@ static double chance_from(const struct histogram *a, double scale_a, const struc
 		(u64)((double)count_from(b, first) * scale_b), (u64)((double)b->count * scale_b));
 }
 
-/* Returns the mean of the squares, with each sample at the upper bound of its bucket. */
+/* Return the mean of the squared values. Each sample counts with the upper bound of its bucket. */
 static double mean_square(const struct histogram *h)
 {
 	double sum = 0;

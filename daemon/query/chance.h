@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests whether two sets of samples differ by more than chance. The tests of counts are exact, so
- * their false alarms stay within the stated rate however few samples there are.
+ * that the rate of false alarms stays within the limit even with few samples.
  */
 #ifndef SPEPROF_CHANCE_H
 #define SPEPROF_CHANCE_H
@@ -9,22 +9,24 @@
 #include "util/histogram.h"
 
 /**
- * chance_of_counts() - Fisher's exact test, two-sided: do @a of @all_a and @b of @all_b differ?
+ * chance_of_counts() - test whether the shares @a / @all_a and @b / @all_b differ (Fisher's exact
+ * test, two-sided)
  * @a, @b: at most @all_a and @all_b
  *
- * Return: the probability that chance alone makes a difference at least this large, 0 to 1.
+ * Return: the probability that chance alone causes a difference at least this large, 0 to 1.
  */
 double chance_of_counts(u64 a, u64 all_a, u64 b, u64 all_b);
 
 /**
  * chance_of_means() - test whether the means of two histograms differ
- * @scale_a, @scale_b: effective samples of each sample, 0 to 1
+ * @scale_a, @scale_b: effective number of samples (&diff_total.effective) per sample, 0 to 1
  *
- * Two tests have to agree. The first compares the means, with the variance of all samples together.
- * Few samples of a long tail can mislead it, so the second one compares how many samples exceed
- * each power of two, by chance_of_counts(), corrected for the number of powers.
+ * Both of two tests must find a difference. The first compares the means, with the variance of all
+ * samples together. A few samples with a high latency can cause a false alarm of the first test. So
+ * the second test compares the number of samples above each power of two with chance_of_counts(),
+ * corrected for the number of powers.
  *
- * Return: as chance_of_counts().
+ * Return: the larger probability of the two tests.
  */
 double chance_of_means(const struct histogram *a, double scale_a, const struct histogram *b,
 		       double scale_b);
@@ -32,9 +34,10 @@ double chance_of_means(const struct histogram *a, double scale_a, const struct h
 /**
  * chance_of_tails() - test whether the 99th percentiles of two histograms differ
  *
- * It compares how many samples of each exceed the percentile of both together, and how many are at
- * least in its bucket, corrected for two tests. Parameters and result are those of
- * chance_of_means().
+ * It finds the bucket with the 99th percentile of both histograms together. One test compares the
+ * number of samples above that bucket; another one includes the samples in the bucket. The result
+ * is the smaller probability of the two tests, multiplied by two. Parameters and result are those
+ * of chance_of_means().
  */
 double chance_of_tails(const struct histogram *a, double scale_a, const struct histogram *b,
 		       double scale_b);
@@ -43,7 +46,7 @@ double chance_of_tails(const struct histogram *a, double scale_a, const struct h
  * chance_limit() - find the largest probability that is accepted (Benjamini and Hochberg 1995)
  * @p: probabilities of all tests, sorted, the smallest first
  * @count: number of tests
- * @rate: rate of false alarms among the accepted, 0 to 1
+ * @rate: rate of false alarms among the accepted tests, 0 to 1
  *
  * If nothing differs, the probability that anything is accepted is at most @rate.
  *

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/** struct added_row - a row of a side, as it was added */
+/** struct added_row - the arguments of one call of diff_add() */
 struct added_row {
 	char *key;
 	enum diff_side side;
@@ -19,8 +19,9 @@ struct added_row {
  * struct diff - a comparison
  * @added: the rows that were added, @added_count of them
  * @rows: the matched rows, @count of them
- * @total: the sides
- * @whole_samples, @whole_operations: what shares are of; 0: all rows
+ * @total: sums of each side, indexed by &enum diff_side
+ * @whole_samples, @whole_operations: denominators of shares, indexed by &enum diff_side; 0: sums
+ *	over all rows of the side
  * @tests: number of tests
  */
 struct diff {
@@ -139,8 +140,9 @@ static int rows_match(struct diff *d)
 }
 
 /*
- * Samples with different weights are worth less than as many with equal ones. Kish's effective
- * number is (sum of weights)^2 / (sum of squares). The weights within a row are taken as equal.
+ * Compute the effective number of samples of a side. If weights differ, a mean has a larger error
+ * than with the same number of equal weights. Kish's effective number is (sum of weights)^2 / (sum
+ * of squares). All samples of a row are assumed to have the same weight.
  */
 static void effective_compute(struct diff *d, enum diff_side side)
 {
@@ -173,7 +175,7 @@ static u64 whole_operations(const struct diff *d, enum diff_side side)
 	return d->whole_operations[side] ?: d->total[side].counts.operations;
 }
 
-/* Effective samples of each sample. */
+/* Return the effective number of samples divided by the number of samples. */
 static double scale_of(const struct diff *d, enum diff_side side)
 {
 	u64 samples = d->total[side].counts.samples;
@@ -201,7 +203,7 @@ static void values_compute(const struct diff *d, struct diff_row *row)
 			      (double)d->total[side].counts.load_latency.count);
 	}
 	row->change = change[DIFF_AFTER] - change[DIFF_BEFORE];
-	/* These add up to the change of the mean of all loads. */
+	/* The sum of @load_change over all rows is the change of the mean load latency. */
 	row->load_change = part[DIFF_AFTER] - part[DIFF_BEFORE];
 }
 
@@ -256,7 +258,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Mark what exceeds chance. */
+/* Mark the differences that exceed chance. */
 static int rows_mark(struct diff *d)
 {
 	double *p = calloc(d->tests ? d->tests : 1, sizeof(*p)), limit;

@@ -20,34 +20,34 @@ enum diff_side {
 	DIFF_SIDES,
 };
 
-/* What is compared of a row. */
+/* The measures that are compared for each row. */
 enum diff_measure {
 	DIFF_SHARE, /* share of operations */
 	DIFF_MEAN, /* mean total latency */
 	DIFF_P99,
 	DIFF_DRAM, /* share of loads and stores that DRAM served */
-	DIFF_REMOTE, /* share of them that accessed another chip */
+	DIFF_REMOTE, /* share of loads and stores that accessed another chip */
 	DIFF_MEASURES,
 };
 
 /**
- * Rate of false alarms: if nothing differs, at most this is the probability that any difference is
- * marked; among the marked ones, this is the expected share of false ones.
+ * Rate of false alarms: if nothing differs, the probability that any difference is marked is at
+ * most this. Among the marked differences, the expected share of false ones is at most this.
  */
 #define DIFF_RATE 0.05
 
-/* Rows with fewer samples, of both sides together, are not tested. */
+/* Rows with fewer samples on both sides together are not tested. */
 #define DIFF_SAMPLES_MIN 20
 
 /**
- * struct diff_counts - what is compared of the samples of a row
+ * struct diff_counts - the counts of one row on one side
  * @samples: number of samples
- * @operations: operations that they stand for; @samples if that is not known
- * @value: the measure that rows are sorted by, a sum
- * @memory: loads and stores; @dram, @remote: those of them
- * @loads: loads; @level: those by the level that served them
+ * @operations: number of operations that the samples represent; @samples if that is not known
+ * @value: sum by which rows are sorted
+ * @memory: loads and stores; @dram, @remote: those that DRAM or another chip served
+ * @loads: loads; @level: number of loads that each level served, indexed by &enum spe_level
  * @latency: total latency of all samples
- * @load_latency: of the loads
+ * @load_latency: total latency of the loads
  */
 struct diff_counts {
 	u64 samples;
@@ -64,14 +64,16 @@ struct diff_counts {
 
 /**
  * struct diff_row - a row
- * @key: its names
- * @side: its counts; zeros on a side that lacks it
- * @row: number of the row that was added, by side; UINT32_MAX for none
- * @value: by side and &enum diff_measure: shares are 0 to 1, others cycles
- * @chance: by measure, the probability of chance_of_counts() and others; 1 if it was not tested
- * @exceeds: whether the difference exceeds chance
- * @change: change of the sort measure, per operation of its side
- * @load_change: part of the change of the mean latency of all loads that is this row's, cycles
+ * @key: names that identify the row
+ * @side: counts, indexed by &enum diff_side; zeros if that side has no such row
+ * @row: argument @row of diff_add(), indexed by &enum diff_side; UINT32_MAX for none
+ * @value: indexed by &enum diff_side and &enum diff_measure: shares are 0 to 1, other measures are
+ *	cycles
+ * @chance: indexed by &enum diff_measure: the probability that chance causes the difference
+ *	(chance.h); 1 if it was not tested
+ * @exceeds: indexed by &enum diff_measure: whether the difference exceeds chance
+ * @change: change of the sort measure, after division by the operations of each side
+ * @load_change: how much this row contributes to the change of the mean load latency, cycles
  */
 struct diff_row {
 	const char *key;
@@ -95,7 +97,7 @@ struct diff *diff_free(struct diff *diff);
 /**
  * diff_add() - add a row to a side; rows with the same key are added up
  * @key: names that identify the row, copied
- * @row: &diff_row.row, if the key has none yet
+ * @row: becomes &diff_row.row, unless an earlier row of the side has the same key
  * @counts: copied
  *
  * Return: 0 or -ENOMEM.
@@ -104,17 +106,17 @@ int diff_add(struct diff *diff, enum diff_side side, const char *key, u32 row,
 	     const struct diff_counts *counts);
 
 /**
- * diff_set_whole() - set the samples and operations that shares are of
+ * diff_set_whole() - set the samples and operations of which shares are computed
  *
- * Without it they are those of all rows of the side.
+ * Without this call they are the sums over all rows of the side.
  */
 void diff_set_whole(struct diff *diff, enum diff_side side, u64 samples, u64 operations);
 
 /**
  * diff_finish() - match the rows, test them, and sort them
  *
- * Rows with a difference that exceeds chance are the first ones, and within them those whose sort
- * measure changed most. The order is that of the keys if all else is equal.
+ * Rows with a difference that exceeds chance come first. Within both groups, rows are sorted by the
+ * change of the sort measure, the largest first, then by key.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -123,20 +125,21 @@ int diff_finish(struct diff *diff);
 /** diff_count() - return the number of rows */
 u32 diff_count(const struct diff *diff);
 
-/** diff_row() - return a row, by its number below diff_count() */
+/** diff_row() - return row @index, which is below diff_count() */
 const struct diff_row *diff_row(const struct diff *diff, u32 index);
 
 /**
- * struct diff_total - a side as a whole
- * @counts: all its rows together
- * @effective: effective number of samples: smaller than that of samples if their intervals differ
+ * struct diff_total - sums over all rows of a side
+ * @counts: sum of the counts of all rows
+ * @effective: effective number of samples: smaller than the number of samples if their intervals
+ *	differ
  */
 struct diff_total {
 	struct diff_counts counts;
 	u64 effective;
 };
 
-/** diff_total() - return a side as a whole */
+/** diff_total() - return the sums over all rows of a side */
 const struct diff_total *diff_total(const struct diff *diff, enum diff_side side);
 
 /** diff_tests() - return the number of tests */
@@ -146,12 +149,12 @@ u32 diff_tests(const struct diff *diff);
 const char *diff_measure_name(enum diff_measure measure);
 
 /**
- * diff_level_move() - find the levels that the loads of a row moved between
- * @ret_from, @ret_to: the levels whose shares fell and rose most
+ * diff_level_move() - find from which level to which other level loads of a row moved
+ * @ret_from, @ret_to: the level whose share fell most, and the level whose share rose most
  *
  * Levels of DRAM count as one, SPE_LEVEL_DRAM.
  *
- * Return: whether the change of both exceeds chance, and at least 2 % of the loads moved.
+ * Return: true if the changes of both shares exceed chance, and each is at least 2 % of the loads.
  */
 bool diff_level_move(const struct diff_row *row, enum spe_level *ret_from, enum spe_level *ret_to);
 

@@ -68,13 +68,16 @@ int measure_parse(const char *name, enum measure *ret_measure)
 			return 0;
 		}
 	}
-	/* Samples of a level without a name of its own are those of which the level is unknown. */
+	/*
+	 * The name of SPE_LEVEL_UNKNOWN stands for all levels without a name, so it is not accepted
+	 * here.
+	 */
 	if (strcmp(name, spe_level_name(SPE_LEVEL_UNKNOWN)) != 0 && !level_parse(name, ret_measure))
 		return 0;
 	return event_parse(name, ret_measure);
 }
 
-/* The name of a level or event; "" for an event without a name. */
+/* Return the name of a level or event; "" for an event without a name. */
 static const char *plain_name(enum measure measure)
 {
 	if (measure < MEASURES_NAMED)

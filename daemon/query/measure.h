@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The measures of a row: what rows are sorted by and what their shares are of. A measure has the
- * same name on the command line and in JSON.
+ * The measures of a row: rows are sorted by a measure, and their shares are shares of a measure. A
+ * measure has the same name on the command line and in JSON.
  */
 #ifndef SPEPROF_MEASURE_H
 #define SPEPROF_MEASURE_H
@@ -11,11 +11,11 @@
 /**
  * enum measure - a number that is computed from &struct counters
  *
- * MEASURE_LEVEL + &enum spe_level is the number of loads and stores that one level served, and
- * MEASURE_EVENT + a bit of the Events packet the number of samples with that event.
+ * MEASURE_LEVEL + &enum spe_level is the number of loads and stores that this level served.
+ * MEASURE_EVENT + a bit number of the Events packet is the number of samples with that event.
  */
 enum measure {
-	MEASURE_OPERATIONS, /* operations that the samples stand for; samples if that is not known */
+	MEASURE_OPERATIONS, /* operations that the samples represent, or samples */
 	MEASURE_SAMPLES,
 	MEASURE_LATENCY, /* sum of total latencies */
 	MEASURE_MEAN,
@@ -48,12 +48,12 @@ enum measure {
 	"translation_p99, memory, loads, stores, branches, mispredicted, simd, dram, remote, " \
 	"snooped, peer, modified, or the name of a level or event"
 
-/* Bytes of a name or heading, with the NUL. */
+/* Maximum size of a name or heading in bytes, with its NUL. */
 #define MEASURE_NAME 40
 
 /**
  * measure_parse() - find a measure by its name
- * @name: the name. "level.NAME" and "event.NAME" name levels and events whose plain names mean
+ * @name: the name. "level.NAME" and "event.NAME" select a level or an event whose plain name means
  *	something else, such as "event.mispredicted"
  * @ret_measure: the measure
  *
@@ -67,32 +67,34 @@ int measure_parse(const char *name, enum measure *ret_measure);
  */
 void measure_name(enum measure measure, char *to);
 
-/** measure_heading() - write the heading of a column with the measure, MEASURE_NAME bytes */
+/** measure_heading() - write the heading of a column with the measure to @to, MEASURE_NAME bytes */
 void measure_heading(enum measure measure, char *to);
 
 /**
  * measure_is_sum() - return whether the values of two sets of samples add up
  *
- * They do not for means and percentiles, which have no share.
+ * They do not add up for means and percentiles, which therefore have no share.
  */
 bool measure_is_sum(enum measure measure);
 
-/** measure_is_front_latency() - return whether it is of issue or translation latency */
+/** measure_is_front_latency() - return whether @measure is about issue or translation latency */
 bool measure_is_front_latency(enum measure measure);
 
 /**
- * measure_is_in_sums() - return whether the locations of a period have it (&struct history_row)
+ * measure_is_in_sums() - return whether @measure is known for the locations of a period (&struct
+ * history_row)
  */
 bool measure_is_in_sums(enum measure measure);
 
-/* Their names, for error messages. */
+/* Names of the measures of measure_is_in_sums(), for error messages. */
 #define MEASURE_SUMS_LIST \
 	"operations, samples, latency, memory, dram, remote, branches and mispredicted"
 
 /**
  * measure_value() - compute a measure
  * @counters: the samples, finished (counters_finish())
- * @unit: &enum sample_unit of MEASURE_OPERATIONS; UNITS: number of samples
+ * @unit: &enum sample_unit of MEASURE_OPERATIONS; UNITS: MEASURE_OPERATIONS is the number of
+ *	samples
  *
  * Return: a count, or cycles.
  */

@@ -23,7 +23,7 @@ static int period_init(const struct query_source *source, const struct query *qu
 		.samples = (u32)slot->ledger.evicted,
 		.weight = slot->ledger.evicted_weight,
 	};
-	/* Rows without code and mode cannot tell evicted samples from others. */
+	/* Without the keys of the code and the mode, evicted samples have no row of their own. */
 	if (!query_has_binary(query) && !query_groups_by(query, QUERY_MODE))
 		cells->evicted.samples = 0;
 	return 0;
@@ -46,11 +46,14 @@ int query_cells_init(const struct query_source *source, const struct query *quer
 
 size_t query_cells_bound(const struct query_cells *cells)
 {
-	/* One more for the samples without a process, or for the evicted ones. */
+	/* One more cell for the samples without a process or for the evicted samples. */
 	return cells->slot ? HISTORY_ROWS + 1 : cell_table_rows(cells->tables.table);
 }
 
-/* The samples without a process, if they are among the heaviest processes of the period. */
+/*
+ * Return the row of the samples without a process; NULL if it is not among the heaviest processes
+ * of the period.
+ */
 static const struct history_row *find_unattributed(const struct history_slot *slot)
 {
 	for (u32 i = 0; i < slot->processes; i++)
@@ -85,12 +88,12 @@ static bool next_location(const struct query_cells *cells, u32 index, struct que
 	return index < slot->locations || (cell->row.evicted && cells->evicted.samples);
 }
 
-/* Returns whether a cell has samples, and its container still is the one that was counted. */
+/* Return whether a cell has samples, and its container has not been replaced in the attributor. */
 static bool is_wanted(const struct query_cells *cells, const struct query_cell *cell)
 {
 	if (cell->container && cell->container->index && !query_cell_container(cells, cell))
 		return false;
-	/* The row of the evicted samples without a program always exists. */
+	/* The row of the evicted samples without a program exists even if it has no samples. */
 	return (!cells->slot && !cell->row.evicted) || query_cell_samples(cells, cell);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the rows of a query are made of: cells of a profile since its start, or the counters of a
- * period. A period has the heaviest locations of its time with some sums, or all containers with
- * all counters.
+ * The input of a query: the cells of a profile since its start, or the counters of a period. Of a
+ * period, either the heaviest locations with some sums are known, or all containers with all
+ * counters.
  */
 #ifndef SPEPROF_QUERY_CELLS_H
 #define SPEPROF_QUERY_CELLS_H
@@ -12,14 +12,14 @@
 #include "query.h"
 
 /**
- * struct query_source - what a query reads; all borrowed
+ * struct query_source - the data that a query reads; all pointers are borrowed
  * @profile: a profile that counts by program; the caller is its thread
- * @symbols: resolver of names; NULL: no name is known
+ * @symbols: resolver of names; NULL: no names are resolved
  * @live: as in profile_view()
- * @raw: the reader may see addresses of this machine's kernel
+ * @raw: the caller may see addresses of this machine's kernel
  * @now_ns: current time on the windows' clock, for periods; 0 if unknown
- * @admits: returns whether the reader may see a container; NULL: the reader may see everything.
- *	It is called once for each program
+ * @admits: returns whether the caller may see a container; NULL: the caller may see everything. It
+ *	is called once for each program
  * @ctx: argument of @admits
  */
 struct query_source {
@@ -33,10 +33,11 @@ struct query_source {
 };
 
 /**
- * struct query_cell - samples that the rows of a query count as a whole
- * @row: program and location. Of a container in a period: no program, unmapped
- * @sums: the samples of a period, of which only these sums are known; NULL: all is known
- * @container: the counters of a container in a period; NULL: not those of a container
+ * struct query_cell - samples with the same program and location, or of the same container
+ * @row: program and location. For a container in a period: CELL_NO_PROGRAM and CELL_UNMAPPED
+ * @sums: sums over the samples of a period, which has no other counters; NULL: all counters are
+ *	known
+ * @container: the counters of a container in a period; NULL: the cell is no container
  */
 struct query_cell {
 	struct cell_row row;
@@ -47,7 +48,7 @@ struct query_cell {
 /**
  * struct query_cells - the cells of a query
  * @tables: the tables of the profile
- * @slot: the period; NULL: since the start
+ * @slot: the counters of the period; NULL: all samples since the start
  * @by_container: the cells are the containers of @slot
  * @unit: view_unit() of the samples
  * @evicted: the evicted samples of @slot
@@ -69,7 +70,7 @@ struct query_cursor {
 /**
  * query_cells_init() - find the cells of a query
  * @source: what to read
- * @query: the query; its period, keys and selection matter
+ * @query: the query, of which the period, the keys and the selection are used
  * @ret_cells: the cells, valid until the next window
  *
  * Return: 0; -EOPNOTSUPP if the profile counts by process, or has no history for the period.
@@ -91,7 +92,9 @@ const struct attribute_container *query_cell_container(const struct query_cells 
 /** query_cell_samples() - return the number of samples of a cell */
 u64 query_cell_samples(const struct query_cells *cells, const struct query_cell *cell);
 
-/** query_cell_weight() - return the sum of the samples' intervals, in whatever unit they are */
+/**
+ * query_cell_weight() - return the sum of the samples' intervals; their units are not distinguished
+ */
 u64 query_cell_weight(const struct query_cells *cells, const struct query_cell *cell);
 
 /** query_cell_latency() - return the sum of the samples' total latencies, cycles */
@@ -100,7 +103,7 @@ u64 query_cell_latency(const struct query_cells *cells, const struct query_cell 
 /**
  * query_cell_add() - add the counters of a cell to @to
  *
- * Loads and stores of a period, of which only the sum is known, count as loads.
+ * Of a location in a period, only the sum of loads and stores is known: all of them count as loads.
  */
 void query_cell_add(const struct query_cells *cells, const struct query_cell *cell,
 		    struct counters *to);

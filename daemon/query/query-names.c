@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** struct name - a name of @size bytes, which belongs to an id */
+/** struct name - a name of @size bytes, and the id that has it */
 struct name {
 	const void *at;
 	size_t size;
@@ -97,7 +97,10 @@ static const char *character_end(const char *at)
 	return at;
 }
 
-/* Return whether a set such as [a-z] or [!x] has @c. @ret_end: behind the set; NULL: it has no end */
+/*
+ * Return whether a set such as [a-z] or [!x] has @c. @ret_end: the text after the set; NULL if "]"
+ * is missing
+ */
 static bool set_has(const char *set, char c, const char **ret_end)
 {
 	bool inverted = *set == '!' || *set == '^', has = false;
@@ -114,8 +117,8 @@ static bool set_has(const char *set, char c, const char **ret_end)
 }
 
 /*
- * Compare what a glob has at @glob, no "*", with the first character of @name, which is not empty.
- * Return what follows in the glob, or NULL if they differ. @ret_name: what follows in the name
+ * Compare the first element of @glob, which is not "*", with the first character of @name, which is
+ * not empty. Return the rest of the glob, or NULL if they differ. @ret_name: the rest of the name
  */
 static const char *match_one(const char *glob, const char *name, const char **ret_name)
 {
@@ -138,8 +141,8 @@ static const char *match_one(const char *glob, const char *name, const char **re
 }
 
 /*
- * fnmatch() takes time that grows exponentially with the number of "*". This function needs at most
- * the product of both lengths, since only the last "*" has to be tried again.
+ * The time of fnmatch() grows exponentially with the number of "*". The time of this function grows
+ * at most with the product of both lengths, because it backtracks to the last "*" only.
  */
 bool query_name_matches(const char *glob, const char *name)
 {
@@ -242,7 +245,7 @@ static int binaries_rank(struct query_names *n, const bool *used)
 	return 0;
 }
 
-/* Find the largest ids of the cells. */
+/* Find the number of entries for the ids of all cells. */
 static void ids_count(const struct query_cells *cells, u32 *ret_programs, u32 *ret_binaries)
 {
 	struct query_cursor cursor = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Ranks of the names of programs and binaries: the position of a name in alphabetical order. Ids
- * with equal names have equal ranks, and the order of ranks does not depend on that of ids.
+ * with equal names have equal ranks, and the order of ranks does not depend on the order of ids.
  */
 #ifndef SPEPROF_QUERY_NAMES_H
 #define SPEPROF_QUERY_NAMES_H
@@ -9,7 +9,7 @@
 #include "query-cells.h"
 
 /**
- * struct query_ranks - by id, the rank of a name, from 1 on
+ * struct query_ranks - the ranks of names, indexed by id; the first rank is 1
  * @at: the ranks, @count of them; 0 for ids without a cell
  */
 struct query_ranks {
@@ -20,9 +20,11 @@ struct query_ranks {
 /**
  * struct query_names - the names of all programs and binaries with cells
  * @tables: what the ids stand for
- * @container, @executable: by id of a program. Executables of equal paths have one rank
- * @comm: by id of a program of a recording that tells processes apart: of the name of the process
- * @path, @build_id: by id of a binary
+ * @container, @executable: indexed by the id of a program. Executables with equal paths have the
+ *	same rank
+ * @comm: names of processes, indexed by the id of a program, in a recording that distinguishes
+ *	processes
+ * @path, @build_id: indexed by the id of a binary
  */
 struct query_names {
 	const struct profile_cells *tables;
@@ -65,20 +67,20 @@ const char *query_container_name(const struct profile_cells *cells, u32 program)
 /** query_executable() - return the path of a program, raw; "[unattributed]" for CELL_NO_PROGRAM */
 const char *query_executable(const struct profile_cells *cells, u32 program);
 
-/** query_is_unattributed() - return whether a program stands for samples without a process */
+/** query_is_unattributed() - return whether @program has samples without a process */
 bool query_is_unattributed(const struct profile_cells *cells, u32 program);
 
 /**
- * query_process() - return the process that a program of a recording stands for
+ * query_process() - return the process of a program of a recording
  *
- * Return: NULL if the recording tells no processes apart, or the samples have no process.
+ * Return: NULL if the recording does not distinguish processes, or the samples have no process.
  */
 const struct attribute_process *query_process(const struct profile_cells *cells, u32 program);
 
-/** query_cpu() - return the CPU that a program of a recording stands for, plus 1; 0: unknown */
+/** query_cpu() - return the CPU of a program of a recording, plus 1; 0 if it is unknown */
 u32 query_cpu(const struct profile_cells *cells, u32 program);
 
-/** query_base_name() - return the last part of a path, or @path if it has none */
+/** query_base_name() - return the text after the last "/" of @path, or @path if it has no "/" */
 const char *query_base_name(const char *path);
 
 /** query_name_matches() - return whether @name is equal to @glob, or matches it */

@@ -12,31 +12,31 @@
 #include <stdlib.h>
 
 /**
- * struct named_cell - a cell, and what it has in common with the other cells of its row
+ * struct named_cell - a cell, and the numbers that are equal for all cells of a row
  * @cell: the cell
- * @id: numbers by which the cells are sorted, &query_result.ids of them
+ * @id: numbers that identify the row, &query_result.ids of them
  */
 struct named_cell {
 	struct query_cell cell;
 	u64 id[];
 };
 
-/* A kind of operation, a level, and an event select the part of a cell's samples. */
+/* A part of a cell is the samples with one kind of operation, one level and one event. */
 #define PART_OPS    SPE_KINDS
 #define PART_LEVELS (SPE_LEVELS + 1)
 #define PART_EVENTS (SAMPLE_EVENTS + 1)
 #define PARTS	    (PART_OPS * PART_LEVELS * PART_EVENTS)
 
-/* In place of a level or event: the samples have none. */
+/* Value for samples without a level or event. */
 #define PART_NO_LEVEL SPE_LEVELS
 #define PART_NO_EVENT SAMPLE_EVENTS
 
 /**
  * struct group - a row
  * @first, @count: its cells
- * @part: the part of their samples
+ * @part: the part of the cells that the row counts
  * @value: the sort measure
- * @weight: what breaks ties
+ * @weight: secondary sort key
  */
 struct group {
 	u32 first;
@@ -48,14 +48,15 @@ struct group {
 
 /**
  * struct query_result - the rows, in their order
- * @admitted: with &query_source.admits, by id of a program: 1 if it is admitted, 2 if not, 0: unknown
- * @has_parts: rows have a part of the samples of their cells
+ * @admitted: results of &query_source.admits, indexed by the id of a program: 1: admitted, 2: not
+ *	admitted, 0: not called yet
+ * @has_parts: rows count only a part of the samples of their cells
  * @named: the selected cells, @named_count of them; named_at() returns one
- * @ids: numbers of &named_cell.id that are in use
+ * @ids: number of used entries of &named_cell.id
  * @group: the rows, @groups of them
- * @whole: what shares are of
+ * @whole: denominator of shares
  * @samples: number of all samples
- * @own: with &query_source.admits, all samples of admitted containers
+ * @own: if there is a callback &query_source.admits: sum over all samples of admitted containers
  */
 struct query_result {
 	struct query_source source;
@@ -75,7 +76,10 @@ struct query_result {
 	struct counters own;
 };
 
-/* Bytes of a struct named_cell with the ids of this query. Most queries have few. */
+/*
+ * Return the bytes of a struct named_cell with the ids of this query, of which most queries have
+ * few.
+ */
 static size_t named_size(const struct query_result *r)
 {
 	return sizeof(struct named_cell) + r->ids * sizeof(u64);
@@ -86,7 +90,7 @@ static struct named_cell *named_at(const struct query_result *r, u32 i)
 	return (struct named_cell *)((char *)r->named + i * named_size(r));
 }
 
-/* The measure that shares are of. */
+/* Return the measure of which shares are computed. */
 static enum measure share_measure(const struct query_result *r)
 {
 	return measure_is_sum(r->query.sort) ? r->query.sort : MEASURE_OPERATIONS;
@@ -100,7 +104,10 @@ static bool is_kernel(const struct cell_row *row)
 
 /* Selection */
 
-/* Whether the reader may see a container. It may take a system call, so it is remembered. */
+/*
+ * Return whether the caller may see a container. The result is stored, because the callback may
+ * need a system call.
+ */
 static bool admits(struct query_result *r, const struct query_cell *cell)
 {
 	const struct attribute_container *c = query_cell_container(&r->cells, cell);
@@ -199,11 +206,11 @@ static bool selects_all(const struct query_select *select)
 
 /* Naming */
 
-/* Ranks of what is not in a table: before and after all others. */
+/* Ranks of entries that are in no table: before and after all other ranks. */
 #define RANK_NONE 0
 #define RANK_LAST UINT32_MAX
 
-/* The rank of the name of a container in a period, as query_rank(). */
+/* Return the rank of the name of a container in a period, as query_rank() does. */
 static u64 slot_container_rank(const struct query_result *r, const struct query_cell *cell)
 {
 	const char *name = cell_container_name(r, cell);
@@ -251,7 +258,9 @@ static u64 binary_id(const struct query_ranks *ranks, const struct cell_row *row
 	return has_binary(row) ? query_rank(ranks, row->binary) : RANK_LAST;
 }
 
-/* Set the numbers of the source line, and of the function. Returns how many. */
+/*
+ * Set the numbers that identify the source line and the function. Return the count of numbers set.
+ */
 static u32 code_ids(const struct query_result *r, const struct cell_row *row, u64 *ret_id)
 {
 	bool lines = query_groups_by(&r->query, QUERY_LINE);
@@ -274,7 +283,7 @@ static u32 code_ids(const struct query_result *r, const struct cell_row *row, u6
 	if (lines)
 		ret_id[n++] = line;
 	ret_id[n++] = !known;
-	/* Locations of a line without a name form one row. */
+	/* Locations of one line without a function name form one row. */
 	ret_id[n++] = line && !known ? 0 : function;
 	return n;
 }
@@ -324,7 +333,7 @@ static void cell_name(const struct query_result *r, const struct query_cell *cel
 		id[n++] = instruction_id(r, row);
 }
 
-/* The number of ids that cell_name() sets before those of code_ids(). */
+/* Return the number of ids that cell_name() sets before it calls code_ids(). */
 static u32 ids_before_code(const struct query *q)
 {
 	bool binary = query_has_binary(q);
@@ -335,7 +344,7 @@ static u32 ids_before_code(const struct query *q)
 	       query_groups_by(q, QUERY_BUILD_ID) + query_groups_by(q, QUERY_MODE);
 }
 
-/* The number of ids that code_ids() sets. */
+/* Return the number of ids that code_ids() sets. */
 static u32 ids_of_code(const struct query *q)
 {
 	bool line = query_groups_by(q, QUERY_LINE);
@@ -343,7 +352,7 @@ static u32 ids_of_code(const struct query *q)
 	return line + 2 * (line || query_groups_by(q, QUERY_FUNCTION));
 }
 
-/* The number of ids that cell_name() sets. */
+/* Return the number of ids that cell_name() sets. */
 static u32 ids_count(const struct query *q)
 {
 	return ids_before_code(q) + ids_of_code(q) + query_groups_by(q, QUERY_INSTRUCTION);
@@ -392,9 +401,12 @@ static u64 hash_cell(const struct query_result *r, const struct named_cell *cell
 	return hash;
 }
 
-/** struct clusters - cells by row; @cluster: of each cell; @size: cells of each, then their position */
+/**
+ * struct clusters - cells grouped by row; @cluster: indexed by cell; @size: number of cells of each
+ * cluster, later the position of the next cell
+ */
 struct clusters {
-	u32 *index; /* by hash, the first cell of a cluster plus 1; 0 is free */
+	u32 *index; /* indexed by hash: first cell of a cluster plus 1; 0 is free */
 	u32 *cluster;
 	u32 *size;
 	u32 count;
@@ -474,7 +486,7 @@ static int cells_load(struct query_result *r)
 		for (u32 i = 0; i < r->named_count; i++)
 			name_function(r, &named_at(r, i)->cell.row, name, sizeof(name), &named);
 	}
-	/* If waiting resolved some names, resolve all a second time. */
+	/* If names were resolved during the wait, name all cells again. */
 	if (r->source.symbols && symbols_wait_default(r->source.symbols))
 		for (u32 i = 0; i < r->named_count; i++)
 			cell_name(r, &named_at(r, i)->cell, named_at(r, i));
@@ -505,16 +517,18 @@ static u32 part_event(u32 part)
 	return part % PART_EVENTS;
 }
 
-/** struct part_sums - the argument of callbacks that add pairs */
+/** struct part_sums - argument of the callbacks that add up pairs */
 struct part_sums {
 	const struct query_result *result;
 	u32 part;
 	u64 samples;
-	u64 *each; /* samples by part; NULL: only those of @part */
+	u64 *each; /* samples, indexed by part; NULL: count only @part */
 	struct counters *to;
 };
 
-/* Number of the part of a class, with the lowest event that is at least @event. */
+/*
+ * Return the number of the part that has the class, with the lowest event that is at least @event.
+ */
 static u32 class_part(const struct query_result *r, const struct sample_class *class, u32 event)
 {
 	u32 kind = class ? class->flags & SAMPLE_CLASS_KIND : SPE_KIND_NONE;
@@ -581,8 +595,8 @@ static void part_sum(void *ctx, const struct cell_pair *pair)
 }
 
 /*
- * A cell has the weight of all of its samples together. Each part gets the same share of it as of
- * the samples, which is exact if their interval is constant.
+ * The weight is known only for all samples of a cell together. Divide it among the parts in
+ * proportion to their samples. The result is exact if all samples have the same interval.
  */
 static void part_add_weight(const struct query_result *r, const struct query_cell *cell,
 			    u64 samples, struct counters *to)
@@ -601,7 +615,7 @@ static void part_add_weight(const struct query_result *r, const struct query_cel
 			(u64)((double)whole.weight[i] * (double)samples / (double)all + 0.5);
 }
 
-/* Call @fn for the pairs of a cell, which a period does not have. */
+/* Call @fn for the pairs of a cell. The cells of a period have no pairs. */
 static void each_pair(const struct query_result *r, const struct query_cell *cell,
 		      void (*fn)(void *ctx, const struct cell_pair *pair), void *ctx)
 {
@@ -633,7 +647,7 @@ static void group_counters(const struct query_result *r, const struct group *g,
 	*ret_counters = sum;
 }
 
-/* The value of a measure that needs not all counters of a cell; returns false for others. */
+/* Compute a measure that does not need all counters of a cell. Return false for other measures. */
 static bool cell_value(const struct query_result *r, const struct query_cell *cell,
 		       enum measure measure, u64 *ret_value)
 {
@@ -648,7 +662,7 @@ static bool cell_value(const struct query_result *r, const struct query_cell *ce
 	return true;
 }
 
-/* The same for any measure that is a sum. */
+/* Return the value of a measure that is a sum. */
 static u64 cell_sum(const struct query_result *r, const struct query_cell *cell,
 		    enum measure measure)
 {
@@ -740,8 +754,9 @@ static int group_append_parts(struct query_result *r, u32 first, u32 count, u64 
 }
 
 /*
- * In the first cell of a row, replace the ids of functions and lines by the lowest offset of the row.
- * These ids depend on the order in which names were resolved, which differs with the number of threads.
+ * In the first cell of a row, replace the ids of the function and the line by the lowest offset of
+ * the row. These ids depend on the order in which names were resolved, which depends on the number
+ * of threads.
  */
 static void group_set_offset(struct query_result *r, const struct group *g)
 {
@@ -760,7 +775,7 @@ static void group_set_offset(struct query_result *r, const struct group *g)
 	id[count - 1] = lowest;
 }
 
-/* Sorts by the keys, in the order of the query. */
+/* Compare by the keys, in the order of the query. */
 static int compare_keys(const void *a, const void *b, void *ctx)
 {
 	const struct group *x = a, *y = b;
@@ -770,7 +785,7 @@ static int compare_keys(const void *a, const void *b, void *ctx)
 	return order ? order : (x->part > y->part) - (x->part < y->part);
 }
 
-/* Sorts by the measure, then by the next ones, then by name. */
+/* Compare by the sort measure, then by @weight, then by the keys. */
 static int compare_groups(const void *a, const void *b, void *ctx)
 {
 	const struct group *x = a, *y = b;
@@ -802,7 +817,7 @@ static int cells_group(struct query_result *r)
 	return status;
 }
 
-/* Returns the part of the whole that a row is. */
+/* Return the numerator of the share of a row. */
 static u64 group_part(const struct query_result *r, const struct group *g)
 {
 	if (measure_is_sum(r->query.sort))
@@ -821,7 +836,10 @@ static void admitted_sum(struct query_result *r)
 	counters_finish(&r->own);
 }
 
-/* Compute what shares are of: also the samples that are not selected, if the reader may see them. */
+/*
+ * Compute the denominator of shares. It includes samples that are not selected, if the caller may
+ * see them.
+ */
 static void whole_compute(struct query_result *r)
 {
 	enum measure measure = share_measure(r);
@@ -1010,7 +1028,7 @@ void query_result_rest(const struct query_result *r, u64 shown_samples, struct q
 	for (u32 i = 0; i < query_result_shown(r); i++) {
 		u64 part = group_part(r, &r->group[i]);
 
-		/* Weights of parts are rounded. */
+		/* The weights of parts are rounded, so their sum may exceed the whole. */
 		rest.part -= part < rest.part ? part : rest.part;
 	}
 	if (rest.overlaps)
@@ -1064,7 +1082,10 @@ static void error_add_names(const struct query_result *r, enum query_key key,
 	free(row);
 }
 
-/* Find the option that matches nothing by itself, and report which names exist. */
+/*
+ * Find the first option that matches nothing even without the other options, and report which names
+ * exist.
+ */
 static void error_explain(const struct query_result *r, struct query_error *ret_error)
 {
 	const struct query_select *select = &r->query.select;

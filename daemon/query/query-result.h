@@ -7,9 +7,8 @@
  *		query_result_row(result, i, &row);
  *	query_result_free(result);
  *
- * Rows and their order depend on the samples alone: neither on the order of samples nor on the
- * number of threads that counted them. Rows by event overlap: a sample is in the row of each of its
- * events.
+ * Rows and their order do not depend on the order of samples or on the number of threads that
+ * counted them. Rows by event overlap: a sample counts in the row of each of its events.
  */
 #ifndef SPEPROF_QUERY_RESULT_H
 #define SPEPROF_QUERY_RESULT_H
@@ -18,12 +17,13 @@
 
 struct query_result;
 
-/* In &query_row.op, .event and .level: the samples have none. */
+/* Value of &query_row.op, .event and .level for samples without an operation, event or level. */
 #define QUERY_NONE UINT8_MAX
 
 /**
- * struct query_row - a row; of the names, those of the query's keys are set
- * @part, @whole: the share of the row, of the sort measure; of operations if the measure is no sum
+ * struct query_row - a row; only the names that are keys of the query are set
+ * @part, @whole: the share of the row is @part / @whole of the sort measure, or of operations if
+ *	the sort measure is no sum
  * @value: the sort measure
  * @container: "-" for none, "[unattributed]" for samples without a process, if rows have no program
  * @program: last part of the path of the executable
@@ -37,13 +37,14 @@ struct query_result;
  * @named: @function is the name of a symbol
  * @kernel: the code is the kernel's
  * @evicted: the row has evicted samples
- * @brief: of a period, the sums alone are known: samples, weights, latency, loads and stores together
- *	(as loads), those of DRAM and remote, branches and mispredicted ones
- * @op: &enum spe_op_kind
- * @event: bit of the Events packet
- * @level: &enum spe_level
- * @counters: the samples. Issue and translation latency have one bucket per octave, and are 0 in
- *	rows by op, event or level
+ * @brief: the row is from a period of which only sums are known: samples, weights, latency, loads
+ *	and stores together (as loads), accesses to DRAM and to another chip, branches and
+ *	mispredicted branches
+ * @op: &enum spe_op_kind, or QUERY_NONE
+ * @event: bit of the Events packet, or QUERY_NONE
+ * @level: &enum spe_level, or QUERY_NONE
+ * @counters: the counters of the samples. Issue and translation latency have one bucket per octave,
+ *	and are 0 in rows by op, event or level
  *
  * Rows by function, line or instruction have the binary as well. All strings are escaped.
  */
@@ -75,11 +76,11 @@ struct query_row {
 };
 
 /**
- * struct query_rest - what the shown rows do not have
+ * struct query_rest - the samples that are in no shown row
  * @part, @whole: its share, as in &struct query_row
  * @samples: number of its samples
  * @rows: number of rows that were cut off by the limit
- * @overlaps: rows by event share samples, so nothing completes them, and @part is 0
+ * @overlaps: rows by event share samples, so a rest cannot be computed, and @part is 0
  */
 struct query_rest {
 	u64 part;
@@ -94,7 +95,7 @@ struct query_rest {
  * @source: copied
  * @query: copied; query_check() has accepted it
  * @ret_result: the rows; free them with query_result_free()
- * @ret_error: set if the result is -ENOENT; NULL: no explanation is wanted
+ * @ret_error: set if the result is -ENOENT; NULL: the caller needs no explanation
  *
  * Return: 0; -ENOENT if a selection matches nothing; -EOPNOTSUPP as query_cells_init(); -ENOMEM.
  */
@@ -105,9 +106,11 @@ int query_run(const struct query_source *source, const struct query *query,
 struct query_result *query_result_free(struct query_result *result);
 
 /**
- * query_result_admitted() - return the sum of all samples that the reader may see, selected or not
+ * query_result_admitted() - return the counters of all samples that the caller may see, selected or
+ * not
  *
- * Return: the counters; NULL if the reader may see all (&query_source.admits).
+ * Return: the counters; NULL if there is no callback &query_source.admits, so that the caller may
+ * see all samples.
  */
 const struct counters *query_result_admitted(const struct query_result *result);
 
@@ -131,7 +134,8 @@ void query_result_source_line(const struct query_result *result, u32 index,
 			      struct source_line *ret_line);
 
 /**
- * query_result_levels() - add the loads and stores of a row to @to, by &enum spe_level
+ * query_result_levels() - add the loads and stores of a row to @to, which is indexed by &enum
+ * spe_level
  * @result: a result whose rows have all samples of their locations: none of its keys is op, event
  *	or level
  * @index: as for query_result_row()
@@ -142,17 +146,20 @@ void query_result_levels(const struct query_result *result, u32 index,
 /**
  * query_result_order_by_keys() - put rows that have equal keys next to each other
  *
- * The rows of a container are then neighbours, and among them those of a program, and so on. The
- * limit of the query still selects by the measure.
+ * For example, all rows of a container become neighbours, and within them all rows of a program.
+ * The sort measure still selects the rows that are within the limit of the query.
  */
 void query_result_order_by_keys(struct query_result *result);
 
-/** query_event_name(), query_level_name() - name the event or level of a row; "-" for none */
+/**
+ * query_event_name(), query_level_name() - return the name of the event or level of a row; "-" for
+ * none
+ */
 const char *query_event_name(const struct query_row *row);
 const char *query_level_name(const struct query_row *row);
 
 /**
- * query_result_rest() - compute what the shown rows do not have
+ * query_result_rest() - compute the sums of the samples that are in no shown row
  * @shown_samples: sum of the samples of all shown rows, as query_result_row() returns them
  */
 void query_result_rest(const struct query_result *result, u64 shown_samples,

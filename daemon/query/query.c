@@ -169,7 +169,7 @@ static int check_recording(const struct query *query, struct query_error *ret_er
 	return 0;
 }
 
-/* The locations of a period have some sums, and no pairs of class and latency. */
+/* Reject keys and measures that need more than the sums that a period has of each location. */
 static int check_period(const struct query *query, struct query_error *ret_error)
 {
 	const char *period = view_span_name(query->period);

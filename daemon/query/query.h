@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A query describes rows: which samples they count, by what they are grouped, and how they are
- * sorted. query-result.h computes the rows.
+ * A query describes rows: the samples that they count, the keys by which samples are grouped, and
+ * the measure by which rows are sorted. query-result.h computes the rows.
  */
 #ifndef SPEPROF_QUERY_H
 #define SPEPROF_QUERY_H
@@ -9,7 +9,7 @@
 #include "measure.h"
 #include "view/view.h"
 
-/** enum query_key - what rows can be grouped by */
+/** enum query_key - a property by which samples are grouped into rows */
 enum query_key {
 	QUERY_CONTAINER,
 	QUERY_PROGRAM, /* an executable */
@@ -38,10 +38,10 @@ enum query_key {
 	"event, level, cpu or node"
 
 /**
- * struct query_select - the samples that are wanted; NULL selects all
+ * struct query_select - selects samples; a member that is NULL selects all
  * @container: glob for the name of the container; if it begins with "/", for its cgroup path
  * @program: glob for the name or path of the executable
- * @binary: glob for the path of the binary, or the last part of it
+ * @binary: glob for the path or the file name of the binary
  * @function: glob for the name of the function
  */
 struct query_select {
@@ -56,7 +56,7 @@ struct query_select {
  * @recording: file name of a recording; NULL: the daemon
  * @session: name of the daemon's session; NULL: "machine"
  * @period: the period; VIEW_SPAN_START for all samples
- * @select: the samples that are wanted
+ * @select: the selected samples
  * @group: the keys, in the order of columns; @groups of them, at least 1
  * @sort: the measure that rows are sorted by, the largest first
  * @limit: maximum number of rows; 0: all
@@ -72,10 +72,10 @@ struct query {
 	u32 limit;
 };
 
-/* Bytes of an error message. */
+/* Maximum size of an error message in bytes. */
 #define QUERY_ERROR 512
 
-/** struct query_error - one sentence that says what is wrong, and what would be right */
+/** struct query_error - one sentence that describes the error and lists the accepted values */
 struct query_error {
 	char text[QUERY_ERROR];
 };
@@ -85,7 +85,7 @@ const char *query_key_name(enum query_key key);
 
 /**
  * query_parse_group() - set the keys of a query
- * @text: keys separated by commas, as in "binary,function". Some words alone are short for a list:
+ * @text: keys separated by commas, as in "binary,function". These words alone are short for a list:
  *	"function" for container,program,function; "line" for container,program,function,line;
  *	"program" for container,program; "process" for container,comm,pid
  * @query: its @group and @groups are set; they are unchanged on failure
@@ -108,16 +108,14 @@ bool query_groups_by(const struct query *query, enum query_key key);
 /** query_has_binary() - return whether the rows of a query have a binary */
 bool query_has_binary(const struct query *query);
 
-/** query_has_parts() - return whether rows have a part of the samples of a location */
+/** query_has_parts() - return whether rows count only a part of the samples of a location */
 bool query_has_parts(const struct query *query);
 
-/**
- * query_split() - return what a recording has to tell apart for the rows of a query: CELL_SPLIT_*
- */
+/** query_split() - return which CELL_SPLIT_* flags a recording needs for the rows of a query */
 u8 query_split(const struct query *query);
 
 /**
- * query_has_sums() - return whether rows of a period have sums alone, as in &query_row.brief
+ * query_has_sums() - return whether rows of a period have only sums, as in &query_row.brief
  *
  * Rows of a period by container have all counters.
  */
