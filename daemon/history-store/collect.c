@@ -11,11 +11,11 @@
 #include "util/time.h"
 
 /**
- * struct line - a location, and what identifies its source line; later the sum of a line
+ * struct line - a location with the keys of its source line; after lines_merge() the sum of a line
  * @program: index of the program in the minute
  * @row: the location
  * @function, @source: symbols_function_key() and symbols_line_key(); 0 if unknown
- * @known: there is a symbol
+ * @known: a symbol was found
  * @sums: the counters
  */
 struct line {
@@ -29,7 +29,7 @@ struct line {
 
 /**
  * struct collection - a minute that is being filled
- * @row_of: by index of a container in the attributor, its row plus 1
+ * @row_of: indexed by container index of the attributor: row in the minute, plus 1; 0: none
  * @containers: entries of @row_of
  */
 struct collection {
@@ -42,7 +42,10 @@ struct collection {
 	u32 *row_of;
 };
 
-/* Return the row of a container, a new one without samples if it has none; MINUTE_NONE: no memory. */
+/*
+ * Return the row of a container; add a row without samples if it has none. Return MINUTE_NONE if
+ * memory cannot be allocated.
+ */
 static u32 container_row(struct collection *c, u32 index, u32 generation)
 {
 	struct attributor *attributor = c->state->attributor;
@@ -131,7 +134,10 @@ static bool locate(const struct collection *c, const struct history_row *row,
 	return profile_locate_cell(c->profile, &cell, true, ret_place);
 }
 
-/* Find the function and the source line of a location. Names that are not known are requested. */
+/*
+ * Find the function and the source line of a location. Names that are not resolved yet are
+ * requested.
+ */
 static void line_identify(const struct collection *c, const struct history_row *row,
 			  struct line *ret_line)
 {
@@ -186,7 +192,9 @@ static void sums_add(struct minute_sums *to, const struct minute_sums *more)
 	memcpy(to, a, sizeof(a));
 }
 
-/* Add up the locations of each line. Returns the number of lines, the heaviest first. */
+/*
+ * Add up the locations of each line, and sort the lines, the heaviest first. Return their number.
+ */
 static u32 lines_merge(struct line *lines, u32 count)
 {
 	u32 n = 0;
@@ -237,7 +245,7 @@ static void line_name(const struct collection *c, const struct line *line,
 	to->line = source.line;
 }
 
-/* Set the index of each line's program. Programs of the log and of the minute have the same order. */
+/* Set the program index of each line. Programs of the log and of the minute have the same order. */
 static void lines_set_programs(const struct collection *c, struct line *lines, u32 count)
 {
 	for (u32 i = 0; i < count; i++)
@@ -289,7 +297,7 @@ static void collect_machine(struct collection *c, const struct session *machine)
 		m->blind_ns += ledger->blind_by[i];
 }
 
-/* Each program and each container of the log may need a row. */
+/* Allocate a row for each program and each container of the log. */
 static int collection_allocate(struct collection *c)
 {
 	u32 rows = c->log->containers + c->log->programs + 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Collects what the session "machine" counted in a minute. Call both by worker_read(). */
+/*
+ * Collects what the session "machine" counted in a minute. Call the functions through
+ * worker_read().
+ */
 #ifndef SPEPROF_HISTORY_COLLECT_H
 #define SPEPROF_HISTORY_COLLECT_H
 
@@ -7,12 +10,13 @@
 #include "minute.h"
 
 /**
- * history_collect() - take the counters since the last call, with names
+ * history_collect() - copy the counters since the last call, with names, and clear them
  * @state: the worker's
- * @arg: a struct minute; all but its times and the inodes of containers is set. Call
+ * @arg: a struct minute. All members are set except the times and the inodes of containers. Call
  *	minute_deinit()
  *
- * Return: 0; -EOPNOTSUPP: the session counts no minutes; -ENOMEM: the counters are lost.
+ * Return: 0; -EOPNOTSUPP: the session counts no minutes; -ENOMEM: memory could not be allocated,
+ * and the counters are lost.
  */
 int history_collect(struct worker_state *state, void *arg);
 
@@ -21,7 +25,8 @@ int history_collect(struct worker_state *state, void *arg);
  * @state: the worker's
  * @arg: unused
  *
- * A helper process resolves names, and nothing waits for it. Call this some seconds earlier.
+ * A helper process resolves names, and history_collect() does not wait for it. So call this
+ * function some seconds earlier.
  */
 int history_request_names(struct worker_state *state, void *arg);
 

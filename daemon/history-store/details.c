@@ -59,7 +59,7 @@ void details_write(const struct counters *f, char *to)
 	strcpy(to + d.used, d.used ? "}" : "{}");
 }
 
-/* Returns the part of @key after @kind; NULL if it does not begin with that. */
+/* Return the rest of @key after the prefix @kind; NULL if @key does not begin with @kind. */
 static const char *name_of(const char *key, const char *kind)
 {
 	return strncmp(key, kind, strlen(kind)) == 0 ? key + strlen(kind) : NULL;
@@ -82,7 +82,7 @@ static void add_latency(const char *key, u64 value, struct histogram *to)
 		to->max = histogram_upper(bucket);
 }
 
-/* Adds the counter of a key with a name after its point. */
+/* Add @value to the counter of @key, which has the form KIND.NAME. */
 static void add_named(const char *key, u64 value, struct counters *to)
 {
 	const char *name;

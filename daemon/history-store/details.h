@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The details of a container or of the machine in the history: a JSON object with the counters that
- * are not 0, by operation, event and level, and the histogram of the total latency. SQL adds up the
- * objects of several periods.
+ * The details of a container or of the machine in the history: a JSON object with the counters of
+ * operations, events and levels that are not 0, and with the histogram of the total latency. SQL
+ * adds up the objects of several periods.
  */
 #ifndef SPEPROF_DETAILS_H
 #define SPEPROF_DETAILS_H
 
 #include "profile/counters.h"
 
-/* Bytes of the longest object, with its NUL. */
+/* Maximum size of an object in bytes, with its NUL. */
 #define DETAILS_SIZE 4096
 
 /**
@@ -21,8 +21,10 @@ void details_write(const struct counters *counters, char *to);
 
 /**
  * details_add() - add the details of an object to counters
- * @text: an object; unknown keys are skipped. The history may be hostile: invalid text ends it
- * @to: receives all but the number of samples and the weights. Call counters_finish() afterwards
+ * @text: an object; unknown keys are skipped. The history may be hostile: the function stops at
+ *	invalid text
+ * @to: receives all counters except the number of samples and the weights. Call counters_finish()
+ *	afterwards
  *
  * Maxima of latencies become the upper bounds of the highest buckets in use.
  */

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Merges old periods, and removes the oldest ones. Age is counted in periods that were written, not
- * by the clock: a clock that is wrong for a while, or is set, removes nothing.
+ * Merges old periods, and removes the oldest ones. The age of a period is the number of later
+ * periods of its length. It does not depend on the clock, so that a wrong clock cannot remove
+ * periods.
  */
 #include "store-internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Maximum of periods that one transaction removes for lack of space. */
+/* Maximum number of periods that one transaction removes to free space. */
 #define TRIM_PERIODS 32
 
-/* The database is trimmed to this part of its limit, as a minute needs space. */
+/* The database is trimmed to this percentage of its limit, to leave space for the next minute. */
 #define TRIM_PERCENT 90
 
 /**
- * struct age - periods of one length
+ * struct age - rules for periods of one length
  * @seconds: nominal length
  * @into: nominal length of the periods that older ones are merged into; 0: they are removed
  */
@@ -30,7 +31,7 @@ static const struct age ages[STORE_AGES] = {
 	[STORE_HOURS] = { 3600, 0 },
 };
 
-/* The periods with ids @first to @last of one length. */
+/* A group of consecutive periods of one length, with ids from @first to @last. */
 struct group {
 	u32 seconds;
 	s64 first;
@@ -56,7 +57,7 @@ static int delete_group(struct history_store *store, const struct group *g)
 
 int store_remove_names(struct history_store *store)
 {
-	/* Programs go before containers, because they refer to them. */
+	/* Remove programs before containers, because programs refer to containers. */
 	return store_run(store, "DELETE FROM location WHERE uses=0;"
 				"DELETE FROM program WHERE uses=0;"
 				"DELETE FROM container WHERE uses=0;"
@@ -64,7 +65,7 @@ int store_remove_names(struct history_store *store)
 				"id NOT IN (SELECT boot FROM container)");
 }
 
-/* Run a statement with the parameters of a group: its length, first and last id, and two more. */
+/* Run a statement with five parameters: length, first id and last id of a group, and two more. */
 static int run_for_group(struct history_store *store, const struct group *g, s64 fourth, s64 fifth,
 			 const char *sql)
 {
@@ -86,8 +87,9 @@ static int run_for_group(struct history_store *store, const struct group *g, s64
 	" GROUP BY key))"
 
 /*
- * The period that replaces a group. Periods of different units have no common number of operations;
- * one that an emulated SPU wrote makes the whole emulated.
+ * Insert the period that replaces a group. If the units of the periods differ, the number of
+ * operations is unknown. If an emulated SPU wrote one of the periods, the result counts as
+ * emulated.
  */
 static int merge_periods(struct history_store *store, const struct group *g, u32 into, s64 *ret_id)
 {
@@ -129,7 +131,10 @@ static int merge_rows(struct history_store *store, const struct group *g, s64 id
 	return r;
 }
 
-/* Keep the heaviest locations: those that a percentage of the samples of their period needs. */
+/*
+ * Copy the heaviest locations until they have 99 % of the samples of the period, but at most
+ * MINUTE_ROWS.
+ */
 static int merge_locations(struct history_store *store, const struct group *g, s64 id)
 {
 	return run_for_group(
@@ -159,13 +164,16 @@ static int merge_group(struct history_store *store, const struct group *g, u32 i
 	return r < 0 ? r : delete_group(store, g);
 }
 
-/* Maximum of periods of a group. More have one time if the clock is set back again and again. */
+/*
+ * Maximum number of periods in a group. If the clock is set back repeatedly, more periods can have
+ * the same time.
+ */
 #define GROUP_MAX 60
 
 /*
- * Find the oldest periods that form one of length @into: those in a row with the same boot, and
- * the same time divided by that length. A step of the clock ends the group. Returns 1 if the group
- * is complete, that is, if a later period does not belong to it; else 0.
+ * Find the oldest periods that become one period of length @into: consecutive periods of the same
+ * boot whose start, divided by @into, has the same quotient. A step of the clock ends the group.
+ * Return 1 if the group is complete, which means that a later period does not belong to it; else 0.
  */
 static int find_group(struct history_store *store, u32 seconds, u32 into, struct group *ret_group)
 {
@@ -205,7 +213,7 @@ static int count_periods(struct history_store *store, u32 seconds, s64 *ret_coun
 	return store_number(store, sql, ret_count);
 }
 
-/* Merge or remove the oldest periods of a length, if there are too many. */
+/* Merge or remove the oldest periods of a length if their number exceeds the limit. */
 static int age_out(struct history_store *store, enum store_age which)
 {
 	const struct age *age = &ages[which];
@@ -226,7 +234,9 @@ int store_merge_old(struct history_store *store)
 {
 	int r = 0;
 
-	/* Each minute merges at most one group of each length, so the work of a minute is bounded. */
+	/*
+	 * Merge at most one group of each length, so that the time for writing a minute is bounded.
+	 */
 	for (enum store_age i = 0; i < STORE_AGES && r >= 0; i++)
 		r = age_out(store, i);
 	return r;
@@ -243,7 +253,7 @@ static int used_pages(struct history_store *store, s64 *ret_used, s64 *ret_all)
 	return r;
 }
 
-/* Remove the oldest period, and the names that only it used. */
+/* Remove the oldest period and all names that no other period uses. */
 static int delete_oldest(struct history_store *store)
 {
 	struct group group = { 0 };

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What was counted in a minute, with names instead of ids: the input of the history on disk. One
- * thread fills it from the profile, and another one writes it.
+ * The counters of a minute, with names instead of ids: the input of the history on disk. The
+ * worker's thread fills them in from the profile, and the history's thread writes them.
  */
 #ifndef SPEPROF_MINUTE_H
 #define SPEPROF_MINUTE_H
 
 #include "profile/counters.h"
 
-/* Maximum of locations of a period. They have at least 99 % of its samples, if so many suffice. */
+/* Maximum number of locations in a period. Fewer are stored if they have 99 % of its samples. */
 #define MINUTE_ROWS    300
 #define MINUTE_PERCENT 99
 
-/* Bytes of a boot id with its NUL. */
+/* Size of a boot id in bytes, with its NUL. */
 #define BOOT_ID_SIZE 37
 
 /**
- * struct minute_sums - the counters that every row of the history has
+ * struct minute_sums - the counters that all rows of the history have
  * @samples: number of samples
- * @operations: operations that they stand for, in the unit of the period
+ * @operations: number of operations that the samples represent, in the unit of the period
  * @latency: sum of their total latencies, cycles
  * @memory, @dram, @remote: loads and stores, and those that DRAM or another chip served
  * @branches, @mispredicted: branches, and the mispredicted ones
@@ -39,9 +39,8 @@ struct minute_sums {
 /**
  * struct minute_container - a container with samples
  * @name, @runtime, @path: as in &struct attribute_container, escaped; @name is "-" for none
- * @cgroup: the complete path, to find the inode; "" for none
- * @inode: inode of its cgroup; 0 if unknown, as the cgroup was removed or is younger than the
- *	period
+ * @cgroup: the complete path of the cgroup, by which the inode is found; "" for none
+ * @inode: inode of its cgroup; 0 if the cgroup was removed or is younger than the period
  * @counters: its counters, finished
  */
 struct minute_container {
@@ -74,7 +73,7 @@ struct minute_program {
  * @build_id: hexadecimal; "" if unknown
  * @function: name, escaped
  * @file, @line: source line; "" and 0 if unknown
- * @kernel: it is code of the kernel
+ * @kernel: the code belongs to the kernel
  * @sums: its counters
  */
 struct minute_location {
@@ -89,17 +88,17 @@ struct minute_location {
 };
 
 /**
- * struct minute - the counters of a minute, or of another time
- * @start_us, @end_us: CLOCK_REALTIME in microseconds. @start_us is computed from @end_us and
- *	@length_us, so that a step of the clock changes no length
- * @length_us: length by CLOCK_BOOTTIME
+ * struct minute - the counters of a minute, or of a period of another length
+ * @start_us, @end_us: CLOCK_REALTIME in microseconds. @start_us is @end_us - @length_us, so that a
+ *	step of the clock does not change the length
+ * @length_us: length of the period, measured with CLOCK_BOOTTIME, in microseconds
  * @boot_id: /proc/sys/kernel/random/boot_id
  * @backend: &enum backend
- * @unit: unit of operations, by view_unit_name(); "samples" if it is not known
- * @unattributed, @unattributed_operations: samples without a process
- * @evicted, @evicted_operations: samples that no location has
+ * @unit: unit of operations, from view_unit_name(); "samples" if it is unknown
+ * @unattributed, @unattributed_operations: samples without a process, and their operations
+ * @evicted, @evicted_operations: samples that are in no location, and their operations
  * @enabled_ns, @blind_ns: as in &struct view_header
- * @machine: all samples, finished
+ * @machine: counters of all samples, finished (counters_finish())
  * @container, @program, @location: the rows, allocated
  */
 struct minute {

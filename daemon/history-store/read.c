@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Views and timelines of a time in the past. */
+/* Create views and timelines of a past period. */
 #include "store-internal.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "details.h"
 #include "util/time.h"
 
-/* Instructions of SQLite between two checks of the deadline. */
+/* Number of SQLite instructions between two checks of the deadline. */
 #define DEADLINE_STEPS 10000
 
 /* ---- Selection ---------------------------------------------------------------- */
@@ -47,7 +47,10 @@ static int bind_id(struct history_store *store, const char *sql, s64 id, s64 fro
 	return store_step(statement);
 }
 
-/* Write the containers that the query selects, and since when the caller may see them. */
+/*
+ * Write the containers that the query selects to a temporary table, with the time from which on the
+ * caller may see them.
+ */
 static int select_containers(struct history_store *store, const struct history_query *q)
 {
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
@@ -148,7 +151,7 @@ static unsigned int unit_of(const char *name)
 	return unit;
 }
 
-/* Read what the periods have in common: length, unit and ledgers. */
+/* Read the total length, the unit and the ledgers of all periods. */
 static int read_periods(struct history_store *store, struct view_header *ret_header,
 			struct history_coverage *ret_coverage, unsigned int *ret_unit)
 {
@@ -196,7 +199,10 @@ static int read_periods(struct history_store *store, struct view_header *ret_hea
 	return 1;
 }
 
-/* The whole of shares is then the sum of the selected containers; a caller may see no other. */
+/*
+ * Compute shares of the sum over the selected containers, because the caller may see no other
+ * containers.
+ */
 static int read_own_whole(struct history_store *store, unsigned int unit,
 			  struct view_header *header)
 {
@@ -243,8 +249,8 @@ static void row_set_sums(struct view_row *row, const struct minute_sums *sums, u
 }
 
 /*
- * Rows of locations, and for each program the rest, which has location 0: its own row less the rows
- * of its locations.
+ * The rows of all locations, and one row with location 0 for each program: the counters of the
+ * program minus those of its locations.
  */
 #define LOCATIONS_AND_REST                                                                       \
 	"(SELECT period,program,location," SUM_COLUMNS " FROM location_row "                     \
@@ -257,7 +263,10 @@ static void row_set_sums(struct view_row *row, const struct minute_sums *sums, u
 #define PROGRAMS \
 	"(SELECT *,0 AS location FROM program_row WHERE period IN (SELECT id FROM wanted_period))"
 
-/* Returns the statement for rows by @group. Its columns are names, in the order of read_row(). */
+/*
+ * Write the statement for rows by @group to @sql. Its first columns are names, in the order of
+ * read_row().
+ */
 static void write_select(char *sql, size_t size, enum view_group group, const char *order)
 {
 	bool binary = group == VIEW_BINARY, program = group == VIEW_PROGRAM;
@@ -387,7 +396,7 @@ static void sums_add(struct minute_sums *to, const struct minute_sums *more)
 	memcpy(to, a, sizeof(a));
 }
 
-/** struct order - how rows of containers are sorted */
+/** struct order - parameters of the comparison of two rows of containers */
 struct order {
 	enum view_sort sort;
 	unsigned int unit;
@@ -402,7 +411,10 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 	return p != q ? (p < q ? 1 : -1) : strcmp(x->container, y->container);
 }
 
-/* Containers have percentiles, so their rows are added up here, one name after the other. */
+/*
+ * Read the rows of containers, sorted by name, and add up the rows with the same name. SQL cannot
+ * do that, because views of containers have percentiles.
+ */
 static int read_containers(struct history_store *store, enum view_sort sort, u32 limit,
 			   unsigned int unit, struct view *view)
 {
@@ -485,10 +497,10 @@ int history_store_view(struct history_store *store, const struct history_query *
 
 /**
  * struct timeline_build - a timeline whose last point is being added up
- * @since_us, @step_us: start of the first step, and length of all
+ * @since_us, @step_us: start of the first step, and length of each step
  * @step: number of the last point's step
  * @period: id of the last row's period
- * @counters: of the last point
+ * @counters: counters of the last point
  */
 struct timeline_build {
 	struct history_timeline timeline;
@@ -600,7 +612,10 @@ static int add_row(struct timeline_build *b, sqlite3_stmt *s)
 	return 1;
 }
 
-/* Columns: container, program, period, start, end, length, details, sums. */
+/*
+ * Write the statement for a timeline to @sql. Its columns are: container, program, period, start,
+ * end, length, details, sums.
+ */
 static void write_timeline(char *sql, size_t size, const struct history_query *q,
 			   enum view_group group)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The tables of the history, version HISTORY_VERSION. Documentation/reference/history.md describes
- * them. Names are stored once. A trigger counts the rows that use a name, and a name without rows
+ * them. Names are stored once. A trigger counts the rows that use a name. A name that no row uses
  * is removed.
  */
 #ifndef SPEPROF_HISTORY_SCHEMA_H
@@ -12,7 +12,7 @@
 	"memory INTEGER NOT NULL,dram INTEGER NOT NULL,remote INTEGER NOT NULL,"         \
 	"branches INTEGER NOT NULL,mispredicted INTEGER NOT NULL,"
 
-/* A row of table @user uses the name of table @name that its column @column has. */
+/* Count the rows of table @user that use a name: their column @column is an id in table @name. */
 #define SCHEMA_USES(user, name, column)                                          \
 	"CREATE TRIGGER " user "_uses_" name " AFTER INSERT ON " user " BEGIN "  \
 	"UPDATE " name " SET uses=uses+1 WHERE id=NEW." column "; END;"          \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A store, for the files that write, merge and read its periods. */
+/* Internals of a store, for the files that write, merge and read periods. */
 #ifndef SPEPROF_STORE_INTERNAL_H
 #define SPEPROF_STORE_INTERNAL_H
 
@@ -7,14 +7,14 @@
 
 #include <sqlite3.h>
 
-/* The columns of &struct minute_sums in each table, in its order. */
+/* The columns of each table for &struct minute_sums, in the order of its members. */
 #define SUM_COLUMNS "samples,operations,latency,memory,dram,remote,branches,mispredicted"
-/* The same columns, added up. */
+/* The sums of the same columns over several rows. */
 #define SUM_TOTALS                                                                     \
 	"sum(samples),sum(operations),sum(latency),sum(memory),sum(dram),sum(remote)," \
 	"sum(branches),sum(mispredicted)"
 
-/** enum store_statement - the statements that are prepared once */
+/** enum store_statement - statements that are prepared when the store is opened */
 enum store_statement {
 	STORE_PUT_BOOT,
 	STORE_GET_BOOT,
@@ -31,7 +31,7 @@ enum store_statement {
 	STORE_STATEMENTS,
 };
 
-/** enum store_age - the lengths of periods, from young to old */
+/** enum store_age - the lengths of periods, the shortest first */
 enum store_age {
 	STORE_MINUTES,
 	STORE_TENS,
@@ -44,9 +44,9 @@ enum store_age {
  * @db: the connection
  * @statement: prepared statements, reset between uses
  * @path: name of the database
- * @kept: number of periods that are kept, by &enum store_age
- * @pages: limit of the number of its pages
- * @log_bytes: limit of its write-ahead log
+ * @kept: maximum number of periods, indexed by &enum store_age
+ * @pages: maximum number of pages of the database
+ * @log_bytes: limit of the write-ahead log in bytes
  */
 struct history_store {
 	sqlite3 *db;
@@ -74,11 +74,15 @@ int store_prepare(struct history_store *store, const char *sql, sqlite3_stmt **r
 /** store_step() - get the next row; returns 1, 0 after the last one, or negative errno */
 int store_step(sqlite3_stmt *statement);
 
-/** store_number() - get a number by a query without parameters; returns 0 or negative errno */
+/**
+ * store_number() - run a query without parameters that returns one number; returns 0 or negative
+ * errno
+ */
 int store_number(struct history_store *store, const char *sql, s64 *ret_number);
 
 /**
- * store_merge_old() - merge or remove the periods that exceed the number of their length
+ * store_merge_old() - merge or remove the oldest periods of each length if their number exceeds the
+ * limit
  *
  * Context: within a transaction.
  *
@@ -94,11 +98,12 @@ int store_remove_names(struct history_store *store);
  *
  * Context: within a transaction.
  *
- * Return: 0; 1: it is still larger, and another transaction has to continue; negative errno.
+ * Return: 0; 1: the database is still too large, and another transaction has to continue; negative
+ * errno.
  */
 int store_trim(struct history_store *store);
 
-/* Reads &struct minute_sums from columns @first and on. */
+/* Read &struct minute_sums from the columns from @first on. */
 static inline void store_get_sums(sqlite3_stmt *statement, int first, struct minute_sums *ret_sums)
 {
 	u64 sums[MINUTE_SUMS];

@@ -14,12 +14,15 @@
 #include "source/source.h"
 #include "util/log.h"
 
-/* Memory of SQLite, soft limit in bytes, and of its page cache in KiB. */
+/* Soft limit of the memory of SQLite in bytes, and size of its page cache in KiB. */
 #define SQLITE_BYTES (2 << 20)
 #define CACHE_KIB    512
 #define PAGE_BYTES   4096
 
-/* The write-ahead log gets an eighth of the limit, between these numbers of bytes. */
+/*
+ * The write-ahead log may have an eighth of the limit, but at least LOG_BYTES_MIN and at most
+ * LOG_BYTES_MAX bytes.
+ */
 #define LOG_BYTES_MIN (2ULL << 20)
 #define LOG_BYTES_MAX (16ULL << 20)
 
@@ -169,7 +172,9 @@ static int finish_statement(sqlite3_stmt *statement, s64 *ret_number)
 	return r < 0 ? r : r || !ret_number ? 0 : -EBADMSG;
 }
 
-/* Add a name if it is new, and get its id. @put and @get have the same parameters. */
+/*
+ * Add a name if it is new, and get its id. The statements @put and @get have the same parameters.
+ */
 static int put_name(struct history_store *store, enum store_statement put, enum store_statement get,
 		    s64 *ret_id, const char *types, ...)
 {
@@ -189,7 +194,10 @@ static int put_name(struct history_store *store, enum store_statement put, enum 
 
 /* ---- Opening ------------------------------------------------------------------ */
 
-/* Rename a database that cannot be used, with its write-ahead log. The previous one is lost. */
+/*
+ * Rename a database that cannot be used, with its write-ahead log. A database that was renamed
+ * earlier is lost.
+ */
 static int set_aside(const char *path)
 {
 	static const char *const parts[] = { "", "-wal", "-shm" };
@@ -256,7 +264,10 @@ static int prepare_all(struct history_store *store)
 	return r;
 }
 
-/* Merge and remove in small transactions, as the limit may be lower than that of the last run. */
+/*
+ * Remove the oldest periods in small transactions until the database fits: its limit may be lower
+ * than in the previous run of the daemon.
+ */
 static int shrink(struct history_store *store)
 {
 	int more = 1, r = 0;
@@ -363,7 +374,10 @@ u64 history_store_bytes(const struct history_store *store)
 
 static const char *backend_name(u8 backend)
 {
-	/* Where periods are merged, the first name in alphabetical order remains. */
+	/*
+	 * When periods are merged, the first name in alphabetical order remains, so "emulated" must
+	 * come first.
+	 */
 	return backend == BACKEND_EMULATED ? "emulated" :
 	       backend == BACKEND_HARDWARE ? "hardware" :
 					     "unknown";
@@ -439,14 +453,14 @@ static int write_location(struct history_store *store, const struct minute_locat
 	return r < 0 ? r : finish_statement(statement, NULL);
 }
 
-/* Programs of samples without a process belong to a container without a name. */
+/* Add the container without a name, to which programs of samples without a process belong. */
 static int write_unknown_container(struct history_store *store, s64 boot, s64 *ret_id)
 {
 	return put_name(store, STORE_PUT_CONTAINER, STORE_GET_CONTAINER, ret_id, "sssii", "-", "",
 			"", (s64)0, boot);
 }
 
-/* @ids: memory for the ids of containers and programs */
+/* Write the rows of a minute. @ids: memory for the ids of containers and programs */
 static int write_rows(struct history_store *store, const struct minute *m, s64 period, s64 boot,
 		      s64 *ids)
 {
@@ -489,7 +503,7 @@ int history_store_write(struct history_store *store, const struct minute *minute
 {
 	int r;
 
-	/* A reader keeps the log from being copied to the database. */
+	/* While another program reads the database, the log cannot be copied to it. */
 	if (file_bytes(store->path, "-wal") > store->log_bytes / 2) {
 		store_run(store, "PRAGMA wal_checkpoint(TRUNCATE)");
 		if (file_bytes(store->path, "-wal") > store->log_bytes / 2)
@@ -513,7 +527,7 @@ int history_store_write(struct history_store *store, const struct minute *minute
 		store_run(store, "ROLLBACK");
 		return r;
 	}
-	/* On failure the minute is in the log, and the next write tries again. */
+	/* If this fails, the minute is in the log, and the next write copies the log again. */
 	store_run(store, "PRAGMA wal_checkpoint(TRUNCATE)");
 	return 0;
 }

@@ -4,7 +4,7 @@
  * each period. Documentation/reference/history.md describes its tables. Old minutes become periods
  * of ten minutes, and those become hours.
  *
- * One thread uses a store. Every function may wait for the disk.
+ * One thread uses a store. Each function may wait for the disk.
  */
 #ifndef SPEPROF_HISTORY_STORE_H
 #define SPEPROF_HISTORY_STORE_H
@@ -17,10 +17,13 @@
 /* PRAGMA application_id: "SPEp". */
 #define HISTORY_APPLICATION 0x53504570
 
-/* The least limit of size, bytes. */
+/* The smallest permitted limit of the size, in bytes. */
 #define HISTORY_BYTES_MIN (16ULL << 20)
 
-/* Number of minutes, ten minutes and hours that are kept: a day, two weeks, a quarter. */
+/*
+ * Maximum number of periods of a minute, ten minutes and an hour: a day, two weeks and three
+ * months.
+ */
 #define HISTORY_MINUTES 1440
 #define HISTORY_TENS	2016
 #define HISTORY_HOURS	2208
@@ -30,9 +33,10 @@ struct history_store;
 /**
  * struct history_store_config - the configuration of a store
  * @path: name of the database
- * @bytes: limit of its size with its write-ahead log, at least HISTORY_BYTES_MIN
- * @minutes, @tens, @hours: number of periods that are kept; 0: HISTORY_MINUTES and so on
- * @vfs: name of an SQLite VFS; NULL for the default one. Tests inject failures with it
+ * @bytes: limit of the size of the database with its write-ahead log, at least HISTORY_BYTES_MIN
+ * @minutes, @tens, @hours: maximum number of periods of each length; 0 for the defaults
+ *	HISTORY_MINUTES, HISTORY_TENS, HISTORY_HOURS
+ * @vfs: name of an SQLite VFS; NULL for the default one. Tests use it to inject failures
  */
 struct history_store_config {
 	const char *path;
@@ -50,8 +54,9 @@ struct history_store_config {
  *
  * A damaged database is renamed to "PATH.damaged", and another one is created.
  *
- * Return: 0; -ENOTSUP: another program or a newer version wrote it; -ENOSPC; -EACCES; -EIO;
- * -ENOMEM.
+ * Return: 0; -ENOTSUP: another program or a newer version wrote the database; -ENOSPC: the disk is
+ * full; -EACCES: the file is not accessible; -EIO: the disk failed; -ENOMEM: memory could not be
+ * allocated.
  */
 int history_store_open(const struct history_store_config *config, struct history_store **ret_store);
 
@@ -64,11 +69,12 @@ struct history_store *history_store_free(struct history_store *store);
  * @minute: the counters
  *
  * The same transaction merges old periods, and removes the oldest ones to stay below the limit of
- * size. If the process ends at any point, the minute is in the database as a whole or not at all.
+ * size. Even if the process is killed meanwhile, the database has either the whole minute or
+ * nothing of it.
  *
  * Return: 0; -ENOSPC: the disk is full; -EBUSY: another program reads the database for so long that
- * its write-ahead log reached its limit; -EIO; -EBADMSG: it is damaged; -ENOMEM. On failure nothing
- * was added.
+ * its write-ahead log reached its limit; -EIO: the disk failed; -EBADMSG: the database is damaged;
+ * -ENOMEM: memory could not be allocated. On failure nothing was added.
  */
 int history_store_write(struct history_store *store, const struct minute *minute);
 
@@ -76,7 +82,7 @@ int history_store_write(struct history_store *store, const struct minute *minute
  * struct history_container_identity - a container of the history, for &history_query.admits
  * @path: path of its cgroup, escaped and truncated
  * @inode: inode of its cgroup; 0 if unknown
- * @boot_id: boot in which the cgroup existed
+ * @boot_id: id of the boot in which the cgroup existed
  */
 struct history_container_identity {
 	const char *path;
@@ -85,10 +91,10 @@ struct history_container_identity {
 };
 
 /**
- * struct history_query - which rows are wanted
- * @since_us, @until_us: CLOCK_REALTIME in microseconds. Periods that overlap this time count as a
- *	whole
- * @container: glob for the name of the container; with a leading "/" for its path; NULL: all
+ * struct history_query - selects rows of the history
+ * @since_us, @until_us: CLOCK_REALTIME in microseconds. A period that overlaps this range counts
+ *	completely
+ * @container: glob for the name of the container, or for its path if it begins with "/"; NULL: all
  * @program: glob for the path or the name of the executable; NULL: all
  * @admits: callback that returns whether the caller may see a container, and from which time on;
  *	NULL: the caller may see all
@@ -120,16 +126,17 @@ struct history_coverage {
 };
 
 /**
- * history_store_view() - create a view of the samples of a time
+ * history_store_view() - create a view of the samples of a range of time
  * @store: the store
  * @query: the time, and which rows
- * @group: all but VIEW_PROCESS
- * @sort: as view_sort_holds() permits for a period
+ * @group: any group except VIEW_PROCESS
+ * @sort: an order that view_sort_holds() permits for a period
  * @limit: maximum number of rows
- * @ret_view: the view; free it with view_clear(). Its header has what the history knows
+ * @ret_view: the view; free it with view_clear(). In its header, the members that the history
+ *	stores are set
  * @ret_coverage: the periods
  *
- * Samples that are in no row of a location are in the row "[other]" of their program.
+ * Samples that are in no stored location are in the row "[other]" of their program.
  *
  * Return: 0; -EOPNOTSUPP: the history does not have such rows; -ETIMEDOUT; errors of SQLite as in
  * history_store_write().
@@ -144,7 +151,8 @@ int history_store_view(struct history_store *store, const struct history_query *
  * @start_us, @end_us: start of the first, and end of the last period of the step
  * @sampled_us: sum of the lengths of its periods
  * @sums: the counters
- * @p50, @p99: percentiles of the total latency; 0 for programs, as their rows have no histogram
+ * @p50, @p99: percentiles of the total latency; 0 for programs, because their rows have no
+ *	histogram
  */
 struct history_point {
 	u32 series;
@@ -156,7 +164,9 @@ struct history_point {
 	u32 p99;
 };
 
-/** struct history_series - the names of a series; "" for what does not identify it */
+/**
+ * struct history_series - the names of a series; a name is "" if it does not identify the series
+ */
 struct history_series {
 	char container[128];
 	char program[256];
@@ -166,8 +176,8 @@ struct history_series {
  * struct history_timeline - points by series and time
  * @series, @series_count: the series
  * @point, @points: the points
- * @truncated: points are missing, as there were more than the limit
- * @unit: unit of operations; "samples" if it is not known or differs
+ * @truncated: points are missing, because there were more than the limit
+ * @unit: unit of operations; "samples" if it is unknown, or if periods have different units
  * @backend: &enum backend; BACKEND_EMULATED if an emulated SPU took some of the samples
  */
 struct history_timeline {
@@ -181,12 +191,13 @@ struct history_timeline {
 };
 
 /**
- * history_store_timeline() - get the counters over a time
+ * history_store_timeline() - get the counters of each step of a range of time
  * @store: the store
  * @query: the time, and which rows
- * @group: VIEW_CONTAINER or VIEW_PROGRAM: a series for each; VIEW_GROUPS: one series with the sum,
- *	of the machine if the query selects all
- * @step_us: length of a step, at least a minute
+ * @group: VIEW_CONTAINER or VIEW_PROGRAM: one series for each container or program; VIEW_GROUPS:
+ *	one series with the sum of all selected containers, or of the machine if the query selects
+ *	all
+ * @step_us: length of a step in microseconds, at least a minute
  * @limit: maximum number of points
  * @ret_timeline: free it with history_timeline_clear()
  *

@@ -18,7 +18,7 @@
 /* Names are requested this long before the end of a minute. */
 #define NAMES_NS (5 * NS_PER_SECOND)
 
-/* How long history_writer_stop() waits for the thread, which may be waiting for the disk. */
+/* Timeout of history_writer_stop(), because the thread may be waiting for the disk. */
 #define STOP_NS (2 * NS_PER_SECOND)
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
@@ -27,16 +27,16 @@
  * struct history_writer - the thread and its state
  * @store: the open database; NULL if it could not be opened
  * @refused: another program or a newer version wrote the database; do not try again
- * @lost: minutes that could not be written since the last success
- * @failure: the failure that was logged; 0: none
- * @boot_id: of this boot
+ * @lost: number of minutes that could not be written since the last success
+ * @failure: negative errno of the failure that was logged; 0: none
+ * @boot_id: id of this boot
  * @began_ns: CLOCK_BOOTTIME at which the minute began
  * @due_ns: CLOCK_MONOTONIC at which it ends
- * @named: its names were requested
+ * @named: the names of the minute were requested
  * @lock, @wake: protect and signal the members below
  * @first, @last, @waiting: the queue of queries
  * @quit: the thread must end
- * @stopped: it has collected the last minute
+ * @stopped: the thread has collected the last minute
  */
 struct history_writer {
 	pthread_t thread;
@@ -78,7 +78,7 @@ static const char *explain(int r)
 	}
 }
 
-/* Log a failure once, and its end. */
+/* Log a failure when it begins and when it ends. */
 static void report(struct history_writer *w, int r)
 {
 	if (r < 0) {
@@ -115,7 +115,10 @@ static int open_store(struct history_writer *w)
 	return r;
 }
 
-/* Set the inodes of cgroups, by which their owners find them. A cgroup may be removed already. */
+/*
+ * Set the inodes of cgroups, by which a user's containers are recognized later. A cgroup may have
+ * been removed already.
+ */
 static void find_inodes(struct minute *minute)
 {
 	int mount = cgroup_mount_open(O_PATH, NULL);
@@ -155,7 +158,7 @@ static int collect_minute(struct history_writer *w, struct minute *minute)
 /* Write a minute and free it. @r: result of collect_minute() */
 static void write_minute(struct history_writer *w, struct minute *minute, int r)
 {
-	/* Nothing was sampled, for example because sampling is stopped. */
+	/* Write nothing if no CPU was sampled, for example because the session is stopped. */
 	if (r >= 0 && !minute->machine.samples && !minute->enabled_ns) {
 		minute_deinit(minute);
 		return;
@@ -167,7 +170,7 @@ static void write_minute(struct history_writer *w, struct minute *minute, int r)
 		r = history_store_write(w->store, minute);
 	}
 	minute_deinit(minute);
-	/* The next minute opens the file again, which sets a damaged one aside. */
+	/* The next minute opens the file again. If the file is damaged, it is renamed then. */
 	if (r == -EBADMSG || r == -EIO)
 		w->store = history_store_free(w->store);
 	report(w, r);
@@ -224,14 +227,19 @@ static struct history_request *next_request(struct history_writer *w)
 
 /* ---- The thread --------------------------------------------------------------- */
 
-/* Minutes end with those of the wall clock, so that periods of ten minutes and hours do, too. */
+/*
+ * End the minute together with a minute of the wall clock, so that merged periods also end with ten
+ * minutes and hours of the wall clock.
+ */
 static void plan_minute(struct history_writer *w)
 {
 	w->due_ns = time_now_ns() + MINUTE_NS - time_clock_ns(CLOCK_REALTIME) % MINUTE_NS;
 	w->named = false;
 }
 
-/* Work without the lock until nothing is due. Returns when to continue, CLOCK_MONOTONIC. */
+/*
+ * Do everything that is due, without the lock. Return the time of the next work, CLOCK_MONOTONIC.
+ */
 static u64 work(struct history_writer *w, struct history_request *request)
 {
 	struct minute minute = { 0 };

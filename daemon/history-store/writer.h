@@ -9,11 +9,13 @@
 #include "engine/worker.h"
 #include "store.h"
 
-/* Memory of the thread: SQLite, a minute, and names; and for each container of a minute. */
+/*
+ * Memory of the thread for SQLite, a minute and names; and memory for each container of a minute.
+ */
 #define HISTORY_MEMORY		 (4ULL << 20)
 #define HISTORY_MEMORY_CONTAINER 3584ULL
 
-/* Maximum of queries that wait. */
+/* Maximum number of waiting queries. */
 #define HISTORY_QUERIES 16
 /* A query that takes longer fails. */
 #define HISTORY_QUERY_NS 10000000000ULL
@@ -39,22 +41,24 @@ struct history_writer_config {
  *
  * The thread opens the database. A failure is logged, and the thread tries again each minute.
  *
- * Return: 0; -EOPNOTSUPP: the machine's session counts no minutes; -ENOMEM; -EAGAIN.
+ * Return: 0; -EOPNOTSUPP: the machine's session counts no minutes; -ENOMEM: memory could not be
+ * allocated; -EAGAIN: the thread could not be started.
  */
 int history_writer_new(const struct history_writer_config *config,
 		       struct history_writer **ret_writer);
 
 /**
- * history_writer_stop() - let the thread collect its last minute, and then write it
+ * history_writer_stop() - end the current minute: the thread collects its counters and writes them
  * @writer: may be NULL
  *
- * It waits at most two seconds for the counters, and not for the disk. Queries that wait fail with
- * -ECANCELED. A checkpoint that is saved later does not have samples that the history has not.
+ * It waits at most two seconds until the counters are collected, and does not wait for the disk.
+ * Waiting queries fail with -ECANCELED. Call it before a checkpoint, so that the checkpoint has no
+ * samples that are missing in the history.
  */
 void history_writer_stop(struct history_writer *writer);
 
 /**
- * history_writer_free() - write the minute so far, and end the thread
+ * history_writer_free() - write the unfinished minute, and end the thread
  * @writer: may be NULL
  *
  * It waits for the disk. Call it before worker_free().
@@ -65,13 +69,14 @@ struct history_writer *history_writer_free(struct history_writer *writer);
 
 /**
  * struct history_request - a query for the thread
- * @query: which rows; the thread sets its deadline
- * @timeline: get a timeline, else a view
+ * @query: selects the rows; the thread sets its deadline
+ * @timeline: true for a timeline, false for a view
  * @group: as for history_store_view() or history_store_timeline()
- * @sort, @limit: as there
- * @step_us: of a timeline
- * @done: called on the thread when the result is set; the request belongs to the caller again
- * @ctx: for @done
+ * @sort, @limit: as for these functions
+ * @step_us: as for history_store_timeline()
+ * @done: called on the history's thread when the result is set; afterwards the caller owns the
+ *	request again
+ * @ctx: argument of @done
  * @result: 0 or negative errno
  * @view, @coverage, @points: the result; the caller clears it
  * @next: private
