@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cache-lines.h"
 
-/* Weight of a snooped sample; a sample of a line that is only possibly shared has weight 1. */
+/*
+ * Weight in the table of a snooped sample. Other samples, whose line may be unshared, have weight
+ * 1.
+ */
 #define SNOOPED_WEIGHT 16
 
 /*
- * One in CLASHES_OF_TURNS turns must be a clash for true sharing: while a program starts, one
- * thread may initialize memory that others use later.
+ * A line counts as truly shared if at least one in CLASHES_OF_TURNS turns was a clash. A few
+ * clashes prove nothing: when a program starts, one thread may initialize memory that others use
+ * later.
  */
 #define CLASHES_OF_TURNS 4
 
@@ -48,7 +52,10 @@ static void sharer_add(struct hot_line *line, const struct line_sample *s)
 	}
 	if (slot->place != s->place || slot->owner != s->pc_owner || slot->cpu != s->cpu)
 		slot->stores = 0;
-	/* A new sharer inherits the samples of the one it replaces, as in struct topk_table. */
+	/*
+	 * A new sharer inherits the number of samples of the sharer that it replaces, as in struct
+	 * topk_table.
+	 */
 	slot->place = s->place;
 	slot->owner = s->pc_owner;
 	slot->cpu = (u16)s->cpu;

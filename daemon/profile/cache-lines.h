@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of cache lines that several threads use. It counts loads and stores that the first
- * level cache did not serve, by the line's address. It distinguishes users by CPU and thread,
- * and tells true from false sharing by the offsets within the line.
+ * The table of cache lines that several threads use. For each line it counts loads and stores that
+ * the first level cache did not serve. It distinguishes users by CPU and thread, and true from
+ * false sharing by the offsets within the line.
  */
 #ifndef SPEPROF_CACHE_LINES_H
 #define SPEPROF_CACHE_LINES_H
@@ -14,8 +14,8 @@
 #define LINE_CPUS    256 /* higher CPU numbers wrap around */
 
 /*
- * Owners of lines without a process: keyed by a physical address, or in the kernel's address
- * space.
+ * Owners of lines without a process: LINE_PHYSICAL if the key is a physical address, LINE_KERNEL if
+ * it is an address of the kernel.
  */
 #define LINE_PHYSICAL UINT64_MAX
 #define LINE_KERNEL   (UINT64_MAX - 1)
@@ -31,8 +31,8 @@ enum line_sharing {
 /**
  * struct line_sample - a load or store that missed its first level cache
  * @address: address of the data, virtual or physical
- * @owner: address space of @address: by location_owner(), LINE_PHYSICAL or LINE_KERNEL
- * @place, @pc_owner: location of the instruction, by location_pc_key() and location_owner()
+ * @owner: address space of @address: location_owner(), LINE_PHYSICAL or LINE_KERNEL
+ * @place, @pc_owner: location of the instruction: location_pc_key() and location_owner()
  * @thread: a number that identifies the thread
  * @cpu: number of the CPU that took the sample
  * @latency: total latency, cycles
@@ -54,10 +54,10 @@ struct line_sample {
 /**
  * struct line_sharer - an instruction on a CPU that uses a line
  * @place, @owner: location of the instruction
- * @samples: samples of it; 0 marks a free entry
+ * @samples: number of samples; 0 marks a free entry
  * @stores: stores among @samples
  * @cpu: number of the CPU
- * @offset: offset in the line of its last access, bytes
+ * @offset: offset of its last access within the line, bytes
  */
 struct line_sharer {
 	u64 place;
@@ -76,11 +76,12 @@ struct line_sharer {
  * @snooped: accesses among @samples that another core's cache served
  * @latency_sum: sum of total latencies, cycles
  * @turns: samples whose thread differs from that of the previous sample
- * @clashes: samples at an offset that another thread used last and that a store has written to
+ * @clashes: samples at an offset where the previous access was by another thread, and where a store
+ *	was sampled
  * @stored: bit mask of the offsets that were stored to
  * @cpus: bit mask of the CPUs that used the line
  * @last: hash of the thread of the last sample
- * @thread: for each offset, the hash of the thread that used it last; 0 for none
+ * @thread: indexed by offset: hash of the thread that used it last; 0 for none
  * @sharer: the instructions that use the line
  */
 struct hot_line {
@@ -116,7 +117,7 @@ struct lines {
  */
 int lines_init(struct lines *lines, u32 capacity);
 
-/** lines_deinit() - free the table's memory; @lines may be all zeros */
+/** lines_deinit() - free the memory of the table; @lines may be all zeros */
 void lines_deinit(struct lines *lines);
 
 /** lines_clear() - remove all lines and keep the memory */
@@ -125,16 +126,17 @@ void lines_clear(struct lines *lines);
 #define LINE_ADMIT_EVERY 16
 
 /**
- * lines_admit() - decide whether lines_add() is called for an access
- * @lines: the table; the count of stores grows
+ * lines_admit() - decide whether to call lines_add() for an access
+ * @lines: the table; &lines.unsnooped_stores may increase
  * @address, @owner, @store, @snooped: as in &struct line_sample
  *
- * A snooped access adds its line to the table. Stores have no data source, and many cores report
- * no data source at all, so one in LINE_ADMIT_EVERY of the other stores adds a line, too. The
- * function is inline because most accesses need no more than this check. For a line without an
- * entry it may return true by a hash collision, which is rare and harmless.
+ * A snooped access adds its line to the table. Other stores cannot be recognized as snooped,
+ * because stores have no data source, and many cores report none at all. So one in LINE_ADMIT_EVERY
+ * of them adds its line, too. The function is inline because most accesses need no more than this
+ * check. For a line without an entry it may return true by a hash collision, which is rare and
+ * harmless.
  *
- * Return: whether lines_add() is to be called.
+ * Return: true if the caller must call lines_add().
  */
 static inline bool lines_admit(struct lines *lines, u64 address, u64 owner, bool store,
 			       bool snooped)
@@ -150,17 +152,17 @@ static inline bool lines_admit(struct lines *lines, u64 address, u64 owner, bool
 /**
  * lines_add() - count a sample; the line gets an entry if it has none
  *
- * The caller holds the lock of the profile's commons.
+ * Context: the caller holds &profile_commons.lock.
  */
 void lines_add(struct lines *lines, const struct line_sample *sample);
 
 /** line_cpus() - return the number of CPUs that used the line */
 unsigned int line_cpus(const struct hot_line *line);
 
-/** line_sharing() - classify how threads share the line, as far as the samples show it */
+/** line_sharing() - return how threads share the line, as far as the samples show it */
 enum line_sharing line_sharing(const struct hot_line *line);
 
-/** line_suspected() - return true if no sample proves that another cache held the line */
+/** line_suspected() - return whether no sample proves that another core's cache had the line */
 static inline bool line_suspected(const struct hot_line *line)
 {
 	return !line->snooped;

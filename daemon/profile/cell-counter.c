@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* As many as a recording may have processes. */
+/* Default capacity: the maximum number of processes of a recording. */
 #define NAMES_DEFAULT (1U << 18)
 
 int cell_names_init(u32 capacity, u64 bytes, struct cell_names *ret_names)
@@ -51,7 +51,7 @@ static void binary_number(void *ctx, const struct attribute_mapping *m)
 	binary_table_get(names->binaries, &binary);
 }
 
-/* @process, @cpu: as in &struct program_identity */
+/* Return the id of a program. @process, @cpu: as in &struct program_identity */
 static u32 program_number(const struct cell_names *names, const struct attributor *attributor,
 			  u32 index, u32 process, u32 cpu)
 {
@@ -120,13 +120,13 @@ void cell_counter_flush(struct cell_counter *counter)
 
 void cell_counter_set_interval(struct cell_counter *counter, u32 interval, u8 unit)
 {
-	/* An index may become that of another interval while no batch uses it. */
+	/* Start a new batch: cell_table_interval() may reuse an index that no batch uses. */
 	cell_table_add(counter->table);
 	counter->interval = cell_table_interval(counter->table, interval, unit);
 	counter->batch = cell_table_batch(counter->table);
 }
 
-/* The program of samples without a process. */
+/* Return the program of samples without a process. */
 static u32 program_none(const struct cell_counter *counter, u32 cpu)
 {
 	const struct program_identity none = {

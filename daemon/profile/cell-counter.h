@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counts the samples of a profile by program and location: connects the cells with what identifies
- * them. The path of a sample is
+ * Counts the samples of a profile by program and location. It finds the cell of each sample, and
+ * adds the sample to the table of cells. The path of a sample is
  *
  *	task --> program		cell_counter_program(), once for each change of a task
  *	PC   --> binary and offset	the cache of mappings
@@ -25,13 +25,13 @@ struct cell_names {
 	struct binary_table *binaries;
 };
 
-/* Bytes of the paths of a program or binary, on average. */
+/* Average size of the path of a program or binary in bytes. */
 #define CELL_NAME_BYTES 192
 
 /**
  * cell_names_init() - allocate empty tables of ids
- * @capacity: maximum of programs, and of binaries; 0 for the default (262144)
- * @bytes: limit of the memory of their paths, for each table; 0: no limit
+ * @capacity: maximum number of programs, and of binaries; 0 for the default (262144)
+ * @bytes: limit of the memory of paths in each table, bytes; 0: no limit
  * @ret_names: the tables; call cell_names_deinit()
  *
  * Return: 0 or -ENOMEM.
@@ -39,31 +39,31 @@ struct cell_names {
 int cell_names_init(u32 capacity, u64 bytes, struct cell_names *ret_names);
 
 /**
- * cell_names_number() - give ids to the programs and binaries of a recording, in a fixed order
+ * cell_names_number() - assign ids to the programs and binaries of a recording, in a fixed order
  * @names: the tables, empty
  * @attributor: the attributor, after the last task event
  *
- * Binaries without a build id get no id yet: their path is a part of what identifies them.
+ * Binaries without a build id get their ids later, with their first samples.
  */
 void cell_names_number(struct cell_names *names, const struct attributor *attributor);
 
 /** cell_names_deinit() - free the tables; @names may be all zeros */
 void cell_names_deinit(struct cell_names *names);
 
-/* What a recording tells apart besides programs, one bit each. A cell then belongs to one of them. */
+/* Properties besides the program by which a recording separates cells, one bit each. */
 #define CELL_SPLIT_PROCESS 1U
 #define CELL_SPLIT_CPU	   2U
 
 /**
- * struct cell_counter - the state of one thread
+ * struct cell_counter - the counter of one thread
  * @attributor, @names: borrowed
  * @table: the cells
  * @mappings: the cache of mappings
  * @batch: the samples that are not in the table yet
- * @interval: by cell_table_interval(), for the samples that follow
+ * @interval: result of cell_table_interval() for the samples that follow
  * @split: CELL_SPLIT_*
  * @cpu: the CPU of the samples that follow, if @split has CELL_SPLIT_CPU
- * @keeps_addresses: each unmapped PC has a cell; else they share one cell for each program
+ * @keeps_addresses: each unmapped PC has its own cell; else all unmapped PCs of a program share one
  */
 struct cell_counter {
 	const struct attributor *attributor;
@@ -78,14 +78,14 @@ struct cell_counter {
 };
 
 /**
- * struct cell_task - the program of a task, and what it was determined from
- * @process: by mapping_process()
+ * struct cell_task - the program of a task, and the data from which it was determined
+ * @process: mapping_process() of its process
  * @version: attributor_get_map_version() of the process
  * @container, @container_generation: its container
- * @cpu: &cell_counter.cpu at that time
+ * @cpu: &cell_counter.cpu when the program was determined
  * @program: id of the program; CELL_NO_PROGRAM without a process
- * @known: the other fields are set
- * @waits: the executable is not known yet, and @program stands for the name of the process only
+ * @known: whether the other fields are set
+ * @waits: the executable is unknown so far, and @program was made from the name of the process only
  */
 struct cell_task {
 	u64 process;
@@ -98,20 +98,26 @@ struct cell_task {
 	bool waits;
 };
 
-/* The cache of mappings takes this fraction of the memory budget of the cells, in addition to it. */
+/*
+ * The cache of mappings may use 1/CELL_CACHE_SHARE of the budget of the cells, in addition to that
+ * budget.
+ */
 #define CELL_CACHE_SHARE 8
 
-/** cell_counter_cache_bits() - return mapping_cache_new()'s @bits for cells with a budget of @bytes */
+/**
+ * cell_counter_cache_bits() - return the argument @bits of mapping_cache_new() for a cell budget of
+ * @bytes
+ */
 unsigned int cell_counter_cache_bits(u64 bytes);
 
 /**
  * cell_counter_init() - allocate an empty table and cache
- * @bytes: memory budget of the cells; 0: the table grows, evicts nothing, and counts each
- *	unmapped PC in a cell of its own
+ * @bytes: memory budget of the cells; 0: the table grows, evicts nothing, and counts each unmapped
+ *	PC in a separate cell
  * @sample_class, @attributor, @names: borrowed; must outlive the counter
  * @ret_counter: the counter; call cell_counter_deinit()
  *
- * Return: 0; -EINVAL if the budget is too small; -ENOMEM.
+ * Return: 0; -EINVAL if the budget is too small; -ENOMEM if memory cannot be allocated.
  */
 int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
 		      const struct attributor *attributor, const struct cell_names *names,
@@ -120,7 +126,7 @@ int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
 /** cell_counter_deinit() - free the memory; @counter may be all zeros */
 void cell_counter_deinit(struct cell_counter *counter);
 
-/** cell_counter_clear() - remove all samples; cell_counter_set_interval() has to follow */
+/** cell_counter_clear() - remove all samples; call cell_counter_set_interval() afterwards */
 void cell_counter_clear(struct cell_counter *counter);
 
 /** cell_counter_set_interval() - set interval and &enum sample_unit of the samples that follow */
@@ -142,15 +148,15 @@ void cell_counter_program(struct cell_counter *counter, const struct attribute_p
 
 /**
  * cell_counter_find() - find the cell of a sample
- * @task: its program, from cell_counter_program()
+ * @task: program of the sample, from cell_counter_program()
  * @pc, @kernel, @time_ns: as for mapping_cache_find()
  * @ret_pc: the result
  *
  * Context: the caller holds its reader lock of the attributor, and has called
  * mapping_cache_sync() since it took the lock.
  *
- * Return: false if the executable of the task, or the mapping of the PC, is not known. The sample
- * waits, or cell_counter_unmapped() gives its cell.
+ * Return: false if the executable of the task or the mapping of the PC is unknown. The caller then
+ * lets the sample wait, or calls cell_counter_unmapped().
  */
 static inline __attribute__((__always_inline__)) bool
 cell_counter_find(struct cell_counter *counter, const struct cell_task *task, u64 pc, bool kernel,
@@ -171,8 +177,8 @@ void cell_counter_unmapped(struct cell_counter *counter, const struct cell_task 
 
 /**
  * cell_counter_add() - count a sample
- * @at: its cell
- * @sample: by cell_sample()
+ * @at: the cell of the sample
+ * @sample: the sample, packed by cell_sample()
  */
 static inline __attribute__((__always_inline__)) void
 cell_counter_add(struct cell_counter *counter, const struct mapped_pc *at, u64 sample)

@@ -3,20 +3,21 @@
 #include "cell-table-internal.h"
 
 /*
- * Maximum size of a table of small pairs, by the order of its lines: for pairs with their own
- * class. Pairs with a class without events may use twice as much, those without a class four times.
+ * Maximum size of a table of small pairs, as the order of its number of lines. It applies to pairs
+ * with the complete class. With pairs whose class lacks events, the table may become twice as
+ * large, and with pairs without a class four times.
  */
 #define SMALL_ORDER_CELL	7
 #define SMALL_ORDER_EVICTED_MIN 3
 #define SMALL_ORDER_EVICTED_MAX 9
 #define SMALL_ORDER_GROWING	11
 
-/* Pairs of evicted samples take about one in EVICTED_PARTS lines. */
+/* Pairs of evicted samples may use about one in EVICTED_PARTS lines. */
 #define EVICTED_PARTS 4
 
 #define LARGE_ORDER_MAX 14
 
-/* How exactly a pair states the class of its samples. */
+/* How much of the class of its samples a pair stores. */
 enum pair_detail {
 	PAIR_WHOLE,
 	PAIR_WITHOUT_EVENTS,
@@ -43,7 +44,7 @@ static unsigned int small_order_max(const struct cell_table *t, const struct cel
 	return order;
 }
 
-/* Returns the pair of @key, or the free entry for it; NULL without a hash table. */
+/* Return the pair of @key, or the free entry for it; NULL if there is no hash table. */
 static inline struct small_pair *small_find(const struct cell_table *t,
 					    const struct cell_counters *n, u32 key)
 {
@@ -58,7 +59,10 @@ static inline struct small_pair *small_find(const struct cell_table *t,
 	return &at[i];
 }
 
-/* Returns a pair of @key that is not full, or the free entry for one; NULL without a table. */
+/*
+ * Return a pair of @key that is not full, or the free entry for one; NULL if there is no hash
+ * table.
+ */
 static struct large_pair *large_find(const struct cell_table *t, const struct cell_counters *n,
 				     u32 key)
 {
@@ -119,8 +123,8 @@ static bool large_resize(struct cell_table *t, struct cell *c, struct cell_count
 }
 
 /*
- * Return an entry for a new pair, if the pairs are fewer than those of a table of 2^@order_max
- * lines. Three quarters of a hash table are used at most.
+ * Return an entry for a new pair. Enlarge the table, to at most 2^@order_max lines, if three
+ * quarters of its entries are in use. Return NULL at that limit, or if memory cannot be allocated.
  */
 static struct small_pair *small_insert(struct cell_table *t, struct cell *c,
 				       struct cell_counters *n, u32 key, unsigned int order_max)
@@ -148,8 +152,8 @@ static struct large_pair *large_insert(struct cell_table *t, struct cell *c,
 }
 
 /*
- * Add samples to a large pair. An entry that is not full can count LARGE_COUNT_FULL more.
- * Returns how many samples had no memory.
+ * Add samples to a large pair. An entry that is not full can count LARGE_COUNT_FULL more. Return
+ * the number of samples for which no entry could be allocated.
  */
 static u64 large_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
 		     u64 count, u64 sum)
@@ -172,7 +176,7 @@ static u64 large_add(struct cell_table *t, struct cell *c, struct cell_counters 
 	return count;
 }
 
-/* Count samples that no pair of @c has memory for as evicted. */
+/* Count samples as evicted for which @c cannot get a pair. */
 static void pair_evict(struct cell_table *t, struct cell *c, u8 sessions, u32 key, u64 count,
 		       u64 sum)
 {
@@ -196,8 +200,8 @@ static void pair_evict(struct cell_table *t, struct cell *c, u8 sessions, u32 ke
 }
 
 /*
- * Add to an octave or to a counter of &struct sample_counts. Without memory in @c it counts for the
- * evicted samples of the program.
+ * Add to an octave or to a counter of &struct sample_counts. If memory for an entry in @c cannot be
+ * allocated, add to the evicted samples of the program.
  */
 static void large_add_or_evict(struct cell_table *t, struct cell *c, struct cell_counters *n,
 			       u32 key, u64 count)
@@ -213,7 +217,9 @@ static void large_add_or_evict(struct cell_table *t, struct cell *c, struct cell
 		(void)large_add(t, evicted, n, key, count, 0);
 }
 
-/* Move the samples of a pair to a large one; one sample stays, so that the entry is in use. */
+/*
+ * Move the samples of a pair to a large pair, except one, because an entry without samples is free.
+ */
 static void small_carry(struct cell_table *t, struct cell *c, struct cell_counters *n,
 			struct small_pair *p)
 {
@@ -225,7 +231,7 @@ static void small_carry(struct cell_table *t, struct cell *c, struct cell_counte
 	pair_evict(t, c, n->sessions, key, large_add(t, c, n, key, count, sum), sum);
 }
 
-/* Return the key of the same samples with less detail about their class. */
+/* Return the key of the pair that stores the same samples with less detail about their class. */
 static u32 pair_key_reduce(struct cell_table *t, u32 key, enum pair_detail detail)
 {
 	u16 number = (u16)(key >> PAIR_BUCKET_BITS);
@@ -239,7 +245,10 @@ static u32 pair_key_reduce(struct cell_table *t, u32 key, enum pair_detail detai
 	return pair_key(number == SAMPLE_CLASS_OTHERS ? 0 : number, bucket);
 }
 
-/* Return the pair of @key, or of less detail if the cell has too many pairs; NULL without memory. */
+/*
+ * Return the pair of @key, or a pair with less detail if the cell has too many pairs; NULL if
+ * memory cannot be allocated.
+ */
 static struct small_pair *small_get(struct cell_table *t, struct cell *c, struct cell_counters *n,
 				    u32 *key)
 {
@@ -270,7 +279,10 @@ static void ones_of(const struct cell_table *t, u32 key, u8 ret_ones[static SAMP
 		memcpy(ret_ones, sample_class->ones, SAMPLE_COUNTS);
 }
 
-/* Count what the class of @whole states of @count samples, and the class of @reduced does not. */
+/*
+ * Count for the whole cell the properties of @count samples that the class of @whole has and the
+ * class of @reduced lacks.
+ */
 static void count_difference(struct cell_table *t, struct cell *c, struct cell_counters *n,
 			     u32 whole, u32 reduced, u64 count)
 {
@@ -305,7 +317,7 @@ void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n
 		p->sum += (u32)sum;
 		return;
 	}
-	/* An entry without samples would be free. */
+	/* Leave one sample, because an entry without samples is free. */
 	if (!(p->head & SMALL_COUNT_MAX)) {
 		p->head++;
 		count--;
@@ -331,7 +343,7 @@ void cell_count_add(struct cell_table *t, struct cell *c, struct cell_counters *
 	large_add_or_evict(t, c, n, LARGE_COUNTS | index, count);
 }
 
-/* Move octaves that may overflow in the next fold to large pairs. */
+/* Move the octaves that may overflow in the next fold to large pairs. */
 static void octaves_carry(struct cell_table *t, struct cell *c, struct cell_counters *n)
 {
 	for (unsigned int i = 0; i < CELL_LATENCIES; i++) {
@@ -395,7 +407,7 @@ static inline void sample_fold(struct cell_table *t, struct cell *c, struct cell
 	pair_count(t, c, n, pair_key(number, sample_bucket(t, sample)), total);
 }
 
-/* Count samples of a log that has no memory for counters as evicted. */
+/* Count samples of a log as evicted, because its cell cannot get counters. */
 static void log_evict(struct cell_table *t, struct cell *c, unsigned int from, unsigned int to)
 {
 	c->restarted = true;
@@ -473,7 +485,7 @@ void cell_counters_put(struct cell_table *t, struct cell *c)
 	}
 }
 
-/* Lines that are prefetched: more than a cell usually has. */
+/* Maximum number of lines that are prefetched for a cell; most cells have fewer. */
 #define PREFETCH_LINES 8
 
 void cell_counters_prefetch(const struct cell_table *t, const struct cell *c)
@@ -527,7 +539,10 @@ u64 cell_counters_samples(const struct cell_table *t, const struct cell_counters
 	return samples;
 }
 
-/* Add octaves of which none exceeds INT16_MAX, so that no sum overflows; then move large sums. */
+/*
+ * Add the octaves of two cells. None exceeds INT16_MAX, so no sum overflows. Then move large sums
+ * to large pairs.
+ */
 static void absorb_octaves(struct cell_table *t, struct cell *c, struct cell_counters *to,
 			   const struct cell_counters *from)
 {
@@ -545,7 +560,7 @@ static u32 key_renumber(u32 key, const u16 *numbers)
 	return numbers ? pair_key(numbers[number], key & HISTOGRAM_NONE) : key;
 }
 
-/* Add a small pair of another cell: if @to has the pair already, this is all of the work. */
+/* Add a small pair of another cell to @to. The fast case is that @to has the pair already. */
 static inline void absorb_pair(struct cell_table *t, struct cell *c, struct cell_counters *to,
 			       u32 key, const struct small_pair *from)
 {
@@ -568,7 +583,10 @@ static void absorb_pairs(struct cell_table *t, struct cell *c, struct cell_count
 	const struct large_pair *large = large_pairs(from_table, from);
 	u32 smalls = small_size(from), larges = large_size(from);
 
-	/* @to has no pairs yet: it will have at least as many. */
+	/*
+	 * @to has no pairs yet, and will have at least as many as @from: allocate the table in that
+	 *	size.
+	 */
 	if (!to->small && from->small && from->small_order <= small_order_max(t, c))
 		(void)small_resize(t, c, to, from->small_order);
 	for (u32 i = 0; i < smalls; i++)

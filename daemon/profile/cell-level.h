@@ -3,8 +3,8 @@
  * The table of levels: which caches and memories served the loads and stores of a function, a
  * program, a container or the machine, and how long that took.
  *
- * The caller adds up the levels of all cells concerned with cell_row_add_levels() or
- * cell_table_add_levels(), and computes the table from the sum.
+ * The caller adds up the levels of the cells with cell_row_add_levels() or cell_table_add_levels(),
+ * and computes the table from the sum.
  */
 #ifndef SPEPROF_CELL_LEVEL_H
 #define SPEPROF_CELL_LEVEL_H
@@ -15,11 +15,11 @@
  * struct level_row - one level
  * @level: &enum spe_level; spe_level_name() returns its name, which filters use as well
  * @count: loads and stores that it served
- * @share: @count, as a share of all loads and stores: 0 to 1
- * @timed: those of @count that have a total latency; the other members concern them alone, and
- *	are 0 without any
- * @mean: mean of their total latency, cycles
- * @p50, @p99: upper bounds of the median and of the 99th percentile, cycles
+ * @share: @count divided by all loads and stores: 0 to 1
+ * @timed: number of those accesses that have a total latency. The members below are computed from
+ *	these accesses, and are 0 if there are none
+ * @mean: mean total latency, cycles
+ * @p50, @p99: upper bounds of the median and the 99th percentile of the total latency, cycles
  */
 struct level_row {
 	enum spe_level level;
@@ -32,9 +32,10 @@ struct level_row {
 };
 
 /**
- * struct level_table - the levels that served anything, from the first level cache outwards
+ * struct level_table - the levels that served accesses, beginning with the first level cache
  * @accesses: number of loads and stores
- * @rows: number of elements of @row. The last one is SPE_LEVEL_UNKNOWN, if that served any
+ * @rows: number of elements of @row. The last one is SPE_LEVEL_UNKNOWN, if the level of some
+ *	accesses is unknown
  */
 struct level_table {
 	u64 accesses;
@@ -46,12 +47,12 @@ struct level_table {
  * cell_table_add_levels() - add the loads and stores of some programs to @to
  * @table: the table, flushed
  * @sessions: as in cell_row_each_pair()
- * @wants: returns whether to add a program, by its id; NULL: all programs
+ * @wants: callback that returns whether to add the program with an id; NULL: all programs
  * @ctx: argument of @wants
- * @to: by &enum spe_level
+ * @to: indexed by &enum spe_level
  *
- * Evicted samples of the programs are included, so levels of several programs add up to those of
- * the machine.
+ * Evicted samples of the programs are included, so the levels of all programs add up to the levels
+ * of the machine.
  */
 void cell_table_add_levels(const struct cell_table *table, u8 sessions,
 			   bool (*wants)(void *ctx, u32 program), void *ctx,
@@ -59,7 +60,7 @@ void cell_table_add_levels(const struct cell_table *table, u8 sessions,
 
 /**
  * level_table_fill() - compute the table of levels
- * @levels: the loads and stores, by &enum spe_level
+ * @levels: the loads and stores, indexed by &enum spe_level
  * @ret_table: the table
  *
  * SPE_LEVEL_BEYOND_LLC is a part of SPE_LEVEL_DRAM, as in the column DRAM and in filters

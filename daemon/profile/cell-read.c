@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reads the counters of a row: those that were folded, and the samples that are still in its log. */
+/* Reads the counters of a row: its folded counters and the samples that are still in its log. */
 #include "cell-table-internal.h"
 
 typedef void (*pair_fn)(void *ctx, const struct cell_pair *pair);
@@ -76,7 +76,7 @@ void cell_row_each_pair(const struct cell_table *table, const struct cell_row *r
 	}
 }
 
-/* The argument of pair_sum(), which adds the pairs of a cell to @to. */
+/* Argument of pair_sum(), which adds the pairs of a cell to @to. */
 struct cell_pair_sums {
 	const struct cell_table *table;
 	struct counters *to;
@@ -101,7 +101,7 @@ static void pair_sum(void *ctx, const struct cell_pair *pair)
 		sums->counts[i] += ones[i] * pair->count;
 }
 
-/* Returns the bucket, of four per octave, at the end of @octave. */
+/* Return the last of the four histogram buckets of @octave. */
 static unsigned int octave_bucket(unsigned int octave)
 {
 	return octave < 3 ? octave : 4 * octave - 6;
@@ -113,7 +113,7 @@ static void max_raise(struct histogram *h, u16 value)
 		h->max = value;
 }
 
-/* Add what was counted for the cell as a whole, because its pair does not state it. */
+/* Add the counters of the whole cell: properties of samples whose pair does not store them. */
 static void counts_add(const struct cell_table *t, const struct cell_counters *n,
 		       u64 counts[static SAMPLE_COUNTS])
 {
@@ -160,7 +160,7 @@ static void counters_add(const struct cell_table *t, const struct cell_counters 
 		to->weight[i] += n->weight[i];
 }
 
-/* Add what the pairs of a log do not have. */
+/* Add the properties of the samples in a log that are not in pairs. */
 static void log_sum(const struct cell_table *t, const struct cell_row *row, u8 sessions,
 		    struct counters *to)
 {
@@ -247,7 +247,7 @@ void cell_row_add_levels(const struct cell_table *table, const struct cell_row *
 		to[i].count += without_pair.level[i];
 }
 
-/* Returns how many samples of the log any of the sessions counts. */
+/* Return the number of samples in the log that at least one of the sessions counts. */
 static u64 log_samples(const struct cell_row *row, u8 sessions)
 {
 	u64 samples = 0;
@@ -267,7 +267,9 @@ u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row,
 	u64 samples = log_samples(row, sessions);
 	const struct cell_counters *n;
 
-	/* The rank is in the index, whereas the counters are probably in no cache. */
+	/*
+	 * The rank is in the index, so reading it is faster: the counters are probably in no cache.
+	 */
 	if (table->grows && !table->ranks_aged && !row->evicted && sessions == CELL_ALL)
 		return row->rank;
 	for (u32 line = row->cell->counters; line; line = n->next) {

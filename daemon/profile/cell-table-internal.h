@@ -9,7 +9,7 @@
 #define CELL_LATENCIES (PROFILE_LATENCIES - 1)
 #define CELL_OCTAVES   16
 
-/* The key of a pair consists of a sample class and a bucket. */
+/* The key of a pair consists of a sample class and a histogram bucket. */
 #define PAIR_BUCKET_BITS 6
 #define PAIR_KEY_BITS	 20
 
@@ -26,8 +26,8 @@ static inline u32 pair_key(u16 sample_class, unsigned int bucket)
 
 /**
  * struct small_pair - an entry of the first hash table of a cell's counters
- * @head: key and, in the lower SMALL_COUNT_BITS, the number of samples; 0 is free
- * @sum: sum of their total latencies, cycles; cannot overflow before the number does
+ * @head: key and, in the lower SMALL_COUNT_BITS bits, the number of samples; 0 if the entry is free
+ * @sum: sum of their total latencies, cycles; large enough for the maximum number of samples
  */
 struct small_pair {
 	u32 head;
@@ -38,9 +38,9 @@ static_assert((u64)SMALL_COUNT_MAX *UINT16_MAX <= UINT32_MAX, "a sum does not ov
 
 #define LARGE_COUNT_BITS 40
 
-/* Keys from here on are those of octaves: a key for each latency and octave. */
+/* First key of the octaves; there is a key for each latency and octave. */
 #define LARGE_OCTAVES (1U << PAIR_KEY_BITS)
-/* Keys from here on are those of &struct sample_counts: a key for each counter. */
+/* First key of the counters of &struct sample_counts; there is a key for each counter. */
 #define LARGE_COUNTS (LARGE_OCTAVES * (CELL_LATENCIES + 1))
 #define LARGE_KEYS   (LARGE_COUNTS + SAMPLE_COUNTS)
 
@@ -48,9 +48,10 @@ static_assert(LARGE_KEYS <= 1U << (64 - LARGE_COUNT_BITS), "a key fits in a head
 
 /**
  * struct large_pair - an entry of the second hash table
- * @head: key and, in the lower LARGE_COUNT_BITS, the number of samples; 0 is free. The number
- *	overflows after twelve days of a million samples a second at one location: an entry whose
- *	number is half of that is full, and another one with the same key follows
+ * @head: key and, in the lower LARGE_COUNT_BITS bits, the number of samples; 0 if the entry is
+ *	free. The number would overflow after twelve days with a million samples a second at one
+ *	location. So an entry with half of the maximum is full, and another entry with the same key
+ *	is used
  * @sum: sum of their total latencies, cycles; 0 for octaves and for &struct sample_counts
  */
 struct large_pair {
@@ -61,19 +62,20 @@ struct large_pair {
 #define LARGE_COUNT_MAX	 ((1ULL << LARGE_COUNT_BITS) - 1)
 #define LARGE_COUNT_FULL (1ULL << (LARGE_COUNT_BITS - 1))
 
-/* Entries of the smallest hash table, which is one cache line. */
+/* Binary logarithm of the number of entries of the smallest hash table, which is one cache line. */
 #define SMALL_LEAST_BITS 3
 #define LARGE_LEAST_BITS 2
 
 /**
- * struct cell_counters - folded samples of a cell that the same sessions count; two cache lines
- * @octave: histograms of issue and translation latency, modulo what moved to large pairs
- * @latency_sum: their sums, cycles
- * @weight: sum of the samples' intervals, by &enum sample_unit
- * @small, @large: lines of the hash tables of pairs; 0 for none
- * @next: line of the counters for other sessions; 0 for none
- * @max: maxima by &enum profile_latency
- * @small_used, @large_used: used entries of the hash tables
+ * struct cell_counters - folded samples of a cell, for one set of sessions; two cache lines
+ * @octave: histograms of issue and translation latency, without the samples that moved to large
+ *	pairs
+ * @latency_sum: sums of the latencies, cycles
+ * @weight: sum of the samples' intervals, indexed by &enum sample_unit
+ * @small, @large: first lines of the hash tables of pairs; 0 for none
+ * @next: line of the counters for another set of sessions; 0 for none
+ * @max: maxima, indexed by &enum profile_latency
+ * @small_used, @large_used: number of used entries of the hash tables
  * @sessions: the sessions, one bit each
  * @small_order, @large_order: the hash tables have 2^order lines
  */
@@ -96,19 +98,19 @@ static_assert(sizeof(struct cell_counters) == 128, "two cache lines");
 
 #define COUNTERS_ORDER 1
 
-/* Values of latencies below this have their bucket in a table. */
+/* The buckets of latencies below this are in a table. */
 #define CELL_BUCKET_VALUES 4096
 
-/** struct cell_interval - an interval, and what it counts (&enum sample_unit) */
+/** struct cell_interval - an interval and its unit (&enum sample_unit) */
 struct cell_interval {
 	u32 interval;
 	u8 unit;
 };
 
 /**
- * struct full_log - a cell whose log is full, and where the cell was in the index
+ * struct full_log - a cell whose log is full, and its former position in the index
  *
- * The set may have another cell by now.
+ * The position may belong to another cell meanwhile.
  */
 struct full_log {
 	u32 set;
@@ -125,36 +127,40 @@ struct fold_queue {
 	struct full_log log[CELL_BATCH];
 };
 
-/* Batches in the table: one is being filled, one waits for its sets, one for its cells. */
+/*
+ * Number of batches: the caller fills one, and the sets of the second and the cells of the third
+ * are being prefetched.
+ */
 #define CELL_BATCHES 3
 
 /**
  * struct cell_table - the table
- * @sample_class, @seed: as in the configuration
- * @set: the index, @sets of them, a power of two
- * @cells: the cells by number, from 1 on
- * @capacity: the highest number of a cell
- * @fresh: the highest number that was used
- * @free: number of the first freed cell, whose @counters is the number of the next; 0 for none
- * @used: cells in use
+ * @sample_class, @seed: as in &struct cell_table_config
+ * @set: the index: @sets sets, a power of two
+ * @cells: the cells, indexed by number; the first number is 1
+ * @capacity: highest possible number of a cell
+ * @fresh: highest number that was ever used
+ * @free: number of the first freed cell, or 0. &cell.counters of a freed cell is the number of the
+ *	next freed cell
+ * @used: number of cells in use
  * @lines: memory of counters and pairs
- * @lines_limit: maximum of lines in use, except those of evicted samples
- * @grows: the table has no budget
+ * @lines_limit: maximum number of lines in use, without those of evicted samples
+ * @grows: the table has no budget, so it grows
  * @batch: the batches; @batches of them were added so far
  * @queue: cells to fold, in two steps: the first prefetches the pairs, the second folds
- * @evicted: by evicted_index(), the cell of the evicted samples of a program; NULL for none. The
- *	first one is always there
+ * @evicted: indexed by evicted_index(): cell of the evicted samples of a program; NULL for none.
+ *	The first entry is never NULL
  * @evicted_programs: number of entries of @evicted
- * @evicted_used: number of cells in @evicted
- * @interval: the intervals by number, @intervals of them
+ * @evicted_used: number of entries of @evicted that are not NULL
+ * @interval: the intervals, indexed by number; @intervals of them
  * @draws: state of the random numbers
- * @bound: by random number, the lowest rank that is not replaced
+ * @bound: indexed by random number: only cells with a lower rank are replaced
  * @hand_insert: the set that is searched next for a cell to replace
  * @hand_reclaim: the set that is searched next for a cell with counters to evict
- * @stats: statistics that are not computed
+ * @stats: statistics that are counted; cell_table_stats() computes the others
  * @inexact: the pairs of a cell reached their limit
- * @ranks_aged: ranks may differ from the number of samples also in a table without a budget
- * @bucket: histogram buckets by value
+ * @ranks_aged: ranks may differ from the number of samples, even if the table has no budget
+ * @bucket: histogram buckets, indexed by latency
  */
 struct cell_table {
 	struct sample_class_catalog *sample_class;
@@ -214,7 +220,7 @@ static inline struct large_pair *large_pairs(const struct cell_table *t,
 	return line_pool_at(&t->lines, n->large);
 }
 
-/* What cell_sample() packed. */
+/* The functions below unpack the fields of cell_sample(). */
 static inline u16 sample_class_number(u64 sample)
 {
 	return (u16)(sample >> 48);
@@ -225,7 +231,7 @@ static inline u16 sample_latency(u64 sample, enum profile_latency latency)
 	return (u16)(sample >> (32 - 16 * latency));
 }
 
-/* In packed samples and pairs the number 0 stands for SAMPLE_CLASS_OTHERS. */
+/* Return the id of a class. In packed samples and pairs, the number 0 means SAMPLE_CLASS_OTHERS. */
 static inline u16 sample_class_id(u16 number)
 {
 	return number ? number : SAMPLE_CLASS_OTHERS;
@@ -236,7 +242,7 @@ static inline unsigned int cell_bucket(const struct cell_table *t, u16 value)
 	return value < CELL_BUCKET_VALUES ? t->bucket[value] : histogram_bucket(value);
 }
 
-/* Returns the octave of a latency: 0, 1, 2, (2, 4], (4, 8] ... */
+/* Return the octave of a latency. The octaves are 0, 1, 2, (2, 4], (4, 8] and so on. */
 static inline unsigned int cell_octave(u16 value)
 {
 	unsigned int octave = value < 2 ? value : 33 - (unsigned int)__builtin_clz(value - 1U);
@@ -245,8 +251,8 @@ static inline unsigned int cell_octave(u16 value)
 }
 
 /*
- * Returns whether a packed sample has a latency. That of SAMPLE_CLASS_OTHERS is unknown: 0 then
- * means that it is absent.
+ * Return whether a packed sample has a latency. SAMPLE_CLASS_OTHERS does not define which latencies
+ * exist; for its samples a latency of 0 counts as absent.
  */
 static inline bool sample_has_latency(const struct cell_table *t, u64 sample,
 				      enum profile_latency latency)
@@ -289,17 +295,17 @@ void cell_counters_prefetch(const struct cell_table *t, const struct cell *c);
 void cell_log_prefetch(const struct cell_table *t, const struct cell *c);
 
 /**
- * cell_counters_get() - return the counters of @c for @sessions; NULL without memory
+ * cell_counters_get() - return the counters of @c for @sessions; NULL if memory cannot be allocated
  */
 struct cell_counters *cell_counters_get(struct cell_table *t, struct cell *c, u8 sessions);
 
 /**
  * cell_pair_add() - add @count samples to a pair of @c
- * @n: its counters, from cell_counters_get()
- * @key: by pair_key()
+ * @n: counters of @c, from cell_counters_get()
+ * @key: key of the pair, from pair_key()
  * @sum: sum of the samples' total latencies
  *
- * Without memory for the pair the samples count as evicted.
+ * If memory for the pair cannot be allocated, the samples count as evicted.
  */
 void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
 		   u64 count, u64 sum);
@@ -312,8 +318,8 @@ void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters 
  * cell_count_add() - add @count samples to a counter of &struct sample_counts
  * @index: the counter's index in the struct
  *
- * Most of these counters follow from the pairs. This function is for samples whose pair states less
- * than their class.
+ * Most of these counters are computed from the pairs. Use this function for samples whose pair does
+ * not store their complete class.
  */
 void cell_count_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
 		    unsigned int index, u64 count);
@@ -328,7 +334,8 @@ void cell_counters_put(struct cell_table *t, struct cell *c);
  * cell_absorb() - add the counters at @from to those of @c
  * @c: a cell of @t, or the cell of a program's evicted samples
  * @from_table: the table of @from, which may be @t
- * @numbers: by class of @from_table, that in @t; NULL: they are the same
+ * @numbers: class numbers of @t, indexed by those of @from_table; NULL if both have the same
+ *	numbers
  */
 void cell_absorb(struct cell_table *t, struct cell *c, const struct cell_table *from_table,
 		 const struct cell_counters *from, const u16 *numbers);
@@ -345,25 +352,27 @@ void cell_evicted_log(struct cell_table *t, u32 program, u64 sample, u8 sessions
 /**
  * cell_lines_get() - allocate a block of lines for the counters of @c
  *
- * If the budget is used up, lighter cells are evicted. Heavier ones are evicted by a random draw.
+ * If the budget is exhausted, lighter cells are evicted. Whether heavier cells are evicted is
+ * decided by a random draw.
  *
- * Return: its first line; 0 without memory. The samples are then evicted instead.
+ * Return: the first line of the block; 0 if no memory could be freed. The caller then counts the
+ * samples as evicted.
  */
 u32 cell_lines_get(struct cell_table *t, const struct cell *c, unsigned int order);
 
-/** struct cell_slot - where a cell is in the index */
+/** struct cell_slot - the position of a cell in the index */
 struct cell_slot {
 	struct cell_set *set;
 	unsigned int way;
 };
 
 /**
- * cell_insert() - return the cell of @owner and @offset, a new one if there is none
- * @hash: by cell_hash()
- * @count: number of samples that the cell is needed for, at least 1
- * @ret_slot: where it is in the index
+ * cell_insert() - return the cell of @owner and @offset; create it if it does not exist
+ * @hash: result of cell_hash()
+ * @count: number of samples for the cell, at least 1
+ * @ret_slot: position of the cell in the index
  *
- * Return: NULL if the samples are not admitted.
+ * Return: the cell; NULL if a new cell is not admitted.
  */
 struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, u32 count,
 			 struct cell_slot *ret_slot);
@@ -374,11 +383,11 @@ void cell_index_prefetch(const struct cell_table *t, u64 hash);
 /** cell_prefetch() - prefetch and return the probable cell of a hash whose set is in the cache */
 const struct cell *cell_prefetch(const struct cell_table *t, u64 hash);
 
-/** cell_log_add() - count a sample in @c, which is at @slot */
+/** cell_log_add() - count a sample in @c, whose position is @slot */
 void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
 		  u8 sessions, u8 interval);
 
-/** cell_rank_add() - add @count samples to the rank of the cell at @slot */
+/** cell_rank_add() - add @count to the rank of the cell at @slot */
 void cell_rank_add(struct cell_table *t, struct cell_slot slot, u32 count);
 
 /** cell_fold_logs() - fold the logs of all cells */

@@ -9,19 +9,25 @@
 
 #include "util/memory.h"
 
-/* A table that grows begins with this many sets. */
+/* Initial number of sets of a table that grows. */
 #define SETS_LEAST 64
 
-/* Addresses that a table without a budget reserves; less if the system refuses. */
+/*
+ * Number of cells for which a table without a budget reserves addresses; fewer if the kernel
+ * refuses that many.
+ */
 #define GROWING_CELLS (1U << 25)
 #define GROWING_LINES (1U << 27)
 
-/* Addresses that are reserved for the counters of evicted samples, which the budget does not stop. */
+/*
+ * Number of lines for which addresses are reserved for the counters of evicted samples, in addition
+ * to the budget.
+ */
 #define EVICTED_LINES (1U << 20)
 
 /*
- * The lightest of at least this many cells is evicted. The sets that are searched are not limited
- * instead, because few sets can contain heavy cells only: the average is two cells in a set.
+ * The lightest of at least this many cells is evicted. A limit on the number of searched sets would
+ * not suffice: a set has only two cells on average, so a few sets may have only heavy cells.
  */
 #define CANDIDATES 16
 
@@ -30,9 +36,9 @@
 #define HUGE_PAGE (2U << 20)
 
 /*
- * A large table profits from huge pages, because samples access it at random. With pages of 16 KiB
- * or more, huge pages are too large for the budget. A table that grows begins with small pages: most
- * recordings are small, and the kernel clears each page at its first use.
+ * Use huge pages for a large table, because samples access it at random. With a page size of 16 KiB
+ * or more, huge pages are too large for the budget. A table that grows uses small pages at first:
+ * most recordings are small, and the kernel clears each page at its first use.
  */
 static void advise_huge(const struct cell_table *t, void *at, size_t size)
 {
@@ -42,7 +48,10 @@ static void advise_huge(const struct cell_table *t, void *at, size_t size)
 		(void)madvise((u8 *)at + skip, size - skip, MADV_HUGEPAGE);
 }
 
-/* For every rank, rank of (rank + 1) random numbers yield a bound below it. */
+/*
+ * A cell may be replaced if its rank is below the bound that a random draw selects. Fill the table
+ * so that the probability is 1 in (rank + 1), but at least 1 in CELL_ODDS.
+ */
 static void fill_bounds(struct cell_table *t)
 {
 	for (unsigned int i = 0; i < CELL_DRAWS; i++) {
@@ -194,7 +203,7 @@ u64 cell_salt(const struct cell_table *table, u64 owner)
 
 static inline u8 hash_tag(u64 hash)
 {
-	/* Tag 0 marks free ways. */
+	/* The result is never 0, because tag 0 marks free ways. */
 	return (u8)(((hash & 0xffff) * 255 >> 16) + 1);
 }
 
@@ -203,7 +212,10 @@ static inline u32 hash_set(const struct cell_table *t, u64 hash)
 	return (u32)(hash >> 32) & (t->sets - 1);
 }
 
-/* A bit for each way that may have @tag. The first one surely has it; 0 means that none has it. */
+/*
+ * Return a mask with a bit for each way that may have @tag. The first of these ways certainly has
+ * it. 0 means that no way has it.
+ */
 static inline u64 match_tag_ways(u64 tags, u8 tag)
 {
 	u64 differ = tags ^ tag * CELL_ONES;
@@ -232,7 +244,7 @@ static struct cell *set_find(const struct cell_table *t, const struct cell_set *
 	return NULL;
 }
 
-/* In a table that grows, cells that found a set full are in one of the next sets. */
+/* Find a cell. In a table that grows, a cell whose set was full is in one of the next sets. */
 static struct cell *cell_find(const struct cell_table *t, u64 hash, u64 owner, u64 offset,
 			      struct cell_slot *ret_slot)
 {
@@ -260,7 +272,7 @@ static void set_put(struct cell_set *set, unsigned int way, u8 tag, u32 number, 
 	set->fill[way] = fill;
 }
 
-/* Returns a set with a free way, from the one of @hash on; NULL if there is none. */
+/* Return the first set with a free way, beginning with the set of @hash; NULL if there is none. */
 static struct cell_set *set_with_free_way(const struct cell_table *t, u64 hash)
 {
 	u32 at = hash_set(t, hash);
@@ -271,7 +283,10 @@ static struct cell_set *set_with_free_way(const struct cell_table *t, u64 hash)
 	return NULL;
 }
 
-/* Double the index of a table without a budget. Without memory the index is unchanged. */
+/*
+ * Double the index of a table without a budget. If memory cannot be allocated, the index is
+ * unchanged.
+ */
 static void index_grow(struct cell_table *t)
 {
 	struct cell_set *old = t->set;
@@ -380,7 +395,10 @@ static void cell_evict(struct cell_table *t, struct cell_set *set, unsigned int 
 
 /* Insertion */
 
-/* Replace @best by the lightest cell of @set if that is lighter; returns how many cells it has. */
+/*
+ * Replace @best by the lightest cell of @set if that is lighter. Return the number of cells in
+ * @set.
+ */
 static u32 victim_compare(struct cell_slot *best, struct cell_set *set)
 {
 	u32 cells = 0;
@@ -396,9 +414,10 @@ static u32 victim_compare(struct cell_slot *best, struct cell_set *set)
 }
 
 /*
- * Find the cell that a new one may replace: the lightest of the set that it has to be in. If that
- * has a free way, and only the cells are used up, other sets are searched as well. That takes time,
- * and rarely finds a cell if only a rank below a small @limit may be replaced.
+ * Find the cell that a new one may replace. If the set @own is full, that is its lightest cell. If
+ * the set has a free way, and only the cells are exhausted, other sets are searched as well. With a
+ * small @limit they are not searched, because that takes time and rarely finds a cell with a lower
+ * rank.
  */
 static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, u64 limit)
 {
@@ -414,7 +433,10 @@ static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, 
 	return best;
 }
 
-/* Decide at random which cells @count samples may replace: those whose rank is below the result. */
+/*
+ * Draw at random the limit of ranks: @count samples may replace a cell whose rank is below the
+ * result.
+ */
 static u64 limit_draw(struct cell_table *t, u32 count)
 {
 	/* The highest bits of a linear congruential generator are the most random ones. */
@@ -439,7 +461,10 @@ static u32 cell_take(struct cell_table *t)
 	return number;
 }
 
-/* Make a cell and a way of a set available for a new cell. Returns false if it is not admitted. */
+/*
+ * Find or free a cell and a way of a set for a new cell. Return false if the new cell is not
+ * admitted.
+ */
 static bool slot_reserve(struct cell_table *t, u64 hash, u32 count, struct cell_slot *ret_slot,
 			 u16 *ret_rank)
 {
@@ -513,7 +538,7 @@ static u32 reclaim_compare(const struct cell_table *t, struct cell_set *set,
 	return cells;
 }
 
-/* Find the lightest cell with counters, except one, in the next sets. */
+/* Find the lightest cell with counters, other than @except, in the next sets. */
 static struct cell_slot reclaim_find(struct cell_table *t, const struct cell *except)
 {
 	struct cell_slot best = { 0 };
@@ -527,8 +552,8 @@ static struct cell_slot reclaim_find(struct cell_table *t, const struct cell *ex
 }
 
 /*
- * Evict cells until 2^@order lines fit in the budget. A heavier cell than @c is evicted only if a
- * random draw decides so, as for a new cell.
+ * Evict cells until 2^@order lines fit in the budget. A random draw decides whether a heavier cell
+ * than @c may be evicted, as for a new cell.
  */
 static bool lines_reclaim(struct cell_table *t, const struct cell *c, unsigned int order)
 {
@@ -599,7 +624,7 @@ void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u
 	log_add(t, c, slot, sample, sessions, interval);
 }
 
-/* Count a sample whose cell is not the one that the index suggested. */
+/* Count a sample whose cell differs from the one that was prefetched. */
 static void sample_count_slow(struct cell_table *t, const struct cell_batch *b, u32 i)
 {
 	struct cell_slot slot;
@@ -644,7 +669,7 @@ static void queues_advance(struct cell_table *t)
 		if (!log_is_full(t, l))
 			continue;
 		cell_fold(t, &t->cells[l->cell], CELL_LOG);
-		/* The fold may have evicted other cells, but not this one. */
+		/* Folding may evict other cells, but not this one. */
 		t->set[l->set].fill[l->way] = 0;
 	}
 	fold->count = 0;
@@ -680,7 +705,7 @@ static inline void sample_locate(struct cell_table *t, struct cell_batch *b, u32
 {
 	const struct cell_set *set = &t->set[hash_set(t, b->hash[i])];
 	u64 ways = match_tag_ways(set->tags, hash_tag(b->hash[i]));
-	/* Without a match the way is unused, as the cell is 0. */
+	/* If no way matches, the cell is 0, so the way is not used. */
 	unsigned int way = ways ? first_way(ways) : 0;
 	const struct cell *c = &t->cells[set->cell[way]];
 
@@ -701,8 +726,8 @@ static struct cell_batch *batch_before(struct cell_table *t, u64 n)
 }
 
 /*
- * Advance three batches by one step each. The steps alternate by sample, so that a CPU works on one
- * batch while it waits for the memory of another.
+ * Advance three batches by one step each. For each sample the steps of all three batches follow
+ * each other, so that the CPU works on one batch while it waits for the memory of another.
  */
 static void batches_advance(struct cell_table *t)
 {
@@ -778,7 +803,7 @@ u8 cell_table_interval(struct cell_table *table, u32 interval, u8 unit)
 	for (u32 i = table->intervals; i--;)
 		if (table->interval[i].interval == interval && table->interval[i].unit == unit)
 			return (u8)i;
-	/* Logs name their interval by its number: none may be in use when numbers are reused. */
+	/* Logs refer to intervals by number: fold all logs before numbers are reused. */
 	if (table->intervals == CELL_INTERVALS) {
 		cell_table_flush(table);
 		cell_fold_logs(table);
@@ -828,7 +853,7 @@ size_t cell_table_rows(const struct cell_table *table)
 	return (size_t)table->used + table->evicted_used;
 }
 
-/* Sets whose cells are prefetched before they are read. */
+/* Number of sets whose cells are prefetched ahead of the reader. */
 #define ROW_SETS 4
 
 static void rows_prefetch(const struct cell_table *t, u32 set)

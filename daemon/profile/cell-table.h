@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The table of cells. A cell counts the samples of one program at one location, which is an offset
- * in a binary. So the processes of a program share their cells, and a process that exits leaves
- * nothing behind. One table counts for up to eight sessions; each sample names those that want it.
+ * in a binary. So all processes of a program share cells, and the exit of a process needs no
+ * cleanup. One table counts for up to eight sessions; a mask in each sample selects the sessions.
  *
  * Memory, in the order in which a sample reaches it:
  *
@@ -16,23 +16,25 @@
  *	                     of 8, 16, 32 ... entries, 8 bytes each. A count that reaches its limit
  *	                     moves to a second hash table, whose entries have 16 bytes
  *
- * To count a sample is one store into the log and two increments in the set. When the log is full,
- * its counters are prefetched, and 64 samples later it is folded into them. A cell with few samples
- * has no counters at all. Operations, events and levels follow from the sample classes, and the
- * latency of each level from the pairs, so nothing counts them separately.
+ * Counting a sample needs one store into the log and two increments in the set. When the log is
+ * full, its counters are prefetched, and 64 samples later it is folded into them. A cell with few
+ * samples has no counters at all. Operations, events and levels follow from the sample classes, and
+ * the latency of each level from the pairs, so nothing counts them separately.
  *
- * A table with a memory budget evicts. If a sample has no cell, and no cell is free, a random draw
- * decides whether it replaces the lightest candidate: with a probability of 1 in (rank + 1), at
- * least 1 in CELL_ODDS. Every program has one more cell, which counts its evicted samples. So the
- * sums over all rows are exact, whatever was evicted. The number of pairs of a cell is limited. The
- * pairs of further samples state a class without events, then no class. What such a pair does not
- * state is counted for the cell as a whole: events, operations, and levels without their latency.
+ * A table with a memory budget evicts cells. If a sample has no cell, and no cell is free, a random
+ * draw decides whether it replaces the lightest candidate: with a probability of 1 in (rank + 1),
+ * at least 1 in CELL_ODDS. Each program has an additional cell for its evicted samples, so the sums
+ * over all rows are exact.
+ *
+ * The number of pairs of a cell is limited. At the limit, further samples use pairs whose class
+ * lacks events, then pairs without a class. The properties that such a pair lacks are counted for
+ * the whole cell: events, operations, and levels without their latency.
  *
  * A table without a budget grows instead: a recording's counters must not depend on the order of
  * samples.
  *
- * One thread owns a table. Several threads count in tables of their own (shards), which
- * cell_table_merge() adds up.
+ * One thread owns a table. If several threads count, each has its own table (a shard), and
+ * cell_table_merge() adds them up.
  */
 #ifndef SPEPROF_CELL_TABLE_H
 #define SPEPROF_CELL_TABLE_H
@@ -42,13 +44,16 @@
 #include "sample-class.h"
 #include "util/serialize.h"
 
-/* Ways of a set. A word with one byte of each way's hash is searched at once. */
+/*
+ * Number of ways of a set. One word has a byte of the hash of each way, so all ways are compared at
+ * once.
+ */
 #define CELL_WAYS 8
-/* Samples in the log of a cell. */
+/* Number of samples in the log of a cell. */
 #define CELL_LOG 11
-/* Samples of a batch. */
+/* Number of samples in a batch. */
 #define CELL_BATCH 32
-/* Maximum of sessions that a table counts for. */
+/* Maximum number of sessions for which a table counts. */
 #define CELL_SESSIONS 8
 /* A mask of all sessions. */
 #define CELL_ALL 0xff
@@ -68,11 +73,11 @@
 #define CELL_UNMAPPED UINT32_MAX
 
 /**
- * struct cell_set - what is read to find a cell, or the one to evict; one cache line
- * @tags: one byte per way, the lowest for the first; 0 is free
+ * struct cell_set - the data to find a cell, or a cell to evict; one cache line
+ * @tags: one byte per way, the lowest byte for the first way; 0 marks a free way
  * @cell: number of each way's cell
- * @rank: for each way, its samples and those of the cells it replaced. All are halved before one
- *	overflows
+ * @rank: for each way, the number of samples of its cell and of the cells that it replaced. All
+ *	ranks are halved before one overflows
  * @fill: for each way, the samples in the log of its cell
  */
 struct cell_set {
@@ -87,13 +92,13 @@ static_assert(sizeof(struct cell_set) == 64, "a cache line");
 /**
  * struct cell - a location of a program, and a log of samples; two adjacent cache lines
  * @offset: offset in the binary; for the kernel the address
- * @owner: program and binary, by cell_owner()
+ * @owner: program and binary, from cell_owner()
  * @counters: line of its first struct cell_counters; 0 for none
  * @interval: number of the interval of all samples in the log
- * @restarted: since the history read the cell, it was added, or samples of it were evicted
+ * @restarted: the cell was added, or samples of it were evicted, since the history last read it
  * @fill: samples in the log of a cell of evicted samples, which is in no set
  * @sessions: for each sample in the log, the sessions that count it, one bit each
- * @sample: the log, by cell_sample()
+ * @sample: the log, packed by cell_sample()
  */
 struct cell {
 	u64 offset;
@@ -109,12 +114,12 @@ struct cell {
 static_assert(sizeof(struct cell) == 128, "two cache lines");
 
 /**
- * struct cell_batch - samples on their way into the table, as columns
+ * struct cell_batch - samples to count, as columns
  * @count: number of samples, at most CELL_BATCH
  * @hash: by cell_hash()
  * @offset, @owner: as in &struct cell
  * @sample: by cell_sample()
- * @interval: by cell_table_interval()
+ * @interval: result of cell_table_interval()
  * @sessions: as in &struct cell, not 0
  * @cell, @way: private
  */
@@ -134,7 +139,7 @@ struct cell_batch {
  * struct cell_table_config - the configuration of a table
  * @bytes: memory budget; at least CELL_BYTES_MIN. 0: the table grows and evicts nothing
  * @sample_class: catalog of the samples' classes, borrowed; must outlive the table
- * @seed: seed of hash and draws, for tests; 0: a random one
+ * @seed: seed of the hash and the random draws, for tests; 0: a random seed
  */
 struct cell_table_config {
 	u64 bytes;
@@ -145,9 +150,9 @@ struct cell_table_config {
 #define CELL_BYTES_MIN (64U << 10)
 
 /**
- * cell_table_capacity() - return the maximum of cells in a table with a budget of @bytes
+ * cell_table_capacity() - return the maximum number of cells in a table with a budget of @bytes
  *
- * The index has 2.5 to 5 ways for each cell, so that few sets overflow. Index and cells take half of
+ * The index has 2.5 to 5 ways for each cell, so that few sets overflow. Index and cells use half of
  * the budget, counters the other half.
  */
 static inline u32 cell_table_capacity(u64 bytes)
@@ -189,8 +194,8 @@ static inline u64 cell_mix(u64 x)
 
 /**
  * cell_salt() - return the hash of an owner, computed once for many samples
- * @table: the table, whose seed is secret: the profiled programs choose their offsets and must
- *	not choose their sets
+ * @table: the table. Its seed is secret: the profiled programs can choose offsets, and could
+ *	otherwise choose the sets of their cells
  * @owner: by cell_owner()
  */
 u64 cell_salt(const struct cell_table *table, u64 owner);
@@ -202,7 +207,7 @@ static inline u64 cell_hash(u64 salt, u64 offset)
 }
 
 /**
- * cell_sample() - pack what a cell counts of a sample
+ * cell_sample() - pack the data that a cell counts of a sample
  * @sample_class: id of its class
  * @total, @issue, @translation: latencies, cycles; 0 if the class has no such latency
  */
@@ -217,7 +222,7 @@ static inline u64 cell_sample(u16 sample_class, u16 total, u16 issue, u16 transl
 /**
  * cell_table_interval() - return the index by which the entries of a batch refer to an interval
  * @table: the table
- * @interval: mean interval that samples are taken with; 0: unknown
+ * @interval: mean interval of the samples; 0: unknown
  * @unit: &enum sample_unit
  *
  * Call it only while the batch to fill next is empty. The next call may give the index to another
@@ -235,23 +240,25 @@ struct cell_batch *cell_table_batch(struct cell_table *table);
 /**
  * cell_table_add() - count the samples of the batch that cell_table_batch() returned
  *
- * The table prefetches what the samples need and counts them while later batches are filled. They
- * are certain to be counted after cell_table_flush(). A batch without samples is ignored.
+ * The table prefetches what the samples need and counts them while later batches are filled. After
+ * cell_table_flush() all of them are counted. A batch without samples is ignored.
  */
 void cell_table_add(struct cell_table *table);
 
 /** cell_table_flush() - count all samples of previous batches; call it before any other use */
 void cell_table_flush(struct cell_table *table);
 
-/** struct cell_table_stats - statistics of a table
- * @cells: cells in use, without those of evicted samples
+/**
+ * struct cell_table_stats - statistics of a table
+ * @cells: number of cells in use, without the cells of evicted samples
  * @capacity: maximum of cells
  * @bytes: memory in use
  * @limit: the memory budget; 0 for none
  * @evicted: evicted samples; the same number is the sum over the rows of evicted samples
- * @evictions: cells that were evicted
- * @refused: of @evicted, samples that no cell was replaced for
- * @uncounted: of @evicted, samples without a row, because there was no memory for it
+ * @evictions: number of evicted cells
+ * @refused: number of samples among @evicted for which no cell was replaced
+ * @uncounted: number of samples among @evicted without a row, because its memory could not be
+ *	allocated
  */
 struct cell_table_stats {
 	u64 cells;
@@ -276,8 +283,8 @@ bool cell_table_is_exact(const struct cell_table *table);
 
 /**
  * struct cell_row - a cell, or the evicted samples of a program
- * @program: id of the program; CELL_NO_PROGRAM
- * @binary: id of the binary; CELL_UNMAPPED
+ * @program: id of the program, or CELL_NO_PROGRAM
+ * @binary: id of the binary, or CELL_UNMAPPED
  * @offset: offset in the binary; for the kernel the address
  * @evicted: the row has the evicted samples of the program; @binary and @offset are 0
  * @rank: its rank; 0 for evicted samples
@@ -325,8 +332,8 @@ bool cell_table_find(const struct cell_table *table, u64 owner, u64 offset,
 
 /**
  * struct cell_pair - samples of one class and latency
- * @sample_class: id of the class; SAMPLE_CLASS_OTHERS
- * @bucket: histogram bucket of the total latency; HISTOGRAM_NONE without it
+ * @sample_class: id of the class, or SAMPLE_CLASS_OTHERS
+ * @bucket: histogram bucket of the total latency; HISTOGRAM_NONE if there is no latency
  * @count: number of samples
  * @latency_sum: sum of their total latencies, cycles
  */
@@ -341,7 +348,7 @@ struct cell_pair {
  * cell_row_each_pair() - call @fn for the pairs of a row
  * @table: the table
  * @row: the row
- * @sessions: sessions whose samples are wanted, one bit each; samples of any of them
+ * @sessions: mask of sessions; samples that at least one of them counts are included
  * @fn: the callback; it may get the same class and bucket more than once
  * @ctx: its argument
  */
@@ -360,7 +367,8 @@ void cell_row_add(const struct cell_table *table, const struct cell_row *row, u8
 /**
  * struct cell_level - the loads and stores that one level served
  * @count: number of samples
- * @latency: their total latencies; its count is smaller than @count if some samples have none
+ * @latency: their total latencies; &histogram.count is smaller than @count if some samples have no
+ *	latency
  */
 struct cell_level {
 	u64 count;
@@ -368,20 +376,23 @@ struct cell_level {
 };
 
 /**
- * cell_row_add_levels() - add the loads and stores of a row to @to, by &enum spe_level
+ * cell_row_add_levels() - add the loads and stores of a row to @to, which is indexed by &enum
+ * spe_level
  *
  * The maxima are upper bounds: the end of the highest bucket in use.
  */
 void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row, u8 sessions,
 			 struct cell_level to[static SPE_LEVELS]);
 
-/** cell_row_number() - return the number of the cell of a row, at most &cell_table_stats.capacity */
+/** cell_row_number() - return the cell number of a row, at most &cell_table_stats.capacity */
 u32 cell_row_number(const struct cell_table *table, const struct cell_row *row);
 
 /** cell_row_samples() - return the number of samples of a row */
 u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 
-/** cell_row_weight() - return the sum of the samples' intervals, in whatever unit they are */
+/**
+ * cell_row_weight() - return the sum of the samples' intervals; their units are not distinguished
+ */
 u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 
 /** cell_row_latency() - return the sum of the samples' total latencies, cycles */
@@ -398,7 +409,7 @@ u64 cell_row_latency(const struct cell_table *table, const struct cell_row *row,
 void cell_table_merge(struct cell_table *whole, const struct cell_table *shard);
 
 /**
- * cell_table_move_evicted() - count the evicted samples of a program for another one
+ * cell_table_move_evicted() - move the evicted samples of @program to the program @to
  * @table: the table, flushed
  * @program, @to: ids of the programs
  */
@@ -421,8 +432,9 @@ void cell_table_forget_session(struct cell_table *table, unsigned int session);
 void cell_table_save(struct cell_table *table, struct serializer *to);
 
 /**
- * struct cell_translation - what saved ids are now
- * @program, @binary: current ids by saved id, or CELL_NO_PROGRAM and CELL_UNMAPPED
+ * struct cell_translation - maps saved ids to current ids
+ * @program, @binary: current ids, indexed by saved id; CELL_NO_PROGRAM or CELL_UNMAPPED if there is
+ *	none
  * @programs, @binaries: number of entries
  */
 struct cell_translation {
@@ -432,7 +444,7 @@ struct cell_translation {
 	u32 binaries;
 };
 
-/** cell_translate() - return the current owner, by cell_owner(), of a saved one */
+/** cell_translate() - return the current owner, as cell_owner() does, of a saved owner */
 static inline u64 cell_translate(const struct cell_translation *translation, u64 owner)
 {
 	u32 program = (u32)(owner >> 32), binary = (u32)owner;
@@ -443,12 +455,13 @@ static inline u64 cell_translate(const struct cell_translation *translation, u64
 }
 
 /**
- * cell_table_load() - add the samples of cell_table_save()
+ * cell_table_load() - add the samples that cell_table_save() serialized
  * @table: the table
  * @from: the bytes, which may be hostile
- * @translation: current ids; NULL: the saved ids are still right
+ * @translation: current ids; NULL: the saved ids are still valid
  *
- * Return: 0; -EBADMSG; -ENOMEM. On failure some samples were added: call cell_table_clear().
+ * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated. On failure
+ * some samples were added: call cell_table_clear().
  */
 int cell_table_load(struct cell_table *table, struct deserializer *from,
 		    const struct cell_translation *translation);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Moves cells from one table to another: when a shard is merged, and for the checkpoint. */
+/* Moves cells between tables: merges shards, and saves and loads cells for the checkpoint. */
 #include "cell-table-internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Saved rows begin with one of these. */
+/* The first value of a saved row. */
 enum saved_row {
 	SAVED_END,
 	SAVED_CELL,
@@ -15,8 +15,8 @@ enum saved_row {
 
 /**
  * struct cell_source - another table, or a saved one
- * @number: by class of the source, that in the table
- * @interval: by interval of the source, that in the table
+ * @number: class numbers of the table, indexed by class number of the source
+ * @interval: interval numbers of the table, indexed by interval number of the source
  */
 struct cell_source {
 	u16 number[SAMPLE_CLASS_MAX + 1];
@@ -24,9 +24,9 @@ struct cell_source {
 };
 
 /**
- * struct cell_target - where samples of a source go
- * @cell: the cell, or that of the evicted samples of the program
- * @slot: where the cell is in the index, if it is not that of evicted samples
+ * struct cell_target - the cell to which samples of a source are added
+ * @cell: the cell, or the cell of the evicted samples of the program
+ * @slot: position of the cell in the index; unused for evicted samples
  */
 struct cell_target {
 	struct cell *cell;
@@ -82,7 +82,10 @@ static void source_of_shard(struct cell_table *whole, const struct cell_table *s
 		ret->number[i] = class_number(sample_class_restore(
 			whole->sample_class, from->events, sample_class_content(from)));
 	}
-	/* A table has as many numbers as its shard, so none is reused while these are added. */
+	/*
+	 * The table has capacity for the numbers of all intervals of the shard, so that adding them
+	 * reuses no number.
+	 */
 	if (whole->intervals + shard->intervals > CELL_INTERVALS) {
 		cell_fold_logs(whole);
 		whole->intervals = 0;
@@ -103,10 +106,10 @@ static void source_of_shard(struct cell_table *whole, const struct cell_table *s
 static_assert(MERGE_ROWS > (MERGE_STEPS - 1) * MERGE_DISTANCE, "a row waits in its entry");
 
 /**
- * struct merge_row - a row of a shard on its way into the whole
+ * struct merge_row - a row of a shard that is being merged
  * @row: the row
  * @hash: by cell_hash()
- * @to: what is probably its cell in the whole; NULL if unknown
+ * @to: the cell of the whole that it probably has; NULL if unknown
  */
 struct merge_row {
 	struct cell_row row;
@@ -114,7 +117,10 @@ struct merge_row {
 	const struct cell *to;
 };
 
-/** struct merge - the state of a merge; @row: a ring, @fetched of them so far; @prefetched: sets */
+/**
+ * struct merge - the state of a merge; @row: a ring of rows; @fetched: number of rows read so far;
+ * @prefetched: number of sets prefetched
+ */
 struct merge {
 	struct cell_table *whole;
 	const struct cell_table *shard;
@@ -133,7 +139,10 @@ static void row_merge(struct merge *m, const struct merge_row *r)
 		target_get(m->whole, r->hash, from->owner, from->offset, row->rank, row->evicted);
 	const struct cell_counters *n;
 
-	/* The rank decides whether the counters get memory. The logged samples will raise it. */
+	/*
+	 * Add to the rank before the counters are allocated, because it decides which cells are
+	 * evicted for them. The samples in the log are added to the rank later.
+	 */
 	if (!target.evicted && row->rank > row->fill)
 		cell_rank_add(m->whole, target.slot, row->rank - row->fill);
 	for (unsigned int i = 0; i < row->fill; i++)
@@ -145,7 +154,7 @@ static void row_merge(struct merge *m, const struct merge_row *r)
 	}
 }
 
-/* Sets of a shard whose cells are prefetched before they are read. */
+/* Number of sets of a shard whose cells are prefetched ahead of the reader. */
 #define MERGE_SETS 4
 
 static void shard_prefetch(const struct cell_table *shard, u32 set)
@@ -186,7 +195,7 @@ static bool row_fetch(struct merge *m)
 	return true;
 }
 
-/* Take the step of a row after its first one. */
+/* Run a later step of a row. */
 static void row_advance(struct merge *m, struct merge_row *r, unsigned int step)
 {
 	switch (step) {
@@ -266,7 +275,10 @@ static void log_forget(struct cell *c, u8 *fill, u8 bit)
 	*fill = (u8)left;
 }
 
-/* Rebuild the list of counters: counters whose sessions are now equal are added up. */
+/*
+ * Rebuild the list of counters without session @bit. Counters whose sets of sessions become equal
+ * are added up.
+ */
 static void counters_forget(struct cell_table *t, struct cell *c, u8 bit)
 {
 	struct cell before = { .counters = c->counters, .owner = c->owner };
@@ -369,7 +381,7 @@ static void row_save(const struct cell_table *t, const struct cell_row *row, str
 		serialize_u64(to, c->sessions[i]);
 		serialize_u64(to, c->sample[i]);
 	}
-	/* No counters have no sessions. */
+	/* No counters have an empty set of sessions. */
 	for (u32 line = c->counters; line; line = n->next) {
 		n = counters_at(t, line);
 		counters_save(t, n, to);
@@ -439,7 +451,10 @@ static void intervals_load(struct cell_loader *l)
 	}
 }
 
-/* Read the number of a class. A hostile one is bad; the class of others is 0. */
+/*
+ * Read the number of a class; 0 means SAMPLE_CLASS_OTHERS. An invalid number marks the bytes as
+ * bad.
+ */
 static u16 number_load(struct cell_loader *l, u64 number)
 {
 	l->from->bad |= number > l->classes;
@@ -473,7 +488,7 @@ static void pairs_load(struct cell_loader *l, struct cell *c, struct cell_counte
 	}
 }
 
-/* Load the counters of one set of sessions. Returns false after the last ones. */
+/* Load the counters of one set of sessions. Return false after the last set. */
 static bool counters_load(struct cell_loader *l, struct cell *c)
 {
 	u64 octaves[CELL_LATENCIES * CELL_OCTAVES], sums[CELL_LATENCIES], weight[UNITS];
@@ -486,7 +501,7 @@ static bool counters_load(struct cell_loader *l, struct cell *c)
 	deserialize_array(l->from, sums, ARRAY_SIZE(sums));
 	deserialize_array(l->from, weight, ARRAY_SIZE(weight));
 	n = cell_counters_get(l->table, c, sessions);
-	/* The table is smaller than the saved one. */
+	/* The counters cannot be allocated if the table is smaller than the saved one. */
 	if (!n) {
 		c = cell_evicted_get(l->table, cell_program(c));
 		n = cell_counters_get(l->table, c, sessions);
@@ -520,7 +535,10 @@ static u64 owner_load(struct cell_loader *l)
 	if (l->translation)
 		owner = cell_translate(l->translation, owner);
 	program = (u32)(owner >> 32);
-	/* Program ids are small; a hostile one must not cost memory. */
+	/*
+	 * Program ids are small. Reject a large hostile id, for which a large array would be
+	 * allocated.
+	 */
 	l->from->bad |= program != CELL_NO_PROGRAM && program >= CELL_PROGRAMS_MAX;
 	return owner;
 }
@@ -577,7 +595,7 @@ int cell_table_load(struct cell_table *table, struct deserializer *from,
 	if (!l)
 		return -ENOMEM;
 	*l = (struct cell_loader){ .table = table, .from = from, .translation = translation };
-	/* Saved ranks may be wrong. */
+	/* Saved ranks cannot be trusted. */
 	table->ranks_aged = true;
 	classes_load(l);
 	intervals_load(l);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /**
- * struct named_cell - a cell, and what it has in common with the other cells of its row
+ * struct named_cell - a cell, and the values that are equal for all cells of a row
  * @row: the cell
  * @program: id of its program; CELL_NO_PROGRAM if the view does not distinguish programs
  * @binary: hash of the path of its binary; 0 if the view does not distinguish binaries
@@ -34,9 +34,9 @@ struct named_cell {
 /**
  * struct cell_group - the cells of a row
  * @first: the list of cells
- * @heaviest: the cell with the greatest key; of several ones that with the lowest offset
- * @heaviest_key: the key of @heaviest
- * @key: the sort key
+ * @heaviest: the cell with the greatest sort key; among several, the one with the lowest offset
+ * @heaviest_key: the sort key of @heaviest
+ * @key: the sort key of the row
  */
 struct cell_group {
 	const struct named_cell *first;
@@ -56,8 +56,9 @@ struct named_binary {
 #define NAMED_BINARIES 256
 
 /**
- * struct cell_naming - how cells are named
- * @binary: by id modulo NAMED_BINARIES, the last binaries without their process
+ * struct cell_naming - parameters and cache for naming cells
+ * @binary: cache of the last binaries, indexed by id modulo NAMED_BINARIES; they do not depend on a
+ *	process
  */
 struct cell_naming {
 	struct profile *profile;
@@ -122,8 +123,8 @@ void profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
 }
 
 /*
- * Memory without a file belongs to one process. Use its offset in the mapping, because it is not
- * secret.
+ * Set the location of a cell in memory without a file. Use the offset in the mapping, because the
+ * address is confidential.
  */
 static void locate_memory(const struct profile *p, u64 number, struct cell_place *place)
 {
@@ -168,7 +169,10 @@ bool profile_locate_cell(const struct profile *p, const struct cell_row *row, bo
 	return true;
 }
 
-/* profile_locate_cell() for many cells of few binaries. @ret_path: hash of the path of the binary */
+/*
+ * Locate a cell as profile_locate_cell() does, but faster for many cells of few binaries.
+ * @ret_path: hash of the path of the binary
+ */
 static bool cell_locate(const struct cell_naming *n, const struct cell_row *row,
 			struct cell_place *ret_place, u64 *ret_path)
 {
@@ -229,7 +233,7 @@ static int compare_u64(u64 x, u64 y)
 	return (x > y) - (x < y);
 }
 
-/* Whether locations of the cell's line without a name form one row. */
+/* Return whether the cell belongs to a row of a source line without a function name. */
 static bool cell_is_of_line(const struct named_cell *cell)
 {
 	return cell->line && !cell->known;
@@ -274,7 +278,10 @@ static u64 cell_key(const struct profile *p, const struct cell_row *row, enum vi
 	return counters_key(&f, sort);
 }
 
-/* The percentile of all cells of a group together, which is not the sum of theirs. */
+/*
+ * Return the percentile of all samples of a group. It is computed from the sum of the histograms,
+ * because percentiles do not add up.
+ */
 static u64 group_percentile(const struct profile *p, const struct cell_group *group,
 			    enum view_sort sort)
 {
@@ -318,7 +325,7 @@ static int cells_group(const struct profile *p, struct named_cell *cells, size_t
 		       enum view_sort sort, struct cell_group *ret_groups, size_t *ret_count)
 {
 	size_t size = 16, n = 0;
-	u32 *index; /* number of a group by hash, plus 1; 0 is free */
+	u32 *index; /* indexed by hash: number of a group, plus 1; 0 is free */
 
 	while (size < 2 * count)
 		size *= 2;
@@ -341,7 +348,9 @@ static int cells_group(const struct profile *p, struct named_cell *cells, size_t
 	return 0;
 }
 
-/* Restore the heap of groups[0] to groups[n - 1], whose last row in order is the first element. */
+/*
+ * Restore the heap groups[0] to groups[n - 1], whose first element is the last row in sort order.
+ */
 static void heap_sift(struct cell_group *groups, size_t n, size_t at)
 {
 	for (size_t child; (child = 2 * at + 1) < n; at = child) {
@@ -356,7 +365,7 @@ static void heap_sift(struct cell_group *groups, size_t n, size_t at)
 	}
 }
 
-/* Move the first @limit rows in order to the front. This is faster than to sort all of them. */
+/* Move the first @limit rows in sort order to the front. This is faster than sorting all rows. */
 static void groups_select(struct cell_group *groups, size_t count, size_t limit)
 {
 	for (size_t i = limit / 2 + 1; i--;)
@@ -515,7 +524,7 @@ static size_t cells_name(const struct cell_naming *n, struct named_cell *named)
 	return count;
 }
 
-/* Name the cells whose names were not known yet. */
+/* Name the cells again whose names were unknown before. */
 static void cells_name_again(const struct cell_naming *n, struct named_cell *named, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

@@ -18,7 +18,10 @@ enum profile_latency {
 	PROFILE_LATENCIES,
 };
 
-/* Number of event counters, from bit 0 on: the architected events (D18.2.6). */
+/*
+ * Number of event counters, for bits 0 to 31 of the Events packet: the architected events
+ * (D18.2.6).
+ */
 #define SAMPLE_EVENTS 32
 /* Number of SPE_ORIGIN_* bits. */
 #define SAMPLE_ORIGINS 5
@@ -26,12 +29,12 @@ enum profile_latency {
 
 /**
  * struct sample_counts - counters of samples by operation, event and data source
- * @event: samples by bit of the Events packet
- * @kind: samples by &enum spe_op_kind; loads and stores are the memory operations
+ * @event: samples with an event, indexed by bit of the Events packet
+ * @kind: samples, indexed by &enum spe_op_kind; loads and stores are the memory operations
  * @simd: SVE and SME operations, which @kind counts as well
  * @mispredicted: branches with the event "mispredicted"
- * @level: loads and stores by &enum spe_level, the level that served them
- * @origin: loads and stores by bit of SPE_ORIGIN_*
+ * @level: loads and stores that a level served, indexed by &enum spe_level
+ * @origin: loads and stores with a flag, indexed by bit number of SPE_ORIGIN_*
  * @unused: pads the struct to SAMPLE_COUNTS counters, which are added as one array
  */
 struct sample_counts {
@@ -47,15 +50,14 @@ struct sample_counts {
 static_assert(sizeof(struct sample_counts) == SAMPLE_COUNTS * sizeof(u64), "counters alone");
 
 /**
- * struct counters - everything that is counted of a set of samples
+ * struct counters - all counters of a set of samples
  * @samples: number of samples
- * @weight: operations that the samples stand for, by &enum sample_unit. Each sample adds the
- *	mean interval it was taken with; samples of windows without a known interval add
- *	nothing.
+ * @weight: number of operations that the samples represent, indexed by &enum sample_unit. Each
+ *	sample adds its mean interval. Samples of windows without a known interval add nothing.
  * @counts: operations, events and data sources of all samples
- * @latency: cycles, by &enum profile_latency, of samples with such a counter. For functions,
- *	issue and translation latency have one bucket per octave (scale 0) instead of four;
- *	the buckets in between are 0.
+ * @latency: histograms in cycles, indexed by &enum profile_latency, of samples with such a latency.
+ *	For functions, issue and translation latency have one bucket per octave (scale 0) instead of
+ *	four; the buckets in between are 0.
  */
 struct counters {
 	u64 samples;

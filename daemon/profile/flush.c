@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Grow @array to include index @want. The attributor's capacities limit its size. */
+/*
+ * Enlarge @array so that it has index @want. Its size is limited by the capacities of the
+ * attributor.
+ */
 static bool grow(void **array, u32 *count, size_t size, u32 want)
 {
 	u32 n = *count ? *count : 64;
@@ -27,7 +30,7 @@ static bool grow(void **array, u32 *count, size_t size, u32 want)
 	return true;
 }
 
-/* Add to the slot of @value, or to a free one near its hash; returns false if there is none. */
+/* Add to the slot of @value, or to a free slot near its hash. Return false if there is none. */
 static bool context_add(struct profile *p, unsigned int index, u32 value, u64 count)
 {
 	u32 mask = p->context_size[index] - 1, at = value * 2654435761U >> 16;
@@ -45,7 +48,10 @@ static bool context_add(struct profile *p, unsigned int index, u32 value, u64 co
 	return false;
 }
 
-/* Double the table if it is half full, up to its maximum. Without memory it is not changed. */
+/*
+ * Double the table if it is half full, up to its maximum. If memory cannot be allocated, it is
+ * unchanged.
+ */
 static void contexts_grow(struct profile *p, unsigned int index)
 {
 	struct context_count *old = p->contexts[index], *slots;
@@ -87,7 +93,7 @@ static void counts_add(struct sample_counts *counts, const sample_class_lanes *o
 
 static struct counters *process_counters(struct profile *p, struct process_tally *entry);
 
-/* The counters of a process are allocated with its first sample. */
+/* Return the counters of a slot's process, and allocate them at its first sample. */
 static struct counters *task_slot_counters(struct profile *p, struct task_slot *task_slot)
 {
 	struct counters *sum =
@@ -127,7 +133,9 @@ void profile_flush_task_slot(struct profile *p, struct task_slot *task_slot)
 	task_slot->samples = 0;
 }
 
-/* Flush all task slots before counters are moved or freed, and fill them again later. */
+/*
+ * Flush and invalidate all task slots, because counters to which they point will be moved or freed.
+ */
 static void flush_task_slots(struct profile *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(p->task_slot); i++) {
@@ -146,7 +154,10 @@ void profile_set_weight(struct profile *p, u32 interval, u8 unit)
 	cell_counter_set_interval(&p->cells, p->interval, p->unit);
 }
 
-/* The container that counts samples of an evicted container: "(other)". */
+/*
+ * Return the index of the container that counts the samples: "(other)" if the container was
+ * evicted.
+ */
 static u32 container_for_count(const struct profile *p, u32 index, u32 generation)
 {
 	const struct attribute_container *c = attributor_get_container(p->attributor, index);
@@ -163,8 +174,9 @@ static u32 container_generation(const struct profile *p, u32 index)
 }
 
 /*
- * Containers have no fixed limit here: those that do not fit in the attributor count as
- * "(other)".
+ * Return the entry for samples of exited processes of a container; the entry of "(other)" if the
+ * limit of counters is reached; NULL if memory cannot be allocated. If another container had the
+ * index before, its samples move to "(other)".
  */
 static struct container_tally *exited_entry(struct profile *p, u32 index, u32 generation)
 {
@@ -192,7 +204,9 @@ static struct container_tally *exited_entry(struct profile *p, u32 index, u32 ge
 	return entry->sum ? entry : NULL;
 }
 
-/* Samples of a process that is no longer in the container it was sampled in. */
+/*
+ * Count samples of a process that has exited or moved for the container in which they were taken.
+ */
 static void exited_add(struct profile *p, u32 index, u32 generation, const struct counters *sum)
 {
 	const struct container_tally *entry =
@@ -250,7 +264,7 @@ void profile_merge_exited(struct profile *p, u32 index, const struct container_t
 		exited_add(p, index, from->generation, from->sum);
 }
 
-/* Move what @entry counted since its last move to its container. */
+/* Move the samples that @entry counted since its last move to its container. */
 static void container_remove_process(struct profile *p, const struct process_tally *entry)
 {
 	if (entry->sum)
@@ -414,7 +428,7 @@ u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)
 	for (i = 0; i < p->encoding_count; i++)
 		if (p->encodings[i] == sources)
 			return i;
-	/* The core knows fewer encodings; any further one would count as the first. */
+	/* Known cores have fewer encodings. A further encoding is replaced by the first one. */
 	if (i == ENCODINGS) {
 		p->encodings_full = true;
 		return 0;
@@ -511,7 +525,7 @@ static void containers_finish_load(struct profile *p)
 	}
 }
 
-/* Every sample is in exactly one of these. */
+/* Each sample is in exactly one of these counters. */
 static void machine_flush(struct profile *p)
 {
 	memset(&p->machine, 0, sizeof(p->machine));
@@ -523,7 +537,7 @@ static void machine_flush(struct profile *p)
 	counters_finish(&p->machine);
 }
 
-/* Count as evicted what the table of cells has evicted so far. */
+/* Update the number of evicted samples from the table of cells. */
 static void cells_gather(struct profile *p)
 {
 	struct cell_table_stats stats;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Serialization of the history of 10 s, a minute and ten minutes for the checkpoint: the closed
- * slots, and what the open slot has counted. Time continues without a process: the time until
- * the next slot is closed belongs to that slot.
+ * slots, and the counters of the open slot so far. The time in which no daemon runs belongs to the
+ * open slot.
  */
 #include "profile-internal.h"
 
@@ -72,7 +72,7 @@ struct translations {
 	const struct cell_translation *cells;
 };
 
-/* Reads the owner of a row. Returns false if the owner no longer exists. */
+/* Read the owner of a row. Return false if the owner no longer exists. */
 static bool row_owner_load(struct deserializer *from, const struct translations *t, bool locations,
 			   u64 *ret_owner)
 {
@@ -164,7 +164,7 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 	if (!w->machine_mark || !w->begun)
 		return;
 	serialize_u64(to, w->start_ns);
-	/* Present if an earlier process saved it and no slot was closed since. */
+	/* This slot exists if an earlier process saved it and no slot was closed since. */
 	slot_save(w->open_slot_saved, to);
 	slot_save(profile_open_slot(profile), to);
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
@@ -228,7 +228,7 @@ int profile_history_load(struct profile *profile, struct deserializer *from,
 	free(spare);
 	if (from->bad)
 		return -EBADMSG;
-	/* The totals so far do not belong to the open slot. */
+	/* The totals so far belong to earlier slots, not to the open slot. */
 	if (profile->history.machine_mark)
 		profile_mark_slot(profile);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Fills the slots of a profile's history, and makes views of a period. */
+/* Fills the slots of a profile's history, and creates views of a period. */
 #include "profile-internal.h"
 
 #include "minute-log.h"
@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Samples that moved from an evicted container to "(other)" are not new samples of "(other)". */
+/*
+ * Adjust the marks of evicted containers: their samples moved to "(other)", but are not new samples
+ * of "(other)".
+ */
 static void mark_moved_containers(struct profile *p)
 {
 	u32 other = attributor_get_other_container(p->attributor);
@@ -37,7 +40,7 @@ static u32 count_low(u64 count)
 	return (u32)count;
 }
 
-/* Totals since the start, modulo 2^32: slots are differences of them. */
+/* Return the totals since the start, modulo 2^32. Slots are differences of two totals. */
 static struct history_row history_row_get(const struct counters *f, u64 weight, u64 owner,
 					  u64 place)
 {
@@ -55,7 +58,10 @@ static struct history_row history_row_get(const struct counters *f, u64 weight, 
 	};
 }
 
-/* With several units the sum is meaningless, and no view shows it. */
+/*
+ * Return the sum of the weights of all units. If several units are in use, it is meaningless, and
+ * no view shows it.
+ */
 static u64 weight_of(const struct counters *f)
 {
 	u64 weight = 0;
@@ -80,7 +86,7 @@ static void roll_processes(struct profile *p, struct history_slot *slot)
 		history_process(&p->history, slot, i, entry->restarted, &now);
 		entry->restarted &= p->history.marks_frozen;
 	}
-	/* The last mark, after those of all processes. */
+	/* The unattributed samples have the last mark, after the marks of all processes. */
 	if (!p->unattributed.samples)
 		return;
 	now = history_row_get(&p->unattributed, weight_of(&p->unattributed),
@@ -135,8 +141,8 @@ static struct placed roll_cells(struct profile *p, struct history_slot *slot)
 }
 
 /*
- * Evicted samples of a slot are those that no cell has. A cell that was evicted in the slot may have
- * older samples, so the totals since the start do not tell.
+ * Count as evicted the samples of a slot that are in no cell. The total of evicted samples cannot
+ * be used: a cell that was evicted during the slot may have had samples from earlier slots.
  */
 static void ledger_set_evicted(const struct profile *p, const struct history_slot *slot,
 			       const struct placed *placed, struct history_ledger *now)
@@ -169,7 +175,10 @@ static void roll_ledger(struct profile *p, struct history_slot *slot, const stru
 	history_ledger(&p->history, slot, &now);
 }
 
-/* The other ledgers of @to, which no share is computed from, remain totals since the start. */
+/*
+ * Set the ledgers of the period. No share is computed from the other ledgers of @to, which remain
+ * totals since the start.
+ */
 static void header_ledger(const struct history_ledger *l, struct view_header *to)
 {
 	to->unattributed = l->unattributed;
@@ -260,7 +269,7 @@ void profile_skip_time(struct profile *profile, u64 ns)
 		profile->history.start_ns += ns;
 }
 
-/* @unit: view_unit(); UNITS if weights are not shown */
+/* Fill @row from @b. @unit: view_unit(); UNITS if weights are not shown */
 static void row_from_history(struct view_row *row, const struct history_row *b, unsigned int unit)
 {
 	if (unit < UNITS)
@@ -274,7 +283,7 @@ static void row_from_history(struct view_row *row, const struct history_row *b, 
 	row->latency_sum += b->latency_sum;
 }
 
-/* Its process is still in the attributor. */
+/* Return whether the process of the row is still in the attributor. */
 static bool history_row_is_current(const struct profile *p, const struct history_row *b)
 {
 	u32 index = (u32)(b->owner >> 32);
@@ -319,7 +328,7 @@ static bool is_function_of(const struct view_row *a, const struct view_row *b)
 	       !strcmp(a->container, b->container);
 }
 
-/* Evicted samples of all programs are a row, as in a view since the start. */
+/* Add the row of the evicted samples of all programs, as in a view since the start. */
 static void span_evicted(const struct history_slot *slot, enum view_group group, unsigned int unit,
 			 struct view *view)
 {

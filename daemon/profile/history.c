@@ -177,7 +177,7 @@ static u64 counters_weight(const struct history_counters *f)
 	return weight;
 }
 
-/* Returns the row of a container, as history_row_slot() does for processes and locations. */
+/* Return the row of a container, as history_row_slot() does for processes and locations. */
 static struct history_container *container_slot(struct history_slot *slot,
 						const struct history_counters *f)
 {
@@ -231,7 +231,7 @@ void history_ledger_sum(struct history_ledger *to, const struct history_ledger *
 	memcpy(to, sum, sizeof(sum));
 }
 
-/* The log for the history on disk, if the counters of this slot belong to it; else NULL. */
+/* Return the log for the history on disk, if the counters of this slot belong to it; else NULL. */
 static struct minute_log *slot_log(const struct history *w)
 {
 	return w->marks_frozen ? NULL : w->minute;
@@ -255,7 +255,10 @@ void history_machine(struct history *w, struct history_slot *slot, const struct 
 		*w->machine_mark = *now;
 }
 
-/* @to += @mark - @now for the counters that decreased: the samples that left the container. */
+/*
+ * Add @mark - @now to @to for each counter that decreased, because samples moved out of the
+ * container.
+ */
 static void counters_exited(struct counters *to, const struct counters *mark,
 			    const struct counters *now)
 {
@@ -326,15 +329,18 @@ void history_container(struct history *w, struct history_slot *slot, u32 index, 
 		mark->counters = *now;
 }
 
-/* Counters wrap around. One that decreased, because some samples lost their class, counts as 0. */
+/*
+ * Return the increase of a counter that wraps around; 0 if it decreased because samples lost their
+ * class.
+ */
 static u32 more32(u32 now, u32 before)
 {
 	return now - before <= INT32_MAX ? now - before : 0;
 }
 
 /*
- * Adds what was counted since @mark to @rows, and returns it. With @marks_frozen only the owner of
- * the mark and its start are updated.
+ * Return the counters since @mark, and move the mark. With @marks_frozen only the owner of the mark
+ * and its start are updated.
  */
 static struct history_row history_row_since(bool marks_frozen, bool restarted,
 					    struct history_row *mark, struct history_row *rows,
@@ -479,7 +485,7 @@ void history_end(struct history *w, struct history_slot *slot)
 void history_restore_open_slot(struct history *w, const struct history_slot *slot)
 {
 	slot_merge(w->open_slot_saved, slot);
-	/* Its time is already part of the slot. */
+	/* The time of the saved slot is already part of the slot. */
 	w->open_slot_saved->ns = 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The history of a profile: what was counted in the last 10 s, minute and 10 minutes. Rings of
- * slots hold it. Each slot is the difference between two flushed states of the profile. Time is
- * the samples' clock: a slot ends before the first window of records that ends after it.
- * history_init() allocates all memory.
+ * The history of a profile: the counters of the last 10 s, minute and 10 minutes. Rings of slots
+ * hold it. Each slot is the difference between two flushed states of the profile. Time is the
+ * samples' clock: a slot ends before the first window of records that ends after it. history_init()
+ * allocates all memory.
  */
 #ifndef SPEPROF_HISTORY_H
 #define SPEPROF_HISTORY_H
@@ -11,7 +11,7 @@
 #include "counters.h"
 #include "view/view.h"
 
-/* Rows of each kind in a slot: the heaviest ones. */
+/* Number of rows of each kind in a slot; the heaviest rows are stored. */
 #define HISTORY_ROWS 256
 
 /*
@@ -43,10 +43,10 @@ struct history_container {
 
 /**
  * struct history_row - the counters of a process or of a cell
- * @owner: of a process location_owner(), of a cell cell_owner()
- * @place: of a process 0, of a cell its offset
+ * @owner: for a process location_owner(), for a cell cell_owner()
+ * @place: for a process 0, for a cell its offset
  * @latency_sum: sum of total latencies, cycles
- * @weight: sum of the samples' intervals, in whatever unit
+ * @weight: sum of the samples' intervals; their units are not distinguished
  * @samples: number of samples
  * @memory, @dram, @remote: loads and stores, and those that DRAM or another chip served
  * @branches, @mispredicted: branches, and the mispredicted ones
@@ -67,8 +67,8 @@ struct history_row {
 /**
  * struct history_ledger - the ledgers of &struct view_header that are counted by period
  *
- * In a slot: what was added in its period. In a mark: the totals since the start. Lost and
- * suspect bytes are missing on purpose: views always show their totals since the start.
+ * In a slot, a ledger is the increase in its period; in a mark, the total since the start. Lost and
+ * suspect bytes have no member here, because views always show their totals since the start.
  */
 struct history_ledger {
 	u64 unattributed;
@@ -87,7 +87,7 @@ struct history_ledger {
  * struct history_slot - the counters of one period
  * @ns: length of the period
  * @ledger: the ledgers of the period
- * @containers, @processes, @locations: rows used in @container, @process and @place
+ * @containers, @processes, @locations: number of used rows in @container, @process and @place
  * @machine: all samples of the period
  * @container, @process, @place: the heaviest rows
  */
@@ -117,16 +117,16 @@ struct history_ring {
 
 /**
  * struct history - the history of one profile
- * @begun: a first window of records arrived
+ * @begun: a window of records has arrived
  * @start_ns: start of the open slot, on the samples' clock
  * @containers, @processes, @locations: capacities of the marks
- * @ring: the rings, by length of their slots
+ * @ring: the rings, the one with the shortest slots first
  * @ledger_mark, @machine_mark, @container_mark, @process_mark, @location_mark: the totals at
- *	@start_ns; the owner in a location's mark identifies the location it belongs to
+ *	@start_ns. The owner and @place of a location's mark identify its location
  * @merged: scratch memory for the sum of a ring
- * @open_slot_saved: what the previous process counted in the open slot; added when the slot ends
- * @marks_frozen: do not move the marks: the slot that is filled now is to be saved
- * @minute: receives what each slot counts, for the history on disk; NULL: none
+ * @open_slot_saved: counters of the previous process for the open slot; added when the slot ends
+ * @marks_frozen: do not move the marks, because the slot is filled only to be saved
+ * @minute: receives the counters of each slot for the history on disk; NULL: none
  */
 struct history {
 	bool begun;
@@ -150,7 +150,8 @@ struct minute_log;
 
 /**
  * history_init() - allocate an empty history
- * @containers, @processes, @locations: numbers of indices that are passed to the functions below
+ * @containers, @processes, @locations: capacity for each kind; the functions below take indices
+ *	from 0 to capacity - 1
  *
  * Return: 0 or -ENOMEM.
  */
@@ -168,7 +169,7 @@ static inline bool history_due(const struct history *history, u64 now_ns)
 }
 
 /**
- * history_note_window() - note that a window of records arrives
+ * history_note_window() - report to the history that a window of records has arrived
  * @start_ns, @end_ns: times of the window on the samples' clock; @end_ns is 0 if unknown
  *
  * Return: whether the open slot ended before this window.
@@ -185,7 +186,7 @@ static inline bool history_note_window(struct history *history, u64 start_ns, u6
 /* The functions below fill a slot. Add all rows between history_begin() and history_end(). */
 
 /**
- * history_begin() - close the open slot and return it, to be filled
+ * history_begin() - close the open slot and return it, so that the caller can fill it
  * @now_ns: current time on the samples' clock; the slot ends at the last whole multiple of its
  *	length
  */
@@ -207,11 +208,12 @@ void history_machine(struct history *history, struct history_slot *slot,
 void history_container(struct history *history, struct history_slot *slot, u32 index,
 		       u32 generation, const struct counters *now);
 /**
- * history_container_moved() - account for a container index that another container uses now
+ * history_container_moved() - update the mark of an index that belongs to another container now
  * @index: index of the container's mark
- * @generation, @now: container that has @index now, and its totals; @now is NULL without samples
- * @other, @other_generation: container that counts the former container's samples now, and whose
- *	mark includes their earlier samples from here on
+ * @generation, @now: generation and totals of the container that has @index now; @now is NULL if it
+ *	has no samples
+ * @other, @other_generation: container that counts the samples of the former container now. The
+ *	call adds their earlier samples to its mark
  *
  * Call it before history_container(), and for all containers before that of @other.
  */
@@ -220,7 +222,7 @@ void history_container_moved(struct history *history, u32 index, u32 generation,
 /**
  * history_process(), history_location() - add the counters of a process or location to the slot
  * @index: index of its mark
- * @restarted: the entry was evicted since the last slot, and @now counts only what came later
+ * @restarted: the entry was evicted since the last slot, and @now counts only later samples
  * @now: totals since the start
  */
 void history_process(struct history *history, struct history_slot *slot, u32 index, bool restarted,
@@ -235,16 +237,16 @@ bool history_location_unchanged(const struct history *history, u32 index, u64 ow
 void history_end(struct history *history, struct history_slot *slot);
 
 /**
- * history_restore_open_slot() - set what the previous process counted in the open slot
+ * history_restore_open_slot() - set the counters of the previous process for the open slot
  *
- * @slot is copied, and added to the open slot when that ends.
+ * @slot is copied, and added to the open slot when the open slot ends.
  */
 void history_restore_open_slot(struct history *history, const struct history_slot *slot);
 
 /** history_slots() - return the number of slots of ring @ring */
 u32 history_slots(unsigned int ring);
 
-/** history_sum() - sum up the slots of period @span; the result is valid until the next call */
+/** history_sum() - add up the slots of period @span; the result is valid until the next call */
 const struct history_slot *history_sum(struct history *history, enum view_span span);
 
 /** history_counters_sum(), history_row_sum() - add @from to @to; counters saturate */

@@ -9,13 +9,16 @@
 #include "numa-nodes.h"
 #include "topk.h"
 
-/* Entries are 4 KiB, whatever the kernel's page size is: a page of 64 KiB has several entries. */
+/*
+ * An entry covers 4 KiB, independent of the page size of the kernel: a page of 64 KiB has several
+ * entries.
+ */
 #define PAGE_SHIFT 12
 
 /**
  * struct page_sample - a load or store with a physical address
  * @address: physical address of the data
- * @owner, @place: location of the instruction, by location_owner() and location_pc_key()
+ * @owner, @place: location of the instruction: location_owner() and location_pc_key()
  * @cpu, @latency, @store: as in struct line_sample
  * @dram: no cache served the access, as far as is known
  * @remote: the access went to another chip
@@ -33,14 +36,14 @@ struct page_sample {
 
 /**
  * struct hot_page - the counters of one page
- * @head: the key: page frame number, 0
+ * @head: the key: page frame number and 0
  * @samples, @stores: loads and stores, and the stores among them
  * @dram: accesses that no cache served
  * @remote: accesses to another chip
  * @from_other_node: accesses from a CPU of another node
  * @latency_sum: sum of total latencies, cycles
- * @owner, @place: location that most probably uses the page most, by majority vote
- * @votes: votes for that location less the votes for others
+ * @owner, @place: location that probably has most samples of the page, by majority vote
+ * @votes: votes for that location minus the votes for others
  */
 struct hot_page {
 	struct topk_entry head;
@@ -66,7 +69,7 @@ struct node_traffic {
  * struct pages - the table of hot pages
  * @table: the pages, as &struct hot_page
  * @nodes: the machine's nodes, borrowed; NULL if unknown
- * @traffic: by node of the CPU and node of the memory; the last index is for unknown nodes
+ * @traffic: indexed by node of the CPU and node of the memory; the last index is for unknown nodes
  */
 struct pages {
 	struct topk_table table;
@@ -92,7 +95,7 @@ void pages_clear(struct pages *pages);
 /**
  * pages_add() - count a sample
  *
- * The caller holds the lock of the profile's commons.
+ * Context: the caller holds &profile_commons.lock.
  */
 void pages_add(struct pages *pages, const struct page_sample *sample);
 

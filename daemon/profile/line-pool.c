@@ -67,7 +67,7 @@ static void list_remove(struct line_pool *pool, u32 line, unsigned int order)
 	pool->order[line] = 0;
 }
 
-/* Add a block to the free blocks, and merge it with its neighbours as long as those are free. */
+/* Add a block to the free blocks, and merge it with its neighbour as long as that is free. */
 static void release(struct line_pool *pool, u32 line, unsigned int order)
 {
 	u32 buddy = line ^ 1U << order;
@@ -80,7 +80,10 @@ static void release(struct line_pool *pool, u32 line, unsigned int order)
 	list_add(pool, line, order);
 }
 
-/* Take a block from the lines that were never used. Lines that its alignment skips become free. */
+/*
+ * Allocate a block from the lines that were never used. Lines that are skipped to align it become
+ * free blocks.
+ */
 static u32 take_fresh(struct line_pool *pool, unsigned int order)
 {
 	u32 size = 1U << order, line = (pool->fresh + size - 1) & ~(size - 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An allocator of blocks of 1, 2, 4 ... cache lines out of one range of addresses. Blocks never
- * move, and a block is named by the number of its first line, which fits in 32 bits. It is a
- * buddy allocator: two free neighbours of one size become one block of twice the size, so memory
- * that small blocks used can serve large ones.
+ * An allocator of blocks of 1, 2, 4 ... cache lines from one range of addresses. Blocks never move.
+ * A block is identified by the number of its first line, which fits in 32 bits. It is a buddy
+ * allocator: two free neighbours of one size become one block of twice the size, so memory that
+ * small blocks used can serve large ones.
  *
- * Lines that were never allocated take no memory.
+ * Lines that were never allocated use no memory.
  */
 #ifndef SPEPROF_LINE_POOL_H
 #define SPEPROF_LINE_POOL_H
@@ -18,11 +18,11 @@
 
 /**
  * struct line_pool - the allocator; all fields are private except @used
- * @at: the lines by number; line 0 is never allocated
+ * @at: the lines, indexed by number; line 0 is never allocated
  * @order: for each line, the order of the free block that begins there, plus 1; else 0
  * @free: for each order, the first line of the first free block; 0 for none
  * @lines: number of lines
- * @fresh: lines from here on were never allocated
+ * @fresh: first line that was never allocated
  * @used: lines in use; may be read by the owner
  */
 struct line_pool {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Keys of PCs and of processes, each in one word. Hot lines and pages, and the counters of a period,
- * refer by them to the code and the process of a sample.
+ * Keys of PCs and of processes, each in one word. Hot lines, hot pages and the counters of a period
+ * use them to identify the code and the process of a sample.
  */
 #ifndef SPEPROF_LOCATION_KEY_H
 #define SPEPROF_LOCATION_KEY_H
@@ -11,7 +11,7 @@
 /* Addresses are sign-extended from bit 55, so one of the bits above can carry other information. */
 #define LOCATION_KERNEL 62
 
-/** location_pc_key() - combine a PC, and whether it is the kernel's */
+/** location_pc_key() - combine a PC with the flag that it is an address of the kernel */
 static inline u64 location_pc_key(u64 pc, bool kernel)
 {
 	return pc ^ (u64)kernel << LOCATION_KERNEL;
@@ -23,7 +23,9 @@ static inline u64 location_key_pc(u64 key)
 	return (u64)((s64)(key << 8) >> 8);
 }
 
-/** location_key_kernel() - return whether the PC of a location_pc_key() is the kernel's */
+/**
+ * location_key_kernel() - return whether the PC of a location_pc_key() is an address of the kernel
+ */
 static inline bool location_key_kernel(u64 key)
 {
 	return (key ^ location_key_pc(key)) >> LOCATION_KERNEL & 1;

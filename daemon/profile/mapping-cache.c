@@ -55,12 +55,14 @@ void mapping_cache_sync(struct mapping_cache *cache)
 		return;
 	cache->changes = changes;
 	cache->epoch++;
-	/* Entries from 2^32 epochs ago must not seem valid. */
+	/* After 2^32 epochs the number wraps around: remove entries that would seem valid. */
 	if (!cache->epoch)
 		mapping_cache_clear(cache);
 }
 
-/* Returns whether the entry is valid although other processes' mappings have changed. */
+/*
+ * Return whether the entry is still valid: since its epoch, mappings of some process have changed.
+ */
 static bool entry_revalidate(struct mapping_cache *cache, struct mapping_entry *e, u64 process,
 			     u32 program, u64 pc, bool kernel, u64 time_ns)
 {
@@ -127,7 +129,10 @@ bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 progr
 	entry_fill(cache, &m, process, cell_owner(program, binary_of(cache, &m, process)), pc,
 		   &found);
 	mapping_apply(&found, pc, ret_pc);
-	/* What another mapping has replaced since is rare, and not worth an entry. */
+	/*
+	 * Do not cache a mapping that has been replaced: samples from before the replacement are
+	 * rare.
+	 */
 	if (m.span.to == ATTRIBUTE_AT_END) {
 		cache->stats.replaced += e->length && e->process != process;
 		*e = found;

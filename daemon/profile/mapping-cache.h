@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A cache of mappings, which turns the PC of a sample into the key of its cell: program, binary and
- * offset. One cache of fixed size serves all processes. A process takes an entry for each 256 KiB of
- * code that it executes, so ten thousand short-lived processes take no more memory than ten.
+ * offset. One cache of fixed size serves all processes. A process uses one entry for each 256 KiB
+ * of code that it executes. The memory of the cache does not depend on the number of processes.
  *
  * An entry is found by process and PC >> MAPPING_CACHE_SHIFT. It is valid for samples from the time
- * at which the mapping appeared, as long as the process's mappings and program do not change. After an exec, an
- * mmap, a dlopen, or new JIT code the entry is looked up again, and a sample from before that gets
- * what was mapped then.
+ * at which the mapping appeared, as long as the mappings and the program of the process do not
+ * change. After an exec, an mmap, a dlopen or new JIT code, the mapping is looked up again. For a
+ * sample from before that event, the lookup returns the mapping of that time.
  *
  * One thread owns a cache.
  */
@@ -24,8 +24,9 @@
 #define MAPPING_CACHE_SHIFT    18
 
 /**
- * struct mapping_entry - a mapping, as far as it is within one block of addresses; one cache line
- * @start: its first address
+ * struct mapping_entry - the part of a mapping that is within one block of addresses; one cache
+ * line
+ * @start: first address of that part
  * @process: by mapping_process()
  * @bias: as in &struct attribute_mapping
  * @owner, @salt: owner of the cells, and its hash (cell_salt())
@@ -50,9 +51,9 @@ static_assert(sizeof(struct mapping_entry) == 64, "a cache line");
 
 /**
  * struct mapping_cache_stats - statistics of a cache
- * @lookups: how often the attributor was queried
- * @replaced: valid entries that another process or block replaced
- * @unmapped: queries for addresses without a known mapping
+ * @lookups: number of queries of the attributor
+ * @replaced: number of valid entries that an entry of another process or block replaced
+ * @unmapped: number of queries for addresses without a known mapping
  */
 struct mapping_cache_stats {
 	u64 lookups;
@@ -64,8 +65,8 @@ struct mapping_cache_stats {
  * struct mapping_cache - the cache; its fields are public so that a hit is inline
  * @attributor, @binaries, @table: borrowed
  * @changes: attributor_get_map_changes() at the last mapping_cache_sync()
- * @epoch: changes with @changes
- * @shift: 64 less the binary logarithm of the number of entries
+ * @epoch: increases whenever @changes changes
+ * @shift: 64 minus the binary logarithm of the number of entries
  * @stats: statistics
  * @entry: the entries
  */
@@ -81,10 +82,10 @@ struct mapping_cache {
 };
 
 /**
- * struct mapped_pc - where a PC is
- * @owner: program and binary, by cell_owner()
+ * struct mapped_pc - the cell of a PC
+ * @owner: program and binary, from cell_owner()
  * @offset: offset in the binary
- * @hash: by cell_hash()
+ * @hash: result of cell_hash()
  */
 struct mapped_pc {
 	u64 owner;
@@ -94,8 +95,8 @@ struct mapped_pc {
 
 /**
  * mapping_cache_new() - allocate an empty cache
- * @attributor: knows the mappings; must outlive the cache
- * @binaries: numbers the binaries; must outlive the cache
+ * @attributor: source of the mappings; must outlive the cache
+ * @binaries: assigns the ids of binaries; must outlive the cache
  * @table: the table of cells whose hash is used; must outlive the cache
  * @bits: binary logarithm of the number of entries, MAPPING_CACHE_BITS_MIN to MAPPING_CACHE_BITS
  * @ret_cache: the cache; free it with mapping_cache_free()
@@ -112,26 +113,28 @@ struct mapping_cache *mapping_cache_free(struct mapping_cache *cache);
 /**
  * mapping_cache_clear() - remove all entries
  *
- * Call it after a sweep of the binaries or programs, whose ids may be reused then.
+ * Call it after a sweep of the ids of binaries or programs, because freed ids may be reused.
  */
 void mapping_cache_clear(struct mapping_cache *cache);
 
 /**
- * mapping_cache_sync() - notice what has changed in the attributor
+ * mapping_cache_sync() - compare the number of changes with the attributor, and invalidate entries
+ * if it has changed
  *
  * Call it when task events may have been applied: at the start of a window, and after the reader
  * lock was released.
  */
 void mapping_cache_sync(struct mapping_cache *cache);
 
-/** mapping_process() - return the number of a process, from the attributor's index and generation */
+/** mapping_process() - return the number of a process from its index and generation */
 static inline u64 mapping_process(u32 index, u32 generation)
 {
 	return (u64)generation << 32 | index;
 }
 
 /**
- * mapping_cache_find_slow() - mapping_cache_find() if the entry is missing, or not known to be valid
+ * mapping_cache_find_slow() - find the cell if the entry is missing or must be revalidated; else as
+ * mapping_cache_find()
  */
 bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 			     bool kernel, u64 time_ns, struct mapped_pc *ret_pc);
@@ -154,7 +157,8 @@ static inline void mapping_apply(const struct mapping_entry *e, u64 pc, struct m
 /**
  * mapping_cache_find() - find the cell of a PC
  * @cache: the cache, synchronized with mapping_cache_sync()
- * @process: by mapping_process(); index ATTRIBUTE_NONE for an unattributed sample
+ * @process: number of the process, from mapping_process(); index ATTRIBUTE_NONE for an unattributed
+ *	sample
  * @program: id of the program that the process executes
  * @pc: virtual address
  * @kernel: the operation was executed at EL1 or EL2
@@ -163,8 +167,8 @@ static inline void mapping_apply(const struct mapping_entry *e, u64 pc, struct m
  *
  * Context: the caller holds its reader lock of the attributor.
  *
- * Return: false if no mapping is known: the sample counts for CELL_UNMAPPED, or waits until /proc
- * was read.
+ * Return: false if no mapping is known. The sample then counts for CELL_UNMAPPED, or waits until
+ * /proc has been read.
  */
 static inline bool mapping_cache_find(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 				      bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
@@ -184,8 +188,8 @@ static inline bool mapping_cache_find(struct mapping_cache *cache, u64 process, 
 /**
  * mapping_unmapped() - get the cell of a PC for which mapping_cache_find() returned false
  * @cache, @program: as for mapping_cache_find()
- * @offset: offset of the cell. 0 gives all such PCs of a program one cell, since their addresses
- *	differ from process to process. A recording uses the PC
+ * @offset: offset of the cell. With 0, all such PCs of a program share one cell, because their
+ *	addresses differ between processes. A recording uses the PC
  * @ret_pc: the result
  */
 void mapping_unmapped(const struct mapping_cache *cache, u32 program, u64 offset,

@@ -11,7 +11,10 @@
 #define LOCATION_WAYS_LOG 8
 #define LOCATION_SETS_LOG (MINUTE_LOCATIONS / LOCATION_WAYS_LOG)
 
-/* Slots of a hash table of row numbers, so that at most half of them are in use. */
+/*
+ * Number of slots of the hash table of row numbers: twice the rows, so that at most half of the
+ * slots are in use.
+ */
 #define PROGRAM_SLOTS (2 * MINUTE_PROGRAMS)
 
 static u32 container_slots(u32 containers)
@@ -161,7 +164,7 @@ u32 minute_log_find_program(const struct minute_log *log, const struct history_r
 	for (u32 at = cell_mix(program) & mask; log->program_slot[at]; at = (at + 1) & mask)
 		if (log->program[log->program_slot[at] - 1].owner >> 32 == program)
 			return log->program_slot[at] - 1;
-	/* The table of programs was full. */
+	/* Samples count for PROGRAM_OTHER if the table of programs was full. */
 	return program == PROGRAM_OTHER ?
 		       0 :
 		       minute_log_find_program(

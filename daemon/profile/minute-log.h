@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a profile counted since the last minute was written to disk. The slots of the history in
- * memory are added to it when they end. Unlike a slot, it has all containers and programs.
+ * The counters of a profile since the last minute was written to disk. When a slot of the history
+ * in memory ends, it is added to the log. Unlike a slot, the log has all containers and programs.
  *
- * One thread owns it, that of the profile.
+ * The thread of the profile owns it.
  */
 #ifndef SPEPROF_MINUTE_LOG_H
 #define SPEPROF_MINUTE_LOG_H
 
 #include "history.h"
 
-/* Maximum of programs; samples of further ones count for PROGRAM_OTHER. */
+/* Maximum number of programs; samples of further programs count for PROGRAM_OTHER. */
 #define MINUTE_PROGRAMS 4096
-/* Maximum of locations, the heaviest; a power of two. */
+/* Maximum number of locations, a power of two; the heaviest ones are stored. */
 #define MINUTE_LOCATIONS 2048
 
 /**
  * struct minute_log - the counters since the last minute_log_clear()
  * @ledger: the ledgers
  * @machine: all samples
- * @containers, @programs: rows in use of @container and @program
+ * @containers, @programs: number of used rows of @container and @program
  * @container: all containers with samples
  * @program: all programs with samples; the upper half of &history_row.owner is the id
  * @location: the heaviest locations, in sets; free entries have no samples
- * @container_slot, @program_slot: private: hash tables of row numbers, plus 1
+ * @container_slot, @program_slot: private: hash tables whose slots have a row number plus 1
  * @container_limit: capacity of @container
  */
 struct minute_log {
@@ -41,7 +41,7 @@ struct minute_log {
 
 /**
  * minute_log_new() - allocate an empty log
- * @containers: maximum of containers
+ * @containers: maximum number of containers
  * @ret_log: the log; free it with minute_log_free()
  *
  * Return: 0 or -ENOMEM.
@@ -56,7 +56,7 @@ void minute_log_clear(struct minute_log *log);
 
 /* The functions below add the counters of a slot to @log. */
 
-/** minute_log_machine() - add all samples, and the ledgers */
+/** minute_log_machine() - add the counters of all samples, and the ledgers */
 void minute_log_machine(struct minute_log *log, const struct history_counters *counters);
 void minute_log_ledger(struct minute_log *log, const struct history_ledger *ledger);
 
@@ -68,7 +68,7 @@ void minute_log_container(struct minute_log *log, u32 index, u32 generation,
 void minute_log_location(struct minute_log *log, const struct history_row *row);
 
 /**
- * minute_log_find_program() - return the number of the row in @program of the program of a location
+ * minute_log_find_program() - return the index in &minute_log.program of the program of a location
  * @row: a row of @location
  */
 u32 minute_log_find_program(const struct minute_log *log, const struct history_row *row);

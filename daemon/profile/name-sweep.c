@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Frees the ids of programs and binaries that no cell uses any more. Containers come and go for
- * months, so the tables of ids would fill up.
+ * Frees the ids of programs and binaries that no cell uses any more. Without that, the tables of
+ * ids would fill up, because containers are started and removed all the time.
  */
 #include "profile-shard.h"
 
@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Time between two sweeps, as every sweep reads all cells and empties the caches. */
+/* Minimum time between two sweeps, because each sweep reads all cells and clears the caches. */
 #define SWEEP_NS 10000000000ULL
 
-/** struct sweep - @programs: by id, whether a cell or a row of the history has the program */
+/**
+ * struct sweep - @programs: indexed by id: whether a cell or a row of the history has the program
+ */
 struct sweep {
 	struct cell_names *names;
 	bool *programs;
@@ -70,7 +72,10 @@ static void mark_history(const struct sweep *s, const struct history *h)
 	mark_minute(s, h->minute);
 }
 
-/* Programs that have only evicted samples become "(other)". Caches have ids that may be reused. */
+/*
+ * Move the evicted samples of programs without other samples to "(other)". Clear the caches,
+ * because they have ids that may be reused.
+ */
 static void forget_unused(const struct sweep *s, struct profile *p)
 {
 	for (u32 id = 0; (id = id_table_next(&s->names->programs->ids, id));)

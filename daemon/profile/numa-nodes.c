@@ -26,7 +26,7 @@ static bool read_hex(const char *path, u64 *ret)
 	return ok;
 }
 
-/* Returns the number after @prefix in names like "node12" or "memory3"; -1 for other names. */
+/* Return the number after @prefix in a name such as "node12" or "memory3"; -1 for other names. */
 static long parse_numbered_name(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -75,7 +75,7 @@ static int cpu_add(struct nodes *nodes, u32 cpu, u8 node)
 	return 0;
 }
 
-/* The entries of a node's directory are links to its CPUs and memory blocks. */
+/* Read the directory of a node, whose entries are links to its CPUs and memory blocks. */
 static int node_read(struct nodes *nodes, const char *path, u64 block, u8 node)
 {
 	struct dirent *entry;

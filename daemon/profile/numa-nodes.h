@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The NUMA nodes of the machine: which CPUs and physical addresses belong to which, read from
- * sysfs.
- */
+/* The NUMA nodes of the machine: the CPUs and physical addresses of each node, read from sysfs. */
 #ifndef SPEPROF_NUMA_NODES_H
 #define SPEPROF_NUMA_NODES_H
 
@@ -22,7 +19,7 @@ struct node_range {
  * struct nodes - the nodes of the machine
  * @ranges: memory ranges by address; adjacent ranges of one node are joined
  * @count: number of @ranges
- * @cpu_node: node by CPU number, NODE_NONE if unknown
+ * @cpu_node: node of each CPU, indexed by CPU number; NODE_NONE if unknown
  * @cpus: number of entries of @cpu_node
  */
 struct nodes {
@@ -40,7 +37,7 @@ struct nodes {
  * Nodes numbered NODES_MAX or higher stay unknown. So does memory that the kernel does not list
  * in blocks (without CONFIG_MEMORY_HOTPLUG).
  *
- * Return: 0, even if nothing is known; -ENOMEM.
+ * Return: 0, even if no node was found; -ENOMEM if memory cannot be allocated.
  */
 int nodes_read(const char *sys, struct nodes *ret_nodes);
 

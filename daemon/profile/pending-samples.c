@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The queue of samples that wait for /proc: the attributor does not know their task yet, or the
- * executable or the mapping that they belong to. It has a fixed size. A sample is counted when
- * /proc has been read, or when a second has passed. A sample that does not fit in the queue is
- * counted at once, as unattributed or unmapped.
+ * The queue of samples that wait for /proc, because the attributor does not have their task,
+ * executable or mapping yet. It has a fixed size. A sample is counted when /proc has been read, or
+ * when a second has passed. A sample that does not fit in the queue is counted at once, as
+ * unattributed or unmapped.
  */
 #include "profile-internal.h"
 
@@ -42,8 +42,8 @@ bool profile_wait_mapping(struct profile *p, struct waiting_sample *w, u64 owner
 }
 
 /*
- * Returns whether nothing has changed for a sample that waits for its mapping. A read of /proc is
- * requested if it was too early for that.
+ * Return whether a sample must continue to wait for its mapping. Request a read of /proc if an
+ * earlier request was too early.
  */
 static bool mapping_is_awaited(struct profile *p, const struct waiting_sample *w, u64 now_ns)
 {
@@ -72,7 +72,7 @@ static void retry(struct profile *p, bool all)
 
 	if (!count)
 		return;
-	/* Results may have arrived since. */
+	/* Answers may have arrived since the last query, so cached tasks are invalid. */
 	p->stage.epoch++;
 	for (u32 i = 0; i < count; i++) {
 		struct waiting_sample *w = &p->waiting[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The cells of a profile, and what their ids stand for. Call all functions from the profile's own
+ * The cells of a profile, and the tables of their ids. Call all functions from the profile's own
  * thread.
  */
 #ifndef SPEPROF_PROFILE_CELLS_H
@@ -15,8 +15,8 @@
  * struct profile_cells - the tables of a profile, borrowed
  * @table: the cells, flushed
  * @sample_class: the classes of their samples
- * @programs, @binaries: what the ids of the cells stand for
- * @attributor: knows the containers of the programs
+ * @programs, @binaries: tables of the ids in the cells
+ * @attributor: has the containers of the programs
  */
 struct profile_cells {
 	const struct cell_table *table;
@@ -34,10 +34,10 @@ struct profile_cells {
 void profile_get_cells(struct profile *profile, struct profile_cells *ret_cells);
 
 /**
- * struct cell_place - where a cell is
- * @at: its place in the binary
+ * struct cell_place - the location of a cell
+ * @at: location in the binary
  * @pid: a living process that maps the binary; 0 if none is known, or in a recording
- * @hidden: @at.offset is 0: it would be an address of a process that has exited
+ * @hidden: @at.offset is 0, because the offset would be an address of a process that has exited
  */
 struct cell_place {
 	struct attribute_location at;
@@ -46,9 +46,9 @@ struct cell_place {
 };
 
 /**
- * profile_locate_cell() - find the place of a cell in its binary
+ * profile_locate_cell() - find the location of a cell in its binary
  * @live: as in profile_view(). Addresses in memory without a file are then replaced by offsets in
- *	the mapping, since they are confidential
+ *	the mapping, because addresses are confidential
  *
  * Call profile_find_pids() first, if @live is set.
  *
@@ -62,7 +62,8 @@ bool profile_locate_cell(const struct profile *profile, const struct cell_row *r
  * @profile: the profile
  * @process: index of the process in the attributor; ATTRIBUTE_NONE for none
  *
- * Return: the id of the program that samples of the process count for; CELL_NO_PROGRAM.
+ * Return: the id of the program for which samples of the process count; CELL_NO_PROGRAM if there is
+ * none.
  */
 u32 profile_find_program(struct profile *profile, u32 process);
 

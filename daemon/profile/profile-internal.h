@@ -29,14 +29,15 @@ struct context_count {
 typedef u32 latency_lanes __attribute__((vector_size(16)));
 
 /**
- * struct task_slot - what is counted for the samples of one task
+ * struct task_slot - cached counters of the samples of one task
  * @key: &task_answer.task
- * @version: that of the answer that filled the slot; another one makes it invalid; 0: invalid
+ * @version: &task_answer.version of the answer that filled the slot. If the answer has another
+ *	version, the slot is invalid; 0: invalid
  * @owner: location_owner() of the process
  * @program: program of the task
- * @entry, @sum: counters of the process, and those that the samples below are added to
- * @ones, @latency_sum, @latency_max, @bucket, @samples: what was counted since the last flush:
- *	the classes' bytes, the latencies and the number of samples
+ * @entry, @sum: entry of the process, and the counters to which a flush adds the samples below
+ * @ones, @latency_sum, @latency_max, @bucket, @samples: counters since the last flush: sums of
+ *	&sample_class.ones, the latencies and the number of samples
  */
 struct task_slot {
 	u64 key;
@@ -52,21 +53,27 @@ struct task_slot {
 	u32 samples;
 };
 
-/** struct task_verdict - what the filter says about the samples of the answer with @version; 0: none */
+/**
+ * struct task_verdict - result of the filter for all samples of the answer with @version; 0: no
+ * result
+ */
 struct task_verdict {
 	u64 version;
 	enum filter_verdict verdict;
 };
 
-/* Number of values of a Data Source packet. */
+/* Number of possible values of a Data Source packet. */
 #define PROFILE_SOURCES 65536
 
-/* Maximum of pending samples, which need more than counters. It exceeds the samples of a run. */
+/*
+ * Maximum number of pending samples: samples that are also counted in lines, pages or contexts. It
+ * exceeds the number of samples of a run.
+ */
 #define PENDING 512
 
 /**
  * struct pending - a sample that is also counted in cache lines, pages or contexts
- * @owner, @key: as in its struct task_slot, which another task may use by now
+ * @owner, @key: copied from its struct task_slot, which another task may use meanwhile
  * @raw, @layout: its record, and the index of the record's layout
  * @flags, @origin: as in its sample class
  */
@@ -79,26 +86,29 @@ struct pending {
 	u8 origin;
 };
 
-/* Maximum of samples that wait until /proc has identified their task: a full ring of 64 KiB. */
+/* Maximum number of samples that wait for /proc: the samples of a full ring of 64 KiB. */
 #define WAITING 1024
-/* Of them, at most this many wait for a mapping: a process may execute code that it unmaps. */
+/*
+ * Maximum number of samples among them that wait for a mapping. A process that unmaps its code
+ * could otherwise fill the queue.
+ */
 #define WAITING_MAPPED (WAITING / 2)
-/* A sample waits this long for its mapping. */
+/* Timeout of a sample that waits for its mapping, nanoseconds. */
 #define WAITING_NS 1000000000ULL
 
 /**
- * struct waiting_sample - a sample that waits, with the facts of its window
+ * struct waiting_sample - a sample that waits for /proc, with properties of its window
  * @raw: the record
  * @task, @time_ns: arguments of stage_find_task()
  * @sources: the core's table of data sources
  * @cpu: the CPU that took the sample
  * @interval, @unit: as in &struct source_window
- * @written: the window states how many records were written
- * @since_ns: if it waits for a mapping or executable: a read of /proc from this time on has it. 0:
- *	it waits for its task
- * @until_ns: with @since_ns: when the sample is counted as unmapped
- * @version: with @since_ns: version of the process's mappings that did not have it
- * @owner: with @since_ns: &task_answer.owner
+ * @written: the number of records that were written for the window is known
+ * @since_ns: if it waits for a mapping or executable: a read of /proc that begins at this time or
+ *	later finds it. 0: it waits for its task
+ * @until_ns: if @since_ns is not 0: time at which the sample is counted as unmapped
+ * @version: if @since_ns is not 0: version of the mappings of the process in which it was missing
+ * @owner: if @since_ns is not 0: &task_answer.owner
  */
 struct waiting_sample {
 	u8 raw[SPE_LAYOUT_BYTES];
@@ -118,11 +128,11 @@ struct waiting_sample {
 /* Latency counters have 12 bits on most cores. The buckets of such values are in a table. */
 #define BUCKET_VALUES 4096
 
-/* Maximum of different tables of data sources. */
+/* Maximum number of different tables of data sources. */
 #define ENCODINGS 16
 
 /**
- * struct profile_commons - what all shards of a profile share
+ * struct profile_commons - data that all shards of a profile share
  * @lock: protects @lines, @pages and the calls of observers; held while the pending samples of
  *	one window are counted, at most 512
  * @lines, @pages: shared, because users of a line or page are recognized by the order of samples
@@ -142,28 +152,29 @@ struct profile_commons {
 
 /**
  * struct profile - the tables and counters of one profile
- * @whole: of a shard: the profile that it is merged into, which owns the commons; else NULL
+ * @whole: for a shard: the profile into which it is merged, and which owns the commons; else NULL
  * @reader: reader lock slot of the attributor if several threads query it; else NULL
- * @began_ns, @ended_ns: of a shard, start and end of its windows; 0 for none
+ * @began_ns, @ended_ns: for a shard: start of its first and end of its last window; 0 for none
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
  *	The counters of @containers and of unattributed samples are flushed the same way
- * @verdict: by task_slot_index(); used with a filter only
- * @program_pid: by id of a program, the PID of a living process; @program_pids of them
- * @cells: counts the samples of functions, by program and location
- * @stage: decodes windows for this profile and for those that it counts them together with
+ * @verdict: indexed by task_slot_index(); used only if there is a filter
+ * @program_pid: indexed by id of a program: PID of a living process; @program_pids entries
+ * @cells: counter of samples by program and location
+ * @stage: decodes windows for this profile, and for other profiles in the same call of
+ *	profile_count_window()
  * @interval, @unit: weight of the samples of the current window
  * @unattributed: counters of samples without a process
- * @overflow: counters of samples whose process got no counters for lack of memory
- * @exited: by container, samples of processes that exited or moved
- * @containers: by container, all samples, those of live processes included
+ * @overflow: counters of samples for whose process no counters could be allocated
+ * @exited: indexed by container: samples of processes that exited or moved
+ * @containers: indexed by container: all samples, including those of living processes
  * @room: limit of the counters of the three arrays
- * @waiting: samples that wait for /proc, @waiting_count of them, in no counter yet; allocated
- *	with the first one
- * @waiting_mapped: of them, those that wait for a mapping or executable
+ * @waiting: @waiting_count samples that wait for /proc and are in no counter yet; allocated with
+ *	the first one
+ * @waiting_mapped: number of samples among them that wait for a mapping or executable
  * @waited: number of samples of the current window that wait
  * @pending_flags: samples whose class has one of these flags are pending
- * @observer: of a shard, the first one of its own observers
- * @bucket: histogram buckets by value
+ * @observer: for a shard: first element of the list of its observers
+ * @bucket: histogram buckets, indexed by latency
  */
 struct profile {
 	struct task_slot task_slot[1 << TASK_SLOT_BITS];
@@ -171,7 +182,7 @@ struct profile {
 	struct attributor *attributor;
 	struct attribute_reader *reader;
 	struct profile *whole;
-	u64 midr; /* for windows without a MIDR_EL1 */
+	u64 midr; /* used for windows without a MIDR_EL1 */
 	const struct filter *filter;
 	struct profile_commons *commons;
 	u64 began_ns;
@@ -195,15 +206,15 @@ struct profile {
 	u64 kinds[SPE_KINDS];
 	u64 simd;
 	u64 events[64];
-	struct counters machine; /* as of profile_flush() */
-	u64 *sources; /* by value, 65536 of them */
+	struct counters machine; /* updated by profile_flush() */
+	u64 *sources; /* indexed by Data Source value; 65536 entries */
 	u32 source_end; /* values from here on have no samples */
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
-	u64 origins[SAMPLE_ORIGINS]; /* of them, by bit of SPE_ORIGIN_* */
+	u64 origins[SAMPLE_ORIGINS]; /* of loads and stores, indexed by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[CONTEXTS];
-	u64 context_overflow; /* values that found no free slot near their hash */
-	u32 context_slots; /* maximum of each; a power of two */
-	u32 context_size[CONTEXTS]; /* current number of each; 0 or a power of two */
+	u64 context_overflow; /* samples with values that found no free slot near their hash */
+	u32 context_slots; /* maximum size of each table; a power of two */
+	u32 context_size[CONTEXTS]; /* current size of each table; 0 or a power of two */
 	u32 context_used[CONTEXTS];
 	u32 encoding_count;
 	bool encodings_full; /* a further table of data sources was replaced by the first one */
@@ -252,13 +263,14 @@ bool profile_count_waiting(struct profile *profile, struct waiting_sample *w,
  * profile_wait_mapping() - make @w wait for its mapping or executable, which is read from /proc
  * @owner: &task_answer.owner of its task
  *
- * Without background threads /proc was read when it returns.
+ * If there are no background threads, it reads /proc before it returns.
  *
- * Return: false if the sample need not wait any longer: the mapping is known, or stays unknown.
+ * Return: false if the sample need not wait any longer, because the mapping is known or cannot be
+ * found.
  */
 bool profile_wait_mapping(struct profile *profile, struct waiting_sample *w, u64 owner);
 
-/** profile_fill_task_slot() - make @slot that of the task of @answer */
+/** profile_fill_task_slot() - fill @slot for the task of @answer */
 void profile_fill_task_slot(struct profile *profile, struct task_slot *slot,
 			    const struct task_answer *answer);
 
@@ -284,7 +296,7 @@ void profile_gather(struct profile *profile);
 /** profile_forget() - clear all counters except what shards share */
 void profile_forget(struct profile *profile);
 
-/** profile_merge_exited(), profile_merge_process() - add what a shard counted at @index */
+/** profile_merge_exited(), profile_merge_process() - add the counters of a shard's entry @index */
 void profile_merge_exited(struct profile *profile, u32 index, const struct container_tally *from);
 void profile_merge_process(struct profile *profile, u32 index, const struct process_tally *from);
 
@@ -292,7 +304,7 @@ void profile_merge_process(struct profile *profile, u32 index, const struct proc
 void profile_close_slot(struct profile *profile, u64 now_ns);
 
 /**
- * profile_open_slot() - return what the open slot has counted so far, without closing it
+ * profile_open_slot() - return the counters of the open slot so far, without closing it
  *
  * The result lacks &history.open_slot_saved. It is valid until the next slot or sum.
  */
@@ -301,7 +313,7 @@ const struct history_slot *profile_open_slot(struct profile *profile);
 /** profile_mark_slot() - start the open slot at the current totals, after those were restored */
 void profile_mark_slot(struct profile *profile);
 
-/* The owner of counters in a checkpoint (profile-save.c). */
+/* Save the owner of counters in a checkpoint (profile-save.c). */
 void profile_owner_save(u64 owner, struct serializer *to);
 /** profile_owner_load() - read an owner; returns false if it no longer exists */
 bool profile_owner_load(struct deserializer *from, const struct attribute_translation *translation,
@@ -337,7 +349,7 @@ void profile_cells_save(struct profile *profile, struct serializer *to);
  * profile_cells_load() - load programs, binaries and cells
  * @ids: all zeros; call profile_cell_ids_deinit() also on failure
  *
- * Return: 0; -EBADMSG; -ENOMEM.
+ * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated.
  */
 int profile_cells_load(struct profile *profile, struct deserializer *from,
 		       const struct attribute_translation *translation,
@@ -355,9 +367,9 @@ void view_row_set_program(struct profile *profile, struct view_row *row, u32 pro
 /** view_row_set_cell() - set the names of @row, one of @group, to those of a cell */
 void view_row_set_cell(struct profile *profile, struct symbols *symbols, bool live,
 		       enum view_group group, struct view_row *row, u64 offset, u64 owner);
-/** view_row_set_evicted() - make @row that of evicted samples, one of @group */
+/** view_row_set_evicted() - set the names of @row, one of @group, to those of evicted samples */
 void view_row_set_evicted(struct view_row *row, enum view_group group);
-/** view_set_names() - set in a header how many names are missing, and why */
+/** view_set_names() - set in a header the number of missing names and the reason */
 void view_set_names(struct symbols *symbols, struct view_header *ret_header);
 /** view_set_whole() - set &view_header.sort_whole; @all: counters of all samples of the view */
 void view_set_whole(const struct counters *all, enum view_sort sort, struct view_header *header);
@@ -370,7 +382,7 @@ int profile_view_cells(struct profile *profile, struct symbols *symbols, bool li
 /** profile_set_weight() - set the interval and unit of the samples that follow */
 void profile_set_weight(struct profile *profile, u32 interval, u8 unit);
 
-/** profile_flush_task_slot() - add what @task_slot counted to the counters of its task */
+/** profile_flush_task_slot() - add the cached counters of @task_slot to the counters of its task */
 void profile_flush_task_slot(struct profile *profile, struct task_slot *task_slot);
 
 /** profile_sample_class() - return the class of @events and @key when the guess was wrong */

@@ -41,7 +41,7 @@ static bool is_called(const struct sum *s, const struct attribute_container *c, 
 	return !strcmp(wanted, row.container);
 }
 
-/* Only matching containers are passed to @admits, which needs system calls. */
+/* Return whether a container matches. Call @admits last, because it needs system calls. */
 static bool is_container(const struct sum *s, u32 index)
 {
 	const struct profile_query *wanted = s->wanted;

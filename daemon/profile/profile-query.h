@@ -8,10 +8,10 @@
 #include "view/view.h"
 
 /**
- * struct profile_query - the fields that a row has to match, as in &struct view_row; NULL
- * matches all
- * @container: name of the container as it is or as views show it, or its cgroup path, which
- *	begins with "/"
+ * struct profile_query - values that a row must match, as in &struct view_row; NULL matches all
+ * rows
+ * @container: name of the container, either unescaped or as views show it; or its cgroup path,
+ *	which begins with "/"
  * @process, @function, @binary: names to match
  * @pid: process id to match if @pid_given
  * @admits: callback that returns whether the caller may see a container; NULL admits all
@@ -29,13 +29,13 @@ struct profile_query {
 };
 
 /**
- * profile_query_group() - return the group of rows that @wanted searches; VIEW_GROUPS for the
- * machine
+ * profile_query_group() - return the group of rows in which @wanted is searched; VIEW_GROUPS for
+ * the machine
  */
 enum view_group profile_query_group(const struct profile_query *wanted);
 
 /**
- * profile_query_counters() - sum up the counters of all rows that match a query
+ * profile_query_counters() - add up the counters of all rows that match a query
  * @profile: the profile; the caller is its thread
  * @symbols: resolver of function names
  * @live: as in profile_view()

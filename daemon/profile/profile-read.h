@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Read access to the counters of a profile, for the code that publishes them. Call all functions
- * from the profile's own thread. Returned pointers are valid until the next window, or the next
- * call of a function that is not a plain reader.
+ * from the profile's own thread. Returned pointers are valid until the next window, or until the
+ * next call of a function that may change the profile.
  *
  *	profile_flush(profile);
  *	machine = profile_machine(profile);
@@ -22,7 +22,7 @@
 /**
  * profile_flush() - move all pending counts into the counters that the functions below return
  *
- * It changes no result of counting.
+ * It can be called at any time and does not affect the final counters.
  */
 void profile_flush(struct profile *profile);
 
@@ -40,8 +40,9 @@ u32 profile_get_container_bound(const struct profile *profile);
 
 /**
  * profile_container() - return the counters since the start of one container
- * @index: index of attributor_get_container(), below profile_get_container_bound(). 0 is "in no
- *	container"; samples without a process count in profile_unattributed() instead
+ * @index: index of attributor_get_container(), below profile_get_container_bound(). Index 0 has the
+ *	samples of processes in no container. Samples without a process are in
+ *	profile_unattributed() instead
  *
  * Return: the counters, or NULL if the container does not exist or has no sample.
  */
@@ -53,7 +54,7 @@ const struct counters *profile_unattributed(const struct profile *profile);
 /**
  * profile_process() - get the counters of one process
  * @index: index of attributor_get_process(), below profile_get_process_bound()
- * @ret_counters: counters of all its samples, in whichever containers it ran
+ * @ret_counters: counters of all its samples, in all containers in which it ran
  *
  * Return: whether the process has samples.
  */
@@ -73,20 +74,20 @@ const struct history_slot *profile_history(struct profile *profile, enum view_sp
 					   u64 now_ns);
 
 /**
- * profile_log_minutes() - start to count what profile_minute_log() returns
+ * profile_log_minutes() - start to count for profile_minute_log()
  * @profile: a profile that has a history and counts by program
  *
- * Return: 0; -EOPNOTSUPP; -ENOMEM.
+ * Return: 0; -EOPNOTSUPP if the profile has no history; -ENOMEM if memory cannot be allocated.
  */
 int profile_log_minutes(struct profile *profile);
 
 /**
- * profile_minute_log() - return what was counted since profile_clear_minute_log()
+ * profile_minute_log() - return the counters since profile_clear_minute_log()
  * @now_ns: current time on the windows' clock; 0 if unknown
  *
- * The samples of the last HISTORY_SLOT_NS are missing, and follow in the next minute.
+ * The samples of the last HISTORY_SLOT_NS are not included; they are part of the next minute.
  *
- * Return: the log, valid until the next window; NULL without profile_log_minutes().
+ * Return: the log, valid until the next window; NULL if profile_log_minutes() was not called.
  */
 const struct minute_log *profile_minute_log(struct profile *profile, u64 now_ns);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Serialization of the cells of a profile, with the programs and binaries that they refer to. Ids
- * are those of the process that saved them, so loading translates them.
+ * Serialization of the cells of a profile, with the programs and binaries that they refer to. The
+ * process that saved them assigned the ids, so loading translates them to current ids.
  */
 #include "profile-internal.h"
 
@@ -45,7 +45,7 @@ int profile_cells_load(struct profile *p, struct deserializer *from,
 	if (r < 0)
 		return r;
 	r = cell_table_load(p->cells.table, from, &ids->translation);
-	/* The table may have given the index of the interval to a saved one. */
+	/* The table may have reused the index of the current interval for a saved interval. */
 	cell_counter_set_interval(&p->cells, p->interval, p->unit);
 	return r;
 }

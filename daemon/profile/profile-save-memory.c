@@ -2,7 +2,7 @@
 /* Serialization of hot lines, hot pages and the traffic between nodes for the checkpoint. */
 #include "profile-internal.h"
 
-/* Limit of restored weights, so that their sum cannot overflow. */
+/* Upper limit (exclusive) of restored weights, so that their sum cannot overflow. */
 #define WEIGHT_END (1ULL << 60)
 
 #define TRAFFIC_WORDS \
@@ -44,7 +44,7 @@ static void sharer_save(const struct line_sharer *s, struct serializer *to)
 	serialize_u64(to, s->offset);
 }
 
-/* A sharer whose process no longer exists leaves its entry free. */
+/* Load a sharer. Its entry stays free if its process no longer exists. */
 static void sharer_load(struct deserializer *from, const struct attribute_translation *t,
 			struct line_sharer *ret)
 {
@@ -88,7 +88,10 @@ static void line_save(const struct hot_line *l, struct serializer *to)
 		sharer_save(&l->sharer[i], to);
 }
 
-/* Views divide by the samples, and no subset may exceed the whole. */
+/*
+ * Load a line. Reject a line with 0 samples, because views divide by that number, and a line in
+ * which the count of a kind of samples exceeds the number of samples.
+ */
 static void line_load(struct profile *p, struct deserializer *from,
 		      const struct attribute_translation *t)
 {
@@ -118,7 +121,7 @@ static void line_load(struct profile *p, struct deserializer *from,
 		return;
 	entry = (struct hot_line *)topk_add(&p->commons->lines.table, l.head.key[0], l.head.key[1],
 					    1);
-	/* In a smaller table the entry inherits the weight of the one it replaces, too. */
+	/* In a smaller table the entry may replace another one, and then inherits its weight. */
 	l.head.weight += entry->head.weight - 1;
 	*entry = l;
 }

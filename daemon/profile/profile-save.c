@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Members of the header that windows add to; views compute the others. */
+/* Members of the header that counting a window increases. Views compute the other members. */
 static const size_t ledgers[] = {
 	offsetof(struct view_header, records),	      offsetof(struct view_header, bytes),
 	offsetof(struct view_header, decoded),	      offsetof(struct view_header, padding),
@@ -165,7 +165,7 @@ static void rows_save(const struct profile *p, struct serializer *to)
 	}
 }
 
-/* Returns the container that counts the samples of a saved one, and its generation. */
+/* Return the container that counts the samples of a saved container, and its generation. */
 static u32 container_load(struct profile *p, struct deserializer *from,
 			  const struct attribute_translation *t, u32 *ret_generation)
 {
@@ -255,8 +255,8 @@ bool profile_owner_load(struct deserializer *from, const struct attribute_transl
 void profile_save(struct profile *profile, struct serializer *to)
 {
 	/*
-	 * The saved ring position is after these samples: a restarted daemon could not count
-	 * them.
+	 * Count waiting samples now: the saved ring position is after them, so a restarted daemon
+	 * could not count them.
 	 */
 	profile_finish_queued(profile);
 	profile_flush(profile);

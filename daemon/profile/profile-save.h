@@ -7,7 +7,7 @@
 #include "profile.h"
 
 /**
- * profile_save() - serialize everything that was counted
+ * profile_save() - serialize all counters
  *
  * The attributor's entries are stored as their numbers only.
  */
@@ -20,10 +20,11 @@ void profile_save(struct profile *profile, struct serializer *to);
  * @translation: maps the attributor's saved entries, which were loaded before, to the current
  *	ones
  *
- * A process that is no longer in the attributor counts in its container; its samples stay in the
- * cells of its program. So no sample drops out of the ledgers.
+ * The samples of a process that is no longer in the attributor count for its container, and stay in
+ * the cells of its program. So no sample is missing in the ledgers.
  *
- * Return: 0; -EBADMSG; -ENOMEM. On failure the caller has to call profile_reset().
+ * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated. On failure
+ * the caller has to call profile_reset().
  */
 int profile_load(struct profile *profile, struct deserializer *from,
 		 const struct attribute_translation *translation);

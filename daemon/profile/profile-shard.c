@@ -69,7 +69,7 @@ static void cells_merge(struct profile *to, struct profile *from, struct attribu
 	cell_table_merge(to->cells.table, from->cells.table);
 	if (reader)
 		attribute_read_begin(reader);
-	/* The merge may have given the index of the interval to another one. */
+	/* The merge may have reused the index of the current interval for another one. */
 	cell_counter_set_interval(&to->cells, to->interval, to->unit);
 }
 

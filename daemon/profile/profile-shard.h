@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Shards of a profile. Each of several threads counts in a profile of its own, a shard, whose
- * &profile_config.whole is the profile that readers see. To update the whole, its owner replaces
- * a thread's shard by an empty one, which exchanges one pointer. It then merges the full shard
- * while the thread continues:
+ * Shards of a profile. If several threads count, each has its own profile, a shard. The
+ * &profile_config.whole of a shard is the profile that readers see. To update the whole, its owner
+ * replaces a thread's shard by an empty one, which exchanges one pointer. It then merges the full
+ * shard while the thread continues:
  *
  *	full = worker->shard;			(between two windows)
  *	worker->shard = spare;
@@ -23,11 +23,11 @@
 /** profile_set_reader() - set the reader lock slot that @shard uses from now on */
 void profile_set_reader(struct profile *shard, struct attribute_reader *reader);
 
-/** profile_has_counts() - return whether @shard has anything to merge */
+/** profile_has_counts() - return whether @shard has counters to merge */
 bool profile_has_counts(const struct profile *shard);
 
 /**
- * profile_merge() - move everything that @shard counted to @whole, and clear @shard
+ * profile_merge() - move all counters of @shard to @whole, and clear @shard
  * @whole: the profile that readers see; the caller is its thread
  * @shard: a shard that no thread counts in
  * @reader: the caller's reader lock slot, which it holds and which is released for short times;
@@ -36,7 +36,7 @@ bool profile_has_counts(const struct profile *shard);
 void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader);
 
 /**
- * profile_names_are_full() - return whether to call profile_sweep_names()
+ * profile_names_are_full() - return whether profile_sweep_names() must be called
  * @now_ns: CLOCK_MONOTONIC
  *
  * Context: any thread.
@@ -51,13 +51,13 @@ bool profile_names_are_full(const struct profile *whole, u64 now_ns);
  *
  * Evicted samples of a program that has no other samples are counted for "(other)".
  *
- * Return: 0; -ENOMEM: nothing was freed.
+ * Return: 0; -ENOMEM if memory cannot be allocated: nothing was freed.
  */
 int profile_sweep_names(struct profile *whole, struct profile *const *shards, u32 count,
 			u64 now_ns);
 
 /**
- * profile_merge_last() - move everything that @shard counted to @to, and free @shard
+ * profile_merge_last() - move all counters of @shard to @to, and free @shard
  * @to: a profile, or another shard of the same profile
  * @shard: a shard that no thread counts in
  *

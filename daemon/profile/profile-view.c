@@ -154,7 +154,7 @@ static u64 counts_key(const struct counters *f, enum view_sort sort)
 	}
 }
 
-/* The same for sums of latencies. */
+/* Return the sort key for orders by sums of latencies. */
 static u64 latency_key(const struct counters *f, enum view_sort sort)
 {
 	switch (sort) {
@@ -196,7 +196,7 @@ void view_set_whole(const struct counters *all, enum view_sort sort, struct view
 		header->sort_whole = counters_key(all, sort);
 }
 
-/* All samples of a process in all its containers. */
+/* Return the counters of a process over all containers in which it ran. */
 static struct counters process_sum(const struct process_tally *entry)
 {
 	struct counters sum = { 0 };

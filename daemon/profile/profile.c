@@ -10,7 +10,7 @@
 #define DEFAULT_CONTEXTS  65536
 #define DEFAULT_LINES	  1024
 #define DEFAULT_PAGES	  4096
-/* The attributor's defaults. */
+/* Default capacities of the attributor. */
 #define DEFAULT_PROCESSES  8192
 #define DEFAULT_CONTAINERS 2048
 
@@ -51,7 +51,7 @@ static int commons_new(struct profile *p, const struct profile_config *config)
 	return r;
 }
 
-/* The history marks each cell by its number. */
+/* Allocate the history. It has a mark for each cell, indexed by the number of the cell. */
 static int history_new(struct profile *p, const struct profile_config *config)
 {
 	struct cell_table_stats stats;
@@ -192,7 +192,7 @@ void profile_forget(struct profile *profile)
 	profile->context_overflow = 0;
 }
 
-/* Facts about all samples of a window. */
+/* Properties of all samples of a window. */
 struct origin {
 	const struct source_window *window;
 	u32 encoding; /* index of the core's table of data sources */
@@ -217,7 +217,7 @@ static inline struct sample_class *sample_class_get(struct profile *p,
 	return t;
 }
 
-/* The slot of the samples of @answer. */
+/* Return the slot for samples of @answer. */
 static inline struct task_slot *task_slot_of(struct profile *p, const struct task_answer *answer)
 {
 	struct task_slot *slot = &p->task_slot[task_slot_index(answer->task)];
@@ -229,7 +229,8 @@ static inline struct task_slot *task_slot_of(struct profile *p, const struct tas
 
 /*
  * Queue sample @i of the batch until /proc has identified its task. With @mapping_of, it waits for
- * the mapping or executable of that task. Returns false if the queue is full, or waiting is useless.
+ * the mapping or executable of that task. Return false if the queue is full, or if waiting is
+ * useless.
  */
 static bool sample_wait(struct profile *p, const struct origin *origin,
 			const struct sample_stage *stage, u32 i, const struct task_slot *mapping_of)
@@ -277,7 +278,7 @@ task_slot_add(struct profile *p, struct task_slot *task_slot, const struct sampl
 		profile_flush_task_slot(p, task_slot);
 }
 
-/* Returns the class of the sample, which is counted in @task_slot, and in the cell @at. */
+/* Count the sample in @task_slot and in the cell @at. Return its class. */
 static inline __attribute__((__always_inline__)) const struct sample_class *
 cell_add(struct profile *p, const struct origin *origin, const struct staged_sample *b,
 	 const struct mapped_pc *at, struct task_slot *task_slot)
@@ -383,7 +384,7 @@ static void pending_add(struct profile *p, const struct origin *origin, const st
 		page_add(p, origin, s, pending);
 }
 
-/* @at: its cell */
+/* Count a sample. @at: its cell */
 static void sample_count(struct profile *p, const struct origin *origin, const struct spe_sample *s,
 			 const struct mapped_pc *at, struct task_slot *task_slot)
 {
@@ -401,7 +402,7 @@ static void sample_count(struct profile *p, const struct origin *origin, const s
 	pthread_mutex_unlock(&p->commons->lock);
 }
 
-/* The layout may have been replaced since, and then differs from the record's. */
+/* Return whether @l is still the layout of the record: another layout may have replaced it. */
 static bool layout_is(const struct spe_layout *l, const u8 *raw)
 {
 	u64 differ = 0;
@@ -458,7 +459,7 @@ static void window_add(struct view_header *h, const struct source_window *w)
 	h->truncated += !!(w->flags & WINDOW_TRUNCATED);
 	h->gaps += !!(w->flags & WINDOW_GAPS);
 	/*
-	 * A window that only reports lost bytes or blind time may lack a backend. Counters that
+	 * A window that only reports lost bytes or blind time may have no backend. Counters that
 	 * include modelled samples stay marked as such.
 	 */
 	if (w->backend > h->backend)
@@ -512,7 +513,7 @@ static bool is_observed(const struct profile *p)
 	return p->observer || p->commons->observers;
 }
 
-/* @slot: by staged_slot(), that of @answer */
+/* Evaluate the filter for the task of a sample. @slot: staged_slot() of @answer */
 static inline enum filter_verdict task_match(struct profile *p, u32 slot,
 					     const struct task_answer *answer)
 {
@@ -527,8 +528,8 @@ static inline enum filter_verdict task_match(struct profile *p, u32 slot,
 }
 
 /*
- * Whether the filter rejects sample @i of the batch. Then it is counted as filtered. Its task often
- * decides that, so that the sample needs no decoding of the fields that are not counted.
+ * Return whether the filter rejects sample @i of the batch; if so, count it as filtered. Often the
+ * task alone decides that, so that fields that are not counted need not be decoded.
  */
 static inline bool sample_is_rejected(struct profile *p, const struct origin *origin,
 				      struct sample_stage *stage, u32 i,
@@ -606,7 +607,7 @@ staged_count(struct profile *p, struct sample_stage *stage, u32 i, const struct 
 	return true;
 }
 
-/* Count the batch, as far as the filter accepts it, and pass it to the observers. */
+/* Count the samples of the batch that the filter accepts, and pass them to the observers. */
 static void batch_filter(struct profile *p, struct sample_stage *stage, const struct origin *origin)
 {
 	for (u32 i = 0; i < stage->count; i++) {
@@ -704,7 +705,7 @@ bool profile_count_waiting(struct profile *p, struct waiting_sample *w,
 	return true;
 }
 
-/* Subtract the samples of the window that wait and are in no counter yet. */
+/* Subtract the samples of the window that wait for /proc, because they are in no counter yet. */
 static void window_waits(struct profile *p, const struct source_window *w)
 {
 	p->header.records -= p->waited;
@@ -713,7 +714,7 @@ static void window_waits(struct profile *p, const struct source_window *w)
 	p->waited = 0;
 }
 
-/* MIDR_EL1 of the core whose Data Source values the records have; 0 if it is unknown. */
+/* Return the MIDR_EL1 by which Data Source values of the window are decoded; 0 if it is unknown. */
 static u64 window_midr(const struct profile *profile, const struct source_window *window)
 {
 	if (window->midr)
@@ -747,8 +748,8 @@ static void window_end(struct profile *p, const struct source_window *window,
 }
 
 /*
- * A window and the profiles that count it. The sample stage of the first profile decodes the
- * window for all of them.
+ * A window and the profiles that count it. The sample stage of the first profile decodes the window
+ * for all of them.
  */
 struct counting {
 	struct profile *const *profiles;
@@ -783,7 +784,7 @@ static void counting_begin(struct counting *c)
 
 	for (u32 i = 0; i < c->count; i++)
 		window_begin(c->profiles[i], window);
-	/* Task events may have been applied in between. */
+	/* Task events may have been applied since the previous window. */
 	stage->epoch++;
 	for (u32 i = 0; i < c->count; i++) {
 		struct profile *p = c->profiles[i];
@@ -824,7 +825,7 @@ void profile_window(struct profile *profile, const struct source_window *window)
 
 void profile_set_filter(struct profile *profile, const struct filter *filter)
 {
-	/* Earlier samples are counted by the filter that was in force then. */
+	/* Count waiting samples first, by the filter that was in force when they were taken. */
 	profile_finish_queued(profile);
 	profile->filter = filter;
 	memset(profile->verdict, 0, sizeof(profile->verdict));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The profile aggregates samples in tables of fixed capacity. One thread owns it and makes all
- * calls, including those that read.
+ * The profile aggregates samples in tables of fixed capacity. One thread owns it. Only this thread
+ * may call its functions, including those that read.
  */
 #ifndef SPEPROF_PROFILE_H
 #define SPEPROF_PROFILE_H
@@ -20,25 +20,25 @@ struct profile;
 
 /**
  * struct profile_config - the configuration of a profile
- * @cell_bytes: memory budget of the cells, which count the samples of functions by program. 0: they
- *	grow by need, which excludes @history
- * @programs: maximum of programs, and of binaries; 0: no limit of memory
- * @counters: limit of counters of processes and containers, 2 KiB each; the one with the fewest
- *	samples is evicted; 0: no limit
+ * @cell_bytes: memory budget of the cells, which count the samples of functions by program. 0: the
+ *	table grows on demand; @history must be false then
+ * @programs: maximum number of programs, and of binaries; 0: the memory of their paths has no limit
+ * @counters: maximum number of counters of processes and containers, 2 KiB each; the process with
+ *	the fewest samples is evicted; 0: no limit
  * @contexts: values of each Context packet that are counted one by one, a power of two; 0 for
  *	the default (65536)
  * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the defaults
  *	(1024, 4096)
  * @skip_memory: do not count cache lines and pages, whose tables depend on the order of samples
- * @split: of a recording: CELL_SPLIT_* (cell-counter.h), what its cells tell apart besides programs
+ * @split: for a recording: properties by which its cells are separated, CELL_SPLIT_*
+ *	(cell-counter.h)
  * @history: count by period: the last 10 s, minute and 10 minutes
  * @processes, @containers: the attributor's capacities, for the history; 0 for its defaults
  * @nodes: the machine's nodes, for pages; must outlive the profile. NULL: unknown
- * @midr: MIDR_EL1 for windows that do not name their core; 0 for none
+ * @midr: MIDR_EL1 for windows whose core is unknown; 0 for none
  * @filter: condition on samples; must outlive the profile. NULL: all samples
  * @whole: makes the profile a shard of @whole (profile-shard.h), without a history
- * @reader: reader lock slot at the attributor if several threads use that; NULL for a single
- *	thread
+ * @reader: reader lock slot of the attributor if several threads use it; NULL for a single thread
  */
 struct profile_config {
 	u64 cell_bytes;
@@ -62,7 +62,7 @@ struct profile_config {
 /**
  * profile_new() - allocate an empty profile
  * @config: the configuration, copied
- * @attributor: names the tasks of samples; must outlive the profile
+ * @attributor: finds the tasks of samples; must outlive the profile
  * @ret_profile: the profile; free it with profile_free()
  *
  * Return: 0; -EINVAL if the budget of the cells is too small, or missing for a history; -ENOMEM.
@@ -93,7 +93,7 @@ void profile_reset(struct profile *profile);
 /** profile_window() - decode, attribute and count the records of a window */
 void profile_window(struct profile *profile, const struct source_window *window);
 
-/* Maximum of profiles that count a window together. */
+/* Maximum number of profiles in one call of profile_count_window(). */
 #define PROFILE_WINDOW_MAX 8
 
 /**
@@ -126,8 +126,8 @@ struct profile_sample {
 
 /**
  * struct profile_observer - a callback that receives each counted sample
- * @sample: the callback; several threads may call it, one at a time. The observer of a shard is
- *	called by the thread that counts in the shard
+ * @sample: the callback. The thread that counts in a shard calls it; calls of several threads never
+ *	overlap
  * @ctx: its argument
  * @next: the next observer of the profile
  * @profile: the observed profile; NULL once that was freed
@@ -141,19 +141,19 @@ struct profile_observer {
 
 /**
  * profile_observe() - add an observer, which must stay valid until profile_unobserve()
- * @profile: the profile. A shard passes on its own samples; another profile also those of all its
- *	shards
+ * @profile: the profile. For a shard, the observer receives the samples of that shard; for another
+ *	profile also the samples of all its shards
  * @observer: the observer
  */
 void profile_observe(struct profile *profile, struct profile_observer *observer);
 void profile_unobserve(struct profile_observer *observer);
 
 /**
- * profile_number_names() - give the programs and binaries of a recording their ids
+ * profile_number_names() - assign ids to the programs and binaries of a recording
  * @profile: a profile of a recording, without samples
  *
  * Call it after the last task event. Several binaries with one build id have one id and the path of
- * the first one. So what a sample counts for does not depend on the order of samples.
+ * the first one. So the row in which a sample is counted does not depend on the order of samples.
  */
 void profile_number_names(struct profile *profile);
 
@@ -178,10 +178,10 @@ struct source_sink profile_sink(struct profile *profile);
  * @group: what a row is
  * @sort: the order of rows
  * @limit: maximum number of rows, the heaviest; 0 for all
- * @ret_view: the view; free it with view_clear(). The fields that only the daemon knows (source,
+ * @ret_view: the view; free it with view_clear(). The fields that only the daemon can set (source,
  *	running, cost, memory) are 0
  *
- * Return: 0; -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int profile_view(struct profile *profile, struct symbols *symbols, bool live, enum view_group group,
 		 enum view_sort sort, u32 limit, struct view *ret_view);
@@ -192,12 +192,13 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
  * @now_ns: current time on the windows' clock, so that the period advances without samples; 0 if
  *	unknown
  *
- * The other parameters are those of profile_view(). In the header, records, weight and
- * duration_ns are those of the period; the ledgers of lost and suspect bytes are since the
- * start. There are at most 256 rows, the heaviest. Rows of processes and functions have no
- * percentiles and levels, and only the weight of view_unit().
+ * The other parameters are those of profile_view(). In the header, records, weight and duration_ns
+ * refer to the period; the ledgers of lost and suspect bytes are totals since the start. There are
+ * at most 256 rows, the heaviest. Rows of processes and functions have no percentiles and levels,
+ * and only the weight of view_unit().
  *
- * Return: 0; -EOPNOTSUPP if @profile has no history; -EINVAL; -ENOMEM.
+ * Return: 0; -EOPNOTSUPP if @profile has no history; -EINVAL if the history has no such rows or
+ * order; -ENOMEM if memory cannot be allocated.
  */
 int profile_span_view(struct profile *profile, struct symbols *symbols, bool live,
 		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,
@@ -211,11 +212,14 @@ u32 profile_containers(struct profile *profile);
 /**
  * profile_container_samples() - return the samples of container @index
  *
- * The number is that of the last profile_containers() or view.
+ * The number was updated by the last profile_containers() or view.
  */
 u64 profile_container_samples(const struct profile *profile, u32 index);
 
-/** profile_histogram() - return a latency of all samples; valid until the next window */
+/**
+ * profile_histogram() - return the histogram of a latency of all samples; valid until the next
+ * window
+ */
 const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency);
 
 #endif

@@ -111,7 +111,10 @@ void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sourc
 	*ret_sample_class = t;
 }
 
-/* From the lowest bit on: kind and simd, level, flags of the origin, absent latencies. */
+/*
+ * Bit positions in a content, from the lowest: kind and simd, level, flags of the origin, absent
+ * latencies.
+ */
 #define CONTENT_LEVEL	     4
 #define CONTENT_ORIGIN	     9
 #define CONTENT_MISPREDICTED 14
@@ -134,7 +137,7 @@ u32 sample_class_content(const struct sample_class *t)
 	return content;
 }
 
-/* Whether @key is that of sample_class_restore() for a class that may have another key. */
+/* Return whether @key is the key of sample_class_restore() for the content of @t. */
 static bool content_is(const struct sample_class *t, u64 key)
 {
 	return key & SAMPLE_CLASS_CONTENT &&
@@ -164,8 +167,8 @@ void sample_class_clear(struct sample_class_catalog *catalog)
 }
 
 /*
- * Returns the index entry of @events and @key, or the free one for it. A class may have two entries,
- * one of them by its content. At least half of the index is free.
+ * Return the index entry of @events and @key, or the free entry for it. A class may have two
+ * entries: one for its key and one for its content. At least half of the index is free.
  */
 static u16 *find(struct sample_class_catalog *catalog, u64 events, u64 key)
 {
@@ -181,7 +184,10 @@ static u16 *find(struct sample_class_catalog *catalog, u64 events, u64 key)
 	return &catalog->index[at];
 }
 
-/* Let sample_class_restore() find a new class, unless another one has the same content. */
+/*
+ * Add an index entry so that sample_class_restore() finds a new class, unless another class has the
+ * same content.
+ */
 static void content_index(struct sample_class_catalog *catalog, const struct sample_class *t)
 {
 	u16 *number = find(catalog, t->events, SAMPLE_CLASS_CONTENT | sample_class_content(t));

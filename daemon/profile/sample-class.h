@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sample classes: what a sample is, independent of its task, location and latency. A class is a
- * combination of operation, events and data source. All samples belong to few classes, so each has
- * a number by which its samples are counted. It is decoded when the counters are read.
+ * Sample classes: the properties of a sample apart from its task, location and latency. A class is
+ * a combination of operation, events and data source. Samples have only few different classes, so
+ * each class has a number, and samples are counted by that number. The class is decoded when the
+ * counters are read.
  */
 #ifndef SPEPROF_SAMPLE_CLASS_H
 #define SPEPROF_SAMPLE_CLASS_H
@@ -10,8 +11,8 @@
 #include "counters.h"
 
 /*
- * What a sample adds to &struct sample_counts, as bytes of 0 or 1 in the same order. The bytes
- * of up to SAMPLE_CLASS_FLUSH samples are added at once before they are carried over.
+ * The values that a sample adds to &struct sample_counts: bytes of 0 or 1 in the same order. The
+ * bytes of up to SAMPLE_CLASS_FLUSH samples are added at once before they are carried over.
  */
 #define SAMPLE_CLASS_LANES (SAMPLE_COUNTS / 16)
 #define SAMPLE_CLASS_FLUSH 255
@@ -21,7 +22,7 @@ typedef u8 sample_class_lanes __attribute__((vector_size(16)));
 /* In &sample_class.flags: the kind of operation, and whether it is an SVE or SME operation. */
 #define SAMPLE_CLASS_KIND 0x7
 #define SAMPLE_CLASS_SIMD 0x8
-/* The sample has more contexts than the one that identifies its task. */
+/* Flag: the sample has contexts other than the one that identifies its task. */
 #define SAMPLE_CLASS_CONTEXTS 0x10
 /*
  * Flags of a load or store that missed the first level cache: other CPUs may share its cache line
@@ -29,13 +30,13 @@ typedef u8 sample_class_lanes __attribute__((vector_size(16)));
  */
 #define SAMPLE_CLASS_LINE 0x20
 #define SAMPLE_CLASS_PAGE 0x40
-/* DRAM served it, as far as is known. */
+/* Flag: DRAM served the access, as far as is known. */
 #define SAMPLE_CLASS_DRAM 0x80
 
 /**
- * struct sample_class - one combination
+ * struct sample_class - one combination of operation, events and data source
  * @events: payload of the Events packet
- * @key: everything else, by sample_class_key()
+ * @key: all other properties, from sample_class_key()
  * @count: samples since the catalog's owner flushed it
  * @absent: HISTOGRAM_NONE for latencies that such a record does not have, else 0
  * @origin: what served the access of a load or store
@@ -44,7 +45,7 @@ typedef u8 sample_class_lanes __attribute__((vector_size(16)));
  * @coarse: number of the class without events, used when a table of classes is full; 0 if not
  *	computed yet
  * @used: the entry is in use
- * @ones: what a sample adds to the counters
+ * @ones: values that a sample adds to the counters
  */
 struct sample_class {
 	u64 events;
@@ -60,12 +61,12 @@ struct sample_class {
 };
 
 /*
- * The number of classes, which are numbered from 1 on, and how many of them may include events.
- * Further combinations use the class without events.
+ * Maximum number of classes, whose numbers begin at 1, and maximum number of classes that include
+ * events. Further combinations use the class without events.
  */
 #define SAMPLE_CLASS_MAX   16383U
 #define SAMPLE_CLASS_WHOLE 12287U
-/* The class of samples for which no number is left: what they were is unknown. */
+/* The class of samples for which no number is left. Their properties are unknown. */
 #define SAMPLE_CLASS_OTHERS UINT16_MAX
 
 #define SAMPLE_CLASS_BITS	10
@@ -73,11 +74,11 @@ struct sample_class {
 
 /**
  * struct sample_class_catalog - all classes of a profile
- * @at: classes by number; entry 0 is scratch for a combination without a number of its own
- * @used, @whole: number of classes, and of those that include events
+ * @at: classes, indexed by number; entry 0 is scratch memory for a combination without a number
+ * @used, @whole: number of all classes, and number of classes that include events
  * @full: a combination found no number
- * @guess: by sample_class_slot(), the number that was used last
- * @index: numbers by hash, open addressing; 0 is free
+ * @guess: indexed by sample_class_slot(): the number that was used last
+ * @index: hash table of numbers with open addressing; 0 marks a free entry
  */
 struct sample_class_catalog {
 	struct sample_class *at;
@@ -136,8 +137,8 @@ u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
 		      const struct spe_data_sources *sources);
 
 /**
- * sample_class_content() - return what the counters need of @sample_class, except events, as a
- * number
+ * sample_class_content() - return the properties of @sample_class that the counters need, except
+ * events, as a number
  *
  * sample_class_restore() restores the class from it and the events, also in another process.
  */
@@ -167,7 +168,10 @@ static inline const struct sample_class *sample_class_of(const struct sample_cla
 void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sources,
 		       struct sample_class *ret_sample_class);
 
-/** sample_class_source() - get the payload of the Data Source packet; returns false without one */
+/**
+ * sample_class_source() - get the payload of the Data Source packet; return false if there was no
+ * such packet
+ */
 bool sample_class_source(const struct sample_class *sample_class, u16 *ret_source);
 
 #endif

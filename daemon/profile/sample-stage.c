@@ -4,7 +4,7 @@
 #define ANCHOR_NS    1000 /* maximum delay between reading the two clocks at a window's start */
 #define SWITCHING_NS 2000 /* from the event sched_switch until the other task runs */
 
-/* What is the same for all samples of a window. @task: key of a sample without a context */
+/* Values that are equal for all samples of a window. @task: key of a sample without a context */
 struct staging {
 	const struct stage_query *query;
 	u64 task;
@@ -18,8 +18,8 @@ struct staging {
 };
 
 /*
- * The time of @s on the clock of the window's source: the end of its tick, because an event
- * within the tick may have preceded it.
+ * Return the time of @s on the clock of the window's source. It is the end of the tick, because an
+ * event within the tick may have preceded the sample.
  */
 static inline u64 key_time(const struct spe_sample *s, const struct timestamp_clock *clock)
 {
@@ -33,10 +33,10 @@ static inline u64 key_time(const struct spe_sample *s, const struct timestamp_cl
 }
 
 /*
- * The maximum error of a sample's time. It is 0 if Timestamp packets count CLOCK_MONOTONIC
- * itself. Otherwise the window's start synchronizes the two clocks, and from there they diverge
- * as NTP slews one of them. Within a window that goes in one direction, so the error is largest
- * at its end. If the difference at the end is unknown, assume at most 500 ppm.
+ * Return the maximum error of a sample's time. It is 0 if Timestamp packets count CLOCK_MONOTONIC
+ * itself. Otherwise the window's start synchronizes the two clocks, and from there they diverge as
+ * NTP slews one of them. Within a window that goes in one direction, so the error is largest at its
+ * end. If the difference at the end is unknown, assume at most 500 ppm.
  */
 static u64 time_error(const struct staging *r, u64 time)
 {
@@ -53,8 +53,8 @@ static u64 time_error(const struct staging *r, u64 time)
 }
 
 /*
- * The TID that ran when @s was sampled, by context switches. The kernel reports a switch before
- * it switches. So for a short time after the event, samples may belong to either task.
+ * Return the TID that ran when @s was sampled, from context switches. The kernel reports a switch
+ * before it switches. So for a short time after the event, samples may belong to either task.
  */
 static s32 key_tid(const struct staging *r, const struct spe_sample *s, u64 time)
 {
@@ -66,9 +66,9 @@ static s32 key_tid(const struct staging *r, const struct spe_sample *s, u64 time
 }
 
 /*
- * The key of the sample's task. It is the TID in CONTEXTIDR_EL1, which the packet with index 1
- * contains under VHE (D17.6.9). Without it, the window names the task; else context switches
- * identify the task that ran at @time.
+ * Return the key of the sample's task. It is the TID in CONTEXTIDR_EL1, which the packet with index
+ * 1 contains under VHE (D17.6.9). If the record has no such packet, the task of the window is used,
+ * or else the task that ran at @time according to context switches.
  */
 static inline u64 task_key(const struct staging *r, const struct spe_sample *s, u64 time)
 {
@@ -93,8 +93,8 @@ static u32 find_process(const struct stage_query *q, s32 tid, u64 time_ns,
 }
 
 /*
- * With several threads, an unknown task is resolved under the write lock, because that changes
- * tables.
+ * Find a process. If several threads use the attributor, an unknown task is resolved under the
+ * write lock, because that changes tables.
  */
 static u32 find_process_locked(const struct stage_query *q, s32 tid, u64 time_ns,
 			       struct attribute_span *ret_span)
@@ -200,7 +200,10 @@ batch_add(const struct staging *r, struct sample_stage *stage, const struct spe_
 	struct staged_sample *staged;
 
 	if (__builtin_expect(!answer_is_valid(stage, answer, task, time), 0)) {
-		/* The query may change tables, and replaces the answer of earlier samples. */
+		/*
+		 * Deliver the batch first: the query may change tables, and replaces an answer that
+		 * earlier samples use.
+		 */
 		batch_deliver(r);
 		stage_resolve_task(r->query, answer, task, time);
 	}
@@ -223,7 +226,7 @@ static void add_run(const struct staging *window)
 
 	stage->first = 0;
 	for (u32 i = 0; i < count; i++) {
-		/* The records of the run after the next one. */
+		/* Prefetch the records of the run after the next one. */
 		__builtin_prefetch(run->raw[i] + 2 * SPE_RUN * SPE_LAYOUT_BYTES);
 		spe_layout_read(&stage->layouts.layout[run->layout[i]], run->raw[i], &s);
 		batch_add(r, stage, &s);
@@ -231,7 +234,7 @@ static void add_run(const struct staging *window)
 	batch_deliver(r);
 }
 
-/* A record without a known layout is a batch by itself. */
+/* Deliver a record without a known layout as a separate batch. */
 static void add_record(const struct staging *r, const struct spe_sample *s)
 {
 	struct sample_stage *stage = r->query->stage;

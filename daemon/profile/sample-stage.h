@@ -14,7 +14,7 @@
 #include "sample-class.h"
 #include "source/source.h"
 
-/* The upper half of &task_answer.task: what identifies a sample's task. */
+/* The upper half of &task_answer.task: the kind of value that identifies a sample's task. */
 enum task_key_kind {
 	TASK_KEY_CONTEXT_EL1,
 	TASK_KEY_CONTEXT_EL2,
@@ -24,7 +24,7 @@ enum task_key_kind {
 
 #define TASK_SLOT_BITS 8
 
-/** task_slot_index() - return the index of a task's slot in caches of 1 << TASK_SLOT_BITS entries */
+/** task_slot_index() - return the slot index of @task in a cache of 1 << TASK_SLOT_BITS entries */
 static inline u32 task_slot_index(u64 task)
 {
 	return (u32)(task * 0x9e3779b97f4a7c15ULL >> (64 - TASK_SLOT_BITS));
@@ -34,7 +34,7 @@ static inline u32 task_slot_index(u64 task)
  * struct task_answer - cached result: the process of all samples with one task key
  * @task: &enum task_key_kind << 32 | value
  * @epoch: &sample_stage.epoch when the result was stored; in another epoch it is invalid
- * @version: a number that no other answer of any stage has
+ * @version: a number that is unique among the answers of all stages
  * @span: the times for which the result is valid
  * @owner: location_owner() of the process
  * @process: the process, NULL for none; @container: its container
@@ -51,7 +51,7 @@ struct task_answer {
 	bool waits;
 };
 
-/* Flag in staged_slot(): the answer waits. */
+/* Flag in staged_slot(): &task_answer.waits is set. */
 #define STAGE_WAITS 0x8000
 
 /**
@@ -59,9 +59,9 @@ struct task_answer {
  * @traits: sample_class_key() without an encoding
  * @events: payload of the Events packet
  * @place: location_pc_key() of the PC
- * @version: that of its answer
- * @packed: 16 bits each: latencies by &enum profile_latency, then staged_slot(). They are one
- *	member because a core waits when it reads several recent stores at once
+ * @version: &task_answer.version of its answer
+ * @packed: 16 bits each: latencies in the order of &enum profile_latency, then staged_slot(). They
+ *	are one member, because one load of several recent separate stores stalls the CPU
  */
 struct staged_sample {
 	u64 traits;
@@ -79,25 +79,25 @@ static inline u32 staged_slot(const struct staged_sample *s)
 	return (u32)(s->packed >> STAGE_SLOT_SHIFT);
 }
 
-/** staged_latency() - return a latency in cycles; 0 for none */
+/** staged_latency() - return a latency in cycles; 0 if there is none */
 static inline u16 staged_latency(const struct staged_sample *s, unsigned int latency)
 {
 	return (u16)(s->packed >> 16 * latency);
 }
 
 /**
- * struct sample_stage - the state of one thread
+ * struct sample_stage - the decoder and its batch; one for each thread
  * @layouts: layouts of records that were learned
  * @answer: cache of tasks
- * @epoch: grows when all answers become invalid
- * @version: of the newest answer
+ * @epoch: increased when all answers become invalid
+ * @version: version of the newest answer
  * @changes: the attributor's number of changes at the last query
  * @run: the records that are decoded now
  * @first: index in @run of the first sample of the batch
  * @unknown: the batch is one record without a known layout, decoded in @whole
  * @sample: the batch, @count of them
  * @time_ns: times of the samples, by which their tasks were found; 0 if task events have no times
- * @whole: the samples of the batch with all fields, as far as @decoded has their bits
+ * @whole: samples of the batch with all fields; valid if their bit in @decoded is set
  */
 struct sample_stage {
 	struct spe_layouts layouts;
@@ -118,7 +118,7 @@ struct sample_stage {
 /**
  * struct stage_query - how a stage finds tasks
  * @stage: the stage
- * @attributor: knows the tasks
+ * @attributor: finds the tasks
  * @reader: reader lock of the thread, which holds it; NULL if only one thread uses @attributor
  */
 struct stage_query {
@@ -166,7 +166,7 @@ const struct spe_sample *stage_sample(struct sample_stage *stage, u32 i);
  * stage_window() - decode a window
  * @query: the stage and its attributor
  * @window: the window
- * @decoder: of the window; its ledger has the result
+ * @decoder: decoder of the window; its ledger is updated
  * @count: called for each batch, which has at least one sample
  * @ctx: argument of @count
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counters of processes and containers, 2 KiB each. They are allocated with the first sample. In
- * a profile with a limit, the process with the fewest samples loses its counters to a new one;
- * its samples stay counted in its container.
+ * Counters of processes and containers, 2 KiB each. They are allocated with the first sample. In a
+ * profile with a limit, a new process replaces the process with the fewest samples, whose samples
+ * stay counted in its container.
  */
 #ifndef SPEPROF_TASK_COUNTERS_H
 #define SPEPROF_TASK_COUNTERS_H
@@ -17,7 +17,8 @@ struct profile;
  * @container, @container_generation: the container that counts its samples since the last move
  * @restarted: earlier counters were evicted since the last slot of the history (history-view.c)
  * @sum: samples since the last move; NULL for none
- * @moved_from: samples before that, which its former containers already count; NULL for none
+ * @moved_from: samples before the last move, which its former containers already count; NULL for
+ *	none
  */
 struct process_tally {
 	u32 generation;
@@ -34,13 +35,16 @@ struct container_tally {
 	struct counters *sum;
 };
 
-/* The users of the limit: live processes get half of it, the other two a quarter each. */
+/*
+ * The kinds of counters that share the limit: processes get half of it, the other two kinds a
+ * quarter each.
+ */
 enum tally_kind { TALLY_PROCESS, TALLY_EXITED, TALLY_CONTAINER, TALLY_KINDS };
 
 /**
  * struct tally_budget - the limit of counters of a profile, and their number
  * @most: the limit; 0: no limit
- * @used: number of counters by &enum tally_kind
+ * @used: number of counters, indexed by &enum tally_kind
  */
 struct tally_budget {
 	u32 most;
@@ -51,7 +55,7 @@ struct tally_budget {
 bool tally_full(const struct tally_budget *room, enum tally_kind kind);
 
 /**
- * tally_new() - allocate counters of 0; returns NULL without memory
+ * tally_new() - allocate counters and set them to 0; return NULL if memory cannot be allocated
  *
  * The caller checks tally_full() first.
  */

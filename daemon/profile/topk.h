@@ -24,11 +24,11 @@ struct topk_entry {
 /**
  * struct topk_table - the table
  * @size: size of an entry, bytes
- * @seed: random seed of the hash, so that the keys' origin cannot choose the set
+ * @seed: random seed of the hash, so that the profiled programs cannot choose the set of a key
  * @sets: number of sets, a power of two
  * @tags: for each set, one byte per way; 0 is free
- * @entries: the entries, by set and way
- * @evicted: entries that others replaced
+ * @entries: the entries, indexed by set and way
+ * @evicted: number of entries that others replaced
  */
 struct topk_table {
 	size_t size;
@@ -72,7 +72,9 @@ static inline struct topk_slot topk_slot_of(const struct topk_table *table, u64 
 
 #define TOPK_ONES 0x0101010101010101ULL
 
-/* A bit for each way that may hold the tag. 0 means that the key has no entry. */
+/*
+ * Return a mask with a bit for each way that may have the tag. 0 means that the key has no entry.
+ */
 static inline u64 topk_ways(const struct topk_table *table, struct topk_slot place)
 {
 	u64 differ = table->tags[place.set] ^ place.tag * TOPK_ONES;
@@ -99,7 +101,7 @@ struct topk_entry *topk_next(const struct topk_table *table, struct topk_entry *
 /**
  * topk_sorted() - return all used entries, heaviest first
  *
- * Return: an allocated array that the caller frees; NULL without memory.
+ * Return: an allocated array that the caller frees; NULL if memory cannot be allocated.
  */
 struct topk_entry **topk_sorted(const struct topk_table *table, u32 *ret_count);
 
