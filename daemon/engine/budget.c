@@ -7,13 +7,13 @@
 #include "profile/cell-counter.h"
 
 /* Bytes of an entry of each table, including the memory that the entry points to. */
-#define CELL_MARK 56 /* of a cell: its mark of the history */
+#define CELL_MARK 56 /* mark of a cell in the history */
 #define PROGRAM	  1472 /* program and binary: ids and paths; the cell of its evicted samples */
-#define PROCESS	  2880 /* counters, also those from before a change of container; mappings */
+#define PROCESS	  2880 /* counters, including those of former containers; mappings */
 #define MAP_BYTES 384 /* for a process: a dozen mappings, or a few with paths of files */
 #define THREAD	  128 /* includes the previous task with the same TID */
 #define CONTAINER 7552 /* counters: current, of exited processes, at the last sub-window; paths */
-#define CGROUP	  256 /* paths of a container's cgroups by cgroup id */
+#define CGROUP	  256 /* paths of the cgroups of a container, in the table of cgroup ids */
 #define CONTEXT	  64 /* a combination of four indices */
 #define LINE	  512
 #define PAGE	  128
@@ -32,62 +32,65 @@
 #define SAVED_COPIES	2
 
 /*
- * Bytes for names of functions. Beside the names, this includes mappings of files and queries to
- * the helper processes that read symbols.
+ * Limits of the memory for names of functions. It includes mappings of files, and queries to the
+ * helper processes that read symbols.
  */
 #define NAMES_MAX   (16ULL << 20)
 #define NAMES_MIN   (1ULL << 20)
 #define NAMES_SHARE 32 /* at most this fraction of the budget */
 #define MAPPINGS    (1ULL << 20)
 
-/* Sessions created on the bus get this fraction of the budget. */
+/* Sessions that are created through D-Bus get 1/SESSIONS_SHARE of the budget. */
 #define SESSIONS_SHARE 6
 /*
- * The tables of a session created on the bus have this fraction of the size of the tables of the
- * session "machine".
+ * The tables of a session that is created through D-Bus have 1/SESSION_SCALE of the size of the
+ * tables of the session "machine".
  */
 #define SESSION_SCALE 8
-#define SESSION_CELLS 16 /* the same for cells, up to SESSION_CELLS_MAX bytes */
+#define SESSION_CELLS 16 /* the same divisor for cells, up to SESSION_CELLS_MAX bytes */
 #define SESSION_CELLS_MAX (512U << 10)
-/* Bytes of the history and sample classes of a session created on the bus. */
+/* Bytes of the history and sample classes of a session that is created through D-Bus. */
 #define SESSION_FIXED (1ULL << 20)
-/* A session created on the bus has counters for this fraction of the processes and containers. */
+/*
+ * A session that is created through D-Bus has counters for 1/COUNTERS_SCALE of the processes and
+ * containers.
+ */
 #define COUNTERS_SCALE 32
 #define COUNTERS       2176 /* bytes of the counters of one process or container */
 #define TALLIES	       32 /* bytes for each possible process or container */
 
-/* Size of a pprof profile: bytes of an entry with its names, and the least number of entries. */
+/* Size of a pprof profile: bytes of an entry with its names, and the minimum number of entries. */
 #define PPROF_NAMES 192ULL
 #define PPROF_BYTES (PPROF_ENTRY + PPROF_NAMES)
 #define PPROF_MIN   512
 
-/* A ring of 64 event slots, or the control pages of a perf ring. */
+/* Bytes of a ring of 64 event slots, or of the control pages of a perf ring. */
 #define EVENTS 4096U
 
-/* An SPU that is emulated in the process, with its buffer. */
+/* Bytes of an SPU that is emulated in the process, with its buffer. */
 #define EMULATED (96ULL << 10)
 
 /*
- * Memory for BPF beside its ring: 16 bytes for each record of 88 bytes, to sort positions of
- * records; and the BPF programs with their maps.
+ * Memory for BPF in addition to its ring: 16 bytes for each record of 88 bytes, to sort the
+ * positions of records; and the BPF programs with their maps.
  */
 #define BPF_PENDING(ring) ((u64)(ring) / 88 * 16)
 #define BPF_FIXED	  (256ULL << 10)
 
-/* One program, and one binary, for this many cells. */
+/* Number of cells for each program, and for each binary. */
 #define CELLS_PER_PROGRAM 16
 #define PROGRAMS_MIN	  128
 
 /*
- * Bytes of a drain thread beside its tables: combinations of sample properties 2.1 MiB, sources 0.5
- * MiB, attribution, a stack.
+ * Bytes of a drain thread in addition to its tables: combinations of sample properties 2.1 MiB,
+ * sources 0.5 MiB, attribution, a stack.
  */
 #define SHARD_FIXED    (3ULL << 20)
 #define SHARD_PROCESS  2200 /* counters */
 
 /*
  * Samples a second that one drain thread is expected to count: half the rate that `make bench`
- * measured with the order of samples that is worst for caches.
+ * measured with the worst order of samples for CPU caches.
  */
 #define WORKER_RATE 5000000ULL
 #define WORKERS_MAX 16
@@ -146,8 +149,7 @@ static u64 pages(const struct memory_request *request, u64 bytes)
 }
 
 /*
- * Return the bytes that a ring of @ring bytes costs for each CPU, with the most expensive possible
- * source.
+ * Return the bytes for each CPU that a ring of @ring bytes needs, with the source that needs most.
  */
 static u64 ring_bytes(const struct memory_request *request, u32 ring)
 {
@@ -166,8 +168,8 @@ static u64 ring_bytes(const struct memory_request *request, u32 ring)
 static u64 rings_share(const struct memory_request *request, const struct memory_plan *p)
 {
 	/*
-	 * A source of perf needs a buffer for one window, to copy windows that wrap around the end
-	 * of the AUX area.
+	 * A perf source needs a buffer for one window, to copy windows that wrap around the end of
+	 * the AUX area.
 	 */
 	return request->cpus * ring_bytes(request, p->ring) +
 	       (request->sources & MEMORY_PERF ? p->ring : 0);
@@ -186,13 +188,13 @@ static u64 tasks_share(const struct memory_request *request, const struct memory
 	return bytes;
 }
 
-/* Bytes of attribution, which all sessions share. */
+/* Return the bytes of attribution, which all sessions share. */
 static u64 attribution_bytes(const struct memory_plan *p)
 {
 	return (u64)p->threads * THREAD;
 }
 
-/* Bytes of cells, and of the cache of mappings that finds them. */
+/* Return the bytes of the cells and of the cache of mappings. */
 static u64 cells_bytes(u64 cell_bytes)
 {
 	return cell_bytes + cell_bytes / CELL_CACHE_SHARE;
@@ -221,7 +223,7 @@ u32 budget_workers(u32 cpus, u32 rate)
 	return workers ? (u32)workers : 1;
 }
 
-/* Bytes of the shards: one for each drain thread, and a spare one. */
+/* Return the bytes of the shards: one for each drain thread, and a spare one. */
 static u64 shards_bytes(const struct memory_plan *p, u64 fixed)
 {
 	u64 shard = fixed + cells_bytes(budget_shard((u32)p->cell_bytes, p->workers)) +
@@ -237,7 +239,7 @@ static u64 shard_counters(const struct memory_plan *p)
 	return p->workers < 2 ? 0 : (p->workers + 1) * counters;
 }
 
-/* Bytes of the counters of a session that was created on the bus. */
+/* Return the bytes of the counters of a session that is created through D-Bus. */
 static u64 counters_bytes(const struct memory_plan *p)
 {
 	return (u64)p->counters * COUNTERS + ((u64)p->processes + p->containers) * TALLIES;
@@ -278,7 +280,7 @@ static void plan_sum(struct memory_plan *p)
 		p->bytes += p->share[i];
 }
 
-/* Bytes that do not depend on the size of the tables. */
+/* Return a plan with the bytes that do not depend on the size of the tables. */
 static struct memory_plan plan_least(const struct memory_request *request)
 {
 	struct memory_plan p = {
@@ -301,8 +303,8 @@ static struct memory_plan plan_least(const struct memory_request *request)
 }
 
 /*
- * Plan rings first, as a full ring loses samples. Rings get at most two fifths of the budget. If
- * rings need more, halve the rings of the side band and of the source alternately.
+ * Plan rings first, because a full ring loses samples. Rings get at most two fifths of the budget.
+ * If rings need more, halve the rings of the side band and of the source alternately.
  */
 static void plan_rings(const struct memory_request *request, struct memory_plan *p)
 {
@@ -337,7 +339,7 @@ static void plan_rings(const struct memory_request *request, struct memory_plan 
 	p->share[MEMORY_TASKS] = tasks_share(request, p);
 }
 
-/* Give parts of the budget to names and to sessions of the bus, if there is enough. */
+/* Plan the memory for names and for sessions of D-Bus, if the budget suffices. */
 static void plan_parts(const struct memory_request *request, struct memory_plan *p)
 {
 	u64 names = request->budget / NAMES_SHARE, spare;
@@ -357,7 +359,7 @@ static void plan_parts(const struct memory_request *request, struct memory_plan 
 	plan_sum(p);
 }
 
-/* Find the largest scale that fits. Sizes grow with the scale, so bisect. */
+/* Find the largest scale that fits, by bisection, because sizes increase with the scale. */
 static void plan_scale(const struct memory_request *request, struct memory_plan *p)
 {
 	u32 low = SCALE_MIN, high = SCALE_MAX;
@@ -392,7 +394,7 @@ int budget_plan(const struct memory_request *request, struct memory_plan *ret_pl
 		plan = least;
 	plan_parts(request, &plan);
 	plan_scale(request, &plan);
-	/* Give the remainder to sessions of the bus. */
+	/* Add the remainder to the memory for sessions of D-Bus. */
 	plan.share[MEMORY_SESSIONS] += request->budget - plan.bytes;
 	plan.bytes = plan.budget = request->budget;
 	plan.request = *request;

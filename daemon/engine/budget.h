@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Divides MemoryBudget= among all tables, rings and maps whose size grows with the machine or its
- * load. The result is a plan, from which each of them takes its size.
+ * load. The result is a plan with the size of each.
  */
 #ifndef SPEPROF_BUDGET_H
 #define SPEPROF_BUDGET_H
@@ -18,15 +18,15 @@
 /**
  * struct memory_request - input of the plan
  * @budget: MemoryBudget= in bytes
- * @cpus: number of CPUs, rings are allocated for each CPU
+ * @cpus: number of CPUs; rings are allocated for each CPU
  * @page: the kernel's page size in bytes
  * @sources: set of MEMORY_*; the plan has memory for the source that needs most
  * @bpf: BPF task events are in use, or may be tried
- * @side_band: perf's side band is in use, or may be tried
+ * @side_band: the side band of perf is in use, or may be tried
  * @switches: context switches may be followed, see source_open_may_need_switches()
  * @workers: number of threads that count; each has its own tables
- * @history: bytes of the history's thread; 0: no history on disk
- * @history_container: bytes that it needs for each container
+ * @history: bytes of the thread that writes the history; 0: no history on disk
+ * @history_container: bytes that this thread needs for each container
  */
 struct memory_request {
 	u64 budget;
@@ -49,7 +49,7 @@ struct memory_request {
  *	&struct attributor_config
  * @ring: as &source_config.ring_size
  * @side_band, @bpf, @switches: as in &struct task_events_sizes
- * @workers: threads that count; 0 and 1: the worker alone
+ * @workers: number of drain threads; 0 or 1: a single one
  * @names: as &symbols_config.budget
  * @share: bytes for each &enum memory_share when all tables are full
  * @bytes: sum of @share, at most @budget
@@ -82,14 +82,14 @@ struct memory_plan {
 	struct memory_request request;
 };
 
-/* Least bytes of a CPU's ring. */
+/* Minimum size of the ring of a CPU in bytes. */
 #define MEMORY_RING_MIN (64U << 10)
 
 /**
  * budget_plan() - plan the largest tables and rings that fit
  * @request: the input
  * @ret_plan: set on success
- * @ret_least: on -ENOSPC, the smallest budget in bytes that would suffice
+ * @ret_least: on -ENOSPC: the smallest budget in bytes that suffices
  *
  * Return: 0; -ENOSPC: the budget is too small.
  */
@@ -114,17 +114,18 @@ u32 budget_workers(u32 cpus, u32 rate);
 struct profile_config budget_profile(const struct memory_plan *plan);
 
 /**
- * budget_session() - plan the sizes of a session that is created on the bus, within MEMORY_SESSIONS
+ * budget_session() - plan the sizes of a session that is created through D-Bus, within
+ * MEMORY_SESSIONS
  * @plan: of the machine
- * @flight_bytes: BufferSize of its flight recorder; 0: none
- * @own: the session has a source of its own, with the smallest rings
- * @ret_plan: its sizes; @bytes is what the session takes
+ * @flight_bytes: BufferSize of its flight recorder in bytes; 0: no flight recorder
+ * @own: the session has a separate source, with the smallest rings
+ * @ret_plan: the sizes of the session; &memory_plan.bytes is its total
  */
 void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 		    struct memory_plan *ret_plan);
 
 /**
- * budget_needed() - return the least MemoryBudget= that suffices for one more session
+ * budget_needed() - return the smallest MemoryBudget= that suffices for one more session
  * @plan: of the machine
  * @used: bytes of MEMORY_SESSIONS that are in use
  * @flight_bytes: as for budget_session()
@@ -144,8 +145,8 @@ u64 budget_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bo
 bool budget_pprof(u64 left, struct pprof_limits *ret_limits);
 
 /**
- * budget_pprof_needed() - return the least MemoryBudget= that suffices for one more pprof profile
- * of the smallest size
+ * budget_pprof_needed() - return the smallest MemoryBudget= that suffices for one more pprof
+ * profile of the smallest size
  */
 u64 budget_pprof_needed(const struct memory_plan *plan, u64 used);
 

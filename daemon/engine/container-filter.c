@@ -36,7 +36,7 @@ static void set_rule(struct worker_state *state, struct session *session, struct
 
 	rule->cgroups = session->rule->cgroups;
 	session->rule->cgroups = cgroups;
-	/* The old rules apply to what was sampled before. */
+	/* Count the samples that were taken before the change by the old rules. */
 	worker_drain(state, session);
 	session_set_rule(session, rule);
 	worker_program(state, session->shared_source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Changes the lists of containers (Containers=), which are a part of every session's rule. */
+/* Changes the lists of containers (Containers=), which are a part of the rule of each session. */
 #ifndef SPEPROF_CONTAINER_FILTER_H
 #define SPEPROF_CONTAINER_FILTER_H
 
@@ -9,7 +9,7 @@
  * struct container_filter_change - argument of container_filter_apply()
  * @change: change of the session "machine"; the new rule contains the new lists already
  * @lists: new lists for all other sessions; NULL: unchanged
- * @why: on failure, a sentence that says why; else ""
+ * @why: on failure, a sentence with the reason; else ""
  */
 struct container_filter_change {
 	struct worker_change change;
@@ -23,7 +23,7 @@ struct container_filter_change {
  * @state: the worker's
  * @arg: struct container_filter_change
  *
- * Context: by worker_call().
+ * Context: the worker's thread, through worker_call().
  * Return: 0; -EINVAL: the filter of a session cannot be combined with the lists; other errors of
  * worker_change().
  */

@@ -5,12 +5,12 @@
 #define DECAY 0.75
 
 /*
- * Number of periods for which the fixed part stays known after the bytes last varied; together five
- * minutes.
+ * Number of periods for which the fixed part counts as known after the bytes last varied. Together
+ * they last five minutes.
  */
 #define FIXED_PERIODS 60
 
-/* Least standard deviation of the bytes, relative to their mean, for a usable slope. */
+/* Minimum standard deviation of the bytes, relative to their mean, for a usable slope. */
 #define VARIATION 0.1
 
 static double clamp(double value, double least, double most)
@@ -37,7 +37,7 @@ void cost_fit_add(struct cost_fit *fit, double bytes, double cost)
 		fit->fixed = y - clamp(slope, 0, y / x) * x;
 		fit->age = 0;
 	}
-	/* Without any byte there is no proportional part. */
+	/* If there were no bytes, there is no proportional part. */
 	fit->fixed = x > 0 ? clamp(fit->fixed, 0, y) : y;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fits a line through the last measurements of a cost. The cost has a fixed part, and a part in
- * proportion to the bytes that were sampled. A longer sampling interval lowers only the second
+ * Fits a line through the last measurements of a cost. The cost has a fixed part, and a part that
+ * is proportional to the sampled bytes. A longer sampling interval lowers only the proportional
  * part.
  */
 #ifndef SPEPROF_COST_FIT_H
@@ -9,11 +9,12 @@
 
 /**
  * struct cost_fit - weighted sums over the last periods; all 0 before the first
- * @weight: of all periods; the last one has 1, each earlier one three quarters of its successor
- * @x, @y: bytes and cost
- * @xx, @xy: their products
+ * @weight: sum of the weights of all periods: the last one has weight 1, each earlier one three
+ *	quarters of the weight of its successor
+ * @x, @y: weighted sums of bytes and cost
+ * @xx, @xy: weighted sums of the products bytes * bytes and bytes * cost
  * @fixed: cost that does not depend on the bytes; at most the mean cost
- * @age: periods since the bytes last varied enough to know @fixed
+ * @age: number of periods since the bytes last varied enough to compute @fixed
  */
 struct cost_fit {
 	double weight;
@@ -27,8 +28,8 @@ struct cost_fit {
 
 /**
  * cost_fit_add() - add a period and fit again
- * @bytes: a second, sampled in the period
- * @cost: ns a second, in the same period
+ * @bytes: sampled bytes a second, in the period
+ * @cost: cost in ns a second, in the same period
  *
  * If the bytes of the periods vary too little, the slope is not known. The fixed part is then
  * unchanged, so that any further cost counts as proportional until a longer interval shows that it

@@ -19,10 +19,10 @@ struct worker_state;
  * @session_changed: a session was started, stopped, reset, or has another filter
  * @source_replaced: the source of @shared_source was replaced by another one; the sessions are the
  *	same
- * @checkpoint_due: whether the engine should call @checkpoint_save now; @now_ns is
+ * @checkpoint_due: return whether the engine must call @checkpoint_save now; @now_ns is
  *	CLOCK_MONOTONIC
- * @checkpoint_save: save the tables as they are. The engine has paused several drain threads and
- *	merged their tables before
+ * @checkpoint_save: save the tables. If there are several drain threads, the engine has paused them
+ *	and merged their tables
  */
 struct engine_hooks {
 	void (*session_added)(struct worker_state *state, const struct session *session);

@@ -79,7 +79,9 @@ static void drop_first(struct flight *flight)
 		flight->first = skip_end(flight, flight->first);
 }
 
-/* Whether @size bytes are free at @next, before the end of the memory and the oldest entry. */
+/*
+ * Return whether @size bytes are free at @next, before the end of the memory and the oldest entry.
+ */
 static bool fits(const struct flight *flight, size_t size)
 {
 	if (!flight->count)

@@ -14,7 +14,10 @@
 
 struct flight;
 
-/** flight_new() - allocate a recorder of @size bytes for windows and their headers; 0 or -ENOMEM */
+/**
+ * flight_new() - allocate a recorder of @size bytes for windows and their headers; return 0 or
+ * -ENOMEM
+ */
 int flight_new(size_t size, struct flight **ret_flight);
 
 /** flight_free() - free a recorder; NULL is allowed; returns NULL */

@@ -139,8 +139,9 @@ static u64 base_interval(const struct rate_control *g)
 }
 
 /*
- * Log a change, compared with the last logged interval, as the interval may change every few seconds.
- * @count: changes since then
+ * Log the change since the last logged interval. Not every change is logged, because the interval
+ * may change every few seconds.
+ * @count: number of changes since the last log line
  */
 static void log_change(const struct rate_control *g, u64 count)
 {
@@ -174,7 +175,7 @@ static void log_change(const struct rate_control *g, u64 count)
 			  (unsigned long long)interval, (unsigned long long)g->logged_ns);
 }
 
-/* Log changes, but not too often. @changes is the number of changes in this period, 0 or 1. */
+/* Log changes with a limited rate. @changes is the number of changes in this period, 0 or 1. */
 static void log_limited(struct rate_control *g, u64 changes, u64 now)
 {
 	enum log_limit_action action;
@@ -189,7 +190,7 @@ static void log_limited(struct rate_control *g, u64 changes, u64 now)
 	g->logged_limited = rate_controller_limited_cpus(&g->rate_controller);
 }
 
-/* Disable rate control, as the source cannot change its interval. */
+/* Disable rate control, because the source cannot change its interval. */
 static void give_up(struct rate_control *g, const char *reason)
 {
 	log_line(LOG_WARNING,
@@ -282,10 +283,7 @@ int rate_control_configure(struct worker_state *state, void *arg)
 
 	if (!state->rate_control || !machine)
 		return -ENOENT;
-	/*
-	 * Only hardware needs the control of the rate: an emulated SPU models one operation a
-	 * nanosecond.
-	 */
+	/* Control the rate only for hardware: an emulated SPU models one operation a nanosecond. */
 	if (!config.nominal_ns)
 		config.nominal_ns = rate_control_target(state);
 	config.rate &= machine->shared_source->source->backend == BACKEND_HARDWARE;
@@ -333,8 +331,8 @@ int rate_control_set_target(struct worker_state *state, void *arg)
 }
 
 /*
- * End a period. @grown is what each CPU did in the period, @meter is the cost of draining up to
- * now.
+ * End a period. @grown: increase of the counters of each CPU in the period. @meter: total cost of
+ * draining up to now.
  */
 static void step(struct worker_state *state, struct session *machine,
 		 const struct rate_controller_cpu *grown, const struct drain_meter *meter, u64 now)
@@ -399,7 +397,7 @@ void rate_control_header(const struct worker_state *state, struct view_header *h
 	if (g->rate_controller.measured && !header->overhead_cost)
 		header->overhead_cost = 1;
 	header->cpus_held = rate_controller_limited_cpus(&g->rate_controller);
-	/* The only interval of the source includes the scale already. */
+	/* If the source has one interval for all CPUs, it already includes the scale. */
 	if (g->single || !g->rate_controller.online)
 		return;
 	for (u32 i = 0; i < g->cpus; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rate control of the machine's session. Every few seconds it measures what CPUs did and what
- * sampling cost, and applies the intervals that rate-controller.h computes.
+ * Rate control of the machine's session. Every few seconds it measures the activity of CPUs and the
+ * cost of sampling, and applies the intervals that rate-controller.h computes.
  *
  * Context: the worker's thread.
  */
@@ -22,9 +22,9 @@
  * @cpus: entries of each array, which are indexed by CPU number
  * @before: totals at the beginning of the period
  * @now: totals now; samples and bytes count only the period
- * @costs: scratch, for the source
+ * @costs: scratch memory for the costs that the source reports
  * @scales: memory for the state of each CPU in @rate_controller
- * @tuned: what was applied to each CPU
+ * @tuned: interval and limits that were applied to each CPU
  * @why: reason of the last change
  * @single: the source has one interval for all CPUs
  * @pace: limits how often changes are logged
@@ -74,7 +74,8 @@ static inline void rate_control_window(struct rate_control *rate_control, u32 cp
 /**
  * rate_control_configure() - set the goals of rate control
  * @state: the worker's
- * @arg: struct rate_controller_config; @nominal_ns is in force already; 0: rate_control_target()
+ * @arg: struct rate_controller_config; @nominal_ns is in force already; if it is 0,
+ *	rate_control_target() is used
  *
  * Context: by worker_call(). Return: 0; -ENOENT: there is no rate control or no session.
  */
@@ -90,7 +91,10 @@ int rate_control_configure(struct worker_state *state, void *arg);
  */
 int rate_control_set_target(struct worker_state *state, void *arg);
 
-/** rate_control_reset() - apply all intervals again, as the machine's session has another source */
+/**
+ * rate_control_reset() - apply all intervals again, because the machine's session has another
+ * source
+ */
 void rate_control_reset(struct worker_state *state);
 
 /** rate_control_target() - return the nanoseconds between samples that the user set last */
@@ -103,8 +107,8 @@ void rate_control_tick(struct worker_state *state, u64 now_ns);
 void rate_control_header(const struct worker_state *state, struct view_header *header);
 
 /**
- * rate_control_describe() - write one sentence that states why the interval differs from the
- * setting; "": it does not differ
+ * rate_control_describe() - write one sentence with the reason why the interval differs from the
+ * setting; "" if it does not differ
  */
 void rate_control_describe(const struct worker_state *state, char *ret, size_t size);
 

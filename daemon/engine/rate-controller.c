@@ -40,14 +40,14 @@
 #define AIM_PERCENT   85
 
 /*
- * The most that one CPU may spend, as a multiple of the budget of a CPU: idle CPUs do not use
- * theirs.
+ * Maximum cost of one CPU, as a multiple of the budget of a CPU. A busy CPU may use budget that
+ * idle CPUs do not need.
  */
 #define CPU_BUDGETS 4
 
 /*
- * The throttle limits bursts that are shorter than a period: it permits twice what a CPU may spend.
- * It counts for a tenth of a second, in which several windows may arrive at once.
+ * The throttle limits bursts that are shorter than a period. It permits twice the allowed cost of a
+ * CPU. It measures over a tenth of a second, because several windows may arrive at once.
  */
 #define BOUND_SLACK	 2
 #define INTERRUPTS_LEAST 128
@@ -253,9 +253,9 @@ static u64 demand(const struct rate_controller_scale *s)
 }
 
 /*
- * Return the part of @budget that is left beside the cost @fixed, but at least a third of @fixed.
- * With less than that, a longer interval lowers the whole cost by less than a quarter, and the
- * profile gets too few samples.
+ * Return @budget minus the cost @fixed, but at least a third of @fixed. With less than that, a
+ * longer interval lowers the whole cost by less than a quarter, and the profile gets too few
+ * samples.
  */
 static u64 budget_left(u64 budget, u64 fixed)
 {
@@ -264,15 +264,16 @@ static u64 budget_left(u64 budget, u64 fixed)
 	return aim > fixed + least ? aim - fixed : least;
 }
 
-/* Whether @cost exceeds @budget by so much that a longer interval is needed. */
+/* Return whether @cost exceeds @budget by so much that a longer interval is needed. */
 static bool is_above(u64 cost, u64 fixed, u64 budget)
 {
 	return cost * AIM_PERCENT / 100 > fixed + budget_left(budget, fixed);
 }
 
 /*
- * Return the most that any CPU may spend beside its fixed cost, so that all CPUs together spend
- * what the machine may. CPUs that need less leave the rest of their budgets to the others.
+ * Return the maximum cost that each CPU may have in addition to its fixed cost, so that the cost of
+ * all CPUs equals the budget of the machine. Budget that a CPU does not need is available to the
+ * others.
  */
 static u64 level(const struct rate_controller *g)
 {
@@ -298,7 +299,7 @@ static u64 level(const struct rate_controller *g)
 	return at;
 }
 
-/* Predict the cost at the new scale: the next period measures it. */
+/* Predict the cost at the new scale until the next period measures it. */
 static void set_scale(struct rate_controller_scale *s, u64 scale)
 {
 	s->cost = s->fixed + (s->cost - s->fixed) * s->scale / scale;

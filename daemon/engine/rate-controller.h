@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Computes sampling intervals with two control loops. The first brings the rate of samples to
- * SamplesPerSecond=, on all CPUs alike. The second brings the cost below Overhead=, for each CPU: a
- * CPU with a low cost keeps its interval. This file only computes; the caller measures and applies.
+ * Computes sampling intervals with two control loops. The first adjusts the rate of samples to
+ * SamplesPerSecond=, with one interval for all CPUs. The second lowers the cost below Overhead=,
+ * for each CPU separately: the interval of a CPU with a low cost does not change. This file only
+ * computes; the caller measures and applies.
  */
 #ifndef SPEPROF_RATE_CONTROLLER_H
 #define SPEPROF_RATE_CONTROLLER_H
@@ -16,10 +17,10 @@
 /**
  * struct rate_controller_config - goals
  * @nominal_ns: mean time between samples of a busy CPU that the user set
- * @overhead: allowed cost, of RATE_CONTROLLER_WHOLE; 0: no limit
- * @rate: control the rate. For hardware, whose interval counts operations, while operations a
- *	nanosecond are unknown
- * @filtered: the SPU filters samples, so that a low rate need not be wrong
+ * @overhead: allowed cost, in units of 1/RATE_CONTROLLER_WHOLE; 0: no limit
+ * @rate: control the rate of samples. Set for hardware: its interval counts operations, but the
+ *	number of operations a nanosecond is unknown
+ * @filtered: the SPU filters samples, so a low rate is not corrected
  * @single: the source has one interval for all CPUs: the longest that any CPU needs
  */
 struct rate_controller_config {
@@ -31,7 +32,7 @@ struct rate_controller_config {
 };
 
 /**
- * struct rate_controller_cpu - what a CPU did in a period
+ * struct rate_controller_cpu - measurements of a CPU in a period
  * @busy_ns: time in which it was not idle
  * @handling_ns: CPU time for its SPU: interrupts and context switches
  * @interrupts: number of interrupts of its SPU
@@ -49,7 +50,7 @@ struct rate_controller_cpu {
 };
 
 /**
- * struct rate_controller_drain - what the drain threads did in a period
+ * struct rate_controller_drain - measurements of the drain threads in a period
  * @ns: CPU time that they spent on draining
  * @bytes: bytes that they drained in this time, without windows that were drained because of a
  *	D-Bus call
@@ -62,12 +63,12 @@ struct rate_controller_drain {
 /**
  * struct rate_controller_scale - state of the cost loop for a CPU
  * @scale: factor of its interval, in units of 1/RATE_CONTROLLER_ONE
- * @demand: bytes a second that it would have with a factor of 1, smoothed
- * @cost: cost of the last periods, smoothed; of RATE_CONTROLLER_WHOLE of this CPU
+ * @demand: bytes a second that the CPU would write with a factor of 1, smoothed
+ * @cost: cost of the last periods, smoothed; in units of 1/RATE_CONTROLLER_WHOLE of this CPU's time
  * @fixed: the part of @cost that no interval lowers
  * @handling: cost of interrupts and context switches
- * @interrupts: limit in a second, a power of two; 0: none
- * @bytes: limit in a second, a power of two; 0: none
+ * @interrupts: limit of interrupts a second, a power of two; 0: no limit
+ * @bytes: limit of bytes a second, a power of two; 0: no limit
  * @cheap: consecutive periods in which a shorter interval would have been allowed
  * @offline: the CPU was offline in the last period; its state is reset when it comes online
  */
@@ -84,7 +85,7 @@ struct rate_controller_scale {
 };
 
 /**
- * enum rate_change - why an interval changed
+ * enum rate_change - reason for the change of an interval
  * @RATE_CONTROLLER_STAYS: the interval did not change
  * @RATE_CONTROLLER_RATE: there were more or fewer samples than the user set
  * @RATE_CONTROLLER_OVERHEAD: the cost was above the limit, or far below it
@@ -103,7 +104,8 @@ enum rate_change {
  * @cpus: CPU numbers are below this
  * @online: number of CPUs that are online
  * @measured: a period has ended, so @cost is known
- * @cost: cost of the last periods, smoothed; of RATE_CONTROLLER_WHOLE of the machine
+ * @cost: cost of the last periods, smoothed; in units of 1/RATE_CONTROLLER_WHOLE of the machine's
+ *	CPU time
  * @fixed: the part of @cost that no interval lowers
  * @drain: cost of the drain threads
  * @rate: samples in a busy second of the busiest CPU of the last period, as if it had not been
@@ -162,11 +164,11 @@ u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller);
 /**
  * rate_controller_step() - compute intervals from the measurements of a period
  * @rate_controller: the state
- * @cpu: what each CPU did in the period
- * @drain: what the drain threads did in the period
+ * @cpu: measurements of each CPU in the period
+ * @drain: measurements of the drain threads in the period
  * @period_ns: length of the period in nanoseconds; not 0
  *
- * Return: why an interval changed, or RATE_CONTROLLER_STAYS.
+ * Return: the reason for the change of an interval, or RATE_CONTROLLER_STAYS.
  */
 enum rate_change rate_controller_step(struct rate_controller *rate_controller,
 				      const struct rate_controller_cpu *cpu,

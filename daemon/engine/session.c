@@ -231,7 +231,10 @@ static void nodes_free(struct nodes *nodes)
 	free(nodes);
 }
 
-/* Return the next shard of @session from @index on, after them the spare shard, and then NULL. */
+/*
+ * Return the shard @index of @session, or the next one that exists, and advance @index. After the
+ * last one return the spare shard, then NULL.
+ */
 static struct profile *next_shard(const struct session *session, u32 *index)
 {
 	if (!session->spare || *index > SOURCE_PARTITIONS_MAX)

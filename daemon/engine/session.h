@@ -16,7 +16,7 @@
 #include "source/partitioned.h"
 #include "source/source.h"
 
-/* Bytes of a session's name, its NUL included. */
+/* Maximum size of a session's name in bytes, with its NUL. */
 #define SESSION_NAME_SIZE 64
 
 /* The session that the configuration describes, and the default of all commands. */
@@ -27,11 +27,11 @@
  * @windows: number of windows
  * @bytes: bytes of records
  * @armed_ns: time in which the SPU sampled
- * @blind_by: time in which it did not, by &enum source_blind
+ * @blind_by: time in which it did not sample, indexed by &enum source_blind
  * @faulted: windows that ended with a fault
  * @collided: windows in which samples collided
- * @midr: of the last window; 0: unknown
- * @pmsver: of the last window; 0: unknown
+ * @midr: MIDR_EL1 of the last window; 0: unknown
+ * @pmsver: SPE version of the last window; 0: unknown
  */
 struct shared_source_cpu {
 	u64 windows;
@@ -50,16 +50,16 @@ struct shared_source_cpu {
 /**
  * struct shared_source - a source and the sessions that count its windows
  * @source: freed with the last reference
- * @sampling: options that it was opened with, without filters; the string of models is borrowed
- * @filter: filters that its SPUs apply. All 0 while several sessions share the source, as a record
- *	that one session does not count may count for another session
+ * @sampling: options with which it was opened, without filters; the string of models is borrowed
+ * @filter: filters that its SPUs apply. All 0 while several sessions share the source, because a
+ *	record that one session does not count may count for another session
  * @cores: kinds of cores that the CPUs of @source have
  * @cpus: indexed by CPU number
  * @cpu_count: entries of @cpus
  * @references: number of sessions that use the source, plus code that is creating a session
  * @running: number of sessions that run; the source is enabled while it is above 0
- * @seen: copy of source.health at the last merge
- * @error: negative errno of the last failed drain since it was enabled; 0: none
+ * @seen: copy of &source.health at the last merge
+ * @error: negative errno of the last failed drain since the source was enabled; 0: none
  */
 struct shared_source {
 	struct source *source;
@@ -75,8 +75,8 @@ struct shared_source {
 };
 
 /**
- * session_epoch() - return a new random number, by which readers notice that counters restarted at
- * zero
+ * session_epoch() - return a new random number. Readers compare it to detect that counters
+ * restarted at zero
  */
 u64 session_epoch(void);
 
@@ -103,18 +103,21 @@ void shared_source_count(struct shared_source *shared_source, const struct sourc
  */
 struct shared_source *shared_source_put(struct shared_source *shared_source);
 
-/* Most cgroups in a rule; the module has the same limit. */
+/* Maximum number of cgroups in a rule; the module has the same limit. */
 #define SESSION_CGROUPS 256
-/* Bytes of an expression and of a cgroup's path, with the NUL. A checkpoint stores them. */
+/*
+ * Maximum size of an expression, and of the path of a cgroup, in bytes with the NUL. A checkpoint
+ * stores them.
+ */
 #define SESSION_TEXT 4096
 
 /**
  * struct session_rule - which samples a session counts
- * @expression: the filter as given; "": all
+ * @expression: the filter as the user wrote it; "": all samples
  * @cgroups: paths of cgroups: only samples in or below them count; NULL-terminated; NULL: all
  *	samples
  * @cgroups_part: index in filter_split() of the part for @cgroups
- * @filter: expression, cgroups and lists of containers combined; NULL: all
+ * @filter: expression, cgroups and lists of containers combined; NULL: all samples
  */
 struct session_rule {
 	char *expression;
@@ -131,7 +134,7 @@ struct session_rule {
  * @ret_rule: freed by session_rule_free()
  * @ret_error: on -EINVAL, the reason; @column: position in @expression, 0: not in it
  *
- * Return: 0; -EINVAL; -ENOMEM.
+ * Return: 0; -EINVAL if the filter is invalid; -ENOMEM if memory cannot be allocated.
  */
 int session_rule_new(const struct filter_lists *lists, const char *expression, char *const *cgroups,
 		     struct session_rule **ret_rule, struct filter_error *ret_error);
@@ -147,7 +150,7 @@ struct session_rule *session_rule_free(struct session_rule *rule);
  * @shared: only another session, which owns the source, may change how it samples
  * @flight_bytes: size of the flight recorder, FLIGHT_MIN to FLIGHT_MAX bytes; 0: none
  * @temporary: it shares its source, and is not saved: it does not survive a restart
- * @wanted: on -EDQUOT, the MemoryBudget= that would suffice
+ * @wanted: on -EDQUOT: the MemoryBudget= that would suffice
  * @left: on -EDQUOT, bytes that are left for sessions
  */
 struct session_config {
@@ -163,22 +166,22 @@ struct session_config {
 
 /**
  * struct session - an entry of the worker's array
- * @name: ""; the entry is free
+ * @name: name of the session; "" if the entry is free
  * @shared_source: the source of its windows
  * @rule: which samples count
  * @profile: the counters that readers see
  * @flight: its last windows, not filtered by @rule; NULL: no flight recorder
  * @shared: only another session, which owns the source, may change how it samples
  * @temporary: as in &struct session_config
- * @running: its windows count
+ * @running: the session runs, so its windows are counted
  * @waits: it ran before the daemon restarted, and starts when the owner of its source starts
  * @started_ns: when it was started, CLOCK_MONOTONIC
- * @stopped_ns: when it was last stopped; 0: not in this process
- * @ran_ns: how long it ran before @started_ns, since the last reset
+ * @stopped_ns: when it was last stopped, CLOCK_MONOTONIC; 0: not in this process
+ * @ran_ns: nanoseconds for which it ran between the last reset and @started_ns
  * @epoch: a random number that changes with every reset
  * @cost_ns: CPU time of this process at the last reset
  * @nodes: NUMA nodes of this machine, for the profile
- * @bytes: its part of MEMORY_SESSIONS
+ * @bytes: bytes of MEMORY_SESSIONS that the session uses
  * @shard: the profile in which each drain thread counts. A single thread counts in @profile; each of
  *	several counts in a shard of it
  * @spare: an empty shard, which a merge exchanges for a full one; NULL without shards
@@ -205,9 +208,10 @@ struct session {
 };
 
 /**
- * session_name_valid() - whether @name may name a session
+ * session_name_valid() - return whether @name is a valid name of a session
  *
- * A letter, then up to 62 letters, digits and "_". So it fits into object paths and unit names.
+ * A valid name is a letter followed by up to 62 letters, digits and "_", so that it can be a part
+ * of D-Bus object paths and unit names.
  */
 bool session_name_valid(const char *name);
 
@@ -239,7 +243,7 @@ int session_start(struct session *session);
  * session_disable() - stop sampling for it
  * @session: runs
  *
- * The caller may drain what was sampled before, and must call session_stop() then.
+ * The caller may then drain the samples that were taken before, and must call session_stop().
  */
 void session_disable(struct session *session);
 
@@ -260,20 +264,20 @@ void session_reset(struct session *session);
 /**
  * session_book_blind() - count time in which none of the source's CPUs was sampled
  * @session: its profile gets an empty window for each CPU that is not offline
- * @blind_ns: how long nothing was sampled, in nanoseconds; booked by the cause "restart"
+ * @blind_ns: duration in which nothing was sampled, nanoseconds; counted with the cause "restart"
  * @at_ns: CLOCK_MONOTONIC at the end of that time; 0 if it ended before this process began
  *
  * Context: the worker's thread, while no drain thread counts for @session.
  */
 void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns);
 
-/** session_duration() - nanoseconds for which it ran since the last reset */
+/** session_duration() - return the nanoseconds for which the session ran since the last reset */
 u64 session_duration(const struct session *session);
 
 /**
  * session_header() - fill in the part of a view's header that the profile does not have
  * @session: the session
- * @ret_header: gets source, state, health and cost; other members stay as they are
+ * @ret_header: source, state, health and cost are set; other members are unchanged
  */
 void session_header(const struct session *session, struct view_header *ret_header);
 

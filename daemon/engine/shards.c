@@ -19,8 +19,8 @@
  * @gate: taken before @lock, so that the thread cannot retake @lock before a waiting caller
  * @lock: held while it drains
  * @wake: eventfd that ends its sleep
- * @asleep: it waits for windows
- * @heartbeat: number of its turns
+ * @asleep: the thread waits for windows
+ * @heartbeat: number of iterations of its main loop
  * @seen: @heartbeat at the last shards_heartbeat()
  * @meter: its sums change only while @lock is held
  */
@@ -99,7 +99,7 @@ static nfds_t gather_fds(struct shard *shard, struct pollfd *fds)
 	return n;
 }
 
-/* Whether a source woke the thread; the first descriptor is the thread's eventfd. */
+/* Return whether a source woke the thread; the first descriptor is the thread's eventfd. */
 static bool is_ready(const struct pollfd *fds, nfds_t n)
 {
 	for (nfds_t i = 1; i < n; i++)
@@ -283,7 +283,7 @@ void shards_unlock_part(struct shards *shards, u32 part)
 	attribute_read_begin(shards_own_reader(shards));
 }
 
-/* Copy the health of partition @index, which is not being drained. */
+/* Copy the health of partition @index. The caller makes sure that it is not being drained. */
 static void copy_health(struct shared_source *shared_source, u32 index)
 {
 	source_partition_update(shared_source->source, index);

@@ -3,9 +3,10 @@
  * The drain threads. Each drains one partition of every source (partitioned.h). The worker's thread
  * (worker.h) coordinates them.
  *
- * One drain thread counts in the sessions' profiles themselves, and is paused while these are read.
- * Each of several counts in its own shard of every session's profile. The worker's thread merges the
- * shards, which stops a drain thread only while a pointer is exchanged.
+ * A single drain thread counts directly in the profiles of the sessions, and is paused while they
+ * are read. If there are several drain threads, each counts in its own shard of the profile of each
+ * session. The worker's thread merges the shards, which stops a drain thread only while a pointer
+ * is exchanged.
  *
  * Lock order: the shard's lock, held while it drains; the thread's reader lock of the attributor, held
  * while it counts a window; the common lock. The worker's thread must release its reader lock before
@@ -29,8 +30,8 @@ struct shards *shards_free(struct shards *shards);
 struct attribute_reader *shards_own_reader(const struct shards *shards);
 
 /**
- * shards_count_in_place() - return whether there is one drain thread, which counts in the sessions'
- * profiles
+ * shards_count_in_place() - return whether a single drain thread counts directly in the profiles of
+ * the sessions
  */
 bool shards_count_in_place(const struct shards *shards);
 
@@ -39,8 +40,8 @@ bool shards_count_in_place(const struct shards *shards);
  * @shards: the drain threads
  * @part: the partition
  *
- * Context: a call on the worker's thread, which holds its reader lock. The lock is released while it
- * waits: the drain thread may be waiting to write.
+ * Context: a call on the worker's thread, which holds its reader lock. That reader lock is released
+ * during the wait, because the drain thread may be waiting for the write lock.
  */
 void shards_lock_part(struct shards *shards, u32 part);
 void shards_unlock_part(struct shards *shards, u32 part);
@@ -109,9 +110,10 @@ bool shards_heartbeat(struct shards *shards);
 struct drain_meter shards_meter(const struct shards *shards);
 
 /**
- * shards_describe() - describe several drain threads for the status line; "" for one
+ * shards_describe() - describe the drain threads for the status line if there are several
  * @shards: the drain threads
- * @ret: their number, and the longest time for which a merge or a task event stopped one of them
+ * @ret: receives their number, and the longest time for which a merge or a task event stopped one
+ *	of them; "" if there is only one
  * @size: bytes of @ret
  */
 void shards_describe(const struct shards *shards, char *ret, size_t size);

@@ -12,11 +12,11 @@
 
 /**
  * struct source_new_cpus - argument of source_sample_new_cpus()
- * @config: configuration by which sources are opened; borrowed
+ * @config: configuration with which sources are opened; borrowed
  * @ret_cpus: number of CPUs that have an SPU and that the old sources did not sample
  * @ret_replaced: number of sources that were replaced
- * @ret_blind_ns: how long no CPU of a replaced source was sampled, in nanoseconds
- * @ret_reason: after a failure, one sentence for the journal that says why
+ * @ret_blind_ns: duration in which no CPU of a replaced source was sampled, nanoseconds
+ * @ret_reason: after a failure, one sentence for the journal with the reason
  */
 struct source_new_cpus {
 	const struct config *config;
@@ -32,8 +32,8 @@ struct source_new_cpus {
  * @arg: struct source_new_cpus
  *
  * The new source is opened before the old one is stopped. The time between the last sample of the
- * old source and the first of the new one is booked as blind, by the cause "restart". If the new
- * source cannot be opened or started, the old one samples on.
+ * old source and the first of the new one is counted as blind time with the cause "restart". If the
+ * new source cannot be opened or started, the old one continues to sample.
  *
  * Context: the worker's thread, by worker_call().
  * Return: 0, also where nothing had to be replaced; -EBUSY for a source of several workers, which

@@ -201,7 +201,7 @@ int source_open(const struct config *config, const struct source_config *samplin
 	return r;
 }
 
-/* Whether there is a descriptor for each partition and no further one. */
+/* Return whether there is a descriptor for each partition and no further one. */
 static bool has_all_sessions(const int *sessions, u32 partitions)
 {
 	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++)
@@ -250,7 +250,7 @@ int source_open_adopted(const struct config *config, const struct source_config 
 		own.partition = n;
 		r = adopt(config, &own, sessions[n], &source[n], ret_result);
 	}
-	/* Only the partitions before @n were opened. */
+	/* If the last partition failed, free only the partitions before it. */
 	n -= r < 0;
 	if (r >= 0 && partitions > 1)
 		r = source_partitioned_new(source, partitions, sampling, ret_source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Chooses and opens a source, by the configuration and by what the machine has. */
+/* Chooses and opens a source, depending on the configuration and the hardware of the machine. */
 #ifndef SPEPROF_SOURCE_OPEN_H
 #define SPEPROF_SOURCE_OPEN_H
 
@@ -9,7 +9,8 @@
 /**
  * struct source_open_result - report about an attempt to open a source
  * @status: exit status of sysexits.h, if the daemon ends because of a failure
- * @text: a sentence: why it failed, or why the source is not a better one; "": nothing to report
+ * @text: one sentence with the reason for the failure, or the reason why a better source is not
+ *	used; "": nothing to report
  */
 struct source_open_result {
 	int status;
@@ -26,10 +27,10 @@ u32 source_open_kinds(const struct config *config);
  * source_open_may_need_switches() - check whether context switches may have to be followed
  * @config: the configuration
  *
- * Called before memory is planned, and so before a source is opened. With the module, the answer is
- * that of its CPUs. With perf, only records show whether they name their task.
+ * It is called before memory is planned, and so before a source is opened. With the module, the
+ * result depends on its CPUs. With perf, only the records show whether they identify their task.
  *
- * Return: false if it is certain that the records of the source that will be opened name their task.
+ * Return: false if the records of the source will certainly identify their task.
  */
 bool source_open_may_need_switches(const struct config *config);
 
@@ -46,8 +47,8 @@ struct source_config source_sampling(const struct config *config);
  * @ret_source: stopped; freed by its free operation
  * @ret_result: set in any case
  *
- * Return: 0; -EPERM, -EACCES: missing rights; -EINVAL: the configuration forbids what exists; other
- * negative errno: there is no source.
+ * Return: 0; -EPERM, -EACCES: permissions are missing; -EINVAL: the configuration does not allow
+ * the sources that exist; other negative errno: there is no source.
  */
 int source_open(const struct config *config, const struct source_config *sampling,
 		struct source **ret_source, struct source_open_result *ret_result);
@@ -58,7 +59,7 @@ int source_open(const struct config *config, const struct source_config *samplin
  * @sampling: as for source_open()
  * @sessions: SOURCE_PARTITIONS_MAX descriptors, by partition; -1: none. Owned by the source on
  *	success
- * @ret_source: runs if the sessions do; freed by its free operation
+ * @ret_source: the source, which runs if the sessions run; freed by its free operation
  * @ret_result: set in any case
  *
  * Return: 0; -EOPNOTSUPP: the configuration selects another kind of source or other partitions; other

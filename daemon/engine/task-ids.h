@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How the daemon finds the task of a sample: by the thread ID in the record if the kernel writes it
- * there, otherwise by context switches. Until the first record shows which, switches are followed.
+ * The daemon finds the task of a sample by the thread ID in the record if the kernel writes it
+ * there, otherwise by context switches. Until the first record shows whether it has a thread ID,
+ * context switches are followed.
  */
 #ifndef SPEPROF_TASK_IDS_H
 #define SPEPROF_TASK_IDS_H
@@ -9,10 +10,12 @@
 #include "worker.h"
 
 /**
- * task_ids_switches_are_useless() - check whether context switches are followed without need
+ * task_ids_switches_are_useless() - check whether context switches are followed although they are
+ * not needed
  * @state: the worker's
  *
- * Return: true if the records of the machine's session name their task, and switches are followed.
+ * Return: true if the records of the machine's session identify their task, and switches are
+ * followed.
  */
 bool task_ids_switches_are_useless(struct worker_state *state);
 
@@ -25,7 +28,7 @@ bool task_ids_switches_are_useless(struct worker_state *state);
 void task_ids_stop_switches(struct worker_state *state);
 
 /**
- * task_ids_header() - describe for users how the task of a sample is found
+ * task_ids_header() - set in a header the method by which tasks of samples are found
  * @state: the worker's
  * @header: &view_header.task_ids and &view_header.switches are set. &view_header.tasks_reason gets
  *	the reason if no sample can be attributed

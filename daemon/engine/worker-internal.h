@@ -14,8 +14,8 @@ bool session_drives_source(struct worker_state *state, const struct session *ses
  * @shared_source: the source
  * @part: the partition; 0 if the source has one
  * @reader: reader lock of the calling thread, which does not hold it
- * @meter: of the drain thread, in a section; paused while task events are applied. NULL: a call,
- *	whose cost does not count as sampling
+ * @meter: meter of the drain thread, in a section; it is paused while task events are applied.
+ *	NULL: the caller is a call to the worker, whose cost does not count as sampling
  *
  * Context: the drain thread of @part or the worker's thread, which holds the lock of its shard.
  */
@@ -30,15 +30,16 @@ void worker_drain_part(struct worker_state *state, struct shared_source *shared_
 void worker_drain_source(struct worker_state *state, struct shared_source *shared_source);
 
 /**
- * worker_program() - set the filters of the SPUs to what the source's only session never counts
+ * worker_program() - program the filters of the SPUs, so that they drop samples that the only
+ * session of the source never counts
  * @state: the worker's
  * @shared_source: with several sessions, the SPUs filter nothing
  *
- * Return: 0; negative errno if the SPUs still filter samples that a session wants.
+ * Return: 0; negative errno if the SPUs still filter samples that a session counts.
  */
 int worker_program(struct worker_state *state, struct shared_source *shared_source);
 
-/** worker_wake() - make the worker's thread run a turn now; from any thread */
+/** worker_wake() - wake the worker's thread; any thread may call it */
 void worker_wake(struct worker_state *state);
 
 /** worker_session_changed() - call the hook @session_changed, if there are hooks */

@@ -36,12 +36,15 @@ int worker_start(struct worker_state *state, void *arg)
 	return r;
 }
 
-/* Stop @session after a last drain, which counts what was sampled for it. */
+/* Stop @session after a last drain, which counts its remaining samples. */
 static void stop_session(struct worker_state *state, struct session *session)
 {
 	session_disable(session);
 	worker_drain_source(state, session->shared_source);
-	/* Samples that wait for their mapping count now, as no later drain would count them. */
+	/*
+	 * Count the samples that wait for their mapping now, because no later drain would count
+	 * them.
+	 */
 	profile_finish_queued(session->profile);
 	session_stop(session);
 }
@@ -95,8 +98,8 @@ static void find_cores(struct source *source, struct filter_cores *ret_cores)
 
 /*
  * Return sampling options for @shared_source: @wanted with filters. If the source has one session,
- * the SPUs leave out what the session's rule never counts; if @rule is not NULL, it replaces that
- * rule. If the source has several sessions, the SPUs filter nothing.
+ * the SPUs drop samples that the rule of the session never counts. If @rule is not NULL, it is used
+ * instead of that rule. If the source has several sessions, the SPUs filter nothing.
  */
 static struct source_config sampling_of(struct worker_state *state,
 					struct shared_source *shared_source,
@@ -146,7 +149,7 @@ static int program_source(struct worker_state *state, struct shared_source *shar
 	return 0;
 }
 
-/* Whether the filters in force on the SPUs may drop samples that @sampling needs. */
+/* Return whether the filters in force on the SPUs may drop samples that @sampling needs. */
 static bool leaves_out(const struct shared_source *shared_source,
 		       const struct source_config *sampling)
 {
@@ -159,7 +162,10 @@ static bool leaves_out(const struct shared_source *shared_source,
 	       !source_filter_same(&shared_source->filter, sampling);
 }
 
-/* A failure matters only if the SPUs still filter wanted samples; the daemon filters the others. */
+/*
+ * A failure is an error only if the SPUs still drop samples that a session counts. Samples that no
+ * session counts are filtered by the daemon itself.
+ */
 int worker_program(struct worker_state *state, struct shared_source *shared_source)
 {
 	const struct source_config sampling =
@@ -283,13 +289,16 @@ int worker_change(struct worker_state *state, void *arg)
 		return -EOPNOTSUPP;
 	}
 	shared_source = session->shared_source;
-	/* The old rule applies to what was sampled before. */
+	/* Count the samples that were taken before the change by the old rule. */
 	if (change->rule)
 		worker_drain_source(state, shared_source);
 	sampling = sampling_target(change, shared_source);
 	sampling = sampling_of(state, shared_source, &sampling, change->rule);
 	r = program_source(state, shared_source, &sampling, &change->reason);
-	/* Fail only if wanted samples would be missing; unwanted ones the daemon filters itself. */
+	/*
+	 * Fail only if samples that count would be missing. The daemon filters other samples
+	 * itself.
+	 */
 	if (r < 0 && (!same_sampling(&sampling, &shared_source->sampling) ||
 		      leaves_out(shared_source, &sampling)))
 		return r;

@@ -44,7 +44,7 @@ struct worker {
 	worker_fn fn;
 	void *arg;
 	int result;
-	u64 heartbeat_all; /* used by the thread that calls worker_heartbeat() */
+	u64 heartbeat_all; /* used only by the thread that calls worker_heartbeat() */
 	u64 heartbeat_seen;
 	bool reading; /* worker_read(): @fn changes nothing */
 	bool pending;
@@ -148,9 +148,10 @@ static void take_answers(struct worker_state *state)
 }
 
 /*
- * Apply the task events that precede a window's end. One drain thread applies no later ones, as
- * samples without a time belong to the tasks of that moment. With several, a write lock for each
- * window would stop the other threads too often, so all events up to now are applied at once.
+ * Apply the task events that precede a window's end. A single drain thread applies no later events,
+ * because samples without a time are attributed to the tasks at that moment. With several drain
+ * threads, all events up to now are applied at once: a write lock for each window would stop the
+ * other threads too often.
  */
 static void share_tasks(const struct drain *drain, u64 until_ns)
 {
@@ -289,7 +290,7 @@ void worker_drain(struct worker_state *state, struct session *session)
 		worker_drain_source(state, session->shared_source);
 }
 
-/* Whether @session is the first running one of those that share its source. */
+/* Return whether @session is the first running session of those that share its source. */
 bool session_drives_source(struct worker_state *state, const struct session *session)
 {
 	struct session *other = NULL;
@@ -352,7 +353,7 @@ int worker_view(struct worker_state *state, void *arg)
 	header->duration_ns = duration;
 	if (request->span != VIEW_SPAN_START) {
 		header->duration_ns = spanned;
-		/* The cost is not measured by period. */
+		/* The cost is not known for single periods. */
 		header->cost_ns = 0;
 	}
 	return 0;
@@ -420,8 +421,8 @@ static void refresh(struct worker_state *state)
 }
 
 /*
- * Whether to merge the shards now: before a period of the profile ends, and before the shards
- * contain too many counters.
+ * Return whether to merge the shards now: before a period of the profile ends, and before the
+ * shards contain too many counters.
  */
 static bool gather_is_due(struct worker *w, u64 now)
 {
@@ -447,7 +448,7 @@ static void run_paused(struct worker_state *state, void (*fn)(struct worker_stat
 }
 
 /*
- * Apply all task events, as a ring of task events is half full. Count the windows in the rings
+ * Apply all task events, because a ring of task events is half full. Count the windows in the rings
  * first: samples without a time are attributed to the tasks that the tables have at that moment.
  */
 static void empty_task_rings(struct worker_state *state)
@@ -510,7 +511,7 @@ static void run_periodic(struct worker *w)
 		run_paused(state, state->hooks->checkpoint_save);
 }
 
-/* One turn of the worker's thread: everything except calls and draining. */
+/* Do all work of one iteration of the worker's thread except calls and draining. */
 static void run_housekeeping(struct worker *w)
 {
 	struct worker_state *state = &w->state;
@@ -644,7 +645,7 @@ void worker_wake(struct worker_state *state)
 	wake((struct worker *)((char *)state - offsetof(struct worker, state)));
 }
 
-/* The number changes only after all threads ran or slept. */
+/* Change the number only if all threads ran or slept since the last call. */
 u64 worker_heartbeat(struct worker *worker)
 {
 	u64 heartbeat = __atomic_load_n(&worker->heartbeat, __ATOMIC_RELAXED);

@@ -2,7 +2,7 @@
 /*
  * The worker: the thread that owns sessions, their sources and the tables that they fill. The
  * worker drains no source itself: it coordinates one or more drain threads (shards.h), and merges
- * what they count. The worker also applies task events, saves checkpoints, and runs functions for
+ * their counters. The worker also applies task events, saves checkpoints, and runs functions for
  * other threads.
  */
 #ifndef SPEPROF_WORKER_H
@@ -14,7 +14,9 @@
 #include "session.h"
 #include "tasks/task-events.h"
 
-/* Most sessions. Each costs the memory of a profile, and time for each sample. */
+/*
+ * Maximum number of sessions. Each session needs the memory of a profile, and time for each sample.
+ */
 #define WORKER_SESSIONS 8
 
 struct rate_control;
@@ -23,7 +25,7 @@ struct shards;
 /**
  * struct worker_state - what the worker owns; used on its thread only
  * @tasks: task events; NULL: the kernel refuses them, so /proc is scanned
- * @task_status: which task events are in use, and why no better ones
+ * @task_status: the task events that are in use, and the reason why no better ones are
  * @plan: sizes of all tables
  * @process: a random number that identifies this process
  * @attributor: tables of tasks, shared by all sessions
@@ -32,7 +34,7 @@ struct shards;
  *	never moves
  * @profiles: bytes of pprof profiles that are being taken; counted to MEMORY_SESSIONS
  * @hooks: called when sessions change; NULL: state is not saved. Set once, by checkpoint_attach()
- * @saved_state: what @hooks work on, of the code that installed them; the engine does not use it
+ * @saved_state: data of the code that installed @hooks; the engine does not use it
  * @rate_control: control of the machine's session's interval; NULL: none; borrowed
  * @shards: the drain threads
  */
@@ -78,7 +80,7 @@ struct worker *worker_free(struct worker *worker);
  * @arg: for @fn
  *
  * Context: any thread but the worker's and drain threads. Calls of several threads run one by one.
- * Return: what @fn returns.
+ * Return: the result of @fn.
  */
 int worker_call(struct worker *worker, worker_fn fn, void *arg);
 
@@ -114,12 +116,12 @@ struct session *worker_session(struct worker_state *state, const char *name);
  */
 struct session *worker_next(struct worker_state *state, struct session *session);
 
-/** worker_drain() - read and count what the rings of @session hold; on the worker's thread */
+/** worker_drain() - read and count the windows in the rings of @session; on the worker's thread */
 void worker_drain(struct worker_state *state, struct session *session);
 
 /*
- * The following are for worker_call(). If @arg is the name of a session, NULL is SESSION_MACHINE, and
- * -ENOENT means that there is no such session.
+ * The functions below are arguments of worker_call(). If @arg is the name of a session, NULL is
+ * SESSION_MACHINE, and -ENOENT means that there is no such session.
  */
 
 /**
@@ -127,8 +129,8 @@ void worker_drain(struct worker_state *state, struct session *session);
  * @state: the worker's
  * @arg: struct session_config
  *
- * Return: 0; -EEXIST: the name is taken; -ENOSPC: there are WORKER_SESSIONS; -EDQUOT: MemoryBudget= is
- * too small; other errors of session_init() and of programming the SPUs.
+ * Return: 0; -EEXIST: the name is taken; -ENOSPC: there are WORKER_SESSIONS sessions already;
+ * -EDQUOT: MemoryBudget= is too small; other errors of session_init() and of programming the SPUs.
  */
 int worker_add(struct worker_state *state, void *arg);
 
@@ -153,7 +155,7 @@ int worker_reset(struct worker_state *state, void *arg);
  * @rule: the new rule, owned by the session on success; NULL: unchanged
  * @interval_ns: mean time between samples of a busy CPU; 0: unchanged
  * @sampling: the new interval (0: unchanged), jitter and exception levels; NULL: unchanged
- * @reason: on failure, why, a static sentence; or NULL
+ * @reason: on failure, a static sentence with the reason, or NULL
  */
 struct worker_change {
 	const char *session;
@@ -170,8 +172,8 @@ struct worker_change {
  *
  * Samples that were taken before the change are counted by the old rule.
  *
- * Return: 0; -ENOENT; -EOPNOTSUPP: another session owns the source, or the source cannot change its
- * interval; other errors of the source.
+ * Return: 0; -ENOENT: there is no such session; -EOPNOTSUPP: another session owns the source, or
+ * the source cannot change its interval; other errors of the source.
  */
 int worker_change(struct worker_state *state, void *arg);
 
@@ -181,7 +183,7 @@ int worker_change(struct worker_state *state, void *arg);
  * @span: period that is shown
  * @group: what a row is
  * @sort: order of rows, the largest first
- * @limit: most rows
+ * @limit: maximum number of rows
  * @view: the result; the caller calls view_clear()
  */
 struct worker_view {
@@ -196,7 +198,10 @@ struct worker_view {
 /** worker_view() - make a view; @arg is struct worker_view; returns 0, -ENOENT or -ENOMEM */
 int worker_view(struct worker_state *state, void *arg);
 
-/** struct worker_hot - argument of worker_hot(); @limit: most lines and pages; @text: allocated */
+/**
+ * struct worker_hot - argument of worker_hot(); @limit: maximum number of lines, and of pages;
+ * @text: allocated result
+ */
 struct worker_hot {
 	const char *session;
 	u32 limit;
