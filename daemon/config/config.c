@@ -131,7 +131,10 @@ static int parse_workers(struct config *c, const char *value)
 	return 0;
 }
 
-/* Parse "1%" or "0.25%" with at most three digits after the point, or "no" for no limit. */
+/*
+ * Parse a percentage such as "1%" or "0.25%", with at most three digits after the point; or "no",
+ * which means no limit.
+ */
 static int parse_overhead(struct config *c, const char *value)
 {
 	u32 parts = 0, scale = 1000;

@@ -25,12 +25,12 @@ enum config_source {
 /**
  * struct config - all settings with their defaults
  * @source: Source=
- * @emulate: Emulate=: whether an emulated SPU may be used
+ * @emulate: Emulate=: true if an emulated SPU may be used
  * @io_uring: IOUring=: read rings by io_uring; otherwise by epoll
- * @contexts: Contexts=: records name their task by CONTEXTIDR; otherwise context switches are
- * followed
+ * @contexts: Contexts=: use the thread ID in records, which comes from CONTEXTIDR; false: always
+ * use recorded context switches
  * @physical: PhysicalAddresses=: records contain them, so that hot pages and nodes are known
- * @task_events: TaskEvents=: the best kind that is tried
+ * @task_events: TaskEvents=: the origin of task events that is tried first
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
  * @overhead: Overhead=: allowed cost of sampling, in 1/1000 percent of the machine's CPU time; 0:
  * no limit
@@ -99,10 +99,10 @@ void config_lists_clear(struct config_lists *lists);
 #define CONFIG_LOCATION 512
 
 /**
- * struct config_error - the place and the reason of an error in a configuration
+ * struct config_error - the location and the reason of an error in a configuration
  * @file: name of the file; set by config_read_all()
  * @line: line number, from 1; 0: the error is about the whole file
- * @text: what is wrong and what would be right
+ * @text: what is wrong, and which values are accepted
  */
 struct config_error {
 	char file[CONFIG_LOCATION];
@@ -115,9 +115,9 @@ struct config_error {
  * @config: changed on success only
  * @key: name of the setting, without "="
  * @value: text of the value, as in a file
- * @ret_error: on -EINVAL, what would be right
+ * @ret_error: on -EINVAL, which values are accepted
  *
- * Return: 0; -ENOENT: there is no such setting; -EINVAL: the value is wrong.
+ * Return: 0; -ENOENT if there is no setting @key; -EINVAL if the value is not accepted.
  */
 int config_set(struct config *config, const char *key, const char *value,
 	       struct config_error *ret_error);
@@ -126,9 +126,10 @@ int config_set(struct config *config, const char *key, const char *value,
  * config_read() - override settings by those of a file
  * @config: changed on success only
  * @path: a file with "[Sampling]" and "Key=value" lines
- * @ret_error: on -EINVAL, the line and what would be right
+ * @ret_error: on -EINVAL, the line, and which values are accepted
  *
- * Return: 0; -ENOENT: there is no file; -EINVAL: a line is wrong; other negative errno.
+ * Return: 0; -ENOENT if the file does not exist; -EINVAL if a line is invalid; another negative
+ * errno if the file cannot be read.
  */
 int config_read(struct config *config, const char *path, struct config_error *ret_error);
 
@@ -137,8 +138,8 @@ int config_read(struct config *config, const char *path, struct config_error *re
  * @config: changed on success only
  * @path: the first file. Files *.conf in the folder "@path.d" follow, sorted by name, and then the
  * credential speprofd.conf
- * @must: whether @path must exist
- * @ret_error: on -EINVAL, file, line and what would be right
+ * @must: true if a missing @path is an error
+ * @ret_error: on -EINVAL, file, line, and which values are accepted
  *
  * Return: as config_read().
  */

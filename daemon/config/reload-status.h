@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The result of the last reload, for the log, the unit's status and the bus. */
+/* The result of the last reload. The log, the status of the unit and the bus show it. */
 #ifndef SPEPROF_RELOAD_STATUS_H
 #define SPEPROF_RELOAD_STATUS_H
 
-/* bytes of a sentence that says what is wrong with a configuration and where, including its NUL */
+/* size of the description of a configuration error and its location, in bytes with the NUL */
 #define RELOAD_REASON 896
 
 /**
