@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Translates lists of containers and cgroups into an expression, so that one filter applies
- * all.
+ * Translates lists of containers and cgroups into an expression, so that one filter checks the
+ * lists and the expression of the user.
  */
 #include "filter.h"
 

@@ -18,7 +18,7 @@
 /* Three-valued logic: "&&" is the minimum of its operands, "||" the maximum. */
 enum truth { NO, MAYBE, YES };
 
-/* Which property of a record a node compares. */
+/* The property of a record that a node compares. */
 enum node_topic { TOPIC_OTHER, TOPIC_OP, TOPIC_SOURCE, TOPIC_LEVEL, TOPIC_FLAG };
 
 /**
@@ -27,8 +27,8 @@ enum node_topic { TOPIC_OTHER, TOPIC_OP, TOPIC_SOURCE, TOPIC_LEVEL, TOPIC_FLAG }
  * @topic: &enum node_topic of each node
  * @encoding: data sources of the core; NULL if their meaning is unknown
  * @source: value of the Data Source packet
- * @kind: &enum spe_op_kind, by the Operation Type packet. An SPU also treats atomics whose packet
- * says store, and branches that load, as loads, so all kinds have to be tried
+ * @kind: &enum spe_op_kind, by the Operation Type packet. An SPU filters atomics with the packet of
+ * a store, and branches that load, as loads, so all kinds have to be tried
  */
 struct query {
 	const struct filter *filter;

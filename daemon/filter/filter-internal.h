@@ -17,14 +17,15 @@ enum filter_type {
  * @name: the name in expressions; NULL for the field that stands for all events
  * @number: unless FILTER_STRING: gets the value of a sample; returns false if the sample lacks it
  * @string: FILTER_STRING: gets the value of a sample; returns NULL if the sample lacks it
- * @equals: FILTER_NAME: whether a sample's value has the name of @wanted; NULL: if both are equal
+ * @equals: FILTER_NAME: returns true if a sample's value has the name of @wanted; NULL: compare the
+ * two numbers
  * @parameter: argument of @number, such as the index of a counter. For events it is the event's
  *	bit, which filter_field_find() derives from the name
  * @value_name: FILTER_NAME: returns the name of value @i; NULL if no value has this number
  * @values: FILTER_NAME: number of values
  * @address: the value is a code or data address
  * @cgroup: the value is the path of a cgroup, relative to the mount of cgroupfs
- * @task: the value is that of the process or container, and the same for all samples of a task
+ * @task: the value depends only on the process or container, so all samples of a task have it
  */
 struct filter_field {
 	const char *name;
@@ -70,7 +71,8 @@ enum filter_node_type {
  * struct filter_node - an operator or a comparison of the expression
  * @op, @field, @number, @string, @parameter: FILTER_COMPARE only
  * @number: the number that the field is compared with
- * @string: the same for FILTER_STRING: offset in &filter.strings
+ * @string: FILTER_STRING: the string that the field is compared with, as an offset in
+ * &filter.strings
  * @begin, @end: offsets of the node in the text, including its parentheses. For an operator without
  * parentheses both are 0
  * @parameter: argument of @field->number()

@@ -24,7 +24,7 @@ struct filter;
 /**
  * struct filter_error - an error in an expression
  * @column: column of the first wrong character, from 1
- * @text: what is wrong, and what would be right
+ * @text: what is wrong, and what is accepted there
  */
 struct filter_error {
 	u32 column;
@@ -50,9 +50,9 @@ struct filter_subject {
  * filter_new() - parse an expression
  * @text: the expression, NUL-terminated
  * @ret_filter: the filter; free it with filter_free()
- * @ret_error: set if -EINVAL is returned
+ * @ret_error: the error and its column; set if -EINVAL is returned
  *
- * Return: 0; -EINVAL; -ENOMEM.
+ * Return: 0; -EINVAL if the expression is invalid; -ENOMEM.
  */
 int filter_new(const char *text, struct filter **ret_filter, struct filter_error *ret_error);
 
@@ -80,7 +80,8 @@ bool filter_compares_addresses(const struct filter *filter);
 #define FILTER_CORES 4
 
 /**
- * struct filter_cores - what the cores of a source report and their SPUs can filter by
+ * struct filter_cores - the data sources that the cores of a source report, and the filters of
+ * their SPUs
  * @encodings: tables of data sources, @count of them
  * @count: number of @encodings
  * @unknown: the encoding of at least one core is unknown
@@ -106,12 +107,12 @@ void filter_cores_add(struct filter_cores *cores, const struct source_cpu *cpu);
  * struct filter_part - an operand of the expression's top-level "&&"
  * @text: its first character, in a copy of the text that is valid until filter_free()
  * @len: its length, bytes
- * @hardware: whether every SPU can evaluate it
- * @inverted: whether an SPU with FEAT_SPEv1p2 can evaluate it, by PMSNEVFR_EL1; false if @hardware
- * is true
- * @sources: whether an SPU with FEAT_SPE_FDS can evaluate it for loads, by PMSDSFR_EL1
- * @masked: whether an SPU with FEAT_SPE_EFT can evaluate it, by the mask bits of PMSFCR_EL1; false
- *	if @hardware is true
+ * @hardware: true if every SPU can evaluate it
+ * @inverted: true if an SPU with FEAT_SPEv1p2 can evaluate it, with PMSNEVFR_EL1; false if
+ * @hardware is true
+ * @sources: true if an SPU with FEAT_SPE_FDS can evaluate it for loads, with PMSDSFR_EL1
+ * @masked: true if an SPU with FEAT_SPE_EFT can evaluate it, with the mask bits of PMSFCR_EL1;
+ * false if @hardware is true
  */
 struct filter_part {
 	const char *text;

@@ -98,7 +98,8 @@ static enum filter_verdict verdict_invert(enum filter_verdict verdict)
 }
 
 /*
- * Combine the operands of "&&" and "||". @decisive is the verdict of one operand that decides.
+ * Combine the operands of "&&" and "||". @decisive: the verdict that decides the result if one
+ * operand has it.
  */
 static enum filter_verdict verdict_combine(enum filter_verdict a, enum filter_verdict b,
 					   enum filter_verdict decisive)
@@ -253,11 +254,11 @@ static u64 filterable_events(const struct filter_cores *cores)
 
 /*
  * Returns the bit of the event that the node compares, if it is one of @filterable, else 0.
- * @ret_present: whether the node requires the event, or its absence.
+ * @ret_present: true if the node requires the event, false if it requires its absence.
  */
 static u64 node_event(const struct filter_node *node, u64 filterable, bool *ret_present)
 {
-	/* Only the field for all events has no name. */
+	/* Only the field that stands for all events has no name. */
 	if (node->type != FILTER_COMPARE || node->field->name)
 		return 0;
 	*ret_present = node->number == (node->op == FILTER_EQ);
