@@ -15,8 +15,8 @@
  * @size: size of an element, bytes
  * @max: maximum number of elements
  *
- * Return: the array, which may have moved; NULL if @needed exceeds @max or there is no
- * memory. @array and @capacity are then unchanged.
+ * Return: the array, which may have moved; NULL if @needed exceeds @max, or if memory cannot be
+ * allocated. @array and @capacity are then unchanged.
  */
 static inline void *array_reserve(void *array, u32 *capacity, u32 needed, size_t size, u32 max)
 {

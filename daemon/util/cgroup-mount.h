@@ -18,7 +18,7 @@
  * @flags: for open(2)
  * @ret_path: the mount point, a static string; NULL if the caller does not need it
  *
- * Return: a descriptor, or -ENOENT if cgroup v2 is not mounted.
+ * Return: a descriptor; -ENOENT if cgroup v2 is not mounted.
  */
 static inline int cgroup_mount_open(int flags, const char **ret_path)
 {

@@ -35,11 +35,14 @@ static inline void cpu_list_set(struct cpu_list *list, u32 cpu, bool present)
 /**
  * cpu_list_parse() - parse a list of CPUs
  *
- * Return: 0; -EINVAL if @text is not a list; -ERANGE if it has a CPU from CPU_LIST_MAX on.
+ * Return: 0; -EINVAL if @text is not a list; -ERANGE if a CPU number is CPU_LIST_MAX or larger.
  */
 int cpu_list_parse(const char *text, struct cpu_list *ret_list);
 
-/** cpu_list_read() - parse a file of sysfs; returns its negative errno, or as cpu_list_parse() */
+/**
+ * cpu_list_read() - parse a file of sysfs; returns as cpu_list_parse(), or the negative errno of
+ * open() or read()
+ */
 int cpu_list_read(const char *path, struct cpu_list *ret_list);
 
 /** cpu_list_read_online() - read which CPUs are online now; returns as cpu_list_read() */

@@ -13,8 +13,8 @@
  * @len: their number
  *
  * Bytes that are not printable UTF-8 become \xNN: controls, invalid and overlong sequences, and
- * characters that reorder, hide or break a line. Backslashes stay, as unit names contain many; so
- * the conversion cannot be reversed.
+ * characters that reorder, hide or break a line. Backslashes are copied unchanged, because many
+ * unit names contain them. Therefore the conversion cannot be reversed.
  *
  * Return: bytes written, without the NUL.
  */

@@ -32,8 +32,8 @@ static inline u64 hash_string(const char *string)
 }
 
 /**
- * siphash() - return the SipHash-2-4 (Aumasson, Bernstein 2012) of @len bytes
- * @key: a random secret, without which colliding data cannot be chosen
+ * siphash() - return the SipHash-2-4 (Aumasson, Bernstein 2012) of the @len bytes at @data
+ * @key: a random secret; an attacker that does not have it cannot choose data with equal hashes
  */
 u64 siphash(const u64 key[static 2], const void *data, size_t len);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "histogram.h"
 
-/* 2^31 times 2^(1/4), 2^(2/4) and 2^(3/4), rounded down. None of these bounds is an integer. */
+/*
+ * 2^31 times 2^(1/4), 2^(2/4) and 2^(3/4), rounded down. The exact bounds are irrational, so no
+ * value equals one, and rounding does not move a value to another bucket.
+ */
 static const u32 quarters[3] = { 2553802833U, 3037000499U, 3611622602U };
 
 /*

@@ -8,8 +8,8 @@
 
 /**
  * typedef ini_line_fn - parse one line
- * @ctx: of ini_read()
- * @line: without surrounding whitespace; neither empty nor a comment
+ * @ctx: the argument of ini_read()
+ * @line: the line without surrounding whitespace; it is neither empty nor a comment
  *
  * Return: 0, or a negative errno, which stops the reading.
  */
@@ -20,7 +20,7 @@ typedef int (*ini_line_fn)(void *ctx, char *line);
  * @path: the file
  * @parse: called for each line
  * @ctx: for @parse
- * @ret_line: number of the line that @parse refused, from 1; 0 if the file could not be read
+ * @ret_line: number of the line for which @parse failed, from 1; 0 if the file could not be read
  *
  * Return: 0; what @parse returned; -ENOENT or another negative errno if the file cannot be read.
  */
@@ -35,12 +35,13 @@ typedef int (*ini_file_fn)(void *ctx, const char *path);
 
 /**
  * ini_read_files() - read all files of a configuration
- * @path: the main file, which is read first; then "@path.d" / "*.conf" are read by name
- * @must: whether a missing @path is an error
+ * @path: the main file, which is read first; then the files "*.conf" in the folder "@path.d",
+ * sorted by name
+ * @must: true if a missing @path is an error
  * @credential: name of a systemd credential, which is read last if it is set
  * @read: called for each file; settings of a later file override those of an earlier one
  * @ctx: for @read
- * @ret_path: path of the file that @read refused
+ * @ret_path: path of the file for which @read failed
  * @size: bytes of @ret_path
  *
  * Return: 0, or what @read returned.

@@ -42,8 +42,8 @@ enum log_limit_action { LOG_LIMIT_SILENT, LOG_LIMIT_REPORT, LOG_LIMIT_RESOLVED }
  * @ret_count: occurrences since the last line; set if the result is not LOG_LIMIT_SILENT, and
  *	possibly 0 with LOG_LIMIT_RESOLVED
  *
- * The caller calls it every few seconds, also if the event has not occurred. The end of an event
- * that was logged only once is not reported.
+ * Call it every few seconds, also if the event has not occurred. If an event was logged only once,
+ * its end is not reported.
  */
 enum log_limit_action log_limit_check(struct log_limit *limit, u64 times, u64 now_ns,
 				      u64 *ret_count);

@@ -66,7 +66,10 @@ int log_level(void)
 	return max_level;
 }
 
-/* Whether standard error is still the stream that the service manager connected to the journal. */
+/*
+ * Return true if standard error is still the stream that the service manager connected to the
+ * journal.
+ */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");

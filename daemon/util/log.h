@@ -32,7 +32,7 @@
  * @level: LOG_ERR to LOG_DEBUG; lines less urgent than log_level() are dropped
  * @id: LOG_ID_*, or NULL for none
  * @fields: journal fields such as "SPEPROF_CPU=3", terminated by NULL; NULL for none
- * @format: as of printf(3); bytes that are not printable UTF-8 become "\\xNN"
+ * @format: as for printf(3); bytes that are not printable UTF-8 become "\\xNN"
  *
  * Context: any thread.
  */

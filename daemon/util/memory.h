@@ -10,14 +10,15 @@
  *
  * The kernel allocates each page at the first write to it.
  *
- * Return: the memory; release it with zero_pages_free(). NULL if there is no address space.
+ * Return: the memory; release it with zero_pages_free(). NULL if the address space cannot be
+ * reserved.
  */
 void *zero_pages(size_t size);
 
 /** zero_pages_clear() - set @size bytes to zero, and return their pages to the kernel */
 void zero_pages_clear(void *at, size_t size);
 
-/** zero_pages_free() - release the @size bytes of a zero_pages(); @at may be NULL */
+/** zero_pages_free() - release @size bytes that zero_pages() returned; @at may be NULL */
 void zero_pages_free(void *at, size_t size);
 
 /**

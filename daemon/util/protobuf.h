@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Writes protocol buffers into memory that grows up to a limit. A nested message is written in
- * place; protobuf_close() inserts its length. Errors (no memory, or the limit) are sticky: the caller
- * checks @error once, at the end.
+ * place; protobuf_close() inserts its length. The first error (memory cannot be allocated, or the
+ * limit is exceeded) is stored in @error, and later calls do nothing: the caller checks @error
+ * once, at the end.
  */
 #ifndef SPEPROF_PROTOBUF_H
 #define SPEPROF_PROTOBUF_H
@@ -50,7 +51,7 @@ void protobuf_double(struct protobuf *proto, u32 field, double value);
 void protobuf_bytes(struct protobuf *proto, u32 field, const void *data, size_t size);
 void protobuf_string(struct protobuf *proto, u32 field, const char *text);
 
-/** protobuf_copy() - append fields that are encoded already */
+/** protobuf_copy() - append fields that were encoded before */
 void protobuf_copy(struct protobuf *proto, const void *data, size_t size);
 
 /** protobuf_open() - begin a nested message or packed numbers as @field, until protobuf_close() */

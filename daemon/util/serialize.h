@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Serializes numbers and strings for the checkpoint. A number is a varint (seven bits in each byte),
- * so the format depends neither on the byte order nor on the width of fields. Errors are sticky: the
- * caller checks them once, at the end.
+ * Serializes numbers and strings for the checkpoint. A number is a varint (seven bits in each
+ * byte), so the format depends neither on the byte order nor on the width of fields. The first
+ * error is stored, and later calls do nothing: the caller checks it once, at the end.
  */
 #ifndef SPEPROF_SERIALIZE_H
 #define SPEPROF_SERIALIZE_H
@@ -10,7 +10,7 @@
 #include "codec/env.h"
 
 /**
- * struct serializer - writes into memory of the caller
+ * struct serializer - writes into memory that the caller owns
  * @at: the memory
  * @capacity: bytes at @at
  * @len: bytes written
@@ -74,7 +74,7 @@ void deserialize_string(struct deserializer *from, char *to, size_t size);
 /**
  * deserialize_name() - read a string, or skip it if it does not fit into @size bytes
  *
- * Return: whether the string is at @to. If not, @to is "", and @from is behind the string.
+ * Return: true if the string is at @to. Otherwise @to is "", and @from is behind the string.
  */
 bool deserialize_name(struct deserializer *from, char *to, size_t size);
 

@@ -8,8 +8,8 @@
 /* Maximum size of a function, if the file does not contain its size. */
 #define UNSIZED_MAX 0x10000U
 /*
- * maximum number of functions that may begin between an address and the function that contains it
- * (.cold parts)
+ * maximum number of functions that may begin between the start of a function and an address in it,
+ * such as .cold parts of other functions
  */
 #define NESTED_MAX 8
 #define NAMES_MAX  (1U << 29) /* offsets have the 29 bits of &symbol.name */
@@ -79,7 +79,7 @@ static u32 unsized_size(const struct symtab *t, u32 i)
 {
 	u64 gap = UNSIZED_MAX;
 
-	/* The next function may be missing, as it was dropped. */
+	/* The next function may be missing from the table, because it was dropped. */
 	if (t->dropped)
 		return 0;
 	if (i + 1 < t->count && t->entry[i + 1].start - t->entry[i].start < gap)
@@ -110,7 +110,7 @@ void symtab_finish(struct symtab *t)
 		if (t->entry[i].rank != SYMBOL_BOUNDARY)
 			t->entry[count++] = t->entry[i];
 	t->count = count;
-	/* Free the memory that is not used. */
+	/* Free the memory behind the last entry and the last name. */
 
 	p = realloc(t->entry, (count ? count : 1) * sizeof(*t->entry));
 	if (p) {
@@ -165,8 +165,8 @@ const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, 
 	if (size > UINT64_MAX - start)
 		size = UINT64_MAX - start;
 	/*
-	 * The last address of the address space is in no such range, so return a range that
-	 * contains only it.
+	 * A range ends before the last address of the address space, so for that address return a
+	 * range that contains only it.
 	 */
 	if (addr - start >= size) {
 		start = addr;

@@ -66,7 +66,7 @@ void symtab_finish(struct symtab *table);
  */
 const char *symtab_find_range(const struct symtab *table, u64 addr, u64 *ret_start, u64 *ret_size);
 
-/** symtab_clear() - free the memory of the table, which is empty then, without a limit */
+/** symtab_clear() - free the memory of the table; afterwards it is empty and has no limit */
 void symtab_clear(struct symtab *table);
 
 #endif
