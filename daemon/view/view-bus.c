@@ -10,7 +10,7 @@
 
 /*
  * One table per struct serves both directions. The letter is the D-Bus type. A sparse field is
- * omitted if it is 0: a row has few of the levels.
+ * omitted if it is 0, because a row has samples of few levels.
  */
 struct field {
 	const char *name;

@@ -19,7 +19,7 @@ int view_append_header(sd_bus_message *message, const struct view_header *header
 /** view_append() - append header and rows to a reply; returns negative errno on failure */
 int view_append(sd_bus_message *message, const struct view *view);
 
-/** view_read_header() - read only the header, with the results of view_read() */
+/** view_read_header() - read only the header; returns as view_read() */
 int view_read_header(sd_bus_message *message, struct view_header *ret_header);
 
 /**

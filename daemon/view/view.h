@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Views of a profile, in the same form for recordings, D-Bus and JSON. The daemon fills a view
- * from its profile; the tools print it.
+ * Views of a profile, in the same form for recordings, D-Bus and JSON. The daemon fills a view from
+ * its profile, and the tools print it.
  */
 #ifndef SPEPROF_VIEW_H
 #define SPEPROF_VIEW_H
@@ -34,7 +34,7 @@ enum view_sort {
 	VIEW_SORT_SNOOPED,
 	VIEW_SORT_PEER,
 	VIEW_SORT_MODIFIED,
-	VIEW_SORT_L1, /* this and the next ones: served by that level */
+	VIEW_SORT_L1, /* this and the following levels: accesses that the level served */
 	VIEW_SORT_L2,
 	VIEW_SORT_L3,
 	VIEW_SORT_SYSTEM_CACHE,
@@ -47,7 +47,7 @@ enum view_sort {
 	VIEW_SORTS,
 };
 
-/* The period of a view: all since the start, or the most recent time. */
+/* The period of a view: since the start, or the most recent time. */
 enum view_span {
 	VIEW_SPAN_START,
 	VIEW_SPAN_10S,
@@ -62,7 +62,7 @@ enum view_span {
  * struct view_row - one line of a view
  * @samples: records attributed to it
  * @memory: loads and stores among @samples
- * @dram: those of @memory that no cache served (LLC miss, or data source DRAM)
+ * @dram: samples of @memory that no cache served (LLC miss, or data source DRAM)
  * @branches: branches among @samples
  * @mispredicted: mispredicted branches
  * @latency_sum: sum of total latencies, cycles
@@ -72,21 +72,21 @@ enum view_span {
  * @process: name of the process; of the program if rows are by function, line or program
  * @function, @binary: names
  * @file, @line: position in the source, for VIEW_LINE; "" and 0 if unknown
- * @inlines: functions that are inlined at its heaviest location, innermost first, separated by
- *	newlines
- * @level: loads and stores by &enum spe_level that served them; their sum is @memory
- * @remote: those of @memory that accessed another chip, at whichever level
+ * @inlines: functions that are inlined at the heaviest location of the row, innermost first,
+ * separated by newlines
+ * @level: loads and stores, indexed by the &enum spe_level that served them; their sum is @memory
+ * @remote: samples of @memory that accessed another chip, at any level
  * @loads, @stores: loads, and stores; their sum is @memory
  * @simd: SVE and SME operations
- * @snooped: those of @memory that another cache served
- * @peer, @modified: those of @snooped that another core's cache served, and those that found the
- *	line dirty there
+ * @snooped: samples of @memory that another cache served
+ * @peer, @modified: samples of @snooped that the cache of another core served, and samples that
+ * found the line dirty there
  * @issue_sum, @issue_p50, @issue_p99: as for total latency; for functions the percentiles are
  *	rounded up to a power of two
  * @translation_sum, @translation_p50, @translation_p99: the same for translation latency
  * @weight: operations that the samples stand for, by &enum sample_unit; for functions, without a
  *	view_unit(), in proportion to the weight of their processes
- * @event: samples by bit of the Events packet
+ * @event: samples, indexed by the bit of the Events packet
  */
 struct view_row {
 	u64 samples;
@@ -135,28 +135,29 @@ enum memory_share {
 	MEMORY_SHARES,
 };
 
-/** memory_share_name() - return a static name such as "tables" or "rings" */
+/** memory_share_name() - return the name of a user of the budget, such as "tables" or "rings" */
 const char *memory_share_name(enum memory_share share);
 
 /**
  * struct view_header - the state of the machine and the ledgers
  * @source: "emulated", "module", "perf" or "recording"
- * @source_reason: why no better source is in use, and what this one lacks; "" if nothing is
- *	missing
+ * @source_reason: why no better source is in use, and which features this one lacks; "" if it has
+ * all
  * @tasks: source of task events: "bpf", "perf" or "proc"; "" for a recording
  * @tasks_reason: why no better source of task events is in use; "" if nothing is missing
- * @task_ids: what identifies the task of a sample: "records": the thread ID in each record; "bpf" or
- *	"perf": context switches from there; "none": nothing can; "": no record shows it yet, or a
- *	recording
+ * @task_ids: how the task of a sample is identified: "records": by the thread ID in each record;
+ * "bpf" or "perf": by context switches that BPF or perf reports; "none": it cannot be identified;
+ * "": unknown until the first record, or for a recording
  * @switches: number of context switches that were recorded
  * @backend: &enum backend
  * @running: sampling is running
  * @cpus: number of sampled CPUs
  * @duration_ns: enabled time, wall clock
  * @enabled_ns, @blind_ns: summed over CPUs: @enabled_ns = armed + blind
- * @blind_by: @blind_ns by &enum source_blind
- * @interval_ns: time between samples of a CPU, except of those that sample less often for their cost
- * @interval_longest_ns, @interval_mean_ns: the same, maximum and mean of all CPUs
+ * @blind_by: @blind_ns, indexed by &enum source_blind
+ * @interval_ns: time between samples of a CPU that does not sample less often because of its cost
+ * @interval_longest_ns, @interval_mean_ns: maximum and mean over all CPUs of the time between
+ * samples
  * @overhead: limit of the cost of sampling, in 1/100,000 of the machine; 0: no limit
  * @overhead_cost: the cost of sampling, in 1/100,000 of the machine, at least 1; 0: not measured yet
  * @cpus_held: number of CPUs that sample less often than @interval_ns because of their cost
@@ -174,9 +175,9 @@ const char *memory_share_name(enum memory_share share);
  * @evicted: samples of locations that were evicted from the bounded tables
  * @processes_evicted, @mappings_dropped: number of processes and mappings of a recording that did
  *	not fit in the tables; 0 for a daemon: its metrics have them
- * @weight: operations that all samples stand for, by &enum sample_unit; 0 from a daemon that
- *	does not report it
- * @unweighed: samples with an unknown interval: they are in no weight
+ * @weight: operations that all samples stand for, indexed by &enum sample_unit; 0 from a daemon
+ * that does not report them
+ * @unweighed: samples with an unknown interval, which no weight includes
  * @unattributed_weight, @evicted_weight: weights of those samples, in view_unit()
  * @sort_whole: sum of view_sort_part() over all samples, in the order that the view was made with
  * @cost_ns: CPU time of the daemon, without the kernel's cost of sampling; 0 in a view of a
@@ -184,11 +185,12 @@ const char *memory_share_name(enum memory_share share);
  * @memory: resident bytes of the daemon
  * @memory_locked: bytes of rings and maps in kernel memory, which @memory may include
  * @memory_budget: bytes that all growing tables were sized for; 0 without a budget
- * @memory_share: bytes of that for each &enum memory_share
+ * @memory_share: bytes of the budget, indexed by &enum memory_share
  * @faults, @throttles, @unread, @cpus_stopped: as in &struct source_health
  * @task_events_lost: task events that the kernel dropped because a ring was full
- * @mappings_lost: the same for executable mappings, if these are counted separately
- * @fault: text of the last of @faults, or of the last read error; "" for none
+ * @mappings_lost: executable mappings that were dropped in the same way, if they are counted
+ * separately
+ * @fault: text of the last fault or read error; "" for none
  * @config_refused: why the configuration files are not in force; "" if they are
  * @config_waiting: names of the settings that take effect after a restart; "" for none
  */
@@ -266,8 +268,9 @@ struct view {
 /**
  * view_unit() - return the unit of the weights that shares are computed from
  *
- * Return: &enum sample_unit if all samples have that unit; else UNITS: the interval or unit of
- * some samples is unknown, or CPUs count different things. Shares are of samples then.
+ * Return: &enum sample_unit if all samples have that unit. UNITS if the interval or unit of some
+ * samples is unknown, or if CPUs count in different units; shares are then computed from numbers of
+ * samples.
  */
 unsigned int view_unit(const struct view_header *header);
 
@@ -279,9 +282,10 @@ u64 view_part(const struct view_row *row, unsigned int unit);
 u64 view_whole(const struct view_header *header, unsigned int unit);
 
 /**
- * view_sort_part() - return the numerator of the share of what rows are sorted by
+ * view_sort_part() - return the numerator of a row's share of the value that rows are sorted by
  *
- * The denominator is &view_header.sort_whole. Percentiles have no shares: these are of samples then.
+ * The denominator is &view_header.sort_whole. A percentile has no share, so the share of samples is
+ * used instead.
  *
  * Return: view_key(), or view_part() if that is a percentile.
  */
@@ -293,7 +297,9 @@ u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit)
 /** view_clear() - free the rows */
 void view_clear(struct view *view);
 
-/** view_blind_name() - return the name of a cause, the same on D-Bus, in JSON and in metrics */
+/**
+ * view_blind_name() - return the name of a cause of blind time, as D-Bus, JSON and metrics use it
+ */
 const char *view_blind_name(enum source_blind cause);
 
 const char *view_group_name(enum view_group group);
@@ -311,7 +317,7 @@ const char *view_sort_name(enum view_sort sort);
 /**
  * view_sort_holds() - return whether rows by @group of @span can be sorted by @sort
  *
- * Rows of a period have fewer counters than those since the start.
+ * Rows of a period have fewer counters than rows since the start.
  */
 bool view_sort_holds(enum view_sort sort, enum view_span span, enum view_group group);
 
