@@ -19,7 +19,7 @@
 #define POLKIT_TIMEOUT_US  300000000ULL
 #define POLKIT_INTERACTIVE 1U
 
-/* number of rows of an answer for which one token is charged */
+/* number of rows of an answer that cost one token */
 #define ROWS_PER_TOKEN 64
 
 /**
@@ -29,11 +29,11 @@
  * @message: the call that waits; a reference
  * @retry: function of access_check(); called with @message after polkit has answered
  * @ctx: argument for @retry
- * @level: the permission that polkit is asked for
- * @caller: sender of @message; a copy, as the cache of callers may evict its entry meanwhile
+ * @level: the permission that polkit is queried for
+ * @caller: sender of @message; a copy, because the cache of callers may evict its entry meanwhile
  * @peer: watches the sender until polkit answers; the query is dropped when it disconnects
  * @slot: the pending call of polkit
- * @done: whether polkit has answered
+ * @done: true if polkit has answered
  * @error: the error for the caller; null if polkit authorized it
  */
 struct access_query {
@@ -173,7 +173,7 @@ static struct access_query *find_answered_query(const struct access *access,
 
 /*
  * Run the handler again; its access_check() then finds the answer. The handler is called directly:
- * sd-bus would dispatch the message by its object, which may be removed by now, and the query would
+ * sd-bus would dispatch the message to its object. If that object has been removed, the query would
  * never be freed.
  */
 static int on_polkit(sd_bus_message *reply, void *userdata,
@@ -326,8 +326,8 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 	int r;
 
 	/*
-	 * Check this before bus_callers_find(), which may no longer know the sender: the query
-	 * would leak.
+	 * Check this before bus_callers_find(): if the cache of callers has evicted the sender,
+	 * that function would return before the query is freed.
 	 */
 	if (query)
 		return check_answered_query(access, query, need, ret_caller, ret_error);

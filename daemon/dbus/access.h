@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Access control for calls on the bus. The bus driver knows the caller's user and groups; polkit
- * authorizes changes of the machine and access to raw records. Both are queried asynchronously. The
- * calls of all users but root are limited in rate (rate-limit.h).
+ * Access control for calls on the bus. The bus driver reports the user and groups of the caller;
+ * polkit authorizes changes of the machine and access to raw records. Both are queried
+ * asynchronously. The calls of all users but root are limited in rate (rate-limit.h).
  */
 #ifndef SPEPROF_ACCESS_H
 #define SPEPROF_ACCESS_H
@@ -31,20 +31,20 @@ enum access_level {
 };
 
 /*
- * maximum number of pending queries to polkit: of all users, of all users outside the group
- * speprof, and of one user
+ * maximum number of pending queries to polkit: for all users, for all users outside the group
+ * speprof, and for one user
  */
 #define ACCESS_QUERIES	      64
 #define ACCESS_OTHERS_QUERIES 48
 #define ACCESS_USER_QUERIES   4
 
 /**
- * struct access_need - what a call needs
+ * struct access_need - the permission and the tokens that a call needs
  * @level: the permission
  * @tokens: number of tokens that the call takes from its user's token bucket, 1 to 100
- * @level_of: function that returns the permission if it depends on the arguments of the call;
- * NULL: @level. It reads @message from its beginning, and gets the @ctx of access_check(). It is
- * called again when polkit has answered, as other calls may have changed its result meanwhile
+ * @level_of: function that returns the permission if it depends on the arguments of the call; NULL:
+ * @level. It reads @message from its beginning, and gets the @ctx of access_check(). It is called
+ * again when polkit has answered, because other calls may have changed its result meanwhile
  */
 struct access_need {
 	enum access_level level;
@@ -91,9 +91,9 @@ void access_deinit(struct access *access);
  * much as a permitted one. Root and the daemon's own user need no tokens.
  *
  * Return: 1 if the call is permitted; 0 if @message waits for the bus driver or polkit, and @retry
- * will be called; negative errno with @ret_error set: AccessDenied,
- * InteractiveAuthorizationRequired, or LimitsExceeded if the user makes too many calls or too many
- * calls wait.
+ * will be called; negative errno with @ret_error set: AccessDenied or
+ * InteractiveAuthorizationRequired if the sender lacks the permission; LimitsExceeded if the user
+ * makes too many calls, or if too many calls wait.
  */
 int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
 		 sd_bus_message_handler_t retry, void *ctx, struct bus_caller *ret_caller,
@@ -103,7 +103,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
  * access_charge_rows() - charge @caller for the size of an answer
  * @access: initialized
  * @caller: the sender, as access_check() returned it
- * @rows: number of rows in the answer, or that were searched for it
+ * @rows: number of rows in the answer, or of rows that were searched for it
  *
  * One token is charged for each 64 rows, in addition to the tokens that access_check() took.
  */

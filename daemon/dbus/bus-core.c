@@ -19,7 +19,10 @@ int bus_invalid(sd_bus_error *error, const char *argument, const char *value, co
 {
 	char shown[48];
 
-	/* Escape the text, as cutting within a UTF-8 character would make the reply invalid. */
+	/*
+	 * Escape the text: otherwise truncation within a UTF-8 character would make the reply
+	 * invalid.
+	 */
 	escape_string(shown, sizeof(shown), value);
 	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s \"%s\": should be %s.",
 				 argument, shown, right);

@@ -49,21 +49,20 @@ struct temporary_session;
  * @answer_rows: rows in the answer to that call, as bus_answer_rows() counted them
  * @cpus: CPUs that have an object: those that the source samples and that are online
  * @online: CPUs that were online when the kernel's list was last read
- * @cpu_rescans: number of times that the source is still queried after @online changed
+ * @cpu_rescans: number of queries of the source that remain after the last change of @online
  * @property_cache: cached properties of the manager and of CPUs
  * @session: cached properties of one session; owned by session-object.c
  * @session_ns: CLOCK_MONOTONIC at which @session was read; 0: it is stale
  * @watch: state for which signals were sent
- * @reload: reads the configuration files again. It returns 0, or negative errno with the reason
- * in @reloaded
+ * @reload: reads the configuration files again. It returns 0; a negative errno if the files are
+ * invalid, with the reason in @reloaded
  * @ctx: argument of @reload
  * @reloaded: result of the last reload; borrowed
- * @unsampled_logged: whether the journal already has the reason why a CPU with an SPU is not
- * sampled
+ * @unsampled_logged: true if the reason why a CPU with an SPU is not sampled was logged already
  * @profiles: profiles that DumpProfile is collecting
  * @temporary: sessions that end with a connection
  * @history: the history on disk; borrowed; NULL: there is none
- * @history_calls: calls that wait for it; owned by history-methods.c
+ * @history_calls: calls that wait for a result from @history; owned by history-methods.c
  */
 struct bus {
 	sd_bus *bus;
@@ -94,8 +93,8 @@ struct bus {
 /* ---- Calls ------------------------------------------------------------------ */
 
 /**
- * enum bus_cost - number of tokens that a call takes from its user's bucket; one stands for 2 ms of
- * CPU
+ * enum bus_cost - number of tokens that a call takes from the bucket of its user; one token stands
+ * for 2 ms of CPU time
  * @BUS_COST_VALUE: reads one object without merging tables
  * @BUS_COST_LIST: reads counters or a list from tables
  * @BUS_COST_CHANGE: changes sampling, and may query polkit
@@ -118,7 +117,7 @@ enum bus_cost {
  * @level: the permission that a caller needs
  * @cost: the tokens that a call takes
  * @run: the handler, with sd-bus' signature and a &struct bus
- * @level_of: function that returns the permission if it depends on the arguments; NULL: @level
+ * @level_of: function that returns the permission if it depends on the arguments; NULL: use @level
  */
 struct bus_method {
 	const char *member;
@@ -144,7 +143,8 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error);
 /**
  * bus_answer_rows() - add rows to the number that the caller of the running method is charged for
  * @bus: the bus with the running method
- * @rows: number of rows in the answer, or searched for it; for text, its size in KiB
+ * @rows: number of rows in the answer, or of rows that were searched for it; for text, its size in
+ * KiB
  */
 static inline void bus_answer_rows(struct bus *bus, u64 rows)
 {
@@ -161,7 +161,7 @@ static inline void bus_answer_rows(struct bus *bus, u64 rows)
  */
 int bus_filter_calls(struct bus *bus);
 
-/** bus_invalidate_properties() - drop cached properties, as their values may have changed */
+/** bus_invalidate_properties() - drop cached properties, because their values may have changed */
 void bus_invalidate_properties(struct bus *bus);
 
 /* ---- Answers ------------------------------------------------------------------ */
@@ -198,8 +198,9 @@ int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data,
  * bus_invalid() - set the error InvalidArgs
  * @error: set
  * @argument: name of the argument
- * @value: what the caller passed; the error has it escaped, and cut after 47 characters
- * @right: what would be right; follows "should be" in the error
+ * @value: the value that the caller passed; the error contains it escaped, and truncated after 47
+ * characters
+ * @right: the accepted values; follows "should be" in the error
  *
  * Return: negative errno, for the handler to return.
  */
@@ -209,7 +210,7 @@ int bus_invalid(sd_bus_error *error, const char *argument, const char *value, co
  * bus_no_container() - set the error NoSuchContainer
  * @error: set
  * @wanted: name or path that the caller passed
- * @own: whether only the caller's own containers were searched
+ * @own: true if only the caller's own containers were searched
  *
  * Return: negative errno, for the handler to return.
  */
@@ -235,7 +236,7 @@ int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE]);
  * @error: set
  * @r: negative errno
  * @session: its name
- * @reason: why, as a part of a sentence; NULL: @r says it
+ * @reason: why the call failed, as a part of a sentence; NULL: the text of @r
  *
  * Return: negative errno, for the handler to return.
  */

@@ -13,7 +13,7 @@
 
 /* ---- Methods -------------------------------------------------------------- */
 
-/* One table for all interfaces: a method of two interfaces does the same in both. */
+/* All interfaces use one table, because a method that two interfaces have does the same in both. */
 static const struct bus_method methods[] = {
 	{ "Start", ACCESS_MANAGE, BUS_COST_CHANGE, bus_start },
 	{ "Stop", ACCESS_MANAGE, BUS_COST_CHANGE, bus_stop },
@@ -111,7 +111,7 @@ static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attr
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-/* This must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
+/* The table must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting), bus_method,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The top layer of the bus service: connect, and register all objects on the bus. */
+/* The top layer of the bus service: connects to the bus, and registers all objects. */
 #ifndef SPEPROF_BUS_H
 #define SPEPROF_BUS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The users and groups of callers on the bus, which the bus driver (org.freedesktop.DBus) knows.
- * The driver's reply queues up behind all messages that were sent to the daemon before, so a
- * blocking query would let one sender delay all others. The driver is therefore queried
+ * The users and groups of callers on the bus, which the bus driver (org.freedesktop.DBus) reports.
+ * The reply of the driver arrives after all messages that were sent to the daemon before it, so
+ * with a blocking query one sender could delay all others. The driver is therefore queried
  * asynchronously, once for each connection, and only the calls of that connection wait for the
  * reply.
  */
@@ -18,8 +18,8 @@
 #define BUS_CALLERS 256
 
 /*
- * Limits of calls that wait for the bus driver: of all connections together, and of one. At the
- * limit of all, the newest call of the connection with the most waiting calls is refused.
+ * Limits of calls that wait for the bus driver: for all connections together, and for one. When the
+ * first limit is reached, the newest call of the connection with the most waiting calls is refused.
  */
 #define BUS_WAITING	   1024
 #define BUS_CALLER_WAITING 64
@@ -28,8 +28,8 @@
  * struct bus_caller - a connection to the bus, and the user of its process
  * @name: unique name of the connection; a bus never reuses one, so a cached entry stays valid
  * @uid: user ID
- * @owner: whether the user is root, or the user that runs the daemon
- * @reads: whether the process is in the group speprof
+ * @owner: true if the user is root, or the user that runs the daemon
+ * @reads: true if the process is in the group speprof
  * @seen: value of bus_callers.clock at its last call, for eviction
  */
 struct bus_caller {
@@ -85,7 +85,7 @@ void bus_callers_deinit(struct bus_callers *callers);
  * @callers: initialized
  * @message: a method call
  * @run: if the bus driver has to be queried, called later with @message and @ctx, as sd-bus would
- * call it. If the driver does not know the sender, the call is answered with an error instead
+ * call it. If the driver reports no user for the sender, the call is answered with an error instead
  * @ctx: argument for @run
  * @ret_caller: the sender; valid until the next call of this function
  * @ret_error: set on failure: AccessDenied, or LimitsExceeded if too many calls wait
@@ -99,7 +99,7 @@ int bus_callers_find(struct bus_callers *callers, sd_bus_message *message,
 		     sd_bus_error *ret_error);
 
 /**
- * bus_reply_failure() - send the error reply of a call, if its handler failed
+ * bus_reply_failure() - send an error reply to a call, if its handler failed
  * @message: the call
  * @r: return value of the handler, negative errno if it failed; otherwise no reply is sent
  * @error: error that the handler set; freed. If none is set, the reply is derived from @r

@@ -34,7 +34,10 @@ bool cgroup_get_ownership(int mount, const char *path, uid_t uid,
 	if (!*path || strlen(path) >= sizeof(part))
 		return false;
 	strcpy(part, path);
-	/* Start with the whole path, so that a cgroup that does not exist is noticed first. */
+	/*
+	 * Start with the whole path, so that a missing cgroup is detected before a parent that the
+	 * user owns.
+	 */
 	for (end = strlen(part); end; end--) {
 		if (part[end] && part[end] != '/')
 			continue;

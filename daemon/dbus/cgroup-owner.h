@@ -30,10 +30,10 @@ int cgroup_owner_open(void);
 bool cgroup_is_owned_by(int mount, const char *path, uid_t uid);
 
 /**
- * struct cgroup_ownership - since when a user owns a cgroup
+ * struct cgroup_ownership - the start of the time for which a user has owned a cgroup
  * @inode: inode of the cgroup
- * @since_us: CLOCK_REALTIME in microseconds at which the directory that the user owns was created or
- * last changed; the earliest one of several
+ * @since_us: CLOCK_REALTIME in microseconds at which the directory that the user owns was created
+ * or last changed; if the user owns several directories of the path, the earliest time
  */
 struct cgroup_ownership {
 	u64 inode;
@@ -41,11 +41,12 @@ struct cgroup_ownership {
 };
 
 /**
- * cgroup_get_ownership() - find out since when a user owns a cgroup or one above it
+ * cgroup_get_ownership() - find the start of the time for which a user has owned a cgroup or one
+ * above it
  * @mount, @path, @uid: as for cgroup_is_owned_by()
  * @ret_ownership: set if the result is true
  *
- * Return: whether the user owns it.
+ * Return: true if the user owns one of them.
  */
 bool cgroup_get_ownership(int mount, const char *path, uid_t uid,
 			  struct cgroup_ownership *ret_ownership);

@@ -52,7 +52,7 @@ static int check_path(const char *path, sd_bus_error *error)
 	char shown[128], own[128];
 	struct container_match m;
 
-	/* A relative path is refused by session_rule_new(). */
+	/* session_rule_new() refuses relative paths. */
 	if (*path != '/' || len == 1)
 		return 0;
 	escape_string(shown, sizeof(shown), path);
@@ -86,7 +86,10 @@ int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error)
 	return r;
 }
 
-/* Refuse a misspelt path: it would select no samples, which looks like an idle cgroup. */
+/*
+ * Refuse the path of a missing cgroup. A session with a misspelt path would have no samples, like
+ * one of an idle cgroup.
+ */
 static int check_presence(char *const *cgroups, sd_bus_error *error)
 {
 	char shown[128];

@@ -9,12 +9,12 @@
  * bus_read_cgroups() - read the next argument, an array of cgroup paths
  * @m: a message; its next argument is the array
  * @ret_cgroups: NULL-terminated; freed by bus_strings_free()
- * @ret_error: set on failure; names the path and what would be right
+ * @ret_error: set on failure; contains the path and the accepted form
  *
  * Samples are counted for the cgroup of a container or unit. A cgroup inside of one is refused: the
  * module would sample its tasks, but no sample would be counted for that path.
  *
- * Return: 0; negative errno with @ret_error set.
+ * Return: 0; a negative errno if a path is invalid or cannot be read, with @ret_error set.
  */
 int bus_read_cgroups(sd_bus_message *m, char ***ret_cgroups, sd_bus_error *ret_error);
 

@@ -27,8 +27,8 @@ enum container_sort {
 };
 
 /**
- * struct container_row - a row of the list; @cgroup: unescaped path if the owner has to be checked;
- * allocated
+ * struct container_row - a row of the list; @cgroup: the unescaped path, allocated; set only if the
+ * owner has to be checked
  */
 struct container_row {
 	struct attribute_container container;
@@ -95,7 +95,10 @@ static int row_compare(const void *a, const void *b)
 
 	if (x->key != y->key)
 		return x->key < y->key ? 1 : -1;
-	/* The order is total, so that pages of an unchanged list do not overlap. */
+	/*
+	 * Compare the paths last: no two containers are equal then, so pages of an unchanged list
+	 * do not overlap.
+	 */
 	return strcmp(x->container.path, y->container.path);
 }
 
@@ -247,11 +250,11 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 /* ---- One container --------------------------------------------------------- */
 
 /**
- * struct one - argument of read_one()
- * @wanted: path of the cgroup, escaped or not, or name of the container. If several have that name,
- * the one with the most samples is chosen
+ * struct one - the argument of read_one(), which finds one container
+ * @wanted: path of the cgroup, escaped or not, or name of the container. If several containers have
+ * that name, the one with the most samples is used
  * @uid: the user that must own the cgroup; (uid_t)-1: any user
- * @searched: number of cgroups of which the owner was looked up
+ * @searched: number of cgroups for which the owner was looked up
  */
 struct one {
 	const char *wanted;

@@ -159,7 +159,7 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
  * struct counters_request - argument of read_counters()
  * @uid: select only containers of this user; (uid_t)-1: of all users
  * @mount: mount point of cgroups, to look up owners
- * @searched: number of cgroups of which the owner was looked up
+ * @searched: number of cgroups for which the owner was looked up
  * @pending: number of locations that have no name yet
  */
 struct counters_request {
@@ -201,7 +201,7 @@ static int read_counters(struct worker_state *state, void *arg)
 	return r;
 }
 
-/* Read the next variant into the field @key of @wanted. Each field may be given once. */
+/* Read the next variant into the field @key of @wanted. A second value for a field is an error. */
 static int read_field(sd_bus_message *m, const char *key, struct profile_query *wanted,
 		      sd_bus_error *error)
 {
@@ -296,8 +296,8 @@ static int reply_counters(sd_bus_message *message, const struct counters_request
 }
 
 /*
- * Any caller may query its own container, if it gives no other field. If the arguments cannot be
- * read, return the stricter level; the method then reports the error.
+ * Any caller may query its own container, if the query has no other field. If the arguments cannot
+ * be read, return the stricter level; the method then reports the error.
  */
 enum access_level bus_counters_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {

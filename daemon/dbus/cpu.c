@@ -10,8 +10,8 @@
 #include "util/log.h"
 
 /*
- * How often the source is queried after the kernel's list of CPUs changed: sources follow within
- * two seconds.
+ * Number of queries of the source after the kernel's list of CPUs has changed. A source adds or
+ * drops a CPU within two seconds.
  */
 #define SOURCE_RESCANS 6
 
@@ -44,8 +44,8 @@ static int find_properties(struct bus *bus, const char *path,
 
 /*
  * Get the properties of a CPU. If the source has dropped the CPU, return those of an offline CPU
- * until InterfacesRemoved is sent: GetManagedObjects still lists the object, and would fail as a
- * whole if one property failed.
+ * until InterfacesRemoved is sent: GetManagedObjects still lists the object, and a property that
+ * fails would make the whole call fail.
  */
 static int find_or_offline(struct bus *bus, const char *path,
 			   const struct cpu_properties **ret_properties)
@@ -136,7 +136,9 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	struct bus *bus = userdata;
 	int r;
 
-	/* Read the times now and not from the cache, as callers add them up over several CPUs. */
+	/*
+	 * Read the times now and not from the cache, because callers add them up over several CPUs.
+	 */
 	property_cache_invalidate(&bus->property_cache);
 	if (find_properties(userdata, path, &properties) < 0)
 		return unknown_cpu(error, path);
@@ -159,7 +161,10 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return r;
 }
 
-/* Find a CPU by the list that was signalled: an object exists until its removal is signalled. */
+/*
+ * Find a CPU in the list that was signalled, because its object exists until its removal is
+ * signalled.
+ */
 static int find_cpu_object(sd_bus *b __attribute__((unused)), const char *path,
 			   const char *interface __attribute__((unused)), void *userdata,
 			   void **ret_found, sd_bus_error *error __attribute__((unused)))
@@ -189,7 +194,7 @@ static int list_cpu_objects(sd_bus *b __attribute__((unused)),
 		*ret_nodes = paths;
 		return 0;
 	}
-	/* A failed allocation leaves NULL in the list, which ends it there. */
+	/* If an allocation fails, its entry is NULL, and the list ends there. */
 	for (u32 i = 0; i + 1 < count; i++)
 		free(paths[i]);
 	free(paths);
@@ -207,7 +212,7 @@ static int list_online(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* Querying a source interrupts each CPU, so do it only after the kernel's list has changed. */
+/* Querying a source interrupts each CPU, so query it only after the kernel's list has changed. */
 static bool cpus_may_differ(struct bus *bus)
 {
 	struct cpu_list online = { 0 };
@@ -261,8 +266,8 @@ void bus_follow_cpus(struct bus *bus)
 			continue;
 		snprintf(path, sizeof(path), BUS_CPUS "/%u", cpu);
 		/*
-		 * Signal the removal before the CPU is cleared, as sd-bus looks up the names of its
-		 * interfaces.
+		 * Signal the removal before the CPU is cleared: sd-bus looks up the interfaces of
+		 * the object for the signal.
 		 */
 		if (!online_now)
 			sd_bus_emit_object_removed(bus->bus, path);
@@ -277,7 +282,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD_WITH_ARGS("GetTimes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", times),
 				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Number", "u", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	/* These properties are not const: they may become known with the first window. */
+	/* These properties have no flag CONST, because some are unknown until the first window. */
 	SD_BUS_PROPERTY("MIDR", "t", get_property, 0, 0),
 	SD_BUS_PROPERTY("PMSVer", "y", get_property, 0, 0),
 	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),

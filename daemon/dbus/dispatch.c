@@ -10,7 +10,7 @@
 
 #include "message-limits.h"
 
-/* number of rows for which the object of a CPU is charged: it has about 16 properties */
+/* number of rows that the object of a CPU, with about 16 properties, is charged as */
 #define ROWS_PER_OBJECT 4
 
 void bus_invalidate_properties(struct bus *bus)
@@ -25,7 +25,7 @@ static int method_run(struct bus *bus, const struct bus_method *method, sd_bus_m
 {
 	int r;
 
-	/* A signal that the change causes must have the properties from after the change. */
+	/* Drop the cached values, so that a signal about the change has the new values. */
 	if (method->level >= ACCESS_MANAGE)
 		bus_invalidate_properties(bus);
 	bus->answer_rows = 0;
@@ -59,7 +59,7 @@ int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 
 /**
  * struct answered_interface - an interface that sd-bus implements with the daemon's vtables
- * @objects: whether the answer contains all objects (GetManagedObjects)
+ * @objects: true if the answer contains all objects (GetManagedObjects)
  */
 struct answered_interface {
 	const char *interface;
@@ -84,8 +84,7 @@ static const struct answered_interface *find_answered(sd_bus_message *message)
 }
 
 /*
- * Dispatch @message again, as its sender is known now. sd-bus starts from the beginning, with the
- * filter.
+ * Dispatch @message again, because its sender is known now. sd-bus starts with the filter again.
  */
 static int dispatch_retry(sd_bus_message *message, void *userdata __attribute__((unused)),
 			  sd_bus_error *error __attribute__((unused)))

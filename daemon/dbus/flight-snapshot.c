@@ -20,7 +20,10 @@ struct snapshot {
 	int fd;
 };
 
-/* Write the snapshot from the worker's tables only: reading /proc would delay the drains. */
+/*
+ * Write the snapshot from the tables of the worker only, because reading /proc here would delay the
+ * drains.
+ */
 static int write_snapshot(struct worker_state *state, void *arg)
 {
 	struct snapshot *snapshot = arg;

@@ -16,7 +16,7 @@
 #include "history-store/writer.h"
 #include "view/view-bus.h"
 
-/* Maximum of calls of one user that wait. */
+/* Maximum number of waiting calls of one user. */
 #define CALLS_OF_USER 4
 
 #define STEP_MIN_US 60000000ULL
@@ -26,14 +26,14 @@
 
 /**
  * struct history_call - a call that waits
- * @calls: the list that it is in
+ * @calls: the list that contains the call
  * @message: the call; a reference
- * @caller: the sender, which is charged for the answer
- * @mount: root of cgroups, for callers that get only their own; else -1
- * @boot_id: of this boot: inodes of other boots say nothing
+ * @caller: the sender; tokens for the answer are taken from its bucket
+ * @mount: mount point of cgroups, for callers that get only their own containers; else -1
+ * @boot_id: ID of this boot; inodes from other boots cannot be compared with those of this one
  * @container, @program: copies of the globs; NULL: all
  * @request: the query
- * @done: the result is set
+ * @done: true if the result is set
  * @next: the next call of the list
  */
 struct history_call {
@@ -53,7 +53,7 @@ struct history_call {
  * struct bus_history - the calls that wait
  * @event: signalled by the history's thread when it has set a result
  * @source: of @event on the main loop
- * @first: the calls
+ * @first: the first call of the list
  */
 struct bus_history {
 	struct bus *bus;
@@ -76,7 +76,7 @@ static void call_free(struct history_call *call)
 
 /* ---- Access ------------------------------------------------------------------- */
 
-/* Whether the sender owns a container of the history. Runs on the history's thread. */
+/* Return true if the sender owns a container of the history. This runs on the history's thread. */
 static bool caller_owns(void *ctx, const struct history_container_identity *container,
 			s64 *ret_from_us)
 {
@@ -349,7 +349,7 @@ static int call_read_timeline(sd_bus_message *m, struct history_call *call, sd_b
 	return set_time(call, since, until, error);
 }
 
-/* Check that the history exists, and that the caller has not too many calls. */
+/* Check that the history exists, and that the caller has fewer waiting calls than the limit. */
 static int check_calls(const struct bus *bus, sd_bus_error *error)
 {
 	u32 own = 0;

@@ -68,8 +68,9 @@ static int log_property_set(sd_bus *bus __attribute__((unused)),
 }
 
 /*
- * Only root may set these properties. Without SD_BUS_VTABLE_UNPRIVILEGED sd-bus would check that
- * itself, and block on the bus driver. So check_set() checks it before sd-bus uses the vtable.
+ * Only root may set these properties. Without SD_BUS_VTABLE_UNPRIVILEGED sd-bus would check this
+ * itself with a blocking call to the bus driver. Therefore the flag is set, and check_set() checks
+ * the sender before sd-bus uses the vtable.
  */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
@@ -81,7 +82,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-/* Dispatch the message again from the beginning, as its sender is known now. */
+/* Dispatch the message again from the beginning, because its sender is known now. */
 static int set_retry(sd_bus_message *message, void *userdata __attribute__((unused)),
 		     sd_bus_error *error __attribute__((unused)))
 {

@@ -66,8 +66,9 @@ static int count_value(sd_bus_message *m, char type, size_t *left)
 	if (r < 0)
 		return r;
 	/*
-	 * This must not be written as 8 + (text ? strlen(value.text) : 0): GCC 14.2 multiplies
-	 * strlen() by the condition, and so reads a number of the caller as an address.
+	 * This must not be written as 8 + (text ? strlen(value.text) : 0): GCC 14.2 then calls
+	 * strlen() in any case and multiplies its result by the condition, so a number from the
+	 * caller would be read as an address.
 	 */
 	if (text)
 		bytes += strlen(value.text);

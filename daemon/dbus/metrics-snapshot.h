@@ -15,11 +15,13 @@
  *
  * It drains the session first.
  *
- * Context: by worker_read(). Return: 0 or -ENOMEM.
+ * Context: called through worker_read().
+ *
+ * Return: 0 or -ENOMEM.
  */
 int bus_metrics_read(struct worker_state *state, void *arg);
 
-/** bus_dump_metrics() - the method DumpMetrics; @userdata is the struct bus */
+/** bus_dump_metrics() - the method DumpMetrics; @userdata: the &struct bus */
 int bus_dump_metrics(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 #endif

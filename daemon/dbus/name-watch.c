@@ -6,7 +6,7 @@
 
 #define DRIVER "org.freedesktop.DBus"
 
-/* Match the signal of the bus driver that a name, %s, has another owner. */
+/* The match for the signal by which the bus driver reports that the name %s has another owner. */
 #define MATCH                                                                               \
 	"type='signal',sender='" DRIVER "',path='/org/freedesktop/DBus',interface='" DRIVER \
 	"',member='NameOwnerChanged',arg0='%s'"
@@ -85,8 +85,8 @@ int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
 		return -EINVAL;
 	r = sd_bus_add_match_async(bus, &peer->match, match, on_changed, on_matched, peer);
 	/*
-	 * The connection may have closed before. The driver handles both calls in order, so no
-	 * change is missed.
+	 * The connection may have closed before the match was added, so query it too. The driver
+	 * handles both calls in order, so no change is missed.
 	 */
 	if (r >= 0)
 		r = query_owner(peer, bus, name);

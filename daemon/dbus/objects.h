@@ -14,7 +14,7 @@
 /** bus_counting_vtable - methods that sessions and the manager, for the session "machine", share */
 extern const sd_bus_vtable bus_counting_vtable[];
 
-/** bus_add_sessions() - register the sessions' objects; returns 0 or negative errno */
+/** bus_add_sessions() - register the objects of sessions; returns 0 or negative errno */
 int bus_add_sessions(struct bus *bus);
 
 /** bus_invalidate_session() - free the cached properties in bus->session */
@@ -22,7 +22,7 @@ void bus_invalidate_session(struct bus *bus);
 
 /* cpu.c: one object for each CPU that is online */
 
-/** bus_add_cpus() - register the CPUs' objects; returns 0 or negative errno */
+/** bus_add_cpus() - register the objects of CPUs; returns 0 or negative errno */
 int bus_add_cpus(struct bus *bus);
 
 /**
@@ -54,7 +54,7 @@ int bus_query(sd_bus_message *message, void *userdata, sd_bus_error *error);
 /** bus_history_start() - let the methods use @writer; returns 0 or negative errno */
 int bus_history_start(struct bus *bus, struct history_writer *writer);
 
-/** bus_history_end() - drop the calls that wait; call it after history_writer_free() */
+/** bus_history_end() - drop the waiting calls; call it after history_writer_free() */
 void bus_history_end(struct bus *bus);
 
 int bus_get_history(sd_bus_message *message, void *userdata, sd_bus_error *error);
@@ -71,7 +71,7 @@ int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *erro
  * @backend: &enum backend
  * @counters: the counters
  *
- * Return: 0 or positive, or negative errno.
+ * Return: 0 or a positive number; negative errno if sd-bus fails.
  */
 int bus_append_counters(sd_bus_message *reply, u8 backend, const struct counters *counters);
 
@@ -91,15 +91,17 @@ int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 /** bus_drop_session() - remove a session, and signal that; returns 0 or negative errno */
 int bus_drop_session(struct bus *bus, char session[static SESSION_NAME_SIZE]);
 
-/* reload-method.c: the configuration's files */
+/* reload-method.c: reload of the configuration files */
 int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_reloaded(sd_bus *b, const char *path, const char *interface, const char *property,
 		     sd_bus_message *reply, void *userdata, sd_bus_error *error);
 
-/** bus_fill_reloaded() - add to a view's header which settings of the files are not in use */
+/**
+ * bus_fill_reloaded() - add the settings of the files that are not in use to the header of a view
+ */
 void bus_fill_reloaded(const struct bus *bus, struct view_header *header);
 
-/* container.c */
+/* container.c: containers and their counters */
 int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error);
 int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error);
 

@@ -34,10 +34,11 @@ struct profile_request {
  * @caller: the sender; each user may have %PPROF_OF_USER profiles at once
  * @peer: watches the sender; the profile is dropped when it disconnects
  * @pprof: the samples; used on the worker's thread
- * @half_usec: half of the duration; names are requested then, so that they are known at the end
- * @halves: number of halves that remain
+ * @half_usec: half of the duration, in µs. Names are requested after the first half, so that they
+ * are known at the end
+ * @halves: number of halves of the duration that remain
  * @bytes: bytes of the memory budget that the profile uses
- * @wanted: on failure for lack of memory, the MemoryBudget= that would suffice
+ * @wanted: if the memory budget is too small for the profile, the MemoryBudget= that would suffice
  * @fd: file to which the profile is written at the end
  */
 struct bus_profile {
@@ -71,7 +72,7 @@ static int profile_begin(struct worker_state *state, void *arg)
 						      state->plan.share[MEMORY_SESSIONS] - left);
 		return -EDQUOT;
 	}
-	/* Drain first, as samples from before the start must not count. */
+	/* Drain first, because samples from before the start must not be counted. */
 	worker_drain(state, session);
 	profile->metadata.start_ns = time_clock_ns(CLOCK_REALTIME);
 	profile->began_ns = time_now_ns();
@@ -295,7 +296,7 @@ int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	return r < 0 ? r : collect_profile(userdata, message, &options, error);
 }
 
-/* Read the option @key, a list of patterns, which may be given once. */
+/* Read the option @key, a list of patterns. A second list for a key is an error. */
 static int read_patterns(sd_bus_message *m, const char *key, char ***ret_list, sd_bus_error *error)
 {
 	size_t n = 0;

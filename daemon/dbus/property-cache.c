@@ -53,7 +53,7 @@ const struct machine_properties *property_cache_machine(struct property_cache *c
 
 /* ---- CPUs ------------------------------------------------------------------ */
 
-/* Query a CPU. Only the drain thread that owns @cpu is locked out meanwhile. */
+/* Query a CPU. Meanwhile only the drain thread that owns @cpu has to wait. */
 static int query_source(struct worker_state *state, struct source *source, u32 cpu,
 			struct source_cpu *ret)
 {
@@ -88,7 +88,7 @@ static int read_cpu(struct worker_state *state, void *arg)
 		properties->cpu.midr = properties->counts.midr;
 	if (!properties->cpu.pmsver)
 		properties->cpu.pmsver = properties->counts.pmsver;
-	/* A source that does not account for time itself reports times with its windows. */
+	/* If a source does not measure the times itself, they are the sums over its windows. */
 	if (!properties->cpu.has_time_ledger) {
 		properties->cpu.armed_ns = properties->counts.armed_ns;
 		memcpy(properties->cpu.blind_ns, properties->counts.blind_by,

@@ -19,10 +19,10 @@
  * @source: name of the kind of source
  * @backend: &enum backend
  * @task_status: which task events are available
- * @running: whether the session samples
+ * @running: true if the session samples
  * @cpus: number of CPUs that the source samples
  * @interval_ns: mean time between samples of a busy CPU
- * @share: bytes of memory for each &enum memory_share
+ * @share: bytes of memory, indexed by &enum memory_share
  * @reason: why a better source is not used; "": this is the best one
  */
 struct machine_properties {
@@ -38,7 +38,7 @@ struct machine_properties {
 
 /**
  * struct cpu_properties - properties of one CPU
- * @cpu: what the source reports; @cpu.cpu is the CPU's number
+ * @cpu: the description that the source returned; @cpu.cpu is the number of the CPU
  * @counts: sums over the CPU's windows
  * @backend: &enum backend
  */
@@ -51,7 +51,7 @@ struct cpu_properties {
 /**
  * struct property_cache - cached values of properties
  * @names: names of sessions, "" for a free entry. They are valid until property_cache_invalidate(),
- * as only calls on the bus create and remove sessions
+ * because only calls on the bus create and remove sessions
  *
  * Each member *_ns is the CLOCK_MONOTONIC time at which a value was read; 0: that value is stale.
  */
@@ -65,13 +65,14 @@ struct property_cache {
 };
 
 /**
- * property_cache_fresh() - return whether a value that was read at @at_ns is still valid; false for
- * 0
+ * property_cache_fresh() - return true if a value that was read at @at_ns is still valid; false if
+ * @at_ns is 0
  */
 bool property_cache_fresh(u64 at_ns);
 
 /**
- * property_cache_invalidate() - mark all cached values as stale, so that their next use reads them
+ * property_cache_invalidate() - mark all cached values as stale, so that they are read again at
+ * their next use
  */
 void property_cache_invalidate(struct property_cache *cache);
 
@@ -101,7 +102,7 @@ int property_cache_cpu(struct property_cache *cache, struct worker *worker, u32 
  * property_cache_session() - return whether a session with a name exists
  * @cache: the cache
  * @worker: queried only after property_cache_invalidate()
- * @name: "machine", or the name that CreateSession got
+ * @name: "machine", or the name that was passed to CreateSession
  *
  * sd-bus calls this for every call on a session, before the sender's permission and rate are
  * checked. So it must be cheap.

@@ -29,7 +29,7 @@ void bus_find_sharers(const struct bus *bus, const char *session, struct bus_sha
  * bus_signal_sharers() - signal that a property of each of @sharers changed
  * @bus: initialized
  * @sharers: result of bus_find_sharers(); may include sessions that were removed since
- * @but: name of a session to leave out; NULL: signal all
+ * @but: name of a session for which no signal is sent; NULL: none
  * @property: name of a property of the session interface
  */
 void bus_signal_sharers(struct bus *bus, const struct bus_sharers *sharers, const char *but,

@@ -15,21 +15,21 @@
 #include "util/time.h"
 #include "view/view-bus.h"
 
-/* Maximum of bytes of a text in a query. */
+/* Maximum length of a text in a query, in bytes. */
 #define QUERY_TEXT 255
 
-/* Rows if the query has no limit of its own. */
+/* Default limit of rows. */
 #define QUERY_ROWS 40
 
 /**
  * struct query_request - argument of read_query()
  * @session: name of the session
- * @query: the query; its texts are those of the message
- * @restricted: show only containers of @uid
+ * @query: the query; its strings point into the message
+ * @restricted: return only containers that @uid owns
  * @mount: mount point of cgroups, to look up owners
- * @searched: number of cgroups of which the owner was looked up
- * @header: the ledgers. The caller sets what the files of the configuration say
- * @error: set if nothing is selected
+ * @searched: number of cgroups for which the owner was looked up
+ * @header: the ledgers. The caller adds the state of the configuration files
+ * @error: the reason, if the query selects nothing
  * @text, @size: the rows as JSON; allocated
  */
 struct query_request {
@@ -56,7 +56,10 @@ static bool is_own(void *ctx, const struct attribute_container *container)
 	       cgroup_is_owned_by(request->mount, container->cgroup, request->uid);
 }
 
-/* A user who owns a container sees nothing of the machine's ledgers. */
+/*
+ * Clear the ledgers of the machine, which a user with access only to its own containers must not
+ * read.
+ */
 static void header_restrict(struct view_header *header)
 {
 	struct view_header own = {
@@ -112,7 +115,7 @@ static int write_rows(struct query_request *request, const struct query_result *
 	return fclose(out) ? -ENOMEM : r;
 }
 
-/* Returns -ENXIO if the session does not exist, and -ENOENT if nothing is selected. */
+/* Return: 0; -ENXIO if the session does not exist; -ENOENT if the query selects nothing. */
 static int read_query(struct worker_state *state, void *arg)
 {
 	struct query_request *request = arg;
@@ -210,7 +213,9 @@ static int invalid_query(const struct query_error *why, sd_bus_error *error)
 {
 	char shown[2 * QUERY_ERROR];
 
-	/* The text may have parts of characters of an argument. */
+	/*
+	 * Escape the text: it may contain an argument that was truncated within a UTF-8 character.
+	 */
 	escape_string(shown, sizeof(shown), why->text);
 	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s.", shown);
 }
@@ -255,8 +260,8 @@ static int read_arguments(sd_bus_message *m, struct query *ret_query, sd_bus_err
 }
 
 /*
- * Whether rows have no more than GetContainer shows of a container. Containers of a period have all
- * counters if they are the only key.
+ * Return true if rows contain only data that GetContainer returns for a container. For a period,
+ * rows have all counters of containers if the container is the only key.
  */
 static bool shows_containers(const struct query *query)
 {
@@ -290,7 +295,7 @@ enum access_level bus_query_level(sd_bus_message *message, void *bus __attribute
 	r = read_arguments(message, &query, &error);
 	sd_bus_message_rewind(message, true);
 	sd_bus_error_free(&error);
-	/* The method reports what is wrong. */
+	/* The method reports the error. */
 	if (r < 0)
 		return ACCESS_READ;
 	if (query_groups_by(&query, QUERY_INSTRUCTION))

@@ -4,10 +4,10 @@
  * takes the number of tokens of its cost class, and its answer takes more for the rows in it; a
  * token stands for about 2 ms of CPU time.
  *
- * Members of the group speprof have a larger bucket, as the exporter and "speprof top" call
- * regularly. All other users also share one bucket: a user with a range of subordinate UIDs would
- * otherwise have one bucket for each of them. Root and the daemon's own user have no limit, because
- * they can stop the daemon anyway; the caller of these functions does not call them for these two.
+ * Members of the group speprof have a larger bucket, because the exporter and "speprof top" call
+ * the daemon regularly. All other users also share one bucket: a user with a range of subordinate
+ * UIDs would otherwise have one bucket for each of them. Root and the daemon's own user have no
+ * limit, because they can stop the daemon anyway; these functions must not be called for them.
  */
 #ifndef SPEPROF_RATE_LIMIT_H
 #define SPEPROF_RATE_LIMIT_H
@@ -32,8 +32,8 @@ struct rate_bucket {
 /**
  * struct rate_user - a bucket and its user
  * @uid: valid if @used is set
- * @member: whether the last call of the user came from a member of the group speprof; decides size
- * and refill
+ * @member: true if the last call of the user came from a member of the group speprof; selects the
+ * size and the refill rate of the bucket
  */
 struct rate_user {
 	uid_t uid;
@@ -55,23 +55,25 @@ struct rate_limit {
  * rate_limit_take() - take the tokens for a call before it runs
  * @limit: the buckets; used by one thread
  * @uid: the calling user
- * @member: whether the caller is in the group speprof
+ * @member: true if the caller is in the group speprof
  * @tokens: number of tokens, at most 100
  * @now_ns: CLOCK_MONOTONIC, not before that of the last call
  * @ret_retry_s: on failure, the seconds after which the same call succeeds if no other call takes
  * tokens meanwhile; at least 1
  *
- * A user without a bucket gets the fullest bucket of another user, with the tokens in it. So a new
- * UID gives no new tokens once all buckets are in use.
+ * A user without a bucket gets the fullest bucket of another user, with the tokens in it. So once
+ * all buckets are in use, a user cannot get more tokens by using another UID.
  *
- * Return: 0; -EBUSY: the user's bucket has too few tokens; -EUSERS: the bucket of all users outside
- * the group has too few, and takes longer to refill. No tokens are taken on failure.
+ * Return: 0; -EBUSY if the bucket of the user has too few tokens; -EUSERS if the bucket of all
+ * users outside the group has too few tokens, and takes longer to refill. No tokens are taken on
+ * failure.
  */
 int rate_limit_take(struct rate_limit *limit, uid_t uid, bool member, u32 tokens, u64 now_ns,
 		    u32 *ret_retry_s);
 
 /**
- * rate_limit_charge() - take more tokens for a call that cost more than it took before
+ * rate_limit_charge() - take more tokens for a call that cost more than the tokens it took at its
+ * start
  *
  * The parameters are those of rate_limit_take(). The number of tokens may become negative; then the
  * next calls of the user have to wait.

@@ -13,7 +13,7 @@
 #include "property-signals.h"
 #include "temporary-session.h"
 
-/* limits of the interval, the same as for SamplesPerSecond= */
+/* limits of the interval, in µs; they are equal to the limits of SamplesPerSecond= */
 #define INTERVAL_MIN_US 10
 #define INTERVAL_MAX_US 1000000
 
@@ -80,7 +80,7 @@ static int make_rule(const struct bus *bus, const char *expression, char *const 
 	return r < 0 ? rule_error(error, r, &why) : 0;
 }
 
-/* A copy of a session's filter and cgroups, as a call changes only one of the two */
+/* A copy of the filter and cgroups of a session, because a call changes only one of the two */
 struct current_rule {
 	const char *session;
 	char *expression;
@@ -257,9 +257,9 @@ enum create_source { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
 
 /**
  * struct create - the options of CreateSession
- * @given: bits of the options that were given, numbered as in parse_option()
- * @physical: whether records have physical addresses, even if the configuration excludes them
- * @temporary: whether the session ends with the connection of its creator
+ * @given: set of the options that were read; parse_option() numbers the bits
+ * @physical: true if records have physical addresses, even if the configuration excludes them
+ * @temporary: true if the session ends with the connection of its creator
  */
 struct create {
 	u32 given;
@@ -296,8 +296,8 @@ static int check_flight_size(u64 bytes, sd_bus_error *error)
 }
 
 /*
- * Parse an option. Each may be given once, so that a message with a million options is refused
- * early.
+ * Parse an option. A second value for an option is an error, so a message with a million options is
+ * refused early.
  */
 static int parse_option(struct create *c, const char *key, sd_bus_error *error)
 {
@@ -389,7 +389,7 @@ static void create_clear(struct create *c)
 	bus_strings_free(c->cgroups);
 }
 
-/* CreateSession can reveal addresses by its option PhysicalAddresses, or by its filter. */
+/* A session can reveal addresses through the option PhysicalAddresses, or through its filter. */
 enum access_level bus_create_level(sd_bus_message *message, void *bus __attribute__((unused)))
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -445,7 +445,7 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 		return sd_bus_error_setf(error, BUS_NAME ".NoSource",
 					 "A source for this session alone cannot be opened: %s.",
 					 result.text);
-	/* With perf, a session that samples has its SPUs for itself. */
+	/* With perf, a session that samples uses its SPUs exclusively. */
 	if (!source->cpus && source->health.cpus_stopped) {
 		r = sd_bus_error_setf(error, BUS_NAME ".Busy",
 				      "A source for this session alone has no CPU: %s. Stop that "
@@ -461,7 +461,7 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 }
 
 /*
- * Choose between the source of the session "machine" and a source of the new session's own. The
+ * Choose between the source of the session "machine" and a new source for this session only. The
  * module gives an SPU to only one session at a time. Unless the caller chose, a session gets its
  * own source only if it samples cgroups and "machine" is stopped, so that it takes no SPU from
  * "machine".
@@ -528,7 +528,10 @@ static int create_session(struct bus *bus, const struct create *c, sd_bus_error 
 	};
 	int r;
 
-	/* The service manager would keep the descriptor of a source. */
+	/*
+	 * A temporary session cannot have its own source: the service manager would keep the
+	 * descriptor of that source after the session ends.
+	 */
 	if (c->temporary && (c->source == CREATE_OWN || c->flight_bytes))
 		return bus_invalid(error, "option", "Temporary",
 				   "given without BufferSize, and with Source \"shared\"");
@@ -564,7 +567,10 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return r;
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", c.name);
 	sd_bus_emit_object_added(bus->bus, object);
-	/* A shared source may only drop samples that all of its sessions drop. */
+	/*
+	 * The new session may have changed the filters of a shared source, because such a source
+	 * drops only samples that all of its sessions drop.
+	 */
 	bus_find_sharers(bus, c.name, &sharers);
 	bus_signal_sharers(bus, &sharers, c.name, "FilterParts");
 	return sd_bus_reply_method_return(message, "o", object);
@@ -578,8 +584,8 @@ int bus_drop_session(struct bus *bus, char session[static SESSION_NAME_SIZE])
 
 	bus_temporary_forget(bus, session);
 	/*
-	 * Signal the removal before the session is removed, as sd-bus looks up the names of its
-	 * interfaces.
+	 * Signal the removal before the session is removed: sd-bus looks up the interfaces of the
+	 * object for the signal.
 	 */
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", session);
 	sd_bus_emit_object_removed(bus->bus, object);

@@ -11,7 +11,7 @@
 
 #include "util/time.h"
 
-/* What evaluates a part of a filter */
+/* The component that evaluates a part of a filter */
 enum part_where { PART_DAEMON, PART_SPU, PART_MODULE };
 
 /** struct session_properties - values of the properties, copied on the worker's thread */
@@ -31,8 +31,8 @@ struct session_properties {
 };
 
 /*
- * Return what evaluates a part of the filter. The SPU does if the source has only this session. The
- * module evaluates cgroups by sampling only their tasks.
+ * Return the component that evaluates a part of the filter. The SPU can evaluate it only if no
+ * other session uses the source. The module evaluates cgroups by sampling only their tasks.
  */
 static enum part_where part_where(const struct session *session, const struct filter_part *part,
 				  u32 index)
@@ -260,7 +260,7 @@ static int list_session_objects(sd_bus *b __attribute__((unused)),
 	return 0;
 }
 
-/* This must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
+/* The table must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
 const sd_bus_vtable bus_counting_vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD("Start", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -289,7 +289,10 @@ const sd_bus_vtable bus_counting_vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-/* Counters are not properties, as reading them drains the rings, and they change all the time. */
+/*
+ * Counters are not properties, because reading them drains the rings, and because they change all
+ * the time.
+ */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD("Remove", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),

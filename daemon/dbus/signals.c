@@ -2,7 +2,7 @@
 /*
  * Emit signals for faults, throttling, and containers that were added or removed. The daemon polls
  * for them once a second. At most AT_ONCE signals of a kind are sent in one period; the next signal
- * of that kind has the number of those that were left out.
+ * of that kind contains the number of signals that were left out.
  */
 #include "signals.h"
 
@@ -19,12 +19,12 @@
 #define PERIOD_US 1000000ULL
 /* maximum number of signals of a kind in one period */
 #define AT_ONCE 10U
-/* number of periods between two checks whether the cgroups of known containers still exist */
+/* number of periods between two checks of whether the cgroups of known containers exist */
 #define RESCAN_PERIODS 2U
 
 /**
  * struct known - a container for which ContainerAdded was sent
- * @exists: whether its cgroup exists
+ * @exists: true if its cgroup exists
  * @path: path of the cgroup, escaped, as signals contain it
  * @cgroup: path of the cgroup, unescaped
  */
@@ -53,10 +53,10 @@ struct queued_signal {
  * struct signal_watch - state of polling
  * @health: counters of the source in the last period
  * @known: known containers, at the indices of the attributor's table of containers
- * @left: by kind, number of signals left out since the last one was sent
- * @sent: by kind, number of signals sent in this period
+ * @left: number of signals left out since the last one was sent, indexed by kind
+ * @sent: number of signals sent in this period, indexed by kind
  * @queued, @queued_count: signals that the worker's thread found, and the main thread sends
- * @quiet: whether this is the first period, in which nothing is signalled
+ * @quiet: true in the first period, in which no signal is sent
  */
 struct signal_watch {
 	struct bus *bus;

@@ -12,7 +12,8 @@
  * @ret_watch: freed by signal_watch_free()
  *
  * No signals are sent for containers that exist at the start. At most ten signals of a kind are
- * sent in a second; the last argument of the next signal is the number of those that were left out.
+ * sent in a second; the last argument of the next signal is the number of signals that were left
+ * out.
  *
  * Return: 0 or negative errno.
  */

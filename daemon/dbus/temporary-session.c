@@ -8,7 +8,7 @@
 #include "objects.h"
 
 /**
- * struct temporary_session - a session, and the connection that it needs
+ * struct temporary_session - a session that is removed when a connection closes
  * @bus: the bus
  * @name: name of the session
  * @creator: the watch of the connection
@@ -26,7 +26,7 @@ static void on_creator_lost(void *ctx)
 	char name[SESSION_NAME_SIZE];
 
 	memcpy(name, temporary->name, sizeof(name));
-	/* This frees @temporary. */
+	/* The call also frees @temporary. */
 	bus_drop_session(bus, name);
 }
 
