@@ -242,7 +242,7 @@ int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live
 	struct json_object *root = json_object_new_object();
 	int r = add_all(&hot, limit, root);
 
-	/* If waiting resolved some names, write everything again. */
+	/* Write everything again if more names may have been resolved during the wait. */
 	if (r >= 0 && symbols && symbols_wait_default(symbols))
 		r = add_all(&hot, limit, root);
 	if (r >= 0) {

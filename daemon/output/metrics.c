@@ -19,7 +19,8 @@ static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_ta
 	      "no padding");
 
 /*
- * The sizes that the first daemons wrote for the machine and for a container, which are the minimum
+ * The minimum sizes of the structs for the machine and for a container, which the first daemons
+ * wrote
  */
 #define MACHINE_MIN   offsetof(struct metrics_machine, mappings_lost)
 #define CONTAINER_MIN offsetof(struct metrics_container, empty_ns)

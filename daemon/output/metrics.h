@@ -11,7 +11,7 @@
 
 #include "codec/env.h"
 
-#define METRICS_MAGIC	"SPEMETR\n" /* the eight bytes of @magic, without the NUL */
+#define METRICS_MAGIC	"SPEMETR\n" /* the eight bytes of &metrics_head.magic, without the NUL */
 #define METRICS_VERSION 1
 
 /* Limits of metrics_parse(), which rejects larger input as hostile */
@@ -33,7 +33,7 @@ enum metrics_latency {
 	METRICS_LATENCIES,
 };
 
-/* The cause of time in which sampling was enabled and no window was armed */
+/* The cause of blind time, in which sampling was enabled and no window was armed */
 enum metrics_blind {
 	METRICS_BLIND_UNKNOWN, /* the source reports no causes */
 	METRICS_BLIND_FULL, /* a ring had no free space */
@@ -73,13 +73,14 @@ struct metrics_histogram {
 /**
  * struct metrics_tally - the counters of a set of samples
  * @samples: number of samples
- * @weight: operations that the samples stand for, by &enum sample_unit. Each sample adds the mean
- * interval it was taken with, so weights of several machines may be added
+ * @weight: operations that the samples stand for, indexed by &enum sample_unit. Each sample adds
+ * the mean interval that was in force when it was taken, so weights of several machines may be
+ * added
  * @memory: number of loads and stores, which is the sum of @level
  * @remote: loads and stores that accessed another chip
  * @branches, @mispredicted: branches, and the mispredicted ones
- * @level: loads and stores by &enum spe_level
- * @latency: latencies by &enum metrics_latency
+ * @level: loads and stores, indexed by &enum spe_level
+ * @latency: latencies, indexed by &enum metrics_latency
  */
 struct metrics_tally {
 	u64 samples;
@@ -95,18 +96,18 @@ struct metrics_tally {
 /**
  * struct metrics_machine - the ledgers and the counters of all samples
  * @epoch: identifies the start of the counters; if it changes, they restarted from 0
- * @process: does the same for the counters from @threads_evicted to @events_lost and after @all,
- * which survive a reset and not a restart of the daemon
+ * @process: identifies the start of the counters from @threads_evicted to @events_lost and after
+ * @all. They survive a reset, but not a restart of the daemon
  * @age_ns: time of sampling in this epoch
- * @backend: &enum backend; an exporter must not export what an emulated SPU modelled
- * @interval_ns: time between samples in force, the mean of all CPUs
+ * @backend: &enum backend; an exporter must not export values that an emulated SPU modelled
+ * @interval_ns: time between samples, mean over all CPUs, as it is now
  * @written: records written; UINT64_MAX if the SPU does not count its records
  * @bytes: = @decoded + @padding + @suspect + @dropped; @lost is not included
  * @lost: bytes lost; UINT64_MAX if the source does not record it
  * @enabled_ns: = armed time + the sum of @blind_ns, summed over CPUs; UINT64_MAX if the source does
  * not record it, and @blind_ns is meaningless then
- * @unattributed, @evicted: number of
- * samples @threads_evicted, @processes_evicted, @containers_evicted, @containers_overflow,
+ * @unattributed, @evicted: number of samples
+ * @threads_evicted, @processes_evicted, @containers_evicted, @containers_overflow,
  * @mappings_dropped, @events_lost: statistics of the attributor
  * @cpu_ns, @memory: CPU time and resident bytes of the daemon
  * @mappings_lost, @lookups_unanswered: statistics of the attributor; 0 from older daemons, in which
@@ -156,10 +157,11 @@ struct metrics_machine {
 
 /**
  * struct metrics_container - the counters of a container with samples
- * @id: unique number of the container in the snapshot; the same after a rename and in the next
- * epoch
+ * @id: unique number of the container in the snapshot; it does not change with a rename or in the
+ * next epoch
  * @name, @runtime, @path: as in &struct attribute_container; "" is "in no container"
- * @empty_ns: time since its last process exited or moved; 0 if it has processes or that is unknown
+ * @empty_ns: time since its last process exited or moved; 0 if it has processes, or if the time is
+ * unknown
  * @name_space, @pod, @pod_container: the full Kubernetes names if @name is too short for
  * "namespace/pod/container" and was truncated; else ""
  *
@@ -203,14 +205,15 @@ int metrics_dump(const struct metrics *metrics);
  * not checked, so sums may be inconsistent
  * @ret_why: on failure, what is wrong: a static sentence
  *
- * Return: 0; -EBADMSG; -EPROTONOSUPPORT for another version; -ENOMEM.
+ * Return: 0; -EBADMSG if the bytes are no valid snapshot; -EPROTONOSUPPORT if they have another
+ * version; -ENOMEM.
  */
 int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, const char **ret_why);
 
 /**
  * metrics_load() - parse a file or a memfd as metrics_parse() does
  *
- * The bytes are copied first, as their writer may still change them.
+ * The bytes are copied first, because their writer may still change them.
  */
 int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why);
 

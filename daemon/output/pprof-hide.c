@@ -39,7 +39,10 @@ static bool matches_any_pattern(char *const *patterns, const char *name)
 	return false;
 }
 
-/* Check the container's name as metrics have it, which includes a name for "in no container". */
+/*
+ * Check the name that metrics have for the container. Samples outside of containers have such a
+ * name, too.
+ */
 static bool is_admitted(const struct pprof_hide *f, u32 container)
 {
 	const struct attribute_container *c = attributor_get_container(f->attributor, container);

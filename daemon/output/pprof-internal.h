@@ -5,7 +5,10 @@
 
 #include "pprof.h"
 
-/* The values of an entry; each also exists multiplied by the interval */
+/*
+ * The values of an entry. Each value also exists as a sum in which each sample is multiplied by its
+ * interval
+ */
 enum pprof_value {
 	PPROF_SAMPLES,
 	PPROF_TOTAL,
@@ -28,9 +31,9 @@ enum pprof_value {
  * @level: the level that served the access; SPE_LEVELS for samples other than loads and stores
  * @node: NUMA node of the CPU; PPROF_NO_NODE if unknown
  * @unit: unit of @weighted; samples of another unit have their own entry
- * @kernel: whether @pc is an address of the kernel
- * @used: whether the entry is in use
- * @value: sums by &enum pprof_value
+ * @kernel: true if @pc is an address of the kernel
+ * @used: true if the entry is in use
+ * @value: sums, indexed by &enum pprof_value
  * @weighted: sums in which each sample is multiplied by its interval; for PPROF_SAMPLES the number
  * of operations
  */
@@ -55,14 +58,14 @@ static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY, "as the budget has it")
  * struct pprof - the table of samples for one pprof profile
  * @attributor: the attributor of the profile
  * @observer: receives the samples
- * @room: number of @entries, and limit of the names
+ * @room: number of @entries, and limit of the bytes of names
  * @grows: the number of @entries has no limit
  * @live: the processes and CPUs belong to this machine
  * @no_interval: a sample had an unknown interval
  * @count: number of used @entries
  * @entries: the table, open addressing
- * @others: by unit, sums of samples that found no free entry; they have no location
- * @node: NUMA node by CPU
+ * @others: sums of samples that found no free entry, indexed by unit; they have no location
+ * @node: NUMA node of each CPU
  */
 struct pprof {
 	struct attributor *attributor;
@@ -80,8 +83,9 @@ struct pprof {
 /**
  * struct pprof_hide - sums of the samples that a filter hides
  * @filter: the filter
- * @attributor: has the names of containers
- * @verdict: by container index: 0 for not checked yet, FOLD_SHOWN or FOLD_HIDDEN
+ * @attributor: the attributor with the names of containers
+ * @verdict: result of the filter, indexed by container: 0 if not checked yet, FOLD_SHOWN or
+ * FOLD_HIDDEN
  * @containers: number of entries of @verdict
  * @entries: one sum for each data source, node and unit, without location
  * @count, @room: number of @entries, and capacity
@@ -99,9 +103,10 @@ struct pprof_hide {
 };
 
 /**
- * pprof_sort() - sort the entries, if their number has no limit; no sample may follow
+ * pprof_sort() - sort the entries of a table without a limit
  *
- * So what is written does not depend on the order of samples.
+ * The written profile then does not depend on the order of samples. The entries of a table with a
+ * limit depend on it anyway. Do not add samples after this call.
  */
 void pprof_sort(struct pprof *pprof);
 
@@ -115,7 +120,7 @@ void pprof_hide_deinit(struct pprof_hide *fold);
 /**
  * pprof_hide_entry() - add @entry to the sums if the filter hides it
  *
- * Return: whether the filter hides @entry.
+ * Return: true if the filter hides @entry.
  */
 bool pprof_hide_entry(struct pprof_hide *fold, const struct pprof_entry *entry);
 

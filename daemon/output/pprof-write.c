@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Write pprof's format. The field numbers are those of tests/exporter/schema/profile.proto, which
- * protoc checks. Addresses are offsets in their file, which are equal on all machines. Addresses of
- * the running kernel and outside of files are written as 0: there a location represents its
- * function.
+ * protoc checks. Addresses are offsets in their file, which are equal on all machines. In the
+ * running kernel and outside of files the address is written as 0, and a location represents a
+ * whole function.
  */
 #include "pprof-internal.h"
 
@@ -28,7 +28,10 @@
  */
 #define PPROF_CHUNK (16U << 10)
 #define PPROF_SIZE  (2 * PPROF_CHUNK)
-/* milliseconds without draining; a ring of a busy CPU has space for four times that */
+/*
+ * maximum wait for names, in ms. Meanwhile rings are not drained; the ring of a busy CPU has space
+ * for four times this duration
+ */
 #define NAMES_MS 1000
 
 enum {
@@ -77,8 +80,8 @@ static const char *const value_names[PPROF_VALUES][2] = {
 };
 
 /*
- * The types of values. Sums in the two units are two types. All profiles have both, because
- * pprof merges only profiles with the same types. A unit that is not known may be either.
+ * The types of values. Sums in the two units are two types. All profiles have both, because pprof
+ * merges only profiles with the same types. Samples with an unknown unit may have either.
  */
 static const struct {
 	u8 unit;
@@ -88,7 +91,7 @@ static const struct {
 	{ UNIT_MICRO_OPS, "micro_operations" },
 };
 
-/* Size of a function's name, in which each byte may be escaped */
+/* Size of a function name in bytes: each byte may be escaped */
 #define NAME_SIZE (4 * SYMBOL_NAME_MAX + 1)
 /* Size of the key of a mapping: a path of PATH_MAX bytes and the other fields */
 #define MAPPING_SIZE 4400
@@ -116,8 +119,8 @@ struct names {
  * struct writer - the state of writing a profile
  * @proto: bytes that are not compressed yet
  * @z, @fd: compressor, and the file that receives its output
- * @texts: bytes of all names' texts
- * @others: sums as in @pprof, with samples of functions for which no name fitted
+ * @texts: total length of all names, bytes
+ * @others: sums as in @pprof, plus the samples of entries for which there was no space for a name
  */
 struct writer {
 	struct protobuf proto;
@@ -126,9 +129,9 @@ struct writer {
 	u64 texts;
 	struct pprof_entry others[UNITS];
 	struct names strings;
-	struct names mappings; /* by mapping_key() */
-	struct names functions; /* functions, by mapping and number of the name */
-	struct names locations; /* locations, by mapping and address */
+	struct names mappings; /* key: see mapping_key() */
+	struct names functions; /* key: mapping, and number of the name */
+	struct names locations; /* key: mapping and address */
 	struct pprof *pprof;
 	struct symbols *symbols;
 	struct pprof_hide fold;
@@ -171,7 +174,10 @@ static int names_grow(struct names *names)
 	return 0;
 }
 
-/* Return the number of @text, from 1 on; 0 without memory. @ret_new: whether @text was added. */
+/*
+ * Return the number of @text, from 1 on; 0 if memory cannot be allocated. @ret_new: true if @text
+ * was added.
+ */
 static u64 names_get(struct writer *w, struct names *names, const char *text, bool *ret_new)
 {
 	struct name *slot;
@@ -236,9 +242,10 @@ static void build_id_text(struct writer *w, const struct attribute_location *pla
 }
 
 /*
- * Write a key that distinguishes binaries with equal paths, as containers have them. The key is the
- * build ID if known. Otherwise it is the file, by device and inode if known (recordings have
- * neither), and its container. Code that a process generated belongs to that process.
+ * Write a key that distinguishes binaries with equal paths, which are common in containers. The key
+ * is the build ID if known. Otherwise it consists of the path, of device and inode if known
+ * (recordings have neither), and of the container. Code that a process generated belongs to that
+ * process.
  */
 static void mapping_key(const struct writer *w, const struct pprof_entry *e,
 			const struct attribute_location *place, const char *build, char *key,
@@ -279,7 +286,10 @@ static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
 	return id;
 }
 
-/* @text: number of the function's name; texts are not compared, as names may share any prefix. */
+/*
+ * Add a function. @text: number of its name. The number identifies the name, because different
+ * names may have any prefix in common.
+ */
 static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *binary)
 {
 	char key[64], path[1024];
@@ -309,7 +319,7 @@ static u64 names_bytes(const struct names *names)
 	return names->count + NAMES_MAX >= names->room / 2 ? 3 * bytes : bytes;
 }
 
-/* Return whether everything that one entry may add is within the limit. */
+/* Return true if everything that one entry may add is within the limit. */
 static bool names_fit(const struct writer *w)
 {
 	u64 bytes = w->texts + TEXTS_MAX + names_bytes(&w->strings) + names_bytes(&w->mappings) +
@@ -327,8 +337,8 @@ static bool is_overflow(const struct writer *w, const struct pprof_entry *e)
 #define OTHERS "[other]"
 
 /*
- * Name the location as reports do: all locations without a binary have one name, and those that did
- * not fit are marked.
+ * Name the location as in reports: all locations without a binary have one name, and locations that
+ * did not fit are marked.
  */
 static void name_location(struct writer *w, const struct pprof_entry *e,
 			  const struct attribute_location *place, s32 pid, char *name, size_t size)
@@ -342,7 +352,7 @@ static void name_location(struct writer *w, const struct pprof_entry *e,
 }
 
 /*
- * Return whether the address may be written. In the running kernel, and outside of mappings, a
+ * Return true if the address may be written. In the running kernel, and outside of mappings, a
  * location represents its function.
  */
 static bool address_is_public(const struct writer *w, const struct attribute_location *place)
@@ -404,8 +414,8 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 }
 
 /*
- * Add a label to the sample that is being written. Strings are numbered now, and written at the
- * end.
+ * Add a label to the sample that is being written. Strings get their numbers now, and are written
+ * at the end of the profile.
  */
 static void add_label(struct writer *w, const char *key, const char *value)
 {
@@ -418,8 +428,8 @@ static void add_label(struct writer *w, const char *key, const char *value)
 }
 
 /*
- * Return the container's name as metrics have it: the complete Kubernetes name. @whole: buffer for
- * that name.
+ * Return the name that metrics have for the container: the complete Kubernetes name. @whole: buffer
+ * for that name.
  */
 static const char *container_name(const struct writer *w, const struct pprof_entry *e,
 				  char whole[PODS_NAME_SIZE])
@@ -513,7 +523,8 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 }
 
 /*
- * Compress complete messages as soon as possible, so that few bytes wait; at the @end compress all.
+ * Compress complete messages once they have PPROF_CHUNK bytes, so that the buffer stays small.
+ * @end: compress all bytes, and end the compressed stream.
  */
 static void writer_flush(struct writer *w, bool end)
 {
@@ -574,7 +585,10 @@ static void add_up(const struct pprof_entry *e, u64 *samples, u64 *operations)
 	operations[e->unit] += e->weighted[PPROF_SAMPLES];
 }
 
-/* Return the mean number of operations per sample; 0 if there is no single number. */
+/*
+ * Return the mean number of operations per sample; 0 if some samples count instructions and others
+ * micro-operations, or if the interval is unknown.
+ */
 static u64 mean_interval(const struct pprof *pprof)
 {
 	u64 samples[UNITS] = { 0 }, operations[UNITS] = { 0 };
@@ -604,7 +618,7 @@ static void add_info(struct writer *w, const struct pprof_metadata *metadata)
 
 	add_types(w);
 	/*
-	 * The type is the same for all units, as pprof does not merge profiles with different
+	 * The type is the same for all units, because pprof does not merge profiles with different
 	 * period types.
 	 */
 	add_type(w, PROFILE_PERIOD_TYPE, "operations", "count");

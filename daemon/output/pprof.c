@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Number of entries of a table without a limit, at first. */
+/* Initial number of entries of a table without a limit. */
 #define ENTRIES_LEAST 4096
 
 static u64 hash_mix(u64 x)
@@ -27,7 +27,10 @@ static bool entry_has_same_key(const struct pprof_entry *a, const struct pprof_e
 	       a->container_generation == b->container_generation;
 }
 
-/* Returns the entry of @key, or the free one for it. At least one is free. */
+/*
+ * Returns the entry of @key, or the free entry where it belongs. The table has at least one free
+ * entry.
+ */
 static struct pprof_entry *entry_find(const struct pprof *p, const struct pprof_entry *key)
 {
 	u64 hash = hash_mix(key->pc ^ hash_mix((u64)key->process << 32 | key->generation) ^
@@ -85,7 +88,7 @@ static void entry_add(struct pprof_entry *e, enum pprof_value what, u64 amount, 
 	e->weighted[what] += amount * interval;
 }
 
-/* Count the levels that the access missed, as far as that is known. */
+/* Count the levels that the access is known to have missed. */
 static void add_misses(struct pprof_entry *e, u8 level, u64 interval)
 {
 	bool l1 = level != SPE_LEVEL_L1 && level != SPE_LEVEL_UNKNOWN;

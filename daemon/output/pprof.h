@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pprof: counts the samples of a profile for some time, and writes them in pprof's format. It has a
- * table of its own, because the profile's tables lack the translation latency and the latency of
- * each level by location.
+ * pprof: counts the samples of a profile for some time, and writes them in pprof's format. It has
+ * its own table, because the tables of the profile do not have the translation latency and the
+ * latency of each level for single locations.
  *
  * Each sample is counted for the same process as in the profile.
  */
@@ -17,13 +17,13 @@
  */
 #define PPROF_ENTRIES 32768
 
-/* Bytes of an entry, and bytes that writing needs in addition to the table and the names */
+/* Bytes of an entry, and bytes that pprof_write() needs in addition to the table and the names */
 #define PPROF_ENTRY   144
 #define PPROF_WRITING (384ULL << 10)
 
 /*
- * Limits for the running daemon: seconds of one profile, number of profiles at a time, and of those
- * of one user
+ * Limits for the running daemon: duration of a profile in seconds, number of profiles at a time,
+ * and number of profiles of one user at a time
  */
 #define PPROF_SECONDS 600
 #define PPROF_AT_ONCE 4
@@ -51,7 +51,7 @@ static inline u64 pprof_bytes(const struct pprof_limits *room)
  * pprof_new() - start counting the samples of a profile
  * @profile: the profile, observed until pprof_free()
  * @attributor: the profile's attributor
- * @live: whether the processes and CPUs belong to this machine
+ * @live: true if the processes and CPUs belong to this machine
  * @room: the limits; NULL: no limit
  * @ret_pprof: the result; free it with pprof_free()
  *
@@ -61,8 +61,8 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 	      const struct pprof_limits *room, struct pprof **ret_pprof);
 
 /**
- * pprof_merge() - add what @from has counted to @to
- * @to, @from: without limits, and with the same attributor
+ * pprof_merge() - add the counters of @from to @to
+ * @to, @from: both have no limits, and the same attributor
  *
  * Return: 0 or -ENOMEM.
  */
@@ -74,7 +74,7 @@ struct pprof *pprof_free(struct pprof *pprof);
 /**
  * struct pprof_filter - the containers that a profile may name
  * @allow, @deny: globs of container names, as Allow= and Deny= of the exporter; NULL-terminated, or
- * NULL. Without @allow all are admitted; @deny has priority
+ * NULL. Without @allow all containers are admitted; @deny has priority
  *
  * Samples that may belong to a container that is not admitted count as "other", without process,
  * function and address.

@@ -9,7 +9,7 @@
  * profile_hot_json() - write shared cache lines, pages and nodes as JSON
  * @profile: the profile, which is flushed first
  * @symbols: resolver of function names
- * @live: whether the profiled processes may still run, as for profile_view()
+ * @live: true if the profiled processes may still run, as for profile_view()
  * @limit: maximum number of lines, and of pages; 0: all
  * @ret_text: the text, NUL-terminated; freed by the caller
  *
@@ -22,7 +22,7 @@ int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live
  * profile_summary_json() - write the summary of the whole profile as JSON
  * @profile: the profile, which is flushed first
  * @backend: "recording", "emulated" or "hardware"
- * @processes: whether to add the processes
+ * @processes: true: add the processes
  * @ret_text: the text, NUL-terminated; freed by the caller
  *
  * Return: 0 or -ENOMEM.

@@ -10,9 +10,9 @@
  * profile_metrics() - get the ledgers, and the counters of all samples and of containers
  * @profile: the profile; the caller is on its thread
  * @attributor: attributor of the profile
- * @ret_metrics: the result; free it with metrics_clear(). The fields that the profile does not know
- * (epochs, source, state, problems, cost) are 0. Containers beyond METRICS_CONTAINERS count only in
- * the counters of the machine
+ * @ret_metrics: the result; free it with metrics_clear(). Fields for which the profile has no value
+ * (epochs, source, state, problems, cost) are 0. Containers beyond METRICS_CONTAINERS are counted
+ * only in the counters of the machine
  *
  * Return: 0 or -ENOMEM.
  */

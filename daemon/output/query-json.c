@@ -19,7 +19,7 @@ static void json_add_u64(json_object *to, const char *key, u64 value)
 	json_object_object_add(to, key, json_object_new_uint64(value));
 }
 
-/* Add a value; if the source does not know it, it is null and not 0. */
+/* Add a value, or null if the value is unknown. */
 static void add_known(json_object *to, const char *key, u64 value, bool known)
 {
 	json_object_object_add(to, key, known ? json_object_new_uint64(value) : NULL);
@@ -30,7 +30,10 @@ static void add_text(json_object *to, const char *key, const char *text)
 	json_object_object_add(to, key, json_object_new_string(text));
 }
 
-/* Convert weights, by unit, as instructions and micro-operations cannot be added up. */
+/*
+ * Convert the weights of each unit separately, because instructions and micro-operations cannot be
+ * added up.
+ */
 static json_object *weight_json(const u64 *weight)
 {
 	json_object *json = json_object_new_object();
@@ -223,7 +226,7 @@ void view_add_measures_json(json_object *json, const struct view_row *row)
 	json_object_object_add(json, "events", events_json(row));
 }
 
-/* Returns a text; null for @none. */
+/* Returns the text as a JSON string; null if @none is true. */
 static json_object *text_or_null(const char *text, bool none)
 {
 	return none ? NULL : json_object_new_string(text);
@@ -294,7 +297,9 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 	}
 }
 
-/* Rows of functions have had these keys before they had others. */
+/*
+ * Add the keys that rows of functions had in earlier versions, so that old readers still find them.
+ */
 static void add_old_keys(json_object *json, const struct query_row *row, const struct query *query)
 {
 	if (!query_groups_by(query, QUERY_PROGRAM) || !query_groups_by(query, QUERY_FUNCTION))
@@ -317,7 +322,7 @@ void query_add_keys_json(json_object *json, const struct query_row *row, const s
 		add_text(json, "binary", row->binary);
 }
 
-/* What the sums of a period do not tell. */
+/* Set the values to null that cannot be computed from the sums of a period. */
 static void clear_unknown(json_object *json)
 {
 	static const char *const unknown[] = { "mean",	"p50",	   "p99",    "levels",
@@ -402,7 +407,10 @@ static json_object *query_head_json(const struct view_header *header, const stru
 	return json;
 }
 
-/* One row at a time: ten thousand JSON objects take much more memory than their text. */
+/*
+ * Convert one row at a time, because ten thousand JSON objects take much more memory than their
+ * text.
+ */
 int query_json_write(FILE *out, const struct view_header *header, const struct query *query,
 		     const struct query_result *result)
 {

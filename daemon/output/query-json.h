@@ -17,7 +17,10 @@ json_object *view_header_json(const struct view_header *header);
 /** view_add_measures_json() - add all numbers of a row to @json */
 void view_add_measures_json(json_object *json, const struct view_row *row);
 
-/** view_inlines_json() - convert names that are separated by newlines to an array, for the caller */
+/**
+ * view_inlines_json() - convert names that are separated by newlines to an array; the caller frees
+ * the object by json_object_put()
+ */
 json_object *view_inlines_json(const char *names);
 
 /** query_add_keys_json() - add the names of a row to @json */
@@ -26,9 +29,9 @@ void query_add_keys_json(json_object *json, const struct query_row *row, const s
 /**
  * query_json_write() - write the rows of a query as one line of JSON
  * @out: receives the line
- * @header: the ledgers of what was queried
+ * @header: the ledgers of the session or recording
  * @query: the query
- * @result: its rows; NULL: none
+ * @result: the rows; NULL: none
  *
  * Documentation/reference/report.schema.json describes it.
  *

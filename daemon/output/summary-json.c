@@ -74,7 +74,7 @@ static void add_sources(struct json_object *totals, const struct profile *p)
 	}
 }
 
-/* Add the levels that served loads and stores, without those that did not occur. */
+/* Add the levels that served loads and stores; levels that did not occur are left out. */
 static void add_levels(struct json_object *totals, const struct profile *p)
 {
 	static const char *const keys[SAMPLE_ORIGINS] = { "remote", "snooped", "peer", "modified",
