@@ -13,8 +13,8 @@ static const char *times_word(u64 count)
 }
 
 /*
- * Return how much a total has grown; if it is smaller than before, the source was replaced and
- * counts from 0.
+ * Return the increase of a total since the last call. If it is smaller than before, the source was
+ * replaced, and its counter started at 0.
  */
 static u64 counter_increase(u64 before, u64 now)
 {
@@ -22,8 +22,8 @@ static u64 counter_increase(u64 before, u64 now)
 }
 
 /*
- * struct topic - a kind of problem; @what: its name in the plural, for the line that reports its
- * end
+ * struct topic - a kind of problem; @what: the name of the problem in the plural, for the line that
+ * reports its end
  */
 struct topic {
 	const char *id;
@@ -32,8 +32,8 @@ struct topic {
 };
 
 /*
- * Decide whether to log @grown_by more events now, and set *@ret_n and @count to their number. The
- * function itself logs the end of the problem.
+ * Return true if @grown_by more events are to be logged now, and set *@ret_n and @count to their
+ * number. The function itself logs the end of the problem.
  */
 static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struct topic *topic,
 		   char count[static FIELD], u64 *ret_n)
@@ -43,7 +43,7 @@ static bool is_due(struct log_limit *pace, u64 grown_by, u64 now_ns, const struc
 	if (action == LOG_LIMIT_SILENT)
 		return false;
 	snprintf(count, FIELD, "SPEPROF_COUNT=%llu", (unsigned long long)*ret_n);
-	/* Report the number of events since the last line. */
+	/* The line about the end contains the number of events since the last line. */
 	if (action == LOG_LIMIT_RESOLVED)
 		log_write(topic->over, topic->id, (const char *const[]){ count, NULL },
 			  "no %s for %llu minutes; %llu since the last line about them",
@@ -65,7 +65,7 @@ static void log_faults(struct health_log *log, const struct health *now, u64 now
 		    now_ns, &topic, count, &n))
 		return;
 	snprintf(what, sizeof(what), "SPEPROF_FAULT=%s", last);
-	/* Every source begins its message with the CPU. */
+	/* The message of every source begins with the CPU. */
 	if (sscanf(last, "CPU %u:", &number) == 1) {
 		snprintf(cpu, sizeof(cpu), "SPEPROF_CPU=%u", number);
 		fields[2] = cpu;

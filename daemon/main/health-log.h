@@ -12,7 +12,8 @@
  * @unsaved: number of checkpoints that failed
  * @stuck: number of periods without a heartbeat of the worker
  * @stuck_s: seconds since the last heartbeat
- * @watchdog: whether the service manager's watchdog will end the process for that
+ * @watchdog: true if the watchdog of the service manager will end the process if no heartbeat
+ * follows
  */
 struct health {
 	struct source_health source;

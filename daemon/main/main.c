@@ -48,8 +48,8 @@ struct daemon {
 	struct memory_plan plan;
 	struct checkpoint *checkpoint;
 	struct rate_control *rate_control;
-	struct history_writer *history; /* NULL: History=no, or no StateDirectory= */
-	bool adopted; /* whether the source has the rings of an earlier process */
+	struct history_writer *history; /* NULL if History=no, or without StateDirectory= */
+	bool adopted; /* true if the source has the rings of an earlier process */
 	struct restore_on_start restored;
 	struct worker *worker;
 	sd_event *event;
@@ -59,8 +59,9 @@ struct daemon {
 };
 
 /*
- * Follow context switches, which attribute samples if records do not name their task. With perf,
- * only the records show that, so a failure is logged only if it is certain that none does.
+ * Follow context switches, by which samples are attributed if records have no thread ID. With the
+ * source perf, this is unknown until the first record, so a failure is logged only if it is certain
+ * that records have none.
  */
 static void follow_switches(const struct source *source, struct task_events *tasks,
 			    struct task_events_status *status)
@@ -76,8 +77,8 @@ static void follow_switches(const struct source *source, struct task_events *tas
 }
 
 /*
- * Report it if a cgroup namespace hides the cgroups of tasks, which affects every source of task
- * events.
+ * Report a cgroup namespace that hides the cgroups of tasks, because it affects every source of
+ * task events.
  */
 static void run_periodic_checks(struct task_events_status *status)
 {
@@ -125,7 +126,7 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 	return tasks;
 }
 
-/* Adopt the sessions of an earlier process, one for each drain thread: their rings still exist. */
+/* Adopt the sessions of an earlier process, one for each drain thread. Their rings still exist. */
 static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 			 struct source **ret_source)
 {
@@ -153,7 +154,7 @@ static const char *state_directory(const struct config *c)
 	return c->history && path && *path == '/' ? path : NULL;
 }
 
-/* Start the history on disk. Without it the daemon works as well. */
+/* Start the history on disk. A failure is not fatal, because the daemon works without a history. */
 static void start_history(struct daemon *d)
 {
 	const char *folder = state_directory(&d->options.config);
@@ -306,7 +307,7 @@ static void log_filters(char *text, size_t size, bool does, const char *what)
 		snprintf(text + len, size - len, "%s%s", len ? " and " : "", what);
 }
 
-/* Log which samples the SPU drops, as no session can count them. */
+/* Log the filters of the SPU, because no session can count the samples that they drop. */
 static int log_filter(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	const struct session *machine = worker_session(state, NULL);
@@ -337,8 +338,8 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 }
 
 /*
- * Start the worker. This is called when the source is open, as missing task events need not be
- * logged without a source.
+ * Start the worker. Call this after the source was opened: if that fails, missing task events must
+ * not be logged.
  */
 static int start_worker(struct daemon *d, struct session_config *session)
 {
@@ -361,7 +362,7 @@ static int start_worker(struct daemon *d, struct session_config *session)
 	return EX_OSERR;
 }
 
-/* @arg is the struct daemon, for its configuration. */
+/* Start rate control with the configuration of the daemon. @arg: the struct daemon. */
 static int rate_control_machine(struct worker_state *state, void *arg)
 {
 	struct daemon *d = arg;
@@ -464,12 +465,15 @@ static int daemon_run(struct daemon *d)
 	notify_ready(&d->notify);
 	log_write(LOG_INFO, LOG_ID_STARTED, NULL, "speprofd " SPEPROF_VERSION ": %s",
 		  d->notify.status);
-	/* The result is the exit status: 0 after a signal, BUS_GONE_STATUS after the bus closed. */
+	/* The result is the exit status: 0 after a signal, BUS_LOST_STATUS after the bus closed. */
 	r = sd_event_loop(d->event);
 	notify_stopping();
 	notify_deinit(&d->notify);
 	history_writer_stop(d->history);
-	/* Save in any case, as only the service manager knows whether this is a restart. */
+	/*
+	 * Save in any case, because only the service manager has the information that this is a
+	 * restart.
+	 */
 	if (d->checkpoint) {
 		worker_call(d->worker, checkpoint_final, NULL);
 		checkpoint_file_save(d->checkpoint->slots);
@@ -478,7 +482,7 @@ static int daemon_run(struct daemon *d)
 	return r < 0 ? EX_OSERR : r;
 }
 
-/* Return whether the error means that no bus answers, as while the bus is restarted. */
+/* Return true if the error means that no bus answers, for instance while the bus is restarted. */
 static bool is_bus_unavailable(int r)
 {
 	return r == -ENOENT || r == -ECONNREFUSED || r == -ECONNRESET || r == -ENOTCONN ||
@@ -568,8 +572,8 @@ static int make_event(struct daemon *d)
 
 /*
  * Fix the mmap threshold. By default glibc raises it, up to 32 MiB, with each large block that is
- * freed, and keeps twice as much. The memory of a view or checkpoint would not be returned to the
- * kernel.
+ * freed, and does not return twice that much memory to the kernel. So the memory of a view or
+ * checkpoint would not be returned.
  */
 static void fix_mmap_threshold(void)
 {

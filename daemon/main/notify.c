@@ -98,7 +98,10 @@ static void describe_reloaded(const struct notify *notify, char *text)
 		text_append(text, " Restart speprofd to apply %s.", notify->reloaded->waiting);
 }
 
-/* Send the status only if it has changed, as each message wakes all clients that watch the unit. */
+/*
+ * Send the status only if it has changed, because each message wakes all clients that watch the
+ * unit.
+ */
 static void send_status(struct notify *notify)
 {
 	struct described now;
@@ -164,7 +167,7 @@ void notify_ready(struct notify *notify)
 
 	worker_read(notify->worker, status_describe, &now);
 	describe_reloaded(notify, now.text);
-	/* Problems that an earlier process logged are not logged again. */
+	/* At the first call, do not log problems that an earlier process has logged. */
 	if (!*notify->status)
 		notify->health_log.last.source = notify->health.source = now.health;
 	notify->interval_ns = now.interval_ns;

@@ -18,10 +18,10 @@
  * @timer: fires every @period_us
  * @period_us: period in microseconds
  * @heartbeat: the worker's heartbeat in the last period
- * @watchdog: whether the service manager expects watchdog messages
- * @stuck: whether the worker had no heartbeat since the last period
+ * @watchdog: true if the service manager expects watchdog messages
+ * @stuck: true if the worker had no heartbeat since the last period
  * @health: totals of problems
- * @health_log: which of them were logged
+ * @health_log: the problems that were logged
  * @interval_ns: sampling interval in the last period
  * @changed: called with @ctx when the interval has changed
  * @ctx: argument for @changed
@@ -48,7 +48,7 @@ struct notify {
  * notify_init() - start the timer for status and watchdog
  * @notify: all zero, except @reloaded, @changed and @ctx
  * @event: the main loop
- * @worker: borrowed, until notify_deinit(). While it has no heartbeat no watchdog message is sent
+ * @worker: borrowed, until notify_deinit(). No watchdog message is sent while it has no heartbeat
  *
  * Return: 0 or negative errno.
  */

@@ -57,7 +57,10 @@ static int read_config(struct options *o, bool named, char ret_why[static RELOAD
 		snprintf(why, sizeof(why), "%s:%u: %s", error.file, error.line, error.text);
 	else
 		snprintf(why, sizeof(why), "%s: %s", error.file, error.text);
-	/* The line becomes a property on the bus, which must be UTF-8; a file may hold any bytes. */
+	/*
+	 * The line becomes a property on the bus, which must be UTF-8; a file may contain any
+	 * bytes.
+	 */
 	escape_string(ret_why, RELOAD_REASON, why);
 	log_write(LOG_ERR, LOG_ID_CONFIG, fields, "%s", ret_why);
 	return r == -EINVAL ? EX_CONFIG : EX_NOINPUT;
@@ -106,7 +109,9 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-/* Parse the options twice, so that --set overrides the files wherever it is given. */
+/*
+ * Parse the options twice, so that --set overrides the files at any position on the command line.
+ */
 int options_parse(int argc, char **argv, struct options *ret_options,
 		  char ret_why[static RELOAD_REASON])
 {

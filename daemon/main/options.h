@@ -10,7 +10,7 @@
  * struct options - options, and the resulting configuration
  * @config_path: the configuration file; points into the arguments
  * @bus_address: address of a private bus; points into the arguments; NULL: the system bus
- * @config: settings of the files, overridden by those of --set
+ * @config: settings of the files; settings from --set override them
  */
 struct options {
 	const char *config_path;
@@ -25,7 +25,7 @@ struct options {
  * @ret_options: unchanged on failure
  * @ret_why: error in the files, one line; unchanged if only the options are wrong
  *
- * It logs one line about an error. It may be called again: a reload reads the same files.
+ * An error is logged in one line. It may be called again: a reload reads the same files.
  *
  * Return: 0, or an exit status of sysexits.h. With --help and --version it exits.
  */

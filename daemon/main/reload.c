@@ -97,8 +97,8 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	int r;
 
 	/*
-	 * If the configured rate is unchanged, the interval that rate control or a call has set
-	 * stays in use.
+	 * If the configured rate is unchanged, keep the interval that rate control or a call has
+	 * set.
 	 */
 	if (from->samples_per_second == to->samples_per_second)
 		sampling.interval_ns = governing.nominal_ns = 0;

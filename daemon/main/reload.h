@@ -9,7 +9,7 @@
 
 /**
  * reload_apply() - use another configuration without a restart
- * @from: the configuration in use; afterwards it has the settings that are in use then
+ * @from: the configuration in use; the settings that change are updated
  * @to: the configuration of the files
  * @worker: its sessions use the new lists of containers; the machine's session also uses the new
  * filter, rate, jitter and Exception levels
@@ -18,7 +18,8 @@
  * These settings change between two windows, all of them or none. Settings that need a restart are
  * logged and named in @ret, and do not change.
  *
- * Context: the main thread. Return: 0, or negative errno with the reason logged and in @ret.
+ * Context: the main thread. Return: 0; a negative errno if a setting cannot be changed, with the
+ * reason logged and in @ret.
  */
 int reload_apply(struct config *from, const struct config *to, struct worker *worker,
 		 struct reload_status *ret);
