@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The CPU clock: a perf event that ticks on one CPU while the CPU is busy. Its ring contains the
- * task, the PC and the time that each tick interrupted.
+ * The CPU clock: a perf event that ticks on one CPU while the CPU is busy. For each tick its ring
+ * contains the time, and the task and PC that the tick interrupted.
  */
 #ifndef SPEPROF_CPU_CLOCK_H
 #define SPEPROF_CPU_CLOCK_H
@@ -14,7 +14,7 @@
 
 /**
  * struct cpu_clock_config - the settings of a CPU clock
- * @period_ns: time from tick to tick, at least CPU_CLOCK_PERIOD_MIN
+ * @period_ns: time between two ticks, ns, at least CPU_CLOCK_PERIOD_MIN
  * @ring_max: limit of the bytes of its ring, a power of two of at least 64 KiB; 0: 1 MiB
  * @kernel: tick in kernel mode
  * @user: tick in user mode
@@ -41,7 +41,7 @@ struct cpu_clock {
 enum cpu_clock_type {
 	CPU_CLOCK_TICK,
 	CPU_CLOCK_LOST, /* the ring was full, and ticks before this event were lost */
-	CPU_CLOCK_THROTTLE, /* the kernel stopped the clock: too many ticks */
+	CPU_CLOCK_THROTTLE, /* the kernel stopped the clock because of too many ticks */
 	CPU_CLOCK_UNTHROTTLE, /* the kernel started the clock again */
 };
 
@@ -49,8 +49,8 @@ enum cpu_clock_type {
  * struct cpu_clock_event - a tick, or another event of the clock
  * @time_ns: CLOCK_MONOTONIC
  * @pc: address that the tick interrupted
- * @tid: TID of the interrupted task in the PID namespace of this process; 0 or -1: the task has
- *	none there, or has exited
+ * @tid: TID of the interrupted task in the PID namespace of this process; 0 or -1 if the task has
+ *	no TID in it, or has exited
  * @el: Exception level that the tick interrupted: 0 user, 1 kernel
  * @type: &enum cpu_clock_type; @pc, @tid and @el are valid for CPU_CLOCK_TICK only
  */
@@ -77,7 +77,7 @@ int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_conf
 /** cpu_clock_close() - close a clock; does nothing if it is closed */
 void cpu_clock_close(struct cpu_clock *clock);
 
-/** cpu_clock_start() - let the clock tick; 0 or negative errno */
+/** cpu_clock_start() - start the clock; returns 0 or negative errno */
 int cpu_clock_start(struct cpu_clock *clock);
 
 /** cpu_clock_stop() - stop the clock; its ring can still be read */

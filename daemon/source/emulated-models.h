@@ -17,11 +17,11 @@ struct models;
  * @ret_models: the models
  * @ret_reason: on failure, a static sentence that explains it
  *
- * Return: 0; -EINVAL for invalid pairs; -ENOMEM.
+ * Return: 0; -EINVAL if a pair is invalid; -ENOMEM.
  */
 int models_new(const char *text, struct models **ret_models, const char **ret_reason);
 
-/** models_free() - free the models, or nothing for NULL; returns NULL */
+/** models_free() - free @models, which may be NULL; returns NULL */
 struct models *models_free(struct models *models);
 
 /**

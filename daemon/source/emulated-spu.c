@@ -5,7 +5,10 @@
 
 #include "policy/syndrome.h"
 
-/* 512 records of 64 bytes: half a second at the default rate, two intervals between drains. */
+/*
+ * Space for 512 records of 64 bytes: the records of 0.5 s at the default rate, which is two
+ * intervals between drains.
+ */
 #define BUFFER_SIZE (32U << 10)
 
 #define FILTER_TYPES (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST)
@@ -29,7 +32,7 @@ static int program_filters(const struct source_config *config, const struct spe_
 			      "counters (4095)";
 		return -EINVAL;
 	}
-	/* Without FEAT_SPE_EFT the daemon filters what the mask bits would. */
+	/* Without FEAT_SPE_EFT there are no mask bits, so the daemon filters these types. */
 	types = config->filter_types;
 	if (spu->features & SPE_PMSIDR_EFT)
 		types = source_filter_pmsfcr(config);
@@ -83,7 +86,7 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
 	if (r < 0)
 		return r;
 
-	/* One operation stands for 1 ns of a busy CPU. Mean intervals: D17.3.4. */
+	/* One operation stands for 1 ns of a busy CPU. D17.3.4 defines the mean interval. */
 	program.pmsirr = SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, interval);
 	program.interval = (u32)interval * 256 + 1;
 	if (config->jitter) {
@@ -196,7 +199,7 @@ void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns)
 	if (driver->armed || driver->dead || spe_window_next(&driver->ring, &driver->window) < 0)
 		return;
 	start = buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
-	/* The perf ring may deliver a tick after the window of its time was closed. */
+	/* The perf ring may deliver a tick after the window that contains its time was closed. */
 	if (now_ns < driver->end_ns)
 		now_ns = driver->end_ns;
 	set_blind(driver, driver->end_ns ? now_ns - driver->end_ns : 0);
@@ -254,7 +257,9 @@ static void window_deliver(struct emulated_spu *driver, size_t len, u64 now_ns, 
 		.backend = BACKEND_EMULATED,
 		.unit = driver->spu.config.features & SPE_PMSIDR_ARCHINST ? UNIT_INSTRUCTIONS :
 									    UNIT_MICRO_OPS,
-		/* Timestamps are ns of CLOCK_MONOTONIC, as from a generic timer at 1 GHz. */
+		/*
+		 * Timestamps are ns of CLOCK_MONOTONIC, like those of a generic timer with 1 GHz.
+		 */
 		.clock = { .mult = 1 },
 	};
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The driver of an SPU that this process emulates. Like a driver in the kernel it uses only the
- * registers and the interrupt of the SPU, and it delivers what the SPU wrote window by window.
+ * registers and the interrupt of the SPU, and it delivers the bytes that the SPU wrote, one window
+ * at a time.
  *
- * All times are those of the ticks, not of their drain: a tick that waits in the perf ring is not
- * blind time, however late it is drained.
+ * All times are those of the ticks, not of the drains. So the time for which a tick waits in the
+ * perf ring is not blind time.
  */
 #ifndef SPEPROF_EMULATED_SPU_H
 #define SPEPROF_EMULATED_SPU_H
@@ -55,11 +56,11 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
  * @program: register values
  * @buffer: the profiling buffer; NULL: not initialized
  * @start_ns: start of the current window
- * @end_ns: end of the last window, from which on the CPU is blind unless a window is armed;
- *	0: sampling is disabled
+ * @end_ns: end of the last window; the CPU has been blind since then unless a window is armed; 0:
+ * sampling is disabled
  * @blind_ns: blind time before the current window
- * @blind_by: @blind_ns by cause
- * @cause: cause of the blind time until a window is armed
+ * @blind_by: @blind_ns, indexed by cause
+ * @cause: cause of the blind time from @end_ns until a window is armed
  * @written: records that the SPU had written when the window was armed
  * @cpu: number of the CPU
  * @irq: level of the management interrupt
@@ -100,13 +101,16 @@ int emulated_spu_init(struct emulated_spu *driver, u32 cpu, const struct spe_spu
 /** emulated_spu_deinit() - free the buffer; does nothing for a zeroed @driver */
 void emulated_spu_deinit(struct emulated_spu *driver);
 
-/** emulated_spu_enable() - enable sampling; the CPU is blind since @since_ns; 0: it is not */
+/**
+ * emulated_spu_enable() - enable sampling; the CPU has been blind since @since_ns; 0: it has not
+ * been blind
+ */
 void emulated_spu_enable(struct emulated_spu *driver, u64 since_ns);
 
 /**
  * emulated_spu_set_blind_cause() - set the cause of the blind time until the next window
  *
- * Ignored if a fault stopped the SPU: that is the cause then.
+ * The call has no effect if a fault stopped the SPU: the fault remains the cause.
  */
 void emulated_spu_set_blind_cause(struct emulated_spu *driver, enum source_blind cause);
 
@@ -117,7 +121,7 @@ void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns);
 bool emulated_spu_samples_el(const struct emulated_spu *driver, u8 el);
 
 /**
- * emulated_spu_sample() - sample one operation, as after one interval on a busy CPU
+ * emulated_spu_sample() - sample one operation; the interval of a busy CPU has elapsed
  * @driver: the driver
  * @operation: the sampled operation
  * @sink: receives the window if the record filled it
@@ -126,10 +130,10 @@ void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation
 			 const struct source_sink *sink);
 
 /**
- * emulated_spu_execute() - execute an instruction, which the SPU samples if it is selected
+ * emulated_spu_execute() - execute an instruction; the SPU samples it if the interval has elapsed
  * @driver: the driver; a window is armed
  * @instruction: the instruction; @timestamp is not before that of the last one
- * @each: sample this instruction, whatever the interval is
+ * @each: sample this instruction even if the interval has not elapsed
  * @sink: receives the window if the record filled it
  */
 void emulated_spu_execute(struct emulated_spu *driver, const struct spe_instruction *instruction,
@@ -145,7 +149,7 @@ void emulated_spu_execute(struct emulated_spu *driver, const struct spe_instruct
  */
 void emulated_spu_close(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink);
 
-/** emulated_spu_disable() - disable sampling: from now on the CPU is not blind, but stopped */
+/** emulated_spu_disable() - disable sampling; the time from now on is not blind time */
 void emulated_spu_disable(struct emulated_spu *driver);
 
 #endif

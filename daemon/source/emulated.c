@@ -4,8 +4,8 @@
  * drives it. The PC, mode, task and time of a sample are those that the tick interrupted; the
  * operation and its events are modelled.
  *
- * TIDs are those of the PID namespace of this process. A task outside of it has no TID, and its
- * samples have no context.
+ * TIDs are those of the PID namespace of this process. A task outside of that namespace has no TID,
+ * and its samples have no context.
  */
 #include "source.h"
 
@@ -52,7 +52,7 @@ struct emulated_cpu {
 enum emulated_state {
 	EMULATED_IDLE,
 	EMULATED_RUNNING,
-	EMULATED_STOPPED, /* sampling has stopped, and the rings still have ticks */
+	EMULATED_STOPPED, /* sampling has stopped, and the rings still contain ticks */
 };
 
 struct emulated {
@@ -76,7 +76,9 @@ static struct emulated *emulated_of(struct source *source)
 	return (struct emulated *)source;
 }
 
-/* The program of a CPU differs from the others in its interval only. */
+/*
+ * Compute the register values of a CPU; they differ from those of other CPUs only in the interval.
+ */
 static int cpu_program(struct emulated *e, struct emulated_cpu *cpu, const char **ret_reason)
 {
 	struct source_config config = e->config;
@@ -117,7 +119,10 @@ static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
 	return 0;
 }
 
-/* Closing does not remove the descriptor from epoll if a forked process still has it. */
+/*
+ * Remove the descriptor from epoll explicitly: close() does not remove it if a forked process still
+ * has it.
+ */
 static void cpu_close(struct emulated *e, struct emulated_cpu *cpu)
 {
 	epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, cpu->clock.fd, NULL);
@@ -203,7 +208,7 @@ static void cpu_event(struct emulated *e, struct emulated_cpu *cpu,
 		cpu->seen_ns = event->time_ns;
 }
 
-/* Drain the ring of @cpu, and close its window at @until_ns; 0: now. */
+/* Drain the ring of @cpu, and close its window at @until_ns, or now if that is 0. */
 static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns,
 		      const struct source_sink *sink)
 {
@@ -230,8 +235,9 @@ static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns
 }
 
 /*
- * Check whether the CPU went offline since the last check: its event is dead then, even if the CPU
- * is online again. Reading the running time interrupts the CPU, so CPUs with a tick are skipped.
+ * Return true if the CPU went offline since the last check. Its event does not run any more then,
+ * even if the CPU is online again. Reading the running time interrupts the CPU, so CPUs with a tick
+ * are skipped.
  */
 static bool cpu_died(struct emulated_cpu *cpu, bool online)
 {
@@ -255,8 +261,8 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 
 		if (cpu->clock.fd >= 0 && cpu_died(cpu, cpu_list_has(&online, i))) {
 			/*
-			 * Whether the CPU was busy since its last tick is unknown, so this time
-			 * does not count as blind.
+			 * It is unknown if the CPU was busy since its last tick, so this time is
+			 * not counted as blind.
 			 */
 			emulated_spu_close(&cpu->driver, now_ns, sink);
 			emulated_spu_disable(&cpu->driver);
@@ -292,7 +298,10 @@ static int emulated_start(struct source *source)
 		if (cpu->clock.fd < 0)
 			continue;
 		r = cpu_start(cpu, 0, SOURCE_BLIND_HANDLING);
-		/* The CPU just went offline: check_online() opens its clock again. */
+		/*
+		 * The CPU just went offline. When it is online again, check_online() opens its
+		 * clock.
+		 */
 		if (r < 0)
 			cpu_close(e, cpu);
 	}
@@ -306,8 +315,8 @@ static int emulated_fd(struct source *source)
 }
 
 /*
- * The event of a CPU that went offline reports EPOLLHUP, and would keep the descriptor of the
- * source readable until check_online() closes it.
+ * Remove hung up events from epoll. The event of a CPU that went offline reports EPOLLHUP, so the
+ * descriptor of the source would be readable until check_online() closes the event.
  */
 static void ignore_hangups(struct emulated *e)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The cgroups of a session of the module, which takes them as descriptors of directories. */
+/*
+ * The cgroups of a session of the module. They are passed to the module as descriptors of
+ * directories.
+ */
 #ifndef SPEPROF_MODULE_CGROUPS_H
 #define SPEPROF_MODULE_CGROUPS_H
 
@@ -29,7 +32,10 @@ int module_cgroups_open(char *const *paths, bool skip_missing, struct module_cgr
 /** module_cgroups_close() - close the directories */
 void module_cgroups_close(struct module_cgroups *cgroups);
 
-/** module_cgroups_replace() - set all cgroups that @session samples; 0 or negative errno */
+/**
+ * module_cgroups_replace() - replace the set of cgroups that @session samples; returns 0 or
+ * negative errno
+ */
 int module_cgroups_replace(int session, const struct module_cgroups *cgroups);
 
 #endif

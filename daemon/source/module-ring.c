@@ -107,8 +107,8 @@ static u32 interval_of(const struct speprof_window *w)
 }
 
 /*
- * The timestamps of an emulated SPU are CLOCK_MONOTONIC itself. The two readings in the header were
- * taken one after the other, so the conversion must not use their difference.
+ * The timestamps of an emulated SPU are CLOCK_MONOTONIC itself. The counter and the clock in the
+ * header were read one after the other, so the conversion must not use their difference.
  */
 static struct timestamp_clock clock_of(const struct speprof_window *w)
 {
@@ -124,7 +124,7 @@ static u64 blind_share(u64 ns, u32 share)
 	return (ns >> 32) * share + (((ns & UINT32_MAX) * share + UINT32_MAX) >> 32);
 }
 
-/* Fill in the blind time and its causes, which an older module does not report. */
+/* Set the blind time and its causes. An older module does not report the causes. */
 static void set_blind(struct module_ring *ring, const struct speprof_window *w,
 		      struct source_window *window)
 {
@@ -175,7 +175,10 @@ static void deliver_window(struct module_ring *ring, const struct speprof_window
 		.clock = clock_of(w),
 	};
 
-	/* The timestamps of an emulated SPU are not those of the virtual counter. */
+	/*
+	 * Measure the skew only for hardware: timestamps of an emulated SPU do not come from the
+	 * virtual counter.
+	 */
 	if (window.backend == BACKEND_HARDWARE)
 		window.clock_skew_ns = timestamp_clock_measure_skew(&window.clock);
 	ring->backend = window.backend;
@@ -196,7 +199,7 @@ static void deliver_loss(u32 cpu, u64 bytes, const struct source_sink *sink)
 	sink->window(sink->ctx, &window);
 }
 
-/* Check the header at @w, from which on @published bytes of the ring are published. */
+/* Check the header at @w. @published: number of published bytes of the ring from @w on. */
 static bool header_is_valid(const struct speprof_window *w, u64 published)
 {
 	u64 header_min = w->kind == SPEPROF_WINDOW_RECORDS ? sizeof(*w) : SPEPROF_WINDOW_SKIP_SIZE;
@@ -236,7 +239,10 @@ static void count_event(const struct speprof_event *e, struct source_health *hea
 	}
 }
 
-/* A CPU that a fault stops is blind from the time of the event, not from when it is read. */
+/*
+ * A CPU that a fault has stopped is blind from the time of the event on, not from the time at which
+ * the event is read.
+ */
 static void note_stop(struct module_ring *ring, const struct speprof_event *e)
 {
 	if (e->type == SPEPROF_EVENT_SYNDROME && e->action == SPEPROF_ACTION_STOP_CPU &&
@@ -285,7 +291,7 @@ static void report_stopped(struct module_ring *ring, bool stopped, const struct 
 	ring->stopped_ns = now;
 }
 
-/* The contiguous bytes from @at up to @head. */
+/* Return the number of contiguous bytes from @at up to @head. */
 static u64 unread_bytes(const struct module_ring *ring, u64 at, u64 head)
 {
 	u64 before_end = ring->data_bytes - at % ring->data_bytes;
@@ -301,7 +307,10 @@ static const struct speprof_window *window_at(const struct module_ring *ring, u6
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		      struct source_health *health)
 {
-	/* Pairs with the module's release of head: the windows below it are complete. */
+	/*
+	 * Acquire: pairs with the release of head in the module, so the windows below head are
+	 * complete.
+	 */
 	u64 head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
 	const struct speprof_window *w;
 	bool stopped;
@@ -342,14 +351,18 @@ void module_ring_release(struct module_ring *ring)
 	 */
 	__atomic_store_n(&ring->control->event_tail, ring->event_tail, __ATOMIC_RELEASE);
 	__atomic_store_n(&ring->control->tail, ring->tail, __ATOMIC_RELEASE);
-	/* -ENXIO is no error: the CPU went offline, and its last window is published. */
+	/*
+	 * Ignore -ENXIO, which means that the CPU went offline and that its last window is
+	 * published.
+	 */
 	if (state_of(ring) == SPEPROF_RING_FULL)
 		(void)!ioctl(ring->fd, SPEPROF_RING_KICK, 0);
 }
 
 /*
- * Check whether @at is a position of this ring that was released meanwhile. Both tails of a
- * position are released together: if only one of them is behind, @at belongs to another ring.
+ * Return true if @at is a position of this ring that was released meanwhile. Both tails of a
+ * position are released together. If only one of them is below its released tail, @at belongs to
+ * another ring.
  */
 static bool is_released(const struct module_ring *ring, const struct source_position *at, u64 head)
 {
@@ -371,7 +384,8 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 		return 0;
 	}
 	/*
-	 * Counts may wrap: a position outside [tail, head] is further from the head than the tail.
+	 * Counts may wrap, so compare distances: a position outside [tail, head] is further from
+	 * the head than the tail is.
 	 */
 	if (head - at->tail > head - ring->control->tail ||
 	    event_head - at->event_tail > event_head - ring->control->event_tail)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The mapped ring of one CPU in a session of /dev/speprof. One thread reads it: drains windows and
- * events, and releases their space.
+ * The mapped ring of one CPU in a session of /dev/speprof. One thread reads it: it drains windows
+ * and events, and releases their space.
  */
 #ifndef SPEPROF_MODULE_RING_H
 #define SPEPROF_MODULE_RING_H
@@ -21,16 +21,16 @@
  * @control_bytes: size of the mapping @control
  * @event_bytes: size of the mapping @events
  * @data_bytes: size of the mapping @data
- * @tail: bytes that were drained; at or after the tail in @control, which is what was released
- * @event_tail: events that were drained; at or after the event tail in @control
+ * @tail: bytes that were drained; at least the tail in @control, which counts the released bytes
+ * @event_tail: events that were drained; at least the event tail in @control
  * @damaged_bytes: bytes that were skipped because the header of a window was invalid
- * @lost_bytes: bytes that an earlier process drained and released, but did not count: it ended
- *	before its next checkpoint. The next drain reports them
- * @stopped_ns: start of the blind time of a CPU that a fault stopped, as far as it is not
- *	reported yet, CLOCK_MONOTONIC; 0: not stopped
- * @reported_early_ns: blind time that was reported while the CPU was stopped. The next window
- *	contains it once more, so it is subtracted from that
- * @deferred: module_ring_drain() does not release what it drained
+ * @lost_bytes: bytes that an earlier process drained and released, but did not save, because it
+ *	exited before its next checkpoint. The next drain reports them
+ * @stopped_ns: start of the blind time that is not reported yet, if a fault stopped the CPU,
+ * CLOCK_MONOTONIC; 0: not stopped
+ * @reported_early_ns: blind time that was reported while the CPU was stopped. The blind time of the
+ *	next window includes it again, so it is subtracted there
+ * @deferred: module_ring_drain() does not release the bytes that it drained
  * @spills: module_ring_drain() releases a ring that retains SOURCE_RETAINED_SPILL or more
  * @stopped: a fault stopped the SPU
  * @backend: &enum backend of the last window
@@ -57,7 +57,10 @@ struct module_ring {
 	u8 backend;
 };
 
-/** module_mismatch() - return what to install for a module of the ABI @abi; NULL: it matches */
+/**
+ * module_mismatch() - return a sentence for users if the module has another ABI than this program;
+ * NULL if @abi is supported
+ */
 const char *module_mismatch(u32 abi);
 
 /**
@@ -80,14 +83,15 @@ void module_ring_deinit(struct module_ring *ring);
  * @sink: receives the windows
  * @health: counts the events
  *
- * Return: 0; -EBADMSG if the header of a window is invalid: then all published bytes are skipped,
+ * Return: 0; -EBADMSG if the header of a window is invalid. All published bytes are then skipped,
  * reported as lost, and counted in &module_ring.damaged_bytes.
  */
 int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		      struct source_health *health);
 
 /**
- * module_ring_release() - free the space of all that was drained; restarts the SPU of a full ring
+ * module_ring_release() - free the space of all drained windows and events; restarts the SPU if the
+ * ring was full
  */
 void module_ring_release(struct module_ring *ring);
 
@@ -96,8 +100,8 @@ void module_ring_release(struct module_ring *ring);
  * @ring: the ring
  * @at: the position
  *
- * The module may have overwritten a position below the released tail. In a ring that spills that
- * is no error: the ring continues at the tail, and the bytes between are lost.
+ * The module may have overwritten a position below the released tail. If the ring spills, this is
+ * no error: the ring continues at the released tail, and the bytes between are reported as lost.
  *
  * Return: 0; -ESTALE if no window of this ring starts at @at; the ring is unchanged.
  */

@@ -11,7 +11,9 @@
 #include "module-ring.h"
 #include "ring-watch.h"
 
-/* Some seconds of records at the default rate, so that a late reader loses nothing. */
+/*
+ * Space for the records of some seconds at the default rate, so that a late reader loses nothing.
+ */
 #define RING_SIZE      (256 * 1024)
 #define EVENT_SLOTS    64
 #define MAX_LATENCY_MS 250
@@ -23,9 +25,9 @@
  * @watch: waits for the rings
  * @ring_fds: the descriptors in @watch
  * @rings: the rings, in order of their CPUs
- * @infos: descriptions of the CPUs, by ring
- * @tunes: settings of single CPUs, by ring; scale 0: not tuned
- * @stats: the last statistics, by ring; size 0: not read yet
+ * @infos: descriptions of the CPUs, indexed by ring
+ * @tunes: settings of single CPUs, indexed by ring; scale 0: not tuned
+ * @stats: the last statistics, indexed by ring; size 0: not read yet
  * @ring_count: number of rings
  * @partition: see &struct source_config
  * @partitions: see &struct source_config
@@ -54,7 +56,7 @@ static struct module_source *module_of(struct source *source)
 	return (struct module_source *)source;
 }
 
-/* The index of the ring of @cpu, or -ENOENT. */
+/* Return the index of the ring of @cpu; -ENOENT if the session has no such ring. */
 static int find_ring(const struct module_source *m, u32 cpu)
 {
 	for (u32 i = 0; i < m->ring_count; i++)
@@ -128,7 +130,10 @@ static bool all_spus_have(const struct module_source *m, u64 features)
 	return true;
 }
 
-/* Check that the records of all CPUs name their task. An older module does not report it. */
+/*
+ * Check that the records of all CPUs have the TID of their task. An older module does not report
+ * this.
+ */
 static bool all_cpus_have_context(const struct module_source *m)
 {
 	for (u32 i = 0; i < m->ring_count; i++)
@@ -199,7 +204,10 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 	return r;
 }
 
-/* A session is created either for selected cgroups or for all tasks, and never changes that. */
+/*
+ * Set the cgroups. A session is created either for selected cgroups or for all tasks, and cannot
+ * change between the two.
+ */
 static int set_cgroups(struct module_source *m, const struct source_config *config,
 		       const char **ret_reason)
 {
@@ -294,8 +302,8 @@ static int module_configure(struct source *source, const struct source_config *c
 	}
 	source->interval_ns = interval;
 	/*
-	 * SPEPROF_SESSION_SAMPLE reset all CPUs. One that refuses its own interval uses the common
-	 * one.
+	 * SPEPROF_SESSION_SAMPLE reset all CPUs. A CPU that refuses its own interval keeps the
+	 * common one.
 	 */
 	for (u32 i = 0; i < m->ring_count; i++)
 		if (tune_ring(m, i) < 0)
@@ -304,8 +312,8 @@ static int module_configure(struct source *source, const struct source_config *c
 }
 
 /*
- * SPEPROF_RING_STATS interrupts the CPU, so the module limits its rate. Beyond the limit use the
- * last statistics, which are some 10 ms old.
+ * SPEPROF_RING_STATS interrupts the CPU, so the module limits its rate. If the limit is exceeded,
+ * use the last statistics, which are at most some 10 ms old.
  */
 static int ring_stats(const struct module_source *m, u32 ring, struct speprof_ring_stats *ret_stats)
 {
@@ -344,7 +352,7 @@ static int module_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu
 		.cpu = cpu,
 		.midr = info->midr,
 		.pmsver = (u8)info->pmsver,
-		/* The module's interface has no type masks. */
+		/* The ABI of the module has no mask bits of types. */
 		.filters = source_filters_of(info->pmsidr & ~SPE_PMSIDR_EFT),
 		.filter_events = info->events,
 		.interval_min = info->interval_min,
@@ -416,8 +424,8 @@ static u32 module_positions(const struct source *source, struct source_position 
 }
 
 /*
- * Resume at stored positions. If one of them is not valid, all belong to another session of the
- * module, and all rings start at their current tail.
+ * Resume at stored positions. If one of them is not valid, all of them belong to another session of
+ * the module. All rings then start at their current tail.
  */
 static int module_resume(struct source *source, const struct source_position *positions, u32 count)
 {
@@ -559,7 +567,7 @@ static int open_device(struct module_source *m, struct speprof_device_info *info
 	return 0;
 }
 
-/* A bit mask of the CPUs of the partition; NULL without memory. */
+/* Return a bit mask of the CPUs of the partition; NULL if memory cannot be allocated. */
 static u8 *cpu_mask(const struct source_config *config, u32 cpus)
 {
 	u8 *mask = calloc(cpus / 8 + 1, 1);
@@ -575,7 +583,10 @@ static int open_session(struct module_source *m, const struct source_config *con
 	struct speprof_session_config session = {
 		.size = sizeof(session),
 		.mode = SPEPROF_MODE_STREAM,
-		/* SPEPROF_RIGHT_KERNEL always: module_configure() may enable the kernel later. */
+		/*
+		 * Always request SPEPROF_RIGHT_KERNEL, because module_configure() may enable kernel
+		 * samples later.
+		 */
 		.rights = (config->no_context ? 0 : SPEPROF_RIGHT_CONTEXT) | SPEPROF_RIGHT_KERNEL |
 			  (config->physical ? SPEPROF_RIGHT_PHYSICAL_ADDRESS : 0),
 		.ring_size = config->ring_size ? config->ring_size : RING_SIZE,
@@ -720,7 +731,10 @@ int source_module_adopt(const struct source_config *config, bool uring, int sess
 {
 	int r = open_all(config, uring, session, ret_source, ret_reason);
 
-	/* Changing a filter drains the rings before the state is restored: release nothing then. */
+	/*
+	 * Defer releases: a change of the filter drains the rings before the state is restored, and
+	 * that drain must release nothing.
+	 */
 	if (r >= 0)
 		module_defer(*ret_source, false);
 	return r;

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 /**
- * struct partitioned - several sources as one
- * @ops: the operations that all partitions have, with their name
+ * struct partitioned - a source that combines several sources
+ * @ops: the operations that all partitions implement, and the name of the partitions
  * @partition: the sources
  * @health: their health at the last source_partition_update()
- * @config: the configuration in force; restored if a partition refuses another
+ * @config: the configuration in force; it is restored if a partition refuses a new one
  */
 struct partitioned {
 	struct source source;
@@ -68,7 +68,7 @@ static void partitioned_free(struct source *source)
 	free(p);
 }
 
-/* See source_owns_cpu(). */
+/* Describe a CPU. source_owns_cpu() selects its partition. */
 static int partitioned_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	struct source *partition = source->partition[cpu % source->partitions];
@@ -87,7 +87,10 @@ static int configure_partition(struct partitioned *p, u32 index, const struct so
 	return partition->ops->configure(partition, &own, ret_reason);
 }
 
-/* If one partition cannot filter in hardware, the daemon filters the records of all. */
+/*
+ * A filter is usable only if all partitions support it; otherwise the daemon filters the records of
+ * all of them.
+ */
 static void combine_filters(struct source *source)
 {
 	source->filters = true;
@@ -170,7 +173,7 @@ static u32 partitioned_positions(const struct source *source, struct source_posi
 	return n;
 }
 
-/* Pass on the positions of the CPUs of one partition. */
+/* Pass the positions of the CPUs of one partition to it. */
 static int resume_partition(struct source *source, u32 index,
 			    const struct source_position *positions, u32 count)
 {
@@ -210,7 +213,9 @@ static void partitioned_release(struct source *source)
 		source->partition[i]->ops->persist->release(source->partition[i]);
 }
 
-/* @session and @retained are not implemented: each partition has its own session and rings. */
+/*
+ * @session and @retained are not implemented, because each partition has its own session and rings.
+ */
 static const struct source_persist_ops partitioned_persist_ops = {
 	.defer = partitioned_defer,
 	.positions = partitioned_positions,
@@ -235,8 +240,8 @@ void source_partitions_sum(struct source *source)
 		const struct source_health *one = &partitioned_of(source)->health[i];
 
 		/*
-		 * The thread that drains the partition changes the number when CPUs go offline or
-		 * online.
+		 * Read it atomically: the thread that drains the partition changes it when CPUs go
+		 * offline or come online.
 		 */
 		cpus += __atomic_load_n(&partitioned_of(source)->partition[i]->cpus,
 					__ATOMIC_RELAXED);

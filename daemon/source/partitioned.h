@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A source that consists of several, each of which samples a partition of the CPUs. Each partition
- * may be drained by a thread of its own. All other operations use the whole source, while no thread
- * drains a partition.
+ * A source that consists of several sources, each of which samples a partition of the CPUs. A
+ * separate thread may drain each partition. All other operations use the whole source, and must not
+ * run while a thread drains a partition.
  */
 #ifndef SPEPROF_PARTITIONED_H
 #define SPEPROF_PARTITIONED_H
@@ -29,7 +29,7 @@ int source_partitioned_new(struct source *const *partitions, u32 count,
  * @source: the source; does nothing if it is not partitioned
  * @index: the partition
  *
- * Context: the thread that drains the partition, or any other while it is not drained.
+ * Context: the thread that drains the partition, or any thread while the partition is not drained.
  */
 void source_partition_update(struct source *source, u32 index);
 
@@ -43,10 +43,10 @@ void source_partitions_sum(struct source *source);
 
 /**
  * source_partition() - get a partition of a source
- * @source: the source; its only partition is itself if it is not partitioned
+ * @source: the source; if it is not partitioned, partition 0 is the source itself
  * @index: the partition
  *
- * Return: the partition; NULL if there is none with this index.
+ * Return: the partition; NULL if @index is too large.
  */
 static inline struct source *source_partition(struct source *source, u32 index)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The kernel's driver disables the event if the AUX area is full or the SPU faulted, and flags the
- * record of that window as truncated. It never enables the event again, so the drain does, and
- * counts the time between as blind.
+ * record of that window as truncated. It never enables the event again, so perf_aux_drain() enables
+ * it, and counts the time between as blind.
  */
 #include "perf-aux.h"
 #include "timestamp-clock.h"
@@ -18,7 +18,7 @@
 
 #include "util/time.h"
 
-/* How long, and how often, wait_for_head() reads aux_head. */
+/* Maximum time for which wait_for_head() reads aux_head, and the time between two reads. */
 #define HEAD_WAIT_NS 1000000000ULL
 #define HEAD_POLL_NS 100000
 
@@ -58,7 +58,10 @@ const struct perf_host perf_host_real = {
 	.ran_ns = perf_event_ran_ns,
 };
 
-/* The ring comes first: the kernel reads the offset of the AUX area from its control page. */
+/*
+ * Map the ring first: the kernel reads the offset of the AUX area from the control page of the
+ * ring.
+ */
 static int map_buffers(struct perf_aux *aux)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -145,7 +148,7 @@ int perf_aux_set_period(struct perf_aux *aux, u64 period, u32 interval)
 	r = aux->host->period(aux->fd, period);
 	if (r < 0)
 		return r;
-	/* The driver closed the window of the old period at this position. */
+	/* At this position the driver closed the last window with the old period. */
 	aux->next_at = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
 	aux->next_interval = interval;
 	return 0;
@@ -159,7 +162,10 @@ bool perf_aux_is_dead(struct perf_aux *aux)
 	return before && ran == before;
 }
 
-/* The contiguous bytes of a window, copied if it wraps; NULL without memory for the copy. */
+/*
+ * Return the contiguous bytes of a window, copied if it wraps; NULL if memory for the copy cannot
+ * be allocated.
+ */
 static const u8 *window_bytes(struct perf_aux *aux, u64 from, size_t size)
 {
 	size_t offset = from & (aux->area_size - 1);
@@ -193,10 +199,10 @@ static void move_losses(struct perf_aux *aux, struct source_window *window)
 }
 
 /*
- * Read the first record of a window to learn whether records name their task. The driver enables
- * Context packets for no event or for all: if the kernel writes CONTEXTIDR, and this process has
- * CAP_PERFMON or perf_event_paranoid permits it. A wrong value cannot result from damage, because
- * only a whole record is used.
+ * Read the first record of a window, to detect if records have the TID of their task. The driver
+ * enables Context packets for no event or for all: if the kernel writes CONTEXTIDR, and this
+ * process has CAP_PERFMON or perf_event_paranoid permits it. Only a complete record is used, so
+ * damage cannot cause a wrong value.
  */
 static void learn_contexts(struct perf_aux *aux, const struct source_window *window)
 {
@@ -215,8 +221,9 @@ static void learn_contexts(struct perf_aux *aux, const struct source_window *win
 }
 
 /*
- * A window starts where the last one ended; the blind time between is not armed. A window that was
- * blind throughout starts at its end: armed_ns of 0 means all of the span.
+ * A window starts where the last one ended; the blind time between is not armed. If the whole time
+ * was blind, the window starts at its end, because armed_ns of 0 would mean that it was armed all
+ * the time.
  */
 static void deliver_window(struct perf_aux *aux, const struct aux_record *record,
 			   const struct source_sink *sink)
@@ -239,7 +246,7 @@ static void deliver_window(struct perf_aux *aux, const struct aux_record *record
 	window.armed_ns = span > window.blind_ns ? span - window.blind_ns : 0;
 	window.start_ns = window.armed_ns ? aux->armed_from : window.end_ns;
 	window.flags = window_flags(record->flags);
-	/* CLOCK_MONOTONIC is slewed and the counter is not: each window has its own conversion. */
+	/* NTP slews CLOCK_MONOTONIC but not the counter, so each window has its own conversion. */
 	window.clock = aux->anchor;
 	window.clock_skew_ns = timestamp_clock_measure_skew(&aux->anchor);
 	aux->anchor = timestamp_clock_read();
@@ -282,7 +289,9 @@ static void reenable(struct perf_aux *aux, u64 since, u64 flags)
 			   now > since ? now - since : 0);
 }
 
-/* PARTIAL is PMBSR_EL1.DL: records were lost. The cause is not in the record. */
+/*
+ * The flag PARTIAL is PMBSR_EL1.DL: records were lost. The AUX record does not contain the cause.
+ */
 static void count_fault(struct perf_aux *aux, u64 flags)
 {
 	struct source_health *health = aux->health;
@@ -335,7 +344,7 @@ static int handle_aux(struct perf_aux *aux, const struct source_sink *sink)
 	perf_ring_copy(&aux->ring, 0, &record, sizeof(record));
 	if (!record_is_valid(aux, &record))
 		return -EBADMSG;
-	/* Without a lost record, a gap is the padding with which the driver aligns windows. */
+	/* If no record was lost, a gap consists of padding with which the driver aligns windows. */
 	if (aux->record_lost)
 		aux->lost_bytes += record.offset - aux->ring.control->aux_tail;
 	aux->record_lost = false;
@@ -351,8 +360,8 @@ static int handle_aux(struct perf_aux *aux, const struct source_sink *sink)
 
 /*
  * Skip the bytes in the area that no valid record describes. Either the ring was full, or the CPU
- * goes offline: then the driver clears PMBPTR_EL1 before it computes how much the SPU wrote, so
- * aux_head is invalid, and the number of lost bytes is unknown.
+ * went offline. When a CPU goes offline, the driver clears PMBPTR_EL1 before it computes the number
+ * of written bytes. So aux_head is invalid, and the number of lost bytes is unknown.
  */
 static void drop_unread(struct perf_aux *aux)
 {
@@ -369,8 +378,8 @@ static void drop_unread(struct perf_aux *aux)
 }
 
 /*
- * The ring had no space for the records of some windows: their bytes are in the AUX area, but
- * nothing describes them. The offset of the next window shows how many there are.
+ * The perf ring was full, so perf dropped PERF_RECORD_AUX of some windows. Their bytes are in the
+ * AUX area. The aux_offset of the next PERF_RECORD_AUX shows how many bytes.
  */
 static void count_lost(struct perf_aux *aux)
 {
@@ -418,7 +427,10 @@ int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink)
 	if (aux->host->enable(aux->fd, false) >= 0 && aux->host->enable(aux->fd, true) >= 0)
 		blind = time_now_ns() - from;
 	aux->flushed_at = from;
-	/* The window ended before the pause: the next one reports the blind time. */
+	/*
+	 * The window ended before the event was disabled, so the next window reports the blind
+	 * time.
+	 */
 	r = perf_aux_drain(aux, sink);
 	perf_aux_add_blind(aux, SOURCE_BLIND_HANDLING, blind);
 	return r;

@@ -40,10 +40,11 @@ extern const struct perf_host perf_host_real;
  * @area: the AUX area
  * @area_size: bytes of @area, a power of two
  * @scratch: a copy of the window that wraps around the end of @area, while it is delivered
- * @armed_from: end of the last window, or start of sampling: the SPU may have written since, ns
+ * @armed_from: end of the last window, or start of sampling, ns; the SPU may have written records
+ * since then
  * @flushed_at: time of the last perf_aux_flush(), ns
  * @blind_ns: blind time that the next window reports
- * @blind_by: @blind_ns by cause
+ * @blind_by: @blind_ns, indexed by cause
  * @lost_bytes: lost bytes that the next window reports
  * @ran_ns: running time of the event at the last perf_aux_is_dead()
  * @next_at: position in @area from which on windows have @next_interval
@@ -54,9 +55,9 @@ extern const struct perf_host perf_host_real;
  * @window: the members that all windows have in common
  * @cpu: the CPU
  * @fd: the event; -1: closed
- * @record_lost: the ring was full, and the record of at least one window was lost
+ * @record_lost: the ring was full, and the PERF_RECORD_AUX of at least one window was lost
  * @enabled: the event should sample; after a truncated window the driver has disabled it
- * @stale: the event has old settings; its source opens a new one
+ * @stale: the event has old settings; the source replaces it with a new one
  */
 struct perf_aux {
 	const struct perf_host *host;
@@ -83,7 +84,7 @@ struct perf_aux {
 	bool stale;
 };
 
-/* Default size of an AUX area: the records of 4 s, at 1,000 samples a second. */
+/* Default size of an AUX area: space for the records of 4 s at 1,000 samples a second. */
 #define PERF_AUX_AREA_SIZE (256U << 10)
 
 /** perf_aux_ring_size() - return the bytes of the ring for an AUX area of @area_size bytes */
@@ -101,7 +102,7 @@ static inline u32 perf_aux_ring_size(u32 area_size)
  * @cpu: the CPU
  * @area_size: bytes of the AUX area, a power of two
  * @window: the members that all windows have in common
- * @source: the source, of which the event updates the health and the contexts
+ * @source: the source; the event updates its health and its contexts
  *
  * Return: 0; -ENODEV if the CPU is offline; the negative errno of perf_event_open() or mmap().
  */
@@ -118,12 +119,15 @@ void perf_aux_add_blind(struct perf_aux *aux, enum source_blind cause, u64 ns);
 /**
  * perf_aux_report_pending() - deliver blind time and lost bytes in an empty window
  *
- * Needed if no window may follow, or if perf_aux_start() follows: the next window would report
- * them as part of the time after the start.
+ * Call it if no window may follow, or before perf_aux_start(): otherwise the next window would
+ * report them as part of the time after the start.
  */
 void perf_aux_report_pending(struct perf_aux *aux, const struct source_sink *sink);
 
-/** perf_aux_start() - enable the event; the time before is not blind; 0 or negative errno */
+/**
+ * perf_aux_start() - enable the event; the time before is not counted as blind; returns 0 or
+ * negative errno
+ */
 int perf_aux_start(struct perf_aux *aux);
 
 /** perf_aux_stop() - disable the event; the kernel adds a record of the last window to the ring */
@@ -132,10 +136,11 @@ void perf_aux_stop(struct perf_aux *aux);
 /**
  * perf_aux_drain() - deliver every window that the ring describes
  *
- * The driver disables the event if the AUX area is full or if records were lost. Unless the event
- * was stopped, this enables it again, and counts the time between as blind.
+ * The driver disables the event if the AUX area is full or if records were lost. Unless
+ * perf_aux_stop() stopped the event, this function enables it again, and counts the time between as
+ * blind.
  *
- * Return: the number of windows; -EBADMSG if the ring is corrupt: then its windows are lost, and
+ * Return: the number of windows; -EBADMSG if the ring is corrupt. Its windows are then lost, and
  * the event must be closed and opened again.
  */
 int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink);
@@ -163,7 +168,9 @@ int perf_aux_flush(struct perf_aux *aux, const struct source_sink *sink);
  */
 int perf_aux_set_period(struct perf_aux *aux, u64 period, u32 interval);
 
-/** perf_aux_is_dead() - check as perf_event_is_dead(), since the last call for @aux */
+/**
+ * perf_aux_is_dead() - check if the event has not run since the last call; see perf_event_is_dead()
+ */
 bool perf_aux_is_dead(struct perf_aux *aux);
 
 #endif

@@ -37,8 +37,8 @@ static int paranoid_level(void)
 }
 
 /*
- * Check the effective capabilities of this process. They are those in its own user namespace, while
- * the kernel may require them in the initial one, so true is no guarantee.
+ * Check the effective capabilities of this process. They are valid in the user namespace of this
+ * process, but the kernel may require them in the initial one. So the result true is no guarantee.
  */
 static bool has_capability(unsigned int capability)
 {
@@ -54,7 +54,7 @@ const char *perf_event_open_reason(void)
 #define REFUSED(level)                                                                          \
 	"perf_event_open is refused: kernel.perf_event_paranoid is " level " and this process " \
 	"does not have CAP_PERFMON; run as root or lower it to 0"
-/* Levels 3 and 4 are a patch of Debian; CAP_PERFMON is not enough for them. */
+/* Levels 3 and 4 exist only with a patch of Debian; CAP_PERFMON does not suffice for them. */
 #define REFUSED_ALWAYS(level)                                                                    \
 	"perf_event_open is refused: kernel.perf_event_paranoid is " level ", which needs "      \
 	"CAP_SYS_ADMIN; lower it to 2 for a process with CAP_PERFMON, as speprofd.service has, " \
@@ -92,7 +92,7 @@ const char *perf_event_physical_reason(void)
 
 u64 perf_event_ran_ns(int fd)
 {
-	/* In order of read_format: the count of the event, then its running time. */
+	/* The fields that read_format selects: the count of the event, then its running time. */
 	u64 values[2];
 
 	return read(fd, values, sizeof(values)) == sizeof(values) ? values[1] : 0;

@@ -16,7 +16,7 @@
  * @control: the control page; NULL: not mapped
  * @data: the ring; private
  * @size: bytes of @data, a power of two; private
- * @head: what the kernel had written at perf_ring_begin(), in bytes since the start; private
+ * @head: bytes that the kernel had written at perf_ring_begin(), since the start; private
  * @tail: position of the next record to read, in bytes since the start; private
  */
 struct perf_ring {
@@ -27,7 +27,10 @@ struct perf_ring {
 	u64 tail;
 };
 
-/** perf_event_open() - perf_event_open(2) for all tasks of @cpu: a descriptor or negative errno */
+/**
+ * perf_event_open() - call perf_event_open(2) for all tasks of @cpu; returns a descriptor or
+ * negative errno
+ */
 int perf_event_open(const struct perf_event_attr *attr, u32 cpu);
 
 /**
@@ -59,11 +62,14 @@ u64 perf_event_ran_ns(int fd);
  * @ran_ns: its running time at the last call; 0 at first, updated
  *
  * The kernel removes the events of a CPU that goes offline, and does not add them again when the
- * CPU comes back. The running time of such an event stands still.
+ * CPU comes back. The running time of such an event does not increase.
  */
 bool perf_event_is_dead(int fd, u64 *ran_ns);
 
-/** perf_ring_map() - map @size bytes of the ring of the event @fd; 0 or negative errno of mmap() */
+/**
+ * perf_ring_map() - map @size bytes of the ring of the event @fd; returns 0 or negative errno of
+ * mmap()
+ */
 int perf_ring_map(struct perf_ring *ring, int fd, u64 size);
 
 /**
@@ -73,7 +79,7 @@ int perf_ring_map(struct perf_ring *ring, int fd, u64 size);
  * @cpu: the CPU
  * @size: bytes of the ring; the event becomes readable when half of it is full
  *
- * Each record ends with the IDs of its task and its time in CLOCK_MONOTONIC.
+ * Each record ends with the PID and TID of its task, and its time in CLOCK_MONOTONIC.
  *
  * Return: the descriptor of the event; the negative errno of perf_event_open() or mmap().
  */
@@ -84,7 +90,7 @@ int perf_ring_open(struct perf_ring *ring, const struct perf_event_attr *records
 void perf_ring_unmap(struct perf_ring *ring);
 
 /**
- * perf_ring_begin() - read up to where the kernel has written
+ * perf_ring_begin() - make all records readable that the kernel has written so far
  *
  * The acquire pairs with the kernel's barrier before it stores data_head: the records below it
  * are complete.

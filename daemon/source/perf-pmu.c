@@ -69,7 +69,10 @@ static int read_number(int folder, const char *file, u64 *ret_number)
 	return 0;
 }
 
-/* @text is "config:1" or "config2:0-11"; the caller has checked that it starts with "config". */
+/*
+ * Parse a field such as "config:1" or "config2:0-11". The caller has checked that @text starts with
+ * "config".
+ */
 static int parse_field(const char *text, struct perf_pmu_field *ret_field)
 {
 	unsigned int word = 0, low, high;
@@ -98,7 +101,7 @@ static int parse_field(const char *text, struct perf_pmu_field *ret_field)
 	return 0;
 }
 
-/* A setting that this kernel does not have has width 0, for which perf_pmu_set() fails. */
+/* If this kernel does not have a setting, its width is 0, and perf_pmu_set() fails. */
 static int read_fields(int folder, struct perf_pmu *pmu)
 {
 	char file[64], text[64] = "";

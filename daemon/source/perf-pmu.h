@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The PMUs "arm_spe_*" of the kernel's driver, as sysfs describes them. There is one for each kind
- * of core, with the CPUs that it serves and the positions of its settings in perf_event_attr.
+ * The PMUs "arm_spe_*" of the kernel's driver, as sysfs describes them. There is one PMU for each
+ * kind of core. sysfs lists the CPUs that it serves, and the positions of its settings in
+ * perf_event_attr.
  */
 #ifndef SPEPROF_PERF_PMU_H
 #define SPEPROF_PERF_PMU_H
@@ -24,7 +25,7 @@ enum perf_pmu_setting {
 	PERF_PMU_EVENT_FILTER,
 	PERF_PMU_MIN_LATENCY,
 	PERF_PMU_INV_EVENT_FILTER,	/* Linux 6.3 */
-	PERF_PMU_SIMD_FILTER,		/* this and the masks: FEAT_SPE_EFT, Linux 6.18 */
+	PERF_PMU_SIMD_FILTER,		/* this and the mask settings: FEAT_SPE_EFT, Linux 6.18 */
 	PERF_PMU_FLOAT_FILTER,
 	PERF_PMU_LOAD_FILTER_MASK,
 	PERF_PMU_STORE_FILTER_MASK,
@@ -48,7 +49,8 @@ struct perf_pmu_field {
 };
 
 /**
- * union perf_pmu_attr - an attribute with space for fields of kernels newer than the headers
+ * union perf_pmu_attr - an attribute with space for fields of kernels that are newer than the
+ * headers of the build
  * @attr: the attribute of the headers
  * @words: the whole attribute; config3 and config4 are the last two words
  */
@@ -61,7 +63,7 @@ union perf_pmu_attr {
  * struct perf_pmu - the PMU of one kind of core
  * @type: perf_event_attr.type
  * @ernd: caps/ernd: jitter does not change the mean interval (D17.3.4.3)
- * @unit: what intervals count, by caps/arch_inst, &enum sample_unit
+ * @unit: the unit of intervals, from caps/arch_inst, &enum sample_unit
  * @interval_min: caps/min_interval, in operations; 0: unknown
  * @events: caps/event_filter (Linux 6.18): the events that the driver accepts as a filter; 0:
  *	unknown
@@ -102,7 +104,10 @@ int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus);
 int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
 		 union perf_pmu_attr *attr);
 
-/** perf_pmu_filters() - return the SOURCE_FILTERS_* that the driver has and did not refuse */
+/**
+ * perf_pmu_filters() - return the SOURCE_FILTERS_* that the driver lists in format/ and has not
+ * refused
+ */
 u8 perf_pmu_filters(const struct perf_pmu *pmu);
 
 #endif

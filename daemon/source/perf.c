@@ -17,17 +17,22 @@
 #include "perf-pmu.h"
 #include "util/time.h"
 
-/* How often CPUs are checked, and the window of a CPU that delivered none is closed. */
+/*
+ * Interval of the checks for hotplug, after which the window of a CPU that delivered none is also
+ * closed.
+ */
 #define FLUSH_NS 1000000000ULL
 /* PMSIRR_EL1.INTERVAL has bits 31:8 of the period, in operations; the driver clears the others. */
 #define INTERVAL_MASK  0xffffff00ULL
 #define INTERVAL_MIN   256
-/* The reader is woken for the records of 250 ms, of RECORD_SIZE bytes each. */
+/*
+ * The kernel wakes the reader once an event has the records of 250 ms, of RECORD_SIZE bytes each.
+ */
 #define RECORD_SIZE   64
 #define WATERMARK_MIN 4096
 
 /**
- * struct perf_missing - why a CPU has no event
+ * struct perf_missing - a CPU without an event
  * @since: start of the blind time that is not reported yet, ns; 0: the CPU has an event, is
  *	offline, or should not sample
  * @cause: why the CPU is blind
@@ -49,7 +54,7 @@ struct perf_source {
 	int timer;
 	bool running;
 	u64 checked_ns; /* time of the last check_cpus() */
-	struct source_tune *tunes; /* by CPU; scale 0: not tuned */
+	struct source_tune *tunes; /* indexed by CPU; scale 0: not tuned */
 	struct perf_missing *missing; /* by CPU */
 	u32 count; /* entries by CPU: one more than the highest CPU with an SPU */
 	struct perf_aux cpus[];
@@ -68,7 +73,7 @@ static struct perf_pmu *pmu_of(struct perf_source *p, u32 cpu)
 	return NULL;
 }
 
-/* 0 if the kernel does not provide it. */
+/* Return MIDR_EL1 of a CPU; 0 if the kernel does not provide it. */
 static u64 read_midr(const struct perf_source *p, u32 cpu)
 {
 	char path[256], text[32] = "";
@@ -89,7 +94,7 @@ static u32 area_size(const struct source_config *config)
 	return config->ring_size ? config->ring_size : PERF_AUX_AREA_SIZE;
 }
 
-/* Bytes of kernel memory for the ring and the AUX area of one CPU. */
+/* Return the bytes of kernel memory for the ring and the AUX area of one CPU. */
 static u64 cpu_locked_bytes(const struct source_config *config)
 {
 	return area_size(config) + (u64)perf_aux_ring_size(area_size(config));
@@ -115,7 +120,10 @@ static int set_options(const struct perf_pmu *pmu, const struct source_config *c
 	return r < 0 ? r : perf_pmu_set(pmu, PERF_PMU_JITTER, c->jitter, attr);
 }
 
-/* Set the operation types and mask bits @pmsfcr; false, and @attr is unchanged, without support. */
+/*
+ * Set the operation types and mask bits @pmsfcr. If they are not supported, return false and do not
+ * change @attr.
+ */
 static bool set_types(const struct perf_pmu *pmu, u64 pmsfcr, union perf_pmu_attr *attr)
 {
 	static const struct {
@@ -156,7 +164,10 @@ static bool set_base_filters(const struct perf_pmu *pmu, const struct source_con
 	return true;
 }
 
-/* Set filter_types together with filter_masked; false, and @attr is unchanged, without support. */
+/*
+ * Set filter_types together with filter_masked. If they are not supported, return false and do not
+ * change @attr.
+ */
 static bool set_masked(const struct perf_pmu *pmu, const struct source_config *c,
 		       union perf_pmu_attr *attr)
 {
@@ -179,7 +190,7 @@ static void filters_init(struct source *source, const struct source_config *c)
 	source->filters_masked = c->filter_masked;
 }
 
-/* Filters that only newer kernels and SPUs support are set one by one. */
+/* Set the filters. Those that only newer kernels and SPUs support are set one by one. */
 static void set_filters(const struct perf_pmu *pmu, const struct source_config *c,
 			union perf_pmu_attr *attr, struct source *source)
 {
@@ -200,8 +211,8 @@ static void set_filters(const struct perf_pmu *pmu, const struct source_config *
 }
 
 /*
- * The driver refused an event with EOPNOTSUPP although format/ has all of its settings: format/
- * does not show whether the SPU has a filter, nor which events it can filter by. Mark the newest
+ * Handle EOPNOTSUPP: the driver refused an event although format/ has all of its settings. format/
+ * does not show if the SPU has a filter, nor the events by which it can filter. Mark the newest
  * filter of @c that was set as refused.
  *
  * Return: false if no filter was set.
@@ -228,7 +239,7 @@ static bool refuse_filter(struct perf_pmu *pmu, const struct source_config *c)
 	return false;
 }
 
-/* The driver rounds the period in the same way, and does not report it. */
+/* Round the interval as the driver does, because the driver does not report the result. */
 static u64 clamp_interval(u64 interval)
 {
 	if (interval < INTERVAL_MIN)
@@ -245,7 +256,7 @@ static u64 cpu_interval(const struct perf_source *p, u32 cpu)
 	return clamp_interval(interval);
 }
 
-/* The mean for the upper 24 bits of the period in PMSIRR_EL1.INTERVAL (D17.3.4). */
+/* Return the mean interval if PMSIRR_EL1.INTERVAL has the upper 24 bits of the period (D17.3.4). */
 static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu, u32 cpu)
 {
 	return (u32)cpu_interval(p, cpu) + (p->config.jitter && !pmu->ernd ? 128 : 1);
@@ -291,7 +302,10 @@ static int open_event(struct perf_source *p, u32 cpu)
 			     &window, &p->source);
 }
 
-/* Without a filter that the driver refuses, the SPU writes more and the daemon filters it. */
+/*
+ * If the driver refuses a filter, retry without it: the SPU then writes more records, and the
+ * daemon filters them.
+ */
 static int open_cpu(struct perf_source *p, u32 cpu)
 {
 	int r;
@@ -360,7 +374,7 @@ static int open_online(struct perf_source *p, u32 cpu, u64 since)
 	return r;
 }
 
-/* Report the blind time now: without an event there may never be another window. */
+/* Report the blind time now, because a CPU without an event may never have another window. */
 static void account_missing(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
 {
 	struct perf_missing *missing = &p->missing[cpu];
@@ -400,7 +414,7 @@ static void close_events(struct perf_source *p)
 			close_event(p, &p->cpus[cpu]);
 }
 
-/* Deliver what the event has written, and close it. */
+/* Deliver the windows of the event, and close it. */
 static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct source_sink *sink)
 {
 	perf_aux_drain(aux, sink);
@@ -465,7 +479,9 @@ static void check_cpus(struct perf_source *p, const struct source_sink *sink)
 	count_cpus(p);
 }
 
-/* The event of a CPU that writes few records never reaches its watermark. */
+/*
+ * Start the timer, because the event of a CPU that writes few records never reaches its watermark.
+ */
 static void set_timer(const struct perf_source *p, u64 ns)
 {
 	const struct timespec every = { .tv_sec = (time_t)(ns / 1000000000ULL),
@@ -476,8 +492,8 @@ static void set_timer(const struct perf_source *p, u64 ns)
 }
 
 /*
- * Open events for the CPUs that have none. check_cpus() retries CPUs that are offline, and those
- * with an SPU in use.
+ * Open events for the CPUs that have none. check_cpus() retries CPUs that are offline, and CPUs
+ * with an SPU that is in use.
  */
 static int open_cpus(struct perf_source *p, const char **ret_reason)
 {
@@ -508,8 +524,8 @@ static int start_cpus(struct perf_source *p)
 }
 
 /*
- * An event has its SPU for itself even while it is disabled, so that events are open from the start
- * to the drain after the stop only.
+ * An event uses its SPU exclusively even while it is disabled. So events are open only from the
+ * start to the drain after the stop.
  */
 static int perf_start(struct source *source)
 {
@@ -566,9 +582,8 @@ static bool is_past(u64 since, u64 ns, u64 now)
 }
 
 /*
- * Check whether the driver must be made to close the window of a CPU. Closing one costs an
- * interrupt, so that is done only if the CPU delivered none for FLUSH_NS, and once for each expiry
- * of the timer.
+ * Return true if the window of a CPU must be closed. Closing a window costs an interrupt, so it is
+ * done only if the CPU delivered none for FLUSH_NS, and only once for each expiry of the timer.
  */
 static bool is_quiet(const struct perf_aux *aux, u64 now)
 {
@@ -648,7 +663,7 @@ static void perf_free(struct source *source)
 	free(p);
 }
 
-/* A driver that cannot change the period of an event needs a new event. */
+/* If the driver cannot change the period of an event, open a new event. */
 static int perf_tune(struct source *source, const struct source_tune *tune)
 {
 	struct perf_source *p = perf_of(source);
@@ -669,7 +684,9 @@ static int perf_tune(struct source *source, const struct source_tune *tune)
 	return 0;
 }
 
-/* The interval starts as if each operation took 1 ns, as with the module. */
+/*
+ * Return the first interval, for which each operation is assumed to take 1 ns, as with the module.
+ */
 static u64 initial_interval(const struct perf_pmu *pmus, int count,
 			    const struct source_config *config)
 {
@@ -681,7 +698,7 @@ static u64 initial_interval(const struct perf_pmu *pmus, int count,
 	return clamp_interval(interval);
 }
 
-/* Attributes of an event cannot change: the next drain replaces the events. */
+/* The attributes of an open event cannot change, so the next drain replaces the events. */
 static int perf_configure(struct source *source, const struct source_config *config,
 			  const char **ret_reason __attribute__((unused)))
 {
@@ -689,7 +706,7 @@ static int perf_configure(struct source *source, const struct source_config *con
 	union perf_pmu_attr attr = { 0 };
 	u32 ring_size;
 
-	/* Existing AUX areas cannot change their size. */
+	/* Keep the ring size, because the size of existing AUX areas cannot change. */
 	ring_size = p->config.ring_size;
 	p->config = *config;
 	p->config.ring_size = ring_size;
@@ -716,7 +733,7 @@ static const struct source_ops perf_ops = {
 	.tune = perf_tune,
 };
 
-/* Check that events can be opened now, rather than at the start, which has no reason to return. */
+/* Check that events can be opened now, because perf_start() cannot return a reason. */
 static int check_open(struct perf_source *p, const char **ret_reason)
 {
 	int r = open_cpus(p, ret_reason);

@@ -36,8 +36,8 @@ static int watch_uring(struct ring_watch *watch)
 static int watch_epoll(struct ring_watch *watch)
 {
 	/*
-	 * Edge-triggered, like multishot polls: a ring stays readable while its drained records
-	 * are not released.
+	 * Use edges, as multishot polls do: a ring stays readable until its drained records are
+	 * released.
 	 */
 	struct epoll_event event = { .events = EPOLLIN | EPOLLPRI | EPOLLET };
 
@@ -114,7 +114,7 @@ int ring_watch_clear(struct ring_watch *watch)
 	}
 	r = clear_completions(watch);
 	/*
-	 * The kernel stores completions that do not fit into the queue, and the descriptor stays
+	 * The kernel keeps completions that do not fit into the queue. The descriptor stays
 	 * readable until they are fetched.
 	 */
 	while (r >= 0 && io_uring_cq_has_overflow(&watch->io)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The interface of sample sources. A source delivers windows of SPE records, and the task events
- * that it knows, to one sink. Sources are the rings of the kernel module, the AUX areas of perf
+ * The interface of sample sources. A source delivers windows of SPE records and, if it has them,
+ * task events to one sink. Sources are the rings of the kernel module, the AUX areas of perf
  * events, an SPU that is emulated in this process, and recordings.
  */
 #ifndef SPEPROF_SOURCE_H
@@ -10,14 +10,17 @@
 #include "codec/record.h"
 #include "codec/registers.h"
 
-/* What wrote the records. Every view shows it beside its numbers. */
+/* The kind of SPU that wrote the records. Every view shows it beside its numbers. */
 enum backend {
-	BACKEND_UNKNOWN,	/* a recording that does not state it */
+	BACKEND_UNKNOWN,	/* a recording without this information */
 	BACKEND_HARDWARE,
 	BACKEND_EMULATED,	/* process, PC and time are real, all else is modelled */
 };
 
-/* What an SPU's interval counter counts (PMSIDR_EL1.ArchInst). Sums never mix two units. */
+/*
+ * The unit of the interval counter of an SPU (PMSIDR_EL1.ArchInst). Numbers of two units are never
+ * added up.
+ */
 enum sample_unit {
 	UNIT_UNKNOWN,
 	UNIT_MICRO_OPS,
@@ -26,13 +29,13 @@ enum sample_unit {
 };
 
 /**
- * sample_unit_common() - find the one unit in which all of a sum was counted
+ * sample_unit_common() - find the unit of all counted weights
  * @weight: the weight that was counted in each unit, indexed by &enum sample_unit; a later
  *	version may have more units than this one
  * @count: entries of @weight
  *
- * Return: the unit. @count if the weights have several units, none, or UNIT_UNKNOWN: then only
- * numbers of samples can be compared.
+ * Return: the unit, if all weights were counted in one known unit. Otherwise @count: only numbers
+ * of samples can be compared then.
  */
 static inline unsigned int sample_unit_common(const u64 *weight, unsigned int count)
 {
@@ -49,8 +52,8 @@ static inline unsigned int sample_unit_common(const u64 *weight, unsigned int co
 }
 
 /*
- * Why a CPU was blind: sampling was enabled, but no window was armed. A source that cannot
- * distinguish the causes uses SOURCE_BLIND_UNKNOWN.
+ * The cause of blind time, in which sampling was enabled, but no window was armed. A source that
+ * cannot distinguish the causes uses SOURCE_BLIND_UNKNOWN.
  */
 enum source_blind {
 	SOURCE_BLIND_UNKNOWN,
@@ -98,10 +101,10 @@ struct timestamp_clock {
  * @midr: MIDR_EL1 of the CPU; 0: unknown
  * @start_ns: when the window was armed; 0: unknown
  * @end_ns: when the window was closed; 0: unknown
- * @armed_ns: for how long between the two the SPU was enabled; 0: all of it
+ * @armed_ns: time between @start_ns and @end_ns for which the SPU was enabled; 0: all of it
  * @blind_ns: blind time before the window: sampling was enabled, but no window was armed
- * @blind_by: ns of @blind_ns by cause, &enum source_blind; what the causes do not add up to has
- *	an unknown cause
+ * @blind_by: @blind_ns, indexed by cause, &enum source_blind; if the sum is smaller than @blind_ns,
+ * the difference has an unknown cause
  * @lost_bytes: bytes before the window that are known to be lost
  * @written: records that the SPU wrote into the window; WINDOW_WRITTEN_UNKNOWN unless the SPU
  *	is emulated
@@ -149,14 +152,14 @@ struct source_window {
 
 #define WINDOW_WRITTEN_UNKNOWN UINT64_MAX
 
-/** source_window_untimed() - check for a window that was armed for an unknown time */
+/** source_window_untimed() - return true if the time for which the window was armed is unknown */
 static inline bool source_window_untimed(const struct source_window *window)
 {
 	return (window->len || window->decoder || window->end_ns) && !window->armed_ns &&
 	       (!window->start_ns || !window->end_ns);
 }
 
-/** source_window_armed() - return for how many ns the SPU was enabled; 0: unknown */
+/** source_window_armed() - return the time for which the SPU was enabled, in ns; 0: unknown */
 static inline u64 source_window_armed(const struct source_window *window)
 {
 	if (window->armed_ns)
@@ -185,7 +188,7 @@ static inline void source_blind_add(u64 by[static SOURCE_BLINDS],
 /**
  * source_window_decoder() - get the decoder of a window
  * @window: the window, or a chunk of it
- * @local: initialized at the start of @window if the window has no decoder of its own
+ * @local: a decoder, initialized at the start of @window if @window->decoder is NULL
  *
  * Return: the decoder of @window, or @local.
  */
@@ -206,7 +209,7 @@ static inline struct spe_decoder *source_window_decoder(const struct source_wind
 struct task_event;
 
 /**
- * struct source_sink - the receiver of what a source delivers
+ * struct source_sink - the receiver of windows and task events
  * @window: called for each window; the windows of one CPU come in order of time
  * @task: called for each task event; NULL: task events are ignored
  * @ctx: first argument of both
@@ -223,11 +226,11 @@ struct source_sink {
  * @ring_size: bytes of each ring of the module, or of each AUX area of perf, a power of two;
  *	0: 256 KiB. A source cannot change the size of existing rings
  * @jitter: perturb the interval at random (PMSIRR_EL1.RND)
- * @kernel: sample EL1, and EL2 where the kernel runs there
+ * @kernel: sample EL1, and EL2 if the kernel runs at EL2
  * @user: sample EL0
  * @no_context: records contain no context packets (PMSCR_EL1.CX is 0)
- * @physical: records contain physical addresses (PMSCR_EL1.PA). A session of the module needs
- *	the right for that from its creation on
+ * @physical: records contain physical addresses (PMSCR_EL1.PA). A session of the module must get
+ *	the right for that when it is created
  * @filter_types: operation types to sample: SPE_PMSFCR_B, _LD, _ST; 0: all
  * @filter_events: events that a record must have, as PMSEVFR_EL1; 0: no filter
  * @filter_events_not: events that a record must not have, as PMSNEVFR_EL1 (FEAT_SPEv1p2)
@@ -242,8 +245,9 @@ struct source_sink {
  * @partitions: 0 or 1: sample all CPUs
  * @models: for the emulated SPU: "comm=profile" pairs, separated by white space; "": none
  *
- * A source that cannot filter in hardware samples everything, and reports that: &source.filters,
- * &source.filters_not, &source.filters_sources, &source.filters_masked and &source.cgroups.
+ * If a source cannot filter in hardware, it samples everything. These members show its filters:
+ * &source.filters, &source.filters_not, &source.filters_sources, &source.filters_masked and
+ * &source.cgroups.
  */
 struct source_config {
 	u64 interval_ns;
@@ -282,15 +286,16 @@ static inline bool source_config_has_filter(const struct source_config *config)
 	return config->filter_types || config->filter_events || config->filter_latency;
 }
 
-/* The distance from the bit of a type in PMSFCR_EL1 to its mask bit. */
+/* Distance in bits from the bit of a type in PMSFCR_EL1 to the mask bit of that type. */
 #define SOURCE_TYPE_MASK_SHIFT 32
 
 /**
  * source_filter_pmsfcr() - combine filter_types and filter_masked of @config to bits of PMSFCR_EL1
  *
- * An SPU with FEAT_SPE_EFT has one bit for each type, which is an alternative, or with its mask bit
- * a requirement. A type that is both is a requirement. If a required type is an alternative, then
- * all alternatives are met and none is set.
+ * An SPU with FEAT_SPE_EFT has one bit for each type. Without its mask bit, the type is one of
+ * several alternatives; with it, the type is required. A type that is both in filter_types and
+ * required becomes a requirement. A record with a required type that is also an alternative has one
+ * of the alternatives, so no alternative is set then.
  *
  * Return: the types and their mask bits; 0: no filter.
  */
@@ -304,7 +309,7 @@ static inline u64 source_filter_pmsfcr(const struct source_config *config)
 	return config->filter_masked | (config->filter_types & ~masks);
 }
 
-/** source_filter_copy() - copy the hardware filters from @from to @to, and no other member */
+/** source_filter_copy() - copy only the hardware filters from @from to @to */
 static inline void source_filter_copy(struct source_config *to, const struct source_config *from)
 {
 	to->filter_types = from->filter_types;
@@ -330,8 +335,8 @@ struct source;
  * struct source_position - the position up to which the ring of one CPU was drained
  * @tail: bytes that were drained since the ring was created
  * @event_tail: events that were drained since the ring was created
- * @reported_early_ns: blind time that was reported already, and that the next window contains
- *	once more
+ * @reported_early_ns: blind time that was reported already, and that the blind time of the next
+ *	window includes again
  * @cpu: number of the CPU
  * @offline: the CPU is offline; the session samples it once it is online
  */
@@ -359,7 +364,7 @@ struct source_cost {
 #define SOURCE_TUNE_ONE 1024
 
 /**
- * struct source_tune - the settings that one CPU may have for itself
+ * struct source_tune - the settings that may differ between CPUs
  * @scale: factor of its interval, in units of 1 / SOURCE_TUNE_ONE
  * @interrupts: limit of its management interrupts a second; 0: none
  * @bytes: limit of the bytes that its SPU writes in a second; 0: none
@@ -383,18 +388,17 @@ struct source_tune {
  * struct source_persist_ops - operations of a source with rings that can outlive this process
  * @session: the descriptor that keeps the rings alive in another process; owned by the source.
  *	NULL for a partitioned source: each partition has its own
- * @defer: from now on, free the space of drained records by @release only, so that a successor
- *	can drain them again. With @spill, @drain also frees the space of a ring that retains
- *	SOURCE_RETAINED_SPILL or more: a successor then finds those bytes lost
+ * @defer: from now on, only @release frees the space of drained records, so that the next process
+ * can drain them again. With @spill, @drain also frees the space of a ring that retains
+ * SOURCE_RETAINED_SPILL or more; the next process then reports those bytes as lost
  * @positions: write the positions of at most @capacity rings to @ret; returns their number
  * @resume: continue from the positions at which another process stopped. -ESTALE if one of them
  *	is not between the released tail and the head of this session's ring; then the source is
  *	unchanged. After @defer with @spill a position before the tail is valid: the bytes between
  *	are reported as lost by the next drain
- * @release: free the space of all that was drained
- * @retained: the largest share of a ring that is drained but not released, in permille; 1000 if
- *	a full ring waits for space. Called by the thread that drains; NULL for a partitioned
- *	source
+ * @release: free the space of all drained windows and events
+ * @retained: the largest share of a ring that is drained but not released, in permille; 1000 if a
+ *	full ring waits for space. The thread that drains calls it; NULL for a partitioned source
  */
 struct source_persist_ops {
 	int (*session)(const struct source *source);
@@ -429,17 +433,17 @@ static inline u8 source_filters_of(u64 pmsidr)
  * @cpu: number of the CPU
  * @midr: MIDR_EL1; 0: unknown
  * @pmsver: ID_AA64DFR0_EL1.PMSVer; 0: unknown
- * @filters: the filters that its SPU supports through this source, SOURCE_FILTERS_*
- * @filter_events: the events that its SPU can filter by through this source, as PMSEVFR_EL1; 0:
- *	unknown
- * @interval_min: the smallest interval that it accepts, in operations; 0: unknown
+ * @filters: the filters of its SPU that this source can set, SOURCE_FILTERS_*
+ * @filter_events: the events for which this source can set a filter of its SPU, as PMSEVFR_EL1; 0:
+ * unknown
+ * @interval_min: the smallest interval that the SPU accepts, in operations; 0: unknown
  * @interval_ns: the interval in force
- * @throttle_interrupts: its limit of interrupts a second, see &struct source_tune
- * @throttle_bytes: its limit of bytes a second, see &struct source_tune
+ * @throttle_interrupts: limit of interrupts a second, see &struct source_tune
+ * @throttle_bytes: limit of bytes a second, see &struct source_tune
  * @state: static word for users: "sampling", "stopped", "offline", "full", "faulted", ...
  * @has_time_ledger: the source measures @armed_ns and @blind_ns itself
- * @armed_ns: time with an armed window, since the source was created
- * @blind_ns: blind time by cause, since the source was created
+ * @armed_ns: time with an armed window, ns since the source was created
+ * @blind_ns: blind time since the source was created, ns, indexed by cause
  */
 struct source_cpu {
 	u32 cpu;
@@ -461,26 +465,28 @@ struct source_cpu {
  * struct source_ops - the operations of a live source; recordings have no such operations
  * @name: for users: "module", "perf", "emulated"
  * @start: enable sampling on all CPUs that are online
- * @fd: the descriptor that becomes readable when @drain may find something; owned by the source
+ * @fd: return the descriptor that becomes readable when @drain may have something to deliver; owned
+ * by the source
  * @drain: deliver everything that is available to @sink; never blocks
  * @stop: disable sampling; one more @drain may follow
  * @free: destroy the source; the sink is not called any more
  * @cpu: describe the CPU with the number @cpu; -ENOENT if the source does not sample it. NULL: the
  *	source cannot describe its CPUs
- * @configure: sample by another &struct source_config from now on, whether enabled or not. The
- *	caller has drained the source. A failure changes nothing and sets @ret_reason to a static
- *	sentence. The models of the emulated SPU cannot change. NULL: unsupported
+ * @configure: use another &struct source_config from now on; sampling may be enabled or not. The
+ * caller has drained the source. A failure changes nothing and sets @ret_reason to a static
+ * sentence. The models of the emulated SPU cannot change. NULL: unsupported
  * @tune: change the settings of one CPU; they survive @configure. The caller has drained the
  *	source. -EOPNOTSUPP if all CPUs share one interval; -ENOENT if the source does not sample
  *	the CPU. NULL: unsupported
  * @costs: write the costs of at most @capacity CPUs to @ret; returns their number. NULL: the
  *	source does not measure them
- * @unsampled: the number of CPUs that got an SPU after the source was created: only a new source
- *	would sample them. NULL: the source adds such CPUs itself
- * @persist: NULL: records that are not drained are lost with the process
+ * @unsampled: return the number of CPUs with an SPU that was added after the source was created;
+ * only a new source would sample them. NULL: the source adds such CPUs itself
+ * @persist: operations for rings that outlive this process; NULL: records that are not drained are
+ * lost when it exits
  *
- * Locking: one thread, the worker that owns the source, calls all of them.
- * Return: operations with a result return 0, or a negative errno.
+ * Locking: only the thread of the worker that owns the source calls them.
+ * Return: if not stated otherwise, 0 or a negative errno.
  */
 struct source_ops {
 	const char *name;
@@ -501,12 +507,12 @@ struct source_ops {
 /**
  * struct source_health - failures of the SPUs, and of the transport of their records
  * @faults: management events other than a full buffer (D17.8), since the source was created
- * @throttles: how often the module throttled an SPU
- * @unread: how often an SPU stopped, or perf lost the record of its window, because a ring or an
- *	AUX area was not read
- * @cpus_stopped: CPUs that should sample now and cannot: a fault stopped them, or they have no
- *	perf event
- * @no_event_reason: why one of them has no perf event, for users; "": all have one
+ * @throttles: number of times that the module throttled an SPU
+ * @unread: number of times that an SPU stopped, or that perf lost the PERF_RECORD_AUX of its
+ * window, because a ring or an AUX area was not read
+ * @cpus_stopped: number of CPUs that should sample now but cannot, because a fault stopped them, or
+ * because they have no perf event
+ * @no_event_reason: why one of @cpus_stopped has no perf event, for users; "": all have one
  * @last: the last fault, for users; "": there was none
  */
 struct source_health {
@@ -518,20 +524,22 @@ struct source_health {
 	char last[96];
 };
 
-/** source_health_text() - return why a CPU cannot sample now or, if all can, the last fault */
+/**
+ * source_health_text() - return why a CPU cannot sample now; if all CPUs can sample, the last fault
+ */
 static inline const char *source_health_text(const struct source_health *health)
 {
 	return *health->no_event_reason ? health->no_event_reason : health->last;
 }
 
 /**
- * enum source_contexts - whether records name their task, by a Context packet with its TID
- * @SOURCE_CONTEXTS_UNKNOWN: no record was read yet
- * @SOURCE_CONTEXTS_NONE: no record does
- * @SOURCE_CONTEXTS_ALL: each record does
+ * enum source_contexts - the records that have a Context packet with the TID of their task
+ * @SOURCE_CONTEXTS_UNKNOWN: unknown, because no record was read yet
+ * @SOURCE_CONTEXTS_NONE: no record
+ * @SOURCE_CONTEXTS_ALL: every record
  *
- * An SPU writes that packet into the records of all operations or of none (D17.6.9, D18.2.2), so one
- * record is enough to know.
+ * An SPU writes that packet into the records of all operations or of none (D17.6.9, D18.2.2), so
+ * reading one record suffices.
  */
 enum source_contexts {
 	SOURCE_CONTEXTS_UNKNOWN,
@@ -541,12 +549,12 @@ enum source_contexts {
 
 /**
  * struct source - the first member of each kind of source
- * @ops: the operations of this kind
+ * @ops: the operations of this kind of source
  * @method: how records are read, for users: "io_uring", "epoll", "AUX areas"
  * @cpus: CPUs that are sampled now
  * @cpu_end: one more than the highest number for which &source_ops.cpu may succeed; 0: unsupported
  * @partitions: of a partitioned source (partitioned.h); 0: the source is not partitioned
- * @partition: @partitions sources, each of which a thread of its own may drain
+ * @partition: @partitions sources, each of which a separate thread may drain
  * @backend: &enum backend
  * @filters: the SPU applies filter_types, filter_events and filter_latency
  * @filters_not: the SPU applies filter_events_not
@@ -554,7 +562,8 @@ enum source_contexts {
  * @filters_masked: the SPU applies filter_masked
  * @cgroups: tasks of other cgroups are not sampled
  * @contexts: &enum source_contexts; read it by source_get_contexts()
- * @reason: what this source cannot do, and why no better one is used, for users; "": nothing
+ * @reason: the limits of this source, and why no better one is used, for users; "": it has no
+ * limits
  * @interval_ns: the interval in force
  * @locked_bytes: kernel memory of its rings and AUX areas
  * @health: written by the thread that drains
@@ -580,10 +589,10 @@ struct source {
 };
 
 /**
- * source_get_contexts() - check whether the records of a source name their task
+ * source_get_contexts() - return if the records of a source have the TID of their task
  * @source: the source
  *
- * All partitions use the same driver, so the first one that knows the answer is enough.
+ * All partitions use the same driver, so the first partition that has read a record decides.
  *
  * Context: any thread that may use the source; the threads that drain it may run.
  */
@@ -651,17 +660,18 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
  * other positions. Space is freed by &source_persist_ops.release only, as after
  * &source_persist_ops.defer.
  *
- * Return: 0; -EPERM if @config needs rights that the session does not have; -EOPNOTSUPP if it
- * needs cgroups and the session has none, or the reverse; -ENOTTY if @session is no session.
+ * Return: 0; -EPERM if @config needs rights that the session does not have; -EOPNOTSUPP if only one
+ * of @config and the session has cgroups; -ENOTTY if @session is no session of the module.
  */
 int source_module_adopt(const struct source_config *config, bool uring, int session,
 			struct source **ret_source, const char **ret_reason);
 
 /**
- * source_module_names_tasks() - check whether the records of the module's SPUs name their task
- * @ret_named: &source.contexts of a source of the module would be SOURCE_CONTEXTS_ALL
+ * source_module_names_tasks() - check if the records of the module's SPUs have the TID of their
+ * task
+ * @ret_named: true if &source.contexts of a source of the module would be SOURCE_CONTEXTS_ALL
  *
- * Return: 0; negative errno if the module cannot be used, or has no SPU.
+ * Return: 0; a negative errno if the module cannot be used, or has no SPU.
  */
 int source_module_names_tasks(bool *ret_named);
 

@@ -34,7 +34,7 @@ static u64 read_clocks(u64 *ret_ns)
 	u64 ticks;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	/* ISB: the counter could be read before the clock otherwise (D12.2.1). */
+	/* Without ISB the counter could be read before the clock (D12.2.1). */
 	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
 	*ret_ns = (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 	return ticks;

@@ -11,7 +11,8 @@
 /**
  * timestamp_clock_read() - read the virtual counter and CLOCK_MONOTONIC together
  *
- * Return: the conversion between the two; on architectures other than arm64 an unknown one.
+ * Return: the conversion between the two; on architectures other than arm64 the conversion is
+ * unknown.
  */
 struct timestamp_clock timestamp_clock_read(void);
 
