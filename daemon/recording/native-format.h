@@ -11,14 +11,18 @@
 
 #include "source/source.h"
 
-/* The first byte is not ASCII, and is no header of a packet that usually begins an SPE record. */
+/*
+ * The first byte is not ASCII, and differs from the headers of the packets with which SPE records
+ * usually begin.
+ */
 #define NATIVE_MAGIC   "\x89SPEPROF"
 #define NATIVE_VERSION 1
-/* A number in the writer's byte order, so that the reader can detect another one. */
+/* A number in the byte order of the writer, so that the reader can detect another byte order. */
 #define NATIVE_ORDER 0x01020304U
 
 /**
- * struct native_header - the first bytes of a file; the command line that made it follows
+ * struct native_header - the first bytes of a file; the command line of the program that wrote the
+ * file follows
  * @magic: NATIVE_MAGIC
  * @version: NATIVE_VERSION
  * @order: NATIVE_ORDER
@@ -57,7 +61,8 @@ struct native_header {
  * @align: alignment of records, bytes; 0 if unknown
  * @max_record: maximum size of a record, bytes; 0 if unknown
  * @unit: &enum sample_unit of @interval
- * @blind_by: blind time by &enum source_blind, ns; the first version of the format does not have it
+ * @blind_by: blind time, ns, indexed by &enum source_blind; the first version of the format does
+ * not have it
  */
 struct native_window {
 	u64 clock_zero;
@@ -108,7 +113,7 @@ struct native_task {
 /*
  * speprof_window.kind of functions of the kernel: the first 64 bytes of &struct speprof_window,
  * then for each function &struct native_function and its name. They are written at the end of a
- * recording, since only then it is known which functions have samples.
+ * recording, because the functions with samples are known only then.
  */
 #define NATIVE_KIND_FUNCTIONS 0x8001
 
@@ -128,9 +133,10 @@ struct native_function {
 };
 
 /*
- * speprof_window.kind of facts about the making: the first 64 bytes of &struct speprof_window, then
- * pairs of a key and a value, each with its NUL: "host", "kernel", "machine", "version", and "time",
- * CLOCK_REALTIME in decimal ns. The window is the first one of a file. Older files lack it.
+ * speprof_window.kind of facts about the creation of the file: the first 64 bytes of &struct
+ * speprof_window, then pairs of a key and a value, each with its NUL: "host", "kernel", "machine",
+ * "version", and "time", CLOCK_REALTIME in decimal ns. The window is the first one of a file. Older
+ * files lack it.
  */
 #define NATIVE_KIND_FACTS 0x8002
 

@@ -11,7 +11,9 @@
 
 #include <stdlib.h>
 
-/* Maximum memory for functions of the kernel, bytes; all functions of a kernel need a third. */
+/*
+ * Maximum memory for functions of the kernel, bytes; all functions of a kernel need a third of it.
+ */
 #define FUNCTIONS_LIMIT (32ULL << 20)
 
 /* A window or a task event: the bytes from @offset to @end - 1 of the file */
@@ -82,7 +84,7 @@ static u32 header_min_size(const struct speprof_window *h)
 
 /*
  * Check the header of a chunk, regardless of its neighbours. Returns the name of the first invalid
- * field and what would be valid, and its value in @ret_value; NULL if all are valid.
+ * field with its valid values, and the value of the field in @ret_value; NULL if all are valid.
  */
 static const char *header_check(const struct speprof_window *h, u64 offset, u64 *ret_value)
 {
@@ -309,7 +311,7 @@ static void parse_task(struct native_reader *reader, const struct chunk *chunk)
 	reader->sink->task(reader->sink->ctx, &event);
 }
 
-/* Add the function at @p; returns the number of bytes that it has, or 0 if it is invalid. */
+/* Add the function at @p; returns its size in the file in bytes, or 0 if it is invalid. */
 static size_t function_add(struct symtab *functions, const u8 *p, size_t len)
 {
 	struct native_function function;
@@ -348,9 +350,9 @@ static void parse_functions(struct native_reader *reader, const struct chunk *ch
 }
 
 /*
- * Find the end of a chunk. It is the end of its span, if the next header or the end of the file is
- * there. Otherwise the span itself may be damaged: then the chunk ends at the next valid header, so
- * that a wrong span does not hide the windows behind it.
+ * Find the end of a chunk. It is the end of the chunk's span, if the next header or the end of the
+ * file follows there. Otherwise the span may be damaged: the chunk then ends at the next valid
+ * header, so that a wrong span does not hide the windows behind it.
  */
 static u64 chunk_find_end(struct native_reader *reader, u64 offset,
 			  const struct speprof_window *this)

@@ -22,7 +22,7 @@ static u64 span_align(u64 bytes)
 	return (bytes + SPEPROF_WINDOW_ALIGN - 1) & ~(u64)(SPEPROF_WINDOW_ALIGN - 1);
 }
 
-/* Write one window of a kind that has only bytes. */
+/* Write one window of a kind that has no SPE records, only bytes. */
 static void write_bytes_window(struct recorder *recorder, u16 kind, const void *data, size_t len)
 {
 	const struct speprof_window header = {

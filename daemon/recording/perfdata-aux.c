@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Reads the AUX data of a perf.data. An AUX record describes one AUX transaction: a range of a
- * buffer, and what went wrong. An AUXTRACE record carries the bytes of several transactions. The
- * two are matched by buffer and offset, since either may precede the other in the file.
+ * buffer, and flags for losses. An AUXTRACE record contains the bytes of several transactions. The
+ * two are matched by buffer and offset, because either may precede the other in the file.
  */
 #include "perfdata.h"
 
@@ -112,13 +112,14 @@ static void emit_loss(const struct perfdata *perf, const struct perfdata_aux *au
 	};
 
 	/*
-	 * The record was stored once for its CPU and once for its thread: pass on only one of them.
+	 * The record was stored once for its CPU and once for its thread, so pass on only the copy
+	 * that applies.
 	 */
 	if (perf->is_spe && (aux->buffer < 0) == perf->per_thread)
 		perf->sink->window(perf->sink->ctx, &window);
 }
 
-/* Overlaps are removed as well, which only a damaged or hostile file has. */
+/* Overlaps, which only a damaged or hostile file has, are removed, too. */
 void perfdata_aux_sort(struct perfdata *perf)
 {
 	struct perfdata_aux *last;
@@ -172,7 +173,7 @@ static u64 cpu_get_midr(const struct perfdata *perf, u32 cpu)
 
 /*
  * Find the AUX transaction that contains @pos, and set the window's fields from it. Returns the end
- * of the transaction, or that of the bytes before the next one; at most @end.
+ * of the transaction; if no transaction contains @pos, the start of the next one; at most @end.
  */
 static u64 transaction_find(const struct perfdata *perf, s32 buffer, u64 pos, u64 end,
 			    struct source_window *window)
@@ -192,8 +193,9 @@ static u64 transaction_find(const struct perfdata *perf, s32 buffer, u64 pos, u6
 	} else {
 		stop = aux->offset + aux->size;
 		/*
-		 * Records were lost after the last byte. If this AUXTRACE record ends earlier, the
-		 * next one has that byte and the flags, so that the loss is counted once.
+		 * Records were lost after the last byte of the transaction, so only the window with
+		 * that byte has the flags. The loss is then counted once, even if several AUXTRACE
+		 * records contain the transaction.
 		 */
 		window->flags =
 			aux->flags & (stop > end ? ~(WINDOW_TRUNCATED | WINDOW_GAPS) : UINT32_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reads the build ids of a perf.data: perf record adds a table of those of all mapped files when it
- * ends. It is needed for mappings without one in their records.
+ * Reads the build ids of a perf.data: perf record writes a table with the build ids of all mapped
+ * files when it ends. The table is needed for mappings without a build id in their records.
  */
 #include "perfdata.h"
 #include "tasks/task-event.h"

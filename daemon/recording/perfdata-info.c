@@ -47,7 +47,7 @@ static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int 
 }
 
 /*
- * Returns the mean interval (D17.3.4), as arm_spe_pmu writes period / 256 to PMSIRR_EL1.INTERVAL.
+ * Returns the mean interval (D17.3.4). arm_spe_pmu writes period / 256 to PMSIRR_EL1.INTERVAL.
  */
 static u32 attr_mean_interval(const struct perfdata *perf, const u8 *attr)
 {
@@ -234,14 +234,14 @@ static void parse_arch(struct perfdata *perf, const u8 *p, size_t len)
 	fact_set(perf, p, len, facts->machine, sizeof(facts->machine));
 }
 
-/* Two numbers: of available CPUs, and of those that are online. */
+/* Parse two numbers: the available CPUs, and the CPUs that are online. */
 static void parse_cpu_count(struct perfdata *perf, const u8 *p, size_t len)
 {
 	if (len >= 8)
 		perf->recording->facts.cpus = perfdata_get32(perf, p + 4);
 }
 
-/* A number of strings, each with its size. */
+/* Parse the arguments of the command line: their number, then each string with its size. */
 static void parse_command(struct perfdata *perf, const u8 *p, size_t len)
 {
 	struct recording_facts *facts = &perf->recording->facts;
@@ -262,7 +262,7 @@ static void parse_command(struct perfdata *perf, const u8 *p, size_t len)
 	escape_string(facts->command, sizeof(facts->command), line);
 }
 
-/* The features about the making of a recording, and its cores. */
+/* The features with the facts about the creation of a recording, and with its cores. */
 static const struct {
 	unsigned int feature;
 	const char *name;

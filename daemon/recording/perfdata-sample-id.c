@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reads the trailers of a perf.data: sample_id_all makes the kernel append one to each record. Its
- * fields are those that the attribute of the record's event selects. If attributes differ, the last
- * word of the trailer is the id of the event.
+ * Reads the trailers of a perf.data: sample_id_all makes the kernel append one to each record. The
+ * attribute of the record's event selects its fields. If attributes differ, the last word of the
+ * trailer is the id of the event.
  */
 #include "perfdata.h"
 
@@ -66,8 +66,8 @@ bool perfdata_add_id(struct perfdata *perf, u64 id)
 }
 
 /*
- * Records that perf itself writes have no known event id; their trailers are those of the first
- * event.
+ * Records that perf itself writes have no known event id; their trailers have the fields of the
+ * first event.
  */
 static u64 trailer_mask(const struct perfdata *perf, const struct perfdata_record *record)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sort the task records of a perf.data by time. perf reads the ring of one CPU after that of
- * another, so the file is not in order of time. Records with equal times, or without a time, stay
- * in the order of the file.
+ * Sort the task records of a perf.data by time. perf reads the rings of the CPUs one after the
+ * other, so the file is not in order of time. Records with equal times, or without a time, stay in
+ * the order of the file.
  */
 #include "perfdata.h"
 
@@ -32,7 +32,7 @@ static void record_emit(struct perfdata *perf, const struct perfdata_queued *que
 		.size = size,
 	};
 
-	/* Skip the record: it existed when it was queued, and the file was truncated since. */
+	/* Skip the record: the file was truncated after the record was queued. */
 	if (recording_read(perf->recording, record.offset, perf->order.record, size) < size)
 		return;
 	record.type = perfdata_get32(perf, record.data);
@@ -62,7 +62,7 @@ static void queue_sort(struct perfdata_order *order)
 		qsort(order->queue, order->count, sizeof(*order->queue), queued_compare);
 }
 
-/* Ensure that the queue has a free entry, if need be by passing on the earlier half. */
+/* Ensure that the queue has a free entry. If necessary, pass on the earlier half. */
 static bool queue_reserve(struct perfdata *perf)
 {
 	struct perfdata_order *order = &perf->order;
@@ -102,8 +102,8 @@ void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *rec
 
 /*
  * perf empties all rings in each round. A record of the next round may be earlier than the latest
- * record of this round, but not earlier than the latest record of the previous round: pass on up to
- * that.
+ * record of this round, but not earlier than the latest record of the previous round: so pass on
+ * all records up to that time.
  */
 void perfdata_order_round(struct perfdata *perf)
 {

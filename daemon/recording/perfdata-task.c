@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 
 /*
- * Get the string at an offset of the record; NULL, with damage, if the record has no NUL after it.
+ * Get the string at an offset of the record. If the record has no NUL after it, report damage and
+ * return NULL.
  */
 static const char *get_name(struct perfdata *perf, const struct perfdata_record *record, u32 offset,
 			    const char *what)
@@ -156,7 +157,7 @@ static void parse_itrace_start(struct perfdata *perf, const struct perfdata_reco
 	event.tid = (s32)perfdata_get32(perf, record->data + 12);
 	event.cpu = (u32)trailer.cpu;
 	event.time_ns = perfdata_task_time(perf, record);
-	/* speprof record does not know the task, and writes -1. */
+	/* In a recording of speprof record the TID is -1, because the task is unknown. */
 	if (trailer.cpu >= 0 && event.tid >= 0 && event.time_ns)
 		event_emit(perf, &event);
 }
@@ -166,7 +167,7 @@ static void parse_itrace_start(struct perfdata *perf, const struct perfdata_reco
  * @parse: converts the record and passes it to the sink
  * @name: name of the type
  * @size: minimum size, bytes: header and fixed fields, and the first byte of a name
- * @has_time: whether the record has a time at offset 24, also without a trailer
+ * @has_time: true if the record has a time at offset 24, also without a trailer
  */
 static const struct task_record {
 	void (*parse)(struct perfdata *perf, const struct perfdata_record *record);

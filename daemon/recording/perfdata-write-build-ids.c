@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Collects the build ids of mapped files for the feature BUILD_ID of a perf.data, which identifies
- * files by path. If files with different build ids had the same path, it gets none, because either
- * would be wrong for some samples.
+ * files by path. If files with different build ids had the same path, none is written for that
+ * path, because each would be wrong for some samples.
  */
 #include "recorder-internal.h"
 #include "tasks/task-event.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Writes a perf.data that perf 6.1 and later can read: one event of arm_spe_0, and one AUX buffer
- * for each CPU. The SPE metadata has version 1 if all cores have the same MIDR_EL1, since perf
- * before 6.13 reads no other version; else version 2. The header and the first records are written
- * again at the end, when their content is known.
+ * for each CPU. The SPE metadata has version 1 if all cores have the same MIDR_EL1, because perf
+ * before 6.13 reads no other version; otherwise it has version 2. The header and the first records
+ * are written again at the end, when their content is known.
  */
 #include "recorder-internal.h"
 
@@ -101,8 +101,8 @@ static struct perf_event_attr make_attr(const struct recorder *recorder)
 	};
 
 	/*
-	 * Inverse of the mean interval (D17.3.4), of which arm_spe_pmu uses period / 256 and
-	 * jitter.
+	 * Compute the period from the mean interval (D17.3.4): arm_spe_pmu uses period / 256, and
+	 * adds jitter.
 	 */
 	attr.sample_period = interval & ~0xffU ? interval & ~0xffU : 256;
 	if ((interval & 0xff) == 128)
@@ -163,7 +163,7 @@ static void write_metadata_v1(struct recorder *recorder)
 	write_record(recorder, PERFDATA_AUXTRACE_INFO, 0, &info, sizeof(info));
 }
 
-/* Returns the number of CPUs that had a window; @ret_differ: whether their MIDR_EL1 differ. */
+/* Returns the number of CPUs that had a window; @ret_differ: true if their MIDR_EL1 differ. */
 static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 {
 	u32 n = 0;
@@ -183,8 +183,8 @@ static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 #define V2_CPU	  6 /* magic, CPU, number of parameters, MIDR_EL1, PMU, minimum interval */
 
 /*
- * Returns the number of CPUs for which the metadata record has space, as a record has less than 64
- * KiB.
+ * Returns the number of CPUs for which the metadata record has space, because a record has less
+ * than 64 KiB.
  */
 static u32 metadata_cpus(const struct recorder *recorder)
 {
@@ -484,7 +484,10 @@ static void write_lost(struct recorder *recorder, const struct task_event *event
 	write_record(recorder, PERF_RECORD_LOST, 0, &body, sizeof(body));
 }
 
-/* The record of the task that is switched in or, if that is unknown, of the one that stops. */
+/*
+ * Write the switch record of the task that is switched in or, if that is unknown, of the task that
+ * is switched out.
+ */
 static void write_switch(struct recorder *recorder, const struct task_event *event)
 {
 	const struct {
@@ -531,7 +534,7 @@ void perfdata_write_task(struct recorder *recorder, const struct task_event *eve
 	}
 }
 
-/* Strings of features have their padded size in front, a multiple of 64 bytes. */
+/* Write the string of a feature: first its padded size, a multiple of 64 bytes, then the string. */
 static void write_string(struct recorder *recorder, const char *text)
 {
 	char padded[1024] = { 0 };

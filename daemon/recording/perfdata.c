@@ -112,7 +112,7 @@ static bool read_header(struct perfdata *perf)
 	size_t len;
 	const u8 *h = recording_peek(recording, 0, FILE_HEADER, &len);
 
-	/* "PERFILE2" is a 64-bit number in the writer's byte order. */
+	/* "PERFILE2" is a 64-bit number in the byte order of the writer. */
 	perf->swap = !memcmp(h, magic_le, sizeof(magic_le)) == (__BYTE_ORDER == __BIG_ENDIAN);
 	if (len < PIPE_HEADER) {
 		recording_set_damage(
@@ -156,7 +156,8 @@ enum header_error {
 };
 
 /*
- * Read the record at @pos. It has data only with HEADER_OK, or if just bytes after it are missing.
+ * Read the record at @pos. The record has data only with HEADER_OK, or if only the bytes after it
+ * are missing.
  */
 static enum header_error read_record(struct perfdata *perf, u64 pos,
 				     struct perfdata_record *ret_record)
@@ -237,8 +238,8 @@ static u32 record_unit(const struct perfdata *perf)
 }
 
 /*
- * Return whether a chain of valid records begins at @pos; a single AUXTRACE record suffices, as its
- * size is fixed.
+ * Return true if a chain of valid records begins at @pos. A single AUXTRACE record suffices,
+ * because its size is fixed.
  */
 static bool is_valid_chain(struct perfdata *perf, u64 pos)
 {
@@ -259,8 +260,8 @@ static bool is_valid_chain(struct perfdata *perf, u64 pos)
 
 /*
  * Find the offset behind damage at @pos where valid records resume; the end of the stream if there
- * is none. No record begins with zeros, so skip them quickly, as a truncated file may have
- * gigabytes of zeros.
+ * is none. Skip zeros quickly: no record begins with zeros, and a truncated file may have gigabytes
+ * of them.
  */
 static u64 find_next_valid(struct perfdata *perf, u64 pos)
 {
@@ -299,8 +300,7 @@ static void walk_records(struct perfdata *perf,
 		report_header(perf, &record, pos, error);
 		next = error == HEADER_TRUNCATED ? perf->data_end : find_next_valid(perf, pos);
 		/*
-		 * If the size of AUX bytes is wrong, they are the bytes up to the next valid
-		 * record.
+		 * If the size of the AUX bytes is wrong, use all bytes up to the next valid record.
 		 */
 		if (error == HEADER_LONG && record.end && next - pos > record.size &&
 		    read_record(perf, pos, &record) == HEADER_LONG && record.end) {
@@ -360,7 +360,7 @@ static void parse_aux_bytes(struct perfdata *perf, const struct perfdata_record 
 		perfdata_aux_emit(perf, record);
 }
 
-/* Report that the file has no SPE data, which is an error but no damage. */
+/* Report that the file has no SPE data. This is an error, but the file is not damaged. */
 static void report_no_spe(const struct perfdata *perf)
 {
 	char found[48] = "no AUX data";

@@ -93,7 +93,7 @@ struct perfdata_queued {
 /**
  * struct perfdata_order - state of sorting the task records of several CPUs by time
  * @queue: @count records that wait, with memory for @capacity
- * @record: buffer for one record, which is read from the file again when its turn comes
+ * @record: buffer for one record, which is read from the file again when it is passed on
  * @latest: latest time of all records so far, ns
  * @round: value of @latest at the last FINISHED_ROUND record
  */
@@ -134,7 +134,10 @@ struct perfdata_cpu {
 #define PERFDATA_MAX_CPUS 8192
 /* Maximum number of event ids; each event has one for each CPU. */
 #define PERFDATA_MAX_EVENTS 65536
-/* Maximum number of stored AUX records, 40 bytes each; AUX bytes without one are one window. */
+/*
+ * Maximum number of stored AUX records, 40 bytes each; AUX bytes without an AUX record are one
+ * window.
+ */
 #define PERFDATA_MAX_AUX (1U << 18)
 
 /**
@@ -149,18 +152,18 @@ struct perfdata_cpu {
  * @last_mask: the same for the last attribute
  * @events: event ids in ascending order, with memory for @event_capacity
  * @attrs: number of attributes read
- * @masks_differ: attributes have different trailers, so the event id selects the mask
+ * @masks_differ: trailers differ between attributes, so the event id selects the mask
  * @other_clock: events and samples use different clocks (perf record -k)
  * @is_spe: an AUXTRACE_INFO record of SPE exists
- * @backend: &enum backend; perf does not record it, speprof record does
+ * @backend: &enum backend; only files of speprof record contain it
  * @foreign_trace: type of the AUXTRACE_INFO record of another kind of trace; 0 for none
  * @interval: mean number of operations between samples; 0 if unknown
  * @clock: converts timestamps to the events' clock
  * @midr: MIDR_EL1 of every CPU without an entry in @cpus
- * @cpus: CPUs with metadata of their own
+ * @cpus: CPUs for which the file has metadata
  * @aux: AUX records, with memory for @aux_capacity; sorted by perfdata_aux_sort()
- * @aux_full: whether AUX records were dropped
- * @per_thread: whether each AUX buffer belongs to one thread, on whichever CPU it runs
+ * @aux_full: true if AUX records were dropped
+ * @per_thread: true if each AUX buffer belongs to one thread, on any CPU
  * @order: task records that wait
  * @build_ids: build ids of mapped files
  */
@@ -211,7 +214,7 @@ u64 perfdata_get64(const struct perfdata *perf, const u8 *p);
  * @size: size of the fields that the record must have, bytes, including the header
  * @name: name of the record's type
  *
- * Return: whether the record has all fields.
+ * Return: true if the record has all fields.
  */
 bool perfdata_check_size(struct perfdata *perf, const struct perfdata_record *record, u32 size,
 			 const char *name);
@@ -241,13 +244,13 @@ void perfdata_parse_time_conv(struct perfdata *perf, const struct perfdata_recor
 /* perfdata-build-id.c: build ids, which are records if perf wrote to a pipe, else a feature */
 void perfdata_parse_build_id(struct perfdata *perf, const struct perfdata_record *record);
 void perfdata_read_build_ids(struct perfdata *perf, u64 offset, u64 size);
-/** perfdata_set_build_id() - set the build id of @event, a mapping, if only the table has it */
+/** perfdata_set_build_id() - set the build id of @event, a mapping without one, from the table */
 void perfdata_set_build_id(struct perfdata *perf, struct task_event *event);
 void perfdata_free_build_ids(struct perfdata *perf);
 
 /* perfdata-task.c: records about tasks (fork, exec, exit, mappings, cgroups, context switches) */
 
-/** perfdata_is_task() - return whether the record describes an event of tasks */
+/** perfdata_is_task() - return true if the record describes a task event */
 bool perfdata_is_task(const struct perfdata_record *record);
 
 /** perfdata_task_check() - return whether a task record has all fields; report damage if not */
@@ -256,7 +259,7 @@ bool perfdata_task_check(struct perfdata *perf, const struct perfdata_record *re
 /**
  * perfdata_task_time() - return the time of a task record that perfdata_task_check() accepted
  *
- * Return: nanoseconds; 0 if it has no time, or one of another clock than that of the samples.
+ * Return: nanoseconds; 0 if it has no time, or if its time is from another clock than the samples.
  */
 u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record *record);
 
@@ -270,7 +273,7 @@ void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *rec
 
 /**
  * perfdata_order_round() - handle a FINISHED_ROUND record: pass on the queued records that are
- * older than all records still to come
+ * older than all records that follow
  */
 void perfdata_order_round(struct perfdata *perf);
 
@@ -282,7 +285,7 @@ void perfdata_order_end(struct perfdata *perf);
 /** perfdata_aux_add() - store an AUX record, in the first pass */
 void perfdata_aux_add(struct perfdata *perf, const struct perfdata_record *record);
 
-/** perfdata_aux_detect_owner() - detect from an AUXTRACE record whether buffers follow threads */
+/** perfdata_aux_detect_owner() - detect from an AUXTRACE record if buffers belong to threads */
 void perfdata_aux_detect_owner(struct perfdata *perf, const struct perfdata_record *record);
 
 /** perfdata_aux_sort() - sort AUX records, and pass those without bytes to the sink as loss */

@@ -19,8 +19,8 @@ struct recorder_index {
  * struct recorder_core - a CPU of a perf.data
  * @aux_size: AUX bytes written so far
  * @midr: MIDR_EL1, from the CPU's first window
- * @has_window: whether the CPU had a window with bytes
- * @stopped: whether an AUX record reports that a fault ended the last window
+ * @has_window: true if the CPU had a window with bytes
+ * @stopped: true if an AUX record already reports that a fault has stopped the CPU
  */
 struct recorder_core {
 	u64 aux_size;
@@ -29,11 +29,11 @@ struct recorder_core {
 	bool stopped;
 };
 
-/* Maximum number of files with a build id; a machine maps some hundreds. */
+/* Maximum number of files with a build id; on most machines some hundreds are mapped. */
 #define RECORDER_BUILD_IDS 4096
 
 /*
- * The build ID of a mapped file; @ambiguous: whether two files with different build IDs had the
+ * The build ID of a mapped file; @ambiguous: true if files with different build IDs had the same
  * path
  */
 struct recorder_build_id {
@@ -46,7 +46,8 @@ struct recorder_build_id {
 /**
  * struct recorder - an open recording
  * @file: stream of a duplicate of the caller's descriptor
- * @config: as given to recorder_new(); its @command is not used, since it is the caller's
+ * @config: as given to recorder_new(); its @command is not used, because the caller owns that
+ * string
  * @command: a copy of the command line
  * @pos: offset of the next byte in the file
  * @bytes: bytes of records received
@@ -54,7 +55,7 @@ struct recorder_build_id {
  * @error: negative errno of the first failure, else 0
  * @seq: RECORDER_NATIVE: number of windows and task events written
  * @first: RECORDER_PERF: fields of the first window, from which the header is written
- * @has_first: whether @first is valid
+ * @has_first: true if @first is valid
  * @index, @index_count, @index_capacity: RECORDER_PERF: AUXTRACE records
  * @cores, @core_count: RECORDER_PERF: CPUs by number
  * @build_ids, @build_id_count: RECORDER_PERF: build ids of mapped files

@@ -19,7 +19,7 @@ enum recorder_format {
  * @format: &enum recorder_format
  * @backend: &enum backend of the source; a perf.data has only one
  * @cpus: number of sampled CPUs
- * @command: the command line that made it; untrusted bytes, NUL-terminated
+ * @command: the command line of the recording program; untrusted bytes, NUL-terminated
  */
 struct recorder_config {
 	enum recorder_format format;
@@ -36,7 +36,8 @@ struct recorder;
  * @config: properties of the recording, copied
  * @ret_recorder: the recorder; free it with recorder_free()
  *
- * Return: 0; -ESPIPE if the format needs to seek and @fd cannot; other negative errno.
+ * Return: 0; -ESPIPE if @format is RECORDER_PERF and @fd cannot seek; another negative errno if the
+ * file cannot be written.
  */
 int recorder_new(int fd, const struct recorder_config *config, struct recorder **ret_recorder);
 
@@ -61,15 +62,16 @@ u64 recorder_bytes(const struct recorder *recorder);
 u64 recorder_omitted_bytes(const struct recorder *recorder);
 
 /**
- * recorder_write_functions() - write functions of the kernel, by which a report names samples in it
+ * recorder_write_functions() - write functions of the kernel, which name the samples in the kernel
+ * in a report
  * @functions: a finished table of functions of the kernel that has been recorded
  *
- * A perf.data has no space for them: nothing is written.
+ * Nothing is written to a perf.data, because its format has no space for them.
  */
 void recorder_write_functions(struct recorder *recorder, const struct symtab *functions);
 
 /**
- * recorder_flush() - pass what was written to the file, so that the file can be read
+ * recorder_flush() - write all buffered bytes to the file, so that the file can be read
  *
  * Return: 0, or negative errno of the first write that failed.
  */
@@ -85,7 +87,7 @@ int recorder_finish(struct recorder *recorder);
 /**
  * recorder_free() - close and free @recorder, which may be NULL; always returns NULL
  *
- * Without a call of recorder_finish() before, the file lacks its end.
+ * If recorder_finish() was not called before, the end of the file is missing.
  */
 struct recorder *recorder_free(struct recorder *recorder);
 

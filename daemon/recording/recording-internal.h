@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/* number of bytes of the chunks in which a larger window is delivered */
+/* size of the chunks in which a larger window is delivered, in bytes */
 #define RECORDING_CHUNK (1U << 20)
 
 /**
@@ -39,14 +39,14 @@ struct window_queue;
  * @no_spe_reason: why this recording has no SPE data
  * @without_spe: @no_spe_reason is valid
  * @threads: the threads of this replay
- * @begin_error: what &recording_threads.begin returned
+ * @begin_error: result of &recording_threads.begin
  * @reader: reads windows for the caller's thread
  * @queue: passes windows to the other threads; NULL without other threads
  * @peek: buffer of recording_peek(), RECORDING_PEEK bytes
  * @peek_offset, @peek_len: the range of the file that is in @peek
  * @peek_ends: the file has no bytes after those in @peek
- * @functions: functions of the recorded kernel, which this replay found
- * @facts: what this replay found about the making
+ * @functions: functions of the recorded kernel that this replay has read
+ * @facts: facts about the creation of the recording that this replay has read
  */
 struct recording {
 	int fd;
@@ -84,7 +84,7 @@ int recording_set_error(struct recording_error *ret_error, int error, u64 offset
 /**
  * recording_set_damage() - report that a field of the file is invalid, or that bytes are missing
  * @offset: byte offset of the field
- * @format: as of printf(): the field, its value, and what would be valid
+ * @format: as for printf(): the field, its value, and the valid values
  *
  * Only the first damage of a replay is stored; later damage often follows from it. Any thread may
  * call the function.
@@ -123,10 +123,10 @@ const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, si
  * @reader: the reader
  * @offset, @size: the range, bytes
  * @like: the fields of the window, without its bytes
- * @ret_ledger: receives what the bytes were decoded as; NULL to ignore it
+ * @ret_ledger: receives the ledger of the decoded bytes; NULL to ignore it
  *
- * A window of more than RECORDING_CHUNK bytes is passed in chunks that share one decoder.
- * If @ret_ledger is set, every window is, since its ledger comes from that decoder.
+ * A window of more than RECORDING_CHUNK bytes is passed in chunks that share one decoder. If
+ * @ret_ledger is not NULL, smaller windows have a decoder, too, because the ledger comes from it.
  */
 void window_reader_emit(struct window_reader *reader, u64 offset, u64 size,
 			const struct source_window *like, struct spe_ledger *ret_ledger);
@@ -142,7 +142,7 @@ void recording_emit_window(struct recording *recording, u64 offset, u64 size,
 /**
  * recording_begin_windows() - start the other threads, after the last task event
  *
- * Return: false if the replay has to end, as &recording_threads.begin failed.
+ * Return: false if the replay has to end because &recording_threads.begin failed.
  */
 bool recording_begin_windows(struct recording *recording);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Open a recording, detect its format, and read it by offset. The file is read and not mapped: if
- * another process truncates it, it ends early, whereas a mapping would raise SIGBUS.
+ * another process truncates it, reads end early, whereas access to a mapping would raise SIGBUS.
  */
 #include "window-queue.h"
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes that recording_peek() reads at least, if it does not continue where it ended. */
+/* Minimum number of bytes that recording_peek() reads if its range does not follow the last one. */
 #define PEEK_SKIPPED 4096U
 
 /* Maximum size of the copy of a pipe, so that an endless pipe does not fill the disk. */
@@ -73,8 +73,8 @@ size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t l
 }
 
 /*
- * Fill the buffer from @offset on. A caller that skips bytes, as those of windows, usually needs
- * little of what follows.
+ * Fill the buffer from @offset on. A caller that skips bytes, for instance of windows, usually
+ * needs only few bytes that follow.
  */
 static void peek_fill(struct recording *recording, u64 offset, size_t len, bool skips)
 {
@@ -117,8 +117,8 @@ static int write_all(int fd, const u8 *buf, size_t len)
 }
 
 /*
- * Copy a pipe to an unnamed temporary file, as a replay reads the recording twice (tasks, then
- * windows), and it may be larger than memory.
+ * Copy a pipe to an unnamed temporary file: a replay reads the recording twice (tasks, then
+ * windows), and the recording may be larger than memory.
  */
 static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 {
@@ -290,8 +290,7 @@ u64 recording_size(const struct recording *recording)
 }
 
 /*
- * A raw recording has no magic and no length, so only its records distinguish it from any other
- * file.
+ * A raw recording has no magic and no length, so it can be detected only by its records.
  */
 static void raw_replay(struct recording *recording)
 {

@@ -18,7 +18,7 @@ enum recording_format {
 /**
  * struct recording_error - an error in a recording, and its position
  * @offset: byte offset in the file; RECORDING_NO_OFFSET: none
- * @text: one sentence that names the field, its value and what would be right
+ * @text: one sentence with the field, its value and the valid values
  */
 struct recording_error {
 	u64 offset;
@@ -28,14 +28,14 @@ struct recording_error {
 #define RECORDING_NO_OFFSET UINT64_MAX
 
 /**
- * struct recording_facts - what a recording says about its making; "" and 0 if it does not
+ * struct recording_facts - facts about the creation of a recording; "" and 0 if they are missing
  * @host: name of the machine
  * @kernel: release of its kernel
  * @machine: its architecture, such as "aarch64"
  * @version: the program that wrote it
  * @command: its command line
- * @time_ns: when it began, CLOCK_REALTIME
- * @cpus: number of CPUs: of the machine in a perf.data, else those that were sampled
+ * @time_ns: start of the recording, CLOCK_REALTIME
+ * @cpus: for a perf.data, number of CPUs of the machine; otherwise number of sampled CPUs
  *
  * All strings are escaped.
  */
@@ -85,14 +85,18 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
 		     struct recording_error *ret_error);
 
 /**
- * recording_take_functions() - get the functions of the recorded kernel that the last replay found
- * @ret_functions: a finished table, empty if the recording has none; end it by symtab_clear()
+ * recording_take_functions() - get the functions of the recorded kernel that the last replay has
+ * read
+ * @ret_functions: a finished table, empty if the recording has none; free it by symtab_clear()
  *
  * The names are untrusted bytes.
  */
 void recording_take_functions(struct recording *recording, struct symtab *ret_functions);
 
-/** recording_get_facts() - return what the last replay has found; valid until the next one */
+/**
+ * recording_get_facts() - return the facts that the last replay has read; valid until the next
+ * replay
+ */
 const struct recording_facts *recording_get_facts(const struct recording *recording);
 
 /**
@@ -102,9 +106,9 @@ const struct recording_facts *recording_get_facts(const struct recording *record
  * @count: number of threads, the caller's included; at least 1
  * @begin: called after the last task event and before the first window; a negative errno ends the
  *	replay. NULL: not called
- * @progress: called often, with the bytes of the file that one pass has read, and all bytes. There
- *	is one pass for task events, and one for windows. NULL: not called
- * @ctx: argument of both, which the caller's thread calls
+ * @progress: called repeatedly, with the number of bytes that this pass has read, and the size of
+ * the file. There is one pass for task events, and one for windows. NULL: not called
+ * @ctx: argument of @begin and @progress, which the caller's thread calls
  */
 struct recording_threads {
 	const struct source_sink *sinks;
@@ -123,7 +127,7 @@ struct recording_threads {
  * Windows reach the sinks in no order, and any window may reach any sink. The windows of a raw
  * recording all reach the first sink, in order.
  *
- * Return: as recording_replay(); what &recording_threads.begin returned if that is negative.
+ * Return: as recording_replay(); the result of &recording_threads.begin if that is negative.
  */
 int recording_replay_threads(struct recording *recording, const struct recording_threads *threads,
 			     struct recording_error *ret_error);

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Windows that may wait. They are a few for each thread, so that no thread runs out of work. */
+/* Maximum number of waiting windows: a few for each thread, so that each thread always has work. */
 #define QUEUE_WINDOWS 256
 
 /** struct queued_window - a window: its bytes in the file, and its fields without the bytes */
@@ -17,7 +17,7 @@ struct queued_window {
 /**
  * struct window_thread - a thread that takes windows
  * @queue: the queue
- * @reader: its buffer, and its sink
+ * @reader: the buffer and the sink of the thread
  * @thread: the thread
  */
 struct window_thread {
@@ -78,7 +78,10 @@ static void *thread_run(void *ctx)
 	return NULL;
 }
 
-/* Start one more thread. Returns false if there is no memory, or if the system refuses. */
+/*
+ * Start one more thread. Returns false if memory cannot be allocated, or if the thread cannot be
+ * created.
+ */
 static bool thread_start(struct window_queue *queue, const struct source_sink *sink)
 {
 	struct window_thread *t = &queue->threads[queue->count];
@@ -115,7 +118,7 @@ struct window_queue *window_queue_new(struct recording *recording, const struct 
 	return queue->count ? queue : window_queue_end(queue);
 }
 
-/* Pass the window that waits longest to the caller's sink; the caller holds the lock. */
+/* Pass the oldest waiting window to the caller's sink; the caller holds the lock. */
 static void window_help(struct window_queue *queue)
 {
 	struct queued_window window = window_take(queue);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Passes the windows of a recording to several threads. The caller's thread finds the windows in the
- * file and queues them; each other thread takes a window, reads its bytes and passes it to its own
- * sink. If the queue is full, the caller's thread does the same instead of waiting.
+ * Passes the windows of a recording to several threads. The caller's thread finds the windows in
+ * the file and queues them; each other thread takes a window, reads its bytes and passes it to its
+ * own sink. If the queue is full, the caller's thread does not wait: it reads a window and passes
+ * it to its sink, too.
  *
  * Windows reach the sinks in no order, and any window may reach any sink.
  */
@@ -19,7 +20,8 @@
  *
  * If fewer threads can be created, the other sinks get no window.
  *
- * Return: the queue; end it with window_queue_end(). NULL without memory or threads.
+ * Return: the queue; end it with window_queue_end(). NULL if memory cannot be allocated, or if no
+ * thread can be created.
  */
 struct window_queue *window_queue_new(struct recording *recording, const struct source_sink *sinks,
 				      u32 count);
@@ -34,7 +36,8 @@ void window_queue_add(struct window_queue *queue, u64 offset, u64 size,
 		      const struct source_window *like);
 
 /**
- * window_queue_end() - wait until the sinks have all windows; end the threads, and free the queue
+ * window_queue_end() - wait until all windows were passed to sinks; end the threads, and free the
+ * queue
  * @queue: the queue, or NULL
  *
  * Return: NULL.

@@ -7,7 +7,10 @@
 
 static_assert(RECORDING_CHUNK > SPE_DECODER_HELD, "the decoder consumes bytes of every chunk");
 
-/* Decode the records that the sink skipped, as the next chunk begins where the decoder stopped. */
+/*
+ * Decode the records that the sink skipped, because the next chunk begins at the position of the
+ * decoder.
+ */
 static void decode_rest(struct spe_decoder *decoder)
 {
 	struct spe_sample sample;
