@@ -12,7 +12,7 @@
 #include "fd-store.h"
 #include "util/log.h"
 
-/* Get the path of the file. systemd passes the unit's RuntimeDirectory= in the environment. */
+/* Get the path of the file. systemd passes the RuntimeDirectory= of the unit in the environment. */
 static int file_path(char ret_path[static PATH_MAX])
 {
 	const char *folder = getenv("RUNTIME_DIRECTORY");

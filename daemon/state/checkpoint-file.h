@@ -2,7 +2,7 @@
 /*
  * Save the checkpoint in a file while the module is reloaded. Normally the service manager keeps
  * the checkpoint while the unit is restarted, and drops it when the unit is stopped. "speprof
- * module reload" has to stop the unit, as the descriptors that the service manager keeps also hold
+ * module reload" has to stop the unit, because the descriptors in the service manager hold
  * references to the module. So it first creates an empty file "checkpoint" in the unit's
  * RuntimeDirectory=: the daemon that stops fills the file, and the next daemon restores its
  * counters from it.
@@ -16,8 +16,8 @@
  * checkpoint_file_save() - write the checkpoint to the file, if the file exists
  * @checkpoint: the checkpoint; not changed
  *
- * Without the file nothing is saved, and counters end when the unit stops. A failure is logged, and
- * leaves the file empty.
+ * If the file does not exist, nothing is saved, and the counters are lost when the unit stops.
+ * After a failure, which is logged, the file is empty.
  */
 void checkpoint_file_save(const struct checkpoint_slots *checkpoint);
 
@@ -32,7 +32,10 @@ void checkpoint_file_save(const struct checkpoint_slots *checkpoint);
  */
 int checkpoint_file_load(int *ret_fd);
 
-/** checkpoint_file_remove() - remove the file, when the service manager has the checkpoint */
+/**
+ * checkpoint_file_remove() - remove the file; call it when the service manager has stored the
+ * checkpoint
+ */
 void checkpoint_file_remove(void);
 
 #endif

@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #define SLOTS 2
-#define MAGIC 0x544e494f504b4853ULL /* not a palindrome, so that another byte order is detected */
+#define MAGIC 0x544e494f504b4853ULL /* differs in the other byte order, which is thereby detected */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* Number of bytes behind the last commit that a slot may keep before its memory is freed */
+/*
+ * Maximum number of unused bytes behind the last commit of a slot; the memory of more bytes is
+ * freed
+ */
 #define TRIM (1UL << 20)
 
 /**
@@ -51,7 +54,7 @@ static u64 sum_add(u64 sum, u64 value)
 
 /*
  * Return the checksum of a slot, which detects damage and foreign files. It need not resist
- * forgery, as only root can write here.
+ * forgery, because only root can write here.
  */
 static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 {
@@ -71,8 +74,8 @@ static u64 slot_sum(const struct slot *slot, const u8 *bytes)
 }
 
 /*
- * Return whether the commit of @shared is complete and undamaged. The version of its content is
- * not checked.
+ * Return true if the commit of @shared is complete and undamaged. The version of its content is not
+ * checked.
  */
 static bool slot_is_whole(const struct slot *shared)
 {
@@ -132,7 +135,7 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 		return -EPROTO;
 	}
 	/*
-	 * Without this seal another process could shrink the file, and reading would raise SIGBUS.
+	 * Without this seal another process could shrink the file, and a read would raise SIGBUS.
 	 */
 	if ((seals & SEALS) != SEALS) {
 		*ret_reason = "it is not sealed";
@@ -143,8 +146,8 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 	if (r < 0)
 		return r;
 	/*
-	 * The next commit must not overwrite the last complete slot. An incomplete slot may have
-	 * any sequence number.
+	 * The next commit must not overwrite the last complete slot. The sequence number of an
+	 * incomplete slot is not reliable.
 	 */
 	for (u64 i = 0; i < SLOTS; i++) {
 		const struct slot *slot = slot_at(*ret_slots, i);
@@ -240,7 +243,8 @@ static int slot_read(const struct slot *shared, u64 version, struct deserializer
 		return -ENOMEM;
 	}
 	/*
-	 * Copy first, then check the copy, as another process with the descriptor may still write.
+	 * Check the copy and not the original: another process with the descriptor may still write
+	 * to the original.
 	 */
 	memcpy(copy, shared + 1, slot.size);
 	if (slot_sum(&slot, copy) != slot.sum) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Keep data in a memfd that outlives this process, in two slots that are written alternately. If
+ * Save data in a memfd that outlives this process, in two slots that are written alternately. If
  * the writer is killed while it writes one slot, the other one is still complete. These functions
  * do not interpret the content of a slot.
  */
@@ -31,13 +31,13 @@ int checkpoint_slots_new(const char *name, u64 version, struct checkpoint_slots 
  * @ret_slots: the checkpoint; freed by checkpoint_slots_free()
  * @ret_reason: on failure, a static sentence that says why
  *
- * Return: 0; -EPROTO if @fd is no checkpoint: not a memfd, of another size, or without the seal
- * that forbids shrinking; other negative errno.
+ * Return: 0; -EPROTO if @fd is no checkpoint: no memfd, a memfd of another size, or one without the
+ * seal against shrinking; another negative errno if it cannot be mapped.
  */
 int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_slots,
 			   const char **ret_reason);
 
-/** checkpoint_slots_free() - close and free the checkpoint, or do nothing for NULL; returns NULL */
+/** checkpoint_slots_free() - close and free @checkpoint, which may be NULL; returns NULL */
 struct checkpoint_slots *checkpoint_slots_free(struct checkpoint_slots *checkpoint);
 
 /** checkpoint_slots_fd() - return the memfd, which the checkpoint owns */
@@ -46,7 +46,7 @@ int checkpoint_slots_fd(const struct checkpoint_slots *checkpoint);
 /**
  * checkpoint_slots_begin() - begin to write into the older slot
  * @checkpoint: the checkpoint; no other write is in progress
- * @ret_to: serializer that writes into the slot, which is not valid before
+ * @ret_to: serializer that writes into the slot. The slot becomes valid with
  * checkpoint_slots_commit()
  */
 void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializer *ret_to);
@@ -56,7 +56,7 @@ void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializ
  * @checkpoint: the checkpoint, after checkpoint_slots_begin()
  * @from: the serializer of checkpoint_slots_begin()
  *
- * Return: 0; -ENOSPC if the content did not fit: the previous slot stays valid.
+ * Return: 0; -ENOSPC if the content did not fit; the previous slot then stays valid.
  */
 int checkpoint_slots_commit(struct checkpoint_slots *checkpoint, const struct serializer *from);
 
@@ -87,7 +87,7 @@ int checkpoint_slots_export(const struct checkpoint_slots *checkpoint, int fd);
  * @fd: the file, open for reading, at its start
  * @ret_fd: the memfd, for checkpoint_slots_adopt(); the caller closes it
  *
- * The version is not compared here but in checkpoint_slots_read().
+ * checkpoint_slots_read() compares the version, this function does not.
  *
  * Return: 0; -ENODATA for an empty file; -EPROTO for one that is incomplete, damaged or of another
  * byte order; other negative errno.

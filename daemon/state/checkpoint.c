@@ -17,11 +17,13 @@
 #include "speprof-version.h"
 #include "util/time.h"
 
-/* minimum time between two checkpoints; rings have space for four seconds at the default rate */
+/*
+ * minimum time between two checkpoints; rings have space for the records of 4 s at the default rate
+ */
 #define SAVE_NS 1000000000ULL
-/* saving may use at most 1/SAVE_SHARE of one CPU */
+/* at most 1/SAVE_SHARE of one CPU is used for saving */
 #define SAVE_SHARE 100
-/* the same limit while a ring has reached SOURCE_RETAINED_MAX and releases unsaved bytes */
+/* SAVE_SHARE while a ring has reached SOURCE_RETAINED_MAX and releases unsaved bytes */
 #define SAVE_SHARE_SPILLING 10
 
 int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason)
@@ -96,8 +98,8 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
 }
 
 /*
- * Return whether a ring of the machine's source releases bytes without a checkpoint when it is
- * nearly full. It does if there are several drain threads.
+ * Return true if a ring of the machine's source releases bytes without a checkpoint when it is
+ * nearly full. This is so if there are several drain threads.
  */
 static bool machine_spills(const struct worker_state *state)
 {
@@ -105,10 +107,11 @@ static bool machine_spills(const struct worker_state *state)
 }
 
 /*
- * By default a ring releases bytes only after a checkpoint, so that a crash loses nothing. In three
- * cases it releases them at once: if there are several drain threads, as their rates leave no time
- * for checkpoints; if checkpoints fail, as sampling would stop permanently; and for the small rings
- * of a session's own source. Then a crash loses the records since the last checkpoint.
+ * By default a ring releases bytes only after a checkpoint, so that a crash loses nothing. A ring
+ * releases bytes at once in three cases: if there are several drain threads, because their rates
+ * leave no time for checkpoints; if checkpoints fail, because sampling would stop permanently; and
+ * if it is one of the small rings of a session with its own source. Then a crash loses the records
+ * since the last checkpoint.
  */
 void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
 			      bool unsaved)
@@ -120,7 +123,7 @@ void checkpoint_defer_release(struct worker_state *state, const struct shared_so
 		source->ops->persist->defer(source, own || machine_spills(state) || unsaved);
 }
 
-/* Sessions that share a source do this several times, which is harmless. */
+/* A source that several sessions share is configured several times, which is harmless. */
 static void defer_all(struct worker_state *state, bool unsaved)
 {
 	struct session *session = NULL;
@@ -180,13 +183,14 @@ void checkpoint_save(struct worker_state *state)
 }
 
 /*
- * What waits for a checkpoint: nothing, a ring that releases unsaved bytes, or a ring that is full
+ * The kinds of rings that wait for a checkpoint: none, a ring that releases unsaved bytes, or a
+ * full ring
  */
 enum waits { WAITS_NOTHING, WAITS_SPILLING, WAITS_RING };
 
 /*
- * Return what waits for a checkpoint. Drain threads set this, as only they may read the state of
- * rings.
+ * Return the kind of ring that waits for a checkpoint. Drain threads set it, because only they may
+ * read the state of rings.
  */
 static enum waits waits_for(struct worker_state *state)
 {
@@ -206,8 +210,8 @@ bool checkpoint_is_due(struct worker_state *state, u64 now)
 	if (!checkpoint)
 		return false;
 	/*
-	 * A ring that releases unsaved bytes loses nothing yet, so the cost of saving stays
-	 * limited.
+	 * A ring that releases unsaved bytes has lost none yet, so the limit of the cost of saving
+	 * still applies.
 	 */
 	waits = checkpoint->error ? WAITS_NOTHING : waits_for(state);
 	if (waits == WAITS_RING ||
@@ -307,8 +311,8 @@ int checkpoint_final(struct worker_state *state, void *arg __attribute__((unused
 			worker_drain(state, session);
 	checkpoint_save(state);
 	/*
-	 * Do not stop the sources: the service manager keeps their rings, or they end with their
-	 * descriptor.
+	 * Do not stop the sources: the service manager stores the descriptors of their rings. Other
+	 * rings are freed when their descriptors are closed.
 	 */
 	while ((session = worker_next(state, session))) {
 		session->running = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Save the state that outlives the process: all tables, in a memfd, and the position up to which
- * each ring was read. A ring releases bytes only after a checkpoint contains what was read from
- * them. So whenever this process is killed, the next one continues without a gap and counts nothing
- * twice.
+ * each ring was read. A ring releases bytes only after a checkpoint contains the samples that were
+ * read from them. So if this process is killed at any time, the next process continues without a
+ * gap, and counts no sample twice.
  *
  * Context: the worker's thread, except checkpoint_new(), checkpoint_free() and checkpoint_fd().
  */
@@ -24,8 +24,9 @@
  * @containers: value of Containers=
  * @excluded: value of ExcludeContainers=
  *
- * The next process keeps a setting that a call has changed as long as its configuration has the
- * same values as these. If the configuration has changed, the configuration is used.
+ * If a call has changed a setting, the next process uses the changed setting as long as its
+ * configuration has the same values as these. If the configuration differs, the configuration is
+ * used.
  */
 struct checkpoint_settings {
 	u64 interval_ns;
@@ -42,8 +43,8 @@ struct checkpoint_settings {
  * @took_ns: CPU time of the last save
  * @error: result of the last save: 0 or -ENOSPC
  * @unsaved: number of saves that failed
- * @starts: whether the machine's session will be started soon. It is then saved as running, so that
- * the next process starts it if this one is killed before
+ * @starts: true if the machine's session will be started soon. It is then saved as running, so that
+ * the next process starts it if this process is killed before it is started
  * @capacity: maximum bytes of a checkpoint, for tests; 0: the size of a slot
  */
 struct checkpoint {
@@ -67,22 +68,22 @@ struct checkpoint {
  */
 int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason);
 
-/** checkpoint_free() - close and free the checkpoint, or do nothing for NULL; returns NULL */
+/** checkpoint_free() - close and free @checkpoint, which may be NULL; returns NULL */
 struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
 
 /** checkpoint_fd() - return the memfd, for the service manager; @checkpoint owns it */
 int checkpoint_fd(const struct checkpoint *checkpoint);
 
-/* bytes of a text about the machine's session, and of a reason, each including its NUL */
+/* sizes in bytes of a text about the machine's session, and of a reason, each with its NUL */
 #define RESTORE_TEXT   512
 #define RESTORE_REASON 256
 
-/* maximum number of notes of a restore: three for each session, and one about CPUs */
+/* maximum number of notes about a restore: three for each session, and one about CPUs */
 #define RESTORE_NOTES (3 * WORKER_SESSIONS + 1)
 
 /**
  * struct restore_note - a line to log about a restored session
- * @warning: whether the session differs from the saved one
+ * @warning: true if the session differs from the saved one
  * @text: the line
  */
 struct restore_note {
@@ -100,20 +101,21 @@ struct restore_note {
  * service manager has none; without @record it closes the old source and opens a new one. On
  * failure it may set @ret_reason
  * @ctx: argument for @open
- * @adopted: whether the machine's session has its old source, so that reading continues in its
- * rings
- * @found: whether there was a checkpoint
- * @restored: whether its counters are in use; only then the following members are valid
- * @stopped: whether the machine's session was stopped
+ * @adopted: true if the machine's session has its old source, so that its rings are read further
+ * @found: true if there was a checkpoint
+ * @restored: true if the counters of the checkpoint are in use; only then the following members are
+ * valid
+ * @stopped: true if the machine's session was stopped
  * @records: number of records that the machine's session had counted
- * @settings: settings of the machine's session that calls had changed and that are in use again;
- * "": none
- * @overruled: settings that calls had changed and that are not in use, with the reason; "": none
+ * @settings: settings of the machine's session that calls had changed, and that were restored; "":
+ * none
+ * @overruled: settings that calls had changed, and that were not restored, with the reason; "":
+ * none
  * @notes: lines to log about sessions of bus clients
  * @note_count: number of entries of @notes
  * @gap_ns: time in which each CPU was not sampled, counted as blind
  * @version: version of the program that wrote the checkpoint
- * @reason: if @restored is false, a static sentence that says why
+ * @reason: if @restored is false, a static sentence with the reason
  */
 struct restore_request {
 	struct checkpoint *checkpoint;
@@ -141,11 +143,11 @@ struct restore_request {
  * @state: state of the worker; it has only the machine's session, not started yet
  * @arg: struct restore_request
  *
- * Afterwards sessions of bus clients exist, and run if they ran before and can. The caller starts
- * the machine's session, because it may have to wait for the SPUs.
+ * Afterwards the sessions of bus clients exist. Sessions that ran before are started, if that is
+ * possible. The caller starts the machine's session, because it may have to wait for the SPUs.
  *
- * Context: by worker_call(). Return: 0; -ENODATA: there is no checkpoint; other negative errno: it
- * was refused, with the reason in the request. Sampling can start in any case.
+ * Context: by worker_call(). Return: 0; -ENODATA if there is no checkpoint; another negative errno
+ * if it was refused, with the reason in the request. Sampling can start in any case.
  */
 int restore_run(struct worker_state *state, void *arg);
 
@@ -159,7 +161,7 @@ int restore_run(struct worker_state *state, void *arg);
 int checkpoint_configure(struct worker_state *state, void *arg);
 
 /**
- * checkpoint_is_due() - return whether to save now
+ * checkpoint_is_due() - return true if a checkpoint has to be saved now
  * @state: state of the worker
  * @now_ns: CLOCK_MONOTONIC
  *
@@ -169,7 +171,7 @@ int checkpoint_configure(struct worker_state *state, void *arg);
 bool checkpoint_is_due(struct worker_state *state, u64 now_ns);
 
 /**
- * checkpoint_save() - save all state, then release bytes of rings; no effect before
+ * checkpoint_save() - save all state, then release the saved bytes of rings; does nothing before
  * checkpoint_attach()
  */
 void checkpoint_save(struct worker_state *state);
@@ -178,10 +180,10 @@ void checkpoint_save(struct worker_state *state);
  * checkpoint_defer_release() - choose when the rings of a source release bytes
  * @state: state of the worker
  * @shared_source: the source
- * @unsaved: whether checkpoints fail, so that bytes must be released at once
+ * @unsaved: true if checkpoints fail, so that bytes must be released at once
  *
- * Otherwise bytes are released after the checkpoint that covers them, with exceptions that the code
- * explains.
+ * If @unsaved is false, bytes are released after the checkpoint that contains their samples, with
+ * the exceptions that the comment in checkpoint.c lists.
  */
 void checkpoint_defer_release(struct worker_state *state, const struct shared_source *shared_source,
 			      bool unsaved);

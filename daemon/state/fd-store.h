@@ -11,7 +11,7 @@
 
 #define FD_STORE_CHECKPOINT "speprofd-checkpoint"
 
-/* maximum number of sessions with a source of their own, in addition to the machine's */
+/* maximum number of sessions with their own source, in addition to the machine's session */
 #define FD_STORE_SESSIONS (WORKER_SESSIONS - 1)
 
 /*
@@ -32,13 +32,13 @@
 void fd_store_session_name(const char *name, u32 part, char ret[static FD_STORE_NAME_SIZE]);
 
 /**
- * fd_store_is_session() - return whether a stored name is that of a session's first partition
+ * fd_store_is_session() - return true if a stored name belongs to the first partition of a session
  * @stored: name of a stored descriptor
  * @ret_name: the session's name; points into @stored
  */
 bool fd_store_is_session(const char *stored, const char **ret_name);
 
-/** fd_store_put() - store a copy of @fd as @name; without a service manager it has no effect */
+/** fd_store_put() - store a copy of @fd as @name; does nothing without a service manager */
 void fd_store_put(const char *name, int fd);
 
 /** fd_store_remove() - remove all descriptors called @name from the store */
@@ -51,11 +51,10 @@ void fd_store_put_session(const char *name, struct source *source);
 void fd_store_remove_session(const char *name);
 
 /**
- * struct stored_session - descriptor of a session that a bus client created with a source of its
- * own
+ * struct stored_session - descriptor of a session that a bus client created with its own source
  * @name: name of the session
- * @fd: the descriptor; -1: a source owns it now, or it was closed
- * @used: whether a session uses it, so that it stays in the store
+ * @fd: the descriptor; -1 if a source owns it now, or if it was closed
+ * @used: true if a session uses it, so that it stays in the store
  */
 struct stored_session {
 	char name[SESSION_NAME_SIZE];
@@ -65,7 +64,7 @@ struct stored_session {
 
 /**
  * struct fd_store_contents - all stored descriptors; -1: there is none
- * @session: descriptors of the machine's session, by partition of its source
+ * @session: descriptors of the machine's session, indexed by partition of its source
  * @own: descriptors of sessions of bus clients
  * @own_count: number of entries of @own
  * @checkpoint: memfd of the checkpoint
@@ -78,7 +77,7 @@ struct fd_store_contents {
 };
 
 /**
- * fd_store_read() - take ownership of the descriptors that the service manager has kept
+ * fd_store_read() - take ownership of the descriptors that the service manager has stored
  * @ret_stored: all descriptors that are used; others are closed, and removed from the store. If the
  * checkpoint is not among them, it is read from the file of checkpoint-file.h
  *

@@ -8,8 +8,8 @@
 /**
  * struct loading - a checkpoint that is being loaded
  * @state: state of the worker; NULL: only check that the checkpoint is consistent
- * @backend: present backend of the machine's session
- * @reason: why the checkpoint is refused; NULL: it is damaged
+ * @backend: current backend of the machine's session
+ * @reason: why the checkpoint is refused; NULL: because it is damaged
  * @attributor: tables of tasks to load into
  * @scratch: profile for sessions that are not restored
  * @restore: the request
@@ -17,12 +17,12 @@
  * @configured: settings of the process that saved
  * @target_ns: interval that was set for the machine's session
  * @saved_ns: CLOCK_MONOTONIC of the save
- * @gap_ns: time since then
+ * @gap_ns: time since @saved_ns
  * @version: version of the program that saved
  * @starts: sessions that ran, the machine's first
  * @start_count: number of entries of @starts
- * @running: whether the machine's session ran
- * @offline: whether the note about CPUs that went offline was written
+ * @running: true if the machine's session ran
+ * @offline: true if the note about CPUs that went offline was added
  */
 struct loading {
 	struct worker_state *state;
@@ -46,7 +46,7 @@ struct loading {
 /**
  * struct restored_session - result of restore_session_create()
  * @session: the session; NULL: it could not be restored
- * @adopted: whether it has its old rings
+ * @adopted: true if it has its old rings
  * @why: why it could not be restored, or not with its old rings; "": unknown
  */
 struct restored_session {
@@ -61,12 +61,12 @@ void checkpoint_set_settings(struct checkpoint *checkpoint, const struct config 
 /**
  * restore_backend_mismatch() - check that counters of @record fit the backend @now
  *
- * Return: NULL if they do; else a sentence that says why not.
+ * Return: NULL if they fit; otherwise a sentence with the reason.
  */
 const char *restore_backend_mismatch(u8 record, u8 now);
 
 /**
- * restore_add_note() - add a line to log; @warning: whether the session differs from the saved one
+ * restore_add_note() - add a line to log; @warning: true if the session differs from the saved one
  */
 void __attribute__((format(printf, 3, 4)))
 restore_add_note(struct restore_request *restore, bool warning, const char *format, ...);
@@ -75,11 +75,12 @@ restore_add_note(struct restore_request *restore, bool warning, const char *form
 void restore_log_offline(struct loading *l, const struct source *source,
 			 const struct source_record *record);
 
-/** restore_health() - add the saved counters @record to those of @source */
+/** restore_health() - add the saved counters @record to the counters of @source */
 void restore_health(struct source *source, const struct source_health *record);
 
 /**
- * restore_session_create() - create a session of a bus client again; its counters are loaded later
+ * restore_session_create() - restore a session of a bus client without its counters, which are
+ * loaded later
  */
 void restore_session_create(struct loading *l, const struct session_record *record,
 			    struct restored_session *ret);

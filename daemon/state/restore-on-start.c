@@ -96,7 +96,7 @@ static void drop_left(struct fd_store_contents *stored)
 	fd_store_close_unclaimed(stored);
 }
 
-/* Remove descriptors from the store that no session uses. @arg is the struct fd_store_contents. */
+/* Remove descriptors that no session uses from the store. @arg: the struct fd_store_contents. */
 static int leave_unused(struct worker_state *state, void *arg)
 {
 	struct fd_store_contents *stored = arg;
@@ -164,7 +164,7 @@ int restore_on_start_run(struct restore_on_start *t)
 	return 0;
 }
 
-/* @arg is the struct checkpoint. */
+/* Store the checkpoint and the descriptors of all sessions. @arg: the struct checkpoint. */
 static int put_all(struct worker_state *state, void *arg)
 {
 	struct session *session = NULL;

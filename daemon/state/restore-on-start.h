@@ -11,11 +11,12 @@
 /**
  * struct restore_on_start - arguments and results
  * @config: borrowed
- * @stored: stored descriptors; afterwards only those of the machine's session are left; borrowed
+ * @stored: stored descriptors; afterwards it contains only descriptors of the machine's session;
+ * borrowed
  * @worker: has the machine's session, not started; borrowed
- * @adopted: whether the machine's source has its old rings
+ * @adopted: true if the machine's source has its old rings
  * @checkpoint: result, owned by the caller; NULL: no service manager stores it for the next process
- * @stopped: result: whether the machine's session was stopped, and has to stay stopped
+ * @stopped: result: true if the machine's session was stopped, and must not be started
  */
 struct restore_on_start {
 	const struct config *config;
@@ -35,7 +36,10 @@ struct restore_on_start {
  */
 int restore_on_start_run(struct restore_on_start *t);
 
-/** restore_on_start_store() - store the checkpoint, and all descriptors that are not stored yet */
+/**
+ * restore_on_start_store() - store the checkpoint, and all descriptors that are not stored yet, in
+ * the service manager
+ */
 void restore_on_start_store(struct restore_on_start *t);
 
 #endif

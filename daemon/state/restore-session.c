@@ -11,8 +11,8 @@
 #include "util/cgroup-mount.h"
 
 /*
- * Continue at the positions in the checkpoint. They may be older than the oldest data of a ring, if
- * the old process released bytes that it could not save.
+ * Continue at the positions in the checkpoint. If the old process released bytes that it could not
+ * save, a position may be older than the oldest data of its ring.
  */
 static int source_resume_positions(struct source *source, const struct source_record *record)
 {
@@ -46,7 +46,8 @@ static int check_backend(const struct session_record *record, struct source *sou
 }
 
 /*
- * Adopt the session's old source, or open another one; in that case the time between both is blind.
+ * Adopt the old source of the session, or open a new one. With a new one the time since the save is
+ * blind.
  */
 static int open_source(struct loading *l, const struct session_record *record,
 		       struct source_config *sampling, struct source **ret_source,
@@ -72,8 +73,8 @@ static int open_source(struct loading *l, const struct session_record *record,
 }
 
 /*
- * Open a source with the session's sampling options. Filters by core type are set later, when the
- * source has reported its cores.
+ * Open a source with the session's sampling options. Filters that depend on the type of core are
+ * set later, when the cores of the source are known.
  */
 static int open_shared_source(struct loading *l, const struct session_record *record,
 			      const struct session_rule *rule,
@@ -163,7 +164,10 @@ static int create_with_own_source(struct loading *l, const struct session_record
 		return r;
 	}
 	ret->session = worker_session(l->state, record->name);
-	/* Finding its cores drained the rings before any session counted, so read them again. */
+	/*
+	 * The search for its cores drained the rings before any session counted, so read the rings
+	 * again.
+	 */
 	if (ret->adopted) {
 		source_resume_positions(source, &record->source);
 		restore_log_offline(l, source, &record->source);
@@ -199,8 +203,8 @@ void restore_session_create(struct loading *l, const struct session_record *reco
 }
 
 /*
- * Add a note about removed cgroups. The module dropped them from its set, and a new cgroup of the
- * same name is another one.
+ * Add a note about removed cgroups. The module has removed them from the set of the session, and
+ * does not sample a new cgroup with the same name.
  */
 static void note_cgroups(struct loading *l, const struct session *session)
 {

@@ -62,7 +62,10 @@ static bool same_rule(const struct session_rule *rule, const struct session_reco
 	       !strcmp(rule->expression, record->expression);
 }
 
-/* Report why a setting of the bus is not in use; -EAGAIN: the configuration was changed later. */
+/*
+ * Report why a setting that a call had changed is not restored. @r: the error; -EAGAIN if the
+ * configuration was changed later.
+ */
 static void report_overruled(struct loading *l, const char *what, int r, const char *reason)
 {
 	print_text(l->restore->overruled, "%s: %s", what,
@@ -72,7 +75,8 @@ static void report_overruled(struct loading *l, const char *what, int r, const c
 }
 
 /*
- * Use the later change of what is counted, whether a call or the files made it, as a reload does.
+ * Choose between the saved filter and cgroups and those of the configuration: the later change is
+ * used, as in a reload.
  */
 static void machine_rule(struct loading *l, const struct session_record *record)
 {
@@ -87,7 +91,7 @@ static void machine_rule(struct loading *l, const struct session_record *record)
 	char what[RESTORE_TEXT];
 	int r = -EAGAIN;
 
-	/* The filter came from the configuration, so the present configuration applies. */
+	/* The saved filter came from the configuration, so use the current configuration. */
 	if (!*record->cgroups && !strcmp(record->expression, before->filter))
 		return;
 	if (same_rule(machine->rule, record))
@@ -140,7 +144,10 @@ static void restore_machine(struct loading *l, const struct session_record *reco
 	};
 }
 
-/* Resume the clock of a session: if it ran, it also ran while there was no daemon. */
+/*
+ * Resume the clock of a session. If the session ran, the time without a daemon counts as running
+ * time.
+ */
 static void session_resume(struct loading *l, const struct session_record *record,
 			   const struct restored_session *restored)
 {
@@ -217,8 +224,8 @@ void restore_health(struct source *source, const struct source_health *record)
 
 /*
  * Start sessions that ran; a session that cannot run keeps its counters. The caller of
- * restore_run() starts the machine's session, and may wait for the SPU: sessions that share its
- * source then start with it. Others are reported.
+ * restore_run() starts the machine's session, which may have to wait for the SPU. Sessions that
+ * share its source then start with it. Failures of other sessions are reported.
  */
 static void restart_sessions(struct loading *l, struct session *session)
 {
@@ -232,8 +239,8 @@ static void restart_sessions(struct loading *l, struct session *session)
 }
 
 /*
- * Set the position of each ring when all sessions exist, as creating them may have drained the
- * rings before any session counted.
+ * Set the position of each ring when all sessions exist, because their creation may have drained
+ * the rings before any session counted.
  */
 static int source_resume(struct loading *l)
 {
@@ -257,7 +264,7 @@ static int source_resume(struct loading *l)
 	return 0;
 }
 
-/* Modelled counters must never be added to measured ones, so the backends must be equal. */
+/* The backends must be equal, because modelled counters must never be added to measured ones. */
 const char *restore_backend_mismatch(u8 record, u8 now)
 {
 	if (record == now || record == BACKEND_UNKNOWN || now == BACKEND_UNKNOWN)
@@ -299,7 +306,7 @@ static int load_checkpoint(struct loading *l, struct deserializer from)
 	return r >= 0 && l->state ? source_resume(l) : r;
 }
 
-/* Undo a restore that failed half way, so that the process starts as without a checkpoint. */
+/* Undo a partial restore, so that the process starts as if there were no checkpoint. */
 static void undo_restore(struct worker_state *state, struct restore_request *restore)
 {
 	struct session *machine = machine_of(state), *session = NULL;
@@ -314,7 +321,7 @@ static void undo_restore(struct worker_state *state, struct restore_request *res
 				 session->name);
 		restore_session_remove(session);
 	}
-	/* Counters restart at zero, which readers notice by the new epoch. */
+	/* Reset the counters. Readers detect the reset by the new epoch. */
 	session_reset(machine);
 }
 

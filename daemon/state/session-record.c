@@ -101,7 +101,10 @@ static void sampling_load(struct deserializer *from, struct session_record *ret)
 	sampling->no_context = deserialize_below(from, 2);
 	sampling->physical = deserialize_below(from, 2);
 	ret->of_cgroups = deserialize_below(from, 2);
-	/* A source always has an interval, and one that samples cgroups has at least one cgroup. */
+	/*
+	 * Reject records without an interval, which every source has, and a source of cgroups
+	 * without cgroups.
+	 */
 	if (!sampling->interval_ns || (ret->of_cgroups && !*ret->cgroups))
 		from->bad = true;
 }

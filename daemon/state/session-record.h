@@ -15,7 +15,7 @@
  * @backend: &enum backend
  * @positions: position up to which each ring was drained; allocated
  * @count: number of entries of @positions
- * @health: counters of all its partitions
+ * @health: counters of all partitions of the source
  */
 struct source_record {
 	u8 backend;
@@ -29,16 +29,16 @@ struct source_record {
  * @name: name of the session
  * @expression: its filter
  * @cgroups: cgroups of its rule; NULL-terminated, allocated
- * @running: whether it sampled
+ * @running: true if it sampled
  * @since_ns: time for which it had been running when it was saved
- * @ran_ns: as in struct session
+ * @ran_ns: as in &struct session
  * @epoch: as in struct session
  * @cost_ns: CPU time of the daemon since the last reset
  * @buffer: bytes of its flight recorder; 0: none
- * @own: whether it has a source of its own and is not the machine's; only then the following
+ * @own: true if it has its own source and is not the machine's session; only then the following
  * members are valid
  * @sampling: options of that source, without filters, cgroups and models
- * @of_cgroups: whether the module sampled only the tasks of @cgroups
+ * @of_cgroups: true if the module sampled only the tasks of @cgroups
  * @source: that source
  */
 struct session_record {
@@ -69,13 +69,13 @@ int source_record_load(struct deserializer *from, struct source_record *ret);
 /** settings_record_save() - write settings that the bus may change */
 void settings_record_save(const struct checkpoint_settings *configured, struct serializer *to);
 
-/** settings_record_load() - read settings; on failure @from has an error */
+/** settings_record_load() - read settings; on failure @from->bad is set */
 void settings_record_load(struct deserializer *from, struct checkpoint_settings *ret);
 
 /**
- * session_record_save() - write the state of a session, which its profile must follow
+ * session_record_save() - write the state of a session; the caller must write its profile after it
  * @session: the session
- * @runs: whether it has to run again when it is restored
+ * @runs: true if it has to be started when it is restored
  * @now_ns: CLOCK_MONOTONIC
  * @to: serializer of the checkpoint
  */
