@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The kernel writes two records for each switch. The one of the previous task names the next task.
- * It is copied to a struct switch_entry, as BPF writes them, so that one function searches both.
+ * The kernel writes two records for each switch. The record of the previous task contains the next
+ * task. It is converted to a struct switch_entry, the format of the BPF program, so that one
+ * function searches both kinds of rings.
  */
 #include "switch-perf.h"
 
@@ -16,7 +17,7 @@
 #define RING_SIZE_MAX (2U << 20)
 #define RING_SIZE_MIN (64U << 10)
 
-/* The two records of a switch, of 32 bytes each. */
+/* Size of the two records of a switch, of 32 bytes each. */
 #define SWITCH_BYTES 64
 /* With less free space a record may be lost, and the kernel may not have reported that yet. */
 #define RING_FREE_MIN 256
@@ -200,7 +201,7 @@ void switch_perf_update(struct switch_perf *s)
 			cpu_update(s, i);
 }
 
-/* Close the event of a CPU; the tasks after its last switch are unknown. */
+/* Close the event of a CPU; the tasks that run after its last switch are unknown. */
 static void cpu_stop(struct switch_perf *s, u32 index)
 {
 	struct cpu *cpu = &s->cpus[index];

@@ -17,16 +17,16 @@ struct switch_perf;
  */
 int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **ret_reason);
 
-/** switch_perf_free() - stop, or do nothing for NULL; returns NULL */
+/** switch_perf_free() - stop recording and free @perf, which may be NULL; returns NULL */
 struct switch_perf *switch_perf_free(struct switch_perf *perf);
 
-/** switch_perf_update() - copy the switches that the kernel has written to the rings of entries */
+/** switch_perf_update() - copy the new switches from the perf rings to the rings of entries */
 void switch_perf_update(struct switch_perf *perf);
 
 /** switch_perf_check() - update the events after CPU hotplug; call about once a second */
 void switch_perf_check(struct switch_perf *perf);
 
-/** switch_perf_rings() - return the rings, by number of possible CPU; owned by @perf */
+/** switch_perf_rings() - return the rings of all possible CPUs, indexed by CPU; owned by @perf */
 struct switch_ring *switch_perf_rings(struct switch_perf *perf, u32 *ret_cpus);
 
 #endif

@@ -3,7 +3,10 @@
 
 #include "tasks/bpf/task-record.h"
 
-/* Samples come in order of time: their switch is usually among the next few entries. */
+/*
+ * Number of entries that are searched first: samples are in order of time, so their switch is
+ * usually among the next few entries.
+ */
 #define NEAR 8
 
 static u64 time_at(const struct switch_ring *r, u64 at)
@@ -11,7 +14,10 @@ static u64 time_at(const struct switch_ring *r, u64 at)
 	return __atomic_load_n(&r->entries[at & r->mask].time_ns, __ATOMIC_RELAXED);
 }
 
-/* The last entry in [@low, @high) that is not later than @time_ns; entry @low is not later. */
+/*
+ * Return the last entry in [@low, @high) that is not later than @time_ns. The caller has checked
+ * that entry @low is not later.
+ */
 static u64 search_entries(const struct switch_ring *r, u64 low, u64 high, u64 time_ns)
 {
 	while (high - low > 1) {

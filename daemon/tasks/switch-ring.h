@@ -15,7 +15,8 @@ struct switch_entry;
  * @entries: the entries; entry number n is at n & @mask
  * @count: number of entries that were ever written; stored after the entry. NULL: no ring
  * @mask: number of slots - 1
- * @until_ns: later switches are not in the ring yet; 0: the kernel writes the ring at once
+ * @until_ns: time up to which switches are in the ring; 0: the kernel writes each switch to the
+ * ring at once
  * @hint: number of the entry that the last search found
  */
 struct switch_ring {
@@ -27,7 +28,7 @@ struct switch_ring {
 };
 
 /**
- * switch_ring_find() - find the task that ran for all of a span of time
+ * switch_ring_find() - find the task that ran during a whole span of time
  * @ring: the ring of the CPU
  * @from_ns: start of the span, CLOCK_MONOTONIC
  * @to_ns: end of the span, CLOCK_MONOTONIC

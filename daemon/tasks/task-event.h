@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What BPF programs, perf's side band, and recordings report about tasks. */
+/* The task events that BPF programs, the side band of perf, and recordings report. */
 #ifndef SPEPROF_TASK_EVENT_H
 #define SPEPROF_TASK_EVENT_H
 
 #include "codec/env.h"
 
 /**
- * enum task_event_type - what happened
+ * enum task_event_type - the kind of a task event
  * @TASK_COMM: a task has the name @name; @exec: by execve
  * @TASK_FORK: @parent_pid created the thread @tid of the process @pid
- * @TASK_EXIT: the thread @tid exited; @last: and the process with it
+ * @TASK_EXIT: the thread @tid exited; @last: the process exited with it
  * @TASK_MMAP: @pid mapped @size bytes of the file @name, from @offset on, executable at @start
  * @TASK_CGROUP: the cgroup with the number @cgroup has the path @name
- * @TASK_LOST: @size events before this one were lost (live only). Where lost mappings are counted
- *	apart, none of these is a mapping
+ * @TASK_LOST: @size events before this one were lost (live only). If lost mappings are counted
+ *	separately, they are not included
  * @TASK_SWITCH: @tid runs on @cpu from now on; -1: an unknown task (recordings only)
  * @TASK_ATTACH: all @size threads of @pid moved to @cgroup with the path @name; @cgroup 0: the
  *	move was in another hierarchy than the default one (BPF only)
  * @TASK_CGROUP_REMOVED: @cgroup was removed (BPF only)
  * @TASK_SEED: the thread @tid of the process @pid exists. @name is the process's name, @start and
  *	@offset are where code and stack of its image start (BPF only)
- * @TASK_SEEDED: every task that existed at the start was reported, and from now on every change
- *	is; @size is a set of TASK_REPORTS_* (BPF only)
+ * @TASK_SEEDED: every task that existed at the start was reported, and from now on every change is
+ * reported; @size is a set of TASK_REPORTS_* (BPF only)
  * @TASK_LOST_MAPS: @size TASK_MMAP of @pid were lost; @pid 0: of unknown processes (live only)
  */
 enum task_event_type {
@@ -58,9 +58,11 @@ static inline u32 device_number(u32 major, u32 minor)
 /**
  * struct task_event - one event; which members are valid depends on @type
  * @name: NUL-terminated bytes that a task may have chosen; valid during the call only
- * @time_ns: live: CLOCK_MONOTONIC. In a recording: of its clock, 0: before it began, or unknown
+ * @time_ns: live: CLOCK_MONOTONIC. In a recording: time of its clock; 0 if the event happened
+ * before its start, or if the time is unknown
  * @start_ns: when the process @pid started, CLOCK_BOOTTIME; 0: unknown
- * @start, @size, @offset: bytes, of TASK_MMAP; see the other types for theirs
+ * @start, @size, @offset: for TASK_MMAP, address, size and file offset in bytes; &enum
+ * task_event_type describes them for other types
  * @cgroup: the cgroup's number; 0: none
  * @inode, @device: of TASK_MMAP, 0: unknown; @device is a device_number()
  * @pid: the process; -1: the kernel, for TASK_MMAP
@@ -94,7 +96,8 @@ struct task_event {
 };
 
 /**
- * struct task_sink - @task is called with @ctx for each event, in the order in which they happened
+ * struct task_sink - the receiver of events: @task is called with @ctx for each event, in order of
+ * time
  */
 struct task_sink {
 	void (*task)(void *ctx, const struct task_event *event);

@@ -13,10 +13,10 @@
 #include "tasks/bpf/task-bpf.h"
 #include "util/time.h"
 
-/* Least time between two lists of all tasks, which are expensive. */
+/* Minimum time between two lists of all tasks, because a list is expensive. */
 #define SEED_NS 1000000000ULL
 
-/* The switches of 16 CPUs for a quarter of a second, at 200,000 a second. */
+/* @switches: space for the switches of 16 CPUs in 0.25 s, at 200,000 switches a second. */
 const struct task_events_sizes task_events_sizes_max = {
 	.bpf = 1U << 20,
 	.side_band = 128U << 10,
@@ -26,14 +26,14 @@ const struct task_events_sizes task_events_sizes_max = {
 /**
  * struct task_events - the origins of events
  * @sizes: sizes of the rings
- * @bpf: NULL: not used
+ * @bpf: events from BPF; NULL: not used
  * @switches: context switches from BPF; NULL: not recorded
  * @switches_perf: context switches from perf; NULL: not recorded
- * @perf: NULL: not used
- * @perf_switches: context switches from perf that are delivered; NULL: they are not
+ * @perf: events from the side band of perf; NULL: not used
+ * @perf_switches: context switches from perf, delivered as events; NULL: not delivered
  * @epoll_fd: watches @bpf, @perf and @perf_switches
  * @seeded_ns: time of the last list of all tasks; 0: none yet
- * @seed_due: events were lost since
+ * @seed_due: true if events were lost since the last list
  */
 struct task_events {
 	struct task_events_sizes sizes;
@@ -155,7 +155,9 @@ int task_events_fd(const struct task_events *t)
 	return t->epoll_fd;
 }
 
-/* Check that no hierarchy of cgroup v1 exists: then the first line is that of version 2. */
+/*
+ * Check that no hierarchy of cgroup v1 exists: the first line is then the hierarchy of version 2.
+ */
 static bool cgroups_unified(void)
 {
 	FILE *f = fopen("/proc/self/cgroup", "re");
@@ -183,7 +185,10 @@ static void seed_tasks(struct task_events *t, const struct task_sink *sink)
 		sink->task(sink->ctx, &seeded);
 }
 
-/* Report lost events, and list all tasks if that is due. Lost events are younger than read ones. */
+/*
+ * Report lost events, and list all tasks if that is due. Lost events are younger than all events
+ * that were read.
+ */
 static void report_losses(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
 	struct task_event lost = { .type = TASK_LOST, .name = "", .size = task_bpf_lost(t->bpf) };
@@ -244,14 +249,20 @@ void task_events_deliver(struct task_events *t, u64 until_ns, const struct task_
 	struct epoll_event events[4];
 	bool all = !until_ns;
 
-	/* Clear the edge before the rings are read: a later event makes a new one. */
+	/*
+	 * Clear the edge before the rings are read: an event that is written later makes a new
+	 * edge.
+	 */
 	if (all)
 		epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
 	if (t->bpf && !t->seeded_ns)
 		report_losses(t, 0, sink);
 	if (t->switches_perf)
 		switch_perf_update(t->switches_perf);
-	/* The rings are read one after the other: events after this time would be out of order. */
+	/*
+	 * Deliver only events up to this time: the rings are read one after the other, so later
+	 * events would be out of order.
+	 */
 	if (all)
 		until_ns = time_now_ns();
 	if (t->bpf)

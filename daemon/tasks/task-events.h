@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The events of tasks and cgroups, in one stream in order of time, for any live source. They
- * identify also tasks that exit before their samples are drained. BPF reports all events; if it
- * cannot report executable mappings, the side band of perf does. Without BPF the side band reports
- * what it can.
+ * The events of tasks and cgroups, in one stream in order of time, for any live source. They also
+ * identify tasks that exit before their samples are drained. BPF reports all events; if it cannot
+ * report executable mappings, the side band of perf does. Without BPF the side band reports all
+ * events except those of cgroups.
  */
 #ifndef SPEPROF_TASK_EVENTS_H
 #define SPEPROF_TASK_EVENTS_H
@@ -27,8 +27,8 @@ enum task_events_kind {
  * @kind: their origin
  * @reason: for users: why no better origin works or, with BPF, why mappings are not reported;
  *	"": nothing is missing
- * @switches_reason: for users: why context switches cannot be followed; "": they are, or they are
- *	not needed
+ * @switches_reason: for users: why context switches cannot be followed; "" if they are followed or
+ * not needed
  */
 struct task_events_status {
 	enum task_events_kind kind;
@@ -66,7 +66,7 @@ extern const struct task_events_sizes task_events_sizes_max;
 int task_events_new(enum task_events_kind best, const struct task_events_sizes *sizes,
 		    struct task_events **ret_events, struct task_events_status *ret_status);
 
-/** task_events_free() - stop the events, or nothing for NULL; returns NULL */
+/** task_events_free() - stop the events and free @events, which may be NULL; returns NULL */
 struct task_events *task_events_free(struct task_events *events);
 
 /** task_events_locked() - return the kernel memory of all rings, in bytes */
@@ -81,7 +81,7 @@ int task_events_fd(const struct task_events *events);
  * @until_ns: CLOCK_MONOTONIC; 0: all that are available
  * @sink: receives the events
  *
- * An event that another CPU is still writing comes with a later call. TASK_LOST reports a full
+ * An event that another CPU is still writing is delivered by a later call. TASK_LOST reports a full
  * ring; BPF then lists all tasks by TASK_SEED, as at the first call. TASK_LOST_MAPS reports that
  * only mappings were lost; no list follows.
  */
@@ -114,13 +114,19 @@ int task_events_record_switches(struct task_events *events, const char **ret_rea
  */
 struct switch_ring *task_events_switches(struct task_events *events, u32 *ret_cpus);
 
-/** task_events_stop_switches() - neither record nor deliver context switches any more */
+/** task_events_stop_switches() - stop recording and delivering context switches */
 void task_events_stop_switches(struct task_events *events);
 
-/** task_events_switch_kind() - return the origin of context switches; PROC: none are recorded */
+/**
+ * task_events_switch_kind() - return the origin of context switches; TASK_EVENTS_PROC if none are
+ * recorded
+ */
 enum task_events_kind task_events_switch_kind(const struct task_events *events);
 
-/** task_events_count_switches() - return how many context switches were recorded on all CPUs */
+/**
+ * task_events_count_switches() - return the number of context switches that were recorded on all
+ * CPUs
+ */
 u64 task_events_count_switches(struct task_events *events);
 
 /** task_events_check() - update the rings after CPU hotplug; call about once a second */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The ring of each CPU is in order of time, and the reader merges the rings. All rings are read
- * after the end of a window, so they contain every event that happened before its samples.
+ * The records in the ring of each CPU are in order of time, and the reader merges the rings. All
+ * rings are read after the end of a window, so they contain every event that happened before its
+ * samples.
  */
 #include "task-perf.h"
 
@@ -23,7 +24,7 @@ struct trailer {
 	u64 time;
 };
 
-/* Fields of the records, as linux/perf_event.h lays them out. */
+/* Fields of the records, in the layout of linux/perf_event.h. */
 struct fork_record {
 	struct perf_event_header header;
 	s32 pid;
@@ -62,7 +63,10 @@ struct lost_record {
 	u64 lost;
 };
 
-/* PERF_RECORD_SWITCH_CPU_WIDE. The task in the trailer stops running; these are of the next task. */
+/*
+ * PERF_RECORD_SWITCH_CPU_WIDE. The task in the trailer stops running; the fields are those of the
+ * next task.
+ */
 struct switch_record {
 	struct perf_event_header header;
 	s32 next_pid;
@@ -205,7 +209,10 @@ static bool read_fork(const u8 *data, u32 size, struct task_event *event)
 	event->pid = record->pid;
 	event->tid = record->tid;
 	event->parent_pid = record->parent_pid;
-	/* A guess: perf does not report whether other threads outlive the leader. */
+	/*
+	 * Assume that the process exits with its leader: perf does not report if other threads
+	 * outlive it.
+	 */
 	event->last = record->tid == record->pid;
 	return true;
 }
@@ -241,8 +248,9 @@ static bool read_record(const u8 *data, struct task_event *event)
 }
 
 /*
- * Report the task that runs on the CPU of @ring from @event->time_ns on. If the task before it is not
- * @previous, a switch was not reported, and nothing is known of the time since the last one.
+ * Report the task that runs on the CPU of @ring from @event->time_ns on. If the task that ran
+ * before is not @previous, a switch was not reported, and the tasks since the last reported switch
+ * are unknown.
  */
 static void deliver_switch(struct task_perf *t, struct cpu_ring *ring, struct task_event *event,
 			   s32 previous, const struct task_sink *sink)
@@ -267,7 +275,7 @@ static void read_switch(struct task_perf *t, struct cpu_ring *ring, struct task_
 	const struct switch_record *record = (const void *)t->record;
 	struct trailer trailer;
 
-	/* The record of the task that is switched in has no further information. */
+	/* Ignore the record of the task that is switched in, which has no further information. */
 	if (record->header.size != sizeof(*record) + sizeof(trailer) ||
 	    !(record->header.misc & PERF_RECORD_MISC_SWITCH_OUT))
 		return;

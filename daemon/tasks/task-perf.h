@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Task events from the side band of perf: fork, exec, exit, names, executable mappings, context
- * switches. A dummy event on each CPU, which never samples, writes them.
+ * switches. They come from a dummy event on each CPU, which never samples.
  */
 #ifndef SPEPROF_TASK_PERF_H
 #define SPEPROF_TASK_PERF_H
@@ -40,7 +40,7 @@ int task_perf_new(enum task_perf_records records, u32 ring_size, struct task_per
 /** task_perf_locked() - return the bytes of all open rings */
 u64 task_perf_locked(const struct task_perf *perf);
 
-/** task_perf_free() - close the side band, or nothing for NULL; returns NULL */
+/** task_perf_free() - close the side band and free @perf, which may be NULL; returns NULL */
 struct task_perf *task_perf_free(struct task_perf *perf);
 
 /** task_perf_fd() - return the descriptor that becomes readable when a ring is half full */
@@ -61,8 +61,8 @@ void task_perf_end(struct task_perf *perf);
 /**
  * task_perf_reap() - close the events of CPUs that went offline
  *
- * Call this when all their records are read. An open event of such a CPU reports EPOLLHUP all the
- * time.
+ * Call this after all their records were read. As long as it is open, an event of such a CPU
+ * reports EPOLLHUP.
  */
 void task_perf_reap(struct task_perf *perf);
 

@@ -53,7 +53,10 @@ static const void *record_at(const struct event_ring *ring, u64 at)
 	return ring->data + (at & (ring->size - 1)) + BPF_RINGBUF_HDR_SZ;
 }
 
-/* Insertion sort from the end: nearly all records are in order. */
+/*
+ * Insert the record in order of time, searching from the end, because nearly all records are in
+ * order.
+ */
 static void record_add(struct event_ring *ring, u64 at)
 {
 	u64 time_ns = *(const u64 *)record_at(ring, at);
@@ -66,7 +69,7 @@ static void record_add(struct event_ring *ring, u64 at)
 
 void event_ring_scan(struct event_ring *ring)
 {
-	/* Acquire: the length of each reserved record is initialized. */
+	/* Acquire: the lengths of all records before head are initialized. */
 	u64 head = ring->producer ? __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE) : 0;
 
 	if (ring->first) {
@@ -77,7 +80,7 @@ void event_ring_scan(struct event_ring *ring)
 	}
 	while (ring->seen < head) {
 		const u32 *length = (const void *)(ring->data + (ring->seen & (ring->size - 1)));
-		/* Acquire: without the busy bit the record is complete. */
+		/* Acquire: if the busy bit is clear, the record is complete. */
 		u32 n = __atomic_load_n(length, __ATOMIC_ACQUIRE);
 
 		if (n & BPF_RINGBUF_BUSY_BIT)

@@ -3,8 +3,9 @@
  * A reader of a BPF ring buffer. It reads the mapping directly instead of through libbpf's
  * callback, because records that are younger than the current window must stay in the ring.
  *
- * Each record begins with its time in ns. Records are in the order of their reservation, in which
- * those of two CPUs may be swapped: the reader sorts them by time. Only one thread may read.
+ * Each record begins with its time in ns. Records are in the order of their reservation. The times
+ * of records of two CPUs may be in another order, so the reader sorts the records by time. Only one
+ * thread may read.
  */
 #ifndef SPEPROF_EVENT_RING_H
 #define SPEPROF_EVENT_RING_H
@@ -27,7 +28,7 @@ struct event_ring_record {
  * @data: the ring, mapped twice in a row, so that no record wraps
  * @page: size of a page
  * @size: bytes of the ring
- * @seen: position up to which records are in @records
+ * @seen: position up to which records were added to @records
  * @first: index in @records of the next record to deliver
  * @count: entries of @records
  * @records: records in order of time
@@ -55,7 +56,7 @@ struct event_ring {
  */
 int event_ring_init(struct event_ring *ring, int fd, size_t size, size_t record_min);
 
-/** event_ring_deinit() - unmap the ring; does nothing without one */
+/** event_ring_deinit() - unmap the ring; does nothing if none is mapped */
 void event_ring_deinit(struct event_ring *ring);
 
 /** event_ring_scan() - read all records up to the first one that is still being written */

@@ -18,9 +18,9 @@
  * struct map_bpf - the loaded programs, and the losses that are not reported yet
  * @programs: the BPF object
  * @ring: the ring of the programs
- * @functions: attached to kernel functions; otherwise to the tracepoint
+ * @functions: true if the programs are attached to kernel functions, false if to the tracepoint
  * @dropped: the program's counter of lost mappings at the last check
- * @unattributed: the program's counter of losses without a process at the last check
+ * @unattributed: the program's counter of losses of unknown processes at the last check
  * @misses: runs that the kernel had skipped at the last check
  * @found_ns: time of the last check that found losses; 0: there is nothing to report
  * @found_unattributed: lost mappings of unknown processes, not reported yet
@@ -114,7 +114,10 @@ struct map_bpf *map_bpf_free(struct map_bpf *m)
 	return NULL;
 }
 
-/* The kernel skips a run that would nest in another run of the same program. */
+/*
+ * Return the number of skipped runs: the kernel skips a run that would nest in another run of the
+ * same program.
+ */
 static u64 program_misses(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = { 0 };
@@ -143,7 +146,7 @@ struct event_ring *map_bpf_ring(struct map_bpf *m)
 	return &m->ring;
 }
 
-/* Read and clear the losses by process; if that fails the processes are unknown. */
+/* Read and clear the losses of each process; if that fails, the processes are unknown. */
 static void read_lost_maps(struct map_bpf *m)
 {
 	u32 at, count = LOST_MAPS_MAX;

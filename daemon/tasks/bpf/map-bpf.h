@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Executable mappings, which BPF programs write to a ring of their own. */
+/* Executable mappings, which BPF programs write to a separate ring. */
 #ifndef SPEPROF_MAP_BPF_H
 #define SPEPROF_MAP_BPF_H
 
@@ -19,24 +19,24 @@ struct map_probe {
 /**
  * map_bpf_new() - load and attach the BPF programs for mappings
  * @size: bytes of their ring, a power of two of pages
- * @rate: bytes that a cgroup or user may write to the ring in a second, on average, and an eighth
- *	of that at once; see bucket_key() in maps.bpf.c
- * @functions: attach to kernel functions; otherwise to the tracepoint
+ * @rate: bytes that a cgroup or user may write to the ring in a second, on average; a burst may
+ * have an eighth of that. See bucket_key() in maps.bpf.c
+ * @functions: true: attach to kernel functions; false: attach to the tracepoint
  * @ret_bpf: the programs
  *
- * The programs may be attached and still report nothing: map_probe_init() tests that.
+ * Attached programs may report nothing; map_probe_init() makes a mapping to test that.
  *
  * Return: 0 or negative errno.
  */
 int map_bpf_new(size_t size, u64 rate, bool functions, struct map_bpf **ret_bpf);
 
-/** map_bpf_free() - detach the programs, or do nothing for NULL; returns NULL */
+/** map_bpf_free() - detach the programs and free @bpf, which may be NULL; returns NULL */
 struct map_bpf *map_bpf_free(struct map_bpf *bpf);
 
 /** map_bpf_fd() - return the descriptor that has an edge (EPOLLET) when the ring is half full */
 int map_bpf_fd(const struct map_bpf *bpf);
 
-/** map_bpf_ring() - return the ring of struct map_record */
+/** map_bpf_ring() - return the ring, with records of &struct map_record */
 struct event_ring *map_bpf_ring(struct map_bpf *bpf);
 
 /**
@@ -51,7 +51,7 @@ struct event_ring *map_bpf_ring(struct map_bpf *bpf);
  */
 void map_bpf_lost(struct map_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 
-/** map_probe_init() - map a page of this program as executable; 0 or negative errno */
+/** map_probe_init() - map a page of this program as executable; returns 0 or negative errno */
 int map_probe_init(struct map_probe *ret_probe);
 
 /** map_probe_deinit() - unmap the page */

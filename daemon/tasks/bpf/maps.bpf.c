@@ -7,7 +7,7 @@
  *
  * bpf_d_path() is not permitted here, so the programs walk the path as d_path() does, but without
  * its locks. A concurrent rename of a directory can result in a path that never existed. The inode
- * number is reported as well, and prevents that another file is read instead.
+ * number is reported, too, so that no other file is read instead.
  */
 #include "kernel-types.h"
 
@@ -23,7 +23,9 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define PATH_STEPS_MAX 96 /* path components and mount points */
 
-/* One entry for each program: on a preemptible kernel one may preempt the other. */
+/*
+ * There is one entry for each program, because on a preemptible kernel one may preempt the other.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
@@ -45,7 +47,7 @@ const volatile __u64 page_bytes;
 /* Cost of a byte, set by the loader; 0: no limit. */
 const volatile __u64 byte_ns;
 
-/* By bucket_key(): the time at which the bucket is full again. */
+/* Key: bucket_key(). Value: the time at which the bucket is full again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, BUCKETS);
@@ -53,7 +55,7 @@ struct {
 	__type(value, __u64);
 } buckets SEC(".maps");
 
-/* By process: mappings that were lost since the reader removed the entry. */
+/* Key: the process. Value: mappings that were lost since the reader removed the entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LOST_MAPS_MAX);
@@ -66,7 +68,8 @@ __u64 unattributed;
 
 /*
  * All tasks below one cgroup at BUCKET_LEVEL share a bucket: deeper cgroups can be created without
- * limit by a container or a user's service manager. Tasks in the root cgroup share one by user.
+ * limit by a container or a user's service manager. In the root cgroup, all tasks of a user share a
+ * bucket.
  */
 static __always_inline __u64 bucket_key(struct task_struct *task)
 {
@@ -75,7 +78,7 @@ static __always_inline __u64 bucket_key(struct task_struct *task)
 
 	if (level <= 0)
 		return BUCKET_USER | (__u32)bpf_get_current_uid_gid();
-	/* No array access: in newer kernels the array is in a union. */
+	/* Do not access the array directly, because it is in a union in newer kernels. */
 	if (level > BUCKET_LEVEL && bpf_core_field_exists(cgroup->ancestors))
 		bpf_probe_read_kernel(&above, sizeof(above),
 				      (void *)cgroup + bpf_core_field_offset(cgroup->ancestors) +
@@ -143,7 +146,7 @@ static __always_inline bool walk_ends(struct walk *w)
 	return true;
 }
 
-/* Move from the root of a mount to its mount point; true if there is none. */
+/* Move from the root of a mount to its mount point; returns true if it has none. */
 static __always_inline bool walk_up(struct walk *w)
 {
 	struct mount *mount = (void *)w->mnt - bpf_core_field_offset(((struct mount *)0)->mnt);
@@ -185,7 +188,10 @@ static long walk_step(__u32 i, struct walk *w)
 	return 0;
 }
 
-/* NULL if bucket @bucket is exhausted; then the mapping is lost. */
+/*
+ * Begin a record in the scratch entry @key. Returns NULL if the bucket @bucket is exhausted; the
+ * mapping is then lost.
+ */
 static __always_inline struct map_record *record_begin(__u32 key, struct task_struct *task,
 						       __u64 bucket)
 {

@@ -66,7 +66,7 @@ static int rings_map(struct switch_bpf *b, u32 entries)
 	return 0;
 }
 
-/* Record the current task of each CPU. The test run fails for offline CPUs, which have none. */
+/* Record the current task of each CPU. The test run fails for offline CPUs, which run no task. */
 static void record_running_tasks(struct switch_bpf *b)
 {
 	for (u32 i = 0; i < b->cpus; i++) {

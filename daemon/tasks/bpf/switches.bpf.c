@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records each context switch in a ring of its CPU, for samples without a context. The daemon maps
- * the rings. The program never waits for the reader, and overwrites the oldest entries. It stores
- * the count of entries after the entry: a reader that finds the same count before and after it has
- * copied an entry knows that the entry was not overwritten.
+ * Records each context switch in a ring of its CPU, for samples without a Context packet. The
+ * daemon maps the rings. The program never waits for the reader, and overwrites the oldest entries.
+ * It stores the count of entries after the entry: if the count is the same before and after a
+ * reader has copied an entry, the entry was not overwritten.
  */
 #include "kernel-types.h"
 

@@ -14,7 +14,10 @@
 #include "tasks.skel.h"
 #include "tasks/task-event.h"
 
-/* Default bytes of each ring. The fork, exec and exit of a process with two threads need 512. */
+/*
+ * Default size of each ring in bytes. The events of a process with two threads (fork, exec, exit)
+ * need 512 bytes.
+ */
 #define RING_SIZE (512U << 10)
 
 /*
@@ -42,7 +45,9 @@ struct task_bpf {
 	char maps_reason[TASK_BPF_REASON];
 };
 
-/* task_bpf_seed() runs the iterator each_task; all others run at their events. */
+/*
+ * Attach all programs. task_bpf_seed() runs the iterator each_task; all others run at their events.
+ */
 static int programs_attach(struct tasks_bpf *p)
 {
 	struct {
@@ -108,7 +113,7 @@ int task_bpf_maps_fd(const struct task_bpf *b)
 	return b->maps ? map_bpf_fd(b->maps) : -1;
 }
 
-/* Mappings are read first: then the exec that caused a mapping is in the other ring already. */
+/* Read mappings first: the exec that caused a mapping is then already in the other ring. */
 void task_bpf_begin(struct task_bpf *b)
 {
 	if (b->maps)
@@ -161,8 +166,9 @@ static bool map_is_reported(struct event_ring *ring, const struct map_probe *pro
 }
 
 /*
- * An attached program may never run: the function may be another one of the same name, and newer
- * kernels do not pass the tracepoint. So map a page, and check that it is reported.
+ * Attach the programs for mappings. An attached program may never run: the kernel may have another
+ * function of the same name, and newer kernels do not use the tracepoint. So map a page, and check
+ * that it is reported.
  */
 static int maps_attach(struct task_bpf *b, bool functions)
 {
@@ -236,7 +242,7 @@ const char *task_bpf_maps_reason(const struct task_bpf *b)
 	return b->maps_reason;
 }
 
-/* false for an invalid record. */
+/* Convert a record to an event; returns false if the record is invalid. */
 static bool map_event(struct task_bpf *b, const struct map_record *r, struct task_event *ret_event)
 {
 	const char *path = map_record_path(r, b->path);

@@ -27,19 +27,25 @@ struct task_bpf;
  */
 int task_bpf_new(size_t ring_size, struct task_bpf **ret_bpf, char *ret_reason);
 
-/** task_bpf_free() - detach the programs, or do nothing for NULL; returns NULL */
+/** task_bpf_free() - detach the programs and free @bpf, which may be NULL; returns NULL */
 struct task_bpf *task_bpf_free(struct task_bpf *bpf);
 
-/** task_bpf_reports_maps() - check whether executable mappings are reported */
+/** task_bpf_reports_maps() - return true if executable mappings are reported */
 bool task_bpf_reports_maps(const struct task_bpf *bpf);
 
-/** task_bpf_maps_reason() - return why they are not, owned by @bpf; "": they are */
+/**
+ * task_bpf_maps_reason() - return why executable mappings are not reported, owned by @bpf; "" if
+ * they are
+ */
 const char *task_bpf_maps_reason(const struct task_bpf *bpf);
 
 /** task_bpf_fd() - return the descriptor that has an edge (EPOLLET) when the ring is half full */
 int task_bpf_fd(const struct task_bpf *bpf);
 
-/** task_bpf_maps_fd() - return the same for the ring of mappings; -1: they are not reported */
+/**
+ * task_bpf_maps_fd() - return the descriptor of task_bpf_fd() for the ring of mappings; -1 if
+ * mappings are not reported
+ */
 int task_bpf_maps_fd(const struct task_bpf *bpf);
 
 /** task_bpf_begin() - start reading the events that are in the rings now */
@@ -69,7 +75,10 @@ u64 task_bpf_lost(struct task_bpf *bpf);
  */
 void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 
-/** task_bpf_seed() - list all tasks by the task iterator, as TASK_SEED; 0 or negative errno */
+/**
+ * task_bpf_seed() - report all tasks by TASK_SEED, with the task iterator; returns 0 or negative
+ * errno
+ */
 int task_bpf_seed(struct task_bpf *bpf, const struct task_sink *sink);
 
 struct switch_bpf;
@@ -84,10 +93,10 @@ struct switch_bpf;
  */
 int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason);
 
-/** switch_bpf_free() - detach the program, or do nothing for NULL; returns NULL */
+/** switch_bpf_free() - detach the program and free @bpf, which may be NULL; returns NULL */
 struct switch_bpf *switch_bpf_free(struct switch_bpf *bpf);
 
-/** switch_bpf_rings() - return the rings, by number of possible CPU; owned by @bpf */
+/** switch_bpf_rings() - return the rings of all possible CPUs, indexed by CPU; owned by @bpf */
 struct switch_ring *switch_bpf_rings(struct switch_bpf *bpf, u32 *ret_cpus);
 
 #endif

@@ -9,11 +9,11 @@
 #define TASK_RECORD_PATH 1024 /* TRACE_CGROUP_PATH_LEN of the kernel */
 
 enum task_record_type {
-	TASK_RECORD_FORK = 1, /* a new thread; @name is that of the parent */
+	TASK_RECORD_FORK = 1, /* a new thread; @name is the name of the parent */
 	TASK_RECORD_EXEC, /* a process executes a program; @name is its new name */
 	TASK_RECORD_RETID, /* in execve() a thread with the TID @other became the leader */
 	TASK_RECORD_RENAME, /* a thread has the new name @name */
-	TASK_RECORD_EXIT, /* a thread exited; @last: the process with it */
+	TASK_RECORD_EXIT, /* a thread exited; @last: the process exited with it */
 	TASK_RECORD_ATTACH, /* process @pid moved to @cgroup; @name is its path */
 	TASK_RECORD_CGROUP_NEW, /* @cgroup was created at, or renamed to, the path @name */
 	TASK_RECORD_CGROUP_REMOVED, /* @cgroup was removed */
@@ -52,7 +52,7 @@ struct task_record {
 	char name[TASK_RECORD_COMM];
 };
 
-/* A record with a path instead of a name. Only the used bytes of it are in the ring. */
+/* A record with a path instead of a name. Only the used bytes of the path are in the ring. */
 struct task_path_record {
 	struct task_record head;
 	char rest[TASK_RECORD_PATH - TASK_RECORD_COMM];
@@ -82,7 +82,8 @@ enum map_record_kind {
  * @tid: TID in the initial namespace
  * @kind: &enum map_record_kind
  * @size: bytes of @path
- * @path: the components below the root directory of the task, the last one first, each with NUL
+ * @path: the components of the path below the root directory of the task, the last one first, each
+ * with NUL
  */
 struct map_record {
 	__u64 time_ns;
@@ -101,7 +102,7 @@ struct map_record {
 /**
  * struct switch_entry - a context switch of a CPU
  * @time_ns: time of the switch, CLOCK_MONOTONIC
- * @tid: the task that runs from then on, 0: the idle task; SWITCH_UNKNOWN: unknown
+ * @tid: the task that runs from @time_ns on; 0: the idle task; SWITCH_UNKNOWN: unknown
  */
 struct switch_entry {
 	__u64 time_ns;
@@ -111,7 +112,7 @@ struct switch_entry {
 
 #define SWITCH_UNKNOWN 0xffffffffU
 
-/* The number of switches of a CPU, on a cache line of its own. */
+/* The number of switches of a CPU, on a separate cache line. */
 struct switch_head {
 	__u64 count;
 	__u64 pad[7];

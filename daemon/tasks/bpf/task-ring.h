@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The ring that the programs of one BPF object write to. tasks.bpf.c and maps.bpf.c have one each,
- * so that mappings cannot use up the space of task events. Records are in the order of their
+ * The ring that the programs of one BPF object write to. tasks.bpf.c and maps.bpf.c have one ring
+ * each, so that mappings cannot use up the space of task events. Records are in the order of their
  * reservation.
  */
 #ifndef SPEPROF_TASK_RING_H

@@ -91,8 +91,8 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
 }
 
 /*
- * If a thread other than the leader calls execve(), it gets the TID of the leader, and frees its
- * own.
+ * If a thread other than the leader calls execve(), it gets the TID of the leader, and its old TID
+ * is freed.
  */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
