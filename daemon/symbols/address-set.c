@@ -19,7 +19,10 @@ static bool set_grow(struct address_set *s)
 	u32 slots = s->slot ? s->mask + 1 : 0, more = slots ? slots * 2 : SLOTS_MIN;
 	u64 *old = s->slot;
 
-	/* Keep the table at most half full, so that each search finds a free slot soon. */
+	/*
+	 * Keep the table at most half full, so that each search reaches a free slot after few
+	 * steps.
+	 */
 	if (s->count < slots / 2)
 		return true;
 	s->slot = calloc(more, sizeof(*s->slot));

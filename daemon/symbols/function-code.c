@@ -7,11 +7,11 @@
 #include "helper-link.h"
 #include "util/array.h"
 
-/* Instructions of the smallest size in the largest function. */
+/* Maximum number of instructions: the largest function, with instructions of one byte. */
 #define INSTRUCTIONS_MAX FUNCTION_CODE_MAX
 
 /**
- * struct code_reader - the helpers, and a file that the reader has open in slot 0
+ * struct code_reader - the helpers, and the file that the reader has opened in slot 0
  * @link: the helpers
  * @request: a request with two addresses
  * @code: the result
@@ -137,7 +137,7 @@ static int code_read(struct code_reader *reader, u64 start, u64 end)
 	return 0;
 }
 
-/* Explain why a file is not read. */
+/* Store the reason for which a file is not read. */
 static void explain(struct function_code *code, const struct helper_link *link,
 		    const struct attribute_location *location, int error)
 {

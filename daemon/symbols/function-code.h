@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the instructions of a function by helper processes of its own, which end with the call. The
- * call blocks. It is for commands; the daemon does not use it.
+ * Reads the instructions of a function. The call starts separate helper processes, which exit
+ * before it returns, and blocks. Only commands use it, the daemon does not.
  */
 #ifndef SPEPROF_FUNCTION_CODE_H
 #define SPEPROF_FUNCTION_CODE_H
 
 #include "attribution/attributor.h"
 
-/* Bytes of the largest function that is read; more of it is cut off. */
+/* Maximum bytes of a function; the instructions behind them are not read. */
 #define FUNCTION_CODE_MAX (1U << 20)
 
 /**
@@ -24,10 +24,10 @@ struct function_instruction {
 };
 
 /**
- * struct function_code - the instructions of a function; all zeros has none
+ * struct function_code - the instructions of a function; all zeros: no instructions
  * @instruction: @count instructions in the order of their offsets, without gaps
  * @name: name of the function, untrusted; "" if it has none
- * @reason: a sentence that says why instructions are missing; "" if none are
+ * @reason: a sentence with the reason for which instructions are missing; "" if none are missing
  */
 struct function_code {
 	struct function_instruction *instruction;
@@ -39,14 +39,14 @@ struct function_code {
 /**
  * function_code_read() - read the function that contains a location
  * @location: a location in a file
- * @end: file offset behind the last instruction to read if the file does not name the function, for
- *	which reading then begins at @location
- * @ret_code: the function; free it with function_code_clear(), whatever is returned
+ * @end: file offset behind the last instruction to read, if the file has no name for the function;
+ * reading then begins at @location
+ * @ret_code: the function; free it with function_code_clear(), also on failure
  *
  * A file with another build id than that of @location is not read. Names in separate debug files
  * are not used.
  *
- * Return: 0; a negative errno if nothing was read: &function_code.reason says why.
+ * Return: 0; a negative errno if nothing was read: &function_code.reason has the reason.
  */
 int function_code_read(const struct attribute_location *location, u64 end,
 		       struct function_code *ret_code);

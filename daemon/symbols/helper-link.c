@@ -19,10 +19,10 @@
  * helper
  */
 #define HELPER_FDS   2
-#define HELPER_FD    3 /* the first of them in the helper */
-#define CALL_MS	     60000 /* timeout of the reader: long, as its nice value delays it */
+#define HELPER_FD    3 /* number of the first of them in the helper */
+#define CALL_MS	     60000 /* timeout of the reader, long because its nice value delays it */
 #define OPEN_MS	     10000 /* timeout of the opener: shorter, because it reads no file */
-#define AGE_MAX_MS   300000 /* age at which idle helpers are replaced, to free their memory */
+#define AGE_MAX_MS   300000 /* age at which helpers are killed, to free their memory */
 #define BACKOFF_MS   100 /* delay after the first start that failed */
 #define BACKOFF_MAX  60000
 #define REAP_TRIES   20
@@ -73,7 +73,9 @@ void helper_link_init(struct helper_link *link, const char *path, bool idle)
 		helper_find(link);
 }
 
-/* Remember a helper that is blocked in the kernel. It exits when its file system answers. */
+/*
+ * Add a helper that is blocked in the kernel to the table. It exits when its file system answers.
+ */
 static void stuck_add(struct helper_link *link, pid_t pid)
 {
 	u32 oldest = 0;
@@ -140,13 +142,13 @@ void helper_link_stop(struct helper_link *link)
 void helper_link_deinit(struct helper_link *link)
 {
 	helper_link_stop(link);
-	/* Reap the killed helpers that have exited since; the count is not needed. */
+	/* Reap the killed helpers that have exited since; the returned count is not needed. */
 	helper_link_count_stuck(link, 0);
 }
 
 /*
- * Return whether a helper runs. It sends nothing without a request, so a readable socket means that
- * it exited or failed.
+ * Return true if a helper runs. It sends nothing without a request, so if its socket is readable,
+ * it has exited or failed.
  */
 static bool process_is_silent(const struct helper_process *process)
 {
@@ -314,7 +316,7 @@ static int helpers_start(struct helper_link *link, int pair[PAIRS][2])
 	return 0;
 }
 
-/* Delay the next start, by twice the time for each failure in a row; returns @error. */
+/* Delay the next start; the delay doubles with each successive failure. Returns @error. */
 static int start_fail(struct helper_link *link, int error)
 {
 	link->backoff_ms = link->backoff_ms ? link->backoff_ms * 2 : BACKOFF_MS;
@@ -370,7 +372,10 @@ int helper_link_call(struct helper_link *link, struct symbol_request *request, i
 		return link_fail(link, (int)n);
 	if (symbol_reply_check(request, reply, (size_t)n) < 0)
 		return link_fail(link, -EBADMSG);
-	/* The error of a file may be one that means that the helper has failed, so replace it. */
+	/*
+	 * The error of a file may have the value of an error that means that the helper has failed,
+	 * so return -EIO instead.
+	 */
 	if (reply->error)
 		return helper_error_is_fatal(reply->error) ? -EIO : reply->error;
 	*ret_reply = reply;

@@ -28,7 +28,7 @@ struct helper_process {
  * file system
  * @pid: 0 if the entry is free
  * @generation: value of &helper_link.generation when it ran
- * @owner: owner of the files that it read
+ * @owner: owner of the files that the helper read
  */
 struct stuck_helper {
 	pid_t pid;
@@ -47,15 +47,15 @@ struct stuck_helper {
  * @stuck: killed helpers that have not exited; if there are more, the oldest are forgotten
  * @owner: owner of the files that are read now (job_owner()); set by the caller
  * @serial: number of the last request, which its reply must repeat
- * @generation: counts pairs of helpers, from 1. Files that one pair has open are unknown to the
- * next
+ * @generation: counts pairs of helpers, from 1. A new pair has none of the files open that an
+ * earlier pair had opened
  * @started_ms: when the pair was started
  * @not_before_ms: when the next pair may be started, after a start that failed
  * @backoff_ms: delay after the last start that failed; doubled by each further one; 0 after a
  * success
  * @failures: number of pairs that failed
  * @path: path of the helper program
- * @reason: a sentence that says why helpers cannot be started; "" if nothing is wrong
+ * @reason: a sentence with the reason for which helpers cannot be started; "" if they can
  * @reply: the last reply of the reader
  */
 struct helper_link {
@@ -81,9 +81,9 @@ struct helper_link {
 
 /**
  * helper_link_init() - initialize a link without starting helpers
- * @path: path of the helper program. NULL for, in this order, the environment variable
- * SPEPROF_SYMBOLS, the directory of this program, and libexecdir
- * @idle: whether to run the helpers with a nice value of 10
+ * @path: path of the helper program. If NULL, it is searched in the environment variable
+ * SPEPROF_SYMBOLS, the directory of this program, and libexecdir, in this order
+ * @idle: true: run the helpers with a nice value of 10
  */
 void helper_link_init(struct helper_link *link, const char *path, bool idle);
 
@@ -97,17 +97,19 @@ void helper_link_deinit(struct helper_link *link);
  *
  * It waits until they have entered their sandboxes.
  *
- * Return: 0; -EAGAIN if the last start failed too short a time ago; another negative errno,
- * with @link->reason set.
+ * Return: 0; -EAGAIN if the delay after the last failed start has not elapsed; another negative
+ * errno if the helpers cannot be started, with @link->reason set.
  */
 int helper_link_start(struct helper_link *link);
 
 /**
- * helper_link_recycle() - kill the helpers if one has died, or if they are old and hold much memory
+ * helper_link_recycle() - kill both helpers if one of them has exited or failed, or if they have
+ * run for AGE_MAX_MS
  *
- * Call it before the first request for a file, so that the file is not suspected to be the cause.
+ * Call it before the first request for a file; otherwise an earlier exit of a helper would be
+ * attributed to that file. helper_link_start() starts new helpers.
  *
- * Return: whether one had died.
+ * Return: true if a helper had exited or failed.
  */
 bool helper_link_recycle(struct helper_link *link);
 
@@ -141,7 +143,7 @@ int helper_link_call(struct helper_link *link, struct symbol_request *request, i
 /** helper_link_stop() - kill both helpers, if they run */
 void helper_link_stop(struct helper_link *link);
 
-/** helper_error_is_fatal() - return whether a call that returned @error has killed the helpers */
+/** helper_error_is_fatal() - return true if a call that returned @error has killed the helpers */
 static inline bool helper_error_is_fatal(int error)
 {
 	return error == -EPIPE || error == -ETIMEDOUT || error == -EBADMSG;

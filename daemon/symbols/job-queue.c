@@ -12,7 +12,7 @@
 #define BACKOFF_MS  100
 #define BACKOFF_MAX 60000
 
-/* flag of owners that are mount namespaces of root, and not UIDs */
+/* flag of owners that are mount namespaces of processes of root, and not UIDs */
 #define OWNER_MOUNTS (1ULL << 63)
 
 u64 job_owner(s32 pid)

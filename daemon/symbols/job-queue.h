@@ -20,12 +20,12 @@ struct job;
  * struct job_queue - the jobs of an owner
  * @owner: as returned by job_owner()
  * @first, @last: the queue
- * @used_ms: virtual time: what the jobs took, and more after a time without jobs, see
- * job_queues_push()
- * @not_before_ms: time before which no job may begin, after one on which a helper failed
- * @backoff_ms: delay after the last such job; doubled by each further one; 0 if the owner is no
- * suspect
- * @busy: whether a job is in progress
+ * @used_ms: virtual time in ms: the total duration of the jobs; increased after a time without
+ * jobs, see job_queues_push()
+ * @not_before_ms: time before which no job may begin, because a helper failed on an earlier job
+ * @backoff_ms: delay after the last job on which a helper failed; doubled by each further one; 0 if
+ * the owner is no suspect
+ * @busy: true if a job is in progress
  */
 struct job_queue {
 	u64 owner;
@@ -38,7 +38,8 @@ struct job_queue {
 };
 
 /**
- * struct job_queues - all queues; all zeros is empty. If there are more owners, some share a queue
+ * struct job_queues - all queues; all zeros: no jobs. If there are more owners than queues, some
+ * owners share a queue
  */
 struct job_queues {
 	struct job_queue queue[JOB_QUEUES];
@@ -59,15 +60,15 @@ u64 job_owner(s32 pid);
  * @now_ms: the time, from any clock
  * @job: the job
  *
- * An owner without jobs does not accumulate a claim to time: when it gets a job, its virtual time
- * becomes at least the smallest of all active queues.
+ * An owner must not save up time while it has no jobs. So when it gets a job, its virtual time
+ * becomes at least the smallest virtual time of all active queues.
  */
 void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct job *job);
 
 /**
  * job_queues_pop() - remove the next job, of the owner with the smallest virtual time
  * @now_ms: the time
- * @suspects: whether to serve suspects, too
+ * @suspects: true: serve suspects, too
  * @ret_queue: the queue, for job_queue_finish(). It is busy until then
  * @ret_until_ms: if NULL is returned: the time at which a job will be ready; 0 if that depends on
  * other calls
@@ -82,7 +83,8 @@ struct job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
  * @queue: its queue
  * @now_ms: the time
  * @took_ms: duration of the job, ms
- * @failed: whether a helper failed on it: then the owner's next job is delayed, longer each time
+ * @failed: true if a helper failed on it; the next job of the owner is then delayed, longer each
+ * time
  */
 void job_queue_finish(struct job_queue *queue, u64 now_ms, u64 took_ms, bool failed);
 

@@ -46,7 +46,7 @@ static size_t lines_parse(char *buf, size_t len, struct symtab *table, bool *see
 	return len;
 }
 
-/* Read with read(), as the sandbox denies system calls that stdio makes. */
+/* Read with read(), because the sandbox denies system calls that stdio makes. */
 int kallsyms_load(int fd, struct symtab *table)
 {
 	static char buf[LINES_SIZE];

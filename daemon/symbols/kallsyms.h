@@ -13,7 +13,7 @@
  * Names of functions of modules are "name [module]".
  *
  * Return: 0; -EACCES if all addresses are hidden (kernel.kptr_restrict); -EFBIG if not all
- * functions fit, since the table would give wrong names then; another negative errno.
+ * functions fit, because names from an incomplete table would be wrong; another negative errno.
  */
 int kallsyms_load(int fd, struct symtab *table);
 

@@ -121,8 +121,8 @@ struct name_ref name_cache_find_path(struct name_cache *c, u64 path, u32 device,
 
 /*
  * Ensure that an array has memory for @more elements of @size bytes beyond @count. Returns the
- * array, which may have moved; NULL, without a change, if the file would exceed its limit or there
- * is no memory.
+ * array, which may have moved; NULL, without a change, if the file would exceed its limit, or if
+ * memory cannot be allocated.
  */
 static void *file_grow(struct name_cache *c, const struct name_file *f, void *array, u32 count,
 		       u32 *capacity, u32 more, size_t size)
@@ -163,7 +163,7 @@ static u32 *intern_find(const struct name_file *f, const char *text)
 	return &f->intern[at];
 }
 
-/* Keep the table at most half full, so that each search finds a free entry soon. */
+/* Keep the table at most half full, so that each search reaches a free entry after few steps. */
 static bool intern_grow(struct name_cache *c, struct name_file *f)
 {
 	u32 mask = f->intern ? f->intern_mask * 2 + 1 : 127, *old = f->intern;
@@ -185,7 +185,7 @@ static bool intern_grow(struct name_cache *c, struct name_file *f)
 	return true;
 }
 
-/* Store a string, unless it is stored already; returns false if there is no memory. */
+/* Store a string, unless it is stored already; returns false if memory cannot be allocated. */
 static bool text_add(struct name_cache *c, struct name_file *f, const char *text, u32 *ret_at)
 {
 	size_t len = strlen(text) + 1;

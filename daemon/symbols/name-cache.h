@@ -15,7 +15,7 @@
 
 #include "symbol-message.h"
 
-/** struct name_key - identifies a file; if it changes, it is another file */
+/** struct name_key - identifies a file; a changed file has another key */
 struct name_key {
 	dev_t dev;
 	ino_t ino;
@@ -26,8 +26,8 @@ struct name_key {
 };
 
 /*
- * A range of addresses, from @start to @start + @size - 1, with the name at @text; 0 if they have
- * none
+ * The addresses from @start to @start + @size - 1, with the name at offset @text; 0 if they have no
+ * name
  */
 struct name_range {
 	u64 start;
@@ -49,8 +49,8 @@ struct name_line {
  * struct name_file - a file in the cache
  * @key: identity of the file
  * @known: what the reader found in the file, if @described
- * @path, @device: hash of the path, and device_number(), of its last mapping. A mapping of a
- * process that has exited is found by them. @path is 0 if they are unknown
+ * @path, @device: hash of the path, and device_number(), of its last mapping. They identify the
+ * file of a mapping if its process has exited. @path is 0 if they are unknown
  * @range, @line: names and lines, sorted by address
  * @text: NUL-terminated strings, each stored once; text[0] is ""
  * @intern: hash table of offsets in @text, with @intern_mask + 1 entries; 0 is a free entry
@@ -59,10 +59,10 @@ struct name_line {
  * @generation: changes whenever the entry is reused for another file
  * @rejected_ms: time at which a helper failed on the file, so that it is rejected; 0 if none did
  * @last_used: value of &name_cache.clock at its last use
- * @in_use: whether the entry is valid
- * @described: whether a reader has opened the file
- * @unreadable: whether the reader could not read the file, so that nothing more is requested
- * @full: whether the file has reached its memory limit, so that nothing more is requested
+ * @in_use: true if the entry is valid
+ * @described: true if a reader has opened the file
+ * @unreadable: true if the reader could not read the file, so that nothing more is requested
+ * @full: true if the file has reached its memory limit, so that nothing more is requested
  */
 struct name_file {
 	struct name_key key;
@@ -129,14 +129,16 @@ void name_cache_deinit(struct name_cache *cache);
  */
 struct name_ref name_cache_get(struct name_cache *cache, const struct name_key *key);
 
-/** name_cache_lookup() - return the file of @ref, which is used now; NULL if it was evicted */
+/**
+ * name_cache_lookup() - return the file of @ref, and mark it as used now; NULL if it was evicted
+ */
 struct name_file *name_cache_lookup(struct name_cache *cache, struct name_ref ref);
 
 /**
  * name_cache_find_path() - find a file by its last mapping
  * @path: hash of its path
  * @device: as the mapping reported it, which may differ from st_dev (device_number())
- * @inode: 0 finds no file
+ * @inode: inode of the file; for 0 no file is found
  *
  * Return: the file; generation 0 if there is none.
  */

@@ -18,7 +18,7 @@ enum open_request_type {
 	OPEN_PERF_MAP,
 	OPEN_PASS, /* pass the open file to the reader */
 	OPEN_DEBUG, /* open a file with separate debug information, and pass it to the reader */
-	OPEN_ALT, /* open the file that debug information shares (dwz), and pass it to the reader */
+	OPEN_ALT, /* open the file with shared debug information (dwz), and pass it to the reader */
 	OPEN_TYPES,
 };
 
@@ -47,8 +47,8 @@ struct open_request {
 
 /**
  * struct open_reply - a reply of the opener
- * @serial: that of the request
- * @error: 0, or a negative errno of opening the file
+ * @serial: serial of the request
+ * @error: 0; negative errno if the file cannot be opened
  * @candidate: OPEN_DEBUG: the candidate after the one that was opened
  * @dev, @ino, @size, @mtime_s, @mtime_ns, @ctime_s, @ctime_ns: OPEN_FILE, OPEN_PERF_MAP: from
  *	fstat()

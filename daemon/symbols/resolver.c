@@ -16,7 +16,7 @@
 
 /* milliseconds without a job after which helpers are ended to free memory */
 #define IDLE_MS	      30000
-/* milliseconds for which a file on which a helper failed is rejected */
+/* time for which a file is rejected after a helper failed on it, in ms */
 #define QUARANTINE_MS 3600000
 /* number of hanging helpers of an owner above which its files are rejected */
 #define STUCK_MAX     2
@@ -32,7 +32,10 @@ static u64 modules_hash(void)
 
 	if (fd < 0)
 		return 0;
-	/* Hash the name and the size in each line, as use counts and states change all the time. */
+	/*
+	 * Hash only the name and the size in each line, because use counts and states change all
+	 * the time.
+	 */
 	for (u32 field = 0; (n = read(fd, buf, sizeof(buf))) > 0;)
 		for (ssize_t i = 0; i < n; i++) {
 			field = buf[i] == '\n' ? 0 : field + (buf[i] == ' ');
@@ -55,7 +58,7 @@ static struct open_request *request_prepare(struct resolver *resolver, const str
 	r->inode = job->key.inode;
 	r->live = job->key.live;
 	r->has_id = job->build_id_size > 0;
-	/* The kernel accepts no longer path, and an empty path opens no file. */
+	/* Leave a longer path empty: the kernel accepts none, and an empty path opens no file. */
 	if (strlen(job->path) < sizeof(r->path))
 		strcpy(r->path, job->path);
 	return r;
@@ -92,16 +95,16 @@ int vdso_open(void)
 }
 
 /*
- * Open the kernel's symbols or the vDSO. This thread does it without the opener, as both files
- * belong to the kernel and cannot hang.
+ * Open the kernel's symbols or the vDSO. This thread opens them without the opener, because both
+ * files belong to the kernel, and access to them cannot hang.
  */
 static int kernel_open(struct symbols *s, const struct job *job, struct name_key *ret_key)
 {
 	if (job->key.kind == MAPPING_VDSO)
 		return vdso_open();
 	/*
-	 * Another set of modules, or another epoch, gives another key, and so a new entry in the
-	 * cache.
+	 * The key depends on the set of modules and on the epoch, so a change of either creates a
+	 * new entry in the cache.
 	 */
 	ret_key->kind = SYMBOL_KALLSYMS;
 	ret_key->ino = modules_hash();
@@ -237,7 +240,7 @@ static int attach_debug(struct resolver *resolver, const struct job *job, u32 sl
 	return helper_error_is_fatal(r) ? r : 0;
 }
 
-/* Whether the running helper that reads files has the file open in this slot. */
+/* Return true if the running reader has the file open in this slot. */
 static bool slot_has_file(const struct resolver *resolver, const struct helper_slot *slot,
 			  struct name_ref ref)
 {
@@ -245,7 +248,7 @@ static bool slot_has_file(const struct resolver *resolver, const struct helper_s
 	       slot->file.generation == ref.generation;
 }
 
-/* Returns the slot with the file, or the least recently used one. */
+/* Returns the slot with the file; if no slot has it, the least recently used slot. */
 static struct helper_slot *slot_choose(struct resolver *resolver, struct name_ref ref)
 {
 	struct helper_slot *oldest = &resolver->slot[0];
@@ -265,8 +268,8 @@ static struct helper_slot *slot_choose(struct resolver *resolver, struct name_re
 }
 
 /*
- * Make the helper that reads files load one into @slot: the file of @fd, or if @fd is -1, the file
- * that the helper which opens files has just opened.
+ * Open a file in @slot of the reader: the file of @fd, or, if @fd is -1, the file that the opener
+ * has just opened.
  */
 static int slot_fill(struct resolver *resolver, const struct job *job, u32 slot, u32 kind, int fd,
 		     const struct symbol_reply **ret_reply)
@@ -281,8 +284,8 @@ static int slot_fill(struct resolver *resolver, const struct job *job, u32 slot,
 }
 
 /*
- * Open the file of a job in a slot of the helper that reads files, unless it is open there already.
- * Store in the cache which tables the file contains.
+ * Open the file of a job in a slot of the reader, unless it is open there already. Store in the
+ * cache which tables the file contains.
  */
 static int slot_open(struct resolver *resolver, const struct job *job, struct name_ref ref,
 		     u32 kind, int fd, u32 *ret_slot)
@@ -316,7 +319,10 @@ static int slot_open(struct resolver *resolver, const struct job *job, struct na
 	return r;
 }
 
-/* Remove the addresses that the cache knows from @count sorted ones; returns how many remain. */
+/*
+ * Remove the addresses that are in the cache from @count sorted addresses; returns the number of
+ * addresses that remain.
+ */
 static u32 remove_known(struct symbols *s, struct name_ref ref, u64 *address, u32 count, bool lines)
 {
 	const struct name_file *f;
@@ -399,8 +405,7 @@ static int slot_attach(struct resolver *resolver, const struct job *job, struct 
 }
 
 /*
- * Resolve the addresses of a set that the cache does not know; @type is SYMBOL_FIND or
- * SYMBOL_LINES.
+ * Resolve the addresses of a set that are not in the cache; @type is SYMBOL_FIND or SYMBOL_LINES.
  */
 static int resolve_set(struct resolver *resolver, const struct job *job, struct name_ref ref,
 		       int fd, const struct address_set *set, u32 type)
@@ -422,7 +427,9 @@ static int resolve_set(struct resolver *resolver, const struct job *job, struct 
 	return r;
 }
 
-/* Resolve all addresses of a job. A file is opened even without any, to get its build id. */
+/*
+ * Resolve all addresses of a job. The file is opened even if there are none, to get its build id.
+ */
 static int job_resolve(struct resolver *resolver, const struct job *job, struct name_ref ref,
 		       int fd)
 {
@@ -463,8 +470,8 @@ static void file_quarantine(struct symbols *s, struct name_ref ref)
 }
 
 /*
- * Store which file the mapping has. If its build id differs from that of the mapping, it has none,
- * so that no wrong names are shown.
+ * Store the file of the mapping. If the file and the mapping have different build ids, the mapping
+ * gets no file, so that no wrong names are shown.
  *
  * Locking: the caller holds @s->lock.
  */
@@ -487,8 +494,8 @@ static void job_finish(struct symbols *s, const struct job *job, struct name_ref
 }
 
 /*
- * Finish a job whose file cannot be opened, for instance because the process has exited: the cache
- * may have the file from before.
+ * Finish a job if its file cannot be opened, for instance because the process has exited. The cache
+ * may already have the file.
  */
 static void job_fail(struct symbols *s, const struct job *job)
 {
@@ -525,7 +532,10 @@ static bool in_quarantine(u64 since_ms)
 	return since_ms && symbols_now_ms() - since_ms <= QUARANTINE_MS;
 }
 
-/* Whether the mapping is in quarantine, or too many helpers hang in files of the job's owner. */
+/*
+ * Return true if the mapping is in quarantine, or if too many helpers hang in files of the job's
+ * owner.
+ */
 static bool job_is_rejected(struct resolver *resolver, const struct job *job)
 {
 	struct symbols *s = resolver->symbols;
@@ -540,7 +550,7 @@ static bool job_is_rejected(struct resolver *resolver, const struct job *job)
 	return rejected;
 }
 
-/* Find or create the file of @key in the cache. Returns whether it is in quarantine. */
+/* Find or create the file of @key in the cache. Returns true if it is in quarantine. */
 static bool file_get(struct symbols *s, const struct job *job, const struct name_key *key,
 		     struct name_ref *ret_ref)
 {
@@ -564,8 +574,8 @@ static bool file_get(struct symbols *s, const struct job *job, const struct name
 }
 
 /*
- * Ensure that helpers run. Helpers that died since the last job are replaced: this job is not the
- * cause.
+ * Ensure that helpers run. Helpers that exited since the last job are replaced; their exit is not
+ * attributed to this job.
  */
 static int job_start_helpers(struct resolver *resolver)
 {
@@ -577,7 +587,7 @@ static int job_start_helpers(struct resolver *resolver)
 	return helpers_start(resolver);
 }
 
-/* Returns whether a helper failed on this job. */
+/* Run a job; returns true if a helper failed on it. */
 static bool job_run(struct resolver *resolver, const struct job *job)
 {
 	struct symbols *s = resolver->symbols;
@@ -629,8 +639,8 @@ static void job_assign(struct symbols *s)
 }
 
 /*
- * Wait until a job may be ready: for a change, or until @until_ms unless that is 0. At @idle_ms end
- * the helpers.
+ * Wait until a job may be ready: for a change, or until @until_ms unless that is 0. At the time
+ * @idle_ms, stop the helpers.
  *
  * Locking: the caller holds @s->lock, which is released meanwhile.
  */

@@ -81,7 +81,7 @@ const char *symbol_reply_text(const struct symbol_reply *reply)
 	return (const char *)(reply + 1) + reply->count * entry_size(reply->type);
 }
 
-/* Whether the string at an offset has at most @max bytes. The text ends with a NUL. */
+/* Return true if the string at an offset has at most @max bytes. The text ends with a NUL. */
 static bool text_fits(const struct symbol_reply *reply, u32 offset, size_t max)
 {
 	return offset < reply->text && strlen(symbol_reply_text(reply) + offset) <= max;

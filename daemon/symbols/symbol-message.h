@@ -19,8 +19,8 @@
 #define SYMBOL_LINK_MAX	   128 /* size of the name in .gnu_debuglink, bytes, with its NUL */
 
 /*
- * Whether AddressSanitizer is in use. Its runtime needs more system calls and memory than the
- * sandbox has.
+ * True if AddressSanitizer is in use. Its runtime needs more system calls and memory than the
+ * sandbox permits.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -41,7 +41,7 @@ enum symbol_request_type {
 	SYMBOL_CODE, /* disassemble the instructions between two addresses */
 };
 
-/* What SYMBOL_OPEN opens. */
+/* The kind of file that SYMBOL_OPEN opens. */
 enum symbol_kind {
 	SYMBOL_ELF, /* an ELF file; addresses are offsets in the file */
 	SYMBOL_KALLSYMS, /* /proc/kallsyms; addresses are the kernel's */
@@ -49,10 +49,10 @@ enum symbol_kind {
 	SYMBOL_KINDS,
 };
 
-/* What SYMBOL_ATTACH attaches. */
+/* The kind of file that SYMBOL_ATTACH attaches. */
 enum symbol_attachment {
 	SYMBOL_DEBUG, /* separate debug information; build id or checksum must match */
-	SYMBOL_ALT, /* a file that debug information shares with others (dwz) */
+	SYMBOL_ALT, /* a file with debug information that several files share (dwz) */
 	SYMBOL_ATTACHMENTS,
 };
 
@@ -64,8 +64,8 @@ enum symbol_attachment {
  * @subtype: SYMBOL_OPEN: &enum symbol_kind; SYMBOL_ATTACH: &enum symbol_attachment; else 0
  * @count: number of addresses; 0 for SYMBOL_OPEN and SYMBOL_ATTACH
  * @from_opener: 1 if the opener has passed the descriptor, 0 if it comes with this request
- * @address: addresses in ascending order, without duplicates. SYMBOL_CODE: the first one, and the
- *	one behind the last one
+ * @address: addresses in ascending order, without duplicates. SYMBOL_CODE: the first address, and
+ *	the address behind the last one
  */
 struct symbol_request {
 	u32 type;
@@ -77,7 +77,7 @@ struct symbol_request {
 	u64 address[];
 };
 
-/* What a file and its attachments contain. */
+/* The contents of a file and its attachments. */
 #define SYMBOL_HAS_NAMES 1U /* all functions, so that a debug file has no more of them */
 #define SYMBOL_HAS_LINES 2U /* source lines */
 
@@ -131,7 +131,7 @@ struct symbol_line {
 /**
  * struct symbol_reply - a reply of the reader; &struct symbol_object, or entries and the text,
  * follow
- * @type, @serial: those of the request
+ * @type, @serial: type and serial of the request
  * @error: 0, or a negative errno if the file is invalid; nothing follows then
  * @done: number of addresses that were resolved, at least 1; the caller requests the others again.
  *	SYMBOL_CODE: 2 if the entries reach the second address, else 1
@@ -150,7 +150,7 @@ struct symbol_reply {
 /**
  * struct symbol_hello - the first packet of a helper
  * @version: SYMBOL_VERSION if the helper is in its sandbox; 0 if it failed and exits
- * @error: errno of entering the sandbox, if @version is 0
+ * @error: errno of the failure to enter the sandbox, if @version is 0
  */
 struct symbol_hello {
 	u32 version;
@@ -161,7 +161,7 @@ struct symbol_hello {
  * symbol_request_check() - check a received request
  * @request: the packet
  * @size: size of the packet, bytes
- * @has_fd: a descriptor came with it
+ * @has_fd: true if a descriptor was received with it
  *
  * Return: 0; -EBADMSG if it is invalid.
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the queries (symbols.c) and the threads that answer them (resolver.c) share. */
+/*
+ * Declarations that the queries (symbols.c) and the threads that resolve addresses (resolver.c)
+ * share.
+ */
 #ifndef SPEPROF_SYMBOLS_INTERNAL_H
 #define SPEPROF_SYMBOLS_INTERNAL_H
 
@@ -10,7 +13,7 @@
 #include "name-cache.h"
 #include "symbols.h"
 
-/* Where the symbols of a mapping come from. */
+/* The origin of the symbols of a mapping. */
 enum mapping_kind {
 	MAPPING_FILE,
 	MAPPING_KERNEL,
@@ -42,10 +45,11 @@ struct mapping_key {
 /**
  * struct symbol_mapping - a mapping and the file in the cache that has its symbols
  * @file: the file
- * @previous: the file before; its names are used until @file has its own
+ * @previous: the previous file; its names are used until @file has names
  * @job: the queued job of this mapping; NULL if there is none, or its thread has begun it
- * @checked_ms: when it was last determined which file is mapped; 0 for never
- * @rejected_ms: when a helper failed to open it, so that it is rejected; 0 if none did
+ * @checked_ms: time of the last check of the mapped file; 0 for never
+ * @rejected_ms: time at which a helper failed to open the file, so that it is rejected; 0 if none
+ * did
  * @last_used: value of &symbols.clock
  * @stamp: changes whenever the entry is reused for another mapping
  * @in_use: the entry is valid
@@ -77,10 +81,13 @@ struct address_set {
 	bool zero;
 };
 
-/** address_set_add() - add an address; returns false if it was known or there is no memory */
+/**
+ * address_set_add() - add an address; returns false if the set has it already, or if memory cannot
+ * be allocated
+ */
 bool address_set_add(struct address_set *set, u64 address);
 
-/** address_set_clear() - free the memory of @set, which is empty then */
+/** address_set_clear() - free the memory of @set; afterwards it is empty */
 void address_set_clear(struct address_set *set);
 
 /** address_set_size() - return the number of addresses */
@@ -93,7 +100,8 @@ static inline u32 address_set_size(const struct address_set *set)
  * address_set_sort() - get the addresses in ascending order
  * @ret_count: receives the number of addresses
  *
- * Return: an array, which the caller frees; NULL if the set is empty or there is no memory.
+ * Return: an array, which the caller frees; NULL if the set is empty, or if memory cannot be
+ * allocated.
  */
 u64 *address_set_sort(const struct address_set *set, u32 *ret_count);
 
@@ -126,11 +134,11 @@ struct job {
 void job_free(struct job *job);
 
 /**
- * struct helper_slot - a slot of the helper that reads files, which holds one open file
+ * struct helper_slot - a slot of the reader, in which one file is open
  * @file: the file in the cache
- * @generation: &helper_link.generation of the helper that has the file open; 0 if the slot is free
+ * @generation: &helper_link.generation of the reader that has the file open; 0 if the slot is free
  * @last_used: value of &resolver.slot_clock
- * @attached: separate debug information was searched
+ * @attached: true if separate debug information was searched
  */
 struct helper_slot {
 	struct name_ref file;
@@ -143,7 +151,7 @@ struct helper_slot {
 #define RESOLVERS 2
 
 /**
- * struct resolver - a symbol thread with helpers of its own
+ * struct resolver - a thread that resolves addresses, with its own helpers
  *
  * Only the thread uses what follows @started, except that symbols_free() ends @link after it has
  * joined the thread.
@@ -167,15 +175,15 @@ struct resolver {
  * @lock: protects everything but @resolver and @stop
  * @changed: signalled when a job is added or completed, and when @quit is set
  * @mapping: table of mappings, MAPPINGS entries
- * @incoming, @incoming_last: new jobs. A resolver moves them into @queues, as finding a job's owner
- *	reads /proc, which must not delay a query
+ * @incoming, @incoming_last: new jobs. A resolver moves them into @queues, because the search for
+ *	the owner of a job reads /proc, which must not delay a query
  * @jobs: number of jobs in @incoming and @queues, and of those in progress
  * @clock: counts queries, to find the least recently used mapping
  * @pending: number of addresses in all jobs
  * @stop: an eventfd that aborts the helper calls of all resolvers
- * @last_path, @last_path_hash, @last_kind: of the binary that was queried last, since callers query
- *	many locations of one binary in a row
- * @kernel_epoch: how often kernel symbols were read again because one was missing
+ * @last_path, @last_path_hash, @last_kind: of the binary that was queried last, because callers
+ *	query many locations of one binary in succession
+ * @kernel_epoch: number of times that kernel symbols were read again because one was missing
  * @quit: the resolvers must exit
  */
 struct symbols {
@@ -208,7 +216,7 @@ u64 symbols_now_ms(void);
 
 /**
  * symbols_wait_until() - wait for &symbols.changed, at most until a time
- * @until_ms: as of symbols_now_ms()
+ * @until_ms: the time, as symbols_now_ms() returns it
  *
  * Return: false if the time has passed.
  *
@@ -222,7 +230,7 @@ bool symbols_wait_until(struct symbols *s, u64 until_ms);
  * The second thread is needed if there are several jobs, or a helper has failed: resolver 0 serves
  * no suspects.
  *
- * Return: whether resolver 0 runs.
+ * Return: true if resolver 0 runs.
  *
  * Locking: the caller holds @s->lock.
  */

@@ -17,8 +17,8 @@
 #define MAPPINGS    8192 /* entries of the table of mappings, a power of two */
 #define WAYS	    8 /* entries with the same hash */
 #define PENDING_MAX (1U << 19) /* maximum number of addresses in all jobs */
-#define RECHECK_MS  10000 /* interval of checks whether another file is mapped */
-#define KERNEL_MS   60000 /* interval of checks whether modules were loaded or unloaded */
+#define RECHECK_MS  10000 /* interval of checks for a changed file */
+#define KERNEL_MS   60000 /* interval of checks for loaded or unloaded modules */
 #define SHORT_ID    6 /* bytes of a build id that are shown */
 
 static_assert((MAPPINGS / WAYS & (MAPPINGS / WAYS - 1)) == 0, "a hash selects a set by a mask");
@@ -84,7 +84,10 @@ static struct symbol_mapping *mapping_get(struct symbols *s, const struct mappin
 	return oldest;
 }
 
-/* Whether it is memory where runtimes put compiled code; perf recognizes the same names. */
+/*
+ * Return true if runtimes write compiled code to mappings with this name; perf recognizes the same
+ * names.
+ */
 static bool is_jit_memory(const char *binary)
 {
 	static const char *const names[] = {
@@ -132,7 +135,8 @@ static void binary_classify(struct symbols *s, const char *binary)
 
 /*
  * Get the mapping of a location, and the address for its symbols. Returns false if it cannot have
- * symbols: without a build id, the file of a recording may be any other one here.
+ * symbols, such as a file without a build id in a recording: on this machine, its path may lead to
+ * another file.
  */
 static bool location_key(struct symbols *s, s32 pid, const struct attribute_location *location,
 			 bool live, struct mapping_key *ret_key, u64 *ret_address)
@@ -192,7 +196,7 @@ bool symbols_start_resolvers(struct symbols *s)
 	return started;
 }
 
-/* Find or create the queued job of a mapping; NULL without memory or a thread. */
+/* Find or create the queued job of a mapping; NULL if memory or a thread cannot be allocated. */
 static struct job *job_get(struct symbols *s, struct symbol_mapping *m,
 			   const struct attribute_location *location)
 {
@@ -226,8 +230,8 @@ static struct job *job_get(struct symbols *s, struct symbol_mapping *m,
 }
 
 /*
- * Request the function, or with @lines the source line, of @address; or, if that is NULL, only to
- * determine which file is mapped. Dropped if too many addresses are pending.
+ * Request the function, or with @lines the source line, of @address. If @address is NULL, request
+ * only a check of the mapped file. The request is dropped if too many addresses are pending.
  */
 static void mapping_request(struct symbols *s, struct symbol_mapping *m,
 			    const struct attribute_location *location, const u64 *address,
@@ -243,7 +247,10 @@ static void mapping_request(struct symbols *s, struct symbol_mapping *m,
 
 /* Queries */
 
-/* Whether to check again which file is mapped. A recording and the vDSO do not change. */
+/*
+ * Return true if the mapped file has to be checked again. The files of a recording and the vDSO do
+ * not change.
+ */
 static bool mapping_is_stale(const struct symbol_mapping *m)
 {
 	u64 age = symbols_now_ms() - m->checked_ms;
@@ -505,7 +512,10 @@ bool symbols_wait_default(struct symbols *s)
 	if (!s)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	/* A job that has ended already may have resolved what its caller did not know. */
+	/*
+	 * Return true even if no job is left: a job that ended meanwhile may have resolved the
+	 * caller's locations.
+	 */
 	waits = s->config.wait_ms;
 	if (waits && s->jobs)
 		wait_for_jobs(s, s->config.wait_ms);
@@ -597,7 +607,7 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 		if (s->config.open_ms)
 			link->open_ms = s->config.open_ms;
 	}
-	/* The caller's string may be freed now. */
+	/* Clear the pointer, because the caller may free the string now. */
 	s->config.helper = NULL;
 	if (!r)
 		r = name_cache_init(&s->cache, FILES_MAX,

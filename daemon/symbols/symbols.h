@@ -20,8 +20,8 @@ struct symbols;
  * @idle: run the helper with a nice value of 10
  * @wait_ms: timeout of symbols_wait_default() and symbols_build_id(), ms
  * @open_ms: timeout for opening a file, ms; 0 for the default (10 s)
- * @kernel: functions of the kernel of a recording, which name its samples in the kernel; NULL:
- *	not known. It is not copied, and must outlive the cache
+ * @kernel: functions of the recorded kernel, which name samples of a recording in the kernel; NULL:
+ *	unknown. It is not copied, and must outlive the cache
  */
 struct symbols_config {
 	u64 budget;
@@ -33,10 +33,10 @@ struct symbols_config {
 };
 
 /**
- * struct symbols_stats - statistics, since symbols_new() where they are counts
+ * struct symbols_stats - statistics; counts are since symbols_new()
  * @pending: locations that are being resolved now
  * @evicted: number of files that were evicted from the cache with all their names
- * @failures: how often a helper exited, timed out or sent an invalid reply
+ * @failures: number of times that a helper exited, timed out or sent an invalid reply
  * @quarantined: files and mappings that were rejected for an hour because a helper failed on them
  * @memory: memory of the cache, bytes
  * @reason: why names are missing; "" if nothing is wrong
@@ -65,11 +65,13 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 struct symbols *symbols_free(struct symbols *symbols);
 
 /**
- * symbols_address_is_public() - return whether an unprivileged reader may see a location's offset
+ * symbols_address_is_public() - return true if an unprivileged reader may see the offset of a
+ * location
  * @location: from attributor_locate()
  * @live: the location belongs to this machine, not to a recording
  *
- * It may not for the running kernel: the offset is an address, which would reveal the KASLR offset.
+ * It must not see offsets in the running kernel: they are addresses, which would reveal the KASLR
+ * offset.
  */
 bool symbols_address_is_public(const struct attribute_location *location, bool live);
 
@@ -93,7 +95,7 @@ void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size);
  *	"[kernel]" (symbols_address_is_public()). It is escaped and NUL-terminated
  * @size: size of @name, bytes
  *
- * Return: whether a symbol was found. If not, it may be found after symbols_wait_default().
+ * Return: true if a symbol was found. If not, it may be found after symbols_wait_default().
  */
 bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		      bool live, char *name, size_t size);
@@ -104,7 +106,7 @@ bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_l
  * @ret_key: equal for all locations in the same function; locations of other binaries may have the
  *	same number. Valid until the next query for another binary. Set if a symbol was found
  *
- * It is cheaper than comparing names.
+ * Comparing keys is cheaper than comparing names.
  *
  * Return: whether a symbol was found.
  */
@@ -138,7 +140,7 @@ struct source_line {
  * @symbols, @pid, @location, @live: as for symbols_function()
  * @ret_source: all zeros if the line is unknown
  *
- * Return: whether the line is known. If not, it may be known after symbols_wait_default().
+ * Return: true if the line is known. If not, it may be known after symbols_wait_default().
  */
 bool symbols_get_source_line(struct symbols *symbols, s32 pid,
 			     const struct attribute_location *location, bool live,
@@ -147,7 +149,7 @@ bool symbols_get_source_line(struct symbols *symbols, s32 pid,
 /**
  * symbols_wait_default() - wait for pending requests, at most &symbols_config.wait_ms
  *
- * Return: whether &symbols_config.wait_ms is set, so that a query may find more than before, even if
+ * Return: true if &symbols_config.wait_ms is not 0. A query may then find more than before, even if
  * nothing was pending any more.
  */
 bool symbols_wait_default(struct symbols *symbols);

@@ -171,8 +171,8 @@ void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_locat
 	}
 	n = dwarf_getscopes(&unit, vaddr, &scopes);
 	/*
-	 * Scopes after the first function are those of its definition, not those into which it was
-	 * inlined.
+	 * Scopes after the first function enclose its definition, and not the code into which it
+	 * was inlined.
 	 */
 	for (int i = 0; i < n; i++) {
 		int tag = dwarf_tag(&scopes[i]);

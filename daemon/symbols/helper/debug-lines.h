@@ -29,7 +29,8 @@ struct debug_lines;
 /**
  * debug_lines_new() - read the compilation units of a file
  * @elf: the file; it must stay open until debug_lines_free()
- * @alt: the file that the debug information shares (dwz); it must also stay open; NULL: none
+ * @alt: the file with debug information that several files share (dwz); it must also stay open;
+ * NULL: none
  * @ret_lines: free it with debug_lines_free()
  *
  * Return: 0; -ENODATA if there are no units; -ENOMEM.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Demangle C++ and Rust names. Only the sandboxed reader uses it, as names may be hostile. */
+/* Demangle C++ and Rust names. Only the sandboxed reader uses it, because names may be hostile. */
 #ifndef SPEPROF_DEMANGLE_H
 #define SPEPROF_DEMANGLE_H
 

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* bfd.h refuses to be included without the name of a package. */
+/* bfd.h requires the macro PACKAGE. */
 #define PACKAGE "speprof"
 #include <dis-asm.h>
 
@@ -48,7 +48,7 @@ void disassembler_load(void)
 }
 
 /**
- * struct printing - an instruction that is printed
+ * struct printing - the state of printing one instruction
  * @code: the code
  * @text, @size: receives the text, @len bytes of it so far
  */
@@ -104,7 +104,10 @@ static void print_address(bfd_vma address, struct disassemble_info *info)
 		print_plain(printing, "0x%llx", (unsigned long long)address);
 }
 
-/* The end of the code may cut an instruction. The return value of the disassembler shows that. */
+/*
+ * Ignore read errors: the code may end within an instruction, which the return value of the
+ * disassembler shows.
+ */
 static void ignore_error(int status, bfd_vma address, struct disassemble_info *info)
 {
 	(void)status;
@@ -175,7 +178,7 @@ size_t disassembler_print(const struct disassembler_code *code, size_t at, char 
 		if (libraries[i].find)
 			n = instruction_print(&libraries[i], &printing, code->address + at, arch,
 					      mach);
-	/* Padding and tabs of the library are for columns that this text does not have. */
+	/* Replace tabs and remove padding, with which the library aligns columns. */
 	for (char *c = ret_text; *c; c++)
 		if (*c == '\t')
 			*c = ' ';

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Disassembles instructions by libopcodes. It reads hostile bytes, so only the sandboxed reader uses
- * it. The library is loaded at run time, because each release of binutils has another name and
- * another interface for it, and only "speprof annotate" needs it.
+ * Disassembles instructions by libopcodes. It reads hostile bytes, so only the sandboxed reader
+ * uses it. The library is loaded at run time, because its name and interface change with each
+ * release of binutils, and because only "speprof annotate" needs it.
  */
 #ifndef SPEPROF_DISASSEMBLER_H
 #define SPEPROF_DISASSEMBLER_H
@@ -15,7 +15,7 @@
  * @address: virtual address of its first byte
  * @machine: EM_* of the ELF file
  * @name: writes the name of an address, such as "main+0x10", into @size bytes; false if it has none
- * @ctx: its argument
+ * @ctx: argument of @name
  */
 struct disassembler_code {
 	const u8 *bytes;
@@ -37,10 +37,10 @@ void disassembler_load(void);
  * disassembler_print() - disassemble one instruction
  * @code: the code
  * @at: offset of the instruction, below &disassembler_code.size
- * @ret_text: receives its text; "" if no library knows this machine
+ * @ret_text: receives its text; "" if no library supports this machine
  * @size: size of @ret_text, bytes
  *
- * Return: size of the instruction, 1 to the rest of the code.
+ * Return: size of the instruction in bytes, from 1 to the size of the rest of the code.
  */
 size_t disassembler_print(const struct disassembler_code *code, size_t at, char *ret_text,
 			  size_t size);

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 /*
- * limits for the data that libelf reads into memory; a large browser with debug information is
- * below them
+ * limits for the data that libelf reads into memory; a large browser with debug information does
+ * not reach them
  */
 #define FILE_MAX_BYTES	 (8ULL << 30)
 #define SYMTAB_MAX_BYTES (64ULL << 20)

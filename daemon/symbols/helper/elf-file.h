@@ -27,7 +27,7 @@ struct elf_segment {
  * @symbols: functions by virtual address; the caller sets its limit first
  * @segment, @segments: PT_LOAD segments with bytes in the file
  * @build_id, @build_id_size: build id; 0 bytes if the file has none
- * @full: whether the file has a .symtab, so that a debug file contains no more functions
+ * @full: true if the file has a .symtab, so that a debug file contains no more functions
  */
 struct elf_object {
 	struct symtab symbols;
@@ -43,13 +43,14 @@ struct elf_object {
  * @fd: the file; it must stay open until elf_end()
  * @ret_elf: close it with elf_end()
  *
- * Return: 0; -EBADMSG if it is invalid, or no program or library; -EFBIG if it is above the limits
- * of elf-file.c; another negative errno if it cannot be read.
+ * Return: 0; -EBADMSG if it is invalid, or if it is neither a program nor a library; -EFBIG if it
+ * is above the limits of elf-file.c; another negative errno if it cannot be read.
  */
 int elf_open(int fd, Elf **ret_elf);
 
 /**
- * elf_open_memory() - open a file in memory as elf_open() does; @bytes must stay until elf_end()
+ * elf_open_memory() - open a file in memory as elf_open() does; @bytes must stay valid until
+ * elf_end()
  */
 int elf_open_memory(void *bytes, size_t size, Elf **ret_elf);
 
@@ -59,8 +60,8 @@ void elf_read_head(Elf *elf, struct elf_object *object);
 /**
  * elf_read_symbols() - add the functions of a file; call symtab_finish() after the last one
  *
- * Return: 0; -EBADMSG or -EFBIG if a section is invalid or too large. Functions before it were
- * added.
+ * Return: 0; -EBADMSG or -EFBIG if a section is invalid or too large. The functions before that
+ * section were added.
  */
 int elf_read_symbols(Elf *elf, struct elf_object *object);
 

@@ -20,8 +20,8 @@
 	65536 /* bytes of /proc/PID/status: NSpid follows a list of groups, which may be long */
 
 /*
- * Permit only file systems that store programs. In its own mount namespace, any user can make the
- * path of a program lead to a file on another one, such as /proc or debugfs. Reading that may block
+ * Permit only file systems that store programs. In a mount namespace, any user can make the path of
+ * a program lead to a file on another file system, such as /proc or debugfs. Reading that may block
  * forever, consume data that other processes wait for (/proc/kmsg), or return data that the user
  * must not read.
  */
@@ -62,8 +62,8 @@ static bool fd_is_allowed(int fd)
 }
 
 /*
- * Open a regular file for reading, if it has the inode. Open it with O_PATH first, as opening a
- * device or a FIFO has side effects. @resolve: RESOLVE_* of openat2().
+ * Open a regular file for reading, if its inode number is @inode. Open it with O_PATH first,
+ * because opening a device or a FIFO has side effects. @resolve: RESOLVE_* of openat2().
  */
 static int regular_open(int dir, const char *path, u64 inode, u64 resolve)
 {
@@ -161,8 +161,8 @@ int file_open(const struct file_request *file)
 			fd = mapping_open(file);
 	}
 	/*
-	 * Try the same path in the daemon's root directory only if an inode or a build ID can
-	 * confirm the file.
+	 * Try the same path in the root directory of the daemon only if the inode or the build ID
+	 * can be compared.
 	 */
 	if (fd < 0 && (file->has_id || (file->live && file->inode)))
 		fd = regular_open(AT_FDCWD, file->path, file->live ? file->inode : 0, 0);
@@ -170,8 +170,8 @@ int file_open(const struct file_request *file)
 }
 
 /*
- * Open a path in the root directory of the process if @in_process_root is set, else in that of the
- * daemon.
+ * Open a path in the root directory of the process if @in_process_root is set, otherwise in the
+ * root directory of the daemon.
  */
 static int path_open(const struct file_request *file, const char *path, bool in_process_root)
 {
@@ -190,8 +190,8 @@ static void id_path(char *path, size_t size, const char *folder, const u8 *id, u
 }
 
 /*
- * Build the path of a linked debug file, in the directories that gdb searches: that of the file,
- * its subdirectory .debug, and the same directory below /usr/lib/debug.
+ * Build the path of a linked debug file, in the directories that gdb searches: the directory of the
+ * file, its subdirectory .debug, and the same path below /usr/lib/debug.
  */
 static bool link_path(char *path, size_t size, const struct file_request *file, const char *link,
 		      u32 which)
@@ -213,8 +213,8 @@ int file_open_debug(const struct file_request *file, const struct symbol_object 
 	int fd;
 
 	/*
-	 * There are four paths, each first in the daemon's root directory, which the administrator
-	 * controls, then in that of the process.
+	 * There are four paths. Each is opened first in the root directory of the daemon, which the
+	 * administrator controls, then in the root directory of the process.
 	 */
 	for (; *candidate < 8; ++*candidate) {
 		u32 which = *candidate / 2;

@@ -11,12 +11,12 @@
 
 /**
  * struct file_request - a mapped file to open
- * @path: its path as the process sees it; raw bytes, NUL-terminated
+ * @path: its path in the root directory of the process; raw bytes, NUL-terminated
  * @inode: inode that the file must have; 0 for any
  * @pid: a process that maps it; 0 if none exists
- * @has_id: whether its build ID is known, and the caller will check it. Then a file with that path
- * may be opened although it may be another one
- * @live: whether @pid and @path belong to this machine, and not to a recording
+ * @has_id: true if its build ID is known, and the caller will compare it. Then a file with that
+ * path may be opened even if it may be another file
+ * @live: true if @pid and @path belong to this machine, and not to a recording
  */
 struct file_request {
 	const char *path;
@@ -27,7 +27,7 @@ struct file_request {
 };
 
 /**
- * file_system_is_allowed() - return whether files of a file system may be opened; @kind is f_type
+ * file_system_is_allowed() - return true if files of a file system may be opened; @kind is f_type
  * of statfs()
  */
 bool file_system_is_allowed(u64 kind);
@@ -38,7 +38,7 @@ int file_open(const struct file_request *file);
 /**
  * file_open_debug() - open the next existing candidate for the separate debug information of a file
  * @file: the file
- * @known: its build id and the name in its .gnu_debuglink
+ * @known: the build id of @file, and the name in its .gnu_debuglink
  * @candidate: number of the first candidate to try, from 0; set to the one after the opened file
  *
  * The reader checks whether the debug information belongs to the file.
@@ -48,7 +48,7 @@ int file_open(const struct file_request *file);
 int file_open_debug(const struct file_request *file, const struct symbol_object *known,
 		    u32 *candidate);
 
-/** file_open_alt() - open the file with build id @id that debug information shares (dwz) */
+/** file_open_alt() - open the file with shared debug information (dwz) that has the build id @id */
 int file_open_alt(const struct file_request *file, const u8 *id, u8 size);
 
 /**
@@ -56,7 +56,7 @@ int file_open_alt(const struct file_request *file, const u8 *id, u8 size);
  * @pid: the process, in the initial PID namespace; the name of the file contains its PID in its own
  * namespace
  *
- * The file must belong to the user of the process or to root, as any user can write to /tmp.
+ * The file must belong to the user of the process or to root, because any user can write to /tmp.
  *
  * Return: a descriptor; -EPERM if it belongs to another user; another negative errno.
  */

@@ -14,7 +14,10 @@
 /* Numbers of the fields of a function: 4 bytes each, after its address */
 enum field {
 	FIELD_NAME = 1,
-	/* offset of the table of values with file numbers; FIELD_LINE is that of lines */
+	/*
+	 * offset of the table of values with file numbers; FIELD_LINE is the offset of the table
+	 * with line numbers
+	 */
 	FIELD_FILE = 5,
 	FIELD_LINE = 6,
 	FIELD_UNIT = 8, /* since Go 1.16: index of the first file of the function's unit */
@@ -36,7 +39,10 @@ static bool get_pointer(const struct go_table *t, u64 at, u64 *ret)
 	return true;
 }
 
-/* Get the offset of a subtable: pointer @n of the header, counted from the number of functions. */
+/*
+ * Get the offset of a subtable, which is pointer @n of the header. Pointer 0 is the number of
+ * functions.
+ */
 static bool get_subtable(const struct go_table *t, u32 n, u64 *ret)
 {
 	return get_pointer(t, HEADER + (u64)n * t->pointer, ret) && *ret < t->size;
@@ -69,8 +75,8 @@ static bool header_read_1_16(struct go_table *t, u64 text)
 	if (t->version == GO_1_18 && !get_pointer(t, HEADER + 2ULL * t->pointer, &t->text))
 		return false;
 	/*
-	 * In position-independent programs the table does not contain the address, as the dynamic
-	 * loader would have to set it.
+	 * In position-independent programs the table does not contain the address of the text
+	 * section, because the dynamic loader would have to set it.
 	 */
 	if (!t->text)
 		t->text = text;

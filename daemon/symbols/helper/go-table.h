@@ -43,7 +43,7 @@ struct go_table {
 
 /**
  * go_table_init() - read the header of a table
- * @table: is initialized
+ * @table: receives the header
  * @data, @size: bytes of the section
  * @text: address of the section .text, which position-independent programs do not store in the
  * table
@@ -61,7 +61,7 @@ void go_table_symbols(const struct go_table *table, struct symtab *symbols);
  * @ret_file, @ret_len: path of the source file, a part of the table that is not NUL-terminated
  * @ret_line: line number, from 1
  *
- * Return: whether it was found.
+ * Return: true if the line was found.
  */
 bool go_table_line(const struct go_table *table, u64 pc, const char **ret_file, size_t *ret_len,
 		   u32 *ret_line);

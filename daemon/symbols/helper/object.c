@@ -101,8 +101,9 @@ static void object_describe(const struct object *o, struct symbol_object *known)
 }
 
 /*
- * Add the build id of the file that the debug information in @elf shares (dwz). It follows the name
- * in .gnu_debugaltlink. libdw is not used for that: it would decompress all debug information.
+ * Add the build id of the file with debug information that @elf shares with other files (dwz). It
+ * follows the name in .gnu_debugaltlink. libdw is not used for that: it would decompress all debug
+ * information.
  */
 static void object_describe_alt(Elf *elf, struct symbol_object *known)
 {
@@ -165,8 +166,8 @@ static u32 file_crc(int fd)
 }
 
 /*
- * Return whether a debug file belongs to the file: by build ID, or without one by the linked
- * checksum.
+ * Return true if a debug file belongs to the file: they have the same build ID or, if the file has
+ * none, the checksum in .gnu_debuglink matches.
  */
 static bool debug_matches(const struct object *o, Elf *debug, int fd)
 {
@@ -203,7 +204,10 @@ int object_attach(struct object *o, u32 attachment, int fd, struct symbol_object
 			object_describe(o, ret_known);
 		return r;
 	}
-	/* Functions or lines that were already read would not include those of the attachment. */
+	/*
+	 * Attach nothing after functions or lines were read, because they would not include those
+	 * of the attachment.
+	 */
 	if (!o->file || o->lines_read || o->names_read)
 		r = -EINVAL;
 	else
@@ -239,8 +243,8 @@ static void mini_read(struct object *o)
 	if (!packed)
 		return;
 	/*
-	 * The unpacked size is unknown here. Pages of the buffer that are never written cost
-	 * nothing.
+	 * The unpacked size is unknown here. Pages of the buffer that are never written use no
+	 * memory.
 	 */
 	o->mini_bytes = malloc(MINI_MAX_BYTES);
 	if (!o->mini_bytes ||
@@ -356,7 +360,7 @@ static void perf_map_names(struct object *o, const u64 *address, u32 count,
 }
 
 /*
- * Clip a range so that it begins after the previous entry, as segments of a hostile file may
+ * Clip a range so that it begins after the previous entry, because segments of a hostile file may
  * overlap.
  */
 static void range_clip(const struct reply_builder *builder, struct symbol_name *range)
@@ -413,7 +417,7 @@ static size_t inlines_join(const struct debug_location *location, char *ret_text
 	for (u32 i = 0; i < location->count; i++) {
 		size_t n = demangle(location->inlined[i], name, sizeof(name));
 
-		/* A newline in a name would look like a separator. */
+		/* Replace newlines, because a newline separates names. */
 		for (char *p = name; *p; p++)
 			if (*p == '\n')
 				*p = '?';
@@ -489,8 +493,8 @@ static bool code_name(void *ctx, u64 address, char *to, size_t size)
 }
 
 /*
- * Disassemble the bytes of @code, which are those of the file from @address on. The last bytes are
- * left to the next reply if more bytes follow, since they may be a part of an instruction.
+ * Disassemble the bytes of @code, which are those of the file from @address on. If more bytes
+ * follow, the last bytes are left to the next reply, because they may be a part of an instruction.
  */
 static void code_add(const struct disassembler_code *code, u64 address, bool more,
 		     struct reply_builder *builder)

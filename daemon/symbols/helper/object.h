@@ -12,19 +12,20 @@
 #include "reply.h"
 
 /**
- * struct object - a file and its attachments; without one all descriptors are -1 and the rest is 0
+ * struct object - a file and its attachments; if there is no file, all descriptors are -1, and the
+ * other members 0
  * @kind: &enum symbol_kind of the file
  * @fd, @debug_fd, @alt_fd: descriptors of @file, @debug and @alt
  * @elf: segments and build id of @file, and functions of all files
  * @file: the file; NULL unless SYMBOL_ELF
  * @debug: separate debug information; NULL for none
- * @alt: file that the debug information shares (dwz); NULL for none
+ * @alt: file with shared debug information (dwz); NULL for none
  * @mini: MiniDebugInfo, unpacked to @mini_bytes; NULL for none
  * @go: table of Go functions, if @has_go
  * @lines: source lines; NULL for none
  * @has: SYMBOL_HAS_*
- * @names_read, @lines_read: whether functions or lines were read, which happens at the first
- * request for them. After that nothing can be attached
+ * @names_read, @lines_read: true after functions or lines were read, at the first request for them.
+ * Then no file can be attached any more
  */
 struct object {
 	u32 kind;
@@ -49,7 +50,7 @@ struct object {
  * object_open() - open a file in a slot, and close the file that was in it
  * @object: the slot
  * @kind: &enum symbol_kind of the file
- * @fd: the file; it belongs to @object then, and is closed on failure
+ * @fd: the file; owned by @object, and closed on failure
  * @ret_known: receives the content of the file
  *
  * Return: 0; -EBADMSG, -EFBIG or another negative errno as for elf_open().
@@ -60,11 +61,12 @@ int object_open(struct object *object, u32 kind, int fd, struct symbol_object *r
  * object_attach() - attach a file to an open file
  * @object: the slot
  * @attachment: &enum symbol_attachment
- * @fd: the file to attach; it belongs to @object then, and is closed on failure
+ * @fd: the file to attach; owned by @object, and closed on failure
  * @ret_known: receives the content of all files
  *
- * Return: 0; -ESTALE if it belongs to another build; -EEXIST if one is attached; -EINVAL if it is
- * too late, or the file is no ELF file; another negative errno as for elf_open().
+ * Return: 0; -ESTALE if it belongs to another build; -EEXIST if one is attached already; -EINVAL if
+ * names or lines were read already, or if the open file is no ELF file; another negative errno as
+ * for elf_open().
  */
 int object_attach(struct object *object, u32 attachment, int fd, struct symbol_object *ret_known);
 
@@ -79,7 +81,7 @@ void object_lines(struct object *object, const u64 *address, u32 count,
 /**
  * object_code() - add the instructions from @address to @end - 1 to a reply, as many as fit
  *
- * The file has bytes there, at least for the first one; otherwise nothing is added.
+ * If the file has no bytes at @address, nothing is added.
  */
 void object_code(struct object *object, u64 address, u64 end, struct reply_builder *builder);
 

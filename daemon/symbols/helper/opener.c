@@ -13,7 +13,7 @@
  * struct opener - the state of the process
  * @reader: socket to the reader
  * @file: the file that OPEN_FILE or OPEN_PERF_MAP opened; -1: none. Only the next such request
- * closes it, as close() may block
+ * closes it, because close() may block
  */
 struct opener {
 	int reader;
@@ -42,7 +42,7 @@ static struct file_request request_file(const struct open_request *r)
 
 static int descriptor_send(int socket, int fd)
 {
-	/* A message has at least one byte. */
+	/* Send one byte with the descriptor, because a message must not be empty. */
 	return fd < 0 ? -EBADF : symbol_message_send(socket, "", 1, fd, MSG_DONTWAIT);
 }
 

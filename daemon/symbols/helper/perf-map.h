@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads /tmp/perf-PID.map, where a runtime with a JIT compiler (JVM, node, .NET, LuaJIT) lists
- * compiled functions: lines "START SIZE NAME" with hexadecimal numbers. The file grows; of several
- * lines for an address, the last one is valid.
+ * Reads /tmp/perf-PID.map, in which a runtime with a JIT compiler (JVM, node, .NET, LuaJIT) lists
+ * its compiled functions: lines "START SIZE NAME" with hexadecimal numbers. The file grows; of
+ * several lines for an address, the last one is valid.
  */
 #ifndef SPEPROF_PERF_MAP_H
 #define SPEPROF_PERF_MAP_H

@@ -18,7 +18,7 @@
 #define CPU_MAX_S   900
 #define FILES_MAX   64
 
-/* When memory is short, have the kernel kill the helper and not the program that started it. */
+/* If memory is short, the kernel must kill the helper and not the program that started it. */
 static void oom_prefer_self(void)
 {
 	FILE *f = fopen("/proc/self/oom_score_adj", "we");
@@ -32,8 +32,8 @@ static void oom_prefer_self(void)
 void sandbox_lower_priority(void)
 {
 	/*
-	 * About a tenth of the share of other processes. With less, names would take minutes on a
-	 * busy CPU.
+	 * A nice value of 10 gives about a tenth of the CPU share of other processes. With less,
+	 * the resolution of names would take minutes on a busy CPU.
 	 */
 	if (setpriority(PRIO_PROCESS, 0, 10) < 0)
 		return;
@@ -81,7 +81,7 @@ static int descriptors_close(int last)
 }
 
 /*
- * Drop all capabilities except those in the bit mask @retained, of which the process may have some.
+ * Drop all capabilities except those in the bit mask @retained; the process may lack some of these.
  */
 static int capabilities_drop(u64 retained)
 {
@@ -196,7 +196,10 @@ static int calls_add(scmp_filter_ctx filter)
 	return r ? r : mapping_allow(filter, SCMP_SYS(mprotect));
 }
 
-/* Install the filter. Other calls fail with EPERM; libraries try some and work without them. */
+/*
+ * Install the filter. Other calls fail with EPERM: libraries try some of them, and work without
+ * them.
+ */
 static int calls_filter(void)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));

@@ -20,8 +20,8 @@ int sandbox_enter(int last);
  * sandbox_enter_opener() - enter the sandbox of the opener, which opens files but reads none
  * @last: as for sandbox_enter()
  *
- * The process can open files, and has the capabilities for files of other processes, as far as it
- * had them. Its memory and CPU time are limited.
+ * The process can open files, and retains those of its capabilities that give access to files of
+ * other processes. Its memory and CPU time are limited.
  *
  * Return: as sandbox_enter().
  */
