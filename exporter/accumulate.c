@@ -24,8 +24,9 @@ static_assert(UNITS <= METRICS_UNITS, "metrics_tally.weight has an element for e
 
 /*
  * The counters of struct metrics_machine are consecutive u64s. Those from FIRST_LASTING to
- * AFTER_LASTING, and from FIRST_LATE on, are reset with the daemon and not with the profile. Those
- * from AFTER_LASTING to AFTER_FAULTS belong to the source of samples, which may outlive both.
+ * AFTER_LASTING, and from FIRST_LATE on, are reset when the daemon restarts, and not when the
+ * profile is reset. Those from AFTER_LASTING to AFTER_FAULTS belong to the source of samples, which
+ * may exist longer than both.
  */
 #define FIRST_COUNTER  offsetof(struct metrics_machine, records)
 #define FIRST_LASTING  offsetof(struct metrics_machine, threads_evicted)
@@ -97,7 +98,7 @@ static void grow_words(void *ret, const void *now, const void *before, size_t si
 		r[i] = counter_increase(n[i], b[i]);
 }
 
-/* Keep the highest value of each counter, with which the next snapshot is compared. */
+/* Keep the highest value of each counter: the next snapshot is compared with it. */
 static void raise_words(void *to, const void *from, size_t size)
 {
 	u64 *t = to;
@@ -124,7 +125,10 @@ static int compare_ids(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Return the container in the last snapshot; NULL if it was not there, or in another epoch. */
+/*
+ * Return the container in the last snapshot; NULL if that snapshot did not have it, or was of
+ * another epoch.
+ */
 static const struct metrics_container *container_before(const struct accumulator *acc,
 							const struct metrics *now,
 							const struct metrics_container *c)
@@ -145,7 +149,7 @@ static void container_delta(const struct accumulator *acc, const struct metrics 
 		*ret_delta = c->tally;
 }
 
-/* Return the FNV-1a hash of the set's words, which is faster than that of its bytes. */
+/* Return the FNV-1a hash of the set by words, which is faster than a hash by bytes. */
 static u64 set_hash(const struct label_set *set)
 {
 	u64 hash = 0xcbf29ce484222325ULL, word;
@@ -211,7 +215,7 @@ static bool is_grouped_as_other(const struct accumulator *acc, const struct metr
 /*
  * Update the time at which the group was last alive: a container has a process, or its counters
  * grew. The first snapshot does not show when the counters of a dead container grew. A restarted
- * daemon does not know how long a container has been dead: that does not make it alive.
+ * daemon reports no time of death: that does not make a dead container alive.
  */
 static void group_touch(const struct accumulator *acc, struct accumulator_group *group,
 			const struct metrics_container *c, u64 grew, u64 now_ns)
@@ -273,8 +277,8 @@ static int compare_groups(const void *a, const void *b)
 }
 
 /*
- * Give series to a group: they count from 0, beginning with the last snapshot. Return false without
- * memory.
+ * Give series to a group: they count from 0, beginning with the last snapshot. Return false if
+ * memory cannot be allocated.
  */
 static bool group_give_series(const struct accumulator *acc, struct accumulator_group *group)
 {
@@ -357,7 +361,7 @@ static void add_weighed(struct metrics_tally *sum, const struct metrics_tally *d
 }
 
 /*
- * Add the deltas of the groups to their sums, and what is left of @all, the machine's delta, to
+ * Add the deltas of the groups to their sums, and the rest of @all, the machine's delta, to
  * "other". So all containers and "other" together grow by as many samples and operations as the
  * machine.
  */
@@ -446,7 +450,8 @@ static void restore_unknown(struct metrics_machine *sum, const struct metrics_ma
 
 /*
  * Add the growth of the machine's counters. It is computed from the machine's counters alone: if
- * containers have wrong counters, or an ID that changes, the machine's counters stay correct.
+ * counters of containers are wrong, or the ID of a container changes, the machine's counters stay
+ * correct.
  */
 static void machine_update(struct accumulator *acc, const struct metrics *metrics,
 			   struct metrics_tally *ret_delta)
@@ -474,7 +479,8 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 }
 
 /*
- * Raise counters of the new snapshot that are lower than in the last one, see counter_increase().
+ * Raise counters of the new snapshot that are lower than in the last one to that value, see
+ * counter_increase().
  */
 static void raise_latest(const struct accumulator *acc, struct metrics *metrics)
 {
@@ -507,7 +513,7 @@ static void escape_label(char *text, size_t size)
 }
 
 /*
- * Set the start time by the first snapshot. Return true if its daemon began to count before the
+ * Set the start time from the first snapshot. Return true if its daemon began to count before the
  * exporter: an earlier exporter may have exported a part of these counts, so the snapshot is only
  * the base of later ones.
  */
@@ -520,7 +526,7 @@ static bool set_start(struct accumulator *acc, const struct metrics_machine *mac
 	return is_base;
 }
 
-/* Reset all counters to 0, as the first snapshot is only the base of the next ones. */
+/* Reset all counters to 0, because the first snapshot is only the base of the next ones. */
 static void clear_sums(struct accumulator *acc)
 {
 	struct metrics_machine *m = &acc->machine;

@@ -26,7 +26,7 @@
  * @weight: recent operations, or samples (see &accumulator.unit); halves every ten minutes
  * @levels: levels and units for which it has samples, by tally_bits()
  * @kinds: latencies for which it has samples, as bits
- * @seen: whether it is in the snapshot that is being added
+ * @seen: whether the group is in the snapshot that is being added
  * @ended: whether for ACCUMULATOR_END_NS its containers had no process and did not grow
  * @alive_ns: last time at which it had a process or grew, CLOCK_REALTIME
  * @start_ns: time from which @sum counts, CLOCK_REALTIME
@@ -54,14 +54,14 @@ struct accumulator_group {
  * @other_set: labels of @other
  * @latest: the last snapshot, with the daemon's counters
  * @any: whether there was a snapshot
- * @begun_ns: CLOCK_REALTIME of accumulator_init(): counts of a daemon from before are not exported
+ * @begun_ns: CLOCK_REALTIME of accumulator_init(): what the daemon counted before is not exported
  * @start_ns: time from which @machine and @other count, CLOCK_REALTIME
  * @latest_ns: CLOCK_REALTIME of @latest
  * @unit: unit of the groups' weights, &enum sample_unit; METRICS_UNITS: weights are samples
  * @machine: the exported counters, from &metrics_machine.records on
  * @other: the exported counters of all containers without series
  * @other_levels: levels and units for which the machine has samples, by tally_bits()
- * @groups: the groups; the first @shown have series
+ * @groups: the groups; the first @shown of them have series
  * @count: number of @groups
  * @capacity: allocated length of @groups
  * @shown: number of groups with series
@@ -117,7 +117,7 @@ void accumulator_deinit(struct accumulator *acc);
  * only the base of later ones. If the daemon began later, all its counts are added. The same holds
  * for a new daemon, which has another epoch.
  *
- * Return: 0; -ENOMEM, which leaves the counters unchanged.
+ * Return: 0; -ENOMEM if memory cannot be allocated, which leaves the counters unchanged.
  */
 int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 series, u64 now_ns);
 
@@ -135,12 +135,13 @@ void accumulator_follow_clock(struct accumulator *acc, u64 now_ns);
  * tally_bits() - list the levels and units that a tally counts
  * @tally: the tally
  *
- * Return: a bit for each level with a counter above 0, followed by one for each such unit.
+ * Return: a bit for each level with a counter above 0, followed by a bit for each unit with one.
  */
 u32 tally_bits(const struct metrics_tally *tally);
 
 /*
- * The number of buckets of a classic histogram, and of its series: the buckets, a sum and a count
+ * The number of buckets of a classic histogram, and the number of its series: one for each bucket,
+ * the sum and the count
  */
 #define CLASSIC_BUCKETS 12
 #define CLASSIC_SERIES	(CLASSIC_BUCKETS + 2)

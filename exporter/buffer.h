@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Text that grows. After an error all calls do nothing, so that callers check the error once, at
- * the end.
+ * A buffer for text that grows. After an error all calls do nothing, so that callers check the
+ * error once, at the end.
  */
 #ifndef SPEPROF_BUFFER_H
 #define SPEPROF_BUFFER_H
@@ -14,7 +14,7 @@
  * @size: bytes of the text
  * @capacity: allocated bytes
  * @bound: the text stays smaller than this number of bytes; 0: no limit
- * @error: 0; -E2BIG at the limit; -ENOMEM
+ * @error: 0; -E2BIG if the text reached @bound; -ENOMEM if memory could not be allocated
  */
 struct buffer {
 	char *data;
@@ -35,7 +35,7 @@ void buffer_add(struct buffer *buffer, const char *text, size_t size);
 /**
  * buffer_printf() - append formatted text
  * @buffer: the buffer
- * @format: as of printf(3); the text is cut at 511 bytes
+ * @format: as for printf(3); the text is cut at 511 bytes
  */
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -27,8 +27,8 @@
  * @write_url: URL of remote write; "": none
  * @write_interval: seconds between two requests
  * @write_native: whether to send native histograms
- * @otlp_url: URL of OTLP; "": that of the environment
- * @otlp_interval: seconds between two requests; 0: that of the environment
+ * @otlp_url: URL of OTLP; "": the environment sets it
+ * @otlp_interval: seconds between two requests; 0: the environment sets it
  * @profile_url: URL for profiles; "": none
  * @profile_seconds: length of a profile
  * @queue: maximum KiB of requests that wait, for each receiver
@@ -66,7 +66,7 @@ void exporter_config_default(struct exporter_config *config);
  * struct exporter_config_error - what is wrong with a configuration
  * @file: path of the file; set by exporter_config_read_all()
  * @line: number of the line; 0 if the file cannot be read
- * @text: what is wrong, and what would be right
+ * @text: what is wrong, and the accepted values
  */
 struct exporter_config_error {
 	char file[512];
@@ -82,13 +82,13 @@ struct exporter_config_error {
  * @value: its text
  * @ret_error: on failure, its @text is set
  *
- * Return: 0 or -EINVAL.
+ * Return: 0; -EINVAL if section, key or value is wrong.
  */
 int exporter_config_set(struct exporter_config *config, const char *section, const char *key,
 			const char *value, struct exporter_config_error *ret_error);
 
 /**
- * exporter_config_read() - change the settings that a file has
+ * exporter_config_read() - change the settings that a file contains
  * @config: the configuration; untouched on failure
  * @path: of the file
  * @ret_error: on failure, its @line and @text are set
@@ -99,11 +99,11 @@ int exporter_config_read(struct exporter_config *config, const char *path,
 			 struct exporter_config_error *ret_error);
 
 /**
- * exporter_config_read_all() - change the settings that any file of the configuration has
+ * exporter_config_read_all() - change the settings that any file of the configuration contains
  * @config: the configuration; untouched on failure
  * @path: of the main file; drop-ins are those of the folder @path.d, sorted by name; the credential
  * speprof-exporter.conf comes last
- * @must: whether to fail if @path does not exist
+ * @must: true: fail if @path does not exist
  * @ret_error: on failure, all its members are set
  *
  * Return: as exporter_config_read().

@@ -12,8 +12,8 @@
 #define CREDENTIAL_SIZE 65536
 
 /*
- * Get the path of a credential; @ret_path is "" if systemd passes no credentials. Return: 0 or
- * -ENAMETOOLONG.
+ * Get the path of a credential; @ret_path is "" if systemd passes no credentials. Return: 0;
+ * -ENAMETOOLONG if the path does not fit.
  */
 static int credential_path(const char *name, char *ret_path, size_t size)
 {

@@ -14,7 +14,8 @@
  * @ret_text: allocated, without white space at its end; NULL if there is no such credential
  *
  * Return: 0, also if there is none; -EBADMSG if it is empty, longer than 64 KiB or contains a NUL;
- * -ENAMETOOLONG, -ENOMEM or the errno of opening the file.
+ * -ENAMETOOLONG if the path does not fit; -ENOMEM if memory cannot be allocated; or the negative
+ * errno of opening the file.
  */
 int credential_read(const char *name, char **ret_text);
 
@@ -51,12 +52,12 @@ struct receiver_credentials {
  * -key
  * @ret_credentials: to be released by receiver_credentials_clear(), also on failure
  * @receiver: "remote-write", "otlp" or "profiles"
- * @ret_why: on failure, one line: which credential is wrong, and what it should be
+ * @ret_why: on failure, one line: which credential is wrong, and what is accepted
  * @size: bytes of @ret_why
  *
  * Each credential is optional, but a certificate needs its key.
  *
- * Return: 0 or -EINVAL.
+ * Return: 0; -EINVAL if a credential is wrong.
  */
 int receiver_credentials_read(struct receiver_credentials *ret_credentials, const char *receiver,
 			      char *ret_why, size_t size);

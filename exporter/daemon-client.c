@@ -13,7 +13,7 @@
 #define DAEMON_PATH	 "/org/speprof1"
 #define DAEMON_INTERFACE "org.speprof1.Manager"
 
-/* microseconds from the end of the profile, as the daemon then reads symbols */
+/* microseconds after the end of the profile, because the daemon then reads symbols */
 #define PROFILE_USEC 60000000
 
 struct daemon_client {
@@ -84,8 +84,8 @@ static int on_snapshot_reply(sd_bus_message *m, void *userdata,
 }
 
 /*
- * Return true if no daemon runs. That is logged for the metrics, and need not be logged for the
- * profile.
+ * Return true if no daemon runs. The query for metrics logs that, so the query for the profile need
+ * not.
  */
 static bool is_absence(const sd_bus_error *error)
 {
@@ -167,8 +167,8 @@ static int append_options(sd_bus_message *m, const struct labels *labels)
 }
 
 /*
- * Query a profile. The daemon leaves out containers that are not admitted, so that the exporter
- * need not parse the profile.
+ * Query a profile. The daemon omits containers that Allow= and Deny= do not admit, so that the
+ * exporter need not parse the profile.
  */
 static int query_profile(struct daemon_client *client)
 {
@@ -266,7 +266,7 @@ static int on_timer(sd_event_source *source, uint64_t now __attribute__((unused)
 		read_file(client);
 		return 0;
 	}
-	/* Only one query may be pending. */
+	/* At most one query may be pending. */
 	if (client->call)
 		return 0;
 	r = query_metrics(client);

@@ -18,7 +18,7 @@ struct daemon_client;
  * @CLIENT_FAULT_FILE: the file cannot be opened
  * @CLIENT_FAULT_SNAPSHOT: the metrics cannot be parsed
  * @CLIENT_FAULT_REFUSED: the daemon replied with an error
- * @CLIENT_FAULT_TOO_OLD: the daemon does not have the method
+ * @CLIENT_FAULT_TOO_OLD: the daemon is too old to have the method
  * @CLIENT_FAULT_ANSWER: the reply has the wrong type
  * @CLIENT_FAULT_BUS: there is no connection to the bus
  */
@@ -35,8 +35,8 @@ enum daemon_client_fault {
 #define DAEMON_CLIENT_REPLY_USEC 5000000
 
 /*
- * A number for each cause, for log_condition_changed(); texts of one cause may differ in names and
- * sizes
+ * A number for each cause, for log_condition_changed(): it identifies a cause although texts of one
+ * cause may differ in names and sizes
  */
 #define DAEMON_CLIENT_CAUSE(fault, error) ((u64)(fault) << 32 | (u32)(error))
 
@@ -45,12 +45,12 @@ enum daemon_client_fault {
  * @address: address of a private bus; NULL: the system bus
  * @file: path of a file with metrics, which is read instead of querying; NULL: query the bus
  * @interval: seconds between two queries
- * @on_metrics: called for each query with the metrics, which it owns then, and 0; on failure with
- * NULL, DAEMON_CLIENT_CAUSE() and a sentence
- * @profile_seconds: length of each profile, which follow each other; 0: no profiles
+ * @on_metrics: called for each query with the metrics, which the function then owns, and 0; on
+ * failure with NULL, DAEMON_CLIENT_CAUSE() and a sentence
+ * @profile_seconds: length of each profile; one profile follows the other; 0: no profiles
  * @labels: their Allow= and Deny= select the containers that a profile names
  * @on_profile: called for each profile with a descriptor, which is closed after the call, and the
- * name of the backend; if a running daemon gave none, with -1, a cause and a sentence
+ * name of the backend; with -1, a cause and a sentence if a running daemon returned no profile
  * @ctx: argument for both functions
  */
 struct daemon_client_config {
@@ -72,7 +72,7 @@ struct daemon_client_config {
  *
  * If there is no connection to the bus, the next interval tries to connect.
  *
- * Return: 0; -ENOMEM; or the negative errno of sd_event.
+ * Return: 0; -ENOMEM if memory cannot be allocated; or the negative errno of sd_event.
  */
 int daemon_client_new(const struct daemon_client_config *config, sd_event *event,
 		      struct daemon_client **ret_client);

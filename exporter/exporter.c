@@ -61,8 +61,9 @@ static void refresh_self(struct exporter *e)
 }
 
 /*
- * Return whether the snapshot may be exported. Counters of an emulated SPU are modelled, which a
- * receiver could not see: they have other names, and stay on this machine.
+ * Return whether the snapshot may be exported. Counters of an emulated SPU are modelled, and a
+ * receiver could not distinguish them from measured ones: they have other names, and stay on this
+ * machine.
  */
 static bool is_exportable(struct exporter *e, const struct metrics *metrics)
 {
@@ -96,7 +97,7 @@ static void add_snapshot(struct exporter *e, struct accumulator *acc, struct met
 		exporter_log(SD_ERR, "out of memory: the metrics of this query are not counted");
 }
 
-/* The log lines of a condition; @bad is followed by the cause */
+/* The log lines of a condition; the cause is appended to @bad */
 struct condition_lines {
 	const char *bad;
 	const char *good;
@@ -120,7 +121,7 @@ static void report_condition(struct log_condition *condition, const struct condi
 
 /*
  * Begin to answer and to push: the first query has ended, or takes longer than the daemon may need.
- * Before, the exporter does not know whether the daemon is up.
+ * Before that, it is unknown whether the daemon is up.
  */
 static void become_ready(struct exporter *e)
 {
@@ -169,7 +170,7 @@ static void on_metrics(void *ctx, struct metrics *metrics, u64 cause, const char
 	become_ready(e);
 }
 
-/* @local: the series stay on this machine, so modelled ones may be among them. */
+/* @local: the series stay on this machine, so they may include modelled ones. */
 static const struct series_set *series_now(struct exporter *e, u64 time_ns, bool local)
 {
 	bool modelled = local && e->is_modelled;
@@ -240,8 +241,8 @@ struct exporter *exporter_free(struct exporter *exporter)
 {
 	if (exporter) {
 		/*
-		 * Answer accepted requests before the counters are freed, as the answers contain
-		 * them.
+		 * Answer accepted requests before the counters are freed, because the answers
+		 * contain them.
 		 */
 		for (unsigned int i = 0; i < exporter->server_count; i++)
 			http_finish(exporter->servers[i]);

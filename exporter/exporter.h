@@ -20,7 +20,7 @@ struct exporter;
  * @event: the event loop
  * @ret_exporter: to be freed by exporter_free()
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int exporter_new(const struct exporter_config *config, bool emulated, sd_event *event,
 		 struct exporter **ret_exporter);
@@ -36,12 +36,13 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 struct exporter *exporter_free(struct exporter *exporter);
 
 /**
- * exporter_serve() - serve metrics on a socket, once exporter_query() knows whether the daemon is up
+ * exporter_serve() - serve metrics on a socket, once exporter_query() has found out whether the
+ * daemon is up
  * @exporter: an exporter that serves fewer than EXPORTER_SERVERS sockets
  * @config: the socket; this function sets @render and @ctx
  * @ret_why: on failure, a static sentence
  *
- * Return: as http_new().
+ * Return: the values of http_new().
  */
 int exporter_serve(struct exporter *exporter, const struct http_config *config,
 		   const char **ret_why);
@@ -52,7 +53,7 @@ int exporter_serve(struct exporter *exporter, const struct http_config *config,
  * @address: address of a private bus; NULL: the system bus
  * @snapshot: path of a file to read instead of querying; NULL: query the bus
  *
- * Return: as daemon_client_new().
+ * Return: the values of daemon_client_new().
  */
 int exporter_query(struct exporter *exporter, const char *address, const char *snapshot);
 
@@ -62,7 +63,7 @@ int exporter_query(struct exporter *exporter, const char *address, const char *s
  *
  * Errors are logged.
  *
- * Return: as receivers_new().
+ * Return: the values of receivers_new().
  */
 int exporter_push(struct exporter *exporter);
 

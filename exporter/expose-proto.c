@@ -26,7 +26,7 @@ enum {
 	TIMESTAMP_NANOS = 2,
 	PAIR_NAME = 1,
 	PAIR_VALUE = 2,
-	VALUE = 1, /* value of a gauge, and of a counter */
+	VALUE = 1, /* field "value" of a gauge, and of a counter */
 	HISTOGRAM_COUNT = 1,
 	HISTOGRAM_BUCKET = 3,
 	BUCKET_COUNT = 1,
@@ -124,8 +124,8 @@ void native_add(struct protobuf *proto, const struct native_fields *fields,
 	protobuf_double(proto, fields->sum, (double)histogram->sum);
 	protobuf_zigzag(proto, fields->schema, SERIES_SCALE);
 	/*
-	 * Write a threshold other than 0: without other buckets a parser would take 0 for a classic
-	 * histogram.
+	 * Write a threshold other than 0: if there are no other buckets, a parser would treat a
+	 * threshold of 0 as a classic histogram.
 	 */
 	protobuf_double(proto, fields->zero_threshold, 0x1p-128);
 	protobuf_varint(proto, fields->zero_count, zero);
@@ -133,7 +133,7 @@ void native_add(struct protobuf *proto, const struct native_fields *fields,
 	add_deltas(proto, fields, counts);
 }
 
-/* Add the time from which @s counts, which is that of the last counter reset. */
+/* Add the time from which @s counts, which is the time of the last counter reset. */
 static void add_created(struct protobuf *p, u32 field, const struct series *s)
 {
 	protobuf_open(p, field);
@@ -192,7 +192,7 @@ static void add_name(struct protobuf *p, const struct series_family *f)
 		protobuf_string(p, FAMILY_NAME, f->name);
 		return;
 	}
-	/* The names in series_families[], and those of family_emulated(), are short enough. */
+	/* The names in series_families[], and those of family_emulated(), fit into the buffer. */
 	memcpy(name, f->name, n);
 	memcpy(name + n, "_total", sizeof("_total"));
 	protobuf_string(p, FAMILY_NAME, name);

@@ -13,7 +13,7 @@ struct protobuf;
  * @ret_data: allocated
  * @ret_size: bytes of @ret_data
  *
- * Return: 0; -E2BIG above 16 MiB; -ENOMEM.
+ * Return: 0; -E2BIG if the result exceeds 16 MiB; -ENOMEM if memory cannot be allocated.
  */
 int expose_proto(const struct series_set *set, char **ret_data, size_t *ret_size);
 
@@ -36,7 +36,7 @@ struct native_fields {
 /**
  * native_add() - add the fields of a native histogram to a message
  * @proto: the message, which is open
- * @fields: its field numbers
+ * @fields: field numbers of @proto
  * @histogram: the daemon's buckets
  */
 void native_add(struct protobuf *proto, const struct native_fields *fields,

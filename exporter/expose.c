@@ -17,7 +17,7 @@
 
 /*
  * Maximum number of bytes in a text format. The line of each bucket repeats all labels, so text is
- * larger than protobuf: EXPORTER_SERIES series with labels of a kilobyte fit. MemoryMax= of the
+ * larger than protobuf. EXPORTER_SERIES series with labels of a kilobyte fit. MemoryMax= of the
  * unit includes it.
  */
 #define BOUND (64U << 20)
@@ -97,7 +97,9 @@ enum expose_format expose_negotiate(const char *accept, bool native)
 	return best;
 }
 
-/* Append a value, in which both formats escape backslash, double quote and line feed. */
+/*
+ * Append the value of a label, in which both formats escape backslash, double quote and line feed.
+ */
 static void add_escaped(struct buffer *b, const char *value)
 {
 	for (; *value; value++) {
@@ -126,7 +128,7 @@ static void add_labels(struct buffer *b, const struct series *s, const char *le)
 	buffer_add(b, "}", 1);
 }
 
-/* Append the shortest text that parses as @value. */
+/* Append the shortest text that a parser converts back to @value. */
 static void add_value(struct buffer *b, double value)
 {
 	char text[32];

@@ -9,7 +9,7 @@
  * enum expose_format - a format of the metrics
  * @EXPOSE_OPENMETRICS: application/openmetrics-text; version=1.0.0
  * @EXPOSE_TEXT: text/plain; version=0.0.4
- * @EXPOSE_PROTOBUF: delimited io.prometheus.client.MetricFamily, with native histograms and start
+ * @EXPOSE_PROTOBUF: delimited io.prometheus.client.MetricFamily; has native histograms and start
  * times
  * @EXPOSE_FORMATS: number of formats
  */
@@ -42,7 +42,8 @@ enum expose_format expose_negotiate(const char *accept, bool native);
  * @ret_data: allocated
  * @ret_size: bytes of @ret_data
  *
- * Return: 0; -E2BIG above 16 MiB of protobuf or 64 MiB of text; -ENOMEM.
+ * Return: 0; -E2BIG if the result exceeds 16 MiB of protobuf or 64 MiB of text; -ENOMEM if memory
+ * cannot be allocated.
  */
 int expose_series(const struct series_set *set, enum expose_format format, char **ret_data,
 		  size_t *ret_size);

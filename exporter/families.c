@@ -352,7 +352,7 @@ const struct series_family series_families[FAMILY_COUNT] = {
 #define EVERY	 "speprof_"
 #define MODELLED "speprof_emulated_"
 
-/* Bytes of a name and of a sentence with the words that emulated data has in front. */
+/* Bytes of a name and of a sentence, including the words that precede them for emulated data. */
 #define NAME_SIZE 96
 #define HELP_SIZE 512
 

@@ -64,7 +64,7 @@ enum series_type {
 
 /**
  * struct series_family - a metric: all series with one name
- * @name: name without the "_total" of counters; if there is a unit the name ends with it
+ * @name: name without the "_total" of counters; if there is a unit, the name ends with the unit
  * @unit: unit as OpenMetrics names it: "seconds", "bytes" or "cycles"; "": none
  * @help: a sentence, for HELP and the reference
  * @type: type of all its series
@@ -86,8 +86,8 @@ extern const struct series_family series_families[FAMILY_COUNT];
  * family_emulated() - return a metric with the name under which modelled data is served
  * @id: the metric
  *
- * Metrics of the daemon are then named "speprof_emulated_...". Those of the exporter itself, and
- * whether there are a daemon and an SPE, are no modelled data and keep their names.
+ * Metrics of the daemon are then named "speprof_emulated_...". Metrics of the exporter itself, and
+ * those that show whether there are a daemon and an SPE, are no modelled data and keep their names.
  */
 const struct series_family *family_emulated(enum family_id id);
 

@@ -33,8 +33,8 @@ static unsigned int count_of_peer(const struct http_connections *connections, co
 }
 
 /*
- * Find the oldest connection of @peer, or of all if it is NULL. @trusted: among those that are
- * trusted and idle, else among those that are not trusted.
+ * Find the oldest connection of @peer, or of all peers if @peer is NULL. @trusted: true: search
+ * trusted connections that are idle; false: search those that are not trusted.
  */
 static struct http_connection *find_oldest(struct http_connections *connections, const u8 *peer,
 					   bool trusted)

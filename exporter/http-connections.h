@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Manage the connections of the HTTP server. If there is no free slot for one more, an existing
+ * Manage the connections of the HTTP server. If no slot is free for another one, an existing
  * connection is closed: the oldest that has not sent a valid token, else the oldest that is idle.
  */
 #ifndef SPEPROF_HTTP_CONNECTIONS_H
@@ -10,7 +10,7 @@
 
 #include "codec/env.h"
 
-/* maximum number of connections, and of those of one client */
+/* maximum number of all connections, and of connections of one client */
 #define HTTP_CONNECTIONS 64
 #define HTTP_PER_PEER	 16
 
@@ -18,8 +18,8 @@
 #define HTTP_SECONDS 10
 
 /*
- * Seconds in which a client must read the answer to an authorized request, which may have
- * megabytes; the client's machine or network may be slow.
+ * Seconds in which a client must read the answer to an authorized request. The answer may have
+ * megabytes, and the client's machine or network may be slow.
  */
 #define HTTP_ANSWER_SECONDS 300
 
@@ -31,10 +31,10 @@
  * @handle: libmicrohttpd's connection; NULL in a free slot
  * @peer: key of the client, from http_peer_set()
  * @number: ascending number, in the order of connecting
- * @deadline_s: time at which it is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX after it was
- * closed
- * @changes: number of changes of the metrics at its last answer
- * @awaits_response: whether its request is not answered yet, or it has not sent one
+ * @deadline_s: time at which the connection is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX after
+ * that
+ * @changes: how many times the metrics had changed when its last answer was sent
+ * @awaits_response: whether its request is not answered yet, or it has not sent a request
  * @trusted: whether it has sent a request that was authorized
  */
 struct http_connection {
@@ -52,7 +52,7 @@ struct http_connection {
  * @ret_peer: the key
  * @address: address of the client; all other families, and NULL, give the same key
  *
- * IPv6 clients are identified by the prefix, as a host may use any address of its /64.
+ * IPv6 clients are identified by the prefix, because a host may use any address of its /64.
  */
 void http_peer_set(u8 ret_peer[HTTP_PEER_SIZE], const struct sockaddr *address);
 

@@ -20,14 +20,14 @@
 #define FINISH_TURNS 20
 
 /*
- * Maximum bytes of answers from before the last change but one that clients may still read.
- * MemoryMax= of the unit includes them, besides the current answers and those before the last
- * change.
+ * Maximum bytes of outdated answers that clients still read: those from before the last but one
+ * change of the metrics. MemoryMax= of the unit includes them, the current answers, and the answers
+ * from before the last change.
  */
 #define OUTDATED (32U << 20)
 
 /*
- * space for connections that were closed to accept newer ones, until libmicrohttpd removes them in
+ * slots for connections that were closed to accept newer ones, until libmicrohttpd removes them in
  * its next iteration
  */
 #define CLOSING 32
@@ -39,7 +39,7 @@ struct http {
 	sd_event_source *io;
 	sd_event_source *timer;
 	struct MHD_Response *rendered[EXPOSE_FORMATS];
-	/* whether a format was too large, so that it is tried only once */
+	/* whether the output was too large, so that it is rendered only once */
 	bool too_large[EXPOSE_FORMATS];
 	/* bytes of the current answers, and of older ones that clients still read */
 	size_t rendered_bytes;
@@ -49,7 +49,7 @@ struct http {
 	struct http_stats stats;
 };
 
-/* Answers that are not metrics, by status */
+/* Answers other than metrics, one for each status */
 static const struct http_error {
 	unsigned int status;
 	const char *text;
@@ -124,7 +124,10 @@ static void rendered_text_free(void *userdata)
 	free(text);
 }
 
-/* Create a response, which owns @data. Return: NULL without memory; @data is then freed. */
+/*
+ * Create a response, which owns @data. Return: NULL if memory cannot be allocated; @data is then
+ * freed.
+ */
 static struct MHD_Response *response_of(struct http *http, char *data, size_t size)
 {
 	struct rendered_text *text = malloc(sizeof(*text));
@@ -144,7 +147,7 @@ static struct MHD_Response *response_of(struct http *http, char *data, size_t si
 	return response;
 }
 
-/* Render the series once for all clients, so that a slow client needs no copy of its own. */
+/* Render the series once for all clients, so that slow clients share one copy. */
 static struct MHD_Response *render_response(struct http *http, enum expose_format format,
 					    unsigned int *ret_status)
 {
@@ -258,7 +261,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *mhd, con
 	/* The connection was already closed for a newer one. */
 	if (!c)
 		return MHD_NO;
-	/* The first call has only the headers. A body is refused before it is read. */
+	/* In the first call only the headers have arrived. A body is refused before it is read. */
 	if (!*request) {
 		*request = &begun;
 		c->awaits_response = true;
@@ -355,11 +358,11 @@ static void server_run_once(struct http *http)
 	MHD_UNSIGNED_LONG_LONG ms = 1000;
 
 	/*
-	 * Handle bytes that arrived before deadlines first: the process or the machine may have
-	 * been suspended.
+	 * Read the bytes that have arrived, then close overdue connections: after a suspend of the
+	 * process or the machine, a deadline may have passed although the client sent in time.
 	 */
 	MHD_run(http->daemon);
-	/* Do this here, too, as each byte that arrives restarts the timer. */
+	/* Do this here, too, because each byte that arrives restarts the timer. */
 	close_overdue(http);
 	if (MHD_get_timeout(http->daemon, &ms) != MHD_YES || ms > 1000)
 		ms = 1000;
@@ -490,7 +493,10 @@ struct http *http_free(struct http *http)
 
 void http_changed(struct http *http)
 {
-	/* Keep the answers from before this change, as a client needs time to read a large one. */
+	/*
+	 * Keep the answers from before this change, because a client needs time to read a large
+	 * answer.
+	 */
 	if (http->rendered_bytes - http->current_bytes > OUTDATED)
 		close_outdated(http);
 	http->current_bytes = 0;

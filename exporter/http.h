@@ -21,13 +21,14 @@ struct http;
  * struct http_config - a socket to serve
  * @fd: a listening socket, which the server owns
  * @reach: which programs can connect to @fd. Without @token, only clients of a LISTENER_PERMITTED
- * socket get metrics. Without TLS, other clients must send a Host header that names the loopback
+ * socket get metrics. Without TLS, clients of other sockets must send a Host header that names the
+ * loopback
  * @certificate: PEM; NULL: no TLS
  * @key: PEM of the certificate's key; NULL: no TLS
- * @token: token that every client must send, whatever @reach is; NULL: none
+ * @token: token that every client must send, for any @reach; NULL: none
  * @native: whether to offer protobuf
- * @render: encodes the series in @format and returns 0, -E2BIG for too many series, or -ENOMEM;
- * called for the first request of a format after http_changed()
+ * @render: encodes the series in @format and returns 0, -E2BIG for too many series, or -ENOMEM if
+ * memory cannot be allocated; called for the first request of a format after http_changed()
  * @ctx: argument for @render
  */
 struct http_config {
@@ -50,8 +51,8 @@ struct http_config {
  *
  * Clients can connect, and wait until http_start().
  *
- * Return: 0; -EINVAL if the socket or the certificate cannot be used; -ENOMEM or the negative errno
- * of sd_event.
+ * Return: 0; -EINVAL if the socket or the certificate cannot be used; -ENOMEM if memory cannot be
+ * allocated; or the negative errno of sd_event.
  */
 int http_new(const struct http_config *config, sd_event *event, struct http **ret_http,
 	     const char **ret_why);
@@ -84,11 +85,11 @@ void http_finish(struct http *http);
 struct http *http_free(struct http *http);
 
 /**
- * http_changed() - drop the rendered answers, as the series have changed
+ * http_changed() - drop the rendered answers, because the series have changed
  * @http: the server
  *
  * Clients may still read answers from before the last change. Connections of clients that read even
- * older ones are closed when these use too much memory.
+ * older answers are closed if these answers use too much memory.
  */
 void http_changed(struct http *http);
 

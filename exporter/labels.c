@@ -117,8 +117,8 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns)
 		if (*count == LABELS_PATTERNS || n >= LABEL_PATTERN_SIZE)
 			return -ENOSPC;
 		/*
-		 * Permit only printable text: names are escaped, and the daemon refuses other
-		 * patterns.
+		 * Permit only printable text: names that are matched are escaped, and the daemon
+		 * refuses other patterns.
 		 */
 		if (escape_text(text, sizeof(text), patterns, n) != n)
 			return -EINVAL;
@@ -185,13 +185,16 @@ static void path_unit(char *to, size_t size, const char *path, bool slice)
 		}
 	}
 	/*
-	 * Escape only the component that was found: sets are compared including the bytes behind
-	 * the NUL.
+	 * Escape only the component that was found: label sets are compared with all bytes, also
+	 * those behind the NUL.
 	 */
 	escape_text(to, size, found, length);
 }
 
-/* Get a fact about a pod. Older daemons have these only in the name, "namespace/pod/container". */
+/*
+ * Get a fact about a pod. Older daemons send these facts only in the name,
+ * "namespace/pod/container".
+ */
 static void pod_fact(char *to, size_t size, const struct metrics_container *c, unsigned int index)
 {
 	const char *const parts[] = { c->name_space, c->pod, c->pod_container };
@@ -250,7 +253,9 @@ void labels_of(const struct labels *labels, const struct metrics_container *cont
 void labels_other(const struct labels *labels, struct label_set *ret_set)
 {
 	*ret_set = (struct label_set){ 0 };
-	/* The first label that is not constant names the container, so it gets "other". */
+	/*
+	 * The first label that is not constant identifies the container, so its value is "other".
+	 */
 	for (unsigned int i = 0; i < labels->count; i++) {
 		if (labels->rules[i].fact == LABEL_CONSTANT)
 			continue;

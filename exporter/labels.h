@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The labels of containers: which facts become which labels, and which containers have series of
- * their own. Facts come from the path of the cgroup and the name that the container runtime gives.
+ * The labels of containers: which facts become which labels, and which containers have separate
+ * series. Facts come from the path of the cgroup and the name that the container runtime gives.
  * Command lines, environments, PIDs and functions are not available as facts.
  */
 #ifndef SPEPROF_LABELS_H
@@ -9,13 +9,13 @@
 
 #include "output/metrics.h"
 
-/* maximum number of labels in [Labels]; each is on all series of containers */
+/* maximum number of labels in [Labels]; all series of containers have each of them */
 #define LABELS_MAX 8
 /* maximum number of patterns of Allow=, and of Deny= */
 #define LABELS_PATTERNS 32
 /*
- * Size of a value: a pod's name has up to 253 bytes, in addition to two names of 63; a cgroup's
- * path has up to 255.
+ * Size of a label value. The longest is NAMESPACE/POD/CONTAINER with 63 + 1 + 253 + 1 + 63 bytes; a
+ * cgroup path from the daemon has at most 255.
  */
 #define LABEL_SIZE 384
 /* Size of a pattern, which is also the daemon's limit */
@@ -26,12 +26,13 @@
  * @LABEL_CONTAINER: name of the container
  * @LABEL_RUNTIME: container runtime
  * @LABEL_CGROUP: path of the cgroup
- * @LABEL_UNIT: innermost systemd unit of the path that is no slice
+ * @LABEL_UNIT: innermost systemd unit of the path, except slices
  * @LABEL_SLICE: innermost slice of the path
  * @LABEL_NAMESPACE: namespace of a Kubernetes pod
  * @LABEL_POD: name of a Kubernetes pod
  * @LABEL_POD_CONTAINER: name of the container in its pod
- * @LABEL_CONSTANT: a text of the configuration, on all series, not only those of containers
+ * @LABEL_CONSTANT: a text from the configuration; it is on all series, not only on those of
+ * containers
  * @LABEL_FACTS: number of facts
  */
 enum label_fact {
@@ -92,11 +93,12 @@ void labels_set_defaults(struct labels *labels);
  * @labels: the labels
  * @name: [a-zA-Z_][a-zA-Z0-9_]*; not a label that the metrics or Prometheus use
  * @value: name of a fact, or text in double quotes
- * @ret_right: on failure, what would be right; follows "should be" in the error
+ * @ret_right: on failure, the accepted values; follows "should be" in the error
  *
  * A label that is set already is replaced.
  *
- * Return: 0; -EINVAL for a wrong name or value; -ENOSPC for more than LABELS_MAX.
+ * Return: 0; -EINVAL for a wrong name or value; -ENOSPC if there would be more than LABELS_MAX
+ * labels.
  */
 int labels_add(struct labels *labels, const char *name, const char *value, const char **ret_right);
 
@@ -106,7 +108,8 @@ int labels_add(struct labels *labels, const char *name, const char *value, const
  * @allow: whether to set Allow= or Deny=
  * @patterns: patterns separated by blanks; "": none
  *
- * Return: 0; -ENOSPC for too many or a too long one; -EINVAL for one that is not printable.
+ * Return: 0; -ENOSPC if there are too many patterns or one is too long; -EINVAL if one is not
+ * printable.
  */
 int labels_pattern(struct labels *labels, bool allow, const char *patterns);
 
@@ -115,7 +118,7 @@ int labels_pattern(struct labels *labels, bool allow, const char *patterns);
  * @labels: the labels
  * @container: a container of a snapshot
  *
- * Return: true if the container may have series of its own.
+ * Return: true if the container may have separate series.
  */
 bool labels_admit(const struct labels *labels, const struct metrics_container *container);
 
@@ -131,7 +134,7 @@ void labels_of(const struct labels *labels, const struct metrics_container *cont
 /**
  * labels_other() - determine the labels of the sum of all containers without series
  * @labels: the labels
- * @ret_set: the value is "other" for the label that names a container
+ * @ret_set: the label that identifies a container has the value "other"
  */
 void labels_other(const struct labels *labels, struct label_set *ret_set);
 

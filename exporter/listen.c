@@ -156,7 +156,7 @@ bool listener_host_is_local(const char *host)
 	return ntohl(a.v4.sin_addr.s_addr) >> 24 == 127;
 }
 
-/* Remove the socket of a process that has exited, to which a connection is refused. */
+/* Remove the socket of a process that has exited: a connection to such a socket is refused. */
 static void remove_stale(const struct sockaddr_un *a)
 {
 	struct stat st;

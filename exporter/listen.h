@@ -32,10 +32,12 @@ enum listener_reach {
  * names are not resolved
  *
  * A Unix socket gets the mode 0660 and the group LISTENER_GROUP. If this process may not set that
- * group, the socket gets the mode 0600, which is logged. It replaces a socket to which no process
- * listens, and no other file. The umask is changed meanwhile, so no other thread may create files.
+ * group, the socket gets the mode 0600, and a log line reports that. The new socket replaces a
+ * socket on which no process listens, but no other file. The umask is changed during the call, so
+ * no other thread may create files.
  *
- * Return: the descriptor; -EINVAL for another text; -EADDRINUSE; another negative errno.
+ * Return: the descriptor; -EINVAL if @text has neither form; -EADDRINUSE if a process listens on
+ * the address; another negative errno.
  */
 int listener_open(const char *text);
 
@@ -57,7 +59,8 @@ void listener_name(int fd, char *ret_name, size_t size);
  * listener_host_is_local() - return whether a Host header names the loopback
  * @host: "localhost" or an address of the loopback, with or without a port
  *
- * With DNS rebinding, the host name of a web page resolves to the loopback; it sends that name.
+ * With DNS rebinding, the host name of a web page resolves to the loopback, and the page's requests
+ * have that name in the Host header.
  */
 bool listener_host_is_local(const char *host);
 

@@ -35,8 +35,8 @@ bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_n
 
 	condition->last = cause;
 	/*
-	 * After changes that were not logged, the end is logged only if it differs from the last
-	 * line.
+	 * If changes were not logged, the final state is logged only if it differs from the state
+	 * in the last line.
 	 */
 	if (action == LOG_LIMIT_SILENT ||
 	    (cause == condition->logged && action == LOG_LIMIT_RESOLVED))

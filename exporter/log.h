@@ -10,9 +10,10 @@
 /**
  * exporter_log() - write one line to standard error, which is the journal or a terminal
  * @level: SD_ERR, SD_WARNING, SD_NOTICE or SD_INFO
- * @format: as of printf(3); the text is cut at 511 bytes
+ * @format: as for printf(3); the text is cut at 511 bytes
  *
- * Bytes that are not printable UTF-8 become "\xNN", as the text may contain what a receiver sent.
+ * Bytes that are not printable UTF-8 become "\xNN", because the text may contain what a receiver
+ * sent.
  *
  * Context: any thread.
  */
@@ -22,9 +23,9 @@ void exporter_log(const char *level, const char *format, ...) __attribute__((for
  * struct log_condition - a condition that is good, or bad for one of several causes
  * @limit: limits the rate of log lines
  * @logged: the cause in the last log line
- * @last: the cause at the last call of log_condition_changed()
+ * @last: the cause in the last call of log_condition_changed()
  *
- * All zero: it is good, and was never logged.
+ * All zero: the condition is good, and was never logged.
  */
 struct log_condition {
 	struct log_limit limit;

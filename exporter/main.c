@@ -39,7 +39,7 @@ struct exporter_options {
 	struct exporter_config config;
 };
 
-/* Credentials of the HTTP server; NULL: missing */
+/* Credentials of the HTTP server; NULL: not configured */
 struct server_credentials {
 	char *certificate;
 	char *key;
@@ -194,8 +194,9 @@ static int read_credentials(struct server_credentials *s)
 
 /*
  * Check that a socket serves metrics only to users who may get them on the bus: root and the group
- * speprof. A loopback socket without a token does not end the exporter, as pushes must continue
- * after an upgrade from a version with such a socket; the server refuses its requests.
+ * speprof. A loopback socket without a token does not end the exporter, because pushes must
+ * continue after an upgrade from a version that permitted such a socket; the server refuses
+ * requests on it.
  */
 static int check_reach(int fd, enum listener_reach reach, const struct server_credentials *s)
 {
@@ -244,7 +245,7 @@ static int serve_socket(struct exporter *exporter, const struct exporter_options
 
 /*
  * Serve the listening sockets that systemd passed. Version 0.1 also stored a memfd with its
- * counters, which systemd passes after the upgrade; systemd is asked to drop it.
+ * counters, which systemd passes after the upgrade; this function makes systemd drop it.
  */
 static int serve_passed_sockets(struct exporter *exporter, const struct exporter_options *o,
 				const struct server_credentials *credentials, int *ret_count)

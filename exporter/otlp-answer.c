@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Parse an ExportMetricsServiceResponse, of which a collector may have written any byte. */
+/* Parse an ExportMetricsServiceResponse from a collector, which may contain any bytes. */
 #include "otlp.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct answer_reader {
 	size_t left;
 };
 
-/* A field: @value of a varint, or @bytes */
+/* A field: @value if it is a varint, else @bytes */
 struct answer_field {
 	u32 number;
 	enum wire wire;
@@ -101,7 +101,7 @@ static int read_partial_success(struct answer_reader *r, u64 *ret_rejected, char
 	while ((e = read_field(r, &f)) > 0) {
 		/*
 		 * This is an int64. A number that is negative, or larger than the number of points
-		 * in any request, is ignored, as the sum of such numbers would overflow.
+		 * in any request, is ignored, because the sum of such numbers would overflow.
 		 */
 		if (f.number == PARTIAL_REJECTED && f.wire == WIRE_VARINT)
 			*ret_rejected = f.value > UINT32_MAX ? 0 : f.value;

@@ -79,7 +79,7 @@ static int read_header(char *to, size_t size, const char *from, size_t n)
 	return percent_decode(to, size, from, n);
 }
 
-/* name=value,name=value */
+/* Parse a list of the form name=value,name=value. */
 static int read_headers(struct otlp_config *c, const char *list)
 {
 	char name[128], value[380];
@@ -105,7 +105,7 @@ static int read_headers(struct otlp_config *c, const char *list)
 	return 0;
 }
 
-/* Escape a text. Return: -EINVAL if it does not fit, as escape_string() would truncate it. */
+/* Escape a text. Return: -EINVAL if it does not fit, because escape_string() would truncate it. */
 static int escape_fits(char *to, size_t size, const char *from)
 {
 	char all[4 * 256];
@@ -137,7 +137,7 @@ static int read_part(char *to, size_t size, const char *from, size_t n)
 	return escape_fits(to, size, raw);
 }
 
-/* Add an attribute. Of two attributes with the same name the last one counts. */
+/* Add an attribute. Of two attributes with the same name, the last one is used. */
 static int add_attribute(struct otlp_config *c, const struct otlp_attribute *attribute)
 {
 	unsigned int at = 0;
@@ -152,7 +152,7 @@ static int add_attribute(struct otlp_config *c, const struct otlp_attribute *att
 	return 0;
 }
 
-/* name=value,name=value */
+/* Parse a list of the form name=value,name=value. */
 static int read_attributes(struct otlp_config *c, const char *list)
 {
 	struct otlp_attribute a;

@@ -115,7 +115,7 @@ static void add_number(struct otlp_request *r, const struct series *s)
 
 /*
  * Add the buckets of Prometheus' schema 2. Prometheus numbers a bucket by the exponent of its upper
- * bound, OpenTelemetry by that of its lower bound: the offset is one less.
+ * bound, OpenTelemetry by the exponent of its lower bound, so the offset is one less.
  */
 static void add_buckets(struct protobuf *p, const u64 *counts)
 {
@@ -157,8 +157,8 @@ static void add_histogram(struct otlp_request *r, const struct series *s)
 }
 
 /*
- * Return the unit by UCUM. Metrics without a unit have "" and not "1": a collector appends "_ratio"
- * to the name of a gauge with "1" when it exports to Prometheus.
+ * Return the unit in UCUM notation. Metrics without a unit have "" and not "1": a collector appends
+ * "_ratio" to the name of a gauge with "1" when it exports to Prometheus.
  */
 static const char *unit_of(const struct series_family *f)
 {

@@ -45,7 +45,7 @@ struct otlp_config {
 };
 
 /**
- * otlp_config_is_set() - return whether the environment configures OTLP, so that it has an endpoint
+ * otlp_config_is_set() - return whether the environment sets an endpoint of OTLP
  */
 bool otlp_config_is_set(void);
 
@@ -60,12 +60,12 @@ const char *otlp_config_find_variable(void);
  * otlp_config_read() - read the environment
  * @ret_config: untouched on failure
  * @url: has precedence over the environment's endpoint; "" for none
- * @ret_why: on failure, which variable is wrong, and what it should be
+ * @ret_why: on failure, which variable is wrong, and the accepted values
  * @why_size: bytes of @ret_why
  *
  * OTEL_EXPORTER_OTLP_METRICS_* have precedence over OTEL_EXPORTER_OTLP_*.
  *
- * Return: 0 or -EINVAL.
+ * Return: 0; -EINVAL if a variable is wrong.
  */
 int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_why,
 		     size_t why_size);
@@ -74,12 +74,14 @@ int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_
  * otlp_encode() - encode an ExportMetricsServiceRequest
  * @set: the series
  * @config: attributes of the resource, and compression
- * @host: host.name and service.instance.id of the resource, unless its attributes have them
+ * @host: value of host.name and service.instance.id of the resource, unless @config sets these
+ * attributes
  * @time_ns: CLOCK_REALTIME, the time of all points; all start times are before it
  * @ret_data: allocated
  * @ret_size: bytes of @ret_data
  *
- * Return: 0; -E2BIG above 16 MiB before compression; -ENOMEM.
+ * Return: 0; -E2BIG if the request exceeds 16 MiB before compression; -ENOMEM if memory cannot be
+ * allocated.
  */
 int otlp_encode(const struct series_set *set, const struct otlp_config *config, const char *host,
 		u64 time_ns, char **ret_data, size_t *ret_size);

@@ -6,13 +6,13 @@
 #include "codec/env.h"
 
 /**
- * probe_spe() - find out whether a driver of this machine has an SPU
- * @sys: mount point of sysfs: "/sys", or a directory of a test
+ * probe_spe() - return whether a driver of this machine has an SPU
+ * @sys: mount point of sysfs: "/sys", or the directory that a test uses instead
  *
  * The drivers are arm_spe_pmu and speprof.ko. An SPU without a driver is not found. The daemon is
  * not queried, so the result does not depend on whether it runs.
  *
- * Return: true if a driver has one.
+ * Return: true if a driver has an SPU.
  */
 bool probe_spe(const char *sys);
 

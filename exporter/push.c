@@ -56,12 +56,12 @@ struct push {
 	bool only_gateways;
 	u64 (*rejected)(const u8 *answer, size_t answer_size, char *ret_why, size_t size);
 	struct curl_slist *headers;
-	/* Used by the thread that adds requests: the errno of a request that was not queued */
+	/* The errno of a request that was not queued; used only by the thread that adds requests */
 	struct log_condition lost;
 	/* These fields are used only by the thread. */
 	bool ending;
 	size_t answered; /* bytes of the answer so far */
-	struct log_condition result; /* of attempts */
+	struct log_condition result; /* number of attempts */
 	struct log_condition rejection; /* rejection of data points, as reported in answers */
 	u8 *answer; /* PUSH_ANSWER bytes; NULL if answers are not read */
 	size_t answer_size;
@@ -94,7 +94,7 @@ static size_t on_header(char *data __attribute__((unused)), size_t size, size_t 
 	return receive_answer(push, size * count);
 }
 
-/* Abort a transfer when the thread is asked to exit. */
+/* Abort a transfer when the thread has to exit. */
 static int on_progress(void *push, curl_off_t a __attribute__((unused)),
 		       curl_off_t b __attribute__((unused)), curl_off_t c __attribute__((unused)),
 		       curl_off_t d __attribute__((unused)))
@@ -114,7 +114,7 @@ static void set_options(struct push *p, CURL *curl, const struct push_item *item
 
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	/* Do not wait for a name server beyond the timeout, or when the thread exits. */
+	/* Do not wait for a name server longer than the timeout, or when the thread has to exit. */
 	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	/* A redirect must not pass data or secrets to another host. */
@@ -178,8 +178,8 @@ static void report_result(struct push *p, enum outcome outcome, u64 cause, const
 }
 
 /*
- * Name what is wrong with a certificate, for which libcurl has only one sentence. The bits are
- * those of the TLS library, gnutls_certificate_status_t.
+ * Describe what is wrong with a certificate: libcurl has only one sentence for all errors. The bits
+ * are those of the TLS library, gnutls_certificate_status_t.
  */
 static const char *certificate_fault(CURL *curl, u64 *ret_bits)
 {
@@ -203,7 +203,7 @@ static const char *certificate_fault(CURL *curl, u64 *ret_bits)
 	return NULL;
 }
 
-/* Return a number for each cause, as sentences of the same cause differ in times and ports. */
+/* Return a number for each cause, because sentences of the same cause differ in times and ports. */
 static u64 describe_failure(CURL *curl, CURLcode code, const char *error, char *ret_why,
 			    size_t size)
 {
@@ -341,7 +341,7 @@ static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
 	return outcome;
 }
 
-/* Context: as send_first(). */
+/* Context: the caller holds the lock, which is released while this function sends. */
 static void send_farewell(struct push *p, CURL *curl)
 {
 	struct push_item *item = p->farewell;
@@ -426,7 +426,7 @@ static int check_secrets(const struct push *p, const struct push_config *config,
 		own ? -EINVAL : -EACCES);
 }
 
-/* Check the URL, and copy its host for log lines, as other parts of it may be secret. */
+/* Check the URL, and copy its host for log lines, because other parts of it may be secret. */
 static int parse_url(struct push *p, const struct push_config *config, const char **ret_why)
 {
 	char *host = NULL, *scheme = NULL;
@@ -611,8 +611,8 @@ static void evict_items(struct push *p, size_t size)
 }
 
 /*
- * Add a request. Return: 0; -ENOMEM; -EBUSY for a full queue; -EFBIG if it is larger than the
- * queue. Context: the caller holds the lock.
+ * Add a request. Return: 0; -ENOMEM if memory cannot be allocated; -EBUSY if the queue is full;
+ * -EFBIG if the request is larger than the queue. Context: the caller holds the lock.
  */
 static int item_add(struct push *p, char *data, size_t size, const char *query)
 {

@@ -40,7 +40,7 @@ static inline u64 push_spread_ms(long seconds, u32 random)
  * @headers: headers of the form "Name: value"
  * @header_count: number of @headers
  * @token: sent as "Authorization: Bearer"; NULL: none
- * @secret: whether @headers contain a secret, as a token is
+ * @secret: whether @headers contain a secret such as a token
  * @authorities: path of a file with certificate authorities; NULL or "": those of the system
  * @certificate: path of the client's certificate; NULL or "": none
  * @key: path of the certificate's key; NULL or "": none
@@ -73,8 +73,8 @@ struct push_config {
  * @ret_push: to be freed by push_free()
  * @ret_why: on failure, a static sentence
  *
- * Return: 0; -EINVAL for a wrong URL; -EACCES if a secret would be sent without encryption to another
- * machine; -ENOMEM; -EAGAIN if no thread can be started.
+ * Return: 0; -EINVAL for a wrong URL; -EACCES if a secret would be sent without encryption to
+ * another machine; -ENOMEM if memory cannot be allocated; -EAGAIN if no thread can be started.
  */
 int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why);
 
@@ -82,19 +82,19 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 #define PUSH_LAST 3
 
 /**
- * push_end() - ask the thread to exit
+ * push_end() - make the thread exit
  * @push: the receiver
  * @data: one more request, allocated and owned by this function, which is tried once; NULL: none
  * @size: bytes of @data
  *
- * The queue is dropped, as a receiver that did not accept it so far will not do so within PUSH_LAST
- * seconds. With several receivers, call this for all of them before the first push_free(), so that
- * they end in parallel.
+ * The queue is dropped, because a receiver that has not accepted it so far is unlikely to do so
+ * within PUSH_LAST seconds. With several receivers, call this for all of them before the first
+ * push_free(), so that they end in parallel.
  */
 void push_end(struct push *push, char *data, size_t size);
 
 /**
- * push_free() - ask the thread to exit, wait for it, and free all memory
+ * push_free() - make the thread exit, wait for it, and free all memory
  * @push: may be NULL
  *
  * Return: NULL.
@@ -116,7 +116,7 @@ void push_add(struct push *push, char *data, size_t size, const char *query);
 /**
  * push_lost() - count and log a request that could not be encoded
  * @push: the receiver
- * @error: negative errno; -E2BIG for too many series
+ * @error: negative errno; -E2BIG if there are too many series
  */
 void push_lost(struct push *push, int error);
 

@@ -20,7 +20,7 @@
 /* maximum bytes of a profile */
 #define PROFILE_SIZE (16 << 20)
 
-/* seconds between two requests by OTLP, if neither file nor environment sets them */
+/* seconds between two requests of OTLP, if neither file nor environment sets that time */
 #define OTLP_INTERVAL 60
 
 /* A larger jump of the clock is logged. */
@@ -129,7 +129,7 @@ static int on_otlp(sd_event_source *source, uint64_t now __attribute__((unused))
 	return on_timer(source, userdata, RECEIVER_OTLP);
 }
 
-/* Read all of @fd by pread(), as the daemon shares its file offset. */
+/* Read all of @fd by pread(), because the daemon shares its file offset. */
 static int read_profile(struct receivers *r, int fd, char **ret_data, size_t *ret_size)
 {
 	u32 queue = r->config.config->queue;
@@ -181,7 +181,10 @@ int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const ch
 		*ret_why = receivers->why;
 		return e;
 	}
-	/* Stores of pprof expect these parameters after those of the URL, such as the name. */
+	/*
+	 * Stores of pprof profiles expect these parameters after those of the URL, such as the
+	 * name.
+	 */
 	if (strchr(receivers->config.config->profile_url, '?'))
 		snprintf(query, sizeof(query), "&from=%" PRIu64 "&until=%" PRIu64,
 			 (u64)now - seconds, (u64)now);
@@ -239,7 +242,8 @@ static int start_with(struct receivers *r, enum receiver which, struct push_conf
 }
 
 /*
- * Start to push, after setting what all receivers have in common in @config. Return: as push_new().
+ * Set what all receivers have in common in @config, and start to push. Return: the values of
+ * push_new().
  */
 static int receiver_start(struct receivers *r, enum receiver which, struct push_config *config)
 {
@@ -317,7 +321,7 @@ static int start_otlp(struct receivers *r, sd_event *event)
 
 	if (r->otlp.gzip)
 		headers[config.header_count++] = "Content-Encoding: gzip";
-	/* Users of OpenTelemetry put credentials into these headers. */
+	/* These headers may contain credentials: users of OpenTelemetry put them there. */
 	config.secret = r->otlp.header_count;
 	for (unsigned int i = 0; i < r->otlp.header_count; i++)
 		headers[config.header_count++] = r->otlp.headers[i];
@@ -395,8 +399,8 @@ static int start_all(struct receivers *r, sd_event *event)
 	if (e >= 0 && *r->otlp.url) {
 		e = start_otlp(r, event);
 		/*
-		 * The error is already logged. Only a URL of the file is an error of the
-		 * configuration.
+		 * The error is already logged. It is an error of the configuration only if the file
+		 * sets the URL.
 		 */
 		if (e == -EACCES || (e == -EINVAL && !*c->otlp_url))
 			e = 0;

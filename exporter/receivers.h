@@ -22,8 +22,8 @@ struct receivers;
 /**
  * struct receivers_config - the data to push, and the receivers
  * @config: configuration of the receivers; must outlive them
- * @series: returns the series at @time_ns, CLOCK_REALTIME; NULL without memory, or if nothing may be
- * pushed yet
+ * @series: returns the series at @time_ns, CLOCK_REALTIME; NULL if memory cannot be allocated, or
+ * nothing may be pushed yet
  * @ctx: argument for @series
  */
 struct receivers_config {
@@ -38,9 +38,10 @@ struct receivers_config {
  * @event: the event loop
  * @ret_receivers: to be freed by receivers_free()
  *
- * Errors are logged. An environment that configures OTLP wrongly only disables OTLP.
+ * Errors are logged. A wrong variable in the environment only disables OTLP.
  *
- * Return: 0; -EINVAL for a wrong configuration; -ENOMEM or the negative errno of sd_event.
+ * Return: 0; -EINVAL if the configuration is wrong; -ENOMEM if memory cannot be allocated; or the
+ * negative errno of sd_event.
  */
 int receivers_new(const struct receivers_config *config, sd_event *event,
 		  struct receivers **ret_receivers);
@@ -64,13 +65,13 @@ struct receivers *receivers_free(struct receivers *receivers);
  *
  * A profile that is not pushed is counted as dropped.
  *
- * Return: 0, also without a receiver of profiles; -EBADF, -EFBIG, -ENOSPC or -EIO, one for each
- * cause.
+ * Return: 0, also if no receiver of profiles is configured; -EBADF, -EFBIG, -ENOSPC or -EIO, one
+ * for each cause.
  */
 int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const char **ret_why);
 
 /**
- * receivers_profile_lost() - count a profile as dropped that the daemon could not provide
+ * receivers_profile_lost() - count a profile that the daemon could not provide as dropped
  * @receivers: the receivers
  */
 void receivers_profile_lost(struct receivers *receivers);

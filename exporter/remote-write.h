@@ -30,11 +30,12 @@ struct remote_write {
  * @set: the series; NULL if all have ended
  * @time_ms: CLOCK_REALTIME in milliseconds, the time of all samples
  * @ret_data: allocated
- * @ret_size: of @ret_data, in bytes
+ * @ret_size: bytes of @ret_data
  *
  * Each series of the last request that is missing in @set gets a stale marker.
  *
- * Return: 0; -E2BIG above 16 MiB before compression; -ENOMEM.
+ * Return: 0; -E2BIG if the request exceeds 16 MiB before compression; -ENOMEM if memory cannot be
+ * allocated.
  */
 int remote_write_encode(struct remote_write *write, const struct series_set *set, s64 time_ms,
 			char **ret_data, size_t *ret_size);

@@ -18,7 +18,10 @@ static const char *const kinds[METRICS_LATENCIES] = {
 	[METRICS_TRANSLATION] = "translation",
 };
 
-/* Each of these is also a bound of the daemon's exponential buckets, so that counts are exact. */
+/*
+ * Each of these bounds is also a bound of the daemon's exponential buckets, so that counts are
+ * exact.
+ */
 const u32 series_bounds[CLASSIC_BUCKETS - 1] = {
 	4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096
 };
@@ -57,8 +60,8 @@ struct series_builder {
 	const struct series_self *self;
 	/* labels of the container of the current series; NULL: none */
 	const struct label_set *labels;
-	u64 start_ns; /* time from which the series to add count */
-	struct series scratch; /* receives the series for which there is no memory */
+	u64 start_ns; /* time from which the series that are added count */
+	struct series scratch; /* receives series if memory cannot be allocated */
 	int error;
 };
 

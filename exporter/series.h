@@ -7,7 +7,7 @@
 #include "families.h"
 #include "output/metrics.h"
 
-/* maximum number of labels of a series: those of [Labels], and two of the family */
+/* maximum number of labels of a series: those of [Labels], and two that its metric adds */
 #define SERIES_LABELS (LABELS_MAX + 2)
 
 /** struct series_label - a label "NAME=VALUE"; it does not own the texts */
@@ -19,7 +19,7 @@ struct series_label {
 /**
  * struct series - a series; a histogram is one series here, and CLASSIC_SERIES in text formats
  * @family: its metric
- * @label: its labels; valid until the accumulator is updated
+ * @label: labels of the series; valid until the accumulator is updated
  * @labels: number of @label
  * @value: value of a counter or gauge
  * @start_ns: time from which a counter or histogram counts, CLOCK_REALTIME
@@ -45,7 +45,7 @@ struct series_set {
 	u32 capacity;
 };
 
-/* number of consecutive queries without an answer after which the series of the daemon end */
+/* number of consecutive unanswered queries after which the series of the daemon end */
 #define SERIES_MISSED 2
 
 /**
@@ -104,7 +104,7 @@ struct series_self {
  * @acc: counters of the daemon
  * @self: counters of the exporter
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int series_build(struct series_set *set, const struct accumulator *acc,
 		 const struct series_self *self);
@@ -115,11 +115,14 @@ int series_build(struct series_set *set, const struct accumulator *acc,
  */
 void series_deinit(struct series_set *set);
 
-/* maximum number of series of the machine and the exporter, without levels, units and latencies */
+/*
+ * maximum number of series of the machine and the exporter, except those of levels, units and
+ * latencies
+ */
 #define SERIES_FIXED 63
 
 /**
- * series_machine() - count the series that do not belong to containers
+ * series_machine() - compute the number of series that do not belong to containers
  * @acc: counters so far
  * @next: the snapshot that will be added
  *
@@ -127,13 +130,13 @@ void series_deinit(struct series_set *set);
  */
 u32 series_machine(const struct accumulator *acc, const struct metrics *next);
 
-/* inclusive upper bounds of the classic buckets; the last bucket has none */
+/* inclusive upper bounds of the classic buckets; the last bucket has no bound */
 extern const u32 series_bounds[CLASSIC_BUCKETS - 1];
 
 /**
  * series_classic() - convert to classic buckets
  * @histogram: the daemon's buckets
- * @ret_counts: cumulative counts by series_bounds; the last one counts all values
+ * @ret_counts: cumulative counts, indexed as series_bounds; the last one counts all values
  */
 void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CLASSIC_BUCKETS]);
 
@@ -144,7 +147,8 @@ void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CL
 /**
  * series_native() - convert to buckets of native and exponential histograms
  * @histogram: the daemon's buckets
- * @ret_counts: counts by index: values above 2^((index - 1) / 4), up to and including 2^(index / 4)
+ * @ret_counts: element "index" counts the values above 2^((index - 1) / 4), up to and including
+ * 2^(index / 4)
  * @ret_zero: count of the value 0
  */
 void series_native(const struct metrics_histogram *histogram, u64 ret_counts[SERIES_INDICES],

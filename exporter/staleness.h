@@ -14,7 +14,7 @@
 /**
  * struct staleness_series - a series of a request
  * @hash: hash of @native and the labels
- * @at: offset of its labels in &staleness.labels
+ * @at: offset of the labels of the series in &staleness.labels
  * @size: bytes of its labels
  * @native: whether it is a native histogram
  */
@@ -58,8 +58,8 @@ void staleness_clear(struct staleness *staleness);
  * @size: bytes of @labels
  * @native: whether it is a native histogram
  *
- * Without memory, or above STALENESS_SIZE, the series is not remembered and @staleness is
- * incomplete.
+ * If memory cannot be allocated, or STALENESS_SIZE would be exceeded, the series is not remembered
+ * and @staleness is incomplete.
  */
 void staleness_add(struct staleness *staleness, const u8 *labels, size_t size, bool native);
 
@@ -73,7 +73,7 @@ typedef void (*staleness_fn)(void *ctx, const u8 *labels, size_t size, bool nati
  * @ended: called for each series of @before that is missing in @now
  * @ctx: argument for @ended
  *
- * It reports nothing if @now is incomplete, as a series that is not in it may exist.
+ * It reports nothing if @now is incomplete, because a series that is missing there may exist.
  */
 void staleness_report(struct staleness *before, struct staleness *now, staleness_fn ended,
 		      void *ctx);
