@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof annotate: print the instructions of a function with their samples, beside the source. */
+/* speprof annotate: print the instructions of a function with their samples, next to the source. */
 #include "annotate/branch-targets.h"
 #include "annotate/listing-print.h"
 #include "lib/input.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof container: print the list of containers, and all counters of one. A user gets the
- * containers in cgroups that were delegated to that user; root and the group speprof get all.
+ * speprof container: print the list of containers, or all counters of one container. A user gets
+ * the containers in cgroups that were delegated to that user; root and the group speprof get all.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * speprof cost: run a command alternately with and without sampling, and print by how much sampling
- * slows it down. As in the daemon, samples are decoded, attributed and counted meanwhile.
+ * slows it down. As in the daemon, samples are decoded, attributed and counted while the command
+ * runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,8 +42,8 @@
  * @source: open during runs with sampling; else NULL
  * @tasks: task events, open during runs with sampling; NULL if there are none
  * @signals: signalfd of SIGCHLD and of signals that end the measurement
- * @old_signals: signals that were blocked before, for the command
- * @runs: completed runs
+ * @old_signals: signals that were blocked before; restored in the command
+ * @runs: number of completed runs
  */
 struct cost {
 	char **command;
@@ -118,7 +119,7 @@ static int cost_parse(int argc, char **argv, struct cost *cost)
 
 	opterr = 0;
 	optind = 0;
-	/* "+": options after the command are those of the command. */
+	/* "+": getopt stops at the command, because the options after it belong to the command. */
 	while ((letter = getopt_long(argc, argv, "+:jn:", options, NULL)) != -1) {
 		status = parse_option(letter, argv, cost);
 		if (status)
@@ -165,7 +166,9 @@ static void count_window(void *ctx, const struct source_window *window)
 {
 	struct cost *cost = ctx;
 
-	/* Task events of before the window's end decide which process a sample belongs to. */
+	/*
+	 * Task events from before the end of the window decide which process a sample belongs to.
+	 */
 	deliver_tasks(cost, window->end_ns);
 	profile_window(cost->profile, window);
 }
@@ -178,13 +181,15 @@ static void sampling_drain(struct cost *cost)
 	deliver_tasks(cost, 0);
 }
 
-/* Fails if a CPU was not sampled to the end, since the run then shows too small a cost. */
+/*
+ * Fail if a CPU was not sampled to the end, because the measured cost of the run is then too small.
+ */
 static int sampling_stop(struct cost *cost)
 {
 	const struct source_health *health = &cost->source->health;
 	int status = STATUS_OK;
 
-	/* Stopping clears the health, so it is read before. */
+	/* Read the health before stopping, which clears it. */
 	sampling_drain(cost);
 	if (health->cpus_stopped)
 		status = message_fail(
@@ -236,7 +241,7 @@ static void command_kill(pid_t pid)
 		;
 }
 
-/* Read one signal. Returns an &enum status; *ret_ended: the command ended well. */
+/* Read one signal. Returns an &enum status; *ret_ended: set to true if the command has ended. */
 static int read_signal(struct cost *cost, pid_t pid, bool *ret_ended)
 {
 	struct signalfd_siginfo info;
@@ -298,7 +303,10 @@ static void clear_progress(void)
 		fputs("\r\033[K", stderr);
 }
 
-/* A run of the command, of pairs_measure(). Opening and closing the source is not timed. */
+/*
+ * Run the command once, for pairs_measure(). The time for opening and closing the source is not
+ * measured.
+ */
 static int command_run(void *ctx, bool sampled, u64 *ret_ns)
 {
 	struct cost *cost = ctx;
@@ -406,7 +414,7 @@ static int cost_measure(struct cost *cost, struct pairs_result *ret_result)
 	if (r >= 0)
 		r = pairs_measure(cost->pairs, command_run, cost, ret_result);
 	clear_progress();
-	/* Positive values are statuses, of which an error was printed. */
+	/* Positive values are exit statuses; their error was printed. */
 	return r < 0 ? message_fail(STATUS_FAILED, "cost: %s", strerror(-r)) : r;
 }
 

@@ -21,9 +21,9 @@
 /**
  * struct side - a recording
  * @path: its file name
- * @input: what was read
- * @source, @result: its rows
- * @header: its ledgers
+ * @input: the recording after reading
+ * @source, @result: rows of the recording
+ * @header: ledgers of the recording
  */
 struct side {
 	const char *path;
@@ -36,7 +36,7 @@ struct side {
 /**
  * struct comparison - two recordings
  * @query: the keys of the rows that are shown
- * @parts: the query that is run: loads are rows of their own
+ * @parts: the query that is run: loads are in separate rows
  * @row: memory for a row
  */
 struct comparison {
@@ -48,12 +48,12 @@ struct comparison {
 	struct query_row *row;
 };
 
-/* Bytes of the names of a row. */
+/* Maximum bytes of the names of a row. */
 #define KEY_SIZE (QUERY_GROUP_MAX * TABLE_CELL)
 
 /*
- * Write the names of a row, the container first, and a line break between two. Paths and addresses
- * of unnamed functions are complete, so that other rows have other names.
+ * Write the names of a row, the container first, separated by line breaks. Paths, and addresses of
+ * unnamed functions, are not shortened, so that different rows have different names.
  */
 static void row_key(const struct query *query, const struct query_row *row, char *to)
 {
@@ -145,7 +145,7 @@ static int side_load(struct comparison *c, enum diff_side side)
 	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", s->path, strerror(-r)) : status;
 }
 
-/* Get the names of a row from a side that has it. */
+/* Get the names of a row from a side that has the row. */
 static void row_names(const struct comparison *c, const struct diff_row *row)
 {
 	enum diff_side side = row->row[DIFF_AFTER] != UINT32_MAX ? DIFF_AFTER : DIFF_BEFORE;
@@ -169,7 +169,7 @@ static void print_side(const struct comparison *c, enum diff_side side)
 	       s->header.backend == BACKEND_EMULATED ? ", modelled by an EMULATED SPU" : "");
 }
 
-/* Returns whether a side of a row has a value: the other ones are of samples that it does not have. */
+/* Return whether a side of a row has a value: it has none if it has no samples of that kind. */
 static bool has_value(const struct diff_counts *counts, enum diff_measure measure)
 {
 	if (measure == DIFF_SHARE)
@@ -363,7 +363,7 @@ static void print_json(const struct comparison *c, struct diff_words *words)
 
 /* The verb */
 
-/* Find where the code of a row is, and write "function() (file:line)". */
+/* Find the source line of a row, and write "function() (file:line)". */
 static void row_place(void *ctx, const struct diff_row *row, char *to, size_t size)
 {
 	const struct comparison *c = ctx;
@@ -403,7 +403,7 @@ static int comparison_print(struct comparison *c)
 	return STATUS_OK;
 }
 
-/* Loads are rows of their own, since only their latencies are compared in words. */
+/* Loads are in separate rows, because only their latencies are compared in words. */
 static int parts_prepare(struct comparison *c)
 {
 	const struct query *q = &c->query;

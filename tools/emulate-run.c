@@ -86,7 +86,7 @@ static int request_parse(int argc, char **argv, struct program_request *ret_requ
 
 	opterr = 0;
 	optind = 0;
-	/* "+": options after the program belong to the program. */
+	/* "+": getopt stops at the program, because the options after it belong to the program. */
 	while ((letter = getopt_long(argc, argv, "+:jo:", options, NULL)) != -1) {
 		status = option_one(letter, argv, &request);
 		if (status)
@@ -103,7 +103,7 @@ static int request_parse(int argc, char **argv, struct program_request *ret_requ
 	return STATUS_OK;
 }
 
-/* Join the words that the recording stores as its command line; cut if they are too long. */
+/* Join the words that the recording stores as its command line; a longer text is truncated. */
 static void command_join(char **argv, char *line, size_t size)
 {
 	size_t at = (size_t)snprintf(line, size, "speprof emulate --run");

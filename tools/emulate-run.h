@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* speprof emulate --run: sample an aarch64 program by an emulated SPU. */
+/* speprof emulate --run: sample an aarch64 program with an emulated SPU. */
 #ifndef SPEPROF_EMULATE_RUN_H
 #define SPEPROF_EMULATE_RUN_H
 

@@ -99,7 +99,7 @@ static int script_load(const char *path, char **ret_text, size_t *ret_len)
 	return STATUS_OK;
 }
 
-/* Print the line and column of an error, the wrong value, and what would be right. */
+/* Print the line and column of an error, the wrong value, and the accepted values. */
 static int print_script_error(const char *path, const char *text, const struct replay_error *error)
 {
 	size_t shown = error->at.length < VALUE_SHOWN ? error->at.length : VALUE_SHOWN;
@@ -157,7 +157,7 @@ static int stream_close(struct stream *stream, int status)
 
 /*
  * Complete the file if @status is STATUS_OK; otherwise leave the previous file in place. @status
- * also covers errors of the other output file.
+ * also includes errors of the other output file.
  */
 static int stream_commit(struct stream *stream, int status)
 {
@@ -240,7 +240,8 @@ static int script_replay(const struct request *request, const char *text, size_t
 			status = message_fail(STATUS_FAILED, "emulate: %s", strerror(-r));
 	}
 	/*
-	 * Print the summary to standard error if records or truth are written to standard output.
+	 * Print the summary to standard error if records or the recorded operations are written to
+	 * standard output.
 	 */
 	out = records.file == stdout || truth.file == stdout ? stderr : stdout;
 	status = stream_close(&records, status);

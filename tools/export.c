@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof export: write a recording or the daemon's profile in a format of other programs. */
+/*
+ * speprof export: write a recording or the daemon's profile in a format that other programs read.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -86,14 +88,17 @@ static int export_rows(const struct options *options, enum export_format format)
 	struct export_rows rows;
 	int status = export_rows_load(options, &rows), r;
 
-	/* A damaged recording also gives an export; @status reports the damage. */
+	/* A damaged recording is exported, too; @status reports the damage. */
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = output_open(options->output, 0644, &output);
 		if (r >= 0)
 			r = print_to(output.fd, format, &rows);
 		if (r >= 0)
 			r = output_commit(&output);
-		/* A reader of standard output that has ended, such as head, needs no more. */
+		/*
+		 * If the reader of standard output has exited, as head does, it needs no more
+		 * output.
+		 */
 		if (r < 0 && !(r == -EPIPE && strcmp(options->output, "-") == 0))
 			status = export_fail(options, r);
 		output_drop(&output);
@@ -175,7 +180,7 @@ int export_run(int argc, char **argv)
 		return status;
 	status = export_check(&options, &format);
 	options.query.limit = options.number;
-	/* Report a file that cannot be written before reading, or waiting for, the profile. */
+	/* Before reading the profile, or waiting for it, report a file that cannot be written. */
 	r = status ? 0 : output_check(options.output);
 	if (r < 0)
 		status = export_fail(&options, r);

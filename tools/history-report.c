@@ -31,7 +31,9 @@ struct history_options {
 
 /* ---- The command line --------------------------------------------------------- */
 
-/* Returns the value of an option with the name @name at @argv[@i]; NULL if it is another option. */
+/*
+ * Return the value of the option at @argv[@i] if its name is @name; NULL if it is another option.
+ */
 static const char *option_value(int argc, char **argv, int i, const char *name)
 {
 	size_t len = strlen(name);
@@ -75,7 +77,7 @@ static int parse_group(const char *name, enum view_group *ret_group)
 
 static int parse_sort(const char *name, enum view_sort *ret_sort)
 {
-	/* The name that all other rows have. */
+	/* The name of the row that has the sum of all other rows. */
 	if (!strcmp(name, "operations"))
 		name = "samples";
 	if (view_sort_parse(name, ret_sort) < 0)
@@ -204,7 +206,10 @@ static int parse_options(int argc, char **argv, struct history_options *o)
 
 /* ---- Output ------------------------------------------------------------------- */
 
-/* The member of a row with its weight: operations if all have one unit, else samples. */
+/*
+ * Return the name of the member with the weight of a row: operations if all periods have one unit,
+ * else samples.
+ */
 static const char *weight_key(json_object *header)
 {
 	static const char *const keys[] = { "weight", "weight_micro_ops", "weight_instructions" };
@@ -363,7 +368,7 @@ static int history_query(struct bus *bus, const struct history_options *o)
 		key[keys] = "program";
 		value[keys++] = o->program;
 	}
-	/* All rows: the share is of their sum. */
+	/* Add up all rows: a share is relative to their sum. */
 	status = bus_invoke(bus, "", "Manager", "GetHistory", &answer, "ssutta{sv}",
 			    view_group_name(o->group), view_sort_name(o->sort), (u32)BUS_ROWS,
 			    (u64)o->since_us, (u64)o->until_us, keys, key[0], "s", value[0], key[1],

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of a time in the past, from the daemon's history on disk: report --since, --until, --last. */
+/*
+ * Print rows of a time in the past, from the daemon's history on disk: report --since, --until,
+ * --last.
+ */
 #ifndef SPEPROF_HISTORY_REPORT_H
 #define SPEPROF_HISTORY_REPORT_H
 
 #include "codec/env.h"
 
 /**
- * history_report_wanted() - return whether the arguments of "report" ask for the history on disk
+ * history_report_wanted() - return whether the arguments of "report" select the history on disk
  *
- * They do with --since or --until, and with a --last that is none of the periods in memory.
+ * They do if they include --since or --until, or a --last that is none of the periods in memory.
  */
 bool history_report_wanted(int argc, char **argv);
 

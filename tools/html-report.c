@@ -75,13 +75,13 @@ static int html_write(const struct options *options, struct input *input,
 	return r < 0 ? html_fail(options, r) : STATUS_OK;
 }
 
-/* Add what the recording has over time, which needs a second reading. */
+/* Add the counters of the recording over time, for which the file is read a second time. */
 static int html_write_timed(const struct options *options, struct input *input)
 {
 	struct page_time *time = calloc(1, sizeof(*time));
 	int r = time ? 0 : -ENOMEM, status;
 
-	/* Standard input cannot be read twice; the page then says that the times are unknown. */
+	/* Standard input cannot be read twice; the page then states that the times are unknown. */
 	if (r == 0 && input_name(options->input))
 		r = page_time_read(options->input, options->cpus_given ? &options->cpus : NULL,
 				   options->midr, options->filter, input, time);
@@ -101,16 +101,16 @@ int html_report(const struct options *options)
 
 	if (status)
 		return status;
-	/* Report a file that cannot be written before reading the recording. */
+	/* Before reading the recording, report a file that cannot be written. */
 	r = output_check(options->html);
 	if (r < 0)
 		return html_fail(options, r);
-	/* The page has cache lines and pages. */
+	/* Count cache lines and memory pages, because the HTML page shows them. */
 	request.memory = true;
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		written = html_write_timed(options, &input);
-		/* A damaged recording also gives a page; @status reports the damage. */
+		/* A damaged recording is shown, too; @status reports the damage. */
 		status = written ? written : status;
 	}
 	input_deinit(&input);

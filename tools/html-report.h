@@ -7,7 +7,7 @@
 
 /**
  * html_report() - write the report of a recording as HTML
- * @options: options of report; those that a page cannot have are errors
+ * @options: options of report; an option that has no effect on a page is an error
  *
  * Return: &enum status; an error was printed.
  */

@@ -15,7 +15,7 @@ bool module_is_loaded(const struct machine *machine, const char *module)
 {
 	char path[128];
 
-	/* A built-in module also has the directory, but no initstate. */
+	/* A built-in module has the directory, too, but no file initstate in it. */
 	snprintf(path, sizeof(path), "/sys/module/%s/initstate", module);
 	return machine_has(machine, path);
 }
@@ -30,7 +30,7 @@ int kmod_users(const struct machine *machine, const char *module)
 	return r < 0 ? r : atoi(count);
 }
 
-/* Return whether @link, a descriptor in /proc, is the device, or a session or ring of it. */
+/* Return whether @link, a descriptor in /proc, is the device, or one of its sessions or rings. */
 static bool is_of_module(const char *link)
 {
 	char target[128];
@@ -153,7 +153,7 @@ int kmod_loaded(const struct machine *machine, const char *module, struct kmod *
 	*ret = (struct kmod){ 0 };
 	if (!module_is_loaded(machine, module))
 		return -ENOENT;
-	/* A module may have neither a version nor a srcversion. */
+	/* A module may have neither a version nor a srcversion: "" stands for a missing one. */
 	snprintf(path, sizeof(path), "/sys/module/%s/version", module);
 	if (machine_read(machine, path, ret->version, sizeof(ret->version)) < 0)
 		*ret->version = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Query kernel modules, the loaded and the installed one, and run modprobe. */
+/* Query loaded and installed kernel modules, and run modprobe. */
 #ifndef SPEPROF_KERNEL_MODULE_H
 #define SPEPROF_KERNEL_MODULE_H
 
@@ -15,7 +15,7 @@ bool module_is_loaded(const struct machine *machine, const char *module);
  * @machine: the sysfs of this machine is read
  * @module: name of the module
  *
- * Return: the number of references, by open files and by other modules; negative errno if it is
+ * Return: the number of references from open files and from other modules; negative errno if it is
  * unknown.
  */
 int kmod_users(const struct machine *machine, const char *module);
@@ -27,7 +27,7 @@ int kmod_users(const struct machine *machine, const char *module);
  * counts
  * @ret_text: for example "speprof (PID 71), python3 (PID 80)", truncated to @size bytes; "": none
  *
- * Return: whether there is one.
+ * Return: whether there is such a process.
  */
 bool kmod_holders(const struct machine *machine, int except, char *ret_text, size_t size);
 
@@ -38,7 +38,7 @@ bool kmod_holders(const struct machine *machine, int except, char *ret_text, siz
  *
  * modprobe prints its own errors on standard error.
  *
- * Return: as program_run().
+ * Return: the values of program_run().
  */
 int kmod_modprobe(const char *option, const char *module);
 

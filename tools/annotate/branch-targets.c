@@ -9,7 +9,7 @@
 
 /**
  * struct target_counter - the second pass over a recording
- * @profile: applies the filter, and knows the process of a sample
+ * @profile: applies the filter, and has the process of each sample
  * @cpus: as in &struct input_request
  * @error: first error, a negative errno
  */
@@ -22,7 +22,7 @@ struct target_counter {
 	int error;
 };
 
-/* The time of a sample on the clock of task events. */
+/* Return the time of a sample on the clock of task events. */
 static u64 sample_time(const struct profile_sample *sample)
 {
 	const struct timestamp_clock *clock = &sample->window->clock;
@@ -164,7 +164,7 @@ static int recording_count(struct target_counter *counter, const char *path)
 	r = recording_replay(recording, &sink, NULL);
 	recording_free(recording);
 	profile_flush(counter->profile);
-	/* What is damaged was reported in the first pass. */
+	/* Damage of the recording was already reported in the first pass. */
 	return r == -EBADMSG ? 0 : r;
 }
 

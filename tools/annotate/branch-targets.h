@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Counts where the branches of a listing go. */
+/* Count the targets of the branches in a listing. */
 #ifndef SPEPROF_BRANCH_TARGETS_H
 #define SPEPROF_BRANCH_TARGETS_H
 
@@ -10,7 +10,7 @@
  * branch_targets_read() - read a recording once more, and count the targets of branches
  * @request: the recording, as for input_load()
  * @input: the result of input_load()
- * @symbols: resolver of names, which blocks
+ * @symbols: resolver of names; its queries block
  * @listing: the lines of branches with samples receive their targets
  *
  * Return: 0 or negative errno.

@@ -42,7 +42,7 @@ static const struct {
 /**
  * struct printer - a listing that is printed
  * @row: memory for a row of the query
- * @source: the last source file
+ * @source: the source file that was read last
  */
 struct printer {
 	FILE *out;
@@ -90,7 +90,7 @@ static double share_of(u64 part, u64 whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Set the levels that served the accesses of an instruction, the most frequent first. */
+/* Write the levels that served the accesses of an instruction, the most frequent first. */
 static void levels_set(struct table *table, u32 at, const struct counters *counters)
 {
 	u64 level[SPE_LEVELS], memory = counters_memory(counters);

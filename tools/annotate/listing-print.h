@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints a listing as text and as JSON. */
+/* Print a listing as text and as JSON. */
 #ifndef SPEPROF_LISTING_PRINT_H
 #define SPEPROF_LISTING_PRINT_H
 
@@ -12,7 +12,8 @@
  * listing_print() - print source and instructions side by side
  * @out: the output
  * @listing: the functions
- * @modelled: whether an emulated SPU wrote the recording: headings of what it models have a "~"
+ * @modelled: whether an emulated SPU wrote the recording: then headings of modelled values have a
+ * "~"
  * @width: columns of the terminal; 0: lines of any length
  * @colour: whether to print colours by escape sequences
  */

@@ -12,7 +12,7 @@
 #define LINES_MAX     (1U << 22)
 #define FUNCTIONS_MAX (1U << 16)
 
-/* Size of the last instruction of a function without a name. */
+/* Assumed size of the last instruction of a function without a name, in bytes. */
 #define INSTRUCTION_BYTES 4
 
 /** struct counted - a row of the query: an instruction with samples */
@@ -76,7 +76,7 @@ static struct counted *counted_read(const struct query_result *result, u32 *ret_
 	return counted;
 }
 
-/* Convert a build id from hexadecimal; returns its size, bytes. */
+/* Convert a build id from hexadecimal; return its size in bytes. */
 static u8 build_id_parse(const char *text, u8 to[static BUILD_ID_MAX])
 {
 	unsigned int byte;
@@ -108,8 +108,9 @@ static int line_add(struct listing_function *f, u32 *capacity, const struct list
 }
 
 /*
- * Merge the instructions of a function and the rows from *@counted on, @count of them, which are in
- * it or, without instructions, all of them. A row between two instructions has a line of its own.
+ * Merge the instructions of a function with the rows from *@counted on, of which there are @count.
+ * If the function has instructions, only rows within it are merged, else all rows. A row between
+ * two instructions gets a separate line.
  */
 static int lines_merge(struct listing_function *f, const struct function_code *code,
 		       const struct counted *counted, u32 count)
@@ -155,8 +156,8 @@ static void lines_locate(struct listing_function *f, struct symbols *symbols,
 }
 
 /*
- * Add the function of the first of @count rows of a file; returns how many rows it has, or a
- * negative errno.
+ * Add the function that contains the first of @count rows of a file. Return the number of rows in
+ * the function, or a negative errno.
  */
 static int function_add(struct listing *listing, u32 *capacity, const struct counted *counted,
 			u32 count, struct symbols *symbols)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The instructions of functions with their samples. Each sample of the query's rows is in exactly
- * one line, so the sums are those of the function's rows in a report.
+ * one line, so the sums equal those of the function's rows in a report.
  */
 #ifndef SPEPROF_LISTING_H
 #define SPEPROF_LISTING_H
@@ -10,7 +10,7 @@
 #include "symbols/function-code.h"
 #include "symbols/symbols.h"
 
-/* A line without samples. */
+/* Value of &listing_line.row for a line without samples. */
 #define LISTING_NO_ROW UINT32_MAX
 
 /**
@@ -32,9 +32,9 @@ struct listing_target {
  * @offset: its offset in the file
  * @text: the instruction, escaped; "" if unknown
  * @row: index of its row in the query's result; LISTING_NO_ROW: it has no samples
- * @target: its branch targets, @targets of them, those with most samples first
+ * @target: targets of a branch, those with most samples first; @targets is their number
  * @other_targets: samples with targets beyond LISTING_TARGETS_MAX
- * @source: its source line
+ * @source: source line of the instruction
  */
 struct listing_line {
 	u64 offset;
@@ -46,7 +46,7 @@ struct listing_line {
 	struct source_line source;
 };
 
-/* Targets of a branch that are counted one by one */
+/* Maximum number of targets of one branch that are counted separately */
 #define LISTING_TARGETS_MAX 64
 
 /**
@@ -54,8 +54,8 @@ struct listing_line {
  * @binary: path of its file, escaped
  * @build_id: hexadecimal; "" if unknown
  * @name: escaped; "" if unknown
- * @reason: why instructions have no text; "" if they have
- * @line: its instructions, @lines of them, in the order of their offsets
+ * @reason: why instructions have no text; "" if they have text
+ * @line: its instructions in the order of their offsets; @lines is their number
  */
 struct listing_function {
 	char *binary;
@@ -68,8 +68,8 @@ struct listing_function {
 
 /**
  * struct listing - all functions
- * @result: the query by LISTING_KEYS
- * @function: @functions of them, by binary and offset
+ * @result: rows of the query with the keys LISTING_KEYS
+ * @function: the functions, sorted by binary and offset; @functions is their number
  */
 struct listing {
 	const struct query_result *result;
@@ -77,16 +77,16 @@ struct listing {
 	u32 functions;
 };
 
-/* The keys of the query, as of query_parse_group(). */
+/* The keys of the query, in the format of query_parse_group(). */
 #define LISTING_KEYS "binary,build_id,instruction"
 
 /**
  * listing_init() - read the instructions of the functions that a query has found
- * @result: rows by LISTING_KEYS without a limit; borrowed
- * @symbols: resolver of source lines, which blocks
- * @ret_listing: the listing; free it with listing_deinit(), whatever is returned
+ * @result: rows with the keys LISTING_KEYS, without a limit; borrowed
+ * @symbols: resolver of source lines; its queries block
+ * @ret_listing: the listing; free it with listing_deinit(), also on failure
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int listing_init(const struct query_result *result, struct symbols *symbols,
 		 struct listing *ret_listing);
@@ -99,7 +99,7 @@ void listing_deinit(struct listing *listing);
  * @binary: path of its file, escaped
  * @offset: its offset
  *
- * Return: the line; NULL if it is in no function.
+ * Return: the line; NULL if no function of the listing has one.
  */
 struct listing_line *listing_find(const struct listing *listing, const char *binary, u64 offset);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads lines of source files, which may have changed since the program was compiled. */
+/* Read lines of source files, which may have changed since the program was compiled. */
 #ifndef SPEPROF_SOURCE_TEXT_H
 #define SPEPROF_SOURCE_TEXT_H
 
@@ -7,8 +7,8 @@
 
 /**
  * struct source_text - the last file that was read; all zeros at first
- * @path: its path
- * @text: its content; NULL if it cannot be read
+ * @path: path of the file
+ * @text: content of the file; NULL if it cannot be read
  */
 struct source_text {
 	char path[512];
@@ -17,7 +17,7 @@ struct source_text {
 
 /**
  * source_text_line() - get a line of a file
- * @source: keeps the file for the next call
+ * @source: caches the file for the next call
  * @path: path of the file; only regular files of at most 16 MiB are read
  * @line: number of the line, from 1
  * @to: receives the line, escaped and without indentation; "" if it cannot be read

@@ -102,7 +102,10 @@ static int signatures_required(const struct machine *machine, const char **ret_b
 	return r;
 }
 
-/* Report that no kernel of this machine has speprof.ko, and that DKMS does not have its source. */
+/*
+ * Report that speprof.ko is installed for no kernel of this machine, and that DKMS does not have
+ * its source.
+ */
 static void report_module_not_installed(const struct machine *machine, enum verdict verdict,
 					struct finding *f)
 {
@@ -295,7 +298,7 @@ static void report_old_kernel(const struct machine *machine, struct finding *f)
 
 void check_module(const struct machine *machine, struct finding *f)
 {
-	/* Without SPE only emulation in the daemon remains, which needs no module. */
+	/* Without SPE the only choice is emulation in the daemon, which needs no module. */
 	enum verdict verdict = severity(machine->pmu || !machine->arm64);
 	struct module_file file;
 
@@ -427,9 +430,9 @@ void check_cpus(const struct machine *machine, struct finding *f)
 }
 
 /*
- * Reports idle states in which the SPU may lose its registers while arm_spe_pmu has it. That driver, as
- * of Linux 6.12, registers no CPU PM notifier, unlike arm_pmu and speprof.ko (spu_hw_pm). Since sysfs
- * does not tell which states lose power, each state deeper than WFI counts.
+ * Report idle states in which the SPU may lose its registers while arm_spe_pmu has it. That driver,
+ * as of Linux 6.12, registers no CPU PM notifier, unlike arm_pmu and speprof.ko (spu_hw_pm). Sysfs
+ * does not show which states lose power, so each state deeper than WFI counts.
  */
 void check_idle(const struct machine *machine, struct finding *f)
 {

@@ -19,8 +19,8 @@ static bool perf_wants_admin(const struct machine *machine)
 }
 
 /*
- * Return whether no perf event is needed, as records come from the module, and task events from
- * BPF.
+ * Return whether no perf event is needed, because records come from the module, and task events
+ * from BPF.
  */
 static bool needs_no_perf_events(const struct machine *machine)
 {
@@ -77,7 +77,7 @@ static void paranoid_fix(const struct machine *machine, char *ret, size_t size)
 
 void check_perf(const struct machine *machine, struct finding *f)
 {
-	/* With the module the only loss is the mappings of deleted files. */
+	/* With the module, only the mappings of deleted files are lost: sampling works. */
 	enum verdict verdict = severity(!machine->arm64 || (machine->spu && !machine->pmu));
 	char text[32], fix[448];
 
@@ -147,7 +147,7 @@ void check_lockdown(const struct machine *machine, struct finding *f)
 	"nothing: speprofd attributes samples by context switches; for exact attribution " \
 	"use a kernel with CONFIG_PID_IN_CONTEXTIDR=y"
 
-/* Whether the daemon follows context switches. If it does, report what that costs. */
+/* Check whether the daemon follows context switches. If it does, report what that costs. */
 static bool follows_switches(const struct machine *machine, bool needless, struct finding *f)
 {
 	const struct view_header *header = &machine->daemon.header;
@@ -260,7 +260,10 @@ void check_io_uring(const struct machine *machine, struct finding *f)
 		      "kernel.io_uring_disabled=0\"",
 		      "io_uring_disabled is %s", text);
 	else if (io_uring_is_refused(machine))
-		/* The default profiles of container engines do that, and epoll works as well. */
+		/*
+		 * The default seccomp profiles of container engines refuse io_uring, and epoll
+		 * works as well.
+		 */
 		costs(f, CAUSE_IO_URING, fix, "a seccomp filter or an LSM refuses io_uring here");
 	else if (r < 0)
 		/* The setting exists since Linux 6.6. */

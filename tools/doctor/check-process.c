@@ -113,8 +113,8 @@ void check_pid_namespace(const struct machine *machine, struct finding *f)
 }
 
 /*
- * Return whether cgroup v2 was mounted outside of this namespace: then its root in mountinfo is
- * "/..".
+ * Return whether cgroup v2 was mounted outside of this namespace: then the root of that mount in
+ * mountinfo is "/..".
  */
 static bool cgroups_from_above(const struct machine *machine)
 {

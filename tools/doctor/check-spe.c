@@ -93,8 +93,8 @@ static bool spu_is_described(const struct machine *machine)
 }
 
 /*
- * Return whether the description is readable: only root may read the table of ACPI, and containers
- * hide both.
+ * Return whether devicetree or the table of ACPI is readable: only root may read the table, and
+ * containers hide both.
  */
 static bool firmware_is_readable(const struct machine *machine)
 {
@@ -226,7 +226,7 @@ void check_buffer(const struct machine *machine, struct finding *f)
 }
 
 /*
- * Check KPTI. On cores without E0PD, "meltdown" in sysfs says "Not affected" if the kernel is
+ * Check KPTI. On cores without E0PD, "meltdown" in sysfs is "Not affected" if the kernel is
  * unmapped only because of KASLR; then only the log shows it.
  */
 void check_kpti(const struct machine *machine, struct finding *f)
@@ -320,8 +320,8 @@ void check_firmware(const struct machine *machine, struct finding *f)
 }
 
 /*
- * Public errata of cores that bias samples: up to which variant and revision the core has one. Arm's
- * errata notices have the numbers.
+ * Public errata of cores that bias samples, and the last variant and revision of the core with the
+ * erratum. Arm's errata notices have the numbers.
  */
 static const struct {
 	u32 part; /* MIDR_EL1.Implementer and PartNum, without variant and revision */

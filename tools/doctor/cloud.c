@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Virtual machines and clouds, by the fields of SMBIOS in /sys/class/dmi/id. */
+/* Recognize virtual machines and clouds by the fields of SMBIOS in /sys/class/dmi/id. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +8,9 @@
 #define DMI "/sys/class/dmi/id/"
 
 /*
- * Vendors whose machines are virtual. @metal: the vendor's bare-metal machines have the same name, and
- * the product or SMBIOS itself has to tell them apart. Clouds come before the hypervisor that they use.
+ * Vendors whose machines are virtual. @metal: the vendor's bare-metal machines have the same name,
+ * and so the product name or SMBIOS itself has to distinguish them. Clouds come before the
+ * hypervisor that they use.
  */
 static const struct {
 	const char *field;
@@ -34,7 +35,7 @@ static const struct {
 	{ NULL, "Apple Virtualization", "Apple", false },
 };
 
-/* The fields that an entry without a field applies to. */
+/* The fields that are compared for an entry that names no field. */
 static const char *const fields[] = { "product_name", "sys_vendor", "board_vendor", "bios_vendor" };
 
 /* SMBIOS 3.2, 7.1.2.2: in the BIOS's table, bit 4 of this byte is set for virtual machines. */

@@ -109,7 +109,7 @@ void advice_headers(const struct machine *machine, char *ret, size_t size)
 		snprintf(package, sizeof(package), "linux-headers-%.64s", machine->release);
 		break;
 	case DISTRIBUTION_FEDORA:
-		/* Packages of headers provide this name, whatever their own name is. */
+		/* All packages of headers provide this name, although their own names differ. */
 		snprintf(package, sizeof(package), "\"kernel-devel-uname-r == %.64s\"",
 			 machine->release);
 		break;
@@ -183,8 +183,7 @@ bool kernel_is_supported(const struct machine *machine)
 	unsigned int major, minor;
 
 	/*
-	 * A release that cannot be parsed is not refused: building the module will show whether it
-	 * works.
+	 * Accept a release that cannot be parsed: building the module will show whether it works.
 	 */
 	return sscanf(machine->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
 	       (major == 6 && minor >= 1);

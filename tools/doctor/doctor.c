@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof doctor: report why this machine cannot sample, or not as well as it could, and what to do
- * about it.
+ * speprof doctor: report why this machine cannot sample, or samples with limitations, and what to
+ * do about it.
  */
 #include "doctor.h"
 
@@ -84,7 +84,7 @@ static int diagnosis_make(const struct machine *machine, struct diagnosis *d)
 	d->status = finding_status(first);
 	if (first->verdict == VERDICT_UNKNOWN) {
 		d->cause = CAUSE_UNCHECKED;
-		/* If a driver has the SPUs they work, whatever could not be checked. */
+		/* If a driver has the SPUs, they work, even if some checks could not be done. */
 		d->status = machine->spu ? STATUS_OK : STATUS_FAILED;
 	}
 	return STATUS_OK;

@@ -14,7 +14,7 @@
 enum verdict {
 	VERDICT_FAIL, /* no samples are taken with SPE until this is fixed */
 	VERDICT_NOTE, /* sampling works, but could be better */
-	VERDICT_UNKNOWN, /* this process does not have the permission or the files for this check */
+	VERDICT_UNKNOWN, /* this process lacks the permission or the files for this check */
 	VERDICT_FINE,
 	VERDICT_SKIPPED, /* the check does not apply to this machine */
 	VERDICTS,
@@ -70,7 +70,7 @@ enum cause {
 	CAUSE_IO_URING,
 	CAUSE_IDLE,
 	CAUSE_ERRATUM,
-	CAUSE_UNCHECKED, /* no check failed, but some could not be done */
+	CAUSE_UNCHECKED, /* no check failed, but some checks could not be done */
 	CAUSES,
 };
 
@@ -96,7 +96,7 @@ enum module_state {
 	MODULE_NOT_LOADED,
 	MODULE_NO_DEVICE, /* it is loaded, but /dev/speprof is missing */
 	MODULE_NO_RIGHT, /* this user does not have the permission to open it */
-	MODULE_MUTE, /* /dev/speprof does not reply to SPEPROF_DEVICE_INFO */
+	MODULE_MUTE, /* /dev/speprof does not answer SPEPROF_DEVICE_INFO */
 	MODULE_ANSWERS,
 };
 
@@ -139,7 +139,7 @@ void daemon_query(struct daemon_answer *ret_answer);
 enum distribution {
 	DISTRIBUTION_OTHER,
 	DISTRIBUTION_DEBIAN,
-	DISTRIBUTION_UBUNTU, /* as Debian; arm_spe_pmu is in linux-modules-extra */
+	DISTRIBUTION_UBUNTU, /* commands of Debian; arm_spe_pmu is in linux-modules-extra */
 	DISTRIBUTION_FEDORA, /* also RHEL, Rocky and Amazon Linux, with dnf and grubby */
 	DISTRIBUTION_AZURE, /* uses tdnf and grub2-mkconfig */
 	DISTRIBUTION_BOTTLEROCKET, /* has settings instead of commands */
@@ -155,7 +155,7 @@ enum distribution {
  * @pmu: whether arm_spe_pmu has an SPU
  * @spu: whether a driver has the machine's SPUs, so that firmware, Exception levels and KPTI permit
  * it
- * @lacking: result of spe_is_absent()
+ * @lacking: whether nothing indicates an SPU: result of spe_is_absent()
  * @module: what speprof.ko reports
  * @log: the kernel's log
  * @daemon: what speprofd reports
@@ -178,7 +178,7 @@ struct machine {
  * struct finding - result of a check
  * @verdict: the verdict
  * @cause: set for VERDICT_FAIL and VERDICT_NOTE; else CAUSE_NONE
- * @found: a sentence about what was found, or why the check could not be done
+ * @found: a sentence: what was found, or why the check could not be done
  * @fix: what to do, with a command if there is one; "" if nothing has to be done
  */
 struct finding {
@@ -221,7 +221,7 @@ extern const size_t doctor_count;
  * @verdict: the verdict
  * @cause: the cause; CAUSE_NONE if there is none
  * @fix: what to do; "": nothing
- * @format: what was found, as for printf()
+ * @format: format of the text that describes what was found, as for printf()
  *
  * Control characters in the result of @format become "?".
  */
@@ -296,25 +296,26 @@ bool machine_glob(const struct machine *machine, const char *pattern, char *ret_
 int machine_config(const struct machine *machine, const char *option);
 
 /**
- * machine_cpus() - return the number of CPUs in a file with a list such as "0-3,8"; 0 without the
- * file
+ * machine_cpus() - return the number of CPUs in a file with a list such as "0-3,8"; 0 if there is
+ * no such file
  */
 unsigned int machine_cpus(const struct machine *machine, const char *path);
 
-/** machine_cpus_end() - return the highest CPU number in such a file, plus 1; 0 without the file */
+/** machine_cpus_end() - return the highest CPU number in such a file, plus 1; 0 if there is none */
 unsigned int machine_cpus_end(const struct machine *machine, const char *path);
 
 /**
  * machine_namespace() - check whether this process is in the initial namespace of @kind
  *
- * Return: 1 or 0; negative errno if that is unknown.
+ * Return: 1 if it is, 0 if not; negative errno if that is unknown.
  */
 int machine_namespace(const struct machine *machine, const char *kind);
 
 /**
  * machine_guest() - check whether this is a virtual machine
  *
- * Return: 1, with the hypervisor in @ret_name; 0; negative errno if that is unknown.
+ * Return: 1 if it is, with the name of the hypervisor in @ret_name; 0 if not; negative errno if
+ * that is unknown.
  */
 int machine_guest(const struct machine *machine, char *ret_name, size_t size);
 
@@ -334,7 +335,7 @@ void log_read(const struct machine *machine, struct kernel_log *ret_log);
 int log_find(const struct kernel_log *log, const char *const *words, char *ret_line, size_t size);
 
 /**
- * log_error_text() - return, as part of a sentence, why the log has no answer
+ * log_error_text() - return, as part of a sentence, why the log could not be searched
  * @r: error of log_find()
  */
 const char *log_error_text(int r);
@@ -441,7 +442,7 @@ bool firmware_device(const struct machine *machine);
  * @machine: its members @pmu, @spu and @root must be set
  *
  * That is so if no driver has an SPU and the firmware describes none, and this is a guest, or its
- * cores are not known to have SPE. Then no change of module, kernel or firmware is worth advising.
+ * cores are not known to have SPE. Then advice to change module, kernel or firmware is useless.
  */
 bool spe_is_absent(const struct machine *machine);
 

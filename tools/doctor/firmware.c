@@ -83,7 +83,7 @@ bool device_is_spu(const struct machine *machine, const char *device)
 	if (machine_read(machine, path, alias, sizeof(alias)) < 0)
 		return false;
 	/*
-	 * The first alias is that of a devicetree node, the second that of a device that the kernel
+	 * The first alias belongs to a devicetree node, the second to a device that the kernel
 	 * creates for ACPI.
 	 */
 	return strstr(alias, "C" COMPATIBLE) || strcmp(alias, "platform:arm,spe-v1") == 0;

@@ -188,8 +188,8 @@ void machine_identify(struct machine *machine, const char *root)
 		snprintf(machine->release, sizeof(machine->release), "%s",
 			 is_running_system ? name.release : "unknown");
 	/*
-	 * The file exists since Linux 6.1. uname() would describe the running machine, not the one
-	 * below --root.
+	 * The file exists since Linux 6.1. uname() would describe the running machine, and not the
+	 * machine below --root.
 	 */
 	if (machine_read(machine, "/proc/sys/kernel/arch", machine->arch, sizeof(machine->arch)) <
 	    0)

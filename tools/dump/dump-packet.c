@@ -66,8 +66,8 @@ static void put_events(struct text *text, u64 events)
 }
 
 /*
- * Print physical address spaces that FEAT_RME adds; secure and non-secure are printed as NS, as
- * perf does.
+ * Print physical address spaces that FEAT_RME adds. Secure and Non-secure are printed as NS, in the
+ * same way as perf.
  */
 static void put_space(struct text *text, u64 payload)
 {
@@ -164,7 +164,7 @@ static void put_length(struct text *text, const char *name, const struct spe_op 
 	}
 }
 
-/* Print flags that are not part of the operation's first word. */
+/* Print flags that the first word of the operation does not include. */
 static void put_flags(struct text *text, const struct spe_op *op)
 {
 	static const struct {

@@ -11,9 +11,9 @@
 
 /**
  * struct dump - state of dump_recording()
- * @midr: MIDR_EL1 for windows that do not contain that of their core
+ * @midr: MIDR_EL1 for windows without the MIDR_EL1 of their core
  * @offset: offset of the current window, in bytes of all windows
- * @done: bytes of the window that were printed
+ * @done: number of bytes of the window that were printed
  * @tail: bytes of a suspect range that are not printed yet
  * @held: number of bytes in @tail
  * @parses: whether the suspect range has consisted of packets so far
@@ -101,9 +101,9 @@ static void suspect_byte(struct dump *dump, u8 byte)
 }
 
 /*
- * Print suspect bytes up to the position of @decoder: packets as long as they parse, as a truncated
- * or damaged record begins with packets, and the rest as bytes. Unless @whole is set, the range may
- * continue.
+ * Print suspect bytes up to the position of @decoder: as packets while they can be parsed, because
+ * a truncated or damaged record begins with packets, and the rest as bytes. Unless @whole is set,
+ * the range may continue.
  */
 static void dump_suspect(struct dump *dump, const struct spe_decoder *decoder, bool whole)
 {
@@ -140,8 +140,8 @@ static void dump_header(const struct dump *dump, const struct source_window *win
 }
 
 /*
- * Print which level served a load or store, by the core's Data Source packet (D18.2.4), else by
- * events (D18.2.6). The line contains no bytes, because it describes no packet; perf has no such
+ * Print which level served a load or store, from the core's Data Source packet (D18.2.4), else from
+ * events (D18.2.6). The line contains no bytes, because it describes no packet; perf prints no such
  * line.
  */
 static void dump_served(const struct dump *dump, const struct spe_data_sources *sources,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Print the packets of a recording as text, one line each: offset, bytes, meaning. The words are
- * those of "perf report -D" where it has any. After the packets of a load or store, a line without
- * bytes names the level that served it.
+ * those of "perf report -D" if it has words for the packet. After the packets of a load or store, a
+ * line without bytes names the level that served it.
  */
 #ifndef SPEPROF_DUMP_H
 #define SPEPROF_DUMP_H
@@ -15,9 +15,9 @@
 /**
  * dump_recording() - print every packet of a recording, and suspect bytes
  * @recording: opened by recording_open()
- * @midr: MIDR_EL1 for windows that do not contain that of their core; 0: unknown
+ * @midr: MIDR_EL1 for windows without the MIDR_EL1 of their core; 0: unknown
  * @out: file to print to; the caller checks it by ferror()
- * @ret_error: as of recording_replay()
+ * @ret_error: as for recording_replay()
  *
  * Printed offsets count the record bytes of all windows from the start of the recording.
  *

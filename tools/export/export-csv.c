@@ -11,7 +11,7 @@ static bool begins_formula(const char *text)
 	return *text && strchr("=+-@", *text);
 }
 
-/* Print a name, or nothing for "-", which means that there is none. */
+/* Print a name, or nothing for "-", which stands for a missing name. */
 static void print_name(FILE *out, const char *name)
 {
 	if (strcmp(name, "-") == 0)
@@ -29,7 +29,7 @@ static void print_name(FILE *out, const char *name)
 	fputc('"', out);
 }
 
-/* Print counts as integers: a double has them exactly up to 2^53. */
+/* Print counts as integers: a double represents them exactly up to 2^53. */
 static void print_number(FILE *out, double value)
 {
 	if (isnan(value))
@@ -37,7 +37,10 @@ static void print_number(FILE *out, double value)
 	fprintf(out, value == floor(value) ? "%.0f" : "%.6f", value);
 }
 
-/* Whether a column exists: the Events packet has bits that the architecture has not named. */
+/*
+ * Return whether a measure has a column: bits of the Events packet without an architected name have
+ * none.
+ */
 static bool is_named(enum measure measure)
 {
 	return measure < MEASURE_EVENT || spe_event_name((u8)(measure - MEASURE_EVENT));
@@ -62,7 +65,7 @@ void csv_print_heading(FILE *out, const struct export_columns *columns)
 void csv_print_row(FILE *out, const struct export_columns *columns, const struct export_row *row)
 {
 	for (u32 i = 0; i < columns->names; i++) {
-		/* Line numbers are numbers, and empty if unknown. */
+		/* Line numbers are printed without quotes; an unknown one is empty. */
 		if (columns->line && i == columns->line && strcmp(row->name[i], "-") != 0)
 			fputs(row->name[i], out);
 		else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Rows as comma-separated values, as RFC 4180 defines them: a heading, then one line for each row,
- * ended by CR and LF. Names are quoted, numbers are not; what is not known is empty.
+ * ended by CR and LF. Names are quoted, numbers are not; unknown values are empty.
  */
 #ifndef SPEPROF_EXPORT_CSV_H
 #define SPEPROF_EXPORT_CSV_H
@@ -18,7 +18,7 @@ void csv_print_heading(FILE *out, const struct export_columns *columns);
  *
  * Containers and programs choose their names, and a spreadsheet executes a cell that begins with
  * "=", "+", "-" or "@". Such a name gets a "'" in front, also behind each ";", which some
- * spreadsheets take for the end of a cell.
+ * spreadsheets treat as the end of a cell.
  */
 void csv_print_row(FILE *out, const struct export_columns *columns, const struct export_row *row);
 

@@ -11,7 +11,7 @@ static void print_frame(FILE *out, const char *name)
 	}
 }
 
-/* Modelled values must not look like measured ones, whatever program shows them. */
+/* The frame marks modelled values, so that no program shows them as measured ones. */
 static void print_root(FILE *out, const struct export_columns *columns)
 {
 	if (strcmp(columns->backend, "emulated") == 0)
@@ -22,7 +22,7 @@ void folded_print_row(FILE *out, const struct export_columns *columns, const str
 {
 	double value = row->measure[columns->sort];
 
-	/* Also false for NAN. */
+	/* "value >= 1" is also false for NAN. */
 	if (!(value >= 1))
 		return;
 	print_root(out, columns);

@@ -11,14 +11,14 @@
 #include "export-rows.h"
 
 /**
- * folded_print_row() - print a row; a row without the measure is left out
+ * folded_print_row() - print a row; a row without the measure is omitted
  *
  * A ";" in a name becomes "\x3b". Rows of an emulated SPU begin with the frame "[emulated]".
  */
 void folded_print_row(FILE *out, const struct export_columns *columns,
 		      const struct export_row *row);
 
-/** folded_print_rest() - print the frame "[other]" with @value, if that is at least 1 */
+/** folded_print_rest() - print the frame "[other]" with @value, if @value is at least 1 */
 void folded_print_rest(FILE *out, const struct export_columns *columns, double value);
 
 #endif

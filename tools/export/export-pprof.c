@@ -13,7 +13,10 @@
 
 #define DEFAULT_SECONDS 10
 
-/** struct observers - what the threads count; @count of @pprof, NULL without memory */
+/**
+ * struct observers - what the threads count: @pprof has @count elements; NULL if memory could not
+ * be allocated
+ */
 struct observers {
 	struct input *input;
 	struct pprof *pprof[COUNT_THREADS];
@@ -36,7 +39,7 @@ static int report_failure(const struct options *options, int r)
 	return message_fail(STATUS_FAILED, "%s: %s", options->output, strerror(-r));
 }
 
-/* Add up what the threads have counted, and write it. */
+/* Add up the counters of all threads, and write the profile. */
 static int observers_write(struct observers *observers, const struct options *options,
 			   struct symbols *symbols)
 {
@@ -68,7 +71,7 @@ static int pprof_recording(const struct options *options)
 	request.watch = observe;
 	request.ctx = &observers;
 	status = input_load(&request, &input);
-	/* A damaged recording also gives a profile; @status reports the damage. */
+	/* A damaged recording is converted, too; @status reports the damage. */
 	if (observers.count && (status == STATUS_OK || status == STATUS_DAMAGED)) {
 		r = input_symbols(&input, &symbols);
 		if (r >= 0)

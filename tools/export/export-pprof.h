@@ -7,8 +7,9 @@
 
 /**
  * export_pprof() - write a profile
- * @options: @output is set. The profile has the samples of @input that @filter, @cpus and @midr
- *	select or, without @input, those that the daemon takes in the next @seconds
+ * @options: @output is set. With @input, the profile has the samples of that recording which
+ *	@filter and @cpus select; without, it has the samples that the daemon takes in the next
+ *	@seconds
  *
  * Return: &enum status; an error was printed.
  */

@@ -15,7 +15,7 @@ static const char *const backend_names[] = {
 	[BACKEND_EMULATED] = "emulated",
 };
 
-/* Keys of the rows that the daemon has. */
+/* Keys of the daemon's rows, by group. */
 static const struct {
 	enum query_key key[4];
 	u32 keys;
@@ -35,7 +35,7 @@ static struct query live_query(const struct options *options)
 	return query;
 }
 
-/* The keys, with the binary before what lies in it. Returns their number. */
+/* List the keys, with the binary before keys within a binary. Return their number. */
 static u32 ordered_keys(const struct query *query,
 			enum query_key ret_keys[static QUERY_GROUP_MAX + 1])
 {
@@ -172,7 +172,7 @@ static const char *live_name(const struct view_row *row, enum query_key key)
 	}
 }
 
-/* Set the names of the file and the line. */
+/* Set the columns of the file and the line. */
 static void line_names(const char *file, u32 line, const char *to[static 2], char *text)
 {
 	snprintf(text, TABLE_CELL, "%u", line);
@@ -180,7 +180,7 @@ static void line_names(const char *file, u32 line, const char *to[static 2], cha
 	to[1] = line ? text : "-";
 }
 
-/* @recorded or @live: the row; the other one is NULL. */
+/* Either @recorded or @live is the row; the other one is NULL. */
 static void set_names(struct export_rows *rows, const struct query *query,
 		      const struct query_row *recorded, const struct view_row *live,
 		      struct export_row *row)
@@ -202,7 +202,7 @@ static void set_names(struct export_rows *rows, const struct query *query,
 	}
 }
 
-/* Whether rows of a recording have a measure. */
+/* Return whether rows of a recording have a measure. */
 static bool is_recorded(const struct query *query, const struct counters *counters,
 			enum measure measure)
 {
@@ -310,7 +310,7 @@ double export_rows_rest(const struct export_rows *rows)
 		query_result_rest(rows->result, 0, &rest);
 		return (double)rest.part;
 	}
-	/* Of the daemon's whole profile, only operations are known. */
+	/* For the whole profile of the daemon, only the number of operations is known. */
 	if (rows->columns.sort != MEASURE_OPERATIONS)
 		return 0;
 	for (u32 i = 0; i < rows->view.count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The rows of an export, of a recording or of the daemon's profile, in one form:
+ * The rows of an export in one form, from a recording or from the daemon's profile:
  *
  *	status = export_rows_load(&options, &rows);
  *	for (u32 i = 0; export_rows_get(&rows, i, &row); i++)
@@ -16,16 +16,18 @@
 #include "lib/table.h"
 #include "query/query-result.h"
 
-/* Columns of names: those of the keys, the binary, and a second one for a line. */
+/*
+ * Maximum number of columns of names: those of the keys, the binary, and a second one for a line.
+ */
 #define EXPORT_NAMES (QUERY_GROUP_MAX + 2)
 
 /**
  * struct export_columns - what all rows of an export have
- * @name: names of the columns of names, in their order
+ * @name: headings of the columns of names, in their order
  * @names: number of @name
- * @line: number of the column of line numbers, which follows that of files; 0: there is none
+ * @line: number of the column of line numbers, which follows the column of files; 0: there is none
  * @sort: the measure that rows are sorted by
- * @unit: what operations are: view_unit_name()
+ * @unit: unit of operations, from view_unit_name()
  * @backend: what wrote the samples: "hardware", "emulated" or "unknown"
  */
 struct export_columns {
@@ -39,10 +41,10 @@ struct export_columns {
 
 /**
  * struct export_row - a row
- * @name: by column, escaped text; "-": none; valid until the next export_rows_get()
- * @share: the share of all samples, 0 to 1, of the sort measure or, if that is no sum, of
- *	operations; NAN: unknown
- * @measure: the measures; NAN: not known, or no sample has it
+ * @name: escaped names, indexed by column; "-": none; valid until the next export_rows_get()
+ * @share: share of the row in the sort measure of all samples or, if that measure is no sum, in the
+ *	operations; 0 to 1; NAN: unknown
+ * @measure: the measures; NAN: the measure is unknown, or no sample has it
  */
 struct export_row {
 	const char *name[EXPORT_NAMES];
@@ -52,12 +54,13 @@ struct export_row {
 
 /**
  * struct export_rows - the rows
- * @columns: what all of them have
+ * @columns: the columns of all rows
  * @header: the ledgers
  * @options: borrowed
- * @input, @symbols, @result: of a recording
- * @view: of the daemon
- * @row: the row that export_rows_get() returned last, of a recording
+ * @input, @symbols, @result: the recording, its resolver of names and its rows; set with
+ *	options->input
+ * @view: rows of the daemon; set without options->input
+ * @row: the row of a recording that export_rows_get() returned last
  * @text: names of that row
  */
 struct export_rows {
@@ -74,9 +77,9 @@ struct export_rows {
 
 /**
  * export_rows_load() - read the rows that options select
- * @options: options of the verb; outlive the rows
- * @ret_rows: call export_rows_deinit(), whatever is returned. With STATUS_OK and STATUS_DAMAGED it
- *	has all rows that were readable
+ * @options: options of the verb; must outlive the rows
+ * @ret_rows: call export_rows_deinit(), also on failure. With STATUS_OK and STATUS_DAMAGED it has
+ *	all rows that were readable
  *
  * Return: &enum status; an error was printed.
  */
@@ -91,10 +94,10 @@ int export_rows_load(const struct options *options, struct export_rows *ret_rows
 bool export_rows_get(struct export_rows *rows, u32 index, struct export_row *ret_row);
 
 /**
- * export_rows_rest() - return the sort measure of all samples that no row has
+ * export_rows_rest() - return the sort measure of all samples that are in no row
  *
- * Return: 0 if options select containers, programs, binaries or functions, or if it is not known, as
- * for most measures of the daemon.
+ * Return: the measure; 0 if options select containers, programs, binaries or functions, or if it is
+ * unknown, which is so for most measures of the daemon.
  */
 double export_rows_rest(const struct export_rows *rows);
 

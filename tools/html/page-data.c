@@ -13,7 +13,7 @@
 #include "profile/profile-read.h"
 #include "speprof-version.h"
 
-/* Maximum number of shared cache lines, and of pages. */
+/* Maximum number of shared cache lines, and of memory pages. */
 #define PAGE_HOT 100
 
 static void add_text(json_object *to, const char *key, const char *text)
@@ -21,7 +21,7 @@ static void add_text(json_object *to, const char *key, const char *text)
 	json_object_object_add(to, key, text ? json_object_new_string(text) : NULL);
 }
 
-/* Add text that is JSON already. */
+/* Add text that is already JSON. */
 static int add_parsed(json_object *to, const char *key, const char *text)
 {
 	json_object *value = json_tokener_parse(text);
@@ -47,7 +47,10 @@ static int add_header(json_object *root, const struct view_header *header)
 	return r;
 }
 
-/* Add shared cache lines, pages and nodes, as "report --lines --pages -j" prints them. */
+/*
+ * Add shared cache lines, memory pages and NUMA nodes, in the format of "report --lines --pages
+ * -j".
+ */
 static int add_memory(json_object *root, struct profile *profile, struct symbols *symbols)
 {
 	char *text = NULL;
@@ -72,7 +75,7 @@ static void add_histogram_names(json_object *root)
 	json_object_object_add(root, "dram_levels", dram);
 }
 
-/* Describe the columns, in the order in which they follow. */
+/* Describe the columns, in the order in which they are written. */
 static int add_columns(json_object *root, const struct page_rows *rows)
 {
 	json_object *strings = json_object_new_object(), *columns = json_object_new_object();
@@ -108,7 +111,7 @@ static int collect_rows(const struct query_source *source, const struct page_con
 	struct query_result *result = NULL;
 	int r = row ? input_query(source, &query, &result, ret_error) : -ENOMEM;
 
-	/* Rows of one program next to each other are compressed best. */
+	/* Sort rows of one program next to each other, because that compresses best. */
 	if (r == 0)
 		query_result_order_by_keys(result);
 	for (u32 i = 0; r == 0 && i < query_result_shown(result); i++) {
@@ -138,7 +141,7 @@ static void add_config(json_object *root, const struct page_config *config)
 	add_text(select, "function", config->select.function);
 }
 
-/* Name the programs of the slices, in their order; null if the times are unknown. */
+/* List the names of the programs with slices, in their order; null if the times are unknown. */
 static void add_time(json_object *root, const struct page_time *time)
 {
 	json_object *json = json_object_new_object(), *programs = json_object_new_array();

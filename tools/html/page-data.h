@@ -12,9 +12,9 @@
 
 /**
  * struct page_config - what the page shows
- * @name: name of the recording, as the user gave it; NULL: it has none
- * @time: the recording over time; NULL: unknown
- * @select: the rows that are wanted
+ * @name: name of the recording on the command line; NULL: it has none
+ * @time: counters of the recording over time; NULL: unknown
+ * @select: which rows the page has
  * @lines: rows have file names and line numbers
  */
 struct page_config {
@@ -32,11 +32,11 @@ struct page_config {
  * @ret_size: bytes of the data
  * @ret_error: set if the result is -ENOENT
  *
- * The rows of one recording are the same bytes each time. Cache lines and pages may differ, as tables
- * of fixed size keep the most frequent ones.
+ * The rows of one recording are always the same bytes. Cache lines and memory pages may differ,
+ * because tables of fixed size keep only the most frequent ones.
  *
  * Return: 0; -ENOENT if a selection matches nothing; -E2BIG if the recording has too many names or
- * rows; -ENOMEM.
+ * rows; -ENOMEM if memory cannot be allocated.
  */
 int page_data_new(struct input *input, const struct page_config *config, u8 **ret_data,
 		  size_t *ret_size, struct query_error *ret_error);

@@ -65,7 +65,7 @@ void page_rows_init(struct page_rows *rows, const struct view_header *header)
 		protobuf_init(&rows->column[i], COLUMN_BYTES);
 }
 
-/* Marks in PAGE_SET and PAGE_BUCKET. */
+/* Flags in numbers of PAGE_SET and PAGE_BUCKET. */
 #define SET_LAST     1U
 #define BUCKET_LAST  4U
 #define BUCKET_EXTRA 3U
@@ -134,8 +134,8 @@ static void add_sets(const struct lists *to, u32 present)
 static_assert(PAGE_HISTOGRAMS <= 32, "add_sets() has a bit for each");
 
 /*
- * The total latency of a row is the sum over its levels and of the other operations, so only these
- * are stored.
+ * The total latency of a row is the sum of the latencies of its levels and of its other operations,
+ * so only these are stored.
  */
 static void add_total(struct page_rows *rows, const struct query_row *row,
 		      const struct cell_level *levels)
@@ -216,7 +216,7 @@ static int add_names(struct page_rows *rows, const struct query_row *row)
 	return r;
 }
 
-/* Add the counters of a row that its histograms do not have. */
+/* Add the counters of a row that its histograms do not include. */
 static void add_counts(struct page_rows *rows, const struct query_row *row)
 {
 	const struct counters *c = &row->counters;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The rows of a page as columns of variable-length integers. tools/html/page/data.js reads them; a
- * change here is a change there.
+ * The rows of a page as columns of variable-length integers. tools/html/page/data.js reads them, so
+ * change both together.
  *
- * A column has one number for each row, or for each element of a list of which another column has
- * the lengths. Columns of equal or small numbers are compressed well, so what can be predicted is
- * stored as the difference from the prediction.
+ * A column has one number for each row, or for each element of the lists of the rows; another
+ * column then has the lengths of these lists. Columns of equal or small numbers are compressed
+ * well, so a number that can be predicted is stored as the difference from the prediction.
  */
 #ifndef SPEPROF_PAGE_ROWS_H
 #define SPEPROF_PAGE_ROWS_H
@@ -15,7 +15,10 @@
 #include "query/query-result.h"
 #include "util/protobuf.h"
 
-/* Latencies that have histograms, beside those of loads and stores by &enum spe_level. */
+/*
+ * Latencies that have histograms, in addition to those of loads and stores, which are indexed by
+ * &enum spe_level.
+ */
 enum page_histogram {
 	PAGE_OTHER = SPE_LEVELS, /* total latency of operations that are no loads or stores */
 	PAGE_ISSUE,
@@ -35,18 +38,19 @@ const char *page_histogram_name(unsigned int histogram);
  *	times the mean interval
  * @PAGE_UNTIMED_OTHERS: operations other than loads and stores without a total latency
  * @PAGE_LOADS: loads; all other loads and stores that the histograms count are stores
- * @PAGE_BRANCHES: and the following: samples, as in &struct query_row.counters
+ * @PAGE_BRANCHES: this and the following columns: numbers of samples, as in &struct
+ *	query_row.counters
  * @PAGE_MAX: largest total latency, as the difference from the end of the highest bucket in use
  * @PAGE_SET: one number for each histogram of the total latency, by what served the access: twice
  *	the difference from the previous number of &enum page_histogram, which starts at -1; plus 1
  *	if it is the last one of the row. A row without histograms has the number 1
  * @PAGE_UNTIMED: for each histogram, loads and stores that the level served, without a latency
- * @PAGE_SUM: for each histogram, the sum of the latencies, as the difference from what the ends of
- *	the buckets add up to
+ * @PAGE_SUM: for each histogram, the sum of the latencies, as the difference from the sum of the
+ *	ends of the buckets
  * @PAGE_BUCKET: one number for each bucket in use: eight times the difference from the previous
  *	number of a bucket, which starts at -1; plus 4 if it is the last one of the histogram; plus
  *	its count less 1, at most 3. A histogram without a latency has the number 4
- * @PAGE_EXTRA: for each bucket with 3 above, what remains of the count
+ * @PAGE_EXTRA: for each bucket with the count 3 in @PAGE_BUCKET, the rest of its count
  * @PAGE_TIME_ARMED, @PAGE_TIME_BLIND, @PAGE_TIME_LOST: one number for each slice of time, as in
  *	&struct time_ledger
  * @PAGE_TIME_UNTIMED: one number for each slice of each program, as in &struct time_slice
@@ -103,14 +107,14 @@ enum page_column {
 /** page_column_name() - return the name by which data.js finds a column */
 const char *page_column_name(enum page_column column);
 
-/* The columns of names, whose strings are numbered. */
+/* Number of columns of names, which contain numbers of strings. */
 #define PAGE_NAMES (PAGE_FILE + 1)
 
 /**
  * struct page_rows - the rows so far
  * @column: the columns
- * @strings: names, by column
- * @previous: numbers of the names of the previous row
+ * @strings: distinct names, indexed by column
+ * @previous: numbers of the names in the previous row, indexed by column
  * @count: number of rows
  * @unit: view_unit() of the recording; UNITS: no weights
  * @interval: mean number of operations between two samples, for &PAGE_WEIGHT
@@ -130,9 +134,9 @@ void page_rows_init(struct page_rows *rows, const struct view_header *header);
 /**
  * page_rows_add() - add a row
  * @row: a row by container, program, binary, function and, if the page has lines, line
- * @level: its loads and stores, by &enum spe_level; SPE_LEVELS elements
+ * @level: loads and stores of the row, indexed by &enum spe_level; SPE_LEVELS elements
  *
- * Return: 0; -E2BIG; -ENOMEM.
+ * Return: 0; -E2BIG if a column would exceed its limit; -ENOMEM if memory cannot be allocated.
  */
 int page_rows_add(struct page_rows *rows, const struct query_row *row,
 		  const struct cell_level *level);
@@ -143,7 +147,8 @@ void page_rows_add_time(struct page_rows *rows, const struct page_time *time);
 /**
  * page_rows_finish() - finish the columns after the last row
  *
- * Return: 0; the first error of all columns: -E2BIG or -ENOMEM.
+ * Return: 0; else the first error of all columns: -E2BIG if one exceeded its limit, -ENOMEM if
+ * memory could not be allocated.
  */
 int page_rows_finish(struct page_rows *rows);
 

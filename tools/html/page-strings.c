@@ -8,8 +8,8 @@
 #include "util/hash.h"
 
 /*
- * Slots hold a number plus one; 0 is free. The names come from a recording, which may contain
- * names with equal hashes: that costs time, in a process of the user who reads it.
+ * A slot has the number of a string plus one; 0: free. A hostile recording may contain many names
+ * with equal hashes. That only costs time in the process of the user who reads it.
  */
 static u32 slot_find(const struct page_strings *strings, const char *text)
 {

@@ -9,8 +9,8 @@
 
 /**
  * struct page_strings - a set of strings; all zeros is empty
- * @text: the strings, by number
- * @count: how many there are
+ * @text: the strings, indexed by number
+ * @count: number of strings
  * @capacity: private
  * @slots: private
  * @size: private
@@ -26,11 +26,11 @@ struct page_strings {
 /**
  * page_strings_add() - find a string, or add it
  *
- * Return: its number, or -ENOMEM.
+ * Return: number of the string; -ENOMEM if memory cannot be allocated.
  */
 s64 page_strings_add(struct page_strings *strings, const char *text);
 
-/** page_strings_json() - return the strings as an array; NULL if there is no memory */
+/** page_strings_json() - return the strings as an array; NULL if memory cannot be allocated */
 json_object *page_strings_json(const struct page_strings *strings);
 
 /** page_strings_deinit() - free the memory; @strings is empty afterwards */

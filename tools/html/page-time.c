@@ -10,10 +10,10 @@
 #include "recording/recording.h"
 #include "util/escape.h"
 
-/* Length of a slice at the start; it is doubled by need. */
+/* Length of a slice at the start; it is doubled if there would be too many slices. */
 #define SLICE_NS 1000000ULL
 
-/* The program of a process, as an index of &page_time.program plus 1; 0: not looked up. */
+/* The program of a process: its index in &page_time.program plus 1; 0: not looked up yet. */
 struct time_process {
 	u32 generation;
 	u32 program;
@@ -100,8 +100,8 @@ u32 page_time_slice(struct page_time *time, u64 ns)
 }
 
 /*
- * Find the entry of a program with the names of @wanted, or add it. The last entry is for programs
- * without one of their own.
+ * Find the entry of a program with the names of @wanted, or add it. The last entry is for all
+ * programs without a separate entry.
  */
 static int program_find(struct page_time *t, const struct time_program *wanted, u32 *ret_index)
 {
@@ -122,7 +122,7 @@ static int program_find(struct page_time *t, const struct time_program *wanted, 
 	return 0;
 }
 
-/* Return where to remember the program of a process; NULL if there is no memory. */
+/* Return the entry that caches the program of a process; NULL if memory cannot be allocated. */
 static struct time_process *process_find(struct page_time *t, u32 process)
 {
 	u32 count = process + 256;
@@ -139,7 +139,7 @@ static struct time_process *process_find(struct page_time *t, u32 process)
 	return &t->known[process];
 }
 
-/* Set the names by which the rows of a page name the program of a process. */
+/* Set the names of the program of a process in the form that the rows of a page use. */
 static void program_name(const struct page_time *t, u32 process, struct time_program *ret_program)
 {
 	u32 id = profile_find_program(t->profile, process);
@@ -174,7 +174,7 @@ static int sample_program(struct page_time *t, const struct profile_sample *samp
 	return 0;
 }
 
-/* The time of a sample or, without one, of the start of its window; 0: unknown. */
+/* Return the time of a sample or, if it has none, the start of its window; 0: unknown. */
 static u64 sample_time(const struct profile_sample *sample)
 {
 	const struct source_window *window = sample->window;
@@ -185,7 +185,7 @@ static u64 sample_time(const struct profile_sample *sample)
 		return window->start_ns;
 	ns = clock->zero +
 	     (u64)((unsigned __int128)sample->sample->timestamp * clock->mult >> clock->shift);
-	/* A damaged time would make all slices long. */
+	/* Ignore a damaged time, which would make all slices long. */
 	if (window->start_ns && window->end_ns && (ns < window->start_ns || ns > window->end_ns))
 		return window->start_ns;
 	return ns;
@@ -214,14 +214,14 @@ static void count_sample(void *ctx, const struct profile_sample *sample)
 		slice->untimed++;
 }
 
-/* A sink in front of the profile's. */
+/* A sink that passes each event on to the profile's sink. */
 struct time_sink {
 	struct page_time *time;
 	struct source_sink sink;
 	const struct cpu_list *cpus;
 };
 
-/* Windows are short, so the slice of their start has all of their time. */
+/* Windows are short, so all of their time is counted in the slice of their start. */
 static void count_window(void *ctx, const struct source_window *window)
 {
 	const struct time_sink *to = ctx;
@@ -230,7 +230,7 @@ static void count_window(void *ctx, const struct source_window *window)
 	if (to->cpus && !cpu_list_has(to->cpus, window->cpu))
 		return;
 	to->sink.window(to->sink.ctx, window);
-	/* All chunks of a window repeat what belongs to the whole window. */
+	/* All chunks of a window repeat the fields of the whole window, so count these once. */
 	if (!window->start_ns || (window->decoder && window->decoder->open))
 		return;
 	ledger = &to->time->ledger[page_time_slice(to->time, window->start_ns)];

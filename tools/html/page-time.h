@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a recording has over time: slices of equal length with samples, latencies, losses and blind
- * time. Reading the recording once more finds that out, as a profile does not count by time.
+ * Counters of a recording over time: slices of equal length with samples, latencies, losses and
+ * blind time. The recording is read once more for them, because a profile does not count by time.
  */
 #ifndef SPEPROF_PAGE_TIME_H
 #define SPEPROF_PAGE_TIME_H
@@ -13,13 +13,16 @@
 /* Maximum number of slices; there are at least half of them if the recording is long enough. */
 #define TIME_SLICES 120
 
-/* Maximum number of programs with slices of their own; the last one counts all others together. */
+/*
+ * Maximum number of programs with separate slices; the last entry counts all other programs
+ * together.
+ */
 #define TIME_PROGRAMS 64
 
 /**
  * struct time_slice - the samples of a program in one slice
- * @latency: their total latencies; @max is not set
- * @untimed: samples without a total latency
+ * @latency: total latencies of the samples; @max is not set
+ * @untimed: number of samples without a total latency
  */
 struct time_slice {
 	struct histogram latency;
@@ -28,7 +31,8 @@ struct time_slice {
 
 /**
  * struct time_program - one program over time
- * @container, @program: names as in &struct query_row; "" for the last one, all other programs
+ * @container, @program: names as in &struct query_row; "" in the last entry, which stands for all
+ * other programs
  * @slice: TIME_SLICES elements
  */
 struct time_program {
@@ -39,8 +43,10 @@ struct time_program {
 
 /**
  * struct time_ledger - the windows of all CPUs in one slice
- * @armed_ns, @blind_ns: time in which sampling was armed, and in which it was enabled but not armed
- * @lost_bytes: bytes of records that were lost, at the start of the window that reports them
+ * @armed_ns, @blind_ns: time in which sampling was armed, and time in which it was enabled but not
+ * armed
+ * @lost_bytes: bytes of records that were lost, counted at the start of the window that reports
+ * them
  */
 struct time_ledger {
 	u64 armed_ns;
@@ -53,9 +59,9 @@ struct time_ledger {
  * @slice_ns: length of a slice; 0: the recording has no times
  * @first: number of the first slice, which starts at @first * @slice_ns
  * @slices: number of slices, at most TIME_SLICES
- * @ledger: by slice
- * @program: the programs, @programs of them
- * @known: by process of the attributor, a hint; private
+ * @ledger: ledgers, indexed by slice
+ * @program: the programs; @programs is their number
+ * @known: cache of programs, indexed by process of the attributor; private
  * @known_count: private
  * @cells: private
  * @profile: private
@@ -80,19 +86,20 @@ struct page_time {
  * @path: file name of the recording
  * @cpus, @midr, @filter: as of input_load()
  * @input: result of input_load() with the same arguments
- * @ret_time: the caller ends it by page_time_deinit(), whatever is returned
+ * @ret_time: the caller ends it by page_time_deinit(), also on failure
  *
- * Damage of the recording is no error, as input_load() has reported it.
+ * Damage of the recording is no error, because input_load() has reported it.
  *
- * Return: 0; -ENOMEM; another negative errno if the file cannot be read a second time.
+ * Return: 0; -ENOMEM if memory cannot be allocated; another negative errno if the file cannot be
+ * read a second time.
  */
 int page_time_read(const char *path, const struct cpu_list *cpus, u64 midr,
 		   const struct filter *filter, struct input *input, struct page_time *ret_time);
 
 /**
- * page_time_slice() - return the slice of a time, which is added if there is none
+ * page_time_slice() - return the slice of a time; a missing slice is added
  * @time: slices, which become longer if there would be more than TIME_SLICES of them
- * @ns: the time, not 0
+ * @ns: the time in nanoseconds, not 0
  *
  * Return: index of the slice.
  */

@@ -6,7 +6,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* page_head and page_tail: the page before and behind its data; written by tools/html/bundle. */
+/*
+ * page_head and page_tail: the parts of the page before and behind its data; tools/html/bundle
+ * writes the file.
+ */
 #include "page-shell.h"
 
 #define DATA_MAX (1U << 30)
@@ -39,7 +42,10 @@ static int compress_data(const u8 *data, size_t size, u8 **ret_bytes, size_t *re
 	uLong bound;
 	int r;
 
-	/* -15: no header, and a window of 2^15 bytes; 9: the most memory, for the best result */
+	/*
+	 * -15: no header, and a compression window of 2^15 bytes; 9: maximum memory, for the best
+	 * compression
+	 */
 	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
 	bound = deflateBound(&z, size);

@@ -13,7 +13,7 @@
 
 static int read_any(sd_bus_message *m, u32 depth, json_object **ret);
 
-/* Convert "IntervalUSec" to interval_usec, and "CPUs" to cpus; lower case does not change. */
+/* Convert "IntervalUSec" to interval_usec, and "CPUs" to cpus; lower-case names do not change. */
 static void to_snake_case(const char *name, char *to, size_t size)
 {
 	size_t n = 0;

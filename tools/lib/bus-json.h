@@ -15,8 +15,8 @@ struct sd_bus_message;
  * @object: a whole path, or one relative to "/org/speprof1/"; "" for the Manager's object
  * @interface: "Manager", "Session", "CPU", or a whole name
  * @method: name of the method
- * @ret_json: an array with each value of the reply, which the caller puts; NULL to discard the
- * reply. "IntervalUSec" becomes "interval_usec"
+ * @ret_json: an array with each value of the reply, which the caller frees by json_object_put();
+ * NULL to discard the reply. "IntervalUSec" becomes "interval_usec"
  * @types: types of the arguments that follow, as for sd_bus_message_append()
  *
  * Return: &enum status; an error was printed, or is available from bus_error().
@@ -27,8 +27,8 @@ int bus_invoke(struct bus *bus, const char *object, const char *interface, const
 /**
  * bus_invoke_message() - send a method call and convert its reply
  * @bus: a connection of bus_new()
- * @message: a call of bus_message_new() with all its arguments; stays the caller's
- * @ret_json: as of bus_invoke()
+ * @message: a call of bus_message_new() with all its arguments; the caller still owns it
+ * @ret_json: as for bus_invoke()
  *
  * Return: &enum status; an error was printed, or is available from bus_error().
  */
@@ -43,7 +43,7 @@ json_object *json_get(json_object *object, const char *key);
 
 /**
  * json_print() - print @object as one line on standard output, with "schema_version":1
- * @object: freed by json_object_put()
+ * @object: this function frees it by json_object_put()
  */
 void json_print(json_object *object);
 

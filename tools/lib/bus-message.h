@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Method calls that return the message, for callers that read the reply themselves; bus.h uses them
+ * Method calls that return the message, for callers that read the reply themselves. The functions
+ * of bus.h are based on them.
  */
 #ifndef SPEPROF_BUS_MESSAGE_H
 #define SPEPROF_BUS_MESSAGE_H
@@ -29,7 +30,7 @@ int bus_call_object(struct bus *bus, const char *path, const char *interface, co
 		    sd_bus_message **ret_reply, const char *types, va_list args);
 
 /**
- * bus_message_new() - make a method call without arguments
+ * bus_message_new() - create a method call without arguments
  * @bus: a connection of bus_new()
  * @path: the object
  * @interface: its interface
@@ -42,8 +43,9 @@ int bus_message_new(struct bus *bus, const char *path, const char *interface, co
 		    sd_bus_message **ret_message);
 
 /**
- * bus_profile_message_new() - make a call of a method that reads a profile, of bus_use_session()
- * @method: its name, such as "GetFigures"
+ * bus_profile_message_new() - create a call of a method that reads the profile of the session in
+ * use
+ * @method: name of the method, such as "GetFigures"
  *
  * Return: &enum status.
  */

@@ -16,7 +16,7 @@
 #include "view/view-bus.h"
 
 /*
- * Maximum size of a summary that is read; one has some hundred counters, and a line for each
+ * Maximum size of a summary that is read; a summary has some hundred counters, and a line for each
  * process.
  */
 #define BUS_SUMMARY_MAX (64 << 20)
@@ -24,12 +24,15 @@
 /* Pause between two requests of bus_view_named(). */
 #define NAMES_PAUSE_MS 50
 
-/* The error of a query for a function while names are being resolved. */
+/*
+ * The D-Bus error with which the daemon answers a query for a function while names are being
+ * resolved.
+ */
 #define NAMES_PENDING "org.speprof1.NamesPending"
 
 #define NO_SESSION "there is no session \"%.63s\"; \"speprof session\" lists them"
 
-/* What the name of a session consists of. */
+/* The characters that the name of a session may contain. */
 #define SESSION_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 struct bus {
@@ -37,7 +40,7 @@ struct bus {
 	bool quiet;
 	pid_t agent; /* PID of the agent of password-agent.h; 0: none */
 	char error[512];
-	char profile[sizeof(BUS_PATH) + 80]; /* object of the session; "": the Manager */
+	char profile[sizeof(BUS_PATH) + 80]; /* path of the session's object; "": the Manager */
 };
 
 static int bus_fail(struct bus *bus, enum status status, const char *format, ...)
@@ -84,7 +87,7 @@ static const struct {
 	  "speprofd does not know this call: install speprof and speprofd of the same version" },
 	{ "org.speprof1.Busy", STATUS_STATE, NULL },
 	{ SD_BUS_ERROR_INVALID_ARGS, STATUS_USAGE, NULL },
-	/* Sessions and CPUs are objects; the one that was called does not exist. */
+	/* Sessions and CPUs are objects; the called object does not exist. */
 	{ SD_BUS_ERROR_UNKNOWN_OBJECT, STATUS_STATE, NULL },
 	{ "org.speprof1.NoModule", STATUS_NO_MODULE, NULL },
 	{ "org.speprof1.NoSPE", STATUS_NO_SPE, NULL },
@@ -93,8 +96,8 @@ static const struct {
 };
 
 /*
- * Return whether the message is the daemon's own: it names the missing permission, and that of the
- * bus does not.
+ * Return whether the message is from the daemon: it names the missing permission, and the message
+ * of the bus does not.
  */
 static bool is_own_sentence(const sd_bus_error *error)
 {
@@ -144,7 +147,10 @@ static int bus_malformed(struct bus *bus, const char *method)
 			method);
 }
 
-/* Address that "speprof --bus" sets; NULL: the system bus, or that of DBUS_SYSTEM_BUS_ADDRESS. */
+/*
+ * Address that "speprof --bus" sets; NULL: the system bus, or the address in
+ * DBUS_SYSTEM_BUS_ADDRESS.
+ */
 static const char *bus_address;
 
 void bus_set_address(const char *address)
@@ -168,7 +174,10 @@ static int bus_connect(struct bus *bus, const char *address)
 	return r;
 }
 
-/* Connect, also if the bus was restarted while a live view runs. */
+/*
+ * Connect if there is no connection: also while a live view runs, because the bus may have been
+ * restarted.
+ */
 static int bus_ready(struct bus *bus)
 {
 	int r;
@@ -192,7 +201,10 @@ static int bus_ready(struct bus *bus)
 	return STATUS_OK;
 }
 
-/* Open a connection. *ret_bus is also set on failure, for bus_error(), unless memory is short. */
+/*
+ * Open a connection. *ret_bus is also set on failure, for bus_error(), unless memory cannot be
+ * allocated.
+ */
 static int bus_open(bool quiet, struct bus **ret_bus)
 {
 	struct bus *bus = calloc(1, sizeof(*bus));
@@ -439,7 +451,7 @@ int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, 
 	return status;
 }
 
-/* Read all of @fd by pread(), as the file offset is shared with the daemon. */
+/* Read all of @fd by pread(), because the daemon shares its file offset. */
 static int fd_read(int fd, char **ret_text)
 {
 	struct stat st;
@@ -522,7 +534,7 @@ static int query_read(struct bus *bus, sd_bus_message *reply, struct view_header
 	return bus_malformed(bus, "Query");
 }
 
-/* @last: print the error if names are being resolved; otherwise set @ret_pending */
+/* @last: true: if names are being resolved, print the error; false: set @ret_pending then */
 static int query_once(struct bus *bus, const struct query *query, bool last, bool *ret_pending,
 		      sd_bus_message **ret_reply)
 {

@@ -31,7 +31,7 @@ void bus_set_address(const char *address);
 int bus_new(struct bus **ret_bus);
 
 /**
- * bus_new_quiet() - connect to the bus, and never print errors
+ * bus_new_quiet() - connect to the bus; errors of this connection are never printed
  * @ret_bus: also set on failure, for bus_error(); the caller frees it by bus_free() in any case
  *
  * Return: &enum status.
@@ -42,11 +42,11 @@ int bus_new_quiet(struct bus **ret_bus);
 struct bus *bus_free(struct bus *bus);
 
 /**
- * bus_use_session() - let calls that read a profile read that of a session, from now on
+ * bus_use_session() - select the session for later calls that read a profile
  * @bus: a connection of bus_new()
- * @session: its name; the machine's session otherwise
+ * @session: name of the session; before the first call of this function, "machine" is selected
  *
- * Return: &enum status; STATUS_STATE if no session can have that name.
+ * Return: &enum status; STATUS_STATE if the name is not valid.
  */
 int bus_use_session(struct bus *bus, const char *session);
 
@@ -77,13 +77,14 @@ int bus_call(struct bus *bus, const char *method);
 /**
  * bus_reload() - make the daemon read its configuration again
  * @bus: a connection of bus_new()
- * @ret_waiting: settings that need a restart; "": none; the caller frees it
+ * @ret_waiting: names of changed settings that need a restart of the daemon; "": none; the caller
+ * frees it
  *
  * Return: &enum status; STATUS_FAILED if the configuration is wrong.
  */
 int bus_reload(struct bus *bus, char **ret_waiting);
 
-/* milliseconds that bus_view_named() waits for names */
+/* maximum milliseconds for which bus_view_named() waits for names */
 #define BUS_NAMES_MS 5000
 
 /**
@@ -114,8 +115,8 @@ int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
  * bus_query() - request the rows of a query
  * @bus: a connection of bus_new()
  * @query: a query of the daemon, which query_check() has accepted
- * @ret_header: its ledgers
- * @ret_json: its rows, as query_json_write() writes them; the caller frees it
+ * @ret_header: ledgers of the profile
+ * @ret_json: the rows in the format of query_json_write(); the caller frees it
  *
  * It waits up to BUS_NAMES_MS for names of functions.
  *
@@ -145,7 +146,7 @@ int bus_view_session(struct bus *bus, const char *session, enum view_span span,
  * @limit: maximum number of entries of each kind, 1 to BUS_ROWS
  * @ret_json: text of one JSON object; the caller frees it
  *
- * Return: &enum status; STATUS_NO_RIGHT without the right to read addresses.
+ * Return: &enum status; STATUS_NO_RIGHT if this user may not read addresses.
  */
 int bus_dump_memory(struct bus *bus, u32 limit, char **ret_json);
 
@@ -168,7 +169,7 @@ int bus_summary(struct bus *bus, char **ret_json);
 int bus_snapshot(struct bus *bus, const char *session, int *ret_fd);
 
 /**
- * bus_profile() - make the daemon collect a profile for pprof, and wait for it
+ * bus_profile() - request a profile for pprof from the daemon, and wait until it is complete
  * @bus: a connection of bus_new()
  * @seconds: duration of the profile
  * @ret_fd: a sealed memfd with a gzipped profile; the caller closes it

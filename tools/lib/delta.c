@@ -49,8 +49,8 @@ static int compare_weight(const void *a, const void *b, void *ctx)
 }
 
 /*
- * Subtract a counter. A counter that decreased belongs to a row that was evicted and created again,
- * so it counts from zero.
+ * Subtract a counter. A counter that decreased belongs to a row that was evicted and created again:
+ * then it counts from zero.
  */
 static u64 subtract_counter(u64 now, u64 before)
 {
@@ -63,7 +63,7 @@ static u64 subtract_counter(u64 now, u64 before)
 			sizeof(((struct view_row *)0)->field) / sizeof(u64) \
 	}
 
-/* The counters of a row: @count numbers at offset @offset of struct view_row */
+/* The counters of a row: @count numbers at offset @offset in struct view_row */
 static const struct {
 	size_t offset;
 	size_t count;
@@ -119,15 +119,16 @@ static void header_less(struct view_header *header, const struct view_header *be
 		subtract_counter(header->unattributed_weight, before->unattributed_weight);
 	header->evicted_weight = subtract_counter(header->evicted_weight, before->evicted_weight);
 	header->cost_ns = subtract_counter(header->cost_ns, before->cost_ns);
-	/* Lost and suspect bytes are not subtracted, because they matter for the whole profile. */
+	/* Lost and suspect bytes are not subtracted, because they concern the whole profile. */
 }
 
 /* ---- Rows that were renamed ------------------------------------------------------ */
 
 /*
- * While a name is resolved, its location is a row of its own, "binary+0xoffset". Once the name is
- * known, that row is removed, and its counts are in another row of the same binary, a new or an
- * existing one. Those counts are older than the interval.
+ * While the name of a location is being resolved, the location has a separate row,
+ * "binary+0xoffset". Once the name is known, that row is removed, and its counts are added to
+ * another row of the same binary, a new or an existing one. These counts are older than the
+ * interval.
  */
 enum renaming {
 	RENAMED_REMOVED, /* only the earlier view has the row */
@@ -156,7 +157,7 @@ static int compare_binary(const void *a, const void *b)
 	return r ? r : strcmp(x->binary, y->binary);
 }
 
-/* Reduce @part of @whole in proportion: @removed of @whole is older than the interval. */
+/* Return @part reduced in proportion: @removed of @whole is older than the interval. */
 static u64 part_is_lighter(u64 part, u64 whole, u64 removed)
 {
 	if (!whole || removed >= whole)
@@ -164,7 +165,9 @@ static u64 part_is_lighter(u64 part, u64 whole, u64 removed)
 	return (u64)((unsigned __int128)part * (whole - removed) / whole);
 }
 
-/* Correct new rows first, as most of the removed counts are there; the rest is in older rows. */
+/*
+ * Correct new rows first, because most of the removed counts are there; the rest is in older rows.
+ */
 static void row_correct(struct view_row *row, enum renaming kind,
 			const struct view_row sum[static RENAMINGS])
 {
@@ -252,10 +255,11 @@ static int compare_heaviest(const void *a, const void *b)
 }
 
 /*
- * Merge rows with the same name into one, with the percentiles of the heaviest. Kernel locations
- * with hidden addresses are all named "[kernel]", and cannot be distinguished in the next view.
+ * Merge rows with the same name into one row, with the percentiles of the heaviest of them. Kernel
+ * locations with hidden addresses are all named "[kernel]", and cannot be distinguished in the next
+ * view.
  *
- * Return: the number of remaining rows.
+ * Return: number of remaining rows.
  */
 static u32 rows_merge(struct view_row *rows, u32 count)
 {
@@ -272,7 +276,8 @@ static u32 rows_merge(struct view_row *rows, u32 count)
 }
 
 /*
- * Add up the earlier rows with @row's name, and mark them as found; return false if there is none.
+ * Add up the earlier rows with the name of @row, and mark them as found; return false if there is
+ * none.
  */
 static bool delta_find(struct delta *delta, const struct view_row *row, struct view_row *ret_sum)
 {

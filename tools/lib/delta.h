@@ -11,19 +11,20 @@
 /**
  * delta_view() - subtract an earlier view from a later one, heaviest row first
  * @now: the later view
- * @before: the earlier view. Rows of another group, or of a profile that was reset since, count as
- * none
- * @cut: @before has only its heaviest rows. A row that is new in @now may then be an old one, with
- * an unknown count; it is left out until the next interval
+ * @before: the earlier view. It counts as empty if its rows are of another group, or the profile
+ * was reset since then
+ * @cut: @before has only its heaviest rows. A row that is only in @now may then have existed before
+ * with an unknown count; it is omitted until the next interval
  * @sort: order of the rows
  * @ret_view: rows that grew; the caller clears it. Percentiles are those of @now, since they cannot
  * be subtracted
  *
  * If names were resolved between the views, rows of locations became rows of functions. The counts
- * of these locations are then subtracted from the rows of the same binary that grew. The sum of a
- * binary's rows stays right; how it is divided among them is an estimate, for one interval.
+ * of these locations are then subtracted from the rows of the same binary that grew. The sum of the
+ * rows of a binary stays correct; for one interval, its distribution among these rows is an
+ * estimate.
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int delta_view(const struct view *now, const struct view *before, bool cut, enum view_sort sort,
 	       struct view *ret_view);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Rows that are named in a line: those with the largest parts of the change. */
+/* Maximum number of rows that a line names: those with the largest parts of the change. */
 #define PLACES 2
-/* Parts of a change that are smaller than this are not named. */
+/* A row is not named if its part of the change is smaller than this. */
 #define PART_MIN 0.2
 
 struct words {
@@ -29,7 +29,7 @@ static void container_copy(const struct diff_row *row, char *to, size_t size)
 	snprintf(to, size, "%.*s", (int)strcspn(row->key, "\n"), row->key);
 }
 
-/* Add up the loads of the rows of each container, whose latencies are then the row's. */
+/* Add up the loads of all rows of each container, with the sum of their latencies. */
 static int containers_add(const struct diff *diff, struct diff *to)
 {
 	char container[256];
@@ -50,7 +50,7 @@ static int containers_add(const struct diff *diff, struct diff *to)
 	return r;
 }
 
-/* The part of the change of the mean that a row of the container has; cycles. */
+/* Return how much a row contributes to the change of the mean of its container, in cycles. */
 static double part_of(const struct diff_row *container, const struct diff_row *row)
 {
 	double mean = container->value[DIFF_BEFORE][DIFF_MEAN], part[DIFF_SIDES];
@@ -72,7 +72,7 @@ static bool is_marked(const struct diff_row *row)
 	return false;
 }
 
-/* Returns the row with the largest part that is smaller than @below, if that exceeds chance. */
+/* Return the row with the largest part below @below, if its change exceeds chance. */
 static const struct diff_row *largest_part(const struct words *w, const struct diff_row *container,
 					   double sign, double below, double *ret_part)
 {
@@ -119,7 +119,7 @@ static const char *level_name(enum spe_level level)
 	return names[level];
 }
 
-/* Returns the share of the container's loads that a row has. */
+/* Return the share of a row in the loads of its container. */
 static double load_share(const struct diff_row *container, const struct diff_row *row,
 			 enum diff_side side)
 {

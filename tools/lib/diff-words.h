@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Describe a comparison in words: what the mean latency of loads changed by, and in which functions.
+ * Describe a comparison in words: by how many cycles the mean latency of loads changed, and in
+ * which functions.
  */
 #ifndef SPEPROF_DIFF_WORDS_H
 #define SPEPROF_DIFF_WORDS_H
 
 #include "query/diff.h"
 
-/* Maximum of lines: a container each. */
+/* Maximum number of lines; each describes one container. */
 #define DIFF_WORDS_LINES 4
 
-/** struct diff_words - the lines, @count of them */
+/** struct diff_words - the lines; @count is their number */
 struct diff_words {
 	char line[DIFF_WORDS_LINES][1024];
 	u32 count;
@@ -18,11 +19,11 @@ struct diff_words {
 
 /**
  * diff_words_make() - describe the changes that exceed chance
- * @diff: finished; keys begin with the name of the container and a line break
- * @containers: whether the names are not empty
- * @place: callback that names the code of a row
+ * @diff: a finished comparison; keys begin with the name of the container and a line break
+ * @containers: whether the names of containers in the keys are not empty
+ * @place: callback that writes the function and source line of a row
  * @ctx: argument of @place
- * @ret_words: the lines, at least one: that nothing exceeds chance is one as well
+ * @ret_words: the lines, at least one; if nothing exceeds chance, one line states that
  *
  * Return: 0 or -ENOMEM.
  */

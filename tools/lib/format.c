@@ -4,8 +4,8 @@
 #include "text.h"
 
 /*
- * Print items two spaces apart, and wrap lines between two items; or pass the items to @item, if it
- * is set
+ * Print items two spaces apart, and wrap lines between two items. If @item is set, pass the items
+ * to it instead.
  */
 struct flow {
 	FILE *out;
@@ -129,8 +129,8 @@ static void header_share(struct flow *flow, const char *what, u64 part, u64 whol
 }
 
 /*
- * Print samples without a process, and of evicted locations; by weight if all weights have one
- * unit.
+ * Print the samples without a process, and those of evicted locations; by weight if all weights
+ * have one unit.
  */
 static void header_rest(struct flow *flow, const struct view_header *header)
 {
@@ -280,7 +280,7 @@ static void header_config(struct flow *flow, const struct view_header *header)
 	}
 }
 
-/* Print the source of the daemon, and why it is not the best one. */
+/* Print the source of the daemon, and why a better source is not used. */
 static void header_source(struct flow *flow, const struct view_header *header)
 {
 	char text[sizeof(header->source) + sizeof(header->source_reason) + 16];
@@ -294,7 +294,10 @@ static void header_source(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* How the task of a sample is found, and how often that costs something. */
+/*
+ * Print how samples get their thread: from the records, or from recorded context switches and how
+ * many.
+ */
 static void header_task_ids(struct flow *flow, const struct view_header *header)
 {
 	char text[128], count[TEXT_NUMBER];
@@ -327,7 +330,7 @@ static void header_tasks(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* Print the memory in use, its limit, and the limits of its parts. */
+/* Print the memory in use, its limit, and the limit of each use. */
 static void header_memory(struct flow *flow, const struct view_header *header)
 {
 	char text[160], used[TEXT_NUMBER], rings[TEXT_NUMBER], budget[TEXT_NUMBER];
@@ -352,7 +355,7 @@ static void header_memory(struct flow *flow, const struct view_header *header)
 	flow_end(flow);
 }
 
-/* Print the interval, and the CPUs that sample less often than that because of their cost. */
+/* Print the interval, and the CPUs that sample less often because sampling costs too much there. */
 static void header_held(struct flow *flow, const struct view_header *header)
 {
 	char text[160];
@@ -410,7 +413,8 @@ static void header_flow(struct flow *flow, const struct view_header *header)
 	header_trouble(flow, header);
 	header_if_held(flow, header);
 	/*
-	 * For a daemon "speprof status" prints the causes; for a recording only this header does.
+	 * For the daemon, "speprof status" prints the causes; for a recording, only this header
+	 * shows them.
 	 */
 	if (header_recorded(header))
 		header_blind(flow, header);
@@ -449,7 +453,7 @@ void format_status(FILE *out, const struct view_header *header, const struct for
 
 /**
  * struct layout - a table of the rows of a view
- * @shown: a bit for each &enum format_column that is printed
+ * @shown: a bit for each printed &enum format_column
  */
 struct layout {
 	const struct view *view;
@@ -497,8 +501,8 @@ static bool known_share_matches(const struct known_share *share, const struct vi
 }
 
 /*
- * Print the known share in the first row of a container or process, because it is the share of all
- * its rows.
+ * Print the known share in the first row of a container or process, because it applies to all its
+ * rows together.
  */
 static void print_known_share(const struct layout *layout, const struct view_row *row, char *ret)
 {
@@ -515,7 +519,7 @@ static void print_known_share(const struct layout *layout, const struct view_row
 	}
 }
 
-/* Truncate a long path at its beginning, as its end is more specific. */
+/* Truncate a long path at its beginning, because its end is more specific. */
 static void print_source(const struct view_row *row, char *ret)
 {
 	const char *slash = strrchr(row->file, '/');

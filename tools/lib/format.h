@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Print a view as text: state and ledgers in some lines, then the table. "~" marks columns with
- * values that an emulated SPU models.
+ * modelled values of an emulated SPU.
  */
 #ifndef SPEPROF_FORMAT_H
 #define SPEPROF_FORMAT_H
@@ -22,7 +22,7 @@ struct known_share {
 	double percent;
 };
 
-/* maximum number of options --truth */
+/* maximum number of --truth options */
 #define KNOWN_SHARES_MAX 8
 
 /** enum format_column - the columns of a table of rows, in their order */
@@ -35,7 +35,7 @@ enum format_column {
 	FORMAT_COLUMN_FUNCTION,
 	FORMAT_COLUMN_BINARY,
 	FORMAT_COLUMN_SOURCE, /* file and line */
-	FORMAT_COLUMN_WEIGHT, /* what rows are sorted by, unless that is the share */
+	FORMAT_COLUMN_WEIGHT, /* the measure that rows are sorted by, unless that is the share */
 	FORMAT_COLUMN_DRAM,
 	FORMAT_COLUMN_LATENCY,
 	FORMAT_COLUMNS,
@@ -44,7 +44,7 @@ enum format_column {
 /**
  * struct format - how a view is printed
  * @name: name of the recording; NULL: the daemon's profile
- * @making: one line about the making of a recording; NULL or "": not printed
+ * @making: one line about how the recording was made; NULL or "": not printed
  * @known_share: known shares, from options --truth
  * @known_shares: number of @known_share
  * @width: columns of the terminal; 0: lines of any length
@@ -68,7 +68,10 @@ struct format {
 /** format_header() - print the state and the ledgers of @header */
 void format_header(FILE *out, const struct view_header *header, const struct format *format);
 
-/** format_item_fn - a function that receives an item of a header; @text is valid during the call */
+/**
+ * format_item_fn - a function that receives an item of a header; @text is valid only during the
+ * call
+ */
 typedef void (*format_item_fn)(void *ctx, enum term_ink ink, const char *text);
 
 /**
@@ -79,15 +82,18 @@ typedef void (*format_item_fn)(void *ctx, enum term_ink ink, const char *text);
 void format_header_items(const struct view_header *header, format_item_fn item, void *ctx);
 
 /**
- * format_status() - print as format_header() does, and also memory, task events and configuration
+ * format_status() - print what format_header() prints, and also memory, task events and
+ * configuration
  */
 void format_status(FILE *out, const struct view_header *header, const struct format *format);
 
-/** format_held() - print the interval and the CPUs that sample less often, if there are any */
+/**
+ * format_held() - print the interval, and the CPUs that sample less often, if there are such CPUs
+ */
 void format_held(FILE *out, const struct view_header *header, const struct format *format);
 
 /**
- * format_fill_table() - make a table of all rows of @view
+ * format_fill_table() - fill a table with all rows of @view
  * @table: an empty table; the caller frees it by table_deinit()
  *
  * Return: a bit for each &enum format_column that the table has.

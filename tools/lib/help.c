@@ -6,8 +6,8 @@
 /**
  * struct option_help - an option
  * @verb: the verb to which the description applies; NULL: all others
- * @option: the option as in a synopsis
- * @names: all names, and the argument
+ * @option: the option as a synopsis contains it
+ * @names: all names of the option, and its argument
  * @text: what it does
  */
 struct option_help {
@@ -135,7 +135,7 @@ static const struct option_help options[] = {
 	{ NULL, "--root", "--root DIR", "examine this directory instead of /" },
 };
 
-/* Commands that open what a verb writes. */
+/* Commands that open the file that a verb writes. */
 static const struct {
 	const char *verb;
 	const char *line[5];
@@ -201,7 +201,7 @@ static void print_wrapped(FILE *out, const char *text, size_t column, size_t ind
 	bool first = true;
 
 	while (*text) {
-		/* An optional argument in brackets is not divided. */
+		/* Do not wrap within an optional argument in brackets. */
 		size_t length = *text == '[' ? strcspn(text, "]") + 1 : strcspn(text, " ");
 
 		length += strcspn(text + length, " ");
@@ -221,7 +221,7 @@ static void print_wrapped(FILE *out, const char *text, size_t column, size_t ind
 	fputc('\n', out);
 }
 
-/* Find the next option in a synopsis. Returns its length; 0 after the last. */
+/* Find the next option in a synopsis. Return its length; 0 after the last option. */
 static size_t option_next(const char **at)
 {
 	const char *p = *at;

@@ -14,12 +14,13 @@
 /*
  * Maximum number of processes of a recording, and bytes of their mappings. All task events precede
  * the samples, so each process and each program that it executes needs an entry until the end. The
- * second limit exists as a few bytes of a hostile recording can fork thousands of mappings.
+ * second limit exists because a few bytes of a hostile recording can fork a process with thousands
+ * of mappings.
  */
 #define PROCESSES (1U << 18)
 #define MAP_MIB	  256ULL
 
-/* memory of symbols, and maximum time for reading the symbols of one file */
+/* maximum memory of symbols, and maximum time for reading the symbols of one file */
 #define SYMBOLS_BUDGET (64ULL << 20)
 #define SYMBOLS_MS     60000
 
@@ -67,7 +68,7 @@ static void input_check_tables(const struct input *input, const char *path)
 			      path, text_count(count, stats.mappings_dropped), MAP_MIB);
 }
 
-/* A watch and the progress have one argument in &struct count_request. */
+/* &struct count_request has only one argument for the observer and the progress. */
 struct loading {
 	const struct input_request *request;
 	struct progress progress;
@@ -192,7 +193,7 @@ const char *input_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Queries of the table block, as a report is printed once, with all names. */
+/* Queries of the table block, because a report is printed once, with all names. */
 int input_symbols(const struct input *input, struct symbols **ret_symbols)
 {
 	const struct symbols_config config = {
@@ -204,7 +205,7 @@ int input_symbols(const struct input *input, struct symbols **ret_symbols)
 	return symbols_new(&config, ret_symbols);
 }
 
-/* Set what the profile does not know. */
+/* Set the fields of the header that the profile does not have. */
 static void header_complete(const struct input *input, struct view_header *header)
 {
 	struct attributor_stats stats;

@@ -17,10 +17,10 @@
  * @profile: the counters
  * @format: format of the file
  * @duration_ns: time from the start of the first window to the end of the last; 0: not recorded
- * @functions: functions of the recorded kernel, by which samples in it are named
- * @facts: what the recording says about its making
+ * @functions: functions of the recorded kernel, which give samples in the kernel their names
+ * @facts: facts in the recording about how it was made
  * @hardware: the SPUs that wrote it
- * @summary: one line about its making; "": the recording says nothing
+ * @summary: one line about how it was made; "": the recording has no such facts
  * @backend: &enum backend that was recorded
  */
 struct input {
@@ -38,14 +38,14 @@ struct input {
 /**
  * struct input_request - a recording to read
  * @path: file name; "-" is standard input
- * @cpus: count windows of these CPUs only; NULL for all
- * @midr: MIDR_EL1 of cores that the recording does not name; 0 if unknown
- * @filter: count samples that match; NULL for all. Has to outlive the &struct input
- * @split: what the profile tells apart besides programs, CELL_SPLIT_*
- * @kallsyms: file with the functions of the recorded kernel, as /proc/kallsyms; NULL: those in the
- *	recording. @path is then not standard input
+ * @cpus: count only windows of these CPUs; NULL: all
+ * @midr: MIDR_EL1 of cores for which the recording has none; 0: unknown
+ * @filter: count only samples that match; NULL: all. It must outlive the &struct input
+ * @split: what the profile distinguishes besides programs, CELL_SPLIT_*
+ * @kallsyms: file with the functions of the recorded kernel, in the format of /proc/kallsyms; NULL:
+ *	use those in the recording. If it is set, @path is not standard input
  * @threads: number of threads that count, at most COUNT_THREADS; 0: one for each CPU
- * @memory: count cache lines and pages, which only one thread can do
+ * @memory: count cache lines and pages; only one thread can count them
  * @watch: called before the first sample with the empty profile of each thread, to observe it; a
  *	negative errno ends the reading. NULL: not called
  * @ctx: argument of @watch
@@ -69,10 +69,11 @@ struct input_request input_request_from(const struct options *options);
 /**
  * input_load() - read a recording into a profile
  * @request: the recording, and what to count
- * @ret_input: the caller ends it by input_deinit(), whatever is returned. With STATUS_OK and
- * STATUS_DAMAGED it has all that was readable
+ * @ret_input: the caller ends it by input_deinit(), also on failure. With STATUS_OK and
+ *	STATUS_DAMAGED it has everything that was readable
  *
- * A terminal shows progress if that takes long. The counters do not depend on the number of threads.
+ * If reading takes long, a terminal shows the progress. The counters do not depend on the number of
+ * threads.
  *
  * Return: &enum status; an error was printed.
  */
@@ -86,20 +87,20 @@ const char *input_name(const char *path);
  * @input: the recording, which must outlive the table
  * @ret_symbols: the table; free it with symbols_free()
  *
- * Return: 0 or negative errno.
+ * Return: 0 or a negative errno.
  */
 int input_symbols(const struct input *input, struct symbols **ret_symbols);
 
 /**
  * input_header() - get the ledgers of the recording
- * @symbols: resolver of the names that were looked up
+ * @symbols: resolver that was used to look up names
  * @ret_header: as in &struct view, with source and duration of the recording
  */
 void input_header(const struct input *input, struct symbols *symbols,
 		  struct view_header *ret_header);
 
 /**
- * input_query() - run query_run(), and show progress on a terminal if that takes long
+ * input_query() - call query_run(), and show the progress on a terminal if that takes long
  *
  * Parameters and return value are those of query_run().
  */
@@ -112,9 +113,9 @@ int input_query(const struct query_source *source, const struct query *query,
  * @group: what a row represents
  * @sort: order of rows
  * @limit: maximum number of rows
- * @ret_view: as of profile_view(), with source and duration of the recording
+ * @ret_view: as for profile_view(), with source and duration of the recording
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
 	       struct view *ret_view);

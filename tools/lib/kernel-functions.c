@@ -14,12 +14,12 @@
 /* Maximum memory for all functions of the kernel, bytes; a kernel with all modules has 10 MiB. */
 #define FUNCTIONS_LIMIT (64ULL << 20)
 
-/* Maximum number of distinct addresses; a kernel has less code than that. */
+/* Maximum number of distinct addresses; a kernel has fewer instructions. */
 #define ADDRESSES_MAX (1U << 24)
 
 /**
  * struct addresses - a growing array of kernel addresses
- * @address: @count addresses, with memory for @capacity
+ * @address: the addresses; @count is their number, and @capacity the allocated length
  * @sorted: number of addresses at the start of @address that are sorted and distinct
  */
 struct addresses {
@@ -53,7 +53,8 @@ static void addresses_sort(struct addresses *addresses)
 
 /*
  * Add an address. A full array is sorted first, which removes duplicates, and grows only if half of
- * it is still in use. Without memory the address is dropped, and its function may have no name.
+ * it is still in use. If memory cannot be allocated, the address is dropped, and its function may
+ * have no name.
  */
 static void addresses_add(struct addresses *addresses, u64 address)
 {

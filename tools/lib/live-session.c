@@ -10,7 +10,7 @@
 #include "bus-message.h"
 #include "message.h"
 
-/* Bytes of the name of a session, with the NUL; the daemon has the same limit. */
+/* Maximum bytes of the name of a session, including the NUL; the daemon has the same limit. */
 #define SESSION_NAME_SIZE 64
 
 static int session_create(struct bus *bus, const char *name, const char *filter)
@@ -18,7 +18,7 @@ static int session_create(struct bus *bus, const char *name, const char *filter)
 	sd_bus_message *m = NULL;
 	int status;
 
-	/* Making a session needs more privileges than reading one. */
+	/* Creating a session needs more privileges than reading one. */
 	bus_allow_password(bus);
 	status = bus_message_new(bus, BUS_PATH, BUS_INTERFACE, "CreateSession", &m);
 	if (!status && sd_bus_message_append(m, "sa{sv}", name, 3, "Filter", "s", filter, "Source",
@@ -69,7 +69,7 @@ static int session_look(struct bus *bus, const struct options *options, bool wai
 	/* Processes in other PID namespaces may have the same PID. */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(name, sizeof(name), "look_%d_%ld", getpid(), now.tv_nsec);
-	/* From the first sample on, SIGINT shows what there is. */
+	/* From the first sample on, SIGINT ends the wait, and the samples so far are shown. */
 	sigemptyset(&interrupt);
 	if (wait)
 		sigaddset(&interrupt, SIGINT);

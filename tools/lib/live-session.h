@@ -6,16 +6,17 @@
 #include "bus.h"
 #include "options.h"
 
-/* Seconds that a verb samples with --filter, unless -d says otherwise. */
+/* Seconds for which a verb samples with --filter, unless -d is given. */
 #define LIVE_SESSION_SECONDS 10
 
 /**
- * live_session_choose() - let the calls of @bus read the session that options choose
+ * live_session_choose() - select the session that later calls of @bus read
  * @verb: name of the verb, for messages
  * @bus: a connection of bus_new()
- * @options: --session names it. --filter creates one, which the daemon removes when @bus closes,
- *	also if this process is killed. Without both it is "machine"
- * @wait: with --filter, wait until the session has the samples of -d seconds; SIGINT ends that early
+ * @options: --session names the session. --filter creates one, which the daemon removes when @bus
+ *	closes, also if this process is killed. Without both it is "machine"
+ * @wait: with --filter, wait until the session has sampled for -d seconds; SIGINT ends the wait
+ *	early
  *
  * Return: &enum status; an error was printed.
  */

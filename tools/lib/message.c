@@ -8,8 +8,8 @@
 #include "text.h"
 
 /*
- * Print a sentence without control characters: it may contain names of files and containers, which
- * any user can choose.
+ * Print a sentence, with control characters replaced: it may contain names of files and containers,
+ * which any user can choose.
  */
 static void message_vprint(const char *format, va_list args)
 {

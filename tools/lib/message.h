@@ -8,12 +8,12 @@
 
 /**
  * message_print() - print "speprof: " and one sentence on standard error
- * @format: as for printf(); control characters in the result become "?", as other users choose the
- * names of files and containers
+ * @format: as for printf(); control characters in the result become "?", because other users choose
+ * the names of files and containers
  */
 void message_print(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
-/** message_fail() - print an error as message_print() does, and return @status */
+/** message_fail() - print an error like message_print(), and return @status */
 int message_fail(enum status status, const char *format, ...)
 	__attribute__((__format__(__printf__, 2, 3)));
 
@@ -33,7 +33,7 @@ int message_fail_replay(const char *path, int r, const struct recording_error *e
  * message_finish_output() - flush standard output at the end of a verb
  * @status: exit status of the verb
  *
- * A closed pipe is no error, as its reader needs no more output.
+ * A closed pipe is no error, because its reader needs no more output.
  *
  * Return: @status; STATUS_FAILED, after printing an error, if output was lost and @status is
  * STATUS_OK.

@@ -39,7 +39,7 @@ static const struct option long_options[] = {
 	{ "sort", required_argument, NULL, 's' },
 	{ "threads", required_argument, NULL, 'Z' },
 	{ "truth", required_argument, NULL, 'T' },
-	/* The old name of --last: accepted for one release. */
+	/* The old name of --last, accepted for one release. */
 	{ "window", required_argument, NULL, 'W' },
 	{ "lines", no_argument, NULL, 'I' },
 	{ "pages", no_argument, NULL, 'P' },
@@ -88,7 +88,7 @@ static int options_delay(const char *verb, char *text, struct options *options)
 	return 0;
 }
 
-/* Parses NAME=PERCENT. */
+/* Parse NAME=PERCENT. */
 static int options_known_share(const char *verb, char *text, struct options *options)
 {
 	struct known_share *share = &options->known_share[options->known_shares];
@@ -119,7 +119,7 @@ static int options_cpus(const char *verb, char *text, struct options *options)
 	return 0;
 }
 
-/* Parse a register of 32 bits, as regs/identification/midr_el1 in sysfs contains it. */
+/* Parse a register of 32 bits, in the format of regs/identification/midr_el1 in sysfs. */
 static int options_midr(const char *verb, char *text, struct options *options)
 {
 	char *end;
@@ -283,7 +283,7 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 	int letter, index = 0, r;
 
 	opterr = 0;
-	optind = 0; /* needed as unit tests parse more than once in a process */
+	optind = 0; /* needed because unit tests parse more than once in a process */
 	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:o:p:s:", long_options, &index)) !=
 	       -1) {
 		if (letter == '?' || letter == ':')
@@ -345,7 +345,7 @@ static int options_sort(const char *verb, const char *text, struct options *opti
 	return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " VIEW_SORT_LIST, verb, text);
 }
 
-/* Some rows of the daemon lack what an option names. */
+/* Some rows of the daemon lack the name or counter that an option selects. */
 static int options_check_live(const char *verb, struct options *options)
 {
 	int r = options->group_text ? options_group(verb, options->group_text, options) : 0;
@@ -399,7 +399,7 @@ static int options_check_query(const char *verb, const char *accept, struct opti
 	if (options->sort_text && measure_parse(options->sort_text, &query->sort) < 0)
 		return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " MEASURE_LIST, verb,
 				    options->sort_text);
-	/* Rows of processes are not made from cells. */
+	/* Rows of processes are not computed from cells. */
 	if (shows_processes(accept, options))
 		return 0;
 	if (query_check(query, &error) < 0)
@@ -407,7 +407,10 @@ static int options_check_query(const char *verb, const char *accept, struct opti
 	return 0;
 }
 
-/* Whether the verb prints counters that a profile has by program, and not by process. */
+/*
+ * Return whether the verb prints counters that a profile has for each program, and not for each
+ * process.
+ */
 static bool options_counts_functions(const char *accept, const struct options *options)
 {
 	bool live_process = !options->input && options->group == VIEW_PROCESS;
@@ -415,7 +418,10 @@ static bool options_counts_functions(const char *accept, const struct options *o
 	return (strchr(accept, 'G') && !live_process) || options->function || options->binary;
 }
 
-/* What a recording counts by program has no PID: select the samples instead of the rows. */
+/*
+ * Rows of a recording that are counted for each program have no PID: select samples instead of
+ * rows.
+ */
 static int options_filter_pid(const char *verb, struct options *options)
 {
 	const char *text = options->filter_text ? options->filter_text : "";

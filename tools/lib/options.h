@@ -19,23 +19,24 @@
  * @root: --root: directory that doctor and others examine instead of "/"; "": not given
  * @filter: samples of a recording to count, by --filter and -p; freed by the caller; NULL: all
  * @filter_text: text of --filter; NULL: not given
- * @known_share: --truth: known shares
+ * @known_share: --truth: known shares of containers or processes
  * @known_shares: number of @known_share
  * @group_text: -G: what a row represents; NULL: not given
  * @sort_text: -s: order of rows; NULL: not given
- * @group, @sort: the same, for rows of the daemon
- * @query: the same and more, for rows of a recording
+ * @group, @sort: the values of -G and -s, for rows of the daemon
+ * @query: the values of -G and -s and the selection of rows, for rows of a recording
  * @number: -n: rows of a report, iterations of top; 0: not given
- * @pid: -p: only rows, or for functions of a recording only samples, of this process; 0: all
+ * @pid: -p: only rows of this process; for functions of a recording, only samples of it; 0: all
  * @delay: -d: seconds between two iterations of top
- * @delay_given: -d was given; for other verbs, seconds to sample with --filter
+ * @delay_given: whether -d was given; for verbs other than top, @delay is then the seconds to
+ * sample with --filter
  * @session: --session: a session of the daemon; NULL: "machine"
  * @cpus: -C: only windows of these CPUs, if @cpus_given is set
  * @midr: --midr: MIDR_EL1 of cores for which a recording does not contain it; 0: not given
  * @json: -j: whether to print JSON
  * @period: --last: only what was counted in this period; VIEW_SPAN_START: not given
  * @lines, @pages: --lines, --pages: print shared cache lines, or pages and nodes, instead of rows
- * @header: --header: print what a recording says about its making
+ * @header: --header: print the facts in a recording about how it was made
  * @kallsyms: --kallsyms: list of functions of the recorded kernel; NULL: not given
  * @html: --html: file to write the report to, as HTML; NULL: print it
  * @format: --format: format of an export; NULL: not given
@@ -91,7 +92,7 @@ struct options {
  * 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
  * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be
  * given without -i, 'V' if the name of a function precedes it; 'Q' if rows are those of a query,
- * but for processes of the daemon; '2' if there are two recordings
+ * except rows of processes of the daemon; '2' if there are two recordings
  * @ret_options: unchanged on failure
  *
  * Return: 0; else an &enum status, and an error was printed.

@@ -11,12 +11,15 @@
 #include <unistd.h>
 
 /*
- * Temporary files for the signal handler, which has no argument. No command writes more than two
- * files.
+ * Names of temporary files for the signal handler, which has no argument. No command writes more
+ * than two files.
  */
 static const char *volatile unfinished[2];
 
-/* Raise the signal again to end the process, as SA_RESETHAND has restored the default action. */
+/*
+ * Raise the signal again, which ends the process because SA_RESETHAND has restored the default
+ * action.
+ */
 static void on_end(int sig)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++)
@@ -49,8 +52,8 @@ static void register_unfinished(const char *temporary_path)
 }
 
 /*
- * Create and register @temporary_path, and return its descriptor. Signals are blocked meanwhile, as
- * one between both steps would leave the file behind.
+ * Create and register @temporary_path, and return its descriptor. Signals are blocked meanwhile,
+ * because one between both steps would end the process without removing the file.
  */
 static int make_known(char *temporary_path)
 {
@@ -85,7 +88,7 @@ static void output_clear(struct output *output)
 	*output = OUTPUT_NONE;
 }
 
-/* Set @mode, reduced by the umask, as mkostemp() creates files of mode 0600. */
+/* Set @mode, reduced by the umask, because mkostemp() creates files of mode 0600. */
 static int give_mode(int fd, mode_t mode)
 {
 	mode_t mask = umask(0);
@@ -96,7 +99,7 @@ static int give_mode(int fd, mode_t mode)
 
 static int open_temporary(const char *path, bool exists, mode_t mode, struct output *ret_output)
 {
-	/* A symbolic link is not replaced, but its target. */
+	/* Replace the target of a symbolic link, and not the link. */
 	char *name = exists ? realpath(path, NULL) : strdup(path), *temporary_path = NULL;
 	int fd;
 
@@ -162,7 +165,7 @@ int output_check(const char *path)
 		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ? -errno : 0;
 	/*
 	 * A pipe is not opened for a check, because that would wait for its reader, and closing it
-	 * would end the reader.
+	 * would be the end of file for the reader.
 	 */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return access(path, W_OK) < 0 ? -errno : 0;
@@ -171,7 +174,7 @@ int output_check(const char *path)
 	return r;
 }
 
-/* Copy data as sendfile() does, which refuses terminals and append-only files with EINVAL. */
+/* Copy data without sendfile(), which refuses terminals and append-only files with EINVAL. */
 static ssize_t send_by_hand(int to, int from, off_t *at)
 {
 	char bytes[4096];

@@ -23,13 +23,13 @@ struct output {
 	char *path;
 };
 
-/* An output that is not open: all functions except output_open() do nothing with it. */
+/* An output that is not open: for it, all functions except output_open() do nothing. */
 #define OUTPUT_NONE ((struct output){ .fd = -1 })
 
 /**
  * output_open() - open a file for writing
  * @path: name of the file; "-" is standard output
- * @mode: access bits of a new file, reduced by the umask; an existing file keeps its own
+ * @mode: access bits of a new file, reduced by the umask; an existing file keeps its access bits
  * @ret_output: the caller finishes it by output_commit(), output_keep_temporary() or output_drop()
  *
  * A signal that ends the process removes the temporary file.
@@ -41,7 +41,7 @@ int output_open(const char *path, mode_t mode, struct output *ret_output);
 /**
  * output_check() - return the result that output_open() would have, without creating a file
  *
- * It is called before work that takes long.
+ * Call it before work that takes long.
  */
 int output_check(const char *path);
 
@@ -60,17 +60,17 @@ int output_write(const char *path, mode_t mode, int from);
  * output_commit() - give a complete file its name
  * @output: closed by this function
  *
- * Return: 0; a negative errno if data could not be written, and the file is then removed as by
+ * Return: 0; a negative errno if data could not be written; the file is then removed, as by
  * output_drop().
  */
 int output_commit(struct output *output);
 
 /**
- * output_keep_temporary() - close a file that is incomplete, and keep it under its temporary name
+ * output_keep_temporary() - close an incomplete file, which keeps its temporary name
  */
 void output_keep_temporary(struct output *output);
 
-/** output_drop() - remove a file that is incomplete; does nothing after output_commit() */
+/** output_drop() - remove an incomplete file; does nothing after output_commit() */
 void output_drop(struct output *output);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Comparison of two ways to run something whose time varies: pairs of runs, one each way, and the
- * median of their ratios with a confidence interval.
+ * Compare two ways to run a command if the time of a run varies. Each pair has one run of each way.
+ * The result is the median of the ratios, with a confidence interval.
  */
 #ifndef SPEPROF_PAIRS_H
 #define SPEPROF_PAIRS_H
 
 #include "codec/env.h"
 
-/* With fewer pairs, no interval has a confidence of 95 %. */
+/* Minimum number of pairs; with fewer, no interval has a confidence of 95 %. */
 #define PAIRS_MIN 6
 #define PAIRS_MAX 1000
 
@@ -19,7 +19,8 @@
  * @ratio: median over all pairs of the second time divided by the first
  * @low: lower end of the confidence interval of @ratio
  * @high: upper end of the confidence interval of @ratio
- * @confidence: probability that an interval made this way contains the true median, at least 0.95
+ * @confidence: probability that an interval that is computed like this contains the real median, at
+ * least 0.95
  */
 struct pairs_result {
 	double first_ns;
@@ -33,7 +34,7 @@ struct pairs_result {
 /**
  * typedef pairs_run_fn - run once and measure the time
  * @ctx: as given to pairs_measure()
- * @second: run the second way
+ * @second: whether to run the second way
  * @ret_ns: the time, not 0
  *
  * Return: 0; any other value ends pairs_measure().
@@ -43,7 +44,7 @@ typedef int (*pairs_run_fn)(void *ctx, bool second, u64 *ret_ns);
 /**
  * pairs_measure() - run pairs, and compute the median ratio and its confidence interval
  * @pairs: number of pairs, PAIRS_MIN to PAIRS_MAX
- * @run: runs once
+ * @run: function that runs once
  * @ctx: argument of @run
  * @ret_result: the result
  *
@@ -53,7 +54,7 @@ typedef int (*pairs_run_fn)(void *ctx, bool second, u64 *ret_ns);
  * The interval lies between two of the sorted ratios, chosen by the binomial distribution. It is
  * valid for any distribution of times, and one extreme run cannot widen it.
  *
- * Return: 0; -ENOMEM; what @run returned.
+ * Return: 0; -ENOMEM if memory cannot be allocated; else the nonzero value that @run returned.
  */
 int pairs_measure(u32 pairs, pairs_run_fn run, void *ctx, struct pairs_result *ret_result);
 

@@ -8,15 +8,19 @@
 
 #include "profile/profile-shard.h"
 
-/* Bytes of a recording for which one more thread is worth its start and the merge of its tables. */
+/*
+ * Bytes of a recording for each thread: with fewer, starting a thread and merging its tables costs
+ * more than it saves.
+ */
 #define THREAD_BYTES (1ULL << 20)
 
 /**
  * struct counting_thread - the state of one thread
  * @request: what to count
- * @attributor: shares the tables of the recording's attributor; NULL: uses that one itself
+ * @attributor: shares the tables of the recording's attributor; NULL: the thread uses that
+ * attributor directly
  * @profile: a shard, or the whole profile
- * @result: what the windows of this thread say
+ * @result: facts from the windows of this thread
  */
 struct counting_thread {
 	const struct count_request *request;
@@ -31,7 +35,7 @@ struct counting_thread {
  * @thread: the threads
  * @count: number of threads
  * @profiles: number of threads that have a profile
- * @begun: the task events are applied
+ * @begun: whether the task events are applied
  */
 struct counting {
 	const struct count_request *request;
@@ -108,7 +112,7 @@ static void count_window(void *ctx, const struct source_window *window)
 	if (window->backend > result->backend)
 		result->backend = window->backend;
 	result->explained |= (window->flags & (WINDOW_TRUNCATED | WINDOW_SUSPECT)) != 0;
-	/* No ledger includes the windows of other CPUs. */
+	/* Windows of CPUs that are not selected are in no ledger. */
 	if (cpus && !cpu_list_has(cpus, window->cpu))
 		return;
 	result_add_span(result, window->start_ns, window->end_ns);
@@ -135,8 +139,8 @@ static int shard_new(const struct count_request *request, struct counting_thread
 }
 
 /*
- * Prepare the next thread. The first one counts in the whole profile. If threads are observed it has
- * a shard, too, since the observer of the whole profile gets the samples of all shards.
+ * Prepare the next thread. The first one counts in the whole profile. If threads are observed, it
+ * gets a shard, too, because the observer of the whole profile would get the samples of all shards.
  */
 static int thread_begin(struct counting *c)
 {
@@ -153,7 +157,7 @@ static int thread_begin(struct counting *c)
 	return r;
 }
 
-/* The task events are applied: from here on, the tables of the attributor do not change. */
+/* The task events are applied now: from here on, the tables of the attributor do not change. */
 static int count_begin(void *ctx)
 {
 	struct counting *c = ctx;
@@ -176,7 +180,7 @@ static void count_progress(void *ctx, u64 done, u64 size)
 				     size);
 }
 
-/** struct pair - two threads whose profiles are merged into that of the first */
+/** struct pair - two threads; the profile of the second is merged into the profile of the first */
 struct pair {
 	struct counting_thread *to;
 	struct counting_thread *from;
@@ -223,7 +227,7 @@ static void count_merge(struct counting *c)
 		attributor_free(c->thread[i].attributor);
 }
 
-/* Count with @count threads, after all task events if @with_tasks is false. */
+/* Count with @count threads. If @with_tasks is false, all task events were applied before. */
 static int count_replay(struct recording *recording, const struct count_request *request, u32 count,
 			bool with_tasks, struct count_result *ret_result,
 			struct recording_error *ret_error)
@@ -272,7 +276,7 @@ u32 parallel_count_threads(const struct recording *recording)
 	int count;
 
 	CPU_ZERO(&cpus);
-	/* It fails if the machine has more CPUs than the set. */
+	/* The call fails if the machine has more CPUs than the set can hold. */
 	count = sched_getaffinity(0, sizeof(cpus), &cpus) < 0 ? COUNT_THREADS : CPU_COUNT(&cpus);
 	useful = useful < (u64)count ? useful : (u64)count;
 	return useful < COUNT_THREADS ? (u32)useful : COUNT_THREADS;

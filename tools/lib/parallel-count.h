@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counts the samples of a recording on several threads:
+ * Count the samples of a recording on several threads:
  *
  *	task events --> attributor of the recording	(caller's thread, first pass)
  *	                      | shared, read-only from here on
@@ -12,8 +12,8 @@
  *	                          profile
  *
  * All counters are sums, maxima or sets, so the result does not depend on the number of threads, or
- * on which thread got which window. If a table of fixed capacity was full, it would depend on the
- * order of samples: then one thread counts the recording again, in the order of the file.
+ * on which thread got which window. If a table of fixed capacity was full, the result would depend
+ * on the order of samples. Then one thread counts the recording again, in the order of the file.
  */
 #ifndef SPEPROF_PARALLEL_COUNT_H
 #define SPEPROF_PARALLEL_COUNT_H
@@ -22,7 +22,7 @@
 #include "recording/recording.h"
 #include "util/cpu-list.h"
 
-/* Maximum of threads. */
+/* Maximum number of threads. */
 #define COUNT_THREADS 64
 
 /**
@@ -30,13 +30,13 @@
  * @config: configuration of @profile, by program
  * @attributor: an empty attributor of a recording
  * @profile: an empty profile with @config and @attributor, which receives all counters
- * @cpus: count windows of these CPUs only; NULL for all
+ * @cpus: count only windows of these CPUs; NULL: all
  * @threads: number of threads, 1 to COUNT_THREADS
  * @watch: called for the profile of each thread before its first sample, to observe it. The thread
  *	frees its profile at the end, except @profile. NULL for none
- * @progress: called often, with what is being done, and how many bytes of how many are done; NULL:
- *	not called
- * @ctx: argument of both
+ * @progress: called often with the name of the operation, the number of bytes that are done, and
+ *	the number of all bytes; NULL: not called
+ * @ctx: argument of @watch and @progress
  */
 struct count_request {
 	struct profile_config config;
@@ -49,13 +49,13 @@ struct count_request {
 	void *ctx;
 };
 
-/* Maximum of distinct cores whose MIDR_EL1 is remembered, and of CPUs. */
+/* Maximum number of distinct values of MIDR_EL1, and of CPUs, that are listed. */
 #define COUNT_CORES 16
 #define COUNT_CPUS  4096
 
 /**
  * struct count_hardware - the SPUs that wrote a recording
- * @midr: MIDR_EL1 of each kind of core, in ascending order; @cores of them
+ * @midr: MIDR_EL1 of each kind of core, in ascending order; @cores is their number
  * @cpu: a bit for each CPU with a window
  * @interval_min, @interval_max: smallest and largest interval of windows; 0: unknown
  * @unit: &enum sample_unit of the intervals
@@ -70,12 +70,12 @@ struct count_hardware {
 };
 
 /**
- * struct count_result - what the windows of a recording say
+ * struct count_result - facts from the windows of a recording
  * @start_ns: start of the first selected window; 0: unknown
  * @end_ns: end of the last selected window; 0: unknown
- * @backend: &enum backend; BACKEND_EMULATED if any window is
- * @explained: a window is flagged as truncated or suspect
- * @hardware: of the selected windows
+ * @backend: &enum backend; BACKEND_EMULATED if any window is from an emulated SPU
+ * @explained: whether any window is flagged as truncated or suspect
+ * @hardware: the SPUs that wrote the selected windows
  */
 struct count_result {
 	u64 start_ns;
@@ -86,10 +86,10 @@ struct count_result {
 };
 
 /**
- * parallel_count_threads() - return how many threads should count a recording
+ * parallel_count_threads() - return the number of threads that should count a recording
  * @recording: the recording
  *
- * It is the number of CPUs that this process may use, but less for a small recording.
+ * It is the number of CPUs that this process may use, but smaller for a small recording.
  */
 u32 parallel_count_threads(const struct recording *recording);
 
@@ -97,12 +97,13 @@ u32 parallel_count_threads(const struct recording *recording);
  * parallel_count() - count the samples of a recording
  * @recording: an open recording
  * @request: what to count
- * @ret_result: what the windows say; set in any case
+ * @ret_result: facts from the windows; also set on failure
  * @ret_error: as for recording_replay()
  *
  * A thread that cannot be created is not used.
  *
- * Return: as recording_replay(); -ENOMEM; what &count_request.watch returned if that is negative.
+ * Return: the values of recording_replay(); -ENOMEM if memory cannot be allocated; the value of
+ * &count_request.watch if that is negative.
  */
 int parallel_count(struct recording *recording, const struct count_request *request,
 		   struct count_result *ret_result, struct recording_error *ret_error);

@@ -12,7 +12,9 @@
 
 #define AGENT "pkttyagent"
 
-/* maximum milliseconds in which the agent must register; after that polkit asks for no password */
+/*
+ * maximum milliseconds until the agent must have registered; after that, no password is requested
+ */
 #define READY_MS 5000
 
 static _Noreturn void run_agent(pid_t parent, int notify)
@@ -23,7 +25,7 @@ static _Noreturn void run_agent(pid_t parent, int notify)
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		_exit(1);
 	snprintf(option, sizeof(option), "--notify-fd=%d", notify);
-	/* The caller prints polkit's answer, which the agent's own errors would repeat. */
+	/* The caller prints polkit's answer, and errors of the agent would only repeat it. */
 	if (!freopen("/dev/null", "w", stderr))
 		_exit(1);
 	execlp(AGENT, AGENT, option, "--fallback", NULL);

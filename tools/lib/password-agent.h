@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Run pkttyagent, the agent that asks for a password on this terminal on behalf of polkit;
- * systemctl uses it, too. Without an agent polkit refuses immediately.
+ * Run pkttyagent, polkit's agent that prompts for a password on this terminal; systemctl uses it,
+ * too. Without an agent polkit refuses immediately.
  */
 #ifndef SPEPROF_PASSWORD_AGENT_H
 #define SPEPROF_PASSWORD_AGENT_H

@@ -7,7 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Start a program, also in /sbin, where modprobe is, and which is not in the PATH of every user. */
+/*
+ * Start a program. Search also in /sbin, which contains modprobe but is not in the PATH of every
+ * user.
+ */
 static int program_spawn(pid_t *ret_pid, const posix_spawn_file_actions_t *actions, char **argv)
 {
 	char path[64];
@@ -37,7 +40,7 @@ int program_run(char **argv)
 	return r < 0 ? r : wait_for(pid);
 }
 
-/* Start @argv with its standard output in @output and without a standard error. */
+/* Start @argv with its standard output written to @output, and its standard error discarded. */
 static int spawn_into(pid_t *ret_pid, int output, char **argv)
 {
 	posix_spawn_file_actions_t actions;

@@ -9,7 +9,7 @@
 #define LONG_NS	    (2 * SECOND_NS)
 #define INTERVAL_NS (SECOND_NS / 4)
 
-/* Erases the line of the cursor, which stays in its first column. */
+/* The sequence that erases the cursor's line and moves the cursor to its first column. */
 #define ERASE "\r\033[K"
 
 static u64 now_ns(void)
@@ -29,7 +29,7 @@ void progress_show(struct progress *progress, u64 elapsed_ns)
 	if (!what || elapsed_ns < LONG_NS)
 		return;
 	fprintf(progress->out, ERASE "%s: ", what);
-	/* The two are not read at the same time. */
+	/* The two values are not read at one time, so they may not match. */
 	if (total && done <= total)
 		fprintf(progress->out, "%u %%",
 			(unsigned int)(100.0 * (double)done / (double)total));
@@ -81,7 +81,7 @@ void progress_begin(struct progress *progress, FILE *out)
 	pthread_cond_init(&progress->changed, &clock);
 	pthread_condattr_destroy(&clock);
 	progress->out = out;
-	/* Without the thread nothing is shown. */
+	/* If the thread cannot be created, nothing is shown. */
 	if (pthread_create(&progress->thread, NULL, progress_run, progress))
 		progress->out = NULL;
 }

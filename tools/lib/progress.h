@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Shows on a terminal how far a long operation is: one line, from two seconds after the start on,
- * which is erased at the end. A thread prints it, so that an operation has to report only what it
+ * Show the progress of a long operation on a terminal: one line, which appears two seconds after
+ * the start and is erased at the end. A thread prints it, so the operation only reports what it
  * does.
  */
 #ifndef SPEPROF_PROGRESS_H
@@ -12,18 +12,19 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/* Size of a line with its NUL. */
+/* Bytes of a line, including its NUL. */
 #define PROGRESS_SIZE 80
 
 /**
- * struct progress - an operation; all zeros is none
+ * struct progress - an operation; all zeros: none
  * @out: where the line is printed; NULL: nowhere
  * @what: what is being done, such as "counting samples"; a static string
- * @done, @total: how much of it, in any unit; @total is 0 if that is not known
+ * @done, @total: amount of work that is done, and of all work, in any unit; @total is 0 if it is
+ * unknown
  * @shown: whether a line is on the terminal
  * @lock: protects @ended
- * @changed: signalled at the end
- * @ended: the thread has to end
+ * @changed: signalled when the operation ends
+ * @ended: whether the thread has to exit
  * @thread: the thread
  */
 struct progress {
@@ -46,10 +47,10 @@ struct progress {
 void progress_begin(struct progress *progress, FILE *out);
 
 /**
- * progress_set() - report what is being done, and how much of it is done
+ * progress_set() - report what is being done, and the amount that is done
  * @progress, @what, @done, @total: as in &struct progress
  *
- * Only the thread that began the operation calls it. It takes a few nanoseconds.
+ * Only the thread that began the operation may call this. The call takes a few nanoseconds.
  */
 void progress_set(struct progress *progress, const char *what, u64 done, u64 total);
 
@@ -59,7 +60,7 @@ void progress_end(struct progress *progress);
 /**
  * progress_show() - print the line, if the operation takes long
  * @progress: the operation
- * @elapsed_ns: time since its start
+ * @elapsed_ns: time since the start of the operation
  */
 void progress_show(struct progress *progress, u64 elapsed_ns);
 
