@@ -43,7 +43,8 @@ static void sleep_until(uint64_t ns)
 
 /*
  * Run work for @busy_ns of CPU time in each period, so that other programs on the CPU do not change
- * the result. CPU time that a thread did not get in a period is not added to later periods.
+ * the result. If a thread does not get all of that CPU time in a period, the rest is not added to
+ * later periods.
  */
 static void *thread_run(void *arg)
 {

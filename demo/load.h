@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The common part of both loads: threads that are busy for a fixed share of every period */
+/* The common part of both programs: threads that are busy for a fixed share of every period */
 #ifndef SPEPROF_DEMO_LOAD_H
 #define SPEPROF_DEMO_LOAD_H
 
 /**
  * struct load - the work of a program
  * @name: name that is printed before messages
- * @prepare: called once before the threads start; returns nonzero if memory is short
- * @work: does some tenths of a millisecond of work of one thread
+ * @prepare: called once before the threads start; returns nonzero if memory cannot be allocated
+ * @work: does one thread's work for some tenths of a millisecond
  */
 struct load {
 	const char *name;
@@ -22,10 +22,11 @@ struct load {
  * @argv: arguments of main(): -b MS of CPU time in every period (50), -p MS a period (100), -t
  * THREADS (1), -s SECONDS until it exits (0: never)
  *
- * It prints "NAME ready" when the threads start. It ends at SIGTERM, SIGINT or after the time of
- * -s, and then prints "NAME cpu_ns=N user_ns=N system_ns=N", the CPU time from getrusage(2).
+ * The program prints "NAME ready" when the threads start. It ends after SIGTERM or SIGINT, or after
+ * the time of -s, and then prints "NAME cpu_ns=N user_ns=N system_ns=N", the CPU time from
+ * getrusage(2).
  *
- * Return: the exit status: 0; 1 if memory is short; 2 for a wrong option.
+ * Return: the exit status: 0; 1 if memory cannot be allocated; 2 for a wrong option.
  */
 int load_main(const struct load *load, int argc, char **argv);
 
