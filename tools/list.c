@@ -73,8 +73,8 @@ static int cpu_compare(const void *a, const void *b)
 }
 
 /*
- * Collect the properties of all CPUs, and the times of each. A CPU that goes offline meanwhile is
- * left out, as the daemon has no object for it then (STATUS_STATE).
+ * Collect the properties of all CPUs, and the times of each CPU. A CPU that goes offline meanwhile
+ * is omitted, because the daemon then has no object for it (STATUS_STATE).
  */
 static int collect_cpus(struct bus *bus, json_object *objects, json_object *cpus)
 {
@@ -105,7 +105,7 @@ static void add_known(json_object *to, const char *key, u64 value, bool known)
 	json_object_object_add(to, key, known ? json_object_new_uint64(value) : NULL);
 }
 
-/* Prints @cpus, and frees them. @header: NULL if the daemon does not report it. */
+/* Print @cpus, and free them. @header: NULL if the daemon does not report it. */
 static void show_json(json_object *cpus, const struct view_header *header)
 {
 	json_object *object = json_object_new_object();

@@ -27,8 +27,8 @@ static enum status source_status(int r)
 }
 
 /*
- * Open the kernel's driver through perf. If the kernel has none, keep the reason of the previous
- * attempt, by the module, and return its error @failed.
+ * Open the kernel's driver through perf. If the kernel has no such driver, keep the reason why the
+ * module could not be opened, and return the error of that attempt, @failed.
  */
 static int open_perf(const struct source_config *config, int failed, struct source **ret_source,
 		     const char **reason)
@@ -57,7 +57,10 @@ int live_source_open(const char *verb, const struct source_config *config, bool 
 	const char *reason = "";
 	int r = -ENODEV, status;
 
-	/* The emulated SPUs of the module have one profile for all processes. */
+	/*
+	 * The emulated SPUs of the module have no models of programs, so do not use them with
+	 * Models=.
+	 */
 	if (!emulate || !config->models || !*config->models)
 		r = source_module_new(config, true, &source, &reason);
 	if (r == 0 && source->backend == BACKEND_EMULATED && !emulate) {
@@ -67,7 +70,7 @@ int live_source_open(const char *verb, const struct source_config *config, bool 
 				    "--emulate to sample with it",
 				    verb);
 	}
-	/* Prefer the model of the module, which the daemon would use as well. */
+	/* Prefer the emulated SPUs of the module, because the daemon would use them, too. */
 	if (r == 0 && source->backend != BACKEND_EMULATED && emulate) {
 		source->ops->free(source);
 		source = NULL;

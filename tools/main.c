@@ -283,7 +283,10 @@ static int main_option(const char *option)
 	return message_fail(STATUS_USAGE, "unknown option \"%s\"; try \"speprof help\"", option);
 }
 
-/* Returns whether an option of the verb is "--help". Options of a command that it runs are not. */
+/*
+ * Return whether an option of the verb is "--help". Options of a command that the verb runs do not
+ * count.
+ */
 static bool wants_help(const struct verb *verb, int argc, char **argv)
 {
 	bool runs_command = verb->run == record_run || verb->run == cost_run;

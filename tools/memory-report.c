@@ -157,7 +157,7 @@ static int hot_daemon(const struct options *options, char **ret_text)
 	return status;
 }
 
-/* Print the parts of @text, which is JSON, that the options select. */
+/* Print the members of @text, which is JSON, that the options select. */
 static int memory_print(const char *text, const struct options *options)
 {
 	json_object *root = json_tokener_parse(text);

@@ -24,7 +24,10 @@
 #define EMULATED "speprof_emu"
 #define UNIT	 "speprofd.service"
 
-/* RuntimeDirectory= of the unit, and the file in it (daemon/state/checkpoint-file.h) */
+/*
+ * RuntimeDirectory= of the unit, and the file with the checkpoint in it
+ * (daemon/state/checkpoint-file.h)
+ */
 #define UNIT_FOLDER "/run/speprofd"
 #define COUNTERS    "checkpoint"
 
@@ -35,7 +38,7 @@
 /**
  * struct reload - one replacement of the module
  * @before: the module that was loaded
- * @installed: the module that modprobe loads
+ * @installed: the module that modprobe would load
  * @emulated: whether speprof_emu is loaded, and is replaced, too
  * @ran: whether speprofd was running, so that it has to run again at the end
  * @pid: main process of speprofd; 0: it does not run
@@ -135,7 +138,7 @@ static int unit_stop(struct reload *reload)
 	return STATUS_OK;
 }
 
-/* Restore the unit after an error that left a module loaded; return @status. */
+/* Start the unit again after an error that left a module loaded; return @status. */
 static int unit_restore(const struct reload *reload, int status)
 {
 	if (unit_start(reload) < 0)

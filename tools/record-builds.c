@@ -11,7 +11,7 @@
 /* Size of the cache of build IDs, a power of two; a machine maps some hundred files. */
 #define KNOWN 4096
 
-/* Maximum milliseconds for reading a build ID, in which no ring is drained */
+/* Maximum milliseconds for reading a build ID, because no ring is drained meanwhile */
 #define QUERY_MS 1000
 
 /** struct known - the cached build ID of a file; @inode is 0 in an unused entry */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Read build IDs of mapped files while a recording is made: when the recording is read, another
- * file may have the path. Events have device and inode, or a build ID, but not both, so the build
+ * file may be at that path. Events have device and inode, or a build ID, but not both, so the build
  * IDs are read from the files.
  */
 #ifndef SPEPROF_RECORD_BUILDS_H

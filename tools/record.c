@@ -40,8 +40,9 @@
  * @gate: pipe that is closed to start the command
  * @output: the file @path
  * @source_error: last error of the source, a negative errno; printed once
- * @switches: context switches are recorded
- * @no_switches: why they are not, as a sentence; "": they are, or nothing needs them
+ * @switches: whether context switches are recorded
+ * @no_switches: why context switches are not recorded, as a sentence; "": they are, or are not
+ * needed
  * @cpus_stopped: number of CPUs that should have been sampled at the end, but were not
  * @stopped_by: a sentence that says why they were not sampled
  */
@@ -154,7 +155,7 @@ static int record_options(int argc, char **argv, struct record *record)
 
 	opterr = 0;
 	optind = 0;
-	/* "+": options after the command belong to the command. */
+	/* "+": getopt stops at the command, because the options after it belong to the command. */
 	while ((letter = getopt_long(argc, argv, "+:d:F:o:", options, NULL)) != -1) {
 		status = option_one(letter, argv, record);
 		if (status)
@@ -185,8 +186,8 @@ static struct source_config source_config(const struct record *record)
 }
 
 /*
- * Record context switches, by which a report finds the task of a sample if records do not name it.
- * With perf, only the records show that, so a failure is reported when sampling has ended.
+ * Record context switches, from which a report finds the task of a sample if records do not contain
+ * it. With perf, only the records show whether they do, so a failure is reported after sampling.
  */
 static void record_switches(struct record *record, const char *reason)
 {
@@ -206,7 +207,7 @@ static int open_source(struct record *record)
 
 	if (status)
 		return status;
-	/* A recording has task events of perf's side band only. */
+	/* A recording contains only task events from perf's side band. */
 	if (task_events_new(TASK_EVENTS_PERF, NULL, &record->tasks, &tasks) < 0)
 		message_print("record: tasks that start during the recording will have no name: %s",
 			      tasks.reason);
@@ -215,7 +216,7 @@ static int open_source(struct record *record)
 	return 0;
 }
 
-/* Joins the arguments, which the recording stores; cut if they are too long. */
+/* Join the arguments for the recording; a longer text is truncated. */
 static void command_line(int argc, char **argv, char *line, size_t room)
 {
 	size_t at = (size_t)snprintf(line, room, "speprof");
@@ -273,7 +274,10 @@ static void __attribute__((noreturn)) command_exec(struct record *record, int ga
 	_exit(127);
 }
 
-/* Fork the command, which waits for the gate. @ret_report: pipe with the errno if exec fails. */
+/*
+ * Fork the command, which waits for the gate. @ret_report: pipe that delivers the errno if exec
+ * fails.
+ */
 static int command_fork(struct record *record, int *ret_report)
 {
 	int gate[2], report[2];
@@ -415,7 +419,7 @@ static void command_wait(struct record *record)
 
 /*
  * Write the functions of the kernel that have samples. The recording is read again for that, so a
- * pipe gets none, and neither does a perf.data, which perf names by its own copy of kallsyms.
+ * pipe gets no functions. A perf.data gets none either, because perf has its own copy of kallsyms.
  */
 static int write_functions(struct record *record)
 {
@@ -468,8 +472,8 @@ static int report_incomplete(struct record *record, int r)
 }
 
 /*
- * Stop the session, which resets the states of its rings. So drain the source first, for the blind
- * time of CPUs that a fault has stopped, and remember these CPUs.
+ * Stop the session, which resets the states of its rings. So drain the source first, to record the
+ * blind time of CPUs that a fault has stopped, and store which CPUs these are.
  */
 static int record_stop(struct record *record)
 {

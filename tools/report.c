@@ -42,7 +42,7 @@ static void report_print_view(struct view *view, const struct options *options, 
 	format_table(stdout, view, &format);
 }
 
-/* Print rows of a query, which @text has as JSON. Returns an &enum status. */
+/* Print the rows of a query from @text, which is JSON. Return an &enum status. */
 static int report_print_rows(const struct options *options, const struct view_header *header,
 			     const char *text, const char *making)
 {
@@ -112,7 +112,7 @@ static int report_query(struct input *input, const struct options *options)
 	return status;
 }
 
-/* Rows of processes are not made from cells. */
+/* Rows of processes are not computed from cells. */
 static bool shows_processes(const struct options *options)
 {
 	return options->group_text && strcmp(options->group_text, "process") == 0;

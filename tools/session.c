@@ -329,7 +329,7 @@ static int parse_request(int argc, char **argv, struct request *ret_request)
 	return status;
 }
 
-/* Reject options that the verb would ignore. */
+/* Reject options that have no effect on the verb. */
 static int check_options(const char *what, const struct request *request)
 {
 	static const struct {
@@ -384,7 +384,7 @@ static int session_snapshot(struct bus *bus, const char *name, const struct requ
 		       STATUS_OK;
 }
 
-/* Reject invalid names here, as in an object path they would cause a confusing error. */
+/* Reject invalid names here, because in an object path they would cause a confusing error. */
 static int check_name(const char *name)
 {
 	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");

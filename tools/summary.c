@@ -70,7 +70,8 @@ static void print_latencies(json_object *latencies)
 #define SUMMARY_LINES 20
 
 /*
- * Print the first contexts, by PID, and the number of the others, as a machine may have thousands.
+ * Print the first contexts, in the order of PIDs, and the number of the others, because a machine
+ * may have thousands.
  */
 static void print_contexts(json_object *contexts, u64 whole)
 {
@@ -116,7 +117,7 @@ static void print_processes(json_object *processes, u64 whole)
 
 /*
  * Print which levels served loads. If there is no table of data sources for the core, levels are
- * derived from events, which the heading says.
+ * derived from events, and the heading states that.
  */
 static void print_levels(json_object *totals, u64 whole)
 {
@@ -148,7 +149,7 @@ static void print_levels(json_object *totals, u64 whole)
 		       "core\n");
 }
 
-/* Print how long the loads and stores of each level took, if the profile knows. */
+/* Print the latencies of the loads and stores of each level, if the profile has them. */
 static void print_level_latency(json_object *levels)
 {
 	if (!levels || json_object_get_type(levels) != json_type_object ||
@@ -246,7 +247,7 @@ static int summary_recording(const struct options *options, char **ret_text)
 	return status;
 }
 
-/* Prints which CPUs sample less often, unless the user may not read the profile's header. */
+/* Print which CPUs sample less often, unless the user may not read the profile's header. */
 static void print_held(struct bus *bus, const struct options *options)
 {
 	struct format format = { .colour = term_colour() };
@@ -340,7 +341,7 @@ static int part_of_input(const struct options *options, struct input *input,
 		.function = options->function,
 		.binary = options->binary,
 		.pid = options->pid,
-		/* For functions, the samples were selected by PID already. */
+		/* For functions, the samples were already selected by PID. */
 		.pid_given = options->pid && !options->function && !options->binary,
 	};
 	struct symbols *symbols = NULL;

@@ -2,7 +2,7 @@
 /*
  * speprof takeover and release: move the SPUs from the kernel's driver, arm_spe_pmu, to speprof.ko,
  * and back. udev loads arm_spe_pmu at boot, and that driver has no unbind in sysfs. So the command
- * removes one module, and offers the devices that it leaves to the other one.
+ * removes one module, and offers the released devices to the other module.
  */
 #include <errno.h>
 #include <glob.h>
@@ -49,7 +49,7 @@ static unsigned int driver_devices(const struct machine *machine, const char *dr
 	unsigned int count = 0;
 	glob_t found;
 
-	/* Only links to devices have a subsystem below them. */
+	/* Of all entries, only links to devices have a subsystem below them. */
 	machine_path(machine, pattern, "/sys/bus/platform/drivers/%s/*/subsystem", driver);
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
 		count = (unsigned int)found.gl_pathc;
@@ -70,8 +70,8 @@ static int modprobe_remove(const struct machine *machine, const char *module, co
 }
 
 /*
- * Ask the kernel to offer a released device to a driver that is already loaded, which it does not
- * do itself.
+ * Make the kernel offer a released device to a driver that is already loaded, which it does not do
+ * automatically.
  */
 static void devices_offer(const struct machine *machine)
 {
@@ -128,7 +128,8 @@ struct takeover {
 };
 
 /*
- * Undo the takeover as speprof.ko got no SPU: load arm_spe_pmu again, which gets its devices back.
+ * Undo the takeover if speprof.ko got no SPU: load arm_spe_pmu again, which then binds its devices
+ * again.
  */
 static int takeover_undo(const struct takeover *t, const char *what)
 {
@@ -145,7 +146,7 @@ static int takeover_undo(const struct takeover *t, const char *what)
 			    t->devices ? "; " ARM_SPE_MODULE " has the SPUs again" : "");
 }
 
-/* Check the usual path of speprof.ko first, as modinfo of busybox has no option -k. */
+/* Check the usual path of speprof.ko first, because modinfo of busybox has no option -k. */
 static int check_module_file(const struct machine *machine)
 {
 	struct module_file file;

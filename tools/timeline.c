@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof timeline: print a measure over time, from the daemon's history on disk. One series is a
- * table with bars, and several are a line of blocks each.
+ * speprof timeline: print a measure over time, from the daemon's history on disk. One series is
+ * printed as a table with bars; of several series, each is printed as a line of blocks.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -21,8 +21,8 @@
 #define SECOND_US   1000000LL
 #define MINUTE_US   (60 * SECOND_US)
 #define LAST_US	    (60 * MINUTE_US)
-#define SERIES	    20 /* lines that are printed by default */
-#define COLUMNS	    60 /* points of a series, if no step is given */
+#define SERIES	    20 /* number of lines that are printed by default */
+#define COLUMNS	    60 /* number of points of a series, if no step is given */
 #define BAR	    40 /* columns of the longest bar */
 #define LABEL_WIDTH 32
 
@@ -64,8 +64,8 @@ static const char *const field_names[FIELDS] = {
 /**
  * struct shown - a measure
  * @name: name on the command line
- * @heading: what a value is
- * @field: the value
+ * @heading: heading of the values
+ * @field: position of the value in a point
  * @mean: divide by the number of samples
  * @rate: divide by the time in seconds
  */
@@ -195,7 +195,7 @@ static int parse_option(int c, s64 now_us, s64 *last_us, struct timeline_options
 	}
 }
 
-/* The smallest usual step with which a series has at most COLUMNS points. */
+/* Return the smallest usual step with which a series has at most COLUMNS points. */
 static s64 choose_step(s64 length_us)
 {
 	static const s64 minutes[] = { 1, 2, 5, 10, 20, 30, 60, 120, 180, 360, 720, 1440 };
@@ -226,7 +226,10 @@ static int check_times(s64 last_us, struct timeline_options *o)
 		o->step_us = choose_step(o->until_us - o->since_us);
 	if (o->step_us < MINUTE_US)
 		return message_fail(STATUS_USAGE, "timeline: --step should be at least 1m");
-	/* Steps begin at whole multiples, so that the history's periods fit into them. */
+	/*
+	 * Steps begin at whole multiples of their length, so that each period of the history is
+	 * within one step.
+	 */
 	o->since_us -= o->since_us % o->step_us;
 	return STATUS_OK;
 }
@@ -294,8 +297,8 @@ static double point_value(json_object *point, const struct shown *measure)
 /**
  * struct series - a series of the answer
  * @container, @program: its names
- * @first, @count: its points
- * @least, @most, @mean: of its values
+ * @first, @count: index of the first point, and number of points
+ * @least, @most, @mean: smallest, largest and mean value of the series
  * @weight: operations or samples, by which series are sorted
  */
 struct series {
@@ -394,7 +397,7 @@ static void print_table(json_object *points, const struct series *s, const struc
 	}
 }
 
-/* The block of a value; a step without a point is blank. */
+/* Return the block character of a value; a step without a point is blank. */
 static const char *block_of(double value, double most)
 {
 	static const char *const utf8[] = { "\u2581", "\u2582", "\u2583", "\u2584",

@@ -70,7 +70,7 @@ static int batch_show(struct options *options, struct bus *bus)
 			nanosleep(&delay, NULL);
 		}
 		status = batch_once(options, bus, &found);
-		/* The reader has closed the pipe. */
+		/* The reader of the output has closed the pipe. */
 		if (fflush(stdout) < 0)
 			break;
 	}

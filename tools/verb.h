@@ -12,8 +12,8 @@
  * @name: name on the command line
  * @synopsis: its arguments, for "speprof help VERB"
  * @help: description in one line
- * @changes: it stops sampling, or changes drivers or the configuration in force: never suggested for a
- *	mistyped verb
+ * @changes: whether it stops sampling, or changes drivers or the configuration in use; such a verb
+ *	is never suggested for a mistyped one
  * @run: parses its arguments and runs it; argv[0] is the verb; returns &enum status
  */
 struct verb {
@@ -30,8 +30,8 @@ const struct verb *verb_find(const char *name);
 /**
  * verb_nearest() - return the verb with the name most similar to @name
  *
- * Return: NULL if no name is similar, or the most similar one is of a verb that changes something:
- * a user who repeats the suggestion could stop or replace what others use.
+ * Return: NULL if no name is similar, or the most similar verb changes something: running such a
+ * suggestion could stop or replace what other users need.
  */
 const struct verb *verb_nearest(const char *name);
 

@@ -6,7 +6,7 @@
 /** enum status - exit statuses, on which scripts rely; speprof(1) lists them */
 enum status {
 	STATUS_OK = 0,
-	STATUS_FAILED = 1, /* no memory, or output lost; doctor: sampling could be better */
+	STATUS_FAILED = 1, /* out of memory, or output was lost; doctor: sampling is limited */
 	STATUS_USAGE = 2, /* unknown verb, option or value */
 	STATUS_NO_FILE = 3, /* the recording does not exist */
 	STATUS_UNREADABLE = 4, /* the recording exists, but cannot be read */

@@ -95,7 +95,7 @@ struct options {
  * except rows of processes of the daemon; '2' if there are two recordings
  * @ret_options: unchanged on failure
  *
- * Return: 0; else an &enum status, and an error was printed.
+ * Return: 0; else an &enum status, after an error was printed.
  */
 int options_parse(int argc, char **argv, const char *accept, struct options *ret_options);
 
@@ -105,7 +105,7 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
  * @text: the value
  * @ret_threads: the number, 1 to COUNT_THREADS; unchanged on failure
  *
- * Return: 0; else an &enum status, and an error was printed.
+ * Return: 0; else an &enum status, after an error was printed.
  */
 int options_parse_threads(const char *verb, const char *text, u32 *ret_threads);
 

@@ -34,7 +34,7 @@ struct output {
  *
  * A signal that ends the process removes the temporary file.
  *
- * Return: 0 or negative errno.
+ * Return: 0 or a negative errno.
  */
 int output_open(const char *path, mode_t mode, struct output *ret_output);
 
@@ -52,7 +52,7 @@ int output_check(const char *path);
  * @from: descriptor of the content, which is read from its start; its file offset is neither used
  * nor changed
  *
- * Return: 0 or negative errno.
+ * Return: 0 or a negative errno.
  */
 int output_write(const char *path, mode_t mode, int from);
 

@@ -45,7 +45,7 @@ static const struct {
 	[QUERY_LEVEL] = { "LEVEL", 0, { 0, 0 } },
 };
 
-/* Show the end of a path, which is more specific. */
+/* If a path is too long, show its end, which is more specific. */
 static void key_line(const struct query_row *row, char *to)
 {
 	if (row->line)
@@ -116,7 +116,7 @@ static void add_key_column(struct table *table, enum query_key key)
 	column->right = key == QUERY_INSTRUCTION || key == QUERY_PID || key == QUERY_CPU;
 }
 
-/* Rows of functions have a binary even if it is not a key. Returns the number of keys. */
+/* Rows of functions have a binary even if the binary is not a key. Return the number of keys. */
 static u32 shown_keys(const struct query *query,
 		      enum query_key ret_keys[static QUERY_GROUP_MAX + 1])
 {
@@ -151,7 +151,7 @@ void query_table_set_keys(struct table *table, u32 at, u32 first, const struct q
 	}
 }
 
-/* Values that an emulated SPU models have a "~". */
+/* Mark values that an emulated SPU models by "~". */
 static u32 add_measure_column(struct table *table, bool modelled, const char *heading, bool right)
 {
 	char text[TABLE_CELL];
@@ -187,7 +187,7 @@ static void add_columns(struct table *table, const struct query *query, bool mod
 	*ret_columns = c;
 }
 
-/* Names of rows, as in JSON */
+/* Names of the members of rows in JSON */
 
 static void copy_text(json_object *json, const char *key, char *to, size_t size)
 {
@@ -214,7 +214,7 @@ static u8 parse_level(const char *name)
 	return level < SPE_LEVELS ? level : QUERY_NONE;
 }
 
-/* Events without a name of their own have one name, so any of them is right. */
+/* All events without a name are shown by one name, so any of them may be returned. */
 static u8 parse_event(const char *name)
 {
 	u8 event = 0;
@@ -256,7 +256,10 @@ static bool known_share_matches(const struct known_share *share, const struct qu
 	       (query_groups_by(query, QUERY_PROGRAM) && !strcmp(share->name, row->program));
 }
 
-/* Print a known share in the first row of its container or program, as all its rows have it. */
+/*
+ * Print a known share in the first row of its container or program, because it applies to all its
+ * rows together.
+ */
 static void set_known_share(struct table *table, u32 at, u32 column, const struct query *query,
 			    const struct query_row *row, const struct format *format, bool *shown)
 {
@@ -335,7 +338,7 @@ static void add_rest(struct table *table, const struct query_columns *c, json_ob
 	table_set(table, at, c->first_key, "[other]");
 }
 
-/* Maximum of binaries that a hint names. */
+/* Maximum number of binaries that a hint names. */
 #define UNNAMED_SHOWN 3
 
 /** struct unnamed - the binaries without symbols in the rows of a table, the heaviest first */
@@ -345,7 +348,7 @@ struct unnamed {
 	bool kernel;
 };
 
-/* Note the binary of a row whose function is only an offset in it. */
+/* Add the binary of a row that has an offset in the binary instead of a function name. */
 static void unnamed_add(struct unnamed *unnamed, const struct query_row *row)
 {
 	const char *binary = query_base_name(row->binary);
@@ -366,7 +369,7 @@ static void unnamed_add(struct unnamed *unnamed, const struct query_row *row)
 			 binary);
 }
 
-/* Say how to get the missing names. */
+/* Print how to get the missing names. */
 static void unnamed_print(FILE *out, const struct unnamed *unnamed, bool recorded)
 {
 	for (u32 i = 0; i < unnamed->count; i++)

@@ -10,7 +10,7 @@
 /** query_table_key() - write the text of a key of a row, TABLE_CELL bytes */
 void query_table_key(const struct query_row *row, enum query_key key, char *to);
 
-/** query_table_add_keys() - add a column for each key of a query; returns how many */
+/** query_table_add_keys() - add a column for each key of a query; return the number of columns */
 u32 query_table_add_keys(struct table *table, const struct query *query);
 
 /**
@@ -22,14 +22,14 @@ void query_table_set_keys(struct table *table, u32 at, u32 first, const struct q
 			  const struct query_row *row);
 
 /**
- * query_table_print() - print the headings, the rows, and what the rows do not have
+ * query_table_print() - print the headings, the rows, and a line about samples that are in no row
  * @query: keys and measure of the rows
- * @text: the rows, as query_json_write() writes them
- * @format: name, group and sort are not used
+ * @text: the rows in the format of query_json_write()
+ * @format: how to print; its fields name, group and sort are not used
  *
- * The table is made from the same text that "-j" prints, so that both agree.
+ * The table is filled from the same text that "-j" prints, so that both agree.
  *
- * Return: 0; -EBADMSG if the text is no such object.
+ * Return: 0; -EBADMSG if @text cannot be parsed.
  */
 int query_table_print(FILE *out, const struct query *query, const char *text,
 		      const struct format *format);

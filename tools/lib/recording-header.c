@@ -79,7 +79,7 @@ void recording_header_summary(const struct input *input, char *to, size_t size)
 {
 	const struct recording_facts *facts = &input->facts;
 	char start[40], kernel[128];
-	/* "(none)" is the name of a kernel that got none. */
+	/* The host name of the kernel is "(none)" until it is set. */
 	const char *const parts[] = { strcmp(facts->host, "(none)") ? facts->host : "", kernel,
 				      start };
 	size_t end = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Print what a recording says about its making. */
+/* Print the facts in a recording about how it was made. */
 #ifndef SPEPROF_RECORDING_HEADER_H
 #define SPEPROF_RECORDING_HEADER_H
 
@@ -10,24 +10,24 @@
 /**
  * recording_header_summary() - write one line: host, kernel, start and command
  * @input: a recording that was read
- * @to: receives the line, "" if nothing of it is known
+ * @to: receives the line; "" if all of these are unknown
  * @size: bytes of @to
  */
 void recording_header_summary(const struct input *input, char *to, size_t size);
 
 /**
- * recording_header_print() - print all that is known, and the build ids of binaries with samples
- * @path: the file name, for the first line
+ * recording_header_print() - print all known facts, and the build ids of binaries with samples
+ * @path: file name of the recording, for the first line
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int recording_header_print(FILE *out, const char *path, struct input *input);
 
 /**
- * recording_header_json() - print the same as one line of JSON
+ * recording_header_json() - print the facts of recording_header_print() as one line of JSON
  * @path: the file name
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int recording_header_json(FILE *out, const char *path, struct input *input);
 

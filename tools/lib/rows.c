@@ -18,7 +18,10 @@ void rows_filter(struct view *view, const struct options *options, u32 limit)
 	for (u32 i = 0; i < view->count && (!limit || kept < limit); i++) {
 		const struct view_row *row = &view->rows[i];
 
-		/* Other rows of a recording are of samples that were selected by PID. */
+		/*
+		 * For other groups, the samples of a recording were selected by PID, so all rows
+		 * match.
+		 */
 		if (options->pid && row->pid != options->pid && options->group == VIEW_PROCESS)
 			continue;
 		if (options->container && strcmp(row->container, options->container) != 0)
@@ -55,7 +58,7 @@ static void add_text(json_object *to, const char *key, const char *text)
 	json_object_object_add(to, key, json_object_new_string(text));
 }
 
-/* What the row stands for. */
+/* Add the names of the row. */
 static void row_names(json_object *json, const struct view_row *row, enum view_group group)
 {
 	bool functions = group == VIEW_FUNCTION || group == VIEW_LINE;
@@ -79,7 +82,7 @@ static void row_names(json_object *json, const struct view_row *row, enum view_g
 	}
 }
 
-/* Convert a share, 0 to 1; null if there is nothing to have a share of. */
+/* Convert a share, 0 to 1, to JSON; null if the whole is 0. */
 static json_object *share_json(u64 part, u64 whole)
 {
 	return whole ? json_object_new_double((double)part / (double)whole) : NULL;
@@ -97,7 +100,10 @@ static json_object *row_json(const struct view_row *row, const struct view *view
 	return json;
 }
 
-/* Convert what no row of @view has, so that all shares add up to 1. Returns NULL for nothing. */
+/*
+ * Convert the samples that are in no row of @view, so that all shares add up to 1. Return NULL if
+ * there are none.
+ */
 static json_object *other_json(const struct view *view, const struct options *options)
 {
 	u64 samples = view->header.records, whole = view->header.sort_whole, part = whole;

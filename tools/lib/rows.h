@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Select the rows of a view that options ask for, and convert rows to JSON. */
+/* Select rows of a view by options, and convert rows to JSON. */
 #ifndef SPEPROF_ROWS_H
 #define SPEPROF_ROWS_H
 
@@ -9,7 +9,7 @@
 
 /**
  * rows_limit() - return the number of rows to request from a view
- * @options: options -n, -p and -c
+ * @options: its options -n, -p and -c are used
  * @all: limit if rows are selected afterwards, or no number is given
  *
  * Return: the number of rows of which @options->number remain after rows_filter().
@@ -20,7 +20,7 @@ u32 rows_limit(const struct options *options, u32 all);
 void rows_filter(struct view *view, const struct options *options, u32 limit);
 
 /**
- * rows_missing() - print an error because no row matches -p and -c
+ * rows_missing() - print the error that no row matches -p and -c
  * @verb: verb, for the message
  * @options: options -p and -c
  *
@@ -30,7 +30,9 @@ void rows_filter(struct view *view, const struct options *options, u32 limit);
  */
 int rows_missing(const char *verb, const struct options *options);
 
-/** rows_json() - print @view as one line of JSON, as Documentation/reference/json.md describes it */
+/**
+ * rows_json() - print @view as one line of JSON, in the format of Documentation/reference/json.md
+ */
 void rows_json(FILE *out, const struct view *view, const struct options *options);
 
 /** rows_header_json() - print a header without rows, in the same schema */

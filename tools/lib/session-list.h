@@ -9,15 +9,15 @@
 
 /**
  * session_list() - query all sessions
- * @ret_sessions: an array with an object of each session's properties; the caller frees it by
- * json_object_put()
+ * @ret_sessions: an array with an object for each session, which has its properties; the caller
+ *	frees it by json_object_put()
  *
  * Return: &enum status; errors are printed, or stored for bus_error().
  */
 int session_list(struct bus *bus, json_object **ret_sessions);
 
 /**
- * session_require() - print an error that lists all sessions if a session does not exist
+ * session_require() - check that a session exists; if not, print an error that lists all sessions
  * @name: name of the session
  * @advice: text that follows the name in the error, e.g. a command that creates the session; "" for
  *	none
@@ -27,8 +27,8 @@ int session_list(struct bus *bus, json_object **ret_sessions);
 int session_require(struct bus *bus, const char *name, const char *advice);
 
 /**
- * session_list_running() - name the sessions beside "machine" that sample now
- * @ret_names: with ", " between them, cut at @size bytes; "" for none
+ * session_list_running() - list the names of running sessions other than "machine"
+ * @ret_names: the names, separated by ", " and truncated to @size bytes; "": none
  *
  * Return: &enum status; errors are printed, or stored for bus_error().
  */

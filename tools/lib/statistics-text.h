@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Print statistics of a container, process or function as JSON and as text. The JSON is the same
- * for the daemon and for a recording.
+ * Print statistics of a container, process or function as JSON and as text. The JSON has the same
+ * format for the daemon and for a recording.
  */
 #ifndef SPEPROF_STATISTICS_TEXT_H
 #define SPEPROF_STATISTICS_TEXT_H
@@ -19,7 +19,7 @@
  * @backend: name of the backend
  *
  * Return: an object with the keys of D-Bus GetFigures, which the caller frees by json_object_put();
- * NULL without memory.
+ * NULL if memory cannot be allocated.
  */
 json_object *statistics_json(const struct counters *counters, const char *backend);
 
@@ -30,8 +30,9 @@ json_object *statistics_json(const struct counters *counters, const char *backen
 void statistics_print(json_object *object);
 
 /**
- * statistics_quantile() - return the upper bound of the bucket with a quantile
- * @latency: an array of count, sum and buckets, such as "latency_total" of statistics_json()
+ * statistics_quantile() - return the upper bound of the bucket that contains a quantile
+ * @latency: an array of count, sum and buckets, such as the member "latency_total" of
+ * statistics_json()
  * @permille: the quantile, 0 to 1000
  */
 u64 statistics_quantile(json_object *latency, u32 permille);

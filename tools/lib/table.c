@@ -54,7 +54,7 @@ static size_t widths_sum(const struct table *table, const size_t *width)
 	return total;
 }
 
-/* Returns the column with the next higher order than @after; NULL after the last. */
+/* Return the column with the next higher order than @after; NULL after the last column. */
 static u32 column_next(const struct table *table, unsigned int after)
 {
 	u32 next = table->columns;
@@ -68,7 +68,7 @@ static u32 column_next(const struct table *table, unsigned int after)
 	return next;
 }
 
-/* Shorten columns until the table fits into @limit, each down to its minimum. */
+/* Shorten columns until the table fits into @limit, but no column below its minimum. */
 static void widths_shrink(const struct table *table, size_t limit, size_t *width)
 {
 	for (unsigned int pass = 0; pass < 2; pass++) {

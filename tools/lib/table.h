@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A table of text for terminals: columns are as wide as their longest cell. Columns of names are
- * shortened if the terminal is narrower.
+ * A table of text for terminals. A column is as wide as its longest cell, but columns of names are
+ * shortened if the terminal is too narrow.
  *
  *	table_add_column(&table, "SHARE")->right = true;
  *	row = table_add_row(&table);
@@ -16,18 +16,18 @@
 
 #include "codec/env.h"
 
-/* Bytes of a cell; a longer text is truncated. */
+/* Maximum bytes of a cell; a longer text is truncated. */
 #define TABLE_CELL 160
-/* Maximum of columns. */
+/* Maximum number of columns. */
 #define TABLE_COLUMNS 20
 
 /**
  * struct table_column - a column
- * @heading: its heading
+ * @heading: text of the heading
  * @right: whether cells are aligned to the right
- * @heading_left: whether the heading is not
- * @gap: number of spaces in front of it
- * @width: minimum width; 0 for the heading's
+ * @heading_left: whether the heading is aligned to the left although the cells are not
+ * @gap: number of spaces in front of the column
+ * @width: minimum width; 0: the width of the heading
  * @floor: minimum widths to shorten it to. All columns are first shortened to the first one, then
  *	to the second one; 0: never
  * @order: columns with a smaller number are shortened first; numbers differ. 0: never shortened
@@ -44,8 +44,8 @@ struct table_column {
 
 /**
  * struct table - the table
- * @column: the columns, @columns of them
- * @cell: the texts, row by row; NULL is empty
+ * @column: the columns; @columns is their number
+ * @cell: the texts, row by row; NULL: an empty cell
  */
 struct table {
 	struct table_column column[TABLE_COLUMNS];
@@ -55,10 +55,13 @@ struct table {
 	u32 capacity;
 };
 
-/** table_add_column() - append a column; returns it. Add all columns before the first row */
+/** table_add_column() - append a column, and return it. Add all columns before the first row */
 struct table_column *table_add_column(struct table *table, const char *heading);
 
-/** table_add_row() - append an empty row; returns its number, or UINT32_MAX without memory */
+/**
+ * table_add_row() - append an empty row; return its number, or UINT32_MAX if memory cannot be
+ * allocated
+ */
 u32 table_add_row(struct table *table);
 
 /** table_set() - set the text of a cell; does nothing if @row is UINT32_MAX */

@@ -14,8 +14,8 @@ enum term_ink {
 	TERM_FAINT, /* hints */
 	TERM_WARN, /* something needs attention: modelled values, stopped sampling */
 	TERM_BAD, /* something was lost */
-	TERM_WARM, /* a row with a large share of what rows are sorted by */
-	TERM_HOT, /* a row with most of it */
+	TERM_WARM, /* a row with a large share of the sort measure */
+	TERM_HOT, /* a row with most of the sort measure */
 	TERM_INKS,
 };
 
@@ -23,15 +23,16 @@ enum term_ink {
 void term_ink(FILE *out, bool colour, enum term_ink ink, const char *text);
 
 /**
- * term_colour() - return whether standard output shows colours
+ * term_colour() - return whether to print colours to standard output
  *
- * It does if it is a terminal, without NO_COLOR or TERM=dumb.
+ * True if standard output is a terminal, NO_COLOR is not set, and TERM is not "dumb".
  */
 bool term_colour(void);
 
 /**
  * term_size() - get the size of standard output
- * @ret_width: columns of the terminal; if it is no terminal, COLUMNS, or 0 without that
+ * @ret_width: columns of the terminal; if it is no terminal, the value of COLUMNS, or 0 if that is
+ * not set
  * @ret_height: lines; 0 if it is no terminal
  */
 void term_size(size_t *ret_width, size_t *ret_height);

@@ -14,12 +14,12 @@ void text_init(void)
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
 		ellipsis = "\u2026";
 	else
-		setlocale(LC_CTYPE, "C.UTF-8"); /* names are UTF-8 in every locale */
+		setlocale(LC_CTYPE, "C.UTF-8"); /* names are UTF-8, whatever the locale is */
 }
 
 /*
- * Return whether @c is a bidirectional control: these have no width, and would reverse the rest of
- * the line.
+ * Return whether @c is a bidirectional control: these characters have no width, and would reverse
+ * the rest of the line.
  */
 static bool is_bidi(wchar_t c)
 {
@@ -87,7 +87,7 @@ static size_t text_prefix(const char *text, size_t width, size_t *ret_width)
 		int w = char_width(text + pos, left, &len);
 		size_t columns = w < 0 ? 1 : w;
 
-		/* Combining marks have no width, so the number of bytes is limited, too. */
+		/* Combining marks have no width, so the number of bytes needs a limit, too. */
 		if (columns > width - used || pos + len > width * 4)
 			break;
 		used += columns;

@@ -27,12 +27,12 @@ size_t text_width(const char *text);
 void text_fit(const char *text, size_t width, bool right, char *ret);
 
 #define TEXT_MAX  256
-#define TEXT_SIZE (TEXT_MAX * 5 + 4) /* characters, padding, ellipsis */
+#define TEXT_SIZE (TEXT_MAX * 5 + 4) /* bytes of the characters, padding and ellipsis */
 
-/* Convert numbers to text. Each function writes to @buf, of TEXT_NUMBER bytes, and returns it. */
+/* Convert numbers to text. Each function writes to @buf of TEXT_NUMBER bytes, and returns @buf. */
 #define TEXT_NUMBER 32
 const char *text_count(char *buf, u64 count); /* 1,234,567 */
-const char *text_bytes(char *buf, u64 bytes); /* 21 MiB */
+const char *text_bytes(char *buf, u64 bytes); /* for example "21 MiB" */
 const char *text_seconds(char *buf, u64 ns); /* 10 s, 0.25 s */
 const char *text_percent(char *buf, u64 part, u64 whole); /* 69.8 %, - */
 const char *text_percent_whole(char *buf, u64 part, u64 whole); /* 81 %, - */

@@ -36,7 +36,7 @@ int time_range_parse_length(const char *text, s64 *ret_us)
 	return -EINVAL;
 }
 
-/* The start of the day, @days before that of @now_us. */
+/* Return the start of the day that is @days days before the day of @now_us. */
 static s64 day_start(s64 now_us, int days)
 {
 	time_t now = (time_t)(now_us / SECOND_US);
@@ -89,7 +89,7 @@ static int parse_date(const char *text, s64 now_us, s64 *ret_us)
 		*ret_us = (s64)mktime(&tm) * SECOND_US;
 		if (formats[i][1] != 'H' || *ret_us <= now_us)
 			return 0;
-		/* The time of day is still to come, so that of yesterday is meant. */
+		/* The time has not passed today, so use that time of yesterday. */
 		tm.tm_mday--;
 		tm.tm_isdst = -1;
 		*ret_us = (s64)mktime(&tm) * SECOND_US;

@@ -17,8 +17,8 @@
  * @lock: protects the fields below it
  * @query: the next query, if @queried is set
  * @reply: the last reply, if @replied is set
- * @busy: whether the thread makes a query
- * @event: readable while @replied is set
+ * @busy: whether the thread is making a query
+ * @event: an eventfd that is readable while @replied is set
  */
 struct live_feed {
 	struct bus *bus;
@@ -42,7 +42,7 @@ void live_reply_clear(struct live_reply *reply)
 	*reply = (struct live_reply){ 0 };
 }
 
-/* Append the names that choose a row: those that rows of its group have. */
+/* Append the names that identify a row: those that rows of its group have. */
 static int append_row(sd_bus_message *m, const struct live_query *query)
 {
 	const struct view_row *row = &query->row;
@@ -159,7 +159,10 @@ int live_feed_new(struct bus *bus, struct live_feed **ret_feed)
 	if (feed->event < 0) {
 		r = errno;
 	} else {
-		/* A signal must not interrupt a call of the daemon: the main thread handles them. */
+		/*
+		 * Block signals, so that none interrupts a call of the daemon; the main thread
+		 * handles them.
+		 */
 		sigfillset(&all);
 		for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
 			sigdelset(&all, faults[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Query the daemon by a thread of its own, so that keys work while the daemon is slow. One query
- * is made at a time.
+ * Query the daemon on a separate thread, so that keys work while the daemon is slow. The thread
+ * makes one query at a time.
  */
 #ifndef SPEPROF_LIVE_FEED_H
 #define SPEPROF_LIVE_FEED_H
@@ -17,10 +17,10 @@
  * @session: name of the session
  * @period: the period of the rows
  * @group, @sort: what a row represents, and the order of rows
- * @sessions: whether to query the names of sessions, too
+ * @sessions: whether to query the sessions, too
  * @figures: whether to query the histograms of @row, too
  * @figures_period: the period of the histograms
- * @row: a row by @group
+ * @row: a row of @group, for the histograms
  */
 struct live_query {
 	u64 id;
@@ -36,13 +36,13 @@ struct live_query {
 
 /**
  * struct live_reply - what the daemon replied
- * @id: that of the query
+ * @id: number of the query
  * @status: &enum status of the rows
- * @error: why there are no rows; "" if there are
+ * @error: why there are no rows; "": there are
  * @view: the rows
- * @sessions: an array with an object of each session; NULL: not queried, or an error
+ * @sessions: an array with an object for each session; NULL: not queried, or an error
  * @figures: the histograms; NULL: not queried, or an error
- * @figures_error: why there are no histograms; ""
+ * @figures_error: why there are no histograms; "": there are, or they were not queried
  */
 struct live_reply {
 	u64 id;
@@ -61,7 +61,7 @@ struct live_feed;
  * @bus: a quiet connection, which belongs to the feed from now on
  * @ret_feed: freed by live_feed_free()
  *
- * Return: 0 or negative errno; @bus is then unchanged.
+ * Return: 0; on failure a negative errno, and the caller still owns @bus.
  */
 int live_feed_new(struct bus *bus, struct live_feed **ret_feed);
 
@@ -82,7 +82,7 @@ void live_feed_send(struct live_feed *feed, const struct live_query *query);
  * live_feed_receive() - get the reply
  * @ret_reply: the caller clears it by live_reply_clear()
  *
- * Return: whether there was one.
+ * Return: whether there was a reply.
  */
 bool live_feed_receive(struct live_feed *feed, struct live_reply *ret_reply);
 

@@ -17,7 +17,7 @@ enum word_kind {
 		key, offsetof(struct view_row, field) \
 	}
 
-/* The names of a row. */
+/* Get the names of a row. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -75,7 +75,10 @@ static int parse_word(const char *text, struct live_word *ret_word)
 	}
 	if (text[length] == '=')
 		return parse_name(ret_word, text, length, text + length + 1);
-	/* Names in C++ have "<" and ">", so these compare only if a measure stands before them. */
+	/*
+	 * Names in C++ have "<" and ">", so these characters are operators only after the name of a
+	 * measure.
+	 */
 	ret_word->kind = text[length] == '<' ? WORD_BELOW : WORD_ABOVE;
 	if (text[length] && parse_number(ret_word, text, length, text + length + 1) == 0)
 		return 0;

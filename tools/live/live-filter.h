@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The filter of rows in the live view, such as "web* dram>1000 binary!=*libc*". Each word is a
- * condition, and a row must fulfil all of them.
+ * condition, and a row must meet all of them.
  */
 #ifndef SPEPROF_LIVE_FILTER_H
 #define SPEPROF_LIVE_FILTER_H
 
 #include "view/view.h"
 
-/* Bytes of a filter or of a text to search for. */
+/* Maximum bytes of a filter or of a text to search for. */
 #define LIVE_TEXT 128
 /* Maximum number of words of a filter. */
 #define LIVE_WORDS 8
@@ -23,7 +23,7 @@ struct live_word {
 };
 
 /**
- * struct live_filter - a filter; without words it accepts all rows
+ * struct live_filter - a filter; if it has no words, it accepts all rows
  * @text: the words as typed; "" for none
  */
 struct live_filter {
@@ -43,17 +43,17 @@ struct live_filter {
  * @ret_filter: the filter; unchanged on failure
  * @ret_error: set on failure: one sentence, at most @size bytes
  *
- * Upper and lower case are equal.
+ * Upper and lower case are not distinguished.
  *
  * Return: 0 or -EINVAL.
  */
 int live_filter_parse(const char *text, struct live_filter *ret_filter, char *ret_error,
 		      size_t size);
 
-/** live_filter_accepts() - return whether @row fulfils all conditions of @filter */
+/** live_filter_accepts() - return whether @row meets all conditions of @filter */
 bool live_filter_accepts(const struct live_filter *filter, const struct view_row *row);
 
-/** live_row_contains() - return whether a name of @row contains @text, in upper or lower case */
+/** live_row_contains() - return whether a name of @row contains @text, without regard to case */
 bool live_row_contains(const struct view_row *row, const char *text);
 
 #endif

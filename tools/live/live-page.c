@@ -70,7 +70,7 @@ void live_page_help(struct live_page *page)
 	page_add(page, TERM_FAINT, "~ marks what an emulated SPU models.");
 }
 
-/* Append a label, a count, its share and a bar, as far as @width has columns for them. */
+/* Append a label, a count, its share and a bar; omit those that do not fit into @width columns. */
 static void add_bar(struct live_page *page, u32 width, const char *label, u64 count, u64 whole,
 		    u64 most)
 {
@@ -89,7 +89,7 @@ static void add_bar(struct live_page *page, u32 width, const char *label, u64 co
 
 /**
  * struct counts - a table of counts
- * @name: returns the name of the count with an index; NULL: it has none
+ * @name: returns the name of the count with the given index; NULL if it has no name
  */
 struct counts {
 	const u64 *count;

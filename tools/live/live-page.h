@@ -8,16 +8,16 @@
 #include "lib/terminal.h"
 #include "live-state.h"
 
-/* Bytes of a line. */
+/* Maximum bytes of a line. */
 #define LIVE_LINE 256
 
-/** struct live_line - a line of a page; @text may have untrusted names */
+/** struct live_line - a line of a page; @text may contain untrusted names */
 struct live_line {
 	enum term_ink ink;
 	char text[LIVE_LINE];
 };
 
-/** struct live_page - a page; @line has @count lines, and memory for @capacity */
+/** struct live_page - a page; @line has @count lines, and space for @capacity lines */
 struct live_page {
 	struct live_line *line;
 	u32 count;
@@ -27,8 +27,8 @@ struct live_page {
 /**
  * struct live_figures - the histograms of a row
  * @json: an object of GetFigures; NULL: not received yet, or refused
- * @error: why the daemon refused them; "": it did not
- * @period: their period
+ * @error: why the daemon refused the query; "": it did not
+ * @period: period of the histograms
  */
 struct live_figures {
 	json_object *json;
@@ -43,7 +43,7 @@ void live_page_help(struct live_page *page);
  * live_page_details() - append the details of a row to @page
  * @row: the row, with names, levels and events of the shown period
  * @header: header of the view that has the row
- * @figures: its histograms
+ * @figures: histograms of the row
  * @period: the shown period, for the heading
  * @width: columns of the page
  */

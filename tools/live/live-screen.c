@@ -13,12 +13,12 @@
 /* Bytes of a line of a table before it is fitted into the screen. */
 #define ROW_SIZE (TABLE_COLUMNS * TEXT_SIZE)
 
-/** struct geometry - which lines have what; the title is line 0, the hints are the last one */
+/** struct geometry - the lines of each area; the title is line 0, the hints are the last line */
 struct geometry {
-	u32 header; /* lines of the header, from line 1 on */
-	u32 heading; /* line of the heading */
-	u32 body; /* first line of rows, a menu or a page */
-	u32 page; /* their number */
+	u32 header; /* number of lines of the header, which begins at line 1 */
+	u32 heading; /* number of the line with the heading */
+	u32 body; /* number of the first line of rows, a menu or a page */
+	u32 page; /* number of these lines */
 };
 
 static struct geometry geometry_of(const struct live_screen *screen)
@@ -30,11 +30,11 @@ static struct geometry geometry_of(const struct live_screen *screen)
 					height < 45 ? 3 :
 						      4 };
 
-	/* A narrow line has only one item. */
+	/* On a narrow screen, a line of the header has only one item, so use one more line. */
 	if (height >= 15 && screen->width < 60)
 		g.header++;
 
-	/* Two lines have only the title and the hints: no line has this number. */
+	/* A screen of two lines has only the title and the hints: no line has this number. */
 	g.heading = height < 3 ? height : 1 + g.header;
 	g.body = g.heading + 1;
 	g.page = height > g.body + 1 ? height - g.body - 1 : 0;
@@ -56,7 +56,7 @@ static u32 screen_width(const struct live_screen *screen)
 	return screen->width < TEXT_MAX ? screen->width : TEXT_MAX - 1;
 }
 
-/* Add @text, fitted into @width columns or what is left of the line. */
+/* Add @text, fitted into @width columns or, if that is less, the rest of the line. */
 static void screen_put(struct live_screen *screen, u32 row, u32 column, u32 width,
 		       enum term_ink ink, bool reversed, const char *text)
 {
@@ -101,7 +101,7 @@ void live_screen_line(const struct live_screen *screen, u32 row, char ret[static
 
 /* ---- Title, header and hints ----------------------------------------------------- */
 
-/* The position, such as "1-19 of 1,234". */
+/* Write the position, such as "1-19 of 1,234". */
 static void write_position(const struct live_state *state, u32 first, u32 count, char *ret,
 			   size_t size)
 {
@@ -122,7 +122,7 @@ static u32 add_crumb(const char **crumbs, u32 count, bool is_fixed, const char *
 	return count;
 }
 
-/* Write the names of the session and of the levels, the last ones if @width is short. */
+/* Write the names of the session and of the levels; if @width is too small, only the last ones. */
 static void write_crumbs(const struct live_state *state, size_t width, char *ret, size_t size)
 {
 	const struct live_level *level = live_state_level_const(state);
@@ -196,7 +196,7 @@ static bool ink_is_urgent(enum term_ink ink)
 	return ink == TERM_WARN || ink == TERM_BAD;
 }
 
-/* Show what needs attention first, and the rest as far as @lines have columns for it. */
+/* Show items that need attention first, then other items while @lines lines have space. */
 static void draw_header(struct live_screen *screen, const struct view_header *header, u32 lines)
 {
 	struct items *items = calloc(1, sizeof(*items));
@@ -249,7 +249,7 @@ static void write_hints(const struct live_state *state, u32 width, char *ret, si
 		used += (size_t)snprintf(ret + used, size - used, "%s%s", used ? "  " : "", *hint);
 }
 
-/* The input, or its end if it is wider than the screen; the cursor is behind it. */
+/* Show the input, or its end if it is wider than the screen. The cursor is behind it. */
 static void draw_input(struct live_screen *screen, const struct live_state *state)
 {
 	const char *prompt = state->overlay == LIVE_INPUT_SEARCH ? "search: " : "filter: ";
@@ -285,7 +285,7 @@ static void draw_hints(struct live_screen *screen, const struct live_content *co
 
 #define BIT(column) (1U << FORMAT_COLUMN_##column)
 
-/* The column that shows what a row represents. */
+/* Return the column with the name of the row. */
 static u32 own_column(enum view_group group)
 {
 	static const u32 own[VIEW_GROUPS] = {
@@ -297,7 +297,7 @@ static u32 own_column(enum view_group group)
 	return own[group];
 }
 
-/* Hide what the title shows, and on narrow screens what matters less. */
+/* Hide columns with names that the title shows and, on narrow screens, less important columns. */
 static u32 hidden_columns(const struct live_state *state, u32 width)
 {
 	const struct live_level *level = live_state_level_const(state);
@@ -318,7 +318,10 @@ static u32 hidden_columns(const struct live_state *state, u32 width)
 	return hidden & ~own_column(level->group);
 }
 
-/* Columns of a number have a fixed width, and names share the rest: so nothing moves. */
+/*
+ * Columns of numbers have a fixed width, and columns of names share the rest, so that no column
+ * moves when values change.
+ */
 static const struct {
 	u32 width;
 	u32 part;
@@ -373,9 +376,9 @@ static void write_row(const struct table *table, const u32 *widths, u32 row, cha
 }
 
 /**
- * struct heat - what the heat of rows is measured by
+ * struct heat - limits from which on a row is coloured as hot or warm
  * @whole: sum of the measure over all rows; for percentiles the largest
- * @hot, @warm: percent of that from which on a row is hot, or warm
+ * @hot, @warm: percent of @whole from which on a row is hot, or warm
  */
 struct heat {
 	u64 whole;
@@ -415,7 +418,7 @@ static void draw_row(struct live_screen *screen, u32 line, enum term_ink ink, bo
 		screen_put(screen, line, 0, width, ink, true, text);
 		return;
 	}
-	/* The first column has only ASCII. */
+	/* The first column contains only ASCII. */
 	snprintf(first, sizeof(first), "%.*s", (int)share, text);
 	screen_put(screen, line, 0, share, ink, false, first);
 	if (strlen(text) > share)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lay out the live view in lines and columns. It knows no terminal. */
+/* Lay out the live view in lines and columns, independently of the terminal. */
 #ifndef SPEPROF_LIVE_SCREEN_H
 #define SPEPROF_LIVE_SCREEN_H
 
@@ -9,10 +9,10 @@
 
 /**
  * struct live_span - a part of a line
- * @row, @column: where it begins, from 0
+ * @row, @column: position at which it begins, from 0
  * @ink: meaning of its colour
- * @reversed: whether foreground and background are exchanged: the chosen row
- * @text: printable UTF-8, as text_fit() makes it
+ * @reversed: whether foreground and background are exchanged, as for the chosen row
+ * @text: printable UTF-8 from text_fit()
  */
 struct live_span {
 	u32 row;
@@ -24,8 +24,8 @@ struct live_span {
 
 /**
  * struct live_screen - a screen
- * @width, @height: its size; more than TEXT_MAX - 1 columns are not used
- * @span: its content, @count spans that do not overlap; the rest is blank
+ * @width, @height: size of the screen; at most TEXT_MAX - 1 columns are used
+ * @span: content of the screen: @count spans that do not overlap; the rest is blank
  * @cursor: column of the cursor in the last line; UINT32_MAX: it is hidden
  */
 struct live_screen {
@@ -43,9 +43,9 @@ struct live_screen {
  * @header: the header of the last reply
  * @rows: the selected rows
  * @figures: histograms for the details of a row
- * @fault: why the shown data is old; "": it is not
+ * @fault: why the shown data is outdated; "": it is not
  * @loading: whether there is no reply yet for these rows
- * @known_share: known shares, from options --truth
+ * @known_share: known shares, from --truth options
  * @known_shares: number of @known_share
  */
 struct live_content {

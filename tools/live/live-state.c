@@ -21,7 +21,7 @@ static enum view_span state_span(u32 period)
 	return period == LIVE_INTERVAL ? VIEW_SPAN_START : period - 1;
 }
 
-/* Rows of a period can be sorted by fewer measures than those since the start. */
+/* Rows of a period can be sorted by fewer measures than rows since the start. */
 static void fit_sort(struct live_state *state)
 {
 	if (!view_sort_holds(state->sort, state_span(state->period),
@@ -69,7 +69,7 @@ bool live_row_is(const struct view_row *a, const struct view_row *b)
 
 /* ---- Rows ----------------------------------------------------------------------- */
 
-/* The names of @fixed that rows of a group have. */
+/* Return the names in @fixed that rows of a group have. */
 static u32 group_names(enum view_group group)
 {
 	switch (group) {
@@ -140,7 +140,10 @@ void live_state_follow(struct live_state *state, const struct view *rows)
 		level->cursor = 0;
 	if (level->cursor >= rows->count)
 		level->cursor = rows->count ? rows->count - 1 : 0;
-	/* The details of a row that has no samples now stay those of the last reply with it. */
+	/*
+	 * If the row has no samples now, its details stay those of the last reply that contained
+	 * it.
+	 */
 	if (rows->count && !level->detail)
 		level->chosen = rows->rows[level->cursor];
 }
@@ -161,7 +164,10 @@ bool live_state_has_page(const struct live_state *state)
 	       (live_state_level_const(state)->detail && !live_state_has_menu(state));
 }
 
-/* Scroll so that @cursor is among @page lines from *first on, and no line stays empty. */
+/*
+ * Scroll so that @cursor is among the @page lines from *first on, and no line stays empty without
+ * need.
+ */
 static void fit_scroll(u32 cursor, u32 count, u32 page, u32 *first)
 {
 	if (*first > cursor)
@@ -187,7 +193,10 @@ void live_state_fit(struct live_state *state, u32 page, u32 count)
 
 /* ---- Menus ---------------------------------------------------------------------- */
 
-/* The sort order of item @i of the menu, which has only the orders that the rows have. */
+/*
+ * Return the sort order of item @i of the menu, which has only the orders that are available for
+ * the rows.
+ */
 static enum view_sort menu_sort(const struct live_state *state, u32 i)
 {
 	enum view_group group = live_state_level_const(state)->group;
@@ -240,7 +249,7 @@ const char *live_menu_item(const struct live_state *state, u32 i, bool *ret_curr
 	}
 }
 
-/* Open a menu with the cursor on the item that is in force. */
+/* Open a menu with the cursor on the item that is in use. */
 static void menu_open(struct live_state *state, enum live_overlay menu)
 {
 	bool current = false;
@@ -265,7 +274,7 @@ static void level_restart(struct live_level *level, enum view_group group)
 	level->detail = false;
 }
 
-/* Another session has other rows, so the names of inner levels may not exist there. */
+/* Another session has other rows, in which the names of inner levels may not exist. */
 static void use_session(struct live_state *state, const char *name)
 {
 	snprintf(state->session, sizeof(state->session), "%s", name);
@@ -305,7 +314,10 @@ static u32 menu_choose(struct live_state *state)
 
 /* ---- Keys ----------------------------------------------------------------------- */
 
-/* Return where a key that moves leads from @at among @count lines; UINT32_MAX: it does not move. */
+/*
+ * Return the line to which a key moves from @at among @count lines; UINT32_MAX if the key does not
+ * move.
+ */
 static u32 key_move(u32 key, u32 at, u32 count, u32 page)
 {
 	u32 last = count ? count - 1 : 0;
@@ -340,7 +352,7 @@ static void choose_row(struct live_state *state, u32 i, const struct view *rows)
 		level->chosen = rows->rows[i];
 }
 
-/* Search from the row after the cursor on, and from the top after the last row. */
+/* Search from the row after the cursor on, and continue at the top after the last row. */
 static void search_row(struct live_state *state, const struct view *rows, bool backwards)
 {
 	u32 at = live_state_level(state)->cursor;
@@ -357,10 +369,12 @@ static void search_row(struct live_state *state, const struct view *rows, bool b
 	snprintf(state->message, sizeof(state->message), "no row contains \"%s\"", state->search);
 }
 
-/* Show what the chosen row consists of; @detail: show its details in any case. */
+/* Show the rows that the chosen row consists of; @detail: show its details instead. */
 static u32 level_down(struct live_state *state, const struct view *rows, bool detail)
 {
-	/* What Enter shows of a row of each group; VIEW_GROUPS for its details. */
+	/*
+	 * The group of the rows that Enter shows for a row of each group; VIEW_GROUPS: its details.
+	 */
 	static const struct {
 		enum view_group group;
 		u32 fixed;
@@ -396,7 +410,10 @@ static u32 level_down(struct live_state *state, const struct view *rows, bool de
 	return LIVE_FETCH;
 }
 
-/* Show the level above, or, from the outermost one, what its rows are parts of. */
+/*
+ * Show the level above. On the outermost level, show rows of the group that contains the present
+ * one.
+ */
 static u32 level_up(struct live_state *state)
 {
 	static const enum view_group wider[VIEW_GROUPS] = {
@@ -493,7 +510,7 @@ static void input_open(struct live_state *state, enum live_overlay input)
 
 static u32 page_key(struct live_state *state, u32 key)
 {
-	/* live_state_fit() limits the value to the last page. */
+	/* live_state_fit() later limits the value to the last page. */
 	u32 to = key_move(key, state->scroll, UINT16_MAX, state->page);
 
 	if (to == UINT32_MAX)
@@ -502,7 +519,7 @@ static u32 page_key(struct live_state *state, u32 key)
 	return 0;
 }
 
-/* A key that opens a menu, an input or the help. Return UINT32_MAX if it does not. */
+/* Handle a key that opens a menu, an input or the help. Return UINT32_MAX for any other key. */
 static u32 overlay_key(struct live_state *state, u32 key)
 {
 	switch (key) {
@@ -543,7 +560,7 @@ static u32 rows_key(struct live_state *state, u32 key, const struct view *rows)
 
 	if (to != UINT32_MAX && !level->detail) {
 		choose_row(state, to, rows);
-		/* From the top, the cursor follows no row: it stays on the heaviest one. */
+		/* On the first row, the cursor follows no row: it stays on the heaviest row. */
 		level->is_chosen = key != LIVE_KEY_HOME;
 	}
 	if (to != UINT32_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The state of the live view: what it shows, and how keys change that. It knows neither a terminal
- * nor the bus.
+ * The state of the live view: what it shows, and how keys change that. It depends neither on a
+ * terminal nor on the bus.
  */
 #ifndef SPEPROF_LIVE_STATE_H
 #define SPEPROF_LIVE_STATE_H
@@ -26,7 +26,7 @@ enum live_key {
 	LIVE_KEY_CLOSED, /* the terminal was closed */
 };
 
-/** enum live_effect - bits for what the caller does after a key */
+/** enum live_effect - bits for what the caller has to do after a key */
 enum live_effect {
 	LIVE_QUIT = 1 << 0,
 	LIVE_FETCH = 1 << 1, /* other rows are needed: query the daemon */
@@ -35,7 +35,7 @@ enum live_effect {
 	LIVE_FIGURES = 1 << 4, /* query the histograms of the chosen row */
 };
 
-/* The periods: the last interval, then those of &enum view_span. */
+/* Numbers of periods: the last interval, then those of &enum view_span. */
 #define LIVE_INTERVAL 0
 #define LIVE_PERIODS  (1 + VIEW_SPANS)
 
@@ -55,7 +55,7 @@ enum live_fixed {
  * @fixed: &enum live_fixed, the names that the rows of this level have in common
  * @names: a row with these names
  * @chosen: the last chosen row
- * @is_chosen: whether the user has chosen a row, which the cursor follows then
+ * @is_chosen: whether the user has chosen a row; the cursor then follows that row
  * @cursor: index of the chosen row
  * @first: index of the first row on the screen
  */
@@ -70,7 +70,9 @@ struct live_level {
 	u32 first;
 };
 
-/* Container, program, function, line, details, and one level from a binary. */
+/*
+ * Maximum number of levels: container, program, function, line, details, and one more for a binary.
+ */
 #define LIVE_LEVELS 6
 
 /** enum live_overlay - what is shown instead of the rows or in the last line */
@@ -85,24 +87,24 @@ enum live_overlay {
 	LIVE_INPUT_FILTER,
 };
 
-/* Bytes of the name of a session, and maximum number of sessions in the menu. */
+/* Maximum bytes of the name of a session, and maximum number of sessions in the menu. */
 #define LIVE_SESSION	  64
 #define LIVE_SESSIONS_MAX 64
 
 /**
  * struct live_state - the state
- * @level: the levels from the outermost to the shown one, @levels of them
+ * @level: the levels from the outermost to the shown one; @levels is their number
  * @sort: order of rows
  * @period: LIVE_INTERVAL, or 1 + &enum view_span
  * @session: name of the session
- * @session_name: names of all sessions, @sessions of them; empty before LIVE_SESSIONS
+ * @session_name: names of all sessions; @sessions is their number, 0 before LIVE_SESSIONS
  * @filter: the filter of rows
  * @search: the last text that was searched for; "" for none
  * @overlay: what is shown instead of the rows
  * @menu: index of the chosen item of a menu
  * @scroll: first line of help or details, or first item of a menu
  * @input: text that is being typed
- * @paused: no new data is queried
+ * @paused: whether to query no new data
  * @message: an error of the last key; "" for none
  * @page: number of lines between heading and hints, set by live_state_fit()
  */
@@ -140,7 +142,7 @@ const struct live_level *live_state_level_const(const struct live_state *state);
 /**
  * live_state_key() - change the state by a key
  * @key: a Unicode character, or &enum live_key
- * @rows: the rows that are shown, as live_rows_select() selected them
+ * @rows: the shown rows, from live_rows_select()
  *
  * Return: bits of &enum live_effect.
  */
@@ -153,7 +155,7 @@ void live_state_add_session(struct live_state *state, const char *name);
  * live_state_follow() - move the cursor to the chosen row after rows were selected again
  *
  * Before the user has chosen a row, the cursor stays on the first one. If the chosen row is
- * missing, the cursor keeps its place.
+ * missing, the cursor stays on the same line.
  */
 void live_state_follow(struct live_state *state, const struct view *rows);
 
@@ -164,7 +166,7 @@ void live_state_follow(struct live_state *state, const struct view *rows);
  */
 void live_state_fit(struct live_state *state, u32 page, u32 count);
 
-/** live_state_has_page() - return whether lines of text are shown, as of help, instead of rows */
+/** live_state_has_page() - return whether lines of text such as help are shown instead of rows */
 bool live_state_has_page(const struct live_state *state);
 
 /** live_state_has_menu(), live_state_has_input() - return whether a menu, or an input, is open */
@@ -177,7 +179,7 @@ u32 live_menu_count(const struct live_state *state);
 /**
  * live_menu_item() - return an item of the menu that is open
  * @i: index of the item
- * @ret_current: whether the item is in force now
+ * @ret_current: whether the item is in use now
  */
 const char *live_menu_item(const struct live_state *state, u32 i, bool *ret_current);
 
@@ -193,12 +195,12 @@ bool live_row_is(const struct view_row *a, const struct view_row *b);
 /**
  * live_rows_select() - select the rows of the shown level from the last replies
  * @now: the last reply
- * @before: the reply before it, of the same query; no rows if there is none
+ * @before: the previous reply to the same query; without rows if there is none
  * @ret_rows: the rows, which the caller clears by view_clear(); unchanged on failure
  *
- * For the last interval, rows are the difference of both replies.
+ * For the last interval, the rows are the difference of both replies.
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int live_rows_select(const struct live_state *state, const struct view *now,
 		     const struct view *before, struct view *ret_rows);

@@ -11,13 +11,13 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* Milliseconds after which the byte Escape is a key of its own, and not the begin of a sequence. */
+/* Milliseconds after which the byte Escape is a key, and not the beginning of a sequence. */
 #define ESCAPE_MS 25
 
-/* Bytes of the sequences that restore the screen. */
+/* Maximum bytes of the sequences that restore the screen. */
 #define LEAVE_SIZE 128
 
-/* Static, as a process has one terminal and signal handlers have no argument */
+/* Static, because a process has one terminal and signal handlers have no argument */
 static struct termios saved;
 static char leave[LEAVE_SIZE];
 static size_t leave_length;
@@ -28,8 +28,8 @@ static SCREEN *terminal;
 
 /*
  * The signal mask before live_terminal_open(), which blocks SIGWINCH. Only live_terminal_wait()
- * unblocks it: so no resize is missed between reading keys and waiting, and none interrupts a
- * write.
+ * unblocks it, so that no resize is missed between reading keys and waiting, and no resize
+ * interrupts a write.
  */
 static sigset_t unblocked;
 
@@ -49,14 +49,20 @@ static void terminal_undo(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
 
-/* Raise the signal again to end the process, as SA_RESETHAND has restored the default action. */
+/*
+ * Raise the signal again, which ends the process because SA_RESETHAND has restored the default
+ * action.
+ */
 static void terminal_end(int sig)
 {
 	terminal_undo();
 	raise(sig);
 }
 
-/* Add a sequence of the terminal type to @leave. One with a delay ("$<5>") is for old hardware. */
+/*
+ * Add a sequence of the terminal type to @leave. A sequence with a delay ("$<5>") is for old
+ * hardware.
+ */
 static void leave_add(const char *sequence)
 {
 	if (!sequence || sequence == (char *)-1 || strstr(sequence, "$<"))
@@ -85,8 +91,8 @@ static void catch_signals(void)
 }
 
 /*
- * Open the terminal as what TERM names, or as one that most terminals are compatible with. The type
- * is checked first, as newterm() does not free its memory if it fails.
+ * Open the terminal with the type in TERM, or with a type that most terminals are compatible with.
+ * The type is checked first, because newterm() does not free its memory if it fails.
  */
 static SCREEN *terminal_new(void)
 {
@@ -127,7 +133,7 @@ int live_terminal_open(char *ret_error, size_t size)
 	sigemptyset(&winch);
 	sigaddset(&winch, SIGWINCH);
 	sigprocmask(SIG_BLOCK, &winch, &unblocked);
-	/* The size is that of the terminal, and not of LINES and COLUMNS. */
+	/* Use the size of the terminal, and not LINES and COLUMNS. */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
 	terminal = terminal_new();

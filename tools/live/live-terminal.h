@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The terminal of the live view, by ncurses. However the process ends, the terminal is restored.
+ * The terminal of the live view, based on ncurses. It is restored also if a signal ends the
+ * process.
  */
 #ifndef SPEPROF_LIVE_TERMINAL_H
 #define SPEPROF_LIVE_TERMINAL_H
@@ -14,7 +15,7 @@
  * An unknown terminal type is treated as xterm. With NO_COLOR, or on a terminal without colours,
  * only bold, faint and reversed text is used.
  *
- * Return: 0 or -ENOTTY.
+ * Return: 0; -ENOTTY if the terminal cannot be used.
  */
 int live_terminal_open(char *ret_error, size_t size);
 

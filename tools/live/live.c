@@ -13,21 +13,24 @@
 
 /* Milliseconds without a reply after which the view reports that. */
 #define SLOW_MS 2000
-/* Milliseconds for which the old screen stays while other rows are queried, so that it is calm. */
+/*
+ * Milliseconds for which the old screen stays while other rows are queried, so that it does not
+ * flicker.
+ */
 #define CALM_MS 200
 
 /**
  * struct live - the live view
  * @before, @now: the last two replies of one query
- * @rows: the rows on the screen, and always a header
+ * @rows: the rows on the screen; its header is always set
  * @period_ms: time between two queries
  * @due_ms: time of the next query
  * @id: number of the last query
  * @first_id, @figures_id: the first query for the rows, and for the histograms, that are shown
  * @waiting: whether the reply to query @id is outstanding
- * @since_ms: time since when a reply is outstanding
+ * @since_ms: time at which the outstanding query was sent
  * @loading: whether there is no reply yet for the rows that are shown
- * @fault: why the shown data is old; "": it is not
+ * @fault: why the shown data is outdated; "": it is not
  * @left: remaining iterations; 0: no limit
  * @ended: whether all iterations are done
  */
@@ -79,7 +82,7 @@ static struct live_query live_query(const struct live *live, u64 id)
 	};
 
 	snprintf(query.session, sizeof(query.session), "%s", live->state.session);
-	/* Of a period, the daemon has histograms of containers only. */
+	/* For a period, the daemon has histograms of containers only. */
 	query.figures_period = level->group == VIEW_CONTAINER ? query.period : VIEW_SPAN_START;
 	return query;
 }
@@ -116,7 +119,7 @@ static void figures_clear(struct live_figures *figures)
 	*figures = (struct live_figures){ 0 };
 }
 
-/* Query other rows. The header stays until the reply. */
+/* Query other rows. The old header is shown until the reply arrives. */
 static void live_restart(struct live *live)
 {
 	struct view_header header = live->rows.header;
@@ -130,7 +133,7 @@ static void live_restart(struct live *live)
 	live->first_id = live->id;
 }
 
-/* Do what a key asked for. Return false to quit. */
+/* Do what the effects of a key require. Return false to quit. */
 static bool live_effect(struct live *live, u32 effects)
 {
 	if (effects & LIVE_QUIT)
@@ -283,7 +286,7 @@ static void live_deinit(struct live *live)
 
 static void live_init(struct live *live, const struct options *options)
 {
-	/* -c and -p select the rows of the outermost level. */
+	/* The options -c and -p select the rows of the outermost level. */
 	struct live_level *level;
 
 	*live = (struct live){ .options = options,

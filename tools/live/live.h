@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The live view: it connects state, screen, terminal and daemon. */
+/* Run the live view, which connects state, screen, terminal and daemon. */
 #ifndef SPEPROF_LIVE_H
 #define SPEPROF_LIVE_H
 
@@ -7,9 +7,9 @@
 #include "lib/options.h"
 
 /**
- * live_show() - show the live view until the user quits, or options->number times
- * @options: group, sort, period, delay, and -c and -p, which select rows
- * @bus: a connection of bus_new(); it belongs to the function
+ * live_show() - show the live view until the user quits, or for options->number iterations
+ * @options: group, sort, period, delay, and the options -c and -p, which select rows
+ * @bus: a connection of bus_new(), which this function owns
  *
  * Return: &enum status; an error was printed.
  */

@@ -77,7 +77,7 @@ static void window_write(struct replay *replay, const u8 *bytes, size_t len)
 		replay->failed = true;
 }
 
-/* End the window, and write a comment about it into the truth. */
+/* End the window, and write a comment about it into the file of recorded operations. */
 static void window_end(struct replay *replay)
 {
 	static const u8 zeros[1 << 11];
@@ -135,7 +135,10 @@ static int spu_start(struct replay *replay, const struct spe_spu_config *config)
 		return -ENOMEM;
 	spe_spu_init(&replay->spu, config, &io, NULL);
 	spe_inject_init(&replay->inject, config->seed);
-	/* Sample at all Exception levels, with all packets, and an interval of 256 operations. */
+	/*
+	 * By default, sample at all Exception levels, with all packets, and an interval of 256
+	 * operations.
+	 */
 	spe_spu_write(&replay->spu, SPE_REG_PMSIRR, SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, 1));
 	window_arm(replay);
 	spe_spu_write(&replay->spu, SPE_REG_PMSCR,

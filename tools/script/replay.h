@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Run a script of operations through an emulated SPU: its records are written to one file, and the
- * operations that were recorded, the truth, to another.
+ * Run a script of operations through an emulated SPU. One file receives the records of the SPU, and
+ * another one receives the recorded operations, which are called the truth.
  */
 #ifndef SPEPROF_REPLAY_H
 #define SPEPROF_REPLAY_H
@@ -14,8 +14,8 @@
  * struct replay_result - statistics of a run
  * @stats: the ledgers of the SPU
  * @windows: number of windows that ended, by a management event or the end of the script
- * @events: number of management events, by PMBSR.EC; EC 0 is a full buffer, or an access that is
- * not allowed
+ * @events: number of management events, by PMBSR.EC; EC 0: the buffer is full, or an access is not
+ * allowed
  * @output: bytes of all windows
  * @padding: zeros in @output, which align a window's start after a fault within a record
  */
@@ -28,10 +28,10 @@ struct replay_result {
 };
 
 /**
- * struct replay_error - the first line of a script that is wrong
+ * struct replay_error - the first wrong line of a script
  * @line: number of the line, from 1
  * @offset: offset of its first byte in the script
- * @at: the position in the line, and what would be right
+ * @at: the position in the line, and the accepted values
  */
 struct replay_error {
 	u64 line;
@@ -45,7 +45,7 @@ struct replay_error {
  * @len: bytes of the script
  * @ret_error: set if -EINVAL is returned
  *
- * Return: 0 or -EINVAL.
+ * Return: 0; -EINVAL if a line is wrong.
  */
 int replay_check(const char *text, size_t len, struct replay_error *ret_error);
 
@@ -57,7 +57,7 @@ int replay_check(const char *text, size_t len, struct replay_error *ret_error);
  * @truth: file for each recorded operation as a line of a script, in order; NULL: none
  * @ret_result: statistics of the run
  *
- * Return: 0; -ENOMEM; -EIO if a file cannot be written.
+ * Return: 0; -ENOMEM if memory cannot be allocated; -EIO if a file cannot be written.
  */
 int replay_run(const char *text, size_t len, FILE *records, FILE *truth,
 	       struct replay_result *ret_result);

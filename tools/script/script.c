@@ -82,7 +82,7 @@ static const char *const incomplete_names[SPE_SPU_INCOMPLETES] = { "all", "event
 static const char *const abort_names[SPE_SPU_ABORTS] = { "reported", "ignored", "serror" };
 static const char *const not_allowed_names[SPE_SPU_NOT_ALLOWEDS] = { "reported", "full", "silent" };
 
-/* Names in the order of SPE_PE_*. */
+/* Names of features of the PE, in the order of SPE_PE_*. */
 static const char *const pe_names[] = { "sve", "sme", "mte2", "mops", "gcs",
 					"nv2", "rme", "ecv",  "the",  "haft" };
 
@@ -134,7 +134,7 @@ static const struct key spu_keys[] = {
 	NUMBER("seed", CONFIG, seed, UINT64_MAX),
 };
 
-/* The fields of a statement "program", and its key "operations" */
+/* The fields that a statement "program" sets, and its key "operations" */
 struct program_line {
 	struct spe_synthetic_config config;
 	u64 operations;
@@ -153,7 +153,7 @@ static const struct key program_keys[] = {
 	NUMBER("seed", PROGRAM, config.seed, UINT64_MAX),
 };
 
-/* The fields of a statement of an operation, and its key "times" */
+/* The fields that a statement of an operation sets, and its key "times" */
 struct operation_line {
 	struct spe_operation operation;
 	u64 times;
@@ -319,7 +319,9 @@ static int parse_name(struct cursor *c, const char *const *names, u32 count, str
 	return refuse(c, name, "a mask, or names separated by commas of %s", text);
 }
 
-/* Return the number of the bit that @name represents, below 64; an error if there is none. */
+/*
+ * Return the number of the bit that @name represents, below 64; an error if no bit has that name.
+ */
 static int parse_bit(struct cursor *c, const struct key *key, struct word name, u32 *ret_bit)
 {
 	const char *events[64];
@@ -429,7 +431,7 @@ static int keys_refuse(struct cursor *c, struct word word, const struct key *key
 	return refuse(c, word, "KEY=VALUE with a key of %s, each once", text);
 }
 
-/* Parse one KEY=VALUE; a key may be given once. */
+/* Parse one KEY=VALUE; each key may be given only once. */
 static int parse_pair(struct cursor *c, struct word word, const struct key *keys, size_t count,
 		      u64 *given, size_t *ret_key, u64 *ret_value)
 {
@@ -586,7 +588,7 @@ static int parse_inject(struct script *script, struct cursor *c, struct word wor
 		      error.want);
 }
 
-/* Check a program by spe_synthetic_init(), which decides what is valid. */
+/* Check a program by spe_synthetic_init(), which decides whether it is valid. */
 static int program_check(struct cursor *c, struct word word, const struct program_line *line)
 {
 	struct spe_synthetic_config config = line->config;

@@ -18,7 +18,7 @@
 /* bytes of script_error.want, including its NUL */
 #define SCRIPT_WANT_MAX 480
 
-/* maximum number of operations of one statement */
+/* maximum number of operations in one statement */
 #define SCRIPT_TIMES_MAX 1000000000ULL
 
 /**
@@ -41,7 +41,7 @@ enum script_kind {
  * @kind: kind of the line, which decides the fields that are set
  * @count: bytes, or number of operations; above 0
  * @each: whether to sample every operation instead of one in each interval
- * @regs_given: registers in the line, by bits of &enum spe_reg
+ * @regs_given: registers in the line: a bit for each &enum spe_reg
  * @regs: values of these registers
  * @rule: rule of SCRIPT_INJECT
  * @program: program of SCRIPT_PROGRAM
@@ -62,7 +62,7 @@ struct script_step {
  * struct script_error - the error in a line
  * @column: position of the wrong value, from 1
  * @length: bytes of the wrong value
- * @want: what would be right
+ * @want: the accepted values
  */
 struct script_error {
 	size_t column;
@@ -75,7 +75,7 @@ struct script_error {
  * @config: the SPU as defined so far; the caller may read it
  * @next_pc: PC of the next operation for which the script gives none
  * @next_time: timestamp of the next operation for which the script gives none
- * @begun: whether a statement has run, so that the SPU must not change any more
+ * @begun: whether a statement has run; after that, the SPU must not change
  */
 struct script {
 	struct spe_spu_config config;
@@ -95,7 +95,7 @@ void script_init(struct script *script);
  * @ret_step: the statement
  * @ret_error: set if -EINVAL is returned
  *
- * Return: 0 or -EINVAL.
+ * Return: 0; -EINVAL if the line is wrong.
  */
 int script_parse(struct script *script, const char *line, size_t len, struct script_step *ret_step,
 		 struct script_error *ret_error);

@@ -3,13 +3,13 @@
 
 #include "model/instruction.h"
 
-/* Bits @high to @low of an instruction. */
+/* Return bits @high to @low of an instruction. */
 static u32 bits(u32 word, unsigned int high, unsigned int low)
 {
 	return word >> low & ((2U << (high - low)) - 1);
 }
 
-/* The signed field in bits @high to @low. */
+/* Return the signed field in bits @high to @low. */
 static s64 bits_signed(u32 word, unsigned int high, unsigned int low)
 {
 	s64 sign = 1LL << (high - low);
@@ -38,7 +38,7 @@ static void test_set(struct a64 *a64, enum a64_test test, u32 value)
 	a64->flags |= SPE_INSTRUCTION_CONDITIONAL;
 }
 
-/* BR, BLR, RET, and those with pointer authentication (C4.1.93.12). */
+/* BR, BLR, RET, and their variants with pointer authentication (C4.1.93.12). */
 static void decode_branch_register(u32 word, struct a64 *a64)
 {
 	u32 opc = bits(word, 24, 21), rn = bits(word, 9, 5);
@@ -348,7 +348,7 @@ static void decode_integer(u32 word, struct a64 *a64)
 	}
 }
 
-/* Check whether an Advanced SIMD operation is one of floating point. */
+/* Return whether an Advanced SIMD instruction is a floating-point operation. */
 static bool simd_is_float(u32 word)
 {
 	if (bits(word, 27, 24) == 0xf) /* by element: FMLA, FMLS, FMUL, FMULX */
@@ -418,13 +418,13 @@ void a64_decode(u32 word, struct a64 *ret_a64)
 
 /* ---- Execution --------------------------------------------------------------------------------- */
 
-/* Register @number, where 31 is the zero register. */
+/* Return register @number, where 31 is the zero register. */
 static u64 register_read(const struct a64_registers *registers, u8 number)
 {
 	return number < ARRAY_SIZE(registers->x) ? registers->x[number] : 0;
 }
 
-/* ConditionHolds() of the architecture. */
+/* Return whether a condition holds, as ConditionHolds() of the architecture does. */
 static bool flags_pass(u32 pstate, u32 condition)
 {
 	bool n = bit(pstate, 31), z = bit(pstate, 30), c = bit(pstate, 29), v = bit(pstate, 28);

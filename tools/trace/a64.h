@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decodes instructions of the A64 set as far as an SPU sees them (D17.6): branches and their
- * conditions, the addresses of loads and stores, and the class of all others.
+ * Decode instructions of the A64 set as far as an SPU records their properties (D17.6): branches
+ * and their conditions, addresses of loads and stores, and the class of all other instructions.
  */
 #ifndef SPEPROF_A64_H
 #define SPEPROF_A64_H
 
 #include "codec/env.h"
 
-/* Number of a register that an instruction does not have. */
+/* Register number that stands for no register. */
 #define A64_NO_REGISTER 0xff
 /* The stack pointer as the base of an address; in other fields 31 is the zero register. */
 #define A64_SP 31
 
 /**
  * struct a64_registers - the registers before an instruction is executed
- * @pc: its address
+ * @pc: address of the instruction
  * @x: X0 to X30
  * @sp: the stack pointer
  * @pstate: PSTATE, with N, Z, C and V in bits 31 to 28
@@ -30,14 +30,14 @@ struct a64_registers {
 /** enum a64_test - the condition of a branch or of a conditional operation */
 enum a64_test {
 	A64_ALWAYS,
-	A64_FLAGS, /* PSTATE.{N, Z, C, V} against &a64.value */
+	A64_FLAGS, /* PSTATE.{N, Z, C, V} meet the condition &a64.value */
 	A64_ZERO, /* the register is zero, CBZ */
 	A64_NOT_ZERO,
 	A64_BIT_CLEAR, /* bit &a64.value of the register is 0, TBZ */
 	A64_BIT_SET,
 };
 
-/** enum a64_effort - how much work an instruction is, for models of its latency */
+/** enum a64_effort - classes of instructions by the time that they need, for models of latency */
 enum a64_effort {
 	A64_SIMPLE,
 	A64_MULTIPLY, /* integer multiplication */
@@ -48,7 +48,7 @@ enum a64_effort {
 
 /**
  * struct a64 - a decoded instruction
- * @flags: SPE_INSTRUCTION_* as far as the encoding alone decides them
+ * @flags: SPE_INSTRUCTION_*, as far as the encoding alone determines them
  * @offset: branch: bytes from the PC to the target; load or store: offset of the address, bytes
  * @kind: &enum spe_instruction_kind
  * @effort: &enum a64_effort
@@ -59,12 +59,12 @@ enum a64_effort {
  * @base: register of the address or, if @flags has SPE_INSTRUCTION_INDIRECT, of the target;
  *	A64_NO_REGISTER: the PC
  * @index: register that is added to the address; A64_NO_REGISTER: none
- * @extend: how @index is extended, as the field "option" encodes it
- * @shift: how far @index is shifted
- * @bytes: bytes of the access; 0: it makes none with a known address
+ * @extend: extension of @index, as encoded in the field "option"
+ * @shift: number of bits by which @index is shifted
+ * @bytes: bytes of the access; 0: the instruction makes no access with a known address
  * @loads, @stores: whether the access reads and writes memory
- * @narrow: @test_register is 32 bits wide
- * @post: the address is @base alone, @offset is added later
+ * @narrow: whether @test_register is 32 bits wide
+ * @post: whether the address is @base alone, and @offset is added afterwards
  */
 struct a64 {
 	u64 flags;
@@ -93,11 +93,11 @@ struct a64 {
  */
 void a64_decode(u32 word, struct a64 *ret_a64);
 
-/** a64_passes() - check whether the condition of an instruction holds; true without a condition */
+/** a64_passes() - return whether the condition of an instruction holds; true if it has none */
 bool a64_passes(const struct a64 *a64, const struct a64_registers *registers);
 
 /**
- * a64_target() - compute the target of a branch, taken or not
+ * a64_target() - compute the target of a branch, whether it is taken or not
  *
  * Pointer authentication codes are removed, as the processor does before it branches.
  */

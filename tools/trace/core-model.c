@@ -12,17 +12,17 @@
 #define PAGE_SHIFT 12
 #define WAYS	   16
 #define RETURNS	   16
-#define COUNTERS   8192 /* of the branch predictor */
+#define COUNTERS   8192 /* number of counters of the branch predictor */
 #define TARGETS	   2048
 
 #define EVENT(e) SPE_BIT(SPE_EVENT_##e)
 
 enum level { LEVEL_L1, LEVEL_L2, LEVEL_SYSTEM, LEVELS };
 
-/* Bytes of each cache; each has WAYS ways. */
+/* Size of each cache in bytes; each cache has WAYS ways. */
 static const u64 level_bytes[LEVELS] = { 64ULL << 10, 1ULL << 20, 32ULL << 20 };
 
-/* What serves an access. */
+/* The levels that can serve an access. */
 static const struct tier {
 	u64 events;
 	u16 source;
@@ -45,7 +45,7 @@ static const struct tier {
 #define FLOAT_DIV_CYCLES 10
 #define BRANCH_CYCLES	 2
 
-/** struct lru_cache - sets of WAYS tags each, the last used one first; a tag is a number + 1 */
+/** struct lru_cache - sets of WAYS tags each, the last used tag first; a tag is a number + 1 */
 struct lru_cache {
 	u64 *tag;
 	u32 sets;
@@ -53,11 +53,11 @@ struct lru_cache {
 
 /**
  * struct core_model - the state of a core
- * @cache, @tlb: what they contain
- * @counter: two-bit counters of conditional branches, by PC and history
- * @target: targets of indirect branches, by PC
+ * @cache, @tlb: tags of the cached lines and pages
+ * @counter: two-bit counters of conditional branches, indexed by PC and history
+ * @target: targets of indirect branches, indexed by PC
  * @history: outcomes of the last conditional branches
- * @returns: return addresses of the last calls, @depth of them pushed so far
+ * @returns: return addresses of the last calls; @depth is the number of addresses on this stack
  */
 struct core_model {
 	struct lru_cache cache[LEVELS];
@@ -76,7 +76,9 @@ static bool cache_init(struct lru_cache *cache, u64 entries)
 	return cache->tag;
 }
 
-/* Look a number up, and make it the last used of its set; returns whether it was there. */
+/*
+ * Look up a number, and make it the last used one of its set. Return whether the set contained it.
+ */
 static bool cache_use(struct lru_cache *cache, u64 number)
 {
 	u64 *set = &cache->tag[number % cache->sets * WAYS];
@@ -116,7 +118,7 @@ struct core_model *core_model_free(struct core_model *core)
 	return NULL;
 }
 
-/* Find the cache that has a line, LEVELS for none, and fill the caches above it. */
+/* Return the cache that contains a line, or LEVELS if none does, and fill the caches above it. */
 static int line_use(struct core_model *core, u64 line)
 {
 	int level = 0;
@@ -157,7 +159,9 @@ void core_model_access(struct core_model *core, u64 address, u32 bytes, bool sto
 	}
 }
 
-/* Predict a conditional branch, and learn its outcome; returns whether the prediction was wrong. */
+/*
+ * Predict a conditional branch, and update the predictor. Return whether the prediction was wrong.
+ */
 static bool condition_learn(struct core_model *core, u64 pc, bool taken)
 {
 	u8 *counter = &core->counter[(pc / 4 ^ core->history) % COUNTERS];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Models what a trace of instructions does not contain: latencies, what served each access, and
- * mispredictions. The caches, the TLB and the branch predictor have the sizes of a Neoverse N1, and
- * contain what the instructions before have accessed, so the result depends on the trace alone.
+ * Model what a trace of instructions does not contain: latencies, the level that served each
+ * access, and mispredictions. The caches, the TLB and the branch predictor have the sizes of a
+ * Neoverse N1, and contain what earlier instructions have accessed. So the result depends only on
+ * the trace.
  */
 #ifndef SPEPROF_CORE_MODEL_H
 #define SPEPROF_CORE_MODEL_H
@@ -12,10 +13,13 @@
 
 struct core_model;
 
-/** core_model_new() - create a core; returns 0 or -ENOMEM. Free it with core_model_free() */
+/**
+ * core_model_new() - create a core; return 0, or -ENOMEM if memory cannot be allocated. Free it
+ * with core_model_free()
+ */
 int core_model_new(struct core_model **ret_core);
 
-/** core_model_free() - free a core, which may be NULL; returns NULL */
+/** core_model_free() - free a core, which may be NULL; return NULL */
 struct core_model *core_model_free(struct core_model *core);
 
 /**
@@ -23,7 +27,7 @@ struct core_model *core_model_free(struct core_model *core);
  * @core: the core
  * @address: the virtual address
  * @bytes: bytes of the access, above 0
- * @store: it writes, and does not read
+ * @store: whether the access writes memory; otherwise it reads
  * @ret_access: address, latencies, events and data source; without a physical address
  */
 void core_model_access(struct core_model *core, u64 address, u32 bytes, bool store,
@@ -32,16 +36,16 @@ void core_model_access(struct core_model *core, u64 address, u32 bytes, bool sto
 /**
  * core_model_branch() - execute a branch
  * @core: the core
- * @pc: its address
+ * @pc: address of the branch
  * @flags: SPE_INSTRUCTION_* of the branch
- * @taken: whether it is taken
- * @target: where to
+ * @taken: whether the branch is taken
+ * @target: address to which the branch goes
  *
- * Return: whether the branch predictor was wrong.
+ * Return: whether the branch was mispredicted.
  */
 bool core_model_branch(struct core_model *core, u64 pc, u64 flags, bool taken, u64 target);
 
-/** core_model_latency() - return the cycles that an instruction without an access takes */
+/** core_model_latency() - return the latency of an instruction without an access, in cycles */
 u32 core_model_latency(const struct a64 *a64, bool mispredicted);
 
 #endif

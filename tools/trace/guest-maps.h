@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds which file the code of an emulated program comes from. QEMU maps the files of the program at
- * the program's addresses plus a constant, so /proc/PID/maps of QEMU shows them.
+ * Find the files with the code of an emulated program. QEMU maps the files of the program at the
+ * program's addresses plus a constant, so /proc/PID/maps of QEMU lists them.
  */
 #ifndef SPEPROF_GUEST_MAPS_H
 #define SPEPROF_GUEST_MAPS_H
 
 #include "codec/env.h"
 
-/* Maximum of mappings that are remembered; files beyond it have no names. */
+/* Maximum number of mappings that are stored; code in further mappings has no names. */
 #define GUEST_MAPS_MAX 4096
 
 /**
  * struct guest_map - a mapped file
- * @start, @size: addresses of the program, bytes
+ * @start, @size: address in the program, and size in bytes
  * @offset: offset in the file, bytes
- * @inode, @device: the file; @device is a device_number()
+ * @inode, @device: numbers that identify the file; @device is a device_number()
  * @reported: for use by the caller; false at first
- * @path: its path as QEMU sees it
+ * @path: path of the file in QEMU's mount namespace
  */
 struct guest_map {
 	u64 start;
@@ -31,8 +31,8 @@ struct guest_map {
 
 /**
  * struct guest_maps - the mapped files of a program; all zeros at first
- * @map: @count mappings in the order of their addresses
- * @last: index of the last one that was found
+ * @map: the mappings in the order of their addresses; @count is their number
+ * @last: index of the mapping that was found last
  */
 struct guest_maps {
 	struct guest_map *map;
@@ -43,20 +43,20 @@ struct guest_maps {
 /**
  * guest_maps_parse() - replace the mappings by those of a text
  * @maps: the mappings; an unchanged mapping keeps &guest_map.reported
- * @text: the content of /proc/PID/maps, NUL-terminated; lines that are malformed are skipped
- * @base: what QEMU adds to an address of the program
+ * @text: the content of /proc/PID/maps, NUL-terminated; malformed lines are skipped
+ * @base: constant that QEMU adds to an address of the program
  *
- * Return: 0 or -ENOMEM; then @maps is unchanged.
+ * Return: 0; -ENOMEM if memory cannot be allocated: then @maps is unchanged.
  */
 int guest_maps_parse(struct guest_maps *maps, const char *text, u64 base);
 
 /**
  * guest_maps_read() - replace the mappings by those of a process
  * @maps: the mappings; unchanged if the process has exited
- * @pid: the process of QEMU
+ * @pid: PID of QEMU
  * @base: as for guest_maps_parse()
  *
- * Return: 0 or negative errno.
+ * Return: 0 or a negative errno.
  */
 int guest_maps_read(struct guest_maps *maps, s32 pid, u64 base);
 

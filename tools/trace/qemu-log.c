@@ -18,10 +18,10 @@ struct code_page {
 
 /**
  * struct log_thread - a thread of the program
- * @pc: its next instruction, if @waits
+ * @pc: address of its next instruction, if @waits is set
  * @sp: its stack pointer at its last instruction
- * @waits: the line "Trace" was read, and its registers were not
- * @ran: @sp is known
+ * @waits: whether the line "Trace" was read, but not yet the registers
+ * @ran: whether @sp is known
  */
 struct log_thread {
 	u64 pc;
@@ -32,11 +32,12 @@ struct log_thread {
 
 /**
  * struct qemu_log - the state of the reader
- * @page: hash table of pages of code, @pages of them
- * @thread: the threads by their number
+ * @page: hash table of pages of code; @pages is their number
+ * @thread: the threads, indexed by their number
  * @registers, @have: the registers that are being read, and a bit for each of X0 to X30 and SP
- * @dump: registers are being read
- * @raw: an instruction that was logged without an address; the next executed one, if @raw_known
+ * @dump: whether registers are being read
+ * @raw: an instruction that was logged without an address: if @raw_known is set, it is the next
+ * executed one
  * @base: result of qemu_log_base()
  */
 struct qemu_log {
@@ -137,7 +138,7 @@ static bool hex_parse(const char **text, unsigned int digits, u64 *ret_value)
 	return true;
 }
 
-/* Advance *text beyond @prefix if it begins with that. */
+/* If *text begins with @prefix, advance it beyond @prefix. Return whether it does. */
 static bool prefix_skip(const char **text, const char *prefix)
 {
 	size_t len = strlen(prefix);
@@ -239,9 +240,10 @@ static u64 distance(u64 a, u64 b)
 }
 
 /*
- * Find the thread of the registers that were read. QEMU logs its number and its registers apart, so lines
- * of several threads can alternate. If several of them are at the same PC, it is the one with the
- * nearest stack: no thread moves its stack pointer to the stack of another one.
+ * Find the thread of the registers that were read. QEMU logs the thread's number and the registers
+ * separately, so lines of several threads can alternate. If several threads are at the same PC,
+ * choose the one with the nearest stack pointer: no thread moves its stack pointer to the stack of
+ * another thread.
  */
 static struct log_thread *thread_find(struct qemu_log *log)
 {

@@ -17,7 +17,7 @@
 
 #define PIPE_START 4096
 #define PIPE_FULL  (1U << 20)
-/* A descriptor that the emulated program does not use, for QEMU to open its log. */
+/* Number of the descriptor by which QEMU opens its log; the emulated program does not use it. */
 #define LOG_FD 200
 
 #define ARGUMENTS 12
@@ -46,7 +46,7 @@ int qemu_check_program(const char *path)
 		       -ENOEXEC;
 }
 
-/* Find the option of this QEMU that makes each translation block one instruction. */
+/* Find the option of the installed QEMU that makes each translation block one instruction. */
 static int qemu_probe(const char *name, const char **ret_option)
 {
 	char *argv[] = { (char *)name, (char *)"-help", NULL };
@@ -67,8 +67,8 @@ static int qemu_probe(const char *name, const char **ret_option)
 }
 
 /*
- * Make fork() fail in the program. A child would write to the same log, and would outlive QEMU if
- * that is killed.
+ * Make fork() fail in the program. A child would write to the same log, and would continue after
+ * QEMU was killed.
  */
 static int forks_deny(void)
 {
@@ -79,7 +79,7 @@ static int forks_deny(void)
 		return -ENOMEM;
 	r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
 			     SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-	/* -EDOM: this architecture has only clone(). */
+	/* -EDOM: this architecture has only clone(), so this rule is not needed. */
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fork), 0);
 	if (r == 0 || r == -EDOM)
@@ -135,7 +135,7 @@ int qemu_start(char **argv, struct qemu_process *ret_process)
 		return r;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	/* A pipe that cannot be made smaller only lets QEMU run further ahead. */
+	/* If the pipe cannot be made smaller, the only effect is that QEMU runs further ahead. */
 	fcntl(fds[0], F_SETPIPE_SZ, PIPE_START);
 	pid = fork();
 	if (pid == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs an aarch64 program under QEMU's user emulation, with a pipe from QEMU's log. */
+/* Run an aarch64 program under QEMU's user emulation, with a pipe for QEMU's log. */
 #ifndef SPEPROF_QEMU_PROCESS_H
 #define SPEPROF_QEMU_PROCESS_H
 
@@ -9,7 +9,7 @@
 
 /**
  * struct qemu_process - a running program
- * @pid: the process of QEMU, which is also the PID that the program sees
+ * @pid: PID of QEMU, which is also the PID of the program
  * @log: the reading end of the pipe; the program stops while the pipe is full
  */
 struct qemu_process {
@@ -21,7 +21,7 @@ struct qemu_process {
  * qemu_check_program() - check whether a file is an aarch64 program
  * @path: the file
  *
- * Return: 0; -ENOEXEC if it is none; another negative errno if it cannot be read.
+ * Return: 0 if it is one; -ENOEXEC if not; another negative errno if the file cannot be read.
  */
 int qemu_check_program(const char *path);
 
@@ -34,7 +34,7 @@ int qemu_check_program(const char *path);
  */
 int qemu_start(char **argv, struct qemu_process *ret_process);
 
-/** qemu_widen() - enlarge the pipe, which is small at first so that QEMU is never far ahead */
+/** qemu_widen() - enlarge the pipe, which is small at first so that QEMU does not run far ahead */
 void qemu_widen(const struct qemu_process *process);
 
 /** qemu_kill() - end the program */
@@ -43,7 +43,7 @@ void qemu_kill(const struct qemu_process *process);
 /**
  * qemu_finish() - close the pipe, and wait until the program has exited
  *
- * Return: its status, as of waitpid().
+ * Return: status of the program, as from waitpid().
  */
 int qemu_finish(struct qemu_process *process);
 

@@ -13,7 +13,7 @@
 #include "traced-spu.h"
 #include "util/time.h"
 
-/* No line of the log that is used is longer. */
+/* Maximum bytes of a line; all lines of the log that are used are shorter. */
 #define LINE_MAX_BYTES 4096
 
 #define SVC 0xd4000001U
@@ -34,11 +34,11 @@ enum guest_call {
  * @process: QEMU
  * @log: reads its log
  * @spu: samples its instructions
- * @maps: its files; out of date if @stale
+ * @maps: mapped files of the program; outdated if @stale is set
  * @sink: receives windows and task events
  * @seen: the threads that have executed an instruction
- * @executed: the program called execve()
- * @threads: how many of @seen
+ * @executed: whether the program called execve()
+ * @threads: number of threads in @seen
  */
 struct trace {
 	struct qemu_process process;
@@ -102,7 +102,10 @@ static int code_report(struct trace *trace, u64 pc)
 
 	if (trace->stale) {
 		r = guest_maps_read(&trace->maps, trace->process.pid, qemu_log_base(trace->log));
-		/* The program may have exited; it has mapped nothing since then. */
+		/*
+		 * An error means that the program has exited, and has mapped nothing since the last
+		 * reading.
+		 */
 		r = r == -ENOMEM ? r : 0;
 		trace->stale = false;
 		qemu_widen(&trace->process);
@@ -113,7 +116,7 @@ static int code_report(struct trace *trace, u64 pc)
 	return r;
 }
 
-/* Look for system calls after which the mappings, or the processes, are others. */
+/* Detect system calls that change the mappings or the processes. */
 static int call_note(struct trace *trace, const struct a64_registers *registers)
 {
 	switch (registers->x[8]) {
@@ -154,7 +157,9 @@ static int line_execute(struct trace *trace, const char *line)
 	return r > 0 ? step_execute(trace, &step) : r;
 }
 
-/* Pass on each complete line of @buffer; returns how many bytes remain, or a negative errno. */
+/*
+ * Process each complete line of @buffer. Return the number of remaining bytes, or a negative errno.
+ */
 static ssize_t lines_execute(struct trace *trace, char *buffer, size_t len)
 {
 	char *line = buffer, *newline;
@@ -233,7 +238,10 @@ int trace_run(char **argv, u32 interval, const struct source_sink *sink,
 {
 	struct trace trace = { .sink = sink, .stale = true };
 	struct trace_result result = { 0 };
-	/* The program gets an interrupt of the terminal, too; what it ran until then is kept. */
+	/*
+	 * Ignore an interrupt from the terminal: the program gets it, too, and what it ran until
+	 * then is stored.
+	 */
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	int r;
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs an aarch64 program, and samples its instructions by an emulated SPU. */
+/* Run an aarch64 program, and sample its instructions with an emulated SPU. */
 #ifndef SPEPROF_TRACE_RUN_H
 #define SPEPROF_TRACE_RUN_H
 
 #include "source/source.h"
 
 /**
- * struct trace_result - what was run
- * @instructions: executed instructions
- * @samples: records that the SPU wrote
- * @threads: threads of the program
- * @unknown: instructions with code that QEMU did not log; they count as operations of no class
- * @ignored: lines of the log that were malformed
- * @status: exit status of the program, as of waitpid()
- * @executed: the program called execve(); what it ran then is not sampled
+ * struct trace_result - counters of a run
+ * @instructions: number of executed instructions
+ * @samples: number of records that the SPU wrote
+ * @threads: number of threads of the program
+ * @unknown: number of executed instructions that QEMU did not log as code; they count as operations
+ * of no class
+ * @ignored: number of malformed lines of the log
+ * @status: exit status of the program, as from waitpid()
+ * @executed: whether the program called execve(); what it ran after that is not sampled
  */
 struct trace_result {
 	u64 instructions;
@@ -30,7 +31,7 @@ struct trace_result {
  * @argv: path of the program, and its arguments; NULL-terminated
  * @interval: as for traced_spu_init()
  * @sink: receives the windows, and the task events before them
- * @ret_result: what was run; set on success
+ * @ret_result: counters of the run; set on success
  *
  * The program is traced through a pipe, so the memory of this process does not grow with the number
  * of instructions.

@@ -21,7 +21,7 @@ int traced_spu_init(struct traced_spu *spu, u32 interval, u64 start_ns)
 		.each = interval == 1,
 	};
 	spe_spu_config_default(&config);
-	/* The target of the previous branch needs FEAT_SPE_PBT. */
+	/* Recording the target of the previous branch needs FEAT_SPE_PBT. */
 	config.pmsver = PMSVER_V1P2;
 	config.features |= SPE_PMSIDR_ARCHINST | SPE_PMSIDR_PBT;
 	spu->program.pmsirr = SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, 1);
@@ -29,7 +29,7 @@ int traced_spu_init(struct traced_spu *spu, u32 interval, u64 start_ns)
 		spu->program.pmsirr =
 			SPE_FIELD_PREP(SPE_PMSIRR_INTERVAL, interval / TRACED_INTERVAL_STEP) |
 			SPE_PMSIRR_RND;
-		/* D17.3.4: the mean of an interval that is perturbed by 8 bits. */
+		/* D17.3.4: the perturbation adds a random number of 8 bits, 128 on average. */
 		spu->program.interval = interval + 128;
 	}
 	r = core_model_new(&spu->core);

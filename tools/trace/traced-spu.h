@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Passes the instructions of a trace to an emulated SPU. Branches, targets, addresses and PCs are
- * those of the trace. Latencies, what served an access, mispredictions and time are modelled.
+ * Pass the instructions of a trace to an emulated SPU. Branches, targets, addresses and PCs are
+ * those of the trace. Latencies, levels that serve accesses, mispredictions and time are modelled.
  */
 #ifndef SPEPROF_TRACED_SPU_H
 #define SPEPROF_TRACED_SPU_H
@@ -10,18 +10,18 @@
 #include "qemu-log.h"
 #include "source/emulated-spu.h"
 
-/* A multiple of which intervals must be, apart from 1 (PMSIRR_EL1.INTERVAL). */
+/* Intervals other than 1 must be multiples of this number (PMSIRR_EL1.INTERVAL). */
 #define TRACED_INTERVAL_STEP 256
 #define TRACED_INTERVAL_MAX  (0xffffffU * TRACED_INTERVAL_STEP)
 
 /**
  * struct traced_spu - an SPU, and the core that it belongs to
  * @driver: the SPU and the driver of its buffer
- * @program: its registers
+ * @program: registers of the SPU
  * @core: the core
  * @now_ns: time of the next instruction: each takes 1 ns
- * @instructions: how many were executed
- * @each: every instruction is sampled
+ * @instructions: number of executed instructions
+ * @each: whether every instruction is sampled
  */
 struct traced_spu {
 	struct emulated_spu driver;
@@ -39,7 +39,7 @@ struct traced_spu {
  *	TRACED_INTERVAL_MAX, which is perturbed at random (PMSIRR_EL1.RND)
  * @start_ns: time of the first instruction
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int traced_spu_init(struct traced_spu *spu, u32 interval, u64 start_ns);
 
