@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The instructions are those of GNU as 2.40; the texts are what it assembled. */
+/* Test the decoder with instructions that GNU as 2.40 assembled from the given texts. */
 #include "test.h"
 
 #include "model/instruction.h"
@@ -218,7 +218,7 @@ static void other_instruction_is_decoded(void **state)
 	}
 }
 
-/* ConditionHolds(), for each condition and all flags. */
+/* Compare with ConditionHolds() of the architecture, for each condition and all flags. */
 static void flags_decide(void **state)
 {
 	struct a64_registers registers = example_registers();
@@ -249,7 +249,7 @@ static void target_has_no_authentication_code(void **state)
 	assert_int_equal(a64_target(&a64, &registers), 0x401234);
 }
 
-/* Every encoding gives registers that exist, and an access of at most 64 bytes. */
+/* For any encoding, decoded registers exist, and an access has at most 64 bytes. */
 static void any_word_is_decoded(void **state)
 {
 	const struct a64_registers registers = example_registers();

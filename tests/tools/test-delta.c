@@ -40,7 +40,7 @@ static void test_difference(void **state)
 	assert_string_equal(got.rows[3].function, "c");
 	view_clear(&got);
 
-	/* The first view may have omitted "c", as the number of its rows is limited. */
+	/* The first view may have omitted "c", because the number of its rows is limited. */
 	assert_int_equal(delta_view(&now, &before, true, VIEW_SORT_SAMPLES, &got), 0);
 	assert_int_equal(got.count, 3);
 	assert_string_equal(got.rows[2].function, "gone");
@@ -52,8 +52,8 @@ static void test_difference(void **state)
 }
 
 /*
- * Locations without an address have the same name. They form one row, and no other row may be
- * mistaken for it.
+ * All locations without an address have the same name. They form one row, which must not be
+ * compared with another row.
  */
 static void same_name(void **state)
 {
@@ -76,7 +76,7 @@ static void same_name(void **state)
 }
 
 /*
- * If a name is resolved between two views, samples of the unnamed row are not counted for the
+ * If a name is resolved between two views, older samples of the unnamed row are not counted for the
  * interval.
  */
 static void test_renamed(void **state)

@@ -26,7 +26,7 @@ static const struct row rows[] = {
 	{ { 0xb1, 0x08, 0x10, 0, 0, 0, 0, 0, 0x60 }, "TGT 0x1008 el3 ns=0" },
 	{ { 0xb4, 0x08, 0x10, 0, 0, 0, 0, 0, 0x90 }, "PBT 0x1008 el0 ns=1 nse=1 realm" },
 	{ { 0xb4, 0x08, 0x10, 0, 0, 0, 0, 0, 0x10 }, "PBT 0x1008 el0 ns=0 nse=1 reserved" },
-	/* TAG is printed as a part of the address, as the program uses it. */
+	/* TAG is printed as a part of the address, because the program's pointer contains it. */
 	{ { 0xb2, 0x08, 0x10, 0, 0, 0, 0, 0, 0xa5 }, "VA 0xa500000000001008" },
 	/* CH, PAT */
 	{ { 0xb3, 0x08, 0x10, 0, 0, 0, 0, 0, 0x80 }, "PA 0x1008 ns=1 ch=0 pat=0" },
@@ -70,7 +70,7 @@ static const struct row rows[] = {
 	{ { 0x52, 0x02, 0xff }, "EV RETIRED LLC-ACCESS LLC-REFILL REMOTE-ACCESS ALIGNMENT E12 E13 E14 E15" },
 	{ { 0x62, 0x02, 0, 0xff, 0xff }, "EV RETIRED TRANSACTIONAL SVE-PARTIAL-PRED SVE-EMPTY-PRED L2D-ACCESS L2D-MISS HITM LFB SNOOPED STREAMING SMCU E26 E27 E28 E29 E30 E31" },
 	{ { 0x72, 0x02, 0, 0, 0, 0x01, 0x80, 0x01, 0x80 }, "EV RETIRED E32 E47 E48 E63" },
-	/* D18.2.7: other */
+	/* D18.2.7: operations of the class "other" */
 	{ { 0x48, 0x00 }, "OTHER INSN-OTHER" },
 	{ { 0x48, 0x01 }, "OTHER COND-SELECT" },
 	{ { 0x48, 0x02 }, "OTHER INSN-OTHER FP" },
@@ -90,7 +90,7 @@ static const struct row rows[] = {
 	{ { 0x48, 0xfc }, "SME-OTHER ETS ZA" },
 	{ { 0x48, 0x09 }, "OP class 0 subclass 0x9 reserved" },
 	{ { 0x48, 0x80 }, "OP class 0 subclass 0x80 reserved" },
-	/* load/store */
+	/* D18.2.7: loads and stores */
 	{ { 0x49, 0x00 }, "LD GP-REG" },
 	{ { 0x49, 0x01 }, "ST GP-REG" },
 	{ { 0x49, 0x04 }, "LD SIMD-FP" },
@@ -179,15 +179,18 @@ static size_t make_large(u8 *buf, size_t room)
 	for (size_t at = 0; at + sizeof(record) <= room; at += 64)
 		if (at / part != 3)
 			memcpy(buf + at, record, sizeof(record));
-	/* First packets, which the dump decodes, then bytes */
+	/*
+	 * A suspect range that begins with packets, which the dump decodes, and continues with
+	 * other bytes
+	 */
 	memset(buf + part, 0x3f, part);
 	memset(buf + part, 0x04, 5);
 	return room;
 }
 
 /*
- * However the window is split, each byte is printed in exactly one line, in order. All lines are
- * full except the last one of a range.
+ * For any split of the window into chunks, each byte is printed in exactly one line, in order. All
+ * lines are full except the last one of a range.
  */
 static void test_parts(void **state)
 {

@@ -25,7 +25,7 @@ static const struct export_columns with_line = {
 	.backend = "emulated",
 };
 
-/* Return what a function printed about a row; the caller frees it. */
+/* Return the text that a function printed for a row; the caller frees it. */
 static char *printed(void (*print)(FILE *, const struct export_columns *,
 				   const struct export_row *),
 		     const struct export_columns *columns, const struct export_row *row)
@@ -76,7 +76,7 @@ static void hostile_names(void **state)
 	check_name("\u03bb\u202e", "\"\u03bb\u202e\"", "\u03bb\u202e");
 }
 
-/* Each line of the table has as many cells as the heading. */
+/* Check that each line of the table has as many cells as the heading. */
 static u32 cells(const char *text)
 {
 	u32 n = 1;

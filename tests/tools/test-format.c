@@ -107,7 +107,7 @@ static void check_lines(char *text, size_t width)
 	}
 }
 
-/* Any process can choose its name, so whatever it contains, a row must stay one line. */
+/* Any process can choose its name, so a row must stay one line for any bytes in the name. */
 static void any_view_fits(void **state)
 {
 	struct view_row *rows = calloc(8, sizeof(*rows));
@@ -183,8 +183,8 @@ static void shares(void **state)
 	free(text);
 
 	/*
-	 * A perf.data does not contain the unit of its interval, and an old daemon sends no
-	 * interval.
+	 * The unit or the interval may be unknown: a perf.data does not contain the unit, and an
+	 * old daemon sends no interval.
 	 */
 	h->weight[UNIT_MICRO_OPS] = h->weight[UNIT_INSTRUCTIONS] = 0;
 	h->weight[UNIT_UNKNOWN] = 7;

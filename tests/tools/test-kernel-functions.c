@@ -24,7 +24,7 @@ static const char kallsyms[] = "ffffffff81000100 T do_wait\n"
 static const u64 pcs[] = { KERNEL + 0x104, KERNEL + 0x108, KERNEL + 0x2000, KERNEL + 0x108,
 			   0x400100 };
 
-/* Create a file with @len bytes of @content; @path receives its name. Returns its descriptor. */
+/* Create a file with @len bytes of @content; @path receives its name. Return its descriptor. */
 static int temporary_file(char *path, size_t size, const char *content, size_t len)
 {
 	int fd;
@@ -120,7 +120,7 @@ static void test_named(void **state)
 	unlink(list);
 }
 
-/* A kernel that hides its addresses lists all of them as 0. */
+/* A kernel that hides addresses lists each of them as 0. */
 static void test_hidden(void **state)
 {
 	static const char hidden[] = "0000000000000000 T do_wait\n";
@@ -140,7 +140,10 @@ static void test_hidden(void **state)
 	unlink(path);
 }
 
-/* A function without a size, with a name that does not end, or beyond the window, is damage. */
+/*
+ * A function without a size, with a name without an end, or beyond the end of the window, is
+ * reported as damage.
+ */
 static void test_damaged(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state, the filter and the layout of the live view */
+/* Test the state, the filter and the layout of the live view. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void filter_words(void **state)
 		{ "dram<3", 3, false },
 		{ "dram<4 container=web fn", 3, true },
 		{ "dram<4 container=db fn", 3, false },
-		/* No measure: a part of a name of C++. */
+		/* The word names no measure, so "<" is a part of a C++ name. */
 		{ "vector<int>", 3, false },
 	};
 	struct live_filter filter;
@@ -96,7 +96,10 @@ static void filter_errors(void **state)
 	}
 }
 
-/* Press keys; the last effects are returned. Rows are selected as the live view does. */
+/*
+ * Press keys, and return the effects of the last one. Rows are selected in the same way as in the
+ * live view.
+ */
 static u32 press(struct live_state *state, const u32 *keys, size_t count, struct view *shown)
 {
 	static const struct view nothing;
@@ -168,7 +171,7 @@ static void cursor_moves(void **state)
 	view_clear(&shown);
 }
 
-/* The cursor stays on the row that was chosen, and before that on the first row. */
+/* The cursor stays on the chosen row or, before a row was chosen, on the first row. */
 static void cursor_follows(void **state)
 {
 	static const struct view nothing;
@@ -205,7 +208,7 @@ static void levels_go_down_and_up(void **state)
 	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_BACKSPACE), LIVE_FETCH);
 	assert_int_equal(live.level[0].group, VIEW_CONTAINER);
 	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_LEFT), 0);
-	/* The second row is of "web". */
+	/* The second row is a row of container "web". */
 	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_DOWN, LIVE_KEY_ENTER), LIVE_FETCH);
 	assert_int_equal(live.level[1].group, VIEW_PROGRAM);
 	assert_int_equal(shown.count, ROWS / 2);
@@ -293,7 +296,7 @@ static void texts_are_typed(void **state)
 	PRESS(&live, &shown, 'f', 'u' & 0x1f, 0x20ac, 0x1f600, LIVE_KEY_ENTER);
 	assert_string_equal(live.filter.text, "\u20ac\U0001f600");
 	assert_int_equal(shown.count, 0);
-	/* Keys do nothing without rows. */
+	/* Without rows, these keys have no effect. */
 	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_ENTER), 0);
 	PRESS(&live, &shown, 'i', 'n', LIVE_KEY_END, LIVE_KEY_PAGE_DOWN);
 	assert_int_equal(live.levels, 1);
@@ -306,7 +309,10 @@ static void texts_are_typed(void **state)
 	view_clear(&shown);
 }
 
-/* Rows of the last interval are the growth, and a share is of the samples of the interval. */
+/*
+ * Rows of the last interval contain the growth of the counters, and shares are relative to the
+ * samples of the interval.
+ */
 static void interval_is_growth(void **state)
 {
 	struct view_row before_rows[2] = { make_row(0), make_row(1) };
@@ -334,7 +340,9 @@ static void interval_is_growth(void **state)
 	view_clear(&shown);
 }
 
-/* Draw a screen, and check what holds for all: no line is wider than the screen or has a control. */
+/*
+ * Draw a screen, and check that no line is wider than the screen or contains a control character.
+ */
 static void draw(struct live_screen *screen, struct live_state *live, const struct view *shown,
 		 const char *fault)
 {
@@ -401,7 +409,7 @@ static void screen_has_rows(void **state)
 	view_clear(&shown);
 }
 
-/* Any state fits into any size. */
+/* Check that any state can be drawn on a screen of any size. */
 static void screen_of_any_size(void **state)
 {
 	static const u32 keys[] = { 0,
@@ -464,7 +472,7 @@ static void screen_has_losses(void **state)
 	view_clear(&shown);
 }
 
-/* The share of a row is coloured by its part of what rows are sorted by. */
+/* The colour of a row's share depends on the share of the row in the sort measure. */
 static void rows_have_heat(void **state)
 {
 	struct live_screen screen = { .width = 80, .height = 24 };
@@ -487,7 +495,7 @@ static void rows_have_heat(void **state)
 	view_clear(&shown);
 }
 
-/* Names of any bytes stay within their cells. */
+/* Names with any bytes stay within their cells. */
 static void hostile_names(void **state)
 {
 	struct live_screen screen = { .width = 80, .height = 24 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Pairs of runs with times that the test chooses: their order, median and confidence interval. */
+/* Test pairs of runs with given times: their order, median and confidence interval. */
 #include "test.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 
 #define RUNS 64
 
-/** struct plan - the times of the runs, and what was run */
+/** struct plan - the times of the runs, and the runs so far */
 struct plan {
-	u64 ns[2][RUNS]; /* the n-th run of each way */
+	u64 ns[2][RUNS]; /* time of the n-th run of each way */
 	u32 done[2];
 	char order[2 * RUNS];
 	u32 runs;
@@ -28,7 +28,10 @@ static int run_once(void *ctx, bool second, u64 *ret_ns)
 	return 0;
 }
 
-/* The run that does not count takes very long. Then the second way takes 1 %, 2 %, ... longer. */
+/*
+ * The first run, which does not count, takes very long. After that, the second way takes 1 %, 2 %,
+ * ... longer.
+ */
 static struct plan make_plan(u32 pairs)
 {
 	struct plan plan = { .ns[0][0] = 1000000 };
@@ -55,7 +58,7 @@ static void pairs_alternate(void **state)
 	assert_string_equal(plan.order, "1122112211221");
 }
 
-/* Expected ranks: tables of the sign test, for a confidence of at least 95 %. */
+/* The expected ranks are from tables of the sign test, for a confidence of at least 95 %. */
 static void interval_is_that_of_the_sign_test(void **state)
 {
 	static const struct {
@@ -86,7 +89,7 @@ static void interval_is_that_of_the_sign_test(void **state)
 	}
 }
 
-/* One extreme run changes neither median nor interval by much. */
+/* One extreme run changes median and interval only slightly. */
 static void one_extreme_run_does_not_count(void **state)
 {
 	struct plan plan = make_plan(20);
@@ -132,7 +135,7 @@ static int run_same(void *ctx, bool second, u64 *ret_ns)
 	return 0;
 }
 
-/* The probabilities of many pairs do not underflow. */
+/* The probabilities for many pairs do not underflow. */
 static void most_pairs(void **state)
 {
 	struct pairs_result result;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Count generated recordings with one thread and with several, and compare every byte of what the
- * command prints. The recordings have exec, fork, reused PIDs, dlopen, generated code, moves between
- * cgroups, context switches, lost bytes, and damaged bytes.
+ * Count generated recordings with one thread and with several, and compare every byte of the
+ * command's output. The recordings have exec, fork, reused PIDs, dlopen, generated code, moves
+ * between cgroups, context switches, lost bytes, and damaged bytes.
  *
  * The build with -fsanitize=thread (parallel-count-threads) also detects data races.
  */
@@ -224,7 +224,7 @@ static void put_all(struct maker *m)
 	}
 }
 
-/* Returns a descriptor of a recording that @fill generates. */
+/* Return a descriptor of a recording that @fill generates. */
 static int make(u64 seed, enum recorder_format format, void (*fill)(struct maker *m))
 {
 	const struct recorder_config config = {
@@ -261,7 +261,7 @@ static void damage(int fd, u64 seed)
 /* No file of the recordings exists, so no function has a name. */
 static struct symbols *symbols;
 
-/** struct counted - a recording that was counted; @pprof: by thread */
+/** struct counted - a recording that was counted; @pprof: profiles, indexed by thread */
 struct counted {
 	struct attributor *attributor;
 	struct profile *profile;
@@ -376,7 +376,7 @@ static void print_pprof(struct counted *c, FILE *out)
 	close(fd);
 }
 
-/** struct text - what the command prints; @records: number of records that were counted */
+/** struct text - output of the command; @records: number of records that were counted */
 struct text {
 	char *bytes;
 	size_t size;
@@ -402,7 +402,7 @@ static struct text text_of(int fd, u32 threads)
 	view_clear(&view);
 	counted_deinit(&c);
 	count(fd, threads, true, out, &c);
-	/* A recording whose header is damaged has no samples, and nothing was observed. */
+	/* If the header of a recording is damaged, no samples are counted or observed. */
 	if (c.pprofs)
 		print_pprof(&c, out);
 	counted_deinit(&c);
@@ -443,7 +443,7 @@ static void test_any_recording(void **state)
 	}
 }
 
-/* More combinations of events than a profile can number. */
+/* Make more combinations of events than a profile can number. */
 static struct spe_sample next_combination(struct maker *m)
 {
 	struct spe_sample s = any_sample(m);
@@ -472,7 +472,7 @@ static void test_full_table(void **state)
 	close(fd);
 }
 
-/* One thread more than there are windows, and a recording without any window */
+/* Recordings without a window, and with fewer windows than there are threads */
 static void put_exec_only(struct maker *m)
 {
 	put_exec(m, FIRST);
@@ -568,7 +568,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_progress_without_terminal),
 	};
 
-	/* With MALLOC_PERTURB_, which Meson sets, all tables of each thread would be written. */
+	/*
+	 * MALLOC_PERTURB_, which Meson sets, would write to all bytes of each thread's tables,
+	 * which is slow.
+	 */
 	mallopt(M_PERTURB, 0);
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);

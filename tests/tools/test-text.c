@@ -44,7 +44,7 @@ static void fit_is_exact(void **state)
 	}
 }
 
-/* For any bytes, the result has the requested number of columns and stays within the buffer. */
+/* For any bytes, the result has the requested number of columns and fits into the buffer. */
 static void fit_takes_any_bytes(void **state)
 {
 	char text[600], *fitted = malloc(TEXT_SIZE);

@@ -16,7 +16,7 @@ static void test_lengths(void **state)
 {
 	static const struct {
 		const char *text;
-		s64 seconds; /* 0: invalid */
+		s64 seconds; /* 0: the text is invalid */
 	} rows[] = {
 		{ "1s", 1 },	   { "30m", 1800 }, { "2h", 7200 }, { "7d", 604800 }, { "2w", 1209600 },
 		{ "", 0 },	   { "5", 0 },	    { "m", 0 },	    { "0m", 0 },      { "-1m", 0 },
@@ -39,7 +39,7 @@ static void test_points(void **state)
 {
 	static const struct {
 		const char *text;
-		s64 before; /* seconds before NOW_US; -1: invalid */
+		s64 before; /* seconds before NOW_US; -1: the text is invalid */
 	} rows[] = {
 		{ "now", 0 },
 		{ "today", 12 * 3600 },

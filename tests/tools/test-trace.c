@@ -32,7 +32,7 @@
 #define SP1 "0000005500800700"
 #define SP2 "0000005500900700"
 
-/* Read a text; returns the number of its steps, the first @capacity of which are stored. */
+/* Read a text, and return the number of its steps; the first @capacity steps are stored. */
 static u32 text_read(struct qemu_log *log, const char *text, struct qemu_step *steps, u32 capacity)
 {
 	struct qemu_step step;
@@ -91,13 +91,16 @@ static void step_is_read(void **state)
 	assert_int_equal(qemu_log_base(log), 0x10000);
 	qemu_log_get_stats(log, &stats);
 	assert_int_equal(stats.ignored + stats.unknown, 0);
-	/* The code is logged once, and executed again. */
+	/* Instructions are logged once, and executed several times. */
 	assert_int_equal(text_read(log, TRACE("0", PC1) REGISTERS(PC1, SP1), &step, 1), 1);
 	assert_int_equal(step.word, 0xd503201f);
 	qemu_log_free(log);
 }
 
-/* Bytes without an address belong to the next executed instruction; without code it is unknown. */
+/*
+ * Bytes that are logged without an address are the next executed instruction. An instruction that
+ * was not logged is unknown.
+ */
 static void code_without_address_is_read(void **state)
 {
 	struct qemu_log *log = log_make();
@@ -124,7 +127,10 @@ static void threads_are_distinguished(void **state)
 	struct qemu_step steps[4];
 
 	(void)state;
-	/* Two threads alternate; then both are at one PC, where their stacks decide. */
+	/*
+	 * Two threads alternate. Then both are at one PC, and their stack pointers distinguish
+	 * them.
+	 */
 	assert_int_equal(text_read(log,
 				   TRACE("0", PC1) TRACE("3", PC2) REGISTERS(PC2, SP2)
 					   REGISTERS(PC1, SP1) TRACE("0", PC2) TRACE("3", PC2)
@@ -177,7 +183,9 @@ static void malformed_line_is_ignored(void **state)
 	}
 }
 
-/* A log that is cut at any byte, or has any byte replaced, gives at most the steps that it had. */
+/*
+ * A log that is cut at any byte, or has any byte replaced, gives no more steps than the whole log.
+ */
 static void damaged_log_is_read(void **state)
 {
 	static const char text[] = "0x00400580:  d503201f  nop\n" TRACE("0", PC1)
@@ -246,7 +254,7 @@ static void mapped_files_are_found(void **state)
 	assert_null(guest_maps_find(&maps, 0x3fffff));
 	map->reported = true;
 	assert_string_equal(guest_maps_find(&maps, 0x54ffff0000)->path, "/lib/ld.so");
-	/* What stays mapped needs no second report. */
+	/* A mapping that has not changed is not reported a second time. */
 	assert_int_equal(guest_maps_parse(&maps, text, 0x10000), 0);
 	assert_true(guest_maps_find(&maps, 0x400000)->reported);
 	assert_false(guest_maps_find(&maps, 0x54ffff0000)->reported);
@@ -284,7 +292,7 @@ static void caches_have_what_was_accessed(void **state)
 	assert_true(access.events & SPE_BIT(SPE_EVENT_MISALIGNED));
 	assert_false(access.flags & SPE_ACCESS_SOURCE);
 	assert_true(access.flags & SPE_ACCESS_STORE);
-	/* 128 KiB do not fit into the first cache, but into the second. */
+	/* 128 KiB do not fit into the first cache, but fit into the second. */
 	for (u64 i = 0; i < 2048; i++)
 		source_of(core, 0x100000 + 64 * i);
 	assert_int_equal(source_of(core, 0x100000), 8);
@@ -301,7 +309,7 @@ static void branches_are_predicted(void **state)
 	assert_int_equal(core_model_new(&core), 0);
 	for (u32 i = 0; i < 1000; i++)
 		wrong += core_model_branch(core, 0x1000, SPE_INSTRUCTION_CONDITIONAL, true, 0x900);
-	/* The history changes with each of the first branches. */
+	/* Each of the first branches changes the history, so predictions for them may be wrong. */
 	assert_in_range(wrong, 1, 64);
 	core_model_branch(core, 0x2000, SPE_INSTRUCTION_LINK, true, 0x3000);
 	assert_false(core_model_branch(
