@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Write the reply of DumpMetrics for a machine that sampled a recording. speprof-exporter reads it
- * as that of one machine of a fleet.
+ * as the reply of one machine of a fleet.
  *
  * usage: recording-metrics RECORDING FILE
  */

@@ -117,7 +117,7 @@ static void test_counters_grow(void **state)
 	assert_int_equal(shown_samples(&acc, "c1"), 80);
 	assert_int_equal(all_samples(&acc), 199);
 	/*
-	 * A new process of the daemon counts from 0: its counters are added to those of the former
+	 * A new process of the daemon counts from 0: they are added to the counters of the former
 	 * process.
 	 */
 	add_snapshot(&acc, 2, (u64[]){ 5, 6 }, 2, 1, 1000);
@@ -185,8 +185,8 @@ static void test_budget(void **state)
 }
 
 /*
- * A restarted exporter starts at 0, as the former one may have exported what the daemon counted
- * before.
+ * A restarted exporter starts at 0, because the former exporter may have exported what the daemon
+ * counted before.
  */
 static void test_restart(void **state)
 {
@@ -206,7 +206,7 @@ static void test_restart(void **state)
 	assert_true(acc.machine.written == UINT64_MAX);
 	assert_int_equal(acc.start_ns, NOW);
 	assert_int_equal(acc.groups[0].start_ns, NOW);
-	/* From then on each sample that the daemon counts is exported once. */
+	/* After that, each sample that the daemon counts is exported once. */
 	add_snapshot(&acc, 1, (u64[]){ 1003, 5000 }, 2, 9, room);
 	assert_int_equal(shown_samples(&acc, "c1"), 4900);
 	assert_int_equal(acc.other.samples, 5);
@@ -218,7 +218,8 @@ static void test_restart(void **state)
 	assert_int_equal(acc.machine.records, 4917);
 	accumulator_deinit(&acc);
 	/*
-	 * So are those of a daemon that started between the exporter's start and its first query.
+	 * Samples of a daemon that started between the exporter's start and its first query are
+	 * exported, too.
 	 */
 	accumulator_init(&acc, &labels, 7, NOW - SECOND);
 	add_snapshot(&acc, 1, (u64[]){ 1000, 100 }, 2, 7, room);
@@ -252,8 +253,8 @@ static void test_heavy(void **state)
 }
 
 /*
- * A pod gets its name once kubelet has linked its log. It is the same container, so no counter may
- * jump.
+ * A container of a pod gets its name once kubelet has linked its log. It is still the same
+ * container, so no counter may jump.
  */
 static void test_rename(void **state)
 {
@@ -270,7 +271,8 @@ static void test_rename(void **state)
 		assert_int_equal(all_samples(&acc), round < 31 ? 157 + round : 157 + round - 101);
 	}
 	/*
-	 * Samples since the rename are counted under the name, and the series of the number ended.
+	 * Samples since the rename are counted under the name, and the series with the number has
+	 * ended.
 	 */
 	assert_int_equal(shown_samples(&acc, "shop/web-7/nginx"), 38);
 	assert_int_equal(shown_samples(&acc, pod), UINT64_MAX);
@@ -306,7 +308,7 @@ static struct metrics metrics_jobs(unsigned int round, bool listed)
 	return m;
 }
 
-/* Removed containers do not occupy series, whether the daemon still lists them or not. */
+/* Removed containers occupy no series, whether the daemon still lists them or not. */
 static void test_removed(void **state)
 {
 	u32 room = 5 * container_series(0x7, 7);
@@ -321,14 +323,18 @@ static void test_removed(void **state)
 			m = metrics_jobs(round, listed);
 			assert_return_code(accumulator_update(&acc, &m, room, NOW + round * 10 * SECOND), 0);
 			/*
-			 * The running container has series although removed ones had more samples.
+			 * The running container has series although removed containers had more
+			 * samples.
 			 */
 			assert_int_equal(shown_samples(&acc, "c0"), round);
 			/* Samples of a container with series are counted only there. */
 			assert_true(acc.other.samples >= other);
 			other = acc.other.samples;
 		}
-		/* The last job ended, too. Its series remain, as no other container needed them. */
+		/*
+		 * The last job ended, too. Its series remain, because no other container needs
+		 * them.
+		 */
 		assert_int_equal(acc.shown, 1);
 		assert_int_equal(acc.count, listed ? 10 : 1);
 		/* Removed containers do not count as containers without series either. */
@@ -357,8 +363,7 @@ static void test_removed(void **state)
 	assert_int_equal(shown_samples(&acc, "c0"), 260);
 	assert_int_equal(acc.shown, 1);
 	/*
-	 * If the clock is set back, no container is removed for that, and removed ones do not stay
-	 * for ever.
+	 * Setting the clock back removes no container, and removed containers do not stay forever.
 	 */
 	m = metrics_new(1, NULL, 0, 1);
 	assert_return_code(accumulator_update(&acc, &m, 100000, NOW / 2), 0);
@@ -385,7 +390,10 @@ static void test_sums(void **state)
 	accumulator_deinit(&acc);
 }
 
-/* A container with @samples samples, which were taken at a mean interval of @interval operations. */
+/*
+ * Make a container with @samples samples, which were taken at a mean interval of @interval
+ * operations.
+ */
 static struct metrics sampled_new(u64 samples, u64 interval)
 {
 	struct metrics m = metrics_new(1, &samples, 1, 0);
@@ -395,7 +403,7 @@ static struct metrics sampled_new(u64 samples, u64 interval)
 	return m;
 }
 
-/* Ten times the interval and a tenth of the samples: the same counters of operations. */
+/* Ten times the interval and a tenth of the samples give the same counters of operations. */
 static void test_interval_changes_no_rate(void **state)
 {
 	static const struct {
@@ -444,8 +452,8 @@ static void test_interval_changes_between_snapshots(void **state)
 }
 
 /*
- * Two containers with different intervals: the counters of each stand for its own operations. The
- * sum is the machine's, as all samples are accesses.
+ * If two containers have different intervals, the counters of each container stand for its own
+ * operations. Their sum equals the machine's counter, because all samples are accesses.
  */
 static void test_intervals_of_containers(void **state)
 {
@@ -467,8 +475,8 @@ static void test_intervals_of_containers(void **state)
 }
 
 /*
- * The machine's counters grow by its own difference, even if each snapshot gives a container another
- * ID, or more samples than the machine has.
+ * The machine's counters grow by their own difference, even if the ID of a container differs in
+ * each snapshot, or a container has more samples than the machine.
  */
 static void test_wrong_containers(void **state)
 {
@@ -542,7 +550,7 @@ static void test_bound(void **state)
 	series_deinit(&set);
 }
 
-/* With the maximum of MaxSeries= and names of 100 bytes, all series fit one request. */
+/* With the maximum of MaxSeries= and names of 100 bytes, all series fit into one request. */
 static void test_most(void **state)
 {
 	struct remote_write write = { .host = "a-host-of-some-name.example" };
@@ -579,7 +587,7 @@ static void test_most(void **state)
 	series_deinit(&set);
 }
 
-/* Each cause of blind time has a series, and their sum is the blind time. */
+/* Each cause of blind time has a series, and their sum is the total blind time. */
 static void test_blind_causes(void **state)
 {
 	static const char *const causes[METRICS_BLINDS] = {

@@ -54,8 +54,8 @@ static void write_file(const char *folder, const char *name, const char *text)
 }
 
 /*
- * A drop-in configures a fleet beside the file of the package. The credential takes precedence over
- * both.
+ * A drop-in configures a fleet in addition to the file of the package. The credential takes
+ * precedence over both.
  */
 static void test_drop_ins(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include "expose.h"
 
-/* Fill @set with all possible labels at their maximum length: 3 KiB a line. */
+/* Fill @set with all possible labels at their maximum length, which gives lines of 3 KiB. */
 static void add_long_labels(struct series_set *set, const char *value)
 {
 	static const struct series_family family = { "test", "", "Of a test.", SERIES_COUNTER };

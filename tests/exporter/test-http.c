@@ -28,7 +28,7 @@ static time_t played_s = 1000;
 static sd_event *event;
 static char folder[32];
 
-/* The server reads the fake clock, libraries the real one. */
+/* The server reads the fake clock, but libraries read the real clock. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time);
 int __wrap_clock_gettime(clockid_t clock __attribute__((unused)), struct timespec *ret_time)
 {
@@ -156,7 +156,7 @@ static int status_of(int fd)
 	}
 }
 
-/* Send a request. @headers: complete lines. Return: the status; 0 without an answer. */
+/* Send a request. @headers: complete lines. Return: the status; 0 if there is no answer. */
 static int send_request(int fd, const char *headers)
 {
 	/*
@@ -281,8 +281,8 @@ static void test_slow_reader(void **state)
 }
 
 /*
- * Clients that do not read keep a bounded number of versions of the answer in memory, however many
- * clients there are.
+ * Clients that do not read keep a bounded number of versions of the answer in memory, for any
+ * number of clients.
  */
 static void test_versions(void **state)
 {
@@ -308,7 +308,7 @@ static void test_versions(void **state)
 			;
 		open += n < 0 && errno == EAGAIN;
 	}
-	/* the current version, the one before, and 32 MiB of older ones */
+	/* the current version, the previous one, and 32 MiB of older versions */
 	assert_in_range(open, 1, 6);
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++)
 		close(readers[i]);
@@ -416,8 +416,8 @@ static void test_without_token(void **state)
 }
 
 /*
- * The mode of a Unix socket decides which users may connect. A configured token is required there,
- * too.
+ * The mode of a Unix socket decides which users may connect. If a token is configured, it is
+ * required there, too.
  */
 static void test_unix(void **state)
 {
@@ -539,7 +539,7 @@ static void test_peers(void **state)
 	u8 one[HTTP_PEER_SIZE], other[HTTP_PEER_SIZE];
 
 	(void)state;
-	/* Addresses of one /64 count as one client, as a host may use all of them. */
+	/* Addresses of one /64 count as one client, because a host may use all of them. */
 	check_peers("2001:db8:1:2::1", "2001:db8:1:2:ffff::1", true);
 	check_peers("2001:db8:1:2::1", "2001:db8:1:3::1", false);
 	check_peers("::ffff:192.0.2.1", "::ffff:192.0.2.2", false);

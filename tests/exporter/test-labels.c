@@ -44,7 +44,9 @@ static void test_labels(void **state)
 	assert_false(labels_admit(&l, &pod));
 }
 
-/* Patterns match the displayed name: samples without a container have the name "none". */
+/*
+ * Patterns are compared with the displayed name, which is "none" for samples without a container.
+ */
 static void test_none(void **state)
 {
 	static const char *const names[] = { "", "none", "web" };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Test counters of the machine as this version and the first version of the daemon send them. */
+/*
+ * Test the machine's counters in the formats of this version and of the first version of the
+ * daemon.
+ */
 #include "test.h"
 
 #include <stdlib.h>
@@ -46,7 +49,7 @@ static double value_of(const struct accumulator *acc, const char *name, const ch
 	return value;
 }
 
-/* A perf.data contains neither lost bytes nor times, so series of these are absent and not zero. */
+/* A perf.data contains neither lost bytes nor times, so these series are absent instead of zero. */
 static void test_unknown_ledgers(void **state)
 {
 	struct metrics m = metrics_new(1);

@@ -32,7 +32,7 @@ static void test_another(void **state)
 	assert_in_range(at, 3, 20);
 }
 
-/* A failure that continues is logged once, and its end is logged once. */
+/* A failure that persists is logged once, and its end is logged once. */
 static void test_once(void **state)
 {
 	struct log_condition condition = { 0 };

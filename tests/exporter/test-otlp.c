@@ -38,8 +38,8 @@ static void test_attributes(void **state)
 	assert_string_equal(value_of(&c, "a"), "last");
 	assert_string_equal(value_of(&c, "b"), "x y");
 	/*
-	 * Bytes that are not UTF-8 are escaped, as a collector would reject the whole request for
-	 * them.
+	 * Bytes that are not UTF-8 are escaped, because a collector would reject the whole request
+	 * for them.
 	 */
 	assert_string_equal(value_of(&c, "c"), "\xc3\xa4\\xff");
 	assert_string_equal(value_of(&c, "empty"), "");
@@ -127,7 +127,9 @@ static void test_headers(void **state)
 	}
 }
 
-/* Without an endpoint OTLP is off. The configuration file takes precedence over the environment. */
+/*
+ * If no endpoint is set, OTLP is off. The configuration file takes precedence over the environment.
+ */
 static void test_endpoint(void **state)
 {
 	struct otlp_config c;
@@ -239,7 +241,7 @@ static void test_answers(void **state)
 				 (const u8 *)"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 				 13, why, sizeof(why)),
 			 0);
-	/* The numbers of two replies cannot overflow the counter. */
+	/* The numbers in several replies cannot overflow the counter. */
 	assert_int_equal(
 		otlp_count_rejected((const u8 *)"\x0a\x0a\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
 				    12, why, sizeof(why)),

@@ -8,8 +8,8 @@
 #include "probe.h"
 
 /*
- * Files of a driver do not prove that there is an SPU. Its PMU does, and so does a link to a
- * device.
+ * Files of a driver do not prove that there is an SPU. The PMU of the SPU proves it, and so does a
+ * link to a device.
  */
 static void test_spe(void **state)
 {

@@ -63,7 +63,10 @@ static bool is_documented(const char *documented, const struct series_label *lab
 	for (; at; at = strstr(at, "; ") ? strstr(at, "; ") + 2 : NULL) {
 		if (strncmp(at, label->name, n))
 			continue;
-		/* Versions are any text. Levels are documented on another page. */
+		/*
+		 * Versions can be any text, and levels are documented on another page, so their
+		 * values are not compared.
+		 */
 		if (at[n] != ':' || strstr(at, "](json.md)"))
 			return true;
 		end = at + strcspn(at, ";");

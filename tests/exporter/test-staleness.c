@@ -153,8 +153,8 @@ static void put_fixed64(u8 *to, u8 tag, u64 value)
 }
 
 /*
- * Return the number of points from @start_ns to @time_ns. These are fields 2 and 3 of a point,
- * which are adjacent.
+ * Return the number of points with the times @start_ns and @time_ns. These are fields 2 and 3 of a
+ * point, which are adjacent.
  */
 static unsigned int otlp_points(u64 start_ns, u64 time_ns)
 {
@@ -204,7 +204,7 @@ static void test_created(void **state)
 	free(data);
 }
 
-/* A start time that differed in each export would reset the counter each time. */
+/* If the start time differed in each export, the receiver would see a counter reset each time. */
 static void test_clock(void **state)
 {
 	/*
@@ -239,8 +239,8 @@ static void count_ended(void *ctx, const u8 *series, size_t size, bool native)
 }
 
 /*
- * If there are more series than the exporter remembers, no living series is ended, in any order of
- * series.
+ * If there are more series than the exporter remembers, no existing series is ended, for any order
+ * of series.
  */
 static void test_most_labels(void **state)
 {
@@ -261,7 +261,10 @@ static void test_most_labels(void **state)
 	assert_int_equal(before.count, count / 2);
 	staleness_report(&before, &now, count_ended, &ended);
 	assert_int_equal(ended, 0);
-	/* A request with all series ends the remembered series that are missing in it. */
+	/*
+	 * After a request that contains all series, remembered series that are missing in it have
+	 * ended.
+	 */
 	staleness_add(&last, series, sizeof(series), false);
 	staleness_report(&before, &last, count_ended, &ended);
 	assert_int_equal(ended, count / 2 - 1);
