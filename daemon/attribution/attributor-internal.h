@@ -22,7 +22,7 @@
 #define IDLE_PROCESS	0 /* index of the entry for the idle tasks of all CPUs */
 #define LOOKUP_RETRY_MS 1000 /* a TID that was not found is looked up again after this time */
 #define LATE_SAMPLE_MS	5000 /* samples of an exited process can arrive until then */
-#define MAPS_MISS_MS	200 /* mappings are read again for a PC in none of them after this time */
+#define MAPS_MISS_MS	200 /* minimum time between reads of mappings for an unmapped PC */
 
 enum process_state {
 	PROCESS_FREE,
@@ -104,7 +104,10 @@ struct process {
 	bool query_pending;
 };
 
-/** process_forget_maps() - remove mappings and executable of a process, which executes another program */
+/**
+ * process_forget_maps() - remove mappings and executable of a process that executes another program
+ * now
+ */
 void process_forget_maps(struct map_store *store, struct process *p);
 
 /**
@@ -115,7 +118,7 @@ void process_forget_maps(struct map_store *store, struct process *p);
  * @hash: hash of the path for the table
  * @path: the complete cgroup path of @path_len bytes; allocated, raw
  * @hash_next: next entry in the hash chain; 0 at the end
- * @living_processes: number of PROCESS_LIVING entries in the container
+ * @living_processes: number of processes in state PROCESS_LIVING in the container
  * @emptied_ms: time at which the last process exited or moved
  * @queued_ms: @emptied_ms at the time of insertion into the list of empty containers
  * @list_next: next entry in that list, or in the list of free entries
@@ -191,14 +194,16 @@ struct index_list {
  * @containers_unnamed: number of containers whose Kubernetes name is not final yet
  * @empty_containers: containers without a living process, the longest empty one first
  * @dead: exited processes with samples, the earliest exit first
- * @dead_unsampled: the same for processes without a sample at their exit (live)
+ * @dead_unsampled: exited processes that had no sample at their exit, the earliest exit first
+ * (live)
  * @store: memory of all mappings
  * @kernel: mappings of the kernel (recordings)
  * @largest_maps: mappings for which eviction failed because they were the largest. Eviction is not
  *	tried for them again until something else is evicted, or the next refresh
  * @saved_map_bytes: limit of mappings in attributor_save(), bytes
- * @owner_timeline: recordings: by TID, the index of the process and its generation
- * @switch_timeline: recordings: by CPU, the TID
+ * @owner_timeline: recordings: index and generation of the process that had a TID; the key is the
+ * TID
+ * @switch_timeline: recordings: TID that ran on a CPU; the key is the CPU
  * @switch_rings: live: context switches of @ring_cpus CPUs; borrowed
  * @cgroups: paths of cgroups by id (live)
  * @cgroup_ns: converts paths of /proc/PID/cgroup
@@ -206,9 +211,8 @@ struct index_list {
  * @hash_seed: random key of the hash of containers
  * @id_key: random key of &container.path_id; saved, so that ids survive a restart
  * @reread_budget: number of stale maps that may be read until the next attributor_refresh()
- * @change_count: number of process entries that were
- * created @evict_hand, @refresh_sampled_hand, @refresh_idle_hand, @refresh_bucket_hand,
- * @naming_hand,
+ * @change_count: number of process entries that were created
+ * @evict_hand, @refresh_sampled_hand, @refresh_idle_hand, @refresh_bucket_hand, @naming_hand,
  *	@maps_evict_hand: next position of each round-robin walk
  * @reports: TASK_REPORTS_*, what the source of events reports; 0 until all tasks were reported
  * @seed_round: number of the current report of all tasks, never 0
@@ -219,9 +223,9 @@ struct index_list {
  *	timelines (attributor_share())
  * @reader: background threads that read /proc; NULL if the caller's thread reads it
  * @task_waits: background: TASK_WAITS entries, in sets of TASK_WAIT_WAYS
- * @sample_wait_ms: background: how long a sample waits for an answer
- * @changed_ns: by PID modulo TASK_CHANGES, the time of the last event that makes answers of /proc
- *	obsolete
+ * @sample_wait_ms: background: timeout of a sample that waits for an answer, ms
+ * @changed_ns: indexed by PID modulo TASK_CHANGES: time of the last event that makes earlier
+ * answers from /proc obsolete
  */
 struct attributor {
 	struct thread_table threads;
@@ -278,7 +282,9 @@ struct attributor {
 	u64 changed_ns[TASK_CHANGES];
 };
 
-/** map_evict_init() - initialize the store of mappings with a limit of @bytes; 0 or -ENOMEM */
+/**
+ * map_evict_init() - initialize the store of mappings with a limit of @bytes; return 0 or -ENOMEM
+ */
 int map_evict_init(struct attributor *a, u64 bytes);
 
 /**
@@ -302,8 +308,8 @@ u32 container_find_or_add(struct attributor *a, const char *path, size_t len);
 /**
  * container_find_by_cgroup_id() - return the container of the cgroup with @id
  *
- * Return: the index; ATTRIBUTE_NONE if the id is unknown, or if it is the root of cgroup v2, as its
- * tasks may be in cgroups of version 1.
+ * Return: the index; ATTRIBUTE_NONE if the id is unknown, or if it is the root of cgroup v2,
+ * because its tasks may be in cgroups of version 1.
  */
 u32 container_find_by_cgroup_id(struct attributor *a, u64 id);
 
@@ -325,7 +331,8 @@ void containers_deinit(struct attributor *a);
 /**
  * container_store_names() - store @names for @c if they are too long for the name of the container
  *
- * Shorter names are in &attribute_container.name already. Without memory the name stays truncated.
+ * Shorter names are in &attribute_container.name already. If memory cannot be allocated, the name
+ * remains truncated.
  */
 void container_store_names(struct attributor *a, struct container *c,
 			   const struct pods_names *names);

@@ -11,7 +11,10 @@
 
 #define BINARIES_MAX (1U << 20)
 
-/* Flags of a saved process: &process.has_image, PROCESS_DEAD, &process.exit_reported. */
+/*
+ * Flags of a saved process for &process.has_image, the state PROCESS_DEAD, and
+ * &process.exit_reported.
+ */
 enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4 };
 
 /* Save each mapped file once. Mappings refer to it by &binary.number. */
@@ -388,7 +391,9 @@ static int processes_load(struct attributor *a, struct deserializer *from,
 	};
 	while (count-- && !r)
 		r = process_load(a, from, binaries, t);
-	/* In a smaller table later entries may have evicted earlier ones. */
+	/*
+	 * If the table is smaller than the saved one, later entries may have evicted earlier ones.
+	 */
 	for (u32 i = 0; i < capacity; i++)
 		if (t->process[i].index != ATTRIBUTE_NONE &&
 		    a->process[t->process[i].index].pub.generation != t->process[i].new_generation)

@@ -24,8 +24,8 @@ struct attribute_remapped {
 
 /**
  * struct attribute_translation - the new locations of all saved entries
- * @process: by saved index, @processes of them
- * @container: by saved index, @containers of them
+ * @process: processes, indexed by saved index; @processes entries
+ * @container: containers, indexed by saved index; @containers entries
  */
 struct attribute_translation {
 	struct attribute_remapped *process;
@@ -53,8 +53,8 @@ void attributor_save(struct attributor *attributor, struct serializer *to);
  * If an event already created an entry with the same PID, it is merged with the saved entry if
  * start time, container and name are equal. Otherwise it is a later process with that PID.
  *
- * Return: 0; -EBADMSG if the input is invalid; -ENOMEM. On failure some entries may have been
- * created.
+ * Return: 0; -EBADMSG if the input is invalid; -ENOMEM if memory cannot be allocated. On failure
+ * some entries may have been created.
  */
 int attributor_load(struct attributor *attributor, struct deserializer *from,
 		    struct attribute_translation *ret_translation);

@@ -18,7 +18,7 @@
  * end, and another one for each program that it executes.
  */
 #define PROCESSES_RECORDED (1U << 18)
-#define RECORDED_HEADS	   (1U << 15) /* chains of their hash table */
+#define RECORDED_HEADS	   (1U << 15) /* number of chains of the hash table of processes */
 #define THREADS		   32768
 #define CONTAINERS	   2048
 #define CGROUPS		   8192
@@ -26,7 +26,7 @@
 #define MAP_BYTES	   2048 /* mappings and paths: average per process */
 #define SAVED_MAP_BYTES	   768 /* mappings and paths in a checkpoint: average per process */
 #define CGROUP_BYTES \
-	512 /* per container: its path and names. Paths of cgroups get the same again */
+	512 /* path and names of a container; in addition the same for paths of cgroups */
 #define BYTES_MIN	 (64ULL << 10)
 #define TIMELINE_ENTRIES 32 /* per thread: capacity for owners of TIDs, and for context switches */
 
@@ -240,7 +240,9 @@ static u32 process_find_recent(struct attributor *a, s32 pid)
 	return i;
 }
 
-/* Set PROCESS_ flags. It is atomic because several readers may call it at the same time. */
+/*
+ * Set PROCESS_ flags atomically, because several readers may call this function at the same time.
+ */
 static void process_mark_sampled(struct attributor *a, u32 index, u8 bits)
 {
 	if ((__atomic_load_n(&a->sample_flags[index], __ATOMIC_RELAXED) & bits) != bits)
@@ -264,7 +266,7 @@ static u32 task_find_exited(const struct attributor *a, struct thread_slot slot,
 
 /*
  * Returns whether the thread has exited or was not found, so that a lookup would fail again. The
- * lookup is repeated after LOOKUP_RETRY_MS, as the TID may be reused.
+ * lookup is repeated after LOOKUP_RETRY_MS, because the TID may be reused.
  */
 static bool task_negative_cached(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
@@ -348,8 +350,8 @@ static u32 task_resolve_slow(struct attributor *a, s32 tid, struct thread_slot s
 }
 
 /*
- * Find the process of a thread of a recording. Several threads may call it at the same time, so it
- * changes no table.
+ * Find the process of a thread of a recording. Several threads may call this function at the same
+ * time, so it changes no table.
  */
 static u32 task_find_recorded(struct attributor *a, s32 tid)
 {
@@ -359,7 +361,10 @@ static u32 task_find_recorded(struct attributor *a, s32 tid)
 	return index != ATTRIBUTE_NONE ? index : process_find(a, tid);
 }
 
-/* Find the process of a thread that is not known to have exited, as for most samples. */
+/*
+ * Find the process of a thread that has not exited as far as is known. This is the case of most
+ * samples.
+ */
 static bool task_find_living(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
 	u32 index = slot.bucket ? slot.bucket->process[slot.way] : a->threads.unresolved;
@@ -538,8 +543,8 @@ static void locate_kernel(struct attributor *a, u64 pc, struct attribute_locatio
 	if (!m)
 		return;
 	/*
-	 * perf names the kernel itself "[kernel.kallsyms]_text", or "[guest.kernel.kallsyms]_text"
-	 * for a guest. Other names are those of modules.
+	 * In perf events the kernel itself has the name "[kernel.kallsyms]_text", or
+	 * "[guest.kernel.kallsyms]_text" for a guest. Other names are names of modules.
 	 */
 	location_set_binary(ret, m, pc, false);
 	if (!strncmp(m->binary->path, "[kernel", 7) || !strncmp(m->binary->path, "[guest", 6))

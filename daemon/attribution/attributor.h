@@ -2,7 +2,7 @@
 /*
  * An attributor finds the process of a TID, the container or unit of a process, and the binary that
  * is mapped at a PC. It is live, for samples of this machine, or belongs to a recording. A sample
- * that cannot be resolved is unattributed. It is never assigned to the last task seen.
+ * whose task cannot be found is unattributed. It is never assigned to the previous task.
  */
 #ifndef SPEPROF_ATTRIBUTOR_H
 #define SPEPROF_ATTRIBUTOR_H
@@ -67,8 +67,9 @@ static inline bool attribute_container_has_path(const struct attribute_container
 
 /**
  * struct attribute_location - the location of a PC
- * @binary: path of the mapped file as its process sees it, or a name in brackets such as
- * "[kernel]", "[vdso]" and "[anon]". The bytes are raw: call escape_text() before showing them
+ * @binary: path of the mapped file in the mount namespace of its process, or a name in brackets
+ * such as "[kernel]", "[vdso]" and "[anon]". The bytes are raw: call escape_text() before showing
+ * them
  * @offset: file offset. For the kernel it is the address. For memory without a file it is the
  * offset in the mapping (live) or the address (in a recording)
  * @pc: the address
@@ -90,7 +91,8 @@ struct attribute_location {
 struct pods_names;
 
 /**
- * struct container_details - what a reader that compares several snapshots needs besides the name
+ * struct container_details - data about a container, besides its name, for readers that compare
+ * several snapshots
  * @id: hash of the complete cgroup path; the same after a restart and after a change of the name
  * @empty_ns: time since the last process exited or moved, ns; 0 if it has processes or the time is
  * unknown
@@ -132,7 +134,10 @@ struct attributor_config {
 /** struct attributor_stats - statistics of the bounded tables */
 struct attributor_stats {
 	u64 lookups; /* number of lookups in /proc */
-	/* number of lookups that found no queue entry or memory, or took too long */
+	/*
+	 * number of lookups that failed because the queue was full, memory could not be allocated,
+	 * or the timeout expired
+	 */
 	u64 unanswered;
 	u64 unresolved; /* number of TIDs that were not found */
 	u64 threads_evicted; /* number of TIDs that another TID replaced in a full bucket */
@@ -168,9 +173,9 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
  *	attributor_free()
  *
  * Several threads may query such attributors, and the original, at the same time: queries change
- * only what each attributor has of its own.
+ * only private members of each attributor.
  *
- * Return: 0; -EINVAL if @attributor is live; -ENOMEM.
+ * Return: 0; -EINVAL if @attributor is live; -ENOMEM if memory cannot be allocated.
  */
 int attributor_share(struct attributor *attributor, struct attributor **ret_shared);
 
@@ -419,7 +424,7 @@ bool attributor_find_mapping(const struct attributor *attributor, u32 process, u
 /**
  * attributor_request_mappings() - have the mappings of a process read, for an address without one
  * @process, @generation: the process
- * @since_ns: CLOCK_MONOTONIC: a read that began earlier cannot know the mapping
+ * @since_ns: CLOCK_MONOTONIC: a read that began earlier cannot include the mapping
  *
  * Reads of a process are at least 200 ms apart, so call it again while it returns true. Locking:
  * with background threads the reader lock is sufficient; else as attributor_apply_event().
@@ -436,16 +441,17 @@ bool attributor_is_live(const struct attributor *attributor);
 /**
  * attributor_knows_executable() - return whether attributor_get_executable() is final
  *
- * It is not as long as a living process has no known mapping, and /proc was not read for it.
+ * It is not final as long as a living process has no known mapping, and /proc was not read for it.
  */
 bool attributor_knows_executable(const struct attributor *attributor, u32 process);
 
 /**
  * attributor_each_binary() - call @fn for the mapped files with a build id, in order of their paths
- * @fn: the callback; its argument has what attributor_find_mapping() says of the binary
+ * @fn: the callback; in its argument the members about the binary are set, as by
+ *	attributor_find_mapping()
  * @ctx: the first argument of @fn
  *
- * Without memory it calls nothing.
+ * If memory cannot be allocated, @fn is not called.
  */
 void attributor_each_binary(const struct attributor *attributor,
 			    void (*fn)(void *ctx, const struct attribute_mapping *mapping),
@@ -459,8 +465,8 @@ void attributor_each_binary(const struct attributor *attributor,
 u64 attributor_get_map_changes(const struct attributor *attributor);
 
 /**
- * attributor_get_map_version() - return the version of a process's mappings, which each change
- * increases
+ * attributor_get_map_version() - return the version of the mappings of a process; each change of
+ * the mappings increases it
  * @process, @kernel: as for attributor_find_mapping()
  */
 u64 attributor_get_map_version(const struct attributor *attributor, u32 process, bool kernel);
@@ -469,8 +475,9 @@ u64 attributor_get_map_version(const struct attributor *attributor, u32 process,
  * attributor_get_executable() - return the executable of a process
  *
  * It is the file that is mapped at the lowest address, where executables are linked or loaded on
- * all architectures. If no file is mapped, it is the name of the process, as for threads of the
- * kernel, or of a process whose mappings are not known (attributor_knows_executable()).
+ * all architectures. If no file is mapped, it is the name of the process. That is the case for
+ * threads of the kernel, and for processes whose mappings are unknown
+ * (attributor_knows_executable()).
  *
  * Return: raw bytes, valid until the next call that needs the write lock; "" for an unknown index.
  */
@@ -482,10 +489,10 @@ void attributor_get_stats(const struct attributor *attributor, struct attributor
 /**
  * attributor_export_tasks() - report all processes with samples as task events of a recording
  * @attributor: live
- * @sink: receives the task events of each process in order of time: also of processes that are no
- *	longer in /proc, and their threads, containers and mappings
+ * @sink: receives the task events of each process in order of time, with its threads, container and
+ *	mappings. They include processes that are no longer in /proc
  *
- * It reads only tables, and no file.
+ * It reads only tables of the attributor, and no file.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -3,9 +3,9 @@
  * A table that assigns ids to binaries: files, kernel modules and memory from which code is mapped.
  * An id needs four bytes in the key of a cell. It is stable until id_table_sweep() frees it.
  *
- * A file is identified by its build id; without one by device, inode and path. So two containers
- * with the same image share its binaries. Memory without a file, such as JIT code, belongs to one
- * process.
+ * A file is identified by its build id, or by device, inode and path if it has no build id. So two
+ * containers with the same image share its binaries. Memory without a file, such as JIT code,
+ * belongs to one process.
  *
  * Locking: the table has a lock, so any thread may call the functions.
  */
@@ -28,10 +28,10 @@ struct binary_table {
 
 /**
  * struct binary_identity - the properties that identify a binary
- * @path: path as a process sees it, "[kernel]", "[anon]" ...; raw bytes
+ * @path: path in the mount namespace of a process, "[kernel]", "[anon]" ...; raw bytes
  * @inode, @device: numbers of the file, 0 if unknown
  * @build_id: build ID, @build_id_size bytes, at most BUILD_ID_MAX (maps.h)
- * @process: for memory without a file, a number of its process that is never reused; else 0
+ * @process: for memory without a file: a number of its process that is never reused; else 0
  */
 struct binary_identity {
 	const char *path;
@@ -79,13 +79,13 @@ void binary_table_save(struct binary_table *table, struct serializer *to);
  * binary_table_load() - add serialized binaries
  * @table: the table; binaries that it already has keep their ids
  * @from: the bytes of binary_table_save(), which may be hostile
- * @ret_ids: current ids by saved id, for &struct cell_translation; free() it
+ * @ret_ids: current ids, indexed by saved id, for &struct cell_translation; free() it
  * @ret_count: number of entries
  *
  * The processes of memory without a file may have exited. So restored memory gets the number of a
  * process that cannot exist: its highest bit is set.
  *
- * Return: 0; -EBADMSG; -ENOMEM.
+ * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated.
  */
 int binary_table_load(struct binary_table *table, struct deserializer *from, u32 **ret_ids,
 		      u32 *ret_count);

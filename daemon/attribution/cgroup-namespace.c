@@ -14,7 +14,7 @@
 
 /*
  * Limit of the number of cgroups in the search, which runs once at the start; a Kubernetes node has
- * some hundred.
+ * some hundred cgroups.
  */
 #define CGROUPS_MAX 20000
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A table of cgroups of version 2: the path for each id. Task events contain the ids. The number of
- * entries and the bytes of all paths are limited. The kernel does not reuse an id before it
- * restarts.
+ * A table that maps ids of cgroups of version 2 to their paths. Task events contain the ids. The
+ * number of entries and the bytes of all paths are limited. The kernel does not reuse an id before
+ * it restarts.
  */
 #ifndef SPEPROF_CGROUP_TABLE_H
 #define SPEPROF_CGROUP_TABLE_H
@@ -72,8 +72,8 @@ struct cgroup_entry *cgroup_table_find(struct cgroup_table *table, u64 id);
  *
  * A path of CONTAINER_PATH_SIZE bytes or more may be truncated, so it is not stored.
  *
- * Return: the entry, valid until the next call; NULL without memory or for a path that is too
- * long.
+ * Return: the entry, valid until the next call; NULL if memory cannot be allocated, or if the path
+ * is too long.
  */
 struct cgroup_entry *cgroup_table_set(struct cgroup_table *table, u64 id, const char *path);
 

@@ -18,7 +18,7 @@
 /* The memory for a path of @len bytes, including the overhead of the allocator */
 #define CONTAINER_PATH_BYTES(len) (((u64)(len) + 1 + 2 * sizeof(u64) + 15) & ~15ULL)
 #define CONTAINER_NAMES_BYTES	  CONTAINER_PATH_BYTES(sizeof(struct pods_names) - 1)
-/* Number of containers to evict at a time, as each eviction visits all processes */
+/* Number of containers to evict at a time, because each eviction visits all processes */
 #define EVICT_BATCH 64
 
 static u64 container_hash(const struct attributor *a, const char *path, size_t len)
@@ -79,8 +79,9 @@ static void container_drop_names(struct attributor *a, struct container *c)
 }
 
 /*
- * Names may use only half of the memory, so that paths do not run out of it. A name without memory
- * is truncated, but a container whose path has no memory is "(other)".
+ * Names of pods may use at most half of @container_bytes, so that memory is left for cgroup paths.
+ * If the allocation of a name fails, the name is truncated. If the allocation of a path fails, the
+ * samples of the container are counted as "(other)".
  */
 static struct pods_names *container_alloc_names(struct attributor *a)
 {
@@ -152,7 +153,7 @@ void containers_refresh(struct attributor *a)
 {
 	u32 hand = a->naming_hand, count = a->containers_used - 1, n = 0;
 
-	/* Round robin, so that containers without a link do not delay others. */
+	/* Search in round-robin order, so that containers without a link do not delay others. */
 	for (u32 k = 0; k < count && a->containers_unnamed; k++) {
 		u32 i = 1 + (hand + k) % count;
 
@@ -274,7 +275,9 @@ static u32 container_reserve(struct attributor *a)
 
 	if (a->containers_used < container_other_index(a))
 		return a->containers_used++;
-	/* Evict nothing in a recording: its samples follow all events, and need any container. */
+	/*
+	 * Evict nothing in a recording: its samples follow all events, and may need any container.
+	 */
 	if (!a->container_free_list && a->live)
 		containers_evict(a);
 	i = a->container_free_list;

@@ -17,7 +17,7 @@ struct text {
 	size_t len;
 };
 
-/* How the name is derived from the text between prefix and suffix of a pattern */
+/* Methods to derive the name from the text between prefix and suffix of a pattern */
 enum naming {
 	NAME_ID, /* a hexadecimal id, shortened; in Kubernetes after the uid of the pod */
 	NAME_UNESCAPED, /* the text, with systemd's escapes decoded */
@@ -35,8 +35,8 @@ enum naming {
  * @child: if the component below has this name, the pattern does not match; NULL for none
  * @runtime: name of the runtime
  * @naming: how to derive the container's name
- * @user: rootless engines create such cgroups. Below the slice of a user only these patterns match,
- * because users choose the names of their cgroups
+ * @user: the pattern also matches below the slice of a user, because rootless engines create such
+ * cgroups there. Other patterns do not match there, because users choose the names of their cgroups
  * @below: required component below, which is then the container's cgroup; NULL: none
  */
 struct pattern {
@@ -83,7 +83,7 @@ static const struct pattern containers[] = {
 	{ NULL, "machine-", ".scope", NULL, "nspawn", NAME_UNESCAPED, .below = "payload" },
 	{ NULL, "systemd-nspawn@", ".service", "supervisor", "nspawn", NAME_UNESCAPED },
 	{ "speprof-demo", "", "", NULL, "cgroup", NAME_PLAIN, .user = true },
-	/* Docker with --cgroup-parent=, which may have any name. */
+	/* Docker with --cgroup-parent=, whose argument may be any name. */
 	{ NULL, "", "", NULL, "docker", NAME_BARE_ID },
 };
 
@@ -226,8 +226,8 @@ static void name_set_id(struct container_match *m, struct text id, const struct 
 {
 	snprintf(m->id, sizeof(m->id), "%.*s", (int)id.len, id.start);
 	/*
-	 * Ignore the pod's uid below a user's slice, as the user could choose the uid of another
-	 * user's pod.
+	 * Below the slice of a user, ignore the uid of the pod: the user could choose the uid of a
+	 * pod of another user.
 	 */
 	if (!c->uid.len)
 		pod_find_uid(c->component, n, m->uid, sizeof(m->uid));
@@ -414,7 +414,10 @@ static size_t unit_identify(const struct components *c, struct container_match *
 	return i + 1 < c->count && container_find(&own, &other) <= i ? i + 1 : i;
 }
 
-/* Prepend "UID/" below a user's manager, so that a user cannot choose the name of a system unit. */
+/*
+ * Prepend "UID/" to units of the manager of a user, so that a user cannot choose the name of a
+ * system unit.
+ */
 static void name_add_uid(const struct components *c, size_t i, struct container_match *m)
 {
 	char text[sizeof(m->entry.name) + 32];

@@ -94,8 +94,8 @@ u32 id_table_get(struct id_table *table, const void *key, u32 key_size, const vo
 	if (!id)
 		id = entry_add(table, hash, key, key_size, value, value_size);
 	/*
-	 * Ids that are returned while the owner marks ids for a sweep must be marked, as the owner
-	 * does not know their use yet.
+	 * Mark ids that are returned while the owner marks ids for a sweep: the owner has not
+	 * stored them in a cell yet.
 	 */
 	table->marked[id] = true;
 	table->stats.refused += id == ID_OTHER;
@@ -204,7 +204,9 @@ void id_table_get_stats(struct id_table *table, struct id_table_stats *ret_stats
 	pthread_mutex_unlock(&table->lock);
 }
 
-/* Enlarge the map of saved ids so that it contains @id. Return false without memory. */
+/*
+ * Enlarge the map of saved ids so that it contains @id. Return false if memory cannot be allocated.
+ */
 static bool map_reserve(u32 **ids, u32 *capacity, u32 id)
 {
 	u32 new_capacity = *capacity ? *capacity : 64, *map;

@@ -57,9 +57,9 @@ struct id_table_stats {
  * @key: key of the hash: users choose the paths of binaries
  * @limit: limit of the memory of the entries, bytes
  * @memory: memory of the entries, bytes
- * @entry: the entries, by id
- * @marked: by id, whether it was marked since the last sweep
- * @heads: ids by hash, @mask + 1 of them
+ * @entry: the entries, indexed by id
+ * @marked: indexed by id: whether it was marked since the last sweep
+ * @heads: first id of each hash chain, indexed by hash; @mask + 1 entries
  * @fresh: first id that was never used
  * @free: freed ids, @free_count of them
  * @sweeps: number of sweeps that have freed an id
@@ -123,11 +123,14 @@ void id_table_mark(struct id_table *table, u32 id);
 /**
  * id_table_clear_marks() - remove all marks
  *
- * Call it before id_table_mark() if no thread has got ids meanwhile that are not in a cell yet.
+ * Call it before id_table_mark(), while no thread has an id that is not in a cell yet.
  */
 void id_table_clear_marks(struct id_table *table);
 
-/** id_table_is_nearly_full() - return whether an eighth of the ids, or of the memory, is left */
+/**
+ * id_table_is_nearly_full() - return whether at most an eighth of the ids, or of the memory, is
+ * free
+ */
 bool id_table_is_nearly_full(struct id_table *table);
 
 /**
@@ -153,10 +156,10 @@ typedef u32 (*id_load_fn)(void *ctx, struct deserializer *from, u32 id);
  * @from: the bytes, which may be hostile: each id, at least 1, followed by its saved value; then 0
  * @load: called for each id
  * @ctx: argument of @load
- * @ret_ids: current ids by saved id; other entries are ID_OTHER. free() it
+ * @ret_ids: current ids, indexed by saved id; other entries are ID_OTHER. free() it
  * @ret_count: number of entries, at most ID_LIMIT
  *
- * Return: 0; -EBADMSG; -ENOMEM.
+ * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated.
  */
 int id_table_load(struct deserializer *from, id_load_fn load, void *ctx, u32 **ret_ids,
 		  u32 *ret_count);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Apply task events of this machine. Events describe tasks that exit before /proc is read. /proc
- * describes cgroups of version 1, and tasks that started before the first event. If /proc was read
- * after an event happened, its result already includes the event, which is then ignored.
+ * describes cgroups of version 1, and tasks that started before the first event. An event is
+ * ignored if /proc was read after it, because the result already includes it.
  */
 #include "attributor-internal.h"
 
@@ -130,7 +130,7 @@ static void live_fork(struct attributor *a, const struct task_event *e)
 		live_thread(a, e, owner);
 		return;
 	}
-	/* The PID is reused, so the event about the exit of its former process was lost. */
+	/* The PID was reused, so the event about the exit of the former process was lost. */
 	if (owner != ATTRIBUTE_NONE)
 		process_mark_dead(a, owner);
 	thread_forget(a, e->tid);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Evict mappings when they exceed their memory limit. Any user can create thousands of mappings of
- * files with long paths, so the processes that use the most memory lose theirs first. Of processes
- * that use a similar amount, exited ones are evicted first: the mappings of a living process can be
- * read from /proc again.
+ * files with long paths, so the mappings of the processes that use the most memory are evicted
+ * first. Of processes that use a similar amount, exited ones are evicted first: the mappings of a
+ * living process can be read from /proc again.
  */
 #include "attributor-internal.h"
 
@@ -37,7 +37,10 @@ static bool maps_drop(struct attributor *a, enum process_state state, u64 min_by
 		if (p->state != state || p->map_bytes < min_bytes)
 			continue;
 		a->store.dropped += p->maps.count;
-		/* Its samples must not count for another program until they are read again. */
+		/*
+		 * Store the executable, so that samples do not count for another program until the
+		 * mappings are read again.
+		 */
 		if (!p->executable)
 			p->executable = binary_ref(maps_executable(&p->maps));
 		maps_evict(&a->store, &p->maps);
@@ -78,7 +81,7 @@ int map_evict_init(struct attributor *a, u64 bytes)
 {
 	int r = map_store_init(&a->store, bytes);
 
-	/* Evict nothing in a recording: its samples follow all events, and need any mapping. */
+	/* Evict nothing in a recording: its samples follow all events, and may need any mapping. */
 	if (!r && a->live) {
 		a->store.evict = evict_maps;
 		a->store.ctx = a;

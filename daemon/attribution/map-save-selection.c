@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Select mappings for the checkpoint. Those of the processes that use the least memory are selected
- * first, as map-evict.c evicts them last. Of processes in the same size class (powers of two),
- * exited ones come first, the latest exit before the others: the mappings of a living process can
- * be read from /proc again. All mappings of a process are selected or none, so that no address is
- * resolved to a wrong file.
+ * Select mappings for the checkpoint. The mappings of the processes that use the least memory are
+ * selected first, because map-evict.c evicts them last. Among processes in the same size class
+ * (powers of two), exited processes are selected first, beginning with the latest exit: the
+ * mappings of a living process can be read from /proc again. All mappings of a process are selected
+ * or none, so that no address is resolved to a wrong file.
  */
 #include "map-save-selection.h"
 

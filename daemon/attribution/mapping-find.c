@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Find the mapping of an address at a time. This only reads tables, under the reader lock. */
+/*
+ * Finds the mapping of an address at a given time. The functions only read tables, under the reader
+ * lock.
+ */
 #include "attributor-internal.h"
 
 #include <stdlib.h>
@@ -22,8 +25,9 @@ static void mapping_fill(const struct mapping *m, struct attribute_mapping *ret)
 }
 
 /*
- * perf names the kernel itself "[kernel.kallsyms]_text", or "[guest.kernel.kallsyms]_text" for a
- * guest. Other names are those of modules.
+ * Return whether @path is the kernel itself. In perf events it has the name
+ * "[kernel.kallsyms]_text", or "[guest.kernel.kallsyms]_text" for a guest. Other names are names of
+ * modules.
  */
 static bool is_kernel_itself(const char *path)
 {
@@ -106,7 +110,9 @@ static size_t binaries_collect(const struct attributor *a, const struct binary *
 	size_t count = 0;
 
 	while ((b = map_store_next(&a->store, b))) {
-		/* Its name depends on the addresses that it is mapped at. */
+		/*
+		 * Skip the vdso, because its name depends on the addresses at which it is mapped.
+		 */
 		if (!b->build_id_size || !strcmp(b->path, "[vdso]"))
 			continue;
 		if (ret)

@@ -39,7 +39,9 @@ u64 path_hash(const char *path)
 	return h ? h : 1;
 }
 
-/* Returns the memory of a file. It includes the overhead of the allocator, as paths are short. */
+/*
+ * Returns the memory of a file. It includes the overhead of the allocator, because paths are short.
+ */
 static u64 binary_size(const struct binary *b)
 {
 	return (sizeof(*b) + b->path_size + 2 * ALLOC_ALIGN) & ~(ALLOC_ALIGN - 1);
@@ -244,8 +246,8 @@ static void maps_insert(struct maps *maps, u32 i, const struct mapping *map)
 
 /*
  * Remove the mappings from @start to @end - 1, which were valid until @now_ns. Return the index for
- * a new mapping there. The caller has reserved one entry, as a mapping around this range is split
- * in two.
+ * a new mapping there. The caller has reserved one entry, because a mapping around this range is
+ * split in two.
  */
 static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 start, u64 end,
 			    u64 now_ns)

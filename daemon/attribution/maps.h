@@ -27,7 +27,7 @@
  * @number: its number in the last output of attributor_save()
  * @build_id, @build_id_size: build id; the size is 0 if unknown
  * @path_size: size of the path with its NUL
- * @path: raw bytes, as its process sees it
+ * @path: raw bytes, in the mount namespace of its process
  */
 struct binary {
 	struct binary *next;
@@ -144,7 +144,8 @@ void map_store_deinit(struct map_store *store);
  * @file: the mapped file. A path longer than BINARY_PATH_SIZE is stored as BINARY_UNNAMED: any user
  * can create paths of any length, and a checkpoint must be able to hold them
  *
- * Without memory, the mapping is counted in &map_store.dropped, and the older ones stay.
+ * If memory cannot be allocated, the mapping is counted in &map_store.dropped, and older mappings
+ * stay.
  */
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
 	      const struct binary_key *file);
@@ -197,8 +198,8 @@ const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_n
 /**
  * maps_evict() - remove all mappings of @maps to free their memory
  *
- * The process still has them, so their version does not change: what callers have cached of them
- * remains valid.
+ * The process still has these mappings, so their version does not change, and data that callers
+ * have cached remains valid.
  */
 void maps_evict(struct map_store *store, struct maps *maps);
 

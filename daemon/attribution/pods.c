@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* maximum number of directory entries; kubelet's limit is some hundred pods */
+/* maximum number of directory entries; the limit of kubelet is some hundred pods */
 #define ENTRIES_MAX   16384
 #define ID_SHORT      12
 #define RETRY_AGE_MAX 300 /* number of refreshes after which the search ends */

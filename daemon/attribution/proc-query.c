@@ -101,8 +101,8 @@ static int maps_read(int leader, struct proc_answer *a)
 }
 
 /*
- * Read the process at @leader. If the leader exited, its cgroup may not be known any more, so read
- * that of the queried thread, @task.
+ * Read the process at @leader. If the leader exited, its cgroup may be unavailable, so read the
+ * cgroup of the queried thread, @task.
  */
 static int process_read(const struct cgroup_namespace *cgroup_ns, int leader, int task,
 			struct proc_answer *a)

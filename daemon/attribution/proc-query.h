@@ -35,7 +35,7 @@ enum proc_query_kind {
  * @owner: PROC_QUERY_MAPS: the user or container that can delay the answer (proc-reader.h)
  * @from: PROC_QUERY_MAPS: read only mappings that end after this address
  * @tid, @pid: thread and process to read
- * @index, @generation: entry of the caller's table for which the query is; copied to the answer
+ * @index, @generation: entry of the caller's table to which the query belongs; copied to the answer
  * @kind: &enum proc_query_kind
  * @map: for the caller: whether to query the mappings after this query
  * @pod: PROC_QUERY_POD: input and result. It is allocated, and belongs first to the query, then to
@@ -72,8 +72,8 @@ struct proc_mapping {
  * @list_next: next answer in a list of its owner
  * @started_ns: CLOCK_MONOTONIC before the first read. The answer may lack later events
  * @bytes: cost of the answer, in bytes read
- * @result: 0; -ENOENT or -ESRCH if the task does not exist; -ENOMEM if nothing was read without
- * memory; another negative errno
+ * @result: 0; -ENOENT or -ESRCH if the task does not exist; -ENOMEM if nothing was read because
+ * memory could not be allocated; another negative errno
  * @pid: thread group id
  * @uid: real user id
  * @stat: contents of stat of the process, also if the query is about a thread
@@ -106,8 +106,8 @@ struct proc_answer {
  * @cgroup_ns: converts the path
  * @dir: descriptor of the task's directory in /proc
  *
- * Return: the path from the machine's root, which the caller frees; "" if there is none; NULL
- * without memory, or if the file cannot be read.
+ * Return: the path from the machine's root, which the caller frees; "" if there is none; NULL if
+ * memory cannot be allocated or the file cannot be read.
  */
 char *proc_read_cgroup(const struct cgroup_namespace *cgroup_ns, int dir);
 
@@ -118,7 +118,7 @@ char *proc_read_cgroup(const struct cgroup_namespace *cgroup_ns, int dir);
  * @cgroup_ns: converts cgroup paths
  * @ret_answer: the answer; free its memory with proc_answer_deinit(), also after an error
  *
- * It may block without limit. Locking: none; any thread.
+ * It may block without a time limit. Locking: none; any thread.
  */
 void proc_query_run(int proc, const char *log, const struct cgroup_namespace *cgroup_ns,
 		    const struct proc_query *query, struct proc_answer *ret_answer);

@@ -13,7 +13,10 @@
 #include "util/time.h"
 
 #define STACK_BYTES (128U << 10)
-/* number of answers, or of answers with mappings, that wait to be applied at which threads pause */
+/*
+ * limits of the number of answers, and of answers with mappings, that wait to be applied; threads
+ * pause at the limit
+ */
 #define ANSWERS_MAX	 256
 #define MAPS_ANSWERS_MAX 1
 /* time between two attempts to allocate an answer, ns */
@@ -37,7 +40,8 @@ struct proc_queue {
  * @thread: its id; 0 if it was not started
  * @owner: owner of the mappings that it reads; 0: none
  * @reading: whether it runs a query, and may be blocked in the kernel
- * @spare: answer for a query without memory; allocated before a query is removed from the queue
+ * @spare: answer for a query for which memory cannot be allocated; allocated before a query is
+ *	removed from the queue
  */
 struct proc_thread {
 	struct proc_reader *reader;
@@ -137,7 +141,7 @@ static bool owner_is_busy(const struct proc_reader *r, u64 owner)
 	return false;
 }
 
-/* Remove the oldest query for whose owner no thread reads. Returns false if there is none. */
+/* Remove the oldest query whose owner has no read in progress. Returns false if there is none. */
 static bool queue_pop(const struct proc_reader *r, struct proc_queue *q, struct proc_query *ret)
 {
 	for (u32 i = 0; i < q->count; i++) {
@@ -206,7 +210,10 @@ static void answer_push(struct proc_reader *r, struct proc_answer *answer)
 		return;
 }
 
-/* Run @query without the lock. Without memory the answer is @spare with the result -ENOMEM. */
+/*
+ * Run @query without the lock. If memory cannot be allocated, the answer is @spare with the result
+ * -ENOMEM.
+ */
 static struct proc_answer *thread_run_query(struct proc_thread *t, const struct proc_query *query)
 {
 	struct proc_reader *r = t->reader;

@@ -4,8 +4,8 @@
  * thread. There are three queues of fixed size: the identity of tasks, the names of containers (one
  * thread each), and mappings (PROC_MAP_READERS threads).
  *
- * A read of mappings may block without limit, and a thread that waits in the kernel cannot be
- * cancelled. So each owner (a user, or a cgroup of root) has at most one such read at a time. An
+ * A read of mappings may block without a time limit, and a thread that waits in the kernel cannot
+ * be cancelled. So each owner (a user, or a cgroup of root) has at most one such read at a time. An
  * owner that blocks reads occupies one thread and delays only its own processes.
  *
  * A helper process could be killed instead. It would need the daemon's privileges to read other

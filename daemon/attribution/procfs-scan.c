@@ -126,7 +126,7 @@ void procfs_scan_kernel(const struct source_sink *sink, u64 time_ns)
 		.time_ns = time_ns,
 		.pid = -1,
 		.parent_pid = -1,
-		.name = "[kernel.kallsyms]_text", /* perf's name for it */
+		.name = "[kernel.kallsyms]_text", /* its name in perf events */
 	};
 
 	while (f && fscanf(f, "%llx %*c %127s%*[^\n]", &address, name) == 2 &&

@@ -13,7 +13,8 @@
 struct source_sink;
 
 /**
- * PROCFS_KTHREAD - PF_KTHREAD in &procfs_stat.flags, which the kernel cannot change, as ps uses it
+ * PROCFS_KTHREAD - the value of PF_KTHREAD in &procfs_stat.flags. The kernel cannot change it,
+ * because ps depends on it
  */
 #define PROCFS_KTHREAD 0x00200000U
 
@@ -132,7 +133,7 @@ int procfs_read_maps(int dir, u64 from, bool (*each)(void *ctx, const struct pro
 
 /**
  * procfs_scan_tasks() - report all tasks in /proc, and the kernel, as task events of a recording
- * @sink: receives names, cgroups and executable mappings
+ * @sink: receives names, cgroups and executable mappings as task events
  * @time_ns: time of the events
  *
  * Tasks that exit during the scan are skipped.

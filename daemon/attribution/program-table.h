@@ -28,10 +28,11 @@ struct program_table {
  * struct program_identity - the properties that identify a program
  * @container: index of its container in the attributor
  * @container_generation: generation of that entry
- * @executable: path as the container sees it, or a name (attributor_get_executable()); raw bytes
- * @process: PROGRAM_ANY; or, of a recording whose rows tell processes apart, the index of the process
- *	in the attributor plus 1, or PROGRAM_NONE for samples without a process
- * @cpu: PROGRAM_ANY; or, of a recording whose rows tell CPUs apart, the CPU plus 1
+ * @executable: path in the mount namespace of the container, or a name
+ *	(attributor_get_executable()); raw bytes
+ * @process: PROGRAM_ANY; in a recording that distinguishes processes: index of the process in the
+ *	attributor plus 1, or PROGRAM_NONE for samples without a process
+ * @cpu: PROGRAM_ANY; in a recording that distinguishes CPUs: number of the CPU plus 1
  */
 struct program_identity {
 	u32 container;
@@ -41,10 +42,10 @@ struct program_identity {
 	u32 cpu;
 };
 
-/* in &program_identity.process and .cpu: all processes or CPUs are one program */
+/* value of &program_identity.process and .cpu: processes or CPUs are not distinguished */
 #define PROGRAM_ANY 0
 
-/* in &program_identity.process: samples without a process */
+/* value of &program_identity.process for samples without a process */
 #define PROGRAM_NONE UINT32_MAX
 
 /**
@@ -86,10 +87,10 @@ void program_table_save(struct program_table *table, struct serializer *to);
  * @from: the bytes of program_table_save(), which may be hostile
  * @translation: the current indices of containers. A program whose container no longer exists is
  *	in no container, index 0
- * @ret_ids: current ids by saved id, for &struct cell_translation; free() it
+ * @ret_ids: current ids, indexed by saved id, for &struct cell_translation; free() it
  * @ret_count: number of entries
  *
- * Return: 0; -EBADMSG; -ENOMEM.
+ * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated.
  */
 int program_table_load(struct program_table *table, struct deserializer *from,
 		       const struct attribute_translation *translation, u32 **ret_ids,

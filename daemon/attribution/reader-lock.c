@@ -115,7 +115,7 @@ void attribute_write_end(struct attribute_reader *reader)
 	held_ns = time_now_ns() - lock->write_start_ns;
 	if (held_ns > lock->longest_write_ns)
 		__atomic_store_n(&lock->longest_write_ns, held_ns, __ATOMIC_RELAXED);
-	/* Keep the caller's own slot locked, as its reader lock. */
+	/* Unlock all slots except the slot of the caller, which stays locked as its reader lock. */
 	for (u32 i = 0; i < lock->readers; i++)
 		if (&lock->reader[i] != reader)
 			pthread_mutex_unlock(&lock->reader[i].lock);

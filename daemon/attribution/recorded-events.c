@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Apply task events of a recording. They are the only source of data, as /proc belongs to another
- * machine. All events precede the samples, so the tables keep the history: which process had a TID
- * at which time, and which entry succeeded another one.
+ * Apply task events of a recording. They are the only source of data, because the recording may be
+ * from another machine. All events precede the samples, so the tables keep the history: which
+ * process had a TID at which time, and which entry succeeded another one.
  */
 #include "attributor-internal.h"
 #include "tasks/task-event.h"
@@ -103,8 +103,8 @@ static void event_comm(struct attributor *a, const struct task_event *e)
 		tid_owner_confirm(a, e->tid, i, e->time_ns);
 	}
 	/*
-	 * The name of the main thread is that of the process. The name of another thread is used
-	 * until then.
+	 * The name of the main thread is the name of the process. Until an event reports it, use
+	 * the name of another thread.
 	 */
 	if (e->name && (e->tid == e->pid || a->process[i].pub.comm[0] == ':'))
 		process_set_name(&a->process[i], e->name);

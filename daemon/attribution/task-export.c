@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/** struct exported - a process entry, sorted by its start */
+/** struct exported - a process entry, and its start by which entries are sorted */
 struct exported {
 	u64 valid_from_ns;
 	u32 index;

@@ -23,7 +23,7 @@
 #define REFRESH_MAPS	  16
 #define REFRESH_BUCKETS	  64
 
-#define MAPS_MS 10000 /* time after which mappings are read again without another reason */
+#define MAPS_MS 10000 /* interval of regular reads of mappings, ms */
 
 static void answer_apply(struct attributor *a, const struct proc_answer *answer);
 
@@ -247,7 +247,10 @@ static void process_fill(struct attributor *a, u32 index, const struct proc_answ
 	p->start_stack = answer->stat.start_stack;
 	process_set_container(a, index, container);
 	process_set_name(p, answer->stat.comm);
-	/* Read through the thread, as a leader that exited before its threads has no maps. */
+	/*
+	 * Read the mappings through the queried thread, because a leader that exited before its
+	 * threads has none.
+	 */
 	maps_query(a, index, answer->query.tid, answer);
 }
 
@@ -523,7 +526,10 @@ void maps_refresh(struct attributor *a)
 
 void tasks_refresh(struct attributor *a)
 {
-	/* Check processes without samples first, as the check of a sampled one clears its flag. */
+	/*
+	 * Check processes without samples first, because the check of a sampled process clears its
+	 * flag.
+	 */
 	processes_check(a, &a->refresh_idle_hand, REFRESH_IDLE, false);
 	processes_check(a, &a->refresh_sampled_hand, REFRESH_PROCESSES, true);
 	threads_check(a);

@@ -10,7 +10,7 @@ int thread_table_init(struct thread_table *table, u32 threads, u32 unresolved)
 	struct thread_bucket *buckets;
 	u32 count = 2, bits = 1;
 
-	/* Twice as many slots as threads, so that few buckets overflow. */
+	/* Allocate twice as many slots as threads, so that few buckets overflow. */
 	while (count < threads / (THREAD_WAYS / 2) && bits < 28) {
 		count <<= 1;
 		bits++;

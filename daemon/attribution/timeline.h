@@ -9,10 +9,10 @@
 #include "codec/env.h"
 
 #define TIMELINE_ALWAYS 0 /* valid from the beginning, or from an unknown time */
-#define TIMELINE_LAST	UINT64_MAX /* the time with which a lookup returns the last value */
+#define TIMELINE_LAST	UINT64_MAX /* time that makes a lookup return the last value */
 
 /**
- * struct timeline_entry - a value: from time @from on, @key has @value and @extra
+ * struct timeline_entry - an entry: from time @from on, @key has the values @value and @extra
  * @order: position of the entry before sorting, and after it
  */
 struct timeline_entry {
@@ -40,7 +40,8 @@ struct timeline_span {
 /**
  * struct timeline - a timeline; all zeros except @max is an empty one
  * @entries: the entries, @count of them, with memory for @capacity
- * @recent: results of recent lookups, by key; allocated by the first lookup
+ * @recent: results of recent lookups, indexed by key modulo their number; allocated by the first
+ *	lookup
  * @end: if @full, the earliest time of an entry that did not fit
  * @max: maximum number of entries; set by the owner
  * @full: whether an entry did not fit
@@ -69,7 +70,8 @@ enum timeline_found {
 void timeline_deinit(struct timeline *timeline);
 
 /**
- * timeline_add() - add the entry that @key has @value and @extra from time @from on to @timeline
+ * timeline_add() - add an entry to @timeline: from time @from on, @key has the values @value and
+ * @extra
  *
  * Entries may be added in any order of times. Of entries with the same key and time, the last one
  * is valid. If the timeline is full, lookups from time @from on fail.
