@@ -17,7 +17,7 @@
 
 #define LARGE_ORDER_MAX 14
 
-/* How much of the class of its samples a pair stores. */
+/* The detail with which a pair stores the class of its samples. */
 enum pair_detail {
 	PAIR_WHOLE,
 	PAIR_WITHOUT_EVENTS,

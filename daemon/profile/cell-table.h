@@ -78,7 +78,7 @@
  * @cell: number of each way's cell
  * @rank: for each way, the number of samples of its cell and of the cells that it replaced. All
  *	ranks are halved before one overflows
- * @fill: for each way, the samples in the log of its cell
+ * @fill: for each way, the number of samples in the log of its cell
  */
 struct cell_set {
 	u64 tags;
@@ -116,9 +116,9 @@ static_assert(sizeof(struct cell) == 128, "two cache lines");
 /**
  * struct cell_batch - samples to count, as columns
  * @count: number of samples, at most CELL_BATCH
- * @hash: by cell_hash()
+ * @hash: result of cell_hash()
  * @offset, @owner: as in &struct cell
- * @sample: by cell_sample()
+ * @sample: the sample, packed by cell_sample()
  * @interval: result of cell_table_interval()
  * @sessions: as in &struct cell, not 0
  * @cell, @way: private
@@ -167,7 +167,7 @@ struct cell_table;
  * @config: the configuration, copied
  * @ret_table: the table; free it with cell_table_free()
  *
- * Return: 0; -EINVAL if the budget is too small; -ENOMEM.
+ * Return: 0; -EINVAL if the budget is too small; -ENOMEM if memory cannot be allocated.
  */
 int cell_table_new(const struct cell_table_config *config, struct cell_table **ret_table);
 
@@ -196,7 +196,7 @@ static inline u64 cell_mix(u64 x)
  * cell_salt() - return the hash of an owner, computed once for many samples
  * @table: the table. Its seed is secret: the profiled programs can choose offsets, and could
  *	otherwise choose the sets of their cells
- * @owner: by cell_owner()
+ * @owner: result of cell_owner()
  */
 u64 cell_salt(const struct cell_table *table, u64 owner);
 

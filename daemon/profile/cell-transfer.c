@@ -64,7 +64,7 @@ static u64 sample_renumber(u64 sample, const u16 *numbers)
 	return (sample & ~(0xffffULL << 48)) | number << 48;
 }
 
-/* Return the number that stands for a class in pairs and packed samples. */
+/* Return the number of a class in pairs and packed samples. */
 static u16 class_number(u16 id)
 {
 	return id == SAMPLE_CLASS_OTHERS ? 0 : id;
@@ -108,7 +108,7 @@ static_assert(MERGE_ROWS > (MERGE_STEPS - 1) * MERGE_DISTANCE, "a row waits in i
 /**
  * struct merge_row - a row of a shard that is being merged
  * @row: the row
- * @hash: by cell_hash()
+ * @hash: result of cell_hash()
  * @to: the cell of the whole that it probably has; NULL if unknown
  */
 struct merge_row {

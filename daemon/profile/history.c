@@ -471,8 +471,8 @@ void history_end(struct history *w, struct history_slot *slot)
 		for (unsigned int k = 1; k <= i; k++)
 			whole *= rings[k].parts;
 		/*
-		 * The open slot has its full length, or the whole ring's time passed without a
-		 * sample.
+		 * The open slot has its full length, or no sample arrived for the length of the
+		 * whole ring.
 		 */
 		if (ring->slot[ring->next].ns >= whole)
 			ring_advance(ring);

@@ -27,7 +27,7 @@
  * struct mapping_entry - the part of a mapping that is within one block of addresses; one cache
  * line
  * @start: first address of that part
- * @process: by mapping_process()
+ * @process: number of the process, from mapping_process()
  * @bias: as in &struct attribute_mapping
  * @owner, @salt: owner of the cells, and its hash (cell_salt())
  * @from_ns: the entry is valid for samples from this time on
@@ -51,7 +51,7 @@ static_assert(sizeof(struct mapping_entry) == 64, "a cache line");
 
 /**
  * struct mapping_cache_stats - statistics of a cache
- * @lookups: number of queries of the attributor
+ * @lookups: number of queries to the attributor
  * @replaced: number of valid entries that an entry of another process or block replaced
  * @unmapped: number of queries for addresses without a known mapping
  */

@@ -64,7 +64,8 @@ bool profile_process(const struct profile *profile, u32 index, struct counters *
 u32 profile_get_process_bound(const struct profile *profile);
 
 /**
- * profile_history() - return the counters of a period, by index and generation of the attributor
+ * profile_history() - return the counters of a period; containers and processes are identified by
+ * index and generation in the attributor
  * @span: the period; not VIEW_SPAN_START
  * @now_ns: current time on the windows' clock; 0 if unknown
  *

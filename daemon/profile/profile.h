@@ -65,7 +65,8 @@ struct profile_config {
  * @attributor: finds the tasks of samples; must outlive the profile
  * @ret_profile: the profile; free it with profile_free()
  *
- * Return: 0; -EINVAL if the budget of the cells is too small, or missing for a history; -ENOMEM.
+ * Return: 0; -EINVAL if the budget of the cells is too small, or is 0 although there is a history;
+ * -ENOMEM if memory cannot be allocated.
  */
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile);
