@@ -33,7 +33,7 @@ static const struct {
 	[MEASURE_MODIFIED] = { "modified", "MODIFIED" },
 };
 
-/* Find a level or an event by its plain name. */
+/* Find a level by its plain name. event_parse() below does the same for events. */
 static int level_parse(const char *name, enum measure *ret_measure)
 {
 	for (unsigned int i = 0; i < SPE_LEVELS; i++) {
@@ -68,10 +68,7 @@ int measure_parse(const char *name, enum measure *ret_measure)
 			return 0;
 		}
 	}
-	/*
-	 * The name of SPE_LEVEL_UNKNOWN stands for all levels without a name, so it is not accepted
-	 * here.
-	 */
+	/* "unknown" alone does not show that it is a level. Accept only "level.unknown". */
 	if (strcmp(name, spe_level_name(SPE_LEVEL_UNKNOWN)) != 0 && !level_parse(name, ret_measure))
 		return 0;
 	return event_parse(name, ret_measure);

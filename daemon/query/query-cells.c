@@ -23,7 +23,7 @@ static int period_init(const struct query_source *source, const struct query *qu
 		.samples = (u32)slot->ledger.evicted,
 		.weight = slot->ledger.evicted_weight,
 	};
-	/* Without the keys of the code and the mode, evicted samples have no row of their own. */
+	/* Without a key for the code or the mode, evicted samples are not in a separate row. */
 	if (!query_has_binary(query) && !query_groups_by(query, QUERY_MODE))
 		cells->evicted.samples = 0;
 	return 0;

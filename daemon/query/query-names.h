@@ -19,7 +19,7 @@ struct query_ranks {
 
 /**
  * struct query_names - the names of all programs and binaries with cells
- * @tables: what the ids stand for
+ * @tables: tables of the ids
  * @container, @executable: indexed by the id of a program. Executables with equal paths have the
  *	same rank
  * @comm: names of processes, indexed by the id of a program, in a recording that distinguishes

@@ -97,7 +97,8 @@ struct query_rest {
  * @ret_result: the rows; free them with query_result_free()
  * @ret_error: set if the result is -ENOENT; NULL: the caller needs no explanation
  *
- * Return: 0; -ENOENT if a selection matches nothing; -EOPNOTSUPP as query_cells_init(); -ENOMEM.
+ * Return: 0; -ENOENT if a selection matches nothing; -EOPNOTSUPP as for query_cells_init(); -ENOMEM
+ * if memory cannot be allocated.
  */
 int query_run(const struct query_source *source, const struct query *query,
 	      struct query_result **ret_result, struct query_error *ret_error);
