@@ -172,8 +172,9 @@ static int merge_group(struct history_store *store, const struct group *g, u32 i
 
 /*
  * Find the oldest periods that become one period of length @into: consecutive periods of the same
- * boot whose start, divided by @into, has the same quotient. A step of the clock ends the group.
- * Return 1 if the group is complete, which means that a later period does not belong to it; else 0.
+ * boot that are in the same step of @into seconds of the wall clock. A step of the clock ends the
+ * group. Return 1 if the group is complete, which means that a later period does not belong to it;
+ * else 0.
  */
 static int find_group(struct history_store *store, u32 seconds, u32 into, struct group *ret_group)
 {

@@ -138,8 +138,8 @@ struct history_coverage {
  *
  * Samples that are in no stored location are in the row "[other]" of their program.
  *
- * Return: 0; -EOPNOTSUPP: the history does not have such rows; -ETIMEDOUT; errors of SQLite as in
- * history_store_write().
+ * Return: 0; -EOPNOTSUPP: the history does not have such rows; -ETIMEDOUT: the deadline expired;
+ * errors of the database as in history_store_write().
  */
 int history_store_view(struct history_store *store, const struct history_query *query,
 		       enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view,
