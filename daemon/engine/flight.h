@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Flight recorder: stores the last windows of a session, as the SPU wrote them, in memory of a
- * fixed size. A new window evicts the oldest ones.
+ * Flight recorder: stores the undecoded bytes of the last windows of a session in memory of a fixed
+ * size. A new window evicts the oldest ones.
  */
 #ifndef SPEPROF_FLIGHT_H
 #define SPEPROF_FLIGHT_H

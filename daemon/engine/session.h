@@ -182,8 +182,8 @@ struct session_config {
  * @cost_ns: CPU time of this process at the last reset
  * @nodes: NUMA nodes of this machine, for the profile
  * @bytes: bytes of MEMORY_SESSIONS that the session uses
- * @shard: the profile in which each drain thread counts. A single thread counts in @profile; each of
- *	several counts in a shard of it
+ * @shard: the profile in which each drain thread counts. A single drain thread counts in @profile.
+ *	If there are several, each counts in a shard of @profile
  * @spare: an empty shard, which a merge exchanges for a full one; NULL without shards
  */
 struct session {
@@ -222,7 +222,8 @@ bool session_name_valid(const char *name);
  * @plan: sizes of its tables
  * @attributor: borrowed
  *
- * Return: 0; -EINVAL: invalid name; -ERANGE: invalid size of the flight recorder; -ENOMEM.
+ * Return: 0; -EINVAL: invalid name; -ERANGE: invalid size of the flight recorder; -ENOMEM: memory
+ * could not be allocated.
  */
 int session_init(struct session *session, const struct session_config *config,
 		 const struct memory_plan *plan, struct attributor *attributor);
@@ -236,7 +237,10 @@ void session_deinit(struct session *session);
 /** session_set_rule() - replace the rule; @rule is owned by the session */
 void session_set_rule(struct session *session, struct session_rule *rule);
 
-/** session_start() - enable its source and count its windows; -EALREADY, or the error of the source */
+/**
+ * session_start() - enable the source and count its windows; return 0, -EALREADY if the session
+ * runs, or the error of the source
+ */
 int session_start(struct session *session);
 
 /**
@@ -247,7 +251,7 @@ int session_start(struct session *session);
  */
 void session_disable(struct session *session);
 
-/** session_stop() - stop counting its windows; -EALREADY if it does not run */
+/** session_stop() - stop counting its windows; return 0, or -EALREADY if it does not run */
 int session_stop(struct session *session);
 
 /**

@@ -15,7 +15,7 @@ bool session_drives_source(struct worker_state *state, const struct session *ses
  * @part: the partition; 0 if the source has one
  * @reader: reader lock of the calling thread, which does not hold it
  * @meter: meter of the drain thread, in a section; it is paused while task events are applied.
- *	NULL: the caller is a call to the worker, whose cost does not count as sampling
+ *	NULL: a call to the worker drains, and its cost does not count as cost of sampling
  *
  * Context: the drain thread of @part or the worker's thread, which holds the lock of its shard.
  */

@@ -8,7 +8,7 @@
 #include "profile/profile-shard.h"
 #include "shards.h"
 
-/* Start sessions that ran before a restart, and whose source is available only now. */
+/* Start sessions that ran before a restart, and had to wait until their source was started. */
 static void start_waiting(struct worker_state *state, const struct shared_source *shared_source)
 {
 	struct session *session = NULL;
