@@ -2,9 +2,10 @@
 /*
  * The tables of an attributor, and the functions that change them.
  *
- * Locking: an attributor has no lock of its own. Callers with several threads use the reader lock
- * (reader-lock.h). Every function below needs the write lock, unless its comment says otherwise.
- * Readers change only @sample_flags, and what attributor_request_mappings() sets, atomically.
+ * Locking: an attributor does not lock anything. If several threads use it, they must use the
+ * reader lock (reader-lock.h). Each function below needs the write lock, unless its comment says
+ * otherwise. Readers change only @sample_flags, and what attributor_request_mappings() sets,
+ * atomically.
  */
 #ifndef SPEPROF_ATTRIBUTOR_INTERNAL_H
 #define SPEPROF_ATTRIBUTOR_INTERNAL_H

@@ -441,7 +441,7 @@ static u32 process_find_predecessor(struct attributor *a, u32 index, u64 time_ns
 	return a->process[i].forked_ns > time_ns ? ATTRIBUTE_NONE : i;
 }
 
-/* Returns the owner at @time_ns of the PID whose last owner is @i. */
+/* Return the process that had the PID of @i at @time_ns; @i is the last process with that PID. */
 static u32 process_find_at(struct attributor *a, u32 i, u64 time_ns,
 			   struct attribute_span *ret_span)
 {

@@ -37,8 +37,8 @@ void cgroup_namespace_init(struct cgroup_namespace *ns);
  * @self: its cgroup v2 path, as its namespace reports it
  * @ret_root: root of the namespace, @size bytes
  *
- * Return: 0; -ENOENT if the process is not found, or @mount is not the whole hierarchy; -E2BIG if
- * there are too many cgroups.
+ * Return: 0; -ENOENT if the process is not found, or @mount is only a part of the hierarchy; -E2BIG
+ * if there are too many cgroups.
  */
 int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, char *ret_root,
 			       size_t size);

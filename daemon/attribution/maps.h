@@ -13,7 +13,7 @@
 /* Maximum size of a path with its NUL, a little more than BPF reports. See maps_add(). */
 #define BINARY_PATH_SIZE 1536
 /*
- * The path of files whose own path is too long; it begins with neither "/" nor a name that the
+ * The path that replaces a path that is too long. It begins with neither "/" nor a name that the
  * kernel uses
  */
 #define BINARY_UNNAMED "[long path]"
