@@ -27,8 +27,8 @@ enum config_source {
  * @source: Source=
  * @emulate: Emulate=: true if an emulated SPU may be used
  * @io_uring: IOUring=: read rings by io_uring; otherwise by epoll
- * @contexts: Contexts=: use the thread ID in records, which comes from CONTEXTIDR; false: always
- * use recorded context switches
+ * @contexts: Contexts=: use the thread ID in records if the kernel writes it (CONTEXTIDR),
+ * otherwise context switches; false: always use context switches
  * @physical: PhysicalAddresses=: records contain them, so that hot pages and nodes are known
  * @task_events: TaskEvents=: the origin of task events that is tried first
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU

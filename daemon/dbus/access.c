@@ -229,8 +229,8 @@ static int send_query(struct access_query *query)
 }
 
 /*
- * Check whether @caller may have one more pending query. Return: 0, or negative errno with @error
- * set.
+ * Check that @caller may have one more pending query. Return: 0; a negative errno if a limit is
+ * reached, with @error set.
  */
 static int query_check_limits(const struct access *access, const struct bus_caller *caller,
 			      sd_bus_error *error)

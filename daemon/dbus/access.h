@@ -76,7 +76,8 @@ void access_init(struct access *access);
 void access_deinit(struct access *access);
 
 /**
- * access_check() - check whether the sender of @message has the permission and the tokens it needs
+ * access_check() - check that the sender of @message has the permission and the tokens that the
+ * call needs
  * @access: initialized
  * @message: a method call
  * @need: the permission, and the tokens to take

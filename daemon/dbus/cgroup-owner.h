@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Find out whether systemd delegated a cgroup to a user. Such a user owns the directory of the
- * cgroup, and therefore counts as the owner of all cgroups below it.
+ * Check if systemd delegated a cgroup to a user. Such a user owns the directory of the cgroup, and
+ * therefore counts as the owner of all cgroups below it.
  */
 #ifndef SPEPROF_CGROUP_OWNER_H
 #define SPEPROF_CGROUP_OWNER_H
@@ -19,7 +19,7 @@
 int cgroup_owner_open(void);
 
 /**
- * cgroup_is_owned_by() - return whether a user owns a cgroup or one above it
+ * cgroup_is_owned_by() - return true if a user owns a cgroup or one above it
  * @mount: descriptor from cgroup_owner_open(); tests pass another directory. The owner of the mount
  * point itself does not count
  * @path: path of the cgroup; absolute, relative to @mount. Symbolic links are not followed

@@ -10,7 +10,10 @@
 #include "util/cgroup-mount.h"
 #include "util/escape.h"
 
-/* Return whether @path is normalized, as the kernel writes paths: other paths match no cgroup. */
+/*
+ * Return true if @path is normalized like the paths that the kernel writes; other paths match no
+ * cgroup.
+ */
 static bool is_normalized_path(const char *path)
 {
 	for (const char *at = path + 1;; at = strchr(at, '/') + 1) {
@@ -23,7 +26,7 @@ static bool is_normalized_path(const char *path)
 	}
 }
 
-/* Return whether the component is a slice, or a user's manager, both of which contain units. */
+/* Return true if the component is a slice or the manager of a user, both of which contain units. */
 static bool is_slice(const char *path, size_t len)
 {
 	static const char end[] = ".slice";

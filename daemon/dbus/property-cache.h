@@ -99,7 +99,7 @@ int property_cache_cpu(struct property_cache *cache, struct worker *worker, u32 
 		       const struct cpu_properties **ret_properties);
 
 /**
- * property_cache_session() - return whether a session with a name exists
+ * property_cache_session() - return true if a session with a name exists
  * @cache: the cache
  * @worker: queried only after property_cache_invalidate()
  * @name: "machine", or the name that was passed to CreateSession

@@ -45,7 +45,7 @@ void bus_interval_changed(struct bus *bus, const char *session);
  * bus_sampling_changed() - signal a new interval of the machine's session
  * @bus: initialized
  *
- * It is for changes that no call on the bus made, such as those of rate control.
+ * Call it after a change that no call on the bus made, for instance a change by rate control.
  */
 void bus_sampling_changed(struct bus *bus);
 

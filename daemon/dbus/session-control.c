@@ -156,7 +156,7 @@ static int change_rule(struct bus *bus, sd_bus_message *message, const char *exp
 }
 
 /*
- * Return whether @expression compares addresses: each such filter reveals one bit of an address. If
+ * Return true if @expression compares addresses: each such filter reveals one bit of an address. If
  * the arguments cannot be read the method reports the error.
  */
 static bool compares_addresses(const char *expression)

@@ -73,7 +73,7 @@ struct signal_watch {
 };
 
 /*
- * Return whether one more signal of @kind may be sent in this period. If not, count it as left out.
+ * Return true if one more signal of @kind may be sent in this period. If not, count it as left out.
  */
 static bool may_send(struct signal_watch *w, enum kind kind, u64 *ret_left)
 {

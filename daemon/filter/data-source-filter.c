@@ -81,7 +81,7 @@ static const struct spe_origin *packet_origin(const struct query *q)
 }
 
 /*
- * Return whether spe_sample_origin() can derive this level from events, without a Data Source
+ * Return true if spe_sample_origin() can derive this level from events, without a Data Source
  * packet.
  */
 static bool events_show_level(u64 level)
@@ -192,8 +192,8 @@ static void marks_set(u8 *marks, u32 begin)
 
 /*
  * Mark the values that have to be tried. Values with equal bits 5:0 that no comparison
- * distinguishes give the same result, so that one of them suffices: those below 64, and 64 values
- * from each number that the expression compares with a source.
+ * distinguishes give the same result, so that one of them suffices. Marked are the values below 64,
+ * and 64 values from each number on that the expression compares with a source.
  */
 static void query_mark_values(const struct query *q, const struct filter_cores *cores, u8 *marks)
 {
@@ -228,7 +228,7 @@ static u64 query_rejected(struct query *q, const struct filter_cores *cores, u8 
 	return ~accepted;
 }
 
-/* Return whether the node depends on the source. NOLINTNEXTLINE(misc-no-recursion) */
+/* Return true if the node depends on the source. NOLINTNEXTLINE(misc-no-recursion) */
 static bool query_uses_source(const struct query *q, u8 index)
 {
 	const struct filter_node *node = &q->filter->nodes[index];

@@ -112,25 +112,25 @@ struct filter {
 static_assert(FILTER_NODES <= UINT8_MAX, "the index of a node has 8 bits");
 
 /**
- * filter_level_equals() - return whether a level has the name of @wanted in an expression
+ * filter_level_equals() - return true if @level has the name of @wanted in an expression
  *
  * "dram" includes all levels that the column DRAM counts, even if only events show the level.
  */
 bool filter_level_equals(u64 level, u64 wanted);
 
-/** filter_compare_number() - return whether @a @op @b; FILTER_GLOB is always false */
+/** filter_compare_number() - return the result of "@a @op @b"; false for FILTER_GLOB */
 bool filter_compare_number(u64 a, enum filter_operator op, u64 b);
 
 /**
  * filter_rejected_sources() - find the data sources of loads that the expression never accepts
  *
- * Return: &source_config.filter_sources_not: bit N is set if no load whose Data Source packet ends
- * in the bits N can match; 0 if the expression does not depend on the data source.
+ * Return: &source_config.filter_sources_not: bit N is set if no load can match that has N in bits
+ * 5:0 of its Data Source packet; 0 if the expression does not depend on the data source.
  */
 u64 filter_rejected_sources(const struct filter *filter, const struct filter_cores *cores);
 
 /**
- * filter_node_rejects_sources() - return whether the node at @index contributes to
+ * filter_node_rejects_sources() - return true if the node at @index contributes to
  * filter_rejected_sources()
  */
 bool filter_node_rejects_sources(const struct filter *filter, const struct filter_cores *cores,

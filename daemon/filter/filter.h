@@ -60,7 +60,7 @@ int filter_new(const char *text, struct filter **ret_filter, struct filter_error
 struct filter *filter_free(struct filter *filter);
 
 /**
- * filter_match() - return whether a sample satisfies the expression
+ * filter_match() - return true if a sample satisfies the expression
  * @filter: the expression; not modified, so several threads may evaluate it at once
  * @subject: the sample
  *
@@ -69,7 +69,7 @@ struct filter *filter_free(struct filter *filter);
 bool filter_match(const struct filter *filter, const struct filter_subject *subject);
 
 /**
- * filter_compares_addresses() - return whether the expression uses pc, target, address or
+ * filter_compares_addresses() - return true if the expression uses pc, target, address or
  * address.physical
  *
  * The counts of such a filter reveal memory addresses to its author, one bit per expression.
@@ -86,7 +86,7 @@ bool filter_compares_addresses(const struct filter *filter);
  * @count: number of @encodings
  * @unknown: the encoding of at least one core is unknown
  * @any: there is at least one core
- * @events: the events that the SPUs of all cores can filter by, as PMSEVFR_EL1, if @any
+ * @events: the events for which the SPUs of all cores have a filter, as PMSEVFR_EL1; valid if @any
  */
 struct filter_cores {
 	const struct spe_data_sources *encodings[FILTER_CORES];
@@ -167,7 +167,7 @@ int filter_compose(const struct filter_lists *lists, const char *expression, cha
  * @config: zeroed by the caller; the filter_* members are set so that every matching record passes
  *
  * Return: a static text such as "types and latency" that names the filters of every SPU; "" for
- * none. Filters of absent events, of data sources and by mask bits are not named, since not every
+ * none. Filters of absent events, of data sources and by mask bits are not named, because not every
  * SPU has them.
  */
 const char *filter_offload(const struct filter *filter, const struct filter_cores *cores,

@@ -74,7 +74,7 @@ static size_t word_length(const char *at)
 
 /*
  * Describe the text at @at for an error message: a word or a character. Unprintable bytes become
- * "?", since the message may be shown in a terminal. Returns the length of @ret_text.
+ * "?", because the message may be shown in a terminal. Returns the length of @ret_text.
  */
 static int text_describe(const char *at, const char **ret_text)
 {

@@ -37,7 +37,8 @@ static void __attribute__((format(printf, 2, 3))) text_append(char *text, const 
 }
 
 /*
- * Write the status line for "systemctl status": what is sampled, how, and which problems there are.
+ * Write the status line for "systemctl status": the source, how it is sampled, and the current
+ * problems.
  */
 static int status_describe(struct worker_state *state, void *arg)
 {

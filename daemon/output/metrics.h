@@ -100,7 +100,7 @@ struct metrics_tally {
  * @all. They survive a reset, but not a restart of the daemon
  * @age_ns: time of sampling in this epoch
  * @backend: &enum backend; an exporter must not export values that an emulated SPU modelled
- * @interval_ns: time between samples, mean over all CPUs, as it is now
+ * @interval_ns: time between samples, mean over all CPUs, at the time of the snapshot
  * @written: records written; UINT64_MAX if the SPU does not count its records
  * @bytes: = @decoded + @padding + @suspect + @dropped; @lost is not included
  * @lost: bytes lost; UINT64_MAX if the source does not record it

@@ -67,8 +67,8 @@ void perfdata_aux_add(struct perfdata *perf, const struct perfdata_record *recor
 	if (perf->aux_full || (!aux.size && !(aux.flags & (WINDOW_TRUNCATED | WINDOW_GAPS))))
 		return;
 	/*
-	 * Only the AUXTRACE record shows whether the buffer belongs to a CPU or to a thread, so
-	 * store both.
+	 * Only the AUXTRACE record shows if the buffer belongs to a CPU or to a thread, so store
+	 * the record for both.
 	 */
 	if (trailer.cpu >= 0) {
 		aux.buffer = buffer_key(trailer.cpu, trailer.tid);

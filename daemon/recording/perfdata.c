@@ -174,7 +174,7 @@ static enum header_error read_record(struct perfdata *perf, u64 pos,
 	record.misc = perfdata_get16(perf, h + 4);
 	record.size = perfdata_get16(perf, h + 6);
 	*ret_record = record;
-	/* Records of the kernel are padded to 8 bytes; those of perf itself may not be. */
+	/* Records of the kernel are padded to 8 bytes; records of perf itself may not be. */
 	if (record.size < PERFDATA_HEADER || (record.type < PERFDATA_ATTR && record.size % 8))
 		return HEADER_SIZE;
 	if (record.size > left)

@@ -253,7 +253,7 @@ void perfdata_free_build_ids(struct perfdata *perf);
 /** perfdata_is_task() - return true if the record describes a task event */
 bool perfdata_is_task(const struct perfdata_record *record);
 
-/** perfdata_task_check() - return whether a task record has all fields; report damage if not */
+/** perfdata_task_check() - return true if a task record has all fields; otherwise report damage */
 bool perfdata_task_check(struct perfdata *perf, const struct perfdata_record *record);
 
 /**

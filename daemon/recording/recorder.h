@@ -56,7 +56,7 @@ int recorder_error(const struct recorder *recorder);
 u64 recorder_bytes(const struct recorder *recorder);
 
 /**
- * recorder_omitted_bytes() - return the bytes of suspect records that were omitted, since a
+ * recorder_omitted_bytes() - return the bytes of suspect records that were omitted because a
  * perf.data cannot flag them
  */
 u64 recorder_omitted_bytes(const struct recorder *recorder);

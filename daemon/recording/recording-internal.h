@@ -146,7 +146,7 @@ void recording_emit_window(struct recording *recording, u64 offset, u64 size,
  */
 bool recording_begin_windows(struct recording *recording);
 
-/** recording_report_progress() - report how many bytes of the file were read in this pass */
+/** recording_report_progress() - report the number of bytes of the file that this pass has read */
 static inline void recording_report_progress(const struct recording *recording, u64 done)
 {
 	const struct recording_threads *threads = recording->threads;
@@ -161,10 +161,10 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 /** native_replay() - pass the tasks and windows of a recording in speprof's format to @sink */
 void native_replay(struct recording *recording, const struct source_sink *sink);
 
-/** native_is_magic() - return whether @buf, 8 bytes, begins a recording in speprof's own format */
+/** native_is_magic() - return true if @buf, 8 bytes, begins a recording in speprof's own format */
 bool native_is_magic(const u8 *buf);
 
-/** perfdata_is_magic() - return whether @buf, 8 bytes, begins a perf.data */
+/** perfdata_is_magic() - return true if @buf, 8 bytes, begins a perf.data */
 bool perfdata_is_magic(const u8 *buf);
 
 #endif

@@ -117,7 +117,7 @@ void emulated_spu_set_blind_cause(struct emulated_spu *driver, enum source_blind
 /** emulated_spu_arm() - arm a window at @now_ns; the time since the last window was blind */
 void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns);
 
-/** emulated_spu_samples_el() - check whether operations at Exception level @el are sampled now */
+/** emulated_spu_samples_el() - return true if operations at Exception level @el are sampled now */
 bool emulated_spu_samples_el(const struct emulated_spu *driver, u8 el);
 
 /**

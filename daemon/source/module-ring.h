@@ -107,7 +107,7 @@ void module_ring_release(struct module_ring *ring);
  */
 int module_ring_resume(struct module_ring *ring, const struct source_position *at);
 
-/** module_ring_offline() - check whether the CPU is offline in a session that samples */
+/** module_ring_offline() - return true if the session samples and the CPU is offline */
 bool module_ring_offline(const struct module_ring *ring);
 
 /** module_ring_retained() - return the share that is drained but not released, in permille */

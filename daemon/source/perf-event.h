@@ -49,7 +49,7 @@ const char *perf_event_open_reason(void);
 const char *perf_event_physical_reason(void);
 
 /**
- * perf_event_ran_ns() - read for how long an event has been scheduled on its CPU
+ * perf_event_ran_ns() - read the time for which an event has been scheduled on its CPU
  * @fd: an event with PERF_FORMAT_TOTAL_TIME_RUNNING
  *
  * Return: the time in ns; 0 if it cannot be read.
@@ -57,7 +57,7 @@ const char *perf_event_physical_reason(void);
 u64 perf_event_ran_ns(int fd);
 
 /**
- * perf_event_is_dead() - check whether an enabled event has not run since the last call
+ * perf_event_is_dead() - return true if an enabled event has not run since the last call
  * @fd: an event with PERF_FORMAT_TOTAL_TIME_RUNNING
  * @ran_ns: its running time at the last call; 0 at first, updated
  *

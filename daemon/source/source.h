@@ -168,7 +168,7 @@ static inline u64 source_window_armed(const struct source_window *window)
 }
 
 /**
- * source_blind_add() - add the blind time before a window to sums by cause
+ * source_blind_add() - add the blind time before a window to the sums of its causes
  * @by: the sums, in ns, indexed by &enum source_blind
  * @window: its causes may add up to more or less than its blind time; exactly &blind_ns is added
  */
@@ -238,7 +238,7 @@ struct source_sink {
  * @filter_masked: operation types that a record must have or must not have, as PMSFCR_EL1: each
  *	type by its mask bit SPE_PMSFCR_BM, _LDM, _STM, _FPM or _SIMDM, with the bit of the type if
  *	the record must have it (FEAT_SPE_EFT)
- * @filter_latency: least total latency of a record, as PMSLATFR_EL1.MINLAT; 0: no filter
+ * @filter_latency: minimum total latency of a record, as PMSLATFR_EL1.MINLAT; 0: no filter
  * @cgroups: paths; sample only tasks in or below these cgroups; NULL-terminated. NULL: all tasks
  * @skip_missing_cgroups: ignore paths that no longer exist; otherwise they are an error
  * @partition: sample only the CPUs with this number modulo @partitions
@@ -271,7 +271,7 @@ struct source_config {
 };
 
 /**
- * source_owns_cpu() - check whether a source with @config samples @cpu
+ * source_owns_cpu() - return true if a source with @config samples @cpu
  *
  * The number of the CPU alone decides, so a CPU that comes online again is in the same partition.
  */
@@ -280,7 +280,7 @@ static inline bool source_owns_cpu(const struct source_config *config, u32 cpu)
 	return config->partitions < 2 || cpu % config->partitions == config->partition;
 }
 
-/** source_config_has_filter() - check whether @config has a filter of those that FEAT_SPE defines */
+/** source_config_has_filter() - return true if @config has a filter that FEAT_SPE defines */
 static inline bool source_config_has_filter(const struct source_config *config)
 {
 	return config->filter_types || config->filter_events || config->filter_latency;
@@ -320,7 +320,7 @@ static inline void source_filter_copy(struct source_config *to, const struct sou
 	to->filter_latency = from->filter_latency;
 }
 
-/** source_filter_same() - check whether @a and @b have the same hardware filters */
+/** source_filter_same() - return true if @a and @b have the same hardware filters */
 static inline bool source_filter_same(const struct source_config *a, const struct source_config *b)
 {
 	return a->filter_types == b->filter_types && a->filter_events == b->filter_events &&

@@ -4,8 +4,8 @@
  * is resolved. Each owner has a queue, an equal share of time, and at most one job in progress.
  *
  * An owner becomes a suspect when a helper crashes or misses its deadline on a job of the owner. A
- * job that succeeds ends the suspicion. Resolver 0 serves no suspects. Owners whose files hang
- * therefore delay each other, but no other owner.
+ * job that succeeds ends the suspicion. Resolver 0 serves no suspects. So owners with files that
+ * hang delay each other, but no other owner.
  */
 #ifndef SPEPROF_JOB_QUEUE_H
 #define SPEPROF_JOB_QUEUE_H

@@ -117,7 +117,7 @@ static enum mapping_kind binary_kind(const char *binary)
 
 /*
  * Set last_path, last_path_hash and last_kind for a binary. Most queries are for the binary of the
- * query before. The text is compared, since the pointer may have been reused for another binary.
+ * query before. The text is compared, because the pointer may have been reused for another binary.
  */
 static void binary_classify(struct symbols *s, const char *binary)
 {

@@ -108,7 +108,7 @@ bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_l
  *
  * Comparing keys is cheaper than comparing names.
  *
- * Return: whether a symbol was found.
+ * Return: true if a symbol was found.
  */
 bool symbols_function_key(struct symbols *symbols, s32 pid,
 			  const struct attribute_location *location, bool live, u64 *ret_key);
@@ -118,7 +118,7 @@ bool symbols_function_key(struct symbols *symbols, s32 pid,
  * @symbols, @pid, @location, @live: as for symbols_function()
  * @ret_key: as for symbols_function_key(); 0 if the line is unknown
  *
- * Return: whether the line is known.
+ * Return: true if the line is known.
  */
 bool symbols_line_key(struct symbols *symbols, s32 pid, const struct attribute_location *location,
 		      bool live, u64 *ret_key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The newest context switches of one CPU, in order of time. The writer, BPF or switch-perf.c, never
- * waits and overwrites the oldest entries; a reader checks whether its entries were overwritten.
+ * waits and overwrites the oldest entries; a reader checks if its entries were overwritten.
  */
 #ifndef SPEPROF_SWITCH_RING_H
 #define SPEPROF_SWITCH_RING_H

@@ -40,9 +40,9 @@ static inline int cgroup_mount_open(int flags, const char **ret_path)
 }
 
 /**
- * cgroup_is_legacy() - return whether a hierarchy of cgroup v1 contains @path
+ * cgroup_is_legacy() - return true if a hierarchy of cgroup v1 contains @path
  *
- * On a host with both versions a container may be in hierarchies of version 1 only.
+ * On a host with both versions, a container may be only in hierarchies of version 1.
  */
 static inline bool cgroup_is_legacy(const char *path)
 {
@@ -65,7 +65,7 @@ static inline bool cgroup_is_legacy(const char *path)
 }
 
 /**
- * cgroup_is_removed() - return whether the cgroup of a path does not exist
+ * cgroup_is_removed() - return true if the cgroup of a path does not exist
  * @path: absolute, relative to the mount point
  *
  * Return: true if it does not exist; false if it exists, or if this is unknown.

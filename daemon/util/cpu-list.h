@@ -13,7 +13,7 @@ struct cpu_list {
 	u64 bits[CPU_LIST_MAX / 64];
 };
 
-/** cpu_list_has() - return whether @list contains @cpu */
+/** cpu_list_has() - return true if @list contains @cpu */
 static inline bool cpu_list_has(const struct cpu_list *list, u32 cpu)
 {
 	return cpu < CPU_LIST_MAX && list->bits[cpu / 64] >> cpu % 64 & 1;

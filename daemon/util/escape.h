@@ -26,7 +26,10 @@ static inline size_t escape_string(char *to, size_t size, const char *from)
 	return escape_text(to, size, from, strlen(from));
 }
 
-/** escape_is_utf8() - return whether @text is valid UTF-8, printable or not, as D-Bus requires */
+/**
+ * escape_is_utf8() - return true if @text is valid UTF-8, which D-Bus requires; it may be
+ * unprintable
+ */
 bool escape_is_utf8(const char *text);
 
 #endif

@@ -315,7 +315,7 @@ const char *view_sort_name(enum view_sort sort);
 	"issue_p99 or translation_p99"
 
 /**
- * view_sort_holds() - return whether rows by @group of @span can be sorted by @sort
+ * view_sort_holds() - return true if rows of @group in @span can be sorted by @sort
  *
  * Rows of a period have fewer counters than rows since the start.
  */

@@ -7,7 +7,7 @@
 #include "util/array.h"
 
 #define RANGES_MAX (1U << 22)
-#define LOOK_BACK  16 /* number of preceding ranges that are checked, as ranges may overlap */
+#define LOOK_BACK  16 /* preceding ranges to check, because ranges may overlap */
 
 /*
  * An address range: from @low to @high - 1 addresses belong to the unit whose first DIE is at

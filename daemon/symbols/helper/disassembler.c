@@ -10,7 +10,7 @@
 #define PACKAGE "speprof"
 #include <dis-asm.h>
 
-/* The libraries that Debian has: of all machines, and of those that this program runs on. */
+/* The libraries of Debian: for all machines, and for the machines that this program runs on. */
 static const char *const names[] = {
 	"libopcodes-" OPCODES_VERSION "-multiarch.so",
 	"libopcodes-" OPCODES_VERSION "-arm64.so",

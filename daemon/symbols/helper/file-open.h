@@ -41,7 +41,7 @@ int file_open(const struct file_request *file);
  * @known: the build id of @file, and the name in its .gnu_debuglink
  * @candidate: number of the first candidate to try, from 0; set to the one after the opened file
  *
- * The reader checks whether the debug information belongs to the file.
+ * The reader checks that the debug information belongs to the file.
  *
  * Return: a descriptor; -ENOENT if there are no more candidates.
  */
