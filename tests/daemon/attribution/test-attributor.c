@@ -49,7 +49,7 @@ static void sleep_ms(long ms)
 	nanosleep(&ts, NULL);
 }
 
-/* A child that writes to a pipe when it is ready, then waits for a byte */
+/* A child that writes to a pipe when it is ready, and then waits for a byte */
 struct child {
 	pid_t pid;
 	int ready;
@@ -147,7 +147,7 @@ static void test_idle(void **state)
 	attributor_free(a);
 }
 
-/* Outside of containers kthreadd is PID 2; in a container it is not visible. */
+/* Outside of a container kthreadd has PID 2; in a container it is not visible. */
 static void test_kernel_thread(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
@@ -169,7 +169,7 @@ static void test_unknown_tid(void **state)
 	struct attributor *a = make_attributor(true, 0, 0, 0);
 
 	(void)state;
-	/* Above every possible pid_max. */
+	/* Use PIDs above every possible pid_max. */
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(attributor_find_process(a, INT32_MAX - 1), ATTRIBUTE_NONE);
 	assert_int_equal(get_stats(a).lookups, 1);
@@ -222,7 +222,7 @@ static void test_exit(void **state)
 	attributor_free(a);
 }
 
-/* Check that the known facts about a process remain valid when it is a zombie. */
+/* Check that the known facts about a process remain valid while it is a zombie. */
 static void test_zombie(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
@@ -268,7 +268,7 @@ static void exit_leader_first(int ready, int go)
 	pthread_exit(NULL);
 }
 
-/* The number of mappings of @pid around test_leader_exit() that a recording reports */
+/* The number of mappings of @pid that contain exit_leader_first(), as a recording reports them */
 struct map_count {
 	s32 pid;
 	u32 maps;
@@ -321,7 +321,10 @@ static void test_leader_exit(void **state)
 	}
 	assert_true(
 		attributor_locate(a, index, (u64)(uintptr_t)exit_leader_first, false, &location));
-	/* The second attributor first sees the process now, so it reads the maps of the thread. */
+	/*
+	 * The second attributor gets the first event of the process now, so it reads the maps of
+	 * the thread.
+	 */
 	index = attributor_find_process(second, tid);
 	assert_int_equal(attributor_get_process(second, index)->pid, c.pid);
 	assert_true(attributor_locate(second, index, (u64)(uintptr_t)exit_leader_first, false,
@@ -425,7 +428,10 @@ static void test_pid_reuse(void **state)
 	attributor_free(a);
 }
 
-/* Find the mount point of cgroup v2, alone or beside version 1; "" if it is not mounted. */
+/*
+ * Find the mount point of cgroup v2, mounted alone or together with version 1; "" if it is not
+ * mounted.
+ */
 static void cgroup_mount(char *path, size_t size)
 {
 	char line[512], at[256], type[32];
@@ -538,7 +544,9 @@ static void test_threads(void **state)
 	attributor_free(a);
 }
 
-/* Tables have only a few entries: evictions are counted, and the remaining entries stay correct. */
+/*
+ * If tables have only a few entries, evictions are counted, and the remaining entries stay correct.
+ */
 static void test_overflow(void **state)
 {
 	struct attributor *a = make_attributor(true, 4, 8, 2);
@@ -603,7 +611,10 @@ static void test_storm(void **state)
 	attributor_free(a);
 }
 
-/* The oldest entry of an exited process is evicted first. Entries of living processes stay. */
+/*
+ * The oldest entry of an exited process is evicted first. Entries of living processes are not
+ * evicted.
+ */
 static void test_dead_first(void **state)
 {
 	struct attributor *a = make_attributor(true, 5, 0, 0);
@@ -690,7 +701,7 @@ static void test_events(void **state)
 	assert_true(attributor_locate(a, child, 0x2010, false, &location));
 	assert_string_equal(location.binary, "/lib/x\033");
 	assert_int_equal(location.offset, 0x510);
-	/* the rest of a mapping that another one replaced in the middle */
+	/* the rest of a mapping after another mapping replaced its middle */
 	assert_true(attributor_locate(a, child, 0x3010, false, &location));
 	assert_string_equal(location.binary, "/bin/sh");
 	assert_int_equal(location.offset, 0x2010);
@@ -806,10 +817,7 @@ static u64 get_container_id(struct attributor *a, s32 pid, const char *path)
 	return details.id;
 }
 
-/*
- * A container is identified by its whole path, including the end that is not displayed, and by
- * nothing else.
- */
+/* A container is identified only by its path, which includes the end that is not displayed. */
 static void test_container_ids(void **state)
 {
 	static const u64 key[] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
@@ -820,7 +828,7 @@ static void test_container_ids(void **state)
 		struct attributor *a = make_attributor(false, 0, 0, 0);
 		struct container_details details;
 
-		/* The id does not depend on the index in the table. */
+		/* The id of a container does not depend on its index in the table. */
 		if (round)
 			get_container_id(a, 4, "/lxc/before");
 		/*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test the ids of binaries and programs: which mappings are one binary, limits, sweeps, and the
- * checkpoint.
+ * Test the ids of binaries and programs: which mappings belong to one binary, limits, sweeps, and
+ * the checkpoint.
  */
 #include "test.h"
 
@@ -48,7 +48,8 @@ static void test_identity(void **state)
 
 	(void)state;
 	/*
-	 * If there is a build ID it alone identifies a binary; otherwise device, inode and path do.
+	 * A build ID alone identifies a binary. Without a build ID, device, inode and path identify
+	 * it.
 	 */
 	id = get_file_id(t, "/usr/bin/a", 1, "0123456789");
 	assert_int_equal(id, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test paths of cgroups as a container sees them: in plain directories, and in a real cgroup
- * namespace.
+ * Test paths of cgroups relative to the cgroup of a container: in plain directories, and in a real
+ * cgroup namespace.
  */
 #include "test.h"
 
@@ -170,8 +170,8 @@ static void read_cgroup_file(pid_t pid, char *ret_text, size_t size)
 }
 
 /*
- * Check, inside the container, how it sees its own path and that of its neighbour. Return: 0, the
- * number of the failed check, or 77 without permission for a namespace.
+ * Inside the container, check its own path and the path of its neighbour. Return: 0; the number of
+ * the failed check; 77 if namespaces are not permitted.
  */
 static int check_from_within(const char *mount, const char *own, pid_t neighbour,
 			     const char *sibling)

@@ -356,7 +356,7 @@ static void test_pod_names(void **state)
 	assert_string_equal(name, "prod/web-7c9/ngi\\x1bnx");
 	assert_int_equal(pods_find_names(log, UID_DASHED, ID, name, 10, &names), PODS_LINK);
 	assert_string_equal(name, "prod/web-");
-	/* Each part is whole, even if not all parts fit. */
+	/* No part of a name is truncated, even if not all parts fit. */
 	assert_string_equal(names.name_space, "prod");
 	assert_string_equal(names.pod, "web-7c9");
 	assert_string_equal(names.container, "ngi\\x1bnx");
@@ -381,7 +381,7 @@ static void test_pod_whole_names(void **state)
 	assert_string_equal(strrchr(name, '/') + 1, names.container);
 }
 
-/* The names of a pod are stored even if the path is truncated, and are no longer than the path. */
+/* The names of a pod are stored even if the path is truncated, and are not longer than the path. */
 static void test_pod_names_stored(void **state)
 {
 	struct pods_names names = { .name_space = "shop", .pod = "web-7", .container = "nginx" };
@@ -508,7 +508,7 @@ static void test_lengths(void **state)
 struct hierarchy {
 	const char *title;
 	const char *text;
-	const char *path; /* NULL: the root */
+	const char *path; /* NULL: the root cgroup */
 };
 
 static const struct hierarchy hierarchies[] = {

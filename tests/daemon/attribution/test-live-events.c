@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test events as BPF reports them. The tasks do not exist in /proc, so all results come from
- * events.
+ * Test events in the form in which BPF reports them. The tasks do not exist in /proc, so all
+ * results come from events.
  */
 #include "test.h"
 #include "held-clock.h"
@@ -16,7 +16,7 @@
 #include "attribution/attributor-save.h"
 #include "tasks/task-event.h"
 
-/* Above every possible pid_max. */
+/* A PID above every possible pid_max. */
 #define FAKE_PID (INT32_MAX - 100000)
 
 #define CGROUP 0x7000000000000000ULL /* ids that no cgroup has */
@@ -244,7 +244,7 @@ static void test_times(void **state)
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, later - 500000), "two/cc1");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, move - 500000), "one/cc1");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, exec - 500000), "one/sh");
-	/* Before the fork no known process had this PID. */
+	/* Before the fork, no process with this PID was known. */
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, start - 500000), "/?");
 	attributor_free(s.a);
 }
@@ -387,7 +387,7 @@ static void test_unnumbered(void **state)
 	attributor_free(s.a);
 }
 
-/* If the table is full, a process that moves reuses its own entry. */
+/* If the table is full, a process that moves to another container reuses its own entry. */
 static void test_full_moves(void **state)
 {
 	struct story s = story_new(2, 0);
@@ -423,7 +423,7 @@ static void test_full_before(void **state)
 	s.now += 1000000;
 	report_exit(&s, FAKE_PID + 2, FAKE_PID + 2, true);
 	s.now += 1000000;
-	/* The parent is found in /proc, and gets the entry that the former process had. */
+	/* The parent is found in /proc, and gets the entry of the former process. */
 	report_fork(&s, FAKE_PID + 2, getpid(), CGROUP + 1, "child");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "one/child");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 2, early), "/?");
@@ -458,7 +458,10 @@ static struct story story_restored(const struct story *s, u32 processes)
 	return restored;
 }
 
-/* After a restart a PID had the same processes at the same times, in any order of entries. */
+/*
+ * After a restart, a PID still refers to the same processes at the same times, for any order of
+ * entries.
+ */
 static void test_restored(void **state)
 {
 	/*
@@ -589,7 +592,7 @@ static void test_restored_ended(void **state)
 	attributor_free(restored.a);
 }
 
-/* One after the other, more containers exist than fit into the table: each has its own name. */
+/* Over time, more containers exist than fit into the table: each of them has its own name. */
 static void test_generations(void **state)
 {
 	struct story s = story_new(0, 4);
@@ -627,8 +630,8 @@ static void test_generations(void **state)
 }
 
 /*
- * The table is full of containers with living processes: further ones are counted, and none loses
- * its name.
+ * If the table is full of containers with living processes, further containers are counted, and no
+ * container loses its name.
  */
 static void test_overflow(void **state)
 {
@@ -754,7 +757,7 @@ static void test_lost_maps(void **state)
 
 /*
  * Between two refreshes a bounded number of maps is read, whatever was lost, so the maps of this
- * process are not.
+ * process are not read.
  */
 static void test_reread_budget(void **state)
 {
@@ -922,6 +925,6 @@ int main(void)
 		cmocka_unit_test(test_thread_executes),
 	};
 
-	/* Limits of time must not expire on a slow machine. */
+	/* Time limits must not expire on a slow machine. */
 	return cmocka_run_group_tests(tests, held_clock_stop, NULL);
 }

@@ -89,7 +89,10 @@ static char *long_path(void)
 	return path;
 }
 
-/* A name that is too long is not used. A checkpoint that contains a part of it can be read. */
+/*
+ * A path that is too long is not used as a name. A checkpoint that contains a part of it can be
+ * read.
+ */
 static void test_long_path(void **state)
 {
 	struct attributor *a = make_attributor(false), *next;
@@ -141,9 +144,9 @@ static void test_long_path_saved(void **state)
 	serialize_u64(&to, 2);
 	put_binary(&to, path);
 	put_binary(&to, "/bin/sh");
-	serialize_u64(&to, 1); /* key of container ids, */
+	serialize_u64(&to, 1); /* key of container ids */
 	serialize_u64(&to, 2);
-	serialize_u64(&to, 15); /* and number of containers */
+	serialize_u64(&to, 15); /* number of containers */
 	serialize_u64(&to, 0);
 	serialize_u64(&to, 8); /* processes */
 	serialize_u64(&to, 1);
@@ -185,7 +188,7 @@ static void test_name_passed_over(void **state)
 	assert_string_equal(name, "web");
 	assert_int_equal(deserialize_u64(&from), 7);
 	assert_false(from.bad);
-	/* The length is larger than the remaining bytes. */
+	/* This length is larger than the number of remaining bytes. */
 	from = (struct deserializer){ .at = (const u8 *)"pab", .len = 3 };
 	assert_false(deserialize_name(&from, name, sizeof(name)));
 	assert_true(from.bad);
@@ -241,7 +244,7 @@ static void test_long_path_proc(void **state)
 	close(start_dir);
 	assert_int_equal(dir, 0);
 	snprintf(command, sizeof(command), "rm -r %s", root);
-	if (at == MAP_FAILED || !maps_have_line(5000)) { /* noexec */
+	if (at == MAP_FAILED || !maps_have_line(5000)) { /* the file system may be mounted noexec */
 		assert_int_equal(system(command), 0);
 		skip();
 	}
@@ -432,8 +435,8 @@ static void add_greedy(struct attributor *a, s32 pid, u32 count, size_t len)
 }
 
 /*
- * Memory stays within its limit, whatever processes map: mappings of the process with the most
- * memory are evicted, and others keep theirs.
+ * Memory stays within its limit for any mappings: the mappings of the process with the most memory
+ * are evicted, and other processes keep their mappings.
  */
 static void test_greedy(void **state)
 {
@@ -471,7 +474,10 @@ static void test_greedy(void **state)
 	}
 }
 
-/* A checkpoint has a limit of bytes for mappings, within which typical programs keep theirs. */
+/*
+ * A checkpoint has a limit of bytes for mappings, which suffices for the mappings of typical
+ * programs.
+ */
 static void test_greedy_saved(void **state)
 {
 	static const struct {
@@ -512,7 +518,7 @@ static void test_greedy_saved(void **state)
 		load_into(next, bytes, len);
 		for (s32 n = 0; n < 20; n++)
 			assert_typical(next, FAKE_PID + n);
-		/* The saved state needs exactly that many bytes. */
+		/* The saved state has exactly that size. */
 		assert_row(save_maps(next, bytes) <= len);
 		assert_row(parse_saved(bytes, save_maps(next, bytes)).bytes == content.bytes);
 		attributor_get_stats(next, &stats);
@@ -524,8 +530,8 @@ static void test_greedy_saved(void **state)
 }
 
 /*
- * Of processes with equally many mappings, those that exited keep theirs in the checkpoint: the
- * mappings of living ones can be read from /proc.
+ * If processes have equally many mappings, the checkpoint contains the mappings of exited
+ * processes: those of living processes can be read from /proc.
  */
 static void test_dead_saved(void **state)
 {
@@ -566,8 +572,8 @@ static void test_dead_saved(void **state)
 }
 
 /*
- * Of processes with equally many mappings, those of exited ones are evicted, and a later process
- * keeps its own.
+ * If processes have equally many mappings, the mappings of exited processes are evicted, and a
+ * later process keeps its mappings.
  */
 static void test_dead_evicted(void **state)
 {
@@ -664,7 +670,8 @@ static void assert_at(const struct maps *maps, u64 addr, u64 time_ns, const char
 }
 
 /*
- * A lookup returns the mapping of that time, even if later mappings replaced all or a part of it.
+ * A lookup returns the mapping at the given time, even if later mappings replaced all or a part of
+ * it.
  */
 static void test_replaced(void **state)
 {
@@ -702,7 +709,7 @@ static void test_replaced(void **state)
 	assert_at(&maps, 0x4000, 350, "/d", 300, UINT64_MAX);
 	map_at(&store, &maps, 0x2000, 0x8000, 500, "/e");
 	assert_true(maps.version > version);
-	/* The mapping of that time is unknown, so the present one is the best guess. */
+	/* The mapping at that time is unknown, so the present mapping is the best guess. */
 	map_at(&store, &maps, 0xa000, 0xb000, 600, "/f");
 	assert_at(&maps, 0xa000, 550, "/f", 550, 551);
 	version = maps.version;

@@ -2,7 +2,7 @@
 /*
  * Test threads that read a simulated /proc in the background. Files that block are FIFOs without a
  * writer, and a directory of logs blocks in readdir(). Neither attribution nor statistics may wait
- * for them.
+ * for these files.
  */
 #include "test.h"
 
@@ -24,7 +24,7 @@
 #define CODE	0x400000
 #define ENTRIES 16
 
-/* Settings of the wrapped functions of the C library, and what they recorded */
+/* Settings and results of the wrapped functions of the C library */
 static struct {
 	pthread_t worker; /* the thread that attributes samples */
 	int gate; /* a descriptor from which readdir() first reads a byte; -1: it does not wait */
@@ -178,7 +178,7 @@ static int teardown(void **state)
 	char path[96];
 
 	profile_free(f->profile);
-	/* The attributor must be freed without blocking, whatever blocks its threads. */
+	/* Freeing the attributor must not block, even if its threads are blocked. */
 	attributor_free(f->attributor);
 	for (u32 i = 0; i < f->count; i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(files); k++) {
@@ -237,14 +237,14 @@ static void test_answer(void **state)
 	wait_for_maps(f, index);
 	assert_true(attributor_locate(f->attributor, index, CODE + 8, false, &location));
 	assert_string_equal(location.binary, "/bin/played");
-	/* "No such process" is a reply, too. */
+	/* The reply "no such process" counts, too. */
 	assert_int_equal(wait_for_process(f, FIRST + 1), ATTRIBUTE_NONE);
 }
 
 /*
- * One user has more processes whose mappings cannot be read than there are threads: one thread
- * waits for them, and the mappings of other users are read. Nothing else waits, not even the end of
- * the attributor.
+ * If one user has more processes with unreadable mappings than there are threads, one thread waits
+ * for them, and the mappings of other users are read. Nothing else waits, not even the end of the
+ * attributor.
  */
 static void test_hung_maps(void **state)
 {
@@ -330,7 +330,7 @@ static void test_samples_wait(void **state)
 	assert_int_equal(attributed_view(f)->records, 0);
 	assert_int_equal(attributed_view(f)->written, 0);
 	assert_int_equal(attributed_view(f)->unattributed, 0);
-	/* A sample of a known process does not wait behind that sample. */
+	/* A sample of a known process does not wait for that sample. */
 	count_samples(f, 0, 1);
 	assert_int_equal(attributed_view(f)->records, 1);
 	release_reader(f, FIRST, STATUS);
@@ -358,8 +358,8 @@ static void assert_counted(struct profile *profile, u64 records, u64 filtered, u
 }
 
 /*
- * Several profiles count the same windows. A sample that waits is counted once in each, with the
- * filter that the profile had when the sample arrived.
+ * Several profiles count the same windows. A waiting sample is counted once in each profile, with
+ * the filter that the profile had when the sample arrived.
  */
 static void test_filters_of_arrival(void **state)
 {
@@ -509,7 +509,7 @@ static void test_mapping_is_read_again(void **state)
 	f->attributor->process[index].maps_read_ms -= MAPS_MISS_MS;
 	wait_for_records(f, 1);
 	assert_one_row(f, VIEW_BINARY, "", "/lib/late.so", 1);
-	/* A read that does not find the mapping is final. */
+	/* If a read does not find the mapping, it is not repeated. */
 	profile_reset(f->profile);
 	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
 	f->attributor->process[index].maps_read_ms -= MAPS_MISS_MS;
@@ -745,8 +745,8 @@ static const char *get_container_name(struct fixture *f, u32 index)
 }
 
 /*
- * A file system with the logs of Kubernetes hangs: the container gets its name later, and nothing
- * waits for it.
+ * If the file system with the logs of Kubernetes hangs, the container gets its name later, and
+ * nothing waits for it.
  */
 static void test_hung_logs(void **state)
 {
@@ -768,7 +768,7 @@ static void test_hung_logs(void **state)
 	wait_for_maps(f, index);
 	add_process(f, FIRST + 1, OTHER);
 	wait_for_maps(f, wait_for_process(f, FIRST + 1));
-	/* One query for the name is pending, however often it is due. */
+	/* Only one query for the name is pending, even if it is due several times. */
 	for (u32 i = 0; i < 10; i++)
 		containers_refresh(f->attributor);
 	assert_false(fake.listed_by_worker);
@@ -815,7 +815,7 @@ static void test_budget(void **state)
 	assert_in_range(proc_budget_wait(&b, start), 2 * second, 2 * second + 1000);
 	assert_in_range(proc_budget_wait(&b, start + second), second, second + 1000);
 	assert_int_equal(proc_budget_wait(&b, start + 2 * second + 1000), 0);
-	/* The burst is limited, however long the pause before it was. */
+	/* The burst is limited, for any length of the pause before it. */
 	assert_int_equal(proc_budget_wait(&b, start + 1000000 * second), 0);
 	proc_budget_charge(&b, PROC_BYTES_BURST);
 	assert_int_not_equal(proc_budget_wait(&b, start + 1000000 * second), 0);

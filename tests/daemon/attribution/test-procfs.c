@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A /proc with one task, made of plain files, which can have any contents */
+/* A simulated /proc with one task: plain files, which can have any contents */
 struct fake {
 	char root[40];
 	int proc;
@@ -106,7 +106,7 @@ static void test_stat(void **state)
 {
 	static const struct {
 		const char *text;
-		const char *comm; /* NULL: the text must be rejected */
+		const char *comm; /* expected result; NULL: the text must be rejected */
 	} rows[] = {
 		{ "42 (x)" AFTER, "x" },
 		{ "42 ()" AFTER, "" },

@@ -139,7 +139,7 @@ static const struct row timed_rows[] = {
 	{ 61, "shell", 1 }, { 61, "third", 2 }, { 61, "fourth", 2 },
 };
 
-/* The rows if there is no clock: all samples of a TID belong to its last process. */
+/* The expected rows if there is no clock: all samples of a TID belong to its last process. */
 static const struct row last_rows[] = {
 	{ 50, "shell", 1 },
 	{ 60, "second", 8 },
@@ -287,7 +287,10 @@ static void test_no_clock(void **state)
 	check_rows(last_rows, ARRAY_SIZE(last_rows), 1);
 }
 
-/* If records have no context, SWITCH and ITRACE_START give the task, for their CPU only. */
+/*
+ * If records have no Context packet, SWITCH and ITRACE_START determine the task of samples on their
+ * CPU.
+ */
 static void test_switches(void **state)
 {
 	static const struct task switches[] = {
@@ -375,7 +378,9 @@ static void test_moves(void **state)
 	send_event(a, &(struct task_event){
 			      .type = TASK_CGROUP, .pid = 7, .name = "/lxc/two", .time_ns = 950 });
 
-	/* Before its first known container a process counts as being in that container. */
+	/*
+	 * Before the first event with its container, a process counts as being in that container.
+	 */
 	before = find_process(a, 7, 100);
 	assert_string_equal(
 		attributor_get_container(a, attributor_get_process(a, before)->container)->name,
@@ -513,8 +518,8 @@ static void test_many_processes(void **state)
 }
 
 /*
- * Compare the timeline with a linear search, for any order of insertion. Of entries with the same
- * time the last one counts.
+ * Compare the timeline with a linear search, for any order of insertion. If entries have the same
+ * time, the last one is used.
  */
 static void test_timeline(void **state)
 {

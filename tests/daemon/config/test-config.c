@@ -93,7 +93,7 @@ static void test_wrong_lines(void **state)
 	}
 }
 
-/* The bus reports the settings in use. Test also that other text is rejected. */
+/* The bus reports the settings in use, in the syntax of the file. Other texts are rejected. */
 static void test_text(void **state)
 {
 	static const char *const wrong[] = {
@@ -127,7 +127,7 @@ static void test_overhead(void **state)
 {
 	static const struct {
 		const char *value;
-		s64 parts; /* -1: refused */
+		s64 parts; /* -1: the value is refused */
 	} rows[] = {
 		{ "1%", 1000 },	    { "0.5%", 500 },	{ "0.125%", 125 }, { "50%", 50000 },
 		{ "no", 0 },	    { "12.5%", 12500 }, { "0.001%", 1 },   { "0%", -1 },

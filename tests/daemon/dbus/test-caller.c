@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Test callers of the bus: their identity, whether they are still connected, and the decisions of
- * polkit. The simulated bus driver and polkit also give replies that real ones never give.
+ * polkit. The simulated bus driver and polkit also send replies that real ones never send.
  */
 #include "test.h"
 
@@ -35,7 +35,7 @@ static struct {
 	char message[160];
 	u32 answers;
 	u32 lost_count;
-	/* access that calls of the object GUARDED need */
+	/* access that calls to the object GUARDED need */
 	struct access access;
 	sd_bus_slot *guarded;
 	enum access_level level;
@@ -109,7 +109,7 @@ static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return 1;
 }
 
-/* Process events until both sides have none. */
+/* Process events until neither side has any. */
 static void process_all(void)
 {
 	int r, done;
@@ -171,7 +171,7 @@ static void reply_error(const char *member, const char *name)
 	process_all();
 }
 
-/* @group: 0: in no group */
+/* @group: the user's group; 0: the user is in no group */
 static void reply_user(u32 uid, u32 group)
 {
 	sd_bus_message *m = pop_query("GetConnectionCredentials");
@@ -250,7 +250,7 @@ static void test_one_question(void **state)
 	send_call(2);
 	assert_int_equal(fake.question_count, 0);
 	assert_int_equal(fake.runs, 6);
-	/* not in the group; in no group; and on a machine without that group */
+	/* the user is not in that group; in no group; on a machine without that group */
 	send_call(3);
 	reply_user(OTHER, GROUP + 1);
 	assert_false(fake.caller.reads || fake.caller.owner);
@@ -416,7 +416,7 @@ static void test_peer_is_not_told(void **state)
 	reply_error("NameHasOwner", "org.freedesktop.DBus.Error.Failed");
 	assert_int_equal(fake.lost_count, 1);
 	watch_peer(&peer);
-	/* After a time-out a slow bus driver may still add the match. */
+	/* A slow bus driver may still add the match after the time-out. */
 	reply_error("AddMatch", "org.freedesktop.DBus.Error.NoReply");
 	assert_int_equal(fake.lost_count, 1);
 	assert_non_null(peer.match);
@@ -450,7 +450,7 @@ static void reply_polkit(const char *sender, const char *action, bool authorized
 	assert_true(sd_bus_message_read(m, "(sa{sv})s", &kind, 1, &key, "s", &name, &asked) > 0);
 	assert_string_equal(name, sender);
 	assert_string_equal(asked, action);
-	/* By then the daemon follows the caller. */
+	/* The daemon already follows the caller then. */
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 1);
 	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", authorized, 0, 0) >= 0);
@@ -571,8 +571,8 @@ static void test_disconnect_while_pending(void **state)
 }
 
 /*
- * Arguments of a call are read only after the caller is identified, is within its rate limit, and
- * polkit has decided.
+ * The arguments of a call are read only after the caller was identified, the rate limit was
+ * checked, and polkit has decided.
  */
 static void test_arguments_read(void **state)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Test which user owns a path: the owner of any directory on the path, if the whole path exists. */
+/*
+ * Test which user owns a path: it is the owner of any directory on the path, if the whole path
+ * exists.
+ */
 #include "test.h"
 
 #include <fcntl.h>
@@ -61,7 +64,7 @@ static void test_owner(void **state)
 	too_long[sizeof(too_long) - 1] = '\0';
 	assert_false(cgroup_is_owned_by(mount, too_long, me));
 	if (!me) {
-		/* A directory belongs to the user that owns the one above it. */
+		/* A directory belongs to the user that owns its parent directory. */
 		snprintf(path, sizeof(path), "%s/a", folder);
 		assert_int_equal(chown(path, other, (gid_t)-1), 0);
 		assert_true(cgroup_is_owned_by(mount, "/a/b", other));

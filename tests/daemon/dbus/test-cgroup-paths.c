@@ -28,7 +28,10 @@ static void test_may_be(void **state)
 		"/kubepods.slice",
 		"/kubepods.slice/kubepods-burstable.slice",
 		"/user.slice/user-1000.slice/user@1000.service",
-		/* User units are in slices of the user's manager, and not in its unit. */
+		/*
+		 * User units are in slices of the user's service manager, and not directly in the
+		 * unit of that manager.
+		 */
 		"/user.slice/user-1000.slice/user@1000.service/app.slice",
 		"/user.slice/user-1000.slice/user@1000.service/app.slice/web.service",
 		"/system.slice/docker-0123456789abcdef.scope",
@@ -67,7 +70,7 @@ static void test_written_otherwise(void **state)
 		check_path(paths[i], "as in /proc/PID/cgroup");
 }
 
-/* Samples never have a path of the file system, below the mount point. */
+/* Paths of samples do not begin with the mount point, so such paths select nothing. */
 static void test_below_mount(void **state)
 {
 	(void)state;

@@ -47,7 +47,9 @@ static sd_bus_message *make_message(void)
 	return m;
 }
 
-/* Make a message of "as", in which string N is the number N, then "s" with "end". */
+/*
+ * Make a message with an array "as", in which string N is the number N, and then the string "end".
+ */
 static sd_bus_message *make_strings(u32 count)
 {
 	sd_bus_message *m = make_message();

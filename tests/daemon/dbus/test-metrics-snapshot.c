@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test that DumpMetrics returns the statistics of the machine's session, as the worker collects
- * them.
+ * Test that DumpMetrics returns the statistics of the machine's session that the worker collects.
  */
 #include "test.h"
 

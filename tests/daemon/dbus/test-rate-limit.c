@@ -63,8 +63,8 @@ static void test_size_and_refill(void **state)
 }
 
 /*
- * Many calls within a millisecond, and calls with long pauses: no fraction of a token is lost or
- * created.
+ * No fraction of a token is lost or created, neither by many calls within a millisecond nor by
+ * calls with long pauses.
  */
 static void test_fractions(void **state)
 {

@@ -50,7 +50,7 @@ static u64 locked_bytes(const struct memory_request *a, const struct memory_plan
 	return a->cpus * cpu + (a->bpf ? p->bpf : 0) + (a->switches ? p->switches : 0);
 }
 
-/* The overhead of an allocation, in bytes */
+/* The overhead of one allocation, in bytes */
 #define OWN 8ULL
 
 /*
@@ -66,7 +66,7 @@ static u64 table_bytes(const struct memory_plan *p)
 	const struct cell_table_config config = { .bytes = p->cell_bytes, .sample_class = &classes };
 	struct cell_table *table;
 
-	/* The capacity of a table follows from its budget, and so does that of its cache. */
+	/* The budget of a table determines its capacity, and the capacity of its cache. */
 	assert_row(cell_table_new(&config, &table) == 0);
 	cell_table_stats(table, &stats);
 	cell_table_free(table);
@@ -117,8 +117,8 @@ static void check_plan(const struct memory_request *request, const struct memory
 }
 
 /*
- * For each request: the plan never exceeds the budget, a larger budget never gives less, and the
- * smallest budget works.
+ * For each configuration, the plan never exceeds the budget, a larger budget never gives smaller
+ * tables, and the smallest budget works.
  */
 static void check_budgets(struct memory_request request)
 {
@@ -208,8 +208,8 @@ static void test_documented(void **state)
 }
 
 /*
- * Tables of a session that the bus creates are smaller. Its smallest budget is the one that they
- * fit in.
+ * Tables of a session that the bus creates are smaller. Its smallest budget is the one into which
+ * these tables fit.
  */
 static void test_sessions(void **state)
 {

@@ -9,7 +9,7 @@
 
 /**
  * struct machine - a simulated machine
- * @operations: operations a nanosecond, in percent
+ * @operations: operations per nanosecond, in percent
  * @fixed_ns: CPU time of the drain threads in a period without samples
  * @sample_ns: their additional CPU time for a sample
  * @drain_ns: CPU time that a sample costs its CPU in interrupts
@@ -17,7 +17,7 @@
  * @noise: percent by which samples and the fixed cost vary
  * @hot: the only busy CPU; -1: all CPUs are busy
  * @switch_ns: time that each CPU spends on its SPU in a period without samples
- * @called: percent of the windows that calls drain
+ * @called: percent of the windows that are drained in bus calls
  */
 struct machine {
 	u32 operations;
@@ -39,7 +39,10 @@ static u64 add_noise(u64 value, u32 percent)
 	return value * (100 - percent + (seed >> 33) % (2 * percent + 1)) / 100;
 }
 
-/* The true cost of the last period, in RATE_CONTROLLER_WHOLE, without measurement error */
+/*
+ * The real cost of the last period without measurement error, as a fraction of
+ * RATE_CONTROLLER_WHOLE
+ */
 static u64 cost;
 static u64 rate;
 static struct rate_controller_scale scales[CPUS];
@@ -115,8 +118,8 @@ static void test_rate(void **state __attribute__((unused)))
 }
 
 /*
- * Check that the interval does not change on an idle machine, which does not show how many
- * operations a busy one executes.
+ * Check that the interval does not change on an idle machine: its samples do not show how many
+ * operations a busy machine executes.
  */
 static void test_idle(void **state __attribute__((unused)))
 {
@@ -230,8 +233,8 @@ static void test_each(void **state __attribute__((unused)))
 		assert_row((rate_controller_interval_of(&g, i) > 1000000) ==
 			   (drain_ns[i] >= 100000));
 		/*
-		 * Four times the budget of a CPU is 40 ms a second. The throttle permits twice
-		 * that.
+		 * Four times the budget of a CPU is 40 ms per second. The throttle permits twice
+		 * that time.
 		 */
 		assert_row(scales[i].interrupts >= 128 && scales[i].bytes >= 2 << 20);
 		assert_row(!(scales[i].interrupts & (scales[i].interrupts - 1)));
@@ -239,8 +242,8 @@ static void test_each(void **state __attribute__((unused)))
 	assert_int_equal(rate_controller_limited_cpus(&g), 2);
 	assert_true(rate_controller_interval_of(&g, 1) > rate_controller_interval_of(&g, 6));
 	/*
-	 * 50 samples an interrupt, of 200 us each: the budget permits 8 interrupts a second, so the
-	 * minimum is used.
+	 * Each interrupt takes 200 us and has 50 samples: the budget permits 8 interrupts per
+	 * second, so the minimum is used.
 	 */
 	assert_int_equal(scales[1].interrupts, 128);
 	assert_true(scales[0].interrupts > 10000);
@@ -328,7 +331,10 @@ static void test_release(void **state __attribute__((unused)))
 #define ONE_BUSY .operations = 100, .busy = 100
 #define BUSY	 ONE_BUSY, .hot = -1
 
-/* If the cost is fixed, the loop tries a longer interval once, sees no reduction, and undoes it. */
+/*
+ * If the cost is fixed, the loop tries a longer interval once, measures no reduction, and reverts
+ * it.
+ */
 static void test_fixed(void **state __attribute__((unused)))
 {
 	static const struct {
@@ -357,7 +363,7 @@ static void test_fixed(void **state __attribute__((unused)))
 			assert_row(k < 10 || longest_interval(&g) > config.nominal_ns ||
 				   g.exhausted == (g.cost > config.overhead));
 		}
-		/* In an hour: a try takes some seconds every five minutes. */
+		/* Simulate an hour: a try takes some seconds every five minutes. */
 		assert_row(tried < 60);
 	}
 }
@@ -423,7 +429,10 @@ static void test_recovery(void **state __attribute__((unused)))
 	assert_true(cost <= 1000 && cost >= 500);
 }
 
-/* Both loops run at once: each reaches its interval, and neither undoes the result of the other. */
+/*
+ * If both loops run at once, each reaches its interval, and neither reverts the result of the
+ * other.
+ */
 static void test_both(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000,

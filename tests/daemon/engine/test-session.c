@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Test the sessions of one worker: with their own source, and with a shared one. */
+/* Test the sessions of one worker, with their own sources and with a shared source. */
 #include "test.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct script {
 	u32 starts;
 	u32 frees;
 	int error; /* result of start() */
-	bool fixed; /* configure() fails */
+	bool fixed; /* whether configure() fails */
 	u32 configured;
 	struct source_config config; /* the last configuration */
 };
@@ -172,8 +172,8 @@ static int add_session(struct fixture *f, const char *name, const char *expressi
 }
 
 /*
- * Get the number of records of a session, and the number that its filter dropped. The query drains
- * once.
+ * Get the number of records of a session, and the number of records that its filter dropped. The
+ * query drains once.
  */
 static void get_counts(struct fixture *f, const char *session, u64 *ret_records, u64 *ret_filtered)
 {
@@ -371,7 +371,7 @@ static void test_change(void **state)
 	assert_int_equal(records, 1);
 	assert_int_equal(change_session(f, "slow", "latency.total > 400", 0), 0);
 	get_counts(f, "slow", &records, &filtered);
-	/* That drain used the former filter, and the drain of the view the new one. */
+	/* That drain used the former filter, and the drain of the view used the new filter. */
 	assert_int_equal(records, 2);
 	assert_int_equal(filtered, 4);
 	assert_int_equal(change_session(f, "slow", NULL, 5000), -EOPNOTSUPP);
@@ -578,7 +578,7 @@ static int follow_tasks(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* A filter explains a low rate, whether it was set at the start or later. */
+/* If a filter is set, at the start or later, a low rate is not attributed to the interval. */
 static void test_rate_control_knows_filter(void **state)
 {
 	struct fixture *f = *state;
@@ -646,7 +646,7 @@ static void test_govern_calls(void **state)
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
 	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
-	/* The first period has only begun: its cost is not known. */
+	/* The first period has only begun, so its cost is unknown. */
 	assert_int_equal(g.header.overhead_cost, 0);
 	for (u32 i = 0; i < 8; i++) {
 		assert_int_equal(worker_call(f->worker, burn_time, NULL), 0);

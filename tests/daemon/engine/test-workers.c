@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test one drain thread and several, with a source of as many partitions: during calls of all kinds
- * each window is counted once, for the task that ran then, and each call gets a reply. The build
- * with -fsanitize=thread (workers-threads) also detects data races.
+ * Test one and several drain threads, with a source that has one partition for each thread: during
+ * calls of all kinds each window is counted once, for the task that ran then, and each call gets a
+ * reply. The build with -fsanitize=thread (workers-threads) also detects data races.
  */
 #include "test.h"
 
@@ -28,9 +28,9 @@
  * struct played - a source of one CPU, to which a test adds windows
  * @waiting: number of windows to drain
  * @strangers: each window is of another unknown thread, the last of which is @tid
- * @parts: number of partitions of the machine, of which this source is one with its share of MOST
- * CPUs; 0: it is not. @waiting then counts rounds with a window of each CPU, whose records depend
- * on CPU and @round
+ * @parts: number of partitions of the machine's source; this source is one of them, with its share
+ * of MOST CPUs. 0: it is no partition. @waiting then counts rounds with a window of each CPU, whose
+ * records depend on CPU and @round
  */
 struct played {
 	struct source source;
@@ -116,7 +116,7 @@ static void play_round(struct played *played, const struct source_sink *sink)
 			.data = bytes,
 			.len = fill_mixed(bytes, sizeof(bytes), cpu, played->round),
 			.cpu = cpu,
-			.tid = cpu % 2 ? -1 : 0, /* unknown, or the idle task */
+			.tid = cpu % 2 ? -1 : 0, /* an unknown thread, or the idle task */
 			.start_ns = 1,
 			.end_ns = 2,
 			.written = RECORDS,
@@ -263,7 +263,7 @@ static void fixture_free(struct fixture *f)
 	free(f);
 }
 
-/* Add a window to partition @part. @tell: whether to wake its drain thread. */
+/* Add a window to partition @part. @tell: whether to wake the drain thread of the partition. */
 static void add_window(struct fixture *f, u32 part, bool tell)
 {
 	struct played *played = played_of(f->part[part % f->parts]);
@@ -362,7 +362,7 @@ static void *player_run(void *arg)
 	return NULL;
 }
 
-/* Windows and calls at the same time: no window is lost or counted twice. */
+/* While windows and calls arrive at the same time, no window is lost or counted twice. */
 static void at_once(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
@@ -389,7 +389,7 @@ static void test_at_once(void **state __attribute__((unused)))
 	at_once(PARTS);
 }
 
-/* A TID that no process has: a window of it changes the tables of tasks. */
+/* A TID that no process has, so that a window of it changes the tables of tasks. */
 #define STRANGERS (1 << 23)
 #define BACKLOG	  16 /* number of windows of each partition, while a CPU is queried */
 
@@ -410,8 +410,8 @@ static void *flooder_run(void *arg)
 }
 
 /*
- * Query a CPU while the drain thread of its partition waits for the write lock: a deadlock if each
- * waited for the other.
+ * Query a CPU while the drain thread of its partition waits for the write lock. If both waited for
+ * each other, they would deadlock.
  */
 static void test_asked(void **state __attribute__((unused)))
 {
@@ -476,7 +476,8 @@ static struct drain_meter meter_of(struct fixture *f)
 }
 
 /*
- * Work of the drain threads is metered. Work in a call is not, because it is no cost of sampling.
+ * The work of the drain threads is metered. Work in a bus call is not, because it is no cost of
+ * sampling.
  */
 static void check_metered(u32 parts)
 {
@@ -510,7 +511,7 @@ static void test_metered(void **state __attribute__((unused)))
 	check_metered(PARTS);
 }
 
-/* The sums of a view, which do not depend on the order of its rows */
+/* Sums over a view, which do not depend on the order of its rows */
 struct sums {
 	u64 records;
 	u64 filtered;

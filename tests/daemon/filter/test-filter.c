@@ -94,7 +94,7 @@ static void test_match(void **state)
 		{ "event.mispredicted == true", false, true },
 		{ "event.13", true, false },
 		{ "l1d_refill != false", true, false },
-		/* An event behind the end of the payload is absent. */
+		/* An event in a bit behind the end of the payload is absent. */
 		{ "event.40 == false", false, false },
 		{ "conditional", false, true },
 		{ "atomic == false", true, true },
@@ -145,13 +145,16 @@ static void test_match(void **state)
 	}
 }
 
-/* What a task alone decides is right for its samples, and as much as possible is decided by it. */
+/*
+ * A result that follows from the task alone is correct for all its samples, and every result that
+ * can follow from the task does.
+ */
 static void test_tasks(void **state)
 {
 	static const struct {
 		const char *text;
 		enum filter_verdict verdict;
-		enum filter_verdict without; /* of samples without a process */
+		enum filter_verdict without; /* results for samples without a process */
 	} rows[] = {
 		{ "pid == 4242", FILTER_ACCEPTS, FILTER_REJECTS },
 		{ "pid != 4242", FILTER_REJECTS, FILTER_REJECTS },
@@ -240,7 +243,7 @@ static void test_errors(void **state)
 	}
 }
 
-/* The maximum depth and length, and one more. */
+/* Test the maximum depth and length, and one more. */
 static void test_bounds(void **state)
 {
 	struct filter_error error;
@@ -302,7 +305,7 @@ static void test_hardware(void **state)
 		{ "!remote && !l1d_refill && retired", 0, 0, 2, "events", 8 },
 		{ "!event.13", 0, 0, 0, "" },
 		{ "!(mispredicted || retired)", 0, 0, 0, "" },
-		/* Enabling both would disable the filters of some SPUs. */
+		/* Enabling both filters would disable the filters of some SPUs. */
 		{ "mispredicted && !mispredicted", 0, 0, 0x80, "events" },
 		{ "!mispredicted && mispredicted", 0, 0, 0x80, "events" },
 		{ "remote", 0, 0, 0, "" },
@@ -517,8 +520,8 @@ static void test_sources_parts(void **state)
 }
 
 /*
- * For the longest expression, with numbers everywhere, the computation must not stop sampling for
- * long.
+ * For the longest expression, which consists of numbers, the computation must not interrupt
+ * sampling for long.
  */
 static void test_sources_many(void **state)
 {
@@ -588,7 +591,10 @@ static const struct {
 	{ "(op == load || op == store) && atomic", SPE_PMSFCR_ST | SPE_PMSFCR_STM },
 	{ "op == store && op != branch", SPE_PMSFCR_BM },
 	{ "(op == load || op == branch) && op != branch", SPE_PMSFCR_BM },
-	/* The SPU's types are wider than the flags, so that a type that is absent shows nothing. */
+	/*
+	 * The SPU's types are wider than the filter's flags, so the SPU cannot filter by the
+	 * absence of a flag.
+	 */
 	{ "!simd", 0 },
 	{ "fp == false", 0 },
 	{ "atomic != true", 0 },
@@ -631,7 +637,10 @@ static u32 write_nowhere(void *ctx, u64 address, const u8 *data, size_t length)
 	return 0;
 }
 
-/* The filter of an SPU with FEAT_SPE_EFT passes each operation that matches, and not all others. */
+/*
+ * The filter of an SPU with FEAT_SPE_EFT passes each operation that matches, and drops some of the
+ * others.
+ */
 static void test_masked_sound(void **state)
 {
 	struct spe_spu_config spu_config;
@@ -693,7 +702,7 @@ static void test_later_events(void **state)
 	assert_int_equal(config.filter_events_not, SPE_BIT(SPE_EVENT_NOT_TAKEN));
 	assert_int_equal(filter_split(filter, &cores, parts, FILTER_NODES), 3);
 	assert_true(parts[0].hardware && parts[1].inverted && !parts[2].hardware);
-	/* Another core cannot. */
+	/* The SPU of another core cannot filter them. */
 	cpu.filter_events = ~misses;
 	filter_cores_add(&cores, &cpu);
 	config = (struct source_config){ 0 };
@@ -794,7 +803,7 @@ static void test_addresses(void **state)
 	}
 }
 
-/* A comparison uses the whole path, and not the displayed one, which is escaped and truncated. */
+/* A comparison uses the whole path, and not the displayed path, which is escaped and truncated. */
 static void test_whole_path(void **state)
 {
 	static const char *const paths[] = {

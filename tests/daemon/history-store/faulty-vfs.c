@@ -6,7 +6,7 @@
 
 struct faulty_vfs faulty_vfs;
 
-/* The file of the default VFS follows in memory. */
+/* The file of the default VFS follows this structure in memory. */
 struct faulty_file {
 	sqlite3_file base;
 	sqlite3_file *real;
@@ -22,7 +22,7 @@ static void die(void)
 	raise(SIGKILL);
 }
 
-/* Count a change. Returns whether the disk is full. */
+/* Count a change. Return whether the disk is full. */
 static bool change_is_refused(void)
 {
 	faulty_vfs.changes++;

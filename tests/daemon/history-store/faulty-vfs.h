@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An SQLite VFS that counts what changes a file, and fails or kills the process at a chosen change.
- * It never waits for the disk: what a killed process wrote is in the page cache.
+ * An SQLite VFS that counts changes of files, and fails or kills the process at a chosen change. It
+ * never waits for the disk: data that a killed process wrote is in the page cache.
  */
 #ifndef SPEPROF_TEST_FAULTY_VFS_H
 #define SPEPROF_TEST_FAULTY_VFS_H
@@ -11,9 +11,9 @@
 #define FAULTY_VFS "faulty"
 
 /**
- * struct faulty_vfs - what happens
+ * struct faulty_vfs - the changes so far, and the changes that fail
  * @changes: number of changes so far
- * @kill_at: number of the change at which the process dies, after half of it; 0: never
+ * @kill_at: number of the change at which the process is killed, after half of the change; 0: never
  * @full_at: number of the change from which on the disk is full; 0: never
  */
 struct faulty_vfs {

@@ -18,7 +18,7 @@
 #define MINUTE_US  60000000LL
 #define START_US   (1700000000LL * 1000000 / (3600 * 1000000LL) * 3600 * 1000000LL)
 #define CONTAINERS 3
-#define PROGRAMS   4 /* two in the last container */
+#define PROGRAMS   4 /* number of programs; two are in the last container */
 #define BOOT	   "11111111-2222-3333-4444-555555555555"
 
 struct fixture {
@@ -90,7 +90,7 @@ static void set_counters(struct counters *f, u64 samples)
 	counters_finish(f);
 }
 
-/* Number of samples of a location in minute @n; container 0 has the most. */
+/* Return the number of samples of a location in minute @n; container 0 has the most samples. */
 static u64 samples_of(u32 n, u32 program, u32 location)
 {
 	return 4 * ((PROGRAMS - program) * 10 + (n * 7 + location * 3) % 5);
@@ -100,7 +100,7 @@ static void fill_locations(struct minute *m, u32 n, u32 each)
 {
 	for (u32 p = 0; p < PROGRAMS; p++) {
 		struct minute_container *c = &m->container[m->program[p].container];
-		u64 sum = 4; /* samples that no location has */
+		u64 sum = 4; /* samples that belong to no location */
 
 		for (u32 i = 0; i < each; i++) {
 			struct minute_location *l = &m->location[m->locations++];
@@ -241,7 +241,7 @@ static void test_rows(void **state)
 	assert_int_equal(history_store_view(f->store, &everything, VIEW_LINE, VIEW_SORT_SAMPLES, 0,
 					    &view, &coverage),
 			 0);
-	/* Five lines of each program, and the rest of it. */
+	/* Each program has five lines, and one row for the rest. */
 	assert_int_equal(view.count, PROGRAMS * 6);
 	row = &view.rows[0];
 	assert_string_equal(row->container, "web-0");
@@ -336,7 +336,7 @@ static void test_selection(void **state)
 			PROGRAMS, "too short a query for a deadline");
 }
 
-/* Merged periods have the same sums, and the same names. */
+/* Merged periods have the same sums and names as the periods before merging. */
 static void test_merge(void **state)
 {
 	struct fixture *f = *state;
@@ -381,15 +381,15 @@ static void test_many_locations(void **state)
 				      "GROUP BY period)"),
 			 MINUTE_ROWS);
 	assert_sums(f, samples, 12);
-	/* Names of rows that were cut off are removed. */
+	/* Names that only removed rows used are removed. */
 	assert_int_equal(query_number(f, "SELECT count(*) FROM location WHERE id NOT IN "
 					 "(SELECT location FROM location_row)"),
 			 0);
 }
 
 /*
- * A quarter at a scale of 1:24, within the least limit: as many periods of each length for each
- * minute that is written, with as many different names.
+ * Simulate a quarter at a scale of 1:24 within the smallest limit: for each minute that is written,
+ * there are as many periods of each length, with as many different names.
  */
 static void test_bound(void **state)
 {
@@ -416,7 +416,10 @@ static void test_bound(void **state)
 	assert_true(query_number(f, "SELECT count(*) FROM period WHERE seconds=3600") <= 92);
 }
 
-/* More than fits: the oldest periods are removed, and the latest minute is always there. */
+/*
+ * If more is written than fits, the oldest periods are removed, and the latest minute is always in
+ * the history.
+ */
 static void test_trim(void **state)
 {
 	struct fixture *f = *state;
@@ -469,7 +472,7 @@ static void test_lower_limit(void **state)
 
 #define KILLED_MINUTES 14
 
-/* Write minutes in a child, which dies at change @at. Returns whether it lived. */
+/* Write minutes in a child, which is killed at change @at. Return whether it survived. */
 static bool write_in_child(struct fixture *f, unsigned long at, volatile u32 *written)
 {
 	int status;
@@ -507,7 +510,7 @@ static void remove_database(const struct fixture *f)
 	unlink(name);
 }
 
-/* The history has the first @n minutes as a whole, and nothing of a further one. */
+/* Check that the history has the first @n minutes completely, and nothing of a later one. */
 static void assert_minutes(struct fixture *f, u32 n)
 {
 	u64 samples = 0;
@@ -551,7 +554,7 @@ static void test_killed(void **state)
 	munmap((void *)written, sizeof(*written));
 }
 
-/* The disk is full from change @at on. Returns whether that was noticed. */
+/* Write minutes with a disk that is full from change @at on. Return whether that was noticed. */
 static bool write_to_full_disk(struct fixture *f, unsigned long at)
 {
 	bool noticed = false;
@@ -569,7 +572,7 @@ static bool write_to_full_disk(struct fixture *f, unsigned long at)
 	}
 	n -= noticed;
 	assert_minutes(f, n);
-	/* With space again, the history continues. */
+	/* When the disk has free space again, the history continues. */
 	faulty_vfs.full_at = 0;
 	assert_int_equal(write_minute(f->store, n, 2), 0);
 	assert_minutes(f, n + 1);
@@ -597,7 +600,10 @@ static void write_at(struct fixture *f, s64 start_us, u32 n)
 	minute_deinit(&m);
 }
 
-/* Steps of the clock remove nothing, and each minute is found at the time that was shown then. */
+/*
+ * Steps of the clock remove nothing, and each minute is found at the time that the clock showed
+ * then.
+ */
 static void test_clock_steps(void **state)
 {
 	const s64 decade = 10LL * 365 * 24 * 60 * MINUTE_US, hour = 60 * MINUTE_US;
@@ -611,7 +617,7 @@ static void test_clock_steps(void **state)
 		write_at(f, START_US + n * MINUTE_US, n);
 	for (; n < 40; n++) /* ten years ahead */
 		write_at(f, START_US + decade + n * MINUTE_US, n);
-	for (; n < 80; n++) /* an hour before the truth */
+	for (; n < 80; n++) /* an hour before the correct time */
 		write_at(f, START_US - hour + n * MINUTE_US, n);
 	for (u32 i = 0; i < n; i++)
 		samples += minute_samples(i, 2);
@@ -717,7 +723,7 @@ static void test_timeline(void **state)
 	assert_int_equal(t.points, 15);
 	assert_true(t.truncated);
 	history_timeline_clear(&t);
-	/* Two programs of one container are one series, and their time counts once. */
+	/* Two programs of one container form one series, and their time counts once. */
 	q.program = "program-*";
 	assert_int_equal(
 		history_store_timeline(f->store, &q, VIEW_CONTAINER, 10 * MINUTE_US, 15, &t), 0);
@@ -726,7 +732,7 @@ static void test_timeline(void **state)
 	history_timeline_clear(&t);
 }
 
-/* Hostile objects end the text, and never exceed an array. */
+/* A hostile JSON object ends the parsing, and never causes an access beyond an array. */
 static void test_details(void **state)
 {
 	static const char *const hostile[] = {

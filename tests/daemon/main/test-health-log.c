@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test that a problem that continues is logged at once, then less and less often, and finally its
- * end.
+ * Test that a problem is logged at once, then at longer and longer intervals, and that its end is
+ * logged.
  */
 #include "test.h"
 
@@ -47,7 +47,7 @@ static void test_pace(void **state)
 		if (log_limit_check(&pace, 0, now, &some) != LOG_LIMIT_SILENT)
 			logged += some;
 	}
-	/* By the end all of them were logged, and the next one is logged at once. */
+	/* At the end all problems have been logged, and the next problem is logged at once. */
 	assert_int_equal(logged, 2 * DAY);
 	assert_int_equal(log_limit_check(&pace, 1, now, &count), LOG_LIMIT_REPORT);
 	for (u32 i = 0; i < DAY / 24; i++)
@@ -109,7 +109,7 @@ static void test_day(void **state)
 	assert_int_equal(lines_of(&log, &now, &clock, 24, false, text, sizeof(text)), 0);
 }
 
-/* The counters of a new source start at 0, which is no problem to log. */
+/* The counters of a new source start at 0; that decrease is not logged as a problem. */
 static void test_another_source(void **state)
 {
 	struct health_log log = { .last.source.faults = 100 };

@@ -7,7 +7,7 @@
 #include "main/notify.h"
 #include "state/checkpoint.h"
 
-/* The health of a source, which is longer than a status may be */
+/* A text about the health of a source that is longer than a status line may be */
 static char method[2 * STATUS_SIZE];
 
 /* A stub of the function that sets the name of the worker's thread */

@@ -85,7 +85,7 @@ struct read_sample {
 	char process[64];
 };
 
-/** struct read - a decoded profile. The ids of locations, functions and mappings begin with 1. */
+/** struct read - a decoded profile. Ids of locations, functions and mappings begin with 1. */
 struct read {
 	u8 data[4 << 20];
 	size_t size;
@@ -340,7 +340,10 @@ static void add_sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
 
 /* ---- The tests ------------------------------------------------------------------- */
 
-/* Two containers have different builds at the same path. A recording has no inode numbers. */
+/*
+ * Two containers have different builds of a file at the same path. A recording has no inode
+ * numbers.
+ */
 static void test_builds(void **state)
 {
 	struct fixture *f = *state;
@@ -399,7 +402,7 @@ static void test_units(void **state)
 {
 	static const struct {
 		const char *name;
-		u64 of[UNITS]; /* by the unit of the sample's core */
+		u64 of[UNITS]; /* indexed by the unit of the sample's core */
 	} wanted[] = {
 		{ "samples", { 1, 3, 2 } },
 		{ "total_latency", { 100, 300, 200 } },
@@ -450,7 +453,7 @@ static void test_units(void **state)
 			assert_row(find_value(r, s, wanted[k].name) == wanted[k].of[unit]);
 		}
 	}
-	/* There is no single period, but its type is always the same. */
+	/* There is no single period, but the type of the period is always the same. */
 	assert_string_equal(r->period_type, "operations");
 	assert_int_equal(r->period, 0);
 	read_free(r);
@@ -647,7 +650,7 @@ static int find_base(struct dl_phdr_info *info, size_t size __attribute__((unuse
 	return 1;
 }
 
-/* If the helper times out it is replaced, and its file is read again. */
+/* If the helper exceeds its time limit, it is replaced, and the file is read again. */
 static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
 {
 	u32 index = attributor_find_process(f->attributor, getpid());
@@ -765,8 +768,8 @@ static u64 written_peak(struct fixture *f)
 }
 
 /*
- * The profile includes all samples, however little memory it may use. Locations that do not fit are
- * one location.
+ * The profile includes all samples, even if it may use only little memory. All locations that do
+ * not fit are one location.
  */
 static void test_capacity(void **state)
 {
@@ -794,8 +797,9 @@ static void test_capacity(void **state)
 		test_row("%u entries, %llu bytes of names", cases[k].room.entries,
 			 (unsigned long long)cases[k].room.names);
 		/*
-		 * Measure until the counters are exact enough: a larger peak lets the test time
-		 * out. With a sanitizer the measurement would include its memory.
+		 * Measure until the counters are exact enough: if the peak is always too large, the
+		 * test times out. With a sanitizer the measurement would include the sanitizer's
+		 * memory.
 		 */
 		while (cases[k].room.names && !is_sanitized() &&
 		       written_peak(f) > cases[k].room.names + PPROF_WRITING)

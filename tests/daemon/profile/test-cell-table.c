@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The table of cells against counters that the test computes from the same samples: each cell is
- * exact while nothing is evicted, and sums over all rows are exact in any case.
+ * Compare the table of cells with counters that the test computes from the same samples: each cell
+ * is exact while nothing is evicted, and sums over all rows are always exact.
  */
 #include "test.h"
 
@@ -71,7 +71,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/** struct truth - a sample as the test draws it; @class is an index of &fixture.ids */
+/** struct truth - a sample that the test has drawn; @class is an index of &fixture.ids */
 struct truth {
 	u32 program;
 	u32 binary;
@@ -88,7 +88,10 @@ static u32 cell_index(const struct truth *s)
 	return (s->program * BINARIES + s->binary) * OFFSETS + (u32)s->offset / 4;
 }
 
-/* Few cells have most samples, so that some counts overflow, and some cells have only a log. */
+/*
+ * Give most samples to few cells, so that some counters overflow, while other cells have only a
+ * log.
+ */
 static struct truth truth_draw(void)
 {
 	u64 r = random_next();
@@ -103,7 +106,7 @@ static struct truth truth_draw(void)
 		.sessions = SESSION_A,
 	};
 
-	/* A table with a budget limits the pairs of class and total latency. */
+	/* In a table with a budget, the number of pairs of class and total latency is limited. */
 	s.latency[PROFILE_TOTAL] = (u16)(1 + 1000 * (r >> 40 & 3));
 	for (unsigned int i = PROFILE_TOTAL + 1; i < PROFILE_LATENCIES; i++)
 		s.latency[i] = (u16)(r >> (44 + 2 * i) & 3 ? 20 : random_next() >> 48);
@@ -150,7 +153,7 @@ static u64 pack_sample(const struct sample_class_catalog *catalog, u16 id, const
 			   t->absent[2] ? 0 : latency[2]);
 }
 
-/* Pass a sample to the table as the decode stage does, in batches. */
+/* Pass a sample to the table in batches, as the decode stage does. */
 static void table_count(struct cell_table *t, const struct sample_class_catalog *catalog,
 			const u16 *ids, const struct truth *s)
 {
@@ -403,8 +406,8 @@ static void test_evicts(void **state)
 }
 
 /*
- * Evicted samples of many programs, each with many pairs, leave most of the memory to the cells, and
- * each program has all of its samples.
+ * If evicted samples belong to many programs, each with many pairs, most of the memory is still
+ * used for cells, and each program has all of its samples.
  */
 static void test_many_programs(void **state)
 {
@@ -446,7 +449,7 @@ static void test_many_programs(void **state)
 #define STREAM_OFFSETS 50000U
 #define STREAM_TOP     32U
 
-/* The heaviest of a hundred times as many locations as cells are in the table. */
+/* With a hundred times as many locations as cells, the heaviest locations are in the table. */
 static void test_heaviest(void **state)
 {
 	struct fixture *f = *state;
@@ -480,7 +483,10 @@ static void test_heaviest(void **state)
 	cell_table_free(t);
 }
 
-/* Each session has its own counters, and a forgotten one leaves those of the others unchanged. */
+/*
+ * Each session has its own counters. Clearing the counters of one session does not change those of
+ * the others.
+ */
 static void test_sessions(void **state)
 {
 	struct counters *want[3] = { counters_new(CELLS), counters_new(CELLS),
@@ -516,8 +522,8 @@ static void test_sessions(void **state)
 }
 
 /*
- * Weights stay exact with more than CELL_INTERVALS different intervals, so that the table reuses
- * their numbers.
+ * Weights stay exact if there are more than CELL_INTERVALS different intervals, so that the table
+ * reuses numbers of intervals.
  */
 static void test_intervals(void **state)
 {
@@ -544,7 +550,7 @@ static void test_intervals(void **state)
 
 #define SHARDS 3
 
-/* Shards with other numbers of their classes add up to the table that counts everything. */
+/* Shards in which classes have other numbers add up to the table that counts everything. */
 static void test_merge(void **state)
 {
 	struct sample_class_catalog catalogs[SHARDS] = { 0 };
@@ -585,7 +591,9 @@ static void test_merge(void **state)
 	free(want);
 }
 
-/* Shards with any number of rows, and without any, while others wait for their memory. */
+/*
+ * Merge shards with any number of rows, and without rows, while other shards wait for their memory.
+ */
 static void test_merge_rows(void **state)
 {
 	struct fixture *f = *state;
@@ -667,7 +675,10 @@ static u8 *save_table(struct cell_table *t, size_t *ret_len)
 	return to.at;
 }
 
-/* A restored table is the saved one, also where classes have other numbers or samples were evicted. */
+/*
+ * A restored table equals the saved one, even if classes have other numbers, or samples were
+ * evicted.
+ */
 static void test_save(void **state)
 {
 	static const u64 budgets[] = { 0, 4U << 20, 64U << 10 };
@@ -783,7 +794,9 @@ static void test_damaged(void **state)
 	free(bytes);
 }
 
-/* The levels of a row: counts are those of the classes, and latencies those of their samples. */
+/*
+ * The counts of levels in a row are those of its classes, and the latencies those of their samples.
+ */
 static void test_levels(void **state)
 {
 	struct fixture *f = *state;
@@ -915,7 +928,7 @@ static void test_level_table(void **state)
 	cell_table_free(t);
 }
 
-/* In a small table with many classes and latencies, the count of each level is exact all the same. */
+/* Even in a small table with many classes and latencies, the count of each level is exact. */
 static void test_levels_of_evicted(void **state)
 {
 	struct fixture *f = *state;
@@ -958,8 +971,8 @@ static void whole_pairs_count(void *ctx, const struct cell_pair *pair)
 }
 
 /*
- * One cell has more pairs than a table with a budget grants. The pairs beyond have a class without
- * events, and the events are counted all the same.
+ * If one cell has more pairs than a table with a budget permits, further pairs have a class without
+ * events, but the events are still counted.
  */
 static void test_many_pairs(void **state)
 {

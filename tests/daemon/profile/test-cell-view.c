@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Views of the cells of a profile: processes of a program share their rows, and the rows
- * of every group add up to the machine's counters.
+ * Test views of the cells of a profile: processes of a program share their rows, and the rows of
+ * every group add up to the machine's counters.
  */
 #include "test.h"
 
@@ -131,7 +131,10 @@ static void samples_take(struct fixture *f, u32 count, struct profile *other)
 	}
 }
 
-/* The tables of tasks are small: most of the time of a test with many fixtures is allocating them. */
+/*
+ * The tables of tasks are small, because allocating them takes most of the time in a test with many
+ * fixtures.
+ */
 static struct fixture *fixture_empty(u64 cell_bytes)
 {
 	const struct attributor_config attribution = {
@@ -213,7 +216,7 @@ static void row_add(struct view_row *sum, const struct view_row *row)
 		sum->level[i] += row->level[i];
 }
 
-/* The rows by container do not have the samples without a process. */
+/* Samples without a process are in no row by container. */
 static void test_sums(void **state)
 {
 	const struct counters *machine, *rest;
@@ -258,7 +261,7 @@ static void test_shares(void **state)
 			for (u32 i = 0; i < view.count; i++)
 				sum += view_sort_part(&view.rows[i], sort, view_unit(&view.header));
 			test_row("by %s, %s", view_group_name(group), view_sort_name(sort));
-			/* No row has the samples without a process. */
+			/* Samples without a process are in no row. */
 			assert_row(group == VIEW_CONTAINER ? sum <= view.header.sort_whole :
 							     sum == view.header.sort_whole);
 			view_clear(&view);
@@ -280,7 +283,7 @@ static u64 samples_of(const struct fixture *f, const struct view_row *row)
 	return sum;
 }
 
-/* The evicted samples are rows of their own, and equal the header's. */
+/* The evicted samples are in separate rows, and equal those in the header. */
 static void test_evicted(void **state)
 {
 	struct fixture *f = *state;
@@ -329,8 +332,8 @@ static void assert_same_rows(struct profile *a, struct profile *b, enum view_gro
 }
 
 /*
- * The rows of a period, with that of its evicted samples, add up to the samples that were taken in the period,
- * also if older cells are evicted in it.
+ * The rows of a period, including the row of its evicted samples, add up to the samples that were
+ * taken in the period, even if older cells are evicted in it.
  */
 static void test_period(void **state)
 {
@@ -362,7 +365,7 @@ static void test_period(void **state)
 	}
 }
 
-/* Load what was saved into @f, which is empty. Returns the result of profile_load(). */
+/* Load the saved profile into @f, which is empty. Return the result of profile_load(). */
 static int load_table(struct fixture *f, const u8 *at, size_t len)
 {
 	struct deserializer from = { .at = at, .len = len };
@@ -418,7 +421,9 @@ static void test_restored(void **state)
 	free(to.at);
 }
 
-/* Bytes that profile_save() did not write have an error or any result, but no other effect. */
+/*
+ * Loading bytes that profile_save() did not write has an error or any result, but no other effect.
+ */
 static void test_hostile(void **state)
 {
 	struct serializer to = { .at = malloc(SAVED), .capacity = SAVED };
@@ -470,7 +475,7 @@ static void test_shards(void **state)
 	profile_free(merged);
 }
 
-/* All processes of a program in a container are one row, whatever their names are. */
+/* All processes of a program in a container are in one row, even if their names differ. */
 static void test_programs(void **state)
 {
 	struct fixture *f = *state;
@@ -484,7 +489,10 @@ static void test_programs(void **state)
 		assert_row(view.rows[i].pid == 0);
 	}
 	view_clear(&view);
-	/* A row for each location of the executable, the library, the kernel, and no mapping. */
+	/*
+	 * There is one row for each location of the executable, the library and the kernel, and one
+	 * for no mapping.
+	 */
 	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
 	assert_in_range(view.count, 1, (PROGRAMS * CONTAINERS + 1) * WHERES * LOCATIONS);
 	view_clear(&view);
@@ -499,7 +507,7 @@ static void test_binaries(void **state)
 	for (u32 i = 0; i < PROGRAMS * CONTAINERS; i++)
 		library += f->samples[i % PROGRAMS][i / PROGRAMS][IN_LIBRARY];
 	view_get(f, VIEW_BINARY, VIEW_SORT_SAMPLES, 0, &view);
-	/* The executables, the library, the kernel, and "[unmapped]". */
+	/* There is one row for each executable, the library, the kernel, and "[unmapped]". */
 	assert_int_equal(view.count, PROGRAMS + 3);
 	for (u32 i = 0; i < view.count; i++) {
 		test_row("row %u", i);
@@ -559,7 +567,7 @@ static void test_query(void **state)
 	view_clear(&view);
 }
 
-/* A function of this process, whose name the views find. */
+/* A function of this process; the views have to find its name. */
 __attribute__((noinline, used)) static int walk_the_line(int n)
 {
 	for (int i = 0; i < n; i++)
@@ -639,7 +647,10 @@ static void test_reset(void **state)
 	view_clear(&view);
 }
 
-/* Programs come and go for months: their ids are freed, so a new program always has a name. */
+/*
+ * While programs start and exit for months, their ids are freed, so that a new program always has a
+ * name.
+ */
 static void test_sweep(void **state)
 {
 	const struct attributor_config attribution = { 0 };

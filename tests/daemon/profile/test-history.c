@@ -15,14 +15,14 @@
 #define SECONDS 1400
 #define NEVER	(1U << 22) /* a TID that is larger than any possible one */
 #define PLACES	600 /* more locations than a period keeps */
-#define CELL_BYTES (1 << 20) /* for more cells than a test needs */
+#define CELL_BYTES (1 << 20) /* memory for more cells than a test needs */
 
 struct fixture {
 	struct attributor *attributor;
 	struct profile *profile;
 };
 
-/* Report a task that executes a program of its own. */
+/* Report a task that executes a separate program. */
 static void task_add(struct attributor *a, s32 pid)
 {
 	char path[32];
@@ -80,7 +80,7 @@ static u64 expected_samples(u32 task, u32 first, u32 last)
 	return sum;
 }
 
-/* Return the interval of a task, which runs on a CPU of its own. */
+/* Return the interval of a task, which runs on a separate CPU. */
 static u32 interval_of(u32 task)
 {
 	return 1000 * (TASKS + 1 - task);
@@ -376,7 +376,7 @@ static void test_unknown_task(void **state)
 	view_clear(&view);
 }
 
-/* Let the unknown process enter a cgroup at that time. */
+/* Report that the unknown process entered a cgroup at that time. */
 static void move_to_cgroup(struct fixture *f, enum task_event_type type, u32 second,
 			   const char *name)
 {
@@ -447,7 +447,7 @@ static void assert_bounded(struct fixture *f, enum view_span span, enum view_gro
 	test_row("%s at %u", view_group_name(group), second);
 	assert_row(view.count);
 	for (u32 i = 0; i < view.count; i++) {
-		/* Nothing but the number of the evicted samples is known. */
+		/* Only the number of the evicted samples is known. */
 		assert_row(view.rows[i].memory == view.rows[i].samples ||
 			   !strcmp(view.rows[i].function, "[evicted]"));
 		assert_row(view.rows[i].latency_sum <= cycles);

@@ -284,7 +284,7 @@ static void test_sharing(void **state)
 }
 
 /*
- * In a stream of keys that mostly occur once, frequent keys stay in the table, with all their
+ * If most keys of a stream occur only once, frequent keys stay in the table, with all their
  * samples.
  */
 static void test_heavy(void **state)

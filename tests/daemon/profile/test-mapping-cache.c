@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Counting by program, from task events to cells: a simulated machine forks and executes programs,
- * reuses PIDs, loads and replaces libraries, and generates code. It knows for each sample which
- * program was at which offset of which binary. Every cell must have exactly these samples.
+ * Test counting by program, from task events to cells. A simulated machine forks and executes
+ * programs, reuses PIDs, loads and replaces libraries, and generates code. It records the program,
+ * the binary and the offset of each sample. Every cell must have exactly these samples.
  */
 #include "test.h"
 
@@ -44,10 +44,10 @@ static u32 draw_below(u32 below)
 }
 
 /**
- * struct simulated_process - what the simulation knows of a PID
- * @number: of the process and its image: a new one after each fork and exec
- * @library: by region, 1 + the library that is mapped there; 0 for none
- * @jit: it has generated code
+ * struct simulated_process - state of a PID in the simulation
+ * @number: number of the process and its image; it changes after each fork and exec
+ * @library: indexed by region: 1 + the number of the library that is mapped there; 0: none
+ * @jit: whether the process has generated code
  */
 struct simulated_process {
 	bool living;
@@ -58,7 +58,7 @@ struct simulated_process {
 	bool jit;
 };
 
-/** struct simulated_sample - a sample, and the binary that it is in; @memory_of: for JIT code */
+/** struct simulated_sample - a sample and its binary; @memory_of: process of JIT code */
 struct simulated_sample {
 	u64 time_ns;
 	u64 pc;
@@ -123,7 +123,7 @@ static void do_exec(struct simulation *sim, u32 i)
 	map_add(sim, i, name, EXECUTABLE_AT, 0x1000);
 }
 
-/* A PID of an exited process is used again; a living process is left alone. */
+/* Fork a process. It may get the PID of an exited process, but not of a living process. */
 static void do_fork(struct simulation *sim, u32 i)
 {
 	u32 parent = draw_below(PIDS);
@@ -137,7 +137,9 @@ static void do_fork(struct simulation *sim, u32 i)
 	sim->process[i].number = ++sim->numbers;
 }
 
-/* Load a library, also where another one, or an earlier version of its code, was mapped. */
+/*
+ * Load a library, also over the mapping of another library, or of an earlier version of its code.
+ */
 static void do_load(struct simulation *sim, u32 i)
 {
 	struct simulated_process *p = &sim->process[i];
@@ -216,7 +218,7 @@ static struct simulation *simulate_cache(void)
 			do_fork(sim, i);
 		if (action < 8 || !sim->process[i].living)
 			continue;
-		/* A recording tells at most 64 programs of one process apart. */
+		/* In a recording, at most 64 programs of one process are distinguished. */
 		if (action < 12 && i >= CONTAINERS)
 			do_exec(sim, i);
 		else if (action < 22)
@@ -231,7 +233,7 @@ static struct simulation *simulate_cache(void)
 	return sim;
 }
 
-/** struct machine - what counts the samples of a simulation */
+/** struct machine - the profile that counts the samples of a simulation, and its attributor */
 struct machine {
 	struct attributor *attributor;
 	struct program_table *programs;
@@ -305,7 +307,7 @@ static void machine_count(struct machine *m, const struct simulated_sample *s)
 		cell_table_add(m->table);
 }
 
-/* A cell as the simulation names it; @memory_of as in &struct simulated_sample. */
+/* A cell with the names of the simulation; @memory_of as in &struct simulated_sample. */
 struct named_cell {
 	u32 program;
 	u32 container;
@@ -315,7 +317,7 @@ struct named_cell {
 	u64 samples;
 };
 
-/* Order by all names but the process, which the table numbers differently. */
+/* Compare all names except the process, which has another number in the table. */
 static int named_compare(const void *a, const void *b)
 {
 	const struct named_cell *x = a, *y = b;
@@ -331,7 +333,7 @@ static int named_compare(const void *a, const void *b)
 	return (x->samples > y->samples) - (x->samples < y->samples);
 }
 
-/* Order by all names. */
+/* Compare all names. */
 static int truth_compare(const void *a, const void *b)
 {
 	const struct named_cell *x = a, *y = b;
@@ -341,7 +343,7 @@ static int truth_compare(const void *a, const void *b)
 	return named_compare(a, b);
 }
 
-/* Fill @cells with the cells that the simulation expects. Returns how many they are. */
+/* Fill @cells with the cells that the simulation expects, and return their number. */
 static u32 truth_cells(const struct simulation *sim, struct named_cell *cells)
 {
 	struct named_cell last = { 0 };
@@ -423,7 +425,7 @@ static void assert_cells(struct machine *m, const struct simulation *sim)
 	free(got);
 }
 
-/* A recording: all events are known before the first sample. */
+/* In a recording, all events are known before the first sample. */
 static void test_recording(void **state)
 {
 	struct simulation *sim = simulate_cache();
@@ -444,7 +446,7 @@ static void test_recording(void **state)
 	free(sim);
 }
 
-/* Another process maps a file, which is no reason to look up the mappings of the others again. */
+/* If another process maps a file, the cached mappings of all other processes stay valid. */
 static void map_elsewhere(struct machine *m, u64 n)
 {
 	attributor_apply_event(m->attributor, &(struct task_event){ .type = TASK_MMAP,
@@ -490,7 +492,7 @@ static void test_live_order(void **state)
 	free(sim);
 }
 
-/* An address without a mapping is in one cell of its program. */
+/* All addresses without a mapping are in one cell of their program. */
 static void test_unmapped(void **state)
 {
 	struct mapped_pc pc, other;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The log of a minute has the sums of all slots, with all containers and programs. */
+/* Test that the log of a minute has the sums of all its slots, with all containers and programs. */
 #include "test.h"
 
 #include "profile/cell-table.h"
@@ -11,7 +11,7 @@
 #define CONTAINERS 300 /* more than a slot has */
 #define PROGRAMS   1000
 #define SLOTS	   30
-#define HEAVY	   17 /* one program in so many has most samples */
+#define HEAVY	   17 /* one of this number of programs has most samples */
 
 static struct history history;
 
@@ -36,7 +36,7 @@ static u32 samples_of(u32 program, u32 slot)
 	return program % HEAVY ? 1 : 100 + slot;
 }
 
-/* Close a slot; totals are since the start. */
+/* Close a slot; the totals count from the start. */
 static void close_slot(u32 slot)
 {
 	struct history_slot *to = history_begin(&history, (slot + 1) * HISTORY_SLOT_NS);
@@ -126,7 +126,7 @@ static void test_sums(void **state)
 	assert_int_equal(history.minute->machine.samples, 0);
 }
 
-/* Programs that do not fit count for another one. */
+/* Samples of programs that do not fit are counted for another program. */
 static void test_many_programs(void **state)
 {
 	const struct minute_log *log = history.minute;
@@ -148,7 +148,7 @@ static void test_many_programs(void **state)
 		MINUTE_PROGRAMS - 1);
 }
 
-/* What is only read for a checkpoint does not count twice. */
+/* A slot that is only read for a checkpoint does not count twice. */
 static void test_frozen(void **state)
 {
 	(void)state;

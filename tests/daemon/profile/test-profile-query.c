@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test that statistics selected by some fields of a row equal those of the row, for any subset of
- * fields.
+ * Test that statistics selected by any subset of the fields of a row equal those of the rows with
+ * these fields.
  */
 #include "test.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define NS	1000000000ULL
-#define TASKS	4 /* from PID 10 on; the last one has no container */
+#define TASKS	4 /* number of processes, from PID 10 on; the last one has no container */
 #define NOBODY	TASKS /* an unknown task */
 #define SECONDS 30
 #define BINARY	0x10000
@@ -250,7 +250,7 @@ static void test_none(void **state)
 		{ .process = "main", .pid = 11, .pid_given = true },
 		{ .function = "main" },
 		{ .binary = "/lib/shared", .container = "none" },
-		/* Containers that the caller may not see are absent. */
+		/* Containers that the caller may not read are absent. */
 		{ .container = "web", .admits = is_db, .ctx = &asked },
 		{ .container = "/lxc/web", .admits = is_db, .ctx = &asked },
 		{ .container = "-", .admits = is_db, .ctx = &asked },

@@ -507,7 +507,10 @@ static void assert_same(struct pair *a, struct pair *b)
 	}
 }
 
-/* Save and restore twice, with samples in between: the result is the same as without a restart. */
+/*
+ * After saving and restoring twice, with samples in between, the result is the same as without a
+ * restart.
+ */
 static void test_profile(void **state __attribute__((unused)))
 {
 	u8 *bytes = malloc(ROOM);
@@ -614,7 +617,7 @@ static void show_hot(struct pair *pair)
 	}
 }
 
-/* Any changed bytes are either loaded or refused. */
+/* A checkpoint with any changed bytes is either loaded or refused. */
 static void test_hostile(void **state __attribute__((unused)))
 {
 	u8 *bytes = malloc(ROOM), *changed = malloc(ROOM);
@@ -632,7 +635,7 @@ static void test_hostile(void **state __attribute__((unused)))
 		cut = draw_below(4) ? len : draw_below(len);
 		for (u64 n = draw_below(4); n; n--)
 			changed[draw_below(len)] = (u8)draw_below(256);
-		/* It takes long to allocate the large tables. */
+		/* Use small tables, because allocating large ones takes long. */
 		pair_init(&pair, i % 8 != 0);
 		refused += load_profile(&pair, changed, cut) < 0;
 		/* Printing the views reads everything that was restored. */

@@ -133,7 +133,9 @@ static struct spe_sample any_sample(struct fixture *f)
 		s.counter[i] = (u16)(draw_below(f, 4096) >> draw_below(f, 12));
 	if (draw_below(f, 10)) {
 		s.present |= SPE_HAS_CONTEXT(SPE_CONTEXT_EL1);
-		/* One task more than there are, which stands for an unknown task */
+		/*
+		 * Draw from one task more than there are: the last one stands for an unknown task.
+		 */
 		s.context[SPE_CONTEXT_EL1] = (u32)draw_below(f, TASKS + 1) + 10;
 	}
 	return s;
@@ -360,7 +362,7 @@ static u64 all_weight(struct profile *p, u64 *ret_samples, u64 *ret_evicted)
 }
 
 /*
- * There are more locations than cells, in the shards and in the whole profile: each sample is in
+ * If there are more locations than cells, in the shards and in the whole profile, each sample is in
  * one cell or was evicted, exactly once.
  */
 static void test_crowded(void **state)

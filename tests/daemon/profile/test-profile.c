@@ -161,7 +161,10 @@ static void test_levels(void **state)
 	json_object_put(summary);
 }
 
-/* Samples that pass the filter are those that the column DRAM counts, however their level is known. */
+/*
+ * A filter for DRAM accepts exactly the samples that the column DRAM counts, whether their level is
+ * from a packet or from events.
+ */
 static void test_level_filter(void **state)
 {
 	static const u64 midrs[] = { NEOVERSE_N1, 0 };
@@ -189,7 +192,10 @@ static void test_level_filter(void **state)
 		0);
 	assert_int_equal(
 		profile_view(filtered, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &dram), 0);
-	/* By the packet, and by events of all kinds of records without a packet that has a meaning. */
+	/*
+	 * Determine the level by the packet and, for all kinds of records without a meaningful
+	 * packet, by events.
+	 */
 	assert_int_equal(all.rows[0].level[SPE_LEVEL_DRAM], 3);
 	assert_in_range(all.rows[0].level[SPE_LEVEL_BEYOND_LLC], 20, 60);
 	assert_int_equal(dram.rows[0].samples, all.rows[0].dram);
@@ -265,8 +271,8 @@ static void assert_kinds(const struct counters *f, u64 windows)
 #define WINDOWS 1000
 
 /*
- * Test the statistics of machine, process and container. Weights keep their unit after windows with
- * another unit.
+ * Test the statistics of machine, process and container. Weights keep their unit, even after
+ * windows with another unit.
  */
 static void test_statistics(void **state)
 {
@@ -421,7 +427,7 @@ static void assert_shares(struct profile *profile, enum view_group group, u32 li
 
 /*
  * Two CPUs, one with a longer interval: a process on both, with a function on each, and another
- * process on the first CPU. By samples 0x1000 has twice as much as 0x2000, by weight half as much.
+ * process on the first CPU. 0x1000 has twice as many samples as 0x2000, but half the weight.
  */
 static void test_shares(void **state)
 {
@@ -460,7 +466,7 @@ static void test_shares(void **state)
 	view_clear(&view);
 }
 
-/* Weights in different units are not added up, so shares are computed from samples. */
+/* Weights in different units cannot be added up, so shares are computed from samples. */
 static void test_units_mixed(void **state)
 {
 	static const struct {
@@ -482,15 +488,18 @@ static void test_units_mixed(void **state)
 		assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 50);
 	}
 	/*
-	 * Without a unit shares are computed from samples, which gives the same if all have one
-	 * interval.
+	 * If the unit is unknown, shares are computed from samples, which gives the same shares if
+	 * all samples have one interval.
 	 */
 	profile_reset(f->profile);
 	take_weighed(f->profile, -1, 0x1000, 30, 1024, UNIT_UNKNOWN);
 	assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 30);
 }
 
-/* A filter on the task holds for each sample as its task is then, also beside another profile. */
+/*
+ * A filter on the task is evaluated with the state of the task at the time of each sample, also if
+ * another profile counts the same samples.
+ */
 static void test_task_filter(void **state)
 {
 	static const char *const cgroups[] = { "/lxc/one", "/lxc/two", "/lxc/one", "/lxc/one" };
@@ -584,7 +593,7 @@ static void test_sorts(void **state)
 		view_clear(&few);
 	}
 	/*
-	 * Some sort orders cannot distinguish locations, as the samples lack an operation or
+	 * Some sort orders cannot distinguish locations, because the samples lack an operation or
 	 * latency.
 	 */
 	print_message("%u of %u sorts tell the places apart\n", told, VIEW_SORTS);

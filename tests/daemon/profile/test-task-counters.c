@@ -255,7 +255,10 @@ static void test_resident(void **state)
 			      (unsigned long long)(grown / KIB),
 			      (unsigned long long)(session.bytes / KIB));
 		assert_true(grown <= session.bytes);
-		/* 75 processes are more than the table holds, but most of them stay. */
+		/*
+		 * 75 processes are more than the table can hold, but most of them keep their
+		 * entries.
+		 */
 		if (!i)
 			assert_in_range(processes, session.counters / 3, session.counters / 2);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Differences between two sides: planted ones of known size are found, and between two seeds of one
- * program chance is not reported as a difference more often than the stated rate.
+ * Test differences between two sides. Artificial differences of known size are found. Between two
+ * random runs of one program, chance is reported as a difference at most at the stated rate.
  */
 #include "test.h"
 
@@ -16,11 +16,11 @@
 #define P(p) ((u64)((p)*4294967296.0))
 
 /**
- * struct program - what is drawn for each sample
- * @weight: of each row, by which rows are drawn
+ * struct program - the distributions from which samples are drawn
+ * @weight: weight of each row; rows are drawn in proportion to it
  * @loads: probability that a sample of the row is a load
  * @level: probabilities that its level is at most L1, L2, L3; else DRAM
- * @slow: cycles that are added to each latency
+ * @slow: number of cycles that are added to each latency
  */
 struct program {
 	double weight[ROWS];
@@ -39,7 +39,7 @@ static u64 draw(void)
 	return random_state >> 32;
 }
 
-/* Rows from 25 % down to 0.1 % of the samples; each with its own mixture of levels. */
+/* Define rows with 25 % down to 0.1 % of the samples, each with a different mixture of levels. */
 static void program_make(struct program *ret_program)
 {
 	for (u32 i = 0; i < ROWS; i++) {
@@ -62,7 +62,7 @@ static u16 latency_draw(enum spe_level level)
 	case SPE_LEVEL_L3:
 		return (u16)(40 + (draw() & 31));
 	default:
-		/* A long tail. */
+		/* Latencies of DRAM have a long tail. */
 		return (u16)(180 + (draw() & 127) + ((draw() & 15) ? 0 : 1800));
 	}
 }
@@ -144,10 +144,10 @@ static u32 marks_count(const struct diff *diff)
 	return marks;
 }
 
-/* Two seeds of one program: at most 5 % of 1,000 pairs have any mark. */
+/* With two seeds of one program, at most 5 % of 1,000 pairs have any marked row. */
 static void test_false_alarms(void **state)
 {
-	/* Sides of equal and of very different length, and with few samples. */
+	/* The sides have equal or very different lengths, and in one case few samples. */
 	static const u32 sizes[][2] = {
 		{ 2000, 2000 }, { 500, 6000 }, { 300, 300 }, { 3000, 900 }
 	};
@@ -178,8 +178,8 @@ static const struct diff_row *row_find(const struct diff *diff, const char *key)
 }
 
 /*
- * A tenth of the loads of f03 moved from L2 to DRAM. The row is found in each of 50 pairs, with the size of the
- * change; and with it at most 5 % false ones.
+ * If a tenth of the loads of f03 move from L2 to DRAM, the row is found in each of 50 pairs, with
+ * the size of the change. At most 5 % of the pairs mark another row.
  */
 static void test_latency(void **state)
 {
@@ -207,7 +207,7 @@ static void test_latency(void **state)
 			marks -= row->exceeds[m];
 		gained = row->value[DIFF_AFTER][DIFF_DRAM] - row->value[DIFF_BEFORE][DIFF_DRAM];
 		wrong += gained < 0.06 || gained > 0.14;
-		/* It is the first row, and most of the change of the whole is its. */
+		/* It is the first row, and contributes most of the total change. */
 		assert_row(diff_row(diff, 0) == row && row->load_change > 0);
 		diff_free(diff);
 	}
@@ -215,7 +215,7 @@ static void test_latency(void **state)
 	assert_row(found == 50 && moved == 50 && wrong == 0 && marks <= 50 * 5 / 10);
 }
 
-/* f01 has a share 1.3 times as large, f20 disappears and f60 appears: the others are unmarked. */
+/* If f01 gets 1.3 times its share, f20 disappears and f60 appears, no other row is marked. */
 static void test_share(void **state)
 {
 	u32 found = 0, gone = 0, others = 0;
@@ -249,7 +249,7 @@ static void test_share(void **state)
 	assert_row(found == 50 && gone == 50 && others <= 2);
 }
 
-/* The parts of the rows add up to the change of the mean of all loads. */
+/* The contributions of the rows add up to the change of the mean of all loads. */
 static void test_parts(void **state)
 {
 	struct program before, after;
@@ -277,7 +277,7 @@ static void test_parts(void **state)
 	diff_free(diff);
 }
 
-/* Samples with different intervals count as fewer. */
+/* Samples with different intervals count as fewer samples in the test of significance. */
 static void test_effective(void **state)
 {
 	struct diff_counts counts = { .samples = 100, .operations = 100 };
@@ -325,7 +325,7 @@ static void test_counts(void **state)
 		test_row("row %zu: %g, should be %g", i, p, rows[i].p);
 		assert_row(fabs(p - rows[i].p) < 1e-6 * rows[i].p);
 	}
-	/* A tail of a twentieth, whose bucket is the last one. */
+	/* A tail has a twentieth of the values, and its bucket is the last one. */
 	histogram_add(&slow, 300);
 	for (u32 i = 0; i < 400; i++) {
 		histogram_add(&fast, 5);
@@ -336,7 +336,10 @@ static void test_counts(void **state)
 	assert_true(chance_of_tails(&fast, 1, &slow, 0.1) > 0.01);
 	assert_true(chance_of_tails(&slow, 1, &slow, 1) >= 1 &&
 		    chance_of_means(&slow, 1, &slow, 1) >= 1);
-	/* Large counts: as the normal distribution has it, 5.4 standard deviations. */
+	/*
+	 * For large counts the result is that of the normal distribution: here 5.4 standard
+	 * deviations.
+	 */
 	assert_true(chance_of_counts(100000, 1000000, 102300, 1000000) < 1e-6);
 	assert_true(chance_of_counts(100000, 1000000, 100100, 1000000) > 0.5);
 	assert_true(chance_of_counts(1, 2000000000, 2000000000, 2000000000) < 1e-100);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rows of a query: they add up to all samples, whatever they are grouped by, and equal what was
- * counted when the samples were taken.
+ * Test the rows of a query: for any grouping, they add up to all samples, and equal the counters
+ * that the test computed when the samples were taken.
  */
 #include "test.h"
 
@@ -29,7 +29,7 @@
 #define UNMAPPED_AT   0x10000ULL
 #define KERNEL_AT     0xffff800008000000ULL
 
-/* The time of all samples, and a time at which their slot of the history has ended. */
+/* The time of all samples, and a time after the end of their slot of the history. */
 #define START_NS 1000000000ULL
 #define LATER_NS (START_NS + 2 * HISTORY_SLOT_NS)
 
@@ -37,14 +37,14 @@ enum where { IN_EXECUTABLE, IN_LIBRARY, IN_KERNEL, IN_NOTHING, WHERES };
 
 static const u64 base[WHERES] = { EXECUTABLE_AT, LIBRARY_AT, KERNEL_AT, UNMAPPED_AT };
 
-/** struct taken - a sample, as it was taken */
+/** struct taken - a sample that the test has taken */
 struct taken {
 	u32 process;
 	enum where where;
 	u32 location;
 	bool store;
-	bool walk; /* has the event tlb_walk */
-	bool miss; /* has the event l1d_refill, so the level is beyond_l1 instead of l1 */
+	bool walk; /* whether the sample has the event tlb_walk */
+	bool miss; /* has the event l1d_refill: its level is beyond_l1, not l1 */
 	u16 latency;
 	u32 interval;
 };
@@ -102,7 +102,7 @@ static void process_add(struct attributor *a, u32 i)
 		a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = cgroup });
 }
 
-/* The CPU of a sample. */
+/* Return the CPU of a sample. */
 static u32 cpu_of(const struct taken *t)
 {
 	return (t->location + t->process) % CPUS;
@@ -205,7 +205,7 @@ static struct query_result *run(const struct fixture *f, const struct query *que
 	return result;
 }
 
-/* The rows of every list of keys add up to the machine's counters. */
+/* For every list of keys, the rows add up to the machine's counters. */
 static void test_sums(void **state)
 {
 	static const char *const groups[] = {
@@ -257,7 +257,7 @@ static void test_sums(void **state)
 	}
 }
 
-/* Returns whether a sample belongs to a row that is grouped by the keys of the test below. */
+/* Return whether a sample belongs to a row that is grouped by the keys of the test below. */
 static bool row_has(const struct query *q, const struct query_row *row, const struct taken *t)
 {
 	static const char *const binaries[WHERES] = { NULL, "/usr/lib/libshared.so", "[kernel]",
@@ -343,7 +343,9 @@ static void test_truth(void **state)
 	}
 }
 
-/* What is not shown completes the shares, whatever they are of; with a selection as well. */
+/*
+ * The samples that are not shown complete the shares to 1, for each measure, also with a selection.
+ */
 static void test_rest(void **state)
 {
 	static const char *const sorts[] = { "operations", "samples", "latency",
@@ -385,7 +387,7 @@ static void assert_row_names(const struct query_row *a, const struct query_row *
 	assert_row(!memcmp(&a->counters, &b->counters, sizeof(a->counters)));
 }
 
-/* Rows have one order, although many are equally heavy: that of the samples does not matter. */
+/* Equally heavy rows have a defined order, which does not depend on the order of the samples. */
 static void test_order(void **state)
 {
 	struct fixture *f = *state, *other = calloc(1, sizeof(*other));
@@ -418,7 +420,7 @@ static void test_order(void **state)
 	teardown((void **)&other);
 }
 
-/* Names select by globs; names that match nothing are reported with those that exist. */
+/* Names are globs. If a glob matches nothing, the error lists the names that exist. */
 static void test_select(void **state)
 {
 	static const struct {
@@ -497,7 +499,7 @@ static void test_select_nothing(void **state)
 	}
 }
 
-/* Whether a sample belongs to a row by process and CPU. */
+/* Return whether a sample belongs to a row by process and CPU. */
 static bool row_has_task(const struct query *q, const struct query_row *row, const struct taken *t)
 {
 	bool known = t->process != UNKNOWN;
@@ -515,7 +517,7 @@ static bool row_has_task(const struct query *q, const struct query_row *row, con
 	return row_has(q, row, t);
 }
 
-/* A recording can tell processes and CPUs apart; other rows stay the same. */
+/* In a recording, processes and CPUs can be distinguished; other rows stay the same. */
 static void test_split(void **state)
 {
 	static const char *const groups[] = { "pid",	     "comm,mode", "cpu",
@@ -550,7 +552,9 @@ static void test_split(void **state)
 	}
 }
 
-/* A glob is matched as by fnmatch(), in a time that does not explode. */
+/*
+ * The result of matching a glob equals that of fnmatch(), and the time does not grow exponentially.
+ */
 static void test_glob(void **state)
 {
 	static const struct {
@@ -589,7 +593,7 @@ static void test_glob(void **state)
 	assert_false(query_name_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", long_name));
 }
 
-/* Samples of a container, or of a program in it. */
+/* Return the number of samples of a container, or of a program in it. */
 static u64 samples_of(const struct fixture *f, const char *container, const char *program)
 {
 	u64 count = 0;
@@ -621,7 +625,7 @@ static struct profile *profile_with_history(struct fixture *f)
 	return profile;
 }
 
-/* Locations of a period are its heaviest ones; what they lack completes the shares. */
+/* A period has only its heaviest locations; the samples of the others complete the shares to 1. */
 static void test_period(void **state)
 {
 	static const char *const groups[] = { "program", "binary,function", "mode", "container,binary",
@@ -693,7 +697,10 @@ static bool admits_c1(void *ctx, const struct attribute_container *container)
 	return !strcmp(container->name, "c1");
 }
 
-/* A reader of one container sees neither rows nor shares of others, also in errors. */
+/*
+ * A user who may read one container gets neither rows nor shares of other containers, nor their
+ * names in errors.
+ */
 static void test_admits(void **state)
 {
 	static const char *const groups[] = { "container", "mode,op", "level", "container,level" };
@@ -728,7 +735,7 @@ static void test_admits(void **state)
 	assert_null(strstr(error.text, "c2"));
 }
 
-/* Wrong keys have one sentence that names what is right, and change nothing. */
+/* For wrong keys, the error is one sentence with the accepted keys, and nothing is changed. */
 static void test_parse(void **state)
 {
 	static const struct {
@@ -775,7 +782,10 @@ static void test_parse(void **state)
 	}
 }
 
-/* The levels of a row are those of its samples; rows by keys have equal containers next to each other. */
+/*
+ * The levels of a row are those of its samples. Rows that are sorted by keys have equal containers
+ * next to each other.
+ */
 static void test_levels(void **state)
 {
 	struct fixture *f = *state;

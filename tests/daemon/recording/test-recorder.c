@@ -320,8 +320,8 @@ static void feed_empty(struct recorder *recorder)
 }
 
 /*
- * Check that windows without bytes have blind time, its causes, lost bytes and armed time in the
- * recording.
+ * Check that the recording contains blind time, its causes, lost bytes and armed time also for
+ * windows without bytes.
  */
 static void test_own_empty_windows(void **state)
 {
@@ -368,7 +368,7 @@ static void finish_one_window(void)
 }
 
 /* A file from a version that did not record causes has 64 bytes less in each window's header. */
-/* Return the offset of the first chunk behind the facts about the making. */
+/* Return the offset of the first chunk behind the facts about how the recording was made. */
 static size_t chunks_begin(const u8 *file)
 {
 	const struct native_header *header = (const void *)file;
@@ -479,7 +479,7 @@ static void test_perf_build_ids(void **state)
 				  "/bin/c:0:00 /bin/d:0:00 /bin/e:8:06 ");
 }
 
-/* Return whether the installed perf can read the recording, because it crashes for some clocks. */
+/* Return whether the installed perf can read the recording: it crashes for some clocks. */
 static bool perf_reads_it(void)
 {
 	char command[160];
@@ -674,7 +674,7 @@ static void test_summaries_agree(void **state)
  * A file that is truncated anywhere but between two windows is reported, and gives no additional
  * samples.
  */
-/* Windows with facts about the making. */
+/* The recording has windows, and facts about how it was made. */
 #define FACTS 1
 
 static void test_truncated(void **state)
@@ -729,7 +729,7 @@ static void test_bit_flipped(void **state)
 			buf[bit / 8] ^= (u8)(1U << bit % 8);
 			write_file(buf, size);
 			r = replay_file(&seen, &error);
-			/* A flipped bit may make the trace one of another kind. */
+			/* A flipped bit may change the kind of the trace. */
 			assert_row(r == 0 || r == -EBADMSG ||
 				   (r == -ENOMSG && format == RECORDER_PERF));
 			assert_row(!r == !error.text[0]);
@@ -801,7 +801,10 @@ static void test_hostile(void **state)
 	}
 }
 
-/* Facts about the making are those of this machine; wrong ones are damage, and change nothing else. */
+/*
+ * Facts about how a recording was made are those of this machine. Wrong facts are reported as
+ * damage, and change nothing else.
+ */
 static void test_facts(void **state)
 {
 	static u8 good[1 << 16], buf[1 << 16];
@@ -852,7 +855,8 @@ static void test_write_fails(void **state)
 }
 
 /*
- * Metadata version 1 does not name CPUs. It is written for perf before 6.13 if that loses nothing.
+ * Metadata version 1 does not name CPUs. It is written for perf before 6.13 if no information is
+ * lost by that.
  */
 static void test_cores(void **state)
 {

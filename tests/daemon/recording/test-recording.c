@@ -135,7 +135,7 @@ struct perf_row {
 	u32 interval;
 };
 
-/* the values that perf report -D, perf script --show-task-events and --header print */
+/* the values that "perf report -D", "perf script --show-task-events" and "--header" print */
 static const struct perf_row perf_rows[] = {
 	{
 		.file = "perf-arm64-branch.perf.data",
@@ -203,7 +203,7 @@ static void test_perf(void **state)
 	}
 }
 
-/* Files that are no recording, each with the errno and a part of the error */
+/* Files that are no recording, each with its errno and a part of its error message */
 static void test_no_recording(void **state)
 {
 	static const struct {
@@ -270,7 +270,7 @@ static size_t make_records(u8 *buf, size_t size, unsigned int n, u64 first)
 	return len;
 }
 
-/* Return what on_window() gets if @buf is one chunk. */
+/* Return the expected arguments of on_window(): those for @buf as one chunk. */
 static struct seen seen_whole(const u8 *buf, size_t len)
 {
 	const struct source_window window = { .data = buf, .len = len };
@@ -300,7 +300,7 @@ static void test_raw_is_streamed(void **state)
 	assert_int_equal(seen.windows, 1);
 	assert_in_range(seen.parts, 10, 100);
 
-	/* Damage affects the same records, wherever the data is cut into chunks. */
+	/* Damage affects the same records, for any division of the data into chunks. */
 	for (size_t at = 1000; at < len; at += 97531)
 		buf[at] ^= 0x5a;
 	assert_int_equal(replay_bytes(buf, len, &seen, &error), 0);
@@ -550,7 +550,7 @@ static void test_perf_trailers_differ(void **state)
 	assert_int_equal(replayed.windows[0].tid, -1);
 }
 
-/* Check that each flagged AUX record counts once, like in perf, independent of its size. */
+/* Check that each flagged AUX record counts once, whatever its size is, as in perf. */
 static void test_perf_losses(void **state)
 {
 	static const struct {
@@ -610,7 +610,7 @@ static void check_truncated(void)
 }
 
 /*
- * A file that is truncated anywhere never gives more samples than before, and each loss is
+ * A file that is truncated anywhere never gives more samples than the whole file, and each loss is
  * reported.
  */
 static void test_perf_truncated(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A simulated kernel for the source "perf": sysfs is a directory, and an event is a memfd that
+ * A simulated kernel for the source "perf": sysfs is a directory, and each event is a memfd that
  * contains the ring and the AUX area
  */
 #ifndef PLAYED_PERF_H
@@ -111,7 +111,7 @@ static int fake_enable(int fd, bool on)
 	return -EBADF;
 }
 
-/* The driver stops the SPU, which has written data by then, and starts it again. */
+/* The driver stops the SPU, which has written data until then, and starts it again. */
 static int fake_period(int fd, u64 period)
 {
 	for (u32 i = 0; i < CPUS; i++) {

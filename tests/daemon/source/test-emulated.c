@@ -43,7 +43,10 @@ static u64 clock_ns(clockid_t id)
 	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
 }
 
-/* The results and errors of a run; a sink must not fail an assertion, so it records them here. */
+/*
+ * The results and errors of a run. The sink records them here, because an assertion must not fail
+ * in it.
+ */
 struct seen {
 	pid_t child;
 	u64 windows;
@@ -279,8 +282,8 @@ static void test_filters(void **state)
 }
 
 /*
- * Records have physical addresses only on request: then each load and store has one, which the
- * model invents.
+ * Records have physical addresses only on request. Then each load and store has an address that the
+ * model generates.
  */
 static void test_user_only(void **state)
 {
@@ -298,8 +301,8 @@ static void test_user_only(void **state)
 }
 
 /*
- * If ticks are not read, the time of ticks that did not fit into the ring is blind, and not
- * missing.
+ * If ticks are not read, the time of ticks that did not fit into the ring counts as blind, and is
+ * not missing.
  */
 static void test_loss_is_blind(void **state)
 {
@@ -311,8 +314,8 @@ static void test_loss_is_blind(void **state)
 
 	(void)state;
 	/*
-	 * The smallest ring is full after a fifth of a second. Ten times as many ticks would fill the
-	 * largest one, but handling them may take all CPU time of a virtual machine.
+	 * The smallest ring is full after a fifth of a second. Ten times as many ticks would fill
+	 * the largest ring, but handling them may take all CPU time of a virtual machine.
 	 */
 	config.interval_ns = 100000;
 	config.ring_size = 64 << 10;
@@ -374,7 +377,7 @@ static void drain_for(struct source *source, u64 ns, struct seen *seen)
 	}
 }
 
-/* A CPU goes offline and comes online again: for seconds, and between two polls. */
+/* Take a CPU offline and online again: once for seconds, and once between two polls. */
 static void test_hotplug(void **state)
 {
 	const struct source_config config = config_default();
@@ -384,7 +387,10 @@ static void test_hotplug(void **state)
 	u64 before, rate, windows, tries;
 
 	(void)state;
-	/* Do not do this on a machine in use: tests/lanes/vm/job-hotplug enables this test. */
+	/*
+	 * Do not take CPUs offline on a machine in use: tests/lanes/vm/job-hotplug enables this
+	 * test.
+	 */
 	if (!getenv("SPEPROF_TEST_HOTPLUG"))
 		skip();
 	source = source_or_skip(&config);
@@ -498,7 +504,7 @@ static void test_models(void **state)
 	assert_int_equal(models_new(" one=stream\ttwo=branchy\n", &models, &reason), 0);
 	assert_int_equal(prctl(PR_SET_NAME, "one"), 0);
 	assert_int_equal(models_of_task(models, self, 5), SPE_PROFILE_STREAM);
-	/* For a second the cached value is used, then it is read from /proc. */
+	/* The cached value is used for a second; then the value is read from /proc again. */
 	assert_int_equal(prctl(PR_SET_NAME, "two"), 0);
 	assert_int_equal(models_of_task(models, self, 900000000), SPE_PROFILE_STREAM);
 	assert_int_equal(models_of_task(models, self, 1100000000), SPE_PROFILE_BRANCHY);
@@ -598,7 +604,10 @@ static void driven_fault(struct driven *driven, u64 fault)
 	check_ledgers(&driven->seen);
 }
 
-/* Test the driver alone: with a full buffer, a fault that would repeat, and one that would not. */
+/*
+ * Test the driver alone: with a full buffer, a fault that would occur again, and one that would
+ * not.
+ */
 static void test_driver(void **state)
 {
 	const struct source_config config = config_default();
@@ -622,7 +631,7 @@ static void test_driver(void **state)
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 0);
 
-	/* A translation fault would repeat, so the CPU is blind from then on. */
+	/* A translation fault would occur again, so the CPU is blind from then on. */
 	driven_fault(&driven, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
 	assert_int_equal(seen->faulted, 2);
 	assert_int_equal(seen->decoded, 5009);
@@ -710,7 +719,7 @@ static void test_masks(void **state)
 			spu.features |= SPE_PMSIDR_EFT;
 		driven_begin(&driven, &config, &spu);
 		for (int i = 0; i < 10; i++) {
-			load.op_subclass = i ? 0 : 6; /* the first one is atomic */
+			load.op_subclass = i ? 0 : 6; /* the first operation is atomic */
 			driven_sample(&driven, &load);
 		}
 		driven_samples(&driven, 100);

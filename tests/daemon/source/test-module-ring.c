@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test the reader of a mapped ring as the module writes it, and as it never should: which windows
- * it delivers, which bytes it counts as lost, and which problems it reports.
+ * Test the reader of a mapped ring with valid content and with content that the module never
+ * writes: which windows it delivers, which bytes it counts as lost, and which problems it reports.
  */
 #include "test.h"
 
@@ -102,7 +102,7 @@ static void test_windows(void **state)
 }
 
 /*
- * Two readings of one clock differ, which is no drift. For two clocks the difference is all that is
+ * Two readings of one clock differ, which is no drift. For two clocks, only the difference is
  * known.
  */
 static void test_clock(void **state)
@@ -209,7 +209,7 @@ static void test_events(void **state)
 	assert_int_equal(k.control.event_tail, k.control.event_head);
 }
 
-/* The value is the number of CPUs that are stopped now, and not of all stops. */
+/* The value is the number of CPUs that are stopped now, and not the number of all stops. */
 static void test_stopped(void **state)
 {
 	static const struct {
@@ -368,7 +368,9 @@ static void test_blind_from_the_event(void **state)
 	assert_int_equal(seen.windows, 0);
 }
 
-/* Another process resumes at the position that this one reached, or at the last saved position. */
+/*
+ * Another process resumes at the position that this process reached, or at the last saved position.
+ */
 static void test_deferred(void **state)
 {
 	struct source_position at;
@@ -474,12 +476,12 @@ static void test_resume_refused(void **state)
 		test_row("%s", rows[i].name);
 		assert_row(module_ring_resume(&k.ring, &rows[i].at) == rows[i].result);
 	}
-	/* A window of another ring has another position. */
+	/* The position of a window in another ring is refused. */
 	window_at(first, 640)->position = 7 * DATA_SIZE + first;
 	assert_int_equal(module_ring_resume(&k.ring, &rows[0].at), -ESTALE);
 }
 
-/* Check that the error names which of the two, module or daemon, must be updated. */
+/* Check that the error states whether the module or the daemon must be updated. */
 static void test_versions(void **state)
 {
 	(void)state;

@@ -39,7 +39,7 @@ static struct {
 	u32 stats;
 	bool limited; /* whether STATS fails with EAGAIN */
 	u32 infos;
-	bool no_context; /* the kernel does not write CONTEXTIDR */
+	bool no_context; /* whether the kernel does not write CONTEXTIDR */
 	u32 cgroups; /* number of cgroups in the last request */
 	u32 knows; /* supported filters: 1: by events; 2: also by events that must be 0 */
 	u64 pmsidr; /* PMSIDR of all CPUs but the last */
@@ -48,7 +48,7 @@ static struct {
 	u32 sampling_size;
 } module = { .knows = 3 };
 
-/* meson builds all programs with large file support. */
+/* The wrapped function is open64, because meson builds all programs with large file support. */
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __real_ioctl(int fd, unsigned long request, ...);
@@ -106,7 +106,7 @@ static int cpu_info(struct speprof_cpu_info *info)
 	return 0;
 }
 
-/* Like copy_struct_from_user(), require that bytes of unknown fields are zero. */
+/* Require that bytes of unknown fields are zero, as copy_struct_from_user() does. */
 static bool is_too_big(const struct speprof_sampling *sampling)
 {
 	const u8 *bytes = (const u8 *)sampling;
@@ -218,7 +218,7 @@ static struct source *open_module(const struct source_config *config)
 static void test_collect(void **state)
 {
 	static const struct {
-		bool no_contextidr; /* the kernel does not write it */
+		bool no_contextidr; /* the kernel does not write CONTEXTIDR */
 		bool no_context; /* Contexts=no */
 		bool physical;
 		u32 collect;
@@ -306,7 +306,7 @@ static void test_filter_sources(void **state)
 	} rows[] = {
 		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 0, 3, true, false },
 		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 8, 3, true, true },
-		/* A filter that is not supported does not disable another one. */
+		/* A filter that is not supported does not disable another filter. */
 		{ SPE_PMSIDR_FDS, SPE_PMSIDR_FDS, 0, 8, 1, true, false },
 		{ SPE_PMSIDR_FDS, 0, 0, 8, 3, false, true },
 		{ 0, 0, 0, 0, 3, false, false },
@@ -362,8 +362,8 @@ static void test_adopted(void **state)
 }
 
 /*
- * A session of cgroups stays one when it is adopted, without removed cgroups. Another session does
- * not become one.
+ * When a session of cgroups is adopted, it stays a session of cgroups, without removed cgroups.
+ * Another session does not become one.
  */
 static void test_adopted_cgroups(void **state)
 {

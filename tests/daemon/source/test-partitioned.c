@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test a source of several partitions: each CPU belongs to one, and if one partition refuses a
- * change none makes it.
+ * Test a source of several partitions: each CPU belongs to one partition, and if one partition
+ * refuses a change, no partition makes it.
  */
 #include "test.h"
 
@@ -158,7 +158,7 @@ static void test_cpus(void **state __attribute__((unused)))
 		assert_true(played[i].freed);
 }
 
-/* Another process resumes all partitions or none. */
+/* Another process resumes either all partitions or none. */
 static void test_lasting(void **state __attribute__((unused)))
 {
 	struct source *whole = make_source();
@@ -175,7 +175,7 @@ static void test_lasting(void **state __attribute__((unused)))
 		assert_int_equal(played[i].released, 1);
 		assert_true(played[i].resumed);
 	}
-	/* There is no position for one ring of the last partition. */
+	/* The position for one ring of the last partition is missing. */
 	assert_int_equal(at[CPUS - 1].cpu % PARTS, PARTS - 1);
 	assert_int_equal(persist->resume(whole, at, CPUS - 1), -ESTALE);
 	for (u32 i = 0; i < PARTS; i++)
@@ -219,7 +219,7 @@ static void test_health(void **state __attribute__((unused)))
 	played[2].source.health = (struct source_health){ .faults = 3, .cpus_stopped = 1 };
 	for (u32 i = 0; i < PARTS; i++)
 		source_partition_update(whole, i);
-	/* Faults become visible when the partitions are added up. */
+	/* The sum over all partitions includes their faults. */
 	played[1].source.health.faults = 100;
 	source_partitions_sum(whole);
 	assert_int_equal(whole->health.faults, 5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test the advice that is given when perf_event_open is refused, with and without the capability.
+ * Test the advice that is printed if perf_event_open() is refused, with and without the capability.
  */
 #include "test.h"
 

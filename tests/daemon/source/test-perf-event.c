@@ -139,7 +139,7 @@ static void test_torn(void **state)
 	}
 }
 
-/* Less than a header is not read yet. */
+/* Data that is shorter than a header is not read yet. */
 static void test_partial_header(void **state)
 {
 	struct perf_ring *ring = &((struct fixture *)*state)->ring;

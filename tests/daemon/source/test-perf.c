@@ -183,7 +183,7 @@ static void test_sysfs_damaged(void **state)
 }
 
 /*
- * Check two kinds of cores with a PMU each: each setting is written into the field that sysfs
+ * With two kinds of cores, each with a PMU, each setting is written into the field that sysfs
  * describes.
  */
 static void test_attr(void **state)
@@ -227,8 +227,8 @@ static void test_attr(void **state)
 }
 
 /*
- * Settings of later kernels are in words behind the structure of this build. If one PMU does not
- * have them, they are not used.
+ * Settings of newer kernels are in words behind the structure of this build. If one PMU does not
+ * support them, they are not used.
  */
 static void test_later(void **state)
 {
@@ -377,8 +377,8 @@ static void spu_write_record(struct event *e, bool context, u64 time)
 }
 
 /*
- * The first record shows whether the kernel writes CONTEXTIDR. Before, and from bytes that are no
- * record, nothing is known.
+ * The first record shows whether the kernel writes CONTEXTIDR. Before that, or from bytes that are
+ * no record, it is unknown.
  */
 static void test_contexts(void **state)
 {
@@ -460,7 +460,7 @@ static void test_truncated(void **state)
 	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_FULL));
 	assert_int_equal(e->enables, 3);
 
-	/* A record without data has the same effect. */
+	/* A PERF_RECORD_AUX without data has the same effect. */
 	aux_record_write(e, e->control->aux_head, 0, PERF_AUX_FLAG_TRUNCATED, later);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 0);
@@ -480,12 +480,12 @@ static void test_lost(void **state)
 
 	(void)state;
 	source = started("0\n");
-	/* The driver skips to an aligned address, which loses nothing. */
+	/* The driver skips to an aligned address, but no data is lost. */
 	e->control->aux_head = 4096;
 	spu_write(e, 0, 64, 0, time + 1);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 0);
-	/* The ring had no space for the record of a window, so that window is lost. */
+	/* The ring had no space for the PERF_RECORD_AUX of a window, so that window is lost. */
 	e->control->aux_head += 960;
 	ring_write(e, &lost, sizeof(lost));
 	spu_write(e, 0, 64, 0, time + 2);
@@ -495,7 +495,9 @@ static void test_lost(void **state)
 	source->ops->free(source);
 }
 
-/* perf may write the record of a window before it advances aux_head, which loses nothing. */
+/*
+ * perf may write the PERF_RECORD_AUX of a window before it advances aux_head, but no data is lost.
+ */
 static void test_reported_early(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -597,7 +599,7 @@ static void test_busy(void **state)
 	assert_int_equal(source->cpus, 0);
 	assert_int_equal(source->health.cpus_stopped, 2);
 	assert_non_null(strstr(source->health.no_event_reason, "in use"));
-	/* This is no fault, and must not hide an earlier one. */
+	/* This is no fault, and must not hide an earlier fault. */
 	assert_string_equal(source->health.last, "");
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);
@@ -622,8 +624,8 @@ static void test_busy(void **state)
 }
 
 /*
- * If an event cannot be opened again between two settings, it is not armed, and is tried again
- * later.
+ * If an event cannot be opened again between two settings, it is not armed, and the source tries
+ * again later.
  */
 static void test_away(void **state)
 {
@@ -872,10 +874,10 @@ static void test_masks(void **state)
 		{ 0, SPE_PMSFCR_BM, SPE_BIT(36) },
 		{ SPE_PMSFCR_LD, SPE_PMSFCR_ST | SPE_PMSFCR_STM,
 		  SPE_BIT(33) | SPE_BIT(34) | SPE_BIT(38) },
-		/* A required type meets the alternatives of which it is one. */
+		/* A required type satisfies a list of alternatives that includes it. */
 		{ SPE_PMSFCR_LD | SPE_PMSFCR_ST, SPE_PMSFCR_ST | SPE_PMSFCR_STM,
 		  SPE_BIT(34) | SPE_BIT(38) },
-		/* An excluded type is no alternative. */
+		/* An excluded type is not one of the alternatives. */
 		{ SPE_PMSFCR_LD | SPE_PMSFCR_B, SPE_PMSFCR_BM, SPE_BIT(33) | SPE_BIT(36) },
 	};
 	struct source_config config = plain;
@@ -886,7 +888,7 @@ static void test_masks(void **state)
 	make_pmu("arm_spe_0", "9\n", "0\n");
 	config.filter_types = rows[3].types;
 	config.filter_masked = rows[3].masked;
-	/* A kernel without the feature applies the types alone. */
+	/* A kernel without the feature applies the types without the masks. */
 	source = open_perf(&config);
 	assert_true(source->filters && !source->filters_masked);
 	assert_int_equal(kernel.events[0].attr.config, 1 | 1 << 16 | SPE_BIT(33));
@@ -906,8 +908,9 @@ static void test_masks(void **state)
 }
 
 /*
- * format/ lists the filters of the driver, but not those of the SPU: a filter that the driver
- * refuses is left to the daemon, the newest first. A new configuration tries all again.
+ * format/ lists the filters of the driver, but not those of the SPU: the daemon applies filters
+ * that the driver refuses; the newest filter is given up first. A new configuration tries all
+ * filters again.
  */
 static void test_refused_filters(void **state)
 {
@@ -1010,8 +1013,8 @@ static void test_dead(void **state)
 }
 
 /*
- * Intervals are multiples of 256, because the driver programs them so. The mean of the jitter
- * depends on ERnd.
+ * Intervals are multiples of 256, because the driver programs only such intervals. The mean of the
+ * jitter depends on ERnd.
  */
 static void test_interval(void **state)
 {
@@ -1046,7 +1049,7 @@ static void test_interval(void **state)
 	}
 }
 
-/* Samples that were taken with the former interval are reported with it. */
+/* Samples that were taken with the former interval are reported with that interval. */
 static void test_configure(void **state)
 {
 	struct event *e = &kernel.events[0];
@@ -1087,7 +1090,7 @@ static void test_clock(void **state)
 		u64 second = (u64)((unsigned __int128)(6 * rates[i]) * c.mult >> c.shift) + c.zero;
 
 		test_row("%llu Hz", (unsigned long long)rates[i]);
-		/* A second later; the conversion has an error of one part in 2^31. */
+		/* The time is a second later; the conversion has an error of one part in 2^31. */
 		assert_row(second >= 1000000077 - 2 && second <= 1000000077 + 2);
 	}
 	assert_int_equal(timestamp_clock_make(0, 1, 1).mult, 0);
@@ -1095,7 +1098,7 @@ static void test_clock(void **state)
 
 /*
  * If the interval of one CPU changes, its earlier data is reported with the former interval, and
- * other CPUs keep theirs.
+ * other CPUs keep their intervals.
  */
 static void test_tune(void **state)
 {

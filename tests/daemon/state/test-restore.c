@@ -37,7 +37,7 @@ static bool spills;
 static u32 stopped;
 static bool offline;
 
-/* Number of bytes written to every ring: a position behind that belongs to another ring. */
+/* Number of bytes written to every ring: a position beyond it belongs to another ring. */
 #define WRITTEN 1000
 
 /* Faults of the sources that sessions own, and counters */
@@ -197,7 +197,7 @@ static struct shared_source *feed_played(void)
 	struct shared_source *shared_source;
 
 	played = source_played(backend);
-	/* A position in rings of another session must not count as read. */
+	/* Data at a position in rings of another session must not count as read. */
 	played->foreign = foreign;
 	assert_int_equal(shared_source_new(&played->source, &sampling, &shared_source), 0);
 	return shared_source;
@@ -507,7 +507,7 @@ static void test_unsaved(void **state __attribute__((unused)))
 	assert_true(worker_call(worker, save_checkpoint, NULL) && !spills);
 	before = released;
 	checkpoint->capacity = 100;
-	/* A waiting ring does not cause a save in each iteration. */
+	/* A ring that waits does not cause a save in each iteration. */
 	assert_false(worker_call(worker, save_checkpoint, NULL));
 	assert_true(checkpoint->error == -ENOSPC && checkpoint->unsaved == 1 &&
 		    released == before && spills);
@@ -689,8 +689,8 @@ static void test_own(void **state __attribute__((unused)))
 		if (after.there) {
 			check_request();
 			/*
-			 * The small rings of the session release unsaved bytes, and the rings of
-			 * the machine's session wait.
+			 * The small rings of the session release unsaved bytes, while the rings of
+			 * the machine's session wait for a checkpoint.
 			 */
 			assert_true(after.spills && !machine.spills);
 			assert_true(is_noted(&restore, true,
@@ -736,7 +736,7 @@ static int read_epoch(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* After a refused checkpoint counters visibly restart from 0. */
+/* After a checkpoint was refused, counters visibly restart from 0. */
 static void test_forgotten(void **state __attribute__((unused)))
 {
 	struct restore_request restore;
@@ -785,7 +785,7 @@ static void test_busy(void **state __attribute__((unused)))
 		checkpoint_free(checkpoint);
 		fd = next;
 	}
-	/* A session that was stopped stays stopped. */
+	/* A session that was stopped stays stopped after the restart. */
 	worker = process_new(fd, &checkpoint, &restore);
 	assert_int_equal(worker_call(worker, worker_stop, NULL), 0);
 	next = dup(checkpoint_fd(checkpoint));

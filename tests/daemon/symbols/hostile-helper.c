@@ -32,7 +32,7 @@ static void send_reply(size_t size)
 		exit(1);
 }
 
-/* Write a correct reply to SYMBOL_FIND, which the modes then damage. Return: its size. */
+/* Write a correct reply to SYMBOL_FIND, which each mode then damages. Return: its size. */
 static size_t find_name(void)
 {
 	out.reply.done = in.request.count;
@@ -81,8 +81,8 @@ static bool is_mode(const char *mode, const char *what)
 }
 
 /*
- * Act as the helper that opens files: reply without passing a file, because the other helper reads
- * none.
+ * Act as the helper that opens files: reply without passing a file, because the hostile other
+ * helper reads no file.
  */
 static void open_files(const char *mode)
 {

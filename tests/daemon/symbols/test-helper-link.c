@@ -57,7 +57,7 @@ static bool resolve_name(struct symbols *s, s32 pid, const struct attribute_loca
 	return symbols_function(s, pid, location, true, name, size);
 }
 
-/* a line in /proc/PID/status of both helpers, and of the one that reads files */
+/* a line in /proc/PID/status of both helpers, and one in that of the helper that reads files */
 #define ANY    "\nState:"
 #define READER "\nSeccomp:\t2\n"
 
@@ -271,7 +271,7 @@ static void test_hostile_link(void **state)
 			assert_row(link.failures == 1 && link.reader.fd < 0 &&
 				   link.reader.pid < 0 && link.opener.fd < 0 &&
 				   link.opener.pid < 0);
-			/* If the helper could not start it is not restarted at once. */
+			/* If the helper could not start, it is not restarted at once. */
 			assert_row(!link.backoff_ms == !rows[i].ready);
 		}
 		helper_link_deinit(&link);
@@ -303,7 +303,10 @@ static void test_hostile_opener(void **state)
 		helper_link_init(&link, path, false);
 		link.open_ms = rows[i].open == -ETIMEDOUT ? 50 : WAIT;
 		assert_row(!helper_link_start(&link));
-		/* The file does not exist, and all modes but the hanging one reply so. */
+		/*
+		 * The file does not exist, and the helper reports that in all modes except the
+		 * hanging one.
+		 */
 		request = (struct open_request){ .type = OPEN_PASS, .path = "/hangs" };
 		assert_row(helper_link_open(&link, &request, &reply) == rows[i].open);
 		assert_row(link.failures == !!rows[i].open);
@@ -313,7 +316,9 @@ static void test_hostile_opener(void **state)
 	}
 }
 
-/* If a helper dies before the next file is opened, that file must not be blamed. */
+/*
+ * If a helper exits before the next file is opened, the exit must not be attributed to that file.
+ */
 static void test_recycled(void **state)
 {
 	static struct helper_link link;
@@ -529,7 +534,7 @@ static void test_perf_map(void **state)
 		assert_row(!resolve_name(s, 0, &location, name, sizeof(name)));
 	}
 	symbols_free(s);
-	/* A link could lead to a file that the user must not read. */
+	/* A symbolic link could lead to a file that the user must not read. */
 	snprintf(link, sizeof(link), "%s/elsewhere", folder);
 	assert_int_equal(rename(path, link), 0);
 	assert_int_equal(symlink(link, path), 0);
@@ -586,8 +591,8 @@ static void copy_self(const char *path)
 }
 
 /*
- * A binary in a container is opened by its path in the container. Links in that path cannot lead
- * outside.
+ * A binary in a container is opened by its path in the container. Symbolic links in that path
+ * cannot lead outside of the container.
  */
 static void test_other_root(void **state)
 {
@@ -631,7 +636,7 @@ static void test_other_root(void **state)
 		kill(child, SIGKILL);
 	assert_true(found);
 	assert_string_equal(name, "look_here");
-	/* Another file has that path now. */
+	/* Another file is at that path now. */
 	other = within;
 	other.inode++;
 	found = resolve_name(s, child, &other, name, sizeof(name));

@@ -43,7 +43,7 @@ static void drop_all(struct job_queues *queues)
 		free(job);
 }
 
-/* An owner with slow jobs gets its share of the time, and no more. */
+/* An owner with slow jobs gets only its share of the time. */
 static void test_share(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -73,7 +73,8 @@ static void test_share(void **state)
 }
 
 /*
- * Two jobs of one owner never run at once: while one hangs, the other resolver serves other owners.
+ * Two jobs of one owner never run at once: while one job hangs, the other resolver serves other
+ * owners.
  */
 static void test_once(void **state)
 {
@@ -86,8 +87,8 @@ static void test_once(void **state)
 	assert_int_equal(pick_job(&queues, 0, &first, &until), 1);
 	assert_int_equal(pick_job(&queues, 0, &none, &until), 0);
 	/*
-	 * No time limit helps: the resolver has to wait for a job of another owner, or for the end
-	 * of this one.
+	 * There is no time limit for the wait: it ends with a job of another owner, or with the end
+	 * of this job.
 	 */
 	assert_int_equal(until, 0);
 	push_jobs(&queues, 2, 0, 1);
@@ -97,7 +98,10 @@ static void test_once(void **state)
 	drop_all(&queues);
 }
 
-/* If jobs of an owner crash helpers, the owner waits longer each time. Other owners do not wait. */
+/*
+ * If jobs of an owner crash helpers, the owner has to wait longer after each crash. Other owners do
+ * not wait.
+ */
 static void test_backoff(void **state)
 {
 	struct job_queues queues = { 0 };
@@ -182,7 +186,7 @@ static void test_many(void **state)
 	assert_int_equal(seen, 20 * JOB_QUEUES);
 }
 
-/* The owner of a process is its user. For processes of root it is their mount namespace. */
+/* The owner of a process is its user. For processes of root, the owner is their mount namespace. */
 static void test_owner(void **state)
 {
 	pid_t pid;

@@ -28,7 +28,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
 	return r;
 }
 
-/* Names expire. */
+/* Names expire after some time. */
 static void pass_time(void)
 {
 	__atomic_add_fetch(&ahead_s, 11, __ATOMIC_RELAXED);
@@ -68,7 +68,7 @@ static const char *name_of(struct symbols *s, u64 process, u64 pc)
 	return name_now(s, process, pc);
 }
 
-/* Names stay valid while a perf map grows. Another process with the same PID has none of them. */
+/* Names stay valid while a perf map grows. Another process with the same PID does not get them. */
 static void test_other_process(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };

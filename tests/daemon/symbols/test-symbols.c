@@ -27,7 +27,7 @@
 #define LIMIT (8ULL << 20)
 #define WAIT  60000
 
-/* The test looks up the name of this function, by an address in it */
+/* The test looks up the name of this function by an address in the function */
 __attribute__((noinline, used)) static int walk_the_line(int n)
 {
 	for (int i = 0; i < n; i++)
@@ -80,7 +80,7 @@ static void test_own_function(void **state)
 	assert_true(attributor_locate(a, index, pc + 1, false, &location));
 	assert_true(resolve_name(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
-	/* Without a living process the path still leads to the same file. */
+	/* After the process has exited, the path still leads to the same file. */
 	assert_true(resolve_name(s, 0, &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	/* A file with another inode number is another file. */
@@ -251,7 +251,7 @@ static void test_stored(void **state)
 		{ "configfs", 0x62656570, false },
 		{ "secretmem", SECRETMEM_MAGIC, false },
 		{ "unknown", 0x12345678, false },
-		/* the value of statfs() if its type is signed */
+		/* the value of statfs() if the type of the field is signed */
 		{ "smb, signed", (u64)(s64)(s32)SMB2_SUPER_MAGIC, true },
 	};
 
@@ -282,8 +282,8 @@ static int seccomp_refuse(void)
 }
 
 /*
- * Check that the sandbox permits to examine a descriptor, but no path, not even of an existing
- * file.
+ * Check that the sandbox permits fstat() of a descriptor, but stat() of no path, not even of an
+ * existing file.
  */
 static void test_sandbox_facts(void **state)
 {

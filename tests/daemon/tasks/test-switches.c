@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Test which task ran when, without Context packets: the ring of context switches, and its
- * agreement with the packets.
+ * Test the ring of context switches, which shows which task ran at a given time without Context
+ * packets, and compare it with Context packets.
  */
 #include "test.h"
 
@@ -56,9 +56,9 @@ static void test_find(void **state)
 	} rows[] = {
 		{ 99, 99, -1 }, /* before the first switch */
 		{ 99, 100, -1 },  { 100, 100, 7 },
-		{ 199, 199, 7 },  { 199, 200, -1 }, /* a switch between the two times */
+		{ 199, 199, 7 },  { 199, 200, -1 }, /* there was a switch between the two times */
 		{ 200, 299, 0 }, /* the idle task */
-		{ 300, 300, 9 },  { 300, 5000000000ULL, 9 }, /* no switch since then */
+		{ 300, 300, 9 },  { 300, 5000000000ULL, 9 }, /* there was no switch since then */
 		{ 150, 350, -1 }, { 120, 130, 7 }, /* the task was scheduled in again */
 	};
 	static struct ring r;
@@ -118,7 +118,10 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-/* The writer overtakes the reader all the time: a result is correct, or there is none. */
+/*
+ * Although the writer overtakes the reader all the time, each result is correct, or there is no
+ * result.
+ */
 static void test_race(void **state)
 {
 	pthread_t writer;
@@ -212,7 +215,7 @@ static void count_agreement(void *ctx, const struct source_window *window)
 	enum spe_decode r;
 
 	assert_true(window->cpu < v->cpus);
-	/* Apply the events up to the end of the window first, like the worker does. */
+	/* Apply the events up to the end of the window first, as the worker does. */
 	task_events_deliver(v->events, window->end_ns, &ignore);
 	spe_decoder_init(&decoder, &config, window->data, window->len);
 	while ((r = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END) {
@@ -228,8 +231,8 @@ static void count_agreement(void *ctx, const struct source_window *window)
 		    (pid_t)sample.context[SPE_CONTEXT_EL1] != v->pids[1])
 			continue;
 		/*
-		 * The kernel switches shortly after it reports the switch. The profile allows for
-		 * the same time.
+		 * The kernel switches shortly after it reports the switch. So samples in the kernel
+		 * are searched from some time earlier on, as in the profile.
 		 */
 		from = spe_address_el(sample.address[SPE_ADDRESS_PC]) ? time - 2000 : time;
 		tid = switch_ring_find(&v->rings[window->cpu], from, time);
@@ -359,7 +362,7 @@ static void test_agreement(void **state)
 	assert_int_equal(v.different, 0);
 	/* Each unknown sample has a reason. */
 	assert_int_equal(v.switching + v.overwritten + v.unreported + v.raced, v.unknown);
-	/* Nothing is overwritten that fits into the ring. */
+	/* No entry that fits into the ring is overwritten. */
 	if (v.max_switches < ring_entries / 2)
 		assert_int_equal(v.overwritten, 0);
 }

@@ -22,7 +22,7 @@
 #include "tasks/task-event.h"
 #include "tasks/task-events.h"
 
-/* Above every possible pid_max, so that /proc never contains it */
+/* A PID above every possible pid_max, so that /proc never contains it */
 #define GHOST (INT32_MAX - 100)
 
 static u64 clock_ns(clockid_t id)
@@ -69,7 +69,7 @@ static const struct attribute_process *process_of(struct attributor *a, s32 tid)
 	return attributor_get_process(a, attributor_find_process(a, tid));
 }
 
-/* A process lives and exits before its first sample is read. */
+/* A process starts and exits before its first sample is read. */
 static void test_exited(void **state)
 {
 	struct attributor *a = make_live_attributor(0);
@@ -237,7 +237,7 @@ static void test_bounds(void **state)
 	attributor_free(a);
 }
 
-/* The source of task events, and whether records lack the Context packet */
+/* The source of task events, and whether the Context packet is missing in records */
 struct origin {
 	enum task_events_kind kind;
 	bool no_context;
@@ -360,7 +360,7 @@ static void read_child(enum task_events_kind kind, struct seen *ret_seen)
 	task_events_deliver(events, before, &sink);
 	assert_string_equal(ret_seen->order, "");
 	task_events_check(events);
-	/* The exit comes last. It may be delayed by a record that another CPU is writing. */
+	/* The exit event is the last one. A record that another CPU is writing may delay it. */
 	while (!ret_seen->lost && !strchr(ret_seen->order, 'x'))
 		task_events_deliver(events, 0, &sink);
 	task_events_free(events);
@@ -472,8 +472,8 @@ static void test_bpf_full(void **state)
 struct seen_switches {
 	u32 cpu;
 	pid_t child;
-	bool ran; /* the child ran on the CPU */
-	bool stopped; /* another task ran after the child */
+	bool ran; /* whether the child ran on the CPU */
+	bool stopped; /* whether another task ran after the child */
 	u64 count;
 };
 
@@ -523,7 +523,7 @@ static void test_record_switches(void **state)
 	task_events_free(events);
 }
 
-/* number of short-lived processes in one round, and of their samples to wait for */
+/* number of short-lived processes in one round, and number of their samples to wait for */
 #define STORM_LIVES   20
 #define STORM_SAMPLES 100
 
@@ -536,8 +536,8 @@ struct storm {
 };
 
 /*
- * @no_context: records do not name their task. @follow: context switches are followed, which needs
- * a reason only if the source cannot determine it before its first record.
+ * @no_context: whether records do not contain their task. @follow: whether context switches are
+ * followed, which needs a reason only if the source cannot determine it before its first record.
  */
 static struct worker *start_worker(struct task_events *events, bool no_context, bool follow)
 {
@@ -589,7 +589,10 @@ static struct storm storm_of(struct worker *worker, const char *comm, const char
 	return storm;
 }
 
-/* Find the mount point of cgroup v2, alone or beside version 1; "" if it is not mounted. */
+/*
+ * Find the mount point of cgroup v2, mounted alone or together with version 1; "" if it is not
+ * mounted.
+ */
 static void cgroup_mount(char *path, size_t size)
 {
 	char line[512], at[256], type[32];
@@ -603,7 +606,7 @@ static void cgroup_mount(char *path, size_t size)
 		fclose(f);
 }
 
-/* A process that runs short-lived processes, in a cgroup of its own if one can be created */
+/* A process that runs short-lived processes, in a separate cgroup if one can be created */
 struct storm_process {
 	struct alias alias;
 	char cgroup[320];
@@ -708,7 +711,7 @@ static void test_storm(void **state)
 	storm_end(&p);
 }
 
-/* Children inherit the container of their parent, which moved there before. */
+/* Children inherit the container of their parent, which moved there before they started. */
 static void test_storm_cgroup(void **state)
 {
 	struct storm_process p = { 0 };

@@ -77,8 +77,8 @@ static void test_round_trip(void **state)
 }
 
 /*
- * Names that only a newer daemon sends are skipped. A known name with another type is rejected. An
- * older daemon sends no weights.
+ * Members that only a newer daemon sends are skipped. A known member with another type is rejected.
+ * Weights may be missing, because an older daemon does not send them.
  */
 static void test_other_versions(void **state)
 {

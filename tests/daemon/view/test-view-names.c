@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Check that the groups and sort orders of the bus are those that the manual documents and the
- * shell completes. usage: test-view-names XML COMPLETION MANUAL
+ * Check that the manual documents all groups and sort orders of the bus, and that the completion of
+ * the shell contains them. usage: test-view-names XML COMPLETION MANUAL
  */
 #include "test.h"
 
@@ -140,7 +140,10 @@ static bool is_group(const char *word)
 	return query_parse_group(word, &query, &error) == 0;
 }
 
-/* Recordings have more measures and keys than views of the daemon. */
+/*
+ * The completion has more names, because recordings have more measures and keys than views of the
+ * daemon.
+ */
 static void test_completion(void **state)
 {
 	char *script = read_file(files[1]);

@@ -80,7 +80,7 @@ static void close_seen(struct seen *s)
 	free(s);
 }
 
-/* A line of /proc/PID/maps. */
+/* The fields of a line of /proc/PID/maps. */
 struct line {
 	u64 start;
 	struct procfs_map map;
@@ -260,7 +260,7 @@ static u32 find_mapping(const struct seen *s, u64 start)
 	return i;
 }
 
-/* Check that the event of the mapping at @start agrees with its line in /proc. */
+/* Check that the event of the mapping at @start agrees with the line of that mapping in /proc. */
 static void check_mapping(struct seen *s, u64 start, const struct line *line)
 {
 	u32 i = find_mapping(s, start);
@@ -453,8 +453,8 @@ static pid_t child_flood(uid_t uid, const char *cgroup, u32 times)
 struct lost {
 	pid_t pid[2];
 	u64 count[2];
-	u32 tasks[2]; /* forks and exits */
-	u64 anyone; /* lost mappings of processes that are not known */
+	u32 tasks[2]; /* number of forks and exits */
+	u64 anyone; /* number of lost mappings of unknown processes */
 };
 
 static void see_lost(void *ctx, const struct task_event *e)
