@@ -909,7 +909,7 @@ static void test_masks(void **state)
 
 /*
  * format/ lists the filters of the driver, but not those of the SPU: the daemon applies filters
- * that the driver refuses; the newest filter is given up first. A new configuration tries all
+ * that the driver refuses. The source drops the newest filter first. A new configuration tries all
  * filters again.
  */
 static void test_refused_filters(void **state)
