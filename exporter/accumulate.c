@@ -204,7 +204,7 @@ static u32 kind_bits(const struct accumulator *acc, const struct metrics_tally *
 	return bits & acc->kinds;
 }
 
-/* Return true if the container may have no series of its own, whatever its weight. */
+/* Return true if the container may have no separate series, whatever its weight is. */
 static bool is_grouped_as_other(const struct accumulator *acc, const struct metrics_container *c,
 				const struct label_set *set)
 {

@@ -103,7 +103,7 @@ static int parse_port(const char *text, in_port_t *ret_port)
 	return 0;
 }
 
-/* Parse "ADDRESS:PORT". Return: the size of the address, or -EINVAL. */
+/* Parse "ADDRESS:PORT". Return: the size of the address; -EINVAL if the text is not valid. */
 static int parse_address(const char *text, union listener_address *ret)
 {
 	const char *colon = strrchr(text, ':');
@@ -195,7 +195,10 @@ static int bind_local(int fd, const struct sockaddr_un *a)
 	return 0;
 }
 
-/* Parse an absolute path, or "ADDRESS:PORT". Return: the size of the address, or -EINVAL. */
+/*
+ * Parse an absolute path, or "ADDRESS:PORT". Return: the size of the address; -EINVAL if the text
+ * is not valid.
+ */
 static int parse_text(const char *text, union listener_address *ret)
 {
 	if (*text != '/')

@@ -61,7 +61,9 @@ static int read_bytes(struct answer_reader *r, u64 size, struct answer_reader *r
 	return 0;
 }
 
-/* Read the next field. Return: 1 for a field, 0 at the end, or -EBADMSG. */
+/*
+ * Read the next field. Return: 1 for a field, 0 at the end, -EBADMSG if the bytes cannot be parsed.
+ */
 static int read_field(struct answer_reader *r, struct answer_field *ret)
 {
 	u64 tag;

@@ -44,7 +44,7 @@
  * @no_switches: why context switches are not recorded, as a sentence; "": they are, or are not
  * needed
  * @cpus_stopped: number of CPUs that should have been sampled at the end, but were not
- * @stopped_by: a sentence that says why they were not sampled
+ * @stopped_by: a sentence: why these CPUs were not sampled
  */
 struct record {
 	enum recorder_format format;

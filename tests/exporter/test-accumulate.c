@@ -142,7 +142,7 @@ static const struct series_self self = {
 	.push = { { .destination = "a" }, { .destination = "b" }, { .destination = "c", .rejects = true } },
 };
 
-/* Return the number of containers without series of their own. */
+/* Return the number of containers without separate series. */
 static u32 containers_without_series(const struct accumulator *acc)
 {
 	struct series_set set = { 0 };

@@ -200,7 +200,7 @@ int finding_status(const struct finding *finding);
 /**
  * struct check - one check
  * @name: name, which never changes, for scripts
- * @why: a sentence that says why the check matters
+ * @why: a sentence: why the check matters
  * @run: function that does the check
  */
 struct check {

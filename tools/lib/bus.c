@@ -196,7 +196,7 @@ static int bus_ready(struct bus *bus)
 	 * is considered hung.
 	 */
 	sd_bus_set_method_call_timeout(bus->bus, 20000000);
-	/* Permit polkit to ask for a password if an agent is already running. */
+	/* Permit polkit to request a password if an agent is already running. */
 	sd_bus_set_allow_interactive_authorization(bus->bus, 1);
 	return STATUS_OK;
 }

@@ -57,10 +57,10 @@ const char *bus_session(const struct bus *bus);
 void bus_quiet(struct bus *bus);
 
 /**
- * bus_allow_password() - permit polkit to ask for a password during the following calls
+ * bus_allow_password() - permit polkit to request a password during the following calls
  * @bus: connection; from now on its calls wait for up to two minutes
  *
- * On a terminal this starts an agent that asks for the password; bus_free() ends the agent.
+ * On a terminal this starts an agent that requests the password; bus_free() ends the agent.
  */
 void bus_allow_password(struct bus *bus);
 

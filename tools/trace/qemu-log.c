@@ -163,7 +163,7 @@ static int line_code(struct qemu_log *log, const char *line)
 	return code_set(log, address, (u32)word);
 }
 
-/* "OBJD-T: 1f2003d5": the bytes of a block that QEMU's disassembler does not know. */
+/* "OBJD-T: 1f2003d5": the bytes of a block that QEMU's disassembler does not support. */
 static int line_raw(struct qemu_log *log, const char *line)
 {
 	u64 bytes;

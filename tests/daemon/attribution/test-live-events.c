@@ -363,7 +363,7 @@ static void test_loss(void **state)
 
 /*
  * After a cgroup of version 1 was renamed, every process is looked up again. Removing a cgroup
- * causes no lookup, as no process is in it.
+ * causes no lookup, because no process is in it.
  */
 static void test_unnumbered(void **state)
 {
