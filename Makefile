@@ -28,7 +28,7 @@ else
 	@$(BUILD)/demo/speprof-demo --seconds $(SECONDS_OF_DEMO) -o $(BUILD)/demo.data
 endif
 
-check: ## install missing packages and run the quick lanes of tests: a quarter of an hour (root)
+check: ## install missing packages and run the quick lanes of tests: 15 to 40 minutes (root)
 	@scripts/deps build check
 	@tests/check --build $(BUILD)
 
