@@ -151,6 +151,23 @@ static void unblock_file(const struct fixture *f, s32 pid, const char *file, con
 	write_file(f, pid, file, text);
 }
 
+/*
+ * Release the reader of the blocking file, after the file was replaced. A reader that opens it next must
+ * not find the blocking file, for which there is no writer any more.
+ */
+static void replace_blocked(const struct fixture *f, s32 pid, const char *file, const char *text)
+{
+	char path[96];
+	int fd;
+
+	format_path(f, path, sizeof(path), pid, "held");
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	unblock_file(f, pid, file, text);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
 static int setup(void **state)
 {
 	struct attributor_config config = { .live = true, .background = true };
@@ -333,9 +350,8 @@ static void test_samples_wait(void **state)
 	/* A sample of a known process does not wait for that sample. */
 	count_samples(f, 0, 1);
 	assert_int_equal(attributed_view(f)->records, 1);
-	release_reader(f, FIRST, STATUS);
 	/* The mappings are read afterwards, which opens the file once more. */
-	unblock_file(f, FIRST, "status", STATUS);
+	replace_blocked(f, FIRST, "status", STATUS);
 	index = wait_for_process(f, FIRST);
 	/* Then the samples wait for the mappings of the process. */
 	wait_for_records(f, 4);
@@ -387,8 +403,7 @@ static void test_filters_of_arrival(void **state)
 	assert_counted(profiles[2], 3, 0, 3);
 	sample_in(profiles, 3, FIRST, 1);
 	assert_counted(profiles[1], 0, 0, 0);
-	release_reader(f, FIRST, STATUS);
-	unblock_file(f, FIRST, "status", STATUS);
+	replace_blocked(f, FIRST, "status", STATUS);
 	wait_for_process(f, FIRST);
 	wait_for_records(f, 4);
 	assert_counted(profiles[0], 4, 0, 0);
@@ -550,8 +565,7 @@ static void test_reported(void **state)
 	count_samples(f, FIRST, 3);
 	assert_int_equal(attributed_view(f)->records, 0);
 	assert_int_equal(f->profile->waiting_mapped, 3);
-	release_reader(f, FIRST, "0::/lxc/web\n");
-	unblock_file(f, FIRST, "cgroup", "0::/lxc/web\n");
+	replace_blocked(f, FIRST, "cgroup", "0::/lxc/web\n");
 	/*
 	 * In a cgroup namespace /proc shows another container, so the process gets another entry.
 	 */
