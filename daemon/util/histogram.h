@@ -44,7 +44,10 @@ static inline void histogram_add(struct histogram *h, u16 value)
 /** histogram_merge() - add the counts of @from to @to */
 void histogram_merge(struct histogram *to, const struct histogram *from);
 
-/** histogram_quantile() - return the upper bound of the bucket of the @permille/1000 quantile */
+/**
+ * histogram_quantile() - return the upper bound of the bucket that contains the @permille/1000
+ * quantile, but at most the largest value; 0 if no value was counted
+ */
 u32 histogram_quantile(const struct histogram *h, u32 permille);
 
 #endif

@@ -51,11 +51,15 @@ enum log_target {
 	LOG_TARGETS,
 };
 
-/** log_set_target(), log_target() - set or return where lines are written; LOG_TARGET_AUTO first */
+/**
+ * log_set_target(), log_target() - set or return where lines are written; initially LOG_TARGET_AUTO
+ */
 void log_set_target(enum log_target target);
 enum log_target log_target(void);
 
-/** log_set_level(), log_level() - set or return the level, LOG_ERR to LOG_DEBUG; LOG_INFO first */
+/**
+ * log_set_level(), log_level() - set or return the level, LOG_ERR to LOG_DEBUG; initially LOG_INFO
+ */
 void log_set_level(int level);
 int log_level(void);
 

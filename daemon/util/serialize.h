@@ -55,7 +55,7 @@ struct deserializer {
 /** deserialize_u64() - read a number; 0 and @from->bad on failure */
 u64 deserialize_u64(struct deserializer *from);
 
-/** deserialize_below() - read a number less than @limit; a larger one sets @from->bad, and is 0 */
+/** deserialize_below() - read a number less than @limit; any other sets @from->bad, and is 0 */
 u64 deserialize_below(struct deserializer *from, u64 limit);
 
 /**
