@@ -4,8 +4,8 @@
  *
  * Locking: an attributor does not lock anything. If several threads use it, they must use the
  * reader lock (reader-lock.h). Each function below needs the write lock, unless its comment says
- * otherwise. Readers change only @sample_flags, and what attributor_request_mappings() sets,
- * atomically.
+ * otherwise. Readers change only @sample_flags, and the members that attributor_request_mappings()
+ * sets. They change both by atomic operations.
  */
 #ifndef SPEPROF_ATTRIBUTOR_INTERNAL_H
 #define SPEPROF_ATTRIBUTOR_INTERNAL_H
@@ -32,7 +32,7 @@ enum process_state {
 };
 
 /* Values of &attributor.sample_flags, for live attributors */
-#define PROCESS_SAMPLED	     1U /* since its eviction, or a refresh, cleared the flag */
+#define PROCESS_SAMPLED	     1U /* a refresh, or the search for a victim, clears it */
 #define PROCESS_EVER_SAMPLED 2U
 
 /**
@@ -62,7 +62,7 @@ enum process_state {
  * @maps_event_ns: time of the last event that changed @maps
  * @maps_answered_ns: time at which the last read of the mappings began that has ended, even if it
  * failed; 0 for none since the last exec
- * @executable: the executable, a reference; NULL as long as it follows from @maps, or is unknown
+ * @executable: the executable, a reference; NULL if @maps contains it, or if it is unknown
  * @state: &enum process_state
  * @seed_round: the last report of all tasks that included the process; 0 for none
  * @has_image: @start_code and @start_stack belong to the program that runs now
@@ -210,7 +210,7 @@ struct index_list {
  * @cgroup_ns: converts paths of /proc/PID/cgroup
  * @stats: counters; attributor_get_stats() adds those of the tables
  * @hash_seed: random key of the hash of containers
- * @id_key: random key of &container.path_id; saved, so that ids survive a restart
+ * @id_key: random key of &container_table_entry.path_id; saved, so that ids survive a restart
  * @reread_budget: number of stale maps that may be read until the next attributor_refresh()
  * @change_count: number of process entries that were created
  * @evict_hand, @refresh_sampled_hand, @refresh_idle_hand, @refresh_bucket_hand, @naming_hand,
@@ -320,7 +320,10 @@ void container_add_process(struct attributor *a, u32 index);
 /** container_remove_process() - count a living process of container @index that exited or moved */
 void container_remove_process(struct attributor *a, u32 index);
 
-/** containers_set_id_key() - set the key of &container.path_id to @key, and recompute all ids */
+/**
+ * containers_set_id_key() - set the key of &container_table_entry.path_id to @key, and recompute all
+ * ids
+ */
 void containers_set_id_key(struct attributor *a, const u64 key[static 2]);
 
 /** containers_init() - set up the entries for "no container" and "(other)" */

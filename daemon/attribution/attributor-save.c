@@ -12,12 +12,12 @@
 #define BINARIES_MAX (1U << 20)
 
 /*
- * Flags of a saved process for &process.has_image, the state PROCESS_DEAD, and
- * &process.exit_reported.
+ * Flags of a saved process for &process_table_entry.has_image, the state PROCESS_DEAD, and
+ * &process_table_entry.exit_reported.
  */
 enum { PROCESS_SAVED_IMAGE = 1, PROCESS_SAVED_DEAD = 2, PROCESS_SAVED_EXITED = 4 };
 
-/* Save each mapped file once. Mappings refer to it by &binary.number. */
+/* Save each mapped file once. Mappings refer to it by &mapped_binary.number. */
 static void binaries_save(const struct map_selection *selection, struct serializer *to)
 {
 	serialize_u64(to, selection->binaries);

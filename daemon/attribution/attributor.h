@@ -108,8 +108,8 @@ struct container_details {
 /**
  * struct attributor_config - the configuration of an attributor
  * @live: look up tasks in /proc; otherwise only task events describe them
- * @processes, @threads, @containers: capacities; 0 for the defaults (8192, without @live 262144;
- * 32768; 2048)
+ * @processes: capacity; 0 for 8192 with @live, and for 262144 without
+ * @threads, @containers: capacities; 0 for 32768 threads and 2048 containers
  * @map_bytes: limit of mappings and the paths of mapped files, bytes; 0 for 2048 per process
  * @saved_map_bytes: limit of both in the output of attributor_save(), bytes; 0 for 768 per process
  * @cgroup_bytes: limit of cgroup paths that events reported, bytes, and the same for the paths and

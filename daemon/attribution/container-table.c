@@ -245,7 +245,7 @@ static void container_evict(struct attributor *a, u32 index)
 	a->container_paths -= CONTAINER_PATH_BYTES(c->path_len);
 	free(c->path);
 	a->containers_unnamed -= c->name_retry.next != 0;
-	/* Counters that others store by index compare the generation, and notice the eviction. */
+	/* Tables that store counters by index detect the eviction: they compare the generation. */
 	*c = (struct container){
 		.pub.generation = c->pub.generation + 1,
 		.list_next = a->container_free_list,
@@ -268,7 +268,7 @@ static void containers_evict(struct attributor *a)
 			a->process[i].pub.container = container_other_index(a);
 }
 
-/* Remove an entry from the free list. Returns 0 if there is none. */
+/* Take a free entry; live, evict containers if there is none. Returns 0 if none can be evicted. */
 static u32 container_reserve(struct attributor *a)
 {
 	u32 i;

@@ -274,7 +274,10 @@ static bool parent_matches(const char *parent, const struct text *component, siz
 	return !len;
 }
 
-/* Returns whether component @i can be a container, not a pod of Podman, which has others below. */
+/*
+ * Returns whether component @i, a complete id, can be a container. A pod of Podman has containers
+ * below it, so it is none.
+ */
 static bool component_is_bare_id(const struct components *c, size_t i)
 {
 	if (c->component[i].len != ID_FULL ||
@@ -355,7 +358,7 @@ static bool unit_matches(const struct text *component, size_t i)
 	return text_has_suffix(component[i], ".service") || text_has_suffix(component[i], ".scope");
 }
 
-/* Returns the innermost unit, else the last component if it is a slice, else @count. */
+/* Returns the index of the innermost unit, else of the last component if a slice, else @count. */
 static size_t unit_find(const struct text *component, size_t count)
 {
 	for (size_t i = count; i--;)
@@ -385,7 +388,7 @@ size_t container_path_clip(const char *path, size_t len)
 	return slash && slash > path ? (size_t)(slash - path) : CONTAINER_PATH_SIZE - 1;
 }
 
-/* Returns the component of @c that is the container's cgroup; the count if there is none. */
+/* Returns the index of the component of @c that is the container's cgroup; the count for none. */
 static size_t container_find(const struct components *c, struct container_match *m)
 {
 	for (size_t i = 0; i < c->count; i++)
@@ -395,7 +398,10 @@ static size_t container_find(const struct components *c, struct container_match 
 	return c->count;
 }
 
-/* Name a cgroup that is in no container. Return the last component that belongs to the name. */
+/*
+ * Set the name of a cgroup that is in no container. Returns the index of the last component that
+ * belongs to the unit.
+ */
 static size_t unit_identify(const struct components *c, struct container_match *m)
 {
 	size_t i = unit_find(c->component, c->count);

@@ -10,7 +10,7 @@
 /* Each eviction frees 1/16 of the memory limit, because it has to visit all processes. */
 #define EVICT_SHARE 16
 
-/* Compute &process.map_bytes, which is 0 for @requester. Returns the maximum. */
+/* Compute &process_table_entry.map_bytes, which is 0 for @requester. Returns the maximum. */
 static u64 maps_measure(struct attributor *a, const struct maps *requester)
 {
 	u64 max = 0;

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* value of &binary.number before the file is selected */
+/* value of &mapped_binary.number before the file is selected */
 #define UNNUMBERED UINT32_MAX
 
 /** struct candidate - a process of the checkpoint; the smallest @key is selected first */

@@ -6,8 +6,9 @@
 #include "attributor-internal.h"
 
 /**
- * struct map_selection - the selected files; &process.maps_saved marks the selected processes
- * @binary: the files that the selected processes map, indexed by &binary.number; @binaries entries
+ * struct map_selection - the selected files
+ * @binary: the files that the selected processes map, indexed by &mapped_binary.number; @binaries
+ * entries. &process_table_entry.maps_saved marks these processes
  * @bytes: serialized size of these files and mappings, without their counts
  * @limit: limit of @bytes
  * @unselected: number of mappings that did not fit
@@ -24,8 +25,8 @@ struct map_selection {
  * map_selection_choose() - select mappings whose serialized size is at most @limit bytes
  * @ret_selection: the result; free it with map_selection_deinit()
  *
- * It sets &process.maps_saved and &binary.number. If memory cannot be allocated, it selects
- * nothing; the checkpoint still has all counters.
+ * It sets &process_table_entry.maps_saved and &mapped_binary.number. If memory cannot be allocated,
+ * it selects nothing; the checkpoint still has all counters.
  */
 void map_selection_choose(struct attributor *a, u64 limit, struct map_selection *ret_selection);
 

@@ -103,7 +103,10 @@ static int binary_compare(const void *a, const void *b)
 	return r ? r : ((*x)->inode > (*y)->inode) - ((*x)->inode < (*y)->inode);
 }
 
-/* Write the files that attributor_each_binary() reports to @ret, if it is not NULL. */
+/*
+ * Returns the number of files that attributor_each_binary() reports. If @ret is not NULL, write
+ * them to it.
+ */
 static size_t binaries_collect(const struct attributor *a, const struct binary **ret)
 {
 	const struct binary *b = NULL;

@@ -306,7 +306,7 @@ static void process_apply_check(struct attributor *a, const struct proc_answer *
 		process_mark_dead(a, index);
 		return;
 	}
-	/* Holds unless maps_query() below begins a read. */
+	/* If no read follows below, no caller must wait for one. If one follows, it is pending. */
 	if (answer->query.map)
 		p->maps_answered_ns = answer->started_ns;
 	if (answer->result < 0)
@@ -337,7 +337,10 @@ void process_check(struct attributor *a, u32 index, bool map)
 		__atomic_store_n(&p->query_pending, false, __ATOMIC_RELAXED);
 }
 
-/* Returns whether a read of /proc that began at @since_ns or later has not ended yet. */
+/*
+ * Returns whether a read of the mappings that begins at @since_ns or later is pending, or can still
+ * be requested. False if the process has exited.
+ */
 static bool maps_may_change(const struct attributor *a, u32 index, u32 generation, u64 since_ns)
 {
 	const struct process *p = &a->process[index];
