@@ -44,7 +44,7 @@ struct stuck_helper {
  * @open_ms: timeout for a reply of the opener, ms
  * @stop: a descriptor that aborts calls when it becomes readable; -1 for none
  * @reader, @opener: the helpers; either both run or none
- * @stuck: killed helpers that have not exited; if there are more, the oldest are forgotten
+ * @stuck: killed helpers that have not exited; if the table is full, the oldest is removed from it
  * @owner: owner of the files that are read now (job_owner()); set by the caller
  * @serial: number of the last request, which its reply must repeat
  * @generation: counts pairs of helpers, from 1. A new pair has none of the files open that an

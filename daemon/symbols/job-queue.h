@@ -4,8 +4,8 @@
  * is resolved. Each owner has a queue, an equal share of time, and at most one job in progress.
  *
  * An owner becomes a suspect when a helper crashes or misses its deadline on a job of the owner. A
- * job that succeeds ends the suspicion. Resolver 0 serves no suspects. So owners with files that
- * hang delay each other, but no other owner.
+ * job that succeeds ends the suspicion. Resolver 0 serves no suspects. So owners whose files hang
+ * delay only each other.
  */
 #ifndef SPEPROF_JOB_QUEUE_H
 #define SPEPROF_JOB_QUEUE_H
@@ -60,8 +60,8 @@ u64 job_owner(s32 pid);
  * @now_ms: the time, from any clock
  * @job: the job
  *
- * An owner must not save up time while it has no jobs. So when it gets a job, its virtual time
- * becomes at least the smallest virtual time of all active queues.
+ * A time without jobs must not give an owner an advantage over others. So when it gets a job, its
+ * virtual time becomes at least the smallest virtual time of all active queues.
  */
 void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct job *job);
 

@@ -50,7 +50,7 @@ struct mapping_key {
  * @checked_ms: time of the last check of the mapped file; 0 for never
  * @rejected_ms: time at which a helper failed to open the file, so that it is rejected; 0 if none
  * did
- * @last_used: value of &symbols.clock
+ * @last_used: value of &symbols_cache.clock
  * @stamp: changes whenever the entry is reused for another mapping
  * @in_use: the entry is valid
  * @missed: an address without a symbol was queried since the last job
@@ -137,7 +137,7 @@ void job_free(struct job *job);
  * struct helper_slot - a slot of the reader, in which one file is open
  * @file: the file in the cache
  * @generation: &helper_link.generation of the reader that has the file open; 0 if the slot is free
- * @last_used: value of &resolver.slot_clock
+ * @last_used: value of &resolver_thread.slot_clock
  * @attached: true if separate debug information was searched
  */
 struct helper_slot {
@@ -215,7 +215,7 @@ struct symbols {
 u64 symbols_now_ms(void);
 
 /**
- * symbols_wait_until() - wait for &symbols.changed, at most until a time
+ * symbols_wait_until() - wait for &symbols_cache.changed, at most until a time
  * @until_ms: the time, as symbols_now_ms() returns it
  *
  * Return: false if the time has passed.

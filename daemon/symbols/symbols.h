@@ -70,8 +70,8 @@ struct symbols *symbols_free(struct symbols *symbols);
  * @location: from attributor_locate()
  * @live: the location belongs to this machine, not to a recording
  *
- * It must not see offsets in the running kernel: they are addresses, which would reveal the KASLR
- * offset.
+ * An unprivileged reader must not see offsets in the running kernel: they are addresses, which
+ * would reveal the KASLR offset.
  */
 bool symbols_address_is_public(const struct attribute_location *location, bool live);
 

@@ -133,7 +133,7 @@ static const char *function_name(Dwarf_Die *die)
 	return NULL;
 }
 
-/* Collect the inlined functions from @die, the innermost one at an address, outwards. */
+/* Collect the inlined functions that contain @die, from the innermost to the outermost. */
 static void inlines_read(Dwarf_Die *die, struct debug_location *location)
 {
 	Dwarf_Die *scopes = NULL;
