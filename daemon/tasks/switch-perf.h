@@ -13,7 +13,8 @@ struct switch_perf;
  * @ret_perf: the switches
  * @ret_reason: on failure, a static sentence that explains it
  *
- * Return: 0; the negative errno of perf_event_open() or mmap().
+ * Return: 0; the negative errno of perf_event_open() or mmap(); -ENOMEM if memory cannot be
+ * allocated.
  */
 int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **ret_reason);
 
