@@ -321,8 +321,8 @@ void container_add_process(struct attributor *a, u32 index);
 void container_remove_process(struct attributor *a, u32 index);
 
 /**
- * containers_set_id_key() - set the key of &container_table_entry.path_id to @key, and recompute all
- * ids
+ * containers_set_id_key() - set the key of &container_table_entry.path_id to @key, and recompute
+ * all ids
  */
 void containers_set_id_key(struct attributor *a, const u64 key[static 2]);
 
