@@ -2,8 +2,8 @@
 #include "cache-lines.h"
 
 /*
- * Weight in the table of a snooped sample. Other samples, whose line may be unshared, have weight
- * 1.
+ * Weight that a snooped sample adds to the entry of its line. Other samples add 1, because their
+ * line may be used by one core only.
  */
 #define SNOOPED_WEIGHT 16
 

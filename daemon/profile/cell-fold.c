@@ -3,9 +3,9 @@
 #include "cell-table-internal.h"
 
 /*
- * Maximum size of a table of small pairs, as the order of its number of lines. It applies to pairs
- * with the complete class. With pairs whose class lacks events, the table may become twice as
- * large, and with pairs without a class four times.
+ * Binary logarithm of the maximum number of lines of a table of small pairs. A pair with the
+ * complete class enlarges the table up to this size, a pair whose class lacks events up to twice
+ * this size, and a pair without a class up to four times this size.
  */
 #define SMALL_ORDER_CELL	7
 #define SMALL_ORDER_EVICTED_MIN 3

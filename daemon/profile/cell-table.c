@@ -517,8 +517,9 @@ struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, 
 /* Memory of counters */
 
 /*
- * Replace @best by the lightest cell of @set with counters if that is lighter. Returns how many
- * cells were compared: of cells that are heavier than @best it is not known if they have counters.
+ * Replace @best by the lightest cell of @set with counters if that is lighter. Return the number of
+ * cells that were compared. A cell that is not lighter than @best counts without a check whether it
+ * has counters.
  */
 static u32 reclaim_compare(const struct cell_table *t, struct cell_set *set,
 			   const struct cell *except, struct cell_slot *best)

@@ -167,7 +167,8 @@ struct cell_table;
  * @config: the configuration, copied
  * @ret_table: the table; free it with cell_table_free()
  *
- * Return: 0; -EINVAL if the budget is too small; -ENOMEM if memory cannot be allocated.
+ * Return: 0; -EINVAL if the budget is below CELL_BYTES_MIN or above 64 GiB; -ENOMEM if memory
+ * cannot be allocated.
  */
 int cell_table_new(const struct cell_table_config *config, struct cell_table **ret_table);
 

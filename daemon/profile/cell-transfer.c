@@ -14,7 +14,7 @@ enum saved_row {
 };
 
 /**
- * struct cell_source - another table, or a saved one
+ * struct cell_source - maps the class and interval numbers of a shard or of a saved table
  * @number: class numbers of the table, indexed by class number of the source
  * @interval: interval numbers of the table, indexed by interval number of the source
  */

@@ -180,7 +180,7 @@ static bool cell_locate(const struct cell_naming *n, const struct cell_row *row,
 
 	if (row->evicted || row->binary == CELL_UNMAPPED)
 		return false;
-	/* The place in a live binary depends on the program and the process, too. */
+	/* The location in a live binary depends also on the program and the process. */
 	if (n->live || !b->known || b->id != row->binary) {
 		b->known = profile_locate_cell(n->profile, row, n->live, &b->place);
 		if (!b->known)

@@ -205,7 +205,8 @@ static struct container_tally *exited_entry(struct profile *p, u32 index, u32 ge
 }
 
 /*
- * Count samples of a process that has exited or moved for the container in which they were taken.
+ * Count samples for the container in which they were taken. Their process has exited, or moved to
+ * another container.
  */
 static void exited_add(struct profile *p, u32 index, u32 generation, const struct counters *sum)
 {
@@ -316,7 +317,7 @@ static void moved_from_add(struct profile *p, struct process_tally *entry,
 		counters_merge(entry->moved_from, sum);
 }
 
-/* The process moved to another container, as its task events report. */
+/* Move a process to the container that its task events report. */
 static void process_move(struct profile *p, struct process_tally *entry, u32 container,
 			 u32 generation)
 {
@@ -525,7 +526,7 @@ static void containers_finish_load(struct profile *p)
 	}
 }
 
-/* Each sample is in exactly one of these counters. */
+/* Sum the counters of the machine. Each sample is in exactly one of the counters that are added. */
 static void machine_flush(struct profile *p)
 {
 	memset(&p->machine, 0, sizeof(p->machine));

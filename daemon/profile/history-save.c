@@ -174,7 +174,9 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 	}
 }
 
-/* A start in the future would never end. */
+/*
+ * Read the start of the open slot. Reject a start in the future, because the slot would never end.
+ */
 static u64 start_load(struct deserializer *from)
 {
 	u64 start = deserialize_u64(from);

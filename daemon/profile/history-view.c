@@ -269,7 +269,7 @@ void profile_skip_time(struct profile *profile, u64 ns)
 		profile->history.start_ns += ns;
 }
 
-/* Fill @row from @b. @unit: view_unit(); UNITS if weights are not shown */
+/* Add the counters of @b to @row. @unit: view_unit(); UNITS if weights are not shown */
 static void row_from_history(struct view_row *row, const struct history_row *b, unsigned int unit)
 {
 	if (unit < UNITS)

@@ -12,7 +12,10 @@ struct container_mark {
 	struct counters counters;
 };
 
-/* Number of slots of the previous ring that make a slot of this one. */
+/*
+ * For each ring: the number of its slots, and the number of slots of the previous ring that one of
+ * its slots covers.
+ */
 static const struct {
 	u32 slots;
 	u32 parts;
@@ -143,8 +146,8 @@ void history_row_sum(struct history_row *to, const struct history_row *from)
 }
 
 /*
- * Returns whether a row is lighter than another: by weight, or by samples if no row has a
- * weight.
+ * Return whether a row is lighter than another: by weight, and by samples if both weights are
+ * equal.
  */
 static bool is_lighter(u64 weight, u32 samples, u64 than_weight, u32 than_samples)
 {
@@ -152,8 +155,8 @@ static bool is_lighter(u64 weight, u32 samples, u64 than_weight, u32 than_sample
 }
 
 /*
- * Returns the row to write @row to: a free one, or the lightest if it is lighter than @row; else
- * NULL.
+ * Return the entry into which @row is written: a free one, or the lightest one if it is lighter
+ * than @row; else NULL.
  */
 static struct history_row *history_row_slot(struct history_row *rows, u32 *count,
 					    const struct history_row *row)

@@ -40,8 +40,8 @@ static unsigned int traffic_index(u8 node)
 }
 
 /*
- * Count the vote of a sample (Boyer-Moore majority vote): the algorithm finds the location with
- * more than half of the samples, if there is one.
+ * Update the candidate for the most frequent location of the page by a sample. The algorithm of
+ * Boyer and Moore finds the location with more than half of the samples, if there is one.
  */
 static void vote(struct hot_page *page, const struct page_sample *s)
 {

@@ -18,7 +18,10 @@
 #include "attribution/binary-table.h"
 #include "cell-table.h"
 
-/* Limits of the number of entries, a power of two. */
+/*
+ * Limits of the binary logarithm of the number of entries. Each entry covers at most
+ * 2^MAPPING_CACHE_SHIFT bytes of addresses.
+ */
 #define MAPPING_CACHE_BITS_MIN 8
 #define MAPPING_CACHE_BITS     14
 #define MAPPING_CACHE_SHIFT    18
@@ -133,8 +136,9 @@ static inline u64 mapping_process(u32 index, u32 generation)
 }
 
 /**
- * mapping_cache_find_slow() - find the cell if the entry is missing or must be revalidated; else as
- * mapping_cache_find()
+ * mapping_cache_find_slow() - find the cell if the entry is missing or must be revalidated
+ *
+ * Parameters, context and return value are those of mapping_cache_find().
  */
 bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 			     bool kernel, u64 time_ns, struct mapped_pc *ret_pc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Frees the ids of programs and binaries that no cell uses any more. Without that, the tables of
- * ids would fill up, because containers are started and removed all the time.
+ * Frees the ids of programs and binaries that no cell uses. Otherwise the tables of ids would
+ * become full, because new containers bring new programs as long as the daemon runs.
  */
 #include "profile-shard.h"
 

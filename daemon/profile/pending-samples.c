@@ -63,7 +63,10 @@ static bool sample_retry(const struct stage_query *query, struct profile *p,
 	return !answer->waits && profile_count_waiting(p, w, answer, true);
 }
 
-/* @all: count samples with a pending query, too, as unattributed or unmapped */
+/*
+ * Count the waiting samples whose task and mapping are known now. With @all, count the others as
+ * well, as unattributed or unmapped.
+ */
 static void retry(struct profile *p, bool all)
 {
 	const struct stage_query query = { &p->stage, p->attributor, p->reader };
@@ -72,7 +75,7 @@ static void retry(struct profile *p, bool all)
 
 	if (!count)
 		return;
-	/* Answers may have arrived since the last query, so cached tasks are invalid. */
+	/* /proc may have been read since the last query, so cached tasks are invalid. */
 	p->stage.epoch++;
 	for (u32 i = 0; i < count; i++) {
 		struct waiting_sample *w = &p->waiting[i];

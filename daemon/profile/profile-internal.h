@@ -290,10 +290,15 @@ void profile_retry_queued(struct profile *profile);
  */
 void profile_move_queued(struct profile *to, struct profile *from);
 
-/** profile_gather() - flush all cached counts without computing sums */
+/**
+ * profile_gather() - flush the cached counts of samples, without the sums of containers and machine
+ */
 void profile_gather(struct profile *profile);
 
-/** profile_forget() - clear all counters except what shards share */
+/**
+ * profile_forget() - clear the counters of @profile, but not the tables that shards share, the
+ * classes and the history
+ */
 void profile_forget(struct profile *profile);
 
 /** profile_merge_exited(), profile_merge_process() - add the counters of a shard's entry @index */
@@ -325,8 +330,10 @@ void profile_hot_load(struct profile *profile, struct deserializer *from,
 		      const struct attribute_translation *translation);
 void profile_history_save(struct profile *profile, struct serializer *to);
 /**
- * profile_history_load() - load the history, after everything else; returns 0 or -ENOMEM
- * @cells: ids of the cells in the history
+ * profile_history_load() - load the history; call it after all other parts are loaded
+ * @cells: current ids of the programs and binaries in the history
+ *
+ * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated.
  */
 int profile_history_load(struct profile *profile, struct deserializer *from,
 			 const struct attribute_translation *translation,

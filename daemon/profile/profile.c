@@ -307,7 +307,10 @@ static void contexts_add(struct profile *p, const struct spe_sample *s)
 	}
 }
 
-/* The flags of a pending sample, without those that the profile does not count. */
+/*
+ * Flags for which a pending sample is counted in lines, pages or contexts. A profile may ignore
+ * some of them (&profile.pending_flags).
+ */
 #define PENDING_FLAGS (SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_LINE | SAMPLE_CLASS_PAGE)
 
 static inline struct pending pending_of(const struct profile *p, const struct sample_class *t,
@@ -460,7 +463,7 @@ static void window_add(struct view_header *h, const struct source_window *w)
 	h->gaps += !!(w->flags & WINDOW_GAPS);
 	/*
 	 * A window that only reports lost bytes or blind time may have no backend. Counters that
-	 * include modelled samples stay marked as such.
+	 * include modelled samples stay marked as emulated.
 	 */
 	if (w->backend > h->backend)
 		h->backend = w->backend;

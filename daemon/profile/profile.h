@@ -182,7 +182,7 @@ struct source_sink profile_sink(struct profile *profile);
  * @ret_view: the view; free it with view_clear(). The fields that only the daemon can set (source,
  *	running, cost, memory) are 0
  *
- * Return: 0; -ENOMEM if memory cannot be allocated.
+ * Return: 0; -EINVAL if @group is invalid; -ENOMEM if memory cannot be allocated.
  */
 int profile_view(struct profile *profile, struct symbols *symbols, bool live, enum view_group group,
 		 enum view_sort sort, u32 limit, struct view *ret_view);
@@ -193,13 +193,13 @@ int profile_view(struct profile *profile, struct symbols *symbols, bool live, en
  * @now_ns: current time on the windows' clock, so that the period advances without samples; 0 if
  *	unknown
  *
- * The other parameters are those of profile_view(). In the header, records, weight and duration_ns
- * refer to the period; the ledgers of lost and suspect bytes are totals since the start. There are
- * at most 256 rows, the heaviest. Rows of processes and functions have no percentiles and levels,
- * and only the weight of view_unit().
+ * The other parameters are those of profile_view(). The caller checks with view_sort_holds() that
+ * the period has such rows and such an order. In the header, records, weight and duration_ns refer
+ * to the period; the ledgers of lost and suspect bytes are totals since the start. There are at
+ * most 256 rows, the heaviest. Rows of processes and functions have no percentiles and levels, and
+ * only the weight of view_unit().
  *
- * Return: 0; -EOPNOTSUPP if @profile has no history; -EINVAL if the history has no such rows or
- * order; -ENOMEM if memory cannot be allocated.
+ * Return: 0; -EOPNOTSUPP if @profile has no history; -ENOMEM if memory cannot be allocated.
  */
 int profile_span_view(struct profile *profile, struct symbols *symbols, bool live,
 		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,

@@ -34,9 +34,9 @@ static inline u64 key_time(const struct spe_sample *s, const struct timestamp_cl
 
 /*
  * Return the maximum error of a sample's time. It is 0 if Timestamp packets count CLOCK_MONOTONIC
- * itself. Otherwise the window's start synchronizes the two clocks, and from there they diverge as
- * NTP slews one of them. Within a window that goes in one direction, so the error is largest at its
- * end. If the difference at the end is unknown, assume at most 500 ppm.
+ * itself. Otherwise the two clocks are equal at the start of the window, and then diverge because
+ * NTP slews one of them. Within a window the difference only grows, so it is largest at the end. If
+ * the difference at the end is unknown, assume at most 500 ppm.
  */
 static u64 time_error(const struct staging *r, u64 time)
 {
