@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read the recording format of speprof in two passes, one for task events and one for windows.
- * After damage, reading resumes at the next header that is valid and whose position field equals
- * its offset in the file.
+ * Read the recording format of speprof in three passes: for task events, for functions of the
+ * kernel, and for windows. After damage, reading resumes at the next header that is valid and whose
+ * position field equals its offset in the file.
  */
 #include "native-format.h"
 #include "recording-internal.h"
@@ -16,7 +16,7 @@
  */
 #define FUNCTIONS_LIMIT (32ULL << 20)
 
-/* A window or a task event: the bytes from @offset to @end - 1 of the file */
+/* A window of any kind: the bytes from @offset to @end - 1 of the file */
 struct chunk {
 	u64 offset;
 	u64 end;
@@ -380,9 +380,7 @@ static u64 chunk_find_end(struct native_reader *reader, u64 offset,
 	return next < offset + span ? next : offset + span;
 }
 
-/*
- * Call @parse for each chunk of a kind. Both passes find the same chunks, even in a damaged file.
- */
+/* Call @parse for each chunk of a kind. All passes find the same chunks, even in a damaged file. */
 static void walk_chunks(struct native_reader *reader, u64 offset, u16 kind,
 			void (*parse)(struct native_reader *reader, const struct chunk *chunk))
 {

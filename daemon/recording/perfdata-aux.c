@@ -119,7 +119,7 @@ static void emit_loss(const struct perfdata *perf, const struct perfdata_aux *au
 		perf->sink->window(perf->sink->ctx, &window);
 }
 
-/* Overlaps, which only a damaged or hostile file has, are removed, too. */
+/* Only a damaged or hostile file has overlapping records. The overlaps are removed. */
 void perfdata_aux_sort(struct perfdata *perf)
 {
 	struct perfdata_aux *last;
@@ -218,7 +218,7 @@ void perfdata_aux_emit(struct perfdata *perf, const struct perfdata_record *reco
 
 	if (!perfdata_check_size(perf, record, PERFDATA_AUXTRACE_SIZE, "AUXTRACE"))
 		return;
-	/* Without an AUXTRACE_INFO record the bytes could be those of any PMU. */
+	/* Without an AUXTRACE_INFO record of SPE, another PMU may have written the bytes. */
 	if (!perf->is_spe)
 		return;
 	size = record->end - at;

@@ -180,7 +180,10 @@ static void parse_cpuid(struct perfdata *perf, const u8 *p, size_t len)
 		perf->midr = midr;
 }
 
-/* speprof record adds the backend to the version. perf does not: its SPU may be simulated. */
+/*
+ * Get the backend. speprof record adds it to the version. perf does not, so the backend of its
+ * recordings is unknown: the SPU may be simulated.
+ */
 static void parse_version(struct perfdata *perf, const u8 *p, size_t len)
 {
 	char text[128 + 1];

@@ -35,7 +35,7 @@ static u32 event_lower_bound(const struct perfdata *perf, u64 id)
 {
 	u32 low = 0, high = perf->n_events, mid;
 
-	/* perf writes ids in ascending order, so most are appended. */
+	/* perf writes ids in ascending order, so most ids are appended. */
 	if (!high || perf->events[high - 1].id < id)
 		return high;
 	while (low < high) {

@@ -157,7 +157,7 @@ static void parse_itrace_start(struct perfdata *perf, const struct perfdata_reco
 	event.tid = (s32)perfdata_get32(perf, record->data + 12);
 	event.cpu = (u32)trailer.cpu;
 	event.time_ns = perfdata_task_time(perf, record);
-	/* In a recording of speprof record the TID is -1, because the task is unknown. */
+	/* speprof record writes the TID -1, because the task is unknown. */
 	if (trailer.cpu >= 0 && event.tid >= 0 && event.time_ns)
 		event_emit(perf, &event);
 }

@@ -395,8 +395,8 @@ void perfdata_write_window(struct recorder *recorder, const struct source_window
 }
 
 /*
- * A string in the form that records contain: NUL-terminated, padded to a multiple of 8 bytes,
- * truncated if too long
+ * A string as records contain it: NUL-terminated, padded to a multiple of 8 bytes, and truncated to
+ * PATH_MAX - 1 bytes.
  */
 struct field {
 	char text[PATH_MAX + 8];

@@ -9,7 +9,7 @@
 #include "recorder.h"
 #include "tasks/task-event.h"
 
-/* Location of an AUXTRACE record, for the feature AUXTRACE, by which perf finds it. */
+/* Location of an AUXTRACE record. perf finds these records through the feature AUXTRACE. */
 struct recorder_index {
 	u64 offset;
 	u64 size;
@@ -57,7 +57,7 @@ struct recorder_build_id {
  * @first: RECORDER_PERF: fields of the first window, from which the header is written
  * @has_first: true if @first is valid
  * @index, @index_count, @index_capacity: RECORDER_PERF: AUXTRACE records
- * @cores, @core_count: RECORDER_PERF: CPUs by number
+ * @cores, @core_count: RECORDER_PERF: the CPUs, indexed by number
  * @build_ids, @build_id_count: RECORDER_PERF: build ids of mapped files
  */
 struct recorder {

@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/* size of the chunks in which a larger window is delivered, in bytes */
+/* Size of the chunks in which a larger window is delivered, bytes. */
 #define RECORDING_CHUNK (1U << 20)
 
 /**

@@ -117,8 +117,8 @@ static int write_all(int fd, const u8 *buf, size_t len)
 }
 
 /*
- * Copy a pipe to an unnamed temporary file: a replay reads the recording twice (tasks, then
- * windows), and the recording may be larger than memory.
+ * Copy a pipe to an unnamed temporary file: a replay reads the recording several times (tasks
+ * before windows), and the recording may be larger than memory.
  */
 static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 {

@@ -79,7 +79,7 @@ u64 recording_size(const struct recording *recording);
  * Memory use does not grow with the file. The function may be called repeatedly.
  *
  * Return: 0; -EBADMSG if the recording is damaged or truncated; -ENOMSG if it is an undamaged
- * perf.data of another kind of trace than SPE.
+ * perf.data without SPE data.
  */
 int recording_replay(struct recording *recording, const struct source_sink *sink,
 		     struct recording_error *ret_error);
@@ -107,7 +107,8 @@ const struct recording_facts *recording_get_facts(const struct recording *record
  * @begin: called after the last task event and before the first window; a negative errno ends the
  *	replay. NULL: not called
  * @progress: called repeatedly, with the number of bytes that this pass has read, and the size of
- * the file. There is one pass for task events, and one for windows. NULL: not called
+ * the file. There is a pass for task events, one for functions of the kernel (RECORDING_NATIVE
+ * only), and one for windows. NULL: not called
  * @ctx: argument of @begin and @progress, which the caller's thread calls
  */
 struct recording_threads {
