@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Save the checkpoint in a file while the module is reloaded. Normally the service manager keeps
- * the checkpoint while the unit is restarted, and drops it when the unit is stopped. "speprof
+ * Save the checkpoint in a file while the module is reloaded. Normally the service manager holds
+ * the checkpoint while the unit is restarted, and closes it when the unit is stopped. "speprof
  * module reload" has to stop the unit, because the descriptors in the service manager hold
  * references to the module. So it first creates an empty file "checkpoint" in the unit's
  * RuntimeDirectory=: the daemon that stops fills the file, and the next daemon restores its

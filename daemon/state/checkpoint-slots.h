@@ -67,7 +67,7 @@ int checkpoint_slots_commit(struct checkpoint_slots *checkpoint, const struct se
  * @ret_reason: on failure, a static sentence that says why
  *
  * Return: 0; -ENODATA if nothing was committed; -EPROTO if the slot is damaged, of another version
- * or of another byte order; -ENOMEM.
+ * or of another byte order; -ENOMEM if memory cannot be allocated.
  */
 int checkpoint_slots_read(const struct checkpoint_slots *checkpoint, struct deserializer *ret_from,
 			  const char **ret_reason);

@@ -146,8 +146,8 @@ struct restore_request {
  * Afterwards the sessions of bus clients exist. Sessions that ran before are started, if that is
  * possible. The caller starts the machine's session, because it may have to wait for the SPUs.
  *
- * Context: by worker_call(). Return: 0; -ENODATA if there is no checkpoint; another negative errno
- * if it was refused, with the reason in the request. Sampling can start in any case.
+ * Context: called through worker_call(). Return: 0; -ENODATA if there is no checkpoint; another
+ * negative errno if it was refused, with the reason in the request. Sampling can start in any case.
  */
 int restore_run(struct worker_state *state, void *arg);
 
@@ -156,7 +156,7 @@ int restore_run(struct worker_state *state, void *arg);
  * @state: state of the worker
  * @arg: const struct config that is now in use
  *
- * Context: by worker_call(). Return: 0; -ENODATA if no state is saved.
+ * Context: called through worker_call(). Return: 0; -ENODATA if no state is saved.
  */
 int checkpoint_configure(struct worker_state *state, void *arg);
 
@@ -206,8 +206,8 @@ struct checkpoint *checkpoint_of(const struct worker_state *state);
  * First, all rings are drained and counted. Sources are not stopped: the service manager has their
  * descriptors, and the SPUs fill their rings until the next process reads them.
  *
- * Context: by worker_call(), the last call before worker_free(). Return: 0; -ENODATA if no state is
- * saved.
+ * Context: called through worker_call(), as the last call before worker_free(). Return: 0; -ENODATA
+ * if no state is saved.
  */
 int checkpoint_final(struct worker_state *state, void *arg);
 

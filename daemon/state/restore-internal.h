@@ -75,7 +75,7 @@ restore_add_note(struct restore_request *restore, bool warning, const char *form
 void restore_log_offline(struct loading *l, const struct source *source,
 			 const struct source_record *record);
 
-/** restore_health() - add the saved counters @record to the counters of @source */
+/** restore_health() - set the counters of @source to the saved counters @record */
 void restore_health(struct source *source, const struct source_health *record);
 
 /**

@@ -96,7 +96,10 @@ static void drop_left(struct fd_store_contents *stored)
 	fd_store_close_unclaimed(stored);
 }
 
-/* Remove descriptors that no session uses from the store. @arg: the struct fd_store_contents. */
+/*
+ * Mark the descriptors that no session uses, so that drop_left() removes them from the store. @arg:
+ * the struct fd_store_contents.
+ */
 static int leave_unused(struct worker_state *state, void *arg)
 {
 	struct fd_store_contents *stored = arg;

@@ -76,7 +76,7 @@ static void report_overruled(struct loading *l, const char *what, int r, const c
 
 /*
  * Choose between the saved filter and cgroups and those of the configuration: the later change is
- * used, as in a reload.
+ * used. A reload of the configuration has the same rule.
  */
 static void machine_rule(struct loading *l, const struct session_record *record)
 {
