@@ -11,7 +11,8 @@
 #include "util/time.h"
 
 /**
- * struct line - a location with the keys of its source line; after lines_merge() the sum of a line
+ * struct line - a location with the keys of its source line, or the sum of all locations of that
+ * line (after lines_merge())
  * @program: index of the program in the minute
  * @row: the location
  * @function, @source: symbols_function_key() and symbols_line_key(); 0 if unknown

@@ -30,7 +30,12 @@ int history_collect(struct worker_state *state, void *arg);
  */
 int history_request_names(struct worker_state *state, void *arg);
 
-/** history_start_minutes() - start to count minutes; returns 0, -EOPNOTSUPP or -ENOMEM */
+/**
+ * history_start_minutes() - start to count minutes
+ *
+ * Return: 0; -EOPNOTSUPP if the session has no history in memory; -ENOMEM if memory cannot be
+ * allocated.
+ */
 int history_start_minutes(struct worker_state *state, void *arg);
 
 #endif

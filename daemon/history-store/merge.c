@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Merges old periods, and removes the oldest ones. The age of a period is the number of later
- * periods of its length. It does not depend on the clock, so that a wrong clock cannot remove
+ * periods with the same length. It does not depend on the clock, so a wrong clock cannot remove
  * periods.
  */
 #include "store-internal.h"
@@ -81,7 +81,7 @@ static int run_for_group(struct history_store *store, const struct group *g, s64
 
 #define OF_GROUP "(SELECT id FROM period WHERE seconds=?1 AND id BETWEEN ?2 AND ?3)"
 
-/* The sum of JSON objects of numbers, by key. */
+/* Adds up JSON objects of numbers: one object with the sum for each key. */
 #define SUM_OF_DETAILS(from)                                                           \
 	"(SELECT json_group_object(key,n) FROM (SELECT key,sum(value) AS n FROM " from \
 	" GROUP BY key))"

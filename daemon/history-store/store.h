@@ -131,7 +131,7 @@ struct history_coverage {
  * @query: the time, and which rows
  * @group: any group except VIEW_PROCESS
  * @sort: an order that view_sort_holds() permits for a period
- * @limit: maximum number of rows
+ * @limit: maximum number of rows; 0: all
  * @ret_view: the view; free it with view_clear(). In its header, the members that the history
  *	stores are set
  * @ret_coverage: the periods

@@ -238,7 +238,8 @@ static void plan_minute(struct history_writer *w)
 }
 
 /*
- * Do everything that is due, without the lock. Return the time of the next work, CLOCK_MONOTONIC.
+ * Run a request, and everything that is due, without the lock. Return the time at which
+ * something is due next, CLOCK_MONOTONIC.
  */
 static u64 work(struct history_writer *w, struct history_request *request)
 {
