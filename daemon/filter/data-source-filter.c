@@ -192,8 +192,9 @@ static void marks_set(u8 *marks, u32 begin)
 
 /*
  * Mark the values that have to be tried. Values with equal bits 5:0 that no comparison
- * distinguishes give the same result, so that one of them suffices. Marked are the values below 64,
- * and 64 values from each number on that the expression compares with a source.
+ * distinguishes give the same result, so that one of them suffices. Mark the values below 64. If
+ * the cores are unknown, or the expression compares the source with 64 or more, also mark 64 and
+ * each compared number, each with the 64 values that follow it.
  */
 static void query_mark_values(const struct query *q, const struct filter_cores *cores, u8 *marks)
 {
@@ -216,7 +217,7 @@ static u64 query_rejected(struct query *q, const struct filter_cores *cores, u8 
 	u8 *marks = calloc(PAYLOADS, 1);
 	u64 accepted = 0;
 
-	/* Rejecting nothing is always correct. */
+	/* If memory cannot be allocated, reject nothing, which is always correct. */
 	if (!marks)
 		return 0;
 	query_mark_values(q, cores, marks);

@@ -15,7 +15,10 @@
 #include "codec/record.h"
 #include "source/source.h"
 
-/* Maximum number of comparisons, flags and operators in an expression, and of nested levels. */
+/*
+ * An expression has fewer than FILTER_NODES comparisons, flags and operators, and at most
+ * FILTER_DEPTH nested levels.
+ */
 #define FILTER_NODES 128
 #define FILTER_DEPTH 32
 
@@ -52,7 +55,7 @@ struct filter_subject {
  * @ret_filter: the filter; free it with filter_free()
  * @ret_error: the error and its column; set if -EINVAL is returned
  *
- * Return: 0; -EINVAL if the expression is invalid; -ENOMEM.
+ * Return: 0; -EINVAL if the expression is invalid; -ENOMEM if memory cannot be allocated.
  */
 int filter_new(const char *text, struct filter **ret_filter, struct filter_error *ret_error);
 
@@ -155,7 +158,7 @@ struct filter_lists {
  * @expression: a valid expression; NULL or "": everything
  * @ret_text: the expression, which the caller frees; "": everything
  *
- * Return: 0; -ENOMEM.
+ * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int filter_compose(const struct filter_lists *lists, const char *expression, char **ret_text);
 

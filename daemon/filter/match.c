@@ -144,7 +144,7 @@ enum filter_verdict filter_match_task(const struct filter *filter,
 
 /* ---- Filters of the SPU ------------------------------------------------------- */
 
-/* Return a bit mask of the SPU's filters that evaluate a node. */
+/* The SPU's filters that can evaluate a node, one bit each. */
 enum spu_filter {
 	SPU_TYPES = 1,
 	SPU_LATENCY = 2,
@@ -184,10 +184,10 @@ static u64 node_types(const struct filter *filter, u8 index)
 }
 
 /*
- * Returns bits for &source_config.filter_masked: types that a record must have if the node is
- * true, or must not have. The filter of a type accepts more than the flag of the same name: an
- * Advanced SIMD operation is SIMD for the filter, and a packet does not always show it. So the
- * absence of these flags is not offloaded, and neither is "op == other": its records include
+ * Returns bits for &source_config.filter_masked: types that a record must have if the node is true,
+ * or must not have. The filter of a type accepts more than the flag of the same name: an Advanced
+ * SIMD operation is SIMD for the filter, and a packet does not always show it. So the absence of
+ * these flags is not offloaded. "op == other" is not offloaded either, because such records include
  * operations that load.
  */
 static u64 node_masked(const struct filter_node *node)
@@ -234,7 +234,7 @@ static u64 node_latency(const struct filter_node *node)
 
 /*
  * Returns the events that all SPUs can filter by. Every SPU has the first four. Events that depend
- * on another feature or on the implementation are left out, even if a driver accepts them: the
+ * on another feature or on the implementation are not included, even if a driver accepts them: the
  * register of an SPU without the event has no such bit, and a filter that selects nothing is
  * CONSTRAINED UNPREDICTABLE.
  */
@@ -270,7 +270,8 @@ static u64 node_event(const struct filter_node *node, u64 filterable, bool *ret_
  * filters accept it (PMSFCR_EL1.FE, PMSFCR_EL1.FnE).
  *
  * "!event" also accepts records without an Events packet, which PMSNEVFR_EL1 accepts too. The
- * negation of an absence would accept them as well, but PMSEVFR_EL1 rejects them: not offloaded.
+ * negation of an absence accepts them as well, but PMSEVFR_EL1 would reject them, so it is not
+ * offloaded.
  */
 static u32 offload_event(const struct filter *filter, const struct filter_cores *cores, u8 index,
 			 struct source_config *config)

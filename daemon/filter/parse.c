@@ -422,8 +422,8 @@ int filter_new(const char *text, struct filter **ret_filter, struct filter_error
 		return -ENOMEM;
 	p.filter->text = strdup(text);
 	/*
-	 * The size suffices: each string needs a NUL, but an operator or a quote of the text is not
-	 * copied.
+	 * This size suffices: each string needs a NUL, and an operator or a quote of the text
+	 * before it is not copied.
 	 */
 	p.filter->strings = calloc(1, strlen(text) + 1);
 	if (p.filter->text && p.filter->strings) {
