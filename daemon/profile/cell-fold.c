@@ -176,7 +176,7 @@ static u64 large_add(struct cell_table *t, struct cell *c, struct cell_counters 
 	return count;
 }
 
-/* Count samples as evicted for which @c cannot get a pair. */
+/* Count samples as evicted, because no pair can be allocated for them in @c. */
 static void pair_evict(struct cell_table *t, struct cell *c, u8 sessions, u32 key, u64 count,
 		       u64 sum)
 {

@@ -252,10 +252,10 @@ void cell_table_flush(struct cell_table *table);
 /**
  * struct cell_table_stats - statistics of a table
  * @cells: number of cells in use, without the cells of evicted samples
- * @capacity: maximum of cells
+ * @capacity: maximum number of cells
  * @bytes: memory in use
  * @limit: the memory budget; 0 for none
- * @evicted: evicted samples; the same number is the sum over the rows of evicted samples
+ * @evicted: number of evicted samples: those in the rows of evicted samples, and @uncounted
  * @evictions: number of evicted cells
  * @refused: number of samples among @evicted for which no cell was replaced
  * @uncounted: number of samples among @evicted without a row, because its memory could not be

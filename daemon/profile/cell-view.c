@@ -524,7 +524,7 @@ static size_t cells_name(const struct cell_naming *n, struct named_cell *named)
 	return count;
 }
 
-/* Name the cells again whose names were unknown before. */
+/* Retry to find the names of the cells whose names were unknown. */
 static void cells_name_again(const struct cell_naming *n, struct named_cell *named, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

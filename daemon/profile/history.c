@@ -203,7 +203,7 @@ static struct history_container *container_slot(struct history_slot *slot,
 		       NULL;
 }
 
-/* Unused rows need not be zero. */
+/* Clear a slot. Unused rows need not be zero. */
 static void slot_clear(struct history_slot *slot)
 {
 	slot->ns = 0;
@@ -259,8 +259,8 @@ void history_machine(struct history *w, struct history_slot *slot, const struct 
 }
 
 /*
- * Add @mark - @now to @to for each counter that decreased, because samples moved out of the
- * container.
+ * Add @mark - @now to @to for each counter that decreased. A counter decreases when samples move
+ * out of the container.
  */
 static void counters_exited(struct counters *to, const struct counters *mark,
 			    const struct counters *now)

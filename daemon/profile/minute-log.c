@@ -104,7 +104,10 @@ void minute_log_container(struct minute_log *log, u32 index, u32 generation,
 			return;
 		}
 	}
-	/* Entries of the attributor are reused within a minute only if it runs out of them. */
+	/*
+	 * The log is full only if the attributor reused entries of containers within this minute.
+	 * The samples are then missing in the rows of containers.
+	 */
 	if (log->containers == log->container_limit)
 		return;
 	log->container[log->containers] = (struct history_container){

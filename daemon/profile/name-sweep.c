@@ -14,7 +14,10 @@
 #define SWEEP_NS 10000000000ULL
 
 /**
- * struct sweep - @programs: indexed by id: whether a cell or a row of the history has the program
+ * struct sweep - the state of a sweep
+ * @names: the tables of ids
+ * @programs: indexed by id: whether a cell or a row of the history has the program
+ * @count: number of entries of @programs
  */
 struct sweep {
 	struct cell_names *names;

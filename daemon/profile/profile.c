@@ -643,7 +643,7 @@ static void batch_count(struct profile *p, struct sample_stage *stage, const str
 	}
 }
 
-/* D17.8.4.4: no data of the window is valid. */
+/* Count all bytes of the window as suspect, because none of its data is valid (D17.8.4.4). */
 static void window_suspect(struct spe_decoder *decoder)
 {
 	decoder->ledger.suspect += decoder->len - decoder->pos;
