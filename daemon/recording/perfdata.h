@@ -87,7 +87,10 @@ struct perfdata_queued {
 	u64 location; /* offset in the file << 16 | size */
 };
 
-/* Capacity of the queue, 16 bytes a record; when it is full, the earlier half is passed on. */
+/*
+ * Capacity of the queue, 16 bytes a record. When it is full, its earlier half is passed to the
+ * sink.
+ */
 #define PERFDATA_MAX_QUEUED (1U << 18)
 
 /**
