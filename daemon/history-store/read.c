@@ -200,8 +200,8 @@ static int read_periods(struct history_store *store, struct view_header *ret_hea
 }
 
 /*
- * Compute shares of the sum over the selected containers, because the caller may see no other
- * containers.
+ * Replace the totals of @header by the sums over the selected containers, because the caller may
+ * see no other containers. Shares are computed from these sums.
  */
 static int read_own_whole(struct history_store *store, unsigned int unit,
 			  struct view_header *header)
@@ -577,7 +577,10 @@ static bool is_series(const struct history_timeline *t, const char *container, c
 	return !strcmp(last->container, container) && !strcmp(last->program, program);
 }
 
-/* Add a row to the last point, or to a new one. Returns 0 if there are too many points, else 1. */
+/*
+ * Add a row to the last point, or to a new one. Return 1; 0 if there are too many points; -ENOMEM
+ * if memory cannot be allocated.
+ */
 static int add_row(struct timeline_build *b, sqlite3_stmt *s)
 {
 	struct history_timeline *t = &b->timeline;

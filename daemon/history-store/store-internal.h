@@ -44,7 +44,7 @@ enum store_age {
  * @db: the connection
  * @statement: prepared statements, reset between uses
  * @path: name of the database
- * @kept: maximum number of periods, indexed by &enum store_age
+ * @kept: maximum number of stored periods, indexed by &enum store_age
  * @pages: maximum number of pages of the database
  * @log_bytes: limit of the write-ahead log in bytes
  */
