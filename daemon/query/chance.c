@@ -13,8 +13,8 @@ static double log_choose(double n, double k)
 
 /*
  * Return the sum of the hypergeometric probabilities of @a, @a + @step, @a + 2 * @step and so on.
- * Of @all_a + @all_b samples, @marked are marked; the distribution is that of the number of marked
- * samples among the first @all_a. @step is 1 or -1 and leads away from the mode.
+ * Of @all_a + @all_b samples, @marked have a property. The distribution is that of the number of
+ * samples with the property among the first @all_a. @step is 1 or -1 and leads away from the mode.
  */
 static double tail(double a, double all_a, double all_b, double marked, double step)
 {
@@ -46,7 +46,7 @@ double chance_of_counts(u64 a, u64 all_a, u64 b, u64 all_b)
 	return p < 1 ? p : 1;
 }
 
-/* Returns the number of samples in the buckets from @first on. */
+/* Return the number of samples in the buckets from @first on. */
 static u64 count_from(const struct histogram *h, unsigned int first)
 {
 	u64 count = 0;

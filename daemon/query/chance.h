@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests whether two sets of samples differ by more than chance. The tests of counts are exact, so
+ * Test whether two sets of samples differ by more than chance. The tests of counts are exact, so
  * that the rate of false alarms stays within the limit even with few samples.
  */
 #ifndef SPEPROF_CHANCE_H
@@ -11,7 +11,8 @@
 /**
  * chance_of_counts() - test whether the shares @a / @all_a and @b / @all_b differ (Fisher's exact
  * test, two-sided)
- * @a, @b: at most @all_a and @all_b
+ * @a, @b: number of samples with the property, at most @all_a and @all_b
+ * @all_a, @all_b: number of all samples
  *
  * Return: the probability that chance alone causes a difference at least this large, 0 to 1.
  */

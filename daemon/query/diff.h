@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares two sets of rows, before and after a change: matches the rows by name, and tests which
+ * Compare two sets of rows, before and after a change: match the rows by name, and test which
  * differences exceed chance.
  *
  *	diff_add(diff, DIFF_BEFORE, key, &counts);	(for each row of each side)
@@ -106,9 +106,11 @@ int diff_add(struct diff *diff, enum diff_side side, const char *key, u32 row,
 	     const struct diff_counts *counts);
 
 /**
- * diff_set_whole() - set the samples and operations of which shares are computed
+ * diff_set_whole() - set the denominators of shares
+ * @side: the side
+ * @samples, @operations: number of all samples and operations of the side
  *
- * Without this call they are the sums over all rows of the side.
+ * Without this call, the denominators are the sums over all rows of the side.
  */
 void diff_set_whole(struct diff *diff, enum diff_side side, u64 samples, u64 operations);
 

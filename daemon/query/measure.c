@@ -74,7 +74,10 @@ int measure_parse(const char *name, enum measure *ret_measure)
 	return event_parse(name, ret_measure);
 }
 
-/* Return the name of a level or event; "" for an event without a name. */
+/*
+ * Return the name of a measure without "level." or "event." in front of it; "" for an event without
+ * a name.
+ */
 static const char *plain_name(enum measure measure)
 {
 	if (measure < MEASURES_NAMED)

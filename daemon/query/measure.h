@@ -92,9 +92,9 @@ bool measure_is_in_sums(enum measure measure);
 
 /**
  * measure_value() - compute a measure
- * @counters: the samples, finished (counters_finish())
- * @unit: &enum sample_unit of MEASURE_OPERATIONS; UNITS: MEASURE_OPERATIONS is the number of
- *	samples
+ * @counters: the counters of the samples, after counters_finish()
+ * @unit: &enum sample_unit of MEASURE_OPERATIONS. If it is UNITS, MEASURE_OPERATIONS is the number
+ *	of samples
  *
  * Return: a count, or cycles.
  */

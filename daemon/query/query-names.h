@@ -80,7 +80,10 @@ const struct attribute_process *query_process(const struct profile_cells *cells,
 /** query_cpu() - return the CPU of a program of a recording, plus 1; 0 if it is unknown */
 u32 query_cpu(const struct profile_cells *cells, u32 program);
 
-/** query_base_name() - return the text after the last "/" of @path, or @path if it has no "/" */
+/**
+ * query_base_name() - return the last part of an absolute path; @path itself if it is not absolute
+ * or ends with "/"
+ */
 const char *query_base_name(const char *path);
 
 /** query_name_matches() - return whether @name is equal to @glob, or matches it */

@@ -204,7 +204,7 @@ static bool selects_all(const struct query_select *select)
 	return !select->container && !select->program && !select->binary && !select->function;
 }
 
-/* Naming */
+/* Ids of cells */
 
 /* Ranks of entries that are in no table: before and after all other ranks. */
 #define RANK_NONE 0
@@ -358,7 +358,7 @@ static u32 ids_count(const struct query *q)
 	return ids_before_code(q) + ids_of_code(q) + query_groups_by(q, QUERY_INSTRUCTION);
 }
 
-/* Name all cells with samples. Returns their number, at most query_cells_bound(). */
+/* Set the ids of all cells with samples. Return their number, at most query_cells_bound(). */
 static u32 cells_name(struct query_result *r)
 {
 	struct query_cursor cursor = { 0 };
@@ -402,11 +402,14 @@ static u64 hash_cell(const struct query_result *r, const struct named_cell *cell
 }
 
 /**
- * struct clusters - cells grouped by row; @cluster: indexed by cell; @size: number of cells of each
- * cluster, later the position of the next cell
+ * struct clusters - the cells of each row form a cluster
+ * @index: hash table: number of the first cell of a cluster, plus 1; 0: the slot is free
+ * @cluster: number of the cluster, indexed by cell
+ * @size: number of cells, indexed by cluster; later the position of the next cell of the cluster
+ * @count: number of clusters
  */
 struct clusters {
-	u32 *index; /* indexed by hash: first cell of a cluster plus 1; 0 is free */
+	u32 *index;
 	u32 *cluster;
 	u32 *size;
 	u32 count;
@@ -430,7 +433,7 @@ static void clusters_find(struct query_result *r, struct clusters *c, size_t slo
 	}
 }
 
-/* Move the cells of each row together. This is faster than to sort all cells. */
+/* Move the cells of each row next to each other, which is faster than sorting all cells. */
 static int cells_cluster(struct query_result *r)
 {
 	u32 n = r->named_count, position = 0;
@@ -486,7 +489,7 @@ static int cells_load(struct query_result *r)
 		for (u32 i = 0; i < r->named_count; i++)
 			name_function(r, &named_at(r, i)->cell.row, name, sizeof(name), &named);
 	}
-	/* If names were resolved during the wait, name all cells again. */
+	/* If names were resolved during the wait, set all ids again, because some have changed. */
 	if (r->source.symbols && symbols_wait_default(r->source.symbols))
 		for (u32 i = 0; i < r->named_count; i++)
 			cell_name(r, &named_at(r, i)->cell, named_at(r, i));
