@@ -29,8 +29,8 @@
 #define PPROF_CHUNK (16U << 10)
 #define PPROF_SIZE  (2 * PPROF_CHUNK)
 /*
- * maximum wait for names, in ms. Meanwhile rings are not drained; the ring of a busy CPU has space
- * for four times this duration
+ * Maximum wait for names, in ms. Rings are not drained during the wait; the ring of a busy CPU has
+ * space for four times this duration.
  */
 #define NAMES_MS 1000
 
@@ -360,7 +360,10 @@ static bool address_is_public(const struct writer *w, const struct attribute_loc
 	return place ? symbols_address_is_public(place, w->pprof->live) : !w->pprof->live;
 }
 
-/* @key: identifies the location; @text: number of the function's name. */
+/*
+ * Write a location, unless one with the same key was written. @key: identifies the location; @text:
+ * number of the function's name. Return the number of the location.
+ */
 static u64 write_location(struct writer *w, const char *key, u64 mapping, u64 address, u64 text,
 			  const char *binary)
 {

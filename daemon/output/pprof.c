@@ -28,7 +28,7 @@ static bool entry_has_same_key(const struct pprof_entry *a, const struct pprof_e
 }
 
 /*
- * Returns the entry of @key, or the free entry where it belongs. The table has at least one free
+ * Return the entry of @key, or the free entry where it belongs. The table has at least one free
  * entry.
  */
 static struct pprof_entry *entry_find(const struct pprof *p, const struct pprof_entry *key)
@@ -63,7 +63,7 @@ static bool entries_grow(struct pprof *p)
 	return true;
 }
 
-/* Returns the entry of @key; NULL if the table is full. */
+/* Return the entry of @key, which is added if it is missing; NULL if the table is full. */
 static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *key)
 {
 	struct pprof_entry *e = entry_find(p, key);
@@ -244,7 +244,7 @@ int pprof_merge(struct pprof *to, const struct pprof *from)
 	return 0;
 }
 
-/* Compares numbers of the same kind, the most significant first. */
+/* Compare two lists of numbers, the most significant number first. */
 static int numbers_compare(const u64 *x, const u64 *y, size_t count)
 {
 	size_t i = 0;

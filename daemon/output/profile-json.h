@@ -7,7 +7,7 @@
 
 /**
  * profile_hot_json() - write shared cache lines, pages and nodes as JSON
- * @profile: the profile, which is flushed first
+ * @profile: the profile
  * @symbols: resolver of function names
  * @live: true if the profiled processes may still run, as for profile_view()
  * @limit: maximum number of lines, and of pages; 0: all

@@ -226,7 +226,7 @@ void view_add_measures_json(json_object *json, const struct view_row *row)
 	json_object_object_add(json, "events", events_json(row));
 }
 
-/* Returns the text as a JSON string; null if @none is true. */
+/* Return the text as a JSON string; null if @none is true. */
 static json_object *text_or_null(const char *text, bool none)
 {
 	return none ? NULL : json_object_new_string(text);
