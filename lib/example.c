@@ -2,7 +2,8 @@
 /*
  * Print what a file of SPE records contains, using libspeprof.
  *
- * cc example.c $(pkg-config --cflags --libs libspeprof) -o example ./example RECORDS [MIDR]
+ *	cc example.c $(pkg-config --cflags --libs libspeprof) -o example
+ *	./example RECORDS [MIDR]
  */
 #include <speprof.h>
 

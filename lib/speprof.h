@@ -44,13 +44,13 @@ extern "C" {
 /**
  * struct speprof_record - a record
  * @present: SPEPROF_HAS_*; all other fields are zero
- * @address: Address payloads by INDEX, with their top byte (NS, EL, tags)
+ * @address: Address payloads, indexed by INDEX, with their top byte (NS, EL, tags)
  * @events: the Events payload (D18.2.6)
  * @timestamp: in ticks of the Generic Timer
  * @raw: the first byte of the record, or of a range of bytes that is not a record, in the window
  * @size: number of bytes, including padding inside the record
- * @context: Context payloads by INDEX
- * @counter: Counter payloads by INDEX, in cycles, saturating
+ * @context: Context payloads, indexed by INDEX
+ * @counter: Counter payloads, indexed by INDEX, in cycles; a counter stops at its maximum
  * @source: the Data Source payload; its values depend on the core
  * @op_class: CLASS of the Operation Type packet: 0 other, 1 load/store, 2 branch
  * @op_subclass: its payload, see speprof_op_decode()

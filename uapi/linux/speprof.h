@@ -575,8 +575,8 @@ struct speprof_control {
 /**
  * struct speprof_window - the header of a window in the data ring
  * @magic: SPEPROF_WINDOW_MAGIC
- * @header_size: bytes of this header, a multiple of 64: at least 64 for SKIP, at
- *	least sizeof(struct speprof_window) of the ABI's first version else
+ * @header_size: bytes of this header, a multiple of 64: at least 64 for SKIP;
+ *	otherwise at least sizeof(struct speprof_window) of the first version of the ABI
  * @kind: SPEPROF_WINDOW_RECORDS or _SKIP
  * @span: bytes from this header to the next, a multiple of 64
  * @seq: number of the header, from 0; headers of both kinds are numbered without gaps
