@@ -241,7 +241,7 @@ static void command_kill(pid_t pid)
 		;
 }
 
-/* Read one signal. Returns an &enum status; *ret_ended: set to true if the command has ended. */
+/* Read one signal. Return an &enum status; *ret_ended: set to true if the command has ended. */
 static int read_signal(struct cost *cost, pid_t pid, bool *ret_ended)
 {
 	struct signalfd_siginfo info;

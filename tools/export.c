@@ -61,7 +61,7 @@ static void print_rows(FILE *out, enum export_format format, struct export_rows 
 		folded_print_rest(out, &rows->columns, export_rows_rest(rows));
 }
 
-/* Print to a descriptor, which stays open. Returns 0 or a negative errno. */
+/* Print to a descriptor, which stays open. Return 0 or a negative errno. */
 static int print_to(int fd, enum export_format format, struct export_rows *rows)
 {
 	int copy = dup(fd), r = 0;

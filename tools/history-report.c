@@ -77,7 +77,7 @@ static int parse_group(const char *name, enum view_group *ret_group)
 
 static int parse_sort(const char *name, enum view_sort *ret_sort)
 {
-	/* The name of the row that has the sum of all other rows. */
+	/* The order "samples" sorts by weight, which is the number of operations. */
 	if (!strcmp(name, "operations"))
 		name = "samples";
 	if (view_sort_parse(name, ret_sort) < 0)

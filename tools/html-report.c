@@ -43,7 +43,7 @@ static int html_fail(const struct options *options, int r)
 	return message_fail(STATUS_FAILED, "%s: %s", options->html, strerror(-r));
 }
 
-/* Write the file. Returns an &enum status. */
+/* Write the file. Return an &enum status. */
 static int html_write(const struct options *options, struct input *input,
 		      const struct page_time *time)
 {

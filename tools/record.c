@@ -262,7 +262,7 @@ static void __attribute__((noreturn)) command_exec(struct record *record, int ga
 	sigprocmask(SIG_SETMASK, &record->old_signals, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	/*
-	 * The recording is written to standard output, so the output of the command must not mix
+	 * If the recording is written to standard output, the output of the command must not mix
 	 * with it.
 	 */
 	if (strcmp(record->path, "-") == 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
@@ -301,7 +301,7 @@ static int command_fork(struct record *record, int *ret_report)
 	return record->child < 0 ? -errno : 0;
 }
 
-/* Start the command. If exec succeeds @report is closed without a byte. */
+/* Let the forked command execute. If exec succeeds, @report is closed without a byte. */
 static int command_begin(struct record *record, int report)
 {
 	int error = 0;

@@ -35,7 +35,7 @@ static const struct {
  * struct diagnosis - the results of all checks
  * @findings: one for each of doctor_checks
  * @order: indices of @findings, the most severe first
- * @count: number of findings by verdict
+ * @count: number of findings, indexed by &enum verdict
  * @cause: cause of the first finding, or CAUSE_UNCHECKED
  * @status: the exit status, &enum status
  */

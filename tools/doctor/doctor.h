@@ -269,7 +269,7 @@ void machine_path(const struct machine *machine, char *ret, const char *format, 
  * @machine: the machine; its root is put in front of @path
  * @path: path of the file
  * @ret: the line, without control characters
- * @size: bytes of @ret; a longer line is cut
+ * @size: bytes of @ret; a longer line is truncated
  *
  * Return: 0; -ENODATA if the file is empty; else a negative errno.
  */

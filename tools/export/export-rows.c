@@ -15,7 +15,7 @@ static const char *const backend_names[] = {
 	[BACKEND_EMULATED] = "emulated",
 };
 
-/* Keys of the daemon's rows, by group. */
+/* Keys of the daemon's rows, indexed by &enum view_group. */
 static const struct {
 	enum query_key key[4];
 	u32 keys;

@@ -64,7 +64,7 @@ static int compress_data(const u8 *data, size_t size, u8 **ret_bytes, size_t *re
 	return r == Z_STREAM_END ? 0 : -EIO;
 }
 
-/* Encode up to LINE_BYTES bytes and a line break. Returns the number of characters. */
+/* Encode up to LINE_BYTES bytes and a line break. Return the number of characters. */
 static size_t base64_line(const u8 *from, size_t size, char to[static LINE_CHARS])
 {
 	static const char digits[] =

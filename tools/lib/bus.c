@@ -534,7 +534,10 @@ static int query_read(struct bus *bus, sd_bus_message *reply, struct view_header
 	return bus_malformed(bus, "Query");
 }
 
-/* @last: true: if names are being resolved, print the error; false: set @ret_pending then */
+/*
+ * Send a query once. If names are still being resolved, the daemon refuses it: with @last, report
+ * that error; else set @ret_pending.
+ */
 static int query_once(struct bus *bus, const struct query *query, bool last, bool *ret_pending,
 		      sd_bus_message **ret_reply)
 {

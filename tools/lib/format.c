@@ -484,7 +484,7 @@ static void print_heading(const struct layout *layout, enum format_column column
 		name = view_sort_heading(layout->format->sort);
 	if (column == FORMAT_COLUMN_PROCESS && layout->format->group != VIEW_PROCESS)
 		name = "PROGRAM";
-	/* Align the slashes of latencies, with or without a "~" behind the number. */
+	/* "~" or a blank in front aligns the slash of the heading with those of the latencies. */
 	if (column >= FORMAT_COLUMN_WEIGHT)
 		snprintf(ret, CELL_SIZE, "%s%s",
 			 modelled			 ? "~" :
@@ -519,7 +519,7 @@ static void print_known_share(const struct layout *layout, const struct view_row
 	}
 }
 
-/* Truncate a long path at its beginning, because its end is more specific. */
+/* Print only the name of the file, because the directories are less specific. */
 static void print_source(const struct view_row *row, char *ret)
 {
 	const char *slash = strrchr(row->file, '/');

@@ -68,7 +68,11 @@ static void input_check_tables(const struct input *input, const char *path)
 			      path, text_count(count, stats.mappings_dropped), MAP_MIB);
 }
 
-/* &struct count_request has only one argument for the observer and the progress. */
+/**
+ * struct loading - the argument of both callbacks of &struct count_request, which share one
+ * @request: what to read, with the observer of the caller
+ * @progress: what the terminal shows
+ */
 struct loading {
 	const struct input_request *request;
 	struct progress progress;
@@ -143,7 +147,7 @@ struct input_request input_request_from(const struct options *options)
 	};
 }
 
-/* Replace the functions of the kernel by those of a file. Returns an &enum status. */
+/* Replace the functions of the kernel by those of a file. Return an &enum status. */
 static int input_read_kallsyms(struct input *input, const struct input_request *request)
 {
 	struct symtab functions;

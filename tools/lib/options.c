@@ -345,7 +345,10 @@ static int options_sort(const char *verb, const char *text, struct options *opti
 	return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " VIEW_SORT_LIST, verb, text);
 }
 
-/* Some rows of the daemon lack the name or counter that an option selects. */
+/*
+ * Check the options for rows of the daemon, some of which lack the name or the counter that an
+ * option selects.
+ */
 static int options_check_live(const char *verb, struct options *options)
 {
 	int r = options->group_text ? options_group(verb, options->group_text, options) : 0;
@@ -379,7 +382,7 @@ static bool shows_processes(const char *accept, const struct options *options)
 	       strcmp(options->group_text, "process") == 0;
 }
 
-/* Options of a query over a recording or the daemon's profile. */
+/* Set and check the query over a recording or the daemon's profile. */
 static int options_check_query(const char *verb, const char *accept, struct options *options)
 {
 	struct query *query = &options->query;

@@ -87,12 +87,13 @@ struct options {
 /**
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
- * @accept: which options the verb accepts: letters of "ijGsnpcCdbo"; 'R' for --root, 'T' for
- * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds,
- * 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
- * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be
- * given without -i, 'V' if the name of a function precedes it; 'Q' if rows are those of a query,
- * except rows of processes of the daemon; '2' if there are two recordings
+ * @accept: which options the verb accepts: letters of "ijGsnpcCdbo"; 'M' for --midr, 'S' for
+ * --srcline, 'R' for --root, 'T' for --truth, 'N' for --session, 'W' for --last, 'H' for --html,
+ * 'E' for --format, 'D' for --seconds, 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P'
+ * for --pages, 'L' for --filter, 'U' for --function, 'Y' for --binary, 'A' for --program, 'Z' for
+ * --threads; 'F' if the recording may be given without -i, 'V' if the name of a function precedes
+ * it; 'Q' if rows are those of a query, except rows of processes of the daemon; '2' if there are
+ * two recordings
  * @ret_options: unchanged on failure
  *
  * Return: 0; else an &enum status, after an error was printed.

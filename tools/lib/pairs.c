@@ -23,7 +23,7 @@ static double sort_median(double *values, u32 count)
 /*
  * Find the largest k for which the k-th smallest and the k-th largest of @pairs sorted values enclose
  * the median with a probability of at least CONFIDENCE. The number of values below the median has a
- * binomial distribution. Returns k - 1.
+ * binomial distribution. Return k - 1.
  */
 static u32 find_rank(u32 pairs, double *ret_confidence)
 {

@@ -157,7 +157,10 @@ static int thread_begin(struct counting *c)
 	return r;
 }
 
-/* The task events are applied now: from here on, the tables of the attributor do not change. */
+/*
+ * Prepare all threads after the task events were applied: from here on, the tables of the
+ * attributor do not change.
+ */
 static int count_begin(void *ctx)
 {
 	struct counting *c = ctx;

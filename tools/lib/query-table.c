@@ -45,7 +45,7 @@ static const struct {
 	[QUERY_LEVEL] = { "LEVEL", 0, { 0, 0 } },
 };
 
-/* If a path is too long, show its end, which is more specific. */
+/* Write only the name of the file, because the directories are less specific. */
 static void key_line(const struct query_row *row, char *to)
 {
 	if (row->line)
@@ -156,7 +156,7 @@ static u32 add_measure_column(struct table *table, bool modelled, const char *he
 {
 	char text[TABLE_CELL];
 
-	/* Align the slashes of latencies, with or without a "~" behind the number. */
+	/* "~" or a blank in front aligns the slash of the heading with those of the latencies. */
 	snprintf(text, sizeof(text), "%s%s", modelled ? "~" : right ? "" : " ", heading);
 	table_add_column(table, text)->right = right;
 	return table->columns - 1;
@@ -187,7 +187,7 @@ static void add_columns(struct table *table, const struct query *query, bool mod
 	*ret_columns = c;
 }
 
-/* Names of the members of rows in JSON */
+/* Reading rows from JSON */
 
 static void copy_text(json_object *json, const char *key, char *to, size_t size)
 {

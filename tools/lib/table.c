@@ -54,7 +54,9 @@ static size_t widths_sum(const struct table *table, const size_t *width)
 	return total;
 }
 
-/* Return the column with the next higher order than @after; NULL after the last column. */
+/*
+ * Return the column with the next higher order than @after; the number of columns if there is none.
+ */
 static u32 column_next(const struct table *table, unsigned int after)
 {
 	u32 next = table->columns;

@@ -17,7 +17,7 @@ enum word_kind {
 		key, offsetof(struct view_row, field) \
 	}
 
-/* Get the names of a row. */
+/* The names of a row: the key in a filter, and the offset in &struct view_row. */
 static const struct {
 	const char *key;
 	size_t offset;

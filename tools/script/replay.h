@@ -14,8 +14,8 @@
  * struct replay_result - statistics of a run
  * @stats: the ledgers of the SPU
  * @windows: number of windows that ended, by a management event or the end of the script
- * @events: number of management events, by PMBSR.EC; EC 0: the buffer is full, or an access is not
- * allowed
+ * @events: number of management events, indexed by PMBSR.EC; EC 0: the buffer is full, or an access
+ * is not allowed
  * @output: bytes of all windows
  * @padding: zeros in @output, which align a window's start after a fault within a record
  */

@@ -86,7 +86,10 @@ static int forks_deny(void)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(vfork), 0);
 	if (r == -EDOM)
 		r = 0;
-	/* Its flags are in memory, which a filter cannot read. The C library then calls clone(). */
+	/*
+	 * The flags of clone3() are in memory, which a filter cannot read. After ENOSYS, the C
+	 * library calls clone().
+	 */
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	if (r == 0)

@@ -52,7 +52,10 @@ struct trace {
 	u32 threads;
 };
 
-/* The thread with number 0 is the process. QEMU does not log the TIDs of the others. */
+/*
+ * Return a TID for a thread. The thread with number 0 is the process. QEMU does not log the TIDs of
+ * the others, so these are invented: PID plus number.
+ */
 static s32 thread_tid(const struct trace *trace, u32 thread)
 {
 	return trace->process.pid + (s32)thread;
