@@ -86,7 +86,10 @@ void check_driver(const struct machine *machine, struct finding *f)
 		      "features");
 }
 
-/* Return whether the kernel only loads modules with a known signature: 1, 0, or -errno. */
+/*
+ * Return whether the kernel only loads modules with a known signature: 1 or 0; -errno if neither
+ * sig_enforce nor lockdown can be read. @ret_by: the name of the setting
+ */
 static int signatures_required(const struct machine *machine, const char **ret_by)
 {
 	char text[128];

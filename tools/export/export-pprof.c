@@ -14,8 +14,9 @@
 #define DEFAULT_SECONDS 10
 
 /**
- * struct observers - what the threads count: @pprof has @count elements; NULL if memory could not
- * be allocated
+ * struct observers - what the threads count
+ * @input: the recording
+ * @pprof: the table of each thread; @count is their number
  */
 struct observers {
 	struct input *input;

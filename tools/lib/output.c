@@ -52,8 +52,9 @@ static void register_unfinished(const char *temporary_path)
 }
 
 /*
- * Create and register @temporary_path, and return its descriptor. Signals are blocked meanwhile,
- * because one between both steps would end the process without removing the file.
+ * Create and register @temporary_path. Return its descriptor, or a negative errno of mkostemp().
+ * Signals are blocked meanwhile: a signal between both steps would end the process without removing
+ * the file.
  */
 static int make_known(char *temporary_path)
 {

@@ -30,7 +30,8 @@
  * @width: minimum width; 0: the width of the heading
  * @floor: minimum widths to shorten it to. All columns are first shortened to the first one, then
  *	to the second one; 0: never
- * @order: columns with a smaller number are shortened first; numbers differ. 0: never shortened
+ * @order: columns with a smaller number are shortened first; no two columns have the same number.
+ *	0: never shortened
  */
 struct table_column {
 	char heading[TABLE_CELL];

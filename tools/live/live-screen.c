@@ -285,7 +285,7 @@ static void draw_hints(struct live_screen *screen, const struct live_content *co
 
 #define BIT(column) (1U << FORMAT_COLUMN_##column)
 
-/* Return the column with the name of the row. */
+/* Return the columns with the names that distinguish rows of a group. */
 static u32 own_column(enum view_group group)
 {
 	static const u32 own[VIEW_GROUPS] = {
