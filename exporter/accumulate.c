@@ -66,7 +66,7 @@ u32 container_series(u32 levels, u32 kinds)
 }
 
 /*
- * Return how much a counter has grown. Within an epoch a counter decreases only if the daemon
+ * Return the growth of a counter. Within an epoch a counter decreases only if the daemon
  * crashed and restored an older checkpoint: the samples that it counts again were already added.
  */
 static u64 counter_increase(u64 now, u64 before)
@@ -324,8 +324,9 @@ static void groups_choose_shown(struct accumulator *acc, u32 series, u64 now_ns)
 }
 
 /*
- * Return the mean number of operations that a sample of @tally stands for; 1 if no interval is known.
- * The units of weights are added: each is the operation that the samples' CPUs count.
+ * Return the mean number of operations that a sample of @tally stands for; 1 if no interval is
+ * known. Weights of different units are added up: in each unit an operation is what the CPUs of
+ * these samples count.
  */
 static double mean_weight(const struct metrics_tally *tally)
 {

@@ -24,7 +24,7 @@
  * @set: these labels
  * @hash: hash of @set
  * @weight: recent operations, or samples (see &accumulator.unit); halves every ten minutes
- * @levels: levels and units for which it has samples, by tally_bits()
+ * @levels: levels and units for which it has samples, as tally_bits() returns them
  * @kinds: latencies for which it has samples, as bits
  * @seen: whether the group is in the snapshot that is being added
  * @ended: whether for ACCUMULATOR_END_NS its containers had no process and did not grow
@@ -60,7 +60,8 @@ struct accumulator_group {
  * @unit: unit of the groups' weights, &enum sample_unit; METRICS_UNITS: weights are samples
  * @machine: the exported counters, from &metrics_machine.records on
  * @other: the exported counters of all containers without series
- * @other_levels: levels and units for which the machine has samples, by tally_bits()
+ * @other_levels: levels and units for which the machine has samples, as tally_bits() returns
+ *	them
  * @groups: the groups; the first @shown of them have series
  * @count: number of @groups
  * @capacity: allocated length of @groups
@@ -102,7 +103,7 @@ void accumulator_init(struct accumulator *acc, const struct labels *labels, u32 
 
 /**
  * accumulator_deinit() - release all memory
- * @acc: zeroed
+ * @acc: set to zero
  */
 void accumulator_deinit(struct accumulator *acc);
 
@@ -154,7 +155,7 @@ u32 tally_bits(const struct metrics_tally *tally);
 
 /**
  * container_series() - return the number of series of a container
- * @levels: its levels and units, by tally_bits()
+ * @levels: its levels and units, as tally_bits() returns them
  * @kinds: its latencies, as bits
  *
  * Return: the number of series in a text format.

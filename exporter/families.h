@@ -79,7 +79,7 @@ struct series_family {
 	const char *labels;
 };
 
-/* all metrics, by &enum family_id */
+/* all metrics, indexed by &enum family_id */
 extern const struct series_family series_families[FAMILY_COUNT];
 
 /**

@@ -33,7 +33,7 @@
  * @number: ascending number, in the order of connecting
  * @deadline_s: time at which the connection is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX after
  * that
- * @changes: how many times the metrics had changed when its last answer was sent
+ * @changes: number of changes of the metrics before its last answer was sent
  * @awaits_response: whether its request is not answered yet, or it has not sent a request
  * @trusted: whether it has sent a request that was authorized
  */

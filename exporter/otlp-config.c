@@ -36,8 +36,8 @@ static int hex_digit(char c)
 }
 
 /*
- * Decode percent-encoding. Return: -EINVAL for a control character, which could begin another
- * header.
+ * Decode percent-encoding. Return: 0; -EINVAL if the result does not fit, or has a control
+ * character, which could begin another header.
  */
 static int percent_decode(char *to, size_t size, const char *from, size_t n)
 {

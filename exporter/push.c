@@ -56,12 +56,12 @@ struct push {
 	bool only_gateways;
 	u64 (*rejected)(const u8 *answer, size_t answer_size, char *ret_why, size_t size);
 	struct curl_slist *headers;
-	/* The errno of a request that was not queued; used only by the thread that adds requests */
+	/* why the last request was not queued; used only by the thread that adds requests */
 	struct log_condition lost;
 	/* These fields are used only by the thread. */
 	bool ending;
 	size_t answered; /* bytes of the answer so far */
-	struct log_condition result; /* number of attempts */
+	struct log_condition result; /* result of the last attempt */
 	struct log_condition rejection; /* rejection of data points, as reported in answers */
 	u8 *answer; /* PUSH_ANSWER bytes; NULL if answers are not read */
 	size_t answer_size;

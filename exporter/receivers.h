@@ -79,8 +79,8 @@ void receivers_profile_lost(struct receivers *receivers);
 /**
  * receivers_self() - read the counters of all receivers
  * @receivers: may be NULL
- * @ret_push: counters by &enum receiver; the destination is NULL for a receiver that is not
- * configured
+ * @ret_push: counters, indexed by &enum receiver; the destination is NULL for a receiver that is
+ * not configured
  */
 void receivers_self(struct receivers *receivers, struct series_push ret_push[RECEIVERS]);
 

@@ -81,7 +81,7 @@ struct series_push {
  * @query_errors: number of queries that the daemon did not answer
  * @cpu_ns: CPU time of the exporter
  * @memory: its resident memory in bytes
- * @push: counters by &enum receiver
+ * @push: counters, indexed by &enum receiver
  */
 struct series_self {
 	u64 start_ns;

@@ -43,8 +43,8 @@ enum access_level {
  * @level: the permission
  * @tokens: number of tokens that the call takes from its user's token bucket, 1 to 100
  * @level_of: function that returns the permission if it depends on the arguments of the call; NULL:
- * @level. It reads @message from its beginning, and gets the @ctx of access_check(). It is called
- * again when polkit has answered, because other calls may have changed its result meanwhile
+ * use @level. It reads @message from its beginning, and gets the @ctx of access_check(). It is
+ * called again when polkit has answered, because other calls may have changed its result meanwhile
  */
 struct access_need {
 	enum access_level level;

@@ -26,7 +26,7 @@ static bool is_normalized_path(const char *path)
 	}
 }
 
-/* Return true if the component is a slice or the manager of a user, both of which contain units. */
+/* Return true if @path, of @len bytes, is that of a slice, which contains units. */
 static bool is_slice(const char *path, size_t len)
 {
 	static const char end[] = ".slice";

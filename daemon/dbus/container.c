@@ -235,9 +235,7 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 		return r;
 	rows.delegated = !bus->caller.owner && !bus->caller.reads;
 	r = worker_read(bus->worker, read_rows, &rows);
-	/*
-	 * To find the caller's own containers, the owner of every container's cgroup was looked up.
-	 */
+	/* For a caller that gets only its containers, the owner of every cgroup was looked up. */
 	bus_answer_rows(bus, rows.delegated || rows.count < limit ? rows.count : limit);
 	if (r >= 0 && rows.delegated)
 		select_owned(&rows, bus->caller.uid);

@@ -44,8 +44,8 @@ static int find_properties(struct bus *bus, const char *path,
 
 /*
  * Get the properties of a CPU. If the source has dropped the CPU, return those of an offline CPU
- * until InterfacesRemoved is sent: GetManagedObjects still lists the object, and a property that
- * fails would make the whole call fail.
+ * until InterfacesRemoved is sent: GetManagedObjects still lists the object, and fails as a whole
+ * if one property cannot be read.
  */
 static int find_or_offline(struct bus *bus, const char *path,
 			   const struct cpu_properties **ret_properties)

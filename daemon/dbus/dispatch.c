@@ -10,7 +10,7 @@
 
 #include "message-limits.h"
 
-/* number of rows that the object of a CPU, with about 16 properties, is charged as */
+/* number of rows that the sender is charged for each CPU object in the answer */
 #define ROWS_PER_OBJECT 4
 
 void bus_invalidate_properties(struct bus *bus)

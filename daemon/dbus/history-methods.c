@@ -21,7 +21,7 @@
 
 #define STEP_MIN_US 60000000ULL
 
-/* Type of a point: its series, three times, the sums, and two percentiles. */
+/* D-Bus type of a point: its series, three times, the sums, and two percentiles. */
 #define POINT_TYPE "utttttttttttuu"
 
 /**

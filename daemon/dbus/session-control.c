@@ -156,8 +156,9 @@ static int change_rule(struct bus *bus, sd_bus_message *message, const char *exp
 }
 
 /*
- * Return true if @expression compares addresses: each such filter reveals one bit of an address. If
- * the arguments cannot be read the method reports the error.
+ * Return true if @expression compares addresses: each such filter reveals one bit of an address.
+ * Return false for an invalid expression, because the method reports that error. Return true if
+ * memory cannot be allocated, because the call then needs the stricter permission.
  */
 static bool compares_addresses(const char *expression)
 {

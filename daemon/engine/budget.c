@@ -64,7 +64,7 @@
 #define PPROF_BYTES (PPROF_ENTRY + PPROF_NAMES)
 #define PPROF_MIN   512
 
-/* Bytes of a ring of 64 event slots, or of the control pages of a perf ring. */
+/* Bytes of the 64 event slots of a ring of the module. */
 #define EVENTS 4096U
 
 /* Bytes of an SPU that is emulated in the process, with its buffer. */

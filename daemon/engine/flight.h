@@ -15,8 +15,11 @@
 struct flight;
 
 /**
- * flight_new() - allocate a recorder of @size bytes for windows and their headers; return 0 or
- * -ENOMEM
+ * flight_new() - allocate a recorder
+ * @size: bytes for windows and their headers, FLIGHT_MIN to FLIGHT_MAX
+ * @ret_flight: freed by flight_free()
+ *
+ * Return: 0; -ERANGE if @size is outside of these limits; -ENOMEM if memory cannot be allocated.
  */
 int flight_new(size_t size, struct flight **ret_flight);
 

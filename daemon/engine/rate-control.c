@@ -244,7 +244,7 @@ static int apply_tunes(struct rate_control *g, struct source *source)
 	return r;
 }
 
-/* Apply the intervals and limits that differ from those in force. */
+/* Apply the intervals and limits that are not in force yet. */
 static void apply(struct worker_state *state, struct session *machine)
 {
 	struct rate_control *g = state->rate_control;

@@ -27,7 +27,7 @@
  * @tuned: interval and limits that were applied to each CPU
  * @why: reason of the last change
  * @single: the source has one interval for all CPUs
- * @pace: limits how often changes are logged
+ * @pace: limits the rate of log lines about changes
  * @logged_ns: interval at the last logged change
  * @logged_limited: number of CPUs with a longer interval at the last logged change
  */

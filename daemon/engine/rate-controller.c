@@ -25,8 +25,8 @@
 #define RATE_PERIODS 2
 
 /*
- * A CPU is used to measure the sampling rate if it was busy for at least 1/BUSY_PARTS of the
- * period, and has a minimum of samples.
+ * The sampling rate of a CPU is used only if the CPU was busy for at least 1/BUSY_PARTS of the
+ * period, and has at least SAMPLES_MOST samples.
  */
 #define BUSY_PARTS   4
 #define SAMPLES_MOST 100
@@ -118,7 +118,7 @@ u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller)
 
 /*
  * Return the sampling rate that the busiest CPU would have if its cost were not limited:
- * SamplesPerSecond= is an upper bound for each CPU.
+ * SamplesPerSecond= is the maximum for each CPU.
  */
 static u64 rate_of(const struct rate_controller *g, const struct rate_controller_cpu *cpu,
 		   u64 period_ns)

@@ -442,7 +442,7 @@ u64 session_duration(const struct session *session)
 	return session->ran_ns + now;
 }
 
-/* Return the resident bytes of the daemon, from /proc/self/statm; 0: unknown. */
+/* Return the RSS of the daemon in bytes, from /proc/self/statm; 0: unknown. */
 static u64 resident(void)
 {
 	unsigned long long pages = 0;

@@ -8,9 +8,10 @@
  * session. The worker's thread merges the shards, which stops a drain thread only while a pointer
  * is exchanged.
  *
- * Lock order: the shard's lock, held while it drains; the thread's reader lock of the attributor, held
- * while it counts a window; the common lock. The worker's thread must release its reader lock before
- * it takes a shard's lock: the shard may be waiting to write to the attributor.
+ * Lock order: the lock of a drain thread, which it holds while it drains; its reader lock of the
+ * attributor, which it holds while it counts a window; the common lock. The worker's thread must
+ * release its reader lock before it locks a drain thread: that thread may be waiting for the write
+ * lock of the attributor.
  */
 #ifndef SPEPROF_SHARDS_H
 #define SPEPROF_SHARDS_H
@@ -41,7 +42,7 @@ bool shards_count_in_place(const struct shards *shards);
  * @part: the partition
  *
  * Context: a call on the worker's thread, which holds its reader lock. That reader lock is released
- * during the wait, because the drain thread may be waiting for the write lock.
+ * until shards_unlock_part(), because the drain thread may be waiting for the write lock.
  */
 void shards_lock_part(struct shards *shards, u32 part);
 void shards_unlock_part(struct shards *shards, u32 part);
@@ -59,7 +60,10 @@ void shards_resume(struct shards *shards);
 /** shards_wake() - make all drain threads poll the sources that are enabled now */
 void shards_wake(struct shards *shards);
 
-/** shards_gather() - merge all shards into the sessions' profiles; the caller holds no reader lock */
+/**
+ * shards_gather() - merge all shards into the profiles of the sessions; the caller holds no reader
+ * lock
+ */
 void shards_gather(struct worker_state *state);
 
 /** shards_drain() - drain all partitions of @shared_source; the caller holds no reader lock */

@@ -36,8 +36,9 @@ struct source_new_cpus {
  * new source cannot be opened or started, the old one continues to sample.
  *
  * Context: the worker's thread, by worker_call().
- * Return: 0, also where nothing had to be replaced; -EBUSY for a source of several workers, which
- * only a restart of the daemon replaces; else a negative errno of opening or starting.
+ * Return: 0, also if no source was replaced; -EBUSY for a partitioned source, which only a restart
+ * of the daemon replaces; -ESTALE if the new source has another backend; else the negative errno of
+ * opening or starting it.
  */
 int source_sample_new_cpus(struct worker_state *state, void *arg);
 

@@ -250,7 +250,7 @@ int source_open_adopted(const struct config *config, const struct source_config 
 		own.partition = n;
 		r = adopt(config, &own, sessions[n], &source[n], ret_result);
 	}
-	/* If the last partition failed, free only the partitions before it. */
+	/* If the last partition could not be opened, free only the partitions before it. */
 	n -= r < 0;
 	if (r >= 0 && partitions > 1)
 		r = source_partitioned_new(source, partitions, sampling, ret_source);

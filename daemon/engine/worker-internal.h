@@ -12,7 +12,7 @@ bool session_drives_source(struct worker_state *state, const struct session *ses
  * worker_drain_part() - pass all windows in the rings of a partition to the running sessions
  * @state: the worker's
  * @shared_source: the source
- * @part: the partition; 0 if the source has one
+ * @part: the partition; 0 if the source is not partitioned
  * @reader: reader lock of the calling thread, which does not hold it
  * @meter: meter of the drain thread, in a section; it is paused while task events are applied.
  *	NULL: a call to the worker drains, and its cost does not count as cost of sampling

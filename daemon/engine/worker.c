@@ -24,8 +24,8 @@
 #define REFRESH_NS 1000000000ULL
 
 /*
- * The longest sleep of the worker's thread in ms: it must update its heartbeat and merge the shards
- * at least that often.
+ * The longest sleep of the worker's thread in ms. The thread updates its heartbeat at least once in
+ * this time.
  */
 #define SLEEP_MS 1000
 #define MERGE_MS 250
@@ -40,7 +40,7 @@ struct worker {
 
 	pthread_mutex_t lock;
 	pthread_cond_t done;
-	/* The pending call; there is one at a time, protected by @lock. */
+	/* The function that a thread waits for; there is one at a time, protected by @lock. */
 	worker_fn fn;
 	void *arg;
 	int result;
@@ -124,8 +124,9 @@ static bool is_running(struct worker_state *state)
 }
 
 /*
- * A feed may be drained before any session runs, to program it. The first call reports all tasks of
- * the machine, which has to follow the checkpoint.
+ * Deliver task events only while a session runs, although a source may be drained before that, to
+ * program it. The first delivery reports all tasks of the machine, and must come after the
+ * checkpoint was restored.
  */
 static void take_tasks(struct worker_state *state, u64 until_ns)
 {
@@ -371,8 +372,8 @@ int worker_hot(struct worker_state *state, void *arg)
 }
 
 /*
- * Run the pending call after a merge, so that it finds all counters. The drain threads are paused
- * meanwhile if it changes something, or if they count in the tables that it reads.
+ * Run the pending function after a merge, so that it finds all counters. The drain threads are
+ * paused meanwhile if the function changes something, or if they count in the tables that it reads.
  */
 static int serve_call(struct worker *w)
 {
@@ -390,20 +391,23 @@ static int serve_call(struct worker *w)
 	attribute_read_end(reader);
 	if (pause)
 		shards_resume(w->state.shards);
-	/* The call may have started a source that the drain threads do not poll yet. */
+	/* The function may have started a source that the drain threads do not poll yet. */
 	if (!w->reading)
 		shards_wake(w->state.shards);
 	return r;
 }
 
-/* Run the pending call of another thread, if any. Returns whether the worker's thread must end. */
+/*
+ * Run the function that another thread waits for, if any. Return true if the worker's thread must
+ * exit.
+ */
 static bool serve(struct worker *w)
 {
 	bool quit;
 
 	pthread_mutex_lock(&w->lock);
 	if (w->pending) {
-		/* The caller waits for @done, and other callers wait for @pending, so this is safe. */
+		/* Holding @lock meanwhile is safe: all callers wait for @lock or for @done. */
 		w->result = serve_call(w);
 		w->pending = false;
 		pthread_cond_broadcast(&w->done);
@@ -645,7 +649,7 @@ void worker_wake(struct worker_state *state)
 	wake((struct worker *)((char *)state - offsetof(struct worker, state)));
 }
 
-/* Change the number only if all threads ran or slept since the last call. */
+/* Change the number only if all threads ran or slept since this function last returned. */
 u64 worker_heartbeat(struct worker *worker)
 {
 	u64 heartbeat = __atomic_load_n(&worker->heartbeat, __ATOMIC_RELAXED);

@@ -32,7 +32,7 @@ struct shards;
  * @symbols: names of functions, shared by all sessions
  * @sessions: entries, free if the name is ""; use worker_next() and worker_session(). A session
  *	never moves
- * @profiles: bytes of pprof profiles that are being taken; counted to MEMORY_SESSIONS
+ * @profiles: bytes of pprof profiles that are being collected, a part of MEMORY_SESSIONS
  * @hooks: called when sessions change; NULL: state is not saved. Set once, by checkpoint_attach()
  * @saved_state: data of the code that installed @hooks; the engine does not use it
  * @rate_control: control of the machine's session's interval; NULL: none; borrowed
@@ -209,8 +209,11 @@ struct worker_hot {
 };
 
 /**
- * worker_hot() - write the hot cache lines and pages as JSON (profile_hot_json()); @arg is struct
- * worker_hot; returns 0, -ENOENT or -ENOMEM
+ * worker_hot() - write the hot cache lines and pages as JSON (profile_hot_json())
+ * @state: the worker's
+ * @arg: struct worker_hot
+ *
+ * Return: 0; -ENOENT if there is no such session; -ENOMEM if memory cannot be allocated.
  */
 int worker_hot(struct worker_state *state, void *arg);
 

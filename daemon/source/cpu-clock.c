@@ -51,7 +51,7 @@ static const char *open_reason(int error)
 	}
 }
 
-/* Space for the ticks of one second; the ring is drained four times a second. */
+/* Return a size with space for the ticks of one second: the ring is drained four times a second. */
 static u64 ring_size(const struct cpu_clock_config *config)
 {
 	u64 need = 1000000000 / config->period_ns * sizeof(struct tick_record), size = RING_MIN;

@@ -385,7 +385,7 @@ static void apply_config(struct emulated *e, const struct source_config *config,
 	};
 }
 
-/* Replace the clock and the SPU of a CPU. The CPU is blind since @since. */
+/* Replace the clock and the SPU of a CPU. The CPU has been blind since @since. */
 static void cpu_reopen(struct emulated *e, u32 index, u64 since)
 {
 	struct emulated_cpu *cpu = &e->cpus[index];

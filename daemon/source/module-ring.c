@@ -118,7 +118,7 @@ static struct timestamp_clock clock_of(const struct speprof_window *w)
 	return timestamp_clock_make(w->tick_hz, same ? w->start_ns : w->start_ticks, w->start_ns);
 }
 
-/* ns * share / 2^32, rounded up; in two steps, because the product may exceed 64 bits. */
+/* Return ns * share / 2^32, rounded up, in two steps: the product may exceed 64 bits. */
 static u64 blind_share(u64 ns, u32 share)
 {
 	return (ns >> 32) * share + (((ns & UINT32_MAX) * share + UINT32_MAX) >> 32);

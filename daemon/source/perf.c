@@ -18,15 +18,16 @@
 #include "util/time.h"
 
 /*
- * Interval of the checks for hotplug, after which the window of a CPU that delivered none is also
- * closed.
+ * Time between two checks for hotplug. If a CPU delivers no window for this time, its current
+ * window is closed.
  */
 #define FLUSH_NS 1000000000ULL
 /* PMSIRR_EL1.INTERVAL has bits 31:8 of the period, in operations; the driver clears the others. */
 #define INTERVAL_MASK  0xffffff00ULL
 #define INTERVAL_MIN   256
 /*
- * The kernel wakes the reader once an event has the records of 250 ms, of RECORD_SIZE bytes each.
+ * The kernel wakes the reader when an AUX area contains the records of 250 ms. A record is assumed
+ * to have RECORD_SIZE bytes.
  */
 #define RECORD_SIZE   64
 #define WATERMARK_MIN 4096
@@ -55,8 +56,8 @@ struct perf_source {
 	bool running;
 	u64 checked_ns; /* time of the last check_cpus() */
 	struct source_tune *tunes; /* indexed by CPU; scale 0: not tuned */
-	struct perf_missing *missing; /* by CPU */
-	u32 count; /* entries by CPU: one more than the highest CPU with an SPU */
+	struct perf_missing *missing; /* indexed by CPU */
+	u32 count; /* entries of each array: one more than the highest CPU with an SPU */
 	struct perf_aux cpus[];
 };
 
@@ -480,7 +481,8 @@ static void check_cpus(struct perf_source *p, const struct source_sink *sink)
 }
 
 /*
- * Start the timer, because the event of a CPU that writes few records never reaches its watermark.
+ * Set the period of the timer in ns; 0 stops it. The timer is needed because a CPU that writes few
+ * records never reaches aux_watermark.
  */
 static void set_timer(const struct perf_source *p, u64 ns)
 {

@@ -485,7 +485,9 @@ struct source_cpu {
  * @persist: operations for rings that outlive this process; NULL: records that are not drained are
  * lost when it exits
  *
- * Locking: only the thread of the worker that owns the source calls them.
+ * Locking: one thread at a time. The drain thread of the source calls @fd, @drain and
+ * &source_persist_ops.retained; the worker's thread calls all of them, while the drain thread does
+ * not drain (engine/shards.h).
  * Return: if not stated otherwise, 0 or a negative errno.
  */
 struct source_ops {
