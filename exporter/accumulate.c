@@ -204,7 +204,7 @@ static u32 kind_bits(const struct accumulator *acc, const struct metrics_tally *
 	return bits & acc->kinds;
 }
 
-/* Return true if the container may have no separate series, whatever its weight is. */
+/* Return true if the container is counted in "other" whatever its weight is. */
 static bool is_grouped_as_other(const struct accumulator *acc, const struct metrics_container *c,
 				const struct label_set *set)
 {
@@ -480,7 +480,7 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 }
 
 /*
- * Raise counters of the new snapshot that are lower than in the last one to that value, see
+ * Raise each counter of the new snapshot to its value in the last snapshot if it is lower: see
  * counter_increase().
  */
 static void raise_latest(const struct accumulator *acc, struct metrics *metrics)

@@ -47,7 +47,7 @@ struct receivers {
 	char why[160]; /* why a profile is not pushed */
 	sd_event_source *timer[RECEIVERS];
 	u32 interval[RECEIVERS];
-	/* number of profiles that were not queued, so that push_stats() does not count them */
+	/* number of profiles that were not queued; push_stats() does not include them */
 	u64 profiles_lost;
 	s64 offset_ms; /* offset from CLOCK_MONOTONIC to CLOCK_REALTIME at the last push */
 };

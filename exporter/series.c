@@ -157,8 +157,8 @@ static void add_ledgers(struct series_builder *b)
 	if (m->enabled_ns != UINT64_MAX)
 		add_value(b, FAMILY_ENABLED, to_seconds(m->enabled_ns));
 	/*
-	 * Export causes that have not occurred as 0, so that rate() includes their first
-	 * occurrence.
+	 * Also export causes that have not occurred, with the value 0, so that rate() includes
+	 * their first occurrence.
 	 */
 	for (unsigned int i = 0; i < METRICS_BLINDS && m->enabled_ns != UINT64_MAX; i++)
 		add_labeled(b, FAMILY_BLIND, "cause", causes[i], to_seconds(m->blind_ns[i]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Methods that return latency histograms, and all counters of a container, process, function or
- * source line, which the caller selects by the fields of a row of a view.
+ * Methods that return latency histograms, and all counters of the machine, or of a container,
+ * process or function, which the caller selects by the fields of a row of a view.
  */
 #include "objects.h"
 

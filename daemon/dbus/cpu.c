@@ -162,8 +162,8 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 }
 
 /*
- * Find a CPU in the list that was signalled, because its object exists until its removal is
- * signalled.
+ * Find the object of a CPU in bus->cpus, not in the source: an object exists until
+ * InterfacesRemoved is sent for it.
  */
 static int find_cpu_object(sd_bus *b __attribute__((unused)), const char *path,
 			   const char *interface __attribute__((unused)), void *userdata,

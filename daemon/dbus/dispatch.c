@@ -106,7 +106,10 @@ static int check_length(sd_bus_message *message, sd_bus_error *error)
 				 "The call's arguments exceed %lu KiB.", BUS_MESSAGE_MAX >> 10);
 }
 
-/* Check a call. Return: 0 if sd-bus should dispatch it, 1 if it waits here. */
+/*
+ * Check a call. Return: 0 if sd-bus should dispatch it; 1 if it waits for the bus driver or polkit;
+ * negative errno with @error set if it is refused.
+ */
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const struct answered_interface *found;

@@ -212,7 +212,7 @@ static int on_results(sd_event_source *source __attribute__((unused)), int fd,
 	return 0;
 }
 
-/* Runs on the history's thread. */
+/* Mark the call as done, and wake the main thread. This runs on the history's thread. */
 static void request_done(struct history_request *request)
 {
 	struct history_call *call = request->ctx;

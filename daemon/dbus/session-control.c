@@ -297,8 +297,8 @@ static int check_flight_size(u64 bytes, sd_bus_error *error)
 }
 
 /*
- * Parse an option. A second value for an option is an error, so a message with a million options is
- * refused early.
+ * Check that the option @key exists, and mark it as given. A second value for an option is an
+ * error, so a message with a million options is refused early.
  */
 static int parse_option(struct create *c, const char *key, sd_bus_error *error)
 {

@@ -129,7 +129,7 @@ static int known_set(struct known *known, const struct attribute_container *c)
 	return -ENOMEM;
 }
 
-/* Copy the strings about the container that the signal contains. */
+/* Copy only those strings of @known that a signal contains. */
 static int known_copy(struct known *copy, const struct known *known)
 {
 	*copy = (struct known){

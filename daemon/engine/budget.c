@@ -25,15 +25,15 @@
 #define FIXED ((14ULL << 20) + (768ULL << 10))
 
 /* Bytes of cells, a process and a container in a checkpoint, which has two slots. */
-#define SAVED_CELLS(bytes) ((bytes) / 8 * 3) /* of the memory of the cells, if all are in use */
+#define SAVED_CELLS(bytes) ((bytes) / 8 * 3) /* 3/8 of the memory of the cells, if all are in use */
 #define SAVED_PROCESS	128 /* identity, and the counters of processes with samples */
 #define SAVED_MAPS	160 /* for a process: a dozen mappings, or a few with paths of files */
 #define SAVED_CONTAINER 512
 #define SAVED_COPIES	2
 
 /*
- * Limits of the memory for names of functions. It includes mappings of files, and queries to the
- * helper processes that read symbols.
+ * Limits of the memory for names of functions. MAPPINGS is added for mappings of files, and for
+ * queries to the helper processes that read symbols.
  */
 #define NAMES_MAX   (16ULL << 20)
 #define NAMES_MIN   (1ULL << 20)
@@ -280,7 +280,7 @@ static void plan_sum(struct memory_plan *p)
 		p->bytes += p->share[i];
 }
 
-/* Return a plan with the bytes that do not depend on the size of the tables. */
+/* Return the smallest plan: the smallest rings, and tables of the size SCALE_MIN. */
 static struct memory_plan plan_least(const struct memory_request *request)
 {
 	struct memory_plan p = {

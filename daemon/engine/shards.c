@@ -44,7 +44,7 @@ struct shard {
  * @watermark_ns: see shards_get_watermark()
  * @longest_ns: the longest time for which the exchange of a shard stopped its thread
  * @requests: CHECKPOINT_FOR_*
- * @paused: the worker's thread holds the locks of all shards
+ * @paused: the worker's thread holds the locks of all drain threads
  */
 struct shards {
 	struct worker_state *state;
@@ -240,7 +240,7 @@ void shards_pause(struct shards *shards)
 	for (u32 i = 0; i < shards->count; i++)
 		shard_lock(&shards->shard[i]);
 	shards->paused = true;
-	/* A drain thread that counts in place has set the watermark itself. */
+	/* A drain thread that counts in place has set its own reader lock in these profiles. */
 	while ((session = worker_next(shards->state, session)))
 		profile_set_reader(session->profile, shards_own_reader(shards));
 }
@@ -258,7 +258,7 @@ void shards_wake(struct shards *shards)
 		shard_wake(&shards->shard[i]);
 }
 
-/* The caller holds no reader lock: the drain thread may hold @lock and wait for all reader locks. */
+/* The caller holds no reader lock: the drain thread may hold its lock and wait for all readers. */
 static void lock_part(struct shards *shards, u32 index)
 {
 	if (!shards->paused)

@@ -13,11 +13,11 @@ bool session_drives_source(struct worker_state *state, const struct session *ses
  * @state: the worker's
  * @shared_source: the source
  * @part: the partition; 0 if the source is not partitioned
- * @reader: reader lock of the calling thread, which does not hold it
+ * @reader: reader lock of the calling thread; not held
  * @meter: meter of the drain thread, in a section; it is paused while task events are applied.
  *	NULL: a call to the worker drains, and its cost does not count as cost of sampling
  *
- * Context: the drain thread of @part or the worker's thread, which holds the lock of its shard.
+ * Context: the drain thread of @part, or the worker's thread, with the lock of that drain thread.
  */
 void worker_drain_part(struct worker_state *state, struct shared_source *shared_source, u32 part,
 		       struct attribute_reader *reader, struct drain_meter *meter);

@@ -687,7 +687,7 @@ static int perf_tune(struct source *source, const struct source_tune *tune)
 }
 
 /*
- * Return the first interval, for which each operation is assumed to take 1 ns, as with the module.
+ * Return the interval of a new source. Each operation is assumed to take 1 ns, as with the module.
  */
 static u64 initial_interval(const struct perf_pmu *pmus, int count,
 			    const struct source_config *config)
