@@ -14,7 +14,7 @@
 /**
  * struct staleness_series - a series of a request
  * @hash: hash of @native and the labels
- * @at: offset of the labels of the series in &staleness.labels
+ * @at: offset of the labels of the series in the encoded labels of all series
  * @size: bytes of its labels
  * @native: whether it is a native histogram
  */

@@ -24,7 +24,7 @@
 
 /**
  * struct access_query - a pending query to polkit
- * @next: next query in access.queries
+ * @next: next query in the list of @access
  * @access: the struct that owns the query
  * @message: the call that waits; a reference
  * @retry: function of access_check(); called with @message after polkit has answered
