@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Probes on the kernel's tracepoints for context switches and changes of cgroups. They are
- * registered while a session of cgroups exists.
+ * registered while a session of cgroups exists, and for a minute after the last one.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

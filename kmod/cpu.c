@@ -327,7 +327,7 @@ void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info)
 	ret_info->cpu = cpu;
 	if (cpu_online(cpu))
 		ret_info->flags |= SPEPROF_CPU_ONLINE;
-	/* Rings are added and removed under speprof_control, which the caller holds. */
+	/* Rings are added and removed under speprof_control, which this function holds. */
 	if (!hlist_empty(&host->rings))
 		ret_info->flags |= SPEPROF_CPU_BUSY;
 	cpus_read_unlock();

@@ -146,9 +146,8 @@ void speprof_session_stop(struct speprof_session *session);
  * @by: the cgroups to add, to remove, or to replace the set by; owned by the caller
  *
  * Return: 0; -EPERM if the session does not have SPEPROF_RIGHT_CGROUPS; -EOPNOTSUPP if the session
- * samples all tasks; -EBUSY if another session blocks the new cgroups; -ENODEV if the SPUs were
- * removed; -ENOMEM if memory cannot be allocated; -EAGAIN if the session's bucket is empty; an
- * error of speprof_cgroup_set_change().
+ * samples all tasks; -EBUSY if another session blocks the new cgroups; -ENOMEM if memory cannot be
+ * allocated; -EAGAIN if the session's bucket is empty; an error of speprof_cgroup_set_change().
  */
 int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 				   const struct speprof_cgroup_set *by);

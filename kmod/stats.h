@@ -39,9 +39,9 @@ void speprof_stats_window(unsigned int cpu, const struct speprof_window *window)
 void speprof_stats_event(unsigned int cpu, const struct speprof_event *event);
 
 /**
- * speprof_stats_handover() - count and trace that a task of a session's cgroups was scheduled in
+ * speprof_stats_handover() - trace that a task of a session's cgroups was scheduled in
  * @cpu: the CPU
- * @new: whether the SPU had the registers of another ring, or none
+ * @new: whether the SPU had the registers of another ring, or none; only then it is counted
  */
 void speprof_stats_handover(unsigned int cpu, bool new);
 

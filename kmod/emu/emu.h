@@ -23,7 +23,7 @@
  * @profile: &enum spe_profile, how all programs are assumed to use memory and branches
  * @timer: expires when the next operation is to be sampled
  * @planned: number of operations of the sample population until @timer expires; 0 if @timer is not
- * set
+ * set, or only handles an asserted interrupt request again
  * @planned_at: time at which @timer was set, CLOCK_MONOTONIC in ns
  * @ops_per_us: operations that the CPU is assumed to execute in a microsecond
  * @ticks: reads the counter of Timestamp packets

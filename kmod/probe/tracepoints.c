@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tracepoints pass what cgroup_tracepoints.h declares. Where one of them passes something else,
- * the module compiles and refuses sessions of cgroups. Kernels without tracepoints or cgroups do
- * not use the result.
+ * Probe whether the tracepoints pass the arguments that cgroup_tracepoints.h declares. If one of
+ * them passes other arguments, the module compiles and refuses sessions of cgroups. Kernels without
+ * tracepoints or cgroups do not use the result.
  */
 #if defined(CONFIG_CGROUPS) && defined(CONFIG_TRACEPOINTS)
 #include <trace/events/cgroup.h>

@@ -360,7 +360,7 @@ static int run_count_records_from(const struct record_run *run, size_t pos)
 	return -1;
 }
 
-/* Whether bytes are records. The result is uncertain if it depends on bytes of a later chunk. */
+/* The result of parsing bytes as records; it is unknown if it depends on bytes of a later chunk. */
 enum parse_result {
 	PARSES_NOT,
 	PARSES,

@@ -8,7 +8,7 @@
 
 #define MILLION 1000000U
 
-/* The value of spe_fault(), as an initializer of a static table must be a constant. */
+/* Compute spe_fault() as a constant, because static tables need constant initializers. */
 #define FAULT(ec, mss) ((u32)(ec) << 26 | (u32)(mss) | 1U << 25)
 
 struct fault_kind {

@@ -61,7 +61,7 @@ static u64 config_defined_events(const struct spe_spu_config *config)
 	return events & (~OPTIONAL_EVENTS | config->optional_events);
 }
 
-/* Return the events of config_output_events() that PMSEVFR_EL1 and PMSNEVFR_EL1 can filter on. */
+/* Return the events of config_defined_events() that PMSEVFR_EL1 and PMSNEVFR_EL1 can filter on. */
 static u64 config_filterable_events(const struct spe_spu_config *config)
 {
 	u64 events = config_defined_events(config) & ~SPE_BIT(SPE_EVENT_EXCEPTION);

@@ -21,10 +21,10 @@ enum spe_pmsver {
  */
 const char *spe_spu_config_refuse(const struct spe_spu_config *config);
 
-/* spu-config.c: set the identification registers, RES0 masks and events by spu->config. */
+/* spu-config.c: derive the identification registers, RES0 masks and events from spu->config. */
 void spe_spu_config_apply(struct spe_spu *spu);
 
-/* spu-record.c: prepare the packet headers by spu->config. */
+/* spu-record.c: derive the packet headers from spu->config. */
 void spe_spu_prepare_headers(struct spe_spu *spu);
 
 /* spu-filter.c: check whether @operation passes the filters. */

@@ -3,11 +3,11 @@
  * A flight recorder: determines which windows of a ring are overwritten next, which windows
  * snapshots have claimed, and how the writer skips these.
  *
- * Positions count bytes since the ring was made. Windows are grouped in chunks. A chunk begins a
- * 64th of the ring behind the one before it, or with a window that is longer. Chunks are
- * overwritten and claimed as a whole. The cost of a decision is therefore limited by the number of
- * chunks, even if windows are small. No decision reads the memory of the ring, which the SPU may
- * have overwritten.
+ * Positions count bytes since the ring was made. Windows are grouped in chunks: a window is added
+ * to the newest chunk until that covers a 64th of the ring, and the next window begins another one.
+ * Chunks are overwritten and claimed as a whole. The cost of a decision is therefore limited by the
+ * number of chunks, even if windows are small. No decision reads the memory of the ring, which the
+ * SPU may have overwritten.
  *
  * A claim protects memory. One or more laps later the same bytes belong to other positions; when
  * the writer reaches these positions it skips them. The header of the skip lies before the claimed

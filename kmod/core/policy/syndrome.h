@@ -28,7 +28,7 @@ enum spe_action {
 	SPE_ACTION_CONTINUE,	/* publish the window, and arm the next one */
 	SPE_ACTION_DROP_TAIL,	/* publish the window with a flag: its last record is incomplete */
 	SPE_ACTION_DROP_WINDOW,	/* publish the window with a flag: no byte of it is valid */
-	SPE_ACTION_STOP_CPU,	/* stop sampling on the CPU, as the event would repeat */
+	SPE_ACTION_STOP_CPU,	/* stop sampling on the CPU, because the event would repeat */
 	SPE_ACTION_STOP_SESSION, /* reserved */
 };
 
