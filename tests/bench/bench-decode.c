@@ -27,8 +27,8 @@
 #define SCATTERED 1000000 /* number of instructions of each task */
 
 /*
- * What a measured path uses for all parts of the input. @crowded: a profile that has space for only a
- * few of the locations
+ * The state that a measured path uses for all parts of the input. @crowded: a profile with space
+ * for only a few of the locations
  */
 struct state {
 	struct spe_layouts layouts;

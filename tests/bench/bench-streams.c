@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The longest of 64 streams of records, counted one after another in shards of a profile, beside
- * the time of one thread that counts all of them, as for a recording. With a core for each stream, the longest one
- * determines the elapsed time.
+ * Count 64 streams of records one after another, each in a shard of a profile. Print the CPU time
+ * of the slowest stream, and that of one thread that counts all streams. With a core for each
+ * stream, the slowest stream determines the elapsed time.
  * usage: bench-streams [MEGABYTES]
  *
  * The exit status is 1 if the merged shards do not have all records.

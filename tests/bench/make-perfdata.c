@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A perf.data with any number of records, as `perf record -e arm_spe_0//` writes it: tasks, their
- * mappings, and alternating AUX data of several CPUs.
+ * Write a perf.data with any number of records, in the format of `perf record -e arm_spe_0//`:
+ * tasks, their mappings, and alternating AUX data of several CPUs.
  * usage: make-perfdata RECORDS PROGRAM FILE [LOCATIONS]
  *
  * The tasks run PROGRAM. If that is a file of this machine, its build id is in the perf.data, which

@@ -35,8 +35,8 @@ static void check_path(const char *path, size_t len)
 		return;
 	fuzz_assert(container_identify(path, m.length, &inside));
 	/*
-	 * The path up to the container's own cgroup must identify the same container, as the
-	 * checkpoint stores only that.
+	 * The path up to the container's own cgroup must identify the same container, because the
+	 * checkpoint stores only this part of the path.
 	 */
 	fuzz_assert(inside.length == m.length);
 	fuzz_assert(!strcmp(inside.entry.name, m.entry.name));

@@ -79,7 +79,7 @@ static void summarize_recording(struct recording *recording)
 	attributor_free(attributor);
 }
 
-/* Return what the recording has, counted by several threads; the caller frees it. */
+/* Count the recording with @threads threads. Return its summary as text, which the caller frees. */
 static char *count_threads(struct recording *recording, u32 threads)
 {
 	const struct attributor_config tasks = { .processes = 16, .threads = 64, .containers = 8 };
@@ -101,7 +101,7 @@ static char *count_threads(struct recording *recording, u32 threads)
 	return text;
 }
 
-/* The number of threads does not change what is counted. */
+/* Check that the summary does not depend on the number of threads. */
 static void compare_threads(struct recording *recording)
 {
 	char *one = count_threads(recording, 1), *three = count_threads(recording, 3);

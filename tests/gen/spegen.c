@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Generate records of varied layouts, and print the truth about them. The bytes are written as
- * section D18.2 describes and not by the codec, which this program is to test.
+ * Generate records of varied layouts, and print the counts that a decoder must find in them. The
+ * bytes are written from the text of section D18.2, because the codec is what the test checks.
  *
- * usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-c CORE] [-t] -o FILE. The truth goes to
- * standard output, as the JSON that "speprof summary -j" prints for a core with CORE's encoding of
- * data sources. With -t, 16 bytes of one more record follow, which are suspect.
+ * usage: spegen [-s SEED] [-n RECORDS] [-l LAYOUT] [-c CORE] [-t] -o FILE. The expected counts are
+ * printed as the JSON that "speprof summary -j" prints for a core with CORE's encoding of data
+ * sources. With -t, 16 bytes of one more record follow, which are suspect.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -312,7 +312,7 @@ static unsigned int put_source(struct record *r, const struct layout *l, struct 
 	return wide ? 0x100 | which : which;
 }
 
-/* Write packets that a reader skips by their size. The truth does not contain them. */
+/* Write packets that a reader skips by their size. The expected counts do not include them. */
 static void put_extras(struct record *r)
 {
 	write_bytes(r, 0x9c, 1); /* alternate clock issue latency */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The writer of HTML reports: what is in the file, whatever names the recording has. */
+/* Test the writer of HTML reports: the contents of the file, for any names in the recording. */
 #include "test.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ static void test_page_contains_data(void **state)
 	}
 }
 
-/* The page around the data is the same for each report, and has no place for text of a recording. */
+/* The page around the data is the same for each report, and contains no text from a recording. */
 static void test_data_is_never_text(void **state)
 {
 	static const char hostile[] =

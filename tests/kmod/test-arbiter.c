@@ -206,7 +206,7 @@ static void switch_cpu(void)
 		speprof_arbiter_online(&speprof_cpus[0]);
 }
 
-/* ---- What happens ------------------------------------------------------------------ */
+/* ---- Random actions ---------------------------------------------------------------- */
 
 static void sched_switch(void)
 {

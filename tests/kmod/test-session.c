@@ -482,7 +482,7 @@ static void test_start_removed(void **state)
 	speprof_session_put(session);
 }
 
-/* ---- How often ---------------------------------------------------------------------- */
+/* ---- The rate of commands --------------------------------------------------------------- */
 
 /* The bucket permits a burst of as many commands as the rate, then as many in each second. */
 static void test_bucket(void **state)

@@ -268,7 +268,7 @@ static void exit_leader_first(int ready, int go)
 	pthread_exit(NULL);
 }
 
-/* The number of mappings of @pid that contain exit_leader_first(), as a recording reports them */
+/* The number of mappings of @pid in a recording that contain the function exit_leader_first() */
 struct map_count {
 	s32 pid;
 	u32 maps;

@@ -263,7 +263,7 @@ static void fixture_free(struct fixture *f)
 	free(f);
 }
 
-/* Add a window to partition @part. @tell: whether to wake the drain thread of the partition. */
+/* Add a window to partition @part. If @tell is set, wake the drain thread of the partition. */
 static void add_window(struct fixture *f, u32 part, bool tell)
 {
 	struct played *played = played_of(f->part[part % f->parts]);

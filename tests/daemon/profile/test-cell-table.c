@@ -71,7 +71,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/** struct truth - a sample that the test has drawn; @class is an index of &fixture.ids */
+/** struct truth - a sample that the test has drawn; @sample_class is an index of &fixture.ids */
 struct truth {
 	u32 program;
 	u32 binary;

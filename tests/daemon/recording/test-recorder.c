@@ -367,7 +367,6 @@ static void finish_one_window(void)
 	recorder_finish_file(recorder);
 }
 
-/* A file from a version that did not record causes has 64 bytes less in each window's header. */
 /* Return the offset of the first chunk behind the facts about how the recording was made. */
 static size_t chunks_begin(const u8 *file)
 {
@@ -378,6 +377,7 @@ static size_t chunks_begin(const u8 *file)
 	return header->header_size + facts->span;
 }
 
+/* A file from a version that did not record causes has 64 bytes less in each window's header. */
 static void test_own_without_causes(void **state)
 {
 	static u8 file[1 << 16];

@@ -866,7 +866,10 @@ static void checkpoint_forge(int fd, unsigned int seed)
 	checkpoint_slots_free(slots);
 }
 
-/* Return a copy of the checkpoint @fd, which is closed, as a speprofd of another version wrote it. */
+/*
+ * Return a copy of the checkpoint @fd with the version @version, as if another speprofd had written
+ * it. Close @fd.
+ */
 static int checkpoint_copy(int fd, u64 version)
 {
 	struct checkpoint_slots *slots, *copy;

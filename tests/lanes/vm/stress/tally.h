@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* flags for what must have happened for a kind of operation */
+/* requirements of a kind of operation: a call must have succeeded, been refused, or both */
 #define TALLY_DONE	(1U << 0)
 #define TALLY_REFUSED	(1U << 1)
 #define TALLY_BOTH	(TALLY_DONE | TALLY_REFUSED)

@@ -71,7 +71,7 @@ void trap_undef_exit(void);
 /** trap_exception_ns() - return the cost of an access without its emulation, on this CPU */
 u64 trap_exception_ns(void);
 
-/* ---- pmsver.c: ID_AA64DFR0_EL1, reading which does not trap ---------------------- */
+/* ---- pmsver.c: ID_AA64DFR0_EL1, which does not trap when it is read ---------------- */
 
 int trap_pmsver_init(void);
 void trap_pmsver_exit(void);
