@@ -50,7 +50,7 @@ def program_for(user):
 def speprof(*args, stdin=None, user=None, **env):
 	return subprocess.run([program_for(user), *args], input=b"" if stdin is None else stdin,
 			      stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-			      timeout=60, user=user, env=environment(**env))
+			      timeout=600, user=user, env=environment(**env))
 
 
 class Case(unittest.TestCase):

@@ -63,7 +63,7 @@ def state(name, step, late):
 def query(port, text):
 	"""Return [(labels, value)] of an instant query; the value of a native histogram is its count."""
 	url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": text})
-	with urllib.request.urlopen(url, timeout=60) as answer:
+	with urllib.request.urlopen(url, timeout=600) as answer:
 		result = json.load(answer)["data"]["result"]
 	return [(r["metric"], float(r["value"][1] if "value" in r else r["histogram"][1]["count"])) for r in result]
 
@@ -170,7 +170,7 @@ def check_boards(port, fleet):
 
 def check_alerts(port, fleet):
 	"""The expression of each alert is true for its hosts alone."""
-	with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/rules", timeout=60) as answer:
+	with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/rules", timeout=600) as answer:
 		rules = [rule for group in json.load(answer)["data"]["groups"] for rule in group["rules"]]
 	assert not [rule for rule in rules if rule["health"] == "err"], rules
 	texts = {rule["name"]: rule["query"] for rule in rules if rule["type"] == "alerting"}

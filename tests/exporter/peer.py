@@ -128,7 +128,7 @@ class Program:
 		if self.process.poll() is None:
 			self.process.send_signal(sig)
 			try:
-				self.process.wait(30)
+				self.process.wait(600)
 			except subprocess.TimeoutExpired:
 				self.process.kill()
 				self.process.wait()

@@ -174,7 +174,7 @@ def refused(program, secrets, settings, name, text):
 		file.write(text)
 	options = [w for s in ("Exporter.Listen=", *settings) for w in ("--set", s)]
 	return subprocess.run([program, "--config", "/dev/null", *options], env=dict(os.environ, CREDENTIALS_DIRECTORY=secrets),
-			      text=True, stderr=subprocess.PIPE, timeout=60, check=False)
+			      text=True, stderr=subprocess.PIPE, timeout=600, check=False)
 
 
 def check_proxy(program, folder):

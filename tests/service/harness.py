@@ -86,7 +86,7 @@ def need_users():
 
 def wait(done, what):
 	"""Poll @done until it is true. The limit only ends a hang."""
-	end = time.monotonic() + 120
+	end = time.monotonic() + 600
 	while not done():
 		assert time.monotonic() < end, f"timed out waiting for {what}"
 		time.sleep(0.05)
@@ -195,7 +195,7 @@ class Service:
 
 	def busctl(self, *args, uid=0):
 		return subprocess.run([*self.as_user(uid), "busctl", f"--address={self.address}",
-				       "--timeout=60", *args], text=True, stdout=subprocess.PIPE,
+				       "--timeout=600", *args], text=True, stdout=subprocess.PIPE,
 				      stderr=subprocess.PIPE, check=False)
 
 	def call(self, path, interface, method, *args, uid=0):
@@ -229,7 +229,7 @@ class Service:
 	def end(self):
 		if self.process and self.process.poll() is None:
 			self.process.send_signal(signal.SIGTERM)
-			assert self.process.wait(60) == 0, "speprofd did not end well: " + self.process.stderr.read()
+			assert self.process.wait(600) == 0, "speprofd did not end well: " + self.process.stderr.read()
 
 	def stop(self):
 		self.end()
