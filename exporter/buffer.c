@@ -60,7 +60,7 @@ void buffer_deinit(struct buffer *buffer)
 	*buffer = (struct buffer){ 0 };
 }
 
-char *buffer_fit(char *data, size_t size)
+char *buffer_shrink_allocation(char *data, size_t size)
 {
 	char *fitting = realloc(data, size ? size : 1);
 

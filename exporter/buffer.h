@@ -47,7 +47,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 void buffer_deinit(struct buffer *buffer);
 
 /**
- * buffer_fit() - shrink an allocation to the bytes that are used
+ * buffer_shrink_allocation() - shrink an allocation to the bytes that are used
  * @data: allocated
  * @size: number of used bytes
  *
@@ -55,6 +55,6 @@ void buffer_deinit(struct buffer *buffer);
  *
  * Return: the allocation, which replaces @data.
  */
-char *buffer_fit(char *data, size_t size);
+char *buffer_shrink_allocation(char *data, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void exporter_config_default(struct exporter_config *config)
+void exporter_config_set_defaults(struct exporter_config *config)
 {
 	*config = (struct exporter_config){
 		.listen = EXPORTER_LISTEN,
@@ -24,7 +24,7 @@ void exporter_config_default(struct exporter_config *config)
 	labels_set_defaults(&config->labels);
 }
 
-enum type {
+enum exporter_setting_type {
 	TYPE_TEXT,
 	TYPE_URL,
 	TYPE_NUMBER,
@@ -37,7 +37,7 @@ enum type {
 static const struct exporter_setting {
 	const char *section;
 	const char *key;
-	enum type type;
+	enum exporter_setting_type type;
 	size_t offset;
 	u32 min;
 	u32 max;
@@ -159,7 +159,7 @@ static int setting_parse(const struct exporter_setting *s, struct exporter_confi
 		return parse_latencies(&c->latencies, value);
 	case TYPE_ALLOW:
 	case TYPE_DENY:
-		return labels_pattern(&c->labels, s->type == TYPE_ALLOW, value);
+		return labels_set_patterns(&c->labels, s->type == TYPE_ALLOW, value);
 	}
 	return -EINVAL;
 }
@@ -177,7 +177,7 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
 	const char *right = "";
 
 	if (!strcmp(section, "Labels")) {
-		if (labels_add(&config->labels, key, value, &right) < 0)
+		if (labels_set_label(&config->labels, key, value, &right) < 0)
 			return set_error(ret_error, key, value, right);
 		return 0;
 	}
@@ -203,7 +203,7 @@ struct config_reader {
 	bool labels;
 };
 
-static int read_section(struct config_reader *r, const char *line)
+static int select_section(struct config_reader *r, const char *line)
 {
 	static const char *const known[] = { "Exporter",    "Labels", "Push",
 					     "RemoteWrite", "OTLP",   "Profiles" };
@@ -227,19 +227,19 @@ static int read_section(struct config_reader *r, const char *line)
 	return -EINVAL;
 }
 
-static int read_line(void *ctx, char *line)
+static int parse_line(void *ctx, char *line)
 {
 	struct config_reader *r = ctx;
 	char *value;
 
 	if (*line == '[')
-		return read_section(r, line);
+		return select_section(r, line);
 	if (!*r->section || !strchr(line, '=')) {
 		snprintf(r->error.text, sizeof(r->error.text), "\"%.60s\" should be %s", line,
 			 *r->section ? "Key=value" : "below [Exporter] or another section");
 		return -EINVAL;
 	}
-	value = ini_split(line);
+	value = ini_split_line(line);
 	return exporter_config_set(r->config, r->section, line, value, &r->error);
 }
 
@@ -249,7 +249,7 @@ int exporter_config_read(struct exporter_config *config, const char *path,
 	struct exporter_config read = *config;
 	struct config_reader reader = { .config = &read };
 	unsigned int line;
-	int r = ini_read(path, read_line, &reader, &line);
+	int r = ini_read(path, parse_line, &reader, &line);
 
 	if (r < 0 && !line)
 		snprintf(reader.error.text, sizeof(reader.error.text), "%s", strerror(-r));
@@ -266,7 +266,7 @@ struct config_files {
 	struct exporter_config_error *error;
 };
 
-static int read_one(void *ctx, const char *path)
+static int read_config_file(void *ctx, const char *path)
 {
 	struct config_files *reading = ctx;
 
@@ -277,7 +277,7 @@ int exporter_config_read_all(struct exporter_config *config, const char *path, b
 			     struct exporter_config_error *ret_error)
 {
 	struct config_files reading = { .config = *config, .error = ret_error };
-	int r = ini_read_files(path, must, "speprof-exporter.conf", read_one, &reading,
+	int r = ini_read_files(path, must, "speprof-exporter.conf", read_config_file, &reading,
 			       ret_error->file, sizeof(ret_error->file));
 
 	if (r >= 0)

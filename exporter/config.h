@@ -37,7 +37,7 @@
  * @host: value of the label "instance" in requests to receivers; "": the host name
  */
 struct exporter_config {
-	struct labels labels;
+	struct label_config labels;
 	char listen[EXPORTER_TEXT];
 	u32 interval;
 	u32 max_series;
@@ -57,10 +57,10 @@ struct exporter_config {
 };
 
 /**
- * exporter_config_default() - set all settings to their defaults
+ * exporter_config_set_defaults() - set all settings to their defaults
  * @config: overwritten
  */
-void exporter_config_default(struct exporter_config *config);
+void exporter_config_set_defaults(struct exporter_config *config);
 
 /**
  * struct exporter_config_error - what is wrong with a configuration

@@ -54,7 +54,7 @@ int credential_read(const char *name, char **ret_text)
 	return 0;
 }
 
-bool credential_is_line(const char *text)
+bool credential_is_one_line(const char *text)
 {
 	for (; *text; text++)
 		if ((unsigned char)*text < ' ' || *text == 0x7f)
@@ -63,7 +63,8 @@ bool credential_is_line(const char *text)
 }
 
 /* Find the file of a receiver's credential; @ret_path is "" if there is no such credential. */
-static void find_file(const char *receiver, const char *name, char *ret_path, size_t size)
+static void find_credential_file(const char *receiver, const char *name, char *ret_path,
+				 size_t size)
 {
 	char full[64];
 
@@ -79,7 +80,8 @@ static int set_error(char *why, size_t size, const char *receiver, const char *n
 	return -EINVAL;
 }
 
-static int read_text(const char *receiver, const char *name, char **ret, char *why, size_t size)
+static int read_receiver_credential(const char *receiver, const char *name, char **ret, char *why,
+				    size_t size)
 {
 	char full[64];
 	int r;
@@ -118,7 +120,7 @@ static bool is_reserved(const char *line, size_t n)
  * Check that @line is "Name: value" with a valid name and no control character, which would begin
  * another header.
  */
-static bool is_header(const char *line)
+static bool is_valid_header(const char *line)
 {
 	size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
 
@@ -126,14 +128,14 @@ static bool is_header(const char *line)
 		return false;
 	n++;
 	n += strspn(line + n, " ");
-	return line[n] && credential_is_line(line + n);
+	return line[n] && credential_is_one_line(line + n);
 }
 
 static int read_headers(struct receiver_credentials *s, const char *receiver, char *why,
 			size_t size)
 {
 	char *rest, *line;
-	int r = read_text(receiver, "headers", &s->text, why, size);
+	int r = read_receiver_credential(receiver, "headers", &s->text, why, size);
 
 	if (r < 0 || !s->text)
 		return r;
@@ -142,7 +144,7 @@ static int read_headers(struct receiver_credentials *s, const char *receiver, ch
 		line[strcspn(line, "\r")] = 0;
 		if (!*line)
 			continue;
-		if (!is_header(line) || s->header_count == CREDENTIALS_HEADERS)
+		if (!is_valid_header(line) || s->header_count == CREDENTIALS_HEADERS)
 			return set_error(
 				why, size, receiver, "headers",
 				"should be at most 16 lines of \"Name: value\", without Host, "
@@ -162,15 +164,15 @@ int receiver_credentials_read(struct receiver_credentials *ret_credentials, cons
 	int r;
 
 	*s = (struct receiver_credentials){ 0 };
-	r = read_text(receiver, "token", &s->token, ret_why, size);
-	if (r >= 0 && s->token && !credential_is_line(s->token))
+	r = read_receiver_credential(receiver, "token", &s->token, ret_why, size);
+	if (r >= 0 && s->token && !credential_is_one_line(s->token))
 		r = set_error(ret_why, size, receiver, "token", "should be one line");
 	if (r >= 0)
 		r = read_headers(s, receiver, ret_why, size);
 	if (r < 0)
 		return r;
-	find_file(receiver, "certificate", s->certificate, sizeof(s->certificate));
-	find_file(receiver, "key", s->key, sizeof(s->key));
+	find_credential_file(receiver, "certificate", s->certificate, sizeof(s->certificate));
+	find_credential_file(receiver, "key", s->key, sizeof(s->key));
 	if (!*s->certificate != !*s->key)
 		return set_error(ret_why, size, receiver, "certificate",
 				 "should come with its key: both are needed, or neither");

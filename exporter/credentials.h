@@ -20,14 +20,14 @@
 int credential_read(const char *name, char **ret_text);
 
 /**
- * credential_is_line() - check that a text has no control character
+ * credential_is_one_line() - check that a text has no control character
  * @text: the value of a header, or a token, which becomes a part of a header
  *
  * A control character such as a line feed would end the header and begin another one.
  *
  * Return: true if it has none.
  */
-bool credential_is_line(const char *text);
+bool credential_is_one_line(const char *text);
 
 /**
  * struct receiver_credentials - what authorizes the exporter at one receiver

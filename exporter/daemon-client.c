@@ -25,25 +25,25 @@ struct daemon_client {
 	sd_bus_slot *profile;
 };
 
-static void report_no_metrics(struct daemon_client *client, enum daemon_client_fault fault,
-			      int error, const char *why)
+static void report_metrics_failure(struct daemon_client *client, enum daemon_client_fault fault,
+				   int error, const char *why)
 {
 	client->config.on_metrics(client->config.ctx, NULL, DAEMON_CLIENT_CAUSE(fault, error), why);
 }
 
 static void load_metrics(struct daemon_client *client, int fd)
 {
-	struct metrics metrics = { 0 };
+	struct metrics_snapshot metrics = { 0 };
 	const char *why = "out of memory";
 	int r = metrics_load(fd, &metrics, &why);
 
 	if (r < 0)
-		report_no_metrics(client, CLIENT_FAULT_SNAPSHOT, -r, why);
+		report_metrics_failure(client, CLIENT_FAULT_SNAPSHOT, -r, why);
 	else
 		client->config.on_metrics(client->config.ctx, &metrics, 0, NULL);
 }
 
-static void read_file(struct daemon_client *client)
+static void read_metrics_file(struct daemon_client *client)
 {
 	char why[160];
 	int fd = open(client->config.file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -52,15 +52,15 @@ static void read_file(struct daemon_client *client)
 		int error = errno;
 
 		snprintf(why, sizeof(why), "%.100s: %s", client->config.file, strerror(error));
-		report_no_metrics(client, CLIENT_FAULT_FILE, error, why);
+		report_metrics_failure(client, CLIENT_FAULT_FILE, error, why);
 		return;
 	}
 	load_metrics(client, fd);
 	close(fd);
 }
 
-static int on_snapshot_reply(sd_bus_message *m, void *userdata,
-			     sd_bus_error *error __attribute__((unused)))
+static int on_metrics_reply(sd_bus_message *m, void *userdata,
+			    sd_bus_error *error __attribute__((unused)))
 {
 	struct daemon_client *client = userdata;
 	const sd_bus_error *refusal = sd_bus_message_get_error(m);
@@ -71,11 +71,11 @@ static int on_snapshot_reply(sd_bus_message *m, void *userdata,
 	if (refusal) {
 		snprintf(why, sizeof(why), "%.140s",
 			 refusal->message ? refusal->message : refusal->name);
-		report_no_metrics(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal),
-				  why);
+		report_metrics_failure(client, CLIENT_FAULT_REFUSED,
+				       sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "h", &fd) < 0) {
-		report_no_metrics(client, CLIENT_FAULT_ANSWER, 0,
-				  "its reply has no file descriptor");
+		report_metrics_failure(client, CLIENT_FAULT_ANSWER, 0,
+				       "its reply has no file descriptor");
 	} else {
 		/* The message owns the descriptor, so it must not be closed here. */
 		load_metrics(client, fd);
@@ -87,19 +87,19 @@ static int on_snapshot_reply(sd_bus_message *m, void *userdata,
  * Return true if no daemon runs. The query for metrics logs that, so the query for the profile need
  * not.
  */
-static bool is_absence(const sd_bus_error *error)
+static bool is_daemon_absent(const sd_bus_error *error)
 {
 	return sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
 	       sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
 }
 
-static bool has_patterns(const struct labels *labels)
+static bool has_patterns(const struct label_config *labels)
 {
 	return labels->allows || labels->denies;
 }
 
-static void report_no_profile(struct daemon_client *client, enum daemon_client_fault fault,
-			      int error, const char *why)
+static void report_profile_failure(struct daemon_client *client, enum daemon_client_fault fault,
+				   int error, const char *why)
 {
 	client->config.on_profile(client->config.ctx, -1, "", DAEMON_CLIENT_CAUSE(fault, error),
 				  why);
@@ -115,22 +115,22 @@ static int on_profile_reply(sd_bus_message *m, void *userdata,
 	int fd;
 
 	client->profile = sd_bus_slot_unref(client->profile);
-	if (refusal && is_absence(refusal))
+	if (refusal && is_daemon_absent(refusal))
 		return 0;
 	if (refusal && sd_bus_error_has_name(refusal, SD_BUS_ERROR_UNKNOWN_METHOD) &&
 	    has_patterns(client->config.labels)) {
-		report_no_profile(
+		report_profile_failure(
 			client, CLIENT_FAULT_TOO_OLD, 0,
 			"the daemon is too old to omit containers from a profile, as Allow= or "
 			"Deny= demands: upgrade it");
 	} else if (refusal) {
 		snprintf(why, sizeof(why), "%.140s",
 			 refusal->message ? refusal->message : refusal->name);
-		report_no_profile(client, CLIENT_FAULT_REFUSED, sd_bus_error_get_errno(refusal),
-				  why);
+		report_profile_failure(client, CLIENT_FAULT_REFUSED,
+				       sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "hs", &fd, &backend) < 0) {
-		report_no_profile(client, CLIENT_FAULT_ANSWER, 0,
-				  "the daemon's reply has no file descriptor");
+		report_profile_failure(client, CLIENT_FAULT_ANSWER, 0,
+				       "the daemon's reply has no file descriptor");
 	} else {
 		client->config.on_profile(client->config.ctx, fd, backend, 0, NULL);
 	}
@@ -155,7 +155,7 @@ static int append_patterns(sd_bus_message *m, const char *key,
 	return r;
 }
 
-static int append_options(sd_bus_message *m, const struct labels *labels)
+static int append_options(sd_bus_message *m, const struct label_config *labels)
 {
 	int r = sd_bus_message_open_container(m, 'a', "{sv}");
 
@@ -219,7 +219,7 @@ static int connect_bus(struct daemon_client *client)
 	return 0;
 }
 
-static void drop_bus(struct daemon_client *client)
+static void close_bus(struct daemon_client *client)
 {
 	client->call = sd_bus_slot_unref(client->call);
 	client->profile = sd_bus_slot_unref(client->profile);
@@ -234,7 +234,7 @@ static int query_metrics(struct daemon_client *client)
 	int r = 0;
 
 	if (client->bus && sd_bus_is_open(client->bus) <= 0)
-		drop_bus(client);
+		close_bus(client);
 	if (!client->bus)
 		r = connect_bus(client);
 	if (r >= 0)
@@ -244,7 +244,7 @@ static int query_metrics(struct daemon_client *client)
 	if (r >= 0)
 		r = sd_bus_message_set_auto_start(m, 0);
 	if (r >= 0)
-		r = sd_bus_call_async(client->bus, &client->call, m, on_snapshot_reply, client,
+		r = sd_bus_call_async(client->bus, &client->call, m, on_metrics_reply, client,
 				      DAEMON_CLIENT_REPLY_USEC);
 	sd_bus_message_unref(m);
 	return r;
@@ -263,7 +263,7 @@ static int on_timer(sd_event_source *source, uint64_t now __attribute__((unused)
 	sd_event_source_set_time_relative(source, client->config.interval * 1000000ULL);
 	sd_event_source_set_enabled(source, SD_EVENT_ON);
 	if (client->config.file) {
-		read_file(client);
+		read_metrics_file(client);
 		return 0;
 	}
 	/* At most one query may be pending. */
@@ -273,9 +273,9 @@ static int on_timer(sd_event_source *source, uint64_t now __attribute__((unused)
 	if (r >= 0 && client->config.profile_seconds && !client->profile)
 		r = query_profile(client);
 	if (r < 0) {
-		drop_bus(client);
+		close_bus(client);
 		snprintf(why, sizeof(why), "cannot connect to the bus: %s", strerror(-r));
-		report_no_metrics(client, CLIENT_FAULT_BUS, -r, why);
+		report_metrics_failure(client, CLIENT_FAULT_BUS, -r, why);
 	}
 	return 0;
 }
@@ -303,7 +303,7 @@ int daemon_client_new(const struct daemon_client_config *config, sd_event *event
 struct daemon_client *daemon_client_free(struct daemon_client *client)
 {
 	if (client) {
-		drop_bus(client);
+		close_bus(client);
 		sd_event_source_unref(client->timer);
 		sd_event_unref(client->event);
 		free(client);

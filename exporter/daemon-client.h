@@ -35,7 +35,7 @@ enum daemon_client_fault {
 #define DAEMON_CLIENT_REPLY_USEC 5000000
 
 /*
- * A number for each cause, for log_condition_changed(): it identifies a cause although texts of one
+ * A number for each cause, for log_condition_update(): it identifies a cause although texts of one
  * cause may differ in names and sizes
  */
 #define DAEMON_CLIENT_CAUSE(fault, error) ((u64)(fault) << 32 | (u32)(error))
@@ -57,9 +57,9 @@ struct daemon_client_config {
 	const char *address;
 	const char *file;
 	u32 interval;
-	void (*on_metrics)(void *ctx, struct metrics *metrics, u64 cause, const char *why);
+	void (*on_metrics)(void *ctx, struct metrics_snapshot *metrics, u64 cause, const char *why);
 	u32 profile_seconds;
-	const struct labels *labels;
+	const struct label_config *labels;
 	void (*on_profile)(void *ctx, int fd, const char *backend, u64 cause, const char *why);
 	void *ctx;
 };

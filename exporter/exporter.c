@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "accumulate.h"
+#include "accumulator.h"
 #include "daemon-client.h"
 #include "log.h"
 #include "probe.h"
@@ -14,10 +14,10 @@
 #include "source/source.h"
 
 /**
- * struct serving - a socket
+ * struct exporter_socket - a socket
  * @local: other machines cannot connect to it
  */
-struct serving {
+struct exporter_socket {
 	struct exporter *exporter;
 	bool local;
 };
@@ -29,10 +29,10 @@ struct exporter {
 	struct daemon_client *client;
 	bool ready;
 	sd_event_source *ready_timer;
-	struct http *servers[EXPORTER_SERVERS];
-	struct serving serving[EXPORTER_SERVERS];
+	struct http_server *servers[EXPORTER_SERVERS];
+	struct exporter_socket serving[EXPORTER_SERVERS];
 	unsigned int server_count;
-	struct receivers *receivers;
+	struct push_receivers *receivers;
 	struct accumulator acc;
 	struct accumulator
 		modelled; /* counters of an emulated SPU, which are never added to @acc */
@@ -44,20 +44,20 @@ struct exporter {
 	struct log_condition profiles; /* whether profiles are pushed */
 };
 
-static void refresh_self(struct exporter *e)
+static void update_own_counters(struct exporter *e)
 {
-	struct http_stats stats;
+	struct http_server_stats stats;
 
 	e->self.scrapes = 0;
 	e->self.refused = 0;
 	for (unsigned int i = 0; i < e->server_count; i++) {
-		http_stats(e->servers[i], &stats);
+		http_get_stats(e->servers[i], &stats);
 		e->self.scrapes += stats.answered;
 		e->self.refused += stats.refused;
 	}
-	receivers_self(e->receivers, e->self.push);
-	e->self.has_spe = probe_spe("/sys");
-	probe_process(&e->self.cpu_ns, &e->self.memory);
+	receivers_get_counters(e->receivers, e->self.push);
+	e->self.has_spe = probe_has_spe("/sys");
+	probe_own_process(&e->self.cpu_ns, &e->self.memory);
 }
 
 /*
@@ -65,7 +65,7 @@ static void refresh_self(struct exporter *e)
  * receiver could not distinguish them from measured ones: they have other names, and stay on this
  * machine.
  */
-static bool is_exportable(struct exporter *e, const struct metrics *metrics)
+static bool is_exportable(struct exporter *e, const struct metrics_snapshot *metrics)
 {
 	if (metrics->machine.backend == BACKEND_HARDWARE || e->emulated)
 		return true;
@@ -87,9 +87,10 @@ static u64 now_ns(clockid_t clock)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-static void add_snapshot(struct exporter *e, struct accumulator *acc, struct metrics *metrics)
+static void add_snapshot(struct exporter *e, struct accumulator *acc,
+			 struct metrics_snapshot *metrics)
 {
-	u32 machine = series_machine(acc, metrics);
+	u32 machine = series_count_machine(acc, metrics);
 	u32 max_series = e->config->max_series;
 
 	if (accumulator_update(acc, metrics, max_series > machine ? max_series - machine : 0,
@@ -104,15 +105,15 @@ struct condition_lines {
 };
 
 /* Log a change of @condition. @cause: 0 if the condition is good. */
-static void report_condition(struct log_condition *condition, const struct condition_lines *lines,
-			     u64 cause, const char *why)
+static void log_condition_change(struct log_condition *condition,
+				 const struct condition_lines *lines, u64 cause, const char *why)
 {
 	char often[LOG_CONDITION_COUNT];
 	u64 changes;
 
-	if (!log_condition_changed(condition, cause, now_ns(CLOCK_MONOTONIC), &changes))
+	if (!log_condition_update(condition, cause, now_ns(CLOCK_MONOTONIC), &changes))
 		return;
-	log_condition_count(changes, often);
+	log_condition_format_count(changes, often);
 	if (cause)
 		exporter_log(SD_WARNING, "%s: %s%s", lines->bad, why, often);
 	else
@@ -123,7 +124,7 @@ static void report_condition(struct log_condition *condition, const struct condi
  * Begin to answer and to push: the first query has ended, or takes longer than the daemon may need.
  * Before that, it is unknown whether the daemon is up.
  */
-static void become_ready(struct exporter *e)
+static void start_servers(struct exporter *e)
 {
 	if (e->ready)
 		return;
@@ -136,11 +137,11 @@ static void become_ready(struct exporter *e)
 static int on_ready_timer(sd_event_source *source __attribute__((unused)),
 			  uint64_t now __attribute__((unused)), void *userdata)
 {
-	become_ready(userdata);
+	start_servers(userdata);
 	return 0;
 }
 
-static void on_metrics(void *ctx, struct metrics *metrics, u64 cause, const char *why)
+static void on_metrics(void *ctx, struct metrics_snapshot *metrics, u64 cause, const char *why)
 {
 	static const struct condition_lines lines = {
 		.bad = "the query of the daemon failed and is retried",
@@ -148,7 +149,7 @@ static void on_metrics(void *ctx, struct metrics *metrics, u64 cause, const char
 	};
 	struct exporter *e = ctx;
 
-	report_condition(&e->answers, &lines, cause, why);
+	log_condition_change(&e->answers, &lines, cause, why);
 	e->self.daemon_up = metrics;
 	e->self.missed = metrics			? 0 :
 			 e->self.missed < SERIES_MISSED ? e->self.missed + 1 :
@@ -166,19 +167,19 @@ static void on_metrics(void *ctx, struct metrics *metrics, u64 cause, const char
 		metrics_clear(metrics);
 	}
 	for (unsigned int i = 0; i < e->server_count; i++)
-		http_changed(e->servers[i]);
-	become_ready(e);
+		http_drop_answers(e->servers[i]);
+	start_servers(e);
 }
 
 /* @local: the series stay on this machine, so they may include modelled ones. */
-static const struct series_set *series_now(struct exporter *e, u64 time_ns, bool local)
+static const struct series_set *collect_series(struct exporter *e, u64 time_ns, bool local)
 {
 	bool modelled = local && e->is_modelled;
 	struct accumulator *acc = modelled ? &e->modelled : &e->acc;
 	struct series_self self;
 
-	refresh_self(e);
-	accumulator_follow_clock(acc, time_ns);
+	update_own_counters(e);
+	accumulator_correct_start_times(acc, time_ns);
 	if (e->self.start_ns >= time_ns)
 		e->self.start_ns = time_ns - 1;
 	self = e->self;
@@ -187,18 +188,18 @@ static const struct series_set *series_now(struct exporter *e, u64 time_ns, bool
 	return series_build(&e->set, acc, &self) < 0 ? NULL : &e->set;
 }
 
-static const struct series_set *series_to_push(void *ctx, u64 time_ns)
+static const struct series_set *collect_series_to_push(void *ctx, u64 time_ns)
 {
 	struct exporter *e = ctx;
 
-	return e->ready ? series_now(e, time_ns, false) : NULL;
+	return e->ready ? collect_series(e, time_ns, false) : NULL;
 }
 
-static int render(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
+static int render_series(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size)
 {
-	const struct serving *serving = ctx;
+	const struct exporter_socket *serving = ctx;
 	const struct series_set *set =
-		series_now(serving->exporter, now_ns(CLOCK_REALTIME), serving->local);
+		collect_series(serving->exporter, now_ns(CLOCK_REALTIME), serving->local);
 
 	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
 }
@@ -214,10 +215,11 @@ static void on_profile(void *ctx, int fd, const char *backend, u64 cause, const 
 	if (!cause && strcmp(backend, "hardware") != 0 && !e->emulated)
 		return;
 	if (!cause)
-		cause = (u64)-receivers_profile(e->receivers, fd, e->config->profile_seconds, &why);
+		cause = (u64)-receivers_push_profile(e->receivers, fd, e->config->profile_seconds,
+						     &why);
 	else
-		receivers_profile_lost(e->receivers);
-	report_condition(&e->profiles, &lines, cause, why);
+		receivers_count_lost_profile(e->receivers);
+	log_condition_change(&e->profiles, &lines, cause, why);
 }
 
 int exporter_new(const struct exporter_config *config, bool emulated, sd_event *event,
@@ -260,15 +262,15 @@ struct exporter *exporter_free(struct exporter *exporter)
 	return NULL;
 }
 
-int exporter_serve(struct exporter *exporter, const struct http_config *config,
-		   const char **ret_why)
+int exporter_serve_socket(struct exporter *exporter, const struct http_config *config,
+			  const char **ret_why)
 {
-	struct serving *serving = &exporter->serving[exporter->server_count];
+	struct exporter_socket *serving = &exporter->serving[exporter->server_count];
 	struct http_config with = *config;
 	int r;
 
-	*serving = (struct serving){ exporter, config->reach != LISTENER_NETWORK };
-	with.render = render;
+	*serving = (struct exporter_socket){ exporter, config->reach != LISTENER_NETWORK };
+	with.render = render_series;
 	with.ctx = serving;
 	r = http_new(&with, exporter->event, &exporter->servers[exporter->server_count], ret_why);
 	if (r >= 0)
@@ -276,7 +278,7 @@ int exporter_serve(struct exporter *exporter, const struct http_config *config,
 	return r;
 }
 
-int exporter_query(struct exporter *exporter, const char *address, const char *snapshot)
+int exporter_start_queries(struct exporter *exporter, const char *address, const char *snapshot)
 {
 	const struct daemon_client_config config = {
 		.address = address,
@@ -296,11 +298,11 @@ int exporter_query(struct exporter *exporter, const char *address, const char *s
 	return r < 0 ? r : daemon_client_new(&config, exporter->event, &exporter->client);
 }
 
-int exporter_push(struct exporter *exporter)
+int exporter_start_pushes(struct exporter *exporter)
 {
 	const struct receivers_config config = {
 		.config = exporter->config,
-		.series = series_to_push,
+		.series = collect_series_to_push,
 		.ctx = exporter,
 	};
 

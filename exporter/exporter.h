@@ -36,35 +36,35 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 struct exporter *exporter_free(struct exporter *exporter);
 
 /**
- * exporter_serve() - serve metrics on a socket, once exporter_query() has found out whether the
- * daemon is up
+ * exporter_serve_socket() - serve metrics on a socket, once exporter_start_queries() has found out
+ * whether the daemon is up
  * @exporter: an exporter that serves fewer than EXPORTER_SERVERS sockets
  * @config: the socket; this function sets @render and @ctx
  * @ret_why: on failure, a static sentence
  *
  * Return: the values of http_new().
  */
-int exporter_serve(struct exporter *exporter, const struct http_config *config,
-		   const char **ret_why);
+int exporter_serve_socket(struct exporter *exporter, const struct http_config *config,
+			  const char **ret_why);
 
 /**
- * exporter_query() - begin to query the daemon, and then to answer and to push
+ * exporter_start_queries() - begin to query the daemon, and then to answer and to push
  * @exporter: the exporter
  * @address: address of a private bus; NULL: the system bus
  * @snapshot: path of a file to read instead of querying; NULL: query the bus
  *
  * Return: the values of daemon_client_new().
  */
-int exporter_query(struct exporter *exporter, const char *address, const char *snapshot);
+int exporter_start_queries(struct exporter *exporter, const char *address, const char *snapshot);
 
 /**
- * exporter_push() - begin to push to the receivers of the configuration
+ * exporter_start_pushes() - begin to push to the receivers of the configuration
  * @exporter: the exporter
  *
  * Errors are logged.
  *
  * Return: the values of receivers_new().
  */
-int exporter_push(struct exporter *exporter);
+int exporter_start_pushes(struct exporter *exporter);
 
 #endif

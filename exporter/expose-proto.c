@@ -42,7 +42,7 @@ static const u64 type_numbers[] = {
 	[SERIES_HISTOGRAM] = 4,
 };
 
-static const struct native_fields scrape_fields = {
+static const struct native_histogram_fields scrape_fields = {
 	.sum = 2,
 	.schema = 5,
 	.zero_threshold = 6,
@@ -77,7 +77,8 @@ static unsigned int span_start(const u64 *counts, unsigned int from)
 	return from;
 }
 
-static void add_spans(struct protobuf *p, const struct native_fields *fields, const u64 *counts)
+static void add_spans(struct protobuf *p, const struct native_histogram_fields *fields,
+		      const u64 *counts)
 {
 	unsigned int at = 0, start, end;
 
@@ -86,140 +87,145 @@ static void add_spans(struct protobuf *p, const struct native_fields *fields, co
 		if (start == SERIES_INDICES)
 			return;
 		end = span_end(counts, start);
-		protobuf_open(p, fields->spans);
-		protobuf_zigzag(p, SPAN_OFFSET, (s64)start - (s64)at);
-		protobuf_varint(p, SPAN_LENGTH, end - start);
-		protobuf_close(p);
+		protobuf_open_message(p, fields->spans);
+		protobuf_write_zigzag(p, SPAN_OFFSET, (s64)start - (s64)at);
+		protobuf_write_varint(p, SPAN_LENGTH, end - start);
+		protobuf_close_message(p);
 	}
 }
 
-static void add_deltas(struct protobuf *p, const struct native_fields *fields, const u64 *counts)
+static void add_deltas(struct protobuf *p, const struct native_histogram_fields *fields,
+		       const u64 *counts)
 {
 	unsigned int start, end;
 	u64 before = 0;
 
 	if (fields->packed)
-		protobuf_open(p, fields->deltas);
+		protobuf_open_message(p, fields->deltas);
 	for (start = span_start(counts, 0); start < SERIES_INDICES;
 	     start = span_start(counts, end)) {
 		end = span_end(counts, start);
 		for (unsigned int i = start; i < end; i++) {
 			if (fields->packed)
-				protobuf_packed_zigzag(p, (s64)(counts[i] - before));
+				protobuf_append_packed_zigzag(p, (s64)(counts[i] - before));
 			else
-				protobuf_zigzag(p, fields->deltas, (s64)(counts[i] - before));
+				protobuf_write_zigzag(p, fields->deltas, (s64)(counts[i] - before));
 			before = counts[i];
 		}
 	}
 	if (fields->packed)
-		protobuf_close(p);
+		protobuf_close_message(p);
 }
 
-void native_add(struct protobuf *proto, const struct native_fields *fields,
-		const struct metrics_histogram *histogram)
+void expose_proto_add_native(struct protobuf *proto, const struct native_histogram_fields *fields,
+			     const struct metrics_histogram *histogram)
 {
 	u64 counts[SERIES_INDICES], zero;
 
-	series_native(histogram, counts, &zero);
-	protobuf_double(proto, fields->sum, (double)histogram->sum);
-	protobuf_zigzag(proto, fields->schema, SERIES_SCALE);
+	series_to_native_buckets(histogram, counts, &zero);
+	protobuf_write_double(proto, fields->sum, (double)histogram->sum);
+	protobuf_write_zigzag(proto, fields->schema, SERIES_SCALE);
 	/*
 	 * Write a threshold other than 0: if there are no other buckets, a parser would treat a
 	 * threshold of 0 as a classic histogram.
 	 */
-	protobuf_double(proto, fields->zero_threshold, 0x1p-128);
-	protobuf_varint(proto, fields->zero_count, zero);
+	protobuf_write_double(proto, fields->zero_threshold, 0x1p-128);
+	protobuf_write_varint(proto, fields->zero_count, zero);
 	add_spans(proto, fields, counts);
 	add_deltas(proto, fields, counts);
 }
 
 /* Add the time from which @s counts, which is the time of the last counter reset. */
-static void add_created(struct protobuf *p, u32 field, const struct series *s)
+static void add_created_time(struct protobuf *p, u32 field, const struct metric_series *s)
 {
-	protobuf_open(p, field);
-	protobuf_varint(p, TIMESTAMP_SECONDS, s->start_ns / 1000000000);
-	protobuf_varint(p, TIMESTAMP_NANOS, s->start_ns % 1000000000);
-	protobuf_close(p);
+	protobuf_open_message(p, field);
+	protobuf_write_varint(p, TIMESTAMP_SECONDS, s->start_ns / 1000000000);
+	protobuf_write_varint(p, TIMESTAMP_NANOS, s->start_ns % 1000000000);
+	protobuf_close_message(p);
 }
 
-static void add_histogram(struct protobuf *p, const struct series *s)
+static void add_histogram(struct protobuf *p, const struct metric_series *s)
 {
 	const struct metrics_histogram *h = s->histogram;
 	u64 counts[CLASSIC_BUCKETS];
 
-	series_classic(h, counts);
-	protobuf_open(p, METRIC_HISTOGRAM);
-	protobuf_varint(p, HISTOGRAM_COUNT, counts[CLASSIC_BUCKETS - 1]);
+	series_to_classic_buckets(h, counts);
+	protobuf_open_message(p, METRIC_HISTOGRAM);
+	protobuf_write_varint(p, HISTOGRAM_COUNT, counts[CLASSIC_BUCKETS - 1]);
 	for (unsigned int i = 0; i < CLASSIC_BUCKETS; i++) {
-		protobuf_open(p, HISTOGRAM_BUCKET);
-		protobuf_varint(p, BUCKET_COUNT, counts[i]);
-		protobuf_double(p, BUCKET_BOUND,
-				i < CLASSIC_BUCKETS - 1 ? (double)series_bounds[i] : INFINITY);
-		protobuf_close(p);
+		protobuf_open_message(p, HISTOGRAM_BUCKET);
+		protobuf_write_varint(p, BUCKET_COUNT, counts[i]);
+		protobuf_write_double(p, BUCKET_BOUND,
+				      i < CLASSIC_BUCKETS - 1 ? (double)series_bounds[i] :
+								INFINITY);
+		protobuf_close_message(p);
 	}
-	native_add(p, &scrape_fields, h);
-	add_created(p, HISTOGRAM_CREATED, s);
-	protobuf_close(p);
+	expose_proto_add_native(p, &scrape_fields, h);
+	add_created_time(p, HISTOGRAM_CREATED, s);
+	protobuf_close_message(p);
 }
 
-static void add_metric(struct protobuf *p, const struct series *s)
+static void add_metric(struct protobuf *p, const struct metric_series *s)
 {
-	protobuf_open(p, FAMILY_METRIC);
+	protobuf_open_message(p, FAMILY_METRIC);
 	for (u32 i = 0; i < s->labels; i++) {
-		protobuf_open(p, METRIC_LABEL);
-		protobuf_string(p, PAIR_NAME, s->label[i].name);
-		protobuf_string(p, PAIR_VALUE, s->label[i].value);
-		protobuf_close(p);
+		protobuf_open_message(p, METRIC_LABEL);
+		protobuf_write_string(p, PAIR_NAME, s->label[i].name);
+		protobuf_write_string(p, PAIR_VALUE, s->label[i].value);
+		protobuf_close_message(p);
 	}
 	if (s->histogram) {
 		add_histogram(p, s);
 	} else {
-		protobuf_open(p, s->family->type == SERIES_COUNTER ? METRIC_COUNTER : METRIC_GAUGE);
-		protobuf_double(p, VALUE, s->value);
+		protobuf_open_message(p, s->family->type == SERIES_COUNTER ? METRIC_COUNTER :
+									     METRIC_GAUGE);
+		protobuf_write_double(p, VALUE, s->value);
 		if (s->family->type == SERIES_COUNTER)
-			add_created(p, COUNTER_CREATED, s);
-		protobuf_close(p);
+			add_created_time(p, COUNTER_CREATED, s);
+		protobuf_close_message(p);
 	}
-	protobuf_close(p);
+	protobuf_close_message(p);
 }
 
-static void add_name(struct protobuf *p, const struct series_family *f)
+static void add_family_name(struct protobuf *p, const struct series_family *f)
 {
 	char name[128];
 	size_t n = strlen(f->name);
 
 	if (f->type != SERIES_COUNTER) {
-		protobuf_string(p, FAMILY_NAME, f->name);
+		protobuf_write_string(p, FAMILY_NAME, f->name);
 		return;
 	}
-	/* The names in series_families[], and those of family_emulated(), fit into the buffer. */
+	/*
+	 * The names in series_families[], and those of family_get_emulated(), fit into the buffer.
+	 */
 	memcpy(name, f->name, n);
 	memcpy(name + n, "_total", sizeof("_total"));
-	protobuf_string(p, FAMILY_NAME, name);
+	protobuf_write_string(p, FAMILY_NAME, name);
 }
 
-int expose_proto(const struct series_set *set, char **ret_data, size_t *ret_size)
+int expose_protobuf(const struct series_set *set, char **ret_data, size_t *ret_size)
 {
 	const struct series_family *family = NULL;
 	struct protobuf p;
 
 	protobuf_init(&p, BOUND);
 	for (u32 i = 0; i < set->count; i++) {
-		const struct series *s = &set->series[i];
+		const struct metric_series *s = &set->series[i];
 
 		if (!family || s->family != family) {
 			if (family)
-				protobuf_close(&p);
+				protobuf_close_message(&p);
 			family = s->family;
 			protobuf_open_delimited(&p);
-			add_name(&p, family);
-			protobuf_string(&p, FAMILY_HELP, family->help);
-			protobuf_varint(&p, FAMILY_TYPE, type_numbers[family->type]);
+			add_family_name(&p, family);
+			protobuf_write_string(&p, FAMILY_HELP, family->help);
+			protobuf_write_varint(&p, FAMILY_TYPE, type_numbers[family->type]);
 		}
 		add_metric(&p, s);
 	}
 	if (family)
-		protobuf_close(&p);
+		protobuf_close_message(&p);
 	if (p.error < 0) {
 		int r = p.error;
 

@@ -30,7 +30,7 @@ static const char *const types[EXPOSE_FORMATS] = {
 		"encoding=delimited",
 };
 
-const char *expose_type(enum expose_format format)
+const char *expose_get_content_type(enum expose_format format)
 {
 	return types[format];
 }
@@ -79,7 +79,7 @@ static int media_range_quality(const char *range, size_t n)
 	return 1000;
 }
 
-enum expose_format expose_negotiate(const char *accept, bool native)
+enum expose_format expose_negotiate_format(const char *accept, bool native)
 {
 	int best = EXPOSE_TEXT, quality = 0, format, q;
 	size_t n;
@@ -113,7 +113,7 @@ static void add_escaped(struct buffer *b, const char *value)
 }
 
 /* Append the labels. @le: value of the label "le"; NULL: none. */
-static void add_labels(struct buffer *b, const struct series *s, const char *le)
+static void add_labels(struct buffer *b, const struct metric_series *s, const char *le)
 {
 	if (!s->labels && !le)
 		return;
@@ -139,12 +139,12 @@ static void add_value(struct buffer *b, double value)
 	buffer_printf(b, " %s\n", text);
 }
 
-static void add_histogram(struct buffer *b, const struct series *s)
+static void add_histogram(struct buffer *b, const struct metric_series *s)
 {
 	u64 counts[CLASSIC_BUCKETS];
 	char le[16] = "+Inf";
 
-	series_classic(s->histogram, counts);
+	series_to_classic_buckets(s->histogram, counts);
 	for (unsigned int i = 0; i < CLASSIC_BUCKETS; i++) {
 		if (i < CLASSIC_BUCKETS - 1)
 			snprintf(le, sizeof(le), "%" PRIu32 ".0", series_bounds[i]);
@@ -161,7 +161,8 @@ static void add_histogram(struct buffer *b, const struct series *s)
 	buffer_printf(b, " %" PRIu64 "\n", counts[CLASSIC_BUCKETS - 1]);
 }
 
-static void add_family(struct buffer *b, const struct series_family *f, enum expose_format format)
+static void add_family_header(struct buffer *b, const struct series_family *f,
+			      enum expose_format format)
 {
 	static const char *const names[] = {
 		[SERIES_COUNTER] = "counter",
@@ -194,10 +195,10 @@ static int expose_text(const struct series_set *set, enum expose_format format, 
 	int r;
 
 	for (u32 i = 0; i < set->count && !b.error; i++) {
-		const struct series *s = &set->series[i];
+		const struct metric_series *s = &set->series[i];
 
 		if (!family || s->family != family)
-			add_family(&b, s->family, format);
+			add_family_header(&b, s->family, format);
 		family = s->family;
 		if (s->histogram) {
 			add_histogram(&b, s);
@@ -224,6 +225,6 @@ int expose_series(const struct series_set *set, enum expose_format format, char 
 		  size_t *ret_size)
 {
 	if (format == EXPOSE_PROTOBUF)
-		return expose_proto(set, ret_data, ret_size);
+		return expose_protobuf(set, ret_data, ret_size);
 	return expose_text(set, format, ret_data, ret_size);
 }

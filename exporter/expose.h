@@ -21,19 +21,19 @@ enum expose_format {
 };
 
 /**
- * expose_type() - return the value of Content-Type for a format
+ * expose_get_content_type() - return the value of Content-Type for a format
  * @format: the format
  */
-const char *expose_type(enum expose_format format);
+const char *expose_get_content_type(enum expose_format format);
 
 /**
- * expose_negotiate() - choose the format that a client prefers
+ * expose_negotiate_format() - choose the format that a client prefers
  * @accept: Accept header of the client; NULL: none
  * @native: whether EXPOSE_PROTOBUF may be chosen
  *
  * Return: the format; EXPOSE_TEXT if the client names none of them.
  */
-enum expose_format expose_negotiate(const char *accept, bool native);
+enum expose_format expose_negotiate_format(const char *accept, bool native);
 
 /**
  * expose_series() - encode series

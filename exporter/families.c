@@ -356,7 +356,7 @@ const struct series_family series_families[FAMILY_COUNT] = {
 #define NAME_SIZE 96
 #define HELP_SIZE 512
 
-const struct series_family *family_emulated(enum family_id id)
+const struct series_family *family_get_emulated(enum family_id id)
 {
 	static struct series_family families[FAMILY_COUNT];
 	static char names[FAMILY_COUNT][NAME_SIZE], helps[FAMILY_COUNT][HELP_SIZE];

@@ -83,12 +83,12 @@ struct series_family {
 extern const struct series_family series_families[FAMILY_COUNT];
 
 /**
- * family_emulated() - return a metric with the name under which modelled data is served
+ * family_get_emulated() - return a metric with the name under which modelled data is served
  * @id: the metric
  *
  * Metrics of the daemon are then named "speprof_emulated_...". Metrics of the exporter itself, and
  * those that show whether there are a daemon and an SPE, are no modelled data and keep their names.
  */
-const struct series_family *family_emulated(enum family_id id);
+const struct series_family *family_get_emulated(enum family_id id);
 
 #endif

@@ -23,7 +23,8 @@ static bool peer_matches(const struct http_connection *c, const u8 *peer)
 	return !peer || !memcmp(c->peer, peer, HTTP_PEER_SIZE);
 }
 
-static unsigned int count_of_peer(const struct http_connections *connections, const u8 *peer)
+static unsigned int count_peer_connections(const struct http_connections *connections,
+					   const u8 *peer)
 {
 	unsigned int n = 0;
 
@@ -63,9 +64,9 @@ static struct http_connection *find_oldest_dispensable(struct http_connections *
 
 static struct http_connection *find_slot(struct http_connections *connections, const u8 *peer)
 {
-	if (count_of_peer(connections, peer) >= HTTP_PER_PEER)
+	if (count_peer_connections(connections, peer) >= HTTP_PER_PEER)
 		return find_oldest_dispensable(connections, peer);
-	if (count_of_peer(connections, NULL) == HTTP_CONNECTIONS)
+	if (count_peer_connections(connections, NULL) == HTTP_CONNECTIONS)
 		return find_oldest_dispensable(connections, NULL);
 	return http_connections_find(connections, NULL);
 }
@@ -112,7 +113,7 @@ void http_connection_authorize(struct http_connection *connection, u64 now_s)
 	connection->deadline_s = now_s + HTTP_ANSWER_SECONDS;
 }
 
-void *http_connections_overdue(struct http_connections *connections, u64 now_s)
+void *http_connections_take_overdue(struct http_connections *connections, u64 now_s)
 {
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
 		struct http_connection *c = &connections->slots[i];
@@ -126,7 +127,7 @@ void *http_connections_overdue(struct http_connections *connections, u64 now_s)
 	return NULL;
 }
 
-bool http_connections_await_response(const struct http_connections *connections)
+bool http_connections_has_unanswered(const struct http_connections *connections)
 {
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
 		if (connections->slots[i].handle && connections->slots[i].awaits_response)

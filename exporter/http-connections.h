@@ -93,11 +93,12 @@ void http_connections_remove(struct http_connections *connections, const void *h
 void http_connection_authorize(struct http_connection *connection, u64 now_s);
 
 /**
- * http_connections_overdue() - return a handle past its deadline, each handle only once; NULL: none
+ * http_connections_take_overdue() - return a handle past its deadline, each handle only once; NULL:
+ * none
  */
-void *http_connections_overdue(struct http_connections *connections, u64 now_s);
+void *http_connections_take_overdue(struct http_connections *connections, u64 now_s);
 
-/** http_connections_await_response() - return whether any request is not answered yet */
-bool http_connections_await_response(const struct http_connections *connections);
+/** http_connections_has_unanswered() - return whether any request is not answered yet */
+bool http_connections_has_unanswered(const struct http_connections *connections);
 
 #endif

@@ -32,7 +32,7 @@
  */
 #define CLOSING 32
 
-struct http {
+struct http_server {
 	struct http_config config;
 	char *token;
 	struct MHD_Daemon *daemon;
@@ -44,9 +44,9 @@ struct http {
 	/* bytes of the current answers, and of older ones that clients still read */
 	size_t rendered_bytes;
 	size_t current_bytes; /* bytes of the current answers */
-	u64 changes; /* number of calls of http_changed() */
+	u64 changes; /* number of calls of http_drop_answers() */
 	struct http_connections connections;
-	struct http_stats stats;
+	struct http_server_stats stats;
 };
 
 /* Answers other than metrics, one for each status */
@@ -83,7 +83,8 @@ static u64 now_s(void)
 	return now_ms() / 1000;
 }
 
-static enum MHD_Result reply(struct http *http, struct MHD_Connection *mhd, unsigned int status)
+static enum MHD_Result queue_text_reply(struct http_server *http, struct MHD_Connection *mhd,
+					unsigned int status)
 {
 	const char *text = "";
 	struct MHD_Response *response;
@@ -110,7 +111,7 @@ static enum MHD_Result reply(struct http *http, struct MHD_Connection *mhd, unsi
 }
 
 struct rendered_text {
-	struct http *http;
+	struct http_server *http;
 	char *data;
 	size_t size;
 };
@@ -128,7 +129,7 @@ static void rendered_text_free(void *userdata)
  * Create a response, which owns @data. Return: NULL if memory cannot be allocated; @data is then
  * freed.
  */
-static struct MHD_Response *response_of(struct http *http, char *data, size_t size)
+static struct MHD_Response *create_response(struct http_server *http, char *data, size_t size)
 {
 	struct rendered_text *text = malloc(sizeof(*text));
 	struct MHD_Response *response = NULL;
@@ -148,7 +149,7 @@ static struct MHD_Response *response_of(struct http *http, char *data, size_t si
 }
 
 /* Render the series once for all clients, so that slow clients share one copy. */
-static struct MHD_Response *render_response(struct http *http, enum expose_format format,
+static struct MHD_Response *render_response(struct http_server *http, enum expose_format format,
 					    unsigned int *ret_status)
 {
 	struct MHD_Response *response;
@@ -166,11 +167,12 @@ static struct MHD_Response *render_response(struct http *http, enum expose_forma
 	}
 	if (r < 0)
 		return NULL;
-	response = response_of(http, data, size);
+	response = create_response(http, data, size);
 	if (!response)
 		return NULL;
 	http->current_bytes += size;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, expose_type(format));
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				expose_get_content_type(format));
 	http->rendered[format] = response;
 	return response;
 }
@@ -188,8 +190,10 @@ static bool token_matches(const char *token, const char *shown)
 	return !differ;
 }
 
-static enum MHD_Result count_hosts(void *cls, enum MHD_ValueKind kind __attribute__((unused)),
-				   const char *name, const char *value __attribute__((unused)))
+static enum MHD_Result count_host_headers(void *cls,
+					  enum MHD_ValueKind kind __attribute__((unused)),
+					  const char *name,
+					  const char *value __attribute__((unused)))
 {
 	unsigned int *count = cls;
 
@@ -201,24 +205,24 @@ static enum MHD_Result count_hosts(void *cls, enum MHD_ValueKind kind __attribut
  * Check the Host header (RFC 9110, 7.2). With TLS the browser compares the certificate with the
  * name.
  */
-static unsigned int check_host(const struct http *http, struct MHD_Connection *mhd)
+static unsigned int check_host_header(const struct http_server *http, struct MHD_Connection *mhd)
 {
 	unsigned int count = 0;
 	const char *host;
 
 	if (http->config.reach == LISTENER_PERMITTED || http->config.certificate)
 		return MHD_HTTP_OK;
-	MHD_get_connection_values(mhd, MHD_HEADER_KIND, count_hosts, &count);
+	MHD_get_connection_values(mhd, MHD_HEADER_KIND, count_host_headers, &count);
 	host = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
 	if (count != 1 || !host)
 		return MHD_HTTP_BAD_REQUEST;
-	return listener_host_is_local(host) ? MHD_HTTP_OK : MHD_HTTP_MISDIRECTED_REQUEST;
+	return listener_is_loopback_host(host) ? MHD_HTTP_OK : MHD_HTTP_MISDIRECTED_REQUEST;
 }
 
 /* Return MHD_HTTP_OK, or the status with which the request is refused. */
-static unsigned int check_request(const struct http *http, struct MHD_Connection *mhd)
+static unsigned int check_request(const struct http_server *http, struct MHD_Connection *mhd)
 {
-	unsigned int status = check_host(http, mhd);
+	unsigned int status = check_host_header(http, mhd);
 	const char *shown;
 
 	if (status != MHD_HTTP_OK)
@@ -231,17 +235,17 @@ static unsigned int check_request(const struct http *http, struct MHD_Connection
 	return MHD_HTTP_OK;
 }
 
-static enum MHD_Result answer_metrics(struct http *http, struct MHD_Connection *mhd,
+static enum MHD_Result answer_metrics(struct http_server *http, struct MHD_Connection *mhd,
 				      struct http_connection *c)
 {
 	const char *accept =
 		MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	unsigned int status = MHD_HTTP_INTERNAL_SERVER_ERROR;
-	struct MHD_Response *response =
-		render_response(http, expose_negotiate(accept, http->config.native), &status);
+	struct MHD_Response *response = render_response(
+		http, expose_negotiate_format(accept, http->config.native), &status);
 
 	if (!response)
-		return reply(http, mhd, status);
+		return queue_text_reply(http, mhd, status);
 	http->stats.answered++;
 	c->changes = http->changes;
 	return MHD_queue_response(mhd, MHD_HTTP_OK, response);
@@ -254,7 +258,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *mhd, con
 				      size_t *upload_size, void **request)
 {
 	static char begun;
-	struct http *http = cls;
+	struct http_server *http = cls;
 	struct http_connection *c = http_connections_find(&http->connections, mhd);
 	unsigned int status;
 
@@ -270,43 +274,44 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *mhd, con
 		    !MHD_lookup_connection_value(mhd, MHD_HEADER_KIND,
 						 MHD_HTTP_HEADER_CONTENT_LENGTH))
 			return MHD_YES;
-		return reply(http, mhd, MHD_HTTP_CONTENT_TOO_LARGE);
+		return queue_text_reply(http, mhd, MHD_HTTP_CONTENT_TOO_LARGE);
 	}
 	*upload_size = 0;
 	status = check_request(http, mhd);
 	if (status != MHD_HTTP_OK)
-		return reply(http, mhd, status);
+		return queue_text_reply(http, mhd, status);
 	http_connection_authorize(c, now_s());
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return reply(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
+		return queue_text_reply(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
 	if (!strcmp(url, "/metrics"))
 		return answer_metrics(http, mhd, c);
-	return reply(http, mhd, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK);
+	return queue_text_reply(http, mhd, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK);
 }
 
-static const union MHD_ConnectionInfo *info_of(struct MHD_Connection *mhd,
-					       enum MHD_ConnectionInfoType type)
+static const union MHD_ConnectionInfo *get_connection_info(struct MHD_Connection *mhd,
+							   enum MHD_ConnectionInfoType type)
 {
 	return mhd ? MHD_get_connection_info(mhd, type) : NULL;
 }
 
 /* Close a connection: libmicrohttpd handles this as if the client had closed it. */
-static void close_soon(struct MHD_Connection *mhd)
+static void shut_down_connection(struct MHD_Connection *mhd)
 {
-	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *info =
+		get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	if (info)
 		shutdown(info->connect_fd, SHUT_RDWR);
 }
 
 /* Close the connections of clients that still read an answer from before the last change. */
-static void close_outdated(struct http *http)
+static void close_outdated_readers(struct http_server *http)
 {
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++) {
 		const struct http_connection *c = &http->connections.slots[i];
 
 		if (c->handle && c->trusted && c->awaits_response && c->changes < http->changes)
-			close_soon(c->handle);
+			shut_down_connection(c->handle);
 	}
 }
 
@@ -314,8 +319,9 @@ static void on_connection_change(void *cls, struct MHD_Connection *mhd,
 				 void **context __attribute__((unused)),
 				 enum MHD_ConnectionNotificationCode code)
 {
-	const union MHD_ConnectionInfo *info = info_of(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	struct http *http = cls;
+	const union MHD_ConnectionInfo *info =
+		get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct http_server *http = cls;
 	u8 peer[HTTP_PEER_SIZE];
 	void *closed;
 
@@ -325,13 +331,13 @@ static void on_connection_change(void *cls, struct MHD_Connection *mhd,
 	}
 	http_peer_set(peer, info ? info->client_addr : NULL);
 	http_connections_add(&http->connections, mhd, peer, now_s(), &closed);
-	close_soon(closed);
+	shut_down_connection(closed);
 }
 
 static void on_request_completed(void *cls, struct MHD_Connection *mhd, void **request,
 				 enum MHD_RequestTerminationCode code __attribute__((unused)))
 {
-	struct http *http = cls;
+	struct http_server *http = cls;
 	struct http_connection *c = http_connections_find(&http->connections, mhd);
 
 	*request = NULL;
@@ -345,15 +351,15 @@ static void on_request_completed(void *cls, struct MHD_Connection *mhd, void **r
  * Close connections after their deadline. libmicrohttpd has only an idle timeout, so a client that
  * sends single bytes could keep a connection open.
  */
-static void close_overdue(struct http *http)
+static void close_overdue_connections(struct http_server *http)
 {
 	struct MHD_Connection *mhd;
 
-	while ((mhd = http_connections_overdue(&http->connections, now_s())))
-		close_soon(mhd);
+	while ((mhd = http_connections_take_overdue(&http->connections, now_s())))
+		shut_down_connection(mhd);
 }
 
-static void server_run_once(struct http *http)
+static void server_run_once(struct http_server *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms = 1000;
 
@@ -363,7 +369,7 @@ static void server_run_once(struct http *http)
 	 */
 	MHD_run(http->daemon);
 	/* Do this here, too, because each byte that arrives restarts the timer. */
-	close_overdue(http);
+	close_overdue_connections(http);
 	if (MHD_get_timeout(http->daemon, &ms) != MHD_YES || ms > 1000)
 		ms = 1000;
 	sd_event_source_set_time_relative(http->timer, ms * 1000);
@@ -384,7 +390,7 @@ static int on_timer(sd_event_source *source __attribute__((unused)),
 	return 0;
 }
 
-static struct MHD_Daemon *start(struct http *http)
+static struct MHD_Daemon *start_mhd_daemon(struct http_server *http)
 {
 	const struct http_config *c = &http->config;
 	struct MHD_OptionItem tls[] = {
@@ -407,10 +413,10 @@ static struct MHD_Daemon *start(struct http *http)
 		c->certificate ? tls : &tls[3], MHD_OPTION_END);
 }
 
-int http_new(const struct http_config *config, sd_event *event, struct http **ret_http,
+int http_new(const struct http_config *config, sd_event *event, struct http_server **ret_http,
 	     const char **ret_why)
 {
-	struct http *http = calloc(1, sizeof(*http));
+	struct http_server *http = calloc(1, sizeof(*http));
 	const union MHD_DaemonInfo *info;
 	int r;
 
@@ -425,7 +431,7 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 			return -ENOMEM;
 		}
 	}
-	http->daemon = start(http);
+	http->daemon = start_mhd_daemon(http);
 	if (!http->daemon) {
 		*ret_why = config->certificate ?
 				   "the certificate or its key cannot be used for TLS" :
@@ -452,14 +458,14 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
 	return 0;
 }
 
-int http_start(struct http *http)
+int http_start(struct http_server *http)
 {
 	int r = sd_event_source_set_enabled(http->io, SD_EVENT_ON);
 
 	return r < 0 ? r : sd_event_source_set_enabled(http->timer, SD_EVENT_ONESHOT);
 }
 
-void http_finish(struct http *http)
+void http_finish(struct http_server *http)
 {
 	const union MHD_DaemonInfo *info =
 		MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -467,23 +473,23 @@ void http_finish(struct http *http)
 	MHD_socket listening = MHD_quiesce_daemon(http->daemon);
 	u64 end = now_ms() + FINISH_MS;
 
-	for (unsigned int i = 0; http_connections_await_response(&http->connections) &&
+	for (unsigned int i = 0; http_connections_has_unanswered(&http->connections) &&
 				 (i < FINISH_TURNS || now_ms() < end);
 	     i++) {
 		MHD_run(http->daemon);
-		if (http_connections_await_response(&http->connections))
+		if (http_connections_has_unanswered(&http->connections))
 			poll(&ready, 1, 10);
 	}
 	if (listening != MHD_INVALID_SOCKET)
 		close(listening);
 }
 
-struct http *http_free(struct http *http)
+struct http_server *http_free(struct http_server *http)
 {
 	if (http) {
 		sd_event_source_unref(http->io);
 		sd_event_source_unref(http->timer);
-		http_changed(http);
+		http_drop_answers(http);
 		MHD_stop_daemon(http->daemon);
 		free(http->token);
 		free(http);
@@ -491,14 +497,14 @@ struct http *http_free(struct http *http)
 	return NULL;
 }
 
-void http_changed(struct http *http)
+void http_drop_answers(struct http_server *http)
 {
 	/*
 	 * Keep the answers from before this change, because a client needs time to read a large
 	 * answer.
 	 */
 	if (http->rendered_bytes - http->current_bytes > OUTDATED)
-		close_outdated(http);
+		close_outdated_readers(http);
 	http->current_bytes = 0;
 	http->changes++;
 	for (unsigned int i = 0; i < EXPOSE_FORMATS; i++) {
@@ -509,7 +515,7 @@ void http_changed(struct http *http)
 	}
 }
 
-void http_stats(const struct http *http, struct http_stats *ret_stats)
+void http_get_stats(const struct http_server *http, struct http_server_stats *ret_stats)
 {
 	*ret_stats = http->stats;
 }

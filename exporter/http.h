@@ -9,13 +9,13 @@
 #include <systemd/sd-event.h>
 
 #include "expose.h"
-#include "listen.h"
+#include "listener.h"
 
 /* maximum bytes of a request's line and headers, and of a token in them */
 #define HTTP_REQUEST 16384
 #define HTTP_TOKEN   8192
 
-struct http;
+struct http_server;
 
 /**
  * struct http_config - a socket to serve
@@ -28,12 +28,12 @@ struct http;
  * @token: token that every client must send, for any @reach; NULL: none
  * @native: whether to offer protobuf
  * @render: encodes the series in @format and returns 0, -E2BIG for too many series, or -ENOMEM if
- * memory cannot be allocated; called for the first request of a format after http_changed()
+ * memory cannot be allocated; called for the first request of a format after http_drop_answers()
  * @ctx: argument for @render
  */
 struct http_config {
 	int fd;
-	enum listener_reach reach;
+	enum socket_reach reach;
 	const char *certificate;
 	const char *key;
 	const char *token;
@@ -54,7 +54,7 @@ struct http_config {
  * Return: 0; -EINVAL if the socket or the certificate cannot be used; -ENOMEM if memory cannot be
  * allocated; or the negative errno of sd_event.
  */
-int http_new(const struct http_config *config, sd_event *event, struct http **ret_http,
+int http_new(const struct http_config *config, sd_event *event, struct http_server **ret_http,
 	     const char **ret_why);
 
 /**
@@ -63,7 +63,7 @@ int http_new(const struct http_config *config, sd_event *event, struct http **re
  *
  * Return: 0, or the negative errno of sd_event.
  */
-int http_start(struct http *http);
+int http_start(struct http_server *http);
 
 /**
  * http_finish() - accept no further connection, and answer those that were accepted
@@ -74,7 +74,7 @@ int http_start(struct http *http);
  *
  * Context: blocks for a second, or for 20 iterations of the server on a slow machine.
  */
-void http_finish(struct http *http);
+void http_finish(struct http_server *http);
 
 /**
  * http_free() - close all connections and free all memory
@@ -82,32 +82,32 @@ void http_finish(struct http *http);
  *
  * Return: NULL.
  */
-struct http *http_free(struct http *http);
+struct http_server *http_free(struct http_server *http);
 
 /**
- * http_changed() - drop the rendered answers, because the series have changed
+ * http_drop_answers() - drop the rendered answers, because the series have changed
  * @http: the server
  *
  * Clients may still read answers from before the last change. Connections of clients that read even
  * older answers are closed if these answers use too much memory.
  */
-void http_changed(struct http *http);
+void http_drop_answers(struct http_server *http);
 
 /**
- * struct http_stats - counters of a server
+ * struct http_server_stats - counters of a server
  * @answered: number of requests that were answered with metrics
  * @refused: number of requests that were not authorized, or not for /metrics
  */
-struct http_stats {
+struct http_server_stats {
 	u64 answered;
 	u64 refused;
 };
 
 /**
- * http_stats() - read the counters
+ * http_get_stats() - read the counters
  * @http: the server
  * @ret_stats: the counters
  */
-void http_stats(const struct http *http, struct http_stats *ret_stats);
+void http_get_stats(const struct http_server *http, struct http_server_stats *ret_stats);
 
 #endif

@@ -27,9 +27,9 @@ static const char *const reserved_names[] = { "le",	  "kind",	 "source", "ledger
 					      "quantile", "destination", "state",  "version",
 					      "operation" };
 
-void labels_set_defaults(struct labels *labels)
+void labels_set_defaults(struct label_config *labels)
 {
-	*labels = (struct labels){
+	*labels = (struct label_config){
 		.rules = {
 			{ .name = "container", .fact = LABEL_CONTAINER },
 			{ .name = "runtime", .fact = LABEL_RUNTIME },
@@ -38,7 +38,7 @@ void labels_set_defaults(struct labels *labels)
 	};
 }
 
-static bool is_name(const char *name)
+static bool is_valid_label_name(const char *name)
 {
 	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 
@@ -52,7 +52,7 @@ static bool is_name(const char *name)
 	return true;
 }
 
-static int rule_value(struct label_rule *rule, const char *value)
+static int set_rule_value(struct label_rule *rule, const char *value)
 {
 	size_t n = strlen(value);
 
@@ -72,17 +72,18 @@ static int rule_value(struct label_rule *rule, const char *value)
 	return -EINVAL;
 }
 
-int labels_add(struct labels *labels, const char *name, const char *value, const char **ret_right)
+int labels_set_label(struct label_config *labels, const char *name, const char *value,
+		     const char **ret_right)
 {
 	struct label_rule rule = { 0 };
 	unsigned int at = 0;
 
-	if (!is_name(name)) {
+	if (!is_valid_label_name(name)) {
 		*ret_right =
 			"a label's name, of letters, digits and \"_\", that the metrics do not use";
 		return -EINVAL;
 	}
-	if (rule_value(&rule, value) < 0) {
+	if (set_rule_value(&rule, value) < 0) {
 		*ret_right =
 			"container, runtime, cgroup, unit, slice, namespace, pod, pod_container or "
 			"\"TEXT\" of at most 383 bytes";
@@ -101,7 +102,7 @@ int labels_add(struct labels *labels, const char *name, const char *value, const
 	return 0;
 }
 
-int labels_pattern(struct labels *labels, bool allow, const char *patterns)
+int labels_set_patterns(struct label_config *labels, bool allow, const char *patterns)
 {
 	char(*list)[LABEL_PATTERN_SIZE] = allow ? labels->allow : labels->deny;
 	unsigned int *count = allow ? &labels->allows : &labels->denies;
@@ -137,7 +138,7 @@ static bool matches_any_pattern(const char (*patterns)[LABEL_PATTERN_SIZE], unsi
 }
 
 /* Write the fact LABEL_CONTAINER: namespace/pod/container for a pod; "none" for no container. */
-static void container_label(char to[LABEL_SIZE], const struct metrics_container *c)
+static void format_container_label(char to[LABEL_SIZE], const struct metrics_container *c)
 {
 	char text[LABEL_SIZE];
 
@@ -148,11 +149,12 @@ static void container_label(char to[LABEL_SIZE], const struct metrics_container 
 	escape_string(to, LABEL_SIZE, text);
 }
 
-bool labels_admit(const struct labels *labels, const struct metrics_container *container)
+bool labels_admit_container(const struct label_config *labels,
+			    const struct metrics_container *container)
 {
 	char name[LABEL_SIZE];
 
-	container_label(name, container);
+	format_container_label(name, container);
 	if (matches_any_pattern(labels->deny, labels->denies, name))
 		return false;
 	return !labels->allows || matches_any_pattern(labels->allow, labels->allows, name);
@@ -166,7 +168,7 @@ static bool ends_with(const char *text, size_t n, const char *suffix)
 }
 
 /* Find the innermost component of @path that is a slice or, if @slice is false, another unit. */
-static void path_unit(char *to, size_t size, const char *path, bool slice)
+static void find_path_unit(char *to, size_t size, const char *path, bool slice)
 {
 	static const char *const kinds[] = { ".service", ".scope", ".socket", ".mount", ".swap" };
 	const char *found = path;
@@ -195,7 +197,8 @@ static void path_unit(char *to, size_t size, const char *path, bool slice)
  * Get a fact about a pod. Older daemons send these facts only in the name,
  * "namespace/pod/container".
  */
-static void pod_fact(char *to, size_t size, const struct metrics_container *c, unsigned int index)
+static void get_pod_fact(char *to, size_t size, const struct metrics_container *c,
+			 unsigned int index)
 {
 	const char *const parts[] = { c->name_space, c->pod, c->pod_container };
 	const char *at = c->name;
@@ -214,12 +217,12 @@ static void pod_fact(char *to, size_t size, const struct metrics_container *c, u
 	escape_text(to, size, at, n);
 }
 
-static void fact_value(char to[LABEL_SIZE], const struct label_rule *rule,
-		       const struct metrics_container *c)
+static void get_fact_value(char to[LABEL_SIZE], const struct label_rule *rule,
+			   const struct metrics_container *c)
 {
 	switch (rule->fact) {
 	case LABEL_CONTAINER:
-		container_label(to, c);
+		format_container_label(to, c);
 		break;
 	case LABEL_RUNTIME:
 		escape_string(to, LABEL_SIZE, c->runtime);
@@ -229,12 +232,12 @@ static void fact_value(char to[LABEL_SIZE], const struct label_rule *rule,
 		break;
 	case LABEL_UNIT:
 	case LABEL_SLICE:
-		path_unit(to, LABEL_SIZE, c->path, rule->fact == LABEL_SLICE);
+		find_path_unit(to, LABEL_SIZE, c->path, rule->fact == LABEL_SLICE);
 		break;
 	case LABEL_NAMESPACE:
 	case LABEL_POD:
 	case LABEL_POD_CONTAINER:
-		pod_fact(to, LABEL_SIZE, c, rule->fact - LABEL_NAMESPACE);
+		get_pod_fact(to, LABEL_SIZE, c, rule->fact - LABEL_NAMESPACE);
 		break;
 	case LABEL_CONSTANT:
 	case LABEL_FACTS:
@@ -242,15 +245,15 @@ static void fact_value(char to[LABEL_SIZE], const struct label_rule *rule,
 	}
 }
 
-void labels_of(const struct labels *labels, const struct metrics_container *container,
-	       struct label_set *ret_set)
+void labels_get_values(const struct label_config *labels, const struct metrics_container *container,
+		       struct label_set *ret_set)
 {
 	*ret_set = (struct label_set){ 0 };
 	for (unsigned int i = 0; i < labels->count; i++)
-		fact_value(ret_set->value[i], &labels->rules[i], container);
+		get_fact_value(ret_set->value[i], &labels->rules[i], container);
 }
 
-void labels_other(const struct labels *labels, struct label_set *ret_set)
+void labels_get_other_values(const struct label_config *labels, struct label_set *ret_set)
 {
 	*ret_set = (struct label_set){ 0 };
 	/*

@@ -60,7 +60,7 @@ struct label_rule {
 };
 
 /**
- * struct labels - the section [Labels], and Allow= and Deny=
+ * struct label_config - the section [Labels], and Allow= and Deny=
  * @rules: the labels
  * @count: number of @rules
  * @allow: patterns of fnmatch(3) for the fact LABEL_CONTAINER; if there are none, all are admitted
@@ -68,7 +68,7 @@ struct label_rule {
  * @deny: patterns that exclude containers; they have precedence
  * @denies: number of @deny
  */
-struct labels {
+struct label_config {
 	struct label_rule rules[LABELS_MAX];
 	unsigned int count;
 	char allow[LABELS_PATTERNS][LABEL_PATTERN_SIZE];
@@ -86,10 +86,10 @@ struct label_set {
  * labels_set_defaults() - set the labels container and runtime, and no patterns
  * @labels: overwritten
  */
-void labels_set_defaults(struct labels *labels);
+void labels_set_defaults(struct label_config *labels);
 
 /**
- * labels_add() - set a label
+ * labels_set_label() - set a label
  * @labels: the labels
  * @name: [a-zA-Z_][a-zA-Z0-9_]*; not a label that the metrics or Prometheus use
  * @value: name of a fact, or text in double quotes
@@ -100,10 +100,11 @@ void labels_set_defaults(struct labels *labels);
  * Return: 0; -EINVAL for a wrong name or value; -ENOSPC if there would be more than LABELS_MAX
  * labels.
  */
-int labels_add(struct labels *labels, const char *name, const char *value, const char **ret_right);
+int labels_set_label(struct label_config *labels, const char *name, const char *value,
+		     const char **ret_right);
 
 /**
- * labels_pattern() - replace the patterns of Allow= or Deny=
+ * labels_set_patterns() - replace the patterns of Allow= or Deny=
  * @labels: the labels
  * @allow: whether to set Allow= or Deny=
  * @patterns: patterns separated by blanks; "": none
@@ -111,31 +112,32 @@ int labels_add(struct labels *labels, const char *name, const char *value, const
  * Return: 0; -ENOSPC if there are too many patterns or one is too long; -EINVAL if one is not
  * printable.
  */
-int labels_pattern(struct labels *labels, bool allow, const char *patterns);
+int labels_set_patterns(struct label_config *labels, bool allow, const char *patterns);
 
 /**
- * labels_admit() - return whether Allow= and Deny= admit a container
+ * labels_admit_container() - return whether Allow= and Deny= admit a container
  * @labels: the labels
  * @container: a container of a snapshot
  *
  * Return: true if the container may have separate series.
  */
-bool labels_admit(const struct labels *labels, const struct metrics_container *container);
+bool labels_admit_container(const struct label_config *labels,
+			    const struct metrics_container *container);
 
 /**
- * labels_of() - determine the labels of a container
+ * labels_get_values() - determine the labels of a container
  * @labels: the labels
  * @container: a container of a snapshot; its texts may be any bytes
  * @ret_set: values in valid UTF-8 without control characters
  */
-void labels_of(const struct labels *labels, const struct metrics_container *container,
-	       struct label_set *ret_set);
+void labels_get_values(const struct label_config *labels, const struct metrics_container *container,
+		       struct label_set *ret_set);
 
 /**
- * labels_other() - determine the labels of the sum of all containers without series
+ * labels_get_other_values() - determine the labels of the sum of all containers without series
  * @labels: the labels
  * @ret_set: the label that identifies a container has the value "other"
  */
-void labels_other(const struct labels *labels, struct label_set *ret_set);
+void labels_get_other_values(const struct label_config *labels, struct label_set *ret_set);
 
 #endif

@@ -28,7 +28,7 @@ void exporter_log(const char *level, const char *format, ...)
 	fprintf(stderr, "%sspeprof-exporter: %s\n", getenv("JOURNAL_STREAM") ? level : "", line);
 }
 
-bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_ns, u64 *ret_changes)
+bool log_condition_update(struct log_condition *condition, u64 cause, u64 now_ns, u64 *ret_changes)
 {
 	enum log_limit_action action =
 		log_limit_check(&condition->limit, cause != condition->last, now_ns, ret_changes);
@@ -45,7 +45,7 @@ bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_n
 	return true;
 }
 
-const char *log_condition_count(u64 changes, char ret_text[LOG_CONDITION_COUNT])
+const char *log_condition_format_count(u64 changes, char ret_text[LOG_CONDITION_COUNT])
 {
 	*ret_text = 0;
 	if (changes > 1)

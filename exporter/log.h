@@ -23,7 +23,7 @@ void exporter_log(const char *level, const char *format, ...) __attribute__((for
  * struct log_condition - a condition that is good, or bad for one of several causes
  * @limit: limits the rate of log lines
  * @logged: the cause in the last log line
- * @last: the cause in the last call of log_condition_changed()
+ * @last: the cause in the last call of log_condition_update()
  *
  * All zero: the condition is good, and was never logged.
  */
@@ -34,7 +34,7 @@ struct log_condition {
 };
 
 /**
- * log_condition_changed() - record the present state, and decide whether to log it
+ * log_condition_update() - record the present state, and decide whether to log it
  * @cause: 0 if the condition is good; otherwise a number that differs for each cause
  * @now_ns: CLOCK_MONOTONIC
  * @ret_changes: number of changes since the last line; set if the result is true
@@ -43,19 +43,18 @@ struct log_condition {
  *
  * Return: true if the caller should log the present state.
  */
-bool log_condition_changed(struct log_condition *condition, u64 cause, u64 now_ns,
-			   u64 *ret_changes);
+bool log_condition_update(struct log_condition *condition, u64 cause, u64 now_ns, u64 *ret_changes);
 
-/* Size of the buffer of log_condition_count(). */
+/* Size of the buffer of log_condition_format_count(). */
 #define LOG_CONDITION_COUNT 64
 
 /**
- * log_condition_count() - format the number of changes, as the end of a log line
- * @changes: number from log_condition_changed()
+ * log_condition_format_count() - format the number of changes, as the end of a log line
+ * @changes: number from log_condition_update()
  * @ret_text: LOG_CONDITION_COUNT bytes; "" for one change
  *
  * Return: @ret_text.
  */
-const char *log_condition_count(u64 changes, char ret_text[LOG_CONDITION_COUNT]);
+const char *log_condition_format_count(u64 changes, char ret_text[LOG_CONDITION_COUNT]);
 
 #endif

@@ -17,7 +17,7 @@
 #include "credentials.h"
 #include "exporter.h"
 #include "http.h"
-#include "listen.h"
+#include "listener.h"
 #include "log.h"
 #include "speprof-version.h"
 
@@ -157,7 +157,7 @@ static int parse_options(int argc, char **argv, struct exporter_options *o)
 	return r;
 }
 
-static int read_credentials(struct server_credentials *s)
+static int read_server_credentials(struct server_credentials *s)
 {
 	const struct {
 		const char *name;
@@ -178,7 +178,7 @@ static int read_credentials(struct server_credentials *s)
 			return EX_CONFIG;
 		}
 	}
-	if (s->token && (!credential_is_line(s->token) || strlen(s->token) > HTTP_TOKEN)) {
+	if (s->token && (!credential_is_one_line(s->token) || strlen(s->token) > HTTP_TOKEN)) {
 		exporter_log(SD_ERR, "credential token: should be one line of at most 8 KiB, or no "
 				     "client can send it");
 		return EX_CONFIG;
@@ -198,11 +198,11 @@ static int read_credentials(struct server_credentials *s)
  * continue after an upgrade from a version that permitted such a socket; the server refuses
  * requests on it.
  */
-static int check_reach(int fd, enum listener_reach reach, const struct server_credentials *s)
+static int check_socket_access(int fd, enum socket_reach reach, const struct server_credentials *s)
 {
 	char name[LISTENER_NAME];
 
-	listener_name(fd, name, sizeof(name));
+	listener_get_name(fd, name, sizeof(name));
 	if (reach == LISTENER_NETWORK && !(s->certificate && s->token)) {
 		exporter_log(
 			SD_ERR,
@@ -227,16 +227,16 @@ static int serve_socket(struct exporter *exporter, const struct exporter_options
 {
 	struct http_config config = {
 		.fd = fd,
-		.reach = listener_reach(fd),
+		.reach = listener_get_reach(fd),
 		.certificate = credentials->certificate,
 		.key = credentials->key,
 		.token = credentials->token,
 		.native = o->config.native,
 	};
 	const char *why = "";
-	int r = check_reach(fd, config.reach, credentials);
+	int r = check_socket_access(fd, config.reach, credentials);
 
-	if (!r && exporter_serve(exporter, &config, &why) < 0) {
+	if (!r && exporter_serve_socket(exporter, &config, &why) < 0) {
 		exporter_log(SD_ERR, "HTTP: %s", why);
 		r = EX_CONFIG;
 	}
@@ -271,8 +271,8 @@ static int serve_passed_sockets(struct exporter *exporter, const struct exporter
 	return r;
 }
 
-static int serve_all(struct exporter *exporter, const struct exporter_options *o,
-		     const struct server_credentials *credentials)
+static int serve_all_sockets(struct exporter *exporter, const struct exporter_options *o,
+			     const struct server_credentials *credentials)
 {
 	int count = 0, fd, r = serve_passed_sockets(exporter, o, credentials, &count);
 
@@ -295,7 +295,7 @@ static int serve_all(struct exporter *exporter, const struct exporter_options *o
 	return serve_socket(exporter, o, credentials, fd);
 }
 
-static int make_event(sd_event **ret_event)
+static int create_event_loop(sd_event **ret_event)
 {
 	sigset_t mask;
 	int r;
@@ -316,7 +316,7 @@ static int make_event(sd_event **ret_event)
 	return r;
 }
 
-static int push_exit(int r)
+static int push_error_to_exit_status(int r)
 {
 	return r == -EINVAL ? EX_CONFIG : r < 0 ? EX_OSERR : 0;
 }
@@ -332,10 +332,10 @@ static int exporter_run(const struct exporter_options *o,
 		exporter_log(SD_ERR, "the exporter could not be started");
 		return EX_OSERR;
 	}
-	r = serve_all(exporter, o, credentials);
+	r = serve_all_sockets(exporter, o, credentials);
 	if (!r)
-		r = push_exit(exporter_push(exporter));
-	if (!r && exporter_query(exporter, o->bus_address, o->snapshot) < 0) {
+		r = push_error_to_exit_status(exporter_start_pushes(exporter));
+	if (!r && exporter_start_queries(exporter, o->bus_address, o->snapshot) < 0) {
 		exporter_log(SD_ERR, "the exporter could not be started");
 		r = EX_OSERR;
 	}
@@ -356,11 +356,11 @@ int main(int argc, char **argv)
 	sd_event *event = NULL;
 	int r;
 
-	exporter_config_default(&o.config);
+	exporter_config_set_defaults(&o.config);
 	r = parse_options(argc, argv, &o);
 	if (!r)
-		r = read_credentials(&credentials);
-	if (!r && make_event(&event) < 0) {
+		r = read_server_credentials(&credentials);
+	if (!r && create_event_loop(&event) < 0) {
 		exporter_log(SD_ERR, "the event loop could not be started");
 		r = EX_OSERR;
 	}

@@ -6,7 +6,7 @@
 
 #include "util/escape.h"
 
-enum wire {
+enum wire_type {
 	WIRE_VARINT = 0,
 	WIRE_FIXED64 = 1,
 	WIRE_BYTES = 2,
@@ -27,7 +27,7 @@ struct answer_reader {
 /* A field: @value if it is a varint, else @bytes */
 struct answer_field {
 	u32 number;
-	enum wire wire;
+	enum wire_type wire;
 	u64 value;
 	struct answer_reader bytes;
 };

@@ -73,7 +73,7 @@ static const char *trim_blanks(const char *text, size_t *n)
 	return text;
 }
 
-static int read_header(char *to, size_t size, const char *from, size_t n)
+static int decode_header_part(char *to, size_t size, const char *from, size_t n)
 {
 	from = trim_blanks(from, &n);
 	return percent_decode(to, size, from, n);
@@ -94,9 +94,9 @@ static int read_headers(struct otlp_config *c, const char *list)
 		equals = memchr(list, '=', n);
 		if (!equals || c->header_count == OTLP_HEADERS)
 			return -EINVAL;
-		if (read_header(name, sizeof(name), list, (size_t)(equals - list)) < 0 ||
-		    read_header(value, sizeof(value), equals + 1, n - (size_t)(equals + 1 - list)) <
-			    0 ||
+		if (decode_header_part(name, sizeof(name), list, (size_t)(equals - list)) < 0 ||
+		    decode_header_part(value, sizeof(value), equals + 1,
+				       n - (size_t)(equals + 1 - list)) < 0 ||
 		    !*name || strpbrk(name, ": "))
 			return -EINVAL;
 		snprintf(c->headers[c->header_count++], sizeof(c->headers[0]), "%s: %s", name,
@@ -106,7 +106,7 @@ static int read_headers(struct otlp_config *c, const char *list)
 }
 
 /* Escape a text. Return: -EINVAL if it does not fit, because escape_string() would truncate it. */
-static int escape_fits(char *to, size_t size, const char *from)
+static int escape_whole_text(char *to, size_t size, const char *from)
 {
 	char all[4 * 256];
 
@@ -117,7 +117,7 @@ static int escape_fits(char *to, size_t size, const char *from)
 }
 
 /* Return false for a percent sign without two hexadecimal digits. */
-static bool is_percent_encoded(const char *text, size_t n)
+static bool is_valid_percent_encoding(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (text[i] == '%' &&
@@ -127,18 +127,18 @@ static bool is_percent_encoded(const char *text, size_t n)
 }
 
 /* Decode a name or value of an attribute, and escape it. */
-static int read_part(char *to, size_t size, const char *from, size_t n)
+static int decode_attribute_part(char *to, size_t size, const char *from, size_t n)
 {
 	char raw[256];
 
 	from = trim_blanks(from, &n);
-	if (!is_percent_encoded(from, n) || percent_decode(raw, sizeof(raw), from, n) < 0)
+	if (!is_valid_percent_encoding(from, n) || percent_decode(raw, sizeof(raw), from, n) < 0)
 		return -EINVAL;
-	return escape_fits(to, size, raw);
+	return escape_whole_text(to, size, raw);
 }
 
 /* Add an attribute. Of two attributes with the same name, the last one is used. */
-static int add_attribute(struct otlp_config *c, const struct otlp_attribute *attribute)
+static int set_attribute(struct otlp_config *c, const struct otlp_attribute *attribute)
 {
 	unsigned int at = 0;
 
@@ -166,17 +166,18 @@ static int read_attributes(struct otlp_config *c, const char *list)
 			continue;
 		equals = memchr(list, '=', n);
 		if (!equals ||
-		    read_part(a.name, sizeof(a.name), list, (size_t)(equals - list)) < 0 ||
+		    decode_attribute_part(a.name, sizeof(a.name), list, (size_t)(equals - list)) <
+			    0 ||
 		    !*a.name ||
-		    read_part(a.value, sizeof(a.value), equals + 1,
-			      n - (size_t)(equals + 1 - list)) < 0 ||
-		    add_attribute(c, &a) < 0)
+		    decode_attribute_part(a.value, sizeof(a.value), equals + 1,
+					  n - (size_t)(equals + 1 - list)) < 0 ||
+		    set_attribute(c, &a) < 0)
 			return -EINVAL;
 	}
 	return 0;
 }
 
-static int read_number(const char *value, u32 *ret)
+static int read_seconds(const char *value, u32 *ret)
 {
 	unsigned long n;
 	char *end;
@@ -223,7 +224,7 @@ static int copy_text(char *to, size_t size, const char *from)
 }
 
 /* Refuse settings that this program does not support, instead of ignoring them. */
-static int check_kinds(char *why, size_t size)
+static int check_unsupported_settings(char *why, size_t size)
 {
 	const char *temporality = getenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE");
 	const char *histogram = getenv("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION");
@@ -252,12 +253,12 @@ static int read_resource(struct otlp_config *c, char *why, size_t size)
 				 "OTEL_RESOURCE_ATTRIBUTES: should be at most 32 of NAME=VALUE, "
 				 "separated by "
 				 "commas, of at most 127 and 255 bytes, with % as %25");
-	if (service && escape_fits(c->service, sizeof(c->service), service) < 0)
+	if (service && escape_whole_text(c->service, sizeof(c->service), service) < 0)
 		return set_error(why, size, "OTEL_SERVICE_NAME: should have at most 127 bytes");
 	return 0;
 }
 
-static int read_files(struct otlp_config *c, char *why, size_t size)
+static int read_certificate_paths(struct otlp_config *c, char *why, size_t size)
 {
 	if (copy_text(c->authorities, sizeof(c->authorities), find_variable("CERTIFICATE")) < 0 ||
 	    copy_text(c->certificate, sizeof(c->certificate), find_variable("CLIENT_CERTIFICATE")) <
@@ -313,17 +314,17 @@ int otlp_config_read(struct otlp_config *ret_config, const char *url, char *ret_
 		return set_error(ret_why, why_size,
 				 "OTEL_EXPORTER_OTLP_HEADERS: should be at most 16 of NAME=VALUE, "
 				 "separated by commas");
-	if (timeout && (read_number(timeout, &c.timeout) < 0 || !c.timeout || c.timeout > 300))
+	if (timeout && (read_seconds(timeout, &c.timeout) < 0 || !c.timeout || c.timeout > 300))
 		return set_error(ret_why, why_size,
 				 "OTEL_EXPORTER_OTLP_TIMEOUT: should be milliseconds, 1 to 300000");
-	if (interval && *interval && (read_number(interval, &c.interval) < 0 || !c.interval))
+	if (interval && *interval && (read_seconds(interval, &c.interval) < 0 || !c.interval))
 		return set_error(ret_why, why_size,
 				 "OTEL_METRIC_EXPORT_INTERVAL: should be milliseconds");
-	r = check_kinds(ret_why, why_size);
+	r = check_unsupported_settings(ret_why, why_size);
 	if (r >= 0)
 		r = read_resource(&c, ret_why, why_size);
 	if (r >= 0)
-		r = read_files(&c, ret_why, why_size);
+		r = read_certificate_paths(&c, ret_why, why_size);
 	if (r >= 0)
 		*ret_config = c;
 	return r;

@@ -58,12 +58,12 @@ struct otlp_request {
 
 static void add_attribute(struct protobuf *p, u32 field, const char *key, const char *value)
 {
-	protobuf_open(p, field);
-	protobuf_string(p, PAIR_KEY, key);
-	protobuf_open(p, PAIR_VALUE);
-	protobuf_string(p, VALUE_STRING, value);
-	protobuf_close(p);
-	protobuf_close(p);
+	protobuf_open_message(p, field);
+	protobuf_write_string(p, PAIR_KEY, key);
+	protobuf_open_message(p, PAIR_VALUE);
+	protobuf_write_string(p, VALUE_STRING, value);
+	protobuf_close_message(p);
+	protobuf_close_message(p);
 }
 
 static bool has_attribute(const struct otlp_config *config, const char *name)
@@ -87,7 +87,7 @@ static void add_resource(struct protobuf *p, const struct otlp_config *config, c
 		{ "host.name", host },
 	};
 
-	protobuf_open(p, RESOURCE_RESOURCE);
+	protobuf_open_message(p, RESOURCE_RESOURCE);
 	if (*config->service)
 		add_attribute(p, RESOURCE_ATTRIBUTES, "service.name", config->service);
 	for (unsigned int i = 0; i < config->attribute_count; i++)
@@ -96,21 +96,21 @@ static void add_resource(struct protobuf *p, const struct otlp_config *config, c
 	for (unsigned int i = *config->service ? 1 : 0; i < ARRAY_SIZE(known); i++)
 		if (!has_attribute(config, known[i].name))
 			add_attribute(p, RESOURCE_ATTRIBUTES, known[i].name, known[i].value);
-	protobuf_close(p);
+	protobuf_close_message(p);
 }
 
-static void add_number(struct otlp_request *r, const struct series *s)
+static void add_number_point(struct otlp_request *r, const struct metric_series *s)
 {
 	struct protobuf *p = &r->proto;
 
-	protobuf_open(p, DATA_POINTS);
+	protobuf_open_message(p, DATA_POINTS);
 	if (s->family->type == SERIES_COUNTER)
-		protobuf_fixed64(p, NUMBER_START, s->start_ns);
-	protobuf_fixed64(p, NUMBER_TIME, r->time_ns);
-	protobuf_double(p, NUMBER_DOUBLE, s->value);
+		protobuf_write_fixed64(p, NUMBER_START, s->start_ns);
+	protobuf_write_fixed64(p, NUMBER_TIME, r->time_ns);
+	protobuf_write_double(p, NUMBER_DOUBLE, s->value);
 	for (u32 i = 0; i < s->labels; i++)
 		add_attribute(p, NUMBER_ATTRIBUTES, s->label[i].name, s->label[i].value);
-	protobuf_close(p);
+	protobuf_close_message(p);
 }
 
 /*
@@ -125,42 +125,42 @@ static void add_buckets(struct protobuf *p, const u64 *counts)
 		first++;
 	while (end > first && !counts[end - 1])
 		end--;
-	protobuf_open(p, HISTOGRAM_POSITIVE);
-	protobuf_zigzag(p, BUCKETS_OFFSET, (s64)first - 1);
-	protobuf_open(p, BUCKETS_COUNTS);
+	protobuf_open_message(p, HISTOGRAM_POSITIVE);
+	protobuf_write_zigzag(p, BUCKETS_OFFSET, (s64)first - 1);
+	protobuf_open_message(p, BUCKETS_COUNTS);
 	for (unsigned int i = first; i < end; i++)
-		protobuf_packed(p, counts[i]);
-	protobuf_close(p);
-	protobuf_close(p);
+		protobuf_append_packed(p, counts[i]);
+	protobuf_close_message(p);
+	protobuf_close_message(p);
 }
 
-static void add_histogram(struct otlp_request *r, const struct series *s)
+static void add_histogram(struct otlp_request *r, const struct metric_series *s)
 {
 	u64 counts[SERIES_INDICES], zero, sum;
 	struct protobuf *p = &r->proto;
 
-	series_native(s->histogram, counts, &zero);
+	series_to_native_buckets(s->histogram, counts, &zero);
 	sum = zero;
 	for (unsigned int i = 0; i < SERIES_INDICES; i++)
 		sum += counts[i];
-	protobuf_open(p, DATA_POINTS);
+	protobuf_open_message(p, DATA_POINTS);
 	for (u32 i = 0; i < s->labels; i++)
 		add_attribute(p, HISTOGRAM_ATTRIBUTES, s->label[i].name, s->label[i].value);
-	protobuf_fixed64(p, HISTOGRAM_START, s->start_ns);
-	protobuf_fixed64(p, HISTOGRAM_TIME, r->time_ns);
-	protobuf_fixed64(p, HISTOGRAM_COUNT, sum);
-	protobuf_double(p, HISTOGRAM_SUM, (double)s->histogram->sum);
-	protobuf_zigzag(p, HISTOGRAM_SCALE, SERIES_SCALE);
-	protobuf_fixed64(p, HISTOGRAM_ZERO, zero);
+	protobuf_write_fixed64(p, HISTOGRAM_START, s->start_ns);
+	protobuf_write_fixed64(p, HISTOGRAM_TIME, r->time_ns);
+	protobuf_write_fixed64(p, HISTOGRAM_COUNT, sum);
+	protobuf_write_double(p, HISTOGRAM_SUM, (double)s->histogram->sum);
+	protobuf_write_zigzag(p, HISTOGRAM_SCALE, SERIES_SCALE);
+	protobuf_write_fixed64(p, HISTOGRAM_ZERO, zero);
 	add_buckets(p, counts);
-	protobuf_close(p);
+	protobuf_close_message(p);
 }
 
 /*
  * Return the unit in UCUM notation. Metrics without a unit have "" and not "1": a collector appends
  * "_ratio" to the name of a gauge with "1" when it exports to Prometheus.
  */
-static const char *unit_of(const struct series_family *f)
+static const char *get_ucum_unit(const struct series_family *f)
 {
 	if (!strcmp(f->unit, "seconds"))
 		return "s";
@@ -170,7 +170,7 @@ static const char *unit_of(const struct series_family *f)
 }
 
 /* Add a metric: all series of the family of @s. Return: the number of these series. */
-static u32 add_metric(struct otlp_request *r, const struct series *s, u32 count)
+static u32 add_metric(struct otlp_request *r, const struct metric_series *s, u32 count)
 {
 	static const u32 kinds[] = {
 		[SERIES_COUNTER] = METRIC_SUM,
@@ -181,23 +181,23 @@ static u32 add_metric(struct otlp_request *r, const struct series *s, u32 count)
 	struct protobuf *p = &r->proto;
 	u32 n;
 
-	protobuf_open(p, SCOPE_METRICS);
-	protobuf_string(p, METRIC_NAME, f->name);
-	protobuf_string(p, METRIC_DESCRIPTION, f->help);
-	protobuf_string(p, METRIC_UNIT, unit_of(f));
-	protobuf_open(p, kinds[f->type]);
+	protobuf_open_message(p, SCOPE_METRICS);
+	protobuf_write_string(p, METRIC_NAME, f->name);
+	protobuf_write_string(p, METRIC_DESCRIPTION, f->help);
+	protobuf_write_string(p, METRIC_UNIT, get_ucum_unit(f));
+	protobuf_open_message(p, kinds[f->type]);
 	for (n = 0; n < count && s[n].family == f; n++) {
 		if (s[n].histogram)
 			add_histogram(r, &s[n]);
 		else
-			add_number(r, &s[n]);
+			add_number_point(r, &s[n]);
 	}
 	if (f->type != SERIES_GAUGE)
-		protobuf_varint(p, DATA_TEMPORALITY, CUMULATIVE);
+		protobuf_write_varint(p, DATA_TEMPORALITY, CUMULATIVE);
 	if (f->type == SERIES_COUNTER)
-		protobuf_varint(p, DATA_MONOTONIC, 1);
-	protobuf_close(p);
-	protobuf_close(p);
+		protobuf_write_varint(p, DATA_MONOTONIC, 1);
+	protobuf_close_message(p);
+	protobuf_close_message(p);
 	return n;
 }
 
@@ -223,7 +223,7 @@ static int compress_body(const struct protobuf *proto, char **ret_data, size_t *
 		free(data);
 		return -ENOMEM;
 	}
-	*ret_data = buffer_fit(data, *ret_size);
+	*ret_data = buffer_shrink_allocation(data, *ret_size);
 	return 0;
 }
 
@@ -235,22 +235,22 @@ int otlp_encode(const struct series_set *set, const struct otlp_config *config, 
 	int r;
 
 	protobuf_init(p, BOUND);
-	protobuf_open(p, REQUEST_RESOURCE);
+	protobuf_open_message(p, REQUEST_RESOURCE);
 	add_resource(p, config, host);
-	protobuf_open(p, RESOURCE_SCOPE);
-	protobuf_open(p, SCOPE_SCOPE);
-	protobuf_string(p, SCOPE_NAME, "speprof");
-	protobuf_string(p, SCOPE_VERSION, SPEPROF_VERSION);
-	protobuf_close(p);
+	protobuf_open_message(p, RESOURCE_SCOPE);
+	protobuf_open_message(p, SCOPE_SCOPE);
+	protobuf_write_string(p, SCOPE_NAME, "speprof");
+	protobuf_write_string(p, SCOPE_VERSION, SPEPROF_VERSION);
+	protobuf_close_message(p);
 	for (u32 i = 0; i < set->count;)
 		i += add_metric(&request, &set->series[i], set->count - i);
-	protobuf_close(p);
-	protobuf_close(p);
+	protobuf_close_message(p);
+	protobuf_close_message(p);
 	r = p->error;
 	if (r >= 0 && config->gzip) {
 		r = compress_body(p, ret_data, ret_size);
 	} else if (r >= 0) {
-		*ret_data = buffer_fit((char *)p->data, p->size);
+		*ret_data = buffer_shrink_allocation((char *)p->data, p->size);
 		*ret_size = p->size;
 		return 0;
 	}

@@ -19,14 +19,14 @@ static bool path_exists(const char *sys, const char *what)
 	return any;
 }
 
-bool probe_spe(const char *sys)
+bool probe_has_spe(const char *sys)
 {
 	/* In the directory of a platform driver, only links to devices have a subsystem. */
 	return path_exists(sys, "bus/event_source/devices/arm_spe_*") ||
 	       path_exists(sys, "bus/platform/drivers/speprof/*/subsystem");
 }
 
-void probe_process(u64 *ret_cpu_ns, u64 *ret_memory)
+void probe_own_process(u64 *ret_cpu_ns, u64 *ret_memory)
 {
 	unsigned long long pages = 0;
 	struct timespec ts;

@@ -24,13 +24,13 @@ struct push_item {
 };
 
 /* The result of an attempt */
-enum outcome {
+enum push_outcome {
 	OUTCOME_ACCEPTED,
 	OUTCOME_RETRY,
 	OUTCOME_REFUSED,
 };
 
-struct push {
+struct push_sender {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -44,7 +44,7 @@ struct push {
 	bool sending;
 	bool quit;
 	struct push_item *farewell; /* the request that is sent once before the thread exits */
-	struct push_stats stats;
+	struct push_counters stats;
 	/* These fields are constant while the thread runs. */
 	char *name;
 	char *url;
@@ -67,7 +67,7 @@ struct push {
 	size_t answer_size;
 };
 
-static size_t receive_answer(struct push *p, size_t size)
+static size_t count_answer_bytes(struct push_sender *p, size_t size)
 {
 	if (size > PUSH_ANSWER - p->answered)
 		return 0;
@@ -75,11 +75,11 @@ static size_t receive_answer(struct push *p, size_t size)
 	return size;
 }
 
-/* Copy a part of the answer; receive_answer() limits the number of bytes in @answer. */
+/* Copy a part of the answer; count_answer_bytes() limits the number of bytes in @answer. */
 static size_t on_data(char *data, size_t size, size_t count, void *push)
 {
-	struct push *p = push;
-	size_t copied = receive_answer(p, size * count);
+	struct push_sender *p = push;
+	size_t copied = count_answer_bytes(p, size * count);
 
 	if (p->answer) {
 		memcpy(p->answer + p->answer_size, data, copied);
@@ -91,7 +91,7 @@ static size_t on_data(char *data, size_t size, size_t count, void *push)
 /* Count the bytes of headers for the limit PUSH_ANSWER, without storing them. */
 static size_t on_header(char *data __attribute__((unused)), size_t size, size_t count, void *push)
 {
-	return receive_answer(push, size * count);
+	return count_answer_bytes(push, size * count);
 }
 
 /* Abort a transfer when the thread has to exit. */
@@ -99,7 +99,7 @@ static int on_progress(void *push, curl_off_t a __attribute__((unused)),
 		       curl_off_t b __attribute__((unused)), curl_off_t c __attribute__((unused)),
 		       curl_off_t d __attribute__((unused)))
 {
-	struct push *p = push;
+	struct push_sender *p = push;
 	bool quit;
 
 	pthread_mutex_lock(&p->lock);
@@ -108,7 +108,8 @@ static int on_progress(void *push, curl_off_t a __attribute__((unused)),
 	return quit && !p->ending;
 }
 
-static void set_options(struct push *p, CURL *curl, const struct push_item *item, const char *url)
+static void set_options(struct push_sender *p, CURL *curl, const struct push_item *item,
+			const char *url)
 {
 	long timeout = p->ending && p->timeout > PUSH_LAST ? PUSH_LAST : (long)p->timeout;
 
@@ -149,7 +150,7 @@ static void set_options(struct push *p, CURL *curl, const struct push_item *item
 		curl_easy_setopt(curl, CURLOPT_SSLKEY, p->texts[2]);
 }
 
-static enum outcome outcome_of_status(const struct push *p, long status)
+static enum push_outcome status_to_outcome(const struct push_sender *p, long status)
 {
 	if (status >= 200 && status < 300)
 		return OUTCOME_ACCEPTED;
@@ -159,14 +160,15 @@ static enum outcome outcome_of_status(const struct push *p, long status)
 }
 
 /* Log the result of an attempt, if it changed. @cause: a number for each cause, below 2^32. */
-static void report_result(struct push *p, enum outcome outcome, u64 cause, const char *why)
+static void log_result_change(struct push_sender *p, enum push_outcome outcome, u64 cause,
+			      const char *why)
 {
 	u64 how = outcome == OUTCOME_ACCEPTED ? 0 : (u64)outcome << 32 | cause, changes;
 	char often[LOG_CONDITION_COUNT];
 
-	if (!log_condition_changed(&p->result, how, time_now_ns(), &changes))
+	if (!log_condition_update(&p->result, how, time_now_ns(), &changes))
 		return;
-	log_condition_count(changes, often);
+	log_condition_format_count(changes, often);
 	if (outcome == OUTCOME_ACCEPTED)
 		exporter_log(SD_NOTICE, "%s: %s accepts requests again%s", p->name, p->host, often);
 	else if (outcome == OUTCOME_RETRY)
@@ -220,12 +222,12 @@ static u64 describe_failure(CURL *curl, CURLcode code, const char *error, char *
 }
 
 /* Try to send a request. @ret_wait: seconds of Retry-After, or 0. */
-static enum outcome try_item(struct push *p, CURL *curl, const struct push_item *item,
-			     long *ret_wait)
+static enum push_outcome try_request(struct push_sender *p, CURL *curl,
+				     const struct push_item *item, long *ret_wait)
 {
 	char url[1024], why[160], error[CURL_ERROR_SIZE] = "";
 	curl_off_t after = 0;
-	enum outcome outcome;
+	enum push_outcome outcome;
 	long status = 0;
 	CURLcode code;
 	u64 cause;
@@ -245,12 +247,12 @@ static enum outcome try_item(struct push *p, CURL *curl, const struct push_item 
 		cause = describe_failure(curl, code, error, why, sizeof(why));
 		outcome = OUTCOME_RETRY;
 	} else {
-		outcome = outcome_of_status(p, status);
+		outcome = status_to_outcome(p, status);
 		cause = 1U << 15 | (u64)status;
 		snprintf(why, sizeof(why), "status %ld", status);
 	}
 	if (code != CURLE_ABORTED_BY_CALLBACK && !p->ending)
-		report_result(p, outcome, cause, why);
+		log_result_change(p, outcome, cause, why);
 	return outcome;
 }
 
@@ -262,7 +264,7 @@ static void item_free(struct push_item *item)
 }
 
 /* Context: the caller holds the lock. */
-static void drop_first(struct push *p)
+static void drop_first_item(struct push_sender *p)
 {
 	struct push_item *item = p->first;
 
@@ -279,11 +281,11 @@ static u64 jitter_ms(long seconds)
 
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = 1U << 31;
-	return push_spread_ms(seconds, random);
+	return push_add_jitter_ms(seconds, random);
 }
 
 /* Context: the caller holds the lock, which is released while this function waits. */
-static void wait_ms(struct push *p, u64 ms)
+static void wait_ms(struct push_sender *p, u64 ms)
 {
 	struct timespec until;
 
@@ -300,7 +302,7 @@ static void wait_ms(struct push *p, u64 ms)
 }
 
 /* Log and return the number of data points that the receiver rejected. */
-static u64 count_rejected(struct push *p, enum outcome outcome)
+static u64 count_rejected(struct push_sender *p, enum push_outcome outcome)
 {
 	char why[160] = "", often[LOG_CONDITION_COUNT];
 	u64 rejected, changes;
@@ -308,24 +310,24 @@ static u64 count_rejected(struct push *p, enum outcome outcome)
 	if (!p->answer || outcome != OUTCOME_ACCEPTED)
 		return 0;
 	rejected = p->rejected(p->answer, p->answer_size, why, sizeof(why));
-	if (log_condition_changed(&p->rejection, rejected || *why, time_now_ns(), &changes) &&
+	if (log_condition_update(&p->rejection, rejected || *why, time_now_ns(), &changes) &&
 	    (rejected || *why))
 		exporter_log(SD_WARNING, "%s: %s rejects %" PRIu64 " data points: %s%s", p->name,
 			     p->host, rejected, *why ? why : "it gives no reason",
-			     log_condition_count(changes, often));
+			     log_condition_format_count(changes, often));
 	return rejected;
 }
 
 /* Context: the caller holds the lock, which is released while this function sends. */
-static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
+static enum push_outcome send_first_item(struct push_sender *p, CURL *curl, long *ret_wait)
 {
 	struct push_item *item = p->first;
-	enum outcome outcome;
+	enum push_outcome outcome;
 	u64 rejected;
 
 	p->sending = true;
 	pthread_mutex_unlock(&p->lock);
-	outcome = try_item(p, curl, item, ret_wait);
+	outcome = try_request(p, curl, item, ret_wait);
 	rejected = count_rejected(p, outcome);
 	pthread_mutex_lock(&p->lock);
 	p->sending = false;
@@ -337,19 +339,19 @@ static enum outcome send_first(struct push *p, CURL *curl, long *ret_wait)
 	else
 		p->stats.retried++;
 	if (outcome != OUTCOME_RETRY)
-		drop_first(p);
+		drop_first_item(p);
 	return outcome;
 }
 
 /* Context: the caller holds the lock, which is released while this function sends. */
-static void send_farewell(struct push *p, CURL *curl)
+static void send_last_request(struct push_sender *p, CURL *curl)
 {
 	struct push_item *item = p->farewell;
 	long wait;
 
 	p->ending = true;
 	pthread_mutex_unlock(&p->lock);
-	if (try_item(p, curl, item, &wait) != OUTCOME_ACCEPTED)
+	if (try_request(p, curl, item, &wait) != OUTCOME_ACCEPTED)
 		exporter_log(SD_NOTICE,
 			     "%s: %s did not receive the stale markers, so its series end only "
 			     "after its own timeout",
@@ -359,7 +361,7 @@ static void send_farewell(struct push *p, CURL *curl)
 
 static void *push_run(void *arg)
 {
-	struct push *p = arg;
+	struct push_sender *p = arg;
 	CURL *curl = curl_easy_init();
 	long wait = 1, retry_after_s = 0;
 
@@ -369,7 +371,7 @@ static void *push_run(void *arg)
 			pthread_cond_wait(&p->changed, &p->lock);
 			continue;
 		}
-		if (send_first(p, curl, &retry_after_s) != OUTCOME_RETRY) {
+		if (send_first_item(p, curl, &retry_after_s) != OUTCOME_RETRY) {
 			wait = 1;
 			continue;
 		}
@@ -378,7 +380,7 @@ static void *push_run(void *arg)
 		wait = wait * 2 > PUSH_WAIT ? PUSH_WAIT : wait * 2;
 	}
 	if (curl && p->farewell)
-		send_farewell(p, curl);
+		send_last_request(p, curl);
 	pthread_mutex_unlock(&p->lock);
 	curl_easy_cleanup(curl);
 	return NULL;
@@ -397,13 +399,13 @@ static bool is_loopback(const char *host)
 	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]");
 }
 
-static int set_refusal(const char **ret_why, const char *why, int error)
+static int set_failure_reason(const char **ret_why, const char *why, int error)
 {
 	*ret_why = why;
 	return error;
 }
 
-static bool has_part(CURLU *url, CURLUPart part)
+static bool url_has_part(CURLU *url, CURLUPart part)
 {
 	char *text = NULL;
 	bool has = curl_url_get(url, part, &text, 0) == CURLUE_OK && *text;
@@ -412,14 +414,14 @@ static bool has_part(CURLU *url, CURLUPart part)
 	return has;
 }
 
-static int check_secrets(const struct push *p, const struct push_config *config, CURLU *url,
+static int check_secrets(const struct push_sender *p, const struct push_config *config, CURLU *url,
 			 const char *scheme, const char **ret_why)
 {
-	bool own = has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD);
+	bool own = url_has_part(url, CURLUPART_USER) || url_has_part(url, CURLUPART_PASSWORD);
 
 	if (p->is_local || !strcmp(scheme, "https") || (!own && !config->token && !config->secret))
 		return 0;
-	return set_refusal(
+	return set_failure_reason(
 		ret_why,
 		"a token, a URL's password, or a header that is a credential, is sent by https "
 		"only, or to this machine: the URL should begin with https",
@@ -427,7 +429,7 @@ static int check_secrets(const struct push *p, const struct push_config *config,
 }
 
 /* Check the URL, and copy its host for log lines, because other parts of it may be secret. */
-static int parse_url(struct push *p, const struct push_config *config, const char **ret_why)
+static int parse_url(struct push_sender *p, const struct push_config *config, const char **ret_why)
 {
 	char *host = NULL, *scheme = NULL;
 	CURLU *url = curl_url();
@@ -442,7 +444,7 @@ static int parse_url(struct push *p, const struct push_config *config, const cha
 		p->is_local = is_loopback(host);
 		r = check_secrets(p, config, url, scheme, ret_why);
 	} else {
-		r = set_refusal(
+		r = set_failure_reason(
 			ret_why,
 			"the URL should be http://HOST/PATH or https://HOST/PATH, of at most "
 			"900 bytes",
@@ -459,7 +461,7 @@ static int parse_url(struct push *p, const struct push_config *config, const cha
 	return r;
 }
 
-static int add_header(struct push *p, const char *text)
+static int add_header(struct push_sender *p, const char *text)
 {
 	struct curl_slist *headers = curl_slist_append(p->headers, text);
 
@@ -469,7 +471,8 @@ static int add_header(struct push *p, const char *text)
 	return 0;
 }
 
-static int copy_texts(struct push *p, const struct push_config *config, const char **ret_why)
+static int copy_config_texts(struct push_sender *p, const struct push_config *config,
+			     const char **ret_why)
 {
 	const char *texts[] = { config->authorities, config->certificate, config->key };
 	char bearer[sizeof("Authorization: Bearer ") + PUSH_TOKEN];
@@ -490,17 +493,18 @@ static int copy_texts(struct push *p, const struct push_config *config, const ch
 	if (r >= 0 && config->token) {
 		if (snprintf(bearer, sizeof(bearer), "Authorization: Bearer %s", config->token) >=
 		    (int)sizeof(bearer))
-			return set_refusal(ret_why, "a token should be at most 8 KiB", -EACCES);
+			return set_failure_reason(ret_why, "a token should be at most 8 KiB",
+						  -EACCES);
 		r = add_header(p, bearer);
 	}
 	p->name = strdup(config->name);
 	return r < 0 ? r : p->name ? 0 : -ENOMEM;
 }
 
-static void push_clear(struct push *p)
+static void push_clear(struct push_sender *p)
 {
 	while (p->first)
-		drop_first(p);
+		drop_first_item(p);
 	if (p->farewell)
 		item_free(p->farewell);
 	for (unsigned int i = 0; i < ARRAY_SIZE(p->texts); i++)
@@ -513,9 +517,9 @@ static void push_clear(struct push *p)
 	free(p);
 }
 
-int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why)
+int push_new(const struct push_config *config, struct push_sender **ret_push, const char **ret_why)
 {
-	struct push *p = calloc(1, sizeof(*p));
+	struct push_sender *p = calloc(1, sizeof(*p));
 	pthread_condattr_t attr;
 	int r;
 
@@ -529,7 +533,7 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 	p->rejected = config->rejected;
 	r = parse_url(p, config, ret_why);
 	if (r >= 0)
-		r = copy_texts(p, config, ret_why);
+		r = copy_config_texts(p, config, ret_why);
 	if (r >= 0 && p->rejected && !(p->answer = malloc(PUSH_ANSWER)))
 		r = -ENOMEM;
 	if (r < 0) {
@@ -553,7 +557,7 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
 	return 0;
 }
 
-void push_end(struct push *push, char *data, size_t size)
+void push_stop(struct push_sender *push, char *data, size_t size)
 {
 	struct push_item *item = data ? calloc(1, sizeof(*item)) : NULL;
 
@@ -569,11 +573,11 @@ void push_end(struct push *push, char *data, size_t size)
 	pthread_mutex_unlock(&push->lock);
 }
 
-struct push *push_free(struct push *push)
+struct push_sender *push_free(struct push_sender *push)
 {
 	if (!push)
 		return NULL;
-	push_end(push, NULL, 0);
+	push_stop(push, NULL, 0);
 	pthread_join(push->thread, NULL);
 	pthread_cond_destroy(&push->changed);
 	pthread_mutex_destroy(&push->lock);
@@ -585,7 +589,7 @@ struct push *push_free(struct push *push)
  * Find the oldest request that is not being sent; NULL if there is none. Context: the caller holds
  * the lock.
  */
-static struct push_item **find_oldest_item(struct push *p)
+static struct push_item **find_oldest_item(struct push_sender *p)
 {
 	struct push_item **at = &p->first;
 
@@ -595,7 +599,7 @@ static struct push_item **find_oldest_item(struct push *p)
 }
 
 /* Drop the oldest requests until @size bytes fit. Context: the caller holds the lock. */
-static void evict_items(struct push *p, size_t size)
+static void evict_items(struct push_sender *p, size_t size)
 {
 	struct push_item **at, *item;
 
@@ -614,7 +618,7 @@ static void evict_items(struct push *p, size_t size)
  * Add a request. Return: 0; -ENOMEM if memory cannot be allocated; -EBUSY if the queue is full;
  * -EFBIG if the request is larger than the queue. Context: the caller holds the lock.
  */
-static int item_add(struct push *p, char *data, size_t size, const char *query)
+static int queue_item(struct push_sender *p, char *data, size_t size, const char *query)
 {
 	struct push_item *item;
 
@@ -642,16 +646,16 @@ static int item_add(struct push *p, char *data, size_t size, const char *query)
 	return 0;
 }
 
-/* Log why a request was dropped. The cause of a full queue is logged by report_result(). */
-static void report_lost(struct push *p, int error, size_t size)
+/* Log why a request was dropped. The cause of a full queue is logged by log_result_change(). */
+static void log_lost_request(struct push_sender *p, int error, size_t size)
 {
 	char often[LOG_CONDITION_COUNT];
 	u64 changes;
 
 	if (error == -EBUSY ||
-	    !log_condition_changed(&p->lost, (u64)-error, time_now_ns(), &changes) || !error)
+	    !log_condition_update(&p->lost, (u64)-error, time_now_ns(), &changes) || !error)
 		return;
-	log_condition_count(changes, often);
+	log_condition_format_count(changes, often);
 	if (error == -EFBIG && size)
 		exporter_log(SD_WARNING,
 			     "%s: a request of %zu KiB does not fit in a queue of %zu KiB, and is "
@@ -669,28 +673,28 @@ static void report_lost(struct push *p, int error, size_t size)
 			     p->name, strerror(-error), often);
 }
 
-void push_add(struct push *push, char *data, size_t size, const char *query)
+void push_queue_request(struct push_sender *push, char *data, size_t size, const char *query)
 {
 	int r;
 
 	pthread_mutex_lock(&push->lock);
-	r = item_add(push, data, size, query);
+	r = queue_item(push, data, size, query);
 	push->stats.dropped += r < 0;
 	pthread_mutex_unlock(&push->lock);
 	if (r < 0)
 		free(data);
-	report_lost(push, r, size);
+	log_lost_request(push, r, size);
 }
 
-void push_lost(struct push *push, int error)
+void push_count_lost_request(struct push_sender *push, int error)
 {
 	pthread_mutex_lock(&push->lock);
 	push->stats.dropped++;
 	pthread_mutex_unlock(&push->lock);
-	report_lost(push, error, 0);
+	log_lost_request(push, error, 0);
 }
 
-void push_stats(struct push *push, struct push_stats *ret_stats)
+void push_get_stats(struct push_sender *push, struct push_counters *ret_stats)
 {
 	pthread_mutex_lock(&push->lock);
 	*ret_stats = push->stats;

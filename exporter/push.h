@@ -19,16 +19,16 @@
 /* maximum bytes of a token */
 #define PUSH_TOKEN 8192
 
-struct push;
+struct push_sender;
 
 /**
- * push_spread_ms() - add jitter to a delay, so that not all machines retry at the same moment
+ * push_add_jitter_ms() - add jitter to a delay, so that not all machines retry at the same moment
  * @seconds: mean delay, 1 to PUSH_RETRY_AFTER
  * @random: any number, uniformly distributed
  *
  * Return: milliseconds, from half of @seconds to below one and a half times @seconds.
  */
-static inline u64 push_spread_ms(long seconds, u32 random)
+static inline u64 push_add_jitter_ms(long seconds, u32 random)
 {
 	return (u64)seconds * 500 + ((u64)seconds * 1000 * random >> 32);
 }
@@ -78,13 +78,13 @@ struct push_config {
  * longer than PUSH_TOKEN; -ENOMEM if memory cannot be allocated; -EAGAIN if no thread can be
  * started.
  */
-int push_new(const struct push_config *config, struct push **ret_push, const char **ret_why);
+int push_new(const struct push_config *config, struct push_sender **ret_push, const char **ret_why);
 
 /* maximum seconds of the last attempt */
 #define PUSH_LAST 3
 
 /**
- * push_end() - make the thread exit
+ * push_stop() - make the thread exit
  * @push: the receiver
  * @data: one more request, allocated and owned by this function, which is tried once; NULL: none
  * @size: bytes of @data
@@ -93,7 +93,7 @@ int push_new(const struct push_config *config, struct push **ret_push, const cha
  * within PUSH_LAST seconds. With several receivers, call this for all of them before the first
  * push_free(), so that they end in parallel.
  */
-void push_end(struct push *push, char *data, size_t size);
+void push_stop(struct push_sender *push, char *data, size_t size);
 
 /**
  * push_free() - make the thread exit, wait for it, and free all memory
@@ -101,10 +101,10 @@ void push_end(struct push *push, char *data, size_t size);
  *
  * Return: NULL.
  */
-struct push *push_free(struct push *push);
+struct push_sender *push_free(struct push_sender *push);
 
 /**
- * push_add() - queue a request
+ * push_queue_request() - queue a request
  * @push: the receiver
  * @data: allocated; owned by this function
  * @size: bytes of @data
@@ -113,24 +113,24 @@ struct push *push_free(struct push *push);
  * If the queue is full, its oldest requests are dropped and counted. A request that is larger than
  * the queue is dropped, counted and logged.
  */
-void push_add(struct push *push, char *data, size_t size, const char *query);
+void push_queue_request(struct push_sender *push, char *data, size_t size, const char *query);
 
 /**
- * push_lost() - count and log a request that could not be encoded
+ * push_count_lost_request() - count and log a request that could not be encoded
  * @push: the receiver
  * @error: negative errno; -E2BIG if there are too many series
  */
-void push_lost(struct push *push, int error);
+void push_count_lost_request(struct push_sender *push, int error);
 
 /**
- * struct push_stats - counters of a receiver
+ * struct push_counters - counters of a receiver
  * @sent: number of requests that it accepted
  * @retried: number of attempts that failed and are repeated
  * @dropped: number of requests that were dropped after a refusal, or because the queue was full
  * @rejected: number of data points that it rejected, as &push_config.rejected returned
  * @queued_bytes: bytes of requests that wait
  */
-struct push_stats {
+struct push_counters {
 	u64 sent;
 	u64 retried;
 	u64 dropped;
@@ -139,10 +139,10 @@ struct push_stats {
 };
 
 /**
- * push_stats() - read the counters
+ * push_get_stats() - read the counters
  * @push: the receiver
  * @ret_stats: the counters
  */
-void push_stats(struct push *push, struct push_stats *ret_stats);
+void push_get_stats(struct push_sender *push, struct push_counters *ret_stats);
 
 #endif

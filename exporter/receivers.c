@@ -38,16 +38,16 @@ static const char *const labels[RECEIVERS] = {
 	[RECEIVER_PROFILES] = "profiles",
 };
 
-struct receivers {
+struct push_receivers {
 	struct receivers_config config;
 	struct otlp_config otlp;
 	struct remote_write write;
 	char host[EXPORTER_TEXT];
-	struct push *push[RECEIVERS];
+	struct push_sender *push[RECEIVERS];
 	char why[160]; /* why a profile is not pushed */
 	sd_event_source *timer[RECEIVERS];
 	u32 interval[RECEIVERS];
-	/* number of profiles that were not queued; push_stats() does not include them */
+	/* number of profiles that were not queued; push_get_stats() does not include them */
 	u64 profiles_lost;
 	s64 offset_ms; /* offset from CLOCK_MONOTONIC to CLOCK_REALTIME at the last push */
 };
@@ -66,7 +66,7 @@ static s64 clock_offset(void)
 }
 
 /* Log a jump of the clock: receivers sort by time, and may refuse samples after a jump. */
-static void check_clock(struct receivers *r)
+static void check_clock_jump(struct push_receivers *r)
 {
 	s64 offset = clock_offset(), jump = offset - r->offset_ms;
 
@@ -78,7 +78,7 @@ static void check_clock(struct receivers *r)
 	r->offset_ms = offset;
 }
 
-static void push_write(struct receivers *r, const struct series_set *set, u64 time_ns)
+static void push_remote_write(struct push_receivers *r, const struct series_set *set, u64 time_ns)
 {
 	size_t size;
 	char *data;
@@ -86,12 +86,12 @@ static void push_write(struct receivers *r, const struct series_set *set, u64 ti
 
 	e = remote_write_encode(&r->write, set, (s64)(time_ns / 1000000), &data, &size);
 	if (e < 0)
-		push_lost(r->push[RECEIVER_WRITE], e);
+		push_count_lost_request(r->push[RECEIVER_WRITE], e);
 	else
-		push_add(r->push[RECEIVER_WRITE], data, size, NULL);
+		push_queue_request(r->push[RECEIVER_WRITE], data, size, NULL);
 }
 
-static void push_otlp(struct receivers *r, const struct series_set *set, u64 time_ns)
+static void push_otlp(struct push_receivers *r, const struct series_set *set, u64 time_ns)
 {
 	size_t size;
 	char *data;
@@ -99,38 +99,40 @@ static void push_otlp(struct receivers *r, const struct series_set *set, u64 tim
 
 	e = otlp_encode(set, &r->otlp, r->host, time_ns, &data, &size);
 	if (e < 0)
-		push_lost(r->push[RECEIVER_OTLP], e);
+		push_count_lost_request(r->push[RECEIVER_OTLP], e);
 	else
-		push_add(r->push[RECEIVER_OTLP], data, size, NULL);
+		push_queue_request(r->push[RECEIVER_OTLP], data, size, NULL);
 }
 
-static int on_timer(sd_event_source *source, struct receivers *r, enum receiver which)
+static int push_series(sd_event_source *source, struct push_receivers *r, enum receiver_kind which)
 {
 	u64 time_ns = now_ns(CLOCK_REALTIME);
 	const struct series_set *set = r->config.series(r->config.ctx, time_ns);
 
 	sd_event_source_set_time_relative(source, r->interval[which] * 1000000ULL);
 	sd_event_source_set_enabled(source, SD_EVENT_ON);
-	check_clock(r);
+	check_clock_jump(r);
 	if (set && which == RECEIVER_WRITE)
-		push_write(r, set, time_ns);
+		push_remote_write(r, set, time_ns);
 	else if (set)
 		push_otlp(r, set, time_ns);
 	return 0;
 }
 
-static int on_write(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
+static int on_remote_write_timer(sd_event_source *source, uint64_t now __attribute__((unused)),
+				 void *userdata)
 {
-	return on_timer(source, userdata, RECEIVER_WRITE);
+	return push_series(source, userdata, RECEIVER_WRITE);
 }
 
-static int on_otlp(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
+static int on_otlp_timer(sd_event_source *source, uint64_t now __attribute__((unused)),
+			 void *userdata)
 {
-	return on_timer(source, userdata, RECEIVER_OTLP);
+	return push_series(source, userdata, RECEIVER_OTLP);
 }
 
 /* Read all of @fd by pread(), because the daemon shares its file offset. */
-static int read_profile(struct receivers *r, int fd, char **ret_data, size_t *ret_size)
+static int read_profile(struct push_receivers *r, int fd, char **ret_data, size_t *ret_size)
 {
 	u32 queue = r->config.config->queue;
 	struct stat st;
@@ -161,12 +163,13 @@ static int read_profile(struct receivers *r, int fd, char **ret_data, size_t *re
 	return 0;
 }
 
-void receivers_profile_lost(struct receivers *receivers)
+void receivers_count_lost_profile(struct push_receivers *receivers)
 {
 	receivers->profiles_lost++;
 }
 
-int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const char **ret_why)
+int receivers_push_profile(struct push_receivers *receivers, int fd, u32 seconds,
+			   const char **ret_why)
 {
 	time_t now = (time_t)(now_ns(CLOCK_REALTIME) / 1000000000);
 	char query[96] = "", *data;
@@ -177,7 +180,7 @@ int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const ch
 		return 0;
 	e = read_profile(receivers, fd, &data, &size);
 	if (e < 0) {
-		receivers_profile_lost(receivers);
+		receivers_count_lost_profile(receivers);
 		*ret_why = receivers->why;
 		return e;
 	}
@@ -188,19 +191,20 @@ int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const ch
 	if (strchr(receivers->config.config->profile_url, '?'))
 		snprintf(query, sizeof(query), "&from=%" PRIu64 "&until=%" PRIu64,
 			 (u64)now - seconds, (u64)now);
-	push_add(receivers->push[RECEIVER_PROFILES], data, size, query);
+	push_queue_request(receivers->push[RECEIVER_PROFILES], data, size, query);
 	return 0;
 }
 
-void receivers_self(struct receivers *receivers, struct series_push ret_push[RECEIVERS])
+void receivers_get_counters(struct push_receivers *receivers,
+			    struct series_push ret_push[RECEIVERS])
 {
-	struct push_stats stats;
+	struct push_counters stats;
 
 	for (unsigned int i = 0; i < RECEIVERS; i++) {
 		ret_push[i] = (struct series_push){ 0 };
 		if (!receivers || !receivers->push[i])
 			continue;
-		push_stats(receivers->push[i], &stats);
+		push_get_stats(receivers->push[i], &stats);
 		ret_push[i] = (struct series_push){
 			.destination = labels[i],
 			.sent = stats.sent,
@@ -215,8 +219,9 @@ void receivers_self(struct receivers *receivers, struct series_push ret_push[REC
 }
 
 /* Start to push, with the headers of the credentials after those of the protocol. */
-static int start_with(struct receivers *r, enum receiver which, struct push_config *config,
-		      const struct receiver_credentials *secrets)
+static int start_push_with_credentials(struct push_receivers *r, enum receiver_kind which,
+				       struct push_config *config,
+				       const struct receiver_credentials *secrets)
 {
 	const char *headers[OTLP_HEADERS + 4 + CREDENTIALS_HEADERS];
 	const char *why = "";
@@ -245,7 +250,8 @@ static int start_with(struct receivers *r, enum receiver which, struct push_conf
  * Set what all receivers have in common in @config, and start to push. Return: the values of
  * push_new().
  */
-static int receiver_start(struct receivers *r, enum receiver which, struct push_config *config)
+static int receiver_start(struct push_receivers *r, enum receiver_kind which,
+			  struct push_config *config)
 {
 	static const char *const credentials[RECEIVERS] = {
 		[RECEIVER_WRITE] = "remote-write",
@@ -268,13 +274,13 @@ static int receiver_start(struct receivers *r, enum receiver which, struct push_
 		exporter_log(SD_ERR, "%s", why);
 		e = -EACCES;
 	} else {
-		e = start_with(r, which, config, &secrets);
+		e = start_push_with_credentials(r, which, config, &secrets);
 	}
 	receiver_credentials_clear(&secrets);
 	return e;
 }
 
-static int start_write(struct receivers *r, sd_event *event)
+static int start_remote_write(struct push_receivers *r, sd_event *event)
 {
 	static const char *const headers[] = REMOTE_WRITE_HEADERS;
 	struct push_config config = {
@@ -292,18 +298,19 @@ static int start_write(struct receivers *r, sd_event *event)
 	};
 	r->interval[RECEIVER_WRITE] = r->config.config->write_interval;
 	return sd_event_add_time_relative(event, &r->timer[RECEIVER_WRITE], CLOCK_MONOTONIC,
-					  r->interval[RECEIVER_WRITE] * 1000000ULL, 0, on_write, r);
+					  r->interval[RECEIVER_WRITE] * 1000000ULL, 0,
+					  on_remote_write_timer, r);
 }
 
 /* Return the interval of OTLP: the file has precedence over the environment. */
-static u32 otlp_interval(const struct receivers *r)
+static u32 otlp_interval(const struct push_receivers *r)
 {
 	if (r->config.config->otlp_interval)
 		return r->config.config->otlp_interval;
 	return r->otlp.interval ? r->otlp.interval : OTLP_INTERVAL;
 }
 
-static int start_otlp(struct receivers *r, sd_event *event)
+static int start_otlp(struct push_receivers *r, sd_event *event)
 {
 	const char *headers[OTLP_HEADERS + 2] = { "Content-Type: application/x-protobuf" };
 	struct push_config config = {
@@ -330,10 +337,11 @@ static int start_otlp(struct receivers *r, sd_event *event)
 		return e;
 	r->interval[RECEIVER_OTLP] = otlp_interval(r);
 	return sd_event_add_time_relative(event, &r->timer[RECEIVER_OTLP], CLOCK_MONOTONIC,
-					  r->interval[RECEIVER_OTLP] * 1000000ULL, 0, on_otlp, r);
+					  r->interval[RECEIVER_OTLP] * 1000000ULL, 0, on_otlp_timer,
+					  r);
 }
 
-static int start_profiles(struct receivers *r)
+static int start_profiles(struct push_receivers *r)
 {
 	static const char *const headers[] = { "Content-Type: application/octet-stream" };
 	struct push_config config = {
@@ -349,7 +357,7 @@ static int start_profiles(struct receivers *r)
  * Read the environment. All programs of the machine may share it, so an error in it only disables
  * OTLP, and without an endpoint it has no effect.
  */
-static void read_otlp(struct receivers *r)
+static void read_otlp_environment(struct push_receivers *r)
 {
 	const char *url = r->config.config->otlp_url, *any = otlp_config_find_variable();
 	char why[200];
@@ -372,7 +380,7 @@ static void read_otlp(struct receivers *r)
  * Check the sum of the queues: larger ones could exceed MemoryMax= of the unit, and the kernel
  * would kill the exporter.
  */
-static int check_queues(const struct receivers *r)
+static int check_queues(const struct push_receivers *r)
 {
 	const struct exporter_config *c = r->config.config;
 	u32 count = (*c->write_url != 0) + (*r->otlp.url != 0) + (*c->profile_url != 0);
@@ -387,15 +395,15 @@ static int check_queues(const struct receivers *r)
 	return -EINVAL;
 }
 
-static int start_all(struct receivers *r, sd_event *event)
+static int start_all_receivers(struct push_receivers *r, sd_event *event)
 {
 	const struct exporter_config *c = r->config.config;
 	int e;
 
-	read_otlp(r);
+	read_otlp_environment(r);
 	e = check_queues(r);
 	if (e >= 0 && *c->write_url)
-		e = start_write(r, event);
+		e = start_remote_write(r, event);
 	if (e >= 0 && *r->otlp.url) {
 		e = start_otlp(r, event);
 		/*
@@ -411,7 +419,7 @@ static int start_all(struct receivers *r, sd_event *event)
 }
 
 /* Determine the name of this machine, escaped: receivers refuse a request with invalid UTF-8. */
-static void set_host(struct receivers *r)
+static void set_host(struct push_receivers *r)
 {
 	char name[EXPORTER_TEXT] = "";
 
@@ -423,9 +431,9 @@ static void set_host(struct receivers *r)
 }
 
 int receivers_new(const struct receivers_config *config, sd_event *event,
-		  struct receivers **ret_receivers)
+		  struct push_receivers **ret_receivers)
 {
-	struct receivers *r = calloc(1, sizeof(*r));
+	struct push_receivers *r = calloc(1, sizeof(*r));
 	int e;
 
 	if (!r)
@@ -434,7 +442,7 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 	r->offset_ms = clock_offset();
 	set_host(r);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
-	e = start_all(r, event);
+	e = start_all_receivers(r, event);
 	if (e < 0) {
 		receivers_free(r);
 		return e;
@@ -444,7 +452,7 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 }
 
 /* Send stale markers; otherwise all series would keep their last value for five minutes. */
-static void end_write(struct receivers *r)
+static void end_remote_write(struct push_receivers *r)
 {
 	char *data = NULL;
 	size_t size = 0;
@@ -452,18 +460,18 @@ static void end_write(struct receivers *r)
 	if (r->push[RECEIVER_WRITE] && r->write.last.count &&
 	    remote_write_encode(&r->write, NULL, (s64)(now_ns(CLOCK_REALTIME) / 1000000), &data,
 				&size) >= 0)
-		push_end(r->push[RECEIVER_WRITE], data, size);
+		push_stop(r->push[RECEIVER_WRITE], data, size);
 	staleness_clear(&r->write.last);
 }
 
-struct receivers *receivers_free(struct receivers *receivers)
+struct push_receivers *receivers_free(struct push_receivers *receivers)
 {
 	if (receivers) {
-		end_write(receivers);
+		end_remote_write(receivers);
 		/* Each receiver may wait for its last attempt, so end all of them in parallel. */
 		for (unsigned int i = 0; i < RECEIVERS; i++)
 			if (receivers->push[i])
-				push_end(receivers->push[i], NULL, 0);
+				push_stop(receivers->push[i], NULL, 0);
 		for (unsigned int i = 0; i < RECEIVERS; i++) {
 			sd_event_source_unref(receivers->timer[i]);
 			push_free(receivers->push[i]);

@@ -10,14 +10,14 @@
 #include "config.h"
 #include "series.h"
 
-enum receiver {
+enum receiver_kind {
 	RECEIVER_WRITE,
 	RECEIVER_OTLP,
 	RECEIVER_PROFILES,
 	RECEIVERS,
 };
 
-struct receivers;
+struct push_receivers;
 
 /**
  * struct receivers_config - the data to push, and the receivers
@@ -44,7 +44,7 @@ struct receivers_config {
  * negative errno of sd_event.
  */
 int receivers_new(const struct receivers_config *config, sd_event *event,
-		  struct receivers **ret_receivers);
+		  struct push_receivers **ret_receivers);
 
 /**
  * receivers_free() - send stale markers for all series, and end all pushes
@@ -54,10 +54,10 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
  *
  * Return: NULL.
  */
-struct receivers *receivers_free(struct receivers *receivers);
+struct push_receivers *receivers_free(struct push_receivers *receivers);
 
 /**
- * receivers_profile() - push a profile
+ * receivers_push_profile() - push a profile
  * @receivers: the receivers
  * @fd: a sealed file, which is read from its start
  * @seconds: length of the profile, which ended now
@@ -68,20 +68,22 @@ struct receivers *receivers_free(struct receivers *receivers);
  * Return: 0, also if no receiver of profiles is configured; -EBADF, -EFBIG, -ENOSPC or -EIO, one
  * for each cause.
  */
-int receivers_profile(struct receivers *receivers, int fd, u32 seconds, const char **ret_why);
+int receivers_push_profile(struct push_receivers *receivers, int fd, u32 seconds,
+			   const char **ret_why);
 
 /**
- * receivers_profile_lost() - count a profile that the daemon could not provide as dropped
+ * receivers_count_lost_profile() - count a profile that the daemon could not provide as dropped
  * @receivers: the receivers
  */
-void receivers_profile_lost(struct receivers *receivers);
+void receivers_count_lost_profile(struct push_receivers *receivers);
 
 /**
- * receivers_self() - read the counters of all receivers
+ * receivers_get_counters() - read the counters of all receivers
  * @receivers: may be NULL
- * @ret_push: counters, indexed by &enum receiver; the destination is NULL for a receiver that is
- * not configured
+ * @ret_push: counters, indexed by &enum receiver_kind; the destination is NULL for a receiver that
+ * is not configured
  */
-void receivers_self(struct receivers *receivers, struct series_push ret_push[RECEIVERS]);
+void receivers_get_counters(struct push_receivers *receivers,
+			    struct series_push ret_push[RECEIVERS]);
 
 #endif

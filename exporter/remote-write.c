@@ -31,7 +31,7 @@ enum {
 /* The stale marker of remote write 1.0: a NaN with these bits. */
 #define STALE 0x7ff0000000000002ULL
 
-static const struct native_fields write_fields = {
+static const struct native_histogram_fields write_fields = {
 	.sum = 3,
 	.schema = 4,
 	.zero_threshold = 5,
@@ -45,7 +45,7 @@ struct write_request {
 	struct protobuf proto;
 	const char *host;
 	s64 time_ms;
-	struct staleness series;
+	struct staleness_list series;
 };
 
 static int compare_labels(const void *a, const void *b)
@@ -59,7 +59,7 @@ static int compare_labels(const void *a, const void *b)
  * Begin a series. Receivers expect labels sorted by name. @series receives a copy of the encoded
  * labels.
  */
-static void open_series(struct write_request *r, const struct series *s, const char *suffix,
+static void open_series(struct write_request *r, const struct metric_series *s, const char *suffix,
 			const char *le, bool native)
 {
 	struct series_label labels[SERIES_LABELS + 4];
@@ -76,35 +76,36 @@ static void open_series(struct write_request *r, const struct series *s, const c
 	for (u32 i = 0; i < s->labels; i++)
 		labels[count++] = s->label[i];
 	qsort(labels, count, sizeof(*labels), compare_labels);
-	protobuf_open(&r->proto, REQUEST_SERIES);
+	protobuf_open_message(&r->proto, REQUEST_SERIES);
 	start = r->proto.size;
 	for (u32 i = 0; i < count; i++) {
-		protobuf_open(&r->proto, SERIES_LABEL);
-		protobuf_string(&r->proto, LABEL_NAME, labels[i].name);
-		protobuf_string(&r->proto, LABEL_VALUE, labels[i].value);
-		protobuf_close(&r->proto);
+		protobuf_open_message(&r->proto, SERIES_LABEL);
+		protobuf_write_string(&r->proto, LABEL_NAME, labels[i].name);
+		protobuf_write_string(&r->proto, LABEL_VALUE, labels[i].value);
+		protobuf_close_message(&r->proto);
 	}
 	if (!r->proto.error)
-		staleness_add(&r->series, r->proto.data + start, r->proto.size - start, native);
+		staleness_add_series(&r->series, r->proto.data + start, r->proto.size - start,
+				     native);
 }
 
-static void add_sample(struct write_request *r, const struct series *s, const char *suffix,
+static void add_sample(struct write_request *r, const struct metric_series *s, const char *suffix,
 		       const char *le, double value)
 {
 	open_series(r, s, suffix, le, false);
-	protobuf_open(&r->proto, SERIES_SAMPLE);
-	protobuf_double(&r->proto, SAMPLE_VALUE, value);
-	protobuf_varint(&r->proto, SAMPLE_TIME, (u64)r->time_ms);
-	protobuf_close(&r->proto);
-	protobuf_close(&r->proto);
+	protobuf_open_message(&r->proto, SERIES_SAMPLE);
+	protobuf_write_double(&r->proto, SAMPLE_VALUE, value);
+	protobuf_write_varint(&r->proto, SAMPLE_TIME, (u64)r->time_ms);
+	protobuf_close_message(&r->proto);
+	protobuf_close_message(&r->proto);
 }
 
-static void add_classic(struct write_request *r, const struct series *s)
+static void add_classic_histogram(struct write_request *r, const struct metric_series *s)
 {
 	u64 counts[CLASSIC_BUCKETS];
 	char le[16];
 
-	series_classic(s->histogram, counts);
+	series_to_classic_buckets(s->histogram, counts);
 	for (unsigned int i = 0; i < CLASSIC_BUCKETS; i++) {
 		if (i < CLASSIC_BUCKETS - 1)
 			snprintf(le, sizeof(le), "%" PRIu32 ".0", series_bounds[i]);
@@ -116,18 +117,18 @@ static void add_classic(struct write_request *r, const struct series *s)
 	add_sample(r, s, "_count", NULL, (double)counts[CLASSIC_BUCKETS - 1]);
 }
 
-static void add_native(struct write_request *r, const struct series *s)
+static void add_native_histogram(struct write_request *r, const struct metric_series *s)
 {
 	u64 counts[CLASSIC_BUCKETS];
 
-	series_classic(s->histogram, counts);
+	series_to_classic_buckets(s->histogram, counts);
 	open_series(r, s, "", NULL, true);
-	protobuf_open(&r->proto, SERIES_NATIVE);
-	protobuf_varint(&r->proto, NATIVE_COUNT, counts[CLASSIC_BUCKETS - 1]);
-	native_add(&r->proto, &write_fields, s->histogram);
-	protobuf_varint(&r->proto, NATIVE_TIME, (u64)r->time_ms);
-	protobuf_close(&r->proto);
-	protobuf_close(&r->proto);
+	protobuf_open_message(&r->proto, SERIES_NATIVE);
+	protobuf_write_varint(&r->proto, NATIVE_COUNT, counts[CLASSIC_BUCKETS - 1]);
+	expose_proto_add_native(&r->proto, &write_fields, s->histogram);
+	protobuf_write_varint(&r->proto, NATIVE_TIME, (u64)r->time_ms);
+	protobuf_close_message(&r->proto);
+	protobuf_close_message(&r->proto);
 }
 
 /* Add a stale marker. In a native histogram the sum is the marker, and other fields are ignored. */
@@ -136,13 +137,13 @@ static void add_stale_marker(void *ctx, const u8 *labels, size_t size, bool nati
 	struct write_request *r = ctx;
 	struct protobuf *p = &r->proto;
 
-	protobuf_open(p, REQUEST_SERIES);
-	protobuf_copy(p, labels, size);
-	protobuf_open(p, native ? SERIES_NATIVE : SERIES_SAMPLE);
-	protobuf_fixed64(p, native ? write_fields.sum : SAMPLE_VALUE, STALE);
-	protobuf_varint(p, native ? NATIVE_TIME : SAMPLE_TIME, (u64)r->time_ms);
-	protobuf_close(p);
-	protobuf_close(p);
+	protobuf_open_message(p, REQUEST_SERIES);
+	protobuf_write_encoded(p, labels, size);
+	protobuf_open_message(p, native ? SERIES_NATIVE : SERIES_SAMPLE);
+	protobuf_write_fixed64(p, native ? write_fields.sum : SAMPLE_VALUE, STALE);
+	protobuf_write_varint(p, native ? NATIVE_TIME : SAMPLE_TIME, (u64)r->time_ms);
+	protobuf_close_message(p);
+	protobuf_close_message(p);
 }
 
 static int compress_body(const struct protobuf *proto, char **ret_data, size_t *ret_size)
@@ -156,7 +157,7 @@ static int compress_body(const struct protobuf *proto, char **ret_data, size_t *
 		free(data);
 		return -EIO;
 	}
-	*ret_data = buffer_fit(data, size);
+	*ret_data = buffer_shrink_allocation(data, size);
 	*ret_size = size;
 	return 0;
 }
@@ -169,17 +170,17 @@ int remote_write_encode(struct remote_write *write, const struct series_set *set
 
 	protobuf_init(&request.proto, BOUND);
 	for (u32 i = 0; set && i < set->count; i++) {
-		const struct series *s = &set->series[i];
+		const struct metric_series *s = &set->series[i];
 
 		if (!s->histogram)
 			add_sample(&request, s, s->family->type == SERIES_COUNTER ? "_total" : "",
 				   NULL, s->value);
 		else if (write->native)
-			add_native(&request, s);
+			add_native_histogram(&request, s);
 		else
-			add_classic(&request, s);
+			add_classic_histogram(&request, s);
 	}
-	staleness_report(&write->last, &request.series, add_stale_marker, &request);
+	staleness_report_ended(&write->last, &request.series, add_stale_marker, &request);
 	r = request.proto.error < 0 ? request.proto.error :
 				      compress_body(&request.proto, ret_data, ret_size);
 	protobuf_deinit(&request.proto);

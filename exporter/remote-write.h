@@ -21,7 +21,7 @@
 struct remote_write {
 	const char *host;
 	bool native;
-	struct staleness last;
+	struct staleness_list last;
 };
 
 /**

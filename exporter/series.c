@@ -26,13 +26,14 @@ const u32 series_bounds[CLASSIC_BUCKETS - 1] = {
 	4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096
 };
 
-void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CLASSIC_BUCKETS])
+void series_to_classic_buckets(const struct metrics_histogram *histogram,
+			       u64 ret_counts[CLASSIC_BUCKETS])
 {
 	unsigned int at = 0;
 	u64 sum = 0;
 
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		while (at < CLASSIC_BUCKETS - 1 && histogram_upper(i) > series_bounds[at])
+		while (at < CLASSIC_BUCKETS - 1 && histogram_get_upper_bound(i) > series_bounds[at])
 			ret_counts[at++] = sum;
 		sum += histogram->bucket[i];
 	}
@@ -40,8 +41,8 @@ void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CL
 		ret_counts[at++] = sum;
 }
 
-void series_native(const struct metrics_histogram *histogram, u64 ret_counts[SERIES_INDICES],
-		   u64 *ret_zero)
+void series_to_native_buckets(const struct metrics_histogram *histogram,
+			      u64 ret_counts[SERIES_INDICES], u64 *ret_zero)
 {
 	memset(ret_counts, 0, SERIES_INDICES * sizeof(*ret_counts));
 	*ret_zero = histogram->bucket[0];
@@ -61,15 +62,15 @@ struct series_builder {
 	/* labels of the container of the current series; NULL: none */
 	const struct label_set *labels;
 	u64 start_ns; /* time from which the series that are added count */
-	struct series scratch; /* receives series if memory cannot be allocated */
+	struct metric_series scratch; /* receives series if memory cannot be allocated */
 	int error;
 };
 
-static struct series *series_add(struct series_builder *b, enum family_id family)
+static struct metric_series *series_add(struct series_builder *b, enum family_id family)
 {
 	struct series_set *set = b->set;
-	const struct labels *labels = b->acc->labels;
-	struct series *s;
+	const struct label_config *labels = b->acc->labels;
+	struct metric_series *s;
 	u32 capacity;
 
 	if (set->count == set->capacity) {
@@ -77,15 +78,15 @@ static struct series *series_add(struct series_builder *b, enum family_id family
 		s = reallocarray(set->series, capacity, sizeof(*s));
 		if (!s) {
 			b->error = -ENOMEM;
-			b->scratch = (struct series){ 0 };
+			b->scratch = (struct metric_series){ 0 };
 			return &b->scratch;
 		}
 		set->series = s;
 		set->capacity = capacity;
 	}
 	s = &set->series[set->count++];
-	*s = (struct series){ .start_ns = b->start_ns };
-	s->family = b->self->emulated ? family_emulated(family) : &series_families[family];
+	*s = (struct metric_series){ .start_ns = b->start_ns };
+	s->family = b->self->emulated ? family_get_emulated(family) : &series_families[family];
 	for (unsigned int i = 0; i < labels->count; i++) {
 		const struct label_rule *rule = &labels->rules[i];
 		const char *value = rule->constant;
@@ -98,18 +99,19 @@ static struct series *series_add(struct series_builder *b, enum family_id family
 	return s;
 }
 
-static struct series *add_value(struct series_builder *b, enum family_id family, double value)
+static struct metric_series *add_value(struct series_builder *b, enum family_id family,
+				       double value)
 {
-	struct series *s = series_add(b, family);
+	struct metric_series *s = series_add(b, family);
 
 	s->value = value;
 	return s;
 }
 
-static void add_labeled(struct series_builder *b, enum family_id family, const char *name,
-			const char *value, double figure)
+static void add_labeled_value(struct series_builder *b, enum family_id family, const char *name,
+			      const char *value, double figure)
 {
-	struct series *s = add_value(b, family, figure);
+	struct metric_series *s = add_value(b, family, figure);
 
 	s->label[s->labels++] = (struct series_label){ name, value };
 }
@@ -122,7 +124,7 @@ static double to_seconds(u64 ns)
 static void add_state(struct series_builder *b)
 {
 	const struct metrics_machine *m = &b->acc->latest.machine;
-	struct series *s;
+	struct metric_series *s;
 
 	add_value(b, FAMILY_DAEMON_UP, b->self->daemon_up);
 	add_value(b, FAMILY_SPE_AVAILABLE, b->self->has_spe || m->backend == BACKEND_HARDWARE);
@@ -148,12 +150,12 @@ static void add_ledgers(struct series_builder *b)
 	if (m->written != UINT64_MAX)
 		add_value(b, FAMILY_WRITTEN, (double)m->written);
 	add_value(b, FAMILY_FILTERED, (double)m->filtered);
-	add_labeled(b, FAMILY_BYTES, "ledger", "decoded", (double)m->decoded);
-	add_labeled(b, FAMILY_BYTES, "ledger", "padding", (double)m->padding);
-	add_labeled(b, FAMILY_BYTES, "ledger", "suspect", (double)m->suspect);
-	add_labeled(b, FAMILY_BYTES, "ledger", "dropped", (double)m->dropped);
+	add_labeled_value(b, FAMILY_BYTES, "ledger", "decoded", (double)m->decoded);
+	add_labeled_value(b, FAMILY_BYTES, "ledger", "padding", (double)m->padding);
+	add_labeled_value(b, FAMILY_BYTES, "ledger", "suspect", (double)m->suspect);
+	add_labeled_value(b, FAMILY_BYTES, "ledger", "dropped", (double)m->dropped);
 	if (m->lost != UINT64_MAX)
-		add_labeled(b, FAMILY_BYTES, "ledger", "lost", (double)m->lost);
+		add_labeled_value(b, FAMILY_BYTES, "ledger", "lost", (double)m->lost);
 	if (m->enabled_ns != UINT64_MAX)
 		add_value(b, FAMILY_ENABLED, to_seconds(m->enabled_ns));
 	/*
@@ -161,21 +163,22 @@ static void add_ledgers(struct series_builder *b)
 	 * their first occurrence.
 	 */
 	for (unsigned int i = 0; i < METRICS_BLINDS && m->enabled_ns != UINT64_MAX; i++)
-		add_labeled(b, FAMILY_BLIND, "cause", causes[i], to_seconds(m->blind_ns[i]));
+		add_labeled_value(b, FAMILY_BLIND, "cause", causes[i], to_seconds(m->blind_ns[i]));
 	add_value(b, FAMILY_UNATTRIBUTED, (double)m->unattributed);
 	add_value(b, FAMILY_EVICTED, (double)m->evicted);
-	add_labeled(b, FAMILY_EVICTIONS, "table", "threads", (double)m->threads_evicted);
-	add_labeled(b, FAMILY_EVICTIONS, "table", "processes", (double)m->processes_evicted);
-	add_labeled(b, FAMILY_EVICTIONS, "table", "containers", (double)m->containers_evicted);
-	add_labeled(b, FAMILY_EVICTIONS, "table", "containers_full",
-		    (double)m->containers_overflow);
-	add_labeled(b, FAMILY_EVICTIONS, "table", "mappings", (double)m->mappings_dropped);
+	add_labeled_value(b, FAMILY_EVICTIONS, "table", "threads", (double)m->threads_evicted);
+	add_labeled_value(b, FAMILY_EVICTIONS, "table", "processes", (double)m->processes_evicted);
+	add_labeled_value(b, FAMILY_EVICTIONS, "table", "containers",
+			  (double)m->containers_evicted);
+	add_labeled_value(b, FAMILY_EVICTIONS, "table", "containers_full",
+			  (double)m->containers_overflow);
+	add_labeled_value(b, FAMILY_EVICTIONS, "table", "mappings", (double)m->mappings_dropped);
 	add_value(b, FAMILY_EVENTS_LOST, (double)m->events_lost);
 	add_value(b, FAMILY_MAPPINGS_LOST, (double)m->mappings_lost);
 	add_value(b, FAMILY_LOOKUPS_UNANSWERED, (double)m->lookups_unanswered);
 	add_value(b, FAMILY_FAULTS, (double)m->faults);
-	add_labeled(b, FAMILY_HELD_BACK, "cause", "rate", (double)m->throttles);
-	add_labeled(b, FAMILY_HELD_BACK, "cause", "unread", (double)m->unread);
+	add_labeled_value(b, FAMILY_HELD_BACK, "cause", "rate", (double)m->throttles);
+	add_labeled_value(b, FAMILY_HELD_BACK, "cause", "unread", (double)m->unread);
 	add_value(b, FAMILY_DAEMON_CPU, to_seconds(m->cpu_ns));
 	if (b->self->daemon_up)
 		add_value(b, FAMILY_DAEMON_MEMORY, (double)b->acc->latest.machine.memory);
@@ -185,7 +188,8 @@ static void add_levels(struct series_builder *b, enum family_id family, const u6
 {
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
 		if (levels[i])
-			add_labeled(b, family, "source", spe_level_name(i), (double)levels[i]);
+			add_labeled_value(b, family, "source", spe_level_name(i),
+					  (double)levels[i]);
 }
 
 /* Add weights: operations of different units must not be added up, so each unit has a series. */
@@ -199,7 +203,7 @@ static void add_weights(struct series_builder *b, enum family_id family, const u
 
 	for (unsigned int i = 0; i < UNITS; i++)
 		if (weights[i])
-			add_labeled(b, family, "operation", units[i], (double)weights[i]);
+			add_labeled_value(b, family, "operation", units[i], (double)weights[i]);
 }
 
 static bool is_empty(const struct metrics_histogram *h)
@@ -211,9 +215,9 @@ static bool is_empty(const struct metrics_histogram *h)
 }
 
 static void add_latencies(struct series_builder *b, enum family_id family,
-			  const struct metrics_tally *tally, u32 wanted)
+			  const struct metrics_counters *tally, u32 wanted)
 {
-	struct series *s;
+	struct metric_series *s;
 
 	for (unsigned int i = 0; i < METRICS_LATENCIES; i++) {
 		if (!(wanted & 1U << i) || is_empty(&tally->latency[i]))
@@ -226,7 +230,7 @@ static void add_latencies(struct series_builder *b, enum family_id family,
 
 static void add_machine(struct series_builder *b)
 {
-	const struct metrics_tally *all = &b->acc->machine.all;
+	const struct metrics_counters *all = &b->acc->machine.all;
 
 	add_weights(b, FAMILY_OPERATIONS, all->weight);
 	add_levels(b, FAMILY_ACCESSES, all->level);
@@ -237,7 +241,7 @@ static void add_machine(struct series_builder *b)
 }
 
 static void add_container(struct series_builder *b, const struct label_set *labels,
-			  const struct metrics_tally *tally, u64 start_ns)
+			  const struct metrics_counters *tally, u64 start_ns)
 {
 	b->labels = labels;
 	b->start_ns = start_ns;
@@ -262,10 +266,10 @@ static void add_containers(struct series_builder *b)
 
 static u32 shown_series(const struct accumulator *acc)
 {
-	u32 sum = container_series(acc->other_levels, acc->kinds);
+	u32 sum = accumulator_count_series(acc->other_levels, acc->kinds);
 
 	for (u32 i = 0; i < acc->shown; i++)
-		sum += container_series(acc->groups[i].levels, acc->groups[i].kinds);
+		sum += accumulator_count_series(acc->groups[i].levels, acc->groups[i].kinds);
 	return sum;
 }
 
@@ -279,7 +283,7 @@ static bool is_exported(const struct series_self *self)
 	return self->exportable && self->missed < SERIES_MISSED;
 }
 
-static void add_self(struct series_builder *b)
+static void add_exporter_counters(struct series_builder *b)
 {
 	const struct series_self *self = b->self;
 	u32 shown = shown_series(b->acc);
@@ -287,33 +291,33 @@ static void add_self(struct series_builder *b)
 	add_value(b, FAMILY_SELF_CPU, to_seconds(self->cpu_ns));
 	add_value(b, FAMILY_SELF_MEMORY, (double)self->memory);
 	if (is_exported(self)) {
-		add_labeled(b, FAMILY_SELF_SERIES, "state", "exported", shown);
-		add_labeled(b, FAMILY_SELF_SERIES, "state", "dropped",
-			    b->acc->series_needed > shown ?
-				    (double)(b->acc->series_needed - shown) :
-				    0);
-		add_labeled(b, FAMILY_SELF_CONTAINERS, "state", "exported", b->acc->shown);
-		add_labeled(b, FAMILY_SELF_CONTAINERS, "state", "other", b->acc->unshown);
+		add_labeled_value(b, FAMILY_SELF_SERIES, "state", "exported", shown);
+		add_labeled_value(b, FAMILY_SELF_SERIES, "state", "dropped",
+				  b->acc->series_needed > shown ?
+					  (double)(b->acc->series_needed - shown) :
+					  0);
+		add_labeled_value(b, FAMILY_SELF_CONTAINERS, "state", "exported", b->acc->shown);
+		add_labeled_value(b, FAMILY_SELF_CONTAINERS, "state", "other", b->acc->unshown);
 	}
-	add_labeled(b, FAMILY_SELF_SCRAPES, "state", "answered", (double)self->scrapes);
-	add_labeled(b, FAMILY_SELF_SCRAPES, "state", "refused", (double)self->refused);
+	add_labeled_value(b, FAMILY_SELF_SCRAPES, "state", "answered", (double)self->scrapes);
+	add_labeled_value(b, FAMILY_SELF_SCRAPES, "state", "refused", (double)self->refused);
 	add_value(b, FAMILY_SELF_QUERY_ERRORS, (double)self->query_errors);
 	for (unsigned int i = 0; i < ARRAY_SIZE(self->push); i++) {
 		const struct series_push *push = &self->push[i];
 
 		if (!push->destination)
 			continue;
-		add_labeled(b, FAMILY_PUSH_SENT, "destination", push->destination,
-			    (double)push->sent);
-		add_labeled(b, FAMILY_PUSH_RETRIED, "destination", push->destination,
-			    (double)push->retried);
-		add_labeled(b, FAMILY_PUSH_DROPPED, "destination", push->destination,
-			    (double)push->dropped);
+		add_labeled_value(b, FAMILY_PUSH_SENT, "destination", push->destination,
+				  (double)push->sent);
+		add_labeled_value(b, FAMILY_PUSH_RETRIED, "destination", push->destination,
+				  (double)push->retried);
+		add_labeled_value(b, FAMILY_PUSH_DROPPED, "destination", push->destination,
+				  (double)push->dropped);
 		if (push->rejects)
-			add_labeled(b, FAMILY_PUSH_REJECTED, "destination", push->destination,
-				    (double)push->rejected);
-		add_labeled(b, FAMILY_PUSH_QUEUED, "destination", push->destination,
-			    (double)push->queued_bytes);
+			add_labeled_value(b, FAMILY_PUSH_REJECTED, "destination", push->destination,
+					  (double)push->rejected);
+		add_labeled_value(b, FAMILY_PUSH_QUEUED, "destination", push->destination,
+				  (double)push->queued_bytes);
 	}
 }
 
@@ -329,13 +333,13 @@ static void add_all_series(struct series_builder *b)
 		add_containers(b);
 		b->start_ns = b->self->start_ns;
 	}
-	add_self(b);
+	add_exporter_counters(b);
 }
 
 /* Sort by family, as formats require; the order within a family does not change. */
 static int sort_by_family(struct series_set *set)
 {
-	struct series *sorted = calloc(set->capacity, sizeof(*sorted));
+	struct metric_series *sorted = calloc(set->capacity, sizeof(*sorted));
 	u32 n = 0;
 
 	if (!sorted)
@@ -343,7 +347,7 @@ static int sort_by_family(struct series_set *set)
 	for (unsigned int f = 0; f < FAMILY_COUNT; f++)
 		for (u32 i = 0; i < set->count; i++)
 			if (set->series[i].family == &series_families[f] ||
-			    set->series[i].family == family_emulated(f))
+			    set->series[i].family == family_get_emulated(f))
 				sorted[n++] = set->series[i];
 	free(set->series);
 	set->series = sorted;
@@ -365,9 +369,9 @@ void series_deinit(struct series_set *set)
 	*set = (struct series_set){ 0 };
 }
 
-u32 series_machine(const struct accumulator *acc, const struct metrics *next)
+u32 series_count_machine(const struct accumulator *acc, const struct metrics_snapshot *next)
 {
-	u32 levels = acc->other_levels | tally_bits(&next->machine.all);
+	u32 levels = acc->other_levels | accumulator_get_tally_bits(&next->machine.all);
 
 	return SERIES_FIXED + (u32)__builtin_popcount(levels) + METRICS_LATENCIES * CLASSIC_SERIES;
 }

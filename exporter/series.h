@@ -3,7 +3,7 @@
 #ifndef SPEPROF_SERIES_H
 #define SPEPROF_SERIES_H
 
-#include "accumulate.h"
+#include "accumulator.h"
 #include "families.h"
 #include "output/metrics.h"
 
@@ -17,7 +17,8 @@ struct series_label {
 };
 
 /**
- * struct series - a series; a histogram is one series here, and CLASSIC_SERIES in text formats
+ * struct metric_series - a series; a histogram is one series here, and CLASSIC_SERIES in text
+ * formats
  * @family: its metric
  * @label: labels of the series; valid until the accumulator is updated
  * @labels: number of @label
@@ -25,7 +26,7 @@ struct series_label {
  * @start_ns: time from which a counter or histogram counts, CLOCK_REALTIME
  * @histogram: buckets of a histogram, valid until the accumulator is updated; NULL: none
  */
-struct series {
+struct metric_series {
 	const struct series_family *family;
 	struct series_label label[SERIES_LABELS];
 	u32 labels;
@@ -40,7 +41,7 @@ struct series {
  * @capacity: allocated length of the list
  */
 struct series_set {
-	struct series *series;
+	struct metric_series *series;
 	u32 count;
 	u32 capacity;
 };
@@ -81,7 +82,7 @@ struct series_push {
  * @query_errors: number of queries that the daemon did not answer
  * @cpu_ns: CPU time of the exporter
  * @memory: its resident memory in bytes
- * @push: counters, indexed by &enum receiver
+ * @push: counters, indexed by &enum receiver_kind
  */
 struct series_self {
 	u64 start_ns;
@@ -122,36 +123,37 @@ void series_deinit(struct series_set *set);
 #define SERIES_FIXED 63
 
 /**
- * series_machine() - compute the number of series that do not belong to containers
+ * series_count_machine() - compute the number of series that do not belong to containers
  * @acc: counters so far
  * @next: the snapshot that will be added
  *
  * Return: an upper bound.
  */
-u32 series_machine(const struct accumulator *acc, const struct metrics *next);
+u32 series_count_machine(const struct accumulator *acc, const struct metrics_snapshot *next);
 
 /* inclusive upper bounds of the classic buckets; the last bucket has no bound */
 extern const u32 series_bounds[CLASSIC_BUCKETS - 1];
 
 /**
- * series_classic() - convert to classic buckets
+ * series_to_classic_buckets() - convert to classic buckets
  * @histogram: the daemon's buckets
  * @ret_counts: cumulative counts, indexed as series_bounds; the last one counts all values
  */
-void series_classic(const struct metrics_histogram *histogram, u64 ret_counts[CLASSIC_BUCKETS]);
+void series_to_classic_buckets(const struct metrics_histogram *histogram,
+			       u64 ret_counts[CLASSIC_BUCKETS]);
 
 /* Schema of Prometheus' native histograms and scale of OTLP's exponential ones: base 2^(1/4). */
 #define SERIES_SCALE   2
 #define SERIES_INDICES 65
 
 /**
- * series_native() - convert to buckets of native and exponential histograms
+ * series_to_native_buckets() - convert to buckets of native and exponential histograms
  * @histogram: the daemon's buckets
  * @ret_counts: element "index" counts the values above 2^((index - 1) / 4), up to and including
  * 2^(index / 4)
  * @ret_zero: count of the value 0
  */
-void series_native(const struct metrics_histogram *histogram, u64 ret_counts[SERIES_INDICES],
-		   u64 *ret_zero);
+void series_to_native_buckets(const struct metrics_histogram *histogram,
+			      u64 ret_counts[SERIES_INDICES], u64 *ret_zero);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "util/hash.h"
 
-void staleness_clear(struct staleness *staleness)
+void staleness_clear(struct staleness_list *staleness)
 {
 	free(staleness->series);
 	free(staleness->labels);
-	*staleness = (struct staleness){ 0 };
+	*staleness = (struct staleness_list){ 0 };
 }
 
 static u64 series_hash(const u8 *labels, size_t size, bool native)
@@ -18,7 +18,7 @@ static u64 series_hash(const u8 *labels, size_t size, bool native)
 }
 
 /* Allocate memory for one more series with @size bytes of labels. */
-static bool series_reserve(struct staleness *w, size_t size)
+static bool series_reserve(struct staleness_list *w, size_t size)
 {
 	struct staleness_series *series;
 	size_t capacity;
@@ -45,7 +45,8 @@ static bool series_reserve(struct staleness *w, size_t size)
 	return true;
 }
 
-void staleness_add(struct staleness *staleness, const u8 *labels, size_t size, bool native)
+void staleness_add_series(struct staleness_list *staleness, const u8 *labels, size_t size,
+			  bool native)
 {
 	if (!size)
 		return;
@@ -70,14 +71,14 @@ static int series_compare(const void *a, const void *b)
 	return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-static void series_sort(struct staleness *w)
+static void series_sort(struct staleness_list *w)
 {
 	if (w->count)
 		qsort(w->series, w->count, sizeof(*w->series), series_compare);
 }
 
-void staleness_report(struct staleness *before, struct staleness *now, staleness_fn ended,
-		      void *ctx)
+void staleness_report_ended(struct staleness_list *before, struct staleness_list *now,
+			    staleness_fn ended, void *ctx)
 {
 	u32 at = 0;
 

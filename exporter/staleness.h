@@ -26,7 +26,7 @@ struct staleness_series {
 };
 
 /**
- * struct staleness - the series of one request; all zero: none
+ * struct staleness_list - the series of one request; all zero: none
  * @series: the series
  * @count: number of @series
  * @capacity: allocated length of @series
@@ -35,7 +35,7 @@ struct staleness_series {
  * @labels_capacity: allocated size of @labels
  * @incomplete: whether some series that were added are not in it
  */
-struct staleness {
+struct staleness_list {
 	struct staleness_series *series;
 	u32 count;
 	u32 capacity;
@@ -49,10 +49,10 @@ struct staleness {
  * staleness_clear() - release all memory
  * @staleness: zeroed
  */
-void staleness_clear(struct staleness *staleness);
+void staleness_clear(struct staleness_list *staleness);
 
 /**
- * staleness_add() - remember a series of a request
+ * staleness_add_series() - remember a series of a request
  * @staleness: the series of the request
  * @labels: encoded labels; copied
  * @size: bytes of @labels
@@ -61,13 +61,17 @@ void staleness_clear(struct staleness *staleness);
  * If memory cannot be allocated, or STALENESS_SIZE would be exceeded, the series is not remembered
  * and @staleness is incomplete.
  */
-void staleness_add(struct staleness *staleness, const u8 *labels, size_t size, bool native);
+void staleness_add_series(struct staleness_list *staleness, const u8 *labels, size_t size,
+			  bool native);
 
-/** staleness_fn() - handle a series that has ended; the arguments are those of staleness_add() */
+/**
+ * staleness_fn() - handle a series that has ended; the arguments are those of
+ * staleness_add_series()
+ */
 typedef void (*staleness_fn)(void *ctx, const u8 *labels, size_t size, bool native);
 
 /**
- * staleness_report() - report each series that has ended
+ * staleness_report_ended() - report each series that has ended
  * @before: series of the last request; this function sorts them
  * @now: series of this request; this function sorts them
  * @ended: called for each series of @before that is missing in @now
@@ -75,7 +79,7 @@ typedef void (*staleness_fn)(void *ctx, const u8 *labels, size_t size, bool nati
  *
  * It reports nothing if @now is incomplete, because a series that is missing there may exist.
  */
-void staleness_report(struct staleness *before, struct staleness *now, staleness_fn ended,
-		      void *ctx);
+void staleness_report_ended(struct staleness_list *before, struct staleness_list *now,
+			    staleness_fn ended, void *ctx);
 
 #endif

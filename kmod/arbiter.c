@@ -101,23 +101,22 @@ void speprof_arbiter_reevaluate(struct speprof_cpu *host)
 		arbiter_give_spu(host, speprof_cgroup_map_find(host->map, current), false);
 }
 
-void speprof_arbiter_online(struct speprof_cpu *host)
+void speprof_arbiter_start_rings(struct speprof_cpu *host)
 {
 	struct speprof_ring *ring;
 
 	/* Rings whose backend was removed stay OFFLINE. */
-	hlist_for_each_entry(ring, &host->rings, cpu_link)
-		if (speprof_arbiter_can_sample(host, ring))
-			speprof_ring_online(ring);
+	hlist_for_each_entry(ring, &host->rings,
+			     cpu_link) if (speprof_arbiter_can_sample(host, ring))
+		speprof_ring_bring_online(ring);
 	speprof_arbiter_reevaluate(host);
 }
 
-void speprof_arbiter_offline(struct speprof_cpu *host)
+void speprof_arbiter_stop_rings(struct speprof_cpu *host)
 {
 	struct speprof_ring *ring;
 
-	hlist_for_each_entry(ring, &host->rings, cpu_link)
-		speprof_ring_offline(ring);
+	hlist_for_each_entry(ring, &host->rings, cpu_link) speprof_ring_take_offline(ring);
 }
 
 void speprof_arbiter_sched_switch(struct task_struct *next)

@@ -100,15 +100,15 @@ void speprof_arbiter_reevaluate(struct speprof_cpu *host);
 void speprof_arbiter_sched_switch(struct task_struct *next);
 
 /**
- * speprof_arbiter_online() - start the rings of the CPU, which came online
+ * speprof_arbiter_start_rings() - start the rings of the CPU, which came online
  * @host: this CPU
  */
-void speprof_arbiter_online(struct speprof_cpu *host);
+void speprof_arbiter_start_rings(struct speprof_cpu *host);
 
 /**
- * speprof_arbiter_offline() - stop the rings of the CPU, which goes offline
+ * speprof_arbiter_stop_rings() - stop the rings of the CPU, which goes offline
  * @host: this CPU
  */
-void speprof_arbiter_offline(struct speprof_cpu *host);
+void speprof_arbiter_stop_rings(struct speprof_cpu *host);
 
 #endif

@@ -37,7 +37,7 @@
  * @has_context: whether Context packets contain the TID of the task that runs on the CPU
  *
  * Each callback runs on the CPU of the SPU, with interrupts off, also from within
- * speprof_interrupt(). No register is written before speprof_backend_register() or after
+ * speprof_handle_interrupt(). No register is written before speprof_backend_register() or after
  * speprof_backend_unregister(). When a CPU goes offline its PMSCR and PMBLIMITR are 0.
  */
 struct speprof_backend {
@@ -97,11 +97,11 @@ void speprof_backend_add_cpus(const struct cpumask *cpus);
 void speprof_backend_remove_cpus(const struct cpumask *cpus);
 
 /**
- * speprof_interrupt() - handle the SPE interrupt request of this CPU (PMBIRQ)
+ * speprof_handle_interrupt() - handle the SPE interrupt request of this CPU (PMBIRQ)
  *
  * Context: hard interrupt, but not from within a call of the backend.
  * Return: true if a ring was ARMED. If not, the interrupt was spurious and the SPU was stopped.
  */
-bool speprof_interrupt(void);
+bool speprof_handle_interrupt(void);
 
 #endif

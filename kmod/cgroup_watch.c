@@ -66,7 +66,7 @@ static struct tracepoint_hook hooks[] = {
 
 static unsigned int watchers;
 
-static void hook_find(struct tracepoint *point, void *unused)
+static void hooks_store_tracepoint(struct tracepoint *point, void *unused)
 {
 	size_t i;
 
@@ -148,7 +148,7 @@ void speprof_cgroups_init(speprof_cgroups_prune_fn prune)
 		pr_warn("no sessions of cgroups: this kernel's tracepoints pass other arguments than this module expects\n");
 		return;
 	}
-	for_each_kernel_tracepoint(hook_find, NULL);
+	for_each_kernel_tracepoint(hooks_store_tracepoint, NULL);
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
 		if (!hooks[i].point)
 			pr_warn("no sessions of cgroups: this kernel has no tracepoint %s\n",

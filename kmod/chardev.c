@@ -131,8 +131,8 @@ static int argument_copy_out(const struct ioctl_command *command, void __user *t
 	return 0;
 }
 
-static int call_run(const struct ioctl_command *command, struct ioctl_call *call,
-		    void __user *argument)
+static int ioctl_call_run(const struct ioctl_command *command, struct ioctl_call *call,
+			  void __user *argument)
 {
 	u32 size = 0;
 	int ret, fd;
@@ -157,15 +157,15 @@ static int call_run(const struct ioctl_command *command, struct ioctl_call *call
 	return fd;
 }
 
-static long commands_run(const struct ioctl_command *commands, size_t count, void *object,
-			 unsigned int number, unsigned long argument)
+static long ioctl_run_command(const struct ioctl_command *commands, size_t count, void *object,
+			      unsigned int number, unsigned long argument)
 {
 	struct ioctl_call call = { .object = object };
 	size_t i;
 
 	for (i = 0; i < count; i++)
 		if (commands[i].number == number)
-			return call_run(&commands[i], &call, (void __user *)argument);
+			return ioctl_call_run(&commands[i], &call, (void __user *)argument);
 	return -ENOTTY;
 }
 
@@ -184,7 +184,7 @@ struct ring_handle {
 	struct speprof_ring *ring;
 };
 
-static int ring_run_advance(struct ioctl_call *call)
+static int ring_ioctl_advance(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 	const struct speprof_advance *advance = &call->argument.advance;
@@ -192,28 +192,28 @@ static int ring_run_advance(struct ioctl_call *call)
 	return speprof_ring_set_tails(handle->ring, advance->tail, advance->event_tail);
 }
 
-static int ring_run_kick(struct ioctl_call *call)
+static int ring_ioctl_kick(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
 	return speprof_session_kick_ring(handle->ring);
 }
 
-static int ring_run_flush(struct ioctl_call *call)
+static int ring_ioctl_flush(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
 	return speprof_session_flush_ring(handle->ring);
 }
 
-static int ring_run_stats(struct ioctl_call *call)
+static int ring_ioctl_stats(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
-	return speprof_session_ring_stats(handle->ring, &call->argument.ring_stats);
+	return speprof_session_get_ring_stats(handle->ring, &call->argument.ring_stats);
 }
 
-static int ring_run_snapshot(struct ioctl_call *call)
+static int ring_ioctl_snapshot(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
@@ -222,38 +222,38 @@ static int ring_run_snapshot(struct ioctl_call *call)
 	return speprof_session_take_snapshot(handle->ring, handle, &call->argument.snapshot);
 }
 
-static int ring_run_release(struct ioctl_call *call)
+static int ring_ioctl_release(struct ioctl_call *call)
 {
 	struct ring_handle *handle = call->object;
 
 	return speprof_session_release_snapshot(handle->ring, handle);
 }
 
-static void ring_undo_snapshot(struct ioctl_call *call)
+static void ring_ioctl_snapshot_undo(struct ioctl_call *call)
 {
-	ring_run_release(call);
+	ring_ioctl_release(call);
 }
 
 static const struct ioctl_command ring_commands[] = {
-	COMMAND(SPEPROF_RING_ADVANCE, SHAPE_FIXED, speprof_advance, event_tail, ring_run_advance),
-	COMMAND_NONE(SPEPROF_RING_KICK, ring_run_kick),
-	COMMAND_NONE(SPEPROF_RING_FLUSH, ring_run_flush),
-	COMMAND(SPEPROF_RING_STATS, SHAPE_OUT, speprof_ring_stats, wakeups, ring_run_stats),
+	COMMAND(SPEPROF_RING_ADVANCE, SHAPE_FIXED, speprof_advance, event_tail, ring_ioctl_advance),
+	COMMAND_NONE(SPEPROF_RING_KICK, ring_ioctl_kick),
+	COMMAND_NONE(SPEPROF_RING_FLUSH, ring_ioctl_flush),
+	COMMAND(SPEPROF_RING_STATS, SHAPE_OUT, speprof_ring_stats, wakeups, ring_ioctl_stats),
 	{
 		.number = SPEPROF_RING_SNAPSHOT,
 		.shape = SHAPE_OUT,
 		.size = sizeof(struct speprof_snapshot),
 		.size_min = offsetofend(struct speprof_snapshot, time_ns),
-		.run = ring_run_snapshot,
-		.undo = ring_undo_snapshot,
+		.run = ring_ioctl_snapshot,
+		.undo = ring_ioctl_snapshot_undo,
 	},
-	COMMAND_NONE(SPEPROF_RING_RELEASE, ring_run_release),
+	COMMAND_NONE(SPEPROF_RING_RELEASE, ring_ioctl_release),
 };
 
 static long ring_ioctl(struct file *file, unsigned int number, unsigned long argument)
 {
-	return commands_run(ring_commands, ARRAY_SIZE(ring_commands), file->private_data, number,
-			    argument);
+	return ioctl_run_command(ring_commands, ARRAY_SIZE(ring_commands), file->private_data,
+				 number, argument);
 }
 
 /*
@@ -264,7 +264,7 @@ static int ring_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	struct ring_handle *handle = cmd->file->private_data;
 	/* Userspace may change the payload at any time, so read it once. */
-	const u64 *payload = compat_uring_payload(cmd);
+	const u64 *payload = compat_uring_get_payload(cmd);
 	u64 first = READ_ONCE(payload[0]);
 	u64 second = READ_ONCE(payload[1]);
 
@@ -282,8 +282,8 @@ static int ring_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 			return -EINVAL;
 		if (issue_flags & IO_URING_F_NONBLOCK)
 			return -EAGAIN;
-		return (int)commands_run(ring_commands, ARRAY_SIZE(ring_commands), handle,
-					 cmd->cmd_op, (unsigned long)first);
+		return (int)ioctl_run_command(ring_commands, ARRAY_SIZE(ring_commands), handle,
+					      cmd->cmd_op, (unsigned long)first);
 	default:
 		return -ENOTTY;
 	}
@@ -310,7 +310,7 @@ static int ring_mmap(struct file *file, struct vm_area_struct *vma)
 	return speprof_ring_mmap(handle->ring, vma);
 }
 
-static int ring_release(struct inode *inode, struct file *file)
+static int ring_file_release(struct inode *inode, struct file *file)
 {
 	struct ring_handle *handle = file->private_data;
 
@@ -322,7 +322,7 @@ static int ring_release(struct inode *inode, struct file *file)
 
 static const struct file_operations ring_fops = {
 	.owner = THIS_MODULE,
-	.release = ring_release,
+	.release = ring_file_release,
 	.unlocked_ioctl = ring_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.uring_cmd = ring_uring_cmd,
@@ -346,25 +346,25 @@ static int sampling_check(const struct speprof_sampling *sampling)
 	return 0;
 }
 
-static int session_run_sample(struct ioctl_call *call)
+static int session_ioctl_sample(struct ioctl_call *call)
 {
 	const struct speprof_sampling *sampling = &call->argument.sampling;
 
 	return sampling_check(sampling) ?: speprof_session_set_sampling(call->object, sampling);
 }
 
-static int session_run_start(struct ioctl_call *call)
+static int session_ioctl_start(struct ioctl_call *call)
 {
 	return speprof_session_start(call->object);
 }
 
-static int session_run_stop(struct ioctl_call *call)
+static int session_ioctl_stop(struct ioctl_call *call)
 {
 	speprof_session_stop(call->object);
 	return 0;
 }
 
-static int session_run_ring_open(struct ioctl_call *call)
+static int session_ioctl_ring_open(struct ioctl_call *call)
 {
 	struct speprof_ring_open *open = &call->argument.ring_open;
 	struct ring_handle *handle;
@@ -373,7 +373,7 @@ static int session_run_ring_open(struct ioctl_call *call)
 
 	if (open->flags & ~SPEPROF_RING_NONBLOCK)
 		return -EINVAL;
-	ring = speprof_session_ring(call->object, open->cpu);
+	ring = speprof_session_find_ring(call->object, open->cpu);
 	if (!ring)
 		return -ENOENT;
 	handle = kmalloc(sizeof(*handle), GFP_KERNEL_ACCOUNT);
@@ -414,7 +414,7 @@ static struct speprof_cgroup_set *cgroups_copy_in(u64 address, u32 count)
 	return set;
 }
 
-static int session_run_cgroups(struct ioctl_call *call)
+static int session_ioctl_cgroups(struct ioctl_call *call)
 {
 	const struct speprof_cgroups *cgroups = &call->argument.cgroups;
 	struct speprof_cgroup_set *set;
@@ -431,24 +431,26 @@ static int session_run_cgroups(struct ioctl_call *call)
 	return ret;
 }
 
-static int session_run_tune(struct ioctl_call *call)
+static int session_ioctl_tune(struct ioctl_call *call)
 {
 	return speprof_session_tune_cpu(call->object, &call->argument.tune);
 }
 
 static const struct ioctl_command session_commands[] = {
-	COMMAND(SPEPROF_SESSION_SAMPLE, SHAPE_IN, speprof_sampling, reserved, session_run_sample),
-	COMMAND_NONE(SPEPROF_SESSION_START, session_run_start),
-	COMMAND_NONE(SPEPROF_SESSION_STOP, session_run_stop),
-	COMMAND(SPEPROF_SESSION_TUNE, SHAPE_IN, speprof_tune, throttle_bytes, session_run_tune),
-	COMMAND(SPEPROF_SESSION_CGROUPS, SHAPE_IN, speprof_cgroups, reserved, session_run_cgroups),
-	COMMAND(SPEPROF_RING_OPEN, SHAPE_OUT, speprof_ring_open, data_bytes, session_run_ring_open),
+	COMMAND(SPEPROF_SESSION_SAMPLE, SHAPE_IN, speprof_sampling, reserved, session_ioctl_sample),
+	COMMAND_NONE(SPEPROF_SESSION_START, session_ioctl_start),
+	COMMAND_NONE(SPEPROF_SESSION_STOP, session_ioctl_stop),
+	COMMAND(SPEPROF_SESSION_TUNE, SHAPE_IN, speprof_tune, throttle_bytes, session_ioctl_tune),
+	COMMAND(SPEPROF_SESSION_CGROUPS, SHAPE_IN, speprof_cgroups, reserved,
+		session_ioctl_cgroups),
+	COMMAND(SPEPROF_RING_OPEN, SHAPE_OUT, speprof_ring_open, data_bytes,
+		session_ioctl_ring_open),
 };
 
 static long session_ioctl(struct file *file, unsigned int number, unsigned long argument)
 {
-	return commands_run(session_commands, ARRAY_SIZE(session_commands), file->private_data,
-			    number, argument);
+	return ioctl_run_command(session_commands, ARRAY_SIZE(session_commands), file->private_data,
+				 number, argument);
 }
 
 /*
@@ -458,7 +460,7 @@ static long session_ioctl(struct file *file, unsigned int number, unsigned long 
 static int session_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	/* Userspace may change the payload at any time, so read it once. */
-	const u64 *payload = compat_uring_payload(cmd);
+	const u64 *payload = compat_uring_get_payload(cmd);
 	u64 argument = READ_ONCE(payload[0]);
 
 	switch (cmd->cmd_op) {
@@ -471,9 +473,9 @@ static int session_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 			return -EINVAL;
 		if (issue_flags & IO_URING_F_NONBLOCK)
 			return -EAGAIN;
-		return (int)commands_run(session_commands, ARRAY_SIZE(session_commands),
-					 cmd->file->private_data, cmd->cmd_op,
-					 (unsigned long)argument);
+		return (int)ioctl_run_command(session_commands, ARRAY_SIZE(session_commands),
+					      cmd->file->private_data, cmd->cmd_op,
+					      (unsigned long)argument);
 	default:
 		return -ENOTTY;
 	}
@@ -495,7 +497,7 @@ static const struct file_operations session_fops = {
 
 /* ---- The device ------------------------------------------------------------- */
 
-static int device_run_info(struct ioctl_call *call)
+static int device_ioctl_info(struct ioctl_call *call)
 {
 	struct speprof_device_info *info = &call->argument.device_info;
 
@@ -508,12 +510,12 @@ static int device_run_info(struct ioctl_call *call)
 		.max_ring_size = SESSION_RING_MAX,
 	};
 	mutex_lock(&speprof_control);
-	info->spus = speprof_cpu_count();
+	info->spus = speprof_cpus_count_spus();
 	mutex_unlock(&speprof_control);
 	return 0;
 }
 
-static int device_run_cpu_info(struct ioctl_call *call)
+static int device_ioctl_cpu_info(struct ioctl_call *call)
 {
 	u32 cpu = call->argument.cpu_info.cpu;
 
@@ -550,7 +552,7 @@ static int config_check(const struct speprof_session_config *config)
 	return 0;
 }
 
-static int cpus_check(const u8 *bits, u32 size, struct cpumask *ret_cpus)
+static int cpus_parse_bitmap(const u8 *bits, u32 size, struct cpumask *ret_cpus)
 {
 	u32 n;
 
@@ -577,13 +579,13 @@ static int cpus_copy_in(const struct speprof_session_config *config, struct cpum
 	bits = memdup_user(u64_to_user_ptr(config->cpus), config->cpus_size);
 	if (IS_ERR(bits))
 		return PTR_ERR(bits);
-	ret = cpus_check(bits, config->cpus_size, ret_cpus);
+	ret = cpus_parse_bitmap(bits, config->cpus_size, ret_cpus);
 	kfree(bits);
 	return ret;
 }
 
-static struct speprof_session *session_open(const struct speprof_session_config *config,
-					    struct cpumask *cpus)
+static struct speprof_session *session_create(const struct speprof_session_config *config,
+					      struct cpumask *cpus)
 {
 	struct speprof_cgroup_set *set = NULL;
 
@@ -595,7 +597,7 @@ static struct speprof_session *session_open(const struct speprof_session_config 
 	return speprof_session_new(config, cpus, set);
 }
 
-static int device_run_session_new(struct ioctl_call *call)
+static int device_ioctl_session_new(struct ioctl_call *call)
 {
 	const struct speprof_session_config *config = &call->argument.session_config;
 	struct speprof_session *session;
@@ -615,7 +617,7 @@ static int device_run_session_new(struct ioctl_call *call)
 	ret = cpus_copy_in(config, cpus);
 	if (ret)
 		goto out;
-	session = session_open(config, cpus);
+	session = session_create(config, cpus);
 	if (IS_ERR(session)) {
 		ret = PTR_ERR(session);
 		goto out;
@@ -632,15 +634,16 @@ out:
 
 static const struct ioctl_command device_commands[] = {
 	COMMAND(SPEPROF_DEVICE_INFO, SHAPE_OUT, speprof_device_info, max_ring_size,
-		device_run_info),
-	COMMAND(SPEPROF_CPU_INFO, SHAPE_OUT, speprof_cpu_info, tick_hz, device_run_cpu_info),
+		device_ioctl_info),
+	COMMAND(SPEPROF_CPU_INFO, SHAPE_OUT, speprof_cpu_info, tick_hz, device_ioctl_cpu_info),
 	COMMAND(SPEPROF_SESSION_NEW, SHAPE_IN, speprof_session_config, watermark,
-		device_run_session_new),
+		device_ioctl_session_new),
 };
 
 static long device_ioctl(struct file *file, unsigned int number, unsigned long argument)
 {
-	return commands_run(device_commands, ARRAY_SIZE(device_commands), NULL, number, argument);
+	return ioctl_run_command(device_commands, ARRAY_SIZE(device_commands), NULL, number,
+				 argument);
 }
 
 static const struct file_operations device_fops = {

@@ -23,12 +23,12 @@
 #include <asm/cputype.h>
 
 /* Return MIDR_EL1 of this CPU; 0 on other architectures. */
-static inline u64 compat_midr(void)
+static inline u64 compat_read_midr(void)
 {
 	return read_cpuid_id();
 }
 #else
-static inline u64 compat_midr(void)
+static inline u64 compat_read_midr(void)
 {
 	return 0;
 }
@@ -37,7 +37,7 @@ static inline u64 compat_midr(void)
 /*
  * Return the 16 bytes of an SQE that belong to the command. Userspace may change them at any time.
  */
-static inline const void *compat_uring_payload(struct io_uring_cmd *cmd)
+static inline const void *compat_uring_get_payload(struct io_uring_cmd *cmd)
 {
 #if SPEPROF_HAVE_URING_SQE
 	return cmd->sqe->cmd;

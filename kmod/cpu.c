@@ -45,7 +45,7 @@ static u64 pmsidr_min_interval(u64 pmsidr)
  * Read the features of the SPU. Context: on the CPU, with interrupts off, while profiling is
  * disabled.
  */
-static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_info *info)
+static void cpu_probe_features(const struct speprof_backend *backend, struct speprof_cpu_info *info)
 {
 	u64 pmsidr = backend->read(SPE_REG_PMSIDR);
 	u64 pmbidr = backend->read(SPE_REG_PMBIDR);
@@ -56,7 +56,7 @@ static void cpu_probe(const struct speprof_backend *backend, struct speprof_cpu_
 	info->events = backend->read(SPE_REG_PMSEVFR);
 	backend->write(SPE_REG_PMSEVFR, 0);
 
-	info->midr = compat_midr();
+	info->midr = compat_read_midr();
 	info->pmsidr = pmsidr;
 	info->pmbidr = pmbidr;
 	info->pmsver = (u32)backend->read(SPE_REG_PMSVER);
@@ -105,7 +105,7 @@ static const char *cpu_attach_spu(struct speprof_cpu *self, struct speprof_cpu_i
 	if (reason)
 		return reason;
 	cpu_stop_spu(registered_backend);
-	cpu_probe(registered_backend, info);
+	cpu_probe_features(registered_backend, info);
 	reason = cpu_check_spu(info);
 	if (reason) {
 		if (registered_backend->detach)
@@ -114,7 +114,7 @@ static const char *cpu_attach_spu(struct speprof_cpu *self, struct speprof_cpu_i
 	}
 	self->info = *info;
 	self->backend = registered_backend;
-	speprof_arbiter_online(self);
+	speprof_arbiter_start_rings(self);
 	return NULL;
 }
 
@@ -140,7 +140,7 @@ static void cpu_release_spu(void *unused)
 
 	if (!self->backend)
 		return;
-	speprof_arbiter_offline(self);
+	speprof_arbiter_stop_rings(self);
 	self->backend = NULL;
 	if (registered_backend->detach)
 		registered_backend->detach();
@@ -275,7 +275,7 @@ int speprof_backend_register(const struct speprof_backend *backend)
 		ret = -ENODEV;
 		goto out;
 	}
-	pr_info("%s SPU on %u CPUs\n", backend->name, speprof_cpu_count());
+	pr_info("%s SPU on %u CPUs\n", backend->name, speprof_cpus_count_spus());
 out:
 	mutex_unlock(&speprof_control);
 	return ret;
@@ -305,7 +305,7 @@ const struct speprof_backend *speprof_backend_get(void)
 	return registered_backend;
 }
 
-bool speprof_backend_present(const struct speprof_backend *backend)
+bool speprof_backend_is_registered(const struct speprof_backend *backend)
 {
 	lockdep_assert_held(&speprof_control);
 	return backend == registered_backend;
@@ -334,7 +334,7 @@ void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info)
 	mutex_unlock(&speprof_control);
 }
 
-unsigned int speprof_cpu_count(void)
+unsigned int speprof_cpus_count_spus(void)
 {
 	unsigned int cpu, count = 0;
 
@@ -346,7 +346,7 @@ unsigned int speprof_cpu_count(void)
 	return count;
 }
 
-void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg)
+void speprof_cpu_call_function(unsigned int cpu, smp_call_func_t fn, void *arg)
 {
 	unsigned long flags;
 
@@ -359,11 +359,11 @@ void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg)
 	cpus_read_unlock();
 }
 
-bool speprof_interrupt(void)
+bool speprof_handle_interrupt(void)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
 
-	if (self->ring && speprof_ring_interrupt(self->ring))
+	if (self->ring && speprof_ring_handle_interrupt(self->ring))
 		return true;
 
 	/* The interrupt is spurious. The parked ring keeps its saved state. */
@@ -375,4 +375,4 @@ bool speprof_interrupt(void)
 	cpu_stop_spu(registered_backend);
 	return false;
 }
-EXPORT_SYMBOL_NS_GPL(speprof_interrupt, SPE_NAMESPACE(SPEPROF));
+EXPORT_SYMBOL_NS_GPL(speprof_handle_interrupt, SPE_NAMESPACE(SPEPROF));

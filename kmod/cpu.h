@@ -75,12 +75,12 @@ const struct speprof_backend *speprof_backend_get(void);
 void speprof_backend_put(const struct speprof_backend *backend);
 
 /**
- * speprof_backend_present() - check whether a backend is registered now
+ * speprof_backend_is_registered() - check whether a backend is registered now
  * @backend: the backend
  *
  * Context: under speprof_control.
  */
-bool speprof_backend_present(const struct speprof_backend *backend);
+bool speprof_backend_is_registered(const struct speprof_backend *backend);
 
 /**
  * speprof_cpu_info_get() - get the features of an SPU, and whether it is in use
@@ -92,14 +92,15 @@ bool speprof_backend_present(const struct speprof_backend *backend);
 void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info);
 
 /**
- * speprof_cpu_count() - count the CPUs with a usable SPU, including offline ones
+ * speprof_cpus_count_spus() - count the CPUs with a usable SPU, including offline ones
  *
  * Context: may sleep; under speprof_control.
  */
-unsigned int speprof_cpu_count(void);
+unsigned int speprof_cpus_count_spus(void);
 
 /**
- * speprof_cpu_call() - run a function on a CPU with interrupts off, or here if that CPU is offline
+ * speprof_cpu_call_function() - run a function on a CPU with interrupts off, or here if that CPU is
+ * offline
  * @cpu: a possible CPU
  * @fn: the function
  * @arg: its argument
@@ -107,6 +108,6 @@ unsigned int speprof_cpu_count(void);
  * Context: may sleep; waits for @fn. If @cpu can be offline, the caller must hold speprof_control,
  * which then protects the data of the CPU.
  */
-void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg);
+void speprof_cpu_call_function(unsigned int cpu, smp_call_func_t fn, void *arg);
 
 #endif

@@ -24,7 +24,7 @@ static u64 pmscr_make(const struct speprof_sampling *sampling, const struct spep
 }
 
 static int filters_make(const struct speprof_sampling *sampling, const struct speprof_cpu_info *spu,
-			struct speprof_program *program)
+			struct speprof_sampling_program *program)
 {
 	u64 pmsfcr = 0;
 
@@ -71,11 +71,12 @@ static int filters_make(const struct speprof_sampling *sampling, const struct sp
 	return 0;
 }
 
-int speprof_program_make(const struct speprof_sampling *sampling,
-			 const struct speprof_cpu_info *spu, struct speprof_program *ret_program)
+int speprof_sampling_program_make(const struct speprof_sampling *sampling,
+				  const struct speprof_cpu_info *spu,
+				  struct speprof_sampling_program *ret_program)
 {
 	bool jitter = sampling->flags & SPEPROF_SAMPLE_JITTER;
-	struct speprof_program program = { .pmscr = pmscr_make(sampling, spu) };
+	struct speprof_sampling_program program = { .pmscr = pmscr_make(sampling, spu) };
 	u64 counts;
 	int ret;
 

@@ -10,7 +10,7 @@
 #include <linux/types.h>
 
 /**
- * struct speprof_program - values of the SPU's registers
+ * struct speprof_sampling_program - values of the SPU's registers
  * @pmscr: PMSCR_EL1 while sampling
  * @pmsfcr: the filters that are enabled
  * @pmsevfr: events that a record must have
@@ -21,7 +21,7 @@
  * @interval: mean sample interval that results from @pmsirr, in operations (D17.3.4)
  * @generation: numbers the programs of a session from 1; 0: there is no program
  */
-struct speprof_program {
+struct speprof_sampling_program {
 	u64 pmscr;
 	u64 pmsfcr;
 	u64 pmsevfr;
@@ -34,7 +34,7 @@ struct speprof_program {
 };
 
 /**
- * speprof_program_make() - translate a sampling configuration to register values
+ * speprof_sampling_program_make() - translate a sampling configuration to register values
  * @sampling: checked for undefined flags and reserved values
  * @spu: features of the SPU
  * @ret_program: the program, without its generation
@@ -43,7 +43,8 @@ struct speprof_program {
  * Return: 0; -ERANGE if the interval or the minimum latency is out of the SPU's range; -EOPNOTSUPP
  * if the SPU does not have a requested filter, or cannot filter by a requested event.
  */
-int speprof_program_make(const struct speprof_sampling *sampling,
-			 const struct speprof_cpu_info *spu, struct speprof_program *ret_program);
+int speprof_sampling_program_make(const struct speprof_sampling *sampling,
+				  const struct speprof_cpu_info *spu,
+				  struct speprof_sampling_program *ret_program);
 
 #endif

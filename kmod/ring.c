@@ -65,7 +65,7 @@ void speprof_ring_transition(struct speprof_ring *ring, u32 to, u64 now)
 /* ---- The ring's timer ------------------------------------------------------- */
 
 /* Return the delay of the timer for the current state, in ns. */
-static u64 ring_timer_ns(const struct speprof_ring *ring)
+static u64 ring_timer_delay_ns(const struct speprof_ring *ring)
 {
 	u32 ms = ring->config.latency_ms ?: RESUME_MS;
 	u64 now = ktime_get_ns();
@@ -79,14 +79,16 @@ static u64 ring_timer_ns(const struct speprof_ring *ring)
 
 void speprof_ring_start_timer(struct speprof_ring *ring)
 {
-	hrtimer_start(&ring->timer, ns_to_ktime(ring_timer_ns(ring)), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&ring->timer, ns_to_ktime(ring_timer_delay_ns(ring)),
+		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /*
  * Rotate the window. The timer is set to the maximum age of a window, so restart it if the ring
  * becomes FULL or THROTTLED.
  */
-static void ring_rotate_armed(struct speprof_ring *ring, const struct speprof_program *next)
+static void ring_rotate_armed(struct speprof_ring *ring,
+			      const struct speprof_sampling_program *next)
 {
 	speprof_ring_rotate_window(ring, SPEPROF_RING_ARMED, next);
 	if (ring->state == SPEPROF_RING_FULL || ring->state == SPEPROF_RING_THROTTLED)
@@ -133,7 +135,7 @@ static enum hrtimer_restart ring_timer_expired(struct hrtimer *timer)
 	default:
 		return HRTIMER_NORESTART;
 	}
-	hrtimer_forward_now(timer, ns_to_ktime(ring_timer_ns(ring)));
+	hrtimer_forward_now(timer, ns_to_ktime(ring_timer_delay_ns(ring)));
 	return HRTIMER_RESTART;
 }
 
@@ -147,7 +149,7 @@ static void ring_begin_sampling(struct speprof_ring *ring)
 
 	ring->empty_syndromes = 0;
 	ring->resume_state = throttled ? SPEPROF_RING_THROTTLED : SPEPROF_RING_ARMED;
-	speprof_ring_reader_seen(ring, ktime_get_ns());
+	speprof_ring_note_progress(ring, ktime_get_ns());
 	if (ring->config.for_cgroups) {
 		speprof_ring_transition(ring, SPEPROF_RING_PARKED, ktime_get_ns());
 	} else {
@@ -185,7 +187,8 @@ static void ring_end_sampling(struct speprof_ring *ring, u32 to)
 	irq_work_queue(&ring->wake);
 }
 
-void speprof_ring_start(struct speprof_ring *ring, const struct speprof_program *program, bool up)
+void speprof_ring_start(struct speprof_ring *ring, const struct speprof_sampling_program *program,
+			bool up)
 {
 	speprof_ring_set_program(ring, program);
 	if (up)
@@ -200,7 +203,8 @@ void speprof_ring_stop(struct speprof_ring *ring)
 		ring_end_sampling(ring, SPEPROF_RING_IDLE);
 }
 
-void speprof_ring_reprogram(struct speprof_ring *ring, const struct speprof_program *program)
+void speprof_ring_reprogram(struct speprof_ring *ring,
+			    const struct speprof_sampling_program *program)
 {
 	if (ring->state == SPEPROF_RING_ARMED) {
 		ring_rotate_armed(ring, program);
@@ -210,13 +214,13 @@ void speprof_ring_reprogram(struct speprof_ring *ring, const struct speprof_prog
 	speprof_ring_set_program(ring, program);
 }
 
-void speprof_ring_online(struct speprof_ring *ring)
+void speprof_ring_bring_online(struct speprof_ring *ring)
 {
 	if (ring->state == SPEPROF_RING_OFFLINE)
 		ring_begin_sampling(ring);
 }
 
-void speprof_ring_offline(struct speprof_ring *ring)
+void speprof_ring_take_offline(struct speprof_ring *ring)
 {
 	if (ring->state == SPEPROF_RING_FAULTED)
 		hrtimer_try_to_cancel(&ring->timer);
@@ -226,12 +230,12 @@ void speprof_ring_offline(struct speprof_ring *ring)
 	ring->loaded_generation = 0;
 }
 
-bool speprof_ring_interrupt(struct speprof_ring *ring)
+bool speprof_ring_handle_interrupt(struct speprof_ring *ring)
 {
 	if (ring->state != SPEPROF_RING_ARMED)
 		return false;
 	ring->counters.interrupts++;
-	speprof_stats_interrupt(ring->cpu);
+	speprof_stats_count_interrupt(ring->cpu);
 	ring_rotate_armed(ring, NULL);
 	return true;
 }
@@ -242,7 +246,7 @@ int speprof_ring_kick(struct speprof_ring *ring)
 		return -ENXIO;
 	if (ring->state == SPEPROF_RING_ARMED || ring->state == SPEPROF_RING_FULL ||
 	    ring->state == SPEPROF_RING_PARKED)
-		speprof_ring_reader_seen(ring, ktime_get_ns());
+		speprof_ring_note_progress(ring, ktime_get_ns());
 	speprof_ring_resume(ring);
 	speprof_ring_add_cgroup_event(ring);
 	return 0;
@@ -277,7 +281,7 @@ int speprof_ring_take_snapshot(struct speprof_ring *ring, const void *owner,
 	snapshot->start = start;
 	snapshot->end = ring->head;
 	snapshot->time_ns = ktime_get_ns();
-	speprof_stats_snapshot(ring->cpu, ring->flight->oldest, start, ring->head);
+	speprof_stats_count_snapshot(ring->cpu, ring->flight->oldest, start, ring->head);
 	return 0;
 }
 
@@ -292,13 +296,14 @@ int speprof_ring_release_snapshot(struct speprof_ring *ring, const void *owner)
 	return ret;
 }
 
-static void ring_flight_stats(const struct speprof_ring *ring, struct speprof_ring_stats *stats)
+static void ring_fill_flight_stats(const struct speprof_ring *ring,
+				   struct speprof_ring_stats *stats)
 {
-	const struct spe_flight *flight = ring->flight;
+	const struct spe_flight_recorder *flight = ring->flight;
 	u32 i;
 
 	stats->oldest = flight->oldest;
-	stats->event_oldest = speprof_ring_oldest_event(ring, 0);
+	stats->event_oldest = speprof_ring_find_oldest_event(ring, 0);
 	stats->overwritten_bytes = flight->overwritten_bytes;
 	stats->overwritten_records = flight->overwritten_records;
 	stats->claimed_bytes = flight->claimed_bytes;
@@ -334,7 +339,7 @@ void speprof_ring_get_stats(struct speprof_ring *ring, struct speprof_ring_stats
 
 	speprof_ring_read_tails(ring);
 	if (ring->flight)
-		ring_flight_stats(ring, &stats);
+		ring_fill_flight_stats(ring, &stats);
 	memcpy(stats.state_ns, ring->counters.state_ns, sizeof(stats.state_ns));
 	if (ring->state == SPEPROF_RING_PARKED)
 		stats.parked_ns += now - ring->state_since;
@@ -355,11 +360,11 @@ static u64 event_ring_bytes(const struct speprof_ring_config *config)
 	return (u64)config->event_slots * sizeof(struct speprof_event);
 }
 
-unsigned long speprof_ring_pages(const struct speprof_ring_config *config)
+unsigned long speprof_ring_count_pages(const struct speprof_ring_config *config)
 {
-	return speprof_shared_buffer_pages(config->size) +
-	       speprof_shared_buffer_pages(event_ring_bytes(config)) +
-	       speprof_shared_buffer_pages(sizeof(struct speprof_control));
+	return speprof_shared_buffer_count_pages(config->size) +
+	       speprof_shared_buffer_count_pages(event_ring_bytes(config)) +
+	       speprof_shared_buffer_count_pages(sizeof(struct speprof_control));
 }
 
 static int ring_init_flight(struct speprof_ring *ring)

@@ -187,10 +187,10 @@ struct speprof_ring {
 	u32 state;
 	u32 loaded_generation;
 	u64 state_since;
-	struct speprof_program program;
+	struct speprof_sampling_program program;
 	enum speprof_open_window open_window;
 	u32 resume_state;
-	struct spe_window window;
+	struct spe_window_position window;
 	struct speprof_saved_registers saved;
 	struct speprof_removed_cgroups removed;
 	struct hlist_node cpu_link;
@@ -202,8 +202,8 @@ struct speprof_ring {
 	u64 seq;
 	u64 event_seq;
 	u32 empty_syndromes;
-	struct spe_flight *flight;
-	struct speprof_throttle throttle;
+	struct spe_flight_recorder *flight;
+	struct speprof_throttle_usage throttle;
 	u64 throttled_until;
 	u64 throttled_before;
 	u32 throttle_cause;
@@ -214,7 +214,7 @@ struct speprof_ring {
 	struct hrtimer timer;
 	struct speprof_ring_counters counters;
 
-	struct speprof_throttle_bound bound;
+	struct speprof_throttle_limits bound;
 	u64 published;
 	u64 event_published;
 	raw_spinlock_t tail_lock;
@@ -229,10 +229,10 @@ struct speprof_ring {
 };
 
 /**
- * speprof_ring_pages() - return the number of locked pages that a ring needs
+ * speprof_ring_count_pages() - return the number of locked pages that a ring needs
  * @config: only its sizes are used
  */
-unsigned long speprof_ring_pages(const struct speprof_ring_config *config);
+unsigned long speprof_ring_count_pages(const struct speprof_ring_config *config);
 
 /**
  * speprof_ring_new() - allocate a ring, which is IDLE
@@ -268,7 +268,8 @@ void speprof_ring_free(struct speprof_ring *ring);
  * The ring becomes ARMED, FULL or THROTTLED; PARKED if it samples cgroups; OFFLINE if @up is false.
  * The caller reevaluates the arbiter afterwards.
  */
-void speprof_ring_start(struct speprof_ring *ring, const struct speprof_program *program, bool up);
+void speprof_ring_start(struct speprof_ring *ring, const struct speprof_sampling_program *program,
+			bool up);
 
 /**
  * speprof_ring_stop() - stop sampling, publish the records, and become IDLE; does nothing in IDLE
@@ -281,31 +282,32 @@ void speprof_ring_stop(struct speprof_ring *ring);
  * @ring: the ring, in any state
  * @program: the new program; copied
  */
-void speprof_ring_reprogram(struct speprof_ring *ring, const struct speprof_program *program);
+void speprof_ring_reprogram(struct speprof_ring *ring,
+			    const struct speprof_sampling_program *program);
 
 /**
- * speprof_ring_online() - start sampling after the CPU came online, if the ring is OFFLINE
+ * speprof_ring_bring_online() - start sampling after the CPU came online, if the ring is OFFLINE
  * @ring: a ring of a started session
  */
-void speprof_ring_online(struct speprof_ring *ring);
+void speprof_ring_bring_online(struct speprof_ring *ring);
 
 /**
- * speprof_ring_offline() - publish the records and become OFFLINE, before the CPU goes offline
+ * speprof_ring_take_offline() - publish the records and become OFFLINE, before the CPU goes offline
  * @ring: a ring of a started session
  *
  * A FAULTED ring stays FAULTED.
  */
-void speprof_ring_offline(struct speprof_ring *ring);
+void speprof_ring_take_offline(struct speprof_ring *ring);
 
 /**
- * speprof_ring_interrupt() - handle the buffer management interrupt (PMBIRQ)
+ * speprof_ring_handle_interrupt() - handle the buffer management interrupt (PMBIRQ)
  * @ring: the ring with its registers in the SPU
  *
  * Context: hard interrupt.
  * Return: true if the ring was ARMED, in which case its window was closed and PMBSR.S is 0; false
  * if the interrupt was spurious.
  */
-bool speprof_ring_interrupt(struct speprof_ring *ring);
+bool speprof_ring_handle_interrupt(struct speprof_ring *ring);
 
 /*
  * The next five functions hand the SPU over between rings of cgroups. The arbiter calls them at

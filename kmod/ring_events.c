@@ -29,14 +29,14 @@ void speprof_ring_publish(struct speprof_ring *ring)
 	irq_work_queue(&ring->wake);
 }
 
-u64 speprof_ring_oldest_event(const struct speprof_ring *ring, u32 more)
+u64 speprof_ring_find_oldest_event(const struct speprof_ring *ring, u32 more)
 {
 	u64 slots = ring->config.event_slots, used = ring->event_seq + EVENT_RESERVE + more;
 
 	return ring->flight && used > slots ? used - slots : 0;
 }
 
-u64 speprof_ring_free_slots(struct speprof_ring *ring)
+u64 speprof_ring_count_free_slots(struct speprof_ring *ring)
 {
 	unsigned long flags;
 	u64 used;
@@ -54,12 +54,13 @@ bool speprof_ring_has_slot(struct speprof_ring *ring, u32 reserve)
 		 * Publish the number of the oldest event that remains before an older one is
 		 * overwritten.
 		 */
-		smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 1));
+		smp_store_release(&ring->control->event_oldest,
+				  speprof_ring_find_oldest_event(ring, 1));
 		smp_wmb();
 		return true;
 	}
 	speprof_ring_read_tails(ring);
-	return speprof_ring_free_slots(ring) > reserve;
+	return speprof_ring_count_free_slots(ring) > reserve;
 }
 
 void speprof_ring_add_event(struct speprof_ring *ring, const struct speprof_event *event)
@@ -70,7 +71,7 @@ void speprof_ring_add_event(struct speprof_ring *ring, const struct speprof_even
 	slot->seq = ring->event_seq++;
 	slot->cpu = ring->cpu;
 	slot->position = ring->head;
-	speprof_stats_event(ring->cpu, event);
+	speprof_stats_count_event(ring->cpu, event);
 }
 
 void speprof_ring_add_state_event(struct speprof_ring *ring, u32 from, u32 to)

@@ -9,14 +9,14 @@
 #include "ring_file.h"
 
 /* A consistent snapshot of the heads and tails of a ring. */
-struct ring_view {
+struct ring_positions {
 	u64 head;
 	u64 tail;
 	u64 event_head;
 	u64 event_tail;
 };
 
-static void ring_view_get(struct speprof_ring *ring, struct ring_view *ret_view)
+static void ring_read_positions(struct speprof_ring *ring, struct ring_positions *ret_view)
 {
 	unsigned long flags;
 
@@ -35,11 +35,11 @@ static void ring_view_get(struct speprof_ring *ring, struct ring_view *ret_view)
 
 __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_table *wait)
 {
-	struct ring_view view;
+	struct ring_positions view;
 	__poll_t mask = 0;
 
 	poll_wait(file, &ring->readers, wait);
-	ring_view_get(ring, &view);
+	ring_read_positions(ring, &view);
 	if (view.head != view.tail)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (view.event_head != view.event_tail)
@@ -53,19 +53,19 @@ __poll_t speprof_ring_poll(struct speprof_ring *ring, struct file *file, poll_ta
  * Return: 1 if there are bytes to read, 0 at the end of a stopped session, -EAGAIN if more bytes
  * may follow.
  */
-static ssize_t ring_check_readable(struct speprof_ring *ring, struct ring_view *ret_view)
+static ssize_t ring_check_readable(struct speprof_ring *ring, struct ring_positions *ret_view)
 {
 	/* Read the state first: after IDLE, everything that was published is visible. */
 	u32 state = smp_load_acquire(&ring->state);
 
-	ring_view_get(ring, ret_view);
+	ring_read_positions(ring, ret_view);
 	if (ret_view->head != ret_view->tail)
 		return 1;
 	return state == SPEPROF_RING_IDLE ? 0 : -EAGAIN;
 }
 
 /* Copy bytes at the tail, and advance the tail. Return: the number of bytes, or -EFAULT. */
-static ssize_t ring_copy_to_user(struct speprof_ring *ring, const struct ring_view *view,
+static ssize_t ring_copy_to_user(struct speprof_ring *ring, const struct ring_positions *view,
 				 struct iov_iter *to)
 {
 	u64 pos = view->tail;
@@ -92,7 +92,7 @@ static ssize_t ring_copy_to_user(struct speprof_ring *ring, const struct ring_vi
 ssize_t speprof_ring_read(struct speprof_ring *ring, struct kiocb *kiocb, struct iov_iter *to)
 {
 	bool nowait = kiocb->ki_flags & IOCB_NOWAIT || kiocb->ki_filp->f_flags & O_NONBLOCK;
-	struct ring_view view;
+	struct ring_positions view;
 	ssize_t ret;
 
 	/* A flight recorder would overwrite the bytes that are being read. */

@@ -40,7 +40,7 @@
  * @verdict: the interpretation of @pmbsr
  */
 struct speprof_closed_window {
-	struct spe_window window;
+	struct spe_window_position window;
 	u64 start_ns;
 	u64 start_ticks;
 	u64 end_ns;
@@ -56,7 +56,7 @@ struct speprof_closed_window {
 	u64 interval;
 	u32 generation;
 	u32 flags;
-	struct spe_verdict verdict;
+	struct spe_syndrome_verdict verdict;
 };
 
 /* ---- ring.c ---------------------------------------------------------------------- */
@@ -93,7 +93,8 @@ void speprof_ring_start_timer(struct speprof_ring *ring);
  * @ring: the ring; no window is open
  * @program: the program; copied
  */
-void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_program *program);
+void speprof_ring_set_program(struct speprof_ring *ring,
+			      const struct speprof_sampling_program *program);
 
 /**
  * speprof_ring_arm() - arm the next window if there is free space for it and for its events
@@ -113,7 +114,7 @@ u32 speprof_ring_arm(struct speprof_ring *ring);
  * @next: the program of the next window; NULL: the current one
  */
 void speprof_ring_rotate_window(struct speprof_ring *ring, u32 to,
-				const struct speprof_program *next);
+				const struct speprof_sampling_program *next);
 
 /**
  * speprof_ring_close_parked() - close and publish the window of a PARKED ring, if one is open
@@ -160,19 +161,19 @@ void speprof_ring_wake_readers(struct irq_work *work);
 void speprof_ring_publish(struct speprof_ring *ring);
 
 /**
- * speprof_ring_oldest_event() - find the oldest event that is not overwritten
+ * speprof_ring_find_oldest_event() - find the oldest event that is not overwritten
  * @ring: the ring
  * @more: number of events that will be added next, in addition to EVENT_RESERVE
  *
  * Return: its number; 0 for a stream, which overwrites no events.
  */
-u64 speprof_ring_oldest_event(const struct speprof_ring *ring, u32 more);
+u64 speprof_ring_find_oldest_event(const struct speprof_ring *ring, u32 more);
 
 /**
- * speprof_ring_free_slots() - count the free event slots of a stream
+ * speprof_ring_count_free_slots() - count the free event slots of a stream
  * @ring: the ring
  */
-u64 speprof_ring_free_slots(struct speprof_ring *ring);
+u64 speprof_ring_count_free_slots(struct speprof_ring *ring);
 
 /**
  * speprof_ring_has_slot() - check whether an event without a reserved slot may be added
@@ -214,11 +215,11 @@ void speprof_ring_add_cgroup_event(struct speprof_ring *ring);
 /* ---- ring_reader.c --------------------------------------------------------------- */
 
 /**
- * speprof_ring_reader_seen() - record that the reader made progress
+ * speprof_ring_note_progress() - record that the reader made progress
  * @ring: the ring
  * @now: CLOCK_MONOTONIC in ns
  */
-void speprof_ring_reader_seen(struct speprof_ring *ring, u64 now);
+void speprof_ring_note_progress(struct speprof_ring *ring, u64 now);
 
 /**
  * speprof_ring_is_unread() - check whether the reader is missing

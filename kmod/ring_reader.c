@@ -82,7 +82,7 @@ static void ring_set_unread(struct speprof_ring *ring, bool unread)
 	WRITE_ONCE(ring->control->flags, unread ? SPEPROF_CONTROL_UNREAD : 0);
 }
 
-void speprof_ring_reader_seen(struct speprof_ring *ring, u64 now)
+void speprof_ring_note_progress(struct speprof_ring *ring, u64 now)
 {
 	ring->seen_ns = now;
 	ring_set_unread(ring, false);
@@ -122,7 +122,7 @@ bool speprof_ring_is_unread(struct speprof_ring *ring)
 
 	if (ring_test_and_clear_kick(ring) || tail != ring->seen_tail ||
 	    event_tail != ring->seen_event_tail || tail == ring->published)
-		speprof_ring_reader_seen(ring, now);
+		speprof_ring_note_progress(ring, now);
 	ring->seen_tail = tail;
 	ring->seen_event_tail = event_tail;
 	return limit && now - ring->seen_ns >= limit;

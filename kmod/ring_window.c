@@ -23,9 +23,9 @@ static u64 ring_get_va(const struct speprof_ring *ring, u64 position)
 }
 
 /* Return true if there is space for a window and, in a stream, for the events that it may cause. */
-static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_window)
+static bool ring_has_space(struct speprof_ring *ring, struct spe_window_position *ret_window)
 {
-	struct spe_ring_state view = {
+	struct spe_ring_space view = {
 		.size = ring->config.size,
 		.head = ring->head,
 		.header = sizeof(struct speprof_window),
@@ -37,13 +37,13 @@ static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_win
 
 	speprof_ring_read_tails(ring);
 	if (ring->flight)
-		return !spe_flight_next(ring->flight, &view, ret_window);
+		return !spe_flight_place_window(ring->flight, &view, ret_window);
 	raw_spin_lock_irqsave(&ring->tail_lock, flags);
 	view.tail = ring->tail;
 	raw_spin_unlock_irqrestore(&ring->tail_lock, flags);
 
-	return speprof_ring_free_slots(ring) >= EVENT_RESERVE &&
-	       !spe_window_next(&view, ret_window);
+	return speprof_ring_count_free_slots(ring) >= EVENT_RESERVE &&
+	       !spe_window_place(&view, ret_window);
 }
 
 /*
@@ -52,9 +52,9 @@ static bool ring_has_space(struct speprof_ring *ring, struct spe_window *ret_win
  */
 static void ring_drop_overwritten(struct speprof_ring *ring)
 {
-	spe_flight_evict(ring->flight, ring->window.limit);
+	spe_flight_evict_chunks(ring->flight, ring->window.limit);
 	smp_store_release(&ring->control->oldest, ring->flight->oldest);
-	smp_store_release(&ring->control->event_oldest, speprof_ring_oldest_event(ring, 0));
+	smp_store_release(&ring->control->event_oldest, speprof_ring_find_oldest_event(ring, 0));
 	/*
 	 * Both stores remove bytes from the readable range. Make them visible before the CPU or the
 	 * SPU overwrites these bytes.
@@ -66,7 +66,7 @@ static void ring_drop_overwritten(struct speprof_ring *ring)
 static void ring_load_program(struct speprof_ring *ring)
 {
 	const struct speprof_backend *backend = ring->config.backend;
-	const struct speprof_program *program = &ring->program;
+	const struct speprof_sampling_program *program = &ring->program;
 
 	backend->write(SPE_REG_PMSFCR, program->pmsfcr);
 	backend->write(SPE_REG_PMSEVFR, program->pmsevfr);
@@ -80,7 +80,8 @@ static void ring_load_program(struct speprof_ring *ring)
 	ring->loaded_generation = program->generation;
 }
 
-void speprof_ring_set_program(struct speprof_ring *ring, const struct speprof_program *program)
+void speprof_ring_set_program(struct speprof_ring *ring,
+			      const struct speprof_sampling_program *program)
 {
 	ring->program = *program;
 	ring->loaded_generation = 0;
@@ -145,8 +146,8 @@ u32 speprof_ring_arm(struct speprof_ring *ring)
 	ring->start_ns = ktime_get_ns();
 	ring->start_ticks = ring->config.backend->ticks();
 	ring_enable_profiling(ring, ring->start_ns);
-	speprof_stats_arm(ring->cpu, ring->window.start, ring->window.limit,
-			  ring->program.generation);
+	speprof_stats_trace_arm(ring->cpu, ring->window.start, ring->window.limit,
+				ring->program.generation);
 	return SPEPROF_RING_ARMED;
 }
 
@@ -236,7 +237,7 @@ static void ring_write_window(struct speprof_ring *ring, const struct speprof_cl
 	ring->counters.data_bytes += closed->bytes;
 	ring->counters.header_bytes += window.span - closed->bytes;
 	ring->counters.records += closed->records;
-	speprof_stats_window(ring->cpu, &window);
+	speprof_stats_count_window(ring->cpu, &window);
 }
 
 /* ---- Throttling ------------------------------------------------------------ */
@@ -271,7 +272,7 @@ static u32 ring_charge_throttle(struct speprof_ring *ring,
 
 bool speprof_ring_must_throttle(struct speprof_ring *ring)
 {
-	struct spe_window window;
+	struct spe_window_position window;
 
 	ring->throttled_until = speprof_throttle_charge(ktime_get_ns(), 0, 0, &ring->bound,
 							&ring->throttle, &ring->throttle_cause);
@@ -342,7 +343,7 @@ static struct speprof_closed_window ring_end_window(struct speprof_ring *ring)
  * Return the time in @state from the end of the last RECORDS window to the last change of state, in
  * ns.
  */
-static u64 ring_state_time(const struct speprof_ring *ring, u32 state)
+static u64 ring_get_time_in_state(const struct speprof_ring *ring, u32 state)
 {
 	return ring->counters.state_ns[state] - ring->state_before[state];
 }
@@ -371,12 +372,12 @@ static void ring_account_blind_time(const struct speprof_ring *ring,
 	};
 
 	closed->flags |= SPEPROF_WINDOW_CAUSES;
-	closed->blind_ns = ring_state_time(ring, SPEPROF_RING_HANDLING);
+	closed->blind_ns = ring_get_time_in_state(ring, SPEPROF_RING_HANDLING);
 	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++)
-		closed->blind_ns += ring_state_time(ring, states[i]);
+		closed->blind_ns += ring_get_time_in_state(ring, states[i]);
 	for (unsigned int i = 0; i < SPEPROF_BLINDS; i++)
 		closed->blind_share[i] =
-			blind_get_share(ring_state_time(ring, states[i]), closed->blind_ns);
+			blind_get_share(ring_get_time_in_state(ring, states[i]), closed->blind_ns);
 }
 
 /*
@@ -385,20 +386,20 @@ static void ring_account_blind_time(const struct speprof_ring *ring,
  */
 static void ring_account_window(struct speprof_ring *ring, struct speprof_closed_window *closed)
 {
-	closed->verdict = spe_syndrome_read(closed->pmbsr);
+	closed->verdict = spe_syndrome_interpret(closed->pmbsr);
 	closed_window_measure(closed, ring_get_va(ring, closed->window.start));
 	if (ring->config.backend->records)
 		closed->flags |= SPEPROF_WINDOW_COUNTED;
-	closed->armed_ns = ring_state_time(ring, SPEPROF_RING_ARMED);
-	closed->parked_ns = ring_state_time(ring, SPEPROF_RING_PARKED);
+	closed->armed_ns = ring_get_time_in_state(ring, SPEPROF_RING_ARMED);
+	closed->parked_ns = ring_get_time_in_state(ring, SPEPROF_RING_PARKED);
 	ring_account_blind_time(ring, closed);
 	if (!closed->bytes)
 		return;
 	ring->head = closed->head;
 	memcpy(ring->state_before, ring->counters.state_ns, sizeof(ring->state_before));
 	if (ring->flight)
-		spe_flight_add(ring->flight, closed->window.skip, closed->head, closed->bytes,
-			       closed->records);
+		spe_flight_add_window(ring->flight, closed->window.skip, closed->head,
+				      closed->bytes, closed->records);
 }
 
 static void ring_stop_sampling(struct speprof_ring *ring)
@@ -444,7 +445,7 @@ static void ring_disarm(struct speprof_ring *ring, struct speprof_closed_window 
 static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed_window *closed,
 			     u32 to)
 {
-	const struct spe_verdict *verdict = &closed->verdict;
+	const struct spe_syndrome_verdict *verdict = &closed->verdict;
 	bool faulted = verdict->class != SPE_SYNDROME_NONE && verdict->class != SPE_SYNDROME_FULL;
 
 	if (verdict->class != SPE_SYNDROME_FULL)
@@ -479,7 +480,7 @@ static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed
  */
 static bool closed_window_is_only_full(const struct speprof_closed_window *closed)
 {
-	const struct spe_verdict *verdict = &closed->verdict;
+	const struct spe_syndrome_verdict *verdict = &closed->verdict;
 
 	return (verdict->class == SPE_SYNDROME_NONE || verdict->class == SPE_SYNDROME_FULL) &&
 	       verdict->action == SPE_ACTION_CONTINUE && !verdict->suspect;
@@ -527,7 +528,7 @@ static void ring_report_window(struct speprof_ring *ring,
  * one is written, so that the time without sampling is short.
  */
 static void ring_rotate_drained(struct speprof_ring *ring, u32 to,
-				const struct speprof_program *next)
+				const struct speprof_sampling_program *next)
 {
 	struct speprof_closed_window closed;
 
@@ -546,7 +547,7 @@ static void ring_rotate_drained(struct speprof_ring *ring, u32 to,
 }
 
 void speprof_ring_rotate_window(struct speprof_ring *ring, u32 to,
-				const struct speprof_program *next)
+				const struct speprof_sampling_program *next)
 {
 	ring_stop_sampling(ring);
 	ring_rotate_drained(ring, to, next);
@@ -572,7 +573,7 @@ void speprof_ring_close_parked(struct speprof_ring *ring, u32 to)
 
 void speprof_ring_resume(struct speprof_ring *ring)
 {
-	struct spe_window window;
+	struct spe_window_position window;
 	u32 to;
 
 	if (ring->state != SPEPROF_RING_FULL || ring->unread || !ring_has_space(ring, &window))
@@ -645,7 +646,7 @@ void speprof_ring_begin_handover(struct speprof_ring *ring)
 		return;
 	ring->counters.entries++;
 	ring->counters.handovers += !ring->loaded_generation;
-	speprof_stats_handover(ring->cpu, !ring->loaded_generation);
+	speprof_stats_count_handover(ring->cpu, !ring->loaded_generation);
 	speprof_ring_transition(ring, SPEPROF_RING_HANDOVER, ktime_get_ns());
 }
 

@@ -19,7 +19,7 @@ static LIST_HEAD(sessions);
 
 /* ---- Locked memory -------------------------------------------------------- */
 
-static int session_charge(struct speprof_session *session, unsigned long pages)
+static int session_charge_pages(struct speprof_session *session, unsigned long pages)
 {
 	struct user_struct *user = get_uid(current_user());
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
@@ -36,7 +36,7 @@ static int session_charge(struct speprof_session *session, unsigned long pages)
 	return 0;
 }
 
-static void session_uncharge(struct speprof_session *session)
+static void session_uncharge_pages(struct speprof_session *session)
 {
 	if (!session->user)
 		return;
@@ -55,7 +55,7 @@ static void session_uncharge(struct speprof_session *session)
  */
 struct ring_call {
 	struct speprof_ring *ring;
-	const struct speprof_program *program;
+	const struct speprof_sampling_program *program;
 	struct speprof_ring_stats *stats;
 	struct speprof_snapshot *snapshot;
 	const void *owner;
@@ -152,7 +152,7 @@ static void ring_release_snapshot_on_cpu(void *arg)
 /* Take a token for a command that interrupts CPUs. Return: 0; -EAGAIN if the bucket is empty. */
 static int bucket_take_token(struct speprof_command_bucket *bucket)
 {
-	return speprof_command_bucket_draw(bucket, ktime_get_ns());
+	return speprof_command_bucket_take_token(bucket, ktime_get_ns());
 }
 
 /* Return -ENXIO for an offline CPU, because its ring may only be used under speprof_control. */
@@ -179,23 +179,23 @@ int speprof_session_flush_ring(struct speprof_ring *ring)
 }
 
 /* Call @fn on the ring's CPU, under the lock that the ring of an offline CPU needs. */
-static int ring_call_locked(struct ring_call *call, smp_call_func_t fn)
+static int ring_call_on_cpu_locked(struct ring_call *call, smp_call_func_t fn)
 {
 	int ret = bucket_take_token(&call->ring->command_bucket);
 
 	if (ret)
 		return ret;
 	mutex_lock(&speprof_control);
-	speprof_cpu_call(call->ring->cpu, fn, call);
+	speprof_cpu_call_function(call->ring->cpu, fn, call);
 	mutex_unlock(&speprof_control);
 	return call->result;
 }
 
-int speprof_session_ring_stats(struct speprof_ring *ring, struct speprof_ring_stats *ret_stats)
+int speprof_session_get_ring_stats(struct speprof_ring *ring, struct speprof_ring_stats *ret_stats)
 {
 	struct ring_call call = { .ring = ring, .stats = ret_stats };
 
-	return ring_call_locked(&call, ring_get_stats_on_cpu);
+	return ring_call_on_cpu_locked(&call, ring_get_stats_on_cpu);
 }
 
 int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
@@ -203,7 +203,8 @@ int speprof_session_take_snapshot(struct speprof_ring *ring, const void *owner,
 {
 	struct ring_call call = { .ring = ring, .owner = owner, .snapshot = snapshot };
 
-	return ring->flight ? ring_call_locked(&call, ring_take_snapshot_on_cpu) : -EOPNOTSUPP;
+	return ring->flight ? ring_call_on_cpu_locked(&call, ring_take_snapshot_on_cpu) :
+			      -EOPNOTSUPP;
 }
 
 int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owner)
@@ -217,15 +218,15 @@ int speprof_session_release_snapshot(struct speprof_ring *ring, const void *owne
 	 * Claims only change under this lock. Interrupt the CPU only if there is a claim to
 	 * release.
 	 */
-	if (spe_flight_holds(ring->flight, (uintptr_t)owner))
-		speprof_cpu_call(ring->cpu, ring_release_snapshot_on_cpu, &call);
+	if (spe_flight_has_claim(ring->flight, (uintptr_t)owner))
+		speprof_cpu_call_function(ring->cpu, ring_release_snapshot_on_cpu, &call);
 	mutex_unlock(&speprof_control);
 	return call.result;
 }
 
 /* ---- Allocation ----------------------------------------------------------- */
 
-static u32 session_max_window(const struct speprof_session_config *config)
+static u32 session_get_max_window(const struct speprof_session_config *config)
 {
 	return (u32)(config->watermark ?: config->ring_size / 4);
 }
@@ -237,7 +238,7 @@ static int session_add_ring(struct speprof_session *session, unsigned int cpu,
 		.backend = session->backend,
 		.size = config->ring_size,
 		.event_slots = config->event_slots,
-		.max_window = session_max_window(config),
+		.max_window = session_get_max_window(config),
 		.latency_ms = config->max_latency_ms,
 		.flight = config->mode == SPEPROF_MODE_FLIGHT_RECORDER,
 		.for_cgroups = session->cgroups,
@@ -268,7 +269,7 @@ static int session_charge_rings(struct speprof_session *session, unsigned int ri
 	/* As for mlock(2), callers with CAP_IPC_LOCK are exempt. */
 	if (capable(CAP_IPC_LOCK))
 		return 0;
-	return session_charge(session, rings * speprof_ring_pages(&ring_config));
+	return session_charge_pages(session, rings * speprof_ring_count_pages(&ring_config));
 }
 
 /* Take a reference on the backend. If @cpus is empty, set it to all CPUs that have an SPU. */
@@ -319,7 +320,7 @@ static void session_free(struct speprof_session *session)
 
 	for_each_possible_cpu(cpu)
 		speprof_ring_free(session->rings[cpu]);
-	session_uncharge(session);
+	session_uncharge_pages(session);
 	if (session->backend)
 		speprof_backend_put(session->backend);
 	speprof_cgroup_set_free(session->cgroups);
@@ -413,7 +414,7 @@ static int session_check_rights(const struct speprof_session *session,
 /* Compute the program of every ring. If an error is returned, @programs is incomplete. */
 static int session_make_programs(struct speprof_session *session,
 				 const struct speprof_sampling *sampling,
-				 struct speprof_program *programs)
+				 struct speprof_sampling_program *programs)
 {
 	unsigned int cpu;
 	int ret;
@@ -421,8 +422,8 @@ static int session_make_programs(struct speprof_session *session,
 	for_each_possible_cpu(cpu) {
 		if (!session->rings[cpu])
 			continue;
-		ret = speprof_program_make(sampling, &session->rings[cpu]->config.spu,
-					   &programs[cpu]);
+		ret = speprof_sampling_program_make(sampling, &session->rings[cpu]->config.spu,
+						    &programs[cpu]);
 		if (ret)
 			return ret;
 		programs[cpu].generation = session->generation + 1;
@@ -441,7 +442,7 @@ static void session_reprogram(struct speprof_session *session)
 		};
 
 		if (call.ring)
-			speprof_cpu_call(cpu, ring_reprogram_on_cpu, &call);
+			speprof_cpu_call_function(cpu, ring_reprogram_on_cpu, &call);
 	}
 }
 
@@ -461,7 +462,7 @@ static void session_clear_bounds(struct speprof_session *session)
 int speprof_session_set_sampling(struct speprof_session *session,
 				 const struct speprof_sampling *sampling)
 {
-	struct speprof_program *programs;
+	struct speprof_sampling_program *programs;
 	int ret;
 
 	ret = session_check_rights(session, sampling) ?:
@@ -492,25 +493,25 @@ static int session_set_interval(struct speprof_session *session, struct speprof_
 				u64 interval)
 {
 	struct speprof_sampling sampling = session->sampling;
-	struct speprof_program *current_program = &session->programs[ring->cpu];
-	struct speprof_program program;
+	struct speprof_sampling_program *current_program = &session->programs[ring->cpu];
+	struct speprof_sampling_program program;
 	struct ring_call call = { .ring = ring, .program = current_program };
 	int ret;
 
 	sampling.interval = interval;
-	ret = speprof_program_make(&sampling, &ring->config.spu, &program);
+	ret = speprof_sampling_program_make(&sampling, &ring->config.spu, &program);
 	if (ret || program.interval == current_program->interval)
 		return ret;
 	program.generation = ++session->generation;
 	*current_program = program;
 	if (session->state == SESSION_STARTED)
-		speprof_cpu_call(ring->cpu, ring_reprogram_on_cpu, &call);
+		speprof_cpu_call_function(ring->cpu, ring_reprogram_on_cpu, &call);
 	return 0;
 }
 
 int speprof_session_tune_cpu(struct speprof_session *session, const struct speprof_tune *tune)
 {
-	struct speprof_ring *ring = speprof_session_ring(session, tune->cpu);
+	struct speprof_ring *ring = speprof_session_find_ring(session, tune->cpu);
 	int ret;
 
 	if (!ring)
@@ -557,7 +558,7 @@ static bool session_blocks(const struct speprof_session *other,
 	return !cgroups || !other->cgroups || speprof_cgroup_sets_overlap(cgroups, other->cgroups);
 }
 
-static void session_stop_now(struct speprof_session *session)
+static void session_stop_locked(struct speprof_session *session)
 {
 	unsigned int cpu;
 
@@ -567,7 +568,7 @@ static void session_stop_now(struct speprof_session *session)
 
 		if (!call.ring)
 			continue;
-		speprof_cpu_call(cpu, ring_stop_on_cpu, &call);
+		speprof_cpu_call_function(cpu, ring_stop_on_cpu, &call);
 		speprof_cgroup_map_free(call.map);
 	}
 	session->state = SESSION_STOPPED;
@@ -594,9 +595,8 @@ static void session_stop_conflicting(const struct speprof_session *session,
 {
 	struct speprof_session *other;
 
-	list_for_each_entry(other, &sessions, link)
-		if (session_blocks(other, session, cgroups))
-			session_stop_now(other);
+	list_for_each_entry(other, &sessions, link) if (session_blocks(other, session, cgroups))
+		session_stop_locked(other);
 }
 
 /*
@@ -690,7 +690,7 @@ static void session_call_with_maps(struct speprof_session *session, smp_call_fun
 
 		if (!call.ring)
 			continue;
-		speprof_cpu_call(cpu, fn, &call);
+		speprof_cpu_call_function(cpu, fn, &call);
 		maps[cpu] = call.map;
 	}
 	maps_free(maps);
@@ -716,7 +716,7 @@ static struct speprof_cgroup_map **session_prepare_start(const struct speprof_se
 	return maps;
 }
 
-static int session_start_now(struct speprof_session *session)
+static int session_start_locked(struct speprof_session *session)
 {
 	bool privileged = perfmon_capable();
 	struct speprof_cgroup_map **maps;
@@ -727,7 +727,7 @@ static int session_start_now(struct speprof_session *session)
 	 * The rings would stay OFFLINE if the backend with which they were created is not
 	 * registered.
 	 */
-	if (!speprof_backend_present(session->backend))
+	if (!speprof_backend_is_registered(session->backend))
 		return -ENODEV;
 	maps = session_prepare_start(session, session->cgroups, privileged);
 	if (IS_ERR(maps))
@@ -746,7 +746,7 @@ int speprof_session_start(struct speprof_session *session)
 		return ret;
 	mutex_lock(&speprof_control);
 	if (session->state != SESSION_STARTED)
-		ret = session_start_now(session);
+		ret = session_start_locked(session);
 	mutex_unlock(&speprof_control);
 	return ret;
 }
@@ -755,7 +755,7 @@ void speprof_session_stop(struct speprof_session *session)
 {
 	mutex_lock(&speprof_control);
 	if (session->state == SESSION_STARTED)
-		session_stop_now(session);
+		session_stop_locked(session);
 	mutex_unlock(&speprof_control);
 }
 
@@ -808,7 +808,7 @@ int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 }
 
 /* Remove dead cgroups from the session's set. Each of its rings reports them. */
-static void session_prune(struct speprof_session *session)
+static void session_prune_cgroups(struct speprof_session *session)
 {
 	struct ring_call call = { 0 };
 	unsigned int cpu;
@@ -818,7 +818,7 @@ static void session_prune(struct speprof_session *session)
 		for_each_possible_cpu(cpu) {
 			call.ring = session->rings[cpu];
 			if (call.ring)
-				speprof_cpu_call(cpu, ring_report_cgroup_on_cpu, &call);
+				speprof_cpu_call_function(cpu, ring_report_cgroup_on_cpu, &call);
 		}
 	}
 }
@@ -828,13 +828,12 @@ void speprof_sessions_prune_cgroups(void)
 	struct speprof_session *session;
 
 	mutex_lock(&speprof_control);
-	list_for_each_entry(session, &sessions, link)
-		if (session->cgroups)
-			session_prune(session);
+	list_for_each_entry(session, &sessions, link) if (session->cgroups)
+		session_prune_cgroups(session);
 	mutex_unlock(&speprof_control);
 }
 
-struct speprof_ring *speprof_session_ring(struct speprof_session *session, u32 cpu)
+struct speprof_ring *speprof_session_find_ring(struct speprof_session *session, u32 cpu)
 {
 	if (cpu >= nr_cpu_ids)
 		return NULL;

@@ -58,7 +58,7 @@ struct speprof_session {
 	enum speprof_session_state state;
 	bool privileged;
 	struct speprof_sampling sampling;
-	struct speprof_program *programs;
+	struct speprof_sampling_program *programs;
 	struct speprof_ring *rings[];
 };
 
@@ -102,7 +102,8 @@ void speprof_session_put(struct speprof_session *session);
  * Limits and intervals of single CPUs are reset.
  *
  * Return: 0; -EPERM if it needs a right that the session does not have; -EAGAIN if the session's
- * bucket is empty; -ENOMEM if memory cannot be allocated; an error of speprof_program_make().
+ * bucket is empty; -ENOMEM if memory cannot be allocated; an error of
+ * speprof_sampling_program_make().
  */
 int speprof_session_set_sampling(struct speprof_session *session,
 				 const struct speprof_sampling *sampling);
@@ -113,7 +114,8 @@ int speprof_session_set_sampling(struct speprof_session *session,
  * @tune: the CPU; its interval, 0: no change; its limits
  *
  * Return: 0; -ENOENT if the CPU is not in the session; -ENODATA if there is no sampling
- * configuration; -EAGAIN if the ring's bucket is empty; an error of speprof_program_make().
+ * configuration; -EAGAIN if the ring's bucket is empty; an error of
+ * speprof_sampling_program_make().
  */
 int speprof_session_tune_cpu(struct speprof_session *session, const struct speprof_tune *tune);
 
@@ -159,14 +161,14 @@ int speprof_session_change_cgroups(struct speprof_session *session, u32 op,
 void speprof_sessions_prune_cgroups(void);
 
 /**
- * speprof_session_ring() - find the ring of a CPU
+ * speprof_session_find_ring() - find the ring of a CPU
  * @session: the session
  * @cpu: any value
  *
  * Context: any.
  * Return: the ring; NULL if the CPU is not in the session.
  */
-struct speprof_ring *speprof_session_ring(struct speprof_session *session, u32 cpu);
+struct speprof_ring *speprof_session_find_ring(struct speprof_session *session, u32 cpu);
 
 /**
  * speprof_session_kick_ring() - record that a reader exists, and run speprof_ring_kick() if needed
@@ -187,13 +189,13 @@ int speprof_session_kick_ring(struct speprof_ring *ring);
 int speprof_session_flush_ring(struct speprof_ring *ring);
 
 /**
- * speprof_session_ring_stats() - run speprof_ring_get_stats() on the ring's CPU
+ * speprof_session_get_ring_stats() - run speprof_ring_get_stats() on the ring's CPU
  * @ring: a ring of a session
  * @ret_stats: filled in
  *
  * Return: 0; -EAGAIN if the ring's bucket is empty.
  */
-int speprof_session_ring_stats(struct speprof_ring *ring, struct speprof_ring_stats *ret_stats);
+int speprof_session_get_ring_stats(struct speprof_ring *ring, struct speprof_ring_stats *ret_stats);
 
 /**
  * speprof_session_take_snapshot() - run speprof_ring_take_snapshot() on the ring's CPU

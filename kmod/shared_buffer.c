@@ -11,11 +11,12 @@
 int speprof_shared_buffer_init(struct speprof_shared_buffer *buffer, u64 bytes, int node)
 {
 	*buffer = (struct speprof_shared_buffer){};
-	buffer->pages = kvzalloc_node(speprof_shared_buffer_pages(bytes) * sizeof(*buffer->pages),
-				    GFP_KERNEL_ACCOUNT, node);
+	buffer->pages =
+		kvzalloc_node(speprof_shared_buffer_count_pages(bytes) * sizeof(*buffer->pages),
+			      GFP_KERNEL_ACCOUNT, node);
 	if (!buffer->pages)
 		return -ENOMEM;
-	while (buffer->count < speprof_shared_buffer_pages(bytes)) {
+	while (buffer->count < speprof_shared_buffer_count_pages(bytes)) {
 		struct page *page = alloc_pages_node(node, GFP_KERNEL_ACCOUNT | __GFP_ZERO, 0);
 
 		if (!page)

@@ -19,8 +19,8 @@ struct speprof_shared_buffer {
 	unsigned long count;
 };
 
-/** speprof_shared_buffer_pages() - return the number of pages of a buffer of @bytes */
-static inline unsigned long speprof_shared_buffer_pages(u64 bytes)
+/** speprof_shared_buffer_count_pages() - return the number of pages of a buffer of @bytes */
+static inline unsigned long speprof_shared_buffer_count_pages(u64 bytes)
 {
 	return DIV_ROUND_UP_ULL(bytes, PAGE_SIZE);
 }

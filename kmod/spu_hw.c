@@ -47,10 +47,10 @@ struct spu_hw_group {
 };
 
 /**
- * struct spu_hw_state - registers of an SPU that may lose power
+ * struct spu_hw_saved_registers - registers of an SPU that may lose power
  * @reg: the values, indexed by &enum spe_reg; identification registers are not saved
  */
-struct spu_hw_state {
+struct spu_hw_saved_registers {
 	u64 reg[SPE_REG_COUNT];
 };
 
@@ -66,7 +66,7 @@ struct spu_hw_cpu {
 	struct spu_hw_group *group;
 	int irq;
 	bool asleep;
-	struct spu_hw_state state;
+	struct spu_hw_saved_registers state;
 };
 
 static DEFINE_PER_CPU(struct spu_hw_cpu, spu_hw_cpus);
@@ -120,13 +120,13 @@ static struct speprof_backend spu_hw_backend = {
 };
 
 /* PMBIRQ is asserted as long as PMBSR.S is 1 (RTSJRP, IGRLRX). */
-static irqreturn_t spu_hw_interrupt(int irq, void *dev)
+static irqreturn_t spu_hw_handle_interrupt(int irq, void *dev)
 {
 	u64 pmbsr = speprof_spu_hw_read(SPE_REG_PMBSR);
 
 	if (!(pmbsr & SPE_PMBSR_S))
 		return IRQ_NONE;
-	if (!speprof_interrupt())
+	if (!speprof_handle_interrupt())
 		pr_warn_ratelimited("CPU %u: interrupt of an SPU that no session uses (PMBSR %#llx): stopped the SPU\n",
 				    smp_processor_id(), pmbsr);
 	return IRQ_HANDLED;
@@ -151,7 +151,7 @@ static void spu_hw_stop(u64 pmscr)
 }
 
 /* Save the registers and stop the SPU. */
-static void spu_hw_save(struct spu_hw_state *ret_state)
+static void spu_hw_save(struct spu_hw_saved_registers *ret_state)
 {
 	unsigned int i;
 
@@ -167,7 +167,7 @@ static void spu_hw_save(struct spu_hw_state *ret_state)
  * Restore the registers, which may have any value. No event is lost: a write that sets PMBSR.S
  * asserts the interrupt again (IGRLRX).
  */
-static void spu_hw_restore(const struct spu_hw_state *state)
+static void spu_hw_restore(const struct spu_hw_saved_registers *state)
 {
 	unsigned int i;
 
@@ -237,13 +237,13 @@ static bool spu_hw_crash_probed;
  * Register the kprobe. An error is ignored, because the kernel may lack kdump or kprobes. At EL2 no
  * probe is needed, because the crash kernel resets the SPU.
  */
-static void spu_hw_crash_init(void)
+static void spu_hw_crash_probe_register(void)
 {
 	if (!is_kernel_in_hyp_mode())
 		spu_hw_crash_probed = !register_kprobe(&spu_hw_crash_probe);
 }
 
-static void spu_hw_crash_exit(void)
+static void spu_hw_crash_probe_unregister(void)
 {
 	if (spu_hw_crash_probed)
 		unregister_kprobe(&spu_hw_crash_probe);
@@ -297,7 +297,8 @@ static int group_add(struct spu_hw_group *group)
 	unsigned int cpu;
 	int ret;
 
-	ret = compat_request_percpu_irq(group->irq, spu_hw_interrupt, &group->cpus, group->cookie);
+	ret = compat_request_percpu_irq(group->irq, spu_hw_handle_interrupt, &group->cpus,
+					group->cookie);
 	if (ret)
 		return dev_err_probe(group->dev, ret, "interrupt %d is in use\n", group->irq);
 	for_each_cpu(cpu, &group->cpus)
@@ -403,7 +404,7 @@ static struct platform_driver spu_hw_driver = {
  * Warn about devices that are bound to another driver, because the driver core does not probe them
  * again for this one.
  */
-static int spu_hw_report_bound(struct device *dev, void *data)
+static int spu_hw_warn_if_bound(struct device *dev, void *data)
 {
 	struct platform_device *pdev = to_platform_device(dev);
 
@@ -422,7 +423,7 @@ int speprof_spu_hw_init(void)
 {
 	int ret;
 
-	spu_hw_backend.tick_hz = speprof_spu_hw_tick_hz();
+	spu_hw_backend.tick_hz = speprof_spu_hw_read_tick_hz();
 	/*
 	 * If the kernel runs below EL2, older versions of KVM do not disable the buffer before they
 	 * enter a guest.
@@ -436,14 +437,14 @@ int speprof_spu_hw_init(void)
 		cpu_pm_unregister_notifier(&spu_hw_pm_block);
 		return ret;
 	}
-	spu_hw_crash_init();
-	bus_for_each_dev(&platform_bus_type, NULL, NULL, spu_hw_report_bound);
+	spu_hw_crash_probe_register();
+	bus_for_each_dev(&platform_bus_type, NULL, NULL, spu_hw_warn_if_bound);
 	return 0;
 }
 
 void speprof_spu_hw_deinit(void)
 {
-	spu_hw_crash_exit();
+	spu_hw_crash_probe_unregister();
 	platform_driver_unregister(&spu_hw_driver);
 	cpu_pm_unregister_notifier(&spu_hw_pm_block);
 }

@@ -39,7 +39,7 @@ void speprof_spu_hw_deinit(void);
 #endif
 
 /**
- * spu_hw_pmscr_used() - return the bits of PMSCR_EL1 that are ever set
+ * spu_hw_pmscr_used_bits() - return the bits of PMSCR_EL1 that are ever set
  * @at_el2: whether the kernel runs at EL2
  *
  * - EE and KE are never set: management events are reported in PMBSR_EL1 and by the interrupt,
@@ -50,7 +50,7 @@ void speprof_spu_hw_deinit(void);
  * virtual count, and the hypervisor may forbid the physical one (D17.6.9). On a host both are
  * equal.
  */
-static inline u64 spu_hw_pmscr_used(bool at_el2)
+static inline u64 spu_hw_pmscr_used_bits(bool at_el2)
 {
 	return SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE | SPE_PMSCR_PA | SPE_PMSCR_TS |
 	       (at_el2 ? SPE_PMSCR_PCT : 0) | (SPU_HW_HAS_CONTEXT ? SPE_PMSCR_CX : 0);
@@ -78,7 +78,7 @@ void speprof_spu_hw_drain(void);
 /** speprof_spu_hw_read_timestamp() - return the count that Timestamp packets contain */
 u64 speprof_spu_hw_read_timestamp(void);
 
-/** speprof_spu_hw_tick_hz() - return the rate of that count in Hz; may be called on any CPU */
-u64 speprof_spu_hw_tick_hz(void);
+/** speprof_spu_hw_read_tick_hz() - return the rate of that count in Hz; may be called on any CPU */
+u64 speprof_spu_hw_read_tick_hz(void);
 
 #endif

@@ -84,7 +84,7 @@ void speprof_spu_hw_write(enum spe_reg reg, u64 value)
 	if (!register_exists(reg))
 		return;
 	if (reg == SPE_REG_PMSCR)
-		value &= spu_hw_pmscr_used(is_kernel_in_hyp_mode());
+		value &= spu_hw_pmscr_used_bits(is_kernel_in_hyp_mode());
 	switch (reg) {
 #define X(name, crm, op2)                                               \
 	case SPE_REG_##name:                                            \
@@ -122,7 +122,7 @@ u64 speprof_spu_hw_read_timestamp(void)
 	return get_cycles();
 }
 
-u64 speprof_spu_hw_tick_hz(void)
+u64 speprof_spu_hw_read_tick_hz(void)
 {
 	return read_sysreg(cntfrq_el0);
 }

@@ -38,17 +38,17 @@ static void cpu_counter_add(u64 *counter, u64 more)
 	WRITE_ONCE(*counter, *counter + more);
 }
 
-void speprof_stats_interrupt(unsigned int cpu)
+void speprof_stats_count_interrupt(unsigned int cpu)
 {
 	cpu_counter_add(&per_cpu(counters, cpu).interrupts, 1);
 }
 
-void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
+void speprof_stats_trace_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
 {
 	trace_speprof_arm(cpu, start, limit, generation);
 }
 
-void speprof_stats_window(unsigned int cpu, const struct speprof_window *window)
+void speprof_stats_count_window(unsigned int cpu, const struct speprof_window *window)
 {
 	struct cpu_counters *own = per_cpu_ptr(&counters, cpu);
 
@@ -59,7 +59,7 @@ void speprof_stats_window(unsigned int cpu, const struct speprof_window *window)
 			     window->armed_ns, window->blind_ns);
 }
 
-static void stats_state(unsigned int cpu, u32 from, u32 to)
+static void stats_count_state_change(unsigned int cpu, u32 from, u32 to)
 {
 	struct cpu_counters *own = per_cpu_ptr(&counters, cpu);
 
@@ -72,7 +72,7 @@ static void stats_state(unsigned int cpu, u32 from, u32 to)
 	trace_speprof_state(cpu, from, to);
 }
 
-void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
+void speprof_stats_count_event(unsigned int cpu, const struct speprof_event *event)
 {
 	switch (event->type) {
 	case SPEPROF_EVENT_SYNDROME:
@@ -81,7 +81,7 @@ void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 				       event->action);
 		break;
 	case SPEPROF_EVENT_STATE:
-		stats_state(cpu, (u32)event->arg0, (u32)event->arg1);
+		stats_count_state_change(cpu, (u32)event->arg0, (u32)event->arg1);
 		break;
 	case SPEPROF_EVENT_THROTTLE:
 		trace_speprof_throttle(cpu, event->arg0, (u32)event->arg1);
@@ -93,13 +93,13 @@ void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
 	}
 }
 
-void speprof_stats_handover(unsigned int cpu, bool new)
+void speprof_stats_count_handover(unsigned int cpu, bool new)
 {
 	cpu_counter_add(&per_cpu(counters, cpu).handovers, new);
 	trace_speprof_handover(cpu, new);
 }
 
-void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
+void speprof_stats_count_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
 {
 	cpu_counter_add(&per_cpu(counters, cpu).snapshots, 1);
 	trace_speprof_snapshot(cpu, oldest, start, end);

@@ -34,7 +34,7 @@ MODULE_PARM_DESC(throttle_commands,
 		 "0: no bound (100)");
 
 /* usage of each CPU by all rings; used on the CPU with interrupts off */
-static DEFINE_PER_CPU(struct speprof_throttle, throttles);
+static DEFINE_PER_CPU(struct speprof_throttle_usage, throttles);
 
 static bool exceeds_limit(u64 used, u64 each_second)
 {
@@ -42,15 +42,15 @@ static bool exceeds_limit(u64 used, u64 each_second)
 }
 
 /* Return SPEPROF_THROTTLE_* if a limit is exceeded, or 0. */
-static u32 throttle_charge(struct speprof_throttle *throttle, u64 now, u32 interrupts, u64 bytes,
-			   const struct speprof_throttle_bound *bound)
+static u32 usage_charge(struct speprof_throttle_usage *throttle, u64 now, u32 interrupts, u64 bytes,
+			const struct speprof_throttle_limits *bound)
 {
 	/*
 	 * The difference can be negative: a window of a parked ring may end before the period
 	 * begins.
 	 */
 	if ((s64)(now - throttle->start) >= PERIOD_NS)
-		*throttle = (struct speprof_throttle){ .start = now };
+		*throttle = (struct speprof_throttle_usage){ .start = now };
 	throttle->interrupts += interrupts;
 	throttle->bytes += bytes;
 	if (exceeds_limit(throttle->interrupts, READ_ONCE(bound->interrupts)))
@@ -59,15 +59,15 @@ static u32 throttle_charge(struct speprof_throttle *throttle, u64 now, u32 inter
 }
 
 u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
-			    const struct speprof_throttle_bound *bound,
-			    struct speprof_throttle *own, u32 *ret_cause)
+			    const struct speprof_throttle_limits *bound,
+			    struct speprof_throttle_usage *own, u32 *ret_cause)
 {
-	const struct speprof_throttle_bound cpu_bound = { READ_ONCE(throttle_interrupts),
-						      READ_ONCE(throttle_bytes) };
-	struct speprof_throttle *throttle = this_cpu_ptr(&throttles);
-	u32 cause = throttle_charge(own, now, interrupts, bytes, bound);
+	const struct speprof_throttle_limits cpu_bound = { READ_ONCE(throttle_interrupts),
+							   READ_ONCE(throttle_bytes) };
+	struct speprof_throttle_usage *throttle = this_cpu_ptr(&throttles);
+	u32 cause = usage_charge(own, now, interrupts, bytes, bound);
 	u64 until = cause ? own->start + PERIOD_NS : 0;
-	u32 cpu_cause = throttle_charge(throttle, now, interrupts, bytes, &cpu_bound);
+	u32 cpu_cause = usage_charge(throttle, now, interrupts, bytes, &cpu_bound);
 
 	if (cpu_cause) {
 		cause = cpu_cause;
@@ -77,7 +77,7 @@ u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
 	return until;
 }
 
-int speprof_command_bucket_draw(struct speprof_command_bucket *bucket, u64 now)
+int speprof_command_bucket_take_token(struct speprof_command_bucket *bucket, u64 now)
 {
 	unsigned int each_second = READ_ONCE(throttle_commands);
 	s64 full_at = atomic64_read(&bucket->full_at), next;

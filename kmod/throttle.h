@@ -10,22 +10,22 @@
 #include <linux/types.h>
 
 /**
- * struct speprof_throttle_bound - limits of one ring, in addition to the module's parameters
+ * struct speprof_throttle_limits - limits of one ring, in addition to the module's parameters
  * @interrupts: limit of interrupts on its CPU in a second; 0: the ring adds no limit
  * @bytes: limit of bytes that its SPU writes in a second; 0: the ring adds no limit
  */
-struct speprof_throttle_bound {
+struct speprof_throttle_limits {
 	u64 interrupts;
 	u64 bytes;
 };
 
 /**
- * struct speprof_throttle - usage in the current period
+ * struct speprof_throttle_usage - usage in the current period
  * @start: start of the period, CLOCK_MONOTONIC in ns
  * @interrupts: interrupts since then
  * @bytes: bytes since then
  */
-struct speprof_throttle {
+struct speprof_throttle_usage {
 	u64 start;
 	u64 interrupts;
 	u64 bytes;
@@ -45,8 +45,8 @@ struct speprof_throttle {
  * CLOCK_MONOTONIC in ns.
  */
 u64 speprof_throttle_charge(u64 now, u32 interrupts, u64 bytes,
-			    const struct speprof_throttle_bound *bound,
-			    struct speprof_throttle *own, u32 *ret_cause);
+			    const struct speprof_throttle_limits *bound,
+			    struct speprof_throttle_usage *own, u32 *ret_cause);
 
 /**
  * struct speprof_command_bucket - a token bucket that limits the commands of a session or a ring
@@ -57,7 +57,7 @@ struct speprof_command_bucket {
 };
 
 /**
- * speprof_command_bucket_draw() - take one token
+ * speprof_command_bucket_take_token() - take one token
  * @bucket: the bucket
  * @now: CLOCK_MONOTONIC in ns
  *
@@ -66,6 +66,6 @@ struct speprof_command_bucket {
  * Context: any; takes no lock.
  * Return: 0, or -EAGAIN if the bucket is empty.
  */
-int speprof_command_bucket_draw(struct speprof_command_bucket *bucket, u64 now);
+int speprof_command_bucket_take_token(struct speprof_command_bucket *bucket, u64 now);
 
 #endif

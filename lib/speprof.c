@@ -166,7 +166,7 @@ int speprof_packet_decode(const uint8_t *buf, size_t len, struct speprof_packet 
 
 struct speprof_op speprof_op_decode(uint8_t op_class, uint8_t op_subclass)
 {
-	struct spe_op op = spe_op_decode(op_class, op_subclass);
+	struct spe_op_fields op = spe_op_decode(op_class, op_subclass);
 
 	return (struct speprof_op){
 		.length = op.length,

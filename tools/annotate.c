@@ -21,33 +21,33 @@ static void print_json(const struct listing *listing, const struct options *opti
 	json_object_put(json);
 }
 
-static void print_text(struct input *input, struct symbols *symbols, const struct listing *listing,
-		       const struct options *options)
+static void print_text(struct input_recording *input, struct symbols_cache *symbols,
+		       const struct listing *listing, const struct options *options)
 {
-	struct format format = {
-		.name = input_name(options->input),
-		.colour = term_colour(),
+	struct view_format format = {
+		.name = input_get_printed_name(options->input),
+		.colour = term_uses_colour(),
 	};
 	struct view_header header;
 	size_t height;
 
-	input_header(input, symbols, &header);
-	term_size(&format.width, &height);
-	format_header(stdout, &header, &format);
+	input_get_header(input, symbols, &header);
+	term_get_size(&format.width, &height);
+	format_print_header(stdout, &header, &format);
 	listing_print(stdout, listing, input->backend == BACKEND_EMULATED, format.width,
 		      format.colour);
 }
 
 /* List the functions of a query, and print them. */
-static int annotate_result(const struct input_request *request, struct input *input,
-			   struct symbols *symbols, const struct query_result *result,
+static int annotate_result(const struct input_request *request, struct input_recording *input,
+			   struct symbols_cache *symbols, const struct query_result *result,
 			   const struct options *options)
 {
 	struct listing listing;
 	int r = listing_init(result, symbols, &listing);
 
 	if (r == 0)
-		r = branch_targets_read(request, input, symbols, &listing);
+		r = branch_targets_count(request, input, symbols, &listing);
 	if (r == 0 && options->json)
 		print_json(&listing, options, input->backend == BACKEND_EMULATED);
 	else if (r == 0)
@@ -56,7 +56,7 @@ static int annotate_result(const struct input_request *request, struct input *in
 	return r;
 }
 
-static int annotate_input(const struct input_request *request, struct input *input,
+static int annotate_input(const struct input_request *request, struct input_recording *input,
 			  const struct options *options)
 {
 	struct query_source source = { .profile = input->profile };
@@ -68,7 +68,7 @@ static int annotate_input(const struct input_request *request, struct input *inp
 	query.sort = MEASURE_SAMPLES;
 	query.limit = 0;
 	query_parse_group(LISTING_KEYS, &query, &error);
-	r = input_symbols(input, &source.symbols);
+	r = input_new_symbols(input, &source.symbols);
 	if (r == 0)
 		r = query_run(&source, &query, &result, &error);
 	if (r == 0)
@@ -82,8 +82,8 @@ static int annotate_input(const struct input_request *request, struct input *inp
 
 static int annotate_recording(const struct options *options)
 {
-	const struct input_request request = input_request_from(options);
-	struct input input;
+	const struct input_request request = input_request_from_options(options);
+	struct input_recording input;
 	int status = input_load(&request, &input), shown;
 
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {

@@ -32,7 +32,8 @@ static void print_list(json_object *rows, u64 total)
 {
 	json_object *first = json_object_array_get_idx(rows, 0);
 	bool modelled = first && is_modelled(first);
-	char samples[TEXT_NUMBER], accesses[TEXT_NUMBER], dram[TEXT_NUMBER], latency[32];
+	char samples[TEXT_NUMBER_SIZE], accesses[TEXT_NUMBER_SIZE], dram[TEXT_NUMBER_SIZE],
+		latency[32];
 
 	printf("%10s %10s %7s %15s  %-28s %-10s %s\n", "SAMPLES",
 	       modelled ? "~ACCESSES" : "ACCESSES", modelled ? "~DRAM" : "DRAM",
@@ -43,9 +44,11 @@ static void print_list(json_object *rows, u64 total)
 
 		snprintf(latency, sizeof(latency), "%" PRIu64 "/%" PRIu64, json_number(row, "p50"),
 			 json_number(row, "p99"));
-		printf("%10s %10s %7s %15s  ", text_count(samples, json_number(row, "samples")),
-		       text_count(accesses, json_number(row, "memory")),
-		       text_percent_whole(dram, json_number(row, "dram"), json_number(row, "memory")),
+		printf("%10s %10s %7s %15s  ",
+		       text_format_count(samples, json_number(row, "samples")),
+		       text_format_count(accesses, json_number(row, "memory")),
+		       text_format_percent_whole(dram, json_number(row, "dram"),
+						 json_number(row, "memory")),
 		       latency);
 		print_cell(json_text(row, "name"), 28);
 		putchar(' ');
@@ -60,12 +63,13 @@ static void print_list(json_object *rows, u64 total)
 		       total);
 }
 
-static int containers_list(struct bus *bus, const char *sort, u32 number, bool json)
+static int query_and_print_containers(struct bus_connection *bus, const char *sort, u32 number,
+				      bool json)
 {
 	json_object *answer = NULL, *object;
 	u64 total;
-	int status =
-		bus_invoke(bus, "", "Manager", "GetContainers", &answer, "suu", sort, 0U, number);
+	int status = bus_call_to_json(bus, "", "Manager", "GetContainers", &answer, "suu", sort, 0U,
+				      number);
 
 	if (status)
 		return status;
@@ -76,7 +80,7 @@ static int containers_list(struct bus *bus, const char *sort, u32 number, bool j
 		json_object_object_add(object, "sort", json_object_new_string(sort));
 		json_object_object_add(object, "containers",
 				       json_object_get(json_object_array_get_idx(answer, 1)));
-		json_print(object);
+		json_print_and_free(object);
 	} else {
 		print_list(json_object_array_get_idx(answer, 1), total);
 	}
@@ -84,7 +88,7 @@ static int containers_list(struct bus *bus, const char *sort, u32 number, bool j
 	return STATUS_OK;
 }
 
-static void print_one(json_object *one)
+static void print_container_text(json_object *one)
 {
 	char name[TEXT_SIZE];
 
@@ -96,10 +100,10 @@ static void print_one(json_object *one)
 	statistics_print(one);
 }
 
-static int print_container(struct bus *bus, const char *name, bool json)
+static int print_container(struct bus_connection *bus, const char *name, bool json)
 {
 	json_object *answer = NULL, *one, *object;
-	int status = bus_invoke(bus, "", "Manager", "GetContainer", &answer, "s", name);
+	int status = bus_call_to_json(bus, "", "Manager", "GetContainer", &answer, "s", name);
 
 	if (status)
 		return status;
@@ -107,9 +111,9 @@ static int print_container(struct bus *bus, const char *name, bool json)
 	if (json) {
 		object = json_object_new_object();
 		json_object_object_add(object, "container", json_object_get(one));
-		json_print(object);
+		json_print_and_free(object);
 	} else {
-		print_one(one);
+		print_container_text(one);
 	}
 	json_object_put(answer);
 	return STATUS_OK;
@@ -122,9 +126,9 @@ static int parse_number(const char *text, u32 *ret_number)
 
 	errno = 0;
 	number = strtoul(text, &end, 10);
-	if (errno || *text < '0' || *text > '9' || *end || !number || number > BUS_ROWS)
+	if (errno || *text < '0' || *text > '9' || *end || !number || number > BUS_ROWS_MAX)
 		return message_fail(STATUS_USAGE, "-n \"%s\": should be a number from 1 to %u",
-				    text, BUS_ROWS);
+				    text, BUS_ROWS_MAX);
 	*ret_number = (u32)number;
 	return STATUS_OK;
 }
@@ -138,7 +142,7 @@ int container_run(int argc, char **argv)
 		{ 0 },
 	};
 	const char *sort = "samples";
-	struct bus *bus = NULL;
+	struct bus_connection *bus = NULL;
 	u32 number = 40;
 	bool json = false;
 	int c, status = STATUS_OK;
@@ -165,7 +169,7 @@ int container_run(int argc, char **argv)
 	if (status)
 		return status;
 	status = argc > optind ? print_container(bus, argv[optind], json) :
-				 containers_list(bus, sort, number, json);
+				 query_and_print_containers(bus, sort, number, json);
 	bus_free(bus);
 	return status;
 }

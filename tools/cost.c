@@ -26,17 +26,17 @@
 #include "util/time.h"
 #include "verb.h"
 
-#define INTERVAL_US	1000 /* the daemon's default: SamplesPerSecond=1000 */
+#define INTERVAL_DEFAULT_US 1000 /* the daemon's default: SamplesPerSecond=1000 */
 #define INTERVAL_MIN_US 10
 #define INTERVAL_MAX_US 1000000
-#define PAIRS		20
+#define PAIRS_DEFAULT	    20
 
 /**
- * struct cost - a measurement
+ * struct cost_measurement - a measurement
  * @command: the command
  * @interval_us: mean time between two samples of a busy CPU
  * @pairs: number of pairs of runs
- * @backend: &enum backend of the last source
+ * @backend: &enum sample_backend of the last source
  * @attributor: tables of tasks, for @profile
  * @profile: counts all samples
  * @source: open during runs with sampling; else NULL
@@ -45,13 +45,13 @@
  * @old_signals: signals that were blocked before; restored in the command
  * @runs: number of completed runs
  */
-struct cost {
+struct cost_measurement {
 	char **command;
 	u64 interval_us;
 	u32 pairs;
 	bool emulate;
 	bool json;
-	enum backend backend;
+	enum sample_backend backend;
 	struct attributor *attributor;
 	struct profile *profile;
 	struct source *source;
@@ -77,7 +77,7 @@ static int parse_number(const char *option, const char *text, u64 least, u64 mos
 	return STATUS_OK;
 }
 
-static int parse_option(int letter, char **argv, struct cost *cost)
+static int parse_option(int letter, char **argv, struct cost_measurement *cost)
 {
 	u64 pairs;
 	int status;
@@ -106,7 +106,7 @@ static int parse_option(int letter, char **argv, struct cost *cost)
 	}
 }
 
-static int cost_parse(int argc, char **argv, struct cost *cost)
+static int cost_parse_options(int argc, char **argv, struct cost_measurement *cost)
 {
 	static const struct option options[] = {
 		{ "emulate", no_argument, NULL, 'e' },
@@ -131,7 +131,7 @@ static int cost_parse(int argc, char **argv, struct cost *cost)
 	return STATUS_OK;
 }
 
-static int sampling_start(struct cost *cost)
+static int sampling_start(struct cost_measurement *cost)
 {
 	const struct source_config config = {
 		.interval_ns = 1000 * cost->interval_us,
@@ -153,9 +153,9 @@ static int sampling_start(struct cost *cost)
 	return status;
 }
 
-static void deliver_tasks(struct cost *cost, u64 until_ns)
+static void deliver_task_events(struct cost_measurement *cost, u64 until_ns)
 {
-	const struct source_sink sink = profile_sink(cost->profile);
+	const struct source_sink sink = profile_make_sink(cost->profile);
 	const struct task_sink tasks = { .task = sink.task, .ctx = sink.ctx };
 
 	if (cost->tasks)
@@ -164,27 +164,27 @@ static void deliver_tasks(struct cost *cost, u64 until_ns)
 
 static void count_window(void *ctx, const struct source_window *window)
 {
-	struct cost *cost = ctx;
+	struct cost_measurement *cost = ctx;
 
 	/*
 	 * Task events from before the end of the window decide which process a sample belongs to.
 	 */
-	deliver_tasks(cost, window->end_ns);
-	profile_window(cost->profile, window);
+	deliver_task_events(cost, window->end_ns);
+	profile_add_window(cost->profile, window);
 }
 
-static void sampling_drain(struct cost *cost)
+static void sampling_drain(struct cost_measurement *cost)
 {
 	const struct source_sink sink = { .window = count_window, .ctx = cost };
 
 	cost->source->ops->drain(cost->source, &sink);
-	deliver_tasks(cost, 0);
+	deliver_task_events(cost, 0);
 }
 
 /*
  * Fail if a CPU was not sampled to the end, because the measured cost of the run is then too small.
  */
-static int sampling_stop(struct cost *cost)
+static int sampling_stop(struct cost_measurement *cost)
 {
 	const struct source_health *health = &cost->source->health;
 	int status = STATUS_OK;
@@ -201,7 +201,7 @@ static int sampling_stop(struct cost *cost)
 	return status;
 }
 
-static void sampling_close(struct cost *cost)
+static void sampling_close(struct cost_measurement *cost)
 {
 	if (cost->source)
 		cost->source->ops->free(cost->source);
@@ -211,7 +211,7 @@ static void sampling_close(struct cost *cost)
 }
 
 /* Start the command without standard input and output, since it runs many times. */
-static int command_start(struct cost *cost, pid_t *ret_pid)
+static int command_start(struct cost_measurement *cost, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -241,8 +241,11 @@ static void command_kill(pid_t pid)
 		;
 }
 
-/* Read one signal. Return an &enum status; *ret_ended: set to true if the command has ended. */
-static int read_signal(struct cost *cost, pid_t pid, bool *ret_ended)
+/*
+ * Read one signal. Return an &enum verb_exit_status; *ret_ended: set to true if the command has
+ * ended.
+ */
+static int read_signal(struct cost_measurement *cost, pid_t pid, bool *ret_ended)
 {
 	struct signalfd_siginfo info;
 	int state;
@@ -266,12 +269,12 @@ static int read_signal(struct cost *cost, pid_t pid, bool *ret_ended)
 }
 
 /* Drain the source until the command has ended. */
-static int command_wait(struct cost *cost, pid_t pid)
+static int command_wait(struct cost_measurement *cost, pid_t pid)
 {
 	struct pollfd fds[] = {
 		{ .fd = cost->signals, .events = POLLIN },
 		{ .fd = cost->source ? cost->source->ops->fd(cost->source) : -1, .events = POLLIN },
-		{ .fd = cost->tasks ? task_events_fd(cost->tasks) : -1, .events = POLLIN },
+		{ .fd = cost->tasks ? task_events_get_fd(cost->tasks) : -1, .events = POLLIN },
 	};
 	bool ended = false;
 	int status = STATUS_OK;
@@ -291,7 +294,7 @@ static int command_wait(struct cost *cost, pid_t pid)
 	return status;
 }
 
-static void show_progress(const struct cost *cost)
+static void show_progress(const struct cost_measurement *cost)
 {
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\rrun %u of %u", cost->runs + 1, 2 * cost->pairs + 1);
@@ -309,7 +312,7 @@ static void clear_progress(void)
  */
 static int command_run(void *ctx, bool sampled, u64 *ret_ns)
 {
-	struct cost *cost = ctx;
+	struct cost_measurement *cost = ctx;
 	int status = STATUS_OK, r;
 	u64 began;
 	pid_t pid;
@@ -334,25 +337,25 @@ static int command_run(void *ctx, bool sampled, u64 *ret_ns)
 	return status;
 }
 
-static u64 count_samples(const struct cost *cost)
+static u64 count_samples(const struct cost_measurement *cost)
 {
 	struct view view;
 	u64 samples;
 
-	if (profile_view(cost->profile, NULL, true, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) <
-	    0)
+	if (profile_create_view(cost->profile, NULL, true, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1,
+				&view) < 0)
 		return 0;
 	samples = view.header.records;
 	view_clear(&view);
 	return samples;
 }
 
-static const char *backend_name(const struct cost *cost)
+static const char *backend_name(const struct cost_measurement *cost)
 {
 	return cost->backend == BACKEND_EMULATED ? "emulated" : "hardware";
 }
 
-static void print_json(const struct cost *cost, const struct pairs_result *result)
+static void print_json(const struct cost_measurement *cost, const struct pairs_result *result)
 {
 	printf("{\"schema_version\":1,\"pairs\":%u,\"interval_usec\":%llu,\"backend\":\"%s\","
 	       "\"samples\":%llu,\"seconds_without\":%.6f,\"seconds_with\":%.6f,\"ratio\":%.6f,"
@@ -361,15 +364,15 @@ static void print_json(const struct cost *cost, const struct pairs_result *resul
 	       cost->pairs, (unsigned long long)cost->interval_us, backend_name(cost),
 	       (unsigned long long)count_samples(cost), result->first_ns * 1e-9,
 	       result->second_ns * 1e-9, result->ratio, result->low, result->high,
-	       result->confidence, pairs_include_one(result) ? "true" : "false");
+	       result->confidence, pairs_interval_includes_one(result) ? "true" : "false");
 }
 
-static double change_percent(double ratio)
+static double ratio_to_percent(double ratio)
 {
 	return 100 * (ratio - 1);
 }
 
-static void print_text(const struct cost *cost, const struct pairs_result *result)
+static void print_text(const struct cost_measurement *cost, const struct pairs_result *result)
 {
 	if (cost->backend == BACKEND_EMULATED)
 		printf("EMULATED SPU: this is the cost of emulation, not of the hardware\n");
@@ -380,14 +383,14 @@ static void print_text(const struct cost *cost, const struct pairs_result *resul
 	printf("  with sampling     %10.4f s\n", result->second_ns * 1e-9);
 	printf("  slowdown          %+10.2f %%, between %+.2f %% and %+.2f %% with a confidence of "
 	       "%.1f %%\n",
-	       change_percent(result->ratio), change_percent(result->low),
-	       change_percent(result->high), 100 * result->confidence);
-	if (pairs_include_one(result))
+	       ratio_to_percent(result->ratio), ratio_to_percent(result->low),
+	       ratio_to_percent(result->high), 100 * result->confidence);
+	if (pairs_interval_includes_one(result))
 		printf("The noise is larger than the slowdown: measure more pairs (-n), a longer "
 		       "command, or an idle machine\n");
 }
 
-static int open_signals(struct cost *cost)
+static int open_signals(struct cost_measurement *cost)
 {
 	sigset_t set;
 
@@ -401,7 +404,7 @@ static int open_signals(struct cost *cost)
 	return cost->signals < 0 ? -errno : 0;
 }
 
-static int cost_measure(struct cost *cost, struct pairs_result *ret_result)
+static int cost_measure(struct cost_measurement *cost, struct pairs_result *ret_result)
 {
 	const struct attributor_config attribution = { .live = true };
 	const struct profile_config config = { 0 };
@@ -420,9 +423,11 @@ static int cost_measure(struct cost *cost, struct pairs_result *ret_result)
 
 int cost_run(int argc, char **argv)
 {
-	struct cost cost = { .interval_us = INTERVAL_US, .pairs = PAIRS, .signals = -1 };
+	struct cost_measurement cost = { .interval_us = INTERVAL_DEFAULT_US,
+					 .pairs = PAIRS_DEFAULT,
+					 .signals = -1 };
 	struct pairs_result result;
-	int status = cost_parse(argc, argv, &cost);
+	int status = cost_parse_options(argc, argv, &cost);
 
 	if (!status)
 		status = cost_measure(&cost, &result);

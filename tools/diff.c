@@ -16,49 +16,49 @@
 #include "output/query-json.h"
 #include "verb.h"
 
-#define DIFF_ROWS 20
+#define DIFF_ROWS_DEFAULT 20
 
 /**
- * struct side - a recording
+ * struct diff_recording - a recording
  * @path: its file name
  * @input: the recording after reading
  * @source, @result: rows of the recording
  * @header: ledgers of the recording
  */
-struct side {
+struct diff_recording {
 	const char *path;
-	struct input input;
+	struct input_recording input;
 	struct query_source source;
 	struct query_result *result;
 	struct view_header header;
 };
 
 /**
- * struct comparison - two recordings
+ * struct diff_comparison - two recordings
  * @query: the keys of the rows that are shown
  * @parts: the query that is run: loads are in separate rows
  * @row: memory for a row
  */
-struct comparison {
+struct diff_comparison {
 	const struct options *options;
 	struct query query;
 	struct query parts;
-	struct side side[DIFF_SIDES];
+	struct diff_recording side[DIFF_SIDES];
 	struct diff *diff;
 	struct query_row *row;
 };
 
 /* Maximum bytes of the names of a row. */
-#define KEY_SIZE (QUERY_GROUP_MAX * TABLE_CELL)
+#define KEY_SIZE (QUERY_GROUP_MAX * TABLE_CELL_SIZE)
 
 /*
  * Write the names of a row, the container first, separated by line breaks. Paths, and addresses of
  * unnamed functions, are not shortened, so that different rows have different names.
  */
-static void row_key(const struct query *query, const struct query_row *row, char *to)
+static void row_format_key(const struct query *query, const struct query_row *row, char *to)
 {
 	size_t length = 0;
-	char text[TABLE_CELL];
+	char text[TABLE_CELL_SIZE];
 
 	*to = 0;
 	if (query_groups_by(query, QUERY_CONTAINER))
@@ -69,7 +69,7 @@ static void row_key(const struct query *query, const struct query_row *row, char
 	for (u32 i = 0; i < query->groups; i++) {
 		if (query->group[i] == QUERY_CONTAINER || query->group[i] == QUERY_BINARY)
 			continue;
-		query_table_key(row, query->group[i], text);
+		query_table_format_key(row, query->group[i], text);
 		if (query->group[i] == QUERY_LINE)
 			length += (size_t)snprintf(to + length, KEY_SIZE - length, "%.60s\n",
 						   row->file);
@@ -79,16 +79,16 @@ static void row_key(const struct query *query, const struct query_row *row, char
 
 static void counts_fill(const struct query_row *row, unsigned int unit, struct diff_counts *ret)
 {
-	const struct counters *c = &row->counters;
+	const struct profile_counters *c = &row->counters;
 	bool load = row->op == SPE_KIND_LOAD;
 
 	*ret = (struct diff_counts){
 		.samples = c->samples,
 		.operations = unit < UNITS ? c->weight[unit] : c->samples,
 		.value = row->part,
-		.memory = counters_memory(c),
-		.dram = counters_dram(c),
-		.remote = counters_origin(c, SPE_ORIGIN_REMOTE),
+		.memory = counters_get_memory_accesses(c),
+		.dram = counters_get_dram_accesses(c),
+		.remote = counters_get_origin_accesses(c, SPE_ORIGIN_REMOTE),
 		.loads = load ? c->samples : 0,
 		.latency = c->latency[PROFILE_TOTAL],
 	};
@@ -100,29 +100,30 @@ static void counts_fill(const struct query_row *row, unsigned int unit, struct d
 }
 
 /* Add the rows of a side. */
-static int side_add(struct comparison *c, enum diff_side side)
+static int add_side_rows(struct diff_comparison *c, enum diff_side side)
 {
-	const struct side *s = &c->side[side];
-	unsigned int unit = view_unit(&s->header);
+	const struct diff_recording *s = &c->side[side];
+	unsigned int unit = view_get_unit(&s->header);
 	struct diff_counts *counts = malloc(sizeof(*counts));
 	char key[KEY_SIZE];
 	int r = counts ? 0 : -ENOMEM;
 
-	diff_set_whole(c->diff, side, s->header.records, view_whole(&s->header, unit));
-	for (u32 i = 0; r == 0 && i < query_result_shown(s->result); i++) {
-		query_result_row(s->result, i, c->row);
-		row_key(&c->query, c->row, key);
+	diff_set_denominators(c->diff, side, s->header.records,
+			      view_get_share_denominator(&s->header, unit));
+	for (u32 i = 0; r == 0 && i < query_result_get_row_count(s->result); i++) {
+		query_result_get_row(s->result, i, c->row);
+		row_format_key(&c->query, c->row, key);
 		counts_fill(c->row, unit, counts);
-		r = diff_add(c->diff, side, key, i, counts);
+		r = diff_add_row(c->diff, side, key, i, counts);
 	}
 	free(counts);
 	return r;
 }
 
-static int side_load(struct comparison *c, enum diff_side side)
+static int load_side(struct diff_comparison *c, enum diff_side side)
 {
-	struct input_request request = input_request_from(c->options);
-	struct side *s = &c->side[side];
+	struct input_request request = input_request_from_options(c->options);
+	struct diff_recording *s = &c->side[side];
 	struct query_error error = { "" };
 	int status, r;
 
@@ -131,41 +132,41 @@ static int side_load(struct comparison *c, enum diff_side side)
 	if (status != STATUS_OK && status != STATUS_DAMAGED)
 		return status;
 	s->source.profile = s->input.profile;
-	r = input_symbols(&s->input, &s->source.symbols);
+	r = input_new_symbols(&s->input, &s->source.symbols);
 	if (r == 0)
-		r = input_query(&s->source, &c->parts, &s->result, &error);
+		r = input_run_query(&s->source, &c->parts, &s->result, &error);
 	if (r == -ENOENT)
 		return message_fail(STATUS_STATE, "diff: %s: %s", s->path, error.text);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", s->path, strerror(-r));
-	input_header(&s->input, s->source.symbols, &s->header);
-	if (!query_result_shown(s->result))
+	input_get_header(&s->input, s->source.symbols, &s->header);
+	if (!query_result_get_row_count(s->result))
 		return message_fail(STATUS_STATE, "diff: %s has no samples that match", s->path);
-	r = side_add(c, side);
+	r = add_side_rows(c, side);
 	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", s->path, strerror(-r)) : status;
 }
 
 /* Get the names of a row from a side that has the row. */
-static void row_names(const struct comparison *c, const struct diff_row *row)
+static void load_row_names(const struct diff_comparison *c, const struct diff_row *row)
 {
 	enum diff_side side = row->row[DIFF_AFTER] != UINT32_MAX ? DIFF_AFTER : DIFF_BEFORE;
 
-	query_result_row(c->side[side].result, row->row[side], c->row);
+	query_result_get_row(c->side[side].result, row->row[side], c->row);
 }
 
 /* Text */
 
-static void print_side(const struct comparison *c, enum diff_side side)
+static void print_side(const struct diff_comparison *c, enum diff_side side)
 {
 	static const char *const names[DIFF_SIDES] = { "before", "after" };
-	const struct side *s = &c->side[side];
-	char samples[TEXT_NUMBER], effective[TEXT_NUMBER], path[TABLE_CELL];
+	const struct diff_recording *s = &c->side[side];
+	char samples[TEXT_NUMBER_SIZE], effective[TEXT_NUMBER_SIZE], path[TABLE_CELL_SIZE];
 
 	snprintf(path, sizeof(path), "%s", s->path);
 	text_clean(path);
 	printf("%-6s  %s: %s samples, effectively %s%s\n", names[side], path,
-	       text_count(samples, diff_total(c->diff, side)->counts.samples),
-	       text_count(effective, diff_total(c->diff, side)->effective),
+	       text_format_count(samples, diff_get_total(c->diff, side)->counts.samples),
+	       text_format_count(effective, diff_get_total(c->diff, side)->effective),
 	       s->header.backend == BACKEND_EMULATED ? ", modelled by an EMULATED SPU" : "");
 }
 
@@ -205,28 +206,29 @@ static void pair_text(const struct diff_row *row, enum diff_measure measure, cha
 	value_text(row, DIFF_BEFORE, measure, before, sizeof(before));
 	value_text(row, DIFF_AFTER, measure, after, sizeof(after));
 	if (shown)
-		snprintf(to, TABLE_CELL, "%s > %s%s", before, after,
+		snprintf(to, TABLE_CELL_SIZE, "%s > %s%s", before, after,
 			 row->exceeds[measure] ? "*" : " ");
 	else
-		snprintf(to, TABLE_CELL, "- ");
+		snprintf(to, TABLE_CELL_SIZE, "- ");
 }
 
 static void operations_text(const struct diff_row *row, char *to)
 {
-	char before[TEXT_NUMBER], after[TEXT_NUMBER];
+	char before[TEXT_NUMBER_SIZE], after[TEXT_NUMBER_SIZE];
 
-	snprintf(to, TABLE_CELL, "%s > %s ", text_count(before, row->side[DIFF_BEFORE].operations),
-		 text_count(after, row->side[DIFF_AFTER].operations));
+	snprintf(to, TABLE_CELL_SIZE, "%s > %s ",
+		 text_format_count(before, row->side[DIFF_BEFORE].operations),
+		 text_format_count(after, row->side[DIFF_AFTER].operations));
 }
 
-static void print_rows(const struct comparison *c)
+static void print_rows(const struct diff_comparison *c)
 {
 	static const char *const headings[DIFF_MEASURES] = { "SHARE % ", "MEAN ", "p99 ", "DRAM % ",
 							     "REMOTE % " };
-	u32 shown =
-		diff_count(c->diff) < c->options->number ? diff_count(c->diff) : c->options->number;
-	struct table table = { 0 };
-	char text[TABLE_CELL];
+	u32 shown = diff_get_row_count(c->diff) < c->options->number ? diff_get_row_count(c->diff) :
+								       c->options->number;
+	struct text_table table = { 0 };
+	char text[TABLE_CELL_SIZE];
 	size_t width, height;
 	u32 keys;
 
@@ -235,27 +237,27 @@ static void print_rows(const struct comparison *c)
 		table_add_column(&table, headings[m])->right = true;
 	table_add_column(&table, "OPERATIONS ")->right = true;
 	for (u32 i = 0; i < shown; i++) {
-		const struct diff_row *row = diff_row(c->diff, i);
+		const struct diff_row *row = diff_get_row(c->diff, i);
 		u32 at = table_add_row(&table);
 
-		row_names(c, row);
+		load_row_names(c, row);
 		query_table_set_keys(&table, at, 0, &c->query, c->row);
 		for (enum diff_measure m = 0; m < DIFF_MEASURES; m++) {
 			pair_text(row, m, text);
-			table_set(&table, at, keys + m, text);
+			table_set_cell(&table, at, keys + m, text);
 		}
 		operations_text(row, text);
-		table_set(&table, at, keys + DIFF_MEASURES, text);
+		table_set_cell(&table, at, keys + DIFF_MEASURES, text);
 	}
-	term_size(&width, &height);
-	table_print(&table, stdout, width, term_colour());
+	term_get_size(&width, &height);
+	table_print(&table, stdout, width, term_uses_colour());
 	table_deinit(&table);
-	if (diff_count(c->diff) > shown)
-		printf("%u more rows: -n %u shows all\n", diff_count(c->diff) - shown,
-		       diff_count(c->diff));
+	if (diff_get_row_count(c->diff) > shown)
+		printf("%u more rows: -n %u shows all\n", diff_get_row_count(c->diff) - shown,
+		       diff_get_row_count(c->diff));
 }
 
-static void print_text(const struct comparison *c, struct diff_words *words)
+static void print_text(const struct diff_comparison *c, struct diff_words *words)
 {
 	for (u32 i = 0; i < words->count; i++)
 		printf("%s\n", words->line[i]);
@@ -267,7 +269,7 @@ static void print_text(const struct comparison *c, struct diff_words *words)
 	       "(Fisher's exact test of counts, permutation test of means; Benjamini and Hochberg "
 	       "for "
 	       "%u tests)\n",
-	       100 * DIFF_RATE, diff_tests(c->diff));
+	       100 * DIFF_FALSE_ALARM_RATE, diff_get_test_count(c->diff));
 }
 
 /* JSON */
@@ -282,17 +284,17 @@ static void add_u64(json_object *to, const char *key, u64 value)
 	json_object_object_add(to, key, json_object_new_uint64(value));
 }
 
-static json_object *recording_json(const struct comparison *c, enum diff_side side)
+static json_object *recording_json(const struct diff_comparison *c, enum diff_side side)
 {
-	const struct side *s = &c->side[side];
-	const struct diff_total *total = diff_total(c->diff, side);
+	const struct diff_recording *s = &c->side[side];
+	const struct diff_total *total = diff_get_total(c->diff, side);
 	json_object *json = json_object_new_object();
 
 	json_object_object_add(json, "recording", json_object_new_string(s->path));
 	json_object_object_add(json, "modelled",
 			       json_object_new_boolean(s->header.backend == BACKEND_EMULATED));
 	json_object_object_add(json, "share_of",
-			       json_object_new_string(view_unit_name(view_unit(&s->header))));
+			       json_object_new_string(view_unit_name(view_get_unit(&s->header))));
 	add_u64(json, "samples", total->counts.samples);
 	add_u64(json, "effective_samples", total->effective);
 	add_u64(json, "operations", total->counts.operations);
@@ -310,12 +312,12 @@ static json_object *row_side_json(const struct diff_row *row, enum diff_side sid
 	return json;
 }
 
-static json_object *row_json(const struct comparison *c, const struct diff_row *row)
+static json_object *row_json(const struct diff_comparison *c, const struct diff_row *row)
 {
 	json_object *json = json_object_new_object(), *change = json_object_new_object(),
 		    *chance = json_object_new_object(), *exceeds = json_object_new_object();
 
-	row_names(c, row);
+	load_row_names(c, row);
 	query_add_keys_json(json, c->row, &c->query);
 	json_object_object_add(json, "before", row_side_json(row, DIFF_BEFORE));
 	json_object_object_add(json, "after", row_side_json(row, DIFF_AFTER));
@@ -332,17 +334,17 @@ static json_object *row_json(const struct comparison *c, const struct diff_row *
 	return json;
 }
 
-static void print_json(const struct comparison *c, struct diff_words *words)
+static void print_json(const struct diff_comparison *c, struct diff_words *words)
 {
 	json_object *json = json_object_new_object(), *rows = json_object_new_array(),
 		    *keys = json_object_new_array(), *lines = json_object_new_array();
-	char sort[MEASURE_NAME];
+	char sort[MEASURE_NAME_SIZE];
 
 	json_object_object_add(json, "schema_version", json_object_new_int(1));
 	json_object_object_add(json, "before", recording_json(c, DIFF_BEFORE));
 	json_object_object_add(json, "after", recording_json(c, DIFF_AFTER));
-	add_number(json, "false_alarm_rate", DIFF_RATE);
-	add_u64(json, "tests", diff_tests(c->diff));
+	add_number(json, "false_alarm_rate", DIFF_FALSE_ALARM_RATE);
+	add_u64(json, "tests", diff_get_test_count(c->diff));
 	for (u32 i = 0; i < words->count; i++)
 		json_object_array_add(lines, json_object_new_string(words->line[i]));
 	json_object_object_add(json, "words", lines);
@@ -350,12 +352,12 @@ static void print_json(const struct comparison *c, struct diff_words *words)
 		json_object_array_add(keys,
 				      json_object_new_string(query_key_name(c->query.group[i])));
 	json_object_object_add(json, "keys", keys);
-	measure_name(c->query.sort, sort);
+	measure_format_name(c->query.sort, sort);
 	json_object_object_add(json, "sort", json_object_new_string(sort));
-	for (u32 i = 0; i < diff_count(c->diff) && i < c->options->number; i++)
-		json_object_array_add(rows, row_json(c, diff_row(c->diff, i)));
+	for (u32 i = 0; i < diff_get_row_count(c->diff) && i < c->options->number; i++)
+		json_object_array_add(rows, row_json(c, diff_get_row(c->diff, i)));
 	json_object_object_add(json, "rows", rows);
-	add_u64(json, "rows_total", diff_count(c->diff));
+	add_u64(json, "rows_total", diff_get_row_count(c->diff));
 	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(json);
@@ -364,17 +366,17 @@ static void print_json(const struct comparison *c, struct diff_words *words)
 /* The verb */
 
 /* Find the source line of a row, and write "function() (file:line)". */
-static void row_place(void *ctx, const struct diff_row *row, char *to, size_t size)
+static void write_row_location(void *ctx, const struct diff_row *row, char *to, size_t size)
 {
-	const struct comparison *c = ctx;
+	const struct diff_comparison *c = ctx;
 	enum diff_side side = row->row[DIFF_AFTER] != UINT32_MAX ? DIFF_AFTER : DIFF_BEFORE;
-	char place[300] = "", text[TABLE_CELL];
+	char place[300] = "", text[TABLE_CELL_SIZE];
 	struct source_line line = { 0 };
 	size_t length = 0;
 
-	row_names(c, row);
+	load_row_names(c, row);
 	if (query_has_binary(&c->query))
-		query_result_source_line(c->side[side].result, row->row[side], &line);
+		query_result_get_source_line(c->side[side].result, row->row[side], &line);
 	if (line.line)
 		snprintf(place, sizeof(place), " (%s:%u)", line.file, line.line);
 	*to = 0;
@@ -383,16 +385,16 @@ static void row_place(void *ctx, const struct diff_row *row, char *to, size_t si
 		return;
 	}
 	for (u32 i = 0; i < c->query.groups && length < size; i++) {
-		query_table_key(c->row, c->query.group[i], text);
+		query_table_format_key(c->row, c->query.group[i], text);
 		length += (size_t)snprintf(to + length, size - length, "%s%s", i ? " " : "", text);
 	}
 }
 
-static int comparison_print(struct comparison *c)
+static int comparison_print(struct diff_comparison *c)
 {
 	struct diff_words words = { 0 };
-	int r = diff_words_make(c->diff, query_groups_by(&c->query, QUERY_CONTAINER), row_place, c,
-				&words);
+	int r = diff_words_make(c->diff, query_groups_by(&c->query, QUERY_CONTAINER),
+				write_row_location, c, &words);
 
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "diff: %s", strerror(-r));
@@ -404,7 +406,7 @@ static int comparison_print(struct comparison *c)
 }
 
 /* Loads are in separate rows, because only their latencies are compared in words. */
-static int parts_prepare(struct comparison *c)
+static int prepare_parts_query(struct diff_comparison *c)
 {
 	const struct query *q = &c->query;
 
@@ -413,7 +415,7 @@ static int parts_prepare(struct comparison *c)
 			STATUS_USAGE,
 			"diff: rows by event overlap: use -G level or op, or --filter to "
 			"compare the samples with one event");
-	if (!measure_is_sum(q->sort) || measure_is_front_latency(q->sort))
+	if (!measure_is_sum(q->sort) || measure_is_issue_or_translation(q->sort))
 		return message_fail(STATUS_USAGE,
 				    "diff: -s: should be a sum, such as latency, "
 				    "operations, dram or the name of a level or event");
@@ -428,9 +430,9 @@ static int parts_prepare(struct comparison *c)
 	return STATUS_OK;
 }
 
-static int comparison_run(struct comparison *c)
+static int comparison_run(struct diff_comparison *c)
 {
-	int status = parts_prepare(c), damaged = STATUS_OK, r;
+	int status = prepare_parts_query(c), damaged = STATUS_OK, r;
 
 	if (status)
 		return status;
@@ -438,7 +440,7 @@ static int comparison_run(struct comparison *c)
 	if (!c->row || diff_new(&c->diff) < 0)
 		return message_fail(STATUS_FAILED, "diff: %s", strerror(ENOMEM));
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
-		status = side_load(c, side);
+		status = load_side(c, side);
 		if (status == STATUS_DAMAGED)
 			damaged = status;
 		else if (status)
@@ -453,14 +455,14 @@ static int comparison_run(struct comparison *c)
 
 int diff_run(int argc, char **argv)
 {
-	struct comparison c = { 0 };
+	struct diff_comparison c = { 0 };
 	struct options options;
 	int status = options_parse(argc, argv, "jGsnpcCMFLSUYAQ2ZK", &options);
 
 	if (status)
 		return status;
 	if (!options.number)
-		options.number = DIFF_ROWS;
+		options.number = DIFF_ROWS_DEFAULT;
 	c.options = &options;
 	c.query = options.query;
 	if (!options.sort_text)

@@ -19,8 +19,8 @@ int dump_run(int argc, char **argv)
 		return message_fail(STATUS_USAGE, "dump: needs a recording");
 	r = recording_open(options.input, &recording, &error);
 	if (r < 0)
-		return message_fail_recording(options.input, r, &error);
+		return message_print_recording_error(options.input, r, &error);
 	r = dump_recording(recording, options.midr, stdout, &error);
 	recording_free(recording);
-	return r < 0 ? message_fail_replay(options.input, r, &error) : STATUS_OK;
+	return r < 0 ? message_print_replay_error(options.input, r, &error) : STATUS_OK;
 }

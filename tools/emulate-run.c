@@ -10,7 +10,7 @@
 #include "lib/exit-status.h"
 #include "lib/message.h"
 #include "lib/output.h"
-#include "record-builds.h"
+#include "record-build-ids.h"
 #include "recording/recorder.h"
 #include "trace/qemu-process.h"
 #include "trace/trace-run.h"
@@ -32,7 +32,7 @@ struct program_request {
 	bool json;
 };
 
-static int option_interval(const char *text, u32 *ret_interval)
+static int parse_interval(const char *text, u32 *ret_interval)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
@@ -48,7 +48,7 @@ static int option_interval(const char *text, u32 *ret_interval)
 	return STATUS_OK;
 }
 
-static int option_one(int letter, char **argv, struct program_request *request)
+static int parse_option(int letter, char **argv, struct program_request *request)
 {
 	switch (letter) {
 	case 'r':
@@ -60,7 +60,7 @@ static int option_one(int letter, char **argv, struct program_request *request)
 		request->path = optarg;
 		return STATUS_OK;
 	case 'i':
-		return option_interval(optarg, &request->interval);
+		return parse_interval(optarg, &request->interval);
 	case ':':
 		return message_fail(STATUS_USAGE, "emulate: \"%s\" needs a value",
 				    argv[optind - 1]);
@@ -88,7 +88,7 @@ static int request_parse(int argc, char **argv, struct program_request *ret_requ
 	optind = 0;
 	/* "+": getopt stops at the program, because the options after it belong to the program. */
 	while ((letter = getopt_long(argc, argv, "+:jo:", options, NULL)) != -1) {
-		status = option_one(letter, argv, &request);
+		status = parse_option(letter, argv, &request);
 		if (status)
 			return status;
 	}
@@ -104,7 +104,7 @@ static int request_parse(int argc, char **argv, struct program_request *ret_requ
 }
 
 /* Join the words that the recording stores as its command line; a longer text is truncated. */
-static void command_join(char **argv, char *line, size_t size)
+static void join_command_line(char **argv, char *line, size_t size)
 {
 	size_t at = (size_t)snprintf(line, size, "speprof emulate --run");
 
@@ -112,7 +112,7 @@ static void command_join(char **argv, char *line, size_t size)
 		at += (size_t)snprintf(line + at, size - at, " %s", *argv);
 }
 
-static int fail_run(const struct program_request *request, int error)
+static int report_run_error(const struct program_request *request, int error)
 {
 	switch (error) {
 	case -ENOENT:
@@ -159,17 +159,17 @@ static int check_program(const struct program_request *request)
 static int write_recording(const struct program_request *request, struct recorder *recorder,
 			   struct trace_result *ret_result)
 {
-	struct source_sink sink = recorder_sink(recorder);
-	struct record_builds *builds;
-	int r = record_builds_new(&sink, &builds);
+	struct source_sink sink = recorder_make_sink(recorder);
+	struct record_build_ids *builds;
+	int r = record_build_ids_new(&sink, &builds);
 
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "emulate: %s", strerror(-r));
-	sink = record_builds_sink(builds);
+	sink = record_build_ids_get_sink(builds);
 	r = trace_run(request->argv, request->interval, &sink, ret_result);
-	record_builds_free(builds);
+	record_build_ids_free(builds);
 	if (r < 0)
-		return fail_run(request, r);
+		return report_run_error(request, r);
 	r = recorder_finish(recorder);
 	return r < 0 ? message_fail(STATUS_FAILED, "emulate: %s: cannot be written: %s",
 				    request->path, strerror(-r)) :
@@ -233,12 +233,12 @@ static int run_program(const struct program_request *request)
 		.cpus = 1,
 		.command = line,
 	};
-	struct output output = OUTPUT_NONE;
+	struct output_file output = OUTPUT_NONE;
 	struct recorder *recorder = NULL;
 	struct trace_result result;
 	int r, status;
 
-	command_join(request->argv, line, sizeof(line));
+	join_command_line(request->argv, line, sizeof(line));
 	r = output_open(request->path, 0600, &output);
 	if (r >= 0)
 		r = recorder_new(output.fd, &config, &recorder);
@@ -258,7 +258,7 @@ static int run_program(const struct program_request *request)
 	return status;
 }
 
-int emulate_program(int argc, char **argv)
+int emulate_run_program(int argc, char **argv)
 {
 	struct program_request request;
 	int status = request_parse(argc, argv, &request);

@@ -3,7 +3,7 @@
 #ifndef SPEPROF_EMULATE_RUN_H
 #define SPEPROF_EMULATE_RUN_H
 
-/** emulate_program() - parse the arguments of the verb with --run, and run it; see verb.h */
-int emulate_program(int argc, char **argv);
+/** emulate_run_program() - parse the arguments of the verb with --run, and run it; see verb.h */
+int emulate_run_program(int argc, char **argv);
 
 #endif

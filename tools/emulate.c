@@ -11,9 +11,9 @@
 #include "verb.h"
 
 #define SCRIPT_SIZE_MAX (64U << 20)
-#define VALUE_SHOWN	60
+#define VALUE_SHOWN_MAX 60
 
-struct request {
+struct emulate_request {
 	const char *script;
 	const char *records;
 	const char *truth;
@@ -27,9 +27,9 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static bool request_parse(int argc, char **argv, struct request *ret_request)
+static bool request_parse(int argc, char **argv, struct emulate_request *ret_request)
 {
-	struct request request = { 0 };
+	struct emulate_request request = { 0 };
 	int letter;
 
 	opterr = 0;
@@ -102,7 +102,7 @@ static int script_load(const char *path, char **ret_text, size_t *ret_len)
 /* Print the line and column of an error, the wrong value, and the accepted values. */
 static int print_script_error(const char *path, const char *text, const struct replay_error *error)
 {
-	size_t shown = error->at.length < VALUE_SHOWN ? error->at.length : VALUE_SHOWN;
+	size_t shown = error->at.length < VALUE_SHOWN_MAX ? error->at.length : VALUE_SHOWN_MAX;
 
 	return message_fail(STATUS_USAGE, "%s:%llu:%zu: \"%.*s%s\": must be %s", path,
 			    (unsigned long long)error->line, error->at.column, (int)shown,
@@ -110,15 +110,15 @@ static int print_script_error(const char *path, const char *text, const struct r
 			    shown < error->at.length ? "..." : "", error->at.want);
 }
 
-/** struct stream - a file that is written; @file is NULL if the option was not given */
-struct stream {
+/** struct output_stream - a file that is written; @file is NULL if the option was not given */
+struct output_stream {
 	const char *path;
 	FILE *file;
-	struct output output;
+	struct output_file output;
 };
 
 /* Open a stream; "-" is standard output. */
-static int stream_open(struct stream *stream)
+static int stream_open(struct output_stream *stream)
 {
 	int r;
 
@@ -139,12 +139,12 @@ static int stream_open(struct stream *stream)
 		       STATUS_OK;
 }
 
-static int stream_lost(const struct stream *stream)
+static int stream_report_loss(const struct output_stream *stream)
 {
 	return message_fail(STATUS_FAILED, "%s: cannot be written", stream->path);
 }
 
-static int stream_close(struct stream *stream, int status)
+static int stream_close(struct output_stream *stream, int status)
 {
 	bool lost;
 
@@ -152,17 +152,17 @@ static int stream_close(struct stream *stream, int status)
 		return status;
 	lost = ferror(stream->file);
 	lost |= fclose(stream->file) != 0;
-	return lost && status == STATUS_OK ? stream_lost(stream) : status;
+	return lost && status == STATUS_OK ? stream_report_loss(stream) : status;
 }
 
 /*
  * Complete the file if @status is STATUS_OK; otherwise leave the previous file in place. @status
  * also includes errors of the other output file.
  */
-static int stream_commit(struct stream *stream, int status)
+static int stream_commit(struct output_stream *stream, int status)
 {
 	if (status == STATUS_OK && output_commit(&stream->output) < 0)
-		status = stream_lost(stream);
+		status = stream_report_loss(stream);
 	output_drop(&stream->output);
 	return status;
 }
@@ -223,10 +223,10 @@ static void print_text(FILE *out, const struct replay_result *result)
 				(unsigned long long)result->events[ec], ec);
 }
 
-static int script_replay(const struct request *request, const char *text, size_t len)
+static int replay_script(const struct emulate_request *request, const char *text, size_t len)
 {
-	struct stream records = { .path = request->records, .output = OUTPUT_NONE };
-	struct stream truth = { .path = request->truth, .output = OUTPUT_NONE };
+	struct output_stream records = { .path = request->records, .output = OUTPUT_NONE };
+	struct output_stream truth = { .path = request->truth, .output = OUTPUT_NONE };
 	struct replay_result result = { 0 };
 	int status, r;
 	FILE *out;
@@ -253,7 +253,7 @@ static int script_replay(const struct request *request, const char *text, size_t
 	return status;
 }
 
-static bool runs_program(int argc, char **argv)
+static bool has_run_option(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--run") == 0)
@@ -264,13 +264,13 @@ static bool runs_program(int argc, char **argv)
 int emulate_run(int argc, char **argv)
 {
 	struct replay_error error;
-	struct request request = { 0 };
+	struct emulate_request request = { 0 };
 	char *text = NULL;
 	size_t len = 0;
 	int status;
 
-	if (runs_program(argc, argv))
-		return emulate_program(argc, argv);
+	if (has_run_option(argc, argv))
+		return emulate_run_program(argc, argv);
 	if (!request_parse(argc, argv, &request))
 		return STATUS_USAGE;
 	status = script_load(request.script, &text, &len);
@@ -279,7 +279,7 @@ int emulate_run(int argc, char **argv)
 	if (replay_check(text, len, &error) < 0)
 		status = print_script_error(request.script, text, &error);
 	else
-		status = script_replay(&request, text, len);
+		status = replay_script(&request, text, len);
 	free(text);
 	return status;
 }

@@ -40,7 +40,7 @@ static int format_parse(const char *name, enum export_format *ret_format)
 	return -EINVAL;
 }
 
-static int export_fail(const struct options *options, int r)
+static int export_report_error(const struct options *options, int r)
 {
 	return message_fail(STATUS_FAILED, "%s: %s", options->output, strerror(-r));
 }
@@ -58,11 +58,11 @@ static void print_rows(FILE *out, enum export_format format, struct export_rows 
 			folded_print_row(out, &rows->columns, &row);
 	}
 	if (format == EXPORT_FOLDED)
-		folded_print_rest(out, &rows->columns, export_rows_rest(rows));
+		folded_print_rest(out, &rows->columns, export_rows_get_rest(rows));
 }
 
 /* Print to a descriptor, which stays open. Return 0 or a negative errno. */
-static int print_to(int fd, enum export_format format, struct export_rows *rows)
+static int print_to_fd(int fd, enum export_format format, struct export_rows *rows)
 {
 	int copy = dup(fd), r = 0;
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
@@ -82,9 +82,9 @@ static int print_to(int fd, enum export_format format, struct export_rows *rows)
 	return r;
 }
 
-static int export_rows(const struct options *options, enum export_format format)
+static int export_write_rows(const struct options *options, enum export_format format)
 {
-	struct output output = OUTPUT_NONE;
+	struct output_file output = OUTPUT_NONE;
 	struct export_rows rows;
 	int status = export_rows_load(options, &rows), r;
 
@@ -92,7 +92,7 @@ static int export_rows(const struct options *options, enum export_format format)
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
 		r = output_open(options->output, 0644, &output);
 		if (r >= 0)
-			r = print_to(output.fd, format, &rows);
+			r = print_to_fd(output.fd, format, &rows);
 		if (r >= 0)
 			r = output_commit(&output);
 		/*
@@ -100,14 +100,14 @@ static int export_rows(const struct options *options, enum export_format format)
 		 * output.
 		 */
 		if (r < 0 && !(r == -EPIPE && strcmp(options->output, "-") == 0))
-			status = export_fail(options, r);
+			status = export_report_error(options, r);
 		output_drop(&output);
 	}
 	export_rows_deinit(&rows);
 	return status;
 }
 
-static int check_pprof(const struct options *options)
+static int check_pprof_options(const struct options *options)
 {
 	if (options->container || options->program || options->binary || options->function ||
 	    options->group_text || options->sort_text || options->number ||
@@ -123,9 +123,9 @@ static int check_pprof(const struct options *options)
 	return STATUS_OK;
 }
 
-static int check_rows(const struct options *options, enum export_format format)
+static int check_rows_options(const struct options *options, enum export_format format)
 {
-	char name[MEASURE_NAME];
+	char name[MEASURE_NAME_SIZE];
 
 	if (options->seconds)
 		return message_fail(STATUS_USAGE, "export: --seconds needs --format pprof; "
@@ -143,7 +143,7 @@ static int check_rows(const struct options *options, enum export_format format)
 	if (options->input ? !measure_is_sum(options->query.sort) :
 			     options->sort >= VIEW_SORT_P99) {
 		if (options->input)
-			measure_name(options->query.sort, name);
+			measure_format_name(options->query.sort, name);
 		else
 			snprintf(name, sizeof(name), "%s", view_sort_name(options->sort));
 		return message_fail(STATUS_USAGE,
@@ -154,7 +154,7 @@ static int check_rows(const struct options *options, enum export_format format)
 	return STATUS_OK;
 }
 
-static int export_check(struct options *options, enum export_format *ret_format)
+static int export_check_options(struct options *options, enum export_format *ret_format)
 {
 	enum export_format format;
 
@@ -167,7 +167,8 @@ static int export_check(struct options *options, enum export_format *ret_format)
 	if (!options->output)
 		options->output = "-";
 	*ret_format = format;
-	return format == EXPORT_PPROF ? check_pprof(options) : check_rows(options, format);
+	return format == EXPORT_PPROF ? check_pprof_options(options) :
+					check_rows_options(options, format);
 }
 
 int export_run(int argc, char **argv)
@@ -178,15 +179,15 @@ int export_run(int argc, char **argv)
 
 	if (status)
 		return status;
-	status = export_check(&options, &format);
+	status = export_check_options(&options, &format);
 	options.query.limit = options.number;
 	/* Before reading the profile, or waiting for it, report a file that cannot be written. */
 	r = status ? 0 : output_check(options.output);
 	if (r < 0)
-		status = export_fail(&options, r);
+		status = export_report_error(&options, r);
 	if (!status)
 		status = format == EXPORT_PPROF ? export_pprof(&options) :
-						  export_rows(&options, format);
+						  export_write_rows(&options, format);
 	filter_free(options.filter);
 	return status;
 }

@@ -14,7 +14,7 @@
 #include "lib/time-range.h"
 
 #define SECOND_US 1000000LL
-#define ROWS	  40
+#define ROWS_DEFAULT 40
 
 /** struct history_options - the command line; times are CLOCK_REALTIME in microseconds */
 struct history_options {
@@ -45,7 +45,7 @@ static const char *option_value(int argc, char **argv, int i, const char *name)
 	return argv[i][len] ? NULL : i + 1 < argc ? argv[i + 1] : "";
 }
 
-bool history_report_wanted(int argc, char **argv)
+bool history_report_is_selected(int argc, char **argv)
 {
 	enum view_span span;
 	s64 length;
@@ -109,10 +109,10 @@ static int parse_number(u32 *ret_number)
 	char *end;
 	unsigned long number = strtoul(optarg, &end, 10);
 
-	if (*optarg < '1' || *optarg > '9' || *end || number > BUS_ROWS)
+	if (*optarg < '1' || *optarg > '9' || *end || number > BUS_ROWS_MAX)
 		return message_fail(STATUS_USAGE,
 				    "report: -n \"%s\": should be a number from 1 to %u", optarg,
-				    BUS_ROWS);
+				    BUS_ROWS_MAX);
 	*ret_number = (u32)number;
 	return STATUS_OK;
 }
@@ -186,7 +186,7 @@ static int parse_options(int argc, char **argv, struct history_options *o)
 	*o = (struct history_options){
 		.since_us = INT64_MIN,
 		.until_us = (s64)time(NULL) * SECOND_US,
-		.number = ROWS,
+		.number = ROWS_DEFAULT,
 	};
 	opterr = 0;
 	optind = 1;
@@ -197,7 +197,7 @@ static int parse_options(int argc, char **argv, struct history_options *o)
 				      "report \"%.40s\": a recording has no history; use --last, "
 				      "--since and --until without it",
 				      argv[optind]);
-	if (!status && !view_sort_holds(o->sort, VIEW_SPAN_1M, o->group))
+	if (!status && !view_sort_is_supported(o->sort, VIEW_SPAN_1M, o->group))
 		status = message_fail(STATUS_USAGE,
 				      "report: the history on disk has \"%s\" only by container",
 				      view_sort_name(o->sort));
@@ -210,7 +210,7 @@ static int parse_options(int argc, char **argv, struct history_options *o)
  * Return the name of the member with the weight of a row: operations if all periods have one unit,
  * else samples.
  */
-static const char *weight_key(json_object *header)
+static const char *find_weight_key(json_object *header)
 {
 	static const char *const keys[] = { "weight", "weight_micro_ops", "weight_instructions" };
 
@@ -220,10 +220,10 @@ static const char *weight_key(json_object *header)
 	return "samples";
 }
 
-static const char *sort_key(const struct history_options *o, json_object *header)
+static const char *get_sort_key(const struct history_options *o, json_object *header)
 {
 	if (o->sort == VIEW_SORT_SAMPLES)
-		return weight_key(header);
+		return find_weight_key(header);
 	return o->sort == VIEW_SORT_LATENCY ? "latency_sum" : view_sort_name(o->sort);
 }
 
@@ -240,19 +240,19 @@ static void print_time(const char *format, s64 us)
 
 static void print_header(json_object *header, json_object *covered)
 {
-	char samples[TEXT_NUMBER], length[TEXT_NUMBER];
+	char samples[TEXT_NUMBER_SIZE], length[TEXT_NUMBER_SIZE];
 
 	fputs("history on disk, ", stdout);
 	print_time("%Y-%m-%d %H:%M", (s64)json_number(covered, "since_usec"));
 	print_time(" to %Y-%m-%d %H:%M", (s64)json_number(covered, "until_usec"));
 	printf(", in periods of up to %s: %s samples\n",
-	       text_seconds(length, json_number(covered, "longest_s") * 1000000000ULL),
-	       text_count(samples, json_number(header, "records")));
+	       text_format_seconds(length, json_number(covered, "longest_s") * 1000000000ULL),
+	       text_format_count(samples, json_number(header, "records")));
 	if (json_number(header, "backend") == BACKEND_EMULATED)
 		puts(STATISTICS_MODELLED);
 }
 
-static void print_name(json_object *row, const struct history_options *o)
+static void print_row_name(json_object *row, const struct history_options *o)
 {
 	char text[1024], line[16] = "";
 	bool function = o->group == VIEW_FUNCTION || o->group == VIEW_LINE;
@@ -272,7 +272,7 @@ static void print_name(json_object *row, const struct history_options *o)
 	puts(text);
 }
 
-static const char *heading(enum view_group group)
+static const char *get_heading(enum view_group group)
 {
 	switch (group) {
 	case VIEW_CONTAINER:
@@ -290,19 +290,22 @@ static const char *heading(enum view_group group)
 
 static void print_row(json_object *row, u64 part, u64 whole, const struct history_options *o)
 {
-	char share[TEXT_NUMBER], samples[TEXT_NUMBER], mean[TEXT_NUMBER], dram[TEXT_NUMBER];
+	char share[TEXT_NUMBER_SIZE], samples[TEXT_NUMBER_SIZE], mean[TEXT_NUMBER_SIZE],
+		dram[TEXT_NUMBER_SIZE];
 	u64 count = json_number(row, "samples");
 
-	printf("%7s %12s %12s %8s  ", text_percent(share, part, whole), text_count(samples, count),
-	       text_count(mean, count ? json_number(row, "latency_sum") / count : 0),
-	       text_percent_whole(dram, json_number(row, "dram"), json_number(row, "memory")));
-	print_name(row, o);
+	printf("%7s %12s %12s %8s  ", text_format_percent(share, part, whole),
+	       text_format_count(samples, count),
+	       text_format_count(mean, count ? json_number(row, "latency_sum") / count : 0),
+	       text_format_percent_whole(dram, json_number(row, "dram"),
+					 json_number(row, "memory")));
+	print_row_name(row, o);
 }
 
 static void print_text(json_object *header, json_object *rows, json_object *covered,
 		       const struct history_options *o)
 {
-	const char *key = sort_key(o, header);
+	const char *key = get_sort_key(o, header);
 	size_t count = json_object_array_length(rows);
 	bool modelled = json_number(header, "backend") == BACKEND_EMULATED;
 	u64 whole = 0;
@@ -312,7 +315,7 @@ static void print_text(json_object *header, json_object *rows, json_object *cove
 		whole += json_number(json_object_array_get_idx(rows, i), key);
 	print_header(header, covered);
 	printf("%7s %12s %12s %8s  %s\n", "SHARE", "SAMPLES", modelled ? "~MEAN" : "MEAN",
-	       modelled ? "~DRAM" : "DRAM", heading(o->group));
+	       modelled ? "~DRAM" : "DRAM", get_heading(o->group));
 	for (size_t i = 0; i < count && i < o->number; i++) {
 		json_object *row = json_object_array_get_idx(rows, i);
 
@@ -334,7 +337,7 @@ static void print_json(json_object *header, json_object *rows, json_object *cove
 	for (size_t i = 0; i < json_object_array_length(rows) && i < o->number; i++)
 		json_object_array_add(some, json_object_get(json_object_array_get_idx(rows, i)));
 	json_object_object_add(object, "rows", some);
-	json_print(object);
+	json_print_and_free(object);
 }
 
 static int history_print(json_object *answer, const struct history_options *o)
@@ -353,7 +356,7 @@ static int history_print(json_object *answer, const struct history_options *o)
 			    "report: the history has no samples of this selection in this time");
 }
 
-static int history_query(struct bus *bus, const struct history_options *o)
+static int history_query(struct bus_connection *bus, const struct history_options *o)
 {
 	const char *key[2] = { "", "" }, *value[2] = { "", "" };
 	json_object *answer = NULL;
@@ -369,10 +372,10 @@ static int history_query(struct bus *bus, const struct history_options *o)
 		value[keys++] = o->program;
 	}
 	/* Add up all rows: a share is relative to their sum. */
-	status = bus_invoke(bus, "", "Manager", "GetHistory", &answer, "ssutta{sv}",
-			    view_group_name(o->group), view_sort_name(o->sort), (u32)BUS_ROWS,
-			    (u64)o->since_us, (u64)o->until_us, keys, key[0], "s", value[0], key[1],
-			    "s", value[1]);
+	status = bus_call_to_json(bus, "", "Manager", "GetHistory", &answer, "ssutta{sv}",
+				  view_group_name(o->group), view_sort_name(o->sort),
+				  (u32)BUS_ROWS_MAX, (u64)o->since_us, (u64)o->until_us, keys,
+				  key[0], "s", value[0], key[1], "s", value[1]);
 	if (status)
 		return status;
 	status = history_print(answer, o);
@@ -383,7 +386,7 @@ static int history_query(struct bus *bus, const struct history_options *o)
 int history_report_run(int argc, char **argv)
 {
 	struct history_options options;
-	struct bus *bus = NULL;
+	struct bus_connection *bus = NULL;
 	int status = parse_options(argc, argv, &options);
 
 	if (!status)

@@ -9,13 +9,17 @@
 #include "codec/env.h"
 
 /**
- * history_report_wanted() - return whether the arguments of "report" select the history on disk
+ * history_report_is_selected() - return whether the arguments of "report" select the history on
+ * disk
  *
  * They do if they include --since or --until, or a --last that is none of the periods in memory.
  */
-bool history_report_wanted(int argc, char **argv);
+bool history_report_is_selected(int argc, char **argv);
 
-/** history_report_run() - parse the arguments of "report" and print the rows; returns &enum status */
+/**
+ * history_report_run() - parse the arguments of "report" and print the rows; returns &enum
+ * verb_exit_status
+ */
 int history_report_run(int argc, char **argv);
 
 #endif

@@ -17,7 +17,7 @@ static bool shows_lines(const struct options *options)
 	return options->group_text && strcmp(options->group_text, "line") == 0;
 }
 
-static int html_check(const struct options *options)
+static int html_check_options(const struct options *options)
 {
 	if (!options->input)
 		return message_fail(
@@ -38,29 +38,29 @@ static int html_check(const struct options *options)
 	return STATUS_OK;
 }
 
-static int html_fail(const struct options *options, int r)
+static int html_report_error(const struct options *options, int r)
 {
 	return message_fail(STATUS_FAILED, "%s: %s", options->html, strerror(-r));
 }
 
-/* Write the file. Return an &enum status. */
-static int html_write(const struct options *options, struct input *input,
+/* Write the file. Return an &enum verb_exit_status. */
+static int html_write(const struct options *options, struct input_recording *input,
 		      const struct page_time *time)
 {
 	const struct page_config config = {
-		.name = input_name(options->input),
+		.name = input_get_printed_name(options->input),
 		.time = time,
 		.select = options->query.select,
 		.lines = shows_lines(options),
 	};
-	struct output output = OUTPUT_NONE;
+	struct output_file output = OUTPUT_NONE;
 	struct query_error error;
 	u8 *data = NULL;
 	size_t size;
 	int r;
 
-	if (options->pid && !profile_header(input->profile)->records)
-		return rows_missing("report", options);
+	if (options->pid && !profile_get_header(input->profile)->records)
+		return rows_report_missing("report", options);
 	r = page_data_new(input, &config, &data, &size, &error);
 	if (r == -ENOENT)
 		return message_fail(STATUS_STATE, "report: %s", error.text);
@@ -72,17 +72,17 @@ static int html_write(const struct options *options, struct input *input,
 		r = output_commit(&output);
 	output_drop(&output);
 	free(data);
-	return r < 0 ? html_fail(options, r) : STATUS_OK;
+	return r < 0 ? html_report_error(options, r) : STATUS_OK;
 }
 
 /* Add the counters of the recording over time, for which the file is read a second time. */
-static int html_write_timed(const struct options *options, struct input *input)
+static int html_write_with_times(const struct options *options, struct input_recording *input)
 {
 	struct page_time *time = calloc(1, sizeof(*time));
 	int r = time ? 0 : -ENOMEM, status;
 
 	/* Standard input cannot be read twice; the page then states that the times are unknown. */
-	if (r == 0 && input_name(options->input))
+	if (r == 0 && input_get_printed_name(options->input))
 		r = page_time_read(options->input, options->cpus_given ? &options->cpus : NULL,
 				   options->midr, options->filter, input, time);
 	status = r < 0 ? message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r)) :
@@ -93,23 +93,23 @@ static int html_write_timed(const struct options *options, struct input *input)
 	return status;
 }
 
-int html_report(const struct options *options)
+int html_report_write(const struct options *options)
 {
-	struct input_request request = input_request_from(options);
-	struct input input;
-	int status = html_check(options), written, r;
+	struct input_request request = input_request_from_options(options);
+	struct input_recording input;
+	int status = html_check_options(options), written, r;
 
 	if (status)
 		return status;
 	/* Before reading the recording, report a file that cannot be written. */
 	r = output_check(options->html);
 	if (r < 0)
-		return html_fail(options, r);
+		return html_report_error(options, r);
 	/* Count cache lines and memory pages, because the HTML page shows them. */
 	request.memory = true;
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		written = html_write_timed(options, &input);
+		written = html_write_with_times(options, &input);
 		/* A damaged recording is shown, too; @status reports the damage. */
 		status = written ? written : status;
 	}

@@ -6,11 +6,11 @@
 #include "lib/options.h"
 
 /**
- * html_report() - write the report of a recording as HTML
+ * html_report_write() - write the report of a recording as HTML
  * @options: options of report; an option that has no effect on a page is an error
  *
- * Return: &enum status; an error was printed.
+ * Return: &enum verb_exit_status; an error was printed.
  */
-int html_report(const struct options *options);
+int html_report_write(const struct options *options);
 
 #endif

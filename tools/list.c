@@ -13,7 +13,7 @@
 #include "lib/text.h"
 #include "verb.h"
 
-#define CPUS "/org/speprof1/cpu/"
+#define CPU_PATH_PREFIX "/org/speprof1/cpu/"
 
 static const char *const versions[] = {
 	"-", "SPE", "SPEv1p1", "SPEv1p2", "SPEv1p3", "SPEv1p4", "SPEv1p5", "SPEv1p6",
@@ -60,7 +60,7 @@ static void print_cpu(json_object *cpu)
 	       json_number(cpu, "number"), json_text(cpu, "backend"),
 	       version < ARRAY_SIZE(versions) ? versions[version] : "later",
 	       json_number(cpu, "midr"), json_number(cpu, "interval_min"), json_text(cpu, "state"),
-	       text_percent(percent, dark, armed + dark), json_number(times, "windows"),
+	       text_format_percent(percent, dark, armed + dark), json_number(times, "windows"),
 	       json_number(times, "faulted"), filters_text(cpu, filters, sizeof(filters)));
 }
 
@@ -76,18 +76,18 @@ static int cpu_compare(const void *a, const void *b)
  * Collect the properties of all CPUs, and the times of each CPU. A CPU that goes offline meanwhile
  * is omitted, because the daemon then has no object for it (STATUS_STATE).
  */
-static int collect_cpus(struct bus *bus, json_object *objects, json_object *cpus)
+static int collect_cpus(struct bus_connection *bus, json_object *objects, json_object *cpus)
 {
 	int status = STATUS_OK;
 
-	bus_quiet(bus);
+	bus_set_quiet(bus);
 	json_object_object_foreach(objects, path, interfaces)
 	{
 		json_object *cpu = json_get(interfaces, "org.speprof1.cpu"), *times = NULL;
 
-		if (strncmp(path, CPUS, strlen(CPUS)) != 0 || !cpu || status)
+		if (strncmp(path, CPU_PATH_PREFIX, strlen(CPU_PATH_PREFIX)) != 0 || !cpu || status)
 			continue;
-		status = bus_invoke(bus, path, "CPU", "GetTimes", &times, NULL);
+		status = bus_call_to_json(bus, path, "CPU", "GetTimes", &times, NULL);
 		if (status == STATUS_STATE)
 			status = STATUS_OK;
 		if (!times)
@@ -97,10 +97,10 @@ static int collect_cpus(struct bus *bus, json_object *objects, json_object *cpus
 		json_object_put(times);
 		json_object_array_add(cpus, json_object_get(cpu));
 	}
-	return status ? message_fail(status, "%s", bus_error(bus)) : STATUS_OK;
+	return status ? message_fail(status, "%s", bus_get_error(bus)) : STATUS_OK;
 }
 
-static void add_known(json_object *to, const char *key, u64 value, bool known)
+static void add_value_or_null(json_object *to, const char *key, u64 value, bool known)
 {
 	json_object_object_add(to, key, known ? json_object_new_uint64(value) : NULL);
 }
@@ -110,21 +110,22 @@ static void show_json(json_object *cpus, const struct view_header *header)
 {
 	json_object *object = json_object_new_object();
 
-	add_known(object, "interval_ns", header ? header->interval_ns : 0, header);
-	add_known(object, "interval_longest_ns", header ? header->interval_longest_ns : 0, header);
-	add_known(object, "cpus_held", header ? header->cpus_held : 0, header);
+	add_value_or_null(object, "interval_ns", header ? header->interval_ns : 0, header);
+	add_value_or_null(object, "interval_longest_ns", header ? header->interval_longest_ns : 0,
+			  header);
+	add_value_or_null(object, "cpus_held", header ? header->cpus_held : 0, header);
 	json_object_object_add(object, "cpus", cpus);
-	json_print(object);
+	json_print_and_free(object);
 }
 
 static void show_text(json_object *cpus, const struct view_header *header)
 {
-	struct format format = { .colour = term_colour() };
+	struct view_format format = { .colour = term_uses_colour() };
 	size_t height;
 
-	term_size(&format.width, &height);
+	term_get_size(&format.width, &height);
 	if (header)
-		format_held(stdout, header, &format);
+		format_print_held_cpus(stdout, header, &format);
 	printf("%5s  %-9s %-8s %-10s %12s  %-10s %9s %9s %7s  %s\n", "CPU", "SPU", "VERSION",
 	       "MIDR", "INTERVAL >=", "STATE", "BLIND", "WINDOWS", "FAULTED", "FILTERS");
 	for (size_t i = 0; i < json_object_array_length(cpus); i++)
@@ -132,13 +133,13 @@ static void show_text(json_object *cpus, const struct view_header *header)
 	json_object_put(cpus);
 }
 
-static int print_cpus(struct bus *bus, bool json)
+static int print_cpus(struct bus_connection *bus, bool json)
 {
 	struct view view = { 0 };
 	const struct view_header *header = &view.header;
 	json_object *answer = NULL, *cpus;
-	int status = bus_invoke(bus, "", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects",
-				&answer, NULL);
+	int status = bus_call_to_json(bus, "", "org.freedesktop.DBus.ObjectManager",
+				      "GetManagedObjects", &answer, NULL);
 
 	if (status)
 		return status;
@@ -163,7 +164,7 @@ static int print_cpus(struct bus *bus, bool json)
 int list_run(int argc, char **argv)
 {
 	static const struct option long_options[] = { { "json", no_argument, NULL, 'j' }, { 0 } };
-	struct bus *bus = NULL;
+	struct bus_connection *bus = NULL;
 	bool json = false;
 	int c, status = STATUS_OK;
 

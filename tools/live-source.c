@@ -6,7 +6,7 @@
 
 #include "lib/message.h"
 
-static enum status source_status(int r)
+static enum verb_exit_status error_to_exit_status(int r)
 {
 	switch (r) {
 	case -EACCES:
@@ -30,8 +30,8 @@ static enum status source_status(int r)
  * Open the kernel's driver through perf. If the kernel has no such driver, keep the reason why the
  * module could not be opened, and return the error of that attempt, @failed.
  */
-static int open_perf(const struct source_config *config, int failed, struct source **ret_source,
-		     const char **reason)
+static int open_kernel_driver(const struct source_config *config, int failed,
+			      struct source **ret_source, const char **reason)
 {
 	const char *why = "";
 	int r = source_perf_new(config, ret_source, &why);
@@ -76,11 +76,12 @@ int live_source_open(const char *verb, const struct source_config *config, bool 
 		source = NULL;
 	}
 	if ((r == -ENOENT || r == -ENODEV) && !emulate)
-		r = open_perf(config, r, &source, &reason);
+		r = open_kernel_driver(config, r, &source, &reason);
 	if (emulate && !source)
 		r = source_emulated_new(config, &source, &reason);
 	if (r < 0)
-		return message_fail(source_status(r), "%s: %s: %s%s", verb, reason, strerror(-r),
+		return message_fail(error_to_exit_status(r), "%s: %s: %s%s", verb, reason,
+				    strerror(-r),
 				    emulate ? "" : "; --emulate models an SPU instead");
 	status = check_cpus(verb, source);
 	if (status) {
@@ -106,7 +107,7 @@ int live_source_start(const char *verb, const struct source_config *config, bool
 	}
 	if (r >= 0)
 		return STATUS_OK;
-	return message_fail(source_status(r), "%s: sampling cannot be started: %s%s", verb,
+	return message_fail(error_to_exit_status(r), "%s: sampling cannot be started: %s%s", verb,
 			    strerror(-r),
 			    r == -EBUSY ? "; \"speprof stop\" frees the SPUs of speprofd" : "");
 }

@@ -16,7 +16,7 @@
  * Without @emulate, the SPUs are those of the module or, if it is not loaded, of the kernel's
  * driver. The function fails if any CPU cannot be sampled.
  *
- * Return: 0; else an &enum status, after an error was printed.
+ * Return: 0; else an &enum verb_exit_status, after an error was printed.
  */
 int live_source_open(const char *verb, const struct source_config *config, bool emulate,
 		     struct source **ret_source);

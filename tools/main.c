@@ -226,7 +226,7 @@ static unsigned int edit_distance(const char *a, const char *b)
 	return row[lb];
 }
 
-const struct verb *verb_nearest(const char *name)
+const struct verb *verb_find_nearest(const char *name)
 {
 	const struct verb *nearest = NULL;
 	unsigned int best = 4;
@@ -253,7 +253,7 @@ int help_run(int argc, char **argv)
 
 		if (!verb)
 			return message_fail(STATUS_USAGE, "help: unknown verb \"%s\"", argv[1]);
-		term_size(&width, &height);
+		term_get_size(&width, &height);
 		help_print(stdout, verb->name, verb->synopsis, verb->help, width);
 		return STATUS_OK;
 	}
@@ -272,7 +272,7 @@ int help_run(int argc, char **argv)
 	return STATUS_OK;
 }
 
-static int main_option(const char *option)
+static int run_main_option(const char *option)
 {
 	if (strcmp(option, "--version") == 0) {
 		puts("speprof " SPEPROF_VERSION);
@@ -287,7 +287,7 @@ static int main_option(const char *option)
  * Return whether an option of the verb is "--help". Options of a command that the verb runs do not
  * count.
  */
-static bool wants_help(const struct verb *verb, int argc, char **argv)
+static bool has_help_option(const struct verb *verb, int argc, char **argv)
 {
 	bool runs_command = verb->run == record_run || verb->run == cost_run;
 
@@ -300,17 +300,17 @@ static bool wants_help(const struct verb *verb, int argc, char **argv)
 	return false;
 }
 
-static int main_verb(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
 	const struct verb *verb = verb_find(argv[0]), *nearest;
 
-	if (verb && wants_help(verb, argc, argv))
+	if (verb && has_help_option(verb, argc, argv))
 		return help_run(2, (char *[]){ NULL, argv[0] });
 	if (verb)
 		return verb->run(argc, argv);
 	if (strcmp(argv[0], "pprof") == 0)
 		return pprof_run(argc, argv);
-	nearest = verb_nearest(argv[0]);
+	nearest = verb_find_nearest(argv[0]);
 	if (nearest)
 		return message_fail(STATUS_USAGE, "unknown verb \"%s\"; did you mean \"%s\"?",
 				    argv[0], nearest->name);
@@ -332,9 +332,9 @@ int main(int argc, char **argv)
 		argv += 2;
 	}
 	if (argc > 1 && argv[1][0] == '-')
-		status = main_option(argv[1]);
+		status = run_main_option(argv[1]);
 	else if (argc > 1)
-		status = main_verb(argc - 1, argv + 1);
+		status = run_verb(argc - 1, argv + 1);
 	else if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		status = live_run(1, argv);
 	else

@@ -16,27 +16,27 @@
 #include "kernel-module.h"
 #include "lib/message.h"
 #include "lib/options.h"
-#include "lib/program.h"
+#include "lib/child-process.h"
 #include "util/time.h"
 #include "verb.h"
 
 #define SPEPROF_MODULE "speprof"
-#define EMULATED "speprof_emu"
-#define UNIT	 "speprofd.service"
+#define EMULATED_MODULE "speprof_emu"
+#define UNIT_NAME	"speprofd.service"
 
 /*
  * RuntimeDirectory= of the unit, and the file with the checkpoint in it
  * (daemon/state/checkpoint-file.h)
  */
 #define UNIT_FOLDER "/run/speprofd"
-#define COUNTERS    "checkpoint"
+#define CHECKPOINT_FILE "checkpoint"
 
 /* maximum milliseconds until the kernel releases descriptors, after systemctl has returned */
-#define UNUSED_MS   5000
+#define UNUSED_WAIT_MS 5000
 #define UNUSED_STEP 50
 
 /**
- * struct reload - one replacement of the module
+ * struct module_reload - one replacement of the module
  * @before: the module that was loaded
  * @installed: the module that modprobe would load
  * @emulated: whether speprof_emu is loaded, and is replaced, too
@@ -44,10 +44,10 @@
  * @pid: main process of speprofd; 0: it does not run
  * @stopped_ns: CLOCK_MONOTONIC at which speprofd began to stop
  */
-struct reload {
-	struct machine machine;
-	struct kmod before;
-	struct kmod installed;
+struct module_reload {
+	struct examined_machine machine;
+	struct module_info before;
+	struct module_info installed;
 	bool emulated;
 	bool ran;
 	int pid;
@@ -60,13 +60,15 @@ struct reload {
  * Query the unit of speprofd. Without systemd, or if the unit is not installed, the daemon does not
  * run as a unit.
  */
-static void unit_query(struct reload *reload)
+static void unit_query(struct module_reload *reload)
 {
-	char *argv[] = { "systemctl", "show", "-p", "ActiveState", "-p", "MainPID", UNIT, NULL };
-	struct program systemctl;
+	char *argv[] = {
+		"systemctl", "show", "-p", "ActiveState", "-p", "MainPID", UNIT_NAME, NULL
+	};
+	struct spawned_process systemctl;
 	char line[128];
 
-	if (program_start(argv, &systemctl) < 0)
+	if (child_start_with_output(argv, &systemctl) < 0)
 		return;
 	while (fgets(line, sizeof(line), systemctl.output)) {
 		line[strcspn(line, "\n")] = '\0';
@@ -76,7 +78,7 @@ static void unit_query(struct reload *reload)
 			reload->ran = strcmp(line, "ActiveState=inactive") != 0 &&
 				      strcmp(line, "ActiveState=failed") != 0;
 	}
-	program_finish(&systemctl);
+	child_finish(&systemctl);
 }
 
 /*
@@ -84,18 +86,19 @@ static void unit_query(struct reload *reload)
  * belongs to the daemon's user, which is not root, so existing files in it are neither followed nor
  * trusted.
  */
-static void counters_request(const struct reload *reload)
+static void request_checkpoint(const struct module_reload *reload)
 {
 	char path[PATH_MAX];
 	struct stat st;
 	int folder, fd;
 
-	machine_path(&reload->machine, path, UNIT_FOLDER);
+	machine_join_path(&reload->machine, path, UNIT_FOLDER);
 	folder = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder < 0)
 		return;
-	unlinkat(folder, COUNTERS, 0);
-	fd = openat(folder, COUNTERS, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	unlinkat(folder, CHECKPOINT_FILE, 0);
+	fd = openat(folder, CHECKPOINT_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
 	if (fd >= 0 && fstat(folder, &st) >= 0)
 		(void)!fchown(fd, st.st_uid, st.st_gid);
 	if (fd >= 0)
@@ -103,31 +106,31 @@ static void counters_request(const struct reload *reload)
 	close(folder);
 }
 
-static bool counters_are_saved(const struct reload *reload)
+static bool counters_are_saved(const struct module_reload *reload)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
-	machine_path(&reload->machine, path, UNIT_FOLDER "/" COUNTERS);
+	machine_join_path(&reload->machine, path, UNIT_FOLDER "/" CHECKPOINT_FILE);
 	return lstat(path, &st) >= 0 && st.st_size > 0;
 }
 
-static int unit_start(const struct reload *reload)
+static int unit_start(const struct module_reload *reload)
 {
-	char *argv[] = { "systemctl", "start", UNIT, NULL };
+	char *argv[] = { "systemctl", "start", UNIT_NAME, NULL };
 
-	return reload->ran ? program_run(argv) : 0;
+	return reload->ran ? child_run_and_wait(argv) : 0;
 }
 
-static int unit_stop(struct reload *reload)
+static int unit_stop(struct module_reload *reload)
 {
-	char *argv[] = { "systemctl", "stop", UNIT, NULL };
+	char *argv[] = { "systemctl", "stop", UNIT_NAME, NULL };
 
 	if (!reload->ran)
 		return STATUS_OK;
-	counters_request(reload);
+	request_checkpoint(reload);
 	reload->stopped_ns = time_now_ns();
-	if (program_run(argv) < 0) {
+	if (child_run_and_wait(argv) < 0) {
 		unit_start(reload);
 		return message_fail(STATUS_FAILED,
 				    "\"systemctl stop speprofd\" failed; the module was "
@@ -139,7 +142,7 @@ static int unit_stop(struct reload *reload)
 }
 
 /* Start the unit again after an error that left a module loaded; return @status. */
-static int unit_restore(const struct reload *reload, int status)
+static int unit_start_after_error(const struct module_reload *reload, int status)
 {
 	if (unit_start(reload) < 0)
 		return message_fail(STATUS_FAILED,
@@ -154,73 +157,74 @@ static int unit_restore(const struct reload *reload, int status)
  * Return the number of references to the module without those of speprof_emu, which is replaced,
  * too.
  */
-static int other_users(const struct reload *reload)
+static int count_other_references(const struct module_reload *reload)
 {
-	int users = kmod_users(&reload->machine, SPEPROF_MODULE);
+	int users = kmod_read_reference_count(&reload->machine, SPEPROF_MODULE);
 
 	if (!reload->emulated)
 		return users;
-	return users - 1 + kmod_users(&reload->machine, EMULATED);
+	return users - 1 + kmod_read_reference_count(&reload->machine, EMULATED_MODULE);
 }
 
-static int wait_unused(const struct reload *reload)
+static int wait_until_unused(const struct module_reload *reload)
 {
 	const struct timespec step = { .tv_nsec = UNUSED_STEP * 1000000L };
-	int users = other_users(reload);
+	int users = count_other_references(reload);
 
-	for (int ms = 0; users > 0 && ms < UNUSED_MS; ms += UNUSED_STEP) {
+	for (int ms = 0; users > 0 && ms < UNUSED_WAIT_MS; ms += UNUSED_STEP) {
 		nanosleep(&step, NULL);
-		users = other_users(reload);
+		users = count_other_references(reload);
 	}
 	return users;
 }
 
 /* Refuse the replacement, before anything is stopped, if other processes use the module. */
-static int check_holders(const struct reload *reload)
+static int check_not_in_use(const struct module_reload *reload)
 {
 	char holders[256];
 
-	if (!kmod_holders(&reload->machine, reload->pid, holders, sizeof(holders)))
+	if (!kmod_find_users(&reload->machine, reload->pid, holders, sizeof(holders)))
 		return STATUS_OK;
 	return message_fail(STATUS_STATE,
 			    SPEPROF_MODULE " is in use by %s: end that first; nothing was changed",
 			    holders);
 }
 
-static int modules_remove(const struct reload *reload)
+static int modules_remove(const struct module_reload *reload)
 {
-	int users = wait_unused(reload);
+	int users = wait_until_unused(reload);
 	bool removed;
 
 	if (users > 0)
-		return unit_restore(reload, message_fail(STATUS_STATE,
-							 SPEPROF_MODULE
-							 " is still in use, by %d reference%s "
-							 "that no process has open; it was not "
-							 "replaced",
-							 users, users == 1 ? "" : "s"));
+		return unit_start_after_error(
+			reload, message_fail(STATUS_STATE,
+					     SPEPROF_MODULE " is still in use, by %d reference%s "
+							    "that no process has open; it was not "
+							    "replaced",
+					     users, users == 1 ? "" : "s"));
 	/* modprobe removes speprof together with speprof_emu, which depends on it. */
-	removed = !reload->emulated || kmod_modprobe("-r", EMULATED) == 0;
-	if (removed && module_is_loaded(&reload->machine, SPEPROF_MODULE))
+	removed = !reload->emulated || kmod_modprobe("-r", EMULATED_MODULE) == 0;
+	if (removed && kmod_is_loaded(&reload->machine, SPEPROF_MODULE))
 		removed = kmod_modprobe("-r", SPEPROF_MODULE) == 0 &&
-			  !module_is_loaded(&reload->machine, SPEPROF_MODULE);
+			  !kmod_is_loaded(&reload->machine, SPEPROF_MODULE);
 	if (removed)
 		return STATUS_OK;
-	if (reload->emulated && !module_is_loaded(&reload->machine, EMULATED))
-		kmod_modprobe("-a", EMULATED);
-	return unit_restore(reload, message_fail(STATUS_STATE, SPEPROF_MODULE
-						 " cannot be unloaded: see \"dmesg\"; it was not "
-						 "replaced"));
+	if (reload->emulated && !kmod_is_loaded(&reload->machine, EMULATED_MODULE))
+		kmod_modprobe("-a", EMULATED_MODULE);
+	return unit_start_after_error(reload,
+				      message_fail(STATUS_STATE, SPEPROF_MODULE
+						   " cannot be unloaded: see \"dmesg\"; it was not "
+						   "replaced"));
 }
 
 /* Load the module. The previous one is no longer on the disk, so it cannot be loaded again. */
-static int module_load(const struct reload *reload)
+static int module_load(const struct module_reload *reload)
 {
 	bool loaded = kmod_modprobe("-a", SPEPROF_MODULE) == 0;
 	const char *daemon = "";
 
 	if (loaded && reload->emulated)
-		loaded = kmod_modprobe("-a", EMULATED) == 0;
+		loaded = kmod_modprobe("-a", EMULATED_MODULE) == 0;
 	if (loaded)
 		return STATUS_OK;
 	if (reload->ran)
@@ -232,10 +236,10 @@ static int module_load(const struct reload *reload)
 			    "Install another, then \"modprobe -a " SPEPROF_MODULE "%s\" and "
 			    "\"systemctl restart speprofd\"",
 			    reload->installed.version, daemon,
-			    reload->emulated ? " " EMULATED : "");
+			    reload->emulated ? " " EMULATED_MODULE : "");
 }
 
-static int reload_finish(const struct reload *reload)
+static int reload_finish(const struct module_reload *reload)
 {
 	if (unit_start(reload) < 0)
 		return message_fail(STATUS_FAILED,
@@ -252,19 +256,19 @@ static int reload_finish(const struct reload *reload)
 	return STATUS_OK;
 }
 
-static int reload_module(struct reload *reload)
+static int reload_module(struct module_reload *reload)
 {
-	struct kmod emulated;
+	struct module_info emulated;
 	int status;
 
-	if (kmod_loaded(&reload->machine, SPEPROF_MODULE, &reload->before) < 0)
+	if (kmod_get_loaded(&reload->machine, SPEPROF_MODULE, &reload->before) < 0)
 		return message_fail(STATUS_NO_MODULE,
 				    SPEPROF_MODULE " is not loaded: \"modprobe " SPEPROF_MODULE
 						   "\", or \"speprof takeover\"");
-	reload->emulated = module_is_loaded(&reload->machine, EMULATED);
-	status = kmod_check(&reload->machine, SPEPROF_MODULE, &reload->installed);
+	reload->emulated = kmod_is_loaded(&reload->machine, EMULATED_MODULE);
+	status = kmod_check_loadable(&reload->machine, SPEPROF_MODULE, &reload->installed);
 	if (status == STATUS_OK && reload->emulated)
-		status = kmod_check(&reload->machine, EMULATED, &emulated);
+		status = kmod_check_loadable(&reload->machine, EMULATED_MODULE, &emulated);
 	if (status)
 		return status;
 	if (!kmod_differ(&reload->before, &reload->installed)) {
@@ -272,7 +276,7 @@ static int reload_module(struct reload *reload)
 		return STATUS_OK;
 	}
 	unit_query(reload);
-	status = check_holders(reload);
+	status = check_not_in_use(reload);
 	if (status == STATUS_OK)
 		status = unit_stop(reload);
 	if (status == STATUS_OK)
@@ -284,7 +288,7 @@ static int reload_module(struct reload *reload)
 
 int module_run(int argc, char **argv)
 {
-	struct reload reload = { 0 };
+	struct module_reload reload = { 0 };
 	struct options options;
 	int status;
 

@@ -21,18 +21,18 @@
 #include "lib/output.h"
 #include "lib/text.h"
 #include "live-source.h"
-#include "record-builds.h"
+#include "record-build-ids.h"
 #include "recording/recorder.h"
 #include "tasks/task-events.h"
 #include "util/time.h"
 #include "verb.h"
 
 #define SECOND_NS      1000000000ULL
-#define PER_SECOND     4000
+#define PER_SECOND_DEFAULT 4000
 #define PER_SECOND_MAX (SECOND_NS / 10000)
 
 /**
- * struct record - a recording that is being made
+ * struct record_job - a recording that is being made
  * @seconds: duration of sampling; 0: no limit
  * @command: command to run meanwhile; NULL: none
  * @signals: signalfd of signals that end the recording, and of SIGCHLD
@@ -46,7 +46,7 @@
  * @cpus_stopped: number of CPUs that should have been sampled at the end, but were not
  * @stopped_by: a sentence: why these CPUs were not sampled
  */
-struct record {
+struct record_job {
 	enum recorder_format format;
 	const char *path;
 	double seconds;
@@ -58,9 +58,9 @@ struct record {
 	struct source *source;
 	struct task_events *tasks;
 	struct recorder *recorder;
-	struct record_builds *builds;
+	struct record_build_ids *builds;
 	struct source_sink sink;
-	struct output output;
+	struct output_file output;
 	int signals;
 	sigset_t old_signals;
 	pid_t child;
@@ -74,7 +74,7 @@ struct record {
 	bool ended;
 };
 
-static int option_seconds(const char *text, double *ret)
+static int parse_seconds(const char *text, double *ret)
 {
 	char *end;
 	double value = strtod(text, &end);
@@ -86,7 +86,7 @@ static int option_seconds(const char *text, double *ret)
 	return 0;
 }
 
-static int option_rate(const char *text, u32 *ret)
+static int parse_rate(const char *text, u32 *ret)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
@@ -100,7 +100,7 @@ static int option_rate(const char *text, u32 *ret)
 	return 0;
 }
 
-static int option_format(const char *text, enum recorder_format *ret)
+static int parse_format(const char *text, enum recorder_format *ret)
 {
 	if (strcmp(text, "perf") && strcmp(text, "speprof"))
 		return message_fail(STATUS_USAGE,
@@ -109,15 +109,15 @@ static int option_format(const char *text, enum recorder_format *ret)
 	return 0;
 }
 
-static int option_one(int letter, char **argv, struct record *record)
+static int parse_option(int letter, char **argv, struct record_job *record)
 {
 	switch (letter) {
 	case 'd':
-		return option_seconds(optarg, &record->seconds);
+		return parse_seconds(optarg, &record->seconds);
 	case 'F':
-		return option_rate(optarg, &record->per_second);
+		return parse_rate(optarg, &record->per_second);
 	case 'f':
-		return option_format(optarg, &record->format);
+		return parse_format(optarg, &record->format);
 	case 'o':
 		record->path = optarg;
 		return 0;
@@ -139,7 +139,7 @@ static int option_one(int letter, char **argv, struct record *record)
 	}
 }
 
-static int record_options(int argc, char **argv, struct record *record)
+static int record_parse_options(int argc, char **argv, struct record_job *record)
 {
 	static const struct option options[] = {
 		{ "delay", required_argument, NULL, 'd' },
@@ -157,7 +157,7 @@ static int record_options(int argc, char **argv, struct record *record)
 	optind = 0;
 	/* "+": getopt stops at the command, because the options after it belong to the command. */
 	while ((letter = getopt_long(argc, argv, "+:d:F:o:", options, NULL)) != -1) {
-		status = option_one(letter, argv, record);
+		status = parse_option(letter, argv, record);
 		if (status)
 			return status;
 	}
@@ -173,7 +173,7 @@ static int record_options(int argc, char **argv, struct record *record)
 	return 0;
 }
 
-static struct source_config source_config(const struct record *record)
+static struct source_config make_source_config(const struct record_job *record)
 {
 	return (struct source_config){
 		.interval_ns = SECOND_NS / record->per_second,
@@ -189,19 +189,19 @@ static struct source_config source_config(const struct record *record)
  * Record context switches, from which a report finds the task of a sample if records do not contain
  * it. With perf, only the records show whether they do, so a failure is reported after sampling.
  */
-static void record_switches(struct record *record, const char *reason)
+static void record_context_switches(struct record_job *record, const char *reason)
 {
 	const char *why = reason;
 
-	if (record->tasks && task_events_record_switches(record->tasks, &why) >= 0)
+	if (record->tasks && task_events_start_switch_events(record->tasks, &why) >= 0)
 		record->switches = true;
 	else
 		snprintf(record->no_switches, sizeof(record->no_switches), "%s", why);
 }
 
-static int open_source(struct record *record)
+static int open_source(struct record_job *record)
 {
-	const struct source_config config = source_config(record);
+	const struct source_config config = make_source_config(record);
 	struct task_events_status tasks;
 	int status = live_source_open("record", &config, record->emulate, &record->source);
 
@@ -212,12 +212,12 @@ static int open_source(struct record *record)
 		message_print("record: tasks that start during the recording will have no name: %s",
 			      tasks.reason);
 	if (source_get_contexts(record->source) != SOURCE_CONTEXTS_ALL)
-		record_switches(record, tasks.reason);
+		record_context_switches(record, tasks.reason);
 	return 0;
 }
 
 /* Join the arguments for the recording; a longer text is truncated. */
-static void command_line(int argc, char **argv, char *line, size_t room)
+static void join_command_line(int argc, char **argv, char *line, size_t room)
 {
 	size_t at = (size_t)snprintf(line, room, "speprof");
 
@@ -225,7 +225,7 @@ static void command_line(int argc, char **argv, char *line, size_t room)
 		at += (size_t)snprintf(line + at, room - at, " %s", argv[i]);
 }
 
-static int open_recording(struct record *record, int argc, char **argv)
+static int open_recording(struct record_job *record, int argc, char **argv)
 {
 	char line[900];
 	struct recorder_config config = {
@@ -236,23 +236,23 @@ static int open_recording(struct record *record, int argc, char **argv)
 	};
 	int r;
 
-	command_line(argc, argv, line, sizeof(line));
+	join_command_line(argc, argv, line, sizeof(line));
 	r = output_open(record->path, 0600, &record->output);
 	if (r >= 0)
 		r = recorder_new(record->output.fd, &config, &record->recorder);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "record: %s: cannot be written: %s",
 				    record->path, strerror(-r));
-	record->sink = recorder_sink(record->recorder);
-	r = record_builds_new(&record->sink, &record->builds);
+	record->sink = recorder_make_sink(record->recorder);
+	r = record_build_ids_new(&record->sink, &record->builds);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "record: %s", strerror(-r));
-	record->sink = record_builds_sink(record->builds);
+	record->sink = record_build_ids_get_sink(record->builds);
 	return 0;
 }
 
 /* In the child, wait until sampling has begun, then execute the command. */
-static void __attribute__((noreturn)) command_exec(struct record *record, int gate, int report)
+static void __attribute__((noreturn)) command_exec(struct record_job *record, int gate, int report)
 {
 	char byte;
 	int error;
@@ -278,7 +278,7 @@ static void __attribute__((noreturn)) command_exec(struct record *record, int ga
  * Fork the command, which waits for the gate. @ret_report: pipe that delivers the errno if exec
  * fails.
  */
-static int command_fork(struct record *record, int *ret_report)
+static int command_fork(struct record_job *record, int *ret_report)
 {
 	int gate[2], report[2];
 
@@ -302,7 +302,7 @@ static int command_fork(struct record *record, int *ret_report)
 }
 
 /* Let the forked command execute. If exec succeeds, @report is closed without a byte. */
-static int command_begin(struct record *record, int report)
+static int command_release(struct record_job *record, int report)
 {
 	int error = 0;
 
@@ -314,7 +314,7 @@ static int command_begin(struct record *record, int report)
 			    strerror(error));
 }
 
-static void drain_tasks(struct record *record, u64 until_ns)
+static void write_task_events(struct record_job *record, u64 until_ns)
 {
 	const struct task_sink sink = { .task = record->sink.task, .ctx = record->sink.ctx };
 
@@ -322,21 +322,21 @@ static void drain_tasks(struct record *record, u64 until_ns)
 		task_events_deliver(record->tasks, until_ns, &sink);
 }
 
-static void drain_window(void *ctx, const struct source_window *window)
+static void write_window(void *ctx, const struct source_window *window)
 {
-	struct record *record = ctx;
+	struct record_job *record = ctx;
 
 	/* Write task events from before the end of the window first. */
-	drain_tasks(record, window->end_ns);
+	write_task_events(record, window->end_ns);
 	record->sink.window(record->sink.ctx, window);
 }
 
-static int record_drain(struct record *record)
+static int record_drain(struct record_job *record)
 {
-	const struct source_sink sink = { .window = drain_window, .ctx = record };
+	const struct source_sink sink = { .window = write_window, .ctx = record };
 	int r = record->source->ops->drain(record->source, &sink);
 
-	drain_tasks(record, 0);
+	write_task_events(record, 0);
 	if (record->switches && source_get_contexts(record->source) == SOURCE_CONTEXTS_ALL) {
 		task_events_stop_switches(record->tasks);
 		record->switches = false;
@@ -346,10 +346,10 @@ static int record_drain(struct record *record)
 			      strerror(-r));
 	if (r < 0)
 		record->source_error = r;
-	return recorder_error(record->recorder);
+	return recorder_get_error(record->recorder);
 }
 
-static void take_signal(struct record *record)
+static void read_signal(struct record_job *record)
 {
 	struct signalfd_siginfo info;
 
@@ -366,12 +366,12 @@ static void take_signal(struct record *record)
 	}
 }
 
-static int sample_until_end(struct record *record)
+static int sample_until_end(struct record_job *record)
 {
 	struct pollfd fds[] = {
 		{ .fd = record->signals, .events = POLLIN },
 		{ .fd = record->source->ops->fd(record->source), .events = POLLIN },
-		{ .fd = record->tasks ? task_events_fd(record->tasks) : -1, .events = POLLIN },
+		{ .fd = record->tasks ? task_events_get_fd(record->tasks) : -1, .events = POLLIN },
 	};
 	u64 begin = time_now_ns(), now = begin, checked = begin;
 	u64 end = record->seconds ? begin + (u64)(record->seconds * 1e9) : UINT64_MAX;
@@ -384,19 +384,19 @@ static int sample_until_end(struct record *record)
 		    errno != EINTR)
 			return -errno;
 		if (fds[0].revents)
-			take_signal(record);
+			read_signal(record);
 		if (fds[1].revents || fds[2].revents)
 			r = record_drain(record);
 		now = time_now_ns();
 		if (record->tasks && now - checked >= SECOND_NS) {
-			task_events_check(record->tasks);
+			task_events_follow_hotplug(record->tasks);
 			checked = now;
 		}
 	}
 	return r;
 }
 
-static void command_terminate(struct record *record)
+static void command_terminate(struct record_job *record)
 {
 	/* If the gate is still closed, the command never starts. */
 	if (record->child > 0)
@@ -407,7 +407,7 @@ static void command_terminate(struct record *record)
 }
 
 /* Wait for a command that ignores SIGTERM, until a second signal ends this process. */
-static void command_wait(struct record *record)
+static void command_wait(struct record_job *record)
 {
 	if (record->child <= 0)
 		return;
@@ -421,7 +421,7 @@ static void command_wait(struct record *record)
  * Write the functions of the kernel that have samples. The recording is read again for that, so a
  * pipe gets no functions. A perf.data gets none either, because perf has its own copy of kallsyms.
  */
-static int write_functions(struct record *record)
+static int write_functions(struct record_job *record)
 {
 	struct symtab functions;
 	int r;
@@ -444,7 +444,7 @@ static int write_functions(struct record *record)
 }
 
 /* Write the end of the recording, and rename the file to its final name. */
-static int end_recording(struct record *record)
+static int end_recording(struct record_job *record)
 {
 	int r = write_functions(record);
 
@@ -457,14 +457,14 @@ static int end_recording(struct record *record)
 /*
  * Keep an incomplete recording under its temporary name, so that a previous file is not replaced.
  */
-static int report_incomplete(struct record *record, int r)
+static int report_incomplete(struct record_job *record, int r)
 {
 	const char *temporary_path = record->output.temporary_path;
 	int status = message_fail(STATUS_FAILED, "record: %s: cannot be written: %s", record->path,
 				  strerror(-r));
 
 	if (!temporary_path || record->format != RECORDER_NATIVE ||
-	    !recorder_bytes(record->recorder))
+	    !recorder_get_bytes(record->recorder))
 		return status;
 	message_print("record: the samples before that are in %s", temporary_path);
 	output_keep_temporary(&record->output);
@@ -475,7 +475,7 @@ static int report_incomplete(struct record *record, int r)
  * Stop the session, which resets the states of its rings. So drain the source first, to record the
  * blind time of CPUs that a fault has stopped, and store which CPUs these are.
  */
-static int record_stop(struct record *record)
+static int record_stop(struct record_job *record)
 {
 	struct source *source = record->source;
 	int r = record_drain(record);
@@ -487,9 +487,9 @@ static int record_stop(struct record *record)
 	return r < 0 ? r : record_drain(record);
 }
 
-static int record_run_source(struct record *record)
+static int record_run_source(struct record_job *record)
 {
-	const struct source_config config = source_config(record);
+	const struct source_config config = make_source_config(record);
 	int report = -1, status = 0, r = 0;
 
 	if (record->command)
@@ -507,7 +507,7 @@ static int record_run_source(struct record *record)
 		message_print("record: /proc cannot be read, so tasks that run already will have "
 			      "no name");
 	if (!status && record->command)
-		status = command_begin(record, report);
+		status = command_release(record, report);
 	if (report >= 0)
 		close(report);
 	if (!status) {
@@ -527,7 +527,7 @@ static int record_run_source(struct record *record)
 }
 
 /* Print which CPUs were not sampled until the end; return STATUS_FAILED if there are any. */
-static int report_trouble(const struct record *record)
+static int report_stopped_cpus(const struct record_job *record)
 {
 	const struct source_health *health = &record->source->health;
 
@@ -542,12 +542,12 @@ static int report_trouble(const struct record *record)
 	return STATUS_OK;
 }
 
-static int report_end(const struct record *record)
+static int report_result(const struct record_job *record)
 {
-	char bytes[TEXT_NUMBER];
+	char bytes[TEXT_NUMBER_SIZE];
 	int status = record->child_status;
 
-	text_bytes(bytes, recorder_bytes(record->recorder));
+	text_format_bytes(bytes, recorder_get_bytes(record->recorder));
 	message_print("record: %s of records in %s%s", bytes, record->path,
 		      record->source->backend == BACKEND_EMULATED ?
 			      "; EMULATED SPU: task, PC and time are true, the rest is modelled" :
@@ -558,20 +558,21 @@ static int report_end(const struct record *record)
 						     "were not recorded: " :
 						     "context switches, which were recorded, do",
 			      record->no_switches);
-	if (recorder_omitted_bytes(record->recorder))
-		message_print("record: %s of them could not be decoded and are omitted; the "
-			      "perf.data marks them as lost AUX data",
-			      text_bytes(bytes, recorder_omitted_bytes(record->recorder)));
+	if (recorder_get_omitted_bytes(record->recorder))
+		message_print(
+			"record: %s of them could not be decoded and are omitted; the "
+			"perf.data marks them as lost AUX data",
+			text_format_bytes(bytes, recorder_get_omitted_bytes(record->recorder)));
 	if (record->command && WIFSIGNALED(status))
 		message_print("record: %s was ended by signal %d", record->command[0],
 			      WTERMSIG(status));
 	else if (record->command && WEXITSTATUS(status))
 		message_print("record: %s ended with status %d", record->command[0],
 			      WEXITSTATUS(status));
-	return report_trouble(record);
+	return report_stopped_cpus(record);
 }
 
-static int open_signals(struct record *record)
+static int open_signals(struct record_job *record)
 {
 	sigset_t set;
 
@@ -587,12 +588,12 @@ static int open_signals(struct record *record)
 
 int record_run(int argc, char **argv)
 {
-	struct record record = { .per_second = PER_SECOND,
-				 .models = "",
-				 .output = OUTPUT_NONE,
-				 .signals = -1,
-				 .gate = -1 };
-	int status = record_options(argc, argv, &record);
+	struct record_job record = { .per_second = PER_SECOND_DEFAULT,
+				     .models = "",
+				     .output = OUTPUT_NONE,
+				     .signals = -1,
+				     .gate = -1 };
+	int status = record_parse_options(argc, argv, &record);
 
 	if (status == 0)
 		status = open_source(&record);
@@ -603,8 +604,8 @@ int record_run(int argc, char **argv)
 	if (status == 0)
 		status = record_run_source(&record);
 	if (status == 0)
-		status = report_end(&record);
-	record_builds_free(record.builds);
+		status = report_result(&record);
+	record_build_ids_free(record.builds);
 	recorder_free(record.recorder);
 	task_events_free(record.tasks);
 	if (record.source)

@@ -13,45 +13,45 @@
 #include "lib/recording-header.h"
 #include "lib/rows.h"
 #include "lib/terminal.h"
-#include "memory-report.h"
+#include "memory-access-report.h"
 #include "output/query-json.h"
 #include "verb.h"
 
 #define REPORT_ROWS 40
 
-/* @making: as in &struct format */
+/* @making: as in &struct view_format */
 static void report_print_view(struct view *view, const struct options *options, const char *making)
 {
 	size_t height;
-	struct format format = {
-		.name = input_name(options->input),
+	struct view_format format = {
+		.name = input_get_printed_name(options->input),
 		.making = making,
 		.known_share = options->known_share,
 		.known_shares = options->known_shares,
 		.group = options->group,
 		.sort = options->sort,
-		.colour = term_colour(),
+		.colour = term_uses_colour(),
 	};
 
 	if (options->json) {
-		rows_json(stdout, view, options);
+		rows_print_json(stdout, view, options);
 		return;
 	}
-	term_size(&format.width, &height);
-	format_header(stdout, &view->header, &format);
-	format_table(stdout, view, &format);
+	term_get_size(&format.width, &height);
+	format_print_header(stdout, &view->header, &format);
+	format_print_table(stdout, view, &format);
 }
 
-/* Print the rows of a query from @text, which is JSON. Return an &enum status. */
+/* Print the rows of a query from @text, which is JSON. Return an &enum verb_exit_status. */
 static int report_print_rows(const struct options *options, const struct view_header *header,
 			     const char *text, const char *making)
 {
-	struct format format = {
-		.name = input_name(options->input),
+	struct view_format format = {
+		.name = input_get_printed_name(options->input),
 		.making = making,
 		.known_share = options->known_share,
 		.known_shares = options->known_shares,
-		.colour = term_colour(),
+		.colour = term_uses_colour(),
 	};
 	size_t height;
 	int r;
@@ -60,8 +60,8 @@ static int report_print_rows(const struct options *options, const struct view_he
 		fputs(text, stdout);
 		return STATUS_OK;
 	}
-	term_size(&format.width, &height);
-	format_header(stdout, header, &format);
+	term_get_size(&format.width, &height);
+	format_print_header(stdout, header, &format);
 	r = query_table_print(stdout, &options->query, text, &format);
 	return r < 0 ? message_fail(STATUS_FAILED, "report: %s", strerror(-r)) : STATUS_OK;
 }
@@ -83,7 +83,7 @@ static int report_print_result(const struct options *options, const struct view_
 	return status;
 }
 
-static int report_query(struct input *input, const struct options *options)
+static int report_query(struct input_recording *input, const struct options *options)
 {
 	struct query_source source = { .profile = input->profile };
 	struct query_result *result = NULL;
@@ -91,11 +91,11 @@ static int report_query(struct input *input, const struct options *options)
 	struct view_header header;
 	int status = STATUS_OK, r;
 
-	r = input_symbols(input, &source.symbols);
+	r = input_new_symbols(input, &source.symbols);
 	if (r == 0)
-		r = input_query(&source, &options->query, &result, &error);
+		r = input_run_query(&source, &options->query, &result, &error);
 	if (r == 0 || r == -ENOENT) {
-		input_header(input, source.symbols, &header);
+		input_get_header(input, source.symbols, &header);
 		status = report_print_result(options, &header, result, input->summary);
 	}
 	if ((r == 0 || r == -ENOENT) && options->pid && !header.records)
@@ -118,7 +118,7 @@ static bool shows_processes(const struct options *options)
 	return options->group_text && strcmp(options->group_text, "process") == 0;
 }
 
-static int report_processes(struct input *input, struct options *options)
+static int report_processes(struct input_recording *input, struct options *options)
 {
 	struct view view;
 	int r;
@@ -129,20 +129,22 @@ static int report_processes(struct input *input, struct options *options)
 			STATUS_USAGE,
 			"report: -G process has no measure \"%s\"; it should be " VIEW_SORT_LIST,
 			options->sort_text);
-	r = input_view(input, options->group, options->sort, rows_limit(options, 0), &view);
+	r = input_make_view(input, options->group, options->sort, rows_get_limit(options, 0),
+			    &view);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
 	rows_filter(&view, options, options->number);
 	report_print_view(&view, options, input->summary);
-	r = !view.count && (options->container || options->pid) ? rows_missing("report", options) :
-								  STATUS_OK;
+	r = !view.count && (options->container || options->pid) ?
+		    rows_report_missing("report", options) :
+		    STATUS_OK;
 	view_clear(&view);
 	return r;
 }
 
-static int report_header(struct input *input, const struct options *options)
+static int report_print_header(struct input_recording *input, const struct options *options)
 {
-	int r = options->json ? recording_header_json(stdout, options->input, input) :
+	int r = options->json ? recording_header_print_json(stdout, options->input, input) :
 				recording_header_print(stdout, options->input, input);
 
 	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r)) :
@@ -151,13 +153,13 @@ static int report_header(struct input *input, const struct options *options)
 
 static int report_recording(struct options *options)
 {
-	const struct input_request request = input_request_from(options);
-	struct input input;
+	const struct input_request request = input_request_from_options(options);
+	struct input_recording input;
 	int status, shown;
 
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		shown = options->header		 ? report_header(&input, options) :
+		shown = options->header		 ? report_print_header(&input, options) :
 			shows_processes(options) ? report_processes(&input, options) :
 						   report_query(&input, options);
 		status = shown ? shown : status;
@@ -166,32 +168,32 @@ static int report_recording(struct options *options)
 	return status;
 }
 
-static int report_live_processes(const struct options *options, struct bus *bus)
+static int report_live_processes(const struct options *options, struct bus_connection *bus)
 {
 	struct view view = { 0 };
 	int status;
 
 	if (options->period != VIEW_SPAN_START)
-		status = bus_view_period(bus, options->period, options->group, options->sort,
-					 rows_limit(options, BUS_ROWS), &view);
+		status = bus_get_period_view(bus, options->period, options->group, options->sort,
+					     rows_get_limit(options, BUS_ROWS_MAX), &view);
 	else
 		status = bus_get_view(bus, options->group, options->sort,
-				      rows_limit(options, BUS_ROWS), &view);
+				      rows_get_limit(options, BUS_ROWS_MAX), &view);
 	if (status == STATUS_OK) {
 		rows_filter(&view, options, options->number);
 		report_print_view(&view, options, NULL);
 		if (!view.count && (options->container || options->pid))
-			status = rows_missing("report", options);
+			status = rows_report_missing("report", options);
 	}
 	view_clear(&view);
 	return status;
 }
 
-static int report_live_query(const struct options *options, struct bus *bus)
+static int report_live_query(const struct options *options, struct bus_connection *bus)
 {
 	struct view_header header;
 	char *text = NULL;
-	int status = bus_query(bus, &options->query, &header, &text);
+	int status = bus_run_query(bus, &options->query, &header, &text);
 
 	if (status == STATUS_OK)
 		status = report_print_rows(options, &header, text, NULL);
@@ -201,7 +203,7 @@ static int report_live_query(const struct options *options, struct bus *bus)
 
 static int report_daemon(const struct options *options)
 {
-	struct bus *bus;
+	struct bus_connection *bus;
 	int status = bus_new(&bus);
 
 	if (status)
@@ -214,7 +216,7 @@ static int report_daemon(const struct options *options)
 	return status;
 }
 
-static int report_check(const struct options *options)
+static int report_check_options(const struct options *options)
 {
 	bool hot = options->lines || options->pages;
 
@@ -232,22 +234,22 @@ int report_run(int argc, char **argv)
 	struct options options;
 	int status;
 
-	if (history_report_wanted(argc, argv))
+	if (history_report_is_selected(argc, argv))
 		return history_report_run(argc, argv);
 	status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdBK", &options);
 	if (status)
 		return status;
 	if (options.html) {
-		status = html_report(&options);
+		status = html_report_write(&options);
 		filter_free(options.filter);
 		return status;
 	}
 	if (!options.number)
 		options.number = REPORT_ROWS;
 	options.query.limit = options.number;
-	status = report_check(&options);
+	status = report_check_options(&options);
 	if (!status && (options.lines || options.pages))
-		status = memory_report(&options);
+		status = memory_access_report_print(&options);
 	else if (!status)
 		status = options.input ? report_recording(&options) : report_daemon(&options);
 	filter_free(options.filter);

@@ -18,8 +18,8 @@
 #define NAME_MAX_LENGTH 63
 #define CGROUPS_MAX	256
 
-/** struct request - arguments of a verb of "speprof session" */
-struct request {
+/** struct session_request - arguments of a verb of "speprof session" */
+struct session_request {
 	const char *filter;
 	char *cgroups[CGROUPS_MAX + 1];
 	u32 cgroup_count;
@@ -46,7 +46,7 @@ static void print_line(const char *label, const char *value)
 	free(clean);
 }
 
-static void print_parts(json_object *parts)
+static void print_filter_parts(json_object *parts)
 {
 	char line[600];
 
@@ -80,11 +80,11 @@ static void print_session(json_object *session)
 	for (size_t i = 0; cgroups && i < json_object_array_length(cgroups); i++)
 		print_line(i ? "" : "cgroups",
 			   json_object_get_string(json_object_array_get_idx(cgroups, i)));
-	print_parts(json_get(session, "filter_parts"));
+	print_filter_parts(json_get(session, "filter_parts"));
 }
 
 /* Convert the pairs ["op == load", "spu"] to objects with named members. */
-static void name_parts(json_object *session)
+static void convert_filter_parts(json_object *session)
 {
 	json_object *parts = json_get(session, "filter_parts"), *named = json_object_new_array();
 
@@ -101,19 +101,19 @@ static void name_parts(json_object *session)
 	json_object_object_add(session, "filter_parts", named);
 }
 
-static int sessions_list(struct bus *bus, const struct request *request)
+static int print_sessions(struct bus_connection *bus, const struct session_request *request)
 {
 	json_object *sessions, *object;
-	int status = session_list(bus, &sessions);
+	int status = session_get_list(bus, &sessions);
 
 	if (status)
 		return status;
 	for (size_t i = 0; i < json_object_array_length(sessions); i++)
-		name_parts(json_object_array_get_idx(sessions, i));
+		convert_filter_parts(json_object_array_get_idx(sessions, i));
 	if (request->json) {
 		object = json_object_new_object();
 		json_object_object_add(object, "sessions", sessions);
-		json_print(object);
+		json_print_and_free(object);
 		return STATUS_OK;
 	}
 	for (size_t i = 0; i < json_object_array_length(sessions); i++)
@@ -122,7 +122,7 @@ static int sessions_list(struct bus *bus, const struct request *request)
 	return STATUS_OK;
 }
 
-static int append_options(sd_bus_message *m, const struct request *request)
+static int append_options(sd_bus_message *m, const struct session_request *request)
 {
 	int r = sd_bus_message_open_container(m, 'a', "{sv}");
 
@@ -153,7 +153,8 @@ static int append_options(sd_bus_message *m, const struct request *request)
 	return r;
 }
 
-static int session_create(struct bus *bus, const char *name, const struct request *request)
+static int session_create(struct bus_connection *bus, const char *name,
+			  const struct session_request *request)
 {
 	sd_bus_message *m = NULL;
 	int status = bus_message_new(bus, BUS_PATH, BUS_INTERFACE, "CreateSession", &m);
@@ -161,12 +162,13 @@ static int session_create(struct bus *bus, const char *name, const struct reques
 	if (!status && (sd_bus_message_append(m, "s", name) < 0 || append_options(m, request) < 0))
 		status = message_fail(STATUS_FAILED, "out of memory");
 	if (!status)
-		status = bus_message_send(bus, m);
+		status = bus_message_call_and_discard(bus, m);
 	sd_bus_message_unref(m);
 	return status;
 }
 
-static int set_cgroups(struct bus *bus, const char *object, const struct request *request)
+static int set_cgroups(struct bus_connection *bus, const char *object,
+		       const struct session_request *request)
 {
 	sd_bus_message *m = NULL;
 	int status = bus_message_new(bus, object, BUS_NAME ".Session", "SetCgroups", &m);
@@ -174,14 +176,15 @@ static int set_cgroups(struct bus *bus, const char *object, const struct request
 	if (!status && sd_bus_message_append_strv(m, (char **)request->cgroups) < 0)
 		status = message_fail(STATUS_FAILED, "out of memory");
 	if (!status)
-		status = bus_message_send(bus, m);
+		status = bus_message_call_and_discard(bus, m);
 	sd_bus_message_unref(m);
 	return status;
 }
 
-static int session_set(struct bus *bus, const char *name, const struct request *request)
+static int session_set(struct bus_connection *bus, const char *name,
+		       const struct session_request *request)
 {
-	char object[sizeof(SESSION_OBJECTS) + NAME_MAX_LENGTH];
+	char object[sizeof(SESSION_PATH_PREFIX) + NAME_MAX_LENGTH];
 	int status;
 
 	if (!request->filter && !request->cgroup_count && !request->everywhere &&
@@ -190,25 +193,25 @@ static int session_set(struct bus *bus, const char *name, const struct request *
 			STATUS_USAGE,
 			"session set: needs --filter, --cgroup, --everywhere or --interval");
 	status = session_require(bus, name, "");
-	snprintf(object, sizeof(object), SESSION_OBJECTS "%s", name);
+	snprintf(object, sizeof(object), SESSION_PATH_PREFIX "%s", name);
 	if (!status && request->filter)
-		status =
-			bus_invoke(bus, object, "Session", "SetFilter", NULL, "s", request->filter);
+		status = bus_call_to_json(bus, object, "Session", "SetFilter", NULL, "s",
+					  request->filter);
 	if (!status && (request->cgroup_count || request->everywhere))
 		status = set_cgroups(bus, object, request);
 	if (!status && request->interval_us)
-		status = bus_invoke(bus, object, "Session", "SetInterval", NULL, "t",
-				    request->interval_us);
+		status = bus_call_to_json(bus, object, "Session", "SetInterval", NULL, "t",
+					  request->interval_us);
 	return status;
 }
 
-static int call_method(struct bus *bus, const char *name, const char *method)
+static int call_method(struct bus_connection *bus, const char *name, const char *method)
 {
-	char object[sizeof(SESSION_OBJECTS) + NAME_MAX_LENGTH];
+	char object[sizeof(SESSION_PATH_PREFIX) + NAME_MAX_LENGTH];
 	int status = session_require(bus, name, "");
 
-	snprintf(object, sizeof(object), SESSION_OBJECTS "%s", name);
-	return status ? status : bus_invoke(bus, object, "Session", method, NULL, NULL);
+	snprintf(object, sizeof(object), SESSION_PATH_PREFIX "%s", name);
+	return status ? status : bus_call_to_json(bus, object, "Session", method, NULL, NULL);
 }
 
 enum {
@@ -267,7 +270,7 @@ static int parse_buffer(const char *text, u64 *ret_bytes)
 	return STATUS_OK;
 }
 
-static int parse_option(int c, struct request *request)
+static int parse_option(int c, struct session_request *request)
 {
 	switch (c) {
 	case OPT_FILTER:
@@ -315,7 +318,7 @@ static u32 option_bit(int option)
 	return option == 'j' ? 1U << 0 : option == 'o' ? 1U << 1 : 1U << (option - OPT_FILTER + 2);
 }
 
-static int parse_request(int argc, char **argv, struct request *ret_request)
+static int parse_request(int argc, char **argv, struct session_request *ret_request)
 {
 	int c, status = STATUS_OK;
 
@@ -330,7 +333,7 @@ static int parse_request(int argc, char **argv, struct request *ret_request)
 }
 
 /* Reject options that have no effect on the verb. */
-static int check_options(const char *what, const struct request *request)
+static int check_options(const char *what, const struct session_request *request)
 {
 	static const struct {
 		const char *what;
@@ -364,7 +367,8 @@ static int check_options(const char *what, const struct request *request)
 	return STATUS_OK;
 }
 
-static int session_snapshot(struct bus *bus, const char *name, const struct request *request)
+static int session_write_snapshot(struct bus_connection *bus, const char *name,
+				  const struct session_request *request)
 {
 	int fd = -1, status, r;
 	char advice[200];
@@ -375,10 +379,10 @@ static int session_snapshot(struct bus *bus, const char *name, const struct requ
 		 ": create it with \"speprof session create %s --buffer 2M\"", name);
 	status = session_require(bus, name, advice);
 	if (!status)
-		status = bus_snapshot(bus, name, &fd);
+		status = bus_get_snapshot(bus, name, &fd);
 	if (status)
 		return status;
-	r = output_write(request->output, 0600, fd);
+	r = output_write_from_fd(request->output, 0600, fd);
 	close(fd);
 	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", request->output, strerror(-r)) :
 		       STATUS_OK;
@@ -397,8 +401,8 @@ static int check_name(const char *name)
 		name);
 }
 
-static int run_verb(struct bus *bus, const char *what, const char *name,
-		    const struct request *request)
+static int run_verb(struct bus_connection *bus, const char *what, const char *name,
+		    const struct session_request *request)
 {
 	static const struct {
 		const char *word;
@@ -415,7 +419,7 @@ static int run_verb(struct bus *bus, const char *what, const char *name,
 	if (!strcmp(what, "set"))
 		return session_set(bus, name, request);
 	if (!strcmp(what, "snapshot"))
-		return session_snapshot(bus, name, request);
+		return session_write_snapshot(bus, name, request);
 	for (size_t i = 0; i < ARRAY_SIZE(acts); i++)
 		if (!strcmp(what, acts[i].word))
 			return call_method(bus, name, acts[i].method);
@@ -431,8 +435,8 @@ static int run_verb(struct bus *bus, const char *what, const char *name,
 
 int snapshot_run(int argc, char **argv)
 {
-	struct request request = { 0 };
-	struct bus *bus = NULL;
+	struct session_request request = { 0 };
+	struct bus_connection *bus = NULL;
 	const char *name;
 	int status = parse_request(argc, argv, &request);
 
@@ -448,15 +452,15 @@ int snapshot_run(int argc, char **argv)
 	if (status)
 		return status;
 	bus_allow_password(bus);
-	status = session_snapshot(bus, name, &request);
+	status = session_write_snapshot(bus, name, &request);
 	bus_free(bus);
 	return status;
 }
 
 int session_run(int argc, char **argv)
 {
-	struct request request = { 0 };
-	struct bus *bus = NULL;
+	struct session_request request = { 0 };
+	struct bus_connection *bus = NULL;
 	const char *what;
 	int status = parse_request(argc, argv, &request);
 	int words = argc - optind;
@@ -479,7 +483,7 @@ int session_run(int argc, char **argv)
 		return status;
 	bus_allow_password(bus);
 	status = words == 2 ? run_verb(bus, what, argv[optind + 1], &request) :
-			      sessions_list(bus, &request);
+			      print_sessions(bus, &request);
 	bus_free(bus);
 	return status;
 }

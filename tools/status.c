@@ -13,11 +13,11 @@
 #include "verb.h"
 
 /* If only "machine" is stopped, print the names of the sessions that still sample. */
-static void print_running(struct bus *bus)
+static void print_running_sessions(struct bus_connection *bus)
 {
 	char names[128];
 
-	if (session_list_running(bus, names, sizeof(names)) == STATUS_OK && *names)
+	if (session_get_running_names(bus, names, sizeof(names)) == STATUS_OK && *names)
 		printf("Session \"machine\" is stopped. SPUs still sample for: %s (\"speprof "
 		       "session stop NAME\").\n",
 		       names);
@@ -26,10 +26,10 @@ static void print_running(struct bus *bus)
 int status_run(int argc, char **argv)
 {
 	struct options options;
-	struct format format = { .colour = term_colour() };
-	struct machine machine;
+	struct view_format format = { .colour = term_uses_colour() };
+	struct examined_machine machine;
 	struct view view = { 0 };
-	struct bus *bus;
+	struct bus_connection *bus;
 	size_t height;
 	int status = options_parse(argc, argv, "j", &options);
 
@@ -43,27 +43,27 @@ int status_run(int argc, char **argv)
 		return status;
 	}
 	if (options.json) {
-		rows_header_json(stdout, &view.header);
+		rows_print_header_json(stdout, &view.header);
 	} else {
-		term_size(&format.width, &height);
-		format_status(stdout, &view.header, &format);
+		term_get_size(&format.width, &height);
+		format_print_status(stdout, &view.header, &format);
 		if (!strcmp(view.header.source, "module")) {
 			machine_identify(&machine, "");
 			kmod_print_outdated(&machine, stdout);
 		}
-		bus_quiet(bus);
+		bus_set_quiet(bus);
 		if (!view.header.running)
-			print_running(bus);
+			print_running_sessions(bus);
 	}
 	bus_free(bus);
 	view_clear(&view);
 	return STATUS_OK;
 }
 
-static int control_run(int argc, char **argv, const char *method)
+static int run_control_verb(int argc, char **argv, const char *method)
 {
 	struct options options;
-	struct bus *bus;
+	struct bus_connection *bus;
 	int status = options_parse(argc, argv, "", &options);
 
 	if (status == 0)
@@ -71,29 +71,29 @@ static int control_run(int argc, char **argv, const char *method)
 	if (status)
 		return status;
 	bus_allow_password(bus);
-	status = bus_call(bus, method);
-	bus_quiet(bus);
+	status = bus_call_without_arguments(bus, method);
+	bus_set_quiet(bus);
 	if (!status && !strcmp(method, "Stop"))
-		print_running(bus);
+		print_running_sessions(bus);
 	bus_free(bus);
 	return status;
 }
 
 int start_run(int argc, char **argv)
 {
-	return control_run(argc, argv, "Start");
+	return run_control_verb(argc, argv, "Start");
 }
 
 int stop_run(int argc, char **argv)
 {
-	return control_run(argc, argv, "Stop");
+	return run_control_verb(argc, argv, "Stop");
 }
 
 int reload_run(int argc, char **argv)
 {
 	struct options options;
 	char *waiting = NULL;
-	struct bus *bus;
+	struct bus_connection *bus;
 	int status = options_parse(argc, argv, "", &options);
 
 	if (status == 0)

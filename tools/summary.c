@@ -28,10 +28,10 @@ static u64 json_u64(json_object *from, const char *key)
 
 static void print_line(const char *name, u64 count, u64 whole)
 {
-	char figure[TEXT_NUMBER], share[TEXT_NUMBER];
+	char figure[TEXT_NUMBER_SIZE], share[TEXT_NUMBER_SIZE];
 
-	printf("  %-20s %15s  %7s\n", name, text_count(figure, count),
-	       text_percent(share, count, whole));
+	printf("  %-20s %15s  %7s\n", name, text_format_count(figure, count),
+	       text_format_percent(share, count, whole));
 }
 
 /* Print every counter of @object that is not zero, and its share of @whole. */
@@ -49,7 +49,7 @@ static void print_counters(const char *title, json_object *object, u64 whole)
 
 static void print_latencies(json_object *latencies)
 {
-	char count[TEXT_NUMBER], max[TEXT_NUMBER];
+	char count[TEXT_NUMBER_SIZE], max[TEXT_NUMBER_SIZE];
 
 	if (!latencies || json_object_get_type(latencies) != json_type_object)
 		return;
@@ -58,10 +58,10 @@ static void print_latencies(json_object *latencies)
 	{
 		u64 n = json_u64(latency, "count");
 
-		printf("  %-20s %13s", key, text_count(count, n));
+		printf("  %-20s %13s", key, text_format_count(count, n));
 		if (n)
 			printf("  %8.1f  %8s\n", (double)json_u64(latency, "sum") / n,
-			       text_count(max, json_u64(latency, "max")));
+			       text_format_count(max, json_u64(latency, "max")));
 		else
 			printf("  %8s  %8s\n", "-", "-");
 	}
@@ -159,36 +159,38 @@ static void print_level_latency(json_object *levels)
 	       "mean", "p50", "p99");
 	json_object_object_foreach(levels, level, of)
 	{
-		char count[TEXT_NUMBER], p50[TEXT_NUMBER], p99[TEXT_NUMBER];
+		char count[TEXT_NUMBER_SIZE], p50[TEXT_NUMBER_SIZE], p99[TEXT_NUMBER_SIZE];
 		json_object *mean = json_object_object_get(of, "mean");
 
-		printf("  %-20s  %12s  %6.1f %%", level, text_count(count, json_u64(of, "samples")),
+		printf("  %-20s  %12s  %6.1f %%", level,
+		       text_format_count(count, json_u64(of, "samples")),
 		       100 * json_object_get_double(json_object_object_get(of, "share")));
 		if (mean)
 			printf("  %8.1f  %8s  %8s\n", json_object_get_double(mean),
-			       text_count(p50, json_u64(of, "p50")),
-			       text_count(p99, json_u64(of, "p99")));
+			       text_format_count(p50, json_u64(of, "p50")),
+			       text_format_count(p99, json_u64(of, "p99")));
 		else
 			printf("  %8s  %8s  %8s\n", "-", "-", "-");
 	}
 }
 
-static void summary_text(json_object *json)
+static void print_summary_text(json_object *json)
 {
 	json_object *totals = json_object_object_get(json, "totals");
 	const char *backend = json_object_get_string(json_object_object_get(json, "backend"));
-	char records[TEXT_NUMBER], bytes[TEXT_NUMBER], suspect[TEXT_NUMBER], lost[TEXT_NUMBER];
+	char records[TEXT_NUMBER_SIZE], bytes[TEXT_NUMBER_SIZE], suspect[TEXT_NUMBER_SIZE],
+		lost[TEXT_NUMBER_SIZE];
 	u64 whole = json_u64(totals, "records");
 	bool modelled = backend && strcmp(backend, "emulated") == 0;
 
 	printf("%s  %s record%s in %s  lost %s  suspect %s\n",
 	       modelled ? "EMULATED: contexts are true, the rest is modelled" : backend,
-	       text_count(records, whole), whole == 1 ? "" : "s",
-	       text_bytes(bytes, json_u64(totals, "bytes")),
+	       text_format_count(records, whole), whole == 1 ? "" : "s",
+	       text_format_bytes(bytes, json_u64(totals, "bytes")),
 	       json_object_object_get(totals, "lost_bytes") ?
-		       text_bytes(lost, json_u64(totals, "lost_bytes")) :
+		       text_format_bytes(lost, json_u64(totals, "lost_bytes")) :
 		       "not known",
-	       text_bytes(suspect, json_u64(totals, "suspect_bytes")));
+	       text_format_bytes(suspect, json_u64(totals, "suspect_bytes")));
 	if (json_u64(totals, "truncated_windows") || json_u64(totals, "windows_with_gaps"))
 		printf("windows truncated: %llu, with gaps: %llu\n",
 		       (unsigned long long)json_u64(totals, "truncated_windows"),
@@ -217,22 +219,22 @@ static int summary_print(const char *text, bool as_json)
 		json_object_put(json);
 		return message_fail(STATUS_FAILED, "summary: the totals are not valid JSON");
 	}
-	summary_text(json);
+	print_summary_text(json);
 	json_object_put(json);
 	return STATUS_OK;
 }
 
-static const char *backend_name(const struct input *input)
+static const char *backend_name(const struct input_recording *input)
 {
 	return input->backend == BACKEND_EMULATED ? "emulated" :
 	       input->backend == BACKEND_HARDWARE ? "hardware" :
 						    "recording";
 }
 
-static int summary_recording(const struct options *options, char **ret_text)
+static int get_recording_summary(const struct options *options, char **ret_text)
 {
-	const struct input_request request = input_request_from(options);
-	struct input input;
+	const struct input_request request = input_request_from_options(options);
+	struct input_recording input;
 	int status, r;
 
 	status = input_load(&request, &input);
@@ -248,47 +250,47 @@ static int summary_recording(const struct options *options, char **ret_text)
 }
 
 /* Print which CPUs sample less often, unless the user may not read the profile's header. */
-static void print_held(struct bus *bus, const struct options *options)
+static void print_held_cpus(struct bus_connection *bus, const struct options *options)
 {
-	struct format format = { .colour = term_colour() };
+	struct view_format format = { .colour = term_uses_colour() };
 	struct view view;
 	size_t height;
 
 	if (options->json)
 		return;
-	bus_quiet(bus);
+	bus_set_quiet(bus);
 	if (bus_get_view(bus, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
 		return;
-	term_size(&format.width, &height);
-	format_held(stdout, &view.header, &format);
+	term_get_size(&format.width, &height);
+	format_print_held_cpus(stdout, &view.header, &format);
 	view_clear(&view);
 }
 
-static int summary_daemon(const struct options *options, char **ret_text)
+static int get_daemon_summary(const struct options *options, char **ret_text)
 {
-	struct bus *bus;
+	struct bus_connection *bus;
 	int status = bus_new(&bus);
 
 	if (status)
 		return status;
 	status = live_session_choose("summary", bus, options, true);
 	if (!status)
-		status = bus_summary(bus, ret_text);
+		status = bus_get_summary(bus, ret_text);
 	if (!status)
-		print_held(bus, options);
+		print_held_cpus(bus, options);
 	bus_free(bus);
 	return status;
 }
 
 /* ---- Statistics of a container, process or function ------------------------------ */
 
-static bool is_part(const struct options *options)
+static bool selects_part(const struct options *options)
 {
 	return options->container || options->pid || options->function || options->binary ||
 	       options->period != VIEW_SPAN_START;
 }
 
-static int part_append(sd_bus_message *m, const struct options *options)
+static int append_selection(sd_bus_message *m, const struct options *options)
 {
 	const char *const texts[][2] = {
 		{ "container", options->container },
@@ -307,11 +309,11 @@ static int part_append(sd_bus_message *m, const struct options *options)
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-static int part_daemon(const struct options *options, json_object **ret_counters)
+static int query_daemon_counters(const struct options *options, json_object **ret_counters)
 {
 	json_object *answer = NULL;
 	sd_bus_message *m = NULL;
-	struct bus *bus;
+	struct bus_connection *bus;
 	int status = bus_new(&bus);
 
 	if (status)
@@ -319,22 +321,22 @@ static int part_daemon(const struct options *options, json_object **ret_counters
 	status = live_session_choose("summary", bus, options, true);
 	if (!status)
 		status = bus_profile_message_new(bus, "GetFigures", &m);
-	if (!status && part_append(m, options) < 0)
+	if (!status && append_selection(m, options) < 0)
 		status = message_fail(STATUS_FAILED, "out of memory");
 	if (!status)
-		status = bus_invoke_message(bus, m, &answer);
+		status = bus_message_call_to_json(bus, m, &answer);
 	if (!status)
 		*ret_counters = json_object_get(json_object_array_get_idx(answer, 0));
 	if (!status)
-		print_held(bus, options);
+		print_held_cpus(bus, options);
 	json_object_put(answer);
 	sd_bus_message_unref(m);
 	bus_free(bus);
 	return status;
 }
 
-static int part_of_input(const struct options *options, struct input *input,
-			 json_object **ret_counters)
+static int get_input_counters(const struct options *options, struct input_recording *input,
+			      json_object **ret_counters)
 {
 	const struct profile_query wanted = {
 		.container = options->container,
@@ -344,9 +346,9 @@ static int part_of_input(const struct options *options, struct input *input,
 		/* For functions, the samples were already selected by PID. */
 		.pid_given = options->pid && !options->function && !options->binary,
 	};
-	struct symbols *symbols = NULL;
-	struct counters figures;
-	int r = input_symbols(input, &symbols);
+	struct symbols_cache *symbols = NULL;
+	struct profile_counters figures;
+	int r = input_new_symbols(input, &symbols);
 
 	if (r >= 0)
 		r = profile_query_counters(input->profile, symbols, false, VIEW_SPAN_START, 0,
@@ -362,10 +364,10 @@ static int part_of_input(const struct options *options, struct input *input,
 	return STATUS_OK;
 }
 
-static int part_recording(const struct options *options, json_object **ret_counters)
+static int get_recording_counters(const struct options *options, json_object **ret_counters)
 {
-	const struct input_request request = input_request_from(options);
-	struct input input;
+	const struct input_request request = input_request_from_options(options);
+	struct input_recording input;
 	int status, shown;
 
 	if (options->period != VIEW_SPAN_START)
@@ -374,14 +376,14 @@ static int part_recording(const struct options *options, json_object **ret_count
 			"summary: --last applies to the daemon's profile, not to a recording");
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		shown = part_of_input(options, &input, ret_counters);
+		shown = get_input_counters(options, &input, ret_counters);
 		status = shown ? shown : status;
 	}
 	input_deinit(&input);
 	return status;
 }
 
-static json_object *part_of(const struct options *options)
+static json_object *selection_to_json(const struct options *options)
 {
 	json_object *of = json_object_new_object();
 
@@ -396,7 +398,8 @@ static json_object *part_of(const struct options *options)
 	return of;
 }
 
-static void part_text(json_object *of, const struct options *options, json_object *figures)
+static void print_selected_counters(json_object *of, const struct options *options,
+				    json_object *figures)
 {
 	if (!strcmp(json_text(figures, "backend"), "emulated"))
 		puts(STATISTICS_MODELLED);
@@ -415,24 +418,24 @@ static void part_text(json_object *of, const struct options *options, json_objec
 	statistics_print_histograms(figures);
 }
 
-static int part_run(const struct options *options)
+static int run_for_selection(const struct options *options)
 {
 	json_object *figures = NULL, *object, *of;
-	int status =
-		options->input ? part_recording(options, &figures) : part_daemon(options, &figures);
+	int status = options->input ? get_recording_counters(options, &figures) :
+				      query_daemon_counters(options, &figures);
 
 	if (!figures)
 		return status;
-	of = part_of(options);
+	of = selection_to_json(options);
 	if (options->json) {
 		object = json_object_new_object();
 		json_object_object_add(object, "window",
 				       json_object_new_string(view_span_name(options->period)));
 		json_object_object_add(object, "of", json_object_get(of));
 		json_object_object_add(object, "figures", json_object_get(figures));
-		json_print(object);
+		json_print_and_free(object);
 	} else {
-		part_text(of, options, figures);
+		print_selected_counters(of, options, figures);
 	}
 	json_object_put(of);
 	json_object_put(figures);
@@ -447,13 +450,13 @@ int summary_run(int argc, char **argv)
 
 	if (status)
 		return status;
-	if (is_part(&options)) {
-		status = part_run(&options);
+	if (selects_part(&options)) {
+		status = run_for_selection(&options);
 		filter_free(options.filter);
 		return status;
 	}
-	status = options.input ? summary_recording(&options, &text) :
-				 summary_daemon(&options, &text);
+	status = options.input ? get_recording_summary(&options, &text) :
+				 get_daemon_summary(&options, &text);
 	if (text) {
 		int printed = summary_print(text, options.json);
 

@@ -23,19 +23,19 @@
 
 /* ---- sysfs -------------------------------------------------------------------- */
 
-static bool driver_exists(const struct machine *machine, const char *driver)
+static bool driver_exists(const struct examined_machine *machine, const char *driver)
 {
 	char path[128];
 
 	snprintf(path, sizeof(path), "/sys/bus/platform/drivers/%s", driver);
-	return machine_has(machine, path);
+	return machine_has_path(machine, path);
 }
 
 /* Write the number of references of a module; "" if it is unknown. */
-static void module_users(const struct machine *machine, const char *module, char *ret_text,
-			 size_t size)
+static void format_module_users(const struct examined_machine *machine, const char *module,
+				char *ret_text, size_t size)
 {
-	int users = kmod_users(machine, module);
+	int users = kmod_read_reference_count(machine, module);
 
 	*ret_text = '\0';
 	if (users > 0)
@@ -43,14 +43,14 @@ static void module_users(const struct machine *machine, const char *module, char
 }
 
 /* Return the number of devices of @driver. */
-static unsigned int driver_devices(const struct machine *machine, const char *driver)
+static unsigned int count_driver_devices(const struct examined_machine *machine, const char *driver)
 {
 	char pattern[PATH_MAX];
 	unsigned int count = 0;
 	glob_t found;
 
 	/* Of all entries, only links to devices have a subsystem below them. */
-	machine_path(machine, pattern, "/sys/bus/platform/drivers/%s/*/subsystem", driver);
+	machine_join_path(machine, pattern, "/sys/bus/platform/drivers/%s/*/subsystem", driver);
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
 		count = (unsigned int)found.gl_pathc;
 	globfree(&found);
@@ -59,13 +59,14 @@ static unsigned int driver_devices(const struct machine *machine, const char *dr
 
 /* ---- Modules ------------------------------------------------------------------- */
 
-static int modprobe_remove(const struct machine *machine, const char *module, const char *hint)
+static int modprobe_remove(const struct examined_machine *machine, const char *module,
+			   const char *hint)
 {
 	char users[48];
 
-	if (kmod_modprobe("-r", module) == 0 && !module_is_loaded(machine, module))
+	if (kmod_modprobe("-r", module) == 0 && !kmod_is_loaded(machine, module))
 		return STATUS_OK;
-	module_users(machine, module, users, sizeof(users));
+	format_module_users(machine, module, users, sizeof(users));
 	return message_fail(STATUS_STATE, "%s cannot be removed%s; %s", module, users, hint);
 }
 
@@ -73,13 +74,13 @@ static int modprobe_remove(const struct machine *machine, const char *module, co
  * Make the kernel offer a released device to a driver that is already loaded, which it does not do
  * automatically.
  */
-static void devices_offer(const struct machine *machine)
+static void devices_offer(const struct examined_machine *machine)
 {
 	char pattern[PATH_MAX], probe[PATH_MAX];
 	glob_t found;
 
-	machine_path(machine, pattern, "/sys/bus/platform/devices/*");
-	machine_path(machine, probe, "/sys/bus/platform/drivers_probe");
+	machine_join_path(machine, pattern, "/sys/bus/platform/devices/*");
+	machine_join_path(machine, probe, "/sys/bus/platform/drivers_probe");
 	if (glob(pattern, 0, NULL, &found) != 0)
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -100,8 +101,8 @@ static void devices_offer(const struct machine *machine)
 
 /* ---- The verbs -------------------------------------------------------------------- */
 
-static int verb_begin(int argc, char **argv, struct options *ret_options,
-		      struct machine *ret_machine)
+static int prepare_verb(int argc, char **argv, struct options *ret_options,
+			struct examined_machine *ret_machine)
 {
 	int status = options_parse(argc, argv, "R", ret_options);
 
@@ -115,13 +116,13 @@ static int verb_begin(int argc, char **argv, struct options *ret_options,
 }
 
 /**
- * struct takeover - state that takeover_undo() restores
+ * struct takeover_state - state that takeover_undo() restores
  * @loaded: whether this command has loaded speprof.ko
  * @arm_spe_was_loaded: whether arm_spe_pmu was loaded before
  * @devices: number of SPUs that arm_spe_pmu had
  */
-struct takeover {
-	struct machine machine;
+struct takeover_state {
+	struct examined_machine machine;
 	bool loaded;
 	bool arm_spe_was_loaded;
 	unsigned int devices;
@@ -131,13 +132,13 @@ struct takeover {
  * Undo the takeover if speprof.ko got no SPU: load arm_spe_pmu again, which then binds its devices
  * again.
  */
-static int takeover_undo(const struct takeover *t, const char *what)
+static int takeover_undo(const struct takeover_state *t, const char *what)
 {
 	if (t->loaded)
 		kmod_modprobe("-r", SPEPROF_MODULE);
 	if (t->arm_spe_was_loaded)
 		kmod_modprobe("-a", ARM_SPE_MODULE);
-	if (t->devices && !driver_devices(&t->machine, ARM_SPE_MODULE))
+	if (t->devices && !count_driver_devices(&t->machine, ARM_SPE_MODULE))
 		return message_fail(STATUS_FAILED,
 				    "speprof.ko %s, and " ARM_SPE_MODULE
 				    " has no SPU any more: see \"dmesg\"",
@@ -147,28 +148,28 @@ static int takeover_undo(const struct takeover *t, const char *what)
 }
 
 /* Check the usual path of speprof.ko first, because modinfo of busybox has no option -k. */
-static int check_module_file(const struct machine *machine)
+static int check_module_file(const struct examined_machine *machine)
 {
 	struct module_file file;
-	struct kmod installed;
+	struct module_info installed;
 
 	module_file_read(machine, &file);
-	return *file.path ? STATUS_OK : kmod_check(machine, SPEPROF_MODULE, &installed);
+	return *file.path ? STATUS_OK : kmod_check_loadable(machine, SPEPROF_MODULE, &installed);
 }
 
 /* Remove arm_spe_pmu, if speprof.ko can be loaded after that. */
-static int takeover_begin(struct takeover *t)
+static int takeover_remove_arm_spe(struct takeover_state *t)
 {
 	int status = STATUS_OK;
 
-	t->arm_spe_was_loaded = module_is_loaded(&t->machine, ARM_SPE_MODULE);
-	t->devices = driver_devices(&t->machine, ARM_SPE_MODULE);
+	t->arm_spe_was_loaded = kmod_is_loaded(&t->machine, ARM_SPE_MODULE);
+	t->devices = count_driver_devices(&t->machine, ARM_SPE_MODULE);
 	if (!t->arm_spe_was_loaded && driver_exists(&t->machine, ARM_SPE_MODULE))
 		return message_fail(
 			STATUS_SETTING, ARM_SPE_MODULE
 			" is built into this kernel: boot with initcall_blacklist=" ARM_SPE_MODULE
 			"_init, or let speprofd use it (Source=perf)");
-	if (!module_is_loaded(&t->machine, SPEPROF_MODULE))
+	if (!kmod_is_loaded(&t->machine, SPEPROF_MODULE))
 		status = check_module_file(&t->machine);
 	if (status || !t->arm_spe_was_loaded)
 		return status;
@@ -178,27 +179,27 @@ static int takeover_begin(struct takeover *t)
 
 int takeover_run(int argc, char **argv)
 {
-	struct takeover t = { 0 };
+	struct takeover_state t = { 0 };
 	struct options options;
-	int status = verb_begin(argc, argv, &options, &t.machine);
+	int status = prepare_verb(argc, argv, &options, &t.machine);
 
 	if (status)
 		return status;
-	if (driver_devices(&t.machine, SPEPROF_MODULE)) {
+	if (count_driver_devices(&t.machine, SPEPROF_MODULE)) {
 		puts("speprof.ko has the SPUs already.");
 		return STATUS_OK;
 	}
-	status = takeover_begin(&t);
+	status = takeover_remove_arm_spe(&t);
 	if (status)
 		return status;
-	if (module_is_loaded(&t.machine, SPEPROF_MODULE)) {
+	if (kmod_is_loaded(&t.machine, SPEPROF_MODULE)) {
 		devices_offer(&t.machine);
 	} else {
 		t.loaded = kmod_modprobe("-a", SPEPROF_MODULE) == 0;
 		if (!t.loaded)
 			return takeover_undo(&t, "could not be loaded");
 	}
-	if (!driver_devices(&t.machine, SPEPROF_MODULE))
+	if (!count_driver_devices(&t.machine, SPEPROF_MODULE))
 		return takeover_undo(&t, "got no SPU");
 	puts("speprof.ko has the SPUs, until \"speprof release\" or the next boot.");
 	return STATUS_OK;
@@ -207,29 +208,29 @@ int takeover_run(int argc, char **argv)
 int release_run(int argc, char **argv)
 {
 	struct options options;
-	struct machine machine;
-	int status = verb_begin(argc, argv, &options, &machine);
+	struct examined_machine machine;
+	int status = prepare_verb(argc, argv, &options, &machine);
 
 	if (status)
 		return status;
-	if (module_is_loaded(&machine, ARM_SPE_MODULE) &&
-	    driver_devices(&machine, ARM_SPE_MODULE)) {
+	if (kmod_is_loaded(&machine, ARM_SPE_MODULE) &&
+	    count_driver_devices(&machine, ARM_SPE_MODULE)) {
 		puts(ARM_SPE_MODULE " has the SPUs already.");
 		return STATUS_OK;
 	}
-	if (module_is_loaded(&machine, SPEPROF_MODULE)) {
+	if (kmod_is_loaded(&machine, SPEPROF_MODULE)) {
 		status = modprobe_remove(
 			&machine, SPEPROF_MODULE,
 			"stop its users (\"systemctl stop speprofd\"), and remove speprof_emu");
 		if (status)
 			return status;
 	}
-	if (module_is_loaded(&machine, ARM_SPE_MODULE))
+	if (kmod_is_loaded(&machine, ARM_SPE_MODULE))
 		devices_offer(&machine);
 	else if (kmod_modprobe("-a", ARM_SPE_MODULE) != 0)
 		return message_fail(STATUS_NO_MODULE, "this kernel has no module " ARM_SPE_MODULE
 						      " that can be loaded");
-	if (!driver_devices(&machine, ARM_SPE_MODULE))
+	if (!count_driver_devices(&machine, ARM_SPE_MODULE))
 		return message_fail(STATUS_NO_SPE, ARM_SPE_MODULE " got no SPU: see \"dmesg\"");
 	puts(ARM_SPE_MODULE " has the SPUs.");
 	return STATUS_OK;

@@ -20,14 +20,14 @@
 
 #define SECOND_US   1000000LL
 #define MINUTE_US   (60 * SECOND_US)
-#define LAST_US	    (60 * MINUTE_US)
-#define SERIES	    20 /* number of lines that are printed by default */
-#define COLUMNS	    60 /* number of points of a series, if no step is given */
-#define BAR	    40 /* columns of the longest bar */
+#define LAST_DEFAULT_US (60 * MINUTE_US)
+#define SERIES_DEFAULT	20 /* number of lines that are printed by default */
+#define POINTS_DEFAULT	60 /* number of points of a series, if no step is given */
+#define BAR_COLUMNS	40 /* columns of the longest bar */
 #define LABEL_WIDTH 32
 
 /* Positions of values in a point of GetTimeline. */
-enum field {
+enum timeline_field {
 	FIELD_SERIES,
 	FIELD_START,
 	FIELD_END,
@@ -62,17 +62,17 @@ static const char *const field_names[FIELDS] = {
 };
 
 /**
- * struct shown - a measure
+ * struct timeline_measure - a measure
  * @name: name on the command line
  * @heading: heading of the values
  * @field: position of the value in a point
  * @mean: divide by the number of samples
  * @rate: divide by the time in seconds
  */
-static const struct shown {
+static const struct timeline_measure {
 	const char *name;
 	const char *heading;
-	enum field field;
+	enum timeline_field field;
 	bool mean;
 	bool rate;
 } measures[] = {
@@ -99,7 +99,7 @@ struct timeline_options {
 	const char *group;
 	const char *container;
 	const char *program;
-	const struct shown *measure;
+	const struct timeline_measure *measure;
 	s64 since_us;
 	s64 until_us;
 	s64 step_us;
@@ -109,7 +109,7 @@ struct timeline_options {
 
 /* ---- The command line --------------------------------------------------------- */
 
-static int parse_measure(const char *name, const struct shown **ret_measure)
+static int parse_measure(const char *name, const struct timeline_measure **ret_measure)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(measures); i++) {
 		if (strcmp(measures[i].name, name) != 0)
@@ -154,10 +154,10 @@ static int parse_number(const char *text, u32 *ret_number)
 	char *end;
 	unsigned long number = strtoul(text, &end, 10);
 
-	if (*text < '1' || *text > '9' || *end || number > BUS_ROWS)
+	if (*text < '1' || *text > '9' || *end || number > BUS_ROWS_MAX)
 		return message_fail(STATUS_USAGE,
 				    "timeline: -n \"%s\": should be a number from 1 to %u", text,
-				    BUS_ROWS);
+				    BUS_ROWS_MAX);
 	*ret_number = (u32)number;
 	return STATUS_OK;
 }
@@ -203,10 +203,10 @@ static s64 choose_step(s64 length_us)
 
 	for (size_t i = 0; i < ARRAY_SIZE(minutes); i++) {
 		step = minutes[i] * MINUTE_US;
-		if (step * COLUMNS >= length_us)
+		if (step * POINTS_DEFAULT >= length_us)
 			return step;
 	}
-	while (step * COLUMNS < length_us)
+	while (step * POINTS_DEFAULT < length_us)
 		step += minutes[ARRAY_SIZE(minutes) - 1] * MINUTE_US;
 	return step;
 }
@@ -217,7 +217,7 @@ static int check_times(s64 last_us, struct timeline_options *o)
 		return message_fail(STATUS_USAGE,
 				    "timeline: --last and --since cannot be combined; --until can");
 	if (o->since_us == INT64_MIN)
-		o->since_us = o->until_us - (last_us ? last_us : LAST_US);
+		o->since_us = o->until_us - (last_us ? last_us : LAST_DEFAULT_US);
 	if (o->since_us < 0)
 		o->since_us = 0;
 	if (o->since_us >= o->until_us)
@@ -257,7 +257,7 @@ static int parse_options(int argc, char **argv, struct timeline_options *o)
 		.measure = &measures[0],
 		.since_us = INT64_MIN,
 		.until_us = now_us,
-		.number = SERIES,
+		.number = SERIES_DEFAULT,
 	};
 	opterr = 0;
 	optind = 1;
@@ -276,12 +276,12 @@ static int parse_options(int argc, char **argv, struct timeline_options *o)
 
 /* ---- Values ------------------------------------------------------------------- */
 
-static u64 point_field(json_object *point, enum field field)
+static u64 point_field(json_object *point, enum timeline_field field)
 {
 	return json_object_get_uint64(json_object_array_get_idx(point, field));
 }
 
-static double point_value(json_object *point, const struct shown *measure)
+static double point_value(json_object *point, const struct timeline_measure *measure)
 {
 	double value = (double)point_field(point, measure->field);
 	u64 samples = point_field(point, FIELD_SAMPLES);
@@ -295,13 +295,13 @@ static double point_value(json_object *point, const struct shown *measure)
 }
 
 /**
- * struct series - a series of the answer
+ * struct timeline_series - a series of the answer
  * @container, @program: its names
  * @first, @count: index of the first point, and number of points
  * @least, @most, @mean: smallest, largest and mean value of the series
  * @weight: operations or samples, by which series are sorted
  */
-struct series {
+struct timeline_series {
 	const char *container;
 	const char *program;
 	size_t first;
@@ -312,8 +312,9 @@ struct series {
 	u64 weight;
 };
 
-static void series_read(json_object *names, json_object *points, const struct shown *measure,
-			struct series *series, size_t count)
+static void series_read(json_object *names, json_object *points,
+			const struct timeline_measure *measure, struct timeline_series *series,
+			size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		json_object *name = json_object_array_get_idx(names, i);
@@ -325,7 +326,7 @@ static void series_read(json_object *names, json_object *points, const struct sh
 		json_object *point = json_object_array_get_idx(points, i);
 		u64 number = point_field(point, FIELD_SERIES);
 		double value = point_value(point, measure);
-		struct series *s;
+		struct timeline_series *s;
 
 		if (number >= count)
 			continue;
@@ -341,7 +342,7 @@ static void series_read(json_object *names, json_object *points, const struct sh
 
 static int compare_series(const void *a, const void *b)
 {
-	const struct series *x = a, *y = b;
+	const struct timeline_series *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
@@ -363,32 +364,33 @@ static void print_time(s64 us, const char *format)
 
 static void print_value(double value)
 {
-	char text[TEXT_NUMBER];
+	char text[TEXT_NUMBER_SIZE];
 
 	if (value < 100)
 		printf("%14.1f", value);
 	else
-		printf("%14s", text_count(text, (u64)(value + 0.5)));
+		printf("%14s", text_format_count(text, (u64)(value + 0.5)));
 }
 
 static void print_header(const struct timeline_options *o, bool modelled)
 {
-	char step[TEXT_NUMBER];
+	char step[TEXT_NUMBER_SIZE];
 
 	if (modelled)
 		puts(STATISTICS_MODELLED);
 	printf("%s, ", o->measure->heading);
 	print_time(o->since_us, "%Y-%m-%d %H:%M");
 	print_time(o->until_us, " to %Y-%m-%d %H:%M");
-	printf(", steps of %s\n", text_seconds(step, (u64)o->step_us * 1000));
+	printf(", steps of %s\n", text_format_seconds(step, (u64)o->step_us * 1000));
 }
 
-static void print_table(json_object *points, const struct series *s, const struct shown *measure)
+static void print_table(json_object *points, const struct timeline_series *s,
+			const struct timeline_measure *measure)
 {
 	for (size_t i = s->first; i < s->first + s->count; i++) {
 		json_object *point = json_object_array_get_idx(points, i);
 		double value = point_value(point, measure);
-		int bar = s->most > 0 ? (int)(value / s->most * BAR + 0.5) : 0;
+		int bar = s->most > 0 ? (int)(value / s->most * BAR_COLUMNS + 0.5) : 0;
 
 		print_time((s64)point_field(point, FIELD_START), "%Y-%m-%d %H:%M ");
 		print_value(value);
@@ -398,7 +400,7 @@ static void print_table(json_object *points, const struct series *s, const struc
 }
 
 /* Return the block character of a value; a step without a point is blank. */
-static const char *block_of(double value, double most)
+static const char *get_block_character(double value, double most)
 {
 	static const char *const utf8[] = { "\u2581", "\u2582", "\u2583", "\u2584",
 					    "\u2585", "\u2586", "\u2587", "\u2588" };
@@ -408,7 +410,7 @@ static const char *block_of(double value, double most)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? utf8[level] : ascii[level];
 }
 
-static void print_line(json_object *points, const struct series *s, double most,
+static void print_line(json_object *points, const struct timeline_series *s, double most,
 		       const struct timeline_options *o)
 {
 	size_t steps = (size_t)((o->until_us - o->since_us + o->step_us - 1) / o->step_us), at = 0;
@@ -426,7 +428,7 @@ static void print_line(json_object *points, const struct series *s, double most,
 
 		for (; at < step && at < steps; at++)
 			putchar(' ');
-		fputs(block_of(point_value(point, o->measure), most), stdout);
+		fputs(get_block_character(point_value(point, o->measure), most), stdout);
 		at++;
 	}
 	for (; at < steps; at++)
@@ -437,7 +439,7 @@ static void print_line(json_object *points, const struct series *s, double most,
 	putchar('\n');
 }
 
-static void print_lines(json_object *points, const struct series *series, size_t count,
+static void print_lines(json_object *points, const struct timeline_series *series, size_t count,
 			const struct timeline_options *o)
 {
 	size_t steps = (size_t)((o->until_us - o->since_us + o->step_us - 1) / o->step_us);
@@ -455,11 +457,11 @@ static void print_lines(json_object *points, const struct series *series, size_t
 		printf("%zu of %zu; -n shows more\n", shown, count);
 }
 
-static json_object *point_json(json_object *point, const struct shown *measure)
+static json_object *point_json(json_object *point, const struct timeline_measure *measure)
 {
 	json_object *object = json_object_new_object();
 
-	for (enum field i = FIELD_START; i < FIELDS; i++)
+	for (enum timeline_field i = FIELD_START; i < FIELDS; i++)
 		json_object_object_add(object, field_names[i],
 				       json_object_new_uint64(point_field(point, i)));
 	json_object_object_add(object, "value",
@@ -467,8 +469,8 @@ static json_object *point_json(json_object *point, const struct shown *measure)
 	return object;
 }
 
-static json_object *series_json(json_object *points, const struct series *s,
-				const struct shown *measure)
+static json_object *series_json(json_object *points, const struct timeline_series *s,
+				const struct timeline_measure *measure)
 {
 	json_object *object = json_object_new_object(), *array = json_object_new_array();
 
@@ -481,7 +483,7 @@ static json_object *series_json(json_object *points, const struct series *s,
 	return object;
 }
 
-static void print_json(json_object *answer, const struct series *series, size_t count,
+static void print_json(json_object *answer, const struct timeline_series *series, size_t count,
 		       const struct timeline_options *o)
 {
 	json_object *object = json_object_new_object(), *array = json_object_new_array();
@@ -500,10 +502,10 @@ static void print_json(json_object *answer, const struct series *series, size_t 
 	for (size_t i = 0; i < count && i < o->number; i++)
 		json_object_array_add(array, series_json(points, &series[i], o->measure));
 	json_object_object_add(object, "series", array);
-	json_print(object);
+	json_print_and_free(object);
 }
 
-static void print_text(json_object *answer, const struct series *series, size_t count,
+static void print_text(json_object *answer, const struct timeline_series *series, size_t count,
 		       const struct timeline_options *o)
 {
 	json_object *points = json_object_array_get_idx(answer, 4);
@@ -524,7 +526,7 @@ static int print_answer(json_object *answer, const struct timeline_options *o)
 	json_object *names = json_object_array_get_idx(answer, 3);
 	json_object *points = json_object_array_get_idx(answer, 4);
 	size_t count = json_object_array_length(names);
-	struct series *series = calloc(count ? count : 1, sizeof(*series));
+	struct timeline_series *series = calloc(count ? count : 1, sizeof(*series));
 
 	if (!series)
 		return message_fail(STATUS_FAILED, "out of memory");
@@ -541,7 +543,7 @@ static int print_answer(json_object *answer, const struct timeline_options *o)
 			    "timeline: the history has no samples of this selection in this time");
 }
 
-static int timeline_query(struct bus *bus, const struct timeline_options *o)
+static int timeline_query(struct bus_connection *bus, const struct timeline_options *o)
 {
 	const char *key[2] = { "", "" }, *value[2] = { "", "" };
 	json_object *answer = NULL;
@@ -556,9 +558,10 @@ static int timeline_query(struct bus *bus, const struct timeline_options *o)
 		key[keys] = "program";
 		value[keys++] = o->program;
 	}
-	status = bus_invoke(bus, "", "Manager", "GetTimeline", &answer, "suttta{sv}", o->group,
-			    (u32)BUS_ROWS, (u64)o->since_us, (u64)o->until_us, (u64)o->step_us,
-			    keys, key[0], "s", value[0], key[1], "s", value[1]);
+	status = bus_call_to_json(bus, "", "Manager", "GetTimeline", &answer, "suttta{sv}",
+				  o->group, (u32)BUS_ROWS_MAX, (u64)o->since_us, (u64)o->until_us,
+				  (u64)o->step_us, keys, key[0], "s", value[0], key[1], "s",
+				  value[1]);
 	if (status)
 		return status;
 	status = print_answer(answer, o);
@@ -569,7 +572,7 @@ static int timeline_query(struct bus *bus, const struct timeline_options *o)
 int timeline_run(int argc, char **argv)
 {
 	struct timeline_options options;
-	struct bus *bus = NULL;
+	struct bus_connection *bus = NULL;
 	int status = parse_options(argc, argv, &options);
 
 	if (!status)

@@ -15,44 +15,45 @@
 
 #define TOP_ROWS 40
 
-static struct format batch_format(const struct options *options)
+static struct view_format batch_format(const struct options *options)
 {
-	return (struct format){
+	return (struct view_format){
 		.known_share = options->known_share,
 		.known_shares = options->known_shares,
 		.group = options->group,
 		.sort = options->sort,
-		.colour = term_colour(),
+		.colour = term_uses_colour(),
 	};
 }
 
-static int batch_once(struct options *options, struct bus *bus, bool *found)
+static int print_view_once(struct options *options, struct bus_connection *bus, bool *found)
 {
-	struct format format = batch_format(options);
+	struct view_format format = batch_format(options);
 	struct view view;
 	size_t height;
-	int status = options->period != VIEW_SPAN_START ?
-			     bus_view_period(bus, options->period, options->group, options->sort,
-					     rows_limit(options, BUS_ROWS), &view) :
-			     bus_view_named(bus, options->group, options->sort,
-					    rows_limit(options, BUS_ROWS), &view);
+	int status =
+		options->period != VIEW_SPAN_START ?
+			bus_get_period_view(bus, options->period, options->group, options->sort,
+					    rows_get_limit(options, BUS_ROWS_MAX), &view) :
+			bus_get_view_with_names(bus, options->group, options->sort,
+						rows_get_limit(options, BUS_ROWS_MAX), &view);
 
 	if (status)
 		return status;
 	rows_filter(&view, options, TOP_ROWS);
 	*found |= view.count > 0;
 	if (options->json) {
-		rows_json(stdout, &view, options);
+		rows_print_json(stdout, &view, options);
 	} else {
-		term_size(&format.width, &height);
-		format_header(stdout, &view.header, &format);
-		format_table(stdout, &view, &format);
+		term_get_size(&format.width, &height);
+		format_print_header(stdout, &view.header, &format);
+		format_print_table(stdout, &view, &format);
 	}
 	view_clear(&view);
 	return STATUS_OK;
 }
 
-static int batch_show(struct options *options, struct bus *bus)
+static int print_views(struct options *options, struct bus_connection *bus)
 {
 	u32 iterations = options->number;
 	int status = STATUS_OK;
@@ -69,20 +70,20 @@ static int batch_show(struct options *options, struct bus *bus)
 			fputs(options->json ? "" : "\n", stdout);
 			nanosleep(&delay, NULL);
 		}
-		status = batch_once(options, bus, &found);
+		status = print_view_once(options, bus, &found);
 		/* The reader of the output has closed the pipe. */
 		if (fflush(stdout) < 0)
 			break;
 	}
 	if (!status && !found && (options->container || options->pid))
-		status = rows_missing("top", options);
+		status = rows_report_missing("top", options);
 	return status;
 }
 
 int top_run(int argc, char **argv)
 {
 	struct options options;
-	struct bus *bus;
+	struct bus_connection *bus;
 	int status = options_parse(argc, argv, "bdnGspcjTSWNL", &options);
 
 	if (status)
@@ -103,7 +104,7 @@ int top_run(int argc, char **argv)
 		status = live_show(&options, bus);
 	} else {
 		if (!status)
-			status = batch_show(&options, bus);
+			status = print_views(&options, bus);
 		bus_free(bus);
 	}
 	filter_free(options.filter);

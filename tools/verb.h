@@ -14,7 +14,7 @@
  * @help: description in one line
  * @changes: whether it stops sampling, or changes drivers or the configuration in use; such a verb
  *	is never suggested for a mistyped one
- * @run: parses its arguments and runs it; argv[0] is the verb; returns &enum status
+ * @run: parses its arguments and runs it; argv[0] is the verb; returns &enum verb_exit_status
  */
 struct verb {
 	const char *name;
@@ -28,12 +28,12 @@ struct verb {
 const struct verb *verb_find(const char *name);
 
 /**
- * verb_nearest() - return the verb with the name most similar to @name
+ * verb_find_nearest() - return the verb with the name most similar to @name
  *
  * Return: NULL if no name is similar, or the most similar verb changes something: running such a
  * suggestion could stop or replace what other users need.
  */
-const struct verb *verb_nearest(const char *name);
+const struct verb *verb_find_nearest(const char *name);
 
 int annotate_run(int argc, char **argv);
 int container_run(int argc, char **argv);

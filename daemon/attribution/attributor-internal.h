@@ -36,10 +36,10 @@ enum process_state {
 #define PROCESS_EVER_SAMPLED 2U
 
 /**
- * struct process - an entry of the process table: one program that a process executed
+ * struct process_table_entry - an entry of the process table: one program that a process executed
  *
  * An exec or a move between containers creates a new entry, so that earlier samples stay with the
- * old one. Times are CLOCK_MONOTONIC; members that end in _ms use now_ms().
+ * old one. Times are CLOCK_MONOTONIC; members that end in _ms use coarse_now_ms().
  *
  * @pub: the part that callers see
  * @maps: its executable mappings
@@ -74,7 +74,7 @@ enum process_state {
  * @query_pending: whether a background thread reads /proc for this entry. Readers set it with an
  * atomic exchange
  */
-struct process {
+struct process_table_entry {
 	struct attribute_process pub;
 	struct maps maps;
 	u64 forked_ns;
@@ -94,7 +94,7 @@ struct process {
 	u64 map_bytes;
 	u64 maps_event_ns;
 	u64 maps_answered_ns;
-	struct binary *executable;
+	struct mapped_binary *executable;
 	u8 state;
 	u8 seed_round;
 	bool has_image;
@@ -106,13 +106,13 @@ struct process {
 };
 
 /**
- * process_forget_maps() - remove mappings and executable of a process that executes another program
+ * process_clear_maps() - remove mappings and executable of a process that executes another program
  * now
  */
-void process_forget_maps(struct map_store *store, struct process *p);
+void process_clear_maps(struct map_store *store, struct process_table_entry *p);
 
 /**
- * struct container - an entry of the container table
+ * struct container_table_entry - an entry of the container table
  * @pub: the part that callers see; its @cgroup points to @path
  * @pod: Kubernetes names that do not fit in @pub; NULL if they fit or are unknown
  * @path_id: keyed hash of the path, the same after a restart of the daemon
@@ -130,7 +130,7 @@ void process_forget_maps(struct map_store *store, struct process *p);
  * @query_pending: whether a background thread searches for the Kubernetes name
  * @uid, @id: Kubernetes pod uid and container id; "" outside of Kubernetes
  */
-struct container {
+struct container_table_entry {
 	struct attribute_container pub;
 	struct pods_names *pod;
 	u64 path_id;
@@ -221,7 +221,7 @@ struct index_list {
  * @log_path: path of /var/log
  * @live: events and /proc belong to this machine
  * @borrowed: the tables belong to another attributor, except the results of recent lookups in the
- *	timelines (attributor_share())
+ *	timelines (attributor_new_shared())
  * @reader: background threads that read /proc; NULL if the caller's thread reads it
  * @task_waits: background: TASK_WAITS entries, in sets of TASK_WAIT_WAYS
  * @sample_wait_ms: background: timeout of a sample that waits for an answer, ms
@@ -233,9 +233,9 @@ struct attributor {
 	u32 *stamp;
 	u8 *sample_flags;
 	u64 *valid_from_ns;
-	struct process *process;
+	struct process_table_entry *process;
 	u32 *process_heads;
-	struct container *container;
+	struct container_table_entry *container;
 	u32 *container_heads;
 	struct map_store store;
 	struct maps kernel;
@@ -284,16 +284,17 @@ struct attributor {
 };
 
 /**
- * map_evict_init() - initialize the store of mappings with a limit of @bytes; return 0 or -ENOMEM
+ * attributor_init_map_store() - initialize the store of mappings with a limit of @bytes; return 0
+ * or -ENOMEM
  */
-int map_evict_init(struct attributor *a, u64 bytes);
+int attributor_init_map_store(struct attributor *a, u64 bytes);
 
 /**
- * now_ms() - return CLOCK_MONOTONIC_COARSE in ms, modulo 2^32
+ * coarse_now_ms() - return CLOCK_MONOTONIC_COARSE in ms, modulo 2^32
  *
- * Compare ages only by subtraction: now_ms() - earlier.
+ * Compare ages only by subtraction: coarse_now_ms() - earlier.
  */
-u32 now_ms(void);
+u32 coarse_now_ms(void);
 
 /** mapping_is_anonymous() - return whether @path names memory without a file; "[vdso]" is a file */
 bool mapping_is_anonymous(const char *path);
@@ -338,11 +339,11 @@ void containers_deinit(struct attributor *a);
  * Shorter names are in &attribute_container.name already. If memory cannot be allocated, the name
  * remains truncated.
  */
-void container_store_names(struct attributor *a, struct container *c,
+void container_store_names(struct attributor *a, struct container_table_entry *c,
 			   const struct pods_names *names);
 
-/** containers_refresh() - search again for Kubernetes names that are due */
-void containers_refresh(struct attributor *a);
+/** containers_refresh_names() - search again for Kubernetes names that are due */
+void containers_refresh_names(struct attributor *a);
 
 /** container_apply_answer() - apply @answer to a PROC_QUERY_POD */
 void container_apply_answer(struct attributor *a, const struct proc_answer *answer);
@@ -387,22 +388,22 @@ void process_make_current(struct attributor *a, u32 index);
 void process_set_container(struct attributor *a, u32 index, u32 container);
 
 /** process_set_name() - set the name of @p to the escaped @comm */
-void process_set_name(struct process *p, const char *comm);
+void process_set_name(struct process_table_entry *p, const char *comm);
 
 /**
- * process_check() - compare process @index with /proc
+ * process_compare_with_proc() - compare process @index with /proc
  * @map: whether to read its mappings, too
  */
-void process_check(struct attributor *a, u32 index, bool map);
+void process_compare_with_proc(struct attributor *a, u32 index, bool map);
 
 /**
- * task_lookup() - look up the process of @tid in /proc
+ * task_find_in_proc() - look up the process of @tid in /proc
  * @sampled: whether a sample needs the process; false if a forked child needs its parent
  *
  * Return: index of the process; ATTRIBUTE_NONE; in the background ATTRIBUTE_PENDING until there is
  * an answer.
  */
-u32 task_lookup(struct attributor *a, s32 tid, bool sampled);
+u32 task_find_in_proc(struct attributor *a, s32 tid, bool sampled);
 
 /**
  * task_is_pending() - return whether a sample of @tid has to wait for an answer
@@ -412,18 +413,20 @@ u32 task_lookup(struct attributor *a, s32 tid, bool sampled);
 bool task_is_pending(const struct attributor *a, s32 tid);
 
 /**
- * task_record_process() - store the result of a lookup of @tid for samples
+ * task_store_lookup_result() - store the result of a lookup of @tid for samples
  * @index: the process that /proc shows, or ATTRIBUTE_NONE
  *
  * Return: the process for which samples of @tid are counted; ATTRIBUTE_NONE if it is unknown.
  */
-u32 task_record_process(struct attributor *a, s32 tid, u32 index);
+u32 task_store_lookup_result(struct attributor *a, s32 tid, u32 index);
 
-/** maps_refresh() - read mappings of sampled processes again that lost events may have changed */
-void maps_refresh(struct attributor *a);
+/**
+ * maps_reread_stale() - read mappings of sampled processes again that lost events may have changed
+ */
+void maps_reread_stale(struct attributor *a);
 
-/** tasks_refresh() - compare some living processes and threads with /proc */
-void tasks_refresh(struct attributor *a);
+/** tasks_compare_with_proc() - compare some living processes and threads with /proc */
+void tasks_compare_with_proc(struct attributor *a);
 
 /**
  * thread_set_process() - set the process of @tid

@@ -22,7 +22,7 @@ static void binaries_save(const struct map_selection *selection, struct serializ
 {
 	serialize_u64(to, selection->binaries);
 	for (u32 i = 0; i < selection->binaries; i++) {
-		const struct binary *b = selection->binary[i];
+		const struct mapped_binary *b = selection->binary[i];
 
 		serialize_u64(to, b->inode);
 		serialize_u64(to, b->device);
@@ -53,7 +53,7 @@ static void containers_save(const struct attributor *a, struct serializer *to)
 static void process_save(const struct attributor *a, u32 index, struct serializer *to)
 {
 	u32 predecessor = process_get_sampled_predecessor(a, index), count;
-	const struct process *p = &a->process[index];
+	const struct process_table_entry *p = &a->process[index];
 
 	serialize_u64(to, index);
 	serialize_u64(to, p->pub.generation);
@@ -90,9 +90,9 @@ static bool process_exited_earlier(const struct attributor *a, u32 index, u32 ot
 }
 
 /* Save exited processes, the earliest exit first. */
-static void dead_save(const struct attributor *a, struct serializer *to)
+static void dead_processes_save(const struct attributor *a, struct serializer *to)
 {
-	u32 sampled = a->dead.first, unsampled = a->dead_unsampled.first, now = now_ms();
+	u32 sampled = a->dead.first, unsampled = a->dead_unsampled.first, now = coarse_now_ms();
 
 	while (sampled != ATTRIBUTE_NONE || unsampled != ATTRIBUTE_NONE) {
 		u32 *next =
@@ -111,7 +111,7 @@ static void dead_save(const struct attributor *a, struct serializer *to)
  */
 static void processes_save(const struct attributor *a, struct serializer *to)
 {
-	dead_save(a, to);
+	dead_processes_save(a, to);
 	for (u32 i = 0; i < a->processes_used; i++)
 		if (a->process[i].state == PROCESS_LIVING && process_has_samples(a, i))
 			process_save(a, i, to);
@@ -160,7 +160,7 @@ static void binaries_free(struct saved_binaries *binaries)
 static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 {
 	/* Each file has at least four bytes. Check that before allocating memory for @count. */
-	u32 count = (u32)deserialize_below(from, BINARIES_MAX);
+	u32 count = (u32)deserialize_u64_below(from, BINARIES_MAX);
 	char path[BINARY_PATH_SIZE];
 
 	if (count > (from->len - from->pos) / 4)
@@ -177,7 +177,7 @@ static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 		b->device = (u32)deserialize_u64(from);
 		b->build_id_size = (u8)deserialize_bytes(from, b->build_id, sizeof(b->build_id));
 		/* If a path is too long, only the mappings of this file become unavailable. */
-		if (!deserialize_name(from, path, sizeof(path)))
+		if (!deserialize_string_or_skip(from, path, sizeof(path)))
 			continue;
 		b->path = strdup(path);
 		if (!b->path)
@@ -186,9 +186,9 @@ static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 	return from->bad ? -EBADMSG : 0;
 }
 
-static int remapped_alloc(u32 count, struct attribute_remapped **ret_moved)
+static int translations_alloc(u32 count, struct attribute_entry_translation **ret_moved)
 {
-	struct attribute_remapped *moved = calloc(count ? count : 1, sizeof(*moved));
+	struct attribute_entry_translation *moved = calloc(count ? count : 1, sizeof(*moved));
 
 	if (!moved)
 		return -ENOMEM;
@@ -198,7 +198,8 @@ static int remapped_alloc(u32 count, struct attribute_remapped **ret_moved)
 	return 0;
 }
 
-static void remap_to_other(const struct attributor *a, struct attribute_remapped *moved)
+static void container_remap_to_other(const struct attributor *a,
+				     struct attribute_entry_translation *moved)
 {
 	moved->index = attributor_get_other_container(a);
 	moved->new_generation = attributor_get_container(a, moved->index)->generation;
@@ -208,14 +209,14 @@ static void remap_to_other(const struct attributor *a, struct attribute_remapped
  * Move containers that were evicted during loading to "(other)". That happens if the table is
  * smaller than the saved one, because no process is in the containers yet.
  */
-static void containers_finish_load(const struct attributor *a, struct attribute_translation *t)
+static void containers_remap_evicted(const struct attributor *a, struct attribute_translation *t)
 {
 	for (u32 i = 0; i < t->containers; i++) {
-		struct attribute_remapped *moved = &t->container[i];
+		struct attribute_entry_translation *moved = &t->container[i];
 
 		if (moved->index != ATTRIBUTE_NONE &&
 		    a->container[moved->index].pub.generation != moved->new_generation)
-			remap_to_other(a, moved);
+			container_remap_to_other(a, moved);
 	}
 }
 
@@ -228,40 +229,40 @@ static int containers_load(struct attributor *a, struct deserializer *from,
 
 	key[0] = deserialize_u64(from);
 	key[1] = deserialize_u64(from);
-	capacity = (u32)deserialize_below(from, 1U << 20) + 1;
+	capacity = (u32)deserialize_u64_below(from, 1U << 20) + 1;
 	if (from->bad)
 		return -EBADMSG;
 	containers_set_id_key(a, key);
-	count = (u32)deserialize_below(from, capacity);
-	if (remapped_alloc(capacity, &t->container) < 0)
+	count = (u32)deserialize_u64_below(from, capacity);
+	if (translations_alloc(capacity, &t->container) < 0)
 		return -ENOMEM;
 	t->containers = capacity;
-	t->container[0] = (struct attribute_remapped){ .index = 0 };
-	t->container[capacity - 1] = (struct attribute_remapped){ 0 };
-	remap_to_other(a, &t->container[capacity - 1]);
+	t->container[0] = (struct attribute_entry_translation){ .index = 0 };
+	t->container[capacity - 1] = (struct attribute_entry_translation){ 0 };
+	container_remap_to_other(a, &t->container[capacity - 1]);
 	for (u32 i = 0; i < count && !from->bad; i++) {
-		u32 old = (u32)deserialize_below(from, capacity - 1), generation;
+		u32 old = (u32)deserialize_u64_below(from, capacity - 1), generation;
 
 		generation = (u32)deserialize_u64(from);
-		if (!deserialize_name(from, path, sizeof(path)) && !from->bad)
+		if (!deserialize_string_or_skip(from, path, sizeof(path)) && !from->bad)
 			continue;
 		if (!old || from->bad)
 			return -EBADMSG;
 		index = container_find_or_add(a, path, strlen(path));
-		t->container[old] = (struct attribute_remapped){
+		t->container[old] = (struct attribute_entry_translation){
 			generation,
 			index,
 			a->container[index].pub.generation,
 		};
 	}
-	containers_finish_load(a, t);
+	containers_remap_evicted(a, t);
 	return from->bad ? -EBADMSG : 0;
 }
 
 static int maps_load(struct attributor *a, struct deserializer *from,
 		     const struct saved_binaries *binaries, struct maps *maps)
 {
-	u32 count = (u32)deserialize_below(from, MAPS_PER_PROCESS + 1);
+	u32 count = (u32)deserialize_u64_below(from, MAPS_PER_PROCESS + 1);
 
 	for (u32 i = 0; i < count && !from->bad; i++) {
 		struct mapping m = { .start = deserialize_u64(from) };
@@ -269,25 +270,25 @@ static int maps_load(struct attributor *a, struct deserializer *from,
 		const struct saved_binary *b;
 
 		m.offset = deserialize_u64(from);
-		b = &binaries->entry[deserialize_below(from, binaries->count)];
+		b = &binaries->entry[deserialize_u64_below(from, binaries->count)];
 		if (from->bad || !size || size > UINT64_MAX - m.start)
 			return -EBADMSG;
 		m.end = m.start + size;
 		if (b->path)
 			maps_add(&a->store, maps, &m,
-				 &(struct binary_key){ b->path, b->inode, b->device, b->build_id,
-						       b->build_id_size });
+				 &(struct mapped_binary_key){ b->path, b->inode, b->device,
+							      b->build_id, b->build_id_size });
 	}
 	return from->bad ? -EBADMSG : 0;
 }
 
 /* Fill entry @index with everything except its mappings. */
-static void process_fill(struct attributor *a, u32 index, struct deserializer *from, u32 flags,
-			 const struct attribute_translation *t)
+static void process_deserialize(struct attributor *a, u32 index, struct deserializer *from,
+				u32 flags, const struct attribute_translation *t)
 {
-	const struct attribute_remapped *before =
-		&t->process[deserialize_below(from, t->processes)];
-	struct process *p = &a->process[index];
+	const struct attribute_entry_translation *before =
+		&t->process[deserialize_u64_below(from, t->processes)];
+	struct process_table_entry *p = &a->process[index];
 	char comm[sizeof(p->pub.comm)];
 
 	/* Replace the predecessor that process_new() has set: it may be a later process. */
@@ -310,7 +311,7 @@ static void process_fill(struct attributor *a, u32 index, struct deserializer *f
 /* Returns whether entry @reported, which events created, equals the restored entry @index. */
 static bool processes_match(const struct attributor *a, u32 index, u32 reported)
 {
-	const struct process *p = &a->process[index], *n = &a->process[reported];
+	const struct process_table_entry *p = &a->process[index], *n = &a->process[reported];
 
 	return p->state == PROCESS_LIVING && p->start_time && p->start_time == n->start_time &&
 	       p->pub.container == n->pub.container && !strcmp(p->pub.comm, n->pub.comm);
@@ -322,7 +323,7 @@ static bool processes_match(const struct attributor *a, u32 index, u32 reported)
  */
 static void process_merge(struct attributor *a, u32 index, u32 reported)
 {
-	struct process *p = &a->process[index], *n = &a->process[reported];
+	struct process_table_entry *p = &a->process[index], *n = &a->process[reported];
 
 	if (processes_match(a, index, reported)) {
 		p->read_ns = n->read_ns;
@@ -342,18 +343,18 @@ static void process_merge(struct attributor *a, u32 index, u32 reported)
 static int process_load(struct attributor *a, struct deserializer *from,
 			const struct saved_binaries *binaries, struct attribute_translation *t)
 {
-	u32 old = (u32)deserialize_below(from, t->processes),
+	u32 old = (u32)deserialize_u64_below(from, t->processes),
 	    generation = (u32)deserialize_u64(from);
-	s32 pid = (s32)deserialize_below(from, INT32_MAX);
-	u32 container = (u32)deserialize_below(from, t->containers);
-	u32 flags = (u32)deserialize_below(from, 8), index, reported, reported_generation;
+	s32 pid = (s32)deserialize_u64_below(from, INT32_MAX);
+	u32 container = (u32)deserialize_u64_below(from, t->containers);
+	u32 flags = (u32)deserialize_u64_below(from, 8), index, reported, reported_generation;
 
 	if (from->bad || !pid || t->process[old].index != ATTRIBUTE_NONE)
 		return -EBADMSG;
 	reported = process_find(a, pid);
 	reported_generation = reported == ATTRIBUTE_NONE ? 0 : a->process[reported].pub.generation;
 	index = process_new(a, pid);
-	process_fill(a, index, from, flags, t);
+	process_deserialize(a, index, from, flags, t);
 	if (t->container[container].index != ATTRIBUTE_NONE)
 		process_set_container(a, index, t->container[container].index);
 	if (flags & PROCESS_SAVED_DEAD)
@@ -363,7 +364,7 @@ static int process_load(struct attributor *a, struct deserializer *from,
 	    a->process[reported].state == PROCESS_LIVING &&
 	    a->process[reported].pub.generation == reported_generation)
 		process_merge(a, index, reported);
-	t->process[old] = (struct attribute_remapped){
+	t->process[old] = (struct attribute_entry_translation){
 		generation,
 		index,
 		a->process[index].pub.generation,
@@ -374,17 +375,17 @@ static int process_load(struct attributor *a, struct deserializer *from,
 static int processes_load(struct attributor *a, struct deserializer *from,
 			  const struct saved_binaries *binaries, struct attribute_translation *t)
 {
-	u32 capacity = (u32)deserialize_below(from, (1U << 20) + 1), generation, count;
+	u32 capacity = (u32)deserialize_u64_below(from, (1U << 20) + 1), generation, count;
 	int r = 0;
 
 	generation = (u32)deserialize_u64(from);
-	count = (u32)deserialize_below(from, (u64)capacity + 1);
+	count = (u32)deserialize_u64_below(from, (u64)capacity + 1);
 	if (from->bad || !capacity)
 		return -EBADMSG;
-	if (remapped_alloc(capacity, &t->process) < 0)
+	if (translations_alloc(capacity, &t->process) < 0)
 		return -ENOMEM;
 	t->processes = capacity;
-	t->process[IDLE_PROCESS] = (struct attribute_remapped){
+	t->process[IDLE_PROCESS] = (struct attribute_entry_translation){
 		generation,
 		IDLE_PROCESS,
 		a->process[IDLE_PROCESS].pub.generation,
@@ -424,7 +425,8 @@ void attribute_translation_deinit(struct attribute_translation *translation)
 	*translation = (struct attribute_translation){ 0 };
 }
 
-static u32 entry_remap(const struct attribute_remapped *entry, u32 generation, u32 *ret_generation)
+static u32 entry_translate_index(const struct attribute_entry_translation *entry, u32 generation,
+				 u32 *ret_generation)
 {
 	if (entry->index == ATTRIBUTE_NONE || entry->generation != generation)
 		return ATTRIBUTE_NONE;
@@ -435,15 +437,16 @@ static u32 entry_remap(const struct attribute_remapped *entry, u32 generation, u
 u32 attribute_remap_process(const struct attribute_translation *translation, u32 index,
 			    u32 generation, u32 *ret_generation)
 {
-	return index < translation->processes ?
-		       entry_remap(&translation->process[index], generation, ret_generation) :
-		       ATTRIBUTE_NONE;
+	return index < translation->processes ? entry_translate_index(&translation->process[index],
+								      generation, ret_generation) :
+						ATTRIBUTE_NONE;
 }
 
 u32 attribute_remap_container(const struct attribute_translation *translation, u32 index,
 			      u32 generation, u32 *ret_generation)
 {
 	return index < translation->containers ?
-		       entry_remap(&translation->container[index], generation, ret_generation) :
+		       entry_translate_index(&translation->container[index], generation,
+					     ret_generation) :
 		       ATTRIBUTE_NONE;
 }

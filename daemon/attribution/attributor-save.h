@@ -11,12 +11,12 @@
 #include "util/serialize.h"
 
 /**
- * struct attribute_remapped - the new location of a saved entry
+ * struct attribute_entry_translation - the new location of a saved entry
  * @generation: saved generation
  * @index: new index; ATTRIBUTE_NONE if the entry was not restored
  * @new_generation: new generation
  */
-struct attribute_remapped {
+struct attribute_entry_translation {
 	u32 generation;
 	u32 index;
 	u32 new_generation;
@@ -28,8 +28,8 @@ struct attribute_remapped {
  * @container: containers, indexed by saved index; @containers entries
  */
 struct attribute_translation {
-	struct attribute_remapped *process;
-	struct attribute_remapped *container;
+	struct attribute_entry_translation *process;
+	struct attribute_entry_translation *container;
 	u32 processes;
 	u32 containers;
 };

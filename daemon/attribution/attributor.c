@@ -39,7 +39,7 @@
 /* maximum number of maps that are read again per refresh because events were lost */
 #define REREADS_PER_REFRESH 64
 
-u32 now_ms(void)
+u32 coarse_now_ms(void)
 {
 	struct timespec ts;
 
@@ -49,23 +49,23 @@ u32 now_ms(void)
 
 /* Processes */
 
-static u32 *process_head(struct attributor *a, s32 pid)
+static u32 *process_get_hash_chain(struct attributor *a, s32 pid)
 {
 	return &a->process_heads[((u32)pid * 0x9e3779b1U >> 7) & a->process_mask];
 }
 
 u32 process_find(struct attributor *a, s32 pid)
 {
-	u32 i = *process_head(a, pid);
+	u32 i = *process_get_hash_chain(a, pid);
 
 	while (i != ATTRIBUTE_NONE && a->process[i].pub.pid != pid)
 		i = a->process[i].hash_next;
 	return i;
 }
 
-static void process_unhash(struct attributor *a, u32 index)
+static void process_remove_from_hash(struct attributor *a, u32 index)
 {
-	u32 *link = process_head(a, a->process[index].pub.pid);
+	u32 *link = process_get_hash_chain(a, a->process[index].pub.pid);
 
 	while (*link != ATTRIBUTE_NONE && *link != index)
 		link = &a->process[*link].hash_next;
@@ -75,9 +75,9 @@ static void process_unhash(struct attributor *a, u32 index)
 
 void process_make_current(struct attributor *a, u32 index)
 {
-	u32 *head = process_head(a, a->process[index].pub.pid);
+	u32 *head = process_get_hash_chain(a, a->process[index].pub.pid);
 
-	process_unhash(a, index);
+	process_remove_from_hash(a, index);
 	a->process[index].hash_next = *head;
 	*head = index;
 }
@@ -104,13 +104,13 @@ static u32 dead_list_pop(struct attributor *a, struct index_list *list)
 void process_mark_dead(struct attributor *a, u32 index)
 {
 	bool unsampled = a->live && !(a->sample_flags[index] & PROCESS_EVER_SAMPLED);
-	struct process *p = &a->process[index];
+	struct process_table_entry *p = &a->process[index];
 
 	if (p->state != PROCESS_LIVING || index == IDLE_PROCESS)
 		return;
 	container_remove_process(a, p->pub.container);
 	p->state = PROCESS_DEAD;
-	p->died_ms = now_ms();
+	p->died_ms = coarse_now_ms();
 	a->stamp[index] |= 1;
 	dead_list_push(a, unsampled ? &a->dead_unsampled : &a->dead, index);
 }
@@ -138,7 +138,7 @@ static u32 process_reclaim_unsampled(struct attributor *a)
 	u32 i;
 
 	while ((i = a->dead_unsampled.first) != ATTRIBUTE_NONE &&
-	       now_ms() - a->process[i].died_ms >= UNSAMPLED_MS) {
+	       coarse_now_ms() - a->process[i].died_ms >= UNSAMPLED_MS) {
 		dead_list_pop(a, &a->dead_unsampled);
 		if (!(a->sample_flags[i] & PROCESS_EVER_SAMPLED))
 			return i;
@@ -148,7 +148,7 @@ static u32 process_reclaim_unsampled(struct attributor *a)
 }
 
 /* Choose an entry to use: one never used, else the earliest exited process, else a living one. */
-static u32 process_reserve(struct attributor *a)
+static u32 process_take_entry(struct attributor *a)
 {
 	u32 i;
 
@@ -162,32 +162,32 @@ static u32 process_reserve(struct attributor *a)
 		i = dead_list_pop(a, &a->dead_unsampled);
 	if (i == ATTRIBUTE_NONE)
 		return process_choose_victim(a);
-	if (!a->live || now_ms() - a->process[i].died_ms < LATE_SAMPLE_MS)
+	if (!a->live || coarse_now_ms() - a->process[i].died_ms < LATE_SAMPLE_MS)
 		a->stats.processes_evicted++;
 	return i;
 }
 
-void process_forget_maps(struct map_store *store, struct process *p)
+void process_clear_maps(struct map_store *store, struct process_table_entry *p)
 {
 	maps_clear(store, &p->maps);
-	p->executable = binary_unref(store, p->executable);
+	p->executable = mapped_binary_unref(store, p->executable);
 	p->maps_answered_ns = 0;
 }
 
 u32 process_new(struct attributor *a, s32 pid)
 {
-	u32 owner = process_find(a, pid), *head = process_head(a, pid), i;
+	u32 owner = process_find(a, pid), *head = process_get_hash_chain(a, pid), i;
 	u32 owner_generation = owner == ATTRIBUTE_NONE ? 0 : a->process[owner].pub.generation;
-	struct process *p;
+	struct process_table_entry *p;
 
-	i = process_reserve(a);
+	i = process_take_entry(a);
 	p = &a->process[i];
 	if (p->state != PROCESS_FREE)
-		process_unhash(a, i);
+		process_remove_from_hash(a, i);
 	if (p->state == PROCESS_LIVING)
 		container_remove_process(a, p->pub.container);
-	process_forget_maps(&a->store, p);
-	*p = (struct process){
+	process_clear_maps(&a->store, p);
+	*p = (struct process_table_entry){
 		.pub = { .pid = pid, .generation = p->pub.generation + 1 },
 		.state = PROCESS_LIVING,
 		.hash_next = *head,
@@ -205,7 +205,7 @@ u32 process_new(struct attributor *a, s32 pid)
 
 void process_set_container(struct attributor *a, u32 index, u32 container)
 {
-	struct process *p = &a->process[index];
+	struct process_table_entry *p = &a->process[index];
 
 	if (p->pub.container == container)
 		return;
@@ -216,7 +216,7 @@ void process_set_container(struct attributor *a, u32 index, u32 container)
 	p->pub.container = container;
 }
 
-void process_set_name(struct process *p, const char *comm)
+void process_set_name(struct process_table_entry *p, const char *comm)
 {
 	escape_string(p->pub.comm, sizeof(p->pub.comm), comm);
 }
@@ -224,9 +224,11 @@ void process_set_name(struct process *p, const char *comm)
 void thread_set_process(struct attributor *a, s32 tid, u32 index, u32 failed_ms)
 {
 	if (index == ATTRIBUTE_NONE)
-		thread_table_set(&a->threads, tid, a->threads.unresolved, 0, failed_ms, a->stamp);
+		thread_table_set_process(&a->threads, tid, a->threads.unresolved, 0, failed_ms,
+					 a->stamp);
 	else
-		thread_table_set(&a->threads, tid, index, a->stamp[index], failed_ms, a->stamp);
+		thread_table_set_process(&a->threads, tid, index, a->stamp[index], failed_ms,
+					 a->stamp);
 }
 
 /* Returns the process of @pid if samples of it can still arrive; else ATTRIBUTE_NONE. */
@@ -235,7 +237,7 @@ static u32 process_find_recent(struct attributor *a, s32 pid)
 	u32 i = process_find(a, pid);
 
 	if (i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_DEAD &&
-	    now_ms() - a->process[i].died_ms >= LATE_SAMPLE_MS)
+	    coarse_now_ms() - a->process[i].died_ms >= LATE_SAMPLE_MS)
 		return ATTRIBUTE_NONE;
 	return i;
 }
@@ -253,7 +255,7 @@ static void process_mark_sampled(struct attributor *a, u32 index, u8 bits)
  * Returns the process of a thread, even if one of them exited; ATTRIBUTE_NONE if it is unknown.
  * @ret_not_found: set if the last lookup found no such thread
  */
-static u32 task_find_exited(const struct attributor *a, struct thread_slot slot,
+static u32 task_find_cached(const struct attributor *a, struct thread_slot slot,
 			    bool *ret_not_found)
 {
 	u32 i = slot.bucket ? slot.bucket->process[slot.way] : ATTRIBUTE_NONE;
@@ -268,14 +270,14 @@ static u32 task_find_exited(const struct attributor *a, struct thread_slot slot,
  * Returns whether the thread has exited or was not found, so that a lookup would fail again. The
  * lookup is repeated after LOOKUP_RETRY_MS, because the TID may be reused.
  */
-static bool task_negative_cached(struct attributor *a, struct thread_slot slot, u32 *ret_index)
+static bool task_find_cached_failure(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
 	bool not_found;
-	u32 old = task_find_exited(a, slot, &not_found);
+	u32 old = task_find_cached(a, slot, &not_found);
 
 	if (!not_found && old == ATTRIBUTE_NONE)
 		return false;
-	if (now_ms() - slot.bucket->failed_ms[slot.way] >= LOOKUP_RETRY_MS)
+	if (coarse_now_ms() - slot.bucket->failed_ms[slot.way] >= LOOKUP_RETRY_MS)
 		return false;
 	if (old != ATTRIBUTE_NONE)
 		process_mark_sampled(a, old, PROCESS_EVER_SAMPLED);
@@ -283,13 +285,13 @@ static bool task_negative_cached(struct attributor *a, struct thread_slot slot, 
 	return true;
 }
 
-u32 task_record_process(struct attributor *a, s32 tid, u32 index)
+u32 task_store_lookup_result(struct attributor *a, s32 tid, u32 index)
 {
 	struct thread_slot slot = thread_table_find(&a->threads, tid);
-	u32 old, now = now_ms();
+	u32 old, now = coarse_now_ms();
 	bool not_found;
 
-	old = task_find_exited(a, slot, &not_found);
+	old = task_find_cached(a, slot, &not_found);
 	/* The thread's slot was reused for another TID, but its process may be in the table. */
 	if (index == ATTRIBUTE_NONE && !slot.bucket)
 		index = process_find_recent(a, tid);
@@ -313,7 +315,7 @@ u32 attributor_guess_process(const struct attributor *a, s32 tid)
 {
 	const struct thread_slot slot = thread_table_find(&a->threads, tid);
 	bool not_found;
-	u32 i = task_find_exited(a, slot, &not_found);
+	u32 i = task_find_cached(a, slot, &not_found);
 
 	return i != ATTRIBUTE_NONE && a->process[i].state == PROCESS_LIVING ? i : ATTRIBUTE_NONE;
 }
@@ -338,15 +340,15 @@ static u32 task_resolve_slow(struct attributor *a, s32 tid, struct thread_slot s
 {
 	u32 index, reported;
 
-	if (task_negative_cached(a, slot, &index))
+	if (task_find_cached_failure(a, slot, &index))
 		return index;
 	if (task_find_reported(a, tid, &reported) &&
-	    task_lookup(a, tid, true) == ATTRIBUTE_PENDING) {
+	    task_find_in_proc(a, tid, true) == ATTRIBUTE_PENDING) {
 		process_mark_sampled(a, reported, PROCESS_SAMPLED | PROCESS_EVER_SAMPLED);
 		return reported;
 	}
-	index = task_lookup(a, tid, true);
-	return index == ATTRIBUTE_PENDING ? index : task_record_process(a, tid, index);
+	index = task_find_in_proc(a, tid, true);
+	return index == ATTRIBUTE_PENDING ? index : task_store_lookup_result(a, tid, index);
 }
 
 /*
@@ -356,7 +358,7 @@ static u32 task_resolve_slow(struct attributor *a, s32 tid, struct thread_slot s
 static u32 task_find_recorded(struct attributor *a, s32 tid)
 {
 	bool not_found;
-	u32 index = task_find_exited(a, thread_table_find(&a->threads, tid), &not_found);
+	u32 index = task_find_cached(a, thread_table_find(&a->threads, tid), &not_found);
 
 	return index != ATTRIBUTE_NONE ? index : process_find(a, tid);
 }
@@ -404,7 +406,7 @@ bool process_has_samples(const struct attributor *a, u32 index)
  */
 static u32 process_get_predecessor(const struct attributor *a, u32 index)
 {
-	const struct process *p = &a->process[index];
+	const struct process_table_entry *p = &a->process[index];
 	u32 i = p->predecessor;
 
 	if (!a->valid_from_ns[index] || i == ATTRIBUTE_NONE ||
@@ -467,13 +469,14 @@ bool attributor_find_process_cached(struct attributor *a, s32 tid, u64 time_ns, 
 {
 	struct thread_slot slot = { NULL, 0 };
 	u32 index = tid ? ATTRIBUTE_NONE : IDLE_PROCESS;
-	bool timed = attributor_has_times(a);
+	bool timed = attributor_has_event_times(a);
 
 	if (timed && !a->live)
 		return false;
 	if (tid > 0) {
 		slot = thread_table_find(&a->threads, tid);
-		if (!task_find_living(a, slot, &index) && !task_negative_cached(a, slot, &index)) {
+		if (!task_find_living(a, slot, &index) &&
+		    !task_find_cached_failure(a, slot, &index)) {
 			if (!task_is_pending(a, tid))
 				return false;
 			if (task_find_reported(a, tid, &index))
@@ -494,17 +497,17 @@ void attributor_refresh(struct attributor *a)
 		return;
 	a->largest_maps = NULL;
 	a->reread_budget = REREADS_PER_REFRESH;
-	containers_refresh(a);
-	maps_refresh(a);
+	containers_refresh_names(a);
+	maps_reread_stale(a);
 	/* Events report every change of processes, so none has to be compared with /proc. */
 	if (a->reports & TASK_REPORTS_CGROUPS)
 		return;
-	tasks_refresh(a);
+	tasks_compare_with_proc(a);
 }
 
 /* ---- Access to the tables ---- */
 
-u64 attributor_get_change_count(const struct attributor *a)
+u64 attributor_get_creation_count(const struct attributor *a)
 {
 	return a->change_count;
 }
@@ -516,7 +519,7 @@ const struct attribute_process *attributor_get_process(const struct attributor *
 	return &a->process[index].pub;
 }
 
-bool attributor_is_living(const struct attributor *a, u32 index)
+bool attributor_is_process_living(const struct attributor *a, u32 index)
 {
 	return index < a->processes_used && a->process[index].state == PROCESS_LIVING;
 }
@@ -535,7 +538,7 @@ static void location_set_binary(struct attribute_location *ret, const struct map
 	};
 }
 
-static void locate_kernel(struct attributor *a, u64 pc, struct attribute_location *ret)
+static void locate_kernel_pc(struct attributor *a, u64 pc, struct attribute_location *ret)
 {
 	const struct mapping *m = maps_find(&a->kernel, pc);
 
@@ -560,21 +563,22 @@ bool mapping_is_anonymous(const char *path)
  * Returns whether to read the mappings of @p again: events about them may be lost, or none contains
  * the PC. @m is the mapping of the PC, or NULL.
  */
-static bool maps_need_reread(const struct attributor *a, const struct process *p,
+static bool maps_need_reread(const struct attributor *a, const struct process_table_entry *p,
 			     const struct mapping *m)
 {
 	return m ? p->maps_stale && a->reread_budget :
-		   now_ms() - __atomic_load_n(&p->maps_read_ms, __ATOMIC_RELAXED) >= MAPS_MISS_MS;
+		   coarse_now_ms() - __atomic_load_n(&p->maps_read_ms, __ATOMIC_RELAXED) >=
+			       MAPS_MISS_MS;
 }
 
-bool attributor_locate(struct attributor *a, u32 index, u64 pc, bool kernel,
-		       struct attribute_location *ret_location)
+bool attributor_locate_pc(struct attributor *a, u32 index, u64 pc, bool kernel,
+			  struct attribute_location *ret_location)
 {
 	const struct mapping *m;
-	struct process *p;
+	struct process_table_entry *p;
 
 	if (kernel) {
-		locate_kernel(a, pc, ret_location);
+		locate_kernel_pc(a, pc, ret_location);
 		return true;
 	}
 	if (index >= a->processes_used)
@@ -583,8 +587,8 @@ bool attributor_locate(struct attributor *a, u32 index, u64 pc, bool kernel,
 	m = maps_find(&p->maps, pc);
 	if (a->live && p->state == PROCESS_LIVING && index != IDLE_PROCESS &&
 	    maps_need_reread(a, p, m)) {
-		__atomic_store_n(&p->maps_read_ms, now_ms(), __ATOMIC_RELAXED);
-		process_check(a, index, true);
+		__atomic_store_n(&p->maps_read_ms, coarse_now_ms(), __ATOMIC_RELAXED);
+		process_compare_with_proc(a, index, true);
 		m = maps_find(&p->maps, pc);
 	}
 	if (!m)
@@ -613,13 +617,16 @@ void attributor_get_stats(const struct attributor *a, struct attributor_stats *r
 	st.mappings_dropped = a->store.dropped;
 	st.memory =
 		sizeof(*a) + a->threads.count * sizeof(struct thread_bucket) +
-		a->processes * (sizeof(struct process) + sizeof(u64) + sizeof(u32) + sizeof(u8)) +
-		(a->process_mask + 1ULL) * sizeof(u32) + a->containers * sizeof(struct container) +
+		a->processes * (sizeof(struct process_table_entry) + sizeof(u64) + sizeof(u32) +
+				sizeof(u8)) +
+		(a->process_mask + 1ULL) * sizeof(u32) +
+		a->containers * sizeof(struct container_table_entry) +
 		(a->container_mask + 1ULL) * sizeof(u32) + a->store.memory + a->container_paths +
-		timeline_memory(&a->owner_timeline) + timeline_memory(&a->switch_timeline) +
-		cgroup_table_memory(&a->cgroups) +
-		(a->reader ? proc_reader_memory(a->reader) + TASK_WAITS * sizeof(*a->task_waits) :
-			     0);
+		timeline_get_memory(&a->owner_timeline) + timeline_get_memory(&a->switch_timeline) +
+		cgroup_table_get_memory(&a->cgroups) +
+		(a->reader ?
+			 proc_reader_get_memory(a->reader) + TASK_WAITS * sizeof(*a->task_waits) :
+			 0);
 	*ret_stats = st;
 }
 
@@ -649,7 +656,7 @@ static u32 next_power_of_two(u32 n)
 	return p;
 }
 
-static u64 choose_bytes(u64 configured, u64 fallback)
+static u64 choose_byte_limit(u64 configured, u64 fallback)
 {
 	u64 bytes = configured ? configured : fallback;
 
@@ -659,7 +666,7 @@ static u64 choose_bytes(u64 configured, u64 fallback)
 static int tables_alloc(struct attributor *a, const struct attributor_config *config)
 {
 	u32 threads = choose_capacity(config->threads, THREADS, THREAD_WAYS);
-	u64 map_bytes = choose_bytes(config->map_bytes, (u64)a->processes * MAP_BYTES);
+	u64 map_bytes = choose_byte_limit(config->map_bytes, (u64)a->processes * MAP_BYTES);
 	int r;
 
 	a->process_mask = next_power_of_two(a->processes) - 1;
@@ -679,16 +686,17 @@ static int tables_alloc(struct attributor *a, const struct attributor_config *co
 		return -ENOMEM;
 	containers_init(a);
 	memset(a->process_heads, 0xff, (a->process_mask + 1ULL) * sizeof(u32));
-	a->container_bytes = choose_bytes(config->cgroup_bytes, (u64)a->containers * CGROUP_BYTES);
+	a->container_bytes =
+		choose_byte_limit(config->cgroup_bytes, (u64)a->containers * CGROUP_BYTES);
 	a->saved_map_bytes = config->saved_map_bytes ? config->saved_map_bytes :
 						       (u64)a->processes * SAVED_MAP_BYTES;
-	r = map_evict_init(a, map_bytes);
+	r = attributor_init_map_store(a, map_bytes);
 	if (!r && a->live)
 		r = cgroup_table_init(&a->cgroups, CGROUPS, a->container_bytes);
 	return r ? r : thread_table_init(&a->threads, threads, a->processes);
 }
 
-static int proc_init(struct attributor *a, const struct attributor_config *config)
+static int attributor_init_proc(struct attributor *a, const struct attributor_config *config)
 {
 	a->proc_fd = open(config->proc ? config->proc : "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (a->proc_fd < 0)
@@ -720,7 +728,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	a->dead.first = ATTRIBUTE_NONE;
 	a->dead_unsampled.first = ATTRIBUTE_NONE;
 	if (getrandom(&a->hash_seed, sizeof(a->hash_seed), GRND_NONBLOCK) != sizeof(a->hash_seed))
-		a->hash_seed = (u64)now_ms() << 32 ^ (u64)(uintptr_t)a;
+		a->hash_seed = (u64)coarse_now_ms() << 32 ^ (u64)(uintptr_t)a;
 	if (getrandom(a->id_key, sizeof(a->id_key), GRND_NONBLOCK) != sizeof(a->id_key))
 		a->id_key[0] = a->hash_seed;
 	a->owner_timeline.max = TIMELINE_ENTRIES * choose_capacity(c.threads, THREADS, THREAD_WAYS);
@@ -728,7 +736,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
 	r = tables_alloc(a, &c);
 	if (r < 0)
 		goto fail;
-	r = a->live ? proc_init(a, &c) : 0;
+	r = a->live ? attributor_init_proc(a, &c) : 0;
 	if (r < 0)
 		goto fail;
 	/*
@@ -744,7 +752,7 @@ fail:
 	return r;
 }
 
-int attributor_share(struct attributor *a, struct attributor **ret_shared)
+int attributor_new_shared(struct attributor *a, struct attributor **ret_shared)
 {
 	struct attributor *shared;
 
@@ -755,13 +763,13 @@ int attributor_share(struct attributor *a, struct attributor **ret_shared)
 		return -ENOMEM;
 	*shared = *a;
 	shared->borrowed = true;
-	timeline_share(&a->owner_timeline, &shared->owner_timeline);
-	timeline_share(&a->switch_timeline, &shared->switch_timeline);
+	timeline_init_shared(&a->owner_timeline, &shared->owner_timeline);
+	timeline_init_shared(&a->switch_timeline, &shared->switch_timeline);
 	*ret_shared = shared;
 	return 0;
 }
 
-static struct attributor *shared_free(struct attributor *shared)
+static struct attributor *attributor_free_shared(struct attributor *shared)
 {
 	timeline_deinit(&shared->owner_timeline);
 	timeline_deinit(&shared->switch_timeline);
@@ -774,12 +782,12 @@ struct attributor *attributor_free(struct attributor *a)
 	if (!a)
 		return NULL;
 	if (a->borrowed)
-		return shared_free(a);
+		return attributor_free_shared(a);
 	proc_reader_free(a->reader);
 	free(a->task_waits);
 	if (a->process)
 		for (u32 i = 0; i < a->processes_used; i++)
-			process_forget_maps(&a->store, &a->process[i]);
+			process_clear_maps(&a->store, &a->process[i]);
 	if (a->store.heads)
 		maps_clear(&a->store, &a->kernel);
 	map_store_deinit(&a->store);

@@ -166,7 +166,7 @@ struct attributor;
 int attributor_new(const struct attributor_config *config, struct attributor **ret_attributor);
 
 /**
- * attributor_share() - create an attributor for lookups of one more thread
+ * attributor_new_shared() - create an attributor for lookups of one more thread
  * @attributor: the attributor of a recording, to which all task events were applied. It must
  *	outlive the result
  * @ret_shared: an attributor with the same tables, which gets no events; free it with
@@ -177,7 +177,7 @@ int attributor_new(const struct attributor_config *config, struct attributor **r
  *
  * Return: 0; -EINVAL if @attributor is live; -ENOMEM if memory cannot be allocated.
  */
-int attributor_share(struct attributor *attributor, struct attributor **ret_shared);
+int attributor_new_shared(struct attributor *attributor, struct attributor **ret_shared);
 
 /** attributor_free() - free @attributor, which may be NULL; returns NULL */
 struct attributor *attributor_free(struct attributor *attributor);
@@ -190,7 +190,7 @@ struct attributor *attributor_free(struct attributor *attributor);
  * exited thread stays known until its TID or its entry is reused.
  *
  * Locking: the caller holds the write lock, or is the only thread. In a recording, other threads
- * may use other attributors of attributor_share().
+ * may use other attributors of attributor_new_shared().
  *
  * Return: index of the process, or ATTRIBUTE_NONE. With background threads also
  * ATTRIBUTE_PENDING: call again after attributor_apply_answers(). The query ends after at most
@@ -213,11 +213,11 @@ void attributor_apply_event(struct attributor *attributor, const struct task_eve
 #define ATTRIBUTE_AT_END UINT64_MAX
 
 /**
- * attributor_has_times() - return whether task events had times
+ * attributor_has_event_times() - return whether task events had times
  *
  * If they had none, the result of attributor_find_process_at() does not depend on the time.
  */
-bool attributor_has_times(const struct attributor *attributor);
+bool attributor_has_event_times(const struct attributor *attributor);
 
 /**
  * attributor_guess_process() - return the last known process of a thread
@@ -255,14 +255,14 @@ u32 attributor_find_process_at(struct attributor *attributor, s32 tid, u64 time_
 /**
  * attributor_find_process_cached() - find the process of a thread without changing a table
  * @tid: as for attributor_find_process_at()
- * @time_ns: as for attributor_find_process_at(); ignored if !attributor_has_times()
+ * @time_ns: as for attributor_find_process_at(); ignored if !attributor_has_event_times()
  * @ret_index: the process, ATTRIBUTE_NONE or ATTRIBUTE_PENDING
  * @ret_span: as for attributor_find_process_at()
  *
  * Locking: the reader lock is sufficient (reader-lock.h).
  *
  * Return: true if the outputs are valid. If false, take the write lock and call
- * attributor_find_process_at(), or attributor_find_process() if !attributor_has_times().
+ * attributor_find_process_at(), or attributor_find_process() if !attributor_has_event_times().
  */
 bool attributor_find_process_cached(struct attributor *attributor, s32 tid, u64 time_ns,
 				    u32 *ret_index, struct attribute_span *ret_span);
@@ -319,12 +319,12 @@ bool attributor_has_answers(const struct attributor *attributor);
 int attributor_get_answers_fd(const struct attributor *attributor);
 
 /**
- * attributor_get_change_count() - return the number of process entries that were created
+ * attributor_get_creation_count() - return the number of process entries that were created
  *
  * Results of attributor_find_process() stay valid until the count changes, or until the next event,
  * refresh or answer.
  */
-u64 attributor_get_change_count(const struct attributor *attributor);
+u64 attributor_get_creation_count(const struct attributor *attributor);
 
 /**
  * attributor_get_process() - return the process at @index
@@ -335,8 +335,11 @@ u64 attributor_get_change_count(const struct attributor *attributor);
 const struct attribute_process *attributor_get_process(const struct attributor *attributor,
 						       u32 index);
 
-/** attributor_is_living() - return whether process @index has not exited, as far as is known */
-bool attributor_is_living(const struct attributor *attributor, u32 index);
+/**
+ * attributor_is_process_living() - return whether process @index has not exited, as far as is
+ * known
+ */
+bool attributor_is_process_living(const struct attributor *attributor, u32 index);
 
 /** attributor_get_container() - return the container at @index; NULL if the entry is not in use */
 const struct attribute_container *attributor_get_container(const struct attributor *attributor,
@@ -353,15 +356,15 @@ u32 attributor_get_container_limit(const struct attributor *attributor);
 u32 attributor_get_other_container(const struct attributor *attributor);
 
 /**
- * container_details_get() - return the details of a container
+ * attributor_get_container_details() - return the details of a container
  * @index: an index for which attributor_get_container() does not return NULL
  * @ret_details: the details
  */
-void container_details_get(const struct attributor *attributor, u32 index,
-			   struct container_details *ret_details);
+void attributor_get_container_details(const struct attributor *attributor, u32 index,
+				      struct container_details *ret_details);
 
 /**
- * attributor_locate() - find what is mapped at @pc
+ * attributor_locate_pc() - find what is mapped at @pc
  * @process: index of the process; ATTRIBUTE_NONE for kernel addresses of unattributed samples
  * @pc: virtual address
  * @kernel: whether the operation was executed at EL1 or EL2, and not at EL0
@@ -376,8 +379,8 @@ void container_details_get(const struct attributor *attributor, u32 index,
  *
  * Return: whether the location is known.
  */
-bool attributor_locate(struct attributor *attributor, u32 process, u64 pc, bool kernel,
-		       struct attribute_location *ret_location);
+bool attributor_locate_pc(struct attributor *attributor, u32 process, u64 pc, bool kernel,
+			  struct attribute_location *ret_location);
 
 /**
  * struct attribute_mapping - what was mapped at an address, in a form that callers can cache
@@ -414,7 +417,7 @@ struct attribute_mapping {
  * @time_ns: time on the clock of the events; ATTRIBUTE_AT_END for the present mapping
  * @ret_mapping: its pointers are valid until the next call that needs the write lock
  *
- * Unlike attributor_locate() it never reads /proc. Locking: the reader lock is sufficient.
+ * Unlike attributor_locate_pc() it never reads /proc. Locking: the reader lock is sufficient.
  *
  * Return: whether the mapping is known.
  */
@@ -439,23 +442,24 @@ bool attributor_request_mappings(struct attributor *attributor, u32 process, u32
 bool attributor_is_live(const struct attributor *attributor);
 
 /**
- * attributor_knows_executable() - return whether attributor_get_executable() is final
+ * attributor_has_final_executable() - return whether attributor_get_executable() is final
  *
  * It is not final as long as a living process has no known mapping, and /proc was not read for it.
  */
-bool attributor_knows_executable(const struct attributor *attributor, u32 process);
+bool attributor_has_final_executable(const struct attributor *attributor, u32 process);
 
 /**
- * attributor_each_binary() - call @fn for the mapped files with a build id, in order of their paths
+ * attributor_for_each_binary() - call @fn for the mapped files with a build id, in order of their
+ * paths
  * @fn: the callback; in its argument the members about the binary are set, as by
  *	attributor_find_mapping()
  * @ctx: the first argument of @fn
  *
  * If memory cannot be allocated, @fn is not called.
  */
-void attributor_each_binary(const struct attributor *attributor,
-			    void (*fn)(void *ctx, const struct attribute_mapping *mapping),
-			    void *ctx);
+void attributor_for_each_binary(const struct attributor *attributor,
+				void (*fn)(void *ctx, const struct attribute_mapping *mapping),
+				void *ctx);
 
 /**
  * attributor_get_map_changes() - return the number of changes of mappings of any process
@@ -477,7 +481,7 @@ u64 attributor_get_map_version(const struct attributor *attributor, u32 process,
  * It is the file that is mapped at the lowest address, where executables are linked or loaded on
  * all architectures. If no file is mapped, it is the name of the process. That is the case for
  * threads of the kernel, and for processes whose mappings are unknown
- * (attributor_knows_executable()).
+ * (attributor_has_final_executable()).
  *
  * Return: raw bytes, valid until the next call that needs the write lock; "" for an unknown index.
  */

@@ -49,7 +49,7 @@ struct binary_table *binary_table_free(struct binary_table *table)
 	return NULL;
 }
 
-static const char *binary_path(const struct binary_identity *binary)
+static const char *binary_get_path(const struct binary_identity *binary)
 {
 	return strnlen(binary->path, BINARY_PATH_SIZE) < BINARY_PATH_SIZE ? binary->path :
 									    BINARY_UNNAMED;
@@ -60,40 +60,40 @@ static bool has_build_id(const struct binary_identity *binary)
 	return binary->build_id && binary->build_id_size && binary->build_id_size <= BUILD_ID_MAX;
 }
 
-static u32 key_append(u8 *to, u32 at, const void *bytes, size_t size)
+static u32 buffer_append(u8 *to, u32 at, const void *bytes, size_t size)
 {
 	memcpy(to + at, bytes, size);
 	return at + (u32)size;
 }
 
-static u32 key_fill(const struct binary_identity *binary, u8 key[static BINARY_BYTES])
+static u32 binary_encode_key(const struct binary_identity *binary, u8 key[static BINARY_BYTES])
 {
-	const char *path = binary_path(binary);
+	const char *path = binary_get_path(binary);
 	u32 size = 1;
 
 	if (binary->process) {
 		key[0] = KEY_MEMORY;
-		size = key_append(key, size, &binary->process, sizeof(binary->process));
-		return key_append(key, size, path, strlen(path));
+		size = buffer_append(key, size, &binary->process, sizeof(binary->process));
+		return buffer_append(key, size, path, strlen(path));
 	}
 	if (has_build_id(binary)) {
 		key[0] = KEY_BUILD_ID;
-		return key_append(key, size, binary->build_id, binary->build_id_size);
+		return buffer_append(key, size, binary->build_id, binary->build_id_size);
 	}
 	key[0] = KEY_FILE;
-	size = key_append(key, size, &binary->device, sizeof(binary->device));
-	size = key_append(key, size, &binary->inode, sizeof(binary->inode));
-	return key_append(key, size, path, strlen(path));
+	size = buffer_append(key, size, &binary->device, sizeof(binary->device));
+	size = buffer_append(key, size, &binary->inode, sizeof(binary->inode));
+	return buffer_append(key, size, path, strlen(path));
 }
 
-u32 binary_table_get(struct binary_table *table, const struct binary_identity *binary)
+u32 binary_table_find_or_add(struct binary_table *table, const struct binary_identity *binary)
 {
 	struct binary_value value = {
 		.inode = binary->inode,
 		.process = binary->process,
 		.device = binary->device,
 	};
-	const char *path = binary_path(binary);
+	const char *path = binary_get_path(binary);
 	u8 key[BINARY_BYTES], bytes[BINARY_BYTES];
 	u32 size;
 
@@ -101,16 +101,16 @@ u32 binary_table_get(struct binary_table *table, const struct binary_identity *b
 		value.build_id_size = binary->build_id_size;
 		memcpy(value.build_id, binary->build_id, binary->build_id_size);
 	}
-	size = key_append(bytes, 0, &value, sizeof(value));
-	size = key_append(bytes, size, path, strlen(path) + 1);
-	return id_table_get(&table->ids, key, key_fill(binary, key), bytes, size);
+	size = buffer_append(bytes, 0, &value, sizeof(value));
+	size = buffer_append(bytes, size, path, strlen(path) + 1);
+	return id_table_find_or_add(&table->ids, key, binary_encode_key(binary, key), bytes, size);
 }
 
 static_assert(sizeof(struct binary_value) + BINARY_PATH_SIZE <= BINARY_BYTES, "a value fits");
 
-bool binary_table_find(struct binary_table *table, u32 id, struct binary_identity *ret_binary)
+bool binary_table_find_by_id(struct binary_table *table, u32 id, struct binary_identity *ret_binary)
 {
-	const u8 *bytes = id_table_value(&table->ids, id);
+	const u8 *bytes = id_table_get_value(&table->ids, id);
 	struct binary_value value;
 
 	if (id == BINARY_OTHER) {
@@ -135,8 +135,8 @@ void binary_table_save(struct binary_table *table, struct serializer *to)
 {
 	struct binary_identity b;
 
-	for (u32 id = 0; (id = id_table_next(&table->ids, id));) {
-		if (!binary_table_find(table, id, &b))
+	for (u32 id = 0; (id = id_table_get_next(&table->ids, id));) {
+		if (!binary_table_find_by_id(table, id, &b))
 			continue;
 		serialize_u64(to, id);
 		serialize_u64(to, b.inode);
@@ -148,22 +148,22 @@ void binary_table_save(struct binary_table *table, struct serializer *to)
 	serialize_u64(to, 0);
 }
 
-static u32 binary_load(void *table, struct deserializer *from, u32 id)
+static u32 binary_deserialize(void *table, struct deserializer *from, u32 id)
 {
 	u8 build_id[BUILD_ID_MAX];
 	char path[BINARY_PATH_SIZE];
 	struct binary_identity b = { .path = path, .build_id = build_id };
 
 	b.inode = deserialize_u64(from);
-	b.device = (u32)deserialize_below(from, 1ULL << 32);
-	b.process = deserialize_below(from, 2) ? PROCESS_RESTORED | id : 0;
+	b.device = (u32)deserialize_u64_below(from, 1ULL << 32);
+	b.process = deserialize_u64_below(from, 2) ? PROCESS_RESTORED | id : 0;
 	b.build_id_size = (u8)deserialize_bytes(from, build_id, sizeof(build_id));
 	deserialize_string(from, path, sizeof(path));
-	return from->bad ? BINARY_OTHER : binary_table_get(table, &b);
+	return from->bad ? BINARY_OTHER : binary_table_find_or_add(table, &b);
 }
 
 int binary_table_load(struct binary_table *table, struct deserializer *from, u32 **ret_ids,
 		      u32 *ret_count)
 {
-	return id_table_load(from, binary_load, table, ret_ids, ret_count);
+	return id_table_load(from, binary_deserialize, table, ret_ids, ret_count);
 }

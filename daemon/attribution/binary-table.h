@@ -56,21 +56,22 @@ int binary_table_new(u32 capacity, u64 bytes, struct binary_table **ret_table);
 struct binary_table *binary_table_free(struct binary_table *table);
 
 /**
- * binary_table_get() - return the id of a binary, a new one if it has none
+ * binary_table_find_or_add() - return the id of a binary, a new one if it has none
  *
  * Return: the id, at least 1; BINARY_OTHER if the table is full.
  */
-u32 binary_table_get(struct binary_table *table, const struct binary_identity *binary);
+u32 binary_table_find_or_add(struct binary_table *table, const struct binary_identity *binary);
 
 /**
- * binary_table_find() - get the binary with an id
+ * binary_table_find_by_id() - get the binary with an id
  * @ret_binary: its pointers are valid until id_table_sweep()
  *
  * The path is the one that was seen first. BINARY_OTHER has the path "(other)".
  *
  * Return: whether the id is in use.
  */
-bool binary_table_find(struct binary_table *table, u32 id, struct binary_identity *ret_binary);
+bool binary_table_find_by_id(struct binary_table *table, u32 id,
+			     struct binary_identity *ret_binary);
 
 /** binary_table_save() - serialize all binaries with their ids */
 void binary_table_save(struct binary_table *table, struct serializer *to);

@@ -116,7 +116,7 @@ int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, c
  * Returns the cgroup v2 path in @text (/proc/PID/cgroup), or NULL if @text contains none. The path
  * is not NUL-terminated: @ret_len is its length.
  */
-static const char *v2_line_find(const char *text, size_t *ret_len)
+static const char *find_v2_path(const char *text, size_t *ret_len)
 {
 	const char *line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
 
@@ -148,7 +148,7 @@ void cgroup_namespace_init(struct cgroup_namespace *ns)
 	n = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[n] = '\0';
-	line = v2_line_find(text, &len);
+	line = find_v2_path(text, &len);
 	if (!line || len >= sizeof(self))
 		return;
 	memcpy(self, line, len);
@@ -170,7 +170,7 @@ bool cgroup_namespace_convert_path(const struct cgroup_namespace *ns, const char
 
 	if (!ns->is_private || !ns->root_known)
 		return false;
-	path = v2_line_find(text, &len);
+	path = find_v2_path(text, &len);
 	if (!path)
 		return false;
 	for (; len >= 3 && strncmp(path, "/..", 3) == 0 && (len == 3 || path[3] == '/');
@@ -190,7 +190,7 @@ bool cgroup_namespace_convert_path(const struct cgroup_namespace *ns, const char
 	return true;
 }
 
-const char *cgroup_namespace_explain(const struct cgroup_namespace *ns)
+const char *cgroup_namespace_get_warning(const struct cgroup_namespace *ns)
 {
 	return ns->is_private && !ns->root_known ?
 		       "container paths are incomplete and names may be missing: speprofd runs in "

@@ -56,10 +56,10 @@ bool cgroup_namespace_convert_path(const struct cgroup_namespace *ns, const char
 				   char *ret_path, size_t size);
 
 /**
- * cgroup_namespace_explain() - return a message if @ns hides the paths of containers
+ * cgroup_namespace_get_warning() - return a message if @ns hides the paths of containers
  *
  * Return: a message for the log and the status line; "" if all paths can be converted.
  */
-const char *cgroup_namespace_explain(const struct cgroup_namespace *ns);
+const char *cgroup_namespace_get_warning(const struct cgroup_namespace *ns);
 
 #endif

@@ -42,12 +42,12 @@ void cgroup_table_deinit(struct cgroup_table *t)
 		close(t->mount);
 }
 
-u64 cgroup_table_memory(const struct cgroup_table *t)
+u64 cgroup_table_get_memory(const struct cgroup_table *t)
 {
 	return (u64)t->sets * CGROUP_WAYS * sizeof(*t->entries) + t->path_bytes;
 }
 
-static struct cgroup_entry *table_get_set(struct cgroup_table *t, u64 id)
+static struct cgroup_entry *table_find_entry_set(struct cgroup_table *t, u64 id)
 {
 	u64 h = id * 0x9e3779b97f4a7c15ULL;
 
@@ -56,7 +56,7 @@ static struct cgroup_entry *table_get_set(struct cgroup_table *t, u64 id)
 
 static struct cgroup_entry *entry_find(struct cgroup_table *t, u64 id)
 {
-	struct cgroup_entry *set = table_get_set(t, id);
+	struct cgroup_entry *set = table_find_entry_set(t, id);
 
 	for (u32 i = 0; i < CGROUP_WAYS; i++)
 		if (set[i].id == id)
@@ -82,7 +82,7 @@ static struct cgroup_entry *entry_choose_victim(struct cgroup_table *t, struct c
 }
 
 /* Returns the size of the allocation for @path, with an estimate for the allocator. */
-static u64 path_size(const char *path)
+static u64 path_get_alloc_size(const char *path)
 {
 	return (strlen(path) + 1 + 2 * sizeof(u64) + 15) & ~15ULL;
 }
@@ -90,7 +90,7 @@ static u64 path_size(const char *path)
 static void entry_clear(struct cgroup_table *t, struct cgroup_entry *e)
 {
 	if (e->path)
-		t->path_bytes -= path_size(e->path);
+		t->path_bytes -= path_get_alloc_size(e->path);
 	free(e->path);
 	*e = (struct cgroup_entry){ 0 };
 }
@@ -109,7 +109,7 @@ static bool paths_reserve(struct cgroup_table *t, u64 bytes)
 	return true;
 }
 
-struct cgroup_entry *cgroup_table_set(struct cgroup_table *t, u64 id, const char *path)
+struct cgroup_entry *cgroup_table_set_path(struct cgroup_table *t, u64 id, const char *path)
 {
 	struct cgroup_entry *e;
 	char *copy;
@@ -129,18 +129,18 @@ struct cgroup_entry *cgroup_table_set(struct cgroup_table *t, u64 id, const char
 		return e;
 	if (e)
 		entry_clear(t, e);
-	copy = paths_reserve(t, path_size(path)) ? strdup(path) : NULL;
+	copy = paths_reserve(t, path_get_alloc_size(path)) ? strdup(path) : NULL;
 	if (!copy)
 		return NULL;
-	e = entry_choose_victim(t, table_get_set(t, id));
+	e = entry_choose_victim(t, table_find_entry_set(t, id));
 	entry_clear(t, e);
-	t->path_bytes += path_size(copy);
+	t->path_bytes += path_get_alloc_size(copy);
 	*e = (struct cgroup_entry){ .id = id, .path = copy };
 	return e;
 }
 
 /* Find the path of cgroup @id through the file system, and store it. */
-static struct cgroup_entry *entry_query(struct cgroup_table *t, u64 id)
+static struct cgroup_entry *entry_query_path(struct cgroup_table *t, u64 id)
 {
 	struct {
 		struct file_handle head;
@@ -162,9 +162,10 @@ static struct cgroup_entry *entry_query(struct cgroup_table *t, u64 id)
 	close(fd);
 	if (n < (ssize_t)prefix || memcmp(path, t->mount_path, prefix))
 		return NULL;
-	n = (ssize_t)(prefix + container_path_clip(path + prefix, (size_t)n - prefix));
+	n = (ssize_t)(prefix +
+		      container_path_get_clipped_length(path + prefix, (size_t)n - prefix));
 	path[n] = '\0';
-	return cgroup_table_set(t, id, path[prefix] ? path + prefix : "/");
+	return cgroup_table_set_path(t, id, path[prefix] ? path + prefix : "/");
 }
 
 struct cgroup_entry *cgroup_table_find(struct cgroup_table *t, u64 id)
@@ -174,7 +175,7 @@ struct cgroup_entry *cgroup_table_find(struct cgroup_table *t, u64 id)
 	if (!t->entries || !id)
 		return NULL;
 	e = entry_find(t, id);
-	return e ? e : entry_query(t, id);
+	return e ? e : entry_query_path(t, id);
 }
 
 void cgroup_table_mark_removed(struct cgroup_table *t, u64 id)

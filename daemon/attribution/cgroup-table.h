@@ -68,14 +68,14 @@ void cgroup_table_deinit(struct cgroup_table *table);
 struct cgroup_entry *cgroup_table_find(struct cgroup_table *table, u64 id);
 
 /**
- * cgroup_table_set() - set the path of cgroup @id in @table to a copy of @path
+ * cgroup_table_set_path() - set the path of cgroup @id in @table to a copy of @path
  *
  * A path of CONTAINER_PATH_SIZE bytes or more may be truncated, so it is not stored.
  *
  * Return: the entry, valid until the next call; NULL if memory cannot be allocated, or if the path
  * is too long.
  */
-struct cgroup_entry *cgroup_table_set(struct cgroup_table *table, u64 id, const char *path);
+struct cgroup_entry *cgroup_table_set_path(struct cgroup_table *table, u64 id, const char *path);
 
 /**
  * cgroup_table_mark_removed() - mark cgroup @id in @table as removed
@@ -84,7 +84,7 @@ struct cgroup_entry *cgroup_table_set(struct cgroup_table *table, u64 id, const 
  */
 void cgroup_table_mark_removed(struct cgroup_table *table, u64 id);
 
-/** cgroup_table_memory() - return the bytes that @table and its paths use */
-u64 cgroup_table_memory(const struct cgroup_table *table);
+/** cgroup_table_get_memory() - return the bytes that @table and its paths use */
+u64 cgroup_table_get_memory(const struct cgroup_table *table);
 
 #endif

@@ -21,7 +21,7 @@
 /* Number of containers to evict at a time, because each eviction visits all processes */
 #define EVICT_BATCH 64
 
-static u64 container_hash(const struct attributor *a, const char *path, size_t len)
+static u64 container_hash_path(const struct attributor *a, const char *path, size_t len)
 {
 	u64 h = a->hash_seed;
 
@@ -32,7 +32,7 @@ static u64 container_hash(const struct attributor *a, const char *path, size_t l
 	return h;
 }
 
-static u32 container_other_index(const struct attributor *a)
+static u32 container_get_other_index(const struct attributor *a)
 {
 	return a->containers - 1;
 }
@@ -48,8 +48,8 @@ void containers_set_id_key(struct attributor *a, const u64 key[static 2])
 	memmove(a->id_key, key, sizeof(a->id_key));
 	a->container[0].path_id = container_get_path_id(a, "", 0);
 	/* Paths start with "/", so none has this id. */
-	a->container[container_other_index(a)].path_id = container_get_path_id(a, "other", 5);
-	for (u32 i = 1; i < a->containers_used && i < container_other_index(a); i++)
+	a->container[container_get_other_index(a)].path_id = container_get_path_id(a, "other", 5);
+	for (u32 i = 1; i < a->containers_used && i < container_get_other_index(a); i++)
 		if (a->container[i].in_use)
 			a->container[i].path_id = container_get_path_id(a, a->container[i].path,
 									a->container[i].path_len);
@@ -57,7 +57,7 @@ void containers_set_id_key(struct attributor *a, const u64 key[static 2])
 
 void containers_init(struct attributor *a)
 {
-	struct container *other = &a->container[container_other_index(a)];
+	struct container_table_entry *other = &a->container[container_get_other_index(a)];
 
 	a->containers_used = 1;
 	a->container_free_list = 0;
@@ -70,7 +70,7 @@ void containers_init(struct attributor *a)
 	snprintf(other->pub.runtime, sizeof(other->pub.runtime), "cgroup");
 }
 
-static void container_drop_names(struct attributor *a, struct container *c)
+static void container_drop_names(struct attributor *a, struct container_table_entry *c)
 {
 	if (c->pod)
 		a->container_paths -= CONTAINER_NAMES_BYTES;
@@ -95,7 +95,7 @@ static struct pods_names *container_alloc_names(struct attributor *a)
 	return names;
 }
 
-void container_store_names(struct attributor *a, struct container *c,
+void container_store_names(struct attributor *a, struct container_table_entry *c,
 			   const struct pods_names *names)
 {
 	char name[PODS_NAME_SIZE];
@@ -114,7 +114,7 @@ void container_store_names(struct attributor *a, struct container *c,
 /* Start a search for the Kubernetes name. If the queue is full, the next refresh tries again. */
 static void container_query_name(struct attributor *a, u32 index)
 {
-	struct container *c = &a->container[index];
+	struct container_table_entry *c = &a->container[index];
 	struct proc_query q = {
 		.kind = PROC_QUERY_POD,
 		.index = index,
@@ -136,7 +136,7 @@ static void container_query_name(struct attributor *a, u32 index)
 void container_apply_answer(struct attributor *a, const struct proc_answer *answer)
 {
 	const struct pods_lookup *pod = answer->query.pod;
-	struct container *c = &a->container[answer->query.index];
+	struct container_table_entry *c = &a->container[answer->query.index];
 
 	if (!c->query_pending || c->pub.generation != answer->query.generation)
 		return;
@@ -149,7 +149,7 @@ void container_apply_answer(struct attributor *a, const struct proc_answer *answ
 	a->containers_unnamed -= !c->name_retry.next;
 }
 
-void containers_refresh(struct attributor *a)
+void containers_refresh_names(struct attributor *a)
 {
 	u32 hand = a->naming_hand, count = a->containers_used - 1, n = 0;
 
@@ -168,7 +168,7 @@ void containers_refresh(struct attributor *a)
 
 static void empty_containers_push(struct attributor *a, u32 index)
 {
-	struct container *c = &a->container[index];
+	struct container_table_entry *c = &a->container[index];
 
 	c->in_empty_list = true;
 	c->queued_ms = c->emptied_ms;
@@ -186,7 +186,7 @@ static u32 empty_containers_pop(struct attributor *a)
 	u32 i;
 
 	while ((i = a->empty_containers.first) != ATTRIBUTE_NONE) {
-		struct container *c = &a->container[i];
+		struct container_table_entry *c = &a->container[i];
 
 		a->empty_containers.first = c->list_next;
 		c->in_empty_list = false;
@@ -212,21 +212,21 @@ void container_add_process(struct attributor *a, u32 index)
 
 void container_remove_process(struct attributor *a, u32 index)
 {
-	struct container *c = &a->container[index];
+	struct container_table_entry *c = &a->container[index];
 
 	if (!index)
 		return;
 	assert(c->living_processes);
-	if (--c->living_processes || index == container_other_index(a))
+	if (--c->living_processes || index == container_get_other_index(a))
 		return;
-	c->emptied_ms = now_ms();
+	c->emptied_ms = coarse_now_ms();
 	if (!c->in_empty_list)
 		empty_containers_push(a, index);
 }
 
-static void container_unhash(struct attributor *a, u32 index)
+static void container_remove_from_hash(struct attributor *a, u32 index)
 {
-	struct container *c = &a->container[index];
+	struct container_table_entry *c = &a->container[index];
 	u32 *link = &a->container_heads[c->hash & a->container_mask];
 
 	while (*link && *link != index)
@@ -237,16 +237,16 @@ static void container_unhash(struct attributor *a, u32 index)
 
 static void container_evict(struct attributor *a, u32 index)
 {
-	struct container *c = &a->container[index];
+	struct container_table_entry *c = &a->container[index];
 
 	assert(!c->living_processes);
-	container_unhash(a, index);
+	container_remove_from_hash(a, index);
 	container_drop_names(a, c);
 	a->container_paths -= CONTAINER_PATH_BYTES(c->path_len);
 	free(c->path);
 	a->containers_unnamed -= c->name_retry.next != 0;
 	/* Tables that store counters by index detect the eviction: they compare the generation. */
-	*c = (struct container){
+	*c = (struct container_table_entry){
 		.pub.generation = c->pub.generation + 1,
 		.list_next = a->container_free_list,
 	};
@@ -265,15 +265,15 @@ static void containers_evict(struct attributor *a)
 		return;
 	for (i = 0; i < a->processes_used; i++)
 		if (!a->container[a->process[i].pub.container].in_use)
-			a->process[i].pub.container = container_other_index(a);
+			a->process[i].pub.container = container_get_other_index(a);
 }
 
 /* Take a free entry; live, evict containers if there is none. Returns 0 if none can be evicted. */
-static u32 container_reserve(struct attributor *a)
+static u32 container_take_entry(struct attributor *a)
 {
 	u32 i;
 
-	if (a->containers_used < container_other_index(a))
+	if (a->containers_used < container_get_other_index(a))
 		return a->containers_used++;
 	/*
 	 * Evict nothing in a recording: its samples follow all events, and may need any container.
@@ -302,12 +302,13 @@ static char *container_copy_path(struct attributor *a, const char *path, size_t 
 	return copy;
 }
 
-static u32 container_find(const struct attributor *a, u64 hash, const char *path, size_t len)
+static u32 container_find_by_path(const struct attributor *a, u64 hash, const char *path,
+				  size_t len)
 {
 	u32 i = a->container_heads[hash & a->container_mask];
 
 	for (; i; i = a->container[i].hash_next) {
-		const struct container *c = &a->container[i];
+		const struct container_table_entry *c = &a->container[i];
 
 		if (c->hash == hash && c->path_len == len && !memcmp(c->path, path, len))
 			return i;
@@ -319,20 +320,20 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 			 const char *path)
 {
 	char *copy = container_copy_path(a, path, m->length);
-	u32 i = copy ? container_reserve(a) : 0, *head, generation;
-	struct container *c;
+	u32 i = copy ? container_take_entry(a) : 0, *head, generation;
+	struct container_table_entry *c;
 
 	if (!i) {
 		if (copy)
 			a->container_paths -= CONTAINER_PATH_BYTES(m->length);
 		free(copy);
 		a->stats.containers_overflow++;
-		return container_other_index(a);
+		return container_get_other_index(a);
 	}
 	c = &a->container[i];
 	head = &a->container_heads[hash & a->container_mask];
 	generation = c->pub.generation;
-	*c = (struct container){
+	*c = (struct container_table_entry){
 		.pub = m->entry,
 		.path_id = container_get_path_id(a, path, m->length),
 		.hash = hash,
@@ -352,7 +353,7 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 		container_query_name(a, i);
 	}
 	/* No process is in the container yet. It must be evictable even if none ever enters it. */
-	c->emptied_ms = now_ms();
+	c->emptied_ms = coarse_now_ms();
 	empty_containers_push(a, i);
 	return i;
 }
@@ -365,8 +366,8 @@ u32 container_find_or_add(struct attributor *a, const char *path, size_t len)
 
 	if (!container_identify(path, len, &m))
 		return 0;
-	hash = container_hash(a, path, m.length);
-	i = container_find(a, hash, path, m.length);
+	hash = container_hash_path(a, path, m.length);
+	i = container_find_by_path(a, hash, path, m.length);
 	return i ? i : container_new(a, &m, hash, path);
 }
 
@@ -389,7 +390,7 @@ u32 container_find_by_cgroup_id(struct attributor *a, u64 id)
 	/* If version 1 is also in use, a task in the root of version 2 may be in a container. */
 	if (root)
 		return a->reports & TASK_REPORTS_CGROUPS ? 0 : ATTRIBUTE_NONE;
-	if (e->container && e->container != container_other_index(a) &&
+	if (e->container && e->container != container_get_other_index(a) &&
 	    e->generation == a->container[e->container].pub.generation)
 		return e->container;
 	e->container = container_find_or_add(a, e->path, strlen(e->path));
@@ -399,19 +400,20 @@ u32 container_find_by_cgroup_id(struct attributor *a, u64 id)
 
 const struct attribute_container *attributor_get_container(const struct attributor *a, u32 index)
 {
-	if (index == container_other_index(a))
+	if (index == container_get_other_index(a))
 		return &a->container[index].pub;
 	return index < a->containers_used && a->container[index].in_use ? &a->container[index].pub :
 									  NULL;
 }
 
-void container_details_get(const struct attributor *a, u32 index,
-			   struct container_details *ret_details)
+void attributor_get_container_details(const struct attributor *a, u32 index,
+				      struct container_details *ret_details)
 {
 	static const struct pods_names none;
-	const struct container *c = &a->container[index];
-	bool empty = a->live && index && index != container_other_index(a) && !c->living_processes;
-	u32 empty_ms = now_ms() - c->emptied_ms;
+	const struct container_table_entry *c = &a->container[index];
+	bool empty =
+		a->live && index && index != container_get_other_index(a) && !c->living_processes;
+	u32 empty_ms = coarse_now_ms() - c->emptied_ms;
 
 	*ret_details = (struct container_details){
 		.id = c->path_id,
@@ -428,5 +430,5 @@ u32 attributor_get_container_limit(const struct attributor *a)
 
 u32 attributor_get_other_container(const struct attributor *a)
 {
-	return container_other_index(a);
+	return container_get_other_index(a);
 }

@@ -11,14 +11,14 @@
 #define ID_FULL	  64 /* length of the ids that engines create */
 #define DEPTH_MAX 32
 
-/** struct text - @len bytes from @start on, without a terminating NUL */
-struct text {
+/** struct text_slice - @len bytes from @start on, without a terminating NUL */
+struct text_slice {
 	const char *start;
 	size_t len;
 };
 
 /* Methods to derive the name from the text between prefix and suffix of a pattern */
-enum naming {
+enum container_naming {
 	NAME_ID, /* a hexadecimal id, shortened; in Kubernetes after the uid of the pod */
 	NAME_UNESCAPED, /* the text, with systemd's escapes decoded */
 	NAME_PLAIN, /* the text */
@@ -28,7 +28,7 @@ enum naming {
 };
 
 /**
- * struct pattern - describes a path component that is the cgroup of a container
+ * struct container_pattern - describes a path component that is the cgroup of a container
  * @parent: required components above, separated by '/'. A leading '/' means that they start the
  * path, a trailing '*' matches any suffix. NULL for any
  * @prefix, @suffix: required start and end of the component
@@ -39,13 +39,13 @@ enum naming {
  * cgroups there. Other patterns do not match there, because users choose the names of their cgroups
  * @below: required component below, which is then the container's cgroup; NULL: none
  */
-struct pattern {
+struct container_pattern {
 	const char *parent;
 	const char *prefix;
 	const char *suffix;
 	const char *child;
 	const char *runtime;
-	enum naming naming;
+	enum container_naming naming;
 	bool user;
 	const char *below;
 };
@@ -55,7 +55,7 @@ struct pattern {
  * container (conmon, lxc.monitor, the supervisor of nspawn) match no container, so they count to
  * their unit. Virtual machines of libvirt are scopes of machine.slice, too, and precede nspawn.
  */
-static const struct pattern containers[] = {
+static const struct container_pattern containers[] = {
 	{ NULL, "docker-", ".scope", NULL, "docker", NAME_ID, .user = true },
 	{ "docker", "", "", NULL, "docker", NAME_ID },
 	/* Containers of `docker build`: this entry and the next. */
@@ -87,24 +87,24 @@ static const struct pattern containers[] = {
 	{ NULL, "", "", NULL, "docker", NAME_BARE_ID },
 };
 
-static bool text_equals(struct text t, const char *s)
+static bool text_equals(struct text_slice t, const char *s)
 {
 	return t.len == strlen(s) && !memcmp(t.start, s, t.len);
 }
 
-static bool text_has_prefix(struct text t, const char *s)
+static bool text_has_prefix(struct text_slice t, const char *s)
 {
 	return t.len >= strlen(s) && !memcmp(t.start, s, strlen(s));
 }
 
-static bool text_has_suffix(struct text t, const char *s)
+static bool text_has_suffix(struct text_slice t, const char *s)
 {
 	size_t n = strlen(s);
 
 	return t.len >= n && !memcmp(t.start + t.len - n, s, n);
 }
 
-static int hex_digit(char c)
+static int parse_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -113,52 +113,52 @@ static int hex_digit(char c)
 	return -1;
 }
 
-static bool text_is_id(struct text t)
+static bool text_is_id(struct text_slice t)
 {
 	if (t.len < ID_MIN || t.len > 64)
 		return false;
 	for (size_t i = 0; i < t.len; i++)
-		if (hex_digit(t.start[i]) < 0)
+		if (parse_hex_digit(t.start[i]) < 0)
 			return false;
 	return true;
 }
 
 /**
- * struct components - the components of a path
+ * struct path_components - the components of a path
  * @component: the first @count components, at most DEPTH_MAX; deeper ones are ignored
  * @uid: digits of the uid if the path is below the slice of a user; else empty
  */
-struct components {
-	struct text component[DEPTH_MAX];
+struct path_components {
+	struct text_slice component[DEPTH_MAX];
 	size_t count;
-	struct text uid;
+	struct text_slice uid;
 };
 
 /* Returns the uid in "user-1000.slice" or "user@1000.service"; else an empty text. */
-static struct text text_find_uid(struct text t, const char *prefix, const char *suffix)
+static struct text_slice text_find_uid(struct text_slice t, const char *prefix, const char *suffix)
 {
 	size_t before = strlen(prefix), after = strlen(suffix);
 
 	if (!text_has_prefix(t, prefix) || !text_has_suffix(t, suffix) || t.len <= before + after)
-		return (struct text){ 0 };
-	t = (struct text){ t.start + before, t.len - before - after };
+		return (struct text_slice){ 0 };
+	t = (struct text_slice){ t.start + before, t.len - before - after };
 	for (size_t i = 0; i < t.len; i++)
 		if (t.start[i] < '0' || t.start[i] > '9')
-			return (struct text){ 0 };
+			return (struct text_slice){ 0 };
 	return t;
 }
 
-static void path_split(struct text path, struct components *c)
+static void path_split(struct text_slice path, struct path_components *c)
 {
 	size_t n = 0;
 
-	*c = (struct components){ 0 };
+	*c = (struct path_components){ 0 };
 	for (size_t i = 0; i < path.len && n < DEPTH_MAX;) {
 		size_t start = i;
 
 		while (i < path.len && path.start[i] != '/')
 			i++;
-		c->component[n] = (struct text){ path.start + start, i - start };
+		c->component[n] = (struct text_slice){ path.start + start, i - start };
 		if (c->component[n].len && !text_equals(c->component[n], "..") &&
 		    !text_equals(c->component[n], "."))
 			n++;
@@ -170,16 +170,16 @@ static void path_split(struct text path, struct components *c)
 }
 
 /* Set the name to @t with systemd's "\xNN" decoded. */
-static void name_set_unescaped(struct attribute_container *entry, struct text t)
+static void name_set_unescaped(struct attribute_container *entry, struct text_slice t)
 {
 	char raw[sizeof(entry->name)];
 	size_t n = 0;
 
 	for (size_t i = 0; i < t.len && n < sizeof(raw); i++) {
 		if (t.start[i] == '\\' && t.len - i >= 4 && t.start[i + 1] == 'x' &&
-		    hex_digit(t.start[i + 2]) >= 0 && hex_digit(t.start[i + 3]) >= 0) {
-			raw[n++] =
-				(char)(hex_digit(t.start[i + 2]) << 4 | hex_digit(t.start[i + 3]));
+		    parse_hex_digit(t.start[i + 2]) >= 0 && parse_hex_digit(t.start[i + 3]) >= 0) {
+			raw[n++] = (char)(parse_hex_digit(t.start[i + 2]) << 4 |
+					  parse_hex_digit(t.start[i + 3]));
 			i += 3;
 		} else {
 			raw[n++] = t.start[i];
@@ -189,12 +189,12 @@ static void name_set_unescaped(struct attribute_container *entry, struct text t)
 }
 
 /* Copy a UUID from the start of @t; systemd units have '_' in place of '-'. */
-static void uid_copy(struct text t, char *uid, size_t size)
+static void uid_copy(struct text_slice t, char *uid, size_t size)
 {
 	size_t n = 0;
 
 	while (n < t.len && n < size - 1 &&
-	       (hex_digit(t.start[n]) >= 0 || t.start[n] == '-' || t.start[n] == '_')) {
+	       (parse_hex_digit(t.start[n]) >= 0 || t.start[n] == '-' || t.start[n] == '_')) {
 		uid[n] = t.start[n] == '_' ? '-' : t.start[n];
 		n++;
 	}
@@ -202,27 +202,27 @@ static void uid_copy(struct text t, char *uid, size_t size)
 }
 
 /* Find the uid of the pod in "kubepods-burstable-podUID.slice" or "podUID". */
-static void pod_find_uid(const struct text *component, size_t n, char *uid, size_t size)
+static void pod_find_uid(const struct text_slice *component, size_t n, char *uid, size_t size)
 {
 	bool kubernetes = false;
 
 	for (size_t i = 0; i < n; i++)
 		kubernetes |= memmem(component[i].start, component[i].len, "kubepods", 8) != NULL;
 	while (kubernetes && !*uid && n--) {
-		struct text t = component[n];
+		struct text_slice t = component[n];
 		const char *pod =
 			text_has_prefix(t, "pod") ? t.start : memmem(t.start, t.len, "-pod", 4);
 
 		if (!pod)
 			continue;
 		pod += *pod == '-' ? 4 : 3;
-		uid_copy((struct text){ pod, t.len - (size_t)(pod - t.start) }, uid, size);
+		uid_copy((struct text_slice){ pod, t.len - (size_t)(pod - t.start) }, uid, size);
 	}
 }
 
 /* Set the name to the shortened id, in Kubernetes after the shortened uid of the pod. */
-static void name_set_id(struct container_match *m, struct text id, const struct components *c,
-			size_t n)
+static void name_set_id(struct container_match *m, struct text_slice id,
+			const struct path_components *c, size_t n)
 {
 	snprintf(m->id, sizeof(m->id), "%.*s", (int)id.len, id.start);
 	/*
@@ -238,7 +238,7 @@ static void name_set_id(struct container_match *m, struct text id, const struct 
 		snprintf(m->entry.name, sizeof(m->entry.name), "%.*s", ID_SHORT, m->id);
 }
 
-static void name_set_nested(struct container_match *m, struct text above, struct text t)
+static void name_set_nested(struct container_match *m, struct text_slice above, struct text_slice t)
 {
 	char text[2 * sizeof(m->entry.name)];
 	int n = snprintf(text, sizeof(text), "%.*s/%.*s", (int)above.len, above.start, (int)t.len,
@@ -248,7 +248,7 @@ static void name_set_nested(struct container_match *m, struct text above, struct
 		    (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-static bool component_matches(struct text t, struct text pattern)
+static bool component_matches(struct text_slice t, struct text_slice pattern)
 {
 	if (pattern.len && pattern.start[pattern.len - 1] == '*')
 		return t.len >= pattern.len && !memcmp(t.start, pattern.start, pattern.len - 1);
@@ -256,7 +256,7 @@ static bool component_matches(struct text t, struct text pattern)
 }
 
 /* Returns whether the components above component @i match @parent. */
-static bool parent_matches(const char *parent, const struct text *component, size_t i)
+static bool parent_matches(const char *parent, const struct text_slice *component, size_t i)
 {
 	size_t len = parent ? strlen(parent) : 0;
 
@@ -264,7 +264,8 @@ static bool parent_matches(const char *parent, const struct text *component, siz
 		const char *slash = memrchr(parent, '/', len);
 		size_t from = slash ? (size_t)(slash - parent) + 1 : 0;
 
-		if (!component_matches(component[--i], (struct text){ parent + from, len - from }))
+		if (!component_matches(component[--i],
+				       (struct text_slice){ parent + from, len - from }))
 			return false;
 		/* @parent starts with '/', so no component may be above it. */
 		if (from == 1)
@@ -278,7 +279,7 @@ static bool parent_matches(const char *parent, const struct text *component, siz
  * Returns whether component @i, a complete id, can be a container. A pod of Podman has containers
  * below it, so it is none.
  */
-static bool component_is_bare_id(const struct components *c, size_t i)
+static bool component_is_bare_id(const struct path_components *c, size_t i)
 {
 	if (c->component[i].len != ID_FULL ||
 	    (i && text_equals(c->component[i - 1], "libpod_parent")))
@@ -288,11 +289,12 @@ static bool component_is_bare_id(const struct components *c, size_t i)
 }
 
 /* Returns whether component @i matches @p; @ret_rest is the text between prefix and suffix. */
-static bool pattern_fits(const struct pattern *p, const struct components *c, size_t i,
-			 struct text *ret_rest)
+static bool pattern_matches_component(const struct container_pattern *p,
+				      const struct path_components *c, size_t i,
+				      struct text_slice *ret_rest)
 {
 	size_t prefix = strlen(p->prefix), suffix = strlen(p->suffix);
-	struct text t = c->component[i], child = { "", 0 };
+	struct text_slice t = c->component[i], child = { "", 0 };
 
 	if (c->uid.len && !p->user)
 		return false;
@@ -304,23 +306,24 @@ static bool pattern_fits(const struct pattern *p, const struct components *c, si
 	if ((p->child && text_equals(child, p->child)) ||
 	    (p->below && !text_equals(child, p->below)))
 		return false;
-	*ret_rest = (struct text){ t.start + prefix, t.len - prefix - suffix };
+	*ret_rest = (struct text_slice){ t.start + prefix, t.len - prefix - suffix };
 	return parent_matches(p->parent, c->component, i);
 }
 
-static bool pattern_matches(const struct pattern *p, const struct components *c, size_t i,
-			    struct container_match *m)
+static bool pattern_identify_container(const struct container_pattern *p,
+				       const struct path_components *c, size_t i,
+				       struct container_match *m)
 {
 	const char *colon = NULL;
-	struct text t;
+	struct text_slice t;
 
-	if (!pattern_fits(p, c, i, &t))
+	if (!pattern_matches_component(p, c, i, &t))
 		return false;
 	/* Without systemd's cgroup driver, containerd uses "SLICE:cri-containerd:ID". */
 	if (p->naming == NAME_ID)
 		colon = memrchr(t.start, ':', t.len);
 	if (colon)
-		t = (struct text){ colon + 1, t.len - (size_t)(colon + 1 - t.start) };
+		t = (struct text_slice){ colon + 1, t.len - (size_t)(colon + 1 - t.start) };
 
 	switch (p->naming) {
 	case NAME_BARE_ID:
@@ -349,7 +352,7 @@ static bool pattern_matches(const struct pattern *p, const struct components *c,
 	return true;
 }
 
-static bool unit_matches(const struct text *component, size_t i)
+static bool is_unit(const struct text_slice *component, size_t i)
 {
 	/* The init.scope of a user's manager is not unique: use user@UID.service instead. */
 	if (i && text_equals(component[i], "init.scope") &&
@@ -359,15 +362,15 @@ static bool unit_matches(const struct text *component, size_t i)
 }
 
 /* Returns the index of the innermost unit, else of the last component if a slice, else @count. */
-static size_t unit_find(const struct text *component, size_t count)
+static size_t unit_find(const struct text_slice *component, size_t count)
 {
 	for (size_t i = count; i--;)
-		if (unit_matches(component, i))
+		if (is_unit(component, i))
 			return i;
 	return text_has_suffix(component[count - 1], ".slice") ? count - 1 : count;
 }
 
-static struct text path_strip_deleted(struct text path)
+static struct text_slice path_strip_deleted(struct text_slice path)
 {
 	/* The kernel appends this to the path of a cgroup that was removed. */
 	static const char deleted[] = " (deleted)";
@@ -377,7 +380,7 @@ static struct text path_strip_deleted(struct text path)
 	return path;
 }
 
-size_t container_path_clip(const char *path, size_t len)
+size_t container_path_get_clipped_length(const char *path, size_t len)
 {
 	const char *slash;
 
@@ -389,11 +392,11 @@ size_t container_path_clip(const char *path, size_t len)
 }
 
 /* Returns the index of the component of @c that is the container's cgroup; the count for none. */
-static size_t container_find(const struct components *c, struct container_match *m)
+static size_t find_container_component(const struct path_components *c, struct container_match *m)
 {
 	for (size_t i = 0; i < c->count; i++)
 		for (size_t k = 0; k < ARRAY_SIZE(containers); k++)
-			if (pattern_matches(&containers[k], c, i, m))
+			if (pattern_identify_container(&containers[k], c, i, m))
 				return containers[k].below ? i + 1 : i;
 	return c->count;
 }
@@ -402,10 +405,10 @@ static size_t container_find(const struct components *c, struct container_match 
  * Set the name of a cgroup that is in no container. Returns the index of the last component that
  * belongs to the unit.
  */
-static size_t unit_identify(const struct components *c, struct container_match *m)
+static size_t set_name_of_unit(const struct path_components *c, struct container_match *m)
 {
 	size_t i = unit_find(c->component, c->count);
-	struct components own = *c;
+	struct path_components own = *c;
 	struct container_match other;
 
 	strcpy(m->entry.runtime, i < c->count ? "systemd" : "cgroup");
@@ -417,14 +420,14 @@ static size_t unit_identify(const struct components *c, struct container_match *
 	 * component distinguishes its path from that of the container.
 	 */
 	own.count = i + 1;
-	return i + 1 < c->count && container_find(&own, &other) <= i ? i + 1 : i;
+	return i + 1 < c->count && find_container_component(&own, &other) <= i ? i + 1 : i;
 }
 
 /*
  * Prepend "UID/" to units of the manager of a user, so that a user cannot choose the name of a
  * system unit.
  */
-static void name_add_uid(const struct components *c, size_t i, struct container_match *m)
+static void name_add_uid(const struct path_components *c, size_t i, struct container_match *m)
 {
 	char text[sizeof(m->entry.name) + 32];
 
@@ -437,17 +440,17 @@ static void name_add_uid(const struct components *c, size_t i, struct container_
 
 bool container_identify(const char *path, size_t len, struct container_match *ret_match)
 {
-	struct text text = { path, container_path_clip(path, len) };
+	struct text_slice text = { path, container_path_get_clipped_length(path, len) };
 	struct container_match m = { 0 };
-	struct components c;
+	struct path_components c;
 	size_t i;
 
 	path_split(path_strip_deleted(text), &c);
 	if (!c.count)
 		return false;
-	i = container_find(&c, &m);
+	i = find_container_component(&c, &m);
 	if (i == c.count)
-		i = unit_identify(&c, &m);
+		i = set_name_of_unit(&c, &m);
 	name_add_uid(&c, i, &m);
 	m.length = (size_t)(c.component[i].start + c.component[i].len - path);
 	escape_text(m.entry.path, sizeof(m.entry.path), path, m.length);
@@ -455,29 +458,30 @@ bool container_identify(const char *path, size_t len, struct container_match *re
 	return true;
 }
 
-enum hierarchy {
+enum cgroup_hierarchy {
 	HIERARCHY_V2,
 	HIERARCHY_SYSTEMD,
 	HIERARCHY_OTHER, /* another hierarchy of version 1, whose path matches a container */
 	HIERARCHIES, /* the number of hierarchies, and the value for none of them */
 };
 
-static enum hierarchy line_hierarchy(struct text number, struct text controllers, struct text path)
+static enum cgroup_hierarchy
+classify_hierarchy(struct text_slice number, struct text_slice controllers, struct text_slice path)
 {
 	struct container_match m;
-	struct components c;
+	struct path_components c;
 
 	if (text_equals(number, "0") && !controllers.len)
 		return HIERARCHY_V2;
 	if (text_equals(controllers, "name=systemd"))
 		return HIERARCHY_SYSTEMD;
 	path_split(path, &c);
-	return container_find(&c, &m) < c.count ? HIERARCHY_OTHER : HIERARCHIES;
+	return find_container_component(&c, &m) < c.count ? HIERARCHY_OTHER : HIERARCHIES;
 }
 
 bool container_choose_cgroup(const char *text, size_t len, const char **ret_path, size_t *ret_len)
 {
-	struct text best[HIERARCHIES] = { 0 };
+	struct text_slice best[HIERARCHIES] = { 0 };
 
 	while (len) {
 		const char *end = memchr(text, '\n', len);
@@ -487,11 +491,11 @@ bool container_choose_cgroup(const char *text, size_t len, const char **ret_path
 			first ? memchr(first + 1, ':', n - (size_t)(first + 1 - text)) : NULL;
 
 		if (second) {
-			struct text number = { text, (size_t)(first - text) };
-			struct text controllers = { first + 1, (size_t)(second - first - 1) };
-			struct text path = { second + 1, n - (size_t)(second + 1 - text) };
-			enum hierarchy h =
-				line_hierarchy(number, controllers, path_strip_deleted(path));
+			struct text_slice number = { text, (size_t)(first - text) };
+			struct text_slice controllers = { first + 1, (size_t)(second - first - 1) };
+			struct text_slice path = { second + 1, n - (size_t)(second + 1 - text) };
+			enum cgroup_hierarchy h =
+				classify_hierarchy(number, controllers, path_strip_deleted(path));
 
 			if (h < HIERARCHIES && !best[h].start && !text_equals(path, "/"))
 				best[h] = path;

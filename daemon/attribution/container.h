@@ -12,14 +12,15 @@
 #define CONTAINER_PATH_SIZE 1023
 
 /**
- * container_path_clip() - return the length of the part to use of @path, which has @len bytes
+ * container_path_get_clipped_length() - return the length of the part to use of @path, which has
+ * @len bytes
  *
  * A path of CONTAINER_PATH_SIZE bytes or more is cut between two components: the deeper cgroups
  * belong to the same container.
  *
  * Return: bytes, at most CONTAINER_PATH_SIZE - 1.
  */
-size_t container_path_clip(const char *path, size_t len);
+size_t container_path_get_clipped_length(const char *path, size_t len);
 
 /**
  * struct container_match - the container of a cgroup path

@@ -43,7 +43,7 @@ void id_table_deinit(struct id_table *table)
 	*table = (struct id_table){ 0 };
 }
 
-static u64 entry_bytes(u32 key_size, u32 value_size)
+static u64 entry_get_size(u32 key_size, u32 value_size)
 {
 	return sizeof(struct id_entry) + key_size + value_size;
 }
@@ -61,7 +61,7 @@ static u32 entry_find(const struct id_table *t, u64 hash, const void *key, u32 k
 static u32 entry_add(struct id_table *t, u64 hash, const void *key, u32 key_size, const void *value,
 		     u32 value_size)
 {
-	u64 bytes = entry_bytes(key_size, value_size);
+	u64 bytes = entry_get_size(key_size, value_size);
 	u32 *head = &t->heads[hash & t->mask], id;
 	struct id_entry *e;
 
@@ -83,8 +83,8 @@ static u32 entry_add(struct id_table *t, u64 hash, const void *key, u32 key_size
 	return id;
 }
 
-u32 id_table_get(struct id_table *table, const void *key, u32 key_size, const void *value,
-		 u32 value_size)
+u32 id_table_find_or_add(struct id_table *table, const void *key, u32 key_size, const void *value,
+			 u32 value_size)
 {
 	u64 hash = siphash(table->key, key, key_size);
 	u32 id;
@@ -103,7 +103,7 @@ u32 id_table_get(struct id_table *table, const void *key, u32 key_size, const vo
 	return id;
 }
 
-const void *id_table_value(struct id_table *table, u32 id)
+const void *id_table_get_value(struct id_table *table, u32 id)
 {
 	const struct id_entry *e = NULL;
 
@@ -114,7 +114,7 @@ const void *id_table_value(struct id_table *table, u32 id)
 	return e ? e->bytes + e->key_size : NULL;
 }
 
-u32 id_table_next(struct id_table *table, u32 id)
+u32 id_table_get_next(struct id_table *table, u32 id)
 {
 	pthread_mutex_lock(&table->lock);
 	do {
@@ -159,7 +159,7 @@ static void entry_free(struct id_table *t, u32 id)
 	while (*link != id)
 		link = &t->entry[*link]->next;
 	*link = e->next;
-	t->memory -= entry_bytes(e->key_size, e->value_size);
+	t->memory -= entry_get_size(e->key_size, e->value_size);
 	t->entry[id] = NULL;
 	t->free[t->free_count++] = id;
 	t->stats.used--;
@@ -207,7 +207,7 @@ void id_table_get_stats(struct id_table *table, struct id_table_stats *ret_stats
 /*
  * Enlarge the map of saved ids so that it contains @id. Return false if memory cannot be allocated.
  */
-static bool map_reserve(u32 **ids, u32 *capacity, u32 id)
+static bool id_map_reserve(u32 **ids, u32 *capacity, u32 id)
 {
 	u32 new_capacity = *capacity ? *capacity : 64, *map;
 
@@ -229,8 +229,8 @@ int id_table_load(struct deserializer *from, id_load_fn load, void *ctx, u32 **r
 {
 	u32 capacity = 0, *ids = NULL, id;
 
-	while ((id = (u32)deserialize_below(from, ID_LIMIT))) {
-		if (!map_reserve(&ids, &capacity, id)) {
+	while ((id = (u32)deserialize_u64_below(from, ID_LIMIT))) {
+		if (!id_map_reserve(&ids, &capacity, id)) {
 			free(ids);
 			return -ENOMEM;
 		}

@@ -40,7 +40,7 @@ struct id_entry {
  * @used: number of ids in use
  * @capacity: maximum number of ids
  * @bytes: memory in use
- * @refused: number of times that id_table_get() returned ID_OTHER
+ * @refused: number of times that id_table_find_or_add() returned ID_OTHER
  * @freed: number of ids that id_table_sweep() has freed
  */
 struct id_table_stats {
@@ -93,30 +93,32 @@ int id_table_init(struct id_table *table, u32 capacity, u64 bytes);
 void id_table_deinit(struct id_table *table);
 
 /**
- * id_table_get() - return the id of a string, a new one if it has none
+ * id_table_find_or_add() - return the id of a string, a new one if it has none
  * @key, @key_size: the string
  * @value, @value_size: the value to store for a new id
  *
  * Return: the id, or ID_OTHER.
  */
-u32 id_table_get(struct id_table *table, const void *key, u32 key_size, const void *value,
-		 u32 value_size);
+u32 id_table_find_or_add(struct id_table *table, const void *key, u32 key_size, const void *value,
+			 u32 value_size);
 
 /**
- * id_table_value() - return the value of an id; NULL if the id is not in use
+ * id_table_get_value() - return the value of an id; NULL if the id is not in use
  *
  * The pointer is valid until the next sweep.
  */
-const void *id_table_value(struct id_table *table, u32 id);
+const void *id_table_get_value(struct id_table *table, u32 id);
 
-/** id_table_next() - return the next id in use after @id; the first one for 0; 0 after the last */
-u32 id_table_next(struct id_table *table, u32 id);
+/**
+ * id_table_get_next() - return the next id in use after @id; the first one for 0; 0 after the last
+ */
+u32 id_table_get_next(struct id_table *table, u32 id);
 
 /**
  * id_table_mark() - mark an id as in use, before id_table_sweep()
  *
- * The owner marks the ids of all of its cells. Ids that id_table_get() returns meanwhile are marked
- * as well.
+ * The owner marks the ids of all of its cells. Ids that id_table_find_or_add() returns meanwhile
+ * are marked as well.
  */
 void id_table_mark(struct id_table *table, u32 id);
 

@@ -14,15 +14,15 @@
 /* Set the process of @tid, and make the next sample of @tid look it up in /proc. */
 static void thread_set_unverified(struct attributor *a, s32 tid, u32 index)
 {
-	thread_table_set(&a->threads, tid, index, a->stamp[index] | 1, now_ms() - LOOKUP_RETRY_MS,
-			 a->stamp);
+	thread_table_set_process(&a->threads, tid, index, a->stamp[index] | 1,
+				 coarse_now_ms() - LOOKUP_RETRY_MS, a->stamp);
 }
 
 /* Mark @tid as not found, so that its next sample looks it up. */
-static void thread_forget(struct attributor *a, s32 tid)
+static void thread_mark_not_found(struct attributor *a, s32 tid)
 {
 	if (thread_table_find(&a->threads, tid).bucket)
-		thread_set_process(a, tid, ATTRIBUTE_NONE, now_ms() - LOOKUP_RETRY_MS);
+		thread_set_process(a, tid, ATTRIBUTE_NONE, coarse_now_ms() - LOOKUP_RETRY_MS);
 }
 
 /*
@@ -35,7 +35,7 @@ static void thread_mark_exited(struct attributor *a, s32 tid, u32 index)
 	if (!slot.bucket || slot.bucket->process[slot.way] != index)
 		return;
 	slot.bucket->stamp[slot.way] = a->stamp[index] ^ 1;
-	slot.bucket->failed_ms[slot.way] = now_ms();
+	slot.bucket->failed_ms[slot.way] = coarse_now_ms();
 }
 
 /* Returns whether /proc was read for process @index after @e happened. */
@@ -57,7 +57,8 @@ static u32 event_find_process(struct attributor *a, s32 pid)
 		return ATTRIBUTE_NONE;
 	if (a->process[i].state == PROCESS_LIVING)
 		return i;
-	return !a->process[i].exit_reported && now_ms() - a->process[i].died_ms < LATE_SAMPLE_MS ?
+	return !a->process[i].exit_reported &&
+			       coarse_now_ms() - a->process[i].died_ms < LATE_SAMPLE_MS ?
 		       i :
 		       ATTRIBUTE_NONE;
 }
@@ -72,7 +73,7 @@ static u32 live_find_parent(struct attributor *a, s32 pid)
 
 	if (pid <= 0 || (known != ATTRIBUTE_NONE && !a->process[known].needs_read))
 		return known;
-	i = task_lookup(a, pid, false);
+	i = task_find_in_proc(a, pid, false);
 	return i == ATTRIBUTE_NONE || i == ATTRIBUTE_PENDING ? known : i;
 }
 
@@ -91,10 +92,10 @@ static void thread_set_reported(struct attributor *a, s32 tid, u32 index, bool c
 		thread_set_unverified(a, tid, index);
 }
 
-static void live_thread(struct attributor *a, const struct task_event *e, u32 index)
+static void live_update_thread(struct attributor *a, const struct task_event *e, u32 index)
 {
 	if (index == ATTRIBUTE_NONE || a->process[index].state != PROCESS_LIVING)
-		thread_forget(a, e->tid);
+		thread_mark_not_found(a, e->tid);
 	else if (a->process[index].needs_read)
 		thread_set_unverified(a, e->tid, index);
 	else
@@ -104,7 +105,7 @@ static void live_thread(struct attributor *a, const struct task_event *e, u32 in
 /* Copy name and mappings of @parent to its child. Returns whether all of the parent is known. */
 static bool process_inherit(struct attributor *a, u32 index, u32 parent, const char *name)
 {
-	struct process *p = &a->process[index];
+	struct process_table_entry *p = &a->process[index];
 
 	if (*name || parent == ATTRIBUTE_NONE)
 		process_set_name(p, name);
@@ -113,27 +114,27 @@ static bool process_inherit(struct attributor *a, u32 index, u32 parent, const c
 	if (parent == ATTRIBUTE_NONE)
 		return false;
 	maps_copy(&a->store, &p->maps, &a->process[parent].maps);
-	p->executable = binary_ref(a->process[parent].executable);
+	p->executable = mapped_binary_ref(a->process[parent].executable);
 	p->maps_stale = a->process[parent].maps_stale;
 	return !a->process[parent].needs_read;
 }
 
-static void live_fork(struct attributor *a, const struct task_event *e)
+static void live_apply_fork(struct attributor *a, const struct task_event *e)
 {
 	u32 owner = process_find(a, e->pid), parent, container, i;
-	struct process *p;
+	struct process_table_entry *p;
 	bool complete;
 
 	if (event_is_stale(a, owner, e))
 		return;
 	if (e->pid == e->parent_pid) {
-		live_thread(a, e, owner);
+		live_update_thread(a, e, owner);
 		return;
 	}
 	/* The PID was reused, so the event about the exit of the former process was lost. */
 	if (owner != ATTRIBUTE_NONE)
 		process_mark_dead(a, owner);
-	thread_forget(a, e->tid);
+	thread_mark_not_found(a, e->tid);
 	parent = live_find_parent(a, e->parent_pid);
 	/* Nothing is known about the child. Its first sample looks it up in /proc. */
 	if (parent == ATTRIBUTE_NONE && !e->start_ns)
@@ -163,8 +164,8 @@ static void live_fork(struct attributor *a, const struct task_event *e)
  */
 static u32 process_replace(struct attributor *a, u32 index, const struct task_event *e)
 {
-	const struct process old = a->process[index];
-	struct process *p;
+	const struct process_table_entry old = a->process[index];
+	struct process_table_entry *p;
 	u32 i;
 
 	process_mark_dead(a, index);
@@ -180,12 +181,12 @@ static u32 process_replace(struct attributor *a, u32 index, const struct task_ev
 }
 
 /* Apply an exec. It creates a new entry, except if the old program has no sample. */
-static void live_exec(struct attributor *a, u32 i, const struct task_event *e)
+static void live_apply_exec(struct attributor *a, u32 i, const struct task_event *e)
 {
 	u32 container;
 
 	if (a->process[i].state == PROCESS_LIVING && !(a->sample_flags[i] & PROCESS_EVER_SAMPLED))
-		process_forget_maps(&a->store, &a->process[i]);
+		process_clear_maps(&a->store, &a->process[i]);
 	else
 		i = process_replace(a, i, e);
 	if (!a->process[i].start_time)
@@ -209,13 +210,13 @@ static u32 exec_find_process(struct attributor *a, const struct task_event *e)
 
 	/* Both events follow each other closely. Otherwise a fork was lost, and the PID reused. */
 	if (i == ATTRIBUTE_NONE || i == IDLE_PROCESS || !a->process[i].exit_reported ||
-	    now_ms() - a->process[i].died_ms >= LATE_SAMPLE_MS ||
+	    coarse_now_ms() - a->process[i].died_ms >= LATE_SAMPLE_MS ||
 	    (e->start_ns && event_get_start_ticks(e) != a->process[i].start_time))
 		return ATTRIBUTE_NONE;
 	return i;
 }
 
-static void live_comm(struct attributor *a, const struct task_event *e)
+static void live_apply_comm(struct attributor *a, const struct task_event *e)
 {
 	u32 i = event_find_process(a, e->pid);
 
@@ -224,7 +225,7 @@ static void live_comm(struct attributor *a, const struct task_event *e)
 	if (i == ATTRIBUTE_NONE || event_is_stale(a, i, e))
 		return;
 	if (e->exec)
-		live_exec(a, i, e);
+		live_apply_exec(a, i, e);
 	else if (e->tid == e->pid)
 		process_set_name(&a->process[i], e->name);
 }
@@ -241,7 +242,7 @@ void threads_reassign(struct attributor *a, u32 from, u32 to)
 				continue;
 			b->process[i] = to;
 			b->stamp[i] = a->stamp[to] | (b->stamp[i] & 1);
-			b->failed_ms[i] = now_ms() - LOOKUP_RETRY_MS;
+			b->failed_ms[i] = coarse_now_ms() - LOOKUP_RETRY_MS;
 		}
 	}
 }
@@ -261,7 +262,7 @@ static void process_move(struct attributor *a, u32 old, u32 container, const str
 	/* If process_new() reused the old entry, nothing is left to copy. */
 	a->process[i].needs_read = i == old;
 	if (i == old) {
-		live_thread(a, e, i);
+		live_update_thread(a, e, i);
 		return;
 	}
 	a->process[i].start_code = a->process[old].start_code;
@@ -270,19 +271,19 @@ static void process_move(struct attributor *a, u32 old, u32 container, const str
 	a->process[i].needs_read = a->process[old].needs_read;
 	a->process[i].maps_read_ms = a->process[old].maps_read_ms;
 	maps_copy(&a->store, &a->process[i].maps, &a->process[old].maps);
-	a->process[i].executable = binary_ref(a->process[old].executable);
+	a->process[i].executable = mapped_binary_ref(a->process[old].executable);
 	a->process[i].maps_answered_ns = a->process[old].maps_answered_ns;
-	live_thread(a, e, i);
+	live_update_thread(a, e, i);
 	if (e->size != 1)
 		threads_reassign(a, old, i);
 }
 
-static void live_attach(struct attributor *a, const struct task_event *e)
+static void live_apply_attach(struct attributor *a, const struct task_event *e)
 {
 	u32 i = event_find_process(a, e->pid), container;
 
 	if (e->cgroup)
-		cgroup_table_set(&a->cgroups, e->cgroup, e->name);
+		cgroup_table_set_path(&a->cgroups, e->cgroup, e->name);
 	if (i == ATTRIBUTE_NONE || event_is_stale(a, i, e))
 		return;
 	container = container_find_by_cgroup_id(a, e->cgroup);
@@ -293,13 +294,15 @@ static void live_attach(struct attributor *a, const struct task_event *e)
 		process_move(a, i, container, e);
 }
 
-static void live_mmap(struct attributor *a, const struct task_event *e)
+static void live_apply_mmap(struct attributor *a, const struct task_event *e)
 {
 	const struct mapping m = { .start = e->start,
 				   .end = e->start + e->size,
 				   .offset = e->offset,
 				   .since_ns = e->time_ns };
-	const struct binary_key file = { .path = e->name, .inode = e->inode, .device = e->device };
+	const struct mapped_binary_key file = { .path = e->name,
+						.inode = e->inode,
+						.device = e->device };
 	u32 i = process_find(a, e->pid);
 
 	if (i == ATTRIBUTE_NONE || a->process[i].state != PROCESS_LIVING ||
@@ -309,7 +312,7 @@ static void live_mmap(struct attributor *a, const struct task_event *e)
 	a->process[i].maps_event_ns = e->time_ns;
 }
 
-static void live_exit(struct attributor *a, const struct task_event *e)
+static void live_apply_exit(struct attributor *a, const struct task_event *e)
 {
 	u32 i = process_find(a, e->pid);
 
@@ -326,7 +329,7 @@ static void live_exit(struct attributor *a, const struct task_event *e)
 /* Make the next sample of every thread look it up in /proc. */
 static void threads_set_unverified(struct attributor *a)
 {
-	u32 before = now_ms() - LOOKUP_RETRY_MS;
+	u32 before = coarse_now_ms() - LOOKUP_RETRY_MS;
 
 	for (u32 n = 0; n < a->threads.count; n++) {
 		struct thread_bucket *b = &a->threads.buckets[n];
@@ -348,7 +351,7 @@ static void maps_mark_stale(struct attributor *a)
 }
 
 /* Handle lost events: any task may have changed, and with perf also its mappings. */
-static void live_lost(struct attributor *a, const struct task_event *e)
+static void live_apply_lost(struct attributor *a, const struct task_event *e)
 {
 	a->stats.events_lost += e->size;
 	for (u32 i = 0; i < TASK_CHANGES; i++)
@@ -358,7 +361,7 @@ static void live_lost(struct attributor *a, const struct task_event *e)
 }
 
 /* Handle lost events about mappings. Processes, names and containers remain valid. */
-static void live_lost_maps(struct attributor *a, const struct task_event *e)
+static void live_apply_lost_maps(struct attributor *a, const struct task_event *e)
 {
 	u32 i = e->pid > 0 ? process_find(a, e->pid) : ATTRIBUTE_NONE;
 
@@ -372,7 +375,7 @@ static void live_lost_maps(struct attributor *a, const struct task_event *e)
 /* Returns whether entry @index describes the same process and program as the TASK_SEED @e. */
 static bool seed_matches(const struct attributor *a, u32 index, const struct task_event *e)
 {
-	const struct process *p = &a->process[index];
+	const struct process_table_entry *p = &a->process[index];
 	char comm[sizeof(p->pub.comm)];
 
 	if (p->state != PROCESS_LIVING || p->start_time != event_get_start_ticks(e))
@@ -395,7 +398,7 @@ static bool process_table_is_full(const struct attributor *a)
 static u32 seed_find_or_add(struct attributor *a, const struct task_event *e)
 {
 	u32 owner = process_find(a, e->pid), i;
-	struct process *p;
+	struct process_table_entry *p;
 
 	if (owner != ATTRIBUTE_NONE && seed_matches(a, owner, e))
 		return owner;
@@ -414,7 +417,7 @@ static u32 seed_find_or_add(struct attributor *a, const struct task_event *e)
 	return i;
 }
 
-static void live_seed(struct attributor *a, const struct task_event *e)
+static void live_apply_seed(struct attributor *a, const struct task_event *e)
 {
 	u32 i = seed_find_or_add(a, e), container;
 
@@ -427,14 +430,14 @@ static void live_seed(struct attributor *a, const struct task_event *e)
 	}
 	a->process[i].read_ns = e->time_ns;
 	a->process[i].seed_round = a->seed_round;
-	live_thread(a, e, i);
+	live_update_thread(a, e, i);
 }
 
 /* Finish a report of all tasks. Processes that it did not include have exited. */
-static void live_seeded(struct attributor *a, const struct task_event *e)
+static void live_apply_seeded(struct attributor *a, const struct task_event *e)
 {
 	for (u32 i = IDLE_PROCESS + 1; i < a->processes_used; i++) {
-		struct process *p = &a->process[i];
+		struct process_table_entry *p = &a->process[i];
 
 		if (p->state == PROCESS_LIVING && p->seed_round != a->seed_round &&
 		    p->forked_ns < e->time_ns && p->read_ns < e->time_ns)
@@ -446,12 +449,12 @@ static void live_seeded(struct attributor *a, const struct task_event *e)
 }
 
 /* Handle a change of a cgroup. Without an id, a cgroup of version 1 was renamed. */
-static void live_cgroup(struct attributor *a, const struct task_event *e)
+static void live_apply_cgroup(struct attributor *a, const struct task_event *e)
 {
 	if (e->type == TASK_CGROUP_REMOVED)
 		cgroup_table_mark_removed(&a->cgroups, e->cgroup);
 	else if (e->cgroup)
-		cgroup_table_set(&a->cgroups, e->cgroup, e->name);
+		cgroup_table_set_path(&a->cgroups, e->cgroup, e->name);
 	else
 		threads_set_unverified(a);
 }
@@ -461,24 +464,24 @@ static bool event_apply_global(struct attributor *a, const struct task_event *e)
 {
 	switch (e->type) {
 	case TASK_LOST:
-		live_lost(a, e);
+		live_apply_lost(a, e);
 		return true;
 	case TASK_LOST_MAPS:
-		live_lost_maps(a, e);
+		live_apply_lost_maps(a, e);
 		return true;
 	case TASK_SEEDED:
-		live_seeded(a, e);
+		live_apply_seeded(a, e);
 		return true;
 	case TASK_CGROUP:
 	case TASK_CGROUP_REMOVED:
-		live_cgroup(a, e);
+		live_apply_cgroup(a, e);
 		return true;
 	}
 	return false;
 }
 
 /* Record the time of @e: a query that began earlier may have an obsolete answer. */
-static void pid_note_change(struct attributor *a, const struct task_event *e)
+static void pid_store_change_time(struct attributor *a, const struct task_event *e)
 {
 	u64 *changed_ns = &a->changed_ns[(u32)e->pid % TASK_CHANGES];
 
@@ -492,25 +495,25 @@ void attributor_apply_event_live(struct attributor *a, const struct task_event *
 	/* Tasks outside of this PID namespace have no PID. */
 	if (event_apply_global(a, e) || e->pid <= 0 || e->tid <= 0)
 		return;
-	pid_note_change(a, e);
+	pid_store_change_time(a, e);
 	switch (e->type) {
 	case TASK_COMM:
-		live_comm(a, e);
+		live_apply_comm(a, e);
 		break;
 	case TASK_FORK:
-		live_fork(a, e);
+		live_apply_fork(a, e);
 		break;
 	case TASK_EXIT:
-		live_exit(a, e);
+		live_apply_exit(a, e);
 		break;
 	case TASK_MMAP:
-		live_mmap(a, e);
+		live_apply_mmap(a, e);
 		break;
 	case TASK_ATTACH:
-		live_attach(a, e);
+		live_apply_attach(a, e);
 		break;
 	case TASK_SEED:
-		live_seed(a, e);
+		live_apply_seed(a, e);
 		break;
 	}
 }

@@ -11,14 +11,14 @@
 #define EVICT_SHARE 16
 
 /* Compute &process_table_entry.map_bytes, which is 0 for @requester. Returns the maximum. */
-static u64 maps_measure(struct attributor *a, const struct maps *requester)
+static u64 compute_map_bytes(struct attributor *a, const struct maps *requester)
 {
 	u64 max = 0;
 
 	for (u32 i = 0; i < a->processes_used; i++) {
-		struct process *p = &a->process[i];
+		struct process_table_entry *p = &a->process[i];
 
-		p->map_bytes = &p->maps == requester ? 0 : maps_bytes(&p->maps);
+		p->map_bytes = &p->maps == requester ? 0 : maps_get_memory(&p->maps);
 		if (p->map_bytes > max)
 			max = p->map_bytes;
 	}
@@ -26,10 +26,11 @@ static u64 maps_measure(struct attributor *a, const struct maps *requester)
 }
 
 /* Clear maps of at least @min_bytes of processes in @state, until at most @goal bytes are used. */
-static bool maps_drop(struct attributor *a, enum process_state state, u64 min_bytes, u64 goal)
+static bool evict_maps_of_state(struct attributor *a, enum process_state state, u64 min_bytes,
+				u64 goal)
 {
 	for (u32 n = 0; n < a->processes_used && a->store.memory > goal; n++) {
-		struct process *p;
+		struct process_table_entry *p;
 
 		a->maps_evict_hand =
 			a->maps_evict_hand + 1 < a->processes_used ? a->maps_evict_hand + 1 : 0;
@@ -42,22 +43,22 @@ static bool maps_drop(struct attributor *a, enum process_state state, u64 min_by
 		 * mappings are read again.
 		 */
 		if (!p->executable)
-			p->executable = binary_ref(maps_executable(&p->maps));
-		maps_evict(&a->store, &p->maps);
+			p->executable = mapped_binary_ref(maps_find_executable(&p->maps));
+		maps_clear_keep_version(&a->store, &p->maps);
 		p->map_bytes = 0;
 	}
 	return a->store.memory <= goal;
 }
 
-static bool evict_maps(void *ctx, const struct maps *requester, u64 bytes)
+static bool evict_largest_maps(void *ctx, const struct maps *requester, u64 bytes)
 {
 	struct attributor *a = ctx;
-	u64 own = maps_bytes(requester) + bytes, share = a->store.limit / EVICT_SHARE, goal,
+	u64 own = maps_get_memory(requester) + bytes, share = a->store.limit / EVICT_SHARE, goal,
 	    min_bytes;
 
 	if (requester == a->largest_maps || bytes > a->store.limit)
 		return false;
-	min_bytes = maps_measure(a, requester);
+	min_bytes = compute_map_bytes(a, requester);
 	if (min_bytes <= own) {
 		a->largest_maps = requester;
 		return false;
@@ -70,20 +71,20 @@ static bool evict_maps(void *ctx, const struct maps *requester, u64 bytes)
 	 */
 	do {
 		min_bytes = min_bytes / 2 > own ? min_bytes / 2 : own + 1;
-		if (maps_drop(a, PROCESS_DEAD, min_bytes, goal) ||
-		    maps_drop(a, PROCESS_LIVING, min_bytes, goal))
+		if (evict_maps_of_state(a, PROCESS_DEAD, min_bytes, goal) ||
+		    evict_maps_of_state(a, PROCESS_LIVING, min_bytes, goal))
 			break;
 	} while (min_bytes > own + 1);
 	return true;
 }
 
-int map_evict_init(struct attributor *a, u64 bytes)
+int attributor_init_map_store(struct attributor *a, u64 bytes)
 {
 	int r = map_store_init(&a->store, bytes);
 
 	/* Evict nothing in a recording: its samples follow all events, and may need any mapping. */
 	if (!r && a->live) {
-		a->store.evict = evict_maps;
+		a->store.evict = evict_largest_maps;
 		a->store.ctx = a;
 		a->store.replaced_ns = 2ULL * LATE_SAMPLE_MS * 1000000;
 	}

@@ -14,7 +14,7 @@
  * @unselected: number of mappings that did not fit
  */
 struct map_selection {
-	struct binary **binary;
+	struct mapped_binary **binary;
 	u32 binaries;
 	u64 bytes;
 	u64 limit;

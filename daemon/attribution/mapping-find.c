@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void binary_fill(const struct binary *b, struct attribute_mapping *ret)
+static void copy_binary(const struct mapped_binary *b, struct attribute_mapping *ret)
 {
 	ret->binary = b->path;
 	ret->inode = b->inode;
@@ -17,11 +17,11 @@ static void binary_fill(const struct binary *b, struct attribute_mapping *ret)
 	ret->build_id_size = b->build_id_size;
 }
 
-static void mapping_fill(const struct mapping *m, struct attribute_mapping *ret)
+static void copy_mapping(const struct mapping *m, struct attribute_mapping *ret)
 {
 	ret->start = m->start;
 	ret->end = m->end;
-	binary_fill(m->binary, ret);
+	copy_binary(m->binary, ret);
 }
 
 /*
@@ -29,7 +29,7 @@ static void mapping_fill(const struct mapping *m, struct attribute_mapping *ret)
  * "[kernel.kallsyms]_text", or "[guest.kernel.kallsyms]_text" for a guest. Other names are names of
  * modules.
  */
-static bool is_kernel_itself(const char *path)
+static bool is_kernel_image(const char *path)
 {
 	return !strncmp(path, "[kernel", 7) || !strncmp(path, "[guest", 6);
 }
@@ -38,7 +38,7 @@ static bool is_kernel_itself(const char *path)
  * Find the mapping of the kernel address @pc. If none is known, the result is "[kernel]" for all
  * addresses up to the next known mapping on either side.
  */
-static void find_kernel(const struct attributor *a, u64 pc, struct attribute_mapping *ret)
+static void find_kernel_mapping(const struct attributor *a, u64 pc, struct attribute_mapping *ret)
 {
 	const struct mapping *m = maps_find(&a->kernel, pc);
 
@@ -56,8 +56,8 @@ static void find_kernel(const struct attributor *a, u64 pc, struct attribute_map
 	}
 	if (!m)
 		return;
-	mapping_fill(m, ret);
-	if (is_kernel_itself(m->binary->path))
+	copy_mapping(m, ret);
+	if (is_kernel_image(m->binary->path))
 		ret->binary = "[kernel]";
 }
 
@@ -68,7 +68,7 @@ bool attributor_find_mapping(const struct attributor *a, u32 process, u64 pc, bo
 	const struct mapping *m;
 
 	if (kernel) {
-		find_kernel(a, pc, ret_mapping);
+		find_kernel_mapping(a, pc, ret_mapping);
 		return true;
 	}
 	if (process >= a->processes_used)
@@ -76,7 +76,7 @@ bool attributor_find_mapping(const struct attributor *a, u32 process, u64 pc, bo
 	m = maps_find_at(&a->process[process].maps, pc, time_ns, &found.span.from, &found.span.to);
 	if (!m)
 		return false;
-	mapping_fill(m, &found);
+	copy_mapping(m, &found);
 	found.version = a->process[process].maps.version;
 	found.anonymous = mapping_is_anonymous(found.binary);
 	found.bias = found.anonymous ? 0 : m->start - m->offset;
@@ -91,7 +91,7 @@ bool attributor_find_mapping(const struct attributor *a, u32 process, u64 pc, bo
 
 static int binary_compare(const void *a, const void *b)
 {
-	const struct binary *const *x = a, *const *y = b;
+	const struct mapped_binary *const *x = a, *const *y = b;
 	int r = strcmp((*x)->path, (*y)->path);
 
 	if (!r)
@@ -104,15 +104,15 @@ static int binary_compare(const void *a, const void *b)
 }
 
 /*
- * Returns the number of files that attributor_each_binary() reports. If @ret is not NULL, write
+ * Returns the number of files that attributor_for_each_binary() reports. If @ret is not NULL, write
  * them to it.
  */
-static size_t binaries_collect(const struct attributor *a, const struct binary **ret)
+static size_t binaries_collect(const struct attributor *a, const struct mapped_binary **ret)
 {
-	const struct binary *b = NULL;
+	const struct mapped_binary *b = NULL;
 	size_t count = 0;
 
-	while ((b = map_store_next(&a->store, b))) {
+	while ((b = map_store_get_next_binary(&a->store, b))) {
 		/*
 		 * Skip the vdso, because its name depends on the addresses at which it is mapped.
 		 */
@@ -125,12 +125,12 @@ static size_t binaries_collect(const struct attributor *a, const struct binary *
 	return count;
 }
 
-void attributor_each_binary(const struct attributor *a,
-			    void (*fn)(void *ctx, const struct attribute_mapping *mapping),
-			    void *ctx)
+void attributor_for_each_binary(const struct attributor *a,
+				void (*fn)(void *ctx, const struct attribute_mapping *mapping),
+				void *ctx)
 {
 	size_t count = binaries_collect(a, NULL);
-	const struct binary **binaries = calloc(count ? count : 1, sizeof(*binaries));
+	const struct mapped_binary **binaries = calloc(count ? count : 1, sizeof(*binaries));
 
 	if (!binaries)
 		return;
@@ -139,8 +139,8 @@ void attributor_each_binary(const struct attributor *a,
 	for (size_t i = 0; i < count; i++) {
 		struct attribute_mapping found = { 0 };
 
-		binary_fill(binaries[i], &found);
-		if (is_kernel_itself(found.binary))
+		copy_binary(binaries[i], &found);
+		if (is_kernel_image(found.binary))
 			found.binary = "[kernel]";
 		fn(ctx, &found);
 	}
@@ -161,13 +161,13 @@ u64 attributor_get_map_version(const struct attributor *a, u32 process, bool ker
 
 const char *attributor_get_executable(const struct attributor *a, u32 process)
 {
-	const struct binary *executable;
-	const struct process *p;
+	const struct mapped_binary *executable;
+	const struct process_table_entry *p;
 
 	if (process >= a->processes_used || a->process[process].state == PROCESS_FREE)
 		return "";
 	p = &a->process[process];
-	executable = maps_executable(&p->maps);
+	executable = maps_find_executable(&p->maps);
 	if (!executable)
 		executable = p->executable;
 	return executable ? executable->path : p->pub.comm;
@@ -178,13 +178,13 @@ bool attributor_is_live(const struct attributor *a)
 	return a->live;
 }
 
-bool attributor_knows_executable(const struct attributor *a, u32 process)
+bool attributor_has_final_executable(const struct attributor *a, u32 process)
 {
-	const struct process *p;
+	const struct process_table_entry *p;
 
 	if (!a->live || process >= a->processes_used || process == IDLE_PROCESS)
 		return true;
 	p = &a->process[process];
 	return p->state != PROCESS_LIVING || p->maps_answered_ns || p->executable ||
-	       maps_executable(&p->maps);
+	       maps_find_executable(&p->maps);
 }

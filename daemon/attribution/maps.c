@@ -11,15 +11,15 @@
 
 int map_store_init(struct map_store *store, u64 bytes)
 {
-	struct binary **heads = calloc(HEADS, sizeof(struct binary *));
+	struct mapped_binary **heads = calloc(HEADS, sizeof(struct mapped_binary *));
 
 	if (!heads)
 		return -ENOMEM;
 	*store = (struct map_store){
 		.heads = heads,
 		.mask = HEADS - 1,
-		.limit = HEADS * sizeof(struct binary *) + bytes,
-		.memory = HEADS * sizeof(struct binary *),
+		.limit = HEADS * sizeof(struct mapped_binary *) + bytes,
+		.memory = HEADS * sizeof(struct mapped_binary *),
 	};
 	return 0;
 }
@@ -27,12 +27,13 @@ int map_store_init(struct map_store *store, u64 bytes)
 void map_store_deinit(struct map_store *store)
 {
 	/* Each map has returned its memory. */
-	assert(!store->heads || store->memory == (store->mask + 1) * sizeof(struct binary *));
+	assert(!store->heads ||
+	       store->memory == (store->mask + 1) * sizeof(struct mapped_binary *));
 	free(store->heads);
 	store->heads = NULL;
 }
 
-u64 path_hash(const char *path)
+u64 hash_path_nonzero(const char *path)
 {
 	u64 h = hash_string(path);
 
@@ -42,7 +43,7 @@ u64 path_hash(const char *path)
 /*
  * Returns the memory of a file. It includes the overhead of the allocator, because paths are short.
  */
-static u64 binary_size(const struct binary *b)
+static u64 mapped_binary_get_size(const struct mapped_binary *b)
 {
 	return (sizeof(*b) + b->path_size + 2 * ALLOC_ALIGN) & ~(ALLOC_ALIGN - 1);
 }
@@ -59,10 +60,10 @@ static bool store_reserve(struct map_store *store, const struct maps *maps, u64 
 	return store->evict && store->evict(store->ctx, maps, bytes) && store_fits(store, bytes);
 }
 
-static struct binary *binary_find(const struct map_store *store, const struct binary *like,
-				  const char *path)
+static struct mapped_binary *mapped_binary_find(const struct map_store *store,
+						const struct mapped_binary *like, const char *path)
 {
-	struct binary *b = store->heads[like->hash & store->mask];
+	struct mapped_binary *b = store->heads[like->hash & store->mask];
 
 	while (b && (b->hash != like->hash || b->inode != like->inode ||
 		     b->device != like->device || b->build_id_size != like->build_id_size ||
@@ -73,26 +74,27 @@ static struct binary *binary_find(const struct map_store *store, const struct bi
 }
 
 /* Get a reference to a file for a mapping of @maps. Returns NULL if it does not fit. */
-static struct binary *binary_get(struct map_store *store, const struct maps *maps,
-				 const struct binary_key *file)
+static struct mapped_binary *mapped_binary_find_or_add(struct map_store *store,
+						       const struct maps *maps,
+						       const struct mapped_binary_key *file)
 {
-	u64 hash = path_hash(file->path) ^
+	u64 hash = hash_path_nonzero(file->path) ^
 		   (file->inode ^ (u64)file->device << 40) * 0x9e3779b97f4a7c15ULL;
-	struct binary like = {
+	struct mapped_binary like = {
 		.inode = file->inode,
 		.device = file->device,
 		.refs = 1,
 		.hash = (u32)(hash ^ hash >> 32),
 		.path_size = (u16)(strlen(file->path) + 1),
 	};
-	u64 size = binary_size(&like);
-	struct binary *b, **head;
+	u64 size = mapped_binary_get_size(&like);
+	struct mapped_binary *b, **head;
 
 	if (file->build_id && file->build_id_size && file->build_id_size <= BUILD_ID_MAX) {
 		memcpy(like.build_id, file->build_id, file->build_id_size);
 		like.build_id_size = file->build_id_size;
 	}
-	b = binary_find(store, &like, file->path);
+	b = mapped_binary_find(store, &like, file->path);
 	if (b) {
 		b->refs++;
 		return b;
@@ -109,16 +111,16 @@ static struct binary *binary_get(struct map_store *store, const struct maps *map
 	return b;
 }
 
-static void binary_put(struct map_store *store, struct binary *b)
+static void mapped_binary_put(struct map_store *store, struct mapped_binary *b)
 {
-	struct binary **link = &store->heads[b->hash & store->mask];
+	struct mapped_binary **link = &store->heads[b->hash & store->mask];
 
 	if (--b->refs)
 		return;
 	while (*link != b)
 		link = &(*link)->next;
 	*link = b->next;
-	store->memory -= binary_size(b);
+	store->memory -= mapped_binary_get_size(b);
 	free(b);
 }
 
@@ -164,25 +166,25 @@ static u32 maps_lower_bound(const struct maps *maps, u64 addr)
 }
 
 /* Remove the first @n replaced mappings. */
-static void replaced_drop(struct map_store *store, struct maps *maps, u32 n)
+static void replaced_maps_drop(struct map_store *store, struct maps *maps, u32 n)
 {
 	if (!n)
 		return;
 	for (u32 i = 0; i < n; i++)
-		binary_put(store, maps->replaced[i].mapping.binary);
+		mapped_binary_put(store, maps->replaced[i].mapping.binary);
 	memmove(maps->replaced, maps->replaced + n,
 		(maps->replaced_count - n) * sizeof(*maps->replaced));
 	maps->replaced_count -= n;
 }
 
-static bool replaced_reserve(struct map_store *store, struct maps *maps)
+static bool replaced_maps_reserve(struct map_store *store, struct maps *maps)
 {
 	u32 capacity = maps->replaced_capacity ? 2 * maps->replaced_capacity : 4;
 	u64 bytes = (capacity - maps->replaced_capacity) * sizeof(*maps->replaced);
 	struct replaced_mapping *replaced;
 
 	if (maps->replaced_count == MAPS_REPLACED_MAX)
-		replaced_drop(store, maps, MAPS_REPLACED_MAX / 4);
+		replaced_maps_drop(store, maps, MAPS_REPLACED_MAX / 4);
 	if (maps->replaced_count < maps->replaced_capacity)
 		return true;
 	if (!store_reserve(store, maps, bytes))
@@ -200,8 +202,8 @@ static bool replaced_reserve(struct map_store *store, struct maps *maps)
  * Store the part of @m from @start to @end - 1 as a replaced mapping.
  * @until_ns: time at which it was replaced; 0 if it is unknown, and then nothing is stored
  */
-static void replaced_add(struct map_store *store, struct maps *maps, const struct mapping *m,
-			 u64 start, u64 end, u64 until_ns)
+static void replaced_maps_add(struct map_store *store, struct maps *maps, const struct mapping *m,
+			      u64 start, u64 end, u64 until_ns)
 {
 	struct mapping piece = *m;
 	u32 expired = 0;
@@ -216,8 +218,8 @@ static void replaced_add(struct map_store *store, struct maps *maps, const struc
 	while (store->replaced_ns && expired < maps->replaced_count &&
 	       maps->replaced[expired].until_ns + store->replaced_ns < until_ns)
 		expired++;
-	replaced_drop(store, maps, expired);
-	if (!replaced_reserve(store, maps)) {
+	replaced_maps_drop(store, maps, expired);
+	if (!replaced_maps_reserve(store, maps)) {
 		store->dropped++;
 		return;
 	}
@@ -231,7 +233,7 @@ static void maps_remove(struct map_store *store, struct maps *maps, u32 i, u32 n
 	if (!n)
 		return;
 	for (u32 k = i; k < i + n; k++)
-		binary_put(store, maps->entry[k].binary);
+		mapped_binary_put(store, maps->entry[k].binary);
 	memmove(&maps->entry[i], &maps->entry[i + n], (maps->count - i - n) * sizeof(*maps->entry));
 	maps->count -= n;
 }
@@ -255,7 +257,7 @@ static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 star
 	u32 i = maps_lower_bound(maps, start), n = 0;
 
 	for (u32 k = i; k < maps->count && maps->entry[k].start < end; k++)
-		replaced_add(store, maps, &maps->entry[k], start, end, now_ns);
+		replaced_maps_add(store, maps, &maps->entry[k], start, end, now_ns);
 	if (i < maps->count && maps->entry[i].start < start) {
 		struct mapping *m = &maps->entry[i];
 		struct mapping rest = *m;
@@ -282,11 +284,11 @@ static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 star
 
 /* Returns the mapping that equals @m, which maps the file of @key; NULL if there is none. */
 static struct mapping *maps_find_equal(const struct maps *maps, const struct mapping *m,
-				       const struct binary_key *key)
+				       const struct mapped_binary_key *key)
 {
 	u32 i = maps_lower_bound(maps, m->start);
 	struct mapping *known = i < maps->count ? &maps->entry[i] : NULL;
-	const struct binary *b = known ? known->binary : NULL;
+	const struct mapped_binary *b = known ? known->binary : NULL;
 
 	if (!known || known->start != m->start || known->end != m->end ||
 	    known->offset != m->offset || b->inode != key->inode || b->device != key->device ||
@@ -298,9 +300,9 @@ static struct mapping *maps_find_equal(const struct maps *maps, const struct map
 }
 
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
-	      const struct binary_key *file)
+	      const struct mapped_binary_key *file)
 {
-	struct binary_key key = *file;
+	struct mapped_binary_key key = *file;
 	struct mapping m = *map, *equal;
 
 	if (strnlen(key.path, BINARY_PATH_SIZE) == BINARY_PATH_SIZE)
@@ -312,7 +314,8 @@ void maps_add(struct map_store *store, struct maps *maps, const struct mapping *
 		equal->since_ns = equal->since_ns ? equal->since_ns : m.since_ns;
 		return;
 	}
-	m.binary = maps_reserve(store, maps, 2) ? binary_get(store, maps, &key) : NULL;
+	m.binary =
+		maps_reserve(store, maps, 2) ? mapped_binary_find_or_add(store, maps, &key) : NULL;
 	if (!m.binary) {
 		store->dropped++;
 		return;
@@ -321,7 +324,8 @@ void maps_add(struct map_store *store, struct maps *maps, const struct mapping *
 	maps->version = ++store->changes;
 }
 
-const struct binary *map_store_next(const struct map_store *store, const struct binary *binary)
+const struct mapped_binary *map_store_get_next_binary(const struct map_store *store,
+						      const struct mapped_binary *binary)
 {
 	u32 head = binary ? (binary->hash & store->mask) + 1 : 0;
 
@@ -332,9 +336,9 @@ const struct binary *map_store_next(const struct map_store *store, const struct 
 	return head <= store->mask ? store->heads[head] : NULL;
 }
 
-struct binary_key binary_get_key(const struct binary *binary)
+struct mapped_binary_key mapped_binary_get_key(const struct mapped_binary *binary)
 {
-	return (struct binary_key){
+	return (struct mapped_binary_key){
 		.path = binary->path,
 		.inode = binary->inode,
 		.device = binary->device,
@@ -367,7 +371,7 @@ void maps_copy(struct map_store *store, struct maps *to, const struct maps *from
 void maps_clear(struct map_store *store, struct maps *maps)
 {
 	maps_remove(store, maps, 0, maps->count);
-	replaced_drop(store, maps, maps->replaced_count);
+	replaced_maps_drop(store, maps, maps->replaced_count);
 	store->memory -= maps->capacity * sizeof(*maps->entry) +
 			 maps->replaced_capacity * sizeof(*maps->replaced);
 	free(maps->entry);
@@ -375,7 +379,7 @@ void maps_clear(struct map_store *store, struct maps *maps)
 	*maps = (struct maps){ .version = ++store->changes };
 }
 
-void maps_evict(struct map_store *store, struct maps *maps)
+void maps_clear_keep_version(struct map_store *store, struct maps *maps)
 {
 	u64 version = maps->version;
 
@@ -383,21 +387,21 @@ void maps_evict(struct map_store *store, struct maps *maps)
 	maps->version = version;
 }
 
-struct binary *binary_ref(struct binary *binary)
+struct mapped_binary *mapped_binary_ref(struct mapped_binary *binary)
 {
 	if (binary)
 		binary->refs++;
 	return binary;
 }
 
-struct binary *binary_unref(struct map_store *store, struct binary *binary)
+struct mapped_binary *mapped_binary_unref(struct map_store *store, struct mapped_binary *binary)
 {
 	if (binary)
-		binary_put(store, binary);
+		mapped_binary_put(store, binary);
 	return NULL;
 }
 
-struct binary *maps_executable(const struct maps *maps)
+struct mapped_binary *maps_find_executable(const struct maps *maps)
 {
 	for (u32 i = 0; i < maps->count; i++)
 		if (maps->entry[i].binary->path[0] == '/')
@@ -405,15 +409,15 @@ struct binary *maps_executable(const struct maps *maps)
 	return NULL;
 }
 
-u64 maps_bytes(const struct maps *maps)
+u64 maps_get_memory(const struct maps *maps)
 {
 	u64 bytes = maps->capacity * sizeof(*maps->entry) +
 		    maps->replaced_capacity * sizeof(*maps->replaced);
 
 	for (u32 i = 0; i < maps->count; i++) {
-		const struct binary *b = maps->entry[i].binary;
+		const struct mapped_binary *b = maps->entry[i].binary;
 
-		bytes += binary_size(b) / b->refs;
+		bytes += mapped_binary_get_size(b) / b->refs;
 	}
 	return bytes;
 }

@@ -19,7 +19,7 @@
 #define BINARY_UNNAMED "[long path]"
 
 /**
- * struct binary - a mapped file, shared by all processes that map it
+ * struct mapped_binary - a mapped file, shared by all processes that map it
  * @next: next in the hash chain
  * @inode, @device: numbers of the file, as the mapping reports them (device_number()); 0 if unknown
  * @refs: number of mappings, and of other references
@@ -29,8 +29,8 @@
  * @path_size: size of the path with its NUL
  * @path: raw bytes, in the mount namespace of its process
  */
-struct binary {
-	struct binary *next;
+struct mapped_binary {
+	struct mapped_binary *next;
 	u64 inode;
 	u32 device;
 	u32 refs;
@@ -43,12 +43,13 @@ struct binary {
 };
 
 /**
- * struct binary_key - identifies a mapped file: two files are the same if all fields are equal
+ * struct mapped_binary_key - identifies a mapped file: two files are the same if all fields are
+ * equal
  * @path: raw bytes, NUL-terminated
  * @inode, @device: 0 if unknown
  * @build_id: @build_id_size bytes; NULL if unknown
  */
-struct binary_key {
+struct mapped_binary_key {
 	const char *path;
 	u64 inode;
 	u32 device;
@@ -67,7 +68,7 @@ struct mapping {
 	u64 end;
 	u64 offset;
 	u64 since_ns;
-	struct binary *binary;
+	struct mapped_binary *binary;
 };
 
 /** struct replaced_mapping - a mapping that another one replaced at @until_ns */
@@ -110,7 +111,7 @@ struct maps {
  * @ctx: argument of @evict
  */
 struct map_store {
-	struct binary **heads;
+	struct mapped_binary **heads;
 	u32 mask;
 	u64 limit;
 	u64 dropped;
@@ -121,8 +122,8 @@ struct map_store {
 	void *ctx;
 };
 
-/** path_hash() - return a hash of @path; never 0 */
-u64 path_hash(const char *path);
+/** hash_path_nonzero() - return a hash of @path; never 0 */
+u64 hash_path_nonzero(const char *path);
 
 /**
  * map_store_init() - initialize @store
@@ -148,18 +149,19 @@ void map_store_deinit(struct map_store *store);
  * stay.
  */
 void maps_add(struct map_store *store, struct maps *maps, const struct mapping *map,
-	      const struct binary_key *file);
+	      const struct mapped_binary_key *file);
 
 /**
- * map_store_next() - return the next mapped file of @store, in no particular order
+ * map_store_get_next_binary() - return the next mapped file of @store, in no particular order
  * @binary: the previous file; NULL for the first one
  *
  * Return: the file; NULL after the last one.
  */
-const struct binary *map_store_next(const struct map_store *store, const struct binary *binary);
+const struct mapped_binary *map_store_get_next_binary(const struct map_store *store,
+						      const struct mapped_binary *binary);
 
-/** binary_get_key() - return the key of @binary, valid as long as @binary is */
-struct binary_key binary_get_key(const struct binary *binary);
+/** mapped_binary_get_key() - return the key of @binary, valid as long as @binary is */
+struct mapped_binary_key mapped_binary_get_key(const struct mapped_binary *binary);
 
 /**
  * maps_copy() - copy the mappings of a parent to its child
@@ -173,11 +175,11 @@ void maps_copy(struct map_store *store, struct maps *to, const struct maps *from
 void maps_clear(struct map_store *store, struct maps *maps);
 
 /**
- * maps_bytes() - return the bytes of the store that @maps uses
+ * maps_get_memory() - return the bytes of the store that @maps uses
  *
  * A file that n mappings share counts 1/n of its size for each.
  */
-u64 maps_bytes(const struct maps *maps);
+u64 maps_get_memory(const struct maps *maps);
 
 /** maps_find() - return the mapping of @maps that contains @addr, or NULL */
 const struct mapping *maps_find(const struct maps *maps, u64 addr);
@@ -196,21 +198,21 @@ const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_n
 				   u64 *ret_until_ns);
 
 /**
- * maps_evict() - remove all mappings of @maps to free their memory
+ * maps_clear_keep_version() - remove all mappings of @maps to free their memory
  *
  * The process still has these mappings, so their version does not change, and data that callers
  * have cached remains valid.
  */
-void maps_evict(struct map_store *store, struct maps *maps);
+void maps_clear_keep_version(struct map_store *store, struct maps *maps);
 
-/** binary_ref() - add a reference to @binary, which may be NULL, and return it */
-struct binary *binary_ref(struct binary *binary);
+/** mapped_binary_ref() - add a reference to @binary, which may be NULL, and return it */
+struct mapped_binary *mapped_binary_ref(struct mapped_binary *binary);
 
-/** binary_unref() - release a reference to @binary, which may be NULL; returns NULL */
-struct binary *binary_unref(struct map_store *store, struct binary *binary);
+/** mapped_binary_unref() - release a reference to @binary, which may be NULL; returns NULL */
+struct mapped_binary *mapped_binary_unref(struct map_store *store, struct mapped_binary *binary);
 
-/** maps_executable() - return the file that is mapped at the lowest address; NULL for none */
-struct binary *maps_executable(const struct maps *maps);
+/** maps_find_executable() - return the file that is mapped at the lowest address; NULL for none */
+struct mapped_binary *maps_find_executable(const struct maps *maps);
 
 /** maps_move_replaced() - move the replaced mappings of @from to @to, which has none */
 void maps_move_replaced(struct maps *to, struct maps *from);

@@ -14,9 +14,9 @@
 #define RETRY_AGE_MAX 300 /* number of refreshes after which the search ends */
 
 /* Copy the name of the first entry of directory log/@directory for which @match returns true. */
-static bool entry_find(int log, const char *directory,
-		       bool (*match)(const char *name, const char *key), const char *key,
-		       char *ret_name, size_t size)
+static bool directory_find_entry(int log, const char *directory,
+				 bool (*match)(const char *name, const char *key), const char *key,
+				 char *ret_name, size_t size)
 {
 	int fd = openat(log, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -82,13 +82,15 @@ enum pods_source pods_find_names(int log, const char *uid, const char *id, char 
 	char found[NAME_MAX + 1], text[2 * NAME_MAX + 8], part[ID_SHORT + 1], *second, *rest;
 	enum pods_source source = PODS_LINK;
 
-	if (*id && entry_find(log, "containers", log_name_matches, id, found, sizeof(found)) &&
+	if (*id &&
+	    directory_find_entry(log, "containers", log_name_matches, id, found, sizeof(found)) &&
 	    names_split(found, &second, &rest)) {
 		rest[strlen(rest) - strlen(id) - 5] = '\0';
 		names_set(ret_names, second, found, rest);
 		snprintf(text, sizeof(text), "%s/%s/%s", second, found, rest);
 	} else if (*uid &&
-		   entry_find(log, "pods", log_directory_matches, uid, found, sizeof(found)) &&
+		   directory_find_entry(log, "pods", log_directory_matches, uid, found,
+					sizeof(found)) &&
 		   names_split(found, &second, &rest)) {
 		snprintf(part, sizeof(part), "%.*s", ID_SHORT, id);
 		names_set(ret_names, found, second, part);

@@ -30,7 +30,7 @@
 struct proc_queue {
 	struct proc_query query[PROC_QUERIES];
 	u32 count;
-	struct proc_budget budget;
+	struct proc_read_budget budget;
 };
 
 /**
@@ -88,7 +88,7 @@ struct proc_reader {
 	struct proc_thread thread[2 + PROC_MAP_READERS];
 };
 
-u64 proc_budget_wait(struct proc_budget *b, u64 now_ns)
+u64 proc_read_budget_get_delay(struct proc_read_budget *b, u64 now_ns)
 {
 	u64 passed = now_ns - b->at_ns, full = PROC_BYTES_BURST / PROC_BYTES_PER_SECOND + 1;
 
@@ -104,7 +104,7 @@ u64 proc_budget_wait(struct proc_budget *b, u64 now_ns)
 	return (u64)(1 - b->bytes) * 1000000000 / PROC_BYTES_PER_SECOND + 1;
 }
 
-void proc_budget_charge(struct proc_budget *b, u64 bytes)
+void proc_read_budget_charge(struct proc_read_budget *b, u64 bytes)
 {
 	b->bytes -= (s64)bytes;
 }
@@ -133,7 +133,7 @@ static void reader_put(struct proc_reader *r)
 	free(r);
 }
 
-static bool owner_is_busy(const struct proc_reader *r, u64 owner)
+static bool owner_has_read_in_progress(const struct proc_reader *r, u64 owner)
 {
 	for (u32 i = 0; owner && i < ARRAY_SIZE(r->thread); i++)
 		if (r->thread[i].owner == owner)
@@ -145,7 +145,7 @@ static bool owner_is_busy(const struct proc_reader *r, u64 owner)
 static bool queue_pop(const struct proc_reader *r, struct proc_queue *q, struct proc_query *ret)
 {
 	for (u32 i = 0; i < q->count; i++) {
-		if (owner_is_busy(r, q->query[i].owner))
+		if (owner_has_read_in_progress(r, q->query[i].owner))
 			continue;
 		*ret = q->query[i];
 		q->count--;
@@ -176,13 +176,13 @@ static bool reader_has_capacity(const struct proc_reader *r, const struct proc_t
 }
 
 /* Wait for the next query of @t. The caller holds the lock. Returns false if @t must end. */
-static bool thread_next_query(struct proc_thread *t, struct proc_query *ret)
+static bool thread_wait_for_query(struct proc_thread *t, struct proc_query *ret)
 {
 	struct proc_reader *r = t->reader;
 	u64 ns;
 
 	while (!r->quit) {
-		ns = proc_budget_wait(&t->queue->budget, time_now_ns());
+		ns = proc_read_budget_get_delay(&t->queue->budget, time_now_ns());
 		if (!t->spare)
 			t->spare = malloc(sizeof(*t->spare));
 		if (!t->spare)
@@ -239,7 +239,7 @@ static void *thread_run(void *arg)
 	struct proc_query query;
 
 	pthread_mutex_lock(&r->lock);
-	while (thread_next_query(t, &query)) {
+	while (thread_wait_for_query(t, &query)) {
 		t->owner = query.owner;
 		t->reading = true;
 		pthread_mutex_unlock(&r->lock);
@@ -247,7 +247,7 @@ static void *thread_run(void *arg)
 		pthread_mutex_lock(&r->lock);
 		t->owner = 0;
 		t->reading = false;
-		proc_budget_charge(&t->queue->budget, answer->bytes);
+		proc_read_budget_charge(&t->queue->budget, answer->bytes);
 		answer_push(r, answer);
 		/* Another thread may have a query of the same owner. */
 		pthread_cond_broadcast(&r->work);
@@ -346,7 +346,7 @@ struct proc_reader *proc_reader_free(struct proc_reader *r)
 	return NULL;
 }
 
-bool proc_reader_push(struct proc_reader *r, const struct proc_query *query)
+bool proc_reader_push_query(struct proc_reader *r, const struct proc_query *query)
 {
 	struct proc_queue *q = query->kind == PROC_QUERY_MAPS ? &r->maps :
 			       query->kind == PROC_QUERY_POD  ? &r->pods :
@@ -373,7 +373,7 @@ int proc_reader_get_fd(const struct proc_reader *r)
 	return r->fd;
 }
 
-struct proc_answer *proc_reader_pop(struct proc_reader *r)
+struct proc_answer *proc_reader_pop_answer(struct proc_reader *r)
 {
 	struct proc_answer *a;
 	u64 count;
@@ -394,7 +394,7 @@ struct proc_answer *proc_reader_pop(struct proc_reader *r)
 	return a;
 }
 
-u64 proc_reader_memory(const struct proc_reader *r)
+u64 proc_reader_get_memory(const struct proc_reader *r)
 {
 	return sizeof(*r) + ANSWERS_MAX * sizeof(struct proc_answer) +
 	       (PROC_MAP_READERS + MAPS_ANSWERS_MAX) * (u64)PROC_ANSWER_BYTES;

@@ -27,25 +27,25 @@
 #define PROC_BYTES_BURST      (16ULL << 20)
 
 /**
- * struct proc_budget - a token bucket; all zeros: a full bucket
+ * struct proc_read_budget - a token bucket; all zeros: a full bucket
  * @bytes: available bytes; negative after a large read
  * @at_ns: time at which @bytes was computed
  */
-struct proc_budget {
+struct proc_read_budget {
 	s64 bytes;
 	u64 at_ns;
 };
 
 /**
- * proc_budget_wait() - return the time until @budget permits the next read
+ * proc_read_budget_get_delay() - return the time until @budget permits the next read
  * @now_ns: CLOCK_MONOTONIC
  *
  * Return: nanoseconds after @now_ns; 0 if a read may begin now.
  */
-u64 proc_budget_wait(struct proc_budget *budget, u64 now_ns);
+u64 proc_read_budget_get_delay(struct proc_read_budget *budget, u64 now_ns);
 
-/** proc_budget_charge() - subtract the cost of a read, @bytes, from @budget */
-void proc_budget_charge(struct proc_budget *budget, u64 bytes);
+/** proc_read_budget_charge() - subtract the cost of a read, @bytes, from @budget */
+void proc_read_budget_charge(struct proc_read_budget *budget, u64 bytes);
 
 struct proc_reader;
 
@@ -69,13 +69,13 @@ int proc_reader_new(int proc, const char *log, const struct cgroup_namespace *cg
 struct proc_reader *proc_reader_free(struct proc_reader *reader);
 
 /**
- * proc_reader_push() - queue @query for the threads of @reader
+ * proc_reader_push_query() - queue @query for the threads of @reader
  *
  * Locking: none; any thread.
  *
  * Return: false if the queue is full; the caller then still owns @query->pod.
  */
-bool proc_reader_push(struct proc_reader *reader, const struct proc_query *query);
+bool proc_reader_push_query(struct proc_reader *reader, const struct proc_query *query);
 
 /** proc_reader_has_answers() - return whether @reader has answers; any thread may call it */
 bool proc_reader_has_answers(const struct proc_reader *reader);
@@ -84,14 +84,14 @@ bool proc_reader_has_answers(const struct proc_reader *reader);
 int proc_reader_get_fd(const struct proc_reader *reader);
 
 /**
- * proc_reader_pop() - remove and return the oldest answer of @reader; NULL if there is none
+ * proc_reader_pop_answer() - remove and return the oldest answer of @reader; NULL if there is none
  *
  * The caller owns the answer: call proc_answer_deinit() and free(). A call that returns NULL also
  * clears the descriptor of proc_reader_get_fd().
  */
-struct proc_answer *proc_reader_pop(struct proc_reader *reader);
+struct proc_answer *proc_reader_pop_answer(struct proc_reader *reader);
 
-/** proc_reader_memory() - return the maximum memory of @reader in bytes, without stacks */
-u64 proc_reader_memory(const struct proc_reader *reader);
+/** proc_reader_get_memory() - return the maximum memory of @reader in bytes, without stacks */
+u64 proc_reader_get_memory(const struct proc_reader *reader);
 
 #endif

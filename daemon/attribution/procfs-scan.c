@@ -14,14 +14,14 @@
 #include "tasks/task-event.h"
 
 /**
- * struct scan - state of procfs_scan_tasks()
+ * struct task_scan - state of procfs_scan_tasks()
  * @sink: receives the events
  * @time_ns: time of the events
  * @pid: the process that is scanned
  * @maps: number of its mappings that were reported
  * @cgroup_ns: converts cgroup paths
  */
-struct scan {
+struct task_scan {
 	const struct source_sink *sink;
 	u64 time_ns;
 	s32 pid;
@@ -29,7 +29,7 @@ struct scan {
 	struct cgroup_namespace cgroup_ns;
 };
 
-static void emit_event(const struct scan *scan, struct task_event event)
+static void emit_event(const struct task_scan *scan, struct task_event event)
 {
 	event.time_ns = scan->time_ns;
 	event.pid = scan->pid;
@@ -37,9 +37,9 @@ static void emit_event(const struct scan *scan, struct task_event event)
 	scan->sink->task(scan->sink->ctx, &event);
 }
 
-static bool emit_map(void *ctx, const struct procfs_map *map)
+static bool emit_mapping(void *ctx, const struct procfs_map *map)
 {
-	struct scan *scan = ctx;
+	struct task_scan *scan = ctx;
 
 	emit_event(scan, (struct task_event){ .type = TASK_MMAP,
 					      .tid = scan->pid,
@@ -60,10 +60,10 @@ static u64 cgroup_get_id(const char *cgroup)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/sys/fs/cgroup%s", cgroup);
-	return stat(path, &st) < 0 ? path_hash(cgroup) : st.st_ino;
+	return stat(path, &st) < 0 ? hash_path_nonzero(cgroup) : st.st_ino;
 }
 
-static void emit_cgroup(const struct scan *scan, int dir)
+static void emit_cgroup(const struct task_scan *scan, int dir)
 {
 	char *path = proc_read_cgroup(&scan->cgroup_ns, dir);
 
@@ -84,7 +84,7 @@ static s32 name_parse_tid(const char *name)
 	return *end || n <= 0 || n > INT32_MAX ? 0 : (s32)n;
 }
 
-static void scan_threads(struct scan *scan, int dir)
+static void scan_threads(struct task_scan *scan, int dir)
 {
 	int fd = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
@@ -109,7 +109,7 @@ static void scan_threads(struct scan *scan, int dir)
 		 * none.
 		 */
 		if (!scan->maps)
-			procfs_read_maps(thread, 0, emit_map, scan, &cost);
+			procfs_read_maps(thread, 0, emit_mapping, scan, &cost);
 		close(thread);
 	}
 	if (tasks)
@@ -144,7 +144,7 @@ void procfs_scan_kernel(const struct source_sink *sink, u64 time_ns)
 
 int procfs_scan_tasks(const struct source_sink *sink, u64 time_ns)
 {
-	struct scan scan = { .sink = sink, .time_ns = time_ns };
+	struct task_scan scan = { .sink = sink, .time_ns = time_ns };
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
 	int dir;

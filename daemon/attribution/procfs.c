@@ -166,13 +166,13 @@ static bool line_parse(char *line, struct procfs_map *map)
 }
 
 /**
- * struct map_reader - state of procfs_read_maps()
+ * struct maps_read_state - state of procfs_read_maps()
  * @each, @ctx, @from: its parameters
  * @skipped: as in struct procfs_maps_cost
  * @overlong: whether the current line is longer than the buffer, so that it is skipped
  * @ended: whether @each returned false
  */
-struct map_reader {
+struct maps_read_state {
 	bool (*each)(void *ctx, const struct procfs_map *map);
 	void *ctx;
 	u64 from;
@@ -182,7 +182,7 @@ struct map_reader {
 };
 
 /* Process all complete lines of @buf. Returns their size. */
-static size_t lines_parse(struct map_reader *r, char *buf, size_t len)
+static size_t lines_parse(struct maps_read_state *r, char *buf, size_t len)
 {
 	size_t done = 0;
 	char *end;
@@ -203,7 +203,7 @@ static size_t lines_parse(struct map_reader *r, char *buf, size_t len)
 }
 
 /* Read and parse the text of maps at @fd. */
-static void maps_read_text(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
+static void maps_read_text(int fd, struct maps_read_state *r, struct procfs_maps_cost *cost)
 {
 	char buf[MAPS_BUFFER];
 	size_t len = 0, done;
@@ -260,7 +260,7 @@ struct map_query {
 #define MAP_QUERY_BYTES 256
 
 /* Query the first executable mapping that ends after @address; @path is "" for anonymous memory. */
-static int maps_query_one(int fd, u64 address, char *path, u32 size, struct map_query *ret_query)
+static int maps_query_next(int fd, u64 address, char *path, u32 size, struct map_query *ret_query)
 {
 	struct map_query q = {
 		.size = sizeof(q),
@@ -290,13 +290,13 @@ static int maps_query_one(int fd, u64 address, char *path, u32 size, struct map_
  * Query all executable mappings. Returns -ENOTTY, before the first one, if the kernel has no such
  * queries.
  */
-static int maps_query_all(int fd, struct map_reader *r, struct procfs_maps_cost *cost)
+static int maps_query_all(int fd, struct maps_read_state *r, struct procfs_maps_cost *cost)
 {
 	char path[PATH_MAX];
 	struct map_query q = { .end = r->from };
 	int ret;
 
-	while (!(ret = maps_query_one(fd, q.end, path, sizeof(path), &q))) {
+	while (!(ret = maps_query_next(fd, q.end, path, sizeof(path), &q))) {
 		const struct procfs_map map = {
 			.start = q.start,
 			.end = q.end,
@@ -321,7 +321,7 @@ static int maps_query_all(int fd, struct map_reader *r, struct procfs_maps_cost 
 int procfs_read_maps(int dir, u64 from, bool (*each)(void *ctx, const struct procfs_map *map),
 		     void *ctx, struct procfs_maps_cost *ret_cost)
 {
-	struct map_reader r = { .each = each, .ctx = ctx, .from = from };
+	struct maps_read_state r = { .each = each, .ctx = ctx, .from = from };
 	struct procfs_maps_cost cost = { 0 };
 	int fd = openat(dir, "maps", O_RDONLY | O_CLOEXEC);
 

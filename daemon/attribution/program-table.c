@@ -35,7 +35,7 @@ struct program_table *program_table_free(struct program_table *table)
 	return NULL;
 }
 
-u32 program_table_get(struct program_table *table, const struct program_identity *program)
+u32 program_table_find_or_add(struct program_table *table, const struct program_identity *program)
 {
 	const struct program_key key = {
 		.container = program->container,
@@ -50,12 +50,13 @@ u32 program_table_get(struct program_table *table, const struct program_identity
 
 	memcpy(bytes, &key, sizeof(key));
 	memcpy(bytes + sizeof(key), executable, strlen(executable) + 1);
-	return id_table_get(&table->ids, bytes, size, bytes, size);
+	return id_table_find_or_add(&table->ids, bytes, size, bytes, size);
 }
 
-bool program_table_find(struct program_table *table, u32 id, struct program_identity *ret_program)
+bool program_table_find_by_id(struct program_table *table, u32 id,
+			      struct program_identity *ret_program)
 {
-	const u8 *bytes = id_table_value(&table->ids, id);
+	const u8 *bytes = id_table_get_value(&table->ids, id);
 	struct program_key key;
 
 	if (id == PROGRAM_OTHER) {
@@ -79,8 +80,8 @@ void program_table_save(struct program_table *table, struct serializer *to)
 {
 	struct program_identity p;
 
-	for (u32 id = 0; (id = id_table_next(&table->ids, id));) {
-		if (!program_table_find(table, id, &p))
+	for (u32 id = 0; (id = id_table_get_next(&table->ids, id));) {
+		if (!program_table_find_by_id(table, id, &p))
 			continue;
 		serialize_u64(to, id);
 		serialize_u64(to, p.container);
@@ -95,13 +96,13 @@ struct program_loader {
 	const struct attribute_translation *translation;
 };
 
-static u32 program_load(void *ctx, struct deserializer *from, u32 id)
+static u32 program_deserialize(void *ctx, struct deserializer *from, u32 id)
 {
 	const struct program_loader *l = ctx;
 	char executable[BINARY_PATH_SIZE];
 	struct program_identity p = { .executable = executable };
-	u32 container = (u32)deserialize_below(from, 1ULL << 32);
-	u32 generation = (u32)deserialize_below(from, 1ULL << 32);
+	u32 container = (u32)deserialize_u64_below(from, 1ULL << 32);
+	u32 generation = (u32)deserialize_u64_below(from, 1ULL << 32);
 
 	(void)id;
 	deserialize_string(from, executable, sizeof(executable));
@@ -111,7 +112,7 @@ static u32 program_load(void *ctx, struct deserializer *from, u32 id)
 		p.container = 0;
 		p.container_generation = 0;
 	}
-	return from->bad ? PROGRAM_OTHER : program_table_get(l->table, &p);
+	return from->bad ? PROGRAM_OTHER : program_table_find_or_add(l->table, &p);
 }
 
 int program_table_load(struct program_table *table, struct deserializer *from,
@@ -120,5 +121,5 @@ int program_table_load(struct program_table *table, struct deserializer *from,
 {
 	struct program_loader loader = { .table = table, .translation = translation };
 
-	return id_table_load(from, program_load, &loader, ret_ids, ret_count);
+	return id_table_load(from, program_deserialize, &loader, ret_ids, ret_count);
 }

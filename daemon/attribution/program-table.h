@@ -62,21 +62,22 @@ int program_table_new(u32 capacity, u64 bytes, struct program_table **ret_table)
 struct program_table *program_table_free(struct program_table *table);
 
 /**
- * program_table_get() - return the id of a program, a new one if it has none
+ * program_table_find_or_add() - return the id of a program, a new one if it has none
  *
  * Return: the id, at least 1; PROGRAM_OTHER if the table is full.
  */
-u32 program_table_get(struct program_table *table, const struct program_identity *program);
+u32 program_table_find_or_add(struct program_table *table, const struct program_identity *program);
 
 /**
- * program_table_find() - get the program with an id
+ * program_table_find_by_id() - get the program with an id
  * @ret_program: its pointers are valid until id_table_sweep()
  *
  * PROGRAM_OTHER has the executable "(other)", in no container.
  *
  * Return: whether the id is in use.
  */
-bool program_table_find(struct program_table *table, u32 id, struct program_identity *ret_program);
+bool program_table_find_by_id(struct program_table *table, u32 id,
+			      struct program_identity *ret_program);
 
 /** program_table_save() - serialize all programs with their ids */
 void program_table_save(struct program_table *table, struct serializer *to);

@@ -89,7 +89,7 @@ void attribute_read_end(struct attribute_reader *reader)
 		pthread_mutex_unlock(&reader->lock);
 }
 
-void attribute_write_begin(struct attribute_reader *reader)
+void attribute_lock_upgrade(struct attribute_reader *reader)
 {
 	struct attribute_lock *lock;
 
@@ -104,7 +104,7 @@ void attribute_write_begin(struct attribute_reader *reader)
 	lock->write_start_ns = time_now_ns();
 }
 
-void attribute_write_end(struct attribute_reader *reader)
+void attribute_lock_downgrade(struct attribute_reader *reader)
 {
 	struct attribute_lock *lock;
 	u64 held_ns;

@@ -5,9 +5,9 @@
  *
  *	attribute_read_begin(reader);
  *	if (!attributor_find_process_cached(attributor, tid, time, &index, &span)) {
- *		attribute_write_begin(reader);
+ *		attribute_lock_upgrade(reader);
  *		index = attributor_find_process(attributor, tid);
- *		attribute_write_end(reader);
+ *		attribute_lock_downgrade(reader);
  *	}
  *	attribute_read_end(reader);
  *
@@ -43,18 +43,18 @@ void attribute_read_begin(struct attribute_reader *reader);
 void attribute_read_end(struct attribute_reader *reader);
 
 /**
- * attribute_write_begin() - exchange the held reader lock @reader for the write lock
+ * attribute_lock_upgrade() - exchange the held reader lock @reader for the write lock
  *
  * Another writer may run in between, so earlier results are invalid: query them again.
  */
-void attribute_write_begin(struct attribute_reader *reader);
+void attribute_lock_upgrade(struct attribute_reader *reader);
 
 /**
- * attribute_write_end() - exchange the held write lock for the reader lock @reader
+ * attribute_lock_downgrade() - exchange the held write lock for the reader lock @reader
  *
  * No writer runs in between, so results obtained under the write lock stay valid.
  */
-void attribute_write_end(struct attribute_reader *reader);
+void attribute_lock_downgrade(struct attribute_reader *reader);
 
 /**
  * attribute_read_yield() - release and retake the held reader lock @reader if a writer waits

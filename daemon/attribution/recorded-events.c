@@ -33,7 +33,7 @@ static u32 process_find_or_add(struct attributor *a, s32 pid)
 	return i;
 }
 
-static void tid_owner_set(struct attributor *a, s32 tid, u32 index, u64 from)
+static void tid_set_process_since(struct attributor *a, s32 tid, u32 index, u64 from)
 {
 	thread_set_process(a, tid, index, 0);
 	timeline_add(&a->owner_timeline, (u32)tid, from, index, a->process[index].pub.generation);
@@ -43,14 +43,14 @@ static void tid_owner_set(struct attributor *a, s32 tid, u32 index, u64 from)
  * Record that an event at @time_ns shows @tid in process @index. If no earlier event mentions @tid,
  * the thread belonged to the process from the beginning of the recording.
  */
-static void tid_owner_confirm(struct attributor *a, s32 tid, u32 index, u64 time_ns)
+static void tid_confirm_process(struct attributor *a, s32 tid, u32 index, u64 time_ns)
 {
 	struct thread_slot slot = thread_table_find(&a->threads, tid);
 
 	if (slot.bucket && slot.bucket->process[slot.way] == index &&
 	    slot.bucket->stamp[slot.way] == a->stamp[index])
 		return;
-	tid_owner_set(a, tid, index, slot.bucket ? time_ns : TIMELINE_ALWAYS);
+	tid_set_process_since(a, tid, index, slot.bucket ? time_ns : TIMELINE_ALWAYS);
 }
 
 /*
@@ -78,29 +78,29 @@ static u32 process_add_successor(struct attributor *a, u32 index, u64 time_ns)
 }
 
 /* Record that @tid belongs to the successor @index from @time_ns on; 0: the time is unknown. */
-static void tid_owner_succeed(struct attributor *a, s32 tid, u32 index, u64 time_ns)
+static void tid_set_successor(struct attributor *a, s32 tid, u32 index, u64 time_ns)
 {
 	if (time_ns)
-		tid_owner_set(a, tid, index, time_ns);
+		tid_set_process_since(a, tid, index, time_ns);
 	else
 		thread_set_process(a, tid, index, 0);
 }
 
-static void event_comm(struct attributor *a, const struct task_event *e)
+static void recorded_apply_comm(struct attributor *a, const struct task_event *e)
 {
 	u32 i = process_find(a, e->pid);
 
 	if (e->exec && i != ATTRIBUTE_NONE) {
-		tid_owner_confirm(a, e->tid, i, e->time_ns);
+		tid_confirm_process(a, e->tid, i, e->time_ns);
 		i = process_add_successor(a, i, e->time_ns);
 		maps_clear(&a->store, &a->process[i].maps);
-		tid_owner_succeed(a, e->tid, i, e->time_ns);
+		tid_set_successor(a, e->tid, i, e->time_ns);
 	} else if (e->exec) {
 		i = process_find_or_add(a, e->pid);
-		tid_owner_set(a, e->tid, i, e->time_ns);
+		tid_set_process_since(a, e->tid, i, e->time_ns);
 	} else {
 		i = process_find_or_add(a, e->pid);
-		tid_owner_confirm(a, e->tid, i, e->time_ns);
+		tid_confirm_process(a, e->tid, i, e->time_ns);
 	}
 	/*
 	 * The name of the main thread is the name of the process. Until an event reports it, use
@@ -110,12 +110,12 @@ static void event_comm(struct attributor *a, const struct task_event *e)
 		process_set_name(&a->process[i], e->name);
 }
 
-static void event_fork(struct attributor *a, const struct task_event *e)
+static void recorded_apply_fork(struct attributor *a, const struct task_event *e)
 {
 	u32 parent, i;
 
 	if (e->pid == e->parent_pid) {
-		tid_owner_set(a, e->tid, process_find_or_add(a, e->pid), e->time_ns);
+		tid_set_process_since(a, e->tid, process_find_or_add(a, e->pid), e->time_ns);
 		return;
 	}
 	parent = e->parent_pid > 0 ? process_find_or_add(a, e->parent_pid) : ATTRIBUTE_NONE;
@@ -123,7 +123,7 @@ static void event_fork(struct attributor *a, const struct task_event *e)
 	if (i != ATTRIBUTE_NONE)
 		process_mark_dead(a, i);
 	i = process_new(a, e->pid);
-	tid_owner_set(a, e->tid, i, e->time_ns);
+	tid_set_process_since(a, e->tid, i, e->time_ns);
 	/* process_new() may have evicted the parent. */
 	if (parent == ATTRIBUTE_NONE || parent == i)
 		return;
@@ -132,7 +132,7 @@ static void event_fork(struct attributor *a, const struct task_event *e)
 	maps_copy(&a->store, &a->process[i].maps, &a->process[parent].maps);
 }
 
-static void event_mmap(struct attributor *a, const struct task_event *e)
+static void recorded_apply_mmap(struct attributor *a, const struct task_event *e)
 {
 	const struct mapping m = { .start = e->start,
 				   .end = e->start + e->size,
@@ -145,14 +145,14 @@ static void event_mmap(struct attributor *a, const struct task_event *e)
 	if (e->pid > 0)
 		maps = &a->process[process_find_or_add(a, e->pid)].maps;
 	maps_add(&a->store, maps, &m,
-		 &(struct binary_key){ .path = e->name,
-				       .build_id = e->build_id,
-				       .build_id_size = e->build_id_size });
+		 &(struct mapped_binary_key){ .path = e->name,
+					      .build_id = e->build_id,
+					      .build_id_size = e->build_id_size });
 	if (e->pid > 0)
-		tid_owner_confirm(a, e->pid, process_find(a, e->pid), e->time_ns);
+		tid_confirm_process(a, e->pid, process_find(a, e->pid), e->time_ns);
 }
 
-static void event_exit(struct attributor *a, const struct task_event *e)
+static void recorded_apply_exit(struct attributor *a, const struct task_event *e)
 {
 	u32 i = process_find(a, e->pid);
 
@@ -161,7 +161,7 @@ static void event_exit(struct attributor *a, const struct task_event *e)
 }
 
 /* Apply the cgroup of a process. The first one is valid for all earlier samples, too. */
-static void event_cgroup(struct attributor *a, const struct task_event *e)
+static void recorded_apply_cgroup(struct attributor *a, const struct task_event *e)
 {
 	u32 container, i, next;
 
@@ -169,13 +169,13 @@ static void event_cgroup(struct attributor *a, const struct task_event *e)
 		return;
 	i = process_find_or_add(a, e->pid);
 	container = container_find_or_add(a, e->name, strlen(e->name));
-	tid_owner_confirm(a, e->pid, i, e->time_ns);
+	tid_confirm_process(a, e->pid, i, e->time_ns);
 	if (a->process[i].pub.container && a->process[i].pub.container != container &&
 	    a->process[i].state == PROCESS_LIVING) {
 		next = process_add_successor(a, i, e->time_ns);
 		if (next != i)
 			maps_copy(&a->store, &a->process[next].maps, &a->process[i].maps);
-		tid_owner_succeed(a, e->pid, next, e->time_ns);
+		tid_set_successor(a, e->pid, next, e->time_ns);
 		i = next;
 	}
 	process_set_container(a, i, container);
@@ -188,7 +188,7 @@ void attributor_apply_event(struct attributor *a, const struct task_event *e)
 		return;
 	}
 	if (e->type == TASK_MMAP) {
-		event_mmap(a, e);
+		recorded_apply_mmap(a, e);
 		return;
 	}
 	if (e->type == TASK_SWITCH) {
@@ -200,21 +200,21 @@ void attributor_apply_event(struct attributor *a, const struct task_event *e)
 		return;
 	switch (e->type) {
 	case TASK_COMM:
-		event_comm(a, e);
+		recorded_apply_comm(a, e);
 		break;
 	case TASK_FORK:
-		event_fork(a, e);
+		recorded_apply_fork(a, e);
 		break;
 	case TASK_EXIT:
-		event_exit(a, e);
+		recorded_apply_exit(a, e);
 		break;
 	case TASK_CGROUP:
-		event_cgroup(a, e);
+		recorded_apply_cgroup(a, e);
 		break;
 	}
 }
 
-bool attributor_has_times(const struct attributor *a)
+bool attributor_has_event_times(const struct attributor *a)
 {
 	return a->live || a->owner_timeline.count || a->switch_timeline.count;
 }
@@ -226,7 +226,7 @@ bool attributor_has_times(const struct attributor *a)
 static u32 process_find_successor(struct attributor *a, u32 index, u32 generation, u64 time_ns,
 				  struct attribute_span *span)
 {
-	const struct process *p;
+	const struct process_table_entry *p;
 
 	for (u32 n = 0; n < SUCCESSORS_MAX; n++) {
 		p = &a->process[index];
@@ -278,8 +278,8 @@ s32 attributor_find_running_tid(struct attributor *a, u32 cpu, u64 time_ns, u64 
 
 	if (a->live)
 		return cpu < a->ring_cpus ?
-			       switch_ring_find(&a->switch_rings[cpu], time_ns - early_ns,
-						time_ns + late_ns) :
+			       switch_ring_find_tid(&a->switch_rings[cpu], time_ns - early_ns,
+						    time_ns + late_ns) :
 			       -1;
 	if (!a->switch_timeline.count ||
 	    timeline_find(&a->switch_timeline, cpu, time_ns, &span) != TIMELINE_FOUND ||

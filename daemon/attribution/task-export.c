@@ -4,15 +4,15 @@
 
 #include <stdlib.h>
 
-/** struct exported - a process entry, and its start by which entries are sorted */
-struct exported {
+/** struct exported_process - a process entry, and its start by which entries are sorted */
+struct exported_process {
 	u64 valid_from_ns;
 	u32 index;
 };
 
-static int exported_compare(const void *a, const void *b)
+static int exported_process_compare(const void *a, const void *b)
 {
-	const struct exported *x = a, *y = b;
+	const struct exported_process *x = a, *y = b;
 
 	if (x->valid_from_ns != y->valid_from_ns)
 		return x->valid_from_ns < y->valid_from_ns ? -1 : 1;
@@ -24,7 +24,8 @@ static void emit_event(const struct source_sink *sink, struct task_event event)
 	sink->task(sink->ctx, &event);
 }
 
-static void export_maps(const struct process *p, u64 time_ns, const struct source_sink *sink)
+static void export_maps(const struct process_table_entry *p, u64 time_ns,
+			const struct source_sink *sink)
 {
 	for (u32 i = 0; i < p->maps.count; i++) {
 		const struct mapping *m = &p->maps.entry[i];
@@ -54,7 +55,7 @@ static void export_maps(const struct process *p, u64 time_ns, const struct sourc
 static void export_process(const struct attributor *a, u32 index, const struct source_sink *sink)
 {
 	u32 predecessor = process_get_sampled_predecessor(a, index);
-	const struct process *p = &a->process[index];
+	const struct process_table_entry *p = &a->process[index];
 	const char *cgroup = a->container[p->pub.container].pub.cgroup;
 	bool has_predecessor = predecessor != ATTRIBUTE_NONE;
 	bool same = has_predecessor && a->process[predecessor].start_time == p->start_time;
@@ -76,7 +77,7 @@ static void export_process(const struct attributor *a, u32 index, const struct s
 	event.exec = false;
 	if (*cgroup) {
 		event.type = TASK_CGROUP;
-		event.cgroup = path_hash(cgroup);
+		event.cgroup = hash_path_nonzero(cgroup);
 		event.name = cgroup;
 		emit_event(sink, event);
 	}
@@ -91,7 +92,7 @@ static void export_threads(const struct attributor *a, const struct source_sink 
 
 		for (u32 i = 0; i < THREAD_WAYS; i++) {
 			u32 index = b->process[i];
-			const struct process *p = &a->process[index];
+			const struct process_table_entry *p = &a->process[index];
 
 			if (!b->tid[i] || index == a->threads.unresolved ||
 			    !process_has_samples(a, index) ||
@@ -109,7 +110,7 @@ static void export_threads(const struct attributor *a, const struct source_sink 
 
 int attributor_export_tasks(const struct attributor *a, const struct source_sink *sink)
 {
-	struct exported *exported =
+	struct exported_process *exported =
 		malloc((a->processes_used ? a->processes_used : 1) * sizeof(*exported));
 	u32 count = 0;
 
@@ -117,8 +118,8 @@ int attributor_export_tasks(const struct attributor *a, const struct source_sink
 		return -ENOMEM;
 	for (u32 i = 0; i < a->processes_used; i++)
 		if (process_has_samples(a, i))
-			exported[count++] = (struct exported){ a->valid_from_ns[i], i };
-	qsort(exported, count, sizeof(*exported), exported_compare);
+			exported[count++] = (struct exported_process){ a->valid_from_ns[i], i };
+	qsort(exported, count, sizeof(*exported), exported_process_compare);
 	/*
 	 * Report threads after the first program of a process, so that later programs also apply to
 	 * them.

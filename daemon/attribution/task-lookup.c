@@ -32,7 +32,7 @@ bool attributor_submit_query(struct attributor *a, const struct proc_query *q)
 	struct proc_answer answer;
 
 	if (a->reader)
-		return proc_reader_push(a->reader, q);
+		return proc_reader_push_query(a->reader, q);
 	proc_query_run(a->proc_fd, a->log_path, &a->cgroup_ns, q, &answer);
 	answer_apply(a, &answer);
 	proc_answer_deinit(&answer);
@@ -59,12 +59,12 @@ static u64 answer_get_map_owner(const struct proc_answer *answer)
 {
 	if (answer->uid)
 		return 1ULL << 32 | answer->uid;
-	return path_hash(answer->cgroup ? answer->cgroup : "") | 1ULL << 63;
+	return hash_path_nonzero(answer->cgroup ? answer->cgroup : "") | 1ULL << 63;
 }
 
 /* Returns a query of thread @tid of process @index. */
-static struct proc_query process_query(const struct attributor *a, u32 index,
-				       enum proc_query_kind kind, s32 tid)
+static struct proc_query process_make_query(const struct attributor *a, u32 index,
+					    enum proc_query_kind kind, s32 tid)
 {
 	return (struct proc_query){
 		.kind = (u8)kind,
@@ -76,10 +76,11 @@ static struct proc_query process_query(const struct attributor *a, u32 index,
 }
 
 /* Query the mappings of process @index through its thread @tid. @answer describes the process. */
-static void maps_query(struct attributor *a, u32 index, s32 tid, const struct proc_answer *answer)
+static void process_query_maps(struct attributor *a, u32 index, s32 tid,
+			       const struct proc_answer *answer)
 {
-	struct proc_query q = process_query(a, index, PROC_QUERY_MAPS, tid);
-	struct process *p = &a->process[index];
+	struct proc_query q = process_make_query(a, index, PROC_QUERY_MAPS, tid);
+	struct process_table_entry *p = &a->process[index];
 
 	if (answer->stat.flags & PROCFS_KTHREAD)
 		p->maps_answered_ns = answer->started_ns;
@@ -90,23 +91,24 @@ static void maps_query(struct attributor *a, u32 index, s32 tid, const struct pr
 	a->reread_budget -= p->maps_stale && a->reread_budget;
 	p->maps_stale = false;
 	p->query_pending = true;
-	p->maps_read_ms = now_ms();
+	p->maps_read_ms = coarse_now_ms();
 	if (attributor_submit_query(a, &q))
 		return;
 	p->query_pending = false;
 	p->maps_stale = true;
 }
 
-static void maps_fill(struct attributor *a, struct maps *maps, const struct proc_answer *answer)
+static void maps_add_answer(struct attributor *a, struct maps *maps,
+			    const struct proc_answer *answer)
 {
 	for (u32 i = 0; i < answer->mappings; i++) {
 		const struct proc_mapping *from = &answer->mapping[i];
 		const struct mapping m = { .start = from->start,
 					   .end = from->end,
 					   .offset = from->offset };
-		const struct binary_key file = { .path = answer->paths + from->path_at,
-						 .inode = from->inode,
-						 .device = from->device };
+		const struct mapped_binary_key file = { .path = answer->paths + from->path_at,
+							.inode = from->inode,
+							.device = from->device };
 
 		maps_add(&a->store, maps, &m, &file);
 	}
@@ -114,15 +116,17 @@ static void maps_fill(struct attributor *a, struct maps *maps, const struct proc
 }
 
 /* Replace the mappings by @answer, and add those again that events reported since the query. */
-static void maps_merge(struct attributor *a, struct process *p, const struct proc_answer *answer)
+static void maps_merge_answer(struct attributor *a, struct process_table_entry *p,
+			      const struct proc_answer *answer)
 {
 	struct maps reported = p->maps;
 
 	p->maps = (struct maps){ 0 };
 	maps_move_replaced(&p->maps, &reported);
-	maps_fill(a, &p->maps, answer);
+	maps_add_answer(a, &p->maps, answer);
 	for (u32 i = 0; i < reported.count; i++) {
-		const struct binary_key file = binary_get_key(reported.entry[i].binary);
+		const struct mapped_binary_key file =
+			mapped_binary_get_key(reported.entry[i].binary);
 
 		maps_add(&a->store, &p->maps, &reported.entry[i], &file);
 	}
@@ -135,7 +139,7 @@ static bool stat_is_zombie(const struct procfs_stat *st)
 }
 
 /* Returns whether @st shows the process and program of @p. A zombie has no addresses to compare. */
-static bool image_matches(const struct process *p, const struct procfs_stat *st)
+static bool process_matches_stat(const struct process_table_entry *p, const struct procfs_stat *st)
 {
 	return p->start_time == st->start_time &&
 	       (stat_is_zombie(st) || !p->has_image ||
@@ -143,10 +147,11 @@ static bool image_matches(const struct process *p, const struct procfs_stat *st)
 }
 
 /* Returns the entry that @answer is about; NULL if it was reused for another process. */
-static struct process *answer_find_process(struct attributor *a, const struct proc_answer *answer)
+static struct process_table_entry *answer_find_process(struct attributor *a,
+						       const struct proc_answer *answer)
 {
 	const struct proc_query *q = &answer->query;
-	struct process *p = &a->process[q->index];
+	struct process_table_entry *p = &a->process[q->index];
 
 	if (p->state == PROCESS_FREE || p->pub.generation != q->generation)
 		return NULL;
@@ -155,8 +160,8 @@ static struct process *answer_find_process(struct attributor *a, const struct pr
 }
 
 /* Query the mappings that did not fit in @answer. */
-static void maps_query_rest(struct attributor *a, struct process *p,
-			    const struct proc_answer *answer)
+static void process_query_remaining_maps(struct attributor *a, struct process_table_entry *p,
+					 const struct proc_answer *answer)
 {
 	struct proc_query q = answer->query;
 
@@ -174,28 +179,28 @@ static void maps_query_rest(struct attributor *a, struct process *p,
 
 static void maps_apply_answer(struct attributor *a, const struct proc_answer *answer)
 {
-	struct process *p = answer_find_process(a, answer);
+	struct process_table_entry *p = answer_find_process(a, answer);
 
 	if (p)
 		p->maps_answered_ns = answer->started_ns;
-	if (!p || answer->result < 0 || !image_matches(p, &answer->stat))
+	if (!p || answer->result < 0 || !process_matches_stat(p, &answer->stat))
 		return;
-	p->maps_read_ms = now_ms();
+	p->maps_read_ms = coarse_now_ms();
 	if (p->maps_event_ns > answer->started_ns) {
-		maps_merge(a, p, answer);
+		maps_merge_answer(a, p, answer);
 	} else {
 		if (!answer->query.from)
 			maps_clear(&a->store, &p->maps);
-		maps_fill(a, &p->maps, answer);
+		maps_add_answer(a, &p->maps, answer);
 	}
 	if (answer->next && answer->mappings)
-		maps_query_rest(a, p, answer);
+		process_query_remaining_maps(a, p, answer);
 }
 
 /* Processes */
 
 /* Returns whether @st, in ticks since boot, can be a process that was forked at @forked_ns. */
-static bool birth_matches(u64 forked_ns, const struct procfs_stat *st)
+static bool fork_time_matches(u64 forked_ns, const struct procfs_stat *st)
 {
 	u64 tick = 1000000000 / (u64)sysconf(_SC_CLK_TCK);
 	/*
@@ -209,9 +214,9 @@ static bool birth_matches(u64 forked_ns, const struct procfs_stat *st)
 }
 
 /* Copy the data from /proc to a process that only events have described so far. */
-static void process_adopt(struct process *p, const struct procfs_stat *st)
+static void process_complete_from_stat(struct process_table_entry *p, const struct procfs_stat *st)
 {
-	if (!p->start_time && p->forked_ns && birth_matches(p->forked_ns, st))
+	if (!p->start_time && p->forked_ns && fork_time_matches(p->forked_ns, st))
 		p->start_time = st->start_time;
 	if (p->start_time != st->start_time || p->has_image || stat_is_zombie(st))
 		return;
@@ -223,9 +228,9 @@ static void process_adopt(struct process *p, const struct procfs_stat *st)
 /*
  * Returns whether a new entry is needed for @container. A process without samples keeps its entry.
  */
-static bool process_changed_container(struct attributor *a, u32 index, u32 container)
+static bool process_set_container_unless_sampled(struct attributor *a, u32 index, u32 container)
 {
-	struct process *p = &a->process[index];
+	struct process_table_entry *p = &a->process[index];
 
 	if (a->sample_flags[index] & PROCESS_EVER_SAMPLED)
 		return p->pub.container != container;
@@ -234,10 +239,10 @@ static bool process_changed_container(struct attributor *a, u32 index, u32 conta
 }
 
 /* Set process @index from @answer, and query its mappings. */
-static void process_fill(struct attributor *a, u32 index, const struct proc_answer *answer,
-			 u32 container)
+static void process_set_from_answer(struct attributor *a, u32 index,
+				    const struct proc_answer *answer, u32 container)
 {
-	struct process *p = &a->process[index];
+	struct process_table_entry *p = &a->process[index];
 
 	p->read_ns = answer->started_ns;
 	p->needs_read = false;
@@ -251,7 +256,7 @@ static void process_fill(struct attributor *a, u32 index, const struct proc_answ
 	 * Read the mappings through the queried thread, because a leader that exited before its
 	 * threads has none.
 	 */
-	maps_query(a, index, answer->query.tid, answer);
+	process_query_maps(a, index, answer->query.tid, answer);
 }
 
 /* Returns whether the leader exited before the queried thread, so that the process still runs. */
@@ -269,8 +274,8 @@ static u32 process_apply_answer(struct attributor *a, const struct proc_answer *
 	bool same;
 
 	if (i != ATTRIBUTE_NONE)
-		process_adopt(&a->process[i], st);
-	same = i != ATTRIBUTE_NONE && image_matches(&a->process[i], st);
+		process_complete_from_stat(&a->process[i], st);
+	same = i != ATTRIBUTE_NONE && process_matches_stat(&a->process[i], st);
 	/*
 	 * The process is exiting: /proc may have neither cgroup nor mappings any more, but the
 	 * entry has them.
@@ -280,13 +285,13 @@ static u32 process_apply_answer(struct attributor *a, const struct proc_answer *
 	container = answer_find_container(a, answer, 0);
 	if (i == ATTRIBUTE_NONE || a->process[i].state != PROCESS_LIVING) {
 		i = process_new(a, answer->pid);
-	} else if (!same || process_changed_container(a, i, container)) {
+	} else if (!same || process_set_container_unless_sampled(a, i, container)) {
 		process_mark_dead(a, i);
 		i = process_new(a, answer->pid);
 	} else if (!a->process[i].needs_read && !(a->process[i].maps_stale && a->reread_budget)) {
 		return i;
 	}
-	process_fill(a, i, answer, container);
+	process_set_from_answer(a, i, answer, container);
 	return i;
 }
 
@@ -294,10 +299,10 @@ static u32 process_apply_answer(struct attributor *a, const struct proc_answer *
  * Apply a PROC_QUERY_PROCESS. If program or container changed, the entry is marked dead, and the
  * next sample creates a new one, so that earlier samples stay with the old one.
  */
-static void process_apply_check(struct attributor *a, const struct proc_answer *answer)
+static void process_apply_check_answer(struct attributor *a, const struct proc_answer *answer)
 {
 	const struct procfs_stat *st = &answer->stat;
-	struct process *p = answer_find_process(a, answer);
+	struct process_table_entry *p = answer_find_process(a, answer);
 	u32 index = answer->query.index;
 
 	if (!p || p->state != PROCESS_LIVING)
@@ -311,24 +316,25 @@ static void process_apply_check(struct attributor *a, const struct proc_answer *
 		p->maps_answered_ns = answer->started_ns;
 	if (answer->result < 0)
 		return;
-	process_adopt(p, st);
-	if (!image_matches(p, st) || (stat_is_zombie(st) && st->threads <= 1)) {
+	process_complete_from_stat(p, st);
+	if (!process_matches_stat(p, st) || (stat_is_zombie(st) && st->threads <= 1)) {
 		process_mark_dead(a, index);
 		return;
 	}
 	if (stat_is_zombie(st))
 		return;
 	process_set_name(p, st->comm);
-	if (process_changed_container(a, index, answer_find_container(a, answer, p->pub.container)))
+	if (process_set_container_unless_sampled(
+		    a, index, answer_find_container(a, answer, p->pub.container)))
 		process_mark_dead(a, index);
 	else if (answer->query.map)
-		maps_query(a, index, p->pub.pid, answer);
+		process_query_maps(a, index, p->pub.pid, answer);
 }
 
-void process_check(struct attributor *a, u32 index, bool map)
+void process_compare_with_proc(struct attributor *a, u32 index, bool map)
 {
-	struct process *p = &a->process[index];
-	struct proc_query q = process_query(a, index, PROC_QUERY_PROCESS, p->pub.pid);
+	struct process_table_entry *p = &a->process[index];
+	struct proc_query q = process_make_query(a, index, PROC_QUERY_PROCESS, p->pub.pid);
 
 	if (__atomic_exchange_n(&p->query_pending, true, __ATOMIC_RELAXED))
 		return;
@@ -341,9 +347,10 @@ void process_check(struct attributor *a, u32 index, bool map)
  * Returns whether a read of the mappings that begins at @since_ns or later is pending, or can still
  * be requested. False if the process has exited.
  */
-static bool maps_may_change(const struct attributor *a, u32 index, u32 generation, u64 since_ns)
+static bool maps_read_may_follow(const struct attributor *a, u32 index, u32 generation,
+				 u64 since_ns)
 {
-	const struct process *p = &a->process[index];
+	const struct process_table_entry *p = &a->process[index];
 
 	return index < a->processes_used && index != IDLE_PROCESS && p->state == PROCESS_LIVING &&
 	       p->pub.generation == generation &&
@@ -353,21 +360,21 @@ static bool maps_may_change(const struct attributor *a, u32 index, u32 generatio
 
 bool attributor_request_mappings(struct attributor *a, u32 index, u32 generation, u64 since_ns)
 {
-	u32 now = now_ms();
+	u32 now = coarse_now_ms();
 
-	if (!a->live || !maps_may_change(a, index, generation, since_ns))
+	if (!a->live || !maps_read_may_follow(a, index, generation, since_ns))
 		return false;
 	if (now - __atomic_load_n(&a->process[index].maps_read_ms, __ATOMIC_RELAXED) < MAPS_MISS_MS)
 		return true;
 	__atomic_store_n(&a->process[index].maps_read_ms, now, __ATOMIC_RELAXED);
-	process_check(a, index, true);
+	process_compare_with_proc(a, index, true);
 	/* Without background threads the answer was applied already. */
-	return maps_may_change(a, index, generation, since_ns);
+	return maps_read_may_follow(a, index, generation, since_ns);
 }
 
 /* Threads */
 
-static struct task_wait *wait_set(const struct attributor *a, s32 tid)
+static struct task_wait *task_wait_find_set(const struct attributor *a, s32 tid)
 {
 	u32 h = (u32)tid * 0x9e3779b1U;
 
@@ -375,9 +382,9 @@ static struct task_wait *wait_set(const struct attributor *a, s32 tid)
 }
 
 /* Returns the entry of @tid if @key is @tid, or a free one if @key is 0; NULL if there is none. */
-static struct task_wait *wait_find(const struct attributor *a, s32 tid, s32 key)
+static struct task_wait *task_wait_find(const struct attributor *a, s32 tid, s32 key)
 {
-	struct task_wait *set = wait_set(a, tid);
+	struct task_wait *set = task_wait_find_set(a, tid);
 
 	for (u32 i = 0; i < TASK_WAIT_WAYS; i++)
 		if (set[i].tid == key)
@@ -387,25 +394,25 @@ static struct task_wait *wait_find(const struct attributor *a, s32 tid, s32 key)
 
 bool task_is_pending(const struct attributor *a, s32 tid)
 {
-	const struct task_wait *w = a->reader ? wait_find(a, tid, tid) : NULL;
+	const struct task_wait *w = a->reader ? task_wait_find(a, tid, tid) : NULL;
 
-	return w && now_ms() - w->started_ms < a->sample_wait_ms;
+	return w && coarse_now_ms() - w->started_ms < a->sample_wait_ms;
 }
 
 /* Queue a query of @tid. Returns false if there is no free entry. */
-static bool wait_begin(struct attributor *a, s32 tid, bool sampled)
+static bool task_wait_start_query(struct attributor *a, s32 tid, bool sampled)
 {
 	const struct proc_query q = { .kind = PROC_QUERY_TASK, .tid = tid };
-	struct task_wait *w = wait_find(a, tid, 0);
+	struct task_wait *w = task_wait_find(a, tid, 0);
 
 	if (!w || !attributor_submit_query(a, &q))
 		return false;
-	*w = (struct task_wait){ .tid = tid, .started_ms = now_ms(), .sampled = sampled };
+	*w = (struct task_wait){ .tid = tid, .started_ms = coarse_now_ms(), .sampled = sampled };
 	a->stats.lookups++;
 	return true;
 }
 
-static u32 lookup_now(struct attributor *a, s32 tid)
+static u32 task_query_proc_now(struct attributor *a, s32 tid)
 {
 	const struct proc_query q = { .kind = PROC_QUERY_TASK, .tid = tid };
 	struct proc_answer answer;
@@ -418,16 +425,16 @@ static u32 lookup_now(struct attributor *a, s32 tid)
 	return index;
 }
 
-u32 task_lookup(struct attributor *a, s32 tid, bool sampled)
+u32 task_find_in_proc(struct attributor *a, s32 tid, bool sampled)
 {
 	struct task_wait *w;
 
 	if (!a->reader)
-		return lookup_now(a, tid);
-	w = wait_find(a, tid, tid);
+		return task_query_proc_now(a, tid);
+	w = task_wait_find(a, tid, tid);
 	if (w)
 		w->sampled |= sampled;
-	if (w ? task_is_pending(a, tid) : wait_begin(a, tid, sampled))
+	if (w ? task_is_pending(a, tid) : task_wait_start_query(a, tid, sampled))
 		return ATTRIBUTE_PENDING;
 	a->stats.unanswered += sampled;
 	return ATTRIBUTE_NONE;
@@ -445,7 +452,7 @@ static bool answer_repeat_if_obsolete(struct attributor *a, const struct proc_an
 static void task_apply_answer(struct attributor *a, const struct proc_answer *answer)
 {
 	s32 tid = answer->query.tid;
-	struct task_wait *w = wait_find(a, tid, tid);
+	struct task_wait *w = task_wait_find(a, tid, tid);
 	u32 index = ATTRIBUTE_NONE;
 	bool sampled;
 
@@ -456,11 +463,11 @@ static void task_apply_answer(struct attributor *a, const struct proc_answer *an
 	if (answer->result >= 0)
 		index = process_apply_answer(a, answer);
 	if (sampled)
-		task_record_process(a, tid, index);
+		task_store_lookup_result(a, tid, index);
 }
 
 /* Query some threads: if a thread exited while its process lives, its TID can be reused. */
-static void threads_check(struct attributor *a)
+static void threads_compare_with_proc(struct attributor *a)
 {
 	for (u32 n = 0; n < REFRESH_BUCKETS && n < a->threads.count; n++) {
 		struct thread_bucket *b = &a->threads.buckets[a->refresh_bucket_hand];
@@ -474,7 +481,7 @@ static void threads_check(struct attributor *a)
 			    index == a->threads.unresolved ||
 			    a->process[index].pub.pid == b->tid[i])
 				continue;
-			q = process_query(a, index, PROC_QUERY_THREAD, b->tid[i]);
+			q = process_make_query(a, index, PROC_QUERY_THREAD, b->tid[i]);
 			attributor_submit_query(a, &q);
 		}
 	}
@@ -498,9 +505,9 @@ static void thread_apply_answer(struct attributor *a, const struct proc_answer *
  * Query up to @budget living processes: those sampled since their last check if @sampled is set,
  * else the others.
  */
-static void processes_check(struct attributor *a, u32 *hand, u32 budget, bool sampled)
+static void processes_compare_with_proc(struct attributor *a, u32 *hand, u32 budget, bool sampled)
 {
-	u32 now = now_ms(), maps = REFRESH_MAPS;
+	u32 now = coarse_now_ms(), maps = REFRESH_MAPS;
 
 	for (u32 n = 0; n < a->processes_used && budget; n++) {
 		u32 i = *hand;
@@ -513,29 +520,29 @@ static void processes_check(struct attributor *a, u32 *hand, u32 budget, bool sa
 			continue;
 		map = sampled && maps && now - a->process[i].maps_read_ms >= MAPS_MS;
 		maps -= map;
-		process_check(a, i, map);
+		process_compare_with_proc(a, i, map);
 		a->sample_flags[i] &= (u8)~PROCESS_SAMPLED;
 		budget--;
 	}
 }
 
-void maps_refresh(struct attributor *a)
+void maps_reread_stale(struct attributor *a)
 {
 	for (u32 i = IDLE_PROCESS + 1; i < a->processes_used && a->reread_budget; i++)
 		if (a->process[i].maps_stale && a->process[i].state == PROCESS_LIVING &&
 		    a->sample_flags[i] & PROCESS_SAMPLED)
-			process_check(a, i, true);
+			process_compare_with_proc(a, i, true);
 }
 
-void tasks_refresh(struct attributor *a)
+void tasks_compare_with_proc(struct attributor *a)
 {
 	/*
 	 * Check processes without samples first, because the check of a sampled process clears its
 	 * flag.
 	 */
-	processes_check(a, &a->refresh_idle_hand, REFRESH_IDLE, false);
-	processes_check(a, &a->refresh_sampled_hand, REFRESH_PROCESSES, true);
-	threads_check(a);
+	processes_compare_with_proc(a, &a->refresh_idle_hand, REFRESH_IDLE, false);
+	processes_compare_with_proc(a, &a->refresh_sampled_hand, REFRESH_PROCESSES, true);
+	threads_compare_with_proc(a);
 }
 
 /* Applying answers */
@@ -548,7 +555,7 @@ static void answer_apply(struct attributor *a, const struct proc_answer *answer)
 		task_apply_answer(a, answer);
 		break;
 	case PROC_QUERY_PROCESS:
-		process_apply_check(a, answer);
+		process_apply_check_answer(a, answer);
 		break;
 	case PROC_QUERY_THREAD:
 		thread_apply_answer(a, answer);
@@ -566,7 +573,7 @@ void attributor_apply_answers(struct attributor *a)
 {
 	struct proc_answer *answer;
 
-	while (a->reader && (answer = proc_reader_pop(a->reader))) {
+	while (a->reader && (answer = proc_reader_pop_answer(a->reader))) {
 		answer_apply(a, answer);
 		proc_answer_deinit(answer);
 		free(answer);

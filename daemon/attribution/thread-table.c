@@ -15,7 +15,7 @@ int thread_table_init(struct thread_table *table, u32 threads, u32 unresolved)
 		count <<= 1;
 		bits++;
 	}
-	buckets = zero_pages(count * sizeof(*buckets));
+	buckets = zero_pages_new(count * sizeof(*buckets));
 	if (!buckets)
 		return -ENOMEM;
 	*table = (struct thread_table){
@@ -55,8 +55,8 @@ static u32 bucket_choose_victim(struct thread_table *table, const struct thread_
 	return table->evict_hand++ % THREAD_WAYS;
 }
 
-void thread_table_set(struct thread_table *table, s32 tid, u32 process, u32 stamp, u32 failed_ms,
-		      const u32 *stamps)
+void thread_table_set_process(struct thread_table *table, s32 tid, u32 process, u32 stamp,
+			      u32 failed_ms, const u32 *stamps)
 {
 	struct thread_slot slot = thread_table_find(table, tid);
 

@@ -79,11 +79,12 @@ static inline struct thread_slot thread_table_find(const struct thread_table *ta
 }
 
 /**
- * thread_table_set() - set the process of @tid in @table; evicts another TID if the bucket is full
+ * thread_table_set_process() - set the process of @tid in @table; evicts another TID if the bucket
+ * is full
  * @process, @stamp, @failed_ms: as in struct thread_bucket
  * @stamps: current stamps of all processes: slots with another stamp are evicted first
  */
-void thread_table_set(struct thread_table *table, s32 tid, u32 process, u32 stamp, u32 failed_ms,
-		      const u32 *stamps);
+void thread_table_set_process(struct thread_table *table, s32 tid, u32 process, u32 stamp,
+			      u32 failed_ms, const u32 *stamps);
 
 #endif

@@ -16,7 +16,7 @@ void timeline_deinit(struct timeline *t)
 	*t = (struct timeline){ .entries = NULL };
 }
 
-u64 timeline_memory(const struct timeline *t)
+u64 timeline_get_memory(const struct timeline *t)
 {
 	return t->capacity * sizeof(*t->entries) + (t->recent ? RECENT * sizeof(*t->recent) : 0);
 }
@@ -62,7 +62,7 @@ static void timeline_sort(struct timeline *t)
 	t->sorted = true;
 }
 
-void timeline_share(struct timeline *t, struct timeline *ret_shared)
+void timeline_init_shared(struct timeline *t, struct timeline *ret_shared)
 {
 	timeline_sort(t);
 	*ret_shared = *t;
@@ -91,7 +91,7 @@ static bool entry_has_key(const struct timeline *t, u32 i, u32 key)
 	return i < t->count && t->entries[i].key == key;
 }
 
-static struct timeline_span timeline_search(const struct timeline *t, u32 key, u64 time)
+static struct timeline_span timeline_search_entries(const struct timeline *t, u32 key, u64 time)
 {
 	u32 next = timeline_upper_bound(t, key, time);
 	struct timeline_span span = {
@@ -123,7 +123,7 @@ enum timeline_found timeline_find(struct timeline *t, u32 key, u64 time,
 		return TIMELINE_TOO_EARLY;
 	span = &t->recent[key % RECENT];
 	if (!span->found || span->key != key || time < span->from || time >= span->to)
-		*span = timeline_search(t, key, time);
+		*span = timeline_search_entries(t, key, time);
 	*ret_span = span;
 	return span->found;
 }

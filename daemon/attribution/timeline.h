@@ -86,13 +86,14 @@ enum timeline_found timeline_find(struct timeline *timeline, u32 key, u64 time,
 				  const struct timeline_span **ret_span);
 
 /**
- * timeline_share() - create a timeline with the entries of another one, for lookups of one thread
+ * timeline_init_shared() - create a timeline with the entries of another one, for lookups of one
+ * thread
  * @timeline: the other timeline. It stays valid and gets no more entries
  * @ret_shared: a timeline to which no entry can be added; call timeline_deinit()
  */
-void timeline_share(struct timeline *timeline, struct timeline *ret_shared);
+void timeline_init_shared(struct timeline *timeline, struct timeline *ret_shared);
 
-/** timeline_memory() - return the bytes that @timeline uses */
-u64 timeline_memory(const struct timeline *timeline);
+/** timeline_get_memory() - return the bytes that @timeline uses */
+u64 timeline_get_memory(const struct timeline *timeline);
 
 #endif

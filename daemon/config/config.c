@@ -225,16 +225,16 @@ static int words_split(const char *value, char **words, char **ret_text)
 	return 0;
 }
 
-int config_lists(const struct config *config, struct config_lists *ret_lists)
+int config_split_lists(const struct config *config, struct config_container_lists *ret_lists)
 {
 	int r;
 
-	*ret_lists = (struct config_lists){ 0 };
+	*ret_lists = (struct config_container_lists){ 0 };
 	r = words_split(config->containers, ret_lists->words[0], &ret_lists->text[0]);
 	if (r >= 0)
 		r = words_split(config->excluded, ret_lists->words[1], &ret_lists->text[1]);
 	if (r < 0) {
-		config_lists_clear(ret_lists);
+		config_container_lists_clear(ret_lists);
 		return r;
 	}
 	ret_lists->lists.containers = ret_lists->words[0];
@@ -242,7 +242,7 @@ int config_lists(const struct config *config, struct config_lists *ret_lists)
 	return 0;
 }
 
-void config_lists_clear(struct config_lists *lists)
+void config_container_lists_clear(struct config_container_lists *lists)
 {
 	free(lists->text[0]);
 	free(lists->text[1]);
@@ -264,7 +264,7 @@ enum setting_type {
 	SETTING_WORKERS,
 };
 
-static const struct setting {
+static const struct config_setting {
 	const char *key;
 	enum setting_type type;
 	size_t offset;
@@ -297,7 +297,7 @@ static const struct setting {
 	{ "Models", SETTING_MODELS, 0, "\"COMM=PROFILE ...\", at most 255 bytes" },
 };
 
-static int setting_parse(const struct setting *s, struct config *c, const char *value)
+static int setting_parse(const struct config_setting *s, struct config *c, const char *value)
 {
 	switch (s->type) {
 	case SETTING_SOURCE:
@@ -326,11 +326,11 @@ static int setting_parse(const struct setting *s, struct config *c, const char *
 	return -EINVAL;
 }
 
-int config_set(struct config *config, const char *key, const char *value,
-	       struct config_error *ret_error)
+int config_set_setting(struct config *config, const char *key, const char *value,
+		       struct config_error *ret_error)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
-		const struct setting *s = &settings[i];
+		const struct config_setting *s = &settings[i];
 
 		if (strcmp(s->key, key))
 			continue;
@@ -351,15 +351,15 @@ int config_set(struct config *config, const char *key, const char *value,
 	return -ENOENT;
 }
 
-struct reader {
+struct config_line_reader {
 	struct config *config;
 	struct config_error error;
 	bool section;
 };
 
-static int read_line(void *ctx, char *line)
+static int parse_line(void *ctx, char *line)
 {
-	struct reader *r = ctx;
+	struct config_line_reader *r = ctx;
 	char *value;
 
 	if (*line == '[') {
@@ -375,16 +375,16 @@ static int read_line(void *ctx, char *line)
 			 r->section ? "Key=value" : "below [Sampling]");
 		return -EINVAL;
 	}
-	value = ini_split(line);
-	return config_set(r->config, line, value, &r->error) < 0 ? -EINVAL : 0;
+	value = ini_split_line(line);
+	return config_set_setting(r->config, line, value, &r->error) < 0 ? -EINVAL : 0;
 }
 
-int config_read(struct config *config, const char *path, struct config_error *ret_error)
+int config_read_file(struct config *config, const char *path, struct config_error *ret_error)
 {
 	struct config read = *config;
-	struct reader reader = { .config = &read };
+	struct config_line_reader reader = { .config = &read };
 	unsigned int line;
-	int r = ini_read(path, read_line, &reader, &line);
+	int r = ini_read(path, parse_line, &reader, &line);
 
 	if (r < 0 && !line)
 		snprintf(reader.error.text, sizeof(reader.error.text), "%s", strerror(-r));
@@ -399,23 +399,23 @@ int config_read(struct config *config, const char *path, struct config_error *re
 /* Name of the systemd credential with further settings. */
 #define CREDENTIAL "speprofd.conf"
 
-struct reading {
+struct config_read_state {
 	struct config config;
 	struct config_error *error;
 };
 
-static int read_one(void *ctx, const char *path)
+static int read_config_file(void *ctx, const char *path)
 {
-	struct reading *reading = ctx;
+	struct config_read_state *reading = ctx;
 
-	return config_read(&reading->config, path, reading->error);
+	return config_read_file(&reading->config, path, reading->error);
 }
 
-int config_read_all(struct config *config, const char *path, bool must,
-		    struct config_error *ret_error)
+int config_read_files(struct config *config, const char *path, bool must,
+		      struct config_error *ret_error)
 {
-	struct reading reading = { .config = *config, .error = ret_error };
-	int r = ini_read_files(path, must, CREDENTIAL, read_one, &reading, ret_error->file,
+	struct config_read_state reading = { .config = *config, .error = ret_error };
+	int r = ini_read_files(path, must, CREDENTIAL, read_config_file, &reading, ret_error->file,
 			       sizeof(ret_error->file));
 
 	if (r >= 0)

@@ -78,29 +78,31 @@ struct config {
 #define CONFIG_WORDS 64
 
 /**
- * struct config_lists - the lists of containers in a configuration
+ * struct config_container_lists - the lists of containers in a configuration
  * @lists: the lists; only the members for containers are set; they point into @words
  * @words: the patterns, NULL-terminated; they point into @text
  * @text: copies of both settings
  */
-struct config_lists {
+struct config_container_lists {
 	struct filter_lists lists;
 	char *words[2][CONFIG_WORDS + 1];
 	char *text[2];
 };
 
-/** config_lists() - split Containers= and ExcludeContainers= into lists; returns 0 or -ENOMEM */
-int config_lists(const struct config *config, struct config_lists *ret_lists);
+/**
+ * config_split_lists() - split Containers= and ExcludeContainers= into lists; returns 0 or -ENOMEM
+ */
+int config_split_lists(const struct config *config, struct config_container_lists *ret_lists);
 
-/** config_lists_clear() - free the memory that config_lists() allocated */
-void config_lists_clear(struct config_lists *lists);
+/** config_container_lists_clear() - free the memory that config_split_lists() allocated */
+void config_container_lists_clear(struct config_container_lists *lists);
 
 /* bytes of the name of a file, including its NUL */
 #define CONFIG_LOCATION 512
 
 /**
  * struct config_error - the location and the reason of an error in a configuration
- * @file: name of the file; set by config_read_all()
+ * @file: name of the file; set by config_read_files()
  * @line: line number, from 1; 0: the error is about the whole file
  * @text: what is wrong, and which values are accepted
  */
@@ -111,7 +113,7 @@ struct config_error {
 };
 
 /**
- * config_set() - set one setting by its name
+ * config_set_setting() - set one setting by its name
  * @config: changed on success only
  * @key: name of the setting, without "="
  * @value: text of the value, as in a file
@@ -119,11 +121,11 @@ struct config_error {
  *
  * Return: 0; -ENOENT if there is no setting @key; -EINVAL if the value is not accepted.
  */
-int config_set(struct config *config, const char *key, const char *value,
-	       struct config_error *ret_error);
+int config_set_setting(struct config *config, const char *key, const char *value,
+		       struct config_error *ret_error);
 
 /**
- * config_read() - override settings by those of a file
+ * config_read_file() - override settings by those of a file
  * @config: changed on success only
  * @path: a file with "[Sampling]" and "Key=value" lines
  * @ret_error: on -EINVAL, the line, and which values are accepted
@@ -131,19 +133,19 @@ int config_set(struct config *config, const char *key, const char *value,
  * Return: 0; -ENOENT if the file does not exist; -EINVAL if a line is invalid; another negative
  * errno if the file cannot be read.
  */
-int config_read(struct config *config, const char *path, struct config_error *ret_error);
+int config_read_file(struct config *config, const char *path, struct config_error *ret_error);
 
 /**
- * config_read_all() - read all files of a configuration, each of which overrides earlier ones
+ * config_read_files() - read all files of a configuration, each of which overrides earlier ones
  * @config: changed on success only
  * @path: the first file. Files *.conf in the folder "@path.d" follow, sorted by name, and then the
  * credential speprofd.conf
  * @must: true if a missing @path is an error
  * @ret_error: on -EINVAL, file, line, and which values are accepted
  *
- * Return: as config_read().
+ * Return: as config_read_file().
  */
-int config_read_all(struct config *config, const char *path, bool must,
-		    struct config_error *ret_error);
+int config_read_files(struct config *config, const char *path, bool must,
+		      struct config_error *ret_error);
 
 #endif

@@ -23,7 +23,7 @@
 #define ROWS_PER_TOKEN 64
 
 /**
- * struct access_query - a pending query to polkit
+ * struct polkit_query - a pending query to polkit
  * @next: next query in the list of @access
  * @access: the struct that owns the query
  * @message: the call that waits; a reference
@@ -36,9 +36,9 @@
  * @done: true if polkit has answered
  * @error: the error for the caller; null if polkit authorized it
  */
-struct access_query {
-	struct access_query *next;
-	struct access *access;
+struct polkit_query {
+	struct polkit_query *next;
+	struct access_control *access;
 	sd_bus_message *message;
 	sd_bus_message_handler_t retry;
 	void *ctx;
@@ -50,15 +50,15 @@ struct access_query {
 	sd_bus_error error;
 };
 
-void access_init(struct access *access)
+void access_init(struct access_control *access)
 {
 	const struct group *group = getgrnam(GROUP);
 
-	*access = (struct access){ .now_ns = time_now_ns };
+	*access = (struct access_control){ .now_ns = time_now_ns };
 	bus_callers_init(&access->callers, group ? group->gr_gid : (gid_t)-1);
 }
 
-static void query_free(struct access_query *query)
+static void query_free(struct polkit_query *query)
 {
 	name_watch_stop(&query->peer);
 	sd_bus_slot_unref(query->slot);
@@ -67,9 +67,9 @@ static void query_free(struct access_query *query)
 	free(query);
 }
 
-void access_deinit(struct access *access)
+void access_deinit(struct access_control *access)
 {
-	struct access_query *query;
+	struct polkit_query *query;
 
 	bus_callers_deinit(&access->callers);
 	while ((query = access->queries)) {
@@ -80,7 +80,7 @@ void access_deinit(struct access *access)
 
 /* ---- Rate limit ---------------------------------------------------------- */
 
-static int charge_call(struct access *access, const struct bus_caller *caller, u32 tokens,
+static int charge_call(struct access_control *access, const struct bus_caller *caller, u32 tokens,
 		       sd_bus_error *ret_error)
 {
 	u32 retry_s;
@@ -101,7 +101,7 @@ static int charge_call(struct access *access, const struct bus_caller *caller, u
 				 retry_s);
 }
 
-void access_charge_rows(struct access *access, const struct bus_caller *caller, u64 rows)
+void access_charge_rows(struct access_control *access, const struct bus_caller *caller, u64 rows)
 {
 	u64 tokens = rows / ROWS_PER_TOKEN;
 
@@ -112,7 +112,7 @@ void access_charge_rows(struct access *access, const struct bus_caller *caller, 
 
 /* ---- polkit -------------------------------------------------------------- */
 
-static const char *action_of(enum access_level level)
+static const char *get_polkit_action(enum access_level level)
 {
 	return level == ACCESS_RAW    ? "org.speprof1.read-raw" :
 	       level == ACCESS_RELOAD ? "org.speprof1.reload" :
@@ -120,7 +120,7 @@ static const char *action_of(enum access_level level)
 }
 
 /* Turn the reply "(bba{ss})", or an error, into the error for the caller; null if authorized. */
-static int polkit_verdict(sd_bus_message *reply, sd_bus_error *ret_error)
+static int polkit_reply_to_error(sd_bus_message *reply, sd_bus_error *ret_error)
 {
 	const sd_bus_error *error = sd_bus_message_get_error(reply);
 	int authorized = 0, challenge = 0, r;
@@ -150,9 +150,9 @@ static int polkit_verdict(sd_bus_message *reply, sd_bus_error *ret_error)
 	return sd_bus_error_set(ret_error, SD_BUS_ERROR_ACCESS_DENIED, "polkit denied this call.");
 }
 
-static void query_unlink(struct access_query *query)
+static void query_unlink(struct polkit_query *query)
 {
-	struct access_query **at = &query->access->queries;
+	struct polkit_query **at = &query->access->queries;
 
 	while (*at != query)
 		at = &(*at)->next;
@@ -161,10 +161,10 @@ static void query_unlink(struct access_query *query)
 }
 
 /* Return the answered query for @message, or NULL. */
-static struct access_query *find_answered_query(const struct access *access,
+static struct polkit_query *find_answered_query(const struct access_control *access,
 						const sd_bus_message *message)
 {
-	struct access_query *query = access->queries;
+	struct polkit_query *query = access->queries;
 
 	while (query && (query->message != message || !query->done))
 		query = query->next;
@@ -179,13 +179,13 @@ static struct access_query *find_answered_query(const struct access *access,
 static int on_polkit(sd_bus_message *reply, void *userdata,
 		     sd_bus_error *unused __attribute__((unused)))
 {
-	struct access_query *query = userdata;
-	struct access *access = query->access;
+	struct polkit_query *query = userdata;
+	struct access_control *access = query->access;
 	sd_bus_message *message = sd_bus_message_ref(query->message);
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r;
 
-	polkit_verdict(reply, &query->error);
+	polkit_reply_to_error(reply, &query->error);
 	query->done = true;
 	name_watch_stop(&query->peer);
 	r = sd_bus_message_rewind(message, true);
@@ -208,7 +208,7 @@ static void on_sender_lost(void *ctx)
 	query_free(ctx);
 }
 
-static int send_query(struct access_query *query)
+static int send_query(struct polkit_query *query)
 {
 	sd_bus *bus = sd_bus_message_get_bus(query->message);
 	bool interactive = sd_bus_message_get_allow_interactive_authorization(query->message) > 0;
@@ -220,7 +220,7 @@ static int send_query(struct access_query *query)
 	if (r >= 0)
 		r = sd_bus_message_append(call, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name",
 					  "s", sd_bus_message_get_sender(query->message),
-					  action_of(query->level), 0,
+					  get_polkit_action(query->level), 0,
 					  interactive ? POLKIT_INTERACTIVE : 0U, "");
 	if (r >= 0)
 		r = sd_bus_call_async(bus, &query->slot, call, on_polkit, query, POLKIT_TIMEOUT_US);
@@ -232,12 +232,12 @@ static int send_query(struct access_query *query)
  * Check that @caller may have one more pending query. Return: 0; a negative errno if a limit is
  * reached, with @error set.
  */
-static int query_check_limits(const struct access *access, const struct bus_caller *caller,
+static int query_check_limits(const struct access_control *access, const struct bus_caller *caller,
 			      sd_bus_error *error)
 {
 	u32 own = 0, others = 0;
 
-	for (const struct access_query *q = access->queries; q; q = q->next) {
+	for (const struct polkit_query *q = access->queries; q; q = q->next) {
 		own += q->caller.uid == caller->uid;
 		others += !q->caller.reads;
 	}
@@ -258,9 +258,10 @@ static int query_check_limits(const struct access *access, const struct bus_call
 /*
  * Send a query to polkit. @like: contains the message, its handler and sender, and the permission.
  */
-static int query_new(struct access *access, const struct access_query *like, sd_bus_error *error)
+static int query_new(struct access_control *access, const struct polkit_query *like,
+		     sd_bus_error *error)
 {
-	struct access_query *query;
+	struct polkit_query *query;
 	int r;
 
 	r = query_check_limits(access, &like->caller, error);
@@ -269,7 +270,7 @@ static int query_new(struct access *access, const struct access_query *like, sd_
 	query = calloc(1, sizeof(*query));
 	if (!query)
 		return -ENOMEM;
-	*query = (struct access_query){
+	*query = (struct polkit_query){
 		.access = access,
 		.message = sd_bus_message_ref(like->message),
 		.retry = like->retry,
@@ -291,15 +292,16 @@ static int query_new(struct access *access, const struct access_query *like, sd_
 	return 0;
 }
 
-static enum access_level level_of(sd_bus_message *message, const struct access_need *need, void *ctx)
+static enum access_level get_required_level(sd_bus_message *message,
+					    const struct access_requirement *need, void *ctx)
 {
 	return need->level_of ? need->level_of(message, ctx) : need->level;
 }
 
 /* Finish access_check() for a call that polkit has answered. */
-static int check_answered_query(struct access *access, struct access_query *query,
-				const struct access_need *need, struct bus_caller *ret_caller,
-				sd_bus_error *ret_error)
+static int check_answered_query(struct access_control *access, struct polkit_query *query,
+				const struct access_requirement *need,
+				struct bus_caller *ret_caller, sd_bus_error *ret_error)
 {
 	int r = 1;
 
@@ -307,7 +309,7 @@ static int check_answered_query(struct access *access, struct access_query *quer
 	if (sd_bus_error_is_set(&query->error)) {
 		r = sd_bus_error_copy(ret_error, &query->error);
 	} else if (query->level == ACCESS_MANAGE &&
-		   level_of(query->message, need, query->ctx) == ACCESS_MANAGE_RAW) {
+		   get_required_level(query->message, need, query->ctx) == ACCESS_MANAGE_RAW) {
 		query->level = ACCESS_RAW;
 		r = query_new(access, query, ret_error);
 	}
@@ -316,11 +318,11 @@ static int check_answered_query(struct access *access, struct access_query *quer
 	return r;
 }
 
-int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
-		 sd_bus_message_handler_t retry, void *ctx, struct bus_caller *ret_caller,
-		 sd_bus_error *ret_error)
+int access_check(struct access_control *access, sd_bus_message *message,
+		 const struct access_requirement *need, sd_bus_message_handler_t retry, void *ctx,
+		 struct bus_caller *ret_caller, sd_bus_error *ret_error)
 {
-	struct access_query *query = find_answered_query(access, message);
+	struct polkit_query *query = find_answered_query(access, message);
 	const struct bus_caller *caller;
 	enum access_level level;
 	int r;
@@ -340,7 +342,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 	r = charge_call(access, caller, need->tokens, ret_error);
 	if (r < 0)
 		return r;
-	level = level_of(message, need, ctx);
+	level = get_required_level(message, need, ctx);
 	if (level == ACCESS_ANYONE || (level == ACCESS_READ && caller->reads))
 		return 1;
 	if (level == ACCESS_OWNER)
@@ -353,7 +355,7 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
 			" may see this machine's profile; GetContainers and GetContainer show the "
 			"containers in cgroups that are delegated to you.");
 	return query_new(access,
-			 &(struct access_query){
+			 &(struct polkit_query){
 				 .message = message,
 				 .retry = retry,
 				 .ctx = ctx,

@@ -39,41 +39,41 @@ enum access_level {
 #define ACCESS_USER_QUERIES   4
 
 /**
- * struct access_need - the permission and the tokens that a call needs
+ * struct access_requirement - the permission and the tokens that a call needs
  * @level: the permission
  * @tokens: number of tokens that the call takes from its user's token bucket, 1 to 100
  * @level_of: function that returns the permission if it depends on the arguments of the call; NULL:
  * use @level. It reads @message from its beginning, and gets the @ctx of access_check(). It is
  * called again when polkit has answered, because other calls may have changed its result meanwhile
  */
-struct access_need {
+struct access_requirement {
 	enum access_level level;
 	u32 tokens;
 	enum access_level (*level_of)(sd_bus_message *message, void *ctx);
 };
 
-struct access_query;
+struct polkit_query;
 
 /**
- * struct access - state of access control
+ * struct access_control - state of access control
  * @callers: what the bus driver reported about connections
  * @limit: token buckets of users
  * @now_ns: CLOCK_MONOTONIC; tests replace this function
  * @queries: open queries to polkit, @query_count of them
  */
-struct access {
+struct access_control {
 	struct bus_callers callers;
 	struct rate_limit limit;
 	u64 (*now_ns)(void);
-	struct access_query *queries;
+	struct polkit_query *queries;
 	u32 query_count;
 };
 
 /** access_init() - initialize @access; looks up the group speprof */
-void access_init(struct access *access);
+void access_init(struct access_control *access);
 
 /** access_deinit() - drop pending queries to polkit; their callers get no answer */
-void access_deinit(struct access *access);
+void access_deinit(struct access_control *access);
 
 /**
  * access_check() - check that the sender of @message has the permission and the tokens that the
@@ -96,9 +96,9 @@ void access_deinit(struct access *access);
  * InteractiveAuthorizationRequired if the sender lacks the permission; LimitsExceeded if the user
  * makes too many calls, or if too many calls wait.
  */
-int access_check(struct access *access, sd_bus_message *message, const struct access_need *need,
-		 sd_bus_message_handler_t retry, void *ctx, struct bus_caller *ret_caller,
-		 sd_bus_error *ret_error);
+int access_check(struct access_control *access, sd_bus_message *message,
+		 const struct access_requirement *need, sd_bus_message_handler_t retry, void *ctx,
+		 struct bus_caller *ret_caller, sd_bus_error *ret_error);
 
 /**
  * access_charge_rows() - charge @caller for the size of an answer
@@ -108,6 +108,6 @@ int access_check(struct access *access, sd_bus_message *message, const struct ac
  *
  * One token is charged for each 64 rows, in addition to the tokens that access_check() took.
  */
-void access_charge_rows(struct access *access, const struct bus_caller *caller, u64 rows);
+void access_charge_rows(struct access_control *access, const struct bus_caller *caller, u64 rows);
 
 #endif

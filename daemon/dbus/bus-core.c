@@ -15,7 +15,8 @@ const char *bus_backend_name(u8 backend)
 					     "unknown";
 }
 
-int bus_invalid(sd_bus_error *error, const char *argument, const char *value, const char *right)
+int bus_set_invalid_argument(sd_bus_error *error, const char *argument, const char *value,
+			     const char *right)
 {
 	char shown[48];
 
@@ -36,7 +37,7 @@ int bus_check_limit(u32 limit, sd_bus_error *error)
 				 limit, BUS_ROWS);
 }
 
-int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE])
+int bus_path_to_session_name(const char *path, char ret_name[static SESSION_NAME_SIZE])
 {
 	static const char prefix[] = BUS_SESSIONS "/";
 	const char *name = SESSION_MACHINE;
@@ -49,7 +50,7 @@ int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE])
 	return 0;
 }
 
-int bus_session_error(sd_bus_error *error, int r, const char *session, const char *reason)
+int bus_set_session_error(sd_bus_error *error, int r, const char *session, const char *reason)
 {
 	if (reason)
 		return sd_bus_error_setf(
@@ -112,7 +113,7 @@ int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data,
 	return r;
 }
 
-int bus_no_container(sd_bus_error *error, const char *wanted, bool own)
+int bus_set_no_such_container(sd_bus_error *error, const char *wanted, bool own)
 {
 	char shown[260];
 

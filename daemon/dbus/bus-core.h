@@ -30,15 +30,15 @@
 /* maximum number of rows in one answer */
 #define BUS_ROWS 10000
 
-struct bus_history;
-struct bus_method;
+struct bus_history_calls;
+struct bus_method_info;
 struct history_writer;
 struct signal_watch;
 struct session_properties;
 struct temporary_session;
 
 /**
- * struct bus - the connection to the bus, and the state of the objects on it
+ * struct bus_service - the connection to the bus, and the state of the objects on it
  * @bus: the connection; owned
  * @event: the main loop; borrowed. It exits with BUS_LOST_STATUS when the connection closes
  * @worker: owner of all sessions; borrowed
@@ -46,7 +46,7 @@ struct temporary_session;
  * @access: permissions and rate limits of callers
  * @methods: all methods; the last entry has no name
  * @caller: sender of the call that is being handled
- * @answer_rows: rows in the answer to that call, as bus_answer_rows() counted them
+ * @answer_rows: rows in the answer to that call, as bus_add_answer_rows() counted them
  * @cpus: CPUs that have an object: those that the source samples and that are online
  * @online: CPUs that were online when the kernel's list was last read
  * @cpu_rescans: number of queries of the source that remain after the last change of @online
@@ -64,13 +64,13 @@ struct temporary_session;
  * @history: the history on disk; borrowed; NULL: there is none
  * @history_calls: calls that wait for a result from @history; owned by history-methods.c
  */
-struct bus {
+struct bus_service {
 	sd_bus *bus;
 	sd_event *event;
 	struct worker *worker;
 	const struct config *config;
-	struct access access;
-	const struct bus_method *methods;
+	struct access_control access;
+	const struct bus_method_info *methods;
 	struct bus_caller caller;
 	u64 answer_rows;
 	struct cpu_list cpus;
@@ -84,10 +84,10 @@ struct bus {
 	void *ctx;
 	const struct reload_status *reloaded;
 	bool unsampled_logged;
-	struct bus_profile *profiles[PPROF_AT_ONCE];
+	struct bus_profile *profiles[PPROF_CONCURRENT_MAX];
 	struct temporary_session *temporary[WORKER_SESSIONS];
 	struct history_writer *history;
-	struct bus_history *history_calls;
+	struct bus_history_calls *history_calls;
 };
 
 /* ---- Calls ------------------------------------------------------------------ */
@@ -101,7 +101,7 @@ struct bus {
  * @BUS_COST_TABLE: sorts and renders whole tables
  * @BUS_COST_PROFILE: samples for seconds, or copies all records that are buffered
  *
- * Large answers take more tokens: see bus_answer_rows().
+ * Large answers take more tokens: see bus_add_answer_rows().
  */
 enum bus_cost {
 	BUS_COST_VALUE = 1,
@@ -112,14 +112,14 @@ enum bus_cost {
 };
 
 /**
- * struct bus_method - a method of the daemon
+ * struct bus_method_info - a method of the daemon
  * @member: its name, the same in every interface that has it
  * @level: the permission that a caller needs
  * @cost: the tokens that a call takes
- * @run: the handler, with sd-bus' signature and a &struct bus
+ * @run: the handler, with sd-bus' signature and a &struct bus_service
  * @level_of: function that returns the permission if it depends on the arguments; NULL: use @level
  */
-struct bus_method {
+struct bus_method_info {
 	const char *member;
 	enum access_level level;
 	enum bus_cost cost;
@@ -128,9 +128,9 @@ struct bus_method {
 };
 
 /**
- * bus_method() - handle a call of any method in bus->methods; the handler of all vtables
+ * bus_dispatch_method() - handle a call of any method in bus->methods; the handler of all vtables
  * @message: the call
- * @userdata: the &struct bus
+ * @userdata: the &struct bus_service
  * @error: set on failure
  *
  * It checks the sender's permission and rate, then runs the method. The call may first wait for the
@@ -138,36 +138,38 @@ struct bus_method {
  *
  * Return: as a handler of sd-bus: positive if handled, negative errno.
  */
-int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error);
+int bus_dispatch_method(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /**
- * bus_answer_rows() - add rows to the number that the caller of the running method is charged for
+ * bus_add_answer_rows() - add rows to the number that the caller of the running method is charged
+ * for
  * @bus: the bus with the running method
  * @rows: number of rows in the answer, or of rows that were searched for it; for text, its size in
  * KiB
  */
-static inline void bus_answer_rows(struct bus *bus, u64 rows)
+static inline void bus_add_answer_rows(struct bus_service *bus, u64 rows)
 {
 	bus->answer_rows += rows;
 }
 
 /**
- * bus_filter_calls() - start to check calls that sd-bus itself answers
+ * bus_install_call_filter() - start to check calls that sd-bus itself answers
  * @bus: connected
  *
  * These are calls for properties, managed objects and introspection.
  *
  * Return: 0 or negative errno.
  */
-int bus_filter_calls(struct bus *bus);
+int bus_install_call_filter(struct bus_service *bus);
 
 /** bus_invalidate_properties() - drop cached properties, because their values may have changed */
-void bus_invalidate_properties(struct bus *bus);
+void bus_invalidate_properties(struct bus_service *bus);
 
 /* ---- Answers ------------------------------------------------------------------ */
 
 /**
- * bus_backend_name() - return "emulated" or "hardware" for @backend, &enum backend; else "unknown"
+ * bus_backend_name() - return "emulated" or "hardware" for @backend, &enum sample_backend; else
+ * "unknown"
  */
 const char *bus_backend_name(u8 backend);
 
@@ -195,7 +197,7 @@ int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data,
 /* ---- Arguments and errors ------------------------------------------------------ */
 
 /**
- * bus_invalid() - set the error InvalidArgs
+ * bus_set_invalid_argument() - set the error InvalidArgs
  * @error: set
  * @argument: name of the argument
  * @value: the value that the caller passed; the error contains it escaped, and truncated after 47
@@ -204,17 +206,18 @@ int bus_reply_memfd(sd_bus_message *message, const char *name, const void *data,
  *
  * Return: negative errno, for the handler to return.
  */
-int bus_invalid(sd_bus_error *error, const char *argument, const char *value, const char *right);
+int bus_set_invalid_argument(sd_bus_error *error, const char *argument, const char *value,
+			     const char *right);
 
 /**
- * bus_no_container() - set the error NoSuchContainer
+ * bus_set_no_such_container() - set the error NoSuchContainer
  * @error: set
  * @wanted: name or path that the caller passed
  * @own: true if only the caller's own containers were searched
  *
  * Return: negative errno, for the handler to return.
  */
-int bus_no_container(sd_bus_error *error, const char *wanted, bool own);
+int bus_set_no_such_container(sd_bus_error *error, const char *wanted, bool own);
 
 /**
  * bus_check_limit() - check that @limit is 1 to BUS_ROWS; returns 0, or negative errno with @error
@@ -223,16 +226,16 @@ int bus_no_container(sd_bus_error *error, const char *wanted, bool own);
 int bus_check_limit(u32 limit, sd_bus_error *error);
 
 /**
- * bus_session_of() - get the name of the session that an object represents
+ * bus_path_to_session_name() - get the name of the session that an object represents
  * @path: path of the object that was called
  * @ret_name: the session's name; SESSION_MACHINE for the manager
  *
  * Return: 0; -ENOENT if no session can have that name.
  */
-int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE]);
+int bus_path_to_session_name(const char *path, char ret_name[static SESSION_NAME_SIZE]);
 
 /**
- * bus_session_error() - turn the failure of a call on a session into an error of the bus
+ * bus_set_session_error() - turn the failure of a call on a session into an error of the bus
  * @error: set
  * @r: negative errno
  * @session: its name
@@ -240,6 +243,6 @@ int bus_session_of(const char *path, char ret_name[static SESSION_NAME_SIZE]);
  *
  * Return: negative errno, for the handler to return.
  */
-int bus_session_error(sd_bus_error *error, int r, const char *session, const char *reason);
+int bus_set_session_error(sd_bus_error *error, int r, const char *session, const char *reason);
 
 #endif

@@ -14,47 +14,53 @@
 /* ---- Methods -------------------------------------------------------------- */
 
 /* All interfaces use one table, because a method that two interfaces have does the same in both. */
-static const struct bus_method methods[] = {
-	{ "Start", ACCESS_MANAGE, BUS_COST_CHANGE, bus_start },
-	{ "Stop", ACCESS_MANAGE, BUS_COST_CHANGE, bus_stop },
-	{ "Reset", ACCESS_MANAGE, BUS_COST_CHANGE, bus_reset },
-	{ "SetFilter", ACCESS_MANAGE, BUS_COST_CHANGE, bus_set_filter, bus_filter_level },
-	{ "SetInterval", ACCESS_MANAGE, BUS_COST_CHANGE, bus_set_interval },
-	{ "SetCgroups", ACCESS_MANAGE, BUS_COST_CHANGE, bus_set_cgroups, bus_cgroups_level },
-	{ "CreateSession", ACCESS_MANAGE, BUS_COST_CHANGE, bus_create_session, bus_create_level },
-	{ "Remove", ACCESS_MANAGE, BUS_COST_CHANGE, bus_remove_session },
-	{ "Reload", ACCESS_RELOAD, BUS_COST_CHANGE, bus_reload },
-	{ "GetView", ACCESS_READ, BUS_COST_TABLE, bus_get_view },
-	{ "GetWindow", ACCESS_READ, BUS_COST_TABLE, bus_get_window },
-	{ "Query", ACCESS_READ, BUS_COST_TABLE, bus_query, bus_query_level },
-	{ "GetHistory", ACCESS_ANYONE, BUS_COST_TABLE, bus_get_history },
-	{ "GetTimeline", ACCESS_ANYONE, BUS_COST_TABLE, bus_get_timeline },
+static const struct bus_method_info methods[] = {
+	{ "Start", ACCESS_MANAGE, BUS_COST_CHANGE, bus_handle_start },
+	{ "Stop", ACCESS_MANAGE, BUS_COST_CHANGE, bus_handle_stop },
+	{ "Reset", ACCESS_MANAGE, BUS_COST_CHANGE, bus_handle_reset },
+	{ "SetFilter", ACCESS_MANAGE, BUS_COST_CHANGE, bus_handle_set_filter,
+	  bus_determine_filter_access },
+	{ "SetInterval", ACCESS_MANAGE, BUS_COST_CHANGE, bus_handle_set_interval },
+	{ "SetCgroups", ACCESS_MANAGE, BUS_COST_CHANGE, bus_handle_set_cgroups,
+	  bus_determine_cgroups_access },
+	{ "CreateSession", ACCESS_MANAGE, BUS_COST_CHANGE, bus_handle_create_session,
+	  bus_determine_create_access },
+	{ "Remove", ACCESS_MANAGE, BUS_COST_CHANGE, bus_handle_remove },
+	{ "Reload", ACCESS_RELOAD, BUS_COST_CHANGE, bus_handle_reload },
+	{ "GetView", ACCESS_READ, BUS_COST_TABLE, bus_handle_get_view },
+	{ "GetWindow", ACCESS_READ, BUS_COST_TABLE, bus_handle_get_window },
+	{ "Query", ACCESS_READ, BUS_COST_TABLE, bus_handle_query, bus_determine_query_access },
+	{ "GetHistory", ACCESS_ANYONE, BUS_COST_TABLE, bus_handle_get_history },
+	{ "GetTimeline", ACCESS_ANYONE, BUS_COST_TABLE, bus_handle_get_timeline },
 	/* The result contains addresses of all processes. */
-	{ "DumpHot", ACCESS_RAW, BUS_COST_TABLE, bus_dump_hot },
-	{ "GetHistogram", ACCESS_READ, BUS_COST_LIST, bus_get_histogram },
-	{ "GetFigures", ACCESS_READ, BUS_COST_TABLE, bus_get_counters, bus_counters_level },
-	{ "GetLedgers", ACCESS_READ, BUS_COST_LIST, bus_get_ledgers },
-	{ "Snapshot", ACCESS_RAW, BUS_COST_PROFILE, bus_snapshot },
-	{ "GetTimes", ACCESS_READ, BUS_COST_VALUE, bus_get_times },
-	{ "GetContainers", ACCESS_ANYONE, BUS_COST_LIST, bus_get_containers },
-	{ "GetContainer", ACCESS_ANYONE, BUS_COST_LIST, bus_get_container },
-	{ "DumpSummary", ACCESS_READ, BUS_COST_TABLE, bus_dump_summary },
-	{ "DumpMetrics", ACCESS_READ, BUS_COST_TABLE, bus_dump_metrics },
-	{ "DumpProfile", ACCESS_READ, BUS_COST_PROFILE, bus_dump_profile },
-	{ "DumpProfileWithOptions", ACCESS_READ, BUS_COST_PROFILE, bus_dump_profile_with_options },
+	{ "DumpHot", ACCESS_RAW, BUS_COST_TABLE, bus_handle_dump_hot },
+	{ "GetHistogram", ACCESS_READ, BUS_COST_LIST, bus_handle_get_histogram },
+	{ "GetFigures", ACCESS_READ, BUS_COST_TABLE, bus_handle_get_figures,
+	  bus_determine_figures_access },
+	{ "GetLedgers", ACCESS_READ, BUS_COST_LIST, bus_handle_get_ledgers },
+	{ "Snapshot", ACCESS_RAW, BUS_COST_PROFILE, bus_handle_snapshot },
+	{ "GetTimes", ACCESS_READ, BUS_COST_VALUE, bus_handle_get_times },
+	{ "GetContainers", ACCESS_ANYONE, BUS_COST_LIST, bus_handle_get_containers },
+	{ "GetContainer", ACCESS_ANYONE, BUS_COST_LIST, bus_handle_get_container },
+	{ "DumpSummary", ACCESS_READ, BUS_COST_TABLE, bus_handle_dump_summary },
+	{ "DumpMetrics", ACCESS_READ, BUS_COST_TABLE, bus_handle_dump_metrics },
+	{ "DumpProfile", ACCESS_READ, BUS_COST_PROFILE, bus_handle_dump_profile },
+	{ "DumpProfileWithOptions", ACCESS_READ, BUS_COST_PROFILE,
+	  bus_handle_dump_profile_with_options },
 	{ NULL },
 };
 
 /* ---- Properties of the Manager --------------------------------------------- */
 
-static int get_string(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
-		      const char *interface __attribute__((unused)), const char *property,
-		      sd_bus_message *reply, void *userdata,
-		      sd_bus_error *error __attribute__((unused)))
+static int property_get_string(sd_bus *b __attribute__((unused)),
+			       const char *path __attribute__((unused)),
+			       const char *interface __attribute__((unused)), const char *property,
+			       sd_bus_message *reply, void *userdata,
+			       sd_bus_error *error __attribute__((unused)))
 {
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	const struct machine_properties *machine =
-		property_cache_machine(&bus->property_cache, bus->worker);
+		property_cache_get_machine(&bus->property_cache, bus->worker);
 	const char *value = SPEPROF_VERSION;
 
 	if (!strcmp(property, "Source"))
@@ -72,37 +78,43 @@ static int get_string(sd_bus *b __attribute__((unused)), const char *path __attr
 	return sd_bus_message_append(reply, "s", value);
 }
 
-static int get_cpus(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
-		    const char *interface __attribute__((unused)),
-		    const char *property __attribute__((unused)), sd_bus_message *reply,
-		    void *userdata, sd_bus_error *error __attribute__((unused)))
+static int property_get_cpu_count(sd_bus *b __attribute__((unused)),
+				  const char *path __attribute__((unused)),
+				  const char *interface __attribute__((unused)),
+				  const char *property __attribute__((unused)),
+				  sd_bus_message *reply, void *userdata,
+				  sd_bus_error *error __attribute__((unused)))
 {
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	const struct machine_properties *machine =
-		property_cache_machine(&bus->property_cache, bus->worker);
+		property_cache_get_machine(&bus->property_cache, bus->worker);
 
 	return sd_bus_message_append(reply, "u", machine->cpus);
 }
 
-static int get_interval(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
-			const char *interface __attribute__((unused)),
-			const char *property __attribute__((unused)), sd_bus_message *reply,
-			void *userdata, sd_bus_error *error __attribute__((unused)))
+static int property_get_interval(sd_bus *b __attribute__((unused)),
+				 const char *path __attribute__((unused)),
+				 const char *interface __attribute__((unused)),
+				 const char *property __attribute__((unused)),
+				 sd_bus_message *reply, void *userdata,
+				 sd_bus_error *error __attribute__((unused)))
 {
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	const struct machine_properties *machine =
-		property_cache_machine(&bus->property_cache, bus->worker);
+		property_cache_get_machine(&bus->property_cache, bus->worker);
 
 	return sd_bus_message_append(reply, "t", machine->interval_ns / 1000);
 }
 
-static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
-		      const char *interface __attribute__((unused)),
-		      const char *property __attribute__((unused)), sd_bus_message *reply,
-		      void *userdata, sd_bus_error *error __attribute__((unused)))
+static int property_get_memory_shares(sd_bus *b __attribute__((unused)),
+				      const char *path __attribute__((unused)),
+				      const char *interface __attribute__((unused)),
+				      const char *property __attribute__((unused)),
+				      sd_bus_message *reply, void *userdata,
+				      sd_bus_error *error __attribute__((unused)))
 {
-	struct bus *bus = userdata;
-	const u64 *share = property_cache_machine(&bus->property_cache, bus->worker)->share;
+	struct bus_service *bus = userdata;
+	const u64 *share = property_cache_get_machine(&bus->property_cache, bus->worker)->share;
 	int r;
 
 	r = sd_bus_message_open_container(reply, 'a', "{st}");
@@ -114,61 +126,61 @@ static int get_shares(sd_bus *b __attribute__((unused)), const char *path __attr
 /* The table must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
-	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", waiting),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("CreateSession", SD_BUS_ARGS("s", name, "a{sv}", options),
-				SD_BUS_RESULT("o", session), bus_method,
+				SD_BUS_RESULT("o", session), bus_dispatch_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetContainers", SD_BUS_ARGS("s", sort, "u", offset, "u", limit),
-				SD_BUS_RESULT("u", total, "aa{sv}", containers), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
+				SD_BUS_RESULT("u", total, "aa{sv}", containers),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetContainer", SD_BUS_ARGS("s", container),
-				SD_BUS_RESULT("a{sv}", figures), bus_method,
+				SD_BUS_RESULT("a{sv}", figures), bus_dispatch_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetHistory",
 				SD_BUS_ARGS("s", group, "s", sort, "u", limit, "t", since_usec, "t",
 					    until_usec, "a{sv}", of),
 				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows, "a{sv}", covered),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetTimeline",
-				SD_BUS_ARGS("s", group, "u", limit, "t", since_usec, "t", until_usec,
-					    "t", step_usec, "a{sv}", of),
-				SD_BUS_RESULT("s", unit, "s", backend, "b", truncated, "a(ss)", series,
-					      "a(utttttttttttuu)", points),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				SD_BUS_ARGS("s", group, "u", limit, "t", since_usec, "t",
+					    until_usec, "t", step_usec, "a{sv}", of),
+				SD_BUS_RESULT("s", unit, "s", backend, "b", truncated, "a(ss)",
+					      series, "a(utttttttttttuu)", points),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", metrics),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpProfile", SD_BUS_ARGS("u", seconds),
-				SD_BUS_RESULT("h", pprof, "s", backend), bus_method,
+				SD_BUS_RESULT("h", pprof, "s", backend), bus_dispatch_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpProfileWithOptions",
 				SD_BUS_ARGS("u", seconds, "a{sv}", options),
-				SD_BUS_RESULT("h", pprof, "s", backend), bus_method,
+				SD_BUS_RESULT("h", pprof, "s", backend), bus_dispatch_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_SIGNAL_WITH_ARGS("Fault",
-				SD_BUS_ARGS("s", last, "t", faults, "u", cpus_stopped, "t", left_out),
-				0),
+	SD_BUS_SIGNAL_WITH_ARGS(
+		"Fault", SD_BUS_ARGS("s", last, "t", faults, "u", cpus_stopped, "t", left_out), 0),
 	SD_BUS_SIGNAL_WITH_ARGS("Throttled", SD_BUS_ARGS("t", times, "t", left_out), 0),
-	SD_BUS_SIGNAL_WITH_ARGS(
-		"ContainerAdded",
-		SD_BUS_ARGS("s", name, "s", runtime, "s", path, "t", left_out), 0),
-	SD_BUS_SIGNAL_WITH_ARGS(
-		"ContainerRemoved",
-		SD_BUS_ARGS("s", name, "s", runtime, "s", path, "t", left_out), 0),
-	SD_BUS_PROPERTY("Version", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("Source", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("SourceReason", "s", get_string, 0, 0),
-	SD_BUS_PROPERTY("Backend", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("TaskEvents", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("TaskEventsReason", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("State", "s", get_string, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("ConfigurationRefused", "s", bus_get_reloaded, 0,
+	SD_BUS_SIGNAL_WITH_ARGS("ContainerAdded",
+				SD_BUS_ARGS("s", name, "s", runtime, "s", path, "t", left_out), 0),
+	SD_BUS_SIGNAL_WITH_ARGS("ContainerRemoved",
+				SD_BUS_ARGS("s", name, "s", runtime, "s", path, "t", left_out), 0),
+	SD_BUS_PROPERTY("Version", "s", property_get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Source", "s", property_get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("SourceReason", "s", property_get_string, 0, 0),
+	SD_BUS_PROPERTY("Backend", "s", property_get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("TaskEvents", "s", property_get_string, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("TaskEventsReason", "s", property_get_string, 0,
+			SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("State", "s", property_get_string, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("ConfigurationRefused", "s", bus_get_reload_property, 0,
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("ConfigurationWaiting", "s", bus_get_reloaded, 0,
+	SD_BUS_PROPERTY("ConfigurationWaiting", "s", bus_get_reload_property, 0,
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("CPUs", "u", get_cpus, 0, 0),
-	SD_BUS_PROPERTY("IntervalUSec", "t", get_interval, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("MemoryShares", "a{st}", get_shares, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("CPUs", "u", property_get_cpu_count, 0, 0),
+	SD_BUS_PROPERTY("IntervalUSec", "t", property_get_interval, 0,
+			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("MemoryShares", "a{st}", property_get_memory_shares, 0,
+			SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_VTABLE_END,
 };
 
@@ -197,7 +209,7 @@ static int connect_bus(const char *address, sd_bus **ret_bus)
 static int on_disconnected(sd_bus_message *message __attribute__((unused)), void *userdata,
 			   sd_bus_error *error __attribute__((unused)))
 {
-	const struct bus *bus = userdata;
+	const struct bus_service *bus = userdata;
 
 	log_write(LOG_ERR, LOG_ID_BUS, NULL,
 		  "the bus closed the connection: speprofd saves its checkpoint and exits, and the "
@@ -206,14 +218,14 @@ static int on_disconnected(sd_bus_message *message __attribute__((unused)), void
 }
 
 /* sd-bus itself emits this signal, so adding the match needs no call to the bus driver. */
-static int follow_connection(struct bus *bus)
+static int watch_connection(struct bus_service *bus)
 {
 	return sd_bus_match_signal(bus->bus, NULL, "org.freedesktop.DBus.Local",
 				   "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
 				   "Disconnected", on_disconnected, bus);
 }
 
-static int add_objects(struct bus *bus)
+static int register_objects(struct bus_service *bus)
 {
 	int r;
 
@@ -224,28 +236,28 @@ static int add_objects(struct bus *bus)
 	if (r >= 0)
 		r = sd_bus_add_object_manager(bus->bus, NULL, BUS_PATH);
 	if (r >= 0)
-		r = bus_add_sessions(bus);
+		r = bus_register_sessions(bus);
 	if (r >= 0)
-		r = bus_add_cpus(bus);
-	return r < 0 ? r : bus_add_log_control(bus);
+		r = bus_register_cpus(bus);
+	return r < 0 ? r : bus_register_log_control(bus);
 }
 
-int bus_init(struct bus *bus, sd_event *event, const char *address, struct worker *worker,
+int bus_init(struct bus_service *bus, sd_event *event, const char *address, struct worker *worker,
 	     const struct config *config)
 {
 	int r;
 
-	*bus = (struct bus){
+	*bus = (struct bus_service){
 		.event = event, .worker = worker, .config = config, .methods = methods
 	};
 	access_init(&bus->access);
 	r = connect_bus(address, &bus->bus);
 	if (r >= 0)
-		r = add_objects(bus);
+		r = register_objects(bus);
 	if (r >= 0)
-		r = follow_connection(bus);
+		r = watch_connection(bus);
 	if (r >= 0)
-		r = bus_filter_calls(bus);
+		r = bus_install_call_filter(bus);
 	if (r >= 0)
 		r = sd_bus_request_name(bus->bus, BUS_NAME, 0);
 	if (r >= 0)
@@ -257,13 +269,13 @@ int bus_init(struct bus *bus, sd_event *event, const char *address, struct worke
 	return r;
 }
 
-void bus_deinit(struct bus *bus)
+void bus_deinit(struct bus_service *bus)
 {
-	bus_profiles_end(bus);
-	bus_temporary_end(bus);
-	bus_history_end(bus);
+	bus_drop_profiles(bus);
+	bus_unwatch_all_creators(bus);
+	bus_detach_history(bus);
 	bus->watch = signal_watch_free(bus->watch);
-	bus_invalidate_session(bus);
+	bus_drop_session_properties(bus);
 	access_deinit(&bus->access);
 	sd_bus_flush_close_unref(bus->bus);
 	bus->bus = NULL;

@@ -21,10 +21,10 @@
  *
  * Return: 0; -EEXIST if another speprofd has the name; other negative errno.
  */
-int bus_init(struct bus *bus, sd_event *event, const char *address, struct worker *worker,
+int bus_init(struct bus_service *bus, sd_event *event, const char *address, struct worker *worker,
 	     const struct config *config);
 
 /** bus_deinit() - drop pending calls and profiles, send queued messages, and disconnect */
-void bus_deinit(struct bus *bus);
+void bus_deinit(struct bus_service *bus);
 
 #endif

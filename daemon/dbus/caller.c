@@ -55,7 +55,7 @@ static int set_lookup_error(int r, sd_bus_error *ret_error)
 /* ---- Replies of the bus driver ------------------------------------------- */
 
 /* If the driver does not report groups, look the user up in the group database. */
-static bool in_group_by_name(uid_t uid, gid_t group)
+static bool is_user_in_group(uid_t uid, gid_t group)
 {
 	const struct passwd *user = getpwuid(uid);
 	gid_t groups[GROUPS_MAX];
@@ -113,11 +113,11 @@ static int read_credentials(sd_bus_message *reply, gid_t group, u32 *ret_uid, bo
 	if (!known)
 		return -ENODATA;
 	if (!has_groups)
-		*ret_member = in_group_by_name(*ret_uid, group);
+		*ret_member = is_user_in_group(*ret_uid, group);
 	return 0;
 }
 
-static struct bus_caller *find_known(struct bus_callers *callers, const char *name)
+static struct bus_caller *find_cached_caller(struct bus_callers *callers, const char *name)
 {
 	for (u32 i = 0; i < BUS_CALLERS; i++)
 		if (!strcmp(callers->known[i].name, name))
@@ -135,7 +135,7 @@ static struct bus_caller *find_oldest_caller(struct bus_callers *callers)
 	return found;
 }
 
-static int caller_store(struct bus_callers *callers, const char *name, sd_bus_message *reply)
+static int cache_caller(struct bus_callers *callers, const char *name, sd_bus_message *reply)
 {
 	struct bus_caller *caller;
 	bool member;
@@ -160,9 +160,9 @@ static int caller_store(struct bus_callers *callers, const char *name, sd_bus_me
 
 /* ---- Calls that wait for a reply ----------------------------------------- */
 
-static struct caller_waiting waiting_call_remove(struct bus_callers *callers, u32 i)
+static struct waiting_call waiting_call_remove(struct bus_callers *callers, u32 i)
 {
-	struct caller_waiting waiting = callers->waiting[i];
+	struct waiting_call waiting = callers->waiting[i];
 
 	callers->waiting_count--;
 	memmove(&callers->waiting[i], &callers->waiting[i + 1],
@@ -170,7 +170,7 @@ static struct caller_waiting waiting_call_remove(struct bus_callers *callers, u3
 	return waiting;
 }
 
-static void refuse_waiting_call(struct caller_waiting *waiting, int why)
+static void refuse_waiting_call(struct waiting_call *waiting, int why)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 
@@ -178,7 +178,7 @@ static void refuse_waiting_call(struct caller_waiting *waiting, int why)
 	sd_bus_message_unref(waiting->message);
 }
 
-static void run_waiting_call(struct caller_waiting *waiting)
+static void run_waiting_call(struct waiting_call *waiting)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r = waiting->run(waiting->message, waiting->ctx, &error);
@@ -198,8 +198,8 @@ static int on_credentials(sd_bus_message *reply, void *userdata,
 {
 	struct caller_lookup *lookup = userdata, **at;
 	struct bus_callers *callers = lookup->callers;
-	struct caller_waiting waiting;
-	int r = caller_store(callers, lookup->name, reply);
+	struct waiting_call waiting;
+	int r = cache_caller(callers, lookup->name, reply);
 	u32 i = 0;
 
 	for (at = &callers->lookups; *at != lookup; at = &(*at)->next)
@@ -267,7 +267,7 @@ static int lookup_new(struct bus_callers *callers, sd_bus *bus, const char *name
 static bool refuse_newest_call(struct bus_callers *callers, u32 own)
 {
 	struct caller_lookup *busiest = callers->lookups;
-	struct caller_waiting waiting;
+	struct waiting_call waiting;
 	u32 i = callers->waiting_count;
 
 	for (struct caller_lookup *l = busiest; l; l = l->next)
@@ -283,8 +283,8 @@ static bool refuse_newest_call(struct bus_callers *callers, u32 own)
 	return true;
 }
 
-static int wait_for(struct bus_callers *callers, const char *name, sd_bus_message *message,
-		    sd_bus_message_handler_t handler, void *ctx)
+static int queue_waiting_call(struct bus_callers *callers, const char *name,
+			      sd_bus_message *message, sd_bus_message_handler_t handler, void *ctx)
 {
 	struct caller_lookup *lookup = callers->lookups;
 	u32 own;
@@ -302,7 +302,7 @@ static int wait_for(struct bus_callers *callers, const char *name, sd_bus_messag
 			return r;
 	}
 	lookup->count++;
-	callers->waiting[callers->waiting_count++] = (struct caller_waiting){
+	callers->waiting[callers->waiting_count++] = (struct waiting_call){
 		.lookup = lookup,
 		.message = sd_bus_message_ref(message),
 		.run = handler,
@@ -338,9 +338,9 @@ int bus_callers_find(struct bus_callers *callers, sd_bus_message *message,
 
 	if (!name || !*name || strlen(name) >= sizeof(caller->name))
 		return set_lookup_error(-EPERM, ret_error);
-	caller = find_known(callers, name);
+	caller = find_cached_caller(callers, name);
 	if (!caller) {
-		r = wait_for(callers, name, message, handler, ctx);
+		r = queue_waiting_call(callers, name, message, handler, ctx);
 		return r < 0 ? set_lookup_error(r, ret_error) : 0;
 	}
 	caller->seen = ++callers->clock;

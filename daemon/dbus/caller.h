@@ -43,13 +43,13 @@ struct bus_caller {
 struct caller_lookup;
 
 /**
- * struct caller_waiting - a call that waits for the bus driver
+ * struct waiting_call - a call that waits for the bus driver
  * @lookup: the query about its sender
  * @message: the call; a reference
  * @run: function that handles @message when the sender is known
  * @ctx: argument for @run
  */
-struct caller_waiting {
+struct waiting_call {
 	const struct caller_lookup *lookup;
 	sd_bus_message *message;
 	sd_bus_message_handler_t run;
@@ -71,7 +71,7 @@ struct bus_callers {
 	struct bus_caller known[BUS_CALLERS];
 	struct caller_lookup *lookups;
 	u32 waiting_count;
-	struct caller_waiting waiting[BUS_WAITING];
+	struct waiting_call waiting[BUS_WAITING];
 };
 
 /** bus_callers_init() - initialize an empty cache; @group as in &struct bus_callers */

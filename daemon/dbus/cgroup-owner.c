@@ -10,12 +10,12 @@
 
 #include "util/cgroup-mount.h"
 
-int cgroup_owner_open(void)
+int cgroup_owner_open_mount(void)
 {
 	return cgroup_mount_open(O_PATH, NULL);
 }
 
-static s64 changed_us(const struct stat *st)
+static s64 get_change_time_us(const struct stat *st)
 {
 	return st->st_ctim.tv_sec * 1000000LL + st->st_ctim.tv_nsec / 1000;
 }
@@ -49,8 +49,8 @@ bool cgroup_get_ownership(int mount, const char *path, uid_t uid,
 		if (st.st_uid != uid)
 			continue;
 		owned = true;
-		if (changed_us(&st) < found.since_us)
-			found.since_us = changed_us(&st);
+		if (get_change_time_us(&st) < found.since_us)
+			found.since_us = get_change_time_us(&st);
 	}
 	if (owned)
 		*ret_ownership = found;

@@ -12,16 +12,16 @@
 #include "codec/env.h"
 
 /**
- * cgroup_owner_open() - open the mount point of cgroup v2
+ * cgroup_owner_open_mount() - open the mount point of cgroup v2
  *
  * Return: a descriptor, which the caller closes; negative errno.
  */
-int cgroup_owner_open(void);
+int cgroup_owner_open_mount(void);
 
 /**
  * cgroup_is_owned_by() - return true if a user owns a cgroup or one above it
- * @mount: descriptor from cgroup_owner_open(); tests pass another directory. The owner of the mount
- * point itself does not count
+ * @mount: descriptor from cgroup_owner_open_mount(); tests pass another directory. The owner of the
+ * mount point itself does not count
  * @path: path of the cgroup; absolute, relative to @mount. Symbolic links are not followed
  * @uid: the user
  *

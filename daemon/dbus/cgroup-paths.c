@@ -36,7 +36,7 @@ static bool is_slice(const char *path, size_t len)
 }
 
 /* Return the part of @path after the mount point; NULL if it is not below the mount point. */
-static const char *path_below_mount(const char *path)
+static const char *strip_mount_point(const char *path)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
 
@@ -49,7 +49,7 @@ static const char *path_below_mount(const char *path)
 	return NULL;
 }
 
-static int check_path(const char *path, sd_bus_error *error)
+static int check_cgroup_path(const char *path, sd_bus_error *error)
 {
 	size_t len = strlen(path);
 	char shown[128], own[128];
@@ -64,8 +64,8 @@ static int check_path(const char *path, sd_bus_error *error)
 					 "cgroup \"%s\": should be a path as in /proc/PID/cgroup, "
 					 "without \"//\", \".\", \"..\" and a final \"/\"",
 					 shown);
-	if (path_below_mount(path)) {
-		escape_string(own, sizeof(own), path_below_mount(path));
+	if (strip_mount_point(path)) {
+		escape_string(own, sizeof(own), strip_mount_point(path));
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
 					 "cgroup \"%s\": should be a path as in /proc/PID/cgroup, "
 					 "without the mount point: \"%s\"",
@@ -85,7 +85,7 @@ int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error)
 	int r = 0;
 
 	for (size_t i = 0; cgroups[i] && r >= 0; i++)
-		r = check_path(cgroups[i], ret_error);
+		r = check_cgroup_path(cgroups[i], ret_error);
 	return r;
 }
 
@@ -93,7 +93,7 @@ int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error)
  * Refuse the path of a missing cgroup. A session with a misspelt path would have no samples, like
  * one of an idle cgroup.
  */
-static int check_presence(char *const *cgroups, sd_bus_error *error)
+static int check_cgroups_exist(char *const *cgroups, sd_bus_error *error)
 {
 	char shown[128];
 
@@ -121,7 +121,7 @@ int bus_read_cgroups(sd_bus_message *m, char ***ret_cgroups, sd_bus_error *ret_e
 		return r;
 	r = bus_check_cgroups(cgroups, ret_error);
 	if (r >= 0)
-		r = check_presence(cgroups, ret_error);
+		r = check_cgroups_exist(cgroups, ret_error);
 	if (r < 0)
 		bus_strings_free(cgroups);
 	else

@@ -43,7 +43,7 @@ struct container_row {
 	u32 p99;
 };
 
-struct rows {
+struct container_list {
 	enum container_sort sort;
 	bool delegated;
 	u8 backend;
@@ -51,7 +51,7 @@ struct rows {
 	struct container_row *rows;
 };
 
-static u64 sort_key(const struct counters *f, enum container_sort sort)
+static u64 get_sort_key(const struct profile_counters *f, enum container_sort sort)
 {
 	const struct histogram *total = &f->latency[PROFILE_TOTAL];
 
@@ -59,34 +59,35 @@ static u64 sort_key(const struct counters *f, enum container_sort sort)
 	case BY_LATENCY:
 		return total->sum;
 	case BY_MEMORY:
-		return counters_memory(f);
+		return counters_get_memory_accesses(f);
 	case BY_DRAM:
-		return counters_dram(f);
+		return counters_get_dram_accesses(f);
 	case BY_REMOTE:
-		return counters_origin(f, SPE_ORIGIN_REMOTE);
+		return counters_get_origin_accesses(f, SPE_ORIGIN_REMOTE);
 	case BY_BRANCHES:
 		return f->counts.kind[SPE_KIND_BRANCH];
 	case BY_MISPREDICTED:
 		return f->counts.mispredicted;
 	case BY_P99:
-		return histogram_quantile(total, 990);
+		return histogram_get_quantile(total, 990);
 	default:
 		return f->samples;
 	}
 }
 
-static void fill_row(const struct counters *f, enum container_sort sort, struct container_row *row)
+static void fill_row(const struct profile_counters *f, enum container_sort sort,
+		     struct container_row *row)
 {
 	const struct histogram *total = &f->latency[PROFILE_TOTAL];
 
-	row->key = sort_key(f, sort);
+	row->key = get_sort_key(f, sort);
 	row->samples = f->samples;
-	row->memory = counters_memory(f);
-	row->dram = counters_dram(f);
-	row->remote = counters_origin(f, SPE_ORIGIN_REMOTE);
+	row->memory = counters_get_memory_accesses(f);
+	row->dram = counters_get_dram_accesses(f);
+	row->remote = counters_get_origin_accesses(f, SPE_ORIGIN_REMOTE);
 	row->latency_sum = total->sum;
-	row->p50 = histogram_quantile(total, 500);
-	row->p99 = histogram_quantile(total, 990);
+	row->p50 = histogram_get_quantile(total, 500);
+	row->p99 = histogram_get_quantile(total, 990);
 }
 
 static int row_compare(const void *a, const void *b)
@@ -105,12 +106,12 @@ static int row_compare(const void *a, const void *b)
 /* Collect and sort all containers with samples. "-" stands for samples outside of containers. */
 static int read_rows(struct worker_state *state, void *arg)
 {
-	struct session *machine = worker_session(state, NULL);
-	struct rows *rows = arg;
+	struct session *machine = worker_find_session(state, NULL);
+	struct container_list *rows = arg;
 	struct container_row *row;
 	u32 capacity;
 
-	worker_drain(state, machine);
+	worker_drain_session(state, machine);
 	profile_flush(machine->profile);
 	capacity = profile_get_container_bound(machine->profile);
 	rows->backend = machine->shared_source->source->backend;
@@ -120,7 +121,8 @@ static int read_rows(struct worker_state *state, void *arg)
 	for (u32 i = 0; i < capacity; i++) {
 		const struct attribute_container *c =
 			attributor_get_container(state->attributor, i);
-		const struct counters *f = profile_container(machine->profile, i);
+		const struct profile_counters *f =
+			profile_get_container_counters(machine->profile, i);
 
 		if (!c || !f)
 			continue;
@@ -141,7 +143,7 @@ static int read_rows(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static void rows_clear(struct rows *rows)
+static void container_list_clear(struct container_list *rows)
 {
 	for (u32 i = 0; i < rows->count; i++)
 		free(rows->rows[i].cgroup);
@@ -149,9 +151,9 @@ static void rows_clear(struct rows *rows)
 }
 
 /* Remove the rows of containers that do not belong to @uid. */
-static void select_owned(struct rows *rows, uid_t uid)
+static void remove_unowned_rows(struct container_list *rows, uid_t uid)
 {
-	int mount = cgroup_owner_open();
+	int mount = cgroup_owner_open_mount();
 	u32 owned = 0;
 
 	for (u32 i = 0; i < rows->count; i++) {
@@ -194,11 +196,13 @@ static int parse_sort(const char *name, enum container_sort *ret_sort, sd_bus_er
 			return 0;
 		}
 	}
-	return bus_invalid(error, "sort", name,
-			   "samples, latency, memory, dram, remote, branches, mispredicted or p99");
+	return bus_set_invalid_argument(
+		error, "sort", name,
+		"samples, latency, memory, dram, remote, branches, mispredicted or p99");
 }
 
-static int reply_page(sd_bus_message *message, const struct rows *rows, u32 offset, u32 limit)
+static int reply_page(sd_bus_message *message, const struct container_list *rows, u32 offset,
+		      u32 limit)
 {
 	sd_bus_message *reply = NULL;
 	int r;
@@ -218,10 +222,10 @@ static int reply_page(sd_bus_message *message, const struct rows *rows, u32 offs
 	return r;
 }
 
-int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	struct bus *bus = userdata;
-	struct rows rows = { 0 };
+	struct bus_service *bus = userdata;
+	struct container_list rows = { 0 };
 	u32 offset, limit;
 	const char *sort;
 	int r;
@@ -234,27 +238,27 @@ int bus_get_containers(sd_bus_message *message, void *userdata, sd_bus_error *er
 	if (r < 0)
 		return r;
 	rows.delegated = !bus->caller.owner && !bus->caller.reads;
-	r = worker_read(bus->worker, read_rows, &rows);
+	r = worker_call_readonly(bus->worker, read_rows, &rows);
 	/* For a caller that gets only its containers, the owner of every cgroup was looked up. */
-	bus_answer_rows(bus, rows.delegated || rows.count < limit ? rows.count : limit);
+	bus_add_answer_rows(bus, rows.delegated || rows.count < limit ? rows.count : limit);
 	if (r >= 0 && rows.delegated)
-		select_owned(&rows, bus->caller.uid);
+		remove_unowned_rows(&rows, bus->caller.uid);
 	if (r >= 0)
 		r = reply_page(message, &rows, offset, limit);
-	rows_clear(&rows);
+	container_list_clear(&rows);
 	return r;
 }
 
 /* ---- One container --------------------------------------------------------- */
 
 /**
- * struct one - the argument of read_one(), which finds one container
+ * struct container_lookup - the argument of find_container(), which finds one container
  * @wanted: path of the cgroup, escaped or not, or name of the container. If several containers have
  * that name, the one with the most samples is used
  * @uid: the user that must own the cgroup; (uid_t)-1: any user
  * @searched: number of cgroups for which the owner was looked up
  */
-struct one {
+struct container_lookup {
 	const char *wanted;
 	uid_t uid;
 	int mount;
@@ -262,10 +266,10 @@ struct one {
 	u8 backend;
 	bool found;
 	struct attribute_container container;
-	struct counters counters;
+	struct profile_counters counters;
 };
 
-static bool container_is_named(struct one *one, const struct attribute_container *c)
+static bool container_matches(struct container_lookup *one, const struct attribute_container *c)
 {
 	if (*one->wanted == '/' ? !attribute_container_has_path(c, one->wanted) :
 				  strcmp(c->name, one->wanted) != 0)
@@ -276,22 +280,23 @@ static bool container_is_named(struct one *one, const struct attribute_container
 	return cgroup_is_owned_by(one->mount, c->cgroup, one->uid);
 }
 
-static int read_one(struct worker_state *state, void *arg)
+static int find_container(struct worker_state *state, void *arg)
 {
-	struct session *machine = worker_session(state, NULL);
-	struct one *one = arg;
+	struct session *machine = worker_find_session(state, NULL);
+	struct container_lookup *one = arg;
 	u32 capacity;
 
-	worker_drain(state, machine);
+	worker_drain_session(state, machine);
 	profile_flush(machine->profile);
 	capacity = profile_get_container_bound(machine->profile);
 	one->backend = machine->shared_source->source->backend;
 	for (u32 i = 1; i < capacity; i++) {
 		const struct attribute_container *c =
 			attributor_get_container(state->attributor, i);
-		const struct counters *f = profile_container(machine->profile, i);
+		const struct profile_counters *f =
+			profile_get_container_counters(machine->profile, i);
 
-		if (!c || !f || !container_is_named(one, c))
+		if (!c || !f || !container_matches(one, c))
 			continue;
 		if (one->found && f->samples <= one->counters.samples)
 			continue;
@@ -303,7 +308,7 @@ static int read_one(struct worker_state *state, void *arg)
 	return 0;
 }
 
-static int append_one(sd_bus_message *reply, const struct one *one)
+static int append_container(sd_bus_message *reply, const struct container_lookup *one)
 {
 	int r = sd_bus_message_open_container(reply, 'a', "{sv}");
 
@@ -316,10 +321,10 @@ static int append_one(sd_bus_message *reply, const struct one *one)
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_get_container(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	struct bus *bus = userdata;
-	struct one one = { .uid = (uid_t)-1, .mount = -1 };
+	struct bus_service *bus = userdata;
+	struct container_lookup one = { .uid = (uid_t)-1, .mount = -1 };
 	sd_bus_message *reply = NULL;
 	int r;
 
@@ -328,18 +333,18 @@ int bus_get_container(sd_bus_message *message, void *userdata, sd_bus_error *err
 		return r;
 	if (!bus->caller.owner && !bus->caller.reads) {
 		one.uid = bus->caller.uid;
-		one.mount = cgroup_owner_open();
+		one.mount = cgroup_owner_open_mount();
 	}
-	r = worker_read(bus->worker, read_one, &one);
-	bus_answer_rows(bus, one.searched);
+	r = worker_call_readonly(bus->worker, find_container, &one);
+	bus_add_answer_rows(bus, one.searched);
 	if (one.mount >= 0)
 		close(one.mount);
 	if (r >= 0 && !one.found)
-		return bus_no_container(error, one.wanted, one.uid != (uid_t)-1);
+		return bus_set_no_such_container(error, one.wanted, one.uid != (uid_t)-1);
 	if (r >= 0)
 		r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
-		r = append_one(reply, &one);
+		r = append_container(reply, &one);
 	if (r >= 0)
 		r = sd_bus_send(NULL, reply, NULL);
 	sd_bus_message_unref(reply);

@@ -26,7 +26,7 @@ static int append_histogram(sd_bus_message *reply, const struct histogram *h)
 		r = sd_bus_message_open_container(reply, 'a', "(ut)");
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS && r >= 0; i++)
 		if (h->bucket[i])
-			r = sd_bus_message_append(reply, "(ut)", histogram_upper(i),
+			r = sd_bus_message_append(reply, "(ut)", histogram_get_upper_bound(i),
 						  (u64)h->bucket[i]);
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
@@ -77,14 +77,15 @@ static const char *level_name(u32 i)
 	return spe_level_name((enum spe_level)i);
 }
 
-int bus_append_counters(sd_bus_message *reply, u8 backend, const struct counters *f)
+int bus_append_counters(sd_bus_message *reply, u8 backend, const struct profile_counters *f)
 {
 	int r;
 
 	r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}", "backend", "s",
 				  bus_backend_name(backend), "samples", "t", f->samples, "simd",
 				  "t", f->counts.simd, "mispredicted", "t", f->counts.mispredicted,
-				  "remote", "t", counters_origin(f, SPE_ORIGIN_REMOTE));
+				  "remote", "t",
+				  counters_get_origin_accesses(f, SPE_ORIGIN_REMOTE));
 	if (r >= 0)
 		r = append_counts(reply, "operations", f->counts.kind, SPE_KINDS, sample_kind_name);
 	if (r >= 0)
@@ -111,15 +112,15 @@ struct histogram_request {
 static int read_histogram(struct worker_state *state, void *arg)
 {
 	struct histogram_request *request = arg;
-	struct session *session = worker_session(state, request->session);
+	struct session *session = worker_find_session(state, request->session);
 
 	if (!session)
 		return -ENOENT;
-	request->histogram = *profile_histogram(session->profile, request->latency);
+	request->histogram = *profile_get_histogram(session->profile, request->latency);
 	return 0;
 }
 
-int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	static const char *const kinds[PROFILE_LATENCIES] = {
 		[PROFILE_TOTAL] = "total",
@@ -129,7 +130,7 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
 	char session[SESSION_NAME_SIZE];
 	struct histogram_request request = { .session = session };
 	sd_bus_message *reply = NULL;
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	const char *kind;
 	int r;
 
@@ -139,11 +140,11 @@ int bus_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *err
 	while (request.latency < PROFILE_LATENCIES && strcmp(kinds[request.latency], kind))
 		request.latency++;
 	if (request.latency == PROFILE_LATENCIES)
-		return bus_invalid(error, "kind", kind, "total, issue or translation");
-	bus_session_of(sd_bus_message_get_path(message), session);
-	r = worker_read(bus->worker, read_histogram, &request);
+		return bus_set_invalid_argument(error, "kind", kind, "total, issue or translation");
+	bus_path_to_session_name(sd_bus_message_get_path(message), session);
+	r = worker_call_readonly(bus->worker, read_histogram, &request);
 	if (r < 0)
-		return bus_session_error(error, r, session, NULL);
+		return bus_set_session_error(error, r, session, NULL);
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
 		r = append_histogram(reply, &request.histogram);
@@ -171,10 +172,10 @@ struct counters_request {
 	u32 searched;
 	u8 backend;
 	u64 pending;
-	struct counters counters;
+	struct profile_counters counters;
 };
 
-static bool is_own(void *ctx, const struct attribute_container *container)
+static bool is_container_of_caller(void *ctx, const struct attribute_container *container)
 {
 	struct counters_request *request = ctx;
 
@@ -185,18 +186,18 @@ static bool is_own(void *ctx, const struct attribute_container *container)
 static int read_counters(struct worker_state *state, void *arg)
 {
 	struct counters_request *request = arg;
-	struct session *session = worker_session(state, request->session);
+	struct session *session = worker_find_session(state, request->session);
 	struct symbols_stats stats;
 	int r;
 
 	if (!session)
 		return -ENXIO;
-	worker_drain(state, session);
+	worker_drain_session(state, session);
 	request->backend = session->shared_source->source->backend;
 	r = profile_query_counters(session->profile, state->symbols, true, request->span,
 				   session->running ? time_now_ns() : 0, &request->wanted,
 				   &request->counters);
-	symbols_stats(state->symbols, &stats);
+	symbols_get_stats(state->symbols, &stats);
 	request->pending = stats.pending;
 	return r;
 }
@@ -220,18 +221,19 @@ static int read_field(sd_bus_message *m, const char *key, struct profile_query *
 		if (strcmp(texts[i].key, key) != 0)
 			continue;
 		if (*texts[i].to)
-			return bus_invalid(error, "field", key, "given once");
+			return bus_set_invalid_argument(error, "field", key, "given once");
 		r = sd_bus_message_read(m, "v", "s", texts[i].to);
-		return r == -ENXIO ? bus_invalid(error, "field", key, "a string") : r;
+		return r == -ENXIO ? bus_set_invalid_argument(error, "field", key, "a string") : r;
 	}
 	if (strcmp(key, "pid") != 0)
-		return bus_invalid(error, "field", key,
-				   "container, process, pid, function or binary");
+		return bus_set_invalid_argument(error, "field", key,
+						"container, process, pid, function or binary");
 	if (wanted->pid_given)
-		return bus_invalid(error, "field", key, "given once");
+		return bus_set_invalid_argument(error, "field", key, "given once");
 	wanted->pid_given = true;
 	r = sd_bus_message_read(m, "v", "i", &wanted->pid);
-	return r == -ENXIO ? bus_invalid(error, "field", key, "an int32, as in the rows of views") :
+	return r == -ENXIO ? bus_set_invalid_argument(error, "field", key,
+						      "an int32, as in the rows of views") :
 			     r;
 }
 
@@ -250,20 +252,20 @@ static int read_query(sd_bus_message *m, struct profile_query *wanted, sd_bus_er
 	return r;
 }
 
-static int counters_error(const struct counters_request *request, int r, sd_bus_error *error)
+static int set_counters_error(const struct counters_request *request, int r, sd_bus_error *error)
 {
 	const struct profile_query *wanted = &request->wanted;
 
 	if (r == -ENXIO)
-		return bus_session_error(error, -ENOENT, request->session, NULL);
+		return bus_set_session_error(error, -ENOENT, request->session, NULL);
 	if (r == -EOPNOTSUPP)
 		return sd_bus_error_set(
 			error, SD_BUS_ERROR_NOT_SUPPORTED,
 			"Only the machine and containers have counters for a period. For the rest, "
 			"query \"start\" twice and subtract.");
 	if (r != -ENOENT)
-		return bus_session_error(error, r, request->session, NULL);
-	switch (profile_query_group(wanted)) {
+		return bus_set_session_error(error, r, request->session, NULL);
+	switch (profile_query_get_group(wanted)) {
 	case VIEW_FUNCTION:
 		return sd_bus_error_setf(
 			error, BUS_NAME ".NoSuchFunction",
@@ -274,7 +276,8 @@ static int counters_error(const struct counters_request *request, int r, sd_bus_
 		return sd_bus_error_set(error, BUS_NAME ".NoSuchProcess",
 					"There is no such process with samples.");
 	default:
-		return bus_no_container(error, wanted->container, request->uid != (uid_t)-1);
+		return bus_set_no_such_container(error, wanted->container,
+						 request->uid != (uid_t)-1);
 	}
 }
 
@@ -299,7 +302,8 @@ static int reply_counters(sd_bus_message *message, const struct counters_request
  * Any caller may query its own container, if the query has no other field. If the arguments cannot
  * be read, return the stricter level; the method then reports the error.
  */
-enum access_level bus_counters_level(sd_bus_message *message, void *bus __attribute__((unused)))
+enum access_level bus_determine_figures_access(sd_bus_message *message,
+					       void *bus __attribute__((unused)))
 {
 	struct profile_query wanted = { 0 };
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -310,17 +314,17 @@ enum access_level bus_counters_level(sd_bus_message *message, void *bus __attrib
 	alone = !strcmp(sd_bus_message_get_path(message), BUS_PATH) &&
 		sd_bus_message_read(message, "s", &window) >= 0 &&
 		read_query(message, &wanted, &error) >= 0 &&
-		profile_query_group(&wanted) == VIEW_CONTAINER;
+		profile_query_get_group(&wanted) == VIEW_CONTAINER;
 	sd_bus_message_rewind(message, true);
 	sd_bus_error_free(&error);
 	return alone ? ACCESS_ANYONE : ACCESS_READ;
 }
 
-int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	char session[SESSION_NAME_SIZE];
 	struct counters_request request = { .session = session, .uid = (uid_t)-1, .mount = -1 };
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	const char *window;
 	int r;
 
@@ -328,24 +332,24 @@ int bus_get_counters(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	if (r < 0)
 		return r;
 	if (view_span_parse(window, &request.span) < 0)
-		return bus_invalid(error, "period", window, "start, 10s, 1m or 10m");
+		return bus_set_invalid_argument(error, "period", window, "start, 10s, 1m or 10m");
 	r = read_query(message, &request.wanted, error);
 	if (r < 0)
 		return r;
-	if (request.wanted.pid_given && profile_query_group(&request.wanted) == VIEW_FUNCTION)
+	if (request.wanted.pid_given && profile_query_get_group(&request.wanted) == VIEW_FUNCTION)
 		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
 					"Functions are counted by program. For one process, create a "
 					"session whose filter has its pid, or use a recording.");
-	bus_session_of(sd_bus_message_get_path(message), session);
+	bus_path_to_session_name(sd_bus_message_get_path(message), session);
 	if (!bus->caller.owner && !bus->caller.reads) {
 		request.uid = bus->caller.uid;
-		request.mount = cgroup_owner_open();
-		request.wanted.admits = is_own;
+		request.mount = cgroup_owner_open_mount();
+		request.wanted.admits = is_container_of_caller;
 		request.wanted.ctx = &request;
 	}
-	r = worker_read(bus->worker, read_counters, &request);
-	bus_answer_rows(bus, request.searched);
+	r = worker_call_readonly(bus->worker, read_counters, &request);
+	bus_add_answer_rows(bus, request.searched);
 	if (request.mount >= 0)
 		close(request.mount);
-	return r < 0 ? counters_error(&request, r, error) : reply_counters(message, &request);
+	return r < 0 ? set_counters_error(&request, r, error) : reply_counters(message, &request);
 }

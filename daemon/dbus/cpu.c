@@ -16,7 +16,7 @@
 #define SOURCE_RESCANS 6
 
 /* Parse "/org/speprof1/cpu/12"; leading zeros and signs are refused. */
-static int cpu_of(const char *path, u32 *ret_cpu)
+static int path_to_cpu(const char *path, u32 *ret_cpu)
 {
 	static const char prefix[] = BUS_CPUS "/";
 	char canonical[sizeof(prefix) + 16];
@@ -32,14 +32,15 @@ static int cpu_of(const char *path, u32 *ret_cpu)
 	return 0;
 }
 
-static int find_properties(struct bus *bus, const char *path,
-			   const struct cpu_properties **ret_properties)
+static int find_cpu_properties(struct bus_service *bus, const char *path,
+			       const struct cpu_properties **ret_properties)
 {
 	u32 cpu = 0;
-	int r = cpu_of(path, &cpu);
+	int r = path_to_cpu(path, &cpu);
 
 	return r < 0 ? r :
-		       property_cache_cpu(&bus->property_cache, bus->worker, cpu, ret_properties);
+		       property_cache_get_cpu(&bus->property_cache, bus->worker, cpu,
+					      ret_properties);
 }
 
 /*
@@ -47,20 +48,20 @@ static int find_properties(struct bus *bus, const char *path,
  * until InterfacesRemoved is sent: GetManagedObjects still lists the object, and fails as a whole
  * if one property cannot be read.
  */
-static int find_or_offline(struct bus *bus, const char *path,
-			   const struct cpu_properties **ret_properties)
+static int find_cpu_or_offline_properties(struct bus_service *bus, const char *path,
+					  const struct cpu_properties **ret_properties)
 {
 	static struct cpu_properties offline = { .cpu.state = "offline" };
-	int r = find_properties(bus, path, ret_properties);
+	int r = find_cpu_properties(bus, path, ret_properties);
 
-	if (r >= 0 || cpu_of(path, &offline.cpu.cpu) < 0 ||
+	if (r >= 0 || path_to_cpu(path, &offline.cpu.cpu) < 0 ||
 	    !cpu_list_has(&bus->cpus, offline.cpu.cpu))
 		return r;
 	*ret_properties = &offline;
 	return 0;
 }
 
-static int unknown_cpu(sd_bus_error *error, const char *path)
+static int set_unknown_cpu_error(sd_bus_error *error, const char *path)
 {
 	return sd_bus_error_setf(error, SD_BUS_ERROR_UNKNOWN_OBJECT, "There is no CPU at %s.",
 				 path);
@@ -86,8 +87,8 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 {
 	const struct cpu_properties *properties;
 
-	if (find_or_offline(userdata, path, &properties) < 0)
-		return unknown_cpu(error, path);
+	if (find_cpu_or_offline_properties(userdata, path, &properties) < 0)
+		return set_unknown_cpu_error(error, path);
 	if (!strcmp(property, "Number"))
 		return sd_bus_message_append(reply, "u", properties->cpu.cpu);
 	if (!strcmp(property, "MIDR"))
@@ -109,7 +110,7 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 	return sd_bus_message_append(reply, "s", properties->cpu.state);
 }
 
-static int append_blind(sd_bus_message *reply, const struct source_cpu *cpu)
+static int append_blind_times(sd_bus_message *reply, const struct source_cpu *cpu)
 {
 	int r = sd_bus_message_open_container(reply, 'e', "sv");
 
@@ -128,20 +129,20 @@ static int append_blind(sd_bus_message *reply, const struct source_cpu *cpu)
 	return r;
 }
 
-int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const char *path = sd_bus_message_get_path(message);
 	sd_bus_message *reply = NULL;
 	const struct cpu_properties *properties;
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	int r;
 
 	/*
 	 * Read the times now and not from the cache, because callers add them up over several CPUs.
 	 */
 	property_cache_invalidate(&bus->property_cache);
-	if (find_properties(userdata, path, &properties) < 0)
-		return unknown_cpu(error, path);
+	if (find_cpu_properties(userdata, path, &properties) < 0)
+		return set_unknown_cpu_error(error, path);
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
 		r = sd_bus_message_open_container(reply, 'a', "{sv}");
@@ -152,7 +153,7 @@ int bus_get_times(sd_bus_message *message, void *userdata, sd_bus_error *error)
 			properties->counts.bytes, "faulted", "t", properties->counts.faulted,
 			"collided", "t", properties->counts.collided);
 	if (r >= 0)
-		r = append_blind(reply, &properties->cpu);
+		r = append_blind_times(reply, &properties->cpu);
 	if (r >= 0)
 		r = sd_bus_message_close_container(reply);
 	if (r >= 0)
@@ -169,10 +170,10 @@ static int find_cpu_object(sd_bus *b __attribute__((unused)), const char *path,
 			   const char *interface __attribute__((unused)), void *userdata,
 			   void **ret_found, sd_bus_error *error __attribute__((unused)))
 {
-	const struct bus *bus = userdata;
+	const struct bus_service *bus = userdata;
 	u32 cpu;
 
-	if (cpu_of(path, &cpu) < 0 || !cpu_list_has(&bus->cpus, cpu))
+	if (path_to_cpu(path, &cpu) < 0 || !cpu_list_has(&bus->cpus, cpu))
 		return 0;
 	*ret_found = userdata;
 	return 1;
@@ -182,8 +183,8 @@ static int list_cpu_objects(sd_bus *b __attribute__((unused)),
 			    const char *prefix __attribute__((unused)), void *userdata,
 			    char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
 {
-	const struct bus *bus = userdata;
-	u32 end = cpu_list_end(&bus->cpus), count = 0;
+	const struct bus_service *bus = userdata;
+	u32 end = cpu_list_get_end(&bus->cpus), count = 0;
 	char **paths = calloc(end + 1, sizeof(*paths));
 	int r = paths ? 0 : -ENOMEM;
 
@@ -201,9 +202,9 @@ static int list_cpu_objects(sd_bus *b __attribute__((unused)),
 	return r;
 }
 
-static int list_online(struct worker_state *state, void *arg)
+static int read_online_cpus(struct worker_state *state, void *arg)
 {
-	struct source *source = worker_session(state, NULL)->shared_source->source;
+	struct source *source = worker_find_session(state, NULL)->shared_source->source;
 	struct cpu_list *online = arg;
 	struct source_cpu cpu;
 
@@ -213,7 +214,7 @@ static int list_online(struct worker_state *state, void *arg)
 }
 
 /* Querying a source interrupts each CPU, so query it only after the kernel's list has changed. */
-static bool cpus_may_differ(struct bus *bus)
+static bool cpus_may_differ(struct bus_service *bus)
 {
 	struct cpu_list online = { 0 };
 
@@ -229,7 +230,7 @@ static bool cpus_may_differ(struct bus *bus)
 }
 
 /* Start sampling on new CPUs with a new source, if the source cannot add CPUs itself. */
-static void sample_new_cpus(struct bus *bus)
+static void sample_new_cpus(struct bus_service *bus)
 {
 	struct source_new_cpus new_cpus = { .config = bus->config };
 	int r = worker_call(bus->worker, source_sample_new_cpus, &new_cpus);
@@ -249,7 +250,7 @@ static void sample_new_cpus(struct bus *bus)
 	bus->unsampled_logged = r < 0;
 }
 
-void bus_follow_cpus(struct bus *bus)
+void bus_update_cpu_objects(struct bus_service *bus)
 {
 	struct cpu_list online = { 0 };
 	char path[sizeof(BUS_CPUS) + 16];
@@ -257,7 +258,7 @@ void bus_follow_cpus(struct bus *bus)
 	if (!cpus_may_differ(bus))
 		return;
 	sample_new_cpus(bus);
-	worker_call(bus->worker, list_online, &online);
+	worker_call(bus->worker, read_online_cpus, &online);
 	bus_invalidate_properties(bus);
 	for (u32 cpu = 0; cpu < CPU_LIST_MAX; cpu++) {
 		bool online_now = cpu_list_has(&online, cpu);
@@ -280,7 +281,7 @@ void bus_follow_cpus(struct bus *bus)
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD_WITH_ARGS("GetTimes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", times),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Number", "u", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	/* These properties have no flag CONST, because some are unknown until the first window. */
 	SD_BUS_PROPERTY("MIDR", "t", get_property, 0, 0),
@@ -295,11 +296,11 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-int bus_add_cpus(struct bus *bus)
+int bus_register_cpus(struct bus_service *bus)
 {
 	int r;
 
-	worker_call(bus->worker, list_online, &bus->cpus);
+	worker_call(bus->worker, read_online_cpus, &bus->cpus);
 	r = sd_bus_add_fallback_vtable(bus->bus, NULL, BUS_CPUS, BUS_CPU, vtable, find_cpu_object,
 				       bus);
 	if (r < 0)

@@ -13,8 +13,8 @@
 #include "recording/recorder.h"
 #include "util/memory.h"
 
-/** struct snapshot - argument of write_snapshot(); the caller finishes @recorder */
-struct snapshot {
+/** struct snapshot_request - argument of write_snapshot(); the caller finishes @recorder */
+struct snapshot_request {
 	const char *session;
 	struct recorder *recorder;
 	int fd;
@@ -26,8 +26,8 @@ struct snapshot {
  */
 static int write_snapshot(struct worker_state *state, void *arg)
 {
-	struct snapshot *snapshot = arg;
-	struct session *session = worker_session(state, snapshot->session);
+	struct snapshot_request *snapshot = arg;
+	struct session *session = worker_find_session(state, snapshot->session);
 	struct recorder_config config = {
 		.format = RECORDER_NATIVE,
 		.command = "speprofd: the last windows of a session",
@@ -39,16 +39,16 @@ static int write_snapshot(struct worker_state *state, void *arg)
 		return -ENOENT;
 	if (!session->flight)
 		return -EOPNOTSUPP;
-	worker_drain(state, session);
+	worker_drain_session(state, session);
 	config.backend = session->shared_source->source->backend;
 	config.cpus = session->shared_source->source->cpus;
 	r = recorder_new(snapshot->fd, &config, &snapshot->recorder);
 	if (r < 0)
 		return r;
-	sink = recorder_sink(snapshot->recorder);
+	sink = recorder_make_sink(snapshot->recorder);
 	r = attributor_export_tasks(state->attributor, &sink);
 	if (r >= 0)
-		flight_replay(session->flight, &sink);
+		flight_recorder_replay(session->flight, &sink);
 	return r;
 }
 
@@ -56,9 +56,9 @@ static int write_snapshot(struct worker_state *state, void *arg)
  * Finish the recording. This runs on the main thread, because it reads /proc/kallsyms for the
  * mapping of the kernel.
  */
-static int finish_snapshot(struct snapshot *snapshot)
+static int finish_snapshot(struct snapshot_request *snapshot)
 {
-	const struct source_sink sink = recorder_sink(snapshot->recorder);
+	const struct source_sink sink = recorder_make_sink(snapshot->recorder);
 	int r;
 
 	procfs_scan_kernel(&sink, 0);
@@ -66,14 +66,14 @@ static int finish_snapshot(struct snapshot *snapshot)
 	return r < 0 ? r : memory_file_seal(snapshot->fd);
 }
 
-int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	char session[SESSION_NAME_SIZE];
-	struct snapshot snapshot = { .session = session };
+	struct snapshot_request snapshot = { .session = session };
 	int r;
 
-	bus_session_of(sd_bus_message_get_path(message), session);
+	bus_path_to_session_name(sd_bus_message_get_path(message), session);
 	snapshot.fd = memory_file_new("speprof-snapshot");
 	if (snapshot.fd < 0)
 		return snapshot.fd;
@@ -84,11 +84,12 @@ int bus_snapshot(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	if (r >= 0)
 		r = sd_bus_reply_method_return(message, "h", snapshot.fd);
 	else
-		r = bus_session_error(error, r, session,
-				      r == -EOPNOTSUPP ? "it has no buffer of recent windows: "
-							 "create a session with BufferSize, e.g. "
-							 "by \"session create NAME --buffer 2M\"" :
-							 NULL);
+		r = bus_set_session_error(error, r, session,
+					  r == -EOPNOTSUPP ?
+						  "it has no buffer of recent windows: "
+						  "create a session with BufferSize, e.g. "
+						  "by \"session create NAME --buffer 2M\"" :
+						  NULL);
 	close(snapshot.fd);
 	return r;
 }

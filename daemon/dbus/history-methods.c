@@ -37,7 +37,7 @@
  * @next: the next call of the list
  */
 struct history_call {
-	struct bus_history *calls;
+	struct bus_history_calls *calls;
 	sd_bus_message *message;
 	struct bus_caller caller;
 	int mount;
@@ -50,13 +50,13 @@ struct history_call {
 };
 
 /**
- * struct bus_history - the calls that wait
+ * struct bus_history_calls - the calls that wait
  * @event: signalled by the history's thread when it has set a result
  * @source: of @event on the main loop
  * @first: the first call of the list
  */
-struct bus_history {
-	struct bus *bus;
+struct bus_history_calls {
+	struct bus_service *bus;
 	int event;
 	sd_event_source *source;
 	struct history_call *first;
@@ -77,8 +77,8 @@ static void call_free(struct history_call *call)
 /* ---- Access ------------------------------------------------------------------- */
 
 /* Return true if the sender owns a container of the history. This runs on the history's thread. */
-static bool caller_owns(void *ctx, const struct history_container_identity *container,
-			s64 *ret_from_us)
+static bool caller_owns_container(void *ctx, const struct history_container_identity *container,
+				  s64 *ret_from_us)
 {
 	const struct history_call *call = ctx;
 	struct cgroup_ownership ownership;
@@ -92,7 +92,7 @@ static bool caller_owns(void *ctx, const struct history_container_identity *cont
 	return true;
 }
 
-static void limit_to_own(struct history_call *call)
+static void limit_to_own_containers(struct history_call *call)
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 
@@ -100,8 +100,8 @@ static void limit_to_own(struct history_call *call)
 		*call->boot_id = 0;
 	if (file)
 		fclose(file);
-	call->mount = cgroup_owner_open();
-	call->request.query.admits = caller_owns;
+	call->mount = cgroup_owner_open_mount();
+	call->request.query.admits = caller_owns_container;
 	call->request.query.ctx = call;
 }
 
@@ -114,7 +114,7 @@ static int reply_view(struct history_call *call)
 	int r = sd_bus_message_new_method_return(call->message, &reply);
 
 	if (r >= 0)
-		r = view_append(reply, &call->request.view);
+		r = view_bus_append(reply, &call->request.view);
 	if (r >= 0)
 		r = sd_bus_message_append(reply, "a{sv}", 4, "periods", "u", covered->periods,
 					  "since_usec", "t", (u64)covered->start_us, "until_usec",
@@ -175,7 +175,7 @@ static void reply_failure(struct history_call *call, int r)
 		sd_bus_reply_method_errnof(call->message, r, "The history cannot be read: %m.");
 }
 
-static void call_answer(struct bus *bus, struct history_call *call)
+static void call_answer(struct bus_service *bus, struct history_call *call)
 {
 	const struct history_request *request = &call->request;
 	int r = request->result;
@@ -192,7 +192,7 @@ static void call_answer(struct bus *bus, struct history_call *call)
 static int on_results(sd_event_source *source __attribute__((unused)), int fd,
 		      uint32_t revents __attribute__((unused)), void *userdata)
 {
-	struct bus_history *calls = userdata;
+	struct bus_history_calls *calls = userdata;
 	struct history_call **at = &calls->first;
 	u64 count;
 
@@ -213,7 +213,7 @@ static int on_results(sd_event_source *source __attribute__((unused)), int fd,
 }
 
 /* Mark the call as done, and wake the main thread. This runs on the history's thread. */
-static void request_done(struct history_request *request)
+static void signal_result(struct history_request *request)
 {
 	struct history_call *call = request->ctx;
 	int event = call->calls->event;
@@ -225,9 +225,9 @@ static void request_done(struct history_request *request)
 		;
 }
 
-int bus_history_start(struct bus *bus, struct history_writer *writer)
+int bus_attach_history(struct bus_service *bus, struct history_writer *writer)
 {
-	struct bus_history *calls = calloc(1, sizeof(*calls));
+	struct bus_history_calls *calls = calloc(1, sizeof(*calls));
 	int r;
 
 	if (!calls)
@@ -248,9 +248,9 @@ int bus_history_start(struct bus *bus, struct history_writer *writer)
 	return 0;
 }
 
-void bus_history_end(struct bus *bus)
+void bus_detach_history(struct bus_service *bus)
 {
-	struct bus_history *calls = bus->history_calls;
+	struct bus_history_calls *calls = bus->history_calls;
 
 	bus->history = NULL;
 	bus->history_calls = NULL;
@@ -269,7 +269,7 @@ void bus_history_end(struct bus *bus)
 
 /* ---- The methods -------------------------------------------------------------- */
 
-static int read_select(sd_bus_message *m, struct history_call *call, sd_bus_error *error)
+static int read_selection(sd_bus_message *m, struct history_call *call, sd_bus_error *error)
 {
 	const char *key, *value;
 	int r = sd_bus_message_enter_container(m, 'a', "{sv}");
@@ -284,10 +284,11 @@ static int read_select(sd_bus_message *m, struct history_call *call, sd_bus_erro
 		     !strcmp(key, "program")   ? &call->program :
 						 NULL;
 		if (!to || *to)
-			return bus_invalid(error, "key", key, "container or program, each once");
+			return bus_set_invalid_argument(error, "key", key,
+							"container or program, each once");
 		r = sd_bus_message_read(m, "v", "s", &value);
 		if (r == -ENXIO)
-			return bus_invalid(error, "key", key, "a string");
+			return bus_set_invalid_argument(error, "key", key, "a string");
 		if (r < 0)
 			return r;
 		*to = strdup(value);
@@ -298,7 +299,7 @@ static int read_select(sd_bus_message *m, struct history_call *call, sd_bus_erro
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
-static int set_time(struct history_call *call, u64 since, u64 until, sd_bus_error *error)
+static int set_period(struct history_call *call, u64 since, u64 until, sd_bus_error *error)
 {
 	call->request.query.since_us = since > INT64_MAX ? INT64_MAX : (s64)since;
 	call->request.query.until_us = until > INT64_MAX ? INT64_MAX : (s64)until;
@@ -308,7 +309,7 @@ static int set_time(struct history_call *call, u64 since, u64 until, sd_bus_erro
 				 "since_usec: should be before until_usec.");
 }
 
-static int call_read(sd_bus_message *m, struct history_call *call, sd_bus_error *error)
+static int read_history_arguments(sd_bus_message *m, struct history_call *call, sd_bus_error *error)
 {
 	struct history_request *request = &call->request;
 	const char *group, *sort;
@@ -318,16 +319,18 @@ static int call_read(sd_bus_message *m, struct history_call *call, sd_bus_error 
 	if (r < 0)
 		return r;
 	if (view_group_parse(group, &request->group) < 0 || request->group == VIEW_PROCESS)
-		return bus_invalid(error, "group", group,
-				   "function, line, program, container or binary");
+		return bus_set_invalid_argument(error, "group", group,
+						"function, line, program, container or binary");
 	if (view_sort_parse(sort, &request->sort) < 0)
-		return bus_invalid(error, "sort", sort, VIEW_SORT_LIST);
-	if (!view_sort_holds(request->sort, VIEW_SPAN_1M, request->group))
-		return bus_invalid(error, "sort of a period", sort, VIEW_SORT_WINDOW_LIST);
-	return set_time(call, since, until, error);
+		return bus_set_invalid_argument(error, "sort", sort, VIEW_SORT_LIST);
+	if (!view_sort_is_supported(request->sort, VIEW_SPAN_1M, request->group))
+		return bus_set_invalid_argument(error, "sort of a period", sort,
+						VIEW_SORT_PERIOD_LIST);
+	return set_period(call, since, until, error);
 }
 
-static int call_read_timeline(sd_bus_message *m, struct history_call *call, sd_bus_error *error)
+static int read_timeline_arguments(sd_bus_message *m, struct history_call *call,
+				   sd_bus_error *error)
 {
 	struct history_request *request = &call->request;
 	u64 since, until, step;
@@ -341,16 +344,17 @@ static int call_read_timeline(sd_bus_message *m, struct history_call *call, sd_b
 		request->group = VIEW_GROUPS;
 	else if (view_group_parse(group, &request->group) < 0 ||
 		 (request->group != VIEW_CONTAINER && request->group != VIEW_PROGRAM))
-		return bus_invalid(error, "group", group, "machine, container or program");
+		return bus_set_invalid_argument(error, "group", group,
+						"machine, container or program");
 	if (step < STEP_MIN_US || step > INT64_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
 					 "step_usec: should be at least 60000000, a minute.");
 	request->step_us = (s64)step;
-	return set_time(call, since, until, error);
+	return set_period(call, since, until, error);
 }
 
 /* Check that the history exists, and that the caller has fewer waiting calls than the limit. */
-static int check_calls(const struct bus *bus, sd_bus_error *error)
+static int check_call_limit(const struct bus_service *bus, sd_bus_error *error)
 {
 	u32 own = 0;
 
@@ -370,7 +374,7 @@ static int check_calls(const struct bus *bus, sd_bus_error *error)
 	return 0;
 }
 
-static int submit(struct bus *bus, struct history_call *call, sd_bus_error *error)
+static int submit_call(struct bus_service *bus, struct history_call *call, sd_bus_error *error)
 {
 	struct history_call **last = &bus->history_calls->first;
 	int r = history_writer_submit(bus->history, &call->request);
@@ -386,13 +390,13 @@ static int submit(struct bus *bus, struct history_call *call, sd_bus_error *erro
 	return 1;
 }
 
-static int call_new(sd_bus_message *message, struct bus *bus,
-		    int (*read_call)(sd_bus_message *m, struct history_call *call,
-				     sd_bus_error *error),
-		    sd_bus_error *error)
+static int start_call(sd_bus_message *message, struct bus_service *bus,
+		      int (*read_call)(sd_bus_message *m, struct history_call *call,
+				       sd_bus_error *error),
+		      sd_bus_error *error)
 {
 	struct history_call *call;
-	int r = check_calls(bus, error);
+	int r = check_call_limit(bus, error);
 
 	if (r < 0)
 		return r;
@@ -404,31 +408,31 @@ static int call_new(sd_bus_message *message, struct bus *bus,
 		.message = sd_bus_message_ref(message),
 		.caller = bus->caller,
 		.mount = -1,
-		.request = { .done = request_done, .ctx = call },
+		.request = { .done = signal_result, .ctx = call },
 	};
 	r = read_call(message, call, error);
 	if (r >= 0)
 		r = bus_check_limit(call->request.limit, error);
 	if (r >= 0)
-		r = read_select(message, call, error);
+		r = read_selection(message, call, error);
 	if (r >= 0) {
 		call->request.query.container = call->container;
 		call->request.query.program = call->program;
 		if (!bus->caller.owner && !bus->caller.reads)
-			limit_to_own(call);
-		r = submit(bus, call, error);
+			limit_to_own_containers(call);
+		r = submit_call(bus, call, error);
 	}
 	if (r < 0)
 		call_free(call);
 	return r;
 }
 
-int bus_get_history(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_get_history(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	return call_new(message, userdata, call_read, error);
+	return start_call(message, userdata, read_history_arguments, error);
 }
 
-int bus_get_timeline(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_get_timeline(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	return call_new(message, userdata, call_read_timeline, error);
+	return start_call(message, userdata, read_timeline_arguments, error);
 }

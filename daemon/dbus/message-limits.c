@@ -14,7 +14,7 @@ void bus_strings_free(char **list)
 	free(list);
 }
 
-static int read_all(sd_bus_message *m, size_t max, char **list)
+static int read_strings(sd_bus_message *m, size_t max, char **list)
 {
 	const char *text;
 	size_t n = 0;
@@ -34,7 +34,7 @@ static int read_all(sd_bus_message *m, size_t max, char **list)
 int bus_read_strings(sd_bus_message *m, size_t max, char ***ret_list)
 {
 	char **list = calloc(max + 1, sizeof(*list));
-	int r = list ? read_all(m, max, list) : -ENOMEM;
+	int r = list ? read_strings(m, max, list) : -ENOMEM;
 
 	if (r < 0) {
 		bus_strings_free(list);
@@ -44,7 +44,7 @@ int bus_read_strings(sd_bus_message *m, size_t max, char ***ret_list)
 	return 0;
 }
 
-static int consume_budget(size_t bytes, size_t *left)
+static int consume_bytes(size_t bytes, size_t *left)
 {
 	if (bytes > *left)
 		return -E2BIG;
@@ -52,7 +52,7 @@ static int consume_budget(size_t bytes, size_t *left)
 	return 1;
 }
 
-static int count_value(sd_bus_message *m, char type, size_t *left)
+static int count_value_bytes(sd_bus_message *m, char type, size_t *left)
 {
 	union {
 		const char *text;
@@ -72,10 +72,10 @@ static int count_value(sd_bus_message *m, char type, size_t *left)
 	 */
 	if (text)
 		bytes += strlen(value.text);
-	return consume_budget(bytes, left);
+	return consume_bytes(bytes, left);
 }
 
-static int count_values(sd_bus_message *m, size_t *left)
+static int count_contents_bytes(sd_bus_message *m, size_t *left)
 {
 	const char *contents;
 	char type;
@@ -83,13 +83,13 @@ static int count_values(sd_bus_message *m, size_t *left)
 
 	while ((r = sd_bus_message_peek_type(m, &type, &contents)) > 0) {
 		if (!strchr("avre", type)) {
-			r = count_value(m, type, left);
+			r = count_value_bytes(m, type, left);
 		} else {
 			r = sd_bus_message_enter_container(m, type, contents);
 			if (r >= 0)
-				r = consume_budget(8, left);
+				r = consume_bytes(8, left);
 			if (r >= 0)
-				r = count_values(m, left);
+				r = count_contents_bytes(m, left);
 			if (r >= 0)
 				r = sd_bus_message_exit_container(m);
 		}
@@ -106,9 +106,9 @@ int bus_check_message_size(sd_bus_message *m, size_t max)
 	int r = 0, rewound;
 
 	if (path)
-		r = consume_budget(strlen(path), &left);
+		r = consume_bytes(strlen(path), &left);
 	if (r >= 0)
-		r = count_values(m, &left);
+		r = count_contents_bytes(m, &left);
 	rewound = sd_bus_message_rewind(m, true);
 	return r < 0 ? r : rewound < 0 ? rewound : 0;
 }

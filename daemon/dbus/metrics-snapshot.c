@@ -16,8 +16,8 @@ static void metrics_set_machine(const struct worker_state *state, const struct s
 	struct view_header header = { 0 };
 	struct attributor_stats stats;
 
-	session_header(session, &header);
-	rate_control_header(state, &header);
+	session_fill_header(session, &header);
+	rate_control_fill_header(state, &header);
 	attributor_get_stats(state->attributor, &stats);
 	m->epoch = session->epoch;
 	m->process = state->process;
@@ -45,31 +45,31 @@ static void metrics_set_machine(const struct worker_state *state, const struct s
 	m->memory = header.memory;
 }
 
-int bus_metrics_read(struct worker_state *state, void *arg)
+int bus_read_metrics(struct worker_state *state, void *arg)
 {
-	struct session *session = worker_session(state, NULL);
-	struct metrics *metrics = arg;
+	struct session *session = worker_find_session(state, NULL);
+	struct metrics_snapshot *metrics = arg;
 	int r;
 
-	worker_drain(state, session);
-	r = profile_metrics(session->profile, state->attributor, metrics);
+	worker_drain_session(state, session);
+	r = profile_get_metrics(session->profile, state->attributor, metrics);
 	if (r >= 0)
 		metrics_set_machine(state, session, &metrics->machine);
 	return r;
 }
 
-int bus_dump_metrics(sd_bus_message *message, void *userdata,
-		     sd_bus_error *error __attribute__((unused)))
+int bus_handle_dump_metrics(sd_bus_message *message, void *userdata,
+			    sd_bus_error *error __attribute__((unused)))
 {
-	struct metrics metrics = { 0 };
-	struct bus *bus = userdata;
+	struct metrics_snapshot metrics = { 0 };
+	struct bus_service *bus = userdata;
 	int fd, r;
 
-	r = worker_read(bus->worker, bus_metrics_read, &metrics);
+	r = worker_call_readonly(bus->worker, bus_read_metrics, &metrics);
 	if (r < 0)
 		return r;
-	bus_answer_rows(bus, metrics.count);
-	fd = metrics_dump(&metrics);
+	bus_add_answer_rows(bus, metrics.count);
+	fd = metrics_dump_to_memfd(&metrics);
 	metrics_clear(&metrics);
 	if (fd < 0)
 		return fd;

@@ -9,19 +9,19 @@
 #include "output/metrics.h"
 
 /**
- * bus_metrics_read() - collect the counters of the machine's session
+ * bus_read_metrics() - collect the counters of the machine's session
  * @state: state of the worker; the machine's session exists
- * @arg: struct metrics to fill; the caller frees it with metrics_clear()
+ * @arg: struct metrics_snapshot to fill; the caller frees it with metrics_clear()
  *
  * It drains the session first.
  *
- * Context: called through worker_read().
+ * Context: called through worker_call_readonly().
  *
  * Return: 0 or -ENOMEM.
  */
-int bus_metrics_read(struct worker_state *state, void *arg);
+int bus_read_metrics(struct worker_state *state, void *arg);
 
-/** bus_dump_metrics() - the method DumpMetrics; @userdata: the &struct bus */
-int bus_dump_metrics(sd_bus_message *message, void *userdata, sd_bus_error *error);
+/** bus_handle_dump_metrics() - the method DumpMetrics; @userdata: the &struct bus_service */
+int bus_handle_dump_metrics(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 #endif

@@ -18,7 +18,7 @@ void name_watch_stop(struct name_watch *peer)
 	*peer = (struct name_watch){ 0 };
 }
 
-static void call_lost_callback(struct name_watch *peer)
+static void report_lost_connection(struct name_watch *peer)
 {
 	void (*on_lost)(void *ctx) = peer->on_lost;
 	void *ctx = peer->ctx;
@@ -27,34 +27,34 @@ static void call_lost_callback(struct name_watch *peer)
 	on_lost(ctx);
 }
 
-static int on_changed(sd_bus_message *signal, void *userdata,
-		      sd_bus_error *error __attribute__((unused)))
+static int on_owner_changed(sd_bus_message *signal, void *userdata,
+			    sd_bus_error *error __attribute__((unused)))
 {
 	const char *name, *old, *new;
 
 	if (sd_bus_message_read(signal, "sss", &name, &old, &new) < 0 || !*new)
-		call_lost_callback(userdata);
+		report_lost_connection(userdata);
 	return 0;
 }
 
 /* A timeout is no failure: the driver still adds the match, and answers NameHasOwner after that. */
-static int on_matched(sd_bus_message *reply, void *userdata,
-		      sd_bus_error *error __attribute__((unused)))
+static int on_match_reply(sd_bus_message *reply, void *userdata,
+			  sd_bus_error *error __attribute__((unused)))
 {
 	if (sd_bus_message_is_method_error(reply, NULL) &&
 	    sd_bus_message_get_errno(reply) != ETIMEDOUT)
-		call_lost_callback(userdata);
+		report_lost_connection(userdata);
 	return 1;
 }
 
-static int on_owner_known(sd_bus_message *reply, void *userdata,
+static int on_owner_reply(sd_bus_message *reply, void *userdata,
 			  sd_bus_error *error __attribute__((unused)))
 {
 	int has_owner;
 
 	if (sd_bus_message_is_method_error(reply, NULL) ||
 	    sd_bus_message_read(reply, "b", &has_owner) < 0 || !has_owner)
-		call_lost_callback(userdata);
+		report_lost_connection(userdata);
 	return 1;
 }
 
@@ -68,7 +68,7 @@ static int query_owner(struct name_watch *peer, sd_bus *bus, const char *name)
 	if (r >= 0)
 		r = sd_bus_message_append(call, "s", name);
 	if (r >= 0)
-		r = sd_bus_call_async(bus, &peer->slot, call, on_owner_known, peer, UINT64_MAX);
+		r = sd_bus_call_async(bus, &peer->slot, call, on_owner_reply, peer, UINT64_MAX);
 	sd_bus_message_unref(call);
 	return r;
 }
@@ -83,7 +83,8 @@ int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
 	r = snprintf(match, sizeof(match), MATCH, name);
 	if (r < 0 || (size_t)r >= sizeof(match))
 		return -EINVAL;
-	r = sd_bus_add_match_async(bus, &peer->match, match, on_changed, on_matched, peer);
+	r = sd_bus_add_match_async(bus, &peer->match, match, on_owner_changed, on_match_reply,
+				   peer);
 	/*
 	 * The connection may have closed before the match was added, so query it too. The driver
 	 * handles both calls in order, so no change is missed.

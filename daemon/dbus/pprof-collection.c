@@ -19,7 +19,7 @@
 
 /**
  * struct profile_request - arguments of DumpProfile
- * @seconds: duration of sampling, 1 to PPROF_SECONDS
+ * @seconds: duration of sampling, 1 to PPROF_SECONDS_MAX
  * @allow: patterns of containers to include, NULL-terminated; NULL: all
  * @deny: patterns of containers to exclude, NULL-terminated; NULL: none
  */
@@ -31,7 +31,7 @@ struct profile_request {
 
 /**
  * struct bus_profile - a profile that is being collected
- * @caller: the sender; each user may have %PPROF_OF_USER profiles at once
+ * @caller: the sender; each user may have %PPROF_PER_USER_MAX profiles at once
  * @peer: watches the sender; the profile is dropped when it disconnects
  * @pprof: the samples; used on the worker's thread
  * @half_usec: half of the duration, in µs. Names are requested after the first half, so that they
@@ -42,7 +42,7 @@ struct profile_request {
  * @fd: file to which the profile is written at the end
  */
 struct bus_profile {
-	struct bus *bus;
+	struct bus_service *bus;
 	sd_bus_message *request;
 	sd_event_source *timer;
 	struct pprof *pprof;
@@ -61,26 +61,26 @@ struct bus_profile {
 
 static int profile_begin(struct worker_state *state, void *arg)
 {
-	struct session *session = worker_session(state, NULL);
+	struct session *session = worker_find_session(state, NULL);
 	struct bus_profile *profile = arg;
 	struct pprof_limits limits = { 0 };
-	u64 left = worker_share(state);
+	u64 left = worker_get_free_bytes(state);
 	int r;
 
-	if (state->plan.budget && !budget_pprof(left, &limits)) {
-		profile->wanted = budget_pprof_needed(&state->plan,
-						      state->plan.share[MEMORY_SESSIONS] - left);
+	if (state->plan.budget && !budget_limit_pprof(left, &limits)) {
+		profile->wanted = budget_compute_pprof_needed(
+			&state->plan, state->plan.share[MEMORY_SESSIONS] - left);
 		return -EDQUOT;
 	}
 	/* Drain first, because samples from before the start must not be counted. */
-	worker_drain(state, session);
+	worker_drain_session(state, session);
 	profile->metadata.start_ns = time_clock_ns(CLOCK_REALTIME);
 	profile->began_ns = time_now_ns();
 	profile->metadata.backend = session->shared_source->source->backend;
 	r = pprof_new(session->profile, state->attributor, true,
 		      state->plan.budget ? &limits : NULL, &profile->pprof);
 	if (r >= 0 && state->plan.budget)
-		profile->bytes = pprof_bytes(&limits);
+		profile->bytes = pprof_max_bytes(&limits);
 	state->profiles += profile->bytes;
 	return r;
 }
@@ -89,7 +89,7 @@ static int profile_finish(struct worker_state *state, void *arg)
 {
 	struct bus_profile *profile = arg;
 
-	worker_drain(state, worker_session(state, NULL));
+	worker_drain_session(state, worker_find_session(state, NULL));
 	profile->metadata.duration_ns = time_now_ns() - profile->began_ns;
 	return pprof_write(profile->pprof, state->symbols, &profile->metadata, profile->fd);
 }
@@ -98,7 +98,7 @@ static int request_names(struct worker_state *state, void *arg)
 {
 	struct bus_profile *profile = arg;
 
-	worker_drain(state, worker_session(state, NULL));
+	worker_drain_session(state, worker_find_session(state, NULL));
 	pprof_request_names(profile->pprof, state->symbols);
 	return 0;
 }
@@ -121,9 +121,9 @@ static void request_clear(struct profile_request *request)
 
 static void bus_profile_free(struct bus_profile *profile)
 {
-	struct bus *bus = profile->bus;
+	struct bus_service *bus = profile->bus;
 
-	for (unsigned int i = 0; i < PPROF_AT_ONCE; i++)
+	for (unsigned int i = 0; i < PPROF_CONCURRENT_MAX; i++)
 		if (bus->profiles[i] == profile)
 			bus->profiles[i] = NULL;
 	worker_call(bus->worker, profile_drop, profile);
@@ -136,15 +136,15 @@ static void bus_profile_free(struct bus_profile *profile)
 	free(profile);
 }
 
-void bus_profiles_end(struct bus *bus)
+void bus_drop_profiles(struct bus_service *bus)
 {
-	for (unsigned int i = 0; i < PPROF_AT_ONCE; i++)
+	for (unsigned int i = 0; i < PPROF_CONCURRENT_MAX; i++)
 		if (bus->profiles[i])
 			bus_profile_free(bus->profiles[i]);
 }
 
 /* Write the profile to profile->fd and seal it. */
-static int profile_seal(struct bus_profile *profile)
+static int write_sealed_profile(struct bus_profile *profile)
 {
 	int r;
 
@@ -155,7 +155,7 @@ static int profile_seal(struct bus_profile *profile)
 	return r < 0 ? r : memory_file_seal(profile->fd);
 }
 
-static int half_elapsed(struct bus_profile *profile, sd_event_source *source)
+static int finish_half(struct bus_profile *profile, sd_event_source *source)
 {
 	int r;
 
@@ -164,7 +164,7 @@ static int half_elapsed(struct bus_profile *profile, sd_event_source *source)
 		r = sd_event_source_set_time_relative(source, profile->half_usec);
 		return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 	}
-	r = profile_seal(profile);
+	r = write_sealed_profile(profile);
 	if (r >= 0)
 		sd_bus_reply_method_return(
 			profile->request, "hs", profile->fd,
@@ -181,7 +181,7 @@ static int half_elapsed(struct bus_profile *profile, sd_event_source *source)
 static int on_half_timer(sd_event_source *source, uint64_t now __attribute__((unused)),
 			 void *userdata)
 {
-	return half_elapsed(userdata, source);
+	return finish_half(userdata, source);
 }
 
 static void on_caller_lost(void *ctx)
@@ -196,7 +196,7 @@ static void on_caller_lost(void *ctx)
 }
 
 /* Start a profile. The function owns the lists in @options, also on failure. */
-static int bus_profile_new(struct bus *bus, sd_bus_message *message,
+static int bus_profile_new(struct bus_service *bus, sd_bus_message *message,
 			   struct profile_request *options, struct bus_profile **ret_profile,
 			   sd_bus_error *error)
 {
@@ -244,40 +244,40 @@ static int bus_profile_new(struct bus *bus, sd_bus_message *message,
 /* ---- The methods ------------------------------------------------------------- */
 
 /* Find a free entry, if the limits of all users and of the caller's user allow one more. */
-static int find_slot(const struct bus *bus, unsigned int *ret_slot, sd_bus_error *error)
+static int find_slot(const struct bus_service *bus, unsigned int *ret_slot, sd_bus_error *error)
 {
-	unsigned int of_user = 0, slot = PPROF_AT_ONCE;
+	unsigned int of_user = 0, slot = PPROF_CONCURRENT_MAX;
 
-	for (unsigned int i = 0; i < PPROF_AT_ONCE; i++) {
+	for (unsigned int i = 0; i < PPROF_CONCURRENT_MAX; i++) {
 		if (!bus->profiles[i])
 			slot = i;
 		else if (bus->profiles[i]->caller.uid == bus->caller.uid)
 			of_user++;
 	}
-	if (of_user >= PPROF_OF_USER)
+	if (of_user >= PPROF_PER_USER_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 					 "%u profiles are already being collected for user %u. "
 					 "Retry when one of them is complete.",
 					 of_user, (unsigned int)bus->caller.uid);
-	if (slot == PPROF_AT_ONCE)
+	if (slot == PPROF_CONCURRENT_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 					 "%u profiles are already being collected. Retry when one "
 					 "of them is complete.",
-					 PPROF_AT_ONCE);
+					 PPROF_CONCURRENT_MAX);
 	*ret_slot = slot;
 	return 0;
 }
 
-static int collect_profile(struct bus *bus, sd_bus_message *message,
+static int collect_profile(struct bus_service *bus, sd_bus_message *message,
 			   struct profile_request *options, sd_bus_error *error)
 {
 	unsigned int slot = 0;
 	int r = 0;
 
-	if (!options->seconds || options->seconds > PPROF_SECONDS)
+	if (!options->seconds || options->seconds > PPROF_SECONDS_MAX)
 		r = sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
 				      "seconds %u: should be 1 to %u.", options->seconds,
-				      PPROF_SECONDS);
+				      PPROF_SECONDS_MAX);
 	if (r >= 0)
 		r = find_slot(bus, &slot, error);
 	if (r < 0) {
@@ -288,7 +288,7 @@ static int collect_profile(struct bus *bus, sd_bus_message *message,
 	return r < 0 ? r : 1;
 }
 
-int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	struct profile_request options = { 0 };
 	int r = sd_bus_message_read(message, "u", &options.seconds);
@@ -303,18 +303,19 @@ static int read_patterns(sd_bus_message *m, const char *key, char ***ret_list, s
 	int r;
 
 	if (*ret_list)
-		return bus_invalid(error, "option", key, "given once");
+		return bus_set_invalid_argument(error, "option", key, "given once");
 	r = sd_bus_message_enter_container(m, 'v', "as");
 	if (r >= 0)
 		r = bus_read_strings(m, PATTERNS, ret_list);
 	if (r == -E2BIG)
-		return bus_invalid(error, key, "...",
-				   "one of at most 64 patterns of less than 128 bytes each");
+		return bus_set_invalid_argument(
+			error, key, "...",
+			"one of at most 64 patterns of less than 128 bytes each");
 	if (r >= 0)
 		r = sd_bus_message_exit_container(m);
 	for (; r >= 0 && (*ret_list)[n]; n++)
 		if (strlen((*ret_list)[n]) >= PATTERN_SIZE)
-			return bus_invalid(
+			return bus_set_invalid_argument(
 				error, key, (*ret_list)[n],
 				"one of at most 64 patterns of less than 128 bytes each");
 	return r;
@@ -334,16 +335,17 @@ static int read_options(sd_bus_message *m, struct profile_request *options, sd_b
 		else if (!strcmp(key, "Deny"))
 			r = read_patterns(m, key, &options->deny, error);
 		else
-			return bus_invalid(error, "option", key, "Allow or Deny");
+			return bus_set_invalid_argument(error, "option", key, "Allow or Deny");
 		if (r == -ENXIO)
-			return bus_invalid(error, "option", key, "a list of strings");
+			return bus_set_invalid_argument(error, "option", key, "a list of strings");
 		if (r >= 0)
 			r = sd_bus_message_exit_container(m);
 	}
 	return r;
 }
 
-int bus_dump_profile_with_options(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_dump_profile_with_options(sd_bus_message *message, void *userdata,
+					 sd_bus_error *error)
 {
 	struct profile_request options = { 0 };
 	int r;

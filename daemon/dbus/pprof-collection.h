@@ -8,15 +8,21 @@
 
 #include <systemd/sd-bus.h>
 
-struct bus;
+struct bus_service;
 
-/** bus_dump_profile() - handle the method DumpProfile; @userdata is the struct bus */
-int bus_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error);
+/**
+ * bus_handle_dump_profile() - handle the method DumpProfile; @userdata is the struct bus_service
+ */
+int bus_handle_dump_profile(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
-/** bus_dump_profile_with_options() - handle DumpProfileWithOptions; @userdata is the struct bus */
-int bus_dump_profile_with_options(sd_bus_message *message, void *userdata, sd_bus_error *error);
+/**
+ * bus_handle_dump_profile_with_options() - handle DumpProfileWithOptions; @userdata is the struct
+ * bus_service
+ */
+int bus_handle_dump_profile_with_options(sd_bus_message *message, void *userdata,
+					 sd_bus_error *error);
 
-/** bus_profiles_end() - drop all profiles that are being collected; their callers get no answer */
-void bus_profiles_end(struct bus *bus);
+/** bus_drop_profiles() - drop all profiles that are being collected; their callers get no answer */
+void bus_drop_profiles(struct bus_service *bus);
 
 #endif

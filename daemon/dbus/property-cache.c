@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "engine/shards.h"
+#include "engine/drain-threads.h"
 #include "util/time.h"
 
-bool property_cache_fresh(u64 at_ns)
+bool property_cache_is_fresh(u64 at_ns)
 {
 	return at_ns && time_now_ns() - at_ns < PROPERTY_CACHE_NS;
 }
@@ -24,7 +24,7 @@ void property_cache_invalidate(struct property_cache *cache)
 
 static int read_machine(struct worker_state *state, void *arg)
 {
-	const struct session *machine = worker_session(state, NULL);
+	const struct session *machine = worker_find_session(state, NULL);
 	const struct source *source = machine->shared_source->source;
 	struct machine_properties *properties = arg;
 
@@ -41,11 +41,11 @@ static int read_machine(struct worker_state *state, void *arg)
 	return 0;
 }
 
-const struct machine_properties *property_cache_machine(struct property_cache *cache,
-							struct worker *worker)
+const struct machine_properties *property_cache_get_machine(struct property_cache *cache,
+							    struct worker *worker)
 {
-	if (!property_cache_fresh(cache->machine_ns)) {
-		worker_read(worker, read_machine, &cache->machine);
+	if (!property_cache_is_fresh(cache->machine_ns)) {
+		worker_call_readonly(worker, read_machine, &cache->machine);
 		cache->machine_ns = time_now_ns();
 	}
 	return &cache->machine;
@@ -62,15 +62,15 @@ static int query_source(struct worker_state *state, struct source *source, u32 c
 
 	if (!source->ops->cpu)
 		return -ENOENT;
-	shards_lock_part(state->shards, part);
+	drain_threads_lock_partition(state->shards, part);
 	r = source->ops->cpu(source, cpu, ret);
-	shards_unlock_part(state->shards, part);
+	drain_threads_unlock_partition(state->shards, part);
 	return r;
 }
 
 static int read_cpu(struct worker_state *state, void *arg)
 {
-	const struct session *machine = worker_session(state, NULL);
+	const struct session *machine = worker_find_session(state, NULL);
 	const struct shared_source *shared_source = machine->shared_source;
 	struct cpu_properties *properties = arg;
 	u32 wanted = properties->cpu.cpu;
@@ -80,10 +80,10 @@ static int read_cpu(struct worker_state *state, void *arg)
 	r = query_source(state, shared_source->source, wanted, &properties->cpu);
 	if (r < 0)
 		return r;
-	shards_common_lock(state->shards);
+	drain_threads_lock_common(state->shards);
 	if (wanted < shared_source->cpu_count)
 		properties->counts = shared_source->cpus[wanted];
-	shards_common_unlock(state->shards);
+	drain_threads_unlock_common(state->shards);
 	if (!properties->cpu.midr)
 		properties->cpu.midr = properties->counts.midr;
 	if (!properties->cpu.pmsver)
@@ -97,15 +97,15 @@ static int read_cpu(struct worker_state *state, void *arg)
 	return 0;
 }
 
-int property_cache_cpu(struct property_cache *cache, struct worker *worker, u32 cpu,
-		       const struct cpu_properties **ret_properties)
+int property_cache_get_cpu(struct property_cache *cache, struct worker *worker, u32 cpu,
+			   const struct cpu_properties **ret_properties)
 {
 	int r;
 
-	if (!property_cache_fresh(cache->cpu_ns) || cache->cpu.cpu.cpu != cpu) {
+	if (!property_cache_is_fresh(cache->cpu_ns) || cache->cpu.cpu.cpu != cpu) {
 		cache->cpu_ns = 0;
 		cache->cpu.cpu.cpu = cpu;
-		r = worker_read(worker, read_cpu, &cache->cpu);
+		r = worker_call_readonly(worker, read_cpu, &cache->cpu);
 		if (r < 0)
 			return r;
 		cache->cpu_ns = time_now_ns();
@@ -123,16 +123,17 @@ static int read_names(struct worker_state *state, void *arg)
 	u32 n = 0;
 
 	memset(cache->names, 0, sizeof(cache->names));
-	while ((session = worker_next(state, session)) && n < WORKER_SESSIONS)
+	while ((session = worker_get_next_session(state, session)) && n < WORKER_SESSIONS)
 		snprintf(cache->names[n++], sizeof(cache->names[0]), "%s", session->name);
 	return 0;
 }
 
-bool property_cache_session(struct property_cache *cache, struct worker *worker, const char *name)
+bool property_cache_has_session(struct property_cache *cache, struct worker *worker,
+				const char *name)
 {
 	/* Only calls on the bus create and remove sessions, and they invalidate the cache. */
 	if (!cache->names_ns) {
-		worker_read(worker, read_names, cache);
+		worker_call_readonly(worker, read_names, cache);
 		cache->names_ns = time_now_ns();
 	}
 	for (u32 i = 0; i < WORKER_SESSIONS; i++)

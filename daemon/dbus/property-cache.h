@@ -17,7 +17,7 @@
 /**
  * struct machine_properties - properties of the session "machine" and of its source
  * @source: name of the kind of source
- * @backend: &enum backend
+ * @backend: &enum sample_backend
  * @task_status: which task events are available
  * @running: true if the session samples
  * @cpus: number of CPUs that the source samples
@@ -40,7 +40,7 @@ struct machine_properties {
  * struct cpu_properties - properties of one CPU
  * @cpu: the description that the source returned; @cpu.cpu is the number of the CPU
  * @counts: sums over the CPU's windows
- * @backend: &enum backend
+ * @backend: &enum sample_backend
  */
 struct cpu_properties {
 	struct source_cpu cpu;
@@ -65,10 +65,11 @@ struct property_cache {
 };
 
 /**
- * property_cache_fresh() - return true if a value that was read at @at_ns is still valid; false if
+ * property_cache_is_fresh() - return true if a value that was read at @at_ns is still valid; false
+ * if
  * @at_ns is 0
  */
-bool property_cache_fresh(u64 at_ns);
+bool property_cache_is_fresh(u64 at_ns);
 
 /**
  * property_cache_invalidate() - mark all cached values as stale, so that they are read again at
@@ -77,17 +78,17 @@ bool property_cache_fresh(u64 at_ns);
 void property_cache_invalidate(struct property_cache *cache);
 
 /**
- * property_cache_machine() - get the properties of the machine's session
+ * property_cache_get_machine() - get the properties of the machine's session
  * @cache: the cache
  * @worker: queried if the cached values are stale
  *
  * Context: the main thread. Return: the properties, never NULL; valid until the next call.
  */
-const struct machine_properties *property_cache_machine(struct property_cache *cache,
-							struct worker *worker);
+const struct machine_properties *property_cache_get_machine(struct property_cache *cache,
+							    struct worker *worker);
 
 /**
- * property_cache_cpu() - get the properties of one CPU
+ * property_cache_get_cpu() - get the properties of one CPU
  * @cache: the cache, which contains one CPU at a time
  * @worker: queried if the cached values are stale; only the SPU of @cpu is read
  * @cpu: number of the CPU
@@ -95,11 +96,11 @@ const struct machine_properties *property_cache_machine(struct property_cache *c
  *
  * Return: 0; -ENOENT if the session "machine" does not sample @cpu; other negative errno.
  */
-int property_cache_cpu(struct property_cache *cache, struct worker *worker, u32 cpu,
-		       const struct cpu_properties **ret_properties);
+int property_cache_get_cpu(struct property_cache *cache, struct worker *worker, u32 cpu,
+			   const struct cpu_properties **ret_properties);
 
 /**
- * property_cache_session() - return true if a session with a name exists
+ * property_cache_has_session() - return true if a session with a name exists
  * @cache: the cache
  * @worker: queried only after property_cache_invalidate()
  * @name: "machine", or the name that was passed to CreateSession
@@ -107,6 +108,7 @@ int property_cache_cpu(struct property_cache *cache, struct worker *worker, u32 
  * sd-bus calls this for every call on a session, before the sender's permission and rate are
  * checked. So it must be cheap.
  */
-bool property_cache_session(struct property_cache *cache, struct worker *worker, const char *name);
+bool property_cache_has_session(struct property_cache *cache, struct worker *worker,
+				const char *name);
 
 #endif

@@ -4,37 +4,39 @@
 #include <errno.h>
 #include <stdio.h>
 
-struct sharers_query {
+struct sharing_sessions_query {
 	const char *of;
-	struct bus_sharers *sharers;
+	struct bus_sharing_sessions *sharers;
 };
 
-static int read_sharers(struct worker_state *state, void *arg)
+static int read_sharing_sessions(struct worker_state *state, void *arg)
 {
-	const struct sharers_query *query = arg;
-	const struct session *of = query->of ? worker_session(state, query->of) : NULL;
-	struct bus_sharers *sharers = query->sharers;
+	const struct sharing_sessions_query *query = arg;
+	const struct session *of = query->of ? worker_find_session(state, query->of) : NULL;
+	struct bus_sharing_sessions *sharers = query->sharers;
 	struct session *session = NULL;
 
 	sharers->count = 0;
 	if (query->of && !of)
 		return -ENOENT;
-	while ((session = worker_next(state, session)))
+	while ((session = worker_get_next_session(state, session)))
 		if (!of || session->shared_source == of->shared_source)
 			snprintf(sharers->names[sharers->count++], SESSION_NAME_SIZE, "%s",
 				 session->name);
 	return 0;
 }
 
-void bus_find_sharers(const struct bus *bus, const char *session, struct bus_sharers *ret_sharers)
+void bus_find_sharing_sessions(const struct bus_service *bus, const char *session,
+			       struct bus_sharing_sessions *ret_sharers)
 {
-	struct sharers_query request = { .of = session, .sharers = ret_sharers };
+	struct sharing_sessions_query request = { .of = session, .sharers = ret_sharers };
 
-	worker_read(bus->worker, read_sharers, &request);
+	worker_call_readonly(bus->worker, read_sharing_sessions, &request);
 }
 
-void bus_signal_sharers(struct bus *bus, const struct bus_sharers *sharers, const char *but,
-			const char *property)
+void bus_signal_sharing_sessions(struct bus_service *bus,
+				 const struct bus_sharing_sessions *sharers, const char *but,
+				 const char *property)
 {
 	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
 
@@ -46,41 +48,41 @@ void bus_signal_sharers(struct bus *bus, const struct bus_sharers *sharers, cons
 	}
 }
 
-void bus_interval_changed(struct bus *bus, const char *session)
+void bus_signal_interval(struct bus_service *bus, const char *session)
 {
-	struct bus_sharers sharers;
+	struct bus_sharing_sessions sharers;
 
-	bus_find_sharers(bus, session, &sharers);
-	bus_signal_sharers(bus, &sharers, NULL, "IntervalUSec");
+	bus_find_sharing_sessions(bus, session, &sharers);
+	bus_signal_sharing_sessions(bus, &sharers, NULL, "IntervalUSec");
 	if (!strcmp(session, SESSION_MACHINE))
 		sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "IntervalUSec",
 					       NULL);
 }
 
-static void filter_parts_changed(struct bus *bus)
+static void signal_filter_parts(struct bus_service *bus)
 {
-	struct bus_sharers all;
+	struct bus_sharing_sessions all;
 
-	bus_find_sharers(bus, NULL, &all);
-	bus_signal_sharers(bus, &all, NULL, "FilterParts");
+	bus_find_sharing_sessions(bus, NULL, &all);
+	bus_signal_sharing_sessions(bus, &all, NULL, "FilterParts");
 }
 
-void bus_sampling_changed(struct bus *bus)
+void bus_signal_machine_interval(struct bus_service *bus)
 {
 	bus_invalidate_properties(bus);
-	bus_interval_changed(bus, SESSION_MACHINE);
+	bus_signal_interval(bus, SESSION_MACHINE);
 }
 
-void bus_configured(struct bus *bus)
+void bus_signal_configuration(struct bus_service *bus)
 {
 	bus_invalidate_properties(bus);
 	sd_bus_emit_properties_changed(bus->bus, BUS_SESSIONS "/" SESSION_MACHINE, BUS_SESSION,
 				       "Filter", "Cgroups", NULL);
-	filter_parts_changed(bus);
-	bus_interval_changed(bus, SESSION_MACHINE);
+	signal_filter_parts(bus);
+	bus_signal_interval(bus, SESSION_MACHINE);
 }
 
-void bus_reloaded(struct bus *bus)
+void bus_signal_reload(struct bus_service *bus)
 {
 	sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "ConfigurationRefused",
 				       "ConfigurationWaiting", NULL);

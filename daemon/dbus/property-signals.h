@@ -9,50 +9,54 @@
 #include "bus-core.h"
 
 /**
- * struct bus_sharers - names of the sessions that share a source
+ * struct bus_sharing_sessions - names of the sessions that share a source
  * @count: number of names
  */
-struct bus_sharers {
+struct bus_sharing_sessions {
 	u32 count;
 	char names[WORKER_SESSIONS][SESSION_NAME_SIZE];
 };
 
 /**
- * bus_find_sharers() - list the sessions that share a source
+ * bus_find_sharing_sessions() - list the sessions that share a source
  * @bus: initialized
  * @session: one of them; NULL: list all sessions of all sources
  * @ret_sharers: includes @session; empty if there is no such session
  */
-void bus_find_sharers(const struct bus *bus, const char *session, struct bus_sharers *ret_sharers);
+void bus_find_sharing_sessions(const struct bus_service *bus, const char *session,
+			       struct bus_sharing_sessions *ret_sharers);
 
 /**
- * bus_signal_sharers() - signal that a property of each of @sharers changed
+ * bus_signal_sharing_sessions() - signal that a property of each of @sharers changed
  * @bus: initialized
- * @sharers: result of bus_find_sharers(); may include sessions that were removed since
+ * @sharers: result of bus_find_sharing_sessions(); may include sessions that were removed since
  * @but: name of a session for which no signal is sent; NULL: none
  * @property: name of a property of the session interface
  */
-void bus_signal_sharers(struct bus *bus, const struct bus_sharers *sharers, const char *but,
-			const char *property);
+void bus_signal_sharing_sessions(struct bus_service *bus,
+				 const struct bus_sharing_sessions *sharers, const char *but,
+				 const char *property);
 
 /**
- * bus_interval_changed() - signal a new interval for @session and all sessions that share its
+ * bus_signal_interval() - signal a new interval for @session and all sessions that share its
  * source
  */
-void bus_interval_changed(struct bus *bus, const char *session);
+void bus_signal_interval(struct bus_service *bus, const char *session);
 
 /**
- * bus_sampling_changed() - signal a new interval of the machine's session
+ * bus_signal_machine_interval() - signal a new interval of the machine's session
  * @bus: initialized
  *
  * Call it after a change that no call on the bus made, for instance a change by rate control.
  */
-void bus_sampling_changed(struct bus *bus);
+void bus_signal_machine_interval(struct bus_service *bus);
 
-/** bus_configured() - signal that the configuration changed how sessions sample and count */
-void bus_configured(struct bus *bus);
+/**
+ * bus_signal_configuration() - signal that the configuration changed how sessions sample and count
+ */
+void bus_signal_configuration(struct bus_service *bus);
 
-/** bus_reloaded() - signal the result of a reload of the configuration files */
-void bus_reloaded(struct bus *bus);
+/** bus_signal_reload() - signal the result of a reload of the configuration files */
+void bus_signal_reload(struct bus_service *bus);
 
 #endif

@@ -22,7 +22,7 @@
 #define QUERY_ROWS 40
 
 /**
- * struct query_request - argument of read_query()
+ * struct query_request - argument of run_query()
  * @session: name of the session
  * @query: the query; its strings point into the message
  * @restricted: return only containers that @uid owns
@@ -47,7 +47,7 @@ struct query_request {
 
 /* ---- On the worker's thread ------------------------------------------------- */
 
-static bool is_own(void *ctx, const struct attribute_container *container)
+static bool is_container_of_caller(void *ctx, const struct attribute_container *container)
 {
 	struct query_request *request = ctx;
 
@@ -78,13 +78,13 @@ static void header_restrict(struct view_header *header)
 /* Get the ledgers, and count what was sampled until now. */
 static int read_header(struct worker_state *state, struct query_request *request)
 {
-	struct worker_view view = {
+	struct worker_view_request view = {
 		.session = request->session,
 		.span = request->query.period,
 		.group = VIEW_CONTAINER,
 		.limit = 1,
 	};
-	int r = worker_view(state, &view);
+	int r = worker_make_view(state, &view);
 
 	if (r < 0)
 		return r;
@@ -101,7 +101,7 @@ static int read_header(struct worker_state *state, struct query_request *request
 
 static int write_rows(struct query_request *request, const struct query_result *result)
 {
-	const struct counters *own = query_result_admitted(result);
+	const struct profile_counters *own = query_result_get_admitted(result);
 	FILE *out = open_memstream(&request->text, &request->size);
 	int r;
 
@@ -116,15 +116,15 @@ static int write_rows(struct query_request *request, const struct query_result *
 }
 
 /* Return: 0; -ENXIO if the session does not exist; -ENOENT if the query selects nothing. */
-static int read_query(struct worker_state *state, void *arg)
+static int run_query(struct worker_state *state, void *arg)
 {
 	struct query_request *request = arg;
-	const struct session *session = worker_session(state, request->session);
+	const struct session *session = worker_find_session(state, request->session);
 	struct query_source source = {
 		.symbols = state->symbols,
 		.live = true,
 		.raw = query_groups_by(&request->query, QUERY_INSTRUCTION),
-		.admits = request->restricted ? is_own : NULL,
+		.admits = request->restricted ? is_container_of_caller : NULL,
 		.ctx = request,
 	};
 	struct query_result *result = NULL;
@@ -139,7 +139,7 @@ static int read_query(struct worker_state *state, void *arg)
 	source.profile = session->profile;
 	source.now_ns = session->running ? time_now_ns() : 0;
 	r = query_run(&source, &request->query, &result, &request->error);
-	symbols_stats(state->symbols, &stats);
+	symbols_get_stats(state->symbols, &stats);
 	request->header.names_pending = stats.pending;
 	if (r >= 0)
 		r = write_rows(request, result);
@@ -161,14 +161,14 @@ static int read_text(sd_bus_message *m, const char *key, const char **to, sd_bus
 	int r;
 
 	if (*to)
-		return bus_invalid(error, "option", key, "given once");
+		return bus_set_invalid_argument(error, "option", key, "given once");
 	r = sd_bus_message_read(m, "v", "s", to);
 	if (r == -ENXIO)
-		return bus_invalid(error, "option", key, "a string");
+		return bus_set_invalid_argument(error, "option", key, "a string");
 	if (r < 0)
 		return r;
 	if (!**to || strlen(*to) > QUERY_TEXT)
-		return bus_invalid(error, key, *to, "a text of 1 to 255 bytes");
+		return bus_set_invalid_argument(error, key, *to, "a text of 1 to 255 bytes");
 	return 0;
 }
 
@@ -177,10 +177,10 @@ static int read_limit(sd_bus_message *m, struct query *query, sd_bus_error *erro
 	int r;
 
 	if (query->limit)
-		return bus_invalid(error, "option", "Limit", "given once");
+		return bus_set_invalid_argument(error, "option", "Limit", "given once");
 	r = sd_bus_message_read(m, "v", "u", &query->limit);
 	if (r == -ENXIO)
-		return bus_invalid(error, "option", "Limit", "a uint32");
+		return bus_set_invalid_argument(error, "option", "Limit", "a uint32");
 	return r < 0 ? r : bus_check_limit(query->limit, error);
 }
 
@@ -205,13 +205,14 @@ static int read_option(sd_bus_message *m, const char *key, struct query_texts *t
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 		if (!strcmp(options[i].key, key))
 			return read_text(m, key, options[i].to, error);
-	return bus_invalid(error, "option", key,
-			   "Period, Group, Sort, Limit, Container, Program, Binary or Function");
+	return bus_set_invalid_argument(
+		error, "option", key,
+		"Period, Group, Sort, Limit, Container, Program, Binary or Function");
 }
 
-static int invalid_query(const struct query_error *why, sd_bus_error *error)
+static int set_invalid_query_error(const struct query_error *why, sd_bus_error *error)
 {
-	char shown[2 * QUERY_ERROR];
+	char shown[2 * QUERY_ERROR_SIZE];
 
 	/*
 	 * Escape the text: it may contain an argument that was truncated within a UTF-8 character.
@@ -225,12 +226,13 @@ static int parse_query(const struct query_texts *texts, struct query *query, sd_
 	struct query_error why;
 
 	if (texts->period && view_span_parse(texts->period, &query->period) < 0)
-		return bus_invalid(error, "Period", texts->period, "start, 10s, 1m or 10m");
+		return bus_set_invalid_argument(error, "Period", texts->period,
+						"start, 10s, 1m or 10m");
 	if (texts->sort && measure_parse(texts->sort, &query->sort) < 0)
-		return bus_invalid(error, "Sort", texts->sort, MEASURE_LIST);
+		return bus_set_invalid_argument(error, "Sort", texts->sort, MEASURE_LIST);
 	if (query_parse_group(texts->group ?: "function", query, &why) < 0 ||
 	    query_check(query, &why) < 0)
-		return invalid_query(&why, error);
+		return set_invalid_query_error(&why, error);
 	if (!query->limit)
 		query->limit = QUERY_ROWS;
 	return 0;
@@ -263,11 +265,11 @@ static int read_arguments(sd_bus_message *m, struct query *ret_query, sd_bus_err
  * Return true if rows contain only data that GetContainer returns for a container. For a period,
  * rows have all counters of containers if the container is the only key.
  */
-static bool shows_containers(const struct query *query)
+static bool shows_only_container_data(const struct query *query)
 {
 	const struct query_select *select = &query->select;
 
-	if (select->program || select->binary || select->function || query_has_sums(query))
+	if (select->program || select->binary || select->function || query_has_sums_only(query))
 		return false;
 	for (u32 i = 0; i < query->groups; i++) {
 		switch (query->group[i]) {
@@ -284,7 +286,8 @@ static bool shows_containers(const struct query *query)
 	return true;
 }
 
-enum access_level bus_query_level(sd_bus_message *message, void *bus __attribute__((unused)))
+enum access_level bus_determine_query_access(sd_bus_message *message,
+					     void *bus __attribute__((unused)))
 {
 	bool manager = !strcmp(sd_bus_message_get_path(message), BUS_PATH);
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -300,19 +303,19 @@ enum access_level bus_query_level(sd_bus_message *message, void *bus __attribute
 		return ACCESS_READ;
 	if (query_groups_by(&query, QUERY_INSTRUCTION))
 		return ACCESS_RAW;
-	return manager && shows_containers(&query) ? ACCESS_ANYONE : ACCESS_READ;
+	return manager && shows_only_container_data(&query) ? ACCESS_ANYONE : ACCESS_READ;
 }
 
 /* ---- The answer --------------------------------------------------------------- */
 
-static int query_failed(const struct query_request *request, int r, sd_bus_error *error)
+static int set_query_error(const struct query_request *request, int r, sd_bus_error *error)
 {
-	char shown[2 * QUERY_ERROR];
+	char shown[2 * QUERY_ERROR_SIZE];
 
 	if (r == -ENXIO)
-		return bus_session_error(error, -ENOENT, request->session, NULL);
+		return bus_set_session_error(error, -ENOENT, request->session, NULL);
 	if (r != -ENOENT)
-		return bus_session_error(error, r, request->session, NULL);
+		return bus_set_session_error(error, r, request->session, NULL);
 	if (request->query.select.function && request->header.names_pending)
 		return sd_bus_error_set(error, BUS_NAME ".NamesPending",
 					"Names of functions are being resolved: retry later.");
@@ -329,7 +332,7 @@ static int reply_query(sd_bus_message *message, const struct query_request *requ
 		return fd;
 	r = sd_bus_message_new_method_return(message, &reply);
 	if (r >= 0)
-		r = view_append_header(reply, &request->header);
+		r = view_bus_append_header(reply, &request->header);
 	if (r >= 0)
 		r = sd_bus_message_append(reply, "h", fd);
 	if (r >= 0)
@@ -339,30 +342,30 @@ static int reply_query(sd_bus_message *message, const struct query_request *requ
 	return r;
 }
 
-int bus_query(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_query(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	struct query_request request = { .mount = -1 };
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	int r;
 
 	r = read_arguments(message, &request.query, error);
 	if (r < 0)
 		return r;
-	bus_session_of(sd_bus_message_get_path(message), request.session);
+	bus_path_to_session_name(sd_bus_message_get_path(message), request.session);
 	if (strcmp(request.session, SESSION_MACHINE) != 0)
 		request.query.session = request.session;
-	if (!bus->caller.owner && !bus->caller.reads && shows_containers(&request.query)) {
+	if (!bus->caller.owner && !bus->caller.reads && shows_only_container_data(&request.query)) {
 		request.restricted = true;
 		request.uid = bus->caller.uid;
-		request.mount = cgroup_owner_open();
+		request.mount = cgroup_owner_open_mount();
 	} else {
-		bus_fill_reloaded(bus, &request.header);
+		bus_fill_reload_status(bus, &request.header);
 	}
-	r = worker_read(bus->worker, read_query, &request);
-	bus_answer_rows(bus, request.searched + request.size / 1024);
+	r = worker_call_readonly(bus->worker, run_query, &request);
+	bus_add_answer_rows(bus, request.searched + request.size / 1024);
 	if (request.mount >= 0)
 		close(request.mount);
-	r = r < 0 ? query_failed(&request, r, error) : reply_query(message, &request);
+	r = r < 0 ? set_query_error(&request, r, error) : reply_query(message, &request);
 	free(request.text);
 	return r;
 }

@@ -9,26 +9,27 @@
 #define MILLI 1000ULL
 
 /**
- * struct rate - parameters of a bucket
+ * struct bucket_parameters - parameters of a bucket
  * @size: tokens of a full bucket
  * @refill: tokens per second
  */
-struct rate {
+struct bucket_parameters {
 	u64 size;
 	u64 refill;
 };
 
-static const struct rate member_rate = { 1000, 100 };
-static const struct rate user_rate = { 400, 25 };
-static const struct rate others_rate = { 800, 50 };
+static const struct bucket_parameters member_rate = { 1000, 100 };
+static const struct bucket_parameters user_rate = { 400, 25 };
+static const struct bucket_parameters others_rate = { 800, 50 };
 
-static const struct rate *rate_of(bool member)
+static const struct bucket_parameters *get_bucket_parameters(bool member)
 {
 	return member ? &member_rate : &user_rate;
 }
 
 /* Refill a bucket by whole milliseconds; the remaining time counts at the next refill. */
-static void bucket_refill(struct rate_bucket *bucket, const struct rate *rate, u64 now_ns)
+static void bucket_refill(struct token_bucket *bucket, const struct bucket_parameters *rate,
+			  u64 now_ns)
 {
 	u64 ms = (now_ns - bucket->updated_ns) / NSEC_PER_MSEC, refill = ms * rate->refill;
 
@@ -37,7 +38,8 @@ static void bucket_refill(struct rate_bucket *bucket, const struct rate *rate, u
 }
 
 /* Return the seconds, rounded up, until @bucket has @tokens; 0 if it has them now. */
-static u64 bucket_wait_s(const struct rate_bucket *bucket, const struct rate *rate, u32 tokens)
+static u64 bucket_wait_s(const struct token_bucket *bucket, const struct bucket_parameters *rate,
+			 u32 tokens)
 {
 	u64 wanted = bucket->missing + tokens * MILLI, size = rate->size * MILLI;
 	u64 per_second = rate->refill * MILLI;
@@ -46,14 +48,15 @@ static u64 bucket_wait_s(const struct rate_bucket *bucket, const struct rate *ra
 }
 
 /* Return the bucket of @uid, refilled up to now. All buckets are refilled, to find the fullest. */
-static struct rate_bucket *find_bucket(struct rate_limit *limit, uid_t uid, bool member, u64 now_ns)
+static struct token_bucket *find_bucket(struct rate_limit *limit, uid_t uid, bool member,
+					u64 now_ns)
 {
 	struct rate_user *user = NULL, *fullest = limit->users;
 
 	for (u32 i = 0; i < RATE_LIMIT_USERS; i++) {
 		struct rate_user *u = &limit->users[i];
 
-		bucket_refill(&u->bucket, rate_of(u->member), now_ns);
+		bucket_refill(&u->bucket, get_bucket_parameters(u->member), now_ns);
 		if (u->used && u->uid == uid)
 			user = u;
 		if (u->bucket.missing < fullest->bucket.missing)
@@ -70,8 +73,8 @@ static struct rate_bucket *find_bucket(struct rate_limit *limit, uid_t uid, bool
 int rate_limit_take(struct rate_limit *limit, uid_t uid, bool member, u32 tokens, u64 now_ns,
 		    u32 *ret_retry_s)
 {
-	struct rate_bucket *bucket = find_bucket(limit, uid, member, now_ns);
-	u64 wait = bucket_wait_s(bucket, rate_of(member), tokens), wait_others = 0;
+	struct token_bucket *bucket = find_bucket(limit, uid, member, now_ns);
+	u64 wait = bucket_wait_s(bucket, get_bucket_parameters(member), tokens), wait_others = 0;
 
 	bucket_refill(&limit->others, &others_rate, now_ns);
 	if (!member)

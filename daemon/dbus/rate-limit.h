@@ -20,11 +20,11 @@
 #define RATE_LIMIT_USERS 64
 
 /**
- * struct rate_bucket - the tokens of one user, or those that several users share
+ * struct token_bucket - the tokens of one user, or those that several users share
  * @missing: tokens to add until the bucket is full, in thousandths
  * @updated_ns: time up to which the bucket was refilled
  */
-struct rate_bucket {
+struct token_bucket {
 	u64 missing;
 	u64 updated_ns;
 };
@@ -39,7 +39,7 @@ struct rate_user {
 	uid_t uid;
 	bool used;
 	bool member;
-	struct rate_bucket bucket;
+	struct token_bucket bucket;
 };
 
 /**
@@ -48,7 +48,7 @@ struct rate_user {
  */
 struct rate_limit {
 	struct rate_user users[RATE_LIMIT_USERS];
-	struct rate_bucket others;
+	struct token_bucket others;
 };
 
 /**

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_reload(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	int r;
 
 	r = bus->reload(bus->ctx);
@@ -18,12 +18,13 @@ int bus_reload(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return sd_bus_reply_method_return(message, "s", bus->reloaded->waiting);
 }
 
-int bus_get_reloaded(sd_bus *b __attribute__((unused)), const char *path __attribute__((unused)),
-		     const char *interface __attribute__((unused)), const char *property,
-		     sd_bus_message *reply, void *userdata,
-		     sd_bus_error *error __attribute__((unused)))
+int bus_get_reload_property(sd_bus *b __attribute__((unused)),
+			    const char *path __attribute__((unused)),
+			    const char *interface __attribute__((unused)), const char *property,
+			    sd_bus_message *reply, void *userdata,
+			    sd_bus_error *error __attribute__((unused)))
 {
-	const struct bus *bus = userdata;
+	const struct bus_service *bus = userdata;
 
 	return sd_bus_message_append(reply, "s",
 				     strcmp(property, "ConfigurationRefused") ?
@@ -31,7 +32,7 @@ int bus_get_reloaded(sd_bus *b __attribute__((unused)), const char *path __attri
 					     bus->reloaded->refused);
 }
 
-void bus_fill_reloaded(const struct bus *bus, struct view_header *header)
+void bus_fill_reload_status(const struct bus_service *bus, struct view_header *header)
 {
 	snprintf(header->config_refused, sizeof(header->config_refused), "%s",
 		 bus->reloaded->refused);

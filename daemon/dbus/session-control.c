@@ -17,45 +17,45 @@
 #define INTERVAL_MIN_US 10
 #define INTERVAL_MAX_US 1000000
 
-static int call_session_worker(sd_bus_message *message, struct bus *bus, worker_fn fn,
-			       sd_bus_error *error)
+static int change_session_state(sd_bus_message *message, struct bus_service *bus, worker_fn fn,
+				sd_bus_error *error)
 {
 	const char *path = sd_bus_message_get_path(message);
 	char session[SESSION_NAME_SIZE];
 	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
 	int r;
 
-	bus_session_of(path, session);
+	bus_path_to_session_name(path, session);
 	r = worker_call(bus->worker, fn, session);
 	if (r == -EALREADY)
 		return sd_bus_error_setf(error, BUS_NAME ".AlreadyDone", "Sampling is already %s.",
-					 fn == worker_start ? "running" : "stopped");
+					 fn == worker_start_session ? "running" : "stopped");
 	if (r < 0)
-		return bus_session_error(error, r, session, NULL);
+		return bus_set_session_error(error, r, session, NULL);
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", session);
-	if (fn != worker_reset)
+	if (fn != worker_reset_session)
 		sd_bus_emit_properties_changed(bus->bus, object, BUS_SESSION, "State", NULL);
-	if (fn != worker_reset && !strcmp(session, SESSION_MACHINE))
+	if (fn != worker_reset_session && !strcmp(session, SESSION_MACHINE))
 		sd_bus_emit_properties_changed(bus->bus, BUS_PATH, BUS_MANAGER, "State", NULL);
 	return sd_bus_reply_method_return(message, NULL);
 }
 
-int bus_start(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_start(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	return call_session_worker(message, userdata, worker_start, error);
+	return change_session_state(message, userdata, worker_start_session, error);
 }
 
-int bus_stop(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_stop(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	return call_session_worker(message, userdata, worker_stop, error);
+	return change_session_state(message, userdata, worker_stop_session, error);
 }
 
-int bus_reset(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_reset(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	return call_session_worker(message, userdata, worker_reset, error);
+	return change_session_state(message, userdata, worker_reset_session, error);
 }
 
-static int rule_error(sd_bus_error *error, int r, const struct filter_error *why)
+static int set_rule_error(sd_bus_error *error, int r, const struct filter_error *why)
 {
 	if (r != -EINVAL)
 		return r;
@@ -65,19 +65,19 @@ static int rule_error(sd_bus_error *error, int r, const struct filter_error *why
 	return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, why->text);
 }
 
-static int make_rule(const struct bus *bus, const char *expression, char *const *cgroups,
+static int make_rule(const struct bus_service *bus, const char *expression, char *const *cgroups,
 		     struct session_rule **ret_rule, sd_bus_error *error)
 {
-	struct config_lists lists;
+	struct config_container_lists lists;
 	struct filter_error why = { 0 };
 	int r;
 
-	r = config_lists(bus->config, &lists);
+	r = config_split_lists(bus->config, &lists);
 	if (r < 0)
 		return r;
 	r = session_rule_new(&lists.lists, expression, cgroups, ret_rule, &why);
-	config_lists_clear(&lists);
-	return r < 0 ? rule_error(error, r, &why) : 0;
+	config_container_lists_clear(&lists);
+	return r < 0 ? set_rule_error(error, r, &why) : 0;
 }
 
 /* A copy of the filter and cgroups of a session, because a call changes only one of the two */
@@ -87,10 +87,10 @@ struct current_rule {
 	char **cgroups;
 };
 
-static int read_rule(struct worker_state *state, void *arg)
+static int copy_rule(struct worker_state *state, void *arg)
 {
 	struct current_rule *current = arg;
-	const struct session *session = worker_session(state, current->session);
+	const struct session *session = worker_find_session(state, current->session);
 	size_t n = 0;
 
 	if (!session)
@@ -107,7 +107,7 @@ static int read_rule(struct worker_state *state, void *arg)
 	return current->expression && current->cgroups ? 0 : -ENOMEM;
 }
 
-static void current_clear(struct current_rule *current)
+static void current_rule_clear(struct current_rule *current)
 {
 	for (size_t i = 0; current->cgroups && current->cgroups[i]; i++)
 		free(current->cgroups[i]);
@@ -115,15 +115,15 @@ static void current_clear(struct current_rule *current)
 	free(current->expression);
 }
 
-static int change_session(struct bus *bus, sd_bus_message *message, struct worker_change *request,
-			  sd_bus_error *error)
+static int change_session(struct bus_service *bus, sd_bus_message *message,
+			  struct worker_change_request *request, sd_bus_error *error)
 {
 	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
-	int r = worker_call(bus->worker, worker_change, request);
+	int r = worker_call(bus->worker, worker_change_session, request);
 
 	if (r < 0) {
 		session_rule_free(request->rule);
-		return bus_session_error(error, r, request->session, request->reason);
+		return bus_set_session_error(error, r, request->session, request->reason);
 	}
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", request->session);
 	if (request->rule)
@@ -132,26 +132,26 @@ static int change_session(struct bus *bus, sd_bus_message *message, struct worke
 	if (request->interval_ns && !strcmp(request->session, SESSION_MACHINE))
 		worker_call(bus->worker, rate_control_set_target, &request->interval_ns);
 	if (request->interval_ns)
-		bus_interval_changed(bus, request->session);
+		bus_signal_interval(bus, request->session);
 	return sd_bus_reply_method_return(message, NULL);
 }
 
-static int change_rule(struct bus *bus, sd_bus_message *message, const char *expression,
+static int change_rule(struct bus_service *bus, sd_bus_message *message, const char *expression,
 		       char *const *cgroups, sd_bus_error *error)
 {
 	char session[SESSION_NAME_SIZE];
 	struct current_rule current = { .session = session };
-	struct worker_change request = { .session = session };
+	struct worker_change_request request = { .session = session };
 	int r;
 
-	bus_session_of(sd_bus_message_get_path(message), session);
-	r = worker_call(bus->worker, read_rule, &current);
+	bus_path_to_session_name(sd_bus_message_get_path(message), session);
+	r = worker_call(bus->worker, copy_rule, &current);
 	if (r < 0)
-		r = bus_session_error(error, r, session, NULL);
+		r = bus_set_session_error(error, r, session, NULL);
 	else
 		r = make_rule(bus, expression ? expression : current.expression,
 			      cgroups ? cgroups : current.cgroups, &request.rule, error);
-	current_clear(&current);
+	current_rule_clear(&current);
 	return r < 0 ? r : change_session(bus, message, &request, error);
 }
 
@@ -177,7 +177,8 @@ static bool compares_addresses(const char *expression)
 	return compares;
 }
 
-enum access_level bus_filter_level(sd_bus_message *message, void *bus __attribute__((unused)))
+enum access_level bus_determine_filter_access(sd_bus_message *message,
+					      void *bus __attribute__((unused)))
 {
 	const char *expression;
 	bool raw;
@@ -192,21 +193,21 @@ enum access_level bus_filter_level(sd_bus_message *message, void *bus __attribut
  * A filter that compares addresses, together with the cgroup of one program, reveals addresses of
  * that program.
  */
-enum access_level bus_cgroups_level(sd_bus_message *message, void *userdata)
+enum access_level bus_determine_cgroups_access(sd_bus_message *message, void *userdata)
 {
 	char session[SESSION_NAME_SIZE];
 	struct current_rule current = { .session = session };
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	bool raw;
 
-	bus_session_of(sd_bus_message_get_path(message), session);
-	raw = worker_read(bus->worker, read_rule, &current) == -ENOMEM ||
+	bus_path_to_session_name(sd_bus_message_get_path(message), session);
+	raw = worker_call_readonly(bus->worker, copy_rule, &current) == -ENOMEM ||
 	      compares_addresses(current.expression);
-	current_clear(&current);
+	current_rule_clear(&current);
 	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
 }
 
-int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	const char *expression;
 	int r = sd_bus_message_read(message, "s", &expression);
@@ -214,7 +215,7 @@ int bus_set_filter(sd_bus_message *message, void *userdata, sd_bus_error *error)
 	return r < 0 ? r : change_rule(userdata, message, expression, NULL, error);
 }
 
-int bus_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_set_cgroups(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	char **cgroups = NULL;
 	int r = bus_read_cgroups(message, &cgroups, error);
@@ -234,10 +235,10 @@ static int check_interval(u64 us, sd_bus_error *error)
 				 (unsigned long long)us, INTERVAL_MIN_US, INTERVAL_MAX_US);
 }
 
-int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	char session[SESSION_NAME_SIZE];
-	struct worker_change request = { .session = session };
+	struct worker_change_request request = { .session = session };
 	u64 us;
 	int r;
 
@@ -248,34 +249,34 @@ int bus_set_interval(sd_bus_message *message, void *userdata, sd_bus_error *erro
 	if (r < 0)
 		return r;
 	request.interval_ns = us * 1000;
-	bus_session_of(sd_bus_message_get_path(message), session);
+	bus_path_to_session_name(sd_bus_message_get_path(message), session);
 	return change_session(userdata, message, &request, error);
 }
 
 /* ---- Making and removing -------------------------------------------------- */
 
-enum create_source { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
+enum source_choice { CREATE_AUTO, CREATE_SHARED, CREATE_OWN };
 
 /**
- * struct create - the options of CreateSession
- * @given: set of the options that were read; parse_option() numbers the bits
+ * struct create_options - the options of CreateSession
+ * @given: set of the options that were read; mark_option_given() numbers the bits
  * @physical: true if records have physical addresses, even if the configuration excludes them
  * @temporary: true if the session ends with the connection of its creator
  */
-struct create {
+struct create_options {
 	u32 given;
 	const char *name;
 	const char *expression;
 	char **cgroups;
 	u64 interval_us;
 	u64 flight_bytes;
-	enum create_source source;
+	enum source_choice source;
 	bool stopped;
 	bool physical;
 	bool temporary;
 };
 
-static int read_source(struct create *c, const char *text, sd_bus_error *error)
+static int read_source_option(struct create_options *c, const char *text, sd_bus_error *error)
 {
 	static const char *const names[] = {
 		[CREATE_AUTO] = "auto", [CREATE_SHARED] = "shared", [CREATE_OWN] = "own"
@@ -284,7 +285,7 @@ static int read_source(struct create *c, const char *text, sd_bus_error *error)
 	for (c->source = CREATE_AUTO; c->source <= CREATE_OWN; c->source++)
 		if (!strcmp(names[c->source], text))
 			return 0;
-	return bus_invalid(error, "Source", text, "auto, shared or own");
+	return bus_set_invalid_argument(error, "Source", text, "auto, shared or own");
 }
 
 static int check_flight_size(u64 bytes, sd_bus_error *error)
@@ -300,7 +301,7 @@ static int check_flight_size(u64 bytes, sd_bus_error *error)
  * Check that the option @key exists, and mark it as given. A second value for an option is an
  * error, so a message with a million options is refused early.
  */
-static int parse_option(struct create *c, const char *key, sd_bus_error *error)
+static int mark_option_given(struct create_options *c, const char *key, sd_bus_error *error)
 {
 	static const char *const names[] = { "Filter", "Cgroups", "IntervalUSec",     "BufferSize",
 					     "Source", "Start",	  "PhysicalAddresses",
@@ -310,16 +311,18 @@ static int parse_option(struct create *c, const char *key, sd_bus_error *error)
 	while (i < ARRAY_SIZE(names) && strcmp(names[i], key))
 		i++;
 	if (i == ARRAY_SIZE(names))
-		return bus_invalid(error, "option", key,
-				   "Filter, Cgroups, IntervalUSec, BufferSize, Source, Start, "
-				   "PhysicalAddresses or Temporary");
+		return bus_set_invalid_argument(
+			error, "option", key,
+			"Filter, Cgroups, IntervalUSec, BufferSize, Source, Start, "
+			"PhysicalAddresses or Temporary");
 	if (c->given & 1U << i)
-		return bus_invalid(error, "option", key, "given once");
+		return bus_set_invalid_argument(error, "option", key, "given once");
 	c->given |= 1U << i;
 	return 0;
 }
 
-static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_bus_error *error)
+static int read_option(sd_bus_message *m, struct create_options *c, const char *key,
+		       sd_bus_error *error)
 {
 	const char *text;
 	int flag = 1, r;
@@ -336,7 +339,7 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 	}
 	if (!strcmp(key, "Source")) {
 		r = sd_bus_message_read(m, "v", "s", &text);
-		return r < 0 ? r : read_source(c, text, error);
+		return r < 0 ? r : read_source_option(c, text, error);
 	}
 	if (!strcmp(key, "Start")) {
 		r = sd_bus_message_read(m, "v", "b", &flag);
@@ -360,61 +363,62 @@ static int read_option(sd_bus_message *m, struct create *c, const char *key, sd_
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
-static int read_create(sd_bus_message *m, struct create *c, sd_bus_error *error)
+static int read_create_arguments(sd_bus_message *m, struct create_options *c, sd_bus_error *error)
 {
 	const char *key;
 	int r;
 
 	r = sd_bus_message_read(m, "s", &c->name);
 	if (r >= 0 && !session_name_valid(c->name))
-		return bus_invalid(error, "name", c->name,
-				   "a letter and up to 62 letters, digits and \"_\"");
+		return bus_set_invalid_argument(error, "name", c->name,
+						"a letter and up to 62 letters, digits and \"_\"");
 	if (r >= 0)
 		r = sd_bus_message_enter_container(m, 'a', "{sv}");
 	while (r >= 0 && (r = sd_bus_message_enter_container(m, 'e', "sv")) > 0) {
 		r = sd_bus_message_read(m, "s", &key);
 		if (r >= 0)
-			r = parse_option(c, key, error);
+			r = mark_option_given(c, key, error);
 		if (r >= 0)
 			r = read_option(m, c, key, error);
 		if (r == -ENXIO)
-			return bus_invalid(error, "option", key, "of another type");
+			return bus_set_invalid_argument(error, "option", key, "of another type");
 		if (r >= 0)
 			r = sd_bus_message_exit_container(m);
 	}
 	return r;
 }
 
-static void create_clear(struct create *c)
+static void create_options_clear(struct create_options *c)
 {
 	bus_strings_free(c->cgroups);
 }
 
 /* A session can reveal addresses through the option PhysicalAddresses, or through its filter. */
-enum access_level bus_create_level(sd_bus_message *message, void *bus __attribute__((unused)))
+enum access_level bus_determine_create_access(sd_bus_message *message,
+					      void *bus __attribute__((unused)))
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
-	struct create c = { 0 };
+	struct create_options c = { 0 };
 	bool raw;
 
 	sd_bus_message_rewind(message, true);
-	raw = read_create(message, &c, &error) >= 0 &&
+	raw = read_create_arguments(message, &c, &error) >= 0 &&
 	      (c.physical || compares_addresses(c.expression));
 	sd_bus_message_rewind(message, true);
-	create_clear(&c);
+	create_options_clear(&c);
 	sd_bus_error_free(&error);
 	return raw ? ACCESS_MANAGE_RAW : ACCESS_MANAGE;
 }
 
-struct share {
+struct machine_source {
 	struct shared_source *shared_source;
 	bool running;
 };
 
-static int get_machine(struct worker_state *state, void *arg)
+static int get_machine_source(struct worker_state *state, void *arg)
 {
-	const struct session *machine = worker_session(state, NULL);
-	struct share *share = arg;
+	const struct session *machine = worker_find_session(state, NULL);
+	struct machine_source *share = arg;
 
 	share->shared_source = shared_source_get(machine->shared_source);
 	share->running = machine->running;
@@ -427,10 +431,10 @@ static int release_source(struct worker_state *state __attribute__((unused)), vo
 	return 0;
 }
 
-static int new_source(const struct bus *bus, const struct create *c, struct session_config *session,
-		      sd_bus_error *error)
+static int open_separate_source(const struct bus_service *bus, const struct create_options *c,
+				struct session_config *session, sd_bus_error *error)
 {
-	struct source_config sampling = source_sampling(bus->config);
+	struct source_config sampling = source_open_get_sampling(bus->config);
 	struct source_open_result result;
 	struct source *source;
 	int r;
@@ -439,7 +443,7 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
 		sampling.interval_ns = c->interval_us * 1000;
 	sampling.physical |= c->physical;
 	sampling.cgroups = session->rule->cgroups;
-	/* Compute the same sum as budget_session(). */
+	/* Compute the same sum as budget_plan_session(). */
 	sampling.ring_size = MEMORY_RING_MIN;
 	r = source_open(bus->config, &sampling, &source, &result);
 	if (r < 0)
@@ -467,12 +471,12 @@ static int new_source(const struct bus *bus, const struct create *c, struct sess
  * own source only if it samples cgroups and "machine" is stopped, so that it takes no SPU from
  * "machine".
  */
-static int choose_source(const struct bus *bus, const struct create *c,
+static int choose_source(const struct bus_service *bus, const struct create_options *c,
 			 struct session_config *session, sd_bus_error *error)
 {
-	struct share share;
+	struct machine_source share;
 
-	worker_call(bus->worker, get_machine, &share);
+	worker_call(bus->worker, get_machine_source, &share);
 	session->shared = c->source == CREATE_SHARED ||
 			  (c->source == CREATE_AUTO &&
 			   (share.running || !session->rule->cgroups || session->temporary));
@@ -488,10 +492,10 @@ static int choose_source(const struct bus *bus, const struct create *c,
 		return 0;
 	}
 	worker_call(bus->worker, release_source, share.shared_source);
-	return new_source(bus, c, session, error);
+	return open_separate_source(bus, c, session, error);
 }
 
-static int no_memory(const struct session_config *session, sd_bus_error *error)
+static int set_budget_error(const struct session_config *session, sd_bus_error *error)
 {
 	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
 				 "Session \"%s\": its tables%s exceed the %llu KiB that "
@@ -501,28 +505,29 @@ static int no_memory(const struct session_config *session, sd_bus_error *error)
 				 (unsigned long long)session->wanted >> 20);
 }
 
-static int add_session(const struct bus *bus, const struct create *c,
+static int add_session(const struct bus_service *bus, const struct create_options *c,
 		       struct session_config *session, sd_bus_error *error)
 {
-	int r = worker_call(bus->worker, worker_add, session);
+	int r = worker_call(bus->worker, worker_add_session, session);
 
 	if (r < 0) {
 		worker_call(bus->worker, release_source, session->shared_source);
 		session_rule_free(session->rule);
 		if (r == -EDQUOT)
-			return no_memory(session, error);
-		return bus_session_error(error, r, session->name, NULL);
+			return set_budget_error(session, error);
+		return bus_set_session_error(error, r, session->name, NULL);
 	}
 	if (c->stopped)
 		return 0;
-	r = worker_call(bus->worker, worker_start, (void *)session->name);
+	r = worker_call(bus->worker, worker_start_session, (void *)session->name);
 	if (r >= 0)
 		return 0;
-	worker_call(bus->worker, worker_remove, (void *)session->name);
-	return bus_session_error(error, r, session->name, NULL);
+	worker_call(bus->worker, worker_remove_session, (void *)session->name);
+	return bus_set_session_error(error, r, session->name, NULL);
 }
 
-static int create_session(struct bus *bus, const struct create *c, sd_bus_error *error)
+static int create_session(struct bus_service *bus, const struct create_options *c,
+			  sd_bus_error *error)
 {
 	struct session_config session = {
 		.name = c->name, .flight_bytes = c->flight_bytes, .temporary = c->temporary
@@ -534,8 +539,9 @@ static int create_session(struct bus *bus, const struct create *c, sd_bus_error 
 	 * descriptor of that source after the session ends.
 	 */
 	if (c->temporary && (c->source == CREATE_OWN || c->flight_bytes))
-		return bus_invalid(error, "option", "Temporary",
-				   "given without BufferSize, and with Source \"shared\"");
+		return bus_set_invalid_argument(
+			error, "option", "Temporary",
+			"given without BufferSize, and with Source \"shared\"");
 	r = make_rule(bus, c->expression, c->cgroups, &session.rule, error);
 	if (r < 0)
 		return r;
@@ -547,23 +553,23 @@ static int create_session(struct bus *bus, const struct create *c, sd_bus_error 
 	return add_session(bus, c, &session, error);
 }
 
-int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_create_session(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
-	struct bus *bus = userdata;
-	struct create c = { 0 };
+	struct bus_service *bus = userdata;
+	struct create_options c = { 0 };
 	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
-	struct bus_sharers sharers;
+	struct bus_sharing_sessions sharers;
 	int r;
 
-	r = read_create(message, &c, error);
+	r = read_create_arguments(message, &c, error);
 	if (r >= 0)
 		r = create_session(bus, &c, error);
 	if (r >= 0 && c.temporary) {
-		r = bus_temporary_watch(bus, message, c.name);
+		r = bus_watch_session_creator(bus, message, c.name);
 		if (r < 0)
-			worker_call(bus->worker, worker_remove, (void *)c.name);
+			worker_call(bus->worker, worker_remove_session, (void *)c.name);
 	}
-	create_clear(&c);
+	create_options_clear(&c);
 	if (r < 0)
 		return r;
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", c.name);
@@ -572,45 +578,45 @@ int bus_create_session(sd_bus_message *message, void *userdata, sd_bus_error *er
 	 * The new session may have changed the filters of a shared source, because such a source
 	 * drops only samples that all of its sessions drop.
 	 */
-	bus_find_sharers(bus, c.name, &sharers);
-	bus_signal_sharers(bus, &sharers, c.name, "FilterParts");
+	bus_find_sharing_sessions(bus, c.name, &sharers);
+	bus_signal_sharing_sessions(bus, &sharers, c.name, "FilterParts");
 	return sd_bus_reply_method_return(message, "o", object);
 }
 
-int bus_drop_session(struct bus *bus, char session[static SESSION_NAME_SIZE])
+int bus_drop_session(struct bus_service *bus, char session[static SESSION_NAME_SIZE])
 {
 	char object[sizeof(BUS_SESSIONS) + SESSION_NAME_SIZE];
-	struct bus_sharers sharers;
+	struct bus_sharing_sessions sharers;
 	int r;
 
-	bus_temporary_forget(bus, session);
+	bus_unwatch_session_creator(bus, session);
 	/*
 	 * Signal the removal before the session is removed: sd-bus looks up the interfaces of the
 	 * object for the signal.
 	 */
 	snprintf(object, sizeof(object), BUS_SESSIONS "/%s", session);
 	sd_bus_emit_object_removed(bus->bus, object);
-	bus_find_sharers(bus, session, &sharers);
-	r = worker_call(bus->worker, worker_remove, session);
+	bus_find_sharing_sessions(bus, session, &sharers);
+	r = worker_call(bus->worker, worker_remove_session, session);
 	if (r < 0)
 		return r;
 	bus_invalidate_properties(bus);
-	bus_signal_sharers(bus, &sharers, session, "FilterParts");
+	bus_signal_sharing_sessions(bus, &sharers, session, "FilterParts");
 	return 0;
 }
 
-int bus_remove_session(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_handle_remove(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	char session[SESSION_NAME_SIZE];
 	int r;
 
-	bus_session_of(sd_bus_message_get_path(message), session);
+	bus_path_to_session_name(sd_bus_message_get_path(message), session);
 	if (!strcmp(session, SESSION_MACHINE))
 		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
 					"The session \"machine\" is defined by the configuration "
 					"and cannot be removed: stop it instead.");
 	r = bus_drop_session(userdata, session);
 	if (r < 0)
-		return bus_session_error(error, r, session, NULL);
+		return bus_set_session_error(error, r, session, NULL);
 	return sd_bus_reply_method_return(message, NULL);
 }

@@ -12,7 +12,7 @@
 #include "util/time.h"
 
 /* The component that evaluates a part of a filter */
-enum part_where { PART_DAEMON, PART_SPU, PART_MODULE };
+enum filter_evaluator { PART_DAEMON, PART_SPU, PART_MODULE };
 
 /** struct session_properties - values of the properties, copied on the worker's thread */
 struct session_properties {
@@ -25,7 +25,7 @@ struct session_properties {
 	char **cgroups;
 	struct {
 		char *text;
-		enum part_where where;
+		enum filter_evaluator where;
 	} * parts;
 	u32 part_count;
 };
@@ -34,8 +34,8 @@ struct session_properties {
  * Return the component that evaluates a part of the filter. The SPU can evaluate it only if no
  * other session uses the source. The module evaluates cgroups by sampling only their tasks.
  */
-static enum part_where part_where(const struct session *session, const struct filter_part *part,
-				  u32 index)
+static enum filter_evaluator find_part_evaluator(const struct session *session,
+						 const struct filter_part *part, u32 index)
 {
 	const struct shared_source *shared_source = session->shared_source;
 
@@ -48,7 +48,7 @@ static enum part_where part_where(const struct session *session, const struct fi
 	     shared_source->source->filters_masked) ||
 	    (part->sources && shared_source->filter.filter_sources_not &&
 	     shared_source->source->filters_sources) ||
-	    (part->hardware && source_config_has_filter(&shared_source->filter) &&
+	    (part->hardware && source_config_has_base_filter(&shared_source->filter) &&
 	     shared_source->source->filters))
 		return PART_SPU;
 	return PART_DAEMON;
@@ -73,7 +73,7 @@ static int copy_parts(const struct session *session, struct session_properties *
 			return -ENOMEM;
 		properties->parts[properties->part_count].text = text;
 		properties->parts[properties->part_count].where =
-			part_where(session, part, properties->part_count);
+			find_part_evaluator(session, part, properties->part_count);
 	}
 	return 0;
 }
@@ -97,15 +97,15 @@ static int copy_cgroups(const struct session *session, struct session_properties
 static int read_properties(struct worker_state *state, void *arg)
 {
 	struct session_properties *properties = arg;
-	const struct session *session = worker_session(state, properties->name);
+	const struct session *session = worker_find_session(state, properties->name);
 	int r;
 
 	if (!session)
 		return -ENOENT;
-	session_header(session, &properties->header);
+	session_fill_header(session, &properties->header);
 	properties->shared = session->shared;
 	properties->physical = session->shared_source->sampling.physical;
-	properties->flight_bytes = session->flight ? flight_size(session->flight) : 0;
+	properties->flight_bytes = session->flight ? flight_recorder_get_size(session->flight) : 0;
 	properties->expression = strdup(session->rule->expression);
 	r = properties->expression ? copy_parts(session, properties) : -ENOMEM;
 	return r < 0 ? r : copy_cgroups(session, properties);
@@ -165,7 +165,7 @@ static int append_property(sd_bus_message *reply, const char *property,
 	return sd_bus_message_append_strv(reply, properties->cgroups);
 }
 
-void bus_invalidate_session(struct bus *bus)
+void bus_drop_session_properties(struct bus_service *bus)
 {
 	if (bus->session)
 		properties_clear(bus->session);
@@ -174,27 +174,27 @@ void bus_invalidate_session(struct bus *bus)
 }
 
 /* Get the properties of the session @name, from the cache if that is valid. */
-static int find_properties(struct bus *bus, const char *name,
+static int find_properties(struct bus_service *bus, const char *name,
 			   const struct session_properties **ret_properties)
 {
 	struct session_properties *properties = bus->session;
 	int r;
 
-	if (properties && property_cache_fresh(bus->session_ns) &&
+	if (properties && property_cache_is_fresh(bus->session_ns) &&
 	    !strcmp(properties->name, name)) {
 		*ret_properties = properties;
 		return 0;
 	}
-	bus_invalidate_session(bus);
+	bus_drop_session_properties(bus);
 	properties = calloc(1, sizeof(*properties));
 	if (!properties)
 		return -ENOMEM;
 	snprintf(properties->name, sizeof(properties->name), "%s", name);
-	r = worker_read(bus->worker, read_properties, properties);
+	r = worker_call_readonly(bus->worker, read_properties, properties);
 	bus->session = properties;
 	bus->session_ns = time_now_ns();
 	if (r < 0)
-		bus_invalidate_session(bus);
+		bus_drop_session_properties(bus);
 	else
 		*ret_properties = properties;
 	return r;
@@ -208,9 +208,9 @@ static int get_property(sd_bus *b __attribute__((unused)), const char *path,
 	char name[SESSION_NAME_SIZE];
 	int r;
 
-	bus_session_of(path, name);
+	bus_path_to_session_name(path, name);
 	r = find_properties(userdata, name, &properties);
-	return r < 0 ? bus_session_error(error, r, name, NULL) :
+	return r < 0 ? bus_set_session_error(error, r, name, NULL) :
 		       append_property(reply, property, properties);
 }
 
@@ -218,22 +218,22 @@ static int session_object_find(sd_bus *b __attribute__((unused)), const char *pa
 			       const char *interface __attribute__((unused)), void *userdata,
 			       void **ret_found, sd_bus_error *error __attribute__((unused)))
 {
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	char name[SESSION_NAME_SIZE];
 
-	if (bus_session_of(path, name) < 0 ||
-	    !property_cache_session(&bus->property_cache, bus->worker, name))
+	if (bus_path_to_session_name(path, name) < 0 ||
+	    !property_cache_has_session(&bus->property_cache, bus->worker, name))
 		return 0;
 	*ret_found = bus;
 	return 1;
 }
 
-static int list_names(struct worker_state *state, void *arg)
+static int list_session_paths(struct worker_state *state, void *arg)
 {
 	char **paths = arg;
 	struct session *session = NULL;
 
-	while ((session = worker_next(state, session)))
+	while ((session = worker_get_next_session(state, session)))
 		if (asprintf(paths++, BUS_SESSIONS "/%s", session->name) < 0)
 			return -ENOMEM;
 	return 0;
@@ -243,13 +243,13 @@ static int list_session_objects(sd_bus *b __attribute__((unused)),
 				const char *prefix __attribute__((unused)), void *userdata,
 				char ***ret_nodes, sd_bus_error *error __attribute__((unused)))
 {
-	struct bus *bus = userdata;
+	struct bus_service *bus = userdata;
 	char **paths = calloc(WORKER_SESSIONS + 1, sizeof(*paths));
 	int r;
 
 	if (!paths)
 		return -ENOMEM;
-	r = worker_read(bus->worker, list_names, paths);
+	r = worker_call_readonly(bus->worker, list_session_paths, paths);
 	if (r < 0) {
 		for (u32 i = 0; i < WORKER_SESSIONS; i++)
 			free(paths[i]);
@@ -263,29 +263,29 @@ static int list_session_objects(sd_bus *b __attribute__((unused)),
 /* The table must agree with daemon/data/org.speprof1.xml; tests/service compares them. */
 const sd_bus_vtable bus_counting_vtable[] = {
 	SD_BUS_VTABLE_START(0),
-	SD_BUS_METHOD("Start", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("Stop", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD("Reset", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Start", NULL, NULL, bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Stop", NULL, NULL, bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Reset", NULL, NULL, bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetView", SD_BUS_ARGS("s", group, "s", sort, "u", limit),
-				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
+				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_dispatch_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetWindow",
 				SD_BUS_ARGS("s", period, "s", group, "s", sort, "u", limit),
-				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_method,
+				SD_BUS_RESULT("a{sv}", header, "aa{sv}", rows), bus_dispatch_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("Query", SD_BUS_ARGS("a{sv}", query),
-				SD_BUS_RESULT("a{sv}", header, "h", json), bus_method,
+				SD_BUS_RESULT("a{sv}", header, "h", json), bus_dispatch_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("DumpHot", SD_BUS_ARGS("u", limit), SD_BUS_RESULT("h", json),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetHistogram", SD_BUS_ARGS("s", kind),
-				SD_BUS_RESULT("t", count, "t", sum, "a(ut)", buckets), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
+				SD_BUS_RESULT("t", count, "t", sum, "a(ut)", buckets),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetFigures", SD_BUS_ARGS("s", period, "a{sv}", of),
-				SD_BUS_RESULT("a{sv}", figures), bus_method,
+				SD_BUS_RESULT("a{sv}", figures), bus_dispatch_method,
 				SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json), bus_method,
-				SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_ARGS("DumpSummary", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", json),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END,
 };
 
@@ -295,17 +295,17 @@ const sd_bus_vtable bus_counting_vtable[] = {
  */
 static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_START(0),
-	SD_BUS_METHOD("Remove", NULL, NULL, bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD("Remove", NULL, NULL, bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("SetFilter", SD_BUS_ARGS("s", expression), SD_BUS_NO_RESULT,
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("SetCgroups", SD_BUS_ARGS("as", cgroups), SD_BUS_NO_RESULT,
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("SetInterval", SD_BUS_ARGS("t", interval_usec), SD_BUS_NO_RESULT,
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("GetLedgers", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", header),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_ARGS("Snapshot", SD_BUS_NO_ARGS, SD_BUS_RESULT("h", recording),
-				bus_method, SD_BUS_VTABLE_UNPRIVILEGED),
+				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Name", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("State", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Source", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
@@ -322,7 +322,7 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_VTABLE_END,
 };
 
-int bus_add_sessions(struct bus *bus)
+int bus_register_sessions(struct bus_service *bus)
 {
 	int r;
 

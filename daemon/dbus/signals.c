@@ -23,12 +23,12 @@
 #define RESCAN_PERIODS 2U
 
 /**
- * struct known - a container for which ContainerAdded was sent
+ * struct known_container - a container for which ContainerAdded was sent
  * @exists: true if its cgroup exists
  * @path: path of the cgroup, escaped, as signals contain it
  * @cgroup: path of the cgroup, unescaped
  */
-struct known {
+struct known_container {
 	u32 generation;
 	bool exists;
 	char *name;
@@ -37,16 +37,16 @@ struct known {
 	char *cgroup;
 };
 
-enum kind { KIND_FAULT, KIND_THROTTLED, KIND_ADDED, KIND_REMOVED, KINDS };
+enum signal_kind { KIND_FAULT, KIND_THROTTLED, KIND_ADDED, KIND_REMOVED, KINDS };
 
 /**
  * struct queued_signal - a signal about a container that will be sent; @known has copies of the
  * strings
  */
 struct queued_signal {
-	enum kind kind;
+	enum signal_kind kind;
 	u64 left;
-	struct known known;
+	struct known_container known;
 };
 
 /**
@@ -59,10 +59,10 @@ struct queued_signal {
  * @quiet: true in the first period, in which no signal is sent
  */
 struct signal_watch {
-	struct bus *bus;
+	struct bus_service *bus;
 	sd_event_source *timer;
 	struct source_health health;
-	struct known *known;
+	struct known_container *known;
 	u32 count;
 	u64 left[KINDS];
 	u32 sent[KINDS];
@@ -75,7 +75,7 @@ struct signal_watch {
 /*
  * Return true if one more signal of @kind may be sent in this period. If not, count it as left out.
  */
-static bool may_send(struct signal_watch *w, enum kind kind, u64 *ret_left)
+static bool may_send_signal(struct signal_watch *w, enum signal_kind kind, u64 *ret_left)
 {
 	if (w->quiet)
 		return false;
@@ -95,27 +95,27 @@ static void signal_health(struct signal_watch *w, const struct source_health *no
 	u64 left;
 
 	/* The counters of a replaced source start at 0 again. */
-	if (now->faults > w->health.faults && may_send(w, KIND_FAULT, &left))
+	if (now->faults > w->health.faults && may_send_signal(w, KIND_FAULT, &left))
 		sd_bus_emit_signal(bus, BUS_PATH, BUS_MANAGER, "Fault", "stut", now->last,
 				   now->faults - w->health.faults, now->cpus_stopped, left);
-	if (now->throttles > w->health.throttles && may_send(w, KIND_THROTTLED, &left))
+	if (now->throttles > w->health.throttles && may_send_signal(w, KIND_THROTTLED, &left))
 		sd_bus_emit_signal(bus, BUS_PATH, BUS_MANAGER, "Throttled", "tt",
 				   now->throttles - w->health.throttles, left);
 	w->health = *now;
 }
 
-static void known_clear(struct known *known)
+static void known_container_clear(struct known_container *known)
 {
 	free(known->name);
 	free(known->runtime);
 	free(known->path);
 	free(known->cgroup);
-	*known = (struct known){ 0 };
+	*known = (struct known_container){ 0 };
 }
 
-static int known_set(struct known *known, const struct attribute_container *c)
+static int known_container_set(struct known_container *known, const struct attribute_container *c)
 {
-	*known = (struct known){
+	*known = (struct known_container){
 		.generation = c->generation,
 		.exists = true,
 		.name = strdup(c->name),
@@ -125,37 +125,38 @@ static int known_set(struct known *known, const struct attribute_container *c)
 	};
 	if (known->name && known->runtime && known->path && known->cgroup)
 		return 0;
-	known_clear(known);
+	known_container_clear(known);
 	return -ENOMEM;
 }
 
 /* Copy only those strings of @known that a signal contains. */
-static int known_copy(struct known *copy, const struct known *known)
+static int known_container_copy(struct known_container *copy, const struct known_container *known)
 {
-	*copy = (struct known){
+	*copy = (struct known_container){
 		.name = strdup(known->name),
 		.runtime = strdup(known->runtime),
 		.path = strdup(known->path),
 	};
 	if (copy->name && copy->runtime && copy->path)
 		return 0;
-	known_clear(copy);
+	known_container_clear(copy);
 	return -ENOMEM;
 }
 
-static void signal_container(struct signal_watch *w, enum kind kind, const struct known *known)
+static void queue_container_signal(struct signal_watch *w, enum signal_kind kind,
+				   const struct known_container *known)
 {
 	struct queued_signal *queued = &w->queued[w->queued_count];
 	u64 left;
 
-	if (!may_send(w, kind, &left))
+	if (!may_send_signal(w, kind, &left))
 		return;
 	*queued = (struct queued_signal){ .kind = kind, .left = left };
-	if (known_copy(&queued->known, known) >= 0)
+	if (known_container_copy(&queued->known, known) >= 0)
 		w->queued_count++;
 }
 
-static void send_queued(struct signal_watch *w)
+static void send_queued_signals(struct signal_watch *w)
 {
 	for (u32 i = 0; i < w->queued_count; i++) {
 		struct queued_signal *queued = &w->queued[i];
@@ -165,26 +166,26 @@ static void send_queued(struct signal_watch *w)
 								"ContainerRemoved",
 				   "ssst", queued->known.name, queued->known.runtime,
 				   queued->known.path, queued->left);
-		known_clear(&queued->known);
+		known_container_clear(&queued->known);
 	}
 	w->queued_count = 0;
 }
 
-struct scan {
+struct signal_scan {
 	struct signal_watch *watch;
 	struct source_health health;
 };
 
-static void scan_container(struct signal_watch *w, struct known *known,
+static void scan_container(struct signal_watch *w, struct known_container *known,
 			   const struct attribute_container *c)
 {
 	if (known->name && c && known->generation == c->generation)
 		return;
 	if (known->name && known->exists)
-		signal_container(w, KIND_REMOVED, known);
-	known_clear(known);
-	if (c && *c->name && known_set(known, c) >= 0)
-		signal_container(w, KIND_ADDED, known);
+		queue_container_signal(w, KIND_REMOVED, known);
+	known_container_clear(known);
+	if (c && *c->name && known_container_set(known, c) >= 0)
+		queue_container_signal(w, KIND_ADDED, known);
 }
 
 /*
@@ -193,11 +194,11 @@ static void scan_container(struct signal_watch *w, struct known *known,
 static int containers_scan(struct worker_state *state, void *arg)
 {
 	u32 count = attributor_get_container_limit(state->attributor);
-	struct scan *scan = arg;
+	struct signal_scan *scan = arg;
 	struct signal_watch *w = scan->watch;
-	struct known *known;
+	struct known_container *known;
 
-	scan->health = worker_session(state, NULL)->shared_source->source->health;
+	scan->health = worker_find_session(state, NULL)->shared_source->source->health;
 	if (count > w->count) {
 		known = reallocarray(w->known, count, sizeof(*known));
 		if (!known)
@@ -214,20 +215,20 @@ static int containers_scan(struct worker_state *state, void *arg)
 /* Find containers without a cgroup: they stay in the table as long as they have samples. */
 static void scan_cgroups(struct signal_watch *w)
 {
-	int mount = cgroup_owner_open();
+	int mount = cgroup_owner_open_mount();
 	struct stat st;
 	bool exists;
 
 	if (mount < 0)
 		return;
 	for (u32 i = 1; i < w->count; i++) {
-		struct known *known = &w->known[i];
+		struct known_container *known = &w->known[i];
 
 		if (!known->name || *known->cgroup != '/' || !known->cgroup[1])
 			continue;
 		exists = !fstatat(mount, known->cgroup + 1, &st, AT_SYMLINK_NOFOLLOW);
 		if (exists != known->exists)
-			signal_container(w, exists ? KIND_ADDED : KIND_REMOVED, known);
+			queue_container_signal(w, exists ? KIND_ADDED : KIND_REMOVED, known);
 		known->exists = exists;
 	}
 	close(mount);
@@ -236,21 +237,21 @@ static void scan_cgroups(struct signal_watch *w)
 static int on_timer(sd_event_source *source, uint64_t usec __attribute__((unused)), void *userdata)
 {
 	struct signal_watch *w = userdata;
-	struct scan request = { .watch = w };
+	struct signal_scan request = { .watch = w };
 
 	memset(w->sent, 0, sizeof(w->sent));
-	if (worker_read(w->bus->worker, containers_scan, &request) >= 0)
+	if (worker_call_readonly(w->bus->worker, containers_scan, &request) >= 0)
 		signal_health(w, &request.health);
 	if (w->periods++ % RESCAN_PERIODS == 0)
 		scan_cgroups(w);
-	bus_follow_cpus(w->bus);
-	send_queued(w);
+	bus_update_cpu_objects(w->bus);
+	send_queued_signals(w);
 	w->quiet = false;
 	sd_event_source_set_time_relative(source, PERIOD_US);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-int signal_watch_new(struct bus *bus, sd_event *event, struct signal_watch **ret_watch)
+int signal_watch_new(struct bus_service *bus, sd_event *event, struct signal_watch **ret_watch)
 {
 	struct signal_watch *w = calloc(1, sizeof(*w));
 	int r;
@@ -275,7 +276,7 @@ struct signal_watch *signal_watch_free(struct signal_watch *watch)
 		return NULL;
 	sd_event_source_unref(watch->timer);
 	for (u32 i = 0; i < watch->count; i++)
-		known_clear(&watch->known[i]);
+		known_container_clear(&watch->known[i]);
 	free(watch->known);
 	free(watch);
 	return NULL;

@@ -17,7 +17,7 @@
  *
  * Return: 0 or negative errno.
  */
-int signal_watch_new(struct bus *bus, sd_event *event, struct signal_watch **ret_watch);
+int signal_watch_new(struct bus_service *bus, sd_event *event, struct signal_watch **ret_watch);
 /** signal_watch_free() - stop polling; returns NULL */
 struct signal_watch *signal_watch_free(struct signal_watch *watch);
 

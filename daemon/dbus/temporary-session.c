@@ -14,7 +14,7 @@
  * @creator: the watch of the connection
  */
 struct temporary_session {
-	struct bus *bus;
+	struct bus_service *bus;
 	char name[SESSION_NAME_SIZE];
 	struct name_watch creator;
 };
@@ -22,7 +22,7 @@ struct temporary_session {
 static void on_creator_lost(void *ctx)
 {
 	struct temporary_session *temporary = ctx;
-	struct bus *bus = temporary->bus;
+	struct bus_service *bus = temporary->bus;
 	char name[SESSION_NAME_SIZE];
 
 	memcpy(name, temporary->name, sizeof(name));
@@ -30,7 +30,7 @@ static void on_creator_lost(void *ctx)
 	bus_drop_session(bus, name);
 }
 
-int bus_temporary_watch(struct bus *bus, sd_bus_message *message, const char *session)
+int bus_watch_session_creator(struct bus_service *bus, sd_bus_message *message, const char *session)
 {
 	struct temporary_session *temporary;
 	u32 i = 0;
@@ -53,23 +53,23 @@ int bus_temporary_watch(struct bus *bus, sd_bus_message *message, const char *se
 	return 0;
 }
 
-static void temporary_free(struct bus *bus, u32 i)
+static void temporary_session_free(struct bus_service *bus, u32 i)
 {
 	name_watch_stop(&bus->temporary[i]->creator);
 	free(bus->temporary[i]);
 	bus->temporary[i] = NULL;
 }
 
-void bus_temporary_forget(struct bus *bus, const char *session)
+void bus_unwatch_session_creator(struct bus_service *bus, const char *session)
 {
 	for (u32 i = 0; i < WORKER_SESSIONS; i++)
 		if (bus->temporary[i] && !strcmp(bus->temporary[i]->name, session))
-			temporary_free(bus, i);
+			temporary_session_free(bus, i);
 }
 
-void bus_temporary_end(struct bus *bus)
+void bus_unwatch_all_creators(struct bus_service *bus)
 {
 	for (u32 i = 0; i < WORKER_SESSIONS; i++)
 		if (bus->temporary[i])
-			temporary_free(bus, i);
+			temporary_session_free(bus, i);
 }

@@ -9,7 +9,8 @@
 #include "bus-core.h"
 
 /**
- * bus_temporary_watch() - remove a session when the connection of the sender of a message closes
+ * bus_watch_session_creator() - remove a session when the connection of the sender of a message
+ * closes
  * @bus: the bus
  * @message: the call that created the session
  * @session: its name, copied
@@ -19,15 +20,16 @@
  * Return: 0; -ENOMEM or another negative errno if the watch cannot be started; the session is
  * unchanged then.
  */
-int bus_temporary_watch(struct bus *bus, sd_bus_message *message, const char *session);
+int bus_watch_session_creator(struct bus_service *bus, sd_bus_message *message,
+			      const char *session);
 
 /**
- * bus_temporary_forget() - stop watching for a session that is removed; does nothing if the session
- * is not temporary
+ * bus_unwatch_session_creator() - stop watching for a session that is removed; does nothing if the
+ * session is not temporary
  */
-void bus_temporary_forget(struct bus *bus, const char *session);
+void bus_unwatch_session_creator(struct bus_service *bus, const char *session);
 
-/** bus_temporary_end() - stop watching the connections of all temporary sessions */
-void bus_temporary_end(struct bus *bus);
+/** bus_unwatch_all_creators() - stop watching the connections of all temporary sessions */
+void bus_unwatch_all_creators(struct bus_service *bus);
 
 #endif

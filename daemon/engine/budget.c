@@ -61,7 +61,7 @@
 
 /* Size of a pprof profile: bytes of an entry with its names, and the minimum number of entries. */
 #define PPROF_NAMES 192ULL
-#define PPROF_BYTES (PPROF_ENTRY + PPROF_NAMES)
+#define PPROF_BYTES (PPROF_ENTRY_SIZE + PPROF_NAMES)
 #define PPROF_MIN   512
 
 /* Bytes of the 64 event slots of a ring of the module. */
@@ -113,7 +113,7 @@
 #define SCALE_MAX (4 * SCALE_ONE)
 #define SCALE_MIN (SCALE_ONE / 8)
 
-static u32 power_below(u64 n)
+static u32 round_down_to_power(u64 n)
 {
 	u32 power = 1;
 
@@ -122,7 +122,7 @@ static u32 power_below(u64 n)
 	return power;
 }
 
-static u32 scaled(u32 whole, u32 scale)
+static u32 scale_entries(u32 whole, u32 scale)
 {
 	return (u32)((u64)whole * scale / SCALE_ONE);
 }
@@ -131,9 +131,9 @@ static u32 scaled(u32 whole, u32 scale)
  * Return the size of a table whose number of sets is a power of two. A size of at least seven
  * eighths of a power of two is rounded up.
  */
-static u32 scaled_power(u32 whole, u32 scale)
+static u32 scale_to_power(u32 whole, u32 scale)
 {
-	return power_below((u64)scaled(whole, scale) * 8 / 7);
+	return round_down_to_power((u64)scale_entries(whole, scale) * 8 / 7);
 }
 
 static u64 larger_of(u64 a, u64 b)
@@ -141,7 +141,7 @@ static u64 larger_of(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
-static u64 pages(const struct memory_request *request, u64 bytes)
+static u64 round_up_to_pages(const struct memory_request *request, u64 bytes)
 {
 	u64 page = request->page ? request->page : 4096;
 
@@ -156,12 +156,15 @@ static u64 ring_bytes(const struct memory_request *request, u32 ring)
 	u64 bytes = 0;
 
 	if (request->sources & MEMORY_MODULE)
-		bytes = pages(request, ring) + pages(request, EVENTS) + pages(request, 1);
+		bytes = round_up_to_pages(request, ring) + round_up_to_pages(request, EVENTS) +
+			round_up_to_pages(request, 1);
 	if (request->sources & MEMORY_PERF)
-		bytes = larger_of(bytes, pages(request, ring) + pages(request, ring / 4) +
-						 pages(request, 1));
+		bytes = larger_of(bytes, round_up_to_pages(request, ring) +
+						 round_up_to_pages(request, ring / 4) +
+						 round_up_to_pages(request, 1));
 	if (request->sources & MEMORY_EMULATED)
-		bytes = larger_of(bytes, pages(request, ring) + pages(request, 1) + EMULATED);
+		bytes = larger_of(bytes, round_up_to_pages(request, ring) +
+						 round_up_to_pages(request, 1) + EMULATED);
 	return bytes;
 }
 
@@ -180,7 +183,8 @@ static u64 tasks_share(const struct memory_request *request, const struct memory
 	u64 bytes = 0;
 
 	if (request->side_band)
-		bytes += request->cpus * (pages(request, p->side_band) + pages(request, 1));
+		bytes += request->cpus *
+			 (round_up_to_pages(request, p->side_band) + round_up_to_pages(request, 1));
 	if (request->bpf)
 		bytes += p->bpf + BPF_PENDING(p->bpf) + BPF_FIXED;
 	if (request->switches)
@@ -203,18 +207,19 @@ static u64 cells_bytes(u64 cell_bytes)
 static u64 profile_bytes(const struct memory_plan *p)
 {
 	return cells_bytes(p->cell_bytes) +
-	       (u64)cell_table_capacity(p->cell_bytes) * CELL_MARK + (u64)p->programs * PROGRAM +
-	       (u64)p->contexts * CONTEXT + (u64)p->lines * LINE + (u64)p->pages * PAGE;
+	       (u64)cell_table_compute_capacity(p->cell_bytes) * CELL_MARK +
+	       (u64)p->programs * PROGRAM + (u64)p->contexts * CONTEXT + (u64)p->lines * LINE +
+	       (u64)p->pages * PAGE;
 }
 
-u32 budget_shard(u32 whole, u32 workers)
+u32 budget_divide_entries(u32 whole, u32 workers)
 {
 	for (; workers > 1 && whole > 8; workers = (workers + 1) / 2)
 		whole /= 2;
 	return whole;
 }
 
-u32 budget_workers(u32 cpus, u32 rate)
+u32 budget_choose_workers(u32 cpus, u32 rate)
 {
 	u64 workers = ((u64)cpus * rate + WORKER_RATE - 1) / WORKER_RATE;
 
@@ -226,13 +231,13 @@ u32 budget_workers(u32 cpus, u32 rate)
 /* Return the bytes of the shards: one for each drain thread, and a spare one. */
 static u64 shards_bytes(const struct memory_plan *p, u64 fixed)
 {
-	u64 shard = fixed + cells_bytes(budget_shard((u32)p->cell_bytes, p->workers)) +
-		    (u64)budget_shard(p->contexts, p->workers) * CONTEXT;
+	u64 shard = fixed + cells_bytes(budget_divide_entries((u32)p->cell_bytes, p->workers)) +
+		    (u64)budget_divide_entries(p->contexts, p->workers) * CONTEXT;
 
 	return p->workers < 2 ? 0 : (p->workers + 1) * shard;
 }
 
-static u64 shard_counters(const struct memory_plan *p)
+static u64 compute_shard_counter_bytes(const struct memory_plan *p)
 {
 	u64 counters = ((u64)p->processes + p->containers) * SHARD_PROCESS;
 
@@ -245,35 +250,36 @@ static u64 counters_bytes(const struct memory_plan *p)
 	return (u64)p->counters * COUNTERS + ((u64)p->processes + p->containers) * TALLIES;
 }
 
-static u32 programs_for(u64 cell_bytes)
+static u32 compute_program_count(u64 cell_bytes)
 {
-	return (u32)larger_of(cell_table_capacity(cell_bytes) / CELLS_PER_PROGRAM, PROGRAMS_MIN);
+	return (u32)larger_of(cell_table_compute_capacity(cell_bytes) / CELLS_PER_PROGRAM,
+			      PROGRAMS_MIN);
 }
 
 static void plan_tables(struct memory_plan *p, u32 scale)
 {
-	p->cell_bytes = scaled(CELL_BYTES_DEFAULT, scale);
-	p->programs = programs_for(p->cell_bytes);
-	p->contexts = scaled_power(16384, scale);
-	p->lines = scaled_power(1024, scale);
-	p->pages = scaled_power(4096, scale);
-	p->processes = scaled(8192, scale);
-	p->threads = scaled_power(32768, scale);
-	p->containers = scaled(2048, scale);
+	p->cell_bytes = scale_entries(CELL_BYTES_DEFAULT, scale);
+	p->programs = compute_program_count(p->cell_bytes);
+	p->contexts = scale_to_power(16384, scale);
+	p->lines = scale_to_power(1024, scale);
+	p->pages = scale_to_power(4096, scale);
+	p->processes = scale_entries(8192, scale);
+	p->threads = scale_to_power(32768, scale);
+	p->containers = scale_entries(2048, scale);
 	p->map_bytes = (u64)p->processes * MAP_BYTES;
 	p->saved_map_bytes = (u64)p->processes * SAVED_MAPS;
 	p->cgroup_bytes = (u64)p->containers * CGROUP;
 	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
 				  (u64)p->processes * PROCESS +
 				  p->containers * (CONTAINER + p->request.history_container) +
-				  shards_bytes(p, SHARD_FIXED) + shard_counters(p);
+				  shards_bytes(p, SHARD_FIXED) + compute_shard_counter_bytes(p);
 	p->share[MEMORY_CHECKPOINT] =
 		SAVED_COPIES *
 		(SAVED_CELLS(p->cell_bytes) + (u64)p->processes * SAVED_PROCESS +
 		 p->saved_map_bytes + (u64)p->containers * SAVED_CONTAINER);
 }
 
-static void plan_sum(struct memory_plan *p)
+static void sum_shares(struct memory_plan *p)
 {
 	p->bytes = 0;
 	for (u32 i = 0; i < MEMORY_SHARES; i++)
@@ -281,7 +287,7 @@ static void plan_sum(struct memory_plan *p)
 }
 
 /* Return the smallest plan: the smallest rings, and tables of the size SCALE_MIN. */
-static struct memory_plan plan_least(const struct memory_request *request)
+static struct memory_plan plan_minimum(const struct memory_request *request)
 {
 	struct memory_plan p = {
 		.ring = MEMORY_RING_MIN,
@@ -298,7 +304,7 @@ static struct memory_plan plan_least(const struct memory_request *request)
 	p.share[MEMORY_RINGS] = rings_share(request, &p);
 	p.share[MEMORY_TASKS] = tasks_share(request, &p);
 	plan_tables(&p, SCALE_MIN);
-	plan_sum(&p);
+	sum_shares(&p);
 	return p;
 }
 
@@ -314,7 +320,7 @@ static void plan_rings(const struct memory_request *request, struct memory_plan 
 				      .switches = SWITCHES_MAX };
 
 	if (request->budget / SWITCHES_SHARE < wanted.switches)
-		wanted.switches = power_below(request->budget / SWITCHES_SHARE);
+		wanted.switches = round_down_to_power(request->budget / SWITCHES_SHARE);
 	if (wanted.switches < p->switches || !request->switches)
 		wanted.switches = p->switches;
 	while (rings_share(request, &wanted) + tasks_share(request, &wanted) >
@@ -340,11 +346,11 @@ static void plan_rings(const struct memory_request *request, struct memory_plan 
 }
 
 /* Plan the memory for names and for sessions of D-Bus, if the budget suffices. */
-static void plan_parts(const struct memory_request *request, struct memory_plan *p)
+static void plan_names_and_sessions(const struct memory_request *request, struct memory_plan *p)
 {
 	u64 names = request->budget / NAMES_SHARE, spare;
 
-	plan_sum(p);
+	sum_shares(p);
 	spare = (request->budget - p->bytes) / 2;
 	names = names > NAMES_MAX ? NAMES_MAX : names;
 	if (names > p->names + spare / 2)
@@ -356,11 +362,11 @@ static void plan_parts(const struct memory_request *request, struct memory_plan 
 	p->share[MEMORY_SESSIONS] = request->budget / SESSIONS_SHARE;
 	if (p->share[MEMORY_SESSIONS] > spare / 2)
 		p->share[MEMORY_SESSIONS] = spare / 2;
-	plan_sum(p);
+	sum_shares(p);
 }
 
 /* Find the largest scale that fits, by bisection, because sizes increase with the scale. */
-static void plan_scale(const struct memory_request *request, struct memory_plan *p)
+static void find_table_scale(const struct memory_request *request, struct memory_plan *p)
 {
 	u32 low = SCALE_MIN, high = SCALE_MAX;
 
@@ -368,19 +374,20 @@ static void plan_scale(const struct memory_request *request, struct memory_plan 
 		u32 scale = (low + high + 1) / 2;
 
 		plan_tables(p, scale);
-		plan_sum(p);
+		sum_shares(p);
 		if (p->bytes <= request->budget)
 			low = scale;
 		else
 			high = scale - 1;
 	}
 	plan_tables(p, low);
-	plan_sum(p);
+	sum_shares(p);
 }
 
-int budget_plan(const struct memory_request *request, struct memory_plan *ret_plan, u64 *ret_least)
+int budget_make_plan(const struct memory_request *request, struct memory_plan *ret_plan,
+		     u64 *ret_least)
 {
-	struct memory_plan least = plan_least(request), plan;
+	struct memory_plan least = plan_minimum(request), plan;
 
 	if (least.bytes > request->budget) {
 		*ret_least = least.bytes;
@@ -388,12 +395,12 @@ int budget_plan(const struct memory_request *request, struct memory_plan *ret_pl
 	}
 	plan = least;
 	plan_rings(request, &plan);
-	plan_sum(&plan);
+	sum_shares(&plan);
 	/* If larger rings leave too little for the smallest tables, use the smallest rings. */
 	if (plan.bytes > request->budget)
 		plan = least;
-	plan_parts(request, &plan);
-	plan_scale(request, &plan);
+	plan_names_and_sessions(request, &plan);
+	find_table_scale(request, &plan);
 	/* Add the remainder to the memory for sessions of D-Bus. */
 	plan.share[MEMORY_SESSIONS] += request->budget - plan.bytes;
 	plan.bytes = plan.budget = request->budget;
@@ -402,12 +409,13 @@ int budget_plan(const struct memory_request *request, struct memory_plan *ret_pl
 	return 0;
 }
 
-struct profile_config budget_profile(const struct memory_plan *plan)
+struct profile_config budget_get_profile_config(const struct memory_plan *plan)
 {
 	return (struct profile_config){
 		.history = true,
 		.cell_bytes = plan->cell_bytes ? plan->cell_bytes : CELL_BYTES_DEFAULT,
-		.programs = plan->programs ? plan->programs : programs_for(CELL_BYTES_DEFAULT),
+		.programs =
+			plan->programs ? plan->programs : compute_program_count(CELL_BYTES_DEFAULT),
 		.counters = plan->counters,
 		.contexts = plan->contexts,
 		.lines = plan->lines,
@@ -417,8 +425,8 @@ struct profile_config budget_profile(const struct memory_plan *plan)
 	};
 }
 
-void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
-		    struct memory_plan *ret_plan)
+void budget_plan_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
+			 struct memory_plan *ret_plan)
 {
 	*ret_plan = *plan;
 	if (!plan->budget)
@@ -426,7 +434,7 @@ void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 	ret_plan->cell_bytes = plan->cell_bytes / SESSION_CELLS;
 	if (ret_plan->cell_bytes > SESSION_CELLS_MAX)
 		ret_plan->cell_bytes = SESSION_CELLS_MAX;
-	ret_plan->programs = programs_for(ret_plan->cell_bytes);
+	ret_plan->programs = compute_program_count(ret_plan->cell_bytes);
 	ret_plan->contexts = plan->contexts / SESSION_SCALE;
 	ret_plan->lines = plan->lines / SESSION_SCALE;
 	ret_plan->pages = plan->pages / SESSION_SCALE;
@@ -440,7 +448,7 @@ void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
 	ret_plan->bytes += rings_share(&plan->request, ret_plan);
 }
 
-u64 budget_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bool own)
+u64 budget_compute_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bool own)
 {
 	struct memory_request larger = plan->request;
 	struct memory_plan all = *plan, session;
@@ -448,29 +456,29 @@ u64 budget_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bo
 
 	do {
 		larger.budget += 1ULL << 20;
-		budget_plan(&larger, &all, &least);
-		budget_session(&all, flight_bytes, own, &session);
+		budget_make_plan(&larger, &all, &least);
+		budget_plan_session(&all, flight_bytes, own, &session);
 	} while (all.share[MEMORY_SESSIONS] < used + session.bytes);
 	return larger.budget;
 }
 
-bool budget_pprof(u64 left, struct pprof_limits *ret_limits)
+bool budget_limit_pprof(u64 left, struct pprof_limits *ret_limits)
 {
 	u64 limit = left / 2, entries;
 
-	if (limit < PPROF_WRITING + PPROF_MIN * PPROF_BYTES)
+	if (limit < PPROF_WRITE_BYTES + PPROF_MIN * PPROF_BYTES)
 		limit = left;
-	if (limit < PPROF_WRITING + PPROF_MIN * PPROF_BYTES)
+	if (limit < PPROF_WRITE_BYTES + PPROF_MIN * PPROF_BYTES)
 		return false;
-	entries = (limit - PPROF_WRITING) / PPROF_BYTES;
-	if (entries > PPROF_ENTRIES)
-		entries = PPROF_ENTRIES;
+	entries = (limit - PPROF_WRITE_BYTES) / PPROF_BYTES;
+	if (entries > PPROF_ENTRIES_MAX)
+		entries = PPROF_ENTRIES_MAX;
 	*ret_limits =
 		(struct pprof_limits){ .entries = (u32)entries, .names = entries * PPROF_NAMES };
 	return true;
 }
 
-u64 budget_pprof_needed(const struct memory_plan *plan, u64 used)
+u64 budget_compute_pprof_needed(const struct memory_plan *plan, u64 used)
 {
 	struct memory_request larger = plan->request;
 	struct memory_plan all = *plan;
@@ -478,7 +486,7 @@ u64 budget_pprof_needed(const struct memory_plan *plan, u64 used)
 
 	do {
 		larger.budget += 1ULL << 20;
-		budget_plan(&larger, &all, &least);
-	} while (all.share[MEMORY_SESSIONS] < used + PPROF_WRITING + PPROF_MIN * PPROF_BYTES);
+		budget_make_plan(&larger, &all, &least);
+	} while (all.share[MEMORY_SESSIONS] < used + PPROF_WRITE_BYTES + PPROF_MIN * PPROF_BYTES);
 	return larger.budget;
 }

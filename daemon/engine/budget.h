@@ -86,68 +86,69 @@ struct memory_plan {
 #define MEMORY_RING_MIN (64U << 10)
 
 /**
- * budget_plan() - plan the largest tables and rings that fit
+ * budget_make_plan() - plan the largest tables and rings that fit
  * @request: the input
  * @ret_plan: set on success
  * @ret_least: on -ENOSPC: the smallest budget in bytes that suffices
  *
  * Return: 0; -ENOSPC: the budget is too small.
  */
-int budget_plan(const struct memory_request *request, struct memory_plan *ret_plan, u64 *ret_least);
+int budget_make_plan(const struct memory_request *request, struct memory_plan *ret_plan,
+		     u64 *ret_least);
 
 /**
- * budget_shard() - divide the @whole entries of a table by @workers, and return the entries for
- * each; 0 if @whole is 0
+ * budget_divide_entries() - divide the @whole entries of a table by @workers, and return the
+ * entries for each; 0 if @whole is 0
  */
-u32 budget_shard(u32 whole, u32 workers);
+u32 budget_divide_entries(u32 whole, u32 workers);
 
 /**
- * budget_workers() - return the number of workers that can count the samples of @cpus CPUs at @rate
- * samples a second each
+ * budget_choose_workers() - return the number of workers that can count the samples of @cpus CPUs
+ * at @rate samples a second each
  */
-u32 budget_workers(u32 cpus, u32 rate);
+u32 budget_choose_workers(u32 cpus, u32 rate);
 
 /**
- * budget_profile() - return the options of a profile with the plan's sizes; the caller adds filter
- * and nodes
+ * budget_get_profile_config() - return the options of a profile with the plan's sizes; the caller
+ * adds filter and nodes
  */
-struct profile_config budget_profile(const struct memory_plan *plan);
+struct profile_config budget_get_profile_config(const struct memory_plan *plan);
 
 /**
- * budget_session() - plan the sizes of a session that is created through D-Bus, within
+ * budget_plan_session() - plan the sizes of a session that is created through D-Bus, within
  * MEMORY_SESSIONS
  * @plan: of the machine
  * @flight_bytes: BufferSize of its flight recorder in bytes; 0: no flight recorder
  * @own: the session has a separate source, with the smallest rings
  * @ret_plan: the sizes of the session; &memory_plan.bytes is its total
  */
-void budget_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
-		    struct memory_plan *ret_plan);
+void budget_plan_session(const struct memory_plan *plan, u64 flight_bytes, bool own,
+			 struct memory_plan *ret_plan);
 
 /**
- * budget_needed() - return the smallest MemoryBudget= that suffices for one more session
+ * budget_compute_needed() - return the smallest MemoryBudget= that suffices for one more session
  * @plan: of the machine
  * @used: bytes of MEMORY_SESSIONS that are in use
- * @flight_bytes: as for budget_session()
- * @own: as for budget_session()
+ * @flight_bytes: as for budget_plan_session()
+ * @own: as for budget_plan_session()
  *
  * Return: bytes.
  */
-u64 budget_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bool own);
+u64 budget_compute_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bool own);
 
 /**
- * budget_pprof() - limit the size of a pprof profile
+ * budget_limit_pprof() - limit the size of a pprof profile
  * @left: bytes of MEMORY_SESSIONS that are free
  * @ret_limits: half of @left, or all of it if half is too little
  *
  * Return: true; false: @left does not suffice for the smallest profile.
  */
-bool budget_pprof(u64 left, struct pprof_limits *ret_limits);
+bool budget_limit_pprof(u64 left, struct pprof_limits *ret_limits);
 
 /**
- * budget_pprof_needed() - return the smallest MemoryBudget= that suffices for one more pprof
- * profile of the smallest size
+ * budget_compute_pprof_needed() - return the smallest MemoryBudget= that suffices for one more
+ * pprof profile of the smallest size
  */
-u64 budget_pprof_needed(const struct memory_plan *plan, u64 used);
+u64 budget_compute_pprof_needed(const struct memory_plan *plan, u64 used);
 
 #endif

@@ -6,14 +6,14 @@
 
 #include "worker-internal.h"
 
-static bool is_machine(const struct session *session)
+static bool is_machine_session(const struct session *session)
 {
 	return !strcmp(session->name, SESSION_MACHINE);
 }
 
 /* Build the rule of @session with the new lists of containers in @request. */
-static int compose(const struct session *session, struct container_filter_change *request,
-		   struct session_rule **ret_rule)
+static int compose_rule(const struct session *session, struct container_filter_change *request,
+			struct session_rule **ret_rule)
 {
 	const struct session_rule *rule = session->rule;
 	struct filter_error error = { 0 };
@@ -30,16 +30,17 @@ static int compose(const struct session *session, struct container_filter_change
  * Replace the rule of @session, except for its array of cgroups: the source may point to the
  * strings of that array.
  */
-static void set_rule(struct worker_state *state, struct session *session, struct session_rule *rule)
+static void replace_rule(struct worker_state *state, struct session *session,
+			 struct session_rule *rule)
 {
 	char **cgroups = rule->cgroups;
 
 	rule->cgroups = session->rule->cgroups;
 	session->rule->cgroups = cgroups;
 	/* Count the samples that were taken before the change by the old rules. */
-	worker_drain(state, session);
+	worker_drain_session(state, session);
 	session_set_rule(session, rule);
-	worker_program(state, session->shared_source);
+	worker_program_filters(state, session->shared_source);
 }
 
 int container_filter_apply(struct worker_state *state, void *arg)
@@ -49,16 +50,16 @@ int container_filter_apply(struct worker_state *state, void *arg)
 	struct container_filter_change *request = arg;
 	int r = 0;
 
-	while (request->lists && r >= 0 && (session = worker_next(state, session)))
-		if (!is_machine(session))
-			r = compose(session, request, &rules[session - state->sessions]);
+	while (request->lists && r >= 0 && (session = worker_get_next_session(state, session)))
+		if (!is_machine_session(session))
+			r = compose_rule(session, request, &rules[session - state->sessions]);
 	if (r >= 0)
-		r = worker_change(state, &request->change);
+		r = worker_change_session(state, &request->change);
 	for (u32 i = 0; i < WORKER_SESSIONS; i++) {
 		if (!rules[i])
 			continue;
 		if (r >= 0)
-			set_rule(state, &state->sessions[i], rules[i]);
+			replace_rule(state, &state->sessions[i], rules[i]);
 		else
 			session_rule_free(rules[i]);
 	}

@@ -12,20 +12,20 @@
  * @why: on failure, a sentence with the reason; else ""
  */
 struct container_filter_change {
-	struct worker_change change;
+	struct worker_change_request change;
 	const struct filter_lists *lists;
 	char why[320];
 };
 
 /**
- * container_filter_apply() - change the session "machine" as worker_change() does, and replace the
- * lists of containers of all sessions; change all or nothing
+ * container_filter_apply() - change the session "machine" as worker_change_session() does, and
+ * replace the lists of containers of all sessions; change all or nothing
  * @state: the worker's
  * @arg: struct container_filter_change
  *
  * Context: the worker's thread, through worker_call().
  * Return: 0; -EINVAL: the filter of a session cannot be combined with the lists; other errors of
- * worker_change().
+ * worker_change_session().
  */
 int container_filter_apply(struct worker_state *state, void *arg);
 

@@ -12,39 +12,45 @@
 #define FLIGHT_MIN (64UL << 10)
 #define FLIGHT_MAX (64UL << 20)
 
-struct flight;
+struct flight_recorder;
 
 /**
- * flight_new() - allocate a recorder
+ * flight_recorder_new() - allocate a recorder
  * @size: bytes for windows and their headers, FLIGHT_MIN to FLIGHT_MAX
- * @ret_flight: freed by flight_free()
+ * @ret_flight: freed by flight_recorder_free()
  *
  * Return: 0; -ERANGE if @size is outside of these limits; -ENOMEM if memory cannot be allocated.
  */
-int flight_new(size_t size, struct flight **ret_flight);
+int flight_recorder_new(size_t size, struct flight_recorder **ret_flight);
 
-/** flight_free() - free a recorder; NULL is allowed; returns NULL */
-struct flight *flight_free(struct flight *flight);
+/** flight_recorder_free() - free a recorder; NULL is allowed; returns NULL */
+struct flight_recorder *flight_recorder_free(struct flight_recorder *flight);
 
-/** flight_size() - return the size of the recorder in bytes */
-size_t flight_size(const struct flight *flight);
-
-/** flight_add() - copy @window; a window larger than the whole memory is counted as lost */
-void flight_add(struct flight *flight, const struct source_window *window);
-
-/** flight_first_ns() - return the time when the oldest window was armed; 0: there is no window */
-u64 flight_first_ns(const struct flight *flight);
+/** flight_recorder_get_size() - return the size of the recorder in bytes */
+size_t flight_recorder_get_size(const struct flight_recorder *flight);
 
 /**
- * flight_replay() - pass all windows to @sink, the oldest first
+ * flight_recorder_add_window() - copy @window; a window larger than the whole memory is counted as
+ * lost
+ */
+void flight_recorder_add_window(struct flight_recorder *flight, const struct source_window *window);
+
+/**
+ * flight_recorder_get_start_ns() - return the time when the oldest window was armed; 0: there is no
+ * window
+ */
+u64 flight_recorder_get_start_ns(const struct flight_recorder *flight);
+
+/**
+ * flight_recorder_replay() - pass all windows to @sink, the oldest first
  * @flight: the recorder, which is not changed
  * @sink: only its member @window is called
  *
  * Bytes of evicted windows are added to @lost_bytes of the oldest window.
  */
-void flight_replay(const struct flight *flight, const struct source_sink *sink);
+void flight_recorder_replay(const struct flight_recorder *flight, const struct source_sink *sink);
 
-/** flight_clear() - drop all windows */
-void flight_clear(struct flight *flight);
+/** flight_recorder_clear() - drop all windows */
+void flight_recorder_clear(struct flight_recorder *flight);
 
 #endif

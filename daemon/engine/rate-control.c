@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "shards.h"
+#include "drain-threads.h"
 #include "util/log.h"
 
 #define PERIOD_NS 5000000000ULL
@@ -49,7 +49,7 @@ struct rate_control *rate_control_free(struct rate_control *rate_control)
 }
 
 /* Read the busy time of online CPUs from /proc/stat: all columns except idle and iowait. */
-static void read_busy(struct rate_control *g)
+static void read_busy_times(struct rate_control *g)
 {
 	u64 tick = 1000000000ULL / (u64)sysconf(_SC_CLK_TCK);
 	FILE *f = fopen("/proc/stat", "re");
@@ -72,7 +72,7 @@ static void read_busy(struct rate_control *g)
 		fclose(f);
 }
 
-static void read_handling(struct rate_control *g, const struct source *source)
+static void read_spu_costs(struct rate_control *g, const struct source *source)
 {
 	u32 n = source->ops->costs ? source->ops->costs(source, g->costs, g->cpus) : 0;
 
@@ -86,7 +86,7 @@ static void read_handling(struct rate_control *g, const struct source *source)
 	}
 }
 
-static void begin(struct rate_control *g, const struct drain_meter *meter, u64 now)
+static void begin_period(struct rate_control *g, const struct drain_meter *meter, u64 now)
 {
 	memcpy(g->before, g->now, g->cpus * sizeof(*g->before));
 	for (u32 i = 0; i < g->cpus; i++)
@@ -100,7 +100,7 @@ static void begin(struct rate_control *g, const struct drain_meter *meter, u64 n
  * Subtract the totals at the beginning of the period. If a CPU was offline, a total may be smaller
  * than before; that counts as 0.
  */
-static void differ(const struct rate_control *g, struct rate_controller_cpu *ret)
+static void subtract_totals(const struct rate_control *g, struct rate_controller_cpu *ret)
 {
 	for (u32 i = 0; i < g->cpus; i++) {
 		const struct rate_controller_cpu *a = &g->before[i], *b = &g->now[i];
@@ -119,7 +119,7 @@ static void differ(const struct rate_control *g, struct rate_controller_cpu *ret
 	}
 }
 
-static u64 longest(const struct rate_control *g)
+static u64 get_longest_interval(const struct rate_control *g)
 {
 	u64 most = rate_controller_interval(&g->rate_controller);
 
@@ -135,7 +135,7 @@ static u64 longest(const struct rate_control *g)
  */
 static u64 base_interval(const struct rate_control *g)
 {
-	return g->single ? longest(g) : rate_controller_interval(&g->rate_controller);
+	return g->single ? get_longest_interval(g) : rate_controller_interval(&g->rate_controller);
 }
 
 /*
@@ -149,7 +149,8 @@ static void log_change(const struct rate_control *g, u64 count)
 	const char *const fields[] = { interval_field, cost, rate, changes, NULL };
 	unsigned int share =
 		(unsigned int)(g->rate_controller.cost * 100 / (RATE_CONTROLLER_WHOLE / 100));
-	u64 interval = rate_controller_interval(&g->rate_controller), most = longest(g);
+	u64 interval = rate_controller_interval(&g->rate_controller),
+	    most = get_longest_interval(g);
 
 	snprintf(interval_field, sizeof(interval_field), "SPEPROF_INTERVAL_NSEC=%llu",
 		 (unsigned long long)most);
@@ -176,7 +177,7 @@ static void log_change(const struct rate_control *g, u64 count)
 }
 
 /* Log changes with a limited rate. @changes is the number of changes in this period, 0 or 1. */
-static void log_limited(struct rate_control *g, u64 changes, u64 now)
+static void log_rate_limited_change(struct rate_control *g, u64 changes, u64 now)
 {
 	enum log_limit_action action;
 	u64 count;
@@ -191,7 +192,7 @@ static void log_limited(struct rate_control *g, u64 changes, u64 now)
 }
 
 /* Disable rate control, because the source cannot change its interval. */
-static void give_up(struct rate_control *g, const char *reason)
+static void disable_control(struct rate_control *g, const char *reason)
 {
 	log_line(LOG_WARNING,
 		 "the interval cannot be changed, so Overhead= and SamplesPerSecond= no longer "
@@ -201,17 +202,17 @@ static void give_up(struct rate_control *g, const char *reason)
 	g->rate_controller.config.rate = false;
 }
 
-static void apply_base(struct worker_state *state, const struct session *machine)
+static void apply_base_interval(struct worker_state *state, const struct session *machine)
 {
 	struct rate_control *g = state->rate_control;
-	struct worker_change change = { .interval_ns = base_interval(g) };
+	struct worker_change_request change = { .interval_ns = base_interval(g) };
 	int r;
 
 	if (machine->shared_source->sampling.interval_ns == change.interval_ns)
 		return;
-	r = worker_change(state, &change);
+	r = worker_change_session(state, &change);
 	if (r < 0)
-		give_up(g, change.reason ? change.reason : strerror(-r));
+		disable_control(g, change.reason ? change.reason : strerror(-r));
 }
 
 static bool same_tune(const struct source_tune *a, const struct source_tune *b)
@@ -245,30 +246,30 @@ static int apply_tunes(struct rate_control *g, struct source *source)
 }
 
 /* Apply the intervals and limits that are not in force yet. */
-static void apply(struct worker_state *state, struct session *machine)
+static void apply_intervals(struct worker_state *state, struct session *machine)
 {
 	struct rate_control *g = state->rate_control;
 	int r;
 
 	/* Drain first: samples that were taken before the change have the old interval. */
 	if (!g->single) {
-		worker_drain(state, machine);
+		worker_drain_session(state, machine);
 		r = apply_tunes(g, machine->shared_source->source);
 		if (r == -EOPNOTSUPP)
 			g->single = g->rate_controller.config.single = true;
 		else if (r < 0)
-			give_up(g, strerror(-r));
+			disable_control(g, strerror(-r));
 	}
-	apply_base(state, machine);
+	apply_base_interval(state, machine);
 }
 
 /*
  * Return the interval that the user set last. If the interval in force differs from the one that
  * rate control applied last, the user has set it by a D-Bus call since then.
  */
-u64 rate_control_target(struct worker_state *state)
+u64 rate_control_get_target(struct worker_state *state)
 {
-	const struct session *machine = worker_session(state, NULL);
+	const struct session *machine = worker_find_session(state, NULL);
 	const struct rate_control *g = state->rate_control;
 
 	if (!g || machine->shared_source->sampling.interval_ns != base_interval(g))
@@ -278,35 +279,35 @@ u64 rate_control_target(struct worker_state *state)
 
 int rate_control_configure(struct worker_state *state, void *arg)
 {
-	const struct session *machine = worker_session(state, NULL);
+	const struct session *machine = worker_find_session(state, NULL);
 	struct rate_controller_config config = *(const struct rate_controller_config *)arg;
 
 	if (!state->rate_control || !machine)
 		return -ENOENT;
 	/* Control the rate only for hardware: an emulated SPU models one operation a nanosecond. */
 	if (!config.nominal_ns)
-		config.nominal_ns = rate_control_target(state);
+		config.nominal_ns = rate_control_get_target(state);
 	config.rate &= machine->shared_source->source->backend == BACKEND_HARDWARE;
 	config.filtered = machine->rule->filter != NULL;
 	config.single = state->rate_control->single;
 	rate_controller_change(&state->rate_control->rate_controller, &config);
-	apply(state, worker_session(state, NULL));
+	apply_intervals(state, worker_find_session(state, NULL));
 	return 0;
 }
 
-void rate_control_reset(struct worker_state *state)
+void rate_control_reapply(struct worker_state *state)
 {
 	struct rate_control *g = state->rate_control;
-	struct session *machine = worker_session(state, NULL);
+	struct session *machine = worker_find_session(state, NULL);
 
 	if (!g || !machine || g->single)
 		return;
 	for (u32 i = 0; i < g->cpus; i++)
 		g->tuned[i] = (struct source_tune){ .cpu = i, .scale = SOURCE_TUNE_ONE };
-	apply(state, machine);
+	apply_intervals(state, machine);
 }
 
-static void follow(struct worker_state *state, struct session *machine, u64 interval)
+static void restart_from_interval(struct worker_state *state, struct session *machine, u64 interval)
 {
 	struct rate_control *g = state->rate_control;
 	struct rate_controller_config config = g->rate_controller.config;
@@ -314,7 +315,7 @@ static void follow(struct worker_state *state, struct session *machine, u64 inte
 	config.nominal_ns = interval;
 	rate_controller_init(&g->rate_controller, &config, g->scales, g->cpus);
 	g->why = RATE_CONTROLLER_STAYS;
-	apply(state, machine);
+	apply_intervals(state, machine);
 }
 
 /*
@@ -323,10 +324,10 @@ static void follow(struct worker_state *state, struct session *machine, u64 inte
  */
 int rate_control_set_target(struct worker_state *state, void *arg)
 {
-	struct session *machine = worker_session(state, NULL);
+	struct session *machine = worker_find_session(state, NULL);
 
 	if (state->rate_control && machine)
-		follow(state, machine, *(const u64 *)arg);
+		restart_from_interval(state, machine, *(const u64 *)arg);
 	return 0;
 }
 
@@ -334,8 +335,9 @@ int rate_control_set_target(struct worker_state *state, void *arg)
  * End a period. @grown: increase of the counters of each CPU in the period. @meter: total cost of
  * draining up to now.
  */
-static void step(struct worker_state *state, struct session *machine,
-		 const struct rate_controller_cpu *grown, const struct drain_meter *meter, u64 now)
+static void end_period(struct worker_state *state, struct session *machine,
+		       const struct rate_controller_cpu *grown, const struct drain_meter *meter,
+		       u64 now)
 {
 	struct rate_control *g = state->rate_control;
 	const struct rate_controller_drain drain = {
@@ -350,17 +352,17 @@ static void step(struct worker_state *state, struct session *machine,
 		g->logged_limited = rate_controller_limited_cpus(&g->rate_controller);
 	}
 	why = rate_controller_step(&g->rate_controller, grown, &drain, now - g->began_ns);
-	apply(state, machine);
+	apply_intervals(state, machine);
 	changed = why != RATE_CONTROLLER_STAYS &&
 		  base_interval(g) == machine->shared_source->sampling.interval_ns;
 	if (changed)
 		g->why = why;
-	log_limited(g, changed, now);
+	log_rate_limited_change(g, changed, now);
 }
 
 void rate_control_tick(struct worker_state *state, u64 now)
 {
-	struct session *machine = worker_session(state, NULL);
+	struct session *machine = worker_find_session(state, NULL);
 	struct rate_control *g = state->rate_control;
 	struct rate_controller_cpu *grown;
 	struct drain_meter meter;
@@ -369,21 +371,21 @@ void rate_control_tick(struct worker_state *state, u64 now)
 		return;
 	/* The rule may have changed since the last period. */
 	g->rate_controller.config.filtered = machine->rule->filter != NULL;
-	meter = shards_meter(state->shards);
-	read_busy(g);
-	read_handling(g, machine->shared_source->source);
+	meter = drain_threads_sum_meters(state->shards);
+	read_busy_times(g);
+	read_spu_costs(g, machine->shared_source->source);
 	grown = g->next_ns ? calloc(g->cpus, sizeof(*grown)) : NULL;
 	if (machine->shared_source->sampling.interval_ns != base_interval(g)) {
-		follow(state, machine, machine->shared_source->sampling.interval_ns);
+		restart_from_interval(state, machine, machine->shared_source->sampling.interval_ns);
 	} else if (grown) {
-		differ(g, grown);
-		step(state, machine, grown, &meter, now);
+		subtract_totals(g, grown);
+		end_period(state, machine, grown, &meter, now);
 	}
 	free(grown);
-	begin(g, &meter, now);
+	begin_period(g, &meter, now);
 }
 
-void rate_control_header(const struct worker_state *state, struct view_header *header)
+void rate_control_fill_header(const struct worker_state *state, struct view_header *header)
 {
 	const struct rate_control *g = state->rate_control;
 	u64 scales = 0, most = RATE_CONTROLLER_ONE;
@@ -429,7 +431,8 @@ void rate_control_describe(const struct worker_state *state, char *ret, size_t s
 			     " Interval %llu to %llu ns: Overhead=%u.%02u %% makes %u CPUs sample "
 			     "less often.",
 			     (unsigned long long)rate_controller_interval(&g->rate_controller),
-			     (unsigned long long)longest(g), share / 100, share % 100, limited);
+			     (unsigned long long)get_longest_interval(g), share / 100, share % 100,
+			     limited);
 	else if (g->rate_controller.rate_scale != RATE_CONTROLLER_ONE)
 		n = snprintf(ret, size, " Interval %llu ns, adjusted to reach SamplesPerSecond=.",
 			     (unsigned long long)rate_controller_interval(&g->rate_controller));

@@ -56,14 +56,14 @@ int rate_control_new(u32 cpus, struct rate_control **ret_rate_control);
 struct rate_control *rate_control_free(struct rate_control *rate_control);
 
 /**
- * rate_control_window() - count a window of the machine's session
+ * rate_control_count_window() - count a window of the machine's session
  * @rate_control: NULL: does nothing
  * @cpu: CPU of the window; a drain thread counts only CPUs of its partition
  * @samples: number of samples in the window
  * @bytes: bytes of records in the window
  */
-static inline void rate_control_window(struct rate_control *rate_control, u32 cpu, u64 samples,
-				       u64 bytes)
+static inline void rate_control_count_window(struct rate_control *rate_control, u32 cpu,
+					     u64 samples, u64 bytes)
 {
 	if (!rate_control || cpu >= rate_control->cpus)
 		return;
@@ -75,7 +75,7 @@ static inline void rate_control_window(struct rate_control *rate_control, u32 cp
  * rate_control_configure() - set the goals of rate control
  * @state: the worker's
  * @arg: struct rate_controller_config; @nominal_ns is in force already; if it is 0,
- *	rate_control_target() is used
+ *	rate_control_get_target() is used
  *
  * Context: by worker_call(). Return: 0; -ENOENT: there is no rate control or no session.
  */
@@ -92,19 +92,19 @@ int rate_control_configure(struct worker_state *state, void *arg);
 int rate_control_set_target(struct worker_state *state, void *arg);
 
 /**
- * rate_control_reset() - apply all intervals again, because the machine's session has another
+ * rate_control_reapply() - apply all intervals again, because the machine's session has another
  * source
  */
-void rate_control_reset(struct worker_state *state);
+void rate_control_reapply(struct worker_state *state);
 
-/** rate_control_target() - return the nanoseconds between samples that the user set last */
-u64 rate_control_target(struct worker_state *state);
+/** rate_control_get_target() - return the nanoseconds between samples that the user set last */
+u64 rate_control_get_target(struct worker_state *state);
 
 /** rate_control_tick() - compute and apply intervals if a period has ended */
 void rate_control_tick(struct worker_state *state, u64 now_ns);
 
-/** rate_control_header() - add the limited intervals and the cost to the header of a view */
-void rate_control_header(const struct worker_state *state, struct view_header *header);
+/** rate_control_fill_header() - add the limited intervals and the cost to the header of a view */
+void rate_control_fill_header(const struct worker_state *state, struct view_header *header);
 
 /**
  * rate_control_describe() - write one sentence with the reason why the interval differs from the

@@ -26,10 +26,10 @@
 
 /*
  * The sampling rate of a CPU is used only if the CPU was busy for at least 1/BUSY_PARTS of the
- * period, and has at least SAMPLES_MOST samples.
+ * period, and has at least SAMPLES_LEAST samples.
  */
 #define BUSY_PARTS   4
-#define SAMPLES_MOST 100
+#define SAMPLES_LEAST 100
 
 /*
  * If the cost is below this percentage of the budget for this many periods, the interval is
@@ -120,15 +120,15 @@ u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller)
  * Return the sampling rate that the busiest CPU would have if its cost were not limited:
  * SamplesPerSecond= is the maximum for each CPU.
  */
-static u64 rate_of(const struct rate_controller *g, const struct rate_controller_cpu *cpu,
-		   u64 period_ns)
+static u64 get_busiest_rate(const struct rate_controller *g, const struct rate_controller_cpu *cpu,
+			    u64 period_ns)
 {
 	u64 most = 0, rate;
 
 	for (u32 i = 0; i < g->cpus; i++) {
 		u64 samples = cpu[i].samples * g->cpu[i].scale / RATE_CONTROLLER_ONE;
 
-		if (cpu[i].busy_ns < period_ns / BUSY_PARTS || samples < SAMPLES_MOST)
+		if (cpu[i].busy_ns < period_ns / BUSY_PARTS || samples < SAMPLES_LEAST)
 			continue;
 		rate = samples * 1000000ULL / (cpu[i].busy_ns / 1000);
 		if (rate > most)
@@ -137,7 +137,7 @@ static u64 rate_of(const struct rate_controller *g, const struct rate_controller
 	return most;
 }
 
-static bool rate_step(struct rate_controller *g)
+static bool adjust_rate_scale(struct rate_controller *g)
 {
 	u64 target = 1000000000ULL / g->config.nominal_ns;
 	u64 least = g->config.filtered ? RATE_CONTROLLER_ONE : RATE_LEAST, scale;
@@ -161,7 +161,7 @@ static bool rate_step(struct rate_controller *g)
 	return true;
 }
 
-static u64 power_above(u64 n)
+static u64 round_up_to_power(u64 n)
 {
 	u64 power = 1;
 
@@ -174,8 +174,8 @@ static u64 power_above(u64 n)
  * Set the limits of a CPU for interrupts and bytes in a second, rounded to powers of two so that
  * they rarely change.
  */
-static void bound(const struct rate_controller *g, struct rate_controller_scale *s,
-		  const struct rate_controller_cpu *cpu, u64 cost_ns)
+static void set_limits(const struct rate_controller *g, struct rate_controller_scale *s,
+		       const struct rate_controller_cpu *cpu, u64 cost_ns)
 {
 	u64 allowed = 1000000000ULL / RATE_CONTROLLER_WHOLE * g->config.overhead * CPU_BUDGETS *
 		      BOUND_SLACK;
@@ -185,16 +185,16 @@ static void bound(const struct rate_controller *g, struct rate_controller_scale 
 		return;
 	if (cpu->interrupts && cpu->handling_ns) {
 		n = allowed * cpu->interrupts / cpu->handling_ns;
-		s->interrupts = power_above(clamp(n, INTERRUPTS_LEAST, UINT32_MAX));
+		s->interrupts = round_up_to_power(clamp(n, INTERRUPTS_LEAST, UINT32_MAX));
 	}
 	if (cpu->bytes && cost_ns) {
 		n = allowed / 1000 * cpu->bytes / (cost_ns / 1000 + 1);
-		s->bytes = power_above(clamp(n, BYTES_LEAST, 1ULL << 40));
+		s->bytes = round_up_to_power(clamp(n, BYTES_LEAST, 1ULL << 40));
 	}
 }
 
 /* Convert nanoseconds of CPU time a second to units of 1/RATE_CONTROLLER_WHOLE. */
-static u64 parts_of(double ns)
+static u64 to_cost_units(double ns)
 {
 	return (u64)(ns * RATE_CONTROLLER_WHOLE / 1e9);
 }
@@ -214,13 +214,14 @@ static void measure_cpu(struct rate_controller *g, struct rate_controller_scale 
 	fixed = s->handling.fixed + g->drain.fixed / g->online;
 	s->demand = s->demand > 0 ? (2 * s->demand + demand) / 3 : demand;
 	s->offline = false;
-	s->fixed = parts_of(fixed);
-	s->cost = s->fixed + parts_of(slope * s->demand * RATE_CONTROLLER_ONE / (double)s->scale);
-	bound(g, s, cpu, (u64)((fixed + slope * bytes) * seconds));
+	s->fixed = to_cost_units(fixed);
+	s->cost = s->fixed +
+		  to_cost_units(slope * s->demand * RATE_CONTROLLER_ONE / (double)s->scale);
+	set_limits(g, s, cpu, (u64)((fixed + slope * bytes) * seconds));
 }
 
-static void measure(struct rate_controller *g, const struct rate_controller_cpu *cpu,
-		    const struct rate_controller_drain *drain, u64 period_ns)
+static void measure_costs(struct rate_controller *g, const struct rate_controller_cpu *cpu,
+			  const struct rate_controller_drain *drain, u64 period_ns)
 {
 	double seconds = (double)period_ns / 1e9;
 	u64 sum = 0, fixed = 0;
@@ -257,7 +258,7 @@ static u64 demand(const struct rate_controller_scale *s)
  * longer interval lowers the whole cost by less than a quarter, and the profile gets too few
  * samples.
  */
-static u64 budget_left(u64 budget, u64 fixed)
+static u64 get_variable_budget(u64 budget, u64 fixed)
 {
 	u64 aim = budget * AIM_PERCENT / 100, least = fixed / 3 + 1;
 
@@ -265,9 +266,9 @@ static u64 budget_left(u64 budget, u64 fixed)
 }
 
 /* Return whether @cost exceeds @budget by so much that a longer interval is needed. */
-static bool is_above(u64 cost, u64 fixed, u64 budget)
+static bool exceeds_budget(u64 cost, u64 fixed, u64 budget)
 {
-	return cost * AIM_PERCENT / 100 > fixed + budget_left(budget, fixed);
+	return cost * AIM_PERCENT / 100 > fixed + get_variable_budget(budget, fixed);
 }
 
 /*
@@ -275,9 +276,9 @@ static bool is_above(u64 cost, u64 fixed, u64 budget)
  * all CPUs equals the budget of the machine. Budget that a CPU does not need is available to the
  * others.
  */
-static u64 level(const struct rate_controller *g)
+static u64 find_cost_level(const struct rate_controller *g)
 {
-	u64 whole = budget_left(g->config.overhead, g->fixed) * g->online;
+	u64 whole = get_variable_budget(g->config.overhead, g->fixed) * g->online;
 	u64 most = (u64)g->config.overhead * CPU_BUDGETS * AIM_PERCENT / 100;
 	u64 at = whole / g->online, before = 0;
 
@@ -306,15 +307,16 @@ static void set_scale(struct rate_controller_scale *s, u64 scale)
 	s->scale = scale;
 }
 
-static bool scale_step(const struct rate_controller *g, struct rate_controller_scale *s, u64 at)
+static bool adjust_cpu_scale(const struct rate_controller *g, struct rate_controller_scale *s,
+			     u64 at)
 {
-	u64 budget = g->config.overhead, most = budget_left(budget * CPU_BUDGETS, s->fixed);
+	u64 budget = g->config.overhead, most = get_variable_budget(budget * CPU_BUDGETS, s->fixed);
 	u64 goal = at < most ? at : most;
 	u64 fitting = RATE_CONTROLLER_ONE * demand(s) / (goal ? goal : 1), scale = s->scale;
 	u64 target = clamp(fitting, RATE_CONTROLLER_ONE, COST_MOST);
 
-	if (target > scale && (is_above(g->cost, g->fixed, budget) ||
-			       is_above(s->cost, s->fixed, budget * CPU_BUDGETS))) {
+	if (target > scale && (exceeds_budget(g->cost, g->fixed, budget) ||
+			       exceeds_budget(s->cost, s->fixed, budget * CPU_BUDGETS))) {
 		s->cheap = 0;
 		scale = clamp(target, scale, scale * STEP);
 	} else if (scale > RATE_CONTROLLER_ONE && fitting * AIM_PERCENT < scale * CHEAP_PERCENT) {
@@ -335,7 +337,7 @@ static bool scale_step(const struct rate_controller *g, struct rate_controller_s
  * Set the scale of all CPUs to that of the CPU with the highest cost, for a source with one
  * interval for all CPUs.
  */
-static void level_scales(struct rate_controller *g)
+static void set_common_scale(struct rate_controller *g)
 {
 	u64 most = RATE_CONTROLLER_ONE;
 
@@ -345,7 +347,7 @@ static void level_scales(struct rate_controller *g)
 		set_scale(&g->cpu[i], most);
 }
 
-static bool cost_step(struct rate_controller *g)
+static bool adjust_cost_scales(struct rate_controller *g)
 {
 	u64 budget = g->config.overhead, at;
 	bool changed = false, longest = false;
@@ -353,16 +355,16 @@ static bool cost_step(struct rate_controller *g)
 	g->exhausted = false;
 	if (!budget || !g->online)
 		return false;
-	at = level(g);
+	at = find_cost_level(g);
 	for (u32 i = 0; i < g->cpus; i++) {
 		if (g->cpu[i].offline)
 			continue;
-		changed |= scale_step(g, &g->cpu[i], at);
+		changed |= adjust_cpu_scale(g, &g->cpu[i], at);
 		longest |= g->cpu[i].scale == COST_MOST;
 	}
-	g->exhausted = g->cost > budget && (longest || !is_above(g->cost, g->fixed, budget));
+	g->exhausted = g->cost > budget && (longest || !exceeds_budget(g->cost, g->fixed, budget));
 	if (changed && g->config.single)
-		level_scales(g);
+		set_common_scale(g);
 	return changed;
 }
 
@@ -370,11 +372,11 @@ enum rate_change rate_controller_step(struct rate_controller *rate_controller,
 				      const struct rate_controller_cpu *cpu,
 				      const struct rate_controller_drain *drain, u64 period_ns)
 {
-	measure(rate_controller, cpu, drain, period_ns);
-	rate_controller->rate = rate_of(rate_controller, cpu, period_ns);
-	if (cost_step(rate_controller)) {
+	measure_costs(rate_controller, cpu, drain, period_ns);
+	rate_controller->rate = get_busiest_rate(rate_controller, cpu, period_ns);
+	if (adjust_cost_scales(rate_controller)) {
 		rate_controller->off = 0;
 		return RATE_CONTROLLER_OVERHEAD;
 	}
-	return rate_step(rate_controller) ? RATE_CONTROLLER_RATE : RATE_CONTROLLER_STAYS;
+	return adjust_rate_scale(rate_controller) ? RATE_CONTROLLER_RATE : RATE_CONTROLLER_STAYS;
 }

@@ -12,7 +12,7 @@
 #include "util/escape.h"
 #include "util/time.h"
 
-u64 session_epoch(void)
+u64 session_make_epoch(void)
 {
 	u64 epoch = 0;
 
@@ -41,7 +41,7 @@ struct shared_source *shared_source_get(struct shared_source *shared_source)
 }
 
 /* Return the sums of a CPU, which are allocated on demand; NULL: out of memory. */
-static struct shared_source_cpu *cpu_of(struct shared_source *shared_source, u32 cpu)
+static struct shared_source_cpu *find_or_add_cpu_sums(struct shared_source *shared_source, u32 cpu)
 {
 	struct shared_source_cpu *cpus;
 	u32 count = cpu + 1;
@@ -59,17 +59,18 @@ static struct shared_source_cpu *cpu_of(struct shared_source *shared_source, u32
 	return &cpus[cpu];
 }
 
-void shared_source_count(struct shared_source *shared_source, const struct source_window *window)
+void shared_source_count_window(struct shared_source *shared_source,
+				const struct source_window *window)
 {
-	struct shared_source_cpu *cpu = cpu_of(shared_source, window->cpu);
+	struct shared_source_cpu *cpu = find_or_add_cpu_sums(shared_source, window->cpu);
 
 	if (!cpu)
 		return;
 	/* A window without bytes only reports blind time. */
 	cpu->windows += window->len != 0;
 	cpu->bytes += window->len;
-	cpu->armed_ns += source_window_armed(window);
-	source_blind_add(cpu->blind_by, window);
+	cpu->armed_ns += source_window_get_armed_ns(window);
+	source_blind_add_window(cpu->blind_by, window);
 	cpu->faulted += !!(window->flags & WINDOW_FAULTED);
 	cpu->collided += !!(window->flags & WINDOW_COLLIDED);
 	if (window->midr)
@@ -224,10 +225,10 @@ int session_rule_new(const struct filter_lists *lists, const char *expression, c
 	return 0;
 }
 
-static void nodes_free(struct nodes *nodes)
+static void nodes_free(struct numa_nodes *nodes)
 {
 	if (nodes)
-		nodes_deinit(nodes);
+		numa_nodes_deinit(nodes);
 	free(nodes);
 }
 
@@ -246,16 +247,16 @@ static struct profile *next_shard(const struct session *session, u32 *index)
 }
 
 /* Allocate the shards of @workers drain threads, at least 2, and the spare one. */
-static int shards_init(struct session *session, const struct profile_config *whole, u32 workers,
-		       struct attributor *attributor)
+static int allocate_profile_shards(struct session *session, const struct profile_config *whole,
+				   u32 workers, struct attributor *attributor)
 {
 	struct profile_config config = *whole;
 	int r;
 
 	config.whole = session->profile;
 	config.history = false;
-	config.cell_bytes = budget_shard((u32)whole->cell_bytes, workers);
-	config.contexts = budget_shard(whole->contexts, workers);
+	config.cell_bytes = budget_divide_entries((u32)whole->cell_bytes, workers);
+	config.contexts = budget_divide_entries(whole->contexts, workers);
 	r = profile_new(&config, attributor, &session->spare);
 	for (u32 i = 0; i < workers && r >= 0; i++)
 		r = profile_new(&config, attributor, &session->shard[i]);
@@ -268,7 +269,7 @@ static int profiles_init(struct session *session, const struct profile_config *c
 	int r = profile_new(config, attributor, &session->profile);
 
 	if (r < 0 || workers > 1)
-		return r < 0 ? r : shards_init(session, config, workers, attributor);
+		return r < 0 ? r : allocate_profile_shards(session, config, workers, attributor);
 	session->shard[0] = session->profile;
 	return 0;
 }
@@ -286,7 +287,7 @@ static void profiles_free(struct session *session)
 int session_init(struct session *session, const struct session_config *config,
 		 const struct memory_plan *plan, struct attributor *attributor)
 {
-	struct profile_config profile = budget_profile(plan);
+	struct profile_config profile = budget_get_profile_config(plan);
 	struct session made = { 0 };
 	int r;
 
@@ -295,14 +296,14 @@ int session_init(struct session *session, const struct session_config *config,
 	profile.filter = config->rule->filter;
 	made.nodes = calloc(1, sizeof(*made.nodes));
 	profile.nodes = made.nodes;
-	r = made.nodes ? nodes_read("/sys", made.nodes) : -ENOMEM;
+	r = made.nodes ? numa_nodes_read("/sys", made.nodes) : -ENOMEM;
 	if (r >= 0 && config->flight_bytes)
-		r = flight_new(config->flight_bytes, &made.flight);
+		r = flight_recorder_new(config->flight_bytes, &made.flight);
 	if (r >= 0)
 		r = profiles_init(&made, &profile, plan->workers, attributor);
 	if (r < 0) {
 		profiles_free(&made);
-		flight_free(made.flight);
+		flight_recorder_free(made.flight);
 		nodes_free(made.nodes);
 		return r;
 	}
@@ -311,7 +312,7 @@ int session_init(struct session *session, const struct session_config *config,
 	made.rule = config->rule;
 	made.shared = config->shared;
 	made.temporary = config->temporary;
-	made.epoch = session_epoch();
+	made.epoch = session_make_epoch();
 	made.bytes = strcmp(config->name, SESSION_MACHINE) ? plan->bytes : 0;
 	made.cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	*session = made;
@@ -325,7 +326,7 @@ void session_deinit(struct session *session)
 		session_stop(session);
 	}
 	profiles_free(session);
-	flight_free(session->flight);
+	flight_recorder_free(session->flight);
 	nodes_free(session->nodes);
 	session_rule_free(session->rule);
 	shared_source_put(session->shared_source);
@@ -351,7 +352,7 @@ void session_sweep_names(struct session *session, u64 now_ns)
 
 	while ((shard = next_shard(session, &i)))
 		shards[count++] = shard;
-	profile_sweep_names(session->profile, shards, count, now_ns);
+	profile_sweep_ids(session->profile, shards, count, now_ns);
 }
 
 int session_start(struct session *session)
@@ -404,14 +405,14 @@ void session_reset(struct session *session)
 	while ((shard = next_shard(session, &i)))
 		profile_reset(shard);
 	if (session->flight)
-		flight_clear(session->flight);
+		flight_recorder_clear(session->flight);
 	session->ran_ns = 0;
 	session->started_ns = time_now_ns();
-	session->epoch = session_epoch();
+	session->epoch = session_make_epoch();
 	session->cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns)
+void session_count_blind_time(struct session *session, u64 blind_ns, u64 at_ns)
 {
 	static const u8 nothing[1];
 	struct source *source = session->shared_source->source;
@@ -431,7 +432,7 @@ void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns)
 
 		/* An offline CPU has no blind time. */
 		if (strcmp(cpu.state, "offline") != 0)
-			profile_window(session->profile, &window);
+			profile_add_window(session->profile, &window);
 	}
 }
 
@@ -443,7 +444,7 @@ u64 session_duration(const struct session *session)
 }
 
 /* Return the RSS of the daemon in bytes, from /proc/self/statm; 0: unknown. */
-static u64 resident(void)
+static u64 read_resident_bytes(void)
 {
 	unsigned long long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -470,7 +471,7 @@ static void fill_health(const struct shared_source *shared_source, struct view_h
 		snprintf(h->fault, sizeof(h->fault), "reading failed: %s", strerror(-error));
 }
 
-void session_header(const struct session *session, struct view_header *ret_header)
+void session_fill_header(const struct session *session, struct view_header *ret_header)
 {
 	const struct source *source = session->shared_source->source;
 
@@ -483,6 +484,6 @@ void session_header(const struct session *session, struct view_header *ret_heade
 	ret_header->interval_ns = source->interval_ns;
 	ret_header->duration_ns = session_duration(session);
 	ret_header->cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns;
-	ret_header->memory = resident();
+	ret_header->memory = read_resident_bytes();
 	fill_health(session->shared_source, ret_header);
 }

@@ -75,10 +75,10 @@ struct shared_source {
 };
 
 /**
- * session_epoch() - return a new random number. Readers compare it to detect that counters
+ * session_make_epoch() - return a new random number. Readers compare it to detect that counters
  * restarted at zero
  */
-u64 session_epoch(void);
+u64 session_make_epoch(void);
 
 /**
  * shared_source_new() - make a shared source with one reference
@@ -94,8 +94,11 @@ int shared_source_new(struct source *source, const struct source_config *samplin
 /** shared_source_get() - take another reference; returns its argument */
 struct shared_source *shared_source_get(struct shared_source *shared_source);
 
-/** shared_source_count() - add a window to the sums of its CPU; call it once for each window */
-void shared_source_count(struct shared_source *shared_source, const struct source_window *window);
+/**
+ * shared_source_count_window() - add a window to the sums of its CPU; call it once for each window
+ */
+void shared_source_count_window(struct shared_source *shared_source,
+				const struct source_window *window);
 
 /**
  * shared_source_put() - release a reference; the release of the last one frees the source; returns
@@ -143,7 +146,7 @@ int session_rule_new(const struct filter_lists *lists, const char *expression, c
 struct session_rule *session_rule_free(struct session_rule *rule);
 
 /**
- * struct session_config - arguments of worker_add() and session_init()
+ * struct session_config - arguments of worker_add_session() and session_init()
  * @name: name of the session, as session_name_valid() requires
  * @shared_source: a reference, owned by the session on success
  * @rule: owned by the session on success
@@ -191,7 +194,7 @@ struct session {
 	struct shared_source *shared_source;
 	struct session_rule *rule;
 	struct profile *profile;
-	struct flight *flight;
+	struct flight_recorder *flight;
 	bool shared;
 	bool temporary;
 	bool running;
@@ -201,7 +204,7 @@ struct session {
 	u64 ran_ns;
 	u64 epoch;
 	u64 cost_ns;
-	struct nodes *nodes;
+	struct numa_nodes *nodes;
 	u64 bytes;
 	struct profile *shard[SOURCE_PARTITIONS_MAX];
 	struct profile *spare;
@@ -266,23 +269,23 @@ void session_sweep_names(struct session *session, u64 now_ns);
 void session_reset(struct session *session);
 
 /**
- * session_book_blind() - count time in which none of the source's CPUs was sampled
+ * session_count_blind_time() - count time in which none of the source's CPUs was sampled
  * @session: its profile gets an empty window for each CPU that is not offline
  * @blind_ns: duration in which nothing was sampled, nanoseconds; counted with the cause "restart"
  * @at_ns: CLOCK_MONOTONIC at the end of that time; 0 if it ended before this process began
  *
  * Context: the worker's thread, while no drain thread counts for @session.
  */
-void session_book_blind(struct session *session, u64 blind_ns, u64 at_ns);
+void session_count_blind_time(struct session *session, u64 blind_ns, u64 at_ns);
 
 /** session_duration() - return the nanoseconds for which the session ran since the last reset */
 u64 session_duration(const struct session *session);
 
 /**
- * session_header() - fill in the part of a view's header that the profile does not have
+ * session_fill_header() - fill in the part of a view's header that the profile does not have
  * @session: the session
  * @ret_header: source, state, health and cost are set; other members are unchanged
  */
-void session_header(const struct session *session, struct view_header *ret_header);
+void session_fill_header(const struct session *session, struct view_header *ret_header);
 
 #endif

@@ -41,14 +41,14 @@ static int open_source(struct source_new_cpus *new_cpus, const struct shared_sou
 	return -ESTALE;
 }
 
-static void book_blind(struct worker_state *state, const struct shared_source *shared_source,
-		       u64 blind_ns)
+static void count_blind_time(struct worker_state *state, const struct shared_source *shared_source,
+			     u64 blind_ns)
 {
 	struct session *session = NULL;
 
-	while ((session = worker_next(state, session)))
+	while ((session = worker_get_next_session(state, session)))
 		if (session->shared_source == shared_source && session->running)
-			session_book_blind(session, blind_ns, time_now_ns());
+			session_count_blind_time(session, blind_ns, time_now_ns());
 }
 
 /*
@@ -68,7 +68,7 @@ static int switch_source(struct worker_state *state, struct source_new_cpus *new
 	 * Closing a source frees its rings, so a restart of the daemon can no longer read them. Update
 	 * the checkpoint now, to which the last drain has just added their samples.
 	 */
-	worker_session_changed(state);
+	worker_report_session_change(state);
 	r = source->ops->start(source);
 	if (r < 0) {
 		snprintf(new_cpus->ret_reason, sizeof(new_cpus->ret_reason),
@@ -76,7 +76,7 @@ static int switch_source(struct worker_state *state, struct source_new_cpus *new
 		shared_source->error = old->ops->start(old);
 	}
 	blind_ns = time_now_ns() - stopped_ns;
-	book_blind(state, shared_source, blind_ns);
+	count_blind_time(state, shared_source, blind_ns);
 	new_cpus->ret_blind_ns += blind_ns;
 	return r;
 }
@@ -102,7 +102,7 @@ static int replace_source(struct worker_state *state, struct source_new_cpus *ne
 	 * The new CPU may be another model of core, which encodes data sources differently. So derive
 	 * the registers of the SPUs from the filter again.
 	 */
-	worker_program(state, shared_source);
+	worker_program_filters(state, shared_source);
 	new_cpus->ret_replaced++;
 	return 0;
 }
@@ -130,7 +130,7 @@ int source_sample_new_cpus(struct worker_state *state, void *arg)
 	struct session *session = NULL;
 	int r = 0;
 
-	while (r >= 0 && (session = worker_next(state, session))) {
+	while (r >= 0 && (session = worker_get_next_session(state, session))) {
 		struct source *source = session->shared_source->source;
 		u32 cpus = source->ops->unsampled ? source->ops->unsampled(source) : 0;
 
@@ -139,8 +139,8 @@ int source_sample_new_cpus(struct worker_state *state, void *arg)
 			r = reopen_source(state, new_cpus, session->shared_source);
 	}
 	if (new_cpus->ret_replaced) {
-		rate_control_reset(state);
-		worker_session_changed(state);
+		rate_control_reapply(state);
+		worker_report_session_change(state);
 	}
 	return r;
 }

@@ -22,7 +22,7 @@ set_result(struct source_open_result *result, int status, const char *format, ..
 	va_end(ap);
 }
 
-u32 source_open_kinds(const struct config *config)
+u32 source_open_get_kinds(const struct config *config)
 {
 	static const u32 kinds[] = {
 		[CONFIG_SOURCE_AUTO] = MEMORY_MODULE | MEMORY_PERF,
@@ -36,17 +36,17 @@ u32 source_open_kinds(const struct config *config)
 
 bool source_open_may_need_switches(const struct config *config)
 {
-	u32 kinds = source_open_kinds(config);
+	u32 kinds = source_open_get_kinds(config);
 	bool names_tasks;
 
 	if (!config->contexts)
 		return true;
-	if (kinds & MEMORY_MODULE && source_module_names_tasks(&names_tasks) >= 0)
+	if (kinds & MEMORY_MODULE && source_module_query_contexts(&names_tasks) >= 0)
 		return !names_tasks;
 	return kinds & MEMORY_PERF;
 }
 
-struct source_config source_sampling(const struct config *config)
+struct source_config source_open_get_sampling(const struct config *config)
 {
 	return (struct source_config){
 		.interval_ns = 1000000000ULL / config->samples_per_second,
@@ -60,7 +60,7 @@ struct source_config source_sampling(const struct config *config)
 }
 
 /* Choose the exit status: systemd restarts the daemon only after temporary failures. */
-static int failed(struct source_open_result *result, int r, const char *reason)
+static int set_failure(struct source_open_result *result, int r, const char *reason)
 {
 	int status = EX_UNAVAILABLE;
 
@@ -104,7 +104,7 @@ static int open_emulated(const struct config *c, const struct source_config *sam
 		return -EINVAL;
 	}
 	r = source_emulated_new(sampling, ret_source, &reason);
-	return r < 0 ? failed(result, r, reason) : 0;
+	return r < 0 ? set_failure(result, r, reason) : 0;
 }
 
 /* Source=auto: the module if it has SPUs, else perf. */
@@ -119,7 +119,7 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 	if (r >= 0)
 		return 0;
 	if (r != -ENOENT && r != -ENODEV)
-		return failed(result, r, without);
+		return set_failure(result, r, without);
 	r = source_perf_new(sampling, ret_source, &reason);
 	if (r == -ENOENT) {
 		set_result(result, EX_UNAVAILABLE,
@@ -129,7 +129,7 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 		return r;
 	}
 	if (r < 0)
-		return failed(result, r, reason);
+		return set_failure(result, r, reason);
 	memcpy(lacks, (*ret_source)->reason, sizeof(lacks));
 	snprintf((*ret_source)->reason, sizeof((*ret_source)->reason), "%.100s: %.150s", without,
 		 lacks);
@@ -138,8 +138,8 @@ static int open_auto(const struct config *c, const struct source_config *samplin
 	return 0;
 }
 
-static int open_whole(const struct config *config, const struct source_config *sampling,
-		      struct source **ret_source, struct source_open_result *ret_result)
+static int open_single_source(const struct config *config, const struct source_config *sampling,
+			      struct source **ret_source, struct source_open_result *ret_result)
 {
 	const char *reason = "";
 	struct source *source;
@@ -165,7 +165,7 @@ static int open_whole(const struct config *config, const struct source_config *s
 		break;
 	}
 	if (r < 0 && !*ret_result->text)
-		failed(ret_result, r, reason);
+		set_failure(ret_result, r, reason);
 	if (r >= 0)
 		r = check_backend(config, source, ret_result);
 	if (r >= 0)
@@ -183,10 +183,10 @@ int source_open(const struct config *config, const struct source_config *samplin
 	int r = 0;
 
 	if (sampling->partitions < 2)
-		return open_whole(config, sampling, ret_source, ret_result);
+		return open_single_source(config, sampling, ret_source, ret_result);
 	for (own.partition = 0; own.partition < own.partitions && r >= 0; own.partition++)
-		r = open_whole(config, &own, &partitions[own.partition],
-			       own.partition ? &result : ret_result);
+		r = open_single_source(config, &own, &partitions[own.partition],
+				       own.partition ? &result : ret_result);
 	if (r < 0) {
 		own.partition--;
 		if (own.partition)
@@ -194,7 +194,7 @@ int source_open(const struct config *config, const struct source_config *samplin
 	} else {
 		r = source_partitioned_new(partitions, own.partitions, sampling, ret_source);
 		if (r < 0)
-			failed(ret_result, r, strerror(-r));
+			set_failure(ret_result, r, strerror(-r));
 	}
 	while (r < 0 && own.partition--)
 		partitions[own.partition]->ops->free(partitions[own.partition]);
@@ -211,8 +211,8 @@ static bool has_all_sessions(const int *sessions, u32 partitions)
 }
 
 /* Use a copy of @session, so that the caller still owns it if another partition fails. */
-static int adopt(const struct config *config, const struct source_config *sampling, int session,
-		 struct source **ret_source, struct source_open_result *result)
+static int adopt_session(const struct config *config, const struct source_config *sampling,
+			 int session, struct source **ret_source, struct source_open_result *result)
 {
 	const char *reason = "the limit of open files is reached";
 	int copy = fcntl(session, F_DUPFD_CLOEXEC, 3), r = -EMFILE;
@@ -222,7 +222,7 @@ static int adopt(const struct config *config, const struct source_config *sampli
 	if (r < 0) {
 		if (copy >= 0)
 			close(copy);
-		return failed(result, r, reason);
+		return set_failure(result, r, reason);
 	}
 	if ((*ret_source)->backend != BACKEND_EMULATED || config->emulate)
 		return 0;
@@ -243,12 +243,13 @@ int source_open_adopted(const struct config *config, const struct source_config 
 
 	*ret_result = (struct source_open_result){ .status = EX_OK };
 	if (config->source != CONFIG_SOURCE_AUTO && config->source != CONFIG_SOURCE_MODULE)
-		return failed(ret_result, -EOPNOTSUPP, "the configuration selects another source");
+		return set_failure(ret_result, -EOPNOTSUPP,
+				   "the configuration selects another source");
 	if (!has_all_sessions(sessions, partitions))
-		return failed(ret_result, -EOPNOTSUPP, "the number of workers has changed");
+		return set_failure(ret_result, -EOPNOTSUPP, "the number of workers has changed");
 	for (n = 0; n < partitions && r >= 0; n++) {
 		own.partition = n;
-		r = adopt(config, &own, sessions[n], &source[n], ret_result);
+		r = adopt_session(config, &own, sessions[n], &source[n], ret_result);
 	}
 	/* If the last partition could not be opened, free only the partitions before it. */
 	n -= r < 0;
@@ -257,7 +258,7 @@ int source_open_adopted(const struct config *config, const struct source_config 
 	else if (r >= 0)
 		*ret_source = source[0];
 	if (r < 0 && !*ret_result->text)
-		failed(ret_result, r, strerror(-r));
+		set_failure(ret_result, r, strerror(-r));
 	while (r < 0 && n--)
 		source[n]->ops->free(source[n]);
 	for (u32 i = 0; r >= 0 && i < partitions; i++) {

@@ -18,10 +18,10 @@ struct source_open_result {
 };
 
 /**
- * source_open_kinds() - return the kinds of sources that source_open() may choose, a set of
+ * source_open_get_kinds() - return the kinds of sources that source_open() may choose, a set of
  * MEMORY_*
  */
-u32 source_open_kinds(const struct config *config);
+u32 source_open_get_kinds(const struct config *config);
 
 /**
  * source_open_may_need_switches() - check whether context switches may have to be followed
@@ -35,10 +35,10 @@ u32 source_open_kinds(const struct config *config);
 bool source_open_may_need_switches(const struct config *config);
 
 /**
- * source_sampling() - return the sampling options of the configuration, without filters; the
- * strings of the configuration are borrowed
+ * source_open_get_sampling() - return the sampling options of the configuration, without filters;
+ * the strings of the configuration are borrowed
  */
-struct source_config source_sampling(const struct config *config);
+struct source_config source_open_get_sampling(const struct config *config);
 
 /**
  * source_open() - choose and open a source

@@ -6,7 +6,7 @@
 
 static enum source_contexts get_contexts(struct worker_state *state)
 {
-	const struct session *machine = worker_session(state, NULL);
+	const struct session *machine = worker_find_session(state, NULL);
 
 	return machine ? source_get_contexts(machine->shared_source->source) :
 			 SOURCE_CONTEXTS_UNKNOWN;
@@ -14,7 +14,7 @@ static enum source_contexts get_contexts(struct worker_state *state)
 
 static bool follows_switches(const struct worker_state *state)
 {
-	return state->tasks && task_events_switch_kind(state->tasks) != TASK_EVENTS_PROC;
+	return state->tasks && task_events_get_switch_kind(state->tasks) != TASK_EVENTS_PROC;
 }
 
 bool task_ids_switches_are_useless(struct worker_state *state)
@@ -28,7 +28,7 @@ void task_ids_stop_switches(struct worker_state *state)
 	task_events_stop_switches(state->tasks);
 }
 
-void task_ids_header(struct worker_state *state, struct view_header *header)
+void task_ids_fill_header(struct worker_state *state, struct view_header *header)
 {
 	const char *why = state->task_status.switches_reason;
 	enum source_contexts contexts = get_contexts(state);
@@ -38,7 +38,7 @@ void task_ids_header(struct worker_state *state, struct view_header *header)
 	if (contexts == SOURCE_CONTEXTS_ALL)
 		ids = "records";
 	else if (follows_switches(state))
-		ids = task_events_name(task_events_switch_kind(state->tasks));
+		ids = task_events_name(task_events_get_switch_kind(state->tasks));
 	else if (contexts == SOURCE_CONTEXTS_NONE)
 		ids = "none";
 	snprintf(header->task_ids, sizeof(header->task_ids), "%s", ids);

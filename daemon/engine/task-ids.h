@@ -28,11 +28,11 @@ bool task_ids_switches_are_useless(struct worker_state *state);
 void task_ids_stop_switches(struct worker_state *state);
 
 /**
- * task_ids_header() - set in a header the method by which tasks of samples are found
+ * task_ids_fill_header() - set in a header the method by which tasks of samples are found
  * @state: the worker's
  * @header: &view_header.task_ids and &view_header.switches are set. &view_header.tasks_reason gets
  *	the reason if no sample can be attributed
  */
-void task_ids_header(struct worker_state *state, struct view_header *header);
+void task_ids_fill_header(struct worker_state *state, struct view_header *header);
 
 #endif

@@ -5,11 +5,14 @@
 
 #include "worker.h"
 
-/** session_drives_source() - return whether @session is the first running session of its source */
-bool session_drives_source(struct worker_state *state, const struct session *session);
+/**
+ * worker_session_is_first_of_source() - return whether @session is the first running session of its
+ * source
+ */
+bool worker_session_is_first_of_source(struct worker_state *state, const struct session *session);
 
 /**
- * worker_drain_part() - pass all windows in the rings of a partition to the running sessions
+ * worker_drain_partition() - pass all windows in the rings of a partition to the running sessions
  * @state: the worker's
  * @shared_source: the source
  * @part: the partition; 0 if the source is not partitioned
@@ -19,8 +22,8 @@ bool session_drives_source(struct worker_state *state, const struct session *ses
  *
  * Context: the drain thread of @part, or the worker's thread, with the lock of that drain thread.
  */
-void worker_drain_part(struct worker_state *state, struct shared_source *shared_source, u32 part,
-		       struct attribute_reader *reader, struct drain_meter *meter);
+void worker_drain_partition(struct worker_state *state, struct shared_source *shared_source,
+			    u32 part, struct attribute_reader *reader, struct drain_meter *meter);
 
 /**
  * worker_drain_source() - drain all partitions, also of a stopped source, and merge
@@ -30,20 +33,20 @@ void worker_drain_part(struct worker_state *state, struct shared_source *shared_
 void worker_drain_source(struct worker_state *state, struct shared_source *shared_source);
 
 /**
- * worker_program() - program the filters of the SPUs, so that they drop samples that the only
- * session of the source never counts
+ * worker_program_filters() - program the filters of the SPUs, so that they drop samples that the
+ * only session of the source never counts
  * @state: the worker's
  * @shared_source: with several sessions, the SPUs filter nothing
  *
  * Return: 0; negative errno if the SPUs still filter samples that a session counts.
  */
-int worker_program(struct worker_state *state, struct shared_source *shared_source);
+int worker_program_filters(struct worker_state *state, struct shared_source *shared_source);
 
 /** worker_wake() - wake the worker's thread; any thread may call it */
 void worker_wake(struct worker_state *state);
 
-/** worker_session_changed() - call the hook @session_changed, if there are hooks */
-static inline void worker_session_changed(struct worker_state *state)
+/** worker_report_session_change() - call the hook @session_changed, if there are hooks */
+static inline void worker_report_session_change(struct worker_state *state)
 {
 	if (state->hooks)
 		state->hooks->session_changed(state);

@@ -6,21 +6,22 @@
 #include <string.h>
 
 #include "profile/profile-shard.h"
-#include "shards.h"
+#include "drain-threads.h"
 
 /* Start sessions that ran before a restart, and had to wait until their source was started. */
-static void start_waiting(struct worker_state *state, const struct shared_source *shared_source)
+static void start_waiting_sessions(struct worker_state *state,
+				   const struct shared_source *shared_source)
 {
 	struct session *session = NULL;
 
-	while ((session = worker_next(state, session)))
+	while ((session = worker_get_next_session(state, session)))
 		if (session->waits && session->shared_source == shared_source)
 			session_start(session);
 }
 
-int worker_start(struct worker_state *state, void *arg)
+int worker_start_session(struct worker_state *state, void *arg)
 {
-	struct session *session = worker_session(state, arg);
+	struct session *session = worker_find_session(state, arg);
 	int r;
 
 	if (!session)
@@ -31,8 +32,8 @@ int worker_start(struct worker_state *state, void *arg)
 	r = session_start(session);
 	if (r < 0)
 		return r;
-	start_waiting(state, session->shared_source);
-	worker_session_changed(state);
+	start_waiting_sessions(state, session->shared_source);
+	worker_report_session_change(state);
 	return r;
 }
 
@@ -45,13 +46,13 @@ static void stop_session(struct worker_state *state, struct session *session)
 	 * Count the samples that wait for their mapping now, because no later drain would count
 	 * them.
 	 */
-	profile_finish_queued(session->profile);
+	profile_finish_waiting_samples(session->profile);
 	session_stop(session);
 }
 
-int worker_stop(struct worker_state *state, void *arg)
+int worker_stop_session(struct worker_state *state, void *arg)
 {
-	struct session *session = worker_session(state, arg);
+	struct session *session = worker_find_session(state, arg);
 
 	if (!session)
 		return -ENOENT;
@@ -60,17 +61,17 @@ int worker_stop(struct worker_state *state, void *arg)
 	if (session->running)
 		stop_session(state, session);
 	session->waits = false;
-	worker_session_changed(state);
+	worker_report_session_change(state);
 	return 0;
 }
 
 /* Return the only session of @shared_source, or NULL if several sessions share the source. */
-static struct session *only_session(struct worker_state *state,
-				    const struct shared_source *shared_source)
+static struct session *find_only_session(struct worker_state *state,
+					 const struct shared_source *shared_source)
 {
 	struct session *session = NULL, *only = NULL;
 
-	while ((session = worker_next(state, session))) {
+	while ((session = worker_get_next_session(state, session))) {
 		if (session->shared_source != shared_source)
 			continue;
 		if (only)
@@ -101,12 +102,12 @@ static void find_cores(struct source *source, struct filter_cores *ret_cores)
  * the SPUs drop samples that the rule of the session never counts. If @rule is not NULL, it is used
  * instead of that rule. If the source has several sessions, the SPUs filter nothing.
  */
-static struct source_config sampling_of(struct worker_state *state,
-					struct shared_source *shared_source,
-					const struct source_config *wanted,
-					const struct session_rule *rule)
+static struct source_config compute_sampling(struct worker_state *state,
+					     struct shared_source *shared_source,
+					     const struct source_config *wanted,
+					     const struct session_rule *rule)
 {
-	const struct session *only = only_session(state, shared_source);
+	const struct session *only = find_only_session(state, shared_source);
 	struct source_config sampling = *wanted, filter = { 0 };
 
 	if (!only)
@@ -150,8 +151,8 @@ static int program_source(struct worker_state *state, struct shared_source *shar
 }
 
 /* Return whether the filters in force on the SPUs may drop samples that @sampling needs. */
-static bool leaves_out(const struct shared_source *shared_source,
-		       const struct source_config *sampling)
+static bool filters_may_drop_samples(const struct shared_source *shared_source,
+				     const struct source_config *sampling)
 {
 	static const struct source_config nothing;
 
@@ -166,22 +167,22 @@ static bool leaves_out(const struct shared_source *shared_source,
  * A failure is an error only if the SPUs still drop samples that a session counts. Samples that no
  * session counts are filtered by the daemon itself.
  */
-int worker_program(struct worker_state *state, struct shared_source *shared_source)
+int worker_program_filters(struct worker_state *state, struct shared_source *shared_source)
 {
 	const struct source_config sampling =
-		sampling_of(state, shared_source, &shared_source->sampling, NULL);
+		compute_sampling(state, shared_source, &shared_source->sampling, NULL);
 	const char *reason;
 	int r = program_source(state, shared_source, &sampling, &reason);
 
-	return r < 0 && leaves_out(shared_source, &sampling) ? r : 0;
+	return r < 0 && filters_may_drop_samples(shared_source, &sampling) ? r : 0;
 }
 
-u64 worker_share(struct worker_state *state)
+u64 worker_get_free_bytes(struct worker_state *state)
 {
 	u64 left = state->plan.share[MEMORY_SESSIONS];
 	struct session *session = NULL;
 
-	while ((session = worker_next(state, session)))
+	while ((session = worker_get_next_session(state, session)))
 		left -= session->bytes < left ? session->bytes : left;
 	return left - (state->profiles < left ? state->profiles : left);
 }
@@ -193,24 +194,24 @@ static int plan_session(struct worker_state *state, struct session_config *confi
 	*ret_plan = state->plan;
 	if (!strcmp(config->name, SESSION_MACHINE) || !state->plan.budget)
 		return 0;
-	budget_session(&state->plan, config->flight_bytes, !config->shared, ret_plan);
-	config->left = worker_share(state);
+	budget_plan_session(&state->plan, config->flight_bytes, !config->shared, ret_plan);
+	config->left = worker_get_free_bytes(state);
 	if (ret_plan->bytes <= config->left)
 		return 0;
-	config->wanted =
-		budget_needed(&state->plan, state->plan.share[MEMORY_SESSIONS] - config->left,
-			      config->flight_bytes, !config->shared);
+	config->wanted = budget_compute_needed(&state->plan,
+					       state->plan.share[MEMORY_SESSIONS] - config->left,
+					       config->flight_bytes, !config->shared);
 	return -EDQUOT;
 }
 
-int worker_add(struct worker_state *state, void *arg)
+int worker_add_session(struct worker_state *state, void *arg)
 {
 	struct session_config *config = arg;
 	struct memory_plan plan;
 	u32 i = 0;
 	int r;
 
-	if (worker_session(state, config->name))
+	if (worker_find_session(state, config->name))
 		return -EEXIST;
 	while (i < WORKER_SESSIONS && *state->sessions[i].name)
 		i++;
@@ -221,9 +222,10 @@ int worker_add(struct worker_state *state, void *arg)
 		r = session_init(&state->sessions[i], config, &plan, state->attributor);
 	if (r < 0)
 		return r;
-	profile_set_reader(state->sessions[i].profile, shards_own_reader(state->shards));
+	profile_set_reader(state->sessions[i].profile,
+			   drain_threads_get_worker_reader(state->shards));
 	/* Remove filters of the SPU that would leave out samples of the new session. */
-	r = worker_program(state, config->shared_source);
+	r = worker_program_filters(state, config->shared_source);
 	if (r < 0) {
 		state->sessions[i].shared_source = NULL;
 		state->sessions[i].rule = NULL;
@@ -235,9 +237,9 @@ int worker_add(struct worker_state *state, void *arg)
 	return 0;
 }
 
-int worker_remove(struct worker_state *state, void *arg)
+int worker_remove_session(struct worker_state *state, void *arg)
 {
-	struct session *session = worker_session(state, arg);
+	struct session *session = worker_find_session(state, arg);
 	struct shared_source *shared_source;
 	bool own;
 
@@ -250,15 +252,15 @@ int worker_remove(struct worker_state *state, void *arg)
 		stop_session(state, session);
 	session_deinit(session);
 	if (shared_source->references > 1)
-		worker_program(state, shared_source);
+		worker_program_filters(state, shared_source);
 	shared_source_put(shared_source);
 	if (state->hooks)
 		state->hooks->session_removed(state, arg, own);
 	return 0;
 }
 
-static struct source_config sampling_target(const struct worker_change *change,
-					    const struct shared_source *shared_source)
+static struct source_config compute_target_sampling(const struct worker_change_request *change,
+						    const struct shared_source *shared_source)
 {
 	struct source_config wanted = shared_source->sampling;
 
@@ -274,10 +276,10 @@ static struct source_config sampling_target(const struct worker_change *change,
 	return wanted;
 }
 
-int worker_change(struct worker_state *state, void *arg)
+int worker_change_session(struct worker_state *state, void *arg)
 {
-	struct worker_change *change = arg;
-	struct session *session = worker_session(state, change->session);
+	struct worker_change_request *change = arg;
+	struct session *session = worker_find_session(state, change->session);
 	struct source_config sampling;
 	struct shared_source *shared_source;
 	int r;
@@ -292,31 +294,31 @@ int worker_change(struct worker_state *state, void *arg)
 	/* Count the samples that were taken before the change by the old rule. */
 	if (change->rule)
 		worker_drain_source(state, shared_source);
-	sampling = sampling_target(change, shared_source);
-	sampling = sampling_of(state, shared_source, &sampling, change->rule);
+	sampling = compute_target_sampling(change, shared_source);
+	sampling = compute_sampling(state, shared_source, &sampling, change->rule);
 	r = program_source(state, shared_source, &sampling, &change->reason);
 	/*
 	 * Fail only if samples that count would be missing. The daemon filters other samples
 	 * itself.
 	 */
 	if (r < 0 && (!same_sampling(&sampling, &shared_source->sampling) ||
-		      leaves_out(shared_source, &sampling)))
+		      filters_may_drop_samples(shared_source, &sampling)))
 		return r;
 	if (!change->rule)
 		return 0;
 	session_set_rule(session, change->rule);
-	worker_session_changed(state);
+	worker_report_session_change(state);
 	return 0;
 }
 
-int worker_reset(struct worker_state *state, void *arg)
+int worker_reset_session(struct worker_state *state, void *arg)
 {
-	struct session *session = worker_session(state, arg);
+	struct session *session = worker_find_session(state, arg);
 
 	if (!session)
 		return -ENOENT;
 	worker_drain_source(state, session->shared_source);
 	session_reset(session);
-	worker_session_changed(state);
+	worker_report_session_change(state);
 	return 0;
 }

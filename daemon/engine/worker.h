@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The worker: the thread that owns sessions, their sources and the tables that they fill. The
- * worker drains no source itself: it coordinates one or more drain threads (shards.h), and merges
+ * worker drains no source itself: it coordinates one or more drain threads (drain-threads.h), and merges
  * their counters. The worker also applies task events, saves checkpoints, and runs functions for
  * other threads.
  */
@@ -20,7 +20,7 @@
 #define WORKER_SESSIONS 8
 
 struct rate_control;
-struct shards;
+struct drain_threads;
 
 /**
  * struct worker_state - what the worker owns; used on its thread only
@@ -30,8 +30,8 @@ struct shards;
  * @process: a random number that identifies this process
  * @attributor: tables of tasks, shared by all sessions
  * @symbols: names of functions, shared by all sessions
- * @sessions: entries, free if the name is ""; use worker_next() and worker_session(). A session
- *	never moves
+ * @sessions: entries, free if the name is ""; use worker_get_next_session() and
+ *	worker_find_session(). A session never moves
  * @profiles: bytes of pprof profiles that are being collected, a part of MEMORY_SESSIONS
  * @hooks: called when sessions change; NULL: state is not saved. Set once, by checkpoint_attach()
  * @saved_state: data of the code that installed @hooks; the engine does not use it
@@ -44,13 +44,13 @@ struct worker_state {
 	struct memory_plan plan;
 	u64 process;
 	struct attributor *attributor;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	struct session sessions[WORKER_SESSIONS];
 	u64 profiles;
 	const struct engine_hooks *hooks;
 	void *saved_state;
 	struct rate_control *rate_control;
-	struct shards *shards;
+	struct drain_threads *shards;
 };
 
 /** typedef worker_fn - a function that runs on the worker's thread; returns 0 or negative errno */
@@ -85,39 +85,42 @@ struct worker *worker_free(struct worker *worker);
 int worker_call(struct worker *worker, worker_fn fn, void *arg);
 
 /**
- * worker_read() - like worker_call(), for an @fn that only reads
+ * worker_call_readonly() - like worker_call(), for an @fn that only reads
  *
  * If there are several drain threads, each counts in its own tables, and none is paused.
  */
-int worker_read(struct worker *worker, worker_fn fn, void *arg);
+int worker_call_readonly(struct worker *worker, worker_fn fn, void *arg);
 
 /**
- * worker_heartbeat() - return a number that changes while the worker and all drain threads run
+ * worker_get_heartbeat() - return a number that changes while the worker and all drain threads run
  * @worker: running
  *
  * The number changes at least once a second. If a thread hangs, the number stops changing.
  *
  * Context: always the same thread.
  */
-u64 worker_heartbeat(struct worker *worker);
+u64 worker_get_heartbeat(struct worker *worker);
 
 /**
- * worker_share() - return the bytes of MEMORY_SESSIONS that sessions and pprof profiles do not use
- * yet
+ * worker_get_free_bytes() - return the bytes of MEMORY_SESSIONS that sessions and pprof profiles do
+ * not use yet
  */
-u64 worker_share(struct worker_state *state);
+u64 worker_get_free_bytes(struct worker_state *state);
 
-/** worker_session() - find a session by @name (NULL: SESSION_MACHINE), or return NULL */
-struct session *worker_session(struct worker_state *state, const char *name);
+/** worker_find_session() - find a session by @name (NULL: SESSION_MACHINE), or return NULL */
+struct session *worker_find_session(struct worker_state *state, const char *name);
 
 /**
- * worker_next() - return the session after @session, or the first one if @session is NULL; NULL
- * after the last
+ * worker_get_next_session() - return the session after @session, or the first one if @session is
+ * NULL; NULL after the last
  */
-struct session *worker_next(struct worker_state *state, struct session *session);
+struct session *worker_get_next_session(struct worker_state *state, struct session *session);
 
-/** worker_drain() - read and count the windows in the rings of @session; on the worker's thread */
-void worker_drain(struct worker_state *state, struct session *session);
+/**
+ * worker_drain_session() - read and count the windows in the rings of @session; on the worker's
+ * thread
+ */
+void worker_drain_session(struct worker_state *state, struct session *session);
 
 /*
  * The functions below are arguments of worker_call(). If @arg is the name of a session, NULL is
@@ -125,39 +128,44 @@ void worker_drain(struct worker_state *state, struct session *session);
  */
 
 /**
- * worker_add() - add a session, which is stopped
+ * worker_add_session() - add a session, which is stopped
  * @state: the worker's
  * @arg: struct session_config
  *
  * Return: 0; -EEXIST: the name is taken; -ENOSPC: there are WORKER_SESSIONS sessions already;
  * -EDQUOT: MemoryBudget= is too small; other errors of session_init() and of programming the SPUs.
  */
-int worker_add(struct worker_state *state, void *arg);
+int worker_add_session(struct worker_state *state, void *arg);
 
 /**
- * worker_remove() - stop and remove the session named @arg; close its source if no other session
- * uses it
+ * worker_remove_session() - stop and remove the session named @arg; close its source if no other
+ * session uses it
  */
-int worker_remove(struct worker_state *state, void *arg);
-
-/** worker_start() - start the session named @arg; -EALREADY: it runs; or the error of its source */
-int worker_start(struct worker_state *state, void *arg);
-
-/** worker_stop() - stop the session named @arg after a last drain; -EALREADY: it is stopped */
-int worker_stop(struct worker_state *state, void *arg);
-
-/** worker_reset() - set all counters of the session named @arg to zero */
-int worker_reset(struct worker_state *state, void *arg);
+int worker_remove_session(struct worker_state *state, void *arg);
 
 /**
- * struct worker_change - argument of worker_change()
+ * worker_start_session() - start the session named @arg; -EALREADY: it runs; or the error of its
+ * source
+ */
+int worker_start_session(struct worker_state *state, void *arg);
+
+/**
+ * worker_stop_session() - stop the session named @arg after a last drain; -EALREADY: it is stopped
+ */
+int worker_stop_session(struct worker_state *state, void *arg);
+
+/** worker_reset_session() - set all counters of the session named @arg to zero */
+int worker_reset_session(struct worker_state *state, void *arg);
+
+/**
+ * struct worker_change_request - argument of worker_change_session()
  * @session: its name
  * @rule: the new rule, owned by the session on success; NULL: unchanged
  * @interval_ns: mean time between samples of a busy CPU; 0: unchanged
  * @sampling: the new interval (0: unchanged), jitter and exception levels; NULL: unchanged
  * @reason: on failure, a static sentence with the reason, or NULL
  */
-struct worker_change {
+struct worker_change_request {
 	const char *session;
 	struct session_rule *rule;
 	u64 interval_ns;
@@ -166,19 +174,19 @@ struct worker_change {
 };
 
 /**
- * worker_change() - change rule and sampling of a session; on failure nothing has changed
+ * worker_change_session() - change rule and sampling of a session; on failure nothing has changed
  * @state: the worker's
- * @arg: struct worker_change
+ * @arg: struct worker_change_request
  *
  * Samples that were taken before the change are counted by the old rule.
  *
  * Return: 0; -ENOENT: there is no such session; -EOPNOTSUPP: another session owns the source, or
  * the source cannot change its interval; other errors of the source.
  */
-int worker_change(struct worker_state *state, void *arg);
+int worker_change_session(struct worker_state *state, void *arg);
 
 /**
- * struct worker_view - argument of worker_view()
+ * struct worker_view_request - argument of worker_make_view()
  * @session: its name; NULL is SESSION_MACHINE
  * @span: period that is shown
  * @group: what a row is
@@ -186,7 +194,7 @@ int worker_change(struct worker_state *state, void *arg);
  * @limit: maximum number of rows
  * @view: the result; the caller calls view_clear()
  */
-struct worker_view {
+struct worker_view_request {
 	const char *session;
 	enum view_span span;
 	enum view_group group;
@@ -195,26 +203,30 @@ struct worker_view {
 	struct view view;
 };
 
-/** worker_view() - make a view; @arg is struct worker_view; returns 0, -ENOENT or -ENOMEM */
-int worker_view(struct worker_state *state, void *arg);
+/**
+ * worker_make_view() - make a view; @arg is struct worker_view_request; returns 0, -ENOENT or
+ * -ENOMEM
+ */
+int worker_make_view(struct worker_state *state, void *arg);
 
 /**
- * struct worker_hot - argument of worker_hot(); @limit: maximum number of lines, and of pages;
+ * struct worker_hot_request - argument of worker_write_hot_json(); @limit: maximum number of lines,
+ * and of pages;
  * @text: allocated result
  */
-struct worker_hot {
+struct worker_hot_request {
 	const char *session;
 	u32 limit;
 	char *text;
 };
 
 /**
- * worker_hot() - write the hot cache lines and pages as JSON (profile_hot_json())
+ * worker_write_hot_json() - write the hot cache lines and pages as JSON (profile_hot_memory_json())
  * @state: the worker's
- * @arg: struct worker_hot
+ * @arg: struct worker_hot_request
  *
  * Return: 0; -ENOENT if there is no such session; -ENOMEM if memory cannot be allocated.
  */
-int worker_hot(struct worker_state *state, void *arg);
+int worker_write_hot_json(struct worker_state *state, void *arg);
 
 #endif

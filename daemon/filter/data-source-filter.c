@@ -12,17 +12,17 @@
 
 #include <stdlib.h>
 
-#define PAYLOADS       65536U
-#define TABLE_PAYLOADS 64U
+#define SOURCE_VALUES	    65536U
+#define TABLE_SOURCE_VALUES 64U
 
 /* Three-valued logic: "&&" is the minimum of its operands, "||" the maximum. */
-enum truth { NO, MAYBE, YES };
+enum ternary_truth { NO, MAYBE, YES };
 
 /* The property of a record that a node compares. */
 enum node_topic { TOPIC_OTHER, TOPIC_OP, TOPIC_SOURCE, TOPIC_LEVEL, TOPIC_FLAG };
 
 /**
- * struct query - evaluates an expression for records with a known data source
+ * struct source_query - evaluates an expression for records with a known data source
  * @unknown_node: a node that evaluates to MAYBE; FILTER_NODES for none
  * @topic: &enum node_topic of each node
  * @encoding: data sources of the core; NULL if their meaning is unknown
@@ -30,7 +30,7 @@ enum node_topic { TOPIC_OTHER, TOPIC_OP, TOPIC_SOURCE, TOPIC_LEVEL, TOPIC_FLAG }
  * @kind: &enum spe_op_kind, by the Operation Type packet. An SPU filters atomics with the packet of
  * a store, and branches that load, as loads, so all kinds have to be tried
  */
-struct query {
+struct source_query {
 	const struct filter *filter;
 	u8 unknown_node;
 	u8 topic[FILTER_NODES];
@@ -39,7 +39,7 @@ struct query {
 	u64 kind;
 };
 
-static u8 node_topic(const struct filter_node *node)
+static u8 node_get_topic(const struct filter_node *node)
 {
 	static const struct {
 		const char *name;
@@ -56,21 +56,21 @@ static u8 node_topic(const struct filter_node *node)
 	return TOPIC_OTHER;
 }
 
-static enum truth truth_of(bool condition)
+static enum ternary_truth truth_from_bool(bool condition)
 {
 	return condition ? YES : NO;
 }
 
-static enum truth truth_negate(enum truth truth)
+static enum ternary_truth truth_negate(enum ternary_truth truth)
 {
-	return (enum truth)(YES - truth);
+	return (enum ternary_truth)(YES - truth);
 }
 
 /*
  * Return the origin that the core's table has for the load's Data Source packet; NULL if the origin
  * depends on events instead (spe_sample_origin()).
  */
-static const struct spe_origin *packet_origin(const struct query *q)
+static const struct spe_origin *query_find_origin(const struct source_query *q)
 {
 	const struct spe_data_sources *encoding = q->encoding;
 
@@ -90,21 +90,21 @@ static bool events_show_level(u64 level)
 	       level >= SPE_LEVEL_RECENT || filter_level_equals(SPE_LEVEL_BEYOND_LLC, level);
 }
 
-static enum truth query_level(const struct query *q, u64 level)
+static enum ternary_truth query_evaluate_level(const struct source_query *q, u64 level)
 {
-	const struct spe_origin *origin = packet_origin(q);
+	const struct spe_origin *origin = query_find_origin(q);
 
 	if (origin)
-		return truth_of(filter_level_equals(origin->level, level));
+		return truth_from_bool(filter_level_equals(origin->level, level));
 	if (q->kind == SPE_KIND_LOAD && !q->encoding)
 		return MAYBE;
 	return events_show_level(level) ? MAYBE : NO;
 }
 
 /* Events can set the flag even if the table does not, except the flag for another core's cache. */
-static enum truth query_flag(const struct query *q, u8 flag)
+static enum ternary_truth query_evaluate_flag(const struct source_query *q, u8 flag)
 {
-	const struct spe_origin *origin = packet_origin(q);
+	const struct spe_origin *origin = query_find_origin(q);
 
 	if (origin && origin->flags & flag)
 		return YES;
@@ -113,22 +113,22 @@ static enum truth query_flag(const struct query *q, u8 flag)
 	return flag == SPE_ORIGIN_PEER ? NO : MAYBE;
 }
 
-static enum truth query_compare(const struct query *q, u8 index)
+static enum ternary_truth query_evaluate_compare(const struct source_query *q, u8 index)
 {
 	const struct filter_node *node = &q->filter->nodes[index];
 	bool memory = q->kind == SPE_KIND_LOAD || q->kind == SPE_KIND_STORE;
-	enum truth truth;
+	enum ternary_truth truth;
 
 	switch (q->topic[index]) {
 	case TOPIC_SOURCE:
-		return truth_of(filter_compare_number(q->source, node->op, node->number));
+		return truth_from_bool(filter_compare_number(q->source, node->op, node->number));
 	case TOPIC_OP:
-		return truth_of((q->kind == node->number) == (node->op == FILTER_EQ));
+		return truth_from_bool((q->kind == node->number) == (node->op == FILTER_EQ));
 	case TOPIC_LEVEL:
-		truth = query_level(q, node->number);
+		truth = query_evaluate_level(q, node->number);
 		break;
 	case TOPIC_FLAG:
-		truth = query_flag(q, node->parameter);
+		truth = query_evaluate_flag(q, node->parameter);
 		if (!node->number)
 			truth = truth_negate(truth);
 		break;
@@ -144,15 +144,15 @@ static enum truth query_compare(const struct query *q, u8 index)
 }
 
 /* The parser limits the depth to FILTER_DEPTH. NOLINTNEXTLINE(misc-no-recursion) */
-static enum truth query_evaluate(const struct query *q, u8 index)
+static enum ternary_truth query_evaluate(const struct source_query *q, u8 index)
 {
 	const struct filter_node *node = &q->filter->nodes[index];
-	enum truth left, right;
+	enum ternary_truth left, right;
 
 	if (index == q->unknown_node)
 		return MAYBE;
 	if (node->type == FILTER_COMPARE)
-		return query_compare(q, index);
+		return query_evaluate_compare(q, index);
 	left = query_evaluate(q, node->left);
 	if (node->type == FILTER_NOT)
 		return truth_negate(left);
@@ -169,7 +169,7 @@ static bool cores_are_known(const struct filter_cores *cores)
 	return cores && cores->count && !cores->unknown;
 }
 
-static bool query_may_match(struct query *q, const struct filter_cores *cores, u8 root)
+static bool query_may_match(struct source_query *q, const struct filter_cores *cores, u8 root)
 {
 	for (q->kind = SPE_KIND_LOAD; q->kind < SPE_KIND_NONE; q->kind++) {
 		q->encoding = NULL;
@@ -186,7 +186,7 @@ static bool query_may_match(struct query *q, const struct filter_cores *cores, u
 
 static void marks_set(u8 *marks, u32 begin)
 {
-	for (u32 value = begin; value <= begin + 64 && value < PAYLOADS; value++)
+	for (u32 value = begin; value <= begin + 64 && value < SOURCE_VALUES; value++)
 		marks[value] = 1;
 }
 
@@ -196,32 +196,34 @@ static void marks_set(u8 *marks, u32 begin)
  * the cores are unknown, or the expression compares the source with 64 or more, also mark 64 and
  * each compared number, each with the 64 values that follow it.
  */
-static void query_mark_values(const struct query *q, const struct filter_cores *cores, u8 *marks)
+static void query_mark_values(const struct source_query *q, const struct filter_cores *cores,
+			      u8 *marks)
 {
 	bool wide = !cores_are_known(cores);
 
 	for (u32 i = 0; i < q->filter->count; i++)
-		wide |= q->topic[i] == TOPIC_SOURCE && q->filter->nodes[i].number >= TABLE_PAYLOADS;
-	memset(marks, 1, TABLE_PAYLOADS);
+		wide |= q->topic[i] == TOPIC_SOURCE &&
+			q->filter->nodes[i].number >= TABLE_SOURCE_VALUES;
+	memset(marks, 1, TABLE_SOURCE_VALUES);
 	if (!wide)
 		return;
-	marks_set(marks, TABLE_PAYLOADS);
+	marks_set(marks, TABLE_SOURCE_VALUES);
 	for (u32 i = 0; i < q->filter->count; i++)
-		if (q->topic[i] == TOPIC_SOURCE && q->filter->nodes[i].number < PAYLOADS)
+		if (q->topic[i] == TOPIC_SOURCE && q->filter->nodes[i].number < SOURCE_VALUES)
 			marks_set(marks, (u32)q->filter->nodes[i].number);
 }
 
 /* Returns the values of bits 5:0 for which the node at @root is definitely false, as a bit mask. */
-static u64 query_rejected(struct query *q, const struct filter_cores *cores, u8 root)
+static u64 query_find_rejected(struct source_query *q, const struct filter_cores *cores, u8 root)
 {
-	u8 *marks = calloc(PAYLOADS, 1);
+	u8 *marks = calloc(SOURCE_VALUES, 1);
 	u64 accepted = 0;
 
 	/* If memory cannot be allocated, reject nothing, which is always correct. */
 	if (!marks)
 		return 0;
 	query_mark_values(q, cores, marks);
-	for (q->source = 0; q->source < PAYLOADS && ~accepted; q->source++)
+	for (q->source = 0; q->source < SOURCE_VALUES && ~accepted; q->source++)
 		if (marks[q->source] && !(accepted >> (q->source & 63) & 1) &&
 		    query_may_match(q, cores, root))
 			accepted |= SPE_BIT(q->source & 63);
@@ -230,7 +232,7 @@ static u64 query_rejected(struct query *q, const struct filter_cores *cores, u8 
 }
 
 /* Return true if the node depends on the source. NOLINTNEXTLINE(misc-no-recursion) */
-static bool query_uses_source(const struct query *q, u8 index)
+static bool query_uses_source(const struct source_query *q, u8 index)
 {
 	const struct filter_node *node = &q->filter->nodes[index];
 
@@ -240,39 +242,40 @@ static bool query_uses_source(const struct query *q, u8 index)
 	       (node->type != FILTER_NOT && query_uses_source(q, node->right));
 }
 
-static struct query query_make(const struct filter *filter)
+static struct source_query query_make(const struct filter *filter)
 {
-	struct query q = { .filter = filter, .unknown_node = FILTER_NODES };
+	struct source_query q = { .filter = filter, .unknown_node = FILTER_NODES };
 
 	for (u32 i = 0; i < filter->count; i++)
-		q.topic[i] = node_topic(&filter->nodes[i]);
+		q.topic[i] = node_get_topic(&filter->nodes[i]);
 	return q;
 }
 
-u64 filter_rejected_sources(const struct filter *filter, const struct filter_cores *cores)
+u64 filter_find_rejected_sources(const struct filter *filter, const struct filter_cores *cores)
 {
-	struct query q = query_make(filter);
+	struct source_query q = query_make(filter);
 
-	return query_uses_source(&q, filter->root) ? query_rejected(&q, cores, filter->root) : 0;
+	return query_uses_source(&q, filter->root) ? query_find_rejected(&q, cores, filter->root) :
+						     0;
 }
 
 bool filter_node_rejects_sources(const struct filter *filter, const struct filter_cores *cores,
 				 u8 index)
 {
-	struct query q = query_make(filter);
+	struct source_query q = query_make(filter);
 	u64 all;
 
 	if (!query_uses_source(&q, index))
 		return false;
-	if (query_rejected(&q, cores, index))
+	if (query_find_rejected(&q, cores, index))
 		return true;
 	/*
 	 * Reject sources only by the combination of nodes, such as a level together with "op ==
 	 * load".
 	 */
-	all = query_rejected(&q, cores, filter->root);
+	all = query_find_rejected(&q, cores, filter->root);
 	q.unknown_node = index;
-	return query_rejected(&q, cores, filter->root) != all;
+	return query_find_rejected(&q, cores, filter->root) != all;
 }
 
 void filter_cores_add(struct filter_cores *cores, const struct source_cpu *cpu)
@@ -281,7 +284,7 @@ void filter_cores_add(struct filter_cores *cores, const struct source_cpu *cpu)
 
 	cores->events = cores->any ? cores->events & cpu->filter_events : cpu->filter_events;
 	cores->any = true;
-	if (!encoding || encoding->count > TABLE_PAYLOADS) {
+	if (!encoding || encoding->count > TABLE_SOURCE_VALUES) {
 		cores->unknown = true;
 		return;
 	}

@@ -49,7 +49,7 @@ static bool get_event(const struct filter_subject *s, u8 bit, u64 *ret)
 	return spe_sample_has(s->sample, SPE_HAS_EVENTS) && bit < s->sample->events_size * 8U;
 }
 
-static bool is_memory(const struct filter_subject *s)
+static bool subject_is_memory(const struct filter_subject *s)
 {
 	return spe_sample_has(s->sample, SPE_HAS_OP) && s->sample->op_class == SPE_OP_LOAD_STORE;
 }
@@ -58,7 +58,7 @@ static bool get_level(const struct filter_subject *s, u8 parameter, u64 *ret)
 {
 	(void)parameter;
 	*ret = s->origin.level;
-	return is_memory(s);
+	return subject_is_memory(s);
 }
 
 bool filter_level_equals(u64 level, u64 wanted)
@@ -74,7 +74,7 @@ static const char *level_name(u8 i)
 static bool get_origin(const struct filter_subject *s, u8 flag, u64 *ret)
 {
 	*ret = !!(s->origin.flags & flag);
-	return is_memory(s);
+	return subject_is_memory(s);
 }
 
 static bool get_source(const struct filter_subject *s, u8 parameter, u64 *ret)
@@ -134,20 +134,20 @@ static const char *get_cgroup(const struct filter_subject *s)
 	return s->container ? s->container->cgroup : NULL;
 }
 
-#define NUMBER(n, get, p)                                                             \
+#define NUMBER_FIELD(n, get, p)                                                       \
 	{                                                                             \
 		.name = (n), .type = FILTER_NUMBER, .number = (get), .parameter = (p) \
 	}
-#define ADDRESS(n, i)                                                                        \
+#define ADDRESS_FIELD(n, i)                                                                  \
 	{                                                                                    \
 		.name = (n), .type = FILTER_NUMBER, .number = get_address, .parameter = (i), \
 		.address = true                                                              \
 	}
-#define FLAG(n, get, p)                                                             \
+#define FLAG_FIELD(n, get, p)                                                       \
 	{                                                                           \
 		.name = (n), .type = FILTER_FLAG, .number = (get), .parameter = (p) \
 	}
-#define STRING(n, get)                                                            \
+#define STRING_FIELD(n, get)                                                      \
 	{                                                                         \
 		.name = (n), .type = FILTER_STRING, .string = (get), .task = true \
 	}
@@ -164,35 +164,35 @@ static const struct filter_field fields[] = {
 	  .value_name = level_name,
 	  .equals = filter_level_equals,
 	  .values = SPE_LEVELS },
-	NUMBER("latency.total", get_counter, SPE_COUNTER_TOTAL),
-	NUMBER("latency.issue", get_counter, SPE_COUNTER_ISSUE),
-	NUMBER("latency.translation", get_counter, SPE_COUNTER_TRANSLATION),
-	NUMBER("source", get_source, 0),
-	ADDRESS("pc", SPE_ADDRESS_PC),
-	ADDRESS("target", SPE_ADDRESS_TARGET),
-	ADDRESS("address", SPE_ADDRESS_VA),
-	ADDRESS("address.physical", SPE_ADDRESS_PA),
-	NUMBER("el", get_el, 0),
-	NUMBER("cpu", get_cpu, 0),
+	NUMBER_FIELD("latency.total", get_counter, SPE_COUNTER_TOTAL),
+	NUMBER_FIELD("latency.issue", get_counter, SPE_COUNTER_ISSUE),
+	NUMBER_FIELD("latency.translation", get_counter, SPE_COUNTER_TRANSLATION),
+	NUMBER_FIELD("source", get_source, 0),
+	ADDRESS_FIELD("pc", SPE_ADDRESS_PC),
+	ADDRESS_FIELD("target", SPE_ADDRESS_TARGET),
+	ADDRESS_FIELD("address", SPE_ADDRESS_VA),
+	ADDRESS_FIELD("address.physical", SPE_ADDRESS_PA),
+	NUMBER_FIELD("el", get_el, 0),
+	NUMBER_FIELD("cpu", get_cpu, 0),
 	{ .name = "pid", .type = FILTER_NUMBER, .number = get_pid, .task = true },
-	FLAG("remote", get_origin, SPE_ORIGIN_REMOTE),
-	FLAG("snooped", get_origin, SPE_ORIGIN_SNOOPED),
-	FLAG("peer", get_origin, SPE_ORIGIN_PEER),
-	FLAG("modified", get_origin, SPE_ORIGIN_MODIFIED),
-	FLAG("simd", get_simd, 0),
-	FLAG("conditional", get_op_flag, 2),
-	FLAG("fp", get_op_flag, 3),
-	FLAG("predicated", get_op_flag, 5),
-	FLAG("scattered", get_op_flag, 6),
-	FLAG("atomic", get_op_flag, 7),
-	FLAG("exclusive", get_op_flag, 8),
-	FLAG("ordered", get_op_flag, 9),
-	FLAG("indirect", get_op_flag, 11),
-	FLAG("call", get_op_flag, 13),
-	FLAG("return", get_op_flag, 14),
-	STRING("process", get_process),
-	STRING("container", get_container),
-	STRING("runtime", get_runtime),
+	FLAG_FIELD("remote", get_origin, SPE_ORIGIN_REMOTE),
+	FLAG_FIELD("snooped", get_origin, SPE_ORIGIN_SNOOPED),
+	FLAG_FIELD("peer", get_origin, SPE_ORIGIN_PEER),
+	FLAG_FIELD("modified", get_origin, SPE_ORIGIN_MODIFIED),
+	FLAG_FIELD("simd", get_simd, 0),
+	FLAG_FIELD("conditional", get_op_flag, 2),
+	FLAG_FIELD("fp", get_op_flag, 3),
+	FLAG_FIELD("predicated", get_op_flag, 5),
+	FLAG_FIELD("scattered", get_op_flag, 6),
+	FLAG_FIELD("atomic", get_op_flag, 7),
+	FLAG_FIELD("exclusive", get_op_flag, 8),
+	FLAG_FIELD("ordered", get_op_flag, 9),
+	FLAG_FIELD("indirect", get_op_flag, 11),
+	FLAG_FIELD("call", get_op_flag, 13),
+	FLAG_FIELD("return", get_op_flag, 14),
+	STRING_FIELD("process", get_process),
+	STRING_FIELD("container", get_container),
+	STRING_FIELD("runtime", get_runtime),
 	{ .name = "cgroup",
 	  .type = FILTER_STRING,
 	  .string = get_cgroup,
@@ -201,7 +201,7 @@ static const struct filter_field fields[] = {
 };
 
 /* The field of all events, by name ("mispredicted", "event.mispredicted") or number ("event.7"). */
-static const struct filter_field event = FLAG(NULL, get_event, 0);
+static const struct filter_field event = FLAG_FIELD(NULL, get_event, 0);
 
 static_assert(SPE_OP_IS_CONDITIONAL == SPE_BIT(2) && SPE_OP_IS_RETURN == SPE_BIT(14),
 	      "the table passes these bits to get_op_flag()");

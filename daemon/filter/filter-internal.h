@@ -5,7 +5,7 @@
 
 #include "filter.h"
 
-enum filter_type {
+enum filter_field_type {
 	FILTER_NUMBER,
 	FILTER_FLAG,
 	FILTER_NAME, /* a number that is written as a name, such as "load"; only == and != */
@@ -29,7 +29,7 @@ enum filter_type {
  */
 struct filter_field {
 	const char *name;
-	enum filter_type type;
+	enum filter_field_type type;
 	u8 parameter;
 	u8 values;
 	bool address;
@@ -122,16 +122,16 @@ bool filter_level_equals(u64 level, u64 wanted);
 bool filter_compare_number(u64 a, enum filter_operator op, u64 b);
 
 /**
- * filter_rejected_sources() - find the data sources of loads that the expression never accepts
+ * filter_find_rejected_sources() - find the data sources of loads that the expression never accepts
  *
  * Return: &source_config.filter_sources_not: bit N is set if no load can match that has N in bits
  * 5:0 of its Data Source packet; 0 if the expression does not depend on the data source.
  */
-u64 filter_rejected_sources(const struct filter *filter, const struct filter_cores *cores);
+u64 filter_find_rejected_sources(const struct filter *filter, const struct filter_cores *cores);
 
 /**
  * filter_node_rejects_sources() - return true if the node at @index contributes to
- * filter_rejected_sources()
+ * filter_find_rejected_sources()
  */
 bool filter_node_rejects_sources(const struct filter *filter, const struct filter_cores *cores,
 				 u8 index);

@@ -42,8 +42,8 @@ static bool compare_string(const char *a, enum filter_operator op, const char *b
 	}
 }
 
-static bool node_compare(const struct filter *filter, const struct filter_node *node,
-			 const struct filter_subject *subject)
+static bool node_evaluate_compare(const struct filter *filter, const struct filter_node *node,
+				  const struct filter_subject *subject)
 {
 	const char *string;
 	u64 number;
@@ -73,7 +73,7 @@ static bool node_match(const struct filter *filter, u8 index, const struct filte
 	case FILTER_NOT:
 		return !node_match(filter, node->left, subject);
 	default:
-		return node_compare(filter, node, subject);
+		return node_evaluate_compare(filter, node, subject);
 	}
 }
 
@@ -129,7 +129,8 @@ static enum filter_verdict node_match_task(const struct filter *filter, u8 index
 	default:
 		if (!node->field->task)
 			return FILTER_DEPENDS;
-		return node_compare(filter, node, subject) ? FILTER_ACCEPTS : FILTER_REJECTS;
+		return node_evaluate_compare(filter, node, subject) ? FILTER_ACCEPTS :
+								      FILTER_REJECTS;
 	}
 }
 
@@ -157,14 +158,14 @@ enum spu_filter {
 #define SPU_OPTIONAL ((u32)SPU_EVENTS_NOT | (u32)SPU_MASKED)
 
 /* Returns PMSFCR_EL1's bits for "op == X", and for "||" of such nodes; 0 for every other node. */
-static u64 node_types(const struct filter *filter, u8 index)
+static u64 node_get_type_bits(const struct filter *filter, u8 index)
 {
 	const struct filter_node *node = &filter->nodes[index];
 	u64 left, right;
 
 	if (node->type == FILTER_OR) {
-		left = node_types(filter, node->left);
-		right = node_types(filter, node->right);
+		left = node_get_type_bits(filter, node->left);
+		right = node_get_type_bits(filter, node->right);
 		return left && right ? left | right : 0;
 	}
 	if (node->type != FILTER_COMPARE || node->op != FILTER_EQ ||
@@ -190,7 +191,7 @@ static u64 node_types(const struct filter *filter, u8 index)
  * these flags is not offloaded. "op == other" is not offloaded either, because such records include
  * operations that load.
  */
-static u64 node_masked(const struct filter_node *node)
+static u64 node_get_mask_bits(const struct filter_node *node)
 {
 	static const struct {
 		const char *name;
@@ -217,7 +218,7 @@ static u64 node_masked(const struct filter_node *node)
 }
 
 /* Returns the minimum total latency that the node requires, cycles; 0 if it requires none. */
-static u64 node_latency(const struct filter_node *node)
+static u64 node_get_min_latency(const struct filter_node *node)
 {
 	if (node->type != FILTER_COMPARE || strcmp(node->field->name ?: "", "latency.total") != 0)
 		return 0;
@@ -238,7 +239,7 @@ static u64 node_latency(const struct filter_node *node)
  * register of an SPU without the event has no such bit, and a filter that selects nothing is
  * CONSTRAINED UNPREDICTABLE.
  */
-static u64 filterable_events(const struct filter_cores *cores)
+static u64 get_filterable_events(const struct filter_cores *cores)
 {
 	const u64 always = SPE_BIT(SPE_EVENT_RETIRED) | SPE_BIT(SPE_EVENT_L1D_REFILL) |
 			   SPE_BIT(SPE_EVENT_TLB_WALK) | SPE_BIT(SPE_EVENT_MISPREDICTED);
@@ -256,7 +257,7 @@ static u64 filterable_events(const struct filter_cores *cores)
  * Returns the bit of the event that the node compares, if it is one of @filterable, else 0.
  * @ret_present: true if the node requires the event, false if it requires its absence.
  */
-static u64 node_event(const struct filter_node *node, u64 filterable, bool *ret_present)
+static u64 node_get_event(const struct filter_node *node, u64 filterable, bool *ret_present)
 {
 	/* Only the field that stands for all events has no name. */
 	if (node->type != FILTER_COMPARE || node->field->name)
@@ -284,7 +285,7 @@ static u32 offload_event(const struct filter *filter, const struct filter_cores 
 		node = &filter->nodes[node->left];
 		negated = true;
 	}
-	event = node_event(node, filterable_events(cores), &present);
+	event = node_get_event(node, get_filterable_events(cores), &present);
 	if (!event || (negated && !present))
 		return 0;
 	if (present && !negated) {
@@ -311,8 +312,8 @@ static u32 offload_node(const struct filter *filter, const struct filter_cores *
 	if (node->type == FILTER_AND)
 		return offload_node(filter, cores, node->left, config) |
 		       offload_node(filter, cores, node->right, config);
-	types = node_types(filter, index);
-	latency = node_latency(node);
+	types = node_get_type_bits(filter, index);
+	latency = node_get_min_latency(node);
 	if (types) {
 		/*
 		 * Both operands of "&&" must be true, so intersect their types. An empty
@@ -327,7 +328,7 @@ static u32 offload_node(const struct filter *filter, const struct filter_cores *
 		config->filter_latency = (u32)latency;
 		used |= SPU_LATENCY;
 	}
-	masked = node_masked(node);
+	masked = node_get_mask_bits(node);
 	if (masked) {
 		config->filter_masked |= masked;
 		used |= SPU_MASKED;
@@ -403,6 +404,6 @@ const char *filter_offload(const struct filter *filter, const struct filter_core
 		[SPU_TYPES | SPU_LATENCY | SPU_EVENTS] = "types, latency and events",
 	};
 
-	config->filter_sources_not = filter_rejected_sources(filter, cores);
+	config->filter_sources_not = filter_find_rejected_sources(filter, cores);
 	return names[offload_node(filter, cores, filter->root, config) & ~SPU_OPTIONAL];
 }

@@ -15,13 +15,13 @@
 #include <stdlib.h>
 
 /**
- * struct parser - the state of filter_new()
+ * struct filter_parser - the state of filter_new()
  * @filter: receives the nodes
  * @at: the next character, in &filter.text
  * @depth: levels of parentheses and "!" around @at
  * @error: set when parsing fails
  */
-struct parser {
+struct filter_parser {
 	struct filter *filter;
 	const char *at;
 	u32 depth;
@@ -30,7 +30,7 @@ struct parser {
 
 /* Report an error at @at; always returns -EINVAL. */
 static int __attribute__((format(printf, 3, 4)))
-fail_at(struct parser *p, const char *at, const char *format, ...)
+fail_at(struct filter_parser *p, const char *at, const char *format, ...)
 {
 	va_list ap;
 
@@ -41,14 +41,14 @@ fail_at(struct parser *p, const char *at, const char *format, ...)
 	return -EINVAL;
 }
 
-static void skip_space(struct parser *p)
+static void skip_space(struct filter_parser *p)
 {
 	while (*p->at == ' ' || *p->at == '\t' || *p->at == '\n')
 		p->at++;
 }
 
 /* Skip blanks and @word; returns false without skipping @word if something else follows. */
-static bool skip_word(struct parser *p, const char *word)
+static bool skip_word(struct filter_parser *p, const char *word)
 {
 	skip_space(p);
 	if (strncmp(p->at, word, strlen(word)) != 0)
@@ -57,17 +57,17 @@ static bool skip_word(struct parser *p, const char *word)
 	return true;
 }
 
-static bool is_word(char c)
+static bool is_word_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_' || c == '.' || c == '-';
 }
 
-static size_t word_length(const char *at)
+static size_t get_word_length(const char *at)
 {
 	size_t len = 0;
 
-	while (is_word(at[len]))
+	while (is_word_char(at[len]))
 		len++;
 	return len;
 }
@@ -78,7 +78,7 @@ static size_t word_length(const char *at)
  */
 static int text_describe(const char *at, const char **ret_text)
 {
-	size_t len = word_length(at);
+	size_t len = get_word_length(at);
 
 	if (!*at) {
 		*ret_text = "the end";
@@ -88,7 +88,7 @@ static int text_describe(const char *at, const char **ret_text)
 	return len > 40 ? 40 : len ? (int)len : 1;
 }
 
-static int node_new(struct parser *p, const struct filter_node *node, u8 *ret_index)
+static int node_new(struct filter_parser *p, const struct filter_node *node, u8 *ret_index)
 {
 	if (p->filter->count == FILTER_NODES - 1)
 		return fail_at(
@@ -100,9 +100,9 @@ static int node_new(struct parser *p, const struct filter_node *node, u8 *ret_in
 	return 0;
 }
 
-static int parse_or(struct parser *p, u8 *ret_index);
+static int parse_or(struct filter_parser *p, u8 *ret_index);
 
-static int parse_operator(struct parser *p, const struct filter_field *field,
+static int parse_operator(struct filter_parser *p, const struct filter_field *field,
 			  enum filter_operator *ret_op)
 {
 	static const struct {
@@ -146,10 +146,10 @@ static int parse_operator(struct parser *p, const struct filter_field *field,
 		       i < ARRAY_SIZE(operators) ? operators[i].text : text, right[field->type]);
 }
 
-static int parse_number(struct parser *p, u64 *ret_number)
+static int parse_number(struct filter_parser *p, u64 *ret_number)
 {
 	const char *start = p->at, *text;
-	size_t len = word_length(start);
+	size_t len = get_word_length(start);
 	char *end;
 	int n;
 
@@ -166,10 +166,10 @@ static int parse_number(struct parser *p, u64 *ret_number)
 	return 0;
 }
 
-static int parse_name(struct parser *p, const struct filter_field *field, u64 *ret_number)
+static int parse_name(struct filter_parser *p, const struct filter_field *field, u64 *ret_number)
 {
 	char names[128] = "";
-	size_t len = word_length(p->at), used = 0;
+	size_t len = get_word_length(p->at), used = 0;
 	const char *name, *text;
 	int n;
 
@@ -190,7 +190,7 @@ static int parse_name(struct parser *p, const struct filter_field *field, u64 *r
 	return fail_at(p, p->at, "\"%.*s\": should be one of %s", n, text, names);
 }
 
-static int parse_flag(struct parser *p, u64 *ret_number)
+static int parse_flag(struct filter_parser *p, u64 *ret_number)
 {
 	const char *text;
 	int n;
@@ -207,10 +207,10 @@ static int parse_flag(struct parser *p, u64 *ret_number)
 }
 
 /* Parse a word, or text in quotes in which \" and \\ are escapes. */
-static int parse_string(struct parser *p, u16 *ret_string)
+static int parse_string(struct filter_parser *p, u16 *ret_string)
 {
 	struct filter *f = p->filter;
-	size_t begin = f->strings_used, len = word_length(p->at);
+	size_t begin = f->strings_used, len = get_word_length(p->at);
 	const char *start = p->at, *text;
 	int n;
 
@@ -242,7 +242,7 @@ static int parse_string(struct parser *p, u16 *ret_string)
  * Reject a cgroup path that includes the mount point: paths are relative to it, so it never
  * matches.
  */
-static int check_cgroup(struct parser *p, const char *at, const char *path)
+static int check_cgroup(struct filter_parser *p, const char *at, const char *path)
 {
 	static const char *const mounts[] = { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" };
 
@@ -262,7 +262,7 @@ static int check_cgroup(struct parser *p, const char *at, const char *path)
 	return 0;
 }
 
-static int parse_value(struct parser *p, struct filter_node *node)
+static int parse_value(struct filter_parser *p, struct filter_node *node)
 {
 	const char *start;
 	int r;
@@ -284,10 +284,10 @@ static int parse_value(struct parser *p, struct filter_node *node)
 	}
 }
 
-static int parse_compare(struct parser *p, u8 *ret_index)
+static int parse_compare(struct filter_parser *p, u8 *ret_index)
 {
 	struct filter_node node = { .type = FILTER_COMPARE, .op = FILTER_NE };
-	size_t len = word_length(p->at);
+	size_t len = get_word_length(p->at);
 	const char *text;
 	int r, n;
 
@@ -313,7 +313,7 @@ static int parse_compare(struct parser *p, u8 *ret_index)
 	return node_new(p, &node, ret_index);
 }
 
-static int parse_inner(struct parser *p, u8 *ret_index)
+static int parse_parentheses(struct filter_parser *p, u8 *ret_index)
 {
 	const char *open = p->at;
 	int r;
@@ -325,7 +325,7 @@ static int parse_inner(struct parser *p, u8 *ret_index)
 	return r;
 }
 
-static int parse_not(struct parser *p, u8 *ret_index)
+static int parse_not(struct filter_parser *p, u8 *ret_index)
 {
 	struct filter_node node = { .type = FILTER_NOT };
 	const char *begin;
@@ -337,7 +337,7 @@ static int parse_not(struct parser *p, u8 *ret_index)
 		return fail_at(p, p->at, "too deep: at most %u levels", FILTER_DEPTH);
 	p->depth++;
 	if (*p->at == '(') {
-		r = parse_inner(p, ret_index);
+		r = parse_parentheses(p, ret_index);
 	} else if (*p->at == '!') {
 		p->at++;
 		r = parse_not(p, &node.left);
@@ -354,7 +354,7 @@ static int parse_not(struct parser *p, u8 *ret_index)
 	return r;
 }
 
-static int parse_and(struct parser *p, u8 *ret_index)
+static int parse_and(struct filter_parser *p, u8 *ret_index)
 {
 	struct filter_node node = { .type = FILTER_AND };
 	int r = parse_not(p, ret_index);
@@ -368,7 +368,7 @@ static int parse_and(struct parser *p, u8 *ret_index)
 	return r;
 }
 
-static int parse_or(struct parser *p, u8 *ret_index)
+static int parse_or(struct filter_parser *p, u8 *ret_index)
 {
 	struct filter_node node = { .type = FILTER_OR };
 	int r = parse_and(p, ret_index);
@@ -383,7 +383,7 @@ static int parse_or(struct parser *p, u8 *ret_index)
 }
 
 /* Set the text of an outermost "&&" or "||", which parse_not() leaves unset. */
-static void root_set_text(struct parser *p)
+static void root_set_text(struct filter_parser *p)
 {
 	struct filter_node *root = &p->filter->nodes[p->filter->root];
 
@@ -393,7 +393,7 @@ static void root_set_text(struct parser *p)
 	root->end = (u16)strlen(p->filter->text);
 }
 
-static int parse_expression(struct parser *p)
+static int parse_expression(struct filter_parser *p)
 {
 	const char *text;
 	int r, n;
@@ -414,7 +414,7 @@ static int parse_expression(struct parser *p)
 
 int filter_new(const char *text, struct filter **ret_filter, struct filter_error *ret_error)
 {
-	struct parser p = { .error = ret_error };
+	struct filter_parser p = { .error = ret_error };
 	int r = -ENOMEM;
 
 	p.filter = calloc(1, sizeof(*p.filter));

@@ -11,15 +11,15 @@
 #include "util/time.h"
 
 /**
- * struct line - a location with the keys of its source line, or the sum of all locations of that
- * line (after lines_merge())
+ * struct collected_line - a location with the keys of its source line, or the sum of all locations
+ * of that line (after lines_merge())
  * @program: index of the program in the minute
  * @row: the location
- * @function, @source: symbols_function_key() and symbols_line_key(); 0 if unknown
+ * @function, @source: symbols_get_function_key() and symbols_get_line_key(); 0 if unknown
  * @known: a symbol was found
  * @sums: the counters
  */
-struct line {
+struct collected_line {
 	u32 program;
 	const struct history_row *row;
 	u64 function;
@@ -29,16 +29,16 @@ struct line {
 };
 
 /**
- * struct collection - a minute that is being filled
+ * struct minute_collection - a minute that is being filled
  * @row_of: indexed by container index of the attributor: row in the minute, plus 1; 0: none
  * @containers: entries of @row_of
  */
-struct collection {
+struct minute_collection {
 	struct worker_state *state;
 	struct profile *profile;
 	const struct minute_log *log;
 	struct profile_cells cells;
-	struct minute *minute;
+	struct minute_counters *minute;
 	u32 containers;
 	u32 *row_of;
 };
@@ -47,7 +47,7 @@ struct collection {
  * Return the row of a container; add a row without samples if it has none. Return MINUTE_NONE if
  * memory cannot be allocated.
  */
-static u32 container_row(struct collection *c, u32 index, u32 generation)
+static u32 find_or_add_container(struct minute_collection *c, u32 index, u32 generation)
 {
 	struct attributor *attributor = c->state->attributor;
 	const struct attribute_container *container = attributor_get_container(attributor, index);
@@ -71,22 +71,22 @@ static u32 container_row(struct collection *c, u32 index, u32 generation)
 	return c->row_of[index] - 1;
 }
 
-static int collect_containers(struct collection *c)
+static int collect_containers(struct minute_collection *c)
 {
 	for (u32 i = 0; i < c->log->containers; i++) {
 		const struct history_container *from = &c->log->container[i];
-		u32 row = container_row(c, from->index, from->generation);
-		struct counters counters;
+		u32 row = find_or_add_container(c, from->index, from->generation);
+		struct profile_counters counters;
 
 		if (row == MINUTE_NONE)
 			return -ENOMEM;
-		history_counters_get(&from->counters, &counters);
+		history_counters_expand(&from->counters, &counters);
 		counters_merge(&c->minute->container[row].counters, &counters);
 	}
 	return 0;
 }
 
-static struct minute_sums sums_of(const struct history_row *row)
+static struct minute_sums make_minute_sums(const struct history_row *row)
 {
 	return (struct minute_sums){
 		.samples = row->samples,
@@ -100,7 +100,7 @@ static struct minute_sums sums_of(const struct history_row *row)
 	};
 }
 
-static int collect_programs(struct collection *c)
+static int collect_programs(struct minute_collection *c)
 {
 	for (u32 i = 0; i < c->log->programs; i++) {
 		const struct history_row *from = &c->log->program[i];
@@ -109,13 +109,15 @@ static int collect_programs(struct collection *c)
 		struct program_identity program;
 
 		to->container = MINUTE_NONE;
-		to->sums = sums_of(from);
+		to->sums = make_minute_sums(from);
 		c->minute->programs++;
-		if (id == CELL_NO_PROGRAM || !program_table_find(c->cells.programs, id, &program)) {
+		if (id == CELL_NO_PROGRAM ||
+		    !program_table_find_by_id(c->cells.programs, id, &program)) {
 			strcpy(to->executable, "[unattributed]");
 			continue;
 		}
-		to->container = container_row(c, program.container, program.container_generation);
+		to->container =
+			find_or_add_container(c, program.container, program.container_generation);
 		if (to->container == MINUTE_NONE)
 			return -ENOMEM;
 		escape_string(to->executable, sizeof(to->executable), program.executable);
@@ -123,8 +125,8 @@ static int collect_programs(struct collection *c)
 	return 0;
 }
 
-static bool locate(const struct collection *c, const struct history_row *row,
-		   struct cell_place *ret_place)
+static bool locate_row(const struct minute_collection *c, const struct history_row *row,
+		       struct cell_location *ret_place)
 {
 	const struct cell_row cell = {
 		.program = (u32)(row->owner >> 32),
@@ -139,17 +141,17 @@ static bool locate(const struct collection *c, const struct history_row *row,
  * Find the function and the source line of a location. Names that are not resolved yet are
  * requested.
  */
-static void line_identify(const struct collection *c, const struct history_row *row,
-			  struct line *ret_line)
+static void line_identify(const struct minute_collection *c, const struct history_row *row,
+			  struct collected_line *ret_line)
 {
-	struct symbols *symbols = c->state->symbols;
-	struct line line = { .row = row, .sums = sums_of(row) };
-	struct cell_place place;
+	struct symbols_cache *symbols = c->state->symbols;
+	struct collected_line line = { .row = row, .sums = make_minute_sums(row) };
+	struct cell_location place;
 
-	if (locate(c, row, &place)) {
-		symbols_line_key(symbols, place.pid, &place.at, true, &line.source);
-		line.known =
-			symbols_function_key(symbols, place.pid, &place.at, true, &line.function);
+	if (locate_row(c, row, &place)) {
+		symbols_get_line_key(symbols, place.pid, &place.at, true, &line.source);
+		line.known = symbols_get_function_key(symbols, place.pid, &place.at, true,
+						      &line.function);
 		if (!line.known && symbols_address_is_public(&place.at, true))
 			line.function = place.at.offset;
 	}
@@ -163,7 +165,7 @@ static int compare_u64(u64 x, u64 y)
 
 static int compare_lines(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct collected_line *x = a, *y = b;
 	int r = compare_u64(x->row->owner, y->row->owner);
 
 	if (!r)
@@ -175,14 +177,14 @@ static int compare_lines(const void *a, const void *b)
 
 static int compare_samples(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct collected_line *x = a, *y = b;
 
 	if (x->sums.samples != y->sums.samples)
 		return x->sums.samples < y->sums.samples ? 1 : -1;
 	return compare_lines(a, b);
 }
 
-static void sums_add(struct minute_sums *to, const struct minute_sums *more)
+static void minute_sums_add(struct minute_sums *to, const struct minute_sums *more)
 {
 	u64 a[MINUTE_SUMS], b[MINUTE_SUMS];
 
@@ -196,14 +198,14 @@ static void sums_add(struct minute_sums *to, const struct minute_sums *more)
 /*
  * Add up the locations of each line, and sort the lines, the heaviest first. Return their number.
  */
-static u32 lines_merge(struct line *lines, u32 count)
+static u32 lines_merge(struct collected_line *lines, u32 count)
 {
 	u32 n = 0;
 
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	for (u32 i = 0; i < count; i++) {
 		if (n && !compare_lines(&lines[n - 1], &lines[i]))
-			sums_add(&lines[n - 1].sums, &lines[i].sums);
+			minute_sums_add(&lines[n - 1].sums, &lines[i].sums);
 		else
 			lines[n++] = lines[i];
 	}
@@ -211,32 +213,32 @@ static u32 lines_merge(struct line *lines, u32 count)
 	return n;
 }
 
-static void write_build_id(const struct attribute_location *at, char *to, size_t size)
+static void format_build_id(const struct attribute_location *at, char *to, size_t size)
 {
 	*to = 0;
 	for (u32 i = 0; i < at->build_id_size && 2 * i + 2 < size; i++)
 		snprintf(to + 2 * i, size - 2 * i, "%02x", at->build_id[i]);
 }
 
-static void line_name(const struct collection *c, const struct line *line,
-		      struct minute_location *to)
+static void location_fill_from_line(const struct minute_collection *c,
+				    const struct collected_line *line, struct minute_location *to)
 {
-	struct symbols *symbols = c->state->symbols;
+	struct symbols_cache *symbols = c->state->symbols;
 	struct source_line source;
-	struct cell_place place;
+	struct cell_location place;
 
 	to->program = line->program;
 	to->sums = line->sums;
 	to->kernel = line->row->place >> 63;
-	if (!locate(c, line->row, &place)) {
+	if (!locate_row(c, line->row, &place)) {
 		strcpy(to->binary, "[unmapped]");
 		symbols_name_unmapped(line->row->place, true, to->function, sizeof(to->function));
 		return;
 	}
 	escape_string(to->binary, sizeof(to->binary), place.at.binary);
-	write_build_id(&place.at, to->build_id, sizeof(to->build_id));
-	if (!symbols_function(symbols, place.pid, &place.at, true, to->function,
-			      sizeof(to->function)) &&
+	format_build_id(&place.at, to->build_id, sizeof(to->build_id));
+	if (!symbols_get_function(symbols, place.pid, &place.at, true, to->function,
+				  sizeof(to->function)) &&
 	    place.hidden)
 		snprintf(to->function, sizeof(to->function), "%.*s", (int)sizeof(to->function) - 1,
 			 to->binary);
@@ -247,15 +249,16 @@ static void line_name(const struct collection *c, const struct line *line,
 }
 
 /* Set the program index of each line. Programs of the log and of the minute have the same order. */
-static void lines_set_programs(const struct collection *c, struct line *lines, u32 count)
+static void lines_set_programs(const struct minute_collection *c, struct collected_line *lines,
+			       u32 count)
 {
 	for (u32 i = 0; i < count; i++)
 		lines[i].program = minute_log_find_program(c->log, lines[i].row);
 }
 
-static int collect_locations(struct collection *c)
+static int collect_locations(struct minute_collection *c)
 {
-	struct line *lines = calloc(MINUTE_LOCATIONS, sizeof(*lines));
+	struct collected_line *lines = calloc(MINUTE_LOCATIONS, sizeof(*lines));
 	u64 whole = c->minute->machine.samples, heavier = 0;
 	u32 count = 0;
 
@@ -273,20 +276,20 @@ static int collect_locations(struct collection *c)
 		if (heavier * 100 >= MINUTE_PERCENT * whole)
 			break;
 		heavier += lines[i].sums.samples;
-		line_name(c, &lines[i], &c->minute->location[c->minute->locations++]);
+		location_fill_from_line(c, &lines[i], &c->minute->location[c->minute->locations++]);
 	}
 	free(lines);
 	return c->minute->location ? 0 : -ENOMEM;
 }
 
-static void collect_machine(struct collection *c, const struct session *machine)
+static void collect_machine(struct minute_collection *c, const struct session *machine)
 {
 	const struct history_ledger *ledger = &c->log->ledger;
-	struct minute *m = c->minute;
+	struct minute_counters *m = c->minute;
 	unsigned int unit;
 
-	history_counters_get(&c->log->machine, &m->machine);
-	unit = ledger->unweighed ? UNITS : sample_unit_common(m->machine.weight, UNITS);
+	history_counters_expand(&c->log->machine, &m->machine);
+	unit = ledger->unweighed ? UNITS : sample_unit_find_common(m->machine.weight, UNITS);
 	m->unit = view_unit_name(unit);
 	m->backend = machine->shared_source->source->backend;
 	m->unattributed = ledger->unattributed;
@@ -299,7 +302,7 @@ static void collect_machine(struct collection *c, const struct session *machine)
 }
 
 /* Allocate a row for each program and each container of the log. */
-static int collection_allocate(struct collection *c)
+static int collection_allocate(struct minute_collection *c)
 {
 	u32 rows = c->log->containers + c->log->programs + 1;
 
@@ -312,66 +315,66 @@ static int collection_allocate(struct collection *c)
 	return c->row_of && c->minute->container && c->minute->program ? 0 : -ENOMEM;
 }
 
-static int collect(struct collection *c, const struct session *machine)
+static int collect_into_minute(struct minute_collection *c, const struct session *machine)
 {
 	int r = collection_allocate(c);
 
 	if (r < 0)
 		return r;
 	collect_machine(c, machine);
-	profile_find_pids(c->profile);
+	profile_update_pids(c->profile);
 	r = collect_containers(c);
 	if (r >= 0)
 		r = collect_programs(c);
 	if (r >= 0)
 		r = collect_locations(c);
 	for (u32 i = 0; i < c->minute->containers; i++)
-		counters_finish(&c->minute->container[i].counters);
+		counters_sum_histograms(&c->minute->container[i].counters);
 	return r;
 }
 
-static int collection_begin(struct worker_state *state, struct collection *ret)
+static int collection_begin(struct worker_state *state, struct minute_collection *ret)
 {
-	struct session *machine = worker_session(state, NULL);
+	struct session *machine = worker_find_session(state, NULL);
 
-	*ret = (struct collection){ .state = state, .profile = machine->profile };
-	worker_drain(state, machine);
-	ret->log = profile_minute_log(machine->profile, machine->running ? time_now_ns() : 0);
+	*ret = (struct minute_collection){ .state = state, .profile = machine->profile };
+	worker_drain_session(state, machine);
+	ret->log = profile_get_minute_log(machine->profile, machine->running ? time_now_ns() : 0);
 	if (!ret->log)
 		return -EOPNOTSUPP;
 	profile_get_cells(machine->profile, &ret->cells);
 	return 0;
 }
 
-int history_collect(struct worker_state *state, void *arg)
+int history_collect_minute(struct worker_state *state, void *arg)
 {
-	struct minute minute = { 0 };
-	struct collection c;
+	struct minute_counters minute = { 0 };
+	struct minute_collection c;
 	int r = collection_begin(state, &c);
 
 	if (r < 0)
 		return r;
 	c.minute = &minute;
-	r = collect(&c, worker_session(state, NULL));
+	r = collect_into_minute(&c, worker_find_session(state, NULL));
 	profile_clear_minute_log(c.profile);
 	free(c.row_of);
 	if (r < 0) {
 		minute_deinit(&minute);
 		return r;
 	}
-	*(struct minute *)arg = minute;
+	*(struct minute_counters *)arg = minute;
 	return 0;
 }
 
 int history_request_names(struct worker_state *state, void *arg __attribute__((unused)))
 {
-	struct collection c;
-	struct line line;
+	struct minute_collection c;
+	struct collected_line line;
 	int r = collection_begin(state, &c);
 
 	if (r < 0)
 		return r;
-	profile_find_pids(c.profile);
+	profile_update_pids(c.profile);
 	for (u32 i = 0; i < MINUTE_LOCATIONS; i++)
 		if (c.log->location[i].samples)
 			line_identify(&c, &c.log->location[i], &line);
@@ -380,5 +383,5 @@ int history_request_names(struct worker_state *state, void *arg __attribute__((u
 
 int history_start_minutes(struct worker_state *state, void *arg __attribute__((unused)))
 {
-	return profile_log_minutes(worker_session(state, NULL)->profile);
+	return profile_enable_minute_log(worker_find_session(state, NULL)->profile);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Collects what the session "machine" counted in a minute. Call the functions through
- * worker_read().
+ * worker_call_readonly().
  */
 #ifndef SPEPROF_HISTORY_COLLECT_H
 #define SPEPROF_HISTORY_COLLECT_H
@@ -10,22 +10,22 @@
 #include "minute.h"
 
 /**
- * history_collect() - copy the counters since the last call, with names, and clear them
+ * history_collect_minute() - copy the counters since the last call, with names, and clear them
  * @state: the worker's
- * @arg: a struct minute. All members are set except the times and the inodes of containers. Call
- *	minute_deinit()
+ * @arg: a struct minute_counters. All members are set except the times and the inodes of
+ *	containers. Call minute_deinit()
  *
  * Return: 0; -EOPNOTSUPP: the session counts no minutes; -ENOMEM: memory could not be allocated,
  * and the counters are lost.
  */
-int history_collect(struct worker_state *state, void *arg);
+int history_collect_minute(struct worker_state *state, void *arg);
 
 /**
- * history_request_names() - request the names that history_collect() needs
+ * history_request_names() - request the names that history_collect_minute() needs
  * @state: the worker's
  * @arg: unused
  *
- * A helper process resolves names, and history_collect() does not wait for it. So call this
+ * A helper process resolves names, and history_collect_minute() does not wait for it. So call this
  * function some seconds earlier.
  */
 int history_request_names(struct worker_state *state, void *arg);

@@ -15,13 +15,13 @@ static const char *kind_name(u32 kind)
 	return name ? name : "none";
 }
 
-/** struct details - a JSON object that is being written */
-struct details {
+/** struct details_writer - a JSON object that is being written */
+struct details_writer {
 	char *to;
 	size_t used;
 };
 
-static void put(struct details *d, const char *kind, const char *name, u64 value)
+static void details_put(struct details_writer *d, const char *kind, const char *name, u64 value)
 {
 	if (!value || d->used >= DETAILS_SIZE - 2)
 		return;
@@ -29,43 +29,44 @@ static void put(struct details *d, const char *kind, const char *name, u64 value
 				    d->used ? ',' : '{', kind, name, value);
 }
 
-static void put_number(struct details *d, const char *kind, u32 number, u64 value)
+static void put_number(struct details_writer *d, const char *kind, u32 number, u64 value)
 {
 	char name[16];
 
 	snprintf(name, sizeof(name), "%u", number);
-	put(d, kind, name, value);
+	details_put(d, kind, name, value);
 }
 
-void details_write(const struct counters *f, char *to)
+void details_write(const struct profile_counters *f, char *to)
 {
-	struct details d = { .to = to };
+	struct details_writer d = { .to = to };
 
 	for (u32 i = 0; i < SPE_KINDS; i++)
-		put(&d, "op.", kind_name(i), f->counts.kind[i]);
-	put(&d, "", "simd", f->counts.simd);
-	put(&d, "", "mispredicted", f->counts.mispredicted);
-	put(&d, "", "latency_sum", f->latency[PROFILE_TOTAL].sum);
-	put(&d, "", "issue_sum", f->latency[PROFILE_ISSUE].sum);
-	put(&d, "", "translation_sum", f->latency[PROFILE_TRANSLATION].sum);
+		details_put(&d, "op.", kind_name(i), f->counts.kind[i]);
+	details_put(&d, "", "simd", f->counts.simd);
+	details_put(&d, "", "mispredicted", f->counts.mispredicted);
+	details_put(&d, "", "latency_sum", f->latency[PROFILE_TOTAL].sum);
+	details_put(&d, "", "issue_sum", f->latency[PROFILE_ISSUE].sum);
+	details_put(&d, "", "translation_sum", f->latency[PROFILE_TRANSLATION].sum);
 	for (u32 i = 0; i < SAMPLE_EVENTS; i++)
 		put_number(&d, "event.", i, f->counts.event[i]);
 	for (u32 i = 0; i < SPE_LEVELS; i++)
-		put(&d, "level.", spe_level_name(i), f->counts.level[i]);
+		details_put(&d, "level.", spe_level_name(i), f->counts.level[i]);
 	for (u32 i = 0; i < SAMPLE_ORIGINS; i++)
-		put(&d, "origin.", origins[i], f->counts.origin[i]);
+		details_put(&d, "origin.", origins[i], f->counts.origin[i]);
 	for (u32 i = 0; i < HISTOGRAM_BUCKETS; i++)
-		put_number(&d, "latency.", histogram_upper(i), f->latency[PROFILE_TOTAL].bucket[i]);
+		put_number(&d, "latency.", histogram_get_upper_bound(i),
+			   f->latency[PROFILE_TOTAL].bucket[i]);
 	strcpy(to + d.used, d.used ? "}" : "{}");
 }
 
 /* Return the rest of @key after the prefix @kind; NULL if @key does not begin with @kind. */
-static const char *name_of(const char *key, const char *kind)
+static const char *key_skip_prefix(const char *key, const char *kind)
 {
 	return strncmp(key, kind, strlen(kind)) == 0 ? key + strlen(kind) : NULL;
 }
 
-static u32 number_below(const char *text, u32 limit)
+static u32 parse_number_below(const char *text, u32 limit)
 {
 	unsigned long n = strtoul(text, NULL, 10);
 
@@ -74,36 +75,36 @@ static u32 number_below(const char *text, u32 limit)
 
 static void add_latency(const char *key, u64 value, struct histogram *to)
 {
-	u32 upper = number_below(key, UINT16_MAX);
-	unsigned int bucket = histogram_bucket((u16)upper);
+	u32 upper = parse_number_below(key, UINT16_MAX);
+	unsigned int bucket = histogram_get_bucket((u16)upper);
 
 	to->bucket[bucket] += value;
-	if (histogram_upper(bucket) > to->max)
-		to->max = histogram_upper(bucket);
+	if (histogram_get_upper_bound(bucket) > to->max)
+		to->max = histogram_get_upper_bound(bucket);
 }
 
 /* Add @value to the counter of @key, which has the form KIND.NAME. */
-static void add_named(const char *key, u64 value, struct counters *to)
+static void add_prefixed_value(const char *key, u64 value, struct profile_counters *to)
 {
 	const char *name;
 	u32 n;
 
-	for (u32 i = 0; (name = name_of(key, "op.")) && i < SPE_KINDS; i++)
+	for (u32 i = 0; (name = key_skip_prefix(key, "op.")) && i < SPE_KINDS; i++)
 		to->counts.kind[i] += strcmp(name, kind_name(i)) ? 0 : value;
-	for (u32 i = 0; (name = name_of(key, "level.")) && i < SPE_LEVELS; i++)
+	for (u32 i = 0; (name = key_skip_prefix(key, "level.")) && i < SPE_LEVELS; i++)
 		to->counts.level[i] += strcmp(name, spe_level_name(i)) ? 0 : value;
-	for (u32 i = 0; (name = name_of(key, "origin.")) && i < SAMPLE_ORIGINS; i++)
+	for (u32 i = 0; (name = key_skip_prefix(key, "origin.")) && i < SAMPLE_ORIGINS; i++)
 		to->counts.origin[i] += strcmp(name, origins[i]) ? 0 : value;
-	name = name_of(key, "event.");
-	n = name ? number_below(name, SAMPLE_EVENTS) : SAMPLE_EVENTS;
+	name = key_skip_prefix(key, "event.");
+	n = name ? parse_number_below(name, SAMPLE_EVENTS) : SAMPLE_EVENTS;
 	if (n < SAMPLE_EVENTS)
 		to->counts.event[n] += value;
-	name = name_of(key, "latency.");
+	name = key_skip_prefix(key, "latency.");
 	if (name)
 		add_latency(name, value, &to->latency[PROFILE_TOTAL]);
 }
 
-static void add_value(const char *key, u64 value, struct counters *to)
+static void add_value(const char *key, u64 value, struct profile_counters *to)
 {
 	if (!strcmp(key, "simd"))
 		to->counts.simd += value;
@@ -116,10 +117,10 @@ static void add_value(const char *key, u64 value, struct counters *to)
 	else if (!strcmp(key, "translation_sum"))
 		to->latency[PROFILE_TRANSLATION].sum += value;
 	else
-		add_named(key, value, to);
+		add_prefixed_value(key, value, to);
 }
 
-void details_add(const char *text, struct counters *to)
+void details_add(const char *text, struct profile_counters *to)
 {
 	char key[48];
 	u64 value;

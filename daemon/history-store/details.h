@@ -17,17 +17,17 @@
  * @counters: the counters, finished
  * @to: receives the object, NUL-terminated; DETAILS_SIZE bytes
  */
-void details_write(const struct counters *counters, char *to);
+void details_write(const struct profile_counters *counters, char *to);
 
 /**
  * details_add() - add the details of an object to counters
  * @text: an object; unknown keys are skipped. The history may be hostile: the function stops at
  *	invalid text
- * @to: receives all counters except the number of samples and the weights. Call counters_finish()
- *	afterwards
+ * @to: receives all counters except the number of samples and the weights. Call
+ *	counters_sum_histograms() afterwards
  *
  * Maxima of latencies become the upper bounds of the highest buckets in use.
  */
-void details_add(const char *text, struct counters *to);
+void details_add(const char *text, struct profile_counters *to);
 
 #endif

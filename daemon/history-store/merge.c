@@ -16,29 +16,29 @@
 #define TRIM_PERCENT 90
 
 /**
- * struct age - rules for periods of one length
+ * struct period_rule - rules for periods of one length
  * @seconds: nominal length
  * @into: nominal length of the periods that older ones are merged into; 0: they are removed
  */
-struct age {
+struct period_rule {
 	u32 seconds;
 	u32 into;
 };
 
-static const struct age ages[STORE_AGES] = {
+static const struct period_rule ages[STORE_AGES] = {
 	[STORE_MINUTES] = { 60, 600 },
 	[STORE_TENS] = { 600, 3600 },
 	[STORE_HOURS] = { 3600, 0 },
 };
 
 /* A group of consecutive periods of one length, with ids from @first to @last. */
-struct group {
+struct period_group {
 	u32 seconds;
 	s64 first;
 	s64 last;
 };
 
-static int delete_group(struct history_store *store, const struct group *g)
+static int delete_group(struct history_store *store, const struct period_group *g)
 {
 	char sql[1024];
 
@@ -55,7 +55,7 @@ static int delete_group(struct history_store *store, const struct group *g)
 	return store_run(store, sql);
 }
 
-int store_remove_names(struct history_store *store)
+int store_remove_unused_names(struct history_store *store)
 {
 	/* Remove programs before containers, because programs refer to containers. */
 	return store_run(store, "DELETE FROM location WHERE uses=0;"
@@ -66,8 +66,8 @@ int store_remove_names(struct history_store *store)
 }
 
 /* Run a statement with five parameters: length, first id and last id of a group, and two more. */
-static int run_for_group(struct history_store *store, const struct group *g, s64 fourth, s64 fifth,
-			 const char *sql)
+static int run_for_group(struct history_store *store, const struct period_group *g, s64 fourth,
+			 s64 fifth, const char *sql)
 {
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	const s64 values[] = { g->seconds, g->first, g->last, fourth, fifth };
@@ -75,7 +75,7 @@ static int run_for_group(struct history_store *store, const struct group *g, s64
 
 	for (int i = 0; i < (int)ARRAY_SIZE(values) && r >= 0; i++)
 		if (i < sqlite3_bind_parameter_count(statement))
-			r = store_errno(sqlite3_bind_int64(statement, i + 1, values[i]));
+			r = store_result_to_errno(sqlite3_bind_int64(statement, i + 1, values[i]));
 	return r < 0 ? r : store_step(statement);
 }
 
@@ -91,7 +91,8 @@ static int run_for_group(struct history_store *store, const struct group *g, s64
  * operations is unknown. If an emulated SPU wrote one of the periods, the result counts as
  * emulated.
  */
-static int merge_periods(struct history_store *store, const struct group *g, u32 into, s64 *ret_id)
+static int merge_periods(struct history_store *store, const struct period_group *g, u32 into,
+			 s64 *ret_id)
 {
 	int r = run_for_group(
 		store, g, into, 0,
@@ -113,7 +114,7 @@ static int merge_periods(struct history_store *store, const struct group *g, u32
 	return r;
 }
 
-static int merge_rows(struct history_store *store, const struct group *g, s64 id)
+static int merge_rows(struct history_store *store, const struct period_group *g, s64 id)
 {
 	int r = run_for_group(
 		store, g, id, 0,
@@ -135,7 +136,7 @@ static int merge_rows(struct history_store *store, const struct group *g, s64 id
  * Copy the heaviest locations until they have 99 % of the samples of the period, but at most
  * MINUTE_ROWS.
  */
-static int merge_locations(struct history_store *store, const struct group *g, s64 id)
+static int merge_locations(struct history_store *store, const struct period_group *g, s64 id)
 {
 	return run_for_group(
 		store, g, id, MINUTE_ROWS,
@@ -152,7 +153,7 @@ static int merge_locations(struct history_store *store, const struct group *g, s
 		"ORDER BY samples DESC,program,location LIMIT ?5");
 }
 
-static int merge_group(struct history_store *store, const struct group *g, u32 into)
+static int merge_group(struct history_store *store, const struct period_group *g, u32 into)
 {
 	s64 id;
 	int r = merge_periods(store, g, into, &id);
@@ -176,7 +177,8 @@ static int merge_group(struct history_store *store, const struct group *g, u32 i
  * group. Return 1 if the group is complete, which means that a later period does not belong to it;
  * else 0.
  */
-static int find_group(struct history_store *store, u32 seconds, u32 into, struct group *ret_group)
+static int find_group(struct history_store *store, u32 seconds, u32 into,
+		      struct period_group *ret_group)
 {
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	s64 boot = 0, slot = 0;
@@ -190,7 +192,7 @@ static int find_group(struct history_store *store, u32 seconds, u32 into, struct
 		return r;
 	sqlite3_bind_int64(statement, 1, seconds);
 	sqlite3_bind_int64(statement, 2, into);
-	*ret_group = (struct group){ .seconds = seconds };
+	*ret_group = (struct period_group){ .seconds = seconds };
 	while ((r = store_step(statement)) > 0) {
 		if (periods == GROUP_MAX ||
 		    (periods && (sqlite3_column_int64(statement, 1) != boot ||
@@ -211,14 +213,14 @@ static int count_periods(struct history_store *store, u32 seconds, s64 *ret_coun
 	char sql[64];
 
 	snprintf(sql, sizeof(sql), "SELECT count(*) FROM period WHERE seconds=%u", seconds);
-	return store_number(store, sql, ret_count);
+	return store_query_number(store, sql, ret_count);
 }
 
 /* Merge or remove the oldest periods of a length if their number exceeds the limit. */
-static int age_out(struct history_store *store, enum store_age which)
+static int merge_or_remove_oldest(struct history_store *store, enum store_period_length which)
 {
-	const struct age *age = &ages[which];
-	struct group group;
+	const struct period_rule *age = &ages[which];
+	struct period_group group;
 	s64 count;
 	int r = count_periods(store, age->seconds, &count);
 
@@ -231,63 +233,64 @@ static int age_out(struct history_store *store, enum store_age which)
 	return age->into ? merge_group(store, &group, age->into) : delete_group(store, &group);
 }
 
-int store_merge_old(struct history_store *store)
+int store_merge_old_periods(struct history_store *store)
 {
 	int r = 0;
 
 	/*
 	 * Merge at most one group of each length, so that the time for writing a minute is bounded.
 	 */
-	for (enum store_age i = 0; i < STORE_AGES && r >= 0; i++)
-		r = age_out(store, i);
+	for (enum store_period_length i = 0; i < STORE_AGES && r >= 0; i++)
+		r = merge_or_remove_oldest(store, i);
 	return r;
 }
 
-static int used_pages(struct history_store *store, s64 *ret_used, s64 *ret_all)
+static int count_used_pages(struct history_store *store, s64 *ret_used, s64 *ret_all)
 {
 	s64 free_pages;
-	int r = store_number(store, "PRAGMA page_count", ret_all);
+	int r = store_query_number(store, "PRAGMA page_count", ret_all);
 
 	if (r >= 0)
-		r = store_number(store, "PRAGMA freelist_count", &free_pages);
+		r = store_query_number(store, "PRAGMA freelist_count", &free_pages);
 	*ret_used = r < 0 ? 0 : *ret_all - free_pages;
 	return r;
 }
 
 /* Remove the oldest period and all names that no other period uses. */
-static int delete_oldest(struct history_store *store)
+static int delete_oldest_period(struct history_store *store)
 {
-	struct group group = { 0 };
+	struct period_group group = { 0 };
 	s64 id, seconds;
-	int r = store_number(store, "SELECT id FROM period ORDER BY seconds DESC,id LIMIT 1", &id);
+	int r = store_query_number(store, "SELECT id FROM period ORDER BY seconds DESC,id LIMIT 1",
+				   &id);
 
 	if (r >= 0)
-		r = store_number(store,
-				 "SELECT seconds FROM period ORDER BY seconds DESC,id LIMIT 1",
-				 &seconds);
+		r = store_query_number(
+			store, "SELECT seconds FROM period ORDER BY seconds DESC,id LIMIT 1",
+			&seconds);
 	if (r < 0)
 		return r;
-	group = (struct group){ .seconds = (u32)seconds, .first = id, .last = id };
+	group = (struct period_group){ .seconds = (u32)seconds, .first = id, .last = id };
 	r = delete_group(store, &group);
-	return r < 0 ? r : store_remove_names(store);
+	return r < 0 ? r : store_remove_unused_names(store);
 }
 
 int store_trim(struct history_store *store)
 {
 	s64 used, all, periods = 0, limit = store->pages * TRIM_PERCENT / 100;
 	char sql[96];
-	int r = used_pages(store, &used, &all);
+	int r = count_used_pages(store, &used, &all);
 
 	for (u32 i = 0; r >= 0 && used > limit; i++) {
 		if (i == TRIM_PERIODS)
 			return 1;
-		r = store_number(store, "SELECT count(*) FROM period", &periods);
+		r = store_query_number(store, "SELECT count(*) FROM period", &periods);
 		if (r >= 0 && periods < 2)
 			return 0;
 		if (r >= 0)
-			r = delete_oldest(store);
+			r = delete_oldest_period(store);
 		if (r >= 0)
-			r = used_pages(store, &used, &all);
+			r = count_used_pages(store, &used, &all);
 	}
 	if (r < 0 || all <= store->pages)
 		return r;

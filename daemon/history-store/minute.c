@@ -3,24 +3,24 @@
 
 #include <stdlib.h>
 
-void minute_deinit(struct minute *minute)
+void minute_deinit(struct minute_counters *minute)
 {
 	for (u32 i = 0; i < minute->containers; i++)
 		free(minute->container[i].cgroup);
 	free(minute->container);
 	free(minute->program);
 	free(minute->location);
-	*minute = (struct minute){ 0 };
+	*minute = (struct minute_counters){ 0 };
 }
 
-void minute_sums_get(const struct counters *counters, struct minute_sums *ret_sums)
+void minute_sums_compute(const struct profile_counters *counters, struct minute_sums *ret_sums)
 {
 	struct minute_sums sums = {
 		.samples = counters->samples,
 		.latency = counters->latency[PROFILE_TOTAL].sum,
-		.memory = counters_memory(counters),
-		.dram = counters_dram(counters),
-		.remote = counters_origin(counters, SPE_ORIGIN_REMOTE),
+		.memory = counters_get_memory_accesses(counters),
+		.dram = counters_get_dram_accesses(counters),
+		.remote = counters_get_origin_accesses(counters, SPE_ORIGIN_REMOTE),
 		.branches = counters->counts.kind[SPE_KIND_BRANCH],
 		.mispredicted = counters->counts.mispredicted,
 	};

@@ -49,7 +49,7 @@ struct minute_container {
 	char path[256];
 	char *cgroup;
 	u64 inode;
-	struct counters counters;
+	struct profile_counters counters;
 };
 
 /**
@@ -88,20 +88,20 @@ struct minute_location {
 };
 
 /**
- * struct minute - the counters of a minute, or of a period of another length
+ * struct minute_counters - the counters of a minute, or of a period of another length
  * @start_us, @end_us: CLOCK_REALTIME in microseconds. @start_us is @end_us - @length_us, so that a
  *	step of the clock does not change the length
  * @length_us: length of the period, measured with CLOCK_BOOTTIME, in microseconds
  * @boot_id: /proc/sys/kernel/random/boot_id
- * @backend: &enum backend
+ * @backend: &enum sample_backend
  * @unit: unit of operations, from view_unit_name(); "samples" if it is unknown
  * @unattributed, @unattributed_operations: samples without a process, and their operations
  * @evicted, @evicted_operations: samples that are in no location, and their operations
  * @enabled_ns, @blind_ns: as in &struct view_header
- * @machine: counters of all samples, finished (counters_finish())
+ * @machine: counters of all samples, finished (counters_sum_histograms())
  * @container, @program, @location: the rows, allocated
  */
-struct minute {
+struct minute_counters {
 	s64 start_us;
 	s64 end_us;
 	s64 length_us;
@@ -114,7 +114,7 @@ struct minute {
 	u64 evicted_operations;
 	u64 enabled_ns;
 	u64 blind_ns;
-	struct counters machine;
+	struct profile_counters machine;
 	u32 containers;
 	u32 programs;
 	u32 locations;
@@ -124,9 +124,9 @@ struct minute {
 };
 
 /** minute_deinit() - free the rows; @minute may be all zeros */
-void minute_deinit(struct minute *minute);
+void minute_deinit(struct minute_counters *minute);
 
-/** minute_sums_get() - compute the sums of @counters */
-void minute_sums_get(const struct counters *counters, struct minute_sums *ret_sums);
+/** minute_sums_compute() - compute the sums of @counters */
+void minute_sums_compute(const struct profile_counters *counters, struct minute_sums *ret_sums);
 
 #endif

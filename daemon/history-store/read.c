@@ -16,14 +16,14 @@
 
 /* ---- Selection ---------------------------------------------------------------- */
 
-static int is_late(void *ctx)
+static int deadline_has_passed(void *ctx)
 {
 	const struct history_query *query = ctx;
 
 	return query->deadline_ns && time_now_ns() > query->deadline_ns;
 }
 
-static bool matches(const char *glob, const char *name)
+static bool name_matches_glob(const char *glob, const char *name)
 {
 	return !strcmp(glob, name) || !fnmatch(glob, name, 0);
 }
@@ -35,7 +35,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] && *path == '/' ? slash + 1 : path;
 }
 
-static int bind_id(struct history_store *store, const char *sql, s64 id, s64 from)
+static int insert_wanted_id(struct history_store *store, const char *sql, s64 id, s64 from)
 {
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	int r = store_prepare(store, sql, &statement);
@@ -71,12 +71,12 @@ static int select_containers(struct history_store *store, const struct history_q
 		if (!name || !identity.path || !identity.boot_id)
 			return -ENOMEM;
 		if (q->container &&
-		    !matches(q->container, *q->container == '/' ? identity.path : name))
+		    !name_matches_glob(q->container, *q->container == '/' ? identity.path : name))
 			continue;
 		if (q->admits && !q->admits(q->ctx, &identity, &from))
 			continue;
-		r = bind_id(store, "INSERT INTO wanted_container VALUES(?,?)",
-			    sqlite3_column_int64(statement, 0), from);
+		r = insert_wanted_id(store, "INSERT INTO wanted_container VALUES(?,?)",
+				     sqlite3_column_int64(statement, 0), from);
 	}
 	return r;
 }
@@ -94,23 +94,24 @@ static int select_programs(struct history_store *store, const struct history_que
 
 		if (!path)
 			return -ENOMEM;
-		if (q->program && !matches(q->program, path) &&
-		    !matches(q->program, base_name(path)))
+		if (q->program && !name_matches_glob(q->program, path) &&
+		    !name_matches_glob(q->program, base_name(path)))
 			continue;
-		r = bind_id(store, "INSERT INTO wanted_program VALUES(?,?)",
-			    sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 2));
+		r = insert_wanted_id(store, "INSERT INTO wanted_program VALUES(?,?)",
+				     sqlite3_column_int64(statement, 0),
+				     sqlite3_column_int64(statement, 2));
 	}
 	return r;
 }
 
 /* Write periods, containers and programs that the query selects to temporary tables in memory. */
-static int select_all(struct history_store *store, const struct history_query *q)
+static int begin_selection(struct history_store *store, const struct history_query *q)
 {
 	char sql[320];
 	int r;
 
 	if (q->deadline_ns)
-		sqlite3_progress_handler(store->db, DEADLINE_STEPS, is_late, (void *)q);
+		sqlite3_progress_handler(store->db, DEADLINE_STEPS, deadline_has_passed, (void *)q);
 	r = store_run(store,
 		      "BEGIN;CREATE TEMP TABLE IF NOT EXISTS wanted_period(id INTEGER PRIMARY KEY);"
 		      "CREATE TEMP TABLE IF NOT EXISTS wanted_container(id INTEGER PRIMARY KEY,"
@@ -129,20 +130,20 @@ static int select_all(struct history_store *store, const struct history_query *q
 	return r < 0 ? r : select_programs(store, q);
 }
 
-static void select_end(struct history_store *store)
+static void end_selection(struct history_store *store)
 {
 	sqlite3_progress_handler(store->db, 0, NULL, NULL);
 	store_run(store, "ROLLBACK");
 }
 
-static bool selects_machine(const struct history_query *q)
+static bool query_selects_machine(const struct history_query *q)
 {
 	return !q->container && !q->program && !q->admits;
 }
 
 /* ---- Views -------------------------------------------------------------------- */
 
-static unsigned int unit_of(const char *name)
+static unsigned int find_unit(const char *name)
 {
 	unsigned int unit = 0;
 
@@ -178,7 +179,7 @@ static int read_periods(struct history_store *store, struct view_header *ret_hea
 	};
 	unit = (const char *)sqlite3_column_text(s, 5);
 	backend = (const char *)sqlite3_column_text(s, 6);
-	*ret_unit = unit ? unit_of(unit) : UNITS;
+	*ret_unit = unit ? find_unit(unit) : UNITS;
 	*ret_header = (struct view_header){
 		.backend = !backend			? BACKEND_UNKNOWN :
 			   !strcmp(backend, "emulated") ? BACKEND_EMULATED :
@@ -203,8 +204,8 @@ static int read_periods(struct history_store *store, struct view_header *ret_hea
  * Replace the totals of @header by the sums over the selected containers, because the caller may
  * see no other containers. Shares are computed from these sums.
  */
-static int read_own_whole(struct history_store *store, unsigned int unit,
-			  struct view_header *header)
+static int read_visible_total(struct history_store *store, unsigned int unit,
+			      struct view_header *header)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	int r = store_prepare(store,
@@ -260,14 +261,14 @@ static void row_set_sums(struct view_row *row, const struct minute_sums *sums, u
 	"SELECT period,program,0,-samples,-operations,-latency,-memory,-dram,-remote,-branches," \
 	"-mispredicted FROM location_row WHERE period IN (SELECT id FROM wanted_period))"
 
-#define PROGRAMS \
+#define PROGRAM_ROWS \
 	"(SELECT *,0 AS location FROM program_row WHERE period IN (SELECT id FROM wanted_period))"
 
 /*
  * Write the statement for rows by @group to @sql. Its first columns are names, in the order of
  * read_row().
  */
-static void write_select(char *sql, size_t size, enum view_group group, const char *order)
+static void format_row_query(char *sql, size_t size, enum view_group group, const char *order)
 {
 	bool binary = group == VIEW_BINARY, program = group == VIEW_PROGRAM;
 	bool line = group == VIEW_LINE;
@@ -288,10 +289,10 @@ static void write_select(char *sql, size_t size, enum view_group group, const ch
 		 binary	 ? "coalesce(l.binary,'[other]')" :
 			   "coalesce(l.binary,'')",
 		 line ? "coalesce(l.file,'')" : "''", line ? "coalesce(l.line,0)" : "0",
-		 program ? PROGRAMS : LOCATIONS_AND_REST, order);
+		 program ? PROGRAM_ROWS : LOCATIONS_AND_REST, order);
 }
 
-static const char *order_of(enum view_sort sort, unsigned int unit)
+static const char *get_order_column(enum view_sort sort, unsigned int unit)
 {
 	switch (sort) {
 	case VIEW_SORT_LATENCY:
@@ -311,7 +312,7 @@ static const char *order_of(enum view_sort sort, unsigned int unit)
 	}
 }
 
-static struct view_row *view_grow(struct view *view, u32 *capacity)
+static struct view_row *view_add_row(struct view *view, u32 *capacity)
 {
 	struct view_row *rows;
 
@@ -350,13 +351,13 @@ static int read_rows(struct history_store *store, enum view_group group, enum vi
 	char sql[3072];
 	int r;
 
-	write_select(sql, sizeof(sql), group, order_of(sort, unit));
+	format_row_query(sql, sizeof(sql), group, get_order_column(sort, unit));
 	r = store_prepare(store, sql, &s);
 	if (r < 0)
 		return r;
 	sqlite3_bind_int64(s, 1, limit ? (s64)limit : -1);
 	while ((r = store_step(s)) > 0) {
-		row = view_grow(view, &capacity);
+		row = view_add_row(view, &capacity);
 		if (!row)
 			return -ENOMEM;
 		read_row(s, unit, row);
@@ -364,28 +365,28 @@ static int read_rows(struct history_store *store, enum view_group group, enum vi
 	return r;
 }
 
-static void row_set_counters(struct view_row *row, struct counters *f,
+static void row_set_counters(struct view_row *row, struct profile_counters *f,
 			     const struct minute_sums *sums, unsigned int unit)
 {
 	const struct histogram *total = &f->latency[PROFILE_TOTAL];
 
-	counters_finish(f);
+	counters_sum_histograms(f);
 	row_set_sums(row, sums, unit);
 	memcpy(row->level, f->counts.level, sizeof(row->level));
 	memcpy(row->event, f->counts.event, sizeof(row->event));
-	row->p50 = histogram_quantile(total, 500);
-	row->p99 = histogram_quantile(total, 990);
+	row->p50 = histogram_get_quantile(total, 500);
+	row->p99 = histogram_get_quantile(total, 990);
 	row->loads = f->counts.kind[SPE_KIND_LOAD];
 	row->stores = f->counts.kind[SPE_KIND_STORE];
 	row->simd = f->counts.simd;
-	row->snooped = counters_origin(f, SPE_ORIGIN_SNOOPED);
-	row->peer = counters_origin(f, SPE_ORIGIN_PEER);
-	row->modified = counters_origin(f, SPE_ORIGIN_MODIFIED);
+	row->snooped = counters_get_origin_accesses(f, SPE_ORIGIN_SNOOPED);
+	row->peer = counters_get_origin_accesses(f, SPE_ORIGIN_PEER);
+	row->modified = counters_get_origin_accesses(f, SPE_ORIGIN_MODIFIED);
 	row->issue_sum = f->latency[PROFILE_ISSUE].sum;
 	row->translation_sum = f->latency[PROFILE_TRANSLATION].sum;
 }
 
-static void sums_add(struct minute_sums *to, const struct minute_sums *more)
+static void minute_sums_add(struct minute_sums *to, const struct minute_sums *more)
 {
 	u64 a[MINUTE_SUMS], b[MINUTE_SUMS];
 
@@ -396,8 +397,8 @@ static void sums_add(struct minute_sums *to, const struct minute_sums *more)
 	memcpy(to, a, sizeof(a));
 }
 
-/** struct order - parameters of the comparison of two rows of containers */
-struct order {
+/** struct container_order - parameters of the comparison of two rows of containers */
+struct container_order {
 	enum view_sort sort;
 	unsigned int unit;
 };
@@ -405,8 +406,9 @@ struct order {
 static int compare_rows(const void *a, const void *b, void *ctx)
 {
 	const struct view_row *x = a, *y = b;
-	const struct order *order = ctx;
-	u64 p = view_key(x, order->sort, order->unit), q = view_key(y, order->sort, order->unit);
+	const struct container_order *order = ctx;
+	u64 p = view_get_sort_key(x, order->sort, order->unit),
+	    q = view_get_sort_key(y, order->sort, order->unit);
 
 	return p != q ? (p < q ? 1 : -1) : strcmp(x->container, y->container);
 }
@@ -419,10 +421,10 @@ static int read_containers(struct history_store *store, enum view_sort sort, u32
 			   unsigned int unit, struct view *view)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
-	struct order order = { .sort = sort, .unit = unit };
+	struct container_order order = { .sort = sort, .unit = unit };
 	struct minute_sums sums = { 0 }, more;
 	struct view_row *row = NULL;
-	struct counters f = { 0 };
+	struct profile_counters f = { 0 };
 	u32 capacity = 0;
 	int r = store_prepare(store,
 			      "SELECT c.name,r.details,r.samples,r.operations,r.latency,r.memory,"
@@ -443,15 +445,15 @@ static int read_containers(struct history_store *store, enum view_sort sort, u32
 		if (!row || strcmp(row->container, name) != 0) {
 			if (row)
 				row_set_counters(row, &f, &sums, unit);
-			row = view_grow(view, &capacity);
+			row = view_add_row(view, &capacity);
 			if (!row)
 				return -ENOMEM;
 			snprintf(row->container, sizeof(row->container), "%s", name);
-			f = (struct counters){ 0 };
+			f = (struct profile_counters){ 0 };
 			sums = (struct minute_sums){ 0 };
 		}
 		store_get_sums(s, 2, &more);
-		sums_add(&sums, &more);
+		minute_sums_add(&sums, &more);
 		details_add(details, &f);
 	}
 	if (row)
@@ -463,9 +465,9 @@ static int read_containers(struct history_store *store, enum view_sort sort, u32
 	return r;
 }
 
-int history_store_view(struct history_store *store, const struct history_query *query,
-		       enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view,
-		       struct history_coverage *ret_coverage)
+int history_store_create_view(struct history_store *store, const struct history_query *query,
+			      enum view_group group, enum view_sort sort, u32 limit,
+			      struct view *ret_view, struct history_coverage *ret_coverage)
 {
 	struct history_coverage coverage = { 0 };
 	struct view view = { 0 };
@@ -474,16 +476,16 @@ int history_store_view(struct history_store *store, const struct history_query *
 
 	if (group == VIEW_PROCESS || group >= VIEW_GROUPS)
 		return -EOPNOTSUPP;
-	r = select_all(store, query);
+	r = begin_selection(store, query);
 	if (r >= 0)
 		r = read_periods(store, &view.header, &coverage, &unit);
 	if (r >= 0 && query->admits)
-		r = read_own_whole(store, unit, &view.header);
+		r = read_visible_total(store, unit, &view.header);
 	if (r >= 0 && group == VIEW_CONTAINER)
 		r = read_containers(store, sort, limit, unit, &view);
 	else if (r >= 0)
 		r = read_rows(store, group, sort, limit, unit, &view);
-	select_end(store);
+	end_selection(store);
 	if (r < 0) {
 		view_clear(&view);
 		return r;
@@ -496,13 +498,13 @@ int history_store_view(struct history_store *store, const struct history_query *
 /* ---- Timelines ---------------------------------------------------------------- */
 
 /**
- * struct timeline_build - a timeline whose last point is being added up
+ * struct timeline_builder - a timeline whose last point is being added up
  * @since_us, @step_us: start of the first step, and length of each step
  * @step: number of the last point's step
  * @period: id of the last row's period
  * @counters: counters of the last point
  */
-struct timeline_build {
+struct timeline_builder {
 	struct history_timeline timeline;
 	u32 limit;
 	u32 series_capacity;
@@ -511,23 +513,23 @@ struct timeline_build {
 	s64 step_us;
 	s64 step;
 	s64 period;
-	struct counters counters;
+	struct profile_counters counters;
 };
 
-static void finish_point(struct timeline_build *b)
+static void finish_point(struct timeline_builder *b)
 {
 	struct history_point *p;
 
 	if (!b->timeline.points)
 		return;
 	p = &b->timeline.point[b->timeline.points - 1];
-	counters_finish(&b->counters);
-	p->p50 = histogram_quantile(&b->counters.latency[PROFILE_TOTAL], 500);
-	p->p99 = histogram_quantile(&b->counters.latency[PROFILE_TOTAL], 990);
-	b->counters = (struct counters){ 0 };
+	counters_sum_histograms(&b->counters);
+	p->p50 = histogram_get_quantile(&b->counters.latency[PROFILE_TOTAL], 500);
+	p->p99 = histogram_get_quantile(&b->counters.latency[PROFILE_TOTAL], 990);
+	b->counters = (struct profile_counters){ 0 };
 }
 
-static int add_series(struct timeline_build *b, const char *container, const char *program)
+static int add_series(struct timeline_builder *b, const char *container, const char *program)
 {
 	struct history_timeline *t = &b->timeline;
 	struct history_series *series;
@@ -545,7 +547,7 @@ static int add_series(struct timeline_build *b, const char *container, const cha
 	return 0;
 }
 
-static int add_point(struct timeline_build *b, s64 start_us, s64 step)
+static int add_point(struct timeline_builder *b, s64 start_us, s64 step)
 {
 	struct history_timeline *t = &b->timeline;
 	struct history_point *points;
@@ -567,7 +569,8 @@ static int add_point(struct timeline_build *b, s64 start_us, s64 step)
 	return 0;
 }
 
-static bool is_series(const struct history_timeline *t, const char *container, const char *program)
+static bool series_is_last(const struct history_timeline *t, const char *container,
+			   const char *program)
 {
 	const struct history_series *last;
 
@@ -581,7 +584,7 @@ static bool is_series(const struct history_timeline *t, const char *container, c
  * Add a row to the last point, or to a new one. Return 1; 0 if there are too many points; -ENOMEM
  * if memory cannot be allocated.
  */
-static int add_row(struct timeline_build *b, sqlite3_stmt *s)
+static int add_row(struct timeline_builder *b, sqlite3_stmt *s)
 {
 	struct history_timeline *t = &b->timeline;
 	const char *container = (const char *)sqlite3_column_text(s, 0);
@@ -589,7 +592,7 @@ static int add_row(struct timeline_build *b, sqlite3_stmt *s)
 	const char *details = (const char *)sqlite3_column_text(s, 6);
 	s64 start = sqlite3_column_int64(s, 3), end = sqlite3_column_int64(s, 4);
 	s64 step = start < b->since_us ? 0 : (start - b->since_us) / b->step_us;
-	bool known = container && program && is_series(t, container, program);
+	bool known = container && program && series_is_last(t, container, program);
 	struct minute_sums more;
 	struct history_point *p;
 
@@ -610,7 +613,7 @@ static int add_row(struct timeline_build *b, sqlite3_stmt *s)
 	if (end > p->end_us)
 		p->end_us = end;
 	store_get_sums(s, 7, &more);
-	sums_add(&p->sums, &more);
+	minute_sums_add(&p->sums, &more);
 	details_add(details, &b->counters);
 	return 1;
 }
@@ -619,12 +622,12 @@ static int add_row(struct timeline_build *b, sqlite3_stmt *s)
  * Write the statement for a timeline to @sql. Its columns are: container, program, period, start,
  * end, length, details, sums.
  */
-static void write_timeline(char *sql, size_t size, const struct history_query *q,
-			   enum view_group group)
+static void format_timeline_query(char *sql, size_t size, const struct history_query *q,
+				  enum view_group group)
 {
 	bool program = q->program || group == VIEW_PROGRAM;
 
-	if (group == VIEW_GROUPS && selects_machine(q)) {
+	if (group == VIEW_GROUPS && query_selects_machine(q)) {
 		snprintf(sql, size,
 			 "SELECT '','',id,start_us,end_us,length_us,details," SUM_COLUMNS
 			 " FROM period WHERE id IN (SELECT id FROM wanted_period) "
@@ -647,13 +650,13 @@ static void write_timeline(char *sql, size_t size, const struct history_query *q
 }
 
 static int read_points(struct history_store *store, const struct history_query *q,
-		       enum view_group group, struct timeline_build *b)
+		       enum view_group group, struct timeline_builder *b)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	char sql[1024];
 	int r;
 
-	write_timeline(sql, sizeof(sql), q, group);
+	format_timeline_query(sql, sizeof(sql), q, group);
 	r = store_prepare(store, sql, &s);
 	while (r >= 0 && (r = store_step(s)) > 0) {
 		r = add_row(b, s);
@@ -667,11 +670,11 @@ static int read_points(struct history_store *store, const struct history_query *
 	return r;
 }
 
-int history_store_timeline(struct history_store *store, const struct history_query *query,
-			   enum view_group group, s64 step_us, u32 limit,
-			   struct history_timeline *ret_timeline)
+int history_store_create_timeline(struct history_store *store, const struct history_query *query,
+				  enum view_group group, s64 step_us, u32 limit,
+				  struct history_timeline *ret_timeline)
 {
-	struct timeline_build build = {
+	struct timeline_builder build = {
 		.limit = limit,
 		.since_us = query->since_us,
 		.step_us = step_us,
@@ -683,12 +686,12 @@ int history_store_timeline(struct history_store *store, const struct history_que
 
 	if (group != VIEW_CONTAINER && group != VIEW_PROGRAM && group != VIEW_GROUPS)
 		return -EOPNOTSUPP;
-	r = select_all(store, query);
+	r = begin_selection(store, query);
 	if (r >= 0)
 		r = read_periods(store, &header, &coverage, &unit);
 	if (r >= 0)
 		r = read_points(store, query, group, &build);
-	select_end(store);
+	end_selection(store);
 	if (r < 0) {
 		history_timeline_clear(&build.timeline);
 		return r;

@@ -31,8 +31,8 @@ enum store_statement {
 	STORE_STATEMENTS,
 };
 
-/** enum store_age - the lengths of periods, the shortest first */
-enum store_age {
+/** enum store_period_length - the lengths of periods, the shortest first */
+enum store_period_length {
 	STORE_MINUTES,
 	STORE_TENS,
 	STORE_HOURS,
@@ -44,7 +44,7 @@ enum store_age {
  * @db: the connection
  * @statement: prepared statements, reset between uses
  * @path: name of the database
- * @kept: maximum number of stored periods, indexed by &enum store_age
+ * @kept: maximum number of stored periods, indexed by &enum store_period_length
  * @pages: maximum number of pages of the database
  * @log_bytes: limit of the write-ahead log in bytes
  */
@@ -57,8 +57,8 @@ struct history_store {
 	u64 log_bytes;
 };
 
-/** store_errno() - return the negative errno of a result code of SQLite; 0 for success */
-int store_errno(int result);
+/** store_result_to_errno() - return the negative errno of a result code of SQLite; 0 for success */
+int store_result_to_errno(int result);
 
 /** store_run() - run statements without parameters and rows; returns 0 or negative errno */
 int store_run(struct history_store *store, const char *sql);
@@ -75,23 +75,23 @@ int store_prepare(struct history_store *store, const char *sql, sqlite3_stmt **r
 int store_step(sqlite3_stmt *statement);
 
 /**
- * store_number() - run a query without parameters that returns one number; returns 0 or negative
- * errno
+ * store_query_number() - run a query without parameters that returns one number; returns 0 or
+ * negative errno
  */
-int store_number(struct history_store *store, const char *sql, s64 *ret_number);
+int store_query_number(struct history_store *store, const char *sql, s64 *ret_number);
 
 /**
- * store_merge_old() - merge or remove the oldest periods of each length if their number exceeds the
- * limit
+ * store_merge_old_periods() - merge or remove the oldest periods of each length if their number
+ * exceeds the limit
  *
  * Context: within a transaction.
  *
  * Return: 0 or negative errno.
  */
-int store_merge_old(struct history_store *store);
+int store_merge_old_periods(struct history_store *store);
 
-/** store_remove_names() - remove the names that no row uses; returns 0 or negative errno */
-int store_remove_names(struct history_store *store);
+/** store_remove_unused_names() - remove the names that no row uses; returns 0 or negative errno */
+int store_remove_unused_names(struct history_store *store);
 
 /**
  * store_trim() - remove the oldest periods while the database is larger than its limit allows

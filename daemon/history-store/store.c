@@ -65,7 +65,7 @@ static const char *const statements[STORE_STATEMENTS] = {
 
 /* ---- SQLite ------------------------------------------------------------------ */
 
-int store_errno(int result)
+int store_result_to_errno(int result)
 {
 	switch (result & 0xff) {
 	case SQLITE_OK:
@@ -96,22 +96,22 @@ int store_errno(int result)
 
 int store_run(struct history_store *store, const char *sql)
 {
-	return store_errno(sqlite3_exec(store->db, sql, NULL, NULL, NULL));
+	return store_result_to_errno(sqlite3_exec(store->db, sql, NULL, NULL, NULL));
 }
 
 int store_prepare(struct history_store *store, const char *sql, sqlite3_stmt **ret_statement)
 {
-	return store_errno(sqlite3_prepare_v2(store->db, sql, -1, ret_statement, NULL));
+	return store_result_to_errno(sqlite3_prepare_v2(store->db, sql, -1, ret_statement, NULL));
 }
 
 int store_step(sqlite3_stmt *statement)
 {
 	int result = sqlite3_step(statement);
 
-	return result == SQLITE_ROW ? 1 : store_errno(result);
+	return result == SQLITE_ROW ? 1 : store_result_to_errno(result);
 }
 
-int store_number(struct history_store *store, const char *sql, s64 *ret_number)
+int store_query_number(struct history_store *store, const char *sql, s64 *ret_number)
 {
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	int r = store_prepare(store, sql, &statement);
@@ -136,7 +136,7 @@ static int bind_list(sqlite3_stmt *statement, const char *types, va_list values)
 		else
 			result = sqlite3_bind_int64(statement, i, va_arg(values, s64));
 	}
-	return store_errno(result);
+	return store_result_to_errno(result);
 }
 
 static int bind_values(sqlite3_stmt *statement, const char *types, ...)
@@ -158,11 +158,11 @@ static int bind_sums(sqlite3_stmt *statement, int first, const struct minute_sum
 	memcpy(numbers, sums, sizeof(numbers));
 	for (unsigned int i = 0; i < MINUTE_SUMS && result == SQLITE_OK; i++)
 		result = sqlite3_bind_int64(statement, first + (int)i, (s64)numbers[i]);
-	return store_errno(result);
+	return store_result_to_errno(result);
 }
 
 /* Run a statement that returns no rows, or get the number in its first row. */
-static int finish_statement(sqlite3_stmt *statement, s64 *ret_number)
+static int run_bound_statement(sqlite3_stmt *statement, s64 *ret_number)
 {
 	int r = store_step(statement);
 
@@ -175,8 +175,8 @@ static int finish_statement(sqlite3_stmt *statement, s64 *ret_number)
 /*
  * Add a name if it is new, and get its id. The statements @put and @get have the same parameters.
  */
-static int put_name(struct history_store *store, enum store_statement put, enum store_statement get,
-		    s64 *ret_id, const char *types, ...)
+static int get_or_add_name_id(struct history_store *store, enum store_statement put,
+			      enum store_statement get, s64 *ret_id, const char *types, ...)
 {
 	sqlite3_stmt *both[] = { store->statement[put], store->statement[get] };
 	va_list values;
@@ -187,7 +187,7 @@ static int put_name(struct history_store *store, enum store_statement put, enum 
 		r = bind_list(both[i], types, values);
 		va_end(values);
 		if (r >= 0)
-			r = finish_statement(both[i], i ? ret_id : NULL);
+			r = run_bound_statement(both[i], i ? ret_id : NULL);
 	}
 	return r;
 }
@@ -198,7 +198,7 @@ static int put_name(struct history_store *store, enum store_statement put, enum 
  * Rename a database that cannot be used, with its write-ahead log. A database that was renamed
  * earlier is lost.
  */
-static int set_aside(const char *path)
+static int rename_damaged_database(const char *path)
 {
 	static const char *const parts[] = { "", "-wal", "-shm" };
 	char from[PATH_MAX], to[PATH_MAX];
@@ -236,15 +236,15 @@ static int create_tables(struct history_store *store)
 }
 
 /* Check that this version can use the tables, or create them in an empty database. */
-static int check_version(struct history_store *store)
+static int check_or_create_tables(struct history_store *store)
 {
 	s64 application, version, tables;
-	int r = store_number(store, "PRAGMA application_id", &application);
+	int r = store_query_number(store, "PRAGMA application_id", &application);
 
 	if (r >= 0)
-		r = store_number(store, "PRAGMA user_version", &version);
+		r = store_query_number(store, "PRAGMA user_version", &version);
 	if (r >= 0)
-		r = store_number(store, "SELECT count(*) FROM sqlite_schema", &tables);
+		r = store_query_number(store, "SELECT count(*) FROM sqlite_schema", &tables);
 	if (r < 0)
 		return r;
 	if (!tables)
@@ -255,7 +255,7 @@ static int check_version(struct history_store *store)
 	return version < HISTORY_VERSION ? -EBADMSG : 0;
 }
 
-static int prepare_all(struct history_store *store)
+static int prepare_statements(struct history_store *store)
 {
 	int r = 0;
 
@@ -268,7 +268,7 @@ static int prepare_all(struct history_store *store)
  * Remove the oldest periods in small transactions until the database fits: its limit may be lower
  * than in the previous run of the daemon.
  */
-static int shrink(struct history_store *store)
+static int shrink_database(struct history_store *store)
 {
 	int more = 1, r = 0;
 
@@ -286,17 +286,17 @@ static int shrink(struct history_store *store)
 
 static int open_database(struct history_store *store, const char *vfs)
 {
-	int r = store_errno(sqlite3_open_v2(
+	int r = store_result_to_errno(sqlite3_open_v2(
 		store->path, &store->db,
 		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, vfs));
 
 	if (r >= 0)
 		r = apply_limits(store);
 	if (r >= 0)
-		r = check_version(store);
+		r = check_or_create_tables(store);
 	if (r >= 0)
-		r = prepare_all(store);
-	return r < 0 ? r : shrink(store);
+		r = prepare_statements(store);
+	return r < 0 ? r : shrink_database(store);
 }
 
 static void close_database(struct history_store *store)
@@ -334,7 +334,7 @@ int history_store_open(const struct history_store_config *config, struct history
 			 "one begins",
 			 store->path, store->path);
 		close_database(store);
-		r = set_aside(store->path);
+		r = rename_damaged_database(store->path);
 		if (r >= 0)
 			r = open_database(store, config->vfs);
 	}
@@ -365,7 +365,7 @@ static u64 file_bytes(const char *path, const char *part)
 	return stat(name, &st) < 0 ? 0 : (u64)st.st_size;
 }
 
-u64 history_store_bytes(const struct history_store *store)
+u64 history_store_get_bytes(const struct history_store *store)
 {
 	return file_bytes(store->path, "") + file_bytes(store->path, "-wal");
 }
@@ -383,7 +383,7 @@ static const char *backend_name(u8 backend)
 					     "unknown";
 }
 
-static int write_period(struct history_store *store, const struct minute *m, s64 boot,
+static int write_period(struct history_store *store, const struct minute_counters *m, s64 boot,
 			s64 *ret_period)
 {
 	sqlite3_stmt *statement = store->statement[STORE_PUT_PERIOD];
@@ -392,7 +392,7 @@ static int write_period(struct history_store *store, const struct minute *m, s64
 	int r;
 
 	details_write(&m->machine, details);
-	minute_sums_get(&m->machine, &sums);
+	minute_sums_compute(&m->machine, &sums);
 	r = bind_values(statement, "iiiissiiiiiis", m->start_us, m->end_us, m->length_us, boot,
 			backend_name(m->backend), m->unit, (s64)m->unattributed,
 			(s64)m->unattributed_operations, (s64)m->evicted,
@@ -400,7 +400,7 @@ static int write_period(struct history_store *store, const struct minute *m, s64
 	if (r >= 0)
 		r = bind_sums(statement, 14, &sums);
 	if (r >= 0)
-		r = finish_statement(statement, NULL);
+		r = run_bound_statement(statement, NULL);
 	*ret_period = sqlite3_last_insert_rowid(store->db);
 	return r;
 }
@@ -411,31 +411,31 @@ static int write_container(struct history_store *store, const struct minute_cont
 	sqlite3_stmt *statement = store->statement[STORE_PUT_CONTAINER_ROW];
 	char details[DETAILS_SIZE];
 	struct minute_sums sums;
-	int r = put_name(store, STORE_PUT_CONTAINER, STORE_GET_CONTAINER, ret_id, "sssii", c->name,
-			 c->runtime, c->path, (s64)c->inode, boot);
+	int r = get_or_add_name_id(store, STORE_PUT_CONTAINER, STORE_GET_CONTAINER, ret_id, "sssii",
+				   c->name, c->runtime, c->path, (s64)c->inode, boot);
 
 	if (r < 0)
 		return r;
 	details_write(&c->counters, details);
-	minute_sums_get(&c->counters, &sums);
+	minute_sums_compute(&c->counters, &sums);
 	r = bind_values(statement, "iis", period, *ret_id, details);
 	if (r >= 0)
 		r = bind_sums(statement, 4, &sums);
-	return r < 0 ? r : finish_statement(statement, NULL);
+	return r < 0 ? r : run_bound_statement(statement, NULL);
 }
 
 static int write_program(struct history_store *store, const struct minute_program *p, s64 period,
 			 s64 container, s64 *ret_id)
 {
 	sqlite3_stmt *statement = store->statement[STORE_PUT_PROGRAM_ROW];
-	int r = put_name(store, STORE_PUT_PROGRAM, STORE_GET_PROGRAM, ret_id, "is", container,
-			 p->executable);
+	int r = get_or_add_name_id(store, STORE_PUT_PROGRAM, STORE_GET_PROGRAM, ret_id, "is",
+				   container, p->executable);
 
 	if (r >= 0)
 		r = bind_values(statement, "ii", period, *ret_id);
 	if (r >= 0)
 		r = bind_sums(statement, 3, &p->sums);
-	return r < 0 ? r : finish_statement(statement, NULL);
+	return r < 0 ? r : run_bound_statement(statement, NULL);
 }
 
 static int write_location(struct history_store *store, const struct minute_location *l, s64 period,
@@ -443,26 +443,27 @@ static int write_location(struct history_store *store, const struct minute_locat
 {
 	sqlite3_stmt *statement = store->statement[STORE_PUT_LOCATION_ROW];
 	s64 id;
-	int r = put_name(store, STORE_PUT_LOCATION, STORE_GET_LOCATION, &id, "sssisi", l->function,
-			 l->binary, l->file, (s64)l->line, l->build_id, (s64)l->kernel);
+	int r = get_or_add_name_id(store, STORE_PUT_LOCATION, STORE_GET_LOCATION, &id, "sssisi",
+				   l->function, l->binary, l->file, (s64)l->line, l->build_id,
+				   (s64)l->kernel);
 
 	if (r >= 0)
 		r = bind_values(statement, "iii", period, program, id);
 	if (r >= 0)
 		r = bind_sums(statement, 4, &l->sums);
-	return r < 0 ? r : finish_statement(statement, NULL);
+	return r < 0 ? r : run_bound_statement(statement, NULL);
 }
 
 /* Add the container without a name, to which programs of samples without a process belong. */
 static int write_unknown_container(struct history_store *store, s64 boot, s64 *ret_id)
 {
-	return put_name(store, STORE_PUT_CONTAINER, STORE_GET_CONTAINER, ret_id, "sssii", "-", "",
-			"", (s64)0, boot);
+	return get_or_add_name_id(store, STORE_PUT_CONTAINER, STORE_GET_CONTAINER, ret_id, "sssii",
+				  "-", "", "", (s64)0, boot);
 }
 
 /* Write the rows of a minute. @ids: memory for the ids of containers and programs */
-static int write_rows(struct history_store *store, const struct minute *m, s64 period, s64 boot,
-		      s64 *ids)
+static int write_rows(struct history_store *store, const struct minute_counters *m, s64 period,
+		      s64 boot, s64 *ids)
 {
 	s64 *programs = ids + m->containers, unknown = 0;
 	int r = write_unknown_container(store, boot, &unknown);
@@ -482,7 +483,7 @@ static int write_rows(struct history_store *store, const struct minute *m, s64 p
 	return r;
 }
 
-static int write_minute(struct history_store *store, const struct minute *m)
+static int insert_minute(struct history_store *store, const struct minute_counters *m)
 {
 	s64 *ids = calloc((size_t)m->containers + m->programs + 1, sizeof(*ids));
 	s64 boot, period;
@@ -490,7 +491,7 @@ static int write_minute(struct history_store *store, const struct minute *m)
 
 	if (!ids)
 		return -ENOMEM;
-	r = put_name(store, STORE_PUT_BOOT, STORE_GET_BOOT, &boot, "s", m->boot_id);
+	r = get_or_add_name_id(store, STORE_PUT_BOOT, STORE_GET_BOOT, &boot, "s", m->boot_id);
 	if (r >= 0)
 		r = write_period(store, m, boot, &period);
 	if (r >= 0)
@@ -499,7 +500,7 @@ static int write_minute(struct history_store *store, const struct minute *m)
 	return r;
 }
 
-int history_store_write(struct history_store *store, const struct minute *minute)
+int history_store_write(struct history_store *store, const struct minute_counters *minute)
 {
 	int r;
 
@@ -512,13 +513,13 @@ int history_store_write(struct history_store *store, const struct minute *minute
 	r = store_run(store, "BEGIN IMMEDIATE");
 	if (r < 0)
 		return r;
-	r = write_minute(store, minute);
+	r = insert_minute(store, minute);
 	if (r >= 0)
-		r = store_merge_old(store);
+		r = store_merge_old_periods(store);
 	if (r >= 0)
 		r = store_trim(store);
 	if (r >= 0)
-		r = store_remove_names(store);
+		r = store_remove_unused_names(store);
 	if (r >= 0)
 		r = store_run(store, "COMMIT");
 	if (r < 0) {

@@ -76,7 +76,7 @@ struct history_store *history_store_free(struct history_store *store);
  * its write-ahead log reached its limit; -EIO: the disk failed; -EBADMSG: the database is damaged;
  * -ENOMEM: memory could not be allocated. On failure nothing was added.
  */
-int history_store_write(struct history_store *store, const struct minute *minute);
+int history_store_write(struct history_store *store, const struct minute_counters *minute);
 
 /**
  * struct history_container_identity - a container of the history, for &history_query.admits
@@ -126,11 +126,11 @@ struct history_coverage {
 };
 
 /**
- * history_store_view() - create a view of the samples of a range of time
+ * history_store_create_view() - create a view of the samples of a range of time
  * @store: the store
  * @query: the time, and which rows
  * @group: any group except VIEW_PROCESS
- * @sort: an order that view_sort_holds() permits for a period
+ * @sort: an order that view_sort_is_supported() permits for a period
  * @limit: maximum number of rows; 0: all
  * @ret_view: the view; free it with view_clear(). In its header, the members that the history
  *	stores are set
@@ -141,9 +141,9 @@ struct history_coverage {
  * Return: 0; -EOPNOTSUPP: the history does not have such rows; -ETIMEDOUT: the deadline expired;
  * errors of the database as in history_store_write().
  */
-int history_store_view(struct history_store *store, const struct history_query *query,
-		       enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view,
-		       struct history_coverage *ret_coverage);
+int history_store_create_view(struct history_store *store, const struct history_query *query,
+			      enum view_group group, enum view_sort sort, u32 limit,
+			      struct view *ret_view, struct history_coverage *ret_coverage);
 
 /**
  * struct history_point - the samples of a series in one step of time
@@ -178,7 +178,7 @@ struct history_series {
  * @point, @points: the points
  * @truncated: points are missing, because there were more than the limit
  * @unit: unit of operations; "samples" if it is unknown, or if periods have different units
- * @backend: &enum backend; BACKEND_EMULATED if an emulated SPU took some of the samples
+ * @backend: &enum sample_backend; BACKEND_EMULATED if an emulated SPU took some of the samples
  */
 struct history_timeline {
 	struct history_series *series;
@@ -191,7 +191,7 @@ struct history_timeline {
 };
 
 /**
- * history_store_timeline() - get the counters of each step of a range of time
+ * history_store_create_timeline() - get the counters of each step of a range of time
  * @store: the store
  * @query: the time, and which rows
  * @group: VIEW_CONTAINER or VIEW_PROGRAM: one series for each container or program; VIEW_GROUPS:
@@ -201,16 +201,16 @@ struct history_timeline {
  * @limit: maximum number of points
  * @ret_timeline: free it with history_timeline_clear()
  *
- * Return: as history_store_view().
+ * Return: as history_store_create_view().
  */
-int history_store_timeline(struct history_store *store, const struct history_query *query,
-			   enum view_group group, s64 step_us, u32 limit,
-			   struct history_timeline *ret_timeline);
+int history_store_create_timeline(struct history_store *store, const struct history_query *query,
+				  enum view_group group, s64 step_us, u32 limit,
+				  struct history_timeline *ret_timeline);
 
 /** history_timeline_clear() - free series and points */
 void history_timeline_clear(struct history_timeline *timeline);
 
-/** history_store_bytes() - return the size of the database with its write-ahead log, bytes */
-u64 history_store_bytes(const struct history_store *store);
+/** history_store_get_bytes() - return the size of the database with its write-ahead log, bytes */
+u64 history_store_get_bytes(const struct history_store *store);
 
 #endif

@@ -16,10 +16,10 @@
 
 #define MINUTE_NS (60 * NS_PER_SECOND)
 /* Names are requested this long before the end of a minute. */
-#define NAMES_NS (5 * NS_PER_SECOND)
+#define REQUEST_NAMES_BEFORE_NS (5 * NS_PER_SECOND)
 
 /* Timeout of history_writer_stop(), because the thread may be waiting for the disk. */
-#define STOP_NS (2 * NS_PER_SECOND)
+#define STOP_TIMEOUT_NS (2 * NS_PER_SECOND)
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
 
@@ -62,7 +62,7 @@ struct history_writer {
 
 /* ---- Writing ------------------------------------------------------------------ */
 
-static const char *explain(int r)
+static const char *explain_failure(int r)
 {
 	switch (r) {
 	case -ENOSPC:
@@ -79,7 +79,7 @@ static const char *explain(int r)
 }
 
 /* Log a failure when it begins and when it ends. */
-static void report(struct history_writer *w, int r)
+static void report_write_result(struct history_writer *w, int r)
 {
 	if (r < 0) {
 		w->lost++;
@@ -89,7 +89,7 @@ static void report(struct history_writer *w, int r)
 		log_write(LOG_ERR, LOG_ID_HISTORY, NULL,
 			  "the history on disk, %s, cannot be written: %s; sampling continues, and "
 			  "%s",
-			  w->path, explain(r),
+			  w->path, explain_failure(r),
 			  w->refused ? "there is no history until the file is moved and speprofd "
 				       "restarted" :
 				       "each minute is tried");
@@ -119,7 +119,7 @@ static int open_store(struct history_writer *w)
  * Set the inodes of cgroups, by which a user's containers are recognized later. A cgroup may have
  * been removed already.
  */
-static void find_inodes(struct minute *minute)
+static void find_inodes(struct minute_counters *minute)
 {
 	int mount = cgroup_mount_open(O_PATH, NULL);
 	struct stat st;
@@ -136,7 +136,7 @@ static void find_inodes(struct minute *minute)
 		close(mount);
 }
 
-static void minute_set_times(struct history_writer *w, struct minute *minute)
+static void minute_set_times(struct history_writer *w, struct minute_counters *minute)
 {
 	u64 now = time_clock_ns(CLOCK_BOOTTIME);
 
@@ -147,16 +147,16 @@ static void minute_set_times(struct history_writer *w, struct minute *minute)
 	memcpy(minute->boot_id, w->boot_id, sizeof(minute->boot_id));
 }
 
-static int collect_minute(struct history_writer *w, struct minute *minute)
+static int collect_minute(struct history_writer *w, struct minute_counters *minute)
 {
-	int r = worker_read(w->worker, history_collect, minute);
+	int r = worker_call_readonly(w->worker, history_collect_minute, minute);
 
 	minute_set_times(w, minute);
 	return r;
 }
 
 /* Write a minute and free it. @r: result of collect_minute() */
-static void write_minute(struct history_writer *w, struct minute *minute, int r)
+static void write_minute(struct history_writer *w, struct minute_counters *minute, int r)
 {
 	/* Write nothing if no CPU was sampled, for example because the session is stopped. */
 	if (r >= 0 && !minute->machine.samples && !minute->enabled_ns) {
@@ -173,22 +173,24 @@ static void write_minute(struct history_writer *w, struct minute *minute, int r)
 	/* The next minute opens the file again. If the file is damaged, it is renamed then. */
 	if (r == -EBADMSG || r == -EIO)
 		w->store = history_store_free(w->store);
-	report(w, r);
+	report_write_result(w, r);
 }
 
 /* ---- Queries ------------------------------------------------------------------ */
 
-static void answer(struct history_writer *w, struct history_request *request)
+static void run_request(struct history_writer *w, struct history_request *request)
 {
 	int r = open_store(w);
 
-	request->query.deadline_ns = time_now_ns() + HISTORY_QUERY_NS;
+	request->query.deadline_ns = time_now_ns() + HISTORY_QUERY_TIMEOUT_NS;
 	if (r >= 0 && request->timeline)
-		r = history_store_timeline(w->store, &request->query, request->group,
-					   request->step_us, request->limit, &request->points);
+		r = history_store_create_timeline(w->store, &request->query, request->group,
+						  request->step_us, request->limit,
+						  &request->points);
 	else if (r >= 0)
-		r = history_store_view(w->store, &request->query, request->group, request->sort,
-				       request->limit, &request->view, &request->coverage);
+		r = history_store_create_view(w->store, &request->query, request->group,
+					      request->sort, request->limit, &request->view,
+					      &request->coverage);
 	request->result = r;
 	request->done(request);
 }
@@ -198,7 +200,7 @@ int history_writer_submit(struct history_writer *w, struct history_request *requ
 	int r = 0;
 
 	pthread_mutex_lock(&w->lock);
-	if (w->waiting == HISTORY_QUERIES) {
+	if (w->waiting == HISTORY_QUERIES_MAX) {
 		r = -EBUSY;
 	} else {
 		request->next = NULL;
@@ -214,7 +216,7 @@ int history_writer_submit(struct history_writer *w, struct history_request *requ
 	return r;
 }
 
-static struct history_request *next_request(struct history_writer *w)
+static struct history_request *pop_request(struct history_writer *w)
 {
 	struct history_request *request = w->first;
 
@@ -241,21 +243,21 @@ static void plan_minute(struct history_writer *w)
  * Run a request, and everything that is due, without the lock. Return the time at which
  * something is due next, CLOCK_MONOTONIC.
  */
-static u64 work(struct history_writer *w, struct history_request *request)
+static u64 do_due_work(struct history_writer *w, struct history_request *request)
 {
-	struct minute minute = { 0 };
+	struct minute_counters minute = { 0 };
 	u64 now = time_now_ns();
 
 	if (request)
-		answer(w, request);
+		run_request(w, request);
 	if (now >= w->due_ns) {
 		write_minute(w, &minute, collect_minute(w, &minute));
 		plan_minute(w);
-	} else if (!w->named && now + NAMES_NS >= w->due_ns) {
-		worker_read(w->worker, history_request_names, NULL);
+	} else if (!w->named && now + REQUEST_NAMES_BEFORE_NS >= w->due_ns) {
+		worker_call_readonly(w->worker, history_request_names, NULL);
 		w->named = true;
 	}
-	return w->named ? w->due_ns : w->due_ns - NAMES_NS;
+	return w->named ? w->due_ns : w->due_ns - REQUEST_NAMES_BEFORE_NS;
 }
 
 static void wait_until(struct history_writer *w, u64 until_ns)
@@ -272,7 +274,7 @@ static void cancel_requests(struct history_writer *w)
 {
 	struct history_request *request;
 
-	while ((request = next_request(w))) {
+	while ((request = pop_request(w))) {
 		request->result = -ECANCELED;
 		request->done(request);
 	}
@@ -281,19 +283,19 @@ static void cancel_requests(struct history_writer *w)
 static void *writer_main(void *arg)
 {
 	struct history_writer *w = arg;
-	struct minute minute = { 0 };
+	struct minute_counters minute = { 0 };
 	u64 until;
 	int r;
 
 	r = open_store(w);
 	if (r < 0)
-		report(w, r);
+		report_write_result(w, r);
 	pthread_mutex_lock(&w->lock);
 	while (!w->quit) {
-		struct history_request *request = next_request(w);
+		struct history_request *request = pop_request(w);
 
 		pthread_mutex_unlock(&w->lock);
-		until = work(w, request);
+		until = do_due_work(w, request);
 		pthread_mutex_lock(&w->lock);
 		if (!w->quit && !w->first)
 			wait_until(w, until);
@@ -361,7 +363,7 @@ int history_writer_new(const struct history_writer_config *config,
 
 void history_writer_stop(struct history_writer *w)
 {
-	u64 until = time_now_ns() + STOP_NS;
+	u64 until = time_now_ns() + STOP_TIMEOUT_NS;
 
 	if (!w)
 		return;

@@ -12,13 +12,13 @@
 /*
  * Memory of the thread for SQLite, a minute and names; and memory for each container of a minute.
  */
-#define HISTORY_MEMORY		 (4ULL << 20)
-#define HISTORY_MEMORY_CONTAINER 3584ULL
+#define HISTORY_MEMORY_BYTES	(4ULL << 20)
+#define HISTORY_CONTAINER_BYTES 3584ULL
 
 /* Maximum number of waiting queries. */
-#define HISTORY_QUERIES 16
+#define HISTORY_QUERIES_MAX 16
 /* A query that takes longer fails. */
-#define HISTORY_QUERY_NS 10000000000ULL
+#define HISTORY_QUERY_TIMEOUT_NS 10000000000ULL
 
 struct history_writer;
 
@@ -71,9 +71,9 @@ struct history_writer *history_writer_free(struct history_writer *writer);
  * struct history_request - a query for the thread
  * @query: selects the rows; the thread sets its deadline
  * @timeline: true for a timeline, false for a view
- * @group: as for history_store_view() or history_store_timeline()
+ * @group: as for history_store_create_view() or history_store_create_timeline()
  * @sort, @limit: as for these functions
- * @step_us: as for history_store_timeline()
+ * @step_us: as for history_store_create_timeline()
  * @done: called on the history's thread when the result is set; afterwards the caller owns the
  *	request again
  * @ctx: argument of @done

@@ -7,7 +7,7 @@
 #include "util/log-limit.h"
 
 /**
- * struct health - totals of problems
+ * struct daemon_health - totals of problems
  * @source: counters of the machine's source
  * @unsaved: number of checkpoints that failed
  * @stuck: number of periods without a heartbeat of the worker
@@ -15,7 +15,7 @@
  * @watchdog: true if the watchdog of the service manager will end the process if no heartbeat
  * follows
  */
-struct health {
+struct daemon_health {
 	struct source_health source;
 	u64 unsaved;
 	u64 stuck;
@@ -25,7 +25,7 @@ struct health {
 
 /** struct health_log - the totals at the last update, and a rate limit for each kind of problem */
 struct health_log {
-	struct health last;
+	struct daemon_health last;
 	struct log_limit faults;
 	struct log_limit throttles;
 	struct log_limit unsaved;
@@ -40,6 +40,6 @@ struct health_log {
  *
  * Context: the main thread, every few seconds.
  */
-void health_log_update(struct health_log *log, const struct health *now, u64 now_ns);
+void health_log_update(struct health_log *log, const struct daemon_health *now, u64 now_ns);
 
 #endif

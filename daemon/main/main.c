@@ -37,24 +37,24 @@
 #define PAUSE_NS 250000000
 
 /**
- * struct daemon - state of the process
+ * struct daemon_state - state of the process
  * @checkpoint: the checkpoint; NULL if no service manager stores it for the next process
  */
-struct daemon {
+struct daemon_state {
 	int argc;
 	char **argv;
-	struct options options;
+	struct daemon_options options;
 	struct fd_store_contents stored;
 	struct memory_plan plan;
 	struct checkpoint *checkpoint;
 	struct rate_control *rate_control;
 	struct history_writer *history; /* NULL if History=no, or without StateDirectory= */
 	bool adopted; /* true if the source has the rings of an earlier process */
-	struct restore_on_start restored;
+	struct restore_on_start_args restored;
 	struct worker *worker;
 	sd_event *event;
-	struct bus bus;
-	struct notify notify;
+	struct bus_service bus;
+	struct notify_state notify;
 	struct reload_status reloaded;
 };
 
@@ -63,13 +63,13 @@ struct daemon {
  * source perf, this is unknown until the first record, so a failure is logged only if it is certain
  * that records have none.
  */
-static void follow_switches(const struct source *source, struct task_events *tasks,
-			    struct task_events_status *status)
+static void start_switch_rings(const struct source *source, struct task_events *tasks,
+			       struct task_events_status *status)
 {
 	char *why = status->switches_reason;
 
 	snprintf(why, sizeof(status->switches_reason), "there are no task events");
-	if (tasks && task_events_follow_switches(tasks, why) >= 0)
+	if (tasks && task_events_start_switch_rings(tasks, why) >= 0)
 		*why = '\0';
 	else if (source_get_contexts(source) == SOURCE_CONTEXTS_NONE)
 		log_write(LOG_WARNING, LOG_ID_TASKS, NULL,
@@ -80,14 +80,14 @@ static void follow_switches(const struct source *source, struct task_events *tas
  * Report a cgroup namespace that hides the cgroups of tasks, because it affects every source of
  * task events.
  */
-static void run_periodic_checks(struct task_events_status *status)
+static void report_cgroup_namespace(struct task_events_status *status)
 {
 	size_t n = strlen(status->reason);
 	struct cgroup_namespace space;
 	const char *reason;
 
 	cgroup_namespace_init(&space);
-	reason = cgroup_namespace_explain(&space);
+	reason = cgroup_namespace_get_warning(&space);
 	if (!*reason)
 		return;
 	log_write(LOG_WARNING, LOG_ID_TASKS, NULL, "%s", reason);
@@ -98,9 +98,9 @@ static void run_periodic_checks(struct task_events_status *status)
  * Open the source of task events. A failure is not fatal: it is logged, and "speprof status" prints
  * it.
  */
-static struct task_events *open_tasks(const struct config *c, const struct memory_plan *plan,
-				      const struct source *source,
-				      struct task_events_status *status)
+static struct task_events *open_task_events(const struct config *c, const struct memory_plan *plan,
+					    const struct source *source,
+					    struct task_events_status *status)
 {
 	const struct task_events_sizes sizes = {
 		.bpf = plan->bpf,
@@ -118,16 +118,16 @@ static struct task_events *open_tasks(const struct config *c, const struct memor
 
 	task_events_new(c->task_events, &sizes, &tasks, status);
 	if (source_get_contexts(source) != SOURCE_CONTEXTS_ALL)
-		follow_switches(source, tasks, status);
+		start_switch_rings(source, tasks, status);
 	if (*status->reason)
 		log_write(LOG_WARNING, LOG_ID_TASKS, NULL, "%s: %s", lacks[status->kind],
 			  status->reason);
-	run_periodic_checks(status);
+	report_cgroup_namespace(status);
 	return tasks;
 }
 
 /* Adopt the sessions of an earlier process, one for each drain thread. Their rings still exist. */
-static bool adopt_source(struct daemon *d, const struct source_config *sampling,
+static bool adopt_source(struct daemon_state *d, const struct source_config *sampling,
 			 struct source **ret_source)
 {
 	struct source_open_result result;
@@ -147,7 +147,7 @@ static bool adopt_source(struct daemon *d, const struct source_config *sampling,
 }
 
 /* Return the directory of the history on disk; NULL if there is no history. */
-static const char *state_directory(const struct config *c)
+static const char *get_history_directory(const struct config *c)
 {
 	const char *path = getenv("STATE_DIRECTORY");
 
@@ -155,9 +155,9 @@ static const char *state_directory(const struct config *c)
 }
 
 /* Start the history on disk. A failure is not fatal, because the daemon works without a history. */
-static void start_history(struct daemon *d)
+static void start_history(struct daemon_state *d)
 {
-	const char *folder = state_directory(&d->options.config);
+	const char *folder = get_history_directory(&d->options.config);
 	char path[PATH_MAX];
 	struct history_writer_config config = {
 		.worker = d->worker,
@@ -174,11 +174,11 @@ static void start_history(struct daemon *d)
 		log_write(LOG_ERR, LOG_ID_HISTORY, NULL, "the history on disk cannot be written: %s",
 			  strerror(-r));
 	else
-		bus_history_start(&d->bus, d->history);
+		bus_attach_history(&d->bus, d->history);
 }
 
 /* Plan the memory, before any table is allocated. */
-static int plan_memory(struct daemon *d)
+static int plan_memory(struct daemon_state *d)
 {
 	const struct config *c = &d->options.config;
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -186,7 +186,7 @@ static int plan_memory(struct daemon *d)
 		.budget = c->memory_budget,
 		.cpus = cpus > 0 ? (u32)cpus : 1,
 		.page = (u32)sysconf(_SC_PAGESIZE),
-		.sources = source_open_kinds(c),
+		.sources = source_open_get_kinds(c),
 		.bpf = c->task_events == TASK_EVENTS_BPF,
 		.side_band = c->task_events != TASK_EVENTS_PROC,
 		.switches = source_open_may_need_switches(c),
@@ -194,18 +194,18 @@ static int plan_memory(struct daemon *d)
 	u64 least;
 	int r;
 
-	if (state_directory(c)) {
-		request.history = HISTORY_MEMORY;
-		request.history_container = HISTORY_MEMORY_CONTAINER;
+	if (get_history_directory(c)) {
+		request.history = HISTORY_MEMORY_BYTES;
+		request.history_container = HISTORY_CONTAINER_BYTES;
 	}
 	/* Use no more drain threads than CPUs. */
 	request.workers = c->workers < request.cpus ? c->workers : request.cpus;
 	if (!c->workers)
-		request.workers = budget_workers(request.cpus, c->samples_per_second);
-	r = budget_plan(&request, &d->plan, &least);
+		request.workers = budget_choose_workers(request.cpus, c->samples_per_second);
+	r = budget_make_plan(&request, &d->plan, &least);
 	/* If the budget is too small for that many drain threads, try fewer. */
 	while (r < 0 && !c->workers && --request.workers)
-		r = budget_plan(&request, &d->plan, &least);
+		r = budget_make_plan(&request, &d->plan, &least);
 	if (r >= 0)
 		return 0;
 	log_line(LOG_ERR,
@@ -220,7 +220,7 @@ static int plan_memory(struct daemon *d)
  * Sleep after attempt @tries, counted from 0. Return: 0 to try again; -ETIMEDOUT after the last
  * attempt; -EINTR if a signal asks the process to exit.
  */
-static int pause_after(u32 tries)
+static int wait_before_retry(u32 tries)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	sigset_t ends;
@@ -255,30 +255,32 @@ static int open_source(const struct config *c, const struct source_config *sampl
 		if (!tries)
 			log_write(LOG_WARNING, LOG_ID_SOURCE, NULL, "%s; retrying for up to 12 s",
 				  result.text);
-		r = pause_after(tries);
+		r = wait_before_retry(tries);
 		if (r < 0)
 			return r == -EINTR ? r : EX_TEMPFAIL;
 	}
 }
 
 /* Add the session "machine", which the configuration describes. */
-static int open_machine(struct daemon *d, struct session_config *ret_session)
+static int open_machine_session(struct daemon_state *d, struct session_config *ret_session)
 {
 	const struct config *c = &d->options.config;
 	struct session_config session = { .name = SESSION_MACHINE };
-	struct source_config sampling = source_sampling(c);
+	struct source_config sampling = source_open_get_sampling(c);
 	struct source *source = NULL;
 	struct filter_error error = { 0 };
-	struct config_lists lists;
+	struct config_container_lists lists;
 	int r;
 
 	sampling.ring_size = d->plan.ring;
 	sampling.partitions = d->plan.workers;
-	if (config_lists(c, &lists) < 0)
+	if (config_split_lists(c, &lists) < 0)
 		return EX_OSERR;
-	/* config_set() has checked the expression alone, but not together with the lists. */
+	/*
+	 * config_set_setting() has checked the expression alone, but not together with the lists.
+	 */
 	r = session_rule_new(&lists.lists, c->filter, NULL, &session.rule, &error);
-	config_lists_clear(&lists);
+	config_container_lists_clear(&lists);
 	if (r < 0) {
 		log_write(LOG_ERR, LOG_ID_CONFIG, NULL, "Filter=: %s",
 			  r == -EINVAL ? error.text : strerror(-r));
@@ -299,7 +301,7 @@ static int open_machine(struct daemon *d, struct session_config *ret_session)
 	return 0;
 }
 
-static void log_filters(char *text, size_t size, bool does, const char *what)
+static void append_filter_name(char *text, size_t size, bool does, const char *what)
 {
 	size_t len = strlen(text);
 
@@ -308,9 +310,9 @@ static void log_filters(char *text, size_t size, bool does, const char *what)
 }
 
 /* Log the filters of the SPU, because no session can count the samples that they drop. */
-static int log_filter(struct worker_state *state, void *arg __attribute__((unused)))
+static int log_spu_filters(struct worker_state *state, void *arg __attribute__((unused)))
 {
-	const struct session *machine = worker_session(state, NULL);
+	const struct session *machine = worker_find_session(state, NULL);
 	struct source_config config = { 0 };
 	const struct source *source = machine->shared_source->source;
 	char result[128] = "";
@@ -319,10 +321,10 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
 	if (!machine->rule->filter)
 		return 0;
 	parts = filter_offload(machine->rule->filter, &machine->shared_source->cores, &config);
-	log_filters(result, sizeof(result), source->filters, parts);
-	log_filters(result, sizeof(result), source->filters_not, "absent events");
-	log_filters(result, sizeof(result), source->filters_sources, "data sources");
-	log_filters(result, sizeof(result), source->filters_masked, "type masks");
+	append_filter_name(result, sizeof(result), source->filters, parts);
+	append_filter_name(result, sizeof(result), source->filters_not, "absent events");
+	append_filter_name(result, sizeof(result), source->filters_sources, "data sources");
+	append_filter_name(result, sizeof(result), source->filters_masked, "type masks");
 	if (*result)
 		log_line(LOG_INFO,
 			 "Filter=%s: the SPU filters by %s, the daemon by the whole expression",
@@ -341,17 +343,17 @@ static int log_filter(struct worker_state *state, void *arg __attribute__((unuse
  * Start the worker. Call this after the source was opened: if that fails, missing task events must
  * not be logged.
  */
-static int start_worker(struct daemon *d, struct session_config *session)
+static int start_worker(struct daemon_state *d, struct session_config *session)
 {
 	struct task_events_status task_status = { 0 };
-	struct task_events *tasks = open_tasks(&d->options.config, &d->plan,
-					       session->shared_source->source, &task_status);
+	struct task_events *tasks = open_task_events(&d->options.config, &d->plan,
+						     session->shared_source->source, &task_status);
 	struct worker *worker = NULL;
 
 	if (worker_new(&d->plan, tasks, &task_status, &worker) < 0)
 		task_events_free(tasks);
-	else if (worker_call(worker, worker_add, session) >= 0) {
-		worker_call(worker, log_filter, NULL);
+	else if (worker_call(worker, worker_add_session, session) >= 0) {
+		worker_call(worker, log_spu_filters, NULL);
 		d->worker = worker;
 		return 0;
 	}
@@ -362,12 +364,12 @@ static int start_worker(struct daemon *d, struct session_config *session)
 	return EX_OSERR;
 }
 
-/* Start rate control with the configuration of the daemon. @arg: the struct daemon. */
-static int rate_control_machine(struct worker_state *state, void *arg)
+/* Start rate control with the configuration of the daemon. @arg: the struct daemon_state. */
+static int start_rate_control(struct worker_state *state, void *arg)
 {
-	struct daemon *d = arg;
+	struct daemon_state *d = arg;
 	struct rate_controller_config governing = {
-		.nominal_ns = worker_session(state, NULL)->shared_source->sampling.interval_ns,
+		.nominal_ns = worker_find_session(state, NULL)->shared_source->sampling.interval_ns,
 		.overhead = d->options.config.overhead,
 		.rate = true,
 	};
@@ -382,8 +384,8 @@ static int rate_control_machine(struct worker_state *state, void *arg)
  */
 static int config_reload(void *ctx)
 {
-	struct daemon *d = ctx;
-	struct options fresh = { 0 };
+	struct daemon_state *d = ctx;
+	struct daemon_options fresh = { 0 };
 	int r;
 
 	notify_reloading();
@@ -395,8 +397,8 @@ static int config_reload(void *ctx)
 		r = reload_apply(&d->options.config, &fresh.config, d->worker, &d->reloaded);
 	}
 	if (r >= 0)
-		bus_configured(&d->bus);
-	bus_reloaded(&d->bus);
+		bus_signal_configuration(&d->bus);
+	bus_signal_reload(&d->bus);
 	notify_ready(&d->notify);
 	return r;
 }
@@ -408,16 +410,16 @@ static int on_reload(sd_event_source *source __attribute__((unused)),
 	return 0;
 }
 
-static void on_interval(void *ctx)
+static void on_interval_change(void *ctx)
 {
-	bus_sampling_changed(ctx);
+	bus_signal_machine_interval(ctx);
 }
 
 /* Start the machine's session, unless restoring the checkpoint has started or stopped it. */
-static int start_machine(struct daemon *d)
+static int start_machine_session(struct daemon_state *d)
 {
 	for (u32 tries = 0;; tries++) {
-		int r = worker_call(d->worker, worker_start, NULL);
+		int r = worker_call(d->worker, worker_start_session, NULL);
 
 		if (r >= 0 || r == -EALREADY)
 			return 0;
@@ -429,37 +431,37 @@ static int start_machine(struct daemon *d)
 			log_write(LOG_WARNING, LOG_ID_SOURCE, NULL,
 				  "another session of the module uses the SPUs; retrying for up to "
 				  "12 s");
-		r = pause_after(tries);
+		r = wait_before_retry(tries);
 		if (r < 0)
 			return r == -EINTR ? r : EX_TEMPFAIL;
 	}
 }
 
 /* Return the highest possible CPU number plus one; numbers may have gaps. */
-static u32 cpu_numbers(void)
+static u32 get_cpu_limit(void)
 {
 	struct cpu_list possible;
 	u32 end = 0;
 
 	if (cpu_list_read_possible(&possible) >= 0)
-		end = cpu_list_end(&possible);
+		end = cpu_list_get_end(&possible);
 	return end ? end : (u32)sysconf(_SC_NPROCESSORS_CONF);
 }
 
-static int daemon_run(struct daemon *d)
+static int daemon_run(struct daemon_state *d)
 {
-	int r = d->restored.stopped ? 0 : start_machine(d);
+	int r = d->restored.stopped ? 0 : start_machine_session(d);
 
 	if (r)
 		return r;
 	if (d->checkpoint)
 		restore_on_start_store(&d->restored);
 	start_history(d);
-	if (rate_control_new(cpu_numbers(), &d->rate_control) >= 0)
-		worker_call(d->worker, rate_control_machine, d);
+	if (rate_control_new(get_cpu_limit(), &d->rate_control) >= 0)
+		worker_call(d->worker, start_rate_control, d);
 	if (notify_init(&d->notify, d->event, d->worker) < 0)
 		return EX_OSERR;
-	d->notify.changed = on_interval;
+	d->notify.changed = on_interval_change;
 	d->notify.ctx = &d->bus;
 	d->notify.reloaded = &d->reloaded;
 	notify_ready(&d->notify);
@@ -475,7 +477,7 @@ static int daemon_run(struct daemon *d)
 	 * restart.
 	 */
 	if (d->checkpoint) {
-		worker_call(d->worker, checkpoint_final, NULL);
+		worker_call(d->worker, checkpoint_save_final, NULL);
 		checkpoint_file_save(d->checkpoint->slots);
 	}
 	d->history = history_writer_free(d->history);
@@ -494,7 +496,7 @@ static bool is_bus_unavailable(int r)
  * the bus exists and is probably restarting, and the module's rings buffer samples meanwhile.
  * Return: -EINTR if a signal asks the process to exit.
  */
-static int reach_bus(struct daemon *d, bool restarted)
+static int connect_to_bus(struct daemon_state *d, bool restarted)
 {
 	int r;
 
@@ -506,7 +508,7 @@ static int reach_bus(struct daemon *d, bool restarted)
 		if (!tries)
 			log_write(LOG_WARNING, LOG_ID_BUS, NULL,
 				  "the bus cannot be reached; retrying for up to 12 s");
-		switch (pause_after(tries)) {
+		switch (wait_before_retry(tries)) {
 		case -EINTR:
 			return -EINTR;
 		case -ETIMEDOUT:
@@ -515,11 +517,11 @@ static int reach_bus(struct daemon *d, bool restarted)
 	}
 }
 
-static int serve_until_exit(struct daemon *d)
+static int serve_until_exit(struct daemon_state *d)
 {
 	const char *address = d->options.bus_address;
 	const bool restarted = d->adopted || d->stored.checkpoint >= 0;
-	int r = reach_bus(d, restarted);
+	int r = connect_to_bus(d, restarted);
 
 	if (r == -EINTR)
 		return r;
@@ -535,7 +537,7 @@ static int serve_until_exit(struct daemon *d)
 	d->bus.reload = config_reload;
 	d->bus.ctx = d;
 	d->bus.reloaded = &d->reloaded;
-	d->restored = (struct restore_on_start){
+	d->restored = (struct restore_on_start_args){
 		.config = &d->options.config,
 		.stored = &d->stored,
 		.worker = d->worker,
@@ -550,7 +552,7 @@ static int serve_until_exit(struct daemon *d)
 }
 
 /* Block signals before the first thread is created, so that only the main loop handles them. */
-static int make_event(struct daemon *d)
+static int create_event_loop(struct daemon_state *d)
 {
 	sigset_t mask;
 	int r;
@@ -582,7 +584,7 @@ static void fix_mmap_threshold(void)
 
 int main(int argc, char **argv)
 {
-	struct daemon d = { .argc = argc, .argv = argv };
+	struct daemon_state d = { .argc = argc, .argv = argv };
 	struct session_config session = { 0 };
 	char why[RELOAD_REASON];
 	int r;
@@ -592,14 +594,14 @@ int main(int argc, char **argv)
 	r = options_parse(argc, argv, &d.options, why);
 	if (r)
 		return r;
-	if (make_event(&d) < 0) {
+	if (create_event_loop(&d) < 0) {
 		log_line(LOG_ERR, "the event loop could not be created");
 		return EX_OSERR;
 	}
 	fd_store_read(&d.stored);
 	r = plan_memory(&d);
 	if (!r)
-		r = open_machine(&d, &session);
+		r = open_machine_session(&d, &session);
 	if (!r)
 		r = start_worker(&d, &session);
 	if (!r)

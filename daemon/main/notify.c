@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "engine/rate-control.h"
-#include "engine/shards.h"
+#include "engine/drain-threads.h"
 #include "state/checkpoint.h"
 #include "util/log.h"
 #include "util/time.h"
@@ -18,7 +18,7 @@
 /* minimum of that period: the worker has a heartbeat at least once a second */
 #define PERIOD_MIN_US 1500000ULL
 
-struct described {
+struct status_snapshot {
 	char text[STATUS_SIZE];
 	struct source_health health;
 	u64 unsaved;
@@ -42,12 +42,12 @@ static void __attribute__((format(printf, 2, 3))) text_append(char *text, const 
  */
 static int status_describe(struct worker_state *state, void *arg)
 {
-	const struct session *machine = worker_session(state, NULL);
+	const struct session *machine = worker_find_session(state, NULL);
 	const struct source *source = machine->shared_source->source;
 	u32 unsampled = source->ops->unsampled ? source->ops->unsampled(source) : 0;
 	const struct source_health *health = &source->health;
-	const struct checkpoint *checkpoint = checkpoint_of(state);
-	struct described *described = arg;
+	const struct checkpoint *checkpoint = checkpoint_get_attached(state);
+	struct status_snapshot *described = arg;
 	struct attributor_stats attribution;
 	char *text = described->text;
 	size_t n;
@@ -79,14 +79,14 @@ static int status_describe(struct worker_state *state, void *arg)
 			    (unsigned long long)attribution.mappings_unsaved,
 			    attribution.mappings_unsaved == 1 ? " is" : "s are");
 	n = strlen(text);
-	shards_describe(state->shards, text + n, STATUS_SIZE - n);
+	drain_threads_describe(state->shards, text + n, STATUS_SIZE - n);
 	n = strlen(text);
 	rate_control_describe(state, text + n, STATUS_SIZE - n);
 	return 0;
 }
 
 /* Append the reason of a refused configuration, until a reload succeeds. */
-static void describe_reloaded(const struct notify *notify, char *text)
+static void append_reload_status(const struct notify_state *notify, char *text)
 {
 	if (!notify->reloaded)
 		return;
@@ -103,12 +103,12 @@ static void describe_reloaded(const struct notify *notify, char *text)
  * Send the status only if it has changed, because each message wakes all clients that watch the
  * unit.
  */
-static void send_status(struct notify *notify)
+static void send_status(struct notify_state *notify)
 {
-	struct described now;
+	struct status_snapshot now;
 
-	worker_read(notify->worker, status_describe, &now);
-	describe_reloaded(notify, now.text);
+	worker_call_readonly(notify->worker, status_describe, &now);
+	append_reload_status(notify, now.text);
 	notify->health.source = now.health;
 	notify->health.unsaved = now.unsaved;
 	if (notify->interval_ns != now.interval_ns && notify->changed)
@@ -122,8 +122,8 @@ static void send_status(struct notify *notify)
 
 static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)), void *userdata)
 {
-	struct notify *notify = userdata;
-	u64 heartbeat = worker_heartbeat(notify->worker);
+	struct notify_state *notify = userdata;
+	u64 heartbeat = worker_get_heartbeat(notify->worker);
 
 	if (heartbeat != notify->heartbeat) {
 		notify->heartbeat = heartbeat;
@@ -139,12 +139,12 @@ static int on_timer(sd_event_source *timer, uint64_t usec __attribute__((unused)
 	return sd_event_source_set_time_relative(timer, notify->period_us);
 }
 
-int notify_init(struct notify *notify, sd_event *event, struct worker *worker)
+int notify_init(struct notify_state *notify, sd_event *event, struct worker *worker)
 {
 	uint64_t usec = 0;
 	int r;
 
-	*notify = (struct notify){ .worker = worker, .period_us = PERIOD_US };
+	*notify = (struct notify_state){ .worker = worker, .period_us = PERIOD_US };
 	notify->watchdog = sd_watchdog_enabled(0, &usec) > 0;
 	if (notify->watchdog && usec / 4 < notify->period_us)
 		notify->period_us = usec / 4;
@@ -157,17 +157,17 @@ int notify_init(struct notify *notify, sd_event *event, struct worker *worker)
 	return r < 0 ? r : sd_event_source_set_enabled(notify->timer, SD_EVENT_ON);
 }
 
-void notify_deinit(struct notify *notify)
+void notify_deinit(struct notify_state *notify)
 {
 	notify->timer = sd_event_source_disable_unref(notify->timer);
 }
 
-void notify_ready(struct notify *notify)
+void notify_ready(struct notify_state *notify)
 {
-	struct described now;
+	struct status_snapshot now;
 
-	worker_read(notify->worker, status_describe, &now);
-	describe_reloaded(notify, now.text);
+	worker_call_readonly(notify->worker, status_describe, &now);
+	append_reload_status(notify, now.text);
 	/* At the first call, do not log problems that an earlier process has logged. */
 	if (!*notify->status)
 		notify->health_log.last.source = notify->health.source = now.health;

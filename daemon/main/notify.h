@@ -13,7 +13,7 @@
 #define STATUS_SIZE 1536
 
 /**
- * struct notify - state of the messages
+ * struct notify_state - state of the messages
  * @worker: the worker that is watched; borrowed
  * @timer: fires every @period_us
  * @period_us: period in microseconds
@@ -28,14 +28,14 @@
  * @reloaded: result of the last reload; borrowed
  * @status: the last status line
  */
-struct notify {
+struct notify_state {
 	struct worker *worker;
 	sd_event_source *timer;
 	u64 period_us;
 	u64 heartbeat;
 	bool watchdog;
 	bool stuck;
-	struct health health;
+	struct daemon_health health;
 	struct health_log health_log;
 	u64 interval_ns;
 	void (*changed)(void *ctx);
@@ -52,15 +52,15 @@ struct notify {
  *
  * Return: 0 or negative errno.
  */
-int notify_init(struct notify *notify, sd_event *event, struct worker *worker);
+int notify_init(struct notify_state *notify, sd_event *event, struct worker *worker);
 
 /** notify_deinit() - stop the timer */
-void notify_deinit(struct notify *notify);
+void notify_deinit(struct notify_state *notify);
 
 /**
  * notify_ready() - report that the daemon is ready: after the start, and after notify_reloading()
  */
-void notify_ready(struct notify *notify);
+void notify_ready(struct notify_state *notify);
 
 /** notify_reloading() - report that a reload has begun */
 void notify_reloading(void);

@@ -36,19 +36,19 @@ static int set_override(struct config *config, const char *text)
 	}
 	memcpy(key, text, (size_t)(equals - text));
 	key[equals - text] = 0;
-	if (config_set(config, key, equals + 1, &error) < 0) {
+	if (config_set_setting(config, key, equals + 1, &error) < 0) {
 		log_line(LOG_ERR, "--set: %s", error.text);
 		return EX_USAGE;
 	}
 	return 0;
 }
 
-static int read_config(struct options *o, bool named, char ret_why[static RELOAD_REASON])
+static int read_config(struct daemon_options *o, bool named, char ret_why[static RELOAD_REASON])
 {
 	char why[RELOAD_REASON], field[CONFIG_LOCATION + 32];
 	struct config_error error;
 	const char *const fields[] = { field, NULL };
-	int r = config_read_all(&o->config, o->config_path, named, &error);
+	int r = config_read_files(&o->config, o->config_path, named, &error);
 
 	if (r >= 0)
 		return 0;
@@ -77,7 +77,7 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static int parse_options(int argc, char **argv, struct options *o)
+static int parse_argv(int argc, char **argv, struct daemon_options *o)
 {
 	int c;
 
@@ -112,11 +112,11 @@ static int parse_options(int argc, char **argv, struct options *o)
 /*
  * Parse the options twice, so that --set overrides the files at any position on the command line.
  */
-int options_parse(int argc, char **argv, struct options *ret_options,
+int options_parse(int argc, char **argv, struct daemon_options *ret_options,
 		  char ret_why[static RELOAD_REASON])
 {
-	struct options o = { .config = CONFIG_DEFAULT };
-	int c, r = parse_options(argc, argv, &o);
+	struct daemon_options o = { .config = CONFIG_DEFAULT };
+	int c, r = parse_argv(argc, argv, &o);
 
 	if (!r) {
 		bool named = o.config_path != NULL;

@@ -7,12 +7,12 @@
 #include "config/reload-status.h"
 
 /**
- * struct options - options, and the resulting configuration
+ * struct daemon_options - options, and the resulting configuration
  * @config_path: the configuration file; points into the arguments
  * @bus_address: address of a private bus; points into the arguments; NULL: the system bus
  * @config: settings of the files; settings from --set override them
  */
-struct options {
+struct daemon_options {
 	const char *config_path;
 	const char *bus_address;
 	struct config config;
@@ -29,7 +29,7 @@ struct options {
  *
  * Return: 0, or an exit status of sysexits.h. With --help and --version it exits.
  */
-int options_parse(int argc, char **argv, struct options *ret_options,
+int options_parse(int argc, char **argv, struct daemon_options *ret_options,
 		  char ret_why[static RELOAD_REASON]);
 
 #endif

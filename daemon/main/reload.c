@@ -11,7 +11,8 @@
 #include "util/log.h"
 
 /* List the settings of @to that need a restart; "" if there are none. */
-static void name_waiting(const struct config *from, const struct config *to, char *ret, size_t size)
+static void list_waiting_settings(const struct config *from, const struct config *to, char *ret,
+				  size_t size)
 {
 	const struct {
 		const char *name;
@@ -56,20 +57,20 @@ static int make_rules(const struct config *from, const struct config *to,
 }
 
 /* Apply all changes or none; on failure, @ret has the reason. */
-static int change_all(const struct config *from, const struct config *to,
-		      const struct source_config *sampling, struct worker *worker,
-		      struct reload_status *ret)
+static int apply_changes(const struct config *from, const struct config *to,
+			 const struct source_config *sampling, struct worker *worker,
+			 struct reload_status *ret)
 {
 	struct container_filter_change request = { .change.sampling = sampling };
-	struct config_lists lists;
+	struct config_container_lists lists;
 	int r;
 
-	r = config_lists(to, &lists);
+	r = config_split_lists(to, &lists);
 	if (r >= 0) {
 		r = make_rules(from, to, &lists.lists, &request);
 		if (r >= 0)
 			r = worker_call(worker, container_filter_apply, &request);
-		config_lists_clear(&lists);
+		config_container_lists_clear(&lists);
 	}
 	if (r >= 0)
 		return r;
@@ -93,7 +94,7 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 		.overhead = to->overhead,
 		.rate = true,
 	};
-	struct source_config sampling = source_sampling(to);
+	struct source_config sampling = source_open_get_sampling(to);
 	int r;
 
 	/*
@@ -102,7 +103,7 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	 */
 	if (from->samples_per_second == to->samples_per_second)
 		sampling.interval_ns = governing.nominal_ns = 0;
-	r = change_all(from, to, &sampling, worker, ret);
+	r = apply_changes(from, to, &sampling, worker, ret);
 	if (r < 0)
 		return r;
 	/*
@@ -112,7 +113,7 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	if (from->overhead != to->overhead || governing.nominal_ns)
 		worker_call(worker, rate_control_configure, &governing);
 	*ret->refused = 0;
-	name_waiting(from, to, ret->waiting, sizeof(ret->waiting));
+	list_waiting_settings(from, to, ret->waiting, sizeof(ret->waiting));
 	log_write(LOG_INFO, LOG_ID_RELOADED, NULL, "configuration reloaded%s%s",
 		  *ret->waiting ? "; restart speprofd to apply " : "", ret->waiting);
 	from->samples_per_second = to->samples_per_second;
@@ -123,6 +124,6 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	memcpy(from->containers, to->containers, sizeof(from->containers));
 	memcpy(from->excluded, to->excluded, sizeof(from->excluded));
 	memcpy(from->filter, to->filter, sizeof(from->filter));
-	worker_call(worker, checkpoint_configure, from);
+	worker_call(worker, checkpoint_save_settings, from);
 	return 0;
 }

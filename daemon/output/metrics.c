@@ -12,10 +12,11 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is this machine's layout");
 static_assert(sizeof(struct metrics_head) == 40, "no padding");
-static_assert(sizeof(struct metrics_tally) == 8 * (9 + METRICS_LEVELS + 3 * 65), "no padding");
-static_assert(sizeof(struct metrics_machine) == 96 + 8 * (11 + 8 + 13) +
-							sizeof(struct metrics_tally) + 16, "no padding");
-static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_tally) + 392,
+static_assert(sizeof(struct metrics_counters) == 8 * (9 + METRICS_LEVELS + 3 * 65), "no padding");
+static_assert(sizeof(struct metrics_machine) ==
+		      96 + 8 * (11 + 8 + 13) + sizeof(struct metrics_counters) + 16,
+	      "no padding");
+static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_counters) + 392,
 	      "no padding");
 
 /*
@@ -40,7 +41,7 @@ static int write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-int metrics_dump(const struct metrics *metrics)
+int metrics_dump_to_memfd(const struct metrics_snapshot *metrics)
 {
 	struct metrics_head head = {
 		.version = METRICS_VERSION,
@@ -52,7 +53,7 @@ int metrics_dump(const struct metrics *metrics)
 	size_t containers = metrics->count * sizeof(struct metrics_container);
 	int fd, r;
 
-	if (metrics->count > METRICS_CONTAINERS)
+	if (metrics->count > METRICS_CONTAINERS_MAX)
 		return -E2BIG;
 	memcpy(head.magic, METRICS_MAGIC, sizeof(head.magic));
 	head.size = sizeof(head) + sizeof(struct metrics_machine) + containers;
@@ -73,9 +74,9 @@ int metrics_dump(const struct metrics *metrics)
 	return fd;
 }
 
-#define ENDS(array) memchr(array, 0, sizeof(array))
+#define IS_TERMINATED(array) memchr(array, 0, sizeof(array))
 
-static int set_refusal(const char *why, const char **ret_why)
+static int set_error(const char *why, const char **ret_why)
 {
 	*ret_why = why;
 	return -EBADMSG;
@@ -88,10 +89,10 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 	u64 rest;
 
 	if (size < sizeof(h))
-		return set_refusal("shorter than its header", ret_why);
+		return set_error("shorter than its header", ret_why);
 	memcpy(&h, data, sizeof(h));
 	if (memcmp(h.magic, METRICS_MAGIC, sizeof(h.magic)) != 0)
-		return set_refusal("not metrics: should begin with SPEMETR", ret_why);
+		return set_error("not metrics: should begin with SPEMETR", ret_why);
 	if (h.version != METRICS_VERSION) {
 		*ret_why = "its version is not 1: install daemon and exporter of the same release";
 		return -EPROTONOSUPPORT;
@@ -100,28 +101,30 @@ static int parse_head(const u8 *data, size_t size, struct metrics_head *ret_head
 	    h.machine_size < MACHINE_MIN || h.machine_size > METRICS_SECTION_MAX ||
 	    h.machine_size % 8 || h.container_size < CONTAINER_MIN ||
 	    h.container_size > METRICS_SECTION_MAX || h.container_size % 8)
-		return set_refusal("a section has an impossible size", ret_why);
-	if (h.containers > METRICS_CONTAINERS)
-		return set_refusal("more than 8192 containers", ret_why);
+		return set_error("a section has an impossible size", ret_why);
+	if (h.containers > METRICS_CONTAINERS_MAX)
+		return set_error("more than 8192 containers", ret_why);
 	if (h.reserved)
-		return set_refusal("a reserved field is not zero", ret_why);
+		return set_error("a reserved field is not zero", ret_why);
 	/* No sum can overflow: there are at most 8194 structs of 64 KiB. */
 	rest = (u64)h.head_size + h.machine_size + (u64)h.containers * h.container_size;
 	if (h.size != rest || size != rest)
-		return set_refusal("its size is not the sum of its sections", ret_why);
+		return set_error("its size is not the sum of its sections", ret_why);
 	*ret_head = h;
 	return 0;
 }
 
-static bool texts_end(const struct metrics_container *c)
+static bool strings_are_terminated(const struct metrics_container *c)
 {
-	return ENDS(c->name) && ENDS(c->runtime) && ENDS(c->path) && ENDS(c->name_space) &&
-	       ENDS(c->pod) && ENDS(c->pod_container);
+	return IS_TERMINATED(c->name) && IS_TERMINATED(c->runtime) && IS_TERMINATED(c->path) &&
+	       IS_TERMINATED(c->name_space) && IS_TERMINATED(c->pod) &&
+	       IS_TERMINATED(c->pod_container);
 }
 
-int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, const char **ret_why)
+int metrics_parse(const u8 *data, size_t size, struct metrics_snapshot *ret_metrics,
+		  const char **ret_why)
 {
-	struct metrics m = { 0 };
+	struct metrics_snapshot m = { 0 };
 	struct metrics_head h;
 	int r;
 
@@ -132,8 +135,9 @@ int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, cons
 	memcpy(&m.machine, data,
 	       h.machine_size < sizeof(m.machine) ? h.machine_size : sizeof(m.machine));
 	data += h.machine_size;
-	if (!ENDS(m.machine.version) || !ENDS(m.machine.source) || !ENDS(m.machine.tasks))
-		return set_refusal("a string of the machine has no terminating NUL", ret_why);
+	if (!IS_TERMINATED(m.machine.version) || !IS_TERMINATED(m.machine.source) ||
+	    !IS_TERMINATED(m.machine.tasks))
+		return set_error("a string of the machine has no terminating NUL", ret_why);
 	m.containers = calloc(h.containers + 1, sizeof(*m.containers));
 	if (!m.containers)
 		return -ENOMEM;
@@ -141,17 +145,16 @@ int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, cons
 		struct metrics_container *c = &m.containers[m.count];
 
 		memcpy(c, data, h.container_size < sizeof(*c) ? h.container_size : sizeof(*c));
-		if (!texts_end(c)) {
+		if (!strings_are_terminated(c)) {
 			free(m.containers);
-			return set_refusal("a string of a container has no terminating NUL",
-					   ret_why);
+			return set_error("a string of a container has no terminating NUL", ret_why);
 		}
 	}
 	*ret_metrics = m;
 	return 0;
 }
 
-int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why)
+int metrics_load(int fd, struct metrics_snapshot *ret_metrics, const char **ret_why)
 {
 	size_t size, have = 0;
 	struct stat st;
@@ -161,8 +164,8 @@ int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why)
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > METRICS_SIZE)
-		return set_refusal("not a file of 1 byte to 32 MiB", ret_why);
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > METRICS_SIZE_MAX)
+		return set_error("not a file of 1 byte to 32 MiB", ret_why);
 	size = (size_t)st.st_size;
 	data = malloc(size);
 	if (!data)
@@ -175,13 +178,13 @@ int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why)
 			have += (size_t)n;
 	}
 	r = have == size ? metrics_parse(data, size, ret_metrics, ret_why) :
-			   set_refusal("it was truncated while it was read", ret_why);
+			   set_error("it was truncated while it was read", ret_why);
 	free(data);
 	return r;
 }
 
-void metrics_clear(struct metrics *metrics)
+void metrics_clear(struct metrics_snapshot *metrics)
 {
 	free(metrics->containers);
-	*metrics = (struct metrics){ 0 };
+	*metrics = (struct metrics_snapshot){ 0 };
 }

@@ -15,8 +15,8 @@
 #define METRICS_VERSION 1
 
 /* Limits of metrics_parse(), which rejects larger input as hostile */
-#define METRICS_CONTAINERS 8192
-#define METRICS_SIZE	   (32U << 20)
+#define METRICS_CONTAINERS_MAX 8192
+#define METRICS_SIZE_MAX       (32U << 20)
 #define METRICS_SECTION_MAX 65536U
 
 /* Size of arrays that are indexed by &enum spe_level; it exceeds the number of levels */
@@ -34,7 +34,7 @@ enum metrics_latency {
 };
 
 /* The cause of blind time, in which sampling was enabled and no window was armed */
-enum metrics_blind {
+enum metrics_blind_cause {
 	METRICS_BLIND_UNKNOWN, /* the source reports no causes */
 	METRICS_BLIND_FULL, /* a ring had no free space */
 	METRICS_BLIND_HANDLING, /* the driver handled an event */
@@ -63,7 +63,8 @@ struct metrics_head {
 };
 
 /**
- * struct metrics_histogram - latencies in cycles; histogram_bucket() gives the index of a bucket
+ * struct metrics_histogram - latencies in cycles; histogram_get_bucket() gives the index of a
+ * bucket
  */
 struct metrics_histogram {
 	u64 sum;
@@ -71,7 +72,7 @@ struct metrics_histogram {
 };
 
 /**
- * struct metrics_tally - the counters of a set of samples
+ * struct metrics_counters - the counters of a set of samples
  * @samples: number of samples
  * @weight: operations that the samples stand for, indexed by &enum sample_unit. Each sample adds
  * the mean interval that was in force when it was taken, so weights of several machines may be
@@ -82,7 +83,7 @@ struct metrics_histogram {
  * @level: loads and stores, indexed by &enum spe_level
  * @latency: latencies, indexed by &enum metrics_latency
  */
-struct metrics_tally {
+struct metrics_counters {
 	u64 samples;
 	u64 weight[METRICS_UNITS];
 	u64 memory;
@@ -99,7 +100,7 @@ struct metrics_tally {
  * @process: identifies the start of the counters from @threads_evicted to @events_lost and after
  * @all. They survive a reset, but not a restart of the daemon
  * @age_ns: time of sampling in this epoch
- * @backend: &enum backend; an exporter must not export values that an emulated SPU modelled
+ * @backend: &enum sample_backend; an exporter must not export values that an emulated SPU modelled
  * @interval_ns: time between samples, mean over all CPUs, at the time of the snapshot
  * @written: records written; UINT64_MAX if the SPU does not count its records
  * @bytes: = @decoded + @padding + @suspect + @dropped; @lost is not included
@@ -150,7 +151,7 @@ struct metrics_machine {
 	u64 unread;
 	u64 cpu_ns;
 	u64 memory;
-	struct metrics_tally all;
+	struct metrics_counters all;
 	u64 mappings_lost;
 	u64 lookups_unanswered;
 };
@@ -172,7 +173,7 @@ struct metrics_container {
 	char name[128];
 	char runtime[16];
 	char path[256];
-	struct metrics_tally tally;
+	struct metrics_counters tally;
 	u64 empty_ns;
 	char name_space[64];
 	char pod[256];
@@ -180,23 +181,23 @@ struct metrics_container {
 };
 
 /**
- * struct metrics - a parsed snapshot
+ * struct metrics_snapshot - a parsed snapshot
  * @machine: counters of the machine
  * @count: number of @containers
  * @containers: counters of the containers
  */
-struct metrics {
+struct metrics_snapshot {
 	struct metrics_machine machine;
 	u32 count;
 	struct metrics_container *containers;
 };
 
 /**
- * metrics_dump() - write @metrics to a sealed memfd
+ * metrics_dump_to_memfd() - write @metrics to a sealed memfd
  *
  * Return: the descriptor, which the caller closes; negative errno.
  */
-int metrics_dump(const struct metrics *metrics);
+int metrics_dump_to_memfd(const struct metrics_snapshot *metrics);
 
 /**
  * metrics_parse() - parse untrusted bytes
@@ -208,16 +209,17 @@ int metrics_dump(const struct metrics *metrics);
  * Return: 0; -EBADMSG if the bytes are no valid snapshot; -EPROTONOSUPPORT if they have another
  * version; -ENOMEM.
  */
-int metrics_parse(const u8 *data, size_t size, struct metrics *ret_metrics, const char **ret_why);
+int metrics_parse(const u8 *data, size_t size, struct metrics_snapshot *ret_metrics,
+		  const char **ret_why);
 
 /**
  * metrics_load() - parse a file or a memfd as metrics_parse() does
  *
  * The bytes are copied first, because their writer may still change them.
  */
-int metrics_load(int fd, struct metrics *ret_metrics, const char **ret_why);
+int metrics_load(int fd, struct metrics_snapshot *ret_metrics, const char **ret_why);
 
 /** metrics_clear() - free the containers of @metrics */
-void metrics_clear(struct metrics *metrics);
+void metrics_clear(struct metrics_snapshot *metrics);
 
 #endif

@@ -14,10 +14,10 @@
 
 enum { FOLD_SHOWN = 1, FOLD_HIDDEN };
 
-int pprof_hide_init(struct pprof_hide *fold, const struct pprof_filter *filter,
-		    struct attributor *attributor)
+int pprof_hidden_init(struct pprof_hidden *fold, const struct pprof_filter *filter,
+		      struct attributor *attributor)
 {
-	*fold = (struct pprof_hide){ .filter = filter, .attributor = attributor };
+	*fold = (struct pprof_hidden){ .filter = filter, .attributor = attributor };
 	if (!filter)
 		return 0;
 	fold->containers = attributor_get_container_limit(attributor);
@@ -25,7 +25,7 @@ int pprof_hide_init(struct pprof_hide *fold, const struct pprof_filter *filter,
 	return fold->verdict ? 0 : -ENOMEM;
 }
 
-void pprof_hide_deinit(struct pprof_hide *fold)
+void pprof_hidden_deinit(struct pprof_hidden *fold)
 {
 	free(fold->verdict);
 	free(fold->entries);
@@ -43,20 +43,20 @@ static bool matches_any_pattern(char *const *patterns, const char *name)
  * Check the name that metrics have for the container. Samples outside of containers have such a
  * name, too.
  */
-static bool is_admitted(const struct pprof_hide *f, u32 container)
+static bool container_is_admitted(const struct pprof_hidden *f, u32 container)
 {
 	const struct attribute_container *c = attributor_get_container(f->attributor, container);
 	const struct pprof_filter *filter = f->filter;
 	struct container_details details;
 	char name[PODS_NAME_SIZE];
 
-	container_details_get(f->attributor, container, &details);
+	attributor_get_container_details(f->attributor, container, &details);
 	pods_format_name(details.pod, *c->name ? c->name : "none", name);
 	return !matches_any_pattern(filter->deny, name) &&
 	       (!filter->allow || !*filter->allow || matches_any_pattern(filter->allow, name));
 }
 
-static bool is_shown(struct pprof_hide *f, const struct pprof_entry *e)
+static bool entry_is_shown(struct pprof_hidden *f, const struct pprof_entry *e)
 {
 	const struct attribute_container *c = attributor_get_container(f->attributor, e->container);
 
@@ -65,11 +65,12 @@ static bool is_shown(struct pprof_hide *f, const struct pprof_entry *e)
 	    e->container == attributor_get_other_container(f->attributor))
 		return false;
 	if (!f->verdict[e->container])
-		f->verdict[e->container] = is_admitted(f, e->container) ? FOLD_SHOWN : FOLD_HIDDEN;
+		f->verdict[e->container] =
+			container_is_admitted(f, e->container) ? FOLD_SHOWN : FOLD_HIDDEN;
 	return f->verdict[e->container] == FOLD_SHOWN;
 }
 
-static struct pprof_entry *sum_get(struct pprof_hide *f, const struct pprof_entry *e)
+static struct pprof_entry *get_hidden_sum(struct pprof_hidden *f, const struct pprof_entry *e)
 {
 	struct pprof_entry *entries = f->entries;
 
@@ -95,13 +96,13 @@ static struct pprof_entry *sum_get(struct pprof_hide *f, const struct pprof_entr
 	return entries;
 }
 
-bool pprof_hide_entry(struct pprof_hide *fold, const struct pprof_entry *entry)
+bool pprof_hide_entry(struct pprof_hidden *fold, const struct pprof_entry *entry)
 {
 	struct pprof_entry *sum;
 
-	if (!fold->filter || is_shown(fold, entry))
+	if (!fold->filter || entry_is_shown(fold, entry))
 		return false;
-	sum = sum_get(fold, entry);
+	sum = get_hidden_sum(fold, entry);
 	if (!sum)
 		fold->error = -ENOMEM;
 	for (unsigned int i = 0; sum && i < PPROF_VALUES; i++) {

@@ -52,7 +52,7 @@ struct pprof_entry {
 	u64 weighted[PPROF_VALUES];
 };
 
-static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY, "as the budget has it");
+static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY_SIZE, "as the budget has it");
 
 /**
  * struct pprof - the table of samples for one pprof profile
@@ -81,7 +81,7 @@ struct pprof {
 };
 
 /**
- * struct pprof_hide - sums of the samples that a filter hides
+ * struct pprof_hidden - sums of the samples that a filter hides
  * @filter: the filter
  * @attributor: the attributor with the names of containers
  * @verdict: result of the filter, indexed by container: 0 if not checked yet, FOLD_SHOWN or
@@ -91,7 +91,7 @@ struct pprof {
  * @count, @room: number of @entries, and capacity
  * @error: negative errno of the first failure, 0 for none
  */
-struct pprof_hide {
+struct pprof_hidden {
 	const struct pprof_filter *filter;
 	struct attributor *attributor;
 	u8 *verdict;
@@ -103,25 +103,25 @@ struct pprof_hide {
 };
 
 /**
- * pprof_sort() - sort the entries of a table without a limit
+ * pprof_sort_entries() - sort the entries of a table without a limit
  *
  * The written profile then does not depend on the order of samples. The entries of a table with a
  * limit depend on it anyway. Do not add samples after this call.
  */
-void pprof_sort(struct pprof *pprof);
+void pprof_sort_entries(struct pprof *pprof);
 
-/** pprof_hide_init() - prepare the sums for @filter; returns 0 or -ENOMEM */
-int pprof_hide_init(struct pprof_hide *fold, const struct pprof_filter *filter,
-		    struct attributor *attributor);
+/** pprof_hidden_init() - prepare the sums for @filter; returns 0 or -ENOMEM */
+int pprof_hidden_init(struct pprof_hidden *fold, const struct pprof_filter *filter,
+		      struct attributor *attributor);
 
-/** pprof_hide_deinit() - free the sums */
-void pprof_hide_deinit(struct pprof_hide *fold);
+/** pprof_hidden_deinit() - free the sums */
+void pprof_hidden_deinit(struct pprof_hidden *fold);
 
 /**
  * pprof_hide_entry() - add @entry to the sums if the filter hides it
  *
  * Return: true if the filter hides @entry.
  */
-bool pprof_hide_entry(struct pprof_hide *fold, const struct pprof_entry *entry);
+bool pprof_hide_entry(struct pprof_hidden *fold, const struct pprof_entry *entry);
 
 #endif

@@ -26,13 +26,13 @@
  * Number of uncompressed bytes that are collected before they are compressed; one message may
  * exceed it
  */
-#define PPROF_CHUNK (16U << 10)
-#define PPROF_SIZE  (2 * PPROF_CHUNK)
+#define PPROF_CHUNK_BYTES     (16U << 10)
+#define PROTOBUF_BUFFER_BYTES (2 * PPROF_CHUNK_BYTES)
 /*
  * Maximum wait for names, in ms. Rings are not drained during the wait; the ring of a busy CPU has
  * space for four times this duration.
  */
-#define NAMES_MS 1000
+#define NAMES_WAIT_MS 1000
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -106,8 +106,8 @@ static const struct {
 #define TEXTS_MAX (MAPPING_SIZE + NAME_SIZE + 3072)
 
 /* A growing hash table that maps texts to numbers. */
-struct names {
-	struct name {
+struct text_index {
+	struct text_slot {
 		char *text;
 		u64 id;
 	} * slots;
@@ -116,36 +116,36 @@ struct names {
 };
 
 /**
- * struct writer - the state of writing a profile
+ * struct pprof_writer - the state of writing a profile
  * @proto: bytes that are not compressed yet
  * @z, @fd: compressor, and the file that receives its output
  * @texts: total length of all names, bytes
  * @others: sums as in @pprof, plus the samples of entries for which there was no space for a name
  */
-struct writer {
+struct pprof_writer {
 	struct protobuf proto;
 	z_stream z;
 	int fd;
 	u64 texts;
 	struct pprof_entry others[UNITS];
-	struct names strings;
-	struct names mappings; /* key: see mapping_key() */
-	struct names functions; /* key: mapping, and number of the name */
-	struct names locations; /* key: mapping and address */
+	struct text_index strings;
+	struct text_index mappings; /* key: see mapping_key() */
+	struct text_index functions; /* key: mapping, and number of the name */
+	struct text_index locations; /* key: mapping and address */
 	struct pprof *pprof;
-	struct symbols *symbols;
-	struct pprof_hide fold;
+	struct symbols_cache *symbols;
+	struct pprof_hidden fold;
 	int error;
 };
 
-static void names_deinit(struct names *names)
+static void text_index_deinit(struct text_index *names)
 {
 	for (u32 i = 0; i < names->room; i++)
 		free(names->slots[i].text);
 	free(names->slots);
 }
 
-static struct name *names_slot(const struct names *names, const char *text)
+static struct text_slot *text_index_find_slot(const struct text_index *names, const char *text)
 {
 	u32 i = (u32)hash_string(text) & (names->room - 1);
 
@@ -154,21 +154,22 @@ static struct name *names_slot(const struct names *names, const char *text)
 	return &names->slots[i];
 }
 
-static bool names_contain(const struct names *names, const char *text)
+static bool text_index_contains(const struct text_index *names, const char *text)
 {
-	return names->room && names_slot(names, text)->text;
+	return names->room && text_index_find_slot(names, text)->text;
 }
 
-static int names_grow(struct names *names)
+static int text_index_grow(struct text_index *names)
 {
-	struct names next = { .room = names->room ? 2 * names->room : 1024, .count = names->count };
+	struct text_index next = { .room = names->room ? 2 * names->room : 1024,
+				   .count = names->count };
 
 	next.slots = calloc(next.room, sizeof(*next.slots));
 	if (!next.slots)
 		return -ENOMEM;
 	for (u32 i = 0; i < names->room; i++)
 		if (names->slots[i].text)
-			*names_slot(&next, names->slots[i].text) = names->slots[i];
+			*text_index_find_slot(&next, names->slots[i].text) = names->slots[i];
 	free(names->slots);
 	*names = next;
 	return 0;
@@ -178,16 +179,17 @@ static int names_grow(struct names *names)
  * Return the number of @text, from 1 on; 0 if memory cannot be allocated. @ret_new: true if @text
  * was added.
  */
-static u64 names_get(struct writer *w, struct names *names, const char *text, bool *ret_new)
+static u64 text_index_get_or_add(struct pprof_writer *w, struct text_index *names, const char *text,
+				 bool *ret_new)
 {
-	struct name *slot;
+	struct text_slot *slot;
 
 	*ret_new = false;
-	if (names->count >= names->room / 2 && names_grow(names) < 0) {
+	if (names->count >= names->room / 2 && text_index_grow(names) < 0) {
 		w->error = -ENOMEM;
 		return 0;
 	}
-	slot = names_slot(names, text);
+	slot = text_index_find_slot(names, text);
 	if (slot->text)
 		return slot->id;
 	slot->text = strdup(text);
@@ -205,26 +207,26 @@ static u64 names_get(struct writer *w, struct names *names, const char *text, bo
  * Return the index of @text in the table of strings, in which the empty string, number 1, has index
  * 0.
  */
-static u64 string_index(struct writer *w, const char *text)
+static u64 get_string_index(struct pprof_writer *w, const char *text)
 {
 	u64 id;
 	bool new;
 
-	id = names_get(w, &w->strings, text, &new);
+	id = text_index_get_or_add(w, &w->strings, text, &new);
 	return id ? id - 1 : 0;
 }
 
-static void add_type(struct writer *w, u32 field, const char *name, const char *unit)
+static void add_type(struct pprof_writer *w, u32 field, const char *name, const char *unit)
 {
-	u64 n = string_index(w, name), u = string_index(w, unit);
+	u64 n = get_string_index(w, name), u = get_string_index(w, unit);
 
-	protobuf_open(&w->proto, field);
-	protobuf_varint(&w->proto, TYPE_NAME, n);
-	protobuf_varint(&w->proto, TYPE_UNIT, u);
-	protobuf_close(&w->proto);
+	protobuf_open_message(&w->proto, field);
+	protobuf_write_varint(&w->proto, TYPE_NAME, n);
+	protobuf_write_varint(&w->proto, TYPE_UNIT, u);
+	protobuf_close_message(&w->proto);
 }
 
-static void build_id_text(struct writer *w, const struct attribute_location *place, s32 pid,
+static void build_id_text(struct pprof_writer *w, const struct attribute_location *place, s32 pid,
 			  char *to)
 {
 	u8 id[BUILD_ID_MAX];
@@ -235,7 +237,7 @@ static void build_id_text(struct writer *w, const struct attribute_location *pla
 		memcpy(id, place->build_id, n);
 	else
 		n = w->pprof->live && pid > 0 && *place->binary == '/' ?
-			    symbols_build_id(w->symbols, pid, place, id) :
+			    symbols_get_build_id(w->symbols, pid, place, id) :
 			    0;
 	for (u8 i = 0; i < n; i++)
 		sprintf(to + 2 * i, "%02x", id[i]);
@@ -247,7 +249,7 @@ static void build_id_text(struct writer *w, const struct attribute_location *pla
  * (recordings have neither), and of the container. Code that a process generated belongs to that
  * process.
  */
-static void mapping_key(const struct writer *w, const struct pprof_entry *e,
+static void mapping_key(const struct pprof_writer *w, const struct pprof_entry *e,
 			const struct attribute_location *place, const char *build, char *key,
 			size_t size)
 {
@@ -262,7 +264,7 @@ static void mapping_key(const struct writer *w, const struct pprof_entry *e,
 		 place->inode, of, build, place->binary);
 }
 
-static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
+static u64 add_mapping(struct pprof_writer *w, const struct pprof_entry *e,
 		       const struct attribute_location *place, s32 pid)
 {
 	char key[MAPPING_SIZE], path[1024], build[2 * BUILD_ID_MAX + 1];
@@ -271,18 +273,18 @@ static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
 
 	build_id_text(w, place, pid, build);
 	mapping_key(w, e, place, build, key, sizeof(key));
-	id = names_get(w, &w->mappings, key, &new);
+	id = text_index_get_or_add(w, &w->mappings, key, &new);
 	if (!new)
 		return id;
 	escape_string(path, sizeof(path), place->binary);
-	name = string_index(w, *path ? path : "[anonymous]");
-	build_id = string_index(w, build);
-	protobuf_open(&w->proto, PROFILE_MAPPING);
-	protobuf_varint(&w->proto, MAPPING_ID, id);
-	protobuf_varint(&w->proto, MAPPING_FILENAME, name);
-	protobuf_varint(&w->proto, MAPPING_BUILD_ID, build_id);
-	protobuf_varint(&w->proto, MAPPING_HAS_FUNCTIONS, 1);
-	protobuf_close(&w->proto);
+	name = get_string_index(w, *path ? path : "[anonymous]");
+	build_id = get_string_index(w, build);
+	protobuf_open_message(&w->proto, PROFILE_MAPPING);
+	protobuf_write_varint(&w->proto, MAPPING_ID, id);
+	protobuf_write_varint(&w->proto, MAPPING_FILENAME, name);
+	protobuf_write_varint(&w->proto, MAPPING_BUILD_ID, build_id);
+	protobuf_write_varint(&w->proto, MAPPING_HAS_FUNCTIONS, 1);
+	protobuf_close_message(&w->proto);
 	return id;
 }
 
@@ -290,29 +292,29 @@ static u64 add_mapping(struct writer *w, const struct pprof_entry *e,
  * Add a function. @text: number of its name. The number identifies the name, because different
  * names may have any prefix in common.
  */
-static u64 add_function(struct writer *w, u64 mapping, u64 text, const char *binary)
+static u64 add_function(struct pprof_writer *w, u64 mapping, u64 text, const char *binary)
 {
 	char key[64], path[1024];
 	u64 id, file;
 	bool new;
 
 	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIu64, mapping, text);
-	id = names_get(w, &w->functions, key, &new);
+	id = text_index_get_or_add(w, &w->functions, key, &new);
 	if (!new)
 		return id;
 	escape_string(path, sizeof(path), binary);
-	file = string_index(w, path);
-	protobuf_open(&w->proto, PROFILE_FUNCTION);
-	protobuf_varint(&w->proto, FUNCTION_ID, id);
-	protobuf_varint(&w->proto, FUNCTION_NAME, text);
-	protobuf_varint(&w->proto, FUNCTION_SYSTEM_NAME, text);
-	protobuf_varint(&w->proto, FUNCTION_FILENAME, file);
-	protobuf_close(&w->proto);
+	file = get_string_index(w, path);
+	protobuf_open_message(&w->proto, PROFILE_FUNCTION);
+	protobuf_write_varint(&w->proto, FUNCTION_ID, id);
+	protobuf_write_varint(&w->proto, FUNCTION_NAME, text);
+	protobuf_write_varint(&w->proto, FUNCTION_SYSTEM_NAME, text);
+	protobuf_write_varint(&w->proto, FUNCTION_FILENAME, file);
+	protobuf_close_message(&w->proto);
 	return id;
 }
 
 /* Return the bytes of a table of names, including its copy while it grows. */
-static u64 names_bytes(const struct names *names)
+static u64 text_index_get_bytes(const struct text_index *names)
 {
 	u64 bytes = (u64)names->room * sizeof(*names->slots);
 
@@ -320,33 +322,35 @@ static u64 names_bytes(const struct names *names)
 }
 
 /* Return true if everything that one entry may add is within the limit. */
-static bool names_fit(const struct writer *w)
+static bool entry_names_fit(const struct pprof_writer *w)
 {
-	u64 bytes = w->texts + TEXTS_MAX + names_bytes(&w->strings) + names_bytes(&w->mappings) +
-		    names_bytes(&w->functions) + names_bytes(&w->locations);
+	u64 bytes = w->texts + TEXTS_MAX + text_index_get_bytes(&w->strings) +
+		    text_index_get_bytes(&w->mappings) + text_index_get_bytes(&w->functions) +
+		    text_index_get_bytes(&w->locations);
 
 	return !w->pprof->room.names || bytes <= w->pprof->room.names;
 }
 
-static bool is_overflow(const struct writer *w, const struct pprof_entry *e)
+static bool entry_is_overflow(const struct pprof_writer *w, const struct pprof_entry *e)
 {
 	return e == &w->others[e->unit];
 }
 
 /* Name of the location, process and container of samples that did not fit into the table */
-#define OTHERS "[other]"
+#define OTHER_NAME "[other]"
 
 /*
  * Name the location as in reports: all locations without a binary have one name, and locations that
  * did not fit are marked.
  */
-static void name_location(struct writer *w, const struct pprof_entry *e,
-			  const struct attribute_location *place, s32 pid, char *name, size_t size)
+static void write_location_name(struct pprof_writer *w, const struct pprof_entry *e,
+				const struct attribute_location *place, s32 pid, char *name,
+				size_t size)
 {
-	if (is_overflow(w, e))
-		snprintf(name, size, OTHERS);
+	if (entry_is_overflow(w, e))
+		snprintf(name, size, OTHER_NAME);
 	else if (place)
-		symbols_function(w->symbols, pid, place, w->pprof->live, name, size);
+		symbols_get_function(w->symbols, pid, place, w->pprof->live, name, size);
 	else
 		symbols_name_unmapped(e->pc, w->pprof->live, name, size);
 }
@@ -355,7 +359,7 @@ static void name_location(struct writer *w, const struct pprof_entry *e,
  * Return true if the address may be written. In the running kernel, and outside of mappings, a
  * location represents its function.
  */
-static bool address_is_public(const struct writer *w, const struct attribute_location *place)
+static bool address_is_public(const struct pprof_writer *w, const struct attribute_location *place)
 {
 	return place ? symbols_address_is_public(place, w->pprof->live) : !w->pprof->live;
 }
@@ -364,29 +368,29 @@ static bool address_is_public(const struct writer *w, const struct attribute_loc
  * Write a location, unless one with the same key was written. @key: identifies the location; @text:
  * number of the function's name. Return the number of the location.
  */
-static u64 write_location(struct writer *w, const char *key, u64 mapping, u64 address, u64 text,
-			  const char *binary)
+static u64 write_location_once(struct pprof_writer *w, const char *key, u64 mapping, u64 address,
+			       u64 text, const char *binary)
 {
 	u64 id, function;
 	bool new;
 
-	id = names_get(w, &w->locations, key, &new);
+	id = text_index_get_or_add(w, &w->locations, key, &new);
 	if (!new)
 		return id;
 	function = add_function(w, mapping, text, binary);
-	protobuf_open(&w->proto, PROFILE_LOCATION);
-	protobuf_varint(&w->proto, LOCATION_ID, id);
+	protobuf_open_message(&w->proto, PROFILE_LOCATION);
+	protobuf_write_varint(&w->proto, LOCATION_ID, id);
 	if (mapping)
-		protobuf_varint(&w->proto, LOCATION_MAPPING, mapping);
-	protobuf_varint(&w->proto, LOCATION_ADDRESS, address);
-	protobuf_open(&w->proto, LOCATION_LINE);
-	protobuf_varint(&w->proto, LINE_FUNCTION, function);
-	protobuf_close(&w->proto);
-	protobuf_close(&w->proto);
+		protobuf_write_varint(&w->proto, LOCATION_MAPPING, mapping);
+	protobuf_write_varint(&w->proto, LOCATION_ADDRESS, address);
+	protobuf_open_message(&w->proto, LOCATION_LINE);
+	protobuf_write_varint(&w->proto, LINE_FUNCTION, function);
+	protobuf_close_message(&w->proto);
+	protobuf_close_message(&w->proto);
 	return id;
 }
 
-static u64 add_location(struct writer *w, const struct pprof_entry *e, bool known,
+static u64 add_location(struct pprof_writer *w, const struct pprof_entry *e, bool known,
 			const struct attribute_process *process)
 {
 	s32 pid = process ? process->pid : 0;
@@ -396,65 +400,65 @@ static u64 add_location(struct writer *w, const struct pprof_entry *e, bool know
 	bool placed, public;
 
 	placed = known &&
-		 attributor_locate(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
+		 attributor_locate_pc(w->pprof->attributor, e->process, e->pc, e->kernel, &place);
 	if (placed) {
 		mapping = add_mapping(w, e, &place, pid);
 		address = place.offset;
 	}
 	public = address_is_public(w, placed ? &place : NULL);
 	if (!public) {
-		name_location(w, e, placed ? &place : NULL, pid, name, sizeof(name));
-		text = string_index(w, name);
+		write_location_name(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+		text = get_string_index(w, name);
 		address = 0;
 	}
 	snprintf(key, sizeof(key), "%" PRIu64 " %" PRIx64 " %d %" PRIu64, mapping, address,
-		 is_overflow(w, e), text);
-	if (public && !names_contain(&w->locations, key)) {
-		name_location(w, e, placed ? &place : NULL, pid, name, sizeof(name));
-		text = string_index(w, name);
+		 entry_is_overflow(w, e), text);
+	if (public && !text_index_contains(&w->locations, key)) {
+		write_location_name(w, e, placed ? &place : NULL, pid, name, sizeof(name));
+		text = get_string_index(w, name);
 	}
-	return write_location(w, key, mapping, address, text, placed ? place.binary : "");
+	return write_location_once(w, key, mapping, address, text, placed ? place.binary : "");
 }
 
 /*
  * Add a label to the sample that is being written. Strings get their numbers now, and are written
  * at the end of the profile.
  */
-static void add_label(struct writer *w, const char *key, const char *value)
+static void add_label(struct pprof_writer *w, const char *key, const char *value)
 {
-	u64 k = string_index(w, key), v = string_index(w, value);
+	u64 k = get_string_index(w, key), v = get_string_index(w, value);
 
-	protobuf_open(&w->proto, SAMPLE_LABEL);
-	protobuf_varint(&w->proto, LABEL_KEY, k);
-	protobuf_varint(&w->proto, LABEL_STRING, v);
-	protobuf_close(&w->proto);
+	protobuf_open_message(&w->proto, SAMPLE_LABEL);
+	protobuf_write_varint(&w->proto, LABEL_KEY, k);
+	protobuf_write_varint(&w->proto, LABEL_STRING, v);
+	protobuf_close_message(&w->proto);
 }
 
 /*
  * Return the name that metrics have for the container: the complete Kubernetes name. @whole: buffer
  * for that name.
  */
-static const char *container_name(const struct writer *w, const struct pprof_entry *e,
+static const char *container_name(const struct pprof_writer *w, const struct pprof_entry *e,
 				  char whole[PODS_NAME_SIZE])
 {
 	const struct attribute_container *c =
 		attributor_get_container(w->pprof->attributor, e->container);
 	struct container_details details;
 
-	if (is_overflow(w, e))
-		return OTHERS;
+	if (entry_is_overflow(w, e))
+		return OTHER_NAME;
 	if (e->container == ATTRIBUTE_NONE)
 		return "[unattributed]";
 	if (!c || c->generation != e->container_generation)
 		return "(other)";
 	if (!e->container || !*c->name)
 		return "-";
-	container_details_get(w->pprof->attributor, e->container, &details);
+	attributor_get_container_details(w->pprof->attributor, e->container, &details);
 	pods_format_name(details.pod, c->name, whole);
 	return whole;
 }
 
-static void add_labels(struct writer *w, const struct pprof_entry *e, const char *container,
+static void add_labels(struct pprof_writer *w, const struct pprof_entry *e, const char *container,
 		       const char *process)
 {
 	char node[8];
@@ -471,31 +475,32 @@ static void add_labels(struct writer *w, const struct pprof_entry *e, const char
 }
 
 /* Write the values of an entry in the order of add_types(). */
-static void add_values(struct writer *w, const struct pprof_entry *e)
+static void add_values(struct pprof_writer *w, const struct pprof_entry *e)
 {
 	for (unsigned int i = 0; i < PPROF_VALUES; i++)
-		protobuf_packed(&w->proto, e->value[i]);
+		protobuf_append_packed(&w->proto, e->value[i]);
 	for (size_t u = 0; u < ARRAY_SIZE(weights); u++)
 		for (unsigned int i = 0; i < PPROF_VALUES; i++)
-			protobuf_packed(&w->proto, e->unit == weights[u].unit ? e->weighted[i] : 0);
+			protobuf_append_packed(&w->proto,
+					       e->unit == weights[u].unit ? e->weighted[i] : 0);
 }
 
 /* Write a sample. No other message may be written while this one is open. */
-static void add_sample(struct writer *w, const struct pprof_entry *e, u64 location,
+static void add_sample(struct pprof_writer *w, const struct pprof_entry *e, u64 location,
 		       const char *container, const char *process)
 {
-	protobuf_open(&w->proto, PROFILE_SAMPLE);
-	protobuf_open(&w->proto, SAMPLE_LOCATION);
-	protobuf_packed(&w->proto, location);
-	protobuf_close(&w->proto);
-	protobuf_open(&w->proto, SAMPLE_VALUE);
+	protobuf_open_message(&w->proto, PROFILE_SAMPLE);
+	protobuf_open_message(&w->proto, SAMPLE_LOCATION);
+	protobuf_append_packed(&w->proto, location);
+	protobuf_close_message(&w->proto);
+	protobuf_open_message(&w->proto, SAMPLE_VALUE);
 	add_values(w, e);
-	protobuf_close(&w->proto);
+	protobuf_close_message(&w->proto);
 	add_labels(w, e, container, process);
-	protobuf_close(&w->proto);
+	protobuf_close_message(&w->proto);
 }
 
-static void add_entry(struct writer *w, const struct pprof_entry *e)
+static void add_entry(struct pprof_writer *w, const struct pprof_entry *e)
 {
 	const struct attribute_process *process =
 		attributor_get_process(w->pprof->attributor, e->process);
@@ -505,7 +510,7 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 
 	if (!e->value[PPROF_SAMPLES] || pprof_hide_entry(&w->fold, e))
 		return;
-	if (!is_overflow(w, e) && !names_fit(w)) {
+	if (!entry_is_overflow(w, e) && !entry_names_fit(w)) {
 		for (unsigned int i = 0; i < PPROF_VALUES; i++) {
 			w->others[e->unit].value[i] += e->value[i];
 			w->others[e->unit].weighted[i] += e->weighted[i];
@@ -517,25 +522,26 @@ static void add_entry(struct writer *w, const struct pprof_entry *e)
 	 */
 	if (process && process->generation != e->generation)
 		process = NULL;
-	known = process || (e->process == ATTRIBUTE_NONE && !is_overflow(w, e));
+	known = process || (e->process == ATTRIBUTE_NONE && !entry_is_overflow(w, e));
 	location = add_location(w, e, known, process);
 	add_sample(w, e, location, container_name(w, e, whole),
-		   is_overflow(w, e) ? OTHERS :
-		   process	     ? process->comm :
-				       "[unattributed]");
+		   entry_is_overflow(w, e) ? OTHER_NAME :
+		   process		   ? process->comm :
+					     "[unattributed]");
 }
 
 /*
- * Compress complete messages once they have PPROF_CHUNK bytes, so that the buffer stays small.
+ * Compress complete messages once they have PPROF_CHUNK_BYTES bytes, so that the buffer stays
+ * small.
  * @end: compress all bytes, and end the compressed stream.
  */
-static void writer_flush(struct writer *w, bool end)
+static void writer_flush(struct pprof_writer *w, bool end)
 {
 	u8 out[16384];
 	size_t done, have;
 	ssize_t n;
 
-	if (w->proto.size < PPROF_CHUNK && !end)
+	if (w->proto.size < PPROF_CHUNK_BYTES && !end)
 		return;
 	w->z.next_in = w->proto.data;
 	w->z.avail_in = (uInt)w->proto.size;
@@ -553,12 +559,13 @@ static void writer_flush(struct writer *w, bool end)
 	w->proto.size = 0;
 }
 
-static void add_folded(struct writer *w)
+static void write_hidden_sums(struct pprof_writer *w)
 {
 	u64 location = 0;
 
 	if (w->fold.count)
-		location = write_location(w, "other", 0, 0, string_index(w, "[other]"), "");
+		location =
+			write_location_once(w, "other", 0, 0, get_string_index(w, "[other]"), "");
 	for (u32 i = 0; i < w->fold.count; i++) {
 		add_sample(w, &w->fold.entries[i], location, "other", NULL);
 		writer_flush(w, false);
@@ -567,7 +574,7 @@ static void add_folded(struct writer *w)
 		w->error = w->fold.error;
 }
 
-static void add_types(struct writer *w)
+static void add_types(struct pprof_writer *w)
 {
 	char name[64];
 
@@ -582,7 +589,7 @@ static void add_types(struct writer *w)
 	}
 }
 
-static void add_up(const struct pprof_entry *e, u64 *samples, u64 *operations)
+static void add_samples_and_operations(const struct pprof_entry *e, u64 *samples, u64 *operations)
 {
 	samples[e->unit] += e->value[PPROF_SAMPLES];
 	operations[e->unit] += e->weighted[PPROF_SAMPLES];
@@ -599,9 +606,9 @@ static u64 mean_interval(const struct pprof *pprof)
 	u64 mean = 0;
 
 	for (u32 i = 0; i < pprof->room.entries; i++)
-		add_up(&pprof->entries[i], samples, operations);
+		add_samples_and_operations(&pprof->entries[i], samples, operations);
 	for (unsigned int unit = 0; unit < UNITS; unit++) {
-		add_up(&pprof->others[unit], samples, operations);
+		add_samples_and_operations(&pprof->others[unit], samples, operations);
 		if (!samples[unit])
 			continue;
 		units++;
@@ -610,7 +617,7 @@ static u64 mean_interval(const struct pprof *pprof)
 	return units == 1 && !pprof->no_interval ? mean : 0;
 }
 
-static void add_info(struct writer *w, const struct pprof_metadata *metadata)
+static void add_metadata(struct pprof_writer *w, const struct pprof_metadata *metadata)
 {
 	static const char *const backends[] = {
 		[BACKEND_UNKNOWN] = "SPU: unknown",
@@ -625,17 +632,17 @@ static void add_info(struct writer *w, const struct pprof_metadata *metadata)
 	 * period types.
 	 */
 	add_type(w, PROFILE_PERIOD_TYPE, "operations", "count");
-	protobuf_varint(&w->proto, PROFILE_PERIOD, mean_interval(w->pprof));
-	protobuf_varint(&w->proto, PROFILE_TIME, metadata->start_ns);
-	protobuf_varint(&w->proto, PROFILE_DURATION, metadata->duration_ns);
-	protobuf_varint(&w->proto, PROFILE_COMMENT,
-			string_index(w, backends[metadata->backend % 3]));
-	protobuf_varint(&w->proto, PROFILE_DEFAULT_TYPE,
-			string_index(w, value_names[PPROF_SAMPLES][0]));
+	protobuf_write_varint(&w->proto, PROFILE_PERIOD, mean_interval(w->pprof));
+	protobuf_write_varint(&w->proto, PROFILE_TIME, metadata->start_ns);
+	protobuf_write_varint(&w->proto, PROFILE_DURATION, metadata->duration_ns);
+	protobuf_write_varint(&w->proto, PROFILE_COMMENT,
+			      get_string_index(w, backends[metadata->backend % 3]));
+	protobuf_write_varint(&w->proto, PROFILE_DEFAULT_TYPE,
+			      get_string_index(w, value_names[PPROF_SAMPLES][0]));
 }
 
 /* Write the strings in the order of their numbers. */
-static void add_strings(struct writer *w)
+static void add_strings(struct pprof_writer *w)
 {
 	const char **texts = calloc(w->strings.count + 1, sizeof(*texts));
 
@@ -647,13 +654,13 @@ static void add_strings(struct writer *w)
 		if (w->strings.slots[i].text)
 			texts[w->strings.slots[i].id - 1] = w->strings.slots[i].text;
 	for (u32 i = 0; i < w->strings.count; i++) {
-		protobuf_string(&w->proto, PROFILE_STRING, texts[i]);
+		protobuf_write_string(&w->proto, PROFILE_STRING, texts[i]);
 		writer_flush(w, false);
 	}
 	free(texts);
 }
 
-void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
+void pprof_request_names(struct pprof *pprof, struct symbols_cache *symbols)
 {
 	struct attributor *attributor = pprof->attributor;
 
@@ -665,9 +672,9 @@ void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
 		u64 key;
 
 		if (e->value[PPROF_SAMPLES] && (!process || process->generation == e->generation) &&
-		    attributor_locate(attributor, e->process, e->pc, e->kernel, &place))
-			symbols_function_key(symbols, process ? process->pid : 0, &place,
-					     pprof->live, &key);
+		    attributor_locate_pc(attributor, e->process, e->pc, e->kernel, &place))
+			symbols_get_function_key(symbols, process ? process->pid : 0, &place,
+						 pprof->live, &key);
 	}
 }
 
@@ -675,17 +682,17 @@ void pprof_request_names(struct pprof *pprof, struct symbols *symbols)
  * Request all names before writing: a profile is written once, so locations that are unresolved by
  * then have no name.
  */
-static void request_names(const struct writer *w)
+static void request_names(const struct pprof_writer *w)
 {
 	pprof_request_names(w->pprof, w->symbols);
-	if (!symbols_wait_default(w->symbols))
-		symbols_wait(w->symbols, NAMES_MS);
+	if (!symbols_wait_configured(w->symbols))
+		symbols_wait(w->symbols, NAMES_WAIT_MS);
 }
 
-static void add_all(struct writer *w, const struct pprof_metadata *metadata)
+static void write_profile(struct pprof_writer *w, const struct pprof_metadata *metadata)
 {
-	string_index(w, "");
-	add_info(w, metadata);
+	get_string_index(w, "");
+	add_metadata(w, metadata);
 	for (u32 i = 0; i < w->pprof->room.entries; i++) {
 		add_entry(w, &w->pprof->entries[i]);
 		writer_flush(w, false);
@@ -694,37 +701,37 @@ static void add_all(struct writer *w, const struct pprof_metadata *metadata)
 		add_entry(w, &w->others[unit]);
 		writer_flush(w, false);
 	}
-	add_folded(w);
+	write_hidden_sums(w);
 	add_strings(w);
 	writer_flush(w, true);
 }
 
-int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_metadata *metadata,
-		int fd)
+int pprof_write(struct pprof *pprof, struct symbols_cache *symbols,
+		const struct pprof_metadata *metadata, int fd)
 {
-	struct writer w = { .pprof = pprof, .symbols = symbols, .fd = fd };
-	int r = pprof_hide_init(&w.fold, metadata->filter, pprof->attributor);
+	struct pprof_writer w = { .pprof = pprof, .symbols = symbols, .fd = fd };
+	int r = pprof_hidden_init(&w.fold, metadata->filter, pprof->attributor);
 
 	if (r < 0)
 		return r;
 	memcpy(w.others, pprof->others, sizeof(w.others));
-	pprof_sort(pprof);
+	pprof_sort_entries(pprof);
 	request_names(&w);
-	protobuf_init(&w.proto, PPROF_SIZE);
+	protobuf_init(&w.proto, PROTOBUF_BUFFER_BYTES);
 	/* 15: log2 of the compression window; + 16: with the header and trailer of gzip */
 	if (deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
 	    Z_OK) {
-		add_all(&w, metadata);
+		write_profile(&w, metadata);
 		deflateEnd(&w.z);
 	} else {
 		w.error = -ENOMEM;
 	}
 	r = w.error ? w.error : w.proto.error;
 	protobuf_deinit(&w.proto);
-	names_deinit(&w.strings);
-	names_deinit(&w.mappings);
-	names_deinit(&w.functions);
-	names_deinit(&w.locations);
-	pprof_hide_deinit(&w.fold);
+	text_index_deinit(&w.strings);
+	text_index_deinit(&w.mappings);
+	text_index_deinit(&w.functions);
+	text_index_deinit(&w.locations);
+	pprof_hidden_deinit(&w.fold);
 	return r;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Initial number of entries of a table without a limit. */
-#define ENTRIES_LEAST 4096
+#define ENTRIES_INITIAL 4096
 
 static u64 hash_mix(u64 x)
 {
@@ -31,7 +31,7 @@ static bool entry_has_same_key(const struct pprof_entry *a, const struct pprof_e
  * Return the entry of @key, or the free entry where it belongs. The table has at least one free
  * entry.
  */
-static struct pprof_entry *entry_find(const struct pprof *p, const struct pprof_entry *key)
+static struct pprof_entry *entry_find_slot(const struct pprof *p, const struct pprof_entry *key)
 {
 	u64 hash = hash_mix(key->pc ^ hash_mix((u64)key->process << 32 | key->generation) ^
 			    hash_mix((u64)key->container << 32 | (u32)key->unit << 16 |
@@ -58,15 +58,15 @@ static bool entries_grow(struct pprof *p)
 	p->room.entries = 2 * count;
 	for (u32 i = 0; i < count; i++)
 		if (old[i].used)
-			*entry_find(p, &old[i]) = old[i];
+			*entry_find_slot(p, &old[i]) = old[i];
 	free(old);
 	return true;
 }
 
 /* Return the entry of @key, which is added if it is missing; NULL if the table is full. */
-static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *key)
+static struct pprof_entry *entry_get_or_add(struct pprof *p, const struct pprof_entry *key)
 {
-	struct pprof_entry *e = entry_find(p, key);
+	struct pprof_entry *e = entry_find_slot(p, key);
 
 	if (e->used)
 		return e;
@@ -74,7 +74,7 @@ static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *
 	if (p->count >= p->room.entries / 8 * 7) {
 		if (!p->grows || !entries_grow(p))
 			return NULL;
-		e = entry_find(p, key);
+		e = entry_find_slot(p, key);
 	}
 	p->count++;
 	*e = *key;
@@ -82,26 +82,26 @@ static struct pprof_entry *entry_get(struct pprof *p, const struct pprof_entry *
 	return e;
 }
 
-static void entry_add(struct pprof_entry *e, enum pprof_value what, u64 amount, u64 interval)
+static void entry_add_value(struct pprof_entry *e, enum pprof_value what, u64 amount, u64 interval)
 {
 	e->value[what] += amount;
 	e->weighted[what] += amount * interval;
 }
 
 /* Count the levels that the access is known to have missed. */
-static void add_misses(struct pprof_entry *e, u8 level, u64 interval)
+static void entry_add_misses(struct pprof_entry *e, u8 level, u64 interval)
 {
 	bool l1 = level != SPE_LEVEL_L1 && level != SPE_LEVEL_UNKNOWN;
 	bool l2 = l1 && level != SPE_LEVEL_L2 && level != SPE_LEVEL_RECENT &&
 		  level != SPE_LEVEL_BEYOND_L1;
 
-	entry_add(e, PPROF_L1_MISSES, l1, interval);
-	entry_add(e, PPROF_L2_MISSES, l2, interval);
-	entry_add(e, PPROF_LLC_MISSES, spe_level_is_dram(level) || level == SPE_LEVEL_REMOTE_CACHE,
-		  interval);
+	entry_add_value(e, PPROF_L1_MISSES, l1, interval);
+	entry_add_value(e, PPROF_L2_MISSES, l2, interval);
+	entry_add_value(e, PPROF_LLC_MISSES,
+			spe_level_is_dram(level) || level == SPE_LEVEL_REMOTE_CACHE, interval);
 }
 
-static void sample_count(void *ctx, const struct profile_sample *shown)
+static void count_sample(void *ctx, const struct profile_sample *shown)
 {
 	const struct attribute_process *process;
 	const struct attribute_container *container = NULL;
@@ -127,15 +127,15 @@ static void sample_count(void *ctx, const struct profile_sample *shown)
 	}
 	if (container)
 		key.container_generation = container->generation;
-	e = entry_get(p, &key);
+	e = entry_get_or_add(p, &key);
 	if (!e)
 		e = &p->others[key.unit];
-	entry_add(e, PPROF_SAMPLES, 1, interval);
-	entry_add(e, PPROF_TOTAL, s->counter[SPE_COUNTER_TOTAL], interval);
-	entry_add(e, PPROF_ISSUE, s->counter[SPE_COUNTER_ISSUE], interval);
-	entry_add(e, PPROF_TRANSLATION, s->counter[SPE_COUNTER_TRANSLATION], interval);
+	entry_add_value(e, PPROF_SAMPLES, 1, interval);
+	entry_add_value(e, PPROF_TOTAL, s->counter[SPE_COUNTER_TOTAL], interval);
+	entry_add_value(e, PPROF_ISSUE, s->counter[SPE_COUNTER_ISSUE], interval);
+	entry_add_value(e, PPROF_TRANSLATION, s->counter[SPE_COUNTER_TRANSLATION], interval);
 	if (shown->memory)
-		add_misses(e, shown->origin.level, interval);
+		entry_add_misses(e, shown->origin.level, interval);
 	p->no_interval |= !interval;
 }
 
@@ -180,7 +180,7 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 
 	if (!p)
 		return -ENOMEM;
-	p->room = room ? *room : (struct pprof_limits){ .entries = ENTRIES_LEAST };
+	p->room = room ? *room : (struct pprof_limits){ .entries = ENTRIES_INITIAL };
 	p->grows = !room;
 	p->entries = calloc(p->room.entries, sizeof(*p->entries));
 	if (!p->entries) {
@@ -200,8 +200,8 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 	memset(p->node, PPROF_NO_NODE, sizeof(p->node));
 	if (live)
 		read_nodes(p);
-	p->observer = (struct profile_observer){ .sample = sample_count, .ctx = p };
-	profile_observe(profile, &p->observer);
+	p->observer = (struct profile_observer){ .sample = count_sample, .ctx = p };
+	profile_add_observer(profile, &p->observer);
 	*ret_pprof = p;
 	return 0;
 }
@@ -209,14 +209,14 @@ int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
 struct pprof *pprof_free(struct pprof *pprof)
 {
 	if (pprof) {
-		profile_unobserve(&pprof->observer);
+		profile_remove_observer(&pprof->observer);
 		free(pprof->entries);
 		free(pprof);
 	}
 	return NULL;
 }
 
-static void values_add(struct pprof_entry *to, const struct pprof_entry *from)
+static void entry_add_values(struct pprof_entry *to, const struct pprof_entry *from)
 {
 	for (unsigned int i = 0; i < PPROF_VALUES; i++) {
 		to->value[i] += from->value[i];
@@ -233,13 +233,13 @@ int pprof_merge(struct pprof *to, const struct pprof *from)
 			continue;
 		memset(key.value, 0, sizeof(key.value));
 		memset(key.weighted, 0, sizeof(key.weighted));
-		e = entry_get(to, &key);
+		e = entry_get_or_add(to, &key);
 		if (!e)
 			return -ENOMEM;
-		values_add(e, &from->entries[i]);
+		entry_add_values(e, &from->entries[i]);
 	}
 	for (unsigned int unit = 0; unit < UNITS; unit++)
-		values_add(&to->others[unit], &from->others[unit]);
+		entry_add_values(&to->others[unit], &from->others[unit]);
 	to->no_interval |= from->no_interval;
 	return 0;
 }
@@ -265,13 +265,13 @@ static int entry_compare(const void *a, const void *b)
 	return numbers_compare(left, right, ARRAY_SIZE(left));
 }
 
-void pprof_sort(struct pprof *pprof)
+void pprof_sort_entries(struct pprof *pprof)
 {
 	if (pprof->grows)
 		qsort(pprof->entries, pprof->room.entries, sizeof(*pprof->entries), entry_compare);
 }
 
-u64 pprof_samples(const struct pprof *pprof, u64 *ret_others)
+u64 pprof_count_samples(const struct pprof *pprof, u64 *ret_others)
 {
 	u64 sum = 0;
 

@@ -15,19 +15,19 @@
  * Maximum number of entries in the daemon; an entry is a combination of location, process, container,
  * data source and node
  */
-#define PPROF_ENTRIES 32768
+#define PPROF_ENTRIES_MAX 32768
 
 /* Bytes of an entry, and bytes that pprof_write() needs in addition to the table and the names */
-#define PPROF_ENTRY   144
-#define PPROF_WRITING (384ULL << 10)
+#define PPROF_ENTRY_SIZE  144
+#define PPROF_WRITE_BYTES (384ULL << 10)
 
 /*
  * Limits for the running daemon: duration of a profile in seconds, number of profiles at a time,
  * and number of profiles of one user at a time
  */
-#define PPROF_SECONDS 600
-#define PPROF_AT_ONCE 4
-#define PPROF_OF_USER 2
+#define PPROF_SECONDS_MAX    600
+#define PPROF_CONCURRENT_MAX 4
+#define PPROF_PER_USER_MAX   2
 
 struct pprof;
 
@@ -41,10 +41,10 @@ struct pprof_limits {
 	u64 names;
 };
 
-/** pprof_bytes() - return the maximum memory of a profile in bytes */
-static inline u64 pprof_bytes(const struct pprof_limits *room)
+/** pprof_max_bytes() - return the maximum memory of a profile in bytes */
+static inline u64 pprof_max_bytes(const struct pprof_limits *room)
 {
-	return (u64)room->entries * PPROF_ENTRY + room->names + PPROF_WRITING;
+	return (u64)room->entries * PPROF_ENTRY_SIZE + room->names + PPROF_WRITE_BYTES;
 }
 
 /**
@@ -88,7 +88,7 @@ struct pprof_filter {
  * struct pprof_metadata - properties of the whole profile
  * @start_ns: start time, CLOCK_REALTIME; 0 if unknown
  * @duration_ns: duration; 0 if unknown
- * @backend: &enum backend, written as a comment
+ * @backend: &enum sample_backend, written as a comment
  * @filter: the containers to name; NULL: all
  */
 struct pprof_metadata {
@@ -107,17 +107,17 @@ struct pprof_metadata {
  *
  * Return: 0 or negative errno.
  */
-int pprof_write(struct pprof *pprof, struct symbols *symbols, const struct pprof_metadata *metadata,
-		int fd);
+int pprof_write(struct pprof *pprof, struct symbols_cache *symbols,
+		const struct pprof_metadata *metadata, int fd);
 
 /** pprof_request_names() - request the names of all samples so far, without waiting for them */
-void pprof_request_names(struct pprof *pprof, struct symbols *symbols);
+void pprof_request_names(struct pprof *pprof, struct symbols_cache *symbols);
 
 /**
- * pprof_samples() - return the number of samples counted
+ * pprof_count_samples() - return the number of samples counted
  *
  * @ret_others: number of samples among them that found no free entry and have no location
  */
-u64 pprof_samples(const struct pprof *pprof, u64 *ret_others);
+u64 pprof_count_samples(const struct pprof *pprof, u64 *ret_others);
 
 #endif

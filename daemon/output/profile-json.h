@@ -6,17 +6,17 @@
 #include "profile/profile.h"
 
 /**
- * profile_hot_json() - write shared cache lines, pages and nodes as JSON
+ * profile_hot_memory_json() - write shared cache lines, pages and nodes as JSON
  * @profile: the profile
  * @symbols: resolver of function names
- * @live: true if the profiled processes may still run, as for profile_view()
+ * @live: true if the profiled processes may still run, as for profile_create_view()
  * @limit: maximum number of lines, and of pages; 0: all
  * @ret_text: the text, NUL-terminated; freed by the caller
  *
  * Return: 0 or -ENOMEM.
  */
-int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live, u32 limit,
-		     char **ret_text);
+int profile_hot_memory_json(struct profile *profile, struct symbols_cache *symbols, bool live,
+			    u32 limit, char **ret_text);
 
 /**
  * profile_summary_json() - write the summary of the whole profile as JSON

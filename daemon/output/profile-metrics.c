@@ -22,12 +22,12 @@ static_assert((int)METRICS_BLIND_UNKNOWN == (int)SOURCE_BLIND_UNKNOWN &&
 	      "causes");
 static_assert((int)SPE_LEVELS <= METRICS_LEVELS && HISTOGRAM_BUCKETS < METRICS_BUCKETS, "room");
 
-static void fill_tally(const struct counters *from, struct metrics_tally *to)
+static void fill_counters(const struct profile_counters *from, struct metrics_counters *to)
 {
 	to->samples = from->samples;
 	memcpy(to->weight, from->weight, sizeof(from->weight));
-	to->memory = counters_memory(from);
-	to->remote = counters_origin(from, SPE_ORIGIN_REMOTE);
+	to->memory = counters_get_memory_accesses(from);
+	to->remote = counters_get_origin_accesses(from, SPE_ORIGIN_REMOTE);
 	to->branches = from->counts.kind[SPE_KIND_BRANCH];
 	to->mispredicted = from->counts.mispredicted;
 	memcpy(to->level, from->counts.level, sizeof(from->counts.level));
@@ -61,7 +61,7 @@ static void fill_container(const struct attributor *attributor, u32 index,
 	const struct attribute_container *c = attributor_get_container(attributor, index);
 	struct container_details details;
 
-	container_details_get(attributor, index, &details);
+	attributor_get_container_details(attributor, index, &details);
 	to->id = details.id;
 	to->empty_ns = details.empty_ns;
 	snprintf(to->name, sizeof(to->name), "%s", c->name);
@@ -72,28 +72,28 @@ static void fill_container(const struct attributor *attributor, u32 index,
 	snprintf(to->pod_container, sizeof(to->pod_container), "%s", details.pod->container);
 }
 
-int profile_metrics(struct profile *profile, struct attributor *attributor,
-		    struct metrics *ret_metrics)
+int profile_get_metrics(struct profile *profile, struct attributor *attributor,
+			struct metrics_snapshot *ret_metrics)
 {
-	struct metrics m = { 0 };
-	const struct counters *f;
+	struct metrics_snapshot m = { 0 };
+	const struct profile_counters *f;
 	u32 room, used = 0;
 
 	profile_flush(profile);
 	room = profile_get_container_bound(profile);
 	for (u32 i = 0; i < room; i++)
-		used += profile_container(profile, i) != NULL;
+		used += profile_get_container_counters(profile, i) != NULL;
 	m.containers = calloc(used + 1, sizeof(*m.containers));
 	if (!m.containers)
 		return -ENOMEM;
-	fill_ledgers(profile_header(profile), &m.machine);
-	fill_tally(profile_machine(profile), &m.machine.all);
-	for (u32 i = 0; i < room && m.count < used && m.count < METRICS_CONTAINERS; i++) {
-		f = profile_container(profile, i);
+	fill_ledgers(profile_get_header(profile), &m.machine);
+	fill_counters(profile_get_machine_counters(profile), &m.machine.all);
+	for (u32 i = 0; i < room && m.count < used && m.count < METRICS_CONTAINERS_MAX; i++) {
+		f = profile_get_container_counters(profile, i);
 		if (!f || !attributor_get_container(attributor, i))
 			continue;
 		fill_container(attributor, i, &m.containers[m.count]);
-		fill_tally(f, &m.containers[m.count++].tally);
+		fill_counters(f, &m.containers[m.count++].tally);
 	}
 	*ret_metrics = m;
 	return 0;

@@ -7,16 +7,16 @@
 #include "profile/profile.h"
 
 /**
- * profile_metrics() - get the ledgers, and the counters of all samples and of containers
+ * profile_get_metrics() - get the ledgers, and the counters of all samples and of containers
  * @profile: the profile; the caller is on its thread
  * @attributor: attributor of the profile
  * @ret_metrics: the result; free it with metrics_clear(). Fields for which the profile has no value
- * (epochs, source, state, problems, cost) are 0. Containers beyond METRICS_CONTAINERS are counted
- * only in the counters of the machine
+ * (epochs, source, state, problems, cost) are 0. Containers beyond METRICS_CONTAINERS_MAX are
+ * counted only in the counters of the machine
  *
  * Return: 0 or -ENOMEM.
  */
-int profile_metrics(struct profile *profile, struct attributor *attributor,
-		    struct metrics *ret_metrics);
+int profile_get_metrics(struct profile *profile, struct attributor *attributor,
+			struct metrics_snapshot *ret_metrics);
 
 #endif

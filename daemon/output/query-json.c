@@ -20,7 +20,7 @@ static void json_add_u64(json_object *to, const char *key, u64 value)
 }
 
 /* Add a value, or null if the value is unknown. */
-static void add_known(json_object *to, const char *key, u64 value, bool known)
+static void add_value_or_null(json_object *to, const char *key, u64 value, bool known)
 {
 	json_object_object_add(to, key, known ? json_object_new_uint64(value) : NULL);
 }
@@ -49,12 +49,12 @@ static json_object *totals_json(const struct view_header *h, bool live)
 	json_object *json = json_object_new_object();
 
 	json_add_u64(json, "records", h->records);
-	add_known(json, "written", h->written, h->written != WINDOW_WRITTEN_UNKNOWN);
+	add_value_or_null(json, "written", h->written, h->written != WINDOW_WRITTEN_UNKNOWN);
 	json_add_u64(json, "bytes", h->bytes);
 	json_add_u64(json, "decoded_bytes", h->decoded);
 	json_add_u64(json, "padding_bytes", h->padding);
 	json_add_u64(json, "suspect_bytes", h->suspect);
-	add_known(json, "lost_bytes", h->lost, !h->ledgers_unknown);
+	add_value_or_null(json, "lost_bytes", h->lost, !h->ledgers_unknown);
 	json_add_u64(json, "truncated_windows", h->truncated);
 	json_add_u64(json, "windows_with_gaps", h->gaps);
 	json_add_u64(json, "dropped_bytes", h->dropped);
@@ -73,7 +73,7 @@ static json_object *totals_json(const struct view_header *h, bool live)
 	return json;
 }
 
-static json_object *trouble_json(const struct view_header *h)
+static json_object *problems_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
 
@@ -87,7 +87,7 @@ static json_object *trouble_json(const struct view_header *h)
 	return json;
 }
 
-static json_object *shares_json(const struct view_header *h)
+static json_object *memory_shares_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
 
@@ -97,7 +97,7 @@ static json_object *shares_json(const struct view_header *h)
 }
 
 /* Convert blind time by cause; the sum is blind_ns. Causes that did not occur have no key. */
-static json_object *blind_json(const struct view_header *h)
+static json_object *blind_causes_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
 
@@ -129,28 +129,29 @@ json_object *view_header_json(const struct view_header *h)
 		add_text(json, "configuration_refused", h->config_refused);
 		add_text(json, "configuration_waiting", h->config_waiting);
 	}
-	add_known(json, "cpus", h->cpus, live);
-	add_known(json, "duration_ns", h->duration_ns, !h->ledgers_unknown);
-	add_known(json, "enabled_ns", h->enabled_ns, !h->ledgers_unknown);
-	add_known(json, "blind_ns", h->blind_ns, !h->ledgers_unknown);
-	json_object_object_add(json, "blind_by_cause", h->ledgers_unknown ? NULL : blind_json(h));
-	add_known(json, "interval_ns", h->interval_ns, live);
+	add_value_or_null(json, "cpus", h->cpus, live);
+	add_value_or_null(json, "duration_ns", h->duration_ns, !h->ledgers_unknown);
+	add_value_or_null(json, "enabled_ns", h->enabled_ns, !h->ledgers_unknown);
+	add_value_or_null(json, "blind_ns", h->blind_ns, !h->ledgers_unknown);
+	json_object_object_add(json, "blind_by_cause",
+			       h->ledgers_unknown ? NULL : blind_causes_json(h));
+	add_value_or_null(json, "interval_ns", h->interval_ns, live);
 	if (live) {
 		json_add_u64(json, "interval_longest_ns", h->interval_longest_ns);
 		json_add_u64(json, "cpus_held", h->cpus_held);
 		/* Both values are in thousandths of a percent. */
 		json_add_u64(json, "overhead", h->overhead);
 		json_add_u64(json, "overhead_cost", h->overhead_cost);
-		add_known(json, "cost_ns", h->cost_ns, h->cost_ns);
-		add_known(json, "memory_bytes", h->memory, h->memory);
+		add_value_or_null(json, "cost_ns", h->cost_ns, h->cost_ns);
+		add_value_or_null(json, "memory_bytes", h->memory, h->memory);
 		json_add_u64(json, "memory_locked_bytes", h->memory_locked);
 		if (h->memory_budget) {
 			json_add_u64(json, "memory_budget_bytes", h->memory_budget);
-			json_object_object_add(json, "memory_shares", shares_json(h));
+			json_object_object_add(json, "memory_shares", memory_shares_json(h));
 		}
-		json_object_object_add(json, "trouble", trouble_json(h));
+		json_object_object_add(json, "trouble", problems_json(h));
 	}
-	add_text(json, "share_of", view_unit_name(view_unit(h)));
+	add_text(json, "share_of", view_unit_name(view_get_unit(h)));
 	json_object_object_add(json, "totals", totals_json(h, live));
 	return json;
 }
@@ -250,7 +251,7 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 		json_add_u64(json, "pid", (u64)row->pid);
 		break;
 	case QUERY_CPU:
-		add_known(json, "cpu", row->cpu, row->cpu_known);
+		add_value_or_null(json, "cpu", row->cpu, row->cpu_known);
 		break;
 	case QUERY_BINARY:
 		add_text(json, "binary", row->binary);
@@ -264,7 +265,7 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 		break;
 	case QUERY_LINE:
 		json_object_object_add(json, "file", text_or_null(row->file, !row->line));
-		add_known(json, "line", row->line, row->line);
+		add_value_or_null(json, "line", row->line, row->line);
 		json_object_object_add(json, "inlines", view_inlines_json(row->inlines));
 		break;
 	case QUERY_INSTRUCTION:
@@ -285,12 +286,12 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 	case QUERY_EVENT:
 		json_object_object_add(
 			json, "event",
-			text_or_null(query_event_name(row), row->event == QUERY_NONE));
+			text_or_null(query_row_event_name(row), row->event == QUERY_NONE));
 		break;
 	case QUERY_LEVEL:
 		json_object_object_add(
 			json, "level",
-			text_or_null(query_level_name(row), row->level == QUERY_NONE));
+			text_or_null(query_row_level_name(row), row->level == QUERY_NONE));
 		break;
 	default:
 		break;
@@ -323,7 +324,7 @@ void query_add_keys_json(json_object *json, const struct query_row *row, const s
 }
 
 /* Set the values to null that cannot be computed from the sums of a period. */
-static void clear_unknown(json_object *json)
+static void set_unknown_to_null(json_object *json)
 {
 	static const char *const unknown[] = { "mean",	"p50",	   "p99",    "levels",
 					       "loads", "stores",  "simd",   "snooped",
@@ -345,14 +346,14 @@ static json_object *query_row_json(const struct query_row *row, const struct que
 	json_object_object_add(json, "share", share_json(row->part, row->whole));
 	json_object_object_add(json, "value", json_object_new_double(row->value));
 	json_object_object_add(json, "mean", share_json(total->sum, total->count));
-	row_counters(&measures, &row->counters);
+	view_row_set_counters(&measures, &row->counters);
 	view_add_measures_json(json, &measures);
-	if (query_has_parts(query)) {
+	if (query_counts_cell_parts(query)) {
 		json_object_object_add(json, "issue", NULL);
 		json_object_object_add(json, "translation", NULL);
 	}
 	if (row->brief)
-		clear_unknown(json);
+		set_unknown_to_null(json);
 	return json;
 }
 
@@ -361,16 +362,16 @@ static json_object *rest_json(const struct query_result *result, u64 shown_sampl
 	json_object *json = json_object_new_object();
 	struct query_rest rest;
 
-	query_result_rest(result, shown_samples, &rest);
+	query_result_get_rest(result, shown_samples, &rest);
 	json_object_object_add(json, "share",
 			       rest.overlaps ? NULL : share_json(rest.part, rest.whole));
-	add_known(json, "samples", rest.samples, !rest.overlaps);
+	add_value_or_null(json, "samples", rest.samples, !rest.overlaps);
 	json_add_u64(json, "rows", rest.rows);
 	return json;
 }
 
 /* Write the text of @json, and free it by json_object_put(). */
-static void json_put_text(FILE *out, json_object *json)
+static void write_and_free_json(FILE *out, json_object *json)
 {
 	fputs(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
 							   JSON_C_TO_STRING_NOSLASHESCAPE),
@@ -379,7 +380,7 @@ static void json_put_text(FILE *out, json_object *json)
 }
 
 /* Write the members of @json, without the brace that ends it, and free it. */
-static void json_put_members(FILE *out, json_object *json)
+static void write_members_and_free_json(FILE *out, json_object *json)
 {
 	const char *text = json_object_to_json_string_ext(
 		json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
@@ -396,13 +397,13 @@ static json_object *query_head_json(const struct view_header *header, const stru
 	add_text(json, "window", view_span_name(query->period));
 	if (query->session)
 		add_text(json, "session", query->session);
-	query_group_name(query, text, sizeof(text));
+	query_format_group(query, text, sizeof(text));
 	add_text(json, "group", text);
 	for (u32 i = 0; i < query->groups; i++)
 		json_object_array_add(keys,
 				      json_object_new_string(query_key_name(query->group[i])));
 	json_object_object_add(json, "keys", keys);
-	measure_name(query->sort, text);
+	measure_format_name(query->sort, text);
 	add_text(json, "sort", text);
 	return json;
 }
@@ -419,17 +420,17 @@ int query_json_write(FILE *out, const struct view_header *header, const struct q
 
 	if (!row)
 		return -ENOMEM;
-	json_put_members(out, query_head_json(header, query));
+	write_members_and_free_json(out, query_head_json(header, query));
 	fputs(",\"rows\":[", out);
-	for (u32 i = 0; result && i < query_result_shown(result); i++) {
-		query_result_row(result, i, row);
+	for (u32 i = 0; result && i < query_result_get_row_count(result); i++) {
+		query_result_get_row(result, i, row);
 		samples += row->counters.samples;
 		fputs(i ? "," : "", out);
-		json_put_text(out, query_row_json(row, query));
+		write_and_free_json(out, query_row_json(row, query));
 	}
 	fputs("],\"other\":", out);
 	if (result)
-		json_put_text(out, rest_json(result, samples));
+		write_and_free_json(out, rest_json(result, samples));
 	else
 		fputs("null", out);
 	fputs("}\n", out);

@@ -148,7 +148,7 @@ static int add_context(struct json_object *contexts, const struct profile *p, un
 
 static int add_contexts(struct json_object *totals, const struct profile *p)
 {
-	static const char *const names[CONTEXTS] = {
+	static const char *const names[PROFILE_CONTEXTS] = {
 		[SPE_CONTEXT_EL1] = "el1",
 		[SPE_CONTEXT_EL2] = "el2",
 		"reserved2",
@@ -158,7 +158,7 @@ static int add_contexts(struct json_object *totals, const struct profile *p)
 	int r = 0;
 
 	/* Add reserved indices if a record had them (D18.2.2). */
-	for (unsigned int i = 0; i < CONTEXTS && r >= 0; i++) {
+	for (unsigned int i = 0; i < PROFILE_CONTEXTS && r >= 0; i++) {
 		if (i <= SPE_CONTEXT_EL2 || p->context_used[i])
 			r = add_context(contexts, p, i, names[i]);
 	}
@@ -174,7 +174,7 @@ static int add_processes(struct json_object *root, struct profile *p)
 	int r;
 
 	json_object_object_add(root, "processes", list);
-	r = profile_view(p, NULL, false, VIEW_PROCESS, VIEW_SORT_SAMPLES, 0, &view);
+	r = profile_create_view(p, NULL, false, VIEW_PROCESS, VIEW_SORT_SAMPLES, 0, &view);
 	if (r < 0)
 		return r;
 	for (u32 i = 0; i < view.count; i++) {

@@ -8,29 +8,29 @@
 #define SNOOPED_WEIGHT 16
 
 /*
- * A line counts as truly shared if at least one in CLASHES_OF_TURNS turns was a clash. A few
+ * A line counts as truly shared if at least one in TURNS_PER_CLASH turns was a clash. A few
  * clashes prove nothing: when a program starts, one thread may initialize memory that others use
  * later.
  */
-#define CLASHES_OF_TURNS 4
+#define TURNS_PER_CLASH 4
 
-int lines_init(struct lines *lines, u32 capacity)
+int hot_lines_init(struct hot_lines *lines, u32 capacity)
 {
 	lines->unsnooped_stores = 0;
 	return topk_init(&lines->table, sizeof(struct hot_line), capacity);
 }
 
-void lines_deinit(struct lines *lines)
+void hot_lines_deinit(struct hot_lines *lines)
 {
 	topk_deinit(&lines->table);
 }
 
-void lines_clear(struct lines *lines)
+void hot_lines_clear(struct hot_lines *lines)
 {
 	topk_clear(&lines->table);
 }
 
-static u16 thread_tag(u64 thread)
+static u16 thread_hash(u64 thread)
 {
 	return (u16)(thread * 0x9e3779b97f4a7c15ULL >> 48) | 1;
 }
@@ -64,11 +64,11 @@ static void sharer_add(struct hot_line *line, const struct line_sample *s)
 	slot->stores += s->store && slot->stores < slot->samples;
 }
 
-void lines_add(struct lines *lines, const struct line_sample *s)
+void hot_lines_add(struct hot_lines *lines, const struct line_sample *s)
 {
 	u64 address = s->address / LINE_SIZE, bit = 1ULL << s->address % LINE_SIZE;
 	unsigned int offset = s->address % LINE_SIZE;
-	u16 tag = thread_tag(s->thread);
+	u16 tag = thread_hash(s->thread);
 	struct hot_line *line;
 
 	line = (struct hot_line *)topk_add(&lines->table, address, s->owner,
@@ -87,7 +87,7 @@ void lines_add(struct lines *lines, const struct line_sample *s)
 	sharer_add(line, s);
 }
 
-unsigned int line_cpus(const struct hot_line *line)
+unsigned int line_count_cpus(const struct hot_line *line)
 {
 	unsigned int cpus = 0;
 
@@ -96,13 +96,13 @@ unsigned int line_cpus(const struct hot_line *line)
 	return cpus;
 }
 
-enum line_sharing line_sharing(const struct hot_line *line)
+enum line_sharing line_classify_sharing(const struct hot_line *line)
 {
-	if (!line->turns || line_cpus(line) < 2)
+	if (!line->turns || line_count_cpus(line) < 2)
 		return LINE_PRIVATE;
 	if (!line->stores)
 		return LINE_READ;
-	return line->clashes * CLASHES_OF_TURNS >= line->turns ? LINE_TRUE : LINE_FALSE;
+	return line->clashes * TURNS_PER_CLASH >= line->turns ? LINE_TRUE : LINE_FALSE;
 }
 
 const char *line_sharing_name(enum line_sharing sharing)

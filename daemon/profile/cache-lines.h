@@ -31,8 +31,8 @@ enum line_sharing {
 /**
  * struct line_sample - a load or store that missed its first level cache
  * @address: address of the data, virtual or physical
- * @owner: address space of @address: location_owner(), LINE_PHYSICAL or LINE_KERNEL
- * @place, @pc_owner: location of the instruction: location_pc_key() and location_owner()
+ * @owner: address space of @address: location_owner_make(), LINE_PHYSICAL or LINE_KERNEL
+ * @place, @pc_owner: location of the instruction: location_make_pc_key() and location_owner_make()
  * @thread: a number that identifies the thread
  * @cpu: number of the CPU that took the sample
  * @latency: total latency, cycles
@@ -100,33 +100,33 @@ struct hot_line {
 };
 
 /**
- * struct lines - the table of hot cache lines
+ * struct hot_lines - the table of hot cache lines
  * @table: the lines, as &struct hot_line
  * @unsnooped_stores: number of stores seen; every LINE_ADMIT_EVERY-th one may add a line
  */
-struct lines {
+struct hot_lines {
 	struct topk_table table;
 	u32 unsnooped_stores;
 };
 
 /**
- * lines_init() - allocate an empty table
+ * hot_lines_init() - allocate an empty table
  * @capacity: number of lines, rounded up to a power of two
  *
  * Return: 0 or -ENOMEM.
  */
-int lines_init(struct lines *lines, u32 capacity);
+int hot_lines_init(struct hot_lines *lines, u32 capacity);
 
-/** lines_deinit() - free the memory of the table; @lines may be all zeros */
-void lines_deinit(struct lines *lines);
+/** hot_lines_deinit() - free the memory of the table; @lines may be all zeros */
+void hot_lines_deinit(struct hot_lines *lines);
 
-/** lines_clear() - remove all lines and keep the memory */
-void lines_clear(struct lines *lines);
+/** hot_lines_clear() - remove all lines and keep the memory */
+void hot_lines_clear(struct hot_lines *lines);
 
 #define LINE_ADMIT_EVERY 16
 
 /**
- * lines_admit() - decide whether to call lines_add() for an access
+ * hot_lines_should_add() - decide whether to call hot_lines_add() for an access
  * @lines: the table; &lines.unsnooped_stores may increase
  * @address, @owner, @store, @snooped: as in &struct line_sample
  *
@@ -136,34 +136,34 @@ void lines_clear(struct lines *lines);
  * check. For a line without an entry it may return true by a hash collision, which is rare and
  * harmless.
  *
- * Return: true if the caller must call lines_add().
+ * Return: true if the caller must call hot_lines_add().
  */
-static inline bool lines_admit(struct lines *lines, u64 address, u64 owner, bool store,
-			       bool snooped)
+static inline bool hot_lines_should_add(struct hot_lines *lines, u64 address, u64 owner, bool store,
+					bool snooped)
 {
-	struct topk_slot place = topk_slot_of(&lines->table, address / LINE_SIZE, owner);
+	struct topk_slot place = topk_get_slot(&lines->table, address / LINE_SIZE, owner);
 
 	/* Combine without branches: the outcome is hard to predict. */
 	lines->unsnooped_stores += store;
-	return snooped | (topk_ways(&lines->table, place) != 0) |
+	return snooped | (topk_match_ways(&lines->table, place) != 0) |
 	       (store & (lines->unsnooped_stores % LINE_ADMIT_EVERY == 0));
 }
 
 /**
- * lines_add() - count a sample; the line gets an entry if it has none
+ * hot_lines_add() - count a sample; the line gets an entry if it has none
  *
  * Context: the caller holds &profile_commons.lock.
  */
-void lines_add(struct lines *lines, const struct line_sample *sample);
+void hot_lines_add(struct hot_lines *lines, const struct line_sample *sample);
 
-/** line_cpus() - return the number of CPUs that used the line */
-unsigned int line_cpus(const struct hot_line *line);
+/** line_count_cpus() - return the number of CPUs that used the line */
+unsigned int line_count_cpus(const struct hot_line *line);
 
-/** line_sharing() - return how threads share the line, as far as the samples show it */
-enum line_sharing line_sharing(const struct hot_line *line);
+/** line_classify_sharing() - return how threads share the line, as far as the samples show it */
+enum line_sharing line_classify_sharing(const struct hot_line *line);
 
-/** line_suspected() - return whether no sample proves that another core's cache had the line */
-static inline bool line_suspected(const struct hot_line *line)
+/** line_is_unsnooped() - return whether no sample proves that another core's cache had the line */
+static inline bool line_is_unsnooped(const struct hot_line *line)
 {
 	return !line->snooped;
 }

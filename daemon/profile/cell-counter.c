@@ -4,42 +4,42 @@
 #include <errno.h>
 
 /* Default capacity: the maximum number of processes of a recording. */
-#define NAMES_DEFAULT (1U << 18)
+#define IDS_DEFAULT (1U << 18)
 
-int cell_names_init(u32 capacity, u64 bytes, struct cell_names *ret_names)
+int cell_id_tables_init(u32 capacity, u64 bytes, struct cell_id_tables *ret_names)
 {
-	struct cell_names names = { 0 };
+	struct cell_id_tables names = { 0 };
 
-	capacity = capacity ? capacity : NAMES_DEFAULT;
+	capacity = capacity ? capacity : IDS_DEFAULT;
 	bytes = bytes ? bytes : UINT64_MAX;
 	if (program_table_new(capacity, bytes, &names.programs) < 0 ||
 	    binary_table_new(capacity, bytes, &names.binaries) < 0) {
-		cell_names_deinit(&names);
+		cell_id_tables_deinit(&names);
 		return -ENOMEM;
 	}
 	*ret_names = names;
 	return 0;
 }
 
-void cell_names_deinit(struct cell_names *names)
+void cell_id_tables_deinit(struct cell_id_tables *names)
 {
 	names->programs = program_table_free(names->programs);
 	names->binaries = binary_table_free(names->binaries);
 }
 
-unsigned int cell_counter_cache_bits(u64 bytes)
+unsigned int cell_counter_get_cache_bits(u64 bytes)
 {
 	unsigned int bits = MAPPING_CACHE_BITS_MIN;
 
-	while (bits < MAPPING_CACHE_BITS &&
+	while (bits < MAPPING_CACHE_BITS_MAX &&
 	       (!bytes || sizeof(struct mapping_entry) << (bits + 1) <= bytes / CELL_CACHE_SHARE))
 		bits++;
 	return bits;
 }
 
-static void binary_number(void *ctx, const struct attribute_mapping *m)
+static void binary_assign_id(void *ctx, const struct attribute_mapping *m)
 {
-	const struct cell_names *names = ctx;
+	const struct cell_id_tables *names = ctx;
 	const struct binary_identity binary = {
 		.path = m->binary,
 		.inode = m->inode,
@@ -48,11 +48,11 @@ static void binary_number(void *ctx, const struct attribute_mapping *m)
 		.build_id_size = m->build_id_size,
 	};
 
-	binary_table_get(names->binaries, &binary);
+	binary_table_find_or_add(names->binaries, &binary);
 }
 
 /* Return the id of a program. @process, @cpu: as in &struct program_identity */
-static u32 program_number(const struct cell_names *names, const struct attributor *attributor,
+static u32 program_get_id(const struct cell_id_tables *names, const struct attributor *attributor,
 			  u32 index, u32 process, u32 cpu)
 {
 	const struct attribute_process *p = attributor_get_process(attributor, index);
@@ -65,18 +65,18 @@ static u32 program_number(const struct cell_names *names, const struct attributo
 		.cpu = cpu,
 	};
 
-	return program_table_get(names->programs, &program);
+	return program_table_find_or_add(names->programs, &program);
 }
 
-void cell_names_number(struct cell_names *names, const struct attributor *attributor)
+void cell_id_tables_assign(struct cell_id_tables *names, const struct attributor *attributor)
 {
 	for (u32 i = 0; attributor_get_process(attributor, i); i++)
-		program_number(names, attributor, i, PROGRAM_ANY, PROGRAM_ANY);
-	attributor_each_binary(attributor, binary_number, names);
+		program_get_id(names, attributor, i, PROGRAM_ANY, PROGRAM_ANY);
+	attributor_for_each_binary(attributor, binary_assign_id, names);
 }
 
 int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
-		      const struct attributor *attributor, const struct cell_names *names,
+		      const struct attributor *attributor, const struct cell_id_tables *names,
 		      struct cell_counter *ret_counter)
 {
 	const struct cell_table_config config = { .bytes = bytes, .sample_class = sample_class };
@@ -89,7 +89,7 @@ int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
 	if (r < 0)
 		return r;
 	r = mapping_cache_new(attributor, names->binaries, counter.table,
-			      cell_counter_cache_bits(bytes), &counter.mappings);
+			      cell_counter_get_cache_bits(bytes), &counter.mappings);
 	if (r < 0) {
 		cell_counter_deinit(&counter);
 		return r;
@@ -108,69 +108,70 @@ void cell_counter_deinit(struct cell_counter *counter)
 void cell_counter_clear(struct cell_counter *counter)
 {
 	cell_table_clear(counter->table);
-	counter->batch = cell_table_batch(counter->table);
+	counter->batch = cell_table_get_batch(counter->table);
 }
 
 void cell_counter_flush(struct cell_counter *counter)
 {
-	cell_table_add(counter->table);
+	cell_table_add_batch(counter->table);
 	cell_table_flush(counter->table);
-	counter->batch = cell_table_batch(counter->table);
+	counter->batch = cell_table_get_batch(counter->table);
 }
 
 void cell_counter_set_interval(struct cell_counter *counter, u32 interval, u8 unit)
 {
-	/* Start a new batch: cell_table_interval() may reuse an index that no batch uses. */
-	cell_table_add(counter->table);
-	counter->interval = cell_table_interval(counter->table, interval, unit);
-	counter->batch = cell_table_batch(counter->table);
+	/* Start a new batch: cell_table_get_interval() may reuse an index that no batch uses. */
+	cell_table_add_batch(counter->table);
+	counter->interval = cell_table_get_interval(counter->table, interval, unit);
+	counter->batch = cell_table_get_batch(counter->table);
 }
 
 /* Return the program of samples without a process. */
-static u32 program_none(const struct cell_counter *counter, u32 cpu)
+static u32 program_get_unattributed(const struct cell_counter *counter, u32 cpu)
 {
 	const struct program_identity none = {
 		.executable = "[unattributed]", .process = PROGRAM_NONE, .cpu = cpu
 	};
 
 	return cpu == PROGRAM_ANY ? CELL_NO_PROGRAM :
-				    program_table_get(counter->names->programs, &none);
+				    program_table_find_or_add(counter->names->programs, &none);
 }
 
-void cell_counter_program(struct cell_counter *counter, const struct attribute_process *process,
-			  u32 index, struct cell_task *task)
+void cell_counter_find_program(struct cell_counter *counter,
+			       const struct attribute_process *process, u32 index,
+			       struct task_program *task)
 {
 	const struct attribute_container *c;
 	u32 cpu = counter->split & CELL_SPLIT_CPU ? counter->cpu + 1 : PROGRAM_ANY;
-	struct cell_task now = { .known = true, .cpu = cpu };
+	struct task_program now = { .known = true, .cpu = cpu };
 
 	if (!process) {
-		now.process = mapping_process(ATTRIBUTE_NONE, 0);
-		now.program = program_none(counter, cpu);
+		now.process = mapping_make_process_id(ATTRIBUTE_NONE, 0);
+		now.program = program_get_unattributed(counter, cpu);
 		*task = now;
 		return;
 	}
 	c = attributor_get_container(counter->attributor, process->container);
-	now.process = mapping_process(index, process->generation);
+	now.process = mapping_make_process_id(index, process->generation);
 	now.version = attributor_get_map_version(counter->attributor, index, false);
 	now.container = process->container;
 	now.container_generation = c ? c->generation : 0;
-	now.waits = !attributor_knows_executable(counter->attributor, index);
+	now.waits = !attributor_has_final_executable(counter->attributor, index);
 	if (task->known && task->waits == now.waits && task->process == now.process &&
 	    task->version == now.version && task->cpu == cpu && task->container == now.container &&
 	    task->container_generation == now.container_generation)
 		return;
-	now.program = program_number(counter->names, counter->attributor, index,
-				     counter->split & CELL_SPLIT_PROCESS ? index + 1 : PROGRAM_ANY,
-				     cpu);
+	now.program =
+		program_get_id(counter->names, counter->attributor, index,
+			       counter->split & CELL_SPLIT_PROCESS ? index + 1 : PROGRAM_ANY, cpu);
 	*task = now;
 }
 
-void cell_counter_unmapped(struct cell_counter *counter, const struct cell_task *task, u64 pc,
-			   bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
+void cell_counter_get_unmapped(struct cell_counter *counter, const struct task_program *task,
+			       u64 pc, bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
 {
 	if (!mapping_cache_find(counter->mappings, task->process, task->program, pc, kernel,
 				time_ns, ret_pc))
-		mapping_unmapped(counter->mappings, task->program,
-				 counter->keeps_addresses ? pc : 0, ret_pc);
+		mapping_cache_get_unmapped(counter->mappings, task->program,
+					   counter->keeps_addresses ? pc : 0, ret_pc);
 }

@@ -3,7 +3,7 @@
  * Counts the samples of a profile by program and location. It finds the cell of each sample, and
  * adds the sample to the table of cells. The path of a sample is
  *
- *	task --> program		cell_counter_program(), once for each change of a task
+ *	task --> program		cell_counter_find_program(), once for each change of a task
  *	PC   --> binary and offset	the cache of mappings
  *	both --> cell			a batch of samples, which the table of cells counts
  *
@@ -17,38 +17,39 @@
 #include "mapping-cache.h"
 
 /**
- * struct cell_names - the ids of programs and binaries; all counters of a profile share them
+ * struct cell_id_tables - the ids of programs and binaries; all counters of a profile share them
  * @programs, @binaries: the tables of ids
  */
-struct cell_names {
+struct cell_id_tables {
 	struct program_table *programs;
 	struct binary_table *binaries;
 };
 
 /* Average size of the path of a program or binary in bytes. */
-#define CELL_NAME_BYTES 192
+#define CELL_PATH_BYTES 192
 
 /**
- * cell_names_init() - allocate empty tables of ids
+ * cell_id_tables_init() - allocate empty tables of ids
  * @capacity: maximum number of programs, and of binaries; 0 for the default (262144)
  * @bytes: limit of the memory of paths in each table, bytes; 0: no limit
- * @ret_names: the tables; call cell_names_deinit()
+ * @ret_names: the tables; call cell_id_tables_deinit()
  *
  * Return: 0 or -ENOMEM.
  */
-int cell_names_init(u32 capacity, u64 bytes, struct cell_names *ret_names);
+int cell_id_tables_init(u32 capacity, u64 bytes, struct cell_id_tables *ret_names);
 
 /**
- * cell_names_number() - assign ids to the programs and binaries of a recording, in a fixed order
+ * cell_id_tables_assign() - assign ids to the programs and binaries of a recording, in a fixed
+ * order
  * @names: the tables, empty
  * @attributor: the attributor, after the last task event
  *
  * Binaries without a build id get their ids later, with their first samples.
  */
-void cell_names_number(struct cell_names *names, const struct attributor *attributor);
+void cell_id_tables_assign(struct cell_id_tables *names, const struct attributor *attributor);
 
-/** cell_names_deinit() - free the tables; @names may be all zeros */
-void cell_names_deinit(struct cell_names *names);
+/** cell_id_tables_deinit() - free the tables; @names may be all zeros */
+void cell_id_tables_deinit(struct cell_id_tables *names);
 
 /* Properties besides the program by which a recording separates cells, one bit each. */
 #define CELL_SPLIT_PROCESS 1U
@@ -60,14 +61,14 @@ void cell_names_deinit(struct cell_names *names);
  * @table: the cells
  * @mappings: the cache of mappings
  * @batch: the samples that are not in the table yet
- * @interval: result of cell_table_interval() for the samples that follow
+ * @interval: result of cell_table_get_interval() for the samples that follow
  * @split: CELL_SPLIT_*
  * @cpu: the CPU of the samples that follow, if @split has CELL_SPLIT_CPU
  * @keeps_addresses: each unmapped PC has its own cell; else all unmapped PCs of a program share one
  */
 struct cell_counter {
 	const struct attributor *attributor;
-	const struct cell_names *names;
+	const struct cell_id_tables *names;
 	struct cell_table *table;
 	struct mapping_cache *mappings;
 	struct cell_batch *batch;
@@ -78,8 +79,8 @@ struct cell_counter {
 };
 
 /**
- * struct cell_task - the program of a task, and the data from which it was determined
- * @process: mapping_process() of its process
+ * struct task_program - the program of a task, and the data from which it was determined
+ * @process: mapping_make_process_id() of its process
  * @version: attributor_get_map_version() of the process
  * @container, @container_generation: its container
  * @cpu: &cell_counter.cpu when the program was determined
@@ -87,7 +88,7 @@ struct cell_counter {
  * @known: whether the other fields are set
  * @waits: the executable is unknown so far, and @program was made from the name of the process only
  */
-struct cell_task {
+struct task_program {
 	u64 process;
 	u64 version;
 	u32 container;
@@ -105,10 +106,11 @@ struct cell_task {
 #define CELL_CACHE_SHARE 8
 
 /**
- * cell_counter_cache_bits() - return the argument @bits of mapping_cache_new() for a cell budget of
+ * cell_counter_get_cache_bits() - return the argument @bits of mapping_cache_new() for a cell
+ * budget of
  * @bytes
  */
-unsigned int cell_counter_cache_bits(u64 bytes);
+unsigned int cell_counter_get_cache_bits(u64 bytes);
 
 /**
  * cell_counter_init() - allocate an empty table and cache
@@ -120,7 +122,7 @@ unsigned int cell_counter_cache_bits(u64 bytes);
  * Return: 0; -EINVAL if the budget is too small; -ENOMEM if memory cannot be allocated.
  */
 int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
-		      const struct attributor *attributor, const struct cell_names *names,
+		      const struct attributor *attributor, const struct cell_id_tables *names,
 		      struct cell_counter *ret_counter);
 
 /** cell_counter_deinit() - free the memory; @counter may be all zeros */
@@ -136,19 +138,20 @@ void cell_counter_set_interval(struct cell_counter *counter, u32 interval, u8 un
 void cell_counter_flush(struct cell_counter *counter);
 
 /**
- * cell_counter_program() - set @task to the program of a process
+ * cell_counter_find_program() - set @task to the program of a process
  * @process: the process; NULL for samples without a process
  * @index: index of the process in the attributor; ATTRIBUTE_NONE for none
  * @task: the previous result, whose program is used if nothing has changed; all zeros is valid
  *
  * Context: the caller holds its reader lock of the attributor.
  */
-void cell_counter_program(struct cell_counter *counter, const struct attribute_process *process,
-			  u32 index, struct cell_task *task);
+void cell_counter_find_program(struct cell_counter *counter,
+			       const struct attribute_process *process, u32 index,
+			       struct task_program *task);
 
 /**
  * cell_counter_find() - find the cell of a sample
- * @task: program of the sample, from cell_counter_program()
+ * @task: program of the sample, from cell_counter_find_program()
  * @pc, @kernel, @time_ns: as for mapping_cache_find()
  * @ret_pc: the result
  *
@@ -156,11 +159,11 @@ void cell_counter_program(struct cell_counter *counter, const struct attribute_p
  * mapping_cache_sync() since it took the lock.
  *
  * Return: false if the executable of the task or the mapping of the PC is unknown. The caller then
- * lets the sample wait, or calls cell_counter_unmapped().
+ * lets the sample wait, or calls cell_counter_get_unmapped().
  */
 static inline __attribute__((__always_inline__)) bool
-cell_counter_find(struct cell_counter *counter, const struct cell_task *task, u64 pc, bool kernel,
-		  u64 time_ns, struct mapped_pc *ret_pc)
+cell_counter_find(struct cell_counter *counter, const struct task_program *task, u64 pc,
+		  bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
 {
 	return __builtin_expect(!task->waits, 1) &&
 	       mapping_cache_find(counter->mappings, task->process, task->program, pc, kernel,
@@ -168,17 +171,17 @@ cell_counter_find(struct cell_counter *counter, const struct cell_task *task, u6
 }
 
 /**
- * cell_counter_unmapped() - get the cell of a sample that does not wait any longer
+ * cell_counter_get_unmapped() - get the cell of a sample that does not wait any longer
  *
  * Parameters and context are those of cell_counter_find().
  */
-void cell_counter_unmapped(struct cell_counter *counter, const struct cell_task *task, u64 pc,
-			   bool kernel, u64 time_ns, struct mapped_pc *ret_pc);
+void cell_counter_get_unmapped(struct cell_counter *counter, const struct task_program *task,
+			       u64 pc, bool kernel, u64 time_ns, struct mapped_pc *ret_pc);
 
 /**
  * cell_counter_add() - count a sample
  * @at: the cell of the sample
- * @sample: the sample, packed by cell_sample()
+ * @sample: the sample, packed by cell_sample_pack()
  */
 static inline __attribute__((__always_inline__)) void
 cell_counter_add(struct cell_counter *counter, const struct mapped_pc *at, u64 sample)
@@ -194,8 +197,8 @@ cell_counter_add(struct cell_counter *counter, const struct mapped_pc *at, u64 s
 	b->sessions[i] = 1;
 	if (b->count < CELL_BATCH)
 		return;
-	cell_table_add(counter->table);
-	counter->batch = cell_table_batch(counter->table);
+	cell_table_add_batch(counter->table);
+	counter->batch = cell_table_get_batch(counter->table);
 }
 
 #endif

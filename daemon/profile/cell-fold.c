@@ -30,13 +30,13 @@ static u32 pair_hash(u32 key, unsigned int bits)
 	return key * 0x9e3779b1U >> (32 - bits);
 }
 
-static unsigned int small_order_max(const struct cell_table *t, const struct cell *c)
+static unsigned int get_small_order_max(const struct cell_table *t, const struct cell *c)
 {
 	unsigned int order = SMALL_ORDER_EVICTED_MAX;
 
 	if (t->grows)
 		return SMALL_ORDER_GROWING;
-	if (!cell_is_evicted(t, c))
+	if (!cell_is_for_evicted(t, c))
 		return SMALL_ORDER_CELL;
 	while (order > SMALL_ORDER_EVICTED_MIN &&
 	       (u64)t->evicted_used << order > t->lines_limit / EVICTED_PARTS)
@@ -45,11 +45,11 @@ static unsigned int small_order_max(const struct cell_table *t, const struct cel
 }
 
 /* Return the pair of @key, or the free entry for it; NULL if there is no hash table. */
-static inline struct small_pair *small_find(const struct cell_table *t,
-					    const struct cell_counters *n, u32 key)
+static inline struct small_pair *small_pair_find(const struct cell_table *t,
+						 const struct cell_counters *n, u32 key)
 {
-	struct small_pair *at = small_pairs(t, n);
-	u32 mask = small_size(n) - 1, i;
+	struct small_pair *at = get_small_pairs(t, n);
+	u32 mask = get_small_capacity(n) - 1, i;
 
 	if (!n->small)
 		return NULL;
@@ -63,11 +63,11 @@ static inline struct small_pair *small_find(const struct cell_table *t,
  * Return a pair of @key that is not full, or the free entry for one; NULL if there is no hash
  * table.
  */
-static struct large_pair *large_find(const struct cell_table *t, const struct cell_counters *n,
-				     u32 key)
+static struct large_pair *large_pair_find(const struct cell_table *t, const struct cell_counters *n,
+					  u32 key)
 {
-	struct large_pair *at = large_pairs(t, n);
-	u32 mask = large_size(n) - 1, i;
+	struct large_pair *at = get_large_pairs(t, n);
+	u32 mask = get_large_capacity(n) - 1, i;
 
 	if (!n->large)
 		return NULL;
@@ -79,11 +79,11 @@ static struct large_pair *large_find(const struct cell_table *t, const struct ce
 }
 
 /* Replace the table of small pairs by one of 2^@order lines. */
-static bool small_resize(struct cell_table *t, struct cell *c, struct cell_counters *n,
-			 unsigned int order)
+static bool small_pairs_resize(struct cell_table *t, struct cell *c, struct cell_counters *n,
+			       unsigned int order)
 {
-	u32 line = cell_lines_get(t, c, order), size = small_size(n), old_line = n->small;
-	const struct small_pair *old = small_pairs(t, n);
+	u32 line = cell_lines_alloc(t, c, order), size = get_small_capacity(n), old_line = n->small;
+	const struct small_pair *old = get_small_pairs(t, n);
 	unsigned int old_order = n->small_order;
 
 	if (!line)
@@ -92,16 +92,16 @@ static bool small_resize(struct cell_table *t, struct cell *c, struct cell_count
 	n->small_order = (u8)(order & 0xf);
 	for (u32 i = 0; i < size; i++)
 		if (old[i].head)
-			*small_find(t, n, old[i].head >> SMALL_COUNT_BITS) = old[i];
-	line_pool_put(&t->lines, old_line, old_order);
+			*small_pair_find(t, n, old[i].head >> SMALL_COUNT_BITS) = old[i];
+	line_pool_free(&t->lines, old_line, old_order);
 	return true;
 }
 
-static bool large_resize(struct cell_table *t, struct cell *c, struct cell_counters *n,
-			 unsigned int order)
+static bool large_pairs_resize(struct cell_table *t, struct cell *c, struct cell_counters *n,
+			       unsigned int order)
 {
-	u32 line = cell_lines_get(t, c, order), size = large_size(n), old_line = n->large;
-	const struct large_pair *old = large_pairs(t, n);
+	u32 line = cell_lines_alloc(t, c, order), size = get_large_capacity(n), old_line = n->large;
+	const struct large_pair *old = get_large_pairs(t, n);
 	unsigned int old_order = n->large_order;
 	struct large_pair *at = line_pool_at(&t->lines, line);
 	u32 mask = (1U << (LARGE_LEAST_BITS + order)) - 1, to;
@@ -118,7 +118,7 @@ static bool large_resize(struct cell_table *t, struct cell *c, struct cell_count
 	}
 	n->large = line;
 	n->large_order = (u8)(order & 0xf);
-	line_pool_put(&t->lines, old_line, old_order);
+	line_pool_free(&t->lines, old_line, old_order);
 	return true;
 }
 
@@ -126,44 +126,45 @@ static bool large_resize(struct cell_table *t, struct cell *c, struct cell_count
  * Return an entry for a new pair. Enlarge the table, to at most 2^@order_max lines, if three
  * quarters of its entries are in use. Return NULL at that limit, or if memory cannot be allocated.
  */
-static struct small_pair *small_insert(struct cell_table *t, struct cell *c,
-				       struct cell_counters *n, u32 key, unsigned int order_max)
+static struct small_pair *small_pair_insert(struct cell_table *t, struct cell *c,
+					    struct cell_counters *n, u32 key,
+					    unsigned int order_max)
 {
 	unsigned int order = n->small ? n->small_order + 1U : 0;
 	u32 used = 4 * (n->small_used + 1U);
 
 	if (used > 3U << (SMALL_LEAST_BITS + order_max) ||
-	    (used > 3 * small_size(n) && !small_resize(t, c, n, order)))
+	    (used > 3 * get_small_capacity(n) && !small_pairs_resize(t, c, n, order)))
 		return NULL;
 	n->small_used++;
-	return small_find(t, n, key);
+	return small_pair_find(t, n, key);
 }
 
-static struct large_pair *large_insert(struct cell_table *t, struct cell *c,
-				       struct cell_counters *n, u32 key)
+static struct large_pair *large_pair_insert(struct cell_table *t, struct cell *c,
+					    struct cell_counters *n, u32 key)
 {
 	unsigned int order = n->large ? n->large_order + 1U : 0;
 
-	if (4 * (n->large_used + 1U) > 3 * large_size(n) &&
-	    (order > LARGE_ORDER_MAX || !large_resize(t, c, n, order)))
+	if (4 * (n->large_used + 1U) > 3 * get_large_capacity(n) &&
+	    (order > LARGE_ORDER_MAX || !large_pairs_resize(t, c, n, order)))
 		return NULL;
 	n->large_used++;
-	return large_find(t, n, key);
+	return large_pair_find(t, n, key);
 }
 
 /*
  * Add samples to a large pair. An entry that is not full can count LARGE_COUNT_FULL more. Return
  * the number of samples for which no entry could be allocated.
  */
-static u64 large_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
-		     u64 count, u64 sum)
+static u64 large_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
+			  u64 count, u64 sum)
 {
 	while (count) {
-		struct large_pair *p = large_find(t, n, key);
+		struct large_pair *p = large_pair_find(t, n, key);
 		u64 some = count < LARGE_COUNT_FULL ? count : LARGE_COUNT_FULL;
 
 		if (!p || !p->head)
-			p = large_insert(t, c, n, key);
+			p = large_pair_insert(t, c, n, key);
 		if (!p)
 			break;
 		if (!p->head)
@@ -177,8 +178,8 @@ static u64 large_add(struct cell_table *t, struct cell *c, struct cell_counters 
 }
 
 /* Count samples as evicted, because no pair can be allocated for them in @c. */
-static void pair_evict(struct cell_table *t, struct cell *c, u8 sessions, u32 key, u64 count,
-		       u64 sum)
+static void pair_evict_samples(struct cell_table *t, struct cell *c, u8 sessions, u32 key,
+			       u64 count, u64 sum)
 {
 	struct cell *evicted;
 	struct cell_counters *n;
@@ -186,13 +187,13 @@ static void pair_evict(struct cell_table *t, struct cell *c, u8 sessions, u32 ke
 	if (!count)
 		return;
 	t->ranks_aged = true;
-	if (cell_is_evicted(t, c)) {
+	if (cell_is_for_evicted(t, c)) {
 		t->stats.uncounted += count;
 		return;
 	}
 	c->restarted = true;
-	evicted = cell_evicted_get(t, cell_program(c));
-	n = cell_counters_get(t, evicted, sessions);
+	evicted = cell_get_for_evicted(t, cell_get_program(c));
+	n = cell_counters_find_or_add(t, evicted, sessions);
 	if (n)
 		cell_pair_add(t, evicted, n, key, count, sum);
 	else
@@ -203,32 +204,32 @@ static void pair_evict(struct cell_table *t, struct cell *c, u8 sessions, u32 ke
  * Add to an octave or to a counter of &struct sample_counts. If memory for an entry in @c cannot be
  * allocated, add to the evicted samples of the program.
  */
-static void large_add_or_evict(struct cell_table *t, struct cell *c, struct cell_counters *n,
-			       u32 key, u64 count)
+static void large_pair_add_or_evict(struct cell_table *t, struct cell *c, struct cell_counters *n,
+				    u32 key, u64 count)
 {
 	struct cell *evicted;
 
-	count = large_add(t, c, n, key, count, 0);
-	if (!count || cell_is_evicted(t, c))
+	count = large_pair_add(t, c, n, key, count, 0);
+	if (!count || cell_is_for_evicted(t, c))
 		return;
-	evicted = cell_evicted_get(t, cell_program(c));
-	n = cell_counters_get(t, evicted, n->sessions);
+	evicted = cell_get_for_evicted(t, cell_get_program(c));
+	n = cell_counters_find_or_add(t, evicted, n->sessions);
 	if (n)
-		(void)large_add(t, evicted, n, key, count, 0);
+		(void)large_pair_add(t, evicted, n, key, count, 0);
 }
 
 /*
  * Move the samples of a pair to a large pair, except one, because an entry without samples is free.
  */
-static void small_carry(struct cell_table *t, struct cell *c, struct cell_counters *n,
-			struct small_pair *p)
+static void small_pair_move_to_large(struct cell_table *t, struct cell *c, struct cell_counters *n,
+				     struct small_pair *p)
 {
 	u32 key = p->head >> SMALL_COUNT_BITS, count = (p->head & SMALL_COUNT_MAX) - 1;
 	u32 sum = p->sum;
 
 	p->head = key << SMALL_COUNT_BITS | 1;
 	p->sum = 0;
-	pair_evict(t, c, n->sessions, key, large_add(t, c, n, key, count, sum), sum);
+	pair_evict_samples(t, c, n->sessions, key, large_pair_add(t, c, n, key, count, sum), sum);
 }
 
 /* Return the key of the pair that stores the same samples with less detail about their class. */
@@ -241,27 +242,27 @@ static u32 pair_key_reduce(struct cell_table *t, u32 key, enum pair_detail detai
 		return key;
 	if (detail == PAIR_WITHOUT_CLASS)
 		return bucket;
-	number = sample_class_coarse(t->sample_class, &t->sample_class->at[number]);
-	return pair_key(number == SAMPLE_CLASS_OTHERS ? 0 : number, bucket);
+	number = sample_class_find_coarse(t->sample_class, &t->sample_class->at[number]);
+	return pair_key_make(number == SAMPLE_CLASS_OTHERS ? 0 : number, bucket);
 }
 
 /*
  * Return the pair of @key, or a pair with less detail if the cell has too many pairs; NULL if
  * memory cannot be allocated.
  */
-static struct small_pair *small_get(struct cell_table *t, struct cell *c, struct cell_counters *n,
-				    u32 *key)
+static struct small_pair *small_pair_find_or_insert(struct cell_table *t, struct cell *c,
+						    struct cell_counters *n, u32 *key)
 {
-	unsigned int order_max = small_order_max(t, c);
+	unsigned int order_max = get_small_order_max(t, c);
 	u32 whole = *key;
 
 	for (enum pair_detail detail = PAIR_WHOLE; detail < PAIR_DETAILS; detail++) {
 		struct small_pair *p;
 
 		*key = pair_key_reduce(t, whole, detail);
-		p = small_find(t, n, *key);
+		p = small_pair_find(t, n, *key);
 		if (!p || !p->head)
-			p = small_insert(t, c, n, *key, order_max + detail);
+			p = small_pair_insert(t, c, n, *key, order_max + detail);
 		if (p)
 			return p;
 		t->inexact = true;
@@ -269,10 +270,11 @@ static struct small_pair *small_get(struct cell_table *t, struct cell *c, struct
 	return NULL;
 }
 
-static void ones_of(const struct cell_table *t, u32 key, u8 ret_ones[static SAMPLE_COUNTS])
+static void pair_key_get_ones(const struct cell_table *t, u32 key,
+			      u8 ret_ones[static SAMPLE_COUNTS])
 {
-	u16 id = sample_class_id((u16)(key >> PAIR_BUCKET_BITS));
-	const struct sample_class *sample_class = sample_class_of(t->sample_class, id);
+	u16 id = class_number_to_id((u16)(key >> PAIR_BUCKET_BITS));
+	const struct sample_class *sample_class = sample_class_get_by_id(t->sample_class, id);
 
 	memset(ret_ones, 0, SAMPLE_COUNTS);
 	if (sample_class)
@@ -283,16 +285,16 @@ static void ones_of(const struct cell_table *t, u32 key, u8 ret_ones[static SAMP
  * Count for the whole cell the properties of @count samples that the class of @whole has and the
  * class of @reduced lacks.
  */
-static void count_difference(struct cell_table *t, struct cell *c, struct cell_counters *n,
-			     u32 whole, u32 reduced, u64 count)
+static void cell_add_lost_properties(struct cell_table *t, struct cell *c, struct cell_counters *n,
+				     u32 whole, u32 reduced, u64 count)
 {
 	u8 ones[SAMPLE_COUNTS], left[SAMPLE_COUNTS];
 
-	ones_of(t, whole, ones);
-	ones_of(t, reduced, left);
+	pair_key_get_ones(t, whole, ones);
+	pair_key_get_ones(t, reduced, left);
 	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
 		if (ones[i] > left[i])
-			cell_count_add(t, c, n, i, count);
+			cell_property_add(t, c, n, i, count);
 }
 
 void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
@@ -303,13 +305,13 @@ void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n
 
 	if (!count)
 		return;
-	p = small_get(t, c, n, &used);
+	p = small_pair_find_or_insert(t, c, n, &used);
 	if (!p) {
-		pair_evict(t, c, n->sessions, key, count, sum);
+		pair_evict_samples(t, c, n->sessions, key, count, sum);
 		return;
 	}
 	if (used != key)
-		count_difference(t, c, n, key, used, count);
+		cell_add_lost_properties(t, c, n, key, used, count);
 	if (!p->head)
 		p->head = used << SMALL_COUNT_BITS;
 	if ((p->head & SMALL_COUNT_MAX) + count < SMALL_COUNT_MAX) {
@@ -322,7 +324,7 @@ void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n
 		p->head++;
 		count--;
 	}
-	pair_evict(t, c, n->sessions, used, large_add(t, c, n, used, count, sum), sum);
+	pair_evict_samples(t, c, n->sessions, used, large_pair_add(t, c, n, used, count, sum), sum);
 }
 
 void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
@@ -334,17 +336,17 @@ void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters 
 	if (*small + count <= INT16_MAX)
 		*small += (u16)count;
 	else
-		large_add_or_evict(t, c, n, key, count);
+		large_pair_add_or_evict(t, c, n, key, count);
 }
 
-void cell_count_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
-		    unsigned int index, u64 count)
+void cell_property_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
+		       unsigned int index, u64 count)
 {
-	large_add_or_evict(t, c, n, LARGE_COUNTS | index, count);
+	large_pair_add_or_evict(t, c, n, LARGE_COUNTS | index, count);
 }
 
 /* Move the octaves that may overflow in the next fold to large pairs. */
-static void octaves_carry(struct cell_table *t, struct cell *c, struct cell_counters *n)
+static void octaves_move_to_large(struct cell_table *t, struct cell *c, struct cell_counters *n)
 {
 	for (unsigned int i = 0; i < CELL_LATENCIES; i++) {
 		for (unsigned int k = 0; k < CELL_OCTAVES; k++) {
@@ -353,12 +355,12 @@ static void octaves_carry(struct cell_table *t, struct cell *c, struct cell_coun
 			if (count <= INT16_MAX)
 				continue;
 			n->octave[i][k] = 0;
-			large_add_or_evict(t, c, n, LARGE_OCTAVES * (i + 1) | k, count);
+			large_pair_add_or_evict(t, c, n, LARGE_OCTAVES * (i + 1) | k, count);
 		}
 	}
 }
 
-static bool octaves_full(const struct cell_counters *n)
+static bool octaves_are_full(const struct cell_counters *n)
 {
 	u64 any = 0, word;
 
@@ -370,10 +372,10 @@ static bool octaves_full(const struct cell_counters *n)
 }
 
 /* Count one sample in its pair: the usual case of cell_pair_add(). */
-static inline void pair_count(struct cell_table *t, struct cell *c, struct cell_counters *n,
-			      u32 key, u16 total)
+static inline void pair_count_sample(struct cell_table *t, struct cell *c, struct cell_counters *n,
+				     u32 key, u16 total)
 {
-	struct small_pair *p = small_find(t, n, key);
+	struct small_pair *p = small_pair_find(t, n, key);
 
 	if (__builtin_expect(!p || !p->head, 0)) {
 		cell_pair_add(t, c, n, key, 1, total);
@@ -382,13 +384,13 @@ static inline void pair_count(struct cell_table *t, struct cell *c, struct cell_
 	p->head++;
 	p->sum += total;
 	if (__builtin_expect((p->head & SMALL_COUNT_MAX) == SMALL_COUNT_MAX, 0))
-		small_carry(t, c, n, p);
+		small_pair_move_to_large(t, c, n, p);
 }
 
-static inline void latency_count(struct cell_counters *n, unsigned int latency, u16 value,
-				 bool present)
+static inline void latency_count_sample(struct cell_counters *n, unsigned int latency, u16 value,
+					bool present)
 {
-	n->octave[latency][cell_octave(value)] += present;
+	n->octave[latency][latency_get_octave(value)] += present;
 	n->latency_sum[latency] += value;
 	if (value > n->max[latency + 1])
 		n->max[latency + 1] = value;
@@ -397,27 +399,29 @@ static inline void latency_count(struct cell_counters *n, unsigned int latency, 
 static inline void sample_fold(struct cell_table *t, struct cell *c, struct cell_counters *n,
 			       u64 sample)
 {
-	u16 number = sample_class_number(sample), total = sample_latency(sample, PROFILE_TOTAL);
+	u16 number = sample_unpack_class(sample),
+	    total = sample_unpack_latency(sample, PROFILE_TOTAL);
 
 	if (total > n->max[PROFILE_TOTAL])
 		n->max[PROFILE_TOTAL] = total;
 	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
-		latency_count(n, i, sample_latency(sample, i + 1),
-			      sample_has_latency(t, sample, i + 1));
-	pair_count(t, c, n, pair_key(number, sample_bucket(t, sample)), total);
+		latency_count_sample(n, i, sample_unpack_latency(sample, i + 1),
+				     sample_has_latency(t, sample, i + 1));
+	pair_count_sample(t, c, n, pair_key_make(number, sample_get_bucket(t, sample)), total);
 }
 
 /* Count samples of a log as evicted, because its cell cannot get counters. */
-static void log_evict(struct cell_table *t, struct cell *c, unsigned int from, unsigned int to)
+static void log_evict_samples(struct cell_table *t, struct cell *c, unsigned int from,
+			      unsigned int to)
 {
 	c->restarted = true;
 	t->ranks_aged = true;
 	for (unsigned int i = from; i < to; i++) {
-		if (cell_is_evicted(t, c))
+		if (cell_is_for_evicted(t, c))
 			t->stats.uncounted++;
 		else
-			cell_evicted_log(t, cell_program(c), c->sample[i], c->sessions[i],
-					 c->interval);
+			cell_log_evicted_sample(t, cell_get_program(c), c->sample[i],
+						c->sessions[i], c->interval);
 	}
 }
 
@@ -428,7 +432,7 @@ void cell_fold(struct cell_table *t, struct cell *c, unsigned int count)
 
 	while (at < count) {
 		u8 sessions = c->sessions[at];
-		struct cell_counters *n = cell_counters_get(t, c, sessions);
+		struct cell_counters *n = cell_counters_find_or_add(t, c, sessions);
 		unsigned int from = at;
 
 		while (at < count && c->sessions[at] == sessions) {
@@ -437,16 +441,16 @@ void cell_fold(struct cell_table *t, struct cell *c, unsigned int count)
 			at++;
 		}
 		if (!n) {
-			log_evict(t, c, from, at);
+			log_evict_samples(t, c, from, at);
 			continue;
 		}
 		n->weight[interval->unit] += (u64)(at - from) * interval->interval;
-		if (__builtin_expect(octaves_full(n), 0))
-			octaves_carry(t, c, n);
+		if (__builtin_expect(octaves_are_full(n), 0))
+			octaves_move_to_large(t, c, n);
 	}
 }
 
-struct cell_counters *cell_counters_get(struct cell_table *t, struct cell *c, u8 sessions)
+struct cell_counters *cell_counters_find_or_add(struct cell_table *t, struct cell *c, u8 sessions)
 {
 	struct cell_counters *n;
 	u32 line;
@@ -456,7 +460,7 @@ struct cell_counters *cell_counters_get(struct cell_table *t, struct cell *c, u8
 		if (n->sessions == sessions)
 			return n;
 	}
-	line = cell_lines_get(t, c, COUNTERS_ORDER);
+	line = cell_lines_alloc(t, c, COUNTERS_ORDER);
 	if (!line)
 		return NULL;
 	n = counters_at(t, line);
@@ -466,22 +470,22 @@ struct cell_counters *cell_counters_get(struct cell_table *t, struct cell *c, u8
 	return n;
 }
 
-static void counters_put_one(struct cell_table *t, u32 line)
+static void counters_free_one(struct cell_table *t, u32 line)
 {
 	const struct cell_counters *n = counters_at(t, line);
 
-	line_pool_put(&t->lines, n->small, n->small_order);
-	line_pool_put(&t->lines, n->large, n->large_order);
-	line_pool_put(&t->lines, line, COUNTERS_ORDER);
+	line_pool_free(&t->lines, n->small, n->small_order);
+	line_pool_free(&t->lines, n->large, n->large_order);
+	line_pool_free(&t->lines, line, COUNTERS_ORDER);
 }
 
-void cell_counters_put(struct cell_table *t, struct cell *c)
+void cell_counters_free(struct cell_table *t, struct cell *c)
 {
 	while (c->counters) {
 		u32 line = c->counters;
 
 		c->counters = counters_at(t, line)->next;
-		counters_put_one(t, line);
+		counters_free_one(t, line);
 	}
 }
 
@@ -497,7 +501,7 @@ void cell_counters_prefetch(const struct cell_table *t, const struct cell *c)
 	if (!c->counters)
 		return;
 	n = counters_at(t, c->counters);
-	at = (const u8 *)small_pairs(t, n);
+	at = (const u8 *)get_small_pairs(t, n);
 	lines = n->small ? 1U << n->small_order : 0;
 	for (u32 i = 0; i < lines && i < PREFETCH_LINES; i++)
 		__builtin_prefetch(at + (size_t)i * LINE_SIZE, 1);
@@ -511,24 +515,24 @@ void cell_log_prefetch(const struct cell_table *t, const struct cell *c)
 	if (!c->counters)
 		return;
 	n = counters_at(t, c->counters);
-	pairs = small_pairs(t, n);
+	pairs = get_small_pairs(t, n);
 	if (!n->small || 1U << n->small_order <= PREFETCH_LINES) {
 		cell_counters_prefetch(t, c);
 		return;
 	}
 	for (unsigned int i = 0; i < CELL_LOG; i++) {
 		u64 sample = c->sample[i];
-		u32 key = pair_key(sample_class_number(sample), sample_bucket(t, sample));
+		u32 key = pair_key_make(sample_unpack_class(sample), sample_get_bucket(t, sample));
 
 		__builtin_prefetch(&pairs[pair_hash(key, SMALL_LEAST_BITS + n->small_order)], 1);
 	}
 }
 
-u64 cell_counters_samples(const struct cell_table *t, const struct cell_counters *n)
+u64 cell_counters_count_samples(const struct cell_table *t, const struct cell_counters *n)
 {
-	const struct small_pair *small = small_pairs(t, n);
-	const struct large_pair *large = large_pairs(t, n);
-	u32 smalls = small_size(n), larges = large_size(n);
+	const struct small_pair *small = get_small_pairs(t, n);
+	const struct large_pair *large = get_large_pairs(t, n);
+	u32 smalls = get_small_capacity(n), larges = get_large_capacity(n);
 	u64 samples = 0;
 
 	for (u32 i = 0; i < smalls; i++)
@@ -543,28 +547,28 @@ u64 cell_counters_samples(const struct cell_table *t, const struct cell_counters
  * Add the octaves of two cells. None exceeds INT16_MAX, so no sum overflows. Then move large sums
  * to large pairs.
  */
-static void absorb_octaves(struct cell_table *t, struct cell *c, struct cell_counters *to,
-			   const struct cell_counters *from)
+static void cell_add_octaves(struct cell_table *t, struct cell *c, struct cell_counters *to,
+			     const struct cell_counters *from)
 {
 	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
 		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
 			to->octave[i][k] = (u16)(to->octave[i][k] + from->octave[i][k]);
-	if (octaves_full(to))
-		octaves_carry(t, c, to);
+	if (octaves_are_full(to))
+		octaves_move_to_large(t, c, to);
 }
 
-static u32 key_renumber(u32 key, const u16 *numbers)
+static u32 pair_key_renumber_class(u32 key, const u16 *numbers)
 {
 	u16 number = (u16)(key >> PAIR_BUCKET_BITS);
 
-	return numbers ? pair_key(numbers[number], key & HISTOGRAM_NONE) : key;
+	return numbers ? pair_key_make(numbers[number], key & HISTOGRAM_NONE) : key;
 }
 
 /* Add a small pair of another cell to @to. The fast case is that @to has the pair already. */
-static inline void absorb_pair(struct cell_table *t, struct cell *c, struct cell_counters *to,
-			       u32 key, const struct small_pair *from)
+static inline void cell_add_pair(struct cell_table *t, struct cell *c, struct cell_counters *to,
+				 u32 key, const struct small_pair *from)
 {
-	struct small_pair *p = small_find(t, to, key);
+	struct small_pair *p = small_pair_find(t, to, key);
 	u32 count = from->head & SMALL_COUNT_MAX;
 
 	if (p && p->head && (p->head & SMALL_COUNT_MAX) + count < SMALL_COUNT_MAX) {
@@ -575,25 +579,26 @@ static inline void absorb_pair(struct cell_table *t, struct cell *c, struct cell
 	cell_pair_add(t, c, to, key, count, from->sum);
 }
 
-static void absorb_pairs(struct cell_table *t, struct cell *c, struct cell_counters *to,
-			 const struct cell_table *from_table, const struct cell_counters *from,
-			 const u16 *numbers)
+static void cell_add_pairs(struct cell_table *t, struct cell *c, struct cell_counters *to,
+			   const struct cell_table *from_table, const struct cell_counters *from,
+			   const u16 *numbers)
 {
-	const struct small_pair *small = small_pairs(from_table, from);
-	const struct large_pair *large = large_pairs(from_table, from);
-	u32 smalls = small_size(from), larges = large_size(from);
+	const struct small_pair *small = get_small_pairs(from_table, from);
+	const struct large_pair *large = get_large_pairs(from_table, from);
+	u32 smalls = get_small_capacity(from), larges = get_large_capacity(from);
 
 	/*
 	 * @to has no pairs yet, and will have at least as many as @from: allocate the table in that
 	 *	size.
 	 */
-	if (!to->small && from->small && from->small_order <= small_order_max(t, c))
-		(void)small_resize(t, c, to, from->small_order);
+	if (!to->small && from->small && from->small_order <= get_small_order_max(t, c))
+		(void)small_pairs_resize(t, c, to, from->small_order);
 	for (u32 i = 0; i < smalls; i++)
 		if (small[i].head)
-			absorb_pair(t, c, to,
-				    key_renumber(small[i].head >> SMALL_COUNT_BITS, numbers),
-				    &small[i]);
+			cell_add_pair(
+				t, c, to,
+				pair_key_renumber_class(small[i].head >> SMALL_COUNT_BITS, numbers),
+				&small[i]);
 	for (u32 i = 0; i < larges; i++) {
 		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
 		u64 count = large[i].head & LARGE_COUNT_MAX;
@@ -601,30 +606,31 @@ static void absorb_pairs(struct cell_table *t, struct cell *c, struct cell_count
 		if (!large[i].head)
 			continue;
 		if (key < LARGE_OCTAVES)
-			cell_pair_add(t, c, to, key_renumber(key, numbers), count, large[i].sum);
+			cell_pair_add(t, c, to, pair_key_renumber_class(key, numbers), count,
+				      large[i].sum);
 		else if (key < LARGE_COUNTS)
 			cell_octave_add(t, c, to, key / LARGE_OCTAVES - 1, key % LARGE_OCTAVES,
 					count);
 		else
-			cell_count_add(t, c, to, key - LARGE_COUNTS, count);
+			cell_property_add(t, c, to, key - LARGE_COUNTS, count);
 	}
 }
 
-void cell_absorb(struct cell_table *t, struct cell *c, const struct cell_table *from_table,
-		 const struct cell_counters *from, const u16 *numbers)
+void cell_add_counters(struct cell_table *t, struct cell *c, const struct cell_table *from_table,
+		       const struct cell_counters *from, const u16 *numbers)
 {
-	struct cell_counters *to = cell_counters_get(t, c, from->sessions);
+	struct cell_counters *to = cell_counters_find_or_add(t, c, from->sessions);
 
-	if (!to && !cell_is_evicted(t, c)) {
-		c = cell_evicted_get(t, cell_program(c));
-		to = cell_counters_get(t, c, from->sessions);
+	if (!to && !cell_is_for_evicted(t, c)) {
+		c = cell_get_for_evicted(t, cell_get_program(c));
+		to = cell_counters_find_or_add(t, c, from->sessions);
 	}
 	if (!to) {
-		t->stats.uncounted += cell_counters_samples(from_table, from);
+		t->stats.uncounted += cell_counters_count_samples(from_table, from);
 		return;
 	}
-	absorb_pairs(t, c, to, from_table, from, numbers);
-	absorb_octaves(t, c, to, from);
+	cell_add_pairs(t, c, to, from_table, from, numbers);
+	cell_add_octaves(t, c, to, from);
 	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
 		to->latency_sum[i] += from->latency_sum[i];
 	for (unsigned int i = 0; i < UNITS; i++)

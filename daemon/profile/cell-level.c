@@ -25,8 +25,8 @@ static void row_add(struct level_table *t, enum spe_level level, const struct ce
 		.share = (double)sum->count / (double)t->accesses,
 		.timed = latency->count,
 		.mean = latency->count ? (double)latency->sum / (double)latency->count : 0,
-		.p50 = histogram_quantile(latency, 500),
-		.p99 = histogram_quantile(latency, 990),
+		.p50 = histogram_get_quantile(latency, 500),
+		.p99 = histogram_get_quantile(latency, 990),
 	};
 }
 

@@ -4,16 +4,16 @@
 
 typedef void (*pair_fn)(void *ctx, const struct cell_pair *pair);
 
-static void large_each(const struct cell_table *t, const struct cell_counters *n, pair_fn fn,
-		       void *ctx)
+static void large_pairs_for_each(const struct cell_table *t, const struct cell_counters *n,
+				 pair_fn fn, void *ctx)
 {
-	const struct large_pair *large = large_pairs(t, n);
-	u32 larges = large_size(n);
+	const struct large_pair *large = get_large_pairs(t, n);
+	u32 larges = get_large_capacity(n);
 
 	for (u32 i = 0; i < larges; i++) {
 		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
 		const struct cell_pair pair = {
-			.sample_class = sample_class_id((u16)(key >> PAIR_BUCKET_BITS)),
+			.sample_class = class_number_to_id((u16)(key >> PAIR_BUCKET_BITS)),
 			.bucket = key & HISTOGRAM_NONE,
 			.count = large[i].head & LARGE_COUNT_MAX,
 			.latency_sum = large[i].sum,
@@ -24,16 +24,16 @@ static void large_each(const struct cell_table *t, const struct cell_counters *n
 	}
 }
 
-static void small_each(const struct cell_table *t, const struct cell_counters *n, pair_fn fn,
-		       void *ctx)
+static void small_pairs_for_each(const struct cell_table *t, const struct cell_counters *n,
+				 pair_fn fn, void *ctx)
 {
-	const struct small_pair *small = small_pairs(t, n);
-	u32 smalls = small_size(n);
+	const struct small_pair *small = get_small_pairs(t, n);
+	u32 smalls = get_small_capacity(n);
 
 	for (u32 i = 0; i < smalls; i++) {
 		u32 key = small[i].head >> SMALL_COUNT_BITS;
 		const struct cell_pair pair = {
-			.sample_class = sample_class_id((u16)(key >> PAIR_BUCKET_BITS)),
+			.sample_class = class_number_to_id((u16)(key >> PAIR_BUCKET_BITS)),
 			.bucket = key & HISTOGRAM_NONE,
 			.count = small[i].head & SMALL_COUNT_MAX,
 			.latency_sum = small[i].sum,
@@ -44,16 +44,16 @@ static void small_each(const struct cell_table *t, const struct cell_counters *n
 	}
 }
 
-static void log_each(const struct cell_table *t, const struct cell_row *row, u8 sessions,
-		     pair_fn fn, void *ctx)
+static void log_for_each_sample(const struct cell_table *t, const struct cell_row *row, u8 sessions,
+				pair_fn fn, void *ctx)
 {
 	for (unsigned int i = 0; i < row->fill; i++) {
 		u64 sample = row->cell->sample[i];
 		const struct cell_pair pair = {
-			.sample_class = sample_class_id(sample_class_number(sample)),
-			.bucket = (u8)sample_bucket(t, sample),
+			.sample_class = class_number_to_id(sample_unpack_class(sample)),
+			.bucket = (u8)sample_get_bucket(t, sample),
 			.count = 1,
-			.latency_sum = sample_latency(sample, PROFILE_TOTAL),
+			.latency_sum = sample_unpack_latency(sample, PROFILE_TOTAL),
 		};
 
 		if (row->cell->sessions[i] & sessions)
@@ -66,28 +66,28 @@ void cell_row_each_pair(const struct cell_table *table, const struct cell_row *r
 {
 	const struct cell_counters *n;
 
-	log_each(table, row, sessions, fn, ctx);
+	log_for_each_sample(table, row, sessions, fn, ctx);
 	for (u32 line = row->cell->counters; line; line = n->next) {
 		n = counters_at(table, line);
 		if (!(n->sessions & sessions))
 			continue;
-		small_each(table, n, fn, ctx);
-		large_each(table, n, fn, ctx);
+		small_pairs_for_each(table, n, fn, ctx);
+		large_pairs_for_each(table, n, fn, ctx);
 	}
 }
 
-/* Argument of pair_sum(), which adds the pairs of a cell to @to. */
+/* Argument of pair_add_to_sums(), which adds the pairs of a cell to @to. */
 struct cell_pair_sums {
 	const struct cell_table *table;
-	struct counters *to;
+	struct profile_counters *to;
 	u64 counts[SAMPLE_COUNTS];
 };
 
-static void pair_sum(void *ctx, const struct cell_pair *pair)
+static void pair_add_to_sums(void *ctx, const struct cell_pair *pair)
 {
 	struct cell_pair_sums *sums = ctx;
 	const struct sample_class *sample_class =
-		sample_class_of(sums->table->sample_class, pair->sample_class);
+		sample_class_get_by_id(sums->table->sample_class, pair->sample_class);
 	struct histogram *h = &sums->to->latency[PROFILE_TOTAL];
 	u8 ones[SAMPLE_COUNTS];
 
@@ -102,23 +102,23 @@ static void pair_sum(void *ctx, const struct cell_pair *pair)
 }
 
 /* Return the last of the four histogram buckets of @octave. */
-static unsigned int octave_bucket(unsigned int octave)
+static unsigned int octave_get_last_bucket(unsigned int octave)
 {
 	return octave < 3 ? octave : 4 * octave - 6;
 }
 
-static void max_raise(struct histogram *h, u16 value)
+static void histogram_raise_max(struct histogram *h, u16 value)
 {
 	if (value > h->max)
 		h->max = value;
 }
 
 /* Add the counters of the whole cell: properties of samples whose pair does not store them. */
-static void counts_add(const struct cell_table *t, const struct cell_counters *n,
-		       u64 counts[static SAMPLE_COUNTS])
+static void counts_add_large(const struct cell_table *t, const struct cell_counters *n,
+			     u64 counts[static SAMPLE_COUNTS])
 {
-	const struct large_pair *large = large_pairs(t, n);
-	u32 larges = large_size(n);
+	const struct large_pair *large = get_large_pairs(t, n);
+	u32 larges = get_large_capacity(n);
 
 	for (u32 i = 0; i < larges; i++) {
 		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
@@ -129,40 +129,40 @@ static void counts_add(const struct cell_table *t, const struct cell_counters *n
 }
 
 static void octaves_add(const struct cell_table *t, const struct cell_counters *n,
-			struct counters *to)
+			struct profile_counters *to)
 {
-	const struct large_pair *large = large_pairs(t, n);
-	u32 larges = large_size(n);
+	const struct large_pair *large = get_large_pairs(t, n);
+	u32 larges = get_large_capacity(n);
 
 	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
 		for (unsigned int k = 0; k < CELL_OCTAVES; k++)
-			to->latency[i + 1].bucket[octave_bucket(k)] += n->octave[i][k];
+			to->latency[i + 1].bucket[octave_get_last_bucket(k)] += n->octave[i][k];
 	for (u32 i = 0; i < larges; i++) {
 		u32 key = (u32)(large[i].head >> LARGE_COUNT_BITS);
 
 		if (key >= LARGE_OCTAVES && key < LARGE_COUNTS)
 			to->latency[key / LARGE_OCTAVES]
-				.bucket[octave_bucket(key % LARGE_OCTAVES)] +=
+				.bucket[octave_get_last_bucket(key % LARGE_OCTAVES)] +=
 				large[i].head & LARGE_COUNT_MAX;
 	}
 }
 
-static void counters_add(const struct cell_table *t, const struct cell_counters *n,
-			 struct counters *to, u64 counts[static SAMPLE_COUNTS])
+static void counters_add_folded(const struct cell_table *t, const struct cell_counters *n,
+				struct profile_counters *to, u64 counts[static SAMPLE_COUNTS])
 {
 	octaves_add(t, n, to);
-	counts_add(t, n, counts);
+	counts_add_large(t, n, counts);
 	for (unsigned int i = 0; i < CELL_LATENCIES; i++)
 		to->latency[i + 1].sum += n->latency_sum[i];
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		max_raise(&to->latency[i], n->max[i]);
+		histogram_raise_max(&to->latency[i], n->max[i]);
 	for (unsigned int i = 0; i < UNITS; i++)
 		to->weight[i] += n->weight[i];
 }
 
 /* Add the properties of the samples in a log that are not in pairs. */
-static void log_sum(const struct cell_table *t, const struct cell_row *row, u8 sessions,
-		    struct counters *to)
+static void log_add_to_counters(const struct cell_table *t, const struct cell_row *row, u8 sessions,
+				struct profile_counters *to)
 {
 	const struct cell_interval *interval = &t->interval[row->cell->interval];
 
@@ -172,34 +172,35 @@ static void log_sum(const struct cell_table *t, const struct cell_row *row, u8 s
 		if (!(row->cell->sessions[i] & sessions))
 			continue;
 		to->weight[interval->unit] += interval->interval;
-		max_raise(&to->latency[PROFILE_TOTAL], sample_latency(sample, PROFILE_TOTAL));
+		histogram_raise_max(&to->latency[PROFILE_TOTAL],
+				    sample_unpack_latency(sample, PROFILE_TOTAL));
 		for (unsigned int k = PROFILE_TOTAL + 1; k < PROFILE_LATENCIES; k++) {
-			u16 value = sample_latency(sample, k);
+			u16 value = sample_unpack_latency(sample, k);
 
-			to->latency[k].bucket[octave_bucket(cell_octave(value))] +=
+			to->latency[k].bucket[octave_get_last_bucket(latency_get_octave(value))] +=
 				sample_has_latency(t, sample, k);
 			to->latency[k].sum += value;
-			max_raise(&to->latency[k], value);
+			histogram_raise_max(&to->latency[k], value);
 		}
 	}
 }
 
-void cell_row_add(const struct cell_table *table, const struct cell_row *row, u8 sessions,
-		  struct counters *to)
+void cell_row_add_counters(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+			   struct profile_counters *to)
 {
 	struct cell_pair_sums sums = { .table = table, .to = to };
 	const struct cell_counters *n;
 
 	memcpy(sums.counts, &to->counts, sizeof(sums.counts));
-	cell_row_each_pair(table, row, sessions, pair_sum, &sums);
+	cell_row_each_pair(table, row, sessions, pair_add_to_sums, &sums);
 	for (u32 line = row->cell->counters; line; line = n->next) {
 		n = counters_at(table, line);
 		if (n->sessions & sessions)
-			counters_add(table, n, to, sums.counts);
+			counters_add_folded(table, n, to, sums.counts);
 	}
 	memcpy(&to->counts, sums.counts, sizeof(sums.counts));
-	log_sum(table, row, sessions, to);
-	counters_finish(to);
+	log_add_to_counters(table, row, sessions, to);
+	counters_sum_histograms(to);
 }
 
 struct level_sums {
@@ -207,11 +208,11 @@ struct level_sums {
 	struct cell_level *level;
 };
 
-static void level_add(void *ctx, const struct cell_pair *pair)
+static void level_add_pair(void *ctx, const struct cell_pair *pair)
 {
 	struct level_sums *sums = ctx;
 	const struct sample_class *sample_class =
-		sample_class_of(sums->table->sample_class, pair->sample_class);
+		sample_class_get_by_id(sums->table->sample_class, pair->sample_class);
 	unsigned int kind = sample_class ? sample_class->flags & SAMPLE_CLASS_KIND : SPE_KIND_NONE;
 	struct cell_level *level;
 
@@ -224,8 +225,8 @@ static void level_add(void *ctx, const struct cell_pair *pair)
 	level->latency.count += pair->count;
 	level->latency.sum += pair->latency_sum;
 	level->latency.bucket[pair->bucket] += pair->count;
-	if (histogram_upper(pair->bucket) > level->latency.max)
-		level->latency.max = histogram_upper(pair->bucket);
+	if (histogram_get_upper_bound(pair->bucket) > level->latency.max)
+		level->latency.max = histogram_get_upper_bound(pair->bucket);
 }
 
 void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row, u8 sessions,
@@ -236,11 +237,11 @@ void cell_row_add_levels(const struct cell_table *table, const struct cell_row *
 	struct sample_counts without_pair;
 	const struct cell_counters *n;
 
-	cell_row_each_pair(table, row, sessions, level_add, &sums);
+	cell_row_each_pair(table, row, sessions, level_add_pair, &sums);
 	for (u32 line = row->cell->counters; line; line = n->next) {
 		n = counters_at(table, line);
 		if (n->sessions & sessions)
-			counts_add(table, n, counts);
+			counts_add_large(table, n, counts);
 	}
 	memcpy(&without_pair, counts, sizeof(without_pair));
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
@@ -248,7 +249,7 @@ void cell_row_add_levels(const struct cell_table *table, const struct cell_row *
 }
 
 /* Return the number of samples in the log that at least one of the sessions counts. */
-static u64 log_samples(const struct cell_row *row, u8 sessions)
+static u64 log_count_samples(const struct cell_row *row, u8 sessions)
 {
 	u64 samples = 0;
 
@@ -257,14 +258,14 @@ static u64 log_samples(const struct cell_row *row, u8 sessions)
 	return samples;
 }
 
-u32 cell_row_number(const struct cell_table *table, const struct cell_row *row)
+u32 cell_row_get_number(const struct cell_table *table, const struct cell_row *row)
 {
 	return (u32)(row->cell - table->cells);
 }
 
-u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+u64 cell_row_count_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
 {
-	u64 samples = log_samples(row, sessions);
+	u64 samples = log_count_samples(row, sessions);
 	const struct cell_counters *n;
 
 	/*
@@ -275,12 +276,12 @@ u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row,
 	for (u32 line = row->cell->counters; line; line = n->next) {
 		n = counters_at(table, line);
 		if (n->sessions & sessions)
-			samples += cell_counters_samples(table, n);
+			samples += cell_counters_count_samples(table, n);
 	}
 	return samples;
 }
 
-u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+u64 cell_row_sum_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions)
 {
 	const struct cell_interval *interval = &table->interval[row->cell->interval];
 	const struct cell_counters *n;
@@ -297,15 +298,15 @@ u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, 
 	return weight;
 }
 
-static void latency_add(void *ctx, const struct cell_pair *pair)
+static void pair_add_latency(void *ctx, const struct cell_pair *pair)
 {
 	*(u64 *)ctx += pair->latency_sum;
 }
 
-u64 cell_row_latency(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+u64 cell_row_sum_latency(const struct cell_table *table, const struct cell_row *row, u8 sessions)
 {
 	u64 latency = 0;
 
-	cell_row_each_pair(table, row, sessions, latency_add, &latency);
+	cell_row_each_pair(table, row, sessions, pair_add_latency, &latency);
 	return latency;
 }

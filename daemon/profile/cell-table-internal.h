@@ -16,7 +16,7 @@
 static_assert(SAMPLE_CLASS_MAX < 1U << (PAIR_KEY_BITS - PAIR_BUCKET_BITS), "a class fits in a key");
 static_assert(HISTOGRAM_NONE < 1U << PAIR_BUCKET_BITS, "a bucket fits in a key");
 
-static inline u32 pair_key(u16 sample_class, unsigned int bucket)
+static inline u32 pair_key_make(u16 sample_class, unsigned int bucket)
 {
 	return (u32)sample_class << PAIR_BUCKET_BITS | bucket;
 }
@@ -148,8 +148,8 @@ struct fold_queue {
  * @grows: the table has no budget, so it grows
  * @batch: the batches; @batches of them were added so far
  * @queue: cells to fold, in two steps: the first prefetches the pairs, the second folds
- * @evicted: indexed by evicted_index(): cell of the evicted samples of a program; NULL for none.
- *	The first entry is never NULL
+ * @evicted: indexed by evicted_get_index(): cell of the evicted samples of a program; NULL for
+ *	none. The first entry is never NULL
  * @evicted_programs: number of entries of @evicted
  * @evicted_used: number of entries of @evicted that are not NULL
  * @interval: the intervals, indexed by number; @intervals of them
@@ -157,7 +157,7 @@ struct fold_queue {
  * @bound: indexed by random number: only cells with a lower rank are replaced
  * @hand_insert: the set that is searched next for a cell to replace
  * @hand_reclaim: the set that is searched next for a cell with counters to evict
- * @stats: statistics that are counted; cell_table_stats() computes the others
+ * @stats: statistics that are counted; cell_table_get_stats() computes the others
  * @inexact: the pairs of a cell reached their limit
  * @ranks_aged: ranks may differ from the number of samples, even if the table has no budget
  * @bucket: histogram buckets, indexed by latency
@@ -198,52 +198,52 @@ static inline struct cell_counters *counters_at(const struct cell_table *t, u32 
 	return line_pool_at(&t->lines, line);
 }
 
-static inline u32 small_size(const struct cell_counters *n)
+static inline u32 get_small_capacity(const struct cell_counters *n)
 {
 	return n->small ? 1U << (SMALL_LEAST_BITS + n->small_order) : 0;
 }
 
-static inline u32 large_size(const struct cell_counters *n)
+static inline u32 get_large_capacity(const struct cell_counters *n)
 {
 	return n->large ? 1U << (LARGE_LEAST_BITS + n->large_order) : 0;
 }
 
-static inline struct small_pair *small_pairs(const struct cell_table *t,
-					     const struct cell_counters *n)
+static inline struct small_pair *get_small_pairs(const struct cell_table *t,
+						 const struct cell_counters *n)
 {
 	return line_pool_at(&t->lines, n->small);
 }
 
-static inline struct large_pair *large_pairs(const struct cell_table *t,
-					     const struct cell_counters *n)
+static inline struct large_pair *get_large_pairs(const struct cell_table *t,
+						 const struct cell_counters *n)
 {
 	return line_pool_at(&t->lines, n->large);
 }
 
-/* The functions below unpack the fields of cell_sample(). */
-static inline u16 sample_class_number(u64 sample)
+/* The functions below unpack the fields of cell_sample_pack(). */
+static inline u16 sample_unpack_class(u64 sample)
 {
 	return (u16)(sample >> 48);
 }
 
-static inline u16 sample_latency(u64 sample, enum profile_latency latency)
+static inline u16 sample_unpack_latency(u64 sample, enum profile_latency latency)
 {
 	return (u16)(sample >> (32 - 16 * latency));
 }
 
 /* Return the id of a class. In packed samples and pairs, the number 0 means SAMPLE_CLASS_OTHERS. */
-static inline u16 sample_class_id(u16 number)
+static inline u16 class_number_to_id(u16 number)
 {
 	return number ? number : SAMPLE_CLASS_OTHERS;
 }
 
-static inline unsigned int cell_bucket(const struct cell_table *t, u16 value)
+static inline unsigned int latency_get_bucket(const struct cell_table *t, u16 value)
 {
-	return value < CELL_BUCKET_VALUES ? t->bucket[value] : histogram_bucket(value);
+	return value < CELL_BUCKET_VALUES ? t->bucket[value] : histogram_get_bucket(value);
 }
 
 /* Return the octave of a latency. The octaves are 0, 1, 2, (2, 4], (4, 8] and so on. */
-static inline unsigned int cell_octave(u16 value)
+static inline unsigned int latency_get_octave(u16 value)
 {
 	unsigned int octave = value < 2 ? value : 33 - (unsigned int)__builtin_clz(value - 1U);
 
@@ -257,30 +257,30 @@ static inline unsigned int cell_octave(u16 value)
 static inline bool sample_has_latency(const struct cell_table *t, u64 sample,
 				      enum profile_latency latency)
 {
-	u16 number = sample_class_number(sample);
+	u16 number = sample_unpack_class(sample);
 
 	return number ? !t->sample_class->at[number].absent[latency] :
-			sample_latency(sample, latency) != 0;
+			sample_unpack_latency(sample, latency) != 0;
 }
 
-static inline unsigned int sample_bucket(const struct cell_table *t, u64 sample)
+static inline unsigned int sample_get_bucket(const struct cell_table *t, u64 sample)
 {
 	return sample_has_latency(t, sample, PROFILE_TOTAL) ?
-		       cell_bucket(t, sample_latency(sample, PROFILE_TOTAL)) :
+		       latency_get_bucket(t, sample_unpack_latency(sample, PROFILE_TOTAL)) :
 		       HISTOGRAM_NONE;
 }
 
-static inline u32 evicted_index(u32 program)
+static inline u32 evicted_get_index(u32 program)
 {
 	return program == CELL_NO_PROGRAM ? 0 : program + 1;
 }
 
-static inline u32 cell_program(const struct cell *c)
+static inline u32 cell_get_program(const struct cell *c)
 {
 	return (u32)(c->owner >> 32);
 }
 
-static inline u32 cell_binary(const struct cell *c)
+static inline u32 cell_get_binary(const struct cell *c)
 {
 	return (u32)c->owner;
 }
@@ -295,14 +295,15 @@ void cell_counters_prefetch(const struct cell_table *t, const struct cell *c);
 void cell_log_prefetch(const struct cell_table *t, const struct cell *c);
 
 /**
- * cell_counters_get() - return the counters of @c for @sessions; NULL if memory cannot be allocated
+ * cell_counters_find_or_add() - return the counters of @c for @sessions; NULL if memory cannot be
+ * allocated
  */
-struct cell_counters *cell_counters_get(struct cell_table *t, struct cell *c, u8 sessions);
+struct cell_counters *cell_counters_find_or_add(struct cell_table *t, struct cell *c, u8 sessions);
 
 /**
  * cell_pair_add() - add @count samples to a pair of @c
- * @n: counters of @c, from cell_counters_get()
- * @key: key of the pair, from pair_key()
+ * @n: counters of @c, from cell_counters_find_or_add()
+ * @key: key of the pair, from pair_key_make()
  * @sum: sum of the samples' total latencies
  *
  * If memory for the pair cannot be allocated, the samples count as evicted.
@@ -315,42 +316,43 @@ void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters 
 		     unsigned int latency, unsigned int octave, u64 count);
 
 /**
- * cell_count_add() - add @count samples to a counter of &struct sample_counts
+ * cell_property_add() - add @count samples to a counter of &struct sample_counts
  * @index: the counter's index in the struct
  *
  * Most of these counters are computed from the pairs. Use this function for samples whose pair does
  * not store their complete class.
  */
-void cell_count_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
-		    unsigned int index, u64 count);
+void cell_property_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
+		       unsigned int index, u64 count);
 
-/** cell_counters_samples() - return the number of samples in the pairs of @n */
-u64 cell_counters_samples(const struct cell_table *t, const struct cell_counters *n);
+/** cell_counters_count_samples() - return the number of samples in the pairs of @n */
+u64 cell_counters_count_samples(const struct cell_table *t, const struct cell_counters *n);
 
-/** cell_counters_put() - free all counters of @c */
-void cell_counters_put(struct cell_table *t, struct cell *c);
+/** cell_counters_free() - free all counters of @c */
+void cell_counters_free(struct cell_table *t, struct cell *c);
 
 /**
- * cell_absorb() - add the counters at @from to those of @c
+ * cell_add_counters() - add the counters at @from to those of @c
  * @c: a cell of @t, or the cell of a program's evicted samples
  * @from_table: the table of @from, which may be @t
  * @numbers: class numbers of @t, indexed by those of @from_table; NULL if both have the same
  *	numbers
  */
-void cell_absorb(struct cell_table *t, struct cell *c, const struct cell_table *from_table,
-		 const struct cell_counters *from, const u16 *numbers);
+void cell_add_counters(struct cell_table *t, struct cell *c, const struct cell_table *from_table,
+		       const struct cell_counters *from, const u16 *numbers);
 
-/** cell_is_evicted() - return whether @c counts the evicted samples of a program */
-bool cell_is_evicted(const struct cell_table *t, const struct cell *c);
+/** cell_is_for_evicted() - return whether @c counts the evicted samples of a program */
+bool cell_is_for_evicted(const struct cell_table *t, const struct cell *c);
 
-/** cell_evicted_get() - return the cell of the evicted samples of @program */
-struct cell *cell_evicted_get(struct cell_table *t, u32 program);
+/** cell_get_for_evicted() - return the cell of the evicted samples of @program */
+struct cell *cell_get_for_evicted(struct cell_table *t, u32 program);
 
-/** cell_evicted_log() - count a sample as evicted */
-void cell_evicted_log(struct cell_table *t, u32 program, u64 sample, u8 sessions, u8 interval);
+/** cell_log_evicted_sample() - count a sample as evicted */
+void cell_log_evicted_sample(struct cell_table *t, u32 program, u64 sample, u8 sessions,
+			     u8 interval);
 
 /**
- * cell_lines_get() - allocate a block of lines for the counters of @c
+ * cell_lines_alloc() - allocate a block of lines for the counters of @c
  *
  * If the budget is exhausted, lighter cells are evicted. Whether heavier cells are evicted is
  * decided by a random draw.
@@ -358,7 +360,7 @@ void cell_evicted_log(struct cell_table *t, u32 program, u64 sample, u8 sessions
  * Return: the first line of the block; 0 if no memory could be freed. The caller then counts the
  * samples as evicted.
  */
-u32 cell_lines_get(struct cell_table *t, const struct cell *c, unsigned int order);
+u32 cell_lines_alloc(struct cell_table *t, const struct cell *c, unsigned int order);
 
 /** struct cell_slot - the position of a cell in the index */
 struct cell_slot {

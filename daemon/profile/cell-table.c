@@ -10,7 +10,7 @@
 #include "util/memory.h"
 
 /* Initial number of sets of a table that grows. */
-#define SETS_LEAST 64
+#define SETS_MIN 64
 
 /*
  * Number of cells for which a table without a budget reserves addresses; fewer if the kernel
@@ -29,7 +29,7 @@
  * The lightest of at least this many cells is evicted. A limit on the number of searched sets would
  * not suffice: a set has only two cells on average, so a few sets may have only heavy cells.
  */
-#define CANDIDATES 16
+#define EVICT_CANDIDATES_MIN 16
 
 #define CELL_ONES 0x0101010101010101ULL
 
@@ -40,7 +40,7 @@
  * or more, huge pages are too large for the budget. A table that grows uses small pages at first:
  * most recordings are small, and the kernel clears each page at its first use.
  */
-static void advise_huge(const struct cell_table *t, void *at, size_t size)
+static void advise_huge_pages(const struct cell_table *t, void *at, size_t size)
 {
 	size_t skip = t->grows ? HUGE_PAGE : 0;
 
@@ -74,7 +74,7 @@ static size_t sets_size(u32 sets)
 static int cells_init(struct cell_table *t, u32 cells, u32 lines)
 {
 	t->capacity = cells;
-	t->cells = zero_pages(cells_size(t));
+	t->cells = zero_pages_new(cells_size(t));
 	if (!t->cells)
 		return -ENOMEM;
 	if (line_pool_init(&t->lines, lines) < 0) {
@@ -82,22 +82,22 @@ static int cells_init(struct cell_table *t, u32 cells, u32 lines)
 		t->cells = NULL;
 		return -ENOMEM;
 	}
-	advise_huge(t, t->cells, cells_size(t));
-	advise_huge(t, t->lines.at, (size_t)lines * LINE_SIZE);
+	advise_huge_pages(t, t->cells, cells_size(t));
+	advise_huge_pages(t, t->lines.at, (size_t)lines * LINE_SIZE);
 	return 0;
 }
 
 static int sets_init(struct cell_table *t, u32 sets)
 {
 	t->sets = sets;
-	t->set = zero_pages(sets_size(sets));
+	t->set = zero_pages_new(sets_size(sets));
 	if (!t->set)
 		return -ENOMEM;
-	advise_huge(t, t->set, sets_size(sets));
+	advise_huge_pages(t, t->set, sets_size(sets));
 	return 0;
 }
 
-static u32 sets_for(u32 cells)
+static u32 compute_set_count(u32 cells)
 {
 	u32 sets = 1;
 
@@ -111,11 +111,11 @@ static int memory_init(struct cell_table *t, u64 bytes)
 	u32 cells = GROWING_CELLS, lines = GROWING_LINES;
 
 	if (bytes) {
-		cells = cell_table_capacity(bytes);
+		cells = cell_table_compute_capacity(bytes);
 		t->lines_limit = (u32)(bytes / 2 / LINE_SIZE);
 		if (cells_init(t, cells, t->lines_limit + EVICTED_LINES) < 0)
 			return -ENOMEM;
-		return sets_init(t, sets_for(cells));
+		return sets_init(t, compute_set_count(cells));
 	}
 	t->grows = true;
 	t->lines_limit = UINT32_MAX;
@@ -125,7 +125,7 @@ static int memory_init(struct cell_table *t, u64 bytes)
 		cells /= 2;
 		lines /= 2;
 	}
-	return sets_init(t, SETS_LEAST);
+	return sets_init(t, SETS_MIN);
 }
 
 int cell_table_new(const struct cell_table_config *config, struct cell_table **ret_table)
@@ -143,9 +143,9 @@ int cell_table_new(const struct cell_table_config *config, struct cell_table **r
 		t->seed = (u64)(uintptr_t)t;
 	t->draws = t->seed;
 	for (u16 value = 0; value < CELL_BUCKET_VALUES; value++)
-		t->bucket[value] = (u8)histogram_bucket(value);
+		t->bucket[value] = (u8)histogram_get_bucket(value);
 	fill_bounds(t);
-	if (memory_init(t, config->bytes) < 0 || !cell_evicted_get(t, CELL_NO_PROGRAM)) {
+	if (memory_init(t, config->bytes) < 0 || !cell_get_for_evicted(t, CELL_NO_PROGRAM)) {
 		cell_table_free(t);
 		return -ENOMEM;
 	}
@@ -175,7 +175,7 @@ void cell_table_clear(struct cell_table *table)
 		free(table->evicted[i]);
 		table->evicted[i] = NULL;
 	}
-	*table->evicted[0] = (struct cell){ .owner = cell_owner(CELL_NO_PROGRAM, 0) };
+	*table->evicted[0] = (struct cell){ .owner = cell_owner_make(CELL_NO_PROGRAM, 0) };
 	zero_pages_clear(table->set, sets_size(table->sets));
 	zero_pages_clear(table->cells, cells_size(table));
 	line_pool_clear(&table->lines);
@@ -194,20 +194,20 @@ void cell_table_clear(struct cell_table *table)
 	table->queue[1].count = 0;
 }
 
-u64 cell_salt(const struct cell_table *table, u64 owner)
+u64 cell_owner_hash(const struct cell_table *table, u64 owner)
 {
-	return cell_mix(owner ^ table->seed);
+	return hash_mix_bits(owner ^ table->seed);
 }
 
 /* The index */
 
-static inline u8 hash_tag(u64 hash)
+static inline u8 hash_get_tag(u64 hash)
 {
 	/* The result is never 0, because tag 0 marks free ways. */
 	return (u8)(((hash & 0xffff) * 255 >> 16) + 1);
 }
 
-static inline u32 hash_set(const struct cell_table *t, u64 hash)
+static inline u32 hash_get_set(const struct cell_table *t, u64 hash)
 {
 	return (u32)(hash >> 32) & (t->sets - 1);
 }
@@ -223,22 +223,22 @@ static inline u64 match_tag_ways(u64 tags, u8 tag)
 	return (differ - CELL_ONES) & ~differ & CELL_ONES << 7;
 }
 
-static inline unsigned int first_way(u64 ways)
+static inline unsigned int get_first_way(u64 ways)
 {
 	return (unsigned int)__builtin_ctzll(ways) / 8;
 }
 
-static struct cell *set_find(const struct cell_table *t, const struct cell_set *set, u8 tag,
-			     u64 owner, u64 offset, unsigned int *ret_way)
+static struct cell *set_find_cell(const struct cell_table *t, const struct cell_set *set, u8 tag,
+				  u64 owner, u64 offset, unsigned int *ret_way)
 {
 	u64 ways = match_tag_ways(set->tags, tag);
 	struct cell *c;
 
 	for (; ways; ways &= ways - 1) {
-		c = &t->cells[set->cell[first_way(ways)]];
-		if (c->owner != owner || c->offset != offset || !set->cell[first_way(ways)])
+		c = &t->cells[set->cell[get_first_way(ways)]];
+		if (c->owner != owner || c->offset != offset || !set->cell[get_first_way(ways)])
 			continue;
-		*ret_way = first_way(ways);
+		*ret_way = get_first_way(ways);
 		return c;
 	}
 	return NULL;
@@ -248,11 +248,12 @@ static struct cell *set_find(const struct cell_table *t, const struct cell_set *
 static struct cell *cell_find(const struct cell_table *t, u64 hash, u64 owner, u64 offset,
 			      struct cell_slot *ret_slot)
 {
-	u32 at = hash_set(t, hash);
+	u32 at = hash_get_set(t, hash);
 
 	for (u32 n = 0; n < t->sets; n++, at = (at + 1) & (t->sets - 1)) {
 		struct cell_set *set = &t->set[at];
-		struct cell *c = set_find(t, set, hash_tag(hash), owner, offset, &ret_slot->way);
+		struct cell *c =
+			set_find_cell(t, set, hash_get_tag(hash), owner, offset, &ret_slot->way);
 
 		ret_slot->set = set;
 		if (c)
@@ -263,7 +264,8 @@ static struct cell *cell_find(const struct cell_table *t, u64 hash, u64 owner, u
 	return NULL;
 }
 
-static void set_put(struct cell_set *set, unsigned int way, u8 tag, u32 number, u16 rank, u8 fill)
+static void set_write_way(struct cell_set *set, unsigned int way, u8 tag, u32 number, u16 rank,
+			  u8 fill)
 {
 	set->tags &= ~(0xffULL << 8 * way);
 	set->tags |= (u64)tag << 8 * way;
@@ -273,9 +275,9 @@ static void set_put(struct cell_set *set, unsigned int way, u8 tag, u32 number, 
 }
 
 /* Return the first set with a free way, beginning with the set of @hash; NULL if there is none. */
-static struct cell_set *set_with_free_way(const struct cell_table *t, u64 hash)
+static struct cell_set *find_set_with_free_way(const struct cell_table *t, u64 hash)
 {
-	u32 at = hash_set(t, hash);
+	u32 at = hash_get_set(t, hash);
 
 	for (u32 n = 0; n < (t->grows ? t->sets : 1); n++, at = (at + 1) & (t->sets - 1))
 		if (match_tag_ways(t->set[at].tags, 0))
@@ -305,10 +307,11 @@ static void index_grow(struct cell_table *t)
 
 			if (!old[i].cell[k])
 				continue;
-			hash = cell_hash(cell_salt(t, c->owner), c->offset);
-			to = set_with_free_way(t, hash);
-			set_put(to, first_way(match_tag_ways(to->tags, 0)), hash_tag(hash),
-				old[i].cell[k], old[i].rank[k], old[i].fill[k]);
+			hash = cell_hash(cell_owner_hash(t, c->owner), c->offset);
+			to = find_set_with_free_way(t, hash);
+			set_write_way(to, get_first_way(match_tag_ways(to->tags, 0)),
+				      hash_get_tag(hash), old[i].cell[k], old[i].rank[k],
+				      old[i].fill[k]);
 		}
 	}
 	zero_pages_free(old, sets_size(sets));
@@ -316,14 +319,14 @@ static void index_grow(struct cell_table *t)
 
 /* Evicted samples */
 
-bool cell_is_evicted(const struct cell_table *t, const struct cell *c)
+bool cell_is_for_evicted(const struct cell_table *t, const struct cell *c)
 {
 	uintptr_t at = (uintptr_t)c, first = (uintptr_t)t->cells;
 
 	return at < first || at >= first + cells_size(t);
 }
 
-static bool evicted_reserve(struct cell_table *t, u32 index)
+static bool evicted_array_grow(struct cell_table *t, u32 index)
 {
 	u32 programs = t->evicted_programs ? t->evicted_programs : 16;
 	struct cell **evicted;
@@ -342,12 +345,12 @@ static bool evicted_reserve(struct cell_table *t, u32 index)
 	return true;
 }
 
-struct cell *cell_evicted_get(struct cell_table *t, u32 program)
+struct cell *cell_get_for_evicted(struct cell_table *t, u32 program)
 {
-	u32 index = evicted_index(program);
+	u32 index = evicted_get_index(program);
 	struct cell *c = NULL;
 
-	if (evicted_reserve(t, index))
+	if (evicted_array_grow(t, index))
 		c = t->evicted[index];
 	else
 		return t->evicted ? t->evicted[0] : NULL;
@@ -356,15 +359,16 @@ struct cell *cell_evicted_get(struct cell_table *t, u32 program)
 	c = aligned_alloc(128, sizeof(*c));
 	if (!c)
 		return t->evicted[0];
-	*c = (struct cell){ .owner = cell_owner(program, 0) };
+	*c = (struct cell){ .owner = cell_owner_make(program, 0) };
 	t->evicted[index] = c;
 	t->evicted_used++;
 	return c;
 }
 
-void cell_evicted_log(struct cell_table *t, u32 program, u64 sample, u8 sessions, u8 interval)
+void cell_log_evicted_sample(struct cell_table *t, u32 program, u64 sample, u8 sessions,
+			     u8 interval)
 {
-	struct cell *c = cell_evicted_get(t, program);
+	struct cell *c = cell_get_for_evicted(t, program);
 
 	if (c->fill == CELL_LOG || c->interval != interval) {
 		cell_fold(t, c, c->fill);
@@ -379,15 +383,16 @@ void cell_evicted_log(struct cell_table *t, u32 program, u64 sample, u8 sessions
 static void cell_evict(struct cell_table *t, struct cell_set *set, unsigned int way)
 {
 	u32 number = set->cell[way];
-	struct cell *c = &t->cells[number], *evicted = cell_evicted_get(t, cell_program(c));
+	struct cell *c = &t->cells[number], *evicted = cell_get_for_evicted(t, cell_get_program(c));
 
 	for (unsigned int i = 0; i < set->fill[way]; i++)
-		cell_evicted_log(t, cell_program(c), c->sample[i], c->sessions[i], c->interval);
+		cell_log_evicted_sample(t, cell_get_program(c), c->sample[i], c->sessions[i],
+					c->interval);
 	for (u32 line = c->counters; line; line = counters_at(t, line)->next)
-		cell_absorb(t, evicted, t, counters_at(t, line), NULL);
-	cell_counters_put(t, c);
+		cell_add_counters(t, evicted, t, counters_at(t, line), NULL);
+	cell_counters_free(t, c);
 	t->stats.evictions++;
-	set_put(set, way, 0, 0, 0, 0);
+	set_write_way(set, way, 0, 0, 0, 0);
 	c->counters = t->free;
 	t->free = number;
 	t->used--;
@@ -399,7 +404,7 @@ static void cell_evict(struct cell_table *t, struct cell_set *set, unsigned int 
  * Replace @best by the lightest cell of @set if that is lighter. Return the number of cells in
  * @set.
  */
-static u32 victim_compare(struct cell_slot *best, struct cell_set *set)
+static u32 victim_update(struct cell_slot *best, struct cell_set *set)
 {
 	u32 cells = 0;
 
@@ -422,12 +427,12 @@ static u32 victim_compare(struct cell_slot *best, struct cell_set *set)
 static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, u64 limit)
 {
 	struct cell_slot best = { 0 };
-	u32 cells = victim_compare(&best, own);
+	u32 cells = victim_update(&best, own);
 
 	if (!match_tag_ways(own->tags, 0) || limit < CELL_ODDS)
 		return best;
-	for (u32 n = 0; n < t->sets && cells < CANDIDATES; n++) {
-		cells += victim_compare(&best, &t->set[t->hand_insert]);
+	for (u32 n = 0; n < t->sets && cells < EVICT_CANDIDATES_MIN; n++) {
+		cells += victim_update(&best, &t->set[t->hand_insert]);
 		t->hand_insert = (t->hand_insert + 1) & (t->sets - 1);
 	}
 	return best;
@@ -444,12 +449,12 @@ static u64 limit_draw(struct cell_table *t, u32 count)
 	return (u64)t->bound[t->draws >> 56] * count;
 }
 
-static bool cells_exhausted(const struct cell_table *t)
+static bool cells_are_exhausted(const struct cell_table *t)
 {
 	return !t->free && t->fresh == t->capacity;
 }
 
-static u32 cell_take(struct cell_table *t)
+static u32 cell_number_alloc(struct cell_table *t)
 {
 	u32 number = t->free;
 
@@ -474,12 +479,12 @@ static bool slot_reserve(struct cell_table *t, u64 hash, u32 count, struct cell_
 
 	if (t->grows && t->used > t->sets * 16ULL / 5)
 		index_grow(t);
-	set = set_with_free_way(t, hash);
+	set = find_set_with_free_way(t, hash);
 	*ret_rank = 0;
-	if (!set || cells_exhausted(t)) {
+	if (!set || cells_are_exhausted(t)) {
 		if (t->grows)
 			return false;
-		set = &t->set[hash_set(t, hash)];
+		set = &t->set[hash_get_set(t, hash)];
 		limit = limit_draw(t, count);
 		victim = victim_find(t, set, limit);
 		if (!victim.set || victim.set->rank[victim.way] >= limit)
@@ -488,8 +493,8 @@ static bool slot_reserve(struct cell_table *t, u64 hash, u32 count, struct cell_
 		*ret_rank = victim.set->rank[victim.way];
 		cell_evict(t, victim.set, victim.way);
 	}
-	*ret_slot =
-		(struct cell_slot){ .set = set, .way = first_way(match_tag_ways(set->tags, 0)) };
+	*ret_slot = (struct cell_slot){ .set = set,
+					.way = get_first_way(match_tag_ways(set->tags, 0)) };
 	return true;
 }
 
@@ -504,8 +509,8 @@ struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, 
 		return c;
 	if (!slot_reserve(t, hash, count, ret_slot, &rank))
 		return NULL;
-	number = cell_take(t);
-	set_put(ret_slot->set, ret_slot->way, hash_tag(hash), number, rank, 0);
+	number = cell_number_alloc(t);
+	set_write_way(ret_slot->set, ret_slot->way, hash_get_tag(hash), number, rank, 0);
 	c = &t->cells[number];
 	c->offset = offset;
 	c->owner = owner;
@@ -521,8 +526,8 @@ struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, 
  * cells that were compared. A cell that is not lighter than @best counts without a check whether it
  * has counters.
  */
-static u32 reclaim_compare(const struct cell_table *t, struct cell_set *set,
-			   const struct cell *except, struct cell_slot *best)
+static u32 reclaim_victim_update(const struct cell_table *t, struct cell_set *set,
+				 const struct cell *except, struct cell_slot *best)
 {
 	u32 cells = 0;
 
@@ -540,13 +545,13 @@ static u32 reclaim_compare(const struct cell_table *t, struct cell_set *set,
 }
 
 /* Find the lightest cell with counters, other than @except, in the next sets. */
-static struct cell_slot reclaim_find(struct cell_table *t, const struct cell *except)
+static struct cell_slot reclaim_victim_find(struct cell_table *t, const struct cell *except)
 {
 	struct cell_slot best = { 0 };
 	u32 cells = 0;
 
-	for (u32 n = 0; n < t->sets && cells < CANDIDATES; n++) {
-		cells += reclaim_compare(t, &t->set[t->hand_reclaim], except, &best);
+	for (u32 n = 0; n < t->sets && cells < EVICT_CANDIDATES_MIN; n++) {
+		cells += reclaim_victim_update(t, &t->set[t->hand_reclaim], except, &best);
 		t->hand_reclaim = (t->hand_reclaim + 1) & (t->sets - 1);
 	}
 	return best;
@@ -558,14 +563,14 @@ static struct cell_slot reclaim_find(struct cell_table *t, const struct cell *ex
  */
 static bool lines_reclaim(struct cell_table *t, const struct cell *c, unsigned int order)
 {
-	u64 hash = cell_hash(cell_salt(t, c->owner), c->offset);
+	u64 hash = cell_hash(cell_owner_hash(t, c->owner), c->offset);
 	struct cell_slot slot, victim;
 	u16 rank;
 
 	if (!cell_find(t, hash, c->owner, c->offset, &slot))
 		return false;
 	while (t->lines.used + (1U << order) > t->lines_limit) {
-		victim = reclaim_find(t, c);
+		victim = reclaim_victim_find(t, c);
 		if (!victim.set)
 			return false;
 		rank = victim.set->rank[victim.way];
@@ -576,17 +581,17 @@ static bool lines_reclaim(struct cell_table *t, const struct cell *c, unsigned i
 	return true;
 }
 
-u32 cell_lines_get(struct cell_table *t, const struct cell *c, unsigned int order)
+u32 cell_lines_alloc(struct cell_table *t, const struct cell *c, unsigned int order)
 {
-	bool fits = t->grows || cell_is_evicted(t, c) ||
+	bool fits = t->grows || cell_is_for_evicted(t, c) ||
 		    t->lines.used + (1U << order) <= t->lines_limit;
 
-	return fits || lines_reclaim(t, c, order) ? line_pool_get(&t->lines, order) : 0;
+	return fits || lines_reclaim(t, c, order) ? line_pool_alloc(&t->lines, order) : 0;
 }
 
 /* Counting */
 
-static void rank_age(struct cell_table *t, struct cell_set *set)
+static void ranks_halve(struct cell_table *t, struct cell_set *set)
 {
 	t->ranks_aged = true;
 	for (unsigned int i = 0; i < CELL_WAYS; i++)
@@ -616,7 +621,7 @@ static inline void log_add(struct cell_table *t, struct cell *c, struct cell_slo
 	c->sessions[fill] = sessions;
 	set->fill[way] = (u8)(fill + 1);
 	if (__builtin_expect(++set->rank[way] == UINT16_MAX, 0))
-		rank_age(t, set);
+		ranks_halve(t, set);
 }
 
 void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
@@ -626,7 +631,7 @@ void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u
 }
 
 /* Count a sample whose cell differs from the one that was prefetched. */
-static void sample_count_slow(struct cell_table *t, const struct cell_batch *b, u32 i)
+static void sample_add_unprefetched(struct cell_table *t, const struct cell_batch *b, u32 i)
 {
 	struct cell_slot slot;
 	struct cell *c = cell_insert(t, b->hash[i], b->owner[i], b->offset[i], 1, &slot);
@@ -636,12 +641,13 @@ static void sample_count_slow(struct cell_table *t, const struct cell_batch *b, 
 		return;
 	}
 	t->stats.refused++;
-	cell_evicted_log(t, (u32)(b->owner[i] >> 32), b->sample[i], b->sessions[i], b->interval[i]);
+	cell_log_evicted_sample(t, (u32)(b->owner[i] >> 32), b->sample[i], b->sessions[i],
+				b->interval[i]);
 }
 
 /* Queue a cell whose log is full, and prefetch its counters. */
-static inline void queue_full(struct cell_table *t, const struct cell_set *set, unsigned int way,
-			      const struct cell *c)
+static inline void queue_add_full_log(struct cell_table *t, const struct cell_set *set,
+				      unsigned int way, const struct cell *c)
 {
 	struct fold_queue *q = &t->queue[0];
 
@@ -683,31 +689,31 @@ static void queues_advance(struct cell_table *t)
 	next->count = 0;
 }
 
-static inline void sample_count(struct cell_table *t, const struct cell_batch *b, u32 i)
+static inline void sample_add_to_cell(struct cell_table *t, const struct cell_batch *b, u32 i)
 {
-	struct cell_set *set = &t->set[hash_set(t, b->hash[i])];
+	struct cell_set *set = &t->set[hash_get_set(t, b->hash[i])];
 	struct cell *c = &t->cells[b->cell[i]];
 	unsigned int way = b->way[i];
 	bool there = b->cell[i] && c->offset == b->offset[i] && c->owner == b->owner[i] &&
 		     set->cell[way] == b->cell[i];
 
 	if (__builtin_expect(!there, 0)) {
-		sample_count_slow(t, b, i);
+		sample_add_unprefetched(t, b, i);
 		return;
 	}
 	log_add(t, c, (struct cell_slot){ .set = set, .way = way }, b->sample[i], b->sessions[i],
 		b->interval[i]);
 	if (__builtin_expect(set->fill[way] == CELL_LOG, 0))
-		queue_full(t, set, way, c);
+		queue_add_full_log(t, set, way, c);
 }
 
 /* Find the most likely cell of a sample whose set is in the cache, and prefetch it. */
-static inline void sample_locate(struct cell_table *t, struct cell_batch *b, u32 i)
+static inline void sample_prefetch_cell(struct cell_table *t, struct cell_batch *b, u32 i)
 {
-	const struct cell_set *set = &t->set[hash_set(t, b->hash[i])];
-	u64 ways = match_tag_ways(set->tags, hash_tag(b->hash[i]));
+	const struct cell_set *set = &t->set[hash_get_set(t, b->hash[i])];
+	u64 ways = match_tag_ways(set->tags, hash_get_tag(b->hash[i]));
 	/* If no way matches, the cell is 0, so the way is not used. */
-	unsigned int way = ways ? first_way(ways) : 0;
+	unsigned int way = ways ? get_first_way(ways) : 0;
 	const struct cell *c = &t->cells[set->cell[way]];
 
 	b->way[i] = (u8)way;
@@ -716,12 +722,13 @@ static inline void sample_locate(struct cell_table *t, struct cell_batch *b, u32
 	__builtin_prefetch(&c->sample[set->fill[way]], 1);
 }
 
-static inline void sample_prefetch(const struct cell_table *t, const struct cell_batch *b, u32 i)
+static inline void sample_prefetch_set(const struct cell_table *t, const struct cell_batch *b,
+				       u32 i)
 {
-	__builtin_prefetch(&t->set[hash_set(t, b->hash[i])], 1);
+	__builtin_prefetch(&t->set[hash_get_set(t, b->hash[i])], 1);
 }
 
-static struct cell_batch *batch_before(struct cell_table *t, u64 n)
+static struct cell_batch *batch_get_previous(struct cell_table *t, u64 n)
 {
 	return &t->batch[(t->batches + CELL_BATCHES - n) % CELL_BATCHES];
 }
@@ -732,30 +739,30 @@ static struct cell_batch *batch_before(struct cell_table *t, u64 n)
  */
 static void batches_advance(struct cell_table *t)
 {
-	struct cell_batch *prefetch = batch_before(t, 0), *locate = batch_before(t, 1);
-	struct cell_batch *count = batch_before(t, 2);
+	struct cell_batch *prefetch = batch_get_previous(t, 0), *locate = batch_get_previous(t, 1);
+	struct cell_batch *count = batch_get_previous(t, 2);
 
 	queues_advance(t);
 	for (u32 i = 0; i < CELL_BATCH; i++) {
 		if (i < prefetch->count)
-			sample_prefetch(t, prefetch, i);
+			sample_prefetch_set(t, prefetch, i);
 		if (i < locate->count)
-			sample_locate(t, locate, i);
+			sample_prefetch_cell(t, locate, i);
 		if (i < count->count)
-			sample_count(t, count, i);
+			sample_add_to_cell(t, count, i);
 	}
 	count->count = 0;
 	t->batches++;
 }
 
-struct cell_batch *cell_table_batch(struct cell_table *table)
+struct cell_batch *cell_table_get_batch(struct cell_table *table)
 {
-	return batch_before(table, 0);
+	return batch_get_previous(table, 0);
 }
 
-void cell_table_add(struct cell_table *table)
+void cell_table_add_batch(struct cell_table *table)
 {
-	if (batch_before(table, 0)->count)
+	if (batch_get_previous(table, 0)->count)
 		batches_advance(table);
 }
 
@@ -767,14 +774,14 @@ void cell_table_flush(struct cell_table *table)
 
 void cell_index_prefetch(const struct cell_table *t, u64 hash)
 {
-	__builtin_prefetch(&t->set[hash_set(t, hash)], 1);
+	__builtin_prefetch(&t->set[hash_get_set(t, hash)], 1);
 }
 
 const struct cell *cell_prefetch(const struct cell_table *t, u64 hash)
 {
-	const struct cell_set *set = &t->set[hash_set(t, hash)];
-	u64 ways = match_tag_ways(set->tags, hash_tag(hash));
-	const struct cell *c = &t->cells[ways ? set->cell[first_way(ways)] : 0];
+	const struct cell_set *set = &t->set[hash_get_set(t, hash)];
+	u64 ways = match_tag_ways(set->tags, hash_get_tag(hash));
+	const struct cell *c = &t->cells[ways ? set->cell[get_first_way(ways)] : 0];
 
 	__builtin_prefetch(c, 1);
 	__builtin_prefetch((const u8 *)c + LINE_SIZE, 1);
@@ -799,7 +806,7 @@ void cell_fold_logs(struct cell_table *t)
 	}
 }
 
-u8 cell_table_interval(struct cell_table *table, u32 interval, u8 unit)
+u8 cell_table_get_interval(struct cell_table *table, u32 interval, u8 unit)
 {
 	for (u32 i = table->intervals; i--;)
 		if (table->interval[i].interval == interval && table->interval[i].unit == unit)
@@ -817,15 +824,16 @@ u8 cell_table_interval(struct cell_table *table, u32 interval, u8 unit)
 
 /* Rows */
 
-static bool row_set(const struct cell_table *t, u32 set, unsigned int way, struct cell_row *ret)
+static bool row_read_cell(const struct cell_table *t, u32 set, unsigned int way,
+			  struct cell_row *ret)
 {
 	struct cell *c = &t->cells[t->set[set].cell[way]];
 
 	if (!t->set[set].cell[way])
 		return false;
 	*ret = (struct cell_row){
-		.program = cell_program(c),
-		.binary = cell_binary(c),
+		.program = cell_get_program(c),
+		.binary = cell_get_binary(c),
 		.offset = c->offset,
 		.rank = t->set[set].rank[way],
 		.fill = t->set[set].fill[way],
@@ -834,14 +842,14 @@ static bool row_set(const struct cell_table *t, u32 set, unsigned int way, struc
 	return true;
 }
 
-static bool row_evicted(const struct cell_table *t, u32 index, struct cell_row *ret)
+static bool row_read_evicted(const struct cell_table *t, u32 index, struct cell_row *ret)
 {
 	struct cell *c = t->evicted[index];
 
 	if (!c || (!c->fill && !c->counters))
 		return false;
 	*ret = (struct cell_row){
-		.program = cell_program(c),
+		.program = cell_get_program(c),
 		.evicted = true,
 		.fill = c->fill,
 		.cell = c,
@@ -849,7 +857,7 @@ static bool row_evicted(const struct cell_table *t, u32 index, struct cell_row *
 	return true;
 }
 
-size_t cell_table_rows(const struct cell_table *table)
+size_t cell_table_get_max_rows(const struct cell_table *table)
 {
 	return (size_t)table->used + table->evicted_used;
 }
@@ -875,11 +883,11 @@ bool cell_table_next(const struct cell_table *table, struct cell_cursor *cursor,
 			cursor->way = 0;
 			cursor->set++;
 		}
-		if (row_set(table, set, way, ret_row))
+		if (row_read_cell(table, set, way, ret_row))
 			return true;
 	}
 	while (cursor->program < table->evicted_programs)
-		if (row_evicted(table, cursor->program++, ret_row))
+		if (row_read_evicted(table, cursor->program++, ret_row))
 			return true;
 	return false;
 }
@@ -887,12 +895,12 @@ bool cell_table_next(const struct cell_table *table, struct cell_cursor *cursor,
 bool cell_table_find(const struct cell_table *table, u64 owner, u64 offset,
 		     struct cell_row *ret_row)
 {
-	u64 hash = cell_hash(cell_salt(table, owner), offset);
+	u64 hash = cell_hash(cell_owner_hash(table, owner), offset);
 	struct cell_slot slot;
 
 	if (!cell_find(table, hash, owner, offset, &slot))
 		return false;
-	return row_set(table, (u32)(slot.set - table->set), slot.way, ret_row);
+	return row_read_cell(table, (u32)(slot.set - table->set), slot.way, ret_row);
 }
 
 bool cell_table_is_exact(const struct cell_table *table)
@@ -901,7 +909,7 @@ bool cell_table_is_exact(const struct cell_table *table)
 	       !table->stats.uncounted;
 }
 
-void cell_table_stats(const struct cell_table *table, struct cell_table_stats *ret_stats)
+void cell_table_get_stats(const struct cell_table *table, struct cell_table_stats *ret_stats)
 {
 	struct cell_cursor cursor = { .set = table->sets };
 	struct cell_row row;
@@ -909,7 +917,7 @@ void cell_table_stats(const struct cell_table *table, struct cell_table_stats *r
 	*ret_stats = table->stats;
 	ret_stats->evicted = table->stats.uncounted;
 	while (cell_table_next(table, &cursor, &row))
-		ret_stats->evicted += cell_row_samples(table, &row, UINT8_MAX);
+		ret_stats->evicted += cell_row_count_samples(table, &row, UINT8_MAX);
 	ret_stats->cells = table->used;
 	ret_stats->capacity = table->capacity;
 	ret_stats->bytes = sizeof(*table) + sets_size(table->sets) +

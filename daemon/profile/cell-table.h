@@ -92,13 +92,13 @@ static_assert(sizeof(struct cell_set) == 64, "a cache line");
 /**
  * struct cell - a location of a program, and a log of samples; two adjacent cache lines
  * @offset: offset in the binary; for the kernel the address
- * @owner: program and binary, from cell_owner()
+ * @owner: program and binary, from cell_owner_make()
  * @counters: line of its first struct cell_counters; 0 for none
  * @interval: number of the interval of all samples in the log
  * @restarted: the cell was added, or samples of it were evicted, since the history last read it
  * @fill: samples in the log of a cell of evicted samples, which is in no set
  * @sessions: for each sample in the log, the sessions that count it, one bit each
- * @sample: the log, packed by cell_sample()
+ * @sample: the log, packed by cell_sample_pack()
  */
 struct cell {
 	u64 offset;
@@ -118,8 +118,8 @@ static_assert(sizeof(struct cell) == 128, "two cache lines");
  * @count: number of samples, at most CELL_BATCH
  * @hash: result of cell_hash()
  * @offset, @owner: as in &struct cell
- * @sample: the sample, packed by cell_sample()
- * @interval: result of cell_table_interval()
+ * @sample: the sample, packed by cell_sample_pack()
+ * @interval: result of cell_table_get_interval()
  * @sessions: as in &struct cell, not 0
  * @cell, @way: private
  */
@@ -150,12 +150,13 @@ struct cell_table_config {
 #define CELL_BYTES_MIN (64U << 10)
 
 /**
- * cell_table_capacity() - return the maximum number of cells in a table with a budget of @bytes
+ * cell_table_compute_capacity() - return the maximum number of cells in a table with a budget of
+ * @bytes
  *
  * The index has 2.5 to 5 ways for each cell, so that few sets overflow. Index and cells use half of
  * the budget, counters the other half.
  */
-static inline u32 cell_table_capacity(u64 bytes)
+static inline u32 cell_table_compute_capacity(u64 bytes)
 {
 	return (u32)(bytes / 2 / (sizeof(struct cell) + 5 * sizeof(struct cell_set) / CELL_WAYS));
 }
@@ -178,13 +179,15 @@ struct cell_table *cell_table_free(struct cell_table *table);
 /** cell_table_clear() - remove all samples, and return the memory of a large table to the system */
 void cell_table_clear(struct cell_table *table);
 
-/** cell_owner() - combine the ids of a program (program-table.h) and a binary (binary-table.h) */
-static inline u64 cell_owner(u32 program, u32 binary)
+/**
+ * cell_owner_make() - combine the ids of a program (program-table.h) and a binary (binary-table.h)
+ */
+static inline u64 cell_owner_make(u32 program, u32 binary)
 {
 	return (u64)program << 32 | binary;
 }
 
-static inline u64 cell_mix(u64 x)
+static inline u64 hash_mix_bits(u64 x)
 {
 	x ^= x >> 32;
 	x *= 0xd6e8feb86659fd93ULL;
@@ -194,25 +197,25 @@ static inline u64 cell_mix(u64 x)
 }
 
 /**
- * cell_salt() - return the hash of an owner, computed once for many samples
+ * cell_owner_hash() - return the hash of an owner, computed once for many samples
  * @table: the table. Its seed is secret: the profiled programs can choose offsets, and could
  *	otherwise choose the sets of their cells
- * @owner: result of cell_owner()
+ * @owner: result of cell_owner_make()
  */
-u64 cell_salt(const struct cell_table *table, u64 owner);
+u64 cell_owner_hash(const struct cell_table *table, u64 owner);
 
-/** cell_hash() - return the hash of a cell, from cell_salt() and its offset */
+/** cell_hash() - return the hash of a cell, from cell_owner_hash() and its offset */
 static inline u64 cell_hash(u64 salt, u64 offset)
 {
-	return cell_mix(offset ^ salt);
+	return hash_mix_bits(offset ^ salt);
 }
 
 /**
- * cell_sample() - pack the data that a cell counts of a sample
+ * cell_sample_pack() - pack the data that a cell counts of a sample
  * @sample_class: id of its class
  * @total, @issue, @translation: latencies, cycles; 0 if the class has no such latency
  */
-static inline u64 cell_sample(u16 sample_class, u16 total, u16 issue, u16 translation)
+static inline u64 cell_sample_pack(u16 sample_class, u16 total, u16 issue, u16 translation)
 {
 	/* SAMPLE_CLASS_OTHERS does not fit in 14 bits. No sample has the class 0. */
 	u64 number = sample_class == SAMPLE_CLASS_OTHERS ? 0 : sample_class;
@@ -221,7 +224,7 @@ static inline u64 cell_sample(u16 sample_class, u16 total, u16 issue, u16 transl
 }
 
 /**
- * cell_table_interval() - return the index by which the entries of a batch refer to an interval
+ * cell_table_get_interval() - return the index by which the entries of a batch refer to an interval
  * @table: the table
  * @interval: mean interval of the samples; 0: unknown
  * @unit: &enum sample_unit
@@ -229,22 +232,22 @@ static inline u64 cell_sample(u16 sample_class, u16 total, u16 issue, u16 transl
  * Call it only while the batch to fill next is empty. The next call may give the index to another
  * interval.
  */
-u8 cell_table_interval(struct cell_table *table, u32 interval, u8 unit);
+u8 cell_table_get_interval(struct cell_table *table, u32 interval, u8 unit);
 
 /**
- * cell_table_batch() - return the batch to fill next
+ * cell_table_get_batch() - return the batch to fill next
  *
- * Its @count is 0. The pointer is valid until cell_table_add().
+ * Its @count is 0. The pointer is valid until cell_table_add_batch().
  */
-struct cell_batch *cell_table_batch(struct cell_table *table);
+struct cell_batch *cell_table_get_batch(struct cell_table *table);
 
 /**
- * cell_table_add() - count the samples of the batch that cell_table_batch() returned
+ * cell_table_add_batch() - count the samples of the batch that cell_table_get_batch() returned
  *
  * The table prefetches what the samples need and counts them while later batches are filled. After
  * cell_table_flush() all of them are counted. A batch without samples is ignored.
  */
-void cell_table_add(struct cell_table *table);
+void cell_table_add_batch(struct cell_table *table);
 
 /** cell_table_flush() - count all samples of previous batches; call it before any other use */
 void cell_table_flush(struct cell_table *table);
@@ -272,8 +275,8 @@ struct cell_table_stats {
 	u64 uncounted;
 };
 
-/** cell_table_stats() - copy the statistics */
-void cell_table_stats(const struct cell_table *table, struct cell_table_stats *ret_stats);
+/** cell_table_get_stats() - copy the statistics */
+void cell_table_get_stats(const struct cell_table *table, struct cell_table_stats *ret_stats);
 
 /**
  * cell_table_is_exact() - return whether the counters are independent of the order of samples
@@ -309,8 +312,8 @@ struct cell_cursor {
 	u32 program;
 };
 
-/** cell_table_rows() - return an upper bound of the number of rows */
-size_t cell_table_rows(const struct cell_table *table);
+/** cell_table_get_max_rows() - return an upper bound of the number of rows */
+size_t cell_table_get_max_rows(const struct cell_table *table);
 
 /**
  * cell_table_next() - return the next row
@@ -357,13 +360,13 @@ void cell_row_each_pair(const struct cell_table *table, const struct cell_row *r
 			void (*fn)(void *ctx, const struct cell_pair *pair), void *ctx);
 
 /**
- * cell_row_add() - add the counters of a row to @to
+ * cell_row_add_counters() - add the counters of a row to @to
  *
  * Issue and translation latency have one bucket per octave, as in the counters of functions.
  * Parameters are those of cell_row_each_pair().
  */
-void cell_row_add(const struct cell_table *table, const struct cell_row *row, u8 sessions,
-		  struct counters *to);
+void cell_row_add_counters(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+			   struct profile_counters *to);
 
 /**
  * struct cell_level - the loads and stores that one level served
@@ -385,19 +388,20 @@ struct cell_level {
 void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row, u8 sessions,
 			 struct cell_level to[static SPE_LEVELS]);
 
-/** cell_row_number() - return the cell number of a row, at most &cell_table_stats.capacity */
-u32 cell_row_number(const struct cell_table *table, const struct cell_row *row);
+/** cell_row_get_number() - return the cell number of a row, at most &cell_table_stats.capacity */
+u32 cell_row_get_number(const struct cell_table *table, const struct cell_row *row);
 
-/** cell_row_samples() - return the number of samples of a row */
-u64 cell_row_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
+/** cell_row_count_samples() - return the number of samples of a row */
+u64 cell_row_count_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 
 /**
- * cell_row_weight() - return the sum of the samples' intervals; their units are not distinguished
+ * cell_row_sum_weight() - return the sum of the samples' intervals; their units are not
+ * distinguished
  */
-u64 cell_row_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions);
+u64 cell_row_sum_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 
-/** cell_row_latency() - return the sum of the samples' total latencies, cycles */
-u64 cell_row_latency(const struct cell_table *table, const struct cell_row *row, u8 sessions);
+/** cell_row_sum_latency() - return the sum of the samples' total latencies, cycles */
+u64 cell_row_sum_latency(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 
 /**
  * cell_table_merge() - add all samples of @shard to @whole
@@ -417,13 +421,13 @@ void cell_table_merge(struct cell_table *whole, const struct cell_table *shard);
 void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to);
 
 /**
- * cell_table_forget_session() - remove the samples that only @session counts
+ * cell_table_remove_session() - remove the samples that only @session counts
  * @table: the table, flushed
  * @session: number of its bit, below CELL_SESSIONS
  *
  * Its bit may then be used for another session.
  */
-void cell_table_forget_session(struct cell_table *table, unsigned int session);
+void cell_table_remove_session(struct cell_table *table, unsigned int session);
 
 /**
  * cell_table_save() - serialize all samples
@@ -445,14 +449,16 @@ struct cell_translation {
 	u32 binaries;
 };
 
-/** cell_translate() - return the current owner, as cell_owner() does, of a saved owner */
-static inline u64 cell_translate(const struct cell_translation *translation, u64 owner)
+/**
+ * cell_owner_translate() - return the current owner, as cell_owner_make() does, of a saved owner
+ */
+static inline u64 cell_owner_translate(const struct cell_translation *translation, u64 owner)
 {
 	u32 program = (u32)(owner >> 32), binary = (u32)owner;
 
 	program = program < translation->programs ? translation->program[program] : CELL_NO_PROGRAM;
 	binary = binary < translation->binaries ? translation->binary[binary] : CELL_UNMAPPED;
-	return cell_owner(program, binary);
+	return cell_owner_make(program, binary);
 }
 
 /**

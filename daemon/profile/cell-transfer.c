@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* The first value of a saved row. */
-enum saved_row {
+enum saved_row_kind {
 	SAVED_END,
 	SAVED_CELL,
 	SAVED_EVICTED,
@@ -14,11 +14,12 @@ enum saved_row {
 };
 
 /**
- * struct cell_source - maps the class and interval numbers of a shard or of a saved table
+ * struct cell_number_translation - maps the class and interval numbers of a shard or of a saved
+ * table
  * @number: class numbers of the table, indexed by class number of the source
  * @interval: interval numbers of the table, indexed by interval number of the source
  */
-struct cell_source {
+struct cell_number_translation {
 	u16 number[SAMPLE_CLASS_MAX + 1];
 	u8 interval[CELL_INTERVALS];
 };
@@ -34,8 +35,8 @@ struct cell_target {
 	bool evicted;
 };
 
-static struct cell_target target_get(struct cell_table *t, u64 hash, u64 owner, u64 offset,
-				     u32 rank, bool evicted)
+static struct cell_target target_find_or_add(struct cell_table *t, u64 hash, u64 owner, u64 offset,
+					     u32 rank, bool evicted)
 {
 	struct cell_target target = { .evicted = evicted };
 
@@ -44,43 +45,44 @@ static struct cell_target target_get(struct cell_table *t, u64 hash, u64 owner, 
 	if (target.cell)
 		return target;
 	target.evicted = true;
-	target.cell = cell_evicted_get(t, (u32)(owner >> 32));
+	target.cell = cell_get_for_evicted(t, (u32)(owner >> 32));
 	return target;
 }
 
-static void target_log(struct cell_table *t, const struct cell_target *target, u64 sample,
-		       u8 sessions, u8 interval)
+static void target_log_sample(struct cell_table *t, const struct cell_target *target, u64 sample,
+			      u8 sessions, u8 interval)
 {
 	if (target->evicted)
-		cell_evicted_log(t, cell_program(target->cell), sample, sessions, interval);
+		cell_log_evicted_sample(t, cell_get_program(target->cell), sample, sessions,
+					interval);
 	else
 		cell_log_add(t, target->cell, target->slot, sample, sessions, interval);
 }
 
-static u64 sample_renumber(u64 sample, const u16 *numbers)
+static u64 sample_renumber_class(u64 sample, const u16 *numbers)
 {
-	u64 number = numbers[sample_class_number(sample)];
+	u64 number = numbers[sample_unpack_class(sample)];
 
 	return (sample & ~(0xffffULL << 48)) | number << 48;
 }
 
 /* Return the number of a class in pairs and packed samples. */
-static u16 class_number(u16 id)
+static u16 class_id_to_number(u16 id)
 {
 	return id == SAMPLE_CLASS_OTHERS ? 0 : id;
 }
 
 /* Merge */
 
-static void source_of_shard(struct cell_table *whole, const struct cell_table *shard,
-			    struct cell_source *ret)
+static void number_translation_init(struct cell_table *whole, const struct cell_table *shard,
+				    struct cell_number_translation *ret)
 {
 	ret->number[0] = 0;
 	for (u32 i = 1; i <= shard->sample_class->used; i++) {
 		const struct sample_class *from = &shard->sample_class->at[i];
 
-		ret->number[i] = class_number(sample_class_restore(
-			whole->sample_class, from->events, sample_class_content(from)));
+		ret->number[i] = class_id_to_number(sample_class_restore(
+			whole->sample_class, from->events, sample_class_get_content(from)));
 	}
 	/*
 	 * The table has capacity for the numbers of all intervals of the shard, so that adding them
@@ -91,8 +93,8 @@ static void source_of_shard(struct cell_table *whole, const struct cell_table *s
 		whole->intervals = 0;
 	}
 	for (u32 i = 0; i < shard->intervals; i++)
-		ret->interval[i] = cell_table_interval(whole, shard->interval[i].interval,
-						       shard->interval[i].unit);
+		ret->interval[i] = cell_table_get_interval(whole, shard->interval[i].interval,
+							   shard->interval[i].unit);
 }
 
 /*
@@ -118,25 +120,26 @@ struct merge_row {
 };
 
 /**
- * struct merge - the state of a merge; @row: a ring of rows; @fetched: number of rows read so far;
+ * struct cell_merge - the state of a merge; @row: a ring of rows; @fetched: number of rows read so
+ * far;
  * @prefetched: number of sets prefetched
  */
-struct merge {
+struct cell_merge {
 	struct cell_table *whole;
 	const struct cell_table *shard;
 	struct cell_cursor cursor;
-	struct cell_source source;
+	struct cell_number_translation source;
 	u32 prefetched;
 	u64 fetched;
 	struct merge_row row[MERGE_ROWS];
 };
 
-static void row_merge(struct merge *m, const struct merge_row *r)
+static void row_merge(struct cell_merge *m, const struct merge_row *r)
 {
 	const struct cell_row *row = &r->row;
 	const struct cell *from = row->cell;
-	struct cell_target target =
-		target_get(m->whole, r->hash, from->owner, from->offset, row->rank, row->evicted);
+	struct cell_target target = target_find_or_add(m->whole, r->hash, from->owner, from->offset,
+						       row->rank, row->evicted);
 	const struct cell_counters *n;
 
 	/*
@@ -146,18 +149,19 @@ static void row_merge(struct merge *m, const struct merge_row *r)
 	if (!target.evicted && row->rank > row->fill)
 		cell_rank_add(m->whole, target.slot, row->rank - row->fill);
 	for (unsigned int i = 0; i < row->fill; i++)
-		target_log(m->whole, &target, sample_renumber(from->sample[i], m->source.number),
-			   from->sessions[i], m->source.interval[from->interval]);
+		target_log_sample(m->whole, &target,
+				  sample_renumber_class(from->sample[i], m->source.number),
+				  from->sessions[i], m->source.interval[from->interval]);
 	for (u32 line = from->counters; line; line = n->next) {
 		n = counters_at(m->shard, line);
-		cell_absorb(m->whole, target.cell, m->shard, n, m->source.number);
+		cell_add_counters(m->whole, target.cell, m->shard, n, m->source.number);
 	}
 }
 
 /* Number of sets of a shard whose cells are prefetched ahead of the reader. */
 #define MERGE_SETS 4
 
-static void shard_prefetch(const struct cell_table *shard, u32 set)
+static void shard_prefetch_cells(const struct cell_table *shard, u32 set)
 {
 	for (unsigned int i = 0; set < shard->sets && i < CELL_WAYS; i++) {
 		const struct cell *c = &shard->cells[shard->set[set].cell[i]];
@@ -180,23 +184,23 @@ static void counters_prefetch(const struct cell_table *t, const struct cell *c)
 }
 
 /* Read the next row of a shard, and prefetch its counters and the set that it goes to. */
-static bool row_fetch(struct merge *m)
+static bool row_fetch(struct cell_merge *m)
 {
 	struct merge_row *r = &m->row[m->fetched % MERGE_ROWS];
 
 	for (; m->prefetched < m->cursor.set + MERGE_SETS; m->prefetched++)
-		shard_prefetch(m->shard, m->prefetched);
+		shard_prefetch_cells(m->shard, m->prefetched);
 	if (!cell_table_next(m->shard, &m->cursor, &r->row))
 		return false;
 	counters_prefetch(m->shard, r->row.cell);
-	r->hash = cell_hash(cell_salt(m->whole, r->row.cell->owner), r->row.cell->offset);
+	r->hash = cell_hash(cell_owner_hash(m->whole, r->row.cell->owner), r->row.cell->offset);
 	cell_index_prefetch(m->whole, r->hash);
 	m->fetched++;
 	return true;
 }
 
 /* Run a later step of a row. */
-static void row_advance(struct merge *m, struct merge_row *r, unsigned int step)
+static void row_advance(struct cell_merge *m, struct merge_row *r, unsigned int step)
 {
 	switch (step) {
 	case 1:
@@ -220,14 +224,14 @@ static void row_advance(struct merge *m, struct merge_row *r, unsigned int step)
 
 void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
 {
-	struct merge m = { .whole = whole, .shard = shard };
+	struct cell_merge m = { .whole = whole, .shard = shard };
 	u64 now, rows = UINT64_MAX;
 
 	cell_table_flush(whole);
 	/* In a shard with a budget, a cell that replaces another one may inherit its rank. */
 	whole->ranks_aged |= shard->ranks_aged || !shard->grows;
 	whole->inexact |= shard->inexact;
-	source_of_shard(whole, shard, &m.source);
+	number_translation_init(whole, shard, &m.source);
 	for (now = 0; now < rows || now < m.fetched + (MERGE_STEPS - 1) * MERGE_DISTANCE; now++) {
 		if (now < rows && !row_fetch(&m))
 			rows = now;
@@ -243,16 +247,16 @@ void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
 
 void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to)
 {
-	u32 index = evicted_index(program);
+	u32 index = evicted_get_index(program);
 	struct cell *from = index < table->evicted_programs ? table->evicted[index] : NULL, *into;
 
-	into = from ? cell_evicted_get(table, to) : NULL;
+	into = from ? cell_get_for_evicted(table, to) : NULL;
 	if (!index || !from || into == from)
 		return;
 	cell_fold(table, from, from->fill);
 	for (u32 line = from->counters; line; line = counters_at(table, line)->next)
-		cell_absorb(table, into, table, counters_at(table, line), NULL);
-	cell_counters_put(table, from);
+		cell_add_counters(table, into, table, counters_at(table, line), NULL);
+	cell_counters_free(table, from);
 	free(from);
 	table->evicted[index] = NULL;
 	table->evicted_used--;
@@ -260,7 +264,7 @@ void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to)
 
 /* Sessions */
 
-static void log_forget(struct cell *c, u8 *fill, u8 bit)
+static void log_remove_session(struct cell *c, u8 *fill, u8 bit)
 {
 	unsigned int left = 0;
 
@@ -279,7 +283,7 @@ static void log_forget(struct cell *c, u8 *fill, u8 bit)
  * Rebuild the list of counters without session @bit. Counters whose sets of sessions become equal
  * are added up.
  */
-static void counters_forget(struct cell_table *t, struct cell *c, u8 bit)
+static void counters_remove_session(struct cell_table *t, struct cell *c, u8 bit)
 {
 	struct cell before = { .counters = c->counters, .owner = c->owner };
 	struct cell_counters *n;
@@ -289,12 +293,12 @@ static void counters_forget(struct cell_table *t, struct cell *c, u8 bit)
 		n = counters_at(t, line);
 		n->sessions &= (u8)~bit;
 		if (n->sessions)
-			cell_absorb(t, c, t, n, NULL);
+			cell_add_counters(t, c, t, n, NULL);
 	}
-	cell_counters_put(t, &before);
+	cell_counters_free(t, &before);
 }
 
-static bool counters_have(const struct cell_table *t, const struct cell *c, u8 bit)
+static bool counters_have_session(const struct cell_table *t, const struct cell *c, u8 bit)
 {
 	const struct cell_counters *n;
 
@@ -306,7 +310,7 @@ static bool counters_have(const struct cell_table *t, const struct cell *c, u8 b
 	return false;
 }
 
-void cell_table_forget_session(struct cell_table *table, unsigned int session)
+void cell_table_remove_session(struct cell_table *table, unsigned int session)
 {
 	u8 bit = (u8)(1U << session);
 
@@ -317,16 +321,16 @@ void cell_table_forget_session(struct cell_table *table, unsigned int session)
 
 			if (!table->set[i].cell[k])
 				continue;
-			log_forget(c, &table->set[i].fill[k], bit);
-			if (counters_have(table, c, bit))
-				counters_forget(table, c, bit);
+			log_remove_session(c, &table->set[i].fill[k], bit);
+			if (counters_have_session(table, c, bit))
+				counters_remove_session(table, c, bit);
 		}
 	}
 	for (u32 i = 0; i < table->evicted_programs; i++) {
 		if (!table->evicted[i])
 			continue;
-		log_forget(table->evicted[i], &table->evicted[i]->fill, bit);
-		counters_forget(table, table->evicted[i], bit);
+		log_remove_session(table->evicted[i], &table->evicted[i]->fill, bit);
+		counters_remove_session(table, table->evicted[i], bit);
 	}
 }
 
@@ -335,9 +339,9 @@ void cell_table_forget_session(struct cell_table *table, unsigned int session)
 static void counters_save(const struct cell_table *t, const struct cell_counters *n,
 			  struct serializer *to)
 {
-	const struct small_pair *small = small_pairs(t, n);
-	const struct large_pair *large = large_pairs(t, n);
-	u32 smalls = small_size(n), larges = large_size(n);
+	const struct small_pair *small = get_small_pairs(t, n);
+	const struct large_pair *large = get_large_pairs(t, n);
+	u32 smalls = get_small_capacity(n), larges = get_large_capacity(n);
 	u64 octaves[CELL_LATENCIES * CELL_OCTAVES];
 
 	serialize_u64(to, n->sessions);
@@ -371,8 +375,8 @@ static void row_save(const struct cell_table *t, const struct cell_row *row, str
 	const struct cell_counters *n;
 
 	serialize_u64(to, row->evicted ? SAVED_EVICTED : SAVED_CELL);
-	serialize_u64(to, cell_program(c));
-	serialize_u64(to, cell_binary(c));
+	serialize_u64(to, cell_get_program(c));
+	serialize_u64(to, cell_get_binary(c));
 	serialize_u64(to, c->offset);
 	serialize_u64(to, row->rank);
 	serialize_u64(to, row->fill);
@@ -397,7 +401,7 @@ void cell_table_save(struct cell_table *table, struct serializer *to)
 	serialize_u64(to, table->sample_class->used);
 	for (u32 i = 1; i <= table->sample_class->used; i++) {
 		serialize_u64(to, table->sample_class->at[i].events);
-		serialize_u64(to, sample_class_content(&table->sample_class->at[i]));
+		serialize_u64(to, sample_class_get_content(&table->sample_class->at[i]));
 	}
 	serialize_u64(to, table->intervals);
 	for (u32 i = 0; i < table->intervals; i++) {
@@ -416,38 +420,38 @@ struct cell_loader {
 	struct cell_table *table;
 	struct deserializer *from;
 	const struct cell_translation *translation;
-	struct cell_source source;
+	struct cell_number_translation source;
 	u32 classes;
 	u32 intervals;
 };
 
 static void classes_load(struct cell_loader *l)
 {
-	l->classes = (u32)deserialize_below(l->from, SAMPLE_CLASS_MAX + 1);
+	l->classes = (u32)deserialize_u64_below(l->from, SAMPLE_CLASS_MAX + 1);
 	l->source.number[0] = 0;
 	for (u32 i = 1; i <= l->classes; i++) {
 		u64 events = deserialize_u64(l->from);
-		u32 content = (u32)deserialize_below(l->from, UINT32_MAX);
+		u32 content = (u32)deserialize_u64_below(l->from, UINT32_MAX);
 		u16 id = sample_class_restore(l->table->sample_class, events, content);
 
 		l->from->bad |= !id;
-		l->source.number[i] = class_number(id);
+		l->source.number[i] = class_id_to_number(id);
 	}
 }
 
 static void intervals_load(struct cell_loader *l)
 {
-	l->intervals = (u32)deserialize_below(l->from, CELL_INTERVALS + 1);
+	l->intervals = (u32)deserialize_u64_below(l->from, CELL_INTERVALS + 1);
 	cell_table_flush(l->table);
 	if (l->table->intervals + l->intervals > CELL_INTERVALS) {
 		cell_fold_logs(l->table);
 		l->table->intervals = 0;
 	}
 	for (u32 i = 0; i < l->intervals; i++) {
-		u32 interval = (u32)deserialize_below(l->from, 1ULL << 32);
-		u8 unit = (u8)deserialize_below(l->from, UNITS);
+		u32 interval = (u32)deserialize_u64_below(l->from, 1ULL << 32);
+		u8 unit = (u8)deserialize_u64_below(l->from, UNITS);
 
-		l->source.interval[i] = cell_table_interval(l->table, interval, unit);
+		l->source.interval[i] = cell_table_get_interval(l->table, interval, unit);
 	}
 }
 
@@ -455,7 +459,7 @@ static void intervals_load(struct cell_loader *l)
  * Read the number of a class; 0 means SAMPLE_CLASS_OTHERS. An invalid number marks the bytes as
  * bad.
  */
-static u16 number_load(struct cell_loader *l, u64 number)
+static u16 class_number_load(struct cell_loader *l, u64 number)
 {
 	l->from->bad |= number > l->classes;
 	return l->from->bad ? 0 : l->source.number[number];
@@ -464,14 +468,14 @@ static u16 number_load(struct cell_loader *l, u64 number)
 static void pairs_load(struct cell_loader *l, struct cell *c, struct cell_counters *n, u64 pairs)
 {
 	while (pairs-- && !l->from->bad) {
-		u32 key = (u32)deserialize_below(l->from, LARGE_KEYS);
-		u64 count = deserialize_below(l->from, LARGE_COUNT_FULL);
+		u32 key = (u32)deserialize_u64_below(l->from, LARGE_KEYS);
+		u64 count = deserialize_u64_below(l->from, LARGE_COUNT_FULL);
 		u64 sum = deserialize_u64(l->from);
 
 		l->from->bad |= sum > count * UINT16_MAX;
 		if (key >= LARGE_COUNTS) {
 			if (!l->from->bad)
-				cell_count_add(l->table, c, n, key - LARGE_COUNTS, count);
+				cell_property_add(l->table, c, n, key - LARGE_COUNTS, count);
 			continue;
 		}
 		if (key >= LARGE_OCTAVES) {
@@ -481,7 +485,8 @@ static void pairs_load(struct cell_loader *l, struct cell *c, struct cell_counte
 						key % LARGE_OCTAVES, count);
 			continue;
 		}
-		key = pair_key(number_load(l, key >> PAIR_BUCKET_BITS), key & HISTOGRAM_NONE);
+		key = pair_key_make(class_number_load(l, key >> PAIR_BUCKET_BITS),
+				    key & HISTOGRAM_NONE);
 		if (l->from->bad)
 			return;
 		cell_pair_add(l->table, c, n, key, count, sum);
@@ -492,7 +497,7 @@ static void pairs_load(struct cell_loader *l, struct cell *c, struct cell_counte
 static bool counters_load(struct cell_loader *l, struct cell *c)
 {
 	u64 octaves[CELL_LATENCIES * CELL_OCTAVES], sums[CELL_LATENCIES], weight[UNITS];
-	u8 sessions = (u8)deserialize_below(l->from, 1U << CELL_SESSIONS);
+	u8 sessions = (u8)deserialize_u64_below(l->from, 1U << CELL_SESSIONS);
 	struct cell_counters *n;
 
 	if (!sessions)
@@ -500,11 +505,11 @@ static bool counters_load(struct cell_loader *l, struct cell *c)
 	deserialize_array(l->from, octaves, ARRAY_SIZE(octaves));
 	deserialize_array(l->from, sums, ARRAY_SIZE(sums));
 	deserialize_array(l->from, weight, ARRAY_SIZE(weight));
-	n = cell_counters_get(l->table, c, sessions);
+	n = cell_counters_find_or_add(l->table, c, sessions);
 	/* The counters cannot be allocated if the table is smaller than the saved one. */
 	if (!n) {
-		c = cell_evicted_get(l->table, cell_program(c));
-		n = cell_counters_get(l->table, c, sessions);
+		c = cell_get_for_evicted(l->table, cell_get_program(c));
+		n = cell_counters_find_or_add(l->table, c, sessions);
 	}
 	if (!n) {
 		l->from->bad = true;
@@ -518,22 +523,22 @@ static bool counters_load(struct cell_loader *l, struct cell *c)
 	for (unsigned int i = 0; i < UNITS; i++)
 		n->weight[i] += weight[i];
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
-		u16 max = (u16)deserialize_below(l->from, 1U << 16);
+		u16 max = (u16)deserialize_u64_below(l->from, 1U << 16);
 
 		n->max[i] = max > n->max[i] ? max : n->max[i];
 	}
-	pairs_load(l, c, n, deserialize_below(l->from, 1U << 17));
+	pairs_load(l, c, n, deserialize_u64_below(l->from, 1U << 17));
 	return !l->from->bad;
 }
 
-static u64 owner_load(struct cell_loader *l)
+static u64 cell_owner_load(struct cell_loader *l)
 {
-	u32 program = (u32)deserialize_below(l->from, 1ULL << 32);
-	u32 binary = (u32)deserialize_below(l->from, 1ULL << 32);
-	u64 owner = cell_owner(program, binary);
+	u32 program = (u32)deserialize_u64_below(l->from, 1ULL << 32);
+	u32 binary = (u32)deserialize_u64_below(l->from, 1ULL << 32);
+	u64 owner = cell_owner_make(program, binary);
 
 	if (l->translation)
-		owner = cell_translate(l->translation, owner);
+		owner = cell_owner_translate(l->translation, owner);
 	program = (u32)(owner >> 32);
 	/*
 	 * Program ids are small. Reject a large hostile id, for which a large array would be
@@ -545,40 +550,40 @@ static u64 owner_load(struct cell_loader *l)
 
 static void log_load(struct cell_loader *l, const struct cell_target *target, u64 fill)
 {
-	u8 interval = (u8)deserialize_below(l->from, CELL_INTERVALS);
+	u8 interval = (u8)deserialize_u64_below(l->from, CELL_INTERVALS);
 
 	l->from->bad |= fill && interval >= l->intervals;
 	while (fill-- && !l->from->bad) {
-		u8 sessions = (u8)deserialize_below(l->from, 1U << CELL_SESSIONS);
+		u8 sessions = (u8)deserialize_u64_below(l->from, 1U << CELL_SESSIONS);
 		u64 sample = deserialize_u64(l->from);
-		u16 number = number_load(l, sample_class_number(sample));
+		u16 number = class_number_load(l, sample_unpack_class(sample));
 
 		l->from->bad |= !sessions;
 		if (l->from->bad)
 			return;
 		sample = (sample & ~(0xffffULL << 48)) | (u64)number << 48;
-		target_log(l->table, target, sample, sessions, l->source.interval[interval]);
+		target_log_sample(l->table, target, sample, sessions, l->source.interval[interval]);
 	}
 }
 
 /* Returns false after the last row, and if the bytes are bad. */
 static bool row_load(struct cell_loader *l)
 {
-	u64 kind = deserialize_below(l->from, SAVED_KINDS);
+	u64 kind = deserialize_u64_below(l->from, SAVED_KINDS);
 	struct cell_target target;
 	u64 owner, offset, fill;
 	u32 rank;
 
 	if (kind == SAVED_END)
 		return false;
-	owner = owner_load(l);
+	owner = cell_owner_load(l);
 	offset = deserialize_u64(l->from);
-	rank = (u32)deserialize_below(l->from, UINT16_MAX);
-	fill = deserialize_below(l->from, CELL_LOG + 1);
+	rank = (u32)deserialize_u64_below(l->from, UINT16_MAX);
+	fill = deserialize_u64_below(l->from, CELL_LOG + 1);
 	if (l->from->bad)
 		return false;
-	target = target_get(l->table, cell_hash(cell_salt(l->table, owner), offset), owner, offset,
-			    rank, kind == SAVED_EVICTED);
+	target = target_find_or_add(l->table, cell_hash(cell_owner_hash(l->table, owner), offset),
+				    owner, offset, rank, kind == SAVED_EVICTED);
 	if (!target.evicted && rank > fill)
 		cell_rank_add(l->table, target.slot, rank - (u32)fill);
 	log_load(l, &target, fill);

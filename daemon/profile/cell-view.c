@@ -14,8 +14,8 @@
  * @row: the cell
  * @program: id of its program; CELL_NO_PROGRAM if the view does not distinguish programs
  * @binary: hash of the path of its binary; 0 if the view does not distinguish binaries
- * @function: symbols_function_key() if @known, else the address
- * @line: symbols_line_key() if lines are requested and known, else 0
+ * @function: symbols_get_function_key() if @known, else the address
+ * @line: symbols_get_line_key() if lines are requested and known, else 0
  * @known: a symbol was found
  * @evicted: the evicted samples are a row of the view
  * @next: the next cell of the same row; NULL for none
@@ -45,27 +45,27 @@ struct cell_group {
 	u64 key;
 };
 
-/** struct named_binary - a binary of a cell; @known: the other fields are set */
-struct named_binary {
+/** struct cached_binary - a binary of a cell; @known: the other fields are set */
+struct cached_binary {
 	u32 id;
 	bool known;
-	struct cell_place place;
+	struct cell_location place;
 	u64 path;
 };
 
 #define NAMED_BINARIES 256
 
 /**
- * struct cell_naming - parameters and cache for naming cells
+ * struct cell_name_context - parameters and cache for naming cells
  * @binary: cache of the last binaries, indexed by id modulo NAMED_BINARIES; they do not depend on a
  *	process
  */
-struct cell_naming {
+struct cell_name_context {
 	struct profile *profile;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	bool live;
 	enum view_group group;
-	struct named_binary *binary;
+	struct cached_binary *binary;
 };
 
 static void program_pid_set(struct profile *p, u32 program, s32 pid)
@@ -84,29 +84,29 @@ static void program_pid_set(struct profile *p, u32 program, s32 pid)
 	p->program_pid[program] = pid;
 }
 
-void profile_find_pids(struct profile *p)
+void profile_update_pids(struct profile *p)
 {
 	if (p->program_pid)
 		memset(p->program_pid, 0, p->program_pids * sizeof(*p->program_pid));
 	for (u32 i = 0; i < p->process_count; i++) {
 		const struct attribute_process *process = attributor_get_process(p->attributor, i);
-		struct cell_task task = { 0 };
+		struct task_program task = { 0 };
 
-		if (!process || !tally_samples(&p->processes[i]) ||
+		if (!process || !tally_get_samples(&p->processes[i]) ||
 		    process->generation != p->processes[i].generation ||
-		    !attributor_is_living(p->attributor, i))
+		    !attributor_is_process_living(p->attributor, i))
 			continue;
-		cell_counter_program(&p->cells, process, i, &task);
+		cell_counter_find_program(&p->cells, process, i, &task);
 		program_pid_set(p, task.program, process->pid);
 	}
 }
 
 u32 profile_find_program(struct profile *p, u32 process)
 {
-	struct cell_task task = { 0 };
+	struct task_program task = { 0 };
 
-	cell_counter_program(&p->cells, attributor_get_process(p->attributor, process), process,
-			     &task);
+	cell_counter_find_program(&p->cells, attributor_get_process(p->attributor, process),
+				  process, &task);
 	return task.program;
 }
 
@@ -126,7 +126,7 @@ void profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
  * Set the location of a cell in memory without a file. Use the offset in the mapping, because the
  * address is confidential.
  */
-static void locate_memory(const struct profile *p, u64 number, struct cell_place *place)
+static void cell_locate_in_memory(const struct profile *p, u64 number, struct cell_location *place)
 {
 	u32 index = (u32)number;
 	const struct attribute_process *process = attributor_get_process(p->attributor, index);
@@ -134,24 +134,24 @@ static void locate_memory(const struct profile *p, u64 number, struct cell_place
 
 	place->pid = 0;
 	place->at.process = number;
-	if (process && mapping_process(index, process->generation) == number &&
-	    attributor_is_living(p->attributor, index))
+	if (process && mapping_make_process_id(index, process->generation) == number &&
+	    attributor_is_process_living(p->attributor, index))
 		place->pid = process->pid;
 	place->hidden = !place->pid ||
-			!attributor_locate(p->attributor, index, place->at.pc, false, &now) ||
+			!attributor_locate_pc(p->attributor, index, place->at.pc, false, &now) ||
 			strcmp(now.binary, place->at.binary) != 0;
 	place->at.offset = place->hidden ? 0 : now.offset;
 }
 
 bool profile_locate_cell(const struct profile *p, const struct cell_row *row, bool live,
-			 struct cell_place *ret_place)
+			 struct cell_location *ret_place)
 {
 	struct binary_identity binary;
 
 	if (row->evicted || row->binary == CELL_UNMAPPED ||
-	    !binary_table_find(p->commons->names.binaries, row->binary, &binary))
+	    !binary_table_find_by_id(p->commons->names.binaries, row->binary, &binary))
 		return false;
-	*ret_place = (struct cell_place){
+	*ret_place = (struct cell_location){
 		.at = {
 			.binary = binary.path,
 			.offset = row->offset,
@@ -165,7 +165,7 @@ bool profile_locate_cell(const struct profile *p, const struct cell_row *row, bo
 	if (live && row->program < p->program_pids)
 		ret_place->pid = p->program_pid[row->program];
 	if (live && binary.process)
-		locate_memory(p, binary.process, ret_place);
+		cell_locate_in_memory(p, binary.process, ret_place);
 	return true;
 }
 
@@ -173,10 +173,10 @@ bool profile_locate_cell(const struct profile *p, const struct cell_row *row, bo
  * Locate a cell as profile_locate_cell() does, but faster for many cells of few binaries.
  * @ret_path: hash of the path of the binary
  */
-static bool cell_locate(const struct cell_naming *n, const struct cell_row *row,
-			struct cell_place *ret_place, u64 *ret_path)
+static bool cell_locate_cached(const struct cell_name_context *n, const struct cell_row *row,
+			       struct cell_location *ret_place, u64 *ret_path)
 {
-	struct named_binary *b = &n->binary[row->binary % NAMED_BINARIES];
+	struct cached_binary *b = &n->binary[row->binary % NAMED_BINARIES];
 
 	if (row->evicted || row->binary == CELL_UNMAPPED)
 		return false;
@@ -197,31 +197,32 @@ static bool cell_locate(const struct cell_naming *n, const struct cell_row *row,
 	return true;
 }
 
-static void cell_name_function(const struct cell_naming *n, const struct cell_place *place,
-			       struct named_cell *named)
+static void cell_set_function(const struct cell_name_context *n, const struct cell_location *place,
+			      struct named_cell *named)
 {
 	const struct attribute_location *at = &place->at;
 
 	if (n->group == VIEW_LINE)
-		symbols_line_key(n->symbols, place->pid, at, n->live, &named->line);
-	named->known = symbols_function_key(n->symbols, place->pid, at, n->live, &named->function);
+		symbols_get_line_key(n->symbols, place->pid, at, n->live, &named->line);
+	named->known =
+		symbols_get_function_key(n->symbols, place->pid, at, n->live, &named->function);
 	if (!named->known)
 		named->function = symbols_address_is_public(at, n->live) ? at->offset : 0;
 }
 
-static void cell_name(const struct cell_naming *n, const struct cell_row *row,
-		      struct named_cell *ret_named)
+static void cell_set_names(const struct cell_name_context *n, const struct cell_row *row,
+			   struct named_cell *ret_named)
 {
 	bool functions = n->group == VIEW_FUNCTION || n->group == VIEW_LINE;
 	struct named_cell named = { .row = *row, .program = CELL_NO_PROGRAM };
-	struct cell_place place;
+	struct cell_location place;
 
 	if (n->group != VIEW_BINARY)
 		named.program = row->program;
 	named.evicted = row->evicted && n->group != VIEW_PROGRAM;
-	if (n->group != VIEW_PROGRAM && cell_locate(n, row, &place, &named.binary)) {
+	if (n->group != VIEW_PROGRAM && cell_locate_cached(n, row, &place, &named.binary)) {
 		if (functions)
-			cell_name_function(n, &place, &named);
+			cell_set_function(n, &place, &named);
 	} else if (functions && !row->evicted) {
 		named.function = n->live ? 0 : row->offset;
 	}
@@ -234,13 +235,13 @@ static int compare_u64(u64 x, u64 y)
 }
 
 /* Return whether the cell belongs to a row of a source line without a function name. */
-static bool cell_is_of_line(const struct named_cell *cell)
+static bool cell_has_only_line(const struct named_cell *cell)
 {
 	return cell->line && !cell->known;
 }
 
 /* Returns 0 for cells of the same row. */
-static int compare_cells(const struct named_cell *x, const struct named_cell *y)
+static int compare_named_cells(const struct named_cell *x, const struct named_cell *y)
 {
 	int r = compare_u64(x->program, y->program);
 
@@ -252,57 +253,61 @@ static int compare_cells(const struct named_cell *x, const struct named_cell *y)
 		r = (int)y->known - (int)x->known;
 	if (!r)
 		r = compare_u64(x->line, y->line);
-	return r || cell_is_of_line(x) ? r : compare_u64(x->function, y->function);
+	return r || cell_has_only_line(x) ? r : compare_u64(x->function, y->function);
 }
 
 /* Cells of the same row have the same hash. */
-static u64 hash_cell(const struct named_cell *cell)
+static u64 hash_named_cell(const struct named_cell *cell)
 {
 	u64 kind = cell->program | (u64)cell->evicted << 32 | (u64)cell->known << 33;
 
-	return cell_mix(kind ^ cell_mix(cell->binary ^ cell_mix(cell->line)) ^
-			(cell_is_of_line(cell) ? 0 : cell->function * 0x9e3779b97f4a7c15ULL));
+	return hash_mix_bits(
+		kind ^ hash_mix_bits(cell->binary ^ hash_mix_bits(cell->line)) ^
+		(cell_has_only_line(cell) ? 0 : cell->function * 0x9e3779b97f4a7c15ULL));
 }
 
-static u64 cell_key(const struct profile *p, const struct cell_row *row, enum view_sort sort)
+static u64 cell_get_sort_key(const struct profile *p, const struct cell_row *row,
+			     enum view_sort sort)
 {
 	const struct cell_table *table = p->cells.table;
-	struct counters f = { 0 };
+	struct profile_counters f = { 0 };
 
 	if (sort == VIEW_SORT_LATENCY)
-		return cell_row_latency(table, row, CELL_ALL);
+		return cell_row_sum_latency(table, row, CELL_ALL);
 	if (sort == VIEW_SORT_SAMPLES)
-		return view_unit(&p->header) < UNITS ? cell_row_weight(table, row, CELL_ALL) :
-						       cell_row_samples(table, row, CELL_ALL);
-	cell_row_add(table, row, CELL_ALL, &f);
-	return counters_key(&f, sort);
+		return view_get_unit(&p->header) < UNITS ?
+			       cell_row_sum_weight(table, row, CELL_ALL) :
+			       cell_row_count_samples(table, row, CELL_ALL);
+	cell_row_add_counters(table, row, CELL_ALL, &f);
+	return counters_get_sort_key(&f, sort);
 }
 
 /*
  * Return the percentile of all samples of a group. It is computed from the sum of the histograms,
  * because percentiles do not add up.
  */
-static u64 group_percentile(const struct profile *p, const struct cell_group *group,
-			    enum view_sort sort)
+static u64 group_compute_percentile(const struct profile *p, const struct cell_group *group,
+				    enum view_sort sort)
 {
-	struct counters sum = { 0 };
+	struct profile_counters sum = { 0 };
 
 	for (const struct named_cell *c = group->first; c; c = c->next)
-		cell_row_add(p->cells.table, &c->row, CELL_ALL, &sum);
-	return counters_key(&sum, sort);
+		cell_row_add_counters(p->cells.table, &c->row, CELL_ALL, &sum);
+	return counters_get_sort_key(&sum, sort);
 }
 
 static int compare_groups(const void *a, const void *b)
 {
 	const struct cell_group *x = a, *y = b;
 
-	return x->key != y->key ? (x->key < y->key ? 1 : -1) : compare_cells(x->first, y->first);
+	return x->key != y->key ? (x->key < y->key ? 1 : -1) :
+				  compare_named_cells(x->first, y->first);
 }
 
 static void group_add(const struct profile *p, struct cell_group *g, struct named_cell *cell,
 		      enum view_sort sort)
 {
-	u64 key = cell_key(p, &cell->row, sort);
+	u64 key = cell_get_sort_key(p, &cell->row, sort);
 
 	if (!g->first || key > g->heaviest_key ||
 	    (key == g->heaviest_key && cell->row.offset < g->heaviest->offset)) {
@@ -321,8 +326,8 @@ static void group_add(const struct profile *p, struct cell_group *g, struct name
  *
  * Return: 0 or -ENOMEM.
  */
-static int cells_group(const struct profile *p, struct named_cell *cells, size_t count,
-		       enum view_sort sort, struct cell_group *ret_groups, size_t *ret_count)
+static int cells_build_groups(const struct profile *p, struct named_cell *cells, size_t count,
+			      enum view_sort sort, struct cell_group *ret_groups, size_t *ret_count)
 {
 	size_t size = 16, n = 0;
 	u32 *index; /* indexed by hash: number of a group, plus 1; 0 is free */
@@ -333,9 +338,9 @@ static int cells_group(const struct profile *p, struct named_cell *cells, size_t
 	if (!index)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		size_t at = hash_cell(&cells[i]) & (size - 1);
+		size_t at = hash_named_cell(&cells[i]) & (size - 1);
 
-		while (index[at] && compare_cells(ret_groups[index[at] - 1].first, &cells[i]))
+		while (index[at] && compare_named_cells(ret_groups[index[at] - 1].first, &cells[i]))
 			at = (at + 1) & (size - 1);
 		if (!index[at])
 			index[at] = (u32)++n;
@@ -343,7 +348,7 @@ static int cells_group(const struct profile *p, struct named_cell *cells, size_t
 	}
 	free(index);
 	for (size_t i = 0; i < n && sort >= VIEW_SORT_P99; i++)
-		ret_groups[i].key = group_percentile(p, &ret_groups[i], sort);
+		ret_groups[i].key = group_compute_percentile(p, &ret_groups[i], sort);
 	*ret_count = n;
 	return 0;
 }
@@ -378,7 +383,7 @@ static void groups_select(struct cell_group *groups, size_t count, size_t limit)
 	}
 }
 
-static void name_program(const char *executable, char *to, size_t size)
+static void format_program_name(const char *executable, char *to, size_t size)
 {
 	const char *base = executable[0] == '/' ? strrchr(executable, '/') + 1 : executable;
 
@@ -391,7 +396,7 @@ void view_row_set_program(struct profile *p, struct view_row *row, u32 id)
 	struct program_identity program;
 
 	if (id == CELL_NO_PROGRAM ||
-	    !program_table_find(p->commons->names.programs, id, &program)) {
+	    !program_table_find_by_id(p->commons->names.programs, id, &program)) {
 		view_row_set_process(p, row, ATTRIBUTE_NONE);
 		return;
 	}
@@ -400,14 +405,14 @@ void view_row_set_program(struct profile *p, struct view_row *row, u32 id)
 			       c && c->generation == program.container_generation ?
 				       program.container :
 				       attributor_get_other_container(p->attributor));
-	name_program(program.executable, row->process, sizeof(row->process));
+	format_program_name(program.executable, row->process, sizeof(row->process));
 }
 
 /* Set function, binary and source line of @row from its heaviest cell. */
-static void row_set_function(const struct cell_naming *n, const struct cell_row *cell,
+static void row_set_function(const struct cell_name_context *n, const struct cell_row *cell,
 			     struct view_row *row)
 {
-	struct cell_place place;
+	struct cell_location place;
 	struct source_line source;
 
 	if (!profile_locate_cell(n->profile, cell, n->live, &place)) {
@@ -415,8 +420,8 @@ static void row_set_function(const struct cell_naming *n, const struct cell_row 
 		return;
 	}
 	escape_string(row->binary, sizeof(row->binary), place.at.binary);
-	if (!symbols_function(n->symbols, place.pid, &place.at, n->live, row->function,
-			      sizeof(row->function)) &&
+	if (!symbols_get_function(n->symbols, place.pid, &place.at, n->live, row->function,
+				  sizeof(row->function)) &&
 	    place.hidden)
 		view_copy_string(row->function, sizeof(row->function), row->binary);
 	if (n->group != VIEW_LINE ||
@@ -427,10 +432,10 @@ static void row_set_function(const struct cell_naming *n, const struct cell_row 
 	row->line = source.line;
 }
 
-static void row_set_binary(const struct cell_naming *n, const struct cell_row *cell,
+static void row_set_binary(const struct cell_name_context *n, const struct cell_row *cell,
 			   struct view_row *row)
 {
-	struct cell_place place;
+	struct cell_location place;
 
 	view_copy_string(row->container, sizeof(row->container), "-");
 	if (profile_locate_cell(n->profile, cell, n->live, &place))
@@ -439,10 +444,10 @@ static void row_set_binary(const struct cell_naming *n, const struct cell_row *c
 		view_copy_string(row->binary, sizeof(row->binary), "[unmapped]");
 }
 
-void view_row_set_cell(struct profile *p, struct symbols *symbols, bool live, enum view_group group,
-		       struct view_row *row, u64 offset, u64 owner)
+void view_row_set_cell(struct profile *p, struct symbols_cache *symbols, bool live,
+		       enum view_group group, struct view_row *row, u64 offset, u64 owner)
 {
-	const struct cell_naming n = {
+	const struct cell_name_context n = {
 		.profile = p, .symbols = symbols, .live = live, .group = group
 	};
 	const struct cell_row cell = {
@@ -466,15 +471,15 @@ void view_row_set_evicted(struct view_row *row, enum view_group group)
 		view_copy_string(row->function, sizeof(row->function), "[evicted]");
 }
 
-static void group_fill(const struct cell_naming *n, const struct cell_group *group,
-		       struct view_row *row)
+static void row_fill_from_group(const struct cell_name_context *n, const struct cell_group *group,
+				struct view_row *row)
 {
 	const struct cell_table *table = n->profile->cells.table;
-	struct counters sum = { 0 };
+	struct profile_counters sum = { 0 };
 
 	for (const struct named_cell *c = group->first; c; c = c->next)
-		cell_row_add(table, &c->row, CELL_ALL, &sum);
-	row_counters(row, &sum);
+		cell_row_add_counters(table, &c->row, CELL_ALL, &sum);
+	view_row_set_counters(row, &sum);
 	if (n->group == VIEW_BINARY)
 		row_set_binary(n, group->heaviest, row);
 	else
@@ -486,13 +491,13 @@ static void group_fill(const struct cell_naming *n, const struct cell_group *gro
 }
 
 /* Rows are large: create only those that the view returns. */
-static int groups_show(const struct cell_naming *n, struct named_cell *cells, size_t count,
-		       enum view_sort sort, u32 limit, struct view *view)
+static int view_add_groups(const struct cell_name_context *n, struct named_cell *cells,
+			   size_t count, enum view_sort sort, u32 limit, struct view *view)
 {
 	struct cell_group *groups = calloc(count ? count : 1, sizeof(*groups));
 	size_t shown;
 
-	if (!groups || cells_group(n->profile, cells, count, sort, groups, &shown) < 0) {
+	if (!groups || cells_build_groups(n->profile, cells, count, sort, groups, &shown) < 0) {
 		free(groups);
 		return -ENOMEM;
 	}
@@ -503,13 +508,13 @@ static int groups_show(const struct cell_naming *n, struct named_cell *cells, si
 	qsort(groups, shown, sizeof(*groups), compare_groups);
 	view->rows = calloc(shown ? shown : 1, sizeof(*view->rows));
 	for (size_t i = 0; view->rows && i < shown; i++)
-		group_fill(n, &groups[i], &view->rows[view->count++]);
+		row_fill_from_group(n, &groups[i], &view->rows[view->count++]);
 	free(groups);
 	return view->rows ? 0 : -ENOMEM;
 }
 
 /* Write all cells to @named, which is large enough. Returns their number. */
-static size_t cells_name(const struct cell_naming *n, struct named_cell *named)
+static size_t cells_set_names(const struct cell_name_context *n, struct named_cell *named)
 {
 	struct cell_cursor cursor = { 0 };
 	struct cell_row row;
@@ -517,38 +522,41 @@ static size_t cells_name(const struct cell_naming *n, struct named_cell *named)
 
 	while (cell_table_next(n->profile->cells.table, &cursor, &row)) {
 		/* The row of the evicted samples without a program always exists. */
-		if (row.evicted && !cell_row_samples(n->profile->cells.table, &row, CELL_ALL))
+		if (row.evicted && !cell_row_count_samples(n->profile->cells.table, &row, CELL_ALL))
 			continue;
-		cell_name(n, &row, &named[count++]);
+		cell_set_names(n, &row, &named[count++]);
 	}
 	return count;
 }
 
 /* Retry to find the names of the cells whose names were unknown. */
-static void cells_name_again(const struct cell_naming *n, struct named_cell *named, size_t count)
+static void cells_retry_names(const struct cell_name_context *n, struct named_cell *named,
+			      size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!named[i].known || n->group == VIEW_LINE)
-			cell_name(n, &named[i].row, &named[i]);
+			cell_set_names(n, &named[i].row, &named[i]);
 }
 
-int profile_view_cells(struct profile *p, struct symbols *symbols, bool live, enum view_group group,
-		       enum view_sort sort, u32 limit, struct view *view)
+int profile_view_cells(struct profile *p, struct symbols_cache *symbols, bool live,
+		       enum view_group group, enum view_sort sort, u32 limit, struct view *view)
 {
-	struct cell_naming n = { .profile = p, .symbols = symbols, .live = live, .group = group };
-	size_t count = cell_table_rows(p->cells.table);
+	struct cell_name_context n = {
+		.profile = p, .symbols = symbols, .live = live, .group = group
+	};
+	size_t count = cell_table_get_max_rows(p->cells.table);
 	struct named_cell *named = calloc(count ? count : 1, sizeof(*named));
 	int r = -ENOMEM;
 
 	n.binary = calloc(NAMED_BINARIES, sizeof(*n.binary));
 	if (named && n.binary) {
 		if (live)
-			profile_find_pids(p);
-		count = cells_name(&n, named);
-		if (symbols_wait_default(symbols))
-			cells_name_again(&n, named, count);
-		r = groups_show(&n, named, count, sort, limit, view);
-		view_set_names(symbols, &view->header);
+			profile_update_pids(p);
+		count = cells_set_names(&n, named);
+		if (symbols_wait_configured(symbols))
+			cells_retry_names(&n, named, count);
+		r = view_add_groups(&n, named, count, sort, limit, view);
+		view_header_set_pending_names(symbols, &view->header);
 	}
 	free(n.binary);
 	free(named);

@@ -13,7 +13,7 @@ const char *sample_kind_name(u32 kind)
 	return names[kind];
 }
 
-void counters_merge(struct counters *to, const struct counters *from)
+void counters_merge(struct profile_counters *to, const struct profile_counters *from)
 {
 	u64 counts[SAMPLE_COUNTS], more[SAMPLE_COUNTS];
 
@@ -29,7 +29,7 @@ void counters_merge(struct counters *to, const struct counters *from)
 		histogram_merge(&to->latency[i], &from->latency[i]);
 }
 
-void counters_finish(struct counters *counters)
+void counters_sum_histograms(struct profile_counters *counters)
 {
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		struct histogram *h = &counters->latency[i];

@@ -50,7 +50,7 @@ struct sample_counts {
 static_assert(sizeof(struct sample_counts) == SAMPLE_COUNTS * sizeof(u64), "counters alone");
 
 /**
- * struct counters - all counters of a set of samples
+ * struct profile_counters - all counters of a set of samples
  * @samples: number of samples
  * @weight: number of operations that the samples represent, indexed by &enum sample_unit. Each
  *	sample adds its mean interval. Samples of windows without a known interval add nothing.
@@ -59,7 +59,7 @@ static_assert(sizeof(struct sample_counts) == SAMPLE_COUNTS * sizeof(u64), "coun
  *	For functions, issue and translation latency have one bucket per octave (scale 0) instead of
  *	four; the buckets in between are 0.
  */
-struct counters {
+struct profile_counters {
 	u64 samples;
 	u64 weight[UNITS];
 	struct sample_counts counts;
@@ -70,23 +70,26 @@ struct counters {
 const char *sample_kind_name(u32 kind);
 
 /** counters_merge() - add the counters of @from to @to */
-void counters_merge(struct counters *to, const struct counters *from);
+void counters_merge(struct profile_counters *to, const struct profile_counters *from);
 
 /**
- * counters_finish() - compute the histograms' totals from their buckets
+ * counters_sum_histograms() - compute the histograms' totals from their buckets
  *
  * Counting a sample updates only the buckets.
  */
-void counters_finish(struct counters *counters);
+void counters_sum_histograms(struct profile_counters *counters);
 
-/** counters_memory() - return the number of loads and stores */
-static inline u64 counters_memory(const struct counters *f)
+/** counters_get_memory_accesses() - return the number of loads and stores */
+static inline u64 counters_get_memory_accesses(const struct profile_counters *f)
 {
 	return f->counts.kind[SPE_KIND_LOAD] + f->counts.kind[SPE_KIND_STORE];
 }
 
-/** counters_dram() - return the number of loads and stores that DRAM served, as far as is known */
-static inline u64 counters_dram(const struct counters *f)
+/**
+ * counters_get_dram_accesses() - return the number of loads and stores that DRAM served, as far as
+ * is known
+ */
+static inline u64 counters_get_dram_accesses(const struct profile_counters *f)
 {
 	u64 dram = 0;
 
@@ -95,8 +98,11 @@ static inline u64 counters_dram(const struct counters *f)
 	return dram;
 }
 
-/** counters_origin() - return the number of loads and stores with @flag, one bit of SPE_ORIGIN_* */
-static inline u64 counters_origin(const struct counters *f, unsigned int flag)
+/**
+ * counters_get_origin_accesses() - return the number of loads and stores with @flag, one bit of
+ * SPE_ORIGIN_*
+ */
+static inline u64 counters_get_origin_accesses(const struct profile_counters *f, unsigned int flag)
 {
 	return f->counts.origin[__builtin_ctz(flag)];
 }

@@ -12,7 +12,7 @@
  * Enlarge @array so that it has index @want. Its size is limited by the capacities of the
  * attributor.
  */
-static bool grow(void **array, u32 *count, size_t size, u32 want)
+static bool array_grow(void **array, u32 *count, size_t size, u32 want)
 {
 	u32 n = *count ? *count : 64;
 	void *p;
@@ -79,7 +79,7 @@ void profile_count_context(struct profile *p, unsigned int index, u32 value, u64
 		p->context_overflow += count;
 }
 
-static void counts_add(struct sample_counts *counts, const sample_class_lanes *ones)
+static void counts_add_ones(struct sample_counts *counts, const sample_class_lanes *ones)
 {
 	u64 sum[SAMPLE_COUNTS];
 	u8 more[SAMPLE_COUNTS];
@@ -91,13 +91,15 @@ static void counts_add(struct sample_counts *counts, const sample_class_lanes *o
 	memcpy(counts, sum, sizeof(sum));
 }
 
-static struct counters *process_counters(struct profile *p, struct process_tally *entry);
+static struct profile_counters *process_get_counters(struct profile *p,
+						     struct process_tally *entry);
 
 /* Return the counters of a slot's process, and allocate them at its first sample. */
-static struct counters *task_slot_counters(struct profile *p, struct task_slot *task_slot)
+static struct profile_counters *task_slot_get_counters(struct profile *p,
+						       struct task_slot *task_slot)
 {
-	struct counters *sum =
-		task_slot->entry ? process_counters(p, task_slot->entry) : task_slot->sum;
+	struct profile_counters *sum =
+		task_slot->entry ? process_get_counters(p, task_slot->entry) : task_slot->sum;
 
 	return sum ? sum : &p->overflow;
 }
@@ -105,18 +107,18 @@ static struct counters *task_slot_counters(struct profile *p, struct task_slot *
 void profile_flush_task_slot(struct profile *p, struct task_slot *task_slot)
 {
 	unsigned int kind = (unsigned int)(task_slot->key >> 32);
-	struct counters *sum;
+	struct profile_counters *sum;
 
 	if (!task_slot->samples)
 		return;
-	sum = task_slot_counters(p, task_slot);
+	sum = task_slot_get_counters(p, task_slot);
 	if (kind <= TASK_KEY_CONTEXT_EL2)
 		profile_count_context(p, kind, (u32)task_slot->key, task_slot->samples);
 	sum->samples += task_slot->samples;
 	sum->weight[p->unit] += (u64)task_slot->samples * p->interval;
 	if (!p->interval)
 		p->header.unweighed += task_slot->samples;
-	counts_add(&sum->counts, task_slot->ones);
+	counts_add_ones(&sum->counts, task_slot->ones);
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		struct histogram *h = &sum->latency[i];
 
@@ -158,7 +160,7 @@ void profile_set_weight(struct profile *p, u32 interval, u8 unit)
  * Return the index of the container that counts the samples: "(other)" if the container was
  * evicted.
  */
-static u32 container_for_count(const struct profile *p, u32 index, u32 generation)
+static u32 find_counting_container(const struct profile *p, u32 index, u32 generation)
 {
 	const struct attribute_container *c = attributor_get_container(p->attributor, index);
 
@@ -166,7 +168,7 @@ static u32 container_for_count(const struct profile *p, u32 index, u32 generatio
 						  attributor_get_other_container(p->attributor);
 }
 
-static u32 container_generation(const struct profile *p, u32 index)
+static u32 container_get_generation(const struct profile *p, u32 index)
 {
 	const struct attribute_container *c = attributor_get_container(p->attributor, index);
 
@@ -178,13 +180,13 @@ static u32 container_generation(const struct profile *p, u32 index)
  * limit of counters is reached; NULL if memory cannot be allocated. If another container had the
  * index before, its samples move to "(other)".
  */
-static struct container_tally *exited_entry(struct profile *p, u32 index, u32 generation)
+static struct container_tally *get_exited_entry(struct profile *p, u32 index, u32 generation)
 {
 	u32 other = attributor_get_other_container(p->attributor);
 	struct container_tally *entry;
 
-	if (!grow((void **)&p->exited, &p->exited_count, sizeof(*p->exited),
-		  index > other ? index : other))
+	if (!array_grow((void **)&p->exited, &p->exited_count, sizeof(*p->exited),
+			index > other ? index : other))
 		return NULL;
 	entry = &p->exited[index];
 	if (index != other && entry->generation != generation) {
@@ -193,11 +195,11 @@ static struct container_tally *exited_entry(struct profile *p, u32 index, u32 ge
 				p->exited[other].sum = tally_new(&p->room, TALLY_EXITED);
 			counters_merge(p->exited[other].sum ? p->exited[other].sum : &p->overflow,
 				       entry->sum);
-			tally_drop(&p->room, TALLY_EXITED, entry->sum);
+			tally_free(&p->room, TALLY_EXITED, entry->sum);
 		}
 		*entry = (struct container_tally){ .generation = generation };
 	}
-	if (!entry->sum && index != other && tally_full(&p->room, TALLY_EXITED))
+	if (!entry->sum && index != other && tally_limit_is_reached(&p->room, TALLY_EXITED))
 		entry = &p->exited[other];
 	if (!entry->sum)
 		entry->sum = tally_new(&p->room, TALLY_EXITED);
@@ -208,31 +210,32 @@ static struct container_tally *exited_entry(struct profile *p, u32 index, u32 ge
  * Count samples for the container in which they were taken. Their process has exited, or moved to
  * another container.
  */
-static void exited_add(struct profile *p, u32 index, u32 generation, const struct counters *sum)
+static void exited_add_samples(struct profile *p, u32 index, u32 generation,
+			       const struct profile_counters *sum)
 {
 	const struct container_tally *entry =
-		exited_entry(p, container_for_count(p, index, generation), generation);
+		get_exited_entry(p, find_counting_container(p, index, generation), generation);
 
 	counters_merge(entry ? entry->sum : &p->overflow, sum);
 }
 
 int profile_restore_exited(struct profile *p, u32 container, u32 generation,
-			   const struct counters *sum)
+			   const struct profile_counters *sum)
 {
 	const struct container_tally *entry;
 
 	if (!sum->samples)
 		return 0;
-	entry = exited_entry(p, container, generation);
+	entry = get_exited_entry(p, container, generation);
 	if (!entry)
 		return -ENOMEM;
 	counters_merge(entry->sum, sum);
 	return 0;
 }
 
-static struct counters *tally_copy(struct profile *p, const struct counters *from)
+static struct profile_counters *tally_copy(struct profile *p, const struct profile_counters *from)
 {
-	struct counters *copy = tally_new(&p->room, TALLY_PROCESS);
+	struct profile_counters *copy = tally_new(&p->room, TALLY_PROCESS);
 
 	if (copy)
 		*copy = *from;
@@ -243,14 +246,14 @@ int profile_restore_process(struct profile *p, u32 index, const struct process_t
 {
 	struct process_tally *to;
 
-	if (tally_full(&p->room, TALLY_PROCESS))
+	if (tally_limit_is_reached(&p->room, TALLY_PROCESS))
 		return profile_restore_exited(p, entry->container, entry->container_generation,
 					      entry->sum);
-	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
+	if (!array_grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
 		return -ENOMEM;
 	to = &p->processes[index];
-	tally_drop(&p->room, TALLY_PROCESS, to->sum);
-	tally_drop(&p->room, TALLY_PROCESS, to->moved_from);
+	tally_free(&p->room, TALLY_PROCESS, to->sum);
+	tally_free(&p->room, TALLY_PROCESS, to->moved_from);
 	*to = *entry;
 	to->sum = entry->sum->samples ? tally_copy(p, entry->sum) : NULL;
 	to->moved_from = entry->moved_from ? tally_copy(p, entry->moved_from) : NULL;
@@ -262,27 +265,27 @@ int profile_restore_process(struct profile *p, u32 index, const struct process_t
 void profile_merge_exited(struct profile *p, u32 index, const struct container_tally *from)
 {
 	if (from->sum)
-		exited_add(p, index, from->generation, from->sum);
+		exited_add_samples(p, index, from->generation, from->sum);
 }
 
 /* Move the samples that @entry counted since its last move to its container. */
-static void container_remove_process(struct profile *p, const struct process_tally *entry)
+static void process_add_to_exited(struct profile *p, const struct process_tally *entry)
 {
 	if (entry->sum)
-		exited_add(p, entry->container, entry->container_generation, entry->sum);
+		exited_add_samples(p, entry->container, entry->container_generation, entry->sum);
 }
 
 /* Free the counters of a process; its containers have its samples. */
-static void process_release(struct profile *p, struct process_tally *entry)
+static void process_free_counters(struct profile *p, struct process_tally *entry)
 {
-	container_remove_process(p, entry);
-	entry->sum = tally_drop(&p->room, TALLY_PROCESS, entry->sum);
-	entry->moved_from = tally_drop(&p->room, TALLY_PROCESS, entry->moved_from);
+	process_add_to_exited(p, entry);
+	entry->sum = tally_free(&p->room, TALLY_PROCESS, entry->sum);
+	entry->moved_from = tally_free(&p->room, TALLY_PROCESS, entry->moved_from);
 	entry->restarted = true;
 }
 
 /* Evict the eighth of all processes that has the fewest samples, so that this is rarely needed. */
-static void processes_trim(struct profile *p)
+static void evict_lightest_processes(struct profile *p)
 {
 	u32 want = p->room.used[TALLY_PROCESS] / 8 + 1, had = p->room.used[TALLY_PROCESS];
 
@@ -290,28 +293,28 @@ static void processes_trim(struct profile *p)
 		for (u32 i = 0; i < p->process_count; i++) {
 			struct process_tally *entry = &p->processes[i];
 
-			if ((!entry->sum && !entry->moved_from) || tally_samples(entry) > most)
+			if ((!entry->sum && !entry->moved_from) || tally_get_samples(entry) > most)
 				continue;
-			process_release(p, entry);
+			process_free_counters(p, entry);
 			if (had - p->room.used[TALLY_PROCESS] >= want)
 				return;
 		}
 	}
 }
 
-static struct counters *process_counters(struct profile *p, struct process_tally *entry)
+static struct profile_counters *process_get_counters(struct profile *p, struct process_tally *entry)
 {
-	if (!entry->sum && tally_full(&p->room, TALLY_PROCESS))
-		processes_trim(p);
+	if (!entry->sum && tally_limit_is_reached(&p->room, TALLY_PROCESS))
+		evict_lightest_processes(p);
 	if (!entry->sum)
 		entry->sum = tally_new(&p->room, TALLY_PROCESS);
 	return entry->sum;
 }
 
-static void moved_from_add(struct profile *p, struct process_tally *entry,
-			   const struct counters *sum)
+static void process_add_moved_samples(struct profile *p, struct process_tally *entry,
+				      const struct profile_counters *sum)
 {
-	if (sum->samples && !entry->moved_from && !tally_full(&p->room, TALLY_PROCESS))
+	if (sum->samples && !entry->moved_from && !tally_limit_is_reached(&p->room, TALLY_PROCESS))
 		entry->moved_from = tally_new(&p->room, TALLY_PROCESS);
 	if (entry->moved_from)
 		counters_merge(entry->moved_from, sum);
@@ -321,13 +324,13 @@ static void moved_from_add(struct profile *p, struct process_tally *entry,
 static void process_move(struct profile *p, struct process_tally *entry, u32 container,
 			 u32 generation)
 {
-	container_remove_process(p, entry);
+	process_add_to_exited(p, entry);
 	if (entry->sum && !entry->moved_from) {
 		entry->moved_from = entry->sum;
 		entry->sum = NULL;
 	} else if (entry->sum) {
 		counters_merge(entry->moved_from, entry->sum);
-		entry->sum = tally_drop(&p->room, TALLY_PROCESS, entry->sum);
+		entry->sum = tally_free(&p->room, TALLY_PROCESS, entry->sum);
 	}
 	entry->container = container;
 	entry->container_generation = generation;
@@ -337,14 +340,14 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 {
 	struct process_tally *to;
 
-	struct counters *sum;
+	struct profile_counters *sum;
 
 	if (!from->sum && !from->moved_from)
 		return;
 	/* A larger table moves, and task slots point into it. */
 	if (index >= p->process_count)
 		flush_task_slots(p);
-	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index)) {
+	if (!array_grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index)) {
 		if (from->sum)
 			counters_merge(&p->overflow, from->sum);
 		return;
@@ -352,11 +355,11 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 	to = &p->processes[index];
 	/* The entry belonged to an earlier process when other shards were merged. */
 	if ((s32)(from->generation - to->generation) < 0) {
-		container_remove_process(p, from);
+		process_add_to_exited(p, from);
 		return;
 	}
 	if (to->generation != from->generation) {
-		process_release(p, to);
+		process_free_counters(p, to);
 		*to = (struct process_tally){
 			.generation = from->generation,
 			.container = from->container,
@@ -366,23 +369,23 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 		   to->container_generation != from->container_generation) {
 		process_move(p, to, from->container, from->container_generation);
 	}
-	sum = from->sum ? process_counters(p, to) : NULL;
+	sum = from->sum ? process_get_counters(p, to) : NULL;
 	if (from->sum)
 		counters_merge(sum ? sum : &p->overflow, from->sum);
 	if (from->moved_from)
-		moved_from_add(p, to, from->moved_from);
+		process_add_moved_samples(p, to, from->moved_from);
 }
 
 /* Return the entry of process @index in its current generation. */
-static struct process_tally *process_entry(struct profile *p, u32 index,
-					   const struct attribute_process *process)
+static struct process_tally *process_get_entry(struct profile *p, u32 index,
+					       const struct attribute_process *process)
 {
 	struct process_tally *entry;
 
 	if (index >= p->process_count) {
 		flush_task_slots(p);
 	}
-	if (!grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
+	if (!array_grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
 		return NULL;
 	entry = &p->processes[index];
 	if (entry->generation == process->generation && entry->container == process->container)
@@ -390,31 +393,31 @@ static struct process_tally *process_entry(struct profile *p, u32 index,
 	flush_task_slots(p);
 	if (entry->generation == process->generation) {
 		process_move(p, entry, process->container,
-			     container_generation(p, process->container));
+			     container_get_generation(p, process->container));
 		return entry;
 	}
-	process_release(p, entry);
+	process_free_counters(p, entry);
 	*entry = (struct process_tally){
 		.generation = process->generation,
 		.container = process->container,
-		.container_generation = container_generation(p, process->container),
+		.container_generation = container_get_generation(p, process->container),
 	};
 	return entry;
 }
 
 void profile_fill_task_slot(struct profile *p, struct task_slot *slot,
-			    const struct task_answer *answer)
+			    const struct resolved_task *answer)
 {
 	u64 task = answer->task, owner = answer->owner;
 	const struct attribute_process *process = answer->process;
 	struct process_tally *entry =
-		process ? process_entry(p, (u32)(owner >> 32), process) : NULL;
-	struct counters *sum = entry ? NULL : process ? &p->overflow : &p->unattributed;
+		process ? process_get_entry(p, (u32)(owner >> 32), process) : NULL;
+	struct profile_counters *sum = entry ? NULL : process ? &p->overflow : &p->unattributed;
 
 	/* Usually the task is unchanged, and its cached counts need no flush. */
 	if (slot->key != task || slot->entry != entry || slot->sum != sum)
 		profile_flush_task_slot(p, slot);
-	cell_counter_program(&p->cells, process, (u32)(owner >> 32), &slot->program);
+	cell_counter_find_program(&p->cells, process, (u32)(owner >> 32), &slot->program);
 	slot->key = task;
 	slot->owner = owner;
 	slot->entry = entry;
@@ -422,7 +425,7 @@ void profile_fill_task_slot(struct profile *p, struct task_slot *slot,
 	slot->version = answer->version;
 }
 
-u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)
+u32 profile_get_encoding_index(struct profile *p, const struct spe_data_sources *sources)
 {
 	u32 i;
 
@@ -430,7 +433,7 @@ u32 profile_encoding(struct profile *p, const struct spe_data_sources *sources)
 		if (p->encodings[i] == sources)
 			return i;
 	/* Known cores have fewer encodings. A further encoding is replaced by the first one. */
-	if (i == ENCODINGS) {
+	if (i == ENCODINGS_MAX) {
 		p->encodings_full = true;
 		return 0;
 	}
@@ -449,7 +452,7 @@ static void sample_class_flush(struct profile *p, struct sample_class *t)
 		p->simd += t->count;
 	for (u64 events = t->events; events; events &= events - 1)
 		p->events[__builtin_ctzll(events)] += t->count;
-	if (sample_class_source(t, &source)) {
+	if (sample_class_get_source(t, &source)) {
 		p->sources[source] += t->count;
 		p->source_end = source >= p->source_end ? source + 1U : p->source_end;
 	}
@@ -462,7 +465,7 @@ static void sample_class_flush(struct profile *p, struct sample_class *t)
 	t->count = 0;
 }
 
-struct sample_class *profile_sample_class(struct profile *p, u64 events, u64 key)
+struct sample_class *profile_get_sample_class(struct profile *p, u64 events, u64 key)
 {
 	const struct spe_data_sources *sources = p->encodings[key >> SAMPLE_CLASS_ENCODING];
 	u16 number = sample_class_find(&p->sample_class, events, key, sources);
@@ -473,36 +476,37 @@ struct sample_class *profile_sample_class(struct profile *p, u64 events, u64 key
 	if (t->count)
 		sample_class_flush(p, t);
 	sample_class_fill(events, key, sources, t);
-	t->id = sample_class_coarse(&p->sample_class, t);
+	t->id = sample_class_find_coarse(&p->sample_class, t);
 	return t;
 }
 
-static struct counters *container_counters(struct profile *p, u32 index)
+static struct profile_counters *container_get_counters(struct profile *p, u32 index)
 {
 	bool other = index == attributor_get_other_container(p->attributor);
 
-	if (!grow((void **)&p->containers, &p->container_count, sizeof(*p->containers), index))
+	if (!array_grow((void **)&p->containers, &p->container_count, sizeof(*p->containers),
+			index))
 		return NULL;
-	if (!p->containers[index] && (other || !tally_full(&p->room, TALLY_CONTAINER)))
+	if (!p->containers[index] && (other || !tally_limit_is_reached(&p->room, TALLY_CONTAINER)))
 		p->containers[index] = tally_new(&p->room, TALLY_CONTAINER);
 	return p->containers[index];
 }
 
-static void container_count(struct profile *p, u32 index, u32 generation,
-			    const struct counters *sum)
+static void container_add_counters(struct profile *p, u32 index, u32 generation,
+				   const struct profile_counters *sum)
 {
-	struct counters *to;
+	struct profile_counters *to;
 
 	if (!sum)
 		return;
-	to = container_counters(p, container_for_count(p, index, generation));
+	to = container_get_counters(p, find_counting_container(p, index, generation));
 	if (!to)
-		to = container_counters(p, attributor_get_other_container(p->attributor));
+		to = container_get_counters(p, attributor_get_other_container(p->attributor));
 	if (to)
 		counters_merge(to, sum);
 }
 
-static void containers_finish_load(struct profile *p)
+static void containers_sum_counters(struct profile *p)
 {
 	u32 other = attributor_get_other_container(p->attributor);
 	const struct process_tally *entry;
@@ -511,23 +515,24 @@ static void containers_finish_load(struct profile *p)
 		if (p->containers[i])
 			memset(p->containers[i], 0, sizeof(*p->containers[i]));
 	for (u32 i = 0; i < p->exited_count; i++)
-		container_count(p, i,
-				i == other ? container_generation(p, i) : p->exited[i].generation,
-				p->exited[i].sum);
+		container_add_counters(
+			p, i, i == other ? container_get_generation(p, i) : p->exited[i].generation,
+			p->exited[i].sum);
 	for (u32 i = 0; i < p->process_count; i++) {
 		entry = &p->processes[i];
-		container_count(p, entry->container, entry->container_generation, entry->sum);
+		container_add_counters(p, entry->container, entry->container_generation,
+				       entry->sum);
 	}
 	for (u32 i = 0; i < p->container_count; i++) {
 		if (p->containers[i] && !p->containers[i]->samples)
-			p->containers[i] = tally_drop(&p->room, TALLY_CONTAINER, p->containers[i]);
+			p->containers[i] = tally_free(&p->room, TALLY_CONTAINER, p->containers[i]);
 		if (p->containers[i])
-			counters_finish(p->containers[i]);
+			counters_sum_histograms(p->containers[i]);
 	}
 }
 
 /* Sum the counters of the machine. Each sample is in exactly one of the counters that are added. */
-static void machine_flush(struct profile *p)
+static void machine_sum_counters(struct profile *p)
 {
 	memset(&p->machine, 0, sizeof(p->machine));
 	counters_merge(&p->machine, &p->unattributed);
@@ -535,29 +540,30 @@ static void machine_flush(struct profile *p)
 	for (u32 i = 0; i < p->container_count; i++)
 		if (p->containers[i])
 			counters_merge(&p->machine, p->containers[i]);
-	counters_finish(&p->machine);
+	counters_sum_histograms(&p->machine);
 }
 
 /* Update the number of evicted samples from the table of cells. */
-static void cells_gather(struct profile *p)
+static void update_evicted_ledger(struct profile *p)
 {
 	struct cell_table_stats stats;
 	struct cell_cursor cursor = { 0 };
 	struct cell_row row;
 
 	cell_counter_flush(&p->cells);
-	cell_table_stats(p->cells.table, &stats);
+	cell_table_get_stats(p->cells.table, &stats);
 	p->header.evicted = stats.evicted;
 	p->header.evicted_weight = 0;
 	while (stats.evicted && cell_table_next(p->cells.table, &cursor, &row))
 		if (row.evicted)
-			p->header.evicted_weight += cell_row_weight(p->cells.table, &row, CELL_ALL);
+			p->header.evicted_weight +=
+				cell_row_sum_weight(p->cells.table, &row, CELL_ALL);
 }
 
-void profile_gather(struct profile *p)
+void profile_flush_caches(struct profile *p)
 {
-	profile_retry_queued(p);
-	cells_gather(p);
+	profile_retry_waiting_samples(p);
+	update_evicted_ledger(p);
 	for (u32 i = 0; i <= p->sample_class.used; i++)
 		if (p->sample_class.at[i].count)
 			sample_class_flush(p, &p->sample_class.at[i]);
@@ -566,10 +572,10 @@ void profile_gather(struct profile *p)
 
 void profile_flush(struct profile *p)
 {
-	profile_gather(p);
-	counters_finish(&p->unattributed);
-	containers_finish_load(p);
-	machine_flush(p);
+	profile_flush_caches(p);
+	counters_sum_histograms(&p->unattributed);
+	containers_sum_counters(p);
+	machine_sum_counters(p);
 	p->header.unattributed = p->unattributed.samples;
 	p->header.unattributed_weight = 0;
 	for (unsigned int i = 0; i < UNITS; i++) {

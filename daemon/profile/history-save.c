@@ -44,7 +44,7 @@ static void counters_save(const struct history_counters *f, struct serializer *t
 
 static void counters_load(struct deserializer *from, struct history_counters *ret)
 {
-	ret->samples = (u32)deserialize_below(from, 1ULL << 32);
+	ret->samples = (u32)deserialize_u64_below(from, 1ULL << 32);
 	deserialize_array(from, ret->weight, ARRAY_SIZE(ret->weight));
 	deserialize_array(from, ret->latency_sum, ARRAY_SIZE(ret->latency_sum));
 	words_load(from, ret->count, ARRAY_SIZE(ret->count));
@@ -52,7 +52,7 @@ static void counters_load(struct deserializer *from, struct history_counters *re
 		words_load(from, ret->bucket[i], ARRAY_SIZE(ret->bucket[i]));
 }
 
-static void rows_history_save(const struct history_row *rows, u32 count, struct serializer *to)
+static void history_rows_save(const struct history_row *rows, u32 count, struct serializer *to)
 {
 	serialize_u64(to, count);
 	for (u32 i = 0; i < count; i++) {
@@ -66,31 +66,31 @@ static void rows_history_save(const struct history_row *rows, u32 count, struct 
 	}
 }
 
-/** struct translations - the current entries of saved tasks and cells */
-struct translations {
+/** struct history_translations - the current entries of saved tasks and cells */
+struct history_translations {
 	const struct attribute_translation *tasks;
 	const struct cell_translation *cells;
 };
 
 /* Read the owner of a row. Return false if the owner no longer exists. */
-static bool row_owner_load(struct deserializer *from, const struct translations *t, bool locations,
-			   u64 *ret_owner)
+static bool row_owner_load(struct deserializer *from, const struct history_translations *t,
+			   bool locations, u64 *ret_owner)
 {
 	u32 program, binary;
 
 	if (!locations)
 		return profile_owner_load(from, t->tasks, ret_owner);
-	program = (u32)deserialize_below(from, 1ULL << 32);
-	binary = (u32)deserialize_below(from, 1ULL << 32);
-	*ret_owner = cell_translate(t->cells, cell_owner(program, binary));
+	program = (u32)deserialize_u64_below(from, 1ULL << 32);
+	binary = (u32)deserialize_u64_below(from, 1ULL << 32);
+	*ret_owner = cell_owner_translate(t->cells, cell_owner_make(program, binary));
 	return true;
 }
 
 /* A row without a current owner is skipped. Returns the number of rows. */
-static u32 rows_history_load(struct deserializer *from, const struct translations *t,
+static u32 history_rows_load(struct deserializer *from, const struct history_translations *t,
 			     bool locations, struct history_row *rows)
 {
-	u32 count = (u32)deserialize_below(from, HISTORY_ROWS + 1), restored = 0;
+	u32 count = (u32)deserialize_u64_below(from, HISTORY_ROWS + 1), restored = 0;
 	u64 counts[8], owner;
 
 	while (count-- && !from->bad) {
@@ -115,7 +115,7 @@ static u32 rows_history_load(struct deserializer *from, const struct translation
 
 static void slot_save(const struct history_slot *slot, struct serializer *to)
 {
-	u64 ledger[WINDOW_LEDGERS];
+	u64 ledger[HISTORY_LEDGERS];
 
 	memcpy(ledger, &slot->ledger, sizeof(ledger));
 	serialize_u64(to, slot->ns);
@@ -127,38 +127,38 @@ static void slot_save(const struct history_slot *slot, struct serializer *to)
 		serialize_u64(to, slot->container[i].generation);
 		counters_save(&slot->container[i].counters, to);
 	}
-	rows_history_save(slot->process, slot->processes, to);
-	rows_history_save(slot->place, slot->locations, to);
+	history_rows_save(slot->process, slot->processes, to);
+	history_rows_save(slot->place, slot->locations, to);
 }
 
-static void slot_load(struct deserializer *from, const struct translations *t,
+static void slot_load(struct deserializer *from, const struct history_translations *t,
 		      struct history_slot *ret)
 {
-	u64 ledger[WINDOW_LEDGERS];
+	u64 ledger[HISTORY_LEDGERS];
 	u32 count;
 
 	ret->ns = deserialize_u64(from);
 	deserialize_array(from, ledger, ARRAY_SIZE(ledger));
 	memcpy(&ret->ledger, ledger, sizeof(ledger));
 	counters_load(from, &ret->machine);
-	count = (u32)deserialize_below(from, HISTORY_ROWS + 1);
+	count = (u32)deserialize_u64_below(from, HISTORY_ROWS + 1);
 	ret->containers = 0;
 	while (count-- && !from->bad) {
 		struct history_container *row = &ret->container[ret->containers];
-		u32 index = (u32)deserialize_below(from, 1ULL << 32);
-		u32 generation = (u32)deserialize_below(from, 1ULL << 32);
+		u32 index = (u32)deserialize_u64_below(from, 1ULL << 32);
+		u32 generation = (u32)deserialize_u64_below(from, 1ULL << 32);
 
 		row->index = attribute_remap_container(t->tasks, index, generation, &row->generation);
 		counters_load(from, &row->counters);
 		ret->containers += row->index != ATTRIBUTE_NONE;
 	}
-	ret->processes = rows_history_load(from, t, false, ret->process);
-	ret->locations = rows_history_load(from, t, true, ret->place);
+	ret->processes = history_rows_load(from, t, false, ret->process);
+	ret->locations = history_rows_load(from, t, true, ret->place);
 }
 
 void profile_history_save(struct profile *profile, struct serializer *to)
 {
-	const struct history *w = &profile->history;
+	const struct recent_history *w = &profile->history;
 
 	serialize_u64(to, w->machine_mark && w->begun);
 	if (!w->machine_mark || !w->begun)
@@ -166,7 +166,7 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 	serialize_u64(to, w->start_ns);
 	/* This slot exists if an earlier process saved it and no slot was closed since. */
 	slot_save(w->open_slot_saved, to);
-	slot_save(profile_open_slot(profile), to);
+	slot_save(profile_get_open_slot(profile), to);
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
 		serialize_u64(to, w->ring[i].next);
 		for (u32 k = 0; k < w->ring[i].slots; k++)
@@ -177,7 +177,7 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 /*
  * Read the start of the open slot. Reject a start in the future, because the slot would never end.
  */
-static u64 start_load(struct deserializer *from)
+static u64 slot_start_load(struct deserializer *from)
 {
 	u64 start = deserialize_u64(from);
 
@@ -186,25 +186,25 @@ static u64 start_load(struct deserializer *from)
 }
 
 static void rings_load(struct profile *p, struct deserializer *from,
-		       const struct translations *t, struct history_slot *spare)
+		       const struct history_translations *t, struct history_slot *spare)
 {
-	struct history *w = &p->history;
+	struct recent_history *w = &p->history;
 	u32 next;
 
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
-		next = (u32)deserialize_below(from, history_slots(i));
+		next = (u32)deserialize_u64_below(from, history_count_slots(i));
 		if (w->machine_mark)
 			w->ring[i].next = next;
-		for (u32 k = 0; k < history_slots(i) && !from->bad; k++)
+		for (u32 k = 0; k < history_count_slots(i) && !from->bad; k++)
 			slot_load(from, t, w->machine_mark ? &w->ring[i].slot[k] : spare);
 	}
 }
 
-static void begun_load(struct profile *p, struct deserializer *from,
-		       const struct translations *t, struct history_slot *spare)
+static void begun_history_load(struct profile *p, struct deserializer *from,
+			       const struct history_translations *t, struct history_slot *spare)
 {
-	struct history *w = &p->history;
-	u64 start = start_load(from);
+	struct recent_history *w = &p->history;
+	u64 start = slot_start_load(from);
 
 	for (unsigned int i = 0; i < 2 && !from->bad; i++) {
 		slot_load(from, t, spare);
@@ -220,18 +220,18 @@ int profile_history_load(struct profile *profile, struct deserializer *from,
 			 const struct attribute_translation *translation,
 			 const struct cell_translation *cells)
 {
-	const struct translations t = { .tasks = translation, .cells = cells };
+	const struct history_translations t = { .tasks = translation, .cells = cells };
 	struct history_slot *spare = calloc(1, sizeof(*spare));
 
 	if (!spare)
 		return -ENOMEM;
-	if (deserialize_below(from, 2))
-		begun_load(profile, from, &t, spare);
+	if (deserialize_u64_below(from, 2))
+		begun_history_load(profile, from, &t, spare);
 	free(spare);
 	if (from->bad)
 		return -EBADMSG;
 	/* The totals so far belong to earlier slots, not to the open slot. */
 	if (profile->history.machine_mark)
-		profile_mark_slot(profile);
+		profile_move_marks(profile);
 	return 0;
 }

@@ -11,7 +11,7 @@
  * Adjust the marks of evicted containers: their samples moved to "(other)", but are not new samples
  * of "(other)".
  */
-static void mark_moved_containers(struct profile *p)
+static void adjust_moved_marks(struct profile *p)
 {
 	u32 other = attributor_get_other_container(p->attributor);
 	u32 generation = attributor_get_container(p->attributor, other)->generation;
@@ -19,42 +19,43 @@ static void mark_moved_containers(struct profile *p)
 	for (u32 i = 0; i < p->container_count; i++) {
 		const struct attribute_container *c = attributor_get_container(p->attributor, i);
 
-		history_container_moved(&p->history, i, c ? c->generation : 0,
-					c ? p->containers[i] : NULL, other, generation);
+		history_move_container_mark(&p->history, i, c ? c->generation : 0,
+					    c ? p->containers[i] : NULL, other, generation);
 	}
 }
 
-static void roll_containers(struct profile *p, struct history_slot *slot)
+static void slot_add_containers(struct profile *p, struct history_slot *slot)
 {
-	mark_moved_containers(p);
+	adjust_moved_marks(p);
 	for (u32 i = 0; i < p->container_count; i++) {
 		const struct attribute_container *c = attributor_get_container(p->attributor, i);
 
 		if (c && p->containers[i])
-			history_container(&p->history, slot, i, c->generation, p->containers[i]);
+			history_add_container(&p->history, slot, i, c->generation,
+					      p->containers[i]);
 	}
 }
 
-static u32 count_low(u64 count)
+static u32 count_truncate_u32(u64 count)
 {
 	return (u32)count;
 }
 
 /* Return the totals since the start, modulo 2^32. Slots are differences of two totals. */
-static struct history_row history_row_get(const struct counters *f, u64 weight, u64 owner,
-					  u64 place)
+static struct history_row history_row_make(const struct profile_counters *f, u64 weight, u64 owner,
+					   u64 place)
 {
 	return (struct history_row){
 		.owner = owner,
 		.place = place,
 		.latency_sum = f->latency[PROFILE_TOTAL].sum,
 		.weight = weight,
-		.samples = count_low(f->samples),
-		.memory = count_low(counters_memory(f)),
-		.dram = count_low(counters_dram(f)),
-		.remote = count_low(counters_origin(f, SPE_ORIGIN_REMOTE)),
-		.branches = count_low(f->counts.kind[SPE_KIND_BRANCH]),
-		.mispredicted = count_low(f->counts.mispredicted),
+		.samples = count_truncate_u32(f->samples),
+		.memory = count_truncate_u32(counters_get_memory_accesses(f)),
+		.dram = count_truncate_u32(counters_get_dram_accesses(f)),
+		.remote = count_truncate_u32(counters_get_origin_accesses(f, SPE_ORIGIN_REMOTE)),
+		.branches = count_truncate_u32(f->counts.kind[SPE_KIND_BRANCH]),
+		.mispredicted = count_truncate_u32(f->counts.mispredicted),
 	};
 }
 
@@ -62,7 +63,7 @@ static struct history_row history_row_get(const struct counters *f, u64 weight, 
  * Return the sum of the weights of all units. If several units are in use, it is meaningless, and
  * no view shows it.
  */
-static u64 weight_of(const struct counters *f)
+static u64 counters_sum_weights(const struct profile_counters *f)
 {
 	u64 weight = 0;
 
@@ -71,72 +72,73 @@ static u64 weight_of(const struct counters *f)
 	return weight;
 }
 
-static void roll_processes(struct profile *p, struct history_slot *slot)
+static void slot_add_processes(struct profile *p, struct history_slot *slot)
 {
 	struct history_row now;
-	struct counters sum;
+	struct profile_counters sum;
 
 	for (u32 i = 0; i < p->process_count; i++) {
 		struct process_tally *entry = &p->processes[i];
 
-		if (!profile_process(p, i, &sum))
+		if (!profile_sum_process_counters(p, i, &sum))
 			continue;
-		now = history_row_get(&sum, weight_of(&sum), location_owner(i, entry->generation),
-				      0);
-		history_process(&p->history, slot, i, entry->restarted, &now);
+		now = history_row_make(&sum, counters_sum_weights(&sum),
+				       location_owner_make(i, entry->generation), 0);
+		history_add_process(&p->history, slot, i, entry->restarted, &now);
 		entry->restarted &= p->history.marks_frozen;
 	}
 	/* The unattributed samples have the last mark, after the marks of all processes. */
 	if (!p->unattributed.samples)
 		return;
-	now = history_row_get(&p->unattributed, weight_of(&p->unattributed),
-			      location_owner(ATTRIBUTE_NONE, 0), 0);
-	history_process(&p->history, slot, p->history.processes - 1, false, &now);
+	now = history_row_make(&p->unattributed, counters_sum_weights(&p->unattributed),
+			       location_owner_make(ATTRIBUTE_NONE, 0), 0);
+	history_add_process(&p->history, slot, p->history.processes - 1, false, &now);
 }
 
 /**
- * struct placed - the samples of a slot that are in its cells
+ * struct slot_cell_sums - the samples of a slot that are in its cells
  * @samples: number of samples
  * @weight: sum of their intervals
  */
-struct placed {
+struct slot_cell_sums {
 	u64 samples;
 	u64 weight;
 };
 
-static void roll_cell(struct profile *p, struct history_slot *slot, const struct cell_row *row,
-		      struct placed *placed)
+static void slot_add_cell(struct profile *p, struct history_slot *slot, const struct cell_row *row,
+			  struct slot_cell_sums *placed)
 {
-	u32 index = cell_row_number(p->cells.table, row);
-	u64 owner = cell_owner(row->program, row->binary);
+	u32 index = cell_row_get_number(p->cells.table, row);
+	u64 owner = cell_owner_make(row->program, row->binary);
 	const struct history_row *mark = &p->history.location_mark[index];
 	struct history_row before = { 0 }, now;
-	struct counters f = { 0 };
+	struct profile_counters f = { 0 };
 
 	/* Most cells are unchanged and need no further counters. */
 	if (!row->cell->restarted &&
-	    history_location_unchanged(&p->history, index, owner, row->offset,
-				       count_low(cell_row_samples(p->cells.table, row, CELL_ALL))))
+	    history_location_is_unchanged(
+		    &p->history, index, owner, row->offset,
+		    count_truncate_u32(cell_row_count_samples(p->cells.table, row, CELL_ALL))))
 		return;
-	cell_row_add(p->cells.table, row, CELL_ALL, &f);
-	now = history_row_get(&f, weight_of(&f), owner, row->offset);
+	cell_row_add_counters(p->cells.table, row, CELL_ALL, &f);
+	now = history_row_make(&f, counters_sum_weights(&f), owner, row->offset);
 	if (!row->cell->restarted && mark->owner == owner && mark->place == row->offset)
 		before = *mark;
 	placed->samples += now.samples - before.samples;
 	placed->weight += now.weight - before.weight;
-	history_location(&p->history, slot, index, row->cell->restarted, &now);
+	history_add_location(&p->history, slot, index, row->cell->restarted, &now);
 	row->cell->restarted &= p->history.marks_frozen;
 }
 
-static struct placed roll_cells(struct profile *p, struct history_slot *slot)
+static struct slot_cell_sums slot_add_cells(struct profile *p, struct history_slot *slot)
 {
 	struct cell_cursor cursor = { 0 };
-	struct placed placed = { 0 };
+	struct slot_cell_sums placed = { 0 };
 	struct cell_row row;
 
 	while (cell_table_next(p->cells.table, &cursor, &row))
 		if (!row.evicted)
-			roll_cell(p, slot, &row, &placed);
+			slot_add_cell(p, slot, &row, &placed);
 	return placed;
 }
 
@@ -145,7 +147,7 @@ static struct placed roll_cells(struct profile *p, struct history_slot *slot)
  * be used: a cell that was evicted during the slot may have had samples from earlier slots.
  */
 static void ledger_set_evicted(const struct profile *p, const struct history_slot *slot,
-			       const struct placed *placed, struct history_ledger *now)
+			       const struct slot_cell_sums *placed, struct history_ledger *now)
 {
 	u64 weight = 0;
 
@@ -159,7 +161,8 @@ static void ledger_set_evicted(const struct profile *p, const struct history_slo
 		now->evicted_weight += weight - placed->weight;
 }
 
-static void roll_ledger(struct profile *p, struct history_slot *slot, const struct placed *placed)
+static void slot_set_ledger(struct profile *p, struct history_slot *slot,
+			    const struct slot_cell_sums *placed)
 {
 	const struct view_header *h = &p->header;
 	struct history_ledger now = {
@@ -172,14 +175,14 @@ static void roll_ledger(struct profile *p, struct history_slot *slot, const stru
 
 	memcpy(now.blind_by, h->blind_by, sizeof(now.blind_by));
 	ledger_set_evicted(p, slot, placed, &now);
-	history_ledger(&p->history, slot, &now);
+	history_set_ledger(&p->history, slot, &now);
 }
 
 /*
  * Set the ledgers of the period. No share is computed from the other ledgers of @to, which remain
  * totals since the start.
  */
-static void header_ledger(const struct history_ledger *l, struct view_header *to)
+static void header_set_ledger(const struct history_ledger *l, struct view_header *to)
 {
 	to->unattributed = l->unattributed;
 	to->unattributed_weight = l->unattributed_weight;
@@ -195,45 +198,45 @@ static void header_ledger(const struct history_ledger *l, struct view_header *to
 	}
 }
 
-static struct history_slot *history_fill(struct profile *p, u64 now_ns)
+static struct history_slot *history_fill_slot(struct profile *p, u64 now_ns)
 {
-	struct history_slot *slot = history_begin(&p->history, now_ns);
-	struct placed placed;
+	struct history_slot *slot = history_begin_slot(&p->history, now_ns);
+	struct slot_cell_sums placed;
 
 	profile_flush(p);
-	history_machine(&p->history, slot, &p->machine);
-	roll_containers(p, slot);
-	roll_processes(p, slot);
-	placed = roll_cells(p, slot);
-	roll_ledger(p, slot, &placed);
+	history_set_machine(&p->history, slot, &p->machine);
+	slot_add_containers(p, slot);
+	slot_add_processes(p, slot);
+	placed = slot_add_cells(p, slot);
+	slot_set_ledger(p, slot, &placed);
 	return slot;
 }
 
 void profile_close_slot(struct profile *p, u64 now_ns)
 {
-	history_end(&p->history, history_fill(p, now_ns));
+	history_end_slot(&p->history, history_fill_slot(p, now_ns));
 }
 
-const struct history_slot *profile_open_slot(struct profile *p)
+const struct history_slot *profile_get_open_slot(struct profile *p)
 {
 	const struct history_slot *slot;
 
 	p->history.marks_frozen = true;
-	slot = history_fill(p, p->history.start_ns);
+	slot = history_fill_slot(p, p->history.start_ns);
 	p->history.marks_frozen = false;
 	return slot;
 }
 
-void profile_mark_slot(struct profile *p)
+void profile_move_marks(struct profile *p)
 {
 	struct minute_log *minute = p->history.minute;
 
 	p->history.minute = NULL;
-	history_fill(p, p->history.start_ns);
+	history_fill_slot(p, p->history.start_ns);
 	p->history.minute = minute;
 }
 
-int profile_log_minutes(struct profile *profile)
+int profile_enable_minute_log(struct profile *profile)
 {
 	if (!profile->history.machine_mark)
 		return -EOPNOTSUPP;
@@ -242,9 +245,9 @@ int profile_log_minutes(struct profile *profile)
 	return minute_log_new(profile->history.containers, &profile->history.minute);
 }
 
-const struct minute_log *profile_minute_log(struct profile *profile, u64 now_ns)
+const struct minute_log *profile_get_minute_log(struct profile *profile, u64 now_ns)
 {
-	if (profile->history.minute && history_due(&profile->history, now_ns))
+	if (profile->history.minute && history_slot_has_ended(&profile->history, now_ns))
 		profile_close_slot(profile, now_ns);
 	return profile->history.minute;
 }
@@ -254,13 +257,14 @@ void profile_clear_minute_log(struct profile *profile)
 	minute_log_clear(profile->history.minute);
 }
 
-const struct history_slot *profile_history(struct profile *profile, enum view_span span, u64 now_ns)
+const struct history_slot *profile_get_history_sum(struct profile *profile, enum view_span span,
+						   u64 now_ns)
 {
 	if (!profile->history.machine_mark || span == VIEW_SPAN_START)
 		return NULL;
-	if (history_due(&profile->history, now_ns))
+	if (history_slot_has_ended(&profile->history, now_ns))
 		profile_close_slot(profile, now_ns);
-	return history_sum(&profile->history, span);
+	return history_sum_span(&profile->history, span);
 }
 
 void profile_skip_time(struct profile *profile, u64 ns)
@@ -269,8 +273,8 @@ void profile_skip_time(struct profile *profile, u64 ns)
 		profile->history.start_ns += ns;
 }
 
-/* Add the counters of @b to @row. @unit: view_unit(); UNITS if weights are not shown */
-static void row_from_history(struct view_row *row, const struct history_row *b, unsigned int unit)
+/* Add the counters of @b to @row. @unit: view_get_unit(); UNITS if weights are not shown */
+static void row_add_history(struct view_row *row, const struct history_row *b, unsigned int unit)
 {
 	if (unit < UNITS)
 		row->weight[unit] += b->weight;
@@ -292,36 +296,38 @@ static bool history_row_is_current(const struct profile *p, const struct history
 	return index == ATTRIBUTE_NONE || (process && process->generation == (u32)b->owner);
 }
 
-static void span_containers(struct profile *p, const struct history_slot *slot, struct view *view)
+static void view_add_span_containers(struct profile *p, const struct history_slot *slot,
+				     struct view *view)
 {
 	for (u32 i = 0; i < slot->containers; i++) {
 		const struct history_container *c = &slot->container[i];
 		const struct attribute_container *now =
 			attributor_get_container(p->attributor, c->index);
-		struct counters counters;
+		struct profile_counters counters;
 
 		if (!now || now->generation != c->generation)
 			continue;
-		history_counters_get(&c->counters, &counters);
+		history_counters_expand(&c->counters, &counters);
 		view_row_set_container(p, &view->rows[view->count], c->index);
-		row_counters(&view->rows[view->count++], &counters);
+		view_row_set_counters(&view->rows[view->count++], &counters);
 	}
 }
 
-static void span_processes(struct profile *p, const struct history_slot *slot, struct view *view)
+static void view_add_span_processes(struct profile *p, const struct history_slot *slot,
+				    struct view *view)
 {
-	unsigned int unit = view_unit(&view->header);
+	unsigned int unit = view_get_unit(&view->header);
 
 	for (u32 i = 0; i < slot->processes; i++) {
 		if (!history_row_is_current(p, &slot->process[i]))
 			continue;
 		view_row_set_process(p, &view->rows[view->count],
 				     (u32)(slot->process[i].owner >> 32));
-		row_from_history(&view->rows[view->count++], &slot->process[i], unit);
+		row_add_history(&view->rows[view->count++], &slot->process[i], unit);
 	}
 }
 
-static bool is_function_of(const struct view_row *a, const struct view_row *b)
+static bool rows_have_same_function(const struct view_row *a, const struct view_row *b)
 {
 	return a->pid == b->pid && !strcmp(a->function, b->function) &&
 	       !strcmp(a->binary, b->binary) && !strcmp(a->process, b->process) &&
@@ -329,8 +335,8 @@ static bool is_function_of(const struct view_row *a, const struct view_row *b)
 }
 
 /* Add the row of the evicted samples of all programs, as in a view since the start. */
-static void span_evicted(const struct history_slot *slot, enum view_group group, unsigned int unit,
-			 struct view *view)
+static void view_add_span_evicted(const struct history_slot *slot, enum view_group group,
+				  unsigned int unit, struct view *view)
 {
 	struct view_row *row = &view->rows[view->count];
 
@@ -345,14 +351,14 @@ static void span_evicted(const struct history_slot *slot, enum view_group group,
 	view->count++;
 }
 
-static void span_functions(struct profile *p, struct symbols *symbols, bool live,
-			   enum view_group group, const struct history_slot *slot,
-			   struct view *view)
+static void view_add_span_functions(struct profile *p, struct symbols_cache *symbols, bool live,
+				    enum view_group group, const struct history_slot *slot,
+				    struct view *view)
 {
-	unsigned int unit = view_unit(&view->header);
+	unsigned int unit = view_get_unit(&view->header);
 
 	if (live)
-		profile_find_pids(p);
+		profile_update_pids(p);
 	for (u32 i = 0; i < slot->locations; i++) {
 		const struct history_row *b = &slot->place[i];
 		struct view_row *row = &view->rows[view->count];
@@ -360,21 +366,21 @@ static void span_functions(struct profile *p, struct symbols *symbols, bool live
 
 		memset(row, 0, sizeof(*row));
 		view_row_set_cell(p, symbols, live, group, row, b->place, b->owner);
-		while (k < view->count && !is_function_of(&view->rows[k], row))
+		while (k < view->count && !rows_have_same_function(&view->rows[k], row))
 			k++;
-		row_from_history(&view->rows[k], b, unit);
+		row_add_history(&view->rows[k], b, unit);
 		view->count += k == view->count;
 	}
-	span_evicted(slot, group, unit, view);
+	view_add_span_evicted(slot, group, unit, view);
 }
 
-int profile_span_view(struct profile *profile, struct symbols *symbols, bool live,
-		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,
-		      u64 now_ns, struct view *ret_view)
+int profile_create_span_view(struct profile *profile, struct symbols_cache *symbols, bool live,
+			     enum view_span span, enum view_group group, enum view_sort sort,
+			     u32 limit, u64 now_ns, struct view *ret_view)
 {
-	const struct history_slot *slot = profile_history(profile, span, now_ns);
+	const struct history_slot *slot = profile_get_history_sum(profile, span, now_ns);
 	struct view view = { 0 };
-	struct counters all;
+	struct profile_counters all;
 
 	if (!slot)
 		return -EOPNOTSUPP;
@@ -383,19 +389,19 @@ int profile_span_view(struct profile *profile, struct symbols *symbols, bool liv
 	view.header.records = slot->machine.samples;
 	view.header.duration_ns = slot->ns;
 	memcpy(view.header.weight, slot->machine.weight, sizeof(view.header.weight));
-	header_ledger(&slot->ledger, &view.header);
-	history_counters_get(&slot->machine, &all);
-	view_set_whole(&all, sort, &view.header);
+	header_set_ledger(&slot->ledger, &view.header);
+	history_counters_expand(&slot->machine, &all);
+	view_header_set_sort_whole(&all, sort, &view.header);
 	view.rows = calloc(HISTORY_ROWS + 1, sizeof(*view.rows));
 	if (!view.rows)
 		return -ENOMEM;
 	if (group == VIEW_CONTAINER)
-		span_containers(profile, slot, &view);
+		view_add_span_containers(profile, slot, &view);
 	else if (group == VIEW_PROCESS)
-		span_processes(profile, slot, &view);
+		view_add_span_processes(profile, slot, &view);
 	else
-		span_functions(profile, symbols, live, group, slot, &view);
-	rows_sort(&view, sort, limit);
+		view_add_span_functions(profile, symbols, live, group, slot, &view);
+	view_sort_rows(&view, sort, limit);
 	*ret_view = view;
 	return 0;
 }

@@ -9,7 +9,7 @@
 /** struct container_mark - a container's totals when the last slot was closed */
 struct container_mark {
 	u32 generation;
-	struct counters counters;
+	struct profile_counters counters;
 };
 
 /*
@@ -26,24 +26,24 @@ static size_t ring_size(unsigned int i)
 	return rings[i].slots * sizeof(struct history_slot);
 }
 
-int history_init(struct history *history, u32 containers, u32 processes, u32 locations)
+int history_init(struct recent_history *history, u32 containers, u32 processes, u32 locations)
 {
-	struct history w = { .containers = containers,
-			     .processes = processes,
-			     .locations = locations };
+	struct recent_history w = { .containers = containers,
+				    .processes = processes,
+				    .locations = locations };
 	bool ok = true;
 
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
 		w.ring[i].slots = rings[i].slots;
-		w.ring[i].slot = zero_pages(ring_size(i));
+		w.ring[i].slot = zero_pages_new(ring_size(i));
 		ok &= w.ring[i].slot != NULL;
 	}
-	w.machine_mark = zero_pages(sizeof(*w.machine_mark));
-	w.container_mark = zero_pages(containers * sizeof(*w.container_mark));
-	w.process_mark = zero_pages(processes * sizeof(*w.process_mark));
-	w.location_mark = zero_pages(locations * sizeof(*w.location_mark));
-	w.merged = zero_pages(sizeof(*w.merged));
-	w.open_slot_saved = zero_pages(sizeof(*w.open_slot_saved));
+	w.machine_mark = zero_pages_new(sizeof(*w.machine_mark));
+	w.container_mark = zero_pages_new(containers * sizeof(*w.container_mark));
+	w.process_mark = zero_pages_new(processes * sizeof(*w.process_mark));
+	w.location_mark = zero_pages_new(locations * sizeof(*w.location_mark));
+	w.merged = zero_pages_new(sizeof(*w.merged));
+	w.open_slot_saved = zero_pages_new(sizeof(*w.open_slot_saved));
 	*history = w;
 	if (ok && w.machine_mark && w.container_mark && w.process_mark && w.location_mark &&
 	    w.merged && w.open_slot_saved)
@@ -52,7 +52,7 @@ int history_init(struct history *history, u32 containers, u32 processes, u32 loc
 	return -ENOMEM;
 }
 
-static void each_area(struct history *w, void (*fn)(void *at, size_t size))
+static void for_each_area(struct recent_history *w, void (*fn)(void *at, size_t size))
 {
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++)
 		fn(w->ring[i].slot, ring_size(i));
@@ -64,18 +64,18 @@ static void each_area(struct history *w, void (*fn)(void *at, size_t size))
 	fn(w->open_slot_saved, sizeof(*w->open_slot_saved));
 }
 
-void history_deinit(struct history *history)
+void history_deinit(struct recent_history *history)
 {
 	minute_log_free(history->minute);
-	each_area(history, zero_pages_free);
-	*history = (struct history){ 0 };
+	for_each_area(history, zero_pages_free);
+	*history = (struct recent_history){ 0 };
 }
 
-void history_clear(struct history *history)
+void history_clear(struct recent_history *history)
 {
 	if (!history->machine_mark)
 		return;
-	each_area(history, zero_pages_clear);
+	for_each_area(history, zero_pages_clear);
 	minute_log_clear(history->minute);
 	history->begun = false;
 	history->ledger_mark = (struct history_ledger){ 0 };
@@ -83,66 +83,67 @@ void history_clear(struct history *history)
 		history->ring[i].next = 0;
 }
 
-static u64 more64(u64 now, u64 before)
+static u64 sub_saturating(u64 now, u64 before)
 {
 	return now > before ? now - before : 0;
 }
 
-static u32 less(u64 now, u64 before)
+static u32 sub_saturating_u32(u64 now, u64 before)
 {
-	u64 more = more64(now, before);
+	u64 more = sub_saturating(now, before);
 
 	return more < UINT32_MAX ? (u32)more : UINT32_MAX;
 }
 
-static void counters_since(struct history_counters *to, const struct counters *now,
-			   const struct counters *mark)
+static void counters_set_increase(struct history_counters *to, const struct profile_counters *now,
+				  const struct profile_counters *mark)
 {
 	u64 a[SAMPLE_COUNTS], b[SAMPLE_COUNTS];
 
 	memcpy(a, &now->counts, sizeof(a));
 	memcpy(b, &mark->counts, sizeof(b));
 	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
-		to->count[i] = less(a[i], b[i]);
-	to->samples = less(now->samples, mark->samples);
+		to->count[i] = sub_saturating_u32(a[i], b[i]);
+	to->samples = sub_saturating_u32(now->samples, mark->samples);
 	for (unsigned int i = 0; i < UNITS; i++)
 		to->weight[i] = now->weight[i] - mark->weight[i];
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		to->latency_sum[i] = now->latency[i].sum - mark->latency[i].sum;
 		for (unsigned int k = 0; k < HISTOGRAM_BUCKETS; k++)
-			to->bucket[i][k] = less(now->latency[i].bucket[k], mark->latency[i].bucket[k]);
+			to->bucket[i][k] = sub_saturating_u32(now->latency[i].bucket[k],
+							      mark->latency[i].bucket[k]);
 	}
 }
 
-static void add32(u32 *to, u32 more)
+static void add_saturating_u32(u32 *to, u32 more)
 {
 	*to = more < UINT32_MAX - *to ? *to + more : UINT32_MAX;
 }
 
-void history_counters_sum(struct history_counters *to, const struct history_counters *from)
+void history_counters_add(struct history_counters *to, const struct history_counters *from)
 {
-	add32(&to->samples, from->samples);
+	add_saturating_u32(&to->samples, from->samples);
 	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
-		add32(&to->count[i], from->count[i]);
+		add_saturating_u32(&to->count[i], from->count[i]);
 	for (unsigned int i = 0; i < UNITS; i++)
 		to->weight[i] += from->weight[i];
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		to->latency_sum[i] += from->latency_sum[i];
 		for (unsigned int k = 0; k < HISTOGRAM_BUCKETS; k++)
-			add32(&to->bucket[i][k], from->bucket[i][k]);
+			add_saturating_u32(&to->bucket[i][k], from->bucket[i][k]);
 	}
 }
 
-void history_row_sum(struct history_row *to, const struct history_row *from)
+void history_row_add(struct history_row *to, const struct history_row *from)
 {
 	to->latency_sum += from->latency_sum;
 	to->weight += from->weight;
-	add32(&to->samples, from->samples);
-	add32(&to->memory, from->memory);
-	add32(&to->dram, from->dram);
-	add32(&to->remote, from->remote);
-	add32(&to->branches, from->branches);
-	add32(&to->mispredicted, from->mispredicted);
+	add_saturating_u32(&to->samples, from->samples);
+	add_saturating_u32(&to->memory, from->memory);
+	add_saturating_u32(&to->dram, from->dram);
+	add_saturating_u32(&to->remote, from->remote);
+	add_saturating_u32(&to->branches, from->branches);
+	add_saturating_u32(&to->mispredicted, from->mispredicted);
 }
 
 /*
@@ -158,8 +159,8 @@ static bool is_lighter(u64 weight, u32 samples, u64 than_weight, u32 than_sample
  * Return the entry into which @row is written: a free one, or the lightest one if it is lighter
  * than @row; else NULL.
  */
-static struct history_row *history_row_slot(struct history_row *rows, u32 *count,
-					    const struct history_row *row)
+static struct history_row *history_row_find_slot(struct history_row *rows, u32 *count,
+						 const struct history_row *row)
 {
 	struct history_row *least = &rows[0];
 
@@ -171,7 +172,7 @@ static struct history_row *history_row_slot(struct history_row *rows, u32 *count
 	return is_lighter(least->weight, least->samples, row->weight, row->samples) ? least : NULL;
 }
 
-static u64 counters_weight(const struct history_counters *f)
+static u64 history_counters_sum_weight(const struct history_counters *f)
 {
 	u64 weight = 0;
 
@@ -180,9 +181,9 @@ static u64 counters_weight(const struct history_counters *f)
 	return weight;
 }
 
-/* Return the row of a container, as history_row_slot() does for processes and locations. */
-static struct history_container *container_slot(struct history_slot *slot,
-						const struct history_counters *f)
+/* Return the row of a container, as history_row_find_slot() does for processes and locations. */
+static struct history_container *container_find_slot(struct history_slot *slot,
+						     const struct history_counters *f)
 {
 	struct history_counters *least = &slot->container[0].counters;
 	u32 at = 0;
@@ -192,13 +193,14 @@ static struct history_container *container_slot(struct history_slot *slot,
 	for (u32 i = 1; i < HISTORY_ROWS; i++) {
 		struct history_counters *row = &slot->container[i].counters;
 
-		if (!is_lighter(counters_weight(row), row->samples, counters_weight(least),
-				least->samples))
+		if (!is_lighter(history_counters_sum_weight(row), row->samples,
+				history_counters_sum_weight(least), least->samples))
 			continue;
 		least = row;
 		at = i;
 	}
-	return is_lighter(counters_weight(least), least->samples, counters_weight(f), f->samples) ?
+	return is_lighter(history_counters_sum_weight(least), least->samples,
+			  history_counters_sum_weight(f), f->samples) ?
 		       &slot->container[at] :
 		       NULL;
 }
@@ -214,46 +216,48 @@ static void slot_clear(struct history_slot *slot)
 	memset(&slot->machine, 0, sizeof(slot->machine));
 }
 
-struct history_slot *history_begin(struct history *w, u64 now_ns)
+struct history_slot *history_begin_slot(struct recent_history *w, u64 now_ns)
 {
 	slot_clear(w->merged);
 	w->merged->ns = (now_ns - w->start_ns) / HISTORY_SLOT_NS * HISTORY_SLOT_NS;
 	return w->merged;
 }
 
-void history_ledger_sum(struct history_ledger *to, const struct history_ledger *now,
-			const struct history_ledger *before)
+void history_ledger_add_increase(struct history_ledger *to, const struct history_ledger *now,
+				 const struct history_ledger *before)
 {
-	u64 sum[WINDOW_LEDGERS], a[WINDOW_LEDGERS], b[WINDOW_LEDGERS];
+	u64 sum[HISTORY_LEDGERS], a[HISTORY_LEDGERS], b[HISTORY_LEDGERS];
 
 	memcpy(sum, to, sizeof(sum));
 	memcpy(a, now, sizeof(a));
 	memcpy(b, before, sizeof(b));
-	for (unsigned int i = 0; i < WINDOW_LEDGERS; i++)
+	for (unsigned int i = 0; i < HISTORY_LEDGERS; i++)
 		sum[i] += a[i] > b[i] ? a[i] - b[i] : 0;
 	memcpy(to, sum, sizeof(sum));
 }
 
 /* Return the log for the history on disk, if the counters of this slot belong to it; else NULL. */
-static struct minute_log *slot_log(const struct history *w)
+static struct minute_log *slot_get_log(const struct recent_history *w)
 {
 	return w->marks_frozen ? NULL : w->minute;
 }
 
-void history_ledger(struct history *w, struct history_slot *slot, const struct history_ledger *now)
+void history_set_ledger(struct recent_history *w, struct history_slot *slot,
+			const struct history_ledger *now)
 {
-	history_ledger_sum(&slot->ledger, now, &w->ledger_mark);
-	if (slot_log(w))
-		minute_log_ledger(w->minute, &slot->ledger);
+	history_ledger_add_increase(&slot->ledger, now, &w->ledger_mark);
+	if (slot_get_log(w))
+		minute_log_add_ledger(w->minute, &slot->ledger);
 	if (!w->marks_frozen)
 		w->ledger_mark = *now;
 }
 
-void history_machine(struct history *w, struct history_slot *slot, const struct counters *now)
+void history_set_machine(struct recent_history *w, struct history_slot *slot,
+			 const struct profile_counters *now)
 {
-	counters_since(&slot->machine, now, w->machine_mark);
-	if (slot_log(w))
-		minute_log_machine(w->minute, &slot->machine);
+	counters_set_increase(&slot->machine, now, w->machine_mark);
+	if (slot_get_log(w))
+		minute_log_add_machine(w->minute, &slot->machine);
 	if (!w->marks_frozen)
 		*w->machine_mark = *now;
 }
@@ -262,8 +266,8 @@ void history_machine(struct history *w, struct history_slot *slot, const struct 
  * Add @mark - @now to @to for each counter that decreased. A counter decreases when samples move
  * out of the container.
  */
-static void counters_exited(struct counters *to, const struct counters *mark,
-			    const struct counters *now)
+static void counters_add_decrease(struct profile_counters *to, const struct profile_counters *mark,
+				  const struct profile_counters *now)
 {
 	u64 sum[SAMPLE_COUNTS], a[SAMPLE_COUNTS], b[SAMPLE_COUNTS];
 
@@ -271,24 +275,25 @@ static void counters_exited(struct counters *to, const struct counters *mark,
 	memcpy(a, &mark->counts, sizeof(a));
 	memcpy(b, &now->counts, sizeof(b));
 	for (unsigned int i = 0; i < SAMPLE_COUNTS; i++)
-		sum[i] += more64(a[i], b[i]);
+		sum[i] += sub_saturating(a[i], b[i]);
 	memcpy(&to->counts, sum, sizeof(sum));
-	to->samples += more64(mark->samples, now->samples);
+	to->samples += sub_saturating(mark->samples, now->samples);
 	for (unsigned int i = 0; i < UNITS; i++)
-		to->weight[i] += more64(mark->weight[i], now->weight[i]);
+		to->weight[i] += sub_saturating(mark->weight[i], now->weight[i]);
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		const struct histogram *x = &mark->latency[i], *y = &now->latency[i];
 
-		to->latency[i].sum += more64(x->sum, y->sum);
+		to->latency[i].sum += sub_saturating(x->sum, y->sum);
 		for (unsigned int k = 0; k < HISTOGRAM_BUCKETS; k++)
-			to->latency[i].bucket[k] += more64(x->bucket[k], y->bucket[k]);
+			to->latency[i].bucket[k] += sub_saturating(x->bucket[k], y->bucket[k]);
 	}
 }
 
-void history_container_moved(struct history *w, u32 index, u32 generation,
-			     const struct counters *now, u32 other, u32 other_generation)
+void history_move_container_mark(struct recent_history *w, u32 index, u32 generation,
+				 const struct profile_counters *now, u32 other,
+				 u32 other_generation)
 {
-	static const struct counters nothing;
+	static const struct profile_counters nothing;
 	struct container_mark *mark, *to;
 
 	if (index >= w->containers || other >= w->containers || index == other)
@@ -301,12 +306,12 @@ void history_container_moved(struct history *w, u32 index, u32 generation,
 		return;
 	if (to->generation != other_generation)
 		*to = (struct container_mark){ .generation = other_generation };
-	counters_exited(&to->counters, &mark->counters, now);
+	counters_add_decrease(&to->counters, &mark->counters, now);
 	*mark = (struct container_mark){ .generation = generation, .counters = *now };
 }
 
-void history_container(struct history *w, struct history_slot *slot, u32 index, u32 generation,
-		       const struct counters *now)
+void history_add_container(struct recent_history *w, struct history_slot *slot, u32 index,
+			   u32 generation, const struct profile_counters *now)
 {
 	struct history_counters since;
 	struct container_mark *mark;
@@ -319,10 +324,10 @@ void history_container(struct history *w, struct history_slot *slot, u32 index, 
 		*mark = (struct container_mark){ .generation = generation };
 	if (now->samples <= mark->counters.samples)
 		return;
-	counters_since(&since, now, &mark->counters);
-	if (slot_log(w))
-		minute_log_container(w->minute, index, generation, &since);
-	row = container_slot(slot, &since);
+	counters_set_increase(&since, now, &mark->counters);
+	if (slot_get_log(w))
+		minute_log_add_container(w->minute, index, generation, &since);
+	row = container_find_slot(slot, &since);
 	if (row) {
 		row->index = index;
 		row->generation = generation;
@@ -336,7 +341,7 @@ void history_container(struct history *w, struct history_slot *slot, u32 index, 
  * Return the increase of a counter that wraps around; 0 if it decreased because samples lost their
  * class.
  */
-static u32 more32(u32 now, u32 before)
+static u32 sub_wrapping_u32(u32 now, u32 before)
 {
 	return now - before <= INT32_MAX ? now - before : 0;
 }
@@ -345,9 +350,10 @@ static u32 more32(u32 now, u32 before)
  * Return the counters since @mark, and move the mark. With @marks_frozen only the owner of the mark
  * and its start are updated.
  */
-static struct history_row history_row_since(bool marks_frozen, bool restarted,
-					    struct history_row *mark, struct history_row *rows,
-					    u32 *count, const struct history_row *now)
+static struct history_row history_row_add_increase(bool marks_frozen, bool restarted,
+						   struct history_row *mark,
+						   struct history_row *rows, u32 *count,
+						   const struct history_row *now)
 {
 	struct history_row since, *row;
 
@@ -356,16 +362,16 @@ static struct history_row history_row_since(bool marks_frozen, bool restarted,
 	since = (struct history_row){
 		.owner = now->owner,
 		.place = now->place,
-		.latency_sum = more64(now->latency_sum, mark->latency_sum),
-		.weight = more64(now->weight, mark->weight),
-		.samples = more32(now->samples, mark->samples),
-		.memory = more32(now->memory, mark->memory),
-		.dram = more32(now->dram, mark->dram),
-		.remote = more32(now->remote, mark->remote),
-		.branches = more32(now->branches, mark->branches),
-		.mispredicted = more32(now->mispredicted, mark->mispredicted),
+		.latency_sum = sub_saturating(now->latency_sum, mark->latency_sum),
+		.weight = sub_saturating(now->weight, mark->weight),
+		.samples = sub_wrapping_u32(now->samples, mark->samples),
+		.memory = sub_wrapping_u32(now->memory, mark->memory),
+		.dram = sub_wrapping_u32(now->dram, mark->dram),
+		.remote = sub_wrapping_u32(now->remote, mark->remote),
+		.branches = sub_wrapping_u32(now->branches, mark->branches),
+		.mispredicted = sub_wrapping_u32(now->mispredicted, mark->mispredicted),
 	};
-	row = since.samples ? history_row_slot(rows, count, &since) : NULL;
+	row = since.samples ? history_row_find_slot(rows, count, &since) : NULL;
 	if (row)
 		*row = since;
 	if (!marks_frozen)
@@ -373,29 +379,29 @@ static struct history_row history_row_since(bool marks_frozen, bool restarted,
 	return since;
 }
 
-void history_process(struct history *w, struct history_slot *slot, u32 index, bool restarted,
-		     const struct history_row *now)
+void history_add_process(struct recent_history *w, struct history_slot *slot, u32 index,
+			 bool restarted, const struct history_row *now)
 {
 	if (index < w->processes)
-		history_row_since(w->marks_frozen, restarted, &w->process_mark[index],
-				  slot->process, &slot->processes, now);
+		history_row_add_increase(w->marks_frozen, restarted, &w->process_mark[index],
+					 slot->process, &slot->processes, now);
 }
 
-void history_location(struct history *w, struct history_slot *slot, u32 index, bool restarted,
-		      const struct history_row *now)
+void history_add_location(struct recent_history *w, struct history_slot *slot, u32 index,
+			  bool restarted, const struct history_row *now)
 {
 	struct history_row since;
 
 	if (index >= w->locations)
 		return;
-	since = history_row_since(w->marks_frozen, restarted, &w->location_mark[index], slot->place,
-				  &slot->locations, now);
-	if (since.samples && slot_log(w))
-		minute_log_location(w->minute, &since);
+	since = history_row_add_increase(w->marks_frozen, restarted, &w->location_mark[index],
+					 slot->place, &slot->locations, now);
+	if (since.samples && slot_get_log(w))
+		minute_log_add_location(w->minute, &since);
 }
 
-bool history_location_unchanged(const struct history *w, u32 index, u64 owner, u64 place,
-				u32 samples)
+bool history_location_is_unchanged(const struct recent_history *w, u32 index, u64 owner, u64 place,
+				   u32 samples)
 {
 	const struct history_row *mark = &w->location_mark[index];
 
@@ -413,10 +419,10 @@ static void history_rows_merge(struct history_row *to, u32 *count, const struct 
 			if (to[k].owner == from[i].owner && to[k].place == from[i].place)
 				row = &to[k];
 		if (row) {
-			history_row_sum(row, &from[i]);
+			history_row_add(row, &from[i]);
 			continue;
 		}
-		row = history_row_slot(to, count, &from[i]);
+		row = history_row_find_slot(to, count, &from[i]);
 		if (row)
 			*row = from[i];
 	}
@@ -433,10 +439,10 @@ static void containers_merge(struct history_slot *to, const struct history_slot 
 			    to->container[k].generation == more->generation)
 				row = &to->container[k];
 		if (row) {
-			history_counters_sum(&row->counters, &more->counters);
+			history_counters_add(&row->counters, &more->counters);
 			continue;
 		}
-		row = container_slot(to, &more->counters);
+		row = container_find_slot(to, &more->counters);
 		if (row)
 			*row = *more;
 	}
@@ -447,8 +453,8 @@ static void slot_merge(struct history_slot *to, const struct history_slot *from)
 	static const struct history_ledger nothing;
 
 	to->ns += from->ns;
-	history_ledger_sum(&to->ledger, &from->ledger, &nothing);
-	history_counters_sum(&to->machine, &from->machine);
+	history_ledger_add_increase(&to->ledger, &from->ledger, &nothing);
+	history_counters_add(&to->machine, &from->machine);
 	containers_merge(to, from);
 	history_rows_merge(to->process, &to->processes, from->process, from->processes);
 	history_rows_merge(to->place, &to->locations, from->place, from->locations);
@@ -460,11 +466,11 @@ static void ring_advance(struct history_ring *ring)
 	slot_clear(&ring->slot[ring->next]);
 }
 
-void history_end(struct history *w, struct history_slot *slot)
+void history_end_slot(struct recent_history *w, struct history_slot *slot)
 {
 	slot_merge(slot, w->open_slot_saved);
 	if (w->minute)
-		minute_log_slot(w->minute, w->open_slot_saved);
+		minute_log_add_slot(w->minute, w->open_slot_saved);
 	slot_clear(w->open_slot_saved);
 	w->start_ns += slot->ns;
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
@@ -485,19 +491,19 @@ void history_end(struct history *w, struct history_slot *slot)
 	}
 }
 
-void history_restore_open_slot(struct history *w, const struct history_slot *slot)
+void history_restore_open_slot(struct recent_history *w, const struct history_slot *slot)
 {
 	slot_merge(w->open_slot_saved, slot);
 	/* The time of the saved slot is already part of the slot. */
 	w->open_slot_saved->ns = 0;
 }
 
-u32 history_slots(unsigned int ring)
+u32 history_count_slots(unsigned int ring)
 {
 	return rings[ring].slots;
 }
 
-const struct history_slot *history_sum(struct history *w, enum view_span span)
+const struct history_slot *history_sum_span(struct recent_history *w, enum view_span span)
 {
 	struct history_ring *ring = &w->ring[span - 1];
 
@@ -507,9 +513,10 @@ const struct history_slot *history_sum(struct history *w, enum view_span span)
 	return w->merged;
 }
 
-void history_counters_get(const struct history_counters *from, struct counters *ret_counters)
+void history_counters_expand(const struct history_counters *from,
+			     struct profile_counters *ret_counters)
 {
-	struct counters f = { .samples = from->samples };
+	struct profile_counters f = { .samples = from->samples };
 	u64 counts[SAMPLE_COUNTS];
 
 	memcpy(f.weight, from->weight, sizeof(f.weight));
@@ -523,9 +530,9 @@ void history_counters_get(const struct history_counters *from, struct counters *
 		for (unsigned int k = 0; k < HISTOGRAM_BUCKETS; k++) {
 			h->bucket[k] = from->bucket[i][k];
 			if (h->bucket[k])
-				h->max = histogram_upper(k);
+				h->max = histogram_get_upper_bound(k);
 		}
 	}
-	counters_finish(&f);
+	counters_sum_histograms(&f);
 	*ret_counters = f;
 }

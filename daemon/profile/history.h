@@ -21,7 +21,9 @@
 #define HISTORY_SLOT_NS 2000000000ULL
 #define HISTORY_RINGS	3
 
-/** struct history_counters - &struct counters of a slot, in less memory and without maxima */
+/**
+ * struct history_counters - &struct profile_counters of a slot, in less memory and without maxima
+ */
 struct history_counters {
 	u64 latency_sum[PROFILE_LATENCIES];
 	u64 weight[UNITS];
@@ -43,7 +45,7 @@ struct history_container {
 
 /**
  * struct history_row - the counters of a process or of a cell
- * @owner: for a process location_owner(), for a cell cell_owner()
+ * @owner: for a process location_owner_make(), for a cell cell_owner_make()
  * @place: for a process 0, for a cell its offset
  * @latency_sum: sum of total latencies, cycles
  * @weight: sum of the samples' intervals; their units are not distinguished
@@ -81,7 +83,7 @@ struct history_ledger {
 	u64 blind_by[SOURCE_BLINDS];
 };
 
-#define WINDOW_LEDGERS (sizeof(struct history_ledger) / sizeof(u64))
+#define HISTORY_LEDGERS (sizeof(struct history_ledger) / sizeof(u64))
 
 /**
  * struct history_slot - the counters of one period
@@ -116,7 +118,7 @@ struct history_ring {
 };
 
 /**
- * struct history - the history of one profile
+ * struct recent_history - the history of one profile
  * @begun: a window of records has arrived
  * @start_ns: start of the open slot, on the samples' clock
  * @containers, @processes, @locations: capacities of the marks
@@ -128,7 +130,7 @@ struct history_ring {
  * @marks_frozen: do not move the marks, because the slot is filled only to be saved
  * @minute: receives the counters of each slot for the history on disk; NULL: none
  */
-struct history {
+struct recent_history {
 	bool begun;
 	u64 start_ns;
 	u32 containers;
@@ -136,7 +138,7 @@ struct history {
 	u32 locations;
 	struct history_ring ring[HISTORY_RINGS];
 	struct history_ledger ledger_mark;
-	struct counters *machine_mark;
+	struct profile_counters *machine_mark;
 	struct container_mark *container_mark;
 	struct history_row *process_mark;
 	struct history_row *location_mark;
@@ -155,15 +157,15 @@ struct minute_log;
  *
  * Return: 0 or -ENOMEM.
  */
-int history_init(struct history *history, u32 containers, u32 processes, u32 locations);
+int history_init(struct recent_history *history, u32 containers, u32 processes, u32 locations);
 /** history_deinit() - free the memory; @history may be all zeros */
-void history_deinit(struct history *history);
+void history_deinit(struct recent_history *history);
 
 /** history_clear() - remove all slots and marks and keep the memory */
-void history_clear(struct history *history);
+void history_clear(struct recent_history *history);
 
-/** history_due() - return whether the open slot has ended at @now_ns */
-static inline bool history_due(const struct history *history, u64 now_ns)
+/** history_slot_has_ended() - return whether the open slot has ended at @now_ns */
+static inline bool history_slot_has_ended(const struct recent_history *history, u64 now_ns)
 {
 	return history->begun && now_ns >= history->start_ns + HISTORY_SLOT_NS;
 }
@@ -174,92 +176,100 @@ static inline bool history_due(const struct history *history, u64 now_ns)
  *
  * Return: whether the open slot ended before this window.
  */
-static inline bool history_note_window(struct history *history, u64 start_ns, u64 end_ns)
+static inline bool history_note_window(struct recent_history *history, u64 start_ns, u64 end_ns)
 {
 	if (!history->begun && history->machine_mark && end_ns) {
 		history->begun = true;
 		history->start_ns = start_ns;
 	}
-	return history_due(history, end_ns - 1) && end_ns;
+	return history_slot_has_ended(history, end_ns - 1) && end_ns;
 }
 
-/* The functions below fill a slot. Add all rows between history_begin() and history_end(). */
+/*
+ * The functions below fill a slot. Add all rows between history_begin_slot() and
+ * history_end_slot().
+ */
 
 /**
- * history_begin() - close the open slot and return it, so that the caller can fill it
+ * history_begin_slot() - close the open slot and return it, so that the caller can fill it
  * @now_ns: current time on the samples' clock; the slot ends at the last whole multiple of its
  *	length
  */
-struct history_slot *history_begin(struct history *history, u64 now_ns);
+struct history_slot *history_begin_slot(struct recent_history *history, u64 now_ns);
 
-/** history_ledger() - set the slot's ledgers; @now: totals since the start */
-void history_ledger(struct history *history, struct history_slot *slot,
-		    const struct history_ledger *now);
+/** history_set_ledger() - set the slot's ledgers; @now: totals since the start */
+void history_set_ledger(struct recent_history *history, struct history_slot *slot,
+			const struct history_ledger *now);
 
-/** history_machine() - set the machine's counters of the slot; @now: totals since the start */
-void history_machine(struct history *history, struct history_slot *slot,
-		     const struct counters *now);
+/** history_set_machine() - set the machine's counters of the slot; @now: totals since the start */
+void history_set_machine(struct recent_history *history, struct history_slot *slot,
+			 const struct profile_counters *now);
 
 /**
- * history_container() - add the counters of container @index to the slot
+ * history_add_container() - add the counters of container @index to the slot
  * @generation: generation of the container
  * @now: totals since the start
  */
-void history_container(struct history *history, struct history_slot *slot, u32 index,
-		       u32 generation, const struct counters *now);
+void history_add_container(struct recent_history *history, struct history_slot *slot, u32 index,
+			   u32 generation, const struct profile_counters *now);
 /**
- * history_container_moved() - update the mark of an index that belongs to another container now
+ * history_move_container_mark() - update the mark of an index that belongs to another container now
  * @index: index of the container's mark
  * @generation, @now: generation and totals of the container that has @index now; @now is NULL if it
  *	has no samples
  * @other, @other_generation: container that counts the samples of the former container now. The
  *	call adds their earlier samples to its mark
  *
- * Call it before history_container(), and for all containers before that of @other.
+ * Call it before history_add_container(), and for all containers before that of @other.
  */
-void history_container_moved(struct history *history, u32 index, u32 generation,
-			     const struct counters *now, u32 other, u32 other_generation);
+void history_move_container_mark(struct recent_history *history, u32 index, u32 generation,
+				 const struct profile_counters *now, u32 other,
+				 u32 other_generation);
 /**
- * history_process(), history_location() - add the counters of a process or location to the slot
+ * history_add_process(), history_add_location() - add the counters of a process or location to the
+ * slot
  * @index: index of its mark
  * @restarted: the entry was evicted since the last slot, and @now counts only later samples
  * @now: totals since the start
  */
-void history_process(struct history *history, struct history_slot *slot, u32 index, bool restarted,
-		     const struct history_row *now);
-void history_location(struct history *history, struct history_slot *slot, u32 index, bool restarted,
-		      const struct history_row *now);
-/** history_location_unchanged() - return whether a location has no new sample since its mark */
-bool history_location_unchanged(const struct history *history, u32 index, u64 owner, u64 place,
-				u32 samples);
+void history_add_process(struct recent_history *history, struct history_slot *slot, u32 index,
+			 bool restarted, const struct history_row *now);
+void history_add_location(struct recent_history *history, struct history_slot *slot, u32 index,
+			  bool restarted, const struct history_row *now);
+/** history_location_is_unchanged() - return whether a location has no new sample since its mark */
+bool history_location_is_unchanged(const struct recent_history *history, u32 index, u64 owner,
+				   u64 place, u32 samples);
 
-/** history_end() - finish a slot: merge it into the longer rings and open the next slot */
-void history_end(struct history *history, struct history_slot *slot);
+/** history_end_slot() - finish a slot: merge it into the longer rings and open the next slot */
+void history_end_slot(struct recent_history *history, struct history_slot *slot);
 
 /**
  * history_restore_open_slot() - set the counters of the previous process for the open slot
  *
  * @slot is copied, and added to the open slot when the open slot ends.
  */
-void history_restore_open_slot(struct history *history, const struct history_slot *slot);
+void history_restore_open_slot(struct recent_history *history, const struct history_slot *slot);
 
-/** history_slots() - return the number of slots of ring @ring */
-u32 history_slots(unsigned int ring);
-
-/** history_sum() - add up the slots of period @span; the result is valid until the next call */
-const struct history_slot *history_sum(struct history *history, enum view_span span);
-
-/** history_counters_sum(), history_row_sum() - add @from to @to; counters saturate */
-void history_counters_sum(struct history_counters *to, const struct history_counters *from);
-void history_row_sum(struct history_row *to, const struct history_row *from);
-
-/** history_ledger_sum() - add @now - @before to @to; ledgers that decreased are ignored */
-void history_ledger_sum(struct history_ledger *to, const struct history_ledger *now,
-			const struct history_ledger *before);
+/** history_count_slots() - return the number of slots of ring @ring */
+u32 history_count_slots(unsigned int ring);
 
 /**
- * history_counters_get() - expand @from; maxima are the upper bounds of the highest buckets used
+ * history_sum_span() - add up the slots of period @span; the result is valid until the next call
  */
-void history_counters_get(const struct history_counters *from, struct counters *ret_counters);
+const struct history_slot *history_sum_span(struct recent_history *history, enum view_span span);
+
+/** history_counters_add(), history_row_add() - add @from to @to; counters saturate */
+void history_counters_add(struct history_counters *to, const struct history_counters *from);
+void history_row_add(struct history_row *to, const struct history_row *from);
+
+/** history_ledger_add_increase() - add @now - @before to @to; ledgers that decreased are ignored */
+void history_ledger_add_increase(struct history_ledger *to, const struct history_ledger *now,
+				 const struct history_ledger *before);
+
+/**
+ * history_counters_expand() - expand @from; maxima are the upper bounds of the highest buckets used
+ */
+void history_counters_expand(const struct history_counters *from,
+			     struct profile_counters *ret_counters);
 
 #endif

@@ -13,12 +13,12 @@
  * An entry covers 4 KiB, independent of the page size of the kernel: a page of 64 KiB has several
  * entries.
  */
-#define PAGE_SHIFT 12
+#define HOT_PAGE_SHIFT 12
 
 /**
  * struct page_sample - a load or store with a physical address
  * @address: physical address of the data
- * @owner, @place: location of the instruction: location_owner() and location_pc_key()
+ * @owner, @place: location of the instruction: location_owner_make() and location_make_pc_key()
  * @cpu, @latency, @store: as in struct line_sample
  * @dram: no cache served the access, as far as is known
  * @remote: the access went to another chip
@@ -66,40 +66,40 @@ struct node_traffic {
 };
 
 /**
- * struct pages - the table of hot pages
+ * struct hot_pages - the table of hot pages
  * @table: the pages, as &struct hot_page
  * @nodes: the machine's nodes, borrowed; NULL if unknown
  * @traffic: indexed by node of the CPU and node of the memory; the last index is for unknown nodes
  */
-struct pages {
+struct hot_pages {
 	struct topk_table table;
-	const struct nodes *nodes;
+	const struct numa_nodes *nodes;
 	struct node_traffic (*traffic)[NODES_MAX + 1];
 };
 
 /**
- * pages_init() - allocate an empty table
+ * hot_pages_init() - allocate an empty table
  * @capacity: number of pages, rounded up to a power of two
  * @nodes: the machine's nodes, which must outlive @pages; NULL if unknown
  *
  * Return: 0 or -ENOMEM.
  */
-int pages_init(struct pages *pages, u32 capacity, const struct nodes *nodes);
+int hot_pages_init(struct hot_pages *pages, u32 capacity, const struct numa_nodes *nodes);
 
-/** pages_deinit() - free the table's memory; @pages may be all zeros */
-void pages_deinit(struct pages *pages);
+/** hot_pages_deinit() - free the table's memory; @pages may be all zeros */
+void hot_pages_deinit(struct hot_pages *pages);
 
-/** pages_clear() - remove all pages and traffic and keep the memory */
-void pages_clear(struct pages *pages);
+/** hot_pages_clear() - remove all pages and traffic and keep the memory */
+void hot_pages_clear(struct hot_pages *pages);
 
 /**
- * pages_add() - count a sample
+ * hot_pages_add() - count a sample
  *
  * Context: the caller holds &profile_commons.lock.
  */
-void pages_add(struct pages *pages, const struct page_sample *sample);
+void hot_pages_add(struct hot_pages *pages, const struct page_sample *sample);
 
-/** pages_node() - return the node of @page, NODE_NONE if unknown */
-u8 pages_node(const struct pages *pages, const struct hot_page *page);
+/** hot_pages_find_node() - return the node of @page, NODE_NONE if unknown */
+u8 hot_pages_find_node(const struct hot_pages *pages, const struct hot_page *page);
 
 #endif

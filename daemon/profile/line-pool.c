@@ -11,7 +11,7 @@ struct free_block {
 	u32 previous;
 };
 
-static struct free_block *free_at(const struct line_pool *pool, u32 line)
+static struct free_block *free_block_at(const struct line_pool *pool, u32 line)
 {
 	return line_pool_at(pool, line);
 }
@@ -19,8 +19,8 @@ static struct free_block *free_at(const struct line_pool *pool, u32 line)
 int line_pool_init(struct line_pool *pool, u32 lines)
 {
 	*pool = (struct line_pool){ .lines = lines, .fresh = 1 };
-	pool->at = zero_pages((size_t)lines * LINE_SIZE);
-	pool->order = zero_pages(lines);
+	pool->at = zero_pages_new((size_t)lines * LINE_SIZE);
+	pool->order = zero_pages_new(lines);
 	if (pool->at && pool->order)
 		return 0;
 	line_pool_deinit(pool);
@@ -43,48 +43,48 @@ void line_pool_clear(struct line_pool *pool)
 	pool->used = 0;
 }
 
-static void list_add(struct line_pool *pool, u32 line, unsigned int order)
+static void free_list_add(struct line_pool *pool, u32 line, unsigned int order)
 {
 	u32 next = pool->free[order];
 
-	*free_at(pool, line) = (struct free_block){ .next = next };
+	*free_block_at(pool, line) = (struct free_block){ .next = next };
 	if (next)
-		free_at(pool, next)->previous = line;
+		free_block_at(pool, next)->previous = line;
 	pool->free[order] = line;
 	pool->order[line] = (u8)(order + 1);
 }
 
-static void list_remove(struct line_pool *pool, u32 line, unsigned int order)
+static void free_list_remove(struct line_pool *pool, u32 line, unsigned int order)
 {
-	const struct free_block block = *free_at(pool, line);
+	const struct free_block block = *free_block_at(pool, line);
 
 	if (block.previous)
-		free_at(pool, block.previous)->next = block.next;
+		free_block_at(pool, block.previous)->next = block.next;
 	else
 		pool->free[order] = block.next;
 	if (block.next)
-		free_at(pool, block.next)->previous = block.previous;
+		free_block_at(pool, block.next)->previous = block.previous;
 	pool->order[line] = 0;
 }
 
 /* Add a block to the free blocks, and merge it with its neighbour as long as that is free. */
-static void release(struct line_pool *pool, u32 line, unsigned int order)
+static void release_block(struct line_pool *pool, u32 line, unsigned int order)
 {
 	u32 buddy = line ^ 1U << order;
 
 	while (order + 1 < LINE_ORDERS && buddy < pool->fresh && pool->order[buddy] == order + 1) {
-		list_remove(pool, buddy, order);
+		free_list_remove(pool, buddy, order);
 		line &= ~(1U << order);
 		buddy = line ^ 1U << ++order;
 	}
-	list_add(pool, line, order);
+	free_list_add(pool, line, order);
 }
 
 /*
  * Allocate a block from the lines that were never used. Lines that are skipped to align it become
  * free blocks.
  */
-static u32 take_fresh(struct line_pool *pool, unsigned int order)
+static u32 alloc_fresh_block(struct line_pool *pool, unsigned int order)
 {
 	u32 size = 1U << order, line = (pool->fresh + size - 1) & ~(size - 1);
 
@@ -95,13 +95,13 @@ static u32 take_fresh(struct line_pool *pool, unsigned int order)
 		u32 at = pool->fresh;
 
 		pool->fresh += 1U << skipped;
-		release(pool, at, skipped);
+		release_block(pool, at, skipped);
 	}
 	pool->fresh = line + size;
 	return line;
 }
 
-u32 line_pool_get(struct line_pool *pool, unsigned int order)
+u32 line_pool_alloc(struct line_pool *pool, unsigned int order)
 {
 	unsigned int from = order;
 	u32 line;
@@ -109,25 +109,25 @@ u32 line_pool_get(struct line_pool *pool, unsigned int order)
 	while (from < LINE_ORDERS && !pool->free[from])
 		from++;
 	if (from == LINE_ORDERS) {
-		line = take_fresh(pool, order);
+		line = alloc_fresh_block(pool, order);
 		pool->used += line ? 1U << order : 0;
 		return line;
 	}
 	line = pool->free[from];
-	list_remove(pool, line, from);
+	free_list_remove(pool, line, from);
 	while (from > order) {
 		from--;
-		list_add(pool, line + (1U << from), from);
+		free_list_add(pool, line + (1U << from), from);
 	}
 	memset(line_pool_at(pool, line), 0, (size_t)LINE_SIZE << order);
 	pool->used += 1U << order;
 	return line;
 }
 
-void line_pool_put(struct line_pool *pool, u32 line, unsigned int order)
+void line_pool_free(struct line_pool *pool, u32 line, unsigned int order)
 {
 	if (!line)
 		return;
 	pool->used -= 1U << order;
-	release(pool, line, order);
+	release_block(pool, line, order);
 }

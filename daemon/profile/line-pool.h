@@ -50,17 +50,17 @@ void line_pool_deinit(struct line_pool *pool);
 void line_pool_clear(struct line_pool *pool);
 
 /**
- * line_pool_get() - allocate a block of 2^@order lines
+ * line_pool_alloc() - allocate a block of 2^@order lines
  * @pool: the pool
  * @order: below LINE_ORDERS
  *
  * Return: the number of its first line, a multiple of 2^@order; its bytes are 0. Returns 0 if no
  * such block is free.
  */
-u32 line_pool_get(struct line_pool *pool, unsigned int order);
+u32 line_pool_alloc(struct line_pool *pool, unsigned int order);
 
-/** line_pool_put() - free the block of 2^@order lines that begins at @line; 0 is ignored */
-void line_pool_put(struct line_pool *pool, u32 line, unsigned int order);
+/** line_pool_free() - free the block of 2^@order lines that begins at @line; 0 is ignored */
+void line_pool_free(struct line_pool *pool, u32 line, unsigned int order);
 
 /** line_pool_at() - return the address of @line */
 static inline void *line_pool_at(const struct line_pool *pool, u32 line)

@@ -9,34 +9,35 @@
 #include "codec/env.h"
 
 /* Addresses are sign-extended from bit 55, so one of the bits above can carry other information. */
-#define LOCATION_KERNEL 62
+#define LOCATION_KERNEL_BIT 62
 
-/** location_pc_key() - combine a PC with the flag that it is an address of the kernel */
-static inline u64 location_pc_key(u64 pc, bool kernel)
+/** location_make_pc_key() - combine a PC with the flag that it is an address of the kernel */
+static inline u64 location_make_pc_key(u64 pc, bool kernel)
 {
-	return pc ^ (u64)kernel << LOCATION_KERNEL;
+	return pc ^ (u64)kernel << LOCATION_KERNEL_BIT;
 }
 
-/** location_key_pc() - return the PC of a location_pc_key() */
-static inline u64 location_key_pc(u64 key)
+/** location_key_get_pc() - return the PC of a location_make_pc_key() */
+static inline u64 location_key_get_pc(u64 key)
 {
 	return (u64)((s64)(key << 8) >> 8);
 }
 
 /**
- * location_key_kernel() - return whether the PC of a location_pc_key() is an address of the kernel
+ * location_key_is_kernel() - return whether the PC of a location_make_pc_key() is an address of the
+ * kernel
  */
-static inline bool location_key_kernel(u64 key)
+static inline bool location_key_is_kernel(u64 key)
 {
-	return (key ^ location_key_pc(key)) >> LOCATION_KERNEL & 1;
+	return (key ^ location_key_get_pc(key)) >> LOCATION_KERNEL_BIT & 1;
 }
 
 /**
- * location_owner() - combine a process and its generation
+ * location_owner_make() - combine a process and its generation
  * @process: index of the process in the attributor; ATTRIBUTE_NONE for none
  * @generation: its generation; 0 for none
  */
-static inline u64 location_owner(u32 process, u32 generation)
+static inline u64 location_owner_make(u32 process, u32 generation)
 {
 	return (u64)process << 32 | generation;
 }

@@ -25,7 +25,7 @@ int mapping_cache_new(const struct attributor *attributor, struct binary_table *
 	cache->binaries = binaries;
 	cache->table = table;
 	cache->shift = 64 - bits;
-	cache->entry = zero_pages(entries_size(cache));
+	cache->entry = zero_pages_new(entries_size(cache));
 	if (!cache->entry) {
 		free(cache);
 		return -ENOMEM;
@@ -74,7 +74,8 @@ static bool entry_revalidate(struct mapping_cache *cache, struct mapping_entry *
 	return true;
 }
 
-static u32 binary_of(struct mapping_cache *cache, const struct attribute_mapping *m, u64 process)
+static u32 mapping_get_binary(struct mapping_cache *cache, const struct attribute_mapping *m,
+			      u64 process)
 {
 	const struct binary_identity binary = {
 		.path = m->binary,
@@ -85,7 +86,7 @@ static u32 binary_of(struct mapping_cache *cache, const struct attribute_mapping
 		.process = m->anonymous ? process : 0,
 	};
 
-	return binary_table_get(cache->binaries, &binary);
+	return binary_table_find_or_add(cache->binaries, &binary);
 }
 
 /* Fill an entry with the part of a mapping that is in the block of @pc. */
@@ -103,7 +104,7 @@ static void entry_fill(const struct mapping_cache *cache, const struct attribute
 		.process = process,
 		.bias = m->bias,
 		.owner = owner,
-		.salt = cell_salt(cache->table, owner),
+		.salt = cell_owner_hash(cache->table, owner),
 		.from_ns = m->span.from,
 		.length = (u32)(last - start + 1),
 		.version = (u32)m->version,
@@ -114,11 +115,11 @@ static void entry_fill(const struct mapping_cache *cache, const struct attribute
 bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 			     bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
 {
-	struct mapping_entry *e = mapping_slot(cache, process, pc), found;
+	struct mapping_entry *e = mapping_cache_get_slot(cache, process, pc), found;
 	struct attribute_mapping m;
 
 	if (entry_revalidate(cache, e, process, program, pc, kernel, time_ns)) {
-		mapping_apply(e, pc, ret_pc);
+		mapping_entry_map_pc(e, pc, ret_pc);
 		return true;
 	}
 	cache->stats.lookups++;
@@ -126,9 +127,9 @@ bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 progr
 		cache->stats.unmapped++;
 		return false;
 	}
-	entry_fill(cache, &m, process, cell_owner(program, binary_of(cache, &m, process)), pc,
-		   &found);
-	mapping_apply(&found, pc, ret_pc);
+	entry_fill(cache, &m, process,
+		   cell_owner_make(program, mapping_get_binary(cache, &m, process)), pc, &found);
+	mapping_entry_map_pc(&found, pc, ret_pc);
 	/*
 	 * Do not cache a mapping that has been replaced: samples from before the replacement are
 	 * rare.
@@ -140,14 +141,14 @@ bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 progr
 	return true;
 }
 
-void mapping_unmapped(const struct mapping_cache *cache, u32 program, u64 offset,
-		      struct mapped_pc *ret_pc)
+void mapping_cache_get_unmapped(const struct mapping_cache *cache, u32 program, u64 offset,
+				struct mapped_pc *ret_pc)
 {
-	u64 owner = cell_owner(program, CELL_UNMAPPED);
+	u64 owner = cell_owner_make(program, CELL_UNMAPPED);
 
 	*ret_pc = (struct mapped_pc){
 		.owner = owner,
 		.offset = offset,
-		.hash = cell_hash(cell_salt(cache->table, owner), offset),
+		.hash = cell_hash(cell_owner_hash(cache->table, owner), offset),
 	};
 }

@@ -23,16 +23,16 @@
  * 2^MAPPING_CACHE_SHIFT bytes of addresses.
  */
 #define MAPPING_CACHE_BITS_MIN 8
-#define MAPPING_CACHE_BITS     14
+#define MAPPING_CACHE_BITS_MAX 14
 #define MAPPING_CACHE_SHIFT    18
 
 /**
  * struct mapping_entry - the part of a mapping that is within one block of addresses; one cache
  * line
  * @start: first address of that part
- * @process: number of the process, from mapping_process()
+ * @process: number of the process, from mapping_make_process_id()
  * @bias: as in &struct attribute_mapping
- * @owner, @salt: owner of the cells, and its hash (cell_salt())
+ * @owner, @salt: owner of the cells, and its hash (cell_owner_hash())
  * @from_ns: the entry is valid for samples from this time on
  * @length: bytes from @start on; 0 for a free entry
  * @version: version of the process's mappings, modulo 2^32
@@ -86,7 +86,7 @@ struct mapping_cache {
 
 /**
  * struct mapped_pc - the cell of a PC
- * @owner: program and binary, from cell_owner()
+ * @owner: program and binary, from cell_owner_make()
  * @offset: offset in the binary
  * @hash: result of cell_hash()
  */
@@ -101,7 +101,8 @@ struct mapped_pc {
  * @attributor: source of the mappings; must outlive the cache
  * @binaries: assigns the ids of binaries; must outlive the cache
  * @table: the table of cells whose hash is used; must outlive the cache
- * @bits: binary logarithm of the number of entries, MAPPING_CACHE_BITS_MIN to MAPPING_CACHE_BITS
+ * @bits: binary logarithm of the number of entries, MAPPING_CACHE_BITS_MIN to
+ *	MAPPING_CACHE_BITS_MAX
  * @ret_cache: the cache; free it with mapping_cache_free()
  *
  * Return: 0 or -ENOMEM.
@@ -129,8 +130,8 @@ void mapping_cache_clear(struct mapping_cache *cache);
  */
 void mapping_cache_sync(struct mapping_cache *cache);
 
-/** mapping_process() - return the number of a process from its index and generation */
-static inline u64 mapping_process(u32 index, u32 generation)
+/** mapping_make_process_id() - return the number of a process from its index and generation */
+static inline u64 mapping_make_process_id(u32 index, u32 generation)
 {
 	return (u64)generation << 32 | index;
 }
@@ -143,15 +144,16 @@ static inline u64 mapping_process(u32 index, u32 generation)
 bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 			     bool kernel, u64 time_ns, struct mapped_pc *ret_pc);
 
-static inline struct mapping_entry *mapping_slot(const struct mapping_cache *cache, u64 process,
-						 u64 pc)
+static inline struct mapping_entry *mapping_cache_get_slot(const struct mapping_cache *cache,
+							   u64 process, u64 pc)
 {
 	u64 key = process ^ (pc >> MAPPING_CACHE_SHIFT) * 0x9e3779b97f4a7c15ULL;
 
 	return &cache->entry[key * 0xd6e8feb86659fd93ULL >> cache->shift];
 }
 
-static inline void mapping_apply(const struct mapping_entry *e, u64 pc, struct mapped_pc *ret_pc)
+static inline void mapping_entry_map_pc(const struct mapping_entry *e, u64 pc,
+					struct mapped_pc *ret_pc)
 {
 	ret_pc->owner = e->owner;
 	ret_pc->offset = pc - e->bias;
@@ -161,8 +163,8 @@ static inline void mapping_apply(const struct mapping_entry *e, u64 pc, struct m
 /**
  * mapping_cache_find() - find the cell of a PC
  * @cache: the cache, synchronized with mapping_cache_sync()
- * @process: number of the process, from mapping_process(); index ATTRIBUTE_NONE for an unattributed
- *	sample
+ * @process: number of the process, from mapping_make_process_id(); index ATTRIBUTE_NONE for an
+ *	unattributed sample
  * @program: id of the program that the process executes
  * @pc: virtual address
  * @kernel: the operation was executed at EL1 or EL2
@@ -177,26 +179,26 @@ static inline void mapping_apply(const struct mapping_entry *e, u64 pc, struct m
 static inline bool mapping_cache_find(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 				      bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
 {
-	const struct mapping_entry *e = mapping_slot(cache, process, pc);
+	const struct mapping_entry *e = mapping_cache_get_slot(cache, process, pc);
 
 	if (__builtin_expect(e->process == process && pc - e->start < e->length &&
 				     e->epoch == cache->epoch && time_ns >= e->from_ns &&
 				     e->owner >> 32 == program,
 			     1)) {
-		mapping_apply(e, pc, ret_pc);
+		mapping_entry_map_pc(e, pc, ret_pc);
 		return true;
 	}
 	return mapping_cache_find_slow(cache, process, program, pc, kernel, time_ns, ret_pc);
 }
 
 /**
- * mapping_unmapped() - get the cell of a PC for which mapping_cache_find() returned false
+ * mapping_cache_get_unmapped() - get the cell of a PC for which mapping_cache_find() returned false
  * @cache, @program: as for mapping_cache_find()
  * @offset: offset of the cell. With 0, all such PCs of a program share one cell, because their
  *	addresses differ between processes. A recording uses the PC
  * @ret_pc: the result
  */
-void mapping_unmapped(const struct mapping_cache *cache, u32 program, u64 offset,
-		      struct mapped_pc *ret_pc);
+void mapping_cache_get_unmapped(const struct mapping_cache *cache, u32 program, u64 offset,
+				struct mapped_pc *ret_pc);
 
 #endif

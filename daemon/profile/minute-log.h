@@ -56,16 +56,16 @@ void minute_log_clear(struct minute_log *log);
 
 /* The functions below add the counters of a slot to @log. */
 
-/** minute_log_machine() - add the counters of all samples, and the ledgers */
-void minute_log_machine(struct minute_log *log, const struct history_counters *counters);
-void minute_log_ledger(struct minute_log *log, const struct history_ledger *ledger);
+/** minute_log_add_machine() - add the counters of all samples, and the ledgers */
+void minute_log_add_machine(struct minute_log *log, const struct history_counters *counters);
+void minute_log_add_ledger(struct minute_log *log, const struct history_ledger *ledger);
 
-/** minute_log_container() - add samples of a container; @index and @generation identify it */
-void minute_log_container(struct minute_log *log, u32 index, u32 generation,
-			  const struct history_counters *counters);
+/** minute_log_add_container() - add samples of a container; @index and @generation identify it */
+void minute_log_add_container(struct minute_log *log, u32 index, u32 generation,
+			      const struct history_counters *counters);
 
-/** minute_log_location() - add samples of a location, and of its program */
-void minute_log_location(struct minute_log *log, const struct history_row *row);
+/** minute_log_add_location() - add samples of a location, and of its program */
+void minute_log_add_location(struct minute_log *log, const struct history_row *row);
 
 /**
  * minute_log_find_program() - return the index in &minute_log.program of the program of a location
@@ -73,7 +73,7 @@ void minute_log_location(struct minute_log *log, const struct history_row *row);
  */
 u32 minute_log_find_program(const struct minute_log *log, const struct history_row *row);
 
-/** minute_log_slot() - add the containers and locations of a slot, its ledgers and its sum */
-void minute_log_slot(struct minute_log *log, const struct history_slot *slot);
+/** minute_log_add_slot() - add the containers and locations of a slot, its ledgers and its sum */
+void minute_log_add_slot(struct minute_log *log, const struct history_slot *slot);
 
 #endif

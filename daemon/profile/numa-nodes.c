@@ -39,7 +39,7 @@ static long parse_numbered_name(const char *name, const char *prefix)
 	return *end ? -1 : value;
 }
 
-static int range_add(struct nodes *nodes, u64 start, u64 size, u8 node)
+static int range_add(struct numa_nodes *nodes, u64 start, u64 size, u8 node)
 {
 	struct node_range *more;
 
@@ -56,7 +56,7 @@ static int range_add(struct nodes *nodes, u64 start, u64 size, u8 node)
 	return 0;
 }
 
-static int cpu_add(struct nodes *nodes, u32 cpu, u8 node)
+static int cpu_add(struct numa_nodes *nodes, u32 cpu, u8 node)
 {
 	u32 room = cpu < 256 ? 256 : 2 * cpu;
 	u8 *more;
@@ -76,7 +76,7 @@ static int cpu_add(struct nodes *nodes, u32 cpu, u8 node)
 }
 
 /* Read the directory of a node, whose entries are links to its CPUs and memory blocks. */
-static int node_read(struct nodes *nodes, const char *path, u64 block, u8 node)
+static int node_read(struct numa_nodes *nodes, const char *path, u64 block, u8 node)
 {
 	struct dirent *entry;
 	DIR *dir = opendir(path);
@@ -114,7 +114,7 @@ static int ranges_compare(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void ranges_join(struct nodes *nodes)
+static void ranges_join(struct numa_nodes *nodes)
 {
 	u32 kept = 0;
 
@@ -132,9 +132,9 @@ static void ranges_join(struct nodes *nodes)
 	nodes->count = kept + 1;
 }
 
-int nodes_read(const char *sys, struct nodes *ret_nodes)
+int numa_nodes_read(const char *sys, struct numa_nodes *ret_nodes)
 {
-	struct nodes nodes = { 0 };
+	struct numa_nodes nodes = { 0 };
 	struct dirent *entry;
 	char path[384];
 	u64 block = 0;
@@ -156,7 +156,7 @@ int nodes_read(const char *sys, struct nodes *ret_nodes)
 	if (dir)
 		closedir(dir);
 	if (r < 0) {
-		nodes_deinit(&nodes);
+		numa_nodes_deinit(&nodes);
 		return r;
 	}
 	ranges_join(&nodes);
@@ -164,14 +164,14 @@ int nodes_read(const char *sys, struct nodes *ret_nodes)
 	return 0;
 }
 
-void nodes_deinit(struct nodes *nodes)
+void numa_nodes_deinit(struct numa_nodes *nodes)
 {
 	free(nodes->ranges);
 	free(nodes->cpu_node);
-	*nodes = (struct nodes){ 0 };
+	*nodes = (struct numa_nodes){ 0 };
 }
 
-u8 nodes_find_by_address(const struct nodes *nodes, u64 physical)
+u8 numa_nodes_find_by_address(const struct numa_nodes *nodes, u64 physical)
 {
 	u32 low = 0, high = nodes->count;
 
@@ -187,7 +187,7 @@ u8 nodes_find_by_address(const struct nodes *nodes, u64 physical)
 									    NODE_NONE;
 }
 
-u8 nodes_find_by_cpu(const struct nodes *nodes, u32 cpu)
+u8 numa_nodes_find_by_cpu(const struct numa_nodes *nodes, u32 cpu)
 {
 	return cpu < nodes->cpus ? nodes->cpu_node[cpu] : NODE_NONE;
 }

@@ -16,13 +16,13 @@ struct node_range {
 };
 
 /**
- * struct nodes - the nodes of the machine
+ * struct numa_nodes - the nodes of the machine
  * @ranges: memory ranges by address; adjacent ranges of one node are joined
  * @count: number of @ranges
  * @cpu_node: node of each CPU, indexed by CPU number; NODE_NONE if unknown
  * @cpus: number of entries of @cpu_node
  */
-struct nodes {
+struct numa_nodes {
 	struct node_range *ranges;
 	u32 count;
 	u8 *cpu_node;
@@ -30,24 +30,24 @@ struct nodes {
 };
 
 /**
- * nodes_read() - read the nodes of this machine
+ * numa_nodes_read() - read the nodes of this machine
  * @sys: mount point of sysfs: "/sys", or a test's directory
- * @ret_nodes: the nodes; call nodes_deinit() when done
+ * @ret_nodes: the nodes; call numa_nodes_deinit() when done
  *
  * Nodes numbered NODES_MAX or higher stay unknown. So does memory that the kernel does not list
  * in blocks (without CONFIG_MEMORY_HOTPLUG).
  *
  * Return: 0, even if no node was found; -ENOMEM if memory cannot be allocated.
  */
-int nodes_read(const char *sys, struct nodes *ret_nodes);
+int numa_nodes_read(const char *sys, struct numa_nodes *ret_nodes);
 
-/** nodes_deinit() - free the memory; @nodes may be all zeros */
-void nodes_deinit(struct nodes *nodes);
+/** numa_nodes_deinit() - free the memory; @nodes may be all zeros */
+void numa_nodes_deinit(struct numa_nodes *nodes);
 
-/** nodes_find_by_address() - return the node of a physical address, NODE_NONE if unknown */
-u8 nodes_find_by_address(const struct nodes *nodes, u64 physical);
+/** numa_nodes_find_by_address() - return the node of a physical address, NODE_NONE if unknown */
+u8 numa_nodes_find_by_address(const struct numa_nodes *nodes, u64 physical);
 
-/** nodes_find_by_cpu() - return the node of a CPU, NODE_NONE if unknown */
-u8 nodes_find_by_cpu(const struct nodes *nodes, u32 cpu);
+/** numa_nodes_find_by_cpu() - return the node of a CPU, NODE_NONE if unknown */
+u8 numa_nodes_find_by_cpu(const struct numa_nodes *nodes, u32 cpu);
 
 #endif

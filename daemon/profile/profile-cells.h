@@ -34,12 +34,12 @@ struct profile_cells {
 void profile_get_cells(struct profile *profile, struct profile_cells *ret_cells);
 
 /**
- * struct cell_place - the location of a cell
+ * struct cell_location - the location of a cell
  * @at: location in the binary
  * @pid: a living process that maps the binary; 0 if none is known, or in a recording
  * @hidden: @at.offset is 0, because the offset would be an address of a process that has exited
  */
-struct cell_place {
+struct cell_location {
 	struct attribute_location at;
 	s32 pid;
 	bool hidden;
@@ -47,15 +47,15 @@ struct cell_place {
 
 /**
  * profile_locate_cell() - find the location of a cell in its binary
- * @live: as in profile_view(). Addresses in memory without a file are then replaced by offsets in
- *	the mapping, because addresses are confidential
+ * @live: as in profile_create_view(). Addresses in memory without a file are then replaced by
+ *	offsets in the mapping, because addresses are confidential
  *
- * Call profile_find_pids() first, if @live is set.
+ * Call profile_update_pids() first, if @live is set.
  *
  * Return: false if its mapping was not known, or if it counts evicted samples.
  */
 bool profile_locate_cell(const struct profile *profile, const struct cell_row *row, bool live,
-			 struct cell_place *ret_place);
+			 struct cell_location *ret_place);
 
 /**
  * profile_find_program() - return the program of a process
@@ -67,7 +67,7 @@ bool profile_locate_cell(const struct profile *profile, const struct cell_row *r
  */
 u32 profile_find_program(struct profile *profile, u32 process);
 
-/** profile_find_pids() - find a living process of each program, for profile_locate_cell() */
-void profile_find_pids(struct profile *profile);
+/** profile_update_pids() - find a living process of each program, for profile_locate_cell() */
+void profile_update_pids(struct profile *profile);
 
 #endif

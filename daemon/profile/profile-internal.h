@@ -18,7 +18,7 @@
 
 #include <pthread.h>
 
-#define CONTEXTS (sizeof(((struct spe_sample *)0)->context) / sizeof(u32))
+#define PROFILE_CONTEXTS (sizeof(((struct spe_sample *)0)->context) / sizeof(u32))
 
 struct context_count {
 	u32 value;
@@ -33,7 +33,7 @@ typedef u32 latency_lanes __attribute__((vector_size(16)));
  * @key: &task_answer.task
  * @version: &task_answer.version of the answer that filled the slot. If the answer has another
  *	version, the slot is invalid; 0: invalid
- * @owner: location_owner() of the process
+ * @owner: location_owner_make() of the process
  * @program: program of the task
  * @entry, @sum: entry of the process, and the counters to which a flush adds the samples below
  * @ones, @latency_sum, @latency_max, @bucket, @samples: counters since the last flush: sums of
@@ -43,9 +43,9 @@ struct task_slot {
 	u64 key;
 	u64 version;
 	u64 owner;
-	struct cell_task program;
+	struct task_program program;
 	struct process_tally *entry;
-	struct counters *sum;
+	struct profile_counters *sum;
 	sample_class_lanes ones[SAMPLE_CLASS_LANES];
 	latency_lanes latency_sum;
 	latency_lanes latency_max;
@@ -69,15 +69,15 @@ struct task_verdict {
  * Maximum number of pending samples: samples that are also counted in lines, pages or contexts. It
  * exceeds the number of samples of a run.
  */
-#define PENDING 512
+#define PENDING_SAMPLES_MAX 512
 
 /**
- * struct pending - a sample that is also counted in cache lines, pages or contexts
+ * struct pending_sample - a sample that is also counted in cache lines, pages or contexts
  * @owner, @key: copied from its struct task_slot, which another task may use meanwhile
  * @raw, @layout: its record, and the index of the record's layout
  * @flags, @origin: as in its sample class
  */
-struct pending {
+struct pending_sample {
 	u64 owner;
 	u64 key;
 	const u8 *raw;
@@ -87,14 +87,14 @@ struct pending {
 };
 
 /* Maximum number of samples that wait for /proc: the samples of a full ring of 64 KiB. */
-#define WAITING 1024
+#define WAITING_SAMPLES_MAX 1024
 /*
  * Maximum number of samples among them that wait for a mapping. A process that unmaps its code
  * could otherwise fill the queue.
  */
-#define WAITING_MAPPED (WAITING / 2)
+#define WAITING_MAPPED_MAX (WAITING_SAMPLES_MAX / 2)
 /* Timeout of a sample that waits for its mapping, nanoseconds. */
-#define WAITING_NS 1000000000ULL
+#define WAITING_TIMEOUT_NS 1000000000ULL
 
 /**
  * struct waiting_sample - a sample that waits for /proc, with properties of its window
@@ -129,7 +129,7 @@ struct waiting_sample {
 #define BUCKET_VALUES 4096
 
 /* Maximum number of different tables of data sources. */
-#define ENCODINGS 16
+#define ENCODINGS_MAX 16
 
 /**
  * struct profile_commons - data that all shards of a profile share
@@ -139,14 +139,14 @@ struct waiting_sample {
  *	of all CPUs
  * @observers: list of observers; it changes only while no shard is counting
  * @names: the ids of programs and binaries
- * @swept_ns: time of the last profile_sweep_names()
+ * @swept_ns: time of the last profile_sweep_ids()
  */
 struct profile_commons {
 	pthread_mutex_t lock;
-	struct lines lines;
-	struct pages pages;
+	struct hot_lines lines;
+	struct hot_pages pages;
 	struct profile_observer *observers;
-	struct cell_names names;
+	struct cell_id_tables names;
 	u64 swept_ns;
 };
 
@@ -157,11 +157,11 @@ struct profile_commons {
  * @began_ns, @ended_ns: for a shard: start of its first and end of its last window; 0 for none
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
  *	The counters of @containers and of unattributed samples are flushed the same way
- * @verdict: indexed by task_slot_index(); used only if there is a filter
+ * @verdict: indexed by task_get_slot_index(); used only if there is a filter
  * @program_pid: indexed by id of a program: PID of a living process; @program_pids entries
  * @cells: counter of samples by program and location
  * @stage: decodes windows for this profile, and for other profiles in the same call of
- *	profile_count_window()
+ *	profiles_add_window()
  * @interval, @unit: weight of the samples of the current window
  * @unattributed: counters of samples without a process
  * @overflow: counters of samples for whose process no counters could be allocated
@@ -189,33 +189,33 @@ struct profile {
 	u64 ended_ns;
 	struct sample_stage stage;
 	struct sample_class_catalog sample_class;
-	const struct spe_data_sources *encodings[ENCODINGS];
+	const struct spe_data_sources *encodings[ENCODINGS_MAX];
 	s32 *program_pid;
 	u32 program_pids;
 	struct cell_counter cells;
-	struct pending pending[PENDING]; /* empty between windows */
-	struct history history;
+	struct pending_sample pending[PENDING_SAMPLES_MAX]; /* empty between windows */
+	struct recent_history history;
 	struct process_tally *processes;
 	struct container_tally *exited;
-	struct counters **containers; /* by index; NULL without a sample */
+	struct profile_counters **containers; /* by index; NULL without a sample */
 	struct tally_budget room;
-	struct counters unattributed;
-	struct counters overflow;
+	struct profile_counters unattributed;
+	struct profile_counters overflow;
 
 	struct view_header header;
 	u64 kinds[SPE_KINDS];
 	u64 simd;
 	u64 events[64];
-	struct counters machine; /* updated by profile_flush() */
+	struct profile_counters machine; /* updated by profile_flush() */
 	u64 *sources; /* indexed by Data Source value; 65536 entries */
 	u32 source_end; /* values from here on have no samples */
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
 	u64 origins[SAMPLE_ORIGINS]; /* of loads and stores, indexed by bit of SPE_ORIGIN_* */
-	struct context_count *contexts[CONTEXTS];
+	struct context_count *contexts[PROFILE_CONTEXTS];
 	u64 context_overflow; /* samples with values that found no free slot near their hash */
 	u32 context_slots; /* maximum size of each table; a power of two */
-	u32 context_size[CONTEXTS]; /* current size of each table; 0 or a power of two */
-	u32 context_used[CONTEXTS];
+	u32 context_size[PROFILE_CONTEXTS]; /* current size of each table; 0 or a power of two */
+	u32 context_used[PROFILE_CONTEXTS];
 	u32 encoding_count;
 	bool encodings_full; /* a further table of data sources was replaced by the first one */
 	u32 process_count; /* capacities, grown to what the attributor uses */
@@ -239,7 +239,7 @@ struct profile {
  * Return: 0 or -ENOMEM.
  */
 int profile_restore_exited(struct profile *profile, u32 container, u32 generation,
-			   const struct counters *sum);
+			   const struct profile_counters *sum);
 
 /**
  * profile_restore_process() - set the counters of process @index to @entry
@@ -251,16 +251,16 @@ int profile_restore_exited(struct profile *profile, u32 container, u32 generatio
 int profile_restore_process(struct profile *profile, u32 index, const struct process_tally *entry);
 
 /**
- * profile_count_waiting() - count @w as a sample of the task of @answer
+ * profile_count_waiting_sample() - count @w as a sample of the task of @answer
  * @may_wait: the sample may continue to wait for a mapping or executable
  *
  * Return: false if it continues to wait; @w was updated.
  */
-bool profile_count_waiting(struct profile *profile, struct waiting_sample *w,
-			   const struct task_answer *answer, bool may_wait);
+bool profile_count_waiting_sample(struct profile *profile, struct waiting_sample *w,
+				  const struct resolved_task *answer, bool may_wait);
 
 /**
- * profile_wait_mapping() - make @w wait for its mapping or executable, which is read from /proc
+ * profile_wait_for_mapping() - make @w wait for its mapping or executable, which is read from /proc
  * @owner: &task_answer.owner of its task
  *
  * If there are no background threads, it reads /proc before it returns.
@@ -268,11 +268,11 @@ bool profile_count_waiting(struct profile *profile, struct waiting_sample *w,
  * Return: false if the sample need not wait any longer, because the mapping is known or cannot be
  * found.
  */
-bool profile_wait_mapping(struct profile *profile, struct waiting_sample *w, u64 owner);
+bool profile_wait_for_mapping(struct profile *profile, struct waiting_sample *w, u64 owner);
 
 /** profile_fill_task_slot() - fill @slot for the task of @answer */
 void profile_fill_task_slot(struct profile *profile, struct task_slot *slot,
-			    const struct task_answer *answer);
+			    const struct resolved_task *answer);
 
 /**
  * profile_queue_sample() - copy @w into the queue of waiting samples; returns false if it is
@@ -280,26 +280,27 @@ void profile_fill_task_slot(struct profile *profile, struct task_slot *slot,
  */
 bool profile_queue_sample(struct profile *profile, const struct waiting_sample *w);
 
-/** profile_retry_queued() - count the waiting samples whose task is known by now */
-void profile_retry_queued(struct profile *profile);
+/** profile_retry_waiting_samples() - count the waiting samples whose task is known by now */
+void profile_retry_waiting_samples(struct profile *profile);
 
 /**
- * profile_move_queued() - move the waiting samples of @from to @to
+ * profile_move_waiting_samples() - move the waiting samples of @from to @to
  *
  * Samples that do not fit are counted as unattributed in @from.
  */
-void profile_move_queued(struct profile *to, struct profile *from);
+void profile_move_waiting_samples(struct profile *to, struct profile *from);
 
 /**
- * profile_gather() - flush the cached counts of samples, without the sums of containers and machine
+ * profile_flush_caches() - flush the cached counts of samples, without the sums of containers and
+ * machine
  */
-void profile_gather(struct profile *profile);
+void profile_flush_caches(struct profile *profile);
 
 /**
- * profile_forget() - clear the counters of @profile, but not the tables that shards share, the
- * classes and the history
+ * profile_clear_own_counters() - clear the counters of @profile, but not the tables that shards
+ * share, the classes and the history
  */
-void profile_forget(struct profile *profile);
+void profile_clear_own_counters(struct profile *profile);
 
 /** profile_merge_exited(), profile_merge_process() - add the counters of a shard's entry @index */
 void profile_merge_exited(struct profile *profile, u32 index, const struct container_tally *from);
@@ -309,14 +310,14 @@ void profile_merge_process(struct profile *profile, u32 index, const struct proc
 void profile_close_slot(struct profile *profile, u64 now_ns);
 
 /**
- * profile_open_slot() - return the counters of the open slot so far, without closing it
+ * profile_get_open_slot() - return the counters of the open slot so far, without closing it
  *
  * The result lacks &history.open_slot_saved. It is valid until the next slot or sum.
  */
-const struct history_slot *profile_open_slot(struct profile *profile);
+const struct history_slot *profile_get_open_slot(struct profile *profile);
 
-/** profile_mark_slot() - start the open slot at the current totals, after those were restored */
-void profile_mark_slot(struct profile *profile);
+/** profile_move_marks() - start the open slot at the current totals, after those were restored */
+void profile_move_marks(struct profile *profile);
 
 /* Save the owner of counters in a checkpoint (profile-save.c). */
 void profile_owner_save(u64 owner, struct serializer *to);
@@ -325,9 +326,9 @@ bool profile_owner_load(struct deserializer *from, const struct attribute_transl
 			u64 *ret_owner);
 
 /* Steps of profile_save() and profile_load() (profile-save-memory.c, history-save.c). */
-void profile_hot_save(const struct profile *profile, struct serializer *to);
-void profile_hot_load(struct profile *profile, struct deserializer *from,
-		      const struct attribute_translation *translation);
+void profile_hot_memory_save(const struct profile *profile, struct serializer *to);
+void profile_hot_memory_load(struct profile *profile, struct deserializer *from,
+			     const struct attribute_translation *translation);
 void profile_history_save(struct profile *profile, struct serializer *to);
 /**
  * profile_history_load() - load the history; call it after all other parts are loaded
@@ -340,11 +341,11 @@ int profile_history_load(struct profile *profile, struct deserializer *from,
 			 const struct cell_translation *cells);
 
 /**
- * struct profile_cell_ids - the current ids of saved programs and binaries
+ * struct profile_id_translation - the current ids of saved programs and binaries
  * @translation: the ids
  * @program, @binary: memory of the ids
  */
-struct profile_cell_ids {
+struct profile_id_translation {
 	struct cell_translation translation;
 	u32 *program;
 	u32 *binary;
@@ -354,36 +355,45 @@ struct profile_cell_ids {
 void profile_cells_save(struct profile *profile, struct serializer *to);
 /**
  * profile_cells_load() - load programs, binaries and cells
- * @ids: all zeros; call profile_cell_ids_deinit() also on failure
+ * @ids: all zeros; call profile_id_translation_deinit() also on failure
  *
  * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated.
  */
 int profile_cells_load(struct profile *profile, struct deserializer *from,
 		       const struct attribute_translation *translation,
-		       struct profile_cell_ids *ids);
-void profile_cell_ids_deinit(struct profile_cell_ids *ids);
+		       struct profile_id_translation *ids);
+void profile_id_translation_deinit(struct profile_id_translation *ids);
 
 /* Fill parts of a view's rows. */
 void view_row_set_container(struct profile *profile, struct view_row *row, u32 index);
 void view_row_set_process(struct profile *profile, struct view_row *row, u32 index);
-void rows_sort(struct view *view, enum view_sort sort, u32 limit);
+void view_sort_rows(struct view *view, enum view_sort sort, u32 limit);
 /** view_copy_string() - copy a string, truncated to @size but never within a UTF-8 sequence */
 void view_copy_string(char *to, size_t size, const char *from);
 /** view_row_set_program() - set container and program of @row; CELL_NO_PROGRAM is valid */
 void view_row_set_program(struct profile *profile, struct view_row *row, u32 program);
 /** view_row_set_cell() - set the names of @row, one of @group, to those of a cell */
-void view_row_set_cell(struct profile *profile, struct symbols *symbols, bool live,
+void view_row_set_cell(struct profile *profile, struct symbols_cache *symbols, bool live,
 		       enum view_group group, struct view_row *row, u64 offset, u64 owner);
 /** view_row_set_evicted() - set the names of @row, one of @group, to those of evicted samples */
 void view_row_set_evicted(struct view_row *row, enum view_group group);
-/** view_set_names() - set in a header the number of missing names and the reason */
-void view_set_names(struct symbols *symbols, struct view_header *ret_header);
-/** view_set_whole() - set &view_header.sort_whole; @all: counters of all samples of the view */
-void view_set_whole(const struct counters *all, enum view_sort sort, struct view_header *header);
-/** counters_key() - return the key of view_key() for all orders except samples and latency */
-u64 counters_key(const struct counters *counters, enum view_sort sort);
-/** profile_view_cells() - add the rows of profile_view() that are made from cells to @view */
-int profile_view_cells(struct profile *profile, struct symbols *symbols, bool live,
+/** view_header_set_pending_names() - set in a header the number of missing names and the reason */
+void view_header_set_pending_names(struct symbols_cache *symbols, struct view_header *ret_header);
+/**
+ * view_header_set_sort_whole() - set &view_header.sort_whole; @all: counters of all samples of the
+ * view
+ */
+void view_header_set_sort_whole(const struct profile_counters *all, enum view_sort sort,
+				struct view_header *header);
+/**
+ * counters_get_sort_key() - return the key of view_get_sort_key() for all orders except samples and
+ * latency
+ */
+u64 counters_get_sort_key(const struct profile_counters *counters, enum view_sort sort);
+/**
+ * profile_view_cells() - add the rows of profile_create_view() that are made from cells to @view
+ */
+int profile_view_cells(struct profile *profile, struct symbols_cache *symbols, bool live,
 		       enum view_group group, enum view_sort sort, u32 limit, struct view *view);
 
 /** profile_set_weight() - set the interval and unit of the samples that follow */
@@ -392,11 +402,11 @@ void profile_set_weight(struct profile *profile, u32 interval, u8 unit);
 /** profile_flush_task_slot() - add the cached counters of @task_slot to the counters of its task */
 void profile_flush_task_slot(struct profile *profile, struct task_slot *task_slot);
 
-/** profile_sample_class() - return the class of @events and @key when the guess was wrong */
-struct sample_class *profile_sample_class(struct profile *profile, u64 events, u64 key);
+/** profile_get_sample_class() - return the class of @events and @key when the guess was wrong */
+struct sample_class *profile_get_sample_class(struct profile *profile, u64 events, u64 key);
 
-/** profile_encoding() - return the index of @sources in the keys of sample classes */
-u32 profile_encoding(struct profile *profile, const struct spe_data_sources *sources);
+/** profile_get_encoding_index() - return the index of @sources in the keys of sample classes */
+u32 profile_get_encoding_index(struct profile *profile, const struct spe_data_sources *sources);
 
 /** profile_count_context() - count @count samples with @value as context @index */
 void profile_count_context(struct profile *profile, unsigned int index, u32 value, u64 count);

@@ -7,16 +7,16 @@
 #include "util/escape.h"
 
 /* State of a query, and the sum of the matching rows. */
-struct sum {
+struct query_sum {
 	struct profile *profile;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	const struct profile_query *wanted;
 	bool live;
 	bool found;
-	struct counters counters;
+	struct profile_counters counters;
 };
 
-enum view_group profile_query_group(const struct profile_query *wanted)
+enum view_group profile_query_get_group(const struct profile_query *wanted)
 {
 	if (wanted->function || wanted->binary)
 		return VIEW_FUNCTION;
@@ -25,12 +25,13 @@ enum view_group profile_query_group(const struct profile_query *wanted)
 	return wanted->container ? VIEW_CONTAINER : VIEW_GROUPS;
 }
 
-static bool name_equals(const char *wanted, const char *what)
+static bool name_is_wanted(const char *wanted, const char *what)
 {
 	return !wanted || !strcmp(wanted, what);
 }
 
-static bool is_called(const struct sum *s, const struct attribute_container *c, u32 index)
+static bool container_has_name(const struct query_sum *s, const struct attribute_container *c,
+			       u32 index)
 {
 	const char *wanted = s->wanted->container;
 	struct view_row row;
@@ -42,7 +43,7 @@ static bool is_called(const struct sum *s, const struct attribute_container *c, 
 }
 
 /* Return whether a container matches. Call @admits last, because it needs system calls. */
-static bool is_container(const struct sum *s, u32 index)
+static bool container_matches(const struct query_sum *s, u32 index)
 {
 	const struct profile_query *wanted = s->wanted;
 	const struct attribute_container *c =
@@ -50,11 +51,11 @@ static bool is_container(const struct sum *s, u32 index)
 
 	if (!wanted->container)
 		return true;
-	return is_called(s, c, index) &&
+	return container_has_name(s, c, index) &&
 	       (!wanted->admits || (c && index && wanted->admits(wanted->ctx, c)));
 }
 
-static bool is_process(const struct sum *s, u32 index)
+static bool process_matches(const struct query_sum *s, u32 index)
 {
 	const struct attribute_process *process =
 		attributor_get_process(s->profile->attributor, index);
@@ -62,149 +63,151 @@ static bool is_process(const struct sum *s, u32 index)
 
 	if (s->wanted->pid_given && s->wanted->pid != (process ? process->pid : 0))
 		return false;
-	if (!is_container(s, process ? process->container : ATTRIBUTE_NONE))
+	if (!container_matches(s, process ? process->container : ATTRIBUTE_NONE))
 		return false;
 	view_row_set_process(s->profile, &row, index);
-	return name_equals(s->wanted->process, row.process);
+	return name_is_wanted(s->wanted->process, row.process);
 }
 
 /* Check cheap conditions first: resolve names only if everything else matches. */
-static bool is_cell(const struct sum *s, const struct cell_row *cell)
+static bool cell_matches(const struct query_sum *s, const struct cell_row *cell)
 {
-	struct cell_place place;
+	struct cell_location place;
 	struct program_identity program;
 	struct view_row row = { 0 };
 
 	if (cell->evicted)
 		return false;
 	if (cell->program == CELL_NO_PROGRAM ||
-	    !program_table_find(s->profile->commons->names.programs, cell->program, &program))
+	    !program_table_find_by_id(s->profile->commons->names.programs, cell->program, &program))
 		program = (struct program_identity){ .container = ATTRIBUTE_NONE };
-	if (!is_container(s, program.container))
+	if (!container_matches(s, program.container))
 		return false;
 	view_row_set_program(s->profile, &row, cell->program);
-	if (!name_equals(s->wanted->process, row.process))
+	if (!name_is_wanted(s->wanted->process, row.process))
 		return false;
 	if (!profile_locate_cell(s->profile, cell, s->live, &place)) {
 		symbols_name_unmapped(cell->offset, s->live, row.function, sizeof(row.function));
-		return name_equals(s->wanted->binary, "") &&
-		       name_equals(s->wanted->function, row.function);
+		return name_is_wanted(s->wanted->binary, "") &&
+		       name_is_wanted(s->wanted->function, row.function);
 	}
 	escape_string(row.binary, sizeof(row.binary), place.at.binary);
-	if (!name_equals(s->wanted->binary, row.binary) || !s->wanted->function)
-		return name_equals(s->wanted->binary, row.binary);
-	if (!symbols_function(s->symbols, place.pid, &place.at, s->live, row.function,
-			      sizeof(row.function)) &&
+	if (!name_is_wanted(s->wanted->binary, row.binary) || !s->wanted->function)
+		return name_is_wanted(s->wanted->binary, row.binary);
+	if (!symbols_get_function(s->symbols, place.pid, &place.at, s->live, row.function,
+				  sizeof(row.function)) &&
 	    place.hidden)
 		memcpy(row.function, row.binary, sizeof(row.function));
-	return name_equals(s->wanted->function, row.function);
+	return name_is_wanted(s->wanted->function, row.function);
 }
 
-static void sum_add(struct sum *s, const struct counters *f)
+static void query_sum_add(struct query_sum *s, const struct profile_counters *f)
 {
 	s->found = true;
 	counters_merge(&s->counters, f);
 }
 
-static void sum_containers(struct sum *s)
+static void add_matching_containers(struct query_sum *s)
 {
 	for (u32 i = 0; i < profile_get_container_bound(s->profile); i++) {
-		const struct counters *f = profile_container(s->profile, i);
+		const struct profile_counters *f = profile_get_container_counters(s->profile, i);
 
-		if (f && is_container(s, i))
-			sum_add(s, f);
+		if (f && container_matches(s, i))
+			query_sum_add(s, f);
 	}
 }
 
-static void sum_processes(struct sum *s)
+static void add_matching_processes(struct query_sum *s)
 {
-	struct counters f;
+	struct profile_counters f;
 
 	for (u32 i = 0; i < profile_get_process_bound(s->profile); i++)
-		if (is_process(s, i) && profile_process(s->profile, i, &f))
-			sum_add(s, &f);
-	if (s->profile->header.unattributed && is_process(s, ATTRIBUTE_NONE))
-		sum_add(s, profile_unattributed(s->profile));
+		if (process_matches(s, i) && profile_sum_process_counters(s->profile, i, &f))
+			query_sum_add(s, &f);
+	if (s->profile->header.unattributed && process_matches(s, ATTRIBUTE_NONE))
+		query_sum_add(s, profile_get_unattributed_counters(s->profile));
 }
 
-static void sum_cells(struct sum *s)
+static void add_matching_cells(struct query_sum *s)
 {
 	const struct cell_table *table = s->profile->cells.table;
 	struct cell_cursor cursor = { 0 };
 	struct cell_row row;
 
 	s->found = false;
-	s->counters = (struct counters){ 0 };
+	s->counters = (struct profile_counters){ 0 };
 	if (s->live)
-		profile_find_pids(s->profile);
+		profile_update_pids(s->profile);
 	while (cell_table_next(table, &cursor, &row)) {
-		if (!is_cell(s, &row))
+		if (!cell_matches(s, &row))
 			continue;
 		s->found = true;
-		cell_row_add(table, &row, CELL_ALL, &s->counters);
+		cell_row_add_counters(table, &row, CELL_ALL, &s->counters);
 	}
 }
 
-static int sum_span(struct sum *s, enum view_span span, u64 now_ns)
+static int query_span(struct query_sum *s, enum view_span span, u64 now_ns)
 {
-	enum view_group group = profile_query_group(s->wanted);
+	enum view_group group = profile_query_get_group(s->wanted);
 	const struct history_slot *slot;
-	struct counters f;
+	struct profile_counters f;
 
 	if (group == VIEW_PROCESS || group == VIEW_FUNCTION)
 		return -EOPNOTSUPP;
-	slot = profile_history(s->profile, span, now_ns);
+	slot = profile_get_history_sum(s->profile, span, now_ns);
 	if (!slot)
 		return -EOPNOTSUPP;
 	if (group == VIEW_GROUPS) {
-		history_counters_get(&slot->machine, &f);
-		sum_add(s, &f);
+		history_counters_expand(&slot->machine, &f);
+		query_sum_add(s, &f);
 	}
 	for (u32 i = 0; i < slot->containers && group == VIEW_CONTAINER; i++) {
 		const struct history_container *c = &slot->container[i];
 		const struct attribute_container *now =
 			attributor_get_container(s->profile->attributor, c->index);
 
-		if (!now || now->generation != c->generation || !is_container(s, c->index))
+		if (!now || now->generation != c->generation || !container_matches(s, c->index))
 			continue;
-		history_counters_get(&c->counters, &f);
-		sum_add(s, &f);
+		history_counters_expand(&c->counters, &f);
+		query_sum_add(s, &f);
 	}
 	return 0;
 }
 
-static void sum_start(struct sum *s)
+static void query_since_start(struct query_sum *s)
 {
 	profile_flush(s->profile);
-	switch (profile_query_group(s->wanted)) {
+	switch (profile_query_get_group(s->wanted)) {
 	case VIEW_FUNCTION:
-		sum_cells(s);
+		add_matching_cells(s);
 		/* If waiting resolved some names, search a second time. */
-		if (symbols_wait_default(s->symbols))
-			sum_cells(s);
+		if (symbols_wait_configured(s->symbols))
+			add_matching_cells(s);
 		break;
 	case VIEW_PROCESS:
-		sum_processes(s);
+		add_matching_processes(s);
 		break;
 	case VIEW_CONTAINER:
-		sum_containers(s);
+		add_matching_containers(s);
 		break;
 	default:
-		sum_add(s, profile_machine(s->profile));
+		query_sum_add(s, profile_get_machine_counters(s->profile));
 	}
 }
 
-int profile_query_counters(struct profile *profile, struct symbols *symbols, bool live,
+int profile_query_counters(struct profile *profile, struct symbols_cache *symbols, bool live,
 			   enum view_span span, u64 now_ns, const struct profile_query *wanted,
-			   struct counters *ret_counters)
+			   struct profile_counters *ret_counters)
 {
-	struct sum s = { .profile = profile, .symbols = symbols, .live = live, .wanted = wanted };
+	struct query_sum s = {
+		.profile = profile, .symbols = symbols, .live = live, .wanted = wanted
+	};
 	int r = 0;
 
 	if (span == VIEW_SPAN_START)
-		sum_start(&s);
+		query_since_start(&s);
 	else
-		r = sum_span(&s, span, now_ns);
+		r = query_span(&s, span, now_ns);
 	if (r >= 0 && !s.found)
 		r = -ENOENT;
 	if (r < 0)

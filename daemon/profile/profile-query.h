@@ -29,29 +29,29 @@ struct profile_query {
 };
 
 /**
- * profile_query_group() - return the group of rows in which @wanted is searched; VIEW_GROUPS for
- * the machine
+ * profile_query_get_group() - return the group of rows in which @wanted is searched; VIEW_GROUPS
+ * for the machine
  */
-enum view_group profile_query_group(const struct profile_query *wanted);
+enum view_group profile_query_get_group(const struct profile_query *wanted);
 
 /**
  * profile_query_counters() - add up the counters of all rows that match a query
  * @profile: the profile; the caller is its thread
  * @symbols: resolver of function names
- * @live: as in profile_view()
+ * @live: as in profile_create_view()
  * @span: period, or VIEW_SPAN_START
- * @now_ns: as in profile_history()
+ * @now_ns: as in profile_get_history_sum()
  * @wanted: the query
  * @ret_counters: the sum, without weights
  *
  * For functions, the issue and translation latency have one bucket per octave.
  *
- * Return: 0; -ENOENT if no row matches, or names are still being resolved (symbols_stats());
+ * Return: 0; -ENOENT if no row matches, or names are still being resolved (symbols_get_stats());
  * -EOPNOTSUPP if @span has no such counters of processes and functions, or the profile has no
  * history.
  */
-int profile_query_counters(struct profile *profile, struct symbols *symbols, bool live,
+int profile_query_counters(struct profile *profile, struct symbols_cache *symbols, bool live,
 			   enum view_span span, u64 now_ns, const struct profile_query *wanted,
-			   struct counters *ret_counters);
+			   struct profile_counters *ret_counters);
 
 #endif

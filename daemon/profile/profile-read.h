@@ -5,9 +5,9 @@
  * next call of a function that may change the profile.
  *
  *	profile_flush(profile);
- *	machine = profile_machine(profile);
+ *	machine = profile_get_machine_counters(profile);
  *	for (u32 i = 0; i < profile_get_container_bound(profile); i++)
- *		counters = profile_container(profile, i);
+ *		counters = profile_get_container_counters(profile, i);
  */
 #ifndef SPEPROF_PROFILE_READ_H
 #define SPEPROF_PROFILE_READ_H
@@ -26,83 +26,85 @@
  */
 void profile_flush(struct profile *profile);
 
-/** row_counters() - set the counters of a row of a view */
-void row_counters(struct view_row *row, const struct counters *counters);
+/** view_row_set_counters() - set the counters of a row of a view */
+void view_row_set_counters(struct view_row *row, const struct profile_counters *counters);
 
-/** profile_header() - return the ledgers, as in &struct view_header */
-const struct view_header *profile_header(const struct profile *profile);
+/** profile_get_header() - return the ledgers, as in &struct view_header */
+const struct view_header *profile_get_header(const struct profile *profile);
 
-/** profile_machine() - return the counters of all samples */
-const struct counters *profile_machine(const struct profile *profile);
+/** profile_get_machine_counters() - return the counters of all samples */
+const struct profile_counters *profile_get_machine_counters(const struct profile *profile);
 
 /** profile_get_container_bound() - return the upper bound (exclusive) of container indices */
 u32 profile_get_container_bound(const struct profile *profile);
 
 /**
- * profile_container() - return the counters since the start of one container
+ * profile_get_container_counters() - return the counters since the start of one container
  * @index: index of attributor_get_container(), below profile_get_container_bound(). Index 0 has the
  *	samples of processes in no container. Samples without a process are in
- *	profile_unattributed() instead
+ *	profile_get_unattributed_counters() instead
  *
  * Return: the counters, or NULL if the container does not exist or has no sample.
  */
-const struct counters *profile_container(const struct profile *profile, u32 index);
+const struct profile_counters *profile_get_container_counters(const struct profile *profile,
+							      u32 index);
 
-/** profile_unattributed() - return the counters of the samples without a process */
-const struct counters *profile_unattributed(const struct profile *profile);
+/** profile_get_unattributed_counters() - return the counters of the samples without a process */
+const struct profile_counters *profile_get_unattributed_counters(const struct profile *profile);
 
 /**
- * profile_process() - get the counters of one process
+ * profile_sum_process_counters() - get the counters of one process
  * @index: index of attributor_get_process(), below profile_get_process_bound()
  * @ret_counters: counters of all its samples, in all containers in which it ran
  *
  * Return: whether the process has samples.
  */
-bool profile_process(const struct profile *profile, u32 index, struct counters *ret_counters);
+bool profile_sum_process_counters(const struct profile *profile, u32 index,
+				  struct profile_counters *ret_counters);
 
 /** profile_get_process_bound() - return the upper bound (exclusive) of process indices */
 u32 profile_get_process_bound(const struct profile *profile);
 
 /**
- * profile_history() - return the counters of a period; containers and processes are identified by
- * index and generation in the attributor
+ * profile_get_history_sum() - return the counters of a period; containers and processes are
+ * identified by index and generation in the attributor
  * @span: the period; not VIEW_SPAN_START
  * @now_ns: current time on the windows' clock; 0 if unknown
  *
  * Return: the counters, valid until the next window; NULL if the profile has no history.
  */
-const struct history_slot *profile_history(struct profile *profile, enum view_span span,
-					   u64 now_ns);
+const struct history_slot *profile_get_history_sum(struct profile *profile, enum view_span span,
+						   u64 now_ns);
 
 /**
- * profile_log_minutes() - start to count for profile_minute_log()
+ * profile_enable_minute_log() - start to count for profile_get_minute_log()
  * @profile: a profile that has a history and counts by program
  *
  * Return: 0; -EOPNOTSUPP if the profile has no history; -ENOMEM if memory cannot be allocated.
  */
-int profile_log_minutes(struct profile *profile);
+int profile_enable_minute_log(struct profile *profile);
 
 /**
- * profile_minute_log() - return the counters since profile_clear_minute_log()
+ * profile_get_minute_log() - return the counters since profile_clear_minute_log()
  * @now_ns: current time on the windows' clock; 0 if unknown
  *
  * The samples of the last HISTORY_SLOT_NS are not included; they are part of the next minute.
  *
- * Return: the log, valid until the next window; NULL if profile_log_minutes() was not called.
+ * Return: the log, valid until the next window; NULL if profile_enable_minute_log() was not called.
  */
-const struct minute_log *profile_minute_log(struct profile *profile, u64 now_ns);
+const struct minute_log *profile_get_minute_log(struct profile *profile, u64 now_ns);
 
 /** profile_clear_minute_log() - start the next minute */
 void profile_clear_minute_log(struct profile *profile);
 
 /**
- * profile_lines(), profile_pages() - return the tables of hot cache lines, and of pages and
- * nodes
+ * profile_get_hot_lines(), profile_get_hot_pages() - return the tables of hot cache lines, and of
+ * pages and nodes
  *
  *	for (e = NULL; (e = topk_next(&lines->table, e));)
  *		line = (const struct hot_line *)e;
  */
-const struct lines *profile_lines(const struct profile *profile);
-const struct pages *profile_pages(const struct profile *profile);
+const struct hot_lines *profile_get_hot_lines(const struct profile *profile);
+const struct hot_pages *profile_get_hot_pages(const struct profile *profile);
 
 #endif

@@ -15,14 +15,15 @@ void profile_cells_save(struct profile *p, struct serializer *to)
 	cell_table_save(p->cells.table, to);
 }
 
-void profile_cell_ids_deinit(struct profile_cell_ids *ids)
+void profile_id_translation_deinit(struct profile_id_translation *ids)
 {
 	free(ids->program);
 	free(ids->binary);
 }
 
-static int ids_load(struct profile *p, struct deserializer *from,
-		    const struct attribute_translation *t, struct profile_cell_ids *ids)
+static int id_translation_load(struct profile *p, struct deserializer *from,
+			       const struct attribute_translation *t,
+			       struct profile_id_translation *ids)
 {
 	struct cell_translation *cells = &ids->translation;
 	int r;
@@ -38,9 +39,9 @@ static int ids_load(struct profile *p, struct deserializer *from,
 }
 
 int profile_cells_load(struct profile *p, struct deserializer *from,
-		       const struct attribute_translation *t, struct profile_cell_ids *ids)
+		       const struct attribute_translation *t, struct profile_id_translation *ids)
 {
-	int r = ids_load(p, from, t, ids);
+	int r = id_translation_load(p, from, t, ids);
 
 	if (r < 0)
 		return r;

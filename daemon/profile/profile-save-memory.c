@@ -9,7 +9,7 @@
 	((NODES_MAX + 1) * (NODES_MAX + 1) * (sizeof(struct node_traffic) / sizeof(u64)))
 static_assert(sizeof(struct node_traffic) == 3 * sizeof(u64), "they are words");
 
-enum line_owner { OWNER_PHYSICAL, OWNER_KERNEL, OWNER_PROCESS, OWNERS };
+enum line_owner_kind { OWNER_PHYSICAL, OWNER_KERNEL, OWNER_PROCESS, OWNERS };
 
 static void line_owner_save(u64 owner, struct serializer *to)
 {
@@ -24,7 +24,7 @@ static void line_owner_save(u64 owner, struct serializer *to)
 static bool line_owner_load(struct deserializer *from, const struct attribute_translation *t,
 			    u64 *ret_owner)
 {
-	enum line_owner kind = deserialize_below(from, OWNERS);
+	enum line_owner_kind kind = deserialize_u64_below(from, OWNERS);
 
 	if (kind == OWNER_PROCESS)
 		return profile_owner_load(from, t, ret_owner);
@@ -48,21 +48,21 @@ static void sharer_save(const struct line_sharer *s, struct serializer *to)
 static void sharer_load(struct deserializer *from, const struct attribute_translation *t,
 			struct line_sharer *ret)
 {
-	struct line_sharer s = { .samples = (u32)deserialize_below(from, 1ULL << 32) };
+	struct line_sharer s = { .samples = (u32)deserialize_u64_below(from, 1ULL << 32) };
 
 	*ret = (struct line_sharer){ 0 };
 	if (!s.samples)
 		return;
-	s.stores = (u32)deserialize_below(from, (u64)s.samples + 1);
+	s.stores = (u32)deserialize_u64_below(from, (u64)s.samples + 1);
 	s.place = deserialize_u64(from);
 	if (profile_owner_load(from, t, &s.owner)) {
-		s.cpu = (u16)deserialize_below(from, 1U << 16);
-		s.offset = (u8)deserialize_below(from, LINE_SIZE);
+		s.cpu = (u16)deserialize_u64_below(from, 1U << 16);
+		s.offset = (u8)deserialize_u64_below(from, LINE_SIZE);
 		*ret = s;
 		return;
 	}
-	deserialize_below(from, 1U << 16);
-	deserialize_below(from, LINE_SIZE);
+	deserialize_u64_below(from, 1U << 16);
+	deserialize_u64_below(from, LINE_SIZE);
 }
 
 static void line_save(const struct hot_line *l, struct serializer *to)
@@ -99,16 +99,16 @@ static void line_load(struct profile *p, struct deserializer *from,
 	u64 thread[LINE_SIZE];
 	bool owned = line_owner_load(from, t, &l.head.key[1]);
 
-	l.head.weight = deserialize_below(from, WEIGHT_END);
-	l.samples = deserialize_below(from, WEIGHT_END);
-	l.stores = deserialize_below(from, l.samples + 1);
-	l.snooped = deserialize_below(from, l.samples + 1);
-	l.latency_sum = deserialize_below(from, WEIGHT_END);
-	l.turns = deserialize_below(from, l.samples + 1);
-	l.clashes = deserialize_below(from, l.samples + 1);
+	l.head.weight = deserialize_u64_below(from, WEIGHT_END);
+	l.samples = deserialize_u64_below(from, WEIGHT_END);
+	l.stores = deserialize_u64_below(from, l.samples + 1);
+	l.snooped = deserialize_u64_below(from, l.samples + 1);
+	l.latency_sum = deserialize_u64_below(from, WEIGHT_END);
+	l.turns = deserialize_u64_below(from, l.samples + 1);
+	l.clashes = deserialize_u64_below(from, l.samples + 1);
 	l.stored = deserialize_u64(from);
 	deserialize_array(from, l.cpus, ARRAY_SIZE(l.cpus));
-	l.last = (u16)deserialize_below(from, 1U << 16);
+	l.last = (u16)deserialize_u64_below(from, 1U << 16);
 	deserialize_array(from, thread, LINE_SIZE);
 	for (unsigned int i = 0; i < LINE_SIZE; i++) {
 		from->bad |= thread[i] > UINT16_MAX;
@@ -146,25 +146,25 @@ static void page_load(struct profile *p, struct deserializer *from,
 {
 	struct hot_page g = { .head.key[0] = deserialize_u64(from) }, *entry;
 
-	g.head.weight = deserialize_below(from, WEIGHT_END);
-	g.samples = deserialize_below(from, WEIGHT_END);
-	g.stores = deserialize_below(from, g.samples + 1);
-	g.dram = deserialize_below(from, g.samples + 1);
-	g.remote = deserialize_below(from, g.samples + 1);
-	g.from_other_node = deserialize_below(from, g.samples + 1);
-	g.latency_sum = deserialize_below(from, WEIGHT_END);
+	g.head.weight = deserialize_u64_below(from, WEIGHT_END);
+	g.samples = deserialize_u64_below(from, WEIGHT_END);
+	g.stores = deserialize_u64_below(from, g.samples + 1);
+	g.dram = deserialize_u64_below(from, g.samples + 1);
+	g.remote = deserialize_u64_below(from, g.samples + 1);
+	g.from_other_node = deserialize_u64_below(from, g.samples + 1);
+	g.latency_sum = deserialize_u64_below(from, WEIGHT_END);
 	/*
 	 * The saved candidate for the location that uses the page most counts only if its process
 	 * still exists. Otherwise the next location that a sample shows becomes the candidate.
 	 */
 	if (profile_owner_load(from, t, &g.owner)) {
 		g.place = deserialize_u64(from);
-		g.votes = deserialize_below(from, g.samples + 1);
+		g.votes = deserialize_u64_below(from, g.samples + 1);
 	} else {
 		deserialize_u64(from);
 		deserialize_u64(from);
 	}
-	from->bad |= !g.samples || !g.head.weight || g.head.key[0] >> (64 - PAGE_SHIFT);
+	from->bad |= !g.samples || !g.head.weight || g.head.key[0] >> (64 - HOT_PAGE_SHIFT);
 	if (from->bad)
 		return;
 	entry = (struct hot_page *)topk_add(&p->commons->pages.table, g.head.key[0], 0, 1);
@@ -182,7 +182,7 @@ static u32 topk_count_used(const struct topk_table *table)
 	return count;
 }
 
-void profile_hot_save(const struct profile *profile, struct serializer *to)
+void profile_hot_memory_save(const struct profile *profile, struct serializer *to)
 {
 	struct topk_entry *e = NULL;
 
@@ -198,19 +198,19 @@ void profile_hot_save(const struct profile *profile, struct serializer *to)
 	serialize_array(to, (const u64 *)profile->commons->pages.traffic, TRAFFIC_WORDS);
 }
 
-void profile_hot_load(struct profile *profile, struct deserializer *from,
-		      const struct attribute_translation *translation)
+void profile_hot_memory_load(struct profile *profile, struct deserializer *from,
+			     const struct attribute_translation *translation)
 {
-	u32 unsnooped_stores = (u32)deserialize_below(from, 1ULL << 32), count;
+	u32 unsnooped_stores = (u32)deserialize_u64_below(from, 1ULL << 32), count;
 	u64 evicted = deserialize_u64(from);
 
 	profile->commons->lines.unsnooped_stores = unsnooped_stores;
-	count = (u32)deserialize_below(from, 1U << 24);
+	count = (u32)deserialize_u64_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		line_load(profile, from, translation);
 	profile->commons->lines.table.evicted += evicted;
 	evicted = deserialize_u64(from);
-	count = (u32)deserialize_below(from, 1U << 24);
+	count = (u32)deserialize_u64_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		page_load(profile, from, translation);
 	profile->commons->pages.table.evicted += evicted;

@@ -19,12 +19,12 @@ static const size_t ledgers[] = {
 	offsetof(struct view_header, gaps),
 };
 
-static u64 *ledger_of(struct view_header *header, size_t i)
+static u64 *header_get_ledger(struct view_header *header, size_t i)
 {
 	return (u64 *)((char *)header + ledgers[i]);
 }
 
-static void counters_save(const struct counters *counters, struct serializer *to)
+static void counters_save(const struct profile_counters *counters, struct serializer *to)
 {
 	serialize_u64(to, counters->samples);
 	serialize_array(to, counters->weight, ARRAY_SIZE(counters->weight));
@@ -39,23 +39,23 @@ static void counters_save(const struct counters *counters, struct serializer *to
 }
 
 /* The total of a histogram is the sum of its buckets; profile_flush() computes it. */
-static void counters_load(struct deserializer *from, struct counters *ret)
+static void counters_load(struct deserializer *from, struct profile_counters *ret)
 {
-	*ret = (struct counters){ .samples = deserialize_u64(from) };
+	*ret = (struct profile_counters){ .samples = deserialize_u64(from) };
 	deserialize_array(from, ret->weight, ARRAY_SIZE(ret->weight));
 	deserialize_array(from, (u64 *)&ret->counts, SAMPLE_COUNTS);
 	for (size_t i = 0; i < ARRAY_SIZE(ret->latency); i++) {
 		struct histogram *h = &ret->latency[i];
 
 		h->sum = deserialize_u64(from);
-		h->max = (u32)deserialize_below(from, 1ULL << 32);
+		h->max = (u32)deserialize_u64_below(from, 1ULL << 32);
 		deserialize_array(from, h->bucket, ARRAY_SIZE(h->bucket));
 	}
 }
 
 static void contexts_save(const struct profile *p, struct serializer *to)
 {
-	for (unsigned int i = 0; i < CONTEXTS; i++) {
+	for (unsigned int i = 0; i < PROFILE_CONTEXTS; i++) {
 		u32 used = 0;
 
 		for (u32 k = 0; k < p->context_size[i]; k++)
@@ -73,11 +73,11 @@ static void contexts_save(const struct profile *p, struct serializer *to)
 
 static void contexts_load(struct profile *p, struct deserializer *from)
 {
-	for (unsigned int i = 0; i < CONTEXTS; i++) {
-		u32 used = (u32)deserialize_below(from, 1ULL << 32);
+	for (unsigned int i = 0; i < PROFILE_CONTEXTS; i++) {
+		u32 used = (u32)deserialize_u64_below(from, 1ULL << 32);
 
 		while (used-- && !from->bad) {
-			u32 value = (u32)deserialize_below(from, 1ULL << 32);
+			u32 value = (u32)deserialize_u64_below(from, 1ULL << 32);
 			u64 count = deserialize_u64(from);
 
 			if (count)
@@ -90,7 +90,7 @@ static void contexts_load(struct profile *p, struct deserializer *from)
 static void machine_save(struct profile *p, struct serializer *to)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ledgers); i++)
-		serialize_u64(to, *ledger_of(&p->header, i));
+		serialize_u64(to, *header_get_ledger(&p->header, i));
 	serialize_array(to, p->header.blind_by, SOURCE_BLINDS);
 	serialize_u64(to, p->header.backend);
 	serialize_array(to, p->kinds, ARRAY_SIZE(p->kinds));
@@ -107,12 +107,12 @@ static void machine_save(struct profile *p, struct serializer *to)
 static void machine_load(struct profile *p, struct deserializer *from)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ledgers); i++)
-		*ledger_of(&p->header, i) = deserialize_u64(from);
+		*header_get_ledger(&p->header, i) = deserialize_u64(from);
 	deserialize_array(from, p->header.blind_by, SOURCE_BLINDS);
 	p->header.blind_ns = 0;
 	for (unsigned int i = 0; i < SOURCE_BLINDS; i++)
 		p->header.blind_ns += p->header.blind_by[i];
-	p->header.backend = (u8)deserialize_below(from, BACKEND_EMULATED + 1);
+	p->header.backend = (u8)deserialize_u64_below(from, BACKEND_EMULATED + 1);
 	deserialize_array(from, p->kinds, ARRAY_SIZE(p->kinds));
 	p->simd = deserialize_u64(from);
 	deserialize_array(from, p->events, ARRAY_SIZE(p->events));
@@ -125,14 +125,14 @@ static void machine_load(struct profile *p, struct deserializer *from)
 	counters_load(from, &p->overflow);
 }
 
-static bool is_counted(const struct process_tally *entry)
+static bool tally_has_samples(const struct process_tally *entry)
 {
-	return tally_samples(entry) != 0;
+	return tally_get_samples(entry) != 0;
 }
 
-static void rows_save(const struct profile *p, struct serializer *to)
+static void tallies_save(const struct profile *p, struct serializer *to)
 {
-	static const struct counters none;
+	static const struct profile_counters none;
 	u32 count = 0;
 
 	for (u32 i = 0; i < p->exited_count; i++)
@@ -147,12 +147,12 @@ static void rows_save(const struct profile *p, struct serializer *to)
 	}
 	count = 0;
 	for (u32 i = 0; i < p->process_count; i++)
-		count += is_counted(&p->processes[i]);
+		count += tally_has_samples(&p->processes[i]);
 	serialize_u64(to, count);
 	for (u32 i = 0; i < p->process_count; i++) {
 		const struct process_tally *entry = &p->processes[i];
 
-		if (!is_counted(entry))
+		if (!tally_has_samples(entry))
 			continue;
 		serialize_u64(to, i);
 		serialize_u64(to, entry->generation);
@@ -166,11 +166,11 @@ static void rows_save(const struct profile *p, struct serializer *to)
 }
 
 /* Return the container that counts the samples of a saved container, and its generation. */
-static u32 container_load(struct profile *p, struct deserializer *from,
-			  const struct attribute_translation *t, u32 *ret_generation)
+static u32 container_index_load(struct profile *p, struct deserializer *from,
+				const struct attribute_translation *t, u32 *ret_generation)
 {
-	u32 old = (u32)deserialize_below(from, 1ULL << 32);
-	u32 generation = (u32)deserialize_below(from, 1ULL << 32);
+	u32 old = (u32)deserialize_u64_below(from, 1ULL << 32);
+	u32 generation = (u32)deserialize_u64_below(from, 1ULL << 32);
 	u32 index = attribute_remap_container(t, old, generation, ret_generation);
 
 	if (index != ATTRIBUTE_NONE)
@@ -180,14 +180,14 @@ static u32 container_load(struct profile *p, struct deserializer *from,
 	return index;
 }
 
-static int exited_load(struct profile *p, struct deserializer *from,
-		       const struct attribute_translation *t)
+static int exited_tallies_load(struct profile *p, struct deserializer *from,
+			       const struct attribute_translation *t)
 {
-	u32 count = (u32)deserialize_below(from, 1U << 20), index, generation;
-	struct counters sum;
+	u32 count = (u32)deserialize_u64_below(from, 1U << 20), index, generation;
+	struct profile_counters sum;
 
 	while (count-- && !from->bad) {
-		index = container_load(p, from, t, &generation);
+		index = container_index_load(p, from, t, &generation);
 		counters_load(from, &sum);
 		if (profile_restore_exited(p, index, generation, &sum) < 0)
 			return -ENOMEM;
@@ -195,19 +195,19 @@ static int exited_load(struct profile *p, struct deserializer *from,
 	return from->bad ? -EBADMSG : 0;
 }
 
-static int process_load(struct profile *p, struct deserializer *from,
-			const struct attribute_translation *t)
+static int process_tally_load(struct profile *p, struct deserializer *from,
+			      const struct attribute_translation *t)
 {
-	u32 old = (u32)deserialize_below(from, 1ULL << 32);
-	u32 old_generation = (u32)deserialize_below(from, 1ULL << 32);
+	u32 old = (u32)deserialize_u64_below(from, 1ULL << 32);
+	u32 old_generation = (u32)deserialize_u64_below(from, 1ULL << 32);
 	u32 generation = 0, index = attribute_remap_process(t, old, old_generation, &generation);
-	struct counters sum, moved_from;
+	struct profile_counters sum, moved_from;
 	struct process_tally entry = { .generation = generation, .sum = &sum };
 
-	entry.container = container_load(p, from, t, &entry.container_generation);
+	entry.container = container_index_load(p, from, t, &entry.container_generation);
 	counters_load(from, &sum);
 	/* Its containers already include the samples before its last move. */
-	if (deserialize_below(from, 2)) {
+	if (deserialize_u64_below(from, 2)) {
 		counters_load(from, &moved_from);
 		entry.moved_from = &moved_from;
 	}
@@ -218,15 +218,15 @@ static int process_load(struct profile *p, struct deserializer *from,
 	return profile_restore_process(p, index, &entry);
 }
 
-static int rows_load(struct profile *p, struct deserializer *from,
-		     const struct attribute_translation *t)
+static int tallies_load(struct profile *p, struct deserializer *from,
+			const struct attribute_translation *t)
 {
 	u32 count;
-	int r = exited_load(p, from, t);
+	int r = exited_tallies_load(p, from, t);
 
-	count = (u32)deserialize_below(from, 1U << 20);
+	count = (u32)deserialize_u64_below(from, 1U << 20);
 	while (!r && count-- && !from->bad)
-		r = process_load(p, from, t);
+		r = process_tally_load(p, from, t);
 	return r < 0 ? r : from->bad ? -EBADMSG : 0;
 }
 
@@ -239,16 +239,16 @@ void profile_owner_save(u64 owner, struct serializer *to)
 bool profile_owner_load(struct deserializer *from, const struct attribute_translation *t,
 			u64 *ret_owner)
 {
-	u32 process = (u32)deserialize_below(from, 1ULL << 32), now;
-	u32 generation = (u32)deserialize_below(from, 1ULL << 32);
+	u32 process = (u32)deserialize_u64_below(from, 1ULL << 32), now;
+	u32 generation = (u32)deserialize_u64_below(from, 1ULL << 32);
 
-	*ret_owner = location_owner(ATTRIBUTE_NONE, 0);
+	*ret_owner = location_owner_make(ATTRIBUTE_NONE, 0);
 	if (process == ATTRIBUTE_NONE)
 		return true;
 	process = attribute_remap_process(t, process, generation, &now);
 	if (process == ATTRIBUTE_NONE)
 		return false;
-	*ret_owner = location_owner(process, now);
+	*ret_owner = location_owner_make(process, now);
 	return true;
 }
 
@@ -258,13 +258,13 @@ void profile_save(struct profile *profile, struct serializer *to)
 	 * Count waiting samples now: the saved ring position is after them, so a restarted daemon
 	 * could not count them.
 	 */
-	profile_finish_queued(profile);
+	profile_finish_waiting_samples(profile);
 	profile_flush(profile);
 	machine_save(profile, to);
-	rows_save(profile, to);
+	tallies_save(profile, to);
 	profile_cells_save(profile, to);
 	pthread_mutex_lock(&profile->commons->lock);
-	profile_hot_save(profile, to);
+	profile_hot_memory_save(profile, to);
 	pthread_mutex_unlock(&profile->commons->lock);
 	profile_history_save(profile, to);
 }
@@ -272,17 +272,17 @@ void profile_save(struct profile *profile, struct serializer *to)
 int profile_load(struct profile *profile, struct deserializer *from,
 		 const struct attribute_translation *translation)
 {
-	struct profile_cell_ids ids = { 0 };
+	struct profile_id_translation ids = { 0 };
 	int r;
 
 	machine_load(profile, from);
-	r = rows_load(profile, from, translation);
+	r = tallies_load(profile, from, translation);
 	if (r >= 0)
 		r = profile_cells_load(profile, from, translation, &ids);
 	if (r >= 0) {
-		profile_hot_load(profile, from, translation);
+		profile_hot_memory_load(profile, from, translation);
 		r = profile_history_load(profile, from, translation, &ids.translation);
 	}
-	profile_cell_ids_deinit(&ids);
+	profile_id_translation_deinit(&ids);
 	return r;
 }

@@ -51,7 +51,7 @@ static void machine_merge(struct profile *to, const struct profile *from)
 	to->encodings_full |= from->encodings_full;
 	to->simd += from->simd;
 	to->context_overflow += from->context_overflow;
-	for (unsigned int i = 0; i < CONTEXTS; i++)
+	for (unsigned int i = 0; i < PROFILE_CONTEXTS; i++)
 		for (u32 k = 0; k < from->context_size[i]; k++)
 			if (from->contexts[i][k].count)
 				profile_count_context(to, i, from->contexts[i][k].value,
@@ -83,13 +83,14 @@ bool profile_has_counts(const struct profile *shard)
 	return shard->began_ns || shard->header.enabled_ns || shard->header.bytes;
 }
 
-static void shard_add(struct profile *whole, struct profile *shard, struct attribute_reader *reader)
+static void shard_merge(struct profile *whole, struct profile *shard,
+			struct attribute_reader *reader)
 {
 	/* This thread uses @reader from now on, because it holds the attributor's reader lock. */
 	shard->reader = whole->reader = reader;
-	profile_retry_queued(shard);
-	profile_move_queued(whole, shard);
-	profile_gather(shard);
+	profile_retry_waiting_samples(shard);
+	profile_move_waiting_samples(whole, shard);
+	profile_flush_caches(shard);
 	history_note_window(&whole->history, shard->began_ns, shard->ended_ns);
 	machine_merge(whole, shard);
 	for (u32 i = 0; i < shard->exited_count; i++)
@@ -101,15 +102,16 @@ static void shard_add(struct profile *whole, struct profile *shard, struct attri
 	cells_merge(whole, shard, reader);
 }
 
-void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader)
+void profile_merge_shard(struct profile *whole, struct profile *shard,
+			 struct attribute_reader *reader)
 {
-	shard_add(whole, shard, reader);
-	profile_forget(shard);
+	shard_merge(whole, shard, reader);
+	profile_clear_own_counters(shard);
 }
 
-struct profile *profile_merge_last(struct profile *to, struct profile *shard)
+struct profile *profile_merge_and_free_shard(struct profile *to, struct profile *shard)
 {
-	shard_add(to, shard, NULL);
+	shard_merge(to, shard, NULL);
 	if (shard->began_ns && (!to->began_ns || shard->began_ns < to->began_ns))
 		to->began_ns = shard->began_ns;
 	if (shard->ended_ns > to->ended_ns)
@@ -117,13 +119,13 @@ struct profile *profile_merge_last(struct profile *to, struct profile *shard)
 	return profile_free(shard);
 }
 
-bool history_is_due(const struct profile *whole, u64 now_ns)
+bool profile_history_is_due(const struct profile *whole, u64 now_ns)
 {
-	return history_due(&whole->history, now_ns);
+	return history_slot_has_ended(&whole->history, now_ns);
 }
 
-void history_advance(struct profile *whole, u64 now_ns)
+void profile_advance_history(struct profile *whole, u64 now_ns)
 {
-	if (history_due(&whole->history, now_ns))
+	if (history_slot_has_ended(&whole->history, now_ns))
 		profile_close_slot(whole, now_ns);
 }

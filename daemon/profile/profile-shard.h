@@ -7,12 +7,12 @@
  *
  *	full = worker->shard;			(between two windows)
  *	worker->shard = spare;
- *	profile_merge(whole, full);
+ *	profile_merge_shard(whole, full);
  *	spare = full;
  *
  * As long as no table is full, the counters of machine, containers, processes, locations,
  * contexts and ledgers are the same as if the whole had received all windows. The same holds for
- * periods if the shards are merged before history_advance(). All shards share cache
+ * periods if the shards are merged before profile_advance_history(). All shards share cache
  * lines, pages and observers.
  */
 #ifndef SPEPROF_PROFILE_SHARD_H
@@ -27,24 +27,25 @@ void profile_set_reader(struct profile *shard, struct attribute_reader *reader);
 bool profile_has_counts(const struct profile *shard);
 
 /**
- * profile_merge() - move all counters of @shard to @whole, and clear @shard
+ * profile_merge_shard() - move all counters of @shard to @whole, and clear @shard
  * @whole: the profile that readers see; the caller is its thread
  * @shard: a shard that no thread counts in
  * @reader: the caller's reader lock slot, which it holds and which is released for short times;
  *	NULL if no other thread uses the attributor
  */
-void profile_merge(struct profile *whole, struct profile *shard, struct attribute_reader *reader);
+void profile_merge_shard(struct profile *whole, struct profile *shard,
+			 struct attribute_reader *reader);
 
 /**
- * profile_names_are_full() - return whether profile_sweep_names() must be called
+ * profile_ids_are_full() - return whether profile_sweep_ids() must be called
  * @now_ns: CLOCK_MONOTONIC
  *
  * Context: any thread.
  */
-bool profile_names_are_full(const struct profile *whole, u64 now_ns);
+bool profile_ids_are_full(const struct profile *whole, u64 now_ns);
 
 /**
- * profile_sweep_names() - free the ids of programs and binaries that are not in use
+ * profile_sweep_ids() - free the ids of programs and binaries that are not in use
  * @whole: a profile with a memory budget; the caller is its thread
  * @shards: its shards, @count of them; no thread counts in them
  * @now_ns: CLOCK_MONOTONIC
@@ -53,33 +54,32 @@ bool profile_names_are_full(const struct profile *whole, u64 now_ns);
  *
  * Return: 0; -ENOMEM if memory cannot be allocated: nothing was freed.
  */
-int profile_sweep_names(struct profile *whole, struct profile *const *shards, u32 count,
-			u64 now_ns);
+int profile_sweep_ids(struct profile *whole, struct profile *const *shards, u32 count, u64 now_ns);
 
 /**
- * profile_merge_last() - move all counters of @shard to @to, and free @shard
+ * profile_merge_and_free_shard() - move all counters of @shard to @to, and free @shard
  * @to: a profile, or another shard of the same profile
  * @shard: a shard that no thread counts in
  *
- * Unlike for profile_merge(), no other thread may change the attributor. Other threads may merge
- * other shards at the same time.
+ * Unlike for profile_merge_shard(), no other thread may change the attributor. Other threads may
+ * merge other shards at the same time.
  *
  * Return: NULL.
  */
-struct profile *profile_merge_last(struct profile *to, struct profile *shard);
+struct profile *profile_merge_and_free_shard(struct profile *to, struct profile *shard);
 
 /**
- * history_is_due() - return whether history_advance() would close a slot
+ * profile_history_is_due() - return whether profile_advance_history() would close a slot
  *
  * If so, the caller merges all shards first.
  */
-bool history_is_due(const struct profile *whole, u64 now_ns);
+bool profile_history_is_due(const struct profile *whole, u64 now_ns);
 
 /**
- * history_advance() - close the slots of the history that ended before @now_ns
+ * profile_advance_history() - close the slots of the history that ended before @now_ns
  *
  * @now_ns is a time on the windows' clock.
  */
-void history_advance(struct profile *whole, u64 now_ns);
+void profile_advance_history(struct profile *whole, u64 now_ns);
 
 #endif

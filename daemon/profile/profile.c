@@ -17,9 +17,9 @@
 static struct profile_commons *commons_free(struct profile_commons *commons)
 {
 	if (commons) {
-		lines_deinit(&commons->lines);
-		pages_deinit(&commons->pages);
-		cell_names_deinit(&commons->names);
+		hot_lines_deinit(&commons->lines);
+		hot_pages_deinit(&commons->pages);
+		cell_id_tables_deinit(&commons->names);
 		pthread_mutex_destroy(&commons->lock);
 		free(commons);
 	}
@@ -42,11 +42,11 @@ static int commons_new(struct profile *p, const struct profile_config *config)
 	if (!commons)
 		return -ENOMEM;
 	pthread_mutex_init(&commons->lock, NULL);
-	r = lines_init(&commons->lines, lines);
+	r = hot_lines_init(&commons->lines, lines);
 	if (r >= 0)
-		r = pages_init(&commons->pages, pages, config ? config->nodes : NULL);
+		r = hot_pages_init(&commons->pages, pages, config ? config->nodes : NULL);
 	if (r >= 0)
-		r = cell_names_init(programs, (u64)programs * CELL_NAME_BYTES, &commons->names);
+		r = cell_id_tables_init(programs, (u64)programs * CELL_PATH_BYTES, &commons->names);
 	p->commons = r < 0 ? commons_free(commons) : commons;
 	return r;
 }
@@ -58,7 +58,7 @@ static int history_new(struct profile *p, const struct profile_config *config)
 
 	if (!config->cell_bytes)
 		return -EINVAL;
-	cell_table_stats(p->cells.table, &stats);
+	cell_table_get_stats(p->cells.table, &stats);
 	return history_init(&p->history,
 			    config->containers ? config->containers : DEFAULT_CONTAINERS,
 			    (config->processes ? config->processes : DEFAULT_PROCESSES) + 1,
@@ -86,7 +86,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
 	stage_init(&p->stage);
 	for (u16 value = 0; value < BUCKET_VALUES; value++)
-		p->bucket[value] = (u8)histogram_bucket(value);
+		p->bucket[value] = (u8)histogram_get_bucket(value);
 	r = sample_class_init(&p->sample_class);
 	if (r >= 0)
 		r = commons_new(p, config);
@@ -112,12 +112,12 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 static void tallies_clear(struct profile *p)
 {
 	for (u32 i = 0; i < p->process_count; i++) {
-		tally_drop(&p->room, TALLY_PROCESS, p->processes[i].sum);
-		tally_drop(&p->room, TALLY_PROCESS, p->processes[i].moved_from);
+		tally_free(&p->room, TALLY_PROCESS, p->processes[i].sum);
+		tally_free(&p->room, TALLY_PROCESS, p->processes[i].moved_from);
 		p->processes[i] = (struct process_tally){ 0 };
 	}
 	for (u32 i = 0; i < p->exited_count; i++) {
-		tally_drop(&p->room, TALLY_EXITED, p->exited[i].sum);
+		tally_free(&p->room, TALLY_EXITED, p->exited[i].sum);
 		p->exited[i] = (struct container_tally){ 0 };
 	}
 }
@@ -145,7 +145,7 @@ struct profile *profile_free(struct profile *profile)
 		free(profile->containers);
 		free(profile->sources);
 		free(profile->waiting);
-		for (unsigned int i = 0; i < CONTEXTS; i++)
+		for (unsigned int i = 0; i < PROFILE_CONTEXTS; i++)
 			free(profile->contexts[i]);
 		free(profile);
 	}
@@ -154,16 +154,16 @@ struct profile *profile_free(struct profile *profile)
 
 void profile_reset(struct profile *profile)
 {
-	profile_forget(profile);
+	profile_clear_own_counters(profile);
 	sample_class_clear(&profile->sample_class);
 	if (profile->whole)
 		return;
-	lines_clear(&profile->commons->lines);
-	pages_clear(&profile->commons->pages);
+	hot_lines_clear(&profile->commons->lines);
+	hot_pages_clear(&profile->commons->pages);
 	history_clear(&profile->history);
 }
 
-void profile_forget(struct profile *profile)
+void profile_clear_own_counters(struct profile *profile)
 {
 	cell_counter_clear(&profile->cells);
 	cell_counter_set_interval(&profile->cells, profile->interval, profile->unit);
@@ -173,7 +173,7 @@ void profile_forget(struct profile *profile)
 	memset(&profile->overflow, 0, sizeof(profile->overflow));
 	memset(profile->sources, 0, profile->source_end * sizeof(*profile->sources));
 	profile->source_end = 0;
-	for (unsigned int i = 0; i < CONTEXTS; i++) {
+	for (unsigned int i = 0; i < PROFILE_CONTEXTS; i++) {
 		if (profile->context_used[i])
 			memset(profile->contexts[i], 0,
 			       profile->context_size[i] * sizeof(struct context_count));
@@ -193,34 +193,35 @@ void profile_forget(struct profile *profile)
 }
 
 /* Properties of all samples of a window. */
-struct origin {
+struct window_context {
 	const struct source_window *window;
 	u32 encoding; /* index of the core's table of data sources */
 	u32 cpu;
 };
 
-static inline u8 bucket_of(const struct profile *p, u16 value)
+static inline u8 profile_find_bucket(const struct profile *p, u16 value)
 {
-	return value < BUCKET_VALUES ? p->bucket[value] : (u8)histogram_bucket(value);
+	return value < BUCKET_VALUES ? p->bucket[value] : (u8)histogram_get_bucket(value);
 }
 
-static inline struct sample_class *sample_class_get(struct profile *p,
-						    const struct staged_sample *b, u32 encoding)
+static inline struct sample_class *
+sample_class_find_and_count(struct profile *p, const struct staged_sample *b, u32 encoding)
 {
 	u64 key = b->traits | (u64)encoding << SAMPLE_CLASS_ENCODING;
 	struct sample_class *t =
-		&p->sample_class.at[p->sample_class.guess[sample_class_slot(b->events, key)]];
+		&p->sample_class.at[p->sample_class.guess[sample_class_get_slot(b->events, key)]];
 
 	if (t->events != b->events || t->key != key || !t->used)
-		t = profile_sample_class(p, b->events, key);
+		t = profile_get_sample_class(p, b->events, key);
 	t->count++;
 	return t;
 }
 
 /* Return the slot for samples of @answer. */
-static inline struct task_slot *task_slot_of(struct profile *p, const struct task_answer *answer)
+static inline struct task_slot *task_slot_find(struct profile *p,
+					       const struct resolved_task *answer)
 {
-	struct task_slot *slot = &p->task_slot[task_slot_index(answer->task)];
+	struct task_slot *slot = &p->task_slot[task_get_slot_index(answer->task)];
 
 	if (slot->version != answer->version)
 		profile_fill_task_slot(p, slot, answer);
@@ -232,13 +233,14 @@ static inline struct task_slot *task_slot_of(struct profile *p, const struct tas
  * the mapping or executable of that task. Return false if the queue is full, or if waiting is
  * useless.
  */
-static bool sample_wait(struct profile *p, const struct origin *origin,
-			const struct sample_stage *stage, u32 i, const struct task_slot *mapping_of)
+static bool sample_queue_waiting(struct profile *p, const struct window_context *origin,
+				 const struct sample_stage *stage, u32 i,
+				 const struct task_slot *mapping_of)
 {
 	const u8 *raw = stage->unknown ? stage->whole[0].raw : stage->run.raw[stage->first + i];
 	size_t size = stage->unknown ? stage->whole[0].size : SPE_LAYOUT_BYTES;
 	struct waiting_sample w = {
-		.task = stage_answer(stage, &stage->sample[i])->task,
+		.task = stage_get_task(stage, &stage->sample[i])->task,
 		.time_ns = stage->time_ns[i],
 		.sources = p->encodings[origin->encoding],
 		.cpu = origin->cpu,
@@ -250,7 +252,7 @@ static bool sample_wait(struct profile *p, const struct origin *origin,
 	if (size > sizeof(w.raw))
 		return false;
 	memcpy(w.raw, raw, size);
-	if (mapping_of && !profile_wait_mapping(p, &w, mapping_of->owner))
+	if (mapping_of && !profile_wait_for_mapping(p, &w, mapping_of->owner))
 		return false;
 	if (!profile_queue_sample(p, &w))
 		return false;
@@ -264,12 +266,14 @@ task_slot_add(struct profile *p, struct task_slot *task_slot, const struct sampl
 	      const struct staged_sample *b)
 {
 	typedef s32 compared __attribute__((vector_size(16)));
-	const latency_lanes latency = { staged_latency(b, 0), staged_latency(b, 1),
-					staged_latency(b, 2) };
+	const latency_lanes latency = { staged_sample_get_latency(b, 0),
+					staged_sample_get_latency(b, 1),
+					staged_sample_get_latency(b, 2) };
 	latency_lanes more = (latency_lanes)((compared)latency > (compared)task_slot->latency_max);
 
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
-		task_slot->bucket[i][bucket_of(p, staged_latency(b, i)) | t->absent[i]]++;
+		task_slot->bucket[i][profile_find_bucket(p, staged_sample_get_latency(b, i)) |
+				     t->absent[i]]++;
 	task_slot->latency_sum += latency;
 	task_slot->latency_max = (latency & more) | (task_slot->latency_max & ~more);
 	for (unsigned int i = 0; i < SAMPLE_CLASS_LANES; i++)
@@ -280,25 +284,26 @@ task_slot_add(struct profile *p, struct task_slot *task_slot, const struct sampl
 
 /* Count the sample in @task_slot and in the cell @at. Return its class. */
 static inline __attribute__((__always_inline__)) const struct sample_class *
-cell_add(struct profile *p, const struct origin *origin, const struct staged_sample *b,
-	 const struct mapped_pc *at, struct task_slot *task_slot)
+count_sample_in_tables(struct profile *p, const struct window_context *origin,
+		       const struct staged_sample *b, const struct mapped_pc *at,
+		       struct task_slot *task_slot)
 {
-	const struct sample_class *t = sample_class_get(p, b, origin->encoding);
+	const struct sample_class *t = sample_class_find_and_count(p, b, origin->encoding);
 
 	task_slot_add(p, task_slot, t, b);
 	cell_counter_add(&p->cells, at,
-			 cell_sample(t->id, staged_latency(b, PROFILE_TOTAL),
-				     staged_latency(b, PROFILE_ISSUE),
-				     staged_latency(b, PROFILE_TRANSLATION)));
+			 cell_sample_pack(t->id, staged_sample_get_latency(b, PROFILE_TOTAL),
+					  staged_sample_get_latency(b, PROFILE_ISSUE),
+					  staged_sample_get_latency(b, PROFILE_TRANSLATION)));
 	return t;
 }
 
 /* Count the contexts other than the one that identified the task. */
-static void contexts_add(struct profile *p, const struct spe_sample *s)
+static void count_contexts(struct profile *p, const struct spe_sample *s)
 {
 	bool first = true;
 
-	for (unsigned int i = 0; i < CONTEXTS; i++) {
+	for (unsigned int i = 0; i < PROFILE_CONTEXTS; i++) {
 		if (!spe_sample_has(s, SPE_HAS_CONTEXT(i)))
 			continue;
 		if (!first || i > SPE_CONTEXT_EL2)
@@ -313,26 +318,27 @@ static void contexts_add(struct profile *p, const struct spe_sample *s)
  */
 #define PENDING_FLAGS (SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_LINE | SAMPLE_CLASS_PAGE)
 
-static inline struct pending pending_of(const struct profile *p, const struct sample_class *t,
-					const struct task_slot *task_slot, const u8 *raw, u8 layout)
+static inline struct pending_sample pending_sample_make(const struct profile *p,
+							const struct sample_class *t,
+							const struct task_slot *task_slot,
+							const u8 *raw, u8 layout)
 {
-	return (struct pending){ .owner = task_slot->owner,
-				 .key = task_slot->key,
-				 .raw = raw,
-				 .layout = layout,
-				 .flags = t->flags & (p->pending_flags | (u8)~PENDING_FLAGS),
-				 .origin = t->origin.flags };
+	return (struct pending_sample){ .owner = task_slot->owner,
+					.key = task_slot->key,
+					.raw = raw,
+					.layout = layout,
+					.flags = t->flags & (p->pending_flags | (u8)~PENDING_FLAGS),
+					.origin = t->origin.flags };
 }
 
-static inline bool is_store(const struct pending *pending)
+static inline bool pending_sample_is_store(const struct pending_sample *pending)
 {
 	return (pending->flags & SAMPLE_CLASS_KIND) == SPE_KIND_STORE;
 }
 
-static inline __attribute__((__always_inline__)) void line_add(struct profile *p,
-							       const struct origin *origin,
-							       const struct spe_sample *s,
-							       const struct pending *pending)
+static inline __attribute__((__always_inline__)) void
+count_line_sample(struct profile *p, const struct window_context *origin,
+		  const struct spe_sample *s, const struct pending_sample *pending)
 {
 	bool physical = spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_PA));
 	u64 va = spe_address_va(s->address[SPE_ADDRESS_VA]);
@@ -342,71 +348,75 @@ static inline __attribute__((__always_inline__)) void line_add(struct profile *p
 	bool unattributed = pending->key >> 32 == TASK_KEY_NONE;
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
-	if (!lines_admit(&p->commons->lines, address, owner, is_store(pending), snooped))
+	if (!hot_lines_should_add(&p->commons->lines, address, owner,
+				  pending_sample_is_store(pending), snooped))
 		return;
-	lines_add(&p->commons->lines,
-		  &(struct line_sample){
-			  .address = address,
-			  .owner = owner,
-			  .place = location_pc_key(spe_address_va(pc), spe_address_el(pc) != 0),
-			  .pc_owner = pending->owner,
-			  .thread = unattributed ? pending->key + origin->cpu : pending->key,
-			  .cpu = origin->cpu,
-			  .latency = s->counter[SPE_COUNTER_TOTAL],
-			  .store = is_store(pending),
-			  .snooped = snooped,
-		  });
+	hot_lines_add(
+		&p->commons->lines,
+		&(struct line_sample){
+			.address = address,
+			.owner = owner,
+			.place = location_make_pc_key(spe_address_va(pc), spe_address_el(pc) != 0),
+			.pc_owner = pending->owner,
+			.thread = unattributed ? pending->key + origin->cpu : pending->key,
+			.cpu = origin->cpu,
+			.latency = s->counter[SPE_COUNTER_TOTAL],
+			.store = pending_sample_is_store(pending),
+			.snooped = snooped,
+		});
 }
 
-static void page_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-		     const struct pending *pending)
+static void count_page_sample(struct profile *p, const struct window_context *origin,
+			      const struct spe_sample *s, const struct pending_sample *pending)
 {
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
-	pages_add(&p->commons->pages,
-		  &(struct page_sample){
-			  .address = s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS,
-			  .owner = pending->owner,
-			  .place = location_pc_key(spe_address_va(pc), spe_address_el(pc) != 0),
-			  .cpu = origin->cpu,
-			  .latency = s->counter[SPE_COUNTER_TOTAL],
-			  .store = is_store(pending),
-			  .dram = pending->flags & SAMPLE_CLASS_DRAM,
-			  .remote = pending->origin & SPE_ORIGIN_REMOTE,
-		  });
+	hot_pages_add(
+		&p->commons->pages,
+		&(struct page_sample){
+			.address = s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS,
+			.owner = pending->owner,
+			.place = location_make_pc_key(spe_address_va(pc), spe_address_el(pc) != 0),
+			.cpu = origin->cpu,
+			.latency = s->counter[SPE_COUNTER_TOTAL],
+			.store = pending_sample_is_store(pending),
+			.dram = pending->flags & SAMPLE_CLASS_DRAM,
+			.remote = pending->origin & SPE_ORIGIN_REMOTE,
+		});
 }
 
-static void pending_add(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-			const struct pending *pending)
+static void count_pending_sample(struct profile *p, const struct window_context *origin,
+				 const struct spe_sample *s, const struct pending_sample *pending)
 {
 	if (pending->flags & SAMPLE_CLASS_LINE)
-		line_add(p, origin, s, pending);
+		count_line_sample(p, origin, s, pending);
 	if (pending->flags & SAMPLE_CLASS_CONTEXTS)
-		contexts_add(p, s);
+		count_contexts(p, s);
 	if (pending->flags & SAMPLE_CLASS_PAGE)
-		page_add(p, origin, s, pending);
+		count_page_sample(p, origin, s, pending);
 }
 
 /* Count a sample. @at: its cell */
-static void sample_count(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-			 const struct mapped_pc *at, struct task_slot *task_slot)
+static void count_one_sample(struct profile *p, const struct window_context *origin,
+			     const struct spe_sample *s, const struct mapped_pc *at,
+			     struct task_slot *task_slot)
 {
 	const struct sample_class *t;
-	struct pending pending;
+	struct pending_sample pending;
 	struct staged_sample b;
 
 	staged_sample_fill(s, 0, &b);
-	t = cell_add(p, origin, &b, at, task_slot);
+	t = count_sample_in_tables(p, origin, &b, at, task_slot);
 	if (!(t->flags & p->pending_flags))
 		return;
-	pending = pending_of(p, t, task_slot, NULL, 0);
+	pending = pending_sample_make(p, t, task_slot, NULL, 0);
 	pthread_mutex_lock(&p->commons->lock);
-	pending_add(p, origin, s, &pending);
+	count_pending_sample(p, origin, s, &pending);
 	pthread_mutex_unlock(&p->commons->lock);
 }
 
 /* Return whether @l is still the layout of the record: another layout may have replaced it. */
-static bool layout_is(const struct spe_layout *l, const u8 *raw)
+static bool layout_matches(const struct spe_layout *l, const u8 *raw)
 {
 	u64 differ = 0;
 
@@ -416,18 +426,18 @@ static bool layout_is(const struct spe_layout *l, const u8 *raw)
 }
 
 /* Count the pending samples of a window in lines, pages and contexts. */
-static void pending_flush(struct profile *p, struct sample_stage *stage,
-			  const struct origin *origin)
+static void count_pending_samples(struct profile *p, struct sample_stage *stage,
+				  const struct window_context *origin)
 {
 	if (!p->pending_count)
 		return;
 	pthread_mutex_lock(&p->commons->lock);
 	for (u32 i = 0; i < p->pending_count; i++) {
-		const struct pending *pending = &p->pending[i];
+		const struct pending_sample *pending = &p->pending[i];
 		const struct spe_layout *l = &stage->layouts.layout[pending->layout];
 		struct spe_sample s;
 
-		if (layout_is(l, pending->raw)) {
+		if (layout_matches(l, pending->raw)) {
 			spe_layout_read(l, pending->raw, &s);
 			if (l->present & SPE_LAYOUT_RARE)
 				spe_layout_read_rare(l, pending->raw, &s);
@@ -435,15 +445,15 @@ static void pending_flush(struct profile *p, struct sample_stage *stage,
 			   0) {
 			continue;
 		}
-		pending_add(p, origin, &s, pending);
+		count_pending_sample(p, origin, &s, pending);
 	}
 	pthread_mutex_unlock(&p->commons->lock);
 	p->pending_count = 0;
 }
 
 /* Add the bytes that @d has decoded to the ledgers. */
-static void ledger_add(struct view_header *h, const struct spe_decoder *d,
-		       const struct spe_ledger *moved_from)
+static void header_add_decoded(struct view_header *h, const struct spe_decoder *d,
+			       const struct spe_ledger *moved_from)
 {
 	h->records += d->ledger.records - moved_from->records;
 	h->bytes += d->pos;
@@ -452,13 +462,13 @@ static void ledger_add(struct view_header *h, const struct spe_decoder *d,
 	h->suspect += d->ledger.suspect - moved_from->suspect;
 }
 
-static void window_add(struct view_header *h, const struct source_window *w)
+static void header_add_window(struct view_header *h, const struct source_window *w)
 {
 	h->lost += w->lost_bytes;
 	h->blind_ns += w->blind_ns;
-	source_blind_add(h->blind_by, w);
-	h->enabled_ns += w->blind_ns + source_window_armed(w);
-	h->ledgers_unknown |= source_window_untimed(w);
+	source_blind_add_window(h->blind_by, w);
+	h->enabled_ns += w->blind_ns + source_window_get_armed_ns(w);
+	h->ledgers_unknown |= source_window_is_untimed(w);
 	h->truncated += !!(w->flags & WINDOW_TRUNCATED);
 	h->gaps += !!(w->flags & WINDOW_GAPS);
 	/*
@@ -474,8 +484,8 @@ static void window_add(struct view_header *h, const struct source_window *w)
 }
 
 /* Evaluate the filter for the sample and its task. */
-static bool sample_passes_filter(struct profile *p, const struct origin *origin,
-				 const struct spe_sample *s, const struct task_answer *answer)
+static bool sample_passes_filter(struct profile *p, const struct window_context *origin,
+				 const struct spe_sample *s, const struct resolved_task *answer)
 {
 	struct filter_subject subject = { .sample = s,
 					  .cpu = origin->cpu,
@@ -487,8 +497,8 @@ static bool sample_passes_filter(struct profile *p, const struct origin *origin,
 	return filter_match(p->filter, &subject);
 }
 
-static void sample_show(struct profile *p, const struct origin *origin, const struct spe_sample *s,
-			const struct task_slot *task_slot)
+static void observers_notify(struct profile *p, const struct window_context *origin,
+			     const struct spe_sample *s, const struct task_slot *task_slot)
 {
 	enum spe_op_kind kind = spe_sample_kind(s);
 	struct profile_sample shown = {
@@ -511,14 +521,14 @@ static void sample_show(struct profile *p, const struct origin *origin, const st
 	pthread_mutex_unlock(&p->commons->lock);
 }
 
-static bool is_observed(const struct profile *p)
+static bool profile_is_observed(const struct profile *p)
 {
 	return p->observer || p->commons->observers;
 }
 
-/* Evaluate the filter for the task of a sample. @slot: staged_slot() of @answer */
-static inline enum filter_verdict task_match(struct profile *p, u32 slot,
-					     const struct task_answer *answer)
+/* Evaluate the filter for the task of a sample. @slot: staged_sample_get_slot() of @answer */
+static inline enum filter_verdict task_get_verdict(struct profile *p, u32 slot,
+						   const struct resolved_task *answer)
 {
 	struct task_verdict *v = &p->verdict[slot];
 
@@ -534,16 +544,16 @@ static inline enum filter_verdict task_match(struct profile *p, u32 slot,
  * Return whether the filter rejects sample @i of the batch; if so, count it as filtered. Often the
  * task alone decides that, so that fields that are not counted need not be decoded.
  */
-static inline bool sample_is_rejected(struct profile *p, const struct origin *origin,
+static inline bool sample_is_rejected(struct profile *p, const struct window_context *origin,
 				      struct sample_stage *stage, u32 i,
-				      const struct task_answer *answer)
+				      const struct resolved_task *answer)
 {
-	u32 slot = staged_slot(&stage->sample[i]) & ~STAGE_WAITS;
-	enum filter_verdict verdict = task_match(p, slot, answer);
+	u32 slot = staged_sample_get_slot(&stage->sample[i]) & ~STAGE_WAITS;
+	enum filter_verdict verdict = task_get_verdict(p, slot, answer);
 
 	if (verdict == FILTER_ACCEPTS ||
 	    (verdict == FILTER_DEPENDS &&
-	     sample_passes_filter(p, origin, stage_sample(stage, i), answer)))
+	     sample_passes_filter(p, origin, stage_get_sample(stage, i), answer)))
 		return false;
 	p->header.filtered++;
 	p->header.records--;
@@ -554,22 +564,22 @@ static inline bool sample_is_rejected(struct profile *p, const struct origin *or
  * Find the cell of sample @i of the batch, whose mapping or executable was not known. Returns false
  * if the sample waits for it.
  */
-static __attribute__((__noinline__)) bool cell_find_slow(struct profile *p,
-							 struct sample_stage *stage, u32 i,
-							 const struct origin *origin,
-							 struct task_slot *task_slot,
-							 struct mapped_pc *ret_at)
+static __attribute__((__noinline__)) bool cell_find_unmapped(struct profile *p,
+							     struct sample_stage *stage, u32 i,
+							     const struct window_context *origin,
+							     struct task_slot *task_slot,
+							     struct mapped_pc *ret_at)
 {
 	const struct staged_sample *s = &stage->sample[i];
 
-	if (sample_wait(p, origin, stage, i, task_slot))
+	if (sample_queue_waiting(p, origin, stage, i, task_slot))
 		return false;
 	/* Without background threads, /proc was read just now. */
 	mapping_cache_sync(p->cells.mappings);
 	if (task_slot->program.waits)
-		profile_fill_task_slot(p, task_slot, stage_answer(stage, s));
-	cell_counter_unmapped(&p->cells, &task_slot->program, location_key_pc(s->place),
-			      location_key_kernel(s->place), stage->time_ns[i], ret_at);
+		profile_fill_task_slot(p, task_slot, stage_get_task(stage, s));
+	cell_counter_get_unmapped(&p->cells, &task_slot->program, location_key_get_pc(s->place),
+				  location_key_is_kernel(s->place), stage->time_ns[i], ret_at);
 	return true;
 }
 
@@ -578,109 +588,111 @@ static __attribute__((__noinline__)) bool cell_find_slow(struct profile *p,
  * or executable of its task instead.
  */
 static inline __attribute__((__always_inline__)) bool
-staged_count(struct profile *p, struct sample_stage *stage, u32 i, const struct origin *origin,
-	     struct task_slot *task_slot)
+count_staged_sample(struct profile *p, struct sample_stage *stage, u32 i,
+		    const struct window_context *origin, struct task_slot *task_slot)
 {
 	const struct staged_sample *s = &stage->sample[i];
 	const struct sample_class *t;
 	u32 n = stage->first + i;
 	struct mapped_pc at;
 
-	if (__builtin_expect(!cell_counter_find(&p->cells, &task_slot->program,
-						location_key_pc(s->place),
-						location_key_kernel(s->place), stage->time_ns[i],
-						&at),
+	if (__builtin_expect(!cell_counter_find(
+				     &p->cells, &task_slot->program, location_key_get_pc(s->place),
+				     location_key_is_kernel(s->place), stage->time_ns[i], &at),
 			     0) &&
-	    !cell_find_slow(p, stage, i, origin, task_slot, &at))
+	    !cell_find_unmapped(p, stage, i, origin, task_slot, &at))
 		return false;
 	if (__builtin_expect(stage->unknown, 0)) {
 		/* Lines and pages get samples in the order of the records. */
-		pending_flush(p, stage, origin);
-		sample_count(p, origin, stage_sample(stage, i), &at, task_slot);
+		count_pending_samples(p, stage, origin);
+		count_one_sample(p, origin, stage_get_sample(stage, i), &at, task_slot);
 		return true;
 	}
-	t = cell_add(p, origin, s, &at, task_slot);
+	t = count_sample_in_tables(p, origin, s, &at, task_slot);
 	/*
 	 * Store without a branch and check later: which samples are pending is hard to
 	 * predict.
 	 */
 	p->pending[p->pending_count] =
-		pending_of(p, t, task_slot, stage->run.raw[n], stage->run.layout[n]);
+		pending_sample_make(p, t, task_slot, stage->run.raw[n], stage->run.layout[n]);
 	p->pending_count += (t->flags & p->pending_flags) != 0;
 	return true;
 }
 
 /* Count the samples of the batch that the filter accepts, and pass them to the observers. */
-static void batch_filter(struct profile *p, struct sample_stage *stage, const struct origin *origin)
+static void count_filtered_batch(struct profile *p, struct sample_stage *stage,
+				 const struct window_context *origin)
 {
 	for (u32 i = 0; i < stage->count; i++) {
 		const struct staged_sample *s = &stage->sample[i];
-		const struct task_answer *answer = stage_answer(stage, s);
+		const struct resolved_task *answer = stage_get_task(stage, s);
 		struct task_slot *task_slot;
 
-		if (answer->waits && sample_wait(p, origin, stage, i, NULL))
+		if (answer->waits && sample_queue_waiting(p, origin, stage, i, NULL))
 			continue;
 		if (p->filter && sample_is_rejected(p, origin, stage, i, answer))
 			continue;
-		task_slot = task_slot_of(p, answer);
-		if (staged_count(p, stage, i, origin, task_slot) && is_observed(p))
-			sample_show(p, origin, stage_sample(stage, i), task_slot);
+		task_slot = task_slot_find(p, answer);
+		if (count_staged_sample(p, stage, i, origin, task_slot) && profile_is_observed(p))
+			observers_notify(p, origin, stage_get_sample(stage, i), task_slot);
 	}
 }
 
-static void batch_count(struct profile *p, struct sample_stage *stage, const struct origin *origin)
+static void count_batch(struct profile *p, struct sample_stage *stage,
+			const struct window_context *origin)
 {
 	for (u32 i = 0; i < stage->count; i++) {
 		const struct staged_sample *s = &stage->sample[i];
-		struct task_slot *task_slot = &p->task_slot[staged_slot(s) & ~STAGE_WAITS];
+		struct task_slot *task_slot =
+			&p->task_slot[staged_sample_get_slot(s) & ~STAGE_WAITS];
 
-		if (__builtin_expect(staged_slot(s) & STAGE_WAITS, 0) &&
-		    sample_wait(p, origin, stage, i, NULL))
+		if (__builtin_expect(staged_sample_get_slot(s) & STAGE_WAITS, 0) &&
+		    sample_queue_waiting(p, origin, stage, i, NULL))
 			continue;
 		if (__builtin_expect(task_slot->version != s->version, 0))
-			profile_fill_task_slot(p, task_slot, stage_answer(stage, s));
-		staged_count(p, stage, i, origin, task_slot);
+			profile_fill_task_slot(p, task_slot, stage_get_task(stage, s));
+		count_staged_sample(p, stage, i, origin, task_slot);
 	}
 }
 
 /* Count all bytes of the window as suspect, because none of its data is valid (D17.8.4.4). */
-static void window_suspect(struct spe_decoder *decoder)
+static void window_mark_suspect(struct spe_decoder *decoder)
 {
 	decoder->ledger.suspect += decoder->len - decoder->pos;
 	decoder->pos = decoder->len;
 }
 
 /* Find the cell of a waiting sample. Returns false if it continues to wait. */
-static bool waiting_find_cell(struct profile *p, struct waiting_sample *w,
-			      const struct spe_sample *s, const struct task_answer *answer,
-			      bool may_wait, struct mapped_pc *ret_at)
+static bool waiting_sample_find_cell(struct profile *p, struct waiting_sample *w,
+				     const struct spe_sample *s, const struct resolved_task *answer,
+				     bool may_wait, struct mapped_pc *ret_at)
 {
 	u64 pc = s->address[SPE_ADDRESS_PC], va = spe_address_va(pc);
-	struct task_slot *task_slot = task_slot_of(p, answer);
+	struct task_slot *task_slot = task_slot_find(p, answer);
 	bool kernel = spe_address_el(pc) != 0;
 
 	mapping_cache_sync(p->cells.mappings);
 	if (cell_counter_find(&p->cells, &task_slot->program, va, kernel, w->time_ns, ret_at))
 		return true;
-	if (may_wait && profile_wait_mapping(p, w, answer->owner))
+	if (may_wait && profile_wait_for_mapping(p, w, answer->owner))
 		return false;
 	/* Without background threads, /proc was read just now. */
 	mapping_cache_sync(p->cells.mappings);
 	if (task_slot->program.waits)
 		profile_fill_task_slot(p, task_slot, answer);
-	cell_counter_unmapped(&p->cells, &task_slot->program, va, kernel, w->time_ns, ret_at);
+	cell_counter_get_unmapped(&p->cells, &task_slot->program, va, kernel, w->time_ns, ret_at);
 	return true;
 }
 
-bool profile_count_waiting(struct profile *p, struct waiting_sample *w,
-			   const struct task_answer *answer, bool may_wait)
+bool profile_count_waiting_sample(struct profile *p, struct waiting_sample *w,
+				  const struct resolved_task *answer, bool may_wait)
 {
 	const struct source_window window = {
 		.interval = w->interval, .unit = w->unit, .cpu = w->cpu, .tid = -1
 	};
-	const struct origin origin = {
+	const struct window_context origin = {
 		.window = &window,
-		.encoding = profile_encoding(p, w->sources),
+		.encoding = profile_get_encoding_index(p, w->sources),
 		.cpu = w->cpu,
 	};
 	struct task_slot *task_slot;
@@ -693,7 +705,7 @@ bool profile_count_waiting(struct profile *p, struct waiting_sample *w,
 		return true;
 	profile_set_weight(p, w->interval, w->unit);
 	passes = !p->filter || sample_passes_filter(p, &origin, &s, answer);
-	if (passes && !waiting_find_cell(p, w, &s, answer, may_wait, &at))
+	if (passes && !waiting_sample_find_cell(p, w, &s, answer, may_wait, &at))
 		return false;
 	p->header.records += passes;
 	p->header.filtered += !passes;
@@ -701,15 +713,15 @@ bool profile_count_waiting(struct profile *p, struct waiting_sample *w,
 		p->header.written++;
 	if (!passes)
 		return true;
-	task_slot = task_slot_of(p, answer);
-	sample_count(p, &origin, &s, &at, task_slot);
-	if (is_observed(p))
-		sample_show(p, &origin, &s, task_slot);
+	task_slot = task_slot_find(p, answer);
+	count_one_sample(p, &origin, &s, &at, task_slot);
+	if (profile_is_observed(p))
+		observers_notify(p, &origin, &s, task_slot);
 	return true;
 }
 
 /* Subtract the samples of the window that wait for /proc, because they are in no counter yet. */
-static void window_waits(struct profile *p, const struct source_window *w)
+static void window_subtract_waiting(struct profile *p, const struct source_window *w)
 {
 	p->header.records -= p->waited;
 	if (w->written != WINDOW_WRITTEN_UNKNOWN && p->header.written != WINDOW_WRITTEN_UNKNOWN)
@@ -718,7 +730,7 @@ static void window_waits(struct profile *p, const struct source_window *w)
 }
 
 /* Return the MIDR_EL1 by which Data Source values of the window are decoded; 0 if it is unknown. */
-static u64 window_midr(const struct profile *profile, const struct source_window *window)
+static u64 window_get_midr(const struct profile *profile, const struct source_window *window)
 {
 	if (window->midr)
 		return window->midr;
@@ -730,7 +742,7 @@ static u64 window_midr(const struct profile *profile, const struct source_window
 /* Prepare @p for a window before it is decoded. */
 static void window_begin(struct profile *p, const struct source_window *window)
 {
-	profile_retry_queued(p);
+	profile_retry_waiting_samples(p);
 	if (!p->began_ns)
 		p->began_ns = window->start_ns;
 	if (window->end_ns > p->ended_ns)
@@ -744,26 +756,26 @@ static void window_begin(struct profile *p, const struct source_window *window)
 static void window_end(struct profile *p, const struct source_window *window,
 		       const struct spe_decoder *decoder, const struct spe_ledger *moved_from)
 {
-	ledger_add(&p->header, decoder, moved_from);
+	header_add_decoded(&p->header, decoder, moved_from);
 	if (!decoder->open)
-		window_add(&p->header, window);
-	window_waits(p, window);
+		header_add_window(&p->header, window);
+	window_subtract_waiting(p, window);
 }
 
 /*
  * A window and the profiles that count it. The sample stage of the first profile decodes the window
  * for all of them.
  */
-struct counting {
+struct window_profiles {
 	struct profile *const *profiles;
 	const struct source_window *window;
-	struct origin origin[PROFILE_WINDOW_MAX];
+	struct window_context origin[PROFILES_PER_WINDOW_MAX];
 	u32 count;
 };
 
-static void counting_batch(void *ctx)
+static void window_profiles_count_batch(void *ctx)
 {
-	const struct counting *c = ctx;
+	const struct window_profiles *c = ctx;
 	struct sample_stage *stage = &c->profiles[0]->stage;
 
 	for (u32 i = 0; i < c->count; i++) {
@@ -771,16 +783,16 @@ static void counting_batch(void *ctx)
 
 		/* Before this batch, the stage may have released the reader lock. */
 		mapping_cache_sync(p->cells.mappings);
-		if (p->filter || is_observed(p))
-			batch_filter(p, stage, &c->origin[i]);
+		if (p->filter || profile_is_observed(p))
+			count_filtered_batch(p, stage, &c->origin[i]);
 		else
-			batch_count(p, stage, &c->origin[i]);
-		if (p->pending_count > PENDING - SPE_RUN)
-			pending_flush(p, stage, &c->origin[i]);
+			count_batch(p, stage, &c->origin[i]);
+		if (p->pending_count > PENDING_SAMPLES_MAX - SPE_RUN)
+			count_pending_samples(p, stage, &c->origin[i]);
 	}
 }
 
-static void counting_begin(struct counting *c)
+static void window_profiles_begin(struct window_profiles *c)
 {
 	struct sample_stage *stage = &c->profiles[0]->stage;
 	const struct source_window *window = c->window;
@@ -791,100 +803,100 @@ static void counting_begin(struct counting *c)
 	stage->epoch++;
 	for (u32 i = 0; i < c->count; i++) {
 		struct profile *p = c->profiles[i];
-		u64 midr = window_midr(p, window);
+		u64 midr = window_get_midr(p, window);
 
-		c->origin[i] = (struct origin){
+		c->origin[i] = (struct window_context){
 			.window = window,
-			.encoding = profile_encoding(p, spe_data_sources_find(midr)),
+			.encoding = profile_get_encoding_index(p, spe_data_sources_find(midr)),
 			.cpu = window->cpu,
 		};
 	}
 }
 
-void profile_count_window(struct profile *const *profiles, u32 count,
-			  const struct source_window *window)
+void profiles_add_window(struct profile *const *profiles, u32 count,
+			 const struct source_window *window)
 {
 	struct profile *first = profiles[0];
 	const struct stage_query query = { &first->stage, first->attributor, first->reader };
-	struct counting c = { .profiles = profiles, .window = window, .count = count };
+	struct window_profiles c = { .profiles = profiles, .window = window, .count = count };
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 	const struct spe_ledger moved_from = decoder->ledger;
 
-	counting_begin(&c);
+	window_profiles_begin(&c);
 	if (window->flags & WINDOW_SUSPECT)
-		window_suspect(decoder);
+		window_mark_suspect(decoder);
 	else
-		stage_window(&query, window, decoder, counting_batch, &c);
+		stage_decode_window(&query, window, decoder, window_profiles_count_batch, &c);
 	for (u32 i = 0; i < count; i++) {
-		pending_flush(profiles[i], &first->stage, &c.origin[i]);
+		count_pending_samples(profiles[i], &first->stage, &c.origin[i]);
 		window_end(profiles[i], window, decoder, &moved_from);
 	}
 }
 
-void profile_window(struct profile *profile, const struct source_window *window)
+void profile_add_window(struct profile *profile, const struct source_window *window)
 {
-	profile_count_window(&profile, 1, window);
+	profiles_add_window(&profile, 1, window);
 }
 
 void profile_set_filter(struct profile *profile, const struct filter *filter)
 {
 	/* Count waiting samples first, by the filter that was in force when they were taken. */
-	profile_finish_queued(profile);
+	profile_finish_waiting_samples(profile);
 	profile->filter = filter;
 	memset(profile->verdict, 0, sizeof(profile->verdict));
 }
 
-static struct profile_observer **observers_of(struct profile *p)
+static struct profile_observer **get_observers(struct profile *p)
 {
 	return p->whole ? &p->observer : &p->commons->observers;
 }
 
-void profile_observe(struct profile *profile, struct profile_observer *observer)
+void profile_add_observer(struct profile *profile, struct profile_observer *observer)
 {
-	struct profile_observer **first = observers_of(profile);
+	struct profile_observer **first = get_observers(profile);
 
 	observer->profile = profile;
 	observer->next = *first;
 	*first = observer;
 }
 
-void profile_unobserve(struct profile_observer *observer)
+void profile_remove_observer(struct profile_observer *observer)
 {
 	struct profile_observer **at;
 
 	if (!observer->profile)
 		return;
-	for (at = observers_of(observer->profile); *at && *at != observer; at = &(*at)->next)
+	for (at = get_observers(observer->profile); *at && *at != observer; at = &(*at)->next)
 		;
 	if (*at)
 		*at = observer->next;
 	observer->profile = NULL;
 }
 
-static void sink_window(void *ctx, const struct source_window *window)
+static void sink_count_window(void *ctx, const struct source_window *window)
 {
-	profile_window(ctx, window);
+	profile_add_window(ctx, window);
 }
 
-static void sink_task(void *ctx, const struct task_event *event)
+static void sink_apply_task_event(void *ctx, const struct task_event *event)
 {
 	struct profile *profile = ctx;
 
 	attributor_apply_event(profile->attributor, event);
 }
 
-struct source_sink profile_sink(struct profile *profile)
+struct source_sink profile_make_sink(struct profile *profile)
 {
 	return (struct source_sink){
-		.window = sink_window,
-		.task = sink_task,
+		.window = sink_count_window,
+		.task = sink_apply_task_event,
 		.ctx = profile,
 	};
 }
 
-void profile_number_names(struct profile *profile)
+void profile_assign_ids(struct profile *profile)
 {
-	cell_names_number(&profile->commons->names, profile->attributor);
+	cell_id_tables_assign(&profile->commons->names, profile->attributor);
 }
 
 bool profile_is_exact(const struct profile *profile)
@@ -893,7 +905,7 @@ bool profile_is_exact(const struct profile *profile)
 	       !profile->context_overflow && cell_table_is_exact(profile->cells.table);
 }
 
-const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency)
+const struct histogram *profile_get_histogram(struct profile *profile, enum profile_latency latency)
 {
 	profile_flush(profile);
 	return &profile->machine.latency[latency];

@@ -52,7 +52,7 @@ struct profile_config {
 	bool history;
 	u32 processes;
 	u32 containers;
-	const struct nodes *nodes;
+	const struct numa_nodes *nodes;
 	u64 midr;
 	const struct filter *filter;
 	struct profile *whole;
@@ -82,31 +82,31 @@ struct profile *profile_free(struct profile *profile);
 void profile_set_filter(struct profile *profile, const struct filter *filter);
 
 /**
- * profile_finish_queued() - count all samples that wait for /proc
+ * profile_finish_waiting_samples() - count all samples that wait for /proc
  *
  * A sample whose task is still unknown counts as unattributed.
  */
-void profile_finish_queued(struct profile *profile);
+void profile_finish_waiting_samples(struct profile *profile);
 
 /** profile_reset() - clear all counters and ledgers */
 void profile_reset(struct profile *profile);
 
-/** profile_window() - decode, attribute and count the records of a window */
-void profile_window(struct profile *profile, const struct source_window *window);
+/** profile_add_window() - decode, attribute and count the records of a window */
+void profile_add_window(struct profile *profile, const struct source_window *window);
 
-/* Maximum number of profiles in one call of profile_count_window(). */
-#define PROFILE_WINDOW_MAX 8
+/* Maximum number of profiles in one call of profiles_add_window(). */
+#define PROFILES_PER_WINDOW_MAX 8
 
 /**
- * profile_count_window() - decode and attribute a window once, and count it in several profiles
+ * profiles_add_window() - decode and attribute a window once, and count it in several profiles
  * @profiles: the profiles, each with the same attributor and reader lock
- * @count: number of @profiles, 1 to PROFILE_WINDOW_MAX
+ * @count: number of @profiles, 1 to PROFILES_PER_WINDOW_MAX
  * @window: the window
  *
  * Each profile applies its own filter.
  */
-void profile_count_window(struct profile *const *profiles, u32 count,
-			  const struct source_window *window);
+void profiles_add_window(struct profile *const *profiles, u32 count,
+			 const struct source_window *window);
 
 /**
  * struct profile_sample - a sample that was counted
@@ -141,22 +141,22 @@ struct profile_observer {
 };
 
 /**
- * profile_observe() - add an observer, which must stay valid until profile_unobserve()
+ * profile_add_observer() - add an observer, which must stay valid until profile_remove_observer()
  * @profile: the profile. For a shard, the observer receives the samples of that shard; for another
  *	profile also the samples of all its shards
  * @observer: the observer
  */
-void profile_observe(struct profile *profile, struct profile_observer *observer);
-void profile_unobserve(struct profile_observer *observer);
+void profile_add_observer(struct profile *profile, struct profile_observer *observer);
+void profile_remove_observer(struct profile_observer *observer);
 
 /**
- * profile_number_names() - assign ids to the programs and binaries of a recording
+ * profile_assign_ids() - assign ids to the programs and binaries of a recording
  * @profile: a profile of a recording, without samples
  *
  * Call it after the last task event. Several binaries with one build id have one id and the path of
  * the first one. So the row in which a sample is counted does not depend on the order of samples.
  */
-void profile_number_names(struct profile *profile);
+void profile_assign_ids(struct profile *profile);
 
 /**
  * profile_is_exact() - return whether the counters are independent of the order of samples
@@ -168,11 +168,13 @@ void profile_number_names(struct profile *profile);
  */
 bool profile_is_exact(const struct profile *profile);
 
-/** profile_sink() - return a sink that passes windows to @profile and events to its attributor */
-struct source_sink profile_sink(struct profile *profile);
+/**
+ * profile_make_sink() - return a sink that passes windows to @profile and events to its attributor
+ */
+struct source_sink profile_make_sink(struct profile *profile);
 
 /**
- * profile_view() - create a view of all samples since the start
+ * profile_create_view() - create a view of all samples since the start
  * @profile: the profile; the caller is its thread
  * @symbols: resolver of function names
  * @live: the processes belong to this machine and may still run
@@ -184,43 +186,45 @@ struct source_sink profile_sink(struct profile *profile);
  *
  * Return: 0; -EINVAL if @group is invalid; -ENOMEM if memory cannot be allocated.
  */
-int profile_view(struct profile *profile, struct symbols *symbols, bool live, enum view_group group,
-		 enum view_sort sort, u32 limit, struct view *ret_view);
+int profile_create_view(struct profile *profile, struct symbols_cache *symbols, bool live,
+			enum view_group group, enum view_sort sort, u32 limit,
+			struct view *ret_view);
 
 /**
- * profile_span_view() - create a view of the samples of a period
+ * profile_create_span_view() - create a view of the samples of a period
  * @span: the period; VIEW_SPAN_START is all since the start
  * @now_ns: current time on the windows' clock, so that the period advances without samples; 0 if
  *	unknown
  *
- * The other parameters are those of profile_view(). The caller checks with view_sort_holds() that
- * the period has such rows and such an order. In the header, records, weight and duration_ns refer
- * to the period; the ledgers of lost and suspect bytes are totals since the start. There are at
- * most 256 rows, the heaviest. Rows of processes and functions have no percentiles and levels, and
- * only the weight of view_unit().
+ * The other parameters are those of profile_create_view(). The caller checks with
+ * view_sort_is_supported() that the period has such rows and such an order. In the header, records,
+ * weight and duration_ns refer to the period; the ledgers of lost and suspect bytes are totals
+ * since the start. There are at most 256 rows, the heaviest. Rows of processes and functions have
+ * no percentiles and levels, and only the weight of view_get_unit().
  *
  * Return: 0; -EOPNOTSUPP if @profile has no history; -ENOMEM if memory cannot be allocated.
  */
-int profile_span_view(struct profile *profile, struct symbols *symbols, bool live,
-		      enum view_span span, enum view_group group, enum view_sort sort, u32 limit,
-		      u64 now_ns, struct view *ret_view);
+int profile_create_span_view(struct profile *profile, struct symbols_cache *symbols, bool live,
+			     enum view_span span, enum view_group group, enum view_sort sort,
+			     u32 limit, u64 now_ns, struct view *ret_view);
 
 /** profile_skip_time() - exclude @ns from the open period: sampling was not running */
 void profile_skip_time(struct profile *profile, u64 ns);
 
-/** profile_containers() - return the number of containers; index 0 is "none" */
-u32 profile_containers(struct profile *profile);
+/** profile_count_containers() - return the number of containers; index 0 is "none" */
+u32 profile_count_containers(struct profile *profile);
 /**
- * profile_container_samples() - return the samples of container @index
+ * profile_get_container_samples() - return the samples of container @index
  *
- * The number was updated by the last profile_containers() or view.
+ * The number was updated by the last profile_count_containers() or view.
  */
-u64 profile_container_samples(const struct profile *profile, u32 index);
+u64 profile_get_container_samples(const struct profile *profile, u32 index);
 
 /**
- * profile_histogram() - return the histogram of a latency of all samples; valid until the next
+ * profile_get_histogram() - return the histogram of a latency of all samples; valid until the next
  * window
  */
-const struct histogram *profile_histogram(struct profile *profile, enum profile_latency latency);
+const struct histogram *profile_get_histogram(struct profile *profile,
+					      enum profile_latency latency);
 
 #endif

@@ -8,7 +8,7 @@
 
 static_assert(SPE_HAS_OTHERS < SPE_BIT(25), "what is present has its place in the key");
 
-static struct spe_sample key_sample(u64 events, u64 key)
+static struct spe_sample key_to_sample(u64 events, u64 key)
 {
 	return (struct spe_sample){
 		.present = key & SPE_MASK(24, 0),
@@ -31,7 +31,7 @@ static void class_set_counter(u8 *counts, size_t offset, unsigned int index)
 	counts[offset / sizeof(u64) + index] = 1;
 }
 
-#define SET(counts, field, index) \
+#define SET_COUNTER(counts, field, index) \
 	class_set_counter(counts, offsetof(struct sample_counts, field), index)
 
 /* Compute what the counters add for each sample of the class. */
@@ -41,17 +41,17 @@ static void fill_ones(struct sample_class *t, enum spe_op_kind kind)
 
 	for (unsigned int i = 0; i < SAMPLE_EVENTS; i++)
 		if (t->events >> i & 1)
-			SET(ones, event, i);
-	SET(ones, kind, kind);
+			SET_COUNTER(ones, event, i);
+	SET_COUNTER(ones, kind, kind);
 	if (t->flags & SAMPLE_CLASS_SIMD)
-		SET(ones, simd, 0);
+		SET_COUNTER(ones, simd, 0);
 	if (kind == SPE_KIND_BRANCH && t->events >> SPE_EVENT_MISPREDICTED & 1)
-		SET(ones, mispredicted, 0);
+		SET_COUNTER(ones, mispredicted, 0);
 	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
-		SET(ones, level, t->origin.level);
+		SET_COUNTER(ones, level, t->origin.level);
 		for (unsigned int i = 0; i < SAMPLE_ORIGINS; i++)
 			if (t->origin.flags >> i & 1)
-				SET(ones, origin, i);
+				SET_COUNTER(ones, origin, i);
 	}
 	memcpy(t->ones, ones, sizeof(ones));
 }
@@ -67,7 +67,7 @@ static bool may_be_shared(const struct spe_origin *origin)
 	       origin->flags & (SPE_ORIGIN_SNOOPED | SPE_ORIGIN_PEER);
 }
 
-static u8 memory_flags(const struct spe_sample *s, const struct spe_origin *origin)
+static u8 get_memory_flags(const struct spe_sample *s, const struct spe_origin *origin)
 {
 	bool physical = spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_PA));
 	bool known = physical || spe_sample_has(s, SPE_HAS_ADDRESS(SPE_ADDRESS_VA));
@@ -87,7 +87,7 @@ void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sourc
 		SPE_COUNTER_ISSUE,
 		SPE_COUNTER_TRANSLATION,
 	};
-	struct spe_sample sample = key_sample(events, key);
+	struct spe_sample sample = key_to_sample(events, key);
 	enum spe_op_kind kind = spe_sample_kind(&sample);
 	struct sample_class t = {
 		.events = events,
@@ -102,7 +102,7 @@ void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sourc
 		t.flags |= SAMPLE_CLASS_CONTEXTS;
 	if (kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE) {
 		t.origin = spe_sample_origin(sources, &sample);
-		t.flags |= memory_flags(&sample, &t.origin);
+		t.flags |= get_memory_flags(&sample, &t.origin);
 	}
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		if (!spe_sample_has(&sample, SPE_HAS_COUNTER(counters[i])))
@@ -121,9 +121,9 @@ void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sourc
 #define CONTENT_ABSENT	     15
 #define CONTENT_BITS	     18
 
-#define MISPREDICTED (offsetof(struct sample_counts, mispredicted) / sizeof(u64))
+#define COUNTER_MISPREDICTED (offsetof(struct sample_counts, mispredicted) / sizeof(u64))
 
-u32 sample_class_content(const struct sample_class *t)
+u32 sample_class_get_content(const struct sample_class *t)
 {
 	u8 ones[SAMPLE_COUNTS];
 	u32 content;
@@ -131,22 +131,22 @@ u32 sample_class_content(const struct sample_class *t)
 	memcpy(ones, t->ones, sizeof(ones));
 	content = (t->flags & (SAMPLE_CLASS_KIND | SAMPLE_CLASS_SIMD)) |
 		  (u32)t->origin.level << CONTENT_LEVEL | (u32)t->origin.flags << CONTENT_ORIGIN |
-		  (u32)ones[MISPREDICTED] << CONTENT_MISPREDICTED;
+		  (u32)ones[COUNTER_MISPREDICTED] << CONTENT_MISPREDICTED;
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		content |= (u32) !!t->absent[i] << (CONTENT_ABSENT + i);
 	return content;
 }
 
 /* Return whether @key is the key of sample_class_restore() for the content of @t. */
-static bool content_is(const struct sample_class *t, u64 key)
+static bool content_matches_key(const struct sample_class *t, u64 key)
 {
 	return key & SAMPLE_CLASS_CONTENT &&
-	       key == (SAMPLE_CLASS_CONTENT | sample_class_content(t));
+	       key == (SAMPLE_CLASS_CONTENT | sample_class_get_content(t));
 }
 
 int sample_class_init(struct sample_class_catalog *catalog)
 {
-	catalog->at = zero_pages(((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
+	catalog->at = zero_pages_new(((size_t)SAMPLE_CLASS_MAX + 1) * sizeof(*catalog->at));
 	return catalog->at ? 0 : -ENOMEM;
 }
 
@@ -170,7 +170,7 @@ void sample_class_clear(struct sample_class_catalog *catalog)
  * Return the index entry of @events and @key, or the free entry for it. A class may have two
  * entries: one for its key and one for its content. At least half of the index is free.
  */
-static u16 *find(struct sample_class_catalog *catalog, u64 events, u64 key)
+static u16 *index_find(struct sample_class_catalog *catalog, u64 events, u64 key)
 {
 	u32 mask = (1U << SAMPLE_CLASS_INDEX_BITS) - 1;
 	u32 at = (u32)(sample_class_hash(events, key) >> (64 - SAMPLE_CLASS_INDEX_BITS));
@@ -178,7 +178,7 @@ static u16 *find(struct sample_class_catalog *catalog, u64 events, u64 key)
 
 	for (; catalog->index[at]; at = (at + 1) & mask) {
 		t = &catalog->at[catalog->index[at]];
-		if (t->events == events && (t->key == key || content_is(t, key)))
+		if (t->events == events && (t->key == key || content_matches_key(t, key)))
 			break;
 	}
 	return &catalog->index[at];
@@ -188,9 +188,10 @@ static u16 *find(struct sample_class_catalog *catalog, u64 events, u64 key)
  * Add an index entry so that sample_class_restore() finds a new class, unless another class has the
  * same content.
  */
-static void content_index(struct sample_class_catalog *catalog, const struct sample_class *t)
+static void index_add_content(struct sample_class_catalog *catalog, const struct sample_class *t)
 {
-	u16 *number = find(catalog, t->events, SAMPLE_CLASS_CONTENT | sample_class_content(t));
+	u16 *number =
+		index_find(catalog, t->events, SAMPLE_CLASS_CONTENT | sample_class_get_content(t));
 
 	if (!*number)
 		*number = t->id;
@@ -199,21 +200,22 @@ static void content_index(struct sample_class_catalog *catalog, const struct sam
 u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
 		      const struct spe_data_sources *sources)
 {
-	u16 *number = find(catalog, events, key);
+	u16 *number = index_find(catalog, events, key);
 
-	if (!*number && catalog->whole < SAMPLE_CLASS_WHOLE && catalog->used < SAMPLE_CLASS_MAX) {
+	if (!*number && catalog->whole < SAMPLE_CLASS_WITH_EVENTS_MAX &&
+	    catalog->used < SAMPLE_CLASS_MAX) {
 		catalog->whole++;
 		*number = (u16)++catalog->used;
 		sample_class_fill(events, key, sources, &catalog->at[*number]);
 		catalog->at[*number].id = *number;
-		content_index(catalog, &catalog->at[*number]);
+		index_add_content(catalog, &catalog->at[*number]);
 	}
 	catalog->full |= !*number;
-	catalog->guess[sample_class_slot(events, key)] = *number;
+	catalog->guess[sample_class_get_slot(events, key)] = *number;
 	return *number;
 }
 
-static bool content_fill(u64 events, u32 content, struct sample_class *ret)
+static bool class_fill_from_content(u64 events, u32 content, struct sample_class *ret)
 {
 	enum spe_op_kind kind = content & SAMPLE_CLASS_KIND;
 	struct sample_class t = {
@@ -230,7 +232,7 @@ static bool content_fill(u64 events, u32 content, struct sample_class *ret)
 		return false;
 	fill_ones(&t, kind);
 	memcpy(ones, t.ones, sizeof(ones));
-	ones[MISPREDICTED] = content >> CONTENT_MISPREDICTED & 1;
+	ones[COUNTER_MISPREDICTED] = content >> CONTENT_MISPREDICTED & 1;
 	memcpy(t.ones, ones, sizeof(ones));
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		t.absent[i] = content >> (CONTENT_ABSENT + i) & 1 ? HISTOGRAM_NONE : 0;
@@ -241,14 +243,15 @@ static bool content_fill(u64 events, u32 content, struct sample_class *ret)
 u16 sample_class_restore(struct sample_class_catalog *catalog, u64 events, u32 content)
 {
 	/* No record has such a key, so it cannot collide with one. */
-	u16 *number = find(catalog, events, SAMPLE_CLASS_CONTENT | content);
+	u16 *number = index_find(catalog, events, SAMPLE_CLASS_CONTENT | content);
 	struct sample_class t;
 
 	if (*number)
 		return *number;
-	if (!content_fill(events, content, &t))
+	if (!class_fill_from_content(events, content, &t))
 		return 0;
-	if (catalog->used == SAMPLE_CLASS_MAX || (events && catalog->whole >= SAMPLE_CLASS_WHOLE)) {
+	if (catalog->used == SAMPLE_CLASS_MAX ||
+	    (events && catalog->whole >= SAMPLE_CLASS_WITH_EVENTS_MAX)) {
 		catalog->full = true;
 		return SAMPLE_CLASS_OTHERS;
 	}
@@ -260,17 +263,18 @@ u16 sample_class_restore(struct sample_class_catalog *catalog, u64 events, u32 c
 	return t.id;
 }
 
-u16 sample_class_coarse(struct sample_class_catalog *catalog, struct sample_class *sample_class)
+u16 sample_class_find_coarse(struct sample_class_catalog *catalog,
+			     struct sample_class *sample_class)
 {
 	if (!sample_class->coarse)
 		sample_class->coarse =
-			sample_class_restore(catalog, 0, sample_class_content(sample_class));
+			sample_class_restore(catalog, 0, sample_class_get_content(sample_class));
 	return sample_class->coarse;
 }
 
-bool sample_class_source(const struct sample_class *sample_class, u16 *ret_source)
+bool sample_class_get_source(const struct sample_class *sample_class, u16 *ret_source)
 {
-	struct spe_sample sample = key_sample(sample_class->events, sample_class->key);
+	struct spe_sample sample = key_to_sample(sample_class->events, sample_class->key);
 
 	if (!spe_sample_has(&sample, SPE_HAS_SOURCE))
 		return false;

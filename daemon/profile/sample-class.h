@@ -36,7 +36,7 @@ typedef u8 sample_class_lanes __attribute__((vector_size(16)));
 /**
  * struct sample_class - one combination of operation, events and data source
  * @events: payload of the Events packet
- * @key: all other properties, from sample_class_key()
+ * @key: all other properties, from sample_class_make_key()
  * @count: samples since the catalog's owner flushed it
  * @absent: HISTOGRAM_NONE for latencies that such a record does not have, else 0
  * @origin: what served the access of a load or store
@@ -65,11 +65,11 @@ struct sample_class {
  * events. Further combinations use the class without events.
  */
 #define SAMPLE_CLASS_MAX   16383U
-#define SAMPLE_CLASS_WHOLE 12287U
+#define SAMPLE_CLASS_WITH_EVENTS_MAX 12287U
 /* The class of samples for which no number is left. Their properties are unknown. */
 #define SAMPLE_CLASS_OTHERS UINT16_MAX
 
-#define SAMPLE_CLASS_BITS	10
+#define SAMPLE_CLASS_GUESS_BITS 10
 #define SAMPLE_CLASS_INDEX_BITS 16
 
 /**
@@ -77,7 +77,7 @@ struct sample_class {
  * @at: classes, indexed by number; entry 0 is scratch memory for a combination without a number
  * @used, @whole: number of all classes, and number of classes that include events
  * @full: a combination found no number
- * @guess: indexed by sample_class_slot(): the number that was used last
+ * @guess: indexed by sample_class_get_slot(): the number that was used last
  * @index: hash table of numbers with open addressing; 0 marks a free entry
  */
 struct sample_class_catalog {
@@ -85,23 +85,23 @@ struct sample_class_catalog {
 	u32 used;
 	u32 whole;
 	bool full;
-	u16 guess[1 << SAMPLE_CLASS_BITS];
+	u16 guess[1 << SAMPLE_CLASS_GUESS_BITS];
 	u16 index[1 << SAMPLE_CLASS_INDEX_BITS];
 };
 
 /* Lowest bit of the encoding's index in a key. */
 #define SAMPLE_CLASS_ENCODING 51
 
-/* Marks keys of sample_class_content(); indices of encodings do not reach this bit. */
+/* Marks keys of sample_class_get_content(); indices of encodings do not reach this bit. */
 #define SAMPLE_CLASS_CONTENT (1ULL << 63)
 
 /**
- * sample_class_key() - return the key of a combination, without its events
+ * sample_class_make_key() - return the key of a combination, without its events
  *
  * @encoding is the index of the core's table of data sources, below 4096.
  */
-static inline u64 sample_class_key(u64 present, u8 op_class, u8 op_subclass, u16 source,
-				   u32 encoding)
+static inline u64 sample_class_make_key(u64 present, u8 op_class, u8 op_subclass, u16 source,
+					u32 encoding)
 {
 	return present | (u64)op_class << 25 | (u64)op_subclass << 27 | (u64)source << 35 |
 	       (u64)encoding << SAMPLE_CLASS_ENCODING;
@@ -112,9 +112,9 @@ static inline u64 sample_class_hash(u64 events, u64 key)
 	return (events ^ key * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
 }
 
-static inline u32 sample_class_slot(u64 events, u64 key)
+static inline u32 sample_class_get_slot(u64 events, u64 key)
 {
-	return (u32)(sample_class_hash(events, key) >> (64 - SAMPLE_CLASS_BITS));
+	return (u32)(sample_class_hash(events, key) >> (64 - SAMPLE_CLASS_GUESS_BITS));
 }
 
 /** sample_class_init() - allocate an empty catalog; returns 0 or -ENOMEM */
@@ -131,18 +131,18 @@ void sample_class_clear(struct sample_class_catalog *catalog);
  * @sources: the core's table of data sources
  *
  * Return: 0 if the combination has no number and none is left. The caller then fills entry 0 by
- * sample_class_fill() and uses sample_class_coarse() as its id.
+ * sample_class_fill() and uses sample_class_find_coarse() as its id.
  */
 u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
 		      const struct spe_data_sources *sources);
 
 /**
- * sample_class_content() - return the properties of @sample_class that the counters need, except
- * events, as a number
+ * sample_class_get_content() - return the properties of @sample_class that the counters need,
+ * except events, as a number
  *
  * sample_class_restore() restores the class from it and the events, also in another process.
  */
-u32 sample_class_content(const struct sample_class *sample_class);
+u32 sample_class_get_content(const struct sample_class *sample_class);
 
 /**
  * sample_class_restore() - return the number of the class with @events and @content
@@ -152,14 +152,15 @@ u32 sample_class_content(const struct sample_class *sample_class);
 u16 sample_class_restore(struct sample_class_catalog *catalog, u64 events, u32 content);
 
 /**
- * sample_class_coarse() - return the number of @sample_class without events, or
+ * sample_class_find_coarse() - return the number of @sample_class without events, or
  * SAMPLE_CLASS_OTHERS
  */
-u16 sample_class_coarse(struct sample_class_catalog *catalog, struct sample_class *sample_class);
+u16 sample_class_find_coarse(struct sample_class_catalog *catalog,
+			     struct sample_class *sample_class);
 
-/** sample_class_of() - return a class by its id; NULL for SAMPLE_CLASS_OTHERS */
-static inline const struct sample_class *sample_class_of(const struct sample_class_catalog *catalog,
-							 u16 id)
+/** sample_class_get_by_id() - return a class by its id; NULL for SAMPLE_CLASS_OTHERS */
+static inline const struct sample_class *
+sample_class_get_by_id(const struct sample_class_catalog *catalog, u16 id)
 {
 	return id == SAMPLE_CLASS_OTHERS ? NULL : &catalog->at[id];
 }
@@ -169,9 +170,9 @@ void sample_class_fill(u64 events, u64 key, const struct spe_data_sources *sourc
 		       struct sample_class *ret_sample_class);
 
 /**
- * sample_class_source() - get the payload of the Data Source packet; return false if there was no
- * such packet
+ * sample_class_get_source() - get the payload of the Data Source packet; return false if there was
+ * no such packet
  */
-bool sample_class_source(const struct sample_class *sample_class, u16 *ret_source);
+bool sample_class_get_source(const struct sample_class *sample_class, u16 *ret_source);
 
 #endif

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "sample-stage.h"
 
-#define ANCHOR_NS    1000 /* maximum delay between reading the two clocks at a window's start */
-#define SWITCHING_NS 2000 /* from the event sched_switch until the other task runs */
+#define CLOCK_ANCHOR_ERROR_NS \
+	1000 /* maximum delay between reading the two clocks at a window's start */
+#define SWITCH_DELAY_NS 2000 /* from the event sched_switch until the other task runs */
 
 /* Values that are equal for all samples of a window. @task: key of a sample without a context */
-struct staging {
+struct staged_window {
 	const struct stage_query *query;
 	u64 task;
 	bool timed; /* the task depends on the sample's time */
@@ -21,7 +22,7 @@ struct staging {
  * Return the time of @s on the clock of the window's source. It is the end of the tick, because an
  * event within the tick may have preceded the sample.
  */
-static inline u64 key_time(const struct spe_sample *s, const struct timestamp_clock *clock)
+static inline u64 sample_get_time(const struct spe_sample *s, const struct timestamp_clock *clock)
 {
 	u64 time;
 
@@ -38,31 +39,32 @@ static inline u64 key_time(const struct spe_sample *s, const struct timestamp_cl
  * NTP slews one of them. Within a window the difference only grows, so it is largest at the end. If
  * the difference at the end is unknown, assume at most 500 ppm.
  */
-static u64 time_error(const struct staging *r, u64 time)
+static u64 get_time_error(const struct staged_window *r, u64 time)
 {
 	const struct timestamp_clock *clock = r->clock;
 	u64 tick = 1 + ((u64)clock->mult >> clock->shift), zero = clock->zero;
 
 	if ((s64)zero < 0)
 		zero = -zero;
-	if (tick <= 2 && zero < ANCHOR_NS)
+	if (tick <= 2 && zero < CLOCK_ANCHOR_ERROR_NS)
 		return zero;
 	if (r->parted_ns)
-		return tick + ANCHOR_NS + r->parted_ns;
-	return tick + ANCHOR_NS + (time > r->start_ns ? (time - r->start_ns) / 2000 : 0);
+		return tick + CLOCK_ANCHOR_ERROR_NS + r->parted_ns;
+	return tick + CLOCK_ANCHOR_ERROR_NS +
+	       (time > r->start_ns ? (time - r->start_ns) / 2000 : 0);
 }
 
 /*
  * Return the TID that ran when @s was sampled, from context switches. The kernel reports a switch
  * before it switches. So for a short time after the event, samples may belong to either task.
  */
-static s32 key_tid(const struct staging *r, const struct spe_sample *s, u64 time)
+static s32 find_sample_tid(const struct staged_window *r, const struct spe_sample *s, u64 time)
 {
 	bool kernel = spe_address_el(s->address[SPE_ADDRESS_PC]) != 0;
-	u64 error = time_error(r, time);
+	u64 error = get_time_error(r, time);
 
 	return attributor_find_running_tid(r->query->attributor, r->cpu, time,
-					   error + (kernel ? SWITCHING_NS : 0), error);
+					   error + (kernel ? SWITCH_DELAY_NS : 0), error);
 }
 
 /*
@@ -70,7 +72,7 @@ static s32 key_tid(const struct staging *r, const struct spe_sample *s, u64 time
  * 1 contains under VHE (D17.6.9). If the record has no such packet, the task of the window is used,
  * or else the task that ran at @time according to context switches.
  */
-static inline u64 task_key(const struct staging *r, const struct spe_sample *s, u64 time)
+static inline u64 make_task_key(const struct staged_window *r, const struct spe_sample *s, u64 time)
 {
 	s32 tid;
 
@@ -80,14 +82,14 @@ static inline u64 task_key(const struct staging *r, const struct spe_sample *s, 
 		return (u64)TASK_KEY_CONTEXT_EL2 << 32 | s->context[SPE_CONTEXT_EL2];
 	if (r->task >> 32 == TASK_KEY_WINDOW || !r->timed || time == ATTRIBUTE_AT_END - 1)
 		return r->task;
-	tid = key_tid(r, s, time);
+	tid = find_sample_tid(r, s, time);
 	return tid < 0 ? r->task : (u64)TASK_KEY_WINDOW << 32 | (u32)tid;
 }
 
 static u32 find_process(const struct stage_query *q, s32 tid, u64 time_ns,
 			struct attribute_span *ret_span)
 {
-	if (attributor_has_times(q->attributor))
+	if (attributor_has_event_times(q->attributor))
 		return attributor_find_process_at(q->attributor, tid, time_ns, ret_span);
 	return attributor_find_process(q->attributor, tid);
 }
@@ -105,15 +107,15 @@ static u32 find_process_locked(const struct stage_query *q, s32 tid, u64 time_ns
 		return find_process(q, tid, time_ns, ret_span);
 	if (attributor_find_process_cached(q->attributor, tid, time_ns, &index, ret_span))
 		return index;
-	attribute_write_begin(q->reader);
+	attribute_lock_upgrade(q->reader);
 	index = find_process(q, tid, time_ns, ret_span);
-	attribute_write_end(q->reader);
+	attribute_lock_downgrade(q->reader);
 	/* Task events of other threads may have been applied in between. */
 	q->stage->epoch++;
 	return index;
 }
 
-void stage_resolve_task(const struct stage_query *q, struct task_answer *answer, u64 task,
+void stage_resolve_task(const struct stage_query *q, struct resolved_task *answer, u64 task,
 			u64 time_ns)
 {
 	struct attribute_span span = { 0, ATTRIBUTE_AT_END };
@@ -129,17 +131,17 @@ void stage_resolve_task(const struct stage_query *q, struct task_answer *answer,
 	if (waits)
 		index = attributor_guess_process(q->attributor, (s32)(u32)task);
 	/* A new process may have evicted another one from the attributor. */
-	changes = attributor_get_change_count(q->attributor);
+	changes = attributor_get_creation_count(q->attributor);
 	stage->epoch += stage->changes != changes;
 	stage->changes = changes;
 	process = index == ATTRIBUTE_NONE ? NULL : attributor_get_process(q->attributor, index);
-	*answer = (struct task_answer){
+	*answer = (struct resolved_task){
 		.task = task,
 		.epoch = stage->epoch,
 		.version = ++stage->version,
 		.span = span,
-		.owner = process ? location_owner(index, process->generation) :
-				   location_owner(ATTRIBUTE_NONE, 0),
+		.owner = process ? location_owner_make(index, process->generation) :
+				   location_owner_make(ATTRIBUTE_NONE, 0),
 		.process = process,
 		.container = process ? attributor_get_container(q->attributor, process->container) :
 				       NULL,
@@ -147,18 +149,18 @@ void stage_resolve_task(const struct stage_query *q, struct task_answer *answer,
 	};
 }
 
-static inline bool answer_is_valid(const struct sample_stage *stage,
-				   const struct task_answer *answer, u64 task, u64 time_ns)
+static inline bool resolved_task_is_valid(const struct sample_stage *stage,
+					  const struct resolved_task *answer, u64 task, u64 time_ns)
 {
 	return answer->task == task && answer->epoch == stage->epoch &&
 	       time_ns >= answer->span.from && time_ns < answer->span.to;
 }
 
-const struct task_answer *stage_find_task(const struct stage_query *q, u64 task, u64 time_ns)
+const struct resolved_task *stage_find_task(const struct stage_query *q, u64 task, u64 time_ns)
 {
-	struct task_answer *answer = &q->stage->answer[task_slot_index(task)];
+	struct resolved_task *answer = &q->stage->answer[task_get_slot_index(task)];
 
-	if (!answer_is_valid(q->stage, answer, task, time_ns))
+	if (!resolved_task_is_valid(q->stage, answer, task, time_ns))
 		stage_resolve_task(q, answer, task, time_ns);
 	return answer;
 }
@@ -170,16 +172,17 @@ void stage_init(struct sample_stage *stage)
 	stage->version = (u64)__atomic_add_fetch(&stages, 1, __ATOMIC_RELAXED) << 40;
 }
 
-const struct spe_sample *stage_sample(struct sample_stage *stage, u32 i)
+const struct spe_sample *stage_get_sample(struct sample_stage *stage, u32 i)
 {
 	if (!(stage->decoded >> i & 1)) {
-		spe_run_sample(&stage->layouts, &stage->run, stage->first + i, &stage->whole[i]);
+		spe_run_decode_sample(&stage->layouts, &stage->run, stage->first + i,
+				      &stage->whole[i]);
 		stage->decoded |= 1U << i;
 	}
 	return &stage->whole[i];
 }
 
-static void batch_deliver(const struct staging *r)
+static void batch_deliver(const struct staged_window *r)
 {
 	struct sample_stage *stage = r->query->stage;
 
@@ -191,15 +194,15 @@ static void batch_deliver(const struct staging *r)
 
 /* Add a sample to the batch. */
 static inline __attribute__((__always_inline__)) void
-batch_add(const struct staging *r, struct sample_stage *stage, const struct spe_sample *s)
+batch_add(const struct staged_window *r, struct sample_stage *stage, const struct spe_sample *s)
 {
-	u64 time = r->timed ? key_time(s, r->clock) : 0;
-	u64 task = task_key(r, s, time);
-	u32 slot = task_slot_index(task);
-	struct task_answer *answer = &stage->answer[slot];
+	u64 time = r->timed ? sample_get_time(s, r->clock) : 0;
+	u64 task = make_task_key(r, s, time);
+	u32 slot = task_get_slot_index(task);
+	struct resolved_task *answer = &stage->answer[slot];
 	struct staged_sample *staged;
 
-	if (__builtin_expect(!answer_is_valid(stage, answer, task, time), 0)) {
+	if (__builtin_expect(!resolved_task_is_valid(stage, answer, task, time), 0)) {
 		/*
 		 * Deliver the batch first: the query may change tables, and replaces an answer that
 		 * earlier samples use.
@@ -215,12 +218,12 @@ batch_add(const struct staging *r, struct sample_stage *stage, const struct spe_
 	staged->version = answer->version;
 }
 
-static void add_run(const struct staging *window)
+static void add_run(const struct staged_window *window)
 {
 	/* A copy, so that no store of the loop can change it. */
-	const struct staging copy = *window, *r = &copy;
+	const struct staged_window copy = *window, *r = &copy;
 	struct sample_stage *stage = r->query->stage;
-	const struct spe_run *run = &stage->run;
+	const struct spe_layout_run *run = &stage->run;
 	const u32 count = run->count;
 	struct spe_sample s;
 
@@ -235,7 +238,7 @@ static void add_run(const struct staging *window)
 }
 
 /* Deliver a record without a known layout as a separate batch. */
-static void add_record(const struct staging *r, const struct spe_sample *s)
+static void add_record(const struct staged_window *r, const struct spe_sample *s)
 {
 	struct sample_stage *stage = r->query->stage;
 
@@ -247,14 +250,14 @@ static void add_record(const struct staging *r, const struct spe_sample *s)
 	stage->unknown = false;
 }
 
-void stage_window(const struct stage_query *query, const struct source_window *window,
-		  struct spe_decoder *decoder, void (*count)(void *ctx), void *ctx)
+void stage_decode_window(const struct stage_query *query, const struct source_window *window,
+			 struct spe_decoder *decoder, void (*count)(void *ctx), void *ctx)
 {
-	const struct staging r = {
+	const struct staged_window r = {
 		.query = query,
 		.task = window->tid >= 0 ? (u64)TASK_KEY_WINDOW << 32 | (u32)window->tid :
 					   (u64)TASK_KEY_NONE << 32,
-		.timed = attributor_has_times(query->attributor),
+		.timed = attributor_has_event_times(query->attributor),
 		.cpu = window->cpu,
 		.start_ns = window->start_ns,
 		.clock = &window->clock,
@@ -264,7 +267,7 @@ void stage_window(const struct stage_query *query, const struct source_window *w
 	};
 	struct sample_stage *stage = query->stage;
 	struct spe_sample sample;
-	enum spe_decode found;
+	enum spe_decode_result found;
 
 	do {
 		found = spe_decoder_next_run(decoder, &stage->layouts, &stage->run, &sample, NULL);

@@ -24,23 +24,25 @@ enum task_key_kind {
 
 #define TASK_SLOT_BITS 8
 
-/** task_slot_index() - return the slot index of @task in a cache of 1 << TASK_SLOT_BITS entries */
-static inline u32 task_slot_index(u64 task)
+/**
+ * task_get_slot_index() - return the slot index of @task in a cache of 1 << TASK_SLOT_BITS entries
+ */
+static inline u32 task_get_slot_index(u64 task)
 {
 	return (u32)(task * 0x9e3779b97f4a7c15ULL >> (64 - TASK_SLOT_BITS));
 }
 
 /**
- * struct task_answer - cached result: the process of all samples with one task key
+ * struct resolved_task - cached result: the process of all samples with one task key
  * @task: &enum task_key_kind << 32 | value
  * @epoch: &sample_stage.epoch when the result was stored; in another epoch it is invalid
  * @version: a number that is unique among the answers of all stages
  * @span: the times for which the result is valid
- * @owner: location_owner() of the process
+ * @owner: location_owner_make() of the process
  * @process: the process, NULL for none; @container: its container
  * @waits: a query of /proc is pending; @owner and @process are the last known process
  */
-struct task_answer {
+struct resolved_task {
 	u64 task;
 	u64 epoch;
 	u64 version;
@@ -51,17 +53,18 @@ struct task_answer {
 	bool waits;
 };
 
-/* Flag in staged_slot(): &task_answer.waits is set. */
+/* Flag in staged_sample_get_slot(): &task_answer.waits is set. */
 #define STAGE_WAITS 0x8000
 
 /**
  * struct staged_sample - the fields of a sample that are counted, and its task
- * @traits: sample_class_key() without an encoding
+ * @traits: sample_class_make_key() without an encoding
  * @events: payload of the Events packet
- * @place: location_pc_key() of the PC
+ * @place: location_make_pc_key() of the PC
  * @version: &task_answer.version of its answer
- * @packed: 16 bits each: latencies in the order of &enum profile_latency, then staged_slot(). They
- *	are one member, because one load of several recent separate stores stalls the CPU
+ * @packed: 16 bits each: latencies in the order of &enum profile_latency, then
+ *	staged_sample_get_slot(). They are one member, because one load of several recent separate
+ *	stores stalls the CPU
  */
 struct staged_sample {
 	u64 traits;
@@ -73,14 +76,17 @@ struct staged_sample {
 
 #define STAGE_SLOT_SHIFT (16 * PROFILE_LATENCIES)
 
-/** staged_slot() - return the index of the answer in &sample_stage.answer, and STAGE_WAITS */
-static inline u32 staged_slot(const struct staged_sample *s)
+/**
+ * staged_sample_get_slot() - return the index of the answer in &sample_stage.answer, and
+ * STAGE_WAITS
+ */
+static inline u32 staged_sample_get_slot(const struct staged_sample *s)
 {
 	return (u32)(s->packed >> STAGE_SLOT_SHIFT);
 }
 
-/** staged_latency() - return a latency in cycles; 0 if there is none */
-static inline u16 staged_latency(const struct staged_sample *s, unsigned int latency)
+/** staged_sample_get_latency() - return a latency in cycles; 0 if there is none */
+static inline u16 staged_sample_get_latency(const struct staged_sample *s, unsigned int latency)
 {
 	return (u16)(s->packed >> 16 * latency);
 }
@@ -101,11 +107,11 @@ static inline u16 staged_latency(const struct staged_sample *s, unsigned int lat
  */
 struct sample_stage {
 	struct spe_layouts layouts;
-	struct task_answer answer[1 << TASK_SLOT_BITS];
+	struct resolved_task answer[1 << TASK_SLOT_BITS];
 	u64 epoch;
 	u64 version;
 	u64 changes;
-	struct spe_run run;
+	struct spe_layout_run run;
 	u32 first;
 	u32 count;
 	u32 decoded;
@@ -136,41 +142,43 @@ static inline void staged_sample_fill(const struct spe_sample *s, u32 slot,
 {
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
-	ret->traits = sample_class_key(s->present, s->op_class, s->op_subclass, s->source, 0);
+	ret->traits = sample_class_make_key(s->present, s->op_class, s->op_subclass, s->source, 0);
 	ret->events = s->events;
-	ret->place = location_pc_key(spe_address_va(pc), spe_address_el(pc) != 0);
+	ret->place = location_make_pc_key(spe_address_va(pc), spe_address_el(pc) != 0);
 	ret->packed = (u64)s->counter[SPE_COUNTER_TOTAL] << 16 * PROFILE_TOTAL |
 		      (u64)s->counter[SPE_COUNTER_ISSUE] << 16 * PROFILE_ISSUE |
 		      (u64)s->counter[SPE_COUNTER_TRANSLATION] << 16 * PROFILE_TRANSLATION |
 		      (u64)slot << STAGE_SLOT_SHIFT;
 }
 
-/** stage_answer() - return the task of @s, a sample of the batch */
-static inline const struct task_answer *stage_answer(const struct sample_stage *stage,
-						     const struct staged_sample *s)
+/** stage_get_task() - return the task of @s, a sample of the batch */
+static inline const struct resolved_task *stage_get_task(const struct sample_stage *stage,
+							 const struct staged_sample *s)
 {
-	return &stage->answer[staged_slot(s) & ~STAGE_WAITS];
+	return &stage->answer[staged_sample_get_slot(s) & ~STAGE_WAITS];
 }
 
 /** stage_resolve_task() - find the process of @task at @time_ns and store it in @answer */
-void stage_resolve_task(const struct stage_query *query, struct task_answer *answer, u64 task,
+void stage_resolve_task(const struct stage_query *query, struct resolved_task *answer, u64 task,
 			u64 time_ns);
 
 /** stage_find_task() - return the process of @task at @time_ns, valid until the next call */
-const struct task_answer *stage_find_task(const struct stage_query *query, u64 task, u64 time_ns);
-
-/** stage_sample() - return sample @i of the batch with all fields, valid until the next batch */
-const struct spe_sample *stage_sample(struct sample_stage *stage, u32 i);
+const struct resolved_task *stage_find_task(const struct stage_query *query, u64 task, u64 time_ns);
 
 /**
- * stage_window() - decode a window
+ * stage_get_sample() - return sample @i of the batch with all fields, valid until the next batch
+ */
+const struct spe_sample *stage_get_sample(struct sample_stage *stage, u32 i);
+
+/**
+ * stage_decode_window() - decode a window
  * @query: the stage and its attributor
  * @window: the window
  * @decoder: decoder of the window; its ledger is updated
  * @count: called for each batch, which has at least one sample
  * @ctx: argument of @count
  */
-void stage_window(const struct stage_query *query, const struct source_window *window,
-		  struct spe_decoder *decoder, void (*count)(void *ctx), void *ctx);
+void stage_decode_window(const struct stage_query *query, const struct source_window *window,
+			 struct spe_decoder *decoder, void (*count)(void *ctx), void *ctx);
 
 #endif

@@ -3,28 +3,28 @@
 
 #include <stdlib.h>
 
-bool tally_full(const struct tally_budget *room, enum tally_kind kind)
+bool tally_limit_is_reached(const struct tally_budget *room, enum tally_kind kind)
 {
 	return room->most && room->used[kind] >= room->most / (kind == TALLY_PROCESS ? 2 : 4);
 }
 
-struct counters *tally_new(struct tally_budget *room, enum tally_kind kind)
+struct profile_counters *tally_new(struct tally_budget *room, enum tally_kind kind)
 {
-	struct counters *counters = calloc(1, sizeof(*counters));
+	struct profile_counters *counters = calloc(1, sizeof(*counters));
 
 	room->used[kind] += counters != NULL;
 	return counters;
 }
 
-struct counters *tally_drop(struct tally_budget *room, enum tally_kind kind,
-			    struct counters *counters)
+struct profile_counters *tally_free(struct tally_budget *room, enum tally_kind kind,
+				    struct profile_counters *counters)
 {
 	room->used[kind] -= counters != NULL;
 	free(counters);
 	return NULL;
 }
 
-u64 tally_samples(const struct process_tally *entry)
+u64 tally_get_samples(const struct process_tally *entry)
 {
 	return (entry->sum ? entry->sum->samples : 0) +
 	       (entry->moved_from ? entry->moved_from->samples : 0);

@@ -25,14 +25,14 @@ struct process_tally {
 	u32 container;
 	u32 container_generation;
 	bool restarted;
-	struct counters *sum;
-	struct counters *moved_from;
+	struct profile_counters *sum;
+	struct profile_counters *moved_from;
 };
 
 /** struct container_tally - counters of a container; @sum is NULL without a sample */
 struct container_tally {
 	u32 generation;
-	struct counters *sum;
+	struct profile_counters *sum;
 };
 
 /*
@@ -51,21 +51,21 @@ struct tally_budget {
 	u32 used[TALLY_KINDS];
 };
 
-/** tally_full() - return whether one more of @kind would exceed the limit */
-bool tally_full(const struct tally_budget *room, enum tally_kind kind);
+/** tally_limit_is_reached() - return whether one more of @kind would exceed the limit */
+bool tally_limit_is_reached(const struct tally_budget *room, enum tally_kind kind);
 
 /**
  * tally_new() - allocate counters and set them to 0; return NULL if memory cannot be allocated
  *
- * The caller checks tally_full() first.
+ * The caller checks tally_limit_is_reached() first.
  */
-struct counters *tally_new(struct tally_budget *room, enum tally_kind kind);
+struct profile_counters *tally_new(struct tally_budget *room, enum tally_kind kind);
 
-/** tally_drop() - free @counters, which may be NULL; returns NULL */
-struct counters *tally_drop(struct tally_budget *room, enum tally_kind kind,
-			    struct counters *counters);
+/** tally_free() - free @counters, which may be NULL; returns NULL */
+struct profile_counters *tally_free(struct tally_budget *room, enum tally_kind kind,
+				    struct profile_counters *counters);
 
-/** tally_samples() - return the samples of a process in all its containers */
-u64 tally_samples(const struct process_tally *entry);
+/** tally_get_samples() - return the samples of a process in all its containers */
+u64 tally_get_samples(const struct process_tally *entry);
 
 #endif

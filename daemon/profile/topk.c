@@ -29,8 +29,8 @@ int topk_init(struct topk_table *table, size_t size, u32 capacity)
 	 */
 	if (getrandom(&t.seed, sizeof(t.seed), GRND_NONBLOCK) != sizeof(t.seed))
 		t.seed = (u64)(uintptr_t)table;
-	t.tags = zero_pages(tags_size(&t));
-	t.entries = zero_pages(entries_size(&t));
+	t.tags = zero_pages_new(tags_size(&t));
+	t.entries = zero_pages_new(entries_size(&t));
 	*table = t;
 	if (t.tags && t.entries)
 		return 0;
@@ -57,9 +57,10 @@ static struct topk_entry *entry_at(const struct topk_table *t, u32 set, unsigned
 	return (struct topk_entry *)(t->entries + ((size_t)set * TOPK_WAYS + way) * t->size);
 }
 
-static struct topk_entry *find(const struct topk_table *t, struct topk_slot p, u64 key0, u64 key1)
+static struct topk_entry *topk_entry_find(const struct topk_table *t, struct topk_slot p, u64 key0,
+					  u64 key1)
 {
-	u64 ways = topk_ways(t, p);
+	u64 ways = topk_match_ways(t, p);
 
 	for (; ways; ways &= ways - 1) {
 		struct topk_entry *e = entry_at(t, p.set, (unsigned int)__builtin_ctzll(ways) / 8);
@@ -72,13 +73,13 @@ static struct topk_entry *find(const struct topk_table *t, struct topk_slot p, u
 
 struct topk_entry *topk_find(const struct topk_table *table, u64 key0, u64 key1)
 {
-	return find(table, topk_slot_of(table, key0, key1), key0, key1);
+	return topk_entry_find(table, topk_get_slot(table, key0, key1), key0, key1);
 }
 
 struct topk_entry *topk_add(struct topk_table *table, u64 key0, u64 key1, u32 weight)
 {
-	struct topk_slot p = topk_slot_of(table, key0, key1);
-	struct topk_entry *e = find(table, p, key0, key1), *other;
+	struct topk_slot p = topk_get_slot(table, key0, key1);
+	struct topk_entry *e = topk_entry_find(table, p, key0, key1), *other;
 	unsigned int way = 0;
 	u64 before;
 
@@ -113,7 +114,7 @@ struct topk_entry *topk_next(const struct topk_table *table, struct topk_entry *
 	return at < end ? (struct topk_entry *)at : NULL;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	const struct topk_entry *x = *(struct topk_entry *const *)a,
 				*y = *(struct topk_entry *const *)b;
@@ -123,7 +124,7 @@ static int compare(const void *a, const void *b)
 	return (x->key[0] > y->key[0]) - (x->key[0] < y->key[0]);
 }
 
-struct topk_entry **topk_sorted(const struct topk_table *table, u32 *ret_count)
+struct topk_entry **topk_sort_entries(const struct topk_table *table, u32 *ret_count)
 {
 	struct topk_entry **list, *e = NULL;
 	u32 count = 0;
@@ -135,7 +136,7 @@ struct topk_entry **topk_sorted(const struct topk_table *table, u32 *ret_count)
 		return NULL;
 	for (count = 0; (e = topk_next(table, e));)
 		list[count++] = e;
-	qsort(list, count, sizeof(struct topk_entry *), compare);
+	qsort(list, count, sizeof(struct topk_entry *), compare_entries);
 	*ret_count = count;
 	return list;
 }

@@ -60,7 +60,7 @@ struct topk_slot {
 	u8 tag;
 };
 
-static inline struct topk_slot topk_slot_of(const struct topk_table *table, u64 key0, u64 key1)
+static inline struct topk_slot topk_get_slot(const struct topk_table *table, u64 key0, u64 key1)
 {
 	u64 x = (key0 ^ table->seed) * 0x9e3779b97f4a7c15ULL;
 
@@ -75,7 +75,7 @@ static inline struct topk_slot topk_slot_of(const struct topk_table *table, u64 
 /*
  * Return a mask with a bit for each way that may have the tag. 0 means that the key has no entry.
  */
-static inline u64 topk_ways(const struct topk_table *table, struct topk_slot place)
+static inline u64 topk_match_ways(const struct topk_table *table, struct topk_slot place)
 {
 	u64 differ = table->tags[place.set] ^ place.tag * TOPK_ONES;
 
@@ -99,10 +99,10 @@ struct topk_entry *topk_add(struct topk_table *table, u64 key0, u64 key1, u32 we
 struct topk_entry *topk_next(const struct topk_table *table, struct topk_entry *entry);
 
 /**
- * topk_sorted() - return all used entries, heaviest first
+ * topk_sort_entries() - return all used entries, heaviest first
  *
  * Return: an allocated array that the caller frees; NULL if memory cannot be allocated.
  */
-struct topk_entry **topk_sorted(const struct topk_table *table, u32 *ret_count);
+struct topk_entry **topk_sort_entries(const struct topk_table *table, u32 *ret_count);
 
 #endif

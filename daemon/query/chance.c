@@ -16,7 +16,8 @@ static double log_choose(double n, double k)
  * Of @all_a + @all_b samples, @marked have a property. The distribution is that of the number of
  * samples with the property among the first @all_a. @step is 1 or -1 and leads away from the mode.
  */
-static double tail(double a, double all_a, double all_b, double marked, double step)
+static double hypergeometric_tail_sum(double a, double all_a, double all_b, double marked,
+				      double step)
 {
 	double p = exp(log_choose(all_a, a) + log_choose(all_b, marked - a) -
 		       log_choose(all_a + all_b, marked));
@@ -33,7 +34,7 @@ static double tail(double a, double all_a, double all_b, double marked, double s
 	return sum;
 }
 
-double chance_of_counts(u64 a, u64 all_a, u64 b, u64 all_b)
+double chance_test_counts(u64 a, u64 all_a, u64 b, u64 all_b)
 {
 	double marked = (double)a + (double)b, all = (double)all_a + (double)all_b;
 	double expected = all > 0 ? marked * (double)all_a / all : 0;
@@ -41,13 +42,13 @@ double chance_of_counts(u64 a, u64 all_a, u64 b, u64 all_b)
 
 	if (!all_a || !all_b || marked <= 0 || marked >= all)
 		return 1;
-	p = 2 *
-	    tail((double)a, (double)all_a, (double)all_b, marked, (double)a > expected ? 1 : -1);
+	p = 2 * hypergeometric_tail_sum((double)a, (double)all_a, (double)all_b, marked,
+					(double)a > expected ? 1 : -1);
 	return p < 1 ? p : 1;
 }
 
 /* Return the number of samples in the buckets from @first on. */
-static u64 count_from(const struct histogram *h, unsigned int first)
+static u64 count_samples_from_bucket(const struct histogram *h, unsigned int first)
 {
 	u64 count = 0;
 
@@ -56,12 +57,13 @@ static u64 count_from(const struct histogram *h, unsigned int first)
 	return count;
 }
 
-static double chance_from(const struct histogram *a, double scale_a, const struct histogram *b,
-			  double scale_b, unsigned int first)
+static double test_counts_from_bucket(const struct histogram *a, double scale_a,
+				      const struct histogram *b, double scale_b, unsigned int first)
 {
-	return chance_of_counts(
-		(u64)((double)count_from(a, first) * scale_a), (u64)((double)a->count * scale_a),
-		(u64)((double)count_from(b, first) * scale_b), (u64)((double)b->count * scale_b));
+	return chance_test_counts((u64)((double)count_samples_from_bucket(a, first) * scale_a),
+				  (u64)((double)a->count * scale_a),
+				  (u64)((double)count_samples_from_bucket(b, first) * scale_b),
+				  (u64)((double)b->count * scale_b));
 }
 
 /* Return the mean of the squared values. Each sample counts with the upper bound of its bucket. */
@@ -70,12 +72,13 @@ static double mean_square(const struct histogram *h)
 	double sum = 0;
 
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
-		sum += (double)h->bucket[i] * histogram_upper(i) * histogram_upper(i);
+		sum += (double)h->bucket[i] * histogram_get_upper_bound(i) *
+		       histogram_get_upper_bound(i);
 	return sum / (double)h->count;
 }
 
-static double chance_of_mean_difference(const struct histogram *a, double n_a,
-					const struct histogram *b, double n_b)
+static double test_mean_difference(const struct histogram *a, double n_a, const struct histogram *b,
+				   double n_b)
 {
 	double mean_a = (double)a->sum / (double)a->count;
 	double mean_b = (double)b->sum / (double)b->count;
@@ -86,8 +89,8 @@ static double chance_of_mean_difference(const struct histogram *a, double n_a,
 	return variance > 0 ? erfc(fabs(mean_a - mean_b) / sqrt(2 * variance)) : 1;
 }
 
-double chance_of_means(const struct histogram *a, double scale_a, const struct histogram *b,
-		       double scale_b)
+double chance_test_means(const struct histogram *a, double scale_a, const struct histogram *b,
+			 double scale_b)
 {
 	double n_a = (double)a->count * scale_a, n_b = (double)b->count * scale_b;
 	double least = 1, of_means;
@@ -95,16 +98,17 @@ double chance_of_means(const struct histogram *a, double scale_a, const struct h
 
 	if (n_a < 1 || n_b < 1)
 		return 1;
-	of_means = chance_of_mean_difference(a, n_a, b, n_b);
+	of_means = test_mean_difference(a, n_a, b, n_b);
 	for (unsigned int power = 0; power < 16; power++) {
-		unsigned int first = histogram_bucket((u16)(1U << power)) + 1;
-		u64 above = count_from(a, first) + count_from(b, first);
+		unsigned int first = histogram_get_bucket((u16)(1U << power)) + 1;
+		u64 above =
+			count_samples_from_bucket(a, first) + count_samples_from_bucket(b, first);
 		double p;
 
 		if (!above || above == a->count + b->count)
 			continue;
 		powers++;
-		p = chance_from(a, scale_a, b, scale_b, first);
+		p = test_counts_from_bucket(a, scale_a, b, scale_b, first);
 		least = p < least ? p : least;
 	}
 	least *= powers;
@@ -112,8 +116,8 @@ double chance_of_means(const struct histogram *a, double scale_a, const struct h
 	return of_means > least ? of_means : least;
 }
 
-double chance_of_tails(const struct histogram *a, double scale_a, const struct histogram *b,
-		       double scale_b)
+double chance_test_tails(const struct histogram *a, double scale_a, const struct histogram *b,
+			 double scale_b)
 {
 	struct histogram both = *a;
 	double above, from;
@@ -122,14 +126,14 @@ double chance_of_tails(const struct histogram *a, double scale_a, const struct h
 	if (!a->count || !b->count)
 		return 1;
 	histogram_merge(&both, b);
-	first = histogram_bucket((u16)histogram_quantile(&both, 990));
-	above = chance_from(a, scale_a, b, scale_b, first + 1);
-	from = chance_from(a, scale_a, b, scale_b, first);
+	first = histogram_get_bucket((u16)histogram_get_quantile(&both, 990));
+	above = test_counts_from_bucket(a, scale_a, b, scale_b, first + 1);
+	from = test_counts_from_bucket(a, scale_a, b, scale_b, first);
 	above = 2 * (above < from ? above : from);
 	return above < 1 ? above : 1;
 }
 
-double chance_limit(const double *p, u32 count, double rate)
+double chance_find_limit(const double *p, u32 count, double rate)
 {
 	for (u32 i = count; i > 0; i--)
 		if (p[i - 1] <= rate * i / count)

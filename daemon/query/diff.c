@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/** struct added_row - the arguments of one call of diff_add() */
+/** struct added_row - the arguments of one call of diff_add_row() */
 struct added_row {
 	char *key;
 	enum diff_side side;
@@ -56,8 +56,8 @@ struct diff *diff_free(struct diff *diff)
 	return NULL;
 }
 
-int diff_add(struct diff *diff, enum diff_side side, const char *key, u32 row,
-	     const struct diff_counts *counts)
+int diff_add_row(struct diff *diff, enum diff_side side, const char *key, u32 row,
+		 const struct diff_counts *counts)
 {
 	struct added_row **grown, *added = malloc(sizeof(*added));
 
@@ -79,7 +79,7 @@ int diff_add(struct diff *diff, enum diff_side side, const char *key, u32 row,
 	return 0;
 }
 
-void diff_set_whole(struct diff *diff, enum diff_side side, u64 samples, u64 operations)
+void diff_set_denominators(struct diff *diff, enum diff_side side, u64 samples, u64 operations)
 {
 	diff->whole_samples[side] = samples;
 	diff->whole_operations[side] = operations;
@@ -100,7 +100,7 @@ static void counts_merge(struct diff_counts *to, const struct diff_counts *from)
 	histogram_merge(&to->load_latency, &from->load_latency);
 }
 
-static int compare_added(const void *a, const void *b)
+static int compare_added_rows(const void *a, const void *b)
 {
 	const struct added_row *x = *(struct added_row *const *)a;
 	const struct added_row *y = *(struct added_row *const *)b;
@@ -122,7 +122,7 @@ static int rows_match(struct diff *d)
 	if (!d->rows)
 		return -ENOMEM;
 	if (d->added_count)
-		qsort(d->added, d->added_count, sizeof(*d->added), compare_added);
+		qsort(d->added, d->added_count, sizeof(*d->added), compare_added_rows);
 	for (u32 i = 0; i < d->added_count; i++) {
 		const struct added_row *added = d->added[i];
 
@@ -144,7 +144,7 @@ static int rows_match(struct diff *d)
  * than with the same number of equal weights. Kish's effective number is (sum of weights)^2 / (sum
  * of squares). All samples of a row are assumed to have the same weight.
  */
-static void effective_compute(struct diff *d, enum diff_side side)
+static void compute_effective_samples(struct diff *d, enum diff_side side)
 {
 	double sum = 0, squares = 0;
 
@@ -160,14 +160,14 @@ static void effective_compute(struct diff *d, enum diff_side side)
 		squares > 0 ? (u64)(sum * sum / squares + 0.5) : d->total[side].counts.samples;
 }
 
-static double ratio(double part, double whole)
+static double divide_or_zero(double part, double whole)
 {
 	return whole > 0 ? part / whole : 0;
 }
 
 static double mean_of(const struct histogram *h)
 {
-	return ratio((double)h->sum, (double)h->count);
+	return divide_or_zero((double)h->sum, (double)h->count);
 }
 
 static u64 whole_operations(const struct diff *d, enum diff_side side)
@@ -176,14 +176,14 @@ static u64 whole_operations(const struct diff *d, enum diff_side side)
 }
 
 /* Return the effective number of samples divided by the number of samples. */
-static double scale_of(const struct diff *d, enum diff_side side)
+static double get_effective_scale(const struct diff *d, enum diff_side side)
 {
 	u64 samples = d->total[side].counts.samples;
 
 	return samples ? (double)d->total[side].effective / (double)samples : 1;
 }
 
-static void values_compute(const struct diff *d, struct diff_row *row)
+static void row_compute_values(const struct diff *d, struct diff_row *row)
 {
 	const struct diff_counts *before = &d->total[DIFF_BEFORE].counts;
 	double mean = mean_of(&before->load_latency), part[DIFF_SIDES], change[DIFF_SIDES];
@@ -192,62 +192,65 @@ static void values_compute(const struct diff *d, struct diff_row *row)
 		const struct diff_counts *c = &row->side[side];
 		double operations = (double)whole_operations(d, side);
 
-		row->value[side][DIFF_SHARE] = ratio((double)c->operations, operations);
+		row->value[side][DIFF_SHARE] = divide_or_zero((double)c->operations, operations);
 		row->value[side][DIFF_MEAN] = mean_of(&c->latency);
-		row->value[side][DIFF_P99] = histogram_quantile(&c->latency, 990);
-		row->value[side][DIFF_DRAM] = ratio((double)c->dram, (double)c->memory);
-		row->value[side][DIFF_REMOTE] = ratio((double)c->remote, (double)c->memory);
-		change[side] = ratio((double)c->value, operations);
-		part[side] =
-			ratio((double)c->load_latency.sum - mean * (double)c->load_latency.count,
-			      (double)d->total[side].counts.load_latency.count);
+		row->value[side][DIFF_P99] = histogram_get_quantile(&c->latency, 990);
+		row->value[side][DIFF_DRAM] = divide_or_zero((double)c->dram, (double)c->memory);
+		row->value[side][DIFF_REMOTE] =
+			divide_or_zero((double)c->remote, (double)c->memory);
+		change[side] = divide_or_zero((double)c->value, operations);
+		part[side] = divide_or_zero((double)c->load_latency.sum -
+						    mean * (double)c->load_latency.count,
+					    (double)d->total[side].counts.load_latency.count);
 	}
 	row->change = change[DIFF_AFTER] - change[DIFF_BEFORE];
 	/* The sum of @load_change over all rows is the change of the mean load latency. */
 	row->load_change = part[DIFF_AFTER] - part[DIFF_BEFORE];
 }
 
-static u64 scaled(u64 count, double scale)
+static u64 scale_count(u64 count, double scale)
 {
 	return (u64)((double)count * scale + 0.5);
 }
 
-static double chance_of_parts(const struct diff *d, u64 a, u64 all_a, u64 b, u64 all_b)
+static double test_ratios(const struct diff *d, u64 a, u64 all_a, u64 b, u64 all_b)
 {
-	double scale_a = scale_of(d, DIFF_BEFORE), scale_b = scale_of(d, DIFF_AFTER);
+	double scale_a = get_effective_scale(d, DIFF_BEFORE),
+	       scale_b = get_effective_scale(d, DIFF_AFTER);
 
-	return chance_of_counts(scaled(a, scale_a), scaled(all_a, scale_a), scaled(b, scale_b),
-				scaled(all_b, scale_b));
+	return chance_test_counts(scale_count(a, scale_a), scale_count(all_a, scale_a),
+				  scale_count(b, scale_b), scale_count(all_b, scale_b));
 }
 
-static double chance_of_share(const struct diff *d, const struct diff_row *row)
+static double test_shares(const struct diff *d, const struct diff_row *row)
 {
 	u64 all[DIFF_SIDES], part[DIFF_SIDES];
 
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
 		u64 samples = d->whole_samples[side] ?: d->total[side].counts.samples;
 
-		all[side] = scaled(samples, scale_of(d, side));
-		part[side] = scaled(all[side], row->value[side][DIFF_SHARE]);
+		all[side] = scale_count(samples, get_effective_scale(d, side));
+		part[side] = scale_count(all[side], row->value[side][DIFF_SHARE]);
 	}
-	return chance_of_counts(part[DIFF_BEFORE], all[DIFF_BEFORE], part[DIFF_AFTER],
-				all[DIFF_AFTER]);
+	return chance_test_counts(part[DIFF_BEFORE], all[DIFF_BEFORE], part[DIFF_AFTER],
+				  all[DIFF_AFTER]);
 }
 
 static void row_test(struct diff *d, struct diff_row *row)
 {
 	const struct diff_counts *a = &row->side[DIFF_BEFORE], *b = &row->side[DIFF_AFTER];
-	double scale_a = scale_of(d, DIFF_BEFORE), scale_b = scale_of(d, DIFF_AFTER);
+	double scale_a = get_effective_scale(d, DIFF_BEFORE),
+	       scale_b = get_effective_scale(d, DIFF_AFTER);
 
 	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
 		row->chance[m] = 1;
 	if (a->samples + b->samples < DIFF_SAMPLES_MIN)
 		return;
-	row->chance[DIFF_SHARE] = chance_of_share(d, row);
-	row->chance[DIFF_MEAN] = chance_of_means(&a->latency, scale_a, &b->latency, scale_b);
-	row->chance[DIFF_P99] = chance_of_tails(&a->latency, scale_a, &b->latency, scale_b);
-	row->chance[DIFF_DRAM] = chance_of_parts(d, a->dram, a->memory, b->dram, b->memory);
-	row->chance[DIFF_REMOTE] = chance_of_parts(d, a->remote, a->memory, b->remote, b->memory);
+	row->chance[DIFF_SHARE] = test_shares(d, row);
+	row->chance[DIFF_MEAN] = chance_test_means(&a->latency, scale_a, &b->latency, scale_b);
+	row->chance[DIFF_P99] = chance_test_tails(&a->latency, scale_a, &b->latency, scale_b);
+	row->chance[DIFF_DRAM] = test_ratios(d, a->dram, a->memory, b->dram, b->memory);
+	row->chance[DIFF_REMOTE] = test_ratios(d, a->remote, a->memory, b->remote, b->memory);
 	d->tests += DIFF_MEASURES;
 }
 
@@ -259,7 +262,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* Mark the differences that exceed chance. */
-static int rows_mark(struct diff *d)
+static int rows_mark_exceeding_chance(struct diff *d)
 {
 	double *p = calloc(d->tests ? d->tests : 1, sizeof(*p)), limit;
 	u32 n = 0;
@@ -275,7 +278,7 @@ static int rows_mark(struct diff *d)
 			p[n++] = row->chance[m];
 	}
 	qsort(p, n, sizeof(*p), compare_numbers);
-	limit = chance_limit(p, n, DIFF_RATE);
+	limit = chance_find_limit(p, n, DIFF_FALSE_ALARM_RATE);
 	free(p);
 	for (u32 i = 0; i < d->count; i++)
 		for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
@@ -283,7 +286,7 @@ static int rows_mark(struct diff *d)
 	return 0;
 }
 
-static bool is_marked(const struct diff_row *row)
+static bool row_exceeds_chance(const struct diff_row *row)
 {
 	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
 		if (row->exceeds[m])
@@ -296,8 +299,8 @@ static int compare_rows(const void *a, const void *b)
 	const struct diff_row *x = a, *y = b;
 	double change_x = fabs(x->change), change_y = fabs(y->change);
 
-	if (is_marked(x) != is_marked(y))
-		return is_marked(x) ? -1 : 1;
+	if (row_exceeds_chance(x) != row_exceeds_chance(y))
+		return row_exceeds_chance(x) ? -1 : 1;
 	if (change_x > change_y || change_x < change_y)
 		return change_x > change_y ? -1 : 1;
 	return strcmp(x->key, y->key);
@@ -310,12 +313,12 @@ int diff_finish(struct diff *d)
 	if (r < 0)
 		return r;
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++)
-		effective_compute(d, side);
+		compute_effective_samples(d, side);
 	for (u32 i = 0; i < d->count; i++) {
-		values_compute(d, &d->rows[i]);
+		row_compute_values(d, &d->rows[i]);
 		row_test(d, &d->rows[i]);
 	}
-	r = rows_mark(d);
+	r = rows_mark_exceeding_chance(d);
 	if (r < 0)
 		return r;
 	if (d->count)
@@ -323,22 +326,22 @@ int diff_finish(struct diff *d)
 	return 0;
 }
 
-u32 diff_count(const struct diff *diff)
+u32 diff_get_row_count(const struct diff *diff)
 {
 	return diff->count;
 }
 
-const struct diff_row *diff_row(const struct diff *diff, u32 index)
+const struct diff_row *diff_get_row(const struct diff *diff, u32 index)
 {
 	return &diff->rows[index];
 }
 
-const struct diff_total *diff_total(const struct diff *diff, enum diff_side side)
+const struct diff_total *diff_get_total(const struct diff *diff, enum diff_side side)
 {
 	return &diff->total[side];
 }
 
-u32 diff_tests(const struct diff *diff)
+u32 diff_get_test_count(const struct diff *diff)
 {
 	return diff->tests;
 }
@@ -353,7 +356,7 @@ const char *diff_measure_name(enum diff_measure measure)
 	return names[measure];
 }
 
-static u64 level_count(const struct diff_counts *c, enum spe_level level)
+static u64 get_level_loads(const struct diff_counts *c, enum spe_level level)
 {
 	u64 dram = 0;
 
@@ -362,15 +365,16 @@ static u64 level_count(const struct diff_counts *c, enum spe_level level)
 	return level == SPE_LEVEL_DRAM ? dram : spe_level_is_dram(level) ? 0 : c->level[level];
 }
 
-bool diff_level_move(const struct diff_row *row, enum spe_level *ret_from, enum spe_level *ret_to)
+bool diff_find_level_move(const struct diff_row *row, enum spe_level *ret_from,
+			  enum spe_level *ret_to)
 {
 	const struct diff_counts *a = &row->side[DIFF_BEFORE], *b = &row->side[DIFF_AFTER];
 	enum spe_level from = 0, to = 0;
 	double fall = 0, rise = 0;
 
 	for (unsigned int i = 0; i < SPE_LEVELS; i++) {
-		double change = ratio((double)level_count(b, i), (double)b->loads) -
-				ratio((double)level_count(a, i), (double)a->loads);
+		double change = divide_or_zero((double)get_level_loads(b, i), (double)b->loads) -
+				divide_or_zero((double)get_level_loads(a, i), (double)a->loads);
 
 		if (change < fall) {
 			fall = change;
@@ -385,8 +389,8 @@ bool diff_level_move(const struct diff_row *row, enum spe_level *ret_from, enum 
 		return false;
 	*ret_from = from;
 	*ret_to = to;
-	return chance_of_counts(level_count(a, from), a->loads, level_count(b, from), b->loads) <
-		       DIFF_RATE / SPE_LEVELS &&
-	       chance_of_counts(level_count(a, to), a->loads, level_count(b, to), b->loads) <
-		       DIFF_RATE / SPE_LEVELS;
+	return chance_test_counts(get_level_loads(a, from), a->loads, get_level_loads(b, from),
+				  b->loads) < DIFF_FALSE_ALARM_RATE / SPE_LEVELS &&
+	       chance_test_counts(get_level_loads(a, to), a->loads, get_level_loads(b, to),
+				  b->loads) < DIFF_FALSE_ALARM_RATE / SPE_LEVELS;
 }

@@ -3,10 +3,10 @@
  * Compare two sets of rows, before and after a change: match the rows by name, and test which
  * differences exceed chance.
  *
- *	diff_add(diff, DIFF_BEFORE, key, &counts);	(for each row of each side)
+ *	diff_add_row(diff, DIFF_BEFORE, key, &counts);	(for each row of each side)
  *	diff_finish(diff);
- *	for (u32 i = 0; i < diff_count(diff); i++)
- *		row = diff_row(diff, i);
+ *	for (u32 i = 0; i < diff_get_row_count(diff); i++)
+ *		row = diff_get_row(diff, i);
  */
 #ifndef SPEPROF_DIFF_H
 #define SPEPROF_DIFF_H
@@ -34,7 +34,7 @@ enum diff_measure {
  * Rate of false alarms: if nothing differs, the probability that any difference is marked is at
  * most this. Among the marked differences, the expected share of false ones is at most this.
  */
-#define DIFF_RATE 0.05
+#define DIFF_FALSE_ALARM_RATE 0.05
 
 /* Rows with fewer samples on both sides together are not tested. */
 #define DIFF_SAMPLES_MIN 20
@@ -66,7 +66,7 @@ struct diff_counts {
  * struct diff_row - a row
  * @key: names that identify the row
  * @side: counts, indexed by &enum diff_side; zeros if that side has no such row
- * @row: argument @row of diff_add(), indexed by &enum diff_side; UINT32_MAX for none
+ * @row: argument @row of diff_add_row(), indexed by &enum diff_side; UINT32_MAX for none
  * @value: indexed by &enum diff_side and &enum diff_measure: shares are 0 to 1, other measures are
  *	cycles
  * @chance: indexed by &enum diff_measure: the probability that chance causes the difference
@@ -95,24 +95,24 @@ int diff_new(struct diff **ret_diff);
 struct diff *diff_free(struct diff *diff);
 
 /**
- * diff_add() - add a row to a side; rows with the same key are added up
+ * diff_add_row() - add a row to a side; rows with the same key are added up
  * @key: names that identify the row, copied
  * @row: becomes &diff_row.row, unless an earlier row of the side has the same key
  * @counts: copied
  *
  * Return: 0 or -ENOMEM.
  */
-int diff_add(struct diff *diff, enum diff_side side, const char *key, u32 row,
-	     const struct diff_counts *counts);
+int diff_add_row(struct diff *diff, enum diff_side side, const char *key, u32 row,
+		 const struct diff_counts *counts);
 
 /**
- * diff_set_whole() - set the denominators of shares
+ * diff_set_denominators() - set the denominators of shares
  * @side: the side
  * @samples, @operations: number of all samples and operations of the side
  *
  * Without this call, the denominators are the sums over all rows of the side.
  */
-void diff_set_whole(struct diff *diff, enum diff_side side, u64 samples, u64 operations);
+void diff_set_denominators(struct diff *diff, enum diff_side side, u64 samples, u64 operations);
 
 /**
  * diff_finish() - match the rows, test them, and sort them
@@ -124,11 +124,11 @@ void diff_set_whole(struct diff *diff, enum diff_side side, u64 samples, u64 ope
  */
 int diff_finish(struct diff *diff);
 
-/** diff_count() - return the number of rows */
-u32 diff_count(const struct diff *diff);
+/** diff_get_row_count() - return the number of rows */
+u32 diff_get_row_count(const struct diff *diff);
 
-/** diff_row() - return row @index, which is below diff_count() */
-const struct diff_row *diff_row(const struct diff *diff, u32 index);
+/** diff_get_row() - return row @index, which is below diff_get_row_count() */
+const struct diff_row *diff_get_row(const struct diff *diff, u32 index);
 
 /**
  * struct diff_total - sums over all rows of a side
@@ -141,23 +141,24 @@ struct diff_total {
 	u64 effective;
 };
 
-/** diff_total() - return the sums over all rows of a side */
-const struct diff_total *diff_total(const struct diff *diff, enum diff_side side);
+/** diff_get_total() - return the sums over all rows of a side */
+const struct diff_total *diff_get_total(const struct diff *diff, enum diff_side side);
 
-/** diff_tests() - return the number of tests */
-u32 diff_tests(const struct diff *diff);
+/** diff_get_test_count() - return the number of tests */
+u32 diff_get_test_count(const struct diff *diff);
 
 /** diff_measure_name() - return the name of a measure, such as "share" */
 const char *diff_measure_name(enum diff_measure measure);
 
 /**
- * diff_level_move() - find from which level to which other level loads of a row moved
+ * diff_find_level_move() - find from which level to which other level loads of a row moved
  * @ret_from, @ret_to: the level whose share fell most, and the level whose share rose most
  *
  * Levels of DRAM count as one, SPE_LEVEL_DRAM.
  *
  * Return: true if the changes of both shares exceed chance, and each is at least 2 % of the loads.
  */
-bool diff_level_move(const struct diff_row *row, enum spe_level *ret_from, enum spe_level *ret_to);
+bool diff_find_level_move(const struct diff_row *row, enum spe_level *ret_from,
+			  enum spe_level *ret_to);
 
 #endif

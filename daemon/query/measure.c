@@ -87,23 +87,23 @@ static const char *plain_name(enum measure measure)
 	return spe_event_name((u8)(measure - MEASURE_EVENT)) ?: "";
 }
 
-void measure_name(enum measure measure, char *to)
+void measure_format_name(enum measure measure, char *to)
 {
 	const char *kind = measure < MEASURE_EVENT ? "level." : "event.";
 	enum measure same;
 
 	if (measure_parse(plain_name(measure), &same) == 0 && same == measure)
 		kind = "";
-	snprintf(to, MEASURE_NAME, "%s%s", kind, plain_name(measure));
+	snprintf(to, MEASURE_NAME_SIZE, "%s%s", kind, plain_name(measure));
 }
 
-void measure_heading(enum measure measure, char *to)
+void measure_format_heading(enum measure measure, char *to)
 {
 	if (measure < MEASURES_NAMED) {
-		snprintf(to, MEASURE_NAME, "%s", named[measure].heading);
+		snprintf(to, MEASURE_NAME_SIZE, "%s", named[measure].heading);
 		return;
 	}
-	snprintf(to, MEASURE_NAME, "%s", plain_name(measure));
+	snprintf(to, MEASURE_NAME_SIZE, "%s", plain_name(measure));
 	for (; *to; to++) {
 		if (*to >= 'a' && *to <= 'z')
 			*to = (char)(*to - 'a' + 'A');
@@ -126,12 +126,12 @@ bool measure_is_sum(enum measure measure)
 	}
 }
 
-bool measure_is_front_latency(enum measure measure)
+bool measure_is_issue_or_translation(enum measure measure)
 {
 	return measure >= MEASURE_ISSUE && measure <= MEASURE_TRANSLATION_P99;
 }
 
-bool measure_is_in_sums(enum measure measure)
+bool measure_is_known_for_period(enum measure measure)
 {
 	switch (measure) {
 	case MEASURE_OPERATIONS:
@@ -148,7 +148,7 @@ bool measure_is_in_sums(enum measure measure)
 	}
 }
 
-static double latency_value(enum measure measure, const struct counters *c)
+static double latency_value(enum measure measure, const struct profile_counters *c)
 {
 	const struct histogram *total = &c->latency[PROFILE_TOTAL];
 
@@ -158,25 +158,25 @@ static double latency_value(enum measure measure, const struct counters *c)
 	case MEASURE_MEAN:
 		return total->count ? (double)total->sum / (double)total->count : 0;
 	case MEASURE_P50:
-		return histogram_quantile(total, 500);
+		return histogram_get_quantile(total, 500);
 	case MEASURE_P99:
-		return histogram_quantile(total, 990);
+		return histogram_get_quantile(total, 990);
 	case MEASURE_ISSUE:
 		return (double)c->latency[PROFILE_ISSUE].sum;
 	case MEASURE_ISSUE_P99:
-		return histogram_quantile(&c->latency[PROFILE_ISSUE], 990);
+		return histogram_get_quantile(&c->latency[PROFILE_ISSUE], 990);
 	case MEASURE_TRANSLATION:
 		return (double)c->latency[PROFILE_TRANSLATION].sum;
 	default:
-		return histogram_quantile(&c->latency[PROFILE_TRANSLATION], 990);
+		return histogram_get_quantile(&c->latency[PROFILE_TRANSLATION], 990);
 	}
 }
 
-static u64 count_value(enum measure measure, const struct counters *c)
+static u64 compute_count_value(enum measure measure, const struct profile_counters *c)
 {
 	switch (measure) {
 	case MEASURE_MEMORY:
-		return counters_memory(c);
+		return counters_get_memory_accesses(c);
 	case MEASURE_LOADS:
 		return c->counts.kind[SPE_KIND_LOAD];
 	case MEASURE_STORES:
@@ -188,21 +188,21 @@ static u64 count_value(enum measure measure, const struct counters *c)
 	case MEASURE_SIMD:
 		return c->counts.simd;
 	case MEASURE_DRAM:
-		return counters_dram(c);
+		return counters_get_dram_accesses(c);
 	case MEASURE_REMOTE:
-		return counters_origin(c, SPE_ORIGIN_REMOTE);
+		return counters_get_origin_accesses(c, SPE_ORIGIN_REMOTE);
 	case MEASURE_SNOOPED:
-		return counters_origin(c, SPE_ORIGIN_SNOOPED);
+		return counters_get_origin_accesses(c, SPE_ORIGIN_SNOOPED);
 	case MEASURE_PEER:
-		return counters_origin(c, SPE_ORIGIN_PEER);
+		return counters_get_origin_accesses(c, SPE_ORIGIN_PEER);
 	case MEASURE_MODIFIED:
-		return counters_origin(c, SPE_ORIGIN_MODIFIED);
+		return counters_get_origin_accesses(c, SPE_ORIGIN_MODIFIED);
 	default:
 		return c->samples;
 	}
 }
 
-double measure_value(enum measure measure, const struct counters *c, unsigned int unit)
+double measure_compute(enum measure measure, const struct profile_counters *c, unsigned int unit)
 {
 	if (measure >= MEASURE_EVENT)
 		return (double)c->counts.event[measure - MEASURE_EVENT];
@@ -212,5 +212,5 @@ double measure_value(enum measure measure, const struct counters *c, unsigned in
 		return (double)c->weight[unit];
 	if (measure >= MEASURE_LATENCY && measure <= MEASURE_TRANSLATION_P99)
 		return latency_value(measure, c);
-	return (double)count_value(measure, c);
+	return (double)compute_count_value(measure, c);
 }

@@ -9,7 +9,7 @@
 #include "profile/counters.h"
 
 /**
- * enum measure - a number that is computed from &struct counters
+ * enum measure - a number that is computed from &struct profile_counters
  *
  * MEASURE_LEVEL + &enum spe_level is the number of loads and stores that this level served.
  * MEASURE_EVENT + a bit number of the Events packet is the number of samples with that event.
@@ -49,7 +49,7 @@ enum measure {
 	"snooped, peer, modified, or the name of a level or event"
 
 /* Maximum size of a name or heading in bytes, with its NUL. */
-#define MEASURE_NAME 40
+#define MEASURE_NAME_SIZE 40
 
 /**
  * measure_parse() - find a measure by its name
@@ -62,13 +62,16 @@ enum measure {
 int measure_parse(const char *name, enum measure *ret_measure);
 
 /**
- * measure_name() - write the name of a measure, which measure_parse() accepts
- * @to: receives the name; MEASURE_NAME bytes
+ * measure_format_name() - write the name of a measure, which measure_parse() accepts
+ * @to: receives the name; MEASURE_NAME_SIZE bytes
  */
-void measure_name(enum measure measure, char *to);
+void measure_format_name(enum measure measure, char *to);
 
-/** measure_heading() - write the heading of a column with the measure to @to, MEASURE_NAME bytes */
-void measure_heading(enum measure measure, char *to);
+/**
+ * measure_format_heading() - write the heading of a column with the measure to @to,
+ * MEASURE_NAME_SIZE bytes
+ */
+void measure_format_heading(enum measure measure, char *to);
 
 /**
  * measure_is_sum() - return whether the values of two sets of samples add up
@@ -77,27 +80,31 @@ void measure_heading(enum measure measure, char *to);
  */
 bool measure_is_sum(enum measure measure);
 
-/** measure_is_front_latency() - return whether @measure is about issue or translation latency */
-bool measure_is_front_latency(enum measure measure);
+/**
+ * measure_is_issue_or_translation() - return whether @measure is about issue or translation
+ * latency
+ */
+bool measure_is_issue_or_translation(enum measure measure);
 
 /**
- * measure_is_in_sums() - return whether @measure is known for the locations of a period (&struct
- * history_row)
+ * measure_is_known_for_period() - return whether @measure is known for the locations of a period
+ * (&struct history_row)
  */
-bool measure_is_in_sums(enum measure measure);
+bool measure_is_known_for_period(enum measure measure);
 
-/* Names of the measures of measure_is_in_sums(), for error messages. */
-#define MEASURE_SUMS_LIST \
+/* Names of the measures of measure_is_known_for_period(), for error messages. */
+#define MEASURE_PERIOD_LIST \
 	"operations, samples, latency, memory, dram, remote, branches and mispredicted"
 
 /**
- * measure_value() - compute a measure
- * @counters: the counters of the samples, after counters_finish()
+ * measure_compute() - compute a measure
+ * @counters: the counters of the samples, after counters_sum_histograms()
  * @unit: &enum sample_unit of MEASURE_OPERATIONS. If it is UNITS, MEASURE_OPERATIONS is the number
  *	of samples
  *
  * Return: a count, or cycles.
  */
-double measure_value(enum measure measure, const struct counters *counters, unsigned int unit);
+double measure_compute(enum measure measure, const struct profile_counters *counters,
+		       unsigned int unit);
 
 #endif

@@ -4,11 +4,11 @@
 
 #include <errno.h>
 
-static int period_init(const struct query_source *source, const struct query *query,
-		       struct query_cells *cells)
+static int init_period_cells(const struct query_source *source, const struct query *query,
+			     struct query_cells *cells)
 {
 	const struct history_slot *slot =
-		profile_history(source->profile, query->period, source->now_ns);
+		profile_get_history_sum(source->profile, query->period, source->now_ns);
 	struct view_header header = { 0 };
 
 	if (!slot)
@@ -16,10 +16,10 @@ static int period_init(const struct query_source *source, const struct query *qu
 	header.unweighed = slot->ledger.unweighed;
 	memcpy(header.weight, slot->machine.weight, sizeof(header.weight));
 	cells->slot = slot;
-	cells->by_container = !query_has_sums(query);
-	cells->unit = view_unit(&header);
+	cells->by_container = !query_has_sums_only(query);
+	cells->unit = view_get_unit(&header);
 	cells->evicted = (struct history_row){
-		.owner = cell_owner(CELL_NO_PROGRAM, CELL_UNMAPPED),
+		.owner = cell_owner_make(CELL_NO_PROGRAM, CELL_UNMAPPED),
 		.samples = (u32)slot->ledger.evicted,
 		.weight = slot->ledger.evicted_weight,
 	};
@@ -36,25 +36,25 @@ int query_cells_init(const struct query_source *source, const struct query *quer
 	int r = 0;
 
 	profile_get_cells(source->profile, &cells.tables);
-	cells.unit = view_unit(profile_header(source->profile));
+	cells.unit = view_get_unit(profile_get_header(source->profile));
 	if (query->period != VIEW_SPAN_START)
-		r = period_init(source, query, &cells);
+		r = init_period_cells(source, query, &cells);
 	if (r == 0)
 		*ret_cells = cells;
 	return r;
 }
 
-size_t query_cells_bound(const struct query_cells *cells)
+size_t query_cells_get_max_count(const struct query_cells *cells)
 {
 	/* One more cell for the samples without a process or for the evicted samples. */
-	return cells->slot ? HISTORY_ROWS + 1 : cell_table_rows(cells->tables.table);
+	return cells->slot ? HISTORY_ROWS + 1 : cell_table_get_max_rows(cells->tables.table);
 }
 
 /*
  * Return the row of the samples without a process; NULL if it is not among the heaviest processes
  * of the period.
  */
-static const struct history_row *find_unattributed(const struct history_slot *slot)
+static const struct history_row *find_unattributed_row(const struct history_slot *slot)
 {
 	for (u32 i = 0; i < slot->processes; i++)
 		if ((u32)(slot->process[i].owner >> 32) == ATTRIBUTE_NONE)
@@ -62,7 +62,7 @@ static const struct history_row *find_unattributed(const struct history_slot *sl
 	return NULL;
 }
 
-static bool next_container(const struct query_cells *cells, u32 index, struct query_cell *cell)
+static bool read_container_cell(const struct query_cells *cells, u32 index, struct query_cell *cell)
 {
 	const struct history_slot *slot = cells->slot;
 
@@ -72,11 +72,11 @@ static bool next_container(const struct query_cells *cells, u32 index, struct qu
 		cell->container = &slot->container[index];
 		return true;
 	}
-	cell->sums = index == slot->containers ? find_unattributed(slot) : NULL;
+	cell->sums = index == slot->containers ? find_unattributed_row(slot) : NULL;
 	return cell->sums != NULL;
 }
 
-static bool next_location(const struct query_cells *cells, u32 index, struct query_cell *cell)
+static bool read_location_cell(const struct query_cells *cells, u32 index, struct query_cell *cell)
 {
 	const struct history_slot *slot = cells->slot;
 
@@ -89,12 +89,13 @@ static bool next_location(const struct query_cells *cells, u32 index, struct que
 }
 
 /* Return whether a cell has samples, and its container has not been replaced in the attributor. */
-static bool is_wanted(const struct query_cells *cells, const struct query_cell *cell)
+static bool cell_has_samples_and_container(const struct query_cells *cells,
+					   const struct query_cell *cell)
 {
-	if (cell->container && cell->container->index && !query_cell_container(cells, cell))
+	if (cell->container && cell->container->index && !query_cell_get_container(cells, cell))
 		return false;
 	/* The row of the evicted samples without a program exists even if it has no samples. */
-	return (!cells->slot && !cell->row.evicted) || query_cell_samples(cells, cell);
+	return (!cells->slot && !cell->row.evicted) || query_cell_get_samples(cells, cell);
 }
 
 bool query_cells_next(const struct query_cells *cells, struct query_cursor *cursor,
@@ -108,10 +109,10 @@ bool query_cells_next(const struct query_cells *cells, struct query_cursor *curs
 		if (!cells->slot)
 			found = cell_table_next(cells->tables.table, &cursor->cell, &cell.row);
 		else if (cells->by_container)
-			found = next_container(cells, cursor->index++, &cell);
+			found = read_container_cell(cells, cursor->index++, &cell);
 		else
-			found = next_location(cells, cursor->index++, &cell);
-		if (found && is_wanted(cells, &cell))
+			found = read_location_cell(cells, cursor->index++, &cell);
+		if (found && cell_has_samples_and_container(cells, &cell))
 			break;
 	}
 	if (found)
@@ -119,52 +120,52 @@ bool query_cells_next(const struct query_cells *cells, struct query_cursor *curs
 	return found;
 }
 
-const struct attribute_container *query_cell_container(const struct query_cells *cells,
-						       const struct query_cell *cell)
+const struct attribute_container *query_cell_get_container(const struct query_cells *cells,
+							   const struct query_cell *cell)
 {
 	const struct attribute_container *c;
 
 	if (!cell->container)
-		return query_container(&cells->tables, cell->row.program);
+		return query_get_container(&cells->tables, cell->row.program);
 	if (!cell->container->index)
 		return NULL;
 	c = attributor_get_container(cells->tables.attributor, cell->container->index);
 	return c && c->generation == cell->container->generation ? c : NULL;
 }
 
-u64 query_cell_samples(const struct query_cells *cells, const struct query_cell *cell)
+u64 query_cell_get_samples(const struct query_cells *cells, const struct query_cell *cell)
 {
 	if (cell->sums)
 		return cell->sums->samples;
 	if (cell->container)
 		return cell->container->counters.samples;
-	return cell_row_samples(cells->tables.table, &cell->row, CELL_ALL);
+	return cell_row_count_samples(cells->tables.table, &cell->row, CELL_ALL);
 }
 
-u64 query_cell_weight(const struct query_cells *cells, const struct query_cell *cell)
+u64 query_cell_get_weight(const struct query_cells *cells, const struct query_cell *cell)
 {
 	u64 weight = 0;
 
 	if (cell->sums)
 		return cell->sums->weight;
 	if (!cell->container)
-		return cell_row_weight(cells->tables.table, &cell->row, CELL_ALL);
+		return cell_row_sum_weight(cells->tables.table, &cell->row, CELL_ALL);
 	for (unsigned int i = 0; i < UNITS; i++)
 		weight += cell->container->counters.weight[i];
 	return weight;
 }
 
-u64 query_cell_latency(const struct query_cells *cells, const struct query_cell *cell)
+u64 query_cell_get_latency(const struct query_cells *cells, const struct query_cell *cell)
 {
 	if (cell->sums)
 		return cell->sums->latency_sum;
 	if (cell->container)
 		return cell->container->counters.latency_sum[PROFILE_TOTAL];
-	return cell_row_latency(cells->tables.table, &cell->row, CELL_ALL);
+	return cell_row_sum_latency(cells->tables.table, &cell->row, CELL_ALL);
 }
 
-static void add_sums(const struct query_cells *cells, const struct history_row *sums,
-		     struct counters *to)
+static void add_period_sums(const struct query_cells *cells, const struct history_row *sums,
+			    struct profile_counters *to)
 {
 	to->samples += sums->samples;
 	if (cells->unit < UNITS)
@@ -177,28 +178,28 @@ static void add_sums(const struct query_cells *cells, const struct history_row *
 	to->latency[PROFILE_TOTAL].sum += sums->latency_sum;
 }
 
-void query_cell_add(const struct query_cells *cells, const struct query_cell *cell,
-		    struct counters *to)
+void query_cell_add_counters(const struct query_cells *cells, const struct query_cell *cell,
+			     struct profile_counters *to)
 {
-	struct counters all;
+	struct profile_counters all;
 
 	if (cell->sums) {
-		add_sums(cells, cell->sums, to);
+		add_period_sums(cells, cell->sums, to);
 	} else if (cell->container) {
-		history_counters_get(&cell->container->counters, &all);
+		history_counters_expand(&cell->container->counters, &all);
 		counters_merge(to, &all);
 	} else {
-		cell_row_add(cells->tables.table, &cell->row, CELL_ALL, to);
+		cell_row_add_counters(cells->tables.table, &cell->row, CELL_ALL, to);
 	}
 }
 
-void query_cells_total(const struct query_cells *cells, struct counters *ret_counters)
+void query_cells_get_total(const struct query_cells *cells, struct profile_counters *ret_counters)
 {
-	history_counters_get(&cells->slot->machine, ret_counters);
+	history_counters_expand(&cells->slot->machine, ret_counters);
 }
 
-u64 query_cells_records(const struct query_source *source, const struct query_cells *cells)
+u64 query_cells_get_sample_count(const struct query_source *source, const struct query_cells *cells)
 {
 	return cells->slot ? cells->slot->machine.samples :
-			     profile_header(source->profile)->records;
+			     profile_get_header(source->profile)->records;
 }

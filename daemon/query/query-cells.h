@@ -15,7 +15,7 @@
  * struct query_source - the data that a query reads; all pointers are borrowed
  * @profile: a profile that counts by program; the caller is its thread
  * @symbols: resolver of names; NULL: no names are resolved
- * @live: as in profile_view()
+ * @live: as in profile_create_view()
  * @raw: the caller may see addresses of this machine's kernel
  * @now_ns: current time on the windows' clock, for periods; 0 if unknown
  * @admits: returns whether the caller may see a container; NULL: the caller may see everything. It
@@ -24,7 +24,7 @@
  */
 struct query_source {
 	struct profile *profile;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	bool live;
 	bool raw;
 	u64 now_ns;
@@ -50,7 +50,7 @@ struct query_cell {
  * @tables: the tables of the profile
  * @slot: the counters of the period; NULL: all samples since the start
  * @by_container: the cells are the containers of @slot
- * @unit: view_unit() of the samples
+ * @unit: view_get_unit() of the samples
  * @evicted: the evicted samples of @slot
  */
 struct query_cells {
@@ -78,40 +78,42 @@ struct query_cursor {
 int query_cells_init(const struct query_source *source, const struct query *query,
 		     struct query_cells *ret_cells);
 
-/** query_cells_bound() - return an upper bound of the number of cells */
-size_t query_cells_bound(const struct query_cells *cells);
+/** query_cells_get_max_count() - return an upper bound of the number of cells */
+size_t query_cells_get_max_count(const struct query_cells *cells);
 
 /** query_cells_next() - return the next cell with samples; false after the last */
 bool query_cells_next(const struct query_cells *cells, struct query_cursor *cursor,
 		      struct query_cell *ret_cell);
 
-/** query_cell_container() - return the container of a cell; NULL for no container */
-const struct attribute_container *query_cell_container(const struct query_cells *cells,
-						       const struct query_cell *cell);
+/** query_cell_get_container() - return the container of a cell; NULL for no container */
+const struct attribute_container *query_cell_get_container(const struct query_cells *cells,
+							   const struct query_cell *cell);
 
-/** query_cell_samples() - return the number of samples of a cell */
-u64 query_cell_samples(const struct query_cells *cells, const struct query_cell *cell);
+/** query_cell_get_samples() - return the number of samples of a cell */
+u64 query_cell_get_samples(const struct query_cells *cells, const struct query_cell *cell);
 
 /**
- * query_cell_weight() - return the sum of the samples' intervals; their units are not distinguished
+ * query_cell_get_weight() - return the sum of the samples' intervals; their units are not
+ * distinguished
  */
-u64 query_cell_weight(const struct query_cells *cells, const struct query_cell *cell);
+u64 query_cell_get_weight(const struct query_cells *cells, const struct query_cell *cell);
 
-/** query_cell_latency() - return the sum of the samples' total latencies, cycles */
-u64 query_cell_latency(const struct query_cells *cells, const struct query_cell *cell);
+/** query_cell_get_latency() - return the sum of the samples' total latencies, cycles */
+u64 query_cell_get_latency(const struct query_cells *cells, const struct query_cell *cell);
 
 /**
- * query_cell_add() - add the counters of a cell to @to
+ * query_cell_add_counters() - add the counters of a cell to @to
  *
  * Of a location in a period, only the sum of loads and stores is known: all of them count as loads.
  */
-void query_cell_add(const struct query_cells *cells, const struct query_cell *cell,
-		    struct counters *to);
+void query_cell_add_counters(const struct query_cells *cells, const struct query_cell *cell,
+			     struct profile_counters *to);
 
-/** query_cells_total() - return the counters of all samples of a period */
-void query_cells_total(const struct query_cells *cells, struct counters *ret_counters);
+/** query_cells_get_total() - return the counters of all samples of a period */
+void query_cells_get_total(const struct query_cells *cells, struct profile_counters *ret_counters);
 
-/** query_cells_records() - return the number of all samples */
-u64 query_cells_records(const struct query_source *source, const struct query_cells *cells);
+/** query_cells_get_sample_count() - return the number of all samples */
+u64 query_cells_get_sample_count(const struct query_source *source,
+				 const struct query_cells *cells);
 
 #endif

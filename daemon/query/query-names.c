@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** struct name - a name of @size bytes, and the id that has it */
-struct name {
+/** struct named_id - a name of @size bytes, and the id that has it */
+struct named_id {
 	const void *at;
 	size_t size;
 	u32 id;
@@ -13,20 +13,21 @@ struct name {
 
 static int compare_names(const void *a, const void *b)
 {
-	const struct name *x = a, *y = b;
+	const struct named_id *x = a, *y = b;
 	size_t size = x->size < y->size ? x->size : y->size;
 	int r = size ? memcmp(x->at, y->at, size) : 0;
 
 	return r ? r : (x->size > y->size) - (x->size < y->size);
 }
 
-const struct attribute_container *query_container(const struct profile_cells *cells, u32 program)
+const struct attribute_container *query_get_container(const struct profile_cells *cells,
+						      u32 program)
 {
 	const struct attribute_container *c;
 	struct program_identity identity;
 
 	if (program == CELL_NO_PROGRAM ||
-	    !program_table_find(cells->programs, program, &identity) || !identity.container)
+	    !program_table_find_by_id(cells->programs, program, &identity) || !identity.container)
 		return NULL;
 	c = attributor_get_container(cells->attributor, identity.container);
 	if (c && c->generation == identity.container_generation)
@@ -35,48 +36,49 @@ const struct attribute_container *query_container(const struct profile_cells *ce
 					attributor_get_other_container(cells->attributor));
 }
 
-const char *query_container_name(const struct profile_cells *cells, u32 program)
+const char *query_get_container_name(const struct profile_cells *cells, u32 program)
 {
-	const struct attribute_container *c = query_container(cells, program);
+	const struct attribute_container *c = query_get_container(cells, program);
 
 	return c && *c->name ? c->name : "-";
 }
 
-const char *query_executable(const struct profile_cells *cells, u32 program)
-{
-	struct program_identity identity;
-
-	if (program == CELL_NO_PROGRAM || !program_table_find(cells->programs, program, &identity))
-		return "[unattributed]";
-	return identity.executable;
-}
-
-bool query_is_unattributed(const struct profile_cells *cells, u32 program)
-{
-	struct program_identity identity;
-
-	return program == CELL_NO_PROGRAM ||
-	       (program_table_find(cells->programs, program, &identity) &&
-		identity.process == PROGRAM_NONE);
-}
-
-const struct attribute_process *query_process(const struct profile_cells *cells, u32 program)
+const char *query_get_executable(const struct profile_cells *cells, u32 program)
 {
 	struct program_identity identity;
 
 	if (program == CELL_NO_PROGRAM ||
-	    !program_table_find(cells->programs, program, &identity) ||
+	    !program_table_find_by_id(cells->programs, program, &identity))
+		return "[unattributed]";
+	return identity.executable;
+}
+
+bool query_program_is_unattributed(const struct profile_cells *cells, u32 program)
+{
+	struct program_identity identity;
+
+	return program == CELL_NO_PROGRAM ||
+	       (program_table_find_by_id(cells->programs, program, &identity) &&
+		identity.process == PROGRAM_NONE);
+}
+
+const struct attribute_process *query_get_process(const struct profile_cells *cells, u32 program)
+{
+	struct program_identity identity;
+
+	if (program == CELL_NO_PROGRAM ||
+	    !program_table_find_by_id(cells->programs, program, &identity) ||
 	    identity.process == PROGRAM_ANY || identity.process == PROGRAM_NONE)
 		return NULL;
 	return attributor_get_process(cells->attributor, identity.process - 1);
 }
 
-u32 query_cpu(const struct profile_cells *cells, u32 program)
+u32 query_get_cpu_plus_one(const struct profile_cells *cells, u32 program)
 {
 	struct program_identity identity;
 
 	return program != CELL_NO_PROGRAM &&
-			       program_table_find(cells->programs, program, &identity) ?
+			       program_table_find_by_id(cells->programs, program, &identity) ?
 		       identity.cpu :
 		       0;
 }
@@ -89,7 +91,7 @@ const char *query_base_name(const char *path)
 }
 
 /* Return the end of the character at @at, of one or several bytes of UTF-8. */
-static const char *character_end(const char *at)
+static const char *find_character_end(const char *at)
 {
 	at++;
 	while (((unsigned char)*at & 0xc0) == 0x80)
@@ -101,7 +103,7 @@ static const char *character_end(const char *at)
  * Return whether a set such as [a-z] or [!x] has @c. @ret_end: the text after the set; NULL if "]"
  * is missing
  */
-static bool set_has(const char *set, char c, const char **ret_end)
+static bool glob_set_has(const char *set, char c, const char **ret_end)
 {
 	bool inverted = *set == '!' || *set == '^', has = false;
 	const char *at = set + inverted, *first = at;
@@ -120,18 +122,18 @@ static bool set_has(const char *set, char c, const char **ret_end)
  * Compare the first element of @glob, which is not "*", with the first character of @name, which is
  * not empty. Return the rest of the glob, or NULL if they differ. @ret_name: the rest of the name
  */
-static const char *match_one(const char *glob, const char *name, const char **ret_name)
+static const char *glob_match_one_element(const char *glob, const char *name, const char **ret_name)
 {
 	const char *end;
 	bool has;
 
 	*ret_name = name + 1;
 	if (*glob == '?') {
-		*ret_name = character_end(name);
+		*ret_name = find_character_end(name);
 		return glob + 1;
 	}
 	if (*glob == '[') {
-		has = set_has(glob + 1, *name, &end);
+		has = glob_set_has(glob + 1, *name, &end);
 		if (end)
 			return has ? end : NULL;
 	}
@@ -158,7 +160,7 @@ bool query_name_matches(const char *glob, const char *name)
 		}
 		if (!*name && !*glob)
 			return true;
-		next = *name && *glob ? match_one(glob, name, &rest) : NULL;
+		next = *name && *glob ? glob_match_one_element(glob, name, &rest) : NULL;
 		if (next) {
 			glob = next;
 			name = rest;
@@ -166,14 +168,14 @@ bool query_name_matches(const char *glob, const char *name)
 		}
 		if (!star || !*from)
 			return false;
-		from = character_end(from);
+		from = find_character_end(from);
 		glob = star;
 		name = from;
 	}
 }
 
 /* Sort @names, and set the rank of the id of each. */
-static void ranks_fill(struct name *names, u32 count, struct query_ranks *ranks)
+static void assign_ranks(struct named_id *names, u32 count, struct query_ranks *ranks)
 {
 	u32 rank = 0;
 
@@ -185,12 +187,12 @@ static void ranks_fill(struct name *names, u32 count, struct query_ranks *ranks)
 	}
 }
 
-static struct name name_of(u32 id, const char *text)
+static struct named_id make_named_id(u32 id, const char *text)
 {
-	return (struct name){ .at = text, .size = strlen(text), .id = id };
+	return (struct named_id){ .at = text, .size = strlen(text), .id = id };
 }
 
-static u32 used_count(const bool *used, u32 count)
+static u32 count_used_ids(const bool *used, u32 count)
 {
 	u32 n = 0;
 
@@ -199,54 +201,54 @@ static u32 used_count(const bool *used, u32 count)
 	return n;
 }
 
-static int programs_rank(struct query_names *n, const bool *used)
+static int programs_compute_ranks(struct query_names *n, const bool *used)
 {
-	u32 capacity = used_count(used, n->container.count), count = 0;
-	struct name *names = calloc(capacity ? capacity : 1, sizeof(*names));
+	u32 capacity = count_used_ids(used, n->container.count), count = 0;
+	struct named_id *names = calloc(capacity ? capacity : 1, sizeof(*names));
 
 	if (!names)
 		return -ENOMEM;
 	for (u32 id = 0; id < n->container.count; id++)
 		if (used[id])
-			names[count++] = name_of(id, query_container_name(n->tables, id));
-	ranks_fill(names, count, &n->container);
+			names[count++] = make_named_id(id, query_get_container_name(n->tables, id));
+	assign_ranks(names, count, &n->container);
 	for (u32 i = 0; i < count; i++)
-		names[i] = name_of(names[i].id, query_executable(n->tables, names[i].id));
-	ranks_fill(names, count, &n->executable);
+		names[i] = make_named_id(names[i].id, query_get_executable(n->tables, names[i].id));
+	assign_ranks(names, count, &n->executable);
 	for (u32 i = 0; i < count; i++) {
-		const struct attribute_process *process = query_process(n->tables, names[i].id);
+		const struct attribute_process *process = query_get_process(n->tables, names[i].id);
 
-		names[i] = name_of(names[i].id, process ? process->comm : "");
+		names[i] = make_named_id(names[i].id, process ? process->comm : "");
 	}
-	ranks_fill(names, count, &n->comm);
+	assign_ranks(names, count, &n->comm);
 	free(names);
 	return 0;
 }
 
-static int binaries_rank(struct query_names *n, const bool *used)
+static int binaries_compute_ranks(struct query_names *n, const bool *used)
 {
-	u32 capacity = used_count(used, n->path.count), count = 0;
-	struct name *names = calloc(capacity ? capacity : 1, sizeof(*names));
+	u32 capacity = count_used_ids(used, n->path.count), count = 0;
+	struct named_id *names = calloc(capacity ? capacity : 1, sizeof(*names));
 	struct binary_identity binary;
 
 	if (!names)
 		return -ENOMEM;
 	for (u32 id = 0; id < n->path.count; id++)
-		if (used[id] && binary_table_find(n->tables->binaries, id, &binary))
-			names[count++] = name_of(id, binary.path);
-	ranks_fill(names, count, &n->path);
+		if (used[id] && binary_table_find_by_id(n->tables->binaries, id, &binary))
+			names[count++] = make_named_id(id, binary.path);
+	assign_ranks(names, count, &n->path);
 	for (u32 i = 0; i < count; i++) {
-		binary_table_find(n->tables->binaries, names[i].id, &binary);
+		binary_table_find_by_id(n->tables->binaries, names[i].id, &binary);
 		names[i].at = binary.build_id;
 		names[i].size = binary.build_id_size;
 	}
-	ranks_fill(names, count, &n->build_id);
+	assign_ranks(names, count, &n->build_id);
 	free(names);
 	return 0;
 }
 
 /* Find the number of entries for the ids of all cells. */
-static void ids_count(const struct query_cells *cells, u32 *ret_programs, u32 *ret_binaries)
+static void find_id_limits(const struct query_cells *cells, u32 *ret_programs, u32 *ret_binaries)
 {
 	struct query_cursor cursor = { 0 };
 	struct query_cell cell;
@@ -262,7 +264,7 @@ static void ids_count(const struct query_cells *cells, u32 *ret_programs, u32 *r
 	}
 }
 
-static void ids_mark(const struct query_cells *cells, bool *program, bool *binary)
+static void mark_used_ids(const struct query_cells *cells, bool *program, bool *binary)
 {
 	struct query_cursor cursor = { 0 };
 	struct query_cell cell;
@@ -289,17 +291,17 @@ int query_names_init(const struct query_cells *cells, struct query_names *ret_na
 	u32 programs, binaries;
 	int r = -ENOMEM;
 
-	ids_count(cells, &programs, &binaries);
+	find_id_limits(cells, &programs, &binaries);
 	program = calloc(programs, sizeof(*program));
 	binary = calloc(binaries, sizeof(*binary));
 	if (program && binary && !ranks_new(programs, &n.container) &&
 	    !ranks_new(programs, &n.executable) && !ranks_new(programs, &n.comm) &&
 	    !ranks_new(binaries, &n.path) &&
 	    !ranks_new(binaries, &n.build_id)) {
-		ids_mark(cells, program, binary);
-		r = programs_rank(&n, program);
+		mark_used_ids(cells, program, binary);
+		r = programs_compute_ranks(&n, program);
 		if (r == 0)
-			r = binaries_rank(&n, binary);
+			r = binaries_compute_ranks(&n, binary);
 	}
 	free(program);
 	free(binary);

@@ -47,38 +47,44 @@ int query_names_init(const struct query_cells *cells, struct query_names *ret_na
 /** query_names_deinit() - free the memory; @names may be all zeros */
 void query_names_deinit(struct query_names *names);
 
-/** query_rank() - return the rank of an id; 0 for an id without a cell */
-static inline u32 query_rank(const struct query_ranks *ranks, u32 id)
+/** query_get_rank() - return the rank of an id; 0 for an id without a cell */
+static inline u32 query_get_rank(const struct query_ranks *ranks, u32 id)
 {
 	return id < ranks->count ? ranks->at[id] : 0;
 }
 
 /**
- * query_container() - return the container of a program
+ * query_get_container() - return the container of a program
  * @program: id of the program; CELL_NO_PROGRAM is valid
  *
  * Return: NULL for no container.
  */
-const struct attribute_container *query_container(const struct profile_cells *cells, u32 program);
+const struct attribute_container *query_get_container(const struct profile_cells *cells,
+						      u32 program);
 
-/** query_container_name() - return the name of the container of a program; "-" for none */
-const char *query_container_name(const struct profile_cells *cells, u32 program);
-
-/** query_executable() - return the path of a program, raw; "[unattributed]" for CELL_NO_PROGRAM */
-const char *query_executable(const struct profile_cells *cells, u32 program);
-
-/** query_is_unattributed() - return whether @program has samples without a process */
-bool query_is_unattributed(const struct profile_cells *cells, u32 program);
+/** query_get_container_name() - return the name of the container of a program; "-" for none */
+const char *query_get_container_name(const struct profile_cells *cells, u32 program);
 
 /**
- * query_process() - return the process of a program of a recording
+ * query_get_executable() - return the path of a program, raw; "[unattributed]" for CELL_NO_PROGRAM
+ */
+const char *query_get_executable(const struct profile_cells *cells, u32 program);
+
+/** query_program_is_unattributed() - return whether @program has samples without a process */
+bool query_program_is_unattributed(const struct profile_cells *cells, u32 program);
+
+/**
+ * query_get_process() - return the process of a program of a recording
  *
  * Return: NULL if the recording does not distinguish processes, or the samples have no process.
  */
-const struct attribute_process *query_process(const struct profile_cells *cells, u32 program);
+const struct attribute_process *query_get_process(const struct profile_cells *cells, u32 program);
 
-/** query_cpu() - return the CPU of a program of a recording, plus 1; 0 if it is unknown */
-u32 query_cpu(const struct profile_cells *cells, u32 program);
+/**
+ * query_get_cpu_plus_one() - return the CPU of a program of a recording, plus 1; 0 if it is
+ * unknown
+ */
+u32 query_get_cpu_plus_one(const struct profile_cells *cells, u32 program);
 
 /**
  * query_base_name() - return the last part of an absolute path; @path itself if it is not absolute

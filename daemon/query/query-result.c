@@ -12,11 +12,11 @@
 #include <stdlib.h>
 
 /**
- * struct named_cell - a cell, and the numbers that are equal for all cells of a row
+ * struct cell_with_ids - a cell, and the numbers that are equal for all cells of a row
  * @cell: the cell
  * @id: numbers that identify the row, &query_result.ids of them
  */
-struct named_cell {
+struct cell_with_ids {
 	struct query_cell cell;
 	u64 id[];
 };
@@ -32,13 +32,13 @@ struct named_cell {
 #define PART_NO_EVENT SAMPLE_EVENTS
 
 /**
- * struct group - a row
+ * struct query_group - a row
  * @first, @count: its cells
  * @part: the part of the cells that the row counts
  * @value: the sort measure
  * @weight: secondary sort key
  */
-struct group {
+struct query_group {
 	u32 first;
 	u32 count;
 	u32 part;
@@ -51,7 +51,7 @@ struct group {
  * @admitted: results of &query_source.admits, indexed by the id of a program: 1: admitted, 2: not
  *	admitted, 0: not called yet
  * @has_parts: rows count only a part of the samples of their cells
- * @named: the selected cells, @named_count of them; named_at() returns one
+ * @named: the selected cells, @named_count of them; get_cell_at() returns one
  * @ids: number of used entries of &named_cell.id
  * @group: the rows, @groups of them
  * @whole: denominator of shares
@@ -65,29 +65,29 @@ struct query_result {
 	struct query_names names;
 	u8 *admitted;
 	bool has_parts;
-	struct named_cell *named;
+	struct cell_with_ids *named;
 	u32 named_count;
 	u32 ids;
-	struct group *group;
+	struct query_group *group;
 	u32 groups;
 	u32 group_capacity;
 	u64 whole;
 	u64 samples;
-	struct counters own;
+	struct profile_counters own;
 };
 
 /*
- * Return the bytes of a struct named_cell with the ids of this query, of which most queries have
+ * Return the bytes of a struct cell_with_ids with the ids of this query, of which most queries have
  * few.
  */
-static size_t named_size(const struct query_result *r)
+static size_t get_cell_size(const struct query_result *r)
 {
-	return sizeof(struct named_cell) + r->ids * sizeof(u64);
+	return sizeof(struct cell_with_ids) + r->ids * sizeof(u64);
 }
 
-static struct named_cell *named_at(const struct query_result *r, u32 i)
+static struct cell_with_ids *get_cell_at(const struct query_result *r, u32 i)
 {
-	return (struct named_cell *)((char *)r->named + i * named_size(r));
+	return (struct cell_with_ids *)((char *)r->named + i * get_cell_size(r));
 }
 
 /* Return the measure of which shares are computed. */
@@ -97,7 +97,7 @@ static enum measure share_measure(const struct query_result *r)
 }
 
 /* Kernel code is identified by its address, user code by an offset. */
-static bool is_kernel(const struct cell_row *row)
+static bool is_kernel_code(const struct cell_row *row)
 {
 	return row->offset >> 63;
 }
@@ -108,9 +108,9 @@ static bool is_kernel(const struct cell_row *row)
  * Return whether the caller may see a container. The result is stored, because the callback may
  * need a system call.
  */
-static bool admits(struct query_result *r, const struct query_cell *cell)
+static bool caller_may_see(struct query_result *r, const struct query_cell *cell)
 {
-	const struct attribute_container *c = query_cell_container(&r->cells, cell);
+	const struct attribute_container *c = query_cell_get_container(&r->cells, cell);
 	u32 program = cell->row.program;
 	bool admitted;
 
@@ -126,7 +126,7 @@ static bool admits(struct query_result *r, const struct query_cell *cell)
 
 static const char *cell_container_name(const struct query_result *r, const struct query_cell *cell)
 {
-	const struct attribute_container *c = query_cell_container(&r->cells, cell);
+	const struct attribute_container *c = query_cell_get_container(&r->cells, cell);
 
 	return c && *c->name ? c->name : "-";
 }
@@ -140,7 +140,7 @@ static bool selects_container(const struct query_result *r, const struct query_c
 		return true;
 	if (*glob != '/')
 		return query_name_matches(glob, cell_container_name(r, cell));
-	c = query_cell_container(&r->cells, cell);
+	c = query_cell_get_container(&r->cells, cell);
 	return c && (query_name_matches(glob, c->cgroup) || query_name_matches(glob, c->path));
 }
 
@@ -154,17 +154,17 @@ static bool selects_path(const char *glob, const char *path)
 	return query_name_matches(glob, text) || query_name_matches(glob, query_base_name(text));
 }
 
-static void name_function(const struct query_result *r, const struct cell_row *row, char *to,
-			  size_t size, bool *ret_named)
+static void write_function_name(const struct query_result *r, const struct cell_row *row, char *to,
+				size_t size, bool *ret_named)
 {
-	struct cell_place place;
+	struct cell_location place;
 
 	*ret_named = false;
 	if (row->evicted)
 		snprintf(to, size, "[evicted]");
 	else if (profile_locate_cell(r->source.profile, row, r->source.live, &place))
-		*ret_named = symbols_function(r->source.symbols, place.pid, &place.at,
-					      r->source.live, to, size);
+		*ret_named = symbols_get_function(r->source.symbols, place.pid, &place.at,
+						  r->source.live, to, size);
 	else
 		symbols_name_unmapped(row->offset, r->source.live, to, size);
 }
@@ -173,7 +173,7 @@ static bool selects_code(const struct query_result *r, const struct cell_row *ro
 {
 	const struct query_select *select = &r->query.select;
 	const char *path = "[unmapped]";
-	struct cell_place place;
+	struct cell_location place;
 	char name[128];
 	bool named;
 
@@ -187,15 +187,15 @@ static bool selects_code(const struct query_result *r, const struct cell_row *ro
 		return false;
 	if (!select->function)
 		return true;
-	name_function(r, row, name, sizeof(name), &named);
+	write_function_name(r, row, name, sizeof(name), &named);
 	return query_name_matches(select->function, name);
 }
 
-static bool selects(struct query_result *r, const struct query_cell *cell)
+static bool selects_cell(struct query_result *r, const struct query_cell *cell)
 {
-	const char *executable = query_executable(&r->cells.tables, cell->row.program);
+	const char *executable = query_get_executable(&r->cells.tables, cell->row.program);
 
-	return admits(r, cell) && selects_container(r, cell) &&
+	return caller_may_see(r, cell) && selects_container(r, cell) &&
 	       selects_path(r->query.select.program, executable) && selects_code(r, &cell->row);
 }
 
@@ -210,7 +210,7 @@ static bool selects_all(const struct query_select *select)
 #define RANK_NONE 0
 #define RANK_LAST UINT32_MAX
 
-/* Return the rank of the name of a container in a period, as query_rank() does. */
+/* Return the rank of the name of a container in a period, as query_get_rank() does. */
 static u64 slot_container_rank(const struct query_result *r, const struct query_cell *cell)
 {
 	const char *name = cell_container_name(r, cell);
@@ -229,44 +229,44 @@ static u64 container_id(const struct query_result *r, const struct query_cell *c
 
 	if (cell->container)
 		return slot_container_rank(r, cell);
-	if (query_is_unattributed(&r->cells.tables, row->program))
+	if (query_program_is_unattributed(&r->cells.tables, row->program))
 		return query_groups_by(&r->query, QUERY_PROGRAM) ? RANK_NONE : RANK_LAST;
-	return query_rank(&r->names.container, row->program);
+	return query_get_rank(&r->names.container, row->program);
 }
 
 static u64 program_id(const struct query_result *r, const struct cell_row *row)
 {
-	return query_is_unattributed(&r->cells.tables, row->program) ?
+	return query_program_is_unattributed(&r->cells.tables, row->program) ?
 		       RANK_NONE :
-		       query_rank(&r->names.executable, row->program);
+		       query_get_rank(&r->names.executable, row->program);
 }
 
 static u64 pid_id(const struct query_result *r, const struct cell_row *row)
 {
-	const struct attribute_process *process = query_process(&r->cells.tables, row->program);
+	const struct attribute_process *process = query_get_process(&r->cells.tables, row->program);
 
 	return process ? (u64)process->pid : 0;
 }
 
-static bool has_binary(const struct cell_row *row)
+static bool cell_has_binary(const struct cell_row *row)
 {
 	return !row->evicted && row->binary != CELL_UNMAPPED;
 }
 
 static u64 binary_id(const struct query_ranks *ranks, const struct cell_row *row)
 {
-	return has_binary(row) ? query_rank(ranks, row->binary) : RANK_LAST;
+	return cell_has_binary(row) ? query_get_rank(ranks, row->binary) : RANK_LAST;
 }
 
 /*
  * Set the numbers that identify the source line and the function. Return the count of numbers set.
  */
-static u32 code_ids(const struct query_result *r, const struct cell_row *row, u64 *ret_id)
+static u32 set_code_ids(const struct query_result *r, const struct cell_row *row, u64 *ret_id)
 {
 	bool lines = query_groups_by(&r->query, QUERY_LINE);
 	const struct query_source *s = &r->source;
 	u64 line = 0, function = s->live ? 0 : row->offset;
-	struct cell_place place;
+	struct cell_location place;
 	bool known = false;
 	u32 n = 0;
 
@@ -274,8 +274,9 @@ static u32 code_ids(const struct query_result *r, const struct cell_row *row, u6
 		function = 0;
 	} else if (profile_locate_cell(s->profile, row, s->live, &place)) {
 		if (lines)
-			symbols_line_key(s->symbols, place.pid, &place.at, s->live, &line);
-		known = symbols_function_key(s->symbols, place.pid, &place.at, s->live, &function);
+			symbols_get_line_key(s->symbols, place.pid, &place.at, s->live, &line);
+		known = symbols_get_function_key(s->symbols, place.pid, &place.at, s->live,
+						 &function);
 		if (!known)
 			function =
 				symbols_address_is_public(&place.at, s->live) ? place.at.offset : 0;
@@ -290,17 +291,17 @@ static u32 code_ids(const struct query_result *r, const struct cell_row *row, u6
 
 static u64 instruction_id(const struct query_result *r, const struct cell_row *row)
 {
-	struct cell_place place;
+	struct cell_location place;
 
-	if (r->source.raw && is_kernel(row))
+	if (r->source.raw && is_kernel_code(row))
 		return row->offset;
 	if (!profile_locate_cell(r->source.profile, row, r->source.live, &place))
 		return r->source.live ? 0 : row->offset;
 	return symbols_address_is_public(&place.at, r->source.live) ? place.at.offset : 0;
 }
 
-static void cell_name(const struct query_result *r, const struct query_cell *cell,
-		      struct named_cell *ret_named)
+static void cell_set_ids(const struct query_result *r, const struct query_cell *cell,
+			 struct cell_with_ids *ret_named)
 {
 	const struct cell_row *row = &cell->row;
 	const struct query *q = &r->query;
@@ -314,11 +315,11 @@ static void cell_name(const struct query_result *r, const struct query_cell *cel
 	if (query_groups_by(q, QUERY_PROGRAM))
 		id[n++] = program_id(r, row);
 	if (query_groups_by(q, QUERY_COMM))
-		id[n++] = query_rank(&r->names.comm, row->program);
+		id[n++] = query_get_rank(&r->names.comm, row->program);
 	if (query_groups_by(q, QUERY_PID))
 		id[n++] = pid_id(r, row);
 	if (query_groups_by(q, QUERY_CPU))
-		id[n++] = query_cpu(&r->cells.tables, row->program);
+		id[n++] = query_get_cpu_plus_one(&r->cells.tables, row->program);
 	if (binary || query_groups_by(q, QUERY_MODE))
 		id[n++] = row->evicted;
 	if (binary)
@@ -326,15 +327,15 @@ static void cell_name(const struct query_result *r, const struct query_cell *cel
 	if (query_groups_by(q, QUERY_BUILD_ID))
 		id[n++] = binary_id(&r->names.build_id, row);
 	if (query_groups_by(q, QUERY_MODE))
-		id[n++] = is_kernel(row);
+		id[n++] = is_kernel_code(row);
 	if (query_groups_by(q, QUERY_FUNCTION) || query_groups_by(q, QUERY_LINE))
-		n += code_ids(r, row, id + n);
+		n += set_code_ids(r, row, id + n);
 	if (query_groups_by(q, QUERY_INSTRUCTION))
 		id[n++] = instruction_id(r, row);
 }
 
-/* Return the number of ids that cell_name() sets before it calls code_ids(). */
-static u32 ids_before_code(const struct query *q)
+/* Return the number of ids that cell_set_ids() sets before it calls set_code_ids(). */
+static u32 count_ids_before_code(const struct query *q)
 {
 	bool binary = query_has_binary(q);
 
@@ -344,46 +345,49 @@ static u32 ids_before_code(const struct query *q)
 	       query_groups_by(q, QUERY_BUILD_ID) + query_groups_by(q, QUERY_MODE);
 }
 
-/* Return the number of ids that code_ids() sets. */
-static u32 ids_of_code(const struct query *q)
+/* Return the number of ids that set_code_ids() sets. */
+static u32 count_ids_of_code(const struct query *q)
 {
 	bool line = query_groups_by(q, QUERY_LINE);
 
 	return line + 2 * (line || query_groups_by(q, QUERY_FUNCTION));
 }
 
-/* Return the number of ids that cell_name() sets. */
-static u32 ids_count(const struct query *q)
+/* Return the number of ids that cell_set_ids() sets. */
+static u32 count_ids(const struct query *q)
 {
-	return ids_before_code(q) + ids_of_code(q) + query_groups_by(q, QUERY_INSTRUCTION);
+	return count_ids_before_code(q) + count_ids_of_code(q) +
+	       query_groups_by(q, QUERY_INSTRUCTION);
 }
 
-/* Set the ids of all cells with samples. Return their number, at most query_cells_bound(). */
-static u32 cells_name(struct query_result *r)
+/*
+ * Set the ids of all cells with samples. Return their number, at most query_cells_get_max_count().
+ */
+static u32 cells_set_ids(struct query_result *r)
 {
 	struct query_cursor cursor = { 0 };
 	struct query_cell cell;
 	u32 count = 0;
 
 	while (query_cells_next(&r->cells, &cursor, &cell))
-		cell_name(r, &cell, named_at(r, count++));
+		cell_set_ids(r, &cell, get_cell_at(r, count++));
 	return count;
 }
 
 /* Remove the cells that are not selected. */
-static void cells_select(struct query_result *r)
+static void remove_unselected_cells(struct query_result *r)
 {
 	u32 kept = 0;
 
 	for (u32 i = 0; i < r->named_count; i++)
-		if (selects(r, &named_at(r, i)->cell))
-			memmove(named_at(r, kept++), named_at(r, i), named_size(r));
+		if (selects_cell(r, &get_cell_at(r, i)->cell))
+			memmove(get_cell_at(r, kept++), get_cell_at(r, i), get_cell_size(r));
 	r->named_count = kept;
 }
 
-static int compare_cells(const void *a, const void *b, void *ctx)
+static int compare_cell_ids(const void *a, const void *b, void *ctx)
 {
-	const struct named_cell *x = a, *y = b;
+	const struct cell_with_ids *x = a, *y = b;
 	const struct query_result *r = ctx;
 
 	for (u32 i = 0; i < r->ids; i++)
@@ -392,36 +396,36 @@ static int compare_cells(const void *a, const void *b, void *ctx)
 	return 0;
 }
 
-static u64 hash_cell(const struct query_result *r, const struct named_cell *cell)
+static u64 hash_cell(const struct query_result *r, const struct cell_with_ids *cell)
 {
 	u64 hash = 0;
 
 	for (u32 i = 0; i < r->ids; i++)
-		hash = cell_mix(hash ^ cell->id[i]) + i;
+		hash = hash_mix_bits(hash ^ cell->id[i]) + i;
 	return hash;
 }
 
 /**
- * struct clusters - the cells of each row form a cluster
+ * struct cell_clusters - the cells of each row form a cluster
  * @index: hash table: number of the first cell of a cluster, plus 1; 0: the slot is free
  * @cluster: number of the cluster, indexed by cell
  * @size: number of cells, indexed by cluster; later the position of the next cell of the cluster
  * @count: number of clusters
  */
-struct clusters {
+struct cell_clusters {
 	u32 *index;
 	u32 *cluster;
 	u32 *size;
 	u32 count;
 };
 
-static void clusters_find(struct query_result *r, struct clusters *c, size_t slots)
+static void find_clusters(struct query_result *r, struct cell_clusters *c, size_t slots)
 {
 	for (u32 i = 0; i < r->named_count; i++) {
-		size_t at = hash_cell(r, named_at(r, i)) & (slots - 1);
+		size_t at = hash_cell(r, get_cell_at(r, i)) & (slots - 1);
 
 		while (c->index[at] &&
-		       compare_cells(named_at(r, c->index[at] - 1), named_at(r, i), r))
+		       compare_cell_ids(get_cell_at(r, c->index[at] - 1), get_cell_at(r, i), r))
 			at = (at + 1) & (slots - 1);
 		if (!c->index[at]) {
 			c->index[at] = i + 1;
@@ -434,11 +438,11 @@ static void clusters_find(struct query_result *r, struct clusters *c, size_t slo
 }
 
 /* Move the cells of each row next to each other, which is faster than sorting all cells. */
-static int cells_cluster(struct query_result *r)
+static int move_row_cells_together(struct query_result *r)
 {
 	u32 n = r->named_count, position = 0;
-	struct clusters c = { 0 };
-	struct named_cell *moved;
+	struct cell_clusters c = { 0 };
+	struct cell_with_ids *moved;
 	size_t slots = 16;
 
 	while (slots < 2 * (size_t)n)
@@ -446,9 +450,9 @@ static int cells_cluster(struct query_result *r)
 	c.index = calloc(slots, sizeof(*c.index));
 	c.cluster = calloc((size_t)n + 1, sizeof(*c.cluster));
 	c.size = calloc((size_t)n + 1, sizeof(*c.size));
-	moved = calloc((size_t)n + 1, named_size(r));
+	moved = calloc((size_t)n + 1, get_cell_size(r));
 	if (c.index && c.cluster && c.size && moved) {
-		clusters_find(r, &c, slots);
+		find_clusters(r, &c, slots);
 		for (u32 i = 0; i < c.count; i++) {
 			u32 size = c.size[i];
 
@@ -456,8 +460,8 @@ static int cells_cluster(struct query_result *r)
 			position += size;
 		}
 		for (u32 i = 0; i < n; i++)
-			memcpy((char *)moved + c.size[c.cluster[i]]++ * named_size(r),
-			       named_at(r, i), named_size(r));
+			memcpy((char *)moved + c.size[c.cluster[i]]++ * get_cell_size(r),
+			       get_cell_at(r, i), get_cell_size(r));
 		free(r->named);
 		r->named = moved;
 		moved = NULL;
@@ -474,33 +478,34 @@ static int cells_cluster(struct query_result *r)
 
 static int cells_load(struct query_result *r)
 {
-	size_t count = query_cells_bound(&r->cells);
+	size_t count = query_cells_get_max_count(&r->cells);
 
-	r->named = calloc(count ? count : 1, named_size(r));
+	r->named = calloc(count ? count : 1, get_cell_size(r));
 	if (!r->named)
 		return -ENOMEM;
 	if (r->source.live)
-		profile_find_pids(r->source.profile);
-	r->named_count = cells_name(r);
+		profile_update_pids(r->source.profile);
+	r->named_count = cells_set_ids(r);
 	if (r->query.select.function) {
 		char name[128];
 		bool named;
 
 		for (u32 i = 0; i < r->named_count; i++)
-			name_function(r, &named_at(r, i)->cell.row, name, sizeof(name), &named);
+			write_function_name(r, &get_cell_at(r, i)->cell.row, name, sizeof(name),
+					    &named);
 	}
 	/* If names were resolved during the wait, set all ids again, because some have changed. */
-	if (r->source.symbols && symbols_wait_default(r->source.symbols))
+	if (r->source.symbols && symbols_wait_configured(r->source.symbols))
 		for (u32 i = 0; i < r->named_count; i++)
-			cell_name(r, &named_at(r, i)->cell, named_at(r, i));
+			cell_set_ids(r, &get_cell_at(r, i)->cell, get_cell_at(r, i));
 	if (!selects_all(&r->query.select) || r->source.admits)
-		cells_select(r);
-	return cells_cluster(r);
+		remove_unselected_cells(r);
+	return move_row_cells_together(r);
 }
 
 /* Counters of parts */
 
-static u32 part_number(u32 op, u32 level, u32 event)
+static u32 encode_part(u32 op, u32 level, u32 event)
 {
 	return (op * PART_LEVELS + level) * PART_EVENTS + event;
 }
@@ -526,19 +531,20 @@ struct part_sums {
 	u32 part;
 	u64 samples;
 	u64 *each; /* samples, indexed by part; NULL: count only @part */
-	struct counters *to;
+	struct profile_counters *to;
 };
 
 /*
  * Return the number of the part that has the class, with the lowest event that is at least @event.
  */
-static u32 class_part(const struct query_result *r, const struct sample_class *class, u32 event)
+static u32 find_class_part(const struct query_result *r, const struct sample_class *class,
+			   u32 event)
 {
 	u32 kind = class ? class->flags & SAMPLE_CLASS_KIND : SPE_KIND_NONE;
 	bool memory = kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE;
 	u32 level = memory ? class->origin.level : PART_NO_LEVEL;
 
-	return part_number(query_groups_by(&r->query, QUERY_OP) ? kind : 0,
+	return encode_part(query_groups_by(&r->query, QUERY_OP) ? kind : 0,
 			   query_groups_by(&r->query, QUERY_LEVEL) ? level : 0, event);
 }
 
@@ -552,25 +558,25 @@ static bool class_has_event(const struct sample_class *class, u32 event)
 static const struct sample_class *pair_class(const struct query_result *r,
 					     const struct cell_pair *pair)
 {
-	return sample_class_of(r->cells.tables.sample_class, pair->sample_class);
+	return sample_class_get_by_id(r->cells.tables.sample_class, pair->sample_class);
 }
 
-static void part_count(void *ctx, const struct cell_pair *pair)
+static void count_pair_by_part(void *ctx, const struct cell_pair *pair)
 {
 	struct part_sums *sums = ctx;
 	const struct query_result *r = sums->result;
 	const struct sample_class *class = pair_class(r, pair);
 
 	if (!query_groups_by(&r->query, QUERY_EVENT)) {
-		sums->each[class_part(r, class, 0)] += pair->count;
+		sums->each[find_class_part(r, class, 0)] += pair->count;
 		return;
 	}
 	for (u32 event = 0; event < PART_EVENTS; event++)
 		if (class_has_event(class, event))
-			sums->each[class_part(r, class, event)] += pair->count;
+			sums->each[find_class_part(r, class, event)] += pair->count;
 }
 
-static void part_sum(void *ctx, const struct cell_pair *pair)
+static void sum_pair_of_part(void *ctx, const struct cell_pair *pair)
 {
 	struct part_sums *sums = ctx;
 	const struct query_result *r = sums->result;
@@ -580,14 +586,14 @@ static void part_sum(void *ctx, const struct cell_pair *pair)
 	u64 counts[SAMPLE_COUNTS];
 	u8 ones[SAMPLE_COUNTS];
 
-	if (class_part(r, class, event) != sums->part ||
+	if (find_class_part(r, class, event) != sums->part ||
 	    (query_groups_by(&r->query, QUERY_EVENT) && !class_has_event(class, event)))
 		return;
 	sums->samples += pair->count;
 	h->bucket[pair->bucket] += pair->count;
 	h->sum += pair->latency_sum;
-	if (pair->bucket != HISTOGRAM_NONE && histogram_upper(pair->bucket) > h->max)
-		h->max = histogram_upper(pair->bucket);
+	if (pair->bucket != HISTOGRAM_NONE && histogram_get_upper_bound(pair->bucket) > h->max)
+		h->max = histogram_get_upper_bound(pair->bucket);
 	if (!class)
 		return;
 	memcpy(ones, class->ones, sizeof(ones));
@@ -602,85 +608,85 @@ static void part_sum(void *ctx, const struct cell_pair *pair)
  * proportion to their samples. The result is exact if all samples have the same interval.
  */
 static void part_add_weight(const struct query_result *r, const struct query_cell *cell,
-			    u64 samples, struct counters *to)
+			    u64 samples, struct profile_counters *to)
 {
-	u64 all = query_cell_samples(&r->cells, cell);
-	struct counters whole = { 0 };
+	u64 all = query_cell_get_samples(&r->cells, cell);
+	struct profile_counters whole = { 0 };
 
 	if (!samples)
 		return;
 	if (r->cells.unit < UNITS)
-		whole.weight[r->cells.unit] = query_cell_weight(&r->cells, cell);
+		whole.weight[r->cells.unit] = query_cell_get_weight(&r->cells, cell);
 	else
-		query_cell_add(&r->cells, cell, &whole);
+		query_cell_add_counters(&r->cells, cell, &whole);
 	for (unsigned int i = 0; i < UNITS; i++)
 		to->weight[i] +=
 			(u64)((double)whole.weight[i] * (double)samples / (double)all + 0.5);
 }
 
 /* Call @fn for the pairs of a cell. The cells of a period have no pairs. */
-static void each_pair(const struct query_result *r, const struct query_cell *cell,
-		      void (*fn)(void *ctx, const struct cell_pair *pair), void *ctx)
+static void for_each_pair(const struct query_result *r, const struct query_cell *cell,
+			  void (*fn)(void *ctx, const struct cell_pair *pair), void *ctx)
 {
 	cell_row_each_pair(r->cells.tables.table, &cell->row, CELL_ALL, fn, ctx);
 }
 
-static void row_add(const struct query_result *r, const struct query_cell *cell, u32 part,
-		    struct counters *to)
+static void add_cell_part(const struct query_result *r, const struct query_cell *cell, u32 part,
+			  struct profile_counters *to)
 {
 	struct part_sums sums = { .result = r, .part = part, .to = to };
 
 	if (!r->has_parts) {
-		query_cell_add(&r->cells, cell, to);
+		query_cell_add_counters(&r->cells, cell, to);
 		return;
 	}
-	each_pair(r, cell, part_sum, &sums);
+	for_each_pair(r, cell, sum_pair_of_part, &sums);
 	to->samples += sums.samples;
 	part_add_weight(r, cell, sums.samples, to);
 }
 
-static void group_counters(const struct query_result *r, const struct group *g,
-			   struct counters *ret_counters)
+static void sum_group_counters(const struct query_result *r, const struct query_group *g,
+			       struct profile_counters *ret_counters)
 {
-	struct counters sum = { 0 };
+	struct profile_counters sum = { 0 };
 
 	for (u32 i = 0; i < g->count; i++)
-		row_add(r, &named_at(r, g->first + i)->cell, g->part, &sum);
-	counters_finish(&sum);
+		add_cell_part(r, &get_cell_at(r, g->first + i)->cell, g->part, &sum);
+	counters_sum_histograms(&sum);
 	*ret_counters = sum;
 }
 
 /* Compute a measure that does not need all counters of a cell. Return false for other measures. */
-static bool cell_value(const struct query_result *r, const struct query_cell *cell,
-		       enum measure measure, u64 *ret_value)
+static bool get_cell_simple_value(const struct query_result *r, const struct query_cell *cell,
+				  enum measure measure, u64 *ret_value)
 {
 	if (measure == MEASURE_OPERATIONS && r->cells.unit < UNITS)
-		*ret_value = query_cell_weight(&r->cells, cell);
+		*ret_value = query_cell_get_weight(&r->cells, cell);
 	else if (measure == MEASURE_OPERATIONS || measure == MEASURE_SAMPLES)
-		*ret_value = query_cell_samples(&r->cells, cell);
+		*ret_value = query_cell_get_samples(&r->cells, cell);
 	else if (measure == MEASURE_LATENCY)
-		*ret_value = query_cell_latency(&r->cells, cell);
+		*ret_value = query_cell_get_latency(&r->cells, cell);
 	else
 		return false;
 	return true;
 }
 
 /* Return the value of a measure that is a sum. */
-static u64 cell_sum(const struct query_result *r, const struct query_cell *cell,
-		    enum measure measure)
+static u64 compute_cell_value(const struct query_result *r, const struct query_cell *cell,
+			      enum measure measure)
 {
-	struct counters counters = { 0 };
+	struct profile_counters counters = { 0 };
 	u64 value;
 
-	if (cell_value(r, cell, measure, &value))
+	if (get_cell_simple_value(r, cell, measure, &value))
 		return value;
-	query_cell_add(&r->cells, cell, &counters);
-	return (u64)measure_value(measure, &counters, r->cells.unit);
+	query_cell_add_counters(&r->cells, cell, &counters);
+	return (u64)measure_compute(measure, &counters, r->cells.unit);
 }
 
 /* Rows */
 
-static u64 weights_sum(const u64 *weight)
+static u64 sum_weights(const u64 *weight)
 {
 	u64 sum = 0;
 
@@ -689,55 +695,55 @@ static u64 weights_sum(const u64 *weight)
 	return sum;
 }
 
-static void group_measure(const struct query_result *r, struct group *g)
+static void compute_group_value(const struct query_result *r, struct query_group *g)
 {
 	enum measure sort = r->query.sort;
 	bool by_weight = sort == MEASURE_OPERATIONS && r->cells.unit < UNITS,
 	     simple = !r->has_parts;
-	struct counters counters;
+	struct profile_counters counters;
 	u64 value = 0, sum = 0;
 
 	g->weight = 0;
 	for (u32 i = 0; i < g->count && simple; i++) {
-		const struct query_cell *cell = &named_at(r, g->first + i)->cell;
+		const struct query_cell *cell = &get_cell_at(r, g->first + i)->cell;
 
-		g->weight += query_cell_weight(&r->cells, cell);
-		simple = by_weight || cell_value(r, cell, sort, &value);
+		g->weight += query_cell_get_weight(&r->cells, cell);
+		simple = by_weight || get_cell_simple_value(r, cell, sort, &value);
 		sum += simple ? value : 0;
 	}
 	if (simple) {
 		g->value = (double)(by_weight ? g->weight : sum);
 		return;
 	}
-	group_counters(r, g, &counters);
-	g->value = measure_value(sort, &counters, r->cells.unit);
-	g->weight = weights_sum(counters.weight);
+	sum_group_counters(r, g, &counters);
+	g->value = measure_compute(sort, &counters, r->cells.unit);
+	g->weight = sum_weights(counters.weight);
 }
 
-static u64 group_samples(const struct query_result *r, const struct group *g)
+static u64 group_samples(const struct query_result *r, const struct query_group *g)
 {
-	struct counters counters;
+	struct profile_counters counters;
 	u64 samples = 0;
 
 	if (r->has_parts) {
-		group_counters(r, g, &counters);
+		sum_group_counters(r, g, &counters);
 		return counters.samples;
 	}
 	for (u32 i = 0; i < g->count; i++)
-		samples += query_cell_samples(&r->cells, &named_at(r, g->first + i)->cell);
+		samples += query_cell_get_samples(&r->cells, &get_cell_at(r, g->first + i)->cell);
 	return samples;
 }
 
 static int group_append(struct query_result *r, u32 first, u32 count, u32 part)
 {
-	struct group *grown = array_reserve(r->group, &r->group_capacity, r->groups + 1,
-					    sizeof(*r->group), UINT32_MAX);
+	struct query_group *grown = array_reserve(r->group, &r->group_capacity, r->groups + 1,
+						  sizeof(*r->group), UINT32_MAX);
 
 	if (!grown)
 		return -ENOMEM;
 	r->group = grown;
-	r->group[r->groups] = (struct group){ .first = first, .count = count, .part = part };
-	group_measure(r, &r->group[r->groups++]);
+	r->group[r->groups] = (struct query_group){ .first = first, .count = count, .part = part };
+	compute_group_value(r, &r->group[r->groups++]);
 	return 0;
 }
 
@@ -749,7 +755,7 @@ static int group_append_parts(struct query_result *r, u32 first, u32 count, u64 
 
 	memset(each, 0, PARTS * sizeof(*each));
 	for (u32 i = first; i < first + count; i++)
-		each_pair(r, &named_at(r, i)->cell, part_count, &sums);
+		for_each_pair(r, &get_cell_at(r, i)->cell, count_pair_by_part, &sums);
 	for (u32 part = 0; part < PARTS && !status; part++)
 		if (each[part])
 			status = group_append(r, first, count, part);
@@ -761,16 +767,16 @@ static int group_append_parts(struct query_result *r, u32 first, u32 count, u64 
  * the row. These ids depend on the order in which names were resolved, which depends on the number
  * of threads.
  */
-static void group_set_offset(struct query_result *r, const struct group *g)
+static void replace_code_ids_by_offset(struct query_result *r, const struct query_group *g)
 {
-	u32 count = ids_of_code(&r->query);
-	u64 *id = named_at(r, g->first)->id + ids_before_code(&r->query);
+	u32 count = count_ids_of_code(&r->query);
+	u64 *id = get_cell_at(r, g->first)->id + count_ids_before_code(&r->query);
 	u64 lowest = UINT64_MAX;
 
 	if (!count)
 		return;
 	for (u32 i = 0; i < g->count; i++) {
-		u64 offset = named_at(r, g->first + i)->cell.row.offset;
+		u64 offset = get_cell_at(r, g->first + i)->cell.row.offset;
 
 		lowest = offset < lowest ? offset : lowest;
 	}
@@ -781,9 +787,9 @@ static void group_set_offset(struct query_result *r, const struct group *g)
 /* Compare by the keys, in the order of the query. */
 static int compare_keys(const void *a, const void *b, void *ctx)
 {
-	const struct group *x = a, *y = b;
+	const struct query_group *x = a, *y = b;
 	struct query_result *r = ctx;
-	int order = compare_cells(named_at(r, x->first), named_at(r, y->first), r);
+	int order = compare_cell_ids(get_cell_at(r, x->first), get_cell_at(r, y->first), r);
 
 	return order ? order : (x->part > y->part) - (x->part < y->part);
 }
@@ -791,7 +797,7 @@ static int compare_keys(const void *a, const void *b, void *ctx)
 /* Compare by the sort measure, then by @weight, then by the keys. */
 static int compare_groups(const void *a, const void *b, void *ctx)
 {
-	const struct group *x = a, *y = b;
+	const struct query_group *x = a, *y = b;
 
 	if (x->value < y->value || x->value > y->value)
 		return x->value < y->value ? 1 : -1;
@@ -800,85 +806,86 @@ static int compare_groups(const void *a, const void *b, void *ctx)
 	return compare_keys(a, b, ctx);
 }
 
-static int cells_group(struct query_result *r)
+static int create_groups(struct query_result *r)
 {
 	u64 *each = r->has_parts ? calloc(PARTS, sizeof(*each)) : NULL;
 	int status = r->has_parts && !each ? -ENOMEM : 0;
 
 	for (u32 i, first = 0; first < r->named_count && !status; first = i) {
 		for (i = first + 1; i < r->named_count; i++)
-			if (compare_cells(named_at(r, first), named_at(r, i), r))
+			if (compare_cell_ids(get_cell_at(r, first), get_cell_at(r, i), r))
 				break;
 		status = r->has_parts ? group_append_parts(r, first, i - first, each) :
 					group_append(r, first, i - first, 0);
 	}
 	free(each);
 	for (u32 i = 0; i < r->groups && !status; i++)
-		group_set_offset(r, &r->group[i]);
+		replace_code_ids_by_offset(r, &r->group[i]);
 	if (!status && r->groups)
 		qsort_r(r->group, r->groups, sizeof(*r->group), compare_groups, r);
 	return status;
 }
 
 /* Return the numerator of the share of a row. */
-static u64 group_part(const struct query_result *r, const struct group *g)
+static u64 get_share_numerator(const struct query_result *r, const struct query_group *g)
 {
 	if (measure_is_sum(r->query.sort))
 		return (u64)g->value;
 	return r->cells.unit < UNITS ? g->weight : group_samples(r, g);
 }
 
-static void admitted_sum(struct query_result *r)
+static void sum_admitted_samples(struct query_result *r)
 {
 	struct query_cursor cursor = { 0 };
 	struct query_cell cell;
 
 	while (query_cells_next(&r->cells, &cursor, &cell))
-		if (admits(r, &cell))
-			query_cell_add(&r->cells, &cell, &r->own);
-	counters_finish(&r->own);
+		if (caller_may_see(r, &cell))
+			query_cell_add_counters(&r->cells, &cell, &r->own);
+	counters_sum_histograms(&r->own);
 }
 
 /*
  * Compute the denominator of shares. It includes samples that are not selected, if the caller may
  * see them.
  */
-static void whole_compute(struct query_result *r)
+static void compute_share_denominator(struct query_result *r)
 {
 	enum measure measure = share_measure(r);
 	struct query_cursor cursor = { 0 };
 	struct query_cell cell;
-	struct counters total;
+	struct profile_counters total;
 
-	r->samples = query_cells_records(&r->source, &r->cells);
+	r->samples = query_cells_get_sample_count(&r->source, &r->cells);
 	if (r->source.admits) {
-		admitted_sum(r);
+		sum_admitted_samples(r);
 		r->samples = r->own.samples;
-		r->whole = (u64)measure_value(measure, &r->own, r->cells.unit);
+		r->whole = (u64)measure_compute(measure, &r->own, r->cells.unit);
 		return;
 	}
 	if (r->cells.slot) {
-		query_cells_total(&r->cells, &total);
-		r->whole = (u64)measure_value(measure, &total, r->cells.unit);
+		query_cells_get_total(&r->cells, &total);
+		r->whole = (u64)measure_compute(measure, &total, r->cells.unit);
 		return;
 	}
 	if (!r->has_parts && selects_all(&r->query.select)) {
 		for (u32 i = 0; i < r->groups; i++)
-			r->whole += group_part(r, &r->group[i]);
+			r->whole += get_share_numerator(r, &r->group[i]);
 		return;
 	}
 	while (query_cells_next(&r->cells, &cursor, &cell))
-		r->whole += cell_sum(r, &cell, measure);
+		r->whole += compute_cell_value(r, &cell, measure);
 }
 
-static const struct query_cell *heaviest_cell(const struct query_result *r, const struct group *g)
+static const struct query_cell *heaviest_cell(const struct query_result *r,
+					      const struct query_group *g)
 {
 	const struct query_cell *heaviest = NULL;
 	u64 most = 0;
 
 	for (u32 i = 0; i < g->count; i++) {
-		const struct query_cell *cell = &named_at(r, g->first + i)->cell;
-		u64 weight = cell_sum(r, cell, MEASURE_OPERATIONS);
+		const struct query_cell *cell = &get_cell_at(r, g->first + i)->cell;
+		u64 weight = compute_cell_value(r, cell, MEASURE_OPERATIONS);
 
 		if (heaviest &&
 		    (weight < most || (weight == most && cell->row.offset >= heaviest->row.offset)))
@@ -895,18 +902,18 @@ static void row_set_program(const struct query_result *r, const struct query_cel
 	const char *container = cell_container_name(r, cell);
 	u32 program = cell->row.program;
 
-	if (query_is_unattributed(&r->cells.tables, program) && !cell->container &&
+	if (query_program_is_unattributed(&r->cells.tables, program) && !cell->container &&
 	    !query_groups_by(&r->query, QUERY_PROGRAM))
 		container = "[unattributed]";
 	snprintf(row->container, sizeof(row->container), "%s", container);
 	escape_string(row->program, sizeof(row->program),
-		      query_base_name(query_executable(&r->cells.tables, program)));
+		      query_base_name(query_get_executable(&r->cells.tables, program)));
 }
 
 static void row_set_task(const struct query_result *r, u32 program, struct query_row *row)
 {
-	const struct attribute_process *process = query_process(&r->cells.tables, program);
-	u32 cpu = query_cpu(&r->cells.tables, program);
+	const struct attribute_process *process = query_get_process(&r->cells.tables, program);
+	u32 cpu = query_get_cpu_plus_one(&r->cells.tables, program);
 
 	snprintf(row->comm, sizeof(row->comm), "%s", process ? process->comm : "[unattributed]");
 	row->pid = process ? process->pid : 0;
@@ -914,7 +921,7 @@ static void row_set_task(const struct query_result *r, u32 program, struct query
 	row->cpu = cpu ? cpu - 1 : 0;
 }
 
-static void row_set_line(const struct query_result *r, const struct cell_place *place,
+static void row_set_line(const struct query_result *r, const struct cell_location *place,
 			 struct query_row *row)
 {
 	struct source_line line;
@@ -930,9 +937,9 @@ static void row_set_line(const struct query_result *r, const struct cell_place *
 static void row_set_code(const struct query_result *r, const struct cell_row *cell,
 			 struct query_row *row)
 {
-	struct cell_place place;
+	struct cell_location place;
 
-	row->kernel = is_kernel(cell);
+	row->kernel = is_kernel_code(cell);
 	row->evicted = cell->evicted;
 	if (!profile_locate_cell(r->source.profile, cell, r->source.live, &place)) {
 		snprintf(row->binary, sizeof(row->binary), "%s",
@@ -950,7 +957,7 @@ static void row_set_code(const struct query_result *r, const struct cell_row *ce
 	if (r->source.raw && row->kernel)
 		row->instruction = cell->offset;
 	if (query_groups_by(&r->query, QUERY_FUNCTION) || query_groups_by(&r->query, QUERY_LINE))
-		name_function(r, cell, row->function, sizeof(row->function), &row->named);
+		write_function_name(r, cell, row->function, sizeof(row->function), &row->named);
 }
 
 static void row_set_part(u32 part, struct query_row *row)
@@ -960,23 +967,23 @@ static void row_set_part(u32 part, struct query_row *row)
 	row->event = part_event(part) == PART_NO_EVENT ? QUERY_NONE : (u8)part_event(part);
 }
 
-const struct counters *query_result_admitted(const struct query_result *r)
+const struct profile_counters *query_result_get_admitted(const struct query_result *r)
 {
 	return r->source.admits ? &r->own : NULL;
 }
 
-u32 query_result_shown(const struct query_result *r)
+u32 query_result_get_row_count(const struct query_result *r)
 {
 	return r->query.limit && r->query.limit < r->groups ? r->query.limit : r->groups;
 }
 
-void query_result_row(const struct query_result *r, u32 index, struct query_row *ret_row)
+void query_result_get_row(const struct query_result *r, u32 index, struct query_row *ret_row)
 {
-	const struct group *g = &r->group[index];
+	const struct query_group *g = &r->group[index];
 	const struct query_cell *cell = heaviest_cell(r, g);
 
 	memset(ret_row, 0, sizeof(*ret_row));
-	ret_row->part = group_part(r, g);
+	ret_row->part = get_share_numerator(r, g);
 	ret_row->whole = r->whole;
 	ret_row->value = g->value;
 	row_set_program(r, cell, ret_row);
@@ -984,52 +991,55 @@ void query_result_row(const struct query_result *r, u32 index, struct query_row 
 	row_set_code(r, &cell->row, ret_row);
 	row_set_part(g->part, ret_row);
 	for (u32 i = 0; i < g->count; i++)
-		ret_row->brief |= named_at(r, g->first + i)->cell.sums != NULL;
-	group_counters(r, g, &ret_row->counters);
+		ret_row->brief |= get_cell_at(r, g->first + i)->cell.sums != NULL;
+	sum_group_counters(r, g, &ret_row->counters);
 }
 
-void query_result_source_line(const struct query_result *r, u32 index, struct source_line *ret_line)
+void query_result_get_source_line(const struct query_result *r, u32 index,
+				  struct source_line *ret_line)
 {
 	const struct cell_row *cell = &heaviest_cell(r, &r->group[index])->row;
 	const struct query_source *s = &r->source;
-	struct cell_place place;
+	struct cell_location place;
 
 	*ret_line = (struct source_line){ 0 };
 	if (!s->symbols || !profile_locate_cell(s->profile, cell, s->live, &place))
 		return;
 	if (!symbols_get_source_line(s->symbols, place.pid, &place.at, s->live, ret_line) &&
-	    symbols_wait_default(s->symbols))
+	    symbols_wait_configured(s->symbols))
 		symbols_get_source_line(s->symbols, place.pid, &place.at, s->live, ret_line);
 }
 
-void query_result_levels(const struct query_result *r, u32 index,
-			 struct cell_level to[static SPE_LEVELS])
+void query_result_add_levels(const struct query_result *r, u32 index,
+			     struct cell_level to[static SPE_LEVELS])
 {
-	const struct group *g = &r->group[index];
+	const struct query_group *g = &r->group[index];
 
 	for (u32 i = 0; i < g->count; i++)
-		cell_row_add_levels(r->cells.tables.table, &named_at(r, g->first + i)->cell.row,
+		cell_row_add_levels(r->cells.tables.table, &get_cell_at(r, g->first + i)->cell.row,
 				    CELL_ALL, to);
 }
 
 void query_result_order_by_keys(struct query_result *r)
 {
 	if (r->groups)
-		qsort_r(r->group, query_result_shown(r), sizeof(*r->group), compare_keys, r);
+		qsort_r(r->group, query_result_get_row_count(r), sizeof(*r->group), compare_keys,
+			r);
 }
 
-void query_result_rest(const struct query_result *r, u64 shown_samples, struct query_rest *ret_rest)
+void query_result_get_rest(const struct query_result *r, u64 shown_samples,
+			   struct query_rest *ret_rest)
 {
 	struct query_rest rest = {
 		.whole = r->whole,
 		.part = r->whole,
 		.samples = r->samples > shown_samples ? r->samples - shown_samples : 0,
-		.rows = r->groups - query_result_shown(r),
+		.rows = r->groups - query_result_get_row_count(r),
 		.overlaps = query_groups_by(&r->query, QUERY_EVENT),
 	};
 
-	for (u32 i = 0; i < query_result_shown(r); i++) {
-		u64 part = group_part(r, &r->group[i]);
+	for (u32 i = 0; i < query_result_get_row_count(r); i++) {
+		u64 part = get_share_numerator(r, &r->group[i]);
 
 		/* The weights of parts are rounded, so their sum may exceed the whole. */
 		rest.part -= part < rest.part ? part : rest.part;
@@ -1039,12 +1049,12 @@ void query_result_rest(const struct query_result *r, u64 shown_samples, struct q
 	*ret_rest = rest;
 }
 
-const char *query_event_name(const struct query_row *row)
+const char *query_row_event_name(const struct query_row *row)
 {
 	return row->event == QUERY_NONE ? "-" : spe_event_name(row->event) ?: "unnamed";
 }
 
-const char *query_level_name(const struct query_row *row)
+const char *query_row_level_name(const struct query_row *row)
 {
 	return row->level == QUERY_NONE ? "-" : spe_level_name(row->level);
 }
@@ -1052,14 +1062,14 @@ const char *query_level_name(const struct query_row *row)
 /* Errors */
 
 /* Maximum of names in an error message. */
-#define NAMES_SHOWN 8
+#define ERROR_NAMES_MAX 8
 
 /* Append the names of the heaviest rows of a key to an error. */
 static void error_add_names(const struct query_result *r, enum query_key key,
 			    struct query_error *error)
 {
 	const struct query query = {
-		.period = r->query.period, .group = { key }, .groups = 1, .limit = NAMES_SHOWN
+		.period = r->query.period, .group = { key }, .groups = 1, .limit = ERROR_NAMES_MAX
 	};
 	size_t length = strlen(error->text);
 	struct query_result *all = NULL;
@@ -1069,8 +1079,8 @@ static void error_add_names(const struct query_result *r, enum query_key key,
 		free(row);
 		return;
 	}
-	for (u32 i = 0; i < query_result_shown(all) && length < sizeof(error->text); i++) {
-		query_result_row(all, i, row);
+	for (u32 i = 0; i < query_result_get_row_count(all) && length < sizeof(error->text); i++) {
+		query_result_get_row(all, i, row);
 		length += (size_t)snprintf(error->text + length, sizeof(error->text) - length,
 					   "%s%s", i ? ", " : "",
 					   key == QUERY_CONTAINER ? row->container :
@@ -1078,9 +1088,9 @@ static void error_add_names(const struct query_result *r, enum query_key key,
 					   key == QUERY_BINARY	  ? row->binary :
 								    row->function);
 	}
-	if (all->groups > NAMES_SHOWN && length < sizeof(error->text))
+	if (all->groups > ERROR_NAMES_MAX && length < sizeof(error->text))
 		snprintf(error->text + length, sizeof(error->text) - length, " and %u more",
-			 all->groups - NAMES_SHOWN);
+			 all->groups - ERROR_NAMES_MAX);
 	query_result_free(all);
 	free(row);
 }
@@ -1089,7 +1099,7 @@ static void error_add_names(const struct query_result *r, enum query_key key,
  * Find the first option that matches nothing even without the other options, and report which names
  * exist.
  */
-static void error_explain(const struct query_result *r, struct query_error *ret_error)
+static void explain_no_match(const struct query_result *r, struct query_error *ret_error)
 {
 	const struct query_select *select = &r->query.select;
 	const struct {
@@ -1141,8 +1151,8 @@ int query_run(const struct query_source *source, const struct query *query,
 		return -ENOMEM;
 	r->source = *source;
 	r->query = *query;
-	r->has_parts = query_has_parts(query);
-	r->ids = ids_count(query);
+	r->has_parts = query_counts_cell_parts(query);
+	r->ids = count_ids(query);
 	status = query_cells_init(source, query, &r->cells);
 	if (status == 0)
 		status = query_names_init(&r->cells, &r->names);
@@ -1153,16 +1163,16 @@ int query_run(const struct query_source *source, const struct query *query,
 	if (status == 0)
 		status = cells_load(r);
 	if (status == 0)
-		status = cells_group(r);
+		status = create_groups(r);
 	if (status == 0 && !r->groups && !selects_all(&query->select))
 		status = -ENOENT;
 	if (status == -ENOENT && ret_error)
-		error_explain(r, ret_error);
+		explain_no_match(r, ret_error);
 	if (status < 0) {
 		query_result_free(r);
 		return status;
 	}
-	whole_compute(r);
+	compute_share_denominator(r);
 	*ret_result = r;
 	return 0;
 }

@@ -3,8 +3,8 @@
  * The rows of a query over a profile. A row is computed when it is read:
  *
  *	r = query_run(&source, &query, &result, &error);
- *	for (u32 i = 0; i < query_result_shown(result); i++)
- *		query_result_row(result, i, &row);
+ *	for (u32 i = 0; i < query_result_get_row_count(result); i++)
+ *		query_result_get_row(result, i, &row);
  *	query_result_free(result);
  *
  * Rows and their order do not depend on the order of samples or on the number of threads that
@@ -72,7 +72,7 @@ struct query_row {
 	u8 op;
 	u8 event;
 	u8 level;
-	struct counters counters;
+	struct profile_counters counters;
 };
 
 /**
@@ -107,42 +107,42 @@ int query_run(const struct query_source *source, const struct query *query,
 struct query_result *query_result_free(struct query_result *result);
 
 /**
- * query_result_admitted() - return the counters of all samples that the caller may see, selected or
- * not
+ * query_result_get_admitted() - return the counters of all samples that the caller may see,
+ * selected or not
  *
  * Return: the counters; NULL if there is no callback &query_source.admits, so that the caller may
  * see all samples.
  */
-const struct counters *query_result_admitted(const struct query_result *result);
+const struct profile_counters *query_result_get_admitted(const struct query_result *result);
 
-/** query_result_shown() - return the number of rows within the limit */
-u32 query_result_shown(const struct query_result *result);
+/** query_result_get_row_count() - return the number of rows within the limit */
+u32 query_result_get_row_count(const struct query_result *result);
 
 /**
- * query_result_row() - compute a row
- * @index: number of the row, below query_result_shown()
+ * query_result_get_row() - compute a row
+ * @index: number of the row, below query_result_get_row_count()
  */
-void query_result_row(const struct query_result *result, u32 index, struct query_row *ret_row);
+void query_result_get_row(const struct query_result *result, u32 index, struct query_row *ret_row);
 
 /**
- * query_result_source_line() - get the source line of the heaviest location of a row
- * @index: number of the row, below query_result_shown()
+ * query_result_get_source_line() - get the source line of the heaviest location of a row
+ * @index: number of the row, below query_result_get_row_count()
  * @ret_line: all zeros if the line is unknown
  *
- * It waits until the line is known, as symbols_wait_default() does.
+ * It waits until the line is known, as symbols_wait_configured() does.
  */
-void query_result_source_line(const struct query_result *result, u32 index,
-			      struct source_line *ret_line);
+void query_result_get_source_line(const struct query_result *result, u32 index,
+				  struct source_line *ret_line);
 
 /**
- * query_result_levels() - add the loads and stores of a row to @to, which is indexed by &enum
+ * query_result_add_levels() - add the loads and stores of a row to @to, which is indexed by &enum
  * spe_level
  * @result: a result whose rows have all samples of their locations: none of its keys is op, event
  *	or level
- * @index: as for query_result_row()
+ * @index: as for query_result_get_row()
  */
-void query_result_levels(const struct query_result *result, u32 index,
-			 struct cell_level to[static SPE_LEVELS]);
+void query_result_add_levels(const struct query_result *result, u32 index,
+			     struct cell_level to[static SPE_LEVELS]);
 
 /**
  * query_result_order_by_keys() - put rows that have equal keys next to each other
@@ -153,17 +153,17 @@ void query_result_levels(const struct query_result *result, u32 index,
 void query_result_order_by_keys(struct query_result *result);
 
 /**
- * query_event_name(), query_level_name() - return the name of the event or level of a row; "-" for
- * none
+ * query_row_event_name(), query_row_level_name() - return the name of the event or level of a row;
+ * "-" for none
  */
-const char *query_event_name(const struct query_row *row);
-const char *query_level_name(const struct query_row *row);
+const char *query_row_event_name(const struct query_row *row);
+const char *query_row_level_name(const struct query_row *row);
 
 /**
- * query_result_rest() - compute the sums of the samples that are in no shown row
- * @shown_samples: sum of the samples of all shown rows, as query_result_row() returns them
+ * query_result_get_rest() - compute the sums of the samples that are in no shown row
+ * @shown_samples: sum of the samples of all shown rows, as query_result_get_row() returns them
  */
-void query_result_rest(const struct query_result *result, u64 shown_samples,
-		       struct query_rest *ret_rest);
+void query_result_get_rest(const struct query_result *result, u64 shown_samples,
+			   struct query_rest *ret_rest);
 
 #endif

@@ -36,10 +36,10 @@ static const struct {
 	{ "process", { QUERY_CONTAINER, QUERY_COMM, QUERY_PID }, 3 },
 };
 
-static int fail(int r, struct query_error *ret_error, const char *format, ...)
+static int set_error(int r, struct query_error *ret_error, const char *format, ...)
 	__attribute__((__format__(__printf__, 3, 4)));
 
-static int fail(int r, struct query_error *ret_error, const char *format, ...)
+static int set_error(int r, struct query_error *ret_error, const char *format, ...)
 {
 	va_list args;
 
@@ -90,16 +90,16 @@ int query_parse_group(const char *text, struct query *query, struct query_error 
 		enum query_key key;
 
 		if (!key_find(at, size, &key))
-			return fail(-EINVAL, ret_error,
-				    "\"%.*s\": should be " QUERY_KEY_LIST
-				    ", or several of them with commas",
-				    (int)size, at);
+			return set_error(-EINVAL, ret_error,
+					 "\"%.*s\": should be " QUERY_KEY_LIST
+					 ", or several of them with commas",
+					 (int)size, at);
 		if (query_groups_by(&parsed, key))
-			return fail(-EINVAL, ret_error, "\"%s\": has the key %s twice", text,
-				    key_names[key]);
+			return set_error(-EINVAL, ret_error, "\"%s\": has the key %s twice", text,
+					 key_names[key]);
 		if (parsed.groups == QUERY_GROUP_MAX)
-			return fail(-EINVAL, ret_error, "\"%s\": should have at most %d keys", text,
-				    QUERY_GROUP_MAX);
+			return set_error(-EINVAL, ret_error, "\"%s\": should have at most %d keys",
+					 text, QUERY_GROUP_MAX);
 		parsed.group[parsed.groups++] = key;
 		at += size;
 		if (!*at)
@@ -110,7 +110,7 @@ int query_parse_group(const char *text, struct query *query, struct query_error 
 	return 0;
 }
 
-void query_group_name(const struct query *query, char *to, size_t size)
+void query_format_group(const struct query *query, char *to, size_t size)
 {
 	size_t length = 0;
 
@@ -134,13 +134,13 @@ bool query_has_binary(const struct query *query)
 	       query_groups_by(query, QUERY_LINE) || query_groups_by(query, QUERY_INSTRUCTION);
 }
 
-bool query_has_parts(const struct query *query)
+bool query_counts_cell_parts(const struct query *query)
 {
 	return query_groups_by(query, QUERY_OP) || query_groups_by(query, QUERY_EVENT) ||
 	       query_groups_by(query, QUERY_LEVEL);
 }
 
-u8 query_split(const struct query *query)
+u8 query_get_split_flags(const struct query *query)
 {
 	bool process = query_groups_by(query, QUERY_PID) || query_groups_by(query, QUERY_COMM);
 
@@ -148,7 +148,7 @@ u8 query_split(const struct query *query)
 	       (query_groups_by(query, QUERY_CPU) ? CELL_SPLIT_CPU : 0);
 }
 
-bool query_has_sums(const struct query *query)
+bool query_has_sums_only(const struct query *query)
 {
 	const struct query_select *select = &query->select;
 
@@ -157,65 +157,69 @@ bool query_has_sums(const struct query *query)
 		select->binary || select->function);
 }
 
-static int check_recording(const struct query *query, struct query_error *ret_error)
+static int check_query_of_recording(const struct query *query, struct query_error *ret_error)
 {
 	if (query->period != VIEW_SPAN_START)
-		return fail(-EOPNOTSUPP, ret_error,
-			    "--last applies to the daemon's profile, not to a recording");
+		return set_error(-EOPNOTSUPP, ret_error,
+				 "--last applies to the daemon's profile, not to a recording");
 	if (query_groups_by(query, QUERY_NODE))
-		return fail(-EOPNOTSUPP, ret_error,
-			    "no recording has the nodes of its CPUs: -G cpu has the CPUs, and "
-			    "\"speprof report --pages\" the nodes of this machine");
+		return set_error(-EOPNOTSUPP, ret_error,
+				 "no recording has the nodes of its CPUs: -G cpu has the CPUs, and "
+				 "\"speprof report --pages\" the nodes of this machine");
 	return 0;
 }
 
 /* Reject keys and measures that need more than the sums that a period has of each location. */
-static int check_period(const struct query *query, struct query_error *ret_error)
+static int check_query_of_period(const struct query *query, struct query_error *ret_error)
 {
 	const char *period = view_span_name(query->period);
-	char name[MEASURE_NAME];
+	char name[MEASURE_NAME_SIZE];
 
-	if (query_has_parts(query))
-		return fail(-EOPNOTSUPP, ret_error,
-			    "the counters of a period have no op, event and level: leave out "
-			    "--last %s, or make a recording with \"speprof record -d SEC\"",
-			    period);
-	measure_name(query->sort, name);
-	if (query_has_sums(query) && !measure_is_in_sums(query->sort))
-		return fail(-EOPNOTSUPP, ret_error,
-			    "-s %s: locations of a period have " MEASURE_SUMS_LIST
-			    "; -G container has all measures, as has the profile without --last %s",
-			    name, period);
+	if (query_counts_cell_parts(query))
+		return set_error(-EOPNOTSUPP, ret_error,
+				 "the counters of a period have no op, event and level: leave out "
+				 "--last %s, or make a recording with \"speprof record -d SEC\"",
+				 period);
+	measure_format_name(query->sort, name);
+	if (query_has_sums_only(query) && !measure_is_known_for_period(query->sort))
+		return set_error(
+			-EOPNOTSUPP, ret_error,
+			"-s %s: locations of a period have " MEASURE_PERIOD_LIST
+			"; -G container has all measures, as has the profile without --last %s",
+			name, period);
 	return 0;
 }
 
-static int check_daemon(const struct query *query, struct query_error *ret_error)
+static int check_query_of_daemon(const struct query *query, struct query_error *ret_error)
 {
 	if (query_groups_by(query, QUERY_COMM) || query_groups_by(query, QUERY_PID))
-		return fail(-EOPNOTSUPP, ret_error,
-			    "the daemon counts functions by program: -G process has the totals of "
-			    "each process, and a session with --filter 'pid == PID' the functions "
-			    "of one");
+		return set_error(
+			-EOPNOTSUPP, ret_error,
+			"the daemon counts functions by program: -G process has the totals of "
+			"each process, and a session with --filter 'pid == PID' the functions "
+			"of one");
 	if (query_groups_by(query, QUERY_CPU) || query_groups_by(query, QUERY_NODE))
-		return fail(-EOPNOTSUPP, ret_error,
-			    "the daemon counts all CPUs together: a session with --filter 'cpu == "
-			    "N' has one of them, and a recording of \"speprof record\" all");
-	return query->period == VIEW_SPAN_START ? 0 : check_period(query, ret_error);
+		return set_error(
+			-EOPNOTSUPP, ret_error,
+			"the daemon counts all CPUs together: a session with --filter 'cpu == "
+			"N' has one of them, and a recording of \"speprof record\" all");
+	return query->period == VIEW_SPAN_START ? 0 : check_query_of_period(query, ret_error);
 }
 
 int query_check(const struct query *query, struct query_error *ret_error)
 {
-	char name[MEASURE_NAME];
-	int r = query->recording ? check_recording(query, ret_error) :
-				   check_daemon(query, ret_error);
+	char name[MEASURE_NAME_SIZE];
+	int r = query->recording ? check_query_of_recording(query, ret_error) :
+				   check_query_of_daemon(query, ret_error);
 
 	if (r < 0)
 		return r;
-	measure_name(query->sort, name);
-	if (query_has_parts(query) && measure_is_front_latency(query->sort))
-		return fail(-EOPNOTSUPP, ret_error,
-			    "-s %s: rows by op, event or level have the total latency alone; "
-			    "\"--filter\" selects operations, events and levels for other rows",
-			    name);
+	measure_format_name(query->sort, name);
+	if (query_counts_cell_parts(query) && measure_is_issue_or_translation(query->sort))
+		return set_error(
+			-EOPNOTSUPP, ret_error,
+			"-s %s: rows by op, event or level have the total latency alone; "
+			"\"--filter\" selects operations, events and levels for other rows",
+			name);
 	return 0;
 }

@@ -73,11 +73,11 @@ struct query {
 };
 
 /* Maximum size of an error message in bytes. */
-#define QUERY_ERROR 512
+#define QUERY_ERROR_SIZE 512
 
 /** struct query_error - one sentence that describes the error and lists the accepted values */
 struct query_error {
-	char text[QUERY_ERROR];
+	char text[QUERY_ERROR_SIZE];
 };
 
 /** query_key_name() - return the name of a key, the same on the command line and in JSON */
@@ -96,11 +96,11 @@ const char *query_key_name(enum query_key key);
 int query_parse_group(const char *text, struct query *query, struct query_error *ret_error);
 
 /**
- * query_group_name() - write the keys of a query as query_parse_group() accepts them
+ * query_format_group() - write the keys of a query as query_parse_group() accepts them
  * @to: receives the text, the short word where one exists
  * @size: bytes of @to
  */
-void query_group_name(const struct query *query, char *to, size_t size);
+void query_format_group(const struct query *query, char *to, size_t size);
 
 /** query_groups_by() - return whether the rows of a query have a key */
 bool query_groups_by(const struct query *query, enum query_key key);
@@ -108,18 +108,23 @@ bool query_groups_by(const struct query *query, enum query_key key);
 /** query_has_binary() - return whether the rows of a query have a binary */
 bool query_has_binary(const struct query *query);
 
-/** query_has_parts() - return whether rows count only a part of the samples of a location */
-bool query_has_parts(const struct query *query);
-
-/** query_split() - return which CELL_SPLIT_* flags a recording needs for the rows of a query */
-u8 query_split(const struct query *query);
+/**
+ * query_counts_cell_parts() - return whether rows count only a part of the samples of a location
+ */
+bool query_counts_cell_parts(const struct query *query);
 
 /**
- * query_has_sums() - return whether rows of a period have only sums, as in &query_row.brief
+ * query_get_split_flags() - return which CELL_SPLIT_* flags a recording needs for the rows of a
+ * query
+ */
+u8 query_get_split_flags(const struct query *query);
+
+/**
+ * query_has_sums_only() - return whether rows of a period have only sums, as in &query_row.brief
  *
  * Rows of a period by container have all counters.
  */
-bool query_has_sums(const struct query *query);
+bool query_has_sums_only(const struct query *query);
 
 /**
  * query_check() - check whether the source of a query can answer it

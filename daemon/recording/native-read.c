@@ -17,7 +17,7 @@
 #define FUNCTIONS_LIMIT (32ULL << 20)
 
 /* A window of any kind: the bytes from @offset to @end - 1 of the file */
-struct chunk {
+struct native_chunk {
 	u64 offset;
 	u64 end;
 	struct speprof_window header;
@@ -28,7 +28,7 @@ struct native_reader {
 	const struct source_sink *sink;
 };
 
-bool native_is_magic(const u8 *buf)
+bool native_has_magic(const u8 *buf)
 {
 	return !memcmp(buf, NATIVE_MAGIC, sizeof(NATIVE_MAGIC) - 1);
 }
@@ -132,7 +132,7 @@ static bool header_read(struct native_reader *reader, u64 offset, struct speprof
 /*
  * Returns the offset of the next valid header after @offset; the size of the file if there is none.
  */
-static u64 find_next_valid(struct native_reader *reader, u64 offset)
+static u64 find_next_header(struct native_reader *reader, u64 offset)
 {
 	struct speprof_window header;
 	const char *fault;
@@ -150,7 +150,8 @@ static u64 find_next_valid(struct native_reader *reader, u64 offset)
  * Check that the data of a chunk lies within its span. @ret_size: number of bytes that are in the
  * file, which is less than data_size if the file is truncated.
  */
-static bool chunk_check_data(struct native_reader *reader, const struct chunk *chunk, u64 *ret_size)
+static bool chunk_check_data(struct native_reader *reader, const struct native_chunk *chunk,
+			     u64 *ret_size)
 {
 	const struct speprof_window *h = &chunk->header;
 	u64 available;
@@ -187,7 +188,7 @@ static u8 backend_from_abi(u32 backend)
  * Read &struct native_window, which is between header and records; fields that the file lacks are
  * 0.
  */
-static void read_extension(struct native_reader *reader, const struct chunk *chunk,
+static void read_extension(struct native_reader *reader, const struct native_chunk *chunk,
 			   struct native_window *ret_extension)
 {
 	const struct speprof_window *h = &chunk->header;
@@ -200,7 +201,7 @@ static void read_extension(struct native_reader *reader, const struct chunk *chu
 	*ret_extension = extension;
 }
 
-static void parse_window(struct native_reader *reader, const struct chunk *chunk)
+static void parse_window(struct native_reader *reader, const struct native_chunk *chunk)
 {
 	const struct speprof_window *h = &chunk->header;
 	static const u8 no_bytes[1];
@@ -258,7 +259,7 @@ static void parse_window(struct native_reader *reader, const struct chunk *chunk
 	recording_emit_window(reader->recording, chunk->offset + h->data_offset, size, &window);
 }
 
-static void task_set_damage(struct native_reader *reader, const struct chunk *chunk,
+static void task_set_damage(struct native_reader *reader, const struct native_chunk *chunk,
 			    const struct native_task *task, u64 size)
 {
 	recording_set_damage(
@@ -269,7 +270,7 @@ static void task_set_damage(struct native_reader *reader, const struct chunk *ch
 		TASK_SWITCH, NATIVE_NAME_MAX);
 }
 
-static void parse_task(struct native_reader *reader, const struct chunk *chunk)
+static void parse_task(struct native_reader *reader, const struct native_chunk *chunk)
 {
 	struct native_task task = { 0 };
 	struct task_event event;
@@ -328,7 +329,7 @@ static size_t function_add(struct symtab *functions, const u8 *p, size_t len)
 	return sizeof(function) + function.name_size;
 }
 
-static void parse_functions(struct native_reader *reader, const struct chunk *chunk)
+static void parse_functions(struct native_reader *reader, const struct native_chunk *chunk)
 {
 	struct recording *recording = reader->recording;
 	u64 offset = chunk->offset + chunk->header.data_offset, size;
@@ -371,21 +372,22 @@ static u64 chunk_find_end(struct native_reader *reader, u64 offset,
 				     "span is wrong",
 				     (unsigned long long)span,
 				     (unsigned long long)(recording->size - offset));
-		return find_next_valid(reader, offset);
+		return find_next_header(reader, offset);
 	}
 	if (header_read(reader, offset + span, &header, &fault, &value) &&
 	    header.seq == this->seq + 1)
 		return offset + span;
-	next = find_next_valid(reader, offset);
+	next = find_next_header(reader, offset);
 	return next < offset + span ? next : offset + span;
 }
 
 /* Call @parse for each chunk of a kind. All passes find the same chunks, even in a damaged file. */
 static void walk_chunks(struct native_reader *reader, u64 offset, u16 kind,
-			void (*parse)(struct native_reader *reader, const struct chunk *chunk))
+			void (*parse)(struct native_reader *reader,
+				      const struct native_chunk *chunk))
 {
 	struct recording *recording = reader->recording;
-	struct chunk chunk;
+	struct native_chunk chunk;
 	const char *fault;
 	u64 value, seq = 0;
 
@@ -394,7 +396,7 @@ static void walk_chunks(struct native_reader *reader, u64 offset, u16 kind,
 		if (!header_read(reader, offset, &chunk.header, &fault, &value)) {
 			recording_set_damage(recording, offset, "header of a window: %#llx as %s",
 					     (unsigned long long)value, fault);
-			chunk.end = find_next_valid(reader, offset);
+			chunk.end = find_next_header(reader, offset);
 			continue;
 		}
 		if (chunk.header.seq != seq)
@@ -437,7 +439,7 @@ static void fact_set(struct recording_facts *facts, const char *key, const char 
 		facts->time_ns = strtoull(value, NULL, 10);
 }
 
-static void parse_facts(struct native_reader *reader, const struct chunk *chunk)
+static void parse_facts(struct native_reader *reader, const struct native_chunk *chunk)
 {
 	struct recording *recording = reader->recording;
 	u64 offset = chunk->offset + chunk->header.data_offset, size;
@@ -466,7 +468,7 @@ static void parse_facts(struct native_reader *reader, const struct chunk *chunk)
 static void read_facts(struct native_reader *reader, const struct native_header *header)
 {
 	struct recording *recording = reader->recording;
-	struct chunk chunk = { .offset = header->header_size };
+	struct native_chunk chunk = { .offset = header->header_size };
 	char command[NATIVE_COMMAND_MAX];
 	const char *fault;
 	size_t len;
@@ -498,7 +500,7 @@ void native_replay(struct recording *recording, const struct source_sink *sink)
 	recording->functions.limit = FUNCTIONS_LIMIT;
 	walk_chunks(&reader, header.header_size, NATIVE_KIND_TASK, parse_task);
 	walk_chunks(&reader, header.header_size, NATIVE_KIND_FUNCTIONS, parse_functions);
-	symtab_finish(&recording->functions);
+	symtab_sort(&recording->functions);
 	if (recording_begin_windows(recording))
 		walk_chunks(&reader, header.header_size, SPEPROF_WINDOW_RECORDS, parse_window);
 }

@@ -19,12 +19,12 @@ static u32 aux_to_window_flags(u64 flags)
 }
 
 /* Returns &perfdata_aux.buffer. @cpu is -1 for a buffer that belongs to the thread @tid. */
-static s32 buffer_key(s32 cpu, s32 tid)
+static s32 make_buffer_key(s32 cpu, s32 tid)
 {
 	return cpu >= 0 ? cpu : ~(tid & INT32_MAX);
 }
 
-static void aux_push(struct perfdata *perf, const struct perfdata_aux *aux)
+static void aux_push(struct perfdata_reader *perf, const struct perfdata_aux *aux)
 {
 	struct perfdata_aux *grown = array_reserve(perf->aux, &perf->aux_capacity, perf->n_aux + 1,
 						   sizeof(*grown), PERFDATA_MAX_AUX);
@@ -37,7 +37,7 @@ static void aux_push(struct perfdata *perf, const struct perfdata_aux *aux)
 	perf->aux[perf->n_aux++] = *aux;
 }
 
-void perfdata_aux_add(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_aux_add(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	struct perfdata_trailer trailer;
 	struct perfdata_aux aux;
@@ -71,11 +71,11 @@ void perfdata_aux_add(struct perfdata *perf, const struct perfdata_record *recor
 	 * the record for both.
 	 */
 	if (trailer.cpu >= 0) {
-		aux.buffer = buffer_key(trailer.cpu, trailer.tid);
+		aux.buffer = make_buffer_key(trailer.cpu, trailer.tid);
 		aux_push(perf, &aux);
 	}
 	if (trailer.tid >= 0) {
-		aux.buffer = buffer_key(-1, trailer.tid);
+		aux.buffer = make_buffer_key(-1, trailer.tid);
 		aux_push(perf, &aux);
 	}
 }
@@ -91,14 +91,15 @@ static int aux_compare(const void *a, const void *b)
 	return x->size < y->size ? -1 : x->size > y->size;
 }
 
-void perfdata_aux_detect_owner(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_aux_detect_per_thread(struct perfdata_reader *perf,
+				    const struct perfdata_record *record)
 {
 	if (record->size >= PERFDATA_AUXTRACE_SIZE)
 		perf->per_thread |= (s32)perfdata_get32(perf, record->data + 40) < 0;
 }
 
 /* Emit a window for an AUX record without bytes, which the kernel writes if the buffer was full. */
-static void emit_loss(const struct perfdata *perf, const struct perfdata_aux *aux)
+static void emit_loss(const struct perfdata_reader *perf, const struct perfdata_aux *aux)
 {
 	static const u8 no_bytes[1];
 	const struct source_window window = {
@@ -120,7 +121,7 @@ static void emit_loss(const struct perfdata *perf, const struct perfdata_aux *au
 }
 
 /* Only a damaged or hostile file has overlapping records. The overlaps are removed. */
-void perfdata_aux_sort(struct perfdata *perf)
+void perfdata_aux_sort_and_emit_losses(struct perfdata_reader *perf)
 {
 	struct perfdata_aux *last;
 	u32 i, n = 0;
@@ -146,7 +147,7 @@ void perfdata_aux_sort(struct perfdata *perf)
 }
 
 /* Returns the index of the first AUX record of @buffer that ends after @offset. */
-static u32 aux_find(const struct perfdata *perf, s32 buffer, u64 offset)
+static u32 aux_find(const struct perfdata_reader *perf, s32 buffer, u64 offset)
 {
 	u32 low = 0, high = perf->n_aux, mid;
 	const struct perfdata_aux *aux;
@@ -163,7 +164,7 @@ static u32 aux_find(const struct perfdata *perf, s32 buffer, u64 offset)
 	return low;
 }
 
-static u64 cpu_get_midr(const struct perfdata *perf, u32 cpu)
+static u64 cpu_get_midr(const struct perfdata_reader *perf, u32 cpu)
 {
 	for (u32 i = 0; i < perf->n_cpus; i++)
 		if (perf->cpus[i].cpu == cpu)
@@ -175,7 +176,7 @@ static u64 cpu_get_midr(const struct perfdata *perf, u32 cpu)
  * Find the AUX transaction that contains @pos, and set the window's fields from it. Returns the end
  * of the transaction; if no transaction contains @pos, the start of the next one; at most @end.
  */
-static u64 transaction_find(const struct perfdata *perf, s32 buffer, u64 pos, u64 end,
+static u64 transaction_find(const struct perfdata_reader *perf, s32 buffer, u64 pos, u64 end,
 			    struct source_window *window)
 {
 	u32 i = aux_find(perf, buffer, pos);
@@ -205,7 +206,7 @@ static u64 transaction_find(const struct perfdata *perf, s32 buffer, u64 pos, u6
 	return stop < end ? stop : end;
 }
 
-void perfdata_aux_emit(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_auxtrace_emit(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	struct source_window window = {
 		.written = WINDOW_WRITTEN_UNKNOWN,
@@ -227,7 +228,7 @@ void perfdata_aux_emit(struct perfdata *perf, const struct perfdata_record *reco
 	cpu = (s32)perfdata_get32(perf, record->data + 40);
 	if (size > UINT64_MAX - pos)
 		pos = 0;
-	buffer = buffer_key(cpu, tid);
+	buffer = make_buffer_key(cpu, tid);
 	window.cpu = cpu >= 0 ? (u32)cpu : 0;
 	window.midr = cpu >= 0 ? cpu_get_midr(perf, window.cpu) : perf->midr;
 

@@ -20,7 +20,7 @@ static int name_compare(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void build_id_add(struct perfdata *perf, const u8 *id, u8 size, const char *name)
+static void build_id_add(struct perfdata_reader *perf, const u8 *id, u8 size, const char *name)
 {
 	struct perfdata_build_ids *ids = &perf->build_ids;
 	struct perfdata_build_id *entry;
@@ -43,7 +43,7 @@ static void build_id_add(struct perfdata *perf, const u8 *id, u8 size, const cha
 }
 
 /* Parse an entry within @available bytes; returns its size, or 0 if it is invalid. */
-static u32 parse_entry(struct perfdata *perf, const u8 *p, size_t available)
+static u32 parse_build_id_entry(struct perfdata_reader *perf, const u8 *p, size_t available)
 {
 	u32 size = available >= ENTRY_NAME ? perfdata_get16(perf, p + 6) : 0;
 	u8 id_size = BUILD_ID_MAX_BYTES;
@@ -57,9 +57,9 @@ static u32 parse_entry(struct perfdata *perf, const u8 *p, size_t available)
 	return size;
 }
 
-void perfdata_parse_build_id(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_build_id(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
-	if (!parse_entry(perf, record->data, record->size))
+	if (!parse_build_id_entry(perf, record->data, record->size))
 		recording_set_damage(
 			perf->recording, record->offset,
 			"BUILD_ID record: %u bytes hold no build id and NUL-terminated "
@@ -67,7 +67,7 @@ void perfdata_parse_build_id(struct perfdata *perf, const struct perfdata_record
 			record->size);
 }
 
-void perfdata_read_build_ids(struct perfdata *perf, u64 offset, u64 size)
+void perfdata_read_build_ids(struct perfdata_reader *perf, u64 offset, u64 size)
 {
 	u64 at = offset, end = offset + size;
 	size_t len;
@@ -76,7 +76,7 @@ void perfdata_read_build_ids(struct perfdata *perf, u64 offset, u64 size)
 
 	for (; at < end; at += n) {
 		p = recording_peek(perf->recording, at, UINT16_MAX, &len);
-		n = parse_entry(perf, p, len < end - at ? len : (size_t)(end - at));
+		n = parse_build_id_entry(perf, p, len < end - at ? len : (size_t)(end - at));
 		if (!n) {
 			recording_set_damage(
 				perf->recording, at,
@@ -87,7 +87,7 @@ void perfdata_read_build_ids(struct perfdata *perf, u64 offset, u64 size)
 	}
 }
 
-void perfdata_set_build_id(struct perfdata *perf, struct task_event *event)
+void perfdata_set_build_id(struct perfdata_reader *perf, struct task_event *event)
 {
 	struct perfdata_build_ids *ids = &perf->build_ids;
 	struct perfdata_build_id key, *found;
@@ -106,7 +106,7 @@ void perfdata_set_build_id(struct perfdata *perf, struct task_event *event)
 	event->build_id_size = found->size;
 }
 
-void perfdata_free_build_ids(struct perfdata *perf)
+void perfdata_free_build_ids(struct perfdata_reader *perf)
 {
 	struct perfdata_build_ids *ids = &perf->build_ids;
 

@@ -39,7 +39,7 @@
 /*
  * Get a bit field of the C structure; big-endian writers allocate bit fields from the highest bit.
  */
-static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int bit)
+static bool attr_get_flag(const struct perfdata_reader *perf, const u8 *attr, unsigned int bit)
 {
 	bool big = perf->swap != (__BYTE_ORDER == __BIG_ENDIAN);
 
@@ -49,32 +49,32 @@ static bool attr_flag(const struct perfdata *perf, const u8 *attr, unsigned int 
 /*
  * Returns the mean interval (D17.3.4). arm_spe_pmu writes period / 256 to PMSIRR_EL1.INTERVAL.
  */
-static u32 attr_mean_interval(const struct perfdata *perf, const u8 *attr)
+static u32 attr_get_mean_interval(const struct perfdata_reader *perf, const u8 *attr)
 {
 	u64 period = perfdata_get64(perf, attr + ATTR_SAMPLE_PERIOD) & ~0xffULL;
 	bool jitter = perfdata_get64(perf, attr + ATTR_CONFIG) & ATTR_CONFIG_JITTER;
 
-	if (attr_flag(perf, attr, ATTR_FLAG_FREQ) || !period || period > 0xffffff00)
+	if (attr_get_flag(perf, attr, ATTR_FLAG_FREQ) || !period || period > 0xffffff00)
 		return 0;
 	return (u32)period + (jitter ? 128 : 1);
 }
 
-static void parse_attr(struct perfdata *perf, const u8 *attr)
+static void parse_attr(struct perfdata_reader *perf, const u8 *attr)
 {
-	bool trailers = attr_flag(perf, attr, ATTR_FLAG_ID_ALL);
+	bool trailers = attr_get_flag(perf, attr, ATTR_FLAG_ID_ALL);
 
-	perfdata_add_mask(perf, trailers ? perfdata_get64(perf, attr + ATTR_SAMPLE_TYPE) : 0);
+	perfdata_add_attr(perf, trailers ? perfdata_get64(perf, attr + ATTR_SAMPLE_TYPE) : 0);
 	/*
 	 * TIME_CONV records describe perf's default clock, even if events use another (perf record
 	 * -k).
 	 */
-	perf->other_clock |= attr_flag(perf, attr, ATTR_FLAG_CLOCKID);
+	perf->other_clock |= attr_get_flag(perf, attr, ATTR_FLAG_CLOCKID);
 	if (!perf->interval && perfdata_get32(perf, attr) >= PERF_TYPE_MAX)
-		perf->interval = attr_mean_interval(perf, attr);
+		perf->interval = attr_get_mean_interval(perf, attr);
 }
 
 /* Read the event ids of an attribute: @size bytes at @offset of the file. */
-static void read_ids(struct perfdata *perf, u64 offset, u64 size)
+static void read_ids(struct perfdata_reader *perf, u64 offset, u64 size)
 {
 	u64 at, n = size / 8 < PERFDATA_MAX_EVENTS ? size / 8 : PERFDATA_MAX_EVENTS;
 	size_t len;
@@ -95,14 +95,14 @@ static void read_ids(struct perfdata *perf, u64 offset, u64 size)
 	}
 }
 
-void perfdata_read_attrs(struct perfdata *perf)
+void perfdata_read_attrs(struct perfdata_reader *perf)
 {
 	struct recording *recording = perf->recording;
 	u64 size = perf->attr_size, left = perf->attr_bytes, ids, ids_size;
 	size_t len;
 	const u8 *attr;
 
-	if (size < ATTR_MIN + 16 || size > RECORDING_PEEK || left % size) {
+	if (size < ATTR_MIN + 16 || size > RECORDING_PEEK_MAX || left % size) {
 		recording_set_damage(
 			recording, 16,
 			"perf.data header: size of attributes is %llu in a section of %llu "
@@ -130,21 +130,21 @@ void perfdata_read_attrs(struct perfdata *perf)
 	}
 }
 
-void perfdata_parse_attr(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_attr(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	u32 size;
 
-	if (!perfdata_check_size(perf, record, PERFDATA_HEADER + ATTR_MIN, "ATTR"))
+	if (!perfdata_check_size(perf, record, PERFDATA_HEADER_SIZE + ATTR_MIN, "ATTR"))
 		return;
-	parse_attr(perf, record->data + PERFDATA_HEADER);
-	size = perfdata_get32(perf, record->data + PERFDATA_HEADER + 4);
-	if (size < ATTR_MIN || size > record->size - PERFDATA_HEADER) {
-		recording_set_damage(perf->recording, record->offset + PERFDATA_HEADER + 4,
+	parse_attr(perf, record->data + PERFDATA_HEADER_SIZE);
+	size = perfdata_get32(perf, record->data + PERFDATA_HEADER_SIZE + 4);
+	if (size < ATTR_MIN || size > record->size - PERFDATA_HEADER_SIZE) {
+		recording_set_damage(perf->recording, record->offset + PERFDATA_HEADER_SIZE + 4,
 				     "ATTR record: size of the attribute is %u, want %u to %u",
-				     size, ATTR_MIN, record->size - PERFDATA_HEADER);
+				     size, ATTR_MIN, record->size - PERFDATA_HEADER_SIZE);
 		return;
 	}
-	for (u32 at = PERFDATA_HEADER + size; record->size - at >= 8; at += 8)
+	for (u32 at = PERFDATA_HEADER_SIZE + size; record->size - at >= 8; at += 8)
 		if (!perfdata_add_id(perf, perfdata_get64(perf, record->data + at)))
 			break;
 }
@@ -152,8 +152,8 @@ void perfdata_parse_attr(struct perfdata *perf, const struct perfdata_record *re
 /*
  * Get a feature that is a string: a 32-bit length, then the string, padded with NULs to 64 bytes.
  */
-static bool feature_string(const struct perfdata *perf, const u8 *p, size_t len, char *ret_text,
-			   size_t text_size)
+static bool feature_get_string(const struct perfdata_reader *perf, const u8 *p, size_t len,
+			       char *ret_text, size_t text_size)
 {
 	u32 size;
 
@@ -168,12 +168,12 @@ static bool feature_string(const struct perfdata *perf, const u8 *p, size_t len,
 }
 
 /* On arm64 the feature is MIDR_EL1, such as "0x00000000410fd0c0"; elsewhere it has another form. */
-static void parse_cpuid(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_cpuid(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
 	char text[128 + 1], *end;
 	u64 midr;
 
-	if (!feature_string(perf, p, len, text, sizeof(text)) || strncmp(text, "0x", 2))
+	if (!feature_get_string(perf, p, len, text, sizeof(text)) || strncmp(text, "0x", 2))
 		return;
 	midr = strtoull(text, &end, 16);
 	if (!*end)
@@ -184,28 +184,29 @@ static void parse_cpuid(struct perfdata *perf, const u8 *p, size_t len)
  * Get the backend. speprof record adds it to the version. perf does not, so the backend of its
  * recordings is unknown: the SPU may be simulated.
  */
-static void parse_version(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_backend(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
 	char text[128 + 1];
 
-	if (!feature_string(perf, p, len, text, sizeof(text)) || strncmp(text, "speprof ", 8))
+	if (!feature_get_string(perf, p, len, text, sizeof(text)) || strncmp(text, "speprof ", 8))
 		return;
 	perf->backend = strstr(text, " (emulated SPU)") ? BACKEND_EMULATED : BACKEND_HARDWARE;
 }
 
-static void fact_set(const struct perfdata *perf, const u8 *p, size_t len, char *to, size_t size)
+static void fact_set(const struct perfdata_reader *perf, const u8 *p, size_t len, char *to,
+		     size_t size)
 {
 	char text[128 + 1];
 
-	if (feature_string(perf, p, len, text, sizeof(text)))
+	if (feature_get_string(perf, p, len, text, sizeof(text)))
 		escape_string(to, size, text);
 }
 
-static void parse_version_fact(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_version_fact(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
 	struct recording_facts *facts = &perf->recording->facts;
 
-	parse_version(perf, p, len);
+	parse_backend(perf, p, len);
 	fact_set(perf, p, len, facts->version, sizeof(facts->version));
 	/* perf's version is only a number. */
 	if (facts->version[0] >= '0' && facts->version[0] <= '9') {
@@ -216,21 +217,21 @@ static void parse_version_fact(struct perfdata *perf, const u8 *p, size_t len)
 	}
 }
 
-static void parse_host(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_host(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
 	struct recording_facts *facts = &perf->recording->facts;
 
 	fact_set(perf, p, len, facts->host, sizeof(facts->host));
 }
 
-static void parse_release(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_release(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
 	struct recording_facts *facts = &perf->recording->facts;
 
 	fact_set(perf, p, len, facts->kernel, sizeof(facts->kernel));
 }
 
-static void parse_arch(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_arch(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
 	struct recording_facts *facts = &perf->recording->facts;
 
@@ -238,14 +239,14 @@ static void parse_arch(struct perfdata *perf, const u8 *p, size_t len)
 }
 
 /* Parse two numbers: the available CPUs, and the CPUs that are online. */
-static void parse_cpu_count(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_cpu_count(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
 	if (len >= 8)
 		perf->recording->facts.cpus = perfdata_get32(perf, p + 4);
 }
 
 /* Parse the arguments of the command line: their number, then each string with its size. */
-static void parse_command(struct perfdata *perf, const u8 *p, size_t len)
+static void parse_command(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
 	struct recording_facts *facts = &perf->recording->facts;
 	char line[sizeof(facts->command)] = "", word[256];
@@ -269,7 +270,7 @@ static void parse_command(struct perfdata *perf, const u8 *p, size_t len)
 static const struct {
 	unsigned int feature;
 	const char *name;
-	void (*parse)(struct perfdata *perf, const u8 *p, size_t len);
+	void (*parse)(struct perfdata_reader *perf, const u8 *p, size_t len);
 } text_features[] = {
 	{ FEATURE_HOSTNAME, "HOSTNAME", parse_host },
 	{ FEATURE_RELEASE, "OSRELEASE", parse_release },
@@ -280,7 +281,7 @@ static const struct {
 	{ FEATURE_CMDLINE, "CMDLINE", parse_command },
 };
 
-void perfdata_parse_feature(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_feature(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	u64 feature;
 
@@ -293,7 +294,7 @@ void perfdata_parse_feature(struct perfdata *perf, const struct perfdata_record 
 }
 
 /* The table has an offset and a size for each set bit of feature_bits, in ascending order. */
-static bool find_feature(struct perfdata *perf, unsigned int feature, const char *name,
+static bool find_feature(struct perfdata_reader *perf, unsigned int feature, const char *name,
 			 u64 *ret_offset, u64 *ret_size)
 {
 	struct recording *recording = perf->recording;
@@ -327,8 +328,8 @@ static bool find_feature(struct perfdata *perf, unsigned int feature, const char
 	return true;
 }
 
-static void read_string(struct perfdata *perf, unsigned int feature, const char *name,
-			void (*parse)(struct perfdata *perf, const u8 *p, size_t len))
+static void read_feature(struct perfdata_reader *perf, unsigned int feature, const char *name,
+			 void (*parse)(struct perfdata_reader *perf, const u8 *p, size_t len))
 {
 	u64 offset, size;
 	size_t len;
@@ -340,18 +341,18 @@ static void read_string(struct perfdata *perf, unsigned int feature, const char 
 	parse(perf, p, len);
 }
 
-void perfdata_read_features(struct perfdata *perf)
+void perfdata_read_features(struct perfdata_reader *perf)
 {
 	u64 offset, size;
 
 	for (size_t i = 0; i < ARRAY_SIZE(text_features); i++)
-		read_string(perf, text_features[i].feature, text_features[i].name,
-			    text_features[i].parse);
+		read_feature(perf, text_features[i].feature, text_features[i].name,
+			     text_features[i].parse);
 	if (find_feature(perf, FEATURE_BUILD_ID, "BUILD_ID", &offset, &size))
 		perfdata_read_build_ids(perf, offset, size);
 }
 
-static void parse_cpus(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_cpus(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	const u8 *p = record->data + INFO_PRIV;
 	u64 words = (record->size - INFO_PRIV) / 8, header = perfdata_get64(perf, p + 8);
@@ -389,7 +390,8 @@ static void parse_cpus(struct perfdata *perf, const struct perfdata_record *reco
 	}
 }
 
-void perfdata_parse_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_auxtrace_info(struct perfdata_reader *perf,
+				  const struct perfdata_record *record)
 {
 	u32 kind, words;
 	u64 version;
@@ -425,7 +427,7 @@ void perfdata_parse_auxtrace_info(struct perfdata *perf, const struct perfdata_r
  * cap_user_time_zero. The fields for counters that wrap are ignored: the Generic Timer has 56 bits
  * or more.
  */
-void perfdata_parse_time_conv(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_parse_time_conv(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	u64 shift, mult;
 

@@ -17,7 +17,7 @@ static const u64 trailer_order[] = {
 	PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,
 };
 
-void perfdata_add_mask(struct perfdata *perf, u64 sample_type)
+void perfdata_add_attr(struct perfdata_reader *perf, u64 sample_type)
 {
 	u64 mask = 0;
 
@@ -31,7 +31,7 @@ void perfdata_add_mask(struct perfdata *perf, u64 sample_type)
 }
 
 /* Returns the index of the first event with an id of @id or more. */
-static u32 event_lower_bound(const struct perfdata *perf, u64 id)
+static u32 event_lower_bound(const struct perfdata_reader *perf, u64 id)
 {
 	u32 low = 0, high = perf->n_events, mid;
 
@@ -48,7 +48,7 @@ static u32 event_lower_bound(const struct perfdata *perf, u64 id)
 	return low;
 }
 
-bool perfdata_add_id(struct perfdata *perf, u64 id)
+bool perfdata_add_id(struct perfdata_reader *perf, u64 id)
 {
 	struct perfdata_event *events =
 		array_reserve(perf->events, &perf->event_capacity, perf->n_events + 1,
@@ -69,14 +69,15 @@ bool perfdata_add_id(struct perfdata *perf, u64 id)
  * Records that perf itself writes have no known event id; their trailers have the fields of the
  * first event.
  */
-static u64 trailer_mask(const struct perfdata *perf, const struct perfdata_record *record)
+static u64 record_get_trailer_mask(const struct perfdata_reader *perf,
+				   const struct perfdata_record *record)
 {
 	u32 index;
 	u64 id;
 
 	if (!perf->masks_differ)
 		return perf->id_mask;
-	if (!(perf->id_mask & PERF_SAMPLE_IDENTIFIER) || record->size < PERFDATA_HEADER + 8)
+	if (!(perf->id_mask & PERF_SAMPLE_IDENTIFIER) || record->size < PERFDATA_HEADER_SIZE + 8)
 		return 0;
 	id = perfdata_get64(perf, record->data + record->size - 8);
 	index = event_lower_bound(perf, id);
@@ -85,17 +86,17 @@ static u64 trailer_mask(const struct perfdata *perf, const struct perfdata_recor
 	return perf->id_mask;
 }
 
-struct perfdata_trailer perfdata_read_trailer(const struct perfdata *perf,
+struct perfdata_trailer perfdata_read_trailer(const struct perfdata_reader *perf,
 					      const struct perfdata_record *record)
 {
 	struct perfdata_trailer trailer = { .tid = -1, .cpu = -1 };
-	u64 mask = trailer_mask(perf, record);
+	u64 mask = record_get_trailer_mask(perf, record);
 	u32 size = 0;
 	const u8 *p;
 
 	for (size_t i = 0; i < ARRAY_SIZE(trailer_order); i++)
 		size += mask & trailer_order[i] ? 8 : 0;
-	if (size > record->size - PERFDATA_HEADER)
+	if (size > record->size - PERFDATA_HEADER_SIZE)
 		return trailer;
 	p = record->data + record->size - size;
 	for (size_t i = 0; i < ARRAY_SIZE(trailer_order); i++) {

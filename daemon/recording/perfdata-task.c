@@ -10,8 +10,8 @@
  * Get the string at an offset of the record. If the record has no NUL after it, report damage and
  * return NULL.
  */
-static const char *get_name(struct perfdata *perf, const struct perfdata_record *record, u32 offset,
-			    const char *what)
+static const char *get_name(struct perfdata_reader *perf, const struct perfdata_record *record,
+			    u32 offset, const char *what)
 {
 	if (memchr(record->data + offset, 0, record->size - offset))
 		return (const char *)record->data + offset;
@@ -22,26 +22,26 @@ static const char *get_name(struct perfdata *perf, const struct perfdata_record 
 	return NULL;
 }
 
-static void event_emit(struct perfdata *perf, const struct task_event *event)
+static void event_emit(struct perfdata_reader *perf, const struct task_event *event)
 {
 	perf->sink->task(perf->sink->ctx, event);
 }
 
-static void parse_comm(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_comm(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	struct task_event event = { .type = TASK_COMM, .parent_pid = -1 };
 
 	event.pid = (s32)perfdata_get32(perf, record->data + 8);
 	event.tid = (s32)perfdata_get32(perf, record->data + 12);
 	event.exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
-	event.time_ns = perfdata_task_time(perf, record);
+	event.time_ns = perfdata_task_get_time(perf, record);
 	event.name = get_name(perf, record, 16, "COMM");
 	if (event.name)
 		event_emit(perf, &event);
 }
 
 /* FORK and EXIT records have the same layout. */
-static void parse_fork_exit(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_fork_exit(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	bool fork = record->type == PERF_RECORD_FORK;
 	struct task_event event = { .type = fork ? TASK_FORK : TASK_EXIT, .name = "" };
@@ -49,12 +49,12 @@ static void parse_fork_exit(struct perfdata *perf, const struct perfdata_record 
 	event.pid = (s32)perfdata_get32(perf, record->data + 8);
 	event.parent_pid = (s32)perfdata_get32(perf, record->data + 12);
 	event.tid = (s32)perfdata_get32(perf, record->data + 16);
-	event.time_ns = perfdata_task_time(perf, record);
+	event.time_ns = perfdata_task_get_time(perf, record);
 	event_emit(perf, &event);
 }
 
-static void get_mapping(struct perfdata *perf, const struct perfdata_record *record,
-			struct task_event *event)
+static void fill_mapping_event(struct perfdata_reader *perf, const struct perfdata_record *record,
+			       struct task_event *event)
 {
 	*event = (struct task_event){
 		.type = TASK_MMAP,
@@ -64,17 +64,17 @@ static void get_mapping(struct perfdata *perf, const struct perfdata_record *rec
 		.start = perfdata_get64(perf, record->data + 16),
 		.size = perfdata_get64(perf, record->data + 24),
 		.offset = perfdata_get64(perf, record->data + 32),
-		.time_ns = perfdata_task_time(perf, record),
+		.time_ns = perfdata_task_get_time(perf, record),
 	};
 }
 
-static void parse_mmap(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_mmap(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	struct task_event event;
 
 	if (record->misc & PERF_RECORD_MISC_MMAP_DATA)
 		return;
-	get_mapping(perf, record, &event);
+	fill_mapping_event(perf, record, &event);
 	event.name = get_name(perf, record, 40, "MMAP");
 	if (!event.name)
 		return;
@@ -82,13 +82,13 @@ static void parse_mmap(struct perfdata *perf, const struct perfdata_record *reco
 	event_emit(perf, &event);
 }
 
-static void parse_mmap2(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_mmap2(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	struct task_event event;
 
 	if (!(perfdata_get32(perf, record->data + 64) & PROT_EXEC))
 		return;
-	get_mapping(perf, record, &event);
+	fill_mapping_event(perf, record, &event);
 	if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		event.build_id_size = record->data[40];
 		event.build_id = record->data + 44;
@@ -108,7 +108,7 @@ static void parse_mmap2(struct perfdata *perf, const struct perfdata_record *rec
 	event_emit(perf, &event);
 }
 
-static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_cgroup(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	struct task_event event = { .type = TASK_CGROUP, .pid = -1, .tid = -1, .parent_pid = -1 };
 
@@ -121,7 +121,7 @@ static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *re
 		event.tid = perfdata_read_trailer(perf, record).tid;
 		event.pid = event.tid;
 	}
-	event.time_ns = perfdata_task_time(perf, record);
+	event.time_ns = perfdata_task_get_time(perf, record);
 	event.name = get_name(perf, record, 16, "CGROUP");
 	if (event.name)
 		event_emit(perf, &event);
@@ -131,7 +131,7 @@ static void parse_cgroup(struct perfdata *perf, const struct perfdata_record *re
  * Report the task that runs on the CPU from this time on. The trailer contains the CPU and, except
  * in a SWITCH_OUT record, that task.
  */
-static void parse_switch(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_switch(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	struct perfdata_trailer trailer = perfdata_read_trailer(perf, record);
 	struct task_event event = {
@@ -141,7 +141,7 @@ static void parse_switch(struct perfdata *perf, const struct perfdata_record *re
 		.name = "",
 		.cpu = (u32)trailer.cpu,
 		.tid = record->misc & PERF_RECORD_MISC_SWITCH_OUT ? -1 : trailer.tid,
-		.time_ns = perfdata_task_time(perf, record),
+		.time_ns = perfdata_task_get_time(perf, record),
 	};
 
 	if (trailer.cpu >= 0 && event.time_ns)
@@ -149,28 +149,28 @@ static void parse_switch(struct perfdata *perf, const struct perfdata_record *re
 }
 
 /* Report the task that runs on the CPU when tracing starts. */
-static void parse_itrace_start(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_itrace_start(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	struct perfdata_trailer trailer = perfdata_read_trailer(perf, record);
 	struct task_event event = { .type = TASK_SWITCH, .parent_pid = -1, .pid = -1, .name = "" };
 
 	event.tid = (s32)perfdata_get32(perf, record->data + 12);
 	event.cpu = (u32)trailer.cpu;
-	event.time_ns = perfdata_task_time(perf, record);
+	event.time_ns = perfdata_task_get_time(perf, record);
 	/* speprof record writes the TID -1, because the task is unknown. */
 	if (trailer.cpu >= 0 && event.tid >= 0 && event.time_ns)
 		event_emit(perf, &event);
 }
 
 /**
- * struct task_record - a type of record about tasks
+ * struct perfdata_task_type - a type of record about tasks
  * @parse: converts the record and passes it to the sink
  * @name: name of the type
  * @size: minimum size, bytes: header and fixed fields, and the first byte of a name
  * @has_time: true if the record has a time at offset 24, also without a trailer
  */
-static const struct task_record {
-	void (*parse)(struct perfdata *perf, const struct perfdata_record *record);
+static const struct perfdata_task_type {
+	void (*parse)(struct perfdata_reader *perf, const struct perfdata_record *record);
 	const char *name;
 	u32 size;
 	bool has_time;
@@ -186,19 +186,19 @@ static const struct task_record {
 	[PERF_RECORD_CGROUP] = { parse_cgroup, "CGROUP", 17 },
 };
 
-bool perfdata_is_task(const struct perfdata_record *record)
+bool perfdata_record_is_task(const struct perfdata_record *record)
 {
 	return record->type < PERF_RECORD_MAX && task_records[record->type].parse;
 }
 
-bool perfdata_task_check(struct perfdata *perf, const struct perfdata_record *record)
+bool perfdata_task_check(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
-	const struct task_record *kind = &task_records[record->type];
+	const struct perfdata_task_type *kind = &task_records[record->type];
 
 	return perfdata_check_size(perf, record, kind->size, kind->name);
 }
 
-u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record *record)
+u64 perfdata_task_get_time(const struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	if (perf->other_clock)
 		return 0;
@@ -207,7 +207,7 @@ u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record
 	return perfdata_read_trailer(perf, record).time;
 }
 
-void perfdata_task_emit(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_task_emit(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	task_records[record->type].parse(perf, record);
 }

@@ -12,7 +12,7 @@
 
 #define RECORD_BUILD_ID 67 /* PERF_RECORD_HEADER_BUILD_ID */
 #define MISC_SIZE	(1U << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE: the entry has @id_size */
-#define HOST		(-1) /* perf's PID of the host, in contrast to a guest */
+#define PERF_HOST_PID	(-1) /* perf's PID of the host, in contrast to a guest */
 #define NAME_ALIGN	64
 #define NAME_MAX_SIZE	4096
 
@@ -29,7 +29,7 @@ struct build_id_entry {
 
 static_assert(sizeof(struct build_id_entry) == 36, "the size of perf's structure");
 
-static struct recorder_build_id *build_find(struct recorder *recorder, const char *path)
+static struct recorder_build_id *build_id_find(struct recorder *recorder, const char *path)
 {
 	for (u32 i = 0; i < recorder->build_id_count; i++)
 		if (!strcmp(recorder->build_ids[i].path, path))
@@ -44,7 +44,7 @@ void recorder_add_build_id(struct recorder *recorder, const struct task_event *e
 	if (!event->build_id_size || event->build_id_size > BUILD_ID_MAX_BYTES ||
 	    strlen(event->name) >= NAME_MAX_SIZE)
 		return;
-	build = build_find(recorder, event->name);
+	build = build_id_find(recorder, event->name);
 	if (build) {
 		build->ambiguous |= build->size != event->build_id_size ||
 				    memcmp(build->id, event->build_id, build->size) != 0;
@@ -75,7 +75,7 @@ void recorder_write_build_ids(struct recorder *recorder)
 			.type = RECORD_BUILD_ID,
 			.misc = PERF_RECORD_MISC_USER | MISC_SIZE,
 			.size = (u16)(sizeof(entry) + len),
-			.pid = HOST,
+			.pid = PERF_HOST_PID,
 			.id_size = build->size,
 		};
 

@@ -18,11 +18,11 @@
 #include "tasks/task-event.h"
 #include "util/array.h"
 
-#define FILE_HEADER   104
+#define FILE_HEADER_SIZE 104
 #define ATTR_SIZE     PERF_ATTR_SIZE_VER7
 #define PMU_TYPE      11
 #define EVENT_ID      1
-#define NODES_MAX     1024 /* MAX_NUMNODES of any kernel */
+#define KERNEL_NODES_MAX 1024 /* MAX_NUMNODES of any kernel */
 #define AUX_SPE	      4 /* enum auxtrace_type of tools/perf/util/auxtrace.h */
 #define CONFIG_TS     SPE_BIT(0) /* ts_enable of arm_spe_pmu */
 #define CONFIG_JITTER SPE_BIT(16)
@@ -35,7 +35,7 @@
 	 PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR)
 
 /* The features that are written, by their bit in the header */
-enum feature {
+enum perfdata_feature {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
 	FEATURE_OSRELEASE = 4,
@@ -60,7 +60,7 @@ struct file_section {
 	u64 size;
 };
 
-struct trailer {
+struct file_trailer {
 	u32 pid;
 	u32 tid;
 	u64 time;
@@ -69,9 +69,9 @@ struct trailer {
 	u64 id;
 };
 
-static struct trailer make_trailer(s32 pid, s32 tid, u64 time_ns, s32 cpu)
+static struct file_trailer make_trailer(s32 pid, s32 tid, u64 time_ns, s32 cpu)
 {
-	return (struct trailer){
+	return (struct file_trailer){
 		.pid = (u32)pid,
 		.tid = (u32)tid,
 		.time = time_ns,
@@ -112,7 +112,7 @@ static struct perf_event_attr make_attr(const struct recorder *recorder)
 
 static void write_header(struct recorder *recorder, u64 data_end)
 {
-	const u64 data = FILE_HEADER + 8 + ATTR_SIZE + 16;
+	const u64 data = FILE_HEADER_SIZE + 8 + ATTR_SIZE + 16;
 	struct {
 		char magic[8];
 		u64 size;
@@ -123,12 +123,12 @@ static void write_header(struct recorder *recorder, u64 data_end)
 		u64 features[4];
 	} header = {
 		.magic = { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' },
-		.size = FILE_HEADER,
+		.size = FILE_HEADER_SIZE,
 		.attr_size = ATTR_SIZE + 16,
-		.attrs = { FILE_HEADER + 8, ATTR_SIZE + 16 },
+		.attrs = { FILE_HEADER_SIZE + 8, ATTR_SIZE + 16 },
 		.data = { data, data_end > data ? data_end - data : 0 },
 	};
-	const struct file_section ids = { FILE_HEADER, 8 };
+	const struct file_section ids = { FILE_HEADER_SIZE, 8 };
 	const struct perf_event_attr attr = make_attr(recorder);
 	const u64 id = EVENT_ID;
 
@@ -178,34 +178,35 @@ static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 }
 
 /* Metadata of version 2, in words of 8 bytes. */
-#define V2_HEADER 4 /* version, size of the header, PMU, number of CPUs */
+#define V2_HEADER_WORDS 4 /* version, size of the header, PMU, number of CPUs */
 #define V2_MAGIC  0x1010101010101010ULL
-#define V2_CPU	  6 /* magic, CPU, number of parameters, MIDR_EL1, PMU, minimum interval */
+#define V2_CPU_WORDS	6 /* magic, CPU, number of parameters, MIDR_EL1, PMU, minimum interval */
 
 /*
  * Returns the number of CPUs for which the metadata record has space, because a record has less
  * than 64 KiB.
  */
-static u32 metadata_cpus(const struct recorder *recorder)
+static u32 get_metadata_cpus_max(const struct recorder *recorder)
 {
-	const u32 max = (UINT16_MAX - 16 - 8 * V2_HEADER) / (8 * V2_CPU);
+	const u32 max = (UINT16_MAX - 16 - 8 * V2_HEADER_WORDS) / (8 * V2_CPU_WORDS);
 
 	return recorder->config.cpus < max ? recorder->config.cpus : max;
 }
 
 static void write_metadata_v2(struct recorder *recorder, u32 cpus)
 {
-	const u64 type = AUX_SPE, header[V2_HEADER] = { 2, V2_HEADER, PMU_TYPE, cpus };
+	const u64 type = AUX_SPE, header[V2_HEADER_WORDS] = { 2, V2_HEADER_WORDS, PMU_TYPE, cpus };
 	const struct perf_event_header record = {
 		.type = PERFDATA_AUXTRACE_INFO,
-		.size = (u16)(16 + 8 * V2_HEADER + 8 * V2_CPU * cpus),
+		.size = (u16)(16 + 8 * V2_HEADER_WORDS + 8 * V2_CPU_WORDS * cpus),
 	};
 
 	recorder_write(recorder, &record, sizeof(record));
 	recorder_write(recorder, &type, sizeof(type));
 	recorder_write(recorder, header, sizeof(header));
 	for (u32 i = 0; cpus; i++) {
-		const u64 words[V2_CPU] = { V2_MAGIC, i, 3, recorder->cores[i].midr, PMU_TYPE, 0 };
+		const u64 words[V2_CPU_WORDS] = { V2_MAGIC, i, 3, recorder->cores[i].midr,
+						  PMU_TYPE, 0 };
 
 		if (!recorder->cores[i].has_window)
 			continue;
@@ -249,12 +250,12 @@ static void write_metadata(struct recorder *recorder)
 		.mask = UINT64_MAX,
 		.cap_zero = clock->mult != 0,
 	};
-	u32 cores, cpus = metadata_cpus(recorder);
+	u32 cores, cpus = get_metadata_cpus_max(recorder);
 	bool differ;
 	u64 end;
 
 	write_record(recorder, PERFDATA_TIME_CONV, 0, &conv, sizeof(conv));
-	end = recorder->pos + 16 + 8 * V2_HEADER + 8ULL * V2_CPU * cpus;
+	end = recorder->pos + 16 + 8 * V2_HEADER_WORDS + 8ULL * V2_CPU_WORDS * cpus;
 	cores = count_cores(recorder, &differ);
 	if (differ)
 		write_metadata_v2(recorder, cores < cpus ? cores : cpus);
@@ -269,7 +270,7 @@ void perfdata_write_begin(struct recorder *recorder)
 	write_metadata(recorder);
 }
 
-static struct recorder_core *core_get(struct recorder *recorder, u32 cpu)
+static struct recorder_core *find_or_add_core(struct recorder *recorder, u32 cpu)
 {
 	struct recorder_core *cores;
 	u32 count = cpu + 1;
@@ -289,7 +290,7 @@ static struct recorder_core *core_get(struct recorder *recorder, u32 cpu)
 
 static void index_add(struct recorder *recorder)
 {
-	struct recorder_index *index =
+	struct recorder_index_entry *index =
 		array_reserve(recorder->index, &recorder->index_capacity, recorder->index_count + 1,
 			      sizeof(*index), UINT32_MAX);
 
@@ -299,14 +300,14 @@ static void index_add(struct recorder *recorder)
 	}
 	recorder->index = index;
 	index[recorder->index_count++] =
-		(struct recorder_index){ recorder->pos, PERFDATA_AUXTRACE_SIZE };
+		(struct recorder_index_entry){ recorder->pos, PERFDATA_AUXTRACE_SIZE };
 }
 
 static void write_itrace_start(struct recorder *recorder, const struct source_window *window)
 {
 	const struct {
 		u32 pid, tid;
-		struct trailer trailer;
+		struct file_trailer trailer;
 	} body = { UINT32_MAX, UINT32_MAX,
 		   make_trailer(-1, -1, window->start_ns, (s32)window->cpu) };
 
@@ -325,7 +326,7 @@ static void write_aux(struct recorder *recorder, const struct source_window *win
 {
 	const struct {
 		u64 offset, size, flags;
-		struct trailer trailer;
+		struct file_trailer trailer;
 	} body = { offset, size, flags, make_trailer(-1, -1, window->end_ns, (s32)window->cpu) };
 
 	write_record(recorder, PERF_RECORD_AUX, 0, &body, sizeof(body));
@@ -354,8 +355,8 @@ static void write_auxtrace(struct recorder *recorder, const struct source_window
  * a perf.data cannot represent: a suspect window, lost bytes, and, once, a CPU that a fault has
  * stopped.
  */
-static void write_loss(struct recorder *recorder, struct recorder_core *core,
-		       const struct source_window *window)
+static void write_aux_loss(struct recorder *recorder, struct recorder_core *core,
+			   const struct source_window *window)
 {
 	bool stopped = window->blind_by[SOURCE_BLIND_FAULT] && !core->stopped;
 
@@ -369,14 +370,14 @@ void perfdata_write_window(struct recorder *recorder, const struct source_window
 {
 	bool suspect = window->flags & WINDOW_SUSPECT;
 	u64 padded = ((u64)window->len + 7) & ~7ULL;
-	struct recorder_core *core = core_get(recorder, window->cpu);
+	struct recorder_core *core = find_or_add_core(recorder, window->cpu);
 
 	if (suspect)
 		recorder->omitted += window->len;
 	if (!core)
 		return;
 	if (suspect || !window->len) {
-		write_loss(recorder, core, window);
+		write_aux_loss(recorder, core, window);
 		return;
 	}
 	if (!recorder->has_first) {
@@ -398,12 +399,12 @@ void perfdata_write_window(struct recorder *recorder, const struct source_window
  * A string as records contain it: NUL-terminated, padded to a multiple of 8 bytes, and truncated to
  * PATH_MAX - 1 bytes.
  */
-struct field {
+struct padded_string {
 	char text[PATH_MAX + 8];
 	size_t size;
 };
 
-static void field_set(struct field *field, const char *text)
+static void padded_string_set(struct padded_string *field, const char *text)
 {
 	size_t len = strnlen(text, PATH_MAX - 1);
 
@@ -412,14 +413,15 @@ static void field_set(struct field *field, const char *text)
 	field->size = (len + 8) & ~(size_t)7;
 }
 
-static void write_named(struct recorder *recorder, u32 type, u16 misc, const void *body, size_t len,
-			const struct task_event *event, const char *name)
+static void write_named_record(struct recorder *recorder, u32 type, u16 misc, const void *body,
+			       size_t len, const struct task_event *event, const char *name)
 {
-	const struct trailer trailer = make_trailer(event->pid, event->tid, event->time_ns, -1);
+	const struct file_trailer trailer =
+		make_trailer(event->pid, event->tid, event->time_ns, -1);
 	struct perf_event_header header = { .type = type, .misc = misc };
-	struct field field;
+	struct padded_string field;
 
-	field_set(&field, name);
+	padded_string_set(&field, name);
 	header.size = (u16)(sizeof(header) + len + field.size + sizeof(trailer));
 	recorder_write(recorder, &header, sizeof(header));
 	recorder_write(recorder, body, len);
@@ -450,9 +452,10 @@ static void write_mapping(struct recorder *recorder, const struct task_event *ev
 	bool kernel = event->pid < 0;
 
 	/* "//anon" is perf's name for anonymous memory. */
-	write_named(recorder, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
-		    kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, &body,
-		    kernel ? 32 : sizeof(body), event, *event->name ? event->name : "//anon");
+	write_named_record(recorder, kernel ? PERF_RECORD_MMAP : PERF_RECORD_MMAP2,
+			   kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, &body,
+			   kernel ? 32 : sizeof(body), event,
+			   *event->name ? event->name : "//anon");
 }
 
 static void write_fork_exit(struct recorder *recorder, const struct task_event *event)
@@ -461,7 +464,7 @@ static void write_fork_exit(struct recorder *recorder, const struct task_event *
 	const struct {
 		u32 pid, parent_pid, tid, parent_tid;
 		u64 time;
-		struct trailer trailer;
+		struct file_trailer trailer;
 	} body = {
 		.pid = (u32)event->pid,
 		.parent_pid = (u32)event->parent_pid,
@@ -474,11 +477,11 @@ static void write_fork_exit(struct recorder *recorder, const struct task_event *
 	write_record(recorder, fork ? PERF_RECORD_FORK : PERF_RECORD_EXIT, 0, &body, sizeof(body));
 }
 
-static void write_lost(struct recorder *recorder, const struct task_event *event)
+static void write_lost_events(struct recorder *recorder, const struct task_event *event)
 {
 	const struct {
 		u64 id, lost;
-		struct trailer trailer;
+		struct file_trailer trailer;
 	} body = { EVENT_ID, event->size, make_trailer(-1, -1, event->time_ns, -1) };
 
 	write_record(recorder, PERF_RECORD_LOST, 0, &body, sizeof(body));
@@ -492,7 +495,7 @@ static void write_switch(struct recorder *recorder, const struct task_event *eve
 {
 	const struct {
 		s32 other_pid, other_tid;
-		struct trailer trailer;
+		struct file_trailer trailer;
 	} body = { -1, -1,
 		   make_trailer(event->tid, event->tid, event->time_ns, (s32)event->cpu) };
 
@@ -506,9 +509,9 @@ void perfdata_write_task(struct recorder *recorder, const struct task_event *eve
 
 	switch (event->type) {
 	case TASK_COMM:
-		write_named(recorder, PERF_RECORD_COMM,
-			    event->exec ? PERF_RECORD_MISC_COMM_EXEC : 0, ids, sizeof(ids), event,
-			    event->name);
+		write_named_record(recorder, PERF_RECORD_COMM,
+				   event->exec ? PERF_RECORD_MISC_COMM_EXEC : 0, ids, sizeof(ids),
+				   event, event->name);
 		break;
 	case TASK_FORK:
 	case TASK_EXIT:
@@ -519,15 +522,15 @@ void perfdata_write_task(struct recorder *recorder, const struct task_event *eve
 		recorder_add_build_id(recorder, event);
 		break;
 	case TASK_CGROUP:
-		write_named(recorder, PERF_RECORD_CGROUP, 0, &event->cgroup, sizeof(event->cgroup),
-			    event, event->name);
+		write_named_record(recorder, PERF_RECORD_CGROUP, 0, &event->cgroup,
+				   sizeof(event->cgroup), event, event->name);
 		break;
 	case TASK_SWITCH:
 		write_switch(recorder, event);
 		break;
 	case TASK_LOST:
 	case TASK_LOST_MAPS:
-		write_lost(recorder, event);
+		write_lost_events(recorder, event);
 		break;
 	default:
 		break;
@@ -550,7 +553,7 @@ static void write_u32(struct recorder *recorder, u32 value)
 	recorder_write(recorder, &value, sizeof(value));
 }
 
-static const char *backend_text(const struct recorder *recorder)
+static const char *get_backend_suffix(const struct recorder *recorder)
 {
 	return recorder->config.backend == BACKEND_EMULATED ? " (emulated SPU)" : "";
 }
@@ -598,7 +601,7 @@ static bool node_read(u32 node, const char *name, char *text, int size)
 }
 
 /* Get a field of a line such as "Node 0 MemTotal:       16384 kB", kB; 0 if it is missing. */
-static u64 node_memory(const char *text, const char *field)
+static u64 parse_node_memory(const char *text, const char *field)
 {
 	const char *at = strstr(text, field);
 
@@ -614,10 +617,10 @@ static void write_numa_topology(struct recorder *recorder)
 	u32 count = 0;
 	u64 kb;
 
-	for (u32 node = 0; node < NODES_MAX; node++)
+	for (u32 node = 0; node < KERNEL_NODES_MAX; node++)
 		count += node_read(node, "cpulist", cpus, sizeof(cpus));
 	write_u32(recorder, count);
-	for (u32 node = 0; node < NODES_MAX && count; node++) {
+	for (u32 node = 0; node < KERNEL_NODES_MAX && count; node++) {
 		if (!node_read(node, "cpulist", cpus, sizeof(cpus)))
 			continue;
 		count--;
@@ -625,15 +628,15 @@ static void write_numa_topology(struct recorder *recorder)
 		if (!node_read(node, "meminfo", memory, sizeof(memory)))
 			memory[0] = 0;
 		write_u32(recorder, node);
-		kb = node_memory(memory, "MemTotal:");
+		kb = parse_node_memory(memory, "MemTotal:");
 		recorder_write(recorder, &kb, sizeof(kb));
-		kb = node_memory(memory, "MemFree:");
+		kb = parse_node_memory(memory, "MemFree:");
 		recorder_write(recorder, &kb, sizeof(kb));
 		write_string(recorder, cpus);
 	}
 }
 
-static void write_feature(struct recorder *recorder, enum feature feature)
+static void write_feature(struct recorder *recorder, enum perfdata_feature feature)
 {
 	struct utsname host = { 0 };
 	char text[128];
@@ -644,7 +647,7 @@ static void write_feature(struct recorder *recorder, enum feature feature)
 		recorder_write_build_ids(recorder);
 		break;
 	case FEATURE_HOSTNAME:
-		snprintf(text, sizeof(text), "%s%s", host.nodename, backend_text(recorder));
+		snprintf(text, sizeof(text), "%s%s", host.nodename, get_backend_suffix(recorder));
 		write_string(recorder, text);
 		break;
 	case FEATURE_OSRELEASE:
@@ -652,7 +655,7 @@ static void write_feature(struct recorder *recorder, enum feature feature)
 		break;
 	case FEATURE_VERSION:
 		snprintf(text, sizeof(text), "speprof %s%s", SPEPROF_VERSION,
-			 backend_text(recorder));
+			 get_backend_suffix(recorder));
 		write_string(recorder, text);
 		break;
 	case FEATURE_ARCH:

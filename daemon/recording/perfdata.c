@@ -14,8 +14,8 @@
 #include "codec/zeros.h"
 
 #define FILE_HEADER_MIN 72 /* header of old versions: up to the event types, without features */
-#define FILE_HEADER	104
-#define PIPE_HEADER	16
+#define FILE_HEADER_SIZE 104
+#define PIPE_HEADER_SIZE 16
 
 /* Number of consecutive valid records required to resume after damage. */
 #define RESYNC_CHAIN 4
@@ -27,12 +27,12 @@
 static const u8 magic_le[8] = { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' };
 static const u8 magic_be[8] = { '2', 'E', 'L', 'I', 'F', 'R', 'E', 'P' };
 
-bool perfdata_is_magic(const u8 *buf)
+bool perfdata_has_magic(const u8 *buf)
 {
 	return !memcmp(buf, magic_le, sizeof(magic_le)) || !memcmp(buf, magic_be, sizeof(magic_be));
 }
 
-u16 perfdata_get16(const struct perfdata *perf, const u8 *p)
+u16 perfdata_get16(const struct perfdata_reader *perf, const u8 *p)
 {
 	u16 v;
 
@@ -40,7 +40,7 @@ u16 perfdata_get16(const struct perfdata *perf, const u8 *p)
 	return perf->swap ? bswap_16(v) : v;
 }
 
-u32 perfdata_get32(const struct perfdata *perf, const u8 *p)
+u32 perfdata_get32(const struct perfdata_reader *perf, const u8 *p)
 {
 	u32 v;
 
@@ -48,7 +48,7 @@ u32 perfdata_get32(const struct perfdata *perf, const u8 *p)
 	return perf->swap ? bswap_32(v) : v;
 }
 
-u64 perfdata_get64(const struct perfdata *perf, const u8 *p)
+u64 perfdata_get64(const struct perfdata_reader *perf, const u8 *p)
 {
 	u64 v;
 
@@ -56,8 +56,8 @@ u64 perfdata_get64(const struct perfdata *perf, const u8 *p)
 	return perf->swap ? bswap_64(v) : v;
 }
 
-bool perfdata_check_size(struct perfdata *perf, const struct perfdata_record *record, u32 size,
-			 const char *name)
+bool perfdata_check_size(struct perfdata_reader *perf, const struct perfdata_record *record,
+			 u32 size, const char *name)
 {
 	if (record->size >= size)
 		return true;
@@ -67,7 +67,7 @@ bool perfdata_check_size(struct perfdata *perf, const struct perfdata_record *re
 	return false;
 }
 
-static bool read_sections(struct perfdata *perf, const u8 *h, size_t len)
+static bool read_sections(struct perfdata_reader *perf, const u8 *h, size_t len)
 {
 	struct recording *recording = perf->recording;
 	u64 data_size = perfdata_get64(perf, h + 48), left;
@@ -76,7 +76,7 @@ static bool read_sections(struct perfdata *perf, const u8 *h, size_t len)
 	perf->attr_offset = perfdata_get64(perf, h + 24);
 	perf->attr_bytes = perfdata_get64(perf, h + 32);
 	perf->data = perfdata_get64(perf, h + 40);
-	if (perfdata_get64(perf, h + 8) >= FILE_HEADER && len >= FILE_HEADER)
+	if (perfdata_get64(perf, h + 8) >= FILE_HEADER_SIZE && len >= FILE_HEADER_SIZE)
 		for (size_t i = 0; i < ARRAY_SIZE(perf->feature_bits); i++)
 			perf->feature_bits[i] = perfdata_get64(perf, h + 72 + 8 * i);
 
@@ -105,26 +105,26 @@ static bool read_sections(struct perfdata *perf, const u8 *h, size_t len)
 	return true;
 }
 
-static bool read_header(struct perfdata *perf)
+static bool read_header(struct perfdata_reader *perf)
 {
 	struct recording *recording = perf->recording;
 	u64 header_size;
 	size_t len;
-	const u8 *h = recording_peek(recording, 0, FILE_HEADER, &len);
+	const u8 *h = recording_peek(recording, 0, FILE_HEADER_SIZE, &len);
 
 	/* "PERFILE2" is a 64-bit number in the byte order of the writer. */
 	perf->swap = !memcmp(h, magic_le, sizeof(magic_le)) == (__BYTE_ORDER == __BIG_ENDIAN);
-	if (len < PIPE_HEADER) {
+	if (len < PIPE_HEADER_SIZE) {
 		recording_set_damage(
 			recording, 8,
 			"perf.data header: truncated after %zu bytes, want at least %u", len,
-			PIPE_HEADER);
+			PIPE_HEADER_SIZE);
 		return false;
 	}
 	header_size = perfdata_get64(perf, h + 8);
-	if (header_size == PIPE_HEADER) {
+	if (header_size == PIPE_HEADER_SIZE) {
 		perf->pipe = true;
-		perf->data = PIPE_HEADER;
+		perf->data = PIPE_HEADER_SIZE;
 		perf->data_end = recording->size;
 		return true;
 	}
@@ -134,12 +134,13 @@ static bool read_header(struct perfdata *perf)
 			     "perf.data header: size is %llu in a file of %llu bytes, want %u, or "
 			     "%u for a recording from a pipe",
 			     (unsigned long long)header_size, (unsigned long long)recording->size,
-			     FILE_HEADER, PIPE_HEADER);
+			     FILE_HEADER_SIZE, PIPE_HEADER_SIZE);
 	return false;
 }
 
 /* Returns the number of bytes after @record that belong to it, such as AUX bytes. */
-static u64 record_payload(const struct perfdata *perf, const struct perfdata_record *record)
+static u64 record_get_payload_size(const struct perfdata_reader *perf,
+				   const struct perfdata_record *record)
 {
 	if (record->type == PERFDATA_AUXTRACE && record->size >= 16)
 		return perfdata_get64(perf, record->data + 8);
@@ -148,7 +149,7 @@ static u64 record_payload(const struct perfdata *perf, const struct perfdata_rec
 	return 0;
 }
 
-enum header_error {
+enum record_error {
 	HEADER_OK,
 	HEADER_TRUNCATED, /* the stream ends within the header */
 	HEADER_SIZE, /* the size field is invalid */
@@ -159,7 +160,7 @@ enum header_error {
  * Read the record at @pos. The record has data only with HEADER_OK, or if only the bytes after it
  * are missing.
  */
-static enum header_error read_record(struct perfdata *perf, u64 pos,
+static enum record_error read_record(struct perfdata_reader *perf, u64 pos,
 				     struct perfdata_record *ret_record)
 {
 	struct perfdata_record record = { .offset = pos };
@@ -167,15 +168,15 @@ static enum header_error read_record(struct perfdata *perf, u64 pos,
 	size_t len;
 	const u8 *h;
 
-	h = recording_peek(perf->recording, pos, PERFDATA_HEADER, &len);
-	if (left < PERFDATA_HEADER || len < PERFDATA_HEADER)
+	h = recording_peek(perf->recording, pos, PERFDATA_HEADER_SIZE, &len);
+	if (left < PERFDATA_HEADER_SIZE || len < PERFDATA_HEADER_SIZE)
 		return HEADER_TRUNCATED;
 	record.type = perfdata_get32(perf, h);
 	record.misc = perfdata_get16(perf, h + 4);
 	record.size = perfdata_get16(perf, h + 6);
 	*ret_record = record;
 	/* Records of the kernel are padded to 8 bytes; records of perf itself may not be. */
-	if (record.size < PERFDATA_HEADER || (record.type < PERFDATA_ATTR && record.size % 8))
+	if (record.size < PERFDATA_HEADER_SIZE || (record.type < PERFDATA_ATTR && record.size % 8))
 		return HEADER_SIZE;
 	if (record.size > left)
 		return HEADER_LONG;
@@ -184,24 +185,24 @@ static enum header_error read_record(struct perfdata *perf, u64 pos,
 		return HEADER_LONG;
 	record.end = pos + record.size;
 	left -= record.size;
-	if (record_payload(perf, &record) > left) {
+	if (record_get_payload_size(perf, &record) > left) {
 		record.end += left;
 		*ret_record = record;
 		return HEADER_LONG;
 	}
-	record.end += record_payload(perf, &record);
+	record.end += record_get_payload_size(perf, &record);
 	*ret_record = record;
 	return HEADER_OK;
 }
 
-static void report_header(struct perfdata *perf, const struct perfdata_record *record, u64 pos,
-			  enum header_error error)
+static void report_bad_record(struct perfdata_reader *perf, const struct perfdata_record *record,
+			      u64 pos, enum record_error error)
 {
 	switch (error) {
 	case HEADER_TRUNCATED:
-		recording_set_damage(perf->recording, pos,
-				     "%llu bytes follow, want a record header of %u bytes",
-				     (unsigned long long)(perf->data_end - pos), PERFDATA_HEADER);
+		recording_set_damage(
+			perf->recording, pos, "%llu bytes follow, want a record header of %u bytes",
+			(unsigned long long)(perf->data_end - pos), PERFDATA_HEADER_SIZE);
 		break;
 	case HEADER_SIZE:
 		recording_set_damage(
@@ -232,7 +233,7 @@ static bool type_is_known(u32 type)
  * Returns the alignment of records, bytes. Feature records, which only pipes have, are not padded
  * to 8.
  */
-static u32 record_unit(const struct perfdata *perf)
+static u32 record_get_alignment(const struct perfdata_reader *perf)
 {
 	return perf->pipe ? 4 : 8;
 }
@@ -241,7 +242,7 @@ static u32 record_unit(const struct perfdata *perf)
  * Return true if a chain of valid records begins at @pos. A single AUXTRACE record suffices,
  * because its size is fixed.
  */
-static bool is_valid_chain(struct perfdata *perf, u64 pos)
+static bool records_are_valid_at(struct perfdata_reader *perf, u64 pos)
 {
 	struct perfdata_record record;
 
@@ -249,7 +250,7 @@ static bool is_valid_chain(struct perfdata *perf, u64 pos)
 		if (pos == perf->data_end)
 			return n > 0;
 		if (read_record(perf, pos, &record) != HEADER_OK || !type_is_known(record.type) ||
-		    record.size > RESYNC_RECORD || record.size % record_unit(perf))
+		    record.size > RESYNC_RECORD || record.size % record_get_alignment(perf))
 			return false;
 		if (record.type == PERFDATA_AUXTRACE && record.size == PERFDATA_AUXTRACE_SIZE)
 			return true;
@@ -263,18 +264,18 @@ static bool is_valid_chain(struct perfdata *perf, u64 pos)
  * is none. Skip zeros quickly: no record begins with zeros, and a truncated file may have gigabytes
  * of them.
  */
-static u64 find_next_valid(struct perfdata *perf, u64 pos)
+static u64 find_next_record(struct perfdata_reader *perf, u64 pos)
 {
-	u32 unit = record_unit(perf);
+	u32 unit = record_get_alignment(perf);
 	u64 step = unit - (pos - perf->data) % unit;
 	size_t len, zeros;
 	const u8 *p;
 
-	while (perf->data_end - pos >= step + PERFDATA_HEADER) {
+	while (perf->data_end - pos >= step + PERFDATA_HEADER_SIZE) {
 		pos += step;
 		p = recording_peek(perf->recording, pos, RESYNC_SPAN, &len);
 		zeros = spe_count_zeros(p, len);
-		if (zeros < sizeof(u32) && is_valid_chain(perf, pos))
+		if (zeros < sizeof(u32) && records_are_valid_at(perf, pos))
 			return pos;
 		step = zeros < sizeof(u32) ? unit : ((zeros - sizeof(u32)) / unit + 1) * unit;
 	}
@@ -282,11 +283,12 @@ static u64 find_next_valid(struct perfdata *perf, u64 pos)
 }
 
 /* Call @parse for each record. Both passes find the same records, even in a damaged file. */
-static void walk_records(struct perfdata *perf,
-			 void (*parse)(struct perfdata *perf, const struct perfdata_record *record))
+static void walk_records(struct perfdata_reader *perf,
+			 void (*parse)(struct perfdata_reader *perf,
+				       const struct perfdata_record *record))
 {
 	struct perfdata_record record;
-	enum header_error error;
+	enum record_error error;
 	u64 pos = perf->data, next;
 
 	while (pos < perf->data_end) {
@@ -297,8 +299,8 @@ static void walk_records(struct perfdata *perf,
 			pos = record.end;
 			continue;
 		}
-		report_header(perf, &record, pos, error);
-		next = error == HEADER_TRUNCATED ? perf->data_end : find_next_valid(perf, pos);
+		report_bad_record(perf, &record, pos, error);
+		next = error == HEADER_TRUNCATED ? perf->data_end : find_next_record(perf, pos);
 		/*
 		 * If the size of the AUX bytes is wrong, use all bytes up to the next valid record.
 		 */
@@ -311,7 +313,7 @@ static void walk_records(struct perfdata *perf,
 	}
 }
 
-static void parse_metadata(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_metadata(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	switch (record->type) {
 	case PERFDATA_ATTR:
@@ -336,17 +338,17 @@ static void parse_metadata(struct perfdata *perf, const struct perfdata_record *
 		perfdata_aux_add(perf, record);
 		break;
 	case PERFDATA_AUXTRACE:
-		perfdata_aux_detect_owner(perf, record);
+		perfdata_aux_detect_per_thread(perf, record);
 		break;
 	case PERFDATA_BUILD_ID:
 		perfdata_parse_build_id(perf, record);
 		break;
 	case PERFDATA_FINISHED_ROUND:
-		perfdata_order_round(perf);
+		perfdata_task_queue_end_round(perf);
 		break;
 	default:
-		if (perfdata_is_task(record))
-			perfdata_order_add(perf, record);
+		if (perfdata_record_is_task(record))
+			perfdata_task_queue_add(perf, record);
 		else if (!record->type)
 			recording_set_damage(perf->recording, record->offset,
 					     "record: type is 0, want 1 or more");
@@ -354,14 +356,14 @@ static void parse_metadata(struct perfdata *perf, const struct perfdata_record *
 	}
 }
 
-static void parse_aux_bytes(struct perfdata *perf, const struct perfdata_record *record)
+static void parse_aux_bytes(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
 	if (record->type == PERFDATA_AUXTRACE)
-		perfdata_aux_emit(perf, record);
+		perfdata_auxtrace_emit(perf, record);
 }
 
 /* Report that the file has no SPE data. This is an error, but the file is not damaged. */
-static void report_no_spe(const struct perfdata *perf)
+static void report_no_spe(const struct perfdata_reader *perf)
 {
 	char found[48] = "no AUX data";
 
@@ -376,7 +378,7 @@ static void report_no_spe(const struct perfdata *perf)
 
 void perfdata_replay(struct recording *recording, const struct source_sink *sink)
 {
-	struct perfdata perf = { .recording = recording, .sink = sink };
+	struct perfdata_reader perf = { .recording = recording, .sink = sink };
 
 	if (!read_header(&perf))
 		return;
@@ -385,11 +387,11 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 		perfdata_read_features(&perf);
 	}
 	walk_records(&perf, parse_metadata);
-	perfdata_order_end(&perf);
+	perfdata_task_queue_flush(&perf);
 	if (!perf.is_spe)
 		report_no_spe(&perf);
 	if (recording_begin_windows(recording)) {
-		perfdata_aux_sort(&perf);
+		perfdata_aux_sort_and_emit_losses(&perf);
 		walk_records(&perf, parse_aux_bytes);
 	}
 	perfdata_free_build_ids(&perf);

@@ -26,7 +26,7 @@ enum perfdata_type {
 	PERFDATA_TYPES = 90, /* larger types are unknown */
 };
 
-#define PERFDATA_HEADER	       8 /* size of &struct perf_event_header */
+#define PERFDATA_HEADER_SIZE   8 /* size of &struct perf_event_header */
 #define PERFDATA_AUXTRACE_SIZE 48 /* size of an AUXTRACE record without the AUX bytes that follow */
 
 /**
@@ -82,7 +82,7 @@ struct perfdata_event {
 };
 
 /* A task record that waits until all earlier ones have been read. */
-struct perfdata_queued {
+struct perfdata_queued_task {
 	u64 time;
 	u64 location; /* offset in the file << 16 | size */
 };
@@ -94,14 +94,14 @@ struct perfdata_queued {
 #define PERFDATA_MAX_QUEUED (1U << 18)
 
 /**
- * struct perfdata_order - state of sorting the task records of several CPUs by time
+ * struct perfdata_task_queue - state of sorting the task records of several CPUs by time
  * @queue: @count records that wait, with memory for @capacity
  * @record: buffer for one record, which is read from the file again when it is passed on
  * @latest: latest time of all records so far, ns
  * @round: value of @latest at the last FINISHED_ROUND record
  */
-struct perfdata_order {
-	struct perfdata_queued *queue;
+struct perfdata_task_queue {
+	struct perfdata_queued_task *queue;
 	u8 *record;
 	u64 latest;
 	u64 round;
@@ -144,7 +144,7 @@ struct perfdata_cpu {
 #define PERFDATA_MAX_AUX (1U << 18)
 
 /**
- * struct perfdata - the state of a replay
+ * struct perfdata_reader - the state of a replay
  * @swap: the byte order of the file is not this machine's
  * @pipe: perf wrote to a pipe: the stream follows the magic, and there are no sections
  * @data, @data_end: first byte of the stream, and the byte after it, as offsets in the file
@@ -158,19 +158,19 @@ struct perfdata_cpu {
  * @masks_differ: trailers differ between attributes, so the event id selects the mask
  * @other_clock: events and samples use different clocks (perf record -k)
  * @is_spe: an AUXTRACE_INFO record of SPE exists
- * @backend: &enum backend; only files of speprof record contain it
+ * @backend: &enum sample_backend; only files of speprof record contain it
  * @foreign_trace: type of the AUXTRACE_INFO record of another kind of trace; 0 for none
  * @interval: mean number of operations between samples; 0 if unknown
  * @clock: converts timestamps to the events' clock
  * @midr: MIDR_EL1 of every CPU without an entry in @cpus
  * @cpus: CPUs for which the file has metadata
- * @aux: AUX records, with memory for @aux_capacity; sorted by perfdata_aux_sort()
+ * @aux: AUX records, with memory for @aux_capacity; sorted by perfdata_aux_sort_and_emit_losses()
  * @aux_full: true if AUX records were dropped
  * @per_thread: true if each AUX buffer belongs to one thread, on any CPU
  * @order: task records that wait
  * @build_ids: build ids of mapped files
  */
-struct perfdata {
+struct perfdata_reader {
 	struct recording *recording;
 	const struct source_sink *sink;
 	bool swap;
@@ -203,14 +203,14 @@ struct perfdata {
 	u32 aux_capacity;
 	bool aux_full;
 	bool per_thread;
-	struct perfdata_order order;
+	struct perfdata_task_queue order;
 	struct perfdata_build_ids build_ids;
 };
 
 /* Read an integer in the byte order of the file, from any address. */
-u16 perfdata_get16(const struct perfdata *perf, const u8 *p);
-u32 perfdata_get32(const struct perfdata *perf, const u8 *p);
-u64 perfdata_get64(const struct perfdata *perf, const u8 *p);
+u16 perfdata_get16(const struct perfdata_reader *perf, const u8 *p);
+u32 perfdata_get32(const struct perfdata_reader *perf, const u8 *p);
+u64 perfdata_get64(const struct perfdata_reader *perf, const u8 *p);
 
 /**
  * perfdata_check_size() - report damage if a record is too short
@@ -219,82 +219,92 @@ u64 perfdata_get64(const struct perfdata *perf, const u8 *p);
  *
  * Return: true if the record has all fields.
  */
-bool perfdata_check_size(struct perfdata *perf, const struct perfdata_record *record, u32 size,
-			 const char *name);
+bool perfdata_check_size(struct perfdata_reader *perf, const struct perfdata_record *record,
+			 u32 size, const char *name);
 
 /* perfdata-sample-id.c: trailers */
 
-/** perfdata_add_mask() - add an attribute; perfdata_add_id() then adds its event ids */
-void perfdata_add_mask(struct perfdata *perf, u64 sample_type);
+/** perfdata_add_attr() - add an attribute; perfdata_add_id() then adds its event ids */
+void perfdata_add_attr(struct perfdata_reader *perf, u64 sample_type);
 
 /** perfdata_add_id() - add an event id of the last attribute; returns false if the table is full */
-bool perfdata_add_id(struct perfdata *perf, u64 id);
+bool perfdata_add_id(struct perfdata_reader *perf, u64 id);
 
 /** perfdata_read_trailer() - return the trailer of a record; each missing field as its default */
-struct perfdata_trailer perfdata_read_trailer(const struct perfdata *perf,
+struct perfdata_trailer perfdata_read_trailer(const struct perfdata_reader *perf,
 					      const struct perfdata_record *record);
 
 /*
  * perfdata-info.c: attributes, features and metadata; each function handles one record or section
  */
-void perfdata_read_attrs(struct perfdata *perf);
-void perfdata_read_features(struct perfdata *perf);
-void perfdata_parse_attr(struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_parse_feature(struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_parse_auxtrace_info(struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_parse_time_conv(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_read_attrs(struct perfdata_reader *perf);
+void perfdata_read_features(struct perfdata_reader *perf);
+void perfdata_parse_attr(struct perfdata_reader *perf, const struct perfdata_record *record);
+void perfdata_parse_feature(struct perfdata_reader *perf, const struct perfdata_record *record);
+void perfdata_parse_auxtrace_info(struct perfdata_reader *perf,
+				  const struct perfdata_record *record);
+void perfdata_parse_time_conv(struct perfdata_reader *perf, const struct perfdata_record *record);
 
 /* perfdata-build-id.c: build ids, which are records if perf wrote to a pipe, else a feature */
-void perfdata_parse_build_id(struct perfdata *perf, const struct perfdata_record *record);
-void perfdata_read_build_ids(struct perfdata *perf, u64 offset, u64 size);
+void perfdata_parse_build_id(struct perfdata_reader *perf, const struct perfdata_record *record);
+void perfdata_read_build_ids(struct perfdata_reader *perf, u64 offset, u64 size);
 /** perfdata_set_build_id() - set the build id of @event, a mapping without one, from the table */
-void perfdata_set_build_id(struct perfdata *perf, struct task_event *event);
-void perfdata_free_build_ids(struct perfdata *perf);
+void perfdata_set_build_id(struct perfdata_reader *perf, struct task_event *event);
+void perfdata_free_build_ids(struct perfdata_reader *perf);
 
 /* perfdata-task.c: records about tasks (fork, exec, exit, mappings, cgroups, context switches) */
 
-/** perfdata_is_task() - return true if the record describes a task event */
-bool perfdata_is_task(const struct perfdata_record *record);
+/** perfdata_record_is_task() - return true if the record describes a task event */
+bool perfdata_record_is_task(const struct perfdata_record *record);
 
 /** perfdata_task_check() - return true if a task record has all fields; otherwise report damage */
-bool perfdata_task_check(struct perfdata *perf, const struct perfdata_record *record);
+bool perfdata_task_check(struct perfdata_reader *perf, const struct perfdata_record *record);
 
 /**
- * perfdata_task_time() - return the time of a task record that perfdata_task_check() accepted
+ * perfdata_task_get_time() - return the time of a task record that perfdata_task_check() accepted
  *
  * Return: nanoseconds; 0 if it has no time, or if its time is from another clock than the samples.
  */
-u64 perfdata_task_time(const struct perfdata *perf, const struct perfdata_record *record);
+u64 perfdata_task_get_time(const struct perfdata_reader *perf,
+			   const struct perfdata_record *record);
 
 /** perfdata_task_emit() - pass a task record that perfdata_task_check() accepted to the sink */
-void perfdata_task_emit(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_task_emit(struct perfdata_reader *perf, const struct perfdata_record *record);
 
-/* perfdata-task-order.c: passes task records to the sink in order of time */
+/* perfdata-task-queue.c: passes task records to the sink in order of time */
 
-/** perfdata_order_add() - queue a task record; pass on earlier ones if the queue is full */
-void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *record);
+/** perfdata_task_queue_add() - queue a task record; pass on earlier ones if the queue is full */
+void perfdata_task_queue_add(struct perfdata_reader *perf, const struct perfdata_record *record);
 
 /**
- * perfdata_order_round() - handle a FINISHED_ROUND record: pass on the queued records that are
- * older than all records that follow
+ * perfdata_task_queue_end_round() - handle a FINISHED_ROUND record: pass on the queued records that
+ * are older than all records that follow
  */
-void perfdata_order_round(struct perfdata *perf);
+void perfdata_task_queue_end_round(struct perfdata_reader *perf);
 
-/** perfdata_order_end() - pass on all records, and free the queue */
-void perfdata_order_end(struct perfdata *perf);
+/** perfdata_task_queue_flush() - pass on all records, and free the queue */
+void perfdata_task_queue_flush(struct perfdata_reader *perf);
 
 /* perfdata-aux.c: AUX records and AUX bytes */
 
 /** perfdata_aux_add() - store an AUX record, in the first pass */
-void perfdata_aux_add(struct perfdata *perf, const struct perfdata_record *record);
+void perfdata_aux_add(struct perfdata_reader *perf, const struct perfdata_record *record);
 
-/** perfdata_aux_detect_owner() - detect from an AUXTRACE record if buffers belong to threads */
-void perfdata_aux_detect_owner(struct perfdata *perf, const struct perfdata_record *record);
+/**
+ * perfdata_aux_detect_per_thread() - detect from an AUXTRACE record if buffers belong to threads
+ */
+void perfdata_aux_detect_per_thread(struct perfdata_reader *perf,
+				    const struct perfdata_record *record);
 
-/** perfdata_aux_sort() - sort AUX records, and pass those without bytes to the sink as loss */
-void perfdata_aux_sort(struct perfdata *perf);
+/**
+ * perfdata_aux_sort_and_emit_losses() - sort AUX records, and pass those without bytes to the sink
+ * as loss
+ */
+void perfdata_aux_sort_and_emit_losses(struct perfdata_reader *perf);
 
-/** perfdata_aux_emit() - pass the bytes of an AUXTRACE record to the sink, in the second pass */
-void perfdata_aux_emit(struct perfdata *perf, const struct perfdata_record *record);
+/**
+ * perfdata_auxtrace_emit() - pass the bytes of an AUXTRACE record to the sink, in the second pass
+ */
+void perfdata_auxtrace_emit(struct perfdata_reader *perf, const struct perfdata_record *record);
 
 #endif

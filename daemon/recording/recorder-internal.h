@@ -10,7 +10,7 @@
 #include "tasks/task-event.h"
 
 /* Location of an AUXTRACE record. perf finds these records through the feature AUXTRACE. */
-struct recorder_index {
+struct recorder_index_entry {
 	u64 offset;
 	u64 size;
 };
@@ -71,7 +71,7 @@ struct recorder {
 	u64 seq;
 	struct source_window first;
 	bool has_first;
-	struct recorder_index *index;
+	struct recorder_index_entry *index;
 	u32 index_count;
 	u32 index_capacity;
 	struct recorder_core *cores;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BUFFER (256U << 10)
+#define FILE_BUFFER_SIZE (256U << 10)
 
 void recorder_fail(struct recorder *recorder, int error)
 {
@@ -31,7 +31,7 @@ void recorder_pad(struct recorder *recorder, u32 align)
 }
 
 /* Return true if @window would change a ledger. Other windows are empty, and are not recorded. */
-static bool has_content(const struct source_window *window)
+static bool window_has_content(const struct source_window *window)
 {
 	return window->len || window->blind_ns || window->lost_bytes || window->armed_ns ||
 	       window->end_ns != window->start_ns || window->flags & ~WINDOW_PARTIAL;
@@ -41,7 +41,7 @@ static void recorder_on_window(void *ctx, const struct source_window *window)
 {
 	struct recorder *recorder = ctx;
 
-	if (!has_content(window))
+	if (!window_has_content(window))
 		return;
 	recorder->bytes += window->len;
 	if (recorder->config.format == RECORDER_PERF)
@@ -60,24 +60,24 @@ static void recorder_on_task(void *ctx, const struct task_event *event)
 		native_write_task(recorder, event);
 }
 
-struct source_sink recorder_sink(struct recorder *recorder)
+struct source_sink recorder_make_sink(struct recorder *recorder)
 {
 	return (struct source_sink){ .window = recorder_on_window,
 				     .task = recorder_on_task,
 				     .ctx = recorder };
 }
 
-int recorder_error(const struct recorder *recorder)
+int recorder_get_error(const struct recorder *recorder)
 {
 	return recorder->error;
 }
 
-u64 recorder_bytes(const struct recorder *recorder)
+u64 recorder_get_bytes(const struct recorder *recorder)
 {
 	return recorder->bytes;
 }
 
-u64 recorder_omitted_bytes(const struct recorder *recorder)
+u64 recorder_get_omitted_bytes(const struct recorder *recorder)
 {
 	return recorder->omitted;
 }
@@ -95,7 +95,7 @@ static int recorder_open_stream(struct recorder *recorder, int fd)
 		close(copy);
 		return r;
 	}
-	setvbuf(recorder->file, NULL, _IOFBF, BUFFER);
+	setvbuf(recorder->file, NULL, _IOFBF, FILE_BUFFER_SIZE);
 	return 0;
 }
 

@@ -17,7 +17,7 @@ enum recorder_format {
 /**
  * struct recorder_config - properties of the whole recording
  * @format: &enum recorder_format
- * @backend: &enum backend of the source; a perf.data has only one
+ * @backend: &enum sample_backend of the source; a perf.data has only one
  * @cpus: number of sampled CPUs
  * @command: the command line of the recording program; untrusted bytes, NUL-terminated
  */
@@ -42,24 +42,24 @@ struct recorder;
 int recorder_new(int fd, const struct recorder_config *config, struct recorder **ret_recorder);
 
 /**
- * recorder_sink() - return a sink that writes windows and task events to the recording
+ * recorder_make_sink() - return a sink that writes windows and task events to the recording
  *
- * The sink is valid until recorder_finish(). One thread uses it at a time. recorder_error() and
+ * The sink is valid until recorder_finish(). One thread uses it at a time. recorder_get_error() and
  * recorder_finish() report write errors.
  */
-struct source_sink recorder_sink(struct recorder *recorder);
+struct source_sink recorder_make_sink(struct recorder *recorder);
 
-/** recorder_error() - return the negative errno of the first write that failed, else 0 */
-int recorder_error(const struct recorder *recorder);
+/** recorder_get_error() - return the negative errno of the first write that failed, else 0 */
+int recorder_get_error(const struct recorder *recorder);
 
-/** recorder_bytes() - return the bytes of records received so far */
-u64 recorder_bytes(const struct recorder *recorder);
+/** recorder_get_bytes() - return the bytes of records received so far */
+u64 recorder_get_bytes(const struct recorder *recorder);
 
 /**
- * recorder_omitted_bytes() - return the bytes of suspect records that were omitted because a
+ * recorder_get_omitted_bytes() - return the bytes of suspect records that were omitted because a
  * perf.data cannot flag them
  */
-u64 recorder_omitted_bytes(const struct recorder *recorder);
+u64 recorder_get_omitted_bytes(const struct recorder *recorder);
 
 /**
  * recorder_write_functions() - write functions of the kernel, which name the samples in the kernel

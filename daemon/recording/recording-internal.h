@@ -11,13 +11,13 @@
 #include <pthread.h>
 
 /* Size of the chunks in which a larger window is delivered, bytes. */
-#define RECORDING_CHUNK (1U << 20)
+#define RECORDING_CHUNK_SIZE (1U << 20)
 
 /**
  * struct window_reader - reads the bytes of windows, for one thread
  * @recording: the recording
  * @buf: buffer for windows, which the sink reads
- * @size: size of @buf, bytes: that of the file, at most RECORDING_CHUNK
+ * @size: size of @buf, bytes: that of the file, at most RECORDING_CHUNK_SIZE
  * @sink: receives the windows
  */
 struct window_reader {
@@ -42,7 +42,7 @@ struct window_queue;
  * @begin_error: result of &recording_threads.begin
  * @reader: reads windows for the caller's thread
  * @queue: passes windows to the other threads; NULL without other threads
- * @peek: buffer of recording_peek(), RECORDING_PEEK bytes
+ * @peek: buffer of recording_peek(), RECORDING_PEEK_MAX bytes
  * @peek_offset, @peek_len: the range of the file that is in @peek
  * @peek_ends: the file has no bytes after those in @peek
  * @functions: functions of the recorded kernel that this replay has read
@@ -106,12 +106,12 @@ void recording_set_damage(struct recording *recording, u64 offset, const char *f
 size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t len);
 
 /* Maximum length of recording_peek(), bytes. */
-#define RECORDING_PEEK (128U << 10)
+#define RECORDING_PEEK_MAX (128U << 10)
 
 /**
  * recording_peek() - get a pointer to bytes of the file in a buffer
  * @offset: offset of the first byte
- * @len: number of bytes to get, at most RECORDING_PEEK
+ * @len: number of bytes to get, at most RECORDING_PEEK_MAX
  * @ret_len: receives the number of bytes that the file has there, at most @len
  *
  * Return: the bytes, valid until the next call.
@@ -125,7 +125,7 @@ const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, si
  * @like: the fields of the window, without its bytes
  * @ret_ledger: receives the ledger of the decoded bytes; NULL to ignore it
  *
- * A window of more than RECORDING_CHUNK bytes is passed in chunks that share one decoder. If
+ * A window of more than RECORDING_CHUNK_SIZE bytes is passed in chunks that share one decoder. If
  * @ret_ledger is not NULL, smaller windows have a decoder, too, because the ledger comes from it.
  */
 void window_reader_emit(struct window_reader *reader, u64 offset, u64 size,
@@ -161,10 +161,10 @@ void perfdata_replay(struct recording *recording, const struct source_sink *sink
 /** native_replay() - pass the tasks and windows of a recording in speprof's format to @sink */
 void native_replay(struct recording *recording, const struct source_sink *sink);
 
-/** native_is_magic() - return true if @buf, 8 bytes, begins a recording in speprof's own format */
-bool native_is_magic(const u8 *buf);
+/** native_has_magic() - return true if @buf, 8 bytes, begins a recording in speprof's own format */
+bool native_has_magic(const u8 *buf);
 
-/** perfdata_is_magic() - return true if @buf, 8 bytes, begins a perf.data */
-bool perfdata_is_magic(const u8 *buf);
+/** perfdata_has_magic() - return true if @buf, 8 bytes, begins a perf.data */
+bool perfdata_has_magic(const u8 *buf);
 
 #endif

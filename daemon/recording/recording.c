@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Minimum number of bytes that recording_peek() reads if its range does not follow the last one. */
-#define PEEK_SKIPPED 4096U
+#define PEEK_AFTER_SKIP_MIN 4096U
 
 /* Maximum size of the copy of a pipe, so that an endless pipe does not fill the disk. */
 #define SPOOL_MAX (16ULL << 30)
@@ -78,7 +78,7 @@ size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t l
  */
 static void peek_fill(struct recording *recording, u64 offset, size_t len, bool skips)
 {
-	size_t want = skips ? PEEK_SKIPPED : RECORDING_PEEK;
+	size_t want = skips ? PEEK_AFTER_SKIP_MIN : RECORDING_PEEK_MAX;
 
 	want = len > want ? len : want;
 	recording->peek_offset = offset;
@@ -156,7 +156,7 @@ static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 }
 
 /* Get a descriptor that pread() works on. @fd becomes @ret_fd or is closed, also on failure. */
-static int seekable_fd(int fd, int *ret_fd, struct recording_error *ret_error)
+static int make_seekable_fd(int fd, int *ret_fd, struct recording_error *ret_error)
 {
 	struct stat st;
 	int r;
@@ -190,7 +190,7 @@ static int open_path(const char *path, int *ret_fd, struct recording_error *ret_
 				 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return recording_set_error(ret_error, -errno, RECORDING_NO_OFFSET, "%m");
-	return seekable_fd(fd, ret_fd, ret_error);
+	return make_seekable_fd(fd, ret_fd, ret_error);
 }
 
 /* Text has no control characters except white space, whereas every SPE record has some. */
@@ -214,11 +214,11 @@ static int detect_format(struct recording *recording, struct recording_error *re
 		return recording_set_error(
 			ret_error, -ENODATA, 0,
 			"the file is empty: it should hold SPE records or a perf.data");
-	if (len >= 8 && perfdata_is_magic(buf)) {
+	if (len >= 8 && perfdata_has_magic(buf)) {
 		recording->format = RECORDING_PERF;
 		return 0;
 	}
-	if (len >= 8 && native_is_magic(buf)) {
+	if (len >= 8 && native_has_magic(buf)) {
 		recording->format = RECORDING_NATIVE;
 		return 0;
 	}
@@ -251,7 +251,7 @@ int recording_open(const char *path, struct recording **ret_recording,
 	pthread_mutex_init(&recording->lock, NULL);
 	recording->fd = -1;
 	recording->peek_offset = UINT64_MAX;
-	recording->peek = malloc(RECORDING_PEEK);
+	recording->peek = malloc(RECORDING_PEEK_MAX);
 	if (!recording->peek)
 		goto no_memory;
 	r = open_path(path, &recording->fd, ret_error);
@@ -263,8 +263,8 @@ int recording_open(const char *path, struct recording **ret_recording,
 	if (r < 0)
 		goto fail;
 	recording->reader.recording = recording;
-	recording->reader.size =
-		recording->size < RECORDING_CHUNK ? (size_t)recording->size : RECORDING_CHUNK;
+	recording->reader.size = recording->size < RECORDING_CHUNK_SIZE ? (size_t)recording->size :
+									  RECORDING_CHUNK_SIZE;
 	recording->reader.buf = malloc(recording->reader.size);
 	r = -ENOMEM;
 	if (!recording->reader.buf)
@@ -279,12 +279,12 @@ fail:
 	return r;
 }
 
-enum recording_format recording_format(const struct recording *recording)
+enum recording_format recording_get_format(const struct recording *recording)
 {
 	return recording->format;
 }
 
-u64 recording_size(const struct recording *recording)
+u64 recording_get_size(const struct recording *recording)
 {
 	return recording->size;
 }
@@ -344,7 +344,7 @@ int recording_replay_threads(struct recording *recording, const struct recording
 		native_replay(recording, threads->sinks);
 	else if (recording_begin_windows(recording))
 		raw_replay(recording);
-	recording->queue = window_queue_end(recording->queue);
+	recording->queue = window_queue_drain_and_free(recording->queue);
 	if (recording->begin_error < 0)
 		return recording_set_error(ret_error, recording->begin_error, RECORDING_NO_OFFSET,
 					   "%s", strerror(-recording->begin_error));

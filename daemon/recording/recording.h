@@ -63,11 +63,11 @@ struct recording;
 int recording_open(const char *path, struct recording **ret_recording,
 		   struct recording_error *ret_error);
 
-/** recording_format() - return the format that recording_open() detected */
-enum recording_format recording_format(const struct recording *recording);
+/** recording_get_format() - return the format that recording_open() detected */
+enum recording_format recording_get_format(const struct recording *recording);
 
-/** recording_size() - return the size of the file in bytes */
-u64 recording_size(const struct recording *recording);
+/** recording_get_size() - return the size of the file in bytes */
+u64 recording_get_size(const struct recording *recording);
 
 /**
  * recording_replay() - pass all task events and then all windows to a sink

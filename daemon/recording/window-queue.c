@@ -48,7 +48,7 @@ struct window_queue {
 };
 
 /* Take a window; the caller holds the lock and has checked that one waits. */
-static struct queued_window window_take(struct window_queue *queue)
+static struct queued_window window_dequeue(struct window_queue *queue)
 {
 	struct queued_window window = queue->window[queue->first];
 
@@ -69,7 +69,7 @@ static void *thread_run(void *ctx)
 			pthread_cond_wait(&queue->changed, &queue->lock);
 		if (!queue->waiting)
 			break;
-		window = window_take(queue);
+		window = window_dequeue(queue);
 		pthread_mutex_unlock(&queue->lock);
 		window_reader_emit(&self->reader, window.offset, window.size, &window.like, NULL);
 		pthread_mutex_lock(&queue->lock);
@@ -115,13 +115,13 @@ struct window_queue *window_queue_new(struct recording *recording, const struct 
 	for (u32 i = 1; i < count; i++)
 		if (!thread_start(queue, &sinks[i]))
 			break;
-	return queue->count ? queue : window_queue_end(queue);
+	return queue->count ? queue : window_queue_drain_and_free(queue);
 }
 
 /* Pass the oldest waiting window to the caller's sink; the caller holds the lock. */
-static void window_help(struct window_queue *queue)
+static void window_emit_in_caller(struct window_queue *queue)
 {
-	struct queued_window window = window_take(queue);
+	struct queued_window window = window_dequeue(queue);
 
 	pthread_mutex_unlock(&queue->lock);
 	window_reader_emit(&queue->own, window.offset, window.size, &window.like, NULL);
@@ -133,7 +133,7 @@ void window_queue_add(struct window_queue *queue, u64 offset, u64 size,
 {
 	pthread_mutex_lock(&queue->lock);
 	while (queue->waiting == QUEUE_WINDOWS)
-		window_help(queue);
+		window_emit_in_caller(queue);
 	queue->window[(queue->first + queue->waiting) % QUEUE_WINDOWS] =
 		(struct queued_window){ .offset = offset, .size = size, .like = *like };
 	queue->waiting++;
@@ -141,7 +141,7 @@ void window_queue_add(struct window_queue *queue, u64 offset, u64 size,
 	pthread_mutex_unlock(&queue->lock);
 }
 
-struct window_queue *window_queue_end(struct window_queue *queue)
+struct window_queue *window_queue_drain_and_free(struct window_queue *queue)
 {
 	if (!queue)
 		return NULL;
@@ -149,7 +149,7 @@ struct window_queue *window_queue_end(struct window_queue *queue)
 	queue->ended = true;
 	pthread_cond_broadcast(&queue->changed);
 	while (queue->waiting)
-		window_help(queue);
+		window_emit_in_caller(queue);
 	pthread_mutex_unlock(&queue->lock);
 	for (u32 i = 0; i < queue->count; i++) {
 		pthread_join(queue->threads[i].thread, NULL);

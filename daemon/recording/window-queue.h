@@ -20,8 +20,8 @@
  *
  * If fewer threads can be created, the other sinks get no window.
  *
- * Return: the queue; end it with window_queue_end(). NULL if memory cannot be allocated, or if no
- * thread can be created.
+ * Return: the queue; end it with window_queue_drain_and_free(). NULL if memory cannot be allocated,
+ * or if no thread can be created.
  */
 struct window_queue *window_queue_new(struct recording *recording, const struct source_sink *sinks,
 				      u32 count);
@@ -36,12 +36,12 @@ void window_queue_add(struct window_queue *queue, u64 offset, u64 size,
 		      const struct source_window *like);
 
 /**
- * window_queue_end() - wait until all windows were passed to sinks; end the threads, and free the
- * queue
+ * window_queue_drain_and_free() - wait until all windows were passed to sinks; end the threads, and
+ * free the queue
  * @queue: the queue, or NULL
  *
  * Return: NULL.
  */
-struct window_queue *window_queue_end(struct window_queue *queue);
+struct window_queue *window_queue_drain_and_free(struct window_queue *queue);
 
 #endif

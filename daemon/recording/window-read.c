@@ -5,7 +5,7 @@
  */
 #include "window-queue.h"
 
-static_assert(RECORDING_CHUNK > SPE_DECODER_HELD, "the decoder consumes bytes of every chunk");
+static_assert(RECORDING_CHUNK_SIZE > SPE_DECODER_HELD, "the decoder consumes bytes of every chunk");
 
 /*
  * Decode the records that the sink skipped, because the next chunk begins at the position of the
@@ -14,7 +14,7 @@ static_assert(RECORDING_CHUNK > SPE_DECODER_HELD, "the decoder consumes bytes of
 static void decode_rest(struct spe_decoder *decoder)
 {
 	struct spe_sample sample;
-	enum spe_decode r;
+	enum spe_decode_result r;
 
 	do
 		r = spe_decoder_next(decoder, &sample, NULL);
@@ -38,7 +38,7 @@ static void emit_chunks(struct window_reader *reader, u64 offset, u64 size,
 		size -= got;
 		held += got;
 
-		spe_decoder_part(decoder, reader->buf, held, last);
+		spe_decoder_set_chunk(decoder, reader->buf, held, last);
 		window->len = held;
 		if (held || decoder->base)
 			sink->window(sink->ctx, window);

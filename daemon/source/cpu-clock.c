@@ -31,12 +31,12 @@ struct id_trailer {
 /* Bytes of the longest record of this event: PERF_RECORD_THROTTLE with its trailer */
 #define RECORD_MAX (sizeof(struct perf_event_header) + 3 * sizeof(u64) + sizeof(struct id_trailer))
 
-static const char *open_reason(int error)
+static const char *explain_open_error(int error)
 {
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return perf_event_open_reason();
+		return perf_event_explain_open_error();
 	case ENOSYS:
 		return "perf_event_open does not exist: the kernel has no CONFIG_PERF_EVENTS, or "
 		       "a container's seccomp filter hides it";
@@ -90,7 +90,7 @@ int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_conf
 
 	fd = perf_event_open(&attr, cpu);
 	if (fd < 0) {
-		*ret_reason = open_reason(-fd);
+		*ret_reason = explain_open_error(-fd);
 		return fd;
 	}
 	r = perf_ring_map(&ring, fd, size);
@@ -123,18 +123,18 @@ void cpu_clock_stop(struct cpu_clock *clock)
 	ioctl(clock->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-bool cpu_clock_begin(struct cpu_clock *clock)
+bool cpu_clock_begin_read(struct cpu_clock *clock)
 {
 	const struct perf_ring *ring = &clock->ring;
 
-	perf_ring_begin(&clock->ring);
+	perf_ring_begin_read(&clock->ring);
 	return ring->size - (ring->head - ring->tail) < RECORD_MAX + sizeof(struct tick_record);
 }
 
-void cpu_clock_end(struct cpu_clock *clock)
+void cpu_clock_end_read(struct cpu_clock *clock)
 {
-	perf_ring_drop(&clock->ring);
-	perf_ring_end(&clock->ring);
+	perf_ring_skip_all(&clock->ring);
+	perf_ring_end_read(&clock->ring);
 }
 
 static bool read_tick(const struct cpu_clock *clock, const struct perf_event_header *header,
@@ -178,12 +178,12 @@ static bool read_other(const struct cpu_clock *clock, const struct perf_event_he
 	return true;
 }
 
-bool cpu_clock_next(struct cpu_clock *clock, struct cpu_clock_event *ret_event)
+bool cpu_clock_read_event(struct cpu_clock *clock, struct cpu_clock_event *ret_event)
 {
 	struct perf_event_header header;
 	bool found = false;
 
-	while (!found && perf_ring_next(&clock->ring, sizeof(header), &header) > 0) {
+	while (!found && perf_ring_read_header(&clock->ring, sizeof(header), &header) > 0) {
 		switch (header.type) {
 		case PERF_RECORD_SAMPLE:
 			found = read_tick(clock, &header, ret_event);
@@ -198,7 +198,7 @@ bool cpu_clock_next(struct cpu_clock *clock, struct cpu_clock_event *ret_event)
 			found = read_other(clock, &header, CPU_CLOCK_UNTHROTTLE, ret_event);
 			break;
 		}
-		perf_ring_skip(&clock->ring, &header);
+		perf_ring_skip_record(&clock->ring, &header);
 	}
 	return found;
 }

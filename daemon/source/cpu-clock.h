@@ -84,16 +84,19 @@ int cpu_clock_start(struct cpu_clock *clock);
 void cpu_clock_stop(struct cpu_clock *clock);
 
 /**
- * cpu_clock_begin() - start reading the events that are in the ring now
+ * cpu_clock_begin_read() - start reading the events that are in the ring now
  *
  * Return: true if the ring is full: ticks after the last event in it may be lost already.
  */
-bool cpu_clock_begin(struct cpu_clock *clock);
+bool cpu_clock_begin_read(struct cpu_clock *clock);
 
-/** cpu_clock_next() - read the next event; false after the last that cpu_clock_begin() found */
-bool cpu_clock_next(struct cpu_clock *clock, struct cpu_clock_event *ret_event);
+/**
+ * cpu_clock_read_event() - read the next event; false after the last that cpu_clock_begin_read()
+ * found
+ */
+bool cpu_clock_read_event(struct cpu_clock *clock, struct cpu_clock_event *ret_event);
 
-/** cpu_clock_end() - free the space of all events that cpu_clock_begin() found */
-void cpu_clock_end(struct cpu_clock *clock);
+/** cpu_clock_end_read() - free the space of all events that cpu_clock_begin_read() found */
+void cpu_clock_end_read(struct cpu_clock *clock);
 
 #endif

@@ -27,7 +27,7 @@ struct cached_profile {
 	u8 profile;
 };
 
-struct models {
+struct emulated_models {
 	unsigned int pairs;
 	struct model_pair pair[PAIRS_MAX];
 	struct cached_profile cache[CACHE_SETS][CACHE_WAYS];
@@ -55,9 +55,10 @@ static const char *pair_parse(const char *text, size_t len, struct model_pair *p
 	return NULL;
 }
 
-int models_new(const char *text, struct models **ret_models, const char **ret_reason)
+int emulated_models_new(const char *text, struct emulated_models **ret_models,
+			const char **ret_reason)
 {
-	struct models *models = calloc(1, sizeof(*models));
+	struct emulated_models *models = calloc(1, sizeof(*models));
 	const char *reason = NULL;
 	size_t len;
 
@@ -73,7 +74,7 @@ int models_new(const char *text, struct models **ret_models, const char **ret_re
 			reason = pair_parse(text, len, &models->pair[models->pairs++]);
 	}
 	if (reason) {
-		models_free(models);
+		emulated_models_free(models);
 		*ret_reason = reason;
 		return -EINVAL;
 	}
@@ -81,13 +82,13 @@ int models_new(const char *text, struct models **ret_models, const char **ret_re
 	return 0;
 }
 
-struct models *models_free(struct models *models)
+struct emulated_models *emulated_models_free(struct emulated_models *models)
 {
 	free(models);
 	return NULL;
 }
 
-static enum spe_profile read_profile(const struct models *models, s32 tid)
+static enum spe_profile read_profile(const struct emulated_models *models, s32 tid)
 {
 	char path[32], comm[COMM_SIZE + 1];
 	ssize_t n;
@@ -112,7 +113,7 @@ static enum spe_profile read_profile(const struct models *models, s32 tid)
 	return SPE_PROFILE_MIXED;
 }
 
-enum spe_profile models_of_task(struct models *models, s32 tid, u64 now_ns)
+enum spe_profile emulated_models_find_profile(struct emulated_models *models, s32 tid, u64 now_ns)
 {
 	/* TIDs are allocated in sequence, so the low bits spread them over the sets. */
 	struct cached_profile *set = models->cache[(u32)tid % CACHE_SETS], *slot = set;

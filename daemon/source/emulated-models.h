@@ -9,23 +9,24 @@
 #include "codec/env.h"
 #include "model/opmodel.h"
 
-struct models;
+struct emulated_models;
 
 /**
- * models_new() - parse the pairs
+ * emulated_models_new() - parse the pairs
  * @text: "comm=profile" pairs, separated by white space; "" or NULL: none
  * @ret_models: the models
  * @ret_reason: on failure, a static sentence that explains it
  *
  * Return: 0; -EINVAL if a pair is invalid; -ENOMEM.
  */
-int models_new(const char *text, struct models **ret_models, const char **ret_reason);
+int emulated_models_new(const char *text, struct emulated_models **ret_models,
+			const char **ret_reason);
 
-/** models_free() - free @models, which may be NULL; returns NULL */
-struct models *models_free(struct models *models);
+/** emulated_models_free() - free @models, which may be NULL; returns NULL */
+struct emulated_models *emulated_models_free(struct emulated_models *models);
 
 /**
- * models_of_task() - find the profile of a task
+ * emulated_models_find_profile() - find the profile of a task
  * @models: the models
  * @tid: the TID in the PID namespace of this process
  * @now_ns: current time; a name is cached for 1 s, because TIDs are reused and tasks rename
@@ -33,6 +34,6 @@ struct models *models_free(struct models *models);
  *
  * Return: the profile; SPE_PROFILE_MIXED if no pair has the name, or the task has exited.
  */
-enum spe_profile models_of_task(struct models *models, s32 tid, u64 now_ns);
+enum spe_profile emulated_models_find_profile(struct emulated_models *models, s32 tid, u64 now_ns);
 
 #endif

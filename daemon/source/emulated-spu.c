@@ -13,8 +13,9 @@
 
 #define FILTER_TYPES (SPE_PMSFCR_B | SPE_PMSFCR_LD | SPE_PMSFCR_ST)
 
-static int program_filters(const struct source_config *config, const struct spe_spu_config *spu,
-			   struct spu_program *program, const char **ret_reason)
+static int set_filter_registers(const struct source_config *config,
+				const struct spe_spu_config *spu, struct spu_program *program,
+				const char **ret_reason)
 {
 	u32 latency_max = spu->count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
 	u64 types;
@@ -35,7 +36,7 @@ static int program_filters(const struct source_config *config, const struct spe_
 	/* Without FEAT_SPE_EFT there are no mask bits, so the daemon filters these types. */
 	types = config->filter_types;
 	if (spu->features & SPE_PMSIDR_EFT)
-		types = source_filter_pmsfcr(config);
+		types = source_filter_to_pmsfcr(config);
 	if (types)
 		program->pmsfcr |= SPE_PMSFCR_FT | types;
 	if (config->filter_events)
@@ -82,7 +83,7 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
 		program.pmscr |= SPE_PMSCR_E0SPE;
 	if (config->kernel)
 		program.pmscr |= SPE_PMSCR_E1SPE;
-	r = program_filters(config, spu, &program, ret_reason);
+	r = set_filter_registers(config, spu, &program, ret_reason);
 	if (r < 0)
 		return r;
 
@@ -110,12 +111,12 @@ static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 	u64 offset = addr - buffer_address(driver);
 
 	if (offset > driver->ring.size || len > driver->ring.size - offset)
-		return spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION);
+		return spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION);
 	memcpy(driver->buffer + offset, data, len);
 	return 0;
 }
 
-static void interrupt_level(void *ctx, bool level)
+static void set_interrupt_level(void *ctx, bool level)
 {
 	struct emulated_spu *driver = ctx;
 
@@ -127,7 +128,7 @@ int emulated_spu_init(struct emulated_spu *driver, u32 cpu, const struct spe_spu
 {
 	const struct spe_spu_io io = {
 		.write = buffer_write,
-		.irq = interrupt_level,
+		.irq = set_interrupt_level,
 		.ctx = driver,
 	};
 	struct spe_spu_config own = *config;
@@ -181,7 +182,7 @@ void emulated_spu_set_blind_cause(struct emulated_spu *driver, enum source_blind
 	driver->cause = cause;
 }
 
-static void set_blind(struct emulated_spu *driver, u64 ns)
+static void set_blind_time(struct emulated_spu *driver, u64 ns)
 {
 	enum source_blind cause = driver->dead ? SOURCE_BLIND_FAULT : driver->cause;
 
@@ -190,19 +191,19 @@ static void set_blind(struct emulated_spu *driver, u64 ns)
 	driver->blind_by[cause] = ns;
 }
 
-void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns)
+void emulated_spu_arm_window(struct emulated_spu *driver, u64 now_ns)
 {
 	struct spe_spu *spu = &driver->spu;
 	u64 start;
 
-	/* spe_window_next() finds space: the whole buffer is free when a window is armed. */
-	if (driver->armed || driver->dead || spe_window_next(&driver->ring, &driver->window) < 0)
+	/* spe_window_place() finds space: the whole buffer is free when a window is armed. */
+	if (driver->armed || driver->dead || spe_window_place(&driver->ring, &driver->window) < 0)
 		return;
 	start = buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
 	/* The perf ring may deliver a tick after the window that contains its time was closed. */
 	if (now_ns < driver->end_ns)
 		now_ns = driver->end_ns;
-	set_blind(driver, driver->end_ns ? now_ns - driver->end_ns : 0);
+	set_blind_time(driver, driver->end_ns ? now_ns - driver->end_ns : 0);
 	driver->cause = SOURCE_BLIND_HANDLING;
 	driver->start_ns = now_ns;
 	driver->written = spu->stats.written;
@@ -217,10 +218,10 @@ void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns)
 
 bool emulated_spu_samples_el(const struct emulated_spu *driver, u8 el)
 {
-	return driver->armed && spe_spu_enabled(&driver->spu, el);
+	return driver->armed && spe_spu_profiling_enabled(&driver->spu, el);
 }
 
-static u32 verdict_flags(const struct spe_verdict *verdict)
+static u32 verdict_flags(const struct spe_syndrome_verdict *verdict)
 {
 	u32 flags = 0;
 
@@ -269,15 +270,15 @@ static void window_deliver(struct emulated_spu *driver, size_t len, u64 now_ns, 
 }
 
 /* D17.8: disable profiling first; only then are the syndrome and the write pointer final. */
-static void window_end(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink)
+static void close_window(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink)
 {
 	struct spe_spu *spu = &driver->spu;
-	struct spe_verdict verdict;
+	struct spe_syndrome_verdict verdict;
 	u64 start, end, len;
 
 	spe_spu_write(spu, SPE_REG_PMSCR, 0);
 	spe_spu_write(spu, SPE_REG_PMBLIMITR, 0);
-	verdict = spe_syndrome_read(spe_spu_read(spu, SPE_REG_PMBSR));
+	verdict = spe_syndrome_interpret(spe_spu_read(spu, SPE_REG_PMBSR));
 	start = buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
 	end = spe_spu_read(spu, SPE_REG_PMBPTR);
 	len = end - start;
@@ -300,41 +301,42 @@ static void interrupt_handle(struct emulated_spu *driver, u64 now_ns,
 {
 	if (!driver->irq)
 		return;
-	window_end(driver, now_ns, sink);
-	emulated_spu_arm(driver, now_ns);
+	close_window(driver, now_ns, sink);
+	emulated_spu_arm_window(driver, now_ns);
 }
 
 void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation *operation,
 			 const struct source_sink *sink)
 {
-	u64 count = spe_spu_until_sample(&driver->spu);
+	u64 count = spe_spu_operations_until_sample(&driver->spu);
 
-	if (!count || !spe_spu_pass(&driver->spu, count))
+	if (!count || !spe_spu_count_operations(&driver->spu, count))
 		return;
-	spe_spu_sample(&driver->spu, operation);
+	spe_spu_sample_operation(&driver->spu, operation);
 	interrupt_handle(driver, operation->timestamp, sink);
 }
 
 void emulated_spu_execute(struct emulated_spu *driver, const struct spe_instruction *instruction,
 			  bool each, const struct source_sink *sink)
 {
-	u64 count = each ? spe_spu_until_sample(&driver->spu) : 0;
+	u64 count = each ? spe_spu_operations_until_sample(&driver->spu) : 0;
 
 	if (count > 1)
-		spe_spu_pass(&driver->spu, count - 1);
-	spe_spu_execute(&driver->spu, instruction);
+		spe_spu_count_operations(&driver->spu, count - 1);
+	spe_spu_execute_instruction(&driver->spu, instruction);
 	interrupt_handle(driver, instruction->timestamp, sink);
 }
 
-void emulated_spu_close(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink)
+void emulated_spu_close_window(struct emulated_spu *driver, u64 now_ns,
+			       const struct source_sink *sink)
 {
 	if (driver->armed) {
-		window_end(driver, now_ns, sink);
+		close_window(driver, now_ns, sink);
 		return;
 	}
 	if (!driver->end_ns || now_ns <= driver->end_ns)
 		return;
-	set_blind(driver, now_ns - driver->end_ns);
+	set_blind_time(driver, now_ns - driver->end_ns);
 	driver->start_ns = now_ns;
 	driver->written = driver->spu.stats.written;
 	window_deliver(driver, 0, now_ns, WINDOW_PARTIAL, sink);

@@ -69,8 +69,8 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
  */
 struct emulated_spu {
 	struct spe_spu spu;
-	struct spe_ring_state ring;
-	struct spe_window window;
+	struct spe_ring_space ring;
+	struct spe_window_position window;
 	const struct spu_program *program;
 	u8 *buffer;
 	u64 start_ns;
@@ -114,8 +114,8 @@ void emulated_spu_enable(struct emulated_spu *driver, u64 since_ns);
  */
 void emulated_spu_set_blind_cause(struct emulated_spu *driver, enum source_blind cause);
 
-/** emulated_spu_arm() - arm a window at @now_ns; the time since the last window was blind */
-void emulated_spu_arm(struct emulated_spu *driver, u64 now_ns);
+/** emulated_spu_arm_window() - arm a window at @now_ns; the time since the last window was blind */
+void emulated_spu_arm_window(struct emulated_spu *driver, u64 now_ns);
 
 /** emulated_spu_samples_el() - return true if operations at Exception level @el are sampled now */
 bool emulated_spu_samples_el(const struct emulated_spu *driver, u8 el);
@@ -140,14 +140,15 @@ void emulated_spu_execute(struct emulated_spu *driver, const struct spe_instruct
 			  bool each, const struct source_sink *sink);
 
 /**
- * emulated_spu_close() - close the current window and deliver it
+ * emulated_spu_close_window() - close the current window and deliver it
  * @driver: the driver
  * @now_ns: end of the window
  * @sink: receives the window, which may be empty
  *
  * If no window is armed, an empty one reports the blind time up to @now_ns.
  */
-void emulated_spu_close(struct emulated_spu *driver, u64 now_ns, const struct source_sink *sink);
+void emulated_spu_close_window(struct emulated_spu *driver, u64 now_ns,
+			       const struct source_sink *sink);
 
 /** emulated_spu_disable() - disable sampling; the time from now on is not blind time */
 void emulated_spu_disable(struct emulated_spu *driver);

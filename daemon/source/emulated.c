@@ -28,7 +28,7 @@
 #define ONLINE_CHECK_NS 1000000000ULL
 
 /**
- * struct emulated_cpu - a CPU and its emulated SPU
+ * struct emulated_source_cpu - a CPU and its emulated SPU
  * @clock: drives the SPU
  * @driver: the driver of the SPU; no buffer: the CPU was never online
  * @program: register values of the SPU
@@ -38,7 +38,7 @@
  * @throttled: the kernel has stopped the clock: the CPU is blind, not idle
  * @ticked: the clock has ticked since the last check
  */
-struct emulated_cpu {
+struct emulated_source_cpu {
 	struct cpu_clock clock;
 	struct emulated_spu driver;
 	struct spu_program program;
@@ -55,31 +55,32 @@ enum emulated_state {
 	EMULATED_STOPPED, /* sampling has stopped, and the rings still contain ticks */
 };
 
-struct emulated {
+struct emulated_source {
 	struct source source;
 	enum emulated_state state;
 	struct spe_spu_config spu;
 	struct source_config config; /* copied at creation; its pointers are no longer valid */
 	struct cpu_clock_config clock;
-	struct models *models;
-	struct spe_opmodel opmodel;
+	struct emulated_models *models;
+	struct spe_operation_model opmodel;
 	u64 stop_ns;
 	u64 check_ns;
 	int epoll_fd;
 	int timer_fd;
 	u32 count; /* number of possible CPUs, and of entries in @cpus */
-	struct emulated_cpu cpus[];
+	struct emulated_source_cpu cpus[];
 };
 
-static struct emulated *emulated_of(struct source *source)
+static struct emulated_source *to_emulated_source(struct source *source)
 {
-	return (struct emulated *)source;
+	return (struct emulated_source *)source;
 }
 
 /*
  * Compute the register values of a CPU; they differ from those of other CPUs only in the interval.
  */
-static int cpu_program(struct emulated *e, struct emulated_cpu *cpu, const char **ret_reason)
+static int cpu_compute_program(struct emulated_source *e, struct emulated_source_cpu *cpu,
+			       const char **ret_reason)
 {
 	struct source_config config = e->config;
 
@@ -90,15 +91,15 @@ static int cpu_program(struct emulated *e, struct emulated_cpu *cpu, const char 
 	return spu_program_make(&config, &e->spu, &cpu->program, ret_reason);
 }
 
-static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
+static int cpu_open(struct emulated_source *e, u32 index, const char **ret_reason)
 {
-	struct emulated_cpu *cpu = &e->cpus[index];
+	struct emulated_source_cpu *cpu = &e->cpus[index];
 	struct cpu_clock_config clock = e->clock;
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = index };
 	int r;
 
 	if (!cpu->driver.buffer) {
-		r = cpu_program(e, cpu, ret_reason);
+		r = cpu_compute_program(e, cpu, ret_reason);
 		if (r >= 0)
 			r = emulated_spu_init(&cpu->driver, index, &e->spu, &cpu->program,
 					      ret_reason);
@@ -123,14 +124,14 @@ static int cpu_open(struct emulated *e, u32 index, const char **ret_reason)
  * Remove the descriptor from epoll explicitly: close() does not remove it if a forked process still
  * has it.
  */
-static void cpu_close(struct emulated *e, struct emulated_cpu *cpu)
+static void cpu_close(struct emulated_source *e, struct emulated_source_cpu *cpu)
 {
 	epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, cpu->clock.fd, NULL);
 	e->source.locked_bytes -= cpu->clock.ring.size;
 	cpu_clock_close(&cpu->clock);
 }
 
-static int cpu_start(struct emulated_cpu *cpu, u64 since_ns, enum source_blind cause)
+static int cpu_start(struct emulated_source_cpu *cpu, u64 since_ns, enum source_blind cause)
 {
 	int r;
 
@@ -143,12 +144,12 @@ static int cpu_start(struct emulated_cpu *cpu, u64 since_ns, enum source_blind c
 	cpu->ran_ns = 0;
 	cpu->throttled = false;
 	cpu->ticked = true;
-	emulated_spu_arm(&cpu->driver, cpu->seen_ns);
+	emulated_spu_arm_window(&cpu->driver, cpu->seen_ns);
 	return 0;
 }
 
-static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
-		     const struct cpu_clock_event *tick, const struct source_sink *sink)
+static void cpu_sample_tick(struct emulated_source *e, struct emulated_source_cpu *cpu,
+			    const struct cpu_clock_event *tick, const struct source_sink *sink)
 {
 	enum spe_profile profile = SPE_PROFILE_MIXED;
 	struct spe_operation operation = {
@@ -165,42 +166,43 @@ static void cpu_tick(struct emulated *e, struct emulated_cpu *cpu,
 	 * model.
 	 */
 	if (!tick->el)
-		profile = models_of_task(e->models, tick->tid, tick->time_ns);
+		profile = emulated_models_find_profile(e->models, tick->tid, tick->time_ns);
 	if (tick->tid > 0) {
 		operation.contextidr_el1 = (u32)tick->tid;
 		operation.valid = SPE_OPERATION_CONTEXT1;
 	}
-	spe_opmodel_operation(&e->opmodel, profile, &operation);
+	spe_opmodel_complete_operation(&e->opmodel, profile, &operation);
 	emulated_spu_sample(&cpu->driver, &operation, sink);
 }
 
 /* Count the time from @from to @to as blind, because ticks of this time were lost. */
-static void cpu_gap(struct emulated_cpu *cpu, u64 from, u64 to, const struct source_sink *sink)
+static void cpu_report_gap(struct emulated_source_cpu *cpu, u64 from, u64 to,
+			   const struct source_sink *sink)
 {
-	emulated_spu_close(&cpu->driver, from, sink);
+	emulated_spu_close_window(&cpu->driver, from, sink);
 	emulated_spu_set_blind_cause(&cpu->driver, SOURCE_BLIND_FULL);
-	emulated_spu_arm(&cpu->driver, to);
+	emulated_spu_arm_window(&cpu->driver, to);
 	cpu->seen_ns = to;
 }
 
-static void cpu_event(struct emulated *e, struct emulated_cpu *cpu,
-		      const struct cpu_clock_event *event, const struct source_sink *sink)
+static void cpu_handle_event(struct emulated_source *e, struct emulated_source_cpu *cpu,
+			     const struct cpu_clock_event *event, const struct source_sink *sink)
 {
 	switch (event->type) {
 	case CPU_CLOCK_TICK:
-		cpu_tick(e, cpu, event, sink);
+		cpu_sample_tick(e, cpu, event, sink);
 		cpu->ticked = true;
 		break;
 	case CPU_CLOCK_LOST:
-		cpu_gap(cpu, cpu->seen_ns, event->time_ns, sink);
+		cpu_report_gap(cpu, cpu->seen_ns, event->time_ns, sink);
 		break;
 	case CPU_CLOCK_THROTTLE:
-		emulated_spu_close(&cpu->driver, event->time_ns, sink);
+		emulated_spu_close_window(&cpu->driver, event->time_ns, sink);
 		emulated_spu_set_blind_cause(&cpu->driver, SOURCE_BLIND_THROTTLE);
 		cpu->throttled = true;
 		break;
 	case CPU_CLOCK_UNTHROTTLE:
-		emulated_spu_arm(&cpu->driver, event->time_ns);
+		emulated_spu_arm_window(&cpu->driver, event->time_ns);
 		cpu->throttled = false;
 		break;
 	}
@@ -209,29 +211,29 @@ static void cpu_event(struct emulated *e, struct emulated_cpu *cpu,
 }
 
 /* Drain the ring of @cpu, and close its window at @until_ns, or now if that is 0. */
-static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns,
+static void cpu_drain(struct emulated_source *e, struct emulated_source_cpu *cpu, u64 until_ns,
 		      const struct source_sink *sink)
 {
 	struct cpu_clock_event event;
 	u64 end_ns = until_ns ? until_ns : time_now_ns();
-	bool full = cpu_clock_begin(&cpu->clock);
+	bool full = cpu_clock_begin_read(&cpu->clock);
 
-	while (cpu_clock_next(&cpu->clock, &event))
-		cpu_event(e, cpu, &event, sink);
-	cpu_clock_end(&cpu->clock);
+	while (cpu_clock_read_event(&cpu->clock, &event))
+		cpu_handle_event(e, cpu, &event, sink);
+	cpu_clock_end_read(&cpu->clock);
 
 	/* The ring was full, so ticks after the last one in it were lost. */
 	if (full && !cpu->throttled)
-		cpu_gap(cpu, cpu->seen_ns, until_ns ? until_ns : time_now_ns(), sink);
+		cpu_report_gap(cpu, cpu->seen_ns, until_ns ? until_ns : time_now_ns(), sink);
 	/* The ring may contain a tick that is younger than end_ns. */
 	if (end_ns < cpu->seen_ns)
 		end_ns = cpu->seen_ns;
-	emulated_spu_close(&cpu->driver, end_ns, sink);
+	emulated_spu_close_window(&cpu->driver, end_ns, sink);
 	cpu->seen_ns = end_ns;
 	if (until_ns)
 		emulated_spu_disable(&cpu->driver);
 	else if (!cpu->throttled)
-		emulated_spu_arm(&cpu->driver, end_ns);
+		emulated_spu_arm_window(&cpu->driver, end_ns);
 }
 
 /*
@@ -239,17 +241,17 @@ static void cpu_drain(struct emulated *e, struct emulated_cpu *cpu, u64 until_ns
  * even if the CPU is online again. Reading the running time interrupts the CPU, so CPUs with a tick
  * are skipped.
  */
-static bool cpu_died(struct emulated_cpu *cpu, bool online)
+static bool cpu_went_offline(struct emulated_source_cpu *cpu, bool online)
 {
 	u64 before = cpu->ran_ns;
 
 	if (online && cpu->ticked)
 		return false;
-	cpu->ran_ns = perf_event_ran_ns(cpu->clock.fd);
+	cpu->ran_ns = perf_event_read_running_ns(cpu->clock.fd);
 	return !online || cpu->ran_ns == before;
 }
 
-static void check_online(struct emulated *e, u64 now_ns, const struct source_sink *sink)
+static void check_online_cpus(struct emulated_source *e, u64 now_ns, const struct source_sink *sink)
 {
 	struct cpu_list online = { 0 };
 	const char *reason;
@@ -257,18 +259,18 @@ static void check_online(struct emulated *e, u64 now_ns, const struct source_sin
 	if (cpu_list_read_online(&online) < 0)
 		return;
 	for (u32 i = 0; i < e->count; i++) {
-		struct emulated_cpu *cpu = &e->cpus[i];
+		struct emulated_source_cpu *cpu = &e->cpus[i];
 
-		if (cpu->clock.fd >= 0 && cpu_died(cpu, cpu_list_has(&online, i))) {
+		if (cpu->clock.fd >= 0 && cpu_went_offline(cpu, cpu_list_has(&online, i))) {
 			/*
 			 * It is unknown if the CPU was busy since its last tick, so this time is
 			 * not counted as blind.
 			 */
-			emulated_spu_close(&cpu->driver, now_ns, sink);
+			emulated_spu_close_window(&cpu->driver, now_ns, sink);
 			emulated_spu_disable(&cpu->driver);
 			cpu_close(e, cpu);
 		}
-		if (cpu->clock.fd < 0 && source_owns_cpu(&e->config, i) &&
+		if (cpu->clock.fd < 0 && source_config_includes_cpu(&e->config, i) &&
 		    cpu_list_has(&online, i) && !cpu_open(e, i, &reason) &&
 		    cpu_start(cpu, e->check_ns, SOURCE_BLIND_HOTPLUG) < 0)
 			cpu_close(e, cpu);
@@ -283,7 +285,7 @@ static int emulated_start(struct source *source)
 		.it_interval.tv_nsec = DRAIN_NS,
 		.it_value.tv_nsec = DRAIN_NS,
 	};
-	struct emulated *e = emulated_of(source);
+	struct emulated_source *e = to_emulated_source(source);
 	int r;
 
 	/* The ticks from before the stop must be drained first. */
@@ -293,13 +295,13 @@ static int emulated_start(struct source *source)
 		return -errno;
 	e->check_ns = time_now_ns();
 	for (u32 i = 0; i < e->count; i++) {
-		struct emulated_cpu *cpu = &e->cpus[i];
+		struct emulated_source_cpu *cpu = &e->cpus[i];
 
 		if (cpu->clock.fd < 0)
 			continue;
 		r = cpu_start(cpu, 0, SOURCE_BLIND_HANDLING);
 		/*
-		 * The CPU just went offline. When it is online again, check_online() opens its
+		 * The CPU just went offline. When it is online again, check_online_cpus() opens its
 		 * clock.
 		 */
 		if (r < 0)
@@ -311,14 +313,14 @@ static int emulated_start(struct source *source)
 
 static int emulated_fd(struct source *source)
 {
-	return emulated_of(source)->epoll_fd;
+	return to_emulated_source(source)->epoll_fd;
 }
 
 /*
  * Remove hung up events from epoll. The event of a CPU that went offline reports EPOLLHUP, so the
- * descriptor of the source would be readable until check_online() closes the event.
+ * descriptor of the source would be readable until check_online_cpus() closes the event.
  */
-static void ignore_hangups(struct emulated *e)
+static void ignore_hangups(struct emulated_source *e)
 {
 	struct epoll_event events[16];
 	int n = epoll_wait(e->epoll_fd, events, ARRAY_SIZE(events), 0);
@@ -332,7 +334,7 @@ static void ignore_hangups(struct emulated *e)
 
 static int emulated_drain(struct source *source, const struct source_sink *sink)
 {
-	struct emulated *e = emulated_of(source);
+	struct emulated_source *e = to_emulated_source(source);
 	bool stopped = e->state == EMULATED_STOPPED;
 	u64 expirations, now_ns = time_now_ns();
 
@@ -348,14 +350,14 @@ static int emulated_drain(struct source *source, const struct source_sink *sink)
 	if (stopped)
 		e->state = EMULATED_IDLE;
 	else if (now_ns - e->check_ns >= ONLINE_CHECK_NS)
-		check_online(e, now_ns, sink);
+		check_online_cpus(e, now_ns, sink);
 	return 0;
 }
 
 static void emulated_stop(struct source *source)
 {
 	const struct itimerspec never = { 0 };
-	struct emulated *e = emulated_of(source);
+	struct emulated_source *e = to_emulated_source(source);
 
 	if (e->state != EMULATED_RUNNING)
 		return;
@@ -368,12 +370,12 @@ static void emulated_stop(struct source *source)
 	e->state = EMULATED_STOPPED;
 }
 
-static void apply_config(struct emulated *e, const struct source_config *config,
+static void apply_config(struct emulated_source *e, const struct source_config *config,
 			 const struct spu_program *program)
 {
 	e->config = *config;
 	e->source.interval_ns = program->interval;
-	e->source.filters = source_config_has_filter(config);
+	e->source.filters = source_config_has_base_filter(config);
 	e->source.filters_not = program->pmsfcr & SPE_PMSFCR_FNE;
 	e->source.filters_sources = program->pmsfcr & SPE_PMSFCR_FDS;
 	e->source.filters_masked = program->pmsfcr & SPU_PROGRAM_MASKS;
@@ -386,16 +388,16 @@ static void apply_config(struct emulated *e, const struct source_config *config,
 }
 
 /* Replace the clock and the SPU of a CPU. The CPU has been blind since @since. */
-static void cpu_reopen(struct emulated *e, u32 index, u64 since)
+static void cpu_reopen(struct emulated_source *e, u32 index, u64 since)
 {
-	struct emulated_cpu *cpu = &e->cpus[index];
+	struct emulated_source_cpu *cpu = &e->cpus[index];
 	const char *reason;
 
 	if (cpu->clock.fd < 0)
 		return;
 	cpu_close(e, cpu);
 	emulated_spu_deinit(&cpu->driver);
-	/* If the CPU just went offline, check_online() opens it later. */
+	/* If the CPU just went offline, check_online_cpus() opens it later. */
 	if (cpu_open(e, index, &reason) >= 0 && e->state == EMULATED_RUNNING &&
 	    cpu_start(cpu, since, SOURCE_BLIND_HANDLING) < 0)
 		cpu_close(e, cpu);
@@ -404,7 +406,7 @@ static void cpu_reopen(struct emulated *e, u32 index, u64 since)
 static int emulated_configure(struct source *source, const struct source_config *config,
 			      const char **ret_reason)
 {
-	struct emulated *e = emulated_of(source);
+	struct emulated_source *e = to_emulated_source(source);
 	struct spu_program program;
 	u64 since = time_now_ns();
 	int r;
@@ -420,7 +422,7 @@ static int emulated_configure(struct source *source, const struct source_config 
 
 static int emulated_tune(struct source *source, const struct source_tune *tune)
 {
-	struct emulated *e = emulated_of(source);
+	struct emulated_source *e = to_emulated_source(source);
 	u64 before;
 
 	if (tune->cpu >= e->count || !e->cpus[tune->cpu].driver.buffer)
@@ -432,10 +434,10 @@ static int emulated_tune(struct source *source, const struct source_tune *tune)
 	return 0;
 }
 
-static int emulated_cpu(struct source *source, u32 id, struct source_cpu *ret_cpu)
+static int emulated_describe_cpu(struct source *source, u32 id, struct source_cpu *ret_cpu)
 {
-	struct emulated *e = emulated_of(source);
-	const struct emulated_cpu *cpu;
+	struct emulated_source *e = to_emulated_source(source);
+	const struct emulated_source_cpu *cpu;
 
 	/* CPUs that were never online are not listed. */
 	if (id >= e->count || !e->cpus[id].driver.buffer)
@@ -445,7 +447,8 @@ static int emulated_cpu(struct source *source, u32 id, struct source_cpu *ret_cp
 		.cpu = id,
 		.interval_ns = cpu->program.interval,
 		.pmsver = (u8)spe_spu_read(&cpu->driver.spu, SPE_REG_PMSVER),
-		.filters = source_filters_of(spe_spu_read(&cpu->driver.spu, SPE_REG_PMSIDR)),
+		.filters =
+			source_filters_from_pmsidr(spe_spu_read(&cpu->driver.spu, SPE_REG_PMSIDR)),
 		.filter_events = cpu->driver.spu.config.sampled_events,
 		.interval_min = SPU_DRIVER_INTERVAL_MIN,
 		.state = cpu->clock.fd < 0	      ? "offline" :
@@ -458,7 +461,7 @@ static int emulated_cpu(struct source *source, u32 id, struct source_cpu *ret_cp
 
 static void emulated_free(struct source *source)
 {
-	struct emulated *e = emulated_of(source);
+	struct emulated_source *e = to_emulated_source(source);
 
 	if (!source)
 		return;
@@ -470,7 +473,7 @@ static void emulated_free(struct source *source)
 		close(e->timer_fd);
 	if (e->epoll_fd >= 0)
 		close(e->epoll_fd);
-	models_free(e->models);
+	emulated_models_free(e->models);
 	free(e);
 }
 
@@ -481,12 +484,12 @@ static const struct source_ops emulated_ops = {
 	.drain = emulated_drain,
 	.stop = emulated_stop,
 	.free = emulated_free,
-	.cpu = emulated_cpu,
+	.cpu = emulated_describe_cpu,
 	.configure = emulated_configure,
 	.tune = emulated_tune,
 };
 
-static int open_poll(struct emulated *e, const char **ret_reason)
+static int open_poll(struct emulated_source *e, const char **ret_reason)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -500,12 +503,13 @@ static int open_poll(struct emulated *e, const char **ret_reason)
 	return 0;
 }
 
-static int open_cpus(struct emulated *e, const struct cpu_list *online, const char **ret_reason)
+static int open_cpus(struct emulated_source *e, const struct cpu_list *online,
+		     const char **ret_reason)
 {
 	int r;
 
 	for (u32 i = 0; i < e->count; i++) {
-		if (!source_owns_cpu(&e->config, i) || !cpu_list_has(online, i))
+		if (!source_config_includes_cpu(&e->config, i) || !cpu_list_has(online, i))
 			continue;
 		r = cpu_open(e, i, ret_reason);
 		if (r == -ENODEV)
@@ -517,7 +521,7 @@ static int open_cpus(struct emulated *e, const struct cpu_list *online, const ch
 	return 0;
 }
 
-static int emulated_open(struct emulated *e, const struct source_config *config,
+static int emulated_open(struct emulated_source *e, const struct source_config *config,
 			 const struct cpu_list *online, const char **ret_reason)
 {
 	struct spu_program program;
@@ -528,7 +532,7 @@ static int emulated_open(struct emulated *e, const struct source_config *config,
 	r = spu_program_make(config, &e->spu, &program, ret_reason);
 	if (r < 0)
 		return r;
-	r = models_new(config->models, &e->models, ret_reason);
+	r = emulated_models_new(config->models, &e->models, ret_reason);
 	if (r < 0)
 		return r;
 	r = open_poll(e, ret_reason);
@@ -543,7 +547,7 @@ int source_emulated_new(const struct source_config *config, struct source **ret_
 			const char **ret_reason)
 {
 	struct cpu_list possible = { 0 }, online = { 0 };
-	struct emulated *e;
+	struct emulated_source *e;
 	u32 count;
 	int r;
 
@@ -554,7 +558,7 @@ int source_emulated_new(const struct source_config *config, struct source **ret_
 		*ret_reason = "the lists of CPUs in /sys/devices/system/cpu cannot be read";
 		return r;
 	}
-	count = cpu_list_end(&possible);
+	count = cpu_list_get_end(&possible);
 	e = calloc(1, sizeof(*e) + count * sizeof(e->cpus[0]));
 	if (!e) {
 		*ret_reason = "out of memory for a source";

@@ -25,8 +25,8 @@ static int open_beneath(int mount, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_all(int mount, char *const *paths, bool skip_missing,
-		    struct module_cgroups *cgroups)
+static int open_directories(int mount, char *const *paths, bool skip_missing,
+			    struct module_cgroups *cgroups)
 {
 	for (; *paths; paths++) {
 		int fd = open_beneath(mount, *paths);
@@ -53,7 +53,7 @@ int module_cgroups_open(char *const *paths, bool skip_missing, struct module_cgr
 	*ret_reason = "cgroup v2 is not mounted at /sys/fs/cgroup";
 	if (mount < 0)
 		return mount;
-	r = open_all(mount, paths, skip_missing, &cgroups);
+	r = open_directories(mount, paths, skip_missing, &cgroups);
 	close(mount);
 	if (r < 0) {
 		*ret_reason = r == -ENOENT ? "one of the cgroups does not exist" :

@@ -33,7 +33,7 @@ static int map_region(int fd, u64 offset, u64 size, int protection, void *ret)
 	return 0;
 }
 
-const char *module_mismatch(u32 abi)
+const char *module_explain_abi_mismatch(u32 abi)
 {
 	if (abi == SPEPROF_ABI_VERSION)
 		return NULL;
@@ -93,7 +93,7 @@ void module_ring_deinit(struct module_ring *ring)
 	*ring = (struct module_ring){ .fd = -1 };
 }
 
-static u8 backend_of(u32 backend)
+static u8 abi_to_backend(u32 backend)
 {
 	return backend == SPEPROF_BACKEND_HARDWARE ? BACKEND_HARDWARE :
 	       backend == SPEPROF_BACKEND_EMULATED ? BACKEND_EMULATED :
@@ -101,7 +101,7 @@ static u8 backend_of(u32 backend)
 }
 
 /* The mean interval is at most 2^24 x 256 operations (D17.3.4): clamp it to 32 bits. */
-static u32 interval_of(const struct speprof_window *w)
+static u32 get_window_interval(const struct speprof_window *w)
 {
 	return w->interval > UINT32_MAX ? UINT32_MAX : (u32)w->interval;
 }
@@ -110,7 +110,7 @@ static u32 interval_of(const struct speprof_window *w)
  * The timestamps of an emulated SPU are CLOCK_MONOTONIC itself. The counter and the clock in the
  * header were read one after the other, so the conversion must not use their difference.
  */
-static struct timestamp_clock clock_of(const struct speprof_window *w)
+static struct timestamp_clock make_window_clock(const struct speprof_window *w)
 {
 	bool same = w->backend == SPEPROF_BACKEND_EMULATED && w->clock == SPEPROF_CLOCK_MONOTONIC &&
 		    w->tick_hz == 1000000000;
@@ -119,14 +119,14 @@ static struct timestamp_clock clock_of(const struct speprof_window *w)
 }
 
 /* Return ns * share / 2^32, rounded up, in two steps: the product may exceed 64 bits. */
-static u64 blind_share(u64 ns, u32 share)
+static u64 compute_blind_ns(u64 ns, u32 share)
 {
 	return (ns >> 32) * share + (((ns & UINT32_MAX) * share + UINT32_MAX) >> 32);
 }
 
 /* Set the blind time and its causes. An older module does not report the causes. */
-static void set_blind(struct module_ring *ring, const struct speprof_window *w,
-		      struct source_window *window)
+static void set_blind_time(struct module_ring *ring, const struct speprof_window *w,
+			   struct source_window *window)
 {
 	static const u8 causes[SPEPROF_BLINDS] = {
 		[SPEPROF_BLIND_FULL] = SOURCE_BLIND_FULL,
@@ -137,7 +137,7 @@ static void set_blind(struct module_ring *ring, const struct speprof_window *w,
 	u64 rest = w->blind_ns, ns, early;
 
 	for (u32 i = 0; i < SPEPROF_BLINDS && w->flags & SPEPROF_WINDOW_CAUSES; i++) {
-		ns = blind_share(w->blind_ns, w->blind_share[i]);
+		ns = compute_blind_ns(w->blind_ns, w->blind_share[i]);
 		ns = ns < rest ? ns : rest;
 		window->blind_by[causes[i]] = ns;
 		rest -= ns;
@@ -162,17 +162,17 @@ static void deliver_window(struct module_ring *ring, const struct speprof_window
 		.end_ns = w->end_ns,
 		.armed_ns = w->armed_ns,
 		.written = w->flags & SPEPROF_WINDOW_COUNTED ? w->records : WINDOW_WRITTEN_UNKNOWN,
-		.interval = interval_of(w),
+		.interval = get_window_interval(w),
 		.cpu = w->cpu,
 		.tid = -1,
 		.flags = w->flags & WINDOW_FLAGS,
 		.align = 1U << SPE_FIELD_GET(SPE_PMBIDR_ALIGN, w->pmbidr),
 		.max_record = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, w->pmsidr),
 		.pmsver = (u8)w->pmsver,
-		.backend = backend_of(w->backend),
+		.backend = abi_to_backend(w->backend),
 		.unit = w->interval_unit == SPEPROF_UNIT_INSTRUCTIONS ? UNIT_INSTRUCTIONS :
 									UNIT_MICRO_OPS,
-		.clock = clock_of(w),
+		.clock = make_window_clock(w),
 	};
 
 	/*
@@ -182,7 +182,7 @@ static void deliver_window(struct module_ring *ring, const struct speprof_window
 	if (window.backend == BACKEND_HARDWARE)
 		window.clock_skew_ns = timestamp_clock_measure_skew(&window.clock);
 	ring->backend = window.backend;
-	set_blind(ring, w, &window);
+	set_blind_time(ring, w, &window);
 	sink->window(sink->ctx, &window);
 }
 
@@ -243,7 +243,7 @@ static void count_event(const struct speprof_event *e, struct source_health *hea
  * A CPU that a fault has stopped is blind from the time of the event on, not from the time at which
  * the event is read.
  */
-static void note_stop(struct module_ring *ring, const struct speprof_event *e)
+static void record_stop_time(struct module_ring *ring, const struct speprof_event *e)
 {
 	if (e->type == SPEPROF_EVENT_SYNDROME && e->action == SPEPROF_ACTION_STOP_CPU &&
 	    !ring->stopped_ns && e->time_ns <= time_now_ns())
@@ -258,11 +258,11 @@ static void drain_events(struct module_ring *ring, struct source_health *health)
 	for (; ring->event_tail != head; ring->event_tail++) {
 		e = &ring->events[ring->event_tail % ring->event_slots];
 		count_event(e, health);
-		note_stop(ring, e);
+		record_stop_time(ring, e);
 	}
 }
 
-static u32 state_of(const struct module_ring *ring)
+static u32 read_ring_state(const struct module_ring *ring)
 {
 	return __atomic_load_n(&ring->control->state, __ATOMIC_RELAXED);
 }
@@ -271,7 +271,8 @@ static u32 state_of(const struct module_ring *ring)
  * A CPU that a fault stopped may have no window for days, so each drain reports its blind time in
  * an empty window.
  */
-static void report_stopped(struct module_ring *ring, bool stopped, const struct source_sink *sink)
+static void report_stopped_time(struct module_ring *ring, bool stopped,
+				const struct source_sink *sink)
 {
 	static const u8 nothing[1];
 	struct source_window window = {
@@ -292,14 +293,14 @@ static void report_stopped(struct module_ring *ring, bool stopped, const struct 
 }
 
 /* Return the number of contiguous bytes from @at up to @head. */
-static u64 unread_bytes(const struct module_ring *ring, u64 at, u64 head)
+static u64 count_unread_bytes(const struct module_ring *ring, u64 at, u64 head)
 {
 	u64 before_end = ring->data_bytes - at % ring->data_bytes;
 
 	return before_end < head - at ? before_end : head - at;
 }
 
-static const struct speprof_window *window_at(const struct module_ring *ring, u64 at)
+static const struct speprof_window *get_window(const struct module_ring *ring, u64 at)
 {
 	return (const struct speprof_window *)(ring->data + at % ring->data_bytes);
 }
@@ -320,8 +321,8 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		deliver_loss(ring->cpu, ring->lost_bytes, sink);
 	ring->lost_bytes = 0;
 	while (ring->tail != head) {
-		w = window_at(ring, ring->tail);
-		if (!header_is_valid(w, unread_bytes(ring, ring->tail, head))) {
+		w = get_window(ring, ring->tail);
+		if (!header_is_valid(w, count_unread_bytes(ring, ring->tail, head))) {
 			ring->damaged_bytes += head - ring->tail;
 			deliver_loss(ring->cpu, head - ring->tail, sink);
 			r = -EBADMSG;
@@ -333,13 +334,13 @@ int module_ring_drain(struct module_ring *ring, const struct source_sink *sink,
 		ring->tail += w->span;
 	}
 	drain_events(ring, health);
-	stopped = state_of(ring) == SPEPROF_RING_FAULTED;
-	report_stopped(ring, stopped, sink);
+	stopped = read_ring_state(ring) == SPEPROF_RING_FAULTED;
+	report_stopped_time(ring, stopped, sink);
 	health->cpus_stopped += stopped;
 	health->cpus_stopped -= ring->stopped;
 	ring->stopped = stopped;
 	if (!ring->deferred ||
-	    (ring->spills && module_ring_retained(ring) >= SOURCE_RETAINED_SPILL))
+	    (ring->spills && module_ring_get_retained_permille(ring) >= SOURCE_RETAINED_SPILL))
 		module_ring_release(ring);
 	return r;
 }
@@ -355,7 +356,7 @@ void module_ring_release(struct module_ring *ring)
 	 * Ignore -ENXIO, which means that the CPU went offline and that its last window is
 	 * published.
 	 */
-	if (state_of(ring) == SPEPROF_RING_FULL)
+	if (read_ring_state(ring) == SPEPROF_RING_FULL)
 		(void)!ioctl(ring->fd, SPEPROF_RING_KICK, 0);
 }
 
@@ -364,7 +365,8 @@ void module_ring_release(struct module_ring *ring)
  * position are released together. If only one of them is below its released tail, @at belongs to
  * another ring.
  */
-static bool is_released(const struct module_ring *ring, const struct source_position *at, u64 head)
+static bool is_released_position(const struct module_ring *ring, const struct source_position *at,
+				 u64 head)
 {
 	return at->tail < ring->control->tail && ring->control->tail <= head &&
 	       at->event_tail <= ring->control->event_tail;
@@ -374,9 +376,9 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 {
 	u64 head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
 	u64 event_head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
-	const struct speprof_window *w = window_at(ring, at->tail);
+	const struct speprof_window *w = get_window(ring, at->tail);
 
-	if (ring->spills && is_released(ring, at, head)) {
+	if (ring->spills && is_released_position(ring, at, head)) {
 		ring->lost_bytes = ring->control->tail - at->tail;
 		ring->tail = ring->control->tail;
 		ring->event_tail = ring->control->event_tail;
@@ -390,8 +392,8 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 	if (head - at->tail > head - ring->control->tail ||
 	    event_head - at->event_tail > event_head - ring->control->event_tail)
 		return -ESTALE;
-	if (at->tail != head &&
-	    (!header_is_valid(w, unread_bytes(ring, at->tail, head)) || w->position != at->tail))
+	if (at->tail != head && (!header_is_valid(w, count_unread_bytes(ring, at->tail, head)) ||
+				 w->position != at->tail))
 		return -ESTALE;
 	ring->tail = at->tail;
 	ring->event_tail = at->event_tail;
@@ -399,17 +401,17 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 	return 0;
 }
 
-u32 module_ring_retained(const struct module_ring *ring)
+u32 module_ring_get_retained_permille(const struct module_ring *ring)
 {
 	u64 bytes = (ring->tail - ring->control->tail) * 1000 / ring->data_bytes;
 	u64 events = (ring->event_tail - ring->control->event_tail) * 1000 / ring->event_slots;
 
-	if (state_of(ring) == SPEPROF_RING_FULL)
+	if (read_ring_state(ring) == SPEPROF_RING_FULL)
 		return 1000;
 	return (u32)(bytes > events ? bytes : events);
 }
 
-bool module_ring_offline(const struct module_ring *ring)
+bool module_ring_is_offline(const struct module_ring *ring)
 {
-	return state_of(ring) == SPEPROF_RING_OFFLINE;
+	return read_ring_state(ring) == SPEPROF_RING_OFFLINE;
 }

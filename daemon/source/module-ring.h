@@ -33,7 +33,7 @@
  * @deferred: module_ring_drain() does not release the bytes that it drained
  * @spills: module_ring_drain() releases a ring that retains SOURCE_RETAINED_SPILL or more
  * @stopped: a fault stopped the SPU
- * @backend: &enum backend of the last window
+ * @backend: &enum sample_backend of the last window
  */
 struct module_ring {
 	int fd;
@@ -58,10 +58,10 @@ struct module_ring {
 };
 
 /**
- * module_mismatch() - return a sentence for users if the module has another ABI than this program;
- * NULL if @abi is supported
+ * module_explain_abi_mismatch() - return a sentence for users if the module has another ABI than
+ * this program; NULL if @abi is supported
  */
-const char *module_mismatch(u32 abi);
+const char *module_explain_abi_mismatch(u32 abi);
 
 /**
  * module_ring_init() - open and map a ring
@@ -107,10 +107,13 @@ void module_ring_release(struct module_ring *ring);
  */
 int module_ring_resume(struct module_ring *ring, const struct source_position *at);
 
-/** module_ring_offline() - return true if the session samples and the CPU is offline */
-bool module_ring_offline(const struct module_ring *ring);
+/** module_ring_is_offline() - return true if the session samples and the CPU is offline */
+bool module_ring_is_offline(const struct module_ring *ring);
 
-/** module_ring_retained() - return the share that is drained but not released, in permille */
-u32 module_ring_retained(const struct module_ring *ring);
+/**
+ * module_ring_get_retained_permille() - return the share that is drained but not released, in
+ * permille
+ */
+u32 module_ring_get_retained_permille(const struct module_ring *ring);
 
 #endif

@@ -51,7 +51,7 @@ struct module_source {
 	u64 interval_max;
 };
 
-static struct module_source *module_of(struct source *source)
+static struct module_source *to_module_source(struct source *source)
 {
 	return (struct module_source *)source;
 }
@@ -81,24 +81,24 @@ static int watch_rings(struct module_source *m, bool uring)
 
 static int module_start(struct source *source)
 {
-	return ioctl(module_of(source)->session, SPEPROF_SESSION_START, 0) < 0 ? -errno : 0;
+	return ioctl(to_module_source(source)->session, SPEPROF_SESSION_START, 0) < 0 ? -errno : 0;
 }
 
 static void module_stop(struct source *source)
 {
-	(void)!ioctl(module_of(source)->session, SPEPROF_SESSION_STOP, 0);
+	(void)!ioctl(to_module_source(source)->session, SPEPROF_SESSION_STOP, 0);
 }
 
 static int module_fd(struct source *source)
 {
-	struct module_source *m = module_of(source);
+	struct module_source *m = to_module_source(source);
 
 	return ring_watch_fd(&m->watch);
 }
 
 static int module_drain(struct source *source, const struct source_sink *sink)
 {
-	struct module_source *m = module_of(source);
+	struct module_source *m = to_module_source(source);
 	int r, ring_error;
 
 	/*
@@ -114,7 +114,7 @@ static int module_drain(struct source *source, const struct source_sink *sink)
 	return r < 0 ? r : 0;
 }
 
-static u32 types_of(u64 filter)
+static u32 types_from_pmsfcr(u64 filter)
 {
 	return (filter & SPE_PMSFCR_B ? SPEPROF_TYPE_BRANCH : 0) |
 	       (filter & SPE_PMSFCR_LD ? SPEPROF_TYPE_LOAD : 0) |
@@ -122,7 +122,7 @@ static u32 types_of(u64 filter)
 }
 
 /* Check that all SPUs of the session have @features of PMSIDR_EL1. */
-static bool all_spus_have(const struct module_source *m, u64 features)
+static bool all_spus_have_features(const struct module_source *m, u64 features)
 {
 	for (u32 i = 0; i < m->ring_count; i++)
 		if (~m->infos[i].pmsidr & features)
@@ -180,19 +180,20 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 			 (config->kernel ? SPEPROF_SAMPLE_KERNEL : 0) |
 			 (config->jitter ? SPEPROF_SAMPLE_JITTER : 0),
 		.interval = interval,
-		.collect = SPEPROF_COLLECT_TIMESTAMP |
-			   (m->source.contexts == SOURCE_CONTEXTS_ALL ? SPEPROF_COLLECT_CONTEXT :
-									0) |
-			   (config->physical ? SPEPROF_COLLECT_PHYSICAL_ADDRESS : 0),
-		.types = types_of(config->filter_types),
+		.collect =
+			SPEPROF_COLLECT_TIMESTAMP |
+			(m->source.contexts == SOURCE_CONTEXTS_ALL ? SPEPROF_COLLECT_CONTEXT : 0) |
+			(config->physical ? SPEPROF_COLLECT_PHYSICAL_ADDRESS : 0),
+		.types = types_from_pmsfcr(config->filter_types),
 		.events = config->filter_events,
 		.events_not = config->filter_events_not,
 		.min_latency = config->filter_latency,
-		.sources_not = all_spus_have(m, SPE_PMSIDR_FDS) ? config->filter_sources_not : 0,
+		.sources_not =
+			all_spus_have_features(m, SPE_PMSIDR_FDS) ? config->filter_sources_not : 0,
 	};
 	int r;
 
-	m->source.filters = source_config_has_filter(config);
+	m->source.filters = source_config_has_base_filter(config);
 	m->source.filters_not = sampling.events_not;
 	m->source.filters_sources = sampling.sources_not;
 	r = apply_sampling(m, &sampling);
@@ -268,7 +269,7 @@ static int tune_ring(struct module_source *m, u32 ring)
 
 static int module_tune(struct source *source, const struct source_tune *tune)
 {
-	struct module_source *m = module_of(source);
+	struct module_source *m = to_module_source(source);
 	int ring = find_ring(m, tune->cpu), r;
 	struct source_tune before;
 
@@ -285,7 +286,7 @@ static int module_tune(struct source *source, const struct source_tune *tune)
 static int module_configure(struct source *source, const struct source_config *config,
 			    const char **ret_reason)
 {
-	struct module_source *m = module_of(source);
+	struct module_source *m = to_module_source(source);
 	u64 interval = clamp_interval(m, config->interval_ns);
 	const struct source before = *source;
 	int r;
@@ -315,7 +316,8 @@ static int module_configure(struct source *source, const struct source_config *c
  * SPEPROF_RING_STATS interrupts the CPU, so the module limits its rate. If the limit is exceeded,
  * use the last statistics, which are at most some 10 ms old.
  */
-static int ring_stats(const struct module_source *m, u32 ring, struct speprof_ring_stats *ret_stats)
+static int read_ring_stats(const struct module_source *m, u32 ring,
+			   struct speprof_ring_stats *ret_stats)
 {
 	struct speprof_ring_stats stats = { .size = sizeof(stats) };
 	int r = ioctl(m->rings[ring].fd, SPEPROF_RING_STATS, &stats) < 0 ? -errno : 0;
@@ -328,7 +330,7 @@ static int ring_stats(const struct module_source *m, u32 ring, struct speprof_ri
 	return 0;
 }
 
-static int module_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int module_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	static const char *const states[] = {
 		[SPEPROF_RING_IDLE] = "stopped",	[SPEPROF_RING_OFFLINE] = "offline",
@@ -337,14 +339,14 @@ static int module_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu
 		[SPEPROF_RING_THROTTLED] = "throttled", [SPEPROF_RING_HANDOVER] = "waiting",
 		[SPEPROF_RING_PARKED] = "parked",
 	};
-	struct module_source *m = module_of(source);
+	struct module_source *m = to_module_source(source);
 	const struct speprof_cpu_info *info;
 	struct speprof_ring_stats stats;
 	int ring = find_ring(m, cpu), r;
 
 	if (ring < 0)
 		return ring;
-	r = ring_stats(m, (u32)ring, &stats);
+	r = read_ring_stats(m, (u32)ring, &stats);
 	if (r < 0)
 		return r;
 	info = &m->infos[ring];
@@ -353,7 +355,7 @@ static int module_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu
 		.midr = info->midr,
 		.pmsver = (u8)info->pmsver,
 		/* The ABI of the module has no mask bits of types. */
-		.filters = source_filters_of(info->pmsidr & ~SPE_PMSIDR_EFT),
+		.filters = source_filters_from_pmsidr(info->pmsidr & ~SPE_PMSIDR_EFT),
 		.filter_events = info->events,
 		.interval_min = info->interval_min,
 		.interval_ns = ring_interval(m, (u32)ring),
@@ -375,7 +377,7 @@ static int module_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu
 
 static void module_free(struct source *source)
 {
-	struct module_source *m = module_of(source);
+	struct module_source *m = to_module_source(source);
 
 	ring_watch_deinit(&m->watch);
 	free(m->ring_fds);
@@ -392,14 +394,14 @@ static void module_free(struct source *source)
 	free(m);
 }
 
-static int module_session(const struct source *source)
+static int module_get_session_fd(const struct source *source)
 {
 	return ((const struct module_source *)source)->session;
 }
 
-static void module_defer(struct source *source, bool spill)
+static void module_defer_release(struct source *source, bool spill)
 {
-	struct module_source *m = module_of(source);
+	struct module_source *m = to_module_source(source);
 
 	for (u32 i = 0; i < m->ring_count; i++) {
 		m->rings[i].deferred = true;
@@ -407,7 +409,8 @@ static void module_defer(struct source *source, bool spill)
 	}
 }
 
-static u32 module_positions(const struct source *source, struct source_position *ret, u32 capacity)
+static u32 module_get_positions(const struct source *source, struct source_position *ret,
+				u32 capacity)
 {
 	const struct module_source *m = (const struct module_source *)source;
 	u32 n;
@@ -418,7 +421,7 @@ static u32 module_positions(const struct source *source, struct source_position 
 			.event_tail = m->rings[n].event_tail,
 			.reported_early_ns = m->rings[n].reported_early_ns,
 			.cpu = m->rings[n].cpu,
-			.offline = module_ring_offline(&m->rings[n]),
+			.offline = module_ring_is_offline(&m->rings[n]),
 		};
 	return n;
 }
@@ -429,7 +432,7 @@ static u32 module_positions(const struct source *source, struct source_position 
  */
 static int module_resume(struct source *source, const struct source_position *positions, u32 count)
 {
-	struct module_source *m = module_of(source);
+	struct module_source *m = to_module_source(source);
 	int r = count == m->ring_count ? 0 : -ESTALE;
 
 	for (u32 i = 0; i < count && !r; i++) {
@@ -446,28 +449,28 @@ static int module_resume(struct source *source, const struct source_position *po
 	return r;
 }
 
-static void module_release(struct source *source)
+static void module_release_rings(struct source *source)
 {
-	struct module_source *m = module_of(source);
+	struct module_source *m = to_module_source(source);
 
 	for (u32 i = 0; i < m->ring_count; i++)
 		module_ring_release(&m->rings[i]);
 }
 
-static u32 module_retained(const struct source *source)
+static u32 module_get_retained_permille(const struct source *source)
 {
 	const struct module_source *m = (const struct module_source *)source;
 	u32 max = 0, retained;
 
 	for (u32 i = 0; i < m->ring_count; i++) {
-		retained = module_ring_retained(&m->rings[i]);
+		retained = module_ring_get_retained_permille(&m->rings[i]);
 		if (retained > max)
 			max = retained;
 	}
 	return max;
 }
 
-static u32 module_costs(const struct source *source, struct source_cost *ret, u32 capacity)
+static u32 module_read_costs(const struct source *source, struct source_cost *ret, u32 capacity)
 {
 	const struct module_source *m = (const struct module_source *)source;
 	u32 n = 0;
@@ -475,7 +478,7 @@ static u32 module_costs(const struct source *source, struct source_cost *ret, u3
 	for (u32 i = 0; i < m->ring_count && n < capacity; i++) {
 		struct speprof_ring_stats stats;
 
-		if (ring_stats(m, i, &stats) < 0)
+		if (read_ring_stats(m, i, &stats) < 0)
 			continue;
 		ret[n++] = (struct source_cost){
 			.handling_ns = stats.state_ns[SPEPROF_RING_HANDLING] +
@@ -506,7 +509,7 @@ static u32 module_count_unsampled_cpus(const struct source *source)
 	for (u32 cpu = 0; cpu < info.cpus; cpu++) {
 		struct speprof_cpu_info c = { .size = sizeof(c), .cpu = cpu };
 
-		if (source_owns_cpu(&own, cpu) && find_ring(m, cpu) < 0 &&
+		if (source_config_includes_cpu(&own, cpu) && find_ring(m, cpu) < 0 &&
 		    ioctl(m->device, SPEPROF_CPU_INFO, &c) >= 0)
 			n += c.backend != SPEPROF_BACKEND_NONE;
 	}
@@ -514,12 +517,12 @@ static u32 module_count_unsampled_cpus(const struct source *source)
 }
 
 static const struct source_persist_ops module_persist_ops = {
-	.session = module_session,
-	.defer = module_defer,
-	.positions = module_positions,
+	.session = module_get_session_fd,
+	.defer = module_defer_release,
+	.positions = module_get_positions,
 	.resume = module_resume,
-	.release = module_release,
-	.retained = module_retained,
+	.release = module_release_rings,
+	.retained = module_get_retained_permille,
 };
 
 static const struct source_ops module_ops = {
@@ -529,10 +532,10 @@ static const struct source_ops module_ops = {
 	.drain = module_drain,
 	.stop = module_stop,
 	.free = module_free,
-	.cpu = module_cpu,
+	.cpu = module_describe_cpu,
 	.configure = module_configure,
 	.tune = module_tune,
-	.costs = module_costs,
+	.costs = module_read_costs,
 	.unsampled = module_count_unsampled_cpus,
 	.persist = &module_persist_ops,
 };
@@ -556,7 +559,7 @@ static int open_device(struct module_source *m, struct speprof_device_info *info
 		*ret_reason = "/dev/speprof is not the device of the module speprof";
 		return -errno;
 	}
-	*ret_reason = module_mismatch(info->abi_version);
+	*ret_reason = module_explain_abi_mismatch(info->abi_version);
 	if (*ret_reason)
 		return -EPROTO;
 	if (!info->spus) {
@@ -573,7 +576,7 @@ static u8 *cpu_mask(const struct source_config *config, u32 cpus)
 	u8 *mask = calloc(cpus / 8 + 1, 1);
 
 	for (u32 cpu = 0; mask && cpu < cpus; cpu++)
-		mask[cpu / 8] |= (u8)(source_owns_cpu(config, cpu) << cpu % 8);
+		mask[cpu / 8] |= (u8)(source_config_includes_cpu(config, cpu) << cpu % 8);
 	return mask;
 }
 
@@ -680,8 +683,8 @@ static int open_rings(struct module_source *m, const struct source_config *confi
  * Open a session of the module. @session: descriptor of an existing session, which the caller still
  * owns on failure; -1: create a session.
  */
-static int open_all(const struct source_config *config, bool uring, int session,
-		    struct source **ret_source, const char **ret_reason)
+static int open_module_source(const struct source_config *config, bool uring, int session,
+			      struct source **ret_source, const char **ret_reason)
 {
 	struct speprof_device_info info = { 0 };
 	struct module_source *m;
@@ -723,24 +726,24 @@ static int open_all(const struct source_config *config, bool uring, int session,
 int source_module_new(const struct source_config *config, bool uring, struct source **ret_source,
 		      const char **ret_reason)
 {
-	return open_all(config, uring, -1, ret_source, ret_reason);
+	return open_module_source(config, uring, -1, ret_source, ret_reason);
 }
 
 int source_module_adopt(const struct source_config *config, bool uring, int session,
 			struct source **ret_source, const char **ret_reason)
 {
-	int r = open_all(config, uring, session, ret_source, ret_reason);
+	int r = open_module_source(config, uring, session, ret_source, ret_reason);
 
 	/*
 	 * Defer releases: a change of the filter drains the rings before the state is restored, and
 	 * that drain must release nothing.
 	 */
 	if (r >= 0)
-		module_defer(*ret_source, false);
+		module_defer_release(*ret_source, false);
 	return r;
 }
 
-int source_module_names_tasks(bool *ret_named)
+int source_module_query_contexts(bool *ret_named)
 {
 	struct module_source m = { .device = -1 };
 	struct speprof_device_info info;
@@ -764,7 +767,7 @@ int source_module_names_tasks(bool *ret_named)
 	return 0;
 }
 
-void source_module_end(int session)
+void source_module_stop_session(int session)
 {
 	(void)!ioctl(session, SPEPROF_SESSION_STOP, 0);
 }

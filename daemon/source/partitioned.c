@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 /**
- * struct partitioned - a source that combines several sources
+ * struct partitioned_source - a source that combines several sources
  * @ops: the operations that all partitions implement, and the name of the partitions
  * @partition: the sources
- * @health: their health at the last source_partition_update()
+ * @health: their health at the last source_partition_copy_health()
  * @config: the configuration in force; it is restored if a partition refuses a new one
  */
-struct partitioned {
+struct partitioned_source {
 	struct source source;
 	struct source_ops ops;
 	struct source *partition[SOURCE_PARTITIONS_MAX];
@@ -20,9 +20,9 @@ struct partitioned {
 	struct source_config config;
 };
 
-static struct partitioned *partitioned_of(const struct source *source)
+static struct partitioned_source *to_partitioned_source(const struct source *source)
 {
-	return (struct partitioned *)source;
+	return (struct partitioned_source *)source;
 }
 
 static int partitioned_start(struct source *source)
@@ -61,23 +61,23 @@ static void partitioned_stop(struct source *source)
 
 static void partitioned_free(struct source *source)
 {
-	struct partitioned *p = partitioned_of(source);
+	struct partitioned_source *p = to_partitioned_source(source);
 
 	for (u32 i = 0; i < source->partitions; i++)
 		source->partition[i]->ops->free(source->partition[i]);
 	free(p);
 }
 
-/* Describe a CPU. source_owns_cpu() selects its partition. */
-static int partitioned_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+/* Describe a CPU. source_config_includes_cpu() selects its partition. */
+static int partitioned_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	struct source *partition = source->partition[cpu % source->partitions];
 
 	return partition->ops->cpu(partition, cpu, ret_cpu);
 }
 
-static int configure_partition(struct partitioned *p, u32 index, const struct source_config *config,
-			       const char **ret_reason)
+static int configure_partition(struct partitioned_source *p, u32 index,
+			       const struct source_config *config, const char **ret_reason)
 {
 	struct source_config own = *config;
 	struct source *partition = p->partition[index];
@@ -108,7 +108,7 @@ static void combine_filters(struct source *source)
 static int partitioned_configure(struct source *source, const struct source_config *config,
 				 const char **ret_reason)
 {
-	struct partitioned *p = partitioned_of(source);
+	struct partitioned_source *p = to_partitioned_source(source);
 	const char *ignored;
 	int r = 0;
 	u32 i;
@@ -136,7 +136,8 @@ static int partitioned_tune(struct source *source, const struct source_tune *tun
 	return partition->ops->tune(partition, tune);
 }
 
-static u32 partitioned_costs(const struct source *source, struct source_cost *ret, u32 capacity)
+static u32 partitioned_read_costs(const struct source *source, struct source_cost *ret,
+				  u32 capacity)
 {
 	u32 n = 0;
 
@@ -156,14 +157,14 @@ static u32 partitioned_count_unsampled_cpus(const struct source *source)
 	return n;
 }
 
-static void partitioned_defer(struct source *source, bool spill)
+static void partitioned_defer_release(struct source *source, bool spill)
 {
 	for (u32 i = 0; i < source->partitions; i++)
 		source->partition[i]->ops->persist->defer(source->partition[i], spill);
 }
 
-static u32 partitioned_positions(const struct source *source, struct source_position *ret,
-				 u32 capacity)
+static u32 partitioned_get_positions(const struct source *source, struct source_position *ret,
+				     u32 capacity)
 {
 	u32 n = 0;
 
@@ -186,7 +187,7 @@ static int resume_partition(struct source *source, u32 index,
 	if (!own_positions)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
-		if (source_owns_cpu(&own, positions[i].cpu))
+		if (source_config_includes_cpu(&own, positions[i].cpu))
 			own_positions[n++] = positions[i];
 	r = partition->ops->persist->resume(partition, own_positions, n);
 	free(own_positions);
@@ -207,7 +208,7 @@ static int partitioned_resume(struct source *source, const struct source_positio
 	return r;
 }
 
-static void partitioned_release(struct source *source)
+static void partitioned_release_rings(struct source *source)
 {
 	for (u32 i = 0; i < source->partitions; i++)
 		source->partition[i]->ops->persist->release(source->partition[i]);
@@ -217,19 +218,19 @@ static void partitioned_release(struct source *source)
  * @session and @retained are not implemented, because each partition has its own session and rings.
  */
 static const struct source_persist_ops partitioned_persist_ops = {
-	.defer = partitioned_defer,
-	.positions = partitioned_positions,
+	.defer = partitioned_defer_release,
+	.positions = partitioned_get_positions,
 	.resume = partitioned_resume,
-	.release = partitioned_release,
+	.release = partitioned_release_rings,
 };
 
-void source_partition_update(struct source *source, u32 index)
+void source_partition_copy_health(struct source *source, u32 index)
 {
 	if (index < source->partitions)
-		partitioned_of(source)->health[index] = source->partition[index]->health;
+		to_partitioned_source(source)->health[index] = source->partition[index]->health;
 }
 
-void source_partitions_sum(struct source *source)
+void source_partitions_sum_health(struct source *source)
 {
 	struct source_health all = { 0 };
 	u32 cpus = 0;
@@ -237,13 +238,13 @@ void source_partitions_sum(struct source *source)
 	if (!source->partitions)
 		return;
 	for (u32 i = 0; i < source->partitions; i++) {
-		const struct source_health *one = &partitioned_of(source)->health[i];
+		const struct source_health *one = &to_partitioned_source(source)->health[i];
 
 		/*
 		 * Read it atomically: the thread that drains the partition changes it when CPUs go
 		 * offline or come online.
 		 */
-		cpus += __atomic_load_n(&partitioned_of(source)->partition[i]->cpus,
+		cpus += __atomic_load_n(&to_partitioned_source(source)->partition[i]->cpus,
 					__ATOMIC_RELAXED);
 		all.faults += one->faults;
 		all.throttles += one->throttles;
@@ -262,7 +263,7 @@ void source_partitions_sum(struct source *source)
 int source_partitioned_new(struct source *const *partitions, u32 count,
 			   const struct source_config *config, struct source **ret_source)
 {
-	struct partitioned *p = calloc(1, sizeof(*p));
+	struct partitioned_source *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
@@ -273,10 +274,10 @@ int source_partitioned_new(struct source *const *partitions, u32 count,
 		.drain = partitioned_drain,
 		.stop = partitioned_stop,
 		.free = partitioned_free,
-		.cpu = partitions[0]->ops->cpu ? partitioned_cpu : NULL,
+		.cpu = partitions[0]->ops->cpu ? partitioned_describe_cpu : NULL,
 		.configure = partitioned_configure,
 		.tune = partitions[0]->ops->tune ? partitioned_tune : NULL,
-		.costs = partitioned_costs,
+		.costs = partitioned_read_costs,
 		.unsampled =
 			partitions[0]->ops->unsampled ? partitioned_count_unsampled_cpus : NULL,
 		.persist = partitions[0]->ops->persist ? &partitioned_persist_ops : NULL,

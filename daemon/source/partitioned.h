@@ -25,30 +25,31 @@ int source_partitioned_new(struct source *const *partitions, u32 count,
 			   const struct source_config *config, struct source **ret_source);
 
 /**
- * source_partition_update() - copy the health of a partition for source_partitions_sum()
+ * source_partition_copy_health() - copy the health of a partition for
+ * source_partitions_sum_health()
  * @source: the source; does nothing if it is not partitioned
  * @index: the partition
  *
  * Context: the thread that drains the partition, or any thread while the partition is not drained.
  */
-void source_partition_update(struct source *source, u32 index);
+void source_partition_copy_health(struct source *source, u32 index);
 
 /**
- * source_partitions_sum() - set the health of the source to the sum of the copies
+ * source_partitions_sum_health() - set the health of the source to the sum of the copies
  * @source: the source; does nothing if it is not partitioned
  *
- * Context: no concurrent source_partition_update().
+ * Context: no concurrent source_partition_copy_health().
  */
-void source_partitions_sum(struct source *source);
+void source_partitions_sum_health(struct source *source);
 
 /**
- * source_partition() - get a partition of a source
+ * source_get_partition() - get a partition of a source
  * @source: the source; if it is not partitioned, partition 0 is the source itself
  * @index: the partition
  *
  * Return: the partition; NULL if @index is too large.
  */
-static inline struct source *source_partition(struct source *source, u32 index)
+static inline struct source *source_get_partition(struct source *source, u32 index)
 {
 	if (!source->partitions)
 		return index ? NULL : source;

@@ -23,7 +23,7 @@
 #define HEAD_POLL_NS 100000
 
 /* PERF_RECORD_AUX, with its trailer. */
-struct aux_record {
+struct perf_record_aux {
 	struct perf_event_header header;
 	u64 offset;
 	u64 size;
@@ -31,17 +31,17 @@ struct aux_record {
 	u64 time; /* sample_id_all with PERF_SAMPLE_TIME alone */
 };
 
-static int real_enable(int fd, bool on)
+static int host_enable_event(int fd, bool on)
 {
 	return ioctl(fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
 }
 
-static int real_period(int fd, u64 period)
+static int host_set_period(int fd, u64 period)
 {
 	return ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) < 0 ? -errno : 0;
 }
 
-static int real_watch(int epoll, int fd)
+static int host_add_to_epoll(int epoll, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -52,10 +52,10 @@ const struct perf_host perf_host_real = {
 	.devices = "/sys/bus/event_source/devices",
 	.cpus = "/sys/devices/system/cpu",
 	.open = perf_event_open,
-	.enable = real_enable,
-	.period = real_period,
-	.watch = real_watch,
-	.ran_ns = perf_event_ran_ns,
+	.enable = host_enable_event,
+	.period = host_set_period,
+	.watch = host_add_to_epoll,
+	.ran_ns = perf_event_read_running_ns,
 };
 
 /*
@@ -204,7 +204,7 @@ static void move_losses(struct perf_aux *aux, struct source_window *window)
  * process has CAP_PERFMON or perf_event_paranoid permits it. Only a complete record is used, so
  * damage cannot cause a wrong value.
  */
-static void learn_contexts(struct perf_aux *aux, const struct source_window *window)
+static void detect_contexts(struct perf_aux *aux, const struct source_window *window)
 {
 	const u64 contexts = SPE_HAS_CONTEXT(SPE_CONTEXT_EL1) | SPE_HAS_CONTEXT(SPE_CONTEXT_EL2);
 	struct spe_decoder decoder;
@@ -225,7 +225,7 @@ static void learn_contexts(struct perf_aux *aux, const struct source_window *win
  * was blind, the window starts at its end, because armed_ns of 0 would mean that it was armed all
  * the time.
  */
-static void deliver_window(struct perf_aux *aux, const struct aux_record *record,
+static void deliver_window(struct perf_aux *aux, const struct perf_record_aux *record,
 			   const struct source_sink *sink)
 {
 	struct source_window window = aux->window;
@@ -251,7 +251,7 @@ static void deliver_window(struct perf_aux *aux, const struct aux_record *record
 	window.clock_skew_ns = timestamp_clock_measure_skew(&aux->anchor);
 	aux->anchor = timestamp_clock_read();
 	aux->armed_from = window.end_ns;
-	learn_contexts(aux, &window);
+	detect_contexts(aux, &window);
 	sink->window(sink->ctx, &window);
 	free(aux->scratch);
 	aux->scratch = NULL;
@@ -277,7 +277,7 @@ void perf_aux_report_pending(struct perf_aux *aux, const struct source_sink *sin
 }
 
 /* Enable the event, which the driver disabled at @since with a record that has @flags. */
-static void reenable(struct perf_aux *aux, u64 since, u64 flags)
+static void reenable_event(struct perf_aux *aux, u64 since, u64 flags)
 {
 	u64 now;
 
@@ -327,7 +327,7 @@ static bool wait_for_head(const struct perf_aux *aux, u64 end)
 }
 
 /* Check that the area contains the bytes that @record describes. */
-static bool record_is_valid(const struct perf_aux *aux, const struct aux_record *record)
+static bool record_is_valid(const struct perf_aux *aux, const struct perf_record_aux *record)
 {
 	u64 before = record->offset - aux->ring.control->aux_tail;
 	u64 capacity = aux->area_size;
@@ -337,9 +337,9 @@ static bool record_is_valid(const struct perf_aux *aux, const struct aux_record 
 	       wait_for_head(aux, record->offset + record->size);
 }
 
-static int handle_aux(struct perf_aux *aux, const struct source_sink *sink)
+static int handle_aux_record(struct perf_aux *aux, const struct source_sink *sink)
 {
-	struct aux_record record;
+	struct perf_record_aux record;
 
 	perf_ring_copy(&aux->ring, 0, &record, sizeof(record));
 	if (!record_is_valid(aux, &record))
@@ -354,7 +354,7 @@ static int handle_aux(struct perf_aux *aux, const struct source_sink *sink)
 	__atomic_store_n(&aux->ring.control->aux_tail, record.offset + record.size,
 			 __ATOMIC_RELEASE);
 	if (record.flags & PERF_AUX_FLAG_TRUNCATED)
-		reenable(aux, record.time, record.flags);
+		reenable_event(aux, record.time, record.flags);
 	return record.size > 0;
 }
 
@@ -363,7 +363,7 @@ static int handle_aux(struct perf_aux *aux, const struct source_sink *sink)
  * went offline. When a CPU goes offline, the driver clears PMBPTR_EL1 before it computes the number
  * of written bytes. So aux_head is invalid, and the number of lost bytes is unknown.
  */
-static void drop_unread(struct perf_aux *aux)
+static void drop_undescribed_bytes(struct perf_aux *aux)
 {
 	u64 head = __atomic_load_n(&aux->ring.control->aux_head, __ATOMIC_ACQUIRE);
 	u64 lost = head - aux->ring.control->aux_tail;
@@ -374,14 +374,14 @@ static void drop_unread(struct perf_aux *aux)
 		 "CPU %u: the driver reported an invalid window, as when a CPU goes offline",
 		 aux->cpu);
 	__atomic_store_n(&aux->ring.control->aux_tail, head, __ATOMIC_RELEASE);
-	perf_ring_drop(&aux->ring);
+	perf_ring_skip_all(&aux->ring);
 }
 
 /*
  * The perf ring was full, so perf dropped PERF_RECORD_AUX of some windows. Their bytes are in the
  * AUX area. The aux_offset of the next PERF_RECORD_AUX shows how many bytes.
  */
-static void count_lost(struct perf_aux *aux)
+static void count_lost_records(struct perf_aux *aux)
 {
 	aux->record_lost = true;
 	aux->health->unread++;
@@ -393,11 +393,11 @@ static int handle_record(struct perf_aux *aux, const struct perf_event_header *h
 	int windows = 0;
 
 	if (header->type == PERF_RECORD_AUX)
-		windows = handle_aux(aux, sink);
+		windows = handle_aux_record(aux, sink);
 	else if (header->type == PERF_RECORD_LOST)
-		count_lost(aux);
+		count_lost_records(aux);
 	if (windows >= 0)
-		perf_ring_skip(&aux->ring, header);
+		perf_ring_skip_record(&aux->ring, header);
 	return windows;
 }
 
@@ -406,16 +406,16 @@ int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink)
 	struct perf_event_header header;
 	int windows = 0, r;
 
-	perf_ring_begin(&aux->ring);
-	while ((r = perf_ring_next(&aux->ring, sizeof(header), &header)) > 0) {
+	perf_ring_begin_read(&aux->ring);
+	while ((r = perf_ring_read_header(&aux->ring, sizeof(header), &header)) > 0) {
 		r = handle_record(aux, &header, sink);
 		if (r < 0)
 			break;
 		windows += r;
 	}
 	if (r < 0)
-		drop_unread(aux);
-	perf_ring_end(&aux->ring);
+		drop_undescribed_bytes(aux);
+	perf_ring_end_read(&aux->ring);
 	return r < 0 ? r : windows;
 }
 

@@ -17,7 +17,7 @@
  * @enable: PERF_EVENT_IOC_ENABLE or _DISABLE; 0 or negative errno
  * @period: PERF_EVENT_IOC_PERIOD; 0 or negative errno
  * @watch: EPOLL_CTL_ADD; 0 or negative errno
- * @ran_ns: perf_event_ran_ns()
+ * @ran_ns: perf_event_read_running_ns()
  */
 struct perf_host {
 	const char *devices;

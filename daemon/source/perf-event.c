@@ -49,7 +49,7 @@ static bool has_capability(unsigned int capability)
 	       (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability));
 }
 
-const char *perf_event_open_reason(void)
+const char *perf_event_explain_open_error(void)
 {
 #define REFUSED(level)                                                                          \
 	"perf_event_open is refused: kernel.perf_event_paranoid is " level " and this process " \
@@ -83,14 +83,14 @@ const char *perf_event_open_reason(void)
 #undef REFUSED
 }
 
-const char *perf_event_physical_reason(void)
+const char *perf_event_explain_physical_error(void)
 {
 	if (has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN))
 		return NULL;
 	return "physical addresses need CAP_PERFMON, which this process does not have";
 }
 
-u64 perf_event_ran_ns(int fd)
+u64 perf_event_read_running_ns(int fd)
 {
 	/* The fields that read_format selects: the count of the event, then its running time. */
 	u64 values[2];
@@ -102,7 +102,7 @@ bool perf_event_is_dead(int fd, u64 *ran_ns)
 {
 	u64 before = *ran_ns;
 
-	*ran_ns = perf_event_ran_ns(fd);
+	*ran_ns = perf_event_read_running_ns(fd);
 	return before && *ran_ns == before;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Perf events, and the ring buffer into which the kernel writes their records. A reader calls
- * perf_ring_begin(), then perf_ring_next() and perf_ring_skip() for each record, and
- * perf_ring_end().
+ * perf_ring_begin_read(), then perf_ring_read_header() and perf_ring_skip_record() for each record,
+ * and perf_ring_end_read().
  */
 #ifndef SPEPROF_PERF_EVENT_H
 #define SPEPROF_PERF_EVENT_H
@@ -16,7 +16,7 @@
  * @control: the control page; NULL: not mapped
  * @data: the ring; private
  * @size: bytes of @data, a power of two; private
- * @head: bytes that the kernel had written at perf_ring_begin(), since the start; private
+ * @head: bytes that the kernel had written at perf_ring_begin_read(), since the start; private
  * @tail: position of the next record to read, in bytes since the start; private
  */
 struct perf_ring {
@@ -34,27 +34,28 @@ struct perf_ring {
 int perf_event_open(const struct perf_event_attr *attr, u32 cpu);
 
 /**
- * perf_event_open_reason() - explain EACCES and EPERM of perf_event_open(2)
+ * perf_event_explain_open_error() - explain EACCES and EPERM of perf_event_open(2)
  *
  * Return: a static sentence for users, which depends on the capabilities of this process and on
  * kernel.perf_event_paranoid.
  */
-const char *perf_event_open_reason(void);
+const char *perf_event_explain_open_error(void);
 
 /**
- * perf_event_physical_reason() - explain EACCES and EPERM of an event with physical addresses
+ * perf_event_explain_physical_error() - explain EACCES and EPERM of an event with physical
+ * addresses
  *
  * Return: a static sentence for users; NULL if physical addresses are not the cause.
  */
-const char *perf_event_physical_reason(void);
+const char *perf_event_explain_physical_error(void);
 
 /**
- * perf_event_ran_ns() - read the time for which an event has been scheduled on its CPU
+ * perf_event_read_running_ns() - read the time for which an event has been scheduled on its CPU
  * @fd: an event with PERF_FORMAT_TOTAL_TIME_RUNNING
  *
  * Return: the time in ns; 0 if it cannot be read.
  */
-u64 perf_event_ran_ns(int fd);
+u64 perf_event_read_running_ns(int fd);
 
 /**
  * perf_event_is_dead() - return true if an enabled event has not run since the last call
@@ -90,29 +91,29 @@ int perf_ring_open(struct perf_ring *ring, const struct perf_event_attr *records
 void perf_ring_unmap(struct perf_ring *ring);
 
 /**
- * perf_ring_begin() - make all records readable that the kernel has written so far
+ * perf_ring_begin_read() - make all records readable that the kernel has written so far
  *
  * The acquire pairs with the kernel's barrier before it stores data_head: the records below it
  * are complete.
  */
-static inline void perf_ring_begin(struct perf_ring *ring)
+static inline void perf_ring_begin_read(struct perf_ring *ring)
 {
 	ring->head = __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE);
 }
 
 /**
- * perf_ring_end() - free the space of the records that were read
+ * perf_ring_end_read() - free the space of the records that were read
  *
  * The release orders the reads of the records before the store of data_tail, after which the
  * kernel may overwrite them.
  */
-static inline void perf_ring_end(struct perf_ring *ring)
+static inline void perf_ring_end_read(struct perf_ring *ring)
 {
 	__atomic_store_n(&ring->control->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
-/** perf_ring_drop() - skip all records up to the head */
-static inline void perf_ring_drop(struct perf_ring *ring)
+/** perf_ring_skip_all() - skip all records up to the head */
+static inline void perf_ring_skip_all(struct perf_ring *ring)
 {
 	ring->tail = ring->head;
 }
@@ -136,7 +137,7 @@ static inline void perf_ring_copy(const struct perf_ring *ring, u64 offset, void
 }
 
 /**
- * perf_ring_next() - read the header of the next record
+ * perf_ring_read_header() - read the header of the next record
  * @ring: the ring
  * @size_min: bytes of the shortest record in this ring, at least those of the header
  * @ret_header: the header
@@ -146,8 +147,8 @@ static inline void perf_ring_copy(const struct perf_ring *ring, u64 offset, void
  *
  * Return: 1; 0 at the head; -EBADMSG for a corrupt ring.
  */
-static inline int perf_ring_next(struct perf_ring *ring, u32 size_min,
-				 struct perf_event_header *ret_header)
+static inline int perf_ring_read_header(struct perf_ring *ring, u32 size_min,
+					struct perf_event_header *ret_header)
 {
 	struct perf_event_header header;
 
@@ -155,15 +156,19 @@ static inline int perf_ring_next(struct perf_ring *ring, u32 size_min,
 		return 0;
 	perf_ring_copy(ring, 0, &header, sizeof(header));
 	if (header.size < size_min || header.size > ring->head - ring->tail) {
-		perf_ring_drop(ring);
+		perf_ring_skip_all(ring);
 		return -EBADMSG;
 	}
 	*ret_header = header;
 	return 1;
 }
 
-/** perf_ring_skip() - move behind the record with the header that perf_ring_next() returned */
-static inline void perf_ring_skip(struct perf_ring *ring, const struct perf_event_header *header)
+/**
+ * perf_ring_skip_record() - move behind the record with the header that perf_ring_read_header()
+ * returned
+ */
+static inline void perf_ring_skip_record(struct perf_ring *ring,
+					 const struct perf_event_header *header)
 {
 	ring->tail += header->size;
 }

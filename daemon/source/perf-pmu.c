@@ -101,7 +101,7 @@ static int parse_field(const char *text, struct perf_pmu_field *ret_field)
 	return 0;
 }
 
-/* If this kernel does not have a setting, its width is 0, and perf_pmu_set() fails. */
+/* If this kernel does not have a setting, its width is 0, and perf_pmu_set_attr() fails. */
 static int read_fields(int folder, struct perf_pmu *pmu)
 {
 	char file[64], text[64] = "";
@@ -153,7 +153,7 @@ static int read_pmu(int folder, struct perf_pmu *ret_pmu)
 	return 0;
 }
 
-int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus)
+int perf_pmu_read_all(const char *devices, struct perf_pmu *ret_pmus)
 {
 	const struct dirent *entry;
 	int count = 0, r = 0, folder;
@@ -175,8 +175,8 @@ int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus)
 	return r < 0 ? r : count;
 }
 
-int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
-		 union perf_pmu_attr *attr)
+int perf_pmu_set_attr(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
+		      union perf_pmu_attr *attr)
 {
 	const struct perf_pmu_field field = pmu->fields[setting];
 	u32 end = (config_words[field.word] + 1U) * (u32)sizeof(u64);
@@ -191,7 +191,7 @@ int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 
 	return 0;
 }
 
-u8 perf_pmu_filters(const struct perf_pmu *pmu)
+u8 perf_pmu_get_filters(const struct perf_pmu *pmu)
 {
 	static const struct {
 		enum perf_pmu_setting setting;

@@ -83,17 +83,17 @@ struct perf_pmu {
 };
 
 /**
- * perf_pmu_list() - read the SPE PMUs of the kernel
+ * perf_pmu_read_all() - read the SPE PMUs of the kernel
  * @devices: path of /sys/bus/event_source/devices
  * @ret_pmus: array of PERF_PMU_MAX entries
  *
  * Return: the number of PMUs; 0 if the kernel drives no SPU; a negative errno if one of them
  * cannot be read.
  */
-int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus);
+int perf_pmu_read_all(const char *devices, struct perf_pmu *ret_pmus);
 
 /**
- * perf_pmu_set() - set a setting in an attribute
+ * perf_pmu_set_attr() - set a setting in an attribute
  * @pmu: the PMU
  * @setting: the setting
  * @value: its value; 0 changes nothing and always succeeds
@@ -101,13 +101,13 @@ int perf_pmu_list(const char *devices, struct perf_pmu *ret_pmus);
  *
  * Return: 0; -EOPNOTSUPP if the PMU does not have the setting, or the value is too large.
  */
-int perf_pmu_set(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
-		 union perf_pmu_attr *attr);
+int perf_pmu_set_attr(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u64 value,
+		      union perf_pmu_attr *attr);
 
 /**
- * perf_pmu_filters() - return the SOURCE_FILTERS_* that the driver lists in format/ and has not
+ * perf_pmu_get_filters() - return the SOURCE_FILTERS_* that the driver lists in format/ and has not
  * refused
  */
-u8 perf_pmu_filters(const struct perf_pmu *pmu);
+u8 perf_pmu_get_filters(const struct perf_pmu *pmu);
 
 #endif

@@ -33,13 +33,13 @@
 #define WATERMARK_MIN 4096
 
 /**
- * struct perf_missing - a CPU without an event
+ * struct perf_missing_event - a CPU without an event
  * @since: start of the blind time that is not reported yet, ns; 0: the CPU has an event, is
  *	offline, or should not sample
  * @cause: why the CPU is blind
  * @offline: the CPU was offline at the last attempt to open an event
  */
-struct perf_missing {
+struct perf_missing_event {
 	u64 since;
 	enum source_blind cause;
 	bool offline;
@@ -54,21 +54,21 @@ struct perf_source {
 	int epoll;
 	int timer;
 	bool running;
-	u64 checked_ns; /* time of the last check_cpus() */
+	u64 checked_ns; /* time of the last check_cpu_hotplug() */
 	struct source_tune *tunes; /* indexed by CPU; scale 0: not tuned */
-	struct perf_missing *missing; /* indexed by CPU */
+	struct perf_missing_event *missing; /* indexed by CPU */
 	u32 count; /* entries of each array: one more than the highest CPU with an SPU */
 	struct perf_aux cpus[];
 };
 
-static struct perf_source *perf_of(struct source *source)
+static struct perf_source *to_perf_source(struct source *source)
 {
 	return (struct perf_source *)source;
 }
 
-static struct perf_pmu *pmu_of(struct perf_source *p, u32 cpu)
+static struct perf_pmu *find_pmu(struct perf_source *p, u32 cpu)
 {
-	for (int i = 0; i < p->pmu_count && source_owns_cpu(&p->config, cpu); i++)
+	for (int i = 0; i < p->pmu_count && source_config_includes_cpu(&p->config, cpu); i++)
 		if (cpu_list_has(&p->pmus[i].cpus, cpu))
 			return &p->pmus[i];
 	return NULL;
@@ -101,7 +101,7 @@ static u64 cpu_locked_bytes(const struct source_config *config)
 	return area_size(config) + (u64)perf_aux_ring_size(area_size(config));
 }
 
-static u32 watermark(const struct source_config *config)
+static u32 compute_watermark(const struct source_config *config)
 {
 	u32 max = area_size(config) / 4;
 	u64 bytes = 250000000ULL / config->interval_ns * RECORD_SIZE;
@@ -114,18 +114,18 @@ static u32 watermark(const struct source_config *config)
 static int set_options(const struct perf_pmu *pmu, const struct source_config *c,
 		       union perf_pmu_attr *attr)
 {
-	int r = perf_pmu_set(pmu, PERF_PMU_TS_ENABLE, 1, attr);
+	int r = perf_pmu_set_attr(pmu, PERF_PMU_TS_ENABLE, 1, attr);
 
 	if (r >= 0)
-		r = perf_pmu_set(pmu, PERF_PMU_PA_ENABLE, c->physical, attr);
-	return r < 0 ? r : perf_pmu_set(pmu, PERF_PMU_JITTER, c->jitter, attr);
+		r = perf_pmu_set_attr(pmu, PERF_PMU_PA_ENABLE, c->physical, attr);
+	return r < 0 ? r : perf_pmu_set_attr(pmu, PERF_PMU_JITTER, c->jitter, attr);
 }
 
 /*
  * Set the operation types and mask bits @pmsfcr. If they are not supported, return false and do not
  * change @attr.
  */
-static bool set_types(const struct perf_pmu *pmu, u64 pmsfcr, union perf_pmu_attr *attr)
+static bool set_type_filters(const struct perf_pmu *pmu, u64 pmsfcr, union perf_pmu_attr *attr)
 {
 	static const struct {
 		u64 bit;
@@ -145,7 +145,8 @@ static bool set_types(const struct perf_pmu *pmu, u64 pmsfcr, union perf_pmu_att
 	union perf_pmu_attr filtered = *attr;
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		if (perf_pmu_set(pmu, types[i].setting, !!(pmsfcr & types[i].bit), &filtered) < 0)
+		if (perf_pmu_set_attr(pmu, types[i].setting, !!(pmsfcr & types[i].bit), &filtered) <
+		    0)
 			return false;
 	*attr = filtered;
 	return true;
@@ -157,9 +158,10 @@ static bool set_base_filters(const struct perf_pmu *pmu, const struct source_con
 {
 	union perf_pmu_attr filtered = *attr;
 
-	if (pmu->refused & SOURCE_FILTERS_TYPES || !set_types(pmu, c->filter_types, &filtered) ||
-	    perf_pmu_set(pmu, PERF_PMU_EVENT_FILTER, c->filter_events, &filtered) < 0 ||
-	    perf_pmu_set(pmu, PERF_PMU_MIN_LATENCY, c->filter_latency, &filtered) < 0)
+	if (pmu->refused & SOURCE_FILTERS_TYPES ||
+	    !set_type_filters(pmu, c->filter_types, &filtered) ||
+	    perf_pmu_set_attr(pmu, PERF_PMU_EVENT_FILTER, c->filter_events, &filtered) < 0 ||
+	    perf_pmu_set_attr(pmu, PERF_PMU_MIN_LATENCY, c->filter_latency, &filtered) < 0)
 		return false;
 	*attr = filtered;
 	return true;
@@ -169,23 +171,23 @@ static bool set_base_filters(const struct perf_pmu *pmu, const struct source_con
  * Set filter_types together with filter_masked. If they are not supported, return false and do not
  * change @attr.
  */
-static bool set_masked(const struct perf_pmu *pmu, const struct source_config *c,
-		       union perf_pmu_attr *attr)
+static bool set_masked_types(const struct perf_pmu *pmu, const struct source_config *c,
+			     union perf_pmu_attr *attr)
 {
 	return !(pmu->refused & SOURCE_FILTERS_MASKED) &&
-	       set_types(pmu, source_filter_pmsfcr(c), attr);
+	       set_type_filters(pmu, source_filter_to_pmsfcr(c), attr);
 }
 
-static bool set_one(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u8 filter, u64 value,
-		    union perf_pmu_attr *attr)
+static bool set_unless_refused(const struct perf_pmu *pmu, enum perf_pmu_setting setting, u8 filter,
+			       u64 value, union perf_pmu_attr *attr)
 {
-	return !(pmu->refused & filter) && perf_pmu_set(pmu, setting, value, attr) >= 0;
+	return !(pmu->refused & filter) && perf_pmu_set_attr(pmu, setting, value, attr) >= 0;
 }
 
 /* Assume that all PMUs support the filters of @c; set_filters() clears what one does not. */
-static void filters_init(struct source *source, const struct source_config *c)
+static void assume_all_filters(struct source *source, const struct source_config *c)
 {
-	source->filters = source_config_has_filter(c);
+	source->filters = source_config_has_base_filter(c);
 	source->filters_not = c->filter_events_not;
 	source->filters_sources = c->filter_sources_not;
 	source->filters_masked = c->filter_masked;
@@ -197,17 +199,17 @@ static void set_filters(const struct perf_pmu *pmu, const struct source_config *
 {
 	struct source_config base = *c;
 
-	if (c->filter_masked && set_masked(pmu, c, attr))
+	if (c->filter_masked && set_masked_types(pmu, c, attr))
 		base.filter_types = 0;
 	else
 		source->filters_masked = false;
 	if (!set_base_filters(pmu, &base, attr))
 		source->filters = false;
-	if (!set_one(pmu, PERF_PMU_INV_EVENT_FILTER, SOURCE_FILTERS_EVENTS_NOT,
-		     c->filter_events_not, attr))
+	if (!set_unless_refused(pmu, PERF_PMU_INV_EVENT_FILTER, SOURCE_FILTERS_EVENTS_NOT,
+				c->filter_events_not, attr))
 		source->filters_not = false;
-	if (!set_one(pmu, PERF_PMU_INV_DATA_SRC_FILTER, SOURCE_FILTERS_SOURCES,
-		     c->filter_sources_not, attr))
+	if (!set_unless_refused(pmu, PERF_PMU_INV_DATA_SRC_FILTER, SOURCE_FILTERS_SOURCES,
+				c->filter_sources_not, attr))
 		source->filters_sources = false;
 }
 
@@ -218,7 +220,7 @@ static void set_filters(const struct perf_pmu *pmu, const struct source_config *
  *
  * Return: false if no filter was set.
  */
-static bool refuse_filter(struct perf_pmu *pmu, const struct source_config *c)
+static bool mark_filter_refused(struct perf_pmu *pmu, const struct source_config *c)
 {
 	const struct {
 		bool wanted;
@@ -227,8 +229,8 @@ static bool refuse_filter(struct perf_pmu *pmu, const struct source_config *c)
 		{ c->filter_sources_not, SOURCE_FILTERS_SOURCES },
 		{ c->filter_masked, SOURCE_FILTERS_MASKED },
 		{ c->filter_events_not, SOURCE_FILTERS_EVENTS_NOT },
-		{ source_config_has_filter(c), SOURCE_FILTERS_TYPES | SOURCE_FILTERS_LATENCY |
-						       SOURCE_FILTERS_EVENTS },
+		{ source_config_has_base_filter(c),
+		  SOURCE_FILTERS_TYPES | SOURCE_FILTERS_LATENCY | SOURCE_FILTERS_EVENTS },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
@@ -265,25 +267,25 @@ static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu
 
 static int open_event(struct perf_source *p, u32 cpu)
 {
-	const struct perf_pmu *pmu = pmu_of(p, cpu);
+	const struct perf_pmu *pmu = find_pmu(p, cpu);
 	union perf_pmu_attr attr = { .attr = {
-		.size = sizeof(struct perf_event_attr),
-		.type = pmu->type,
-		.sample_period = cpu_interval(p, cpu),
-		.sample_type = PERF_SAMPLE_TIME,
-		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
-		.sample_id_all = 1,
-		.disabled = 1,
-		.exclude_kernel = !p->config.kernel,
-		.exclude_user = !p->config.user,
-		.exclude_hv = !p->config.kernel,
-		.exclude_guest = 1,
-		.watermark = 1,
-		.wakeup_watermark = 1,
-		.aux_watermark = watermark(&p->config),
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-	} };
+					     .size = sizeof(struct perf_event_attr),
+					     .type = pmu->type,
+					     .sample_period = cpu_interval(p, cpu),
+					     .sample_type = PERF_SAMPLE_TIME,
+					     .read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
+					     .sample_id_all = 1,
+					     .disabled = 1,
+					     .exclude_kernel = !p->config.kernel,
+					     .exclude_user = !p->config.user,
+					     .exclude_hv = !p->config.kernel,
+					     .exclude_guest = 1,
+					     .watermark = 1,
+					     .wakeup_watermark = 1,
+					     .aux_watermark = compute_watermark(&p->config),
+					     .use_clockid = 1,
+					     .clockid = CLOCK_MONOTONIC,
+				     } };
 	const struct source_window window = {
 		.midr = read_midr(p, cpu),
 		.cpu = cpu,
@@ -307,13 +309,13 @@ static int open_event(struct perf_source *p, u32 cpu)
  * If the driver refuses a filter, retry without it: the SPU then writes more records, and the
  * daemon filters them.
  */
-static int open_cpu(struct perf_source *p, u32 cpu)
+static int open_event_with_retries(struct perf_source *p, u32 cpu)
 {
 	int r;
 
 	do
 		r = open_event(p, cpu);
-	while (r == -EOPNOTSUPP && refuse_filter(pmu_of(p, cpu), &p->config));
+	while (r == -EOPNOTSUPP && mark_filter_refused(find_pmu(p, cpu), &p->config));
 	if (r < 0)
 		return r;
 	r = p->host.watch(p->epoll, p->cpus[cpu].fd);
@@ -324,15 +326,15 @@ static int open_cpu(struct perf_source *p, u32 cpu)
 	return r;
 }
 
-static const char *open_reason(const struct source_config *config, int error)
+static const char *explain_open_error(const struct source_config *config, int error)
 {
 	const char *physical;
 
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		physical = config->physical ? perf_event_physical_reason() : NULL;
-		return physical ? physical : perf_event_open_reason();
+		physical = config->physical ? perf_event_explain_physical_error() : NULL;
+		return physical ? physical : perf_event_explain_open_error();
 	case EOPNOTSUPP:
 		return "the kernel's SPE driver does not support timestamps, jitter or physical "
 		       "addresses";
@@ -358,15 +360,15 @@ static void set_no_event_reason(struct perf_source *p, u32 cpu, int error)
 			 cpu);
 	else
 		snprintf(reason, sizeof(p->source.health.no_event_reason), "CPU %u: %s: %s", cpu,
-			 open_reason(&p->config, error), strerror(error));
+			 explain_open_error(&p->config, error), strerror(error));
 }
 
 /* Open the event of a CPU that should be online. On failure the CPU is blind from @since on. */
-static int open_online(struct perf_source *p, u32 cpu, u64 since)
+static int open_online_cpu(struct perf_source *p, u32 cpu, u64 since)
 {
-	int r = open_cpu(p, cpu);
+	int r = open_event_with_retries(p, cpu);
 
-	p->missing[cpu] = (struct perf_missing){ .offline = r == -ENODEV };
+	p->missing[cpu] = (struct perf_missing_event){ .offline = r == -ENODEV };
 	if (r >= 0 || r == -ENODEV)
 		return r;
 	p->missing[cpu].since = since;
@@ -376,9 +378,10 @@ static int open_online(struct perf_source *p, u32 cpu, u64 since)
 }
 
 /* Report the blind time now, because a CPU without an event may never have another window. */
-static void account_missing(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
+static void report_missing_time(struct perf_source *p, u32 cpu, u64 now,
+				const struct source_sink *sink)
 {
-	struct perf_missing *missing = &p->missing[cpu];
+	struct perf_missing_event *missing = &p->missing[cpu];
 
 	if (missing->since && p->running && now > missing->since) {
 		perf_aux_add_blind(&p->cpus[cpu], missing->cause, now - missing->since);
@@ -416,7 +419,8 @@ static void close_events(struct perf_source *p)
 }
 
 /* Deliver the windows of the event, and close it. */
-static void close_cpu(struct perf_source *p, struct perf_aux *aux, const struct source_sink *sink)
+static void drain_and_close_event(struct perf_source *p, struct perf_aux *aux,
+				  const struct source_sink *sink)
 {
 	perf_aux_drain(aux, sink);
 	close_event(p, aux);
@@ -433,27 +437,27 @@ static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_bl
 	u64 now;
 
 	perf_aux_stop(aux);
-	close_cpu(p, aux, sink);
+	drain_and_close_event(p, aux, sink);
 	now = time_now_ns();
 	since = since > aux->armed_from ? since : aux->armed_from;
 	perf_aux_add_blind(aux, cause, p->running && now > since ? now - since : 0);
 	perf_aux_report_pending(aux, sink);
-	if (open_online(p, cpu, now) >= 0 && p->running)
+	if (open_online_cpu(p, cpu, now) >= 0 && p->running)
 		perf_aux_start(aux);
 }
 
 /* Try again to open an event for a CPU that has none. */
-static void retry_cpu(struct perf_source *p, u32 cpu, const struct source_sink *sink)
+static void retry_open_cpu(struct perf_source *p, u32 cpu, const struct source_sink *sink)
 {
 	u64 now = time_now_ns();
 
-	account_missing(p, cpu, now, sink);
-	if (open_online(p, cpu, now) >= 0)
+	report_missing_time(p, cpu, now, sink);
+	if (open_online_cpu(p, cpu, now) >= 0)
 		perf_aux_start(&p->cpus[cpu]);
 }
 
 /* Close the events of CPUs that went offline, and open events for those that came online. */
-static void check_cpus(struct perf_source *p, const struct source_sink *sink)
+static void check_cpu_hotplug(struct perf_source *p, const struct source_sink *sink)
 {
 	struct cpu_list online = { 0 };
 	char path[256];
@@ -464,15 +468,15 @@ static void check_cpus(struct perf_source *p, const struct source_sink *sink)
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
 		struct perf_aux *aux = &p->cpus[cpu];
 
-		if (!pmu_of(p, cpu))
+		if (!find_pmu(p, cpu))
 			continue;
 		if (!cpu_list_has(&online, cpu)) {
 			if (aux->fd >= 0)
-				close_cpu(p, aux, sink);
-			p->missing[cpu] = (struct perf_missing){ .offline = true };
+				drain_and_close_event(p, aux, sink);
+			p->missing[cpu] = (struct perf_missing_event){ .offline = true };
 			perf_aux_report_pending(aux, sink);
 		} else if (aux->fd < 0) {
-			retry_cpu(p, cpu, sink);
+			retry_open_cpu(p, cpu, sink);
 		} else if (perf_aux_is_dead(aux)) {
 			reopen_cpu(p, cpu, 0, SOURCE_BLIND_HOTPLUG, sink);
 		}
@@ -494,8 +498,8 @@ static void set_timer(const struct perf_source *p, u64 ns)
 }
 
 /*
- * Open events for the CPUs that have none. check_cpus() retries CPUs that are offline, and CPUs
- * with an SPU that is in use.
+ * Open events for the CPUs that have none. check_cpu_hotplug() retries CPUs that are offline, and
+ * CPUs with an SPU that is in use.
  */
 static int open_cpus(struct perf_source *p, const char **ret_reason)
 {
@@ -503,11 +507,11 @@ static int open_cpus(struct perf_source *p, const char **ret_reason)
 	int r;
 
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
-		if (!pmu_of(p, cpu) || p->cpus[cpu].fd >= 0)
+		if (!find_pmu(p, cpu) || p->cpus[cpu].fd >= 0)
 			continue;
-		r = open_online(p, cpu, now);
+		r = open_online_cpu(p, cpu, now);
 		if (r < 0 && r != -ENODEV && r != -EBUSY) {
-			*ret_reason = open_reason(&p->config, -r);
+			*ret_reason = explain_open_error(&p->config, -r);
 			return r;
 		}
 	}
@@ -531,7 +535,7 @@ static int start_cpus(struct perf_source *p)
  */
 static int perf_start(struct source *source)
 {
-	struct perf_source *p = perf_of(source);
+	struct perf_source *p = to_perf_source(source);
 	const char *reason;
 	int r = open_cpus(p, &reason);
 
@@ -547,11 +551,11 @@ static int perf_start(struct source *source)
 
 static void perf_stop(struct source *source)
 {
-	struct perf_source *p = perf_of(source);
+	struct perf_source *p = to_perf_source(source);
 	u64 now = time_now_ns();
 
 	for (u32 cpu = 0; cpu < p->count; cpu++) {
-		struct perf_missing *missing = &p->missing[cpu];
+		struct perf_missing_event *missing = &p->missing[cpu];
 
 		perf_aux_stop(&p->cpus[cpu]);
 		if (missing->since && p->running && now > missing->since)
@@ -566,7 +570,7 @@ static void perf_stop(struct source *source)
 
 static int perf_fd(struct source *source)
 {
-	return perf_of(source)->epoll;
+	return to_perf_source(source)->epoll;
 }
 
 static void clear_readiness(struct perf_source *p)
@@ -578,7 +582,7 @@ static void clear_readiness(struct perf_source *p)
 	(void)!read(p->timer, &expirations, sizeof(expirations));
 }
 
-static bool is_past(u64 since, u64 ns, u64 now)
+static bool has_elapsed(u64 since, u64 ns, u64 now)
 {
 	return now > since && now - since >= ns;
 }
@@ -587,10 +591,10 @@ static bool is_past(u64 since, u64 ns, u64 now)
  * Return true if the window of a CPU must be closed. Closing a window costs an interrupt, so it is
  * done only if the CPU delivered none for FLUSH_NS, and only once for each expiry of the timer.
  */
-static bool is_quiet(const struct perf_aux *aux, u64 now)
+static bool needs_flush(const struct perf_aux *aux, u64 now)
 {
-	return is_past(aux->armed_from, FLUSH_NS, now) &&
-	       is_past(aux->flushed_at, FLUSH_NS / 2, now);
+	return has_elapsed(aux->armed_from, FLUSH_NS, now) &&
+	       has_elapsed(aux->flushed_at, FLUSH_NS / 2, now);
 }
 
 static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct source_sink *sink)
@@ -599,15 +603,15 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 	int r;
 
 	if (aux->fd >= 0 && !p->running)
-		close_cpu(p, aux, sink);
+		drain_and_close_event(p, aux, sink);
 	if (aux->fd < 0) {
 		perf_aux_report_pending(aux, sink);
 		return;
 	}
 	r = perf_aux_drain(aux, sink);
-	if (r == 0 && is_quiet(aux, now))
+	if (r == 0 && needs_flush(aux, now))
 		r = perf_aux_flush(aux, sink);
-	/* The start of the blind time is unknown: see drop_unread() in perf-aux.c. */
+	/* The start of the blind time is unknown: see drop_undescribed_bytes() in perf-aux.c. */
 	if (r < 0)
 		reopen_cpu(p, cpu, 0, SOURCE_BLIND_HOTPLUG, sink);
 	else if (aux->stale)
@@ -616,31 +620,31 @@ static void drain_cpu(struct perf_source *p, u32 cpu, u64 now, const struct sour
 
 static int perf_drain(struct source *source, const struct source_sink *sink)
 {
-	struct perf_source *p = perf_of(source);
+	struct perf_source *p = to_perf_source(source);
 	u64 now = time_now_ns();
 
 	clear_readiness(p);
 	for (u32 cpu = 0; cpu < p->count; cpu++)
 		drain_cpu(p, cpu, now, sink);
 	if (p->running && now - p->checked_ns >= FLUSH_NS) {
-		check_cpus(p, sink);
+		check_cpu_hotplug(p, sink);
 		p->checked_ns = now;
 	}
 	return 0;
 }
 
-static int perf_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int perf_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	struct perf_source *p = perf_of(source);
+	struct perf_source *p = to_perf_source(source);
 
-	if (cpu >= p->count || !pmu_of(p, cpu))
+	if (cpu >= p->count || !find_pmu(p, cpu))
 		return -ENOENT;
 	*ret_cpu = (struct source_cpu){
 		.cpu = cpu,
 		.midr = read_midr(p, cpu),
-		.filters = perf_pmu_filters(pmu_of(p, cpu)),
-		.filter_events = pmu_of(p, cpu)->events,
-		.interval_min = pmu_of(p, cpu)->interval_min,
+		.filters = perf_pmu_get_filters(find_pmu(p, cpu)),
+		.filter_events = find_pmu(p, cpu)->events,
+		.interval_min = find_pmu(p, cpu)->interval_min,
 		.interval_ns = cpu_interval(p, cpu),
 		.state = p->missing[cpu].since	 ? "waiting" :
 			 p->missing[cpu].offline ? "offline" :
@@ -652,7 +656,7 @@ static int perf_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 
 static void perf_free(struct source *source)
 {
-	struct perf_source *p = perf_of(source);
+	struct perf_source *p = to_perf_source(source);
 
 	for (u32 cpu = 0; cpu < p->count; cpu++)
 		perf_aux_close(&p->cpus[cpu]);
@@ -668,8 +672,8 @@ static void perf_free(struct source *source)
 /* If the driver cannot change the period of an event, open a new event. */
 static int perf_tune(struct source *source, const struct source_tune *tune)
 {
-	struct perf_source *p = perf_of(source);
-	const struct perf_pmu *pmu = pmu_of(p, tune->cpu);
+	struct perf_source *p = to_perf_source(source);
+	const struct perf_pmu *pmu = find_pmu(p, tune->cpu);
 	struct perf_aux *aux;
 	u64 before;
 
@@ -704,7 +708,7 @@ static u64 initial_interval(const struct perf_pmu *pmus, int count,
 static int perf_configure(struct source *source, const struct source_config *config,
 			  const char **ret_reason __attribute__((unused)))
 {
-	struct perf_source *p = perf_of(source);
+	struct perf_source *p = to_perf_source(source);
 	union perf_pmu_attr attr = { 0 };
 	u32 ring_size;
 
@@ -713,7 +717,7 @@ static int perf_configure(struct source *source, const struct source_config *con
 	p->config = *config;
 	p->config.ring_size = ring_size;
 	source->interval_ns = initial_interval(p->pmus, p->pmu_count, config);
-	filters_init(source, config);
+	assume_all_filters(source, config);
 	for (int i = 0; i < p->pmu_count; i++) {
 		p->pmus[i].refused = 0;
 		set_filters(&p->pmus[i], config, &attr, source);
@@ -730,13 +734,13 @@ static const struct source_ops perf_ops = {
 	.drain = perf_drain,
 	.stop = perf_stop,
 	.free = perf_free,
-	.cpu = perf_cpu,
+	.cpu = perf_describe_cpu,
 	.configure = perf_configure,
 	.tune = perf_tune,
 };
 
 /* Check that events can be opened now, because perf_start() cannot return a reason. */
-static int check_open(struct perf_source *p, const char **ret_reason)
+static int check_events_can_open(struct perf_source *p, const char **ret_reason)
 {
 	int r = open_cpus(p, ret_reason);
 
@@ -757,11 +761,11 @@ static struct perf_source *perf_new(const struct source_config *config,
 {
 	struct source_tune *tunes;
 	struct perf_source *p;
-	struct perf_missing *missing;
+	struct perf_missing_event *missing;
 	u32 cpus = 0, end;
 
 	for (int i = 0; i < count; i++) {
-		end = cpu_list_end(&pmus[i].cpus);
+		end = cpu_list_get_end(&pmus[i].cpus);
 		cpus = end > cpus ? end : cpus;
 	}
 	p = calloc(1, sizeof(*p) + cpus * sizeof(p->cpus[0]));
@@ -779,7 +783,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 		.backend = BACKEND_HARDWARE,
 		.interval_ns = initial_interval(pmus, count, config),
 	};
-	filters_init(&p->source, config);
+	assume_all_filters(&p->source, config);
 	p->config = *config;
 	p->host = *host;
 	memcpy(p->pmus, pmus, sizeof(p->pmus));
@@ -804,14 +808,14 @@ static int watch_timer(const struct perf_source *p)
 	return epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->timer, &event) < 0 ? -errno : 0;
 }
 
-int source_perf_new_on(const struct perf_host *host, const struct source_config *config,
-		       struct source **ret_source, const char **ret_reason)
+int source_perf_new_with_host(const struct perf_host *host, const struct source_config *config,
+			      struct source **ret_source, const char **ret_reason)
 {
 	struct perf_pmu pmus[PERF_PMU_MAX] = { 0 };
 	struct perf_source *p;
 	int count, r;
 
-	count = perf_pmu_list(host->devices, pmus);
+	count = perf_pmu_read_all(host->devices, pmus);
 	if (count <= 0) {
 		*ret_reason = count ? "the description of arm_spe_0 in sysfs could not be read" :
 				      "the kernel drives no SPU (no arm_spe_0 in sysfs)";
@@ -823,7 +827,7 @@ int source_perf_new_on(const struct perf_host *host, const struct source_config 
 		return -ENOMEM;
 	r = watch_timer(p);
 	if (r >= 0)
-		r = check_open(p, ret_reason);
+		r = check_events_can_open(p, ret_reason);
 	if (r < 0) {
 		perf_free(&p->source);
 		return r;
@@ -839,5 +843,5 @@ int source_perf_new_on(const struct perf_host *host, const struct source_config 
 int source_perf_new(const struct source_config *config, struct source **ret_source,
 		    const char **ret_reason)
 {
-	return source_perf_new_on(&perf_host_real, config, ret_source, ret_reason);
+	return source_perf_new_with_host(&perf_host_real, config, ret_source, ret_reason);
 }

@@ -11,10 +11,10 @@
 #include "codec/registers.h"
 
 /* The kind of SPU that wrote the records. Every view shows it beside its numbers. */
-enum backend {
-	BACKEND_UNKNOWN,	/* a recording without this information */
+enum sample_backend {
+	BACKEND_UNKNOWN, /* a recording without this information */
 	BACKEND_HARDWARE,
-	BACKEND_EMULATED,	/* process, PC and time are real, all else is modelled */
+	BACKEND_EMULATED, /* process, PC and time are real, all else is modelled */
 };
 
 /*
@@ -29,7 +29,7 @@ enum sample_unit {
 };
 
 /**
- * sample_unit_common() - find the unit of all counted weights
+ * sample_unit_find_common() - find the unit of all counted weights
  * @weight: the weight that was counted in each unit, indexed by &enum sample_unit; a later
  *	version may have more units than this one
  * @count: entries of @weight
@@ -37,7 +37,7 @@ enum sample_unit {
  * Return: the unit, if all weights were counted in one known unit. Otherwise @count: only numbers
  * of samples can be compared then.
  */
-static inline unsigned int sample_unit_common(const u64 *weight, unsigned int count)
+static inline unsigned int sample_unit_find_common(const u64 *weight, unsigned int count)
 {
 	unsigned int unit = count;
 
@@ -115,7 +115,7 @@ struct timestamp_clock {
  * @align: alignment of records (PMBIDR_EL1.Align), in bytes; 0: unknown
  * @max_record: size of the largest record (PMSIDR_EL1.MaxSize), in bytes; 0: unknown
  * @pmsver: ID_AA64DFR0_EL1.PMSVer; 0: unknown
- * @backend: &enum backend
+ * @backend: &enum sample_backend
  * @unit: the unit of @interval, &enum sample_unit
  * @clock: converts the Timestamp packets of this window
  * @clock_skew_ns: difference between @clock, which was set at the start of the window, and the
@@ -152,15 +152,19 @@ struct source_window {
 
 #define WINDOW_WRITTEN_UNKNOWN UINT64_MAX
 
-/** source_window_untimed() - return true if the time for which the window was armed is unknown */
-static inline bool source_window_untimed(const struct source_window *window)
+/**
+ * source_window_is_untimed() - return true if the time for which the window was armed is unknown
+ */
+static inline bool source_window_is_untimed(const struct source_window *window)
 {
 	return (window->len || window->decoder || window->end_ns) && !window->armed_ns &&
 	       (!window->start_ns || !window->end_ns);
 }
 
-/** source_window_armed() - return the time for which the SPU was enabled, in ns; 0: unknown */
-static inline u64 source_window_armed(const struct source_window *window)
+/**
+ * source_window_get_armed_ns() - return the time for which the SPU was enabled, in ns; 0: unknown
+ */
+static inline u64 source_window_get_armed_ns(const struct source_window *window)
 {
 	if (window->armed_ns)
 		return window->armed_ns;
@@ -168,12 +172,12 @@ static inline u64 source_window_armed(const struct source_window *window)
 }
 
 /**
- * source_blind_add() - add the blind time before a window to the sums of its causes
+ * source_blind_add_window() - add the blind time before a window to the sums of its causes
  * @by: the sums, in ns, indexed by &enum source_blind
  * @window: its causes may add up to more or less than its blind time; exactly &blind_ns is added
  */
-static inline void source_blind_add(u64 by[static SOURCE_BLINDS],
-				    const struct source_window *window)
+static inline void source_blind_add_window(u64 by[static SOURCE_BLINDS],
+					   const struct source_window *window)
 {
 	u64 rest = window->blind_ns, ns;
 
@@ -271,17 +275,17 @@ struct source_config {
 };
 
 /**
- * source_owns_cpu() - return true if a source with @config samples @cpu
+ * source_config_includes_cpu() - return true if a source with @config samples @cpu
  *
  * The number of the CPU alone decides, so a CPU that comes online again is in the same partition.
  */
-static inline bool source_owns_cpu(const struct source_config *config, u32 cpu)
+static inline bool source_config_includes_cpu(const struct source_config *config, u32 cpu)
 {
 	return config->partitions < 2 || cpu % config->partitions == config->partition;
 }
 
-/** source_config_has_filter() - return true if @config has a filter that FEAT_SPE defines */
-static inline bool source_config_has_filter(const struct source_config *config)
+/** source_config_has_base_filter() - return true if @config has a filter that FEAT_SPE defines */
+static inline bool source_config_has_base_filter(const struct source_config *config)
 {
 	return config->filter_types || config->filter_events || config->filter_latency;
 }
@@ -290,7 +294,8 @@ static inline bool source_config_has_filter(const struct source_config *config)
 #define SOURCE_TYPE_MASK_SHIFT 32
 
 /**
- * source_filter_pmsfcr() - combine filter_types and filter_masked of @config to bits of PMSFCR_EL1
+ * source_filter_to_pmsfcr() - combine filter_types and filter_masked of @config to bits of
+ * PMSFCR_EL1
  *
  * An SPU with FEAT_SPE_EFT has one bit for each type. Without its mask bit, the type is one of
  * several alternatives; with it, the type is required. A type that is both in filter_types and
@@ -299,7 +304,7 @@ static inline bool source_config_has_filter(const struct source_config *config)
  *
  * Return: the types and their mask bits; 0: no filter.
  */
-static inline u64 source_filter_pmsfcr(const struct source_config *config)
+static inline u64 source_filter_to_pmsfcr(const struct source_config *config)
 {
 	u64 masks = config->filter_masked >> SOURCE_TYPE_MASK_SHIFT;
 	u64 required = config->filter_masked & masks;
@@ -417,8 +422,8 @@ struct source_persist_ops {
 #define SOURCE_FILTERS_SOURCES	  (1U << 4)
 #define SOURCE_FILTERS_MASKED	  (1U << 5)
 
-/** source_filters_of() - return the SOURCE_FILTERS_* that @pmsidr, PMSIDR_EL1, supports */
-static inline u8 source_filters_of(u64 pmsidr)
+/** source_filters_from_pmsidr() - return the SOURCE_FILTERS_* that @pmsidr, PMSIDR_EL1, supports */
+static inline u8 source_filters_from_pmsidr(u64 pmsidr)
 {
 	return (u8)((pmsidr & SPE_PMSIDR_FT ? SOURCE_FILTERS_TYPES : 0) |
 		    (pmsidr & SPE_PMSIDR_FL ? SOURCE_FILTERS_LATENCY : 0) |
@@ -487,7 +492,7 @@ struct source_cpu {
  *
  * Locking: one thread at a time. The drain thread of the source calls @fd, @drain and
  * &source_persist_ops.retained; the worker's thread calls all of them, while the drain thread does
- * not drain (engine/shards.h).
+ * not drain (engine/drain-threads.h).
  * Return: if not stated otherwise, 0 or a negative errno.
  */
 struct source_ops {
@@ -557,7 +562,7 @@ enum source_contexts {
  * @cpu_end: one more than the highest number for which &source_ops.cpu may succeed; 0: unsupported
  * @partitions: of a partitioned source (partitioned.h); 0: the source is not partitioned
  * @partition: @partitions sources, each of which a separate thread may drain
- * @backend: &enum backend
+ * @backend: &enum sample_backend
  * @filters: the SPU applies filter_types, filter_events and filter_latency
  * @filters_not: the SPU applies filter_events_not
  * @filters_sources: the SPU applies filter_sources_not
@@ -669,16 +674,19 @@ int source_module_adopt(const struct source_config *config, bool uring, int sess
 			struct source **ret_source, const char **ret_reason);
 
 /**
- * source_module_names_tasks() - check if the records of the module's SPUs have the TID of their
+ * source_module_query_contexts() - check if the records of the module's SPUs have the TID of their
  * task
  * @ret_named: true if &source.contexts of a source of the module would be SOURCE_CONTEXTS_ALL
  *
  * Return: 0; a negative errno if the module cannot be used, or has no SPU.
  */
-int source_module_names_tasks(bool *ret_named);
+int source_module_query_contexts(bool *ret_named);
 
-/** source_module_end() - stop a session that no source will drain; the caller closes @session */
-void source_module_end(int session);
+/**
+ * source_module_stop_session() - stop a session that no source will drain; the caller closes
+ * @session
+ */
+void source_module_stop_session(int session);
 
 struct perf_host;
 
@@ -694,8 +702,10 @@ struct perf_host;
 int source_perf_new(const struct source_config *config, struct source **ret_source,
 		    const char **ret_reason);
 
-/** source_perf_new_on() - source_perf_new() with the system calls of @host, which is copied */
-int source_perf_new_on(const struct perf_host *host, const struct source_config *config,
-		       struct source **ret_source, const char **ret_reason);
+/**
+ * source_perf_new_with_host() - source_perf_new() with the system calls of @host, which is copied
+ */
+int source_perf_new_with_host(const struct perf_host *host, const struct source_config *config,
+			      struct source **ret_source, const char **ret_reason);
 
 #endif

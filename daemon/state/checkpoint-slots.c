@@ -8,23 +8,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SLOTS 2
-#define MAGIC 0x544e494f504b4853ULL /* differs in the other byte order, which is thereby detected */
+#define SLOT_COUNT 2
+#define SLOT_MAGIC \
+	0x544e494f504b4853ULL /* differs in the other byte order, which is thereby detected */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /*
  * Maximum number of unused bytes behind the last commit of a slot; the memory of more bytes is
  * freed
  */
-#define TRIM (1UL << 20)
+#define TRIM_MIN_BYTES (1UL << 20)
 
 /**
- * struct slot - the header of a slot; its content follows
+ * struct checkpoint_slot_header - the header of a slot; its content follows
  * @sequence: number of the commit, from 1 on; the slot with the larger number is the valid one
  * @size: bytes of the content
  * @sum: checksum of the members before this one, and of the content
  */
-struct slot {
+struct checkpoint_slot_header {
 	u64 magic;
 	u64 version;
 	u64 sequence;
@@ -38,15 +39,16 @@ struct checkpoint_slots {
 	u64 version;
 	u8 *map;
 	u64 sequence; /* number of the last commit */
-	size_t touched[SLOTS];
+	size_t touched[SLOT_COUNT];
 };
 
-static struct slot *slot_at(const struct checkpoint_slots *c, u64 sequence)
+static struct checkpoint_slot_header *slot_at(const struct checkpoint_slots *c, u64 sequence)
 {
-	return (struct slot *)(c->map + sequence % SLOTS * CHECKPOINT_SLOT);
+	return (struct checkpoint_slot_header *)(c->map +
+						 sequence % SLOT_COUNT * CHECKPOINT_SLOT_SIZE);
 }
 
-static u64 sum_add(u64 sum, u64 value)
+static u64 checksum_add(u64 sum, u64 value)
 {
 	sum = (sum ^ value) * 0x9e3779b97f4a7c15ULL;
 	return sum ^ sum >> 29;
@@ -56,33 +58,34 @@ static u64 sum_add(u64 sum, u64 value)
  * Return the checksum of a slot, which detects damage and foreign files. It need not resist
  * forgery, because only root can write here.
  */
-static u64 slot_sum(const struct slot *slot, const u8 *bytes)
+static u64 slot_compute_checksum(const struct checkpoint_slot_header *slot, const u8 *bytes)
 {
-	u64 sum = sum_add(
-		sum_add(sum_add(sum_add(MAGIC, slot->magic), slot->version), slot->sequence),
+	u64 sum = checksum_add(
+		checksum_add(checksum_add(checksum_add(SLOT_MAGIC, slot->magic), slot->version),
+			     slot->sequence),
 		slot->size);
 	u64 word, i;
 
 	for (i = 0; i + sizeof(word) <= slot->size; i += sizeof(word)) {
 		memcpy(&word, bytes + i, sizeof(word));
-		sum = sum_add(sum, word);
+		sum = checksum_add(sum, word);
 	}
 	word = 0;
 	if (slot->size > i)
 		memcpy(&word, bytes + i, slot->size - i);
-	return sum_add(sum, word);
+	return checksum_add(sum, word);
 }
 
 /*
  * Return true if the commit of @shared is complete and undamaged. The version of its content is not
  * checked.
  */
-static bool slot_is_whole(const struct slot *shared)
+static bool slot_is_complete(const struct checkpoint_slot_header *shared)
 {
-	const struct slot slot = *shared;
+	const struct checkpoint_slot_header slot = *shared;
 
-	return slot.magic == MAGIC && slot.size <= CHECKPOINT_SLOT - sizeof(slot) &&
-	       slot_sum(&slot, (const u8 *)(shared + 1)) == slot.sum;
+	return slot.magic == SLOT_MAGIC && slot.size <= CHECKPOINT_SLOT_SIZE - sizeof(slot) &&
+	       slot_compute_checksum(&slot, (const u8 *)(shared + 1)) == slot.sum;
 }
 
 static int map_fd(int fd, u64 version, struct checkpoint_slots **ret_slots)
@@ -92,7 +95,8 @@ static int map_fd(int fd, u64 version, struct checkpoint_slots **ret_slots)
 
 	if (!c)
 		return -ENOMEM;
-	c->map = mmap(NULL, SLOTS * CHECKPOINT_SLOT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	c->map = mmap(NULL, SLOT_COUNT * CHECKPOINT_SLOT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      fd, 0);
 	if (c->map == MAP_FAILED) {
 		r = -errno;
 		free(c);
@@ -111,7 +115,8 @@ int checkpoint_slots_new(const char *name, u64 version, struct checkpoint_slots 
 
 	if (fd < 0)
 		return -errno;
-	r = ftruncate(fd, SLOTS * CHECKPOINT_SLOT) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0 ?
+	r = ftruncate(fd, SLOT_COUNT * CHECKPOINT_SLOT_SIZE) < 0 ||
+			    fcntl(fd, F_ADD_SEALS, SEALS) < 0 ?
 		    -errno :
 		    map_fd(fd, version, ret_slots);
 	if (r < 0)
@@ -130,7 +135,7 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 		*ret_reason = "it is not a memfd";
 		return -EPROTO;
 	}
-	if ((u64)st.st_size != SLOTS * CHECKPOINT_SLOT) {
+	if ((u64)st.st_size != SLOT_COUNT * CHECKPOINT_SLOT_SIZE) {
 		*ret_reason = "its size is not that of a checkpoint";
 		return -EPROTO;
 	}
@@ -149,13 +154,13 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 	 * The next commit must not overwrite the last complete slot. The sequence number of an
 	 * incomplete slot is not reliable.
 	 */
-	for (u64 i = 0; i < SLOTS; i++) {
-		const struct slot *slot = slot_at(*ret_slots, i);
-		u64 sequence = slot_is_whole(slot) ? slot->sequence : 0;
+	for (u64 i = 0; i < SLOT_COUNT; i++) {
+		const struct checkpoint_slot_header *slot = slot_at(*ret_slots, i);
+		u64 sequence = slot_is_complete(slot) ? slot->sequence : 0;
 
-		if (sequence % SLOTS == i && sequence > (*ret_slots)->sequence)
+		if (sequence % SLOT_COUNT == i && sequence > (*ret_slots)->sequence)
 			(*ret_slots)->sequence = sequence;
-		(*ret_slots)->touched[i] = CHECKPOINT_SLOT;
+		(*ret_slots)->touched[i] = CHECKPOINT_SLOT_SIZE;
 	}
 	return 0;
 }
@@ -163,38 +168,38 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 struct checkpoint_slots *checkpoint_slots_free(struct checkpoint_slots *checkpoint)
 {
 	if (checkpoint) {
-		munmap(checkpoint->map, SLOTS * CHECKPOINT_SLOT);
+		munmap(checkpoint->map, SLOT_COUNT * CHECKPOINT_SLOT_SIZE);
 		close(checkpoint->fd);
 		free(checkpoint);
 	}
 	return NULL;
 }
 
-int checkpoint_slots_fd(const struct checkpoint_slots *checkpoint)
+int checkpoint_slots_get_fd(const struct checkpoint_slots *checkpoint)
 {
 	return checkpoint->fd;
 }
 
 void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializer *ret_to)
 {
-	struct slot *slot = slot_at(checkpoint, checkpoint->sequence + 1);
+	struct checkpoint_slot_header *slot = slot_at(checkpoint, checkpoint->sequence + 1);
 
 	slot->magic = 0;
 	*ret_to = (struct serializer){
 		.at = (u8 *)(slot + 1),
-		.capacity = CHECKPOINT_SLOT - sizeof(*slot),
+		.capacity = CHECKPOINT_SLOT_SIZE - sizeof(*slot),
 	};
 }
 
 /* Free the memory behind @used that an earlier, longer commit used. */
 static void slot_trim(struct checkpoint_slots *c, u64 sequence, size_t used)
 {
-	size_t *touched = &c->touched[sequence % SLOTS];
+	size_t *touched = &c->touched[sequence % SLOT_COUNT];
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (used + page - 1) & ~(page - 1);
 
-	if (*touched > from && *touched - from >= TRIM) {
+	if (*touched > from && *touched - from >= TRIM_MIN_BYTES) {
 		(void)!fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				 (off_t)(sequence % SLOTS * CHECKPOINT_SLOT + from),
+				 (off_t)(sequence % SLOT_COUNT * CHECKPOINT_SLOT_SIZE + from),
 				 (off_t)(*touched - from));
 		*touched = from;
 	}
@@ -205,37 +210,37 @@ static void slot_trim(struct checkpoint_slots *c, u64 sequence, size_t used)
 int checkpoint_slots_commit(struct checkpoint_slots *checkpoint, const struct serializer *from)
 {
 	u64 sequence = checkpoint->sequence + 1;
-	struct slot *slot = slot_at(checkpoint, sequence);
-	struct slot done = {
-		.magic = MAGIC,
+	struct checkpoint_slot_header *slot = slot_at(checkpoint, sequence);
+	struct checkpoint_slot_header done = {
+		.magic = SLOT_MAGIC,
 		.version = checkpoint->version,
 		.sequence = sequence,
 		.size = from->len,
 	};
 
 	if (from->full) {
-		checkpoint->touched[sequence % SLOTS] = CHECKPOINT_SLOT;
+		checkpoint->touched[sequence % SLOT_COUNT] = CHECKPOINT_SLOT_SIZE;
 		slot_trim(checkpoint, sequence, sizeof(*slot));
 		return -ENOSPC;
 	}
-	done.sum = slot_sum(&done, from->at);
+	done.sum = slot_compute_checksum(&done, from->at);
 	*slot = done;
 	checkpoint->sequence = sequence;
 	slot_trim(checkpoint, sequence, sizeof(*slot) + from->len);
 	return 0;
 }
 
-static int slot_read(const struct slot *shared, u64 version, struct deserializer *ret_from,
-		     const char **ret_reason)
+static int slot_read(const struct checkpoint_slot_header *shared, u64 version,
+		     struct deserializer *ret_from, const char **ret_reason)
 {
-	const struct slot slot = *shared;
+	const struct checkpoint_slot_header slot = *shared;
 	u8 *copy;
 
 	*ret_reason = "it has the format of another version of speprofd, or another byte order";
-	if (slot.magic != MAGIC || slot.version != version)
+	if (slot.magic != SLOT_MAGIC || slot.version != version)
 		return -EPROTO;
 	*ret_reason = "it is damaged";
-	if (slot.size > CHECKPOINT_SLOT - sizeof(slot))
+	if (slot.size > CHECKPOINT_SLOT_SIZE - sizeof(slot))
 		return -EPROTO;
 	copy = malloc(slot.size ? slot.size : 1);
 	if (!copy) {
@@ -247,7 +252,7 @@ static int slot_read(const struct slot *shared, u64 version, struct deserializer
 	 * to the original.
 	 */
 	memcpy(copy, shared + 1, slot.size);
-	if (slot_sum(&slot, copy) != slot.sum) {
+	if (slot_compute_checksum(&slot, copy) != slot.sum) {
 		free(copy);
 		return -EPROTO;
 	}
@@ -258,8 +263,8 @@ static int slot_read(const struct slot *shared, u64 version, struct deserializer
 int checkpoint_slots_read(const struct checkpoint_slots *checkpoint, struct deserializer *ret_from,
 			  const char **ret_reason)
 {
-	const struct slot *last = slot_at(checkpoint, checkpoint->sequence);
-	const struct slot *other = slot_at(checkpoint, checkpoint->sequence + 1);
+	const struct checkpoint_slot_header *last = slot_at(checkpoint, checkpoint->sequence);
+	const struct checkpoint_slot_header *other = slot_at(checkpoint, checkpoint->sequence + 1);
 	const char *reason;
 	int r;
 
@@ -276,7 +281,7 @@ int checkpoint_slots_read(const struct checkpoint_slots *checkpoint, struct dese
 
 int checkpoint_slots_export(const struct checkpoint_slots *checkpoint, int fd)
 {
-	const struct slot *slot = slot_at(checkpoint, checkpoint->sequence);
+	const struct checkpoint_slot_header *slot = slot_at(checkpoint, checkpoint->sequence);
 	const u8 *at = (const u8 *)slot;
 	size_t left;
 
@@ -320,14 +325,14 @@ static ssize_t read_all(int fd, u8 *to, size_t size)
  */
 static int slot_import(struct checkpoint_slots *c, int fd)
 {
-	struct slot *slot = slot_at(c, 0), *other = slot_at(c, 1);
-	ssize_t len = read_all(fd, (u8 *)slot, CHECKPOINT_SLOT);
+	struct checkpoint_slot_header *slot = slot_at(c, 0), *other = slot_at(c, 1);
+	ssize_t len = read_all(fd, (u8 *)slot, CHECKPOINT_SLOT_SIZE);
 
 	if (len <= 0)
 		return len < 0 ? (int)len : -ENODATA;
-	if ((size_t)len < sizeof(*slot) || !slot_is_whole(slot))
+	if ((size_t)len < sizeof(*slot) || !slot_is_complete(slot))
 		return -EPROTO;
-	if (slot->sequence % SLOTS) {
+	if (slot->sequence % SLOT_COUNT) {
 		memcpy(other, slot, sizeof(*slot) + slot->size);
 		slot->magic = 0;
 	}

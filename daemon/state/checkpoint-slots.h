@@ -10,7 +10,7 @@
 #include "util/serialize.h"
 
 /* bytes of a slot, including its header; pages that were never written take no memory */
-#define CHECKPOINT_SLOT (64UL << 20)
+#define CHECKPOINT_SLOT_SIZE (64UL << 20)
 
 struct checkpoint_slots;
 
@@ -40,8 +40,8 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 /** checkpoint_slots_free() - close and free @checkpoint, which may be NULL; returns NULL */
 struct checkpoint_slots *checkpoint_slots_free(struct checkpoint_slots *checkpoint);
 
-/** checkpoint_slots_fd() - return the memfd, which the checkpoint owns */
-int checkpoint_slots_fd(const struct checkpoint_slots *checkpoint);
+/** checkpoint_slots_get_fd() - return the memfd, which the checkpoint owns */
+int checkpoint_slots_get_fd(const struct checkpoint_slots *checkpoint);
 
 /**
  * checkpoint_slots_begin() - begin to write into the older slot

@@ -8,7 +8,7 @@
 
 #include "attribution/attributor-save.h"
 #include "engine/rate-control.h"
-#include "engine/shards.h"
+#include "engine/drain-threads.h"
 #include "engine/worker-internal.h"
 #include "fd-store.h"
 #include "profile/profile-save.h"
@@ -20,7 +20,7 @@
 /*
  * minimum time between two checkpoints; rings have space for the records of 4 s at the default rate
  */
-#define SAVE_NS 1000000000ULL
+#define SAVE_INTERVAL_MIN_NS 1000000000ULL
 /* at most 1/SAVE_SHARE of one CPU is used for saving */
 #define SAVE_SHARE 100
 /* SAVE_SHARE while a ring has reached SOURCE_RETAINED_MAX and releases unsaved bytes */
@@ -64,14 +64,14 @@ struct checkpoint *checkpoint_free(struct checkpoint *checkpoint)
 	return NULL;
 }
 
-int checkpoint_fd(const struct checkpoint *checkpoint)
+int checkpoint_get_fd(const struct checkpoint *checkpoint)
 {
-	return checkpoint_slots_fd(checkpoint->slots);
+	return checkpoint_slots_get_fd(checkpoint->slots);
 }
 
-static struct session *machine_of(struct worker_state *state)
+static struct session *get_machine_session(struct worker_state *state)
 {
-	return worker_session(state, SESSION_MACHINE);
+	return worker_find_session(state, SESSION_MACHINE);
 }
 
 static void session_save(const struct session *session, bool runs, u64 now, struct serializer *to)
@@ -83,16 +83,16 @@ static void session_save(const struct session *session, bool runs, u64 now, stru
 /* Save all sessions that survive a restart, beginning with the machine's. */
 static void sessions_save(struct worker_state *state, u64 now, struct serializer *to)
 {
-	struct session *machine = machine_of(state), *session = NULL;
-	struct checkpoint *checkpoint = checkpoint_of(state);
+	struct session *machine = get_machine_session(state), *session = NULL;
+	struct checkpoint *checkpoint = checkpoint_get_attached(state);
 	u32 count = 0;
 
 	checkpoint->starts &= !machine->running;
-	while ((session = worker_next(state, session)))
+	while ((session = worker_get_next_session(state, session)))
 		count += !session->temporary;
 	serialize_u64(to, count);
 	session_save(machine, machine->running || checkpoint->starts, now, to);
-	while ((session = worker_next(state, session)))
+	while ((session = worker_get_next_session(state, session)))
 		if (session != machine && !session->temporary)
 			session_save(session, session->running || session->waits, now, to);
 }
@@ -101,7 +101,7 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
  * Return true if a ring of the machine's source releases bytes without a checkpoint when it is
  * nearly full. This is so if there are several drain threads.
  */
-static bool machine_spills(const struct worker_state *state)
+static bool machine_releases_unsaved(const struct worker_state *state)
 {
 	return state->plan.workers > 1;
 }
@@ -117,27 +117,28 @@ void checkpoint_defer_release(struct worker_state *state, const struct shared_so
 			      bool unsaved)
 {
 	struct source *source = shared_source->source;
-	bool own = shared_source != machine_of(state)->shared_source;
+	bool own = shared_source != get_machine_session(state)->shared_source;
 
 	if (source->ops->persist)
-		source->ops->persist->defer(source, own || machine_spills(state) || unsaved);
+		source->ops->persist->defer(source,
+					    own || machine_releases_unsaved(state) || unsaved);
 }
 
 /* A source that several sessions share is configured several times, which is harmless. */
-static void defer_all(struct worker_state *state, bool unsaved)
+static void defer_all_releases(struct worker_state *state, bool unsaved)
 {
 	struct session *session = NULL;
 
-	while ((session = worker_next(state, session)))
+	while ((session = worker_get_next_session(state, session)))
 		checkpoint_defer_release(state, session->shared_source, unsaved);
 }
 
 /* Release the bytes of rings that the committed checkpoint covers. */
-static void rings_release(struct worker_state *state)
+static void rings_release_saved(struct worker_state *state)
 {
 	struct session *session = NULL;
 
-	while ((session = worker_next(state, session))) {
+	while ((session = worker_get_next_session(state, session))) {
 		const struct source *source = session->shared_source->source;
 
 		if (source->ops->persist)
@@ -147,21 +148,21 @@ static void rings_release(struct worker_state *state)
 
 static void slot_commit(struct worker_state *state, const struct serializer *from)
 {
-	struct checkpoint *checkpoint = checkpoint_of(state);
+	struct checkpoint *checkpoint = checkpoint_get_attached(state);
 	int r = checkpoint_slots_commit(checkpoint->slots, from);
 
 	checkpoint->unsaved += r < 0;
 	if (r < 0 || checkpoint->error)
-		defer_all(state, r < 0);
+		defer_all_releases(state, r < 0);
 	checkpoint->error = r;
 	if (r >= 0)
-		rings_release(state);
+		rings_release_saved(state);
 }
 
 void checkpoint_save(struct worker_state *state)
 {
-	const struct session *machine = machine_of(state);
-	struct checkpoint *checkpoint = checkpoint_of(state);
+	const struct session *machine = get_machine_session(state);
+	struct checkpoint *checkpoint = checkpoint_get_attached(state);
 	u64 now = time_now_ns(), cpu = time_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct serializer to;
 
@@ -175,7 +176,7 @@ void checkpoint_save(struct worker_state *state)
 	source_record_save(machine->shared_source->source, &to);
 	attributor_save(state->attributor, &to);
 	settings_record_save(&checkpoint->configured, &to);
-	serialize_u64(&to, rate_control_target(state));
+	serialize_u64(&to, rate_control_get_target(state));
 	sessions_save(state, now, &to);
 	slot_commit(state, &to);
 	checkpoint->saved_ns = now;
@@ -186,25 +187,25 @@ void checkpoint_save(struct worker_state *state)
  * The kinds of rings that wait for a checkpoint: none, a ring that releases unsaved bytes, or a
  * full ring
  */
-enum waits { WAITS_NOTHING, WAITS_SPILLING, WAITS_RING };
+enum checkpoint_wait { WAITS_NOTHING, WAITS_SPILLING, WAITS_RING };
 
 /*
  * Return the kind of ring that waits for a checkpoint. Drain threads set it, because only they may
  * read the state of rings.
  */
-static enum waits waits_for(struct worker_state *state)
+static enum checkpoint_wait get_checkpoint_wait(struct worker_state *state)
 {
-	u32 requests = shards_checkpoint_requests(state->shards);
+	u32 requests = drain_threads_take_requests(state->shards);
 
-	if (requests & CHECKPOINT_FOR_MACHINE && !machine_spills(state))
+	if (requests & CHECKPOINT_FOR_MACHINE && !machine_releases_unsaved(state))
 		return WAITS_RING;
 	return requests ? WAITS_SPILLING : WAITS_NOTHING;
 }
 
 bool checkpoint_is_due(struct worker_state *state, u64 now)
 {
-	const struct checkpoint *checkpoint = checkpoint_of(state);
-	enum waits waits;
+	const struct checkpoint *checkpoint = checkpoint_get_attached(state);
+	enum checkpoint_wait waits;
 	u64 pause;
 
 	if (!checkpoint)
@@ -213,22 +214,23 @@ bool checkpoint_is_due(struct worker_state *state, u64 now)
 	 * A ring that releases unsaved bytes has lost none yet, so the limit of the cost of saving
 	 * still applies.
 	 */
-	waits = checkpoint->error ? WAITS_NOTHING : waits_for(state);
+	waits = checkpoint->error ? WAITS_NOTHING : get_checkpoint_wait(state);
 	if (waits == WAITS_RING ||
 	    (waits == WAITS_SPILLING &&
 	     now - checkpoint->saved_ns >= checkpoint->took_ns * SAVE_SHARE_SPILLING))
 		return true;
 	pause = checkpoint->took_ns * SAVE_SHARE;
-	return now - checkpoint->saved_ns >= (pause > SAVE_NS ? pause : SAVE_NS);
+	return now - checkpoint->saved_ns >=
+	       (pause > SAVE_INTERVAL_MIN_NS ? pause : SAVE_INTERVAL_MIN_NS);
 }
 
-static void session_added(struct worker_state *state, const struct session *session)
+static void on_session_added(struct worker_state *state, const struct session *session)
 {
 	struct source *source = session->shared_source->source;
 
 	if (!session->shared && source->ops->persist) {
 		checkpoint_defer_release(state, session->shared_source,
-					 checkpoint_of(state)->error < 0);
+					 checkpoint_get_attached(state)->error < 0);
 		fd_store_put_session(session->name, source);
 	}
 	checkpoint_save(state);
@@ -238,7 +240,7 @@ static void session_added(struct worker_state *state, const struct session *sess
  * Save first: otherwise the next process would close a descriptor that its checkpoint does not
  * name.
  */
-static void session_removed(struct worker_state *state, const char *name, bool owned_source)
+static void on_session_removed(struct worker_state *state, const char *name, bool owned_source)
 {
 	checkpoint_save(state);
 	if (owned_source)
@@ -249,12 +251,13 @@ static void session_removed(struct worker_state *state, const char *name, bool o
  * Store the descriptor of the new source, which replaces that of the old one in the service
  * manager.
  */
-static void source_replaced(struct worker_state *state, const struct shared_source *shared_source)
+static void on_source_replaced(struct worker_state *state,
+			       const struct shared_source *shared_source)
 {
 	struct session *session = NULL;
 
-	checkpoint_defer_release(state, shared_source, checkpoint_of(state)->error < 0);
-	while ((session = worker_next(state, session)))
+	checkpoint_defer_release(state, shared_source, checkpoint_get_attached(state)->error < 0);
+	while ((session = worker_get_next_session(state, session)))
 		if (session->shared_source == shared_source && !session->shared)
 			break;
 	if (session) {
@@ -264,10 +267,10 @@ static void source_replaced(struct worker_state *state, const struct shared_sour
 }
 
 static const struct engine_hooks hooks = {
-	.session_added = session_added,
-	.session_removed = session_removed,
+	.session_added = on_session_added,
+	.session_removed = on_session_removed,
 	.session_changed = checkpoint_save,
-	.source_replaced = source_replaced,
+	.source_replaced = on_source_replaced,
 	.checkpoint_due = checkpoint_is_due,
 	.checkpoint_save = checkpoint_save,
 };
@@ -278,7 +281,7 @@ void checkpoint_attach(struct worker_state *state, struct checkpoint *checkpoint
 	state->saved_state = checkpoint;
 }
 
-struct checkpoint *checkpoint_of(const struct worker_state *state)
+struct checkpoint *checkpoint_get_attached(const struct worker_state *state)
 {
 	return state->saved_state;
 }
@@ -291,30 +294,30 @@ void checkpoint_set_settings(struct checkpoint *checkpoint, const struct config 
 	memcpy(checkpoint->configured.excluded, config->excluded, sizeof(config->excluded));
 }
 
-int checkpoint_configure(struct worker_state *state, void *arg)
+int checkpoint_save_settings(struct worker_state *state, void *arg)
 {
-	if (!checkpoint_of(state))
+	if (!checkpoint_get_attached(state))
 		return -ENODATA;
-	checkpoint_set_settings(checkpoint_of(state), arg);
+	checkpoint_set_settings(checkpoint_get_attached(state), arg);
 	checkpoint_save(state);
 	return 0;
 }
 
-int checkpoint_final(struct worker_state *state, void *arg __attribute__((unused)))
+int checkpoint_save_final(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	struct session *session = NULL;
 
-	if (!checkpoint_of(state) || !machine_of(state))
+	if (!checkpoint_get_attached(state) || !get_machine_session(state))
 		return -ENODATA;
-	while ((session = worker_next(state, session)))
-		if (session_drives_source(state, session))
-			worker_drain(state, session);
+	while ((session = worker_get_next_session(state, session)))
+		if (worker_session_is_first_of_source(state, session))
+			worker_drain_session(state, session);
 	checkpoint_save(state);
 	/*
 	 * Do not stop the sources: the service manager stores the descriptors of their rings. Other
 	 * rings are freed when their descriptors are closed.
 	 */
-	while ((session = worker_next(state, session))) {
+	while ((session = worker_get_next_session(state, session))) {
 		session->running = false;
 		session->shared_source->running = 0;
 	}

@@ -5,7 +5,7 @@
  * read from them. So if this process is killed at any time, the next process continues without a
  * gap, and counts no sample twice.
  *
- * Context: the worker's thread, except checkpoint_new(), checkpoint_free() and checkpoint_fd().
+ * Context: the worker's thread, except checkpoint_new(), checkpoint_free() and checkpoint_get_fd().
  */
 #ifndef SPEPROF_CHECKPOINT_H
 #define SPEPROF_CHECKPOINT_H
@@ -71,15 +71,15 @@ int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_
 /** checkpoint_free() - close and free @checkpoint, which may be NULL; returns NULL */
 struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
 
-/** checkpoint_fd() - return the memfd, for the service manager; @checkpoint owns it */
-int checkpoint_fd(const struct checkpoint *checkpoint);
+/** checkpoint_get_fd() - return the memfd, for the service manager; @checkpoint owns it */
+int checkpoint_get_fd(const struct checkpoint *checkpoint);
 
 /* sizes in bytes of a text about the machine's session, and of a reason, each with its NUL */
-#define RESTORE_TEXT   512
-#define RESTORE_REASON 256
+#define RESTORE_TEXT_SIZE   512
+#define RESTORE_REASON_SIZE 256
 
 /* maximum number of notes about a restore: three for each session, and one about CPUs */
-#define RESTORE_NOTES (3 * WORKER_SESSIONS + 1)
+#define RESTORE_NOTES_MAX (3 * WORKER_SESSIONS + 1)
 
 /**
  * struct restore_note - a line to log about a restored session
@@ -88,12 +88,12 @@ int checkpoint_fd(const struct checkpoint *checkpoint);
  */
 struct restore_note {
 	bool warning;
-	char text[2 * RESTORE_REASON];
+	char text[2 * RESTORE_REASON_SIZE];
 };
 
 /**
  * struct restore_request - argument of restore_run(); members from @found on are results
- * @checkpoint: borrowed, until checkpoint_final()
+ * @checkpoint: borrowed, until checkpoint_save_final()
  * @config: the configuration; borrowed
  * @lists: lists of containers in @config, for sessions of bus clients; borrowed
  * @open: opens a source for the session @name of a bus client, and completes @sampling from the
@@ -122,16 +122,16 @@ struct restore_request {
 	const struct config *config;
 	const struct filter_lists *lists;
 	int (*open)(void *ctx, const char *name, bool record, struct source_config *sampling,
-		    struct source **ret_source, char ret_reason[static RESTORE_REASON]);
+		    struct source **ret_source, char ret_reason[static RESTORE_REASON_SIZE]);
 	void *ctx;
 	bool adopted;
 	bool found;
 	bool restored;
 	bool stopped;
 	u64 records;
-	char settings[RESTORE_TEXT];
-	char overruled[RESTORE_TEXT];
-	struct restore_note notes[RESTORE_NOTES];
+	char settings[RESTORE_TEXT_SIZE];
+	char overruled[RESTORE_TEXT_SIZE];
+	struct restore_note notes[RESTORE_NOTES_MAX];
 	u32 note_count;
 	u64 gap_ns;
 	char version[32];
@@ -152,13 +152,13 @@ struct restore_request {
 int restore_run(struct worker_state *state, void *arg);
 
 /**
- * checkpoint_configure() - save the settings of a new configuration
+ * checkpoint_save_settings() - save the settings of a new configuration
  * @state: state of the worker
  * @arg: const struct config that is now in use
  *
  * Context: called through worker_call(). Return: 0; -ENODATA if no state is saved.
  */
-int checkpoint_configure(struct worker_state *state, void *arg);
+int checkpoint_save_settings(struct worker_state *state, void *arg);
 
 /**
  * checkpoint_is_due() - return true if a checkpoint has to be saved now
@@ -191,15 +191,15 @@ void checkpoint_defer_release(struct worker_state *state, const struct shared_so
 /**
  * checkpoint_attach() - save @state to @checkpoint from now on
  * @state: state of the worker; it has no hooks yet
- * @checkpoint: borrowed, until checkpoint_final()
+ * @checkpoint: borrowed, until checkpoint_save_final()
  */
 void checkpoint_attach(struct worker_state *state, struct checkpoint *checkpoint);
 
-/** checkpoint_of() - return the checkpoint that checkpoint_attach() attached, or NULL */
-struct checkpoint *checkpoint_of(const struct worker_state *state);
+/** checkpoint_get_attached() - return the checkpoint that checkpoint_attach() attached, or NULL */
+struct checkpoint *checkpoint_get_attached(const struct worker_state *state);
 
 /**
- * checkpoint_final() - save for the next process
+ * checkpoint_save_final() - save for the next process
  * @state: state of the worker; its sessions are marked as stopped
  * @arg: NULL
  *
@@ -209,6 +209,6 @@ struct checkpoint *checkpoint_of(const struct worker_state *state);
  * Context: called through worker_call(), as the last call before worker_free(). Return: 0; -ENODATA
  * if no state is saved.
  */
-int checkpoint_final(struct worker_state *state, void *arg);
+int checkpoint_save_final(struct worker_state *state, void *arg);
 
 #endif

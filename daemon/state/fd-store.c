@@ -9,22 +9,22 @@
 #include "checkpoint-file.h"
 #include "util/log.h"
 
-#define PREFIX "session-"
+#define SESSION_PREFIX "session-"
 
-void fd_store_session_name(const char *name, u32 part, char ret[static FD_STORE_NAME_SIZE])
+void fd_store_format_session_name(const char *name, u32 part, char ret[static FD_STORE_NAME_SIZE])
 {
 	if (part)
-		snprintf(ret, FD_STORE_NAME_SIZE, PREFIX "%s-%u", name, part + 1);
+		snprintf(ret, FD_STORE_NAME_SIZE, SESSION_PREFIX "%s-%u", name, part + 1);
 	else
-		snprintf(ret, FD_STORE_NAME_SIZE, PREFIX "%s", name);
+		snprintf(ret, FD_STORE_NAME_SIZE, SESSION_PREFIX "%s", name);
 }
 
-bool fd_store_is_session(const char *stored, const char **ret_name)
+bool fd_store_name_is_session(const char *stored, const char **ret_name)
 {
-	if (strncmp(stored, PREFIX, strlen(PREFIX)) != 0 ||
-	    !session_name_valid(stored + strlen(PREFIX)))
+	if (strncmp(stored, SESSION_PREFIX, strlen(SESSION_PREFIX)) != 0 ||
+	    !session_name_valid(stored + strlen(SESSION_PREFIX)))
 		return false;
-	*ret_name = stored + strlen(PREFIX);
+	*ret_name = stored + strlen(SESSION_PREFIX);
 	return true;
 }
 
@@ -46,8 +46,8 @@ void fd_store_put_session(const char *name, struct source *source)
 	char of_part[FD_STORE_NAME_SIZE];
 	struct source *part;
 
-	for (u32 i = 0; (part = source_partition(source, i)); i++) {
-		fd_store_session_name(name, i, of_part);
+	for (u32 i = 0; (part = source_get_partition(source, i)); i++) {
+		fd_store_format_session_name(name, i, of_part);
 		fd_store_put(of_part, part->ops->persist->session(part));
 	}
 }
@@ -56,7 +56,7 @@ void fd_store_remove_session(const char *name)
 {
 	char whole[FD_STORE_NAME_SIZE];
 
-	fd_store_session_name(name, 0, whole);
+	fd_store_format_session_name(name, 0, whole);
 	fd_store_remove(whole);
 }
 
@@ -71,7 +71,7 @@ struct stored_session *fd_store_find_session(struct fd_store_contents *stored, c
 }
 
 /* Return a free entry for the session @name; NULL if there is none. */
-static int *session_fd_slot(struct fd_store_contents *stored, const char *name)
+static int *find_or_add_session_fd(struct fd_store_contents *stored, const char *name)
 {
 	struct stored_session *own = fd_store_find_session(stored, name);
 
@@ -87,7 +87,7 @@ static int *session_fd_slot(struct fd_store_contents *stored, const char *name)
 }
 
 /* Return the member of @stored for a descriptor with that name; NULL if the name is unknown. */
-static int *fd_slot(struct fd_store_contents *stored, const char *name)
+static int *find_stored_fd(struct fd_store_contents *stored, const char *name)
 {
 	char of_part[FD_STORE_NAME_SIZE];
 	const char *session;
@@ -95,11 +95,12 @@ static int *fd_slot(struct fd_store_contents *stored, const char *name)
 	if (!strcmp(name, FD_STORE_CHECKPOINT))
 		return &stored->checkpoint;
 	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++) {
-		fd_store_session_name(SESSION_MACHINE, i, of_part);
+		fd_store_format_session_name(SESSION_MACHINE, i, of_part);
 		if (!strcmp(name, of_part))
 			return &stored->session[i];
 	}
-	return fd_store_is_session(name, &session) ? session_fd_slot(stored, session) : NULL;
+	return fd_store_name_is_session(name, &session) ? find_or_add_session_fd(stored, session) :
+							  NULL;
 }
 
 void fd_store_read(struct fd_store_contents *ret_stored)
@@ -110,7 +111,7 @@ void fd_store_read(struct fd_store_contents *ret_stored)
 	*ret_stored = (struct fd_store_contents){ .checkpoint = -1 };
 	memset(ret_stored->session, -1, sizeof(ret_stored->session));
 	for (int i = 0; i < n; i++) {
-		int *fd = fd_slot(ret_stored, names[i]);
+		int *fd = find_stored_fd(ret_stored, names[i]);
 
 		if (fd && *fd < 0) {
 			*fd = SD_LISTEN_FDS_START + i;
@@ -136,12 +137,12 @@ void fd_store_read(struct fd_store_contents *ret_stored)
  * its copy of the descriptor later, and until then the module would give the SPUs to no other
  * session.
  */
-static void session_close(const char *name, u32 part, int fd)
+static void module_session_close(const char *name, u32 part, int fd)
 {
 	char of_part[FD_STORE_NAME_SIZE];
 
-	source_module_end(fd);
-	fd_store_session_name(name, part, of_part);
+	source_module_stop_session(fd);
+	fd_store_format_session_name(name, part, of_part);
 	fd_store_remove(of_part);
 	close(fd);
 }
@@ -151,24 +152,24 @@ void fd_store_close_machine(struct fd_store_contents *stored)
 	for (u32 i = 0; i < SOURCE_PARTITIONS_MAX; i++) {
 		if (stored->session[i] < 0)
 			continue;
-		session_close(SESSION_MACHINE, i, stored->session[i]);
+		module_session_close(SESSION_MACHINE, i, stored->session[i]);
 		stored->session[i] = -1;
 	}
 }
 
-void fd_store_end_session(struct stored_session *own)
+void fd_store_close_session(struct stored_session *own)
 {
 	if (own->fd >= 0)
-		session_close(own->name, 0, own->fd);
+		module_session_close(own->name, 0, own->fd);
 	else
 		fd_store_remove_session(own->name);
 	own->fd = -1;
 	own->used = false;
 }
 
-void fd_store_close_unclaimed(struct fd_store_contents *stored)
+void fd_store_close_unused_sessions(struct fd_store_contents *stored)
 {
 	for (u32 i = 0; i < stored->own_count; i++)
 		if (!stored->own[i].used)
-			fd_store_end_session(&stored->own[i]);
+			fd_store_close_session(&stored->own[i]);
 }

@@ -24,19 +24,20 @@
 #define FD_STORE_NAME_SIZE (SESSION_NAME_SIZE + 16)
 
 /**
- * fd_store_session_name() - write the name under which a session's descriptor is stored
+ * fd_store_format_session_name() - write the name under which a session's descriptor is stored
  * @name: name of the session
  * @part: partition of its source, from 0
  * @ret: "session-NAME", and "session-NAME-2" for the second partition. A session's name has no "-"
  */
-void fd_store_session_name(const char *name, u32 part, char ret[static FD_STORE_NAME_SIZE]);
+void fd_store_format_session_name(const char *name, u32 part, char ret[static FD_STORE_NAME_SIZE]);
 
 /**
- * fd_store_is_session() - return true if a stored name belongs to the first partition of a session
+ * fd_store_name_is_session() - return true if a stored name belongs to the first partition of a
+ * session
  * @stored: name of a stored descriptor
  * @ret_name: the session's name; points into @stored
  */
-bool fd_store_is_session(const char *stored, const char **ret_name);
+bool fd_store_name_is_session(const char *stored, const char **ret_name);
 
 /** fd_store_put() - store a copy of @fd as @name; does nothing without a service manager */
 void fd_store_put(const char *name, int fd);
@@ -94,12 +95,15 @@ void fd_store_close_machine(struct fd_store_contents *stored);
 struct stored_session *fd_store_find_session(struct fd_store_contents *stored, const char *name);
 
 /**
- * fd_store_end_session() - remove a session from the store, and stop and close it unless it was
+ * fd_store_close_session() - remove a session from the store, and stop and close it unless it was
  * adopted
  */
-void fd_store_end_session(struct stored_session *own);
+void fd_store_close_session(struct stored_session *own);
 
-/** fd_store_close_unclaimed() - call fd_store_end_session() for all sessions that are not used */
-void fd_store_close_unclaimed(struct fd_store_contents *stored);
+/**
+ * fd_store_close_unused_sessions() - call fd_store_close_session() for all sessions that are not
+ * used
+ */
+void fd_store_close_unused_sessions(struct fd_store_contents *stored);
 
 #endif

@@ -6,7 +6,7 @@
 #include "session-record.h"
 
 /**
- * struct loading - a checkpoint that is being loaded
+ * struct checkpoint_load_state - a checkpoint that is being loaded
  * @state: state of the worker; NULL: only check that the checkpoint is consistent
  * @backend: current backend of the machine's session
  * @reason: why the checkpoint is refused; NULL: because it is damaged
@@ -24,7 +24,7 @@
  * @running: true if the machine's session ran
  * @offline: true if the note about CPUs that went offline was added
  */
-struct loading {
+struct checkpoint_load_state {
 	struct worker_state *state;
 	u8 backend;
 	const char *reason;
@@ -52,18 +52,18 @@ struct loading {
 struct restored_session {
 	struct session *session;
 	bool adopted;
-	char why[RESTORE_REASON];
+	char why[RESTORE_REASON_SIZE];
 };
 
 /** checkpoint_set_settings() - copy the settings that the bus may change from @config */
 void checkpoint_set_settings(struct checkpoint *checkpoint, const struct config *config);
 
 /**
- * restore_backend_mismatch() - check that counters of @record fit the backend @now
+ * restore_check_backend() - check that counters of @record fit the backend @now
  *
  * Return: NULL if they fit; otherwise a sentence with the reason.
  */
-const char *restore_backend_mismatch(u8 record, u8 now);
+const char *restore_check_backend(u8 record, u8 now);
 
 /**
  * restore_add_note() - add a line to log; @warning: true if the session differs from the saved one
@@ -71,24 +71,26 @@ const char *restore_backend_mismatch(u8 record, u8 now);
 void __attribute__((format(printf, 3, 4)))
 restore_add_note(struct restore_request *restore, bool warning, const char *format, ...);
 
-/** restore_log_offline() - add a note, once, if CPUs of @source went offline since the save */
-void restore_log_offline(struct loading *l, const struct source *source,
-			 const struct source_record *record);
+/**
+ * restore_note_offline_cpus() - add a note, once, if CPUs of @source went offline since the save
+ */
+void restore_note_offline_cpus(struct checkpoint_load_state *l, const struct source *source,
+			       const struct source_record *record);
 
-/** restore_health() - set the counters of @source to the saved counters @record */
-void restore_health(struct source *source, const struct source_health *record);
+/** restore_source_health() - set the counters of @source to the saved counters @record */
+void restore_source_health(struct source *source, const struct source_health *record);
 
 /**
  * restore_session_create() - restore a session of a bus client without its counters, which are
  * loaded later
  */
-void restore_session_create(struct loading *l, const struct session_record *record,
+void restore_session_create(struct checkpoint_load_state *l, const struct session_record *record,
 			    struct restored_session *ret);
 
 /**
  * restore_session_report() - add notes about the result, after the session's counters were loaded
  */
-void restore_session_report(struct loading *l, const struct session_record *record,
+void restore_session_report(struct checkpoint_load_state *l, const struct session_record *record,
 			    const struct restored_session *restored);
 
 /** restore_session_remove() - stop and remove a session that could not be restored */

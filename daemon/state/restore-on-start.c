@@ -34,7 +34,7 @@ static void log_counters(const struct restore_request *restore)
 			  (unsigned long long)restore->records, restore->version);
 }
 
-static void log_restored(const struct restore_request *restore)
+static void log_restore_result(const struct restore_request *restore)
 {
 	log_counters(restore);
 	if (*restore->settings)
@@ -57,9 +57,9 @@ static void log_restored(const struct restore_request *restore)
  * on the worker's thread.
  */
 static int open_own_source(void *ctx, const char *name, bool record, struct source_config *sampling,
-			   struct source **ret_source, char ret_reason[static RESTORE_REASON])
+			   struct source **ret_source, char ret_reason[static RESTORE_REASON_SIZE])
 {
-	const struct restore_on_start *t = ctx;
+	const struct restore_on_start_args *t = ctx;
 	struct stored_session *own = fd_store_find_session(t->stored, name);
 	struct source_open_result result;
 	int sessions[SOURCE_PARTITIONS_MAX], r;
@@ -76,16 +76,17 @@ static int open_own_source(void *ctx, const char *name, bool record, struct sour
 		own->used = r >= 0;
 	} else {
 		if (own)
-			fd_store_end_session(own);
+			fd_store_close_session(own);
 		r = source_open(t->config, sampling, ret_source, &result);
 	}
 	if (r < 0)
-		snprintf(ret_reason, RESTORE_REASON, "%.*s", RESTORE_REASON - 1, result.text);
+		snprintf(ret_reason, RESTORE_REASON_SIZE, "%.*s", RESTORE_REASON_SIZE - 1,
+			 result.text);
 	return r;
 }
 
 /* Close the descriptors of sessions that the checkpoint does not contain. */
-static void drop_left(struct fd_store_contents *stored)
+static void drop_unrestored_sessions(struct fd_store_contents *stored)
 {
 	for (u32 i = 0; i < stored->own_count; i++)
 		if (stored->own[i].fd >= 0)
@@ -93,27 +94,27 @@ static void drop_left(struct fd_store_contents *stored)
 				LOG_WARNING, LOG_ID_REFUSED, NULL,
 				"session \"%s\" is not restored: the checkpoint does not contain it",
 				stored->own[i].name);
-	fd_store_close_unclaimed(stored);
+	fd_store_close_unused_sessions(stored);
 }
 
 /*
- * Mark the descriptors that no session uses, so that drop_left() removes them from the store. @arg:
- * the struct fd_store_contents.
+ * Mark the descriptors that no session uses, so that drop_unrestored_sessions() removes them from
+ * the store. @arg: the struct fd_store_contents.
  */
-static int leave_unused(struct worker_state *state, void *arg)
+static int mark_unused_sessions(struct worker_state *state, void *arg)
 {
 	struct fd_store_contents *stored = arg;
 
 	for (u32 i = 0; i < stored->own_count; i++) {
 		struct stored_session *own = &stored->own[i];
-		const struct session *session = worker_session(state, own->name);
+		const struct session *session = worker_find_session(state, own->name);
 
 		own->used = own->used && session && !session->shared;
 	}
 	return 0;
 }
 
-static void checkpoint_restore(struct restore_on_start *t)
+static void checkpoint_restore(struct restore_on_start_args *t)
 {
 	struct restore_request restore = {
 		.checkpoint = t->checkpoint,
@@ -122,20 +123,20 @@ static void checkpoint_restore(struct restore_on_start *t)
 		.ctx = t,
 		.adopted = t->adopted,
 	};
-	struct config_lists lists;
+	struct config_container_lists lists;
 
-	if (config_lists(t->config, &lists) < 0)
+	if (config_split_lists(t->config, &lists) < 0)
 		return;
 	restore.lists = &lists.lists;
 	worker_call(t->worker, restore_run, &restore);
-	config_lists_clear(&lists);
+	config_container_lists_clear(&lists);
 	if (restore.found)
-		log_restored(&restore);
+		log_restore_result(&restore);
 	t->stopped = restore.restored && restore.stopped;
-	worker_call(t->worker, leave_unused, t->stored);
+	worker_call(t->worker, mark_unused_sessions, t->stored);
 }
 
-int restore_on_start_run(struct restore_on_start *t)
+int restore_on_start_run(struct restore_on_start_args *t)
 {
 	const char *reason;
 
@@ -148,7 +149,7 @@ int restore_on_start_run(struct restore_on_start *t)
 	if (checkpoint_new(t->stored->checkpoint, &t->checkpoint, &reason) < 0) {
 		log_line(LOG_WARNING,
 			 "out of memory for a checkpoint: all counters start at zero after a restart");
-		drop_left(t->stored);
+		drop_unrestored_sessions(t->stored);
 		/*
 		 * Adopted rings release bytes only after a checkpoint, so without one they would
 		 * fill up.
@@ -163,24 +164,24 @@ int restore_on_start_run(struct restore_on_start *t)
 		fd_store_remove(FD_STORE_CHECKPOINT);
 	}
 	checkpoint_restore(t);
-	drop_left(t->stored);
+	drop_unrestored_sessions(t->stored);
 	return 0;
 }
 
 /* Store the checkpoint and the descriptors of all sessions. @arg: the struct checkpoint. */
-static int put_all(struct worker_state *state, void *arg)
+static int store_all_descriptors(struct worker_state *state, void *arg)
 {
 	struct session *session = NULL;
 
-	while ((session = worker_next(state, session)))
+	while ((session = worker_get_next_session(state, session)))
 		if (!session->shared && session->shared_source->source->ops->persist)
 			fd_store_put_session(session->name, session->shared_source->source);
-	fd_store_put(FD_STORE_CHECKPOINT, checkpoint_fd(arg));
+	fd_store_put(FD_STORE_CHECKPOINT, checkpoint_get_fd(arg));
 	return 0;
 }
 
-void restore_on_start_store(struct restore_on_start *t)
+void restore_on_start_store(struct restore_on_start_args *t)
 {
-	worker_call(t->worker, put_all, t->checkpoint);
+	worker_call(t->worker, store_all_descriptors, t->checkpoint);
 	checkpoint_file_remove();
 }

@@ -9,7 +9,7 @@
 #include "fd-store.h"
 
 /**
- * struct restore_on_start - arguments and results
+ * struct restore_on_start_args - arguments and results
  * @config: borrowed
  * @stored: stored descriptors; afterwards it contains only descriptors of the machine's session;
  * borrowed
@@ -18,7 +18,7 @@
  * @checkpoint: result, owned by the caller; NULL: no service manager stores it for the next process
  * @stopped: result: true if the machine's session was stopped, and must not be started
  */
-struct restore_on_start {
+struct restore_on_start_args {
 	const struct config *config;
 	struct fd_store_contents *stored;
 	struct worker *worker;
@@ -34,12 +34,12 @@ struct restore_on_start {
  * Context: the main thread, after the bus is connected and before the machine's session starts.
  * Return: 0 if the start should continue, else the exit status.
  */
-int restore_on_start_run(struct restore_on_start *t);
+int restore_on_start_run(struct restore_on_start_args *t);
 
 /**
  * restore_on_start_store() - store the checkpoint, and all descriptors that are not stored yet, in
  * the service manager
  */
-void restore_on_start_store(struct restore_on_start *t);
+void restore_on_start_store(struct restore_on_start_args *t);
 
 #endif

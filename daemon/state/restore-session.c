@@ -27,7 +27,7 @@ static int source_resume_positions(struct source *source, const struct source_re
 	return r;
 }
 
-static void end_source(struct source *source)
+static void stop_and_free_source(struct source *source)
 {
 	source->ops->stop(source);
 	source->ops->free(source);
@@ -36,11 +36,11 @@ static void end_source(struct source *source)
 static int check_backend(const struct session_record *record, struct source *source,
 			 struct restored_session *ret)
 {
-	const char *reason = restore_backend_mismatch(record->source.backend, source->backend);
+	const char *reason = restore_check_backend(record->source.backend, source->backend);
 
 	if (!reason)
 		return 0;
-	end_source(source);
+	stop_and_free_source(source);
 	snprintf(ret->why, sizeof(ret->why), "%s", reason);
 	return -ESTALE;
 }
@@ -49,18 +49,18 @@ static int check_backend(const struct session_record *record, struct source *sou
  * Adopt the old source of the session, or open a new one. With a new one the time since the save is
  * blind.
  */
-static int open_source(struct loading *l, const struct session_record *record,
-		       struct source_config *sampling, struct source **ret_source,
-		       struct restored_session *ret)
+static int adopt_or_open_source(struct checkpoint_load_state *l,
+				const struct session_record *record, struct source_config *sampling,
+				struct source **ret_source, struct restored_session *ret)
 {
 	struct restore_request *restore = l->restore;
-	char why[RESTORE_REASON] = "";
+	char why[RESTORE_REASON_SIZE] = "";
 	int r;
 
 	r = restore->open(restore->ctx, record->name, true, sampling, ret_source, ret->why);
 	if (r >= 0 && source_resume_positions(*ret_source, &record->source) < 0) {
 		snprintf(ret->why, sizeof(ret->why), "its rings are not those of the checkpoint");
-		end_source(*ret_source);
+		stop_and_free_source(*ret_source);
 		r = -ESTALE;
 	}
 	ret->adopted = r >= 0;
@@ -76,7 +76,7 @@ static int open_source(struct loading *l, const struct session_record *record,
  * Open a source with the session's sampling options. Filters that depend on the type of core are
  * set later, when the cores of the source are known.
  */
-static int open_shared_source(struct loading *l, const struct session_record *record,
+static int open_shared_source(struct checkpoint_load_state *l, const struct session_record *record,
 			      const struct session_rule *rule,
 			      struct shared_source **ret_shared_source,
 			      struct restored_session *ret)
@@ -90,20 +90,20 @@ static int open_shared_source(struct loading *l, const struct session_record *re
 	source_filter_copy(&sampling, &filter);
 	sampling.cgroups = record->of_cgroups ? rule->cgroups : NULL;
 	sampling.skip_missing_cgroups = true;
-	r = open_source(l, record, &sampling, &source, ret);
+	r = adopt_or_open_source(l, record, &sampling, &source, ret);
 	if (r < 0)
 		return r;
 	sampling.skip_missing_cgroups = false;
 	source_filter_copy(&sampling, &(struct source_config){ 0 });
 	r = shared_source_new(source, &sampling, ret_shared_source);
 	if (r < 0)
-		end_source(source);
+		stop_and_free_source(source);
 	else
 		(*ret_shared_source)->filter = filter;
 	return r;
 }
 
-static bool was_offline(const struct source_record *record, u32 cpu)
+static bool cpu_was_offline(const struct source_record *record, u32 cpu)
 {
 	for (u32 i = 0; i < record->count; i++)
 		if (record->positions[i].cpu == cpu)
@@ -111,15 +111,15 @@ static bool was_offline(const struct source_record *record, u32 cpu)
 	return true;
 }
 
-void restore_log_offline(struct loading *l, const struct source *source,
-			 const struct source_record *record)
+void restore_note_offline_cpus(struct checkpoint_load_state *l, const struct source *source,
+			       const struct source_record *record)
 {
 	struct source_position *now = l->offline ? NULL : calloc(source->cpus, sizeof(*now));
 	u32 count = now ? source->ops->persist->positions(source, now, source->cpus) : 0;
 	u32 first = 0, offline_count = 0;
 
 	for (u32 i = 0; i < count; i++) {
-		if (!now[i].offline || was_offline(record, now[i].cpu))
+		if (!now[i].offline || cpu_was_offline(record, now[i].cpu))
 			continue;
 		first = offline_count ? first : now[i].cpu;
 		offline_count++;
@@ -134,22 +134,23 @@ void restore_log_offline(struct loading *l, const struct source *source,
 			 first, offline_count > 1 ? " and others" : "");
 }
 
-static int create_with_shared_source(struct loading *l, struct session_config *config,
+static int create_with_shared_source(struct checkpoint_load_state *l, struct session_config *config,
 				     struct restored_session *ret)
 {
 	int r;
 
 	config->shared_source =
-		shared_source_get(worker_session(l->state, SESSION_MACHINE)->shared_source);
+		shared_source_get(worker_find_session(l->state, SESSION_MACHINE)->shared_source);
 	config->shared = true;
 	ret->adopted = l->restore->adopted;
-	r = worker_add(l->state, config);
+	r = worker_add_session(l->state, config);
 	if (r >= 0)
-		ret->session = worker_session(l->state, config->name);
+		ret->session = worker_find_session(l->state, config->name);
 	return r;
 }
 
-static int create_with_own_source(struct loading *l, const struct session_record *record,
+static int create_with_own_source(struct checkpoint_load_state *l,
+				  const struct session_record *record,
 				  struct session_config *config, struct restored_session *ret)
 {
 	struct source *source;
@@ -158,27 +159,27 @@ static int create_with_own_source(struct loading *l, const struct session_record
 	if (r < 0)
 		return r;
 	source = config->shared_source->source;
-	r = worker_add(l->state, config);
+	r = worker_add_session(l->state, config);
 	if (r < 0) {
 		source->ops->stop(source);
 		return r;
 	}
-	ret->session = worker_session(l->state, record->name);
+	ret->session = worker_find_session(l->state, record->name);
 	/*
 	 * The search for its cores drained the rings before any session counted, so read the rings
 	 * again.
 	 */
 	if (ret->adopted) {
 		source_resume_positions(source, &record->source);
-		restore_log_offline(l, source, &record->source);
+		restore_note_offline_cpus(l, source, &record->source);
 	}
 	config->shared_source->cpu_count = 0;
-	restore_health(source, &record->source.health);
+	restore_source_health(source, &record->source.health);
 	checkpoint_defer_release(l->state, config->shared_source, false);
 	return 0;
 }
 
-void restore_session_create(struct loading *l, const struct session_record *record,
+void restore_session_create(struct checkpoint_load_state *l, const struct session_record *record,
 			    struct restored_session *ret)
 {
 	struct session_config config = { .name = record->name, .flight_bytes = record->buffer };
@@ -206,7 +207,7 @@ void restore_session_create(struct loading *l, const struct session_record *reco
  * Add a note about removed cgroups. The module has removed them from the set of the session, and
  * does not sample a new cgroup with the same name.
  */
-static void note_cgroups(struct loading *l, const struct session *session)
+static void note_removed_cgroups(struct checkpoint_load_state *l, const struct session *session)
 {
 	char *const *cgroups = session->rule->cgroups;
 	const char *first = NULL;
@@ -229,12 +230,12 @@ static void note_cgroups(struct loading *l, const struct session *session)
  * A session that shares the machine's source needs no position. The content of a flight recorder is
  * lost.
  */
-void restore_session_report(struct loading *l, const struct session_record *record,
+void restore_session_report(struct checkpoint_load_state *l, const struct session_record *record,
 			    const struct restored_session *restored)
 {
-	u64 records = profile_header(restored->session->profile)->records;
+	u64 records = profile_get_header(restored->session->profile)->records;
 
-	note_cgroups(l, restored->session);
+	note_removed_cgroups(l, restored->session);
 	if (!record->own)
 		return;
 	if (restored->adopted || !record->running)

@@ -16,24 +16,24 @@
 #include "source/partitioned.h"
 #include "util/time.h"
 
-static struct session *machine_of(struct worker_state *state)
+static struct session *get_machine_session(struct worker_state *state)
 {
-	return worker_session(state, SESSION_MACHINE);
+	return worker_find_session(state, SESSION_MACHINE);
 }
 
 /* Append @text to a list, unless it does not fit. */
 static void __attribute__((format(printf, 2, 3)))
-print_text(char text[static RESTORE_TEXT], const char *format, ...)
+list_append_text(char text[static RESTORE_TEXT_SIZE], const char *format, ...)
 {
 	size_t n = strlen(text);
 	va_list ap;
 
 	if (n)
-		n += (size_t)snprintf(text + n, RESTORE_TEXT - n, "; ");
-	if (n >= RESTORE_TEXT)
+		n += (size_t)snprintf(text + n, RESTORE_TEXT_SIZE - n, "; ");
+	if (n >= RESTORE_TEXT_SIZE)
 		return;
 	va_start(ap, format);
-	vsnprintf(text + n, RESTORE_TEXT - n, format, ap);
+	vsnprintf(text + n, RESTORE_TEXT_SIZE - n, format, ap);
 	va_end(ap);
 }
 
@@ -42,7 +42,7 @@ void restore_add_note(struct restore_request *restore, bool warning, const char 
 	struct restore_note *note = &restore->notes[restore->note_count];
 	va_list ap;
 
-	if (restore->note_count == RESTORE_NOTES)
+	if (restore->note_count == RESTORE_NOTES_MAX)
 		return;
 	restore->note_count++;
 	note->warning = warning;
@@ -51,7 +51,7 @@ void restore_add_note(struct restore_request *restore, bool warning, const char 
 	va_end(ap);
 }
 
-static bool same_rule(const struct session_rule *rule, const struct session_record *record)
+static bool rule_is_same(const struct session_rule *rule, const struct session_record *record)
 {
 	u32 i = 0;
 
@@ -66,35 +66,37 @@ static bool same_rule(const struct session_rule *rule, const struct session_reco
  * Report why a setting that a call had changed is not restored. @r: the error; -EAGAIN if the
  * configuration was changed later.
  */
-static void report_overruled(struct loading *l, const char *what, int r, const char *reason)
+static void report_overruled_setting(struct checkpoint_load_state *l, const char *what, int r,
+				     const char *reason)
 {
-	print_text(l->restore->overruled, "%s: %s", what,
-		   r == -EAGAIN ? "the configuration has changed" :
-		   reason	? reason :
-				  strerror(-r));
+	list_append_text(l->restore->overruled, "%s: %s", what,
+			 r == -EAGAIN ? "the configuration has changed" :
+			 reason	      ? reason :
+					strerror(-r));
 }
 
 /*
  * Choose between the saved filter and cgroups and those of the configuration: the later change is
  * used. A reload of the configuration has the same rule.
  */
-static void machine_rule(struct loading *l, const struct session_record *record)
+static void restore_machine_rule(struct checkpoint_load_state *l,
+				 const struct session_record *record)
 {
 	const struct checkpoint_settings *before = &l->configured,
 					 *now = &l->restore->checkpoint->configured;
-	struct session *machine = machine_of(l->state);
+	struct session *machine = get_machine_session(l->state);
 	bool same = !strcmp(before->filter, now->filter) &&
 		    !strcmp(before->containers, now->containers) &&
 		    !strcmp(before->excluded, now->excluded);
-	struct worker_change change = { 0 };
+	struct worker_change_request change = { 0 };
 	struct filter_error error;
-	char what[RESTORE_TEXT];
+	char what[RESTORE_TEXT_SIZE];
 	int r = -EAGAIN;
 
 	/* The saved filter came from the configuration, so use the current configuration. */
 	if (!*record->cgroups && !strcmp(record->expression, before->filter))
 		return;
-	if (same_rule(machine->rule, record))
+	if (rule_is_same(machine->rule, record))
 		return;
 	snprintf(what, sizeof(what), "filter \"%.300s\"", record->expression);
 	for (u32 i = 0; record->cgroups[i] && strlen(what) < sizeof(what) - 1; i++)
@@ -105,19 +107,19 @@ static void machine_rule(struct loading *l, const struct session_record *record)
 				     *record->cgroups ? record->cgroups : NULL, &change.rule,
 				     &error);
 	if (r >= 0) {
-		r = worker_change(l->state, &change);
+		r = worker_change_session(l->state, &change);
 		if (r < 0)
 			session_rule_free(change.rule);
 	}
 	if (r < 0)
-		report_overruled(l, what, r, change.reason);
+		report_overruled_setting(l, what, r, change.reason);
 	else
-		print_text(l->restore->settings, "%s", what);
+		list_append_text(l->restore->settings, "%s", what);
 }
 
-static void machine_interval(struct loading *l)
+static void restore_machine_interval(struct checkpoint_load_state *l)
 {
-	struct worker_change change = { .interval_ns = l->target_ns };
+	struct worker_change_request change = { .interval_ns = l->target_ns };
 	char what[64];
 	int r = -EAGAIN;
 
@@ -126,20 +128,20 @@ static void machine_interval(struct loading *l)
 	snprintf(what, sizeof(what), "interval of %llu us",
 		 (unsigned long long)l->target_ns / 1000);
 	if (l->configured.interval_ns == l->restore->checkpoint->configured.interval_ns)
-		r = worker_change(l->state, &change);
+		r = worker_change_session(l->state, &change);
 	if (r < 0)
-		report_overruled(l, what, r, change.reason);
+		report_overruled_setting(l, what, r, change.reason);
 	else
-		print_text(l->restore->settings, "%s", what);
+		list_append_text(l->restore->settings, "%s", what);
 }
 
-static void restore_machine(struct loading *l, const struct session_record *record,
+static void restore_machine(struct checkpoint_load_state *l, const struct session_record *record,
 			    struct restored_session *ret)
 {
-	machine_rule(l, record);
-	machine_interval(l);
+	restore_machine_rule(l, record);
+	restore_machine_interval(l);
 	*ret = (struct restored_session){
-		.session = machine_of(l->state),
+		.session = get_machine_session(l->state),
 		.adopted = l->restore->adopted,
 	};
 }
@@ -148,8 +150,9 @@ static void restore_machine(struct loading *l, const struct session_record *reco
  * Resume the clock of a session. If the session ran, the time without a daemon counts as running
  * time.
  */
-static void session_resume(struct loading *l, const struct session_record *record,
-			   const struct restored_session *restored)
+static void session_resume_clock(struct checkpoint_load_state *l,
+				 const struct session_record *record,
+				 const struct restored_session *restored)
 {
 	struct session *session = restored->session;
 
@@ -160,12 +163,13 @@ static void session_resume(struct loading *l, const struct session_record *recor
 	if (!record->running)
 		return;
 	if (!restored->adopted)
-		session_book_blind(session, l->gap_ns, 0);
+		session_count_blind_time(session, l->gap_ns, 0);
 	l->starts[l->start_count++] = session;
 }
 
-static void restore_loaded_session(struct loading *l, const struct session_record *record,
-				   bool machine, struct restored_session *ret)
+static void restore_loaded_session(struct checkpoint_load_state *l,
+				   const struct session_record *record, bool machine,
+				   struct restored_session *ret)
 {
 	if (machine)
 		restore_machine(l, record, ret);
@@ -173,7 +177,7 @@ static void restore_loaded_session(struct loading *l, const struct session_recor
 		restore_session_create(l, record, ret);
 }
 
-static int session_load(struct loading *l, struct deserializer *from, bool machine,
+static int session_load(struct checkpoint_load_state *l, struct deserializer *from, bool machine,
 			const struct attribute_translation *translation)
 {
 	struct restored_session found = { 0 };
@@ -193,15 +197,15 @@ static int session_load(struct loading *l, struct deserializer *from, bool machi
 	if (r >= 0 && machine)
 		l->running = record.running;
 	if (r >= 0 && found.session)
-		session_resume(l, &record, &found);
+		session_resume_clock(l, &record, &found);
 	session_record_clear(&record);
 	return r;
 }
 
-static int sessions_load(struct loading *l, struct deserializer *from,
+static int sessions_load(struct checkpoint_load_state *l, struct deserializer *from,
 			 const struct attribute_translation *translation)
 {
-	u32 count = (u32)deserialize_below(from, WORKER_SESSIONS + 1);
+	u32 count = (u32)deserialize_u64_below(from, WORKER_SESSIONS + 1);
 	int r = count ? 0 : -EBADMSG;
 
 	for (u32 i = 0; i < count && r >= 0; i++)
@@ -210,16 +214,16 @@ static int sessions_load(struct loading *l, struct deserializer *from,
 }
 
 /* For a partitioned source the first partition has the counters of all partitions. */
-void restore_health(struct source *source, const struct source_health *record)
+void restore_source_health(struct source *source, const struct source_health *record)
 {
-	struct source_health *health = &source_partition(source, 0)->health;
+	struct source_health *health = &source_get_partition(source, 0)->health;
 
 	health->faults = record->faults;
 	health->throttles = record->throttles;
 	health->unread = record->unread;
 	memcpy(health->last, record->last, sizeof(health->last));
-	source_partition_update(source, 0);
-	source_partitions_sum(source);
+	source_partition_copy_health(source, 0);
+	source_partitions_sum_health(source);
 }
 
 /*
@@ -227,12 +231,12 @@ void restore_health(struct source *source, const struct source_health *record)
  * restore_run() starts the machine's session, which may have to wait for the SPU. Sessions that
  * share its source then start with it. Failures of other sessions are reported.
  */
-static void restart_sessions(struct loading *l, struct session *session)
+static void restart_session(struct checkpoint_load_state *l, struct session *session)
 {
 	int r = session_start(session);
 
 	session->waits = r == -EBUSY && session->shared && l->running;
-	if (r < 0 && !session->waits && session != machine_of(l->state))
+	if (r < 0 && !session->waits && session != get_machine_session(l->state))
 		restore_add_note(l->restore, true,
 				 "session \"%s\" stays stopped, as it cannot be started: %s",
 				 session->name, strerror(-r));
@@ -242,30 +246,30 @@ static void restart_sessions(struct loading *l, struct session *session)
  * Set the position of each ring when all sessions exist, because their creation may have drained
  * the rings before any session counted.
  */
-static int source_resume(struct loading *l)
+static int resume_machine_source(struct checkpoint_load_state *l)
 {
-	struct source *source = machine_of(l->state)->shared_source->source;
+	struct source *source = get_machine_session(l->state)->shared_source->source;
 
 	/* The old process may have released bytes that it could not save. */
-	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, true);
+	checkpoint_defer_release(l->state, get_machine_session(l->state)->shared_source, true);
 	if (l->restore->adopted &&
 	    source->ops->persist->resume(source, l->source.positions, l->source.count) < 0) {
 		l->reason = "it belongs to another session of the module than the stored one";
 		return -ESTALE;
 	}
-	checkpoint_defer_release(l->state, machine_of(l->state)->shared_source, false);
+	checkpoint_defer_release(l->state, get_machine_session(l->state)->shared_source, false);
 	if (l->restore->adopted)
-		restore_log_offline(l, source, &l->source);
+		restore_note_offline_cpus(l, source, &l->source);
 	/* Read again the bytes that were drained before any session counted. */
-	machine_of(l->state)->shared_source->cpu_count = 0;
-	restore_health(source, &l->source.health);
+	get_machine_session(l->state)->shared_source->cpu_count = 0;
+	restore_source_health(source, &l->source.health);
 	for (u32 i = 0; i < l->start_count; i++)
-		restart_sessions(l, l->starts[i]);
+		restart_session(l, l->starts[i]);
 	return 0;
 }
 
 /* The backends must be equal, because modelled counters must never be added to measured ones. */
-const char *restore_backend_mismatch(u8 record, u8 now)
+const char *restore_check_backend(u8 record, u8 now)
 {
 	if (record == now || record == BACKEND_UNKNOWN || now == BACKEND_UNKNOWN)
 		return NULL;
@@ -274,17 +278,17 @@ const char *restore_backend_mismatch(u8 record, u8 now)
 		       "its counters are of a hardware SPU, and this SPU is emulated";
 }
 
-static int machine_source_load(struct loading *l, struct deserializer *from)
+static int machine_source_load(struct checkpoint_load_state *l, struct deserializer *from)
 {
 	int r = source_record_load(from, &l->source);
 
 	if (r >= 0)
-		l->reason = restore_backend_mismatch(l->source.backend, l->backend);
+		l->reason = restore_check_backend(l->source.backend, l->backend);
 	return l->reason ? -ESTALE : r;
 }
 
 /* Load a checkpoint. The caller frees l->source.positions, also on failure. */
-static int load_checkpoint(struct loading *l, struct deserializer from)
+static int load_checkpoint(struct checkpoint_load_state *l, struct deserializer from)
 {
 	struct attribute_translation translation = { 0 };
 	u64 now = time_now_ns();
@@ -303,16 +307,16 @@ static int load_checkpoint(struct loading *l, struct deserializer from)
 	attribute_translation_deinit(&translation);
 	if (r >= 0 && (from.bad || from.pos != from.len))
 		r = -EBADMSG;
-	return r >= 0 && l->state ? source_resume(l) : r;
+	return r >= 0 && l->state ? resume_machine_source(l) : r;
 }
 
 /* Undo a partial restore, so that the process starts as if there were no checkpoint. */
 static void undo_restore(struct worker_state *state, struct restore_request *restore)
 {
-	struct session *machine = machine_of(state), *session = NULL;
+	struct session *machine = get_machine_session(state), *session = NULL;
 
 	restore->note_count = 0;
-	while ((session = worker_next(state, session))) {
+	while ((session = worker_get_next_session(state, session))) {
 		if (session == machine)
 			continue;
 		restore_add_note(restore, true,
@@ -326,25 +330,25 @@ static void undo_restore(struct worker_state *state, struct restore_request *res
 }
 
 /* Allocate a profile for the counters of sessions that are not restored. */
-static int scratch_new(const struct memory_plan *plan, struct attributor *attributor,
-		       struct profile **ret_profile)
+static int scratch_profile_new(const struct memory_plan *plan, struct attributor *attributor,
+			       struct profile **ret_profile)
 {
-	struct profile_config config = budget_profile(plan);
+	struct profile_config config = budget_get_profile_config(plan);
 
 	config.history = false;
 	return profile_new(&config, attributor, ret_profile);
 }
 
 /* Load into temporary tables first, so that a damaged checkpoint changes nothing. */
-static int try_load(const struct memory_plan *plan, struct deserializer from, u8 backend,
-		    const char **ret_reason)
+static int try_load_checkpoint(const struct memory_plan *plan, struct deserializer from, u8 backend,
+			       const char **ret_reason)
 {
 	const struct attributor_config attribution = { .live = true };
-	struct loading l = { .backend = backend };
+	struct checkpoint_load_state l = { .backend = backend };
 	int r = attributor_new(&attribution, &l.attributor);
 
 	if (r >= 0)
-		r = scratch_new(plan, l.attributor, &l.scratch);
+		r = scratch_profile_new(plan, l.attributor, &l.scratch);
 	if (r >= 0)
 		r = load_checkpoint(&l, from);
 	free(l.source.positions);
@@ -354,7 +358,8 @@ static int try_load(const struct memory_plan *plan, struct deserializer from, u8
 	return r;
 }
 
-static void log_restore(struct restore_request *restore, const struct loading *l, u64 records)
+static void restore_set_results(struct restore_request *restore,
+				const struct checkpoint_load_state *l, u64 records)
 {
 	restore->restored = true;
 	restore->stopped = !l->running;
@@ -363,20 +368,20 @@ static void log_restore(struct restore_request *restore, const struct loading *l
 	snprintf(restore->version, sizeof(restore->version), "%s", l->version);
 }
 
-static int restore_from(struct worker_state *state, struct deserializer from,
-			struct restore_request *restore)
+static int restore_from_slot(struct worker_state *state, struct deserializer from,
+			     struct restore_request *restore)
 {
-	struct session *machine = machine_of(state);
-	struct loading l = {
+	struct session *machine = get_machine_session(state);
+	struct checkpoint_load_state l = {
 		.state = state,
 		.backend = machine->shared_source->source->backend,
 		.attributor = state->attributor,
 		.restore = restore,
 	};
-	int r = try_load(&state->plan, from, l.backend, &l.reason);
+	int r = try_load_checkpoint(&state->plan, from, l.backend, &l.reason);
 
 	if (r >= 0)
-		r = scratch_new(&state->plan, state->attributor, &l.scratch);
+		r = scratch_profile_new(&state->plan, state->attributor, &l.scratch);
 	if (r >= 0)
 		r = load_checkpoint(&l, from);
 	if (r < 0) {
@@ -385,7 +390,7 @@ static int restore_from(struct worker_state *state, struct deserializer from,
 				  l.reason     ? l.reason :
 						 "its content is inconsistent";
 	} else {
-		log_restore(restore, &l, profile_header(machine->profile)->records);
+		restore_set_results(restore, &l, profile_get_header(machine->profile)->records);
 	}
 	free(l.source.positions);
 	profile_free(l.scratch);
@@ -403,14 +408,14 @@ int restore_run(struct worker_state *state, void *arg)
 	 * Set this first: bytes that are drained before the positions are restored must not be
 	 * released.
 	 */
-	checkpoint_defer_release(state, machine_of(state)->shared_source, false);
+	checkpoint_defer_release(state, get_machine_session(state)->shared_source, false);
 	r = checkpoint_slots_read(restore->checkpoint->slots, &from, &restore->reason);
 	restore->found = r != -ENODATA;
 	if (r >= 0) {
-		r = restore_from(state, from, restore);
+		r = restore_from_slot(state, from, restore);
 		free((void *)from.at);
 	}
-	checkpoint_defer_release(state, machine_of(state)->shared_source, false);
+	checkpoint_defer_release(state, get_machine_session(state)->shared_source, false);
 	checkpoint_attach(state, restore->checkpoint);
 	restore->checkpoint->starts = !restore->restored || !restore->stopped;
 	checkpoint_save(state);

@@ -30,7 +30,7 @@ static void positions_save(const struct source *source, struct serializer *to)
 
 static int positions_load(struct deserializer *from, struct source_record *ret)
 {
-	u32 count = (u32)deserialize_below(from, CPUS_MAX + 1);
+	u32 count = (u32)deserialize_u64_below(from, CPUS_MAX + 1);
 
 	ret->positions = calloc(count ? count : 1, sizeof(*ret->positions));
 	if (!ret->positions)
@@ -38,11 +38,11 @@ static int positions_load(struct deserializer *from, struct source_record *ret)
 	for (; ret->count < count && !from->bad; ret->count++) {
 		struct source_position *at = &ret->positions[ret->count];
 
-		at->cpu = (u32)deserialize_below(from, CPUS_MAX);
+		at->cpu = (u32)deserialize_u64_below(from, CPUS_MAX);
 		at->tail = deserialize_u64(from);
 		at->event_tail = deserialize_u64(from);
 		at->reported_early_ns = deserialize_u64(from);
-		at->offline = deserialize_below(from, 2);
+		at->offline = deserialize_u64_below(from, 2);
 	}
 	return from->bad ? -EBADMSG : 0;
 }
@@ -64,8 +64,8 @@ int source_record_load(struct deserializer *from, struct source_record *ret)
 	struct source_health *health = &ret->health;
 	int r;
 
-	*ret = (struct source_record){ .backend =
-					       (u8)deserialize_below(from, BACKEND_EMULATED + 1) };
+	*ret = (struct source_record){ .backend = (u8)deserialize_u64_below(from,
+									    BACKEND_EMULATED + 1) };
 	r = positions_load(from, ret);
 	if (r < 0)
 		return r;
@@ -95,12 +95,12 @@ static void sampling_load(struct deserializer *from, struct session_record *ret)
 	struct source_config *sampling = &ret->sampling;
 
 	sampling->interval_ns = deserialize_u64(from);
-	sampling->jitter = deserialize_below(from, 2);
-	sampling->kernel = deserialize_below(from, 2);
-	sampling->user = deserialize_below(from, 2);
-	sampling->no_context = deserialize_below(from, 2);
-	sampling->physical = deserialize_below(from, 2);
-	ret->of_cgroups = deserialize_below(from, 2);
+	sampling->jitter = deserialize_u64_below(from, 2);
+	sampling->kernel = deserialize_u64_below(from, 2);
+	sampling->user = deserialize_u64_below(from, 2);
+	sampling->no_context = deserialize_u64_below(from, 2);
+	sampling->physical = deserialize_u64_below(from, 2);
+	ret->of_cgroups = deserialize_u64_below(from, 2);
 	/*
 	 * Reject records without an interval, which every source has, and a source of cgroups
 	 * without cgroups.
@@ -148,7 +148,7 @@ void session_record_save(const struct session *session, bool runs, u64 now_ns,
 	serialize_u64(to, session->ran_ns);
 	serialize_u64(to, session->epoch);
 	serialize_u64(to, time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns);
-	serialize_u64(to, session->flight ? flight_size(session->flight) : 0);
+	serialize_u64(to, session->flight ? flight_recorder_get_size(session->flight) : 0);
 	serialize_u64(to, own);
 	if (!own)
 		return;
@@ -158,7 +158,7 @@ void session_record_save(const struct session *session, bool runs, u64 now_ns,
 
 static int cgroups_load(struct deserializer *from, struct session_record *ret)
 {
-	u32 count = (u32)deserialize_below(from, SESSION_CGROUPS + 1);
+	u32 count = (u32)deserialize_u64_below(from, SESSION_CGROUPS + 1);
 	char path[SESSION_TEXT];
 
 	for (u32 i = 0; i < count && !from->bad; i++) {
@@ -181,13 +181,13 @@ int session_record_load(struct deserializer *from, struct session_record *ret)
 	r = cgroups_load(from, ret);
 	if (r < 0)
 		return r;
-	ret->running = deserialize_below(from, 2);
+	ret->running = deserialize_u64_below(from, 2);
 	ret->since_ns = deserialize_u64(from);
 	ret->ran_ns = deserialize_u64(from);
 	ret->epoch = deserialize_u64(from);
 	ret->cost_ns = deserialize_u64(from);
 	ret->buffer = deserialize_u64(from);
-	ret->own = deserialize_below(from, 2);
+	ret->own = deserialize_u64_below(from, 2);
 	if (ret->own) {
 		sampling_load(from, ret);
 		r = source_record_load(from, &ret->source);

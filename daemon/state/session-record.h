@@ -12,7 +12,7 @@
 
 /**
  * struct source_record - saved state of a source
- * @backend: &enum backend
+ * @backend: &enum sample_backend
  * @positions: position up to which each ring was drained; allocated
  * @count: number of entries of @positions
  * @health: counters of all partitions of the source

@@ -14,7 +14,7 @@ static u64 *slot_find(const struct address_set *s, u64 address)
 	return &s->slot[at];
 }
 
-static bool set_grow(struct address_set *s)
+static bool set_reserve_slot(struct address_set *s)
 {
 	u32 slots = s->slot ? s->mask + 1 : 0, more = slots ? slots * 2 : SLOTS_MIN;
 	u64 *old = s->slot;
@@ -48,7 +48,7 @@ bool address_set_add(struct address_set *s, u64 address)
 		s->zero = true;
 		return new;
 	}
-	if (!set_grow(s))
+	if (!set_reserve_slot(s))
 		return false;
 	slot = slot_find(s, address);
 	if (*slot)
@@ -71,7 +71,7 @@ static int address_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-u64 *address_set_sort(const struct address_set *s, u32 *ret_count)
+u64 *address_set_get_sorted(const struct address_set *s, u32 *ret_count)
 {
 	u32 slots = s->slot ? s->mask + 1 : 0, n = 0;
 	u64 *list;

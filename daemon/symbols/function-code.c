@@ -36,13 +36,13 @@ void function_code_clear(struct function_code *code)
 }
 
 /* Open the file, and check that it is the one of the location. */
-static int file_open(struct code_reader *reader, const struct attribute_location *location)
+static int open_location_file(struct code_reader *reader, const struct attribute_location *location)
 {
 	struct open_request open = { .type = OPEN_FILE,
 				     .has_id = location->build_id_size > 0,
 				     .inode = location->build_id_size ? 0 : location->inode };
 	struct symbol_request request = { .type = SYMBOL_OPEN, .from_opener = 1 };
-	const struct symbol_object *known;
+	const struct symbol_file_content *known;
 	const struct symbol_reply *reply;
 	struct open_reply opened;
 	int r;
@@ -50,17 +50,17 @@ static int file_open(struct code_reader *reader, const struct attribute_location
 	if (strlen(location->binary) >= sizeof(open.path))
 		return -ENAMETOOLONG;
 	strcpy(open.path, location->binary);
-	r = helper_link_open(&reader->link, &open, &opened);
+	r = helper_link_call_opener(&reader->link, &open, &opened);
 	if (r < 0)
 		return r;
 	open.type = OPEN_PASS;
-	r = helper_link_open(&reader->link, &open, &opened);
+	r = helper_link_call_opener(&reader->link, &open, &opened);
 	if (r < 0)
 		return r;
-	r = helper_link_call(&reader->link, &request, -1, &reply);
+	r = helper_link_call_reader(&reader->link, &request, -1, &reply);
 	if (r < 0)
 		return r;
-	known = symbol_reply_object(reply);
+	known = symbol_reply_get_content(reply);
 	if (location->build_id_size &&
 	    (known->build_id_size != location->build_id_size ||
 	     memcmp(known->build_id, location->build_id, known->build_id_size) != 0))
@@ -69,7 +69,7 @@ static int file_open(struct code_reader *reader, const struct attribute_location
 }
 
 /* Find the function at *start; *start and *end are unchanged if it has no name. */
-static int range_find(struct code_reader *reader, u64 *start, u64 *end)
+static int find_function_range(struct code_reader *reader, u64 *start, u64 *end)
 {
 	const struct symbol_reply *reply;
 	const struct symbol_name *name;
@@ -77,14 +77,14 @@ static int range_find(struct code_reader *reader, u64 *start, u64 *end)
 
 	reader->request = (struct symbol_request){ .type = SYMBOL_FIND, .count = 1 };
 	reader->request.address[0] = *start;
-	r = helper_link_call(&reader->link, &reader->request, -1, &reply);
+	r = helper_link_call_reader(&reader->link, &reader->request, -1, &reply);
 	if (r < 0)
 		return r;
-	name = symbol_reply_names(reply);
+	name = symbol_reply_get_names(reply);
 	if (!name->text)
 		return 0;
 	snprintf(reader->code->name, sizeof(reader->code->name), "%s",
-		 symbol_reply_text(reply) + name->text);
+		 symbol_reply_get_text(reply) + name->text);
 	*start = name->start;
 	*end = name->start + name->size;
 	return 0;
@@ -112,7 +112,7 @@ static int instruction_add(struct code_reader *reader, const struct symbol_name 
 	return 0;
 }
 
-static int code_read(struct code_reader *reader, u64 start, u64 end)
+static int read_instructions(struct code_reader *reader, u64 start, u64 end)
 {
 	const struct symbol_reply *reply;
 	const struct symbol_name *entries;
@@ -122,13 +122,13 @@ static int code_read(struct code_reader *reader, u64 start, u64 end)
 		reader->request = (struct symbol_request){ .type = SYMBOL_CODE, .count = 2 };
 		reader->request.address[0] = start;
 		reader->request.address[1] = end;
-		r = helper_link_call(&reader->link, &reader->request, -1, &reply);
+		r = helper_link_call_reader(&reader->link, &reader->request, -1, &reply);
 		if (r < 0)
 			return r;
-		entries = symbol_reply_names(reply);
+		entries = symbol_reply_get_names(reply);
 		for (u32 i = 0; i < reply->count; i++) {
 			r = instruction_add(reader, &entries[i],
-					    symbol_reply_text(reply) + entries[i].text);
+					    symbol_reply_get_text(reply) + entries[i].text);
 			if (r < 0)
 				return r;
 		}
@@ -138,8 +138,8 @@ static int code_read(struct code_reader *reader, u64 start, u64 end)
 }
 
 /* Store the reason for which a file is not read. */
-static void explain(struct function_code *code, const struct helper_link *link,
-		    const struct attribute_location *location, int error)
+static void code_set_reason(struct function_code *code, const struct helper_link *link,
+			    const struct attribute_location *location, int error)
 {
 	if (*link->reason)
 		snprintf(code->reason, sizeof(code->reason), "%s", link->reason);
@@ -166,15 +166,15 @@ int function_code_read(const struct attribute_location *location, u64 end,
 	reader->code = ret_code;
 	r = helper_link_start(&reader->link);
 	if (r == 0)
-		r = file_open(reader, location);
+		r = open_location_file(reader, location);
 	if (r == 0)
-		r = range_find(reader, &start, &end);
+		r = find_function_range(reader, &start, &end);
 	if (r == 0 && end - start > FUNCTION_CODE_MAX)
 		end = start + FUNCTION_CODE_MAX;
 	if (r == 0)
-		r = code_read(reader, start, end);
+		r = read_instructions(reader, start, end);
 	if (r < 0)
-		explain(ret_code, &reader->link, location, r);
+		code_set_reason(ret_code, &reader->link, location, r);
 	helper_link_deinit(&reader->link);
 	free(reader);
 	return ret_code->count ? 0 : r;

@@ -36,7 +36,7 @@ static u64 now_ms(void)
 /*
  * Find the helper program in the directory of this program, as in a build tree, or in libexecdir.
  */
-static void helper_find(struct helper_link *link)
+static void find_helper_program(struct helper_link *link)
 {
 	const char *override = secure_getenv("SPEPROF_SYMBOLS");
 	char *path = link->path, *slash;
@@ -70,13 +70,13 @@ void helper_link_init(struct helper_link *link, const char *path, bool idle)
 	if (path)
 		snprintf(link->path, sizeof(link->path), "%s", path);
 	else
-		helper_find(link);
+		find_helper_program(link);
 }
 
 /*
  * Add a helper that is blocked in the kernel to the table. It exits when its file system answers.
  */
-static void stuck_add(struct helper_link *link, pid_t pid)
+static void stuck_helper_add(struct helper_link *link, pid_t pid)
 {
 	u32 oldest = 0;
 
@@ -127,7 +127,7 @@ static void process_reap(struct helper_link *link, struct helper_process *proces
 			usleep(REAP_WAIT_US << (n < 8 ? n : 8));
 	}
 	if (process->pid >= 0)
-		stuck_add(link, process->pid);
+		stuck_helper_add(link, process->pid);
 	process->pid = -1;
 }
 
@@ -150,20 +150,20 @@ void helper_link_deinit(struct helper_link *link)
  * Return true if a helper runs. It sends nothing without a request, so if its socket is readable,
  * it has exited or failed.
  */
-static bool process_is_silent(const struct helper_process *process)
+static bool process_is_running(const struct helper_process *process)
 {
 	struct pollfd fd = { .fd = process->fd, .events = POLLIN };
 
 	return poll(&fd, 1, 0) == 0;
 }
 
-bool helper_link_recycle(struct helper_link *link)
+bool helper_link_stop_unusable(struct helper_link *link)
 {
 	bool failed;
 
 	if (link->reader.fd < 0)
 		return false;
-	failed = !process_is_silent(&link->reader) || !process_is_silent(&link->opener);
+	failed = !process_is_running(&link->reader) || !process_is_running(&link->opener);
 	if (failed || now_ms() - link->started_ms >= AGE_MAX_MS)
 		helper_link_stop(link);
 	link->failures += failed;
@@ -171,7 +171,7 @@ bool helper_link_recycle(struct helper_link *link)
 }
 
 /* Kill both helpers after a call that failed; returns @error. */
-static int link_fail(struct helper_link *link, int error)
+static int stop_after_failure(struct helper_link *link, int error)
 {
 	helper_link_stop(link);
 	link->failures++;
@@ -259,7 +259,7 @@ static int hello_receive(struct helper_link *link, int fd)
 /* Socket pairs: this process and the reader; this process and the opener; opener and reader. */
 enum { READER, OPENER, BETWEEN, PAIRS };
 
-static void pairs_close(int pair[PAIRS][2])
+static void socket_pairs_close(int pair[PAIRS][2])
 {
 	for (u32 i = 0; i < PAIRS; i++)
 		for (u32 k = 0; k < 2; k++)
@@ -279,7 +279,7 @@ static int descriptor_raise(int *fd)
 	return 0;
 }
 
-static int pairs_make(int pair[PAIRS][2])
+static int socket_pairs_create(int pair[PAIRS][2])
 {
 	int r = 0;
 
@@ -295,7 +295,7 @@ static int pairs_make(int pair[PAIRS][2])
 	return r;
 }
 
-static int helpers_start(struct helper_link *link, int pair[PAIRS][2])
+static int helpers_spawn(struct helper_link *link, int pair[PAIRS][2])
 {
 	const int reader[HELPER_FDS] = { pair[READER][1], pair[BETWEEN][0] };
 	const int opener[HELPER_FDS] = { pair[OPENER][1], pair[BETWEEN][1] };
@@ -317,13 +317,13 @@ static int helpers_start(struct helper_link *link, int pair[PAIRS][2])
 }
 
 /* Delay the next start; the delay doubles with each successive failure. Returns @error. */
-static int start_fail(struct helper_link *link, int error)
+static int delay_after_failed_start(struct helper_link *link, int error)
 {
 	link->backoff_ms = link->backoff_ms ? link->backoff_ms * 2 : BACKOFF_MS;
 	if (link->backoff_ms > BACKOFF_MAX)
 		link->backoff_ms = BACKOFF_MAX;
 	link->not_before_ms = now_ms() + link->backoff_ms;
-	return link_fail(link, error);
+	return stop_after_failure(link, error);
 }
 
 int helper_link_start(struct helper_link *link)
@@ -335,26 +335,26 @@ int helper_link_start(struct helper_link *link)
 	if (link->not_before_ms > now_ms())
 		return -EAGAIN;
 	link->generation++;
-	r = pairs_make(pair);
+	r = socket_pairs_create(pair);
 	if (r < 0)
 		snprintf(link->reason, sizeof(link->reason), "cannot create sockets for %s: %s",
 			 HELPER, strerror(-r));
 	else
-		r = helpers_start(link, pair);
-	pairs_close(pair);
+		r = helpers_spawn(link, pair);
+	socket_pairs_close(pair);
 	if (!r)
 		r = hello_receive(link, link->reader.fd);
 	if (!r)
 		r = hello_receive(link, link->opener.fd);
 	if (r < 0)
-		return start_fail(link, r);
+		return delay_after_failed_start(link, r);
 	link->backoff_ms = 0;
 	link->started_ms = now_ms();
 	return 0;
 }
 
-int helper_link_call(struct helper_link *link, struct symbol_request *request, int fd,
-		     const struct symbol_reply **ret_reply)
+int helper_link_call_reader(struct helper_link *link, struct symbol_request *request, int fd,
+			    const struct symbol_reply **ret_reply)
 {
 	const struct symbol_reply *reply = (const void *)link->reply;
 	size_t size = sizeof(*request) + request->count * sizeof(*request->address);
@@ -366,12 +366,12 @@ int helper_link_call(struct helper_link *link, struct symbol_request *request, i
 	request->serial = ++link->serial;
 	r = symbol_message_send(link->reader.fd, request, size, fd, MSG_DONTWAIT);
 	if (r < 0)
-		return link_fail(link, -EPIPE);
+		return stop_after_failure(link, -EPIPE);
 	n = packet_receive(link, link->reader.fd, link->reply, sizeof(link->reply), link->call_ms);
 	if (n < 0)
-		return link_fail(link, (int)n);
+		return stop_after_failure(link, (int)n);
 	if (symbol_reply_check(request, reply, (size_t)n) < 0)
-		return link_fail(link, -EBADMSG);
+		return stop_after_failure(link, -EBADMSG);
 	/*
 	 * The error of a file may have the value of an error that means that the helper has failed,
 	 * so return -EIO instead.
@@ -382,8 +382,8 @@ int helper_link_call(struct helper_link *link, struct symbol_request *request, i
 	return 0;
 }
 
-int helper_link_open(struct helper_link *link, struct open_request *request,
-		     struct open_reply *ret_reply)
+int helper_link_call_opener(struct helper_link *link, struct open_request *request,
+			    struct open_reply *ret_reply)
 {
 	struct open_reply reply;
 	ssize_t n;
@@ -392,12 +392,12 @@ int helper_link_open(struct helper_link *link, struct open_request *request,
 		return -EPIPE;
 	request->serial = ++link->serial;
 	if (symbol_message_send(link->opener.fd, request, sizeof(*request), -1, MSG_DONTWAIT) < 0)
-		return link_fail(link, -EPIPE);
+		return stop_after_failure(link, -EPIPE);
 	n = packet_receive(link, link->opener.fd, &reply, sizeof(reply), link->open_ms);
 	if (n < 0)
-		return link_fail(link, (int)n);
+		return stop_after_failure(link, (int)n);
 	if (n != sizeof(reply) || reply.serial != request->serial || reply.error > 0)
-		return link_fail(link, -EBADMSG);
+		return stop_after_failure(link, -EBADMSG);
 	if (reply.error)
 		return helper_error_is_fatal(reply.error) ? -EIO : reply.error;
 	*ret_reply = reply;

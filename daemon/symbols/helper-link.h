@@ -45,7 +45,7 @@ struct stuck_helper {
  * @stop: a descriptor that aborts calls when it becomes readable; -1 for none
  * @reader, @opener: the helpers; either both run or none
  * @stuck: killed helpers that have not exited; if the table is full, the oldest is removed from it
- * @owner: owner of the files that are read now (job_owner()); set by the caller
+ * @owner: owner of the files that are read now (job_find_owner()); set by the caller
  * @serial: number of the last request, which its reply must repeat
  * @generation: counts pairs of helpers, from 1. A new pair has none of the files open that an
  * earlier pair had opened
@@ -103,21 +103,21 @@ void helper_link_deinit(struct helper_link *link);
 int helper_link_start(struct helper_link *link);
 
 /**
- * helper_link_recycle() - kill both helpers if one of them has exited or failed, or if they have
- * run for AGE_MAX_MS
+ * helper_link_stop_unusable() - kill both helpers if one of them has exited or failed, or if they
+ * have run for AGE_MAX_MS
  *
  * Call it before the first request for a file; otherwise an earlier exit of a helper would be
  * attributed to that file. helper_link_start() starts new helpers.
  *
  * Return: true if a helper had exited or failed.
  */
-bool helper_link_recycle(struct helper_link *link);
+bool helper_link_stop_unusable(struct helper_link *link);
 
 /** helper_link_count_stuck() - return the number of killed helpers that hang in files of @owner */
 u32 helper_link_count_stuck(struct helper_link *link, u64 owner);
 
 /**
- * helper_link_open() - send a request to the opener and wait for the reply
+ * helper_link_call_opener() - send a request to the opener and wait for the reply
  * @request: the request; its serial is set
  * @ret_reply: the reply, if 0 is returned
  *
@@ -125,11 +125,11 @@ u32 helper_link_count_stuck(struct helper_link *link, u64 owner);
  * invalid reply, whereupon both helpers were killed; another negative errno if the file cannot be
  * opened.
  */
-int helper_link_open(struct helper_link *link, struct open_request *request,
-		     struct open_reply *ret_reply);
+int helper_link_call_opener(struct helper_link *link, struct open_request *request,
+			    struct open_reply *ret_reply);
 
 /**
- * helper_link_call() - send a request to the reader and wait for the reply
+ * helper_link_call_reader() - send a request to the reader and wait for the reply
  * @request: the request; its serial is set
  * @fd: descriptor to pass with the request, which the caller still closes; -1 for none
  * @ret_reply: the reply, which symbol_reply_check() accepted; valid until the next call
@@ -137,8 +137,8 @@ int helper_link_open(struct helper_link *link, struct open_request *request,
  * Return: 0; -EPIPE, -ETIMEDOUT or -EBADMSG if the reader exited, missed the deadline or sent an
  * invalid reply, whereupon both helpers were killed; another negative errno if the file is invalid.
  */
-int helper_link_call(struct helper_link *link, struct symbol_request *request, int fd,
-		     const struct symbol_reply **ret_reply);
+int helper_link_call_reader(struct helper_link *link, struct symbol_request *request, int fd,
+			    const struct symbol_reply **ret_reply);
 
 /** helper_link_stop() - kill both helpers, if they run */
 void helper_link_stop(struct helper_link *link);

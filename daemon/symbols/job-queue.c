@@ -15,7 +15,7 @@
 /* flag of owners that are mount namespaces of processes of root, and not UIDs */
 #define OWNER_MOUNTS (1ULL << 63)
 
-u64 job_owner(s32 pid)
+u64 job_find_owner(s32 pid)
 {
 	char path[48], status[1024];
 	const char *uid;
@@ -51,7 +51,7 @@ static bool queue_is_active(const struct job_queue *q)
 }
 
 /* Returns the queue of @owner, or a free one; if there is none, that of another owner. */
-static struct job_queue *queue_get(struct job_queues *queues, u64 owner, u64 now_ms)
+static struct job_queue *queue_find_or_take(struct job_queues *queues, u64 owner, u64 now_ms)
 {
 	struct job_queue *unused = NULL;
 
@@ -71,7 +71,7 @@ static struct job_queue *queue_get(struct job_queues *queues, u64 owner, u64 now
 }
 
 /* Returns the smallest virtual time of all active queues. */
-static u64 queues_min_used(const struct job_queues *queues)
+static u64 queues_get_min_used(const struct job_queues *queues)
 {
 	u64 min = UINT64_MAX;
 
@@ -81,13 +81,13 @@ static u64 queues_min_used(const struct job_queues *queues)
 	return min == UINT64_MAX ? 0 : min;
 }
 
-void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct job *job)
+void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct resolve_job *job)
 {
-	struct job_queue *q = queue_get(queues, owner, now_ms);
+	struct job_queue *q = queue_find_or_take(queues, owner, now_ms);
 
 	job->next = NULL;
 	if (!queue_is_active(q)) {
-		u64 min = queues_min_used(queues);
+		u64 min = queues_get_min_used(queues);
 
 		if (q->used_ms < min)
 			q->used_ms = min;
@@ -99,17 +99,17 @@ void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct jo
 	q->last = job;
 }
 
-static struct job *queue_pop(struct job_queue *q)
+static struct resolve_job *queue_pop(struct job_queue *q)
 {
-	struct job *job = q->first;
+	struct resolve_job *job = q->first;
 
 	q->first = job->next;
 	job->next = NULL;
 	return job;
 }
 
-struct job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
-			   struct job_queue **ret_queue, u64 *ret_until_ms)
+struct resolve_job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
+				   struct job_queue **ret_queue, u64 *ret_until_ms)
 {
 	struct job_queue *best = NULL;
 
@@ -151,7 +151,7 @@ void job_queue_finish(struct job_queue *q, u64 now_ms, u64 took_ms, bool failed)
 	q->not_before_ms = now_ms + q->backoff_ms;
 }
 
-struct job *job_queues_pop_any(struct job_queues *queues)
+struct resolve_job *job_queues_pop_any(struct job_queues *queues)
 {
 	for (u32 i = 0; i < JOB_QUEUES; i++)
 		if (queues->queue[i].first)

@@ -14,11 +14,11 @@
 
 #define JOB_QUEUES 64
 
-struct job;
+struct resolve_job;
 
 /**
  * struct job_queue - the jobs of an owner
- * @owner: as returned by job_owner()
+ * @owner: as returned by job_find_owner()
  * @first, @last: the queue
  * @used_ms: virtual time in ms: the total duration of the jobs; increased after a time without
  * jobs, see job_queues_push()
@@ -29,8 +29,8 @@ struct job;
  */
 struct job_queue {
 	u64 owner;
-	struct job *first;
-	struct job *last;
+	struct resolve_job *first;
+	struct resolve_job *last;
 	u64 used_ms;
 	u64 not_before_ms;
 	u32 backoff_ms;
@@ -46,24 +46,24 @@ struct job_queues {
 };
 
 /**
- * job_owner() - determine the owner of jobs for a process
+ * job_find_owner() - determine the owner of jobs for a process
  * @pid: the process
  *
  * Return: its UID, or for UID 0 a number of its mount namespace, which distinguishes containers
  * that run as root; 0 if the process has exited.
  */
-u64 job_owner(s32 pid);
+u64 job_find_owner(s32 pid);
 
 /**
  * job_queues_push() - append a job to the queue of its owner
- * @owner: as returned by job_owner()
+ * @owner: as returned by job_find_owner()
  * @now_ms: the time, from any clock
  * @job: the job
  *
  * A time without jobs must not give an owner an advantage over others. So when it gets a job, its
  * virtual time becomes at least the smallest virtual time of all active queues.
  */
-void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct job *job);
+void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct resolve_job *job);
 
 /**
  * job_queues_pop() - remove the next job, of the owner with the smallest virtual time
@@ -75,8 +75,8 @@ void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct jo
  *
  * Return: the job; NULL if none may begin now.
  */
-struct job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
-			   struct job_queue **ret_queue, u64 *ret_until_ms);
+struct resolve_job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
+				   struct job_queue **ret_queue, u64 *ret_until_ms);
 
 /**
  * job_queue_finish() - finish a job that job_queues_pop() returned
@@ -89,6 +89,6 @@ struct job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool suspects,
 void job_queue_finish(struct job_queue *queue, u64 now_ms, u64 took_ms, bool failed);
 
 /** job_queues_pop_any() - remove any job, to free it; NULL if there is none */
-struct job *job_queues_pop_any(struct job_queues *queues);
+struct resolve_job *job_queues_pop_any(struct job_queues *queues);
 
 #endif

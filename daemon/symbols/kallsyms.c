@@ -70,6 +70,6 @@ int kallsyms_load(int fd, struct symtab *table)
 	if (r < 0)
 		symtab_clear(table);
 	else
-		symtab_finish(table);
+		symtab_sort(table);
 	return r;
 }

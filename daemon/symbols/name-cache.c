@@ -17,7 +17,7 @@ int name_cache_init(struct name_cache *c, u32 files_max, u64 budget)
 	return 0;
 }
 
-static u64 file_memory(const struct name_file *f)
+static u64 file_get_memory(const struct name_file *f)
 {
 	return f->ranges_capacity * sizeof(*f->range) + f->lines_capacity * sizeof(*f->line) +
 	       f->text_capacity + (f->intern ? (f->intern_mask + 1ULL) * sizeof(*f->intern) : 0);
@@ -27,7 +27,7 @@ static void file_clear(struct name_cache *c, struct name_file *f)
 {
 	u32 generation = f->generation;
 
-	c->memory -= file_memory(f);
+	c->memory -= file_get_memory(f);
 	free(f->range);
 	free(f->line);
 	free(f->text);
@@ -44,7 +44,7 @@ void name_cache_deinit(struct name_cache *c)
 	c->file = NULL;
 }
 
-static bool name_key_equals(const struct name_key *a, const struct name_key *b)
+static bool name_file_key_equals(const struct name_file_key *a, const struct name_file_key *b)
 {
 	return a->kind == b->kind && a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
 	       a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec &&
@@ -52,7 +52,7 @@ static bool name_key_equals(const struct name_key *a, const struct name_key *b)
 }
 
 /* Returns the least recently used file other than @except; NULL if there is none. */
-static struct name_file *file_oldest(struct name_cache *c, const struct name_file *except)
+static struct name_file *find_oldest_file(struct name_cache *c, const struct name_file *except)
 {
 	struct name_file *oldest = NULL;
 
@@ -65,37 +65,37 @@ static struct name_file *file_oldest(struct name_cache *c, const struct name_fil
 	return oldest;
 }
 
-static struct name_file *file_reserve(struct name_cache *c)
+static struct name_file *file_take_entry(struct name_cache *c)
 {
 	struct name_file *f;
 
 	for (u32 i = 0; i < c->files_max; i++)
 		if (!c->file[i].in_use)
 			return &c->file[i];
-	f = file_oldest(c, NULL);
+	f = find_oldest_file(c, NULL);
 	c->evicted++;
 	file_clear(c, f);
 	return f;
 }
 
-struct name_ref name_cache_get(struct name_cache *c, const struct name_key *key)
+struct name_file_ref name_cache_find_or_add(struct name_cache *c, const struct name_file_key *key)
 {
 	struct name_file *f = NULL;
 
 	for (u32 i = 0; i < c->files_max && !f; i++)
-		if (c->file[i].in_use && name_key_equals(&c->file[i].key, key))
+		if (c->file[i].in_use && name_file_key_equals(&c->file[i].key, key))
 			f = &c->file[i];
 	if (!f) {
-		f = file_reserve(c);
+		f = file_take_entry(c);
 		f->key = *key;
 		f->in_use = true;
 		f->generation++;
 	}
 	f->last_used = ++c->clock;
-	return (struct name_ref){ (u32)(f - c->file), f->generation };
+	return (struct name_file_ref){ (u32)(f - c->file), f->generation };
 }
 
-struct name_file *name_cache_lookup(struct name_cache *c, struct name_ref ref)
+struct name_file *name_cache_get_file(struct name_cache *c, struct name_file_ref ref)
 {
 	struct name_file *f;
 
@@ -108,15 +108,16 @@ struct name_file *name_cache_lookup(struct name_cache *c, struct name_ref ref)
 	return f;
 }
 
-struct name_ref name_cache_find_path(struct name_cache *c, u64 path, u32 device, u64 inode)
+struct name_file_ref name_cache_find_by_mapping(struct name_cache *c, u64 path, u32 device,
+						u64 inode)
 {
 	for (u32 i = 0; inode && i < c->files_max; i++) {
 		const struct name_file *f = &c->file[i];
 
 		if (f->in_use && f->path == path && f->device == device && f->key.ino == inode)
-			return (struct name_ref){ i, f->generation };
+			return (struct name_file_ref){ i, f->generation };
 	}
-	return (struct name_ref){ 0 };
+	return (struct name_file_ref){ 0 };
 }
 
 /*
@@ -124,8 +125,8 @@ struct name_ref name_cache_find_path(struct name_cache *c, u64 path, u32 device,
  * array, which may have moved; NULL, without a change, if the file would exceed its limit, or if
  * memory cannot be allocated.
  */
-static void *file_grow(struct name_cache *c, const struct name_file *f, void *array, u32 count,
-		       u32 *capacity, u32 more, size_t size)
+static void *file_array_reserve(struct name_cache *c, const struct name_file *f, void *array,
+				u32 count, u32 *capacity, u32 more, size_t size)
 {
 	u64 grown_capacity = *capacity ? *capacity : 64;
 	void *grown;
@@ -136,7 +137,7 @@ static void *file_grow(struct name_cache *c, const struct name_file *f, void *ar
 		grown_capacity *= 2;
 	/* A file gets at most half of the budget, so that it cannot evict all others. */
 	if (grown_capacity > UINT32_MAX ||
-	    file_memory(f) + (grown_capacity - *capacity) * size > c->budget / 2)
+	    file_get_memory(f) + (grown_capacity - *capacity) * size > c->budget / 2)
 		return NULL;
 	grown = reallocarray(array, grown_capacity, size);
 	if (!grown)
@@ -146,7 +147,7 @@ static void *file_grow(struct name_cache *c, const struct name_file *f, void *ar
 	return grown;
 }
 
-static u32 text_hash(const char *text)
+static u32 hash_text(const char *text)
 {
 	u64 h = hash_string(text);
 
@@ -154,9 +155,9 @@ static u32 text_hash(const char *text)
 }
 
 /* Returns the entry of a string, or the free entry where it belongs. */
-static u32 *intern_find(const struct name_file *f, const char *text)
+static u32 *intern_find_slot(const struct name_file *f, const char *text)
 {
-	u32 at = text_hash(text) & f->intern_mask;
+	u32 at = hash_text(text) & f->intern_mask;
 
 	while (f->intern[at] && strcmp(f->text + f->intern[at], text) != 0)
 		at = (at + 1) & f->intern_mask;
@@ -164,7 +165,7 @@ static u32 *intern_find(const struct name_file *f, const char *text)
 }
 
 /* Keep the table at most half full, so that each search reaches a free entry after few steps. */
-static bool intern_grow(struct name_cache *c, struct name_file *f)
+static bool intern_reserve_slot(struct name_cache *c, struct name_file *f)
 {
 	u32 mask = f->intern ? f->intern_mask * 2 + 1 : 127, *old = f->intern;
 	u32 count = f->intern ? f->intern_mask + 1 : 0;
@@ -179,7 +180,7 @@ static bool intern_grow(struct name_cache *c, struct name_file *f)
 	f->intern_mask = mask;
 	for (u32 i = 0; i < count; i++)
 		if (old[i])
-			*intern_find(f, f->text + old[i]) = old[i];
+			*intern_find_slot(f, f->text + old[i]) = old[i];
 	free(old);
 	c->memory += (mask + 1ULL - count) * sizeof(*f->intern);
 	return true;
@@ -194,14 +195,14 @@ static bool text_add(struct name_cache *c, struct name_file *f, const char *text
 	*ret_at = 0;
 	if (len == 1)
 		return true;
-	if (f->text_len > TEXT_MAX || !intern_grow(c, f))
+	if (f->text_len > TEXT_MAX || !intern_reserve_slot(c, f))
 		return false;
-	slot = intern_find(f, text);
+	slot = intern_find_slot(f, text);
 	if (!*slot) {
 		/* The byte at 0 is the empty string. */
 		u32 at = f->text_len ? f->text_len : 1;
-		char *grown =
-			file_grow(c, f, f->text, f->text_len, &f->text_capacity, (u32)len + 1, 1);
+		char *grown = file_array_reserve(c, f, f->text, f->text_len, &f->text_capacity,
+						 (u32)len + 1, 1);
 
 		if (!grown)
 			return false;
@@ -285,13 +286,13 @@ static bool range_clip(const struct name_range *range, u32 known, u64 address, s
 static bool names_add(struct name_cache *c, struct name_file *f,
 		      const struct symbol_request *request, const struct symbol_reply *reply)
 {
-	const struct symbol_name *name = symbol_reply_names(reply);
-	const char *text = symbol_reply_text(reply);
+	const struct symbol_name *name = symbol_reply_get_names(reply);
+	const char *text = symbol_reply_get_text(reply);
 	u32 known = f->ranges, at = 0;
 	struct name_range *grown;
 
-	grown = file_grow(c, f, f->range, f->ranges, &f->ranges_capacity, reply->count,
-			  sizeof(*f->range));
+	grown = file_array_reserve(c, f, f->range, f->ranges, &f->ranges_capacity, reply->count,
+				   sizeof(*f->range));
 	if (!grown)
 		return false;
 	f->range = grown;
@@ -314,13 +315,13 @@ static bool names_add(struct name_cache *c, struct name_file *f,
 
 static bool lines_add(struct name_cache *c, struct name_file *f, const struct symbol_reply *reply)
 {
-	const struct symbol_line *line = symbol_reply_lines(reply);
-	const char *text = symbol_reply_text(reply);
+	const struct symbol_line *line = symbol_reply_get_lines(reply);
+	const char *text = symbol_reply_get_text(reply);
 	u32 known = f->lines;
 	struct name_line *grown;
 
-	grown = file_grow(c, f, f->line, f->lines, &f->lines_capacity, reply->count,
-			  sizeof(*f->line));
+	grown = file_array_reserve(c, f, f->line, f->lines, &f->lines_capacity, reply->count,
+				   sizeof(*f->line));
 	if (!grown)
 		return false;
 	f->line = grown;
@@ -339,8 +340,8 @@ static bool lines_add(struct name_cache *c, struct name_file *f, const struct sy
 	return true;
 }
 
-void name_cache_add(struct name_cache *c, struct name_file *f, const struct symbol_request *request,
-		    const struct symbol_reply *reply)
+void name_cache_add_reply(struct name_cache *c, struct name_file *f,
+			  const struct symbol_request *request, const struct symbol_reply *reply)
 {
 	bool fits = request->type == SYMBOL_FIND ? names_add(c, f, request, reply) :
 						   lines_add(c, f, reply);
@@ -352,7 +353,7 @@ void name_cache_add(struct name_cache *c, struct name_file *f, const struct symb
 		qsort(f->line, f->lines, sizeof(*f->line), compare_lines);
 	}
 	while (c->memory > c->budget) {
-		struct name_file *oldest = file_oldest(c, f);
+		struct name_file *oldest = find_oldest_file(c, f);
 
 		if (!oldest)
 			break;

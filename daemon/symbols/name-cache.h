@@ -15,8 +15,8 @@
 
 #include "symbol-message.h"
 
-/** struct name_key - identifies a file; a changed file has another key */
-struct name_key {
+/** struct name_file_key - identifies a file; a changed file has another key */
+struct name_file_key {
 	dev_t dev;
 	ino_t ino;
 	off_t size;
@@ -65,8 +65,8 @@ struct name_line {
  * @full: true if the file has reached its memory limit, so that nothing more is requested
  */
 struct name_file {
-	struct name_key key;
-	struct symbol_object known;
+	struct name_file_key key;
+	struct symbol_file_content known;
 	u64 path;
 	u32 device;
 	struct name_range *range;
@@ -90,8 +90,8 @@ struct name_file {
 	bool full;
 };
 
-/** struct name_ref - a reference to a file; invalid once its entry is reused */
-struct name_ref {
+/** struct name_file_ref - a reference to a file; invalid once its entry is reused */
+struct name_file_ref {
 	u32 index;
 	u32 generation; /* 0: refers to no file */
 };
@@ -123,37 +123,39 @@ int name_cache_init(struct name_cache *cache, u32 files_max, u64 budget);
 void name_cache_deinit(struct name_cache *cache);
 
 /**
- * name_cache_get() - find the file with @key, or add it
+ * name_cache_find_or_add() - find the file with @key, or add it
  *
  * If there is no free entry, the least recently used file is evicted.
  */
-struct name_ref name_cache_get(struct name_cache *cache, const struct name_key *key);
+struct name_file_ref name_cache_find_or_add(struct name_cache *cache,
+					    const struct name_file_key *key);
 
 /**
- * name_cache_lookup() - return the file of @ref, and mark it as used now; NULL if it was evicted
+ * name_cache_get_file() - return the file of @ref, and mark it as used now; NULL if it was evicted
  */
-struct name_file *name_cache_lookup(struct name_cache *cache, struct name_ref ref);
+struct name_file *name_cache_get_file(struct name_cache *cache, struct name_file_ref ref);
 
 /**
- * name_cache_find_path() - find a file by its last mapping
+ * name_cache_find_by_mapping() - find a file by its last mapping
  * @path: hash of its path
  * @device: as the mapping reported it, which may differ from st_dev (device_number())
  * @inode: inode of the file; for 0 no file is found
  *
  * Return: the file; generation 0 if there is none.
  */
-struct name_ref name_cache_find_path(struct name_cache *cache, u64 path, u32 device, u64 inode);
+struct name_file_ref name_cache_find_by_mapping(struct name_cache *cache, u64 path, u32 device,
+						u64 inode);
 
 /**
- * name_cache_add() - add the names or lines of a reply to a file
+ * name_cache_add_reply() - add the names or lines of a reply to a file
  * @file: in the cache
  * @request: SYMBOL_FIND or SYMBOL_LINES
  * @reply: the reply, which symbol_reply_check() accepted
  *
  * Other files may be evicted. If the file reaches its limit, half of the budget, it becomes full.
  */
-void name_cache_add(struct name_cache *cache, struct name_file *file,
-		    const struct symbol_request *request, const struct symbol_reply *reply);
+void name_cache_add_reply(struct name_cache *cache, struct name_file *file,
+			  const struct symbol_request *request, const struct symbol_reply *reply);
 
 /** name_file_find_range() - return the range that contains an address; NULL if it is unknown */
 const struct name_range *name_file_find_range(const struct name_file *file, u64 address);

@@ -23,7 +23,7 @@
 #define VDSO_MAX      0x10000
 
 /* Returns a hash of the loaded modules, which determine the symbols of the kernel. */
-static u64 modules_hash(void)
+static u64 hash_loaded_modules(void)
 {
 	int fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
 	u64 h = HASH_START;
@@ -47,8 +47,8 @@ static u64 modules_hash(void)
 }
 
 /* Prepare a request to the opener for the file of a job. */
-static struct open_request *request_prepare(struct resolver *resolver, const struct job *job,
-					    u32 type)
+static struct open_request *request_prepare(struct resolver_thread *resolver,
+					    const struct resolve_job *job, u32 type)
 {
 	struct open_request *r = &resolver->open;
 
@@ -64,14 +64,14 @@ static struct open_request *request_prepare(struct resolver *resolver, const str
 	return r;
 }
 
-static bool vdso_find(void *ctx, const struct procfs_map *map)
+static bool store_if_vdso(void *ctx, const struct procfs_map *map)
 {
 	if (!strcmp(map->path, "[vdso]"))
 		*(struct procfs_map *)ctx = *map;
 	return true;
 }
 
-int vdso_open(void)
+int vdso_copy_to_memfd(void)
 {
 	struct procfs_map map = { 0 };
 	int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC), fd, r;
@@ -79,7 +79,7 @@ int vdso_open(void)
 
 	if (self < 0)
 		return -errno;
-	r = procfs_read_maps(self, 0, vdso_find, &map, &cost);
+	r = procfs_read_maps(self, 0, store_if_vdso, &map, &cost);
 	close(self);
 	if (r < 0 || !map.start || map.end - map.start > VDSO_MAX)
 		return r < 0 ? r : -ENOENT;
@@ -98,16 +98,17 @@ int vdso_open(void)
  * Open the kernel's symbols or the vDSO. This thread opens them without the opener, because both
  * files belong to the kernel, and access to them cannot hang.
  */
-static int kernel_open(struct symbols *s, const struct job *job, struct name_key *ret_key)
+static int open_kernel_file(struct symbols_cache *s, const struct resolve_job *job,
+			    struct name_file_key *ret_key)
 {
 	if (job->key.kind == MAPPING_VDSO)
-		return vdso_open();
+		return vdso_copy_to_memfd();
 	/*
 	 * The key depends on the set of modules and on the epoch, so a change of either creates a
 	 * new entry in the cache.
 	 */
 	ret_key->kind = SYMBOL_KALLSYMS;
-	ret_key->ino = modules_hash();
+	ret_key->ino = hash_loaded_modules();
 	pthread_mutex_lock(&s->lock);
 	s->kernel_epoch += job->missed;
 	ret_key->size = (off_t)s->kernel_epoch;
@@ -119,22 +120,22 @@ static int kernel_open(struct symbols *s, const struct job *job, struct name_key
  * Open the file with the symbols. The descriptor of a process's file stays in the opener, and
  * @ret_fd is -1, because even close() of such a descriptor may hang.
  */
-static int job_open(struct resolver *resolver, const struct job *job, struct name_key *ret_key,
-		    int *ret_fd)
+static int job_open_file(struct resolver_thread *resolver, const struct resolve_job *job,
+			 struct name_file_key *ret_key, int *ret_fd)
 {
 	bool jit = job->key.kind == MAPPING_JIT;
 	struct open_reply reply;
 	int r;
 
-	*ret_key = (struct name_key){ .kind = jit ? SYMBOL_PERF_MAP : SYMBOL_ELF };
+	*ret_key = (struct name_file_key){ .kind = jit ? SYMBOL_PERF_MAP : SYMBOL_ELF };
 	*ret_fd = -1;
 	if (job->key.kind == MAPPING_KERNEL || job->key.kind == MAPPING_VDSO) {
-		*ret_fd = kernel_open(resolver->symbols, job, ret_key);
+		*ret_fd = open_kernel_file(resolver->symbols, job, ret_key);
 		return *ret_fd < 0 ? -ENOENT : 0;
 	}
-	r = helper_link_open(&resolver->link,
-			     request_prepare(resolver, job, jit ? OPEN_PERF_MAP : OPEN_FILE),
-			     &reply);
+	r = helper_link_call_opener(&resolver->link,
+				    request_prepare(resolver, job, jit ? OPEN_PERF_MAP : OPEN_FILE),
+				    &reply);
 	if (r < 0)
 		return r;
 	ret_key->dev = reply.dev;
@@ -146,9 +147,9 @@ static int job_open(struct resolver *resolver, const struct job *job, struct nam
 }
 
 /* Start the helpers if they do not run, and store the reason if that fails. */
-static int helpers_start(struct resolver *resolver)
+static int resolver_start_helpers(struct resolver_thread *resolver)
 {
-	struct symbols *s = resolver->symbols;
+	struct symbols_cache *s = resolver->symbols;
 	int r = helper_link_start(&resolver->link);
 
 	pthread_mutex_lock(&s->lock);
@@ -161,25 +162,25 @@ static int helpers_start(struct resolver *resolver)
  * Send a file to the reader: the descriptor @fd, or, if that is -1, the file that the opener has
  * passed to it.
  */
-static int reader_send(struct resolver *resolver, u32 type, u32 slot, u32 subtype, int fd,
-		       const struct symbol_reply **ret_reply)
+static int reader_send_file(struct resolver_thread *resolver, u32 type, u32 slot, u32 subtype,
+			    int fd, const struct symbol_reply **ret_reply)
 {
 	struct symbol_request request = {
 		.type = type, .slot = slot, .subtype = subtype, .from_opener = fd < 0
 	};
 
-	return helper_link_call(&resolver->link, &request, fd, ret_reply);
+	return helper_link_call_reader(&resolver->link, &request, fd, ret_reply);
 }
 
 /* Attach the file that the opener has passed to the file in a slot; @known is updated. */
-static int reader_attach(struct resolver *resolver, u32 slot, u32 subtype,
-			 struct symbol_object *known)
+static int reader_attach_file(struct resolver_thread *resolver, u32 slot, u32 subtype,
+			      struct symbol_file_content *known)
 {
 	const struct symbol_reply *reply;
-	int r = reader_send(resolver, SYMBOL_ATTACH, slot, subtype, -1, &reply);
+	int r = reader_send_file(resolver, SYMBOL_ATTACH, slot, subtype, -1, &reply);
 
 	if (!r)
-		*known = *symbol_reply_object(reply);
+		*known = *symbol_reply_get_content(reply);
 	return r;
 }
 
@@ -187,8 +188,8 @@ static int reader_attach(struct resolver *resolver, u32 slot, u32 subtype,
  * Attach the next existing candidate for separate debug information. @candidate: the first one to
  * try; set to the first one of the next call, UINT32_MAX after the last.
  */
-static int attach_candidate(struct resolver *resolver, const struct job *job, u32 slot,
-			    u32 *candidate, struct symbol_object *known)
+static int attach_next_debug_file(struct resolver_thread *resolver, const struct resolve_job *job,
+				  u32 slot, u32 *candidate, struct symbol_file_content *known)
 {
 	struct open_request *request = request_prepare(resolver, job, OPEN_DEBUG);
 	struct open_reply reply;
@@ -198,19 +199,19 @@ static int attach_candidate(struct resolver *resolver, const struct job *job, u3
 	request->id_size = known->build_id_size;
 	memcpy(request->id, known->build_id, sizeof(request->id));
 	memcpy(request->link, known->link, sizeof(request->link));
-	r = helper_link_open(&resolver->link, request, &reply);
+	r = helper_link_call_opener(&resolver->link, request, &reply);
 	if (r < 0) {
 		*candidate = UINT32_MAX;
 		return r;
 	}
 	/* The number must increase, so that the loop ends even if the opener is compromised. */
 	*candidate = reply.candidate > *candidate ? reply.candidate : UINT32_MAX;
-	return reader_attach(resolver, slot, SYMBOL_DEBUG, known);
+	return reader_attach_file(resolver, slot, SYMBOL_DEBUG, known);
 }
 
 /* Attach the file that debug information shares with others (dwz). */
-static int attach_alt(struct resolver *resolver, const struct job *job, u32 slot,
-		      struct symbol_object *known)
+static int attach_shared_debug_file(struct resolver_thread *resolver, const struct resolve_job *job,
+				    u32 slot, struct symbol_file_content *known)
 {
 	struct open_request *request = request_prepare(resolver, job, OPEN_ALT);
 	struct open_reply reply;
@@ -218,38 +219,38 @@ static int attach_alt(struct resolver *resolver, const struct job *job, u32 slot
 
 	request->id_size = known->alt_size;
 	memcpy(request->id, known->alt, sizeof(request->id));
-	r = helper_link_open(&resolver->link, request, &reply);
-	return r < 0 ? r : reader_attach(resolver, slot, SYMBOL_ALT, known);
+	r = helper_link_call_opener(&resolver->link, request, &reply);
+	return r < 0 ? r : reader_attach_file(resolver, slot, SYMBOL_ALT, known);
 }
 
 /* Attach separate debug information, until names and lines are complete. */
-static int attach_debug(struct resolver *resolver, const struct job *job, u32 slot,
-			struct symbol_object *known)
+static int attach_debug_files(struct resolver_thread *resolver, const struct resolve_job *job,
+			      u32 slot, struct symbol_file_content *known)
 {
 	const u32 all = SYMBOL_HAS_NAMES | SYMBOL_HAS_LINES;
 	u32 candidate = 0;
 	int r = -ENOENT;
 
 	while (r && candidate != UINT32_MAX && (known->has & all) != all) {
-		r = attach_candidate(resolver, job, slot, &candidate, known);
+		r = attach_next_debug_file(resolver, job, slot, &candidate, known);
 		if (helper_error_is_fatal(r))
 			return r;
 	}
 	if (known->alt_size)
-		r = attach_alt(resolver, job, slot, known);
+		r = attach_shared_debug_file(resolver, job, slot, known);
 	return helper_error_is_fatal(r) ? r : 0;
 }
 
 /* Return true if the running reader has the file open in this slot. */
-static bool slot_has_file(const struct resolver *resolver, const struct helper_slot *slot,
-			  struct name_ref ref)
+static bool slot_has_file(const struct resolver_thread *resolver, const struct helper_slot *slot,
+			  struct name_file_ref ref)
 {
 	return slot->generation == resolver->link.generation && slot->file.index == ref.index &&
 	       slot->file.generation == ref.generation;
 }
 
 /* Returns the slot with the file; if no slot has it, the least recently used slot. */
-static struct helper_slot *slot_choose(struct resolver *resolver, struct name_ref ref)
+static struct helper_slot *slot_choose(struct resolver_thread *resolver, struct name_file_ref ref)
 {
 	struct helper_slot *oldest = &resolver->slot[0];
 
@@ -271,26 +272,26 @@ static struct helper_slot *slot_choose(struct resolver *resolver, struct name_re
  * Open a file in @slot of the reader: the file of @fd, or, if @fd is -1, the file that the opener
  * has just opened.
  */
-static int slot_fill(struct resolver *resolver, const struct job *job, u32 slot, u32 kind, int fd,
-		     const struct symbol_reply **ret_reply)
+static int slot_send_file(struct resolver_thread *resolver, const struct resolve_job *job, u32 slot,
+			  u32 kind, int fd, const struct symbol_reply **ret_reply)
 {
 	struct open_reply passed;
 	int r = 0;
 
 	if (fd < 0)
-		r = helper_link_open(&resolver->link, request_prepare(resolver, job, OPEN_PASS),
-				     &passed);
-	return r < 0 ? r : reader_send(resolver, SYMBOL_OPEN, slot, kind, fd, ret_reply);
+		r = helper_link_call_opener(&resolver->link,
+					    request_prepare(resolver, job, OPEN_PASS), &passed);
+	return r < 0 ? r : reader_send_file(resolver, SYMBOL_OPEN, slot, kind, fd, ret_reply);
 }
 
 /*
  * Open the file of a job in a slot of the reader, unless it is open there already. Store in the
  * cache which tables the file contains.
  */
-static int slot_open(struct resolver *resolver, const struct job *job, struct name_ref ref,
-		     u32 kind, int fd, u32 *ret_slot)
+static int slot_open_file(struct resolver_thread *resolver, const struct resolve_job *job,
+			  struct name_file_ref ref, u32 kind, int fd, u32 *ret_slot)
 {
-	struct symbols *s = resolver->symbols;
+	struct symbols_cache *s = resolver->symbols;
 	struct helper_slot *slot = slot_choose(resolver, ref);
 	const struct symbol_reply *reply;
 	struct name_file *f;
@@ -300,16 +301,16 @@ static int slot_open(struct resolver *resolver, const struct job *job, struct na
 	if (slot_has_file(resolver, slot, ref))
 		return 0;
 	slot->generation = 0;
-	r = slot_fill(resolver, job, *ret_slot, kind, fd, &reply);
+	r = slot_send_file(resolver, job, *ret_slot, kind, fd, &reply);
 	if (helper_error_is_fatal(r))
 		return r;
 	pthread_mutex_lock(&s->lock);
-	f = name_cache_lookup(&s->cache, ref);
+	f = name_cache_get_file(&s->cache, ref);
 	if (f) {
 		f->described = true;
 		f->unreadable = r < 0;
 		if (!r)
-			f->known = *symbol_reply_object(reply);
+			f->known = *symbol_reply_get_content(reply);
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (!r)
@@ -323,13 +324,14 @@ static int slot_open(struct resolver *resolver, const struct job *job, struct na
  * Remove the addresses that are in the cache from @count sorted addresses; returns the number of
  * addresses that remain.
  */
-static u32 remove_known(struct symbols *s, struct name_ref ref, u64 *address, u32 count, bool lines)
+static u32 remove_cached_addresses(struct symbols_cache *s, struct name_file_ref ref, u64 *address,
+				   u32 count, bool lines)
 {
 	const struct name_file *f;
 	u32 remaining = 0;
 
 	pthread_mutex_lock(&s->lock);
-	f = name_cache_lookup(&s->cache, ref);
+	f = name_cache_get_file(&s->cache, ref);
 	for (u32 i = 0; f && i < count; i++)
 		if (lines ? !name_file_find_line(f, address[i]) :
 			    !name_file_find_range(f, address[i]))
@@ -342,11 +344,11 @@ static u32 remove_known(struct symbols *s, struct name_ref ref, u64 *address, u3
  * Query the reader for @count sorted addresses, in several requests, and add its replies to the
  * cache.
  */
-static int query_addresses(struct resolver *resolver, struct name_ref ref, u32 slot, u32 type,
-			   const u64 *address, u32 count)
+static int query_addresses(struct resolver_thread *resolver, struct name_file_ref ref, u32 slot,
+			   u32 type, const u64 *address, u32 count)
 {
 	struct symbol_request *request = (void *)resolver->request;
-	struct symbols *s = resolver->symbols;
+	struct symbols_cache *s = resolver->symbols;
 	u32 done = 0;
 
 	while (done < count) {
@@ -360,13 +362,13 @@ static int query_addresses(struct resolver *resolver, struct name_ref ref, u32 s
 			.count = count - done < SYMBOL_ADDRESSES ? count - done : SYMBOL_ADDRESSES,
 		};
 		memcpy(request->address, address + done, request->count * sizeof(*address));
-		r = helper_link_call(&resolver->link, request, -1, &reply);
+		r = helper_link_call_reader(&resolver->link, request, -1, &reply);
 		if (r < 0)
 			return r;
 		pthread_mutex_lock(&s->lock);
-		f = name_cache_lookup(&s->cache, ref);
+		f = name_cache_get_file(&s->cache, ref);
 		if (f)
-			name_cache_add(&s->cache, f, request, reply);
+			name_cache_add_reply(&s->cache, f, request, reply);
 		/* Stop if the file was evicted, or has reached its limit. */
 		if (!f || f->full || s->quit)
 			count = 0;
@@ -376,7 +378,7 @@ static int query_addresses(struct resolver *resolver, struct name_ref ref, u32 s
 	return 0;
 }
 
-static u32 job_symbol_kind(const struct job *job)
+static u32 job_get_symbol_kind(const struct resolve_job *job)
 {
 	return job->key.kind == MAPPING_KERNEL ? SYMBOL_KALLSYMS :
 	       job->key.kind == MAPPING_JIT    ? SYMBOL_PERF_MAP :
@@ -384,22 +386,22 @@ static u32 job_symbol_kind(const struct job *job)
 }
 
 /* Attach separate debug information to the file in a slot, unless that was tried before. */
-static int slot_attach(struct resolver *resolver, const struct job *job, struct name_ref ref,
-		       u32 slot)
+static int slot_attach_debug_once(struct resolver_thread *resolver, const struct resolve_job *job,
+				  struct name_file_ref ref, u32 slot)
 {
-	struct symbols *s = resolver->symbols;
-	struct symbol_object known = { .has = 0 };
+	struct symbols_cache *s = resolver->symbols;
+	struct symbol_file_content known = { .has = 0 };
 	const struct name_file *f;
 	int r;
 
 	if (resolver->slot[slot].attached || job->key.kind != MAPPING_FILE)
 		return 0;
 	pthread_mutex_lock(&s->lock);
-	f = name_cache_lookup(&s->cache, ref);
+	f = name_cache_get_file(&s->cache, ref);
 	if (f)
 		known = f->known;
 	pthread_mutex_unlock(&s->lock);
-	r = attach_debug(resolver, job, slot, &known);
+	r = attach_debug_files(resolver, job, slot, &known);
 	resolver->slot[slot].attached = true;
 	return r;
 }
@@ -407,20 +409,22 @@ static int slot_attach(struct resolver *resolver, const struct job *job, struct 
 /*
  * Resolve the addresses of a set that are not in the cache; @type is SYMBOL_FIND or SYMBOL_LINES.
  */
-static int resolve_set(struct resolver *resolver, const struct job *job, struct name_ref ref,
-		       int fd, const struct address_set *set, u32 type)
+static int resolve_addresses(struct resolver_thread *resolver, const struct resolve_job *job,
+			     struct name_file_ref ref, int fd, const struct address_set *set,
+			     u32 type)
 {
 	u32 count, slot;
-	u64 *address = address_set_sort(set, &count);
+	u64 *address = address_set_get_sorted(set, &count);
 	int r = 0;
 
 	if (!address)
 		return 0;
-	count = remove_known(resolver->symbols, ref, address, count, type == SYMBOL_LINES);
+	count = remove_cached_addresses(resolver->symbols, ref, address, count,
+					type == SYMBOL_LINES);
 	if (count)
-		r = slot_open(resolver, job, ref, job_symbol_kind(job), fd, &slot);
+		r = slot_open_file(resolver, job, ref, job_get_symbol_kind(job), fd, &slot);
 	if (count && !r)
-		r = slot_attach(resolver, job, ref, slot);
+		r = slot_attach_debug_once(resolver, job, ref, slot);
 	if (count && !r)
 		r = query_addresses(resolver, ref, slot, type, address, count);
 	free(address);
@@ -430,37 +434,37 @@ static int resolve_set(struct resolver *resolver, const struct job *job, struct 
 /*
  * Resolve all addresses of a job. The file is opened even if there are none, to get its build id.
  */
-static int job_resolve(struct resolver *resolver, const struct job *job, struct name_ref ref,
-		       int fd)
+static int job_resolve(struct resolver_thread *resolver, const struct resolve_job *job,
+		       struct name_file_ref ref, int fd)
 {
-	struct symbols *s = resolver->symbols;
+	struct symbols_cache *s = resolver->symbols;
 	bool described = true;
 	const struct name_file *f;
 	u32 slot;
 	int r = 0;
 
 	pthread_mutex_lock(&s->lock);
-	f = name_cache_lookup(&s->cache, ref);
+	f = name_cache_get_file(&s->cache, ref);
 	if (f)
 		described = f->described;
 	pthread_mutex_unlock(&s->lock);
 	if (!described && job->key.kind == MAPPING_FILE)
-		r = slot_open(resolver, job, ref, SYMBOL_ELF, fd, &slot);
+		r = slot_open_file(resolver, job, ref, SYMBOL_ELF, fd, &slot);
 	if (!r)
-		r = resolve_set(resolver, job, ref, fd, &job->names, SYMBOL_FIND);
+		r = resolve_addresses(resolver, job, ref, fd, &job->names, SYMBOL_FIND);
 	if (!r)
-		r = resolve_set(resolver, job, ref, fd, &job->lines, SYMBOL_LINES);
+		r = resolve_addresses(resolver, job, ref, fd, &job->lines, SYMBOL_LINES);
 	return r;
 }
 
 /* Put a file into quarantine because a helper failed on it. */
-static void file_quarantine(struct symbols *s, struct name_ref ref)
+static void file_quarantine(struct symbols_cache *s, struct name_file_ref ref)
 {
 	struct name_file *f;
 
 	pthread_mutex_lock(&s->lock);
 	s->failures++;
-	f = name_cache_lookup(&s->cache, ref);
+	f = name_cache_get_file(&s->cache, ref);
 	if (f && !s->quit) {
 		f->unreadable = true;
 		f->rejected_ms = symbols_now_ms();
@@ -475,17 +479,18 @@ static void file_quarantine(struct symbols *s, struct name_ref ref)
  *
  * Locking: the caller holds @s->lock.
  */
-static void job_finish(struct symbols *s, const struct job *job, struct name_ref ref)
+static void job_store_file(struct symbols_cache *s, const struct resolve_job *job,
+			   struct name_file_ref ref)
 {
 	struct symbol_mapping *m = &s->mapping[job->mapping];
-	const struct name_file *f = name_cache_lookup(&s->cache, ref);
+	const struct name_file *f = name_cache_get_file(&s->cache, ref);
 
 	if (m->stamp != job->stamp)
 		return;
 	if (f && job->build_id_size &&
 	    (f->known.build_id_size != job->build_id_size ||
 	     memcmp(f->known.build_id, job->build_id, job->build_id_size) != 0))
-		ref = (struct name_ref){ 0 };
+		ref = (struct name_file_ref){ 0 };
 	m->checked_ms = symbols_now_ms();
 	if (m->file.index == ref.index && m->file.generation == ref.generation)
 		return;
@@ -497,24 +502,24 @@ static void job_finish(struct symbols *s, const struct job *job, struct name_ref
  * Finish a job if its file cannot be opened, for instance because the process has exited. The cache
  * may already have the file.
  */
-static void job_fail(struct symbols *s, const struct job *job)
+static void job_finish_without_file(struct symbols_cache *s, const struct resolve_job *job)
 {
 	struct symbol_mapping *m = &s->mapping[job->mapping];
-	struct name_ref ref = { 0 };
+	struct name_file_ref ref = { 0 };
 
 	pthread_mutex_lock(&s->lock);
 	if (job->key.kind == MAPPING_FILE && job->key.live) {
 		ref = m->stamp == job->stamp ? m->file : ref;
-		if (!name_cache_lookup(&s->cache, ref))
-			ref = name_cache_find_path(&s->cache, job->key.path, job->key.device,
-						   job->key.inode);
+		if (!name_cache_get_file(&s->cache, ref))
+			ref = name_cache_find_by_mapping(&s->cache, job->key.path, job->key.device,
+							 job->key.inode);
 	}
-	job_finish(s, job, ref);
+	job_store_file(s, job, ref);
 	pthread_mutex_unlock(&s->lock);
 }
 
 /* Put a mapping into quarantine because a helper failed before its file was known. */
-static void mapping_quarantine(struct symbols *s, const struct job *job)
+static void mapping_quarantine(struct symbols_cache *s, const struct resolve_job *job)
 {
 	struct symbol_mapping *m = &s->mapping[job->mapping];
 
@@ -527,7 +532,7 @@ static void mapping_quarantine(struct symbols *s, const struct job *job)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static bool in_quarantine(u64 since_ms)
+static bool is_in_quarantine(u64 since_ms)
 {
 	return since_ms && symbols_now_ms() - since_ms <= QUARANTINE_MS;
 }
@@ -536,35 +541,35 @@ static bool in_quarantine(u64 since_ms)
  * Return true if the mapping is in quarantine, or if too many helpers hang in files of the job's
  * owner.
  */
-static bool job_is_rejected(struct resolver *resolver, const struct job *job)
+static bool job_is_rejected(struct resolver_thread *resolver, const struct resolve_job *job)
 {
-	struct symbols *s = resolver->symbols;
+	struct symbols_cache *s = resolver->symbols;
 	const struct symbol_mapping *m = &s->mapping[job->mapping];
 	bool rejected;
 
 	if (helper_link_count_stuck(&resolver->link, resolver->link.owner) >= STUCK_MAX)
 		return true;
 	pthread_mutex_lock(&s->lock);
-	rejected = m->stamp == job->stamp && in_quarantine(m->rejected_ms);
+	rejected = m->stamp == job->stamp && is_in_quarantine(m->rejected_ms);
 	pthread_mutex_unlock(&s->lock);
 	return rejected;
 }
 
 /* Find or create the file of @key in the cache. Returns true if it is in quarantine. */
-static bool file_get(struct symbols *s, const struct job *job, const struct name_key *key,
-		     struct name_ref *ret_ref)
+static bool find_or_add_file(struct symbols_cache *s, const struct resolve_job *job,
+			     const struct name_file_key *key, struct name_file_ref *ret_ref)
 {
 	struct name_file *f;
 	bool rejected;
 
 	pthread_mutex_lock(&s->lock);
-	*ret_ref = name_cache_get(&s->cache, key);
-	f = name_cache_lookup(&s->cache, *ret_ref);
+	*ret_ref = name_cache_find_or_add(&s->cache, key);
+	f = name_cache_get_file(&s->cache, *ret_ref);
 	if (job->key.kind == MAPPING_FILE && job->key.live && job->key.inode) {
 		f->path = job->key.path;
 		f->device = job->key.device;
 	}
-	rejected = in_quarantine(f->rejected_ms);
+	rejected = is_in_quarantine(f->rejected_ms);
 	if (f->rejected_ms && !rejected) {
 		f->rejected_ms = 0;
 		f->described = false;
@@ -577,43 +582,43 @@ static bool file_get(struct symbols *s, const struct job *job, const struct name
  * Ensure that helpers run. Helpers that exited since the last job are replaced; their exit is not
  * attributed to this job.
  */
-static int job_start_helpers(struct resolver *resolver)
+static int job_start_helpers(struct resolver_thread *resolver)
 {
-	if (helper_link_recycle(&resolver->link)) {
+	if (helper_link_stop_unusable(&resolver->link)) {
 		pthread_mutex_lock(&resolver->symbols->lock);
 		resolver->symbols->failures++;
 		pthread_mutex_unlock(&resolver->symbols->lock);
 	}
-	return helpers_start(resolver);
+	return resolver_start_helpers(resolver);
 }
 
 /* Run a job; returns true if a helper failed on it. */
-static bool job_run(struct resolver *resolver, const struct job *job)
+static bool job_run(struct resolver_thread *resolver, const struct resolve_job *job)
 {
-	struct symbols *s = resolver->symbols;
-	struct name_key key;
-	struct name_ref ref;
+	struct symbols_cache *s = resolver->symbols;
+	struct name_file_key key;
+	struct name_file_ref ref;
 	int fd, r;
 
 	if (job_is_rejected(resolver, job) || job_start_helpers(resolver) < 0) {
-		job_fail(s, job);
+		job_finish_without_file(s, job);
 		return false;
 	}
-	r = job_open(resolver, job, &key, &fd);
+	r = job_open_file(resolver, job, &key, &fd);
 	if (r < 0) {
 		if (helper_error_is_fatal(r))
 			mapping_quarantine(s, job);
-		job_fail(s, job);
+		job_finish_without_file(s, job);
 		return helper_error_is_fatal(r);
 	}
-	if (!file_get(s, job, &key, &ref))
+	if (!find_or_add_file(s, job, &key, &ref))
 		r = job_resolve(resolver, job, ref, fd);
 	if (helper_error_is_fatal(r))
 		file_quarantine(s, ref);
 	if (fd >= 0)
 		close(fd);
 	pthread_mutex_lock(&s->lock);
-	job_finish(s, job, ref);
+	job_store_file(s, job, ref);
 	pthread_mutex_unlock(&s->lock);
 	return helper_error_is_fatal(r);
 }
@@ -623,16 +628,16 @@ static bool job_run(struct resolver *resolver, const struct job *job)
  *
  * Locking: the caller holds @s->lock, which is released while /proc is read.
  */
-static void job_assign(struct symbols *s)
+static void assign_incoming_job(struct symbols_cache *s)
 {
-	struct job *job = s->incoming;
+	struct resolve_job *job = s->incoming;
 	u64 owner;
 
 	s->incoming = job->next;
 	if (!s->incoming)
 		s->incoming_last = NULL;
 	pthread_mutex_unlock(&s->lock);
-	owner = job->key.live ? job_owner(job->key.pid) : 0;
+	owner = job->key.live ? job_find_owner(job->key.pid) : 0;
 	pthread_mutex_lock(&s->lock);
 	job_queues_push(&s->queues, owner, symbols_now_ms(), job);
 	pthread_cond_broadcast(&s->changed);
@@ -644,9 +649,9 @@ static void job_assign(struct symbols *s)
  *
  * Locking: the caller holds @s->lock, which is released meanwhile.
  */
-static void resolver_wait(struct resolver *resolver, u64 idle_ms, u64 until_ms)
+static void resolver_wait(struct resolver_thread *resolver, u64 idle_ms, u64 until_ms)
 {
-	struct symbols *s = resolver->symbols;
+	struct symbols_cache *s = resolver->symbols;
 
 	if (resolver->link.reader.fd >= 0 && (!until_ms || idle_ms < until_ms))
 		until_ms = idle_ms;
@@ -667,15 +672,16 @@ static void resolver_wait(struct resolver *resolver, u64 idle_ms, u64 until_ms)
  *
  * Locking: the caller holds @s->lock, which is released meanwhile.
  */
-static struct job *job_next(struct resolver *resolver, struct job_queue **ret_queue)
+static struct resolve_job *wait_for_job(struct resolver_thread *resolver,
+					struct job_queue **ret_queue)
 {
-	struct symbols *s = resolver->symbols;
+	struct symbols_cache *s = resolver->symbols;
 	u64 idle_ms = symbols_now_ms() + IDLE_MS, until_ms;
-	struct job *job;
+	struct resolve_job *job;
 
 	while (!s->quit) {
 		if (s->incoming) {
-			job_assign(s);
+			assign_incoming_job(s);
 			continue;
 		}
 		job = job_queues_pop(&s->queues, symbols_now_ms(), resolver != &s->resolver[0],
@@ -695,14 +701,14 @@ static struct job *job_next(struct resolver *resolver, struct job_queue **ret_qu
 
 void *resolver_run(void *arg)
 {
-	struct resolver *resolver = arg;
-	struct symbols *s = resolver->symbols;
+	struct resolver_thread *resolver = arg;
+	struct symbols_cache *s = resolver->symbols;
 	struct job_queue *queue;
-	struct job *job;
+	struct resolve_job *job;
 
 	pthread_mutex_lock(&s->lock);
-	while ((job = job_next(resolver, &queue))) {
-		u32 count = address_set_size(&job->names) + address_set_size(&job->lines);
+	while ((job = wait_for_job(resolver, &queue))) {
+		u32 count = address_set_count(&job->names) + address_set_count(&job->lines);
 		u64 start_ms = symbols_now_ms(), now_ms;
 		bool failed;
 

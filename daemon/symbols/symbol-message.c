@@ -71,20 +71,20 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
 	return is_ascending(request->address, request->count) ? 0 : -EBADMSG;
 }
 
-static size_t entry_size(u32 type)
+static size_t get_entry_size(u32 type)
 {
 	return type == SYMBOL_LINES ? sizeof(struct symbol_line) : sizeof(struct symbol_name);
 }
 
-const char *symbol_reply_text(const struct symbol_reply *reply)
+const char *symbol_reply_get_text(const struct symbol_reply *reply)
 {
-	return (const char *)(reply + 1) + reply->count * entry_size(reply->type);
+	return (const char *)(reply + 1) + reply->count * get_entry_size(reply->type);
 }
 
 /* Return true if the string at an offset has at most @max bytes. The text ends with a NUL. */
-static bool text_fits(const struct symbol_reply *reply, u32 offset, size_t max)
+static bool text_is_valid(const struct symbol_reply *reply, u32 offset, size_t max)
 {
-	return offset < reply->text && strlen(symbol_reply_text(reply) + offset) <= max;
+	return offset < reply->text && strlen(symbol_reply_get_text(reply) + offset) <= max;
 }
 
 /*
@@ -92,14 +92,14 @@ static bool text_fits(const struct symbol_reply *reply, u32 offset, size_t max)
  */
 static int names_check(const struct symbol_request *request, const struct symbol_reply *reply)
 {
-	const struct symbol_name *name = symbol_reply_names(reply);
+	const struct symbol_name *name = symbol_reply_get_names(reply);
 	u32 at = 0;
 
 	for (u32 i = 0; i < reply->count; i++) {
 		u64 address;
 
 		if (!name[i].size || name[i].size - 1 > UINT64_MAX - name[i].start ||
-		    name[i].reserved || !text_fits(reply, name[i].text, SYMBOL_NAME_MAX) ||
+		    name[i].reserved || !text_is_valid(reply, name[i].text, SYMBOL_NAME_MAX) ||
 		    at == reply->done)
 			return -EBADMSG;
 		address = request->address[at];
@@ -117,14 +117,14 @@ static int names_check(const struct symbol_request *request, const struct symbol
 /* Check that instructions follow each other without a gap, and do not exceed the range. */
 static int code_check(const struct symbol_request *request, const struct symbol_reply *reply)
 {
-	const struct symbol_name *code = symbol_reply_names(reply);
+	const struct symbol_name *code = symbol_reply_get_names(reply);
 	u64 at = request->address[0], end = request->address[1];
 
 	if (!reply->count)
 		return -EBADMSG;
 	for (u32 i = 0; i < reply->count; i++) {
 		if (code[i].start != at || !code[i].size || code[i].size > end - at ||
-		    code[i].reserved || !text_fits(reply, code[i].text, SYMBOL_NAME_MAX))
+		    code[i].reserved || !text_is_valid(reply, code[i].text, SYMBOL_NAME_MAX))
 			return -EBADMSG;
 		at += code[i].size;
 	}
@@ -133,21 +133,21 @@ static int code_check(const struct symbol_request *request, const struct symbol_
 
 static int lines_check(const struct symbol_request *request, const struct symbol_reply *reply)
 {
-	const struct symbol_line *line = symbol_reply_lines(reply);
+	const struct symbol_line *line = symbol_reply_get_lines(reply);
 
 	if (reply->count != reply->done)
 		return -EBADMSG;
 	for (u32 i = 0; i < reply->count; i++)
 		if (line[i].address != request->address[i] || line[i].reserved ||
-		    !text_fits(reply, line[i].file, SYMBOL_FILE_MAX) ||
-		    !text_fits(reply, line[i].inlines, SYMBOL_INLINES_MAX))
+		    !text_is_valid(reply, line[i].file, SYMBOL_FILE_MAX) ||
+		    !text_is_valid(reply, line[i].inlines, SYMBOL_INLINES_MAX))
 			return -EBADMSG;
 	return 0;
 }
 
-static int object_check(const struct symbol_reply *reply, size_t size)
+static int content_check(const struct symbol_reply *reply, size_t size)
 {
-	const struct symbol_object *object = symbol_reply_object(reply);
+	const struct symbol_file_content *object = symbol_reply_get_content(reply);
 
 	if (size != sizeof(*object) || reply->done || reply->count || reply->text ||
 	    object->build_id_size > BUILD_ID_MAX || object->alt_size > BUILD_ID_MAX ||
@@ -170,13 +170,13 @@ int symbol_reply_check(const struct symbol_request *request, const struct symbol
 	if (reply->error)
 		return size || reply->done || reply->count || reply->text ? -EBADMSG : 0;
 	if (request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH)
-		return object_check(reply, size);
+		return content_check(reply, size);
 	if (!reply->done || reply->done > request->count ||
 	    reply->count > (reply->type == SYMBOL_CODE ? SYMBOL_ADDRESSES : reply->done))
 		return -EBADMSG;
-	entries = reply->count * entry_size(reply->type);
+	entries = reply->count * get_entry_size(reply->type);
 	if (entries > size || size - entries != reply->text || !reply->text ||
-	    symbol_reply_text(reply)[0] || symbol_reply_text(reply)[reply->text - 1])
+	    symbol_reply_get_text(reply)[0] || symbol_reply_get_text(reply)[reply->text - 1])
 		return -EBADMSG;
 	if (request->type == SYMBOL_CODE)
 		return code_check(request, reply);

@@ -82,13 +82,13 @@ struct symbol_request {
 #define SYMBOL_HAS_LINES 2U /* source lines */
 
 /**
- * struct symbol_object - the content of a file: the reply to SYMBOL_OPEN and SYMBOL_ATTACH
+ * struct symbol_file_content - the content of a file: the reply to SYMBOL_OPEN and SYMBOL_ATTACH
  * @has: SYMBOL_HAS_*
  * @build_id, @build_id_size: build id of the file; 0 bytes if it has none
  * @alt, @alt_size: build id of the file that the debug information shares (dwz); 0 bytes for none
  * @link: name of the separate debug file, without a slash, NUL-terminated; "" for none
  */
-struct symbol_object {
+struct symbol_file_content {
 	u32 has;
 	u8 build_id_size;
 	u8 alt_size;
@@ -129,8 +129,8 @@ struct symbol_line {
 };
 
 /**
- * struct symbol_reply - a reply of the reader; &struct symbol_object, or entries and the text,
- * follow
+ * struct symbol_reply - a reply of the reader; &struct symbol_file_content, or entries and the
+ * text, follow
  * @type, @serial: type and serial of the request
  * @error: 0, or a negative errno if the file is invalid; nothing follows then
  * @done: number of addresses that were resolved, at least 1; the caller requests the others again.
@@ -193,25 +193,31 @@ int symbol_reply_check(const struct symbol_request *request, const struct symbol
  */
 int symbol_message_send(int socket, const void *bytes, size_t size, int fd, int flags);
 
-/** symbol_reply_object() - return the object of a checked reply to SYMBOL_OPEN or SYMBOL_ATTACH */
-static inline const struct symbol_object *symbol_reply_object(const struct symbol_reply *reply)
+/**
+ * symbol_reply_get_content() - return the object of a checked reply to SYMBOL_OPEN or
+ * SYMBOL_ATTACH
+ */
+static inline const struct symbol_file_content *
+symbol_reply_get_content(const struct symbol_reply *reply)
 {
 	return (const void *)(reply + 1);
 }
 
-/** symbol_reply_names() - return the entries of a checked reply to SYMBOL_FIND or SYMBOL_CODE */
-static inline const struct symbol_name *symbol_reply_names(const struct symbol_reply *reply)
+/**
+ * symbol_reply_get_names() - return the entries of a checked reply to SYMBOL_FIND or SYMBOL_CODE
+ */
+static inline const struct symbol_name *symbol_reply_get_names(const struct symbol_reply *reply)
 {
 	return (const void *)(reply + 1);
 }
 
-/** symbol_reply_lines() - return the entries of a checked reply to SYMBOL_LINES */
-static inline const struct symbol_line *symbol_reply_lines(const struct symbol_reply *reply)
+/** symbol_reply_get_lines() - return the entries of a checked reply to SYMBOL_LINES */
+static inline const struct symbol_line *symbol_reply_get_lines(const struct symbol_reply *reply)
 {
 	return (const void *)(reply + 1);
 }
 
-/** symbol_reply_text() - return the text of a checked reply with entries */
-const char *symbol_reply_text(const struct symbol_reply *reply);
+/** symbol_reply_get_text() - return the text of a checked reply with entries */
+const char *symbol_reply_get_text(const struct symbol_reply *reply);
 
 #endif

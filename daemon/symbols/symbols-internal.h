@@ -14,7 +14,7 @@
 #include "symbols.h"
 
 /* The origin of the symbols of a mapping. */
-enum mapping_kind {
+enum symbol_mapping_kind {
 	MAPPING_FILE,
 	MAPPING_KERNEL,
 	MAPPING_VDSO,
@@ -22,16 +22,16 @@ enum mapping_kind {
 };
 
 /**
- * struct mapping_key - identifies a mapping
+ * struct symbol_mapping_key - identifies a mapping
  * @path: hash of the path. Only paths of the same @pid can collide, so a user cannot harm others
  * @inode, @device: of the file; 0 if unknown
  * @build_id: hash of the build id; 0 if unknown
  * @process: MAPPING_JIT: identifies the process even if its PID is reused
  * @pid: live: a process with the mapping; else 0
- * @kind: &enum mapping_kind
+ * @kind: &enum symbol_mapping_kind
  * @live: the mapping belongs to this machine, not to a recording
  */
-struct mapping_key {
+struct symbol_mapping_key {
 	u64 path;
 	u64 inode;
 	u64 build_id;
@@ -56,10 +56,10 @@ struct mapping_key {
  * @missed: an address without a symbol was queried since the last job
  */
 struct symbol_mapping {
-	struct mapping_key key;
-	struct name_ref file;
-	struct name_ref previous;
-	struct job *job;
+	struct symbol_mapping_key key;
+	struct name_file_ref file;
+	struct name_file_ref previous;
+	struct resolve_job *job;
 	u64 checked_ms;
 	u64 rejected_ms;
 	u64 last_used;
@@ -90,23 +90,23 @@ bool address_set_add(struct address_set *set, u64 address);
 /** address_set_clear() - free the memory of @set; afterwards it is empty */
 void address_set_clear(struct address_set *set);
 
-/** address_set_size() - return the number of addresses */
-static inline u32 address_set_size(const struct address_set *set)
+/** address_set_count() - return the number of addresses */
+static inline u32 address_set_count(const struct address_set *set)
 {
 	return set->count + set->zero;
 }
 
 /**
- * address_set_sort() - get the addresses in ascending order
+ * address_set_get_sorted() - get the addresses in ascending order
  * @ret_count: receives the number of addresses
  *
  * Return: an array, which the caller frees; NULL if the set is empty, or if memory cannot be
  * allocated.
  */
-u64 *address_set_sort(const struct address_set *set, u32 *ret_count);
+u64 *address_set_get_sorted(const struct address_set *set, u32 *ret_count);
 
 /**
- * struct job - a request to resolve addresses of a mapping
+ * struct resolve_job - a request to resolve addresses of a mapping
  * @mapping, @stamp: index of the mapping, and its stamp when the job was made. If the stamps
  *	differ, the entry was reused and the result is discarded
  * @key: copy of the mapping's key
@@ -117,11 +117,11 @@ u64 *address_set_sort(const struct address_set *set, u32 *ret_count);
  * @missed: copy of the mapping's @missed
  * @path: of the mapped file
  */
-struct job {
-	struct job *next;
+struct resolve_job {
+	struct resolve_job *next;
 	u32 mapping;
 	u32 stamp;
-	struct mapping_key key;
+	struct symbol_mapping_key key;
 	struct address_set names;
 	struct address_set lines;
 	u8 build_id[BUILD_ID_MAX];
@@ -131,7 +131,7 @@ struct job {
 };
 
 /** job_free() - free a job, which no queue contains */
-void job_free(struct job *job);
+void job_free(struct resolve_job *job);
 
 /**
  * struct helper_slot - a slot of the reader, in which one file is open
@@ -141,7 +141,7 @@ void job_free(struct job *job);
  * @attached: true if separate debug information was searched
  */
 struct helper_slot {
-	struct name_ref file;
+	struct name_file_ref file;
 	u32 generation;
 	u64 last_used;
 	bool attached;
@@ -151,7 +151,7 @@ struct helper_slot {
 #define RESOLVERS 2
 
 /**
- * struct resolver - a thread that resolves addresses, with its own helpers
+ * struct resolver_thread - a thread that resolves addresses, with its own helpers
  *
  * Only the thread uses what follows @started, except that symbols_free() ends @link after it has
  * joined the thread.
@@ -159,8 +159,8 @@ struct helper_slot {
  * @slot_clock: counts uses of slots, to find the least recently used one
  * @request, @open: buffers for requests to the two helpers, which are too large for the stack
  */
-struct resolver {
-	struct symbols *symbols;
+struct resolver_thread {
+	struct symbols_cache *symbols;
 	pthread_t thread;
 	bool started;
 	struct helper_link link;
@@ -171,7 +171,7 @@ struct resolver {
 };
 
 /**
- * struct symbols - the cache, the jobs and the threads
+ * struct symbols_cache - the cache, the jobs and the threads
  * @lock: protects everything but @resolver and @stop
  * @changed: signalled when a job is added or completed, and when @quit is set
  * @mapping: table of mappings, MAPPINGS entries
@@ -186,14 +186,14 @@ struct resolver {
  * @kernel_epoch: number of times that kernel symbols were read again because one was missing
  * @quit: the resolvers must exit
  */
-struct symbols {
+struct symbols_cache {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct symbols_config config;
 	struct name_cache cache;
 	struct symbol_mapping *mapping;
-	struct job *incoming;
-	struct job *incoming_last;
+	struct resolve_job *incoming;
+	struct resolve_job *incoming_last;
 	struct job_queues queues;
 	u64 jobs;
 	u64 clock;
@@ -208,7 +208,7 @@ struct symbols {
 	u8 last_kind;
 	bool quit;
 
-	struct resolver resolver[RESOLVERS];
+	struct resolver_thread resolver[RESOLVERS];
 };
 
 /** symbols_now_ms() - return CLOCK_MONOTONIC in ms, cheaply: up to one tick late, and never 0 */
@@ -222,7 +222,7 @@ u64 symbols_now_ms(void);
  *
  * Locking: the caller holds @s->lock.
  */
-bool symbols_wait_until(struct symbols *s, u64 until_ms);
+bool symbols_wait_until(struct symbols_cache *s, u64 until_ms);
 
 /**
  * symbols_start_resolvers() - start the threads that the jobs need
@@ -234,16 +234,19 @@ bool symbols_wait_until(struct symbols *s, u64 until_ms);
  *
  * Locking: the caller holds @s->lock.
  */
-bool symbols_start_resolvers(struct symbols *s);
+bool symbols_start_resolvers(struct symbols_cache *s);
 
-/** resolver_run() - the main function of a resolver's thread; @arg is the &struct resolver */
+/**
+ * resolver_run() - the main function of a resolver's thread; @arg is the &struct resolver_thread
+ */
 void *resolver_run(void *arg);
 
 /**
- * vdso_open() - copy this process's vDSO, which all 64-bit processes share, to a file in memory
+ * vdso_copy_to_memfd() - copy this process's vDSO, which all 64-bit processes share, to a file in
+ * memory
  *
  * Return: a descriptor; -ENOENT if this kernel has no vDSO; another negative errno.
  */
-int vdso_open(void);
+int vdso_copy_to_memfd(void);
 
 #endif

@@ -29,7 +29,7 @@ u64 symbols_now_ms(void)
 	return time_clock_ns(CLOCK_MONOTONIC_COARSE) / 1000000 + 1;
 }
 
-bool symbols_wait_until(struct symbols *s, u64 until_ms)
+bool symbols_wait_until(struct symbols_cache *s, u64 until_ms)
 {
 	const struct timespec until = {
 		.tv_sec = (time_t)(until_ms / 1000),
@@ -41,14 +41,15 @@ bool symbols_wait_until(struct symbols *s, u64 until_ms)
 
 /* Mappings */
 
-static bool mapping_key_equals(const struct mapping_key *a, const struct mapping_key *b)
+static bool symbol_mapping_key_equals(const struct symbol_mapping_key *a,
+				      const struct symbol_mapping_key *b)
 {
 	return a->path == b->path && a->inode == b->inode && a->device == b->device &&
 	       a->build_id == b->build_id && a->process == b->process && a->pid == b->pid &&
 	       a->kind == b->kind && a->live == b->live;
 }
 
-static u64 mapping_key_hash(const struct mapping_key *k)
+static u64 hash_mapping_key(const struct symbol_mapping_key *k)
 {
 	u64 h = (k->path ^ k->build_id ^ k->process) +
 		(k->inode ^ (u64)k->device << 40) * 0x9e3779b97f4a7c15ULL +
@@ -61,15 +62,16 @@ static u64 mapping_key_hash(const struct mapping_key *k)
  * Find or create the entry of @key. In a full set it replaces the least recently used entry without
  * a queued job, which refers to its entry; NULL if all entries have one.
  */
-static struct symbol_mapping *mapping_get(struct symbols *s, const struct mapping_key *key)
+static struct symbol_mapping *mapping_find_or_add(struct symbols_cache *s,
+						  const struct symbol_mapping_key *key)
 {
-	u64 set = mapping_key_hash(key) >> 20 & (MAPPINGS / WAYS - 1);
+	u64 set = hash_mapping_key(key) >> 20 & (MAPPINGS / WAYS - 1);
 	struct symbol_mapping *oldest = NULL;
 
 	for (u32 i = 0; i < WAYS; i++) {
 		struct symbol_mapping *m = &s->mapping[set * WAYS + i];
 
-		if (m->in_use && mapping_key_equals(&m->key, key)) {
+		if (m->in_use && symbol_mapping_key_equals(&m->key, key)) {
 			m->last_used = ++s->clock;
 			return m;
 		}
@@ -101,12 +103,12 @@ static bool is_jit_memory(const char *binary)
 	return false;
 }
 
-static u64 build_id_hash(const u8 *id, u8 size)
+static u64 hash_build_id(const u8 *id, u8 size)
 {
 	return size ? hash_bytes(id, size) | 1 : 0;
 }
 
-static enum mapping_kind binary_kind(const char *binary)
+static enum symbol_mapping_kind get_binary_kind(const char *binary)
 {
 	if (!strcmp(binary, "[kernel]"))
 		return MAPPING_KERNEL;
@@ -119,7 +121,7 @@ static enum mapping_kind binary_kind(const char *binary)
  * Set last_path, last_path_hash and last_kind for a binary. Most queries are for the binary of the
  * query before. The text is compared, because the pointer may have been reused for another binary.
  */
-static void binary_classify(struct symbols *s, const char *binary)
+static void store_last_binary(struct symbols_cache *s, const char *binary)
 {
 	size_t size = strlen(binary) + 1;
 
@@ -129,8 +131,8 @@ static void binary_classify(struct symbols *s, const char *binary)
 		s->last_path[0] = '\0';
 	else
 		memcpy(s->last_path, binary, size);
-	s->last_path_hash = path_hash(binary);
-	s->last_kind = (u8)binary_kind(binary);
+	s->last_path_hash = hash_path_nonzero(binary);
+	s->last_kind = (u8)get_binary_kind(binary);
 }
 
 /*
@@ -138,11 +140,12 @@ static void binary_classify(struct symbols *s, const char *binary)
  * symbols, such as a file without a build id in a recording: on this machine, its path may lead to
  * another file.
  */
-static bool location_key(struct symbols *s, s32 pid, const struct attribute_location *location,
-			 bool live, struct mapping_key *ret_key, u64 *ret_address)
+static bool location_get_key(struct symbols_cache *s, s32 pid,
+			     const struct attribute_location *location, bool live,
+			     struct symbol_mapping_key *ret_key, u64 *ret_address)
 {
-	binary_classify(s, location->binary);
-	*ret_key = (struct mapping_key){ .live = live, .kind = s->last_kind };
+	store_last_binary(s, location->binary);
+	*ret_key = (struct symbol_mapping_key){ .live = live, .kind = s->last_kind };
 	*ret_address = location->offset;
 	switch (s->last_kind) {
 	case MAPPING_KERNEL:
@@ -159,21 +162,21 @@ static bool location_key(struct symbols *s, s32 pid, const struct attribute_loca
 	ret_key->path = s->last_path_hash;
 	ret_key->inode = location->inode;
 	ret_key->device = location->device;
-	ret_key->build_id = build_id_hash(location->build_id, location->build_id_size);
+	ret_key->build_id = hash_build_id(location->build_id, location->build_id_size);
 	ret_key->pid = live ? pid : 0;
 	return location->binary[0] == '/' && (live || location->build_id_size);
 }
 
 /* Jobs */
 
-void job_free(struct job *job)
+void job_free(struct resolve_job *job)
 {
 	address_set_clear(&job->names);
 	address_set_clear(&job->lines);
 	free(job);
 }
 
-static bool resolver_start(struct resolver *resolver)
+static bool resolver_start_thread(struct resolver_thread *resolver)
 {
 	sigset_t all, old;
 
@@ -187,21 +190,21 @@ static bool resolver_start(struct resolver *resolver)
 	return resolver->started;
 }
 
-bool symbols_start_resolvers(struct symbols *s)
+bool symbols_start_resolvers(struct symbols_cache *s)
 {
-	bool started = resolver_start(&s->resolver[0]);
+	bool started = resolver_start_thread(&s->resolver[0]);
 
 	for (u32 i = 1; i < RESOLVERS && (s->jobs >= i || s->failures); i++)
-		resolver_start(&s->resolver[i]);
+		resolver_start_thread(&s->resolver[i]);
 	return started;
 }
 
 /* Find or create the queued job of a mapping; NULL if memory or a thread cannot be allocated. */
-static struct job *job_get(struct symbols *s, struct symbol_mapping *m,
-			   const struct attribute_location *location)
+static struct resolve_job *job_find_or_add(struct symbols_cache *s, struct symbol_mapping *m,
+					   const struct attribute_location *location)
 {
 	size_t len = strlen(location->binary) + 1;
-	struct job *job = m->job;
+	struct resolve_job *job = m->job;
 
 	if (job || !symbols_start_resolvers(s))
 		return job;
@@ -233,11 +236,11 @@ static struct job *job_get(struct symbols *s, struct symbol_mapping *m,
  * Request the function, or with @lines the source line, of @address. If @address is NULL, request
  * only a check of the mapped file. The request is dropped if too many addresses are pending.
  */
-static void mapping_request(struct symbols *s, struct symbol_mapping *m,
-			    const struct attribute_location *location, const u64 *address,
-			    bool lines)
+static void mapping_request_symbol(struct symbols_cache *s, struct symbol_mapping *m,
+				   const struct attribute_location *location, const u64 *address,
+				   bool lines)
 {
-	struct job *job = job_get(s, m, location);
+	struct resolve_job *job = job_find_or_add(s, m, location);
 
 	if (!job || !address || s->pending >= PENDING_MAX)
 		return;
@@ -260,75 +263,75 @@ static bool mapping_is_stale(const struct symbol_mapping *m)
 	return age > (m->key.kind == MAPPING_KERNEL ? KERNEL_MS : RECHECK_MS);
 }
 
-static const struct name_range *cached_range(struct symbols *s, struct name_ref ref, u64 address,
-					     const struct name_file **ret_file)
+static const struct name_range *find_cached_range(struct symbols_cache *s, struct name_file_ref ref,
+						  u64 address, const struct name_file **ret_file)
 {
-	struct name_file *f = name_cache_lookup(&s->cache, ref);
+	struct name_file *f = name_cache_get_file(&s->cache, ref);
 
 	*ret_file = f;
 	return f ? name_file_find_range(f, address) : NULL;
 }
 
 /* Get the range of @location from the cache, or request it. */
-static const struct name_range *range_find(struct symbols *s, s32 pid,
-					   const struct attribute_location *location, bool live,
-					   const struct name_file **ret_file)
+static const struct name_range *find_or_request_range(struct symbols_cache *s, s32 pid,
+						      const struct attribute_location *location,
+						      bool live, const struct name_file **ret_file)
 {
 	const struct name_range *range = NULL;
 	const struct name_file *previous;
-	struct mapping_key key;
+	struct symbol_mapping_key key;
 	struct symbol_mapping *m;
 	u64 address;
 
 	*ret_file = NULL;
-	if (!location_key(s, pid, location, live, &key, &address))
+	if (!location_get_key(s, pid, location, live, &key, &address))
 		return NULL;
-	m = mapping_get(s, &key);
+	m = mapping_find_or_add(s, &key);
 	if (!m)
 		return NULL;
 	if (m->checked_ms)
-		range = cached_range(s, m->file, address, ret_file);
+		range = find_cached_range(s, m->file, address, ret_file);
 	if (range) {
 		m->missed |= !range->text;
 		if (mapping_is_stale(m))
-			mapping_request(s, m, location, NULL, false);
+			mapping_request_symbol(s, m, location, NULL, false);
 		return range;
 	}
 	/* Request nothing that cannot be found, until the next check of the mapping. */
 	if (m->checked_ms && !mapping_is_stale(m) &&
 	    (*ret_file ? (*ret_file)->unreadable || (*ret_file)->full : !m->file.generation))
 		return NULL;
-	mapping_request(s, m, location, &address, false);
-	range = cached_range(s, m->previous, address, &previous);
+	mapping_request_symbol(s, m, location, &address, false);
+	range = find_cached_range(s, m->previous, address, &previous);
 	if (range)
 		*ret_file = previous;
 	return range;
 }
 
 /* Returns the function of a recorded kernel at @location, and its start; NULL if it is unknown. */
-static const char *recorded_function(const struct symbols *s,
-				     const struct attribute_location *location, bool live,
-				     u64 *ret_start)
+static const char *find_recorded_function(const struct symbols_cache *s,
+					  const struct attribute_location *location, bool live,
+					  u64 *ret_start)
 {
 	u64 size;
 
-	if (live || !s->config.kernel || binary_kind(location->binary) != MAPPING_KERNEL)
+	if (live || !s->config.kernel || get_binary_kind(location->binary) != MAPPING_KERNEL)
 		return NULL;
 	return symtab_find_range(s->config.kernel, location->offset, ret_start, &size);
 }
 
-bool symbols_function_key(struct symbols *s, s32 pid, const struct attribute_location *location,
-			  bool live, u64 *ret_key)
+bool symbols_get_function_key(struct symbols_cache *s, s32 pid,
+			      const struct attribute_location *location, bool live, u64 *ret_key)
 {
 	const struct name_file *file;
 	const struct name_range *range;
 
 	if (!s)
 		return false;
-	if (recorded_function(s, location, live, ret_key))
+	if (find_recorded_function(s, location, live, ret_key))
 		return true;
 	pthread_mutex_lock(&s->lock);
-	range = range_find(s, pid, location, live, &file);
+	range = find_or_request_range(s, pid, location, live, &file);
 	if (range && range->text)
 		*ret_key = (u64)(file - s->cache.file) << 32 | range->text;
 	pthread_mutex_unlock(&s->lock);
@@ -345,8 +348,8 @@ bool symbols_address_is_public(const struct attribute_location *location, bool l
  * location can be resolved on another machine (addr2line, debuginfod). The name is truncated, not
  * the offset.
  */
-static void name_offset(const struct attribute_location *location, bool live, char *name,
-			size_t size)
+static void format_binary_offset(const struct attribute_location *location, bool live, char *name,
+				 size_t size)
 {
 	static const char deleted[] = " (deleted)";
 	const char *base = strrchr(location->binary, '/');
@@ -378,8 +381,9 @@ static void name_offset(const struct attribute_location *location, bool live, ch
 	memcpy(name + len, tail, n + 1);
 }
 
-bool symbols_function(struct symbols *s, s32 pid, const struct attribute_location *location,
-		      bool live, char *name, size_t size)
+bool symbols_get_function(struct symbols_cache *s, s32 pid,
+			  const struct attribute_location *location, bool live, char *name,
+			  size_t size)
 {
 	const struct name_range *range;
 	const struct name_file *file;
@@ -390,21 +394,21 @@ bool symbols_function(struct symbols *s, s32 pid, const struct attribute_locatio
 	if (!size)
 		return false;
 	if (s)
-		recorded = recorded_function(s, location, live, &start);
+		recorded = find_recorded_function(s, location, live, &start);
 	if (recorded) {
 		escape_string(name, size, recorded);
 		return true;
 	}
 	if (s) {
 		pthread_mutex_lock(&s->lock);
-		range = range_find(s, pid, location, live, &file);
+		range = find_or_request_range(s, pid, location, live, &file);
 		found = range && range->text;
 		if (found)
 			escape_string(name, size, file->text + range->text);
 		pthread_mutex_unlock(&s->lock);
 	}
 	if (!found)
-		name_offset(location, live, name, size);
+		format_binary_offset(location, live, name, size);
 	return found;
 }
 
@@ -417,7 +421,7 @@ void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size)
 }
 
 /* Escape each name, but not the newlines between the names. */
-static void inlines_copy(const char *from, char *to, size_t size)
+static void copy_escaped_inlines(const char *from, char *to, size_t size)
 {
 	size_t len = 0;
 
@@ -433,34 +437,34 @@ static void inlines_copy(const char *from, char *to, size_t size)
 }
 
 /* Get the line of @location from the cache, or request it. */
-static const struct name_line *line_find(struct symbols *s, s32 pid,
-					 const struct attribute_location *location, bool live,
-					 const struct name_file **ret_file)
+static const struct name_line *find_or_request_line(struct symbols_cache *s, s32 pid,
+						    const struct attribute_location *location,
+						    bool live, const struct name_file **ret_file)
 {
 	const struct name_line *line = NULL;
 	const struct name_file *file = NULL;
-	struct mapping_key key;
+	struct symbol_mapping_key key;
 	struct symbol_mapping *m;
 	u64 address;
 
-	if (!location_key(s, pid, location, live, &key, &address))
+	if (!location_get_key(s, pid, location, live, &key, &address))
 		return NULL;
-	m = mapping_get(s, &key);
+	m = mapping_find_or_add(s, &key);
 	if (!m)
 		return NULL;
 	if (m->checked_ms)
-		file = name_cache_lookup(&s->cache, m->file);
+		file = name_cache_get_file(&s->cache, m->file);
 	if (file)
 		line = name_file_find_line(file, address);
 	if (!line &&
 	    (!m->checked_ms || mapping_is_stale(m) || (file && !file->unreadable && !file->full)))
-		mapping_request(s, m, location, &address, true);
+		mapping_request_symbol(s, m, location, &address, true);
 	*ret_file = file;
 	return line && line->line ? line : NULL;
 }
 
-bool symbols_line_key(struct symbols *s, s32 pid, const struct attribute_location *location,
-		      bool live, u64 *ret_key)
+bool symbols_get_line_key(struct symbols_cache *s, s32 pid,
+			  const struct attribute_location *location, bool live, u64 *ret_key)
 {
 	const struct name_line *line;
 	const struct name_file *file;
@@ -469,15 +473,16 @@ bool symbols_line_key(struct symbols *s, s32 pid, const struct attribute_locatio
 	if (!s)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	line = line_find(s, pid, location, live, &file);
+	line = find_or_request_line(s, pid, location, live, &file);
 	if (line)
 		*ret_key = (u64)line->file << 32 | line->line;
 	pthread_mutex_unlock(&s->lock);
 	return line;
 }
 
-bool symbols_get_source_line(struct symbols *s, s32 pid, const struct attribute_location *location,
-			     bool live, struct source_line *ret_source)
+bool symbols_get_source_line(struct symbols_cache *s, s32 pid,
+			     const struct attribute_location *location, bool live,
+			     struct source_line *ret_source)
 {
 	const struct name_line *line;
 	const struct name_file *file;
@@ -486,18 +491,18 @@ bool symbols_get_source_line(struct symbols *s, s32 pid, const struct attribute_
 	if (!s)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	line = line_find(s, pid, location, live, &file);
+	line = find_or_request_line(s, pid, location, live, &file);
 	if (line) {
 		escape_string(ret_source->file, sizeof(ret_source->file), file->text + line->file);
-		inlines_copy(file->text + line->inlines, ret_source->inlines,
-			     sizeof(ret_source->inlines));
+		copy_escaped_inlines(file->text + line->inlines, ret_source->inlines,
+				     sizeof(ret_source->inlines));
 		ret_source->line = line->line;
 	}
 	pthread_mutex_unlock(&s->lock);
 	return line;
 }
 
-static void wait_for_jobs(struct symbols *s, u32 ms)
+static void wait_for_jobs(struct symbols_cache *s, u32 ms)
 {
 	u64 until_ms = symbols_now_ms() + ms;
 
@@ -505,7 +510,7 @@ static void wait_for_jobs(struct symbols *s, u32 ms)
 		;
 }
 
-bool symbols_wait_default(struct symbols *s)
+bool symbols_wait_configured(struct symbols_cache *s)
 {
 	bool waits;
 
@@ -523,7 +528,7 @@ bool symbols_wait_default(struct symbols *s)
 	return waits;
 }
 
-void symbols_wait(struct symbols *s, u32 ms)
+void symbols_wait(struct symbols_cache *s, u32 ms)
 {
 	if (!s)
 		return;
@@ -532,29 +537,29 @@ void symbols_wait(struct symbols *s, u32 ms)
 	pthread_mutex_unlock(&s->lock);
 }
 
-u8 symbols_build_id(struct symbols *s, s32 pid, const struct attribute_location *location,
-		    u8 *ret_id)
+u8 symbols_get_build_id(struct symbols_cache *s, s32 pid, const struct attribute_location *location,
+			u8 *ret_id)
 {
 	const struct name_file *file = NULL;
-	struct mapping_key key;
+	struct symbol_mapping_key key;
 	struct symbol_mapping *m = NULL;
 	u64 address;
 	u8 size = 0;
 
 	pthread_mutex_lock(&s->lock);
-	if (location_key(s, pid, location, true, &key, &address) && key.kind == MAPPING_FILE)
-		m = mapping_get(s, &key);
+	if (location_get_key(s, pid, location, true, &key, &address) && key.kind == MAPPING_FILE)
+		m = mapping_find_or_add(s, &key);
 	if (m && !m->checked_ms) {
 		u32 stamp = m->stamp;
 
-		mapping_request(s, m, location, NULL, false);
+		mapping_request_symbol(s, m, location, NULL, false);
 		wait_for_jobs(s, s->config.wait_ms);
 		/* Other threads may have reused the entry while the lock was released. */
 		if (m->stamp != stamp)
 			m = NULL;
 	}
 	if (m)
-		file = name_cache_lookup(&s->cache, m->file);
+		file = name_cache_get_file(&s->cache, m->file);
 	if (file) {
 		size = file->known.build_id_size;
 		memcpy(ret_id, file->known.build_id, size);
@@ -563,7 +568,7 @@ u8 symbols_build_id(struct symbols *s, s32 pid, const struct attribute_location 
 	return size;
 }
 
-void symbols_stats(struct symbols *s, struct symbols_stats *ret_stats)
+void symbols_get_stats(struct symbols_cache *s, struct symbols_stats *ret_stats)
 {
 	pthread_mutex_lock(&s->lock);
 	*ret_stats = (struct symbols_stats){
@@ -580,9 +585,9 @@ void symbols_stats(struct symbols *s, struct symbols_stats *ret_stats)
 
 /* Creation and destruction */
 
-int symbols_new(const struct symbols_config *config, struct symbols **ret_symbols)
+int symbols_new(const struct symbols_config *config, struct symbols_cache **ret_symbols)
 {
-	struct symbols *s = calloc(1, sizeof(*s));
+	struct symbols_cache *s = calloc(1, sizeof(*s));
 	pthread_condattr_t attr;
 	int r;
 
@@ -621,7 +626,7 @@ int symbols_new(const struct symbols_config *config, struct symbols **ret_symbol
 }
 
 /* Stop the threads. The eventfd aborts their helper calls; nothing else that they do can block. */
-static void resolvers_stop(struct symbols *s)
+static void resolvers_stop(struct symbols_cache *s)
 {
 	const u64 one = 1;
 
@@ -638,9 +643,9 @@ static void resolvers_stop(struct symbols *s)
 	}
 }
 
-struct symbols *symbols_free(struct symbols *s)
+struct symbols_cache *symbols_free(struct symbols_cache *s)
 {
-	struct job *job;
+	struct resolve_job *job;
 
 	if (!s)
 		return NULL;

@@ -11,14 +11,14 @@
 #include "attribution/attributor.h"
 #include "util/symtab.h"
 
-struct symbols;
+struct symbols_cache;
 
 /**
  * struct symbols_config - the configuration; all zeros are the daemon's defaults
  * @budget: limit of the cache, bytes; 0 for the default (16 MiB)
  * @helper: path of the helper program; NULL for the installed one
  * @idle: run the helper with a nice value of 10
- * @wait_ms: timeout of symbols_wait_default() and symbols_build_id(), ms
+ * @wait_ms: timeout of symbols_wait_configured() and symbols_get_build_id(), ms
  * @open_ms: timeout for opening a file, ms; 0 for the default (10 s)
  * @kernel: functions of the recorded kernel, which name samples of a recording in the kernel; NULL:
  *	unknown. It is not copied, and must outlive the cache
@@ -59,15 +59,15 @@ struct symbols_stats {
  *
  * Return: 0 or negative errno.
  */
-int symbols_new(const struct symbols_config *config, struct symbols **ret_symbols);
+int symbols_new(const struct symbols_config *config, struct symbols_cache **ret_symbols);
 
 /** symbols_free() - stop threads and helpers, and free @symbols, which may be NULL; returns NULL */
-struct symbols *symbols_free(struct symbols *symbols);
+struct symbols_cache *symbols_free(struct symbols_cache *symbols);
 
 /**
  * symbols_address_is_public() - return true if an unprivileged reader may see the offset of a
  * location
- * @location: from attributor_locate()
+ * @location: from attributor_locate_pc()
  * @live: the location belongs to this machine, not to a recording
  *
  * An unprivileged reader must not see offsets in the running kernel: they are addresses, which
@@ -85,24 +85,25 @@ bool symbols_address_is_public(const struct attribute_location *location, bool l
 void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size);
 
 /**
- * symbols_function() - get the name of the function at @location
+ * symbols_get_function() - get the name of the function at @location
  * @symbols: the cache; NULL: no symbol is known
  * @pid: a process that maps the binary; its root directory is searched (/proc/PID/root). 0 if
  *	none
- * @location: from attributor_locate()
+ * @location: from attributor_locate_pc()
  * @live: @pid and kernel addresses belong to this machine, not to a recording
  * @name: receives the name, or "binary+0xoffset" if no symbol was found; for this machine's kernel
  *	"[kernel]" (symbols_address_is_public()). It is escaped and NUL-terminated
  * @size: size of @name, bytes
  *
- * Return: true if a symbol was found. If not, it may be found after symbols_wait_default().
+ * Return: true if a symbol was found. If not, it may be found after symbols_wait_configured().
  */
-bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_location *location,
-		      bool live, char *name, size_t size);
+bool symbols_get_function(struct symbols_cache *symbols, s32 pid,
+			  const struct attribute_location *location, bool live, char *name,
+			  size_t size);
 
 /**
- * symbols_function_key() - get a number that identifies the function at @location
- * @symbols, @pid, @location, @live: as for symbols_function()
+ * symbols_get_function_key() - get a number that identifies the function at @location
+ * @symbols, @pid, @location, @live: as for symbols_get_function()
  * @ret_key: equal for all locations in the same function; locations of other binaries may have the
  *	same number. Valid until the next query for another binary. Set if a symbol was found
  *
@@ -110,18 +111,18 @@ bool symbols_function(struct symbols *symbols, s32 pid, const struct attribute_l
  *
  * Return: true if a symbol was found.
  */
-bool symbols_function_key(struct symbols *symbols, s32 pid,
-			  const struct attribute_location *location, bool live, u64 *ret_key);
+bool symbols_get_function_key(struct symbols_cache *symbols, s32 pid,
+			      const struct attribute_location *location, bool live, u64 *ret_key);
 
 /**
- * symbols_line_key() - get a number that identifies the source line of @location
- * @symbols, @pid, @location, @live: as for symbols_function()
- * @ret_key: as for symbols_function_key(); 0 if the line is unknown
+ * symbols_get_line_key() - get a number that identifies the source line of @location
+ * @symbols, @pid, @location, @live: as for symbols_get_function()
+ * @ret_key: as for symbols_get_function_key(); 0 if the line is unknown
  *
  * Return: true if the line is known.
  */
-bool symbols_line_key(struct symbols *symbols, s32 pid, const struct attribute_location *location,
-		      bool live, u64 *ret_key);
+bool symbols_get_line_key(struct symbols_cache *symbols, s32 pid,
+			  const struct attribute_location *location, bool live, u64 *ret_key);
 
 /**
  * struct source_line - the source position of a location
@@ -137,31 +138,31 @@ struct source_line {
 
 /**
  * symbols_get_source_line() - get the source line of @location
- * @symbols, @pid, @location, @live: as for symbols_function()
+ * @symbols, @pid, @location, @live: as for symbols_get_function()
  * @ret_source: all zeros if the line is unknown
  *
- * Return: true if the line is known. If not, it may be known after symbols_wait_default().
+ * Return: true if the line is known. If not, it may be known after symbols_wait_configured().
  */
-bool symbols_get_source_line(struct symbols *symbols, s32 pid,
+bool symbols_get_source_line(struct symbols_cache *symbols, s32 pid,
 			     const struct attribute_location *location, bool live,
 			     struct source_line *ret_source);
 
 /**
- * symbols_wait_default() - wait for pending requests, at most &symbols_config.wait_ms
+ * symbols_wait_configured() - wait for pending requests, at most &symbols_config.wait_ms
  *
  * Return: true if &symbols_config.wait_ms is not 0. A query may then find more than before, even if
  * nothing was pending any more.
  */
-bool symbols_wait_default(struct symbols *symbols);
+bool symbols_wait_configured(struct symbols_cache *symbols);
 
 /** symbols_wait() - wait for pending requests, at most @ms milliseconds; @symbols may be NULL */
-void symbols_wait(struct symbols *symbols, u32 ms);
+void symbols_wait(struct symbols_cache *symbols, u32 ms);
 
-/** symbols_stats() - get the statistics */
-void symbols_stats(struct symbols *symbols, struct symbols_stats *ret_stats);
+/** symbols_get_stats() - get the statistics */
+void symbols_get_stats(struct symbols_cache *symbols, struct symbols_stats *ret_stats);
 
 /**
- * symbols_build_id() - get the build id of a file that is mapped now
+ * symbols_get_build_id() - get the build id of a file that is mapped now
  * @pid: a process that maps it; 0 for a file of this machine's root directory
  * @location: path and inode of the file; a file with another inode is rejected
  * @ret_id: receives the build id; has space for BUILD_ID_MAX bytes
@@ -170,7 +171,7 @@ void symbols_stats(struct symbols *symbols, struct symbols_stats *ret_stats);
  *
  * Return: length of the build id, bytes; 0 if the file has none or cannot be read.
  */
-u8 symbols_build_id(struct symbols *symbols, s32 pid, const struct attribute_location *location,
-		    u8 *ret_id);
+u8 symbols_get_build_id(struct symbols_cache *symbols, s32 pid,
+			const struct attribute_location *location, u8 *ret_id);
 
 #endif

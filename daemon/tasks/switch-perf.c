@@ -23,7 +23,7 @@
 #define RING_FREE_MIN 256
 
 /* PERF_RECORD_SWITCH_CPU_WIDE, with its trailer. */
-struct switch_record {
+struct timed_switch_record {
 	struct perf_event_header header;
 	u32 other_pid;
 	u32 other_tid;
@@ -33,7 +33,7 @@ struct switch_record {
 };
 
 /**
- * struct cpu - the switches of one CPU
+ * struct cpu_switches - the switches of one CPU
  * @ring: the ring of the event
  * @entries: the newest switches
  * @count: switches that were written to @entries
@@ -41,7 +41,7 @@ struct switch_record {
  * @ran_ns: for perf_event_is_dead()
  * @fd: the event; -1: the CPU is offline
  */
-struct cpu {
+struct cpu_switches {
 	struct perf_ring ring;
 	struct switch_entry *entries;
 	u64 count;
@@ -54,13 +54,13 @@ struct switch_perf {
 	u32 size; /* bytes of a ring */
 	u32 count;
 	struct switch_ring *rings;
-	struct cpu cpus[];
+	struct cpu_switches cpus[];
 };
 
-static int cpu_open(struct switch_perf *s, u32 index)
+static int cpu_open_event(struct switch_perf *s, u32 index)
 {
 	const struct perf_event_attr records = { .context_switch = 1 };
-	struct cpu *cpu = &s->cpus[index];
+	struct cpu_switches *cpu = &s->cpus[index];
 	u32 entries = s->size / SWITCH_BYTES;
 	int fd;
 
@@ -79,7 +79,7 @@ static int cpu_open(struct switch_perf *s, u32 index)
 	return 0;
 }
 
-static void cpu_close(struct cpu *cpu)
+static void cpu_close_event(struct cpu_switches *cpu)
 {
 	perf_ring_unmap(&cpu->ring);
 	if (cpu->fd >= 0)
@@ -87,7 +87,7 @@ static void cpu_close(struct cpu *cpu)
 	cpu->fd = -1;
 }
 
-static int cpus_open(struct switch_perf *s)
+static int cpus_open_events(struct switch_perf *s)
 {
 	struct cpu_list online = { 0 };
 	int r = cpu_list_read_online(&online);
@@ -95,7 +95,7 @@ static int cpus_open(struct switch_perf *s)
 	for (u32 i = 0; r >= 0 && i < s->count; i++) {
 		if (!cpu_list_has(&online, i))
 			continue;
-		r = cpu_open(s, i);
+		r = cpu_open_event(s, i);
 		if (r == -ENODEV)
 			r = 0;
 	}
@@ -111,7 +111,7 @@ int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **r
 
 	*ret_reason = "out of memory for the rings of context switches";
 	r = cpu_list_read_possible(&possible);
-	count = r < 0 ? 0 : cpu_list_end(&possible);
+	count = r < 0 ? 0 : cpu_list_get_end(&possible);
 	s = calloc(1, sizeof(*s) + count * sizeof(s->cpus[0]));
 	if (!s)
 		return -ENOMEM;
@@ -121,10 +121,10 @@ int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **r
 	for (s->size = RING_SIZE_MAX; s->size > RING_SIZE_MIN && (u64)s->size * count > memory;)
 		s->size /= 2;
 	s->rings = calloc(count + 1ULL, sizeof(*s->rings));
-	r = s->rings ? cpus_open(s) : -ENOMEM;
+	r = s->rings ? cpus_open_events(s) : -ENOMEM;
 	if (r < 0) {
 		if (r == -EPERM || r == -EACCES)
-			*ret_reason = perf_event_open_reason();
+			*ret_reason = perf_event_explain_open_error();
 		switch_perf_free(s);
 		return r;
 	}
@@ -137,7 +137,7 @@ struct switch_perf *switch_perf_free(struct switch_perf *s)
 	if (!s)
 		return NULL;
 	for (u32 i = 0; i < s->count; i++) {
-		cpu_close(&s->cpus[i]);
+		cpu_close_event(&s->cpus[i]);
 		free(s->cpus[i].entries);
 	}
 	free(s->rings);
@@ -145,7 +145,8 @@ struct switch_perf *switch_perf_free(struct switch_perf *s)
 	return NULL;
 }
 
-static void entry_add(const struct switch_perf *s, struct cpu *cpu, u64 time_ns, u32 tid)
+static void switch_entry_add(const struct switch_perf *s, struct cpu_switches *cpu, u64 time_ns,
+			     u32 tid)
 {
 	struct switch_entry *e = &cpu->entries[cpu->count & (s->size / SWITCH_BYTES - 1)];
 
@@ -159,7 +160,7 @@ static void entry_add(const struct switch_perf *s, struct cpu *cpu, u64 time_ns,
  * the switch to @prev is missing, and the end of the last entry is unknown. A task that has exited
  * has no TID when it is switched out.
  */
-static void check_last(const struct switch_perf *s, struct cpu *cpu, u32 prev)
+static void mark_missing_switch(const struct switch_perf *s, struct cpu_switches *cpu, u32 prev)
 {
 	struct switch_entry *last = &cpu->entries[(cpu->count - 1) & (s->size / SWITCH_BYTES - 1)];
 
@@ -167,68 +168,68 @@ static void check_last(const struct switch_perf *s, struct cpu *cpu, u32 prev)
 		last->tid = SWITCH_UNKNOWN;
 }
 
-static void cpu_update(struct switch_perf *s, u32 index)
+static void cpu_copy_switches(struct switch_perf *s, u32 index)
 {
-	struct cpu *cpu = &s->cpus[index];
+	struct cpu_switches *cpu = &s->cpus[index];
 	struct perf_event_header header;
-	struct switch_record record;
+	struct timed_switch_record record;
 	u64 now = time_now_ns();
 	bool full;
 
-	perf_ring_begin(&cpu->ring);
+	perf_ring_begin_read(&cpu->ring);
 	full = cpu->ring.head - cpu->ring.tail > s->size - RING_FREE_MIN;
-	while (perf_ring_next(&cpu->ring, sizeof(header), &header) > 0) {
+	while (perf_ring_read_header(&cpu->ring, sizeof(header), &header) > 0) {
 		if (header.type == PERF_RECORD_SWITCH_CPU_WIDE && header.size == sizeof(record) &&
 		    header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
 			perf_ring_copy(&cpu->ring, 0, &record, sizeof(record));
-			check_last(s, cpu, record.tid);
-			entry_add(s, cpu, record.time, record.other_tid);
+			mark_missing_switch(s, cpu, record.tid);
+			switch_entry_add(s, cpu, record.time, record.other_tid);
 		} else if (header.type == PERF_RECORD_LOST) {
-			entry_add(s, cpu, cpu->last_ns + 1, SWITCH_UNKNOWN);
+			switch_entry_add(s, cpu, cpu->last_ns + 1, SWITCH_UNKNOWN);
 		}
-		perf_ring_skip(&cpu->ring, &header);
+		perf_ring_skip_record(&cpu->ring, &header);
 	}
-	perf_ring_end(&cpu->ring);
+	perf_ring_end_read(&cpu->ring);
 	if (full)
-		entry_add(s, cpu, cpu->last_ns + 1, SWITCH_UNKNOWN);
+		switch_entry_add(s, cpu, cpu->last_ns + 1, SWITCH_UNKNOWN);
 	s->rings[index].until_ns = now;
 }
 
-void switch_perf_update(struct switch_perf *s)
+void switch_perf_copy_switches(struct switch_perf *s)
 {
 	for (u32 i = 0; i < s->count; i++)
 		if (s->cpus[i].ring.control)
-			cpu_update(s, i);
+			cpu_copy_switches(s, i);
 }
 
 /* Close the event of a CPU; the tasks that run after its last switch are unknown. */
-static void cpu_stop(struct switch_perf *s, u32 index)
+static void cpu_stop_recording(struct switch_perf *s, u32 index)
 {
-	struct cpu *cpu = &s->cpus[index];
+	struct cpu_switches *cpu = &s->cpus[index];
 
-	cpu_update(s, index);
-	cpu_close(cpu);
-	entry_add(s, cpu, cpu->last_ns + 1, SWITCH_UNKNOWN);
+	cpu_copy_switches(s, index);
+	cpu_close_event(cpu);
+	switch_entry_add(s, cpu, cpu->last_ns + 1, SWITCH_UNKNOWN);
 }
 
-void switch_perf_check(struct switch_perf *s)
+void switch_perf_follow_hotplug(struct switch_perf *s)
 {
 	struct cpu_list online = { 0 };
 
 	if (cpu_list_read_online(&online) < 0)
 		return;
 	for (u32 i = 0; i < s->count; i++) {
-		struct cpu *cpu = &s->cpus[i];
+		struct cpu_switches *cpu = &s->cpus[i];
 
 		if (cpu->fd >= 0 &&
 		    (!cpu_list_has(&online, i) || perf_event_is_dead(cpu->fd, &cpu->ran_ns)))
-			cpu_stop(s, i);
+			cpu_stop_recording(s, i);
 		if (cpu->fd < 0 && cpu_list_has(&online, i))
-			cpu_open(s, i);
+			cpu_open_event(s, i);
 	}
 }
 
-struct switch_ring *switch_perf_rings(struct switch_perf *s, u32 *ret_cpus)
+struct switch_ring *switch_perf_get_rings(struct switch_perf *s, u32 *ret_cpus)
 {
 	*ret_cpus = s->count;
 	return s->rings;

@@ -21,13 +21,17 @@ int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **r
 /** switch_perf_free() - stop recording and free @perf, which may be NULL; returns NULL */
 struct switch_perf *switch_perf_free(struct switch_perf *perf);
 
-/** switch_perf_update() - copy the new switches from the perf rings to the rings of entries */
-void switch_perf_update(struct switch_perf *perf);
+/**
+ * switch_perf_copy_switches() - copy the new switches from the perf rings to the rings of entries
+ */
+void switch_perf_copy_switches(struct switch_perf *perf);
 
-/** switch_perf_check() - update the events after CPU hotplug; call about once a second */
-void switch_perf_check(struct switch_perf *perf);
+/** switch_perf_follow_hotplug() - update the events after CPU hotplug; call about once a second */
+void switch_perf_follow_hotplug(struct switch_perf *perf);
 
-/** switch_perf_rings() - return the rings of all possible CPUs, indexed by CPU; owned by @perf */
-struct switch_ring *switch_perf_rings(struct switch_perf *perf, u32 *ret_cpus);
+/**
+ * switch_perf_get_rings() - return the rings of all possible CPUs, indexed by CPU; owned by @perf
+ */
+struct switch_ring *switch_perf_get_rings(struct switch_perf *perf, u32 *ret_cpus);
 
 #endif

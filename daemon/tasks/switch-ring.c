@@ -9,7 +9,7 @@
  */
 #define NEAR 8
 
-static u64 time_at(const struct switch_ring *r, u64 at)
+static u64 entry_get_time(const struct switch_ring *r, u64 at)
 {
 	return __atomic_load_n(&r->entries[at & r->mask].time_ns, __ATOMIC_RELAXED);
 }
@@ -23,7 +23,7 @@ static u64 search_entries(const struct switch_ring *r, u64 low, u64 high, u64 ti
 	while (high - low > 1) {
 		u64 middle = low + (high - low) / 2;
 
-		if (time_at(r, middle) <= time_ns)
+		if (entry_get_time(r, middle) <= time_ns)
 			low = middle;
 		else
 			high = middle;
@@ -31,7 +31,7 @@ static u64 search_entries(const struct switch_ring *r, u64 low, u64 high, u64 ti
 	return low;
 }
 
-s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
+s32 switch_ring_find_tid(struct switch_ring *r, u64 from_ns, u64 to_ns)
 {
 	u64 count, usable, low, at, count_after;
 	bool last;
@@ -43,17 +43,17 @@ s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 	/* Ignore the oldest eighth: the writer may overwrite it during the search. */
 	usable = r->mask - r->mask / 8;
 	low = count > usable ? count - usable : 0;
-	if (!count || time_at(r, low) > from_ns)
+	if (!count || entry_get_time(r, low) > from_ns)
 		return -1;
-	if (r->hint < low || r->hint >= count || time_at(r, r->hint) > from_ns)
+	if (r->hint < low || r->hint >= count || entry_get_time(r, r->hint) > from_ns)
 		at = search_entries(r, low, count, from_ns);
-	else if (count - r->hint > NEAR && time_at(r, r->hint + NEAR) <= from_ns)
+	else if (count - r->hint > NEAR && entry_get_time(r, r->hint + NEAR) <= from_ns)
 		at = search_entries(r, r->hint + NEAR, count, from_ns);
 	else
 		at = search_entries(r, r->hint, count - r->hint > NEAR ? r->hint + NEAR : count,
 				    from_ns);
 	last = at + 1 == count;
-	if (last ? r->until_ns && to_ns > r->until_ns : time_at(r, at + 1) <= to_ns)
+	if (last ? r->until_ns && to_ns > r->until_ns : entry_get_time(r, at + 1) <= to_ns)
 		return -1;
 	tid = __atomic_load_n(&r->entries[at & r->mask].tid, __ATOMIC_RELAXED);
 	/*
@@ -65,7 +65,7 @@ s32 switch_ring_find(struct switch_ring *r, u64 from_ns, u64 to_ns)
 	if (count_after - low > r->mask)
 		return -1;
 	/* The CPU may have switched before @to_ns, but after the first read of count. */
-	if (last && count_after != count && time_at(r, count) <= to_ns)
+	if (last && count_after != count && entry_get_time(r, count) <= to_ns)
 		return -1;
 	r->hint = at;
 	return (s32)tid;

@@ -28,7 +28,7 @@ struct switch_ring {
 };
 
 /**
- * switch_ring_find() - find the task that ran during a whole span of time
+ * switch_ring_find_tid() - find the task that ran during a whole span of time
  * @ring: the ring of the CPU
  * @from_ns: start of the span, CLOCK_MONOTONIC
  * @to_ns: end of the span, CLOCK_MONOTONIC
@@ -36,6 +36,6 @@ struct switch_ring {
  * Return: its TID, 0 for the idle task; -1 if the CPU switched during the span, or if the task is
  * unknown.
  */
-s32 switch_ring_find(struct switch_ring *ring, u64 from_ns, u64 to_ns);
+s32 switch_ring_find_tid(struct switch_ring *ring, u64 from_ns, u64 to_ns);
 
 #endif

@@ -81,7 +81,8 @@ static void open_origins(struct task_events *t, enum task_events_kind best,
 	    task_perf_new(t->bpf ? TASK_PERF_MAPS : TASK_PERF_TASKS, t->sizes.side_band, &t->perf, &reason) < 0)
 		reason_add(status, "no side band of perf", reason);
 	if (t->bpf && !t->perf && !task_bpf_reports_maps(t->bpf))
-		reason_add(status, "BPF does not report mappings", task_bpf_maps_reason(t->bpf));
+		reason_add(status, "BPF does not report mappings",
+			   task_bpf_get_maps_reason(t->bpf));
 	status->kind = t->bpf ? TASK_EVENTS_BPF : t->perf ? TASK_EVENTS_PERF : TASK_EVENTS_PROC;
 }
 
@@ -94,12 +95,12 @@ static int watch_origins(struct task_events *t)
 	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (t->epoll_fd < 0)
 		return -errno;
-	if (t->bpf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_fd(t->bpf), &edge) < 0)
+	if (t->bpf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_get_fd(t->bpf), &edge) < 0)
 		return -errno;
 	if (t->bpf && task_bpf_reports_maps(t->bpf) &&
-	    epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_maps_fd(t->bpf), &edge) < 0)
+	    epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_bpf_get_maps_fd(t->bpf), &edge) < 0)
 		return -errno;
-	if (t->perf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_perf_fd(t->perf), &level) < 0)
+	if (t->perf && epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_perf_get_fd(t->perf), &level) < 0)
 		return -errno;
 	return 0;
 }
@@ -142,15 +143,15 @@ struct task_events *task_events_free(struct task_events *t)
 	return NULL;
 }
 
-u64 task_events_locked(const struct task_events *events)
+u64 task_events_get_locked_bytes(const struct task_events *events)
 {
 	return (events->bpf ? events->sizes.bpf : 0) +
-	       (events->perf ? task_perf_locked(events->perf) : 0) +
-	       (events->perf_switches ? task_perf_locked(events->perf_switches) : 0) +
+	       (events->perf ? task_perf_get_locked_bytes(events->perf) : 0) +
+	       (events->perf_switches ? task_perf_get_locked_bytes(events->perf_switches) : 0) +
 	       (events->switches || events->switches_perf ? events->sizes.switches : 0);
 }
 
-int task_events_fd(const struct task_events *t)
+int task_events_get_fd(const struct task_events *t)
 {
 	return t->epoll_fd;
 }
@@ -158,7 +159,7 @@ int task_events_fd(const struct task_events *t)
 /*
  * Check that no hierarchy of cgroup v1 exists: the first line is then the hierarchy of version 2.
  */
-static bool cgroups_unified(void)
+static bool is_cgroup_v2_only(void)
 {
 	FILE *f = fopen("/proc/self/cgroup", "re");
 	char line[16];
@@ -169,18 +170,18 @@ static bool cgroups_unified(void)
 	return unified;
 }
 
-static void seed_tasks(struct task_events *t, const struct task_sink *sink)
+static void report_all_tasks(struct task_events *t, const struct task_sink *sink)
 {
 	struct task_event seeded = {
 		.type = TASK_SEEDED,
 		.name = "",
 		.time_ns = time_now_ns(),
 		.size = (t->perf || task_bpf_reports_maps(t->bpf) ? TASK_REPORTS_MAPS : 0) |
-			(cgroups_unified() ? TASK_REPORTS_CGROUPS : 0),
+			(is_cgroup_v2_only() ? TASK_REPORTS_CGROUPS : 0),
 	};
 
 	t->seeded_ns = seeded.time_ns;
-	t->seed_due = task_bpf_seed(t->bpf, sink) < 0;
+	t->seed_due = task_bpf_report_all_tasks(t->bpf, sink) < 0;
 	if (!t->seed_due)
 		sink->task(sink->ctx, &seeded);
 }
@@ -191,57 +192,59 @@ static void seed_tasks(struct task_events *t, const struct task_sink *sink)
  */
 static void report_losses(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
-	struct task_event lost = { .type = TASK_LOST, .name = "", .size = task_bpf_lost(t->bpf) };
+	struct task_event lost = { .type = TASK_LOST,
+				   .name = "",
+				   .size = task_bpf_take_lost_count(t->bpf) };
 
 	if (lost.size) {
 		lost.time_ns = time_now_ns();
 		sink->task(sink->ctx, &lost);
 		t->seed_due = true;
 	}
-	task_bpf_lost_maps(t->bpf, until_ns, sink);
+	task_bpf_report_lost_maps(t->bpf, until_ns, sink);
 	if (!t->seeded_ns || (t->seed_due && time_now_ns() - t->seeded_ns >= SEED_NS))
-		seed_tasks(t, sink);
+		report_all_tasks(t, sink);
 }
 
-static u64 next_time(struct task_perf *perf)
+static u64 perf_get_next_time(struct task_perf *perf)
 {
-	return perf ? task_perf_next(perf) : TASK_PERF_NOTHING;
+	return perf ? task_perf_get_next_time(perf) : TASK_PERF_NOTHING;
 }
 
 static void deliver_until(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {
-	u64 perf = next_time(t->perf), switches = next_time(t->perf_switches);
+	u64 perf = perf_get_next_time(t->perf), switches = perf_get_next_time(t->perf_switches);
 
 	for (;;) {
-		u64 bpf = t->bpf ? task_bpf_next(t->bpf) : TASK_BPF_NOTHING;
+		u64 bpf = t->bpf ? task_bpf_get_next_time(t->bpf) : TASK_BPF_NOTHING;
 
 		if (bpf > until_ns && perf > until_ns && switches > until_ns)
 			return;
 		if (bpf <= perf && bpf <= switches) {
-			task_bpf_deliver(t->bpf, sink);
+			task_bpf_deliver_next(t->bpf, sink);
 		} else if (perf <= switches) {
-			task_perf_deliver(t->perf, sink);
-			perf = task_perf_next(t->perf);
+			task_perf_deliver_next(t->perf, sink);
+			perf = task_perf_get_next_time(t->perf);
 		} else {
-			task_perf_deliver(t->perf_switches, sink);
-			switches = task_perf_next(t->perf_switches);
+			task_perf_deliver_next(t->perf_switches, sink);
+			switches = task_perf_get_next_time(t->perf_switches);
 		}
 	}
 }
 
-static void begin_perf(struct task_perf *perf)
+static void perf_begin_read(struct task_perf *perf)
 {
 	if (perf)
-		task_perf_begin(perf);
+		task_perf_begin_read(perf);
 }
 
-static void end_perf(struct task_perf *perf, bool reap)
+static void perf_end_read(struct task_perf *perf, bool reap)
 {
 	if (!perf)
 		return;
-	task_perf_end(perf);
+	task_perf_end_read(perf);
 	if (reap)
-		task_perf_reap(perf);
+		task_perf_close_offline(perf);
 }
 
 void task_events_deliver(struct task_events *t, u64 until_ns, const struct task_sink *sink)
@@ -258,7 +261,7 @@ void task_events_deliver(struct task_events *t, u64 until_ns, const struct task_
 	if (t->bpf && !t->seeded_ns)
 		report_losses(t, 0, sink);
 	if (t->switches_perf)
-		switch_perf_update(t->switches_perf);
+		switch_perf_copy_switches(t->switches_perf);
 	/*
 	 * Deliver only events up to this time: the rings are read one after the other, so later
 	 * events would be out of order.
@@ -266,19 +269,19 @@ void task_events_deliver(struct task_events *t, u64 until_ns, const struct task_
 	if (all)
 		until_ns = time_now_ns();
 	if (t->bpf)
-		task_bpf_begin(t->bpf);
-	begin_perf(t->perf);
-	begin_perf(t->perf_switches);
+		task_bpf_begin_read(t->bpf);
+	perf_begin_read(t->perf);
+	perf_begin_read(t->perf_switches);
 	deliver_until(t, until_ns, sink);
 	if (t->bpf) {
-		task_bpf_end(t->bpf);
+		task_bpf_end_read(t->bpf);
 		report_losses(t, until_ns, sink);
 	}
-	end_perf(t->perf, all);
-	end_perf(t->perf_switches, all);
+	perf_end_read(t->perf, all);
+	perf_end_read(t->perf_switches, all);
 }
 
-int task_events_follow_switches(struct task_events *t, char *ret_reason)
+int task_events_start_switch_rings(struct task_events *t, char *ret_reason)
 {
 	const char *why = "";
 	int r;
@@ -295,7 +298,7 @@ int task_events_follow_switches(struct task_events *t, char *ret_reason)
 	return r;
 }
 
-int task_events_record_switches(struct task_events *t, const char **ret_reason)
+int task_events_start_switch_events(struct task_events *t, const char **ret_reason)
 {
 	struct epoll_event level = { .events = EPOLLIN };
 	int r;
@@ -303,7 +306,7 @@ int task_events_record_switches(struct task_events *t, const char **ret_reason)
 	r = task_perf_new(TASK_PERF_SWITCHES, t->sizes.side_band, &t->perf_switches, ret_reason);
 	if (r < 0)
 		return r;
-	if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_perf_fd(t->perf_switches), &level) >= 0)
+	if (epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, task_perf_get_fd(t->perf_switches), &level) >= 0)
 		return 0;
 	r = -errno;
 	*ret_reason = "epoll cannot watch the rings of context switches";
@@ -311,12 +314,12 @@ int task_events_record_switches(struct task_events *t, const char **ret_reason)
 	return r;
 }
 
-struct switch_ring *task_events_switches(struct task_events *t, u32 *ret_cpus)
+struct switch_ring *task_events_get_switch_rings(struct task_events *t, u32 *ret_cpus)
 {
 	*ret_cpus = 0;
 	if (t->switches)
-		return switch_bpf_rings(t->switches, ret_cpus);
-	return t->switches_perf ? switch_perf_rings(t->switches_perf, ret_cpus) : NULL;
+		return switch_bpf_get_rings(t->switches, ret_cpus);
+	return t->switches_perf ? switch_perf_get_rings(t->switches_perf, ret_cpus) : NULL;
 }
 
 void task_events_stop_switches(struct task_events *t)
@@ -326,7 +329,7 @@ void task_events_stop_switches(struct task_events *t)
 	t->perf_switches = task_perf_free(t->perf_switches);
 }
 
-enum task_events_kind task_events_switch_kind(const struct task_events *t)
+enum task_events_kind task_events_get_switch_kind(const struct task_events *t)
 {
 	return t->switches	? TASK_EVENTS_BPF :
 	       t->switches_perf ? TASK_EVENTS_PERF :
@@ -339,19 +342,19 @@ u64 task_events_count_switches(struct task_events *t)
 	u64 count = 0;
 	u32 cpus;
 
-	rings = task_events_switches(t, &cpus);
+	rings = task_events_get_switch_rings(t, &cpus);
 	for (u32 i = 0; i < cpus; i++)
 		if (rings[i].count)
 			count += __atomic_load_n(rings[i].count, __ATOMIC_RELAXED);
 	return count;
 }
 
-void task_events_check(struct task_events *t)
+void task_events_follow_hotplug(struct task_events *t)
 {
 	if (t->perf)
-		task_perf_check(t->perf);
+		task_perf_follow_hotplug(t->perf);
 	if (t->perf_switches)
-		task_perf_check(t->perf_switches);
+		task_perf_follow_hotplug(t->perf_switches);
 	if (t->switches_perf)
-		switch_perf_check(t->switches_perf);
+		switch_perf_follow_hotplug(t->switches_perf);
 }

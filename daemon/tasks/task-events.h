@@ -69,11 +69,11 @@ int task_events_new(enum task_events_kind best, const struct task_events_sizes *
 /** task_events_free() - stop the events and free @events, which may be NULL; returns NULL */
 struct task_events *task_events_free(struct task_events *events);
 
-/** task_events_locked() - return the kernel memory of all rings, in bytes */
-u64 task_events_locked(const struct task_events *events);
+/** task_events_get_locked_bytes() - return the kernel memory of all rings, in bytes */
+u64 task_events_get_locked_bytes(const struct task_events *events);
 
-/** task_events_fd() - return the descriptor that becomes readable when a ring is half full */
-int task_events_fd(const struct task_events *events);
+/** task_events_get_fd() - return the descriptor that becomes readable when a ring is half full */
+int task_events_get_fd(const struct task_events *events);
 
 /**
  * task_events_deliver() - deliver the events up to a time, oldest first
@@ -88,40 +88,40 @@ int task_events_fd(const struct task_events *events);
 void task_events_deliver(struct task_events *events, u64 until_ns, const struct task_sink *sink);
 
 /**
- * task_events_follow_switches() - record context switches too, for samples without a context
+ * task_events_start_switch_rings() - record context switches too, for samples without a context
  * @events: the events
  * @ret_reason: buffer of TASK_EVENTS_REASON bytes; on failure, a sentence that explains it
  *
  * Return: 0 or negative errno.
  */
-int task_events_follow_switches(struct task_events *events, char *ret_reason);
+int task_events_start_switch_rings(struct task_events *events, char *ret_reason);
 
 /**
- * task_events_record_switches() - deliver context switches too, as TASK_SWITCH, for a recording
+ * task_events_start_switch_events() - deliver context switches too, as TASK_SWITCH, for a recording
  * @events: the events
  * @ret_reason: on failure, a static sentence that explains it
  *
  * Return: 0 or negative errno.
  */
-int task_events_record_switches(struct task_events *events, const char **ret_reason);
+int task_events_start_switch_events(struct task_events *events, const char **ret_reason);
 
 /**
- * task_events_switches() - get the rings of context switches
+ * task_events_get_switch_rings() - get the rings of context switches
  * @events: the events, which own the rings
  * @ret_cpus: number of rings
  *
  * Return: the rings, indexed by CPU; NULL if switches are not recorded.
  */
-struct switch_ring *task_events_switches(struct task_events *events, u32 *ret_cpus);
+struct switch_ring *task_events_get_switch_rings(struct task_events *events, u32 *ret_cpus);
 
 /** task_events_stop_switches() - stop recording and delivering context switches */
 void task_events_stop_switches(struct task_events *events);
 
 /**
- * task_events_switch_kind() - return the origin of context switches; TASK_EVENTS_PROC if none are
- * recorded
+ * task_events_get_switch_kind() - return the origin of context switches; TASK_EVENTS_PROC if none
+ * are recorded
  */
-enum task_events_kind task_events_switch_kind(const struct task_events *events);
+enum task_events_kind task_events_get_switch_kind(const struct task_events *events);
 
 /**
  * task_events_count_switches() - return the number of context switches that were recorded on all
@@ -129,7 +129,7 @@ enum task_events_kind task_events_switch_kind(const struct task_events *events);
  */
 u64 task_events_count_switches(struct task_events *events);
 
-/** task_events_check() - update the rings after CPU hotplug; call about once a second */
-void task_events_check(struct task_events *events);
+/** task_events_follow_hotplug() - update the rings after CPU hotplug; call about once a second */
+void task_events_follow_hotplug(struct task_events *events);
 
 #endif

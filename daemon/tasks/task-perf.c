@@ -18,7 +18,7 @@
 #define NOTHING UINT64_MAX
 
 /* The end of each record, by sample_id_all. */
-struct trailer {
+struct sample_id_trailer {
 	s32 pid;
 	s32 tid;
 	u64 time;
@@ -67,7 +67,7 @@ struct lost_record {
  * PERF_RECORD_SWITCH_CPU_WIDE. The task in the trailer stops running; the fields are those of the
  * next task.
  */
-struct switch_record {
+struct perf_switch_record {
 	struct perf_event_header header;
 	s32 next_pid;
 	s32 next_tid;
@@ -145,22 +145,23 @@ static void ring_close(struct task_perf *t, struct cpu_ring *ring)
 	ring->next_ns = NOTHING;
 }
 
-static void ring_peek(struct cpu_ring *ring)
+static void ring_read_next_time(struct cpu_ring *ring)
 {
 	struct perf_event_header header;
-	struct trailer trailer;
+	struct sample_id_trailer trailer;
 
 	ring->next_ns = NOTHING;
-	if (perf_ring_next(&ring->ring, sizeof(header) + sizeof(trailer), &header) <= 0)
+	if (perf_ring_read_header(&ring->ring, sizeof(header) + sizeof(trailer), &header) <= 0)
 		return;
 	perf_ring_copy(&ring->ring, header.size - sizeof(trailer), &trailer, sizeof(trailer));
 	ring->next_ns = trailer.time;
 }
 
 /* Check that the name ends before the trailer of a record of @size bytes. */
-static bool name_ends(const u8 *record, u32 size, const char *name)
+static bool name_is_terminated(const u8 *record, u32 size, const char *name)
 {
-	size_t at = (size_t)((const u8 *)name - record), end = size - sizeof(struct trailer);
+	size_t at = (size_t)((const u8 *)name - record),
+	       end = size - sizeof(struct sample_id_trailer);
 
 	return at < end && memchr(name, 0, end - at);
 }
@@ -169,8 +170,8 @@ static bool read_mmap(const u8 *data, u32 size, struct task_event *event)
 {
 	const struct mmap2_record *record = (const void *)data;
 
-	if (size < sizeof(*record) + sizeof(struct trailer) || !(record->protection & PROT_EXEC) ||
-	    !name_ends(data, size, record->name))
+	if (size < sizeof(*record) + sizeof(struct sample_id_trailer) ||
+	    !(record->protection & PROT_EXEC) || !name_is_terminated(data, size, record->name))
 		return false;
 	event->type = TASK_MMAP;
 	event->pid = record->pid;
@@ -189,7 +190,7 @@ static bool read_comm(const u8 *data, u32 size, struct task_event *event)
 {
 	const struct comm_record *record = (const void *)data;
 
-	if (!name_ends(data, size, record->name))
+	if (!name_is_terminated(data, size, record->name))
 		return false;
 	event->type = TASK_COMM;
 	event->pid = record->pid;
@@ -203,7 +204,7 @@ static bool read_fork(const u8 *data, u32 size, struct task_event *event)
 {
 	const struct fork_record *record = (const void *)data;
 
-	if (size < sizeof(*record) + sizeof(struct trailer))
+	if (size < sizeof(*record) + sizeof(struct sample_id_trailer))
 		return false;
 	event->type = record->header.type == PERF_RECORD_FORK ? TASK_FORK : TASK_EXIT;
 	event->pid = record->pid;
@@ -221,7 +222,7 @@ static bool read_lost(const u8 *data, u32 size, struct task_event *event)
 {
 	const struct lost_record *record = (const void *)data;
 
-	if (size < sizeof(*record) + sizeof(struct trailer))
+	if (size < sizeof(*record) + sizeof(struct sample_id_trailer))
 		return false;
 	event->type = TASK_LOST;
 	event->size = record->lost;
@@ -272,8 +273,8 @@ static void deliver_switch(struct task_perf *t, struct cpu_ring *ring, struct ta
 static void read_switch(struct task_perf *t, struct cpu_ring *ring, struct task_event *event,
 			const struct task_sink *sink)
 {
-	const struct switch_record *record = (const void *)t->record;
-	struct trailer trailer;
+	const struct perf_switch_record *record = (const void *)t->record;
+	struct sample_id_trailer trailer;
 
 	/* Ignore the record of the task that is switched in, which has no further information. */
 	if (record->header.size != sizeof(*record) + sizeof(trailer) ||
@@ -285,8 +286,8 @@ static void read_switch(struct task_perf *t, struct cpu_ring *ring, struct task_
 }
 
 /* Switches were lost since the last one: the task that runs since then is unknown. */
-static void lose_switches(struct task_perf *t, struct cpu_ring *ring, struct task_event *event,
-			  const struct task_sink *sink)
+static void deliver_lost_switches(struct task_perf *t, struct cpu_ring *ring,
+				  struct task_event *event, const struct task_sink *sink)
 {
 	event->tid = -1;
 	event->time_ns = ring->switched_ns + 1;
@@ -294,19 +295,20 @@ static void lose_switches(struct task_perf *t, struct cpu_ring *ring, struct tas
 }
 
 /* Deliver the next record, and find the one after it. */
-static void ring_deliver(struct task_perf *t, struct cpu_ring *ring, const struct task_sink *sink)
+static void ring_deliver_next(struct task_perf *t, struct cpu_ring *ring,
+			      const struct task_sink *sink)
 {
 	struct task_event event = { .time_ns = ring->next_ns, .name = "", .parent_pid = -1 };
 	struct perf_event_header header;
 
 	perf_ring_copy(&ring->ring, 0, &header, sizeof(header));
 	perf_ring_copy(&ring->ring, 0, t->record, header.size);
-	perf_ring_skip(&ring->ring, &header);
-	ring_peek(ring);
+	perf_ring_skip_record(&ring->ring, &header);
+	ring_read_next_time(ring);
 	if (t->records == TASK_PERF_SWITCHES && header.type == PERF_RECORD_SWITCH_CPU_WIDE)
 		read_switch(t, ring, &event, sink);
 	else if (t->records == TASK_PERF_SWITCHES && header.type == PERF_RECORD_LOST)
-		lose_switches(t, ring, &event, sink);
+		deliver_lost_switches(t, ring, &event, sink);
 	if (t->records == TASK_PERF_SWITCHES || !read_record(t->record, &event))
 		return;
 	/* An event for mappings gets fork and exit records as well. */
@@ -317,7 +319,7 @@ static void ring_deliver(struct task_perf *t, struct cpu_ring *ring, const struc
 		sink->task(sink->ctx, &event);
 }
 
-static struct cpu_ring *ring_oldest(struct task_perf *t)
+static struct cpu_ring *find_oldest_ring(struct task_perf *t)
 {
 	struct cpu_ring *oldest = &t->rings[0];
 
@@ -327,41 +329,41 @@ static struct cpu_ring *ring_oldest(struct task_perf *t)
 	return oldest;
 }
 
-void task_perf_begin(struct task_perf *t)
+void task_perf_begin_read(struct task_perf *t)
 {
 	for (u32 i = 0; i < t->count; i++) {
 		struct cpu_ring *ring = &t->rings[i];
 
 		if (ring->fd < 0)
 			continue;
-		perf_ring_begin(&ring->ring);
+		perf_ring_begin_read(&ring->ring);
 		if (ring->next_ns == NOTHING)
-			ring_peek(ring);
+			ring_read_next_time(ring);
 	}
 }
 
-u64 task_perf_next(struct task_perf *t)
+u64 task_perf_get_next_time(struct task_perf *t)
 {
-	t->oldest = ring_oldest(t);
+	t->oldest = find_oldest_ring(t);
 	return t->oldest->next_ns;
 }
 
-void task_perf_deliver(struct task_perf *t, const struct task_sink *sink)
+void task_perf_deliver_next(struct task_perf *t, const struct task_sink *sink)
 {
-	ring_deliver(t, t->oldest, sink);
+	ring_deliver_next(t, t->oldest, sink);
 }
 
-void task_perf_end(struct task_perf *t)
+void task_perf_end_read(struct task_perf *t)
 {
 	for (u32 i = 0; i < t->count; i++) {
 		struct cpu_ring *ring = &t->rings[i];
 
 		if (ring->fd >= 0)
-			perf_ring_end(&ring->ring);
+			perf_ring_end_read(&ring->ring);
 	}
 }
 
-void task_perf_reap(struct task_perf *t)
+void task_perf_close_offline(struct task_perf *t)
 {
 	struct epoll_event events[16];
 	int n = epoll_wait(t->epoll_fd, events, ARRAY_SIZE(events), 0);
@@ -371,7 +373,7 @@ void task_perf_reap(struct task_perf *t)
 			ring_close(t, &t->rings[events[i].data.u32]);
 }
 
-void task_perf_check(struct task_perf *t)
+void task_perf_follow_hotplug(struct task_perf *t)
 {
 	struct cpu_list online = { 0 };
 
@@ -387,7 +389,7 @@ void task_perf_check(struct task_perf *t)
 	}
 }
 
-static const char *open_reason(int error)
+static const char *explain_open_error(int error)
 {
 	switch (error) {
 	case EACCES:
@@ -420,7 +422,7 @@ static int rings_open(struct task_perf *t, const char **ret_reason)
 			continue;
 		r = ring_open(t, i);
 		if (r < 0 && r != -ENODEV) {
-			*ret_reason = open_reason(-r);
+			*ret_reason = explain_open_error(-r);
 			return r;
 		}
 	}
@@ -436,14 +438,14 @@ int task_perf_new(enum task_perf_records records, u32 ring_size, struct task_per
 	int r;
 
 	r = cpu_list_read_possible(&possible);
-	count = cpu_list_end(&possible);
+	count = cpu_list_get_end(&possible);
 	if (r < 0 || !count) {
 		*ret_reason = "the list of possible CPUs in /sys/devices/system/cpu cannot be read";
 		return r < 0 ? r : -ENODATA;
 	}
 	t = calloc(1, sizeof(*t) + count * sizeof(t->rings[0]));
 	if (!t) {
-		*ret_reason = open_reason(ENOMEM);
+		*ret_reason = explain_open_error(ENOMEM);
 		return -ENOMEM;
 	}
 	t->size = ring_size;
@@ -454,7 +456,7 @@ int task_perf_new(enum task_perf_records records, u32 ring_size, struct task_per
 	t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (t->epoll_fd < 0) {
 		r = -errno;
-		*ret_reason = open_reason(-r);
+		*ret_reason = explain_open_error(-r);
 	} else {
 		r = rings_open(t, ret_reason);
 	}
@@ -478,12 +480,12 @@ struct task_perf *task_perf_free(struct task_perf *t)
 	return NULL;
 }
 
-int task_perf_fd(const struct task_perf *t)
+int task_perf_get_fd(const struct task_perf *t)
 {
 	return t->epoll_fd;
 }
 
-u64 task_perf_locked(const struct task_perf *t)
+u64 task_perf_get_locked_bytes(const struct task_perf *t)
 {
 	u64 bytes = 0;
 

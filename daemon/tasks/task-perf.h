@@ -37,36 +37,39 @@ enum task_perf_records {
 int task_perf_new(enum task_perf_records records, u32 ring_size, struct task_perf **ret_perf,
 		  const char **ret_reason);
 
-/** task_perf_locked() - return the bytes of all open rings */
-u64 task_perf_locked(const struct task_perf *perf);
+/** task_perf_get_locked_bytes() - return the bytes of all open rings */
+u64 task_perf_get_locked_bytes(const struct task_perf *perf);
 
 /** task_perf_free() - close the side band and free @perf, which may be NULL; returns NULL */
 struct task_perf *task_perf_free(struct task_perf *perf);
 
-/** task_perf_fd() - return the descriptor that becomes readable when a ring is half full */
-int task_perf_fd(const struct task_perf *perf);
+/** task_perf_get_fd() - return the descriptor that becomes readable when a ring is half full */
+int task_perf_get_fd(const struct task_perf *perf);
 
-/** task_perf_begin() - start reading the events that are in the rings now */
-void task_perf_begin(struct task_perf *perf);
-
-/** task_perf_next() - return the time of the oldest event in the rings, or TASK_PERF_NOTHING */
-u64 task_perf_next(struct task_perf *perf);
-
-/** task_perf_deliver() - deliver the event that task_perf_next() found */
-void task_perf_deliver(struct task_perf *perf, const struct task_sink *sink);
-
-/** task_perf_end() - free the space of the delivered events */
-void task_perf_end(struct task_perf *perf);
+/** task_perf_begin_read() - start reading the events that are in the rings now */
+void task_perf_begin_read(struct task_perf *perf);
 
 /**
- * task_perf_reap() - close the events of CPUs that went offline
+ * task_perf_get_next_time() - return the time of the oldest event in the rings, or
+ * TASK_PERF_NOTHING
+ */
+u64 task_perf_get_next_time(struct task_perf *perf);
+
+/** task_perf_deliver_next() - deliver the event that task_perf_get_next_time() found */
+void task_perf_deliver_next(struct task_perf *perf, const struct task_sink *sink);
+
+/** task_perf_end_read() - free the space of the delivered events */
+void task_perf_end_read(struct task_perf *perf);
+
+/**
+ * task_perf_close_offline() - close the events of CPUs that went offline
  *
  * Call this after all their records were read. As long as it is open, an event of such a CPU
  * reports EPOLLHUP.
  */
-void task_perf_reap(struct task_perf *perf);
+void task_perf_close_offline(struct task_perf *perf);
 
-/** task_perf_check() - update the events after CPU hotplug */
-void task_perf_check(struct task_perf *perf);
+/** task_perf_follow_hotplug() - update the events after CPU hotplug */
+void task_perf_follow_hotplug(struct task_perf *perf);
 
 #endif

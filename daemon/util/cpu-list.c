@@ -78,7 +78,7 @@ int cpu_list_read_possible(struct cpu_list *ret_list)
 	return cpu_list_read(CPU_DIRECTORY "/possible", ret_list);
 }
 
-u32 cpu_list_end(const struct cpu_list *list)
+u32 cpu_list_get_end(const struct cpu_list *list)
 {
 	for (u32 i = CPU_LIST_MAX / 64; i > 0; i--) {
 		if (list->bits[i - 1])

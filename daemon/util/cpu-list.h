@@ -51,7 +51,7 @@ int cpu_list_read_online(struct cpu_list *ret_list);
 /** cpu_list_read_possible() - read which CPUs may ever be online; returns as cpu_list_read() */
 int cpu_list_read_possible(struct cpu_list *ret_list);
 
-/** cpu_list_end() - return the highest CPU number plus one, or 0 for an empty set */
-u32 cpu_list_end(const struct cpu_list *list);
+/** cpu_list_get_end() - return the highest CPU number plus one, or 0 for an empty set */
+u32 cpu_list_get_end(const struct cpu_list *list);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "escape.h"
 
-struct range {
+struct code_range {
 	u32 first;
 	u32 last;
 };
 
 /* Characters beyond ASCII that are controls, or that reorder, hide or break text on a terminal. */
-static const struct range unprintable[] = {
+static const struct code_range unprintable[] = {
 	{ 0x0080, 0x00a0 }, /* C1, no-break space */
 	{ 0x00ad, 0x00ad }, /* soft hyphen */
 	{ 0x0300, 0x036f }, /* combining characters, which change the previous character */
@@ -29,7 +29,7 @@ static const struct range unprintable[] = {
 	{ 0xe0000, UINT32_MAX }, /* tags, selectors, private use, beyond Unicode */
 };
 
-static bool code_printable(u32 code)
+static bool is_printable_code(u32 code)
 {
 	if (code < 0x80)
 		return code >= 0x20 && code < 0x7f;
@@ -74,12 +74,12 @@ bool escape_is_utf8(const char *text)
 }
 
 /* Return the number of bytes of the character at @p, or 0 if it is not printable. */
-static size_t char_length(const u8 *p, size_t len)
+static size_t get_printable_length(const u8 *p, size_t len)
 {
 	u32 code;
 	size_t n = char_decode(p, len, &code);
 
-	return n && code_printable(code) ? n : 0;
+	return n && is_printable_code(code) ? n : 0;
 }
 
 size_t escape_text(char *to, size_t size, const char *from, size_t len)
@@ -89,7 +89,7 @@ size_t escape_text(char *to, size_t size, const char *from, size_t len)
 	size_t done = 0;
 
 	while (len) {
-		size_t n = char_length(p, len), out = n ? n : 4;
+		size_t n = get_printable_length(p, len), out = n ? n : 4;
 
 		if (out >= size - done)
 			break;

@@ -11,7 +11,7 @@ static const u32 quarters[3] = { 2553802833U, 3037000499U, 3611622602U };
  * With e = floor(log2(value - 1)), the octave is (2^e, 2^(e+1)], and the mantissa selects one of its
  * four buckets. Upper bounds are inclusive, so 2^k is the last value of its bucket.
  */
-unsigned int histogram_bucket(u16 value)
+unsigned int histogram_get_bucket(u16 value)
 {
 	unsigned int e, q;
 	u32 mantissa;
@@ -26,7 +26,7 @@ unsigned int histogram_bucket(u16 value)
 	return 4 * e - 1 + q;
 }
 
-u32 histogram_upper(unsigned int bucket)
+u32 histogram_get_upper_bound(unsigned int bucket)
 {
 	unsigned int e, q;
 
@@ -47,7 +47,7 @@ void histogram_merge(struct histogram *to, const struct histogram *from)
 		to->bucket[i] += from->bucket[i];
 }
 
-u32 histogram_quantile(const struct histogram *h, u32 permille)
+u32 histogram_get_quantile(const struct histogram *h, u32 permille)
 {
 	u64 rank = (h->count * permille + 999) / 1000, seen = 0;
 	u32 upper;
@@ -58,7 +58,7 @@ u32 histogram_quantile(const struct histogram *h, u32 permille)
 		seen += h->bucket[i];
 		if (seen < rank || !seen)
 			continue;
-		upper = histogram_upper(i);
+		upper = histogram_get_upper_bound(i);
 		return upper < h->max ? upper : h->max;
 	}
 	return h->max;

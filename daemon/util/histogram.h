@@ -25,11 +25,14 @@ struct histogram {
 	u64 bucket[HISTOGRAM_BUCKETS + 1];
 };
 
-/** histogram_bucket() - return the index of the bucket that contains @value: 0 for 0, 1 for 1, ... */
-unsigned int histogram_bucket(u16 value);
+/**
+ * histogram_get_bucket() - return the index of the bucket that contains @value: 0 for 0, 1 for 1,
+ * ...
+ */
+unsigned int histogram_get_bucket(u16 value);
 
-/** histogram_upper() - return the largest value in @bucket */
-u32 histogram_upper(unsigned int bucket);
+/** histogram_get_upper_bound() - return the largest value in @bucket */
+u32 histogram_get_upper_bound(unsigned int bucket);
 
 /** histogram_add() - count @value */
 static inline void histogram_add(struct histogram *h, u16 value)
@@ -38,16 +41,16 @@ static inline void histogram_add(struct histogram *h, u16 value)
 	h->sum += value;
 	if (value > h->max)
 		h->max = value;
-	h->bucket[histogram_bucket(value)]++;
+	h->bucket[histogram_get_bucket(value)]++;
 }
 
 /** histogram_merge() - add the counts of @from to @to */
 void histogram_merge(struct histogram *to, const struct histogram *from);
 
 /**
- * histogram_quantile() - return the upper bound of the bucket that contains the @permille/1000
+ * histogram_get_quantile() - return the upper bound of the bucket that contains the @permille/1000
  * quantile, but at most the largest value; 0 if no value was counted
  */
-u32 histogram_quantile(const struct histogram *h, u32 permille);
+u32 histogram_get_quantile(const struct histogram *h, u32 permille);
 
 #endif

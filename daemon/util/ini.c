@@ -19,7 +19,7 @@ static char *strip_whitespace(char *s)
 	return s;
 }
 
-char *ini_split(char *line)
+char *ini_split_line(char *line)
 {
 	char *value = strchr(line, '=');
 
@@ -61,14 +61,14 @@ int ini_read(const char *path, ini_line_fn parse, void *ctx, unsigned int *ret_l
 /* Bytes of the path of a configuration file. */
 #define PATH_SIZE 512
 
-struct files {
+struct ini_file_reader {
 	ini_file_fn read;
 	void *ctx;
 	char *ret_path;
 	size_t size;
 };
 
-static int read_one(const struct files *files, const char *path, bool must)
+static int read_one_file(const struct ini_file_reader *files, const char *path, bool must)
 {
 	int r = files->read(files->ctx, path);
 
@@ -80,7 +80,7 @@ static int read_one(const struct files *files, const char *path, bool must)
 }
 
 /* Read the drop-ins in the order of their names. A folder that cannot be read has none. */
-static int read_drop_ins(const struct files *files, const char *path)
+static int read_drop_ins(const struct ini_file_reader *files, const char *path)
 {
 	char pattern[PATH_SIZE];
 	glob_t found = { 0 };
@@ -90,7 +90,7 @@ static int read_drop_ins(const struct files *files, const char *path)
 	if (glob(pattern, 0, NULL, &found))
 		return 0;
 	for (size_t i = 0; i < found.gl_pathc && r >= 0; i++)
-		r = read_one(files, found.gl_pathv[i], true);
+		r = read_one_file(files, found.gl_pathv[i], true);
 	globfree(&found);
 	return r;
 }
@@ -98,16 +98,18 @@ static int read_drop_ins(const struct files *files, const char *path)
 int ini_read_files(const char *path, bool must, const char *credential, ini_file_fn read, void *ctx,
 		   char *ret_path, size_t size)
 {
-	const struct files files = { .read = read, .ctx = ctx, .ret_path = ret_path, .size = size };
+	const struct ini_file_reader files = {
+		.read = read, .ctx = ctx, .ret_path = ret_path, .size = size
+	};
 	const char *credentials = getenv("CREDENTIALS_DIRECTORY");
 	char credential_path[PATH_SIZE];
-	int r = read_one(&files, path, must);
+	int r = read_one_file(&files, path, must);
 
 	if (r >= 0)
 		r = read_drop_ins(&files, path);
 	if (r >= 0 && credentials) {
 		snprintf(credential_path, sizeof(credential_path), "%s/%s", credentials, credential);
-		r = read_one(&files, credential_path, false);
+		r = read_one_file(&files, credential_path, false);
 	}
 	return r;
 }

@@ -50,11 +50,11 @@ int ini_read_files(const char *path, bool must, const char *credential, ini_file
 		   char *ret_path, size_t size);
 
 /**
- * ini_split() - split "Key = value" in place
+ * ini_split_line() - split "Key = value" in place
  * @line: becomes the key
  *
  * Return: the value, which is a part of @line; NULL if there is no "=".
  */
-char *ini_split(char *line);
+char *ini_split_line(char *line);
 
 #endif

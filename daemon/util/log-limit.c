@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "log-limit.h"
 
-static enum log_limit_action mark_logged(struct log_limit *limit, u64 now, u64 *ret_count)
+static enum log_limit_action limit_report(struct log_limit *limit, u64 now, u64 *ret_count)
 {
 	u64 pause = limit->pause_ns * 2;
 
@@ -23,7 +23,7 @@ enum log_limit_action log_limit_check(struct log_limit *limit, u64 times, u64 no
 	if (times)
 		limit->seen_ns = now_ns;
 	if (!limit->pause_ns)
-		return times ? mark_logged(limit, now_ns, ret_count) : LOG_LIMIT_SILENT;
+		return times ? limit_report(limit, now_ns, ret_count) : LOG_LIMIT_SILENT;
 	if (now_ns - limit->seen_ns >= LOG_LIMIT_RESOLVED_NS) {
 		notable = limit->repeated || limit->count;
 		*ret_count = limit->count;
@@ -31,6 +31,6 @@ enum log_limit_action log_limit_check(struct log_limit *limit, u64 times, u64 no
 		return notable ? LOG_LIMIT_RESOLVED : LOG_LIMIT_SILENT;
 	}
 	if (limit->count && now_ns - limit->logged_ns >= limit->pause_ns)
-		return mark_logged(limit, now_ns, ret_count);
+		return limit_report(limit, now_ns, ret_count);
 	return LOG_LIMIT_SILENT;
 }

@@ -51,7 +51,7 @@ void log_set_target(enum log_target to)
 	target = to;
 }
 
-enum log_target log_target(void)
+enum log_target log_get_target(void)
 {
 	return target;
 }
@@ -61,7 +61,7 @@ void log_set_level(int level)
 	max_level = level;
 }
 
-int log_level(void)
+int log_get_level(void)
 {
 	return max_level;
 }
@@ -70,7 +70,7 @@ int log_level(void)
  * Return true if standard error is still the stream that the service manager connected to the
  * journal.
  */
-static bool is_journal(void)
+static bool is_stderr_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
 	unsigned long long device, inode;
@@ -86,7 +86,7 @@ static void iovec_add(struct iovec *to, int *n, char *text)
 		to[(*n)++] = (struct iovec){ .iov_base = text, .iov_len = strlen(text) };
 }
 
-static bool send_journal(int level, const char *id, const char *const *fields, char *message)
+static bool send_to_journal(int level, const char *id, const char *const *fields, char *message)
 {
 	char priority[16], message_id[64], name[] = "SYSLOG_IDENTIFIER=speprofd";
 	struct iovec iov[FIELDS_MAX];
@@ -119,7 +119,8 @@ void log_write(int level, const char *id, const char *const *fields, const char 
 	va_end(ap);
 	/* Escape line breaks and terminal controls: callers of the bus choose parts of the text. */
 	escape_string(text + skip, sizeof(text) - skip, raw);
-	journal = target == LOG_TARGET_JOURNAL || (target == LOG_TARGET_AUTO && is_journal());
-	if (!journal || !send_journal(level, id, fields, text))
+	journal =
+		target == LOG_TARGET_JOURNAL || (target == LOG_TARGET_AUTO && is_stderr_journal());
+	if (!journal || !send_to_journal(level, id, fields, text))
 		fprintf(stderr, "speprofd: %s\n", text + skip);
 }

@@ -29,7 +29,7 @@
 
 /**
  * log_write() - write one line to the log
- * @level: LOG_ERR to LOG_DEBUG; lines less urgent than log_level() are dropped
+ * @level: LOG_ERR to LOG_DEBUG; lines less urgent than log_get_level() are dropped
  * @id: LOG_ID_*, or NULL for none
  * @fields: journal fields such as "SPEPROF_CPU=3", terminated by NULL; NULL for none
  * @format: as for printf(3); bytes that are not printable UTF-8 become "\\xNN"
@@ -52,16 +52,18 @@ enum log_target {
 };
 
 /**
- * log_set_target(), log_target() - set or return where lines are written; initially LOG_TARGET_AUTO
+ * log_set_target(), log_get_target() - set or return where lines are written; initially
+ * LOG_TARGET_AUTO
  */
 void log_set_target(enum log_target target);
-enum log_target log_target(void);
+enum log_target log_get_target(void);
 
 /**
- * log_set_level(), log_level() - set or return the level, LOG_ERR to LOG_DEBUG; initially LOG_INFO
+ * log_set_level(), log_get_level() - set or return the level, LOG_ERR to LOG_DEBUG; initially
+ * LOG_INFO
  */
 void log_set_level(int level);
-int log_level(void);
+int log_get_level(void);
 
 /** log_level_name() - return the name of a level, "emerg" to "debug" */
 const char *log_level_name(int level);

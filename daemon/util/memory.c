@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void *zero_pages(size_t size)
+void *zero_pages_new(size_t size)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

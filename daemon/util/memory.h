@@ -6,19 +6,19 @@
 #include "codec/env.h"
 
 /**
- * zero_pages() - reserve @size zeroed bytes of address space
+ * zero_pages_new() - reserve @size zeroed bytes of address space
  *
  * The kernel allocates each page at the first write to it.
  *
  * Return: the memory; release it with zero_pages_free(). NULL if the address space cannot be
  * reserved.
  */
-void *zero_pages(size_t size);
+void *zero_pages_new(size_t size);
 
 /** zero_pages_clear() - set @size bytes to zero, and return their pages to the kernel */
 void zero_pages_clear(void *at, size_t size);
 
-/** zero_pages_free() - release @size bytes that zero_pages() returned; @at may be NULL */
+/** zero_pages_free() - release @size bytes that zero_pages_new() returned; @at may be NULL */
 void zero_pages_free(void *at, size_t size);
 
 /**

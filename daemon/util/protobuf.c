@@ -70,7 +70,7 @@ static void bytes_append(struct protobuf *p, const void *data, size_t size)
 		memcpy(to, data, size);
 }
 
-void protobuf_packed(struct protobuf *proto, u64 value)
+void protobuf_append_packed(struct protobuf *proto, u64 value)
 {
 	u8 bytes[VARINT_SIZE];
 
@@ -82,28 +82,28 @@ static u64 zigzag_encode(s64 value)
 	return (u64)value << 1 ^ (u64)(value >> 63);
 }
 
-void protobuf_packed_zigzag(struct protobuf *proto, s64 value)
+void protobuf_append_packed_zigzag(struct protobuf *proto, s64 value)
 {
-	protobuf_packed(proto, zigzag_encode(value));
+	protobuf_append_packed(proto, zigzag_encode(value));
 }
 
 static void tag_write(struct protobuf *p, u32 field, enum wire wire)
 {
-	protobuf_packed(p, (u64)field << 3 | wire);
+	protobuf_append_packed(p, (u64)field << 3 | wire);
 }
 
-void protobuf_varint(struct protobuf *proto, u32 field, u64 value)
+void protobuf_write_varint(struct protobuf *proto, u32 field, u64 value)
 {
 	tag_write(proto, field, WIRE_VARINT);
-	protobuf_packed(proto, value);
+	protobuf_append_packed(proto, value);
 }
 
-void protobuf_zigzag(struct protobuf *proto, u32 field, s64 value)
+void protobuf_write_zigzag(struct protobuf *proto, u32 field, s64 value)
 {
-	protobuf_varint(proto, field, zigzag_encode(value));
+	protobuf_write_varint(proto, field, zigzag_encode(value));
 }
 
-void protobuf_fixed64(struct protobuf *proto, u32 field, u64 value)
+void protobuf_write_fixed64(struct protobuf *proto, u32 field, u64 value)
 {
 	u8 bytes[8];
 
@@ -113,29 +113,29 @@ void protobuf_fixed64(struct protobuf *proto, u32 field, u64 value)
 	bytes_append(proto, bytes, sizeof(bytes));
 }
 
-void protobuf_double(struct protobuf *proto, u32 field, double value)
+void protobuf_write_double(struct protobuf *proto, u32 field, double value)
 {
 	u64 bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	protobuf_fixed64(proto, field, bits);
+	protobuf_write_fixed64(proto, field, bits);
 }
 
-void protobuf_bytes(struct protobuf *proto, u32 field, const void *data, size_t size)
+void protobuf_write_bytes(struct protobuf *proto, u32 field, const void *data, size_t size)
 {
 	tag_write(proto, field, WIRE_BYTES);
-	protobuf_packed(proto, size);
+	protobuf_append_packed(proto, size);
 	bytes_append(proto, data, size);
 }
 
-void protobuf_copy(struct protobuf *proto, const void *data, size_t size)
+void protobuf_write_encoded(struct protobuf *proto, const void *data, size_t size)
 {
 	bytes_append(proto, data, size);
 }
 
-void protobuf_string(struct protobuf *proto, u32 field, const char *text)
+void protobuf_write_string(struct protobuf *proto, u32 field, const char *text)
 {
-	protobuf_bytes(proto, field, text, strlen(text));
+	protobuf_write_bytes(proto, field, text, strlen(text));
 }
 
 void protobuf_open_delimited(struct protobuf *proto)
@@ -146,14 +146,14 @@ void protobuf_open_delimited(struct protobuf *proto)
 		proto->open[proto->depth++] = proto->size;
 }
 
-void protobuf_open(struct protobuf *proto, u32 field)
+void protobuf_open_message(struct protobuf *proto, u32 field)
 {
 	tag_write(proto, field, WIRE_BYTES);
 	protobuf_open_delimited(proto);
 }
 
 /* Move the message back, and insert its length in front. */
-void protobuf_close(struct protobuf *proto)
+void protobuf_close_message(struct protobuf *proto)
 {
 	u8 bytes[VARINT_SIZE];
 	size_t start, n, size;

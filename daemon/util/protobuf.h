@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Writes protocol buffers into memory that grows up to a limit. A nested message is written in
- * place; protobuf_close() inserts its length. The first error (memory cannot be allocated, or the
- * limit is exceeded) is stored in @error, and later calls do nothing: the caller checks @error
- * once, at the end.
+ * place; protobuf_close_message() inserts its length. The first error (memory cannot be allocated,
+ * or the limit is exceeded) is stored in @error, and later calls do nothing: the caller checks
+ * @error once, at the end.
  */
 #ifndef SPEPROF_PROTOBUF_H
 #define SPEPROF_PROTOBUF_H
@@ -37,32 +37,44 @@ struct protobuf {
 void protobuf_init(struct protobuf *proto, size_t limit);
 void protobuf_deinit(struct protobuf *proto);
 
-/** protobuf_varint() - write a uint64, uint32, int64 (as u64), bool or enum field, also if it is 0 */
-void protobuf_varint(struct protobuf *proto, u32 field, u64 value);
+/**
+ * protobuf_write_varint() - write a uint64, uint32, int64 (as u64), bool or enum field, also if it
+ * is 0
+ */
+void protobuf_write_varint(struct protobuf *proto, u32 field, u64 value);
 
-/** protobuf_zigzag() - write a sint32 or sint64 field */
-void protobuf_zigzag(struct protobuf *proto, u32 field, s64 value);
+/** protobuf_write_zigzag() - write a sint32 or sint64 field */
+void protobuf_write_zigzag(struct protobuf *proto, u32 field, s64 value);
 
-/** protobuf_fixed64() - write a fixed64 or sfixed64 field */
-void protobuf_fixed64(struct protobuf *proto, u32 field, u64 value);
+/** protobuf_write_fixed64() - write a fixed64 or sfixed64 field */
+void protobuf_write_fixed64(struct protobuf *proto, u32 field, u64 value);
 
-/** protobuf_double(), protobuf_bytes(), protobuf_string() - write a field of that type */
-void protobuf_double(struct protobuf *proto, u32 field, double value);
-void protobuf_bytes(struct protobuf *proto, u32 field, const void *data, size_t size);
-void protobuf_string(struct protobuf *proto, u32 field, const char *text);
+/**
+ * protobuf_write_double(), protobuf_write_bytes(), protobuf_write_string() - write a field of that
+ * type
+ */
+void protobuf_write_double(struct protobuf *proto, u32 field, double value);
+void protobuf_write_bytes(struct protobuf *proto, u32 field, const void *data, size_t size);
+void protobuf_write_string(struct protobuf *proto, u32 field, const char *text);
 
-/** protobuf_copy() - append fields that were encoded before */
-void protobuf_copy(struct protobuf *proto, const void *data, size_t size);
+/** protobuf_write_encoded() - append fields that were encoded before */
+void protobuf_write_encoded(struct protobuf *proto, const void *data, size_t size);
 
-/** protobuf_open() - begin a nested message or packed numbers as @field, until protobuf_close() */
-void protobuf_open(struct protobuf *proto, u32 field);
-void protobuf_close(struct protobuf *proto);
+/**
+ * protobuf_open_message() - begin a nested message or packed numbers as @field, until
+ * protobuf_close_message()
+ */
+void protobuf_open_message(struct protobuf *proto, u32 field);
+void protobuf_close_message(struct protobuf *proto);
 
 /** protobuf_open_delimited() - begin an outermost message of a stream, with its length in front */
 void protobuf_open_delimited(struct protobuf *proto);
 
-/** protobuf_packed(), protobuf_packed_zigzag() - append a number to open packed numbers */
-void protobuf_packed(struct protobuf *proto, u64 value);
-void protobuf_packed_zigzag(struct protobuf *proto, s64 value);
+/**
+ * protobuf_append_packed(), protobuf_append_packed_zigzag() - append a number to open packed
+ * numbers
+ */
+void protobuf_append_packed(struct protobuf *proto, u64 value);
+void protobuf_append_packed_zigzag(struct protobuf *proto, s64 value);
 
 #endif

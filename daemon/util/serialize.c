@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "serialize.h"
 
-size_t serialize_size(u64 value)
+size_t serialize_get_u64_size(u64 value)
 {
 	size_t n = 1;
 
@@ -12,7 +12,7 @@ size_t serialize_size(u64 value)
 
 void serialize_u64(struct serializer *to, u64 value)
 {
-	size_t n = serialize_size(value);
+	size_t n = serialize_get_u64_size(value);
 
 	if (to->full || n > to->capacity - to->len) {
 		to->full = true;
@@ -75,7 +75,7 @@ u64 deserialize_u64(struct deserializer *from)
 	return 0;
 }
 
-u64 deserialize_below(struct deserializer *from, u64 limit)
+u64 deserialize_u64_below(struct deserializer *from, u64 limit)
 {
 	u64 value = deserialize_u64(from);
 
@@ -109,7 +109,7 @@ void deserialize_string(struct deserializer *from, char *to, size_t size)
 	to[n] = 0;
 }
 
-bool deserialize_name(struct deserializer *from, char *to, size_t size)
+bool deserialize_string_or_skip(struct deserializer *from, char *to, size_t size)
 {
 	struct deserializer ahead = *from;
 	u64 n = deserialize_u64(&ahead);
@@ -129,11 +129,11 @@ bool deserialize_name(struct deserializer *from, char *to, size_t size)
 
 void deserialize_array(struct deserializer *from, u64 *to, size_t count)
 {
-	u64 used = deserialize_below(from, (u64)count + 1), next = 0;
+	u64 used = deserialize_u64_below(from, (u64)count + 1), next = 0;
 
 	memset(to, 0, count * sizeof(*to));
 	while (used-- && !from->bad) {
-		next += deserialize_below(from, count - next);
+		next += deserialize_u64_below(from, count - next);
 		if (from->bad)
 			return;
 		to[next++] = deserialize_u64(from);

@@ -26,8 +26,8 @@ struct serializer {
 /** serialize_u64() - write a number */
 void serialize_u64(struct serializer *to, u64 value);
 
-/** serialize_size() - return the number of bytes that serialize_u64() writes for @value */
-size_t serialize_size(u64 value);
+/** serialize_get_u64_size() - return the number of bytes that serialize_u64() writes for @value */
+size_t serialize_get_u64_size(u64 value);
 
 /** serialize_bytes() - write the number @len and that many bytes */
 void serialize_bytes(struct serializer *to, const void *bytes, size_t len);
@@ -55,8 +55,8 @@ struct deserializer {
 /** deserialize_u64() - read a number; 0 and @from->bad on failure */
 u64 deserialize_u64(struct deserializer *from);
 
-/** deserialize_below() - read a number less than @limit; any other sets @from->bad, and is 0 */
-u64 deserialize_below(struct deserializer *from, u64 limit);
+/** deserialize_u64_below() - read a number less than @limit; any other sets @from->bad, and is 0 */
+u64 deserialize_u64_below(struct deserializer *from, u64 limit);
 
 /**
  * deserialize_bytes() - read at most @size bytes, and return their number. If the value is longer,
@@ -72,11 +72,11 @@ size_t deserialize_bytes(struct deserializer *from, void *to, size_t size);
 void deserialize_string(struct deserializer *from, char *to, size_t size);
 
 /**
- * deserialize_name() - read a string, or skip it if it does not fit into @size bytes
+ * deserialize_string_or_skip() - read a string, or skip it if it does not fit into @size bytes
  *
  * Return: true if the string is at @to. Otherwise @to is "", and @from is behind the string.
  */
-bool deserialize_name(struct deserializer *from, char *to, size_t size);
+bool deserialize_string_or_skip(struct deserializer *from, char *to, size_t size);
 
 /** deserialize_array() - read the array that serialize_array() wrote; other elements are 0 */
 void deserialize_array(struct deserializer *from, u64 *to, size_t count);

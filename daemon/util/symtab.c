@@ -75,7 +75,7 @@ static int symbol_compare(const void *x, const void *y, void *ctx)
 /*
  * Returns the size of entry @i, whose size is unknown: up to the next entry, at most UNSIZED_MAX.
  */
-static u32 unsized_size(const struct symtab *t, u32 i)
+static u32 estimate_symbol_size(const struct symtab *t, u32 i)
 {
 	u64 gap = UNSIZED_MAX;
 
@@ -87,7 +87,7 @@ static u32 unsized_size(const struct symtab *t, u32 i)
 	return (u32)gap;
 }
 
-void symtab_finish(struct symtab *t)
+void symtab_sort(struct symtab *t)
 {
 	u32 count = 0;
 	void *p;
@@ -104,7 +104,7 @@ void symtab_finish(struct symtab *t)
 	t->count = count;
 	for (u32 i = 0; i < t->count; i++)
 		if (!t->entry[i].size)
-			t->entry[i].size = unsized_size(t, i);
+			t->entry[i].size = estimate_symbol_size(t, i);
 	count = 0;
 	for (u32 i = 0; i < t->count; i++)
 		if (t->entry[i].rank != SYMBOL_BOUNDARY)

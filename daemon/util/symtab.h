@@ -15,7 +15,7 @@ enum symbol_rank {
 	SYMBOL_GLOBAL,
 };
 
-/* A function; before symtab_finish() a @size of 0 means that the size is unknown */
+/* A function; before symtab_sort() a @size of 0 means that the size is unknown */
 struct symbol {
 	u64 start;
 	u32 size;
@@ -52,10 +52,10 @@ void symtab_add(struct symtab *table, u64 start, u64 size, const char *name, siz
 		enum symbol_rank rank);
 
 /**
- * symtab_finish() - sort, remove aliases and set unknown sizes; once, before the first
+ * symtab_sort() - sort, remove aliases and set unknown sizes; once, before the first
  * symtab_find()
  */
-void symtab_finish(struct symtab *table);
+void symtab_sort(struct symtab *table);
 
 /**
  * symtab_find_range() - find the function that contains @addr, and addresses with the same result

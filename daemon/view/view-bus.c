@@ -12,7 +12,7 @@
  * One table per struct serves both directions. The letter is the D-Bus type. A sparse field is
  * omitted if it is 0, because a row has samples of few levels.
  */
-struct field {
+struct view_field {
 	const char *name;
 	char type; /* t: u64, u: u32, i: s32, y: u8, b: bool, s: char[] */
 	u16 offset;
@@ -52,25 +52,40 @@ struct field {
 			sizeof(u64), true                                                     \
 	}
 
-static const struct field header_fields[] = {
-	FIELD(view_header, source, 's'),       FIELD(view_header, source_reason, 's'),
-	FIELD(view_header, tasks, 's'),	       FIELD(view_header, tasks_reason, 's'),
-	FIELD(view_header, task_ids, 's'),     FIELD(view_header, switches, 't'),
-	FIELD(view_header, backend, 'y'),      FIELD(view_header, running, 'b'),
-	FIELD(view_header, cpus, 'u'),	       FIELD(view_header, duration_ns, 't'),
-	FIELD(view_header, enabled_ns, 't'),   FIELD(view_header, blind_ns, 't'),
-	FIELD(view_header, interval_ns, 't'),  FIELD(view_header, records, 't'),
+static const struct view_field header_fields[] = {
+	FIELD(view_header, source, 's'),
+	FIELD(view_header, source_reason, 's'),
+	FIELD(view_header, tasks, 's'),
+	FIELD(view_header, tasks_reason, 's'),
+	FIELD(view_header, task_ids, 's'),
+	FIELD(view_header, switches, 't'),
+	FIELD(view_header, backend, 'y'),
+	FIELD(view_header, running, 'b'),
+	FIELD(view_header, cpus, 'u'),
+	FIELD(view_header, duration_ns, 't'),
+	FIELD(view_header, enabled_ns, 't'),
+	FIELD(view_header, blind_ns, 't'),
+	FIELD(view_header, interval_ns, 't'),
+	FIELD(view_header, records, 't'),
 	FIELD(view_header, interval_longest_ns, 't'),
 	FIELD(view_header, interval_mean_ns, 't'),
 	FIELD(view_header, overhead_cost, 't'),
-	FIELD(view_header, overhead, 'u'),     FIELD(view_header, cpus_held, 'u'),
-	FIELD(view_header, bytes, 't'),	       FIELD(view_header, decoded, 't'),
-	FIELD(view_header, padding, 't'),      FIELD(view_header, suspect, 't'),
-	FIELD(view_header, lost, 't'),	       FIELD(view_header, dropped, 't'),
-	FIELD(view_header, truncated, 't'),    FIELD(view_header, gaps, 't'),
-	FIELD(view_header, written, 't'),      FIELD(view_header, filtered, 't'),
-	FIELD(view_header, unattributed, 't'), FIELD(view_header, names_pending, 't'),
-	FIELD(view_header, names_reason, 's'), FIELD(view_header, evicted, 't'),
+	FIELD(view_header, overhead, 'u'),
+	FIELD(view_header, cpus_held, 'u'),
+	FIELD(view_header, bytes, 't'),
+	FIELD(view_header, decoded, 't'),
+	FIELD(view_header, padding, 't'),
+	FIELD(view_header, suspect, 't'),
+	FIELD(view_header, lost, 't'),
+	FIELD(view_header, dropped, 't'),
+	FIELD(view_header, truncated, 't'),
+	FIELD(view_header, gaps, 't'),
+	FIELD(view_header, written, 't'),
+	FIELD(view_header, filtered, 't'),
+	FIELD(view_header, unattributed, 't'),
+	FIELD(view_header, names_pending, 't'),
+	FIELD(view_header, names_reason, 's'),
+	FIELD(view_header, evicted, 't'),
 	WEIGHT(view_header, "weight", UNIT_UNKNOWN),
 	WEIGHT(view_header, "weight_micro_ops", UNIT_MICRO_OPS),
 	WEIGHT(view_header, "weight_instructions", UNIT_INSTRUCTIONS),
@@ -79,7 +94,8 @@ static const struct field header_fields[] = {
 	FIELD(view_header, evicted_weight, 't'),
 	FIELD(view_header, sort_whole, 't'),
 	FIELD(view_header, ledgers_unknown, 'b'),
-	FIELD(view_header, cost_ns, 't'),      FIELD(view_header, memory, 't'),
+	FIELD(view_header, cost_ns, 't'),
+	FIELD(view_header, memory, 't'),
 	FIELD(view_header, memory_locked, 't'),
 	FIELD(view_header, memory_budget, 't'),
 	SHARE("fixed", MEMORY_FIXED),
@@ -89,10 +105,13 @@ static const struct field header_fields[] = {
 	SHARE("names", MEMORY_NAMES),
 	SHARE("checkpoint", MEMORY_CHECKPOINT),
 	SHARE("sessions", MEMORY_SESSIONS),
-	FIELD(view_header, faults, 't'),       FIELD(view_header, throttles, 't'),
-	FIELD(view_header, unread, 't'),       FIELD(view_header, task_events_lost, 't'),
+	FIELD(view_header, faults, 't'),
+	FIELD(view_header, throttles, 't'),
+	FIELD(view_header, unread, 't'),
+	FIELD(view_header, task_events_lost, 't'),
 	FIELD(view_header, mappings_lost, 't'),
-	FIELD(view_header, cpus_stopped, 'u'), FIELD(view_header, fault, 's'),
+	FIELD(view_header, cpus_stopped, 'u'),
+	FIELD(view_header, fault, 's'),
 	FIELD(view_header, config_refused, 's'),
 	BLIND("unknown", SOURCE_BLIND_UNKNOWN),
 	BLIND("full", SOURCE_BLIND_FULL),
@@ -105,7 +124,7 @@ static const struct field header_fields[] = {
 	FIELD(view_header, config_waiting, 's'),
 };
 
-static const struct field row_fields[] = {
+static const struct view_field row_fields[] = {
 	FIELD(view_row, samples, 't'),
 	FIELD(view_row, memory, 't'),
 	FIELD(view_row, dram, 't'),
@@ -179,7 +198,7 @@ static const struct field row_fields[] = {
 	EVENT("smcu", SPE_EVENT_SMCU),
 };
 
-static int append_field(sd_bus_message *m, const struct field *f, const void *base)
+static int append_field(sd_bus_message *m, const struct view_field *f, const void *base)
 {
 	const void *p = (const char *)base + f->offset;
 	char type[2] = { f->type, 0 };
@@ -206,7 +225,8 @@ static int append_field(sd_bus_message *m, const struct field *f, const void *ba
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-static int append_fields(sd_bus_message *m, const struct field *fields, size_t n, const void *base)
+static int append_fields(sd_bus_message *m, const struct view_field *fields, size_t n,
+			 const void *base)
 {
 	int r;
 
@@ -217,16 +237,16 @@ static int append_fields(sd_bus_message *m, const struct field *fields, size_t n
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-int view_append_header(sd_bus_message *message, const struct view_header *header)
+int view_bus_append_header(sd_bus_message *message, const struct view_header *header)
 {
 	return append_fields(message, header_fields, ARRAY_SIZE(header_fields), header);
 }
 
-int view_append(sd_bus_message *message, const struct view *view)
+int view_bus_append(sd_bus_message *message, const struct view *view)
 {
 	int r;
 
-	r = view_append_header(message, &view->header);
+	r = view_bus_append_header(message, &view->header);
 	if (r < 0)
 		return r;
 	r = sd_bus_message_open_container(message, 'a', "a{sv}");
@@ -235,7 +255,7 @@ int view_append(sd_bus_message *message, const struct view *view)
 	return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int read_value(sd_bus_message *m, const struct field *f, void *base)
+static int read_value(sd_bus_message *m, const struct view_field *f, void *base)
 {
 	char *p = (char *)base + f->offset, type[2] = { f->type, 0 };
 	const char *string;
@@ -257,7 +277,7 @@ static int read_value(sd_bus_message *m, const struct field *f, void *base)
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
-static int read_field(sd_bus_message *m, const struct field *fields, size_t n, void *base)
+static int read_field(sd_bus_message *m, const struct view_field *fields, size_t n, void *base)
 {
 	const char *name;
 	int r;
@@ -271,7 +291,7 @@ static int read_field(sd_bus_message *m, const struct field *fields, size_t n, v
 	return sd_bus_message_skip(m, "v");
 }
 
-static int read_fields(sd_bus_message *m, const struct field *fields, size_t n, void *base)
+static int read_fields(sd_bus_message *m, const struct view_field *fields, size_t n, void *base)
 {
 	int r;
 
@@ -309,7 +329,7 @@ static int read_rows(sd_bus_message *m, struct view *view)
 	return r < 0 ? r : sd_bus_message_exit_container(m);
 }
 
-int view_read_header(sd_bus_message *message, struct view_header *ret_header)
+int view_bus_read_header(sd_bus_message *message, struct view_header *ret_header)
 {
 	struct view_header header = { 0 };
 	int r = read_fields(message, header_fields, ARRAY_SIZE(header_fields), &header);
@@ -320,12 +340,12 @@ int view_read_header(sd_bus_message *message, struct view_header *ret_header)
 	return 0;
 }
 
-int view_read(sd_bus_message *message, struct view *ret_view)
+int view_bus_read(sd_bus_message *message, struct view *ret_view)
 {
 	struct view view = { 0 };
 	int r;
 
-	r = view_read_header(message, &view.header);
+	r = view_bus_read_header(message, &view.header);
 	if (r >= 0)
 		r = read_rows(message, &view);
 	if (r < 0) {

@@ -11,19 +11,19 @@
 #include "view.h"
 
 /**
- * view_append_header() - append only the header, of type "a{sv}"; returns negative errno on
+ * view_bus_append_header() - append only the header, of type "a{sv}"; returns negative errno on
  * failure
  */
-int view_append_header(sd_bus_message *message, const struct view_header *header);
+int view_bus_append_header(sd_bus_message *message, const struct view_header *header);
 
-/** view_append() - append header and rows to a reply; returns negative errno on failure */
-int view_append(sd_bus_message *message, const struct view *view);
+/** view_bus_append() - append header and rows to a reply; returns negative errno on failure */
+int view_bus_append(sd_bus_message *message, const struct view *view);
 
-/** view_read_header() - read only the header; returns as view_read() */
-int view_read_header(sd_bus_message *message, struct view_header *ret_header);
+/** view_bus_read_header() - read only the header; returns as view_bus_read() */
+int view_bus_read_header(sd_bus_message *message, struct view_header *ret_header);
 
 /**
- * view_read() - read header and rows of a reply
+ * view_bus_read() - read header and rows of a reply
  * @message: the reply
  * @ret_view: the view; free it with view_clear()
  *
@@ -32,6 +32,6 @@ int view_read_header(sd_bus_message *message, struct view_header *ret_header);
  *
  * Return: 0; -EBADMSG if a known name has another type; other negative errno.
  */
-int view_read(sd_bus_message *message, struct view *ret_view);
+int view_bus_read(sd_bus_message *message, struct view *ret_view);
 
 #endif

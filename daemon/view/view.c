@@ -70,9 +70,9 @@ int view_span_parse(const char *name, enum view_span *ret_span)
 	return -EINVAL;
 }
 
-unsigned int view_unit(const struct view_header *header)
+unsigned int view_get_unit(const struct view_header *header)
 {
-	return header->unweighed ? UNITS : sample_unit_common(header->weight, UNITS);
+	return header->unweighed ? UNITS : sample_unit_find_common(header->weight, UNITS);
 }
 
 const char *view_unit_name(unsigned int unit)
@@ -87,29 +87,29 @@ const char *view_unit_name(unsigned int unit)
 	return names[unit];
 }
 
-u64 view_part(const struct view_row *row, unsigned int unit)
+u64 view_get_share_numerator(const struct view_row *row, unsigned int unit)
 {
 	return unit < UNITS ? row->weight[unit] : row->samples;
 }
 
-u64 view_whole(const struct view_header *header, unsigned int unit)
+u64 view_get_share_denominator(const struct view_header *header, unsigned int unit)
 {
 	return unit < UNITS ? header->weight[unit] : header->records;
 }
 
-u64 view_sort_part(const struct view_row *row, enum view_sort sort, unsigned int unit)
+u64 view_get_sort_numerator(const struct view_row *row, enum view_sort sort, unsigned int unit)
 {
-	return view_key(row, sort < VIEW_SORT_P99 ? sort : VIEW_SORT_SAMPLES, unit);
+	return view_get_sort_key(row, sort < VIEW_SORT_P99 ? sort : VIEW_SORT_SAMPLES, unit);
 }
 
-u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit)
+u64 view_get_sort_key(const struct view_row *row, enum view_sort sort, unsigned int unit)
 {
 	const char *at = (const char *)row + sorts[sort].offset;
 	u64 count;
 	u32 cycles;
 
 	if (sort == VIEW_SORT_SAMPLES)
-		return view_part(row, unit);
+		return view_get_share_numerator(row, unit);
 	if (sort >= VIEW_SORT_P99) {
 		memcpy(&cycles, at, sizeof(cycles));
 		return cycles;
@@ -118,7 +118,7 @@ u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit)
 	return count;
 }
 
-bool view_sort_holds(enum view_sort sort, enum view_span span, enum view_group group)
+bool view_sort_is_supported(enum view_sort sort, enum view_span span, enum view_group group)
 {
 	return span == VIEW_SPAN_START || group == VIEW_CONTAINER || sort <= VIEW_SORT_MEMORY ||
 	       sort == VIEW_SORT_BRANCHES || sort == VIEW_SORT_MISPREDICTED;

@@ -85,7 +85,7 @@ enum view_span {
  *	rounded up to a power of two
  * @translation_sum, @translation_p50, @translation_p99: the same for translation latency
  * @weight: operations that the samples stand for, by &enum sample_unit; for functions, without a
- *	view_unit(), in proportion to the weight of their processes
+ *	view_get_unit(), in proportion to the weight of their processes
  * @event: samples, indexed by the bit of the Events packet
  */
 struct view_row {
@@ -149,7 +149,7 @@ const char *memory_share_name(enum memory_share share);
  * "bpf" or "perf": by context switches that BPF or perf reports; "none": it cannot be identified;
  * "": unknown until the first record, or for a recording
  * @switches: number of context switches that were recorded
- * @backend: &enum backend
+ * @backend: &enum sample_backend
  * @running: sampling is running
  * @cpus: number of sampled CPUs
  * @duration_ns: enabled time, wall clock
@@ -178,8 +178,9 @@ const char *memory_share_name(enum memory_share share);
  * @weight: operations that all samples stand for, indexed by &enum sample_unit; 0 from a daemon
  * that does not report them
  * @unweighed: samples with an unknown interval, which no weight includes
- * @unattributed_weight, @evicted_weight: weights of those samples, in view_unit()
- * @sort_whole: sum of view_sort_part() over all samples, in the order that the view was made with
+ * @unattributed_weight, @evicted_weight: weights of those samples, in view_get_unit()
+ * @sort_whole: sum of view_get_sort_numerator() over all samples, in the order that the view was
+ *	made with
  * @cost_ns: CPU time of the daemon, without the kernel's cost of sampling; 0 in a view of a
  *	period
  * @memory: resident bytes of the daemon
@@ -266,33 +267,37 @@ struct view {
 };
 
 /**
- * view_unit() - return the unit of the weights that shares are computed from
+ * view_get_unit() - return the unit of the weights that shares are computed from
  *
  * Return: &enum sample_unit if all samples have that unit. UNITS if the interval or unit of some
  * samples is unknown, or if CPUs count in different units; shares are then computed from numbers of
  * samples.
  */
-unsigned int view_unit(const struct view_header *header);
+unsigned int view_get_unit(const struct view_header *header);
 
 /** view_unit_name() - return the JSON key of a unit; "samples" for UNITS */
 const char *view_unit_name(unsigned int unit);
 
-/** view_part(), view_whole() - return numerator and denominator of a share; @unit: view_unit() */
-u64 view_part(const struct view_row *row, unsigned int unit);
-u64 view_whole(const struct view_header *header, unsigned int unit);
+/**
+ * view_get_share_numerator(), view_get_share_denominator() - return numerator and denominator of a
+ * share; @unit: view_get_unit()
+ */
+u64 view_get_share_numerator(const struct view_row *row, unsigned int unit);
+u64 view_get_share_denominator(const struct view_header *header, unsigned int unit);
 
 /**
- * view_sort_part() - return the numerator of a row's share of the value that rows are sorted by
+ * view_get_sort_numerator() - return the numerator of a row's share of the value that rows are
+ * sorted by
  *
  * The denominator is &view_header.sort_whole. A percentile has no share, so the share of samples is
  * used instead.
  *
- * Return: view_key(), or view_part() if that is a percentile.
+ * Return: view_get_sort_key(), or view_get_share_numerator() if that is a percentile.
  */
-u64 view_sort_part(const struct view_row *row, enum view_sort sort, unsigned int unit);
+u64 view_get_sort_numerator(const struct view_row *row, enum view_sort sort, unsigned int unit);
 
-/** view_key() - return the value that rows are sorted by, the largest first */
-u64 view_key(const struct view_row *row, enum view_sort sort, unsigned int unit);
+/** view_get_sort_key() - return the value that rows are sorted by, the largest first */
+u64 view_get_sort_key(const struct view_row *row, enum view_sort sort, unsigned int unit);
 
 /** view_clear() - free the rows */
 void view_clear(struct view *view);
@@ -307,22 +312,23 @@ const char *view_sort_name(enum view_sort sort);
 
 /** All names, for error messages about an unknown one. */
 #define VIEW_GROUP_LIST "function, line, process, container, program or binary"
-#define VIEW_SORT_WINDOW_LIST \
-	"samples, latency, dram, remote, memory, branches or mispredicted of processes and functions"
+#define VIEW_SORT_PERIOD_LIST                                                                \
+	"samples, latency, dram, remote, memory, branches or mispredicted of processes and " \
+	"functions"
 #define VIEW_SORT_LIST                                                                             \
 	"samples, latency, dram, remote, memory, loads, stores, branches, mispredicted, simd, "    \
 	"snooped, peer, modified, l1, l2, l3, system_cache, llc, issue, translation, p99, "        \
 	"issue_p99 or translation_p99"
 
 /**
- * view_sort_holds() - return true if rows of @group in @span can be sorted by @sort
+ * view_sort_is_supported() - return true if rows of @group in @span can be sorted by @sort
  *
  * Rows of a period have fewer counters than rows since the start.
  */
-bool view_sort_holds(enum view_sort sort, enum view_span span, enum view_group group);
+bool view_sort_is_supported(enum view_sort sort, enum view_span span, enum view_group group);
 
 /**
- * view_sort_heading() - return the heading of the column with view_key()
+ * view_sort_heading() - return the heading of the column with view_get_sort_key()
  *
  * Return: a static string; "" for VIEW_SORT_SAMPLES, which has a share.
  */

@@ -27,7 +27,7 @@ static struct dentry *root;
 struct inject_call {
 	struct speprof_emu_cpu *cpu;
 	const struct spe_inject_rule *rule; /* rule to set; NULL: only read the rules */
-	struct spe_inject inject;
+	struct spe_injector inject;
 	int ret;
 };
 
@@ -36,7 +36,7 @@ static void inject_apply_on_cpu(void *arg)
 	struct inject_call *call = arg;
 
 	if (call->rule)
-		call->ret = spe_inject_apply(&call->cpu->inject, &call->cpu->spu, call->rule);
+		call->ret = spe_inject_apply_rule(&call->cpu->inject, &call->cpu->spu, call->rule);
 	call->inject = call->cpu->inject;
 }
 
@@ -65,7 +65,7 @@ static ssize_t rule_write(struct file *file, const char __user *from, size_t len
 		return -EINVAL;
 	if (copy_from_user(text, from, len))
 		return -EFAULT;
-	ret = spe_inject_parse(text, len, &rule, &error);
+	ret = spe_inject_parse_rule(text, len, &rule, &error);
 	if (ret) {
 		pr_warn_ratelimited("cpu%u: column %zu, \"%.*s\": must be %s\n", cpu->number,
 				    error.column, (int)error.length, text + error.column - 1,
@@ -85,7 +85,7 @@ static int rules_show(struct seq_file *seq, void *unused)
 		return ret;
 	for (u32 i = 0; i < result.inject.count; i++) {
 		const struct spe_inject_rule *rule = &result.inject.rules[i];
-		const char *name = spe_inject_name(rule->fault);
+		const char *name = spe_inject_fault_name(rule->fault);
 
 		if (name)
 			seq_printf(seq, "%s", name);

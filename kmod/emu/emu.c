@@ -72,16 +72,16 @@ static void emu_write(enum spe_reg reg, u64 value)
 }
 
 /* The model applies every register write immediately, so a barrier has nothing to do. */
-static void emu_barrier(void)
+static void emu_barrier_noop(void)
 {
 }
 
-static u64 emu_ticks(void)
+static u64 emu_read_ticks(void)
 {
 	return ktime_get_ns();
 }
 
-static u64 emu_records(void)
+static u64 emu_count_records(void)
 {
 	return this_cpu_ptr(emu_cpus)->spu.stats.written;
 }
@@ -93,10 +93,10 @@ static struct speprof_backend emu_backend = {
 	.cpus = cpu_possible_mask,
 	.read = emu_read,
 	.write = emu_write,
-	.synchronize = emu_barrier,
-	.drain = emu_barrier,
-	.ticks = emu_ticks,
-	.records = emu_records,
+	.synchronize = emu_barrier_noop,
+	.drain = emu_barrier_noop,
+	.ticks = emu_read_ticks,
+	.records = emu_count_records,
 	.tick_hz = NSEC_PER_SEC,
 	.has_context = true,
 };
@@ -137,8 +137,8 @@ static int emu_cpu_init(struct speprof_emu_cpu *cpu, unsigned int number, enum s
 	cpu->number = number;
 	cpu->profile = program;
 	cpu->ops_per_us = ops_per_us;
-	cpu->ticks = emu_ticks;
-	cpu->interrupt = speprof_interrupt;
+	cpu->ticks = emu_read_ticks;
+	cpu->interrupt = speprof_handle_interrupt;
 	speprof_emu_source_init(cpu);
 	return 0;
 }

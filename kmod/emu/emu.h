@@ -31,8 +31,8 @@
  */
 struct speprof_emu_cpu {
 	struct spe_spu spu;
-	struct spe_opmodel model;
-	struct spe_inject inject;
+	struct spe_operation_model model;
+	struct spe_injector inject;
 	unsigned int number;
 	enum spe_profile profile;
 	struct hrtimer timer;

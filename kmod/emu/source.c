@@ -40,14 +40,14 @@ void speprof_emu_source_count_passed(struct speprof_emu_cpu *cpu)
 	 */
 	passed = min(ns_to_operations(cpu, now - cpu->planned_at), cpu->planned - 1);
 	if (passed)
-		spe_spu_pass(&cpu->spu, passed);
+		spe_spu_count_operations(&cpu->spu, passed);
 	cpu->planned = 0;
 }
 
 /* Set the timer to the end of the interval, but at least @min_ns from now. */
 static void source_schedule(struct speprof_emu_cpu *cpu, u64 min_ns)
 {
-	u64 until = spe_spu_until_sample(&cpu->spu);
+	u64 until = spe_spu_operations_until_sample(&cpu->spu);
 
 	cpu->planned = until;
 	if (until) {
@@ -90,17 +90,17 @@ static bool source_sample(struct speprof_emu_cpu *cpu, struct pt_regs *regs)
 	 * sampled do not belong to the sample population. In both cases the interval does not
 	 * advance.
 	 */
-	if (is_idle_task(current) || !spe_spu_enabled(&cpu->spu, operation.el))
+	if (is_idle_task(current) || !spe_spu_profiling_enabled(&cpu->spu, operation.el))
 		return false;
-	if (!spe_spu_pass(&cpu->spu, cpu->planned))
+	if (!spe_spu_count_operations(&cpu->spu, cpu->planned))
 		return true;
-	spe_opmodel_operation(&cpu->model, cpu->profile, &operation);
-	spe_inject_sample(&cpu->inject, &cpu->spu, &operation);
+	spe_opmodel_complete_operation(&cpu->model, cpu->profile, &operation);
+	spe_inject_and_sample(&cpu->inject, &cpu->spu, &operation);
 	return true;
 }
 
 /* Runs in hard interrupt context on the CPU. */
-static enum hrtimer_restart source_tick(struct hrtimer *timer)
+static enum hrtimer_restart source_timer_expired(struct hrtimer *timer)
 {
 	struct speprof_emu_cpu *cpu = container_of(timer, struct speprof_emu_cpu, timer);
 	struct pt_regs *regs = get_irq_regs();
@@ -125,7 +125,7 @@ static enum hrtimer_restart source_tick(struct hrtimer *timer)
 
 void speprof_emu_source_init(struct speprof_emu_cpu *cpu)
 {
-	compat_hrtimer_setup(&cpu->timer, source_tick, HRTIMER_MODE_REL_PINNED_HARD);
+	compat_hrtimer_setup(&cpu->timer, source_timer_expired, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 void speprof_emu_source_deinit(struct speprof_emu_cpu *cpu)

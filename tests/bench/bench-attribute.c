@@ -20,7 +20,7 @@
 #define LIVES		200000
 #define LIFE_MAPPINGS	4
 
-static double clock_read(clockid_t clock)
+static double read_clock(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -28,14 +28,14 @@ static double clock_read(clockid_t clock)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-static double time_now(void)
+static double read_wall_time(void)
 {
-	return clock_read(CLOCK_MONOTONIC);
+	return read_clock(CLOCK_MONOTONIC);
 }
 
-static double cpu_time(void)
+static double read_cpu_time(void)
 {
-	return clock_read(CLOCK_PROCESS_CPUTIME_ID);
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /*
@@ -71,28 +71,28 @@ static struct attributor *make_machine(u32 threads)
 	return a;
 }
 
-static double best_tasks(struct attributor *a, u32 threads, u64 *sum)
+static double measure_task_lookups(struct attributor *a, u32 threads, u64 *sum)
 {
 	double best = 1e9;
 
 	for (int run = 0; run < RUNS; run++) {
-		double start = time_now();
+		double start = read_wall_time();
 		u32 x = 1;
 
 		for (u32 i = 0; i < LOOKUPS; i++) {
 			x = x * 1664525 + 1013904223;
 			*sum += attributor_find_process(a, (s32)(1000 + (x >> 8) % threads));
 		}
-		start = time_now() - start;
+		start = read_wall_time() - start;
 		best = start < best ? start : best;
 	}
 	return LOOKUPS / best / 1e6;
 }
 
-static double best_places(struct attributor *a, u32 threads, u64 *sum)
+static double measure_location_lookups(struct attributor *a, u32 threads, u64 *sum)
 {
 	u32 n = LOOKUPS / 8, x = 1;
-	double start = time_now();
+	double start = read_wall_time();
 
 	for (u32 i = 0; i < n; i++) {
 		struct attribute_location place;
@@ -100,20 +100,20 @@ static double best_places(struct attributor *a, u32 threads, u64 *sum)
 
 		x = x * 1664525 + 1013904223;
 		index = attributor_find_process(a, (s32)(1000 + (x >> 8) % threads));
-		if (attributor_locate(a, index, 0x7f0000000000 + x % MAPPINGS * 0x200000ULL, false,
-				      &place))
+		if (attributor_locate_pc(a, index, 0x7f0000000000 + x % MAPPINGS * 0x200000ULL,
+					 false, &place))
 			*sum += place.offset;
 	}
-	return n / (time_now() - start) / 1e6;
+	return n / (read_wall_time() - start) / 1e6;
 }
 
 /* Measure the cost of reading /proc on this machine: look each process up once, then refresh it. */
-static void measure_live(void)
+static void measure_proc_reads(void)
 {
 	const struct attributor_config config = { .live = true };
 	struct attributor *a;
 	struct dirent *entry;
-	double first = cpu_time(), refresh;
+	double first = read_cpu_time(), refresh;
 	DIR *proc = opendir("/proc");
 	u32 found = 0;
 
@@ -126,10 +126,10 @@ static void measure_live(void)
 			found += attributor_find_process(a, pid) != ATTRIBUTE_NONE;
 	}
 	closedir(proc);
-	first = cpu_time() - first;
-	refresh = cpu_time();
+	first = read_cpu_time() - first;
+	refresh = read_cpu_time();
 	attributor_refresh(a);
-	refresh = cpu_time() - refresh;
+	refresh = read_cpu_time() - refresh;
 	printf("live: %u processes, %.0f us of CPU each at first sight, %.1f ms a refresh of all\n",
 	       found, first / found * 1e6, refresh * 1e3);
 	attributor_free(a);
@@ -165,7 +165,7 @@ static void measure_forks(void)
 	if (attributor_new(&config, &a) < 0)
 		exit(1);
 	attributor_find_process(a, getpid());
-	start = cpu_time();
+	start = read_cpu_time();
 	for (s32 i = 0; i < LIVES; i++) {
 		s32 pid = INT32_MAX - 1 - i % 100000;
 
@@ -175,7 +175,7 @@ static void measure_forks(void)
 			report_event(a, TASK_MMAP, pid, 0x7f0000000000 + k * 0x200000);
 		report_event(a, TASK_EXIT, pid, 0);
 	}
-	start = cpu_time() - start;
+	start = read_cpu_time() - start;
 	printf("lives: %.2f us each, %.0f ns an event\n", start / LIVES * 1e6,
 	       start / LIVES / (LIFE_MAPPINGS + 3) * 1e9);
 	attributor_free(a);
@@ -189,8 +189,8 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct attributor *a = make_machine(sizes[i]);
 		struct attributor_stats st;
-		double tasks = best_tasks(a, sizes[i], &sum);
-		double places = best_places(a, sizes[i], &sum);
+		double tasks = measure_task_lookups(a, sizes[i], &sum);
+		double places = measure_location_lookups(a, sizes[i], &sum);
 
 		attributor_get_stats(a, &st);
 		printf("%6u threads: task %7.1f M/s, task and place %6.1f M/s, %" PRIu64
@@ -198,7 +198,7 @@ int main(void)
 		       sizes[i], tasks, places, st.memory >> 10, st.threads_evicted);
 		attributor_free(a);
 	}
-	measure_live();
+	measure_proc_reads();
 	measure_forks();
 	return sum == 1;
 }

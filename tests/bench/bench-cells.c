@@ -25,12 +25,12 @@
 #define LIVES	  64 /* records of a short-lived process in a row */
 
 /**
- * struct load - the processes that wrote the counted records
+ * struct process_load - the processes that wrote the counted records
  * @processes: number of processes
  * @programs: number of programs that they execute
  * @brief: whether each process exits after LIVES records, and the next one starts
  */
-struct load {
+struct process_load {
 	const char *name;
 	const char *value; /* name of the profile's speed in tests/bench/bars */
 	u32 processes;
@@ -38,7 +38,7 @@ struct load {
 	bool brief;
 };
 
-static const struct load loads[] = {
+static const struct process_load loads[] = {
 	{ "64 processes of 8 programs", "count_percent", 64, 8, false },
 	{ "10,000 short-lived, 20 programs", "count_short_lived_percent", 10000, 20, true },
 };
@@ -62,8 +62,8 @@ struct task_entry {
 
 #define TASK_BITS 8
 
-/** struct stage - a decoder and a table of cells */
-struct stage {
+/** struct decode_stage - a decoder and a table of cells */
+struct decode_stage {
 	struct spe_layouts layouts;
 	struct sample_class_catalog catalog;
 	struct cell_table *table;
@@ -73,8 +73,8 @@ struct stage {
 	u64 samples;
 };
 
-struct state {
-	struct stage stage;
+struct bench_state {
+	struct decode_stage stage;
 	struct profile *profile;
 	u64 sum;
 };
@@ -87,7 +87,7 @@ static double time_now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-static void plain_sum(struct state *state, const u8 *buf)
+static void sum_bytes(struct bench_state *state, const u8 *buf)
 {
 	u64 sum = 0, word;
 
@@ -98,7 +98,7 @@ static void plain_sum(struct state *state, const u8 *buf)
 	state->sum += sum;
 }
 
-static void count_profile(struct state *state, const u8 *buf)
+static void count_profile(struct bench_state *state, const u8 *buf)
 {
 	const struct source_window window = {
 		.data = buf,
@@ -110,10 +110,10 @@ static void count_profile(struct state *state, const u8 *buf)
 		.unit = UNIT_INSTRUCTIONS,
 	};
 
-	profile_window(state->profile, &window);
+	profile_add_window(state->profile, &window);
 }
 
-static struct task_entry *task_get(struct stage *s, u32 tid)
+static struct task_entry *get_task_entry(struct decode_stage *s, u32 tid)
 {
 	struct task_entry *e = &s->task[tid * 0x9e3779b97f4a7c15ULL >> (64 - TASK_BITS)];
 
@@ -122,15 +122,16 @@ static struct task_entry *task_get(struct stage *s, u32 tid)
 	memset(e, 0, sizeof(*e));
 	e->tid = tid;
 	e->program = tid % s->programs;
-	e->owner = cell_owner(e->program, e->program);
-	e->salt = cell_salt(s->table, e->owner);
+	e->owner = cell_owner_make(e->program, e->program);
+	e->salt = cell_owner_hash(s->table, e->owner);
 	return e;
 }
 
-static const struct sample_class *class_get(struct stage *s, const struct spe_sample *x)
+static const struct sample_class *get_sample_class(struct decode_stage *s,
+						   const struct spe_sample *x)
 {
-	u64 key = sample_class_key(x->present, x->op_class, x->op_subclass, x->source, 0);
-	u16 guess = s->catalog.guess[sample_class_slot(x->events, key)];
+	u64 key = sample_class_make_key(x->present, x->op_class, x->op_subclass, x->source, 0);
+	u16 guess = s->catalog.guess[sample_class_get_slot(x->events, key)];
 	const struct sample_class *t = &s->catalog.at[guess];
 
 	if (t->events == x->events && t->key == key && t->used)
@@ -139,21 +140,22 @@ static const struct sample_class *class_get(struct stage *s, const struct spe_sa
 						spe_data_sources_find(0x410fd0c0))];
 }
 
-static void totals_add(struct stage *s, struct task_totals *totals, const struct sample_class *t,
-		       const struct spe_sample *x)
+static void add_to_totals(struct decode_stage *s, struct task_totals *totals,
+			  const struct sample_class *t, const struct spe_sample *x)
 {
 	u16 total = x->counter[SPE_COUNTER_TOTAL];
 
 	for (unsigned int i = 0; i < SAMPLE_CLASS_LANES; i++)
 		totals->ones[i] += t->ones[i];
-	totals->bucket[total < 4096 ? s->bucket[total] : histogram_bucket(total)]++;
+	totals->bucket[total < 4096 ? s->bucket[total] : histogram_get_bucket(total)]++;
 	totals->latency_sum[PROFILE_TOTAL] += total;
 	totals->samples++;
 }
 
-static void stage_run(struct stage *s, const struct spe_run *run, u8 interval)
+static void count_run_in_cells(struct decode_stage *s, const struct spe_layout_run *run,
+			       u8 interval)
 {
-	struct cell_batch *b = cell_table_batch(s->table);
+	struct cell_batch *b = cell_table_get_batch(s->table);
 	struct spe_sample x;
 
 	for (u32 i = 0; i < run->count; i++) {
@@ -161,44 +163,44 @@ static void stage_run(struct stage *s, const struct spe_run *run, u8 interval)
 		struct task_entry *e;
 
 		spe_layout_read(&s->layouts.layout[run->layout[i]], run->raw[i], &x);
-		e = task_get(s, x.context[SPE_CONTEXT_EL1]);
-		t = class_get(s, &x);
-		totals_add(s, &e->totals, t, &x);
+		e = get_task_entry(s, x.context[SPE_CONTEXT_EL1]);
+		t = get_sample_class(s, &x);
+		add_to_totals(s, &e->totals, t, &x);
 		b->owner[i] = e->owner;
 		b->offset[i] = spe_address_va(x.address[SPE_ADDRESS_PC]) - RECORDS_PC;
 		b->hash[i] = cell_hash(e->salt, b->offset[i]);
-		b->sample[i] = cell_sample(t->id, x.counter[SPE_COUNTER_TOTAL],
-					   x.counter[SPE_COUNTER_ISSUE],
-					   x.counter[SPE_COUNTER_TRANSLATION]);
+		b->sample[i] = cell_sample_pack(t->id, x.counter[SPE_COUNTER_TOTAL],
+						x.counter[SPE_COUNTER_ISSUE],
+						x.counter[SPE_COUNTER_TRANSLATION]);
 		b->interval[i] = interval;
 		b->sessions[i] = 1;
 	}
 	b->count = run->count;
 	s->samples += run->count;
-	cell_table_add(s->table);
+	cell_table_add_batch(s->table);
 }
 
-static void count_cells(struct state *state, const u8 *buf)
+static void count_cells(struct bench_state *state, const u8 *buf)
 {
-	struct stage *s = &state->stage;
-	u8 interval = cell_table_interval(s->table, 1024, UNIT_INSTRUCTIONS);
+	struct decode_stage *s = &state->stage;
+	u8 interval = cell_table_get_interval(s->table, 1024, UNIT_INSTRUCTIONS);
 	struct spe_decoder decoder;
 	struct spe_sample sample;
-	struct spe_run run;
-	enum spe_decode r;
+	struct spe_layout_run run;
+	enum spe_decode_result r;
 
 	spe_decoder_init(&decoder, NULL, buf, STRETCH);
 	while ((r = spe_decoder_next_run(&decoder, &s->layouts, &run, &sample, NULL)) !=
 	       SPE_DECODE_END)
 		if (r == SPE_DECODE_RUN)
-			stage_run(s, &run, interval);
+			count_run_in_cells(s, &run, interval);
 }
 
-static const struct path {
+static const struct measured_path {
 	const char *name;
-	void (*run)(struct state *state, const u8 *buf);
+	void (*run)(struct bench_state *state, const u8 *buf);
 } paths[] = {
-	{ "plain sum", plain_sum },
+	{ "plain sum", sum_bytes },
 	{ "profile", count_profile },
 	{ "table of cells alone", count_cells },
 };
@@ -207,8 +209,8 @@ static const struct path {
  * Measure the parts of @buf. The best time of all rounds counts for each part, so that other
  * programs on the machine have little influence.
  */
-static void rounds_measure(struct state *state, const u8 *buf, u32 stretches, u32 rounds,
-			   double *best, double *ret_seconds)
+static void measure_paths(struct bench_state *state, const u8 *buf, u32 stretches, u32 rounds,
+			  double *best, double *ret_seconds)
 {
 	for (u32 i = 0; i < ARRAY_SIZE(paths) * stretches; i++)
 		best[i] = 1e9;
@@ -235,7 +237,7 @@ static void rounds_measure(struct state *state, const u8 *buf, u32 stretches, u3
  * Write the TIDs of a load into the records. Each location belongs to one program, as RECORDS_TID
  * is a multiple of the numbers of programs.
  */
-static void set_tasks(const struct load *load, u8 *buf, u32 count)
+static void write_tids(const struct process_load *load, u8 *buf, u32 count)
 {
 	u32 each = load->processes / load->programs;
 
@@ -251,7 +253,7 @@ static void set_tasks(const struct load *load, u8 *buf, u32 count)
 }
 
 /* Report that @pid runs the program number @program, which is mapped where the records' PCs are. */
-static void task_start(struct attributor *attributor, s32 pid, u32 program)
+static void report_task(struct attributor *attributor, s32 pid, u32 program)
 {
 	char name[32];
 	struct task_event event = {
@@ -272,7 +274,8 @@ static void task_start(struct attributor *attributor, s32 pid, u32 program)
 	attributor_apply_event(attributor, &event);
 }
 
-static int state_init(struct state *state, const struct load *load, struct attributor **ret)
+static int state_init(struct bench_state *state, const struct process_load *load,
+		      struct attributor **ret)
 {
 	const struct attributor_config attribution = { .processes = 16384, .threads = 32768 };
 	const struct profile_config config = { .cell_bytes = BYTES, .programs = 1024 };
@@ -281,17 +284,17 @@ static int state_init(struct state *state, const struct load *load, struct attri
 	memset(state, 0, sizeof(*state));
 	state->stage.programs = load->programs;
 	for (u16 i = 0; i < 4096; i++)
-		state->stage.bucket[i] = (u8)histogram_bucket(i);
+		state->stage.bucket[i] = (u8)histogram_get_bucket(i);
 	if (attributor_new(&attribution, ret) < 0 || sample_class_init(&state->stage.catalog) < 0 ||
 	    profile_new(&config, *ret, &state->profile) < 0)
 		return -1;
 	for (u32 i = 0; i < load->processes; i++)
-		task_start(*ret, (s32)(RECORDS_TID + i), i % load->programs);
+		report_task(*ret, (s32)(RECORDS_TID + i), i % load->programs);
 	return cell_table_new(&cells, &state->stage.table);
 }
 
 /* Measure the seconds to add all cells to an empty table, and to a table that already has them. */
-static void merge_measure(struct state *state, double ret_seconds[static 2])
+static void measure_merge(struct bench_state *state, double ret_seconds[static 2])
 {
 	struct cell_table_config config = { .bytes = BYTES, .sample_class = &state->stage.catalog };
 	struct cell_table *whole;
@@ -315,13 +318,13 @@ static u64 sum_cells(const struct cell_table *table)
 	u64 sum = 0;
 
 	while (cell_table_next(table, &cursor, &row))
-		sum += cell_row_samples(table, &row, 1);
+		sum += cell_row_count_samples(table, &row, 1);
 	return sum;
 }
 
 /* Return whether the profile and the table of cells counted all @samples. */
-static bool rates_report(struct state *state, const struct load *load, const double *seconds,
-			 size_t len, u64 samples)
+static bool report_rates(struct bench_state *state, const struct process_load *load,
+			 const double *seconds, size_t len, u64 samples)
 {
 	bool all;
 	struct cell_table_stats stats;
@@ -329,10 +332,10 @@ static bool rates_report(struct state *state, const struct load *load, const dou
 	double merge[2];
 
 	cell_table_flush(state->stage.table);
-	cell_table_stats(state->stage.table, &stats);
-	merge_measure(state, merge);
-	(void)profile_view(state->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1,
-			   &view);
+	cell_table_get_stats(state->stage.table, &stats);
+	measure_merge(state, merge);
+	(void)profile_create_view(state->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1,
+				  &view);
 	printf("%s\n", load->name);
 	for (size_t p = 0; p < ARRAY_SIZE(paths); p++)
 		printf("  %-32s %6.1f ns a record, %5.2f %% of the plain sum\n", paths[p].name,
@@ -361,23 +364,23 @@ int main(int argc, char **argv)
 	u32 stretches = (u32)(len / STRETCH), count = (u32)(len / RECORDS_STRIDE);
 	double *best = calloc(ARRAY_SIZE(paths) * stretches, sizeof(*best));
 	u8 *buf = aligned_alloc(64, len);
-	static struct records records;
-	static struct state state;
+	static struct record_generator records;
+	static struct bench_state state;
 	int status = EXIT_SUCCESS;
 
 	if (!len || !rounds || !best || !buf)
 		return EXIT_FAILURE;
-	records_init(&records, 42);
-	records_fill(&records, buf, count);
+	record_generator_init(&records, 42);
+	record_generator_fill(&records, buf, count);
 	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
 		double seconds[ARRAY_SIZE(paths)];
 		struct attributor *attributor;
 
-		set_tasks(&loads[i], buf, count);
+		write_tids(&loads[i], buf, count);
 		if (state_init(&state, &loads[i], &attributor) < 0)
 			return EXIT_FAILURE;
-		rounds_measure(&state, buf, stretches, rounds, best, seconds);
-		if (!rates_report(&state, &loads[i], seconds, len, (u64)rounds * count))
+		measure_paths(&state, buf, stretches, rounds, best, seconds);
+		if (!report_rates(&state, &loads[i], seconds, len, (u64)rounds * count))
 			status = EXIT_FAILURE;
 		cell_table_free(state.stage.table);
 		sample_class_deinit(&state.stage.catalog);

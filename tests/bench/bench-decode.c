@@ -30,7 +30,7 @@
  * The state that a measured path uses for all parts of the input. @crowded: a profile with space
  * for only a few of the locations
  */
-struct state {
+struct bench_state {
 	struct spe_layouts layouts;
 	struct profile *profile;
 	struct profile *crowded;
@@ -45,7 +45,7 @@ static double time_now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-static void plain_sum(struct state *state, const u8 *buf)
+static void sum_bytes(struct bench_state *state, const u8 *buf)
 {
 	u64 sum = 0, word;
 
@@ -56,49 +56,49 @@ static void plain_sum(struct state *state, const u8 *buf)
 	state->sum += sum;
 }
 
-static void use_sample(struct state *state, const struct spe_sample *sample)
+static void force_sample_fields(struct bench_state *state, const struct spe_sample *sample)
 {
 	/* Force the compiler to compute fields that are not read. */
 	__asm__ volatile("" : : "r"(sample) : "memory");
 	state->sum += sample->address[0] + sample->counter[0];
 }
 
-static void decode_general(struct state *state, const u8 *buf)
+static void decode_general(struct bench_state *state, const u8 *buf)
 {
 	struct spe_decoder decoder;
 	struct spe_sample sample;
 
 	spe_decoder_init(&decoder, NULL, buf, STRETCH);
 	while (spe_decoder_next(&decoder, &sample, NULL) == SPE_DECODE_SAMPLE)
-		use_sample(state, &sample);
+		force_sample_fields(state, &sample);
 }
 
-static void decode_fast(struct state *state, const u8 *buf)
+static void decode_fast(struct bench_state *state, const u8 *buf)
 {
 	struct spe_decoder decoder;
 	struct spe_sample sample;
 
 	spe_decoder_init(&decoder, NULL, buf, STRETCH);
 	while (spe_decoder_next_fast(&decoder, &state->layouts, &sample, NULL) == SPE_DECODE_SAMPLE)
-		use_sample(state, &sample);
+		force_sample_fields(state, &sample);
 }
 
 /* Decode many records at a time, and read every field of each. */
-static void decode_runs(struct state *state, const u8 *buf)
+static void decode_runs(struct bench_state *state, const u8 *buf)
 {
 	struct spe_decoder decoder;
 	struct spe_sample sample;
-	struct spe_run run;
-	enum spe_decode r;
+	struct spe_layout_run run;
+	enum spe_decode_result r;
 
 	spe_decoder_init(&decoder, NULL, buf, STRETCH);
 	while ((r = spe_decoder_next_run(&decoder, &state->layouts, &run, &sample, NULL)) !=
 	       SPE_DECODE_END) {
 		if (r == SPE_DECODE_SAMPLE)
-			use_sample(state, &sample);
+			force_sample_fields(state, &sample);
 		for (u32 i = 0; r == SPE_DECODE_RUN && i < run.count; i++) {
-			spe_run_sample(&state->layouts, &run, i, &sample);
-			use_sample(state, &sample);
+			spe_run_decode_sample(&state->layouts, &run, i, &sample);
+			force_sample_fields(state, &sample);
 		}
 	}
 }
@@ -113,32 +113,32 @@ static void count_window(struct profile *profile, const u8 *buf)
 		.midr = 0x410fd0c0,
 	};
 
-	profile_window(profile, &window);
+	profile_add_window(profile, &window);
 }
 
-static void count_few(struct state *state, const u8 *buf)
+static void count_in_full_profile(struct bench_state *state, const u8 *buf)
 {
 	count_window(state->profile, buf);
 }
 
-static void count_many(struct state *state, const u8 *buf)
+static void count_in_crowded_profile(struct bench_state *state, const u8 *buf)
 {
 	count_window(state->crowded, buf);
 }
 
 enum { PLAIN_SUM, GENERAL, FAST, RUNS, AGGREGATE, CROWD, PATHS };
 
-static const struct path {
+static const struct measured_path {
 	const char *name;
-	void (*run)(struct state *state, const u8 *buf);
+	void (*run)(struct bench_state *state, const u8 *buf);
 	bool scattered; /* whether its records are of SCATTERED instructions */
 } paths[PATHS] = {
-	[PLAIN_SUM] = { "plain sum", plain_sum },
+	[PLAIN_SUM] = { "plain sum", sum_bytes },
 	[GENERAL] = { "general path", decode_general },
 	[FAST] = { "fast path, one by one", decode_fast },
 	[RUNS] = { "fast path, in runs", decode_runs },
-	[AGGREGATE] = { "decode, attribute, aggregate", count_few },
-	[CROWD] = { "the same, most samples evicted", count_many, true },
+	[AGGREGATE] = { "decode, attribute, aggregate", count_in_full_profile },
+	[CROWD] = { "the same, most samples evicted", count_in_crowded_profile, true },
 };
 
 static void make_tasks(struct attributor *attributor)
@@ -162,8 +162,9 @@ static void make_tasks(struct attributor *attributor)
  * Measure the seconds that each path takes for all of @buf, or of @scattered, and return the sum of
  * the values that each path read.
  */
-static void paths_measure(struct state *state, const u8 *buf, const u8 *scattered, u32 stretches,
-			  u32 rounds, double *best, double *ret_seconds, u64 *ret_sums)
+static void measure_paths(struct bench_state *state, const u8 *buf, const u8 *scattered,
+			  u32 stretches, u32 rounds, double *best, double *ret_seconds,
+			  u64 *ret_sums)
 {
 	double began, took;
 
@@ -196,7 +197,8 @@ static bool has_all_records(struct profile *profile, u64 records)
 	struct view view;
 	bool all;
 
-	if (profile_view(profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) < 0)
+	if (profile_create_view(profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) <
+	    0)
 		return false;
 	all = view.header.records == records;
 	view_clear(&view);
@@ -204,7 +206,7 @@ static bool has_all_records(struct profile *profile, u64 records)
 }
 
 /* Return whether all decoders found the same fields, and both profiles counted all @records. */
-static bool sums_agree(const struct state *state, const u64 *sums, u64 records)
+static bool all_sums_agree(const struct bench_state *state, const u64 *sums, u64 records)
 {
 	return sums[GENERAL] == sums[FAST] && sums[GENERAL] == sums[RUNS] &&
 	       has_all_records(state->profile, records) && has_all_records(state->crowded, records);
@@ -223,9 +225,9 @@ int main(int argc, char **argv)
 	double seconds[ARRAY_SIZE(paths)];
 	u64 sums[ARRAY_SIZE(paths)];
 	struct attributor *attributor;
-	static struct records records;
+	static struct record_generator records;
 	u8 *buf = aligned_alloc(64, len), *scattered = aligned_alloc(64, len);
-	static struct state state;
+	static struct bench_state state;
 
 	if (!len || !rounds || !buf || !scattered || !best ||
 	    attributor_new(&attribution, &attributor) < 0 ||
@@ -233,18 +235,18 @@ int main(int argc, char **argv)
 	    profile_new(&crowded, attributor, &state.crowded) < 0)
 		return 1;
 	make_tasks(attributor);
-	records_init(&records, 42);
-	records_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
+	record_generator_init(&records, 42);
+	record_generator_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
 	memcpy(scattered, buf, len);
-	records_scatter(&records, scattered, (u32)(len / RECORDS_STRIDE), SCATTERED);
-	paths_measure(&state, buf, scattered, stretches, rounds, best, seconds, sums);
+	record_generator_scatter_pcs(&records, scattered, (u32)(len / RECORDS_STRIDE), SCATTERED);
+	measure_paths(&state, buf, scattered, stretches, rounds, best, seconds, sums);
 	for (size_t p = 0; p < ARRAY_SIZE(paths); p++)
 		printf("%-30s %6.2f GB/s  %6.1f M records/s  %5.1f %% of the plain sum\n",
 		       paths[p].name, (double)len / seconds[p] / 1e9,
 		       (double)len / RECORDS_STRIDE / seconds[p] / 1e6,
 		       100 * seconds[0] / seconds[p]);
 	printf("value decode_percent %.2f\n", 100 * seconds[PLAIN_SUM] / seconds[RUNS]);
-	if (!sums_agree(&state, sums, (u64)rounds * len / RECORDS_STRIDE)) {
+	if (!all_sums_agree(&state, sums, (u64)rounds * len / RECORDS_STRIDE)) {
 		fprintf(stderr, "bench-decode: the paths read different records\n");
 		return 1;
 	}

@@ -43,10 +43,10 @@ static void buffer_rearm(struct spe_spu *spu)
  * Return the samples per second of CPU time. @model: whether to model each operation, or to use one
  * operation for all samples.
  */
-static double spu_run(const struct spe_spu_config *config, bool model)
+static double measure_sample_rate(const struct spe_spu_config *config, bool model)
 {
 	struct spe_spu_io io = { .write = buffer_write };
-	struct spe_opmodel opmodel;
+	struct spe_operation_model opmodel;
 	struct spe_operation op = { .pc = 0xaaaab0001230ULL, .valid = SPE_OPERATION_CONTEXT1 };
 	struct spe_spu spu;
 	const char *reason;
@@ -57,23 +57,23 @@ static double spu_run(const struct spe_spu_config *config, bool model)
 		exit(EXIT_FAILURE);
 	}
 	spe_opmodel_init(&opmodel, 1);
-	spe_opmodel_operation(&opmodel, SPE_PROFILE_POINTER_CHASE, &op);
+	spe_opmodel_complete_operation(&opmodel, SPE_PROFILE_POINTER_CHASE, &op);
 	spe_spu_write(&spu, SPE_REG_PMSCR,
 		      SPE_PMSCR_E0SPE | SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS);
 	spe_spu_write(&spu, SPE_REG_PMSIRR, 1024 << 8 | SPE_PMSIRR_RND);
 	buffer_rearm(&spu);
 	start = time_now();
 	while (spu.stats.written < SAMPLES) {
-		if (!spe_spu_enabled(&spu, 0))
+		if (!spe_spu_profiling_enabled(&spu, 0))
 			buffer_rearm(&spu);
-		if (!spe_spu_pass(&spu, spe_spu_until_sample(&spu)))
+		if (!spe_spu_count_operations(&spu, spe_spu_operations_until_sample(&spu)))
 			continue;
 		if (model) {
 			op.pc += 4;
-			spe_opmodel_operation(&opmodel, SPE_PROFILE_MIXED, &op);
+			spe_opmodel_complete_operation(&opmodel, SPE_PROFILE_MIXED, &op);
 		}
 		op.timestamp++;
-		spe_spu_sample(&spu, &op);
+		spe_spu_sample_operation(&spu, &op);
 	}
 	return (double)SAMPLES / (time_now() - start);
 }
@@ -84,10 +84,10 @@ int main(void)
 	double slots, packed, modelled;
 
 	spe_spu_config_default(&config);
-	slots = spu_run(&config, false);
-	modelled = spu_run(&config, true);
+	slots = measure_sample_rate(&config, false);
+	modelled = measure_sample_rate(&config, true);
 	config.layout = SPE_SPU_LAYOUT_PACKED;
-	packed = spu_run(&config, false);
+	packed = measure_sample_rate(&config, false);
 	printf("SPU model, slots layout             %6.1f million samples/s\n", slots / 1e6);
 	printf("SPU model, packed layout            %6.1f million samples/s\n", packed / 1e6);
 	printf("SPU model with modelled operations  %6.1f million samples/s\n", modelled / 1e6);

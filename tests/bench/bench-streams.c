@@ -19,7 +19,7 @@
 #define WINDOW	  (1U << 16) /* bytes */
 #define MEGABYTES 64
 
-static double cpu_seconds(void)
+static double read_cpu_seconds(void)
 {
 	struct timespec ts;
 
@@ -51,7 +51,7 @@ static void make_tasks(struct attributor *attributor)
 /* Count @len bytes, and return the seconds of CPU time that this takes. */
 static double count_window(struct profile *profile, const u8 *buf, size_t len)
 {
-	double began = cpu_seconds();
+	double began = read_cpu_seconds();
 
 	for (size_t i = 0; i < len; i += WINDOW) {
 		const struct source_window window = {
@@ -64,9 +64,9 @@ static double count_window(struct profile *profile, const u8 *buf, size_t len)
 			.unit = UNIT_INSTRUCTIONS,
 		};
 
-		profile_window(profile, &window);
+		profile_add_window(profile, &window);
 	}
-	return cpu_seconds() - began;
+	return read_cpu_seconds() - began;
 }
 
 /* Count each stream in @shard and merge it into @whole; return the seconds of the slowest. */
@@ -79,17 +79,18 @@ static double count_streams(struct profile *whole, struct profile *shard, const 
 		double took = count_window(shard, buf + i * each, each);
 
 		slowest = took > slowest ? took : slowest;
-		profile_merge(whole, shard, NULL);
+		profile_merge_shard(whole, shard, NULL);
 	}
 	return slowest;
 }
 
-static u64 records_of(struct profile *profile)
+static u64 count_records(struct profile *profile)
 {
 	struct view view;
 	u64 records;
 
-	if (profile_view(profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) < 0)
+	if (profile_create_view(profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) <
+	    0)
 		return 0;
 	records = view.header.records;
 	view_clear(&view);
@@ -105,7 +106,7 @@ int main(int argc, char **argv)
 	size_t len = (size_t)megabytes << 20;
 	u8 *buf = aligned_alloc(64, len);
 	struct attributor *attributor;
-	static struct records records;
+	static struct record_generator records;
 	double one, slowest;
 	bool all;
 
@@ -117,17 +118,17 @@ int main(int argc, char **argv)
 	if (profile_new(&config, attributor, &shard) < 0)
 		return EXIT_FAILURE;
 	make_tasks(attributor);
-	profile_number_names(straight);
-	profile_number_names(whole);
-	records_init(&records, 42);
-	records_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
+	profile_assign_ids(straight);
+	profile_assign_ids(whole);
+	record_generator_init(&records, 42);
+	record_generator_fill(&records, buf, (u32)(len / RECORDS_STRIDE));
 	one = count_window(straight, buf, len);
 	slowest = count_streams(whole, shard, buf, len);
 	printf("%u streams: the slowest takes %.2f ms of CPU time, one thread %.0f ms for all\n",
 	       STREAMS, 1e3 * slowest, 1e3 * one);
 	printf("value stream_percent %.2f\n", 100 * slowest / one);
-	all = records_of(whole) == len / RECORDS_STRIDE &&
-	      records_of(straight) == records_of(whole);
+	all = count_records(whole) == len / RECORDS_STRIDE &&
+	      count_records(straight) == count_records(whole);
 	if (!all)
 		fprintf(stderr, "bench-streams: the shards do not have all records\n");
 	profile_free(shard);

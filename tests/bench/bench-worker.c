@@ -137,15 +137,15 @@ static u64 find_code(void)
 static u8 *make_pool(u32 *ret_tids)
 {
 	u8 *pool = aligned_alloc(64, (size_t)POOL * RECORDS_STRIDE);
-	static struct records maker;
+	static struct record_generator maker;
 	u64 code = find_code();
 
 	if (!pool)
 		exit(EXIT_FAILURE);
 	for (u32 i = 0; i < RECORDS_TIDS; i++)
 		ret_tids[i] = start_process();
-	records_init(&maker, 42);
-	records_fill(&maker, pool, POOL);
+	record_generator_init(&maker, 42);
+	record_generator_fill(&maker, pool, POOL);
 	for (size_t i = 0; i < POOL; i++) {
 		u8 *pc = pool + i * RECORDS_STRIDE + RECORDS_AT_PC;
 		u8 *context = pool + i * RECORDS_STRIDE + RECORDS_AT_CONTEXT;
@@ -159,7 +159,7 @@ static u8 *make_pool(u32 *ret_tids)
 	return pool;
 }
 
-static double seconds_of(clockid_t clock)
+static double read_clock_seconds(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -177,18 +177,18 @@ static int add_session(struct worker *worker, struct shared_source *shared_sourc
 	int r = session_rule_new(NULL, filter, NULL, &session.rule, &error);
 
 	if (r >= 0)
-		r = worker_call(worker, worker_add, &session);
-	return r < 0 ? r : worker_call(worker, worker_start, (void *)name);
+		r = worker_call(worker, worker_add_session, &session);
+	return r < 0 ? r : worker_call(worker, worker_start_session, (void *)name);
 }
 
 /* Return the nanoseconds of CPU time to add up the bytes of one record. */
-static double plain_sum_ns(const u8 *pool)
+static double measure_sum_ns(const u8 *pool)
 {
 	const size_t len = (size_t)POOL * RECORDS_STRIDE;
 	double best = 1e9;
 
 	for (u32 n = 0; n < SUMS; n++) {
-		double took = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+		double took = read_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 		u64 sum = 0, word;
 
 		for (size_t i = 0; i < len; i += sizeof(word)) {
@@ -197,7 +197,7 @@ static double plain_sum_ns(const u8 *pool)
 		}
 		/* The compiler must not omit the sum. */
 		__asm__ volatile("" : : "r"(sum));
-		took = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - took;
+		took = read_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - took;
 		best = took < best ? took : best;
 	}
 	return 1e9 * best / POOL;
@@ -206,10 +206,10 @@ static double plain_sum_ns(const u8 *pool)
 /* Return whether the session of the machine counted all @records. */
 static bool has_all_records(struct worker *worker, u64 records)
 {
-	struct worker_view view = { .span = VIEW_SPAN_START, .limit = 1 };
+	struct worker_view_request view = { .span = VIEW_SPAN_START, .limit = 1 };
 	bool all;
 
-	if (worker_call(worker, worker_view, &view) < 0)
+	if (worker_call(worker, worker_make_view, &view) < 0)
 		return false;
 	all = view.view.header.records == records;
 	view_clear(&view.view);
@@ -229,7 +229,7 @@ static void print_values(const struct records_feed *feed, double cpu, double wal
 	printf("worker: %.2f M samples/s for %.1f s, %.2f %% of a core, %.1f ns a sample; "
 	       "resident set %ld MiB, without the records\n",
 	       (double)feed->records / wall / 1e6, wall, 100 * cpu / wall, sample_ns, resident);
-	printf("value sample_sums %.2f\n", sample_ns / plain_sum_ns(feed->pool));
+	printf("value sample_sums %.2f\n", sample_ns / measure_sum_ns(feed->pool));
 	printf("value sample_ns %.2f\n", sample_ns);
 	printf("value resident_mib %ld\n", resident);
 }
@@ -262,19 +262,19 @@ int main(int argc, char **argv)
 		if (add_session(worker, shared, name, argv[i]) < 0)
 			return EXIT_FAILURE;
 	}
-	cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-	wall = seconds_of(CLOCK_MONOTONIC);
+	cpu = read_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+	wall = read_clock_seconds(CLOCK_MONOTONIC);
 	do
 		usleep(1000 * milliseconds);
 	while (!__atomic_load_n(&shared_source.records, __ATOMIC_RELAXED));
 	/* Stop the machine's session last, so that it counts every record of the source. */
 	for (int i = 2; i < argc; i++) {
 		snprintf(name, sizeof(name), "further%d", i);
-		worker_call(worker, worker_stop, name);
+		worker_call(worker, worker_stop_session, name);
 	}
-	worker_call(worker, worker_stop, NULL);
-	cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	wall = seconds_of(CLOCK_MONOTONIC) - wall;
+	worker_call(worker, worker_stop_session, NULL);
+	cpu = read_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	wall = read_clock_seconds(CLOCK_MONOTONIC) - wall;
 	all = has_all_records(worker, shared_source.records);
 	worker_free(worker);
 	shared_source_put(shared);

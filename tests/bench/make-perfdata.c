@@ -27,11 +27,11 @@
  * Read the build id of the program if it exists here, like perf record does. speprof finds names by
  * the build id. Returns its size; 0: the program does not exist here; or a negative errno.
  */
-static int build_id(const char *program, u8 *id)
+static int read_build_id(const char *program, u8 *id)
 {
 	const struct symbols_config config = { .wait_ms = 10000 };
 	struct attribute_location location = { .binary = program };
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	struct stat st;
 	u8 size;
 	int r;
@@ -42,7 +42,7 @@ static int build_id(const char *program, u8 *id)
 	if (r < 0)
 		return r;
 	location.inode = st.st_ino;
-	size = symbols_build_id(symbols, 0, &location, id);
+	size = symbols_get_build_id(symbols, 0, &location, id);
 	symbols_free(symbols);
 	return size ? size : -ENODATA;
 }
@@ -50,7 +50,7 @@ static int build_id(const char *program, u8 *id)
 static int write_tasks(const struct source_sink *sink, const char *program)
 {
 	u8 id[BUILD_ID_MAX];
-	int size = build_id(program, id);
+	int size = read_build_id(program, id);
 
 	if (size < 0) {
 		fprintf(stderr,
@@ -84,7 +84,7 @@ static int write_tasks(const struct source_sink *sink, const char *program)
 static void put_records(const struct source_sink *sink, u64 records, u32 locations)
 {
 	static u8 chunk[CHUNK * RECORDS_STRIDE];
-	static struct records maker;
+	static struct record_generator maker;
 	struct source_window window = {
 		.data = chunk,
 		.midr = MIDR,
@@ -98,12 +98,12 @@ static void put_records(const struct source_sink *sink, u64 records, u32 locatio
 	};
 	u64 n;
 
-	records_init(&maker, 42);
+	record_generator_init(&maker, 42);
 	for (; records; records -= n) {
 		n = records < CHUNK ? records : CHUNK;
-		records_fill(&maker, chunk, (u32)n);
+		record_generator_fill(&maker, chunk, (u32)n);
 		if (locations)
-			records_scatter(&maker, chunk, (u32)n, locations);
+			record_generator_scatter_pcs(&maker, chunk, (u32)n, locations);
 		window.len = (size_t)n * RECORDS_STRIDE;
 		window.start_ns = window.end_ns;
 		window.end_ns = maker.time;
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: %s\n", argv[3], strerror(-r));
 		return 1;
 	}
-	sink = recorder_sink(recorder);
+	sink = recorder_make_sink(recorder);
 	r = write_tasks(&sink, argv[2]);
 	if (r >= 0) {
 		put_records(&sink, records, locations);

@@ -9,7 +9,7 @@
 
 static u32 write_record(void *ctx, u64 addr, const u8 *data, size_t len)
 {
-	struct records *records = ctx;
+	struct record_generator *records = ctx;
 
 	(void)addr;
 	memcpy(records->at, data, len);
@@ -24,7 +24,7 @@ static void buffer_rearm(struct spe_spu *spu)
 	spe_spu_write(spu, SPE_REG_PMBSR, 0);
 }
 
-void records_init(struct records *records, u64 seed)
+void record_generator_init(struct record_generator *records, u64 seed)
 {
 	const struct spe_spu_io io = { .write = write_record, .ctx = records };
 	struct spe_spu_config config;
@@ -55,7 +55,7 @@ static u64 next_random(u64 *state)
  * Give each task one profile of the operation model, so that the events and latencies of all
  * profiles appear.
  */
-static void make_operation(struct records *records, struct spe_operation *op)
+static void make_operation(struct record_generator *records, struct spe_operation *op)
 {
 	u64 place = next_random(&records->random) % RECORDS_PCS;
 
@@ -63,26 +63,28 @@ static void make_operation(struct records *records, struct spe_operation *op)
 	op->timestamp = records->time += 1000;
 	op->valid = SPE_OPERATION_CONTEXT1;
 	op->contextidr_el1 = RECORDS_TID + (u32)(place % RECORDS_TIDS);
-	spe_opmodel_operation(&records->model, (enum spe_profile)(place % (SPE_PROFILE_BRANCHY + 1)), op);
+	spe_opmodel_complete_operation(&records->model,
+				       (enum spe_profile)(place % (SPE_PROFILE_BRANCHY + 1)), op);
 }
 
-void records_fill(struct records *records, u8 *buf, u32 count)
+void record_generator_fill(struct record_generator *records, u8 *buf, u32 count)
 {
 	u8 *end = buf + (size_t)count * RECORDS_STRIDE;
 	struct spe_operation op = { 0 };
 
 	records->at = buf;
 	while (records->at < end) {
-		if (!spe_spu_enabled(&records->spu, 0))
+		if (!spe_spu_profiling_enabled(&records->spu, 0))
 			buffer_rearm(&records->spu);
-		if (!spe_spu_pass(&records->spu, spe_spu_until_sample(&records->spu)))
+		if (!spe_spu_count_operations(&records->spu,
+					      spe_spu_operations_until_sample(&records->spu)))
 			continue;
 		make_operation(records, &op);
-		spe_spu_sample(&records->spu, &op);
+		spe_spu_sample_operation(&records->spu, &op);
 	}
 }
 
-void records_scatter(struct records *records, u8 *buf, u32 count, u32 pcs)
+void record_generator_scatter_pcs(struct record_generator *records, u8 *buf, u32 count, u32 pcs)
 {
 	for (u8 *record = buf; count--; record += RECORDS_STRIDE)
 		spe_put_le32(record + RECORDS_AT_PC,

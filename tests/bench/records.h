@@ -19,21 +19,24 @@
 #define RECORDS_AT_PC	   1
 #define RECORDS_AT_CONTEXT 10
 
-/** struct records - a generator of records; its fields are private to records.c */
-struct records {
+/** struct record_generator - a generator of records; its fields are private to records.c */
+struct record_generator {
 	struct spe_spu spu;
-	struct spe_opmodel model;
+	struct spe_operation_model model;
 	u64 random;
 	u64 time;
 	u8 *at;
 };
 
-void records_init(struct records *records, u64 seed);
+void record_generator_init(struct record_generator *records, u64 seed);
 
-/** records_fill() - write @count records to @buf, RECORDS_STRIDE bytes each */
-void records_fill(struct records *records, u8 *buf, u32 count);
+/** record_generator_fill() - write @count records to @buf, RECORDS_STRIDE bytes each */
+void record_generator_fill(struct record_generator *records, u8 *buf, u32 count);
 
-/** records_scatter() - replace the PCs of @count records at @buf by those of @pcs instructions */
-void records_scatter(struct records *records, u8 *buf, u32 count, u32 pcs);
+/**
+ * record_generator_scatter_pcs() - replace the PCs of @count records at @buf by those of @pcs
+ * instructions
+ */
+void record_generator_scatter_pcs(struct record_generator *records, u8 *buf, u32 count, u32 pcs);
 
 #endif

@@ -30,7 +30,7 @@ static void use_first_cpus(int count)
 		exit(EXIT_FAILURE);
 }
 
-static void command_run(char **command)
+static void run_command(char **command)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	pid = fork();
 	if (!pid)
-		command_run(argv + 2);
+		run_command(argv + 2);
 	if (pid < 0 || wait4(pid, &status, 0, &usage) < 0 || status) {
 		fprintf(stderr, "run-command: %s failed\n", argv[2]);
 		return EXIT_FAILURE;

@@ -43,7 +43,7 @@ static u32 draw_below(u32 below)
 	return (u32)((random_state >> 32) * below >> 32);
 }
 
-static u64 resident_bytes(void)
+static u64 read_resident_bytes(void)
 {
 	unsigned long long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -55,7 +55,7 @@ static u64 resident_bytes(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
-static double cpu_seconds(void)
+static double read_cpu_seconds(void)
 {
 	struct timespec ts;
 
@@ -64,7 +64,7 @@ static double cpu_seconds(void)
 }
 
 /* The PID of the @n-th process. */
-static s32 pid_of(u32 n)
+static s32 get_pid_of_process(u32 n)
 {
 	return (s32)(FIRST_PID + n % PIDS);
 }
@@ -74,8 +74,8 @@ static void add_task(struct attributor *a, u8 type, u32 n, u64 time_ns)
 	char name[64];
 	struct task_event event = {
 		.type = type,
-		.pid = pid_of(n),
-		.tid = pid_of(n),
+		.pid = get_pid_of_process(n),
+		.tid = get_pid_of_process(n),
 		.parent_pid = 1,
 		.time_ns = time_ns,
 		.name = name,
@@ -98,8 +98,8 @@ static void add_mapping(struct attributor *a, u64 pcs, u32 n, u64 time_ns)
 	char name[64];
 	const struct task_event event = {
 		.type = TASK_MMAP,
-		.pid = pid_of(n),
-		.tid = pid_of(n),
+		.pid = get_pid_of_process(n),
+		.tid = get_pid_of_process(n),
 		.time_ns = time_ns,
 		.name = name,
 		.start = CODE + 4 * (n % PROGRAMS * (pcs / PROGRAMS)),
@@ -111,7 +111,7 @@ static void add_mapping(struct attributor *a, u64 pcs, u32 n, u64 time_ns)
 	attributor_apply_event(a, &event);
 }
 
-static void report_birth(struct attributor *a, u64 pcs, u32 n, u64 time_ns)
+static void report_new_process(struct attributor *a, u64 pcs, u32 n, u64 time_ns)
 {
 	add_task(a, TASK_FORK, n, time_ns);
 	add_task(a, TASK_COMM, n, time_ns);
@@ -120,12 +120,12 @@ static void report_birth(struct attributor *a, u64 pcs, u32 n, u64 time_ns)
 }
 
 /**
- * struct soak - the state of a run
+ * struct soak_run - the state of a run
  * @busy: seconds of CPU time of attribution and profile
  * @sum: result of the plain sums; printed, so that the compiler does not remove them
  * @sum_seconds: the shortest time of one sum over the pool
  */
-struct soak {
+struct soak_run {
 	struct attributor *attributor;
 	struct profile *profile;
 	u8 *pool;
@@ -139,17 +139,17 @@ struct soak {
 };
 
 /* Measure a plain sum by CPU time, because elapsed time would include other programs. */
-static void plain_sum(struct soak *s)
+static void measure_plain_sum(struct soak_run *s)
 {
 	size_t len = (size_t)POOL * RECORDS_STRIDE;
-	double began = cpu_seconds(), took;
+	double began = read_cpu_seconds(), took;
 	u64 word;
 
 	for (size_t i = 0; i < len; i += sizeof(word)) {
 		memcpy(&word, s->pool + i, sizeof(word));
 		s->sum += word;
 	}
-	took = cpu_seconds() - began;
+	took = read_cpu_seconds() - began;
 	if (!s->sum_seconds || took < s->sum_seconds)
 		s->sum_seconds = took;
 }
@@ -158,7 +158,7 @@ static void plain_sum(struct soak *s)
  * Return the PC of an instruction of process @n, which executes one of PROGRAMS. The first
  * instructions of a program are the most frequent.
  */
-static u32 pc_of(const struct soak *s, u32 n)
+static u32 draw_pc_of_process(const struct soak_run *s, u32 n)
 {
 	u32 size = (u32)(s->pcs / PROGRAMS), at = draw_below(size);
 
@@ -166,7 +166,7 @@ static u32 pc_of(const struct soak *s, u32 n)
 }
 
 /* Make a window: a CPU runs a few tasks in it, each at any of its instructions. */
-static struct source_window make_window(struct soak *s, u64 number)
+static struct source_window make_window(struct soak_run *s, u64 number)
 {
 	const struct source_window window = {
 		.data = s->window,
@@ -185,47 +185,49 @@ static struct source_window make_window(struct soak *s, u64 number)
 	for (u32 i = 0; i < WINDOW; i++) {
 		u8 *record = s->window + (size_t)i * RECORDS_STRIDE;
 
-		spe_put_le32(record + RECORDS_AT_PC, pc_of(s, first - (i >> 7)));
-		spe_put_le32(record + RECORDS_AT_CONTEXT, (u32)pid_of(first - (i >> 7)));
+		spe_put_le32(record + RECORDS_AT_PC, draw_pc_of_process(s, first - (i >> 7)));
+		spe_put_le32(record + RECORDS_AT_CONTEXT,
+			     (u32)get_pid_of_process(first - (i >> 7)));
 	}
 	s->now += TICK_NS;
 	return window;
 }
 
 /* Do what a worker does: apply the task events before a window, then count its records. */
-static void run_window(struct soak *s, u64 number)
+static void run_window(struct soak_run *s, u64 number)
 {
 	const struct source_window window = make_window(s, number);
-	double began = cpu_seconds();
+	double began = read_cpu_seconds();
 
-	profile_window(s->profile, &window);
+	profile_add_window(s->profile, &window);
 	if (number % LIFE == 0) {
 		add_task(s->attributor, TASK_EXIT, s->born - ALIVE, s->now);
-		report_birth(s->attributor, s->pcs, s->born++, s->now);
+		report_new_process(s->attributor, s->pcs, s->born++, s->now);
 	}
 	if (number % 4096 == 0)
 		attributor_refresh(s->attributor);
-	s->busy += cpu_seconds() - began;
+	s->busy += read_cpu_seconds() - began;
 }
 
-static void report_soak(struct soak *s, u64 records)
+static void report_soak(struct soak_run *s, u64 records)
 {
 	struct attributor_stats stats;
 	double per_sum;
 	struct view view;
 
 	for (u32 i = 0; i < SUMS; i++)
-		plain_sum(s);
+		measure_plain_sum(s);
 	per_sum = s->sum_seconds / POOL * (double)records / s->busy;
 
 	attributor_get_stats(s->attributor, &stats);
-	if (profile_view(s->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view) < 0)
+	if (profile_create_view(s->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1,
+				&view) < 0)
 		exit(EXIT_FAILURE);
 	printf("%6.0f M records, %5.1f M/s of CPU, %4.1f %% of a plain sum's, %6" PRIu64
 	       " KiB resident; %u processes started, %" PRIu64
 	       " containers evicted, %.1f %% of samples evicted, %" PRIu64 " unattributed\n",
 	       (double)records / 1e6, (double)records / s->busy / 1e6, 100 * per_sum,
-	       resident_bytes() >> 10, s->born, stats.containers_evicted,
+	       read_resident_bytes() >> 10, s->born, stats.containers_evicted,
 	       100.0 * (double)view.header.evicted / (double)records, view.header.unattributed);
 	fflush(stdout);
 	view_clear(&view);
@@ -238,8 +240,8 @@ int main(int argc, char **argv)
 	const struct profile_config config = { .cell_bytes = CELL_BYTES,
 					       .programs = 4096,
 					       .history = true };
-	struct soak s = { .pcs = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000, .now = 1 };
-	static struct records maker;
+	struct soak_run s = { .pcs = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000, .now = 1 };
+	static struct record_generator maker;
 
 	windows = wanted / WINDOW + 1;
 	s.pool = aligned_alloc(64, (size_t)POOL * RECORDS_STRIDE);
@@ -248,23 +250,23 @@ int main(int argc, char **argv)
 	    attributor_new(&attribution, &s.attributor) < 0 ||
 	    profile_new(&config, s.attributor, &s.profile) < 0)
 		return EXIT_FAILURE;
-	records_init(&maker, 42);
-	records_fill(&maker, s.pool, POOL);
+	record_generator_init(&maker, 42);
+	record_generator_fill(&maker, s.pool, POOL);
 	attributor_apply_event(s.attributor, &(struct task_event){ .type = TASK_SEEDED,
 								    .name = "",
 								    .size = TASK_REPORTS_MAPS |
 									    TASK_REPORTS_CGROUPS });
 	while (s.born < ALIVE)
-		report_birth(s.attributor, s.pcs, s.born++, s.now);
+		report_new_process(s.attributor, s.pcs, s.born++, s.now);
 	for (u64 n = 0; n < windows; n++) {
 		run_window(&s, n);
 		if (n && n % (windows / REPORTS + 1) == 0)
 			report_soak(&s, n * WINDOW);
 		if (n == windows / 10)
-			early = resident_bytes();
+			early = read_resident_bytes();
 	}
 	report_soak(&s, windows * WINDOW);
 	printf("resident: %" PRIu64 " KiB after a tenth, %" PRIu64 " at the end\n", early >> 10,
-	       resident_bytes() >> 10);
-	return resident_bytes() > early + MARGIN ? EXIT_FAILURE : EXIT_SUCCESS;
+	       read_resident_bytes() >> 10);
+	return read_resident_bytes() > early + MARGIN ? EXIT_FAILURE : EXIT_SUCCESS;
 }

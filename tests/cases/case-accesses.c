@@ -36,11 +36,11 @@ static const struct spe_instruction multiple = {
  * D17.6.4: if a sample represents all accesses, it has the lowest address, the events of any
  * access, and the latencies of the whole operation.
  */
-static void test_whole(struct spe_check *check)
+static void test_sample_of_all_accesses(struct spe_check *check)
 {
 	struct spe_sample s = { 0 };
 
-	if (!instruction_chosen(check, 0, &multiple, &s))
+	if (!instruction_record_with_choices(check, 0, &multiple, &s))
 		return;
 	SPE_CHECK_EQ(check, s.address[2], 0x2000);
 	SPE_CHECK_EQ(check, s.events, L1 | REFILL | TLB | WALK | 2);
@@ -51,13 +51,13 @@ static void test_whole(struct spe_check *check)
 	 * The translation latency includes cycles in which another access of the operation is in
 	 * progress.
 	 */
-	if (!instruction_chosen(check, CHOICE(TRANSLATION_OVERLAP), &multiple, &s))
+	if (!instruction_record_with_choices(check, CHOICE(TRANSLATION_OVERLAP), &multiple, &s))
 		return;
 	SPE_CHECK_EQ(check, s.counter[2], 35 + 28);
 }
 
 /* Return the index of the access that a sample represents, from its physical address. */
-static unsigned int find_part(const struct spe_sample *s)
+static unsigned int find_sampled_access(const struct spe_sample *s)
 {
 	unsigned int i = 0;
 
@@ -71,10 +71,10 @@ static unsigned int find_part(const struct spe_sample *s)
  * bias. Of 3000 draws each of the three accesses gets 1000, with a standard deviation of 25.8: a
  * count is off by 180 (7 deviations) for one seed in 10^11.
  */
-static void test_part(struct spe_check *check)
+static void test_sample_of_one_access(struct spe_check *check)
 {
 	unsigned int seen[ARRAY_SIZE(parts)] = { 0 };
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 	struct spe_sample s = { 0 };
 
 	config.choices = CHOICE(PART);
@@ -86,8 +86,8 @@ static void test_part(struct spe_check *check)
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
 		if (!instruction_record(check, &multiple, &s))
 			return;
-		chosen = &parts[find_part(&s)];
-		seen[find_part(&s)]++;
+		chosen = &parts[find_sampled_access(&s)];
+		seen[find_sampled_access(&s)]++;
 		SPE_CHECK_EQ(check, s.address[2], chosen->va);
 		SPE_CHECK_EQ(check, s.events, chosen->events | 2);
 		SPE_CHECK_EQ(check, s.counter[0], chosen->total);
@@ -102,27 +102,30 @@ static void test_part(struct spe_check *check)
  * D17.6.4: if a sample represents one access, test which data it may still collect from the whole
  * operation.
  */
-static void part_choices(struct spe_check *check)
+static void test_choices_for_one_access(struct spe_check *check)
 {
 	struct spe_sample s = { 0 };
 
-	if (!instruction_chosen(check, CHOICE(PART) | CHOICE(PART_LOWEST_VA), &multiple, &s))
+	if (!instruction_record_with_choices(check, CHOICE(PART) | CHOICE(PART_LOWEST_VA),
+					     &multiple, &s))
 		return;
 	SPE_CHECK_EQ(check, s.address[2], 0x2000);
-	if (!instruction_chosen(check, CHOICE(PART) | CHOICE(PART_WHOLE), &multiple, &s))
+	if (!instruction_record_with_choices(check, CHOICE(PART) | CHOICE(PART_WHOLE), &multiple,
+					     &s))
 		return;
 	SPE_CHECK_EQ(check, s.events, L1 | REFILL | TLB | WALK | 2);
 	SPE_CHECK_EQ(check, s.counter[0], 40);
 	/* The record has the data source of the access that took longest. */
 	for (unsigned int i = 0; i < 10; i++) {
-		if (!instruction_chosen(check, CHOICE(PART) | CHOICE(SOURCE_COMBINED), &multiple, &s))
+		if (!instruction_record_with_choices(check, CHOICE(PART) | CHOICE(SOURCE_COMBINED),
+						     &multiple, &s))
 			return;
 		SPE_CHECK_EQ(check, s.source, 9);
 	}
 }
 
 /* D17.6.4: test when addresses, translation latency and events are not recorded. */
-static void test_missing(struct spe_check *check)
+static void test_absent_packets(struct spe_check *check)
 {
 	static const struct {
 		u32 flags; /* flags of the access */
@@ -168,7 +171,7 @@ static void test_missing(struct spe_check *check)
 		};
 		struct spe_sample s = { 0 };
 
-		if (!instruction_chosen(check, rows[i].choices, &instruction, &s))
+		if (!instruction_record_with_choices(check, rows[i].choices, &instruction, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 32 | (s.present & (VA | PA | XLAT)),
 			     i << 32 | rows[i].present);
@@ -182,7 +185,7 @@ static void test_missing(struct spe_check *check)
  * D17.6.4.6, D18.2.6: some events occur only for loads, and a store may finish before others are
  * known.
  */
-static void store_events(struct spe_check *check)
+static void test_events_of_stores(struct spe_check *check)
 {
 	const u64 all = 0xf80f3cULL, loads = 0xf80000ULL, early = 0x70cULL;
 	static const u64 choices[] = { 0, CHOICE(STORE_EARLY) };
@@ -195,7 +198,7 @@ static void store_events(struct spe_check *check)
 							     .kind = I(MEMORY) };
 		struct spe_sample s = { 0 };
 
-		if (!instruction_chosen(check, choices[i >> 1], &instruction, &s))
+		if (!instruction_record_with_choices(check, choices[i >> 1], &instruction, &s))
 			return;
 		/* E[11] occurs for loads and for stores. */
 		SPE_CHECK_EQ(check, i << 32 | s.events,
@@ -205,13 +208,13 @@ static void store_events(struct spe_check *check)
 }
 
 /* Test that optional events (D18.2.6) that an implementation does not have read as zero. */
-static void optional_events(struct spe_check *check)
+static void test_optional_events(struct spe_check *check)
 {
 	const struct spe_access access = { .events = ~0ULL };
 	const struct spe_instruction load = { .accesses = &access,
 					      .access_count = 1,
 					      .kind = I(MEMORY) };
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 	struct spe_sample s = { 0 };
 
 	config.optional_events = SPE_BIT(8) | SPE_BIT(20);
@@ -225,7 +228,7 @@ static void optional_events(struct spe_check *check)
  * D17.6.4.1, D18.2.1: test the fields TAG, CH and PAT, and the address of an access to an
  * Allocation Tag.
  */
-static void test_tags(struct spe_check *check)
+static void test_address_tags(struct spe_check *check)
 {
 	static const struct {
 		u8 kind;
@@ -274,7 +277,7 @@ static void test_tags(struct spe_check *check)
 		const struct spe_instruction instruction = { .accesses = &access,
 							     .access_count = 1,
 							     .kind = rows[i].kind };
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		struct spe_sample s = { 0 };
 
 		config.choices = rows[i].choices;
@@ -288,7 +291,7 @@ static void test_tags(struct spe_check *check)
 }
 
 /* D18.2.1: the upper half of the address space with and without TBI. */
-static void tags_above(struct spe_check *check)
+static void test_tags_in_upper_half(struct spe_check *check)
 {
 	static const u32 flags[] = { 0, A(TBI), A(NO_TBI), A(TAGGED) };
 	static const u64 va[] = { 0x00ff000000001238ULL, HIGH, 0x00ff000000001238ULL, HIGH };
@@ -300,7 +303,7 @@ static void tags_above(struct spe_check *check)
 						      .kind = I(MEMORY) };
 		struct spe_sample s = { 0 };
 
-		if (!instruction_chosen(check, 0, &load, &s))
+		if (!instruction_record_with_choices(check, 0, &load, &s))
 			return;
 		SPE_CHECK_EQ(check, s.address[2], va[i]);
 	}
@@ -313,13 +316,13 @@ static void tags_above(struct spe_check *check)
  * D17.6.4.2: test that the record does not contain an address of EL2's memory while EL2 is not
  * sampled.
  */
-static void nested_sysreg(struct spe_check *check)
+static void test_nested_sysreg(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000, .translation = 3 };
 	const struct spe_instruction mrs = {
 		.accesses = &access, .access_count = 1, .kind = I(SYSREG), .el = 1
 	};
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 
 	for (unsigned int i = 0; i < 3; i++) {
 		/*
@@ -332,7 +335,7 @@ static void nested_sysreg(struct spe_check *check)
 
 		if (!instruction_start(check, &config))
 			return;
-		spe_spu_control(&fixture.spu, &controls, &timers);
+		spe_spu_set_controls(&fixture.spu, &controls, &timers);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2,
 				 SPE_PMSCR_PA | (i == 2 ? SPE_PMSCR_E1SPE : 0));
 		if (!instruction_record(check, &mrs, &s))
@@ -347,7 +350,7 @@ static void nested_sysreg(struct spe_check *check)
  * selects, or either one: of 2000 draws 1000, with a standard deviation of 22.4, is off by 160 for
  * one seed in 10^12.
  */
-static void two_addresses(struct spe_check *check)
+static void test_copy_has_two_addresses(struct spe_check *check)
 {
 	static const struct {
 		u64 pmsfcr;
@@ -370,7 +373,7 @@ static void two_addresses(struct spe_check *check)
 		const struct spe_instruction copy = { .accesses = accesses,
 						      .access_count = 2,
 						      .kind = i & 1 ? I(GCS) : I(COPY) };
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		unsigned int loads = 0;
 
 		if (!instruction_start(check, &config))
@@ -402,7 +405,7 @@ static void two_addresses(struct spe_check *check)
  * D17.6.4.3, D17.6.4.5: an operation that reads and writes passes the filters for loads and for
  * stores.
  */
-static void copy_filters(struct spe_check *check)
+static void test_filters_of_copies(struct spe_check *check)
 {
 	static const struct spe_access accesses[] = { { .va = 0x1000 },
 						      { .va = 0x2000, .flags = A(STORE) } };
@@ -420,21 +423,21 @@ static void copy_filters(struct spe_check *check)
 		const struct spe_instruction copy = { .accesses = accesses,
 						      .access_count = 2,
 						      .kind = i & 1 ? I(GCS) : I(COPY) };
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 
 		if (!instruction_start(check, &config))
 			return;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
 			      SPE_PMSFCR_FT | (u64)rows[row].type << 16 |
 				      (u64)rows[row].mask << 48);
-		spe_spu_execute(&fixture.spu, &copy);
+		spe_spu_execute_instruction(&fixture.spu, &copy);
 		SPE_CHECK_EQ(check, i << 8 | fixture.spu.stats.written,
 			     i << 8 | rows[row].recorded);
 	}
 }
 
 /* D18.2.4, D17.6.4.4: test which operations have a data source. */
-static void test_sources(struct spe_check *check)
+static void test_data_sources(struct spe_check *check)
 {
 	static const struct {
 		u8 kind;
@@ -474,13 +477,14 @@ static void test_sources(struct spe_check *check)
 		bool status = rows[i].flags & I(STATUS);
 		struct spe_sample s = { 0 };
 
-		if (!instruction_chosen(check, rows[i].choices, &instruction, &s))
+		if (!instruction_record_with_choices(check, rows[i].choices, &instruction, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_SOURCE),
 			     i << 8 | rows[i].source);
 		/* D17.6.4.4: the Issue latency preferably ends when the status is returned. */
 		SPE_CHECK_EQ(check, i << 8 | s.counter[0], i << 8 | (status ? 100 : 10));
-		if (!instruction_chosen(check, rows[i].choices | CHOICE(ST64BV_EARLY), &instruction, &s))
+		if (!instruction_record_with_choices(check, rows[i].choices | CHOICE(ST64BV_EARLY),
+						     &instruction, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 8 | s.counter[0], i << 8 | 10);
 	}
@@ -490,7 +494,7 @@ static void test_sources(struct spe_check *check)
  * D17.6.3, D17.6.4.5: packets and filters treat a branch with a GCS access both as a branch and as
  * a load or store.
  */
-static void branch_with_gcs(struct spe_check *check)
+static void test_branch_with_gcs(struct spe_check *check)
 {
 	static const struct {
 		u8 type;
@@ -510,7 +514,7 @@ static void branch_with_gcs(struct spe_check *check)
 		.target_top = 0x80,
 		.total = 50,
 	};
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 	struct spe_sample s = { 0 };
 
 	if (!instruction_start(check, &config) || !instruction_record(check, &call, &s))
@@ -525,7 +529,7 @@ static void branch_with_gcs(struct spe_check *check)
 			return;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
 			      SPE_PMSFCR_FT | (u64)rows[i].type << 16 | (u64)rows[i].mask << 48);
-		spe_spu_execute(&fixture.spu, &call);
+		spe_spu_execute_instruction(&fixture.spu, &call);
 		SPE_CHECK_EQ(check, i << 8 | fixture.spu.stats.written, i << 8 | rows[i].recorded);
 	}
 }
@@ -542,7 +546,7 @@ static const struct spe_access elements[] = {
  * element has no address. Of 4000 draws each of the four elements gets 1000, with a standard
  * deviation of 27.4: a count is off by 190 for one seed in 10^11.
  */
-static void test_gather(struct spe_check *check)
+static void test_gather_access_is_random(struct spe_check *check)
 {
 	const struct spe_instruction load = {
 		.accesses = elements,
@@ -552,7 +556,7 @@ static void test_gather(struct spe_check *check)
 		.size = 256,
 		.vectors = 1,
 	};
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 	unsigned int none = 0, seen[2] = { 0 };
 
 	config.choices = CHOICE(INACTIVE_VA);
@@ -581,7 +585,7 @@ static void test_gather(struct spe_check *check)
  * RNHSYR: test that the record of a contiguous access is that of the lowest element, or of the
  * lowest Active element.
  */
-static void test_contiguous(struct spe_check *check)
+static void test_contiguous_vector_access(struct spe_check *check)
 {
 	static const struct {
 		u64 choices;
@@ -612,7 +616,7 @@ static void test_contiguous(struct spe_check *check)
 				      rows[i >> 1].present;
 		struct spe_sample s = { 0 };
 
-		if (!instruction_chosen(check, rows[i >> 1].choices, &load, &s))
+		if (!instruction_record_with_choices(check, rows[i >> 1].choices, &load, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & VA), i << 8 | output);
 		if (output)
@@ -625,7 +629,7 @@ static void test_contiguous(struct spe_check *check)
  * D17.6.8, D17.6.6: cache maintenance, prefetch and AT record some data of loads. Filters never
  * treat them as loads.
  */
-static void check_maintenance_and_prefetch(struct spe_check *check)
+static void test_maintenance_and_prefetch(struct spe_check *check)
 {
 	static const struct {
 		u32 info;
@@ -658,7 +662,7 @@ static void check_maintenance_and_prefetch(struct spe_check *check)
 							     .size = 128,
 							     .vectors = 1 };
 		const size_t row = i % ARRAY_SIZE(rows);
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		struct spe_sample s = { 0 };
 
 		config.choices = CHOICE(ZVA_CACHE);
@@ -673,28 +677,28 @@ static void check_maintenance_and_prefetch(struct spe_check *check)
 			     i << 32 | (rows[row].events ? L1 | TLB : 0) | 2);
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
 			      SPE_PMSFCR_FT | SPE_PMSFCR_LD | SPE_PMSFCR_ST);
-		spe_spu_execute(&fixture.spu, &instruction);
+		spe_spu_execute_instruction(&fixture.spu, &instruction);
 		SPE_CHECK_EQ(check, fixture.spu.stats.filtered, 1);
 	}
 }
 
 static const struct spe_case cases[] = {
-	{ "whole", test_whole },
-	{ "part", test_part },
-	{ "choices about parts", part_choices },
-	{ "what is missing", test_missing },
-	{ "events of stores", store_events },
-	{ "optional events", optional_events },
-	{ "tags", test_tags },
-	{ "tags in the upper half", tags_above },
-	{ "nested sysreg", nested_sysreg },
-	{ "two addresses", two_addresses },
-	{ "filters of copies", copy_filters },
-	{ "data sources", test_sources },
-	{ "branch with GCS", branch_with_gcs },
-	{ "gather", test_gather },
-	{ "contiguous", test_contiguous },
-	{ "maintenance and prefetch", check_maintenance_and_prefetch },
+	{ "whole", test_sample_of_all_accesses },
+	{ "part", test_sample_of_one_access },
+	{ "choices about parts", test_choices_for_one_access },
+	{ "what is missing", test_absent_packets },
+	{ "events of stores", test_events_of_stores },
+	{ "optional events", test_optional_events },
+	{ "tags", test_address_tags },
+	{ "tags in the upper half", test_tags_in_upper_half },
+	{ "nested sysreg", test_nested_sysreg },
+	{ "two addresses", test_copy_has_two_addresses },
+	{ "filters of copies", test_filters_of_copies },
+	{ "data sources", test_data_sources },
+	{ "branch with GCS", test_branch_with_gcs },
+	{ "gather", test_gather_access_is_random },
+	{ "contiguous", test_contiguous_vector_access },
+	{ "maintenance and prefetch", test_maintenance_and_prefetch },
 };
 
 const struct spe_suite spe_suite_accesses = { "accesses", cases, ARRAY_SIZE(cases) };

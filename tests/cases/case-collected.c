@@ -16,7 +16,7 @@
  * D17.6.3: test a branch's target and its Exception level, taken or not taken, predicted or
  * mispredicted.
  */
-static void test_branches(struct spe_check *check)
+static void test_branch_targets(struct spe_check *check)
 {
 	static const struct {
 		u64 flags;
@@ -53,7 +53,7 @@ static void test_branches(struct spe_check *check)
 		};
 		struct spe_sample s = { 0 };
 
-		if (!instruction_chosen(check, rows[i].choices, &branch, &s))
+		if (!instruction_record_with_choices(check, rows[i].choices, &branch, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 16 | s.events, i << 16 | 2 | rows[i].events);
 		SPE_CHECK_EQ(check, i << 16 | spe_check_bit(s.present & TARGET),
@@ -66,21 +66,21 @@ static void test_branches(struct spe_check *check)
 }
 
 /* If an ISB is treated as a branch, its target is the next instruction. */
-static void isb_as_branch(struct spe_check *check)
+static void test_isb_as_branch(struct spe_check *check)
 {
 	const struct spe_instruction isb = { .pc = 0x1000, .kind = I(ISB) };
 	struct spe_sample s = { 0 };
 
-	if (!instruction_chosen(check, CHOICE(ISB_BRANCH), &isb, &s))
+	if (!instruction_record_with_choices(check, CHOICE(ISB_BRANCH), &isb, &s))
 		return;
 	SPE_CHECK_EQ(check, s.address[1], 0x8000000000001004ULL);
-	if (!instruction_chosen(check, 0, &isb, &s))
+	if (!instruction_record_with_choices(check, 0, &isb, &s))
 		return;
 	SPE_CHECK(check, !(s.present & TARGET));
 }
 
 /* D17.6.3.1: test which previous branch a record has, and whether its target is recorded. */
-static void test_previous(struct spe_check *check)
+static void test_previous_branch(struct spe_check *check)
 {
 	enum { BRANCH = 1, NOT_TAKEN, ERET, ISB, EXCEPTION, UNSAMPLED, SPECULATIVE, OTHER };
 	static const struct {
@@ -126,14 +126,14 @@ static void test_previous(struct spe_check *check)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		struct spe_sample s = { 0 };
 
 		config.choices = rows[i].choices;
 		if (!instruction_start(check, &config))
 			return;
 		for (size_t n = 0; n < 3 && rows[i].before[n]; n++)
-			spe_spu_execute(&fixture.spu, &steps[rows[i].before[n]]);
+			spe_spu_execute_instruction(&fixture.spu, &steps[rows[i].before[n]]);
 		if (!instruction_record(check, &sampled, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & PREV),
@@ -149,7 +149,7 @@ static void test_previous(struct spe_check *check)
  * D17.6.7, D17.6.10.1: for each way in which an operation can end, test whether it is in the sample
  * population, whether it is recorded, and E[1:0].
  */
-static void test_outcomes(struct spe_check *check)
+static void test_outcomes_of_operations(struct spe_check *check)
 {
 #define POP	 1
 #define CAPTURED 2
@@ -185,7 +185,7 @@ static void test_outcomes(struct spe_check *check)
 		const struct spe_instruction instruction = { .kind = I(OTHER),
 							     .outcome = rows[i].outcome,
 							     .micro_ops = 1 };
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		const struct spe_spu_stats *stats = &fixture.spu.stats;
 		struct spe_sample s = { 0 };
 
@@ -194,7 +194,7 @@ static void test_outcomes(struct spe_check *check)
 		config.choices = rows[i].choices;
 		if (!instruction_start(check, &config))
 			return;
-		spe_spu_execute(&fixture.spu, &instruction);
+		spe_spu_execute_instruction(&fixture.spu, &instruction);
 		/*
 		 * SAMPLE_POP and SAMPLE_FEED count each operation, SAMPLE_FILTRATE only those that
 		 * are recorded.
@@ -217,11 +217,11 @@ static void test_outcomes(struct spe_check *check)
  * D17.6.7: values that software could not access are not recorded, and cannot be inferred from a
  * record.
  */
-static void test_secrets(struct spe_check *check)
+static void test_secrets_are_not_recorded(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000 };
 	static const u8 kinds[] = { I(BRANCH), I(MEMORY), I(SVE) };
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 
 	config.choices = CHOICE(NOT_TAKEN_TARGET);
 	if (!instruction_start(check, &config))
@@ -261,11 +261,11 @@ static void test_secrets(struct spe_check *check)
  * the last one. In 1000 records a packet appears 500 times, with a standard deviation of 15.8: 400
  * to 600 is more than 6 of them.
  */
-static void incomplete_some(struct spe_check *check)
+static void test_incomplete_record_is_random(struct spe_check *check)
 {
 	const struct spe_instruction instruction = { .kind = I(OTHER),
 						     .outcome = SPE_OUTCOME_EXCEPTION };
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 	unsigned int pc = 0, op = 0, total = 0;
 
 	config.incomplete = SPE_SPU_INCOMPLETE_SOME;
@@ -290,7 +290,7 @@ static void incomplete_some(struct spe_check *check)
  * D18.2.3: test the counters of WFI and WFE, and whether the PE wakes up because such an operation
  * is sampled.
  */
-static void test_waits(struct spe_check *check)
+static void test_wfi_and_wfe(struct spe_check *check)
 {
 	static const struct {
 		u64 choices;
@@ -312,7 +312,7 @@ static void test_waits(struct spe_check *check)
 						       .low_power = 500 };
 		struct spe_sample s = { 0 };
 
-		if (!instruction_chosen(check, rows[i].choices, &wait, &s))
+		if (!instruction_record_with_choices(check, rows[i].choices, &wait, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 16 | s.counter[0], i << 16 | rows[i].total);
 		SPE_CHECK_EQ(check, fixture.events[SPE_SPU_EVENT_WAKE],
@@ -326,7 +326,7 @@ static void test_waits(struct spe_check *check)
 }
 
 /* D17.6.1: test which clock counts the latency of units outside the PE, by PMSIDR_EL1.ALTCLK. */
-static void clock_domains(struct spe_check *check)
+static void test_clock_domains(struct spe_check *check)
 {
 	static const struct {
 		u8 altclk;
@@ -351,14 +351,14 @@ static void clock_domains(struct spe_check *check)
 			.issue = 30,
 			.alt_issue = 7,
 		};
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		struct spe_sample s = { 0 };
 
 		config.altclk = rows[i].altclk;
 		if (!instruction_start(check, &config) ||
 		    !instruction_record(check, &instruction, &s))
 			return;
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSIDR) >> 28 & 15, rows[i].altclk);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSIDR) >> 28 & 15, rows[i].altclk);
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_COUNTER(4)),
 			     i << 8 | rows[i].alternate);
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_COUNTER(1)),
@@ -385,21 +385,21 @@ static void test_timestamps(struct spe_check *check)
 	const struct spe_controls controls = { .ns = true, .e2pb = 3 };
 	struct spe_sample s = { 0 };
 
-	if (!instruction_chosen(check, 0, &instruction, &s))
+	if (!instruction_record_with_choices(check, 0, &instruction, &s))
 		return;
 	SPE_CHECK_EQ(check, s.timestamp, 1000);
-	if (!instruction_chosen(check, CHOICE(TIME_AT_END), &instruction, &s))
+	if (!instruction_record_with_choices(check, CHOICE(TIME_AT_END), &instruction, &s))
 		return;
 	SPE_CHECK_EQ(check, s.timestamp, 1040);
 	for (unsigned int i = 0; i < 4; i++) {
 		struct spe_timers timers = { .stopped = i & 1 };
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		u64 first;
 
 		config.choices = i & 2 ? CHOICE(TIME_UNKNOWN) : 0;
 		if (!instruction_start(check, &config))
 			return;
-		spe_spu_control(&fixture.spu, &controls, &timers);
+		spe_spu_set_controls(&fixture.spu, &controls, &timers);
 		if (!instruction_record(check, &instruction, &s))
 			return;
 		SPE_CHECK_EQ(check, i << 8 | spe_check_bit(s.present & SPE_HAS_TIMESTAMP),
@@ -422,7 +422,7 @@ static void test_timestamps(struct spe_check *check)
  * D18.2.1, D17.4: test NS and NSE for each Security state, and that only the owning state is
  * sampled.
  */
-static void security_states(struct spe_check *check)
+static void test_security_states(struct spe_check *check)
 {
 	static const struct {
 		bool ns;
@@ -447,14 +447,15 @@ static void security_states(struct spe_check *check)
 						 .e2pb = 3 };
 		bool owning = controls.owner == SPE_STATE_CURRENT ||
 			      controls.owner == states[state].state;
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		const struct spe_timers timers = { 0 };
 		struct spe_sample s = { 0 };
 
 		if (!instruction_start(check, &config))
 			return;
-		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), 0);
-		SPE_CHECK_EQ(check, i << 8 | spe_spu_enabled(&fixture.spu, 1), i << 8 | owning);
+		SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &controls, &timers), 0);
+		SPE_CHECK_EQ(check, i << 8 | spe_spu_profiling_enabled(&fixture.spu, 1),
+			     i << 8 | owning);
 		if (!owning)
 			continue;
 		if (!instruction_record(check, &load, &s))
@@ -468,20 +469,20 @@ static void security_states(struct spe_check *check)
 		/* D17.6.9: CONTEXTIDR_EL2 is not recorded in a Security state without EL2. */
 		SPE_CHECK_EQ(check, fixture.spu.collect[1].context2, states[state].ns);
 		controls.halted = true;
-		spe_spu_control(&fixture.spu, &controls, &timers);
-		SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 1));
+		spe_spu_set_controls(&fixture.spu, &controls, &timers);
+		SPE_CHECK(check, !spe_spu_profiling_enabled(&fixture.spu, 1));
 	}
 }
 
 /* Test a Secure or Realm operation that accesses the Non-secure physical address space. */
-static void address_space(struct spe_check *check)
+static void test_physical_address_space(struct spe_check *check)
 {
 	const struct spe_access access = { .pa = 0x2000, .flags = SPE_ACCESS_PA_NS };
 	const struct spe_instruction load = { .accesses = &access,
 					      .access_count = 1,
 					      .kind = I(MEMORY) };
 	struct spe_controls controls = { .e2pb = 3 };
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 	const struct spe_timers timers = { 0 };
 	struct spe_sample s = { 0 };
 
@@ -489,7 +490,7 @@ static void address_space(struct spe_check *check)
 		controls.ns = controls.nse = realm;
 		if (!instruction_start(check, &config))
 			return;
-		spe_spu_control(&fixture.spu, &controls, &timers);
+		spe_spu_set_controls(&fixture.spu, &controls, &timers);
 		if (!instruction_record(check, &load, &s))
 			return;
 		SPE_CHECK_EQ(check, s.address[3], 0x8000000000002000ULL);
@@ -499,16 +500,16 @@ static void address_space(struct spe_check *check)
 	config.pe &= ~SPE_PE_RME;
 	if (!instruction_start(check, &config))
 		return;
-	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), -EINVAL);
+	SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &controls, &timers), -EINVAL);
 	controls = (struct spe_controls){ .ns = true, .owner = SPE_STATES };
-	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), -EINVAL);
+	SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &controls, &timers), -EINVAL);
 }
 
 /*
  * D17.6, D18.1.4.2: test IMPLEMENTATION DEFINED packets with short and extended headers, and fixed
  * counters.
  */
-static void test_packets(struct spe_check *check)
+static void test_impdef_packets(struct spe_check *check)
 {
 	const struct spe_instruction instruction = {
 		.kind = I(OTHER),
@@ -566,7 +567,7 @@ static void test_packets(struct spe_check *check)
 	for (unsigned int i = 0; i < 2; i++) {
 		const u8 *expected = i ? shortened : extended;
 		size_t size = i ? sizeof(shortened) : sizeof(extended);
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		struct spe_sample s = { 0 };
 
 		config.events_size = 2;
@@ -588,7 +589,7 @@ static void test_packets(struct spe_check *check)
 }
 
 /* Each choice has a unique name, by which it is found. */
-static void test_choices(struct spe_check *check)
+static void test_choice_names(struct spe_check *check)
 {
 	for (unsigned int bit = 0; bit < SPE_CHOICES; bit++) {
 		const struct spe_impdef *choice = spe_impdef_get(bit);
@@ -603,19 +604,19 @@ static void test_choices(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "branches", test_branches },
-	{ "ISB as a branch", isb_as_branch },
-	{ "previous branch", test_previous },
-	{ "outcomes", test_outcomes },
-	{ "secrets", test_secrets },
-	{ "incomplete, some", incomplete_some },
-	{ "WFI and WFE", test_waits },
-	{ "clock domains", clock_domains },
+	{ "branches", test_branch_targets },
+	{ "ISB as a branch", test_isb_as_branch },
+	{ "previous branch", test_previous_branch },
+	{ "outcomes", test_outcomes_of_operations },
+	{ "secrets", test_secrets_are_not_recorded },
+	{ "incomplete, some", test_incomplete_record_is_random },
+	{ "WFI and WFE", test_wfi_and_wfe },
+	{ "clock domains", test_clock_domains },
 	{ "timestamps", test_timestamps },
-	{ "Security states", security_states },
-	{ "physical address space", address_space },
-	{ "packets", test_packets },
-	{ "choices", test_choices },
+	{ "Security states", test_security_states },
+	{ "physical address space", test_physical_address_space },
+	{ "packets", test_impdef_packets },
+	{ "choices", test_choice_names },
 };
 
 const struct spe_suite spe_suite_collected = { "collected", cases, ARRAY_SIZE(cases) };

@@ -36,30 +36,31 @@ static const struct {
 	{ 'T', 2, "11", '1', "xx", 'x', 'O' },
 };
 
-static bool bit_fits(char cell, u8 bit)
+static bool bit_fits_cell(char cell, u8 bit)
 {
 	return cell == 'x' || cell - '0' == bit;
 }
 
-static bool pct_fits(const char *cell, u8 pct)
+static bool pct_fits_cell(const char *cell, u8 pct)
 {
-	return bit_fits(cell[0], pct >> 1) && bit_fits(cell[1], pct & 1);
+	return bit_fits_cell(cell[0], pct >> 1) && bit_fits_cell(cell[1], pct & 1);
 }
 
 /*
  * Return the expected timestamp; the bits of @i are: EL2 enabled, owner, both PCT and TS. 0: the
  * table has no such row.
  */
-static char time_expected(struct spe_check *check, unsigned int i, u32 *used)
+static char find_expected_time(struct spe_check *check, unsigned int i, u32 *used)
 {
 	char found = 0;
 
 	for (size_t row = 0; row < ARRAY_SIZE(d17_3); row++) {
 		if ((d17_3[row].el2 != 'x' && (d17_3[row].el2 == 'T') != (i & 1)) ||
 		    d17_3[row].owner != 1 + (i >> 1 & 1) ||
-		    !pct_fits(d17_3[row].pct2, i >> 2 & 3) ||
-		    !bit_fits(d17_3[row].ts2, i >> 4 & 1) ||
-		    !pct_fits(d17_3[row].pct1, i >> 5 & 3) || !bit_fits(d17_3[row].ts1, i >> 7 & 1))
+		    !pct_fits_cell(d17_3[row].pct2, i >> 2 & 3) ||
+		    !bit_fits_cell(d17_3[row].ts2, i >> 4 & 1) ||
+		    !pct_fits_cell(d17_3[row].pct1, i >> 5 & 3) ||
+		    !bit_fits_cell(d17_3[row].ts1, i >> 7 & 1))
 			continue;
 		SPE_CHECK(check, !found || found == d17_3[row].time);
 		found = d17_3[row].time;
@@ -68,7 +69,7 @@ static char time_expected(struct spe_check *check, unsigned int i, u32 *used)
 	return found;
 }
 
-static void table_d17_3(struct spe_check *check)
+static void test_table_d17_3(struct spe_check *check)
 {
 	static const char name[] = {
 		[SPE_COLLECTION_TIME_NONE] = 'N',
@@ -83,8 +84,8 @@ static void table_d17_3(struct spe_check *check)
 		struct spe_controls c = { .el2 = true, .ns = i & 1, .e2pb = i & 2 ? 0 : 3 };
 		u64 el2 = PCT(i >> 2 & 3) | (i >> 4 & 1 ? TS : 0);
 		u64 el1 = PCT(i >> 5 & 3) | (i >> 7 & 1 ? TS : 0);
-		char expected = time_expected(check, i, &used);
-		struct spe_collection collect = spe_collection_at(&c, &timers, el1, el2, 0);
+		char expected = find_expected_time(check, i, &used);
+		struct spe_collection collect = spe_collection_for_el(&c, &timers, el1, el2, 0);
 
 		/*
 		 * The table has no row for the reserved PCT 0b10, or for EL2 as owner where it is
@@ -103,17 +104,17 @@ static void table_d17_3(struct spe_check *check)
  * Test that the reserved PCT behaves like the value that reveals the least, and that EL2 does not
  * own the buffer while it is disabled.
  */
-static void time_prose(struct spe_check *check)
+static void test_time_beyond_table(struct spe_check *check)
 {
 	struct spe_controls c = { .el2 = true, .ns = true, .e2pb = 0 };
 	struct spe_timers timers = { 0 };
 
-	SPE_CHECK_EQ(check, spe_collection_at(&c, &timers, 0, TS | PCT(2), 0).time,
+	SPE_CHECK_EQ(check, spe_collection_for_el(&c, &timers, 0, TS | PCT(2), 0).time,
 		     SPE_COLLECTION_TIME_VIRTUAL);
 	SPE_CHECK_EQ(check, spe_collection_owner(&c), 2);
 	c.ns = false;
 	SPE_CHECK_EQ(check, spe_collection_owner(&c), 1);
-	SPE_CHECK_EQ(check, spe_collection_at(&c, &timers, TS | PCT(1), 0, 0).time,
+	SPE_CHECK_EQ(check, spe_collection_for_el(&c, &timers, TS | PCT(1), 0, 0).time,
 		     SPE_COLLECTION_TIME_PHYSICAL);
 	c.eel2 = true;
 	SPE_CHECK_EQ(check, spe_collection_owner(&c), 2);
@@ -124,7 +125,7 @@ static void time_prose(struct spe_check *check)
 }
 
 /* Test when the offsets of table D17-3 are zero. */
-static void test_offsets(struct spe_check *check)
+static void test_timestamp_offsets(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -168,14 +169,14 @@ static void test_offsets(struct spe_check *check)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		u64 pmscr = TS | PCT(rows[i].pct);
 		struct spe_collection collect =
-			spe_collection_at(&rows[i].c, &rows[i].t, pmscr, pmscr, rows[i].el);
+			spe_collection_for_el(&rows[i].c, &rows[i].t, pmscr, pmscr, rows[i].el);
 
 		SPE_CHECK_EQ(check, i << 32 | collect.offset, i << 32 | rows[i].offset);
 	}
 }
 
 /* D17.6.9: test when CONTEXTIDR_EL1, CONTEXTIDR_EL2 and physical addresses are recorded. */
-static void contexts_and_addresses(struct spe_check *check)
+static void test_contexts_and_addresses(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -216,8 +217,8 @@ static void contexts_and_addresses(struct spe_check *check)
 	struct spe_timers timers = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct spe_collection collect = spe_collection_at(&rows[i].c, &timers, rows[i].el1,
-								  rows[i].el2, rows[i].el);
+		struct spe_collection collect = spe_collection_for_el(
+			&rows[i].c, &timers, rows[i].el1, rows[i].el2, rows[i].el);
 
 		SPE_CHECK_EQ(check, i << 8 | collect.context1, i << 8 | rows[i].context1);
 		SPE_CHECK_EQ(check, i << 8 | collect.context2, i << 8 | rows[i].context2);
@@ -226,7 +227,7 @@ static void contexts_and_addresses(struct spe_check *check)
 }
 
 /* Test StatisticalProfilingEnabled(): by owner, TGE, and the enable bit of the Exception level. */
-static void test_sampled(struct spe_check *check)
+static void test_sampled_levels(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -258,18 +259,18 @@ static void test_sampled(struct spe_check *check)
 		for (unsigned int el = 0; el < 3; el++)
 			SPE_CHECK_EQ(check,
 				     i << 16 | el << 8 |
-					     spe_collection_at(&rows[i].c, &timers, rows[i].el1,
-							       rows[i].el2, el)
+					     spe_collection_for_el(&rows[i].c, &timers, rows[i].el1,
+								   rows[i].el2, el)
 						     .sampled,
 				     i << 16 | el << 8 | rows[i].at[el]);
 }
 
 static const struct spe_case cases[] = {
-	{ "table D17-3", table_d17_3 },
-	{ "timestamps beyond table D17-3", time_prose },
-	{ "offsets", test_offsets },
-	{ "contexts and physical addresses", contexts_and_addresses },
-	{ "sampled Exception levels", test_sampled },
+	{ "table D17-3", test_table_d17_3 },
+	{ "timestamps beyond table D17-3", test_time_beyond_table },
+	{ "offsets", test_timestamp_offsets },
+	{ "contexts and physical addresses", test_contexts_and_addresses },
+	{ "sampled Exception levels", test_sampled_levels },
 };
 
 const struct spe_suite spe_suite_collection = { "collection", cases, ARRAY_SIZE(cases) };

@@ -10,9 +10,9 @@
 #include "policy/window.h"
 
 /* Exactly two records fit: the window begins at its earliest start, and not a granule later. */
-static void window_exact(struct spe_check *check)
+static void test_window_of_two_records(struct spe_check *check)
 {
-	const struct spe_ring_state ring = {
+	const struct spe_ring_space ring = {
 		.size = 64 * 1024,
 		.head = 4096 - 64,
 		.tail = 4096 - 64,
@@ -21,9 +21,9 @@ static void window_exact(struct spe_check *check)
 		.max_record = 2048,
 		.max_window = 4096,
 	};
-	struct spe_window window;
+	struct spe_window_position window;
 
-	if (!SPE_CHECK_EQ(check, spe_window_next(&ring, &window), 0))
+	if (!SPE_CHECK_EQ(check, spe_window_place(&ring, &window), 0))
 		return;
 	SPE_CHECK_EQ(check, window.start, 4096);
 	SPE_CHECK_EQ(check, window.limit, 8192);
@@ -33,7 +33,7 @@ static void window_exact(struct spe_check *check)
  * D17.4: test that only the Security state that owns the buffer is sampled, and Debug state is
  * never sampled.
  */
-static void owning_state(struct spe_check *check)
+static void test_owning_state(struct spe_check *check)
 {
 	static const struct spe_timers timers;
 
@@ -56,22 +56,24 @@ static void owning_state(struct spe_check *check)
 			expected = expected && ns && !nse;
 		if (owner == SPE_STATE_REALM)
 			expected = expected && ns && nse;
-		SPE_CHECK_EQ(check,
-			     i << 1 | spe_collection_at(&controls, &timers, SPE_PMSCR_E1SPE, 0, 1)
-					      .sampled,
-			     i << 1 | expected);
+		SPE_CHECK_EQ(
+			check,
+			i << 1 | spe_collection_for_el(&controls, &timers, SPE_PMSCR_E1SPE, 0, 1)
+					 .sampled,
+			i << 1 | expected);
 	}
 }
 
-static u8 collect_time(bool ts, u64 pct, bool stopped, bool unknown, bool physical)
+static u8 compute_collected_time(bool ts, u64 pct, bool stopped, bool unknown, bool physical)
 {
 	const struct spe_timers timers = { .stopped = stopped,
 					   .stopped_unknown = unknown,
 					   .pct_physical = physical };
 	const struct spe_controls controls = { .ns = true, .e2pb = 3 };
 
-	return spe_collection_at(&controls, &timers,
-				 SPE_FIELD_PREP(SPE_PMSCR_PCT, pct) | (ts ? SPE_PMSCR_TS : 0), 0, 1)
+	return spe_collection_for_el(&controls, &timers,
+				     SPE_FIELD_PREP(SPE_PMSCR_PCT, pct) | (ts ? SPE_PMSCR_TS : 0),
+				     0, 1)
 		.time;
 }
 
@@ -79,16 +81,18 @@ static u8 collect_time(bool ts, u64 pct, bool stopped, bool unknown, bool physic
 static void test_timestamps(struct spe_check *check)
 {
 	for (u32 i = 0; i < 4; i++) {
-		SPE_CHECK_EQ(check, collect_time(false, 1, i & 1, i & 2, false),
+		SPE_CHECK_EQ(check, compute_collected_time(false, 1, i & 1, i & 2, false),
 			     SPE_COLLECTION_TIME_NONE);
-		SPE_CHECK_EQ(check, collect_time(true, 1, false, i & 2, i & 1),
+		SPE_CHECK_EQ(check, compute_collected_time(true, 1, false, i & 2, i & 1),
 			     SPE_COLLECTION_TIME_PHYSICAL);
 	}
-	SPE_CHECK_EQ(check, collect_time(true, 1, true, true, false), SPE_COLLECTION_TIME_UNKNOWN);
-	SPE_CHECK_EQ(check, collect_time(true, 1, true, false, false), SPE_COLLECTION_TIME_NONE);
-	SPE_CHECK_EQ(check, collect_time(true, 2, false, false, true),
+	SPE_CHECK_EQ(check, compute_collected_time(true, 1, true, true, false),
+		     SPE_COLLECTION_TIME_UNKNOWN);
+	SPE_CHECK_EQ(check, compute_collected_time(true, 1, true, false, false),
+		     SPE_COLLECTION_TIME_NONE);
+	SPE_CHECK_EQ(check, compute_collected_time(true, 2, false, false, true),
 		     SPE_COLLECTION_TIME_PHYSICAL);
-	SPE_CHECK_EQ(check, collect_time(true, 2, false, false, false),
+	SPE_CHECK_EQ(check, compute_collected_time(true, 2, false, false, false),
 		     SPE_COLLECTION_TIME_VIRTUAL);
 }
 
@@ -96,7 +100,7 @@ static void test_timestamps(struct spe_check *check)
  * PMSCR_EL2.EE has no effect without FEAT_SPE_EXC or EL3's permission. Without EL2 it behaves like
  * 0b01.
  */
-static void effective_ee(struct spe_check *check)
+static void test_effective_ee(struct spe_check *check)
 {
 	for (u32 i = 0; i < 256; i++) {
 		const struct spe_controls controls = {
@@ -119,23 +123,23 @@ static void effective_ee(struct spe_check *check)
 }
 
 /* Test a Security state that does not exist. */
-static void no_such_state(struct spe_check *check)
+static void test_reserved_security_state(struct spe_check *check)
 {
 	static const struct spe_timers timers;
 	struct spe_controls controls = { .ns = true, .e2pb = 3, .owner = SPE_STATES };
 
 	if (!fixture_init(check, NULL))
 		return;
-	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), -EINVAL);
+	SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &controls, &timers), -EINVAL);
 	controls.owner = SPE_STATE_NONSECURE;
-	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), 0);
+	SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &controls, &timers), 0);
 }
 
 /*
  * PMSFCR_EL1.FnE: one event is in PMSEVFR_EL1 and in PMSNEVFR_EL1; test it with each permitted
  * behaviour.
  */
-static void filters_overlap(struct spe_check *check)
+static void test_overlapping_filters(struct spe_check *check)
 {
 	const u64 retired = SPE_BIT(SPE_EVENT_RETIRED), refill = SPE_BIT(SPE_EVENT_L1D_REFILL);
 	const u64 both = SPE_PMSFCR_FE | SPE_PMSFCR_FNE;
@@ -174,7 +178,7 @@ static void filters_overlap(struct spe_check *check)
 }
 
 /* Test a register and an Exception level that do not exist. */
-static void out_of_range(struct spe_check *check)
+static void test_registers_out_of_range(struct spe_check *check)
 {
 	static struct spe_spu before;
 
@@ -185,12 +189,12 @@ static void out_of_range(struct spe_check *check)
 	spe_spu_write(&fixture.spu, SPE_REG_COUNT, ~0ULL);
 	SPE_CHECK(check, !memcmp(&before, &fixture.spu, sizeof(before)));
 	SPE_CHECK_EQ(check, spe_spu_read(&fixture.spu, SPE_REG_COUNT), 0);
-	SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 3));
-	SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 255));
+	SPE_CHECK(check, !spe_spu_profiling_enabled(&fixture.spu, 3));
+	SPE_CHECK(check, !spe_spu_profiling_enabled(&fixture.spu, 255));
 }
 
 /* Test register names in each Security state that owns the buffer, and invalid names. */
-static void test_names(struct spe_check *check)
+static void test_register_names(struct spe_check *check)
 {
 	static const struct spe_timers timers;
 	struct spe_spu_config config;
@@ -213,23 +217,25 @@ static void test_names(struct spe_check *check)
 
 		if (!fixture_init(check, &config))
 			return;
-		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &controls, &timers), 0);
+		SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &controls, &timers), 0);
 		for (unsigned int el = 1; el <= 3; el++)
-			SPE_CHECK_EQ(
-				check,
-				i << 8 | spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, el, false),
-				i << 8 | 1);
-		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, 4, false), 0);
-		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_COUNT, 1, false), 0);
-		/* An index of 256 or more is refused even if its lowest byte is valid. */
-		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, 256 + SPE_REG_PMSFCR, 1, false),
+			SPE_CHECK_EQ(check,
+				     i << 8 | spe_spu_resolve_name(&fixture.spu, SPE_REG_PMSFCR, el,
+								   false),
+				     i << 8 | 1);
+		SPE_CHECK_EQ(check, spe_spu_resolve_name(&fixture.spu, SPE_REG_PMSFCR, 4, false),
 			     0);
-		SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSFCR, 257, false), 0);
+		SPE_CHECK_EQ(check, spe_spu_resolve_name(&fixture.spu, SPE_REG_COUNT, 1, false), 0);
+		/* An index of 256 or more is refused even if its lowest byte is valid. */
+		SPE_CHECK_EQ(check,
+			     spe_spu_resolve_name(&fixture.spu, 256 + SPE_REG_PMSFCR, 1, false), 0);
+		SPE_CHECK_EQ(check, spe_spu_resolve_name(&fixture.spu, SPE_REG_PMSFCR, 257, false),
+			     0);
 	}
 }
 
 /* RJFYNW: test which fault codes are External aborts on a walk, which an SPU may ignore. */
-static void check_aborts_on_walks(struct spe_check *check)
+static void test_aborts_on_walks(struct spe_check *check)
 {
 	static const struct {
 		u8 fsc;
@@ -243,15 +249,16 @@ static void check_aborts_on_walks(struct spe_check *check)
 		if (!fixture_init(check, &config))
 			return;
 		fixture_arm(4096);
-		spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, rows[i].fsc));
+		spe_spu_inject_fault(&fixture.spu,
+				     spe_fault_make(SPE_PMBSR_EC_STAGE1, rows[i].fsc));
 		fixture_sample(&op_load);
-		SPE_CHECK_EQ(check, i << 1 | !(fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S),
+		SPE_CHECK_EQ(check, i << 1 | !(fixture_read_reg(SPE_REG_PMBSR) & SPE_PMBSR_S),
 			     i << 1 | rows[i].ignored);
 	}
 }
 
 /* ITCPLL: an abort that arrives while S is 1 and is not reported has no later effect. */
-static void late_abort(struct spe_check *check)
+static void test_late_abort(struct spe_check *check)
 {
 	struct spe_spu_config config;
 	u64 writes;
@@ -261,28 +268,29 @@ static void late_abort(struct spe_check *check)
 	if (!fixture_init(check, &config))
 		return;
 	fixture_arm(4096);
-	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL));
+	spe_spu_inject_fault(&fixture.spu, spe_fault_make(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL));
 	fixture_sample(&op_load);
-	SPE_CHECK(check, fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S);
-	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC));
+	SPE_CHECK(check, fixture_read_reg(SPE_REG_PMBSR) & SPE_PMBSR_S);
+	spe_spu_inject_fault(&fixture.spu,
+			     spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	writes = fixture.writes;
 	fixture_sample(&op_load);
 	SPE_CHECK(check, fixture.writes > writes);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
 }
 
 static const struct spe_case cases[] = {
-	{ "a window of exactly two records", window_exact },
-	{ "the owning Security state", owning_state },
+	{ "a window of exactly two records", test_window_of_two_records },
+	{ "the owning Security state", test_owning_state },
 	{ "timestamps", test_timestamps },
-	{ "effective EE", effective_ee },
-	{ "no such Security state", no_such_state },
-	{ "filters that overlap", filters_overlap },
-	{ "out of range", out_of_range },
-	{ "names of registers", test_names },
-	{ "aborts of walks", check_aborts_on_walks },
-	{ "an abort that comes late", late_abort },
+	{ "effective EE", test_effective_ee },
+	{ "no such Security state", test_reserved_security_state },
+	{ "filters that overlap", test_overlapping_filters },
+	{ "out of range", test_registers_out_of_range },
+	{ "names of registers", test_register_names },
+	{ "aborts of walks", test_aborts_on_walks },
+	{ "an abort that comes late", test_late_abort },
 };
 
 const struct spe_suite spe_suite_edges = { "edges", cases, ARRAY_SIZE(cases) };

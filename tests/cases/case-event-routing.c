@@ -8,7 +8,7 @@
 #include "event-routing-tables.h"
 #include "suites.h"
 
-/* Columns of the left side of a table; controls_set() sets the controls to their values. */
+/* Columns of the left side of a table; set_controls() sets the controls to their values. */
 enum control_field {
 	F_PMSEE,
 	F_SCR_GPF,
@@ -31,8 +31,8 @@ static const u8 widths[FIELDS] = {
 	[F_TGE] = 1,	[F_EL1_EE] = 2,	 [F_EL1_KE] = 1,  [F_PM] = 1,
 };
 
-struct report_table {
-	const struct report_row *rows;
+struct routing_table {
+	const struct routing_table_row *rows;
 	size_t count;
 	u8 fields;
 	u8 field[6];
@@ -46,30 +46,30 @@ struct report_table {
 		}                                                      \
 	}
 
-static const struct report_table d17_5 =
+static const struct routing_table d17_5 =
 	TABLE(report_d17_5, F_PMSEE, F_SCR_GPF, F_EL2_EE, F_E2PB, F_HCR_GPF);
-static const struct report_table d17_6 =
+static const struct routing_table d17_6 =
 	TABLE(report_d17_6, F_PMSEE, F_SCR_EA, F_EL2_EE, F_E2PB, F_TEA);
-static const struct report_table d17_7 = TABLE(report_d17_7, F_PMSEE, F_EL2_EE, F_E2PB);
-static const struct report_table d17_8 =
+static const struct routing_table d17_7 = TABLE(report_d17_7, F_PMSEE, F_EL2_EE, F_E2PB);
+static const struct routing_table d17_8 =
 	TABLE(report_d17_8, F_PMSEE, F_EL2_EE, F_TGE, F_EL1_EE, F_EL1_KE, F_PM);
-static const struct report_table d17_9 =
+static const struct routing_table d17_9 =
 	TABLE(report_d17_9, F_PMSEE, F_EL2_EE, F_EL2_KE, F_TGE, F_PM);
-static const struct report_table d17_10 = TABLE(report_d17_10, F_PMSEE, F_TGE);
+static const struct routing_table d17_10 = TABLE(report_d17_10, F_PMSEE, F_TGE);
 
 /* Find the row that fits the values; NULL for reserved values that no row has (E2PB 0b01). */
-static const struct report_row *row_find(struct spe_check *check, const struct report_table *table,
-					 const u8 value[FIELDS])
+static const struct routing_table_row *
+find_row(struct spe_check *check, const struct routing_table *table, const u8 value[FIELDS])
 {
-	const struct report_row *found = NULL;
+	const struct routing_table_row *found = NULL;
 
 	for (size_t i = 0; i < table->count; i++) {
 		bool fits = true;
 
 		for (u8 f = 0; f < table->fields; f++)
 			fits = fits &&
-			       report_cell_fits(table->rows[i].in[f], widths[table->field[f]],
-						value[table->field[f]]);
+			       table_cell_fits(table->rows[i].in[f], widths[table->field[f]],
+					       value[table->field[f]]);
 		if (!fits)
 			continue;
 		SPE_CHECK(check, !found);
@@ -78,7 +78,7 @@ static const struct report_row *row_find(struct spe_check *check, const struct r
 	return found;
 }
 
-static void controls_set(struct spe_controls *controls, const u8 value[FIELDS])
+static void set_controls(struct spe_controls *controls, const u8 value[FIELDS])
 {
 	*controls = (struct spe_controls){
 		.exc = true,
@@ -100,7 +100,7 @@ static void controls_set(struct spe_controls *controls, const u8 value[FIELDS])
 }
 
 /* Iterate over all values of all fields, including fields that are not in the table. */
-static bool value_next(u8 value[FIELDS])
+static bool advance_values(u8 value[FIELDS])
 {
 	for (unsigned int f = 0; f < FIELDS; f++) {
 		if (++value[f] < 1U << widths[f])
@@ -110,21 +110,21 @@ static bool value_next(u8 value[FIELDS])
 	return false;
 }
 
-static u8 cell_el(const char *cell)
+static u8 cell_get_el(const char *cell)
 {
 	return cell[0] == 'E' ? (u8)(cell[2] - '0') : 0;
 }
 
 /* Run @test for each combination of values, and pass the row that it matches. */
-static void table_walk(struct spe_check *check, const struct report_table *table,
-		       void (*test)(struct spe_check *check, const struct report_row *row,
+static void walk_table(struct spe_check *check, const struct routing_table *table,
+		       void (*test)(struct spe_check *check, const struct routing_table_row *row,
 				    const struct spe_controls *controls, bool pm))
 {
 	u8 value[FIELDS] = { 0 };
 	u32 used = 0;
 
 	do {
-		const struct report_row *row = row_find(check, table, value);
+		const struct routing_table_row *row = find_row(check, table, value);
 		struct spe_controls controls;
 
 		if (!row) {
@@ -132,52 +132,52 @@ static void table_walk(struct spe_check *check, const struct report_table *table
 			continue;
 		}
 		used |= 1U << (row - table->rows);
-		controls_set(&controls, value);
+		set_controls(&controls, value);
 		test(check, row, &controls, value[F_PM]);
 		/* Secure EL2 routes events like Non-secure EL2. */
 		controls.ns = false;
 		controls.eel2 = true;
 		test(check, row, &controls, value[F_PM]);
-	} while (value_next(value));
+	} while (advance_values(value));
 	SPE_CHECK_EQ(check, used, (1U << table->count) - 1);
 }
 
 /* Check a cell of the right side. @event appears in the message of a failure. */
-static void target_column(struct spe_check *check, const struct report_row *row,
-			  const struct spe_controls *controls, unsigned int column,
-			  enum spe_routing_event event)
+static void check_target_column(struct spe_check *check, const struct routing_table_row *row,
+				const struct spe_controls *controls, unsigned int column,
+				enum spe_routing_event event)
 {
 	SPE_CHECK_EQ(check, event << 8 | spe_routing_target(controls, event),
-		     event << 8 | cell_el(row->out[column]));
+		     event << 8 | cell_get_el(row->out[column]));
 }
 
-static void row_5(struct spe_check *check, const struct report_row *row,
-		  const struct spe_controls *controls, bool pm)
+static void check_row_of_d17_5(struct spe_check *check, const struct routing_table_row *row,
+			       const struct spe_controls *controls, bool pm)
 {
 	(void)pm;
-	target_column(check, row, controls, 0, SPE_ROUTING_GPF_STAGE1);
-	target_column(check, row, controls, 1, SPE_ROUTING_GPF_STAGE2);
-	target_column(check, row, controls, 2, SPE_ROUTING_GPC);
+	check_target_column(check, row, controls, 0, SPE_ROUTING_GPF_STAGE1);
+	check_target_column(check, row, controls, 1, SPE_ROUTING_GPF_STAGE2);
+	check_target_column(check, row, controls, 2, SPE_ROUTING_GPC);
 }
 
-static void row_6(struct spe_check *check, const struct report_row *row,
-		  const struct spe_controls *controls, bool pm)
+static void check_row_of_d17_6(struct spe_check *check, const struct routing_table_row *row,
+			       const struct spe_controls *controls, bool pm)
 {
 	(void)pm;
-	target_column(check, row, controls, 0, SPE_ROUTING_EXTERNAL_STAGE1);
-	target_column(check, row, controls, 1, SPE_ROUTING_EXTERNAL_STAGE2);
+	check_target_column(check, row, controls, 0, SPE_ROUTING_EXTERNAL_STAGE1);
+	check_target_column(check, row, controls, 1, SPE_ROUTING_EXTERNAL_STAGE2);
 }
 
-static void row_7(struct spe_check *check, const struct report_row *row,
-		  const struct spe_controls *controls, bool pm)
+static void check_row_of_d17_7(struct spe_check *check, const struct routing_table_row *row,
+			       const struct spe_controls *controls, bool pm)
 {
 	(void)pm;
-	target_column(check, row, controls, 0, SPE_ROUTING_ABORT_STAGE1);
-	target_column(check, row, controls, 1, SPE_ROUTING_ABORT_STAGE2);
-	target_column(check, row, controls, 2, SPE_ROUTING_OTHER_EVENT);
+	check_target_column(check, row, controls, 0, SPE_ROUTING_ABORT_STAGE1);
+	check_target_column(check, row, controls, 1, SPE_ROUTING_ABORT_STAGE2);
+	check_target_column(check, row, controls, 2, SPE_ROUTING_OTHER_EVENT);
 }
 
-static u8 cell_state(const char *cell)
+static u8 cell_get_state(const char *cell)
 {
 	switch (cell[0]) {
 	case 'N':
@@ -191,8 +191,8 @@ static u8 cell_state(const char *cell)
 	}
 }
 
-static void exception_columns(struct spe_check *check, const char *const cells[4],
-			      const struct spe_controls *controls, bool pm, unsigned int x)
+static void check_exception_columns(struct spe_check *check, const char *const cells[4],
+				    const struct spe_controls *controls, bool pm, unsigned int x)
 {
 	for (u8 el = 0; el < 4; el++) {
 		struct spe_pe_state pe = { .el = el, .owning = true, .pm = pm };
@@ -200,65 +200,65 @@ static void exception_columns(struct spe_check *check, const char *const cells[4
 
 		if (cells[el][0] == 'n')
 			continue;
-		exception = spe_routing_exception(controls, &pe, x);
-		SPE_CHECK_EQ(check, el << 8 | exception.state, el << 8 | cell_state(cells[el]));
+		exception = spe_routing_get_exception(controls, &pe, x);
+		SPE_CHECK_EQ(check, el << 8 | exception.state, el << 8 | cell_get_state(cells[el]));
 		if (cells[el][0] == 'E')
 			SPE_CHECK_EQ(check, el << 8 | exception.target,
-				     el << 8 | cell_el(cells[el]));
+				     el << 8 | cell_get_el(cells[el]));
 	}
 }
 
-static void row_8(struct spe_check *check, const struct report_row *row,
-		  const struct spe_controls *controls, bool pm)
+static void check_row_of_d17_8(struct spe_check *check, const struct routing_table_row *row,
+			       const struct spe_controls *controls, bool pm)
 {
 	SPE_CHECK_EQ(check, spe_routing_irq_enabled(controls), row->out[0][0] == 'H');
-	exception_columns(check, row->out + 1, controls, pm, 1);
+	check_exception_columns(check, row->out + 1, controls, pm, 1);
 }
 
-static void row_9(struct spe_check *check, const struct report_row *row,
-		  const struct spe_controls *controls, bool pm)
+static void check_row_of_d17_9(struct spe_check *check, const struct routing_table_row *row,
+			       const struct spe_controls *controls, bool pm)
 {
-	exception_columns(check, row->out, controls, pm, 2);
+	check_exception_columns(check, row->out, controls, pm, 2);
 }
 
-static void row_10(struct spe_check *check, const struct report_row *row,
-		   const struct spe_controls *controls, bool pm)
+static void check_row_of_d17_10(struct spe_check *check, const struct routing_table_row *row,
+				const struct spe_controls *controls, bool pm)
 {
-	exception_columns(check, row->out, controls, pm, 3);
+	check_exception_columns(check, row->out, controls, pm, 3);
 }
 
-static void table_d17_5(struct spe_check *check)
+static void test_table_d17_5(struct spe_check *check)
 {
-	table_walk(check, &d17_5, row_5);
+	walk_table(check, &d17_5, check_row_of_d17_5);
 }
 
-static void table_d17_6(struct spe_check *check)
+static void test_table_d17_6(struct spe_check *check)
 {
-	table_walk(check, &d17_6, row_6);
+	walk_table(check, &d17_6, check_row_of_d17_6);
 }
 
-static void table_d17_7(struct spe_check *check)
+static void test_table_d17_7(struct spe_check *check)
 {
-	table_walk(check, &d17_7, row_7);
+	walk_table(check, &d17_7, check_row_of_d17_7);
 }
 
-static void table_d17_8(struct spe_check *check)
+static void test_table_d17_8(struct spe_check *check)
 {
-	table_walk(check, &d17_8, row_8);
+	walk_table(check, &d17_8, check_row_of_d17_8);
 }
 
-static void table_d17_9(struct spe_check *check)
+static void test_table_d17_9(struct spe_check *check)
 {
-	table_walk(check, &d17_9, row_9);
+	walk_table(check, &d17_9, check_row_of_d17_9);
 }
 
-static void table_d17_10(struct spe_check *check)
+static void test_table_d17_10(struct spe_check *check)
 {
-	table_walk(check, &d17_10, row_10);
+	walk_table(check, &d17_10, check_row_of_d17_10);
 }
 
 /* Test RHJXHT beyond its tables: Exception levels and features that are not implemented. */
-static void target_prose(struct spe_check *check)
+static void test_target_beyond_tables(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -303,7 +303,7 @@ static void target_prose(struct spe_check *check)
 }
 
 /* Test RMYXZK, IGMBMC and RTSJRP beyond their tables. */
-static void exception_prose(struct spe_check *check)
+static void test_exception_beyond_tables(struct spe_check *check)
 {
 	enum { D = SPE_EXCEPTION_DISABLED, C = SPE_EXCEPTION_MASKED, T = SPE_EXCEPTION_TAKEN };
 	static const struct {
@@ -431,7 +431,7 @@ static void exception_prose(struct spe_check *check)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct spe_exception exception =
-			spe_routing_exception(&rows[i].c, &rows[i].pe, rows[i].x);
+			spe_routing_get_exception(&rows[i].c, &rows[i].pe, rows[i].x);
 
 		SPE_CHECK_EQ(check, i << 8 | exception.state, i << 8 | rows[i].state);
 		SPE_CHECK_EQ(check, i << 8 | exception.target, i << 8 | rows[i].target);
@@ -441,7 +441,7 @@ static void exception_prose(struct spe_check *check)
 }
 
 /* Test the columns that D17.8 defines, by EC and FSC. */
-static void test_classify(struct spe_check *check)
+static void test_classify_events(struct spe_check *check)
 {
 	static const struct {
 		u8 ec;
@@ -476,15 +476,15 @@ static void test_classify(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "table D17-5", table_d17_5 },
-	{ "table D17-6", table_d17_6 },
-	{ "table D17-7", table_d17_7 },
-	{ "table D17-8", table_d17_8 },
-	{ "table D17-9", table_d17_9 },
-	{ "table D17-10", table_d17_10 },
-	{ "RHJXHT beyond the tables", target_prose },
-	{ "RMYXZK and RTSJRP beyond the tables", exception_prose },
-	{ "events by EC and FSC", test_classify },
+	{ "table D17-5", test_table_d17_5 },
+	{ "table D17-6", test_table_d17_6 },
+	{ "table D17-7", test_table_d17_7 },
+	{ "table D17-8", test_table_d17_8 },
+	{ "table D17-9", test_table_d17_9 },
+	{ "table D17-10", test_table_d17_10 },
+	{ "RHJXHT beyond the tables", test_target_beyond_tables },
+	{ "RMYXZK and RTSJRP beyond the tables", test_exception_beyond_tables },
+	{ "events by EC and FSC", test_classify_events },
 };
 
 const struct spe_suite spe_suite_event_routing = { "event-routing", cases, ARRAY_SIZE(cases) };

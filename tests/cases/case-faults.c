@@ -45,7 +45,7 @@ static const struct fault_case d17_11[] = {
  * The write of the second record faults: the SPU sets S and the syndrome and changes nothing else.
  * PMBPTR does not move.
  */
-static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
+static void check_fault(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 {
 	u64 row = (u64)ec << 40 | (u64)fsc << 32;
 	u64 start;
@@ -54,15 +54,15 @@ static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 		return;
 	fixture_arm(FIXTURE_SIZE);
 	fixture_sample(&op_load);
-	start = fixture_reg(SPE_REG_PMBPTR);
+	start = fixture_read_reg(SPE_REG_PMBPTR);
 	fixture.fault_from = start;
-	fixture.fault = spe_fault(ec, fsc);
+	fixture.fault = spe_fault_make(ec, fsc);
 	fixture_sample(&op_load);
-	SPE_CHECK_EQ(check, row | fixture_reg(SPE_REG_PMBSR),
+	SPE_CHECK_EQ(check, row | fixture_read_reg(SPE_REG_PMBSR),
 		     row | S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | fsc);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), start);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBPTR), start);
 	SPE_CHECK_EQ(check, row | fixture.spu.stats.written, row | 1);
-	SPE_CHECK_EQ(check, row | spe_syndrome_read(fixture_reg(SPE_REG_PMBSR)).class,
+	SPE_CHECK_EQ(check, row | spe_syndrome_interpret(fixture_read_reg(SPE_REG_PMBSR)).class,
 		     row | class);
 	/* The SPU writes nothing until S is cleared. Then it continues. */
 	fixture.fault = 0;
@@ -72,24 +72,24 @@ static void fault_check(struct spe_check *check, u8 ec, u8 fsc, u8 class)
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
 }
 
-static void table_d17_11(struct spe_check *check)
+static void test_table_d17_11(struct spe_check *check)
 {
 	for (size_t row = 0; row < ARRAY_SIZE(d17_11); row++) {
 		const struct fault_case *fault = &d17_11[row];
 
 		for (u8 fsc = fault->first; fsc <= fault->last; fsc++) {
 			if (fault->stage) {
-				fault_check(check, fault->stage, fsc, fault->class);
+				check_fault(check, fault->stage, fsc, fault->class);
 				continue;
 			}
-			fault_check(check, STAGE1, fsc, fault->class);
-			fault_check(check, STAGE2, fsc, fault->class);
+			check_fault(check, STAGE1, fsc, fault->class);
+			check_fault(check, STAGE2, fsc, fault->class);
 		}
 	}
 }
 
 static const struct spe_case cases[] = {
-	{ "table D17-11", table_d17_11 },
+	{ "table D17-11", test_table_d17_11 },
 };
 
 const struct spe_suite spe_suite_faults = { "faults", cases, ARRAY_SIZE(cases) };

@@ -15,7 +15,7 @@
 #define CELL	64ULL
 #define WINDOWS 4096
 
-static const struct spe_ring_state plain = {
+static const struct spe_ring_space plain = {
 	.size = RING,
 	.header = 64,
 	.align = 64,
@@ -24,104 +24,105 @@ static const struct spe_ring_state plain = {
 };
 
 /* Write a window up to @end, or to its limit. Return: its start. */
-static u64 fill_to(struct spe_check *check, struct spe_flight *flight, u64 end)
+static u64 write_window_up_to(struct spe_check *check, struct spe_flight_recorder *flight, u64 end)
 {
-	struct spe_window window = { 0 };
+	struct spe_window_position window = { 0 };
 
-	if (!SPE_CHECK_EQ(check, spe_flight_next(flight, &plain, &window), 0))
+	if (!SPE_CHECK_EQ(check, spe_flight_place_window(flight, &plain, &window), 0))
 		return 0;
 	if (end > window.limit)
 		end = window.limit;
-	spe_flight_evict(flight, window.limit);
-	spe_flight_add(flight, window.skip, end, end - window.start, 1);
+	spe_flight_evict_chunks(flight, window.limit);
+	spe_flight_add_window(flight, window.skip, end, end - window.start, 1);
 	return window.header;
 }
 
-static u64 fill_all(struct spe_check *check, struct spe_flight *flight)
+static u64 write_largest_window(struct spe_check *check, struct spe_flight_recorder *flight)
 {
-	return fill_to(check, flight, ~0ULL);
+	return write_window_up_to(check, flight, ~0ULL);
 }
 
 /* Fill a ring, then take a snapshot, which contains the second half of the ring. */
-static void claim_half(struct spe_check *check, struct spe_flight *flight, u64 owner)
+static void fill_ring_and_claim_half(struct spe_check *check, struct spe_flight_recorder *flight,
+				     u64 owner)
 {
 	u64 start = 0;
 
 	spe_flight_init(flight, RING);
 	for (unsigned int i = 0; i < 4; i++)
-		fill_all(check, flight);
+		write_largest_window(check, flight);
 	SPE_CHECK_EQ(check, spe_flight_claim(flight, owner, RING / 2, flight->head, &start), 0);
 	SPE_CHECK_EQ(check, start, RING / 2);
 }
 
-static void flight_overwrites_oldest(struct spe_check *check)
+static void test_oldest_is_overwritten(struct spe_check *check)
 {
-	static struct spe_flight flight; /* too large for a kernel stack */
+	static struct spe_flight_recorder flight; /* too large for a kernel stack */
 
 	spe_flight_init(&flight, RING);
 	for (unsigned int i = 0; i < 4; i++)
-		SPE_CHECK_EQ(check, fill_all(check, &flight), i * 16384);
+		SPE_CHECK_EQ(check, write_largest_window(check, &flight), i * 16384);
 	SPE_CHECK_EQ(check, flight.oldest, 0);
 	SPE_CHECK_EQ(check, flight.overwritten_bytes, 0);
-	SPE_CHECK_EQ(check, fill_all(check, &flight), RING);
+	SPE_CHECK_EQ(check, write_largest_window(check, &flight), RING);
 	SPE_CHECK_EQ(check, flight.oldest, 16384);
 	SPE_CHECK_EQ(check, flight.overwritten_records, 1);
 	SPE_CHECK_EQ(check, flight.overwritten_bytes, 16384 - 64);
 }
 
-static void flight_skips_what_is_claimed(struct spe_check *check)
+static void test_claimed_bytes_are_skipped(struct spe_check *check)
 {
-	static struct spe_flight flight;
+	static struct spe_flight_recorder flight;
 	u64 start = 0;
 
-	claim_half(check, &flight, 7);
+	fill_ring_and_claim_half(check, &flight, 7);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 7, RING, flight.head, &start), -EBUSY);
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
 	/*
 	 * The half of the ring before the snapshot has space for one window, and for a header at
 	 * its end.
 	 */
-	SPE_CHECK_EQ(check, fill_all(check, &flight), RING);
-	SPE_CHECK_EQ(check, fill_all(check, &flight), RING + 16384);
+	SPE_CHECK_EQ(check, write_largest_window(check, &flight), RING);
+	SPE_CHECK_EQ(check, write_largest_window(check, &flight), RING + 16384);
 	SPE_CHECK_EQ(check, flight.head, RING + 28672);
 	/* Later windows skip the snapshot, and do not overwrite it. */
-	SPE_CHECK_EQ(check, fill_all(check, &flight), 2 * RING);
+	SPE_CHECK_EQ(check, write_largest_window(check, &flight), 2 * RING);
 	SPE_CHECK(check, flight.oldest >= RING);
 	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), 0);
 	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), -ENOENT);
 	for (unsigned int i = 0; i < 3; i++)
-		fill_all(check, &flight);
+		write_largest_window(check, &flight);
 	SPE_CHECK_EQ(check, flight.overwritten_records, 4);
 	SPE_CHECK_EQ(check, flight.claimed_records, 2);
 }
 
 /* A later snapshot cannot contain skipped bytes, because it must be contiguous. */
-static void flight_runs_end_before_a_skip(struct spe_check *check)
+static void test_chunk_ends_before_skip(struct spe_check *check)
 {
-	static struct spe_flight flight;
+	static struct spe_flight_recorder flight;
 	u64 start = 0;
 
-	claim_half(check, &flight, 7);
-	SPE_CHECK_EQ(check, fill_all(check, &flight), RING);
+	fill_ring_and_claim_half(check, &flight, 7);
+	SPE_CHECK_EQ(check, write_largest_window(check, &flight), RING);
 	/* A small window before the snapshot starts a run that later windows could extend. */
-	SPE_CHECK_EQ(check, fill_to(check, &flight, RING + 28672 - 256), RING + 16384);
-	SPE_CHECK_EQ(check, fill_all(check, &flight), RING + 28672 - 256);
-	SPE_CHECK_EQ(check, fill_to(check, &flight, 2 * RING + 256), 2 * RING);
+	SPE_CHECK_EQ(check, write_window_up_to(check, &flight, RING + 28672 - 256), RING + 16384);
+	SPE_CHECK_EQ(check, write_largest_window(check, &flight), RING + 28672 - 256);
+	SPE_CHECK_EQ(check, write_window_up_to(check, &flight, 2 * RING + 256), 2 * RING);
 	SPE_CHECK_EQ(check, spe_flight_release(&flight, 7), 0);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 8, RING / 4, flight.head, &start), 0);
 	SPE_CHECK_EQ(check, start, 2 * RING);
 }
 
-static void flight_claims_have_an_end(struct spe_check *check)
+static void test_claims_have_an_end(struct spe_check *check)
 {
-	struct spe_window window;
-	static struct spe_flight flight;
+	struct spe_window_position window;
+	static struct spe_flight_recorder flight;
 	u64 start = 0;
 
 	spe_flight_init(&flight, RING);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, RING, 0, &start), -ENODATA);
 	for (unsigned int i = 0; i < 4; i++)
-		fill_all(check, &flight);
+		write_largest_window(check, &flight);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 1, 64, flight.head, &start), -ENODATA);
 	/*
 	 * A snapshot of all windows is empty now: only the chunk that describes the skipped part
@@ -133,11 +134,11 @@ static void flight_claims_have_an_end(struct spe_check *check)
 		SPE_CHECK_EQ(check, spe_flight_claim(&flight, owner, RING, flight.head, &start), 0);
 	SPE_CHECK_EQ(check, spe_flight_claim(&flight, 99, RING, flight.head, &start), -ENOSPC);
 	SPE_CHECK_EQ(check, flight.claimed_records, 3);
-	fill_all(check, &flight);
-	SPE_CHECK_EQ(check, spe_flight_next(&flight, &plain, &window), -ENOSPC);
+	write_largest_window(check, &flight);
+	SPE_CHECK_EQ(check, spe_flight_place_window(&flight, &plain, &window), -ENOSPC);
 	for (u64 owner = 1; owner <= SPE_FLIGHT_CLAIMS; owner++)
 		SPE_CHECK_EQ(check, spe_flight_release(&flight, owner), 0);
-	fill_all(check, &flight);
+	write_largest_window(check, &flight);
 }
 
 /* ---- A ring's memory ------------------------------------------------------ */
@@ -156,8 +157,8 @@ struct written_window {
  * first.
  */
 struct flight_memory_model {
-	struct spe_flight flight;
-	struct spe_ring_state ring;
+	struct spe_flight_recorder flight;
+	struct spe_ring_space ring;
 	u64 cells[RING / CELL];
 	struct written_window windows[WINDOWS];
 	unsigned int count;
@@ -180,7 +181,8 @@ static bool is_claimed(const struct flight_memory_model *m, u64 position)
 	return false;
 }
 
-static void memory_stamp(struct spe_check *check, struct flight_memory_model *m, u64 from, u64 to)
+static void memory_mark_written(struct spe_check *check, struct flight_memory_model *m, u64 from,
+				u64 to)
 {
 	for (u64 at = from; at < to; at += CELL) {
 		SPE_CHECK(check, !is_claimed(m, at));
@@ -188,16 +190,16 @@ static void memory_stamp(struct spe_check *check, struct flight_memory_model *m,
 	}
 }
 
-static void memory_intact(struct spe_check *check, const struct flight_memory_model *m, u64 from,
-			  u64 to)
+static void memory_check_unchanged(struct spe_check *check, const struct flight_memory_model *m,
+				   u64 from, u64 to)
 {
 	for (u64 at = from; at < to; at += CELL)
 		SPE_CHECK_EQ(check, m->cells[at % RING / CELL], at + 1);
 }
 
 /* Check all bytes from @from to @to like a reader, which follows the headers of windows. */
-static void memory_walk(struct spe_check *check, const struct flight_memory_model *m, u64 from,
-			u64 to)
+static void memory_check_range(struct spe_check *check, const struct flight_memory_model *m,
+			       u64 from, u64 to)
 {
 	for (unsigned int i = 0; i < m->count; i++) {
 		const struct written_window *w = &m->windows[i];
@@ -205,28 +207,28 @@ static void memory_walk(struct spe_check *check, const struct flight_memory_mode
 		if (w->header < from || w->end > to)
 			continue;
 		if (w->skip != w->header && w->skip >= from)
-			memory_intact(check, m, w->skip, w->skip + CELL);
-		memory_intact(check, m, w->header, w->end);
+			memory_check_unchanged(check, m, w->skip, w->skip + CELL);
+		memory_check_unchanged(check, m, w->header, w->end);
 	}
 }
 
 static void memory_write(struct spe_check *check, struct flight_memory_model *m, u64 random)
 {
 	struct written_window *w = &m->windows[m->count];
-	struct spe_window window;
+	struct spe_window_position window;
 	u64 capacity;
 
-	if (spe_flight_next(&m->flight, &m->ring, &window)) {
+	if (spe_flight_place_window(&m->flight, &m->ring, &window)) {
 		m->full++;
 		return;
 	}
 	SPE_CHECK_EQ(check, window.header, m->flight.head + window.skip);
 	SPE_CHECK(check, window.header / RING == (window.limit - 1) / RING);
 	SPE_CHECK_EQ(check, window.limit % SPE_LIMIT_GRANULE, 0);
-	spe_flight_evict(&m->flight, window.limit);
+	spe_flight_evict_chunks(&m->flight, window.limit);
 	if (window.skip)
-		memory_stamp(check, m, m->flight.head, m->flight.head + CELL);
-	memory_stamp(check, m, window.header, window.limit);
+		memory_mark_written(check, m, m->flight.head, m->flight.head + CELL);
+	memory_mark_written(check, m, window.header, window.limit);
 	capacity = window.limit - window.start;
 	*w = (struct written_window){
 		.skip = m->flight.head,
@@ -236,18 +238,18 @@ static void memory_write(struct spe_check *check, struct flight_memory_model *m,
 	w->end = window.start + w->bytes;
 	m->bytes += w->bytes;
 	m->count++;
-	spe_flight_add(&m->flight, window.skip, w->end, w->bytes, 1);
+	spe_flight_add_window(&m->flight, window.skip, w->end, w->bytes, 1);
 }
 
 static void memory_claim(struct spe_check *check, struct flight_memory_model *m, u64 random)
 {
-	struct spe_window window;
+	struct spe_window_position window;
 	u64 limit = m->flight.head, start;
 
 	/* Arm a window before the operation, like the driver, or leave none armed. */
-	if (random & 1 && !spe_flight_next(&m->flight, &m->ring, &window)) {
+	if (random & 1 && !spe_flight_place_window(&m->flight, &m->ring, &window)) {
 		limit = window.limit;
-		spe_flight_evict(&m->flight, limit);
+		spe_flight_evict_chunks(&m->flight, limit);
 	}
 	if (spe_flight_claim(&m->flight, 1 + (random >> 1) % 3, (random >> 8) % (RING + 4096),
 			     limit, &start))
@@ -259,14 +261,15 @@ static void memory_claim(struct spe_check *check, struct flight_memory_model *m,
 
 static void memory_check(struct spe_check *check, const struct flight_memory_model *m)
 {
-	const struct spe_flight *flight = &m->flight;
+	const struct spe_flight_recorder *flight = &m->flight;
 	u64 live = 0, claimed = 0;
 
 	SPE_CHECK(check, flight->head - flight->oldest <= RING);
-	memory_walk(check, m, flight->oldest, flight->head);
+	memory_check_range(check, m, flight->oldest, flight->head);
 	for (unsigned int i = 0; i < SPE_FLIGHT_CLAIMS; i++)
 		if (flight->claims[i].owner)
-			memory_walk(check, m, flight->claims[i].start, flight->claims[i].end);
+			memory_check_range(check, m, flight->claims[i].start,
+					   flight->claims[i].end);
 	for (unsigned int i = 0; i < m->count; i++) {
 		const struct written_window *w = &m->windows[i];
 
@@ -277,7 +280,7 @@ static void memory_check(struct spe_check *check, const struct flight_memory_mod
 	SPE_CHECK_EQ(check, m->bytes, flight->overwritten_bytes + claimed + live);
 }
 
-static void flight_random(struct spe_check *check, struct flight_memory_model *m, u64 seed)
+static void run_random_operations(struct spe_check *check, struct flight_memory_model *m, u64 seed)
 {
 	memset(m, 0, sizeof(*m));
 	m->ring = plain;
@@ -305,12 +308,12 @@ static void flight_random(struct spe_check *check, struct flight_memory_model *m
 	}
 }
 
-static void flight_memory(struct spe_check *check)
+static void test_memory_of_ring(struct spe_check *check)
 {
 	u64 full = 0, windows = 0;
 
 	for (u64 seed = 1; seed <= 24; seed++) {
-		flight_random(check, &memory, seed);
+		run_random_operations(check, &memory, seed);
 		full += memory.full;
 		windows += memory.count;
 	}
@@ -318,18 +321,18 @@ static void flight_memory(struct spe_check *check)
 	SPE_CHECK(check, full > 100 && windows > 5000);
 }
 
-static void flight_many_small_windows(struct spe_check *check)
+static void test_many_small_windows(struct spe_check *check)
 {
-	static struct spe_flight flight;
+	static struct spe_flight_recorder flight;
 
 	spe_flight_init(&flight, RING);
 	for (unsigned int i = 0; i < 100000; i++) {
-		struct spe_window window = { 0 };
+		struct spe_window_position window = { 0 };
 
-		if (!SPE_CHECK_EQ(check, spe_flight_next(&flight, &plain, &window), 0))
+		if (!SPE_CHECK_EQ(check, spe_flight_place_window(&flight, &plain, &window), 0))
 			return;
-		spe_flight_evict(&flight, window.limit);
-		spe_flight_add(&flight, window.skip, window.start + 64, 64, 1);
+		spe_flight_evict_chunks(&flight, window.limit);
+		spe_flight_add_window(&flight, window.skip, window.start + 64, 64, 1);
 	}
 	/* The recorder must not use more chunks than necessary, or overwrite more data for them. */
 	SPE_CHECK(check, flight.count <= 66);
@@ -337,12 +340,12 @@ static void flight_many_small_windows(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "overwrites the oldest", flight_overwrites_oldest },
-	{ "skips what is claimed", flight_skips_what_is_claimed },
-	{ "runs end before a skip", flight_runs_end_before_a_skip },
-	{ "claims have an end", flight_claims_have_an_end },
-	{ "memory", flight_memory },
-	{ "many small windows", flight_many_small_windows },
+	{ "overwrites the oldest", test_oldest_is_overwritten },
+	{ "skips what is claimed", test_claimed_bytes_are_skipped },
+	{ "runs end before a skip", test_chunk_ends_before_skip },
+	{ "claims have an end", test_claims_have_an_end },
+	{ "memory", test_memory_of_ring },
+	{ "many small windows", test_many_small_windows },
 };
 
 const struct spe_suite spe_suite_flight = { "flight", cases, ARRAY_SIZE(cases) };

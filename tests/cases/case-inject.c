@@ -9,32 +9,32 @@
 
 #define S SPE_PMBSR_S
 
-static struct spe_inject inject;
+static struct spe_injector inject;
 
-static int rule_parse(const char *text, struct spe_inject_rule *ret_rule,
+static int parse_rule(const char *text, struct spe_inject_rule *ret_rule,
 		      struct spe_inject_error *ret_error)
 {
 	size_t len = 0;
 
 	while (text[len])
 		len++;
-	return spe_inject_parse(text, len, ret_rule, ret_error);
+	return spe_inject_parse_rule(text, len, ret_rule, ret_error);
 }
 
 /* Apply the rule @text to all later samples. */
-static void rule_apply(struct spe_check *check, const char *text)
+static void apply_rule(struct spe_check *check, const char *text)
 {
 	struct spe_inject_rule rule;
 
-	if (SPE_CHECK(check, !rule_parse(text, &rule, NULL)))
-		SPE_CHECK(check, !spe_inject_apply(&inject, &fixture.spu, &rule));
+	if (SPE_CHECK(check, !parse_rule(text, &rule, NULL)))
+		SPE_CHECK(check, !spe_inject_apply_rule(&inject, &fixture.spu, &rule));
 }
 
 /* Take one sample on an SPU with fault injection. */
 static void take_sample(void)
 {
-	if (spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)))
-		spe_inject_sample(&inject, &fixture.spu, &op_load);
+	if (spe_spu_count_operations(&fixture.spu, spe_spu_operations_until_sample(&fixture.spu)))
+		spe_inject_and_sample(&inject, &fixture.spu, &op_load);
 }
 
 static void fixture_begin(struct spe_check *check, u64 seed)
@@ -44,7 +44,7 @@ static void fixture_begin(struct spe_check *check, u64 seed)
 	spe_inject_init(&inject, seed);
 }
 
-static void inject_text(struct spe_check *check)
+static void test_rule_text(struct spe_check *check)
 {
 	static const struct {
 		const char *text;
@@ -66,19 +66,19 @@ static void inject_text(struct spe_check *check)
 	struct spe_inject_rule rule;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		SPE_CHECK_EQ(check, rule_parse(rows[i].text, &rule, NULL), 0);
-		SPE_CHECK_EQ(check, rule.fault, spe_fault(rows[i].ec, rows[i].mss));
+		SPE_CHECK_EQ(check, parse_rule(rows[i].text, &rule, NULL), 0);
+		SPE_CHECK_EQ(check, rule.fault, spe_fault_make(rows[i].ec, rows[i].mss));
 		SPE_CHECK_EQ(check, rule.ppm, rows[i].ppm);
 	}
-	SPE_CHECK(check, !rule_parse("off", &rule, NULL) && !rule.fault && !rule.ppm);
-	SPE_CHECK(check, !rule_parse("collide 3%", &rule, NULL));
+	SPE_CHECK(check, !parse_rule("off", &rule, NULL) && !rule.fault && !rule.ppm);
+	SPE_CHECK(check, !parse_rule("collide 3%", &rule, NULL));
 	SPE_CHECK(check, rule.fault == SPE_INJECT_COLLIDE && rule.ppm == 30000);
-	SPE_CHECK(check,
-		  !strcmp(spe_inject_name(spe_fault(SPE_PMBSR_EC_GPC, 0)), "granule-protection"));
-	SPE_CHECK(check, !spe_inject_name(spe_fault(1, 2)));
+	SPE_CHECK(check, !strcmp(spe_inject_fault_name(spe_fault_make(SPE_PMBSR_EC_GPC, 0)),
+				 "granule-protection"));
+	SPE_CHECK(check, !spe_inject_fault_name(spe_fault_make(1, 2)));
 }
 
-static void inject_text_errors(struct spe_check *check)
+static void test_rule_text_errors(struct spe_check *check)
 {
 	static const struct {
 		const char *text;
@@ -122,7 +122,7 @@ static void inject_text_errors(struct spe_check *check)
 		struct spe_inject_rule rule = { 7, 7 };
 		struct spe_inject_error error = { 0 };
 
-		SPE_CHECK_EQ(check, rule_parse(rows[i].text, &rule, &error), -EINVAL);
+		SPE_CHECK_EQ(check, parse_rule(rows[i].text, &rule, &error), -EINVAL);
 		SPE_CHECK_EQ(check, error.column, rows[i].column);
 		SPE_CHECK_EQ(check, error.length, rows[i].length);
 		SPE_CHECK(check, error.want && error.want[0] == rows[i].want);
@@ -133,13 +133,13 @@ static void inject_text_errors(struct spe_check *check)
 		struct spe_inject_rule rule;
 		struct spe_inject_error error = { 0 };
 
-		SPE_CHECK_EQ(check, spe_inject_parse("    ", 2, &rule, &error), -EINVAL);
+		SPE_CHECK_EQ(check, spe_inject_parse_rule("    ", 2, &rule, &error), -EINVAL);
 		SPE_CHECK_EQ(check, error.column, 3);
-		SPE_CHECK_EQ(check, spe_inject_parse("fill5%", 4, &rule, &error), 0);
+		SPE_CHECK_EQ(check, spe_inject_parse_rule("fill5%", 4, &rule, &error), 0);
 	}
 }
 
-static void inject_next(struct spe_check *check)
+static void test_fault_of_next_write(struct spe_check *check)
 {
 	static const struct {
 		const char *text;
@@ -155,10 +155,10 @@ static void inject_next(struct spe_check *check)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		fixture_begin(check, 1);
 		take_sample();
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-		rule_apply(check, rows[i].text);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
+		apply_rule(check, rows[i].text);
 		take_sample();
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), rows[i].pmbsr);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), rows[i].pmbsr);
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, rows[i].written);
 		SPE_CHECK_EQ(check, inject.injected, 1);
 	}
@@ -166,32 +166,32 @@ static void inject_next(struct spe_check *check)
 	take_sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, 1);
 	/* An empty value cancels a rule. */
-	rule_apply(check, "translation");
-	rule_apply(check, "off");
+	apply_rule(check, "translation");
+	apply_rule(check, "off");
 	take_sample();
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
 }
 
 /* An asynchronous abort is reported as a second event (RBPFPN). */
-static void inject_second_event(struct spe_check *check)
+static void test_second_event(struct spe_check *check)
 {
 	fixture_begin(check, 1);
-	rule_apply(check, "fill");
+	apply_rule(check, "fill");
 	take_sample();
-	rule_apply(check, "abort-async");
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
+	apply_rule(check, "abort-async");
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR),
 		     S | SPE_PMBSR_EA | SPE_PMBSR_DL | SPE_PMBSR_BSC_FULL);
 }
 
 /* Take samples until 20,000 were written or lost, with a new window after each event. */
-static u64 run_shares(u64 seed)
+static u64 take_samples_with_rules(u64 seed)
 {
 	u64 events = 0;
 
 	inject.random = seed;
 	for (u32 i = 0; i < 20000; i++) {
 		take_sample();
-		if (!(fixture_reg(SPE_REG_PMBSR) & S))
+		if (!(fixture_read_reg(SPE_REG_PMBSR) & S))
 			continue;
 		events++;
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
@@ -200,15 +200,15 @@ static u64 run_shares(u64 seed)
 	return events;
 }
 
-static void inject_shares(struct spe_check *check)
+static void test_probabilities(struct spe_check *check)
 {
 	u64 collisions, discarded;
 
 	fixture_begin(check, 1);
-	rule_apply(check, "translation 10%");
-	rule_apply(check, "collide 5%");
-	rule_apply(check, "translation 2%");
-	run_shares(7);
+	apply_rule(check, "translation 10%");
+	apply_rule(check, "collide 5%");
+	apply_rule(check, "translation 2%");
+	take_samples_with_rules(7);
 	collisions = fixture.spu.stats.collisions;
 	discarded = fixture.spu.stats.discarded;
 	/* The shares are 2 % and 5 % of 20,000. Each must be within six standard deviations. */
@@ -219,24 +219,24 @@ static void inject_shares(struct spe_check *check)
 
 	/* The same seed gives the same faults. */
 	fixture_begin(check, 1);
-	rule_apply(check, "translation 2%");
-	rule_apply(check, "collide 5%");
-	run_shares(7);
+	apply_rule(check, "translation 2%");
+	apply_rule(check, "collide 5%");
+	take_samples_with_rules(7);
 	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, collisions);
 	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, discarded);
 }
 
 /* A sample that a filter drops causes no write, and no later write gets its fault. */
-static void inject_filtered(struct spe_check *check)
+static void test_filtered_sample_uses_no_fault(struct spe_check *check)
 {
 	fixture_begin(check, 1);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_B);
-	rule_apply(check, "translation 100%");
+	apply_rule(check, "translation 100%");
 	for (u32 i = 0; i < 100; i++)
 		take_sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.filtered, 100);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-	rule_apply(check, "off");
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
+	apply_rule(check, "off");
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
 	take_sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
@@ -246,23 +246,23 @@ static void inject_filtered(struct spe_check *check)
  * A rule for the next write stays pending until a write. A rule for a share of the writes does not
  * replace it.
  */
-static void inject_next_waits(struct spe_check *check)
+static void test_next_fault_waits_for_write(struct spe_check *check)
 {
 	fixture_begin(check, 1);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_B);
-	rule_apply(check, "translation");
+	apply_rule(check, "translation");
 	for (u32 i = 0; i < 10; i++)
 		take_sample();
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-	rule_apply(check, "fill 100%");
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
+	apply_rule(check, "fill 100%");
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
 	take_sample();
-	SPE_CHECK_EQ(check, SPE_FIELD_GET(SPE_PMBSR_EC, fixture_reg(SPE_REG_PMBSR)),
+	SPE_CHECK_EQ(check, SPE_FIELD_GET(SPE_PMBSR_EC, fixture_read_reg(SPE_REG_PMBSR)),
 		     SPE_PMBSR_EC_STAGE1);
 }
 
 /* Test that a rule with probability P applies to draws below P, and not to the draw P. */
-static void inject_share_edge(struct spe_check *check)
+static void test_probability_is_exact(struct spe_check *check)
 {
 	struct spe_inject_rule rule = { SPE_INJECT_COLLIDE, 0 };
 	u64 random = 99;
@@ -271,39 +271,39 @@ static void inject_share_edge(struct spe_check *check)
 	for (u32 above = 0; above < 2; above++) {
 		fixture_begin(check, 99);
 		rule.ppm += above;
-		SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
+		SPE_CHECK_EQ(check, spe_inject_apply_rule(&inject, &fixture.spu, &rule), 0);
 		take_sample();
 		SPE_CHECK_EQ(check, fixture.spu.stats.collisions, above);
 	}
 }
 
-static void inject_limits(struct spe_check *check)
+static void test_limits_of_rules(struct spe_check *check)
 {
-	struct spe_inject_rule rule = { spe_fault(1, 0), 1000001 };
+	struct spe_inject_rule rule = { spe_fault_make(1, 0), 1000001 };
 
 	fixture_begin(check, 1);
-	SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), -EINVAL);
+	SPE_CHECK_EQ(check, spe_inject_apply_rule(&inject, &fixture.spu, &rule), -EINVAL);
 	for (u32 i = 0; i < SPE_INJECT_RULES; i++) {
-		rule = (struct spe_inject_rule){ spe_fault(i, 0), 1 };
-		SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
-		SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
+		rule = (struct spe_inject_rule){ spe_fault_make(i, 0), 1 };
+		SPE_CHECK_EQ(check, spe_inject_apply_rule(&inject, &fixture.spu, &rule), 0);
+		SPE_CHECK_EQ(check, spe_inject_apply_rule(&inject, &fixture.spu, &rule), 0);
 	}
-	rule.fault = spe_fault(SPE_INJECT_RULES, 0);
-	SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), -ENOSPC);
-	rule_apply(check, "off");
-	SPE_CHECK_EQ(check, spe_inject_apply(&inject, &fixture.spu, &rule), 0);
+	rule.fault = spe_fault_make(SPE_INJECT_RULES, 0);
+	SPE_CHECK_EQ(check, spe_inject_apply_rule(&inject, &fixture.spu, &rule), -ENOSPC);
+	apply_rule(check, "off");
+	SPE_CHECK_EQ(check, spe_inject_apply_rule(&inject, &fixture.spu, &rule), 0);
 }
 
 static const struct spe_case cases[] = {
-	{ "text", inject_text },
-	{ "text errors", inject_text_errors },
-	{ "the next write", inject_next },
-	{ "second event", inject_second_event },
-	{ "shares", inject_shares },
-	{ "filtered", inject_filtered },
-	{ "limits", inject_limits },
-	{ "the next one waits", inject_next_waits },
-	{ "the edge of a share", inject_share_edge },
+	{ "text", test_rule_text },
+	{ "text errors", test_rule_text_errors },
+	{ "the next write", test_fault_of_next_write },
+	{ "second event", test_second_event },
+	{ "shares", test_probabilities },
+	{ "filtered", test_filtered_sample_uses_no_fault },
+	{ "limits", test_limits_of_rules },
+	{ "the next one waits", test_next_fault_waits_for_write },
+	{ "the edge of a share", test_probability_is_exact },
 };
 
 const struct spe_suite spe_suite_inject = { "inject", cases, ARRAY_SIZE(cases) };

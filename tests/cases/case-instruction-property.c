@@ -25,12 +25,12 @@ static u64 draw_random(void)
 	return spe_check_random(&run.random);
 }
 
-static void check_holds(bool cond, int line, const char *what)
+static void check_condition(bool cond, int line, const char *what)
 {
 	spe_check_that(run.check, cond, __FILE__, line, what, run.number, run.instruction.kind);
 }
 
-#define HOLDS(cond) check_holds(cond, __LINE__, #cond)
+#define HOLDS(cond) check_condition(cond, __LINE__, #cond)
 
 static void draw_config(void)
 {
@@ -38,7 +38,7 @@ static void draw_config(void)
 	static const u64 optional[] = { SPE_PMSIDR_LDS, SPE_PMSIDR_PBT,	     SPE_PMSIDR_CRR,
 					SPE_PMSIDR_FPF, SPE_PMSIDR_ARCHINST, SPE_PMSIDR_EFT };
 
-	*config = instruction_config();
+	*config = instruction_make_config();
 	config->pmsver = (u8)(1 + draw_random() % 6);
 	config->features &= ~(SPE_PMSIDR_FDS | SPE_PMSIDR_FNE);
 	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)
@@ -195,7 +195,7 @@ static void check_events(const struct spe_sample *s)
 	HOLDS(!(s->events & SPE_BIT(18)) || s->events & SPE_BIT(17));
 }
 
-static void check_rest(const struct spe_sample *s)
+static void check_other_packets(const struct spe_sample *s)
 {
 	const bool issue = s->present & SPE_HAS_COUNTER(1), other = s->present & SPE_HAS_COUNTER(4);
 
@@ -210,7 +210,7 @@ static void check_rest(const struct spe_sample *s)
 
 static void check_records(u64 records)
 {
-	u64 end = fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE, at = 0;
+	u64 end = fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE, at = 0;
 
 	for (u64 n = 0; n < records && !run.check->failures; n++) {
 		struct spe_sample s = { 0 };
@@ -224,7 +224,7 @@ static void check_records(u64 records)
 			check_type(&s);
 		check_addresses(&s);
 		check_events(&s);
-		check_rest(&s);
+		check_other_packets(&s);
 	}
 	HOLDS(at == end);
 }
@@ -233,19 +233,19 @@ static void execute_instruction(void)
 {
 	const struct spe_spu_stats *stats = &fixture.spu.stats;
 	u64 written = stats->written;
-	unsigned int members = spe_spu_members(&fixture.spu, &run.instruction);
+	unsigned int members = spe_spu_count_members(&fixture.spu, &run.instruction);
 	u64 selected = stats->selected;
 
 	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
-	spe_spu_execute(&fixture.spu, &run.instruction);
+	spe_spu_execute_instruction(&fixture.spu, &run.instruction);
 	HOLDS(stats->selected - selected == (run.instruction.el < 2 ? members : 0));
 	HOLDS(stats->selected ==
 	      stats->filtered + stats->discarded + stats->uncaptured + stats->written);
-	HOLDS(!fixture.strays && !fixture_reg(SPE_REG_PMBSR));
+	HOLDS(!fixture.strays && !fixture_read_reg(SPE_REG_PMBSR));
 	check_records(stats->written - written);
 }
 
-static void test_properties(struct spe_check *check)
+static void test_random_instructions(struct spe_check *check)
 {
 	u64 kinds = 0, written = 0;
 
@@ -272,7 +272,7 @@ static void test_properties(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "random instructions", test_properties },
+	{ "random instructions", test_random_instructions },
 };
 
 const struct spe_suite spe_suite_instruction_property = { "instruction-property", cases,

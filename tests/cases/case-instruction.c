@@ -59,7 +59,7 @@ static void check_rows(struct spe_check *check, const struct instruction_row *ro
 			.vectors = row->vectors ? row->vectors : 1,
 			.micro_ops = row->micro_ops,
 		};
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 		struct spe_operation op;
 
 		config.pmsver = row->pmsver ? row->pmsver : config.pmsver;
@@ -77,7 +77,7 @@ static void check_rows(struct spe_check *check, const struct instruction_row *ro
 			instruction.access_count = row->access != 0;
 		if (!instruction_start(check, &config))
 			return;
-		op = instruction_operation(check, &instruction);
+		op = instruction_get_operation(check, &instruction);
 		SPE_CHECK_EQ(check, i << 16 | op.op_class << 8 | op.op_subclass,
 			     i << 16 | row->op_class << 8 | row->payload);
 	}
@@ -89,7 +89,7 @@ static void check_rows(struct spe_check *check, const struct instruction_row *ro
  * RMDBYZ: test that EVL encodes the vector length, rounded up; with FEAT_SPE_SME, the vector length
  * multiplied by the number of vectors.
  */
-static void sve_processing(struct spe_check *check)
+static void test_sve_processing(struct spe_check *check)
 {
 	static const struct instruction_row rows[] = {
 		{ SVE, .size = 8, .payload = 0x08 },
@@ -133,7 +133,7 @@ static void sve_processing(struct spe_check *check)
  * RDDCQB: an SVE operation may have the format of Advanced SIMD if its vector has 128 bits, it is
  * not predicated, it has an Advanced SIMD equivalent, and micro-ops are sampled.
  */
-static void sve_as_asimd(struct spe_check *check)
+static void test_sve_as_asimd(struct spe_check *check)
 {
 #define EQ I(EQUIVALENT)
 	static const struct instruction_row rows[] = {
@@ -172,7 +172,7 @@ static void sve_as_asimd(struct spe_check *check)
 }
 
 /* RMZJMH: test ZT registers and several vectors without FEAT_SPE_SME. */
-static void sve_multivector(struct spe_check *check)
+static void test_sve_multivector(struct spe_check *check)
 {
 #define OTHER .choices = CHOICE(MULTIVECTOR_OTHER)
 	static const struct instruction_row rows[] = {
@@ -194,7 +194,7 @@ static void sve_multivector(struct spe_check *check)
 #define VECTOR .kind = I(SME_VECTOR)
 
 /* RCYBGV, RLQXZR: ETS[3:1] is in bits 6:4 of the payload, ETS[0] in bit 2. */
-static void sme_processing(struct spe_check *check)
+static void test_sme_processing(struct spe_check *check)
 {
 	static const struct instruction_row rows[] = {
 		{ TILE, .size = 64, .payload = 0x88 },
@@ -228,7 +228,7 @@ static void sme_processing(struct spe_check *check)
 }
 
 /* RMJQCL, RJCLMP, RBHKSC: test the fields SG, EVL, PRED and LDST. */
-static void vector_memory(struct spe_check *check)
+static void test_vector_loads_and_stores(struct spe_check *check)
 {
 #define V   .kind = I(SVE_MEMORY), .op_class = 1
 #define Z   .kind = I(SME_MEMORY), .op_class = 1
@@ -268,7 +268,7 @@ static void vector_memory(struct spe_check *check)
 }
 
 /* Test the load and store formats (D18.2.7), and the features that each needs. */
-static void memory_formats(struct spe_check *check)
+static void test_load_and_store_formats(struct spe_check *check)
 {
 #define M .op_class = 1
 	static const struct instruction_row rows[] = {
@@ -337,7 +337,7 @@ static void memory_formats(struct spe_check *check)
 }
 
 /* Test the formats of branches (D17.6.3) and Other operations (D17.6.8). */
-static void other_formats(struct spe_check *check)
+static void test_branch_and_other_formats(struct spe_check *check)
 {
 #define B .kind = I(BRANCH), .op_class = 2
 	static const struct instruction_row rows[] = {
@@ -381,7 +381,7 @@ static void other_formats(struct spe_check *check)
  * D17.6.5: test each kind of conditional operation, with the choice to treat it as conditional or
  * not.
  */
-static void test_conditions(struct spe_check *check)
+static void test_conditional_operations(struct spe_check *check)
 {
 	for (unsigned int condition = 0; condition < SPE_CONDITIONS; condition++)
 		for (unsigned int i = 0; i < 4; i++) {
@@ -391,7 +391,7 @@ static void test_conditions(struct spe_check *check)
 				.flags = I(CONDITIONAL) | (passed ? I(PASSED) : 0),
 				.condition = (u8)condition,
 			};
-			struct spe_spu_config config = instruction_config();
+			struct spe_spu_config config = instruction_make_config();
 			struct spe_sample s = { 0 };
 
 			config.unconditional =
@@ -400,7 +400,7 @@ static void test_conditions(struct spe_check *check)
 			    !instruction_record(check, &instruction, &s))
 				return;
 			SPE_CHECK_EQ(check, s.op_subclass, treated);
-			SPE_CHECK_EQ(check, spe_sample_event(&s, SPE_EVENT_NOT_TAKEN),
+			SPE_CHECK_EQ(check, spe_sample_has_event(&s, SPE_EVENT_NOT_TAKEN),
 				     treated && !passed);
 		}
 }
@@ -408,7 +408,7 @@ static void test_conditions(struct spe_check *check)
 /*
  * D17.6.5: E[17] and E[18] are only set for operations with a predicate, and only for SVE and SME.
  */
-static void test_predicates(struct spe_check *check)
+static void test_predicate_events(struct spe_check *check)
 {
 	static const struct {
 		u8 kind;
@@ -430,7 +430,7 @@ static void test_predicates(struct spe_check *check)
 								     .flags = rows[i].flags,
 								     .size = 128,
 								     .vectors = 1 };
-			struct spe_spu_config config = instruction_config();
+			struct spe_spu_config config = instruction_make_config();
 			struct spe_sample s = { 0 };
 
 			if (!sve)
@@ -449,13 +449,13 @@ static void test_predicates(struct spe_check *check)
  * D17.6.2, D17.2, RLMHHC: the population consists of instructions or of micro-ops. Its size does
  * not depend on sampling.
  */
-static void test_population(struct spe_check *check)
+static void test_sample_population(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 2; i++)
 		for (u8 micro_ops = 0; micro_ops < 5; micro_ops++) {
 			const struct spe_instruction instruction = { .kind = I(OTHER),
 								     .micro_ops = micro_ops };
-			struct spe_spu_config config = instruction_config();
+			struct spe_spu_config config = instruction_make_config();
 			u64 members = i ? 1 : micro_ops;
 
 			if (!i)
@@ -468,9 +468,10 @@ static void test_population(struct spe_check *check)
 			 */
 			spe_spu_write(&fixture.spu, SPE_REG_PMSIRR, 1 << 8);
 			for (unsigned int n = 0; n < 1000; n++) {
-				SPE_CHECK_EQ(check, spe_spu_members(&fixture.spu, &instruction),
+				SPE_CHECK_EQ(check,
+					     spe_spu_count_members(&fixture.spu, &instruction),
 					     members);
-				spe_spu_execute(&fixture.spu, &instruction);
+				spe_spu_execute_instruction(&fixture.spu, &instruction);
 			}
 			SPE_CHECK_EQ(check, fixture.spu.stats.operations, 1000 * members);
 			/*
@@ -483,7 +484,7 @@ static void test_population(struct spe_check *check)
 }
 
 /* Test types of PMSFCR_EL1 (D17.5.1) that are not visible in the Operation Type packet. */
-static void test_types(struct spe_check *check)
+static void test_filter_types(struct spe_check *check)
 {
 	static const struct {
 		u8 kind;
@@ -525,7 +526,7 @@ static void test_types(struct spe_check *check)
 			.size = 256,
 			.vectors = 1,
 		};
-		struct spe_spu_config config = instruction_config();
+		struct spe_spu_config config = instruction_make_config();
 
 		config.pmsver = rows[row].pmsver;
 		config.sampled_events = 0;
@@ -538,7 +539,7 @@ static void test_types(struct spe_check *check)
 		/* Record only operations of this type. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR,
 			      SPE_PMSFCR_FT | SPE_BIT(16 + type) | SPE_BIT(48 + type));
-		spe_spu_execute(&fixture.spu, &instruction);
+		spe_spu_execute_instruction(&fixture.spu, &instruction);
 		SPE_CHECK_EQ(check, i << 8 | fixture.spu.stats.written,
 			     i << 8 | (rows[row].types >> type & 1));
 	}
@@ -565,7 +566,7 @@ static void micro_ops(struct spe_check *check)
 		.flags = I(ADDRESS_OP),
 		.micro_ops = 1,
 	};
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 	struct spe_operation op;
 
 	for (unsigned int arch = 0; arch < 2; arch++) {
@@ -578,7 +579,8 @@ static void micro_ops(struct spe_check *check)
 		for (unsigned int member = 0; member < 2 - arch; member++) {
 			bool is_load = arch || member;
 
-			SPE_CHECK(check, spe_spu_describe(&fixture.spu, &load, member, &op));
+			SPE_CHECK(check,
+				  spe_spu_describe_instruction(&fixture.spu, &load, member, &op));
 			SPE_CHECK_EQ(check, op.op_class, is_load);
 			SPE_CHECK_EQ(check, !!(op.valid & SPE_OPERATION_VA), is_load);
 		}
@@ -590,28 +592,28 @@ static void micro_ops(struct spe_check *check)
 	 * If there is only one micro-op, it counts as the load even if it also computes the
 	 * address.
 	 */
-	if (SPE_CHECK(check, spe_spu_describe(&fixture.spu, &single, 0, &op)))
+	if (SPE_CHECK(check, spe_spu_describe_instruction(&fixture.spu, &single, 0, &op)))
 		SPE_CHECK_EQ(check, op.op_class, 1);
 	/* Filters use the same types: 10 of 20 micro-ops are loads. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FT | SPE_PMSFCR_LD);
 	for (unsigned int i = 0; i < 10; i++)
-		spe_spu_execute(&fixture.spu, &load);
+		spe_spu_execute_instruction(&fixture.spu, &load);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 10);
 	SPE_CHECK_EQ(check, fixture.spu.stats.filtered, 10);
 }
 
 static const struct spe_case cases[] = {
-	{ "SVE processing", sve_processing },
-	{ "SVE as Advanced SIMD", sve_as_asimd },
-	{ "SVE multi-vector", sve_multivector },
-	{ "SME processing", sme_processing },
-	{ "SVE and SME loads and stores", vector_memory },
-	{ "load and store formats", memory_formats },
-	{ "branch and other formats", other_formats },
-	{ "conditional operations", test_conditions },
-	{ "predicates", test_predicates },
-	{ "types", test_types },
-	{ "population", test_population },
+	{ "SVE processing", test_sve_processing },
+	{ "SVE as Advanced SIMD", test_sve_as_asimd },
+	{ "SVE multi-vector", test_sve_multivector },
+	{ "SME processing", test_sme_processing },
+	{ "SVE and SME loads and stores", test_vector_loads_and_stores },
+	{ "load and store formats", test_load_and_store_formats },
+	{ "branch and other formats", test_branch_and_other_formats },
+	{ "conditional operations", test_conditional_operations },
+	{ "predicates", test_predicate_events },
+	{ "types", test_filter_types },
+	{ "population", test_sample_population },
 	{ "micro-ops", micro_ops },
 };
 

@@ -109,13 +109,13 @@ static void count_memory(struct operation_totals *totals, const struct spe_opera
 static struct operation_totals run_profile(struct spe_check *check, enum spe_profile profile)
 {
 	struct operation_totals totals = { .least = ~0ULL };
-	struct spe_opmodel model;
+	struct spe_operation_model model;
 
 	spe_opmodel_init(&model, 7);
 	for (u32 i = 0; i < DRAWS; i++) {
 		struct spe_operation op = { .pc = 0xaaaab0000000ULL + i, .el = i & 1 };
 
-		spe_opmodel_operation(&model, profile, &op);
+		spe_opmodel_complete_operation(&model, profile, &op);
 		check_operation(check, &op);
 		totals.operations++;
 		if (op.op_class == SPE_OP_LOAD_STORE) {
@@ -128,12 +128,12 @@ static struct operation_totals run_profile(struct spe_check *check, enum spe_pro
 	return totals;
 }
 
-static u64 in_permille(u64 part, u64 whole)
+static u64 compute_permille(u64 part, u64 whole)
 {
 	return part * 1000 / whole;
 }
 
-static void check_near(struct spe_check *check, u64 value, u64 expected, u64 tolerance)
+static void check_within_tolerance(struct spe_check *check, u64 value, u64 expected, u64 tolerance)
 {
 	SPE_CHECK(check, value + tolerance >= expected && value <= expected + tolerance);
 	if (check->failures == 1 && !check->left)
@@ -145,55 +145,61 @@ static void check_near(struct spe_check *check, u64 value, u64 expected, u64 tol
  * standard deviations of a uniform hash. Rates are random: with 10^5 operations 1 % is more than
  * six standard deviations. The seed is fixed, so a test that passes once always passes.
  */
-static void opmodel_mixed(struct spe_check *check)
+static void test_mixed_profile(struct spe_check *check)
 {
 	struct operation_totals totals = run_profile(check, SPE_PROFILE_MIXED);
 
-	check_near(check, in_permille(totals.loads, totals.operations), 250, 30);
-	check_near(check, in_permille(totals.stores, totals.operations), 120, 30);
-	check_near(check, in_permille(totals.branches, totals.operations), 180, 30);
-	check_near(check, in_permille(totals.dram, totals.loads + totals.stores), 23, 10);
-	check_near(check, in_permille(totals.mispredicted, totals.branches), 31, 10);
+	check_within_tolerance(check, compute_permille(totals.loads, totals.operations), 250, 30);
+	check_within_tolerance(check, compute_permille(totals.stores, totals.operations), 120, 30);
+	check_within_tolerance(check, compute_permille(totals.branches, totals.operations), 180,
+			       30);
+	check_within_tolerance(check, compute_permille(totals.dram, totals.loads + totals.stores),
+			       23, 10);
+	check_within_tolerance(check, compute_permille(totals.mispredicted, totals.branches), 31,
+			       10);
 }
 
-static void opmodel_pointer_chase(struct spe_check *check)
+static void test_pointer_chase_profile(struct spe_check *check)
 {
 	struct operation_totals totals = run_profile(check, SPE_PROFILE_POINTER_CHASE);
 	u64 memory = totals.loads + totals.stores;
 
-	check_near(check, in_permille(memory, totals.operations), 781, 30);
-	check_near(check, in_permille(totals.dram, memory), 797, 10);
+	check_within_tolerance(check, compute_permille(memory, totals.operations), 781, 30);
+	check_within_tolerance(check, compute_permille(totals.dram, memory), 797, 10);
 	/* Latencies from DRAM are 150 to 700. Half of them are below 219, so most are below 300. */
 	SPE_CHECK(check, totals.most > 600 && totals.most <= 700);
-	SPE_CHECK(check, in_permille(totals.below_300, memory) > 650);
+	SPE_CHECK(check, compute_permille(totals.below_300, memory) > 650);
 }
 
-static void opmodel_stream(struct spe_check *check)
+static void test_stream_profile(struct spe_check *check)
 {
 	struct operation_totals totals = run_profile(check, SPE_PROFILE_STREAM);
 
-	check_near(check, in_permille(totals.dram, totals.loads + totals.stores), 121, 10);
+	check_within_tolerance(check, compute_permille(totals.dram, totals.loads + totals.stores),
+			       121, 10);
 	SPE_CHECK_EQ(check, totals.least, 4);
 	SPE_CHECK(check, totals.most > 90 && totals.most <= 100);
 }
 
-static void opmodel_branchy(struct spe_check *check)
+static void test_branchy_profile(struct spe_check *check)
 {
 	struct operation_totals totals = run_profile(check, SPE_PROFILE_BRANCHY);
 
-	check_near(check, in_permille(totals.branches, totals.operations), 400, 30);
-	check_near(check, in_permille(totals.mispredicted, totals.branches), 250, 10);
+	check_within_tolerance(check, compute_permille(totals.branches, totals.operations), 400,
+			       30);
+	check_within_tolerance(check, compute_permille(totals.mispredicted, totals.branches), 250,
+			       10);
 }
 
 /* Test loads and stores of one cache line, in which each of eight threads has a different word. */
-static void opmodel_shared_line(struct spe_check *check)
+static void test_shared_line_profile(struct spe_check *check)
 {
 	struct operation_totals totals = run_profile(check, SPE_PROFILE_SHARED_LINE);
-	struct spe_opmodel model;
+	struct spe_operation_model model;
 	u64 words[8] = { 0 };
 
-	check_near(check, in_permille(totals.loads, totals.operations), 500, 10);
-	check_near(check, in_permille(totals.stores, totals.operations), 500, 10);
+	check_within_tolerance(check, compute_permille(totals.loads, totals.operations), 500, 10);
+	check_within_tolerance(check, compute_permille(totals.stores, totals.operations), 500, 10);
 	spe_opmodel_init(&model, 5);
 	for (u32 i = 0; i < 8000; i++) {
 		bool el2 = i & 8;
@@ -204,7 +210,7 @@ static void opmodel_shared_line(struct spe_check *check)
 			.contextidr_el2 = el2 ? 100 + i % 8 : 0,
 		};
 
-		spe_opmodel_operation(&model, SPE_PROFILE_SHARED_LINE, &op);
+		spe_opmodel_complete_operation(&model, SPE_PROFILE_SHARED_LINE, &op);
 		if (i < 8)
 			words[i] = op.va;
 		SPE_CHECK_EQ(check, op.va, words[i % 8]);
@@ -217,9 +223,9 @@ static void opmodel_shared_line(struct spe_check *check)
 }
 
 /* Test that an instruction has the same kind in each run and at each load address. */
-static void opmodel_kind_of_instruction(struct spe_check *check)
+static void test_kind_of_instruction_is_constant(struct spe_check *check)
 {
-	struct spe_opmodel one, other;
+	struct spe_operation_model one, other;
 
 	spe_opmodel_init(&one, 1);
 	spe_opmodel_init(&other, 99);
@@ -228,16 +234,16 @@ static void opmodel_kind_of_instruction(struct spe_check *check)
 		struct spe_operation a = { .pc = 0x400000 + i },
 				     b = { .pc = 0x7f1234567000ULL + i };
 
-		spe_opmodel_operation(&one, i % SPE_PROFILE_SHARED_LINE, &a);
-		spe_opmodel_operation(&other, i % SPE_PROFILE_SHARED_LINE, &b);
+		spe_opmodel_complete_operation(&one, i % SPE_PROFILE_SHARED_LINE, &a);
+		spe_opmodel_complete_operation(&other, i % SPE_PROFILE_SHARED_LINE, &b);
 		SPE_CHECK_EQ(check, a.op_class, b.op_class);
 		SPE_CHECK_EQ(check, a.op_subclass, b.op_subclass);
 	}
 }
 
-static void opmodel_reproducible(struct spe_check *check)
+static void test_operations_are_reproducible(struct spe_check *check)
 {
-	struct spe_opmodel one, other;
+	struct spe_operation_model one, other;
 
 	spe_opmodel_init(&one, 5);
 	spe_opmodel_init(&other, 5);
@@ -251,8 +257,8 @@ static void opmodel_reproducible(struct spe_check *check)
 		a.el = b.el = 0;
 		a.valid = b.valid = SPE_OPERATION_CONTEXT1;
 		a.contextidr_el1 = b.contextidr_el1 = i;
-		spe_opmodel_operation(&one, i % SPE_PROFILES, &a);
-		spe_opmodel_operation(&other, i % SPE_PROFILES, &b);
+		spe_opmodel_complete_operation(&one, i % SPE_PROFILES, &a);
+		spe_opmodel_complete_operation(&other, i % SPE_PROFILES, &b);
 		SPE_CHECK_EQ(check, a.target, b.target);
 		SPE_CHECK_EQ(check, a.va, b.va);
 		SPE_CHECK_EQ(check, a.pa, b.pa);
@@ -266,7 +272,7 @@ static void opmodel_reproducible(struct spe_check *check)
 	}
 }
 
-static void opmodel_keeps_the_callers(struct spe_check *check)
+static void test_input_fields_are_kept(struct spe_check *check)
 {
 	struct spe_operation op = {
 		.pc = 0x1234,
@@ -277,10 +283,10 @@ static void opmodel_keeps_the_callers(struct spe_check *check)
 		.ns = true,
 		.valid = SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2,
 	};
-	struct spe_opmodel model;
+	struct spe_operation_model model;
 
 	spe_opmodel_init(&model, 5);
-	spe_opmodel_operation(&model, SPE_PROFILE_MIXED, &op);
+	spe_opmodel_complete_operation(&model, SPE_PROFILE_MIXED, &op);
 	SPE_CHECK_EQ(check, op.pc, 0x1234);
 	SPE_CHECK_EQ(check, op.timestamp, 99);
 	SPE_CHECK_EQ(check, op.contextidr_el1, 11);
@@ -290,7 +296,7 @@ static void opmodel_keeps_the_callers(struct spe_check *check)
 		     SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2);
 }
 
-static void opmodel_names(struct spe_check *check)
+static void test_profile_names(struct spe_check *check)
 {
 	enum spe_profile profile = SPE_PROFILES;
 
@@ -304,15 +310,15 @@ static void opmodel_names(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "mixed", opmodel_mixed },
-	{ "pointer chase", opmodel_pointer_chase },
-	{ "stream", opmodel_stream },
-	{ "branchy", opmodel_branchy },
-	{ "shared line", opmodel_shared_line },
-	{ "kind of instruction", opmodel_kind_of_instruction },
-	{ "reproducible", opmodel_reproducible },
-	{ "keeps the caller's", opmodel_keeps_the_callers },
-	{ "names", opmodel_names },
+	{ "mixed", test_mixed_profile },
+	{ "pointer chase", test_pointer_chase_profile },
+	{ "stream", test_stream_profile },
+	{ "branchy", test_branchy_profile },
+	{ "shared line", test_shared_line_profile },
+	{ "kind of instruction", test_kind_of_instruction_is_constant },
+	{ "reproducible", test_operations_are_reproducible },
+	{ "keeps the caller's", test_input_fields_are_kept },
+	{ "names", test_profile_names },
 };
 
 const struct spe_suite spe_suite_opmodel = { "opmodel", cases, ARRAY_SIZE(cases) };

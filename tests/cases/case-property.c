@@ -21,8 +21,8 @@
 struct property_case_run {
 	struct spe_check *check;
 	struct spe_spu_config config;
-	struct spe_inject inject;
-	struct spe_synthetic program;
+	struct spe_injector inject;
+	struct spe_synthetic_program program;
 	u64 random;
 	u64 advanced; /* bytes that PMBPTR advanced in all windows */
 	u64 number; /* index of the operation in the run */
@@ -43,12 +43,12 @@ static u64 draw_below(u64 bound)
 	return draw_random() % bound;
 }
 
-static void check_holds(bool cond, int line, const char *what)
+static void check_condition(bool cond, int line, const char *what)
 {
 	spe_check_that(run.check, cond, __FILE__, line, what, run.number, run.config.seed);
 }
 
-#define HOLDS(cond) check_holds(cond, __LINE__, #cond)
+#define HOLDS(cond) check_condition(cond, __LINE__, #cond)
 
 /* ---- The SPU and its controls ---------------------------------------------------- */
 
@@ -105,13 +105,13 @@ static void draw_controls(void)
 
 /* ---- The operations -------------------------------------------------------------- */
 
-static void draw_synthetic(struct spe_operation *op)
+static void draw_synthetic_operation(struct spe_operation *op)
 {
-	spe_synthetic_next(&run.program, op);
+	spe_synthetic_execute_next(&run.program, op);
 	op->el = (u8)draw_below(3);
 }
 
-static void draw_free(struct spe_operation *op)
+static void draw_any_operation(struct spe_operation *op)
 {
 	static const u8 subclasses[] = { 0, 1, 0, 1, 0, 3, 2, 1 };
 	u64 kind = draw_below(4);
@@ -164,7 +164,7 @@ static bool is_load(const struct spe_operation *op)
  */
 static bool level_is_sampled(const struct spe_operation *op)
 {
-	u64 pmscr = fixture_reg(SPE_REG_PMSCR);
+	u64 pmscr = fixture_read_reg(SPE_REG_PMSCR);
 
 	if (!op->el)
 		return pmscr & SPE_PMSCR_E0SPE;
@@ -175,7 +175,7 @@ static bool level_is_sampled(const struct spe_operation *op)
  * Return the types of @op in the order of PMSFCR_EL1's bits: branch, load, store, floating-point,
  * SIMD.
  */
-static unsigned int types_of(const struct spe_operation *op)
+static unsigned int get_types(const struct spe_operation *op)
 {
 	enum spe_op_format format = spe_op_format(op->op_class, op->op_subclass);
 
@@ -186,19 +186,19 @@ static unsigned int types_of(const struct spe_operation *op)
 	return (op->op_subclass & 2 ? 8 : 0) | (op->op_subclass & 4 ? 16 : 0);
 }
 
-static bool type_passes(const struct spe_operation *op, u64 pmsfcr)
+static bool passes_type_filter(const struct spe_operation *op, u64 pmsfcr)
 {
 	bool has_masks = run.config.features & SPE_PMSIDR_EFT;
 	unsigned int selected = (unsigned int)(pmsfcr >> 16 & (has_masks ? 0x1f : 0x7));
 	unsigned int masks = has_masks ? (unsigned int)(pmsfcr >> 48 & 0x1f) : 0;
-	unsigned int types = types_of(op), alternatives = selected & ~masks;
+	unsigned int types = get_types(op), alternatives = selected & ~masks;
 
 	if ((types & masks) != (selected & masks))
 		return false;
 	return !alternatives || types & alternatives;
 }
 
-static u64 latency_saturated(u64 cycles)
+static u64 saturate_latency(u64 cycles)
 {
 	u64 max = run.config.count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
 
@@ -206,21 +206,21 @@ static u64 latency_saturated(u64 cycles)
 }
 
 /* An enabled filter without a condition has no effect, as in spe_spu_config_default(). */
-static bool filters_pass(const struct spe_operation *op)
+static bool passes_all_filters(const struct spe_operation *op)
 {
-	u64 on = fixture_reg(SPE_REG_PMSFCR);
-	u64 want = fixture_reg(SPE_REG_PMSEVFR), not_want = fixture_reg(SPE_REG_PMSNEVFR);
+	u64 on = fixture_read_reg(SPE_REG_PMSFCR);
+	u64 want = fixture_read_reg(SPE_REG_PMSEVFR), not_want = fixture_read_reg(SPE_REG_PMSNEVFR);
 
-	if (on & SPE_PMSFCR_FT && !type_passes(op, on))
+	if (on & SPE_PMSFCR_FT && !passes_type_filter(op, on))
 		return false;
 	if (on & SPE_PMSFCR_FE && (op->events & want) != want)
 		return false;
 	if (on & SPE_PMSFCR_FNE && op->events & not_want)
 		return false;
-	if (on & SPE_PMSFCR_FL && latency_saturated(op->total) < fixture_reg(SPE_REG_PMSLATFR))
+	if (on & SPE_PMSFCR_FL && saturate_latency(op->total) < fixture_read_reg(SPE_REG_PMSLATFR))
 		return false;
 	return !(on & SPE_PMSFCR_FDS && is_load(op) && op->valid & SPE_OPERATION_SOURCE) ||
-	       fixture_reg(SPE_REG_PMSDSFR) >> (op->source & 63) & 1;
+	       fixture_read_reg(SPE_REG_PMSDSFR) >> (op->source & 63) & 1;
 }
 
 /* ---- Expectations: the contents of the record ----------------------------------- */
@@ -232,7 +232,7 @@ static void check_addresses(const struct spe_operation *op, const struct spe_sam
 	bool previous = run.config.features & SPE_PMSIDR_PBT &&
 			op->valid & SPE_OPERATION_PREV_TARGET && (target || run.config.pbt_always);
 	bool pa = op->op_class == LOAD_STORE && op->valid & SPE_OPERATION_PA &&
-		  fixture_reg(SPE_REG_PMSCR) & SPE_PMSCR_PA;
+		  fixture_read_reg(SPE_REG_PMSCR) & SPE_PMSCR_PA;
 
 	HOLDS(sample->address[0] == ((op->pc & SPE_ADDRESS_BITS) | top));
 	HOLDS(!!(sample->present & SPE_HAS_ADDRESS(1)) == target);
@@ -249,7 +249,7 @@ static void check_addresses(const struct spe_operation *op, const struct spe_sam
 /* D17.6.9: test CX and TS. With E2H the context is CONTEXTIDR_EL2. */
 static void check_context(const struct spe_operation *op, const struct spe_sample *sample)
 {
-	u64 pmscr = fixture_reg(SPE_REG_PMSCR);
+	u64 pmscr = fixture_read_reg(SPE_REG_PMSCR);
 	bool cx = pmscr & SPE_PMSCR_CX;
 	unsigned int index = run.config.e2h;
 
@@ -279,11 +279,11 @@ static void check_record(const struct spe_operation *op, const struct spe_sample
 	HOLDS(!((sample->op_subclass ^ op->op_subclass) & ~(branch_bits | simd_bits) & 0xff));
 	HOLDS(!(sample->events & ~op->events));
 	HOLDS((sample->events & always) == (op->events & always));
-	HOLDS(sample->counter[0] == latency_saturated(op->total));
-	HOLDS(sample->counter[1] == latency_saturated(op->issue));
+	HOLDS(sample->counter[0] == saturate_latency(op->total));
+	HOLDS(sample->counter[1] == saturate_latency(op->issue));
 	HOLDS(!!(sample->present & SPE_HAS_COUNTER(2)) == (op->op_class == LOAD_STORE));
 	HOLDS(op->op_class != LOAD_STORE ||
-	      sample->counter[2] == latency_saturated(op->translation));
+	      sample->counter[2] == saturate_latency(op->translation));
 	HOLDS(!!(sample->present & SPE_HAS_SOURCE) == source);
 	HOLDS(!source || sample->source == op->source);
 	HOLDS(!(sample->present & SPE_HAS_OTHERS));
@@ -292,9 +292,9 @@ static void check_record(const struct spe_operation *op, const struct spe_sample
 /* ---- A run ---------------------------------------------------------------------- */
 
 /* Check the record between @start and PMBPTR. */
-static void check_written(const struct spe_operation *op, u64 start)
+static void check_written_record(const struct spe_operation *op, u64 start)
 {
-	u64 end = fixture_reg(SPE_REG_PMBPTR);
+	u64 end = fixture_read_reg(SPE_REG_PMBPTR);
 	const u8 *bytes = fixture.mem + (start - FIXTURE_BASE);
 	size_t len = (size_t)(end - start);
 	struct spe_sample sample;
@@ -315,7 +315,7 @@ static void check_written(const struct spe_operation *op, u64 start)
 static void handle_event(void)
 {
 	run.events++;
-	HOLDS(!spe_spu_enabled(&fixture.spu, 0));
+	HOLDS(!spe_spu_profiling_enabled(&fixture.spu, 0));
 	write_reg(SPE_REG_PMBPTR, FIXTURE_BASE);
 	write_reg(SPE_REG_PMBSR, 0);
 }
@@ -323,29 +323,30 @@ static void handle_event(void)
 static void execute_operation(const struct spe_operation *op)
 {
 	const struct spe_spu_stats before = fixture.spu.stats;
-	u64 start = fixture_reg(SPE_REG_PMBPTR), limit, written, lost;
-	bool sampled = level_is_sampled(op), passes = filters_pass(op);
+	u64 start = fixture_read_reg(SPE_REG_PMBPTR), limit, written, lost;
+	bool sampled = level_is_sampled(op), passes = passes_all_filters(op);
 
-	HOLDS(spe_spu_enabled(&fixture.spu, op->el) == sampled);
+	HOLDS(spe_spu_profiling_enabled(&fixture.spu, op->el) == sampled);
 	if (!sampled)
 		return;
 	/* Execute operations until one is selected. */
-	if (!spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)))
+	if (!spe_spu_count_operations(&fixture.spu, spe_spu_operations_until_sample(&fixture.spu)))
 		return;
-	spe_inject_sample(&run.inject, &fixture.spu, op);
+	spe_inject_and_sample(&run.inject, &fixture.spu, op);
 
 	written = fixture.spu.stats.written - before.written;
 	lost = fixture.spu.stats.discarded - before.discarded;
-	limit = fixture_reg(SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_LIMIT;
+	limit = fixture_read_reg(SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_LIMIT;
 	HOLDS(written + lost == passes);
 	HOLDS(fixture.spu.stats.filtered - before.filtered == !passes);
-	HOLDS(fixture_reg(SPE_REG_PMBPTR) >= start && fixture_reg(SPE_REG_PMBPTR) <= limit);
-	run.advanced += fixture_reg(SPE_REG_PMBPTR) - start;
+	HOLDS(fixture_read_reg(SPE_REG_PMBPTR) >= start &&
+	      fixture_read_reg(SPE_REG_PMBPTR) <= limit);
+	run.advanced += fixture_read_reg(SPE_REG_PMBPTR) - start;
 	if (written)
-		check_written(op, start);
+		check_written_record(op, start);
 	else if (!lost)
-		HOLDS(fixture_reg(SPE_REG_PMBPTR) == start);
-	if (fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S)
+		HOLDS(fixture_read_reg(SPE_REG_PMBPTR) == start);
+	if (fixture_read_reg(SPE_REG_PMBSR) & SPE_PMBSR_S)
 		handle_event();
 }
 
@@ -376,8 +377,8 @@ static void begin_injection(void)
 
 		while (rules[i][len])
 			len++;
-		if (draw_random() & 1 && !spe_inject_parse(rules[i], len, &rule, NULL))
-			spe_inject_apply(&run.inject, &fixture.spu, &rule);
+		if (draw_random() & 1 && !spe_inject_parse_rule(rules[i], len, &rule, NULL))
+			spe_inject_apply_rule(&run.inject, &fixture.spu, &rule);
 	}
 }
 
@@ -414,9 +415,9 @@ void property_run(struct spe_check *check, u64 seed, struct property_sum *sum)
 		return;
 	for (run.number = 0; run.number < OPERATIONS; run.number++) {
 		if (draw_random() & 1)
-			draw_synthetic(&op);
+			draw_synthetic_operation(&op);
 		else
-			draw_free(&op);
+			draw_any_operation(&op);
 		execute_operation(&op);
 	}
 	check_ledgers();
@@ -427,7 +428,7 @@ void property_run(struct spe_check *check, u64 seed, struct property_sum *sum)
 	sum->events += run.events;
 }
 
-static void property_all(struct spe_check *check)
+static void test_random_spus(struct spe_check *check)
 {
 	struct property_sum sum = { 0 };
 
@@ -438,7 +439,7 @@ static void property_all(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "random SPUs, controls and programs", property_all },
+	{ "random SPUs, controls and programs", test_random_spus },
 };
 
 const struct spe_suite spe_suite_property = { "property", cases, ARRAY_SIZE(cases) };

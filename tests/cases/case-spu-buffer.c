@@ -25,13 +25,13 @@ static void check_ledgers(struct spe_check *check, u64 advanced)
 	SPE_CHECK_EQ(check, fixture.strays, 0);
 }
 
-static u64 bytes_written(void)
+static u64 get_written_bytes(void)
 {
-	return fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
+	return fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
 }
 
 /* D17.8.2, RFJDLW, RNXZXG, RWVKFM: the SPU samples nothing after a buffer full event. */
-static void buffer_full(struct spe_check *check)
+static void test_buffer_full(struct spe_check *check)
 {
 	/*
 	 * MaxSize, and the number of records of 64 bytes that fit into 4096 bytes with this MaxSize
@@ -50,17 +50,17 @@ static void buffer_full(struct spe_check *check)
 			return;
 		fixture_arm(4096);
 		for (u64 n = 0; n < rows[i].records; n++) {
-			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+			SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
 			SPE_CHECK(check, fixture_sample(&op_load));
 		}
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
-		SPE_CHECK_EQ(check, bytes_written(), rows[i].records * 64);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), FULL);
+		SPE_CHECK_EQ(check, get_written_bytes(), rows[i].records * 64);
 		SPE_CHECK(check, fixture.irq);
-		SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 0));
+		SPE_CHECK(check, !spe_spu_profiling_enabled(&fixture.spu, 0));
 		SPE_CHECK(check, !fixture_sample(&op_load));
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, rows[i].records);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 0);
-		check_ledgers(check, bytes_written());
+		check_ledgers(check, get_written_bytes());
 	}
 }
 
@@ -68,7 +68,7 @@ static void buffer_full(struct spe_check *check)
  * D17.8.2, "the other fields are unchanged": test that DL, EA and COLL remain set, and that EC and
  * MSS are replaced and not combined.
  */
-static void buffer_full_keeps(struct spe_check *check)
+static void test_buffer_full_keeps_fields(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
 		return;
@@ -77,11 +77,11 @@ static void buffer_full_keeps(struct spe_check *check)
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR,
 		      (EC(SPE_PMBSR_EC_STAGE1, 0xfff6) & ~S) | DL | EA | COLL);
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL | DL | EA | COLL);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), FULL | DL | EA | COLL);
 }
 
 /* RTSJRP, IGRLRX: test that the level of PMBIRQ is equal to PMBSR_EL1.S. */
-static void buffer_interrupt(struct spe_check *check)
+static void test_interrupt_level(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
 		return;
@@ -103,7 +103,7 @@ static u32 write_nothing(void *ctx, u64 addr, const u8 *data, size_t len)
 }
 
 /* An interrupt handler that acknowledges the event inside the callback */
-static void irq_acknowledge(void *ctx, bool level)
+static void acknowledge_interrupt(void *ctx, bool level)
 {
 	struct spu_fixture *f = ctx;
 
@@ -114,11 +114,11 @@ static void irq_acknowledge(void *ctx, bool level)
 	spe_spu_write(&f->spu, SPE_REG_PMBSR, 0);
 }
 
-static void buffer_interrupt_reenters(struct spe_check *check)
+static void test_interrupt_handler_reenters(struct spe_check *check)
 {
 	struct spe_spu_io io = {
 		.write = write_nothing,
-		.irq = irq_acknowledge,
+		.irq = acknowledge_interrupt,
 		.ctx = &fixture,
 	};
 	struct spe_spu_config config;
@@ -132,7 +132,7 @@ static void buffer_interrupt_reenters(struct spe_check *check)
 		SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK_EQ(check, fixture.irq_changes, 20);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 640);
-	SPE_CHECK_EQ(check, bytes_written(), 0);
+	SPE_CHECK_EQ(check, get_written_bytes(), 0);
 	/* A callback for the interrupt is optional. */
 	io.irq = NULL;
 	SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, NULL), 0);
@@ -140,7 +140,7 @@ static void buffer_interrupt_reenters(struct spe_check *check)
 }
 
 /* D17.8.5, RTHGCR: test a PMBPTR at which the SPU must not write. */
-static void buffer_not_allowed(struct spe_check *check)
+static void test_access_not_allowed(struct spe_check *check)
 {
 	static const struct {
 		u64 ptr;
@@ -161,8 +161,8 @@ static void buffer_not_allowed(struct spe_check *check)
 		fixture_arm(rows[i].limit);
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + rows[i].ptr);
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), NOT_ALLOWED);
-		SPE_CHECK_EQ(check, bytes_written(), rows[i].ptr);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), NOT_ALLOWED);
+		SPE_CHECK_EQ(check, get_written_bytes(), rows[i].ptr);
 		SPE_CHECK_EQ(check, fixture.writes, 0);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1);
 		SPE_CHECK(check, fixture.irq);
@@ -170,7 +170,7 @@ static void buffer_not_allowed(struct spe_check *check)
 }
 
 /* Test Alignment of table D17-11, and the other permitted behaviour: the low bits do not exist. */
-static void buffer_misaligned(struct spe_check *check)
+static void test_misaligned_pmbptr(struct spe_check *check)
 {
 	struct spe_spu_config config;
 
@@ -179,8 +179,9 @@ static void buffer_misaligned(struct spe_check *check)
 	fixture_arm(4096);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + 65);
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, SPE_FSC_ALIGNMENT));
-	SPE_CHECK_EQ(check, bytes_written(), 65);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR),
+		     EC(SPE_PMBSR_EC_STAGE1, SPE_FSC_ALIGNMENT));
+	SPE_CHECK_EQ(check, get_written_bytes(), 65);
 	SPE_CHECK_EQ(check, fixture.writes, 0);
 
 	spe_spu_config_default(&config);
@@ -189,15 +190,15 @@ static void buffer_misaligned(struct spe_check *check)
 		return;
 	fixture_arm(4096);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + 65);
-	SPE_CHECK_EQ(check, bytes_written(), 64);
+	SPE_CHECK_EQ(check, get_written_bytes(), 64);
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-	SPE_CHECK_EQ(check, bytes_written(), 128);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
+	SPE_CHECK_EQ(check, get_written_bytes(), 128);
 }
 
 /**
  * struct fault_row - a fault while the third record is written
- * @fault: result of the write, from spe_fault(); S may be set and is ignored
+ * @fault: result of the write, from spe_fault_make(); S may be set and is ignored
  * @before: PMBSR before the write
  * @pmsver: PMSVer of the SPU
  * @fault_dl: &enum spe_spu_fault_dl, the value of DL for a fault at the first byte of a record
@@ -291,78 +292,82 @@ static void check_fault(struct spe_check *check, const struct fault_row *row, u6
 	fixture_arm(4096);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, row->before);
 	SPE_CHECK(check, fixture_sample(&op_load) && fixture_sample(&op_load));
-	/* S in @fault only marks it as a result of spe_fault(); S in PMBSR is set by the event. */
+	/*
+	 * S in @fault only marks it as a result of spe_fault_make(); S in PMBSR is set by the
+	 * event.
+	 */
 	fixture.fault = row->fault & ~(u32)S;
 	fixture.fault_from = record + row->at;
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR) | index << 32, row->after | index << 32);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR) - record, row->ptr);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR) | index << 32,
+		     row->after | index << 32);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBPTR) - record, row->ptr);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, recorded ? 3 : 2);
 	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, !recorded);
 	SPE_CHECK_EQ(check, fixture.irq, !recorded);
-	check_ledgers(check, bytes_written());
+	check_ledgers(check, get_written_bytes());
 }
 
-static void buffer_faults(struct spe_check *check)
+static void test_faults_of_third_record(struct spe_check *check)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fault_rows); i++)
 		check_fault(check, &fault_rows[i], i);
-	SPE_CHECK_EQ(check, spe_fault(SPE_PMBSR_EC_STAGE2, 7), STAGE2(7) & ~S);
-	/* The code of "Access not allowed" is zero, yet spe_fault() must not return 0. */
-	SPE_CHECK(check, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
+	SPE_CHECK_EQ(check, spe_fault_make(SPE_PMBSR_EC_STAGE2, 7), STAGE2(7) & ~S);
+	/* The code of "Access not allowed" is zero, yet spe_fault_make() must not return 0. */
+	SPE_CHECK(check, spe_fault_make(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
 }
 
 /*
  * D17.8.1, RDTGVZ: if the last record that fits faults, the SPU reports the fault and not buffer
  * full.
  */
-static void buffer_priority(struct spe_check *check)
+static void test_fault_precedes_buffer_full(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
 		return;
 	fixture_arm(4096);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE + 4096 - 64);
-	fixture.fault = spe_fault(SPE_PMBSR_EC_STAGE1, TRANSLATION);
+	fixture.fault = spe_fault_make(SPE_PMBSR_EC_STAGE1, TRANSLATION);
 	fixture.fault_from = 0;
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, TRANSLATION));
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, TRANSLATION));
 }
 
-static void buffer_injected(struct spe_check *check)
+static void test_injected_faults(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
 		return;
 	fixture_arm(4096);
-	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, TRANSLATION));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	spe_spu_inject_fault(&fixture.spu, spe_fault_make(SPE_PMBSR_EC_STAGE1, TRANSLATION));
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, TRANSLATION));
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, TRANSLATION));
 	SPE_CHECK_EQ(check, fixture.writes, 0);
 	/* The fault occurs only once. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
 
-	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL));
+	spe_spu_inject_fault(&fixture.spu, spe_fault_make(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL));
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
-	SPE_CHECK_EQ(check, bytes_written(), 128);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), FULL);
+	SPE_CHECK_EQ(check, get_written_bytes(), 128);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
-	check_ledgers(check, bytes_written());
+	check_ledgers(check, get_written_bytes());
 
 	/*
 	 * An address size fault at level 1 has the same status code as buffer full, and must not be
 	 * taken for it.
 	 */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
-	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, 1));
+	spe_spu_inject_fault(&fixture.spu, spe_fault_make(SPE_PMBSR_EC_STAGE1, 1));
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, 1));
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), EC(SPE_PMBSR_EC_STAGE1, 1));
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 2);
 }
 
 /* RBPFPN: a second event does not change the syndrome of the first, and adds EA and DL. */
-static void buffer_second_event(struct spe_check *check)
+static void test_second_event(struct spe_check *check)
 {
 	static const struct {
 		u32 fault;
@@ -387,8 +392,8 @@ static void buffer_second_event(struct spe_check *check)
 		if (!fixture_init(check, &config))
 			return;
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, FULL);
-		spe_spu_inject(&fixture.spu, fault);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
+		spe_spu_inject_fault(&fixture.spu, fault);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR),
 			     FULL | (rows[i].second ? EA | DL : 0));
 		/* A second event happens once. The next write does not repeat it. */
 		if (!rows[i].second)
@@ -396,7 +401,7 @@ static void buffer_second_event(struct spe_check *check)
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 		fixture_arm(4096);
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
 	}
 }
 
@@ -404,7 +409,7 @@ static void buffer_second_event(struct spe_check *check)
  * D17.8.4, RJFYNW: test each permitted behaviour: the abort is ignored, reported as an SError
  * (D17.8.4.2), or reported in PMBSR.
  */
-static void buffer_external_aborts(struct spe_check *check)
+static void test_external_aborts(struct spe_check *check)
 {
 	static const struct {
 		u8 pmsver;
@@ -424,7 +429,7 @@ static void buffer_external_aborts(struct spe_check *check)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		for (u64 code = SPE_FSC_EXTERNAL_SYNC; code <= SPE_FSC_EXTERNAL_ASYNC; code++) {
 			struct spe_spu_config config;
-			u32 fault = spe_fault(SPE_PMBSR_EC_STAGE1, (u32)code);
+			u32 fault = spe_fault_make(SPE_PMBSR_EC_STAGE1, (u32)code);
 
 			spe_spu_config_default(&config);
 			config.pmsver = rows[i].pmsver;
@@ -432,26 +437,26 @@ static void buffer_external_aborts(struct spe_check *check)
 			if (!fixture_init(check, &config))
 				return;
 			fixture_arm(4096);
-			SPE_CHECK_EQ(
-				check,
-				i << 8 | SPE_FIELD_GET(SPE_PMBIDR_EA, fixture_reg(SPE_REG_PMBIDR)),
-				i << 8 | rows[i].ea);
-			spe_spu_inject(&fixture.spu, fault);
+			SPE_CHECK_EQ(check,
+				     i << 8 | SPE_FIELD_GET(SPE_PMBIDR_EA,
+							    fixture_read_reg(SPE_REG_PMBIDR)),
+				     i << 8 | rows[i].ea);
+			spe_spu_inject_fault(&fixture.spu, fault);
 			SPE_CHECK(check, fixture_sample(&op_load));
 			SPE_CHECK_EQ(check, i << 8 | fixture.serrors, i << 8 | rows[i].serrors);
 			SPE_CHECK_EQ(check, i << 8 | fixture.irq, i << 8 | rows[i].reported);
 			if (rows[i].reported)
 				continue;
 			/* The record is written as usual, and PMBSR shows nothing. */
-			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-			SPE_CHECK_EQ(check, bytes_written(), 64);
+			SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
+			SPE_CHECK_EQ(check, get_written_bytes(), 64);
 			while (fixture_sample(&op_load))
 				;
-			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
+			SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), FULL);
 			/* Inject another asynchronous abort, after an event. */
 			if (code == SPE_FSC_EXTERNAL_ASYNC)
-				spe_spu_inject(&fixture.spu, fault);
-			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
+				spe_spu_inject_fault(&fixture.spu, fault);
+			SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), FULL);
 			SPE_CHECK_EQ(check, fixture.serrors,
 				     code == SPE_FSC_EXTERNAL_ASYNC ? 2 * rows[i].serrors :
 								      rows[i].serrors);
@@ -459,7 +464,7 @@ static void buffer_external_aborts(struct spe_check *check)
 }
 
 /* Test discard mode (FEAT_SPEv1p2): the SPU takes samples and does not write them. */
-static void buffer_discard_mode(struct spe_check *check)
+static void test_discard_mode(struct spe_check *check)
 {
 	u64 fm = SPE_FIELD_PREP(SPE_PMBLIMITR_FM, SPE_PMBLIMITR_FM_DISCARD);
 
@@ -478,8 +483,8 @@ static void buffer_discard_mode(struct spe_check *check)
 		SPE_CHECK_EQ(check, fixture.spu.stats.selected, 10);
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, pmsver == 2 ? 10 : 0);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, pmsver == 2 ? 0 : 10);
-		SPE_CHECK_EQ(check, bytes_written(), pmsver == 2 ? 640 : 0);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+		SPE_CHECK_EQ(check, get_written_bytes(), pmsver == 2 ? 640 : 0);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
 	}
 }
 
@@ -506,7 +511,7 @@ static void check_window(struct spe_check *check, const struct spe_spu_config *c
  * RTHGCR: random SPUs, windows, filters and faults never cause a write beyond the limit, and the
  * counters add up.
  */
-static void buffer_properties(struct spe_check *check)
+static void test_random_buffers(struct spe_check *check)
 {
 	static const struct spe_operation *const ops[] = { &op_load, &op_store, &op_branch,
 							   &op_other };
@@ -531,39 +536,39 @@ static void buffer_properties(struct spe_check *check)
 				      SPE_PMSFCR_FT | SPE_PMSFCR_LD | SPE_PMSFCR_B);
 		fixture_arm(4096 * (1 + (r >> 40 & 3)));
 		if (r >> 25 & 1) {
-			fixture.fault = spe_fault(SPE_PMBSR_EC_STAGE1, TRANSLATION);
+			fixture.fault = spe_fault_make(SPE_PMBSR_EC_STAGE1, TRANSLATION);
 			fixture.fault_from = FIXTURE_BASE + (r >> 44) % FIXTURE_SIZE;
 		}
 		while (fixture_sample(ops[spe_check_random(&seed) & 3]))
 			;
-		full += fixture_reg(SPE_REG_PMBSR) == FULL;
-		faulted +=
-			(fixture_reg(SPE_REG_PMBSR) & ~DL) == EC(SPE_PMBSR_EC_STAGE1, TRANSLATION);
-		SPE_CHECK(check, bytes_written() <=
-					 (fixture_reg(SPE_REG_PMBLIMITR) & SPE_PMBLIMITR_LIMIT) -
-						 FIXTURE_BASE);
-		SPE_CHECK_EQ(check, !!(fixture_reg(SPE_REG_PMBSR) & DL),
+		full += fixture_read_reg(SPE_REG_PMBSR) == FULL;
+		faulted += (fixture_read_reg(SPE_REG_PMBSR) & ~DL) ==
+			   EC(SPE_PMBSR_EC_STAGE1, TRANSLATION);
+		SPE_CHECK(check, get_written_bytes() <= (fixture_read_reg(SPE_REG_PMBLIMITR) &
+							 SPE_PMBLIMITR_LIMIT) -
+								FIXTURE_BASE);
+		SPE_CHECK_EQ(check, !!(fixture_read_reg(SPE_REG_PMBSR) & DL),
 			     fixture.spu.stats.cut != 0);
-		check_ledgers(check, bytes_written());
+		check_ledgers(check, get_written_bytes());
 		check_window(check, &config);
 	}
 	SPE_CHECK(check, full > 1000 && faulted > 500 && full + faulted == 3000);
 }
 
 static const struct spe_case cases[] = {
-	{ "full", buffer_full },
-	{ "full keeps other fields", buffer_full_keeps },
-	{ "interrupt", buffer_interrupt },
-	{ "interrupt reenters", buffer_interrupt_reenters },
-	{ "access not allowed", buffer_not_allowed },
-	{ "misaligned", buffer_misaligned },
-	{ "faults", buffer_faults },
-	{ "priority", buffer_priority },
-	{ "injected", buffer_injected },
-	{ "second event", buffer_second_event },
-	{ "External aborts", buffer_external_aborts },
-	{ "discard mode", buffer_discard_mode },
-	{ "properties", buffer_properties },
+	{ "full", test_buffer_full },
+	{ "full keeps other fields", test_buffer_full_keeps_fields },
+	{ "interrupt", test_interrupt_level },
+	{ "interrupt reenters", test_interrupt_handler_reenters },
+	{ "access not allowed", test_access_not_allowed },
+	{ "misaligned", test_misaligned_pmbptr },
+	{ "faults", test_faults_of_third_record },
+	{ "priority", test_fault_precedes_buffer_full },
+	{ "injected", test_injected_faults },
+	{ "second event", test_second_event },
+	{ "External aborts", test_external_aborts },
+	{ "discard mode", test_discard_mode },
+	{ "properties", test_random_buffers },
 };
 
 const struct spe_suite spe_suite_spu_buffer = { "spu-buffer", cases, ARRAY_SIZE(cases) };

@@ -157,15 +157,15 @@ static const struct config_refusal refusals[] = {
 	{ "sampled_events", change_v1p0_event_11 },
 };
 
-static u32 no_write(void *ctx, u64 addr, const u8 *data, size_t len)
+static u32 reject_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
 	(void)ctx, (void)addr, (void)data, (void)len;
 	return 0;
 }
 
-static void config_refused(struct spe_check *check)
+static void test_illegal_configs_are_refused(struct spe_check *check)
 {
-	struct spe_spu_io io = { .write = no_write };
+	struct spe_spu_io io = { .write = reject_write };
 
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		struct spe_spu_config config;
@@ -183,7 +183,7 @@ static void config_refused(struct spe_check *check)
 	}
 }
 
-static void config_io_refused(struct spe_check *check)
+static void test_missing_write_is_refused(struct spe_check *check)
 {
 	struct spe_spu_config config;
 	struct spe_spu_io io = { 0 };
@@ -192,20 +192,20 @@ static void config_io_refused(struct spe_check *check)
 	spe_spu_config_default(&config);
 	SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, &reason), -EINVAL);
 	SPE_CHECK(check, reason && !strncmp(reason, "io:", 3));
-	io.write = no_write;
+	io.write = reject_write;
 	SPE_CHECK_EQ(check, spe_spu_init(&fixture.spu, &config, &io, &reason), 0);
 }
 
-static void config_identification(struct spe_check *check)
+static void test_identification_registers(struct spe_check *check)
 {
 	struct spe_spu_config config;
 
 	if (!fixture_init(check, NULL))
 		return;
 	/* FE, FT, FL, LDS; Interval 4, MaxSize 6, CountSize 2. */
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSIDR), 0x26417);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBIDR), 0x6);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSVER), 2);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSIDR), 0x26417);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBIDR), 0x6);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSVER), 2);
 
 	spe_spu_config_default(&config);
 	config.pmsver = 4;
@@ -217,17 +217,17 @@ static void config_identification(struct spe_check *check)
 			  SPE_PMSIDR_ERND | SPE_PMSIDR_FNE;
 	if (!fixture_init(check, &config))
 		return;
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSIDR), 0x3b86f);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSIDR), 0x3b86f);
 	/* F and EA from SPEv1p3 on. */
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBIDR), 0x120);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSVER), 4);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBIDR), 0x120);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSVER), 4);
 }
 
 /*
  * Test the events by PMSVer: those of D18.2.6 that are recorded, and those that PMSEVFR_EL1 can
  * name.
  */
-static void config_events(struct spe_check *check)
+static void test_events_by_pmsver(struct spe_check *check)
 {
 	static const u64 output[] = {
 		[1] = 0xffff0000ff00f7ff, [2] = 0xffff0000ff06ffff, [3] = 0xffff0000ff06ffff,
@@ -237,7 +237,7 @@ static void config_events(struct spe_check *check)
 		[1] = 0xffff0000ff00f0aa, [2] = 0xffff0000ff06f8aa, [3] = 0xffff0000ff06f8ea,
 		[4] = 0xffff0000ff06f8ea, [5] = 0xffff000000fefffe, [6] = 0xffff000000fefffe,
 	};
-	struct spe_spu_io io = { .write = no_write };
+	struct spe_spu_io io = { .write = reject_write };
 
 	for (u8 pmsver = 1; pmsver <= 6; pmsver++) {
 		struct spe_operation op = op_other;
@@ -265,7 +265,7 @@ static void config_events(struct spe_check *check)
 }
 
 /* Check what is read back after ones, and then zeros, were written to every register. */
-static void check_res0(struct spe_check *check, const u64 expected[SPE_REG_COUNT])
+static void check_res0_bits(struct spe_check *check, const u64 expected[SPE_REG_COUNT])
 {
 	for (unsigned int reg = 0; reg < SPE_REG_COUNT; reg++) {
 		u64 before = spe_spu_read(&fixture.spu, reg);
@@ -289,7 +289,7 @@ static void check_res0(struct spe_check *check, const u64 expected[SPE_REG_COUNT
 	spe_spu_write(&fixture.spu, SPE_REG_COUNT, ~0ULL);
 }
 
-static void config_res0(struct spe_check *check)
+static void test_res0_bits(struct spe_check *check)
 {
 	static const u64 v1p1[SPE_REG_COUNT] = {
 		[SPE_REG_PMSCR] = 0x7b,
@@ -339,14 +339,14 @@ static void config_res0(struct spe_check *check)
 	struct spe_spu_config config;
 
 	if (fixture_init(check, NULL))
-		check_res0(check, v1p1);
+		check_res0_bits(check, v1p1);
 
 	spe_spu_config_default(&config);
 	config.pmsver = 6;
 	config.exc = true;
 	config.features |= SPE_PMSIDR_EFT | SPE_PMSIDR_FDS;
 	if (fixture_init(check, &config))
-		check_res0(check, all);
+		check_res0_bits(check, all);
 
 	spe_spu_config_default(&config);
 	config.pmsver = 3;
@@ -355,18 +355,18 @@ static void config_res0(struct spe_check *check)
 	config.sampled_events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
 	config.misaligned = SPE_SPU_MISALIGNED_RES0;
 	if (fixture_init(check, &config))
-		check_res0(check, v1p2);
+		check_res0_bits(check, v1p2);
 
 	spe_spu_config_default(&config);
 	config.pmsver = 1;
 	config.features = SPE_PMSIDR_FE | SPE_PMSIDR_FT | SPE_PMSIDR_FL;
 	config.sampled_events = 0;
 	if (fixture_init(check, &config))
-		check_res0(check, bare);
+		check_res0_bits(check, bare);
 }
 
 /* PMSEVFR_EL1.E[1] is RAZ/WI if speculative operations are not sampled. */
-static void config_speculation(struct spe_check *check)
+static void test_retired_filter_is_raz(struct spe_check *check)
 {
 	struct spe_spu_config config;
 
@@ -379,18 +379,18 @@ static void config_speculation(struct spe_check *check)
 			return;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSEVFR, ~0ULL);
 		spe_spu_write(&fixture.spu, SPE_REG_PMSNEVFR, ~0ULL);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSEVFR), i ? 0x8a8 : 0x8aa);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSNEVFR), i ? 0x8a8 : 0x8aa);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSEVFR), i ? 0x8a8 : 0x8aa);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSNEVFR), i ? 0x8a8 : 0x8aa);
 	}
 }
 
 static const struct spe_case cases[] = {
-	{ "refused", config_refused },
-	{ "io refused", config_io_refused },
-	{ "identification", config_identification },
-	{ "events", config_events },
-	{ "RES0 and read-only", config_res0 },
-	{ "speculation", config_speculation },
+	{ "refused", test_illegal_configs_are_refused },
+	{ "io refused", test_missing_write_is_refused },
+	{ "identification", test_identification_registers },
+	{ "events", test_events_by_pmsver },
+	{ "RES0 and read-only", test_res0_bits },
+	{ "speculation", test_retired_filter_is_raz },
 };
 
 const struct spe_suite spe_suite_spu_config = { "spu-config", cases, ARRAY_SIZE(cases) };

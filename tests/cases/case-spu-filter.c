@@ -55,7 +55,7 @@ static bool is_recorded(const struct spe_operation *op)
 }
 
 /* Test every setting of types and masks for every kind of operation. */
-static void filter_masks(struct spe_check *check)
+static void test_all_type_masks(struct spe_check *check)
 {
 	struct spe_spu_config config;
 
@@ -94,7 +94,7 @@ static void filter_masks(struct spe_check *check)
 }
 
 /* Test the typical settings of FEAT_SPE_EFT. The expected results are written by hand. */
-static void filter_masks_by_hand(struct spe_check *check)
+static void test_typical_type_masks(struct spe_check *check)
 {
 	static const struct {
 		u8 bits;
@@ -138,7 +138,7 @@ static void filter_masks_by_hand(struct spe_check *check)
 }
 
 /* Test PMSDSFR_EL1: it filters loads by bits 5:0 of their data source, and nothing else. */
-static void filter_data_source(struct spe_check *check)
+static void test_data_source_filter(struct spe_check *check)
 {
 	struct spe_spu_config config;
 
@@ -177,9 +177,9 @@ static void filter_data_source(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "type masks", filter_masks },
-	{ "type masks by hand", filter_masks_by_hand },
-	{ "data sources", filter_data_source },
+	{ "type masks", test_all_type_masks },
+	{ "type masks by hand", test_typical_type_masks },
+	{ "data sources", test_data_source_filter },
 };
 
 const struct spe_suite spe_suite_spu_filter = { "spu-filter", cases, ARRAY_SIZE(cases) };

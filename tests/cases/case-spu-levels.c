@@ -16,7 +16,7 @@
 
 static const struct spe_timers no_timers;
 
-static u64 read_at(enum spe_reg reg, unsigned int x)
+static u64 read_register_at_level(enum spe_reg reg, unsigned int x)
 {
 	return spe_spu_read_at(&fixture.spu, reg, x);
 }
@@ -34,14 +34,14 @@ static bool start_spu(struct spe_check *check, u8 pmsver, bool el2, bool el3, bo
 }
 
 /* Enable sampling for both owners. */
-static void arm_owners(u64 el1, u64 el2)
+static void enable_both_owners(u64 el1, u64 el2)
 {
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3 | el2);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, el1);
 	fixture_arm(4096);
 }
 
-static void test_registers(struct spe_check *check)
+static void test_registers_of_levels(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 8; i++) {
 		bool el2 = i & 1, el3 = i & 2, exc = i & 4;
@@ -53,28 +53,31 @@ static void test_registers(struct spe_check *check)
 			for (unsigned int reg = 0; reg < SPE_REG_COUNT; reg++)
 				if (x != 1)
 					spe_spu_write_at(&fixture.spu, reg, x, ~0ULL);
-		SPE_CHECK_EQ(check, i << 16 | read_at(SPE_REG_PMSCR, 2),
+		SPE_CHECK_EQ(check, i << 16 | read_register_at_level(SPE_REG_PMSCR, 2),
 			     i << 16 | (el2 ? exc ? 0x7f8 : 0xf8 : 0));
-		SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 2), el2 && exc ? 0xfc0fffff : 0);
-		SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 3), el3 && exc ? 0xfc0fffff : 0);
-		SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, 3), 0);
-		SPE_CHECK_EQ(check, read_at(SPE_REG_PMSIRR, 2), 0);
-		SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 0), 0);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), el2 ? 0 : 0x40);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+		SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, 2),
+			     el2 && exc ? 0xfc0fffff : 0);
+		SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, 3),
+			     el3 && exc ? 0xfc0fffff : 0);
+		SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMSCR, 3), 0);
+		SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMSIRR, 2), 0);
+		SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, 0), 0);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSCR), el2 ? 0 : 0x40);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 1, ~0ULL);
-		SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, 1),
+		SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMSCR, 1),
 			     (exc ? 0x77bU : 0x7bU) | (el2 ? 0x80U : 0U));
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), read_at(SPE_REG_PMSCR, 1));
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSCR),
+			     read_register_at_level(SPE_REG_PMSCR, 1));
 		/* E2SPE and E0HSPE exist while EL2 owns the buffer. */
-		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &owner, &no_timers), 0);
+		SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &owner, &no_timers), 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3);
-		SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, 2), el2 ? 3 : 0);
+		SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMSCR, 2), el2 ? 3 : 0);
 	}
 }
 
 /* Test the redirection of E2H, and the _EL12 names. */
-static void test_names(struct spe_check *check)
+static void test_redirected_names(struct spe_check *check)
 {
 	static const struct {
 		bool exc;
@@ -115,11 +118,11 @@ static void test_names(struct spe_check *check)
 
 		if (!start_spu(check, 2, true, true, rows[i].exc))
 			return;
-		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), 0);
+		SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &c, &no_timers), 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, EE(1));
 		SPE_CHECK_EQ(check,
-			     i << 8 | spe_spu_name_at(&fixture.spu, rows[i].reg, rows[i].el,
-						      rows[i].el12),
+			     i << 8 | spe_spu_resolve_name(&fixture.spu, rows[i].reg, rows[i].el,
+							   rows[i].el12),
 			     i << 8 | rows[i].x);
 	}
 
@@ -127,11 +130,11 @@ static void test_names(struct spe_check *check)
 	 * While PMSCR_EL2.EE is 0b00, the name PMBSR_EL1 at EL2 ignores E2H, and PMBSR_EL12 does
 	 * not.
 	 */
-	spe_spu_control(&fixture.spu, &(const struct spe_controls){ .ns = true, .e2h = true },
-			&no_timers);
-	SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMBSR, 2, false), 1);
-	SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMBSR, 2, true), 1);
-	SPE_CHECK_EQ(check, spe_spu_name_at(&fixture.spu, SPE_REG_PMSCR, 2, false), 2);
+	spe_spu_set_controls(&fixture.spu, &(const struct spe_controls){ .ns = true, .e2h = true },
+			     &no_timers);
+	SPE_CHECK_EQ(check, spe_spu_resolve_name(&fixture.spu, SPE_REG_PMBSR, 2, false), 1);
+	SPE_CHECK_EQ(check, spe_spu_resolve_name(&fixture.spu, SPE_REG_PMBSR, 2, true), 1);
+	SPE_CHECK_EQ(check, spe_spu_resolve_name(&fixture.spu, SPE_REG_PMSCR, 2, false), 2);
 }
 
 /*
@@ -139,7 +142,7 @@ static void test_names(struct spe_check *check)
  * PMSCR_EL12 accesses the PMSCR_EL1 of a guest, which retains its value but has no effect while TGE
  * is 1. PMBSR has only one name.
  */
-static void names_of_a_host(struct spe_check *check)
+static void test_names_of_vhe_host(struct spe_check *check)
 {
 	struct spe_spu_config config;
 	unsigned int own, guest;
@@ -148,50 +151,51 @@ static void names_of_a_host(struct spe_check *check)
 	config.e2h = true;
 	if (!fixture_init(check, &config))
 		return;
-	own = spe_spu_name_at(&fixture.spu, SPE_REG_PMSCR, 2, false);
-	guest = spe_spu_name_at(&fixture.spu, SPE_REG_PMSCR, 2, true);
+	own = spe_spu_resolve_name(&fixture.spu, SPE_REG_PMSCR, 2, false);
+	guest = spe_spu_resolve_name(&fixture.spu, SPE_REG_PMSCR, 2, true);
 	SPE_CHECK_EQ(check, own << 4 | guest, 0x21);
 	for (unsigned int x = 0; x < 5; x++) {
 		fixture_arm(4096);
 		spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, guest, 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, x, SPE_PMSCR_E1SPE | SPE_PMSCR_TS);
-		SPE_CHECK_EQ(check, x << 8 | read_at(SPE_REG_PMSCR, x),
+		SPE_CHECK_EQ(check, x << 8 | read_register_at_level(SPE_REG_PMSCR, x),
 			     x << 8 | (x == own || x == guest ? 0x22U : 0));
-		SPE_CHECK_EQ(check, x << 8 | fixture_reg(SPE_REG_PMSCR),
+		SPE_CHECK_EQ(check, x << 8 | fixture_read_reg(SPE_REG_PMSCR),
 			     x << 8 | (x == own ? 0x22U : 0));
-		SPE_CHECK_EQ(check, x << 1 | !spe_spu_until_sample(&fixture.spu), x << 1 | (x != own));
+		SPE_CHECK_EQ(check, x << 1 | !spe_spu_operations_until_sample(&fixture.spu),
+			     x << 1 | (x != own));
 	}
 	/* Test that both registers retain their values, in either order of writes. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, SPE_PMSCR_E0SPE);
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, guest, SPE_PMSCR_PA);
-	SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, own), SPE_PMSCR_E0SPE);
-	SPE_CHECK_EQ(check, read_at(SPE_REG_PMSCR, guest), SPE_PMSCR_PA);
+	SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMSCR, own), SPE_PMSCR_E0SPE);
+	SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMSCR, guest), SPE_PMSCR_PA);
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 2, S);
-	SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 1), 0);
-	SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 2), 0);
+	SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, 1), 0);
+	SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, 2), 0);
 }
 
-static void controls_refused(struct spe_check *check)
+static void test_invalid_controls_are_refused(struct spe_check *check)
 {
 	struct spe_controls c = { .ns = true, .pmsee = 4 };
 	struct spe_spu_config config;
 
 	if (!start_spu(check, 2, true, true, true))
 		return;
-	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), -EINVAL);
+	SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &c, &no_timers), -EINVAL);
 	c = (struct spe_controls){ .ns = true, .e2pb = 4 };
-	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), -EINVAL);
+	SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &c, &no_timers), -EINVAL);
 	spe_spu_config_default(&config);
 	config.e2h = true;
 	if (!fixture_init(check, &config))
 		return;
 	c = (struct spe_controls){ .ns = true };
-	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), -EINVAL);
+	SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &c, &no_timers), -EINVAL);
 }
 
 /* RHJXHT: one PMBSR_ELx gets the syndrome and the others do not change. RTSJRP: PMBIRQ. */
-static void test_events(struct spe_check *check)
+static void test_events_of_levels(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -298,18 +302,21 @@ static void test_events(struct spe_check *check)
 
 		if (!start_spu(check, 2, true, true, true))
 			return;
-		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &rows[i].c, &no_timers), 0);
-		arm_owners(rows[i].el1, rows[i].el2);
+		SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &rows[i].c, &no_timers), 0);
+		enable_both_owners(rows[i].el1, rows[i].el2);
 		if (rows[i].fault)
-			spe_spu_inject(&fixture.spu, rows[i].fault);
+			spe_spu_inject_fault(&fixture.spu, rows[i].fault);
 		for (unsigned int n = 0; n < 64 && fixture_sample(&op_load); n++)
 			;
 		/* Profiling stops for any Exception level that is notified. */
-		SPE_CHECK_EQ(check, i << 8 | spe_spu_until_sample(&fixture.spu), i << 8);
+		SPE_CHECK_EQ(check, i << 8 | spe_spu_operations_until_sample(&fixture.spu), i << 8);
 		for (unsigned int x = 1; x < 4; x++) {
-			struct spe_exception exception = spe_spu_exception(&fixture.spu, &pe, x);
+			struct spe_exception exception =
+				spe_spu_get_exception(&fixture.spu, &pe, x);
 
-			SPE_CHECK_EQ(check, i << 48 | (u64)x << 40 | read_at(SPE_REG_PMBSR, x),
+			SPE_CHECK_EQ(check,
+				     i << 48 | (u64)x << 40 |
+					     read_register_at_level(SPE_REG_PMBSR, x),
 				     i << 48 | (u64)x << 40 | (x == rows[i].x ? rows[i].pmbsr : 0));
 			if (exception.state == SPE_EXCEPTION_TAKEN)
 				taken = exception.target;
@@ -319,7 +326,7 @@ static void test_events(struct spe_check *check)
 		/* Profiling continues once S is cleared. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, rows[i].x, 0);
-		SPE_CHECK(check, spe_spu_until_sample(&fixture.spu) > 0);
+		SPE_CHECK(check, spe_spu_operations_until_sample(&fixture.spu) > 0);
 		SPE_CHECK(check, !fixture.irq);
 	}
 #undef NS
@@ -327,23 +334,23 @@ static void test_events(struct spe_check *check)
 }
 
 /* IGRLRX: writes of S and of the controls change PMBIRQ. An S that is ignored does not. */
-static void irq_follows(struct spe_check *check)
+static void test_irq_follows_pmbsr(struct spe_check *check)
 {
 	struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = 1 };
 
 	if (!start_spu(check, 2, true, true, true))
 		return;
-	spe_spu_control(&fixture.spu, &c, &no_timers);
-	arm_owners(0, EE(2));
+	spe_spu_set_controls(&fixture.spu, &c, &no_timers);
+	enable_both_owners(0, EE(2));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, S);
 	SPE_CHECK(check, fixture.irq);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 3 | EE(3));
 	SPE_CHECK(check, !fixture.irq);
 	c.pmsee = 0;
-	spe_spu_control(&fixture.spu, &c, &no_timers);
+	spe_spu_set_controls(&fixture.spu, &c, &no_timers);
 	SPE_CHECK(check, fixture.irq);
 	c.pmsee = 1;
-	spe_spu_control(&fixture.spu, &c, &no_timers);
+	spe_spu_set_controls(&fixture.spu, &c, &no_timers);
 	SPE_CHECK(check, !fixture.irq);
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, 3 | EE(0));
 	SPE_CHECK(check, fixture.irq);
@@ -360,7 +367,7 @@ static void irq_follows(struct spe_check *check)
 	spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 2, 0);
 	SPE_CHECK(check, fixture_sample(&op_load));
 	c.pmsee = 2;
-	spe_spu_control(&fixture.spu, &c, &no_timers);
+	spe_spu_set_controls(&fixture.spu, &c, &no_timers);
 	SPE_CHECK(check, !fixture_sample(&op_load));
 }
 
@@ -368,7 +375,7 @@ static void irq_follows(struct spe_check *check)
  * RNXPMV: when S becomes 1, for any reason, the exception is pending at once. It would be too late
  * after a Context synchronization event and one more instruction.
  */
-static void exception_is_not_late(struct spe_check *check)
+static void test_exception_is_not_late(struct spe_check *check)
 {
 	const struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = 1 };
 	const struct spe_pe_state pe = { .owning = true };
@@ -378,9 +385,9 @@ static void exception_is_not_late(struct spe_check *check)
 
 		if (!start_spu(check, 2, true, true, true))
 			return;
-		spe_spu_control(&fixture.spu, &c, &no_timers);
-		arm_owners(EE(3), EE(x == 2 ? 3 : 1));
-		SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, x).state,
+		spe_spu_set_controls(&fixture.spu, &c, &no_timers);
+		enable_both_owners(EE(3), EE(x == 2 ? 3 : 1));
+		SPE_CHECK_EQ(check, spe_spu_get_exception(&fixture.spu, &pe, x).state,
 			     SPE_EXCEPTION_DISABLED);
 		/*
 		 * S is set by a direct write, or by a profiling operation that PSB CSYNC
@@ -389,14 +396,14 @@ static void exception_is_not_late(struct spe_check *check)
 		if (i & 2)
 			spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, x, S);
 		else
-			spe_spu_inject(&fixture.spu, spe_fault(0, SPE_PMBSR_BSC_FULL));
+			spe_spu_inject_fault(&fixture.spu, spe_fault_make(0, SPE_PMBSR_BSC_FULL));
 		if (!(i & 2))
 			SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK(check, read_at(SPE_REG_PMBSR, x) & S);
-		SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, x).state,
+		SPE_CHECK(check, read_register_at_level(SPE_REG_PMBSR, x) & S);
+		SPE_CHECK_EQ(check, spe_spu_get_exception(&fixture.spu, &pe, x).state,
 			     SPE_EXCEPTION_TAKEN);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, x, 0);
-		SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, x).state,
+		SPE_CHECK_EQ(check, spe_spu_get_exception(&fixture.spu, &pe, x).state,
 			     SPE_EXCEPTION_DISABLED);
 	}
 }
@@ -405,9 +412,9 @@ static void exception_is_not_late(struct spe_check *check)
  * RBPFPN, IXPWQC: test an asynchronous abort after an event, recorded in the same PMBSR_ELx and in
  * another.
  */
-static void second_event(struct spe_check *check)
+static void test_second_event(struct spe_check *check)
 {
-	u32 abort = spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC);
+	u32 abort = spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC);
 
 	for (u8 pmsver = 3; pmsver <= 4; pmsver++)
 		for (unsigned int tea = 0; tea < 2; tea++) {
@@ -417,47 +424,52 @@ static void second_event(struct spe_check *check)
 
 			if (!start_spu(check, pmsver, true, true, true))
 				return;
-			spe_spu_control(&fixture.spu, &c, &no_timers);
-			arm_owners(EE(3), EE(2));
+			spe_spu_set_controls(&fixture.spu, &c, &no_timers);
+			enable_both_owners(EE(3), EE(2));
 			while (fixture_sample(&op_load))
 				;
-			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 1), EC(0, 1));
-			spe_spu_inject(&fixture.spu, abort);
+			SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, 1), EC(0, 1));
+			spe_spu_inject_fault(&fixture.spu, abort);
 			/* ITCPLL: from SPEv1p3 on the abort is not reported. */
 			if (pmsver < 4 && tea)
 				el2 = EC(0x24, 0x11) | EA | DL;
 			else if (pmsver < 4)
 				el1 |= EA | DL;
-			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 1), el1);
-			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 2), el2);
-			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, 3), 0);
+			SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, 1), el1);
+			SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, 2), el2);
+			SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, 3), 0);
 			/*
 			 * Both exceptions are pending. The exception of EL1 is masked because KE is
 			 * 0; the exception of EL2 is not masked.
 			 */
-			SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, 1).state,
+			SPE_CHECK_EQ(check, spe_spu_get_exception(&fixture.spu, &pe, 1).state,
 				     SPE_EXCEPTION_MASKED);
-			SPE_CHECK_EQ(check, spe_spu_exception(&fixture.spu, &pe, 2).state,
+			SPE_CHECK_EQ(check, spe_spu_get_exception(&fixture.spu, &pe, 2).state,
 				     el2 ? SPE_EXCEPTION_TAKEN : SPE_EXCEPTION_DISABLED);
 		}
 }
 
 /* D17.3.7: COLL is reported at the same Exception level as any other event. */
-static void test_collision(struct spe_check *check)
+static void test_collision_of_owner(struct spe_check *check)
 {
 	for (unsigned int x = 1; x < 4; x++) {
 		struct spe_controls c = { .ns = true, .e2pb = 3, .pmsee = x == 3 ? 3 : 1 };
 
 		if (!start_spu(check, 2, true, true, true))
 			return;
-		spe_spu_control(&fixture.spu, &c, &no_timers);
-		arm_owners(EE(3), EE(x == 2 ? 3 : 2));
-		SPE_CHECK(check, spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)));
-		SPE_CHECK(check, !spe_spu_pass(&fixture.spu, spe_spu_until_sample(&fixture.spu)));
+		spe_spu_set_controls(&fixture.spu, &c, &no_timers);
+		enable_both_owners(EE(3), EE(x == 2 ? 3 : 2));
+		SPE_CHECK(check,
+			  spe_spu_count_operations(&fixture.spu,
+						   spe_spu_operations_until_sample(&fixture.spu)));
+		SPE_CHECK(check,
+			  !spe_spu_count_operations(&fixture.spu,
+						    spe_spu_operations_until_sample(&fixture.spu)));
 		for (unsigned int y = 1; y < 4; y++)
-			SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, y), y == x ? SPE_PMBSR_COLL : 0);
+			SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, y),
+				     y == x ? SPE_PMBSR_COLL : 0);
 		/* COLL alone does not stop profiling. */
-		spe_spu_sample(&fixture.spu, &op_load);
+		spe_spu_sample_operation(&fixture.spu, &op_load);
 		SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
 	}
 }
@@ -466,7 +478,7 @@ static void test_collision(struct spe_check *check)
  * Test a record under each of two owners: contexts, physical address, and the timestamp less its
  * offset.
  */
-static void test_record(struct spe_check *check)
+static void test_record_of_owner(struct spe_check *check)
 {
 	static const struct {
 		u8 e2pb;
@@ -497,8 +509,8 @@ static void test_record(struct spe_check *check)
 
 		if (!start_spu(check, 2, true, true, false))
 			return;
-		spe_spu_control(&fixture.spu, &c, &timers);
-		arm_owners(rows[i].el1, rows[i].el2);
+		spe_spu_set_controls(&fixture.spu, &c, &timers);
+		enable_both_owners(rows[i].el1, rows[i].el2);
 		if (!SPE_CHECK(check, fixture_sample(&op_load)) ||
 		    !SPE_CHECK(check, spe_record_decode(fixture.mem, 64, 64, &s) > 0))
 			return;
@@ -514,7 +526,7 @@ static void test_record(struct spe_check *check)
 	}
 }
 
-static struct spe_controls random_controls(u64 r)
+static struct spe_controls make_random_controls(u64 r)
 {
 	return (struct spe_controls){
 		.ns = r & 1,
@@ -531,7 +543,8 @@ static struct spe_controls random_controls(u64 r)
 }
 
 /* Check that each event with each target is recorded in one register and notified in one way. */
-static void check_notice(struct spe_check *check, const struct spe_controls *c, u32 fault)
+static void check_event_notification(struct spe_check *check, const struct spe_controls *c,
+				     u32 fault)
 {
 	unsigned int x = spe_routing_target(c, spe_routing_classify(fault));
 	struct spe_pe_state pe = { .owning = true };
@@ -539,16 +552,16 @@ static void check_notice(struct spe_check *check, const struct spe_controls *c, 
 	unsigned int pending = 0;
 
 	for (unsigned int y = 1; y < 4; y++) {
-		u64 pmbsr = read_at(SPE_REG_PMBSR, y);
+		u64 pmbsr = read_register_at_level(SPE_REG_PMBSR, y);
 
 		SPE_CHECK_EQ(check, (u64)y << 40 | ((pmbsr & S) ? 1U : 0U),
 			     (u64)y << 40 | (y == x ? 1U : 0U));
 		if (y != x)
 			SPE_CHECK_EQ(check, pmbsr, 0);
-		if (spe_spu_exception(&fixture.spu, &pe, y).state != SPE_EXCEPTION_DISABLED)
+		if (spe_spu_get_exception(&fixture.spu, &pe, y).state != SPE_EXCEPTION_DISABLED)
 			pending++;
 	}
-	SPE_CHECK_EQ(check, read_at(SPE_REG_PMBSR, x) & (0x3fULL << 26 | 0xffff),
+	SPE_CHECK_EQ(check, read_register_at_level(SPE_REG_PMBSR, x) & (0x3fULL << 26 | 0xffff),
 		     fault & (fault >> 26 == 0x1e ? 0x3fULL << 26 : 0x3fULL << 26 | 0xffff));
 	SPE_CHECK_EQ(check, fixture.irq, irq);
 	/* Exactly one of the two must occur, because EE is valid. */
@@ -556,7 +569,7 @@ static void check_notice(struct spe_check *check, const struct spe_controls *c, 
 }
 
 /* Test random PEs, owners and events: only the register that RHJXHT selects changes. */
-static void test_properties(struct spe_check *check)
+static void test_random_events(struct spe_check *check)
 {
 	static const u32 faults[] = { EC(0x24, 7), EC(0x25, 7),	   EC(0x24, 0x28), EC(0x25, 0x24),
 				      EC(0x1e, 4), EC(0x24, 0x10), EC(0x25, 0x14), EC(0x1f, 3) };
@@ -564,7 +577,7 @@ static void test_properties(struct spe_check *check)
 
 	for (unsigned int i = 0; i < 5000 && !check->failures; i++) {
 		u64 r = spe_check_random(&seed);
-		struct spe_controls c = random_controls(r);
+		struct spe_controls c = make_random_controls(r);
 		struct spe_operation op = op_load;
 		struct spe_sample s = { 0 };
 		u32 fault = faults[r >> 20 & 7];
@@ -572,10 +585,10 @@ static void test_properties(struct spe_check *check)
 
 		/* Use only valid values of EE: 0b00 and 0b11 for EL1; for EL2 0b01 is reserved. */
 		if (!start_spu(check, 2, r >> 12 & 1, r >> 13 & 1, true) ||
-		    !SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &no_timers), 0))
+		    !SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &c, &no_timers), 0))
 			return;
-		arm_owners((r >> 24 & 0xf8) | EE(r >> 14 & 1 ? 3 : 0),
-			   (r >> 32 & 0xf8) | EE(r >> 16 & 3 ? r >> 16 & 3 : 0));
+		enable_both_owners((r >> 24 & 0xf8) | EE(r >> 14 & 1 ? 3 : 0),
+				   (r >> 32 & 0xf8) | EE(r >> 16 & 3 ? r >> 16 & 3 : 0));
 		c = fixture.spu.controls;
 		el2 = c.el2 && (c.ns || c.eel2);
 		op.el = r >> 40 & 1;
@@ -593,28 +606,28 @@ static void test_properties(struct spe_check *check)
 		SPE_CHECK(check, !(s.present & SPE_HAS_CONTEXT(0)) || !(el2 && c.tge));
 		/* EL2, if it is enabled, must permit physical addresses. */
 		SPE_CHECK(check, !(s.present & SPE_HAS_ADDRESS(3)) || !el2 ||
-					 read_at(SPE_REG_PMSCR, 2) & SPE_PMSCR_PA);
-		spe_spu_inject(&fixture.spu, fault & ~(u32)S);
+					 read_register_at_level(SPE_REG_PMSCR, 2) & SPE_PMSCR_PA);
+		spe_spu_inject_fault(&fixture.spu, fault & ~(u32)S);
 		SPE_CHECK(check, fixture_sample(&op));
 		SPE_CHECK(check, !fixture_sample(&op));
-		check_notice(check, &c, fault & ~(u32)S);
+		check_event_notification(check, &c, fault & ~(u32)S);
 		heard[spe_routing_target(&c, spe_routing_classify(fault & ~(u32)S))]++;
 	}
 	SPE_CHECK(check, heard[1] > 300 && heard[2] > 300 && heard[3] > 300);
 }
 
 static const struct spe_case cases[] = {
-	{ "registers", test_registers },
-	{ "names", test_names },
-	{ "names of a host", names_of_a_host },
-	{ "controls refused", controls_refused },
-	{ "events", test_events },
-	{ "interrupt follows", irq_follows },
-	{ "exception is not late", exception_is_not_late },
-	{ "second event", second_event },
-	{ "collision", test_collision },
-	{ "record by owner", test_record },
-	{ "properties", test_properties },
+	{ "registers", test_registers_of_levels },
+	{ "names", test_redirected_names },
+	{ "names of a host", test_names_of_vhe_host },
+	{ "controls refused", test_invalid_controls_are_refused },
+	{ "events", test_events_of_levels },
+	{ "interrupt follows", test_irq_follows_pmbsr },
+	{ "exception is not late", test_exception_is_not_late },
+	{ "second event", test_second_event },
+	{ "collision", test_collision_of_owner },
+	{ "record by owner", test_record_of_owner },
+	{ "properties", test_random_events },
 };
 
 const struct spe_suite spe_suite_spu_levels = { "spu-levels", cases, ARRAY_SIZE(cases) };

@@ -17,17 +17,17 @@ static bool start_spu(struct spe_check *check, const struct spe_spu_config *conf
 static void check_bytes(struct spe_check *check, const struct spe_operation *op, const u8 *expected,
 			size_t size)
 {
-	u64 at = fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
+	u64 at = fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
 
 	SPE_CHECK(check, fixture_sample(op));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE - at, size);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE - at, size);
 	for (size_t i = 0; i < size; i++)
 		SPE_CHECK_EQ(check, i << 8 | fixture.mem[at + i], i << 8 | expected[i]);
 	SPE_CHECK_EQ(check, fixture.mem[at + size], 0xa5);
 }
 
 /* Check the packets against the figures of D18.2, at the offsets of records of Neoverse cores. */
-static void record_slots(struct spe_check *check)
+static void test_slots_layout(struct spe_check *check)
 {
 	static const u8 load[64] = {
 		/* PC with NS, EL1 and bits 55:0 */
@@ -183,7 +183,7 @@ static void record_slots(struct spe_check *check)
 	check_bytes(check, &op_other, other, sizeof(other));
 }
 
-static void record_packed(struct spe_check *check)
+static void test_packed_layout(struct spe_check *check)
 {
 	static const u8 store[48] = {
 		0xb0,
@@ -255,19 +255,19 @@ static bool decode_record(struct spe_check *check, struct spe_sample *ret_sample
 					   1U << fixture.spu.config.max_size, ret_sample) > 0);
 }
 
-static u64 address_low(u64 address)
+static u64 get_low_address_bits(u64 address)
 {
 	return address & SPE_MASK(55, 0);
 }
 
-static u64 latency_clipped(const struct spe_spu_config *config, u64 cycles)
+static u64 saturate_latency(const struct spe_spu_config *config, u64 cycles)
 {
 	u64 max = config->count_size == SPE_PMSIDR_COUNTSIZE_12 ? 0xfff : 0xffff;
 
 	return cycles > max ? max : cycles;
 }
 
-static bool op_loads(const struct spe_operation *op)
+static bool operation_is_load(const struct spe_operation *op)
 {
 	return op->op_class == SPE_OP_LOAD_STORE && !(op->op_subclass & 1);
 }
@@ -276,7 +276,7 @@ static bool op_loads(const struct spe_operation *op)
  * D17.6.3, D17.6.8, D18.2.7: return the expected SUBCLASS of @op: ASE and FP need FEAT_SPE_FPF, CR
  * needs FEAT_SPE_CRR and is then never 0b00.
  */
-static u8 op_payload(const struct spe_spu_config *config, const struct spe_operation *op)
+static u8 make_op_payload(const struct spe_spu_config *config, const struct spe_operation *op)
 {
 	bool fpf = config->features >> 27 & 1, crr = config->features >> 25 & 1;
 
@@ -294,8 +294,8 @@ static u8 op_payload(const struct spe_spu_config *config, const struct spe_opera
  * Return the sample that the record of @op must contain, derived from the architecture's text and
  * not from the model's code.
  */
-static struct spe_sample expected_sample(const struct spe_spu_config *config, u64 pmscr,
-					 const struct spe_operation *op)
+static struct spe_sample make_expected_sample(const struct spe_spu_config *config, u64 pmscr,
+					      const struct spe_operation *op)
 {
 	bool excepted = op->events & 1;
 	bool incomplete = excepted || !(op->events & 2);
@@ -312,11 +312,11 @@ static struct spe_sample expected_sample(const struct spe_spu_config *config, u6
 		return e;
 
 	e.present |= SPE_HAS_ADDRESS(0) | SPE_HAS_OP | SPE_HAS_COUNTER(0) | SPE_HAS_COUNTER(1);
-	e.address[0] = address_low(op->pc) | top;
+	e.address[0] = get_low_address_bits(op->pc) | top;
 	e.op_class = op->op_class;
-	e.op_subclass = op_payload(config, op);
-	e.counter[0] = (u16)latency_clipped(config, op->total);
-	e.counter[1] = (u16)latency_clipped(config, op->issue);
+	e.op_subclass = make_op_payload(config, op);
+	e.counter[0] = (u16)saturate_latency(config, op->total);
+	e.counter[1] = (u16)saturate_latency(config, op->issue);
 	if (pmscr & SPE_PMSCR_CX && !config->e2h && op->valid & SPE_OPERATION_CONTEXT1 &&
 	    op->el != 2) {
 		e.present |= SPE_HAS_CONTEXT(0);
@@ -334,12 +334,12 @@ static struct spe_sample expected_sample(const struct spe_spu_config *config, u6
 	    (config->pbt_always || (op->op_class == 2 && op->valid & SPE_OPERATION_TARGET &&
 				    !(op->events >> 6 & 1)))) {
 		e.present |= SPE_HAS_ADDRESS(4);
-		e.address[4] = address_low(op->prev_target) | top;
+		e.address[4] = get_low_address_bits(op->prev_target) | top;
 	}
 	if (op->op_class == SPE_OP_BRANCH) {
 		if (op->valid & SPE_OPERATION_TARGET && !excepted) {
 			e.present |= SPE_HAS_ADDRESS(1);
-			e.address[1] = address_low(op->target) | top;
+			e.address[1] = get_low_address_bits(op->target) | top;
 		}
 		return e;
 	}
@@ -347,14 +347,15 @@ static struct spe_sample expected_sample(const struct spe_spu_config *config, u6
 		bool tag = config->va_tag || !(op->va >> 55 & 1);
 
 		e.present |= SPE_HAS_ADDRESS(2) | SPE_HAS_COUNTER(2);
-		e.address[2] = tag ? op->va : address_low(op->va);
-		e.counter[2] = (u16)latency_clipped(config, op->translation);
+		e.address[2] = tag ? op->va : get_low_address_bits(op->va);
+		e.counter[2] = (u16)saturate_latency(config, op->translation);
 	}
 	if (op->valid & SPE_OPERATION_VA && op->valid & SPE_OPERATION_PA && pmscr & SPE_PMSCR_PA) {
 		e.present |= SPE_HAS_ADDRESS(3);
-		e.address[3] = address_low(op->pa) | (u64)op->ns << 63;
+		e.address[3] = get_low_address_bits(op->pa) | (u64)op->ns << 63;
 	}
-	if (op_loads(op) && op->valid & SPE_OPERATION_SOURCE && config->features & SPE_PMSIDR_LDS) {
+	if (operation_is_load(op) && op->valid & SPE_OPERATION_SOURCE &&
+	    config->features & SPE_PMSIDR_LDS) {
 		e.present |= SPE_HAS_SOURCE;
 		e.source = config->source_size == 1 ? op->source & 0xff : op->source;
 		e.source_size = config->source_size;
@@ -381,21 +382,21 @@ static void check_sample(struct spe_check *check, const struct spe_sample *s,
 	SPE_CHECK_EQ(check, s->source_size, e->source_size);
 }
 
-static bool check_one(struct spe_check *check, const struct spe_spu_config *config, u64 pmscr,
-		      const struct spe_operation *op)
+static bool check_one_record(struct spe_check *check, const struct spe_spu_config *config,
+			     u64 pmscr, const struct spe_operation *op)
 {
 	struct spe_sample sample = { 0 }, expected;
 
 	if (!start_spu(check, config, pmscr) || !SPE_CHECK(check, fixture_sample(op)) ||
 	    !SPE_CHECK_EQ(check, fixture.spu.stats.written, 1) || !decode_record(check, &sample))
 		return false;
-	expected = expected_sample(config, pmscr, op);
+	expected = make_expected_sample(config, pmscr, op);
 	check_sample(check, &sample, &expected);
 	return true;
 }
 
 /* D17.6.9: test each control, for each kind of operation, with both owners. */
-static void record_controls(struct spe_check *check)
+static void test_collection_controls(struct spe_check *check)
 {
 	static const struct spe_operation *const ops[] = { &op_load, &op_store, &op_branch,
 							   &op_other };
@@ -412,12 +413,12 @@ static void record_controls(struct spe_check *check)
 		config.e2h = i & 8;
 		if (config.e2h && op.el)
 			op.el = 2;
-		check_one(check, &config, pmscr, &op);
+		check_one_record(check, &config, pmscr, &op);
 	}
 }
 
 /* D17.6.9: CONTEXTIDR_EL1 is not recorded for an operation at EL2. */
-static void record_context_of_el2(struct spe_check *check)
+static void test_context_of_el2(struct spe_check *check)
 {
 	struct spe_operation op = op_load;
 	struct spe_sample sample;
@@ -433,7 +434,7 @@ static void record_context_of_el2(struct spe_check *check)
  * D17.6.4: test that the record of an operation without an access has no virtual address, no
  * physical address and no translation latency.
  */
-static void record_no_access(struct spe_check *check)
+static void test_record_without_access(struct spe_check *check)
 {
 	struct spe_operation op = op_load;
 	struct spe_spu_config config;
@@ -450,7 +451,7 @@ static void record_no_access(struct spe_check *check)
 }
 
 /* D18.2.3: counters saturate at the implemented size. */
-static void record_saturation(struct spe_check *check)
+static void test_counters_saturate(struct spe_check *check)
 {
 	static const u32 values[] = { 0, 1, 0xffe, 0xfff, 0x1000, 0xfffe, 0xffff, 0x10000, ~0U };
 
@@ -479,7 +480,7 @@ static void record_saturation(struct spe_check *check)
  * D17.6.7, D17.6.10: a record always has Events, and End or Timestamp. It never has a branch target
  * if the operation caused an exception.
  */
-static void record_incomplete(struct spe_check *check)
+static void test_incomplete_operations(struct spe_check *check)
 {
 	static const u64 events[] = { 0, SPE_BIT(SPE_EVENT_EXCEPTION),
 				      SPE_BIT(SPE_EVENT_EXCEPTION) | SPE_BIT(SPE_EVENT_RETIRED) };
@@ -491,11 +492,11 @@ static void record_incomplete(struct spe_check *check)
 		spe_spu_config_default(&config);
 		config.incomplete = i & 1 ? SPE_SPU_INCOMPLETE_EVENTS : SPE_SPU_INCOMPLETE_ALL;
 		op.events = events[i >> 2];
-		check_one(check, &config, SPE_PMSCR_E0SPE | (i & 2 ? SPE_PMSCR_TS : 0), &op);
+		check_one_record(check, &config, SPE_PMSCR_E0SPE | (i & 2 ? SPE_PMSCR_TS : 0), &op);
 	}
 }
 
-static struct spe_spu_config random_config(u64 r)
+static struct spe_spu_config make_random_config(u64 r)
 {
 	struct spe_spu_config config;
 
@@ -525,7 +526,7 @@ static struct spe_spu_config random_config(u64 r)
 	return config;
 }
 
-static struct spe_operation random_operation(u64 *seed, bool e2h)
+static struct spe_operation make_random_operation(u64 *seed, bool e2h)
 {
 	u64 r = spe_check_random(seed);
 
@@ -555,21 +556,21 @@ static struct spe_operation random_operation(u64 *seed, bool e2h)
  * D18.1.2: for any configuration and operation, the record has all that the operation has, and
  * nothing else.
  */
-static void record_properties(struct spe_check *check)
+static void test_random_records(struct spe_check *check)
 {
 	u64 seed = 0x5eed0006;
 
 	for (unsigned int i = 0; i < 20000 && !check->failures; i++) {
 		u64 r = spe_check_random(&seed);
-		struct spe_spu_config config = random_config(r);
-		struct spe_operation op = random_operation(&seed, config.e2h);
+		struct spe_spu_config config = make_random_config(r);
+		struct spe_operation op = make_random_operation(&seed, config.e2h);
 		u64 pmscr = SPE_PMSCR_E0SPE | SPE_PMSCR_E1SPE |
 			    (r >> 40 & (SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS));
 		u64 bytes;
 
-		if (!check_one(check, &config, pmscr, &op))
+		if (!check_one_record(check, &config, pmscr, &op))
 			return;
-		bytes = fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
+		bytes = fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
 		SPE_CHECK_EQ(check, bytes, fixture.spu.stats.bytes);
 		SPE_CHECK_EQ(check, bytes % (1U << config.align), 0);
 		SPE_CHECK(check, bytes <= 1U << config.max_size);
@@ -579,14 +580,14 @@ static void record_properties(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "slots layout", record_slots },
-	{ "packed layout", record_packed },
-	{ "what is collected", record_controls },
-	{ "context of EL2", record_context_of_el2 },
-	{ "no access", record_no_access },
-	{ "saturation", record_saturation },
-	{ "incomplete operations", record_incomplete },
-	{ "properties", record_properties },
+	{ "slots layout", test_slots_layout },
+	{ "packed layout", test_packed_layout },
+	{ "what is collected", test_collection_controls },
+	{ "context of EL2", test_context_of_el2 },
+	{ "no access", test_record_without_access },
+	{ "saturation", test_counters_saturate },
+	{ "incomplete operations", test_incomplete_operations },
+	{ "properties", test_random_records },
 };
 
 const struct spe_suite spe_suite_spu_record = { "spu-record", cases, ARRAY_SIZE(cases) };

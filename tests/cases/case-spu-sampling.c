@@ -8,7 +8,7 @@
  */
 static void rearm_buffer(void)
 {
-	if (fixture_reg(SPE_REG_PMBSR) & SPE_PMBSR_S) {
+	if (fixture_read_reg(SPE_REG_PMBSR) & SPE_PMBSR_S) {
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	}
@@ -30,27 +30,27 @@ static bool start_spu(struct spe_check *check, bool ernd, u64 pmsirr)
 }
 
 /* Count the operations from one selection to the next, one by one. */
-static u64 interval_next(void)
+static u64 count_next_interval(void)
 {
 	u64 members = 1;
 
-	while (!spe_spu_pass(&fixture.spu, 1))
+	while (!spe_spu_count_operations(&fixture.spu, 1))
 		members++;
-	spe_spu_sample(&fixture.spu, &op_other);
+	spe_spu_sample_operation(&fixture.spu, &op_other);
 	rearm_buffer();
 	return members;
 }
 
 /* D17.3.1, D17.3.4.1: each interval is INTERVAL x 256 + 1. */
-static void interval_fixed(struct spe_check *check)
+static void test_fixed_interval(struct spe_check *check)
 {
 	for (u64 interval = 0; interval < 5; interval++) {
 		if (!start_spu(check, interval & 1, interval << 8))
 			return;
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), interval << 8);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), interval << 8);
 		for (unsigned int i = 0; i < 20; i++) {
-			SPE_CHECK_EQ(check, interval_next(), interval * 256 + 1);
-			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), interval << 8);
+			SPE_CHECK_EQ(check, count_next_interval(), interval * 256 + 1);
+			SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), interval << 8);
 		}
 	}
 }
@@ -61,7 +61,7 @@ static void interval_fixed(struct spe_check *check)
  * than 3.5 for one seed in 10^9 (the note rounds 128.5 down by 0.5). The chi-square of 256 bins has
  * mean 255 and deviation 22.6: it is above 400 for one seed in 10^7.
  */
-static void interval_jitter(struct spe_check *check)
+static void test_interval_jitter(struct spe_check *check)
 {
 	static u32 bins[256];
 	const u64 draws = 20000;
@@ -71,7 +71,7 @@ static void interval_jitter(struct spe_check *check)
 	if (!start_spu(check, false, 1 << 8 | SPE_PMSIRR_RND))
 		return;
 	for (u64 i = 0; i < draws; i++) {
-		u64 members = interval_next();
+		u64 members = count_next_interval();
 
 		if (!SPE_CHECK(check, members >= 257 && members <= 512))
 			return;
@@ -93,16 +93,16 @@ static void interval_jitter(struct spe_check *check)
  * D17.3.4.3: the mean interval is INTERVAL x 256 + 1. The primary counter has no jitter, so the
  * n-th sample is within 255 of n intervals for every seed.
  */
-static void interval_jitter_late(struct spe_check *check)
+static void test_interval_jitter_with_ernd(struct spe_check *check)
 {
 	u64 at = 0, least = ~0ULL, most = 0;
 
 	if (!start_spu(check, true, 2 << 8 | SPE_PMSIRR_RND))
 		return;
 	/* D17.3.3: without jitter the initial value has no random part. */
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 2 << 8);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), 2 << 8);
 	for (u64 i = 1; i <= 5000; i++) {
-		u64 members = interval_next();
+		u64 members = count_next_interval();
 
 		at += members;
 		if (!SPE_CHECK(check, at >= i * 513 && at <= i * 513 + 255))
@@ -121,7 +121,7 @@ static void interval_jitter_late(struct spe_check *check)
  * Check the registers while ECOUNT counts: first the primary counter, then ECOUNT, goes down by one
  * for each operation.
  */
-static void interval_late_registers(struct spe_check *check)
+static void test_registers_with_ernd(struct spe_check *check)
 {
 	u64 ecount;
 
@@ -129,30 +129,31 @@ static void interval_late_registers(struct spe_check *check)
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMSICR, 3);
 	for (u64 count = 3; count; count--) {
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), count);
-		SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), count);
+		SPE_CHECK(check, !spe_spu_count_operations(&fixture.spu, 1));
 	}
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 0);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), 0);
 	/*
 	 * When the primary counter is zero it is reloaded, and ECOUNT gets a random value, which is
 	 * not zero with this seed.
 	 */
-	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
-	ecount = fixture_reg(SPE_REG_PMSICR) >> 56;
+	SPE_CHECK(check, !spe_spu_count_operations(&fixture.spu, 1));
+	ecount = fixture_read_reg(SPE_REG_PMSICR) >> 56;
 	SPE_CHECK(check, ecount > 1);
 	for (u64 passed = 0; passed < ecount; passed++) {
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR),
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR),
 			     (ecount - passed) << 56 | (256 - passed));
-		SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), ecount - passed);
-		SPE_CHECK_EQ(check, spe_spu_pass(&fixture.spu, 1), passed + 1 == ecount);
+		SPE_CHECK_EQ(check, spe_spu_operations_until_sample(&fixture.spu), ecount - passed);
+		SPE_CHECK_EQ(check, spe_spu_count_operations(&fixture.spu, 1),
+			     passed + 1 == ecount);
 	}
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 256 - ecount);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), 256 - ecount);
 }
 
 /*
  * D17.3.4: the same operations are selected for any number of operations that is passed at a time.
  */
-static void interval_in_pieces(struct spe_check *check)
+static void test_interval_in_pieces(struct spe_check *check)
 {
 	static const struct {
 		bool ernd;
@@ -169,7 +170,7 @@ static void interval_in_pieces(struct spe_check *check)
 		if (!start_spu(check, cases[i].ernd, cases[i].pmsirr))
 			return;
 		for (size_t j = 0; j < ARRAY_SIZE(expected); j++)
-			expected[j] = interval_next();
+			expected[j] = count_next_interval();
 		if (!start_spu(check, cases[i].ernd, cases[i].pmsirr))
 			return;
 		for (size_t j = 0; j < ARRAY_SIZE(expected); j++) {
@@ -177,13 +178,13 @@ static void interval_in_pieces(struct spe_check *check)
 			bool selected;
 
 			do {
-				until = spe_spu_until_sample(&fixture.spu);
+				until = spe_spu_operations_until_sample(&fixture.spu);
 				piece = 1 + spe_check_random(&seed) % until;
-				selected = spe_spu_pass(&fixture.spu, piece);
+				selected = spe_spu_count_operations(&fixture.spu, piece);
 				members += piece;
 				SPE_CHECK_EQ(check, selected, piece == until);
 			} while (!selected);
-			spe_spu_sample(&fixture.spu, &op_other);
+			spe_spu_sample_operation(&fixture.spu, &op_other);
 			rearm_buffer();
 			if (!SPE_CHECK_EQ(check, members, expected[j]))
 				return;
@@ -196,33 +197,33 @@ static void interval_in_pieces(struct spe_check *check)
  * D17.3.3: counting continues from a nonzero counter. D17.3.5: counters do not change while
  * profiling is disabled.
  */
-static void interval_saved(struct spe_check *check)
+static void test_saved_counters_continue(struct spe_check *check)
 {
 	if (!start_spu(check, true, 1 << 8 | SPE_PMSIRR_RND))
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, 0);
 	spe_spu_write(&fixture.spu, SPE_REG_PMSICR, 5ULL << 56 | 100);
-	SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 0);
-	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1000));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 5ULL << 56 | 100);
+	SPE_CHECK_EQ(check, spe_spu_operations_until_sample(&fixture.spu), 0);
+	SPE_CHECK(check, !spe_spu_count_operations(&fixture.spu, 1000));
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), 5ULL << 56 | 100);
 	SPE_CHECK_EQ(check, fixture.spu.stats.operations, 0);
 
 	spe_spu_write(&fixture.spu, SPE_REG_PMSCR, SPE_PMSCR_E0SPE);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 5ULL << 56 | 100);
-	SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 5);
-	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 2));
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), 5ULL << 56 | 100);
+	SPE_CHECK_EQ(check, spe_spu_operations_until_sample(&fixture.spu), 5);
+	SPE_CHECK(check, !spe_spu_count_operations(&fixture.spu, 2));
 	/* An event disables profiling, too. Counting continues when S is cleared. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, SPE_PMBSR_S);
-	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 2));
+	SPE_CHECK(check, !spe_spu_count_operations(&fixture.spu, 2));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 3ULL << 56 | 98);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), 3ULL << 56 | 98);
 	/* The enable bit of the buffer has the same effect. */
 	spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, FIXTURE_BASE + 4096);
-	SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 0);
+	SPE_CHECK_EQ(check, spe_spu_operations_until_sample(&fixture.spu), 0);
 }
 
 /* D17.3.3: with RND = 1 and without ERnd, COUNT[7:0] of the initial value is random. */
-static void interval_initial_jitter(struct spe_check *check)
+static void test_initial_jitter(struct spe_check *check)
 {
 	unsigned int values = 0;
 	u64 seen = 0;
@@ -235,10 +236,10 @@ static void interval_initial_jitter(struct spe_check *check)
 		if (!fixture_init(check, &config))
 			return;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSIRR, 7 << 8 | SPE_PMSIRR_RND);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR), 0);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR), 0);
 		fixture_arm(FIXTURE_SIZE);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSICR) >> 8, 7);
-		seen |= SPE_BIT(fixture_reg(SPE_REG_PMSICR) >> 2 & 63);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSICR) >> 8, 7);
+		seen |= SPE_BIT(fixture_read_reg(SPE_REG_PMSICR) >> 2 & 63);
 	}
 	for (; seen; seen &= seen - 1)
 		values++;
@@ -247,7 +248,7 @@ static void interval_initial_jitter(struct spe_check *check)
 }
 
 /* Test which Exception levels are sampled, by E0SPE, E1SPE and the owner of the registers. */
-static void sampling_levels(struct spe_check *check)
+static void test_sampled_levels(struct spe_check *check)
 {
 	static const struct {
 		bool e2h;
@@ -275,15 +276,15 @@ static void sampling_levels(struct spe_check *check)
 			bool sampled = el < 3 && rows[i].el[el];
 
 			op.el = el;
-			SPE_CHECK_EQ(check, spe_spu_enabled(&fixture.spu, el), sampled);
-			spe_spu_operate(&fixture.spu, &op);
+			SPE_CHECK_EQ(check, spe_spu_profiling_enabled(&fixture.spu, el), sampled);
+			spe_spu_execute_operation(&fixture.spu, &op);
 			SPE_CHECK_EQ(check, fixture.spu.stats.written - written, sampled);
 		}
 	}
 }
 
 /* D17.3.7, RQWTQB, RLTMKQ: COLL reads as 1 as soon as a collision happens. */
-static void sampling_collisions(struct spe_check *check)
+static void test_collisions(struct spe_check *check)
 {
 	struct spe_spu_config config;
 
@@ -292,38 +293,38 @@ static void sampling_collisions(struct spe_check *check)
 	if (!fixture_init(check, &config))
 		return;
 	fixture_arm(FIXTURE_SIZE);
-	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
-	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
-	SPE_CHECK(check, !spe_spu_pass(&fixture.spu, 1));
+	SPE_CHECK(check, spe_spu_count_operations(&fixture.spu, 1));
+	SPE_CHECK(check, spe_spu_count_operations(&fixture.spu, 1));
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
+	SPE_CHECK(check, !spe_spu_count_operations(&fixture.spu, 1));
 	/* Only COLL is set: profiling continues without an interrupt. */
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
 	SPE_CHECK(check, !fixture.irq);
-	SPE_CHECK(check, spe_spu_enabled(&fixture.spu, 0));
-	spe_spu_sample(&fixture.spu, &op_other);
-	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
-	spe_spu_sample(&fixture.spu, &op_other);
-	spe_spu_sample(&fixture.spu, &op_other);
+	SPE_CHECK(check, spe_spu_profiling_enabled(&fixture.spu, 0));
+	spe_spu_sample_operation(&fixture.spu, &op_other);
+	SPE_CHECK(check, spe_spu_count_operations(&fixture.spu, 1));
+	spe_spu_sample_operation(&fixture.spu, &op_other);
+	spe_spu_sample_operation(&fixture.spu, &op_other);
 	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, 1);
 	SPE_CHECK_EQ(check, fixture.spu.stats.selected, 3);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 3);
 	SPE_CHECK_EQ(check, fixture.spu.stats.operations, 4);
 	/* Reporting an operation that was not selected takes no sample. */
-	spe_spu_sample(&fixture.spu, &op_other);
+	spe_spu_sample_operation(&fixture.spu, &op_other);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 3);
 }
 
 /* If the buffer is disabled during a sampled operation, that sample is lost and counted as lost. */
-static void sampling_in_flight_lost(struct spe_check *check)
+static void test_operations_in_flight_are_lost(struct spe_check *check)
 {
 	if (!fixture_init(check, NULL))
 		return;
 	fixture_arm(FIXTURE_SIZE);
-	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1));
+	SPE_CHECK(check, spe_spu_count_operations(&fixture.spu, 1));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, SPE_PMBSR_S);
 	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
-	spe_spu_sample(&fixture.spu, &op_other);
+	spe_spu_sample_operation(&fixture.spu, &op_other);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 0);
 	SPE_CHECK(check, fixture_sample(&op_other));
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 1);
@@ -367,7 +368,7 @@ static const struct {
 	{ 3, 0x00, 0 },
 };
 
-static void filters_type(struct spe_check *check)
+static void test_type_filter(struct spe_check *check)
 {
 	for (u64 mask = 1; mask < 8; mask++) {
 		u64 types = mask << 16, filtered;
@@ -383,7 +384,7 @@ static void filters_type(struct spe_check *check)
 
 			op.op_class = filter_types[i].op_class;
 			op.op_subclass = filter_types[i].op_subclass;
-			spe_spu_operate(&fixture.spu, &op);
+			spe_spu_execute_operation(&fixture.spu, &op);
 			SPE_CHECK_EQ(check,
 				     mask << 16 | i << 8 | (fixture.spu.stats.written - written),
 				     mask << 16 | i << 8 | let);
@@ -393,16 +394,16 @@ static void filters_type(struct spe_check *check)
 		/* B, LD and ST have no effect without FT. */
 		filtered = fixture.spu.stats.filtered;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, types);
-		spe_spu_operate(&fixture.spu, &op_other);
+		spe_spu_execute_operation(&fixture.spu, &op_other);
 		SPE_CHECK_EQ(check, fixture.spu.stats.filtered, filtered);
 	}
 }
 
-static bool filter_lets(const struct spe_operation *op)
+static bool is_recorded(const struct spe_operation *op)
 {
 	u64 written = fixture.spu.stats.written, filtered = fixture.spu.stats.filtered;
 
-	spe_spu_operate(&fixture.spu, op);
+	spe_spu_execute_operation(&fixture.spu, op);
 	rearm_buffer();
 	return fixture.spu.stats.written > written && fixture.spu.stats.filtered == filtered;
 }
@@ -422,7 +423,7 @@ static bool start_filters(struct spe_check *check, u8 zero_filter)
 }
 
 /* PMSEVFR: a record must have all events of the mask. PMSNEVFR: it must have none of them. */
-static void filters_events(struct spe_check *check)
+static void test_event_filters(struct spe_check *check)
 {
 	u64 seed = 0x5eed0005, let = 0;
 
@@ -449,17 +450,17 @@ static void filters_events(struct spe_check *check)
 		spe_spu_write(&fixture.spu, SPE_REG_PMSEVFR, want);
 		spe_spu_write(&fixture.spu, SPE_REG_PMSNEVFR, unwanted);
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, SPE_PMSFCR_FE | SPE_PMSFCR_FNE);
-		SPE_CHECK_EQ(check, filter_lets(&op), expected);
+		SPE_CHECK_EQ(check, is_recorded(&op), expected);
 		let += expected;
 		/* Disabled filters have no effect. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, 0);
-		SPE_CHECK(check, filter_lets(&op));
+		SPE_CHECK(check, is_recorded(&op));
 	}
 	SPE_CHECK(check, let > 500 && let < 3500);
 }
 
 /* PMSLATFR: the recorded total latency must be at least MINLAT. */
-static void filters_latency(struct spe_check *check)
+static void test_latency_filter(struct spe_check *check)
 {
 	static const struct {
 		u32 min;
@@ -481,12 +482,12 @@ static void filters_latency(struct spe_check *check)
 		/* The filter does not consider the issue latency. */
 		op.issue = 4000;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSLATFR, rows[i].min);
-		SPE_CHECK_EQ(check, i << 8 | filter_lets(&op), i << 8 | rows[i].let);
+		SPE_CHECK_EQ(check, i << 8 | is_recorded(&op), i << 8 | rows[i].let);
 	}
 }
 
 /* Test an enabled filter without a condition, with both permitted behaviours. */
-static void filters_zero(struct spe_check *check)
+static void test_filters_without_condition(struct spe_check *check)
 {
 	static const u64 on[] = { SPE_PMSFCR_FE, SPE_PMSFCR_FT, SPE_PMSFCR_FL, SPE_PMSFCR_FNE };
 
@@ -494,17 +495,17 @@ static void filters_zero(struct spe_check *check)
 		if (!start_filters(check, SPE_SPU_ZERO_FILTER_OFF))
 			return;
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, on[i]);
-		SPE_CHECK(check, filter_lets(&op_load));
+		SPE_CHECK(check, is_recorded(&op_load));
 		if (!start_filters(check, SPE_SPU_ZERO_FILTER_ALL))
 			return;
-		SPE_CHECK(check, filter_lets(&op_load));
+		SPE_CHECK(check, is_recorded(&op_load));
 		spe_spu_write(&fixture.spu, SPE_REG_PMSFCR, on[i]);
-		SPE_CHECK(check, !filter_lets(&op_load));
+		SPE_CHECK(check, !is_recorded(&op_load));
 	}
 }
 
 /* A sample must pass all enabled filters. */
-static void filters_together(struct spe_check *check)
+static void test_all_filters_together(struct spe_check *check)
 {
 	if (!start_filters(check, SPE_SPU_ZERO_FILTER_OFF))
 		return;
@@ -520,26 +521,26 @@ static void filters_together(struct spe_check *check)
 		op.events |= i & 2 ? SPE_BIT(SPE_EVENT_L1D_REFILL) : 0;
 		op.events |= i & 4 ? 0 : SPE_BIT(SPE_EVENT_TLB_WALK);
 		op.total = i & 8 ? 100 : 99;
-		SPE_CHECK_EQ(check, i << 8 | filter_lets(&op), i << 8 | (i == 15));
+		SPE_CHECK_EQ(check, i << 8 | is_recorded(&op), i << 8 | (i == 15));
 	}
 }
 
 static const struct spe_case cases[] = {
-	{ "interval, fixed", interval_fixed },
-	{ "interval, jitter", interval_jitter },
-	{ "interval, jitter with ERnd", interval_jitter_late },
-	{ "interval, counters with ERnd", interval_late_registers },
-	{ "interval, in pieces", interval_in_pieces },
-	{ "interval, saved and held", interval_saved },
-	{ "interval, initial jitter", interval_initial_jitter },
-	{ "Exception levels", sampling_levels },
-	{ "collisions", sampling_collisions },
-	{ "lost in flight", sampling_in_flight_lost },
-	{ "filter by type", filters_type },
-	{ "filter by event", filters_events },
-	{ "filter by latency", filters_latency },
-	{ "filter that names nothing", filters_zero },
-	{ "filters together", filters_together },
+	{ "interval, fixed", test_fixed_interval },
+	{ "interval, jitter", test_interval_jitter },
+	{ "interval, jitter with ERnd", test_interval_jitter_with_ernd },
+	{ "interval, counters with ERnd", test_registers_with_ernd },
+	{ "interval, in pieces", test_interval_in_pieces },
+	{ "interval, saved and held", test_saved_counters_continue },
+	{ "interval, initial jitter", test_initial_jitter },
+	{ "Exception levels", test_sampled_levels },
+	{ "collisions", test_collisions },
+	{ "lost in flight", test_operations_in_flight_are_lost },
+	{ "filter by type", test_type_filter },
+	{ "filter by event", test_event_filters },
+	{ "filter by latency", test_latency_filter },
+	{ "filter that names nothing", test_filters_without_condition },
+	{ "filters together", test_all_filters_together },
 };
 
 const struct spe_suite spe_suite_spu_sampling = { "spu-sampling", cases, ARRAY_SIZE(cases) };

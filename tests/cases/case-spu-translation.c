@@ -31,7 +31,7 @@ static bool start_spu(struct spe_check *check, const struct spe_spu_config *conf
 	return true;
 }
 
-static struct spe_spu_config config_of(u8 pmsver, u64 choices)
+static struct spe_spu_config make_config(u8 pmsver, u64 choices)
 {
 	struct spe_spu_config config;
 
@@ -44,7 +44,7 @@ static struct spe_spu_config config_of(u8 pmsver, u64 choices)
 #define GOOD .valid = true, .af = true, .writable = true
 
 /* Test table D17-11 row by row: the descriptor, and the value of PMBSR for each stage. */
-static void test_faults(struct spe_check *check)
+static void test_translation_faults(struct spe_check *check)
 {
 	static const struct {
 		struct spe_descriptor descriptor;
@@ -72,15 +72,15 @@ static void test_faults(struct spe_check *check)
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
 		unsigned int stage = 1 + (i & 1);
-		struct spe_spu_config config = config_of(3, 0);
+		struct spe_spu_config config = make_config(3, 0);
 
 		if (!start_spu(check, &config))
 			return;
 		fixture.pages[stage - 1][0] = rows[i >> 1].descriptor;
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, i << 40 | fixture_reg(SPE_REG_PMBSR),
+		SPE_CHECK_EQ(check, i << 40 | fixture_read_reg(SPE_REG_PMBSR),
 			     i << 40 | EC(stage == 1 ? 0x24U : 0x25U, rows[i >> 1].fsc));
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), FIXTURE_BASE);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBPTR), FIXTURE_BASE);
 		SPE_CHECK_EQ(check, fixture.writes, 0);
 	}
 }
@@ -89,7 +89,7 @@ static void test_faults(struct spe_check *check)
  * D17.8.3.1: whether the SPU updates descriptors, by version or choice, by TCR_ELx.HA and HD, by
  * stage
  */
-static void test_managed(struct spe_check *check)
+static void test_managed_descriptors(struct spe_check *check)
 {
 	static const struct {
 		u8 pmsver;
@@ -103,8 +103,8 @@ static void test_managed(struct spe_check *check)
 		const bool ha = i & 2, hd = i & 4, no_af = i & 8, no_write = i & 16;
 		const bool manages = spus[spu].manages;
 		struct spe_spu_config config =
-			config_of(spus[spu].pmsver, spus[spu].choice ? SPE_CHOICE_MANAGES : 0);
-		struct spe_regime regime = { 0 };
+			make_config(spus[spu].pmsver, spus[spu].choice ? SPE_CHOICE_MANAGES : 0);
+		struct spe_translation_regime regime = { 0 };
 		struct spe_descriptor *page;
 		u64 expected = 0;
 
@@ -113,10 +113,10 @@ static void test_managed(struct spe_check *check)
 		if (!start_spu(check, &config))
 			return;
 		page = &fixture.pages[stage - 1][0];
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBIDR) >> 5 & 1, manages);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBIDR) >> 5 & 1, manages);
 		regime.ha[stage - 1] = ha;
 		regime.hd[stage - 1] = hd;
-		spe_spu_translate(&fixture.spu, &regime);
+		spe_spu_set_regime(&fixture.spu, &regime);
 		page->af = !no_af;
 		page->writable = !no_write;
 		page->dbm = true;
@@ -125,7 +125,7 @@ static void test_managed(struct spe_check *check)
 		else if (no_write && !(manages && hd))
 			expected = EC(stage == 1 ? 0x24U : 0x25U, 0x0f);
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, (u64)i << 40 | fixture_reg(SPE_REG_PMBSR),
+		SPE_CHECK_EQ(check, (u64)i << 40 | fixture_read_reg(SPE_REG_PMBSR),
 			     (u64)i << 40 | expected);
 		/* A fault updates no descriptor. A write leaves the page accessed and dirty. */
 		SPE_CHECK_EQ(check, page->af, !no_af || !expected);
@@ -137,7 +137,7 @@ static void test_managed(struct spe_check *check)
  * Table D17-11: an update that is not atomic; a descriptor with DBM clear; a write that needs no
  * update.
  */
-static void test_updates(struct spe_check *check)
+static void test_descriptor_updates(struct spe_check *check)
 {
 	static const struct {
 		struct spe_descriptor descriptor;
@@ -150,34 +150,35 @@ static void test_updates(struct spe_check *check)
 		{ { .level = 3, GOOD, .no_atomic = true }, 0 },
 		{ { .level = 3, .valid = true, .af = true }, EC(0x24, 0x0f) },
 	};
-	const struct spe_regime regime = { .ha = { true }, .hd = { true } };
+	const struct spe_translation_regime regime = { .ha = { true }, .hd = { true } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct spe_spu_config config = config_of(4, 0);
+		struct spe_spu_config config = make_config(4, 0);
 
 		if (!start_spu(check, &config))
 			return;
-		spe_spu_translate(&fixture.spu, &regime);
+		spe_spu_set_regime(&fixture.spu, &regime);
 		fixture.pages[0][0] = rows[i].descriptor;
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, i << 40 | fixture_reg(SPE_REG_PMBSR), i << 40 | rows[i].pmbsr);
+		SPE_CHECK_EQ(check, i << 40 | fixture_read_reg(SPE_REG_PMBSR),
+			     i << 40 | rows[i].pmbsr);
 	}
 }
 
 /* D17.8.3.1, FEAT_HAFT: test the Access flags of Table descriptors. */
-static void table_access_flags(struct spe_check *check)
+static void test_table_access_flags(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 8; i++) {
-		struct spe_spu_config config = config_of(i & 1 ? 4 : 3, 0);
-		const struct spe_regime regime = { .haft = { i & 4 } };
+		struct spe_spu_config config = make_config(i & 1 ? 4 : 3, 0);
+		const struct spe_translation_regime regime = { .haft = { i & 4 } };
 
 		config.pe |= i & 2 ? SPE_PE_HAFT : 0;
 		if (!start_spu(check, &config))
 			return;
-		spe_spu_translate(&fixture.spu, &regime);
+		spe_spu_set_regime(&fixture.spu, &regime);
 		fixture.pages[0][0].tables_af = false;
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), 0);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), 0);
 		SPE_CHECK_EQ(check, i << 8 | fixture.pages[0][0].tables_af, i << 8 | (i == 7));
 	}
 }
@@ -186,15 +187,16 @@ static void table_access_flags(struct spe_check *check)
  * D17.8.3.1: the SPU may mark a page dirty before it writes to it, but never a page beyond the
  * limit.
  */
-static void early_updates(struct spe_check *check)
+static void test_early_updates(struct spe_check *check)
 {
 	for (unsigned int early = 0; early < 2; early++) {
-		struct spe_spu_config config = config_of(4, early ? SPE_CHOICE_DIRTY_EARLY : 0);
-		const struct spe_regime regime = { .ha = { true, true }, .hd = { true, true } };
+		struct spe_spu_config config = make_config(4, early ? SPE_CHOICE_DIRTY_EARLY : 0);
+		const struct spe_translation_regime regime = { .ha = { true, true },
+							       .hd = { true, true } };
 
 		if (!start_spu(check, &config))
 			return;
-		spe_spu_translate(&fixture.spu, &regime);
+		spe_spu_set_regime(&fixture.spu, &regime);
 		for (size_t page = 0; page < ARRAY_SIZE(fixture.pages[0]); page++) {
 			fixture.pages[0][page].writable = false;
 			fixture.pages[0][page].dbm = true;
@@ -207,15 +209,15 @@ static void early_updates(struct spe_check *check)
 		/* This also holds if an event stops the SPU before it reaches the page. */
 		while (fixture_sample(&op_load))
 			;
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), FULL);
 		SPE_CHECK(check, fixture.pages[0][2].writable && !fixture.pages[0][3].writable);
 	}
 }
 
 /* D17.8.3: a record crosses two pages, and the second one faults: check DL and the address. */
-static void second_page(struct spe_check *check)
+static void test_fault_at_second_page(struct spe_check *check)
 {
-	struct spe_spu_config config = config_of(3, 0);
+	struct spe_spu_config config = make_config(3, 0);
 
 	config.layout = SPE_SPU_LAYOUT_PACKED;
 	config.align = 0;
@@ -224,19 +226,19 @@ static void second_page(struct spe_check *check)
 	fixture.pages[0][1].valid = false;
 	while (fixture_sample(&op_load))
 		;
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), FIXTURE_BASE + 4096);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(0x24, 7) | DL);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBPTR), FIXTURE_BASE + 4096);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), EC(0x24, 7) | DL);
 	SPE_CHECK_EQ(check, fixture.mem[4096], 0xa5);
 	SPE_CHECK_EQ(check, fixture.spu.stats.bytes + fixture.spu.stats.cut, 4096);
 }
 
 /* D17.8.3, FEAT_THE: only stage 2 Permission faults set TopLevel and AssuredOnly. */
-static void test_hardening(struct spe_check *check)
+static void test_permission_attributes(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 16; i++) {
 		const bool the = i & 1, top = i & 2, assured = i & 4;
 		const unsigned int stage = 1 + (i >> 3);
-		struct spe_spu_config config = config_of(6, 0);
+		struct spe_spu_config config = make_config(6, 0);
 		u64 expected = 0;
 
 		config.pe |= the ? SPE_PE_THE : 0;
@@ -251,12 +253,12 @@ static void test_hardening(struct spe_check *check)
 		/* Another event clears these bits. */
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, TOP | ASSURED);
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR),
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR),
 			     expected ? expected :
 			     the      ? TOP | ASSURED :
 					0);
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, ~0ULL);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR) >> 32, the ? 0x180 : 0);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR) >> 32, the ? 0x180 : 0);
 	}
 }
 
@@ -264,7 +266,7 @@ static void test_hardening(struct spe_check *check)
  * RJFYNW, D17.8.4.3: test each permitted behaviour for an External abort on a walk, and EA for an
  * MMU fault.
  */
-static void walk_aborts(struct spe_check *check)
+static void test_walk_aborts(struct spe_check *check)
 {
 	static const struct {
 		u8 pmsver;
@@ -284,50 +286,52 @@ static void walk_aborts(struct spe_check *check)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct spe_spu_config config = config_of(rows[i].pmsver, rows[i].choices);
+		struct spe_spu_config config = make_config(rows[i].pmsver, rows[i].choices);
 
 		config.walk_abort = rows[i].way;
 		if (!start_spu(check, &config))
 			return;
 		fixture.pages[0][0].walk_abort = 0x16;
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, i << 40 | fixture_reg(SPE_REG_PMBSR), i << 40 | rows[i].pmbsr);
+		SPE_CHECK_EQ(check, i << 40 | fixture_read_reg(SPE_REG_PMBSR),
+			     i << 40 | rows[i].pmbsr);
 		SPE_CHECK_EQ(check, i << 8 | fixture.serrors, i << 8 | rows[i].serrors);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE,
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE,
 			     rows[i].pmbsr ? 0 : 64);
 	}
 }
 
 /* FSC of levels -2 to 3 are aborts on a walk; the parity errors that follow them are not. */
-static void walk_abort_codes(struct spe_check *check)
+static void test_walk_abort_codes(struct spe_check *check)
 {
 	for (u32 fsc = 0x10; fsc < 0x1a; fsc++) {
 		const bool walk = fsc >= 0x12 && fsc <= 0x17;
-		struct spe_spu_config config = config_of(6, 0);
+		struct spe_spu_config config = make_config(6, 0);
 
 		config.walk_abort = SPE_SPU_WALK_ABORT_IGNORED;
 		config.abort = SPE_SPU_ABORT_SERROR;
 		if (!start_spu(check, &config))
 			return;
-		spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, fsc));
+		spe_spu_inject_fault(&fixture.spu, spe_fault_make(SPE_PMBSR_EC_STAGE1, fsc));
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, (u64)fsc << 40 | fixture_reg(SPE_REG_PMBSR),
+		SPE_CHECK_EQ(check, (u64)fsc << 40 | fixture_read_reg(SPE_REG_PMBSR),
 			     (u64)fsc << 40 | (fsc < 0x12 || walk ? 0 : EC(0x24, fsc)));
 		SPE_CHECK_EQ(check, fixture.serrors, fsc < 0x12);
 	}
 }
 
 /* An abort that arrives late and is not reported has no further effect. */
-static void late_serror(struct spe_check *check)
+static void test_late_serror(struct spe_check *check)
 {
-	struct spe_spu_config config = config_of(3, 0);
+	struct spe_spu_config config = make_config(3, 0);
 
 	config.abort = SPE_SPU_ABORT_SERROR;
 	if (!start_spu(check, &config))
 		return;
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, FULL);
-	spe_spu_inject(&fixture.spu, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC));
-	SPE_CHECK(check, fixture.serrors == 1 && fixture_reg(SPE_REG_PMBSR) == FULL);
+	spe_spu_inject_fault(&fixture.spu,
+			     spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_ASYNC));
+	SPE_CHECK(check, fixture.serrors == 1 && fixture_read_reg(SPE_REG_PMBSR) == FULL);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	SPE_CHECK(check, fixture_sample(&op_load));
 	SPE_CHECK(check, fixture.serrors == 1 && fixture.spu.stats.written == 1);
@@ -337,13 +341,13 @@ static void late_serror(struct spe_check *check)
  * RPGGHS, RHXSYK, D17.8.5: test a PMBPTR outside of the buffer, with each behaviour that the model
  * has.
  */
-static void not_allowed(struct spe_check *check)
+static void test_access_not_allowed(struct spe_check *check)
 {
 	static const u64 pmbsr[] = { EC(0, 0) | DL, FULL, 0 };
 
 	for (unsigned int way = 0; way < SPE_SPU_NOT_ALLOWEDS; way++)
 		for (unsigned int high = 0; high < 2; high++) {
-			struct spe_spu_config config = config_of(2, 0);
+			struct spe_spu_config config = make_config(2, 0);
 			u64 ptr = high ? FIXTURE_BASE ^ 1ULL << 63 : FIXTURE_BASE + 8192;
 
 			config.not_allowed = (u8)way;
@@ -353,9 +357,9 @@ static void not_allowed(struct spe_check *check)
 			spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, ptr);
 			for (unsigned int i = 0; i < 3; i++)
 				fixture_sample(&op_load);
-			SPE_CHECK_EQ(check, way << 8 | fixture_reg(SPE_REG_PMBSR),
+			SPE_CHECK_EQ(check, way << 8 | fixture_read_reg(SPE_REG_PMBSR),
 				     way << 8 | pmbsr[way]);
-			SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), ptr);
+			SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBPTR), ptr);
 			SPE_CHECK_EQ(check, fixture.writes, 0);
 			SPE_CHECK_EQ(check, fixture.spu.stats.discarded, pmbsr[way] ? 1 : 3);
 			SPE_CHECK_EQ(check, fixture.events[SPE_SPU_EVENT_FULL], way == 1);
@@ -366,10 +370,10 @@ static void not_allowed(struct spe_check *check)
  * RWVKFM: from SPEv1p5 on, sampling may continue for some operations after the one whose record
  * faulted.
  */
-static void test_lag(struct spe_check *check)
+static void test_sampling_after_fault(struct spe_check *check)
 {
 	for (u8 lag = 0; lag < 4; lag++) {
-		struct spe_spu_config config = config_of(6, 0);
+		struct spe_spu_config config = make_config(6, 0);
 		unsigned int sampled = 0, in_flight = 0;
 
 		config.fault_lag = lag;
@@ -378,14 +382,14 @@ static void test_lag(struct spe_check *check)
 			return;
 		fixture.pages[0][0].valid = false;
 		SPE_CHECK(check, fixture_sample(&op_load));
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(0x24, 7));
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), EC(0x24, 7));
 		SPE_CHECK(check, fixture.irq);
-		while (spe_spu_until_sample(&fixture.spu)) {
+		while (spe_spu_operations_until_sample(&fixture.spu)) {
 			sampled++;
-			if (!spe_spu_pass(&fixture.spu, 1))
+			if (!spe_spu_count_operations(&fixture.spu, 1))
 				continue;
 			in_flight++;
-			spe_spu_sample(&fixture.spu, &op_load);
+			spe_spu_sample_operation(&fixture.spu, &op_load);
 		}
 		/* All of these samples are discarded. Neither PMBSR nor PMBPTR changes. */
 		SPE_CHECK_EQ(check, sampled, lag);
@@ -397,16 +401,16 @@ static void test_lag(struct spe_check *check)
 		SPE_CHECK_EQ(check, fixture.spu.stats.selected, 1 + lag);
 		SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 1 + lag);
 		SPE_CHECK_EQ(check, fixture.spu.in_flight, 0);
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), EC(0x24, 7));
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBPTR), FIXTURE_BASE);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), EC(0x24, 7));
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBPTR), FIXTURE_BASE);
 		SPE_CHECK_EQ(check, fixture.writes, 0);
 		/* A buffer full event stops sampling at once in any case. */
 		fixture.pages[0][0].valid = true;
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 		while (fixture_sample(&op_load))
 			;
-		SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), FULL);
-		SPE_CHECK_EQ(check, spe_spu_until_sample(&fixture.spu), 0);
+		SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), FULL);
+		SPE_CHECK_EQ(check, spe_spu_operations_until_sample(&fixture.spu), 0);
 	}
 }
 
@@ -414,9 +418,9 @@ static void test_lag(struct spe_check *check)
  * Samples of operations that were selected after a faulting record (RWVKFM) stay discarded when
  * software clears PMBSR_EL1.S.
  */
-static void lag_ends(struct spe_check *check)
+static void test_sampling_after_fault_ends(struct spe_check *check)
 {
-	struct spe_spu_config config = config_of(6, 0);
+	struct spe_spu_config config = make_config(6, 0);
 
 	config.fault_lag = 200;
 	config.in_flight = 8;
@@ -424,15 +428,16 @@ static void lag_ends(struct spe_check *check)
 		return;
 	fixture.pages[0][0].valid = false;
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1) && spe_spu_pass(&fixture.spu, 1));
-	SPE_CHECK(check, spe_spu_enabled(&fixture.spu, 0));
+	SPE_CHECK(check, spe_spu_count_operations(&fixture.spu, 1) &&
+				 spe_spu_count_operations(&fixture.spu, 1));
+	SPE_CHECK(check, spe_spu_profiling_enabled(&fixture.spu, 0));
 	spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, 0);
-	SPE_CHECK(check, !spe_spu_enabled(&fixture.spu, 0));
+	SPE_CHECK(check, !spe_spu_profiling_enabled(&fixture.spu, 0));
 	SPE_CHECK_EQ(check, fixture.spu.in_flight, 0);
 	fixture.pages[0][0].valid = true;
 	fixture_arm(FIXTURE_SIZE);
 	spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
-	spe_spu_sample(&fixture.spu, &op_load);
+	spe_spu_sample_operation(&fixture.spu, &op_load);
 	SPE_CHECK_EQ(check, fixture.spu.stats.written, 0);
 	SPE_CHECK_EQ(check, fixture.spu.stats.discarded, 3);
 	SPE_CHECK(check, fixture_sample(&op_load));
@@ -443,9 +448,9 @@ static void lag_ends(struct spe_check *check)
  * D17.3.7, D17.8, D17.8.2: test SAMPLE_POP, SAMPLE_FEED, SAMPLE_FILTRATE, SAMPLE_COLLISION,
  * SAMPLE_BUFFER_FULL, and the trigger of the CTI.
  */
-static void test_signals(struct spe_check *check)
+static void test_pmu_and_cti_signals(struct spe_check *check)
 {
-	struct spe_spu_config config = config_of(2, 0);
+	struct spe_spu_config config = make_config(2, 0);
 	const u64 *events = fixture.events;
 
 	if (!start_spu(check, &config))
@@ -456,15 +461,16 @@ static void test_signals(struct spe_check *check)
 	SPE_CHECK(check, events[SPE_SPU_EVENT_FEED] == 2 && events[SPE_SPU_EVENT_FILTRATE] == 1);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_TRIGGER], 1);
 	/* A collision counts as no sample. */
-	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1) && !spe_spu_pass(&fixture.spu, 1));
+	SPE_CHECK(check, spe_spu_count_operations(&fixture.spu, 1) &&
+				 !spe_spu_count_operations(&fixture.spu, 1));
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_COLLISION], 1);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 2);
-	spe_spu_sample(&fixture.spu, &op_load);
+	spe_spu_sample_operation(&fixture.spu, &op_load);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 3);
 	/* If the record faults, these signals occurred before. */
 	fixture.pages[0][0].valid = false;
 	SPE_CHECK(check, fixture_sample(&op_load));
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR) & S, S);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR) & S, S);
 	SPE_CHECK(check, events[SPE_SPU_EVENT_FILTRATE] == 3 && events[SPE_SPU_EVENT_TRIGGER] == 3);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FULL], 0);
 	fixture.pages[0][0].valid = true;
@@ -484,9 +490,9 @@ static void test_signals(struct spe_check *check)
  * Discard mode (PMBLIMITR_EL1.FM): PMU events count samples after the filters, and COLL is set as
  * usual.
  */
-static void signals_in_discard_mode(struct spe_check *check)
+static void test_signals_in_discard_mode(struct spe_check *check)
 {
-	struct spe_spu_config config = config_of(3, 0);
+	struct spe_spu_config config = make_config(3, 0);
 
 	if (!start_spu(check, &config))
 		return;
@@ -496,18 +502,19 @@ static void signals_in_discard_mode(struct spe_check *check)
 	spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, 2 << 1 | SPE_PMBLIMITR_E);
 	for (unsigned int i = 0; i < 10; i++)
 		SPE_CHECK(check, fixture_sample(i & 1 ? &op_load : &op_store));
-	SPE_CHECK(check, spe_spu_pass(&fixture.spu, 1) && !spe_spu_pass(&fixture.spu, 1));
+	SPE_CHECK(check, spe_spu_count_operations(&fixture.spu, 1) &&
+				 !spe_spu_count_operations(&fixture.spu, 1));
 	SPE_CHECK_EQ(check, fixture.events[SPE_SPU_EVENT_FEED], 10);
 	SPE_CHECK_EQ(check, fixture.events[SPE_SPU_EVENT_FILTRATE], 5);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBSR), SPE_PMBSR_COLL);
 	SPE_CHECK_EQ(check, fixture.writes, 0);
 }
 
 /* PMBLIMITR_EL1.PMFZ, FEAT_SPEv1p2: the PMU's counters stop while profiling is stopped. */
-static void test_freezes(struct spe_check *check)
+static void test_pmu_freezes(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 16; i++) {
-		struct spe_spu_config config = config_of(i & 8 ? 3 : 2, 0);
+		struct spe_spu_config config = make_config(i & 8 ? 3 : 2, 0);
 		u64 limit = FIXTURE_BASE + 4096;
 
 		if (!start_spu(check, &config))
@@ -515,28 +522,28 @@ static void test_freezes(struct spe_check *check)
 		limit |= (i & 1 ? SPE_PMBLIMITR_E : 0) | (i & 2 ? SPE_PMBLIMITR_PMFZ : 0);
 		spe_spu_write(&fixture.spu, SPE_REG_PMBLIMITR, limit);
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, i & 4 ? S : SPE_PMBSR_COLL);
-		SPE_CHECK_EQ(check, i << 8 | spe_spu_freezes(&fixture.spu), i << 8 | (i == 15));
+		SPE_CHECK_EQ(check, i << 8 | spe_spu_freezes_pmu(&fixture.spu), i << 8 | (i == 15));
 	}
 }
 
 /* D18.1.2: the size of a write may vary, and a fault may leave an incomplete record. */
-static void granule_varies(struct spe_check *check)
+static void test_granule_varies(struct spe_check *check)
 {
 	unsigned int cuts = 0, last = 0;
 
 	for (unsigned int i = 0; i < 200; i++) {
-		struct spe_spu_config config = config_of(3, SPE_CHOICE_GRANULE_VARIES);
+		struct spe_spu_config config = make_config(3, SPE_CHOICE_GRANULE_VARIES);
 		u64 cut;
 
 		config.seed = i;
 		if (!start_spu(check, &config))
 			return;
-		fixture.fault = spe_fault(SPE_PMBSR_EC_STAGE1, 7);
+		fixture.fault = spe_fault_make(SPE_PMBSR_EC_STAGE1, 7);
 		fixture.fault_from = FIXTURE_BASE + 40;
 		SPE_CHECK(check, fixture_sample(&op_load));
-		cut = fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
+		cut = fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
 		SPE_CHECK(check, cut <= 40 && cut % 2 == 0);
-		SPE_CHECK_EQ(check, !!(fixture_reg(SPE_REG_PMBSR) & DL), cut != 0);
+		SPE_CHECK_EQ(check, !!(fixture_read_reg(SPE_REG_PMBSR) & DL), cut != 0);
 		cuts += cut != last;
 		last = (unsigned int)cut;
 	}
@@ -544,23 +551,23 @@ static void granule_varies(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "table D17-11", test_faults },
-	{ "managed descriptors", test_managed },
-	{ "updates", test_updates },
-	{ "Table descriptors", table_access_flags },
-	{ "early updates", early_updates },
-	{ "second page", second_page },
-	{ "TopLevel and AssuredOnly", test_hardening },
-	{ "aborts of walks", walk_aborts },
-	{ "codes of aborts of walks", walk_abort_codes },
-	{ "late SError", late_serror },
-	{ "access not allowed", not_allowed },
-	{ "lag after a fault", test_lag },
-	{ "lag ends", lag_ends },
-	{ "PMU and CTI", test_signals },
-	{ "PMU in discard mode", signals_in_discard_mode },
-	{ "PMU freezes", test_freezes },
-	{ "granule varies", granule_varies },
+	{ "table D17-11", test_translation_faults },
+	{ "managed descriptors", test_managed_descriptors },
+	{ "updates", test_descriptor_updates },
+	{ "Table descriptors", test_table_access_flags },
+	{ "early updates", test_early_updates },
+	{ "second page", test_fault_at_second_page },
+	{ "TopLevel and AssuredOnly", test_permission_attributes },
+	{ "aborts of walks", test_walk_aborts },
+	{ "codes of aborts of walks", test_walk_abort_codes },
+	{ "late SError", test_late_serror },
+	{ "access not allowed", test_access_not_allowed },
+	{ "lag after a fault", test_sampling_after_fault },
+	{ "lag ends", test_sampling_after_fault_ends },
+	{ "PMU and CTI", test_pmu_and_cti_signals },
+	{ "PMU in discard mode", test_signals_in_discard_mode },
+	{ "PMU freezes", test_pmu_freezes },
+	{ "granule varies", test_granule_varies },
 };
 
 const struct spe_suite spe_suite_spu_translation = { "spu-translation", cases, ARRAY_SIZE(cases) };

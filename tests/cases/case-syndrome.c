@@ -74,11 +74,11 @@ static const struct syndrome_row rows[] = {
 	{ EC(0x3f, 0x3f), SPE_SYNDROME_UNKNOWN, SPE_ACTION_STOP_CPU, .suspect = true },
 };
 
-static void syndrome_rows(struct spe_check *check)
+static void test_chosen_syndromes(struct spe_check *check)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct syndrome_row *row = &rows[i];
-		struct spe_verdict verdict = spe_syndrome_read(row->pmbsr);
+		struct spe_syndrome_verdict verdict = spe_syndrome_interpret(row->pmbsr);
 
 		/* The message of a failure contains the syndrome of the row. */
 		SPE_CHECK_EQ(check, row->pmbsr << 8 | verdict.class, row->pmbsr << 8 | row->class);
@@ -96,16 +96,16 @@ static void syndrome_rows(struct spe_check *check)
 /*
  * Each EC and code has a class and a name, and its verdict is as strict as DL, EA and COLL require.
  */
-static void syndrome_all(struct spe_check *check)
+static void test_all_syndromes(struct spe_check *check)
 {
 	for (u32 i = 0; i < 1 << 15; i++) {
 		u64 pmbsr = (u64)(i >> 9) << 26 | (i & 0x3f);
-		struct spe_verdict verdict;
+		struct spe_syndrome_verdict verdict;
 
 		pmbsr |= i & 0x40 ? EA : 0;
 		pmbsr |= i & 0x80 ? DL : 0;
 		pmbsr |= i & 0x100 ? S : 0;
-		verdict = spe_syndrome_read(pmbsr);
+		verdict = spe_syndrome_interpret(pmbsr);
 		SPE_CHECK(check, verdict.class < SPE_SYNDROMES);
 		SPE_CHECK(check, (verdict.class == SPE_SYNDROME_NONE) == !(pmbsr & S));
 		SPE_CHECK(check, verdict.action <= SPE_ACTION_STOP_SESSION);
@@ -114,11 +114,11 @@ static void syndrome_all(struct spe_check *check)
 		if (pmbsr & DL)
 			SPE_CHECK(check, verdict.action >= SPE_ACTION_DROP_TAIL);
 		/* Bits of MSS above the code, and reserved bits, change nothing. */
-		SPE_CHECK_EQ(check, spe_syndrome_read(pmbsr | 0xffc0).action, verdict.action);
+		SPE_CHECK_EQ(check, spe_syndrome_interpret(pmbsr | 0xffc0).action, verdict.action);
 	}
 }
 
-static void syndrome_names(struct spe_check *check)
+static void test_syndrome_names(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < SPE_SYNDROMES; i++) {
 		SPE_CHECK(check, spe_syndrome_name(i) && spe_syndrome_name(i)[0]);
@@ -129,9 +129,9 @@ static void syndrome_names(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "rows", syndrome_rows },
-	{ "every code", syndrome_all },
-	{ "names", syndrome_names },
+	{ "rows", test_chosen_syndromes },
+	{ "every code", test_all_syndromes },
+	{ "names", test_syndrome_names },
 };
 
 const struct spe_suite spe_suite_syndrome = { "syndrome", cases, ARRAY_SIZE(cases) };

@@ -10,7 +10,7 @@
 
 #define MIB (1ULL << 20)
 
-static struct spe_synthetic one, other;
+static struct spe_synthetic_program one, other;
 static u8 line_owner;
 
 static struct spe_synthetic_config make_config(enum spe_program program, u64 working_set)
@@ -40,11 +40,11 @@ static void run_operations(u64 operations)
 	struct spe_operation op;
 
 	while (operations--)
-		spe_synthetic_next(&one, &op);
+		spe_synthetic_execute_next(&one, &op);
 }
 
 /* One lap of the pointer chase visits each line once, so the shares are exact. */
-static void synthetic_chase(struct spe_check *check)
+static void test_chase_program(struct spe_check *check)
 {
 	const u64 lines = 64 * MIB / SPE_SYNTHETIC_LINE;
 
@@ -66,7 +66,7 @@ static void synthetic_chase(struct spe_check *check)
  * Three laps of 8-byte accesses: the first access of a page comes from DRAM, and the first one of a
  * line from outside of L1.
  */
-static void synthetic_stream(struct spe_check *check)
+static void test_stream_program(struct spe_check *check)
 {
 	if (!start_program(check, SPE_PROGRAM_STREAM, MIB))
 		return;
@@ -79,7 +79,7 @@ static void synthetic_stream(struct spe_check *check)
 }
 
 /* A single CPU always has the line. If two CPUs alternate, each access transfers the line. */
-static void synthetic_shared_line(struct spe_check *check)
+static void test_shared_line_program(struct spe_check *check)
 {
 	struct spe_synthetic_config config = make_config(SPE_PROGRAM_SHARED_LINE, 4096);
 	struct spe_operation op;
@@ -94,8 +94,8 @@ static void synthetic_shared_line(struct spe_check *check)
 	    !SPE_CHECK_EQ(check, spe_synthetic_init(&other, &config, NULL), 0))
 		return;
 	for (unsigned int i = 0; i < 4000; i++) {
-		spe_synthetic_next(&one, &op);
-		spe_synthetic_next(&other, &op);
+		spe_synthetic_execute_next(&one, &op);
+		spe_synthetic_execute_next(&other, &op);
 	}
 	SPE_CHECK_EQ(check, one.truth.event[SPE_EVENT_L1D_REFILL], 2000);
 	SPE_CHECK_EQ(check, other.truth.event[SPE_EVENT_L1D_REFILL], 2000);
@@ -103,7 +103,7 @@ static void synthetic_shared_line(struct spe_check *check)
 }
 
 /* Both CPUs access the same word of a line. In "shared-line" each CPU accesses a different word. */
-static void synthetic_shared_word(struct spe_check *check)
+static void test_shared_word_program(struct spe_check *check)
 {
 	static const struct {
 		enum spe_program program;
@@ -118,8 +118,8 @@ static void synthetic_shared_word(struct spe_check *check)
 		if (!start_program(check, rows[i].program, 4096) ||
 		    !SPE_CHECK_EQ(check, spe_synthetic_init(&other, &config, NULL), 0))
 			return;
-		spe_synthetic_next(&one, &a);
-		spe_synthetic_next(&other, &b);
+		spe_synthetic_execute_next(&one, &a);
+		spe_synthetic_execute_next(&other, &b);
 		SPE_CHECK_EQ(check, b.va - a.va, rows[i].apart);
 		SPE_CHECK_EQ(check, b.source, SPE_SOURCE_PEER_CORE);
 	}
@@ -132,7 +132,7 @@ static void check_share(struct spe_check *check, u64 part, u64 whole, u64 permil
 	SPE_CHECK(check, part * 1000 < (permille + 8) * whole);
 }
 
-static void synthetic_branchy(struct spe_check *check)
+static void test_branchy_program(struct spe_check *check)
 {
 	u64 decisions;
 
@@ -145,7 +145,7 @@ static void synthetic_branchy(struct spe_check *check)
 	check_share(check, one.truth.event[SPE_EVENT_NOT_TAKEN], decisions, 500);
 }
 
-static void synthetic_gather(struct spe_check *check)
+static void test_gather_program(struct spe_check *check)
 {
 	if (!start_program(check, SPE_PROGRAM_GATHER, 64 * MIB))
 		return;
@@ -158,7 +158,7 @@ static void synthetic_gather(struct spe_check *check)
 	check_share(check, one.truth.event[SPE_EVENT_TLB_WALK], 100000, 937);
 }
 
-static void synthetic_memcpy(struct spe_check *check)
+static void test_memcpy_program(struct spe_check *check)
 {
 	if (!start_program(check, SPE_PROGRAM_MEMCPY, MIB))
 		return;
@@ -166,7 +166,7 @@ static void synthetic_memcpy(struct spe_check *check)
 		struct spe_operation op;
 		bool upper;
 
-		spe_synthetic_next(&one, &op);
+		spe_synthetic_execute_next(&one, &op);
 		if (op.op_class != SPE_OP_LOAD_STORE)
 			continue;
 		upper = op.va - one.config.va >= MIB / 2;
@@ -177,10 +177,10 @@ static void synthetic_memcpy(struct spe_check *check)
 	check_share(check, one.truth.kind[SPE_KIND_STORE], 100000, 500);
 }
 
-static void check_place(struct spe_check *check, const struct spe_operation *op)
+static void check_consistent_operation(struct spe_check *check, const struct spe_operation *op)
 {
 	const struct spe_synthetic_config *config = &one.config;
-	u64 end = config->pc + 4ULL * spe_synthetic_length(config->program);
+	u64 end = config->pc + 4ULL * spe_synthetic_get_loop_length(config->program);
 
 	SPE_CHECK(check, op->pc >= config->pc && op->pc < end && op->pc % 4 == 0);
 	if (op->valid & SPE_OPERATION_TARGET)
@@ -197,7 +197,7 @@ static void check_place(struct spe_check *check, const struct spe_operation *op)
  * Test that each operation has a PC of the loop, that it determines the next PC, and that the
  * counters in spe_truth are the sums.
  */
-static void synthetic_every_program(struct spe_check *check)
+static void test_every_program(struct spe_check *check)
 {
 	for (unsigned int program = 0; program < SPE_PROGRAMS; program++) {
 		u64 cycles = 0, retired = 0, loads = 0, expected_pc = 0x0000aaaab0000000ULL;
@@ -207,8 +207,8 @@ static void synthetic_every_program(struct spe_check *check)
 		for (unsigned int i = 0; i < 50000; i++) {
 			struct spe_operation op;
 
-			spe_synthetic_next(&one, &op);
-			check_place(check, &op);
+			spe_synthetic_execute_next(&one, &op);
+			check_consistent_operation(check, &op);
 			SPE_CHECK_EQ(check, op.pc, expected_pc);
 			SPE_CHECK_EQ(check, op.timestamp, cycles);
 			expected_pc = op.valid & SPE_OPERATION_TARGET ? op.target : op.pc + 4;
@@ -227,7 +227,7 @@ static void synthetic_every_program(struct spe_check *check)
 	}
 }
 
-static void synthetic_reproducible(struct spe_check *check)
+static void test_programs_are_reproducible(struct spe_check *check)
 {
 	for (unsigned int program = 0; program < SPE_PROGRAMS; program++) {
 		struct spe_synthetic_config config = make_config(program, MIB);
@@ -240,8 +240,8 @@ static void synthetic_reproducible(struct spe_check *check)
 		for (unsigned int i = 0; i < 10000; i++) {
 			struct spe_operation a, b;
 
-			spe_synthetic_next(&one, &a);
-			spe_synthetic_next(&other, &b);
+			spe_synthetic_execute_next(&one, &a);
+			spe_synthetic_execute_next(&other, &b);
 			SPE_CHECK_EQ(check, a.pc ^ a.va ^ a.events ^ a.timestamp ^ a.source,
 				     b.pc ^ b.va ^ b.events ^ b.timestamp ^ b.source);
 		}
@@ -250,7 +250,7 @@ static void synthetic_reproducible(struct spe_check *check)
 }
 
 /* Add up the records in the fixture's buffer. */
-static void collect_records(struct spe_truth *seen, size_t bytes)
+static void collect_records(struct spe_synthetic_counts *seen, size_t bytes)
 {
 	struct spe_decoder_config config = { .max_size = 64, .align = 64 };
 	struct spe_decoder decoder;
@@ -284,9 +284,9 @@ static void check_estimate(struct spe_check *check, u64 seen, u64 samples, u64 p
  * Test all steps of a sample: program, SPU with jitter, buffer, decoder. The shares of samples
  * equal the shares of executed operations: no kind is preferred.
  */
-static void synthetic_sampled(struct spe_check *check)
+static void test_samples_estimate_program(struct spe_check *check)
 {
-	struct spe_truth seen = { 0 };
+	struct spe_synthetic_counts seen = { 0 };
 	struct spe_spu_config config;
 	const u64 members = 4000000;
 
@@ -299,15 +299,15 @@ static void synthetic_sampled(struct spe_check *check)
 	for (u64 i = 0; i < members; i++) {
 		struct spe_operation op;
 
-		spe_synthetic_next(&one, &op);
-		spe_spu_operate(&fixture.spu, &op);
+		spe_synthetic_execute_next(&one, &op);
+		spe_spu_execute_operation(&fixture.spu, &op);
 		if (!fixture.irq)
 			continue;
-		collect_records(&seen, (size_t)(fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
+		collect_records(&seen, (size_t)(fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
 		spe_spu_write(&fixture.spu, SPE_REG_PMBPTR, FIXTURE_BASE);
 		spe_spu_write(&fixture.spu, SPE_REG_PMBSR, 0);
 	}
-	collect_records(&seen, (size_t)(fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
+	collect_records(&seen, (size_t)(fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE));
 
 	SPE_CHECK_EQ(check, seen.operations, fixture.spu.stats.written);
 	SPE_CHECK_EQ(check, fixture.spu.stats.operations, members);
@@ -327,7 +327,7 @@ static void synthetic_sampled(struct spe_check *check)
 	SPE_CHECK(check, seen.event[SPE_EVENT_LLC_MISS] > 100);
 }
 
-static void synthetic_refused(struct spe_check *check)
+static void test_invalid_configs_are_refused(struct spe_check *check)
 {
 	for (unsigned int i = 0; i < 9; i++) {
 		struct spe_synthetic_config config = make_config(SPE_PROGRAM_SHARED_LINE, MIB);
@@ -369,7 +369,7 @@ static void synthetic_refused(struct spe_check *check)
 	}
 }
 
-static void synthetic_names(struct spe_check *check)
+static void test_program_names(struct spe_check *check)
 {
 	enum spe_program program = SPE_PROGRAMS;
 
@@ -378,22 +378,22 @@ static void synthetic_names(struct spe_check *check)
 		SPE_CHECK_EQ(check, program, i);
 	}
 	SPE_CHECK_EQ(check, spe_program_from_name("", &program), -ENOENT);
-	SPE_CHECK_EQ(check, spe_synthetic_length(SPE_PROGRAMS), 0);
+	SPE_CHECK_EQ(check, spe_synthetic_get_loop_length(SPE_PROGRAMS), 0);
 }
 
 static const struct spe_case cases[] = {
-	{ "chase", synthetic_chase },
-	{ "stream", synthetic_stream },
-	{ "shared line", synthetic_shared_line },
-	{ "shared word", synthetic_shared_word },
-	{ "branchy", synthetic_branchy },
-	{ "gather", synthetic_gather },
-	{ "memcpy", synthetic_memcpy },
-	{ "every program", synthetic_every_program },
-	{ "reproducible", synthetic_reproducible },
-	{ "sampled", synthetic_sampled },
-	{ "refused", synthetic_refused },
-	{ "names", synthetic_names },
+	{ "chase", test_chase_program },
+	{ "stream", test_stream_program },
+	{ "shared line", test_shared_line_program },
+	{ "shared word", test_shared_word_program },
+	{ "branchy", test_branchy_program },
+	{ "gather", test_gather_program },
+	{ "memcpy", test_memcpy_program },
+	{ "every program", test_every_program },
+	{ "reproducible", test_programs_are_reproducible },
+	{ "sampled", test_samples_estimate_program },
+	{ "refused", test_invalid_configs_are_refused },
+	{ "names", test_program_names },
 };
 
 const struct spe_suite spe_suite_synthetic = { "synthetic", cases, ARRAY_SIZE(cases) };

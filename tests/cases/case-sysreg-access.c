@@ -11,33 +11,33 @@
 enum { UNDEF, EL2_TRAP, EL3_TRAP, MEMORY, REG };
 
 /* The state on which the descriptions depend */
-struct access_world {
+struct access_state {
 	struct spe_controls c;
-	struct spe_traps t;
+	struct spe_sysreg_traps t;
 	struct spe_sysreg_features s;
 	struct spe_sysreg_access a;
 };
 
-static bool el2_enabled(const struct access_world *w)
+static bool el2_enabled(const struct access_state *w)
 {
 	return w->c.el2 && (w->c.ns || w->c.eel2);
 }
 
-static bool nspb_trap(const struct access_world *w)
+static bool traps_by_nspb(const struct access_state *w)
 {
 	return !(w->t.nspb & 1) || (w->t.nspb >> 1 & 1) != (w->c.ns ? 1 : 0) ||
 	       (w->s.rme && w->t.nspb >> 2 != (w->c.nse ? 1 : 0));
 }
 
 /* EffectivePMSCR_EL2_EE() */
-static u8 effective_ee(const struct access_world *w)
+static u8 get_effective_ee(const struct access_state *w)
 {
 	if (!w->c.exc || (w->c.el3 && w->c.pmsee == 0))
 		return 0;
 	return el2_enabled(w) ? w->c.el2_ee : 1;
 }
 
-static bool el1_is_memory(const struct access_world *w)
+static bool el1_accesses_memory(const struct access_state *w)
 {
 	bool nv1x1 = w->t.nv == 5 || w->t.nv == 7;
 
@@ -45,7 +45,7 @@ static bool el1_is_memory(const struct access_world *w)
 	case SPE_REG_PMSCR:
 		return w->t.nv == 7;
 	case SPE_REG_PMBSR:
-		return nv1x1 && (effective_ee(w) == 0 || w->c.el1_ee == 0 || w->t.nv == 7);
+		return nv1x1 && (get_effective_ee(w) == 0 || w->c.el1_ee == 0 || w->t.nv == 7);
 	case SPE_REG_PMSFCR:
 	case SPE_REG_PMSIDR:
 	case SPE_REG_PMBIDR:
@@ -57,7 +57,7 @@ static bool el1_is_memory(const struct access_world *w)
 }
 
 /* Return the outcome of the _EL1 name at EL1, in the printed order of conditions. */
-static int expect_el1_name_at_el1(const struct access_world *w)
+static int expect_el1_name_at_el1(const struct access_state *w)
 {
 	bool buffer = w->a.reg == SPE_REG_PMBLIMITR || w->a.reg == SPE_REG_PMBPTR ||
 		      w->a.reg == SPE_REG_PMBSR;
@@ -69,7 +69,7 @@ static int expect_el1_name_at_el1(const struct access_world *w)
 		return REG;
 	if (w->a.reg == SPE_REG_PMBIDR)
 		return el2_enabled(w) && fgt >> w->a.reg & 1 ? EL2_TRAP : REG;
-	if (w->c.el3 && w->t.sdd && w->t.sdd_first && (nspb_trap(w) || en))
+	if (w->c.el3 && w->t.sdd && w->t.sdd_first && (traps_by_nspb(w) || en))
 		return UNDEF;
 	if (el2_enabled(w) && fgt >> w->a.reg & 1)
 		return EL2_TRAP;
@@ -77,12 +77,12 @@ static int expect_el1_name_at_el1(const struct access_world *w)
 		return EL2_TRAP;
 	if (el2_enabled(w) && buffer && (w->c.e2pb == 0 || w->c.e2pb == 2))
 		return EL2_TRAP;
-	if (w->c.el3 && (nspb_trap(w) || en))
+	if (w->c.el3 && (traps_by_nspb(w) || en))
 		return w->t.sdd ? UNDEF : EL3_TRAP;
-	return el1_is_memory(w) ? MEMORY : REG;
+	return el1_accesses_memory(w) ? MEMORY : REG;
 }
 
-static int expect_at_el1(const struct access_world *w)
+static int expect_at_el1(const struct access_state *w)
 {
 	switch (w->a.suffix) {
 	case SPE_SUFFIX_EL1:
@@ -99,7 +99,7 @@ static int expect_at_el1(const struct access_world *w)
 }
 
 /* Return the outcome of an access at EL2: REG + x means PMxxx_ELx. */
-static int expect_at_el2(const struct access_world *w)
+static int expect_at_el2(const struct access_state *w)
 {
 	bool host = el2_enabled(w) && w->c.e2h;
 	bool en = (w->a.reg == SPE_REG_PMSNEVFR && !w->t.en_pmsn) ||
@@ -109,7 +109,7 @@ static int expect_at_el2(const struct access_world *w)
 	if (w->a.suffix == SPE_SUFFIX_EL3 || (w->a.suffix == SPE_SUFFIX_EL12 && !host))
 		return UNDEF;
 	if (w->c.el3 && w->a.reg != SPE_REG_PMBIDR && w->a.reg != SPE_REG_PMSVER &&
-	    (nspb_trap(w) || en))
+	    (traps_by_nspb(w) || en))
 		return w->t.sdd ? UNDEF : EL3_TRAP;
 	if (w->a.suffix == SPE_SUFFIX_EL2)
 		return REG + 2;
@@ -117,12 +117,12 @@ static int expect_at_el2(const struct access_world *w)
 		return REG + 1;
 	if (w->a.reg == SPE_REG_PMSCR && host)
 		return REG + 2;
-	if (w->a.reg == SPE_REG_PMBSR && host && effective_ee(w) != 0)
+	if (w->a.reg == SPE_REG_PMBSR && host && get_effective_ee(w) != 0)
 		return REG + 2;
 	return REG + 1;
 }
 
-static int expected_outcome(const struct access_world *w)
+static int expect_outcome(const struct access_state *w)
 {
 	bool two = w->a.suffix == SPE_SUFFIX_EL2 || w->a.suffix == SPE_SUFFIX_EL12;
 	bool id = w->a.reg == SPE_REG_PMSIDR || w->a.reg == SPE_REG_PMBIDR ||
@@ -154,7 +154,7 @@ static int expected_outcome(const struct access_world *w)
 	}
 }
 
-static int found_outcome(const struct access_world *w)
+static int resolve_outcome(const struct access_state *w)
 {
 	struct spe_sysreg_result reach = spe_sysreg_access_resolve(&w->c, &w->t, &w->s, &w->a);
 
@@ -172,13 +172,13 @@ static int found_outcome(const struct access_world *w)
 	}
 }
 
-static struct access_world random_world(u64 *seed)
+static struct access_state make_random_state(u64 *seed)
 {
 	u64 r = spe_check_random(seed), q = spe_check_random(seed);
 	/*
 	 * Controls often get the value that permits an access; otherwise most accesses would trap.
 	 */
-	struct access_world w = {
+	struct access_state w = {
 		.c = {
 			.exc = r & 1, .el2 = r >> 1 & 3, .el3 = r >> 3 & 1, .ns = r >> 4 & 1,
 			.nse = r >> 5 & 1, .eel2 = r >> 6 & 1, .pmsee = r >> 7 & 3,
@@ -209,24 +209,24 @@ static struct access_world random_world(u64 *seed)
 }
 
 /* Test 100,000 accesses, each in a random state: the outcome is that of the printed conditions. */
-static void test_accessors(struct spe_check *check)
+static void test_random_accesses(struct spe_check *check)
 {
 	unsigned int seen[REG + 4] = { 0 };
 	u64 seed = 0x5eed0011;
 
 	for (u64 i = 0; i < 100000 && !check->failures; i++) {
-		const struct access_world w = random_world(&seed);
+		const struct access_state w = make_random_state(&seed);
 
-		SPE_CHECK_EQ(check, i << 8 | (u64)found_outcome(&w),
-			     i << 8 | (u64)expected_outcome(&w));
-		seen[expected_outcome(&w)]++;
+		SPE_CHECK_EQ(check, i << 8 | (u64)resolve_outcome(&w),
+			     i << 8 | (u64)expect_outcome(&w));
+		seen[expect_outcome(&w)]++;
 	}
 	for (int how = 0; how < REG + 4; how++)
 		SPE_CHECK(check, how == REG || seen[how] > 20);
 }
 
 /* Test a register, a name, and an Exception level that do not exist. */
-static void test_no_register(struct spe_check *check)
+static void test_registers_out_of_range(struct spe_check *check)
 {
 	static const struct spe_sysreg_access none[] = {
 		{ .reg = SPE_REG_COUNT, .el = 3 },
@@ -236,7 +236,7 @@ static void test_no_register(struct spe_check *check)
 		{ .el = 4 },
 	};
 	const struct spe_controls c = { .el2 = true, .el3 = true, .ns = true, .exc = true };
-	const struct spe_traps t = { .nspb = 3 };
+	const struct spe_sysreg_traps t = { .nspb = 3 };
 	const struct spe_sysreg_features s = { .fne = true, .fds = true };
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
@@ -247,7 +247,7 @@ static void test_no_register(struct spe_check *check)
 }
 
 /* Test the offsets in the memory of VNCR_EL2, and registers that have none. */
-static void test_memory(struct spe_check *check)
+static void test_vncr_offsets(struct spe_check *check)
 {
 	static const u16 offsets[SPE_REG_COUNT] = {
 		[SPE_REG_PMBLIMITR] = 0x800, [SPE_REG_PMBPTR] = 0x810,	 [SPE_REG_PMBSR] = 0x820,
@@ -256,7 +256,7 @@ static void test_memory(struct spe_check *check)
 		[SPE_REG_PMSDSFR] = 0x858,
 	};
 	const struct spe_controls c = { .el2 = true, .ns = true, .e2pb = 3 };
-	const struct spe_traps t = { .nv = 7 };
+	const struct spe_sysreg_traps t = { .nv = 7 };
 	const struct spe_sysreg_features s = { .fne = true, .fds = true };
 
 	for (u8 reg = 0; reg < SPE_REG_COUNT; reg++) {
@@ -270,7 +270,7 @@ static void test_memory(struct spe_check *check)
 }
 
 /* PMBIDR_EL1.P is 1 if a higher Exception level or another Security state owns the buffer. */
-static void test_programming(struct spe_check *check)
+static void test_pmbidr_p(struct spe_check *check)
 {
 	static const struct {
 		struct spe_controls c;
@@ -303,7 +303,7 @@ static void test_programming(struct spe_check *check)
 }
 
 /* Test the owning Security state by MDCR_EL3.{NSPBE, NSPB} (D17.7.5). */
-static void test_owners(struct spe_check *check)
+static void test_buffer_owners(struct spe_check *check)
 {
 	static const u8 states[] = { SPE_STATE_SECURE,	  SPE_STATE_SECURE, SPE_STATE_NONSECURE,
 				     SPE_STATE_NONSECURE, SPE_STATE_SECURE, SPE_STATE_SECURE,
@@ -342,7 +342,7 @@ static bool row_matches(const char *cells, const char *values)
 	return true;
 }
 
-static bool cell_enables(char cell, u64 el1, u64 el2)
+static bool cell_is_enabled(char cell, u64 el1, u64 el2)
 {
 	switch (cell) {
 	case '2':
@@ -368,14 +368,15 @@ static void check_row(struct spe_check *check, const struct spe_controls *c, con
 		char cell = out[2 - el];
 
 		if (cell != '-')
-			SPE_CHECK_EQ(check,
-				     enables << 8 | el << 4 |
-					     spe_collection_at(c, &timers, el1, el2, el).sampled,
-				     enables << 8 | el << 4 | cell_enables(cell, el1, el2));
+			SPE_CHECK_EQ(
+				check,
+				enables << 8 | el << 4 |
+					spe_collection_for_el(c, &timers, el1, el2, el).sampled,
+				enables << 8 | el << 4 | cell_is_enabled(cell, el1, el2));
 	}
 }
 
-static void enables_by_state(struct spe_check *check)
+static void test_table_d17_1(struct spe_check *check)
 {
 	static const u8 owner[] = { SPE_STATE_SECURE, SPE_STATE_NONSECURE, SPE_STATE_REALM };
 	unsigned int met = 0;
@@ -418,7 +419,7 @@ static void enables_by_state(struct spe_check *check)
  * Table D17-2 (D17.4). Columns: PMBSR_EL1.S, PMSEE, PMBSR_EL3.S, PMSCR_EL2.EE, PMBSR_EL2.S. The
  * last column is True if, by RTWFRY and SPEProfilingStopped(), profiling is not stopped.
  */
-static void profiling_stopped(struct spe_check *check)
+static void test_table_d17_2(struct spe_check *check)
 {
 	static const struct {
 		const char *in; /* S1, PMSEE[1:0], S3, EE[1:0], S2 */
@@ -442,7 +443,7 @@ static void profiling_stopped(struct spe_check *check)
 		config.el2 = config.el3 = config.exc = true;
 		if (!fixture_init(check, &config))
 			return;
-		SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &timers), 0);
+		SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &c, &timers), 0);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMSCR, 2, (u64)(i >> 1 & 3) << 8);
 		fixture_arm(4096);
 		spe_spu_write_at(&fixture.spu, SPE_REG_PMBSR, 1, i >> 6 & 1 ? SPE_PMBSR_S : 0);
@@ -452,7 +453,9 @@ static void profiling_stopped(struct spe_check *check)
 			if (!row_matches(rows[row].in, values))
 				continue;
 			met++;
-			SPE_CHECK_EQ(check, i << 8 | (spe_spu_enabled(&fixture.spu, 0) ? 0U : 1U),
+			SPE_CHECK_EQ(check,
+				     i << 8 |
+					     (spe_spu_profiling_enabled(&fixture.spu, 0) ? 0U : 1U),
 				     i << 8 | rows[row].stopped);
 		}
 		SPE_CHECK_EQ(check, met, 1);
@@ -462,8 +465,8 @@ static void profiling_stopped(struct spe_check *check)
 /* Test an SPU through its accessors: redirection, PMBIDR.P, and traps. */
 static void test_spu_accesses(struct spe_check *check)
 {
-	const struct spe_traps open = { .nspb = 3, .en_pmsn = true, .en_pms3 = true };
-	const struct spe_traps tpms = { .nspb = 3, .tpms = true };
+	const struct spe_sysreg_traps open = { .nspb = 3, .en_pmsn = true, .en_pms3 = true };
+	const struct spe_sysreg_traps tpms = { .nspb = 3, .tpms = true };
 	struct spe_controls c = { .ns = true, .e2h = true };
 	const struct spe_timers timers = { 0 };
 	struct spe_sysreg_access access = { .reg = SPE_REG_PMSCR, .el = 2, .write = true };
@@ -474,41 +477,41 @@ static void test_spu_accesses(struct spe_check *check)
 	config.el2 = config.el3 = true;
 	if (!fixture_init(check, &config))
 		return;
-	SPE_CHECK_EQ(check, spe_spu_control(&fixture.spu, &c, &timers), 0);
-	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &open, &access, &value).x, 2);
+	SPE_CHECK_EQ(check, spe_spu_set_controls(&fixture.spu, &c, &timers), 0);
+	SPE_CHECK_EQ(check, spe_spu_access_sysreg(&fixture.spu, &open, &access, &value).x, 2);
 	SPE_CHECK_EQ(check, spe_spu_read_at(&fixture.spu, SPE_REG_PMSCR, 2), 3);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), 0);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSCR), 0);
 	access.suffix = SPE_SUFFIX_EL12;
 	value = 1;
-	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &open, &access, &value).x, 1);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSCR), 1);
+	SPE_CHECK_EQ(check, spe_spu_access_sysreg(&fixture.spu, &open, &access, &value).x, 1);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSCR), 1);
 
 	access = (struct spe_sysreg_access){ .reg = SPE_REG_PMBIDR, .el = 1 };
-	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &tpms, &access, &value).how,
+	SPE_CHECK_EQ(check, spe_spu_access_sysreg(&fixture.spu, &tpms, &access, &value).how,
 		     SPE_SYSREG_REGISTER);
 	SPE_CHECK_EQ(check, value, 0x16);
 	access.el = 2;
-	spe_spu_access(&fixture.spu, &tpms, &access, &value);
+	spe_spu_access_sysreg(&fixture.spu, &tpms, &access, &value);
 	SPE_CHECK_EQ(check, value, 0x6);
 
 	access = (struct spe_sysreg_access){ .reg = SPE_REG_PMSIRR, .el = 1, .write = true };
 	value = 0x300;
-	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &tpms, &access, &value).how,
+	SPE_CHECK_EQ(check, spe_spu_access_sysreg(&fixture.spu, &tpms, &access, &value).how,
 		     SPE_SYSREG_TRAP_EL2);
-	SPE_CHECK_EQ(check, fixture_reg(SPE_REG_PMSIRR), 0);
+	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSIRR), 0);
 	access.reg = SPE_REG_PMSNEVFR;
-	SPE_CHECK_EQ(check, spe_spu_access(&fixture.spu, &open, &access, &value).how,
+	SPE_CHECK_EQ(check, spe_spu_access_sysreg(&fixture.spu, &open, &access, &value).how,
 		     SPE_SYSREG_UNDEFINED);
 }
 
 static const struct spe_case cases[] = {
-	{ "accessors", test_accessors },
-	{ "nowhere", test_no_register },
-	{ "memory", test_memory },
-	{ "PMBIDR.P", test_programming },
-	{ "owning Security state", test_owners },
-	{ "enables by state", enables_by_state },
-	{ "profiling stopped", profiling_stopped },
+	{ "accessors", test_random_accesses },
+	{ "nowhere", test_registers_out_of_range },
+	{ "memory", test_vncr_offsets },
+	{ "PMBIDR.P", test_pmbidr_p },
+	{ "owning Security state", test_buffer_owners },
+	{ "enables by state", test_table_d17_1 },
+	{ "profiling stopped", test_table_d17_2 },
 	{ "through the SPU", test_spu_accesses },
 };
 

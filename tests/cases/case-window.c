@@ -6,19 +6,19 @@
 #include "suites.h"
 #include "policy/window.h"
 
-static const struct spe_ring_state plain = {
+static const struct spe_ring_space plain = {
 	.size = 64 * 1024,
 	.header = 64,
 	.align = 64,
 	.max_record = 64,
 };
 
-static void check_position(struct spe_check *check, const struct spe_ring_state *ring, u64 header,
+static void check_position(struct spe_check *check, const struct spe_ring_space *ring, u64 header,
 			   u64 start, u64 limit)
 {
-	struct spe_window window = { 0 };
+	struct spe_window_position window = { 0 };
 
-	if (!SPE_CHECK_EQ(check, spe_window_next(ring, &window), 0))
+	if (!SPE_CHECK_EQ(check, spe_window_place(ring, &window), 0))
 		return;
 	SPE_CHECK_EQ(check, window.skip, header - ring->head);
 	SPE_CHECK_EQ(check, window.header, header);
@@ -26,18 +26,18 @@ static void check_position(struct spe_check *check, const struct spe_ring_state 
 	SPE_CHECK_EQ(check, window.limit, limit);
 }
 
-static void check_full(struct spe_check *check, const struct spe_ring_state *ring)
+static void check_no_space(struct spe_check *check, const struct spe_ring_space *ring)
 {
-	struct spe_window window = { .skip = 1, .header = 2, .start = 3, .limit = 4 };
+	struct spe_window_position window = { .skip = 1, .header = 2, .start = 3, .limit = 4 };
 
-	SPE_CHECK_EQ(check, spe_window_next(ring, &window), -ENOSPC);
+	SPE_CHECK_EQ(check, spe_window_place(ring, &window), -ENOSPC);
 	SPE_CHECK(check,
 		  window.skip == 1 && window.header == 2 && window.start == 3 && window.limit == 4);
 }
 
-static void window_empty_ring(struct spe_check *check)
+static void test_empty_ring(struct spe_check *check)
 {
-	struct spe_ring_state ring = plain;
+	struct spe_ring_space ring = plain;
 
 	check_position(check, &ring, 0, 64, 65536);
 	ring.head = ring.tail = 3 * 65536;
@@ -46,9 +46,9 @@ static void window_empty_ring(struct spe_check *check)
 	check_position(check, &ring, 1024, 1088, 65536);
 }
 
-static void window_alignment(struct spe_check *check)
+static void test_alignment_of_window(struct spe_check *check)
 {
-	struct spe_ring_state ring = plain;
+	struct spe_ring_space ring = plain;
 
 	/* The header is directly before the start of the window, which is aligned. */
 	ring.align = 2048;
@@ -60,23 +60,23 @@ static void window_alignment(struct spe_check *check)
 	check_position(check, &ring, 0, 128, 65536);
 }
 
-static void window_tail(struct spe_check *check)
+static void test_tail_limits_window(struct spe_check *check)
 {
-	struct spe_ring_state ring = plain;
+	struct spe_ring_space ring = plain;
 
 	ring.head = 65536 + 8192;
 	ring.tail = 8192 + 4095 + 4096;
 	check_position(check, &ring, 65536 + 8192, 65536 + 8192 + 64, 65536 + 12288);
 	/* Less than a granule is free, so no limit is possible. */
 	ring.tail = 8192 + 4095;
-	check_full(check, &ring);
+	check_no_space(check, &ring);
 	ring.tail = ring.head - ring.size;
-	check_full(check, &ring);
+	check_no_space(check, &ring);
 }
 
-static void window_wraps(struct spe_check *check)
+static void test_window_on_next_lap(struct spe_check *check)
 {
-	struct spe_ring_state ring = plain;
+	struct spe_ring_space ring = plain;
 
 	/* Exactly two records fit. */
 	ring.head = ring.tail = 65536 - 192;
@@ -86,14 +86,14 @@ static void window_wraps(struct spe_check *check)
 	check_position(check, &ring, 65536, 65536 + 64, 65536 + 61440);
 	/* Nothing is free there. */
 	ring.tail = 4095;
-	check_full(check, &ring);
+	check_no_space(check, &ring);
 	ring.tail = 4096;
 	check_position(check, &ring, 65536, 65536 + 64, 65536 + 4096);
 }
 
-static void window_bound(struct spe_check *check)
+static void test_maximum_window(struct spe_check *check)
 {
-	struct spe_ring_state ring = plain;
+	struct spe_ring_space ring = plain;
 
 	ring.max_window = 8192;
 	check_position(check, &ring, 0, 64, 8192);
@@ -110,21 +110,21 @@ static void window_bound(struct spe_check *check)
 	check_position(check, &ring, 0, 64, 4096);
 }
 
-static void window_hostile_tail(struct spe_check *check)
+static void test_hostile_tail(struct spe_check *check)
 {
-	struct spe_ring_state ring = plain;
+	struct spe_ring_space ring = plain;
 
 	ring.head = 1 << 20;
 	ring.tail = ring.head + 1;
-	check_full(check, &ring);
+	check_no_space(check, &ring);
 	ring.tail = ring.head - ring.size - 1;
-	check_full(check, &ring);
+	check_no_space(check, &ring);
 	ring.tail = ~0ULL;
-	check_full(check, &ring);
+	check_no_space(check, &ring);
 }
 
-static void check_window(struct spe_check *check, const struct spe_ring_state *ring,
-			 const struct spe_window *window)
+static void check_window(struct spe_check *check, const struct spe_ring_space *ring,
+			 const struct spe_window_position *window)
 {
 	u64 align = ring->align > 64 ? ring->align : 64;
 
@@ -145,7 +145,7 @@ static void check_window(struct spe_check *check, const struct spe_ring_state *r
 }
 
 /* Return whether any legal window exists; it tries every start. */
-static bool find_any_window(const struct spe_ring_state *ring)
+static bool find_any_window(const struct spe_ring_space *ring)
 {
 	u64 align = ring->align > 64 ? ring->align : 64;
 	u64 header = (ring->header + 63) / 64 * 64;
@@ -165,25 +165,25 @@ static bool find_any_window(const struct spe_ring_state *ring)
 	return false;
 }
 
-static void window_properties(struct spe_check *check)
+static void test_random_rings(struct spe_check *check)
 {
 	u64 seed = 0x5eed0001;
 	unsigned int fits = 0, full = 0;
 
 	for (unsigned int i = 0; i < 20000; i++) {
 		u64 r = spe_check_random(&seed), s = spe_check_random(&seed);
-		struct spe_ring_state ring = {
+		struct spe_ring_space ring = {
 			.size = (u64)SPE_LIMIT_GRANULE << (r & 3),
 			.header = 32 + 8 * (r >> 2 & 15),
 			.align = 1U << (r >> 6) % 12,
 			.max_record = 64U << (r >> 16) % 6,
 			.max_window = r >> 24 & 1 ? (u32)(r >> 32) % 40000 : 0,
 		};
-		struct spe_window window;
+		struct spe_window_position window;
 
 		ring.head = s >> 20;
 		ring.tail = ring.head - spe_check_random(&seed) % (ring.size + 1);
-		if (spe_window_next(&ring, &window)) {
+		if (spe_window_place(&ring, &window)) {
 			full++;
 			if (!ring.max_window)
 				SPE_CHECK(check, !find_any_window(&ring));
@@ -197,9 +197,9 @@ static void window_properties(struct spe_check *check)
 }
 
 /* Run a producer and a consumer: the ring never overflows and never stalls. */
-static void window_walk(struct spe_check *check)
+static void test_producer_and_consumer(struct spe_check *check)
 {
-	struct spe_ring_state ring = plain;
+	struct spe_ring_space ring = plain;
 	u64 seed = 0x5eed0002;
 	u64 written = 0;
 
@@ -207,9 +207,9 @@ static void window_walk(struct spe_check *check)
 	ring.max_record = 256;
 	ring.max_window = 16384;
 	for (unsigned int i = 0; i < 20000; i++) {
-		struct spe_window window;
+		struct spe_window_position window;
 
-		if (!spe_window_next(&ring, &window)) {
+		if (!spe_window_place(&ring, &window)) {
 			u64 capacity = window.limit - window.start;
 			u64 bytes = spe_check_random(&seed) % (capacity / 256 + 1) * 256;
 
@@ -226,14 +226,10 @@ static void window_walk(struct spe_check *check)
 }
 
 static const struct spe_case cases[] = {
-	{ "empty ring", window_empty_ring },
-	{ "alignment", window_alignment },
-	{ "tail", window_tail },
-	{ "wraps", window_wraps },
-	{ "bound", window_bound },
-	{ "hostile tail", window_hostile_tail },
-	{ "properties", window_properties },
-	{ "walk", window_walk },
+	{ "empty ring", test_empty_ring },   { "alignment", test_alignment_of_window },
+	{ "tail", test_tail_limits_window }, { "wraps", test_window_on_next_lap },
+	{ "bound", test_maximum_window },    { "hostile tail", test_hostile_tail },
+	{ "properties", test_random_rings }, { "walk", test_producer_and_consumer },
 };
 
 const struct spe_suite spe_suite_window = { "window", cases, ARRAY_SIZE(cases) };

@@ -9,7 +9,7 @@
 #include "codec/env.h"
 
 /* Return whether @value, of @width bits, matches the printed cell. */
-static inline bool report_cell_fits(const char *cell, u8 width, u8 value)
+static inline bool table_cell_fits(const char *cell, u8 width, u8 value)
 {
 	bool not = cell[0] == '!';
 	bool fits = true;
@@ -27,11 +27,11 @@ static inline bool report_cell_fits(const char *cell, u8 width, u8 value)
 }
 
 /**
- * struct report_row - a row of a table
+ * struct routing_table_row - a row of a table
  * @in: cells of the left side: 0bNN with X for any bit, X, XX, or !=0bNN
  * @out: cells of the right side
  */
-struct report_row {
+struct routing_table_row {
 	const char *in[6];
 	const char *out[5];
 };
@@ -40,7 +40,7 @@ struct report_row {
  * Table D17-5. Columns: PMSEE, SCR_EL3.GPF, PMSCR_EL2.EE, E2PB, HCR_EL2.GPF; then the target of a
  * GPF at stage 1, of a GPF at stage 2, of a GPC fault.
  */
-static const struct report_row report_d17_5[] = {
+static const struct routing_table_row report_d17_5[] = {
 	{ { "0b00", "X", "XX", "XX", "X" }, { "EL1", "EL1", "EL1" } },
 	{ { "0b01", "X", "0b0X", "XX", "X" }, { "EL1", "EL1", "EL1" } },
 	{ { "0b01", "X", "0b10", "0b00", "X" }, { "EL2", "EL2", "EL2" } },
@@ -60,7 +60,7 @@ static const struct report_row report_d17_5[] = {
  * Table D17-6. Columns: PMSEE, SCR_EL3.EA, PMSCR_EL2.EE, E2PB, HCR_EL2.TEA; then the target of an
  * External abort at stage 1, at stage 2.
  */
-static const struct report_row report_d17_6[] = {
+static const struct routing_table_row report_d17_6[] = {
 	{ { "0b00", "X", "XX", "XX", "X" }, { "EL1", "EL1" } },
 	{ { "0b01", "X", "0b0X", "XX", "X" }, { "EL1", "EL1" } },
 	{ { "0b01", "X", "0b10", "0b00", "X" }, { "EL2", "EL2" } },
@@ -80,7 +80,7 @@ static const struct report_row report_d17_6[] = {
  * Table D17-7. Columns: PMSEE, PMSCR_EL2.EE, E2PB; then the target of another abort at stage 1, at
  * stage 2, of another event.
  */
-static const struct report_row report_d17_7[] = {
+static const struct routing_table_row report_d17_7[] = {
 	{ { "0b00", "XX", "XX" }, { "EL1", "EL1", "EL1" } },
 	{ { "0b01", "0b0X", "XX" }, { "EL1", "EL1", "EL1" } },
 	{ { "0b01", "0b10", "0b00" }, { "EL2", "EL2", "EL1" } },
@@ -97,7 +97,7 @@ static const struct report_row report_d17_7[] = {
  * Table D17-8. Columns: PMSEE, PMSCR_EL2.EE, TGE, PMSCR_EL1.EE, PMSCR_EL1.KE, PM; then the
  * interrupt, and the exception from EL0 to EL3.
  */
-static const struct report_row report_d17_8[] = {
+static const struct routing_table_row report_d17_8[] = {
 	{ { "0b00", "XX", "0b0", "XX", "X", "X" }, { "HIGH", "None", "None", "None", "None" } },
 	{ { "0b00", "XX", "0b1", "XX", "X", "X" }, { "HIGH", "None", "n/a", "None", "None" } },
 	{ { "!=0b00", "0b00", "0b0", "XX", "X", "X" }, { "HIGH", "None", "None", "None", "None" } },
@@ -116,7 +116,7 @@ static const struct report_row report_d17_8[] = {
  * Table D17-9. Columns: PMSEE, PMSCR_EL2.EE, PMSCR_EL2.KE, TGE, PM; then the exception from EL0 to
  * EL3.
  */
-static const struct report_row report_d17_9[] = {
+static const struct routing_table_row report_d17_9[] = {
 	{ { "0b00", "XX", "X", "0b0", "X" }, { "None", "None", "None", "None" } },
 	{ { "0b00", "XX", "X", "0b1", "X" }, { "None", "n/a", "None", "None" } },
 	{ { "!=0b00", "0b0X", "X", "0b0", "X" }, { "None", "None", "None", "None" } },
@@ -132,7 +132,7 @@ static const struct report_row report_d17_9[] = {
 };
 
 /* Table D17-10. Columns: PMSEE, TGE; then the exception from EL0 to EL3. */
-static const struct report_row report_d17_10[] = {
+static const struct routing_table_row report_d17_10[] = {
 	{ { "0b0X", "0b0" }, { "None", "None", "None", "None" } },
 	{ { "0b0X", "0b1" }, { "None", "n/a", "None", "None" } },
 	{ { "0b10", "0b0" }, { "EL3", "EL3", "EL3", "C" } },

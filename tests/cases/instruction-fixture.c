@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "instruction-fixture.h"
 
-struct spe_spu_config instruction_config(void)
+struct spe_spu_config instruction_make_config(void)
 {
 	struct spe_spu_config config;
 
@@ -32,32 +32,33 @@ bool instruction_start(struct spe_check *check, const struct spe_spu_config *con
 bool instruction_record(struct spe_check *check, const struct spe_instruction *instruction,
 			struct spe_sample *ret_sample)
 {
-	u64 at = fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
+	u64 at = fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE;
 	u64 written = fixture.spu.stats.written;
 	int size;
 
-	spe_spu_execute(&fixture.spu, instruction);
+	spe_spu_execute_instruction(&fixture.spu, instruction);
 	if (!SPE_CHECK_EQ(check, fixture.spu.stats.written, written + 1))
 		return false;
 	size = spe_record_decode(fixture.mem + at, 256, 256, ret_sample);
-	return SPE_CHECK_EQ(check, (u64)size, fixture_reg(SPE_REG_PMBPTR) - FIXTURE_BASE - at);
+	return SPE_CHECK_EQ(check, (u64)size, fixture_read_reg(SPE_REG_PMBPTR) - FIXTURE_BASE - at);
 }
 
-bool instruction_chosen(struct spe_check *check, u64 choices,
-			const struct spe_instruction *instruction, struct spe_sample *ret_sample)
+bool instruction_record_with_choices(struct spe_check *check, u64 choices,
+				     const struct spe_instruction *instruction,
+				     struct spe_sample *ret_sample)
 {
-	struct spe_spu_config config = instruction_config();
+	struct spe_spu_config config = instruction_make_config();
 
 	config.choices = choices;
 	return instruction_start(check, &config) &&
 	       instruction_record(check, instruction, ret_sample);
 }
 
-struct spe_operation instruction_operation(struct spe_check *check,
-					   const struct spe_instruction *instruction)
+struct spe_operation instruction_get_operation(struct spe_check *check,
+					       const struct spe_instruction *instruction)
 {
 	struct spe_operation operation = { 0 };
 
-	SPE_CHECK(check, spe_spu_describe(&fixture.spu, instruction, 0, &operation));
+	SPE_CHECK(check, spe_spu_describe_instruction(&fixture.spu, instruction, 0, &operation));
 	return operation;
 }

@@ -15,7 +15,7 @@
  * Return a configuration with every feature, with instructions as the population, and without
  * padding between records.
  */
-struct spe_spu_config instruction_config(void);
+struct spe_spu_config instruction_make_config(void);
 
 /* Reset an SPU of @config, and arm it so that it samples each operation of the population. */
 bool instruction_start(struct spe_check *check, const struct spe_spu_config *config);
@@ -30,11 +30,12 @@ bool instruction_record(struct spe_check *check, const struct spe_instruction *i
  * Execute @instruction on a new SPU that makes @choices where the architecture permits several
  * behaviours.
  */
-bool instruction_chosen(struct spe_check *check, u64 choices,
-			const struct spe_instruction *instruction, struct spe_sample *ret_sample);
+bool instruction_record_with_choices(struct spe_check *check, u64 choices,
+				     const struct spe_instruction *instruction,
+				     struct spe_sample *ret_sample);
 
 /* Return the operation that is sampled if the first operation of @instruction is selected. */
-struct spe_operation instruction_operation(struct spe_check *check,
-					   const struct spe_instruction *instruction);
+struct spe_operation instruction_get_operation(struct spe_check *check,
+					       const struct spe_instruction *instruction);
 
 #endif

@@ -157,11 +157,11 @@ void fixture_arm(size_t size)
 
 bool fixture_sample(const struct spe_operation *operation)
 {
-	u64 until = spe_spu_until_sample(&fixture.spu);
+	u64 until = spe_spu_operations_until_sample(&fixture.spu);
 
 	if (!until)
 		return false;
-	if (spe_spu_pass(&fixture.spu, until))
-		spe_spu_sample(&fixture.spu, operation);
+	if (spe_spu_count_operations(&fixture.spu, until))
+		spe_spu_sample_operation(&fixture.spu, operation);
 	return true;
 }

@@ -52,7 +52,7 @@ void fixture_arm(size_t size);
  */
 bool fixture_sample(const struct spe_operation *operation);
 
-static inline u64 fixture_reg(enum spe_reg reg)
+static inline u64 fixture_read_reg(enum spe_reg reg)
 {
 	return spe_spu_read(&fixture.spu, reg);
 }

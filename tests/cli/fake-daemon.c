@@ -303,7 +303,7 @@ static int reply_hostile(sd_bus_message *m, struct view *view)
 	strcpy(view->header.fault, "fault \x1b[2J\x1b[Hof an SPU");
 	view->header.faults = 1;
 	if (r >= 0)
-		r = view_append_header(reply, &view->header);
+		r = view_bus_append_header(reply, &view->header);
 	if (r >= 0)
 		r = append_hostile(reply);
 	if (r >= 0)
@@ -367,7 +367,7 @@ static int get_view(sd_bus_message *m, void *userdata, sd_bus_error *error)
 		view.count = limit;
 	r = sd_bus_message_new_method_return(m, &reply);
 	if (r >= 0)
-		r = view_append(reply, &view);
+		r = view_bus_append(reply, &view);
 	if (r >= 0)
 		r = sd_bus_send(NULL, reply, NULL);
 	sd_bus_message_unref(reply);
@@ -454,7 +454,7 @@ static int reply_query(sd_bus_message *m, const struct view_header *h, json_obje
 		return -EIO;
 	r = sd_bus_message_new_method_return(m, &reply);
 	if (r >= 0)
-		r = view_append_header(reply, h);
+		r = view_bus_append_header(reply, h);
 	if (r >= 0)
 		r = sd_bus_message_append(reply, "h", fd);
 	if (r >= 0)

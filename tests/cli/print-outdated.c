@@ -9,7 +9,7 @@
 
 int main(int argc, char **argv)
 {
-	struct machine machine;
+	struct examined_machine machine;
 
 	if (argc != 2)
 		return STATUS_USAGE;

@@ -17,12 +17,12 @@
 #include "output/profile-metrics.h"
 #include "speprof-version.h"
 
-static int dump_metrics(struct input *input, const char *path)
+static int write_metrics_of_recording(struct input_recording *input, const char *path)
 {
-	struct metrics metrics = { 0 };
+	struct metrics_snapshot metrics = { 0 };
 	int fd, r;
 
-	r = profile_metrics(input->profile, input->attributor, &metrics);
+	r = profile_get_metrics(input->profile, input->attributor, &metrics);
 	if (r < 0)
 		return r;
 	/*
@@ -38,11 +38,11 @@ static int dump_metrics(struct input *input, const char *path)
 		metrics.machine.age_ns = metrics.machine.enabled_ns;
 	snprintf(metrics.machine.version, sizeof(metrics.machine.version), "%s", SPEPROF_VERSION);
 	snprintf(metrics.machine.source, sizeof(metrics.machine.source), "recording");
-	fd = metrics_dump(&metrics);
+	fd = metrics_dump_to_memfd(&metrics);
 	metrics_clear(&metrics);
 	if (fd < 0)
 		return fd;
-	r = output_write(path, 0666, fd);
+	r = output_write_from_fd(path, 0666, fd);
 	close(fd);
 	return r;
 }
@@ -50,7 +50,7 @@ static int dump_metrics(struct input *input, const char *path)
 int main(int argc, char **argv)
 {
 	struct input_request request = { 0 };
-	struct input input;
+	struct input_recording input;
 	int status, r;
 
 	if (argc != 3) {
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	request.path = argv[1];
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		r = dump_metrics(&input, argv[2]);
+		r = write_metrics_of_recording(&input, argv[2]);
 		if (r < 0)
 			status = message_fail(STATUS_FAILED, "%s: %s", argv[2], strerror(-r));
 	}

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "accumulate.h"
+#include "accumulator.h"
 #include "codec/data-source.h"
 #include "config.h"
 #include "expose.h"
@@ -30,7 +30,7 @@
 #define NOW    10000000000000ULL
 #define SECOND 1000000000ULL
 
-static struct labels labels;
+static struct label_config labels;
 
 static int setup(void **state)
 {
@@ -39,7 +39,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void tally_add(struct metrics_tally *t, u64 samples)
+static void tally_add(struct metrics_counters *t, u64 samples)
 {
 	t->samples += samples;
 	t->weight[1] += 1000 * samples;
@@ -47,7 +47,7 @@ static void tally_add(struct metrics_tally *t, u64 samples)
 	t->level[SPE_LEVEL_L1] += samples / 2;
 	t->level[SPE_LEVEL_DRAM] += samples - samples / 2;
 	for (unsigned int i = 0; i < METRICS_LATENCIES; i++) {
-		t->latency[i].bucket[histogram_bucket(100)] += samples;
+		t->latency[i].bucket[histogram_get_bucket(100)] += samples;
 		t->latency[i].sum += 100 * samples;
 	}
 }
@@ -56,9 +56,10 @@ static void tally_add(struct metrics_tally *t, u64 samples)
  * Make metrics with containers "c0", "c1" ..., which have samples[i] each, and @unattributed
  * samples without a container.
  */
-static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 unattributed)
+static struct metrics_snapshot make_metrics(u64 epoch, const u64 *samples, u32 count,
+					    u64 unattributed)
 {
-	struct metrics m = { .count = count };
+	struct metrics_snapshot m = { .count = count };
 
 	m.machine.epoch = epoch;
 	m.machine.process = 1;
@@ -82,12 +83,12 @@ static struct metrics metrics_new(u64 epoch, const u64 *samples, u32 count, u64 
 static void add_snapshot(struct accumulator *acc, u64 epoch, const u64 *samples, u32 count,
 			 u64 unattributed, u32 series)
 {
-	struct metrics m = metrics_new(epoch, samples, count, unattributed);
+	struct metrics_snapshot m = make_metrics(epoch, samples, count, unattributed);
 
 	assert_return_code(accumulator_update(acc, &m, series, NOW), 0);
 }
 
-static u64 shown_samples(const struct accumulator *acc, const char *name)
+static u64 get_container_samples(const struct accumulator *acc, const char *name)
 {
 	for (u32 i = 0; i < acc->shown; i++)
 		if (!strcmp(acc->groups[i].set.value[0], name))
@@ -95,7 +96,7 @@ static u64 shown_samples(const struct accumulator *acc, const char *name)
 	return UINT64_MAX;
 }
 
-static u64 all_samples(const struct accumulator *acc)
+static u64 get_all_samples(const struct accumulator *acc)
 {
 	u64 sum = acc->other.samples;
 
@@ -111,18 +112,18 @@ static void test_counters_grow(void **state)
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	add_snapshot(&acc, 1, (u64[]){ 100, 50 }, 2, 7, 1000);
-	assert_int_equal(shown_samples(&acc, "c0"), 100);
+	assert_int_equal(get_container_samples(&acc, "c0"), 100);
 	assert_int_equal(acc.other.samples, 7);
 	add_snapshot(&acc, 1, (u64[]){ 110, 80 }, 2, 9, 1000);
-	assert_int_equal(shown_samples(&acc, "c1"), 80);
-	assert_int_equal(all_samples(&acc), 199);
+	assert_int_equal(get_container_samples(&acc, "c1"), 80);
+	assert_int_equal(get_all_samples(&acc), 199);
 	/*
 	 * A new process of the daemon counts from 0: they are added to the counters of the former
 	 * process.
 	 */
 	add_snapshot(&acc, 2, (u64[]){ 5, 6 }, 2, 1, 1000);
-	assert_int_equal(shown_samples(&acc, "c0"), 115);
-	assert_int_equal(shown_samples(&acc, "c1"), 86);
+	assert_int_equal(get_container_samples(&acc, "c0"), 115);
+	assert_int_equal(get_container_samples(&acc, "c1"), 86);
 	assert_int_equal(acc.other.samples, 10);
 	assert_int_equal(acc.machine.records, 211);
 	/*
@@ -130,10 +131,10 @@ static void test_counters_grow(void **state)
 	 * again.
 	 */
 	add_snapshot(&acc, 2, (u64[]){ 2, 6 }, 2, 1, 1000);
-	assert_int_equal(shown_samples(&acc, "c0"), 115);
+	assert_int_equal(get_container_samples(&acc, "c0"), 115);
 	add_snapshot(&acc, 2, (u64[]){ 7, 6 }, 2, 1, 1000);
-	assert_int_equal(shown_samples(&acc, "c0"), 117);
-	assert_int_equal(all_samples(&acc), 213);
+	assert_int_equal(get_container_samples(&acc, "c0"), 117);
+	assert_int_equal(get_all_samples(&acc), 213);
 	accumulator_deinit(&acc);
 }
 
@@ -143,7 +144,7 @@ static const struct series_self self = {
 };
 
 /* Return the number of containers without separate series. */
-static u32 containers_without_series(const struct accumulator *acc)
+static u32 count_containers_without_series(const struct accumulator *acc)
 {
 	struct series_set set = { 0 };
 	u32 count = UINT32_MAX;
@@ -161,10 +162,10 @@ static u32 containers_without_series(const struct accumulator *acc)
  * Export series for two of five containers, in all combinations: sums are correct, and no counter
  * decreases.
  */
-static void test_budget(void **state)
+static void test_sums_with_limited_series(void **state)
 {
 	u64 samples[5] = { 10, 20, 30, 40, 50 }, before = 0, unattributed = 3;
-	u32 room = 3 * container_series(0x7, 7);
+	u32 room = 3 * accumulator_count_series(0x7, 7);
 	struct accumulator acc;
 
 	(void)state;
@@ -172,7 +173,7 @@ static void test_budget(void **state)
 	for (unsigned int round = 0; round < 50; round++) {
 		add_snapshot(&acc, 1, samples, 5, unattributed, room);
 		assert_int_equal(acc.shown, 2);
-		assert_int_equal(containers_without_series(&acc), 3);
+		assert_int_equal(count_containers_without_series(&acc), 3);
 		assert_true(acc.other.samples >= before);
 		assert_true(acc.series_needed > room);
 		before = acc.other.samples;
@@ -180,7 +181,7 @@ static void test_budget(void **state)
 			samples[i] += round * i % 7 + (round > 25 && i == 0 ? 1000 : 0);
 		unattributed += 2;
 	}
-	assert_true(shown_samples(&acc, "c0") < UINT64_MAX);
+	assert_true(get_container_samples(&acc, "c0") < UINT64_MAX);
 	accumulator_deinit(&acc);
 }
 
@@ -188,10 +189,10 @@ static void test_budget(void **state)
  * A restarted exporter starts at 0, because the former exporter may have exported what the daemon
  * counted before.
  */
-static void test_restart(void **state)
+static void test_exporter_restarts_at_zero(void **state)
 {
-	const u32 room = 2 * container_series(0x7, 7);
-	struct metrics m = metrics_new(1, (u64[]){ 1000, 100 }, 2, 7);
+	const u32 room = 2 * accumulator_count_series(0x7, 7);
+	struct metrics_snapshot m = make_metrics(1, (u64[]){ 1000, 100 }, 2, 7);
 	struct accumulator acc;
 
 	(void)state;
@@ -199,8 +200,8 @@ static void test_restart(void **state)
 	m.machine.written = UINT64_MAX;
 	m.machine.threads_evicted = m.machine.faults = 5;
 	assert_return_code(accumulator_update(&acc, &m, room, NOW), 0);
-	assert_int_equal(shown_samples(&acc, "c0"), 0);
-	assert_int_equal(all_samples(&acc), 0);
+	assert_int_equal(get_container_samples(&acc, "c0"), 0);
+	assert_int_equal(get_all_samples(&acc), 0);
 	assert_int_equal(acc.machine.records, 0);
 	assert_int_equal(acc.machine.threads_evicted + acc.machine.faults, 0);
 	assert_true(acc.machine.written == UINT64_MAX);
@@ -208,13 +209,13 @@ static void test_restart(void **state)
 	assert_int_equal(acc.groups[0].start_ns, NOW);
 	/* After that, each sample that the daemon counts is exported once. */
 	add_snapshot(&acc, 1, (u64[]){ 1003, 5000 }, 2, 9, room);
-	assert_int_equal(shown_samples(&acc, "c1"), 4900);
+	assert_int_equal(get_container_samples(&acc, "c1"), 4900);
 	assert_int_equal(acc.other.samples, 5);
 	assert_int_equal(acc.machine.records, 4905);
 	assert_int_equal(acc.machine.all.samples, 4905);
 	/* Samples of a daemon that starts later are exported from its start. */
 	add_snapshot(&acc, 2, (u64[]){ 5, 6 }, 2, 1, room);
-	assert_int_equal(shown_samples(&acc, "c1"), 4906);
+	assert_int_equal(get_container_samples(&acc, "c1"), 4906);
 	assert_int_equal(acc.machine.records, 4917);
 	accumulator_deinit(&acc);
 	/*
@@ -233,21 +234,23 @@ static void test_restart(void **state)
  * If rate control makes the interval of a container longer, each of its samples stands for more
  * operations: the weight decides which containers have series.
  */
-static void test_heavy(void **state)
+static void test_heaviest_containers_have_series(void **state)
 {
-	struct metrics m;
+	struct metrics_snapshot m;
 	struct accumulator acc;
 
 	(void)state;
 	for (unsigned int mixed = 0; mixed < 2; mixed++) {
 		accumulator_init(&acc, &labels, 7, 0);
-		m = metrics_new(1, (u64[]){ 100, 50 }, 2, 0);
+		m = make_metrics(1, (u64[]){ 100, 50 }, 2, 0);
 		m.containers[1].tally.weight[1] += 200000;
 		m.machine.all.weight[1] += 200000;
 		m.machine.all.weight[2] = mixed;
-		assert_return_code(accumulator_update(&acc, &m, 2 * container_series(0xf, 7), NOW), 0);
+		assert_return_code(
+			accumulator_update(&acc, &m, 2 * accumulator_count_series(0xf, 7), NOW), 0);
 		assert_int_equal(acc.shown, 1);
-		assert_int_equal(shown_samples(&acc, mixed ? "c0" : "c1"), mixed ? 100 : 50);
+		assert_int_equal(get_container_samples(&acc, mixed ? "c0" : "c1"),
+				 mixed ? 100 : 50);
 		accumulator_deinit(&acc);
 	}
 }
@@ -256,26 +259,27 @@ static void test_heavy(void **state)
  * A container of a pod gets its name once kubelet has linked its log. It is still the same
  * container, so no counter may jump.
  */
-static void test_rename(void **state)
+static void test_renamed_container_keeps_counters(void **state)
 {
 	static const char *const pod = "shop/web-7/0123456789ab";
-	struct metrics m;
+	struct metrics_snapshot m;
 	struct accumulator acc;
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	for (unsigned int round = 0; round < 40; round++) {
-		m = metrics_new(1, (u64[]){ 100 + round, 50 }, 2, 7);
+		m = make_metrics(1, (u64[]){ 100 + round, 50 }, 2, 7);
 		strcpy(m.containers[0].name, round < 2 ? pod : "shop/web-7/nginx");
 		assert_return_code(accumulator_update(&acc, &m, 1000, NOW + round * 10 * SECOND), 0);
-		assert_int_equal(all_samples(&acc), round < 31 ? 157 + round : 157 + round - 101);
+		assert_int_equal(get_all_samples(&acc),
+				 round < 31 ? 157 + round : 157 + round - 101);
 	}
 	/*
 	 * Samples since the rename are counted under the name, and the series with the number has
 	 * ended.
 	 */
-	assert_int_equal(shown_samples(&acc, "shop/web-7/nginx"), 38);
-	assert_int_equal(shown_samples(&acc, pod), UINT64_MAX);
+	assert_int_equal(get_container_samples(&acc, "shop/web-7/nginx"), 38);
+	assert_int_equal(get_container_samples(&acc, pod), UINT64_MAX);
 	assert_int_equal(acc.shown, 2);
 	accumulator_deinit(&acc);
 }
@@ -284,14 +288,14 @@ static void test_rename(void **state)
  * Make metrics of nine consecutive jobs: at @round, job @round / 20 runs, for 20 rounds. @listed:
  * whether the daemon still lists removed containers.
  */
-static struct metrics metrics_jobs(unsigned int round, bool listed)
+static struct metrics_snapshot make_metrics_of_jobs(unsigned int round, bool listed)
 {
 	u64 samples[10] = { round };
-	struct metrics m;
+	struct metrics_snapshot m;
 
 	for (unsigned int i = 1; i < 10; i++)
 		samples[i] = round > 20 * i ? 1000 * (round < 20 * i + 20 ? round - 20 * i : 20) : 0;
-	m = metrics_new(1, samples, 10, 1);
+	m = make_metrics(1, samples, 10, 1);
 	for (u32 i = 1; i < 10; i++)
 		if (round > 20 * i + 20)
 			m.containers[i].empty_ns = (round - 20 * i - 20) * 10 * SECOND;
@@ -309,24 +313,24 @@ static struct metrics metrics_jobs(unsigned int round, bool listed)
 }
 
 /* Removed containers occupy no series, whether the daemon still lists them or not. */
-static void test_removed(void **state)
+static void test_removed_containers_have_no_series(void **state)
 {
-	u32 room = 5 * container_series(0x7, 7);
+	u32 room = 5 * accumulator_count_series(0x7, 7);
 	u64 other = 0;
-	struct metrics m;
+	struct metrics_snapshot m;
 	struct accumulator acc;
 
 	(void)state;
 	for (unsigned int listed = 0; listed < 2; listed++) {
 		accumulator_init(&acc, &labels, 7, 0);
 		for (unsigned int round = 1; round <= 260; round++) {
-			m = metrics_jobs(round, listed);
+			m = make_metrics_of_jobs(round, listed);
 			assert_return_code(accumulator_update(&acc, &m, room, NOW + round * 10 * SECOND), 0);
 			/*
 			 * The running container has series although removed containers had more
 			 * samples.
 			 */
-			assert_int_equal(shown_samples(&acc, "c0"), round);
+			assert_int_equal(get_container_samples(&acc, "c0"), round);
 			/* Samples of a container with series are counted only there. */
 			assert_true(acc.other.samples >= other);
 			other = acc.other.samples;
@@ -338,54 +342,54 @@ static void test_removed(void **state)
 		assert_int_equal(acc.shown, 1);
 		assert_int_equal(acc.count, listed ? 10 : 1);
 		/* Removed containers do not count as containers without series either. */
-		assert_int_equal(containers_without_series(&acc), 0);
-		assert_int_equal(acc.series_needed, 2 * container_series(0x7, 7));
+		assert_int_equal(count_containers_without_series(&acc), 0);
+		assert_int_equal(acc.series_needed, 2 * accumulator_count_series(0x7, 7));
 		assert_int_equal(other, 1);
 		/*
 		 * A container that is created again counts from 0. Its former samples stay in
 		 * "other".
 		 */
-		m = metrics_jobs(260, listed);
+		m = make_metrics_of_jobs(260, listed);
 		if (listed) {
 			m.containers[3].empty_ns = 0;
 			tally_add(&m.containers[3].tally, 5);
 			tally_add(&m.machine.all, 5);
 		}
 		assert_return_code(accumulator_update(&acc, &m, room, NOW + 3000 * SECOND), 0);
-		assert_int_equal(shown_samples(&acc, "c3"), listed ? 5 : UINT64_MAX);
+		assert_int_equal(get_container_samples(&acc, "c3"), listed ? 5 : UINT64_MAX);
 		accumulator_deinit(&acc);
 		other = 0;
 	}
 	/* A new exporter shows no container that was removed before it started. */
 	accumulator_init(&acc, &labels, 7, 0);
-	m = metrics_jobs(260, true);
+	m = make_metrics_of_jobs(260, true);
 	assert_return_code(accumulator_update(&acc, &m, 100000, NOW), 0);
-	assert_int_equal(shown_samples(&acc, "c0"), 260);
+	assert_int_equal(get_container_samples(&acc, "c0"), 260);
 	assert_int_equal(acc.shown, 1);
 	/*
 	 * Setting the clock back removes no container, and removed containers do not stay forever.
 	 */
-	m = metrics_new(1, NULL, 0, 1);
+	m = make_metrics(1, NULL, 0, 1);
 	assert_return_code(accumulator_update(&acc, &m, 100000, NOW / 2), 0);
 	assert_int_equal(acc.shown, 1);
-	m = metrics_new(1, NULL, 0, 1);
+	m = make_metrics(1, NULL, 0, 1);
 	assert_return_code(accumulator_update(&acc, &m, 100000, NOW / 2 + ACCUMULATOR_END_NS), 0);
 	assert_int_equal(acc.shown, 0);
 	accumulator_deinit(&acc);
 }
 
 /* In the last snapshot the series and "other" add up to the total. */
-static void test_sums(void **state)
+static void test_series_add_up(void **state)
 {
 	u64 samples[5] = { 10, 20, 30, 40, 50 };
-	u32 room = 3 * container_series(0x7, 7);
+	u32 room = 3 * accumulator_count_series(0x7, 7);
 	struct accumulator acc;
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	add_snapshot(&acc, 1, samples, 5, 3, room);
-	assert_int_equal(all_samples(&acc), 153);
-	assert_int_equal(shown_samples(&acc, "c4"), 50);
+	assert_int_equal(get_all_samples(&acc), 153);
+	assert_int_equal(get_container_samples(&acc, "c4"), 50);
 	assert_int_equal(acc.other.samples, 63);
 	accumulator_deinit(&acc);
 }
@@ -394,9 +398,9 @@ static void test_sums(void **state)
  * Make a container with @samples samples, which were taken at a mean interval of @interval
  * operations.
  */
-static struct metrics sampled_new(u64 samples, u64 interval)
+static struct metrics_snapshot make_sampled_metrics(u64 samples, u64 interval)
 {
-	struct metrics m = metrics_new(1, &samples, 1, 0);
+	struct metrics_snapshot m = make_metrics(1, &samples, 1, 0);
 
 	m.containers[0].tally.branches = m.machine.all.branches = samples;
 	m.containers[0].tally.weight[1] = m.machine.all.weight[1] = samples * interval;
@@ -412,8 +416,8 @@ static void test_interval_changes_no_rate(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct metrics m = sampled_new(rows[i].samples, rows[i].interval);
-		const struct metrics_tally *all;
+		struct metrics_snapshot m = make_sampled_metrics(rows[i].samples, rows[i].interval);
+		const struct metrics_counters *all;
 		struct accumulator acc;
 
 		test_row("interval %llu", (unsigned long long)rows[i].interval);
@@ -425,7 +429,7 @@ static void test_interval_changes_no_rate(void **state)
 		assert_int_equal(all->memory, 10000000);
 		assert_int_equal(all->branches, 10000000);
 		assert_int_equal(all->level[SPE_LEVEL_DRAM], 5000000);
-		assert_int_equal(all->latency[METRICS_TOTAL].bucket[histogram_bucket(100)],
+		assert_int_equal(all->latency[METRICS_TOTAL].bucket[histogram_get_bucket(100)],
 				 10000000);
 		assert_int_equal(all->latency[METRICS_TOTAL].sum, 1000000000);
 		assert_memory_equal(all, acc.groups[0].sum, sizeof(*all));
@@ -436,13 +440,13 @@ static void test_interval_changes_no_rate(void **state)
 /* Each difference between two snapshots has the weight of its own samples. */
 static void test_interval_changes_between_snapshots(void **state)
 {
-	struct metrics m = sampled_new(100, 1000);
+	struct metrics_snapshot m = make_sampled_metrics(100, 1000);
 	struct accumulator acc;
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
-	m = sampled_new(200, 1000);
+	m = make_sampled_metrics(200, 1000);
 	/* The second hundred samples were taken at an interval of 5000. */
 	m.containers[0].tally.weight[1] = m.machine.all.weight[1] = 100 * 1000 + 100 * 5000;
 	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
@@ -457,7 +461,7 @@ static void test_interval_changes_between_snapshots(void **state)
  */
 static void test_intervals_of_containers(void **state)
 {
-	struct metrics m = metrics_new(1, (u64[]){ 100, 100 }, 2, 10);
+	struct metrics_snapshot m = make_metrics(1, (u64[]){ 100, 100 }, 2, 10);
 	struct accumulator acc;
 	u64 sum;
 
@@ -478,16 +482,16 @@ static void test_intervals_of_containers(void **state)
  * The machine's counters grow by their own difference, even if the ID of a container differs in
  * each snapshot, or a container has more samples than the machine.
  */
-static void test_wrong_containers(void **state)
+static void test_inconsistent_containers(void **state)
 {
 	struct accumulator acc;
-	struct metrics m;
+	struct metrics_snapshot m;
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	for (u64 round = 1; round <= 3; round++) {
 		test_row("snapshot %llu", (unsigned long long)round);
-		m = sampled_new(100 * round, 1000);
+		m = make_sampled_metrics(100 * round, 1000);
 		m.containers[0].id = round;
 		if (round == 3)
 			tally_add(&m.containers[0].tally, 1000000);
@@ -504,7 +508,7 @@ static void test_wrong_containers(void **state)
 /* A sample with an unknown interval counts as one operation. */
 static void test_unknown_interval(void **state)
 {
-	struct metrics m = sampled_new(100, 0);
+	struct metrics_snapshot m = make_sampled_metrics(100, 0);
 	struct accumulator acc;
 
 	(void)state;
@@ -523,11 +527,11 @@ static u32 count_series(const struct series_set *set)
 	return count;
 }
 
-static void test_bound(void **state)
+static void test_series_are_limited(void **state)
 {
 	struct series_set set = { 0 };
 	u64 samples[300];
-	struct metrics m;
+	struct metrics_snapshot m;
 	struct accumulator acc;
 
 	(void)state;
@@ -535,29 +539,29 @@ static void test_bound(void **state)
 		samples[i] = 1000 + i;
 	for (u32 bound = 200; bound < 2000; bound += 37) {
 		accumulator_init(&acc, &labels, 7, 0);
-		m = metrics_new(1, samples, 300, 5);
+		m = make_metrics(1, samples, 300, 5);
 		for (unsigned int i = 0; i < METRICS_BLINDS; i++)
 			m.machine.blind_ns[i] = 1;
-		u32 machine = series_machine(&acc, &m);
+		u32 machine = series_count_machine(&acc, &m);
 
 		assert_return_code(accumulator_update(&acc, &m, bound - machine, NOW), 0);
 		assert_return_code(series_build(&set, &acc, &self), 0);
 		assert_in_range(count_series(&set), 1, bound);
 		/* The limit leaves fewer series unused than one container needs. */
-		assert_true(count_series(&set) + container_series(0x7, 7) + 8 > bound);
+		assert_true(count_series(&set) + accumulator_count_series(0x7, 7) + 8 > bound);
 		accumulator_deinit(&acc);
 	}
 	series_deinit(&set);
 }
 
 /* With the maximum of MaxSeries= and names of 100 bytes, all series fit into one request. */
-static void test_most(void **state)
+static void test_maximum_fits_request(void **state)
 {
 	struct remote_write write = { .host = "a-host-of-some-name.example" };
 	static struct otlp_config otlp;
 	struct series_set set = { 0 };
 	static u64 samples[1100];
-	struct metrics m;
+	struct metrics_snapshot m;
 	struct accumulator acc;
 	size_t size;
 	char *data;
@@ -565,7 +569,7 @@ static void test_most(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(samples); i++)
 		samples[i] = 1000000 + i;
-	m = metrics_new(1, samples, ARRAY_SIZE(samples), 5);
+	m = make_metrics(1, samples, ARRAY_SIZE(samples), 5);
 	for (u32 i = 0; i < m.count; i++)
 		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "%0100u", i);
 	accumulator_init(&acc, &labels, 7, 0);
@@ -594,7 +598,7 @@ static void test_blind_causes(void **state)
 		"unknown", "full", "handling", "throttle", "handover", "fault", "restart", "hotplug",
 	};
 	struct series_set set = { 0 };
-	struct metrics m = metrics_new(1, NULL, 0, 5);
+	struct metrics_snapshot m = make_metrics(1, NULL, 0, 5);
 	char line[96], *text;
 	double value, sum = 0;
 	struct accumulator acc;
@@ -658,7 +662,7 @@ static void test_hostile_names(void **state)
 		"\xe2\x80\xae", "a{b=\"c\"}", "none", "# EOF",
 	};
 	struct series_set set = { 0 };
-	struct metrics m;
+	struct metrics_snapshot m;
 	struct accumulator acc;
 	u64 samples[ARRAY_SIZE(names)];
 	size_t size;
@@ -667,7 +671,7 @@ static void test_hostile_names(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
 		samples[i] = 10 + i;
-	m = metrics_new(1, samples, ARRAY_SIZE(names), 1);
+	m = make_metrics(1, samples, ARRAY_SIZE(names), 1);
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
 		snprintf(m.containers[i].name, sizeof(m.containers[i].name), "%s", names[i]);
 	accumulator_init(&acc, &labels, 7, 0);
@@ -688,13 +692,13 @@ static void test_hostile_names(void **state)
 	series_deinit(&set);
 }
 
-static void test_snapshots(void **state)
+static void test_damaged_snapshots_are_refused(void **state)
 {
-	struct metrics m = metrics_new(9, (u64[]){ 4, 5, 6 }, 3, 1), back = { 0 };
+	struct metrics_snapshot m = make_metrics(9, (u64[]){ 4, 5, 6 }, 3, 1), back = { 0 };
 	const char *why = NULL;
 	size_t size;
 	u8 *bytes;
-	int fd = metrics_dump(&m);
+	int fd = metrics_dump_to_memfd(&m);
 
 	(void)state;
 	assert_return_code(fd, 0);
@@ -738,11 +742,11 @@ static void test_snapshots(void **state)
 }
 
 /* Older daemons send fewer fields of each container, later ones more fields: both can be read. */
-static void test_snapshots_of_others(void **state)
+static void test_snapshots_of_other_versions(void **state)
 {
 	static const size_t sizes[] = { offsetof(struct metrics_container, empty_ns),
 					sizeof(struct metrics_container) + 8 };
-	struct metrics m = metrics_new(9, (u64[]){ 4, 5 }, 2, 1), back = { 0 };
+	struct metrics_snapshot m = make_metrics(9, (u64[]){ 4, 5 }, 2, 1), back = { 0 };
 	struct metrics_head head = {
 		.version = METRICS_VERSION, .head_size = sizeof(head),
 		.machine_size = sizeof(m.machine), .containers = 2,
@@ -776,15 +780,15 @@ static void test_snapshots_of_others(void **state)
 /* Two containers of one pod have the longest possible names, which differ at the end. */
 static void test_long_names(void **state)
 {
-	struct metrics m = metrics_new(1, (u64[]){ 4, 5 }, 2, 0);
+	struct metrics_snapshot m = make_metrics(1, (u64[]){ 4, 5 }, 2, 0);
 	char name[LABEL_SIZE];
-	struct labels l;
+	struct label_config l;
 	struct accumulator acc;
 	const char *right;
 
 	(void)state;
 	labels_set_defaults(&l);
-	assert_return_code(labels_add(&l, "pc", "pod_container", &right), 0);
+	assert_return_code(labels_set_label(&l, "pc", "pod_container", &right), 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct metrics_container *c = &m.containers[i];
 
@@ -795,10 +799,10 @@ static void test_long_names(void **state)
 		snprintf(name, sizeof(name), "%s/%s/", c->name_space, c->pod);
 		memcpy(c->name, name, sizeof(c->name) - 1);
 	}
-	assert_return_code(labels_pattern(&l, false, "*01"), 0);
-	assert_true(labels_admit(&l, &m.containers[0]));
-	assert_false(labels_admit(&l, &m.containers[1]));
-	assert_return_code(labels_pattern(&l, false, ""), 0);
+	assert_return_code(labels_set_patterns(&l, false, "*01"), 0);
+	assert_true(labels_admit_container(&l, &m.containers[0]));
+	assert_false(labels_admit_container(&l, &m.containers[1]));
+	assert_return_code(labels_set_patterns(&l, false, ""), 0);
 	accumulator_init(&acc, &l, 7, 0);
 	assert_return_code(accumulator_update(&acc, &m, 10000, NOW), 0);
 	assert_int_equal(acc.shown, 2);
@@ -813,23 +817,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_counters_grow, setup),
-		cmocka_unit_test_setup(test_restart, setup),
-		cmocka_unit_test_setup(test_budget, setup),
-		cmocka_unit_test_setup(test_heavy, setup),
-		cmocka_unit_test_setup(test_rename, setup),
-		cmocka_unit_test_setup(test_removed, setup),
-		cmocka_unit_test_setup(test_sums, setup),
+		cmocka_unit_test_setup(test_exporter_restarts_at_zero, setup),
+		cmocka_unit_test_setup(test_sums_with_limited_series, setup),
+		cmocka_unit_test_setup(test_heaviest_containers_have_series, setup),
+		cmocka_unit_test_setup(test_renamed_container_keeps_counters, setup),
+		cmocka_unit_test_setup(test_removed_containers_have_no_series, setup),
+		cmocka_unit_test_setup(test_series_add_up, setup),
 		cmocka_unit_test_setup(test_interval_changes_no_rate, setup),
 		cmocka_unit_test_setup(test_interval_changes_between_snapshots, setup),
 		cmocka_unit_test_setup(test_intervals_of_containers, setup),
-		cmocka_unit_test_setup(test_wrong_containers, setup),
+		cmocka_unit_test_setup(test_inconsistent_containers, setup),
 		cmocka_unit_test_setup(test_unknown_interval, setup),
-		cmocka_unit_test_setup(test_bound, setup),
-		cmocka_unit_test_setup(test_most, setup),
+		cmocka_unit_test_setup(test_series_are_limited, setup),
+		cmocka_unit_test_setup(test_maximum_fits_request, setup),
 		cmocka_unit_test_setup(test_blind_causes, setup),
 		cmocka_unit_test_setup(test_hostile_names, setup),
-		cmocka_unit_test(test_snapshots),
-		cmocka_unit_test(test_snapshots_of_others),
+		cmocka_unit_test(test_damaged_snapshots_are_refused),
+		cmocka_unit_test(test_snapshots_of_other_versions),
 		cmocka_unit_test(test_long_names),
 	};
 

@@ -10,7 +10,7 @@
 
 #include "config.h"
 
-static void test_config(void **state)
+static void test_config_files(void **state)
 {
 	struct exporter_config_error error = { 0 };
 	struct exporter_config config;
@@ -22,7 +22,7 @@ static void test_config(void **state)
 	assert_non_null(f);
 	fputs("# c\n[Exporter]\nMaxSeries = 900\n[Labels]\npod=pod\nenv=\"x\"\n[RemoteWrite]\nURL=https://a/b\n", f);
 	fflush(f);
-	exporter_config_default(&config);
+	exporter_config_set_defaults(&config);
 	assert_return_code(exporter_config_read(&config, path, &error), 0);
 	assert_int_equal(config.max_series, 900);
 	assert_int_equal(config.labels.count, 2);
@@ -67,7 +67,7 @@ static void test_drop_ins(void **state)
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/x.conf", folder);
 	snprintf(drop_ins, sizeof(drop_ins), "%s.d", path);
-	exporter_config_default(&config);
+	exporter_config_set_defaults(&config);
 	assert_int_equal(exporter_config_read_all(&config, path, true, &error), -ENOENT);
 	assert_string_equal(error.file, path);
 	assert_int_equal(mkdir(drop_ins, 0700), 0);
@@ -99,7 +99,7 @@ static void test_drop_ins(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_config_files),
 		cmocka_unit_test(test_drop_ins),
 	};
 

@@ -17,7 +17,7 @@ static void write_text(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-static void test_lines(void **state)
+static void test_line_breaks_are_refused(void **state)
 {
 	static const struct {
 		const char *token;
@@ -61,7 +61,7 @@ static void test_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_line_breaks_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,9 +14,9 @@ static void add_long_labels(struct series_set *set, const char *value)
 	static char names[LABELS_MAX][8];
 
 	for (u32 i = 0; i < set->count; i++) {
-		struct series *s = &set->series[i];
+		struct metric_series *s = &set->series[i];
 
-		*s = (struct series){ .family = &family, .labels = LABELS_MAX };
+		*s = (struct metric_series){ .family = &family, .labels = LABELS_MAX };
 		for (u32 k = 0; k < LABELS_MAX; k++) {
 			snprintf(names[k], sizeof(names[k]), "label%u", k);
 			s->label[k] = (struct series_label){ names[k], value };
@@ -24,7 +24,7 @@ static void add_long_labels(struct series_set *set, const char *value)
 	}
 }
 
-static void test_bounds(void **state)
+static void test_too_large_output_is_refused(void **state)
 {
 	static const struct {
 		enum expose_format format;
@@ -60,7 +60,7 @@ static void test_bounds(void **state)
 	free(set.series);
 }
 
-static void test_negotiation(void **state)
+static void test_format_negotiation(void **state)
 {
 	static const struct {
 		const char *accept;
@@ -88,15 +88,16 @@ static void test_negotiation(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s", rows[i].accept ? rows[i].accept : "none");
-		assert_row(expose_negotiate(rows[i].accept, rows[i].native) == rows[i].format);
+		assert_row(expose_negotiate_format(rows[i].accept, rows[i].native) ==
+			   rows[i].format);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_negotiation),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_format_negotiation),
+		cmocka_unit_test(test_too_large_output_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,15 +66,15 @@ static int render_metrics(void *ctx, enum expose_format format, char **ret_data,
 	return 0;
 }
 
-static struct http *start_server(int fd, const char *token)
+static struct http_server *start_server(int fd, const char *token)
 {
 	struct http_config config = {
 		.fd = fd,
-		.reach = listener_reach(fd),
+		.reach = listener_get_reach(fd),
 		.token = token,
 		.render = render_metrics,
 	};
-	struct http *http;
+	struct http_server *http;
 	const char *why;
 
 	assert_return_code(fd, -fd);
@@ -83,7 +83,7 @@ static struct http *start_server(int fd, const char *token)
 	return http;
 }
 
-static in_port_t port_of(int fd)
+static in_port_t get_port(int fd)
 {
 	struct sockaddr_in a;
 	socklen_t size = sizeof(a);
@@ -130,7 +130,7 @@ static int connect_unix(const char *path)
 }
 
 /* Read the next answer. Return: its status; 0 if the connection was closed. */
-static int status_of(int fd)
+static int read_answer_status(int fd)
 {
 	char answer[4096] = "";
 	size_t size = 0;
@@ -169,7 +169,7 @@ static int send_request(int fd, const char *headers)
 
 	if (send(fd, text, (size_t)n, MSG_NOSIGNAL) != n)
 		return 0;
-	return status_of(fd);
+	return read_answer_status(fd);
 }
 
 static int request_once(in_port_t port, const char *headers)
@@ -181,11 +181,11 @@ static int request_once(in_port_t port, const char *headers)
 }
 
 /* Open more connections than allowed from one address, and send no request on any of them. */
-static void test_idle(void **state)
+static void test_idle_connections_are_closed(void **state)
 {
 	int idle[3 * HTTP_CONNECTIONS], scraper, listening = listener_open("127.0.0.1:0");
-	struct http *http = start_server(listening, TOKEN);
-	in_port_t port = port_of(listening);
+	struct http_server *http = start_server(listening, TOKEN);
+	in_port_t port = get_port(listening);
 
 	(void)state;
 	scraper = connect_tcp(port);
@@ -214,11 +214,11 @@ static void test_idle(void **state)
  * Single bytes do not extend the deadline. A request that was complete before the deadline is
  * answered.
  */
-static void test_deadline(void **state)
+static void test_single_bytes_extend_no_deadline(void **state)
 {
 	int slow, late, listening = listener_open("127.0.0.1:0");
-	struct http *http = start_server(listening, TOKEN);
-	in_port_t port = port_of(listening);
+	struct http_server *http = start_server(listening, TOKEN);
+	in_port_t port = get_port(listening);
 
 	(void)state;
 	slow = connect_tcp(port);
@@ -227,7 +227,7 @@ static void test_deadline(void **state)
 		run_loop();
 		played_s++;
 	}
-	assert_int_equal(status_of(slow), 0);
+	assert_int_equal(read_answer_status(slow), 0);
 	late = connect_tcp(port);
 	played_s += 100;
 	assert_int_equal(send_request(late, LOCAL AUTHORIZE), 200);
@@ -242,14 +242,14 @@ static void test_slow_reader(void **state)
 {
 	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
 	int reader, listening = listener_open("127.0.0.1:0");
-	struct http *http = start_server(listening, TOKEN);
+	struct http_server *http = start_server(listening, TOKEN);
 	static char answer[65536];
 	size_t size = 0;
 	ssize_t n;
 
 	(void)state;
 	rendered_size = 64 << 20;
-	reader = connect_tcp(port_of(listening));
+	reader = connect_tcp(get_port(listening));
 	assert_int_equal(send(reader, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 	run_loop();
 	/*
@@ -284,12 +284,12 @@ static void test_slow_reader(void **state)
  * Clients that do not read keep a bounded number of versions of the answer in memory, for any
  * number of clients.
  */
-static void test_versions(void **state)
+static void test_answer_versions_are_bounded(void **state)
 {
 	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
 	int readers[12], listening = listener_open("127.0.0.1:0");
-	struct http *http = start_server(listening, TOKEN);
-	in_port_t port = port_of(listening);
+	struct http_server *http = start_server(listening, TOKEN);
+	in_port_t port = get_port(listening);
 	static char answer[65536];
 	unsigned int open = 0;
 	ssize_t n;
@@ -300,7 +300,7 @@ static void test_versions(void **state)
 		readers[i] = connect_tcp(port);
 		assert_int_equal(send(readers[i], text, strlen(text), MSG_NOSIGNAL), strlen(text));
 		run_loop();
-		http_changed(http);
+		http_drop_answers(http);
 		run_loop();
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++) {
@@ -321,21 +321,21 @@ static void test_versions(void **state)
  * An answer that is larger than the limit for outdated answers arrives completely even if the
  * metrics change meanwhile.
  */
-static void test_change_meanwhile(void **state)
+static void test_large_answer_arrives_completely(void **state)
 {
 	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
 	int reader, listening = listener_open("127.0.0.1:0");
-	struct http *http = start_server(listening, TOKEN);
+	struct http_server *http = start_server(listening, TOKEN);
 	static char answer[65536];
 	size_t size = 0;
 	ssize_t n;
 
 	(void)state;
 	rendered_size = 64 << 20;
-	reader = connect_tcp(port_of(listening));
+	reader = connect_tcp(get_port(listening));
 	assert_int_equal(send(reader, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 	run_loop();
-	http_changed(http);
+	http_drop_answers(http);
 	while (size < rendered_size) {
 		run_loop();
 		n = recv(reader, answer, sizeof(answer), 0);
@@ -348,7 +348,7 @@ static void test_change_meanwhile(void **state)
 	rendered_size = 8;
 }
 
-static void test_hosts(void **state)
+static void test_other_host_names_are_refused(void **state)
 {
 	static const struct {
 		const char *headers;
@@ -382,16 +382,16 @@ static void test_hosts(void **state)
 		{ LOCAL "Host: attacker.example\r\n" AUTHORIZE, 400 },
 	};
 	int listening = listener_open("127.0.0.1:0");
-	struct http *http = start_server(listening, TOKEN);
-	struct http_stats stats;
-	in_port_t port = port_of(listening);
+	struct http_server *http = start_server(listening, TOKEN);
+	struct http_server_stats stats;
+	in_port_t port = get_port(listening);
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("row %u: %s", i, rows[i].headers);
 		assert_row(request_once(port, rows[i].headers) == rows[i].status);
 	}
-	http_stats(http, &stats);
+	http_get_stats(http, &stats);
 	assert_int_equal(stats.answered, 6);
 	assert_int_equal(stats.refused, ARRAY_SIZE(rows) - 6);
 	run_loop();
@@ -402,15 +402,15 @@ static void test_hosts(void **state)
  * All users of the machine can connect to the port: without a configured token all requests are
  * rejected.
  */
-static void test_without_token(void **state)
+static void test_requests_without_token(void **state)
 {
 	int listening = listener_open("127.0.0.1:0");
-	struct http *http = start_server(listening, NULL);
+	struct http_server *http = start_server(listening, NULL);
 
 	(void)state;
-	assert_int_equal(request_once(port_of(listening), LOCAL), 403);
-	assert_int_equal(request_once(port_of(listening), LOCAL AUTHORIZE), 403);
-	assert_int_equal(request_once(port_of(listening), "Host: attacker.example\r\n"), 421);
+	assert_int_equal(request_once(get_port(listening), LOCAL), 403);
+	assert_int_equal(request_once(get_port(listening), LOCAL AUTHORIZE), 403);
+	assert_int_equal(request_once(get_port(listening), "Host: attacker.example\r\n"), 421);
 	run_loop();
 	http_free(http);
 }
@@ -419,7 +419,7 @@ static void test_without_token(void **state)
  * The mode of a Unix socket decides which users may connect. If a token is configured, it is
  * required there, too.
  */
-static void test_unix(void **state)
+static void test_unix_socket(void **state)
 {
 	static const struct {
 		mode_t mode;
@@ -442,7 +442,7 @@ static void test_unix(void **state)
 	snprintf(path, sizeof(path), "%s/socket", folder);
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		int listening = listener_open(path), client;
-		struct http *http;
+		struct http_server *http;
 
 		assert_return_code(listening, -listening);
 		assert_return_code(chmod(path, rows[i].mode), errno);
@@ -458,7 +458,7 @@ static void test_unix(void **state)
 	unlink(path);
 }
 
-static void check_reach(const char *text, enum listener_reach reach, const char *name)
+static void check_reach(const char *text, enum socket_reach reach, const char *name)
 {
 	char got[LISTENER_NAME];
 	int fd = listener_open(text);
@@ -467,12 +467,12 @@ static void check_reach(const char *text, enum listener_reach reach, const char 
 	assert_row(fd >= 0 || fd == -EADDRNOTAVAIL || fd == -EAFNOSUPPORT);
 	if (fd < 0)
 		return;
-	listener_name(fd, got, sizeof(got));
-	assert_row(listener_reach(fd) == reach && !strncmp(got, name, strlen(name)));
+	listener_get_name(fd, got, sizeof(got));
+	assert_row(listener_get_reach(fd) == reach && !strncmp(got, name, strlen(name)));
 	close(fd);
 }
 
-static void test_reach(void **state)
+static void test_reach_of_addresses(void **state)
 {
 	static const char *const wrong[] = {
 		"", "9763", ":9763", "localhost:9763", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1",
@@ -497,20 +497,20 @@ static void test_reach(void **state)
 	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "speprof-test-%d", getpid());
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_return_code(bind(fd, (struct sockaddr *)&a, sizeof(a)), errno);
-	assert_int_equal(listener_reach(fd), LISTENER_MACHINE);
-	listener_name(fd, name, sizeof(name));
+	assert_int_equal(listener_get_reach(fd), LISTENER_MACHINE);
+	listener_get_name(fd, name, sizeof(name));
 	assert_true(*name == '@' && !strcmp(name + 1, a.sun_path + 1));
 	close(fd);
 	snprintf(path, sizeof(path), "%s/socket", folder);
 	fd = listener_open(path);
 	assert_return_code(fd, -fd);
-	assert_int_equal(listener_reach(fd), LISTENER_PERMITTED);
+	assert_int_equal(listener_get_reach(fd), LISTENER_PERMITTED);
 	assert_return_code(stat(path, &st), errno);
 	assert_int_equal(st.st_mode & 07117, 0);
 	/* A socket that is in use is not replaced, and neither is a file that is no socket. */
 	assert_int_equal(listener_open(path), -EADDRINUSE);
 	assert_return_code(unlink(path), errno);
-	assert_int_equal(listener_reach(fd), LISTENER_MACHINE);
+	assert_int_equal(listener_get_reach(fd), LISTENER_MACHINE);
 	close(fd);
 	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	assert_return_code(fd, errno);
@@ -532,7 +532,7 @@ static void check_peers(const char *a, const char *b, bool same)
 	assert_row(!memcmp(peer[0], peer[1], HTTP_PEER_SIZE) == same);
 }
 
-static void test_peers(void **state)
+static void test_addresses_of_same_client(void **state)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc0000201) };
 	struct sockaddr_in6 mapped = { .sin6_family = AF_INET6 };
@@ -560,7 +560,7 @@ static void *handle_request(unsigned int i)
  * One address cannot make the server close connections of another address until all slots are in
  * use.
  */
-static void test_connections(void **state)
+static void test_connections_of_one_address(void **state)
 {
 	u8 one[HTTP_PEER_SIZE] = { 1 }, other[HTTP_PEER_SIZE] = { 2 }, peer[HTTP_PEER_SIZE] = { 3 };
 	struct http_connections c = { 0 };
@@ -603,32 +603,34 @@ static void test_connections(void **state)
 						 handle_request(0));
 	}
 	/* Each connection is reported as overdue once. */
-	assert_null(http_connections_overdue(&c, 100 + HTTP_SECONDS));
+	assert_null(http_connections_take_overdue(&c, 100 + HTTP_SECONDS));
 	for (unsigned int i = 0; i < HTTP_PER_PEER; i++)
-		assert_non_null(http_connections_overdue(&c, 101 + HTTP_SECONDS));
-	assert_null(http_connections_overdue(&c, 101 + HTTP_SECONDS));
-	assert_true(http_connections_await_response(&c));
+		assert_non_null(http_connections_take_overdue(&c, 101 + HTTP_SECONDS));
+	assert_null(http_connections_take_overdue(&c, 101 + HTTP_SECONDS));
+	assert_true(http_connections_has_unanswered(&c));
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
 		if (c.slots[i].handle)
 			http_connections_remove(&c, c.slots[i].handle);
-	assert_false(http_connections_await_response(&c));
+	assert_false(http_connections_has_unanswered(&c));
 	http_connections_remove(&c, handle_request(5));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_deadline, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_idle_connections_are_closed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_single_bytes_extend_no_deadline, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_slow_reader, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_change_meanwhile, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hosts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_without_token, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unix, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_reach, setup, teardown),
-		cmocka_unit_test(test_peers),
-		cmocka_unit_test(test_connections),
+		cmocka_unit_test_setup_teardown(test_answer_versions_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_large_answer_arrives_completely, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_other_host_names_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_requests_without_token, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unix_socket, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reach_of_addresses, setup, teardown),
+		cmocka_unit_test(test_addresses_of_same_client),
+		cmocka_unit_test(test_connections_of_one_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accumulate.h"
+#include "accumulator.h"
 #include "labels.h"
 #include "output/metrics.h"
 #include "series.h"
@@ -16,12 +16,12 @@
 
 #define NOW 1000000000000ULL
 
-static const struct labels labels;
+static const struct label_config labels;
 static const struct series_self self = { .daemon_up = true, .exportable = true };
 
-static struct metrics metrics_new(u64 epoch)
+static struct metrics_snapshot make_metrics(u64 epoch)
 {
-	struct metrics m = { 0 };
+	struct metrics_snapshot m = { 0 };
 
 	m.machine.epoch = epoch;
 	m.machine.process = epoch;
@@ -35,7 +35,7 @@ static struct metrics metrics_new(u64 epoch)
 }
 
 /* Return the sum of the series of @name, with @label unless that is NULL; -1 if there are none. */
-static double value_of(const struct accumulator *acc, const char *name, const char *label)
+static double sum_series(const struct accumulator *acc, const char *name, const char *label)
 {
 	struct series_set set = { 0 };
 	double value = -1;
@@ -52,23 +52,23 @@ static double value_of(const struct accumulator *acc, const char *name, const ch
 /* A perf.data contains neither lost bytes nor times, so these series are absent instead of zero. */
 static void test_unknown_ledgers(void **state)
 {
-	struct metrics m = metrics_new(1);
+	struct metrics_snapshot m = make_metrics(1);
 	struct accumulator acc;
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	m.machine.lost = m.machine.enabled_ns = UINT64_MAX;
 	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
-	assert_true(value_of(&acc, "speprof_records", NULL) == 10);
-	assert_true(value_of(&acc, "speprof_record_bytes", "decoded") >= 0);
-	assert_true(value_of(&acc, "speprof_record_bytes", "lost") < 0);
-	assert_true(value_of(&acc, "speprof_enabled_seconds", NULL) < 0);
-	assert_true(value_of(&acc, "speprof_blind_seconds", NULL) < 0);
+	assert_true(sum_series(&acc, "speprof_records", NULL) == 10);
+	assert_true(sum_series(&acc, "speprof_record_bytes", "decoded") >= 0);
+	assert_true(sum_series(&acc, "speprof_record_bytes", "lost") < 0);
+	assert_true(sum_series(&acc, "speprof_enabled_seconds", NULL) < 0);
+	assert_true(sum_series(&acc, "speprof_blind_seconds", NULL) < 0);
 	accumulator_deinit(&acc);
 }
 
 /* Counters of attribution continue after the profile is reset, and restart with the daemon. */
-static void test_lost_mappings(void **state)
+static void test_lost_mappings_continue(void **state)
 {
 	static const struct {
 		u64 epoch;
@@ -81,26 +81,26 @@ static void test_lost_mappings(void **state)
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct metrics m = metrics_new(rows[i].epoch);
+		struct metrics_snapshot m = make_metrics(rows[i].epoch);
 
 		test_row("row %u", i);
 		m.machine.process = rows[i].process;
 		m.machine.mappings_lost = rows[i].lost;
 		m.machine.lookups_unanswered = 2 * rows[i].lost;
 		assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
-		assert_row(value_of(&acc, "speprof_mapping_events_lost", NULL) ==
+		assert_row(sum_series(&acc, "speprof_mapping_events_lost", NULL) ==
 			   rows[i].exported);
-		assert_row(value_of(&acc, "speprof_lookups_unanswered", NULL) ==
+		assert_row(sum_series(&acc, "speprof_lookups_unanswered", NULL) ==
 			   2 * rows[i].exported);
 	}
 	accumulator_deinit(&acc);
 }
 
 /* A snapshot of the first version ends after the counters of the machine. */
-static void test_first_version(void **state)
+static void test_snapshot_of_first_version(void **state)
 {
 	const size_t machine = offsetof(struct metrics_machine, mappings_lost);
-	struct metrics m = metrics_new(1), parsed;
+	struct metrics_snapshot m = make_metrics(1), parsed;
 	struct metrics_head head = { .version = METRICS_VERSION,
 				     .head_size = sizeof(head),
 				     .machine_size = (u32)machine,
@@ -125,8 +125,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unknown_ledgers),
-		cmocka_unit_test(test_lost_mappings),
-		cmocka_unit_test(test_first_version),
+		cmocka_unit_test(test_lost_mappings_continue),
+		cmocka_unit_test(test_snapshot_of_first_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

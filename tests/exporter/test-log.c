@@ -12,17 +12,18 @@
 #define BEGAN  (5000 * SECOND)
 
 /* A new kind of failure is logged as soon as the interval permits, even if nothing changes then. */
-static void test_another(void **state)
+static void test_new_kind_of_failure_is_logged(void **state)
 {
 	struct log_condition condition = { 0 };
 	u64 changes, said = 0, at = 0;
 
 	(void)state;
-	assert_false(log_condition_changed(&condition, 0, BEGAN, &changes));
-	assert_true(log_condition_changed(&condition, 503, BEGAN, &changes));
+	assert_false(log_condition_update(&condition, 0, BEGAN, &changes));
+	assert_true(log_condition_update(&condition, 503, BEGAN, &changes));
 	assert_int_equal(changes, 1);
 	for (u64 s = 1; s < 100000; s++) {
-		if (!log_condition_changed(&condition, s < 3 ? 503 : 401, BEGAN + s * SECOND, &changes))
+		if (!log_condition_update(&condition, s < 3 ? 503 : 401, BEGAN + s * SECOND,
+					  &changes))
 			continue;
 		said++;
 		at = s;
@@ -33,14 +34,15 @@ static void test_another(void **state)
 }
 
 /* A failure that persists is logged once, and its end is logged once. */
-static void test_once(void **state)
+static void test_lasting_failure_is_logged_once(void **state)
 {
 	struct log_condition condition = { 0 };
 	u64 changes, said = 0;
 
 	(void)state;
 	for (u64 s = 0; s < 100000; s++)
-		said += log_condition_changed(&condition, s < 50000 ? 7 : 0, BEGAN + s * SECOND, &changes);
+		said += log_condition_update(&condition, s < 50000 ? 7 : 0, BEGAN + s * SECOND,
+					     &changes);
 	assert_int_equal(said, 2);
 	assert_int_equal(condition.logged, 0);
 }
@@ -49,7 +51,7 @@ static void test_once(void **state)
  * A receiver alternates between 503 and 200 for a day, with several periods: a few lines count the
  * changes and report the last state.
  */
-static void test_flapping(void **state)
+static void test_alternating_receiver(void **state)
 {
 	(void)state;
 	for (u64 every = 1; every < 300; every += 13) {
@@ -60,7 +62,8 @@ static void test_flapping(void **state)
 		for (s = 0; s < 86400; s++) {
 			bool down = s / every % 2 == 0;
 
-			if (!log_condition_changed(&condition, down ? 503 : 0, BEGAN + s * SECOND, &changes))
+			if (!log_condition_update(&condition, down ? 503 : 0, BEGAN + s * SECOND,
+						  &changes))
 				continue;
 			lines++;
 			counted += changes;
@@ -69,7 +72,7 @@ static void test_flapping(void **state)
 		}
 		assert_row(lines <= 40);
 		for (; s < 2 * 86400; s++)
-			if (log_condition_changed(&condition, 0, BEGAN + s * SECOND, &changes)) {
+			if (log_condition_update(&condition, 0, BEGAN + s * SECOND, &changes)) {
 				lines++;
 				counted += changes;
 			}
@@ -77,24 +80,26 @@ static void test_flapping(void **state)
 		/* The lines count all changes except those after the last line. */
 		assert_row(counted <= 86400 / every + 2 && counted + 3600 >= 86400 / every);
 		/* A failure that comes long afterwards is logged as new. */
-		assert_row(log_condition_changed(&condition, 9, BEGAN + s * SECOND, &changes) && changes == 1);
+		assert_row(log_condition_update(&condition, 9, BEGAN + s * SECOND, &changes) &&
+			   changes == 1);
 	}
 }
 
-static void test_changes(void **state)
+static void test_text_of_change_count(void **state)
 {
 	char text[LOG_CONDITION_COUNT];
 
 	(void)state;
-	assert_string_equal(log_condition_count(1, text), "");
-	assert_string_equal(log_condition_count(12, text), " (it changed 12 times since the last line)");
-	assert_true(strlen(log_condition_count(UINT64_MAX, text)) < sizeof(text) - 1);
+	assert_string_equal(log_condition_format_count(1, text), "");
+	assert_string_equal(log_condition_format_count(12, text),
+			    " (it changed 12 times since the last line)");
+	assert_true(strlen(log_condition_format_count(UINT64_MAX, text)) < sizeof(text) - 1);
 }
 
 /*
  * The delay before a retry is uniform between half of its mean and one and a half times its mean.
  */
-static void test_spread(void **state)
+static void test_retry_delays_are_uniform(void **state)
 {
 	static const struct {
 		long seconds;
@@ -109,18 +114,18 @@ static void test_spread(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%ld s, %u", rows[i].seconds, rows[i].random);
-		assert_row(push_spread_ms(rows[i].seconds, rows[i].random) == rows[i].ms);
+		assert_row(push_add_jitter_ms(rows[i].seconds, rows[i].random) == rows[i].ms);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_another),
-		cmocka_unit_test(test_once),
-		cmocka_unit_test(test_flapping),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_spread),
+		cmocka_unit_test(test_new_kind_of_failure_is_logged),
+		cmocka_unit_test(test_lasting_failure_is_logged_once),
+		cmocka_unit_test(test_alternating_receiver),
+		cmocka_unit_test(test_text_of_change_count),
+		cmocka_unit_test(test_retry_delays_are_uniform),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

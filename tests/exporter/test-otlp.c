@@ -14,7 +14,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static const char *value_of(const struct otlp_config *c, const char *name)
+static const char *find_attribute(const struct otlp_config *c, const char *name)
 {
 	for (unsigned int i = 0; i < c->attribute_count; i++)
 		if (!strcmp(c->attributes[i].name, name))
@@ -22,7 +22,7 @@ static const char *value_of(const struct otlp_config *c, const char *name)
 	return NULL;
 }
 
-static void test_attributes(void **state)
+static void test_resource_attributes(void **state)
 {
 	struct otlp_config c;
 	char why[160];
@@ -35,18 +35,18 @@ static void test_attributes(void **state)
 	setenv("OTEL_RESOURCE_ATTRIBUTES", "a=1%2C%3D2, b = x%20y\t,,%63=%C3%A4%ff,a=last,empty=", 1);
 	assert_return_code(otlp_config_read(&c, "", why, sizeof(why)), 0);
 	assert_int_equal(c.attribute_count, 4);
-	assert_string_equal(value_of(&c, "a"), "last");
-	assert_string_equal(value_of(&c, "b"), "x y");
+	assert_string_equal(find_attribute(&c, "a"), "last");
+	assert_string_equal(find_attribute(&c, "b"), "x y");
 	/*
 	 * Bytes that are not UTF-8 are escaped, because a collector would reject the whole request
 	 * for them.
 	 */
-	assert_string_equal(value_of(&c, "c"), "\xc3\xa4\\xff");
-	assert_string_equal(value_of(&c, "empty"), "");
+	assert_string_equal(find_attribute(&c, "c"), "\xc3\xa4\\xff");
+	assert_string_equal(find_attribute(&c, "empty"), "");
 	assert_string_equal(c.service, "spe");
 }
 
-static void test_refused(void **state)
+static void test_invalid_variables_are_refused(void **state)
 {
 	static char longest[300];
 	static const struct {
@@ -93,7 +93,7 @@ static void test_refused(void **state)
 }
 
 /* Headers in the format of W3C baggage: blanks around names and values are removed. */
-static void test_headers(void **state)
+static void test_header_variables(void **state)
 {
 	static const struct {
 		const char *list;
@@ -130,7 +130,7 @@ static void test_headers(void **state)
 /*
  * If no endpoint is set, OTLP is off. The configuration file takes precedence over the environment.
  */
-static void test_endpoint(void **state)
+static void test_endpoint_precedence(void **state)
 {
 	struct otlp_config c;
 	char why[160];
@@ -155,7 +155,7 @@ static void test_endpoint(void **state)
 }
 
 /* A collector would rename a gauge with the unit "1". */
-static void test_units(void **state)
+static void test_gauge_has_no_unit_one(void **state)
 {
 	static const struct series_family families[] = {
 		{ "a", "", "", SERIES_GAUGE }, { "b", "", "", SERIES_COUNTER },
@@ -166,7 +166,7 @@ static void test_units(void **state)
 	static const char *const units[] = { "\x1a\x00", "\x1a\x00", "\x1a\x01s", "\x1a\x02" "By",
 					     "\x1a\x07{cycle}" };
 	static const size_t sizes[] = { 2, 2, 3, 4, 9 };
-	struct series series[ARRAY_SIZE(families)];
+	struct metric_series series[ARRAY_SIZE(families)];
 	struct series_set set = { .series = series, .count = ARRAY_SIZE(series) };
 	struct otlp_config c = { 0 };
 	char metric[32], *data;
@@ -174,7 +174,7 @@ static void test_units(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++)
-		series[i] = (struct series){ .family = &families[i] };
+		series[i] = (struct metric_series){ .family = &families[i] };
 	assert_return_code(otlp_encode(&set, &c, "HOST", 2, &data, &size), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++) {
 		test_row("%s", families[i].name);
@@ -188,7 +188,7 @@ static void test_units(void **state)
 }
 
 /* Each key of the resource appears once, even if several sources set it. */
-static void test_resource(void **state)
+static void test_resource_keys_are_unique(void **state)
 {
 	static const struct {
 		const char *attributes;
@@ -224,7 +224,7 @@ static void test_resource(void **state)
 	}
 }
 
-static void test_answers(void **state)
+static void test_collector_replies(void **state)
 {
 	static const u8 partial[] = "\x0a\x09\x08\x83\x02\x12\x04no\n!";
 	u8 bytes[sizeof(partial)];
@@ -261,13 +261,13 @@ static void test_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_attributes, setup),
-		cmocka_unit_test_setup(test_refused, setup),
-		cmocka_unit_test_setup(test_headers, setup),
-		cmocka_unit_test_setup(test_endpoint, setup),
-		cmocka_unit_test(test_units),
-		cmocka_unit_test_setup(test_resource, setup),
-		cmocka_unit_test(test_answers),
+		cmocka_unit_test_setup(test_resource_attributes, setup),
+		cmocka_unit_test_setup(test_invalid_variables_are_refused, setup),
+		cmocka_unit_test_setup(test_header_variables, setup),
+		cmocka_unit_test_setup(test_endpoint_precedence, setup),
+		cmocka_unit_test(test_gauge_has_no_unit_one),
+		cmocka_unit_test_setup(test_resource_keys_are_unique, setup),
+		cmocka_unit_test(test_collector_replies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

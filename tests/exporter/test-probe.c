@@ -11,7 +11,7 @@
  * Files of a driver do not prove that there is an SPU. The PMU of the SPU proves it, and so does a
  * link to a device.
  */
-static void test_spe(void **state)
+static void test_driver_has_spu(void **state)
 {
 	static const struct {
 		const char *path;
@@ -27,11 +27,11 @@ static void test_spe(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(sys));
-	assert_false(probe_spe(sys));
+	assert_false(probe_has_spe(sys));
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		snprintf(command, sizeof(command), "mkdir -p %s/%s", sys, all[i].path);
 		assert_int_equal(system(command), 0);
-		assert_int_equal(probe_spe(sys), all[i].here);
+		assert_int_equal(probe_has_spe(sys), all[i].here);
 		snprintf(command, sizeof(command), "rm -r %s/bus", sys);
 		if (all[i].here)
 			assert_int_equal(system(command), 0);
@@ -42,7 +42,7 @@ static void test_spe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spe),
+		cmocka_unit_test(test_driver_has_spu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,19 +10,19 @@
 #include "source/source.h"
 #include "util/histogram.h"
 
-static void test_histograms(void **state)
+static void test_classic_and_native_buckets(void **state)
 {
 	struct metrics_histogram h = { 0 };
 	u64 classic[CLASSIC_BUCKETS], native[SERIES_INDICES], zero, sum = 0;
 
 	(void)state;
 	for (u32 v = 0; v < 65536; v++)
-		h.bucket[histogram_bucket((u16)v)]++;
-	series_classic(&h, classic);
+		h.bucket[histogram_get_bucket((u16)v)]++;
+	series_to_classic_buckets(&h, classic);
 	for (unsigned int i = 0; i < CLASSIC_BUCKETS - 1; i++)
 		assert_int_equal(classic[i], series_bounds[i] + 1);
 	assert_int_equal(classic[CLASSIC_BUCKETS - 1], 65536);
-	series_native(&h, native, &zero);
+	series_to_native_buckets(&h, native, &zero);
 	assert_int_equal(zero, 1);
 	for (unsigned int i = 0; i < SERIES_INDICES; i++) {
 		sum += native[i];
@@ -36,7 +36,7 @@ static void test_histograms(void **state)
 /* Make a snapshot in which every counter is @n, and update @acc with it. */
 static void add_snapshot(struct accumulator *acc, u64 n)
 {
-	struct metrics m = { .count = 1 };
+	struct metrics_snapshot m = { .count = 1 };
 	u64 *words = &m.machine.records;
 	size_t count = (sizeof(m.machine) - offsetof(struct metrics_machine, records)) / sizeof(u64);
 
@@ -79,7 +79,7 @@ static bool is_documented(const char *documented, const struct series_label *lab
 /*
  * The reference page documents the labels of each series, and each family has at least one series.
  */
-static void test_families(void **state)
+static void test_families_are_documented(void **state)
 {
 	const struct series_self self = {
 		.daemon_up = true, .exportable = true,
@@ -89,7 +89,7 @@ static void test_families(void **state)
 	bool seen[FAMILY_COUNT] = { false };
 	struct series_set set = { 0 };
 	struct accumulator acc;
-	struct labels labels;
+	struct label_config labels;
 
 	(void)state;
 	labels_set_defaults(&labels);
@@ -97,7 +97,7 @@ static void test_families(void **state)
 	add_snapshot(&acc, 5);
 	assert_return_code(series_build(&set, &acc, &self), 0);
 	for (u32 i = 0; i < set.count; i++) {
-		const struct series *s = &set.series[i];
+		const struct metric_series *s = &set.series[i];
 
 		seen[s->family - series_families] = true;
 		for (u32 l = 0; l < s->labels; l++) {
@@ -118,8 +118,8 @@ static void test_families(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histograms),
-		cmocka_unit_test(test_families),
+		cmocka_unit_test(test_classic_and_native_buckets),
+		cmocka_unit_test(test_families_are_documented),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accumulate.h"
+#include "accumulator.h"
 #include "expose.h"
 #include "otlp.h"
 #include "remote-write.h"
@@ -20,12 +20,12 @@
 #define NOW    10000000000000ULL
 #define SECOND 1000000000ULL
 
-static struct labels labels;
+static struct label_config labels;
 static struct series_set set;
 
 static void add_snapshot(struct accumulator *acc, u64 samples, u64 now_ns)
 {
-	struct metrics m = { .count = 1 };
+	struct metrics_snapshot m = { .count = 1 };
 
 	m.machine.epoch = 1;
 	m.machine.process = 1;
@@ -72,7 +72,7 @@ static bool bytes_contain(const char *data, size_t size, const char *text)
 }
 
 /* After one failed query the daemon may be restarting. After the second one its series end. */
-static void test_exposition(void **state)
+static void test_exposition_ends_series(void **state)
 {
 	static const char *const ended[] = {
 		"\nspeprof_records_total 100\n", "\nspeprof_container_samples_total{container=\"web\"} 100\n",
@@ -121,7 +121,7 @@ static unsigned int write_markers(struct remote_write *write, s64 time_ms)
 	return n;
 }
 
-static void test_remote_write(void **state)
+static void test_remote_write_marks_ended_series(void **state)
 {
 	struct remote_write write = { .host = "host" };
 	u32 before, gauges;
@@ -156,7 +156,7 @@ static void put_fixed64(u8 *to, u8 tag, u64 value)
  * Return the number of points with the times @start_ns and @time_ns. These are fields 2 and 3 of a
  * point, which are adjacent.
  */
-static unsigned int otlp_points(u64 start_ns, u64 time_ns)
+static unsigned int count_otlp_points(u64 start_ns, u64 time_ns)
 {
 	static const struct otlp_config otlp;
 	u8 span[18];
@@ -173,18 +173,18 @@ static unsigned int otlp_points(u64 start_ns, u64 time_ns)
 	return n;
 }
 
-static void test_otlp(void **state)
+static void test_otlp_start_times(void **state)
 {
 	const struct accumulator *acc = *state;
 
 	build_series(acc, 1);
-	assert_true(otlp_points(acc->start_ns, NOW + SECOND) > 30);
+	assert_true(count_otlp_points(acc->start_ns, NOW + SECOND) > 30);
 	build_series(acc, 2);
-	assert_int_equal(otlp_points(0, NOW + SECOND), 0);
+	assert_int_equal(count_otlp_points(0, NOW + SECOND), 0);
 }
 
 /* OTLP gets the daemon's counters and the exporter's own, each with its start time. */
-static void test_created(void **state)
+static void test_created_timestamps(void **state)
 {
 	static const u8 own[] = { 0x1a, 4, 0x08, 0, 0x10, 1 };
 	u8 daemon[10] = { 0x1a, 8, 0x08 };
@@ -205,7 +205,7 @@ static void test_created(void **state)
 }
 
 /* If the start time differed in each export, the receiver would see a counter reset each time. */
-static void test_clock(void **state)
+static void test_clock_is_set_back(void **state)
 {
 	/*
 	 * The clock is set back by an hour. New times are before the old start, or up to a second
@@ -215,16 +215,16 @@ static void test_clock(void **state)
 	struct accumulator *acc = *state;
 	unsigned int points;
 
-	accumulator_follow_clock(acc, NOW + SECOND);
+	accumulator_correct_start_times(acc, NOW + SECOND);
 	build_series(acc, 0);
-	points = otlp_points(NOW - SECOND, NOW + SECOND);
+	points = count_otlp_points(NOW - SECOND, NOW + SECOND);
 	assert_true(points > 30);
 	for (unsigned int i = 0; i < 4; i++) {
 		u64 now = back + i * 1200 * SECOND;
 
-		accumulator_follow_clock(acc, now);
+		accumulator_correct_start_times(acc, now);
 		build_series(acc, 0);
-		assert_int_equal(otlp_points(back - 1, now), points);
+		assert_int_equal(count_otlp_points(back - 1, now), points);
 		add_snapshot(acc, 100 + i, now + SECOND);
 	}
 	assert_int_equal(acc->groups[0].start_ns, back - 1);
@@ -242,31 +242,31 @@ static void count_ended(void *ctx, const u8 *series, size_t size, bool native)
  * If there are more series than the exporter remembers, no existing series is ended, for any order
  * of series.
  */
-static void test_most_labels(void **state)
+static void test_too_many_series_to_remember(void **state)
 {
 	static u8 series[8192];
 	const u32 count = 2 * STALENESS_SIZE / sizeof(series);
-	struct staleness before = { 0 }, now = { 0 }, last = { 0 };
+	struct staleness_list before = { 0 }, now = { 0 }, last = { 0 };
 	u32 ended = 0;
 
 	(void)state;
 	for (u32 i = 0; i < count; i++) {
 		memcpy(series, &i, sizeof(i));
-		staleness_add(&before, series, sizeof(series), false);
+		staleness_add_series(&before, series, sizeof(series), false);
 	}
 	for (u32 i = count; i--;) {
 		memcpy(series, &i, sizeof(i));
-		staleness_add(&now, series, sizeof(series), false);
+		staleness_add_series(&now, series, sizeof(series), false);
 	}
 	assert_int_equal(before.count, count / 2);
-	staleness_report(&before, &now, count_ended, &ended);
+	staleness_report_ended(&before, &now, count_ended, &ended);
 	assert_int_equal(ended, 0);
 	/*
 	 * After a request that contains all series, remembered series that are missing in it have
 	 * ended.
 	 */
-	staleness_add(&last, series, sizeof(series), false);
-	staleness_report(&before, &last, count_ended, &ended);
+	staleness_add_series(&last, series, sizeof(series), false);
+	staleness_report_ended(&before, &last, count_ended, &ended);
 	assert_int_equal(ended, count / 2 - 1);
 	staleness_clear(&before);
 	staleness_clear(&now);
@@ -276,12 +276,13 @@ static void test_most_labels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_most_labels),
-		cmocka_unit_test_setup_teardown(test_exposition, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_remote_write, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_otlp, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_created, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_clock, setup, teardown),
+		cmocka_unit_test(test_too_many_series_to_remember),
+		cmocka_unit_test_setup_teardown(test_exposition_ends_series, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_remote_write_marks_ended_series, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_otlp_start_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_created_timestamps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clock_is_set_back, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,10 +43,10 @@ static void tables_init(struct fuzz_tables *f)
 		fuzz_assert(!sample_class_init(&f->catalog[i]));
 		fuzz_assert(!cell_table_new(&config, &f->table[i]));
 		for (u64 k = 1; k <= CLASSES; k++)
-			sample_class_find(
-				&f->catalog[i], k << (i + 1),
-				sample_class_key(SPE_HAS_EVENTS | SPE_HAS_OP | k << 8, 0, 0, 0, 0),
-				NULL);
+			sample_class_find(&f->catalog[i], k << (i + 1),
+					  sample_class_make_key(
+						  SPE_HAS_EVENTS | SPE_HAS_OP | k << 8, 0, 0, 0, 0),
+					  NULL);
 	}
 }
 
@@ -62,38 +62,39 @@ static void tables_deinit(struct fuzz_tables *f)
 static void count_samples(struct fuzz_tables *f, u32 i, const uint8_t *data, size_t size)
 {
 	struct cell_table *t = f->table[i];
-	u8 interval = cell_table_interval(t, size ? 1U << data[0] % 20 : 1, data[0] % UNITS);
+	u8 interval = cell_table_get_interval(t, size ? 1U << data[0] % 20 : 1, data[0] % UNITS);
 
 	for (size_t n = 0; n < size; n++) {
-		struct cell_batch *b = cell_table_batch(t);
+		struct cell_batch *b = cell_table_get_batch(t);
 		u32 at = b->count++;
-		u64 owner = cell_owner(data[n] % 3, data[n] % 5), offset = data[n] * (n + 1) % 4096;
+		u64 owner = cell_owner_make(data[n] % 3, data[n] % 5),
+		    offset = data[n] * (n + 1) % 4096;
 
 		b->owner[at] = owner;
 		b->offset[at] = offset;
-		b->hash[at] = cell_hash(cell_salt(t, owner), offset);
-		b->sample[at] = cell_sample(1 + data[n] % CLASSES, data[n] * data[n],
-					    (u16)(n * data[n]), data[n]);
+		b->hash[at] = cell_hash(cell_owner_hash(t, owner), offset);
+		b->sample[at] = cell_sample_pack(1 + data[n] % CLASSES, data[n] * data[n],
+						 (u16)(n * data[n]), data[n]);
 		b->interval[at] = interval;
 		b->sessions[at] = 1 + data[n] % 3;
 		f->count[i]++;
 		if (b->count == CELL_BATCH)
-			cell_table_add(t);
+			cell_table_add_batch(t);
 	}
-	cell_table_add(t);
+	cell_table_add_batch(t);
 	cell_table_flush(t);
 }
 
-static u64 rows_samples(const struct cell_table *t)
+static u64 sum_row_samples(const struct cell_table *t)
 {
 	struct cell_cursor cursor = { 0 };
-	struct counters sum = { 0 };
+	struct profile_counters sum = { 0 };
 	struct cell_row row;
 	u64 samples = 0;
 
 	while (cell_table_next(t, &cursor, &row)) {
-		samples += cell_row_samples(t, &row, UINT8_MAX);
-		cell_row_add(t, &row, UINT8_MAX, &sum);
+		samples += cell_row_count_samples(t, &row, UINT8_MAX);
+		cell_row_add_counters(t, &row, UINT8_MAX, &sum);
 	}
 	fuzz_assert(sum.samples == samples);
 	return samples;
@@ -103,12 +104,12 @@ static void check_table(const struct fuzz_tables *f, u32 i)
 {
 	struct cell_table_stats stats;
 
-	cell_table_stats(f->table[i], &stats);
-	fuzz_assert(rows_samples(f->table[i]) + stats.uncounted == f->count[i]);
+	cell_table_get_stats(f->table[i], &stats);
+	fuzz_assert(sum_row_samples(f->table[i]) + stats.uncounted == f->count[i]);
 }
 
 /* Save a table and load it into another one. */
-static void transfer_cells(struct fuzz_tables *f, u32 to, u32 from)
+static void save_and_load_cells(struct fuzz_tables *f, u32 to, u32 from)
 {
 	static u8 bytes[ROOM];
 	struct serializer s = { .at = bytes, .capacity = sizeof(bytes) };
@@ -123,21 +124,21 @@ static void transfer_cells(struct fuzz_tables *f, u32 to, u32 from)
 	f->count[to] += f->count[from];
 }
 
-/** struct fuzz_ids - the ids of a process, and what they are in the next one */
-struct fuzz_ids {
+/** struct saved_ids - the ids of a process, and what they are in the next one */
+struct saved_ids {
 	struct binary_table *binaries;
 	struct program_table *programs;
 	struct cell_translation now;
 };
 
-static void ids_init(struct fuzz_ids *ids)
+static void ids_init(struct saved_ids *ids)
 {
-	*ids = (struct fuzz_ids){ 0 };
+	*ids = (struct saved_ids){ 0 };
 	fuzz_assert(!binary_table_new(IDS, 8192, &ids->binaries));
 	fuzz_assert(!program_table_new(IDS, 8192, &ids->programs));
 }
 
-static void ids_deinit(struct fuzz_ids *ids)
+static void ids_deinit(struct saved_ids *ids)
 {
 	binary_table_free(ids->binaries);
 	program_table_free(ids->programs);
@@ -145,28 +146,28 @@ static void ids_deinit(struct fuzz_ids *ids)
 	free((void *)ids->now.program);
 }
 
-static void ids_fill(const struct fuzz_ids *ids, const uint8_t *data, size_t size)
+static void ids_fill(const struct saved_ids *ids, const uint8_t *data, size_t size)
 {
 	for (size_t n = 0; n < size; n++) {
 		char path[] = { (char)('a' + data[n] % 64), 0 };
 		const u8 build_id[] = { data[n], 2, 3, 4, 5, 6, 7, 8 };
 
-		binary_table_get(ids->binaries,
-				 &(struct binary_identity){ .path = path,
-							    .inode = data[n] / 64,
-							    .build_id = build_id,
-							    .build_id_size = data[n] % 9,
-							    .process = data[n] % 5 / 4 });
-		program_table_get(
+		binary_table_find_or_add(ids->binaries,
+					 &(struct binary_identity){ .path = path,
+								    .inode = data[n] / 64,
+								    .build_id = build_id,
+								    .build_id_size = data[n] % 9,
+								    .process = data[n] % 5 / 4 });
+		program_table_find_or_add(
 			ids->programs,
 			&(struct program_identity){ .container = data[n] % 3, .executable = path });
 	}
 }
 
 /* Load ids of any bytes. Each saved id is translated to one in use. */
-static int ids_load(struct fuzz_ids *ids, struct deserializer *from)
+static int ids_load(struct saved_ids *ids, struct deserializer *from)
 {
-	static struct attribute_remapped containers[] = { { 0, 0, 0 }, { 4, 6, 9 } };
+	static struct attribute_entry_translation containers[] = { { 0, 0, 0 }, { 4, 6, 9 } };
 	const struct attribute_translation translation = { .container = containers,
 							   .containers = ARRAY_SIZE(containers) };
 	struct program_identity program;
@@ -183,16 +184,16 @@ static int ids_load(struct fuzz_ids *ids, struct deserializer *from)
 		return r;
 	ids->now.program = map;
 	for (u32 i = 0; i < ids->now.binaries; i++)
-		fuzz_assert(binary_table_find(ids->binaries, ids->now.binary[i], &binary));
+		fuzz_assert(binary_table_find_by_id(ids->binaries, ids->now.binary[i], &binary));
 	for (u32 i = 0; i < ids->now.programs; i++)
-		fuzz_assert(program_table_find(ids->programs, ids->now.program[i], &program));
+		fuzz_assert(program_table_find_by_id(ids->programs, ids->now.program[i], &program));
 	return 0;
 }
 
 /* Load a checkpoint of ids and cells, which may be any bytes. */
-static int checkpoint_load(struct cell_table *t, struct deserializer *from)
+static int load_checkpoint(struct cell_table *t, struct deserializer *from)
 {
-	struct fuzz_ids ids;
+	struct saved_ids ids;
 	int r;
 
 	ids_init(&ids);
@@ -205,13 +206,13 @@ static int checkpoint_load(struct cell_table *t, struct deserializer *from)
 }
 
 /* Save a table with ids, and load both. */
-static void checkpoint_cells(struct fuzz_tables *f, u32 to, u32 from, const uint8_t *data,
-			     size_t size)
+static void save_and_load_with_ids(struct fuzz_tables *f, u32 to, u32 from, const uint8_t *data,
+				   size_t size)
 {
 	static u8 bytes[ROOM];
 	struct serializer s = { .at = bytes, .capacity = sizeof(bytes) };
 	struct deserializer d = { .at = bytes };
-	struct fuzz_ids ids;
+	struct saved_ids ids;
 
 	ids_init(&ids);
 	ids_fill(&ids, data, size);
@@ -222,19 +223,19 @@ static void checkpoint_cells(struct fuzz_tables *f, u32 to, u32 from, const uint
 	if (s.full)
 		return;
 	d.len = s.len;
-	fuzz_assert(!checkpoint_load(f->table[to], &d));
+	fuzz_assert(!load_checkpoint(f->table[to], &d));
 	fuzz_assert(d.pos == d.len);
 	f->count[to] += f->count[from];
 }
 
 /* Load bytes of any kind. The table is cleared afterwards, like in the daemon after an error. */
-static void load_any(struct fuzz_tables *f, u32 i, bool ids, const uint8_t *data, size_t size)
+static void load_any_bytes(struct fuzz_tables *f, u32 i, bool ids, const uint8_t *data, size_t size)
 {
 	struct deserializer d = { .at = data, .len = size };
-	int r = ids ? checkpoint_load(f->table[i], &d) : cell_table_load(f->table[i], &d, NULL);
+	int r = ids ? load_checkpoint(f->table[i], &d) : cell_table_load(f->table[i], &d, NULL);
 
 	if (!r)
-		(void)rows_samples(f->table[i]);
+		(void)sum_row_samples(f->table[i]);
 	cell_table_clear(f->table[i]);
 	f->count[i] = 0;
 }
@@ -259,17 +260,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		case 3:
 			if (data[1] & 1) {
-				transfer_cells(&f, i, other);
+				save_and_load_cells(&f, i, other);
 			} else {
-				cell_table_forget_session(f.table[i], data[1] % 3);
-				f.count[i] = rows_samples(f.table[i]);
+				cell_table_remove_session(f.table[i], data[1] % 3);
+				f.count[i] = sum_row_samples(f.table[i]);
 			}
 			break;
 		case 4:
-			load_any(&f, i, data[1] & 1, data + 2, len);
+			load_any_bytes(&f, i, data[1] & 1, data + 2, len);
 			break;
 		case 5:
-			checkpoint_cells(&f, i, other, data + 2, len);
+			save_and_load_with_ids(&f, i, other, data + 2, len);
 			break;
 		}
 		check_table(&f, i);

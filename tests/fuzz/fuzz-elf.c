@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_assert(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
 	if (elf_load(fd, &o) < 0)
 		fuzz_assert(!o.symbols.count);
-	fuzz_assert(symtab_memory(&o.symbols) <= LIMIT);
+	fuzz_assert(symtab_get_memory(&o.symbols) <= LIMIT);
 	fuzz_assert(o.segments <= ELF_SEGMENTS && o.build_id_size <= BUILD_ID_MAX);
 	for (u32 i = 0; i < o.symbols.count; i++) {
 		const struct symbol *s = &o.symbols.entry[i];
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_assert(!i || s[-1].start < s->start);
 		fuzz_assert(!s->size || symtab_find(&o.symbols, s->start));
 	}
-	elf_vaddr(&o, size / 2, &vaddr);
+	elf_get_vaddr(&o, size / 2, &vaddr);
 	symtab_clear(&o.symbols);
 	close(fd);
 	return 0;

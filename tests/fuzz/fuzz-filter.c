@@ -56,7 +56,7 @@ static void check_hardware(const struct filter *filter, const struct filter_subj
 }
 
 /* Check the same for the filter by data source, on two kinds of cores. */
-static void check_sources(const struct filter *filter)
+static void check_source_filter(const struct filter *filter)
 {
 	static const u64 midrs[] = { 0x413fd0c1, 0x480fd060 };
 	static const u16 sources[] = { 0, 2, 8, 9, 13, 14, 18, 63 };
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_negation(text, filter, &some);
 		check_negation(text, filter, &none);
 		check_hardware(filter, &some);
-		check_sources(filter);
+		check_source_filter(filter);
 		filter_free(filter);
 	}
 	free(text);

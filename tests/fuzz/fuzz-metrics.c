@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "accumulate.h"
+#include "accumulator.h"
 #include "expose.h"
 #include "labels.h"
 #include "otlp.h"
@@ -29,7 +29,7 @@ static void check_text(const char *text, size_t size)
 	}
 }
 
-static void check_set(const struct series_set *set)
+static void check_series_set(const struct series_set *set)
 {
 	const struct otlp_config otlp = { 0 };
 	u32 count = 0;
@@ -59,9 +59,9 @@ static void check_set(const struct series_set *set)
 }
 
 /* Make a snapshot with the values of @data in machine and containers. */
-static struct metrics make_snapshot(const uint8_t *data, size_t size)
+static struct metrics_snapshot make_snapshot(const uint8_t *data, size_t size)
 {
-	struct metrics m = { 0 };
+	struct metrics_snapshot m = { 0 };
 	size_t n = sizeof(m.machine);
 
 	m.count = size % 7;
@@ -84,7 +84,7 @@ static struct metrics make_snapshot(const uint8_t *data, size_t size)
 }
 
 /* Parse the same bytes as a collector's reply. */
-static void check_answer(const uint8_t *data, size_t size)
+static void check_collector_reply(const uint8_t *data, size_t size)
 {
 	char why[64];
 
@@ -96,27 +96,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct series_self self = { .daemon_up = true, .exportable = true };
 	struct series_set set = { 0 };
-	struct metrics m = { 0 };
-	struct labels labels;
+	struct metrics_snapshot m = { 0 };
+	struct label_config labels;
 	const char *why = NULL;
 	struct accumulator acc;
 	const char *right;
 
 	labels_set_defaults(&labels);
-	labels_add(&labels, "unit", "unit", &right);
-	labels_add(&labels, "pod", "pod", &right);
-	check_answer(data, size);
+	labels_set_label(&labels, "unit", "unit", &right);
+	labels_set_label(&labels, "pod", "pod", &right);
+	check_collector_reply(data, size);
 	accumulator_init(&acc, &labels, 7, size % 2);
 	if (metrics_parse(data, size, &m, &why) < 0) {
 		fuzz_assert(why);
 		m = make_snapshot(data, size);
 	}
 	for (unsigned int round = 0; round < 2; round++) {
-		u32 machine = series_machine(&acc, &m);
+		u32 machine = series_count_machine(&acc, &m);
 
 		fuzz_assert(accumulator_update(&acc, &m, SERIES - machine, 1 + round) >= 0);
 		fuzz_assert(series_build(&set, &acc, &self) >= 0);
-		check_set(&set);
+		check_series_set(&set);
 		m = make_snapshot(data, size / 2);
 	}
 	metrics_clear(&m);

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct seen {
+struct replay_counts {
 	u64 bytes;
 	u64 records;
 	u64 tasks;
@@ -21,11 +21,11 @@ struct seen {
 
 static void on_window(void *ctx, const struct source_window *window)
 {
-	struct seen *seen = ctx;
+	struct replay_counts *seen = ctx;
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 	const u64 before = decoder->ledger.records;
 	struct spe_sample sample;
-	enum spe_decode r;
+	enum spe_decode_result r;
 
 	fuzz_assert(window->clock.shift < 64);
 	seen->sum +=
@@ -40,7 +40,7 @@ static void on_window(void *ctx, const struct source_window *window)
 
 static void on_task(void *ctx, const struct task_event *event)
 {
-	struct seen *seen = ctx;
+	struct replay_counts *seen = ctx;
 
 	fuzz_assert(event->type <= TASK_SWITCH);
 	fuzz_assert(!event->build_id == !event->build_id_size && event->build_id_size <= 20);
@@ -50,13 +50,13 @@ static void on_task(void *ctx, const struct task_event *event)
 		seen->sum += event->build_id[i];
 }
 
-static int replay_recording(struct recording *recording, struct seen *ret_seen)
+static int replay_recording(struct recording *recording, struct replay_counts *ret_seen)
 {
 	const struct source_sink sink = { .window = on_window, .task = on_task, .ctx = ret_seen };
 	struct recording_error error = { .text = "" };
 	int r;
 
-	*ret_seen = (struct seen){ 0 };
+	*ret_seen = (struct replay_counts){ 0 };
 	r = recording_replay(recording, &sink, &error);
 	fuzz_assert(r == 0 || r == -EBADMSG || r == -ENOMSG);
 	fuzz_assert(!r == !error.text[0]);
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct recording_error error = { .text = "" };
 	struct recording *recording;
-	struct seen first, second;
+	struct replay_counts first, second;
 	static char path[64];
 	static int fd = -1;
 	int r;
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_assert(replay_recording(recording, &second) == r);
 	fuzz_assert(!memcmp(&first, &second, sizeof(first)));
 	fuzz_assert(first.bytes <= size);
-	fuzz_assert(recording_format(recording) != RECORDING_RAW || first.bytes == size);
+	fuzz_assert(recording_get_format(recording) != RECORDING_RAW || first.bytes == size);
 	recording_free(recording);
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "codec/registers.h"
 #include "dump/dump.h"
 
-static void check_same(const struct spe_sample *a, const struct spe_sample *b)
+static void check_same_samples(const struct spe_sample *a, const struct spe_sample *b)
 {
 	fuzz_assert(a->present == b->present);
 	fuzz_assert(!memcmp(a->address, b->address, sizeof(a->address)));
@@ -53,7 +53,7 @@ static void check_round_trip(const struct spe_sample *sample)
 	n = spe_record_encode(&first, bytes, sizeof(bytes));
 	fuzz_assert(n > 0 && n <= sample->size);
 	fuzz_assert(spe_record_decode(bytes, (size_t)n, SPE_MAX_RECORD, &back) == n);
-	check_same(&first, &back);
+	check_same_samples(&first, &back);
 	fuzz_assert(spe_record_encode(&back, again, sizeof(again)) == n);
 	fuzz_assert(!memcmp(bytes, again, (size_t)n));
 
@@ -62,7 +62,7 @@ static void check_round_trip(const struct spe_sample *sample)
 	fuzz_assert(n > 0);
 	check_without_padding(sample->raw, sample->size, bytes, (size_t)n);
 	fuzz_assert(spe_record_decode(bytes, (size_t)n, SPE_MAX_RECORD, &back) == n);
-	check_same(sample, &back);
+	check_same_samples(sample, &back);
 	fuzz_assert(spe_record_reencode(&back, again, sizeof(again)) == n);
 	fuzz_assert(!memcmp(bytes, again, (size_t)n));
 	fuzz_assert(spe_sample_kind(sample) < SPE_KINDS);
@@ -86,7 +86,7 @@ static void check_packets(const u8 *buf, size_t len)
 		fuzz_assert(spe_packet_decode(bytes, (size_t)m, &back) == m);
 		fuzz_assert(back.type == packet.type && back.index == packet.index);
 		fuzz_assert(back.payload == packet.payload);
-		dump_packet_meaning(&packet, meaning);
+		dump_format_packet(&packet, meaning);
 		fuzz_assert(strlen(meaning) > 0 && strlen(meaning) < DUMP_MEANING_MAX);
 		pos += (size_t)n;
 	}
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct spe_decoder decoder;
 	struct spe_sample sample;
 	u64 decoded = 0, suspect = 0, records = 0, ranges = 0;
-	enum spe_decode r;
+	enum spe_decode_result r;
 	size_t before = 0;
 
 	if (!size)

@@ -14,21 +14,21 @@
 /* Compare up to the last member: the padding behind it may have any value. */
 #define OPERATION_BYTES (offsetof(struct spe_operation, nse) + sizeof(bool))
 
-static void check_print(const struct spe_operation *operation)
+static void check_printed_operation(const struct spe_operation *operation)
 {
 	struct script_error error;
 	struct script_step back;
-	struct script script;
+	struct script_parser script;
 	char *line = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&line, &len);
 
 	fuzz_assert(out);
-	script_print(out, operation);
+	script_print_operation(out, operation);
 	fclose(out);
 	script_init(&script);
 	fuzz_assert(len && line[len - 1] == '\n');
-	fuzz_assert(!script_parse(&script, line, len - 1, &back, &error));
+	fuzz_assert(!script_parse_line(&script, line, len - 1, &back, &error));
 	fuzz_assert(back.kind == SCRIPT_OPERATION && back.count == 1);
 	fuzz_assert(!memcmp(&back.operation, operation, OPERATION_BYTES));
 	free(line);
@@ -39,7 +39,7 @@ static u64 check_lines(const char *text, size_t size)
 {
 	struct script_error error;
 	struct script_step step;
-	struct script script;
+	struct script_parser script;
 	u64 operations = 0;
 
 	script_init(&script);
@@ -47,7 +47,7 @@ static u64 check_lines(const char *text, size_t size)
 		const char *newline = memchr(text, '\n', size);
 		size_t len = newline ? (size_t)(newline - text) : size;
 
-		if (script_parse(&script, text, len, &step, &error) < 0) {
+		if (script_parse_line(&script, text, len, &step, &error) < 0) {
 			fuzz_assert(error.column >= 1 && error.column - 1 <= len);
 			fuzz_assert(error.length <= len - (error.column - 1));
 			fuzz_assert(error.want[0] && strlen(error.want) < sizeof(error.want) - 1);
@@ -55,7 +55,7 @@ static u64 check_lines(const char *text, size_t size)
 			fuzz_assert(step.count && step.count <= SCRIPT_TIMES_MAX);
 			operations += step.count;
 			if (step.kind == SCRIPT_OPERATION)
-				check_print(&step.operation);
+				check_printed_operation(&step.operation);
 		}
 		len += !!newline;
 		text += len;

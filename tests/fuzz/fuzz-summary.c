@@ -13,14 +13,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct counted {
+struct counting_sink {
 	struct source_sink sink;
 	u64 bytes;
 };
 
 static void on_window(void *ctx, const struct source_window *window)
 {
-	struct counted *counted = ctx;
+	struct counting_sink *counted = ctx;
 
 	counted->bytes += window->len;
 	counted->sink.window(counted->sink.ctx, window);
@@ -28,7 +28,7 @@ static void on_window(void *ctx, const struct source_window *window)
 
 static void on_task(void *ctx, const struct task_event *event)
 {
-	struct counted *counted = ctx;
+	struct counting_sink *counted = ctx;
 
 	counted->sink.task(counted->sink.ctx, event);
 }
@@ -43,8 +43,8 @@ static void check_views(struct profile *profile)
 		struct view view;
 		u64 samples = 0;
 
-		fuzz_assert(
-			!profile_view(profile, NULL, false, group, VIEW_SORT_SAMPLES, 0, &view));
+		fuzz_assert(!profile_create_view(profile, NULL, false, group, VIEW_SORT_SAMPLES, 0,
+						 &view));
 		for (u32 i = 0; i < view.count; i++)
 			samples += view.rows[i].samples;
 		if (group == VIEW_CONTAINER)
@@ -62,13 +62,13 @@ static void summarize_recording(struct recording *recording)
 	struct attributor *attributor = NULL;
 	struct profile *profile = NULL;
 	struct recording_error error;
-	struct counted counted = { .bytes = 0 };
+	struct counting_sink counted = { .bytes = 0 };
 	struct source_sink sink = { .window = on_window, .task = on_task, .ctx = &counted };
 	char *text = NULL, want[64];
 
 	fuzz_assert(!attributor_new(&tasks, &attributor));
 	fuzz_assert(!profile_new(&config, attributor, &profile));
-	counted.sink = profile_sink(profile);
+	counted.sink = profile_make_sink(profile);
 	recording_replay(recording, &sink, &error);
 	fuzz_assert(!profile_summary_json(profile, "recording", true, &text));
 	snprintf(want, sizeof(want), "\"bytes\":%llu,", (unsigned long long)counted.bytes);
@@ -80,7 +80,7 @@ static void summarize_recording(struct recording *recording)
 }
 
 /* Count the recording with @threads threads. Return its summary as text, which the caller frees. */
-static char *count_threads(struct recording *recording, u32 threads)
+static char *summarize_with_threads(struct recording *recording, u32 threads)
 {
 	const struct attributor_config tasks = { .processes = 16, .threads = 64, .containers = 8 };
 	struct count_request request = {
@@ -93,7 +93,7 @@ static char *count_threads(struct recording *recording, u32 threads)
 
 	fuzz_assert(!attributor_new(&tasks, &request.attributor));
 	fuzz_assert(!profile_new(&request.config, request.attributor, &request.profile));
-	parallel_count(recording, &request, &result, &error);
+	parallel_count_samples(recording, &request, &result, &error);
 	fuzz_assert(!profile_summary_json(request.profile, "recording", true, &text));
 	check_views(request.profile);
 	profile_free(request.profile);
@@ -102,9 +102,10 @@ static char *count_threads(struct recording *recording, u32 threads)
 }
 
 /* Check that the summary does not depend on the number of threads. */
-static void compare_threads(struct recording *recording)
+static void compare_thread_counts(struct recording *recording)
 {
-	char *one = count_threads(recording, 1), *three = count_threads(recording, 3);
+	char *one = summarize_with_threads(recording, 1),
+	     *three = summarize_with_threads(recording, 3);
 
 	fuzz_assert(!strcmp(one, three));
 	free(one);
@@ -127,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (recording_open(path, &recording, &error) < 0)
 		return 0;
 	summarize_recording(recording);
-	compare_threads(recording);
+	compare_thread_counts(recording);
 	recording_free(recording);
 	return 0;
 }

@@ -16,14 +16,14 @@ static u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
 
 static void cache_reply(const struct symbol_request *request, const struct symbol_reply *checked)
 {
-	const struct name_key key = { .ino = 1 };
+	const struct name_file_key key = { .ino = 1 };
 	struct name_cache cache;
 	struct name_file *file;
 
 	fuzz_assert(!name_cache_init(&cache, 2, 1 << 20));
-	file = name_cache_lookup(&cache, name_cache_get(&cache, &key));
+	file = name_cache_get_file(&cache, name_cache_find_or_add(&cache, &key));
 	for (int again = 0; again < 2; again++)
-		name_cache_add(&cache, file, request, checked);
+		name_cache_add_reply(&cache, file, request, checked);
 	for (u32 i = 0; i < checked->done; i++) {
 		const struct name_range *range = name_file_find_range(file, request->address[i]);
 		const struct name_line *line = name_file_find_line(file, request->address[i]);
@@ -35,14 +35,16 @@ static void cache_reply(const struct symbol_request *request, const struct symbo
 }
 
 /* Instructions are stored by their caller, which continues behind the last one. */
-static void code_follows(const struct symbol_request *request, const struct symbol_reply *checked)
+static void check_instruction_ranges(const struct symbol_request *request,
+				     const struct symbol_reply *checked)
 {
-	const struct symbol_name *code = symbol_reply_names(checked);
+	const struct symbol_name *code = symbol_reply_get_names(checked);
 	u64 at = request->address[0];
 
 	for (u32 i = 0; i < checked->count; i++) {
 		fuzz_assert(code[i].start == at && code[i].size <= request->address[1] - at);
-		fuzz_assert(strlen(symbol_reply_text(checked) + code[i].text) <= SYMBOL_NAME_MAX);
+		fuzz_assert(strlen(symbol_reply_get_text(checked) + code[i].text) <=
+			    SYMBOL_NAME_MAX);
 		at += code[i].size;
 	}
 	fuzz_assert(at > request->address[0]);
@@ -75,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(reply, data, size);
 	if (!symbol_reply_check(&ask.request, (void *)reply, size) &&
 	    !((const struct symbol_reply *)reply)->error && asked > sizeof(ask.request))
-		(ask.request.type == SYMBOL_CODE ? code_follows : cache_reply)(&ask.request,
-									       (void *)reply);
+		(ask.request.type == SYMBOL_CODE ? check_instruction_ranges :
+						   cache_reply)(&ask.request, (void *)reply);
 	return 0;
 }

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "symbols/helper/object.h"
+#include "symbols/helper/reader-file.h"
 #include "symbols/name-cache.h"
 
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 #define ADDRESSES 24
 
 static struct reply_builder answer;
-static struct symbol_object known;
+static struct symbol_file_content known;
 
 static union {
 	struct symbol_request request;
@@ -23,7 +23,7 @@ static union {
 
 static u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
 
-static int file_of(const uint8_t *data, size_t size)
+static int make_memory_file(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz-symbols", MFD_CLOEXEC);
 
@@ -32,7 +32,8 @@ static int file_of(const uint8_t *data, size_t size)
 }
 
 /* Request the names of all of @o, in as many requests as necessary. Each must get a reply. */
-static void ask_all(struct object *o, u32 type, struct name_cache *cache, struct name_file *file)
+static void request_all_names(struct reader_file *o, u32 type, struct name_cache *cache,
+			      struct name_file *file)
 {
 	u32 left = ADDRESSES, at = 0;
 
@@ -43,19 +44,19 @@ static void ask_all(struct object *o, u32 type, struct name_cache *cache, struct
 		for (u32 i = 0; i < left; i++)
 			ask.request.address[i] = (u64)(at + i) * 61 + (o->kind ? 0x1000 : 0);
 		if (type == SYMBOL_FIND)
-			object_find(o, ask.request.address, left, &answer);
+			reader_file_add_functions(o, ask.request.address, left, &answer);
 		else
-			object_lines(o, ask.request.address, left, &answer);
+			reader_file_add_lines(o, ask.request.address, left, &answer);
 		size = reply_builder_finish(&answer, &ask.request, reply);
 		fuzz_assert(!symbol_reply_check(&ask.request, (void *)reply, size));
-		name_cache_add(cache, file, &ask.request, (void *)reply);
+		name_cache_add_reply(cache, file, &ask.request, (void *)reply);
 		at += answer.done;
 		left -= answer.done;
 	}
 }
 
 /* Disassemble the file from its start on. The caller must accept each reply, and gets to the end. */
-static void read_code(struct object *o, u64 end)
+static void disassemble_file(struct reader_file *o, u64 end)
 {
 	const struct symbol_name *last;
 	u64 at = 0;
@@ -65,7 +66,7 @@ static void read_code(struct object *o, u64 end)
 		ask.request = (struct symbol_request){ .type = SYMBOL_CODE, .count = 2 };
 		ask.request.address[0] = at;
 		ask.request.address[1] = end;
-		object_code(o, at, end, &answer);
+		reader_file_add_instructions(o, at, end, &answer);
 		if (!answer.done)
 			return;
 		size = reply_builder_finish(&answer, &ask.request, reply);
@@ -75,7 +76,7 @@ static void read_code(struct object *o, u64 end)
 	}
 }
 
-static void read_go(const uint8_t *data, size_t size)
+static void read_go_table(const uint8_t *data, size_t size)
 {
 	struct symtab symbols = { .limit = 65536 };
 	struct go_table table;
@@ -85,11 +86,11 @@ static void read_go(const uint8_t *data, size_t size)
 
 	if (go_table_init(&table, data, size, 0x1000))
 		return;
-	go_table_symbols(&table, &symbols);
-	symtab_finish(&symbols);
+	go_table_add_symbols(&table, &symbols);
+	symtab_sort(&symbols);
 	fuzz_assert(symbols.capacity * sizeof(*symbols.entry) + symbols.names_capacity <= 65536);
 	for (u32 i = 0; i < ADDRESSES; i++)
-		if (go_table_line(&table, 0x1000 + i * 61, &file, &len, &line))
+		if (go_table_find_line(&table, 0x1000 + i * 61, &file, &len, &line))
 			fuzz_assert((const uint8_t *)file >= data &&
 				    len < size - (size_t)((const uint8_t *)file - data));
 	symtab_clear(&symbols);
@@ -97,8 +98,8 @@ static void read_go(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct object o = { .fd = -1, .debug_fd = -1, .alt_fd = -1 };
-	const struct name_key key = { .ino = 1 };
+	struct reader_file o = { .fd = -1, .debug_fd = -1, .alt_fd = -1 };
+	const struct name_file_key key = { .ino = 1 };
 	struct name_cache cache;
 	struct name_file *file;
 	u32 kind;
@@ -109,21 +110,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data++;
 	size--;
 	if (kind == SYMBOL_KINDS) {
-		read_go(data, size);
+		read_go_table(data, size);
 		return 0;
 	}
-	if (object_open(&o, kind, file_of(data, size), &known) < 0)
+	if (reader_file_open(&o, kind, make_memory_file(data, size), &known) < 0)
 		return 0;
 	fuzz_assert(!name_cache_init(&cache, 4, 1 << 20));
-	file = name_cache_lookup(&cache, name_cache_get(&cache, &key));
+	file = name_cache_get_file(&cache, name_cache_find_or_add(&cache, &key));
 	/* The binary is also its own debug information, because the build ID is the same. */
 	if (kind == SYMBOL_ELF && size % 2)
-		object_attach(&o, SYMBOL_DEBUG, file_of(data, size), &known);
-	ask_all(&o, SYMBOL_FIND, &cache, file);
-	ask_all(&o, SYMBOL_LINES, &cache, file);
-	read_code(&o, size);
+		reader_file_attach(&o, SYMBOL_DEBUG, make_memory_file(data, size), &known);
+	request_all_names(&o, SYMBOL_FIND, &cache, file);
+	request_all_names(&o, SYMBOL_LINES, &cache, file);
+	disassemble_file(&o, size);
 	fuzz_assert(cache.memory <= 1 << 20);
 	name_cache_deinit(&cache);
-	object_close(&o);
+	reader_file_close(&o);
 	return 0;
 }

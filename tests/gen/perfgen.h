@@ -33,41 +33,43 @@ struct perfgen {
  */
 void perfgen_begin(struct perfgen *gen, bool big, bool pipe, u64 period);
 
-/** perfgen_attr() - write the attribute of event @id as a record */
-void perfgen_attr(struct perfgen *gen, u64 period, u64 sample_type, u64 id);
+/** perfgen_put_attr() - write the attribute of event @id as a record */
+void perfgen_put_attr(struct perfgen *gen, u64 period, u64 sample_type, u64 id);
 
-void perfgen_u16(struct perfgen *gen, u16 v);
-void perfgen_u32(struct perfgen *gen, u32 v);
-void perfgen_u64(struct perfgen *gen, u64 v);
-void perfgen_bytes(struct perfgen *gen, const void *bytes, size_t len);
-/** perfgen_string() - write a NUL-terminated string, padded to 8 bytes */
-void perfgen_string(struct perfgen *gen, const char *s);
+void perfgen_put_u16(struct perfgen *gen, u16 v);
+void perfgen_put_u32(struct perfgen *gen, u32 v);
+void perfgen_put_u64(struct perfgen *gen, u64 v);
+void perfgen_put_bytes(struct perfgen *gen, const void *bytes, size_t len);
+/** perfgen_put_string() - write a NUL-terminated string, padded to 8 bytes */
+void perfgen_put_string(struct perfgen *gen, const char *s);
 
 /**
- * perfgen_open() - begin a record, which perfgen_close() ends
+ * perfgen_begin_record() - begin a record, which perfgen_end_record() ends
  *
- * perfgen_close() writes the size of the record.
+ * perfgen_end_record() writes the size of the record.
  */
-void perfgen_open(struct perfgen *gen, u32 type, u16 misc);
-void perfgen_close(struct perfgen *gen);
-/** perfgen_trailer() - write the fields that sample_id_all adds to a kernel record */
-void perfgen_trailer(struct perfgen *gen, s32 tid, u64 time, s32 cpu);
+void perfgen_begin_record(struct perfgen *gen, u32 type, u16 misc);
+void perfgen_end_record(struct perfgen *gen);
+/** perfgen_put_trailer() - write the fields that sample_id_all adds to a kernel record */
+void perfgen_put_trailer(struct perfgen *gen, s32 tid, u64 time, s32 cpu);
 
-void perfgen_aux(struct perfgen *gen, u64 offset, u64 size, u64 flags, s32 tid, s32 cpu);
-/** perfgen_auxtrace() - write an AUXTRACE record and the @len bytes behind it, padded to 8 */
-void perfgen_auxtrace(struct perfgen *gen, u64 offset, const void *bytes, size_t len, s32 tid,
-		      s32 cpu);
+void perfgen_put_aux(struct perfgen *gen, u64 offset, u64 size, u64 flags, s32 tid, s32 cpu);
+/** perfgen_put_auxtrace() - write an AUXTRACE record and the @len bytes behind it, padded to 8 */
+void perfgen_put_auxtrace(struct perfgen *gen, u64 offset, const void *bytes, size_t len, s32 tid,
+			  s32 cpu);
 /**
- * perfgen_info() - write SPE metadata of version 1, or of version 2 with a MIDR for each of @cpus
+ * perfgen_put_auxtrace_info() - write SPE metadata of version 1, or of version 2 with a MIDR for
+ * each of @cpus
  */
-void perfgen_info(struct perfgen *gen, unsigned int version, const u64 *midr, u32 cpus);
-void perfgen_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero);
+void perfgen_put_auxtrace_info(struct perfgen *gen, unsigned int version, const u64 *midr,
+			       u32 cpus);
+void perfgen_put_time_conv(struct perfgen *gen, u64 shift, u64 mult, u64 zero);
 
 /**
- * perfgen_build_id() - add the build ID of the file @name: as a record in a pipe, else at the end
- * of the file
+ * perfgen_add_build_id() - add the build ID of the file @name: as a record in a pipe, else at the
+ * end of the file
  */
-void perfgen_build_id(struct perfgen *gen, const char *name, const u8 *id);
+void perfgen_add_build_id(struct perfgen *gen, const char *name, const u8 *id);
 
 /** perfgen_end() - write the sizes of sections into the header */
 void perfgen_end(struct perfgen *gen);

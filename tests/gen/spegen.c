@@ -22,7 +22,7 @@
  * @events: bytes of the Events packet; 0: a random size
  * @timestamps: whether a record ends with a Timestamp, and not with End
  */
-struct layout {
+struct record_layout {
 	const char *name;
 	unsigned int stride;
 	bool inner;
@@ -33,7 +33,7 @@ struct layout {
 	bool extras; /* whether there are packets that only later versions or implementers define */
 };
 
-static const struct layout layouts[] = {
+static const struct record_layout layouts[] = {
 	{ "neoverse", 64, true, false, 2, true, true, false },
 	{ "kunpeng", 44, false, false, 2, false, false, false },
 	{ "fvp", 0, false, true, 1, true, true, false },
@@ -42,7 +42,7 @@ static const struct layout layouts[] = {
 };
 
 /* Operation Type packets: CLASS, SUBCLASS, and the kind as which they are counted */
-static const struct op {
+static const struct operation_kind {
 	uint8_t class, subclass;
 	enum kind { LOAD, STORE, BRANCH, OTHER, KINDS } kind;
 	bool simd;
@@ -76,13 +76,13 @@ static const struct {
 };
 
 /* The values of the Data Source packet, by publisher; see Documentation/howto/add-core-tables.md. */
-struct source {
+struct data_source {
 	unsigned int value;
 	const char *level;
 	const char *flags; /* letters of "rspm": remote, snooped, peer, modified */
 };
 
-static const struct source arm_sources[] = {
+static const struct data_source arm_sources[] = {
 	{ 0, "l1", "" },
 	{ 8, "l2", "" },
 	{ 9, "peer_core", "sp" },
@@ -94,7 +94,7 @@ static const struct source arm_sources[] = {
 	{ 0 },
 };
 
-static const struct source ampereone_sources[] = {
+static const struct data_source ampereone_sources[] = {
 	{ 0, "local_chip", "" },
 	{ 3, "system_cache", "" },
 	{ 5, "remote_cache", "rsp" },
@@ -105,7 +105,7 @@ static const struct source ampereone_sources[] = {
 };
 
 /* The values drawn do not include 16 to 18. */
-static const struct source hip_sources[] = {
+static const struct data_source hip_sources[] = {
 	{ 0, "peer_core", "sp" },
 	{ 1, "peer_core", "spm" },
 	{ 2, "l3", "" },
@@ -120,9 +120,9 @@ static const struct source hip_sources[] = {
 	{ 0 },
 };
 
-static const struct core {
+static const struct core_encoding {
 	const char *name;
-	const struct source *sources;
+	const struct data_source *sources;
 } cores[] = {
 	{ "none", NULL },
 	{ "arm", arm_sources },
@@ -165,7 +165,7 @@ static const char *const origin_names[] = { "remote", "snooped", "peer", "modifi
 static const char *const kind_names[KINDS] = { "load", "store", "branch", "other" };
 static const char *const latency_names[3] = { "total", "issue", "translation" };
 
-struct truth {
+struct expected_counts {
 	uint64_t records, bytes, suspect, simd;
 	uint64_t kinds[KINDS];
 	uint64_t events[EVENTS];
@@ -179,7 +179,7 @@ struct truth {
 	uint64_t origins[ORIGINS];
 };
 
-struct record {
+struct written_record {
 	uint8_t bytes[256];
 	size_t len;
 };
@@ -195,12 +195,12 @@ static uint64_t draw_random(void)
 	return z ^ z >> 31;
 }
 
-static bool is_drawn(unsigned int percent)
+static bool draw_chance(unsigned int percent)
 {
 	return draw_random() % 100 < percent;
 }
 
-static void write_bytes(struct record *r, uint64_t v, unsigned int size)
+static void write_bytes(struct written_record *r, uint64_t v, unsigned int size)
 {
 	while (size--) {
 		r->bytes[r->len++] = (uint8_t)v;
@@ -208,19 +208,20 @@ static void write_bytes(struct record *r, uint64_t v, unsigned int size)
 	}
 }
 
-static void put_zeros(struct record *r, size_t to)
+static void put_zeros(struct written_record *r, size_t to)
 {
 	while (r->len < to)
 		write_bytes(r, 0, 1);
 }
 
-static void put_address(struct record *r, unsigned int index, uint64_t payload)
+static void put_address(struct written_record *r, unsigned int index, uint64_t payload)
 {
 	write_bytes(r, 0xb0 | index, 1);
 	write_bytes(r, payload, 8);
 }
 
-static void put_latency(struct record *r, struct truth *t, unsigned int index, unsigned int cycles)
+static void put_latency(struct written_record *r, struct expected_counts *t, unsigned int index,
+			unsigned int cycles)
 {
 	write_bytes(r, 0x98 | index, 1);
 	write_bytes(r, cycles, 2);
@@ -230,17 +231,18 @@ static void put_latency(struct record *r, struct truth *t, unsigned int index, u
 		t->latency[index].max = cycles;
 }
 
-static uint64_t put_events(struct record *r, const struct layout *l, struct truth *t)
+static uint64_t put_events(struct written_record *r, const struct record_layout *l,
+			   struct expected_counts *t)
 {
 	unsigned int log = l->events ? (unsigned int)__builtin_ctz(l->events) : draw_random() % 4;
 	uint64_t known = 2; /* the Events bit of retired; other bits are added at random */
 
 	for (size_t i = 0; i < EVENTS; i++)
-		if (events[i].bit < 8U << log && is_drawn(15))
+		if (events[i].bit < 8U << log && draw_chance(15))
 			known |= 1ULL << events[i].bit;
 	for (size_t i = 0; i < EVENTS; i++)
 		t->events[i] += known >> events[i].bit & 1;
-	if (log && is_drawn(10))
+	if (log && draw_chance(10))
 		known |= 1ULL << 12; /* IMPLEMENTATION DEFINED: no counter includes it */
 	write_bytes(r, 0x42 | log << 4, 1);
 	write_bytes(r, known, 1U << log);
@@ -248,7 +250,7 @@ static uint64_t put_events(struct record *r, const struct layout *l, struct trut
 }
 
 /* Return the level of a load or store without a known data source, by the events of D18.2.6. */
-static const char *events_level(uint64_t e)
+static const char *level_from_events(uint64_t e)
 {
 	bool l1 = e >> 2 & 1, l1_miss = e >> 3 & 1, llc = e >> 8 & 1, llc_miss = e >> 9 & 1;
 	bool l2 = e >> 19 & 1, l2_miss = e >> 20 & 1, recent = e >> 22 & 1;
@@ -263,9 +265,10 @@ static const char *events_level(uint64_t e)
 				  "unknown";
 }
 
-static void add_origin(struct truth *t, const struct core *core, uint64_t e, unsigned int value)
+static void add_origin(struct expected_counts *t, const struct core_encoding *core, uint64_t e,
+		       unsigned int value)
 {
-	const struct source *source = value == NO_SOURCE ? NULL : core->sources;
+	const struct data_source *source = value == NO_SOURCE ? NULL : core->sources;
 	char flags[16] = "";
 
 	while (source && source->level && source->value != value)
@@ -277,10 +280,12 @@ static void add_origin(struct truth *t, const struct core *core, uint64_t e, uns
 	for (size_t i = 0; i < ORIGINS; i++)
 		t->origins[i] += !!strchr(flags, origin_letters[i]);
 	for (size_t i = 0; i < LEVELS; i++)
-		t->levels[i] += !strcmp(level_names[i], source ? source->level : events_level(e));
+		t->levels[i] +=
+			!strcmp(level_names[i], source ? source->level : level_from_events(e));
 }
 
-static void put_op(struct record *r, const struct op *op, struct truth *t)
+static void put_op(struct written_record *r, const struct operation_kind *op,
+		   struct expected_counts *t)
 {
 	write_bytes(r, 0x48 | op->class, 1);
 	write_bytes(r, op->subclass, 1);
@@ -288,7 +293,8 @@ static void put_op(struct record *r, const struct op *op, struct truth *t)
 	t->simd += op->simd;
 }
 
-static void put_contexts(struct record *r, const struct layout *l, struct truth *t)
+static void put_contexts(struct written_record *r, const struct record_layout *l,
+			 struct expected_counts *t)
 {
 	unsigned int el = (unsigned int)draw_random() % 2,
 		     which = (unsigned int)draw_random() % CONTEXTS;
@@ -300,9 +306,10 @@ static void put_contexts(struct record *r, const struct layout *l, struct truth 
 	t->contexts[el][which]++;
 }
 
-static unsigned int put_source(struct record *r, const struct layout *l, struct truth *t)
+static unsigned int put_source(struct written_record *r, const struct record_layout *l,
+			       struct expected_counts *t)
 {
-	unsigned int wide = is_drawn(20), which = (unsigned int)draw_random() % SOURCES;
+	unsigned int wide = draw_chance(20), which = (unsigned int)draw_random() % SOURCES;
 
 	if (l->inner)
 		put_zeros(r, (r->len + 7) & ~(size_t)7);
@@ -313,7 +320,7 @@ static unsigned int put_source(struct record *r, const struct layout *l, struct 
 }
 
 /* Write packets that a reader skips by their size. The expected counts do not include them. */
-static void put_extras(struct record *r)
+static void put_extras(struct written_record *r)
 {
 	write_bytes(r, 0x9c, 1); /* alternate clock issue latency */
 	write_bytes(r, draw_random() & 0xfff, 2);
@@ -325,25 +332,26 @@ static void put_extras(struct record *r)
 	write_bytes(r, draw_random(), 4);
 }
 
-static void put_end(struct record *r, const struct layout *l, uint64_t n)
+static void put_end(struct written_record *r, const struct record_layout *l, uint64_t n)
 {
 	if (!l->timestamps) {
 		write_bytes(r, 0x01, 1);
 		return;
 	}
-	if (l->inner && r->len + 9 < l->stride && is_drawn(70))
+	if (l->inner && r->len + 9 < l->stride && draw_chance(70))
 		put_zeros(r, l->stride - 9);
 	write_bytes(r, 0x71, 1);
 	write_bytes(r, 1000000 + 7 * n, 8);
 }
 
-static struct record make_record(const struct layout *l, const struct core *core, struct truth *t,
-				 uint64_t n)
+static struct written_record make_record(const struct record_layout *l,
+					 const struct core_encoding *core,
+					 struct expected_counts *t, uint64_t n)
 {
-	const struct op *op = &ops[draw_random() % (sizeof(ops) / sizeof(ops[0]))];
+	const struct operation_kind *op = &ops[draw_random() % (sizeof(ops) / sizeof(ops[0]))];
 	uint64_t pc =
 		(draw_random() % 3) << 61 | 1ULL << 63 | (0x400000 + (draw_random() % 4096) * 4);
-	struct record r = { .len = 0 };
+	struct written_record r = { .len = 0 };
 	bool memory = op->kind == LOAD || op->kind == STORE;
 	unsigned int source = NO_SOURCE;
 	uint64_t known;
@@ -356,14 +364,14 @@ static struct record make_record(const struct layout *l, const struct core *core
 		put_op(&r, op, t);
 	known = put_events(&r, l, t);
 	put_latency(&r, t, 1, (unsigned int)draw_random() % 100);
-	put_latency(&r, t, 0, is_drawn(1) ? 0xfff : (unsigned int)draw_random() % 800);
+	put_latency(&r, t, 0, draw_chance(1) ? 0xfff : (unsigned int)draw_random() % 800);
 	if (op->kind == BRANCH && l->stride != 44)
 		put_address(&r, 1, pc + 64);
 	if (memory && l->stride != 44)
 		put_address(&r, 2, 0xffff80000000ULL + draw_random() % (1 << 20));
 	if (memory)
 		put_latency(&r, t, 2, (unsigned int)draw_random() % 50);
-	if (l->extras && is_drawn(30))
+	if (l->extras && draw_chance(30))
 		put_extras(&r);
 	if (op->kind == LOAD && l->stride != 44)
 		source = put_source(&r, l, t);
@@ -389,7 +397,7 @@ static void print_counts(const char *format, const uint64_t *counts, unsigned in
 	}
 }
 
-static void print_truth(const struct truth *t)
+static void print_expected_counts(const struct expected_counts *t)
 {
 	const char *separator = "";
 
@@ -435,7 +443,7 @@ static void print_truth(const struct truth *t)
 	printf("}}}}\n");
 }
 
-static const struct layout *find_layout(const char *name)
+static const struct record_layout *find_layout(const char *name)
 {
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
 		if (!strcmp(layouts[i].name, name))
@@ -443,7 +451,7 @@ static const struct layout *find_layout(const char *name)
 	return NULL;
 }
 
-static const struct core *find_core(const char *name)
+static const struct core_encoding *find_core(const char *name)
 {
 	for (size_t i = 0; i < sizeof(cores) / sizeof(cores[0]); i++)
 		if (!strcmp(cores[i].name, name))
@@ -452,25 +460,25 @@ static const struct core *find_core(const char *name)
 }
 
 /* Write the records. @truncate: append CUT_RECORD bytes of another record, which are suspect. */
-static int generate_records(FILE *out, const struct layout *layout, const struct core *core,
-			    uint64_t n, bool truncate)
+static int generate_records(FILE *out, const struct record_layout *layout,
+			    const struct core_encoding *core, uint64_t n, bool truncate)
 {
-	struct truth truth = { 0 };
-	struct record record;
+	struct expected_counts truth = { 0 };
+	struct written_record record;
 
 	for (uint64_t i = 0; i < n; i++) {
 		record = make_record(layout, core, &truth, i);
 		fwrite(record.bytes, 1, record.len, out);
 	}
 	if (truncate) {
-		struct truth gone = { 0 };
+		struct expected_counts gone = { 0 };
 
 		record = make_record(layout, core, &gone, n);
 		fwrite(record.bytes, 1, CUT_RECORD, out);
 		truth.bytes += CUT_RECORD;
 		truth.suspect += CUT_RECORD;
 	}
-	print_truth(&truth);
+	print_expected_counts(&truth);
 	return fflush(out) || fflush(stdout) ? 1 : 0;
 }
 
@@ -489,8 +497,8 @@ static int print_usage(void)
 
 int main(int argc, char **argv)
 {
-	const struct layout *layout = &layouts[0];
-	const struct core *core = &cores[0];
+	const struct record_layout *layout = &layouts[0];
+	const struct core_encoding *core = &cores[0];
 	const char *path = NULL;
 	uint64_t n = 1000;
 	bool truncate = false;

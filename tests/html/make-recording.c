@@ -80,21 +80,24 @@ struct workload {
 #define WORKLOADS 8
 
 /**
- * struct program - one program in a container
+ * struct sampled_program - one program in a container
  * @cgroup: path of its cgroup
  * @comm: name of its processes
  * @binary: its executable
  * @share: share of the samples, in percent
  * @workload: its functions; a weight of 0 ends them
  */
-static const struct program {
+static const struct sampled_program {
 	const char *cgroup;
 	const char *comm;
 	const char *binary;
 	u32 share;
 	struct workload workload[WORKLOADS];
 } programs[] = {
-	{ "/lxc/shop-db", "postgres", "postgres", 41,
+	{ "/lxc/shop-db",
+	  "postgres",
+	  "postgres",
+	  41,
 	  { { "postgres", 5, 34, 62, 12, 18, 31, 20, 4, 0 },
 	    { "postgres", 6, 22, 48, 14, 26, 12, 22, 7, 0 },
 	    { "postgres", 7, 16, 55, 10, 22, 9, 30, 3, 0 },
@@ -102,28 +105,44 @@ static const struct program {
 	    { "postgres", 9, 7, 44, 22, 30, 2, 14, 11, 0 },
 	    { "libc.so.6", 10, 8, 50, 46, 2, 17, 18, 1, 0 },
 	    { NULL, 0, 4, 40, 20, 30, 6, 12, 5, 0 } } },
-	{ "/lxc/search", "searchd", "searchd", 24,
+	{ "/lxc/search",
+	  "searchd",
+	  "searchd",
+	  24,
 	  { { "searchd", 15, 38, 58, 4, 20, 3, 16, 9, 0 },
 	    { "searchd", 16, 30, 42, 8, 16, 5, 22, 3, 0 },
 	    { "searchd", 17, 14, 46, 20, 28, 1, 10, 14, 0 },
 	    { "searchd", 18, 14, 34, 60, 2, 1, 4, 1, 1 },
 	    { "libc.so.6", 10, 4, 50, 46, 2, 10, 22, 1, 0 } } },
-	{ "/lxc/shop-web", "nginx", "nginx", 19,
+	{ "/lxc/shop-web",
+	  "nginx",
+	  "nginx",
+	  19,
 	  { { "nginx", 0, 30, 38, 12, 34, 1, 8, 6, 0 },
 	    { "nginx", 1, 14, 40, 18, 28, 3, 12, 5, 0 },
 	    { "nginx", 2, 7, 44, 30, 16, 2, 14, 2, 0 },
 	    { "libcrypto.so.3", 3, 27, 30, 16, 4, 0, 4, 1, 0 },
 	    { "libcrypto.so.3", 4, 14, 24, 8, 6, 0, 3, 1, 0 },
 	    { NULL, 0, 8, 42, 18, 28, 4, 14, 4, 0 } } },
-	{ "/lxc/cache", "redis-server", "redis-server", 13,
+	{ "/lxc/cache",
+	  "redis-server",
+	  "redis-server",
+	  13,
 	  { { "redis-server", 11, 46, 60, 6, 20, 44, 16, 5, 0 },
 	    { "redis-server", 12, 18, 48, 12, 24, 16, 20, 5, 0 },
 	    { "redis-server", 13, 14, 18, 6, 8, 1, 4, 1, 0 },
 	    { "redis-server", 14, 14, 46, 30, 16, 8, 20, 4, 0 },
 	    { NULL, 0, 8, 40, 24, 26, 5, 12, 4, 0 } } },
-	{ "/system.slice/sshd.service", "sshd", "sshd", 3,
-	  { { "sshd", 19, 70, 40, 20, 24, 2, 10, 4, 0 }, { NULL, 0, 30, 40, 20, 24, 4, 10, 4, 0 } } },
-	{ "/lxc/<b>bold<!--", "<i>name</i>", "</script><script>alert(3)</script>", 8,
+	{ "/system.slice/sshd.service",
+	  "sshd",
+	  "sshd",
+	  3,
+	  { { "sshd", 19, 70, 40, 20, 24, 2, 10, 4, 0 },
+	    { NULL, 0, 30, 40, 20, 24, 4, 10, 4, 0 } } },
+	{ "/lxc/<b>bold<!--",
+	  "<i>name</i>",
+	  "</script><script>alert(3)</script>",
+	  8,
 	  { { "</script><script>alert(3)</script>", 20, 30, 50, 20, 20, 5, 10, 4, 0 },
 	    { "</script><script>alert(3)</script>", 21, 25, 50, 20, 20, 5, 10, 4, 0 },
 	    { "</script><script>alert(3)</script>", 22, 20, 50, 20, 20, 5, 10, 4, 0 },
@@ -137,30 +156,30 @@ static const struct program {
 static u64 random_state = 1;
 
 /* Return a number below @below; always the same sequence. */
-static u32 draw(u32 below)
+static u32 draw_below(u32 below)
 {
 	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (u32)((random_state >> 33) % below);
 }
 
-static bool chance(u32 percent)
+static bool draw_chance(u32 percent)
 {
-	return draw(100) < percent;
+	return draw_below(100) < percent;
 }
 
 /* ---- Binaries: copies of this program with different build IDs --------------------- */
 
-struct binary {
+struct copied_binary {
 	const char *name;
 	char path[512];
 	u8 build_id[20];
 };
 
-static struct binary binaries[BINARIES];
+static struct copied_binary binaries[BINARIES];
 static u32 binary_count;
 static u8 own_build_id[20];
 
-static int note_find(struct dl_phdr_info *info, size_t size, void *ctx)
+static int find_build_id_note(struct dl_phdr_info *info, size_t size, void *ctx)
 {
 	(void)size;
 	(void)ctx;
@@ -184,30 +203,30 @@ static int note_find(struct dl_phdr_info *info, size_t size, void *ctx)
 	return -1;
 }
 
-static void fail(const char *what)
+static void exit_with_error(const char *what)
 {
 	fprintf(stderr, "make-recording: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static u8 *read_own(size_t *ret_size)
+static u8 *read_own_file(size_t *ret_size)
 {
 	FILE *in = fopen("/proc/self/exe", "re");
 	struct stat st;
 	u8 *bytes;
 
 	if (!in || fstat(fileno(in), &st) < 0)
-		fail("/proc/self/exe");
+		exit_with_error("/proc/self/exe");
 	bytes = malloc((size_t)st.st_size);
 	if (!bytes || fread(bytes, 1, (size_t)st.st_size, in) != (size_t)st.st_size)
-		fail("/proc/self/exe");
+		exit_with_error("/proc/self/exe");
 	fclose(in);
 	*ret_size = (size_t)st.st_size;
 	return bytes;
 }
 
 /* Make names with slashes valid as file names. */
-static void path_make(const char *folder, const char *name, char *to, size_t size)
+static void make_path(const char *folder, const char *name, char *to, size_t size)
 {
 	size_t start = (size_t)snprintf(to, size, "%s/", folder);
 
@@ -216,9 +235,9 @@ static void path_make(const char *folder, const char *name, char *to, size_t siz
 		*c = *c == '/' ? '_' : *c;
 }
 
-static const struct binary *binary_get(const char *folder, const char *name)
+static const struct copied_binary *get_copied_binary(const char *folder, const char *name)
 {
-	struct binary *b = binaries;
+	struct copied_binary *b = binaries;
 	u64 hash = hash_string(name);
 	size_t size;
 	u8 *bytes, *id;
@@ -229,40 +248,40 @@ static const struct binary *binary_get(const char *folder, const char *name)
 			return b;
 	binary_count++;
 	b->name = name;
-	path_make(folder, name, b->path, sizeof(b->path));
+	make_path(folder, name, b->path, sizeof(b->path));
 	memcpy(b->build_id, own_build_id, sizeof(b->build_id));
 	memcpy(b->build_id, &hash, sizeof(hash));
-	bytes = read_own(&size);
+	bytes = read_own_file(&size);
 	id = memmem(bytes, size, own_build_id, sizeof(own_build_id));
 	if (!id)
-		fail("no build ID in the file");
+		exit_with_error("no build ID in the file");
 	memcpy(id, b->build_id, sizeof(b->build_id));
 	out = fopen(b->path, "we");
 	if (!out || fwrite(bytes, 1, size, out) != size || fclose(out))
-		fail(b->path);
+		exit_with_error(b->path);
 	free(bytes);
 	return b;
 }
 
 /* ---- Samples ---------------------------------------------------------------------- */
 
-static u32 code_offset(u32 function)
+static u32 get_code_offset(u32 function)
 {
 	return (u32)(workload_code - __ehdr_start) + function * CODE_BYTES;
 }
 
-static u64 sample_pc(const char *folder, const struct workload *w)
+static u64 draw_sample_pc(const char *folder, const struct workload *w)
 {
-	const struct binary *b;
+	const struct copied_binary *b;
 
 	if (!w->binary)
-		return KERNEL_AT + 4 * draw(8);
-	b = binary_get(folder, w->binary);
-	return BASE + (u64)(b - binaries) * STRIDE + code_offset(w->function) +
-	       4 * draw(CODE_BYTES / 4);
+		return KERNEL_AT + 4 * draw_below(8);
+	b = get_copied_binary(folder, w->binary);
+	return BASE + (u64)(b - binaries) * STRIDE + get_code_offset(w->function) +
+	       4 * draw_below(CODE_BYTES / 4);
 }
 
-static u64 level_events(enum served source)
+static u64 get_level_events(enum served source)
 {
 	u64 events = 1ULL << SPE_EVENT_RETIRED | 1ULL << SPE_EVENT_L1D_ACCESS |
 		     1ULL << SPE_EVENT_TLB_ACCESS;
@@ -276,44 +295,44 @@ static u64 level_events(enum served source)
 	return events;
 }
 
-static u16 level_latency(enum served source)
+static u16 draw_level_latency(enum served source)
 {
 	static const u16 least[] = { [L1] = 5,	     [L2] = 13,	      [PEER] = 60,
 				     [SYSTEM] = 48, [REMOTE] = 260, [DRAM] = 150 };
 	u32 base = least[source];
 
-	return (u16)(base + draw(base) / 2 + (draw(16) ? 0 : draw(4 * base)));
+	return (u16)(base + draw_below(base) / 2 + (draw_below(16) ? 0 : draw_below(4 * base)));
 }
 
-static enum served access_source(const struct workload *w, u32 phase)
+static enum served draw_access_source(const struct workload *w, u32 phase)
 {
 	/* In the middle of the recording, DRAM is busier. */
 	u32 dram = w->dram + (phase >= 40 && phase < 60 ? w->dram / 2 : 0);
 
-	if (w->shared && chance(55))
+	if (w->shared && draw_chance(55))
 		return PEER;
-	if (chance(dram))
-		return draw(12) ? DRAM : REMOTE;
-	if (chance(w->l2))
-		return draw(5) ? L2 : SYSTEM;
+	if (draw_chance(dram))
+		return draw_below(12) ? DRAM : REMOTE;
+	if (draw_chance(w->l2))
+		return draw_below(5) ? L2 : SYSTEM;
 	return L1;
 }
 
-static u64 access_address(const struct workload *w, u32 cpu, u64 pid)
+static u64 draw_access_address(const struct workload *w, u32 cpu, u64 pid)
 {
 	if (w->shared == 1)
 		return 0x7f0000002000ULL + 8 * cpu;
 	if (w->shared == 2)
 		return 0x7f0000005040ULL;
-	return 0x7f1000000000ULL + pid * 0x1000000 + ((u64)draw(64) * draw(64)) * 4096 +
-	       64 * draw(64);
+	return 0x7f1000000000ULL + pid * 0x1000000 + ((u64)draw_below(64) * draw_below(64)) * 4096 +
+	       64 * draw_below(64);
 }
 
 static void make_access(struct spe_sample *s, const struct workload *w, bool store, u32 cpu, u32 phase,
 			u64 pid)
 {
-	enum served source = access_source(w, phase);
-	u64 va = access_address(w, cpu, pid);
+	enum served source = draw_access_source(w, phase);
+	u64 va = draw_access_address(w, cpu, pid);
 
 	s->op_class = SPE_OP_LOAD_STORE;
 	s->op_subclass = store ? SPE_OP_LDST : 0;
@@ -321,7 +340,7 @@ static void make_access(struct spe_sample *s, const struct workload *w, bool sto
 		      SPE_HAS_COUNTER(SPE_COUNTER_TRANSLATION);
 	s->address[SPE_ADDRESS_VA] = va;
 	s->address[SPE_ADDRESS_PA] = SPE_ADDRESS_NS | (va & 0xffffffffULL) | 0x800000000ULL;
-	s->events = level_events(source);
+	s->events = get_level_events(source);
 	if (!store) {
 		s->present |= SPE_HAS_SOURCE;
 		s->source = source;
@@ -329,22 +348,22 @@ static void make_access(struct spe_sample *s, const struct workload *w, bool sto
 	} else if (source == PEER) {
 		s->events |= 1ULL << SPE_EVENT_DATA_SNOOPED;
 	}
-	s->counter[SPE_COUNTER_TOTAL] = level_latency(source);
-	s->counter[SPE_COUNTER_TRANSLATION] = (u16)(draw(9) ? 1 : 20 + draw(60));
+	s->counter[SPE_COUNTER_TOTAL] = draw_level_latency(source);
+	s->counter[SPE_COUNTER_TRANSLATION] = (u16)(draw_below(9) ? 1 : 20 + draw_below(60));
 }
 
-static void make_other(struct spe_sample *s, const struct workload *w, bool branch)
+static void make_other_operation(struct spe_sample *s, const struct workload *w, bool branch)
 {
 	s->events = 1ULL << SPE_EVENT_RETIRED;
 	s->op_class = branch ? SPE_OP_BRANCH : SPE_OP_OTHER;
-	s->counter[SPE_COUNTER_TOTAL] = (u16)(2 + draw(branch ? 8 : 4));
-	if (branch && chance(w->mispredicted))
+	s->counter[SPE_COUNTER_TOTAL] = (u16)(2 + draw_below(branch ? 8 : 4));
+	if (branch && draw_chance(w->mispredicted))
 		s->events |= 1ULL << SPE_EVENT_MISPREDICTED;
 }
 
-static const struct workload *program_draw(const struct program *p)
+static const struct workload *draw_workload(const struct sampled_program *p)
 {
-	u32 at = draw(100);
+	u32 at = draw_below(100);
 	const struct workload *w = p->workload;
 
 	for (; at >= w->weight; w++)
@@ -352,13 +371,13 @@ static const struct workload *program_draw(const struct program *p)
 	return w;
 }
 
-static u32 program_choose(u32 count)
+static u32 draw_program(u32 count)
 {
 	u32 total = 0, at;
 
 	for (u32 i = 0; i < count; i++)
 		total += programs[i].share;
-	at = draw(total);
+	at = draw_below(total);
 	for (u32 i = 0; i < count; i++) {
 		if (at < programs[i].share)
 			return i;
@@ -369,8 +388,8 @@ static u32 program_choose(u32 count)
 
 static int make_record(const char *folder, u32 count, u32 cpu, u32 phase, u64 time, u8 *to)
 {
-	u32 program = program_choose(count), kind = draw(100);
-	const struct workload *w = program_draw(&programs[program]);
+	u32 program = draw_program(count), kind = draw_below(100);
+	const struct workload *w = draw_workload(&programs[program]);
 	u64 pid = FIRST_PID + program;
 	struct spe_sample s = {
 		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP |
@@ -382,14 +401,15 @@ static int make_record(const char *folder, u32 count, u32 cpu, u32 phase, u64 ti
 		.context = { (u32)(pid + 100 * cpu) },
 	};
 
-	s.address[SPE_ADDRESS_PC] = sample_pc(folder, w) & SPE_ADDRESS_BITS;
+	s.address[SPE_ADDRESS_PC] = draw_sample_pc(folder, w) & SPE_ADDRESS_BITS;
 	if (!w->binary)
 		s.address[SPE_ADDRESS_PC] |= 1ULL << 61;
 	if (kind < w->loads + w->stores)
 		make_access(&s, w, kind >= w->loads, cpu, phase, pid);
 	else
-		make_other(&s, w, kind < w->loads + w->stores + w->branches);
-	s.counter[SPE_COUNTER_ISSUE] = (u16)(1 + draw(4) + (draw(20) ? 0 : draw(120)));
+		make_other_operation(&s, w, kind < w->loads + w->stores + w->branches);
+	s.counter[SPE_COUNTER_ISSUE] =
+		(u16)(1 + draw_below(4) + (draw_below(20) ? 0 : draw_below(120)));
 	return spe_record_encode(&s, to, SPE_MAX_RECORD);
 }
 
@@ -429,7 +449,7 @@ static void put_windows(const struct source_sink *sink, const char *folder, u32 
 
 			if (n < 0) {
 				errno = -n;
-				fail("a record");
+				exit_with_error("a record");
 			}
 			window.len += (size_t)n;
 		}
@@ -441,9 +461,9 @@ static void put_tasks(const struct source_sink *sink, const char *folder, u32 co
 {
 	/* The executables have the lowest addresses: that is how a recording shows which one runs. */
 	for (u32 i = 0; i < count; i++)
-		binary_get(folder, programs[i].binary);
+		get_copied_binary(folder, programs[i].binary);
 	for (u32 i = 0; i < count; i++) {
-		const struct program *p = &programs[i];
+		const struct sampled_program *p = &programs[i];
 		s32 pid = FIRST_PID + (s32)i;
 		struct task_event event = {
 			.type = TASK_COMM, .name = p->comm, .time_ns = 1, .pid = pid, .tid = pid
@@ -459,11 +479,11 @@ static void put_tasks(const struct source_sink *sink, const char *folder, u32 co
 						      .pid = pid, .parent_pid = pid,
 						      .tid = pid + 100 * cpu });
 		for (const struct workload *w = p->workload; w->weight; w++) {
-			const struct binary *b;
+			const struct copied_binary *b;
 
 			if (!w->binary)
 				continue;
-			b = binary_get(folder, w->binary);
+			b = get_copied_binary(folder, w->binary);
 			event.type = TASK_MMAP;
 			event.name = b->path;
 			event.start = BASE + (u64)(b - binaries) * STRIDE;
@@ -494,14 +514,14 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	argv += hostile;
-	if (dl_iterate_phdr(note_find, NULL) != 1)
-		fail("this program has no build ID");
+	if (dl_iterate_phdr(find_build_id_note, NULL) != 1)
+		exit_with_error("this program has no build ID");
 	fd = open(argv[2], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)
-		fail(argv[2]);
+		exit_with_error(argv[2]);
 	r = recorder_new(fd, &config, &recorder);
 	if (r >= 0) {
-		sink = recorder_sink(recorder);
+		sink = recorder_make_sink(recorder);
 		put_tasks(&sink, argv[1], count);
 		put_windows(&sink, argv[1], count);
 		r = recorder_finish(recorder);
@@ -509,6 +529,6 @@ int main(int argc, char **argv)
 	}
 	errno = -r;
 	if (r < 0)
-		fail(argv[2]);
+		exit_with_error(argv[2]);
 	return 0;
 }

@@ -19,7 +19,7 @@
 #define PID	  70
 
 /* Write a page, and return its text, NUL-terminated. */
-static char *page_text(const void *data, size_t size)
+static char *write_page_text(const void *data, size_t size)
 {
 	char path[] = "/tmp/test-page-XXXXXX";
 	int fd = mkstemp(path);
@@ -48,7 +48,7 @@ static int digit_value(char c)
 }
 
 /* Decode the data of a page, in @size bytes at @to. Returns its length. */
-static size_t page_decode(const char *text, u8 *to, size_t size)
+static size_t decode_page_data(const char *text, u8 *to, size_t size)
 {
 	const char *at = strstr(text, DATA_MARK);
 	u8 *packed = malloc(strlen(text));
@@ -79,7 +79,7 @@ static size_t page_decode(const char *text, u8 *to, size_t size)
 	return z.total_out;
 }
 
-static u32 count_of(const char *text, const char *word)
+static u32 count_word(const char *text, const char *word)
 {
 	u32 count = 0;
 
@@ -97,9 +97,9 @@ static void test_page_contains_data(void **state)
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (u8)(i * 2654435761U >> 13);
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		char *text = page_text(data, sizes[i]);
+		char *text = write_page_text(data, sizes[i]);
 
-		assert_int_equal(page_decode(text, read, sizeof(read)), sizes[i]);
+		assert_int_equal(decode_page_data(text, read, sizeof(read)), sizes[i]);
 		assert_memory_equal(read, data, sizes[i]);
 		free(text);
 	}
@@ -110,12 +110,12 @@ static void test_data_is_never_text(void **state)
 {
 	static const char hostile[] =
 		"</script><script>alert(1)</script></style><!-- ]]> &amp; '\" @DATA@";
-	char *text = page_text(hostile, strlen(hostile)), *empty = page_text("", 0);
+	char *text = write_page_text(hostile, strlen(hostile)), *empty = write_page_text("", 0);
 	size_t head = (size_t)(strstr(text, DATA_MARK) - text);
 
 	(void)state;
 	assert_null(strstr(text, "alert(1)"));
-	assert_int_equal(count_of(text, "</script"), count_of(empty, "</script"));
+	assert_int_equal(count_word(text, "</script"), count_word(empty, "</script"));
 	assert_memory_equal(text, empty, head);
 	assert_string_equal(strstr(text + head, "</script>"), strstr(empty + head, "</script>"));
 	free(text);
@@ -127,20 +127,20 @@ static void test_page_loads_nothing(void **state)
 	static const char *const forbidden[] = { "http://",  "https://",  " src=",
 						 "href=\"h", "url(",	  "@import",
 						 "unsafe-",  "innerHTML", "eval(" };
-	char *text = page_text("", 0);
+	char *text = write_page_text("", 0);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(forbidden); i++) {
 		/* The name space of pictures is no address: nothing is loaded from there. */
 		u32 allowed = strcmp(forbidden[i], "http://") == 0;
 
-		assert_int_equal(count_of(text, forbidden[i]), allowed);
+		assert_int_equal(count_word(text, forbidden[i]), allowed);
 	}
-	assert_int_equal(count_of(text, "default-src 'none'; script-src 'sha256-"), 1);
+	assert_int_equal(count_word(text, "default-src 'none'; script-src 'sha256-"), 1);
 	free(text);
 }
 
-static void test_page_refuses(void **state)
+static void test_invalid_data_is_refused(void **state)
 {
 	static const u8 data[1];
 	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -154,7 +154,7 @@ static void test_page_refuses(void **state)
 
 /* ---- The data of a small recording ------------------------------------------------ */
 
-static void sample_count(struct profile *profile, u64 pc, u16 latency, bool store)
+static void add_sample_to_profile(struct profile *profile, u64 pc, u16 latency, bool store)
 {
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
@@ -170,20 +170,20 @@ static void sample_count(struct profile *profile, u64 pc, u16 latency, bool stor
 	int n = spe_record_encode(&sample, record, sizeof(record));
 
 	assert_true(n > 0);
-	profile_window(profile, &(struct source_window){ .data = record,
-							 .len = (size_t)n,
-							 .tid = PID,
-							 .interval = 1000,
-							 .unit = UNIT_INSTRUCTIONS,
-							 .backend = BACKEND_EMULATED });
+	profile_add_window(profile, &(struct source_window){ .data = record,
+							     .len = (size_t)n,
+							     .tid = PID,
+							     .interval = 1000,
+							     .unit = UNIT_INSTRUCTIONS,
+							     .backend = BACKEND_EMULATED });
 }
 
-static void input_make(struct input *input, const char *binary, const char *cgroup)
+static void make_input(struct input_recording *input, const char *binary, const char *cgroup)
 {
 	struct attributor_config tasks = { .processes = 16 };
 	const struct profile_config config = { 0 };
 
-	*input = (struct input){ .backend = BACKEND_EMULATED };
+	*input = (struct input_recording){ .backend = BACKEND_EMULATED };
 	assert_int_equal(attributor_new(&tasks, &input->attributor), 0);
 	assert_int_equal(profile_new(&config, input->attributor, &input->profile), 0);
 	attributor_apply_event(
@@ -199,10 +199,10 @@ static void input_make(struct input *input, const char *binary, const char *cgro
 		input->attributor,
 		&(struct task_event){ .type = TASK_CGROUP, .pid = PID, .name = cgroup });
 	for (u32 i = 0; i < 100; i++)
-		sample_count(input->profile, 0x400100 + 16 * (i % 3), (u16)(i * 7), i & 1);
+		add_sample_to_profile(input->profile, 0x400100 + 16 * (i % 3), (u16)(i * 7), i & 1);
 }
 
-static json_object *data_json(const u8 *data, size_t size)
+static json_object *parse_data(const u8 *data, size_t size)
 {
 	struct deserializer from = { .at = data, .len = size };
 	size_t length = (size_t)deserialize_u64(&from);
@@ -216,7 +216,7 @@ static json_object *data_json(const u8 *data, size_t size)
 	return json;
 }
 
-static const char *string_of(json_object *json, const char *column, size_t index)
+static const char *get_string(json_object *json, const char *column, size_t index)
 {
 	json_object *strings =
 		json_object_object_get(json_object_object_get(json, "strings"), column);
@@ -227,19 +227,19 @@ static const char *string_of(json_object *json, const char *column, size_t index
 static void test_data_has_names(void **state)
 {
 	const struct page_config config = { .name = "</script>.data" };
-	struct input input;
+	struct input_recording input;
 	json_object *json;
 	size_t size;
 	u8 *data;
 
 	(void)state;
-	input_make(&input, "/usr/bin/</style>\xe2\x80\xae\x01", "/lxc/<b>");
+	make_input(&input, "/usr/bin/</style>\xe2\x80\xae\x01", "/lxc/<b>");
 	assert_int_equal(page_data_new(&input, &config, &data, &size, NULL), 0);
-	json = data_json(data, size);
+	json = parse_data(data, size);
 	assert_string_equal(json_object_get_string(json_object_object_get(json, "name")),
 			    config.name);
-	assert_string_equal(string_of(json, "container", 0), "<b>");
-	assert_string_equal(string_of(json, "binary", 0), "/usr/bin/</style>\\xe2\\x80\\xae\\x01");
+	assert_string_equal(get_string(json, "container", 0), "<b>");
+	assert_string_equal(get_string(json, "binary", 0), "/usr/bin/</style>\\xe2\\x80\\xae\\x01");
 	assert_int_equal(json_object_get_int(json_object_object_get(json, "rows")), 3);
 	json_object_put(json);
 	free(data);
@@ -250,18 +250,18 @@ static void test_data_selects_container(void **state)
 {
 	struct page_config config = { .select.container = "two" };
 	struct query_error error;
-	struct input input;
+	struct input_recording input;
 	json_object *json;
 	size_t size;
 	u8 *data;
 
 	(void)state;
-	input_make(&input, "/usr/bin/a", "/lxc/one");
+	make_input(&input, "/usr/bin/a", "/lxc/one");
 	assert_int_equal(page_data_new(&input, &config, &data, &size, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "\"two\"; there are: one"));
 	config.select.container = "o*";
 	assert_int_equal(page_data_new(&input, &config, &data, &size, &error), 0);
-	json = data_json(data, size);
+	json = parse_data(data, size);
 	assert_int_equal(json_object_get_int(json_object_object_get(json, "rows")), 3);
 	json_object_put(json);
 	free(data);
@@ -277,9 +277,9 @@ static void test_data_is_reproducible(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < 2; i++) {
-		struct input input;
+		struct input_recording input;
 
-		input_make(&input, "/usr/bin/a", "/lxc/one");
+		make_input(&input, "/usr/bin/a", "/lxc/one");
 		assert_int_equal(page_data_new(&input, &config, &data[i], &size[i], NULL), 0);
 		input_deinit(&input);
 	}
@@ -293,32 +293,32 @@ static void test_data_is_reproducible(void **state)
 
 #define MS 1000000ULL
 
-static struct page_time *time_make(void)
+static struct page_time *make_page_time(void)
 {
 	struct page_time *time = calloc(1, sizeof(*time));
 
 	assert_non_null(time);
 	time->programs = 1;
-	time->program[0].slice = calloc(TIME_SLICES, sizeof(*time->program[0].slice));
+	time->program[0].slice = calloc(TIME_SLICES_MAX, sizeof(*time->program[0].slice));
 	assert_non_null(time->program[0].slice);
 	return time;
 }
 
-static void time_count(struct page_time *time, u64 ns)
+static void count_sample_at(struct page_time *time, u64 ns)
 {
-	u32 slice = page_time_slice(time, ns);
+	u32 slice = page_time_get_slice(time, ns);
 
-	assert_true(slice < time->slices && time->slices <= TIME_SLICES);
+	assert_true(slice < time->slices && time->slices <= TIME_SLICES_MAX);
 	assert_true(ns / time->slice_ns == time->first + slice);
 	histogram_add(&time->program[0].slice[slice].latency, 100);
 	time->ledger[slice].armed_ns += 1;
 }
 
-static u64 time_total(const struct page_time *time)
+static u64 sum_slices(const struct page_time *time)
 {
 	u64 samples = 0, armed = 0;
 
-	for (u32 i = 0; i < TIME_SLICES; i++) {
+	for (u32 i = 0; i < TIME_SLICES_MAX; i++) {
 		samples += time->program[0].slice[i].latency.count;
 		armed += time->ledger[i].armed_ns;
 		assert_true(i < time->slices || !time->ledger[i].armed_ns);
@@ -328,7 +328,7 @@ static u64 time_total(const struct page_time *time)
 }
 
 /* Whatever the order of times is, no count is lost, and slices are as short as possible. */
-static void test_time_slices(void **state)
+static void test_slices_keep_all_counts(void **state)
 {
 	static const u64 times[][4] = {
 		{ 5 * MS, 6 * MS, 7 * MS, 124 * MS },
@@ -340,11 +340,11 @@ static void test_time_slices(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
-		struct page_time *time = time_make();
+		struct page_time *time = make_page_time();
 
 		for (size_t k = 0; k < ARRAY_SIZE(times[i]); k++)
-			time_count(time, times[i][k]);
-		assert_int_equal(time_total(time), ARRAY_SIZE(times[i]));
+			count_sample_at(time, times[i][k]);
+		assert_int_equal(sum_slices(time), ARRAY_SIZE(times[i]));
 		assert_true(time->slice_ns <= longest[i]);
 		page_time_deinit(time);
 		free(time);
@@ -353,20 +353,20 @@ static void test_time_slices(void **state)
 
 static void test_time_is_in_data(void **state)
 {
-	struct page_time *time = time_make();
+	struct page_time *time = make_page_time();
 	struct page_config config = { .time = time };
 	json_object *root, *json, *columns;
-	struct input input;
+	struct input_recording input;
 	size_t size;
 	u8 *data;
 
 	(void)state;
-	time_count(time, 5 * MS);
-	time_count(time, 7 * MS);
+	count_sample_at(time, 5 * MS);
+	count_sample_at(time, 7 * MS);
 	strcpy(time->program[0].program, "a");
-	input_make(&input, "/usr/bin/a", "/lxc/one");
+	make_input(&input, "/usr/bin/a", "/lxc/one");
 	assert_int_equal(page_data_new(&input, &config, &data, &size, NULL), 0);
-	root = data_json(data, size);
+	root = parse_data(data, size);
 	columns = json_object_object_get(root, "columns");
 	assert_int_equal(json_object_get_int(json_object_object_get(columns, "time_armed")), 3);
 	/* The bucket of 100 cycles twice, and a slice without latencies. */
@@ -386,11 +386,11 @@ int main(void)
 		cmocka_unit_test(test_page_contains_data),
 		cmocka_unit_test(test_data_is_never_text),
 		cmocka_unit_test(test_page_loads_nothing),
-		cmocka_unit_test(test_page_refuses),
+		cmocka_unit_test(test_invalid_data_is_refused),
 		cmocka_unit_test(test_data_has_names),
 		cmocka_unit_test(test_data_selects_container),
 		cmocka_unit_test(test_data_is_reproducible),
-		cmocka_unit_test(test_time_slices),
+		cmocka_unit_test(test_slices_keep_all_counts),
 		cmocka_unit_test(test_time_is_in_data),
 	};
 

@@ -61,12 +61,12 @@ static inline void spu_drain(void)
 	spu_drains++;
 }
 
-static inline u64 spu_ticks(void)
+static inline u64 spu_read_ticks(void)
 {
 	return stand_in_now;
 }
 
-static inline u64 spu_count(void)
+static inline u64 spu_read_records(void)
 {
 	return spu_records;
 }
@@ -78,15 +78,15 @@ static struct speprof_backend backend = {
 	.write = spu_write,
 	.synchronize = spu_isb,
 	.drain = spu_drain,
-	.ticks = spu_ticks,
-	.records = spu_count,
+	.ticks = spu_read_ticks,
+	.records = spu_read_records,
 	.tick_hz = 1000000000,
 };
 
 /*
  * The SPU may also write ahead of PMBPTR, because it may use the memory up to the limit (RTHGCR).
  */
-static inline void spu_writes(u64 bytes)
+static inline void spu_write_bytes(u64 bytes)
 {
 	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
 
@@ -97,17 +97,17 @@ static inline void spu_writes(u64 bytes)
 }
 
 /* Make the SPU write @bytes and stop with @pmbsr, and run the interrupt handler. */
-static inline void spu_stops(struct speprof_ring *ring, u64 bytes, u64 pmbsr)
+static inline void spu_write_and_stop(struct speprof_ring *ring, u64 bytes, u64 pmbsr)
 {
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
-	spu_writes(bytes);
+	spu_write_bytes(bytes);
 	spu[SPE_REG_PMBSR] = pmbsr;
-	assert_true(speprof_ring_interrupt(ring));
+	assert_true(speprof_ring_handle_interrupt(ring));
 }
 
 /* ---- A ring --------------------------------------------------------------------- */
 
-static inline struct speprof_ring *ring_play_as(u32 latency_ms, bool for_cgroups, bool flight)
+static inline struct speprof_ring *fake_ring_new_as(u32 latency_ms, bool for_cgroups, bool flight)
 {
 	const struct speprof_ring_config config = {
 		.backend = &backend,
@@ -119,9 +119,9 @@ static inline struct speprof_ring *ring_play_as(u32 latency_ms, bool for_cgroups
 		.for_cgroups = for_cgroups,
 		.flight = flight,
 	};
-	const struct speprof_program program = { .pmscr = SPE_PMSCR_E0SPE,
-						 .interval = 1,
-						 .generation = 1 };
+	const struct speprof_sampling_program program = { .pmscr = SPE_PMSCR_E0SPE,
+							  .interval = 1,
+							  .generation = 1 };
 	struct speprof_ring *ring;
 
 	memset(spu, 0, sizeof(spu));
@@ -132,12 +132,12 @@ static inline struct speprof_ring *ring_play_as(u32 latency_ms, bool for_cgroups
 	return ring;
 }
 
-static inline struct speprof_ring *ring_play(u32 latency_ms, bool for_cgroups)
+static inline struct speprof_ring *fake_ring_new(u32 latency_ms, bool for_cgroups)
 {
-	return ring_play_as(latency_ms, for_cgroups, false);
+	return fake_ring_new_as(latency_ms, for_cgroups, false);
 }
 
-static inline void ring_play_end(struct speprof_ring *ring)
+static inline void fake_ring_free(struct speprof_ring *ring)
 {
 	speprof_ring_stop(ring);
 	assert_int_equal(stand_in_warnings, 0);

@@ -23,7 +23,7 @@ static struct task_struct tasks[TASKS];
 static struct speprof_ring *rings[SESSIONS];
 static u64 written[SESSIONS];
 static u64 taken[SESSIONS];
-static struct speprof_program programs[SESSIONS];
+static struct speprof_sampling_program programs[SESSIONS];
 static bool started[SESSIONS];
 static u64 randomness;
 
@@ -105,7 +105,7 @@ static u32 draw_below(u32 below)
 }
 
 /* If the SPU is enabled it samples the running task into the memory at PMBPTR. */
-static void spu_samples(void)
+static void spu_take_sample(void)
 {
 	u64 limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
 	unsigned int session = stand_in_current->group;
@@ -129,20 +129,20 @@ static void spu_samples(void)
 			SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_BSC, SPE_PMBSR_BSC_FULL);
 }
 
-/* Do the same steps as speprof_interrupt(). */
-static void spu_interrupts(void)
+/* Do the same steps as speprof_handle_interrupt(). */
+static void spu_raise_interrupt(void)
 {
 	struct speprof_ring *ring = speprof_cpus[0].ring;
 
 	if (!speprof_cpus[0].backend || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
 		return;
 	assert_non_null(ring);
-	assert_true(speprof_ring_interrupt(ring));
+	assert_true(speprof_ring_handle_interrupt(ring));
 }
 
 /* ---- Sessions --------------------------------------------------------------------- */
 
-static void session_toggle(unsigned int n)
+static void session_start_or_stop(unsigned int n)
 {
 	struct speprof_cgroup_map *old;
 
@@ -160,7 +160,7 @@ static void session_toggle(unsigned int n)
 	speprof_arbiter_reevaluate(&speprof_cpus[0]);
 }
 
-static void session_program(unsigned int n)
+static void session_change_program(unsigned int n)
 {
 	programs[n].generation++;
 	programs[n].pmsfcr = (n + 1ULL) << 40 | programs[n].generation;
@@ -174,7 +174,7 @@ static void session_program(unsigned int n)
 }
 
 /* Check that all windows up to the head have the marks of this session. */
-static void session_read(unsigned int n)
+static void session_check_windows(unsigned int n)
 {
 	struct speprof_ring *ring = rings[n];
 
@@ -192,23 +192,23 @@ static void session_read(unsigned int n)
 	ring->control->event_tail = ring->event_published;
 }
 
-static void switch_cpu(void)
+static void take_cpu_off_and_on(void)
 {
 	/* Let the idle task run last. */
 	if (speprof_cpus[0].backend) {
-		speprof_arbiter_offline(&speprof_cpus[0]);
+		speprof_arbiter_stop_rings(&speprof_cpus[0]);
 		assert_int_equal(spu[SPE_REG_PMSCR], 0);
 		assert_int_equal(spu[SPE_REG_PMBLIMITR], 0);
 	}
 	speprof_cpus[0].backend = speprof_cpus[0].backend ? NULL : &backend;
 	memset(spu, 0, sizeof(spu));
 	if (speprof_cpus[0].backend)
-		speprof_arbiter_online(&speprof_cpus[0]);
+		speprof_arbiter_start_rings(&speprof_cpus[0]);
 }
 
 /* ---- Random actions ---------------------------------------------------------------- */
 
-static void sched_switch(void)
+static void run_handover_work(void)
 {
 	if (speprof_cpus[0].handover_work.queued)
 		speprof_cpus[0].handover_work.run(&speprof_cpus[0].handover_work);
@@ -231,16 +231,16 @@ static void do_random_action(void)
 	stand_in_now += draw_below(8) ? draw_below(100000) : draw_below(30000000);
 	switch (draw_below(24)) {
 	case 0:
-		session_toggle(n);
+		session_start_or_stop(n);
 		break;
 	case 1:
-		switch_cpu();
+		take_cpu_off_and_on();
 		break;
 	case 2:
-		session_program(n);
+		session_change_program(n);
 		break;
 	case 3:
-		session_read(n);
+		session_check_windows(n);
 		break;
 	case 4:
 		speprof_ring_flush(rings[n]);
@@ -262,11 +262,11 @@ static void do_random_action(void)
 		break;
 	case 9:
 	case 10:
-		spu_interrupts();
+		spu_raise_interrupt();
 		break;
 	case 11:
 	case 12:
-		sched_switch();
+		run_handover_work();
 		break;
 	default: {
 		struct task_struct *next = &tasks[draw_below(TASKS)];
@@ -278,12 +278,12 @@ static void do_random_action(void)
 		 * comes first.
 		 */
 		if (draw_below(5))
-			sched_switch();
+			run_handover_work();
 	}
 	}
-	spu_samples();
+	spu_take_sample();
 	if (draw_below(3))
-		spu_interrupts();
+		spu_raise_interrupt();
 	check_parked_buffer();
 }
 
@@ -313,15 +313,15 @@ static void run_random_actions(u64 seed)
 		rings[n] = speprof_ring_new(&config);
 		written[n] = taken[n] = 0;
 		programs[n].generation = 0;
-		session_program(n);
-		session_toggle(n);
+		session_change_program(n);
+		session_start_or_stop(n);
 	}
 	for (unsigned int i = 0; i < STEPS; i++)
 		do_random_action();
 	for (unsigned int n = 0; n < SESSIONS; n++) {
 		if (started[n])
-			session_toggle(n);
-		session_read(n);
+			session_start_or_stop(n);
+		session_check_windows(n);
 		assert_int_equal(rings[n]->counters.data_bytes, written[n]);
 		speprof_ring_free(rings[n]);
 	}
@@ -329,7 +329,7 @@ static void run_random_actions(u64 seed)
 	assert_int_equal(stand_in_warnings, 0);
 }
 
-static void test_sessions(void **state)
+static void test_sessions_share_spu(void **state)
 {
 	(void)state;
 	for (u64 seed = 1; seed <= 300; seed++)
@@ -358,7 +358,7 @@ static u64 take_kicked_cpus(void)
 /*
  * Moving a task between cgroups interrupts the CPUs that run the moved threads, and no other CPU.
  */
-static void test_moves(void **state)
+static void test_move_interrupts_cpus_of_threads(void **state)
 {
 	struct task_struct threads[] = {
 		{ .cpu = 1, .on_rq = 1 },
@@ -394,8 +394,8 @@ static void test_moves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sessions),
-		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_sessions_share_spu),
+		cmocka_unit_test(test_move_interrupts_cpus_of_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ u64 speprof_spu_hw_read(enum spe_reg reg)
 void speprof_spu_hw_write(enum spe_reg reg, u64 value)
 {
 	if (reg == SPE_REG_PMSCR)
-		value &= spu_hw_pmscr_used(stand_in_at_el2);
+		value &= spu_hw_pmscr_used_bits(stand_in_at_el2);
 	spus[stand_in_cpu][reg] = value;
 }
 
@@ -52,7 +52,7 @@ u64 speprof_spu_hw_read_timestamp(void)
 	return stand_in_now;
 }
 
-u64 speprof_spu_hw_tick_hz(void)
+u64 speprof_spu_hw_read_tick_hz(void)
 {
 	return 1000000000;
 }
@@ -81,7 +81,7 @@ bool speprof_cgroup_map_remove_ring(struct speprof_cgroup_map *map, const struct
 static struct platform_device devices[DEVICES] = { { .name = "spe-pmu-0", .irq = 1 },
 						   { .name = "spe-pmu-1", .irq = 2 } };
 
-static struct stand_in_irq *device_irq(unsigned int n)
+static struct stand_in_irq *get_device_irq(unsigned int n)
 {
 	return &stand_in_irqs[devices[n].irq];
 }
@@ -92,21 +92,21 @@ static void devices_add(void)
 	memset(spus, 0, sizeof(spus));
 	stand_in_cpus = CPUS;
 	stand_in_online = BIT(CPUS) - 1;
-	device_irq(0)->cpus.bits = BIT(0) | BIT(1);
-	device_irq(1)->cpus.bits = BIT(2) | BIT(3);
+	get_device_irq(0)->cpus.bits = BIT(0) | BIT(1);
+	get_device_irq(1)->cpus.bits = BIT(2) | BIT(3);
 	assert_int_equal(speprof_cpus_init(), 0);
 	assert_int_equal(speprof_spu_hw_init(), 0);
 	for (unsigned int n = 0; n < DEVICES; n++) {
 		assert_int_equal(stand_in_driver->probe(&devices[n]), 0);
-		assert_int_equal(device_irq(n)->enabled, device_irq(n)->cpus.bits);
+		assert_int_equal(get_device_irq(n)->enabled, get_device_irq(n)->cpus.bits);
 	}
 }
 
 static void device_remove(unsigned int n)
 {
 	stand_in_device_remove(&devices[n]);
-	assert_null(device_irq(n)->handler);
-	assert_int_equal(device_irq(n)->enabled, 0);
+	assert_null(get_device_irq(n)->handler);
+	assert_int_equal(get_device_irq(n)->enabled, 0);
 }
 
 static void devices_remove(void)
@@ -122,9 +122,9 @@ static void devices_remove(void)
 /* Start the ring on the current CPU, as session.c does. */
 static void ring_start_on_cpu(void *arg)
 {
-	const struct speprof_program program = { .pmscr = SPE_PMSCR_E0SPE,
-						 .interval = 1,
-						 .generation = 1 };
+	const struct speprof_sampling_program program = { .pmscr = SPE_PMSCR_E0SPE,
+							  .interval = 1,
+							  .generation = 1 };
 	struct speprof_cpu *host = this_cpu_ptr(&speprof_cpus);
 	struct speprof_ring *ring = arg;
 
@@ -139,7 +139,7 @@ static void ring_stop_on_cpu(void *arg)
 }
 
 /* Start a session. Return: its ring on CPU @cpu. */
-static struct speprof_ring *session_start(unsigned int cpu)
+static struct speprof_ring *start_session_on_cpus(unsigned int cpu)
 {
 	struct speprof_ring_config config = { .size = RING, .event_slots = 16, .max_window = 4096 };
 	struct speprof_ring *ring;
@@ -149,33 +149,33 @@ static struct speprof_ring *session_start(unsigned int cpu)
 	mutex_unlock(&speprof_control);
 	speprof_cpu_info_get(cpu, &config.spu);
 	ring = speprof_ring_new(&config);
-	speprof_cpu_call(cpu, ring_start_on_cpu, ring);
+	speprof_cpu_call_function(cpu, ring_start_on_cpu, ring);
 	return ring;
 }
 
-static void session_stop(struct speprof_ring *ring)
+static void stop_session_on_cpus(struct speprof_ring *ring)
 {
-	speprof_cpu_call(ring->cpu, ring_stop_on_cpu, ring);
+	speprof_cpu_call_function(ring->cpu, ring_stop_on_cpu, ring);
 	speprof_backend_put(ring->config.backend);
 	speprof_ring_free(ring);
 }
 
-static void cpu_1_up(void)
+static void bring_cpu_1_online(void)
 {
 	stand_in_cpu_up(1);
 }
 
 /* ---- Tests: devices are added and removed ---------------------------------------------- */
 
-static void test_device(void **state)
+static void test_add_and_remove_devices(void **state)
 {
 	struct speprof_ring *rings[2];
 	struct speprof_cpu_info info;
 
 	(void)state;
 	devices_add();
-	rings[0] = session_start(1);
-	rings[1] = session_start(2);
+	rings[0] = start_session_on_cpus(1);
+	rings[1] = start_session_on_cpus(2);
 	assert_true(spu_is_on(1));
 	/* The stand-in kernel has all options, so its CONTEXTIDR has the TID. */
 	speprof_cpu_info_get(1, &info);
@@ -185,8 +185,8 @@ static void test_device(void **state)
 	assert_true(spu_is_on(2));
 	assert_int_equal(rings[0]->state, SPEPROF_RING_OFFLINE);
 	assert_int_equal(rings[1]->state, SPEPROF_RING_ARMED);
-	session_stop(rings[0]);
-	session_stop(rings[1]);
+	stop_session_on_cpus(rings[0]);
+	stop_session_on_cpus(rings[1]);
 	devices_remove();
 }
 
@@ -194,19 +194,19 @@ static void test_device(void **state)
  * A CPU that comes online while its device is removed must not enable the interrupt, which is about
  * to be freed.
  */
-static void test_removal_beside_online(void **state)
+static void test_cpu_online_during_removal(void **state)
 {
 	struct speprof_ring *ring;
 
 	(void)state;
 	devices_add();
-	ring = session_start(1);
+	ring = start_session_on_cpus(1);
 	stand_in_cpu_down(1);
-	stand_in_unlocked = cpu_1_up;
+	stand_in_unlocked = bring_cpu_1_online;
 	device_remove(0);
 	assert_true(cpu_online(1));
 	assert_false(spu_is_on(1));
-	session_stop(ring);
+	stop_session_on_cpus(ring);
 	devices_remove();
 }
 
@@ -220,14 +220,14 @@ static void test_shutdown_before_online(void **state)
 
 	(void)state;
 	devices_add();
-	ring = session_start(1);
+	ring = start_session_on_cpus(1);
 	stand_in_cpu_down(1);
 	for (unsigned int n = 0; n < DEVICES; n++)
 		stand_in_driver->shutdown(&devices[n]);
 	stand_in_cpu_up(1);
 	assert_false(spu_is_on(1));
-	assert_int_equal(device_irq(0)->enabled, 0);
-	session_stop(ring);
+	assert_int_equal(get_device_irq(0)->enabled, 0);
+	stop_session_on_cpus(ring);
 	devices_remove();
 }
 
@@ -261,25 +261,25 @@ static const struct speprof_backend other = {
  * A ring whose backend was removed is not armed with another backend, whether that was registered
  * earlier or later.
  */
-static void test_other_backend(void **state)
+static void test_ring_waits_for_own_backend(void **state)
 {
 	struct speprof_ring *ring;
 
 	(void)state;
 	devices_add();
-	ring = session_start(1);
+	ring = start_session_on_cpus(1);
 	device_remove(0);
 	device_remove(1);
 	assert_int_equal(speprof_backend_register(&other), 0);
 	assert_true(others_writes > 0);
 	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
 	assert_false(spu_is_on(1));
-	speprof_cpu_call(1, ring_stop_on_cpu, ring);
-	speprof_cpu_call(1, ring_start_on_cpu, ring);
+	speprof_cpu_call_function(1, ring_stop_on_cpu, ring);
+	speprof_cpu_call_function(1, ring_start_on_cpu, ring);
 	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
 	assert_false(spu_is_on(1));
 	speprof_backend_unregister(&other);
-	session_stop(ring);
+	stop_session_on_cpus(ring);
 	devices_remove();
 }
 
@@ -296,14 +296,14 @@ static void notify_cpu_pm(unsigned int cpu, unsigned long action)
  * An SPU loses its registers while its CPU sleeps, and the driver restores them. Only an SPU that
  * samples is drained.
  */
-static void test_sleep(void **state)
+static void test_registers_survive_sleep(void **state)
 {
 	u64 before[SPE_REG_COUNT];
 	struct speprof_ring *ring;
 
 	(void)state;
 	devices_add();
-	ring = session_start(1);
+	ring = start_session_on_cpus(1);
 	memcpy(before, spus[1], sizeof(before));
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
 		drains = 0;
@@ -318,11 +318,11 @@ static void test_sleep(void **state)
 	for (unsigned int reg = 0; reg < SPE_REG_PMSIDR; reg++)
 		assert_int_equal(spus[1][reg], before[reg]);
 	assert_true(spu_is_on(1));
-	session_stop(ring);
+	stop_session_on_cpus(ring);
 	devices_remove();
 }
 
-static void suspend_notify(unsigned long action)
+static void notify_suspend(unsigned long action)
 {
 	assert_int_equal(stand_in_pm->notifier_call(stand_in_pm, action, NULL), NOTIFY_OK);
 }
@@ -331,26 +331,26 @@ static void suspend_notify(unsigned long action)
  * No window spans a suspend, in which CLOCK_MONOTONIC stops and the timestamp counter does not.
  * This also holds on a CPU that goes offline and online meanwhile.
  */
-static void test_suspend(void **state)
+static void test_no_window_spans_suspend(void **state)
 {
 	struct speprof_ring *ring;
 	u64 start_ns;
 
 	(void)state;
 	devices_add();
-	ring = session_start(1);
+	ring = start_session_on_cpus(1);
 	start_ns = ring->start_ns;
-	suspend_notify(PM_SUSPEND_PREPARE);
+	notify_suspend(PM_SUSPEND_PREPARE);
 	assert_int_equal(ring->state, SPEPROF_RING_OFFLINE);
 	stand_in_cpu_down(1);
 	stand_in_now += NSEC_PER_SEC;
 	stand_in_cpu_up(1);
 	assert_false(spu_is_on(1));
-	suspend_notify(PM_POST_SUSPEND);
+	notify_suspend(PM_POST_SUSPEND);
 	assert_true(spu_is_on(1));
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
 	assert_int_equal(ring->start_ns, start_ns + NSEC_PER_SEC);
-	session_stop(ring);
+	stop_session_on_cpus(ring);
 	devices_remove();
 }
 
@@ -361,16 +361,16 @@ static void test_probe_in_suspend(void **state)
 	devices_add();
 	device_remove(0);
 	device_remove(1);
-	suspend_notify(PM_HIBERNATION_PREPARE);
+	notify_suspend(PM_HIBERNATION_PREPARE);
 	assert_int_equal(stand_in_driver->probe(&devices[0]), 0);
-	assert_int_equal(device_irq(0)->enabled, 0);
-	suspend_notify(PM_POST_HIBERNATION);
-	assert_int_equal(device_irq(0)->enabled, device_irq(0)->cpus.bits);
+	assert_int_equal(get_device_irq(0)->enabled, 0);
+	notify_suspend(PM_POST_HIBERNATION);
+	assert_int_equal(get_device_irq(0)->enabled, get_device_irq(0)->cpus.bits);
 	devices_remove();
 }
 
 /* In a guest, timestamps and the start of a window must use the same counter: the virtual one. */
-static void test_physical_time(void **state)
+static void test_time_of_guest_is_virtual(void **state)
 {
 	(void)state;
 	for (unsigned int at_el2 = 0; at_el2 < 2; at_el2++) {
@@ -383,13 +383,13 @@ static void test_physical_time(void **state)
 }
 
 /* Below EL2, no SPU continues to write on the CPU that boots the crash kernel. */
-static void test_crash(void **state)
+static void test_crash_stops_spu(void **state)
 {
 	struct speprof_ring *ring;
 
 	(void)state;
 	devices_add();
-	ring = session_start(1);
+	ring = start_session_on_cpus(1);
 	assert_string_equal(stand_in_kprobe->symbol_name, "machine_crash_shutdown");
 	stand_in_cpu = 1;
 	drains = 0;
@@ -398,7 +398,7 @@ static void test_crash(void **state)
 	assert_int_equal(spus[1][SPE_REG_PMSCR], 0);
 	assert_int_equal(spus[1][SPE_REG_PMBLIMITR], 0);
 	assert_int_equal(drains, 1);
-	session_stop(ring);
+	stop_session_on_cpus(ring);
 	devices_remove();
 	assert_null(stand_in_kprobe);
 	stand_in_at_el2 = true;
@@ -437,16 +437,16 @@ static void test_interrupts_that_cannot_be_used(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_device),
+		cmocka_unit_test(test_add_and_remove_devices),
 		cmocka_unit_test(test_interrupts_that_cannot_be_used),
-		cmocka_unit_test(test_removal_beside_online),
+		cmocka_unit_test(test_cpu_online_during_removal),
 		cmocka_unit_test(test_shutdown_before_online),
-		cmocka_unit_test(test_other_backend),
-		cmocka_unit_test(test_sleep),
-		cmocka_unit_test(test_suspend),
+		cmocka_unit_test(test_ring_waits_for_own_backend),
+		cmocka_unit_test(test_registers_survive_sleep),
+		cmocka_unit_test(test_no_window_spans_suspend),
 		cmocka_unit_test(test_probe_in_suspend),
-		cmocka_unit_test(test_physical_time),
-		cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_time_of_guest_is_virtual),
+		cmocka_unit_test(test_crash_stops_spu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,7 @@ void speprof_sessions_prune_cgroups(void)
 {
 }
 
-static void test_loads(void **state)
+static void test_init_and_exit(void **state)
 {
 	(void)state;
 	failing = STEPS;
@@ -121,7 +121,7 @@ static void test_loads(void **state)
 	assert_int_equal(done_count, 0);
 }
 
-static void test_fails(void **state)
+static void test_failed_init_is_undone(void **state)
 {
 	(void)state;
 	for (failing = STEP_HARDWARE; failing < STEPS; failing++) {
@@ -133,8 +133,8 @@ static void test_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loads),
-		cmocka_unit_test(test_fails),
+		cmocka_unit_test(test_init_and_exit),
+		cmocka_unit_test(test_failed_init_is_undone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 /* ---- Ledgers under random actions -------------------------------------------------- */
 
 /**
- * struct random_play - a ring, the actions on it, and the sums of its reader
+ * struct random_run - a ring, the actions on it, and the sums of its reader
  * @runs: whether a task of its cgroups runs
  * @up: whether the CPU is online
  * @started: whether the session is started
@@ -16,9 +16,9 @@
  * @snapshot: that snapshot
  * @image: hash of the snapshot's memory
  */
-struct random_play {
+struct random_run {
 	struct speprof_ring *ring;
-	struct speprof_program program;
+	struct speprof_sampling_program program;
 	u64 random;
 	bool runs;
 	bool up;
@@ -36,7 +36,7 @@ struct random_play {
 	u64 parked_ns;
 };
 
-static u32 draw_below(struct random_play *play, u32 below)
+static u32 draw_below(struct random_run *play, u32 below)
 {
 	play->random = play->random * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (u32)(play->random >> 33) % below;
@@ -46,7 +46,7 @@ static u32 draw_below(struct random_play *play, u32 below)
  * Arm or park the ring as arbiter.c does, as the only ring of the CPU. The interrupt may come
  * later.
  */
-static void reevaluate_ring(struct random_play *play)
+static void reevaluate_ring(struct random_run *play)
 {
 	if (!play->ring->config.for_cgroups || !play->up || !play->started)
 		return;
@@ -59,7 +59,7 @@ static void reevaluate_ring(struct random_play *play)
 		speprof_ring_complete_handover(play->ring);
 }
 
-static void play_writes(struct random_play *play)
+static void spu_writes_randomly(struct random_run *play)
 {
 	u64 free_bytes = (spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT) - spu[SPE_REG_PMBPTR];
 	u64 bytes;
@@ -68,12 +68,12 @@ static void play_writes(struct random_play *play)
 	    spu[SPE_REG_PMBPTR] == STRAY)
 		return;
 	bytes = draw_below(play, (u32)(free_bytes / 64)) * 64ULL;
-	spu_writes(bytes);
+	spu_write_bytes(bytes);
 	play->written += bytes;
 }
 
 /* Overwrite PMBPTR: then the contents of the window are unknown. */
-static void play_stray(struct random_play *play)
+static void set_stray_pmbptr(struct random_run *play)
 {
 	const struct speprof_ring *ring = play->ring;
 
@@ -87,18 +87,18 @@ static void play_stray(struct random_play *play)
 		spu[SPE_REG_PMBSR] = FULL;
 }
 
-/* Do the same steps as speprof_interrupt(). */
-static void play_interrupt(struct random_play *play)
+/* Do the same steps as speprof_handle_interrupt(). */
+static void raise_interrupt(struct random_run *play)
 {
 	if (!play->up || !(spu[SPE_REG_PMBSR] & SPE_PMBSR_S))
 		return;
-	if (!speprof_ring_interrupt(play->ring))
+	if (!speprof_ring_handle_interrupt(play->ring))
 		speprof_ring_save_registers(play->ring);
 	if (play->ring->state != SPEPROF_RING_ARMED)
 		spu[SPE_REG_PMBSR] = 0;
 }
 
-static void play_stops(struct random_play *play)
+static void stop_with_random_syndrome(struct random_run *play)
 {
 	static const u64 syndromes[] = {
 		FULL,
@@ -112,17 +112,17 @@ static void play_stops(struct random_play *play)
 	};
 	u32 n = draw_below(play, 80);
 
-	play_writes(play);
+	spu_writes_randomly(play);
 	if (play->ring->state == SPEPROF_RING_ARMED && !spu[SPE_REG_PMBSR])
 		spu[SPE_REG_PMBSR] = syndromes[n < ARRAY_SIZE(syndromes) ? n : 0];
 	if (n == ARRAY_SIZE(syndromes))
-		play_stray(play);
+		set_stray_pmbptr(play);
 	/* The interrupt may be delayed by other actions. */
 	if (draw_below(play, 4))
-		play_interrupt(play);
+		raise_interrupt(play);
 }
 
-static void play_session(struct random_play *play)
+static void start_or_stop_session(struct random_run *play)
 {
 	play->started = !play->started;
 	if (play->started)
@@ -131,17 +131,17 @@ static void play_session(struct random_play *play)
 		speprof_ring_stop(play->ring);
 }
 
-static void play_hotplug(struct random_play *play)
+static void take_cpu_off_or_on(struct random_run *play)
 {
 	play->up = !play->up;
 	if (play->up)
-		speprof_ring_online(play->ring);
+		speprof_ring_bring_online(play->ring);
 	else
-		speprof_ring_offline(play->ring);
+		speprof_ring_take_offline(play->ring);
 }
 
 /* From now on the SPU has the registers of another session. */
-static void play_other_ring(struct random_play *play)
+static void load_other_ring(struct random_run *play)
 {
 	if (play->ring->config.for_cgroups && !play->runs && play->up) {
 		speprof_ring_save_registers(play->ring);
@@ -160,7 +160,7 @@ static u64 hash_snapshot(const struct speprof_ring *ring, u64 start, u64 end)
 	return image;
 }
 
-static void play_snapshot(struct random_play *play)
+static void take_or_release_snapshot(struct random_run *play)
 {
 	struct speprof_ring *ring = play->ring;
 
@@ -180,7 +180,7 @@ static void play_snapshot(struct random_play *play)
 }
 
 /* Let userspace write random values into the control page, of which the module must read none. */
-static void play_scribble(struct random_play *play)
+static void scribble_on_control_page(struct random_run *play)
 {
 	memset(play->ring->control, (int)draw_below(play, 256), sizeof(*play->ring->control));
 	/* Set the tail back, or so far ahead that no head reaches it. */
@@ -188,14 +188,14 @@ static void play_scribble(struct random_play *play)
 	play->ring->control->event_tail = draw_below(play, 2) ? 0 : ~0ULL;
 }
 
-static void play_reprogram(struct random_play *play)
+static void reprogram_ring(struct random_run *play)
 {
 	play->program.generation++;
 	if (play->started)
 		speprof_ring_reprogram(play->ring, &play->program);
 }
 
-static void play_clock(struct random_play *play)
+static void advance_clock(struct random_run *play)
 {
 	stand_in_now += draw_below(play, 4) ? draw_below(play, 20000) : draw_below(play, 150) * MS;
 	/* Advance the clock until the module considers the reader missing. */
@@ -203,22 +203,22 @@ static void play_clock(struct random_play *play)
 		stand_in_now += 61 * NSEC_PER_SEC;
 }
 
-static void play_random_step(struct random_play *play)
+static void run_random_step(struct random_run *play)
 {
 	struct speprof_ring *ring = play->ring;
 
-	play_clock(play);
+	advance_clock(play);
 	switch (draw_below(play, 20)) {
 	case 0:
 		if (!play->started || ring->state == SPEPROF_RING_FAULTED || !draw_below(play, 5))
-			play_session(play);
+			start_or_stop_session(play);
 		break;
 	case 1:
 		if (!play->up || !draw_below(play, 5))
-			play_hotplug(play);
+			take_cpu_off_or_on(play);
 		break;
 	case 2:
-		play_reprogram(play);
+		reprogram_ring(play);
 		break;
 	case 3:
 		speprof_ring_kick(ring);
@@ -234,14 +234,14 @@ static void play_random_step(struct random_play *play)
 		speprof_ring_read_tails(ring);
 		break;
 	case 7:
-		play_other_ring(play);
+		load_other_ring(play);
 		if (!ring->flight)
-			play_scribble(play);
+			scribble_on_control_page(play);
 		break;
 	case 8:
 		/* Keep the snapshot for several laps of the ring. */
 		if (!play->held || !draw_below(play, 5))
-			play_snapshot(play);
+			take_or_release_snapshot(play);
 		break;
 	case 9:
 		WRITE_ONCE(ring->bound.bytes, draw_below(play, 3) ? 0 : 100000);
@@ -258,15 +258,15 @@ static void play_random_step(struct random_play *play)
 		break;
 	case 15:
 	case 16:
-		play_writes(play);
+		spu_writes_randomly(play);
 		break;
 	default:
-		play_stops(play);
+		stop_with_random_syndrome(play);
 	}
 	reevaluate_ring(play);
 }
 
-static void walk_window(struct random_play *play, const struct speprof_window *window)
+static void check_window_header(struct random_run *play, const struct speprof_window *window)
 {
 	assert_int_equal(window->magic, SPEPROF_WINDOW_MAGIC);
 	assert_int_equal(window->position, play->walked);
@@ -285,14 +285,14 @@ static void walk_window(struct random_play *play, const struct speprof_window *w
  * Read a stream as its reader does, and check that the headers of its windows account for all time
  * and bytes up to the end of the last window.
  */
-static void read_stream(struct random_play *play)
+static void read_stream(struct random_run *play)
 {
 	const struct speprof_ring *ring = play->ring;
 	const u64 *spent = ring->state_before;
 
 	while (play->walked != ring->published) {
 		assert_true(ring->published - play->walked <= RING);
-		walk_window(play, (const void *)(ring->data + (play->walked & (RING - 1))));
+		check_window_header(play, (const void *)(ring->data + (play->walked & (RING - 1))));
 	}
 	assert_int_equal(play->data_bytes, ring->counters.data_bytes);
 	assert_int_equal(play->records, ring->counters.records);
@@ -311,10 +311,10 @@ static void read_stream(struct random_play *play)
  * oldest on, and that each byte is counted exactly once, as overwritten, as part of a snapshot, or
  * as readable.
  */
-static void walk_flight(const struct random_play *play)
+static void check_flight_recorder(const struct random_run *play)
 {
 	const struct speprof_ring *ring = play->ring;
-	const struct spe_flight *flight = ring->flight;
+	const struct spe_flight_recorder *flight = ring->flight;
 	u64 bytes = 0, records = 0, seq = 0;
 
 	for (u64 at = flight->oldest; at != ring->published;) {
@@ -342,7 +342,7 @@ static void walk_flight(const struct random_play *play)
 			 ring->counters.records);
 }
 
-static void check_ledgers(const struct random_play *play, u64 began)
+static void check_ledgers(const struct random_run *play, u64 began)
 {
 	const struct speprof_ring *ring = play->ring;
 	u64 spent = 0;
@@ -361,24 +361,24 @@ static void check_ledgers(const struct random_play *play, u64 began)
 	assert_in_range(ring->event_seq - ring->control->event_oldest, 0, SLOTS);
 	assert_in_range(ring->published - ring->control->oldest, 0, RING);
 	assert_true(ring->control->oldest <= ring->flight->oldest);
-	walk_flight(play);
+	check_flight_recorder(play);
 }
 
-static void play_seed(u64 seed, bool for_cgroups, bool flight)
+static void run_seed(u64 seed, bool for_cgroups, bool flight)
 {
-	struct random_play play = { .random = seed, .up = true, .started = true };
+	struct random_run play = { .random = seed, .up = true, .started = true };
 	u64 began;
 
 	spu_enabled_ns = 0;
 	spu_isb_ns = 3;
 	spu_drain_ns = 10000;
-	play.ring = ring_play_as(seed % 3 ? 10 : 0, for_cgroups, flight);
+	play.ring = fake_ring_new_as(seed % 3 ? 10 : 0, for_cgroups, flight);
 	play.program = play.ring->program;
 	began = play.ring->state_since;
 	for (unsigned int state = 0; state < RING_STATES; state++)
 		began -= play.ring->counters.state_ns[state];
 	for (unsigned int i = 0; i < 400; i++) {
-		play_random_step(&play);
+		run_random_step(&play);
 		check_ledgers(&play, began);
 		if (!flight && !draw_below(&play, 4))
 			read_stream(&play);
@@ -394,22 +394,22 @@ static void play_seed(u64 seed, bool for_cgroups, bool flight)
 	speprof_ring_free(play.ring);
 }
 
-static void test_ledgers(void **state)
+static void test_ledgers_of_random_runs(void **state)
 {
 	(void)state;
 	for (u64 seed = 1; seed <= 300; seed++) {
 		backend.disables_parked_buffer = seed % 2;
-		play_seed(seed, false, false);
-		play_seed(seed, true, false);
-		play_seed(seed, false, true);
-		play_seed(seed, true, true);
+		run_seed(seed, false, false);
+		run_seed(seed, true, false);
+		run_seed(seed, false, true);
+		run_seed(seed, true, true);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ledgers),
+		cmocka_unit_test(test_ledgers_of_random_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

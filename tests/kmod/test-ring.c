@@ -10,14 +10,14 @@
  * When a window is armed, each event that can occur until the next window has a free slot, however
  * many slots are used.
  */
-static void test_reserve(void **state)
+static void test_events_have_reserved_slots(void **state)
 {
 	(void)state;
 	for (unsigned int taken = 0; taken < SLOTS; taken++) {
-		struct speprof_ring *ring = ring_play(0, false);
+		struct speprof_ring *ring = fake_ring_new(0, false);
 
 		for (unsigned int i = 0; i < taken && ring->state == SPEPROF_RING_ARMED; i++) {
-			spu_stops(ring, 64, ABORTED);
+			spu_write_and_stop(ring, 64, ABORTED);
 			ring_consume_all(ring);
 		}
 		/*
@@ -25,7 +25,7 @@ static void test_reserve(void **state)
 		 */
 		ring->bound.bytes = 1;
 		if (ring->state == SPEPROF_RING_ARMED)
-			spu_stops(ring, 64, ABORTED);
+			spu_write_and_stop(ring, 64, ABORTED);
 		check_slots(ring);
 		ring_expire_timer(ring, 100);
 		check_slots(ring);
@@ -35,7 +35,7 @@ static void test_reserve(void **state)
 		if (ring->unread)
 			assert_int_equal(ring->events[(ring->event_seq - 1) % SLOTS].type,
 					 SPEPROF_EVENT_UNREAD);
-		ring_play_end(ring);
+		fake_ring_free(ring);
 	}
 }
 
@@ -43,13 +43,13 @@ static void test_reserve(void **state)
  * If a reader kicks the ring and reads no event, UNREAD is reported a second time and overwrites no
  * event.
  */
-static void test_unread_again(void **state)
+static void test_repeated_unread_event(void **state)
 {
-	struct speprof_ring *ring = ring_play(0, false);
+	struct speprof_ring *ring = fake_ring_new(0, false);
 
 	(void)state;
 	while (ring->state == SPEPROF_RING_ARMED)
-		spu_stops(ring, 64, ABORTED);
+		spu_write_and_stop(ring, 64, ABORTED);
 	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
 		ring_expire_timer(ring, 61000);
 		assert_int_equal(ring->control->flags, SPEPROF_CONTROL_UNREAD);
@@ -58,37 +58,37 @@ static void test_unread_again(void **state)
 		assert_int_equal(ring->state, SPEPROF_RING_FULL);
 	}
 	assert_int_equal(ring->counters.unreads, 3 * SLOTS);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* If a ring of cgroups becomes FULL when it is scheduled in, the SPU was never armed for it. */
-static void test_full_at_once(void **state)
+static void test_full_at_handover(void **state)
 {
-	struct speprof_ring *ring = ring_play(0, true);
-	const struct speprof_program program = ring->program;
+	struct speprof_ring *ring = fake_ring_new(0, true);
+	const struct speprof_sampling_program program = ring->program;
 
 	(void)state;
 	for (unsigned int i = 0; i < 3 * SLOTS; i++) {
 		speprof_ring_begin_handover(ring);
 		speprof_ring_complete_handover(ring);
 		while (ring->state == SPEPROF_RING_ARMED)
-			spu_stops(ring, 64, ABORTED);
+			spu_write_and_stop(ring, 64, ABORTED);
 		assert_int_equal(ring->state, SPEPROF_RING_FULL);
 		check_slots(ring);
 		speprof_ring_stop(ring);
 		speprof_ring_start(ring, &program, true);
 	}
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* ---- The throttle ---------------------------------------------------------------- */
 
 /* A parked window that ended before the present period does not count for that period. */
-static void test_throttle_past(void **state)
+static void test_throttle_ignores_past_window(void **state)
 {
-	const struct speprof_throttle_bound bound = { .bytes = 1000 };
+	const struct speprof_throttle_limits bound = { .bytes = 1000 };
 	u64 now = stand_in_now + NSEC_PER_SEC;
-	struct speprof_throttle own = { 0 };
+	struct speprof_throttle_usage own = { 0 };
 	u32 cause = 0;
 
 	(void)state;
@@ -103,11 +103,11 @@ static void test_throttle_past(void **state)
 }
 
 /* Each of two sessions on a CPU has its own bound, and both share the bound of the CPU. */
-static void test_throttle_two(void **state)
+static void test_throttle_of_two_sessions(void **state)
 {
-	const struct speprof_throttle_bound low = { .bytes = 1000 }, none = { 0 };
+	const struct speprof_throttle_limits low = { .bytes = 1000 }, none = { 0 };
 	u64 now = stand_in_now + NSEC_PER_SEC, whole = (64ULL << 20) / 10;
-	struct speprof_throttle a = { 0 }, b = { 0 };
+	struct speprof_throttle_usage a = { 0 }, b = { 0 };
 	u32 cause = 0;
 
 	(void)state;
@@ -125,30 +125,30 @@ static void test_throttle_two(void **state)
 }
 
 /* A window that a stop closes counts against the bound, so that the next window may be smaller. */
-static void test_throttle_stop(void **state)
+static void test_throttle_counts_stopped_window(void **state)
 {
-	struct speprof_ring *ring = ring_play(0, false);
-	const struct speprof_program program = ring->program;
+	struct speprof_ring *ring = fake_ring_new(0, false);
+	const struct speprof_sampling_program program = ring->program;
 
 	(void)state;
 	ring->bound.bytes = 10 * 1000;
-	spu_writes(960);
+	spu_write_bytes(960);
 	speprof_ring_stop(ring);
 	assert_int_equal(ring->counters.throttles, 0);
 	speprof_ring_start(ring, &program, true);
-	spu_stops(ring, 64, FULL);
+	spu_write_and_stop(ring, 64, FULL);
 	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
 	assert_int_equal(ring->counters.data_bytes, 960 + 64);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* A window that a command closes counts as an interrupt, like a window that the SPU ends. */
-static void test_throttle_commands(void **state)
+static void test_throttle_counts_commands(void **state)
 {
 	(void)state;
 	for (unsigned int command = 0; command < 3; command++) {
-		struct speprof_ring *ring = ring_play_as(0, false, command == 2);
-		const struct speprof_program program = ring->program;
+		struct speprof_ring *ring = fake_ring_new_as(0, false, command == 2);
+		const struct speprof_sampling_program program = ring->program;
 		struct speprof_snapshot snapshot = { 0 };
 		unsigned int closed;
 
@@ -165,14 +165,14 @@ static void test_throttle_commands(void **state)
 		assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
 		assert_int_equal(closed, 11);
 		assert_int_equal(ring->throttle_cause, SPEPROF_THROTTLE_INTERRUPTS);
-		ring_play_end(ring);
+		fake_ring_free(ring);
 	}
 }
 
 /* Throttle a ring, stop it or take its CPU offline, and start it. */
-static void throttle_over_start(struct speprof_ring *ring, bool offline)
+static void check_throttle_after_restart(struct speprof_ring *ring, bool offline)
 {
-	const struct speprof_program program = ring->program;
+	const struct speprof_sampling_program program = ring->program;
 	bool for_cgroups = ring->config.for_cgroups;
 	u64 began;
 
@@ -181,11 +181,11 @@ static void throttle_over_start(struct speprof_ring *ring, bool offline)
 		speprof_ring_begin_handover(ring);
 		speprof_ring_complete_handover(ring);
 	}
-	spu_writes(64);
+	spu_write_bytes(64);
 	began = stand_in_now;
 	if (offline) {
-		speprof_ring_offline(ring);
-		speprof_ring_online(ring);
+		speprof_ring_take_offline(ring);
+		speprof_ring_bring_online(ring);
 	} else {
 		speprof_ring_stop(ring);
 		speprof_ring_start(ring, &program, true);
@@ -206,46 +206,46 @@ static void throttle_over_start(struct speprof_ring *ring, bool offline)
 	assert_int_equal(ring->state, SPEPROF_RING_ARMED);
 	assert_int_equal(ring->events[1].type, SPEPROF_EVENT_THROTTLE);
 	assert_int_equal(ring->events[1].arg0, stand_in_now - began);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* Throttling continues after STOP and START, and after the CPU was briefly offline. */
-static void test_throttle_start(void **state)
+static void test_throttle_after_restart(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 4; i++)
-		throttle_over_start(ring_play(0, i & 1), i & 2);
+		check_throttle_after_restart(fake_ring_new(0, i & 1), i & 2);
 }
 
 /* A ring without free event slots for the events of throttling is FULL from its start. */
-static void test_throttle_start_full(void **state)
+static void test_full_precedes_throttle(void **state)
 {
-	struct speprof_ring *ring = ring_play(0, false);
-	const struct speprof_program program = ring->program;
+	struct speprof_ring *ring = fake_ring_new(0, false);
+	const struct speprof_sampling_program program = ring->program;
 
 	(void)state;
 	while (ring->state == SPEPROF_RING_ARMED)
-		spu_stops(ring, 64, ABORTED);
+		spu_write_and_stop(ring, 64, ABORTED);
 	ring->bound.bytes = 1;
 	speprof_ring_stop(ring);
 	speprof_ring_start(ring, &program, true);
 	assert_int_equal(ring->state, SPEPROF_RING_FULL);
 	assert_int_equal(ring->counters.throttles, 0);
 	check_slots(ring);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* Throttled time is reported in full even if tasks of other sessions interrupt it. */
-static void test_throttle_parked(void **state)
+static void test_throttle_of_parked_ring(void **state)
 {
-	struct speprof_ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = fake_ring_new(0, true);
 	const struct speprof_event *event;
 
 	(void)state;
 	speprof_ring_begin_handover(ring);
 	speprof_ring_complete_handover(ring);
 	ring->bound.bytes = 1;
-	spu_stops(ring, 64, FULL);
+	spu_write_and_stop(ring, 64, FULL);
 	assert_int_equal(ring->state, SPEPROF_RING_THROTTLED);
 	stand_in_now += 30 * MS;
 	speprof_ring_park(ring);
@@ -259,19 +259,19 @@ static void test_throttle_parked(void **state)
 	assert_int_equal(event->type, SPEPROF_EVENT_THROTTLE);
 	assert_int_equal(event->arg0, 90 * MS);
 	assert_int_equal(event->arg0, ring->counters.state_ns[SPEPROF_RING_THROTTLED]);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* If the reader is missing, throttling does not end early, and its end is reported. */
-static void test_throttle_unread(void **state)
+static void test_throttle_without_reader(void **state)
 {
-	struct speprof_ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = fake_ring_new(0, true);
 
 	(void)state;
 	speprof_ring_begin_handover(ring);
 	speprof_ring_complete_handover(ring);
 	ring->bound.bytes = 1;
-	spu_stops(ring, 64, FULL);
+	spu_write_and_stop(ring, 64, FULL);
 	speprof_ring_park(ring);
 	ring_expire_timer(ring, 61000);
 	ring_expire_timer(ring, 61000);
@@ -283,7 +283,7 @@ static void test_throttle_unread(void **state)
 	ring_expire_timer(ring, 0);
 	assert_int_equal(ring->state, SPEPROF_RING_FULL);
 	assert_int_equal(ring->events[ring->event_seq - 1].type, SPEPROF_EVENT_UNREAD);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* ---- Blind time ------------------------------------------------------------------- */
@@ -291,7 +291,7 @@ static void test_throttle_unread(void **state)
 /* The SPU samples nothing while it is drained: that time is blind and not armed. */
 static void test_drain_is_blind(void **state)
 {
-	struct speprof_ring *ring = ring_play(0, false);
+	struct speprof_ring *ring = fake_ring_new(0, false);
 	const struct speprof_window *window = NULL;
 	u64 armed = ring->counters.state_ns[SPEPROF_RING_ARMED], at = 0, end = ring->start_ns;
 
@@ -299,7 +299,7 @@ static void test_drain_is_blind(void **state)
 	spu_drain_ns = 10 * NSEC_PER_USEC;
 	for (unsigned int i = 0; i < 10; i++) {
 		stand_in_now += MS;
-		spu_stops(ring, 64, FULL);
+		spu_write_and_stop(ring, 64, FULL);
 	}
 	spu_drain_ns = 0;
 	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_ARMED] - armed, 10 * MS);
@@ -313,13 +313,13 @@ static void test_drain_is_blind(void **state)
 		assert_int_equal(window->end_ns - end, window->armed_ns + window->blind_ns);
 		end = window->end_ns;
 	}
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* The same holds when the task of a session is scheduled out. */
 static void test_drain_before_parked(void **state)
 {
-	struct speprof_ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = fake_ring_new(0, true);
 
 	(void)state;
 	speprof_ring_begin_handover(ring);
@@ -330,22 +330,22 @@ static void test_drain_before_parked(void **state)
 	spu_drain_ns = 0;
 	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_ARMED], MS);
 	assert_int_equal(ring->counters.state_ns[SPEPROF_RING_HANDLING], 10 * NSEC_PER_USEC);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /*
  * PSB CSYNC, which waits for records in flight, is executed once for each window and once when a
  * ring is parked.
  */
-static void test_drains_once(void **state)
+static void test_window_drains_once(void **state)
 {
-	struct speprof_ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = fake_ring_new(0, true);
 
 	(void)state;
 	speprof_ring_begin_handover(ring);
 	speprof_ring_complete_handover(ring);
 	spu_drains = 0;
-	spu_stops(ring, 64, FULL);
+	spu_write_and_stop(ring, 64, FULL);
 	assert_int_equal(spu_drains, 1);
 	speprof_ring_park(ring);
 	assert_int_equal(spu_drains, 2);
@@ -353,19 +353,19 @@ static void test_drains_once(void **state)
 	speprof_ring_begin_handover(ring);
 	speprof_ring_complete_handover(ring);
 	assert_int_equal(spu_drains, 2);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* ---- Windows of parked rings ------------------------------------------------------- */
 
 /* Make a ring of a session of cgroups. Its task wrote @bytes, and was scheduled out. */
-static struct speprof_ring *ring_play_parked(u64 bytes)
+static struct speprof_ring *fake_ring_new_parked(u64 bytes)
 {
-	struct speprof_ring *ring = ring_play(0, true);
+	struct speprof_ring *ring = fake_ring_new(0, true);
 
 	speprof_ring_begin_handover(ring);
 	speprof_ring_complete_handover(ring);
-	spu_writes(bytes);
+	spu_write_bytes(bytes);
 	speprof_ring_park(ring);
 	assert_int_equal(ring->state, SPEPROF_RING_PARKED);
 	return ring;
@@ -382,7 +382,7 @@ static void test_parked_buffer(void **state)
 
 	(void)state;
 	backend.disables_parked_buffer = true;
-	ring = ring_play_parked(640);
+	ring = fake_ring_new_parked(640);
 	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, 0);
 	pmbptr = spu[SPE_REG_PMBPTR];
 	speprof_ring_begin_handover(ring);
@@ -392,16 +392,16 @@ static void test_parked_buffer(void **state)
 	assert_int_equal(spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_E, SPE_PMBLIMITR_E);
 	limit = spu[SPE_REG_PMBLIMITR] & SPE_PMBLIMITR_LIMIT;
 	assert_int_equal(limit - pmbptr + 640, ring->window.limit - ring->window.start);
-	spu_stops(ring, 64, FULL);
+	spu_write_and_stop(ring, 64, FULL);
 	assert_int_equal(ring->counters.data_bytes, 640 + 64);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 	backend.disables_parked_buffer = false;
 }
 
 /* If PMBPTR is outside of its window, the loss of records is reported when the window is closed. */
-static void test_parked_stray(void **state)
+static void test_stray_pmbptr_of_parked_ring(void **state)
 {
-	struct speprof_ring *ring = ring_play_parked(640);
+	struct speprof_ring *ring = fake_ring_new_parked(640);
 	const struct speprof_event *event;
 
 	(void)state;
@@ -413,43 +413,43 @@ static void test_parked_stray(void **state)
 	event = &ring->events[0];
 	assert_int_equal(event->type, SPEPROF_EVENT_SYNDROME);
 	assert_int_equal(event->arg1, ~0ULL);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /*
  * The value of a PMBPTR outside of its window must not reveal the address of the ring to the
  * reader.
  */
-static void test_stray_address(void **state)
+static void test_stray_pmbptr_is_hidden(void **state)
 {
 	static const u64 before = ~0ULL;
 	const u64 strays[] = { 0, STRAY, before, WINDOW };
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(strays); i++) {
-		struct speprof_ring *ring = ring_play(0, false);
+		struct speprof_ring *ring = fake_ring_new(0, false);
 
 		spu[SPE_REG_PMBPTR] = strays[i] == before ? spu[SPE_REG_PMBPTR] - 1 :
 				      strays[i] == WINDOW ? spu[SPE_REG_PMBPTR] + WINDOW :
 							    strays[i];
 		spu[SPE_REG_PMBSR] = FULL;
-		assert_true(speprof_ring_interrupt(ring));
+		assert_true(speprof_ring_handle_interrupt(ring));
 		assert_int_equal(ring->event_published, 1);
 		assert_int_equal(ring->events[0].arg1, ~0ULL);
-		ring_play_end(ring);
+		fake_ring_free(ring);
 	}
 }
 
 /* A syndrome that stops the CPU also stops it if it is found while the ring is parked. */
-static void test_parked_fault(void **state)
+static void test_fault_of_parked_ring(void **state)
 {
 	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
 				  SPE_FSC_PERMISSION;
-	struct speprof_ring *ring = ring_play_parked(640);
+	struct speprof_ring *ring = fake_ring_new_parked(640);
 
 	(void)state;
 	spu[SPE_REG_PMBSR] = denied;
-	assert_false(speprof_ring_interrupt(ring));
+	assert_false(speprof_ring_handle_interrupt(ring));
 	assert_int_equal(speprof_ring_flush(ring), 0);
 	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
 	assert_int_equal(ring->counters.data_bytes, 640);
@@ -460,13 +460,13 @@ static void test_parked_fault(void **state)
 	speprof_ring_begin_handover(ring);
 	speprof_ring_complete_handover(ring);
 	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* After a stop the state stays IDLE. The syndrome is reported before that. */
-static void test_parked_stop(void **state)
+static void test_stop_of_parked_ring(void **state)
 {
-	struct speprof_ring *ring = ring_play_parked(0);
+	struct speprof_ring *ring = fake_ring_new_parked(0);
 
 	(void)state;
 	spu[SPE_REG_PMBSR] = ABORTED;
@@ -474,7 +474,7 @@ static void test_parked_stop(void **state)
 	assert_int_equal(ring->state, SPEPROF_RING_IDLE);
 	assert_int_equal(ring->event_published, 1);
 	assert_int_equal(ring->events[0].type, SPEPROF_EVENT_SYNDROME);
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* ---- Readers --------------------------------------------------------------------- */
@@ -484,7 +484,7 @@ static struct speprof_ring *raced;
 /* Publish a window, and let another reader take it. */
 static void publish_and_take(void)
 {
-	spu_stops(raced, 64, FULL);
+	spu_write_and_stop(raced, 64, FULL);
 	assert_int_equal(speprof_ring_set_tails(raced, raced->published, raced->event_published),
 			 0);
 }
@@ -502,38 +502,38 @@ static void test_two_readers(void **state)
 	struct iov_iter to = { .to = bytes, .count = sizeof(bytes) };
 
 	(void)state;
-	raced = ring_play(0, false);
+	raced = fake_ring_new(0, false);
 	stand_in_elsewhere = publish_and_take_next;
 	assert_int_equal(speprof_ring_read(raced, &kiocb, &to), -EAGAIN);
 	assert_int_equal(to.count, sizeof(bytes));
 	stand_in_elsewhere = publish_and_take_next;
 	assert_int_equal(speprof_ring_poll(raced, &file, NULL), 0);
-	ring_play_end(raced);
+	fake_ring_free(raced);
 }
 
 /* A reader that waits only for errors is woken by an error, and by nothing else. */
-static void test_wakes(void **state)
+static void test_error_wakes_reader(void **state)
 {
 	static const u64 denied = SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, SPE_PMBSR_EC_STAGE1) |
 				  SPE_FSC_PERMISSION;
-	struct speprof_ring *ring = ring_play(0, false);
+	struct speprof_ring *ring = fake_ring_new(0, false);
 	struct file file = { 0 };
 
 	(void)state;
-	spu_stops(ring, 64, FULL);
+	spu_write_and_stop(ring, 64, FULL);
 	ring->wake.run(&ring->wake);
 	assert_int_equal(ring->readers.woken_for, EPOLLIN | EPOLLRDNORM | EPOLLPRI);
-	spu_stops(ring, 64, denied);
+	spu_write_and_stop(ring, 64, denied);
 	assert_int_equal(ring->state, SPEPROF_RING_FAULTED);
 	ring->wake.run(&ring->wake);
 	assert_int_equal(ring->readers.woken_for, speprof_ring_poll(ring, &file, NULL));
-	ring_play_end(ring);
+	fake_ring_free(ring);
 }
 
 /* ---- Memory ----------------------------------------------------------------------- */
 
 /* All memory of a ring is on the node of its CPU, whichever CPU creates the session. */
-static void test_node(void **state)
+static void test_memory_is_on_numa_node(void **state)
 {
 	const struct speprof_ring_config config = {
 		.backend = &backend,
@@ -555,18 +555,28 @@ static void test_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reserve),		cmocka_unit_test(test_unread_again),
-		cmocka_unit_test(test_full_at_once),	cmocka_unit_test(test_throttle_past),
-		cmocka_unit_test(test_throttle_two),	cmocka_unit_test(test_throttle_stop),
-		cmocka_unit_test(test_throttle_commands),
-		cmocka_unit_test(test_throttle_start),	cmocka_unit_test(test_throttle_start_full),
-		cmocka_unit_test(test_throttle_parked), cmocka_unit_test(test_throttle_unread),
-		cmocka_unit_test(test_drain_is_blind),	cmocka_unit_test(test_drain_before_parked),
-		cmocka_unit_test(test_drains_once),	cmocka_unit_test(test_stray_address),
+		cmocka_unit_test(test_events_have_reserved_slots),
+		cmocka_unit_test(test_repeated_unread_event),
+		cmocka_unit_test(test_full_at_handover),
+		cmocka_unit_test(test_throttle_ignores_past_window),
+		cmocka_unit_test(test_throttle_of_two_sessions),
+		cmocka_unit_test(test_throttle_counts_stopped_window),
+		cmocka_unit_test(test_throttle_counts_commands),
+		cmocka_unit_test(test_throttle_after_restart),
+		cmocka_unit_test(test_full_precedes_throttle),
+		cmocka_unit_test(test_throttle_of_parked_ring),
+		cmocka_unit_test(test_throttle_without_reader),
+		cmocka_unit_test(test_drain_is_blind),
+		cmocka_unit_test(test_drain_before_parked),
+		cmocka_unit_test(test_window_drains_once),
+		cmocka_unit_test(test_stray_pmbptr_is_hidden),
 		cmocka_unit_test(test_parked_buffer),
-		cmocka_unit_test(test_parked_stray),	cmocka_unit_test(test_parked_fault),
-		cmocka_unit_test(test_parked_stop),	cmocka_unit_test(test_two_readers),
-		cmocka_unit_test(test_wakes),		cmocka_unit_test(test_node),
+		cmocka_unit_test(test_stray_pmbptr_of_parked_ring),
+		cmocka_unit_test(test_fault_of_parked_ring),
+		cmocka_unit_test(test_stop_of_parked_ring),
+		cmocka_unit_test(test_two_readers),
+		cmocka_unit_test(test_error_wakes_reader),
+		cmocka_unit_test(test_memory_is_on_numa_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

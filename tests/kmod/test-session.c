@@ -36,7 +36,7 @@ static void spu_write(enum spe_reg reg, u64 value)
 	spus[stand_in_cpu][reg] = value;
 }
 
-static void spu_sync(void)
+static void spu_synchronize(void)
 {
 }
 
@@ -49,8 +49,8 @@ static const struct speprof_backend backend = {
 	.id = SPEPROF_BACKEND_EMULATED,
 	.read = spu_read,
 	.write = spu_write,
-	.synchronize = spu_sync,
-	.drain = spu_sync,
+	.synchronize = spu_synchronize,
+	.drain = spu_synchronize,
 	.ticks = spu_ticks,
 };
 
@@ -61,7 +61,7 @@ const struct speprof_backend *speprof_backend_get(void)
 	return &backend;
 }
 
-bool speprof_backend_present(const struct speprof_backend *held)
+bool speprof_backend_is_registered(const struct speprof_backend *held)
 {
 	lockdep_assert_held(&speprof_control);
 	return held == &backend && !backend_removed;
@@ -73,7 +73,7 @@ void speprof_backend_put(const struct speprof_backend *held)
 	backend_held--;
 }
 
-unsigned int speprof_cpu_count(void)
+unsigned int speprof_cpus_count_spus(void)
 {
 	unsigned int cpu, count = 0;
 
@@ -83,7 +83,7 @@ unsigned int speprof_cpu_count(void)
 	return count;
 }
 
-void speprof_cpu_call(unsigned int cpu, smp_call_func_t fn, void *arg)
+void speprof_cpu_call_function(unsigned int cpu, smp_call_func_t fn, void *arg)
 {
 	lockdep_assert_held(&speprof_control);
 	if (smp_call_function_single(cpu, fn, arg, true))
@@ -191,7 +191,7 @@ static struct speprof_session *make_session(u32 mode, u64 mask, struct speprof_c
 	return session;
 }
 
-static struct speprof_session *session_play(u32 mode, struct speprof_cgroup_set *cgroups)
+static struct speprof_session *make_started_session(u32 mode, struct speprof_cgroup_set *cgroups)
 {
 	struct speprof_session *session = make_session(mode, 0, cgroups);
 
@@ -264,7 +264,7 @@ static void cpu_comes_online(void)
  * A session has rings for the CPUs for which memory was charged. Other sessions continue while it
  * allocates them.
  */
-static void test_new(void **state)
+static void test_new_session_has_rings(void **state)
 {
 	const struct speprof_ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
 	struct speprof_session *session;
@@ -276,10 +276,10 @@ static void test_new(void **state)
 	session = make_session(SPEPROF_MODE_STREAM, 0, NULL);
 	stand_in_allocating = NULL;
 	assert_true(allocations > 0);
-	assert_non_null(speprof_session_ring(session, CPUS - 2));
-	assert_null(speprof_session_ring(session, CPUS - 1));
+	assert_non_null(speprof_session_find_ring(session, CPUS - 2));
+	assert_null(speprof_session_find_ring(session, CPUS - 1));
 	assert_int_equal(stand_in_caller.user.locked_vm.value,
-			 (CPUS - 1) * speprof_ring_pages(&ring));
+			 (CPUS - 1) * speprof_ring_count_pages(&ring));
 	speprof_session_put(session);
 }
 
@@ -290,7 +290,7 @@ static void caller_is_killed(void)
 }
 
 /* No further ring is allocated for a caller that is killed. */
-static void test_new_killed(void **state)
+static void test_killed_caller_gets_no_rings(void **state)
 {
 	struct speprof_ring_config ring = { .size = plain.ring_size, .event_slots = 16 };
 	struct cpumask cpus = { 0 };
@@ -309,7 +309,7 @@ static void test_new_killed(void **state)
 }
 
 /* A session that selects a CPU without an SPU is refused. */
-static void test_new_without_spu(void **state)
+static void test_cpu_without_spu_is_refused(void **state)
 {
 	struct cpumask cpus = { 1 << 1 | 1 << 2 };
 
@@ -328,7 +328,7 @@ static void test_new_without_spu(void **state)
 /* ---- Programs ---------------------------------------------------------------------------- */
 
 /* Context packets are enabled only if they would have the TID. */
-static void test_program_context(void **state)
+static void test_context_needs_tid(void **state)
 {
 	const struct {
 		u32 collect;
@@ -341,13 +341,13 @@ static void test_program_context(void **state)
 	};
 	struct speprof_sampling sampling = { .flags = SPEPROF_SAMPLE_USER, .interval = 4096 };
 	struct speprof_cpu_info spu = speprof_cpus[0].info;
-	struct speprof_program program;
+	struct speprof_sampling_program program;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		sampling.collect = rows[i].collect;
 		spu.flags = rows[i].flags;
-		assert_int_equal(speprof_program_make(&sampling, &spu, &program), 0);
+		assert_int_equal(speprof_sampling_program_make(&sampling, &spu, &program), 0);
 		assert_int_equal(program.pmscr, SPE_PMSCR_E0SPE | rows[i].cx);
 	}
 }
@@ -364,19 +364,19 @@ static int start_with_perfmon(struct speprof_session *session, bool perfmon)
  * A session whose descriptor was passed to another process yields to a caller with CAP_PERFMON, and
  * to no other.
  */
-static void test_yields(void **state)
+static void test_session_yields_to_perfmon(void **state)
 {
-	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, NULL);
-	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, NULL);
+	struct speprof_session *handed = make_started_session(SPEPROF_MODE_STREAM, NULL);
+	struct speprof_session *host = make_started_session(SPEPROF_MODE_STREAM, NULL);
 
 	(void)state;
 	assert_int_equal(start_with_perfmon(handed, false), 0);
 	assert_int_equal(start_with_perfmon(host, false), -EBUSY);
-	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
+	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_ARMED);
 	assert_int_equal(start_with_perfmon(host, true), 0);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
-		assert_int_equal(speprof_session_ring(handed, cpu)->state, SPEPROF_RING_IDLE);
-		assert_int_equal(speprof_session_ring(host, cpu)->state, SPEPROF_RING_ARMED);
+		assert_int_equal(speprof_session_find_ring(handed, cpu)->state, SPEPROF_RING_IDLE);
+		assert_int_equal(speprof_session_find_ring(host, cpu)->state, SPEPROF_RING_ARMED);
 	}
 	assert_int_equal(start_with_perfmon(handed, false), -EBUSY);
 	assert_int_equal(start_with_perfmon(handed, true), -EBUSY);
@@ -400,10 +400,10 @@ static void test_yields_all_or_none(void **state)
 	assert_int_equal(start_with_perfmon(handed, false), 0);
 	assert_int_equal(start_with_perfmon(host, true), 0);
 	assert_int_equal(start_with_perfmon(both, true), -EBUSY);
-	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_ARMED);
+	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_ARMED);
 	speprof_session_stop(host);
 	assert_int_equal(start_with_perfmon(both, true), 0);
-	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
+	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_IDLE);
 	speprof_session_put(both);
 	speprof_session_put(host);
 	speprof_session_put(handed);
@@ -425,10 +425,10 @@ static int replace_cgroups_with_perfmon(struct speprof_session *session, uintptr
  * A session yields if a caller without CAP_PERFMON chose its cgroups, even if another caller
  * started it.
  */
-static void test_yields_cgroups(void **state)
+static void test_session_of_cgroups_yields(void **state)
 {
-	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, make_set(1));
-	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, make_set(2));
+	struct speprof_session *handed = make_started_session(SPEPROF_MODE_STREAM, make_set(1));
+	struct speprof_session *host = make_started_session(SPEPROF_MODE_STREAM, make_set(2));
 
 	(void)state;
 	assert_int_equal(start_with_perfmon(handed, true), 0);
@@ -437,46 +437,46 @@ static void test_yields_cgroups(void **state)
 	assert_int_equal(replace_cgroups_with_perfmon(host, 1, true), -EBUSY);
 	assert_int_equal(replace_cgroups_with_perfmon(handed, 3, false), 0);
 	assert_int_equal(replace_cgroups_with_perfmon(host, 3, true), 0);
-	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
-	assert_int_equal(speprof_session_ring(host, 0)->state, SPEPROF_RING_PARKED);
+	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_IDLE);
+	assert_int_equal(speprof_session_find_ring(host, 0)->state, SPEPROF_RING_PARKED);
 	speprof_session_put(host);
 	speprof_session_put(handed);
 }
 
 /* A START that fails for lack of memory stops no other session. */
-static void test_yields_no_memory(void **state)
+static void test_failed_start_stops_no_session(void **state)
 {
-	struct speprof_session *handed = session_play(SPEPROF_MODE_STREAM, make_set(1));
-	struct speprof_session *host = session_play(SPEPROF_MODE_STREAM, make_set(1));
-	struct speprof_session *other = session_play(SPEPROF_MODE_STREAM, make_set(2));
+	struct speprof_session *handed = make_started_session(SPEPROF_MODE_STREAM, make_set(1));
+	struct speprof_session *host = make_started_session(SPEPROF_MODE_STREAM, make_set(1));
+	struct speprof_session *other = make_started_session(SPEPROF_MODE_STREAM, make_set(2));
 
 	(void)state;
 	assert_int_equal(start_with_perfmon(handed, false), 0);
 	no_map_memory = true;
 	assert_int_equal(start_with_perfmon(host, true), -ENOMEM);
-	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
+	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_PARKED);
 	no_map_memory = false;
 	assert_int_equal(start_with_perfmon(other, true), 0);
 	no_map_memory = true;
 	assert_int_equal(replace_cgroups_with_perfmon(other, 1, true), -ENOMEM);
 	no_map_memory = false;
-	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_PARKED);
+	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_PARKED);
 	assert_int_equal(start_with_perfmon(host, true), 0);
-	assert_int_equal(speprof_session_ring(handed, 0)->state, SPEPROF_RING_IDLE);
+	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_IDLE);
 	speprof_session_put(other);
 	speprof_session_put(host);
 	speprof_session_put(handed);
 }
 
 /* The rings of a removed SPU can never be armed, so START fails with ENODEV. */
-static void test_start_removed(void **state)
+static void test_start_after_spu_is_removed(void **state)
 {
-	struct speprof_session *session = session_play(SPEPROF_MODE_STREAM, NULL);
+	struct speprof_session *session = make_started_session(SPEPROF_MODE_STREAM, NULL);
 
 	(void)state;
 	backend_removed = true;
 	assert_int_equal(start_with_perfmon(session, true), -ENODEV);
-	assert_int_equal(speprof_session_ring(session, 0)->state, SPEPROF_RING_IDLE);
+	assert_int_equal(speprof_session_find_ring(session, 0)->state, SPEPROF_RING_IDLE);
 	backend_removed = false;
 	assert_int_equal(start_with_perfmon(session, true), 0);
 	speprof_session_put(session);
@@ -485,23 +485,23 @@ static void test_start_removed(void **state)
 /* ---- The rate of commands --------------------------------------------------------------- */
 
 /* The bucket permits a burst of as many commands as the rate, then as many in each second. */
-static void test_bucket(void **state)
+static void test_token_bucket(void **state)
 {
 	struct speprof_command_bucket bucket = { 0 };
 	u64 now = stand_in_now;
 	unsigned int drawn;
 
 	(void)state;
-	for (drawn = 0; !speprof_command_bucket_draw(&bucket, now); drawn++)
+	for (drawn = 0; !speprof_command_bucket_take_token(&bucket, now); drawn++)
 		assert_in_range(drawn, 0, RATE);
 	assert_int_equal(drawn, RATE);
-	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 9 * MS), -EAGAIN);
-	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 10 * MS), 0);
-	assert_int_equal(speprof_command_bucket_draw(&bucket, now + 10 * MS), -EAGAIN);
+	assert_int_equal(speprof_command_bucket_take_token(&bucket, now + 9 * MS), -EAGAIN);
+	assert_int_equal(speprof_command_bucket_take_token(&bucket, now + 10 * MS), 0);
+	assert_int_equal(speprof_command_bucket_take_token(&bucket, now + 10 * MS), -EAGAIN);
 	/* The clock value may be older than the one that another CPU used. */
-	assert_int_equal(speprof_command_bucket_draw(&bucket, now), -EAGAIN);
+	assert_int_equal(speprof_command_bucket_take_token(&bucket, now), -EAGAIN);
 	now += 5 * NSEC_PER_SEC;
-	for (drawn = 0; !speprof_command_bucket_draw(&bucket, now); drawn++)
+	for (drawn = 0; !speprof_command_bucket_take_token(&bucket, now); drawn++)
 		assert_in_range(drawn, 0, RATE);
 	assert_int_equal(drawn, RATE);
 }
@@ -517,7 +517,7 @@ enum session_command {
 	COMMANDS,
 };
 
-static int command_run(struct speprof_session *session, enum session_command command,
+static int run_command(struct speprof_session *session, enum session_command command,
 		       unsigned int n)
 {
 	struct speprof_tune tune = { .cpu = 1, .interval = n % 2 ? 4096 : 4352 };
@@ -540,15 +540,16 @@ static int command_run(struct speprof_session *session, enum session_command com
 	case COMMAND_TUNE:
 		return speprof_session_tune_cpu(session, &tune);
 	case COMMAND_FLUSH:
-		return speprof_session_flush_ring(speprof_session_ring(session, 1));
+		return speprof_session_flush_ring(speprof_session_find_ring(session, 1));
 	case COMMAND_STATS:
-		return speprof_session_ring_stats(speprof_session_ring(session, 1), &stats);
+		return speprof_session_get_ring_stats(speprof_session_find_ring(session, 1),
+						      &stats);
 	default:
 		/*
 		 * Nothing was written yet, so the result is ENODATA, although the CPU was
 		 * interrupted.
 		 */
-		ret = speprof_session_take_snapshot(speprof_session_ring(session, 1), &stats,
+		ret = speprof_session_take_snapshot(speprof_session_find_ring(session, 1), &stats,
 						    &snapshot);
 		assert_int_equal(ret == -EAGAIN ? -ENODATA : ret, -ENODATA);
 		return ret == -ENODATA ? 0 : ret;
@@ -556,21 +557,21 @@ static int command_run(struct speprof_session *session, enum session_command com
 }
 
 /* Any number of commands interrupts CPUs no more often than the rate allows. */
-static void command_is_limited(enum session_command command)
+static void check_command_is_limited(enum session_command command)
 {
 	u32 mode = command == COMMAND_SNAPSHOT ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
-	struct speprof_session *session = session_play(mode, make_set(0));
+	struct speprof_session *session = make_started_session(mode, make_set(0));
 	u64 per_call = command < COMMAND_TUNE ? CPUS : 1;
 	unsigned int done;
 
 	assert_int_equal(speprof_session_start(session), 0);
 	stand_in_now += 2 * NSEC_PER_SEC;
 	take_interrupt_count();
-	for (done = 0; !command_run(session, command, done); done++)
+	for (done = 0; !run_command(session, command, done); done++)
 		assert_in_range(done, 0, RATE);
 	assert_int_equal(done, RATE);
 	for (unsigned int i = 0; i < 1000; i++)
-		assert_int_equal(command_run(session, command, i), -EAGAIN);
+		assert_int_equal(run_command(session, command, i), -EAGAIN);
 	/*
 	 * A START interrupts all CPUs twice: to stop and to start. The START that is refused only
 	 * stops them.
@@ -578,8 +579,8 @@ static void command_is_limited(enum session_command command)
 	assert_int_equal(take_interrupt_count(),
 			 command == COMMAND_START ? 2 * RATE * CPUS + CPUS : RATE * per_call);
 	stand_in_now += 10 * MS;
-	assert_int_equal(command_run(session, command, RATE), 0);
-	assert_int_equal(command_run(session, command, RATE), -EAGAIN);
+	assert_int_equal(run_command(session, command, RATE), 0);
+	assert_int_equal(run_command(session, command, RATE), -EAGAIN);
 	speprof_session_put(session);
 }
 
@@ -587,14 +588,14 @@ static void test_commands_are_limited(void **state)
 {
 	(void)state;
 	for (enum session_command command = 0; command < COMMANDS; command++)
-		command_is_limited(command);
+		check_command_is_limited(command);
 }
 
 /* STOP and RELEASE never fail, and interrupt no CPU without a reason. */
-static void test_ends_are_not_limited(void **state)
+static void test_stop_and_release_are_not_limited(void **state)
 {
-	struct speprof_session *session = session_play(SPEPROF_MODE_FLIGHT_RECORDER, NULL);
-	struct speprof_ring *ring = speprof_session_ring(session, 0);
+	struct speprof_session *session = make_started_session(SPEPROF_MODE_FLIGHT_RECORDER, NULL);
+	struct speprof_ring *ring = speprof_session_find_ring(session, 0);
 	struct speprof_ring_stats stats;
 	unsigned int i;
 
@@ -602,7 +603,7 @@ static void test_ends_are_not_limited(void **state)
 	assert_int_equal(speprof_session_start(session), 0);
 	while (!speprof_session_start(session))
 		;
-	while (!speprof_session_ring_stats(ring, &stats))
+	while (!speprof_session_get_ring_stats(ring, &stats))
 		;
 	take_interrupt_count();
 	for (i = 0; i < 1000; i++)
@@ -620,10 +621,10 @@ static void test_ends_are_not_limited(void **state)
  * KICK interrupts a CPU only if its ring waits for a reader, and no more often than the rate
  * allows.
  */
-static void test_kick(void **state)
+static void test_kick_interrupts_waiting_ring(void **state)
 {
-	struct speprof_session *session = session_play(SPEPROF_MODE_STREAM, NULL);
-	struct speprof_ring *ring = speprof_session_ring(session, 1);
+	struct speprof_session *session = make_started_session(SPEPROF_MODE_STREAM, NULL);
+	struct speprof_ring *ring = speprof_session_find_ring(session, 1);
 	unsigned int kicks = 0;
 
 	(void)state;
@@ -655,19 +656,23 @@ static void test_kick(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_new, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_new_killed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_new_without_spu, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_program_context, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_yields, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_new_session_has_rings, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_killed_caller_gets_no_rings, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_cpu_without_spu_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_context_needs_tid, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_session_yields_to_perfmon, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_yields_all_or_none, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_yields_cgroups, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_yields_no_memory, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_start_removed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_bucket, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_session_of_cgroups_yields, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_failed_start_stops_no_session, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_start_after_spu_is_removed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_token_bucket, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_commands_are_limited, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_ends_are_not_limited, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_kick, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_stop_and_release_are_not_limited, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_kick_interrupts_waiting_ring, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 static const struct spe_suite *const suites[] = { SPE_SUITES(SUITE_ADDRESS) };
 
-static void suite_run(const struct spe_suite *suite)
+static void run_suite(const struct spe_suite *suite)
 {
 	for (size_t i = 0; i < suite->count; i++) {
 		struct spe_check check = { 0 };
@@ -35,12 +35,12 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < ARRAY_SIZE(suites); i++) {
 			if (strcmp(argv[arg], suites[i]->name) != 0)
 				continue;
-			suite_run(suites[i]);
+			run_suite(suites[i]);
 			done[i] = true;
 		}
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
 		if (!done[i])
-			suite_run(suites[i]);
+			run_suite(suites[i]);
 	return EXIT_SUCCESS;
 }

@@ -7,7 +7,7 @@
 
 #define I(kind) SPE_INSTRUCTION_##kind
 
-static struct a64_registers example_registers(void)
+static struct a64_registers make_example_registers(void)
 {
 	struct a64_registers registers = { .pc = 0x10000, .sp = 0x7fff0, .pstate = 0x40000000 };
 
@@ -47,8 +47,8 @@ static void branch_is_decoded(void **state)
 		{ 0xd73f0822, "blraa x1, x2", I(INDIRECT) | I(LINK), 0x20000, true },
 		{ 0xd61f087f, "braaz x3", I(INDIRECT), 0x100000000, true },
 	};
-	const struct a64_registers registers = example_registers();
-	struct a64 a64;
+	const struct a64_registers registers = make_example_registers();
+	struct a64_instruction a64;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -56,8 +56,8 @@ static void branch_is_decoded(void **state)
 		a64_decode(rows[i].word, &a64);
 		assert_int_equal(a64.kind, SPE_INSTRUCTION_BRANCH);
 		assert_int_equal(a64.flags, rows[i].flags);
-		assert_int_equal(a64_target(&a64, &registers), rows[i].target);
-		assert_int_equal(a64_passes(&a64, &registers), rows[i].passes);
+		assert_int_equal(a64_compute_target(&a64, &registers), rows[i].target);
+		assert_int_equal(a64_condition_holds(&a64, &registers), rows[i].passes);
 		assert_int_equal(a64.bytes, 0);
 	}
 }
@@ -130,8 +130,8 @@ static void access_is_decoded(void **state)
 		{ 0xd9600020, "ldg x0, [x1]", I(TAG), 0, READ, 16, 0x20000 },
 		{ 0xd50b7421, "dc zva, x1", I(ZERO), 0, WRITE, 64, 0x20000 },
 	};
-	const struct a64_registers registers = example_registers();
-	struct a64 a64;
+	const struct a64_registers registers = make_example_registers();
+	struct a64_instruction a64;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -142,7 +142,7 @@ static void access_is_decoded(void **state)
 		assert_int_equal(a64.loads, !!(rows[i].access & READ));
 		assert_int_equal(a64.stores, !!(rows[i].access & WRITE));
 		assert_int_equal(a64.bytes, rows[i].bytes);
-		assert_int_equal(a64_address(&a64, &registers), rows[i].address);
+		assert_int_equal(a64_compute_address(&a64, &registers), rows[i].address);
 	}
 }
 
@@ -204,7 +204,7 @@ static void other_instruction_is_decoded(void **state)
 		  A64_FLOAT, 0 },
 		{ 0x00000000, "udf #0", I(OTHER), 0, A64_SIMPLE, 0 },
 	};
-	struct a64 a64;
+	struct a64_instruction a64;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -219,10 +219,10 @@ static void other_instruction_is_decoded(void **state)
 }
 
 /* Compare with ConditionHolds() of the architecture, for each condition and all flags. */
-static void flags_decide(void **state)
+static void flags_decide_conditions(void **state)
 {
-	struct a64_registers registers = example_registers();
-	struct a64 a64;
+	struct a64_registers registers = make_example_registers();
+	struct a64_instruction a64;
 
 	(void)state;
 	for (u32 flags = 0; flags < 16; flags++) {
@@ -232,7 +232,7 @@ static void flags_decide(void **state)
 		registers.pstate = flags << 28;
 		for (u32 condition = 0; condition < 16; condition++) {
 			a64_decode(0x54000000 | condition, &a64);
-			assert_int_equal(a64_passes(&a64, &registers),
+			assert_int_equal(a64_condition_holds(&a64, &registers),
 					 condition >= 14 || want[condition / 2] != condition % 2);
 		}
 	}
@@ -240,20 +240,20 @@ static void flags_decide(void **state)
 
 static void target_has_no_authentication_code(void **state)
 {
-	struct a64_registers registers = example_registers();
-	struct a64 a64;
+	struct a64_registers registers = make_example_registers();
+	struct a64_instruction a64;
 
 	(void)state;
 	a64_decode(0xd65f0bff, &a64);
 	registers.x[30] = 0xab12000000401234;
-	assert_int_equal(a64_target(&a64, &registers), 0x401234);
+	assert_int_equal(a64_compute_target(&a64, &registers), 0x401234);
 }
 
 /* For any encoding, decoded registers exist, and an access has at most 64 bytes. */
 static void any_word_is_decoded(void **state)
 {
-	const struct a64_registers registers = example_registers();
-	struct a64 a64;
+	const struct a64_registers registers = make_example_registers();
+	struct a64_instruction a64;
 	u64 seed = 1;
 
 	(void)state;
@@ -261,12 +261,12 @@ static void any_word_is_decoded(void **state)
 		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 		a64_decode((u32)(seed >> 32), &a64);
 		assert_true(a64.kind < SPE_INSTRUCTION_KINDS && a64.bytes <= 64);
-		a64_passes(&a64, &registers);
+		a64_condition_holds(&a64, &registers);
 		if (a64.kind == SPE_INSTRUCTION_BRANCH)
-			a64_target(&a64, &registers);
+			a64_compute_target(&a64, &registers);
 		if (a64.bytes) {
 			assert_true(a64.loads || a64.stores);
-			a64_address(&a64, &registers);
+			a64_compute_address(&a64, &registers);
 		}
 	}
 }
@@ -277,7 +277,7 @@ int main(void)
 		cmocka_unit_test(branch_is_decoded),
 		cmocka_unit_test(access_is_decoded),
 		cmocka_unit_test(other_instruction_is_decoded),
-		cmocka_unit_test(flags_decide),
+		cmocka_unit_test(flags_decide_conditions),
 		cmocka_unit_test(target_has_no_authentication_code),
 		cmocka_unit_test(any_word_is_decoded),
 	};

@@ -13,7 +13,7 @@ static struct view_row make_row(const char *function, u64 samples, u64 latency)
 	return row;
 }
 
-static void test_difference(void **state)
+static void test_rows_are_subtracted(void **state)
 {
 	struct view_row old[] = { make_row("b", 50, 500), make_row("a", 10, 100),
 				  make_row("gone", 7, 7) };
@@ -25,7 +25,7 @@ static void test_difference(void **state)
 	struct view got;
 
 	(void)state;
-	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_int_equal(delta_compute_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_int_equal(got.header.records, 29);
 	assert_int_equal(got.header.lost, 5);
 	assert_int_equal(got.count, 4);
@@ -41,12 +41,12 @@ static void test_difference(void **state)
 	view_clear(&got);
 
 	/* The first view may have omitted "c", because the number of its rows is limited. */
-	assert_int_equal(delta_view(&now, &before, true, VIEW_SORT_SAMPLES, &got), 0);
+	assert_int_equal(delta_compute_view(&now, &before, true, VIEW_SORT_SAMPLES, &got), 0);
 	assert_int_equal(got.count, 3);
 	assert_string_equal(got.rows[2].function, "gone");
 	view_clear(&got);
 
-	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_LATENCY, &got), 0);
+	assert_int_equal(delta_compute_view(&now, &before, false, VIEW_SORT_LATENCY, &got), 0);
 	assert_string_equal(got.rows[0].function, "c");
 	view_clear(&got);
 }
@@ -55,7 +55,7 @@ static void test_difference(void **state)
  * All locations without an address have the same name. They form one row, which must not be
  * compared with another row.
  */
-static void same_name(void **state)
+static void test_rows_without_address(void **state)
 {
 	struct view_row old[] = { make_row("[kernel]", 10, 100), make_row("a", 5, 50),
 				  make_row("[kernel]", 1000, 10000) };
@@ -66,7 +66,7 @@ static void same_name(void **state)
 	struct view got;
 
 	(void)state;
-	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_int_equal(delta_compute_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_int_equal(got.count, 2);
 	assert_string_equal(got.rows[0].function, "[kernel]");
 	assert_int_equal(got.rows[0].samples, 20);
@@ -79,7 +79,7 @@ static void same_name(void **state)
  * If a name is resolved between two views, older samples of the unnamed row are not counted for the
  * interval.
  */
-static void test_renamed(void **state)
+static void test_name_is_resolved_between_views(void **state)
 {
 	static const struct {
 		const char *name;
@@ -110,7 +110,7 @@ static void test_renamed(void **state)
 		strcpy(old[3].binary, "b");
 		strcpy(new[2].binary, "b");
 		now.header.records += rows[i].walk + rows[i].old - 190;
-		assert_row(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got) == 0);
+		assert_row(delta_compute_view(&now, &before, false, VIEW_SORT_SAMPLES, &got) == 0);
 		for (u32 k = 0; k < got.count; k++) {
 			if (!strcmp(got.rows[k].function, "walk"))
 				walk = got.rows[k].samples;
@@ -127,7 +127,7 @@ static void test_renamed(void **state)
 }
 
 /* Rows are sorted by new samples, and by weight if all weights have one unit. */
-static void test_weights(void **state)
+static void test_rows_sorted_by_weight(void **state)
 {
 	struct view_row old[] = { make_row("a", 10, 0), make_row("b", 10, 0) };
 	struct view_row new[] = { make_row("a", 14, 0), make_row("b", 12, 0) };
@@ -141,25 +141,26 @@ static void test_weights(void **state)
 	new[0].weight[UNIT_INSTRUCTIONS] = 14000;
 	new[1].weight[UNIT_INSTRUCTIONS] = 18000;
 	now.header.weight[UNIT_INSTRUCTIONS] = 32000;
-	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_int_equal(delta_compute_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_string_equal(got.rows[0].function, "b");
-	assert_int_equal(view_part(&got.rows[0], view_unit(&got.header)), 8000);
-	assert_int_equal(view_whole(&got.header, view_unit(&got.header)), 12000);
+	assert_int_equal(view_get_share_numerator(&got.rows[0], view_get_unit(&got.header)), 8000);
+	assert_int_equal(view_get_share_denominator(&got.header, view_get_unit(&got.header)),
+			 12000);
 	view_clear(&got);
 
 	/* Weights of unknown unit from before the interval do not matter. */
 	before.header.unweighed = now.header.unweighed = 3;
-	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_int_equal(delta_compute_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_string_equal(got.rows[0].function, "b");
 	view_clear(&got);
 	now.header.unweighed = 4;
-	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_int_equal(delta_compute_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_string_equal(got.rows[0].function, "a");
-	assert_int_equal(view_whole(&got.header, view_unit(&got.header)), 6);
+	assert_int_equal(view_get_share_denominator(&got.header, view_get_unit(&got.header)), 6);
 	view_clear(&got);
 }
 
-static void reset_profile(void **state)
+static void test_reset_between_views(void **state)
 {
 	struct view_row old[] = { make_row("a", 100, 0) }, new[] = { make_row("a", 120, 0) };
 	struct view before = { .count = 1, .rows = old, .header.records = 900 };
@@ -167,18 +168,18 @@ static void reset_profile(void **state)
 	struct view got;
 
 	(void)state;
-	assert_int_equal(delta_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
+	assert_int_equal(delta_compute_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_int_equal(got.header.records, 120);
 	assert_int_equal(got.rows[0].samples, 120);
 	view_clear(&got);
 }
 
-static void test_empty(void **state)
+static void test_empty_views(void **state)
 {
 	struct view nothing = { 0 }, got;
 
 	(void)state;
-	assert_int_equal(delta_view(&nothing, &nothing, false, VIEW_SORT_DRAM, &got), 0);
+	assert_int_equal(delta_compute_view(&nothing, &nothing, false, VIEW_SORT_DRAM, &got), 0);
 	assert_int_equal(got.count, 0);
 	view_clear(&got);
 }
@@ -186,9 +187,12 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_difference), cmocka_unit_test(test_weights),
-		cmocka_unit_test(same_name),	   cmocka_unit_test(test_renamed),
-		cmocka_unit_test(reset_profile),   cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_rows_are_subtracted),
+		cmocka_unit_test(test_rows_sorted_by_weight),
+		cmocka_unit_test(test_rows_without_address),
+		cmocka_unit_test(test_name_is_resolved_between_views),
+		cmocka_unit_test(test_reset_between_views),
+		cmocka_unit_test(test_empty_views),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,7 +142,7 @@ static void test_words(void **state)
 
 		test_row("%s", rows[i].text);
 		assert_row(spe_packet_decode(rows[i].bytes, sizeof(rows[i].bytes), &packet) > 0);
-		dump_packet_meaning(&packet, text);
+		dump_format_packet(&packet, text);
 		if (strcmp(text, rows[i].text))
 			print_error("\"%s\"\n", text);
 		assert_row(!strcmp(text, rows[i].text));
@@ -162,7 +162,7 @@ static void test_event_bits(void **state)
 		bool named = bit < 12 || (bit >= 16 && bit <= 25);
 
 		test_row("bit %u", bit);
-		dump_packet_meaning(&packet, text);
+		dump_format_packet(&packet, text);
 		snprintf(number, sizeof(number), "EV E%u", bit);
 		assert_row(!strcmp(text, number) == !named);
 		assert_row(strlen(text) > 3 && !strchr(text + 3, ' '));
@@ -170,7 +170,7 @@ static void test_event_bits(void **state)
 }
 
 /* Make records, then damage larger than a buffer, records, zeros larger than a buffer, records. */
-static size_t make_large(u8 *buf, size_t room)
+static size_t make_large_window(u8 *buf, size_t room)
 {
 	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };
 	size_t part = room / 5;
@@ -192,7 +192,7 @@ static size_t make_large(u8 *buf, size_t room)
  * For any split of the window into chunks, each byte is printed in exactly one line, in order. All
  * lines are full except the last one of a range.
  */
-static void test_parts(void **state)
+static void test_chunks_print_each_byte_once(void **state)
 {
 	const size_t room = 7 << 20;
 	unsigned long long at, done = 0, size;
@@ -207,7 +207,7 @@ static void test_parts(void **state)
 
 	(void)state;
 	assert_non_null(buf);
-	assert_int_equal(write(fd, buf, make_large(buf, room)), room);
+	assert_int_equal(write(fd, buf, make_large_window(buf, room)), room);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_int_equal(recording_open(path, &recording, &error), 0);
 	out = open_memstream(&text, &text_size);
@@ -254,7 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_event_bits),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_chunks_print_each_byte_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void check_name(const char *name, const char *want_csv, const char *want_
 	free(text);
 }
 
-static void hostile_names(void **state)
+static void test_hostile_names(void **state)
 {
 	(void)state;
 	check_name("main", "\"main\"", "main");
@@ -117,7 +117,7 @@ static void csv_is_a_table(void **state)
 	free(heading);
 }
 
-static void folded_frames(void **state)
+static void test_folded_frames(void **state)
 {
 	struct export_row row = { .name = { "main", "a.c", "12" },
 				  .measure = { [MEASURE_SAMPLES] = 3 } };
@@ -143,9 +143,9 @@ static void folded_frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(csv_is_a_table),
-		cmocka_unit_test(folded_frames),
+		cmocka_unit_test(test_folded_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

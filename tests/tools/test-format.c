@@ -15,7 +15,7 @@ static u32 draw_below(u32 below)
 }
 
 /* Return a number of random magnitude. */
-static u64 any_number(void)
+static u64 draw_number(void)
 {
 	u64 bits = (u64)draw_below(1U << 24) << 40 | (u64)draw_below(1U << 20) << 20 |
 		   draw_below(1U << 20);
@@ -27,7 +27,7 @@ static u64 any_number(void)
  * Fill @text with characters of all kinds: letters, wide characters, invalid UTF-8, control
  * characters.
  */
-static void any_text(char *text, size_t size)
+static void draw_text(char *text, size_t size)
 {
 	static const char *const parts[] = { "walk", "\u5bb9", "e\u0301", "\x1b[2J", "\n", "\xff",
 					     "std::", "\xe5\xae", "\u03bb", " ", "\x7f", "\u202e" };
@@ -42,57 +42,57 @@ static void any_text(char *text, size_t size)
 	}
 }
 
-static void any_row(struct view_row *row)
+static void draw_row(struct view_row *row)
 {
 	*row = (struct view_row){
-		.samples = any_number(),
-		.memory = any_number(),
-		.dram = any_number(),
-		.latency_sum = any_number(),
-		.p50 = any_number(),
-		.p99 = any_number(),
-		.pid = (s32)any_number(),
-		.weight = { 0, draw_below(2) * any_number(), any_number() },
+		.samples = draw_number(),
+		.memory = draw_number(),
+		.dram = draw_number(),
+		.latency_sum = draw_number(),
+		.p50 = draw_number(),
+		.p99 = draw_number(),
+		.pid = (s32)draw_number(),
+		.weight = { 0, draw_below(2) * draw_number(), draw_number() },
 	};
-	any_text(row->container, sizeof(row->container));
-	any_text(row->process, sizeof(row->process));
-	any_text(row->function, sizeof(row->function));
+	draw_text(row->container, sizeof(row->container));
+	draw_text(row->process, sizeof(row->process));
+	draw_text(row->function, sizeof(row->function));
 }
 
-static void any_view(struct view *view)
+static void draw_view(struct view *view)
 {
 	struct view_header *h = &view->header;
 
 	*h = (struct view_header){
 		.backend = draw_below(5),
 		.running = draw_below(2),
-		.cpus = any_number(),
-		.duration_ns = any_number(),
-		.enabled_ns = any_number(),
-		.blind_ns = any_number(),
-		.records = any_number(),
-		.suspect = any_number(),
-		.lost = any_number(),
-		.unattributed = any_number(),
-		.evicted = any_number(),
-		.cost_ns = any_number(),
-		.memory = any_number(),
-		.faults = draw_below(2) * any_number(),
-		.throttles = draw_below(2) * any_number(),
+		.cpus = draw_number(),
+		.duration_ns = draw_number(),
+		.enabled_ns = draw_number(),
+		.blind_ns = draw_number(),
+		.records = draw_number(),
+		.suspect = draw_number(),
+		.lost = draw_number(),
+		.unattributed = draw_number(),
+		.evicted = draw_number(),
+		.cost_ns = draw_number(),
+		.memory = draw_number(),
+		.faults = draw_below(2) * draw_number(),
+		.throttles = draw_below(2) * draw_number(),
 		.cpus_stopped = draw_below(2),
-		.weight = { 0, draw_below(2) * any_number(), draw_below(2) * any_number() },
+		.weight = { 0, draw_below(2) * draw_number(), draw_below(2) * draw_number() },
 		.unweighed = draw_below(2),
-		.unattributed_weight = any_number(),
-		.evicted_weight = any_number(),
+		.unattributed_weight = draw_number(),
+		.evicted_weight = draw_number(),
 	};
-	any_text(h->fault, sizeof(h->fault));
+	draw_text(h->fault, sizeof(h->fault));
 	if (draw_below(2))
 		snprintf(h->source, sizeof(h->source), "recording");
 	else
-		any_text(h->source, sizeof(h->source));
+		draw_text(h->source, sizeof(h->source));
 	view->count = draw_below(8);
 	for (u32 i = 0; i < view->count; i++)
-		any_row(&view->rows[i]);
+		draw_row(&view->rows[i]);
 }
 
 /* Check that each line of @text fits @width, and that no byte moves the cursor. */
@@ -101,7 +101,7 @@ static void check_lines(char *text, size_t width)
 	char *line;
 
 	while ((line = strsep(&text, "\n"))) {
-		assert_row(!width || text_width(line) <= width);
+		assert_row(!width || text_get_width(line) <= width);
 		for (const char *c = line; *c; c++)
 			assert_row((u8)*c >= ' ' && *c != '\x7f');
 	}
@@ -116,7 +116,7 @@ static void any_view_fits(void **state)
 
 	(void)state;
 	for (u32 round = 0; round < 5000; round++) {
-		struct format format = {
+		struct view_format format = {
 			.known_share = &share,
 			.known_shares = draw_below(2),
 			.group = draw_below(VIEW_GROUPS),
@@ -129,9 +129,9 @@ static void any_view_fits(void **state)
 		FILE *out = open_memstream(&text, &size);
 
 		test_row("round %u, width %zu", round, format.width);
-		any_view(&view);
-		format_header(out, &view.header, &format);
-		format_table(out, &view, &format);
+		draw_view(&view);
+		format_print_header(out, &view.header, &format);
+		format_print_table(out, &view, &format);
 		fclose(out);
 		check_lines(text, format.width);
 		free(text);
@@ -139,15 +139,15 @@ static void any_view_fits(void **state)
 	free(rows);
 }
 
-static char *text_of(const struct view *view)
+static char *print_view(const struct view *view)
 {
-	const struct format format = { .group = VIEW_CONTAINER };
+	const struct view_format format = { .group = VIEW_CONTAINER };
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	format_header(out, &view->header, &format);
-	format_table(out, view, &format);
+	format_print_header(out, &view->header, &format);
+	format_print_table(out, view, &format);
 	fclose(out);
 	return text;
 }
@@ -170,14 +170,14 @@ static void shares(void **state)
 	*h = (struct view_header){ .records = 100, .unattributed = 10, .evicted = 1,
 				   .weight = { 0, 0, 100000 }, .unattributed_weight = 20000,
 				   .evicted_weight = 4000 };
-	text = text_of(&view);
+	text = print_view(&view);
 	assert_non_null(strstr(text, "unattributed 20.0 %  evicted 4.0 %\n"));
 	assert_non_null(strstr(text, "\n60.0 %  long"));
 	assert_non_null(strstr(text, "\n20.0 %  short"));
 	free(text);
 
 	h->weight[UNIT_MICRO_OPS] = 1;
-	text = text_of(&view);
+	text = print_view(&view);
 	assert_non_null(strstr(text, "unattributed 10.0 %  evicted 1.0 %  shares count samples:"));
 	assert_non_null(strstr(text, "\n10.0 %  long"));
 	free(text);
@@ -188,7 +188,7 @@ static void shares(void **state)
 	 */
 	h->weight[UNIT_MICRO_OPS] = h->weight[UNIT_INSTRUCTIONS] = 0;
 	h->weight[UNIT_UNKNOWN] = 7;
-	text = text_of(&view);
+	text = print_view(&view);
 	assert_non_null(strstr(text, "unattributed 10.0 %  evicted 1.0 %\n"));
 	assert_non_null(strstr(text, "\n80.0 %  short"));
 	free(text);

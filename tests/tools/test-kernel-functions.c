@@ -25,7 +25,7 @@ static const u64 pcs[] = { KERNEL + 0x104, KERNEL + 0x108, KERNEL + 0x2000, KERN
 			   0x400100 };
 
 /* Create a file with @len bytes of @content; @path receives its name. Return its descriptor. */
-static int temporary_file(char *path, size_t size, const char *content, size_t len)
+static int make_temporary_file(char *path, size_t size, const char *content, size_t len)
 {
 	int fd;
 
@@ -76,7 +76,7 @@ static struct recorder *record_samples(int fd)
 		assert_in_range(spe_record_encode(&sample, buf + 64 * i, 64), 1, 64);
 	}
 	assert_int_equal(recorder_new(fd, &config, &recorder), 0);
-	sink = recorder_sink(recorder);
+	sink = recorder_make_sink(recorder);
 	sink.task(sink.ctx, &comm);
 	sink.task(sink.ctx, &kernel);
 	sink.window(sink.ctx, &window);
@@ -85,14 +85,14 @@ static struct recorder *record_samples(int fd)
 }
 
 /* Only functions with samples are stored, and a report shows their names. */
-static void test_named(void **state)
+static void test_sampled_functions_are_stored(void **state)
 {
 	char path[64], list[64];
-	int fd = temporary_file(path, sizeof(path), "", 0);
-	int list_fd = temporary_file(list, sizeof(list), kallsyms, sizeof(kallsyms) - 1);
+	int fd = make_temporary_file(path, sizeof(path), "", 0);
+	int list_fd = make_temporary_file(list, sizeof(list), kallsyms, sizeof(kallsyms) - 1);
 	struct recorder *recorder = record_samples(fd);
 	struct symtab functions;
-	struct input input;
+	struct input_recording input;
 	struct view view;
 
 	(void)state;
@@ -108,7 +108,7 @@ static void test_named(void **state)
 	recorder_free(recorder);
 
 	assert_int_equal(input_load(&(struct input_request){ .path = path }, &input), STATUS_OK);
-	assert_int_equal(input_view(&input, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 10, &view), 0);
+	assert_int_equal(input_make_view(&input, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 10, &view), 0);
 	assert_int_equal(view.count, 3);
 	assert_string_equal(view.rows[0].function, "do_wait");
 	assert_int_equal(view.rows[0].samples, 3);
@@ -121,12 +121,12 @@ static void test_named(void **state)
 }
 
 /* A kernel that hides addresses lists each of them as 0. */
-static void test_hidden(void **state)
+static void test_hidden_addresses(void **state)
 {
 	static const char hidden[] = "0000000000000000 T do_wait\n";
 	char path[64], list[64];
-	int fd = temporary_file(path, sizeof(path), "", 0);
-	int list_fd = temporary_file(list, sizeof(list), hidden, sizeof(hidden) - 1);
+	int fd = make_temporary_file(path, sizeof(path), "", 0);
+	int list_fd = make_temporary_file(list, sizeof(list), hidden, sizeof(hidden) - 1);
 	struct recorder *recorder = record_samples(fd);
 	struct symtab functions;
 
@@ -144,7 +144,7 @@ static void test_hidden(void **state)
  * A function without a size, with a name without an end, or beyond the end of the window, is
  * reported as damage.
  */
-static void test_damaged(void **state)
+static void test_damaged_functions_are_reported(void **state)
 {
 	static const struct {
 		struct native_function function;
@@ -168,9 +168,9 @@ static void test_damaged(void **state)
 			.data_offset = SPEPROF_WINDOW_SKIP_SIZE,
 		};
 		char path[64];
-		int fd = temporary_file(path, sizeof(path), "", 0);
+		int fd = make_temporary_file(path, sizeof(path), "", 0);
 		struct recorder *recorder = record_samples(fd);
-		struct input input;
+		struct input_recording input;
 		u8 window[128] = { 0 };
 
 		header.position = (u64)lseek(fd, 0, SEEK_END);
@@ -193,9 +193,9 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_named),
-		cmocka_unit_test(test_hidden),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_sampled_functions_are_stored),
+		cmocka_unit_test(test_hidden_addresses),
+		cmocka_unit_test(test_damaged_functions_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

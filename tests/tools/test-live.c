@@ -37,7 +37,7 @@ static struct view make_view(void)
 	return view;
 }
 
-static void filter_words(void **state)
+static void test_filter_words(void **state)
 {
 	static const struct {
 		const char *text;
@@ -81,7 +81,7 @@ static void filter_words(void **state)
 	}
 }
 
-static void filter_errors(void **state)
+static void test_filter_errors(void **state)
 {
 	static const char *const wrong[] = { "colour=red", "=x", "!", "a b c d e f g h i" };
 	struct live_filter filter = { .text = "before" };
@@ -100,7 +100,7 @@ static void filter_errors(void **state)
  * Press keys, and return the effects of the last one. Rows are selected in the same way as in the
  * live view.
  */
-static u32 press(struct live_state *state, const u32 *keys, size_t count, struct view *shown)
+static u32 press_keys(struct live_state *state, const u32 *keys, size_t count, struct view *shown)
 {
 	static const struct view nothing;
 	u32 effects = 0;
@@ -108,19 +108,19 @@ static u32 press(struct live_state *state, const u32 *keys, size_t count, struct
 	for (size_t i = 0; i < count; i++) {
 		struct view now = make_view(), selected;
 
-		effects = live_state_key(state, keys[i], shown);
+		effects = live_state_handle_key(state, keys[i], shown);
 		assert_int_equal(live_rows_select(state, &now, &nothing, &selected), 0);
 		view_clear(shown);
 		*shown = selected;
-		live_state_follow(state, shown);
-		live_state_fit(state, 10, shown->count);
+		live_state_follow_chosen_row(state, shown);
+		live_state_scroll_to_cursor(state, 10, shown->count);
 	}
 	return effects;
 }
 
-#define PRESS(state, shown, ...)                   \
-	press(state, (const u32[]){ __VA_ARGS__ }, \
-	      sizeof((const u32[]){ __VA_ARGS__ }) / sizeof(u32), shown)
+#define PRESS(state, shown, ...)                        \
+	press_keys(state, (const u32[]){ __VA_ARGS__ }, \
+		   sizeof((const u32[]){ __VA_ARGS__ }) / sizeof(u32), shown)
 
 static void start(struct live_state *state, struct view *shown)
 {
@@ -129,8 +129,8 @@ static void start(struct live_state *state, struct view *shown)
 
 	live_state_init(state, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 1 + VIEW_SPAN_START);
 	assert_int_equal(live_rows_select(state, &now, &nothing, shown), 0);
-	live_state_follow(state, shown);
-	live_state_fit(state, 10, shown->count);
+	live_state_follow_chosen_row(state, shown);
+	live_state_scroll_to_cursor(state, 10, shown->count);
 }
 
 static void cursor_moves(void **state)
@@ -172,7 +172,7 @@ static void cursor_moves(void **state)
 }
 
 /* The cursor stays on the chosen row or, before a row was chosen, on the first row. */
-static void cursor_follows(void **state)
+static void cursor_follows_row(void **state)
 {
 	static const struct view nothing;
 	struct view shown, now, later;
@@ -183,14 +183,14 @@ static void cursor_follows(void **state)
 	now = make_view();
 	rows[5].samples = 5000;
 	assert_int_equal(live_rows_select(&live, &now, &nothing, &later), 0);
-	live_state_follow(&live, &later);
+	live_state_follow_chosen_row(&live, &later);
 	assert_int_equal(live.level[0].cursor, 0);
 	assert_string_equal(live.level[0].chosen.function, "fn_05");
-	live_state_key(&live, LIVE_KEY_DOWN, &later);
+	live_state_handle_key(&live, LIVE_KEY_DOWN, &later);
 	assert_string_equal(live.level[0].chosen.function, "fn_00");
-	live_state_follow(&live, &shown);
+	live_state_follow_chosen_row(&live, &shown);
 	assert_int_equal(live.level[0].cursor, 0);
-	live_state_follow(&live, &nothing);
+	live_state_follow_chosen_row(&live, &nothing);
 	assert_int_equal(live.level[0].cursor, 0);
 	view_clear(&later);
 	view_clear(&shown);
@@ -234,7 +234,7 @@ static void levels_go_down_and_up(void **state)
 	view_clear(&shown);
 }
 
-static void menus_choose(void **state)
+static void menus_choose_items(void **state)
 {
 	struct live_state live;
 	struct view shown;
@@ -242,7 +242,7 @@ static void menus_choose(void **state)
 	(void)state;
 	start(&live, &shown);
 	PRESS(&live, &shown, 's');
-	assert_int_equal(live_menu_count(&live), VIEW_SORTS);
+	assert_int_equal(live_menu_count_items(&live), VIEW_SORTS);
 	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_DOWN, LIVE_KEY_DOWN, LIVE_KEY_ENTER),
 			 LIVE_SELECT);
 	assert_int_equal(live.sort, VIEW_SORT_DRAM);
@@ -256,7 +256,7 @@ static void menus_choose(void **state)
 	assert_int_equal(live.period, 1 + VIEW_SPAN_10S);
 	assert_int_equal(live.sort, VIEW_SORT_SAMPLES);
 	PRESS(&live, &shown, 's');
-	assert_true(live_menu_count(&live) < VIEW_SORTS);
+	assert_true(live_menu_count_items(&live) < VIEW_SORTS);
 	PRESS(&live, &shown, LIVE_KEY_ESCAPE, 'g');
 	assert_int_equal(live.menu, VIEW_FUNCTION);
 	assert_int_equal(PRESS(&live, &shown, 'j', LIVE_KEY_RIGHT), LIVE_FETCH);
@@ -274,7 +274,7 @@ static void menus_choose(void **state)
 	view_clear(&shown);
 }
 
-static void texts_are_typed(void **state)
+static void keys_edit_texts(void **state)
 {
 	struct live_state live;
 	struct view shown;
@@ -303,9 +303,9 @@ static void texts_are_typed(void **state)
 	PRESS(&live, &shown, 'f', LIVE_KEY_BACKSPACE, LIVE_KEY_BACKSPACE, LIVE_KEY_ENTER);
 	assert_int_equal(shown.count, ROWS);
 	PRESS(&live, &shown, '/');
-	for (u32 i = 0; i < LIVE_TEXT * 2; i++)
+	for (u32 i = 0; i < LIVE_TEXT_SIZE * 2; i++)
 		PRESS(&live, &shown, 0x1f600);
-	assert_true(strlen(live.input) < LIVE_TEXT);
+	assert_true(strlen(live.input) < LIVE_TEXT_SIZE);
 	view_clear(&shown);
 }
 
@@ -343,8 +343,8 @@ static void interval_is_growth(void **state)
 /*
  * Draw a screen, and check that no line is wider than the screen or contains a control character.
  */
-static void draw(struct live_screen *screen, struct live_state *live, const struct view *shown,
-		 const char *fault)
+static void draw_screen(struct live_screen *screen, struct live_state *live,
+			const struct view *shown, const char *fault)
 {
 	static const struct live_figures figures;
 	const struct live_content content = { .state = live,
@@ -359,19 +359,19 @@ static void draw(struct live_screen *screen, struct live_state *live, const stru
 		const struct live_span *span = &screen->span[i];
 
 		assert_true(span->row < screen->height);
-		assert_true(span->column + text_width(span->text) <= screen->width);
+		assert_true(span->column + text_get_width(span->text) <= screen->width);
 		for (const char *c = span->text; *c; c++)
 			assert_true((u8)*c >= ' ' && *c != 0x7f);
 	}
 	for (u32 row = 0; row < screen->height; row++)
-		live_screen_line(screen, row, line);
+		live_screen_get_line(screen, row, line);
 }
 
 static void assert_line(const struct live_screen *screen, u32 row, const char *want)
 {
 	char line[TEXT_SIZE];
 
-	live_screen_line(screen, row, line);
+	live_screen_get_line(screen, row, line);
 	assert_string_equal(line, want);
 }
 
@@ -383,7 +383,7 @@ static void screen_has_rows(void **state)
 
 	(void)state;
 	start(&live, &shown);
-	draw(&screen, &live, &shown, "");
+	draw_screen(&screen, &live, &shown, "");
 	assert_line(
 		&screen, 0,
 		"machine: functions by samples, since start                            1-19 of 40");
@@ -397,12 +397,12 @@ static void screen_has_rows(void **state)
 	assert_line(&screen, 23,
 		    "? help  Enter down  Esc up  / search  f filter  s sort  g group  w period");
 	PRESS(&live, &shown, LIVE_KEY_DOWN);
-	draw(&screen, &live, &shown, "speprofd is not running");
+	draw_screen(&screen, &live, &shown, "speprofd is not running");
 	assert_line(&screen, 23, "speprofd is not running");
 	for (u32 i = 0; i < screen.count; i++)
 		assert_int_equal(screen.span[i].reversed, screen.span[i].row == 5);
 	PRESS(&live, &shown, '/', 'a', 'b');
-	draw(&screen, &live, &shown, "");
+	draw_screen(&screen, &live, &shown, "");
 	assert_line(&screen, 23, "search: ab");
 	assert_int_equal(screen.cursor, strlen("search: ab"));
 	live_screen_clear(&screen);
@@ -410,7 +410,7 @@ static void screen_has_rows(void **state)
 }
 
 /* Check that any state can be drawn on a screen of any size. */
-static void screen_of_any_size(void **state)
+static void test_screen_of_any_size(void **state)
 {
 	static const u32 keys[] = { 0,
 				    '?',
@@ -443,7 +443,7 @@ static void screen_of_any_size(void **state)
 		for (size_t s = 0; s < ARRAY_SIZE(sizes); s++) {
 			screen.width = sizes[s][0];
 			screen.height = sizes[s][1];
-			draw(&screen, &live, &shown, "");
+			draw_screen(&screen, &live, &shown, "");
 		}
 	}
 	live_screen_clear(&screen);
@@ -451,7 +451,7 @@ static void screen_of_any_size(void **state)
 }
 
 /* The most urgent items come first, so that a small screen has them. */
-static void screen_has_losses(void **state)
+static void urgent_items_come_first(void **state)
 {
 	struct live_screen screen = { .width = 40, .height = 15 };
 	struct live_state live;
@@ -463,7 +463,7 @@ static void screen_has_losses(void **state)
 	shown.header.lost = 2048;
 	shown.header.cpus_held = 3;
 	shown.header.interval_longest_ns = 4000000;
-	draw(&screen, &live, &shown, "");
+	draw_screen(&screen, &live, &shown, "");
 	assert_line(&screen, 1, "EMULATED (no SPE here): process, PC, ti\u2026");
 	assert_line(&screen, 2, "lost 2.0 KiB");
 	assert_line(&screen, 3, "3 CPUs sample less often, every 4.00 ms\u2026");
@@ -473,7 +473,7 @@ static void screen_has_losses(void **state)
 }
 
 /* The colour of a row's share depends on the share of the row in the sort measure. */
-static void rows_have_heat(void **state)
+static void shares_have_colours(void **state)
 {
 	struct live_screen screen = { .width = 80, .height = 24 };
 	struct live_state live;
@@ -484,7 +484,7 @@ static void rows_have_heat(void **state)
 	start(&live, &shown);
 	shown.rows[1].samples = 40000;
 	shown.rows[2].samples = 5000;
-	draw(&screen, &live, &shown, "");
+	draw_screen(&screen, &live, &shown, "");
 	for (u32 i = 0; i < screen.count; i++) {
 		hot += screen.span[i].ink == TERM_HOT;
 		warm += screen.span[i].ink == TERM_WARM;
@@ -496,7 +496,7 @@ static void rows_have_heat(void **state)
 }
 
 /* Names with any bytes stay within their cells. */
-static void hostile_names(void **state)
+static void test_hostile_names(void **state)
 {
 	struct live_screen screen = { .width = 80, .height = 24 };
 	struct live_state live;
@@ -515,16 +515,16 @@ static void hostile_names(void **state)
 						   i % 2     ? 0x81 :
 							       0xcc);
 		}
-		draw(&screen, &live, &shown, row->function);
+		draw_screen(&screen, &live, &shown, row->function);
 	}
 	PRESS(&live, &shown, 'i');
-	draw(&screen, &live, &shown, "");
+	draw_screen(&screen, &live, &shown, "");
 	live_screen_clear(&screen);
 	view_clear(&shown);
 }
 
 /* A name that is wider than the screen continues in the next lines of the details. */
-static void names_wrap(void **state)
+static void long_names_wrap(void **state)
 {
 	struct live_screen screen = { .width = 21, .height = 24 };
 	struct live_state live;
@@ -534,8 +534,8 @@ static void names_wrap(void **state)
 	start(&live, &shown);
 	snprintf(shown.rows[0].function, sizeof(shown.rows[0].function),
 		 "abcdefghi\u5bb9\u5668xyz");
-	live_state_key(&live, 'i', &shown);
-	draw(&screen, &live, &shown, "");
+	live_state_handle_key(&live, 'i', &shown);
+	draw_screen(&screen, &live, &shown, "");
 	assert_line(&screen, 5, "container  db");
 	assert_line(&screen, 7, "function   abcdefghi");
 	assert_line(&screen, 8, "           \u5bb9\u5668xyz");
@@ -554,13 +554,20 @@ static int set_locale(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(filter_words),		 cmocka_unit_test(filter_errors),
-		cmocka_unit_test(cursor_moves),		 cmocka_unit_test(cursor_follows),
-		cmocka_unit_test(levels_go_down_and_up), cmocka_unit_test(menus_choose),
-		cmocka_unit_test(texts_are_typed),	 cmocka_unit_test(interval_is_growth),
-		cmocka_unit_test(screen_has_rows),	 cmocka_unit_test(screen_of_any_size),
-		cmocka_unit_test(screen_has_losses),	 cmocka_unit_test(rows_have_heat),
-		cmocka_unit_test(hostile_names),	 cmocka_unit_test(names_wrap),
+		cmocka_unit_test(test_filter_words),
+		cmocka_unit_test(test_filter_errors),
+		cmocka_unit_test(cursor_moves),
+		cmocka_unit_test(cursor_follows_row),
+		cmocka_unit_test(levels_go_down_and_up),
+		cmocka_unit_test(menus_choose_items),
+		cmocka_unit_test(keys_edit_texts),
+		cmocka_unit_test(interval_is_growth),
+		cmocka_unit_test(screen_has_rows),
+		cmocka_unit_test(test_screen_of_any_size),
+		cmocka_unit_test(urgent_items_come_first),
+		cmocka_unit_test(shares_have_colours),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(long_names_wrap),
 	};
 
 	return cmocka_run_group_tests(tests, set_locale, NULL);

@@ -8,8 +8,8 @@
 
 #define RUNS 64
 
-/** struct plan - the times of the runs, and the runs so far */
-struct plan {
+/** struct planned_runs - the times of the runs, and the runs so far */
+struct planned_runs {
 	u64 ns[2][RUNS]; /* time of the n-th run of each way */
 	u32 done[2];
 	char order[2 * RUNS];
@@ -19,7 +19,7 @@ struct plan {
 
 static int run_once(void *ctx, bool second, u64 *ret_ns)
 {
-	struct plan *plan = ctx;
+	struct planned_runs *plan = ctx;
 
 	if (plan->fails_at && plan->runs == plan->fails_at)
 		return 3;
@@ -32,9 +32,9 @@ static int run_once(void *ctx, bool second, u64 *ret_ns)
  * The first run, which does not count, takes very long. After that, the second way takes 1 %, 2 %,
  * ... longer.
  */
-static struct plan make_plan(u32 pairs)
+static struct planned_runs make_plan(u32 pairs)
 {
-	struct plan plan = { .ns[0][0] = 1000000 };
+	struct planned_runs plan = { .ns[0][0] = 1000000 };
 
 	for (u32 i = 0; i < pairs; i++) {
 		plan.ns[0][i + 1] = 1000;
@@ -50,7 +50,7 @@ static void check_ratio(double got, double want)
 
 static void pairs_alternate(void **state)
 {
-	struct plan plan = make_plan(6);
+	struct planned_runs plan = make_plan(6);
 	struct pairs_result result;
 
 	(void)state;
@@ -73,7 +73,7 @@ static void interval_is_that_of_the_sign_test(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct plan plan = make_plan(rows[i].pairs);
+		struct planned_runs plan = make_plan(rows[i].pairs);
 		struct pairs_result result;
 
 		test_row("%u pairs", rows[i].pairs);
@@ -85,14 +85,14 @@ static void interval_is_that_of_the_sign_test(void **state)
 		assert_true(result.confidence < rows[i].confidence + 1e-7);
 		check_ratio(result.first_ns, 1000);
 		check_ratio(result.second_ns, 1000 * rows[i].median);
-		assert_false(pairs_include_one(&result));
+		assert_false(pairs_interval_includes_one(&result));
 	}
 }
 
 /* One extreme run changes median and interval only slightly. */
 static void one_extreme_run_does_not_count(void **state)
 {
-	struct plan plan = make_plan(20);
+	struct planned_runs plan = make_plan(20);
 	struct pairs_result result;
 
 	(void)state;
@@ -104,7 +104,7 @@ static void one_extreme_run_does_not_count(void **state)
 
 static void noise_includes_one(void **state)
 {
-	struct plan plan = { 0 };
+	struct planned_runs plan = { 0 };
 	struct pairs_result result;
 
 	(void)state;
@@ -113,12 +113,12 @@ static void noise_includes_one(void **state)
 		plan.ns[1][i] = i % 2 ? 1100 : 910;
 	}
 	assert_int_equal(pairs_measure(20, run_once, &plan, &result), 0);
-	assert_true(pairs_include_one(&result));
+	assert_true(pairs_interval_includes_one(&result));
 }
 
-static void error_ends_it(void **state)
+static void error_ends_measurement(void **state)
 {
-	struct plan plan = make_plan(6);
+	struct planned_runs plan = make_plan(6);
 	struct pairs_result result = { .ratio = 42 };
 
 	(void)state;
@@ -136,7 +136,7 @@ static int run_same(void *ctx, bool second, u64 *ret_ns)
 }
 
 /* The probabilities for many pairs do not underflow. */
-static void most_pairs(void **state)
+static void test_maximum_of_pairs(void **state)
 {
 	struct pairs_result result;
 	u32 runs = 0;
@@ -154,8 +154,8 @@ int main(void)
 		cmocka_unit_test(interval_is_that_of_the_sign_test),
 		cmocka_unit_test(one_extreme_run_does_not_count),
 		cmocka_unit_test(noise_includes_one),
-		cmocka_unit_test(error_ends_it),
-		cmocka_unit_test(most_pairs),
+		cmocka_unit_test(error_ends_measurement),
+		cmocka_unit_test(test_maximum_of_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

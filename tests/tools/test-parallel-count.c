@@ -43,14 +43,14 @@
 #define LIBRARY	 0x7f0000000000ULL
 #define SIZE	 0x10000ULL
 
-/** struct maker - generates one recording; @time: ns */
-struct maker {
+/** struct recording_maker - generates one recording; @time: ns */
+struct recording_maker {
 	u64 random;
 	u64 time;
 	struct source_sink sink;
 };
 
-static u64 any(struct maker *m, u64 below)
+static u64 draw_below(struct recording_maker *m, u64 below)
 {
 	m->random ^= m->random << 13;
 	m->random ^= m->random >> 7;
@@ -58,142 +58,148 @@ static u64 any(struct maker *m, u64 below)
 	return (m->random >> 11) % below;
 }
 
-static s32 any_pid(struct maker *m)
+static s32 draw_pid(struct recording_maker *m)
 {
-	return FIRST + (s32)any(m, TASKS);
+	return FIRST + (s32)draw_below(m, TASKS);
 }
 
-static void put(struct maker *m, const struct task_event *event)
+static void put_event(struct recording_maker *m, const struct task_event *event)
 {
 	struct task_event e = *event;
 
-	m->time += any(m, 400);
+	m->time += draw_below(m, 400);
 	e.time_ns = m->time;
 	e.tid = e.tid ? e.tid : e.pid;
 	m->sink.task(m->sink.ctx, &e);
 }
 
 /* Files with one build id have several paths, as in the root directories of containers. */
-static void put_mapping(struct maker *m, s32 pid, u64 start, const char *folder, u64 number)
+static void put_mapping(struct recording_maker *m, s32 pid, u64 start, const char *folder,
+			u64 number)
 {
 	u8 build_id[20] = { (u8)(number + 1) };
-	bool known = any(m, 4);
+	bool known = draw_below(m, 4);
 	char path[64];
 
-	snprintf(path, sizeof(path), "/%s%u/file-%u", folder, (unsigned int)any(m, 3),
+	snprintf(path, sizeof(path), "/%s%u/file-%u", folder, (unsigned int)draw_below(m, 3),
 		 (unsigned int)number);
-	put(m, &(struct task_event){
-		       .type = TASK_MMAP,
-		       .pid = pid,
-		       .name = path,
-		       .start = start,
-		       .size = SIZE,
-		       .offset = 0x1000 * any(m, 2),
-		       .inode = number,
-		       .build_id = known ? build_id : NULL,
-		       .build_id_size = known ? sizeof(build_id) : 0,
-	       });
+	put_event(m, &(struct task_event){
+			     .type = TASK_MMAP,
+			     .pid = pid,
+			     .name = path,
+			     .start = start,
+			     .size = SIZE,
+			     .offset = 0x1000 * draw_below(m, 2),
+			     .inode = number,
+			     .build_id = known ? build_id : NULL,
+			     .build_id_size = known ? sizeof(build_id) : 0,
+		     });
 }
 
-static void put_exec(struct maker *m, s32 pid)
+static void put_exec(struct recording_maker *m, s32 pid)
 {
-	u64 program = any(m, PROGRAMS);
+	u64 program = draw_below(m, PROGRAMS);
 	char name[16];
 
 	snprintf(name, sizeof(name), "program-%u", (unsigned int)program);
-	put(m, &(struct task_event){ .type = TASK_COMM, .pid = pid, .name = name, .exec = true });
+	put_event(m, &(struct task_event){
+			     .type = TASK_COMM, .pid = pid, .name = name, .exec = true });
 	put_mapping(m, pid, CODE, "bin", program);
 }
 
-static void put_task(struct maker *m)
+static void put_task(struct recording_maker *m)
 {
-	s32 pid = any_pid(m);
+	s32 pid = draw_pid(m);
 	char group[32];
 
-	switch (any(m, 8)) {
+	switch (draw_below(m, 8)) {
 	case 0:
 		put_exec(m, pid);
 		break;
 	case 1:
-		put(m,
-		    &(struct task_event){
-			    .type = TASK_FORK, .pid = pid, .parent_pid = any_pid(m), .name = "" });
+		put_event(m, &(struct task_event){ .type = TASK_FORK,
+						   .pid = pid,
+						   .parent_pid = draw_pid(m),
+						   .name = "" });
 		break;
 	case 2:
-		put(m, &(struct task_event){ .type = TASK_EXIT, .pid = pid, .name = "" });
+		put_event(m, &(struct task_event){ .type = TASK_EXIT, .pid = pid, .name = "" });
 		break;
 	case 3:
-		put_mapping(m, pid, LIBRARY + SIZE * any(m, 3), "lib", PROGRAMS + any(m, 4));
+		put_mapping(m, pid, LIBRARY + SIZE * draw_below(m, 3), "lib",
+			    PROGRAMS + draw_below(m, 4));
 		break;
 	case 4: /* generated code */
-		put(m, &(struct task_event){ .type = TASK_MMAP,
-					     .pid = pid,
-					     .name = "//anon",
-					     .start = LIBRARY + SIZE * any(m, 3),
-					     .size = SIZE });
+		put_event(m, &(struct task_event){ .type = TASK_MMAP,
+						   .pid = pid,
+						   .name = "//anon",
+						   .start = LIBRARY + SIZE * draw_below(m, 3),
+						   .size = SIZE });
 		break;
 	case 5:
-		snprintf(group, sizeof(group), "/group-%u", (unsigned int)any(m, 3));
-		put(m, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = group });
+		snprintf(group, sizeof(group), "/group-%u", (unsigned int)draw_below(m, 3));
+		put_event(m,
+			  &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = group });
 		break;
 	default:
-		put(m, &(struct task_event){ .type = TASK_SWITCH,
-					     .pid = -1,
-					     .tid = any(m, 9) ? pid : -1,
-					     .cpu = (u32)any(m, CPUS),
-					     .name = "" });
+		put_event(m, &(struct task_event){ .type = TASK_SWITCH,
+						   .pid = -1,
+						   .tid = draw_below(m, 9) ? pid : -1,
+						   .cpu = (u32)draw_below(m, CPUS),
+						   .name = "" });
 	}
 }
 
-static struct spe_sample any_sample(struct maker *m)
+static struct spe_sample make_random_sample(struct recording_maker *m)
 {
 	static const u64 areas[] = { CODE, LIBRARY, LIBRARY + SIZE, LIBRARY + 2 * SIZE, 0x1000 };
 	struct spe_sample s = {
 		.present = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_EVENTS | SPE_HAS_OP |
 			   SPE_HAS_TIMESTAMP | SPE_HAS_COUNTER(SPE_COUNTER_TOTAL),
-		.address = { [SPE_ADDRESS_PC] =
-				     areas[any(m, 5)] + 4 * any(m, any(m, 4) ? 8 : 500) },
-		.op_class = (u8)any(m, 3),
-		.events = 2 | any(m, 8) << 5,
+		.address = { [SPE_ADDRESS_PC] = areas[draw_below(m, 5)] +
+						4 * draw_below(m, draw_below(m, 4) ? 8 : 500) },
+		.op_class = (u8)draw_below(m, 3),
+		.events = 2 | draw_below(m, 8) << 5,
 		.events_size = 2,
-		.timestamp = m->time - any(m, 2000) % (m->time + 1),
+		.timestamp = m->time - draw_below(m, 2000) % (m->time + 1),
 	};
 
 	/* An address of the kernel, executed at EL1 */
-	if (!any(m, 6))
-		s.address[SPE_ADDRESS_PC] = 0xa0ff800000000000ULL | any(m, 64) << 2;
+	if (!draw_below(m, 6))
+		s.address[SPE_ADDRESS_PC] = 0xa0ff800000000000ULL | draw_below(m, 64) << 2;
 	if (s.op_class == SPE_OP_LOAD_STORE) {
-		s.op_subclass = (u8)any(m, 2);
+		s.op_subclass = (u8)draw_below(m, 2);
 		s.present |= SPE_HAS_ADDRESS(SPE_ADDRESS_VA);
-		s.address[SPE_ADDRESS_VA] = 0x7000000 + 8 * any(m, 256);
-		s.events |= any(m, 2) << 3;
+		s.address[SPE_ADDRESS_VA] = 0x7000000 + 8 * draw_below(m, 256);
+		s.events |= draw_below(m, 2) << 3;
 	}
-	if (any(m, 2))
+	if (draw_below(m, 2))
 		s.present |= SPE_HAS_COUNTER(SPE_COUNTER_ISSUE);
 	for (unsigned int i = 0; i < 2; i++)
-		s.counter[i] = (u16)(any(m, 4096) >> any(m, 12));
-	if (any(m, 3)) {
+		s.counter[i] = (u16)(draw_below(m, 4096) >> draw_below(m, 12));
+	if (draw_below(m, 3)) {
 		s.present |= SPE_HAS_CONTEXT(SPE_CONTEXT_EL1);
-		s.context[SPE_CONTEXT_EL1] = (u32)any_pid(m) + !any(m, 20) * 1000;
+		s.context[SPE_CONTEXT_EL1] = (u32)draw_pid(m) + !draw_below(m, 20) * 1000;
 	}
 	return s;
 }
 
-static void put_window(struct maker *m, u32 records, struct spe_sample (*sample)(struct maker *m))
+static void put_window(struct recording_maker *m, u32 records,
+		       struct spe_sample (*sample)(struct recording_maker *m))
 {
 	static u8 bytes[RECORDS * 64];
 	struct source_window window = {
 		.data = bytes,
-		.midr = any(m, 2) ? 0x410fd0c0 : 0x410fd490,
+		.midr = draw_below(m, 2) ? 0x410fd0c0 : 0x410fd490,
 		.start_ns = m->time,
-		.lost_bytes = any(m, 10) ? 0 : 64,
-		.blind_ns = any(m, 100),
+		.lost_bytes = draw_below(m, 10) ? 0 : 64,
+		.blind_ns = draw_below(m, 100),
 		.written = WINDOW_WRITTEN_UNKNOWN,
-		.interval = any(m, 4) ? 1024 : 4096,
+		.interval = draw_below(m, 4) ? 1024 : 4096,
 		.unit = UNIT_INSTRUCTIONS,
-		.cpu = (u32)any(m, CPUS),
+		.cpu = (u32)draw_below(m, CPUS),
 		.tid = -1,
-		.flags = any(m, 12) ? 0 : WINDOW_TRUNCATED,
+		.flags = draw_below(m, 12) ? 0 : WINDOW_TRUNCATED,
 		.backend = BACKEND_EMULATED,
 		/* One tick of the counter is one nanosecond. */
 		.clock = { .mult = 1U << 10, .shift = 10 },
@@ -203,7 +209,7 @@ static void put_window(struct maker *m, u32 records, struct spe_sample (*sample)
 		struct spe_sample s;
 		int n;
 
-		m->time += any(m, 50);
+		m->time += draw_below(m, 50);
 		s = sample(m);
 		n = spe_record_encode(&s, bytes + window.len, sizeof(bytes) - window.len);
 		assert_true(n > 0);
@@ -213,30 +219,31 @@ static void put_window(struct maker *m, u32 records, struct spe_sample (*sample)
 	m->sink.window(m->sink.ctx, &window);
 }
 
-static void put_all(struct maker *m)
+static void put_whole_recording(struct recording_maker *m)
 {
 	for (s32 pid = FIRST; pid < FIRST + TASKS / 2; pid++)
 		put_exec(m, pid);
 	for (u32 i = 0; i < STEPS; i++) {
 		put_task(m);
-		if (any(m, 2))
-			put_window(m, 1 + (u32)any(m, RECORDS - 1), any_sample);
+		if (draw_below(m, 2))
+			put_window(m, 1 + (u32)draw_below(m, RECORDS - 1), make_random_sample);
 	}
 }
 
 /* Return a descriptor of a recording that @fill generates. */
-static int make(u64 seed, enum recorder_format format, void (*fill)(struct maker *m))
+static int make_recording(u64 seed, enum recorder_format format,
+			  void (*fill)(struct recording_maker *m))
 {
 	const struct recorder_config config = {
 		.format = format, .backend = BACKEND_EMULATED, .cpus = CPUS, .command = "test"
 	};
-	struct maker m = { .random = seed * 0x9e3779b97f4a7c15ULL + 1, .time = 1000 };
+	struct recording_maker m = { .random = seed * 0x9e3779b97f4a7c15ULL + 1, .time = 1000 };
 	int fd = memfd_create("recording", MFD_CLOEXEC);
 	struct recorder *recorder;
 
 	assert_true(fd >= 0);
 	assert_int_equal(recorder_new(fd, &config, &recorder), 0);
-	m.sink = recorder_sink(recorder);
+	m.sink = recorder_make_sink(recorder);
 	fill(&m);
 	assert_int_equal(recorder_finish(recorder), 0);
 	recorder_free(recorder);
@@ -244,45 +251,46 @@ static int make(u64 seed, enum recorder_format format, void (*fill)(struct maker
 }
 
 /* Change some bytes after the header of the file, or cut off its end. */
-static void damage(int fd, u64 seed)
+static void damage_recording(int fd, u64 seed)
 {
-	struct maker m = { .random = seed + 77 };
+	struct recording_maker m = { .random = seed + 77 };
 	off_t size = lseek(fd, 0, SEEK_END);
 
 	for (u32 i = 0; i < 4; i++) {
-		u8 byte = (u8)any(&m, 256);
+		u8 byte = (u8)draw_below(&m, 256);
 
-		assert_int_equal(pwrite(fd, &byte, 1, 300 + (off_t)any(&m, (u64)size - 300)), 1);
+		assert_int_equal(pwrite(fd, &byte, 1, 300 + (off_t)draw_below(&m, (u64)size - 300)),
+				 1);
 	}
-	if (any(&m, 2))
-		assert_int_equal(ftruncate(fd, size - (off_t)any(&m, (u64)size / 2)), 0);
+	if (draw_below(&m, 2))
+		assert_int_equal(ftruncate(fd, size - (off_t)draw_below(&m, (u64)size / 2)), 0);
 }
 
 /* No file of the recordings exists, so no function has a name. */
-static struct symbols *symbols;
+static struct symbols_cache *symbols;
 
-/** struct counted - a recording that was counted; @pprof: profiles, indexed by thread */
-struct counted {
+/** struct counted_recording - a recording that was counted; @pprof: profiles, indexed by thread */
+struct counted_recording {
 	struct attributor *attributor;
 	struct profile *profile;
-	struct pprof *pprof[COUNT_THREADS];
+	struct pprof *pprof[COUNT_THREADS_MAX];
 	u32 pprofs;
 };
 
-static int watch(void *ctx, struct profile *profile)
+static int observe_with_pprof(void *ctx, struct profile *profile)
 {
-	struct counted *c = ctx;
+	struct counted_recording *c = ctx;
 
 	return pprof_new(profile, c->attributor, false, NULL, &c->pprof[c->pprofs++]);
 }
 
-static void count(int fd, u32 threads, bool observe, FILE *out, struct counted *c)
+static void count(int fd, u32 threads, bool observe, FILE *out, struct counted_recording *c)
 {
 	const struct attributor_config tasks = { .processes = 4096 };
 	struct count_request request = {
 		.config = { .skip_memory = true },
 		.threads = threads,
-		.watch = observe ? watch : NULL,
+		.watch = observe ? observe_with_pprof : NULL,
 		.ctx = c,
 	};
 	struct recording_error error = { .offset = 0 };
@@ -291,20 +299,20 @@ static void count(int fd, u32 threads, bool observe, FILE *out, struct counted *
 	char path[32];
 	int r;
 
-	*c = (struct counted){ 0 };
+	*c = (struct counted_recording){ 0 };
 	assert_int_equal(attributor_new(&tasks, &c->attributor), 0);
 	assert_int_equal(profile_new(&request.config, c->attributor, &c->profile), 0);
 	request.attributor = c->attributor;
 	request.profile = c->profile;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_int_equal(recording_open(path, &recording, NULL), 0);
-	r = parallel_count(recording, &request, &result, &error);
+	r = parallel_count_samples(recording, &request, &result, &error);
 	fprintf(out, "%d %s %llu-%llu %u %u\n", r, error.text, (unsigned long long)result.start_ns,
 		(unsigned long long)result.end_ns, result.backend, result.explained);
 	recording_free(recording);
 }
 
-static void counted_deinit(struct counted *c)
+static void counted_recording_deinit(struct counted_recording *c)
 {
 	for (u32 i = 0; i < c->pprofs; i++)
 		pprof_free(c->pprof[i]);
@@ -312,12 +320,12 @@ static void counted_deinit(struct counted *c)
 	attributor_free(c->attributor);
 }
 
-static void print_queries(struct counted *c, FILE *out)
+static void print_queries(struct counted_recording *c, FILE *out)
 {
 	static const char *const groups[] = { "function", "line", "program,binary",
 					      "container,instruction", "function,op,level,event" };
 	const struct query_source source = { .profile = c->profile, .symbols = symbols };
-	const struct view_header *header = profile_header(c->profile);
+	const struct view_header *header = profile_get_header(c->profile);
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		struct query query = { .recording = "recording", .limit = 40 };
@@ -333,7 +341,7 @@ static void print_queries(struct counted *c, FILE *out)
 	}
 }
 
-static void print_views(struct counted *c, FILE *out)
+static void print_views(struct counted_recording *c, FILE *out)
 {
 	static const enum view_group groups[] = { VIEW_FUNCTION, VIEW_LINE,    VIEW_PROGRAM,
 						  VIEW_BINARY,	 VIEW_PROCESS, VIEW_CONTAINER };
@@ -346,10 +354,10 @@ static void print_views(struct counted *c, FILE *out)
 						 .sort = sorts[i % ARRAY_SIZE(sorts)] };
 		struct view view;
 
-		assert_int_equal(profile_view(c->profile, symbols, false, options.group,
-					      options.sort, 40, &view),
+		assert_int_equal(profile_create_view(c->profile, symbols, false, options.group,
+						     options.sort, 40, &view),
 				 0);
-		rows_json(out, &view, &options);
+		rows_print_json(out, &view, &options);
 		view_clear(&view);
 	}
 	print_queries(c, out);
@@ -359,7 +367,7 @@ static void print_views(struct counted *c, FILE *out)
 }
 
 /* Append the bytes of the pprof export. */
-static void print_pprof(struct counted *c, FILE *out)
+static void print_pprof(struct counted_recording *c, FILE *out)
 {
 	const struct pprof_metadata facts = { .backend = BACKEND_EMULATED };
 	int fd = memfd_create("pprof", MFD_CLOEXEC);
@@ -376,18 +384,18 @@ static void print_pprof(struct counted *c, FILE *out)
 	close(fd);
 }
 
-/** struct text - output of the command; @records: number of records that were counted */
-struct text {
+/** struct output_text - output of the command; @records: number of records that were counted */
+struct output_text {
 	char *bytes;
 	size_t size;
 	u64 records;
 	bool exact;
 };
 
-static struct text text_of(int fd, u32 threads)
+static struct output_text count_to_text(int fd, u32 threads)
 {
-	struct counted c;
-	struct text text = { 0 };
+	struct counted_recording c;
+	struct output_text text = { 0 };
 	FILE *out = open_memstream(&text.bytes, &text.size);
 	struct view view;
 
@@ -395,28 +403,28 @@ static struct text text_of(int fd, u32 threads)
 	count(fd, threads, false, out, &c);
 	text.exact = profile_is_exact(c.profile);
 	print_views(&c, out);
-	assert_int_equal(
-		profile_view(c.profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view),
-		0);
+	assert_int_equal(profile_create_view(c.profile, NULL, false, VIEW_CONTAINER,
+					     VIEW_SORT_SAMPLES, 1, &view),
+			 0);
 	text.records = view.header.records;
 	view_clear(&view);
-	counted_deinit(&c);
+	counted_recording_deinit(&c);
 	count(fd, threads, true, out, &c);
 	/* If the header of a recording is damaged, no samples are counted or observed. */
 	if (c.pprofs)
 		print_pprof(&c, out);
-	counted_deinit(&c);
+	counted_recording_deinit(&c);
 	fclose(out);
 	return text;
 }
 
-static void assert_equal_texts(int fd, struct text *ret_one)
+static void assert_equal_texts(int fd, struct output_text *ret_one)
 {
 	static const u32 threads[] = { 2, 3, MANY };
-	struct text one = text_of(fd, 1);
+	struct output_text one = count_to_text(fd, 1);
 
 	for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
-		struct text many = text_of(fd, threads[i]);
+		struct output_text many = count_to_text(fd, threads[i]);
 		assert_row(many.size == one.size && !memcmp(many.bytes, one.bytes, one.size));
 		free(many.bytes);
 	}
@@ -426,17 +434,17 @@ static void assert_equal_texts(int fd, struct text *ret_one)
 
 static void test_any_recording(void **state)
 {
-	struct text text;
+	struct output_text text;
 	int fd;
 
 	(void)state;
 	for (u64 seed = 0; seed < SEEDS; seed++) {
 		for (u32 format = RECORDER_NATIVE; format <= RECORDER_PERF; format++) {
 			test_row("seed %u, format %u", (unsigned int)seed, format);
-			fd = make(seed, format, put_all);
+			fd = make_recording(seed, format, put_whole_recording);
 			assert_equal_texts(fd, &text);
 			assert_row(text.records > STEPS && text.exact);
-			damage(fd, seed);
+			damage_recording(fd, seed);
 			assert_equal_texts(fd, &text);
 			close(fd);
 		}
@@ -444,25 +452,25 @@ static void test_any_recording(void **state)
 }
 
 /* Make more combinations of events than a profile can number. */
-static struct spe_sample next_combination(struct maker *m)
+static struct spe_sample make_next_combination(struct recording_maker *m)
 {
-	struct spe_sample s = any_sample(m);
+	struct spe_sample s = make_random_sample(m);
 
-	s.events = any(m, 1 << 15);
+	s.events = draw_below(m, 1 << 15);
 	return s;
 }
 
-static void put_combinations(struct maker *m)
+static void put_combinations(struct recording_maker *m)
 {
 	put_exec(m, FIRST);
 	for (u32 i = 0; i < 700; i++)
-		put_window(m, RECORDS, next_combination);
+		put_window(m, RECORDS, make_next_combination);
 }
 
-static void test_full_table(void **state)
+static void test_full_combination_table(void **state)
 {
-	int fd = make(1, RECORDER_NATIVE, put_combinations);
-	struct text text;
+	int fd = make_recording(1, RECORDER_NATIVE, put_combinations);
+	struct output_text text;
 
 	(void)state;
 	test_row("combinations");
@@ -473,21 +481,21 @@ static void test_full_table(void **state)
 }
 
 /* Recordings without a window, and with fewer windows than there are threads */
-static void put_exec_only(struct maker *m)
+static void put_exec_only(struct recording_maker *m)
 {
 	put_exec(m, FIRST);
 }
 
-static void put_one_window(struct maker *m)
+static void put_one_window(struct recording_maker *m)
 {
 	put_exec(m, FIRST);
-	put_window(m, 3, any_sample);
+	put_window(m, 3, make_random_sample);
 }
 
-static void test_few_windows(void **state)
+static void test_fewer_windows_than_threads(void **state)
 {
-	int fd = make(1, RECORDER_NATIVE, put_one_window);
-	struct text text;
+	int fd = make_recording(1, RECORDER_NATIVE, put_one_window);
+	struct output_text text;
 
 	(void)state;
 	test_row("one window");
@@ -495,7 +503,7 @@ static void test_few_windows(void **state)
 	assert_int_equal(text.records, 3);
 	close(fd);
 	test_row("no window");
-	fd = make(1, RECORDER_NATIVE, put_exec_only);
+	fd = make_recording(1, RECORDER_NATIVE, put_exec_only);
 	assert_equal_texts(fd, &text);
 	assert_int_equal(text.records, 0);
 	close(fd);
@@ -562,8 +570,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_recording),
-		cmocka_unit_test(test_full_table),
-		cmocka_unit_test(test_few_windows),
+		cmocka_unit_test(test_full_combination_table),
+		cmocka_unit_test(test_fewer_windows_than_threads),
 		cmocka_unit_test(test_progress),
 		cmocka_unit_test(test_progress_without_terminal),
 	};

@@ -6,7 +6,7 @@
 
 #include "lib/text.h"
 
-static void fit_is_exact(void **state)
+static void text_fits_exactly(void **state)
 {
 	static const struct {
 		const char *text;
@@ -40,12 +40,12 @@ static void fit_is_exact(void **state)
 		test_row("row %zu", i);
 		text_fit(rows[i].text, rows[i].width, rows[i].right, fitted);
 		assert_row(strcmp(fitted, rows[i].want) == 0);
-		assert_row(text_width(fitted) == rows[i].width);
+		assert_row(text_get_width(fitted) == rows[i].width);
 	}
 }
 
 /* For any bytes, the result has the requested number of columns and fits into the buffer. */
-static void fit_takes_any_bytes(void **state)
+static void text_of_any_bytes_fits(void **state)
 {
 	char text[600], *fitted = malloc(TEXT_SIZE);
 	u32 seed = 1;
@@ -61,7 +61,8 @@ static void fit_takes_any_bytes(void **state)
 		text[len] = 0;
 		text_fit(text, width, round & 1, fitted);
 		test_row("round %u", round);
-		assert_row(text_width(fitted) == (width < TEXT_MAX ? width : TEXT_MAX - 1));
+		assert_row(text_get_width(fitted) ==
+			   (width < TEXT_WIDTH_MAX ? width : TEXT_WIDTH_MAX - 1));
 	}
 	free(fitted);
 }
@@ -70,7 +71,7 @@ static void fit_takes_any_bytes(void **state)
  * Hundreds of combining marks on one letter take no column, and the number of their bytes is
  * bounded.
  */
-static void fit_bounds_marks(void **state)
+static void combining_marks_are_bounded(void **state)
 {
 	char text[2 * 2000 + 2] = "e", fitted[TEXT_SIZE];
 
@@ -78,12 +79,12 @@ static void fit_bounds_marks(void **state)
 	for (size_t i = 0; i < 2000; i++)
 		strcat(text, "\u0301");
 	text_fit(text, 10, false, fitted);
-	assert_int_equal(text_width(fitted), 10);
-	text_fit(text, TEXT_MAX, false, fitted);
-	assert_int_equal(text_width(fitted), TEXT_MAX - 1);
+	assert_int_equal(text_get_width(fitted), 10);
+	text_fit(text, TEXT_WIDTH_MAX, false, fitted);
+	assert_int_equal(text_get_width(fitted), TEXT_WIDTH_MAX - 1);
 }
 
-static void clean_keeps_what_prints(void **state)
+static void printable_characters_are_kept(void **state)
 {
 	char text[] = "caf\u00e9 \x1b]0;x\x07 \xc3 \u5bb9 \u202e\u2067x";
 
@@ -92,41 +93,43 @@ static void clean_keeps_what_prints(void **state)
 	assert_string_equal(text, "caf\u00e9 ?]0;x? ? \u5bb9 ??x");
 }
 
-static void test_numbers(void **state)
+static void test_number_formats(void **state)
 {
-	char b[TEXT_NUMBER];
+	char b[TEXT_NUMBER_SIZE];
 
 	(void)state;
-	assert_string_equal(text_count(b, 0), "0");
-	assert_string_equal(text_count(b, 999), "999");
-	assert_string_equal(text_count(b, 159812), "159,812");
-	assert_string_equal(text_count(b, UINT64_MAX), "18,446,744,073,709,551,615");
-	assert_string_equal(text_bytes(b, 0), "0 B");
-	assert_string_equal(text_bytes(b, 1023), "1023 B");
-	assert_string_equal(text_bytes(b, 1024), "1.0 KiB");
-	assert_string_equal(text_bytes(b, 21 << 20), "21 MiB");
-	assert_string_equal(text_bytes(b, (1 << 20) - 1), "1.0 MiB");
-	assert_string_equal(text_bytes(b, UINT64_MAX), "16 EiB");
-	assert_string_equal(text_seconds(b, 10000000000), "10 s");
-	assert_string_equal(text_seconds(b, 9960000000), "10 s");
-	assert_string_equal(text_seconds(b, 1500000000), "1.5 s");
-	assert_string_equal(text_seconds(b, 250000000), "0.25 s");
-	assert_string_equal(text_seconds(b, 90000000000), "90 s");
-	assert_string_equal(text_seconds(b, 3660000000000), "1 h 1 min");
-	assert_string_equal(text_seconds(b, 90000000000000), "1 d 1 h");
-	assert_string_equal(text_percent(b, 1, 0), "-");
-	assert_string_equal(text_percent(b, 698, 1000), "69.8 %");
-	assert_string_equal(text_percent(b, 99949, 100000), "99.9 %");
-	assert_string_equal(text_percent(b, 99950, 100000), "100 %");
-	assert_string_equal(text_percent_whole(b, 81, 100), "81 %");
+	assert_string_equal(text_format_count(b, 0), "0");
+	assert_string_equal(text_format_count(b, 999), "999");
+	assert_string_equal(text_format_count(b, 159812), "159,812");
+	assert_string_equal(text_format_count(b, UINT64_MAX), "18,446,744,073,709,551,615");
+	assert_string_equal(text_format_bytes(b, 0), "0 B");
+	assert_string_equal(text_format_bytes(b, 1023), "1023 B");
+	assert_string_equal(text_format_bytes(b, 1024), "1.0 KiB");
+	assert_string_equal(text_format_bytes(b, 21 << 20), "21 MiB");
+	assert_string_equal(text_format_bytes(b, (1 << 20) - 1), "1.0 MiB");
+	assert_string_equal(text_format_bytes(b, UINT64_MAX), "16 EiB");
+	assert_string_equal(text_format_seconds(b, 10000000000), "10 s");
+	assert_string_equal(text_format_seconds(b, 9960000000), "10 s");
+	assert_string_equal(text_format_seconds(b, 1500000000), "1.5 s");
+	assert_string_equal(text_format_seconds(b, 250000000), "0.25 s");
+	assert_string_equal(text_format_seconds(b, 90000000000), "90 s");
+	assert_string_equal(text_format_seconds(b, 3660000000000), "1 h 1 min");
+	assert_string_equal(text_format_seconds(b, 90000000000000), "1 d 1 h");
+	assert_string_equal(text_format_percent(b, 1, 0), "-");
+	assert_string_equal(text_format_percent(b, 698, 1000), "69.8 %");
+	assert_string_equal(text_format_percent(b, 99949, 100000), "99.9 %");
+	assert_string_equal(text_format_percent(b, 99950, 100000), "100 %");
+	assert_string_equal(text_format_percent_whole(b, 81, 100), "81 %");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fit_is_exact),	    cmocka_unit_test(fit_takes_any_bytes),
-		cmocka_unit_test(fit_bounds_marks), cmocka_unit_test(clean_keeps_what_prints),
-		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(text_fits_exactly),
+		cmocka_unit_test(text_of_any_bytes_fits),
+		cmocka_unit_test(combining_marks_are_bounded),
+		cmocka_unit_test(printable_characters_are_kept),
+		cmocka_unit_test(test_number_formats),
 	};
 
 	setenv("LC_ALL", "C.UTF-8", 1);

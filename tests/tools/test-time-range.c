@@ -12,7 +12,7 @@
 /* 2026-11-27 12:00:00 in UTC+1, which has summer time until October */
 #define NOW_US (1795777200LL * SECOND_US)
 
-static void test_lengths(void **state)
+static void test_parse_lengths(void **state)
 {
 	static const struct {
 		const char *text;
@@ -35,7 +35,7 @@ static void test_lengths(void **state)
 	}
 }
 
-static void test_points(void **state)
+static void test_parse_points_in_time(void **state)
 {
 	static const struct {
 		const char *text;
@@ -80,8 +80,8 @@ static void test_points(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_points),
+		cmocka_unit_test(test_parse_lengths),
+		cmocka_unit_test(test_parse_points_in_time),
 	};
 
 	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);

@@ -33,7 +33,8 @@
 #define SP2 "0000005500900700"
 
 /* Read a text, and return the number of its steps; the first @capacity steps are stored. */
-static u32 text_read(struct qemu_log *log, const char *text, struct qemu_step *steps, u32 capacity)
+static u32 read_log_text(struct qemu_log *log, const char *text, struct qemu_step *steps,
+			 u32 capacity)
 {
 	struct qemu_step step;
 	char line[4096];
@@ -45,7 +46,7 @@ static u32 text_read(struct qemu_log *log, const char *text, struct qemu_step *s
 		assert_true(len < sizeof(line));
 		memcpy(line, text, len);
 		line[len] = '\0';
-		if (qemu_log_line(log, line, &step) != 1)
+		if (qemu_log_read_line(log, line, &step) != 1)
 			continue;
 		if (count < capacity)
 			steps[count] = step;
@@ -54,7 +55,7 @@ static u32 text_read(struct qemu_log *log, const char *text, struct qemu_step *s
 	return count;
 }
 
-static struct qemu_log *log_make(void)
+static struct qemu_log *make_qemu_log(void)
 {
 	struct qemu_log *log = NULL;
 
@@ -72,12 +73,12 @@ static void step_is_read(void **state)
 				   "IN: _start\n"
 				   "0x00400580:  d503201f  nop      \n"
 				   "\n" TRACE("0", PC1) REGISTERS(PC1, SP1);
-	struct qemu_log *log = log_make();
+	struct qemu_log *log = make_qemu_log();
 	struct qemu_log_stats stats;
 	struct qemu_step step;
 
 	(void)state;
-	assert_int_equal(text_read(log, text, &step, 1), 1);
+	assert_int_equal(read_log_text(log, text, &step, 1), 1);
 	assert_int_equal(step.registers.pc, 0x400580);
 	assert_int_equal(step.registers.x[0], 5);
 	assert_int_equal(step.registers.x[1], 0x498f80);
@@ -88,11 +89,11 @@ static void step_is_read(void **state)
 	assert_int_equal(step.thread, 0);
 	assert_true(step.known);
 	assert_int_equal(step.word, 0xd503201f);
-	assert_int_equal(qemu_log_base(log), 0x10000);
+	assert_int_equal(qemu_log_get_base(log), 0x10000);
 	qemu_log_get_stats(log, &stats);
 	assert_int_equal(stats.ignored + stats.unknown, 0);
 	/* Instructions are logged once, and executed several times. */
-	assert_int_equal(text_read(log, TRACE("0", PC1) REGISTERS(PC1, SP1), &step, 1), 1);
+	assert_int_equal(read_log_text(log, TRACE("0", PC1) REGISTERS(PC1, SP1), &step, 1), 1);
 	assert_int_equal(step.word, 0xd503201f);
 	qemu_log_free(log);
 }
@@ -103,15 +104,15 @@ static void step_is_read(void **state)
  */
 static void code_without_address_is_read(void **state)
 {
-	struct qemu_log *log = log_make();
+	struct qemu_log *log = make_qemu_log();
 	struct qemu_step steps[2];
 	struct qemu_log_stats stats;
 
 	(void)state;
-	assert_int_equal(text_read(log,
-				   "OBJD-T: 1f2003d5\n" TRACE("0", PC1) REGISTERS(PC1, SP1)
-					   TRACE("0", PC2) REGISTERS(PC2, SP1),
-				   steps, 2),
+	assert_int_equal(read_log_text(log,
+				       "OBJD-T: 1f2003d5\n" TRACE("0", PC1) REGISTERS(PC1, SP1)
+					       TRACE("0", PC2) REGISTERS(PC2, SP1),
+				       steps, 2),
 			 2);
 	assert_true(steps[0].known);
 	assert_int_equal(steps[0].word, 0xd503201f);
@@ -123,7 +124,7 @@ static void code_without_address_is_read(void **state)
 
 static void threads_are_distinguished(void **state)
 {
-	struct qemu_log *log = log_make();
+	struct qemu_log *log = make_qemu_log();
 	struct qemu_step steps[4];
 
 	(void)state;
@@ -131,11 +132,11 @@ static void threads_are_distinguished(void **state)
 	 * Two threads alternate. Then both are at one PC, and their stack pointers distinguish
 	 * them.
 	 */
-	assert_int_equal(text_read(log,
-				   TRACE("0", PC1) TRACE("3", PC2) REGISTERS(PC2, SP2)
-					   REGISTERS(PC1, SP1) TRACE("0", PC2) TRACE("3", PC2)
-						   REGISTERS(PC2, SP2) REGISTERS(PC2, SP1),
-				   steps, 4),
+	assert_int_equal(read_log_text(log,
+				       TRACE("0", PC1) TRACE("3", PC2) REGISTERS(PC2, SP2)
+					       REGISTERS(PC1, SP1) TRACE("0", PC2) TRACE("3", PC2)
+						       REGISTERS(PC2, SP2) REGISTERS(PC2, SP1),
+				       steps, 4),
 			 4);
 	assert_int_equal(steps[0].thread, 3);
 	assert_int_equal(steps[1].thread, 0);
@@ -175,10 +176,10 @@ static void malformed_line_is_ignored(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct qemu_log *log = log_make();
+		struct qemu_log *log = make_qemu_log();
 
 		test_row("row %zu", i);
-		assert_int_equal(text_read(log, rows[i], &step, 1), 0);
+		assert_int_equal(read_log_text(log, rows[i], &step, 1), 0);
 		qemu_log_free(log);
 	}
 }
@@ -195,21 +196,21 @@ static void damaged_log_is_read(void **state)
 
 	(void)state;
 	for (size_t at = 0; at < sizeof(text) - 1; at++) {
-		struct qemu_log *log = log_make();
+		struct qemu_log *log = make_qemu_log();
 
 		memcpy(damaged, text, sizeof(text));
 		damaged[at] = '\0';
-		assert_true(text_read(log, damaged, steps, 2) <= 2);
+		assert_true(read_log_text(log, damaged, steps, 2) <= 2);
 		memcpy(damaged, text, sizeof(text));
 		damaged[at] = damaged[at] == '\n' ? 'X' : '\n';
-		assert_true(text_read(log, damaged, steps, 2) <= 2);
+		assert_true(read_log_text(log, damaged, steps, 2) <= 2);
 		qemu_log_free(log);
 	}
 }
 
 static void code_is_bounded(void **state)
 {
-	struct qemu_log *log = log_make();
+	struct qemu_log *log = make_qemu_log();
 	struct qemu_step step;
 	char line[64];
 	int r = 0;
@@ -218,7 +219,7 @@ static void code_is_bounded(void **state)
 	(void)state;
 	for (page = 0; page <= QEMU_LOG_PAGES && !r; page++) {
 		snprintf(line, sizeof(line), "0x%08llx:  d503201f  nop", 4096ULL * page);
-		r = qemu_log_line(log, line, &step);
+		r = qemu_log_read_line(log, line, &step);
 	}
 	assert_int_equal(r, -ENOSPC);
 	assert_int_equal(page, QEMU_LOG_PAGES + 1);
@@ -265,7 +266,7 @@ static void mapped_files_are_found(void **state)
 
 /* ---- The modelled core ------------------------------------------------------------------------- */
 
-static u64 source_of(struct core_model *core, u64 address)
+static u64 get_access_source(struct core_model *core, u64 address)
 {
 	struct spe_access access;
 
@@ -294,9 +295,9 @@ static void caches_have_what_was_accessed(void **state)
 	assert_true(access.flags & SPE_ACCESS_STORE);
 	/* 128 KiB do not fit into the first cache, but fit into the second. */
 	for (u64 i = 0; i < 2048; i++)
-		source_of(core, 0x100000 + 64 * i);
-	assert_int_equal(source_of(core, 0x100000), 8);
-	assert_int_equal(source_of(core, 0x100000), 0);
+		get_access_source(core, 0x100000 + 64 * i);
+	assert_int_equal(get_access_source(core, 0x100000), 8);
+	assert_int_equal(get_access_source(core, 0x100000), 0);
 	core_model_free(core);
 }
 
@@ -308,16 +309,20 @@ static void branches_are_predicted(void **state)
 	(void)state;
 	assert_int_equal(core_model_new(&core), 0);
 	for (u32 i = 0; i < 1000; i++)
-		wrong += core_model_branch(core, 0x1000, SPE_INSTRUCTION_CONDITIONAL, true, 0x900);
+		wrong += core_model_execute_branch(core, 0x1000, SPE_INSTRUCTION_CONDITIONAL, true,
+						   0x900);
 	/* Each of the first branches changes the history, so predictions for them may be wrong. */
 	assert_in_range(wrong, 1, 64);
-	core_model_branch(core, 0x2000, SPE_INSTRUCTION_LINK, true, 0x3000);
-	assert_false(core_model_branch(
+	core_model_execute_branch(core, 0x2000, SPE_INSTRUCTION_LINK, true, 0x3000);
+	assert_false(core_model_execute_branch(
 		core, 0x3004, SPE_INSTRUCTION_RETURN | SPE_INSTRUCTION_INDIRECT, true, 0x2004));
-	assert_true(core_model_branch(core, 0x4000, SPE_INSTRUCTION_INDIRECT, true, 0x5000));
-	assert_false(core_model_branch(core, 0x4000, SPE_INSTRUCTION_INDIRECT, true, 0x5000));
-	assert_true(core_model_branch(core, 0x4000, SPE_INSTRUCTION_INDIRECT, true, 0x6000));
-	assert_false(core_model_branch(core, 0x7000, 0, true, 0x8000));
+	assert_true(
+		core_model_execute_branch(core, 0x4000, SPE_INSTRUCTION_INDIRECT, true, 0x5000));
+	assert_false(
+		core_model_execute_branch(core, 0x4000, SPE_INSTRUCTION_INDIRECT, true, 0x5000));
+	assert_true(
+		core_model_execute_branch(core, 0x4000, SPE_INSTRUCTION_INDIRECT, true, 0x6000));
+	assert_false(core_model_execute_branch(core, 0x7000, 0, true, 0x8000));
 	core_model_free(core);
 }
 

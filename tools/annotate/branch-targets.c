@@ -15,7 +15,7 @@
  */
 struct target_counter {
 	struct attributor *attributor;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	struct listing *listing;
 	struct profile *profile;
 	const struct cpu_list *cpus;
@@ -33,8 +33,8 @@ static u64 sample_time(const struct profile_sample *sample)
 	       (u64)((unsigned __int128)sample->sample->timestamp * clock->mult >> clock->shift);
 }
 
-static bool address_find(const struct target_counter *counter, const struct profile_sample *sample,
-			 u64 payload, struct attribute_location *ret_location)
+static bool find_location(const struct target_counter *counter, const struct profile_sample *sample,
+			  u64 payload, struct attribute_location *ret_location)
 {
 	struct attribute_mapping mapping;
 	u64 address = spe_address_va(payload);
@@ -54,7 +54,7 @@ static bool address_find(const struct target_counter *counter, const struct prof
 	return true;
 }
 
-static int target_add(struct target_counter *counter, struct listing_line *line,
+static int add_target(struct target_counter *counter, struct listing_line *line,
 		      const struct attribute_location *location, const char *binary)
 {
 	struct listing_target *target;
@@ -68,9 +68,11 @@ static int target_add(struct target_counter *counter, struct listing_line *line,
 	if (!target)
 		return -ENOMEM;
 	line->target = target;
-	if (!symbols_function(counter->symbols, 0, location, false, function, sizeof(function)) &&
-	    symbols_wait_default(counter->symbols))
-		symbols_function(counter->symbols, 0, location, false, function, sizeof(function));
+	if (!symbols_get_function(counter->symbols, 0, location, false, function,
+				  sizeof(function)) &&
+	    symbols_wait_configured(counter->symbols))
+		symbols_get_function(counter->symbols, 0, location, false, function,
+				     sizeof(function));
 	target += line->targets++;
 	*target = (struct listing_target){
 		.binary = strdup(binary),
@@ -81,7 +83,7 @@ static int target_add(struct target_counter *counter, struct listing_line *line,
 	return target->binary && target->function ? 0 : -ENOMEM;
 }
 
-static int target_count(struct target_counter *counter, struct listing_line *line,
+static int count_target(struct target_counter *counter, struct listing_line *line,
 			const struct attribute_location *location, const char *binary)
 {
 	for (u32 i = 0; i < line->targets; i++) {
@@ -92,7 +94,7 @@ static int target_count(struct target_counter *counter, struct listing_line *lin
 			return 0;
 		}
 	}
-	return target_add(counter, line, location, binary);
+	return add_target(counter, line, location, binary);
 }
 
 static void count_sample(void *ctx, const struct profile_sample *profiled)
@@ -105,22 +107,22 @@ static void count_sample(void *ctx, const struct profile_sample *profiled)
 	char binary[256], target[256];
 
 	/* A branch that is not taken may have a target, too (D17.6.3). */
-	if (!spe_sample_has(sample, needed) || spe_sample_event(sample, SPE_EVENT_NOT_TAKEN) ||
+	if (!spe_sample_has(sample, needed) || spe_sample_has_event(sample, SPE_EVENT_NOT_TAKEN) ||
 	    counter->error)
 		return;
-	if (!address_find(counter, profiled, sample->address[SPE_ADDRESS_PC], &from))
+	if (!find_location(counter, profiled, sample->address[SPE_ADDRESS_PC], &from))
 		return;
 	escape_string(binary, sizeof(binary), from.binary);
-	line = listing_find(counter->listing, binary, from.offset);
+	line = listing_find_line(counter->listing, binary, from.offset);
 	if (!line)
 		return;
-	if (!address_find(counter, profiled, sample->address[SPE_ADDRESS_TARGET], &to))
+	if (!find_location(counter, profiled, sample->address[SPE_ADDRESS_TARGET], &to))
 		to = (struct attribute_location){
 			.binary = "[unmapped]",
 			.offset = spe_address_va(sample->address[SPE_ADDRESS_TARGET]),
 		};
 	escape_string(target, sizeof(target), to.binary);
-	counter->error = target_count(counter, line, &to, strcmp(target, binary) ? target : "");
+	counter->error = count_target(counter, line, &to, strcmp(target, binary) ? target : "");
 }
 
 static void count_window(void *ctx, const struct source_window *window)
@@ -128,7 +130,7 @@ static void count_window(void *ctx, const struct source_window *window)
 	const struct target_counter *counter = ctx;
 
 	if (!counter->cpus || cpu_list_has(counter->cpus, window->cpu))
-		profile_window(counter->profile, window);
+		profile_add_window(counter->profile, window);
 }
 
 static int compare_targets(const void *a, const void *b)
@@ -140,7 +142,7 @@ static int compare_targets(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static void targets_sort(struct listing *listing)
+static void sort_targets(struct listing *listing)
 {
 	for (u32 i = 0; i < listing->functions; i++) {
 		struct listing_function *f = &listing->function[i];
@@ -153,7 +155,7 @@ static void targets_sort(struct listing *listing)
 }
 
 /* The task events are those of the first pass. */
-static int recording_count(struct target_counter *counter, const char *path)
+static int count_recording(struct target_counter *counter, const char *path)
 {
 	const struct source_sink sink = { .window = count_window, .ctx = counter };
 	struct recording *recording = NULL;
@@ -168,8 +170,8 @@ static int recording_count(struct target_counter *counter, const char *path)
 	return r == -EBADMSG ? 0 : r;
 }
 
-int branch_targets_read(const struct input_request *request, struct input *input,
-			struct symbols *symbols, struct listing *listing)
+int branch_targets_count(const struct input_request *request, struct input_recording *input,
+			 struct symbols_cache *symbols, struct listing *listing)
 {
 	const struct profile_config config = {
 		.skip_memory = true,
@@ -187,10 +189,10 @@ int branch_targets_read(const struct input_request *request, struct input *input
 
 	if (r < 0)
 		return r;
-	profile_observe(counter.profile, &observer);
-	r = recording_count(&counter, request->path);
-	profile_unobserve(&observer);
+	profile_add_observer(counter.profile, &observer);
+	r = count_recording(&counter, request->path);
+	profile_remove_observer(&observer);
 	profile_free(counter.profile);
-	targets_sort(listing);
+	sort_targets(listing);
 	return r < 0 ? r : counter.error;
 }

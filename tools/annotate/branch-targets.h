@@ -7,7 +7,7 @@
 #include "listing.h"
 
 /**
- * branch_targets_read() - read a recording once more, and count the targets of branches
+ * branch_targets_count() - read a recording once more, and count the targets of branches
  * @request: the recording, as for input_load()
  * @input: the result of input_load()
  * @symbols: resolver of names; its queries block
@@ -15,7 +15,7 @@
  *
  * Return: 0 or negative errno.
  */
-int branch_targets_read(const struct input_request *request, struct input *input,
-			struct symbols *symbols, struct listing *listing);
+int branch_targets_count(const struct input_request *request, struct input_recording *input,
+			 struct symbols_cache *symbols, struct listing *listing);
 
 #endif

@@ -9,7 +9,7 @@
 #include "lib/text.h"
 #include "source-text.h"
 
-enum column {
+enum listing_column {
 	COLUMN_SAMPLES,
 	COLUMN_SHARE,
 	COLUMN_MEAN,
@@ -40,11 +40,11 @@ static const struct {
 };
 
 /**
- * struct printer - a listing that is printed
+ * struct listing_printer - a listing that is printed
  * @row: memory for a row of the query
  * @source: the source file that was read last
  */
-struct printer {
+struct listing_printer {
 	FILE *out;
 	const struct listing *listing;
 	bool modelled;
@@ -54,9 +54,9 @@ struct printer {
 	struct source_text source;
 };
 
-static void columns_add(const struct printer *p, struct table *table)
+static void columns_add(const struct listing_printer *p, struct text_table *table)
 {
-	char heading[TABLE_CELL];
+	char heading[TABLE_CELL_SIZE];
 
 	for (int i = 0; i < COLUMNS; i++) {
 		struct table_column *column;
@@ -71,30 +71,31 @@ static void columns_add(const struct printer *p, struct table *table)
 	}
 }
 
-static void cell_set(struct table *table, u32 at, enum column column, const char *format, ...)
-	__attribute__((__format__(__printf__, 4, 5)));
+static void cell_set(struct text_table *table, u32 at, enum listing_column column,
+		     const char *format, ...) __attribute__((__format__(__printf__, 4, 5)));
 
-static void cell_set(struct table *table, u32 at, enum column column, const char *format, ...)
+static void cell_set(struct text_table *table, u32 at, enum listing_column column,
+		     const char *format, ...)
 {
-	char text[TABLE_CELL];
+	char text[TABLE_CELL_SIZE];
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	table_set(table, at, column, text);
+	table_set_cell(table, at, column, text);
 }
 
-static double share_of(u64 part, u64 whole)
+static double compute_percent(u64 part, u64 whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
 /* Write the levels that served the accesses of an instruction, the most frequent first. */
-static void levels_set(struct table *table, u32 at, const struct counters *counters)
+static void levels_set(struct text_table *table, u32 at, const struct profile_counters *counters)
 {
-	u64 level[SPE_LEVELS], memory = counters_memory(counters);
-	char text[TABLE_CELL] = "";
+	u64 level[SPE_LEVELS], memory = counters_get_memory_accesses(counters);
+	char text[TABLE_CELL_SIZE] = "";
 	size_t len = 0;
 
 	memcpy(level, counters->counts.level, sizeof(level));
@@ -107,85 +108,85 @@ static void levels_set(struct table *table, u32 at, const struct counters *count
 			break;
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %.0f %%",
 					len ? ", " : "", spe_level_name(most),
-					share_of(level[most], memory));
+					compute_percent(level[most], memory));
 		level[most] = 0;
 	}
-	table_set(table, at, COLUMN_LEVELS, text);
+	table_set_cell(table, at, COLUMN_LEVELS, text);
 }
 
-static void counters_set(struct table *table, u32 at, const struct query_row *row)
+static void counters_set(struct text_table *table, u32 at, const struct query_row *row)
 {
-	const struct counters *c = &row->counters;
-	char text[TEXT_NUMBER];
+	const struct profile_counters *c = &row->counters;
+	char text[TEXT_NUMBER_SIZE];
 
-	cell_set(table, at, COLUMN_SAMPLES, "%s", text_count(text, c->samples));
-	cell_set(table, at, COLUMN_SHARE, "%.1f %%", share_of(row->part, row->whole));
+	cell_set(table, at, COLUMN_SAMPLES, "%s", text_format_count(text, c->samples));
+	cell_set(table, at, COLUMN_SHARE, "%.1f %%", compute_percent(row->part, row->whole));
 	if (c->latency[PROFILE_TOTAL].count) {
-		cell_set(table, at, COLUMN_MEAN, "%.1f", measure_value(MEASURE_MEAN, c, UNITS));
-		cell_set(table, at, COLUMN_P99, "%.0f", measure_value(MEASURE_P99, c, UNITS));
+		cell_set(table, at, COLUMN_MEAN, "%.1f", measure_compute(MEASURE_MEAN, c, UNITS));
+		cell_set(table, at, COLUMN_P99, "%.0f", measure_compute(MEASURE_P99, c, UNITS));
 	}
-	if (counters_memory(c))
+	if (counters_get_memory_accesses(c))
 		levels_set(table, at, c);
 	if (c->counts.kind[SPE_KIND_BRANCH])
 		cell_set(table, at, COLUMN_MISPREDICTED, "%.1f %%",
-			 share_of(c->counts.mispredicted, c->counts.kind[SPE_KIND_BRANCH]));
+			 compute_percent(c->counts.mispredicted, c->counts.kind[SPE_KIND_BRANCH]));
 }
 
-static void source_set(struct printer *p, struct table *table, u32 at,
+static void source_set(struct listing_printer *p, struct text_table *table, u32 at,
 		       const struct source_line *source)
 {
 	const char *slash = strrchr(source->file, '/');
-	char text[TABLE_CELL];
+	char text[TABLE_CELL_SIZE];
 
 	if (!source->line)
 		return;
-	source_text_line(&p->source, source->file, source->line, text, sizeof(text));
+	source_text_get_line(&p->source, source->file, source->line, text, sizeof(text));
 	cell_set(table, at, COLUMN_SOURCE, "%.60s:%u  %.80s", slash ? slash + 1 : source->file,
 		 source->line, text);
 }
 
-static void targets_add(struct table *table, const struct listing_line *line)
+static void targets_add(struct text_table *table, const struct listing_line *line)
 {
-	char samples[TEXT_NUMBER];
+	char samples[TEXT_NUMBER_SIZE];
 
 	for (u32 i = 0; i < line->targets; i++) {
 		const struct listing_target *target = &line->target[i];
 		u32 at = table_add_row(table);
 
-		text_count(samples, target->samples);
+		text_format_count(samples, target->samples);
 		cell_set(table, at, COLUMN_INSTRUCTION, "  -> 0x%" PRIx64 " %.80s%s%.40s: %s",
 			 target->offset, target->function, *target->binary ? " in " : "",
 			 target->binary, samples);
 	}
 	if (line->other_targets)
 		cell_set(table, table_add_row(table), COLUMN_INSTRUCTION, "  -> other targets: %s",
-			 text_count(samples, line->other_targets));
+			 text_format_count(samples, line->other_targets));
 }
 
-static bool same_source(const struct source_line *a, const struct source_line *b)
+static bool have_same_source(const struct source_line *a, const struct source_line *b)
 {
 	return a->line == b->line && !strcmp(a->file, b->file);
 }
 
-static void line_add(struct printer *p, struct table *table, const struct listing_line *line,
-		     const struct listing_line *previous)
+static void line_add(struct listing_printer *p, struct text_table *table,
+		     const struct listing_line *line, const struct listing_line *previous)
 {
 	u32 at = table_add_row(table);
 
 	if (line->row != LISTING_NO_ROW) {
-		query_result_row(p->listing->result, line->row, p->row);
+		query_result_get_row(p->listing->result, line->row, p->row);
 		counters_set(table, at, p->row);
 	}
 	cell_set(table, at, COLUMN_OFFSET, "0x%" PRIx64, line->offset);
-	table_set(table, at, COLUMN_INSTRUCTION, line->text);
-	if (!previous || !same_source(&line->source, &previous->source))
+	table_set_cell(table, at, COLUMN_INSTRUCTION, line->text);
+	if (!previous || !have_same_source(&line->source, &previous->source))
 		source_set(p, table, at, &line->source);
 	targets_add(table, line);
 }
 
-static void function_print(struct printer *p, const struct listing_function *f)
+static void function_print(struct listing_printer *p, const struct listing_function *f)
 {
-	struct table table = { 0 };
+	struct text_table table = { 0 };
 
 	fprintf(p->out, "\n%s in %s%s%s\n", *f->name ? f->name : "[no function name]", f->binary,
 		*f->build_id ? ", build id " : "", f->build_id);
@@ -201,7 +202,7 @@ static void function_print(struct printer *p, const struct listing_function *f)
 void listing_print(FILE *out, const struct listing *listing, bool modelled, size_t width,
 		   bool colour)
 {
-	struct printer p = {
+	struct listing_printer p = {
 		.out = out,
 		.listing = listing,
 		.modelled = modelled,
@@ -255,7 +256,7 @@ static json_object *targets_json(const struct listing_line *line)
 
 static void add_counters(json_object *json, const struct query_row *row)
 {
-	const struct counters *c = &row->counters;
+	const struct profile_counters *c = &row->counters;
 	const struct histogram *total = &c->latency[PROFILE_TOTAL];
 	json_object *levels = json_object_new_object();
 
@@ -264,12 +265,13 @@ static void add_counters(json_object *json, const struct query_row *row)
 		row->whole ? json_object_new_double((double)row->part / (double)row->whole) : NULL);
 	json_object_object_add(
 		json, "mean",
-		total->count ? json_object_new_double(measure_value(MEASURE_MEAN, c, UNITS)) :
+		total->count ? json_object_new_double(measure_compute(MEASURE_MEAN, c, UNITS)) :
 			       NULL);
 	json_object_object_add(
 		json, "p99",
-		total->count ? json_object_new_double(measure_value(MEASURE_P99, c, UNITS)) : NULL);
-	add_u64(json, "memory", counters_memory(c));
+		total->count ? json_object_new_double(measure_compute(MEASURE_P99, c, UNITS)) :
+			       NULL);
+	add_u64(json, "memory", counters_get_memory_accesses(c));
 	add_u64(json, "branches", c->counts.kind[SPE_KIND_BRANCH]);
 	add_u64(json, "mispredicted", c->counts.mispredicted);
 	add_u64(json, "not_taken", c->counts.event[SPE_EVENT_NOT_TAKEN]);
@@ -286,7 +288,7 @@ static json_object *line_json(const struct listing *listing, const struct listin
 	bool counted = line->row != LISTING_NO_ROW;
 
 	if (counted)
-		query_result_row(listing->result, line->row, row);
+		query_result_get_row(listing->result, line->row, row);
 	json_object_object_add(json, "offset", offset_json(line->offset));
 	json_object_object_add(json, "instruction", text_json(line->text));
 	json_object_object_add(json, "file", text_json(line->source.file));

@@ -15,17 +15,17 @@
 /* Assumed size of the last instruction of a function without a name, in bytes. */
 #define INSTRUCTION_BYTES 4
 
-/** struct counted - a row of the query: an instruction with samples */
-struct counted {
+/** struct counted_instruction - a row of the query: an instruction with samples */
+struct counted_instruction {
 	char *binary;
 	char *build_id;
 	u64 offset;
 	u32 row;
 };
 
-static int compare_counted(const void *a, const void *b)
+static int compare_instructions(const void *a, const void *b)
 {
-	const struct counted *x = a, *y = b;
+	const struct counted_instruction *x = a, *y = b;
 	int r = strcmp(x->binary, y->binary);
 
 	if (!r)
@@ -33,12 +33,12 @@ static int compare_counted(const void *a, const void *b)
 	return r ? r : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static bool same_file(const struct counted *a, const struct counted *b)
+static bool have_same_file(const struct counted_instruction *a, const struct counted_instruction *b)
 {
 	return !strcmp(a->binary, b->binary) && !strcmp(a->build_id, b->build_id);
 }
 
-static void counted_free(struct counted *counted, u32 count)
+static void instructions_free(struct counted_instruction *counted, u32 count)
 {
 	for (u32 i = 0; i < count; i++) {
 		free(counted[i].binary);
@@ -48,16 +48,17 @@ static void counted_free(struct counted *counted, u32 count)
 }
 
 /* Read all rows of the query, sorted by file and offset. */
-static struct counted *counted_read(const struct query_result *result, u32 *ret_count)
+static struct counted_instruction *instructions_read(const struct query_result *result,
+						     u32 *ret_count)
 {
-	u32 count = query_result_shown(result);
-	struct counted *counted = calloc(count ? count : 1, sizeof(*counted));
+	u32 count = query_result_get_row_count(result);
+	struct counted_instruction *counted = calloc(count ? count : 1, sizeof(*counted));
 	struct query_row *row = malloc(sizeof(*row));
 	bool complete = counted && row;
 
 	for (u32 i = 0; complete && i < count; i++) {
-		query_result_row(result, i, row);
-		counted[i] = (struct counted){
+		query_result_get_row(result, i, row);
+		counted[i] = (struct counted_instruction){
 			.binary = strdup(row->binary),
 			.build_id = strdup(row->build_id),
 			.offset = row->instruction,
@@ -67,11 +68,11 @@ static struct counted *counted_read(const struct query_result *result, u32 *ret_
 	}
 	free(row);
 	if (!complete && counted) {
-		counted_free(counted, count);
+		instructions_free(counted, count);
 		counted = NULL;
 	}
 	if (counted)
-		qsort(counted, count, sizeof(*counted), compare_counted);
+		qsort(counted, count, sizeof(*counted), compare_instructions);
 	*ret_count = count;
 	return counted;
 }
@@ -87,7 +88,7 @@ static u8 build_id_parse(const char *text, u8 to[static BUILD_ID_MAX])
 	return size;
 }
 
-static char *escaped(const char *text)
+static char *copy_escaped(const char *text)
 {
 	char to[1024];
 
@@ -113,7 +114,7 @@ static int line_add(struct listing_function *f, u32 *capacity, const struct list
  * two instructions gets a separate line.
  */
 static int lines_merge(struct listing_function *f, const struct function_code *code,
-		       const struct counted *counted, u32 count)
+		       const struct counted_instruction *counted, u32 count)
 {
 	u32 capacity = 0, at = 0;
 	int r = 0;
@@ -129,7 +130,7 @@ static int lines_merge(struct listing_function *f, const struct function_code *c
 							     .row = counted[at].row });
 		if (at < count && counted[at].offset == insn->offset)
 			line.row = counted[at++].row;
-		line.text = escaped(insn->text);
+		line.text = copy_escaped(insn->text);
 		if (!r)
 			r = line_add(f, &capacity, &line);
 	}
@@ -142,8 +143,8 @@ static int lines_merge(struct listing_function *f, const struct function_code *c
 }
 
 /* Find the source lines of all instructions: request them all, wait, and read the answers. */
-static void lines_locate(struct listing_function *f, struct symbols *symbols,
-			 struct attribute_location location)
+static void find_source_lines(struct listing_function *f, struct symbols_cache *symbols,
+			      struct attribute_location location)
 {
 	for (u32 turn = 0; turn < 2; turn++) {
 		for (u32 i = 0; i < f->lines; i++) {
@@ -151,7 +152,7 @@ static void lines_locate(struct listing_function *f, struct symbols *symbols,
 			symbols_get_source_line(symbols, 0, &location, false, &f->line[i].source);
 		}
 		if (!turn)
-			symbols_wait_default(symbols);
+			symbols_wait_configured(symbols);
 	}
 }
 
@@ -159,8 +160,9 @@ static void lines_locate(struct listing_function *f, struct symbols *symbols,
  * Add the function that contains the first of @count rows of a file. Return the number of rows in
  * the function, or a negative errno.
  */
-static int function_add(struct listing *listing, u32 *capacity, const struct counted *counted,
-			u32 count, struct symbols *symbols)
+static int function_add(struct listing *listing, u32 *capacity,
+			const struct counted_instruction *counted, u32 count,
+			struct symbols_cache *symbols)
 {
 	u8 id[BUILD_ID_MAX];
 	const struct attribute_location location = {
@@ -183,7 +185,7 @@ static int function_add(struct listing *listing, u32 *capacity, const struct cou
 					.build_id = strdup(counted->build_id) };
 	r = function_code_read(&location, counted[count - 1].offset + INSTRUCTION_BYTES, &code);
 	memcpy(f->reason, code.reason, sizeof(f->reason));
-	f->name = escaped(code.name);
+	f->name = copy_escaped(code.name);
 	if (r == 0) {
 		const struct function_instruction *last = &code.instruction[code.count - 1];
 
@@ -194,27 +196,27 @@ static int function_add(struct listing *listing, u32 *capacity, const struct cou
 	function_code_clear(&code);
 	if (r < 0 || !f->binary || !f->build_id || !f->name)
 		return -ENOMEM;
-	lines_locate(f, symbols, location);
+	find_source_lines(f, symbols, location);
 	return (int)used;
 }
 
-int listing_init(const struct query_result *result, struct symbols *symbols,
+int listing_init(const struct query_result *result, struct symbols_cache *symbols,
 		 struct listing *ret_listing)
 {
 	u32 count, capacity = 0, at = 0, end;
-	struct counted *counted = counted_read(result, &count);
+	struct counted_instruction *counted = instructions_read(result, &count);
 	int r = 0;
 
 	*ret_listing = (struct listing){ .result = result };
 	if (!counted)
 		return -ENOMEM;
 	while (at < count && r >= 0) {
-		for (end = at + 1; end < count && same_file(&counted[at], &counted[end]);)
+		for (end = at + 1; end < count && have_same_file(&counted[at], &counted[end]);)
 			end++;
 		r = function_add(ret_listing, &capacity, &counted[at], end - at, symbols);
 		at += r > 0 ? (u32)r : 0;
 	}
-	counted_free(counted, count);
+	instructions_free(counted, count);
 	return r < 0 ? r : 0;
 }
 
@@ -256,7 +258,8 @@ static struct listing_line *line_find(const struct listing_function *f, u64 offs
 	return low < f->lines && f->line[low].offset == offset ? &f->line[low] : NULL;
 }
 
-struct listing_line *listing_find(const struct listing *listing, const char *binary, u64 offset)
+struct listing_line *listing_find_line(const struct listing *listing, const char *binary,
+				       u64 offset)
 {
 	struct listing_line *line;
 

@@ -88,19 +88,20 @@ struct listing {
  *
  * Return: 0; -ENOMEM if memory cannot be allocated.
  */
-int listing_init(const struct query_result *result, struct symbols *symbols,
+int listing_init(const struct query_result *result, struct symbols_cache *symbols,
 		 struct listing *ret_listing);
 
 /** listing_deinit() - free a listing */
 void listing_deinit(struct listing *listing);
 
 /**
- * listing_find() - find the line of an instruction
+ * listing_find_line() - find the line of an instruction
  * @binary: path of its file, escaped
  * @offset: its offset
  *
  * Return: the line; NULL if no function of the listing has one.
  */
-struct listing_line *listing_find(const struct listing *listing, const char *binary, u64 offset);
+struct listing_line *listing_find_line(const struct listing *listing, const char *binary,
+				       u64 offset);
 
 #endif

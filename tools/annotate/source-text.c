@@ -9,7 +9,7 @@
 
 #include "util/escape.h"
 
-#define FILE_BYTES (16U << 20)
+#define FILE_BYTES_MAX (16U << 20)
 
 /* Read a regular file. The path is from debug data, so it may name a device or a FIFO. */
 static char *file_read(const char *path)
@@ -21,7 +21,7 @@ static char *file_read(const char *path)
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_BYTES)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_BYTES_MAX)
 		text = malloc((size_t)st.st_size + 1);
 	if (text)
 		n = read(fd, text, (size_t)st.st_size);
@@ -31,7 +31,8 @@ static char *file_read(const char *path)
 	return text;
 }
 
-void source_text_line(struct source_text *source, const char *path, u32 line, char *to, size_t size)
+void source_text_get_line(struct source_text *source, const char *path, u32 line, char *to,
+			  size_t size)
 {
 	const char *at;
 

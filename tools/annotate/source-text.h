@@ -16,15 +16,15 @@ struct source_text {
 };
 
 /**
- * source_text_line() - get a line of a file
+ * source_text_get_line() - get a line of a file
  * @source: caches the file for the next call
  * @path: path of the file; only regular files of at most 16 MiB are read
  * @line: number of the line, from 1
  * @to: receives the line, escaped and without indentation; "" if it cannot be read
  * @size: size of @to, bytes
  */
-void source_text_line(struct source_text *source, const char *path, u32 line, char *to,
-		      size_t size);
+void source_text_get_line(struct source_text *source, const char *path, u32 line, char *to,
+			  size_t size);
 
 /** source_text_deinit() - free the file */
 void source_text_deinit(struct source_text *source);

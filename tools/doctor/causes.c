@@ -64,12 +64,12 @@ static const struct {
 	[CAUSE_UNCHECKED] = { "unchecked" },
 };
 
-const char *cause_id(enum cause cause)
+const char *cause_get_id(enum cause cause)
 {
 	return causes[cause].id;
 }
 
-int finding_status(const struct finding *finding)
+int finding_get_status(const struct doctor_finding *finding)
 {
 	switch (finding->verdict) {
 	case VERDICT_FAIL:

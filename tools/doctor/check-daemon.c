@@ -12,8 +12,8 @@
 #include "lib/text.h"
 #include "speprof-version.h"
 
-static int call_properties(struct bus *bus, const char *method, sd_bus_message **ret_reply,
-			   const char *types, ...)
+static int call_properties(struct bus_connection *bus, const char *method,
+			   sd_bus_message **ret_reply, const char *types, ...)
 {
 	va_list args;
 	int status;
@@ -25,7 +25,7 @@ static int call_properties(struct bus *bus, const char *method, sd_bus_message *
 	return status;
 }
 
-static void query_version(struct bus *bus, char *ret_version, size_t size)
+static void query_version(struct bus_connection *bus, char *ret_version, size_t size)
 {
 	sd_bus_message *reply = NULL;
 	const char *version;
@@ -42,7 +42,7 @@ void daemon_query(struct daemon_answer *ret_answer)
 {
 	struct daemon_answer answer = { 0 };
 	struct view view;
-	struct bus *bus;
+	struct bus_connection *bus;
 
 	answer.status = bus_new_quiet(&bus);
 	if (answer.status == STATUS_OK)
@@ -52,106 +52,115 @@ void daemon_query(struct daemon_answer *ret_answer)
 		view_clear(&view);
 		query_version(bus, answer.version, sizeof(answer.version));
 		if (!answer.header.running)
-			session_list_running(bus, answer.sessions, sizeof(answer.sessions));
+			session_get_running_names(bus, answer.sessions, sizeof(answer.sessions));
 	} else if (bus) {
-		snprintf(answer.error, sizeof(answer.error), "%s", bus_error(bus));
+		snprintf(answer.error, sizeof(answer.error), "%s", bus_get_error(bus));
 	}
 	bus_free(bus);
 	*ret_answer = answer;
 }
 
-void check_daemon(const struct machine *machine, struct finding *f)
+void check_daemon(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	const struct daemon_answer *daemon = &machine->daemon;
 
 	switch (daemon->status) {
 	case STATUS_OK:
 		if (daemon->header.running)
-			fine(f, "speprofd samples with the source %.15s", daemon->header.source);
+			finding_set_fine(f, "speprofd samples with the source %.15s",
+					 daemon->header.source);
 		else if (*daemon->sessions)
-			costs(f, CAUSE_STOPPED, "sudo speprof start",
-			      "session \"machine\" is stopped; SPUs still sample for: %.127s",
-			      daemon->sessions);
+			finding_set_note(
+				f, CAUSE_STOPPED, "sudo speprof start",
+				"session \"machine\" is stopped; SPUs still sample for: %.127s",
+				daemon->sessions);
 		else
-			blocks(f, CAUSE_STOPPED, "sudo speprof start",
-			       "speprofd runs, but sampling is stopped");
+			finding_set_fail(f, CAUSE_STOPPED, "sudo speprof start",
+					 "speprofd runs, but sampling is stopped");
 		break;
 	case STATUS_NO_BUS:
-		blocks(f, CAUSE_NO_BUS,
-		       "sudo systemctl start dbus; in a container: speprof --bus "
-		       "unix:path=/run/speprof/bus doctor",
-		       "%.250s", daemon->error);
+		finding_set_fail(f, CAUSE_NO_BUS,
+				 "sudo systemctl start dbus; in a container: speprof --bus "
+				 "unix:path=/run/speprof/bus doctor",
+				 "%.250s", daemon->error);
 		break;
 	case STATUS_NO_DAEMON:
-		blocks(f, CAUSE_NO_DAEMON,
-		       "sudo systemctl enable --now speprofd; if it exits, see \"journalctl -u "
-		       "speprofd\"",
-		       "speprofd is not running, or does not answer");
+		finding_set_fail(
+			f, CAUSE_NO_DAEMON,
+			"sudo systemctl enable --now speprofd; if it exits, see \"journalctl -u "
+			"speprofd\"",
+			"speprofd is not running, or does not answer");
 		break;
 	case STATUS_NO_RIGHT:
-		blocks(f, CAUSE_NO_GROUP,
-		       "sudo usermod -aG speprof $USER, and log in again; or run this as root",
-		       "speprofd does not answer you: you are not in the group speprof");
+		finding_set_fail(
+			f, CAUSE_NO_GROUP,
+			"sudo usermod -aG speprof $USER, and log in again; or run this as root",
+			"speprofd does not answer you: you are not in the group speprof");
 		break;
 	case STATUS_NO_MODULE:
 	case STATUS_NO_SPE:
-		blocks(f, CAUSE_NO_SOURCE,
-		       "resolve what is reported above, then \"sudo systemctl restart speprofd\"",
-		       "speprofd has no source of samples: %.250s", daemon->error);
+		finding_set_fail(
+			f, CAUSE_NO_SOURCE,
+			"resolve what is reported above, then \"sudo systemctl restart speprofd\"",
+			"speprofd has no source of samples: %.250s", daemon->error);
 		break;
 	default:
-		unknown(f, "journalctl -u speprofd", "%.250s", daemon->error);
+		finding_set_unknown(f, "journalctl -u speprofd", "%.250s", daemon->error);
 	}
 }
 
-void check_version(const struct machine *machine, struct finding *f)
+void check_version(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	const char *daemon = machine->daemon.version;
 	char module[64] = "";
 
-	machine_read(machine, "/sys/module/speprof/version", module, sizeof(module));
+	machine_read_line(machine, "/sys/module/speprof/version", module, sizeof(module));
 	if (!*daemon && machine->daemon.status == STATUS_OK)
-		unknown(f, "", "speprofd does not report its version");
+		finding_set_unknown(f, "", "speprofd does not report its version");
 	else if (!*daemon && !*module)
-		skipped(f, "no daemon and no module run; this command is " SPEPROF_VERSION);
+		finding_set_skipped(
+			f, "no daemon and no module run; this command is " SPEPROF_VERSION);
 	else if ((*daemon && strcmp(daemon, SPEPROF_VERSION)) ||
 		 (*module && strcmp(module, SPEPROF_VERSION)))
-		costs(f, CAUSE_VERSION,
-		      "upgrade the packages speprof and speprof-dkms, then \"sudo speprof module "
-		      "reload\" and \"sudo systemctl restart speprofd\"",
-		      "command " SPEPROF_VERSION ", daemon %s, loaded module %s",
-		      *daemon ? daemon : "not running", *module ? module : "none");
+		finding_set_note(
+			f, CAUSE_VERSION,
+			"upgrade the packages speprof and speprof-dkms, then \"sudo speprof module "
+			"reload\" and \"sudo systemctl restart speprofd\"",
+			"command " SPEPROF_VERSION ", daemon %s, loaded module %s",
+			*daemon ? daemon : "not running", *module ? module : "none");
 	else
-		fine(f, "all " SPEPROF_VERSION);
+		finding_set_fine(f, "all " SPEPROF_VERSION);
 }
 
 /* Report a reason that the daemon gives, if there is one. */
-static void report_reason(const struct machine *machine, const char *reason, const char *good,
-			  enum cause cause, const char *fix, struct finding *f)
+static void report_reason(const struct examined_machine *machine, const char *reason,
+			  const char *good, enum cause cause, const char *fix,
+			  struct doctor_finding *f)
 {
 	if (machine->daemon.status != STATUS_OK)
-		skipped(f, "speprofd does not answer");
+		finding_set_skipped(f, "speprofd does not answer");
 	else if (!*reason)
-		fine(f, "%s", good);
+		finding_set_fine(f, "%s", good);
 	else
-		costs(f, cause, fix, "%s", reason);
+		finding_set_note(f, cause, fix, "%s", reason);
 }
 
-void check_source(const struct machine *machine, struct finding *f)
+void check_source(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	const struct view_header *header = &machine->daemon.header;
 
 	if (machine->spu && header->backend == BACKEND_EMULATED)
-		costs(f, CAUSE_SOURCE,
-		      "set Source=auto and Emulate=no in speprofd.conf, then \"sudo systemctl "
-		      "restart speprofd\"",
-		      "speprofd samples an emulated SPU, although the machine has hardware SPUs");
+		finding_set_note(
+			f, CAUSE_SOURCE,
+			"set Source=auto and Emulate=no in speprofd.conf, then \"sudo systemctl "
+			"restart speprofd\"",
+			"speprofd samples an emulated SPU, although the machine has hardware SPUs");
 	else
 		report_reason(machine, header->source_reason, header->source, CAUSE_SOURCE,
 			      "see the checks module and driver", f);
 }
 
-void check_task_events(const struct machine *machine, struct finding *f)
+void check_task_events(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	report_reason(machine, machine->daemon.header.tasks_reason, machine->daemon.header.tasks,
 		      CAUSE_TASK_EVENTS,
@@ -160,7 +169,7 @@ void check_task_events(const struct machine *machine, struct finding *f)
 		      f);
 }
 
-void check_names(const struct machine *machine, struct finding *f)
+void check_names(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	report_reason(machine, machine->daemon.header.names_reason, "functions have names",
 		      CAUSE_NAMES, "journalctl -u speprofd", f);

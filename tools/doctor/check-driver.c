@@ -9,7 +9,7 @@
 #include "doctor.h"
 
 /* Advice in a container, which has no /lib/modules */
-#define IN_CONTAINER                                                  \
+#define ADVICE_IN_CONTAINER                                           \
 	"if modules may be installed: speprof-dkms on the host, and " \
 	"\"sudo speprof takeover\" there"
 
@@ -17,7 +17,7 @@
  * Return whether all references to the driver belong to speprofd: each perf event is one, and
  * speprofd has one for each CPU.
  */
-static bool is_speprofd_alone(const struct machine *machine, long users)
+static bool only_speprofd_uses_driver(const struct examined_machine *machine, long users)
 {
 	const struct view_header *header = &machine->daemon.header;
 
@@ -26,81 +26,90 @@ static bool is_speprofd_alone(const struct machine *machine, long users)
 }
 
 /* Report that perf events of arm_spe_pmu are open. */
-static void report_driver_in_use(const struct machine *machine, long users, struct finding *f)
+static void report_driver_in_use(const struct examined_machine *machine, long users,
+				 struct doctor_finding *f)
 {
-	if (is_speprofd_alone(machine, users))
-		costs(f, CAUSE_DRIVER_BOUND,
-		      machine_has(machine, "/lib/modules") ?
-			      "\"sudo systemctl stop speprofd\", \"sudo speprof takeover\", then "
-			      "start it again" :
-			      IN_CONTAINER,
-		      "arm_spe_pmu has the SPUs: speprofd samples through perf, with fewer "
-		      "features");
+	if (only_speprofd_uses_driver(machine, users))
+		finding_set_note(
+			f, CAUSE_DRIVER_BOUND,
+			machine_has_path(machine, "/lib/modules") ?
+				"\"sudo systemctl stop speprofd\", \"sudo speprof takeover\", then "
+				"start it again" :
+				ADVICE_IN_CONTAINER,
+			"arm_spe_pmu has the SPUs: speprofd samples through perf, with fewer "
+			"features");
 	else
-		costs(f, CAUSE_DRIVER_BUSY,
-		      "end \"perf record -e arm_spe_0//\" or, if it is speprofd, \"systemctl stop "
-		      "speprofd\"; then \"sudo speprof takeover\"",
-		      "perf uses the SPUs of arm_spe_pmu (%ld users): speprofd can use only the "
-		      "others",
-		      users);
+		finding_set_note(
+			f, CAUSE_DRIVER_BUSY,
+			"end \"perf record -e arm_spe_0//\" or, if it is speprofd, \"systemctl "
+			"stop "
+			"speprofd\"; then \"sudo speprof takeover\"",
+			"perf uses the SPUs of arm_spe_pmu (%ld users): speprofd can use only the "
+			"others",
+			users);
 }
 
 /* Report that arm_spe_pmu is built into the kernel's image. */
-static void report_driver_builtin(const struct machine *machine, struct finding *f)
+static void report_driver_builtin(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	char boot[256], fix[448];
 
-	advice_boot(machine, "initcall_blacklist=arm_spe_pmu_init", boot, sizeof(boot));
+	advice_write_boot(machine, "initcall_blacklist=arm_spe_pmu_init", boot, sizeof(boot));
 	snprintf(fix, sizeof(fix), "%s, then \"speprof takeover\"", boot);
-	costs(f, CAUSE_DRIVER_BUILTIN,
-	      machine->distribution == DISTRIBUTION_BOTTLEROCKET ?
-		      "nothing: Bottlerocket installs no modules" :
-		      fix,
-	      "arm_spe_pmu is built in: speprofd samples through perf, with fewer features");
+	finding_set_note(
+		f, CAUSE_DRIVER_BUILTIN,
+		machine->distribution == DISTRIBUTION_BOTTLEROCKET ?
+			"nothing: Bottlerocket installs no modules" :
+			fix,
+		"arm_spe_pmu is built in: speprofd samples through perf, with fewer features");
 }
 
-void check_driver(const struct machine *machine, struct finding *f)
+void check_driver(const struct examined_machine *machine, struct doctor_finding *f)
 {
-	bool builtin = !machine_has(machine, "/sys/module/arm_spe_pmu/initstate");
+	bool builtin = !machine_has_path(machine, "/sys/module/arm_spe_pmu/initstate");
 	char users[16];
 
 	if (!machine->arm64)
-		skipped(f, "only matters with SPE");
-	else if (!machine_has(machine, "/sys/module/arm_spe_pmu") &&
-		 !machine_has(machine, "/sys/bus/platform/drivers/arm_spe_pmu"))
-		fine(f, "the kernel's own driver arm_spe_pmu is not loaded");
+		finding_set_skipped(f, "only matters with SPE");
+	else if (!machine_has_path(machine, "/sys/module/arm_spe_pmu") &&
+		 !machine_has_path(machine, "/sys/bus/platform/drivers/arm_spe_pmu"))
+		finding_set_fine(f, "the kernel's own driver arm_spe_pmu is not loaded");
 	else if (!machine->pmu)
-		fine(f, "arm_spe_pmu has no SPU");
+		finding_set_fine(f, "arm_spe_pmu has no SPU");
 	else if (!kernel_is_supported(machine))
-		fine(f, "arm_spe_pmu has the SPUs; below Linux 6.1 it is the only driver");
+		finding_set_fine(f,
+				 "arm_spe_pmu has the SPUs; below Linux 6.1 it is the only driver");
 	else if (builtin)
 		report_driver_builtin(machine, f);
-	else if (machine_read(machine, "/sys/module/arm_spe_pmu/refcnt", users, sizeof(users)) >=
-			 0 &&
+	else if (machine_read_line(machine, "/sys/module/arm_spe_pmu/refcnt", users,
+				   sizeof(users)) >= 0 &&
 		 strtol(users, NULL, 10) > 0)
 		report_driver_in_use(machine, strtol(users, NULL, 10), f);
 	else
-		costs(f, CAUSE_DRIVER_BOUND,
-		      machine_has(machine, "/lib/modules") ? "sudo speprof takeover" : IN_CONTAINER,
-		      "arm_spe_pmu has the SPUs: speprofd can only sample through perf, with fewer "
-		      "features");
+		finding_set_note(f, CAUSE_DRIVER_BOUND,
+				 machine_has_path(machine, "/lib/modules") ?
+					 "sudo speprof takeover" :
+					 ADVICE_IN_CONTAINER,
+				 "arm_spe_pmu has the SPUs: speprofd can only sample through perf, "
+				 "with fewer "
+				 "features");
 }
 
 /*
  * Return whether the kernel only loads modules with a known signature: 1 or 0; -errno if neither
  * sig_enforce nor lockdown can be read. @ret_by: the name of the setting
  */
-static int signatures_required(const struct machine *machine, const char **ret_by)
+static int signatures_required(const struct examined_machine *machine, const char **ret_by)
 {
 	char text[128];
-	int r = machine_read(machine, "/sys/module/module/parameters/sig_enforce", text,
-			     sizeof(text));
+	int r = machine_read_line(machine, "/sys/module/module/parameters/sig_enforce", text,
+				  sizeof(text));
 
 	*ret_by = "module.sig_enforce";
 	if (r >= 0 && *text == 'Y')
 		return 1;
 	*ret_by = "lockdown";
-	if (machine_read(machine, "/sys/kernel/security/lockdown", text, sizeof(text)) >= 0)
+	if (machine_read_line(machine, "/sys/kernel/security/lockdown", text, sizeof(text)) >= 0)
 		return strstr(text, "[none]") == NULL;
 	return r;
 }
@@ -109,13 +118,13 @@ static int signatures_required(const struct machine *machine, const char **ret_b
  * Report that speprof.ko is installed for no kernel of this machine, and that DKMS does not have
  * its source.
  */
-static void report_module_not_installed(const struct machine *machine, enum verdict verdict,
-					struct finding *f)
+static void report_module_not_installed(const struct examined_machine *machine,
+					enum verdict verdict, struct doctor_finding *f)
 {
 	char fix[448], install[64], driver[160] = "";
-	bool other_way = advice_stock_driver(machine, driver, sizeof(driver));
+	bool other_way = advice_write_stock_driver(machine, driver, sizeof(driver));
 
-	advice_install(machine, "speprof-dkms", install, sizeof(install));
+	advice_write_install(machine, "speprof-dkms", install, sizeof(install));
 	if (machine->distribution == DISTRIBUTION_BOTTLEROCKET)
 		snprintf(
 			fix, sizeof(fix),
@@ -129,18 +138,18 @@ static void report_module_not_installed(const struct machine *machine, enum verd
 }
 
 /* Report that speprof.ko is not installed for this kernel. */
-static void report_module_missing(const struct machine *machine, enum verdict verdict,
-				  struct finding *f)
+static void report_module_missing(const struct examined_machine *machine, enum verdict verdict,
+				  struct doctor_finding *f)
 {
 	char fix[448], headers[192], other[128];
-	bool dkms = machine_glob(machine, "/usr/src/speprof-*/dkms.conf", NULL);
+	bool dkms = machine_matches_glob(machine, "/usr/src/speprof-*/dkms.conf", NULL);
 
-	advice_headers(machine, headers, sizeof(headers));
+	advice_write_headers(machine, headers, sizeof(headers));
 	snprintf(fix, sizeof(fix),
 		 "%s && dkms autoinstall -k %.64s; without DKMS: \"make modules_install\" in "
 		 "speprof's source",
 		 headers, machine->release);
-	if (module_other_kernel(machine, other, sizeof(other)))
+	if (module_find_other_kernel(machine, other, sizeof(other)))
 		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "speprof.ko is built for %.64s, and this kernel is %.64s", other,
 			    machine->release);
@@ -153,19 +162,19 @@ static void report_module_missing(const struct machine *machine, enum verdict ve
 		report_module_not_installed(machine, verdict, f);
 }
 
-#define ENROL "\"mokutil --import /var/lib/dkms/mok.pub\", reboot and enrol it"
+#define ENROL_COMMANDS "\"mokutil --import /var/lib/dkms/mok.pub\", reboot and enrol it"
 
 /*
  * Write the commands that build, sign and install the module again. DKMS signs the module when it
  * builds it, and "dkms install" uses the module that was built; both need the version. @without:
  * advice if DKMS does not have the module.
  */
-static void describe_dkms_commands(const struct machine *machine, const char *without,
+static void describe_dkms_commands(const struct examined_machine *machine, const char *without,
 				   char *ret_text, size_t size)
 {
 	char path[PATH_MAX], *version = NULL;
 
-	if (machine_glob(machine, "/usr/src/speprof-*/dkms.conf", path)) {
+	if (machine_matches_glob(machine, "/usr/src/speprof-*/dkms.conf", path)) {
 		*strrchr(path, '/') = 0;
 		version = strrchr(path, '/') + strlen("/speprof-");
 	}
@@ -181,7 +190,7 @@ static void describe_dkms_commands(const struct machine *machine, const char *wi
 /*
  * The first word of a vermagic such as "6.1.0-13-amd64 SMP preempt" is the release of the kernel.
  */
-static bool is_built_for_kernel(const struct machine *machine, const char *vermagic)
+static bool is_built_for_kernel(const struct examined_machine *machine, const char *vermagic)
 {
 	size_t n = strlen(machine->release);
 
@@ -189,8 +198,9 @@ static bool is_built_for_kernel(const struct machine *machine, const char *verma
 }
 
 /* Report why an installed module is probably not loaded. */
-static void report_module_not_loaded(const struct machine *machine, const struct module_file *file,
-				     enum verdict verdict, struct finding *f)
+static void report_module_not_loaded(const struct examined_machine *machine,
+				     const struct module_file *file, enum verdict verdict,
+				     struct doctor_finding *f)
 {
 	static const char *const ours[] = {
 		"speprof: version magic",  "speprof: disagrees about version",
@@ -213,8 +223,8 @@ static void report_module_not_loaded(const struct machine *machine, const struct
 	} else if (!file->error && !file->is_signed && signatures_required(machine, &by) == 1) {
 		describe_dkms_commands(machine, "install speprof-dkms, which signs", again,
 				       sizeof(again));
-		snprintf(fix, sizeof(fix), "%s, then " ENROL "; or boot without Secure Boot",
-			 again);
+		snprintf(fix, sizeof(fix),
+			 "%s, then " ENROL_COMMANDS "; or boot without Secure Boot", again);
 		finding_set(f, verdict, CAUSE_MODULE_UNSIGNED, fix,
 			    "speprof.ko has no signature, and this kernel requires one (%s)", by);
 	} else if (log_find(&machine->log, ours, line, sizeof(line)) == 1) {
@@ -226,7 +236,8 @@ static void report_module_not_loaded(const struct machine *machine, const struct
 		describe_dkms_commands(machine, "install speprof-dkms, which signs", again,
 				       sizeof(again));
 		snprintf(fix, sizeof(fix),
-			 "if it has no signature: %s; if the kernel does not know its key: " ENROL,
+			 "if it has no signature: %s; if the kernel does not know its "
+			 "key: " ENROL_COMMANDS,
 			 again);
 		finding_set(f, verdict, CAUSE_MODULE_REJECTED, fix,
 			    "speprof.ko is not loaded, and the kernel refused a module: \"%.120s\"",
@@ -240,12 +251,12 @@ static void report_module_not_loaded(const struct machine *machine, const struct
 	}
 }
 
-static void check_loaded_module(const struct machine *machine, enum verdict verdict,
-				struct finding *f)
+static void check_loaded_module(const struct examined_machine *machine, enum verdict verdict,
+				struct doctor_finding *f)
 {
 	static const char *const refused[] = { "SPU refused", "speprof spe", "speprof arm,spe",
 					       NULL };
-	const struct module *module = &machine->module;
+	const struct loaded_module *module = &machine->module;
 	bool lacking = !machine->arm64 || machine->lacking;
 	char line[220];
 	int r;
@@ -263,56 +274,59 @@ static void check_loaded_module(const struct machine *machine, enum verdict verd
 			    "the hardware",
 			    module->spus);
 	} else if (module->spus) {
-		fine(f, "speprof.ko drives %u %s", module->spus,
-		     module->backend == SPEPROF_BACKEND_EMULATED ?
-			     "SPUs that speprof_emu.ko emulates" :
-			     "hardware SPUs");
+		finding_set_fine(f, "speprof.ko drives %u %s", module->spus,
+				 module->backend == SPEPROF_BACKEND_EMULATED ?
+					 "SPUs that speprof_emu.ko emulates" :
+					 "hardware SPUs");
 	} else if (machine->pmu) {
-		fine(f, "speprof.ko is loaded, and arm_spe_pmu has the SPUs");
+		finding_set_fine(f, "speprof.ko is loaded, and arm_spe_pmu has the SPUs");
 	} else if (lacking) {
-		costs(f, CAUSE_MODULE_REFUSED, "sudo modprobe speprof_emu",
-		      "speprof.ko is loaded and has no SPU");
+		finding_set_note(f, CAUSE_MODULE_REFUSED, "sudo modprobe speprof_emu",
+				 "speprof.ko is loaded and has no SPU");
 	} else {
 		r = log_find(&machine->log, refused, line, sizeof(line));
 		finding_set(f, verdict, CAUSE_MODULE_REFUSED, "sudo dmesg | grep -i spe",
 			    "speprof.ko is loaded and has no SPU: %s%.200s%s", r == 1 ? "\"" : "",
 			    r == 1 ? line :
-			    r < 0  ? log_error_text(r) :
+			    r < 0  ? log_get_error_text(r) :
 				     "the kernel found none",
 			    r == 1 ? "\"" : "");
 	}
 }
 
 /* Report a kernel that is too old for speprof.ko, on which only perf's driver can sample. */
-static void report_old_kernel(const struct machine *machine, struct finding *f)
+static void report_old_kernel(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	char driver[160] = "modprobe arm_spe_pmu";
 
 	if (machine->pmu) {
-		skipped(f, "speprof.ko needs Linux 6.1, and speprofd samples through perf");
+		finding_set_skipped(
+			f, "speprof.ko needs Linux 6.1, and speprofd samples through perf");
 		return;
 	}
-	advice_stock_driver(machine, driver, sizeof(driver));
-	blocks(f, CAUSE_MODULE_KERNEL, driver,
-	       "speprof.ko needs Linux 6.1 or later, and this kernel is %.64s: only perf's driver "
-	       "can sample",
-	       machine->release);
+	advice_write_stock_driver(machine, driver, sizeof(driver));
+	finding_set_fail(
+		f, CAUSE_MODULE_KERNEL, driver,
+		"speprof.ko needs Linux 6.1 or later, and this kernel is %.64s: only perf's driver "
+		"can sample",
+		machine->release);
 }
 
-void check_module(const struct machine *machine, struct finding *f)
+void check_module(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	/* Without SPE the only choice is emulation in the daemon, which needs no module. */
-	enum verdict verdict = severity(machine->pmu || !machine->arm64);
+	enum verdict verdict = choose_verdict(machine->pmu || !machine->arm64);
 	struct module_file file;
 
 	switch (machine->module.state) {
 	case MODULE_NOT_LOADED:
 		if (strcmp(machine->release, "unknown") == 0) {
-			unknown(f, "", "/proc/sys/kernel/osrelease is missing");
+			finding_set_unknown(f, "", "/proc/sys/kernel/osrelease is missing");
 			break;
 		}
 		if (!machine->arm64 || machine->lacking) {
-			skipped(f, "there is no SPU for it, and speprofd can emulate one without "
+			finding_set_skipped(
+				f, "there is no SPU for it, and speprofd can emulate one without "
 				   "the module");
 			break;
 		}
@@ -323,8 +337,9 @@ void check_module(const struct machine *machine, struct finding *f)
 		module_file_read(machine, &file);
 		if (*file.path)
 			report_module_not_loaded(machine, &file, verdict, f);
-		else if (!machine_has(machine, "/lib/modules"))
-			unknown(f, "run it on the host, outside of the container",
+		else if (!machine_has_path(machine, "/lib/modules"))
+			finding_set_unknown(
+				f, "run it on the host, outside of the container",
 				"speprof.ko is not loaded, and there is no /lib/modules here");
 		else
 			report_module_missing(machine, verdict, f);
@@ -336,7 +351,8 @@ void check_module(const struct machine *machine, struct finding *f)
 			    "speprof.ko is loaded, and /dev/speprof is missing");
 		break;
 	case MODULE_NO_RIGHT:
-		unknown(f, "sudo speprof doctor", "your user may not open /dev/speprof");
+		finding_set_unknown(f, "sudo speprof doctor",
+				    "your user may not open /dev/speprof");
 		break;
 	case MODULE_MUTE:
 		finding_set(f, verdict, CAUSE_MODULE_MUTE, "sudo speprof module reload",
@@ -351,59 +367,65 @@ void check_module(const struct machine *machine, struct finding *f)
  * Check permissions: "speprof record" and doctor open the device as this user; speprofd has
  * capabilities.
  */
-void check_rights(const struct machine *machine, struct finding *f)
+void check_rights(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int group = group_number(machine, "speprof");
+	int group = group_find_number(machine, "speprof");
 
-	machine_path(machine, path, SPEPROF_DEVICE_PATH);
+	machine_join_path(machine, path, SPEPROF_DEVICE_PATH);
 	if (stat(path, &st) < 0)
-		skipped(f, "there is no /dev/speprof");
+		finding_set_skipped(f, "there is no /dev/speprof");
 	else if (machine->module.state != MODULE_NO_RIGHT)
-		fine(f, "your user may open /dev/speprof");
+		finding_set_fine(f, "your user may open /dev/speprof");
 	else if (group >= 0 && (st.st_gid != (gid_t)group || !(st.st_mode & 0040)))
-		costs(f, CAUSE_DEVICE_RIGHTS,
-		      "sudo udevadm control --reload && sudo udevadm trigger /dev/speprof",
-		      "/dev/speprof does not belong to the group speprof: its udev rule is missing "
-		      "or has not run");
+		finding_set_note(
+			f, CAUSE_DEVICE_RIGHTS,
+			"sudo udevadm control --reload && sudo udevadm trigger /dev/speprof",
+			"/dev/speprof does not belong to the group speprof: its udev rule is "
+			"missing "
+			"or has not run");
 	else
-		costs(f, CAUSE_DEVICE_RIGHTS, "sudo usermod -aG speprof $USER, and log in again",
-		      "your user may not open /dev/speprof: it is not in the group speprof");
+		finding_set_note(
+			f, CAUSE_DEVICE_RIGHTS, "sudo usermod -aG speprof $USER, and log in again",
+			"your user may not open /dev/speprof: it is not in the group speprof");
 }
 
-void check_installed(const struct machine *machine, struct finding *f)
+void check_installed_module(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	char version[64] = "", srcversion[64] = "";
 	struct module_file file;
 
-	if (!machine_has(machine, "/sys/module/speprof")) {
-		skipped(f, "speprof.ko is not loaded");
+	if (!machine_has_path(machine, "/sys/module/speprof")) {
+		finding_set_skipped(f, "speprof.ko is not loaded");
 		return;
 	}
-	machine_read(machine, "/sys/module/speprof/version", version, sizeof(version));
-	machine_read(machine, "/sys/module/speprof/srcversion", srcversion, sizeof(srcversion));
+	machine_read_line(machine, "/sys/module/speprof/version", version, sizeof(version));
+	machine_read_line(machine, "/sys/module/speprof/srcversion", srcversion,
+			  sizeof(srcversion));
 	module_file_read(machine, &file);
 	if (!*file.path)
-		unknown(f, "", "no speprof.ko is installed for %.64s", machine->release);
+		finding_set_unknown(f, "", "no speprof.ko is installed for %.64s",
+				    machine->release);
 	else if (file.error || !*srcversion || !*file.srcversion)
-		unknown(f,
-			"compare \"modinfo -F srcversion speprof\" with "
-			"/sys/module/speprof/srcversion",
-			"of %.160s: %s", file.path,
-			file.error ? file.error : "the source version is missing");
+		finding_set_unknown(f,
+				    "compare \"modinfo -F srcversion speprof\" with "
+				    "/sys/module/speprof/srcversion",
+				    "of %.160s: %s", file.path,
+				    file.error ? file.error : "the source version is missing");
 	else if (strcmp(srcversion, file.srcversion) == 0)
-		fine(f, "the loaded module is the installed one, version %s", version);
+		finding_set_fine(f, "the loaded module is the installed one, version %s", version);
 	else
-		costs(f, CAUSE_MODULE_DIFFERS, "sudo speprof module reload, or reboot",
-		      "the loaded module is %s (%.24s), the installed one is %s (%.24s)", version,
-		      srcversion, file.version, file.srcversion);
+		finding_set_note(f, CAUSE_MODULE_DIFFERS, "sudo speprof module reload, or reboot",
+				 "the loaded module is %s (%.24s), the installed one is %s (%.24s)",
+				 version, srcversion, file.version, file.srcversion);
 }
 
-void check_cpus(const struct machine *machine, struct finding *f)
+void check_cpus(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	static const char *const refused[] = { "SPU refused", NULL };
-	unsigned int online = machine_cpus(machine, "/sys/devices/system/cpu/online"), spus = 0;
+	unsigned int online = machine_count_cpus(machine, "/sys/devices/system/cpu/online"),
+		     spus = 0;
 	char path[PATH_MAX], line[200] = "";
 
 	if (machine->module.state == MODULE_ANSWERS && machine->module.spus) {
@@ -412,24 +434,25 @@ void check_cpus(const struct machine *machine, struct finding *f)
 		for (unsigned int i = 0; i < 8; i++) {
 			snprintf(path, sizeof(path),
 				 "/sys/bus/event_source/devices/arm_spe_%u/cpumask", i);
-			spus += machine_cpus(machine, path);
+			spus += machine_count_cpus(machine, path);
 		}
 	} else {
-		skipped(f, "no CPU has an SPU");
+		finding_set_skipped(f, "no CPU has an SPU");
 		return;
 	}
 	if (!online || !spus)
-		unknown(f, "", "/sys does not list the CPUs");
+		finding_set_unknown(f, "", "/sys does not list the CPUs");
 	else if (spus >= online)
-		fine(f, "all of %u CPUs have an SPU", online);
+		finding_set_fine(f, "all of %u CPUs have an SPU", online);
 	else if (log_find(&machine->log, refused, line, sizeof(line)) == 1)
-		costs(f, CAUSE_SOME_CPUS,
-		      "see Documentation/howto/doctor.md for the reason of the refusal",
-		      "%u of %u CPUs have an SPU: \"%.180s\"", spus, online, line);
+		finding_set_note(f, CAUSE_SOME_CPUS,
+				 "see Documentation/howto/doctor.md for the reason of the refusal",
+				 "%u of %u CPUs have an SPU: \"%.180s\"", spus, online, line);
 	else
-		costs(f, CAUSE_SOME_CPUS,
-		      "if the other cores should have SPE: \"sudo dmesg | grep -i spe\"",
-		      "%u of %u CPUs have an SPU: the others are not sampled", spus, online);
+		finding_set_note(f, CAUSE_SOME_CPUS,
+				 "if the other cores should have SPE: \"sudo dmesg | grep -i spe\"",
+				 "%u of %u CPUs have an SPU: the others are not sampled", spus,
+				 online);
 }
 
 /*
@@ -437,32 +460,34 @@ void check_cpus(const struct machine *machine, struct finding *f)
  * as of Linux 6.12, registers no CPU PM notifier, unlike arm_pmu and speprof.ko (spu_hw_pm). Sysfs
  * does not show which states lose power, so each state deeper than WFI counts.
  */
-void check_idle(const struct machine *machine, struct finding *f)
+void check_idle(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	char path[80], name[64], text[16];
 
 	if (!machine->pmu) {
-		skipped(f, "arm_spe_pmu has no SPU");
+		finding_set_skipped(f, "arm_spe_pmu has no SPU");
 		return;
 	}
 	for (unsigned int state = 0; state < 16; state++) {
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cpuidle/state%u/name",
 			 state);
-		if (machine_read(machine, path, name, sizeof(name)) < 0)
+		if (machine_read_line(machine, path, name, sizeof(name)) < 0)
 			break;
 		if (strstr(name, "WFI") || strcmp(name, "POLL") == 0)
 			continue;
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cpuidle/state%u/disable",
 			 state);
-		if (machine_read(machine, path, text, sizeof(text)) >= 0 && strcmp(text, "0") != 0)
+		if (machine_read_line(machine, path, text, sizeof(text)) >= 0 &&
+		    strcmp(text, "0") != 0)
 			continue;
-		costs(f, CAUSE_IDLE,
-		      "\"sudo speprof takeover\", as speprof.ko restores the SPU; or disable the "
-		      "deeper idle states: \"sudo cpupower idle-set -D 0\"",
-		      "the idle state %s may power the SPU off, and arm_spe_pmu does not restore "
-		      "it: a CPU can stop sampling after it was idle",
-		      name);
+		finding_set_note(
+			f, CAUSE_IDLE,
+			"\"sudo speprof takeover\", as speprof.ko restores the SPU; or disable the "
+			"deeper idle states: \"sudo cpupower idle-set -D 0\"",
+			"the idle state %s may power the SPU off, and arm_spe_pmu does not restore "
+			"it: a CPU can stop sampling after it was idle",
+			name);
 		return;
 	}
-	fine(f, "no idle state that may power the SPU off is enabled");
+	finding_set_fine(f, "no idle state that may power the SPU off is enabled");
 }

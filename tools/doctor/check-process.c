@@ -35,7 +35,7 @@ static u64 read_capabilities(void)
  * Return whether a filter or an LSM refuses perf_event_open(), although perf_event_paranoid permits
  * it.
  */
-static bool perf_is_refused(const struct machine *machine)
+static bool perf_is_refused(const struct examined_machine *machine)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -48,7 +48,8 @@ static bool perf_is_refused(const struct machine *machine)
 	char text[32];
 	long fd;
 
-	if (machine_read(machine, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) < 0 ||
+	if (machine_read_line(machine, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) <
+		    0 ||
 	    strtol(text, NULL, 10) > 2)
 		return false;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -64,30 +65,30 @@ static bool bpf_is_refused(void)
 	return syscall(SYS_bpf, BPF_NO_COMMAND, NULL, 0) < 0 && errno != EINVAL;
 }
 
-bool io_uring_is_refused(const struct machine *machine)
+bool io_uring_is_refused(const struct examined_machine *machine)
 {
 	char text[32] = "0";
 
 	if (*machine->root)
 		return false;
-	machine_read(machine, "/proc/sys/kernel/io_uring_disabled", text, sizeof(text));
-	if (strcmp(text, "0") != 0 || machine_config(machine, "CONFIG_IO_URING") == 0)
+	machine_read_line(machine, "/proc/sys/kernel/io_uring_disabled", text, sizeof(text));
+	if (strcmp(text, "0") != 0 || machine_get_kernel_config(machine, "CONFIG_IO_URING") == 0)
 		return false;
 	return syscall(SYS_io_uring_setup, 0, NULL) < 0 && errno != EFAULT && errno != EINVAL;
 }
 
-void check_syscalls(const struct machine *machine, struct finding *f)
+void check_syscalls(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	bool perf, bpf;
 
 	if (*machine->root) {
-		skipped(f, "not checked with --root: it depends on this process");
+		finding_set_skipped(f, "not checked with --root: it depends on this process");
 		return;
 	}
 	perf = perf_is_refused(machine);
 	bpf = bpf_is_refused();
 	if (!perf && !bpf)
-		fine(f, "no filter blocks perf_event_open or bpf here");
+		finding_set_fine(f, "no filter blocks perf_event_open or bpf here");
 	else
 		finding_set(
 			f, perf && machine->pmu ? VERDICT_FAIL : VERDICT_NOTE, CAUSE_SYSCALLS,
@@ -98,31 +99,31 @@ void check_syscalls(const struct machine *machine, struct finding *f)
 			perf ? " perf_event_open" : "", bpf ? " bpf" : "");
 }
 
-void check_pid_namespace(const struct machine *machine, struct finding *f)
+void check_pid_namespace(const struct examined_machine *machine, struct doctor_finding *f)
 {
-	int r = machine_namespace(machine, "pid");
+	int r = machine_is_in_initial_namespace(machine, "pid");
 
 	if (r < 0)
-		unknown(f, "", "/proc/self/ns is not visible here");
+		finding_set_unknown(f, "", "/proc/self/ns is not visible here");
 	else if (r)
-		fine(f, "that of the host");
+		finding_set_fine(f, "that of the host");
 	else
-		blocks(f, CAUSE_PID_NAMESPACE,
-		       "podman, docker: --pid=host; Kubernetes: hostPID: true",
-		       "a container's own, but records name tasks by the host's PIDs");
+		finding_set_fail(f, CAUSE_PID_NAMESPACE,
+				 "podman, docker: --pid=host; Kubernetes: hostPID: true",
+				 "a container's own, but records name tasks by the host's PIDs");
 }
 
 /*
  * Return whether cgroup v2 was mounted outside of this namespace: then the root of that mount in
  * mountinfo is "/..".
  */
-static bool cgroups_from_above(const struct machine *machine)
+static bool cgroup_mount_is_from_outside(const struct examined_machine *machine)
 {
 	char path[PATH_MAX], line[4096], root[1024], point[1024];
 	bool found = false;
 	FILE *file;
 
-	machine_path(machine, path, "/proc/self/mountinfo");
+	machine_join_path(machine, path, "/proc/self/mountinfo");
 	file = fopen(path, "re");
 	while (file && !found && fgets(line, sizeof(line), file))
 		found = strstr(line, " - cgroup2 ") &&
@@ -135,20 +136,22 @@ static bool cgroups_from_above(const struct machine *machine)
 	return found;
 }
 
-void check_cgroup_namespace(const struct machine *machine, struct finding *f)
+void check_cgroup_namespace(const struct examined_machine *machine, struct doctor_finding *f)
 {
-	int r = machine_namespace(machine, "cgroup");
+	int r = machine_is_in_initial_namespace(machine, "cgroup");
 
 	if (r < 0)
-		unknown(f, "", "/proc/self/ns is not visible here");
+		finding_set_unknown(f, "", "/proc/self/ns is not visible here");
 	else if (r)
-		fine(f, "that of the host");
-	else if (cgroups_from_above(machine))
-		fine(f, "a container's own; the host's paths are visible at /sys/fs/cgroup");
+		finding_set_fine(f, "that of the host");
+	else if (cgroup_mount_is_from_outside(machine))
+		finding_set_fine(
+			f, "a container's own; the host's paths are visible at /sys/fs/cgroup");
 	else
-		costs(f, CAUSE_CGROUP_NAMESPACE,
-		      "podman, docker: --cgroupns=host; Kubernetes: mount the node's "
-		      "/sys/fs/cgroup, read only",
-		      "a container's own: paths of cgroups above it are not visible, nor are names "
-		      "of containers");
+		finding_set_note(f, CAUSE_CGROUP_NAMESPACE,
+				 "podman, docker: --cgroupns=host; Kubernetes: mount the node's "
+				 "/sys/fs/cgroup, read only",
+				 "a container's own: paths of cgroups above it are not visible, "
+				 "nor are names "
+				 "of containers");
 }

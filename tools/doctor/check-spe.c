@@ -10,11 +10,11 @@
 #include "codec/data-source.h"
 #include "doctor.h"
 
-#define AS_ROOT	 "sudo speprof doctor"
-#define A_DRIVER "load a driver: see the checks module and driver"
+#define ADVICE_AS_ROOT	   "sudo speprof doctor"
+#define ADVICE_LOAD_DRIVER "load a driver: see the checks module and driver"
 
 /* Both settings are necessary, so that an SPU is never emulated by mistake. */
-#define EMULATE                                                                             \
+#define ADVICE_EMULATION                                                                    \
 	"with Source=emulated and Emulate=yes below [Sampling] in speprofd.conf, speprofd " \
 	"samples an "                                                                       \
 	"emulated SPU: process, PC and time are true, the rest is modelled"
@@ -37,7 +37,8 @@ static const char *const log_interrupt[] = { "the firmware must describe PMBIRQ"
 					     NULL };
 
 /* Advise emulation, or @otherwise if the daemon already emulates an SPU. */
-static const char *advise_emulation(const struct machine *machine, const char *otherwise)
+static const char *get_emulation_advice(const struct examined_machine *machine,
+					const char *otherwise)
 {
 	return machine->daemon.status == STATUS_OK &&
 			       machine->daemon.header.backend == BACKEND_EMULATED ?
@@ -46,24 +47,25 @@ static const char *advise_emulation(const struct machine *machine, const char *o
 		       otherwise;
 }
 
-void check_architecture(const struct machine *machine, struct finding *f)
+void check_architecture(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	if (machine->arm64)
-		fine(f, "%s", machine->arch);
+		finding_set_fine(f, "%s", machine->arch);
 	else if (strcmp(machine->arch, "unknown") == 0)
-		unknown(f, "", "/proc/sys/kernel/arch is missing");
+		finding_set_unknown(f, "", "/proc/sys/kernel/arch is missing");
 	else
-		blocks(f, CAUSE_NOT_ARM64, advise_emulation(machine, EMULATE),
-		       "%s: only aarch64 has SPE", machine->arch);
+		finding_set_fail(f, CAUSE_NOT_ARM64,
+				 get_emulation_advice(machine, ADVICE_EMULATION),
+				 "%s: only aarch64 has SPE", machine->arch);
 }
 
 /*
  * Return the name of the first core that is known to have SPE, else of the first core: sometimes
  * only big cores have SPE.
  */
-static const char *core_name(const struct machine *machine, char *ret_midr, size_t size)
+static const char *core_name(const struct examined_machine *machine, char *ret_midr, size_t size)
 {
-	u32 end = machine_cpus_end(machine, "/sys/devices/system/cpu/online");
+	u32 end = machine_get_cpus_end(machine, "/sys/devices/system/cpu/online");
 	char path[80], text[64];
 	const char *name = NULL;
 
@@ -71,7 +73,7 @@ static const char *core_name(const struct machine *machine, char *ret_midr, size
 	for (u32 cpu = 0; !name && (cpu < end || !cpu); cpu++) {
 		snprintf(path, sizeof(path),
 			 "/sys/devices/system/cpu/cpu%u/regs/identification/midr_el1", cpu);
-		if (machine_read(machine, path, text, sizeof(text)) < 0)
+		if (machine_read_line(machine, path, text, sizeof(text)) < 0)
 			continue;
 		name = spe_core_name(strtoull(text, NULL, 16));
 		if (name || strcmp(ret_midr, "unknown") == 0)
@@ -83,31 +85,31 @@ static const char *core_name(const struct machine *machine, char *ret_midr, size
 /*
  * Return whether devicetree or ACPI describes an SPU, or whether it already is a platform device.
  */
-static bool spu_is_described(const struct machine *machine)
+static bool spu_is_described(const struct examined_machine *machine)
 {
 	char node[512];
 	u32 interrupt;
 
-	return firmware_node(machine, node, sizeof(node)) || firmware_device(machine) ||
-	       firmware_madt(machine, &interrupt) == FIRMWARE_MADT_SPE;
+	return firmware_find_node(machine, node, sizeof(node)) || firmware_has_device(machine) ||
+	       firmware_read_madt(machine, &interrupt) == FIRMWARE_MADT_SPE;
 }
 
 /*
  * Return whether devicetree or the table of ACPI is readable: only root may read the table, and
  * containers hide both.
  */
-static bool firmware_is_readable(const struct machine *machine)
+static bool firmware_is_readable(const struct examined_machine *machine)
 {
 	u32 interrupt;
-	enum firmware_madt madt = firmware_madt(machine, &interrupt);
+	enum firmware_madt madt = firmware_read_madt(machine, &interrupt);
 
 	return madt == FIRMWARE_MADT_WITHOUT ||
 	       (madt == FIRMWARE_NO_MADT &&
-		(machine_has(machine, "/sys/firmware/devicetree/base") ||
-		 machine_has(machine, "/sys/bus/platform/devices")));
+		(machine_has_path(machine, "/sys/firmware/devicetree/base") ||
+		 machine_has_path(machine, "/sys/bus/platform/devices")));
 }
 
-bool spe_is_absent(const struct machine *machine)
+bool spe_is_absent(const struct examined_machine *machine)
 {
 	char text[64];
 
@@ -115,15 +117,15 @@ bool spe_is_absent(const struct machine *machine)
 	    !firmware_is_readable(machine))
 		return false;
 	return !core_name(machine, text, sizeof(text)) ||
-	       machine_guest(machine, text, sizeof(text)) == 1;
+	       machine_detect_guest(machine, text, sizeof(text)) == 1;
 }
 
-bool spe_is_impossible(const struct machine *machine, struct finding *f)
+bool finding_skip_without_spe(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	if (!machine->arm64)
-		skipped(f, "only matters with SPE");
+		finding_set_skipped(f, "only matters with SPE");
 	else if (machine->lacking)
-		skipped(f, "only matters with SPE, which this machine lacks");
+		finding_set_skipped(f, "only matters with SPE, which this machine lacks");
 	else
 		return false;
 	return true;
@@ -133,95 +135,103 @@ bool spe_is_impossible(const struct machine *machine, struct finding *f)
  * Check for SPE. The kernel hides ID_AA64DFR0_EL1.PMSVer from userspace, which reads zero. So this
  * check relies on a driver, or else on a table of cores.
  */
-void check_spe(const struct machine *machine, struct finding *f)
+void check_spe(const struct examined_machine *machine, struct doctor_finding *f)
 {
-	const struct module *module = &machine->module;
+	const struct loaded_module *module = &machine->module;
 	char midr[64], line[256];
 	const char *core = core_name(machine, midr, sizeof(midr));
 
 	if (!machine->arm64)
-		skipped(f, "only aarch64 has SPE");
+		finding_set_skipped(f, "only aarch64 has SPE");
 	else if (machine->spu && module->backend == SPEPROF_BACKEND_HARDWARE)
-		fine(f, "ID_AA64DFR0_EL1.PMSVer is %u, MIDR_EL1 %s%s%s", module->pmsver, midr,
-		     core ? ", " : "", core ? core : "");
+		finding_set_fine(f, "ID_AA64DFR0_EL1.PMSVer is %u, MIDR_EL1 %s%s%s", module->pmsver,
+				 midr, core ? ", " : "", core ? core : "");
 	else if (machine->spu)
-		fine(f, "arm_spe_pmu has an SPU, MIDR_EL1 %s%s%s", midr, core ? ", " : "",
-		     core ? core : "");
+		finding_set_fine(f, "arm_spe_pmu has an SPU, MIDR_EL1 %s%s%s", midr,
+				 core ? ", " : "", core ? core : "");
 	else if (log_find(&machine->log, log_no_version, line, sizeof(line)) == 1)
-		blocks(f, CAUSE_NO_SPE,
-		       "in a guest, enable SPE in the hypervisor or use bare metal; else enable "
-		       "SPE in the firmware's setup (MDCR_EL3.NSPB)",
-		       "PMSVer is 0: the cores have no SPE, or firmware or hypervisor hides it: "
-		       "\"%.160s\"",
-		       line);
+		finding_set_fail(
+			f, CAUSE_NO_SPE,
+			"in a guest, enable SPE in the hypervisor or use bare metal; else enable "
+			"SPE in the firmware's setup (MDCR_EL3.NSPB)",
+			"PMSVer is 0: the cores have no SPE, or firmware or hypervisor hides it: "
+			"\"%.160s\"",
+			line);
 	else if (core)
-		fine(f, "%s, a core with SPE; no driver has verified it", core);
+		finding_set_fine(f, "%s, a core with SPE; no driver has verified it", core);
 	else if (spu_is_described(machine))
-		unknown(f, A_DRIVER,
+		finding_set_unknown(
+			f, ADVICE_LOAD_DRIVER,
 			"only a driver can read PMSVer, no driver has an SPU, and the core of "
 			"MIDR_EL1 %s is unknown to speprof",
 			midr);
 	else
-		blocks(f, CAUSE_NO_SPE,
-		       advise_emulation(machine,
-					"use a machine with SPE (Neoverse N1 or later); " EMULATE),
-		       "the core of MIDR_EL1 %s is not known to have SPE, and the firmware "
-		       "describes no SPU",
-		       midr);
+		finding_set_fail(
+			f, CAUSE_NO_SPE,
+			get_emulation_advice(
+				machine,
+				"use a machine with SPE (Neoverse N1 or later); " ADVICE_EMULATION),
+			"the core of MIDR_EL1 %s is not known to have SPE, and the firmware "
+			"describes no SPU",
+			midr);
 }
 
-void check_hypervisor(const struct machine *machine, struct finding *f)
+void check_hypervisor(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	char name[64], advice[128], fix[448];
 	int r;
 
 	if (!machine->arm64) {
-		skipped(f, "only matters with SPE");
+		finding_set_skipped(f, "only matters with SPE");
 		return;
 	}
-	cloud_advice(machine, advice, sizeof(advice));
-	snprintf(fix, sizeof(fix), "%s; " EMULATE, advice);
-	r = machine_guest(machine, name, sizeof(name));
+	cloud_write_advice(machine, advice, sizeof(advice));
+	snprintf(fix, sizeof(fix), "%s; " ADVICE_EMULATION, advice);
+	r = machine_detect_guest(machine, name, sizeof(name));
 	if (r < 0 && machine->spu)
-		fine(f, "if this is a guest, it has SPE");
+		finding_set_fine(f, "if this is a guest, it has SPE");
 	else if (r < 0)
-		unknown(f, "run it outside of the container",
-			"/sys/class/dmi and /sys/firmware are empty");
+		finding_set_unknown(f, "run it outside of the container",
+				    "/sys/class/dmi and /sys/firmware are empty");
 	else if (r == 0)
-		fine(f, "no hypervisor was detected");
+		finding_set_fine(f, "no hypervisor was detected");
 	else if (machine->spu || spu_is_described(machine))
-		fine(f, "a guest of %s, which provides an SPU", name);
+		finding_set_fine(f, "a guest of %s, which provides an SPU", name);
 	else
-		blocks(f, CAUSE_HYPERVISOR, advise_emulation(machine, fix),
-		       "a guest of %s, which provides no SPE", name);
+		finding_set_fail(f, CAUSE_HYPERVISOR, get_emulation_advice(machine, fix),
+				 "a guest of %s, which provides no SPE", name);
 }
 
-void check_buffer(const struct machine *machine, struct finding *f)
+void check_buffer(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	char name[64];
 	int r;
 
-	if (spe_is_impossible(machine, f))
+	if (finding_skip_without_spe(machine, f))
 		return;
 	if (machine->spu) {
-		fine(f, "a driver uses it");
+		finding_set_fine(f, "a driver uses it");
 		return;
 	}
 	r = log_find(&machine->log, log_owned, NULL, 0);
-	if (r == 1 && machine_guest(machine, name, sizeof(name)) == 1)
-		blocks(f, CAUSE_BUFFER_OWNED,
-		       "the hypervisor must set MDCR_EL2.E2PB to 0b11 for this guest; or use bare "
-		       "metal",
-		       "PMBIDR_EL1.P is 1: the hypervisor (%s) owns the profiling buffer", name);
+	if (r == 1 && machine_detect_guest(machine, name, sizeof(name)) == 1)
+		finding_set_fail(
+			f, CAUSE_BUFFER_OWNED,
+			"the hypervisor must set MDCR_EL2.E2PB to 0b11 for this guest; or use bare "
+			"metal",
+			"PMBIDR_EL1.P is 1: the hypervisor (%s) owns the profiling buffer", name);
 	else if (r == 1)
-		blocks(f, CAUSE_BUFFER_OWNED,
-		       "update or configure the firmware: it must set MDCR_EL3.NSPB to 0b11 at "
-		       "boot",
-		       "PMBIDR_EL1.P is 1: the firmware (EL3) or EL2 owns the profiling buffer");
+		finding_set_fail(
+			f, CAUSE_BUFFER_OWNED,
+			"update or configure the firmware: it must set MDCR_EL3.NSPB to 0b11 at "
+			"boot",
+			"PMBIDR_EL1.P is 1: the firmware (EL3) or EL2 owns the profiling buffer");
 	else if (r < 0)
-		unknown(f, AS_ROOT, "no driver has an SPU, and %s", log_error_text(r));
+		finding_set_unknown(f, ADVICE_AS_ROOT, "no driver has an SPU, and %s",
+				    log_get_error_text(r));
 	else
-		unknown(f, A_DRIVER,
+		finding_set_unknown(
+			f, ADVICE_LOAD_DRIVER,
 			"only a driver can read PMBIDR_EL1.P, and no driver has logged its value");
 }
 
@@ -229,7 +239,7 @@ void check_buffer(const struct machine *machine, struct finding *f)
  * Check KPTI. On cores without E0PD, "meltdown" in sysfs is "Not affected" if the kernel is
  * unmapped only because of KASLR; then only the log shows it.
  */
-void check_kpti(const struct machine *machine, struct finding *f)
+void check_kpti(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	static const char *const detected[] = { "detected: Kernel page table isolation (KPTI)",
 						NULL };
@@ -237,84 +247,93 @@ void check_kpti(const struct machine *machine, struct finding *f)
 	char meltdown[128] = "", cmdline[4096] = "";
 	int r;
 
-	if (spe_is_impossible(machine, f))
+	if (finding_skip_without_spe(machine, f))
 		return;
 	if (machine->spu) {
-		fine(f, "the kernel is mapped at EL0: a driver has the SPU");
+		finding_set_fine(f, "the kernel is mapped at EL0: a driver has the SPU");
 		return;
 	}
-	advice_boot(machine, "kpti=off", boot, sizeof(boot));
+	advice_write_boot(machine, "kpti=off", boot, sizeof(boot));
 	snprintf(fix, sizeof(fix), "%s, if this machine's processes trust each other", boot);
 	snprintf(either, sizeof(either), "%s, or nokaslr", fix);
-	machine_read(machine, "/sys/devices/system/cpu/vulnerabilities/meltdown", meltdown,
-		     sizeof(meltdown));
-	machine_read(machine, "/proc/cmdline", cmdline, sizeof(cmdline));
+	machine_read_line(machine, "/sys/devices/system/cpu/vulnerabilities/meltdown", meltdown,
+			  sizeof(meltdown));
+	machine_read_line(machine, "/proc/cmdline", cmdline, sizeof(cmdline));
 	r = log_find(&machine->log, detected, NULL, 0);
 	if (strstr(cmdline, "kpti=on") || strstr(cmdline, "kpti=1"))
-		blocks(f, CAUSE_KPTI, "boot without kpti=on",
-		       "the kernel is unmapped at EL0: booted with kpti=on");
+		finding_set_fail(f, CAUSE_KPTI, "boot without kpti=on",
+				 "the kernel is unmapped at EL0: booted with kpti=on");
 	else if (strstr(meltdown, "PTI"))
-		blocks(f, CAUSE_KPTI, fix, "the kernel is unmapped at EL0 (meltdown: %s)",
-		       meltdown);
+		finding_set_fail(f, CAUSE_KPTI, fix, "the kernel is unmapped at EL0 (meltdown: %s)",
+				 meltdown);
 	else if (r == 1 || log_find(&machine->log, log_unmapped, NULL, 0) == 1)
-		blocks(f, CAUSE_KPTI, either,
-		       "the kernel is unmapped at EL0 according to its log, because of KASLR and "
-		       "not of meltdown");
+		finding_set_fail(
+			f, CAUSE_KPTI, either,
+			"the kernel is unmapped at EL0 according to its log, because of KASLR and "
+			"not of meltdown");
 	else if (strstr(cmdline, "kpti=off") || strstr(cmdline, "kpti=0"))
-		fine(f, "kpti=off");
+		finding_set_fine(f, "kpti=off");
 	else if (r < 0)
-		unknown(f, AS_ROOT, "KASLR may enable KPTI, and %s", log_error_text(r));
+		finding_set_unknown(f, ADVICE_AS_ROOT, "KASLR may enable KPTI, and %s",
+				    log_get_error_text(r));
 	else
-		fine(f, "the kernel is mapped at EL0");
+		finding_set_fine(f, "the kernel is mapped at EL0");
 }
 
 /* Report that neither devicetree nor the MADT describes an SPU. */
-static void report_missing_in_firmware(const struct machine *machine, enum firmware_madt madt,
-				       struct finding *f)
+static void report_missing_in_firmware(const struct examined_machine *machine,
+				       enum firmware_madt madt, struct doctor_finding *f)
 {
-	if (firmware_device(machine))
-		fine(f, "the kernel has created a device from the firmware's description");
+	if (firmware_has_device(machine))
+		finding_set_fine(f,
+				 "the kernel has created a device from the firmware's description");
 	else if (madt == FIRMWARE_MADT_HIDDEN)
-		unknown(f, AS_ROOT, "only root may read ACPI's MADT");
+		finding_set_unknown(f, ADVICE_AS_ROOT, "only root may read ACPI's MADT");
 	else if (madt == FIRMWARE_NO_MADT &&
-		 !machine_has(machine, "/sys/firmware/devicetree/base") &&
-		 !machine_has(machine, "/sys/bus/platform/devices"))
-		unknown(f, "run it outside of the container", "/sys/firmware is not visible here");
+		 !machine_has_path(machine, "/sys/firmware/devicetree/base") &&
+		 !machine_has_path(machine, "/sys/bus/platform/devices"))
+		finding_set_unknown(f, "run it outside of the container",
+				    "/sys/firmware is not visible here");
 	else
-		blocks(f, CAUSE_FIRMWARE,
-		       "update or configure the firmware: SPE's interrupt must be in the MADT's "
-		       "GICC structures (ACPI 6.3), or in a devicetree node",
-		       "neither a devicetree node nor ACPI's MADT describes an SPU");
+		finding_set_fail(
+			f, CAUSE_FIRMWARE,
+			"update or configure the firmware: SPE's interrupt must be in the MADT's "
+			"GICC structures (ACPI 6.3), or in a devicetree node",
+			"neither a devicetree node nor ACPI's MADT describes an SPU");
 }
 
-void check_firmware(const struct machine *machine, struct finding *f)
+void check_firmware(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	enum firmware_madt madt;
 	char node[512], line[256];
 	u32 interrupt = 0;
 
-	if (spe_is_impossible(machine, f))
+	if (finding_skip_without_spe(machine, f))
 		return;
 	if (machine->spu) {
-		fine(f, "a driver uses the interrupt");
+		finding_set_fine(f, "a driver uses the interrupt");
 		return;
 	}
 	if (log_find(&machine->log, log_interrupt, line, sizeof(line)) == 1) {
-		blocks(f, CAUSE_FIRMWARE,
-		       "update the firmware: it must describe PMBIRQ, an interrupt that is private "
-		       "to "
-		       "each CPU (PPI)",
-		       "the firmware describes an SPU that cannot be used: \"%.200s\"", line);
+		finding_set_fail(f, CAUSE_FIRMWARE,
+				 "update the firmware: it must describe PMBIRQ, an interrupt that "
+				 "is private "
+				 "to "
+				 "each CPU (PPI)",
+				 "the firmware describes an SPU that cannot be used: \"%.200s\"",
+				 line);
 		return;
 	}
-	madt = firmware_madt(machine, &interrupt);
-	if (firmware_node(machine, node, sizeof(node)) && firmware_node_interrupt(machine, node))
-		fine(f, "devicetree node /%.200s", node);
-	else if (firmware_node(machine, node, sizeof(node)))
-		blocks(f, CAUSE_FIRMWARE, "update the firmware: the node must have PMBIRQ, a PPI",
-		       "devicetree node /%.200s has no interrupt", node);
+	madt = firmware_read_madt(machine, &interrupt);
+	if (firmware_find_node(machine, node, sizeof(node)) &&
+	    firmware_node_has_interrupt(machine, node))
+		finding_set_fine(f, "devicetree node /%.200s", node);
+	else if (firmware_find_node(machine, node, sizeof(node)))
+		finding_set_fail(f, CAUSE_FIRMWARE,
+				 "update the firmware: the node must have PMBIRQ, a PPI",
+				 "devicetree node /%.200s has no interrupt", node);
 	else if (madt == FIRMWARE_MADT_SPE)
-		fine(f, "ACPI's MADT names interrupt %u", interrupt);
+		finding_set_fine(f, "ACPI's MADT names interrupt %u", interrupt);
 	else
 		report_missing_in_firmware(machine, madt, f);
 }
@@ -334,17 +353,17 @@ static const struct {
 	  "instructions after them" },
 };
 
-void check_errata(const struct machine *machine, struct finding *f)
+void check_errata(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	char midr[64];
 	u32 value;
 
-	if (spe_is_impossible(machine, f))
+	if (finding_skip_without_spe(machine, f))
 		return;
 	core_name(machine, midr, sizeof(midr));
 	value = (u32)strtoull(midr, NULL, 16);
 	if (!value) {
-		unknown(f, "", "MIDR_EL1 is not visible here");
+		finding_set_unknown(f, "", "MIDR_EL1 is not visible here");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(errata); i++) {
@@ -352,12 +371,13 @@ void check_errata(const struct machine *machine, struct finding *f)
 
 		if ((value & 0xff0ffff0) != errata[i].part || revision > errata[i].last)
 			continue;
-		costs(f, CAUSE_ERRATUM,
-		      "nothing: compare functions rather than single instructions; r4p1 of this "
-		      "core is corrected",
-		      "%s r%up%u has %s", errata[i].core, revision >> 4, revision & 0xf,
-		      errata[i].found);
+		finding_set_note(
+			f, CAUSE_ERRATUM,
+			"nothing: compare functions rather than single instructions; r4p1 of this "
+			"core is corrected",
+			"%s r%up%u has %s", errata[i].core, revision >> 4, revision & 0xf,
+			errata[i].found);
 		return;
 	}
-	fine(f, "none is known for MIDR_EL1 %s", midr);
+	finding_set_fine(f, "none is known for MIDR_EL1 %s", midr);
 }

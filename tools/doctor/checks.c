@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "doctor.h"
 
-const struct check doctor_checks[] = {
+const struct doctor_check doctor_checks[] = {
 	{ "architecture", "only Arm processors have the Statistical Profiling Extension",
 	  check_architecture },
 	{ "spe", "the SPU of each CPU takes the samples", check_spe },
@@ -14,7 +14,7 @@ const struct check doctor_checks[] = {
 	{ "driver", "only one driver at a time can use an SPU", check_driver },
 	{ "module", "speprof.ko provides the records without copying them", check_module },
 	{ "installed", "after an upgrade the loaded module may be older than the installed one",
-	  check_installed },
+	  check_installed_module },
 	{ "rights", "\"speprof record\" and doctor open /dev/speprof as your user", check_rights },
 	{ "idle", "arm_spe_pmu does not restore the SPU after an idle state without power",
 	  check_idle },

@@ -42,26 +42,27 @@ static const char *const fields[] = { "product_name", "sys_vendor", "board_vendo
 #define BIOS_EXTENSION 0x13
 #define BIOS_IS_VM     (1u << 4)
 
-static bool field_has(const struct machine *machine, const char *field, const char *text)
+static bool dmi_field_contains(const struct examined_machine *machine, const char *field,
+			       const char *text)
 {
 	char path[64], value[128];
 
 	snprintf(path, sizeof(path), DMI "%s", field);
-	return machine_read(machine, path, value, sizeof(value)) >= 0 && strstr(value, text);
+	return machine_read_line(machine, path, value, sizeof(value)) >= 0 && strstr(value, text);
 }
 
 /*
  * Return whether SMBIOS declares a virtual machine: 1 or 0; -ENOENT if its table cannot be read or
  * lacks the field. Only root may read the table.
  */
-static int smbios_is_virtual(const struct machine *machine)
+static int smbios_is_virtual(const struct examined_machine *machine)
 {
 	unsigned char table[BIOS_EXTENSION + 1];
 	char path[PATH_MAX];
 	size_t size;
 	FILE *file;
 
-	machine_path(machine, path, "/sys/firmware/dmi/entries/0-0/raw");
+	machine_join_path(machine, path, "/sys/firmware/dmi/entries/0-0/raw");
 	file = fopen(path, "re");
 	if (!file)
 		return -ENOENT;
@@ -72,19 +73,20 @@ static int smbios_is_virtual(const struct machine *machine)
 	return !!(table[BIOS_EXTENSION] & BIOS_IS_VM);
 }
 
-static bool is_metal(const struct machine *machine)
+static bool is_metal(const struct examined_machine *machine)
 {
-	return field_has(machine, "product_name", "metal") || smbios_is_virtual(machine) == 0;
+	return dmi_field_contains(machine, "product_name", "metal") ||
+	       smbios_is_virtual(machine) == 0;
 }
 
-bool cloud_is_guest(const struct machine *machine, char *ret_name, size_t size)
+bool cloud_is_guest(const struct examined_machine *machine, char *ret_name, size_t size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++) {
-		bool found =
-			vendors[i].field && field_has(machine, vendors[i].field, vendors[i].text);
+		bool found = vendors[i].field &&
+			     dmi_field_contains(machine, vendors[i].field, vendors[i].text);
 
 		for (size_t k = 0; k < ARRAY_SIZE(fields) && !vendors[i].field; k++)
-			found |= field_has(machine, fields[k], vendors[i].text);
+			found |= dmi_field_contains(machine, fields[k], vendors[i].text);
 		if (!found)
 			continue;
 		snprintf(ret_name, size, "%s", vendors[i].name);
@@ -93,30 +95,30 @@ bool cloud_is_guest(const struct machine *machine, char *ret_name, size_t size)
 	return false;
 }
 
-bool cloud_has_dmi(const struct machine *machine)
+bool cloud_has_dmi(const struct examined_machine *machine)
 {
 	char path[64];
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		snprintf(path, sizeof(path), DMI "%s", fields[i]);
-		if (machine_has(machine, path))
+		if (machine_has_path(machine, path))
 			return true;
 	}
 	return false;
 }
 
-void cloud_advice(const struct machine *machine, char *ret, size_t size)
+void cloud_write_advice(const struct examined_machine *machine, char *ret, size_t size)
 {
 	char type[64] = "";
 
-	machine_read(machine, DMI "product_name", type, sizeof(type));
+	machine_read_line(machine, DMI "product_name", type, sizeof(type));
 	type[strcspn(type, ".")] = 0;
-	if (field_has(machine, "sys_vendor", "Amazon EC2"))
+	if (dmi_field_contains(machine, "sys_vendor", "Amazon EC2"))
 		snprintf(ret, size, "use a metal type%s%.31s%s", *type ? " of this family (" : "",
 			 type, *type ? ".metal*)" : "");
-	else if (field_has(machine, "product_name", "Google Compute Engine"))
+	else if (dmi_field_contains(machine, "product_name", "Google Compute Engine"))
 		snprintf(ret, size, "use a metal type (c4a-*-metal)");
-	else if (field_has(machine, "chassis_asset_tag", "OracleCloud.com"))
+	else if (dmi_field_contains(machine, "chassis_asset_tag", "OracleCloud.com"))
 		snprintf(ret, size, "use a bare-metal shape (BM.Standard.A1.*)");
 	else
 		snprintf(ret, size, "use bare metal, as few hypervisors provide SPE");

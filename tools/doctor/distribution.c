@@ -54,7 +54,7 @@ static void read_ids(FILE *file, char *ret, size_t size)
 	}
 }
 
-enum distribution distribution_detect(const struct machine *machine)
+enum distribution distribution_detect(const struct examined_machine *machine)
 {
 	static const char *const files[] = { "/etc/os-release", "/usr/lib/os-release" };
 	char path[PATH_MAX], ids[512] = "", version[512];
@@ -64,11 +64,11 @@ enum distribution distribution_detect(const struct machine *machine)
 	 * In a container of Bottlerocket, os-release is that of the image, so only the name of the
 	 * kernel's compiler shows it.
 	 */
-	if (machine_read(machine, "/proc/version", version, sizeof(version)) >= 0 &&
+	if (machine_read_line(machine, "/proc/version", version, sizeof(version)) >= 0 &&
 	    strstr(version, "-bottlerocket-linux-"))
 		return DISTRIBUTION_BOTTLEROCKET;
 	for (size_t i = 0; i < ARRAY_SIZE(files) && !file; i++) {
-		machine_path(machine, path, "%s", files[i]);
+		machine_join_path(machine, path, "%s", files[i]);
 		file = fopen(path, "re");
 	}
 	if (!file)
@@ -81,7 +81,8 @@ enum distribution distribution_detect(const struct machine *machine)
 	return DISTRIBUTION_OTHER;
 }
 
-void advice_install(const struct machine *machine, const char *package, char *ret, size_t size)
+void advice_write_install(const struct examined_machine *machine, const char *package, char *ret,
+			  size_t size)
 {
 	switch (machine->distribution) {
 	case DISTRIBUTION_DEBIAN:
@@ -99,7 +100,7 @@ void advice_install(const struct machine *machine, const char *package, char *re
 	}
 }
 
-void advice_headers(const struct machine *machine, char *ret, size_t size)
+void advice_write_headers(const struct examined_machine *machine, char *ret, size_t size)
 {
 	char package[256];
 
@@ -119,10 +120,11 @@ void advice_headers(const struct machine *machine, char *ret, size_t size)
 	default:
 		snprintf(package, sizeof(package), "the headers of kernel %.64s", machine->release);
 	}
-	advice_install(machine, package, ret, size);
+	advice_write_install(machine, package, ret, size);
 }
 
-void advice_boot(const struct machine *machine, const char *parameter, char *ret, size_t size)
+void advice_write_boot(const struct examined_machine *machine, const char *parameter, char *ret,
+		       size_t size)
 {
 	switch (machine->distribution) {
 	case DISTRIBUTION_DEBIAN:
@@ -153,7 +155,8 @@ void advice_boot(const struct machine *machine, const char *parameter, char *ret
 	}
 }
 
-void advice_sysctl(const struct machine *machine, const char *setting, char *ret, size_t size)
+void advice_write_sysctl(const struct examined_machine *machine, const char *setting, char *ret,
+			 size_t size)
 {
 	if (machine->distribution == DISTRIBUTION_BOTTLEROCKET)
 		snprintf(ret, size, "set %s in Bottlerocket's settings.kernel.sysctl", setting);
@@ -163,7 +166,7 @@ void advice_sysctl(const struct machine *machine, const char *setting, char *ret
 			 setting);
 }
 
-bool advice_stock_driver(const struct machine *machine, char *ret, size_t size)
+bool advice_write_stock_driver(const struct examined_machine *machine, char *ret, size_t size)
 {
 	char path[PATH_MAX], pattern[256];
 
@@ -171,14 +174,14 @@ bool advice_stock_driver(const struct machine *machine, char *ret, size_t size)
 		return false;
 	snprintf(pattern, sizeof(pattern),
 		 "/lib/modules/%.128s/kernel/drivers/perf/arm_spe_pmu.ko*", machine->release);
-	if (machine_glob(machine, pattern, path))
+	if (machine_matches_glob(machine, pattern, path))
 		return false;
 	snprintf(ret, size, "apt install linux-modules-extra-%.64s && modprobe arm_spe_pmu",
 		 machine->release);
 	return true;
 }
 
-bool kernel_is_supported(const struct machine *machine)
+bool kernel_is_supported(const struct examined_machine *machine)
 {
 	unsigned int major, minor;
 

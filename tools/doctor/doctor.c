@@ -22,7 +22,7 @@
 static const struct {
 	const char *json;
 	const char *name;
-	enum term_ink ink;
+	enum term_style ink;
 } verdicts[VERDICTS] = {
 	[VERDICT_FAIL] = { "fail", "FAIL", TERM_BAD },
 	[VERDICT_NOTE] = { "note", "less", TERM_WARN },
@@ -37,10 +37,10 @@ static const struct {
  * @order: indices of @findings, the most severe first
  * @count: number of findings, indexed by &enum verdict
  * @cause: cause of the first finding, or CAUSE_UNCHECKED
- * @status: the exit status, &enum status
+ * @status: the exit status, &enum verb_exit_status
  */
 struct diagnosis {
-	struct finding *findings;
+	struct doctor_finding *findings;
 	size_t *order;
 	size_t count[VERDICTS];
 	enum cause cause;
@@ -49,7 +49,7 @@ struct diagnosis {
 
 /* ---- Checking --------------------------------------------------------------------- */
 
-static bool goes_before(const struct finding *a, const struct finding *b)
+static bool finding_is_more_severe(const struct doctor_finding *a, const struct doctor_finding *b)
 {
 	return a->verdict != b->verdict ? a->verdict < b->verdict : a->cause < b->cause;
 }
@@ -59,15 +59,16 @@ static void diagnosis_sort(struct diagnosis *d)
 	for (size_t i = 0; i < doctor_count; i++) {
 		size_t k = i;
 
-		for (; k && goes_before(&d->findings[i], &d->findings[d->order[k - 1]]); k--)
+		for (; k && finding_is_more_severe(&d->findings[i], &d->findings[d->order[k - 1]]);
+		     k--)
 			d->order[k] = d->order[k - 1];
 		d->order[k] = i;
 	}
 }
 
-static int diagnosis_make(const struct machine *machine, struct diagnosis *d)
+static int diagnosis_run_checks(const struct examined_machine *machine, struct diagnosis *d)
 {
-	const struct finding *first;
+	const struct doctor_finding *first;
 
 	*d = (struct diagnosis){ 0 };
 	d->findings = calloc(doctor_count, sizeof(*d->findings));
@@ -81,7 +82,7 @@ static int diagnosis_make(const struct machine *machine, struct diagnosis *d)
 	diagnosis_sort(d);
 	first = &d->findings[d->order[0]];
 	d->cause = first->cause;
-	d->status = finding_status(first);
+	d->status = finding_get_status(first);
 	if (first->verdict == VERDICT_UNKNOWN) {
 		d->cause = CAUSE_UNCHECKED;
 		/* If a driver has the SPUs, they work, even if some checks could not be done. */
@@ -103,14 +104,15 @@ static void add_text(json_object *to, const char *key, const char *text)
 	json_object_object_add(to, key, json_object_new_string(text));
 }
 
-static json_object *finding_json(const struct check *check, const struct finding *finding)
+static json_object *finding_json(const struct doctor_check *check,
+				 const struct doctor_finding *finding)
 {
 	json_object *json = json_object_new_object();
 
 	add_text(json, "name", check->name);
 	add_text(json, "verdict", verdicts[finding->verdict].json);
-	add_text(json, "cause", cause_id(finding->cause));
-	json_object_object_add(json, "status", json_object_new_int(finding_status(finding)));
+	add_text(json, "cause", cause_get_id(finding->cause));
+	json_object_object_add(json, "status", json_object_new_int(finding_get_status(finding)));
 	add_text(json, "found", finding->found);
 	add_text(json, "why", check->why);
 	add_text(json, "fix", finding->fix);
@@ -126,7 +128,7 @@ static void print_json(const struct diagnosis *d)
 			list, finding_json(&doctor_checks[d->order[i]], &d->findings[d->order[i]]));
 	json_object_object_add(json, "schema_version", json_object_new_int(1));
 	json_object_object_add(json, "status", json_object_new_int(d->status));
-	add_text(json, "cause", cause_id(d->cause));
+	add_text(json, "cause", cause_get_id(d->cause));
 	json_object_object_add(json, "checks", list);
 	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -141,11 +143,11 @@ static void print_words(const char *text, size_t at, size_t width)
 	size_t used = at;
 
 	while (*text) {
-		char word[sizeof(((struct finding *)NULL)->found)];
+		char word[sizeof(((struct doctor_finding *)NULL)->found)];
 		size_t len = strcspn(text, " "), columns;
 
 		snprintf(word, sizeof(word), "%.*s", (int)len, text);
-		columns = text_width(word);
+		columns = text_get_width(word);
 		if (used > at && width && used + 1 + columns > width) {
 			printf("\n%*s", (int)at, "");
 			used = at;
@@ -159,14 +161,14 @@ static void print_words(const char *text, size_t at, size_t width)
 	putchar('\n');
 }
 
-static void print_finding(const struct check *check, const struct finding *finding, bool colour,
-			  size_t width)
+static void print_finding(const struct doctor_check *check, const struct doctor_finding *finding,
+			  bool colour, size_t width)
 {
-	const char *id = finding->cause ? cause_id(finding->cause) : check->name;
+	const char *id = finding->cause ? cause_get_id(finding->cause) : check->name;
 	char column[TEXT_SIZE];
 
 	text_fit(verdicts[finding->verdict].name, COLUMN_ID, false, column);
-	term_ink(stdout, colour, verdicts[finding->verdict].ink, column);
+	term_print(stdout, colour, verdicts[finding->verdict].ink, column);
 	text_fit(id, COLUMN_FOUND - COLUMN_ID, false, column);
 	fputs(column, stdout);
 	print_words(finding->found, COLUMN_FOUND, width);
@@ -190,11 +192,12 @@ static void print_names(const struct diagnosis *d, enum verdict verdict, const c
 	if (!used)
 		return;
 	text_fit(heading, COLUMN_FOUND, false, column);
-	term_ink(stdout, colour, verdicts[verdict].ink, column);
+	term_print(stdout, colour, verdicts[verdict].ink, column);
 	print_words(names, COLUMN_FOUND, width);
 }
 
-static void print_verdict(const struct machine *machine, const struct diagnosis *d, bool colour)
+static void print_verdict(const struct examined_machine *machine, const struct diagnosis *d,
+			  bool colour)
 {
 	char text[160];
 
@@ -202,30 +205,30 @@ static void print_verdict(const struct machine *machine, const struct diagnosis 
 		snprintf(text, sizeof(text), "%s: %s (exit status %d)",
 			 d->status == STATUS_NO_SPE ? "SPE does not work here" :
 						      "SPE works here, but nothing is sampled",
-			 cause_id(d->cause), d->status);
+			 cause_get_id(d->cause), d->status);
 	else if (d->cause)
 		snprintf(text, sizeof(text), "%s: %s (exit status %d)",
 			 !machine->spu ? "It is unknown whether SPE works here" :
 			 d->cause == CAUSE_UNCHECKED ?
 					 "SPE works here, but not everything could be checked" :
 					 "SPE works here, but could work better",
-			 cause_id(d->cause), d->status);
+			 cause_get_id(d->cause), d->status);
 	else
 		snprintf(text, sizeof(text), "SPE works here, and nothing is missing");
-	term_ink(stdout, colour,
-		 d->count[VERDICT_FAIL] ? TERM_BAD :
-		 d->cause		? TERM_WARN :
-					  TERM_STRONG,
-		 text);
+	term_print(stdout, colour,
+		   d->count[VERDICT_FAIL] ? TERM_BAD :
+		   d->cause		  ? TERM_WARN :
+					    TERM_STRONG,
+		   text);
 	putchar('\n');
 }
 
-static void print_text(const struct machine *machine, const struct diagnosis *d)
+static void print_text(const struct examined_machine *machine, const struct diagnosis *d)
 {
-	bool colour = term_colour();
+	bool colour = term_uses_colour();
 	size_t width, height;
 
-	term_size(&width, &height);
+	term_get_size(&width, &height);
 	/* Do not wrap if the terminal is too narrow for the margin. */
 	if (width < COLUMN_FOUND * 2)
 		width = 0;
@@ -242,14 +245,14 @@ int doctor_run(int argc, char **argv)
 {
 	struct diagnosis diagnosis;
 	struct options options;
-	struct machine machine;
+	struct examined_machine machine;
 	int status;
 
 	status = options_parse(argc, argv, "jR", &options);
 	if (status)
 		return status;
 	machine_init(&machine, options.root);
-	status = diagnosis_make(&machine, &diagnosis);
+	status = diagnosis_run_checks(&machine, &diagnosis);
 	if (status == STATUS_OK) {
 		if (options.json)
 			print_json(&diagnosis);

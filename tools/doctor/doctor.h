@@ -74,8 +74,10 @@ enum cause {
 	CAUSES,
 };
 
-/** cause_id() - return the id of a cause, which is the same in all versions; "" for CAUSE_NONE */
-const char *cause_id(enum cause cause);
+/**
+ * cause_get_id() - return the id of a cause, which is the same in all versions; "" for CAUSE_NONE
+ */
+const char *cause_get_id(enum cause cause);
 
 /**
  * struct kernel_log - the kernel's log
@@ -101,14 +103,14 @@ enum module_state {
 };
 
 /**
- * struct module - what speprof.ko reports
+ * struct loaded_module - what speprof.ko reports
  * @state: state of the module; the other fields are only set for MODULE_ANSWERS
  * @abi: version of its ABI
  * @spus: number of SPUs
  * @backend: SPEPROF_BACKEND_* of the first SPU; all are of one kind
  * @pmsver: ID_AA64DFR0_EL1.PMSVer of the first SPU
  */
-struct module {
+struct loaded_module {
 	enum module_state state;
 	u32 abi;
 	u32 spus;
@@ -118,7 +120,7 @@ struct module {
 
 /**
  * struct daemon_answer - what speprofd reports (check-daemon.c)
- * @status: &enum status of the query; only for STATUS_OK the fields after @error are set
+ * @status: &enum verb_exit_status of the query; only for STATUS_OK the fields after @error are set
  * @error: the error as a sentence
  * @version: version of the daemon; "" if it does not report one
  * @sessions: names of sessions that sample while "machine" is stopped; "": none
@@ -146,7 +148,7 @@ enum distribution {
 };
 
 /**
- * struct machine - the machine that is examined, and facts that several checks need
+ * struct examined_machine - the machine that is examined, and facts that several checks need
  * @root: prefix of every path; "" for the running system
  * @release: release of the kernel; "unknown" if it cannot be read
  * @arch: architecture of the kernel; "unknown" if it cannot be read
@@ -160,7 +162,7 @@ enum distribution {
  * @log: the kernel's log
  * @daemon: what speprofd reports
  */
-struct machine {
+struct examined_machine {
 	const char *root;
 	char release[128];
 	char arch[72];
@@ -169,19 +171,19 @@ struct machine {
 	bool pmu;
 	bool spu;
 	bool lacking;
-	struct module module;
+	struct loaded_module module;
 	struct kernel_log log;
 	struct daemon_answer daemon;
 };
 
 /**
- * struct finding - result of a check
+ * struct doctor_finding - result of a check
  * @verdict: the verdict
  * @cause: set for VERDICT_FAIL and VERDICT_NOTE; else CAUSE_NONE
  * @found: a sentence: what was found, or why the check could not be done
  * @fix: what to do, with a command if there is one; "" if nothing has to be done
  */
-struct finding {
+struct doctor_finding {
 	enum verdict verdict;
 	enum cause cause;
 	char found[384];
@@ -189,28 +191,28 @@ struct finding {
 };
 
 /**
- * finding_status() - return the exit status that results from a finding
+ * finding_get_status() - return the exit status that results from a finding
  * @finding: not changed
  *
  * Return: STATUS_NO_SPE if the finding prevents all sampling; STATUS_FAILED, which is 1, if
  * sampling works or only has to be started, and something could be better; else STATUS_OK.
  */
-int finding_status(const struct finding *finding);
+int finding_get_status(const struct doctor_finding *finding);
 
 /**
- * struct check - one check
+ * struct doctor_check - one check
  * @name: name, which never changes, for scripts
  * @why: a sentence: why the check matters
  * @run: function that does the check
  */
-struct check {
+struct doctor_check {
 	const char *name;
 	const char *why;
-	void (*run)(const struct machine *machine, struct finding *ret_finding);
+	void (*run)(const struct examined_machine *machine, struct doctor_finding *ret_finding);
 };
 
 /* all checks (checks.c) */
-extern const struct check doctor_checks[];
+extern const struct doctor_check doctor_checks[];
 extern const size_t doctor_count;
 
 /* ---- Results of checks --------------------------------------------------------- */
@@ -225,24 +227,25 @@ extern const size_t doctor_count;
  *
  * Control characters in the result of @format become "?".
  */
-void finding_set(struct finding *finding, enum verdict verdict, enum cause cause, const char *fix,
-		 const char *format, ...) __attribute__((__format__(__printf__, 5, 6)));
+void finding_set(struct doctor_finding *finding, enum verdict verdict, enum cause cause,
+		 const char *fix, const char *format, ...)
+	__attribute__((__format__(__printf__, 5, 6)));
 
-#define fine(f, ...)		   finding_set(f, VERDICT_FINE, CAUSE_NONE, "", __VA_ARGS__)
-#define costs(f, cause, fix, ...)  finding_set(f, VERDICT_NOTE, cause, fix, __VA_ARGS__)
-#define blocks(f, cause, fix, ...) finding_set(f, VERDICT_FAIL, cause, fix, __VA_ARGS__)
-#define skipped(f, ...)		   finding_set(f, VERDICT_SKIPPED, CAUSE_NONE, "", __VA_ARGS__)
-#define unknown(f, fix, format, ...)                                                              \
+#define finding_set_fine(f, ...)	     finding_set(f, VERDICT_FINE, CAUSE_NONE, "", __VA_ARGS__)
+#define finding_set_note(f, cause, fix, ...) finding_set(f, VERDICT_NOTE, cause, fix, __VA_ARGS__)
+#define finding_set_fail(f, cause, fix, ...) finding_set(f, VERDICT_FAIL, cause, fix, __VA_ARGS__)
+#define finding_set_skipped(f, ...)	     finding_set(f, VERDICT_SKIPPED, CAUSE_NONE, "", __VA_ARGS__)
+#define finding_set_unknown(f, fix, format, ...)                                                  \
 	finding_set(f, VERDICT_UNKNOWN, CAUSE_NONE, fix, "could not be checked, because " format, \
 		    ##__VA_ARGS__)
 
 /**
- * severity() - return the verdict for a cause
+ * choose_verdict() - return the verdict for a cause
  * @works: whether sampling works although the cause exists
  *
  * Return: VERDICT_NOTE if it works, else VERDICT_FAIL.
  */
-#define severity(works) ((works) ? VERDICT_NOTE : VERDICT_FAIL)
+#define choose_verdict(works) ((works) ? VERDICT_NOTE : VERDICT_FAIL)
 
 /* ---- The machine (machine.c) ----------------------------------------------------- */
 
@@ -251,21 +254,22 @@ void finding_set(struct finding *finding, enum verdict verdict, enum cause cause
  * @machine: machine_deinit() must follow
  * @root: prefix of every path; "" for the running system; borrowed
  */
-void machine_init(struct machine *machine, const char *root);
+void machine_init(struct examined_machine *machine, const char *root);
 
 /** machine_identify() - set only root, release and architecture; machine_deinit() is not needed */
-void machine_identify(struct machine *machine, const char *root);
+void machine_identify(struct examined_machine *machine, const char *root);
 /** machine_deinit() - free the memory that machine_init() allocated */
-void machine_deinit(struct machine *machine);
+void machine_deinit(struct examined_machine *machine);
 
 /**
- * machine_path() - join the root of @machine and the path from @format in @ret, of PATH_MAX bytes
+ * machine_join_path() - join the root of @machine and the path from @format in @ret, of PATH_MAX
+ * bytes
  */
-void machine_path(const struct machine *machine, char *ret, const char *format, ...)
+void machine_join_path(const struct examined_machine *machine, char *ret, const char *format, ...)
 	__attribute__((__format__(__printf__, 3, 4)));
 
 /**
- * machine_read() - read the first line of a file
+ * machine_read_line() - read the first line of a file
  * @machine: the machine; its root is put in front of @path
  * @path: path of the file
  * @ret: the line, without control characters
@@ -273,54 +277,60 @@ void machine_path(const struct machine *machine, char *ret, const char *format, 
  *
  * Return: 0; -ENODATA if the file is empty; else a negative errno.
  */
-int machine_read(const struct machine *machine, const char *path, char *ret, size_t size);
+int machine_read_line(const struct examined_machine *machine, const char *path, char *ret,
+		      size_t size);
 
-/** machine_has() - return whether @path exists below the root */
-bool machine_has(const struct machine *machine, const char *path);
+/** machine_has_path() - return whether @path exists below the root */
+bool machine_has_path(const struct examined_machine *machine, const char *path);
 
 /**
- * machine_glob() - return whether a path matches a pattern
+ * machine_matches_glob() - return whether a path matches a pattern
  * @machine: the machine; its root is put in front of @pattern
  * @pattern: pattern as for glob()
  * @ret_path: the first match without the root, PATH_MAX bytes; may be NULL
  */
-bool machine_glob(const struct machine *machine, const char *pattern, char *ret_path);
+bool machine_matches_glob(const struct examined_machine *machine, const char *pattern,
+			  char *ret_path);
 
 /**
- * machine_config() - look up an option of the kernel's configuration
+ * machine_get_kernel_config() - look up an option of the kernel's configuration
  * @machine: the machine; its root is put in front of all paths
  * @option: name of the option, such as "CONFIG_IO_URING"
  *
  * Return: 1 if it is "y", 0 if not; negative errno if the configuration cannot be read.
  */
-int machine_config(const struct machine *machine, const char *option);
+int machine_get_kernel_config(const struct examined_machine *machine, const char *option);
 
 /**
- * machine_cpus() - return the number of CPUs in a file with a list such as "0-3,8"; 0 if there is
- * no such file
+ * machine_count_cpus() - return the number of CPUs in a file with a list such as "0-3,8"; 0 if
+ * there is no such file
  */
-unsigned int machine_cpus(const struct machine *machine, const char *path);
-
-/** machine_cpus_end() - return the highest CPU number in such a file, plus 1; 0 if there is none */
-unsigned int machine_cpus_end(const struct machine *machine, const char *path);
+unsigned int machine_count_cpus(const struct examined_machine *machine, const char *path);
 
 /**
- * machine_namespace() - check whether this process is in the initial namespace of @kind
+ * machine_get_cpus_end() - return the highest CPU number in such a file, plus 1; 0 if there is
+ * none
+ */
+unsigned int machine_get_cpus_end(const struct examined_machine *machine, const char *path);
+
+/**
+ * machine_is_in_initial_namespace() - check whether this process is in the initial namespace of
+ * @kind
  *
  * Return: 1 if it is, 0 if not; negative errno if that is unknown.
  */
-int machine_namespace(const struct machine *machine, const char *kind);
+int machine_is_in_initial_namespace(const struct examined_machine *machine, const char *kind);
 
 /**
- * machine_guest() - check whether this is a virtual machine
+ * machine_detect_guest() - check whether this is a virtual machine
  *
  * Return: 1 if it is, with the name of the hypervisor in @ret_name; 0 if not; negative errno if
  * that is unknown.
  */
-int machine_guest(const struct machine *machine, char *ret_name, size_t size);
+int machine_detect_guest(const struct examined_machine *machine, char *ret_name, size_t size);
 
 /** log_read() - read the kernel's log (kernel-log.c); @ret_log is always set */
-void log_read(const struct machine *machine, struct kernel_log *ret_log);
+void log_read(const struct examined_machine *machine, struct kernel_log *ret_log);
 
 /**
  * log_find() - find the last record that contains one of several words
@@ -335,13 +345,13 @@ void log_read(const struct machine *machine, struct kernel_log *ret_log);
 int log_find(const struct kernel_log *log, const char *const *words, char *ret_line, size_t size);
 
 /**
- * log_error_text() - return, as part of a sentence, why the log could not be searched
+ * log_get_error_text() - return, as part of a sentence, why the log could not be searched
  * @r: error of log_find()
  */
-const char *log_error_text(int r);
+const char *log_get_error_text(int r);
 
 /** module_query() - query the loaded speprof.ko; @ret_module is always set */
-void module_query(const struct machine *machine, struct module *ret_module);
+void module_query(const struct examined_machine *machine, struct loaded_module *ret_module);
 
 /**
  * struct module_file - the installed speprof.ko of this kernel
@@ -360,13 +370,13 @@ struct module_file {
 };
 
 /** module_file_read() - find and read the installed speprof.ko; @ret_file is always set */
-void module_file_read(const struct machine *machine, struct module_file *ret_file);
+void module_file_read(const struct examined_machine *machine, struct module_file *ret_file);
 
 /**
- * module_other_kernel() - check whether speprof.ko is installed for another kernel, and write the
- * release of that kernel to @ret
+ * module_find_other_kernel() - check whether speprof.ko is installed for another kernel, and write
+ * the release of that kernel to @ret
  */
-bool module_other_kernel(const struct machine *machine, char *ret, size_t size);
+bool module_find_other_kernel(const struct examined_machine *machine, char *ret, size_t size);
 
 /* ---- The distribution (distribution.c) ------------------------------------------- */
 
@@ -377,29 +387,32 @@ bool module_other_kernel(const struct machine *machine, char *ret, size_t size);
  * ID and ID_LIKE in os-release decide it. In a container these are those of the image, so only
  * Bottlerocket is recognized there, by its kernel.
  */
-enum distribution distribution_detect(const struct machine *machine);
+enum distribution distribution_detect(const struct examined_machine *machine);
 
-/** advice_install() - write the command that installs @package to @ret, of @size bytes */
-void advice_install(const struct machine *machine, const char *package, char *ret, size_t size);
+/** advice_write_install() - write the command that installs @package to @ret, of @size bytes */
+void advice_write_install(const struct examined_machine *machine, const char *package, char *ret,
+			  size_t size);
 
-/** advice_headers() - write the command that installs the headers of the running kernel */
-void advice_headers(const struct machine *machine, char *ret, size_t size);
+/** advice_write_headers() - write the command that installs the headers of the running kernel */
+void advice_write_headers(const struct examined_machine *machine, char *ret, size_t size);
 
-/** advice_boot() - write how to boot with a kernel parameter */
-void advice_boot(const struct machine *machine, const char *parameter, char *ret, size_t size);
+/** advice_write_boot() - write how to boot with a kernel parameter */
+void advice_write_boot(const struct examined_machine *machine, const char *parameter, char *ret,
+		       size_t size);
 
-/** advice_sysctl() - write how to set a sysctl permanently; @setting is "NAME=VALUE" */
-void advice_sysctl(const struct machine *machine, const char *setting, char *ret, size_t size);
+/** advice_write_sysctl() - write how to set a sysctl permanently; @setting is "NAME=VALUE" */
+void advice_write_sysctl(const struct examined_machine *machine, const char *setting, char *ret,
+			 size_t size);
 
 /**
- * advice_stock_driver() - write how to install arm_spe_pmu
+ * advice_write_stock_driver() - write how to install arm_spe_pmu
  *
  * Return: false, with @ret unchanged, unless this is Ubuntu without the package of that driver.
  */
-bool advice_stock_driver(const struct machine *machine, char *ret, size_t size);
+bool advice_write_stock_driver(const struct examined_machine *machine, char *ret, size_t size);
 
 /** kernel_is_supported() - return whether speprof.ko supports the kernel: Linux 6.1 or later */
-bool kernel_is_supported(const struct machine *machine);
+bool kernel_is_supported(const struct examined_machine *machine);
 
 /* ---- Clouds (cloud.c) ------------------------------------------------------------ */
 
@@ -407,21 +420,21 @@ bool kernel_is_supported(const struct machine *machine);
  * cloud_is_guest() - return whether SMBIOS describes a virtual machine, and write the name of its
  * cloud or hypervisor to @ret_name
  */
-bool cloud_is_guest(const struct machine *machine, char *ret_name, size_t size);
+bool cloud_is_guest(const struct examined_machine *machine, char *ret_name, size_t size);
 
 /** cloud_has_dmi() - return whether the fields of SMBIOS are visible; containers may hide them */
-bool cloud_has_dmi(const struct machine *machine);
+bool cloud_has_dmi(const struct examined_machine *machine);
 
-/** cloud_advice() - write to @ret which machines of the same cloud have SPE */
-void cloud_advice(const struct machine *machine, char *ret, size_t size);
+/** cloud_write_advice() - write to @ret which machines of the same cloud have SPE */
+void cloud_write_advice(const struct examined_machine *machine, char *ret, size_t size);
 
 /* ---- Firmware tables (firmware.c) ------------------------------------------------ */
 
-/** firmware_node() - find the devicetree node of the SPU, and write its path to @ret */
-bool firmware_node(const struct machine *machine, char *ret, size_t size);
+/** firmware_find_node() - find the devicetree node of the SPU, and write its path to @ret */
+bool firmware_find_node(const struct examined_machine *machine, char *ret, size_t size);
 
-/** firmware_node_interrupt() - return whether @node has an interrupt */
-bool firmware_node_interrupt(const struct machine *machine, const char *node);
+/** firmware_node_has_interrupt() - return whether @node has an interrupt */
+bool firmware_node_has_interrupt(const struct examined_machine *machine, const char *node);
 
 /** enum firmware_madt - whether ACPI's MADT describes an SPU */
 enum firmware_madt {
@@ -431,11 +444,11 @@ enum firmware_madt {
 	FIRMWARE_MADT_SPE, /* a GICC entry has an interrupt of the SPU */
 };
 
-/** firmware_madt() - read ACPI's MADT; @ret_interrupt is set for FIRMWARE_MADT_SPE */
-enum firmware_madt firmware_madt(const struct machine *machine, u32 *ret_interrupt);
+/** firmware_read_madt() - read ACPI's MADT; @ret_interrupt is set for FIRMWARE_MADT_SPE */
+enum firmware_madt firmware_read_madt(const struct examined_machine *machine, u32 *ret_interrupt);
 
-/** firmware_device() - return whether the kernel has a platform device of an SPU */
-bool firmware_device(const struct machine *machine);
+/** firmware_has_device() - return whether the kernel has a platform device of an SPU */
+bool firmware_has_device(const struct examined_machine *machine);
 
 /**
  * spe_is_absent() - return whether nothing indicates an SPU
@@ -444,60 +457,64 @@ bool firmware_device(const struct machine *machine);
  * That is so if no driver has an SPU and the firmware describes none, and this is a guest, or its
  * cores are not known to have SPE. Then advice to change module, kernel or firmware is useless.
  */
-bool spe_is_absent(const struct machine *machine);
+bool spe_is_absent(const struct examined_machine *machine);
 
 /**
- * spe_is_impossible() - return whether SPE is absent, or the architecture is another one
+ * finding_skip_without_spe() - return whether SPE is absent, or the architecture is another one
  * @ret_finding: if so, set to skipped
  */
-bool spe_is_impossible(const struct machine *machine, struct finding *ret_finding);
+bool finding_skip_without_spe(const struct examined_machine *machine,
+			      struct doctor_finding *ret_finding);
 
 /**
  * io_uring_is_refused() - return whether a filter refuses io_uring to this process, although the
  * kernel's settings permit it
  */
-bool io_uring_is_refused(const struct machine *machine);
+bool io_uring_is_refused(const struct examined_machine *machine);
 
 /** device_is_spu() - return whether @device, a name on the platform bus, is an SPU */
-bool device_is_spu(const struct machine *machine, const char *device);
+bool device_is_spu(const struct examined_machine *machine, const char *device);
 
-/** group_number() - look up a group in /etc/group below the root; -ENOENT if there is none */
-int group_number(const struct machine *machine, const char *name);
+/** group_find_number() - look up a group in /etc/group below the root; -ENOENT if there is none */
+int group_find_number(const struct examined_machine *machine, const char *name);
 
 /* The checks: check-spe.c, check-driver.c, check-kernel.c, check-process.c, check-daemon.c. */
-void check_architecture(const struct machine *machine, struct finding *ret_finding);
-void check_spe(const struct machine *machine, struct finding *ret_finding);
-void check_hypervisor(const struct machine *machine, struct finding *ret_finding);
-void check_buffer(const struct machine *machine, struct finding *ret_finding);
-void check_kpti(const struct machine *machine, struct finding *ret_finding);
-void check_firmware(const struct machine *machine, struct finding *ret_finding);
-void check_errata(const struct machine *machine, struct finding *ret_finding);
+void check_architecture(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_spe(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_hypervisor(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_buffer(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_kpti(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_firmware(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_errata(const struct examined_machine *machine, struct doctor_finding *ret_finding);
 
-void check_driver(const struct machine *machine, struct finding *ret_finding);
-void check_module(const struct machine *machine, struct finding *ret_finding);
-void check_rights(const struct machine *machine, struct finding *ret_finding);
-void check_installed(const struct machine *machine, struct finding *ret_finding);
-void check_cpus(const struct machine *machine, struct finding *ret_finding);
-void check_idle(const struct machine *machine, struct finding *ret_finding);
+void check_driver(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_module(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_rights(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_installed_module(const struct examined_machine *machine,
+			    struct doctor_finding *ret_finding);
+void check_cpus(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_idle(const struct examined_machine *machine, struct doctor_finding *ret_finding);
 
-void check_perf(const struct machine *machine, struct finding *ret_finding);
-void check_lockdown(const struct machine *machine, struct finding *ret_finding);
-void check_contextidr(const struct machine *machine, struct finding *ret_finding);
-void check_clock(const struct machine *machine, struct finding *ret_finding);
-void check_cgroup(const struct machine *machine, struct finding *ret_finding);
-void check_btf(const struct machine *machine, struct finding *ret_finding);
-void check_io_uring(const struct machine *machine, struct finding *ret_finding);
-void check_kernel_names(const struct machine *machine, struct finding *ret_finding);
-void check_mlock(const struct machine *machine, struct finding *ret_finding);
+void check_perf(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_lockdown(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_contextidr(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_clock(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_cgroup(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_btf(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_io_uring(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_kernel_names(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_mlock(const struct examined_machine *machine, struct doctor_finding *ret_finding);
 
-void check_syscalls(const struct machine *machine, struct finding *ret_finding);
-void check_pid_namespace(const struct machine *machine, struct finding *ret_finding);
-void check_cgroup_namespace(const struct machine *machine, struct finding *ret_finding);
+void check_syscalls(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_pid_namespace(const struct examined_machine *machine,
+			 struct doctor_finding *ret_finding);
+void check_cgroup_namespace(const struct examined_machine *machine,
+			    struct doctor_finding *ret_finding);
 
-void check_daemon(const struct machine *machine, struct finding *ret_finding);
-void check_version(const struct machine *machine, struct finding *ret_finding);
-void check_source(const struct machine *machine, struct finding *ret_finding);
-void check_task_events(const struct machine *machine, struct finding *ret_finding);
-void check_names(const struct machine *machine, struct finding *ret_finding);
+void check_daemon(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_version(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_source(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_task_events(const struct examined_machine *machine, struct doctor_finding *ret_finding);
+void check_names(const struct examined_machine *machine, struct doctor_finding *ret_finding);
 
 #endif

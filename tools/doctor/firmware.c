@@ -6,17 +6,17 @@
 
 #include "doctor.h"
 
-#define COMPATIBLE "arm,statistical-profiling-extension-v1"
-#define BASE	   "/sys/firmware/devicetree/base"
+#define SPU_COMPATIBLE	"arm,statistical-profiling-extension-v1"
+#define DEVICETREE_BASE "/sys/firmware/devicetree/base"
 
 /* Return whether "compatible", a list of NUL-terminated strings, names an SPU. */
-static bool node_compatible(const struct machine *machine, const char *node)
+static bool node_is_spu(const struct examined_machine *machine, const char *node)
 {
 	char path[PATH_MAX], list[1024];
 	size_t size, pos;
 	FILE *file;
 
-	machine_path(machine, path, BASE "/%s/compatible", node);
+	machine_join_path(machine, path, DEVICETREE_BASE "/%s/compatible", node);
 	file = fopen(path, "re");
 	if (!file)
 		return false;
@@ -24,21 +24,21 @@ static bool node_compatible(const struct machine *machine, const char *node)
 	fclose(file);
 	list[size] = 0;
 	for (pos = 0; pos < size; pos += strlen(list + pos) + 1)
-		if (strcmp(list + pos, COMPATIBLE) == 0)
+		if (strcmp(list + pos, SPU_COMPATIBLE) == 0)
 			return true;
 	return false;
 }
 
 /* Search up to @depth levels below @parent. The node is in the root or in a bus node. */
-static bool node_search(const struct machine *machine, const char *parent, int depth, char *ret,
-			size_t size)
+static bool node_search(const struct examined_machine *machine, const char *parent, int depth,
+			char *ret, size_t size)
 {
 	char path[PATH_MAX], node[512];
 	struct dirent *entry;
 	bool found = false;
 	DIR *dir;
 
-	machine_path(machine, path, BASE "/%s", parent);
+	machine_join_path(machine, path, DEVICETREE_BASE "/%s", parent);
 	dir = opendir(path);
 	if (!dir)
 		return false;
@@ -48,7 +48,7 @@ static bool node_search(const struct machine *machine, const char *parent, int d
 		if (snprintf(node, sizeof(node), "%s%s%s", parent, *parent ? "/" : "",
 			     entry->d_name) >= (int)sizeof(node))
 			continue;
-		if (node_compatible(machine, node)) {
+		if (node_is_spu(machine, node)) {
 			snprintf(ret, size, "%s", node);
 			found = true;
 		} else if (depth > 1) {
@@ -59,43 +59,43 @@ static bool node_search(const struct machine *machine, const char *parent, int d
 	return found;
 }
 
-bool firmware_node(const struct machine *machine, char *ret, size_t size)
+bool firmware_find_node(const struct examined_machine *machine, char *ret, size_t size)
 {
 	return node_search(machine, "", 2, ret, size);
 }
 
-bool firmware_node_interrupt(const struct machine *machine, const char *node)
+bool firmware_node_has_interrupt(const struct examined_machine *machine, const char *node)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), BASE "/%.500s/interrupts", node);
-	if (machine_has(machine, path))
+	snprintf(path, sizeof(path), DEVICETREE_BASE "/%.500s/interrupts", node);
+	if (machine_has_path(machine, path))
 		return true;
-	snprintf(path, sizeof(path), BASE "/%.500s/interrupts-extended", node);
-	return machine_has(machine, path);
+	snprintf(path, sizeof(path), DEVICETREE_BASE "/%.500s/interrupts-extended", node);
+	return machine_has_path(machine, path);
 }
 
-bool device_is_spu(const struct machine *machine, const char *device)
+bool device_is_spu(const struct examined_machine *machine, const char *device)
 {
 	char path[PATH_MAX], alias[256];
 
 	snprintf(path, sizeof(path), "/sys/bus/platform/devices/%s/modalias", device);
-	if (machine_read(machine, path, alias, sizeof(alias)) < 0)
+	if (machine_read_line(machine, path, alias, sizeof(alias)) < 0)
 		return false;
 	/*
 	 * The first alias belongs to a devicetree node, the second to a device that the kernel
 	 * creates for ACPI.
 	 */
-	return strstr(alias, "C" COMPATIBLE) || strcmp(alias, "platform:arm,spe-v1") == 0;
+	return strstr(alias, "C" SPU_COMPATIBLE) || strcmp(alias, "platform:arm,spe-v1") == 0;
 }
 
-bool firmware_device(const struct machine *machine)
+bool firmware_has_device(const struct examined_machine *machine)
 {
 	char pattern[PATH_MAX];
 	bool found = false;
 	glob_t devices;
 
-	machine_path(machine, pattern, "/sys/bus/platform/devices/*");
+	machine_join_path(machine, pattern, "/sys/bus/platform/devices/*");
 	if (glob(pattern, GLOB_NOSORT, NULL, &devices) == 0)
 		for (size_t i = 0; i < devices.gl_pathc && !found; i++)
 			found = device_is_spu(machine, strrchr(devices.gl_pathv[i], '/') + 1);
@@ -108,14 +108,14 @@ bool firmware_device(const struct machine *machine)
 #define GICC_TYPE	0x0b
 #define GICC_SPE_OFFSET 78
 
-enum firmware_madt firmware_madt(const struct machine *machine, u32 *ret_interrupt)
+enum firmware_madt firmware_read_madt(const struct examined_machine *machine, u32 *ret_interrupt)
 {
 	char path[PATH_MAX];
 	u8 table[65536];
 	size_t size, pos;
 	FILE *file;
 
-	machine_path(machine, path, "/sys/firmware/acpi/tables/APIC");
+	machine_join_path(machine, path, "/sys/firmware/acpi/tables/APIC");
 	file = fopen(path, "re");
 	if (!file)
 		return errno == EACCES ? FIRMWARE_MADT_HIDDEN : FIRMWARE_NO_MADT;

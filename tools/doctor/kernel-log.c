@@ -68,13 +68,13 @@ static int log_read_syslog(struct kernel_log *log)
 	return 0;
 }
 
-void log_read(const struct machine *machine, struct kernel_log *ret_log)
+void log_read(const struct examined_machine *machine, struct kernel_log *ret_log)
 {
 	struct kernel_log log = { 0 };
 	char path[PATH_MAX];
 	int fd;
 
-	machine_path(machine, path, "/dev/kmsg");
+	machine_join_path(machine, path, "/dev/kmsg");
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0)
 		log.error = log_read_records(fd, &log);
@@ -93,7 +93,7 @@ void log_read(const struct machine *machine, struct kernel_log *ret_log)
 }
 
 /* Copy the text of a record: of "6,1,0,-;text", or of "<6>[    0.0] text" from syslog(2). */
-static void log_line(const struct kernel_log *log, const char *at, char *ret_line, size_t size)
+static void log_copy_line(const struct kernel_log *log, const char *at, char *ret_line, size_t size)
 {
 	const char *start = at, *end = memchr(at, '\n', log->text + log->size - at), *head;
 
@@ -126,11 +126,11 @@ int log_find(const struct kernel_log *log, const char *const *words, char *ret_l
 		}
 	}
 	if (last && ret_line)
-		log_line(log, last, ret_line, size);
+		log_copy_line(log, last, ret_line, size);
 	return last ? 1 : log->complete ? 0 : -ENODATA;
 }
 
-const char *log_error_text(int r)
+const char *log_get_error_text(int r)
 {
 	switch (r) {
 	case -EPERM:

@@ -13,7 +13,7 @@
 #include "lib/text.h"
 #include "util/cpu-list.h"
 
-void machine_path(const struct machine *machine, char *ret, const char *format, ...)
+void machine_join_path(const struct examined_machine *machine, char *ret, const char *format, ...)
 {
 	int root = snprintf(ret, PATH_MAX, "%s", machine->root);
 	va_list args;
@@ -25,13 +25,14 @@ void machine_path(const struct machine *machine, char *ret, const char *format, 
 	va_end(args);
 }
 
-int machine_read(const struct machine *machine, const char *path, char *ret, size_t size)
+int machine_read_line(const struct examined_machine *machine, const char *path, char *ret,
+		      size_t size)
 {
 	char full[PATH_MAX];
 	FILE *file;
 	char *line;
 
-	machine_path(machine, full, "%s", path);
+	machine_join_path(machine, full, "%s", path);
 	file = fopen(full, "re");
 	if (!file)
 		return -errno;
@@ -44,21 +45,22 @@ int machine_read(const struct machine *machine, const char *path, char *ret, siz
 	return 0;
 }
 
-bool machine_has(const struct machine *machine, const char *path)
+bool machine_has_path(const struct examined_machine *machine, const char *path)
 {
 	char full[PATH_MAX];
 
-	machine_path(machine, full, "%s", path);
+	machine_join_path(machine, full, "%s", path);
 	return access(full, F_OK) == 0;
 }
 
-bool machine_glob(const struct machine *machine, const char *pattern, char *ret_path)
+bool machine_matches_glob(const struct examined_machine *machine, const char *pattern,
+			  char *ret_path)
 {
 	char full[PATH_MAX];
 	glob_t paths;
 	int r;
 
-	machine_path(machine, full, "%s", pattern);
+	machine_join_path(machine, full, "%s", pattern);
 	r = glob(full, 0, NULL, &paths);
 	if (r == 0 && ret_path)
 		snprintf(ret_path, PATH_MAX, "%s", paths.gl_pathv[0] + strlen(machine->root));
@@ -66,17 +68,17 @@ bool machine_glob(const struct machine *machine, const char *pattern, char *ret_
 	return r == 0;
 }
 
-int machine_config(const struct machine *machine, const char *option)
+int machine_get_kernel_config(const struct examined_machine *machine, const char *option)
 {
 	char path[PATH_MAX], line[1024];
 	gzFile file;
 	int found = 0;
 
 	/* zlib also reads files that are not compressed. */
-	machine_path(machine, path, "/proc/config.gz");
+	machine_join_path(machine, path, "/proc/config.gz");
 	file = gzopen(path, "re");
 	if (!file) {
-		machine_path(machine, path, "/boot/config-%s", machine->release);
+		machine_join_path(machine, path, "/boot/config-%s", machine->release);
 		file = gzopen(path, "re");
 	}
 	if (!file)
@@ -88,41 +90,42 @@ int machine_config(const struct machine *machine, const char *option)
 	return found;
 }
 
-static bool read_cpus(const struct machine *machine, const char *path, struct cpu_list *ret_cpus)
+static bool read_cpus(const struct examined_machine *machine, const char *path,
+		      struct cpu_list *ret_cpus)
 {
 	char text[4096];
 
-	return machine_read(machine, path, text, sizeof(text)) >= 0 &&
+	return machine_read_line(machine, path, text, sizeof(text)) >= 0 &&
 	       cpu_list_parse(text, ret_cpus) >= 0;
 }
 
-unsigned int machine_cpus_end(const struct machine *machine, const char *path)
+unsigned int machine_get_cpus_end(const struct examined_machine *machine, const char *path)
 {
 	struct cpu_list cpus;
 
-	return read_cpus(machine, path, &cpus) ? cpu_list_end(&cpus) : 0;
+	return read_cpus(machine, path, &cpus) ? cpu_list_get_end(&cpus) : 0;
 }
 
-unsigned int machine_cpus(const struct machine *machine, const char *path)
+unsigned int machine_count_cpus(const struct examined_machine *machine, const char *path)
 {
 	struct cpu_list cpus;
 	unsigned int count = 0;
 
 	if (!read_cpus(machine, path, &cpus))
 		return 0;
-	for (u32 cpu = 0; cpu < cpu_list_end(&cpus); cpu++)
+	for (u32 cpu = 0; cpu < cpu_list_get_end(&cpus); cpu++)
 		count += cpu_list_has(&cpus, cpu);
 	return count;
 }
 
 /* The initial namespaces have fixed inode numbers (include/linux/proc_ns.h). */
-int machine_namespace(const struct machine *machine, const char *kind)
+int machine_is_in_initial_namespace(const struct examined_machine *machine, const char *kind)
 {
 	unsigned int number = strcmp(kind, "pid") == 0 ? 0xeffffffc : 0xeffffffb;
 	char path[PATH_MAX], link[64], first[64];
 	ssize_t n;
 
-	machine_path(machine, path, "/proc/self/ns/%s", kind);
+	machine_join_path(machine, path, "/proc/self/ns/%s", kind);
 	n = readlink(path, link, sizeof(link) - 1);
 	if (n < 0)
 		return -errno;
@@ -133,39 +136,41 @@ int machine_namespace(const struct machine *machine, const char *kind)
 
 /* ---- Guests ---------------------------------------------------------------------- */
 
-int machine_guest(const struct machine *machine, char *ret_name, size_t size)
+int machine_detect_guest(const struct examined_machine *machine, char *ret_name, size_t size)
 {
-	bool read = machine_has(machine, "/sys/firmware/devicetree/base") || cloud_has_dmi(machine);
+	bool read = machine_has_path(machine, "/sys/firmware/devicetree/base") ||
+		    cloud_has_dmi(machine);
 	char text[128];
 
-	if (machine_read(machine, "/sys/hypervisor/type", text, sizeof(text)) >= 0) {
+	if (machine_read_line(machine, "/sys/hypervisor/type", text, sizeof(text)) >= 0) {
 		snprintf(ret_name, size, "%s", text);
 		/* Dom0 of Xen is no guest in this sense. */
-		return machine_read(machine, "/proc/xen/capabilities", text, sizeof(text)) < 0 ||
+		return machine_read_line(machine, "/proc/xen/capabilities", text, sizeof(text)) <
+			       0 ||
 		       !strstr(text, "control_d");
 	}
 	if (cloud_is_guest(machine, ret_name, size))
 		return 1;
 	snprintf(ret_name, size, "devicetree's hypervisor");
-	if (machine_has(machine, "/sys/firmware/devicetree/base/hypervisor"))
+	if (machine_has_path(machine, "/sys/firmware/devicetree/base/hypervisor"))
 		return 1;
 	snprintf(ret_name, size, "QEMU");
-	if (machine_glob(machine, "/sys/firmware/devicetree/base/fw-cfg@*", NULL) ||
-	    (machine_read(machine, "/sys/firmware/devicetree/base/compatible", text,
-			  sizeof(text)) >= 0 &&
+	if (machine_matches_glob(machine, "/sys/firmware/devicetree/base/fw-cfg@*", NULL) ||
+	    (machine_read_line(machine, "/sys/firmware/devicetree/base/compatible", text,
+			       sizeof(text)) >= 0 &&
 	     strcmp(text, "linux,dummy-virt") == 0))
 		return 1;
 	return read ? 0 : -ENOENT;
 }
 
-int group_number(const struct machine *machine, const char *name)
+int group_find_number(const struct examined_machine *machine, const char *name)
 {
 	char path[PATH_MAX], line[4096];
 	size_t len = strlen(name);
 	int number = -ENOENT;
 	FILE *file;
 
-	machine_path(machine, path, "/etc/group");
+	machine_join_path(machine, path, "/etc/group");
 	file = fopen(path, "re");
 	while (file && number < 0 && fgets(line, sizeof(line), file))
 		if (strncmp(line, name, len) == 0 && line[len] == ':')
@@ -177,32 +182,33 @@ int group_number(const struct machine *machine, const char *name)
 
 /* ---- Collecting ------------------------------------------------------------------ */
 
-void machine_identify(struct machine *machine, const char *root)
+void machine_identify(struct examined_machine *machine, const char *root)
 {
 	struct utsname name;
 	bool is_running_system = !*root && uname(&name) >= 0;
 
-	*machine = (struct machine){ .root = root };
-	if (machine_read(machine, "/proc/sys/kernel/osrelease", machine->release,
-			 sizeof(machine->release)) < 0)
+	*machine = (struct examined_machine){ .root = root };
+	if (machine_read_line(machine, "/proc/sys/kernel/osrelease", machine->release,
+			      sizeof(machine->release)) < 0)
 		snprintf(machine->release, sizeof(machine->release), "%s",
 			 is_running_system ? name.release : "unknown");
 	/*
 	 * The file exists since Linux 6.1. uname() would describe the running machine, and not the
 	 * machine below --root.
 	 */
-	if (machine_read(machine, "/proc/sys/kernel/arch", machine->arch, sizeof(machine->arch)) <
-	    0)
+	if (machine_read_line(machine, "/proc/sys/kernel/arch", machine->arch,
+			      sizeof(machine->arch)) < 0)
 		snprintf(machine->arch, sizeof(machine->arch), "%s",
 			 is_running_system ? name.machine : "unknown");
 	machine->distribution = distribution_detect(machine);
 	machine->arm64 = strcmp(machine->arch, "aarch64") == 0;
 }
 
-void machine_init(struct machine *machine, const char *root)
+void machine_init(struct examined_machine *machine, const char *root)
 {
 	machine_identify(machine, root);
-	machine->pmu = machine_glob(machine, "/sys/bus/event_source/devices/arm_spe_*", NULL);
+	machine->pmu =
+		machine_matches_glob(machine, "/sys/bus/event_source/devices/arm_spe_*", NULL);
 	module_query(machine, &machine->module);
 	machine->spu =
 		machine->pmu || (machine->module.state == MODULE_ANSWERS && machine->module.spus &&
@@ -212,13 +218,13 @@ void machine_init(struct machine *machine, const char *root)
 	daemon_query(&machine->daemon);
 }
 
-void machine_deinit(struct machine *machine)
+void machine_deinit(struct examined_machine *machine)
 {
 	free(machine->log.text);
 	machine->log.text = NULL;
 }
 
-void finding_set(struct finding *f, enum verdict verdict, enum cause cause, const char *fix,
+void finding_set(struct doctor_finding *f, enum verdict verdict, enum cause cause, const char *fix,
 		 const char *format, ...)
 {
 	va_list args;

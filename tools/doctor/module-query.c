@@ -13,12 +13,12 @@
 #include "lib/text.h"
 
 /* Maximum size of a module file that is read; with debug information it has a few MiB. */
-#define MODULE_MAX (64U << 20)
+#define MODULE_BYTES_MAX (64U << 20)
 
 static const char *const folders[] = { "updates/dkms", "updates", "extra", "extra/speprof" };
 
 /* Query the first CPU with an SPU, as all SPUs have the same backend. */
-static void module_spu(int fd, u32 cpus, struct module *module)
+static void query_first_spu(int fd, u32 cpus, struct loaded_module *module)
 {
 	for (u32 cpu = 0; cpu < cpus; cpu++) {
 		struct speprof_cpu_info info = { .size = sizeof(info), .cpu = cpu };
@@ -31,30 +31,30 @@ static void module_spu(int fd, u32 cpus, struct module *module)
 	}
 }
 
-void module_query(const struct machine *machine, struct module *ret_module)
+void module_query(const struct examined_machine *machine, struct loaded_module *ret_module)
 {
 	struct speprof_device_info info = { .size = sizeof(info) };
-	struct module module = { 0 };
+	struct loaded_module module = { 0 };
 	char path[PATH_MAX];
 	int fd;
 
-	machine_path(machine, path, SPEPROF_DEVICE_PATH);
+	machine_join_path(machine, path, SPEPROF_DEVICE_PATH);
 	/*
 	 * Open without write permission, which queries do not need and members of the group do not
 	 * have.
 	 */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
-		module.state = errno == EACCES || errno == EPERM	   ? MODULE_NO_RIGHT :
-			       machine_has(machine, "/sys/module/speprof") ? MODULE_NO_DEVICE :
-									     MODULE_NOT_LOADED;
+		module.state = errno == EACCES || errno == EPERM		? MODULE_NO_RIGHT :
+			       machine_has_path(machine, "/sys/module/speprof") ? MODULE_NO_DEVICE :
+										  MODULE_NOT_LOADED;
 	} else if (ioctl(fd, SPEPROF_DEVICE_INFO, &info) < 0) {
 		module.state = MODULE_MUTE;
 	} else {
 		module.state = MODULE_ANSWERS;
 		module.abi = info.abi_version;
 		module.spus = info.spus;
-		module_spu(fd, info.cpus, &module);
+		query_first_spu(fd, info.cpus, &module);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -95,18 +95,18 @@ static void module_file_parse(const char *data, size_t size, struct module_file 
 	find_modinfo(data, size, "srcversion", file->srcversion, sizeof(file->srcversion));
 }
 
-static void module_file_load(const struct machine *machine, struct module_file *file)
+static void module_file_load(const struct examined_machine *machine, struct module_file *file)
 {
-	char path[PATH_MAX], *data = malloc(MODULE_MAX);
+	char path[PATH_MAX], *data = malloc(MODULE_BYTES_MAX);
 	size_t size = 0;
 	gzFile from;
 	int n = 1;
 
-	machine_path(machine, path, "%s", file->path);
+	machine_join_path(machine, path, "%s", file->path);
 	/* zlib also reads files that are not compressed. */
 	from = gzopen(path, "re");
-	while (data && from && n > 0 && size < MODULE_MAX) {
-		n = gzread(from, data + size, MODULE_MAX - size);
+	while (data && from && n > 0 && size < MODULE_BYTES_MAX) {
+		n = gzread(from, data + size, MODULE_BYTES_MAX - size);
 		size += n > 0 ? n : 0;
 	}
 	if (!data || !from || n < 0)
@@ -118,7 +118,7 @@ static void module_file_load(const struct machine *machine, struct module_file *
 	free(data);
 }
 
-void module_file_read(const struct machine *machine, struct module_file *ret_file)
+void module_file_read(const struct examined_machine *machine, struct module_file *ret_file)
 {
 	struct module_file file = { 0 };
 	char pattern[512];
@@ -126,21 +126,21 @@ void module_file_read(const struct machine *machine, struct module_file *ret_fil
 	for (size_t i = 0; i < ARRAY_SIZE(folders) && !*file.path; i++) {
 		snprintf(pattern, sizeof(pattern), "/lib/modules/%s/%s/speprof.ko*",
 			 machine->release, folders[i]);
-		machine_glob(machine, pattern, file.path);
+		machine_matches_glob(machine, pattern, file.path);
 	}
 	if (*file.path)
 		module_file_load(machine, &file);
 	*ret_file = file;
 }
 
-bool module_other_kernel(const struct machine *machine, char *ret, size_t size)
+bool module_find_other_kernel(const struct examined_machine *machine, char *ret, size_t size)
 {
 	static const size_t before = sizeof("/lib/modules/") - 1;
 	char pattern[512], path[PATH_MAX];
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		snprintf(pattern, sizeof(pattern), "/lib/modules/*/%s/speprof.ko*", folders[i]);
-		if (!machine_glob(machine, pattern, path))
+		if (!machine_matches_glob(machine, pattern, path))
 			continue;
 		snprintf(ret, size, "%.*s", (int)strcspn(path + before, "/"), path + before);
 		text_clean(ret);

@@ -6,15 +6,15 @@
 
 #include "codec/payload.h"
 
-struct text {
+struct packet_text {
 	char *buf;
 	size_t len;
 };
 
-static void text_append(struct text *text, const char *format, ...)
+static void packet_text_append(struct packet_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void text_append(struct text *text, const char *format, ...)
+static void packet_text_append(struct packet_text *text, const char *format, ...)
 {
 	va_list ap;
 	int n;
@@ -52,16 +52,16 @@ static const char *const event_names[64] = {
 	[SPE_EVENT_SMCU] = "SMCU",
 };
 
-static void put_events(struct text *text, u64 events)
+static void put_events(struct packet_text *text, u64 events)
 {
-	text_append(text, "EV");
+	packet_text_append(text, "EV");
 	for (unsigned int i = 0; i < 64; i++) {
 		if (!(events >> i & 1))
 			continue;
 		if (event_names[i])
-			text_append(text, " %s", event_names[i]);
+			packet_text_append(text, " %s", event_names[i]);
 		else
-			text_append(text, " E%u", i);
+			packet_text_append(text, " E%u", i);
 	}
 }
 
@@ -69,24 +69,25 @@ static void put_events(struct text *text, u64 events)
  * Print physical address spaces that FEAT_RME adds. Secure and Non-secure are printed as NS, in the
  * same way as perf.
  */
-static void put_space(struct text *text, u64 payload)
+static void put_space(struct packet_text *text, u64 payload)
 {
 	enum spe_space space = spe_address_space(payload);
 
 	if (space >= SPE_SPACE_REALM)
-		text_append(text, " nse=1 %s", space == SPE_SPACE_REALM ? "realm" : "reserved");
+		packet_text_append(text, " nse=1 %s",
+				   space == SPE_SPACE_REALM ? "realm" : "reserved");
 }
 
-static void put_instruction_address(struct text *text, const char *name, u64 payload)
+static void put_instruction_address(struct packet_text *text, const char *name, u64 payload)
 {
-	text_append(text, "%s 0x%llx el%llu ns=%llu", name,
-		    (unsigned long long)(payload & SPE_ADDRESS_BITS),
-		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_EL, payload),
-		    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload));
+	packet_text_append(text, "%s 0x%llx el%llu ns=%llu", name,
+			   (unsigned long long)(payload & SPE_ADDRESS_BITS),
+			   (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_EL, payload),
+			   (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload));
 	put_space(text, payload);
 }
 
-static void put_address(struct text *text, u8 index, u64 payload)
+static void put_address(struct packet_text *text, u8 index, u64 payload)
 {
 	switch (index) {
 	case SPE_ADDRESS_PC:
@@ -99,25 +100,26 @@ static void put_address(struct text *text, u8 index, u64 payload)
 		put_instruction_address(text, "PBT", payload);
 		break;
 	case SPE_ADDRESS_VA:
-		text_append(text, "VA 0x%llx", (unsigned long long)payload);
+		packet_text_append(text, "VA 0x%llx", (unsigned long long)payload);
 		break;
 	case SPE_ADDRESS_PA:
-		text_append(text, "PA 0x%llx ns=%llu ch=%llu pat=%llx",
-			    (unsigned long long)(payload & SPE_ADDRESS_BITS),
-			    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload),
-			    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_CH, payload),
-			    (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_PAT, payload));
+		packet_text_append(text, "PA 0x%llx ns=%llu ch=%llu pat=%llx",
+				   (unsigned long long)(payload & SPE_ADDRESS_BITS),
+				   (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_NS, payload),
+				   (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_CH, payload),
+				   (unsigned long long)SPE_FIELD_GET(SPE_ADDRESS_PA_PAT, payload));
 		put_space(text, payload);
 		break;
 	default:
-		text_append(text, "ADDRESS-%u 0x%llx %s", index, (unsigned long long)payload,
-			    index == 6 || index == 7 || index >= 16 ? "implementation defined" :
-								      "reserved");
+		packet_text_append(text, "ADDRESS-%u 0x%llx %s", index, (unsigned long long)payload,
+				   index == 6 || index == 7 || index >= 16 ?
+					   "implementation defined" :
+					   "reserved");
 		break;
 	}
 }
 
-static void put_counter(struct text *text, u8 index, u64 payload)
+static void put_counter(struct packet_text *text, u8 index, u64 payload)
 {
 	static const char *const names[] = {
 		[SPE_COUNTER_TOTAL] = "TOT",
@@ -126,46 +128,48 @@ static void put_counter(struct text *text, u8 index, u64 payload)
 		[SPE_COUNTER_ALT_ISSUE] = "ALT-ISSUE",
 	};
 
-	text_append(text, "LAT %llu ", (unsigned long long)payload);
+	packet_text_append(text, "LAT %llu ", (unsigned long long)payload);
 	if (index < ARRAY_SIZE(names) && names[index])
-		text_append(text, "%s", names[index]);
+		packet_text_append(text, "%s", names[index]);
 	else
-		text_append(text, "COUNTER-%u %s", index,
-			    index == 6 || index == 7 || index >= 16 ? "implementation defined" :
-								      "reserved");
+		packet_text_append(text, "COUNTER-%u %s", index,
+				   index == 6 || index == 7 || index >= 16 ?
+					   "implementation defined" :
+					   "reserved");
 }
 
-static void put_context(struct text *text, u8 index, u64 payload)
+static void put_context(struct packet_text *text, u8 index, u64 payload)
 {
 	if (index <= SPE_CONTEXT_EL2)
-		text_append(text, "CONTEXT 0x%llx el%u", (unsigned long long)payload, index + 1);
+		packet_text_append(text, "CONTEXT 0x%llx el%u", (unsigned long long)payload,
+				   index + 1);
 	else
-		text_append(text, "CONTEXT 0x%llx index %u reserved", (unsigned long long)payload,
-			    index);
+		packet_text_append(text, "CONTEXT 0x%llx index %u reserved",
+				   (unsigned long long)payload, index);
 }
 
-static void put_length(struct text *text, const char *name, const struct spe_op *op)
+static void put_length(struct packet_text *text, const char *name, const struct spe_op_fields *op)
 {
 	switch ((enum spe_op_length)op->length_kind) {
 	case SPE_LENGTH_NONE:
 		break;
 	case SPE_LENGTH_EXACT:
-		text_append(text, " %s %u", name, op->length);
+		packet_text_append(text, " %s %u", name, op->length);
 		break;
 	case SPE_LENGTH_ABOVE:
-		text_append(text, " %s >%u", name, op->length);
+		packet_text_append(text, " %s >%u", name, op->length);
 		break;
 	case SPE_LENGTH_WHOLE_ZA:
-		text_append(text, " %s ZA", name);
+		packet_text_append(text, " %s ZA", name);
 		break;
 	case SPE_LENGTH_RESERVED:
-		text_append(text, " %s reserved", name);
+		packet_text_append(text, " %s reserved", name);
 		break;
 	}
 }
 
 /* Print flags that the first word of the operation does not include. */
-static void put_flags(struct text *text, const struct spe_op *op)
+static void put_flags(struct packet_text *text, const struct spe_op_fields *op)
 {
 	static const struct {
 		u16 flag;
@@ -182,10 +186,10 @@ static void put_flags(struct text *text, const struct spe_op *op)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (op->flags & names[i].flag)
-			text_append(text, " %s", names[i].name);
+			packet_text_append(text, " %s", names[i].name);
 }
 
-static void put_load_store(struct text *text, const struct spe_op *op)
+static void put_load_store(struct packet_text *text, const struct spe_op_fields *op)
 {
 	static const char *const targets[SPE_OP_FORMATS] = {
 		[SPE_OP_FORMAT_LS_GP] = " GP-REG",
@@ -198,33 +202,33 @@ static void put_load_store(struct text *text, const struct spe_op *op)
 		[SPE_OP_FORMAT_LS_GCS] = " GCS",
 	};
 
-	text_append(text, "%s%s", op->flags & SPE_OP_IS_STORE ? "ST" : "LD",
-		    targets[op->format] ? targets[op->format] : "");
+	packet_text_append(text, "%s%s", op->flags & SPE_OP_IS_STORE ? "ST" : "LD",
+			   targets[op->format] ? targets[op->format] : "");
 	put_length(text, "EVLEN", op);
 }
 
-static void put_op(struct text *text, u8 op_class, u8 subclass)
+static void put_op(struct packet_text *text, u8 op_class, u8 subclass)
 {
-	struct spe_op op = spe_op_decode(op_class, subclass);
+	struct spe_op_fields op = spe_op_decode(op_class, subclass);
 	bool conditional = op.flags & SPE_OP_IS_CONDITIONAL;
 
 	switch ((enum spe_op_format)op.format) {
 	case SPE_OP_FORMAT_RESERVED:
-		text_append(text, "OP class %u subclass 0x%x reserved", op_class, subclass);
+		packet_text_append(text, "OP class %u subclass 0x%x reserved", op_class, subclass);
 		return;
 	case SPE_OP_FORMAT_OTHER:
-		text_append(text, conditional ? "OTHER COND-SELECT" : "OTHER INSN-OTHER");
+		packet_text_append(text, conditional ? "OTHER COND-SELECT" : "OTHER INSN-OTHER");
 		break;
 	case SPE_OP_FORMAT_SVE:
-		text_append(text, "SVE-OTHER");
+		packet_text_append(text, "SVE-OTHER");
 		put_length(text, "EVLEN", &op);
 		break;
 	case SPE_OP_FORMAT_SME:
-		text_append(text, "SME-OTHER");
+		packet_text_append(text, "SME-OTHER");
 		put_length(text, "ETS", &op);
 		break;
 	case SPE_OP_FORMAT_BRANCH:
-		text_append(text, conditional ? "B COND" : "B");
+		packet_text_append(text, conditional ? "B COND" : "B");
 		break;
 	default:
 		put_load_store(text, &op);
@@ -233,26 +237,26 @@ static void put_op(struct text *text, u8 op_class, u8 subclass)
 	put_flags(text, &op);
 }
 
-void dump_packet_meaning(const struct spe_packet *packet, char *ret_text)
+void dump_format_packet(const struct spe_packet *packet, char *ret_text)
 {
-	struct text text = { .buf = ret_text };
+	struct packet_text text = { .buf = ret_text };
 	unsigned long long payload = packet->payload;
 
 	switch ((enum spe_packet_type)packet->type) {
 	case SPE_PACKET_PADDING:
-		text_append(&text, "PAD");
+		packet_text_append(&text, "PAD");
 		break;
 	case SPE_PACKET_END:
-		text_append(&text, "END");
+		packet_text_append(&text, "END");
 		break;
 	case SPE_PACKET_TIMESTAMP:
-		text_append(&text, "TS %llu", payload);
+		packet_text_append(&text, "TS %llu", payload);
 		break;
 	case SPE_PACKET_EVENTS:
 		put_events(&text, packet->payload);
 		break;
 	case SPE_PACKET_DATA_SOURCE:
-		text_append(&text, "DATA-SOURCE %llu", payload);
+		packet_text_append(&text, "DATA-SOURCE %llu", payload);
 		break;
 	case SPE_PACKET_CONTEXT:
 		put_context(&text, packet->index, packet->payload);
@@ -267,7 +271,8 @@ void dump_packet_meaning(const struct spe_packet *packet, char *ret_text)
 		put_counter(&text, packet->index, packet->payload);
 		break;
 	default:
-		text_append(&text, "UNKNOWN header 0x%x payload 0x%llx", packet->header, payload);
+		packet_text_append(&text, "UNKNOWN header 0x%x payload 0x%llx", packet->header,
+				   payload);
 		break;
 	}
 }

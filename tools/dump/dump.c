@@ -10,7 +10,7 @@
 #define LINE_BYTES 16
 
 /**
- * struct dump - state of dump_recording()
+ * struct dump_state - state of dump_recording()
  * @midr: MIDR_EL1 for windows without the MIDR_EL1 of their core
  * @offset: offset of the current window, in bytes of all windows
  * @done: number of bytes of the window that were printed
@@ -18,7 +18,7 @@
  * @held: number of bytes in @tail
  * @parses: whether the suspect range has consisted of packets so far
  */
-struct dump {
+struct dump_state {
 	FILE *out;
 	u64 midr;
 	u64 offset;
@@ -28,7 +28,7 @@ struct dump {
 	bool parses;
 };
 
-static void dump_line(const struct dump *dump, u64 at, const u8 *bytes, size_t n,
+static void dump_line(const struct dump_state *dump, u64 at, const u8 *bytes, size_t n,
 		      const char *meaning)
 {
 	size_t i;
@@ -40,7 +40,7 @@ static void dump_line(const struct dump *dump, u64 at, const u8 *bytes, size_t n
 }
 
 /* Print a run of zeros between or within records as one line. */
-static void dump_padding(const struct dump *dump, u64 at, u64 n)
+static void dump_padding(const struct dump_state *dump, u64 at, u64 n)
 {
 	static const u8 zeros[LINE_BYTES];
 	char meaning[DUMP_MEANING_MAX] = "PAD";
@@ -50,7 +50,7 @@ static void dump_padding(const struct dump *dump, u64 at, u64 n)
 	dump_line(dump, at, zeros, n < LINE_BYTES ? (size_t)n : LINE_BYTES, meaning);
 }
 
-static void dump_packets(const struct dump *dump, u64 at, const u8 *raw, size_t size)
+static void dump_packets(const struct dump_state *dump, u64 at, const u8 *raw, size_t size)
 {
 	char meaning[DUMP_MEANING_MAX];
 	struct spe_packet packet;
@@ -66,7 +66,7 @@ static void dump_packets(const struct dump *dump, u64 at, const u8 *raw, size_t 
 		n = spe_packet_decode(raw + pos, size - pos, &packet);
 		if (n <= 0)
 			break;
-		dump_packet_meaning(&packet, meaning);
+		dump_format_packet(&packet, meaning);
 		dump_line(dump, at + pos, raw + pos, (size_t)n, meaning);
 		pos += (size_t)n;
 	}
@@ -74,13 +74,13 @@ static void dump_packets(const struct dump *dump, u64 at, const u8 *raw, size_t 
 
 #define SUSPECT "SUSPECT"
 
-static void suspect_line(struct dump *dump, const char *meaning)
+static void dump_suspect_line(struct dump_state *dump, const char *meaning)
 {
 	dump_line(dump, dump->done - dump->held, dump->tail, dump->held, meaning);
 	dump->held = 0;
 }
 
-static void suspect_byte(struct dump *dump, u8 byte)
+static void dump_suspect_byte(struct dump_state *dump, u8 byte)
 {
 	char meaning[sizeof(SUSPECT " ") + DUMP_MEANING_MAX] = SUSPECT " ";
 	struct spe_packet packet;
@@ -91,13 +91,13 @@ static void suspect_byte(struct dump *dump, u8 byte)
 	if (dump->parses) {
 		n = spe_packet_decode(dump->tail, dump->held, &packet);
 		if (n > 0) {
-			dump_packet_meaning(&packet, meaning + strlen(SUSPECT " "));
-			suspect_line(dump, meaning);
+			dump_format_packet(&packet, meaning + strlen(SUSPECT " "));
+			dump_suspect_line(dump, meaning);
 		}
 		dump->parses = n > 0 || n == -ENODATA;
 	}
 	if (dump->held == LINE_BYTES)
-		suspect_line(dump, SUSPECT);
+		dump_suspect_line(dump, SUSPECT);
 }
 
 /*
@@ -105,17 +105,17 @@ static void suspect_byte(struct dump *dump, u8 byte)
  * a truncated or damaged record begins with packets, and the rest as bytes. Unless @whole is set,
  * the range may continue.
  */
-static void dump_suspect(struct dump *dump, const struct spe_decoder *decoder, bool whole)
+static void dump_suspect(struct dump_state *dump, const struct spe_decoder *decoder, bool whole)
 {
 	while (dump->done < decoder->base + decoder->pos)
-		suspect_byte(dump, decoder->buf[dump->done - decoder->base]);
+		dump_suspect_byte(dump, decoder->buf[dump->done - decoder->base]);
 	if (whole && dump->held)
-		suspect_line(dump, SUSPECT);
+		dump_suspect_line(dump, SUSPECT);
 	if (whole)
 		dump->parses = true;
 }
 
-static void dump_header(const struct dump *dump, const struct source_window *window)
+static void dump_header(const struct dump_state *dump, const struct source_window *window)
 {
 	static const struct {
 		u32 flag;
@@ -144,8 +144,8 @@ static void dump_header(const struct dump *dump, const struct source_window *win
  * events (D18.2.6). The line contains no bytes, because it describes no packet; perf prints no such
  * line.
  */
-static void dump_served(const struct dump *dump, const struct spe_data_sources *sources,
-			const struct spe_sample *sample)
+static void dump_served_level(const struct dump_state *dump, const struct spe_data_sources *sources,
+			      const struct spe_sample *sample)
 {
 	static const struct {
 		u8 flag;
@@ -176,7 +176,7 @@ static void dump_served(const struct dump *dump, const struct spe_data_sources *
 }
 
 /* Print the bytes before @start: the decoder does not report padding, so these are padding. */
-static void dump_to(struct dump *dump, u64 start)
+static void dump_padding_until(struct dump_state *dump, u64 start)
 {
 	if (start > dump->done) {
 		dump_padding(dump, dump->done, start - dump->done);
@@ -184,22 +184,23 @@ static void dump_to(struct dump *dump, u64 start)
 	}
 }
 
-static void dump_part(struct dump *dump, struct spe_decoder *decoder,
-		      const struct spe_data_sources *sources)
+static void dump_chunk(struct dump_state *dump, struct spe_decoder *decoder,
+		       const struct spe_data_sources *sources)
 {
 	struct spe_sample sample;
 	struct spe_range range;
-	enum spe_decode r;
+	enum spe_decode_result r;
 
 	do {
 		r = spe_decoder_next(decoder, &sample, &range);
 		if (r == SPE_DECODE_SAMPLE) {
-			dump_to(dump, decoder->base + decoder->pos - sample.size);
+			dump_padding_until(dump, decoder->base + decoder->pos - sample.size);
 			dump_packets(dump, dump->done, sample.raw, sample.size);
-			dump_served(dump, sources, &sample);
+			dump_served_level(dump, sources, &sample);
 			dump->done += sample.size;
 		} else if (r == SPE_DECODE_SUSPECT || decoder->broken) {
-			dump_to(dump, r == SPE_DECODE_SUSPECT ? range.offset : decoder->suspect);
+			dump_padding_until(dump, r == SPE_DECODE_SUSPECT ? range.offset :
+									   decoder->suspect);
 			dump_suspect(dump, decoder, r == SPE_DECODE_SUSPECT);
 		}
 	} while (r != SPE_DECODE_END && r != SPE_DECODE_MORE);
@@ -207,7 +208,7 @@ static void dump_part(struct dump *dump, struct spe_decoder *decoder,
 
 static void dump_window(void *ctx, const struct source_window *window)
 {
-	struct dump *dump = ctx;
+	struct dump_state *dump = ctx;
 	const struct spe_data_sources *sources =
 		spe_data_sources_find(window->midr ? window->midr : dump->midr);
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
@@ -217,10 +218,10 @@ static void dump_window(void *ctx, const struct source_window *window)
 		return;
 	if (!decoder->base)
 		dump_header(dump, window);
-	dump_part(dump, decoder, sources);
+	dump_chunk(dump, decoder, sources);
 	if (decoder->open)
 		return;
-	dump_to(dump, decoder->base + decoder->len);
+	dump_padding_until(dump, decoder->base + decoder->len);
 	dump->offset += dump->done;
 	dump->done = 0;
 }
@@ -228,7 +229,7 @@ static void dump_window(void *ctx, const struct source_window *window)
 int dump_recording(struct recording *recording, u64 midr, FILE *out,
 		   struct recording_error *ret_error)
 {
-	struct dump dump = { .out = out, .midr = midr, .parses = true };
+	struct dump_state dump = { .out = out, .midr = midr, .parses = true };
 	const struct source_sink sink = { .window = dump_window, .ctx = &dump };
 
 	return recording_replay(recording, &sink, ret_error);

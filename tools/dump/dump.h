@@ -30,10 +30,10 @@ int dump_recording(struct recording *recording, u64 midr, FILE *out,
 #define DUMP_MEANING_MAX 256
 
 /**
- * dump_packet_meaning() - describe a packet in words (D18.2)
+ * dump_format_packet() - describe a packet in words (D18.2)
  * @packet: packet of any type, including reserved ones
  * @ret_text: DUMP_MEANING_MAX bytes; reserved values are printed as numbers
  */
-void dump_packet_meaning(const struct spe_packet *packet, char *ret_text);
+void dump_format_packet(const struct spe_packet *packet, char *ret_text);
 
 #endif

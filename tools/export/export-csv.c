@@ -22,7 +22,7 @@ static void print_name(FILE *out, const char *name)
 	for (; *name; name++) {
 		if (*name == '"')
 			fputc('"', out);
-		export_put(out, *name);
+		export_print_byte(out, *name);
 		if (*name == ';' && begins_formula(name + 1))
 			fputc('\'', out);
 	}
@@ -41,22 +41,22 @@ static void print_number(FILE *out, double value)
  * Return whether a measure has a column: bits of the Events packet without an architected name have
  * none.
  */
-static bool is_named(enum measure measure)
+static bool measure_has_name(enum measure measure)
 {
 	return measure < MEASURE_EVENT || spe_event_name((u8)(measure - MEASURE_EVENT));
 }
 
 void csv_print_heading(FILE *out, const struct export_columns *columns)
 {
-	char name[MEASURE_NAME];
+	char name[MEASURE_NAME_SIZE];
 
 	for (u32 i = 0; i < columns->names; i++)
 		fprintf(out, "%s,", columns->name[i]);
 	fputs("share,", out);
 	for (enum measure i = 0; i < MEASURES; i++) {
-		if (!is_named(i))
+		if (!measure_has_name(i))
 			continue;
-		measure_name(i, name);
+		measure_format_name(i, name);
 		fprintf(out, "%s,", name);
 	}
 	fputs("operations_are,backend\r\n", out);
@@ -75,7 +75,7 @@ void csv_print_row(FILE *out, const struct export_columns *columns, const struct
 	print_number(out, row->share);
 	fputc(',', out);
 	for (enum measure i = 0; i < MEASURES; i++) {
-		if (!is_named(i))
+		if (!measure_has_name(i))
 			continue;
 		print_number(out, row->measure[i]);
 		fputc(',', out);

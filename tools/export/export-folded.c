@@ -7,7 +7,7 @@ static void print_frame(FILE *out, const char *name)
 		if (*name == ';')
 			fputs("\\x3b", out);
 		else
-			export_put(out, *name);
+			export_print_byte(out, *name);
 	}
 }
 

@@ -14,20 +14,20 @@
 #define DEFAULT_SECONDS 10
 
 /**
- * struct observers - what the threads count
+ * struct pprof_observers - what the threads count
  * @input: the recording
  * @pprof: the table of each thread; @count is their number
  */
-struct observers {
-	struct input *input;
-	struct pprof *pprof[COUNT_THREADS];
+struct pprof_observers {
+	struct input_recording *input;
+	struct pprof *pprof[COUNT_THREADS_MAX];
 	u32 count;
 };
 
 /* Start counting the samples of one thread, before the first one. */
-static int observe(void *ctx, struct profile *profile)
+static int observe_profile(void *ctx, struct profile *profile)
 {
-	struct observers *observers = ctx;
+	struct pprof_observers *observers = ctx;
 	int r = pprof_new(profile, observers->input->attributor, false, NULL,
 			  &observers->pprof[observers->count]);
 
@@ -41,12 +41,12 @@ static int report_failure(const struct options *options, int r)
 }
 
 /* Add up the counters of all threads, and write the profile. */
-static int observers_write(struct observers *observers, const struct options *options,
-			   struct symbols *symbols)
+static int observers_write(struct pprof_observers *observers, const struct options *options,
+			   struct symbols_cache *symbols)
 {
 	const struct pprof_metadata facts = { .backend = observers->input->backend };
 	struct pprof *pprof = observers->pprof[0];
-	struct output output = OUTPUT_NONE;
+	struct output_file output = OUTPUT_NONE;
 	int r = 0;
 
 	for (u32 i = 1; i < observers->count && r >= 0; i++)
@@ -61,20 +61,20 @@ static int observers_write(struct observers *observers, const struct options *op
 	return r;
 }
 
-static int pprof_recording(const struct options *options)
+static int export_recording_as_pprof(const struct options *options)
 {
-	struct input_request request = input_request_from(options);
-	struct input input;
-	struct observers observers = { .input = &input };
-	struct symbols *symbols = NULL;
+	struct input_request request = input_request_from_options(options);
+	struct input_recording input;
+	struct pprof_observers observers = { .input = &input };
+	struct symbols_cache *symbols = NULL;
 	int r, status;
 
-	request.watch = observe;
+	request.watch = observe_profile;
 	request.ctx = &observers;
 	status = input_load(&request, &input);
 	/* A damaged recording is converted, too; @status reports the damage. */
 	if (observers.count && (status == STATUS_OK || status == STATUS_DAMAGED)) {
-		r = input_symbols(&input, &symbols);
+		r = input_new_symbols(&input, &symbols);
 		if (r >= 0)
 			r = observers_write(&observers, options, symbols);
 		if (r < 0)
@@ -87,23 +87,25 @@ static int pprof_recording(const struct options *options)
 	return status;
 }
 
-static int pprof_daemon(const struct options *options)
+static int export_daemon_as_pprof(const struct options *options)
 {
-	struct bus *bus;
+	struct bus_connection *bus;
 	int status = bus_new(&bus), profile, r;
 
 	if (status)
 		return status;
-	status = bus_profile(bus, options->seconds ? options->seconds : DEFAULT_SECONDS, &profile);
+	status =
+		bus_get_pprof(bus, options->seconds ? options->seconds : DEFAULT_SECONDS, &profile);
 	bus_free(bus);
 	if (status)
 		return status;
-	r = output_write(options->output, 0644, profile);
+	r = output_write_from_fd(options->output, 0644, profile);
 	close(profile);
 	return r < 0 ? report_failure(options, r) : STATUS_OK;
 }
 
 int export_pprof(const struct options *options)
 {
-	return options->input ? pprof_recording(options) : pprof_daemon(options);
+	return options->input ? export_recording_as_pprof(options) :
+				export_daemon_as_pprof(options);
 }

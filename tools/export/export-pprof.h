@@ -11,7 +11,7 @@
  *	@filter and @cpus select; without, it has the samples that the daemon takes in the next
  *	@seconds
  *
- * Return: &enum status; an error was printed.
+ * Return: &enum verb_exit_status; an error was printed.
  */
 int export_pprof(const struct options *options);
 

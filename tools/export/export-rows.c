@@ -69,7 +69,7 @@ static void set_columns(struct export_rows *rows, const struct query *query)
 		c->name[c->names++] = query_key_name(key[i]);
 	}
 	c->sort = query->sort;
-	c->unit = view_unit_name(view_unit(&rows->header));
+	c->unit = view_unit_name(view_get_unit(&rows->header));
 	c->backend = backend_names[rows->header.backend < ARRAY_SIZE(backend_names) ?
 					   rows->header.backend :
 					   BACKEND_UNKNOWN];
@@ -80,7 +80,7 @@ static int load_query(struct export_rows *rows)
 	const struct options *options = rows->options;
 	struct query_source source = { .profile = rows->input.profile };
 	struct query_error error;
-	int r = input_symbols(&rows->input, &rows->symbols);
+	int r = input_new_symbols(&rows->input, &rows->symbols);
 
 	source.symbols = rows->symbols;
 	if (r == 0)
@@ -89,16 +89,16 @@ static int load_query(struct export_rows *rows)
 		return message_fail(STATUS_STATE, "export: %s", error.text);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
-	input_header(&rows->input, rows->symbols, &rows->header);
+	input_get_header(&rows->input, rows->symbols, &rows->header);
 	if (options->pid && !rows->header.records)
-		return rows_missing("export", options);
+		return rows_report_missing("export", options);
 	set_columns(rows, &options->query);
 	return STATUS_OK;
 }
 
 static int load_recording(struct export_rows *rows)
 {
-	const struct input_request request = input_request_from(rows->options);
+	const struct input_request request = input_request_from_options(rows->options);
 	int status = input_load(&request, &rows->input), loaded;
 
 	if (status != STATUS_OK && status != STATUS_DAMAGED)
@@ -111,16 +111,17 @@ static int load_daemon(struct export_rows *rows)
 {
 	const struct options *options = rows->options;
 	struct query query = live_query(options);
-	u32 limit = rows_limit(options, BUS_ROWS);
-	struct bus *bus;
+	u32 limit = rows_get_limit(options, BUS_ROWS_MAX);
+	struct bus_connection *bus;
 	int status = bus_new(&bus);
 
 	if (status)
 		return status;
 	status = options->period != VIEW_SPAN_START ?
-			 bus_view_period(bus, options->period, options->group, options->sort, limit,
-					 &rows->view) :
-			 bus_view_named(bus, options->group, options->sort, limit, &rows->view);
+			 bus_get_period_view(bus, options->period, options->group, options->sort,
+					     limit, &rows->view) :
+			 bus_get_view_with_names(bus, options->group, options->sort, limit,
+						 &rows->view);
 	bus_free(bus);
 	if (status)
 		return status;
@@ -129,7 +130,7 @@ static int load_daemon(struct export_rows *rows)
 	if (options->sort_text && measure_parse(options->sort_text, &query.sort) < 0)
 		query.sort = MEASURE_OPERATIONS;
 	set_columns(rows, &query);
-	return !rows->view.count && options->container ? rows_missing("export", options) :
+	return !rows->view.count && options->container ? rows_report_missing("export", options) :
 							 STATUS_OK;
 }
 
@@ -153,7 +154,7 @@ static const char *recorded_name(const struct query_row *row, enum query_key key
 	case QUERY_FUNCTION:
 		return row->function;
 	default:
-		query_table_key(row, key, to);
+		query_table_format_key(row, key, to);
 		return to;
 	}
 }
@@ -173,9 +174,9 @@ static const char *live_name(const struct view_row *row, enum query_key key)
 }
 
 /* Set the columns of the file and the line. */
-static void line_names(const char *file, u32 line, const char *to[static 2], char *text)
+static void set_line_names(const char *file, u32 line, const char *to[static 2], char *text)
 {
-	snprintf(text, TABLE_CELL, "%u", line);
+	snprintf(text, TABLE_CELL_SIZE, "%u", line);
 	to[0] = line ? file : "-";
 	to[1] = line ? text : "-";
 }
@@ -192,8 +193,9 @@ static void set_names(struct export_rows *rows, const struct query *query,
 		char *text = rows->text[at];
 
 		if (key[i] == QUERY_LINE) {
-			line_names(recorded ? recorded->file : live->file,
-				   recorded ? recorded->line : live->line, &row->name[at], text);
+			set_line_names(recorded ? recorded->file : live->file,
+				       recorded ? recorded->line : live->line, &row->name[at],
+				       text);
 			at += 2;
 			continue;
 		}
@@ -203,10 +205,10 @@ static void set_names(struct export_rows *rows, const struct query *query,
 }
 
 /* Return whether rows of a recording have a measure. */
-static bool is_recorded(const struct query *query, const struct counters *counters,
-			enum measure measure)
+static bool recording_has_measure(const struct query *query,
+				  const struct profile_counters *counters, enum measure measure)
 {
-	if (measure_is_front_latency(measure) && query_has_parts(query))
+	if (measure_is_issue_or_translation(measure) && query_counts_cell_parts(query))
 		return false;
 	switch (measure) {
 	case MEASURE_MEAN:
@@ -222,17 +224,17 @@ static bool is_recorded(const struct query *query, const struct counters *counte
 	}
 }
 
-static void get_recorded(struct export_rows *rows, u32 index, struct export_row *row)
+static void get_recorded_row(struct export_rows *rows, u32 index, struct export_row *row)
 {
 	const struct query *query = &rows->options->query;
-	unsigned int unit = view_unit(&rows->header);
+	unsigned int unit = view_get_unit(&rows->header);
 
-	query_result_row(rows->result, index, &rows->row);
+	query_result_get_row(rows->result, index, &rows->row);
 	set_names(rows, query, &rows->row, NULL, row);
 	row->share = rows->row.whole ? (double)rows->row.part / (double)rows->row.whole : NAN;
 	for (enum measure i = 0; i < MEASURES; i++)
-		row->measure[i] = is_recorded(query, &rows->row.counters, i) ?
-					  measure_value(i, &rows->row.counters, unit) :
+		row->measure[i] = recording_has_measure(query, &rows->row.counters, i) ?
+					  measure_compute(i, &rows->row.counters, unit) :
 					  NAN;
 }
 
@@ -242,22 +244,23 @@ static double live_value(const struct export_rows *rows, const struct view_row *
 {
 	const struct options *options = rows->options;
 	bool all = options->period == VIEW_SPAN_START;
-	char name[MEASURE_NAME];
+	char name[MEASURE_NAME_SIZE];
 	enum view_sort sort;
 
-	measure_name(measure, name);
+	measure_format_name(measure, name);
 	if (measure == MEASURE_OPERATIONS)
-		return (double)view_part(row, view_unit(&rows->header));
+		return (double)view_get_share_numerator(row, view_get_unit(&rows->header));
 	if (measure == MEASURE_SAMPLES)
 		return (double)row->samples;
 	if (measure == MEASURE_P50)
 		return row->p50 ? row->p50 : NAN;
 	if (view_sort_parse(name, &sort) == 0) {
-		double value = (double)view_key(row, sort, UNITS);
+		double value = (double)view_get_sort_key(row, sort, UNITS);
 		bool none = !value && sort >= VIEW_SORT_P99;
 
-		return view_sort_holds(sort, options->period, options->group) && !none ? value :
-											 NAN;
+		return view_sort_is_supported(sort, options->period, options->group) && !none ?
+			       value :
+			       NAN;
 	}
 	if (measure >= MEASURE_EVENT)
 		return all && measure < MEASURE_EVENT + VIEW_EVENTS ?
@@ -268,28 +271,28 @@ static double live_value(const struct export_rows *rows, const struct view_row *
 	return NAN;
 }
 
-static void get_live(struct export_rows *rows, u32 index, struct export_row *row)
+static void get_live_row(struct export_rows *rows, u32 index, struct export_row *row)
 {
 	const struct query query = live_query(rows->options);
 	const struct view_row *from = &rows->view.rows[index];
-	unsigned int unit = view_unit(&rows->header);
-	u64 whole = view_whole(&rows->header, unit);
+	unsigned int unit = view_get_unit(&rows->header);
+	u64 whole = view_get_share_denominator(&rows->header, unit);
 
 	set_names(rows, &query, NULL, from, row);
-	row->share = whole ? (double)view_part(from, unit) / (double)whole : NAN;
+	row->share = whole ? (double)view_get_share_numerator(from, unit) / (double)whole : NAN;
 	for (enum measure i = 0; i < MEASURES; i++)
 		row->measure[i] = live_value(rows, from, i);
 }
 
 bool export_rows_get(struct export_rows *rows, u32 index, struct export_row *ret_row)
 {
-	if (index >= (rows->result ? query_result_shown(rows->result) : rows->view.count))
+	if (index >= (rows->result ? query_result_get_row_count(rows->result) : rows->view.count))
 		return false;
 	*ret_row = (struct export_row){ 0 };
 	if (rows->result)
-		get_recorded(rows, index, ret_row);
+		get_recorded_row(rows, index, ret_row);
 	else
-		get_live(rows, index, ret_row);
+		get_live_row(rows, index, ret_row);
 	return true;
 }
 
@@ -298,27 +301,27 @@ static bool selects_rows(const struct options *options)
 	return options->container || options->program || options->binary || options->function;
 }
 
-double export_rows_rest(const struct export_rows *rows)
+double export_rows_get_rest(const struct export_rows *rows)
 {
-	unsigned int unit = view_unit(&rows->header);
-	u64 whole = view_whole(&rows->header, unit), shown = 0;
+	unsigned int unit = view_get_unit(&rows->header);
+	u64 whole = view_get_share_denominator(&rows->header, unit), shown = 0;
 	struct query_rest rest;
 
 	if (selects_rows(rows->options))
 		return 0;
 	if (rows->result) {
-		query_result_rest(rows->result, 0, &rest);
+		query_result_get_rest(rows->result, 0, &rest);
 		return (double)rest.part;
 	}
 	/* For the whole profile of the daemon, only the number of operations is known. */
 	if (rows->columns.sort != MEASURE_OPERATIONS)
 		return 0;
 	for (u32 i = 0; i < rows->view.count; i++)
-		shown += view_part(&rows->view.rows[i], unit);
+		shown += view_get_share_numerator(&rows->view.rows[i], unit);
 	return shown < whole ? (double)(whole - shown) : 0;
 }
 
-void export_put(FILE *out, char c)
+void export_print_byte(FILE *out, char c)
 {
 	fputc((unsigned char)c < ' ' || c == 0x7f ? '?' : c, out);
 }

@@ -19,7 +19,7 @@
 /*
  * Maximum number of columns of names: those of the keys, the binary, and a second one for a line.
  */
-#define EXPORT_NAMES (QUERY_GROUP_MAX + 2)
+#define EXPORT_NAMES_MAX (QUERY_GROUP_MAX + 2)
 
 /**
  * struct export_columns - what all rows of an export have
@@ -31,7 +31,7 @@
  * @backend: what wrote the samples: "hardware", "emulated" or "unknown"
  */
 struct export_columns {
-	const char *name[EXPORT_NAMES];
+	const char *name[EXPORT_NAMES_MAX];
 	u32 names;
 	u32 line;
 	enum measure sort;
@@ -47,7 +47,7 @@ struct export_columns {
  * @measure: the measures; NAN: the measure is unknown, or no sample has it
  */
 struct export_row {
-	const char *name[EXPORT_NAMES];
+	const char *name[EXPORT_NAMES_MAX];
 	double share;
 	double measure[MEASURES];
 };
@@ -67,12 +67,12 @@ struct export_rows {
 	struct export_columns columns;
 	struct view_header header;
 	const struct options *options;
-	struct input input;
-	struct symbols *symbols;
+	struct input_recording input;
+	struct symbols_cache *symbols;
 	struct query_result *result;
 	struct view view;
 	struct query_row row;
-	char text[EXPORT_NAMES][TABLE_CELL];
+	char text[EXPORT_NAMES_MAX][TABLE_CELL_SIZE];
 };
 
 /**
@@ -81,7 +81,7 @@ struct export_rows {
  * @ret_rows: call export_rows_deinit(), also on failure. With STATUS_OK and STATUS_DAMAGED it has
  *	all rows that were readable
  *
- * Return: &enum status; an error was printed.
+ * Return: &enum verb_exit_status; an error was printed.
  */
 int export_rows_load(const struct options *options, struct export_rows *ret_rows);
 
@@ -94,15 +94,15 @@ int export_rows_load(const struct options *options, struct export_rows *ret_rows
 bool export_rows_get(struct export_rows *rows, u32 index, struct export_row *ret_row);
 
 /**
- * export_rows_rest() - return the sort measure of all samples that are in no row
+ * export_rows_get_rest() - return the sort measure of all samples that are in no row
  *
  * Return: the measure; 0 if options select containers, programs, binaries or functions, or if it is
  * unknown, which is so for most measures of the daemon.
  */
-double export_rows_rest(const struct export_rows *rows);
+double export_rows_get_rest(const struct export_rows *rows);
 
-/** export_put() - print a byte of a name; a control character becomes "?" */
-void export_put(FILE *out, char c);
+/** export_print_byte() - print a byte of a name; a control character becomes "?" */
+void export_print_byte(FILE *out, char c);
 
 /** export_rows_deinit() - free the memory */
 void export_rows_deinit(struct export_rows *rows);

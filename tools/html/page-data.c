@@ -14,7 +14,7 @@
 #include "speprof-version.h"
 
 /* Maximum number of shared cache lines, and of memory pages. */
-#define PAGE_HOT 100
+#define PAGE_HOT_MAX 100
 
 static void add_text(json_object *to, const char *key, const char *text)
 {
@@ -22,7 +22,7 @@ static void add_text(json_object *to, const char *key, const char *text)
 }
 
 /* Add text that is already JSON. */
-static int add_parsed(json_object *to, const char *key, const char *text)
+static int add_json_text(json_object *to, const char *key, const char *text)
 {
 	json_object *value = json_tokener_parse(text);
 
@@ -41,8 +41,8 @@ static int add_header(json_object *root, const struct view_header *header)
 
 	if (!out)
 		return -errno;
-	rows_header_json(out, header);
-	r = fclose(out) == 0 ? add_parsed(root, "header", text) : -ENOMEM;
+	rows_print_header_json(out, header);
+	r = fclose(out) == 0 ? add_json_text(root, "header", text) : -ENOMEM;
 	free(text);
 	return r;
 }
@@ -51,13 +51,13 @@ static int add_header(json_object *root, const struct view_header *header)
  * Add shared cache lines, memory pages and NUMA nodes, in the format of "report --lines --pages
  * -j".
  */
-static int add_memory(json_object *root, struct profile *profile, struct symbols *symbols)
+static int add_hot_memory(json_object *root, struct profile *profile, struct symbols_cache *symbols)
 {
 	char *text = NULL;
-	int r = profile_hot_json(profile, symbols, false, PAGE_HOT, &text);
+	int r = profile_hot_memory_json(profile, symbols, false, PAGE_HOT_MAX, &text);
 
 	if (r >= 0)
-		r = add_parsed(root, "memory", text);
+		r = add_json_text(root, "memory", text);
 	free(text);
 	return r;
 }
@@ -109,16 +109,16 @@ static int collect_rows(const struct query_source *source, const struct page_con
 	};
 	struct query_row *row = malloc(sizeof(*row));
 	struct query_result *result = NULL;
-	int r = row ? input_query(source, &query, &result, ret_error) : -ENOMEM;
+	int r = row ? input_run_query(source, &query, &result, ret_error) : -ENOMEM;
 
 	/* Sort rows of one program next to each other, because that compresses best. */
 	if (r == 0)
 		query_result_order_by_keys(result);
-	for (u32 i = 0; r == 0 && i < query_result_shown(result); i++) {
+	for (u32 i = 0; r == 0 && i < query_result_get_row_count(result); i++) {
 		struct cell_level level[SPE_LEVELS] = { 0 };
 
-		query_result_row(result, i, row);
-		query_result_levels(result, i, level);
+		query_result_get_row(result, i, row);
+		query_result_add_levels(result, i, level);
 		r = page_rows_add(rows, row, level);
 	}
 	query_result_free(result);
@@ -159,17 +159,18 @@ static void add_time(json_object *root, const struct page_time *time)
 	json_object_object_add(root, "time", json);
 }
 
-static int add_all(json_object *root, struct input *input, struct symbols *symbols,
-		   const struct page_rows *rows)
+static int add_header_memory_and_columns(json_object *root, struct input_recording *input,
+					 struct symbols_cache *symbols,
+					 const struct page_rows *rows)
 {
 	struct view_header header;
 	int r;
 
 	add_histogram_names(root);
-	input_header(input, symbols, &header);
+	input_get_header(input, symbols, &header);
 	r = add_header(root, &header);
 	if (r >= 0)
-		r = add_memory(root, input->profile, symbols);
+		r = add_hot_memory(root, input->profile, symbols);
 	return r < 0 ? r : add_columns(root, rows);
 }
 
@@ -180,10 +181,10 @@ static int data_concatenate(const char *json, size_t length, const struct page_r
 	struct protobuf data;
 
 	protobuf_init(&data, SIZE_MAX / 2);
-	protobuf_packed(&data, length);
-	protobuf_copy(&data, json, length);
+	protobuf_append_packed(&data, length);
+	protobuf_write_encoded(&data, json, length);
 	for (unsigned int i = 0; i < PAGE_COLUMNS; i++)
-		protobuf_copy(&data, rows->column[i].data, rows->column[i].size);
+		protobuf_write_encoded(&data, rows->column[i].data, rows->column[i].size);
 	if (data.error) {
 		int r = data.error;
 
@@ -195,7 +196,7 @@ static int data_concatenate(const char *json, size_t length, const struct page_r
 	return 0;
 }
 
-int page_data_new(struct input *input, const struct page_config *config, u8 **ret_data,
+int page_data_new(struct input_recording *input, const struct page_config *config, u8 **ret_data,
 		  size_t *ret_size, struct query_error *ret_error)
 {
 	struct query_source source = { .profile = input->profile };
@@ -203,10 +204,10 @@ int page_data_new(struct input *input, const struct page_config *config, u8 **re
 	struct page_rows rows;
 	const char *json;
 	size_t length;
-	int r = root ? input_symbols(input, &source.symbols) : -ENOMEM;
+	int r = root ? input_new_symbols(input, &source.symbols) : -ENOMEM;
 
 	profile_flush(input->profile);
-	page_rows_init(&rows, profile_header(input->profile));
+	page_rows_init(&rows, profile_get_header(input->profile));
 	if (r >= 0)
 		r = collect_rows(&source, config, &rows, ret_error);
 	if (r >= 0 && config->time && config->time->slices) {
@@ -217,7 +218,7 @@ int page_data_new(struct input *input, const struct page_config *config, u8 **re
 		r = page_rows_finish(&rows);
 	if (r >= 0) {
 		add_config(root, config);
-		r = add_all(root, input, source.symbols, &rows);
+		r = add_header_memory_and_columns(root, input, source.symbols, &rows);
 	}
 	if (r >= 0) {
 		json = json_object_to_json_string_length(

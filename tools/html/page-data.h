@@ -38,7 +38,7 @@ struct page_config {
  * Return: 0; -ENOENT if a selection matches nothing; -E2BIG if the recording has too many names or
  * rows; -ENOMEM if memory cannot be allocated.
  */
-int page_data_new(struct input *input, const struct page_config *config, u8 **ret_data,
+int page_data_new(struct input_recording *input, const struct page_config *config, u8 **ret_data,
 		  size_t *ret_size, struct query_error *ret_error);
 
 #endif

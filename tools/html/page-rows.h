@@ -60,7 +60,7 @@ const char *page_histogram_name(unsigned int histogram);
  *	translation latency
  * @PAGE_ISSUE_MAX, @PAGE_TRANSLATION_MAX: as @PAGE_MAX
  *
- * If there are more than PAGE_DETAILED rows, the columns from @PAGE_LATE_SET on are empty.
+ * If there are more than PAGE_DETAILED_ROWS_MAX rows, the columns from @PAGE_LATE_SET on are empty.
  */
 enum page_column {
 	PAGE_CONTAINER,
@@ -102,7 +102,7 @@ enum page_column {
 };
 
 /* Above this number of rows, the page has no histograms of issue and translation latency. */
-#define PAGE_DETAILED 50000
+#define PAGE_DETAILED_ROWS_MAX 50000
 
 /** page_column_name() - return the name by which data.js finds a column */
 const char *page_column_name(enum page_column column);
@@ -116,7 +116,7 @@ const char *page_column_name(enum page_column column);
  * @strings: distinct names, indexed by column
  * @previous: numbers of the names in the previous row, indexed by column
  * @count: number of rows
- * @unit: view_unit() of the recording; UNITS: no weights
+ * @unit: view_get_unit() of the recording; UNITS: no weights
  * @interval: mean number of operations between two samples, for &PAGE_WEIGHT
  */
 struct page_rows {

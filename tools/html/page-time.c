@@ -14,7 +14,7 @@
 #define SLICE_NS 1000000ULL
 
 /* The program of a process: its index in &page_time.program plus 1; 0: not looked up yet. */
-struct time_process {
+struct process_program_cache {
 	u32 generation;
 	u32 program;
 };
@@ -33,7 +33,7 @@ static void ledger_add(struct time_ledger *to, const struct time_ledger *from)
 }
 
 /* Make slices twice as long. Those with the numbers 2n and 2n + 1 become the slice n. */
-static void slices_fold(struct page_time *t)
+static void slices_merge_pairs(struct page_time *t)
 {
 	u64 first = t->first / 2;
 	u32 slices = 0;
@@ -57,7 +57,7 @@ static void slices_fold(struct page_time *t)
 }
 
 /* Add @count empty slices before the first one. */
-static void slices_shift(struct page_time *t, u32 count)
+static void slices_prepend(struct page_time *t, u32 count)
 {
 	size_t kept = t->slices;
 
@@ -73,7 +73,7 @@ static void slices_shift(struct page_time *t, u32 count)
 	t->slices += count;
 }
 
-u32 page_time_slice(struct page_time *time, u64 ns)
+u32 page_time_get_slice(struct page_time *time, u64 ns)
 {
 	u64 number;
 
@@ -88,12 +88,12 @@ u32 page_time_slice(struct page_time *time, u64 ns)
 		number = ns / time->slice_ns;
 		low = number < low ? number : low;
 		high = number > high ? number : high;
-		if (high - low < TIME_SLICES)
+		if (high - low < TIME_SLICES_MAX)
 			break;
-		slices_fold(time);
+		slices_merge_pairs(time);
 	}
 	if (number < time->first)
-		slices_shift(time, (u32)(time->first - number));
+		slices_prepend(time, (u32)(time->first - number));
 	if (number - time->first >= time->slices)
 		time->slices = (u32)(number - time->first) + 1;
 	return (u32)(number - time->first);
@@ -103,9 +103,10 @@ u32 page_time_slice(struct page_time *time, u64 ns)
  * Find the entry of a program with the names of @wanted, or add it. The last entry is for all
  * programs without a separate entry.
  */
-static int program_find(struct page_time *t, const struct time_program *wanted, u32 *ret_index)
+static int program_find_or_add(struct page_time *t, const struct time_program *wanted,
+			       u32 *ret_index)
 {
-	struct time_program *p = t->program, *last = &t->program[TIME_PROGRAMS - 1];
+	struct time_program *p = t->program, *last = &t->program[TIME_PROGRAMS_MAX - 1];
 
 	while (p < t->program + t->programs && p != last &&
 	       (strcmp(p->container, wanted->container) || strcmp(p->program, wanted->program)))
@@ -115,7 +116,7 @@ static int program_find(struct page_time *t, const struct time_program *wanted, 
 		return 0;
 	if (p != last)
 		*p = *wanted;
-	p->slice = calloc(TIME_SLICES, sizeof(*p->slice));
+	p->slice = calloc(TIME_SLICES_MAX, sizeof(*p->slice));
 	if (!p->slice)
 		return -ENOMEM;
 	t->programs++;
@@ -123,10 +124,10 @@ static int program_find(struct page_time *t, const struct time_program *wanted, 
 }
 
 /* Return the entry that caches the program of a process; NULL if memory cannot be allocated. */
-static struct time_process *process_find(struct page_time *t, u32 process)
+static struct process_program_cache *get_process_cache(struct page_time *t, u32 process)
 {
 	u32 count = process + 256;
-	struct time_process *grown;
+	struct process_program_cache *grown;
 
 	if (process >= t->known_count) {
 		grown = reallocarray(t->known, count, sizeof(*grown));
@@ -140,22 +141,24 @@ static struct time_process *process_find(struct page_time *t, u32 process)
 }
 
 /* Set the names of the program of a process in the form that the rows of a page use. */
-static void program_name(const struct page_time *t, u32 process, struct time_program *ret_program)
+static void set_program_names(const struct page_time *t, u32 process,
+			      struct time_program *ret_program)
 {
 	u32 id = profile_find_program(t->profile, process);
 
 	*ret_program = (struct time_program){ 0 };
 	snprintf(ret_program->container, sizeof(ret_program->container), "%s",
-		 query_container_name(&t->cells, id));
+		 query_get_container_name(&t->cells, id));
 	escape_string(ret_program->program, sizeof(ret_program->program),
-		      query_base_name(query_executable(&t->cells, id)));
+		      query_base_name(query_get_executable(&t->cells, id)));
 }
 
-static int sample_program(struct page_time *t, const struct profile_sample *sample, u32 *ret_index)
+static int find_sample_program(struct page_time *t, const struct profile_sample *sample,
+			       u32 *ret_index)
 {
 	/* The first entry is for samples without a process. */
 	u32 slot = sample->process == ATTRIBUTE_NONE ? 0 : sample->process + 1;
-	struct time_process *known = process_find(t, slot);
+	struct process_program_cache *known = get_process_cache(t, slot);
 	int r;
 
 	if (!known)
@@ -163,8 +166,8 @@ static int sample_program(struct page_time *t, const struct profile_sample *samp
 	if (!known->program || known->generation != sample->generation) {
 		struct time_program wanted;
 
-		program_name(t, sample->process, &wanted);
-		r = program_find(t, &wanted, ret_index);
+		set_program_names(t, sample->process, &wanted);
+		r = program_find_or_add(t, &wanted, ret_index);
 		if (r < 0)
 			return r;
 		known->program = *ret_index + 1;
@@ -201,12 +204,12 @@ static void count_sample(void *ctx, const struct profile_sample *sample)
 
 	if (!ns || t->error)
 		return;
-	r = sample_program(t, sample, &program);
+	r = find_sample_program(t, sample, &program);
 	if (r < 0) {
 		t->error = r;
 		return;
 	}
-	at = page_time_slice(t, ns);
+	at = page_time_get_slice(t, ns);
 	slice = &t->program[program].slice[at];
 	if (spe_sample_has(sample->sample, SPE_HAS_COUNTER(SPE_COUNTER_TOTAL)))
 		histogram_add(&slice->latency, sample->sample->counter[SPE_COUNTER_TOTAL]);
@@ -233,16 +236,16 @@ static void count_window(void *ctx, const struct source_window *window)
 	/* All chunks of a window repeat the fields of the whole window, so count these once. */
 	if (!window->start_ns || (window->decoder && window->decoder->open))
 		return;
-	ledger = &to->time->ledger[page_time_slice(to->time, window->start_ns)];
-	ledger->armed_ns += source_window_armed(window);
+	ledger = &to->time->ledger[page_time_get_slice(to->time, window->start_ns)];
+	ledger->armed_ns += source_window_get_armed_ns(window);
 	ledger->blind_ns += window->blind_ns;
 	ledger->lost_bytes += window->lost_bytes;
 }
 
-static int time_replay(struct page_time *t, const char *path, const struct cpu_list *cpus,
-		       struct profile *profile)
+static int replay_recording(struct page_time *t, const char *path, const struct cpu_list *cpus,
+			    struct profile *profile)
 {
-	struct time_sink to = { .time = t, .sink = profile_sink(profile), .cpus = cpus };
+	struct time_sink to = { .time = t, .sink = profile_make_sink(profile), .cpus = cpus };
 	const struct source_sink sink = { .window = count_window, .ctx = &to };
 	struct recording *recording = NULL;
 	int r = recording_open(path, &recording, NULL);
@@ -256,7 +259,8 @@ static int time_replay(struct page_time *t, const char *path, const struct cpu_l
 }
 
 int page_time_read(const char *path, const struct cpu_list *cpus, u64 midr,
-		   const struct filter *filter, struct input *input, struct page_time *ret_time)
+		   const struct filter *filter, struct input_recording *input,
+		   struct page_time *ret_time)
 {
 	const struct profile_config config = { .midr = midr, .filter = filter };
 	struct profile_observer observer = { .sample = count_sample, .ctx = ret_time };
@@ -268,9 +272,9 @@ int page_time_read(const char *path, const struct cpu_list *cpus, u64 midr,
 	r = profile_new(&config, input->attributor, &profile);
 	if (r < 0)
 		return r;
-	profile_observe(profile, &observer);
-	r = time_replay(ret_time, path, cpus, profile);
-	profile_unobserve(&observer);
+	profile_add_observer(profile, &observer);
+	r = replay_recording(ret_time, path, cpus, profile);
+	profile_remove_observer(&observer);
 	profile_free(profile);
 	return r < 0 ? r : ret_time->error;
 }

@@ -11,13 +11,13 @@
 #include "util/histogram.h"
 
 /* Maximum number of slices; there are at least half of them if the recording is long enough. */
-#define TIME_SLICES 120
+#define TIME_SLICES_MAX 120
 
 /*
  * Maximum number of programs with separate slices; the last entry counts all other programs
  * together.
  */
-#define TIME_PROGRAMS 64
+#define TIME_PROGRAMS_MAX 64
 
 /**
  * struct time_slice - the samples of a program in one slice
@@ -33,7 +33,7 @@ struct time_slice {
  * struct time_program - one program over time
  * @container, @program: names as in &struct query_row; "" in the last entry, which stands for all
  * other programs
- * @slice: TIME_SLICES elements
+ * @slice: TIME_SLICES_MAX elements
  */
 struct time_program {
 	char container[sizeof(((struct query_row *)0)->container)];
@@ -58,7 +58,7 @@ struct time_ledger {
  * struct page_time - a recording over time
  * @slice_ns: length of a slice; 0: the recording has no times
  * @first: number of the first slice, which starts at @first * @slice_ns
- * @slices: number of slices, at most TIME_SLICES
+ * @slices: number of slices, at most TIME_SLICES_MAX
  * @ledger: ledgers, indexed by slice
  * @program: the programs; @programs is their number
  * @known: cache of programs, indexed by process of the attributor; private
@@ -71,10 +71,10 @@ struct page_time {
 	u64 slice_ns;
 	u64 first;
 	u32 slices;
-	struct time_ledger ledger[TIME_SLICES];
-	struct time_program program[TIME_PROGRAMS];
+	struct time_ledger ledger[TIME_SLICES_MAX];
+	struct time_program program[TIME_PROGRAMS_MAX];
 	u32 programs;
-	struct time_process *known;
+	struct process_program_cache *known;
 	u32 known_count;
 	struct profile_cells cells;
 	struct profile *profile;
@@ -94,16 +94,17 @@ struct page_time {
  * read a second time.
  */
 int page_time_read(const char *path, const struct cpu_list *cpus, u64 midr,
-		   const struct filter *filter, struct input *input, struct page_time *ret_time);
+		   const struct filter *filter, struct input_recording *input,
+		   struct page_time *ret_time);
 
 /**
- * page_time_slice() - return the slice of a time; a missing slice is added
- * @time: slices, which become longer if there would be more than TIME_SLICES of them
+ * page_time_get_slice() - return the slice of a time; a missing slice is added
+ * @time: slices, which become longer if there would be more than TIME_SLICES_MAX of them
  * @ns: the time in nanoseconds, not 0
  *
  * Return: index of the slice.
  */
-u32 page_time_slice(struct page_time *time, u64 ns);
+u32 page_time_get_slice(struct page_time *time, u64 ns);
 
 /** page_time_deinit() - free the memory */
 void page_time_deinit(struct page_time *time);

@@ -65,7 +65,7 @@ static int compress_data(const u8 *data, size_t size, u8 **ret_bytes, size_t *re
 }
 
 /* Encode up to LINE_BYTES bytes and a line break. Return the number of characters. */
-static size_t base64_line(const u8 *from, size_t size, char to[static LINE_CHARS])
+static size_t encode_base64_line(const u8 *from, size_t size, char to[static LINE_CHARS])
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -96,7 +96,7 @@ static int write_base64(int fd, const u8 *bytes, size_t size)
 	for (size_t at = 0; at < size; at += LINE_BYTES) {
 		size_t n = size - at < LINE_BYTES ? size - at : LINE_BYTES;
 
-		length += base64_line(bytes + at, n, text + length);
+		length += encode_base64_line(bytes + at, n, text + length);
 	}
 	r = write_all(fd, text, length);
 	free(text);

@@ -9,7 +9,7 @@
 #include "text.h"
 
 /* Maximum nesting of containers in a reply; no reply of speprofd is nested deeper. */
-#define DEPTH 8
+#define DEPTH_MAX 8
 
 static int read_any(sd_bus_message *m, u32 depth, json_object **ret);
 
@@ -161,14 +161,14 @@ static int read_any(sd_bus_message *m, u32 depth, json_object **ret)
 	}
 }
 
-static int read_all(sd_bus_message *m, json_object **ret)
+static int read_all_values(sd_bus_message *m, json_object **ret)
 {
 	json_object *all = json_object_new_array(), *value;
 	int r = 0;
 
 	while (r >= 0 && !sd_bus_message_at_end(m, 1)) {
 		value = NULL;
-		r = read_any(m, DEPTH, &value);
+		r = read_any(m, DEPTH_MAX, &value);
 		json_object_array_add(all, value);
 	}
 	if (r < 0) {
@@ -181,7 +181,7 @@ static int read_all(sd_bus_message *m, json_object **ret)
 
 static int read_reply(sd_bus_message *reply, const char *method, json_object **ret_json)
 {
-	return read_all(reply, ret_json) < 0 ?
+	return read_all_values(reply, ret_json) < 0 ?
 		       message_fail(STATUS_FAILED,
 				    "speprofd's reply to %s has an unknown format: install speprof "
 				    "and speprofd of the same version",
@@ -189,8 +189,8 @@ static int read_reply(sd_bus_message *reply, const char *method, json_object **r
 		       STATUS_OK;
 }
 
-int bus_invoke(struct bus *bus, const char *object, const char *interface, const char *method,
-	       json_object **ret_json, const char *types, ...)
+int bus_call_to_json(struct bus_connection *bus, const char *object, const char *interface,
+		     const char *method, json_object **ret_json, const char *types, ...)
 {
 	char path[256], name[128];
 	sd_bus_message *reply = NULL;
@@ -211,7 +211,8 @@ int bus_invoke(struct bus *bus, const char *object, const char *interface, const
 	return status;
 }
 
-int bus_invoke_message(struct bus *bus, sd_bus_message *message, json_object **ret_json)
+int bus_message_call_to_json(struct bus_connection *bus, sd_bus_message *message,
+			     json_object **ret_json)
 {
 	sd_bus_message *reply = NULL;
 	int status = bus_message_call(bus, message, &reply);
@@ -243,7 +244,7 @@ u64 json_number(json_object *object, const char *key)
 	return value ? json_object_get_uint64(value) : 0;
 }
 
-void json_print(json_object *object)
+void json_print_and_free(json_object *object)
 {
 	json_object *line = json_object_new_object();
 

@@ -10,7 +10,7 @@
 struct sd_bus_message;
 
 /**
- * bus_invoke() - call a method of any object and convert its reply
+ * bus_call_to_json() - call a method of any object and convert its reply
  * @bus: a connection of bus_new()
  * @object: a whole path, or one relative to "/org/speprof1/"; "" for the Manager's object
  * @interface: "Manager", "Session", "CPU", or a whole name
@@ -19,20 +19,21 @@ struct sd_bus_message;
  * NULL to discard the reply. "IntervalUSec" becomes "interval_usec"
  * @types: types of the arguments that follow, as for sd_bus_message_append()
  *
- * Return: &enum status; an error was printed, or is available from bus_error().
+ * Return: &enum verb_exit_status; an error was printed, or is available from bus_get_error().
  */
-int bus_invoke(struct bus *bus, const char *object, const char *interface, const char *method,
-	       json_object **ret_json, const char *types, ...);
+int bus_call_to_json(struct bus_connection *bus, const char *object, const char *interface,
+		     const char *method, json_object **ret_json, const char *types, ...);
 
 /**
- * bus_invoke_message() - send a method call and convert its reply
+ * bus_message_call_to_json() - send a method call and convert its reply
  * @bus: a connection of bus_new()
  * @message: a call of bus_message_new() with all its arguments; the caller still owns it
- * @ret_json: as for bus_invoke()
+ * @ret_json: as for bus_call_to_json()
  *
- * Return: &enum status; an error was printed, or is available from bus_error().
+ * Return: &enum verb_exit_status; an error was printed, or is available from bus_get_error().
  */
-int bus_invoke_message(struct bus *bus, struct sd_bus_message *message, json_object **ret_json);
+int bus_message_call_to_json(struct bus_connection *bus, struct sd_bus_message *message,
+			     json_object **ret_json);
 
 /**
  * json_text(), json_number(), json_get() - return member @key of @object; "", 0 or NULL if missing
@@ -42,9 +43,9 @@ u64 json_number(json_object *object, const char *key);
 json_object *json_get(json_object *object, const char *key);
 
 /**
- * json_print() - print @object as one line on standard output, with "schema_version":1
+ * json_print_and_free() - print @object as one line on standard output, with "schema_version":1
  * @object: this function frees it by json_object_put()
  */
-void json_print(json_object *object);
+void json_print_and_free(json_object *object);
 
 #endif

@@ -24,10 +24,11 @@
  * @ret_reply: the caller unreferences it
  * @types: types of @args, as for sd_bus_call_methodv()
  *
- * Return: &enum status; an error was printed, or is available from bus_error().
+ * Return: &enum verb_exit_status; an error was printed, or is available from bus_get_error().
  */
-int bus_call_object(struct bus *bus, const char *path, const char *interface, const char *method,
-		    sd_bus_message **ret_reply, const char *types, va_list args);
+int bus_call_object(struct bus_connection *bus, const char *path, const char *interface,
+		    const char *method, sd_bus_message **ret_reply, const char *types,
+		    va_list args);
 
 /**
  * bus_message_new() - create a method call without arguments
@@ -37,28 +38,33 @@ int bus_call_object(struct bus *bus, const char *path, const char *interface, co
  * @method: name of the method
  * @ret_message: the caller appends arguments, sends and unreferences it
  *
- * Return: &enum status.
+ * Return: &enum verb_exit_status.
  */
-int bus_message_new(struct bus *bus, const char *path, const char *interface, const char *method,
-		    sd_bus_message **ret_message);
+int bus_message_new(struct bus_connection *bus, const char *path, const char *interface,
+		    const char *method, sd_bus_message **ret_message);
 
 /**
  * bus_profile_message_new() - create a call of a method that reads the profile of the session in
  * use
  * @method: name of the method, such as "GetFigures"
  *
- * Return: &enum status.
+ * Return: &enum verb_exit_status.
  */
-int bus_profile_message_new(struct bus *bus, const char *method, sd_bus_message **ret_message);
+int bus_profile_message_new(struct bus_connection *bus, const char *method,
+			    sd_bus_message **ret_message);
 
-/** bus_message_send() - send a call, wait for its reply and discard it; returns &enum status */
-int bus_message_send(struct bus *bus, sd_bus_message *message);
+/**
+ * bus_message_call_and_discard() - send a call, wait for its reply and discard it; returns &enum
+ * verb_exit_status
+ */
+int bus_message_call_and_discard(struct bus_connection *bus, sd_bus_message *message);
 
 /**
  * bus_message_call() - send a call and wait for its reply, which the caller unreferences
  *
- * Return: &enum status.
+ * Return: &enum verb_exit_status.
  */
-int bus_message_call(struct bus *bus, sd_bus_message *message, sd_bus_message **ret_reply);
+int bus_message_call(struct bus_connection *bus, sd_bus_message *message,
+		     sd_bus_message **ret_reply);
 
 #endif

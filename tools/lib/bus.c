@@ -21,21 +21,21 @@
  */
 #define BUS_SUMMARY_MAX (64 << 20)
 
-/* Pause between two requests of bus_view_named(). */
+/* Pause between two requests of bus_get_view_with_names(). */
 #define NAMES_PAUSE_MS 50
 
 /*
  * The D-Bus error with which the daemon answers a query for a function while names are being
  * resolved.
  */
-#define NAMES_PENDING "org.speprof1.NamesPending"
+#define NAMES_PENDING_ERROR "org.speprof1.NamesPending"
 
-#define NO_SESSION "there is no session \"%.63s\"; \"speprof session\" lists them"
+#define NO_SESSION_TEXT "there is no session \"%.63s\"; \"speprof session\" lists them"
 
 /* The characters that the name of a session may contain. */
 #define SESSION_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-struct bus {
+struct bus_connection {
 	sd_bus *bus;
 	bool quiet;
 	pid_t agent; /* PID of the agent of password-agent.h; 0: none */
@@ -43,10 +43,11 @@ struct bus {
 	char profile[sizeof(BUS_PATH) + 80]; /* path of the session's object; "": the Manager */
 };
 
-static int bus_fail(struct bus *bus, enum status status, const char *format, ...)
-	__attribute__((__format__(__printf__, 3, 4)));
+static int bus_report_error(struct bus_connection *bus, enum verb_exit_status status,
+			    const char *format, ...) __attribute__((__format__(__printf__, 3, 4)));
 
-static int bus_fail(struct bus *bus, enum status status, const char *format, ...)
+static int bus_report_error(struct bus_connection *bus, enum verb_exit_status status,
+			    const char *format, ...)
 {
 	va_list args;
 
@@ -62,7 +63,7 @@ static int bus_fail(struct bus *bus, enum status status, const char *format, ...
  */
 static const struct {
 	const char *name;
-	enum status status;
+	enum verb_exit_status status;
 	const char *text;
 } bus_errors[] = {
 	{ SD_BUS_ERROR_SERVICE_UNKNOWN, STATUS_NO_DAEMON,
@@ -82,7 +83,7 @@ static const struct {
 	{ "org.speprof1.NoSuchProcess", STATUS_STATE, NULL },
 	{ "org.speprof1.NoSuchFunction", STATUS_STATE, NULL },
 	{ "org.speprof1.NothingSelected", STATUS_STATE, NULL },
-	{ NAMES_PENDING, STATUS_STATE, NULL },
+	{ NAMES_PENDING_ERROR, STATUS_STATE, NULL },
 	{ SD_BUS_ERROR_UNKNOWN_METHOD, STATUS_FAILED,
 	  "speprofd does not know this call: install speprof and speprofd of the same version" },
 	{ "org.speprof1.Busy", STATUS_STATE, NULL },
@@ -99,14 +100,15 @@ static const struct {
  * Return whether the message is from the daemon: it names the missing permission, and the message
  * of the bus does not.
  */
-static bool is_own_sentence(const sd_bus_error *error)
+static bool is_daemon_message(const sd_bus_error *error)
 {
 	return sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED) && error->message &&
 	       (!strncmp(error->message, "Only root", strlen("Only root")) ||
 		!strncmp(error->message, "polkit", strlen("polkit")));
 }
 
-static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_error *error)
+static int bus_report_failed_call(struct bus_connection *bus, const char *method, int r,
+				  sd_bus_error *error)
 {
 	const char *message = error->message ? error->message : strerror(-r);
 	int status = STATUS_FAILED;
@@ -114,7 +116,8 @@ static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_er
 
 	if (*bus->profile && sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_OBJECT)) {
 		known = true;
-		status = bus_fail(bus, STATUS_STATE, NO_SESSION, strrchr(bus->profile, '/') + 1);
+		status = bus_report_error(bus, STATUS_STATE, NO_SESSION_TEXT,
+					  strrchr(bus->profile, '/') + 1);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(bus_errors) && !known; i++) {
 		const char *text = bus_errors[i].text;
@@ -122,29 +125,30 @@ static int bus_failed_call(struct bus *bus, const char *method, int r, sd_bus_er
 		if (!sd_bus_error_has_name(error, bus_errors[i].name))
 			continue;
 		known = true;
-		if (is_own_sentence(error))
+		if (is_daemon_message(error))
 			text = NULL;
-		status = bus_fail(bus, bus_errors[i].status, "%s", text ? text : message);
+		status = bus_report_error(bus, bus_errors[i].status, "%s", text ? text : message);
 	}
 	if (!known && (r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE)) {
-		status = bus_fail(bus, STATUS_NO_BUS, "the bus closed the connection");
+		status = bus_report_error(bus, STATUS_NO_BUS, "the bus closed the connection");
 		bus->bus = sd_bus_unref(bus->bus);
 	} else if (!known && r == -ETIMEDOUT)
-		status = bus_fail(bus, STATUS_NO_DAEMON,
-				  "speprofd does not answer; see "
-				  "\"journalctl -u speprofd\"");
+		status = bus_report_error(bus, STATUS_NO_DAEMON,
+					  "speprofd does not answer; see "
+					  "\"journalctl -u speprofd\"");
 	else if (!known)
-		status = bus_fail(bus, STATUS_FAILED, "speprofd refuses %s: %s", method, message);
+		status = bus_report_error(bus, STATUS_FAILED, "speprofd refuses %s: %s", method,
+					  message);
 	sd_bus_error_free(error);
 	return status;
 }
 
-static int bus_malformed(struct bus *bus, const char *method)
+static int bus_report_malformed_reply(struct bus_connection *bus, const char *method)
 {
-	return bus_fail(bus, STATUS_FAILED,
-			"speprofd's reply to %s has an unknown format: install speprof and "
-			"speprofd of the same version",
-			method);
+	return bus_report_error(bus, STATUS_FAILED,
+				"speprofd's reply to %s has an unknown format: install speprof and "
+				"speprofd of the same version",
+				method);
 }
 
 /*
@@ -158,7 +162,7 @@ void bus_set_address(const char *address)
 	bus_address = address;
 }
 
-static int bus_connect(struct bus *bus, const char *address)
+static int bus_connect(struct bus_connection *bus, const char *address)
 {
 	int r;
 
@@ -178,7 +182,7 @@ static int bus_connect(struct bus *bus, const char *address)
  * Connect if there is no connection: also while a live view runs, because the bus may have been
  * restarted.
  */
-static int bus_ready(struct bus *bus)
+static int bus_connect_if_needed(struct bus_connection *bus)
 {
 	int r;
 
@@ -187,9 +191,10 @@ static int bus_ready(struct bus *bus)
 	r = bus_connect(bus, bus_address);
 	if (r < 0) {
 		bus->bus = sd_bus_unref(bus->bus);
-		return bus_fail(bus, r == -EACCES || r == -EPERM ? STATUS_NO_RIGHT : STATUS_NO_BUS,
-				"cannot reach %s: %s", bus_address ? bus_address : "the system bus",
-				strerror(-r));
+		return bus_report_error(
+			bus, r == -EACCES || r == -EPERM ? STATUS_NO_RIGHT : STATUS_NO_BUS,
+			"cannot reach %s: %s", bus_address ? bus_address : "the system bus",
+			strerror(-r));
 	}
 	/*
 	 * The daemon replies from memory, which may take seconds on a busy machine. After 20 s it
@@ -202,36 +207,36 @@ static int bus_ready(struct bus *bus)
 }
 
 /*
- * Open a connection. *ret_bus is also set on failure, for bus_error(), unless memory cannot be
+ * Open a connection. *ret_bus is also set on failure, for bus_get_error(), unless memory cannot be
  * allocated.
  */
-static int bus_open(bool quiet, struct bus **ret_bus)
+static int bus_open(bool quiet, struct bus_connection **ret_bus)
 {
-	struct bus *bus = calloc(1, sizeof(*bus));
+	struct bus_connection *bus = calloc(1, sizeof(*bus));
 
 	*ret_bus = bus;
 	if (!bus)
 		return message_fail(STATUS_FAILED, "out of memory");
 	bus->quiet = quiet;
-	return bus_ready(bus);
+	return bus_connect_if_needed(bus);
 }
 
-int bus_call_object(struct bus *bus, const char *path, const char *interface, const char *method,
-		    sd_bus_message **ret_reply, const char *types, va_list args)
+int bus_call_object(struct bus_connection *bus, const char *path, const char *interface,
+		    const char *method, sd_bus_message **ret_reply, const char *types, va_list args)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
-	int status = bus_ready(bus), r;
+	int status = bus_connect_if_needed(bus), r;
 
 	if (status)
 		return status;
 	r = sd_bus_call_methodv(bus->bus, BUS_NAME, path, interface, method, &error, ret_reply,
 				types, args);
-	return r < 0 ? bus_failed_call(bus, method, r, &error) : STATUS_OK;
+	return r < 0 ? bus_report_failed_call(bus, method, r, &error) : STATUS_OK;
 }
 
 /* Call a method of the Manager. */
-static int bus_call_manager(struct bus *bus, const char *method, sd_bus_message **ret_reply,
-			    const char *types, ...)
+static int bus_call_manager(struct bus_connection *bus, const char *method,
+			    sd_bus_message **ret_reply, const char *types, ...)
 {
 	va_list args;
 	int status;
@@ -243,8 +248,8 @@ static int bus_call_manager(struct bus *bus, const char *method, sd_bus_message 
 }
 
 /* Call a method that reads a profile. */
-static int bus_call_profile(struct bus *bus, const char *method, sd_bus_message **ret_reply,
-			    const char *types, ...)
+static int bus_call_profile(struct bus_connection *bus, const char *method,
+			    sd_bus_message **ret_reply, const char *types, ...)
 {
 	va_list args;
 	int status;
@@ -257,30 +262,31 @@ static int bus_call_profile(struct bus *bus, const char *method, sd_bus_message 
 	return status;
 }
 
-int bus_profile_message_new(struct bus *bus, const char *method, sd_bus_message **ret_message)
+int bus_profile_message_new(struct bus_connection *bus, const char *method,
+			    sd_bus_message **ret_message)
 {
 	return bus_message_new(bus, *bus->profile ? bus->profile : BUS_PATH,
 			       *bus->profile ? BUS_NAME ".Session" : BUS_INTERFACE, method,
 			       ret_message);
 }
 
-int bus_use_session(struct bus *bus, const char *session)
+int bus_use_session(struct bus_connection *bus, const char *session)
 {
 	if (strlen(session) >= 64 || !*session ||
 	    strspn(session, SESSION_LETTERS) != strlen(session))
-		return bus_fail(bus, STATUS_STATE, NO_SESSION, session);
+		return bus_report_error(bus, STATUS_STATE, NO_SESSION_TEXT, session);
 	snprintf(bus->profile, sizeof(bus->profile), BUS_PATH "/session/%s", session);
 	return STATUS_OK;
 }
 
-const char *bus_session(const struct bus *bus)
+const char *bus_get_session_name(const struct bus_connection *bus)
 {
 	return *bus->profile ? bus->profile + strlen(BUS_PATH "/session/") : "machine";
 }
 
-int bus_new(struct bus **ret_bus)
+int bus_new(struct bus_connection **ret_bus)
 {
-	struct bus *bus;
+	struct bus_connection *bus;
 	int status = bus_open(false, &bus);
 
 	if (status)
@@ -290,71 +296,72 @@ int bus_new(struct bus **ret_bus)
 	return status;
 }
 
-int bus_new_quiet(struct bus **ret_bus)
+int bus_new_quiet(struct bus_connection **ret_bus)
 {
 	return bus_open(true, ret_bus);
 }
 
-struct bus *bus_free(struct bus *bus)
+struct bus_connection *bus_free(struct bus_connection *bus)
 {
 	if (bus) {
 		sd_bus_flush_close_unref(bus->bus);
-		agent_stop(bus->agent);
+		password_agent_stop(bus->agent);
 	}
 	free(bus);
 	return NULL;
 }
 
-void bus_quiet(struct bus *bus)
+void bus_set_quiet(struct bus_connection *bus)
 {
 	bus->quiet = true;
 }
 
-const char *bus_error(const struct bus *bus)
+const char *bus_get_error(const struct bus_connection *bus)
 {
 	return bus ? bus->error : "out of memory";
 }
 
-int bus_message_new(struct bus *bus, const char *path, const char *interface, const char *method,
-		    sd_bus_message **ret_message)
+int bus_message_new(struct bus_connection *bus, const char *path, const char *interface,
+		    const char *method, sd_bus_message **ret_message)
 {
-	int status = bus_ready(bus);
+	int status = bus_connect_if_needed(bus);
 
 	if (status)
 		return status;
 	if (sd_bus_message_new_method_call(bus->bus, ret_message, BUS_NAME, path, interface,
 					   method) < 0)
-		return bus_fail(bus, STATUS_FAILED, "out of memory");
+		return bus_report_error(bus, STATUS_FAILED, "out of memory");
 	return STATUS_OK;
 }
 
-int bus_message_send(struct bus *bus, sd_bus_message *message)
+int bus_message_call_and_discard(struct bus_connection *bus, sd_bus_message *message)
 {
 	return bus_message_call(bus, message, NULL);
 }
 
-int bus_message_call(struct bus *bus, sd_bus_message *message, sd_bus_message **ret_reply)
+int bus_message_call(struct bus_connection *bus, sd_bus_message *message,
+		     sd_bus_message **ret_reply)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r = sd_bus_call(bus->bus, message, 0, &error, ret_reply);
 
-	return r < 0 ? bus_failed_call(bus, sd_bus_message_get_member(message), r, &error) :
+	return r < 0 ? bus_report_failed_call(bus, sd_bus_message_get_member(message), r, &error) :
 		       STATUS_OK;
 }
 
-void bus_allow_password(struct bus *bus)
+void bus_allow_password(struct bus_connection *bus)
 {
 	sd_bus_set_method_call_timeout(bus->bus, 120000000);
 	if (!bus->agent)
-		bus->agent = agent_start();
+		bus->agent = password_agent_start();
 }
 
-int bus_call(struct bus *bus, const char *method)
+int bus_call_without_arguments(struct bus_connection *bus, const char *method)
 {
 	return bus_call_manager(bus, method, NULL, NULL);
 }
 
-int bus_reload(struct bus *bus, char **ret_waiting)
+int bus_reload(struct bus_connection *bus, char **ret_waiting)
 {
 	sd_bus_message *reply = NULL;
 	int status = bus_call_manager(bus, "Reload", &reply, NULL);
@@ -363,7 +370,7 @@ int bus_reload(struct bus *bus, char **ret_waiting)
 	if (status)
 		return status;
 	if (sd_bus_message_read(reply, "s", &waiting) < 0)
-		status = bus_malformed(bus, "Reload");
+		status = bus_report_malformed_reply(bus, "Reload");
 	else
 		*ret_waiting = strdup(waiting);
 	sd_bus_message_unref(reply);
@@ -371,20 +378,20 @@ int bus_reload(struct bus *bus, char **ret_waiting)
 }
 
 /* Read a view from @reply of @method; the function owns @reply. */
-static int bus_view_read(struct bus *bus, const char *method, sd_bus_message *reply,
+static int bus_view_read(struct bus_connection *bus, const char *method, sd_bus_message *reply,
 			 struct view *ret_view)
 {
 	struct view view;
-	int r = view_read(reply, &view);
+	int r = view_bus_read(reply, &view);
 
 	sd_bus_message_unref(reply);
 	if (r < 0)
-		return bus_malformed(bus, method);
+		return bus_report_malformed_reply(bus, method);
 	*ret_view = view;
 	return STATUS_OK;
 }
 
-int bus_get_view(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
+int bus_get_view(struct bus_connection *bus, enum view_group group, enum view_sort sort, u32 limit,
 		 struct view *ret_view)
 {
 	sd_bus_message *reply = NULL;
@@ -394,8 +401,8 @@ int bus_get_view(struct bus *bus, enum view_group group, enum view_sort sort, u3
 	return status ? status : bus_view_read(bus, "GetView", reply, ret_view);
 }
 
-int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
-		    enum view_sort sort, u32 limit, struct view *ret_view)
+int bus_get_period_view(struct bus_connection *bus, enum view_span span, enum view_group group,
+			enum view_sort sort, u32 limit, struct view *ret_view)
 {
 	sd_bus_message *reply = NULL;
 	int status = bus_call_profile(bus, "GetWindow", &reply, "sssu", view_span_name(span),
@@ -405,7 +412,7 @@ int bus_view_period(struct bus *bus, enum view_span span, enum view_group group,
 }
 
 /* Call a method of a session. */
-static int bus_call_session(struct bus *bus, const char *session, const char *method,
+static int bus_call_session(struct bus_connection *bus, const char *session, const char *method,
 			    sd_bus_message **ret_reply, const char *types, ...)
 {
 	char path[sizeof(BUS_PATH) + 80];
@@ -419,8 +426,9 @@ static int bus_call_session(struct bus *bus, const char *session, const char *me
 	return status;
 }
 
-int bus_view_session(struct bus *bus, const char *session, enum view_span span,
-		     enum view_group group, enum view_sort sort, u32 limit, struct view *ret_view)
+int bus_get_session_view(struct bus_connection *bus, const char *session, enum view_span span,
+			 enum view_group group, enum view_sort sort, u32 limit,
+			 struct view *ret_view)
 {
 	const char *method = span == VIEW_SPAN_START ? "GetView" : "GetWindow";
 	sd_bus_message *reply = NULL;
@@ -436,13 +444,14 @@ int bus_view_session(struct bus *bus, const char *session, enum view_span span,
 	return status ? status : bus_view_read(bus, method, reply, ret_view);
 }
 
-int bus_view_named(struct bus *bus, enum view_group group, enum view_sort sort, u32 limit,
-		   struct view *ret_view)
+int bus_get_view_with_names(struct bus_connection *bus, enum view_group group, enum view_sort sort,
+			    u32 limit, struct view *ret_view)
 {
 	const struct timespec pause = { .tv_nsec = NAMES_PAUSE_MS * 1000000L };
 	int status = bus_get_view(bus, group, sort, limit, ret_view);
 
-	for (u32 ms = 0; status == STATUS_OK && ret_view->header.names_pending && ms < BUS_NAMES_MS;
+	for (u32 ms = 0;
+	     status == STATUS_OK && ret_view->header.names_pending && ms < BUS_NAMES_WAIT_MS;
 	     ms += NAMES_PAUSE_MS) {
 		view_clear(ret_view);
 		nanosleep(&pause, NULL);
@@ -481,7 +490,7 @@ static int fd_read(int fd, char **ret_text)
 }
 
 /* Read a text from @reply of @method; the function owns @reply. */
-static int bus_text_read(struct bus *bus, const char *method, sd_bus_message *reply,
+static int bus_text_read(struct bus_connection *bus, const char *method, sd_bus_message *reply,
 			 char **ret_json)
 {
 	char *json = NULL;
@@ -492,7 +501,7 @@ static int bus_text_read(struct bus *bus, const char *method, sd_bus_message *re
 		r = fd_read(fd, &json);
 	sd_bus_message_unref(reply);
 	if (r < 0)
-		return bus_malformed(bus, method);
+		return bus_report_malformed_reply(bus, method);
 	*ret_json = json;
 	return STATUS_OK;
 }
@@ -500,7 +509,7 @@ static int bus_text_read(struct bus *bus, const char *method, sd_bus_message *re
 static int query_append(sd_bus_message *m, const struct query *query)
 {
 	const struct query_select *select = &query->select;
-	char group[256], sort[MEASURE_NAME];
+	char group[256], sort[MEASURE_NAME_SIZE];
 	const char *const texts[][2] = {
 		{ "Period", view_span_name(query->period) },
 		{ "Group", group },
@@ -512,8 +521,8 @@ static int query_append(sd_bus_message *m, const struct query *query)
 	};
 	int r = sd_bus_message_open_container(m, 'a', "{sv}");
 
-	query_group_name(query, group, sizeof(group));
-	measure_name(query->sort, sort);
+	query_format_group(query, group, sizeof(group));
+	measure_format_name(query->sort, sort);
 	for (size_t i = 0; i < ARRAY_SIZE(texts) && r >= 0; i++)
 		if (texts[i][1])
 			r = sd_bus_message_append(m, "{sv}", texts[i][0], "s", texts[i][1]);
@@ -523,23 +532,23 @@ static int query_append(sd_bus_message *m, const struct query *query)
 }
 
 /* Read the answer to a query; the function owns @reply. */
-static int query_read(struct bus *bus, sd_bus_message *reply, struct view_header *ret_header,
-		      char **ret_json)
+static int query_read(struct bus_connection *bus, sd_bus_message *reply,
+		      struct view_header *ret_header, char **ret_json)
 {
-	int r = view_read_header(reply, ret_header);
+	int r = view_bus_read_header(reply, ret_header);
 
 	if (r >= 0)
 		return bus_text_read(bus, "Query", reply, ret_json);
 	sd_bus_message_unref(reply);
-	return bus_malformed(bus, "Query");
+	return bus_report_malformed_reply(bus, "Query");
 }
 
 /*
  * Send a query once. If names are still being resolved, the daemon refuses it: with @last, report
  * that error; else set @ret_pending.
  */
-static int query_once(struct bus *bus, const struct query *query, bool last, bool *ret_pending,
-		      sd_bus_message **ret_reply)
+static int send_query_once(struct bus_connection *bus, const struct query *query, bool last,
+			   bool *ret_pending, sd_bus_message **ret_reply)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	sd_bus_message *message = NULL;
@@ -552,17 +561,17 @@ static int query_once(struct bus *bus, const struct query *query, bool last, boo
 	r = query_append(message, query);
 	if (r >= 0)
 		r = sd_bus_call(bus->bus, message, 0, &error, ret_reply);
-	*ret_pending = r < 0 && !last && sd_bus_error_has_name(&error, NAMES_PENDING);
+	*ret_pending = r < 0 && !last && sd_bus_error_has_name(&error, NAMES_PENDING_ERROR);
 	if (*ret_pending)
 		sd_bus_error_free(&error);
 	else if (r < 0)
-		status = bus_failed_call(bus, "Query", r, &error);
+		status = bus_report_failed_call(bus, "Query", r, &error);
 	sd_bus_message_unref(message);
 	return status;
 }
 
-int bus_query(struct bus *bus, const struct query *query, struct view_header *ret_header,
-	      char **ret_json)
+int bus_run_query(struct bus_connection *bus, const struct query *query,
+		  struct view_header *ret_header, char **ret_json)
 {
 	const struct timespec pause = { .tv_nsec = NAMES_PAUSE_MS * 1000000L };
 	struct view_header header = { 0 };
@@ -572,13 +581,13 @@ int bus_query(struct bus *bus, const struct query *query, struct view_header *re
 
 	for (u32 ms = 0; !status && pending; ms += NAMES_PAUSE_MS) {
 		sd_bus_message *reply = NULL;
-		bool last = ms >= BUS_NAMES_MS;
+		bool last = ms >= BUS_NAMES_WAIT_MS;
 
 		free(json);
 		json = NULL;
 		if (ms)
 			nanosleep(&pause, NULL);
-		status = query_once(bus, query, last, &pending, &reply);
+		status = send_query_once(bus, query, last, &pending, &reply);
 		if (!status && reply)
 			status = query_read(bus, reply, &header, &json);
 		pending |= !last && header.names_pending && (query_has_binary(query) ||
@@ -593,7 +602,7 @@ int bus_query(struct bus *bus, const struct query *query, struct view_header *re
 	return STATUS_OK;
 }
 
-int bus_summary(struct bus *bus, char **ret_json)
+int bus_get_summary(struct bus_connection *bus, char **ret_json)
 {
 	sd_bus_message *reply = NULL;
 	int status = bus_call_profile(bus, "DumpSummary", &reply, NULL);
@@ -601,7 +610,7 @@ int bus_summary(struct bus *bus, char **ret_json)
 	return status ? status : bus_text_read(bus, "DumpSummary", reply, ret_json);
 }
 
-int bus_dump_memory(struct bus *bus, u32 limit, char **ret_json)
+int bus_get_hot_memory(struct bus_connection *bus, u32 limit, char **ret_json)
 {
 	sd_bus_message *reply = NULL;
 	int status = bus_call_profile(bus, "DumpHot", &reply, "u", limit);
@@ -609,7 +618,7 @@ int bus_dump_memory(struct bus *bus, u32 limit, char **ret_json)
 	return status ? status : bus_text_read(bus, "DumpHot", reply, ret_json);
 }
 
-int bus_snapshot(struct bus *bus, const char *session, int *ret_fd)
+int bus_get_snapshot(struct bus_connection *bus, const char *session, int *ret_fd)
 {
 	char path[sizeof(BUS_PATH) + 80];
 	sd_bus_message *message = NULL, *reply = NULL;
@@ -622,20 +631,20 @@ int bus_snapshot(struct bus *bus, const char *session, int *ret_fd)
 		return status;
 	r = sd_bus_call(bus->bus, message, 0, &error, &reply);
 	if (r < 0)
-		status = bus_failed_call(bus, "Snapshot", r, &error);
+		status = bus_report_failed_call(bus, "Snapshot", r, &error);
 	else if (sd_bus_message_read(reply, "h", &fd) < 0)
-		status = bus_malformed(bus, "Snapshot");
+		status = bus_report_malformed_reply(bus, "Snapshot");
 	else
 		*ret_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	sd_bus_message_unref(message);
 	sd_bus_message_unref(reply);
-	return status || *ret_fd >= 0 ? status : bus_fail(bus, STATUS_FAILED, "%m");
+	return status || *ret_fd >= 0 ? status : bus_report_error(bus, STATUS_FAILED, "%m");
 }
 
-int bus_profile(struct bus *bus, u32 seconds, int *ret_fd)
+int bus_get_pprof(struct bus_connection *bus, u32 seconds, int *ret_fd)
 {
 	sd_bus_message *reply = NULL;
-	int r, fd, status = bus_ready(bus);
+	int r, fd, status = bus_connect_if_needed(bus);
 
 	if (status)
 		return status;
@@ -649,7 +658,7 @@ int bus_profile(struct bus *bus, u32 seconds, int *ret_fd)
 		r = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	sd_bus_message_unref(reply);
 	if (r < 0)
-		return bus_malformed(bus, "DumpProfile");
+		return bus_report_malformed_reply(bus, "DumpProfile");
 	*ret_fd = r;
 	return STATUS_OK;
 }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 /**
- * struct key - a row of the earlier view, sorted by the fields that identify a row
+ * struct earlier_row - a row of the earlier view, sorted by the fields that identify a row
  * @found: whether the later view also has the row
  */
-struct key {
+struct earlier_row {
 	const struct view_row *row;
 	bool found;
 };
@@ -30,20 +30,22 @@ static int compare_rows(const struct view_row *x, const struct view_row *y)
 	return r ? r : strcmp(x->binary, y->binary);
 }
 
-static int compare_key(const void *a, const void *b)
+static int compare_earlier_rows(const void *a, const void *b)
 {
-	return compare_rows(((const struct key *)a)->row, ((const struct key *)b)->row);
+	return compare_rows(((const struct earlier_row *)a)->row,
+			    ((const struct earlier_row *)b)->row);
 }
 
-struct order {
+struct view_order {
 	enum view_sort sort;
 	unsigned int unit;
 };
 
-static int compare_weight(const void *a, const void *b, void *ctx)
+static int compare_by_sort_key(const void *a, const void *b, void *ctx)
 {
-	const struct order *order = ctx;
-	u64 x = view_key(a, order->sort, order->unit), y = view_key(b, order->sort, order->unit);
+	const struct view_order *order = ctx;
+	u64 x = view_get_sort_key(a, order->sort, order->unit),
+	    y = view_get_sort_key(b, order->sort, order->unit);
 
 	return x != y ? (x < y ? 1 : -1) : compare_rows(a, b);
 }
@@ -82,27 +84,28 @@ static u64 *row_counter(struct view_row *row, size_t i)
 	return (u64 *)((char *)row + counters[i].offset);
 }
 
-static const u64 *row_counted(const struct view_row *row, size_t i)
+static const u64 *row_get_counter_const(const struct view_row *row, size_t i)
 {
 	return (const u64 *)((const char *)row + counters[i].offset);
 }
 
-static void row_less(struct view_row *row, const struct view_row *before)
+static void row_subtract(struct view_row *row, const struct view_row *before)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		for (size_t k = 0; k < counters[i].count; k++)
 			row_counter(row, i)[k] =
-				subtract_counter(row_counted(row, i)[k], row_counted(before, i)[k]);
+				subtract_counter(row_get_counter_const(row, i)[k],
+						 row_get_counter_const(before, i)[k]);
 }
 
-static void row_add(struct view_row *sum, const struct view_row *row)
+static void row_add_counters(struct view_row *sum, const struct view_row *row)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		for (size_t k = 0; k < counters[i].count; k++)
-			row_counter(sum, i)[k] += row_counted(row, i)[k];
+			row_counter(sum, i)[k] += row_get_counter_const(row, i)[k];
 }
 
-static void header_less(struct view_header *header, const struct view_header *before)
+static void header_subtract(struct view_header *header, const struct view_header *before)
 {
 	header->duration_ns -= before->duration_ns;
 	header->enabled_ns = subtract_counter(header->enabled_ns, before->enabled_ns);
@@ -130,7 +133,7 @@ static void header_less(struct view_header *header, const struct view_header *be
  * another row of the same binary, a new or an existing one. These counts are older than the
  * interval.
  */
-enum renaming {
+enum row_renaming {
 	RENAMED_REMOVED, /* only the earlier view has the row */
 	RENAMED_NEW, /* only the later view has the row */
 	RENAMED_BOTH, /* both views have the row; its growth */
@@ -138,27 +141,27 @@ enum renaming {
 };
 
 /**
- * struct renamed - a row that may have lost or gained counts by a renaming
+ * struct renamed_row - a row that may have lost or gained counts by a renaming
  * @row: the row in its view
  * @out: the row of the result that is corrected; NULL for RENAMED_REMOVED
  */
-struct renamed {
+struct renamed_row {
 	const struct view_row *row;
 	struct view_row *out;
-	enum renaming kind;
+	enum row_renaming kind;
 };
 
 static int compare_binary(const void *a, const void *b)
 {
-	const struct view_row *x = ((const struct renamed *)a)->row;
-	const struct view_row *y = ((const struct renamed *)b)->row;
+	const struct view_row *x = ((const struct renamed_row *)a)->row;
+	const struct view_row *y = ((const struct renamed_row *)b)->row;
 	int r = strcmp(x->container, y->container);
 
 	return r ? r : strcmp(x->binary, y->binary);
 }
 
 /* Return @part reduced in proportion: @removed of @whole is older than the interval. */
-static u64 part_is_lighter(u64 part, u64 whole, u64 removed)
+static u64 reduce_part(u64 part, u64 whole, u64 removed)
 {
 	if (!whole || removed >= whole)
 		return 0;
@@ -168,40 +171,40 @@ static u64 part_is_lighter(u64 part, u64 whole, u64 removed)
 /*
  * Correct new rows first, because most of the removed counts are there; the rest is in older rows.
  */
-static void row_correct(struct view_row *row, enum renaming kind,
-			const struct view_row sum[static RENAMINGS])
+static void row_remove_old_counts(struct view_row *row, enum row_renaming kind,
+				  const struct view_row sum[static RENAMINGS])
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
 		u64 *counter = row_counter(row, i);
 
 		for (size_t k = 0; k < counters[i].count; k++) {
-			u64 removed = row_counted(&sum[RENAMED_REMOVED], i)[k];
-			u64 new = row_counted(&sum[RENAMED_NEW], i)[k];
+			u64 removed = row_get_counter_const(&sum[RENAMED_REMOVED], i)[k];
+			u64 new = row_get_counter_const(&sum[RENAMED_NEW], i)[k];
 
 			if (kind == RENAMED_BOTH)
 				removed = removed > new ? removed - new : 0;
-			counter[k] =
-				part_is_lighter(counter[k], row_counted(&sum[kind], i)[k], removed);
+			counter[k] = reduce_part(counter[k],
+						 row_get_counter_const(&sum[kind], i)[k], removed);
 		}
 	}
 }
 
 /* Correct the rows of one binary in one container. */
-static void binary_correct(struct renamed *rows, size_t count)
+static void binary_remove_old_counts(struct renamed_row *rows, size_t count)
 {
 	struct view_row sum[RENAMINGS] = { 0 };
 
 	for (size_t i = 0; i < count; i++)
-		row_add(&sum[rows[i].kind], rows[i].out ? rows[i].out : rows[i].row);
+		row_add_counters(&sum[rows[i].kind], rows[i].out ? rows[i].out : rows[i].row);
 	if (!sum[RENAMED_REMOVED].samples)
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].out)
-			row_correct(rows[i].out, rows[i].kind, sum);
+			row_remove_old_counts(rows[i].out, rows[i].kind, sum);
 }
 
 /* Correct @count rows, binary by binary. */
-static void names_correct(struct renamed *rows, size_t count)
+static void rows_remove_old_counts(struct renamed_row *rows, size_t count)
 {
 	size_t first = 0;
 
@@ -209,44 +212,44 @@ static void names_correct(struct renamed *rows, size_t count)
 	for (size_t i = 1; i <= count; i++) {
 		if (i < count && !compare_binary(&rows[first], &rows[i]))
 			continue;
-		binary_correct(rows + first, i - first);
+		binary_remove_old_counts(rows + first, i - first);
 		first = i;
 	}
 }
 
-static struct key *keys_new(const struct view *view)
+static struct earlier_row *earlier_rows_new(const struct view *view)
 {
-	struct key *sorted = calloc(view->count + 1, sizeof(*sorted));
+	struct earlier_row *sorted = calloc(view->count + 1, sizeof(*sorted));
 
 	for (u32 i = 0; sorted && i < view->count; i++)
 		sorted[i].row = &view->rows[i];
 	if (sorted)
-		qsort(sorted, view->count, sizeof(*sorted), compare_key);
+		qsort(sorted, view->count, sizeof(*sorted), compare_earlier_rows);
 	return sorted;
 }
 
 /**
- * struct delta - state of delta_view()
+ * struct delta_state - state of delta_compute_view()
  * @before: rows of the earlier view, sorted; none if the profile was reset
  * @renamed: memory for all rows of both views; NULL if no name was resolved between them
  */
-struct delta {
-	struct key *before;
+struct delta_state {
+	struct earlier_row *before;
 	size_t before_count;
-	struct renamed *renamed;
+	struct renamed_row *renamed;
 	size_t renamed_count;
 	bool cut;
 };
 
-static void delta_note(struct delta *delta, const struct view_row *row, struct view_row *out,
-		       enum renaming kind)
+static void delta_add_renamed_row(struct delta_state *delta, const struct view_row *row,
+				  struct view_row *out, enum row_renaming kind)
 {
 	if (delta->renamed && *row->function)
 		delta->renamed[delta->renamed_count++] =
-			(struct renamed){ .row = row, .out = out, .kind = kind };
+			(struct renamed_row){ .row = row, .out = out, .kind = kind };
 }
 
-static int compare_heaviest(const void *a, const void *b)
+static int compare_rows_by_samples(const void *a, const void *b)
 {
 	const struct view_row *x = a, *y = b;
 	int r = compare_rows(x, y);
@@ -265,10 +268,10 @@ static u32 rows_merge(struct view_row *rows, u32 count)
 {
 	u32 merged = 0;
 
-	qsort(rows, count, sizeof(*rows), compare_heaviest);
+	qsort(rows, count, sizeof(*rows), compare_rows_by_samples);
 	for (u32 i = 0; i < count; i++) {
 		if (merged && !compare_rows(&rows[merged - 1], &rows[i]))
-			row_add(&rows[merged - 1], &rows[i]);
+			row_add_counters(&rows[merged - 1], &rows[i]);
 		else
 			rows[merged++] = rows[i];
 	}
@@ -279,17 +282,20 @@ static u32 rows_merge(struct view_row *rows, u32 count)
  * Add up the earlier rows with the name of @row, and mark them as found; return false if there is
  * none.
  */
-static bool delta_find(struct delta *delta, const struct view_row *row, struct view_row *ret_sum)
+static bool delta_find_earlier_row(struct delta_state *delta, const struct view_row *row,
+				   struct view_row *ret_sum)
 {
-	const struct key key = { .row = row };
-	struct key *end = delta->before + delta->before_count;
-	struct key *old = bsearch(&key, delta->before, delta->before_count, sizeof(key), compare_key);
+	const struct earlier_row key = { .row = row };
+	struct earlier_row *end = delta->before + delta->before_count;
+	struct earlier_row *old = bsearch(&key, delta->before, delta->before_count, sizeof(key),
+					  compare_earlier_rows);
 
 	*ret_sum = (struct view_row){ 0 };
-	while (old && old > delta->before && !compare_key(&key, old - 1))
+	while (old && old > delta->before && !compare_earlier_rows(&key, old - 1))
 		old--;
-	for (struct key *at = old; at && at < end && !compare_key(&key, at); at++) {
-		row_add(ret_sum, at->row);
+	for (struct earlier_row *at = old; at && at < end && !compare_earlier_rows(&key, at);
+	     at++) {
+		row_add_counters(ret_sum, at->row);
 		at->found = true;
 	}
 	return old;
@@ -299,43 +305,44 @@ static bool delta_find(struct delta *delta, const struct view_row *row, struct v
  * Replace @count merged rows of the later view by their growth; return the number of remaining
  * rows.
  */
-static u32 delta_rows(struct delta *delta, struct view_row *rows, u32 count)
+static u32 delta_subtract_rows(struct delta_state *delta, struct view_row *rows, u32 count)
 {
 	u32 kept = 0, grown = 0;
 	struct view_row old;
 
 	for (u32 i = 0; i < count; i++) {
-		bool found = delta_find(delta, &rows[i], &old);
+		bool found = delta_find_earlier_row(delta, &rows[i], &old);
 
 		if (!found && delta->cut)
 			continue;
 		rows[kept] = rows[i];
-		row_less(&rows[kept], &old);
-		delta_note(delta, &rows[kept], &rows[kept], found ? RENAMED_BOTH : RENAMED_NEW);
+		row_subtract(&rows[kept], &old);
+		delta_add_renamed_row(delta, &rows[kept], &rows[kept],
+				      found ? RENAMED_BOTH : RENAMED_NEW);
 		kept++;
 	}
 	for (size_t i = 0; i < delta->before_count; i++)
 		if (!delta->before[i].found)
-			delta_note(delta, delta->before[i].row, NULL, RENAMED_REMOVED);
+			delta_add_renamed_row(delta, delta->before[i].row, NULL, RENAMED_REMOVED);
 	if (delta->renamed)
-		names_correct(delta->renamed, delta->renamed_count);
+		rows_remove_old_counts(delta->renamed, delta->renamed_count);
 	for (u32 i = 0; i < kept; i++)
 		if (rows[i].samples)
 			rows[grown++] = rows[i];
 	return grown;
 }
 
-int delta_view(const struct view *now, const struct view *before, bool cut, enum view_sort sort,
-	       struct view *ret_view)
+int delta_compute_view(const struct view *now, const struct view *before, bool cut,
+		       enum view_sort sort, struct view *ret_view)
 {
 	bool reset = now->header.records < before->header.records ||
 		     now->header.duration_ns < before->header.duration_ns;
 	struct view view = { .header = now->header };
-	struct delta delta = { .cut = cut && !reset };
+	struct delta_state delta = { .cut = cut && !reset };
 	bool renames = !reset && before->header.names_pending;
-	struct order order = { .sort = sort };
+	struct view_order order = { .sort = sort };
 
-	delta.before = keys_new(before);
+	delta.before = earlier_rows_new(before);
 	delta.before_count = reset ? 0 : before->count;
 	if (renames)
 		delta.renamed = calloc(now->count + before->count + 1, sizeof(*delta.renamed));
@@ -347,14 +354,14 @@ int delta_view(const struct view *now, const struct view *before, bool cut, enum
 		return -ENOMEM;
 	}
 	if (!reset)
-		header_less(&view.header, &before->header);
+		header_subtract(&view.header, &before->header);
 	if (now->count)
 		memcpy(view.rows, now->rows, now->count * sizeof(*view.rows));
-	view.count = delta_rows(&delta, view.rows, rows_merge(view.rows, now->count));
+	view.count = delta_subtract_rows(&delta, view.rows, rows_merge(view.rows, now->count));
 	free(delta.before);
 	free(delta.renamed);
-	order.unit = view_unit(&view.header);
-	qsort_r(view.rows, view.count, sizeof(*view.rows), compare_weight, &order);
+	order.unit = view_get_unit(&view.header);
+	qsort_r(view.rows, view.count, sizeof(*view.rows), compare_by_sort_key, &order);
 	*ret_view = view;
 	return 0;
 }

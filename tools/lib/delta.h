@@ -9,7 +9,7 @@
 #include "view/view.h"
 
 /**
- * delta_view() - subtract an earlier view from a later one, heaviest row first
+ * delta_compute_view() - subtract an earlier view from a later one, heaviest row first
  * @now: the later view
  * @before: the earlier view. It counts as empty if its rows are of another group, or the profile
  * was reset since then
@@ -26,7 +26,7 @@
  *
  * Return: 0; -ENOMEM if memory cannot be allocated.
  */
-int delta_view(const struct view *now, const struct view *before, bool cut, enum view_sort sort,
-	       struct view *ret_view);
+int delta_compute_view(const struct view *now, const struct view *before, bool cut,
+		       enum view_sort sort, struct view *ret_view);
 
 #endif

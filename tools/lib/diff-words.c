@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 /* Maximum number of rows that a line names: those with the largest parts of the change. */
-#define PLACES 2
+#define LINE_ROWS_MAX 2
 /* A row is not named if its part of the change is smaller than this. */
 #define PART_MIN 0.2
 
-struct words {
+struct words_context {
 	const struct diff *diff;
 	bool containers;
 	void (*place)(void *ctx, const struct diff_row *row, char *to, size_t size);
@@ -24,34 +24,34 @@ static double mean_of(const struct histogram *h)
 }
 
 /* Copy the name of the container of a row, which is the first line of its key. */
-static void container_copy(const struct diff_row *row, char *to, size_t size)
+static void copy_container_name(const struct diff_row *row, char *to, size_t size)
 {
 	snprintf(to, size, "%.*s", (int)strcspn(row->key, "\n"), row->key);
 }
 
 /* Add up the loads of all rows of each container, with the sum of their latencies. */
-static int containers_add(const struct diff *diff, struct diff *to)
+static int add_loads_by_container(const struct diff *diff, struct diff *to)
 {
 	char container[256];
 	int r = 0;
 
-	for (u32 i = 0; i < diff_count(diff); i++) {
-		const struct diff_row *row = diff_row(diff, i);
+	for (u32 i = 0; i < diff_get_row_count(diff); i++) {
+		const struct diff_row *row = diff_get_row(diff, i);
 
-		container_copy(row, container, sizeof(container));
+		copy_container_name(row, container, sizeof(container));
 		for (enum diff_side side = 0; side < DIFF_SIDES && r == 0; side++) {
 			struct diff_counts counts = row->side[side];
 
 			counts.latency = counts.load_latency;
 			counts.value = counts.latency.sum;
-			r = diff_add(to, side, container, 0, &counts);
+			r = diff_add_row(to, side, container, 0, &counts);
 		}
 	}
 	return r;
 }
 
 /* Return how much a row contributes to the change of the mean of its container, in cycles. */
-static double part_of(const struct diff_row *container, const struct diff_row *row)
+static double compute_change_part(const struct diff_row *container, const struct diff_row *row)
 {
 	double mean = container->value[DIFF_BEFORE][DIFF_MEAN], part[DIFF_SIDES];
 
@@ -64,7 +64,7 @@ static double part_of(const struct diff_row *container, const struct diff_row *r
 	return part[DIFF_AFTER] - part[DIFF_BEFORE];
 }
 
-static bool is_marked(const struct diff_row *row)
+static bool row_exceeds_chance(const struct diff_row *row)
 {
 	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
 		if (row->exceeds[m])
@@ -73,20 +73,21 @@ static bool is_marked(const struct diff_row *row)
 }
 
 /* Return the row with the largest part below @below, if its change exceeds chance. */
-static const struct diff_row *largest_part(const struct words *w, const struct diff_row *container,
-					   double sign, double below, double *ret_part)
+static const struct diff_row *find_largest_part(const struct words_context *w,
+						const struct diff_row *container, double sign,
+						double below, double *ret_part)
 {
 	const struct diff_row *largest = NULL;
 	char name[256];
 
 	*ret_part = 0;
-	for (u32 i = 0; i < diff_count(w->diff); i++) {
-		const struct diff_row *row = diff_row(w->diff, i);
-		double part = sign * part_of(container, row);
+	for (u32 i = 0; i < diff_get_row_count(w->diff); i++) {
+		const struct diff_row *row = diff_get_row(w->diff, i);
+		double part = sign * compute_change_part(container, row);
 
-		container_copy(row, name, sizeof(name));
-		if (strcmp(name, container->key) != 0 || !is_marked(row) || part >= below ||
-		    part <= *ret_part)
+		copy_container_name(row, name, sizeof(name));
+		if (strcmp(name, container->key) != 0 || !row_exceeds_chance(row) ||
+		    part >= below || part <= *ret_part)
 			continue;
 		*ret_part = part;
 		largest = row;
@@ -94,7 +95,7 @@ static const struct diff_row *largest_part(const struct words *w, const struct d
 	return largest;
 }
 
-static const char *level_name(enum spe_level level)
+static const char *describe_level(enum spe_level level)
 {
 	static const char *const names[SPE_LEVELS] = {
 		[SPE_LEVEL_UNKNOWN] = "an unknown level",
@@ -136,9 +137,9 @@ static void reason_write(const struct diff_row *container, const struct diff_row
 	double after = load_share(container, row, DIFF_AFTER);
 	enum spe_level from, target;
 
-	if (diff_level_move(row, &from, &target))
-		snprintf(to, size, ", whose loads moved from %s to %s", level_name(from),
-			 level_name(target));
+	if (diff_find_level_move(row, &from, &target))
+		snprintf(to, size, ", whose loads moved from %s to %s", describe_level(from),
+			 describe_level(target));
 	else if (row->exceeds[DIFF_SHARE] && fabs(after - before) >= 0.01)
 		snprintf(to, size, ", whose share of the loads %s from %.1f to %.1f %%",
 			 after > before ? "rose" : "fell", 100 * before, 100 * after);
@@ -148,7 +149,7 @@ static void reason_write(const struct diff_row *container, const struct diff_row
 			 mean_of(&row->side[DIFF_BEFORE].load_latency));
 }
 
-static void line_write(const struct words *w, const struct diff_row *container, char *to,
+static void line_write(const struct words_context *w, const struct diff_row *container, char *to,
 		       size_t size)
 {
 	double before = container->value[DIFF_BEFORE][DIFF_MEAN];
@@ -159,8 +160,8 @@ static void line_write(const struct words *w, const struct diff_row *container, 
 	length = (size_t)snprintf(to, size, "%s%smean load latency %+.0f %% (%.1f to %.1f cycles)",
 				  w->containers ? container->key : "", w->containers ? ": " : "",
 				  100 * change / before, before, after);
-	for (u32 i = 0; i < PLACES && length < size; i++) {
-		const struct diff_row *row = largest_part(w, container, sign, below, &part);
+	for (u32 i = 0; i < LINE_ROWS_MAX && length < size; i++) {
+		const struct diff_row *row = find_largest_part(w, container, sign, below, &part);
 		char place[400], reason[200];
 
 		if (!row || part < PART_MIN * fabs(change))
@@ -174,12 +175,12 @@ static void line_write(const struct words *w, const struct diff_row *container, 
 	}
 }
 
-static u32 marked_rows(const struct diff *diff)
+static u32 count_rows_exceeding_chance(const struct diff *diff)
 {
 	u32 marked = 0;
 
-	for (u32 i = 0; i < diff_count(diff); i++)
-		marked += is_marked(diff_row(diff, i));
+	for (u32 i = 0; i < diff_get_row_count(diff); i++)
+		marked += row_exceeds_chance(diff_get_row(diff, i));
 	return marked;
 }
 
@@ -187,31 +188,31 @@ int diff_words_make(const struct diff *diff, bool containers,
 		    void (*place)(void *ctx, const struct diff_row *row, char *to, size_t size),
 		    void *ctx, struct diff_words *ret_words)
 {
-	const struct words w = { diff, containers, place, ctx };
+	const struct words_context w = { diff, containers, place, ctx };
 	struct diff *loads;
 	int r = diff_new(&loads);
 
 	ret_words->count = 0;
 	if (r == 0)
-		r = containers_add(diff, loads);
+		r = add_loads_by_container(diff, loads);
 	if (r == 0)
 		r = diff_finish(loads);
-	for (u32 i = 0; r == 0 && i < diff_count(loads); i++) {
-		const struct diff_row *row = diff_row(loads, i);
+	for (u32 i = 0; r == 0 && i < diff_get_row_count(loads); i++) {
+		const struct diff_row *row = diff_get_row(loads, i);
 
 		if (!row->exceeds[DIFF_MEAN] || ret_words->count == DIFF_WORDS_LINES - 1)
 			continue;
 		line_write(&w, row, ret_words->line[ret_words->count], sizeof(ret_words->line[0]));
 		ret_words->count++;
 	}
-	if (r == 0 && !ret_words->count && !marked_rows(diff))
+	if (r == 0 && !ret_words->count && !count_rows_exceeding_chance(diff))
 		snprintf(ret_words->line[ret_words->count++], sizeof(ret_words->line[0]),
 			 "No difference exceeds chance.");
 	else if (r == 0 && !ret_words->count)
 		snprintf(ret_words->line[ret_words->count++], sizeof(ret_words->line[0]),
 			 "No change of the mean load latency exceeds chance; %u of %u rows have "
 			 "another difference.",
-			 marked_rows(diff), diff_count(diff));
+			 count_rows_exceeding_chance(diff), diff_get_row_count(diff));
 	diff_free(loads);
 	return r;
 }

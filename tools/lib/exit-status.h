@@ -3,8 +3,8 @@
 #ifndef SPEPROF_EXIT_STATUS_H
 #define SPEPROF_EXIT_STATUS_H
 
-/** enum status - exit statuses, on which scripts rely; speprof(1) lists them */
-enum status {
+/** enum verb_exit_status - exit statuses, on which scripts rely; speprof(1) lists them */
+enum verb_exit_status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1, /* out of memory, or output was lost; doctor: sampling is limited */
 	STATUS_USAGE = 2, /* unknown verb, option or value */

@@ -42,7 +42,7 @@ enum format_column {
 };
 
 /**
- * struct format - how a view is printed
+ * struct view_format - how a view is printed
  * @name: name of the recording; NULL: the daemon's profile
  * @making: one line about how the recording was made; NULL or "": not printed
  * @known_share: known shares, from options --truth
@@ -53,7 +53,7 @@ enum format_column {
  * @hidden: a bit for each &enum format_column that is never shown
  * @colour: whether to print colours by escape sequences
  */
-struct format {
+struct view_format {
 	const char *name;
 	const char *making;
 	const struct known_share *known_share;
@@ -65,32 +65,36 @@ struct format {
 	bool colour;
 };
 
-/** format_header() - print the state and the ledgers of @header */
-void format_header(FILE *out, const struct view_header *header, const struct format *format);
+/** format_print_header() - print the state and the ledgers of @header */
+void format_print_header(FILE *out, const struct view_header *header,
+			 const struct view_format *format);
 
 /**
  * format_item_fn - a function that receives an item of a header; @text is valid only during the
  * call
  */
-typedef void (*format_item_fn)(void *ctx, enum term_ink ink, const char *text);
+typedef void (*format_item_fn)(void *ctx, enum term_style ink, const char *text);
 
 /**
- * format_header_items() - pass the items that format_header() prints to a function
- * @item: called for each item, in the order of format_header()
+ * format_pass_header_items() - pass the items that format_print_header() prints to a function
+ * @item: called for each item, in the order of format_print_header()
  * @ctx: its first argument
  */
-void format_header_items(const struct view_header *header, format_item_fn item, void *ctx);
+void format_pass_header_items(const struct view_header *header, format_item_fn item, void *ctx);
 
 /**
- * format_status() - print what format_header() prints, and also memory, task events and
+ * format_print_status() - print what format_print_header() prints, and also memory, task events and
  * configuration
  */
-void format_status(FILE *out, const struct view_header *header, const struct format *format);
+void format_print_status(FILE *out, const struct view_header *header,
+			 const struct view_format *format);
 
 /**
- * format_held() - print the interval, and the CPUs that sample less often, if there are such CPUs
+ * format_print_held_cpus() - print the interval, and the CPUs that sample less often, if there are
+ * such CPUs
  */
-void format_held(FILE *out, const struct view_header *header, const struct format *format);
+void format_print_held_cpus(FILE *out, const struct view_header *header,
+			    const struct view_format *format);
 
 /**
  * format_fill_table() - fill a table with all rows of @view
@@ -98,9 +102,12 @@ void format_held(FILE *out, const struct view_header *header, const struct forma
  *
  * Return: a bit for each &enum format_column that the table has.
  */
-u32 format_fill_table(const struct view *view, const struct format *format, struct table *table);
+u32 format_fill_table(const struct view *view, const struct view_format *format,
+		      struct text_table *table);
 
-/** format_table() - print headings and all rows of @view; only the headings if it has no rows */
-void format_table(FILE *out, const struct view *view, const struct format *format);
+/**
+ * format_print_table() - print headings and all rows of @view; only the headings if it has no rows
+ */
+void format_print_table(FILE *out, const struct view *view, const struct view_format *format);
 
 #endif

@@ -222,7 +222,7 @@ static void print_wrapped(FILE *out, const char *text, size_t column, size_t ind
 }
 
 /* Find the next option in a synopsis. Return its length; 0 after the last option. */
-static size_t option_next(const char **at)
+static size_t find_next_option(const char **at)
 {
 	const char *p = *at;
 	size_t length;
@@ -260,7 +260,7 @@ static const struct option_help *option_find(const char *verb, const char *name,
 
 static void print_option(FILE *out, const struct option_help *o, size_t width)
 {
-	if (text_width(o->names) < NAMES_WIDTH - 1)
+	if (text_get_width(o->names) < NAMES_WIDTH - 1)
 		fprintf(out, "  %-*s", NAMES_WIDTH, o->names);
 	else
 		fprintf(out, "  %s\n%*s", o->names, NAMES_WIDTH + 2, "");
@@ -273,7 +273,7 @@ static void print_options(FILE *out, const char *verb, const char *synopsis, siz
 	const char *at = synopsis;
 	size_t count = 0, length;
 
-	for (; (length = option_next(&at)); at += length) {
+	for (; (length = find_next_option(&at)); at += length) {
 		const struct option_help *o = option_find(verb, at, length);
 		size_t i = 0;
 
@@ -288,7 +288,7 @@ static void print_options(FILE *out, const char *verb, const char *synopsis, siz
 	}
 }
 
-static void print_openers(FILE *out, const char *verb)
+static void print_open_commands(FILE *out, const char *verb)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(openers); i++) {
 		if (strcmp(openers[i].verb, verb) != 0)
@@ -308,7 +308,7 @@ void help_print(FILE *out, const char *verb, const char *synopsis, const char *h
 	print_wrapped(out, synopsis, indent, indent, width);
 	fprintf(out, "\n%s.\n", help);
 	print_options(out, verb, synopsis, width);
-	print_openers(out, verb);
+	print_open_commands(out, verb);
 	for (size_t i = 0; i < ARRAY_SIZE(examples); i++)
 		if (strcmp(examples[i].verb, verb) == 0)
 			fprintf(out, "\nExamples:\n  %s\n  %s\n", examples[i].line[0],

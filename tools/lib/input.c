@@ -17,32 +17,34 @@
  * second limit exists because a few bytes of a hostile recording can fork a process with thousands
  * of mappings.
  */
-#define PROCESSES (1U << 18)
-#define MAP_MIB	  256ULL
+#define PROCESSES_MAX	 (1U << 18)
+#define MAPPINGS_MIB_MAX 256ULL
 
 /* maximum memory of symbols, and maximum time for reading the symbols of one file */
 #define SYMBOLS_BUDGET (64ULL << 20)
-#define SYMBOLS_MS     60000
+#define SYMBOLS_WAIT_MS 60000
 
 /*
  * Decide whether suspect bytes mean a damaged recording. They do unless a window is flagged:
  * hardware leaves such bytes at the end of a truncated window, and a suspect window has no valid
  * byte.
  */
-static int input_suspect(struct input *input, const char *path, bool explained)
+static int input_check_suspect_bytes(struct input_recording *input, const char *path,
+				     bool explained)
 {
-	char suspect[TEXT_NUMBER], bytes[TEXT_NUMBER];
+	char suspect[TEXT_NUMBER_SIZE], bytes[TEXT_NUMBER_SIZE];
 	int r = STATUS_OK;
 	struct view view;
 
-	if (profile_view(input->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1, &view))
+	if (profile_create_view(input->profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 1,
+				&view))
 		return STATUS_FAILED;
 	if (view.header.suspect) {
 		message_print("%s: %s%s of %s record bytes parse as no record; they are counted as "
 			      "suspect",
 			      path, explained ? "" : "damaged: ",
-			      text_count(suspect, view.header.suspect),
-			      text_count(bytes, view.header.bytes));
+			      text_format_count(suspect, view.header.suspect),
+			      text_format_count(bytes, view.header.bytes));
 		r = explained ? STATUS_OK : STATUS_DAMAGED;
 	}
 	view_clear(&view);
@@ -50,9 +52,9 @@ static int input_suspect(struct input *input, const char *path, bool explained)
 }
 
 /* Report tables of the attributor that were too small for the recording. */
-static void input_check_tables(const struct input *input, const char *path)
+static void input_check_tables(const struct input_recording *input, const char *path)
 {
-	char count[TEXT_NUMBER], capacity[TEXT_NUMBER];
+	char count[TEXT_NUMBER_SIZE], capacity[TEXT_NUMBER_SIZE];
 	struct attributor_stats stats;
 
 	attributor_get_stats(input->attributor, &stats);
@@ -60,50 +62,51 @@ static void input_check_tables(const struct input *input, const char *path)
 		message_print(
 			"%s: %s processes were evicted from the full process table (%s entries); "
 			"their samples are unattributed",
-			path, text_count(count, stats.processes_evicted),
-			text_count(capacity, PROCESSES));
+			path, text_format_count(count, stats.processes_evicted),
+			text_format_count(capacity, PROCESSES_MAX));
 	if (stats.mappings_dropped)
 		message_print("%s: %s mappings were dropped because all mappings exceed %llu MiB; "
 			      "samples in them have no binary",
-			      path, text_count(count, stats.mappings_dropped), MAP_MIB);
+			      path, text_format_count(count, stats.mappings_dropped),
+			      MAPPINGS_MIB_MAX);
 }
 
 /**
- * struct loading - the argument of both callbacks of &struct count_request, which share one
+ * struct loading_context - the argument of both callbacks of &struct count_request, which share one
  * @request: what to read, with the observer of the caller
  * @progress: what the terminal shows
  */
-struct loading {
+struct loading_context {
 	const struct input_request *request;
 	struct progress progress;
 };
 
-static void loading_progress(void *ctx, const char *what, u64 done, u64 size)
+static void report_loading_progress(void *ctx, const char *what, u64 done, u64 size)
 {
-	struct loading *loading = ctx;
+	struct loading_context *loading = ctx;
 
 	progress_set(&loading->progress, what, done, size);
 }
 
-static int loading_watch(void *ctx, struct profile *profile)
+static int watch_loaded_profile(void *ctx, struct profile *profile)
 {
-	const struct loading *loading = ctx;
+	const struct loading_context *loading = ctx;
 
 	return loading->request->watch(loading->request->ctx, profile);
 }
 
-static int input_replay(struct input *input, const struct input_request *request,
+static int input_replay(struct input_recording *input, const struct input_request *request,
 			const struct profile_config *config)
 {
-	struct loading loading = { .request = request };
+	struct loading_context loading = { .request = request };
 	struct count_request count = {
 		.config = *config,
 		.attributor = input->attributor,
 		.profile = input->profile,
 		.cpus = request->cpus,
 		.threads = request->memory ? 1 : request->threads,
-		.watch = request->watch ? loading_watch : NULL,
-		.progress = loading_progress,
+		.watch = request->watch ? watch_loaded_profile : NULL,
+		.progress = report_loading_progress,
 		.ctx = &loading,
 	};
 	struct recording_error error = { .offset = RECORDING_NO_OFFSET };
@@ -113,12 +116,12 @@ static int input_replay(struct input *input, const struct input_request *request
 
 	r = recording_open(request->path, &recording, &error);
 	if (r < 0)
-		return message_fail_recording(request->path, r, &error);
-	input->format = recording_format(recording);
+		return message_print_recording_error(request->path, r, &error);
+	input->format = recording_get_format(recording);
 	if (!count.threads)
-		count.threads = parallel_count_threads(recording);
+		count.threads = parallel_count_choose_threads(recording);
 	progress_begin(&loading.progress, stderr);
-	r = parallel_count(recording, &count, &result, &error);
+	r = parallel_count_samples(recording, &count, &result, &error);
 	progress_end(&loading.progress);
 	recording_take_functions(recording, &input->functions);
 	input->facts = *recording_get_facts(recording);
@@ -127,28 +130,28 @@ static int input_replay(struct input *input, const struct input_request *request
 	input->backend = result.backend;
 	if (result.start_ns)
 		input->duration_ns = result.end_ns - result.start_ns;
-	recording_header_summary(input, input->summary, sizeof(input->summary));
+	recording_header_format_summary(input, input->summary, sizeof(input->summary));
 	if (r < 0)
-		return message_fail_replay(request->path, r, &error);
+		return message_print_replay_error(request->path, r, &error);
 	input_check_tables(input, request->path);
-	return input_suspect(input, request->path, result.explained);
+	return input_check_suspect_bytes(input, request->path, result.explained);
 }
 
-struct input_request input_request_from(const struct options *options)
+struct input_request input_request_from_options(const struct options *options)
 {
 	return (struct input_request){
 		.path = options->input,
 		.cpus = options->cpus_given ? &options->cpus : NULL,
 		.midr = options->midr,
 		.filter = options->filter,
-		.split = query_split(&options->query),
+		.split = query_get_split_flags(&options->query),
 		.kallsyms = options->kallsyms,
 		.threads = options->threads,
 	};
 }
 
-/* Replace the functions of the kernel by those of a file. Return an &enum status. */
-static int input_read_kallsyms(struct input *input, const struct input_request *request)
+/* Replace the functions of the kernel by those of a file. Return an &enum verb_exit_status. */
+static int input_read_kallsyms(struct input_recording *input, const struct input_request *request)
 {
 	struct symtab functions;
 	int r = kernel_functions_find(request->path, request->kallsyms, &functions);
@@ -163,9 +166,10 @@ static int input_read_kallsyms(struct input *input, const struct input_request *
 	return STATUS_OK;
 }
 
-int input_load(const struct input_request *request, struct input *ret_input)
+int input_load(const struct input_request *request, struct input_recording *ret_input)
 {
-	struct attributor_config tasks = { .processes = PROCESSES, .map_bytes = MAP_MIB << 20 };
+	struct attributor_config tasks = { .processes = PROCESSES_MAX,
+					   .map_bytes = MAPPINGS_MIB_MAX << 20 };
 	struct profile_config config = {
 		.skip_memory = !request->memory,
 		.midr = request->midr,
@@ -174,7 +178,7 @@ int input_load(const struct input_request *request, struct input *ret_input)
 	};
 	int r;
 
-	*ret_input = (struct input){ 0 };
+	*ret_input = (struct input_recording){ 0 };
 	r = attributor_new(&tasks, &ret_input->attributor);
 	if (r == 0)
 		r = profile_new(&config, ret_input->attributor, &ret_input->profile);
@@ -187,7 +191,7 @@ int input_load(const struct input_request *request, struct input *ret_input)
 	return r;
 }
 
-const char *input_name(const char *path)
+const char *input_get_printed_name(const char *path)
 {
 	const char *slash;
 
@@ -198,11 +202,11 @@ const char *input_name(const char *path)
 }
 
 /* Queries of the table block, because a report is printed once, with all names. */
-int input_symbols(const struct input *input, struct symbols **ret_symbols)
+int input_new_symbols(const struct input_recording *input, struct symbols_cache **ret_symbols)
 {
 	const struct symbols_config config = {
 		.budget = SYMBOLS_BUDGET,
-		.wait_ms = SYMBOLS_MS,
+		.wait_ms = SYMBOLS_WAIT_MS,
 		.kernel = &input->functions,
 	};
 
@@ -210,7 +214,8 @@ int input_symbols(const struct input *input, struct symbols **ret_symbols)
 }
 
 /* Set the fields of the header that the profile does not have. */
-static void header_complete(const struct input *input, struct view_header *header)
+static void header_set_recording_fields(const struct input_recording *input,
+					struct view_header *header)
 {
 	struct attributor_stats stats;
 
@@ -222,20 +227,20 @@ static void header_complete(const struct input *input, struct view_header *heade
 	header->mappings_dropped = stats.mappings_dropped;
 }
 
-void input_header(const struct input *input, struct symbols *symbols,
-		  struct view_header *ret_header)
+void input_get_header(const struct input_recording *input, struct symbols_cache *symbols,
+		      struct view_header *ret_header)
 {
 	struct symbols_stats stats;
 
-	*ret_header = *profile_header(input->profile);
-	symbols_stats(symbols, &stats);
+	*ret_header = *profile_get_header(input->profile);
+	symbols_get_stats(symbols, &stats);
 	ret_header->names_pending = stats.pending;
 	snprintf(ret_header->names_reason, sizeof(ret_header->names_reason), "%s", stats.reason);
-	header_complete(input, ret_header);
+	header_set_recording_fields(input, ret_header);
 }
 
-int input_query(const struct query_source *source, const struct query *query,
-		struct query_result **ret_result, struct query_error *ret_error)
+int input_run_query(const struct query_source *source, const struct query *query,
+		    struct query_result **ret_result, struct query_error *ret_error)
 {
 	struct progress progress;
 	int r;
@@ -247,32 +252,32 @@ int input_query(const struct query_source *source, const struct query *query,
 	return r;
 }
 
-int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
-	       struct view *ret_view)
+int input_make_view(struct input_recording *input, enum view_group group, enum view_sort sort,
+		    u32 limit, struct view *ret_view)
 {
-	struct symbols *symbols = NULL;
+	struct symbols_cache *symbols = NULL;
 	struct progress progress;
 	struct view view = { 0 };
-	int r = input_symbols(input, &symbols);
+	int r = input_new_symbols(input, &symbols);
 
 	if (r < 0)
 		return r;
 	progress_begin(&progress, stderr);
 	progress_set(&progress, "reading symbols", 0, 0);
-	r = profile_view(input->profile, symbols, false, group, sort, limit, &view);
+	r = profile_create_view(input->profile, symbols, false, group, sort, limit, &view);
 	progress_end(&progress);
 	symbols_free(symbols);
 	if (r < 0)
 		return r;
-	header_complete(input, &view.header);
+	header_set_recording_fields(input, &view.header);
 	*ret_view = view;
 	return 0;
 }
 
-void input_deinit(struct input *input)
+void input_deinit(struct input_recording *input)
 {
 	profile_free(input->profile);
 	attributor_free(input->attributor);
 	symtab_clear(&input->functions);
-	*input = (struct input){ 0 };
+	*input = (struct input_recording){ 0 };
 }

@@ -12,7 +12,7 @@
 #include "util/cpu-list.h"
 
 /**
- * struct input - a recording that was read
+ * struct input_recording - a recording that was read
  * @attributor: the tasks and mappings of the recording
  * @profile: the counters
  * @format: format of the file
@@ -21,16 +21,16 @@
  * @facts: facts in the recording about how it was made
  * @hardware: the SPUs that wrote it
  * @summary: one line about how it was made; "": the recording has no such facts
- * @backend: &enum backend that was recorded
+ * @backend: &enum sample_backend that was recorded
  */
-struct input {
+struct input_recording {
 	struct attributor *attributor;
 	struct profile *profile;
 	enum recording_format format;
 	u64 duration_ns;
 	struct symtab functions;
 	struct recording_facts facts;
-	struct count_hardware hardware;
+	struct recorded_hardware hardware;
 	char summary[512];
 	u8 backend;
 };
@@ -40,11 +40,11 @@ struct input {
  * @path: file name; "-" is standard input
  * @cpus: count only windows of these CPUs; NULL: all
  * @midr: MIDR_EL1 of cores for which the recording has none; 0: unknown
- * @filter: count only samples that match; NULL: all. It must outlive the &struct input
+ * @filter: count only samples that match; NULL: all. It must outlive the &struct input_recording
  * @split: what the profile distinguishes besides programs, CELL_SPLIT_*
  * @kallsyms: file with the functions of the recorded kernel, in the format of /proc/kallsyms; NULL:
  *	use those in the recording. If it is set, @path is not standard input
- * @threads: number of threads that count, at most COUNT_THREADS; 0: one for each CPU
+ * @threads: number of threads that count, at most COUNT_THREADS_MAX; 0: one for each CPU
  * @memory: count cache lines and pages; only one thread can count them
  * @watch: called before the first sample with the empty profile of each thread, to observe it; a
  *	negative errno ends the reading. NULL: not called
@@ -63,8 +63,8 @@ struct input_request {
 	void *ctx;
 };
 
-/** input_request_from() - return the request that the options of a verb describe */
-struct input_request input_request_from(const struct options *options);
+/** input_request_from_options() - return the request that the options of a verb describe */
+struct input_request input_request_from_options(const struct options *options);
 
 /**
  * input_load() - read a recording into a profile
@@ -75,52 +75,55 @@ struct input_request input_request_from(const struct options *options);
  * If reading takes long, a terminal shows the progress. The counters do not depend on the number of
  * threads.
  *
- * Return: &enum status; an error was printed.
+ * Return: &enum verb_exit_status; an error was printed.
  */
-int input_load(const struct input_request *request, struct input *ret_input);
-
-/** input_name() - return the file name of @path to print; NULL for standard input and for NULL */
-const char *input_name(const char *path);
+int input_load(const struct input_request *request, struct input_recording *ret_input);
 
 /**
- * input_symbols() - create a symbol table for a recording; its queries block
+ * input_get_printed_name() - return the file name of @path to print; NULL for standard input and
+ * for NULL
+ */
+const char *input_get_printed_name(const char *path);
+
+/**
+ * input_new_symbols() - create a symbol table for a recording; its queries block
  * @input: the recording, which must outlive the table
  * @ret_symbols: the table; free it with symbols_free()
  *
  * Return: 0 or a negative errno.
  */
-int input_symbols(const struct input *input, struct symbols **ret_symbols);
+int input_new_symbols(const struct input_recording *input, struct symbols_cache **ret_symbols);
 
 /**
- * input_header() - get the ledgers of the recording
+ * input_get_header() - get the ledgers of the recording
  * @symbols: resolver that was used to look up names
  * @ret_header: as in &struct view, with source and duration of the recording
  */
-void input_header(const struct input *input, struct symbols *symbols,
-		  struct view_header *ret_header);
+void input_get_header(const struct input_recording *input, struct symbols_cache *symbols,
+		      struct view_header *ret_header);
 
 /**
- * input_query() - call query_run(), and show the progress on a terminal if that takes long
+ * input_run_query() - call query_run(), and show the progress on a terminal if that takes long
  *
  * Parameters and return value are those of query_run().
  */
-int input_query(const struct query_source *source, const struct query *query,
-		struct query_result **ret_result, struct query_error *ret_error);
+int input_run_query(const struct query_source *source, const struct query *query,
+		    struct query_result **ret_result, struct query_error *ret_error);
 
 /**
- * input_view() - make a view of the profile
+ * input_make_view() - make a view of the profile
  * @input: result of input_load()
  * @group: what a row represents
  * @sort: order of rows
  * @limit: maximum number of rows
- * @ret_view: as for profile_view(), with source and duration of the recording
+ * @ret_view: as for profile_create_view(), with source and duration of the recording
  *
  * Return: 0; -ENOMEM if memory cannot be allocated.
  */
-int input_view(struct input *input, enum view_group group, enum view_sort sort, u32 limit,
-	       struct view *ret_view);
+int input_make_view(struct input_recording *input, enum view_group group, enum view_sort sort,
+		    u32 limit, struct view *ret_view);
 
 /** input_deinit() - free the memory that input_load() allocated */
-void input_deinit(struct input *input);
+void input_deinit(struct input_recording *input);
 
 #endif

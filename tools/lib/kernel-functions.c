@@ -18,11 +18,11 @@
 #define ADDRESSES_MAX (1U << 24)
 
 /**
- * struct addresses - a growing array of kernel addresses
+ * struct address_list - a growing array of kernel addresses
  * @address: the addresses; @count is their number, and @capacity the allocated length
  * @sorted: number of addresses at the start of @address that are sorted and distinct
  */
-struct addresses {
+struct address_list {
 	u64 *address;
 	u32 count;
 	u32 capacity;
@@ -36,7 +36,7 @@ static int compare_addresses(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void addresses_sort(struct addresses *addresses)
+static void addresses_sort(struct address_list *addresses)
 {
 	u32 count = 0;
 
@@ -56,7 +56,7 @@ static void addresses_sort(struct addresses *addresses)
  * it is still in use. If memory cannot be allocated, the address is dropped, and its function may
  * have no name.
  */
-static void addresses_add(struct addresses *addresses, u64 address)
+static void addresses_add(struct address_list *addresses, u64 address)
 {
 	u64 *grown;
 
@@ -76,7 +76,7 @@ static void addresses_add_window(void *ctx, const struct source_window *window)
 {
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 	struct spe_sample sample;
-	enum spe_decode result;
+	enum spe_decode_result result;
 
 	do {
 		result = spe_decoder_next(decoder, &sample, NULL);
@@ -87,7 +87,7 @@ static void addresses_add_window(void *ctx, const struct source_window *window)
 	} while (result == SPE_DECODE_SAMPLE || result == SPE_DECODE_SUSPECT);
 }
 
-static int kernel_load(const char *kallsyms, struct symtab *ret_kernel)
+static int load_kernel_functions(const char *kallsyms, struct symtab *ret_kernel)
 {
 	int fd = open(kallsyms, O_RDONLY | O_CLOEXEC), r;
 
@@ -100,7 +100,7 @@ static int kernel_load(const char *kallsyms, struct symtab *ret_kernel)
 }
 
 /* Add each function that contains one of the addresses. */
-static void select_functions(const struct symtab *kernel, const struct addresses *addresses,
+static void select_functions(const struct symtab *kernel, const struct address_list *addresses,
 			     struct symtab *functions)
 {
 	u64 start = 0, size = 0;
@@ -115,10 +115,10 @@ static void select_functions(const struct symtab *kernel, const struct addresses
 		if (name)
 			symtab_add(functions, start, size, name, strlen(name), SYMBOL_GLOBAL);
 	}
-	symtab_finish(functions);
+	symtab_sort(functions);
 }
 
-static int find_addresses(const char *path, struct addresses *addresses)
+static int find_addresses(const char *path, struct address_list *addresses)
 {
 	const struct source_sink sink = { .window = addresses_add_window, .ctx = addresses };
 	struct recording *recording;
@@ -135,11 +135,11 @@ static int find_addresses(const char *path, struct addresses *addresses)
 int kernel_functions_find(const char *path, const char *kallsyms, struct symtab *ret_functions)
 {
 	struct symtab functions = { .limit = FUNCTIONS_LIMIT }, kernel;
-	struct addresses addresses = { 0 };
+	struct address_list addresses = { 0 };
 	int r = find_addresses(path, &addresses);
 
 	if (r == 0 && addresses.count) {
-		r = kernel_load(kallsyms, &kernel);
+		r = load_kernel_functions(kallsyms, &kernel);
 		if (r == 0)
 			select_functions(&kernel, &addresses, &functions);
 		symtab_clear(&kernel);

@@ -13,7 +13,7 @@
 /* Maximum bytes of the name of a session, including the NUL; the daemon has the same limit. */
 #define SESSION_NAME_SIZE 64
 
-static int session_create(struct bus *bus, const char *name, const char *filter)
+static int session_create(struct bus_connection *bus, const char *name, const char *filter)
 {
 	sd_bus_message *m = NULL;
 	int status;
@@ -25,7 +25,7 @@ static int session_create(struct bus *bus, const char *name, const char *filter)
 					     "s", "shared", "Temporary", "b", 1) < 0)
 		status = message_fail(STATUS_FAILED, "out of memory");
 	if (!status)
-		status = bus_message_send(bus, m);
+		status = bus_message_call_and_discard(bus, m);
 	sd_bus_message_unref(m);
 	return status;
 }
@@ -46,7 +46,7 @@ static int check_options(const char *verb, const struct options *options)
 }
 
 /* Wait for some time, or for @interrupt, which is blocked. */
-static void session_wait(const struct options *options, const sigset_t *interrupt)
+static void wait_for_samples(const struct options *options, const sigset_t *interrupt)
 {
 	double seconds = options->delay_given ? options->delay : LIVE_SESSION_SECONDS;
 	const struct timespec time = {
@@ -59,7 +59,8 @@ static void session_wait(const struct options *options, const sigset_t *interrup
 	sigtimedwait(interrupt, NULL, &time);
 }
 
-static int session_look(struct bus *bus, const struct options *options, bool wait)
+static int session_create_for_filter(struct bus_connection *bus, const struct options *options,
+				     bool wait)
 {
 	char name[SESSION_NAME_SIZE];
 	sigset_t interrupt, before;
@@ -78,17 +79,17 @@ static int session_look(struct bus *bus, const struct options *options, bool wai
 	if (!status)
 		status = bus_use_session(bus, name);
 	if (!status && wait)
-		session_wait(options, &interrupt);
+		wait_for_samples(options, &interrupt);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
 }
 
-int live_session_choose(const char *verb, struct bus *bus, const struct options *options,
+int live_session_choose(const char *verb, struct bus_connection *bus, const struct options *options,
 			bool wait)
 {
 	int status = check_options(verb, options);
 
 	if (status || options->session)
 		return status ? status : bus_use_session(bus, options->session);
-	return options->filter ? session_look(bus, options, wait) : STATUS_OK;
+	return options->filter ? session_create_for_filter(bus, options, wait) : STATUS_OK;
 }

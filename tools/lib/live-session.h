@@ -18,9 +18,9 @@
  * @wait: with --filter, wait until the session has sampled for -d seconds; SIGINT ends the wait
  *	early
  *
- * Return: &enum status; an error was printed.
+ * Return: &enum verb_exit_status; an error was printed.
  */
-int live_session_choose(const char *verb, struct bus *bus, const struct options *options,
+int live_session_choose(const char *verb, struct bus_connection *bus, const struct options *options,
 			bool wait);
 
 #endif

@@ -32,7 +32,7 @@ void message_print(const char *format, ...)
 	va_end(args);
 }
 
-int message_fail(enum status status, const char *format, ...)
+int message_fail(enum verb_exit_status status, const char *format, ...)
 {
 	va_list args;
 
@@ -42,14 +42,14 @@ int message_fail(enum status status, const char *format, ...)
 	return status;
 }
 
-static const char *print_name(const char *path)
+static const char *get_printed_name(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";
 }
 
-int message_fail_recording(const char *path, int r, const struct recording_error *error)
+int message_print_recording_error(const char *path, int r, const struct recording_error *error)
 {
-	const char *name = print_name(path);
+	const char *name = get_printed_name(path);
 
 	switch (r) {
 	case -ENOENT:
@@ -71,16 +71,16 @@ int message_fail_recording(const char *path, int r, const struct recording_error
 	}
 }
 
-int message_fail_replay(const char *path, int r, const struct recording_error *error)
+int message_print_replay_error(const char *path, int r, const struct recording_error *error)
 {
 	if (r != -EBADMSG)
-		return message_fail_recording(path, r, error);
+		return message_print_recording_error(path, r, error);
 	if (error->offset == RECORDING_NO_OFFSET)
 		return message_fail(STATUS_DAMAGED, "%s: damaged: %s; shown is what was readable",
-				    print_name(path), error->text);
+				    get_printed_name(path), error->text);
 	return message_fail(STATUS_DAMAGED,
 			    "%s: damaged at offset 0x%llx: %s; shown is what was readable",
-			    print_name(path), (unsigned long long)error->offset, error->text);
+			    get_printed_name(path), (unsigned long long)error->offset, error->text);
 }
 
 int message_finish_output(int status)

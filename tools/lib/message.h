@@ -14,20 +14,20 @@
 void message_print(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 /** message_fail() - print an error like message_print(), and return @status */
-int message_fail(enum status status, const char *format, ...)
+int message_fail(enum verb_exit_status status, const char *format, ...)
 	__attribute__((__format__(__printf__, 2, 3)));
 
 /**
- * message_fail_recording(), message_fail_replay() - print an error of recording_open(), or of
- * recording_replay()
+ * message_print_recording_error(), message_print_replay_error() - print an error of
+ * recording_open(), or of recording_replay()
  * @path: file name of the recording
  * @r: the negative errno that the function returned
  * @error: the details that the function returned
  *
- * Return: the &enum status of that error.
+ * Return: the &enum verb_exit_status of that error.
  */
-int message_fail_recording(const char *path, int r, const struct recording_error *error);
-int message_fail_replay(const char *path, int r, const struct recording_error *error);
+int message_print_recording_error(const char *path, int r, const struct recording_error *error);
+int message_print_replay_error(const char *path, int r, const struct recording_error *error);
 
 /**
  * message_finish_output() - flush standard output at the end of a verb

@@ -46,7 +46,8 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int options_number(const char *verb, const char *option, const char *text, u32 max, u32 *ret)
+static int options_parse_number(const char *verb, const char *option, const char *text, u32 max,
+				u32 *ret)
 {
 	char *end;
 	unsigned long value;
@@ -62,20 +63,20 @@ static int options_number(const char *verb, const char *option, const char *text
 
 int options_parse_threads(const char *verb, const char *text, u32 *ret_threads)
 {
-	return options_number(verb, "--threads", text, COUNT_THREADS, ret_threads);
+	return options_parse_number(verb, "--threads", text, COUNT_THREADS_MAX, ret_threads);
 }
 
-static int options_threads(const char *verb, char *text, struct options *options)
+static int options_set_threads(const char *verb, char *text, struct options *options)
 {
 	return options_parse_threads(verb, text, &options->threads);
 }
 
-static int options_seconds(const char *verb, char *text, struct options *options)
+static int options_set_seconds(const char *verb, char *text, struct options *options)
 {
-	return options_number(verb, "--seconds", text, PPROF_SECONDS, &options->seconds);
+	return options_parse_number(verb, "--seconds", text, PPROF_SECONDS_MAX, &options->seconds);
 }
 
-static int options_delay(const char *verb, char *text, struct options *options)
+static int options_set_delay(const char *verb, char *text, struct options *options)
 {
 	char *end;
 	double value = strtod(text, &end);
@@ -89,7 +90,7 @@ static int options_delay(const char *verb, char *text, struct options *options)
 }
 
 /* Parse NAME=PERCENT. */
-static int options_known_share(const char *verb, char *text, struct options *options)
+static int options_set_known_share(const char *verb, char *text, struct options *options)
 {
 	struct known_share *share = &options->known_share[options->known_shares];
 	char *equals = strrchr(text, '='), *end = NULL;
@@ -110,9 +111,9 @@ static int options_known_share(const char *verb, char *text, struct options *opt
 	return 0;
 }
 
-static int options_cpus(const char *verb, char *text, struct options *options)
+static int options_set_cpus(const char *verb, char *text, struct options *options)
 {
-	if (cpu_list_parse(text, &options->cpus) < 0 || !cpu_list_end(&options->cpus))
+	if (cpu_list_parse(text, &options->cpus) < 0 || !cpu_list_get_end(&options->cpus))
 		return message_fail(STATUS_USAGE, "%s: -C \"%s\": should be CPUs, as in 0-3,8",
 				    verb, text);
 	options->cpus_given = true;
@@ -120,7 +121,7 @@ static int options_cpus(const char *verb, char *text, struct options *options)
 }
 
 /* Parse a register of 32 bits, in the format of regs/identification/midr_el1 in sysfs. */
-static int options_midr(const char *verb, char *text, struct options *options)
+static int options_set_midr(const char *verb, char *text, struct options *options)
 {
 	char *end;
 	unsigned long long value;
@@ -135,7 +136,7 @@ static int options_midr(const char *verb, char *text, struct options *options)
 	return 0;
 }
 
-static int options_filter(const char *verb, char *text, struct options *options)
+static int options_set_filter(const char *verb, char *text, struct options *options)
 {
 	struct filter_error error = { 0 };
 	int r;
@@ -151,7 +152,7 @@ static int options_filter(const char *verb, char *text, struct options *options)
 			    error.text);
 }
 
-static int options_last(const char *verb, char *text, struct options *options)
+static int options_set_last(const char *verb, char *text, struct options *options)
 {
 	if (view_span_parse(text, &options->period) < 0)
 		return message_fail(STATUS_USAGE,
@@ -160,22 +161,22 @@ static int options_last(const char *verb, char *text, struct options *options)
 	return 0;
 }
 
-static int options_rows(const char *verb, char *text, struct options *options)
+static int options_set_rows(const char *verb, char *text, struct options *options)
 {
-	return options_number(verb, "-n", text, 10000, &options->number);
+	return options_parse_number(verb, "-n", text, 10000, &options->number);
 }
 
-static int options_pid(const char *verb, char *text, struct options *options)
+static int options_set_pid(const char *verb, char *text, struct options *options)
 {
 	u32 number = 0;
-	int r = options_number(verb, "-p", text, INT32_MAX, &number);
+	int r = options_parse_number(verb, "-p", text, INT32_MAX, &number);
 
 	if (r == 0)
 		options->pid = number;
 	return r;
 }
 
-static int options_srcline(const char *verb, char *text, struct options *options)
+static int options_set_srcline(const char *verb, char *text, struct options *options)
 {
 	(void)verb;
 	(void)text;
@@ -189,15 +190,15 @@ enum option_kind {
 	OPTION_READ, /* parsed by a function */
 };
 
-#define FLAG(letter, field)                                                \
+#define FLAG_OPTION(letter, field)                                         \
 	{                                                                  \
 		letter, OPTION_FLAG, offsetof(struct options, field), NULL \
 	}
-#define TEXT(letter, field)                                                \
+#define TEXT_OPTION(letter, field)                                         \
 	{                                                                  \
 		letter, OPTION_TEXT, offsetof(struct options, field), NULL \
 	}
-#define READ(letter, read)                   \
+#define PARSED_OPTION(letter, read)          \
 	{                                    \
 		letter, OPTION_READ, 0, read \
 	}
@@ -208,38 +209,38 @@ static const struct {
 	size_t field;
 	int (*read)(const char *verb, char *text, struct options *options);
 } takers[] = {
-	FLAG('b', batch),
-	FLAG('I', lines),
-	FLAG('j', json),
-	FLAG('P', pages),
-	FLAG('B', header),
-	TEXT('c', container),
-	TEXT('i', input),
-	TEXT('U', function),
-	TEXT('Y', binary),
-	TEXT('A', program),
-	TEXT('G', group_text),
-	TEXT('s', sort_text),
-	TEXT('R', root),
-	TEXT('N', session),
-	TEXT('H', html),
-	TEXT('E', format),
-	TEXT('o', output),
-	TEXT('K', kallsyms),
-	READ('C', options_cpus),
-	READ('d', options_delay),
-	READ('L', options_filter),
-	READ('M', options_midr),
-	READ('n', options_rows),
-	READ('p', options_pid),
-	READ('S', options_srcline),
-	READ('T', options_known_share),
-	READ('W', options_last),
-	READ('D', options_seconds),
-	READ('Z', options_threads),
+	FLAG_OPTION('b', batch),
+	FLAG_OPTION('I', lines),
+	FLAG_OPTION('j', json),
+	FLAG_OPTION('P', pages),
+	FLAG_OPTION('B', header),
+	TEXT_OPTION('c', container),
+	TEXT_OPTION('i', input),
+	TEXT_OPTION('U', function),
+	TEXT_OPTION('Y', binary),
+	TEXT_OPTION('A', program),
+	TEXT_OPTION('G', group_text),
+	TEXT_OPTION('s', sort_text),
+	TEXT_OPTION('R', root),
+	TEXT_OPTION('N', session),
+	TEXT_OPTION('H', html),
+	TEXT_OPTION('E', format),
+	TEXT_OPTION('o', output),
+	TEXT_OPTION('K', kallsyms),
+	PARSED_OPTION('C', options_set_cpus),
+	PARSED_OPTION('d', options_set_delay),
+	PARSED_OPTION('L', options_set_filter),
+	PARSED_OPTION('M', options_set_midr),
+	PARSED_OPTION('n', options_set_rows),
+	PARSED_OPTION('p', options_set_pid),
+	PARSED_OPTION('S', options_set_srcline),
+	PARSED_OPTION('T', options_set_known_share),
+	PARSED_OPTION('W', options_set_last),
+	PARSED_OPTION('D', options_set_seconds),
+	PARSED_OPTION('Z', options_set_threads),
 };
 
-static int options_one(const char *verb, int letter, struct options *options)
+static int options_set_one(const char *verb, int letter, struct options *options)
 {
 	size_t i = 0;
 
@@ -260,7 +261,7 @@ static int options_one(const char *verb, int letter, struct options *options)
 }
 
 /* Print an error about the option that getopt rejected. */
-static int options_unknown(const char *verb, int letter, char **argv)
+static int options_report_unknown(const char *verb, int letter, char **argv)
 {
 	const char *text = argv[optind - 1];
 
@@ -277,7 +278,8 @@ static int options_unknown(const char *verb, int letter, char **argv)
 			    verb, text, verb);
 }
 
-static int options_read(int argc, char **argv, const char *accept, struct options *options)
+static int options_parse_arguments(int argc, char **argv, const char *accept,
+				   struct options *options)
 {
 	const char *verb = argv[0];
 	int letter, index = 0, r;
@@ -287,7 +289,7 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 	while ((letter = getopt_long(argc, argv, ":bC:c:d:G:i:jn:o:p:s:", long_options, &index)) !=
 	       -1) {
 		if (letter == '?' || letter == ':')
-			return options_unknown(verb, letter, argv);
+			return options_report_unknown(verb, letter, argv);
 		if (!strchr(accept, letter))
 			return message_fail(STATUS_USAGE,
 					    "%s: has no option \"%s\"; try \"speprof help %s\"",
@@ -297,7 +299,7 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 				"%s: --window is called --last now; the old name works for one "
 				"release",
 				verb);
-		r = options_one(verb, letter, options);
+		r = options_set_one(verb, letter, options);
 		if (r)
 			return r;
 	}
@@ -316,7 +318,7 @@ static int options_read(int argc, char **argv, const char *accept, struct option
 	return 0;
 }
 
-static int options_group(const char *verb, const char *text, struct options *options)
+static int options_set_group(const char *verb, const char *text, struct options *options)
 {
 	struct query_error error;
 	struct query query;
@@ -331,7 +333,7 @@ static int options_group(const char *verb, const char *text, struct options *opt
 	return message_fail(STATUS_USAGE, "%s: -G %s", verb, error.text);
 }
 
-static int options_sort(const char *verb, const char *text, struct options *options)
+static int options_set_sort(const char *verb, const char *text, struct options *options)
 {
 	enum measure measure;
 
@@ -349,12 +351,12 @@ static int options_sort(const char *verb, const char *text, struct options *opti
  * Check the options for rows of the daemon, some of which lack the name or the counter that an
  * option selects.
  */
-static int options_check_live(const char *verb, struct options *options)
+static int options_check_daemon_rows(const char *verb, struct options *options)
 {
-	int r = options->group_text ? options_group(verb, options->group_text, options) : 0;
+	int r = options->group_text ? options_set_group(verb, options->group_text, options) : 0;
 
 	if (r == 0 && options->sort_text)
-		r = options_sort(verb, options->sort_text, options);
+		r = options_set_sort(verb, options->sort_text, options);
 	if (r)
 		return r;
 	if (options->pid && options->group == VIEW_CONTAINER)
@@ -425,7 +427,7 @@ static bool options_counts_functions(const char *accept, const struct options *o
  * Rows of a recording that are counted for each program have no PID: select samples instead of
  * rows.
  */
-static int options_filter_pid(const char *verb, struct options *options)
+static int options_add_pid_filter(const char *verb, struct options *options)
 {
 	const char *text = options->filter_text ? options->filter_text : "";
 	struct filter_error error = { 0 };
@@ -451,7 +453,7 @@ static int options_check(const char *verb, const char *accept, struct options *o
 	if (strchr(accept, 'Q') && !view && !options->lines && !options->pages)
 		r = options_check_query(verb, accept, options);
 	else if (strchr(accept, 'G'))
-		r = options_check_live(verb, options);
+		r = options_check_daemon_rows(verb, options);
 	if (r)
 		return r;
 	if (options->cpus_given && !options->input)
@@ -486,7 +488,7 @@ static int options_check(const char *verb, const char *accept, struct options *o
 				    verb);
 	if (options->pid && options_counts_functions(accept, options)) {
 		if (options->input)
-			return options_filter_pid(verb, options);
+			return options_add_pid_filter(verb, options);
 		return message_fail(
 			STATUS_USAGE,
 			"%s: -p: the daemon counts functions by program, so one process "
@@ -499,7 +501,7 @@ static int options_check(const char *verb, const char *accept, struct options *o
 int options_parse(int argc, char **argv, const char *accept, struct options *ret_options)
 {
 	struct options options = { .delay = 2, .root = "" };
-	int status = options_read(argc, argv, accept, &options);
+	int status = options_parse_arguments(argc, argv, accept, &options);
 
 	if (!status)
 		status = options_check(argv[0], accept, &options);

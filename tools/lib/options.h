@@ -96,7 +96,7 @@ struct options {
  * two recordings
  * @ret_options: unchanged on failure
  *
- * Return: 0; else an &enum status, after an error was printed.
+ * Return: 0; else an &enum verb_exit_status, after an error was printed.
  */
 int options_parse(int argc, char **argv, const char *accept, struct options *ret_options);
 
@@ -104,9 +104,9 @@ int options_parse(int argc, char **argv, const char *accept, struct options *ret
  * options_parse_threads() - parse the value of --threads
  * @verb: name of the verb, for the error
  * @text: the value
- * @ret_threads: the number, 1 to COUNT_THREADS; unchanged on failure
+ * @ret_threads: the number, 1 to COUNT_THREADS_MAX; unchanged on failure
  *
- * Return: 0; else an &enum status, after an error was printed.
+ * Return: 0; else an &enum verb_exit_status, after an error was printed.
  */
 int options_parse_threads(const char *verb, const char *text, u32 *ret_threads);
 

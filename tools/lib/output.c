@@ -20,7 +20,7 @@ static const char *volatile unfinished[2];
  * Raise the signal again, which ends the process because SA_RESETHAND has restored the default
  * action.
  */
-static void on_end(int sig)
+static void remove_files_and_raise(int sig)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(unfinished); i++)
 		if (unfinished[i])
@@ -36,7 +36,7 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
  */
 static void register_unfinished(const char *temporary_path)
 {
-	const struct sigaction action = { .sa_handler = on_end,
+	const struct sigaction action = { .sa_handler = remove_files_and_raise,
 					  .sa_flags = SA_RESETHAND | SA_NODEFER };
 	struct sigaction old;
 
@@ -56,7 +56,7 @@ static void register_unfinished(const char *temporary_path)
  * Signals are blocked meanwhile: a signal between both steps would end the process without removing
  * the file.
  */
-static int make_known(char *temporary_path)
+static int create_registered_file(char *temporary_path)
 {
 	sigset_t set, old;
 	int fd, error;
@@ -80,7 +80,7 @@ static void unregister_unfinished(const char *temporary_path)
 			unfinished[i] = NULL;
 }
 
-static void output_clear(struct output *output)
+static void output_clear(struct output_file *output)
 {
 	if (output->temporary_path)
 		unregister_unfinished(output->temporary_path);
@@ -90,7 +90,7 @@ static void output_clear(struct output *output)
 }
 
 /* Set @mode, reduced by the umask, because mkostemp() creates files of mode 0600. */
-static int give_mode(int fd, mode_t mode)
+static int set_file_mode(int fd, mode_t mode)
 {
 	mode_t mask = umask(0);
 
@@ -98,7 +98,8 @@ static int give_mode(int fd, mode_t mode)
 	return fchmod(fd, mode & ~mask) < 0 ? -errno : 0;
 }
 
-static int open_temporary(const char *path, bool exists, mode_t mode, struct output *ret_output)
+static int open_temporary(const char *path, bool exists, mode_t mode,
+			  struct output_file *ret_output)
 {
 	/* Replace the target of a symbolic link, and not the link. */
 	char *name = exists ? realpath(path, NULL) : strdup(path), *temporary_path = NULL;
@@ -110,29 +111,30 @@ static int open_temporary(const char *path, bool exists, mode_t mode, struct out
 		free(name);
 		return -ENOMEM;
 	}
-	fd = make_known(temporary_path);
+	fd = create_registered_file(temporary_path);
 	if (fd < 0) {
 		free(temporary_path);
 		free(name);
 		return fd;
 	}
-	*ret_output = (struct output){ .fd = fd, .temporary_path = temporary_path, .path = name };
-	return give_mode(fd, mode);
+	*ret_output =
+		(struct output_file){ .fd = fd, .temporary_path = temporary_path, .path = name };
+	return set_file_mode(fd, mode);
 }
 
-static bool is_standard(const char *path)
+static bool is_standard_output(const char *path)
 {
 	return strcmp(path, "-") == 0;
 }
 
-int output_open(const char *path, mode_t mode, struct output *ret_output)
+int output_open(const char *path, mode_t mode, struct output_file *ret_output)
 {
-	struct output o = OUTPUT_NONE;
+	struct output_file o = OUTPUT_NONE;
 	struct stat st;
 	bool exists;
 	int r = 0;
 
-	if (is_standard(path)) {
+	if (is_standard_output(path)) {
 		ret_output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 		return ret_output->fd < 0 ? -errno : 0;
 	}
@@ -158,11 +160,11 @@ int output_open(const char *path, mode_t mode, struct output *ret_output)
 
 int output_check(const char *path)
 {
-	struct output o = OUTPUT_NONE;
+	struct output_file o = OUTPUT_NONE;
 	struct stat st;
 	int r;
 
-	if (is_standard(path))
+	if (is_standard_output(path))
 		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ? -errno : 0;
 	/*
 	 * A pipe is not opened for a check, because that would wait for its reader, and closing it
@@ -176,7 +178,7 @@ int output_check(const char *path)
 }
 
 /* Copy data without sendfile(), which refuses terminals and append-only files with EINVAL. */
-static ssize_t send_by_hand(int to, int from, off_t *at)
+static ssize_t copy_chunk(int to, int from, off_t *at)
 {
 	char bytes[4096];
 	ssize_t n = pread(from, bytes, sizeof(bytes), *at);
@@ -199,12 +201,12 @@ static int copy_file(int to, int from)
 			n = sendfile(to, from, &at, 1 << 20);
 		by_hand |= n < 0 && errno == EINVAL;
 		if (by_hand)
-			n = send_by_hand(to, from, &at);
+			n = copy_chunk(to, from, &at);
 	}
 	return n < 0 ? -errno : 0;
 }
 
-int output_commit(struct output *output)
+int output_commit(struct output_file *output)
 {
 	int r = 0;
 
@@ -220,14 +222,14 @@ int output_commit(struct output *output)
 	return r;
 }
 
-void output_keep_temporary(struct output *output)
+void output_keep_temporary(struct output_file *output)
 {
 	if (output->fd >= 0)
 		close(output->fd);
 	output_clear(output);
 }
 
-void output_drop(struct output *output)
+void output_drop(struct output_file *output)
 {
 	if (output->fd >= 0)
 		close(output->fd);
@@ -236,9 +238,9 @@ void output_drop(struct output *output)
 	output_clear(output);
 }
 
-int output_write(const char *path, mode_t mode, int from)
+int output_write_from_fd(const char *path, mode_t mode, int from)
 {
-	struct output output = OUTPUT_NONE;
+	struct output_file output = OUTPUT_NONE;
 	int r = output_open(path, mode, &output);
 
 	if (r >= 0)

@@ -12,19 +12,19 @@
 #include "codec/env.h"
 
 /**
- * struct output - a file that is being written
+ * struct output_file - a file that is being written
  * @fd: descriptor to write to; -1 if none is open
  * @temporary_path: temporary name of the file; NULL if it is written directly
  * @path: name of the complete file, with symbolic links resolved
  */
-struct output {
+struct output_file {
 	int fd;
 	char *temporary_path;
 	char *path;
 };
 
 /* An output that is not open: for it, all functions except output_open() do nothing. */
-#define OUTPUT_NONE ((struct output){ .fd = -1 })
+#define OUTPUT_NONE ((struct output_file){ .fd = -1 })
 
 /**
  * output_open() - open a file for writing
@@ -36,7 +36,7 @@ struct output {
  *
  * Return: 0 or a negative errno.
  */
-int output_open(const char *path, mode_t mode, struct output *ret_output);
+int output_open(const char *path, mode_t mode, struct output_file *ret_output);
 
 /**
  * output_check() - return the result that output_open() would have, without creating a file
@@ -46,7 +46,7 @@ int output_open(const char *path, mode_t mode, struct output *ret_output);
 int output_check(const char *path);
 
 /**
- * output_write() - write a file with the content of another one
+ * output_write_from_fd() - write a file with the content of another one
  * @path: name of the file; "-" is standard output
  * @mode: as for output_open()
  * @from: descriptor of the content, which is read from its start; its file offset is neither used
@@ -54,7 +54,7 @@ int output_check(const char *path);
  *
  * Return: 0 or a negative errno.
  */
-int output_write(const char *path, mode_t mode, int from);
+int output_write_from_fd(const char *path, mode_t mode, int from);
 
 /**
  * output_commit() - give a complete file its name
@@ -63,14 +63,14 @@ int output_write(const char *path, mode_t mode, int from);
  * Return: 0; a negative errno if data could not be written; the file is then removed, as by
  * output_drop().
  */
-int output_commit(struct output *output);
+int output_commit(struct output_file *output);
 
 /**
  * output_keep_temporary() - close an incomplete file, which keeps its temporary name
  */
-void output_keep_temporary(struct output *output);
+void output_keep_temporary(struct output_file *output);
 
 /** output_drop() - remove an incomplete file; does nothing after output_commit() */
-void output_drop(struct output *output);
+void output_drop(struct output_file *output);
 
 #endif

@@ -14,7 +14,7 @@ static int ratio_compare(const void *a, const void *b)
 }
 
 /* Sort @values and return their median. */
-static double sort_median(double *values, u32 count)
+static double sort_and_get_median(double *values, u32 count)
 {
 	qsort(values, count, sizeof(*values), ratio_compare);
 	return (values[(count - 1) / 2] + values[count / 2]) / 2;
@@ -75,12 +75,12 @@ int pairs_measure(u32 pairs, pairs_run_fn run, void *ctx, struct pairs_result *r
 		return -ENOMEM;
 	r = run_pairs(pairs, run, ctx, times, ratios);
 	if (!r) {
-		ret_result->ratio = sort_median(ratios, pairs);
+		ret_result->ratio = sort_and_get_median(ratios, pairs);
 		rank = find_rank(pairs, &ret_result->confidence);
 		ret_result->low = ratios[rank];
 		ret_result->high = ratios[pairs - 1 - rank];
-		ret_result->first_ns = sort_median(times[0], pairs);
-		ret_result->second_ns = sort_median(times[1], pairs);
+		ret_result->first_ns = sort_and_get_median(times[0], pairs);
+		ret_result->second_ns = sort_and_get_median(times[1], pairs);
 	}
 	free(values);
 	return r;

@@ -58,8 +58,8 @@ typedef int (*pairs_run_fn)(void *ctx, bool second, u64 *ret_ns);
  */
 int pairs_measure(u32 pairs, pairs_run_fn run, void *ctx, struct pairs_result *ret_result);
 
-/** pairs_include_one() - return whether the times differ by less than their noise */
-static inline bool pairs_include_one(const struct pairs_result *result)
+/** pairs_interval_includes_one() - return whether the times differ by less than their noise */
+static inline bool pairs_interval_includes_one(const struct pairs_result *result)
 {
 	return result->low <= 1 && result->high >= 1;
 }

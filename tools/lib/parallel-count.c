@@ -30,41 +30,41 @@ struct counting_thread {
 };
 
 /**
- * struct counting - all threads
+ * struct counting_threads - all threads
  * @request: what to count
  * @thread: the threads
  * @count: number of threads
  * @profiles: number of threads that have a profile
  * @begun: whether the task events are applied
  */
-struct counting {
+struct counting_threads {
 	const struct count_request *request;
-	struct counting_thread thread[COUNT_THREADS];
+	struct counting_thread thread[COUNT_THREADS_MAX];
 	u32 count;
 	u32 profiles;
 	bool begun;
 };
 
-static void count_task(void *ctx, const struct task_event *event)
+static void apply_task_event(void *ctx, const struct task_event *event)
 {
 	const struct counting_thread *thread = ctx;
 
 	attributor_apply_event(thread->request->attributor, event);
 }
 
-static void hardware_add_midr(struct count_hardware *to, u64 midr)
+static void hardware_add_midr(struct recorded_hardware *to, u64 midr)
 {
 	u32 i = 0;
 
 	while (i < to->cores && to->midr[i] < midr)
 		i++;
-	if (!midr || to->cores == COUNT_CORES || (i < to->cores && to->midr[i] == midr))
+	if (!midr || to->cores == COUNT_CORES_MAX || (i < to->cores && to->midr[i] == midr))
 		return;
 	memmove(&to->midr[i + 1], &to->midr[i], (to->cores++ - i) * sizeof(to->midr[0]));
 	to->midr[i] = midr;
 }
 
-static void hardware_add_interval(struct count_hardware *to, u32 interval, u8 unit)
+static void hardware_add_interval(struct recorded_hardware *to, u32 interval, u8 unit)
 {
 	if (!interval)
 		return;
@@ -75,7 +75,7 @@ static void hardware_add_interval(struct count_hardware *to, u32 interval, u8 un
 	to->unit = unit;
 }
 
-static void hardware_merge(struct count_hardware *to, const struct count_hardware *from)
+static void hardware_merge(struct recorded_hardware *to, const struct recorded_hardware *from)
 {
 	for (u32 i = 0; i < from->cores; i++)
 		hardware_add_midr(to, from->midr[i]);
@@ -118,9 +118,9 @@ static void count_window(void *ctx, const struct source_window *window)
 	result_add_span(result, window->start_ns, window->end_ns);
 	hardware_add_midr(&result->hardware, window->midr);
 	hardware_add_interval(&result->hardware, window->interval, window->unit);
-	if (window->cpu < COUNT_CPUS)
+	if (window->cpu < COUNT_CPUS_MAX)
 		result->hardware.cpu[window->cpu / 64] |= 1ULL << window->cpu % 64;
-	profile_window(thread->profile, window);
+	profile_add_window(thread->profile, window);
 }
 
 static int shard_new(const struct count_request *request, struct counting_thread *thread)
@@ -128,7 +128,7 @@ static int shard_new(const struct count_request *request, struct counting_thread
 	struct profile_config config = request->config;
 	int r;
 
-	r = attributor_share(request->attributor, &thread->attributor);
+	r = attributor_new_shared(request->attributor, &thread->attributor);
 	if (r < 0)
 		return r;
 	config.whole = request->profile;
@@ -142,7 +142,7 @@ static int shard_new(const struct count_request *request, struct counting_thread
  * Prepare the next thread. The first one counts in the whole profile. If threads are observed, it
  * gets a shard, too, because the observer of the whole profile would get the samples of all shards.
  */
-static int thread_begin(struct counting *c)
+static int thread_begin(struct counting_threads *c)
 {
 	struct counting_thread *thread = &c->thread[c->profiles];
 	int r = 0;
@@ -161,21 +161,21 @@ static int thread_begin(struct counting *c)
  * Prepare all threads after the task events were applied: from here on, the tables of the
  * attributor do not change.
  */
-static int count_begin(void *ctx)
+static int begin_counting(void *ctx)
 {
-	struct counting *c = ctx;
+	struct counting_threads *c = ctx;
 	int r = 0;
 
 	c->begun = true;
-	profile_number_names(c->request->profile);
+	profile_assign_ids(c->request->profile);
 	while (c->profiles < c->count && r >= 0)
 		r = thread_begin(c);
 	return r;
 }
 
-static void count_progress(void *ctx, u64 done, u64 size)
+static void report_progress(void *ctx, u64 done, u64 size)
 {
-	const struct counting *c = ctx;
+	const struct counting_threads *c = ctx;
 
 	if (c->request->progress)
 		c->request->progress(c->request->ctx,
@@ -183,65 +183,69 @@ static void count_progress(void *ctx, u64 done, u64 size)
 				     size);
 }
 
-/** struct pair - two threads; the profile of the second is merged into the profile of the first */
-struct pair {
+/**
+ * struct thread_pair - two threads; the profile of the second is merged into the profile of the
+ * first
+ */
+struct thread_pair {
 	struct counting_thread *to;
 	struct counting_thread *from;
 	pthread_t thread;
 	bool started;
 };
 
-static void *pair_merge(void *ctx)
+static void *merge_pair(void *ctx)
 {
-	const struct pair *pair = ctx;
+	const struct thread_pair *pair = ctx;
 
-	pair->from->profile = profile_merge_last(pair->to->profile, pair->from->profile);
+	pair->from->profile = profile_merge_and_free_shard(pair->to->profile, pair->from->profile);
 	result_merge(&pair->to->result, &pair->from->result);
 	return NULL;
 }
 
 /* Merge every second profile into its neighbour at a distance of @step, in parallel. */
-static void count_merge_step(struct counting *c, u32 step)
+static void merge_profiles_step(struct counting_threads *c, u32 step)
 {
-	struct pair pairs[COUNT_THREADS / 2];
+	struct thread_pair pairs[COUNT_THREADS_MAX / 2];
 	u32 count = 0;
 
 	for (u32 i = 0; i + step < c->profiles; i += 2 * step)
-		pairs[count++] = (struct pair){ .to = &c->thread[i], .from = &c->thread[i + step] };
+		pairs[count++] =
+			(struct thread_pair){ .to = &c->thread[i], .from = &c->thread[i + step] };
 	for (u32 i = 1; i < count; i++)
-		pairs[i].started = !pthread_create(&pairs[i].thread, NULL, pair_merge, &pairs[i]);
+		pairs[i].started = !pthread_create(&pairs[i].thread, NULL, merge_pair, &pairs[i]);
 	for (u32 i = 0; i < count; i++)
 		if (!pairs[i].started)
-			pair_merge(&pairs[i]);
+			merge_pair(&pairs[i]);
 	for (u32 i = 0; i < count; i++)
 		if (pairs[i].started)
 			pthread_join(pairs[i].thread, NULL);
 }
 
-static void count_merge(struct counting *c)
+static void merge_profiles(struct counting_threads *c)
 {
 	struct profile *first = c->thread[0].profile;
 
 	for (u32 step = 1; step < c->profiles; step *= 2)
-		count_merge_step(c, step);
+		merge_profiles_step(c, step);
 	if (first && first != c->request->profile)
-		profile_merge_last(c->request->profile, first);
+		profile_merge_and_free_shard(c->request->profile, first);
 	for (u32 i = 0; i < c->profiles; i++)
 		attributor_free(c->thread[i].attributor);
 }
 
 /* Count with @count threads. If @with_tasks is false, all task events were applied before. */
-static int count_replay(struct recording *recording, const struct count_request *request, u32 count,
-			bool with_tasks, struct count_result *ret_result,
-			struct recording_error *ret_error)
+static int replay_and_count(struct recording *recording, const struct count_request *request,
+			    u32 count, bool with_tasks, struct count_result *ret_result,
+			    struct recording_error *ret_error)
 {
-	struct counting c = { .request = request, .count = count };
-	struct source_sink sinks[COUNT_THREADS];
+	struct counting_threads c = { .request = request, .count = count };
+	struct source_sink sinks[COUNT_THREADS_MAX];
 	const struct recording_threads threads = {
 		.sinks = sinks,
 		.count = count,
-		.begin = count_begin,
-		.progress = count_progress,
+		.begin = begin_counting,
+		.progress = report_progress,
 		.ctx = &c,
 	};
 	int r;
@@ -250,37 +254,38 @@ static int count_replay(struct recording *recording, const struct count_request 
 		c.thread[i].request = request;
 		sinks[i] = (struct source_sink){
 			.window = count_window,
-			.task = with_tasks ? count_task : NULL,
+			.task = with_tasks ? apply_task_event : NULL,
 			.ctx = &c.thread[i],
 		};
 	}
 	r = recording_replay_threads(recording, &threads, ret_error);
-	count_merge(&c);
+	merge_profiles(&c);
 	*ret_result = c.thread[0].result;
 	return r;
 }
 
-int parallel_count(struct recording *recording, const struct count_request *request,
-		   struct count_result *ret_result, struct recording_error *ret_error)
+int parallel_count_samples(struct recording *recording, const struct count_request *request,
+			   struct count_result *ret_result, struct recording_error *ret_error)
 {
 	int r;
 
-	r = count_replay(recording, request, request->threads, true, ret_result, ret_error);
+	r = replay_and_count(recording, request, request->threads, true, ret_result, ret_error);
 	if (request->threads == 1 || request->watch || profile_is_exact(request->profile))
 		return r;
 	profile_reset(request->profile);
-	return count_replay(recording, request, 1, false, ret_result, ret_error);
+	return replay_and_count(recording, request, 1, false, ret_result, ret_error);
 }
 
-u32 parallel_count_threads(const struct recording *recording)
+u32 parallel_count_choose_threads(const struct recording *recording)
 {
-	u64 useful = recording_size(recording) / THREAD_BYTES + 1;
+	u64 useful = recording_get_size(recording) / THREAD_BYTES + 1;
 	cpu_set_t cpus;
 	int count;
 
 	CPU_ZERO(&cpus);
 	/* The call fails if the machine has more CPUs than the set can hold. */
-	count = sched_getaffinity(0, sizeof(cpus), &cpus) < 0 ? COUNT_THREADS : CPU_COUNT(&cpus);
+	count = sched_getaffinity(0, sizeof(cpus), &cpus) < 0 ? COUNT_THREADS_MAX :
+								CPU_COUNT(&cpus);
 	useful = useful < (u64)count ? useful : (u64)count;
-	return useful < COUNT_THREADS ? (u32)useful : COUNT_THREADS;
+	return useful < COUNT_THREADS_MAX ? (u32)useful : COUNT_THREADS_MAX;
 }

@@ -23,7 +23,7 @@
 #include "util/cpu-list.h"
 
 /* Maximum number of threads. */
-#define COUNT_THREADS 64
+#define COUNT_THREADS_MAX 64
 
 /**
  * struct count_request - what to count
@@ -31,7 +31,7 @@
  * @attributor: an empty attributor of a recording
  * @profile: an empty profile with @config and @attributor, which receives all counters
  * @cpus: count only windows of these CPUs; NULL: all
- * @threads: number of threads, 1 to COUNT_THREADS
+ * @threads: number of threads, 1 to COUNT_THREADS_MAX
  * @watch: called for the profile of each thread before its first sample, to observe it. The thread
  *	frees its profile at the end, except @profile. NULL for none
  * @progress: called often with the name of the operation, the number of bytes that are done, and
@@ -50,20 +50,20 @@ struct count_request {
 };
 
 /* Maximum number of distinct values of MIDR_EL1, and of CPUs, that are listed. */
-#define COUNT_CORES 16
-#define COUNT_CPUS  4096
+#define COUNT_CORES_MAX 16
+#define COUNT_CPUS_MAX	4096
 
 /**
- * struct count_hardware - the SPUs that wrote a recording
+ * struct recorded_hardware - the SPUs that wrote a recording
  * @midr: MIDR_EL1 of each kind of core, in ascending order; @cores is their number
  * @cpu: a bit for each CPU with a window
  * @interval_min, @interval_max: smallest and largest interval of windows; 0: unknown
  * @unit: &enum sample_unit of the intervals
  */
-struct count_hardware {
-	u64 midr[COUNT_CORES];
+struct recorded_hardware {
+	u64 midr[COUNT_CORES_MAX];
 	u32 cores;
-	u64 cpu[COUNT_CPUS / 64];
+	u64 cpu[COUNT_CPUS_MAX / 64];
 	u32 interval_min;
 	u32 interval_max;
 	u8 unit;
@@ -73,7 +73,7 @@ struct count_hardware {
  * struct count_result - facts from the windows of a recording
  * @start_ns: start of the first selected window; 0: unknown
  * @end_ns: end of the last selected window; 0: unknown
- * @backend: &enum backend; BACKEND_EMULATED if any window is from an emulated SPU
+ * @backend: &enum sample_backend; BACKEND_EMULATED if any window is from an emulated SPU
  * @explained: whether any window is flagged as truncated or suspect
  * @hardware: the SPUs that wrote the selected windows
  */
@@ -82,19 +82,19 @@ struct count_result {
 	u64 end_ns;
 	u8 backend;
 	bool explained;
-	struct count_hardware hardware;
+	struct recorded_hardware hardware;
 };
 
 /**
- * parallel_count_threads() - return the number of threads that should count a recording
+ * parallel_count_choose_threads() - return the number of threads that should count a recording
  * @recording: the recording
  *
  * It is the number of CPUs that this process may use, but smaller for a small recording.
  */
-u32 parallel_count_threads(const struct recording *recording);
+u32 parallel_count_choose_threads(const struct recording *recording);
 
 /**
- * parallel_count() - count the samples of a recording
+ * parallel_count_samples() - count the samples of a recording
  * @recording: an open recording
  * @request: what to count
  * @ret_result: facts from the windows; also set on failure
@@ -105,7 +105,7 @@ u32 parallel_count_threads(const struct recording *recording);
  * Return: the values of recording_replay(); -ENOMEM if memory cannot be allocated; the value of
  * &count_request.watch if that is negative.
  */
-int parallel_count(struct recording *recording, const struct count_request *request,
-		   struct count_result *ret_result, struct recording_error *ret_error);
+int parallel_count_samples(struct recording *recording, const struct count_request *request,
+			   struct count_result *ret_result, struct recording_error *ret_error);
 
 #endif

@@ -10,12 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define AGENT "pkttyagent"
+#define AGENT_PROGRAM "pkttyagent"
 
 /*
  * maximum milliseconds until the agent must have registered; after that, no password is requested
  */
-#define READY_MS 5000
+#define AGENT_READY_MS 5000
 
 static _Noreturn void run_agent(pid_t parent, int notify)
 {
@@ -28,11 +28,11 @@ static _Noreturn void run_agent(pid_t parent, int notify)
 	/* The caller prints polkit's answer, and errors of the agent would only repeat it. */
 	if (!freopen("/dev/null", "w", stderr))
 		_exit(1);
-	execlp(AGENT, AGENT, option, "--fallback", NULL);
+	execlp(AGENT_PROGRAM, AGENT_PROGRAM, option, "--fallback", NULL);
 	_exit(127);
 }
 
-pid_t agent_start(void)
+pid_t password_agent_start(void)
 {
 	pid_t parent = getpid(), agent;
 	struct pollfd ready = { .events = POLLIN };
@@ -47,13 +47,13 @@ pid_t agent_start(void)
 	close(fds[1]);
 	ready.fd = fds[0];
 	/* The agent writes a byte after it has registered; end of file means that it failed. */
-	while (agent > 0 && poll(&ready, 1, READY_MS) < 0 && errno == EINTR)
+	while (agent > 0 && poll(&ready, 1, AGENT_READY_MS) < 0 && errno == EINTR)
 		;
 	close(fds[0]);
 	return agent > 0 ? agent : 0;
 }
 
-void agent_stop(pid_t agent)
+void password_agent_stop(pid_t agent)
 {
 	if (agent <= 0)
 		return;

@@ -9,19 +9,20 @@
 #include <sys/types.h>
 
 /**
- * agent_start() - start pkttyagent, and wait until it has registered with polkit or failed to
+ * password_agent_start() - start pkttyagent, and wait until it has registered with polkit or failed
+ * to
  *
  * The agent is not started for root, from which polkit requires no password, or if standard input
  * is no terminal.
  *
- * Return: PID of the agent, for agent_stop(); 0 if there is none.
+ * Return: PID of the agent, for password_agent_stop(); 0 if there is none.
  */
-pid_t agent_start(void);
+pid_t password_agent_start(void);
 
 /**
- * agent_stop() - end the agent, which first restores the terminal
- * @agent: result of agent_start(); nothing is done for 0
+ * password_agent_stop() - end the agent, which first restores the terminal
+ * @agent: result of password_agent_start(); nothing is done for 0
  */
-void agent_stop(pid_t agent);
+void password_agent_stop(pid_t agent);
 
 #endif

@@ -46,15 +46,15 @@ static const struct {
 };
 
 /* Write only the name of the file, because the directories are less specific. */
-static void key_line(const struct query_row *row, char *to)
+static void format_source_line(const struct query_row *row, char *to)
 {
 	if (row->line)
-		snprintf(to, TABLE_CELL, "%.128s:%u", query_base_name(row->file), row->line);
+		snprintf(to, TABLE_CELL_SIZE, "%.128s:%u", query_base_name(row->file), row->line);
 	else
-		snprintf(to, TABLE_CELL, "-");
+		snprintf(to, TABLE_CELL_SIZE, "-");
 }
 
-void query_table_key(const struct query_row *row, enum query_key key, char *to)
+void query_table_format_key(const struct query_row *row, enum query_key key, char *to)
 {
 	const char *text = "";
 
@@ -69,10 +69,10 @@ void query_table_key(const struct query_row *row, enum query_key key, char *to)
 		text = row->comm;
 		break;
 	case QUERY_PID:
-		snprintf(to, TABLE_CELL, row->pid ? "%d" : "-", row->pid);
+		snprintf(to, TABLE_CELL_SIZE, row->pid ? "%d" : "-", row->pid);
 		return;
 	case QUERY_CPU:
-		snprintf(to, TABLE_CELL, row->cpu_known ? "%u" : "-", row->cpu);
+		snprintf(to, TABLE_CELL_SIZE, row->cpu_known ? "%u" : "-", row->cpu);
 		return;
 	case QUERY_BINARY:
 		text = query_base_name(row->binary);
@@ -84,10 +84,10 @@ void query_table_key(const struct query_row *row, enum query_key key, char *to)
 		text = row->function;
 		break;
 	case QUERY_LINE:
-		key_line(row, to);
+		format_source_line(row, to);
 		return;
 	case QUERY_INSTRUCTION:
-		snprintf(to, TABLE_CELL, "0x%" PRIx64, row->instruction);
+		snprintf(to, TABLE_CELL_SIZE, "0x%" PRIx64, row->instruction);
 		return;
 	case QUERY_MODE:
 		text = row->evicted ? "[evicted]" : row->kernel ? "kernel" : "user";
@@ -96,18 +96,18 @@ void query_table_key(const struct query_row *row, enum query_key key, char *to)
 		text = sample_kind_name(row->op) ?: "unknown";
 		break;
 	case QUERY_EVENT:
-		text = query_event_name(row);
+		text = query_row_event_name(row);
 		break;
 	case QUERY_LEVEL:
-		text = query_level_name(row);
+		text = query_row_level_name(row);
 		break;
 	default:
 		break;
 	}
-	snprintf(to, TABLE_CELL, "%s", text);
+	snprintf(to, TABLE_CELL_SIZE, "%s", text);
 }
 
-static void add_key_column(struct table *table, enum query_key key)
+static void add_key_column(struct text_table *table, enum query_key key)
 {
 	struct table_column *column = table_add_column(table, key_columns[key].heading);
 
@@ -128,7 +128,7 @@ static u32 shown_keys(const struct query *query,
 	return keys;
 }
 
-u32 query_table_add_keys(struct table *table, const struct query *query)
+u32 query_table_add_keys(struct text_table *table, const struct query *query)
 {
 	enum query_key key[QUERY_GROUP_MAX + 1];
 	u32 keys = shown_keys(query, key);
@@ -138,23 +138,24 @@ u32 query_table_add_keys(struct table *table, const struct query *query)
 	return keys;
 }
 
-void query_table_set_keys(struct table *table, u32 at, u32 first, const struct query *query,
+void query_table_set_keys(struct text_table *table, u32 at, u32 first, const struct query *query,
 			  const struct query_row *row)
 {
 	enum query_key key[QUERY_GROUP_MAX + 1];
 	u32 keys = shown_keys(query, key);
-	char text[TABLE_CELL];
+	char text[TABLE_CELL_SIZE];
 
 	for (u32 i = 0; i < keys; i++) {
-		query_table_key(row, key[i], text);
-		table_set(table, at, first + i, text);
+		query_table_format_key(row, key[i], text);
+		table_set_cell(table, at, first + i, text);
 	}
 }
 
 /* Mark values that an emulated SPU models by "~". */
-static u32 add_measure_column(struct table *table, bool modelled, const char *heading, bool right)
+static u32 add_measure_column(struct text_table *table, bool modelled, const char *heading,
+			      bool right)
 {
-	char text[TABLE_CELL];
+	char text[TABLE_CELL_SIZE];
 
 	/* "~" or a blank in front aligns the slash of the heading with those of the latencies. */
 	snprintf(text, sizeof(text), "%s%s", modelled ? "~" : right ? "" : " ", heading);
@@ -162,12 +163,12 @@ static u32 add_measure_column(struct table *table, bool modelled, const char *he
 	return table->columns - 1;
 }
 
-static void add_columns(struct table *table, const struct query *query, bool modelled,
-			const struct format *format, struct query_columns *ret_columns)
+static void add_columns(struct text_table *table, const struct query *query, bool modelled,
+			const struct view_format *format, struct query_columns *ret_columns)
 {
 	struct query_columns c = { 0 };
 	struct table_column *share = table_add_column(table, "SHARE");
-	char heading[MEASURE_NAME];
+	char heading[MEASURE_NAME_SIZE];
 
 	share->right = share->heading_left = true;
 	share->width = 6;
@@ -179,7 +180,7 @@ static void add_columns(struct table *table, const struct query *query, bool mod
 	}
 	c.first_key = table->columns;
 	query_table_add_keys(table, query);
-	measure_heading(query->sort, heading);
+	measure_format_heading(query->sort, heading);
 	if (query->sort != MEASURE_OPERATIONS)
 		c.value = add_measure_column(table, modelled, heading, true);
 	c.dram = add_measure_column(table, modelled, "DRAM", true);
@@ -225,7 +226,7 @@ static u8 parse_event(const char *name)
 }
 
 /* Set the names of a row; the counters stay 0. */
-static void row_read(json_object *json, struct query_row *ret_row)
+static void row_read_json(json_object *json, struct query_row *ret_row)
 {
 	struct query_row *row = ret_row;
 
@@ -260,17 +261,18 @@ static bool known_share_matches(const struct known_share *share, const struct qu
  * Print a known share in the first row of its container or program, because it applies to all its
  * rows together.
  */
-static void set_known_share(struct table *table, u32 at, u32 column, const struct query *query,
-			    const struct query_row *row, const struct format *format, bool *shown)
+static void set_known_share(struct text_table *table, u32 at, u32 column, const struct query *query,
+			    const struct query_row *row, const struct view_format *format,
+			    bool *shown)
 {
-	char text[TABLE_CELL];
+	char text[TABLE_CELL_SIZE];
 
-	table_set(table, at, column, "-");
+	table_set_cell(table, at, column, "-");
 	for (u32 i = 0; i < format->known_shares; i++) {
 		if (shown[i] || !known_share_matches(&format->known_share[i], query, row))
 			continue;
 		snprintf(text, sizeof(text), "%.0f %%", format->known_share[i].percent);
-		table_set(table, at, column, text);
+		table_set_cell(table, at, column, text);
 		shown[i] = true;
 	}
 }
@@ -280,23 +282,24 @@ static double json_real(json_object *from, const char *key)
 	return json_object_get_double(json_get(from, key));
 }
 
-static void set_measures(struct table *table, u32 at, const struct query_columns *c,
+static void set_measures(struct text_table *table, u32 at, const struct query_columns *c,
 			 const struct query *query, json_object *row)
 {
 	u64 p99 = json_number(row, "p99");
-	char text[TABLE_CELL];
+	char text[TABLE_CELL_SIZE];
 
 	if (query->sort == MEASURE_MEAN)
 		snprintf(text, sizeof(text), "%.1f", json_real(row, "value"));
 	else
-		text_count(text, (u64)json_real(row, "value"));
+		text_format_count(text, (u64)json_real(row, "value"));
 	if (c->value)
-		table_set(table, at, c->value, text);
-	table_set(table, at, c->dram,
-		  text_percent_whole(text, json_number(row, "dram"), json_number(row, "memory")));
+		table_set_cell(table, at, c->value, text);
+	table_set_cell(table, at, c->dram,
+		       text_format_percent_whole(text, json_number(row, "dram"),
+						 json_number(row, "memory")));
 	if (p99)
 		snprintf(text, sizeof(text), "%4" PRIu64 "/%" PRIu64, json_number(row, "p50"), p99);
-	table_set(table, at, c->latency, p99 ? text : "   -");
+	table_set_cell(table, at, c->latency, p99 ? text : "   -");
 }
 
 /* A share that rounds to 100.0 % would be one column wider than any other value. */
@@ -305,51 +308,55 @@ static const char *share_text(json_object *of, char *to)
 	double percent = 100 * json_real(of, "share");
 
 	if (json_get(of, "share"))
-		snprintf(to, TABLE_CELL, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
+		snprintf(to, TABLE_CELL_SIZE, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
 	else
-		text_percent(to, 0, 0);
+		text_format_percent(to, 0, 0);
 	return to;
 }
 
-static void add_row(struct table *table, const struct query_columns *c, const struct query *query,
-		    json_object *json, struct query_row *row, const struct format *format,
-		    bool *shown)
+static void add_row(struct text_table *table, const struct query_columns *c,
+		    const struct query *query, json_object *json, struct query_row *row,
+		    const struct view_format *format, bool *shown)
 {
 	u32 at = table_add_row(table);
-	char text[TABLE_CELL];
+	char text[TABLE_CELL_SIZE];
 
-	row_read(json, row);
-	table_set(table, at, 0, share_text(json, text));
+	row_read_json(json, row);
+	table_set_cell(table, at, 0, share_text(json, text));
 	if (c->known_share)
 		set_known_share(table, at, c->known_share, query, row, format, shown);
 	query_table_set_keys(table, at, c->first_key, query, row);
 	set_measures(table, at, c, query, json);
 }
 
-static void add_rest(struct table *table, const struct query_columns *c, json_object *other)
+static void add_rest_row(struct text_table *table, const struct query_columns *c,
+			 json_object *other)
 {
-	char text[TABLE_CELL];
+	char text[TABLE_CELL_SIZE];
 	u32 at;
 
 	if (!(json_real(other, "share") > 0))
 		return;
 	at = table_add_row(table);
-	table_set(table, at, 0, share_text(other, text));
-	table_set(table, at, c->first_key, "[other]");
+	table_set_cell(table, at, 0, share_text(other, text));
+	table_set_cell(table, at, c->first_key, "[other]");
 }
 
 /* Maximum number of binaries that a hint names. */
-#define UNNAMED_SHOWN 3
+#define UNNAMED_MAX 3
 
-/** struct unnamed - the binaries without symbols in the rows of a table, the heaviest first */
-struct unnamed {
-	char binary[UNNAMED_SHOWN][64];
+/**
+ * struct unnamed_binaries - the binaries without symbols in the rows of a table, the heaviest
+ * first
+ */
+struct unnamed_binaries {
+	char binary[UNNAMED_MAX][64];
 	u32 count;
 	bool kernel;
 };
 
 /* Add the binary of a row that has an offset in the binary instead of a function name. */
-static void unnamed_add(struct unnamed *unnamed, const struct query_row *row)
+static void unnamed_binaries_add(struct unnamed_binaries *unnamed, const struct query_row *row)
 {
 	const char *binary = query_base_name(row->binary);
 	size_t size = strlen(binary);
@@ -364,13 +371,13 @@ static void unnamed_add(struct unnamed *unnamed, const struct query_row *row)
 	for (u32 i = 0; i < unnamed->count; i++)
 		if (strncmp(unnamed->binary[i], binary, sizeof(unnamed->binary[i]) - 1) == 0)
 			return;
-	if (unnamed->count < UNNAMED_SHOWN)
+	if (unnamed->count < UNNAMED_MAX)
 		snprintf(unnamed->binary[unnamed->count++], sizeof(unnamed->binary[0]), "%.63s",
 			 binary);
 }
 
 /* Print how to get the missing names. */
-static void unnamed_print(FILE *out, const struct unnamed *unnamed, bool recorded)
+static void unnamed_binaries_print(FILE *out, const struct unnamed_binaries *unnamed, bool recorded)
 {
 	for (u32 i = 0; i < unnamed->count; i++)
 		fprintf(out, "%s%s", i ? ", " : "No symbols for ", unnamed->binary[i]);
@@ -384,15 +391,15 @@ static void unnamed_print(FILE *out, const struct unnamed *unnamed, bool recorde
 }
 
 static int print_rows(FILE *out, const struct query *query, json_object *json,
-		      const struct format *format)
+		      const struct view_format *format)
 {
 	bool modelled = !strcmp(json_text(json, "backend"), "emulated");
 	json_object *rows = json_get(json, "rows"), *other = json_get(json, "other");
 	struct query_row *row;
 	bool shown[KNOWN_SHARES_MAX] = { false };
 	struct query_columns columns;
-	struct unnamed unnamed = { 0 };
-	struct table table = { 0 };
+	struct unnamed_binaries unnamed = { 0 };
+	struct text_table table = { 0 };
 
 	if (!json_object_is_type(rows, json_type_array))
 		return -EBADMSG;
@@ -406,20 +413,20 @@ static int print_rows(FILE *out, const struct query *query, json_object *json,
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		add_row(&table, &columns, query, json_object_array_get_idx(rows, i), row, format,
 			shown);
-		unnamed_add(&unnamed, row);
+		unnamed_binaries_add(&unnamed, row);
 	}
-	add_rest(&table, &columns, other);
+	add_rest_row(&table, &columns, other);
 	table_print(&table, out, format->width, format->colour);
 	if (query_groups_by(query, QUERY_EVENT))
 		fprintf(out, "Rows overlap: a sample is in the row of each of its events.\n");
-	unnamed_print(out, &unnamed, query->recording != NULL);
+	unnamed_binaries_print(out, &unnamed, query->recording != NULL);
 	table_deinit(&table);
 	free(row);
 	return 0;
 }
 
 int query_table_print(FILE *out, const struct query *query, const char *text,
-		      const struct format *format)
+		      const struct view_format *format)
 {
 	json_object *json = json_tokener_parse(text);
 	int r = json ? print_rows(out, query, json, format) : -EBADMSG;

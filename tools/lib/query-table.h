@@ -7,18 +7,18 @@
 #include "query/query-result.h"
 #include "table.h"
 
-/** query_table_key() - write the text of a key of a row, TABLE_CELL bytes */
-void query_table_key(const struct query_row *row, enum query_key key, char *to);
+/** query_table_format_key() - write the text of a key of a row, TABLE_CELL_SIZE bytes */
+void query_table_format_key(const struct query_row *row, enum query_key key, char *to);
 
 /** query_table_add_keys() - add a column for each key of a query; return the number of columns */
-u32 query_table_add_keys(struct table *table, const struct query *query);
+u32 query_table_add_keys(struct text_table *table, const struct query *query);
 
 /**
  * query_table_set_keys() - set the cells of query_table_add_keys()
  * @at: number of the row in the table
  * @first: number of the first column
  */
-void query_table_set_keys(struct table *table, u32 at, u32 first, const struct query *query,
+void query_table_set_keys(struct text_table *table, u32 at, u32 first, const struct query *query,
 			  const struct query_row *row);
 
 /**
@@ -32,6 +32,6 @@ void query_table_set_keys(struct table *table, u32 at, u32 first, const struct q
  * Return: 0; -EBADMSG if @text cannot be parsed.
  */
 int query_table_print(FILE *out, const struct query *query, const char *text,
-		      const struct format *format);
+		      const struct view_format *format);
 
 #endif

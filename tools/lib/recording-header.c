@@ -24,16 +24,16 @@ static const char *time_text(u64 time_ns, char *to, size_t size)
 }
 
 /* Write CPUs as a list such as "0-3,8". */
-static const char *cpus_text(const struct count_hardware *hardware, char *to, size_t size)
+static const char *cpus_text(const struct recorded_hardware *hardware, char *to, size_t size)
 {
 	size_t end = 0;
 
 	*to = 0;
-	for (u32 cpu = 0, last; cpu < COUNT_CPUS && end < size; cpu = last + 1) {
+	for (u32 cpu = 0, last; cpu < COUNT_CPUS_MAX && end < size; cpu = last + 1) {
 		last = cpu;
 		if (!(hardware->cpu[cpu / 64] >> cpu % 64 & 1))
 			continue;
-		while (last + 1 < COUNT_CPUS &&
+		while (last + 1 < COUNT_CPUS_MAX &&
 		       hardware->cpu[(last + 1) / 64] >> (last + 1) % 64 & 1)
 			last++;
 		end += (size_t)snprintf(to + end, size - end, last > cpu ? "%s%u-%u" : "%s%u",
@@ -42,7 +42,7 @@ static const char *cpus_text(const struct count_hardware *hardware, char *to, si
 	return to;
 }
 
-static const char *cores_text(const struct count_hardware *hardware, char *to, size_t size)
+static const char *cores_text(const struct recorded_hardware *hardware, char *to, size_t size)
 {
 	size_t end = 0;
 
@@ -53,17 +53,17 @@ static const char *cores_text(const struct count_hardware *hardware, char *to, s
 	return to;
 }
 
-static const char *interval_text(const struct count_hardware *hardware, char *to, size_t size)
+static const char *interval_text(const struct recorded_hardware *hardware, char *to, size_t size)
 {
-	char low[TEXT_NUMBER], high[TEXT_NUMBER];
+	char low[TEXT_NUMBER_SIZE], high[TEXT_NUMBER_SIZE];
 	const char *unit = view_unit_name(hardware->unit);
 
 	*to = 0;
 	if (hardware->interval_max == hardware->interval_min && hardware->interval_min)
-		snprintf(to, size, "%s %s", text_count(low, hardware->interval_min), unit);
+		snprintf(to, size, "%s %s", text_format_count(low, hardware->interval_min), unit);
 	else if (hardware->interval_min)
-		snprintf(to, size, "%s to %s %s", text_count(low, hardware->interval_min),
-			 text_count(high, hardware->interval_max), unit);
+		snprintf(to, size, "%s to %s %s", text_format_count(low, hardware->interval_min),
+			 text_format_count(high, hardware->interval_max), unit);
 	return to;
 }
 
@@ -75,7 +75,7 @@ static void kernel_text(const struct recording_facts *facts, char *to, size_t si
 			 facts->machine);
 }
 
-void recording_header_summary(const struct input *input, char *to, size_t size)
+void recording_header_format_summary(const struct input_recording *input, char *to, size_t size)
 {
 	const struct recording_facts *facts = &input->facts;
 	char start[40], kernel[128];
@@ -102,22 +102,22 @@ struct header_fact {
 	char text[1100];
 };
 
-#define FACTS 12
+#define FACT_COUNT 12
 
-static void facts_fill(const char *path, struct input *input, struct header_fact *facts)
+static void facts_fill(const char *path, struct input_recording *input, struct header_fact *facts)
 {
 	static const char *const formats[] = { "raw", "perf.data", "native" };
 	static const char *const backends[] = { "", "hardware", "emulated" };
-	const struct view_header *header = profile_header(input->profile);
+	const struct view_header *header = profile_get_header(input->profile);
 	const struct recording_facts *f = &input->facts;
-	static const char *const names[FACTS][2] = {
-		{ "file", "recording" }, { "format", "format" },     { "host", "host" },
-		{ "kernel", "kernel" },	 { "machine", "machine" },   { "written by", "version" },
-		{ "command", "command" }, { "start", "start" },	     { "SPU", "backend" },
-		{ "CPUs", "cpus_sampled" }, { "cores", "cores" },    { "interval", "interval" },
+	static const char *const names[FACT_COUNT][2] = {
+		{ "file", "recording" },    { "format", "format" },   { "host", "host" },
+		{ "kernel", "kernel" },	    { "machine", "machine" }, { "written by", "version" },
+		{ "command", "command" },   { "start", "start" },     { "SPU", "backend" },
+		{ "CPUs", "cpus_sampled" }, { "cores", "cores" },     { "interval", "interval" },
 	};
 
-	for (u32 i = 0; i < FACTS; i++) {
+	for (u32 i = 0; i < FACT_COUNT; i++) {
 		facts[i].name = names[i][0];
 		facts[i].key = names[i][1];
 		facts[i].text[0] = 0;
@@ -139,7 +139,7 @@ static void facts_fill(const char *path, struct input *input, struct header_fact
 }
 
 /* Find the binaries with samples, the heaviest first. */
-static int builds_query(struct input *input, struct query_result **ret_result)
+static int query_build_ids(struct input_recording *input, struct query_result **ret_result)
 {
 	const struct query_source source = { .profile = input->profile };
 	const struct query query = { .recording = "",
@@ -149,31 +149,32 @@ static int builds_query(struct input *input, struct query_result **ret_result)
 	return query_run(&source, &query, ret_result, NULL);
 }
 
-int recording_header_print(FILE *out, const char *path, struct input *input)
+int recording_header_print(FILE *out, const char *path, struct input_recording *input)
 {
-	struct header_fact *facts = calloc(FACTS, sizeof(*facts));
+	struct header_fact *facts = calloc(FACT_COUNT, sizeof(*facts));
 	struct query_row *row = malloc(sizeof(*row));
-	const struct view_header *header = profile_header(input->profile);
+	const struct view_header *header = profile_get_header(input->profile);
 	struct query_result *builds = NULL;
-	char number[TEXT_NUMBER], bytes[TEXT_NUMBER];
-	int r = facts && row ? builds_query(input, &builds) : -ENOMEM;
+	char number[TEXT_NUMBER_SIZE], bytes[TEXT_NUMBER_SIZE];
+	int r = facts && row ? query_build_ids(input, &builds) : -ENOMEM;
 
 	if (r == 0) {
 		facts_fill(path, input, facts);
-		for (u32 i = 0; i < FACTS; i++)
+		for (u32 i = 0; i < FACT_COUNT; i++)
 			fprintf(out, "%-10s  %s\n", facts[i].name,
 				*facts[i].text ? facts[i].text : "not known");
 		if (input->facts.cpus)
 			fprintf(out, "%-10s  %u\n", "all CPUs", input->facts.cpus);
 		if (input->duration_ns)
 			fprintf(out, "%-10s  %s\n", "duration",
-				text_seconds(number, input->duration_ns));
-		fprintf(out, "%-10s  %s in %s\n", "samples", text_count(number, header->records),
-			text_bytes(bytes, header->bytes));
+				text_format_seconds(number, input->duration_ns));
+		fprintf(out, "%-10s  %s in %s\n", "samples",
+			text_format_count(number, header->records),
+			text_format_bytes(bytes, header->bytes));
 		fprintf(out, "build ids of binaries with samples:\n");
 	}
-	for (u32 i = 0; r == 0 && i < query_result_shown(builds); i++) {
-		query_result_row(builds, i, row);
+	for (u32 i = 0; r == 0 && i < query_result_get_row_count(builds); i++) {
+		query_result_get_row(builds, i, row);
 		fprintf(out, "  %-40s  %s\n", *row->build_id ? row->build_id : "-", row->binary);
 	}
 	query_result_free(builds);
@@ -182,12 +183,12 @@ int recording_header_print(FILE *out, const char *path, struct input *input)
 	return r;
 }
 
-static json_object *builds_json(const struct query_result *builds, struct query_row *row)
+static json_object *build_ids_json(const struct query_result *builds, struct query_row *row)
 {
 	json_object *json = json_object_new_array(), *one;
 
-	for (u32 i = 0; i < query_result_shown(builds); i++) {
-		query_result_row(builds, i, row);
+	for (u32 i = 0; i < query_result_get_row_count(builds); i++) {
+		query_result_get_row(builds, i, row);
 		one = json_object_new_object();
 		json_object_object_add(one, "binary", json_object_new_string(row->binary));
 		json_object_object_add(one, "build_id",
@@ -198,18 +199,18 @@ static json_object *builds_json(const struct query_result *builds, struct query_
 	return json;
 }
 
-int recording_header_json(FILE *out, const char *path, struct input *input)
+int recording_header_print_json(FILE *out, const char *path, struct input_recording *input)
 {
-	struct header_fact *facts = calloc(FACTS, sizeof(*facts));
+	struct header_fact *facts = calloc(FACT_COUNT, sizeof(*facts));
 	struct query_row *row = malloc(sizeof(*row));
 	json_object *json = json_object_new_object();
 	struct query_result *builds = NULL;
-	int r = facts && row ? builds_query(input, &builds) : -ENOMEM;
+	int r = facts && row ? query_build_ids(input, &builds) : -ENOMEM;
 
 	if (r == 0) {
 		facts_fill(path, input, facts);
 		json_object_object_add(json, "schema_version", json_object_new_int(1));
-		for (u32 i = 0; i < FACTS; i++)
+		for (u32 i = 0; i < FACT_COUNT; i++)
 			json_object_object_add(json, facts[i].key,
 					       *facts[i].text ?
 						       json_object_new_string(facts[i].text) :
@@ -224,8 +225,8 @@ int recording_header_json(FILE *out, const char *path, struct input *input)
 					       NULL);
 		json_object_object_add(
 			json, "records",
-			json_object_new_uint64(profile_header(input->profile)->records));
-		json_object_object_add(json, "build_ids", builds_json(builds, row));
+			json_object_new_uint64(profile_get_header(input->profile)->records));
+		json_object_object_add(json, "build_ids", build_ids_json(builds, row));
 		fprintf(out, "%s\n",
 			json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
 								     JSON_C_TO_STRING_NOSLASHESCAPE));

@@ -8,12 +8,12 @@
 #include "input.h"
 
 /**
- * recording_header_summary() - write one line: host, kernel, start and command
+ * recording_header_format_summary() - write one line: host, kernel, start and command
  * @input: a recording that was read
  * @to: receives the line; "" if all of these are unknown
  * @size: bytes of @to
  */
-void recording_header_summary(const struct input *input, char *to, size_t size);
+void recording_header_format_summary(const struct input_recording *input, char *to, size_t size);
 
 /**
  * recording_header_print() - print all known facts, and the build ids of binaries with samples
@@ -21,14 +21,14 @@ void recording_header_summary(const struct input *input, char *to, size_t size);
  *
  * Return: 0; -ENOMEM if memory cannot be allocated.
  */
-int recording_header_print(FILE *out, const char *path, struct input *input);
+int recording_header_print(FILE *out, const char *path, struct input_recording *input);
 
 /**
- * recording_header_json() - print the facts of recording_header_print() as one line of JSON
+ * recording_header_print_json() - print the facts of recording_header_print() as one line of JSON
  * @path: the file name
  *
  * Return: 0; -ENOMEM if memory cannot be allocated.
  */
-int recording_header_json(FILE *out, const char *path, struct input *input);
+int recording_header_print_json(FILE *out, const char *path, struct input_recording *input);
 
 #endif

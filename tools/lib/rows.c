@@ -6,7 +6,7 @@
 #include "message.h"
 #include "output/query-json.h"
 
-u32 rows_limit(const struct options *options, u32 all)
+u32 rows_get_limit(const struct options *options, u32 all)
 {
 	return options->pid || options->container || !options->number ? all : options->number;
 }
@@ -33,7 +33,7 @@ void rows_filter(struct view *view, const struct options *options, u32 limit)
 	view->count = kept;
 }
 
-int rows_missing(const char *verb, const struct options *options)
+int rows_report_missing(const char *verb, const struct options *options)
 {
 	char process[32] = "";
 
@@ -59,7 +59,7 @@ static void add_text(json_object *to, const char *key, const char *text)
 }
 
 /* Add the names of the row. */
-static void row_names(json_object *json, const struct view_row *row, enum view_group group)
+static void row_add_names(json_object *json, const struct view_row *row, enum view_group group)
 {
 	bool functions = group == VIEW_FUNCTION || group == VIEW_LINE;
 
@@ -91,10 +91,10 @@ static json_object *share_json(u64 part, u64 whole)
 static json_object *row_json(const struct view_row *row, const struct view *view,
 			     const struct options *options)
 {
-	u64 part = view_sort_part(row, options->sort, view_unit(&view->header));
+	u64 part = view_get_sort_numerator(row, options->sort, view_get_unit(&view->header));
 	json_object *json = json_object_new_object();
 
-	row_names(json, row, options->group);
+	row_add_names(json, row, options->group);
 	json_object_object_add(json, "share", share_json(part, view->header.sort_whole));
 	view_add_measures_json(json, row);
 	return json;
@@ -114,7 +114,8 @@ static json_object *other_json(const struct view *view, const struct options *op
 	json_object *json;
 
 	for (u32 i = 0; i < view->count; i++) {
-		u64 of_row = view_sort_part(&view->rows[i], options->sort, view_unit(&view->header));
+		u64 of_row = view_get_sort_numerator(&view->rows[i], options->sort,
+						     view_get_unit(&view->header));
 
 		part -= of_row < part ? of_row : part;
 		samples -= view->rows[i].samples < samples ? view->rows[i].samples : samples;
@@ -122,7 +123,7 @@ static json_object *other_json(const struct view *view, const struct options *op
 	if (!part && !samples)
 		return NULL;
 	json = json_object_new_object();
-	row_names(json, &other, options->group);
+	row_add_names(json, &other, options->group);
 	if (options->group == VIEW_CONTAINER)
 		add_text(json, "container", "[other]");
 	json_object_object_add(json, "share", share_json(part, whole));
@@ -131,7 +132,7 @@ static json_object *other_json(const struct view *view, const struct options *op
 }
 
 /* Print @json as one line, and free it by json_object_put(). */
-static void json_line(FILE *out, json_object *json)
+static void print_json_line(FILE *out, json_object *json)
 {
 	fputs(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
 							   JSON_C_TO_STRING_NOSLASHESCAPE),
@@ -140,7 +141,7 @@ static void json_line(FILE *out, json_object *json)
 	json_object_put(json);
 }
 
-void rows_json(FILE *out, const struct view *view, const struct options *options)
+void rows_print_json(FILE *out, const struct view *view, const struct options *options)
 {
 	json_object *json = view_header_json(&view->header), *rows = json_object_new_array();
 	json_object *other = other_json(view, options);
@@ -153,10 +154,10 @@ void rows_json(FILE *out, const struct view *view, const struct options *options
 	if (other)
 		json_object_array_add(rows, other);
 	json_object_object_add(json, "rows", rows);
-	json_line(out, json);
+	print_json_line(out, json);
 }
 
-void rows_header_json(FILE *out, const struct view_header *header)
+void rows_print_header_json(FILE *out, const struct view_header *header)
 {
-	json_line(out, view_header_json(header));
+	print_json_line(out, view_header_json(header));
 }

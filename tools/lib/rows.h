@@ -8,19 +8,19 @@
 #include "options.h"
 
 /**
- * rows_limit() - return the number of rows to request from a view
+ * rows_get_limit() - return the number of rows to request from a view
  * @options: its options -n, -p and -c are used
  * @all: limit if rows are selected afterwards, or no number is given
  *
  * Return: the number of rows of which @options->number remain after rows_filter().
  */
-u32 rows_limit(const struct options *options, u32 all);
+u32 rows_get_limit(const struct options *options, u32 all);
 
 /** rows_filter() - remove rows that -p and -c do not select, then all but the first @limit rows */
 void rows_filter(struct view *view, const struct options *options, u32 limit);
 
 /**
- * rows_missing() - print the error that no row matches -p and -c
+ * rows_report_missing() - print the error that no row matches -p and -c
  * @verb: verb, for the message
  * @options: options -p and -c
  *
@@ -28,14 +28,15 @@ void rows_filter(struct view *view, const struct options *options, u32 limit);
  *
  * Return: STATUS_STATE.
  */
-int rows_missing(const char *verb, const struct options *options);
+int rows_report_missing(const char *verb, const struct options *options);
 
 /**
- * rows_json() - print @view as one line of JSON, in the format of Documentation/reference/json.md
+ * rows_print_json() - print @view as one line of JSON, in the format of
+ * Documentation/reference/json.md
  */
-void rows_json(FILE *out, const struct view *view, const struct options *options);
+void rows_print_json(FILE *out, const struct view *view, const struct options *options);
 
-/** rows_header_json() - print a header without rows, in the same schema */
-void rows_header_json(FILE *out, const struct view_header *header);
+/** rows_print_header_json() - print a header without rows, in the same schema */
+void rows_print_header_json(FILE *out, const struct view_header *header);
 
 #endif

@@ -7,11 +7,11 @@
 #include "message.h"
 #include "verb.h"
 
-int session_list(struct bus *bus, json_object **ret_sessions)
+int session_get_list(struct bus_connection *bus, json_object **ret_sessions)
 {
 	json_object *answer = NULL, *objects, *sessions;
-	int status = bus_invoke(bus, "", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects",
-				&answer, NULL);
+	int status = bus_call_to_json(bus, "", "org.freedesktop.DBus.ObjectManager",
+				      "GetManagedObjects", &answer, NULL);
 
 	if (status)
 		return status;
@@ -21,7 +21,7 @@ int session_list(struct bus *bus, json_object **ret_sessions)
 	{
 		json_object *session = json_get(interfaces, "org.speprof1.session");
 
-		if (!strncmp(path, SESSION_OBJECTS, strlen(SESSION_OBJECTS)) && session)
+		if (!strncmp(path, SESSION_PATH_PREFIX, strlen(SESSION_PATH_PREFIX)) && session)
 			json_object_array_add(sessions, json_object_get(session));
 	}
 	json_object_put(answer);
@@ -29,10 +29,10 @@ int session_list(struct bus *bus, json_object **ret_sessions)
 	return STATUS_OK;
 }
 
-int session_require(struct bus *bus, const char *name, const char *advice)
+int session_require(struct bus_connection *bus, const char *name, const char *advice)
 {
 	json_object *sessions = NULL;
-	int status = session_list(bus, &sessions);
+	int status = session_get_list(bus, &sessions);
 	bool exists = false;
 	char names[400] = "";
 	size_t used = 0;
@@ -52,10 +52,10 @@ int session_require(struct bus *bus, const char *name, const char *advice)
 	return status;
 }
 
-int session_list_running(struct bus *bus, char *ret_names, size_t size)
+int session_get_running_names(struct bus_connection *bus, char *ret_names, size_t size)
 {
 	json_object *sessions = NULL;
-	int status = session_list(bus, &sessions);
+	int status = session_get_list(bus, &sessions);
 	size_t used = 0;
 
 	*ret_names = '\0';

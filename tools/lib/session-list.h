@@ -5,16 +5,16 @@
 
 #include "bus-json.h"
 
-#define SESSION_OBJECTS BUS_PATH "/session/"
+#define SESSION_PATH_PREFIX BUS_PATH "/session/"
 
 /**
- * session_list() - query all sessions
+ * session_get_list() - query all sessions
  * @ret_sessions: an array with an object for each session, which has its properties; the caller
  *	frees it by json_object_put()
  *
- * Return: &enum status; errors are printed, or stored for bus_error().
+ * Return: &enum verb_exit_status; errors are printed, or stored for bus_get_error().
  */
-int session_list(struct bus *bus, json_object **ret_sessions);
+int session_get_list(struct bus_connection *bus, json_object **ret_sessions);
 
 /**
  * session_require() - check that a session exists; if not, print an error that lists all sessions
@@ -22,16 +22,16 @@ int session_list(struct bus *bus, json_object **ret_sessions);
  * @advice: text that follows the name in the error, e.g. a command that creates the session; "" for
  *	none
  *
- * Return: &enum status; STATUS_STATE if the session does not exist. Errors are printed.
+ * Return: &enum verb_exit_status; STATUS_STATE if the session does not exist. Errors are printed.
  */
-int session_require(struct bus *bus, const char *name, const char *advice);
+int session_require(struct bus_connection *bus, const char *name, const char *advice);
 
 /**
- * session_list_running() - list the names of running sessions other than "machine"
+ * session_get_running_names() - list the names of running sessions other than "machine"
  * @ret_names: the names, separated by ", " and truncated to @size bytes; "": none
  *
- * Return: &enum status; errors are printed, or stored for bus_error().
+ * Return: &enum verb_exit_status; errors are printed, or stored for bus_get_error().
  */
-int session_list_running(struct bus *bus, char *ret_names, size_t size);
+int session_get_running_names(struct bus_connection *bus, char *ret_names, size_t size);
 
 #endif

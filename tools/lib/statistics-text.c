@@ -9,7 +9,7 @@
 #include "text.h"
 
 /* columns of the longest bar */
-#define BAR 40
+#define BAR_COLUMNS 40
 
 /* Names in the order of &enum profile_latency */
 static const struct {
@@ -40,7 +40,7 @@ static void add_latency(json_object *to, const char *key, const struct histogram
 		if (!h->bucket[i])
 			continue;
 		bucket = json_object_new_array();
-		json_object_array_add(bucket, json_object_new_uint64(histogram_upper(i)));
+		json_object_array_add(bucket, json_object_new_uint64(histogram_get_upper_bound(i)));
 		json_object_array_add(bucket, json_object_new_uint64(h->bucket[i]));
 		json_object_array_add(buckets, bucket);
 	}
@@ -60,7 +60,7 @@ static const char *level_name(u32 i)
 	return spe_level_name((enum spe_level)i);
 }
 
-json_object *statistics_json(const struct counters *f, const char *backend)
+json_object *statistics_json(const struct profile_counters *f, const char *backend)
 {
 	json_object *o = json_object_new_object();
 
@@ -68,8 +68,9 @@ json_object *statistics_json(const struct counters *f, const char *backend)
 	json_object_object_add(o, "samples", json_object_new_uint64(f->samples));
 	json_object_object_add(o, "simd", json_object_new_uint64(f->counts.simd));
 	json_object_object_add(o, "mispredicted", json_object_new_uint64(f->counts.mispredicted));
-	json_object_object_add(o, "remote",
-			       json_object_new_uint64(counters_origin(f, SPE_ORIGIN_REMOTE)));
+	json_object_object_add(
+		o, "remote",
+		json_object_new_uint64(counters_get_origin_accesses(f, SPE_ORIGIN_REMOTE)));
 	add_counts(o, "operations", f->counts.kind, SPE_KINDS, sample_kind_name);
 	add_counts(o, "events", f->counts.event, SAMPLE_EVENTS, event_name);
 	add_counts(o, "levels", f->counts.level, SPE_LEVELS, level_name);
@@ -89,12 +90,12 @@ static void print_counts(const char *label, json_object *counts, u64 whole)
 	{
 		u64 n = json_object_get_uint64(count);
 
-		printf("  %-24s %14s %8s\n", name, text_count(number, n),
-		       text_percent(percent, n, whole));
+		printf("  %-24s %14s %8s\n", name, text_format_count(number, n),
+		       text_format_percent(percent, n, whole));
 	}
 }
 
-u64 statistics_quantile(json_object *latency, u32 permille)
+u64 statistics_find_quantile(json_object *latency, u32 permille)
 {
 	json_object *buckets = json_object_array_get_idx(latency, 2);
 	u64 count = json_object_get_uint64(json_object_array_get_idx(latency, 0)), seen = 0;
@@ -117,8 +118,8 @@ static void print_latency(const char *label, json_object *latency)
 		return;
 	printf("  %-24s mean %" PRIu64 ", p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64 "\n",
 	       label, json_object_get_uint64(json_object_array_get_idx(latency, 1)) / count,
-	       statistics_quantile(latency, 500), statistics_quantile(latency, 990),
-	       statistics_quantile(latency, 999));
+	       statistics_find_quantile(latency, 500), statistics_find_quantile(latency, 990),
+	       statistics_find_quantile(latency, 999));
 }
 
 void statistics_print(json_object *object)
@@ -126,8 +127,9 @@ void statistics_print(json_object *object)
 	u64 samples = json_number(object, "samples");
 	char number[32];
 
-	printf("  %-24s %14s\n", "samples", text_count(number, samples));
-	printf("  %-24s %14s\n", "served by another chip", text_count(number, json_number(object, "remote")));
+	printf("  %-24s %14s\n", "samples", text_format_count(number, samples));
+	printf("  %-24s %14s\n", "served by another chip",
+	       text_format_count(number, json_number(object, "remote")));
 	print_counts("Operations", json_get(object, "operations"), samples);
 	print_counts("Events", json_get(object, "events"), samples);
 	print_counts("Served by", json_get(object, "levels"), samples);
@@ -160,11 +162,11 @@ static void print_histogram(const char *label, json_object *latency)
 	printf("Histogram of %s latency, cycles\n", label);
 	for (size_t i = 0; i < n; i++) {
 		u64 count = bucket_number(buckets, i, 1);
-		int bar = (int)((count * BAR + most - 1) / most);
+		int bar = (int)((count * BAR_COLUMNS + most - 1) / most);
 
 		printf("  <= %-10" PRIu64 " %25s %8s  %.*s\n", bucket_number(buckets, i, 0),
-		       text_count(number, count), text_percent(share, count, whole), bar,
-		       "########################################");
+		       text_format_count(number, count), text_format_percent(share, count, whole),
+		       bar, "########################################");
 	}
 }
 

@@ -21,7 +21,7 @@
  * Return: an object with the keys of D-Bus GetFigures, which the caller frees by json_object_put();
  * NULL if memory cannot be allocated.
  */
-json_object *statistics_json(const struct counters *counters, const char *backend);
+json_object *statistics_json(const struct profile_counters *counters, const char *backend);
 
 /**
  * statistics_print() - print counts, and means and percentiles of latencies
@@ -30,12 +30,12 @@ json_object *statistics_json(const struct counters *counters, const char *backen
 void statistics_print(json_object *object);
 
 /**
- * statistics_quantile() - return the upper bound of the bucket that contains a quantile
+ * statistics_find_quantile() - return the upper bound of the bucket that contains a quantile
  * @latency: an array of count, sum and buckets, such as the member "latency_total" of
  * statistics_json()
  * @permille: the quantile, 0 to 1000
  */
-u64 statistics_quantile(json_object *latency, u32 permille);
+u64 statistics_find_quantile(json_object *latency, u32 permille);
 
 /** statistics_print_histograms() - print a histogram of each latency of @object */
 void statistics_print_histograms(json_object *object);

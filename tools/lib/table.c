@@ -7,7 +7,7 @@
 #include "text.h"
 #include "util/array.h"
 
-struct table_column *table_add_column(struct table *table, const char *heading)
+struct table_column *table_add_column(struct text_table *table, const char *heading)
 {
 	struct table_column *column = &table->column[table->columns++];
 
@@ -16,7 +16,7 @@ struct table_column *table_add_column(struct table *table, const char *heading)
 	return column;
 }
 
-u32 table_add_row(struct table *table)
+u32 table_add_row(struct text_table *table)
 {
 	u32 size = table->columns * sizeof(char *);
 	char **grown = array_reserve(table->cell, &table->capacity, table->rows + 1, size,
@@ -29,7 +29,7 @@ u32 table_add_row(struct table *table)
 	return table->rows++;
 }
 
-void table_set(struct table *table, u32 row, u32 column, const char *text)
+void table_set_cell(struct text_table *table, u32 row, u32 column, const char *text)
 {
 	char **cell;
 
@@ -37,15 +37,15 @@ void table_set(struct table *table, u32 row, u32 column, const char *text)
 		return;
 	cell = &table->cell[row * table->columns + column];
 	free(*cell);
-	*cell = strndup(text, TABLE_CELL - 1);
+	*cell = strndup(text, TABLE_CELL_SIZE - 1);
 }
 
-static const char *cell_at(const struct table *table, u32 row, u32 column)
+static const char *cell_at(const struct text_table *table, u32 row, u32 column)
 {
 	return table->cell[row * table->columns + column] ?: "";
 }
 
-static size_t widths_sum(const struct table *table, const size_t *width)
+static size_t sum_widths(const struct text_table *table, const size_t *width)
 {
 	size_t total = 0;
 
@@ -57,7 +57,7 @@ static size_t widths_sum(const struct table *table, const size_t *width)
 /*
  * Return the column with the next higher order than @after; the number of columns if there is none.
  */
-static u32 column_next(const struct table *table, unsigned int after)
+static u32 find_next_column(const struct text_table *table, unsigned int after)
 {
 	u32 next = table->columns;
 
@@ -71,13 +71,13 @@ static u32 column_next(const struct table *table, unsigned int after)
 }
 
 /* Shorten columns until the table fits into @limit, but no column below its minimum. */
-static void widths_shrink(const struct table *table, size_t limit, size_t *width)
+static void widths_shrink(const struct text_table *table, size_t limit, size_t *width)
 {
 	for (unsigned int pass = 0; pass < 2; pass++) {
-		u32 c = column_next(table, 0);
+		u32 c = find_next_column(table, 0);
 
-		for (; c < table->columns; c = column_next(table, table->column[c].order)) {
-			size_t total = widths_sum(table, width);
+		for (; c < table->columns; c = find_next_column(table, table->column[c].order)) {
+			size_t total = sum_widths(table, width);
 			size_t floor = table->column[c].floor[pass];
 			size_t spare = floor && width[c] > floor ? width[c] - floor : 0;
 
@@ -88,12 +88,12 @@ static void widths_shrink(const struct table *table, size_t limit, size_t *width
 	}
 }
 
-static void widths_find(const struct table *table, size_t limit, size_t *width)
+static void compute_widths(const struct text_table *table, size_t limit, size_t *width)
 {
 	for (u32 c = 0; c < table->columns; c++) {
-		width[c] = table->column[c].width ?: text_width(table->column[c].heading);
+		width[c] = table->column[c].width ?: text_get_width(table->column[c].heading);
 		for (u32 row = 0; row < table->rows; row++) {
-			size_t cell = text_width(cell_at(table, row, c));
+			size_t cell = text_get_width(cell_at(table, row, c));
 
 			if (cell > width[c])
 				width[c] = cell;
@@ -104,10 +104,10 @@ static void widths_find(const struct table *table, size_t limit, size_t *width)
 }
 
 /* Print one row, or the headings if @row is UINT32_MAX. */
-static void print_line(const struct table *table, FILE *out, size_t limit, bool colour,
+static void print_line(const struct text_table *table, FILE *out, size_t limit, bool colour,
 		       const size_t *width, u32 row)
 {
-	char line[TABLE_COLUMNS * TEXT_SIZE], fitted[TEXT_SIZE];
+	char line[TABLE_COLUMNS_MAX * TEXT_SIZE], fitted[TEXT_SIZE];
 	bool headings = row == UINT32_MAX;
 	char *end = line;
 
@@ -123,28 +123,28 @@ static void print_line(const struct table *table, FILE *out, size_t limit, bool 
 	while (end > line && end[-1] == ' ')
 		*--end = 0;
 	/* Truncate the line if the terminal is too narrow even for the numbers. */
-	if (limit && text_width(line) > limit && limit < TEXT_MAX) {
+	if (limit && text_get_width(line) > limit && limit < TEXT_WIDTH_MAX) {
 		text_fit(line, limit, false, fitted);
 		snprintf(line, sizeof(line), "%s", fitted);
 	}
-	term_ink(out, colour, headings ? TERM_STRONG : TERM_PLAIN, line);
+	term_print(out, colour, headings ? TERM_STRONG : TERM_PLAIN, line);
 	fputc('\n', out);
 }
 
-void table_print(const struct table *table, FILE *out, size_t width, bool colour)
+void table_print(const struct text_table *table, FILE *out, size_t width, bool colour)
 {
-	size_t widths[TABLE_COLUMNS];
+	size_t widths[TABLE_COLUMNS_MAX];
 
-	widths_find(table, width, widths);
+	compute_widths(table, width, widths);
 	print_line(table, out, width, colour, widths, UINT32_MAX);
 	for (u32 row = 0; row < table->rows; row++)
 		print_line(table, out, width, colour, widths, row);
 }
 
-void table_deinit(struct table *table)
+void table_deinit(struct text_table *table)
 {
 	for (u32 i = 0; i < table->rows * table->columns; i++)
 		free(table->cell[i]);
 	free(table->cell);
-	*table = (struct table){ 0 };
+	*table = (struct text_table){ 0 };
 }

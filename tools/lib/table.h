@@ -5,7 +5,7 @@
  *
  *	table_add_column(&table, "SHARE")->right = true;
  *	row = table_add_row(&table);
- *	table_set(&table, row, 0, "69.8 %");
+ *	table_set_cell(&table, row, 0, "69.8 %");
  *	table_print(&table, stdout, width, colour);
  *	table_deinit(&table);
  */
@@ -17,9 +17,9 @@
 #include "codec/env.h"
 
 /* Maximum bytes of a cell; a longer text is truncated. */
-#define TABLE_CELL 160
+#define TABLE_CELL_SIZE 160
 /* Maximum number of columns. */
-#define TABLE_COLUMNS 20
+#define TABLE_COLUMNS_MAX 20
 
 /**
  * struct table_column - a column
@@ -34,7 +34,7 @@
  *	0: never shortened
  */
 struct table_column {
-	char heading[TABLE_CELL];
+	char heading[TABLE_CELL_SIZE];
 	bool right;
 	bool heading_left;
 	size_t gap;
@@ -44,12 +44,12 @@ struct table_column {
 };
 
 /**
- * struct table - the table
+ * struct text_table - the table
  * @column: the columns; @columns is their number
  * @cell: the texts, row by row; NULL: an empty cell
  */
-struct table {
-	struct table_column column[TABLE_COLUMNS];
+struct text_table {
+	struct table_column column[TABLE_COLUMNS_MAX];
 	u32 columns;
 	char **cell;
 	u32 rows;
@@ -57,25 +57,25 @@ struct table {
 };
 
 /** table_add_column() - append a column, and return it. Add all columns before the first row */
-struct table_column *table_add_column(struct table *table, const char *heading);
+struct table_column *table_add_column(struct text_table *table, const char *heading);
 
 /**
  * table_add_row() - append an empty row; return its number, or UINT32_MAX if memory cannot be
  * allocated
  */
-u32 table_add_row(struct table *table);
+u32 table_add_row(struct text_table *table);
 
-/** table_set() - set the text of a cell; does nothing if @row is UINT32_MAX */
-void table_set(struct table *table, u32 row, u32 column, const char *text);
+/** table_set_cell() - set the text of a cell; does nothing if @row is UINT32_MAX */
+void table_set_cell(struct text_table *table, u32 row, u32 column, const char *text);
 
 /**
  * table_print() - print headings and rows
  * @width: columns of the terminal; 0: lines of any length
  * @colour: whether to print colours by escape sequences
  */
-void table_print(const struct table *table, FILE *out, size_t width, bool colour);
+void table_print(const struct text_table *table, FILE *out, size_t width, bool colour);
 
 /** table_deinit() - free the memory */
-void table_deinit(struct table *table);
+void table_deinit(struct text_table *table);
 
 #endif

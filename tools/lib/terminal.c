@@ -7,7 +7,7 @@
 
 #define ESC "\033"
 
-void term_ink(FILE *out, bool colour, enum term_ink ink, const char *text)
+void term_print(FILE *out, bool colour, enum term_style ink, const char *text)
 {
 	static const char *const codes[] = {
 		[TERM_STRONG] = ESC "[1m",
@@ -24,14 +24,14 @@ void term_ink(FILE *out, bool colour, enum term_ink ink, const char *text)
 		fputs(text, out);
 }
 
-bool term_colour(void)
+bool term_uses_colour(void)
 {
 	const char *no = getenv("NO_COLOR"), *kind = getenv("TERM");
 
 	return isatty(STDOUT_FILENO) && !(no && *no) && kind && strcmp(kind, "dumb") != 0;
 }
 
-void term_size(size_t *ret_width, size_t *ret_height)
+void term_get_size(size_t *ret_width, size_t *ret_height)
 {
 	const char *columns = getenv("COLUMNS");
 	unsigned long given = columns ? strtoul(columns, NULL, 10) : 0;

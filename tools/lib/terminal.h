@@ -7,8 +7,8 @@
 
 #include "codec/env.h"
 
-/** enum term_ink - the meaning of a colour */
-enum term_ink {
+/** enum term_style - the meaning of a colour */
+enum term_style {
 	TERM_PLAIN,
 	TERM_STRONG, /* headings */
 	TERM_FAINT, /* hints */
@@ -19,22 +19,22 @@ enum term_ink {
 	TERM_INKS,
 };
 
-/** term_ink() - print @text to @out, in the colour of @ink if @colour is set */
-void term_ink(FILE *out, bool colour, enum term_ink ink, const char *text);
+/** term_print() - print @text to @out, in the colour of @ink if @colour is set */
+void term_print(FILE *out, bool colour, enum term_style ink, const char *text);
 
 /**
- * term_colour() - return whether to print colours to standard output
+ * term_uses_colour() - return whether to print colours to standard output
  *
  * True if standard output is a terminal, NO_COLOR is not set, and TERM is not "dumb".
  */
-bool term_colour(void);
+bool term_uses_colour(void);
 
 /**
- * term_size() - get the size of standard output
+ * term_get_size() - get the size of standard output
  * @ret_width: columns of the terminal; if it is no terminal, the value of COLUMNS, or 0 if that is
  * not set
  * @ret_height: lines; 0 if it is no terminal
  */
-void term_size(size_t *ret_width, size_t *ret_height);
+void term_get_size(size_t *ret_width, size_t *ret_height);
 
 #endif

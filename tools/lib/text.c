@@ -21,7 +21,7 @@ void text_init(void)
  * Return whether @c is a bidirectional control: these characters have no width, and would reverse
  * the rest of the line.
  */
-static bool is_bidi(wchar_t c)
+static bool is_bidi_control(wchar_t c)
 {
 	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
 	       (c >= 0x2066 && c <= 0x2069);
@@ -42,7 +42,7 @@ static int char_width(const char *p, size_t left, size_t *ret_len)
 		return -1;
 	}
 	*ret_len = len;
-	return is_bidi(c) ? -1 : wcwidth(c);
+	return is_bidi_control(c) ? -1 : wcwidth(c);
 }
 
 void text_clean(char *text)
@@ -66,7 +66,7 @@ void text_clean(char *text)
 	*out = 0;
 }
 
-size_t text_width(const char *text)
+size_t text_get_width(const char *text)
 {
 	size_t left = strlen(text), width = 0, len;
 
@@ -79,7 +79,7 @@ size_t text_width(const char *text)
 }
 
 /* Return the number of bytes of @text that fit into @width columns. */
-static size_t text_prefix(const char *text, size_t width, size_t *ret_width)
+static size_t text_find_prefix(const char *text, size_t width, size_t *ret_width)
 {
 	size_t left = strlen(text), used = 0, pos = 0, len;
 
@@ -98,15 +98,15 @@ static size_t text_prefix(const char *text, size_t width, size_t *ret_width)
 
 void text_fit(const char *text, size_t width, bool right, char *ret)
 {
-	size_t dots = text_width(ellipsis), have = 0, len;
+	size_t dots = text_get_width(ellipsis), have = 0, len;
 	bool cut;
 
-	if (width >= TEXT_MAX)
-		width = TEXT_MAX - 1;
-	len = text_prefix(text, width, &have);
+	if (width >= TEXT_WIDTH_MAX)
+		width = TEXT_WIDTH_MAX - 1;
+	len = text_find_prefix(text, width, &have);
 	cut = text[len];
 	if (cut && width > dots)
-		len = text_prefix(text, width - dots, &have);
+		len = text_find_prefix(text, width - dots, &have);
 	if (right)
 		for (; !cut && have < width; have++)
 			*ret++ = ' ';
@@ -123,7 +123,7 @@ void text_fit(const char *text, size_t width, bool right, char *ret)
 	*ret = 0;
 }
 
-const char *text_count(char *buf, u64 count)
+const char *text_format_count(char *buf, u64 count)
 {
 	char digits[24];
 	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
@@ -138,7 +138,7 @@ const char *text_count(char *buf, u64 count)
 	return buf;
 }
 
-const char *text_bytes(char *buf, u64 bytes)
+const char *text_format_bytes(char *buf, u64 bytes)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 	double value = bytes;
@@ -148,51 +148,51 @@ const char *text_bytes(char *buf, u64 bytes)
 		value /= 1024;
 		unit++;
 	}
-	snprintf(buf, TEXT_NUMBER, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value,
+	snprintf(buf, TEXT_NUMBER_SIZE, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value,
 		 units[unit]);
 	return buf;
 }
 
-const char *text_seconds(char *buf, u64 ns)
+const char *text_format_seconds(char *buf, u64 ns)
 {
 	double s = ns / 1e9;
 
 	if (s >= 86400)
-		snprintf(buf, TEXT_NUMBER, "%.0f d %.0f h", (double)(u64)(s / 86400),
+		snprintf(buf, TEXT_NUMBER_SIZE, "%.0f d %.0f h", (double)(u64)(s / 86400),
 			 (double)((u64)(s / 3600) % 24));
 	else if (s >= 3600)
-		snprintf(buf, TEXT_NUMBER, "%u h %u min", (u32)(s / 3600), (u32)(s / 60) % 60);
+		snprintf(buf, TEXT_NUMBER_SIZE, "%u h %u min", (u32)(s / 3600), (u32)(s / 60) % 60);
 	else if (s >= 9.95)
-		snprintf(buf, TEXT_NUMBER, "%.0f s", s);
+		snprintf(buf, TEXT_NUMBER_SIZE, "%.0f s", s);
 	else if (s >= 0.995)
-		snprintf(buf, TEXT_NUMBER, "%.1f s", s);
+		snprintf(buf, TEXT_NUMBER_SIZE, "%.1f s", s);
 	else
-		snprintf(buf, TEXT_NUMBER, "%.2g s", s);
+		snprintf(buf, TEXT_NUMBER_SIZE, "%.2g s", s);
 	return buf;
 }
 
-static const char *text_none(char *buf)
+static const char *text_format_none(char *buf)
 {
-	snprintf(buf, TEXT_NUMBER, "-");
+	snprintf(buf, TEXT_NUMBER_SIZE, "-");
 	return buf;
 }
 
-const char *text_percent(char *buf, u64 part, u64 whole)
+const char *text_format_percent(char *buf, u64 part, u64 whole)
 {
 	double percent;
 
 	if (!whole)
-		return text_none(buf);
+		return text_format_none(buf);
 	percent = 100.0 * part / whole;
 	/* "100.0 %" would be one column wider than any other value. */
-	snprintf(buf, TEXT_NUMBER, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
+	snprintf(buf, TEXT_NUMBER_SIZE, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
 	return buf;
 }
 
-const char *text_percent_whole(char *buf, u64 part, u64 whole)
+const char *text_format_percent_whole(char *buf, u64 part, u64 whole)
 {
 	if (!whole)
-		return text_none(buf);
-	snprintf(buf, TEXT_NUMBER, "%.0f %%", 100.0 * part / whole);
+		return text_format_none(buf);
+	snprintf(buf, TEXT_NUMBER_SIZE, "%.0f %%", 100.0 * part / whole);
 	return buf;
 }

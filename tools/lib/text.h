@@ -14,27 +14,30 @@ void text_init(void);
  */
 void text_clean(char *text);
 
-/** text_width() - return the number of columns of @text on a terminal */
-size_t text_width(const char *text);
+/** text_get_width() - return the number of columns of @text on a terminal */
+size_t text_get_width(const char *text);
 
 /**
  * text_fit() - pad a text, or truncate it with an ellipsis
  * @text: UTF-8
- * @width: columns of the result, below TEXT_MAX
+ * @width: columns of the result, below TEXT_WIDTH_MAX
  * @right: whether to align it to the right
  * @ret: the result, TEXT_SIZE bytes
  */
 void text_fit(const char *text, size_t width, bool right, char *ret);
 
-#define TEXT_MAX  256
-#define TEXT_SIZE (TEXT_MAX * 5 + 4) /* bytes of the characters, padding and ellipsis */
+#define TEXT_WIDTH_MAX 256
+#define TEXT_SIZE      (TEXT_WIDTH_MAX * 5 + 4) /* bytes of the characters, padding and ellipsis */
 
-/* Convert numbers to text. Each function writes to @buf of TEXT_NUMBER bytes, and returns @buf. */
-#define TEXT_NUMBER 32
-const char *text_count(char *buf, u64 count); /* 1,234,567 */
-const char *text_bytes(char *buf, u64 bytes); /* for example "21 MiB" */
-const char *text_seconds(char *buf, u64 ns); /* 10 s, 0.25 s */
-const char *text_percent(char *buf, u64 part, u64 whole); /* 69.8 %, - */
-const char *text_percent_whole(char *buf, u64 part, u64 whole); /* 81 %, - */
+/*
+ * Convert numbers to text. Each function writes to @buf of TEXT_NUMBER_SIZE bytes, and returns
+ * @buf.
+ */
+#define TEXT_NUMBER_SIZE 32
+const char *text_format_count(char *buf, u64 count); /* 1,234,567 */
+const char *text_format_bytes(char *buf, u64 bytes); /* for example "21 MiB" */
+const char *text_format_seconds(char *buf, u64 ns); /* 10 s, 0.25 s */
+const char *text_format_percent(char *buf, u64 part, u64 whole); /* 69.8 %, - */
+const char *text_format_percent_whole(char *buf, u64 part, u64 whole); /* 81 %, - */
 
 #endif

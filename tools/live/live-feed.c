@@ -21,7 +21,7 @@
  * @event: an eventfd that is readable while @replied is set
  */
 struct live_feed {
-	struct bus *bus;
+	struct bus_connection *bus;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -65,19 +65,20 @@ static int append_row(sd_bus_message *m, const struct live_query *query)
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-static int query_figures(struct bus *bus, const struct live_query *query, json_object **ret_figures)
+static int query_figures(struct bus_connection *bus, const struct live_query *query,
+			 json_object **ret_figures)
 {
-	char path[sizeof(SESSION_OBJECTS) + LIVE_SESSION];
+	char path[sizeof(SESSION_PATH_PREFIX) + LIVE_SESSION_SIZE];
 	json_object *answer = NULL;
 	sd_bus_message *m = NULL;
 	int status;
 
-	snprintf(path, sizeof(path), SESSION_OBJECTS "%s", query->session);
+	snprintf(path, sizeof(path), SESSION_PATH_PREFIX "%s", query->session);
 	status = bus_message_new(bus, path, BUS_NAME ".Session", "GetFigures", &m);
 	if (!status && append_row(m, query) < 0)
 		status = STATUS_FAILED;
 	if (!status)
-		status = bus_invoke_message(bus, m, &answer);
+		status = bus_message_call_to_json(bus, m, &answer);
 	if (!status)
 		*ret_figures = json_object_get(json_object_array_get_idx(answer, 0));
 	json_object_put(answer);
@@ -85,28 +86,31 @@ static int query_figures(struct bus *bus, const struct live_query *query, json_o
 	return status;
 }
 
-static void feed_figures(struct bus *bus, const struct live_query *query, struct live_reply *reply)
+static void feed_query_figures(struct bus_connection *bus, const struct live_query *query,
+			       struct live_reply *reply)
 {
 	if (query->group == VIEW_PROGRAM)
 		snprintf(reply->figures_error, sizeof(reply->figures_error),
 			 "programs have none; choose a function");
 	else if (query_figures(bus, query, &reply->figures))
-		snprintf(reply->figures_error, sizeof(reply->figures_error), "%s", bus_error(bus));
+		snprintf(reply->figures_error, sizeof(reply->figures_error), "%s",
+			 bus_get_error(bus));
 }
 
-static void feed_query(struct bus *bus, const struct live_query *query, struct live_reply *reply)
+static void feed_run_query(struct bus_connection *bus, const struct live_query *query,
+			   struct live_reply *reply)
 {
 	*reply = (struct live_reply){ .id = query->id };
-	reply->status = bus_view_session(bus, query->session, query->period, query->group,
-					 query->sort, BUS_ROWS, &reply->view);
+	reply->status = bus_get_session_view(bus, query->session, query->period, query->group,
+					     query->sort, BUS_ROWS_MAX, &reply->view);
 	if (reply->status) {
-		snprintf(reply->error, sizeof(reply->error), "%s", bus_error(bus));
+		snprintf(reply->error, sizeof(reply->error), "%s", bus_get_error(bus));
 		return;
 	}
-	if (query->sessions && session_list(bus, &reply->sessions))
+	if (query->sessions && session_get_list(bus, &reply->sessions))
 		reply->sessions = NULL;
 	if (query->figures)
-		feed_figures(bus, query, reply);
+		feed_query_figures(bus, query, reply);
 }
 
 static void feed_publish(struct live_feed *feed, const struct live_reply *reply)
@@ -118,7 +122,7 @@ static void feed_publish(struct live_feed *feed, const struct live_reply *reply)
 	eventfd_write(feed->event, 1);
 }
 
-static void *feed_run(void *arg)
+static void *feed_run_thread(void *arg)
 {
 	struct live_feed *feed = arg;
 	struct live_query query;
@@ -134,7 +138,7 @@ static void *feed_run(void *arg)
 		feed->queried = false;
 		feed->busy = true;
 		pthread_mutex_unlock(&feed->lock);
-		feed_query(feed->bus, &query, &reply);
+		feed_run_query(feed->bus, &query, &reply);
 		pthread_mutex_lock(&feed->lock);
 		feed->busy = false;
 		feed_publish(feed, &reply);
@@ -143,7 +147,7 @@ static void *feed_run(void *arg)
 	return NULL;
 }
 
-int live_feed_new(struct bus *bus, struct live_feed **ret_feed)
+int live_feed_new(struct bus_connection *bus, struct live_feed **ret_feed)
 {
 	struct live_feed *feed = calloc(1, sizeof(*feed));
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
@@ -167,7 +171,7 @@ int live_feed_new(struct bus *bus, struct live_feed **ret_feed)
 		for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
 			sigdelset(&all, faults[i]);
 		pthread_sigmask(SIG_SETMASK, &all, &before);
-		r = pthread_create(&feed->thread, NULL, feed_run, feed);
+		r = pthread_create(&feed->thread, NULL, feed_run_thread, feed);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
 	if (r) {
@@ -201,7 +205,7 @@ void live_feed_free(struct live_feed *feed)
 	free(feed);
 }
 
-int live_feed_fd(const struct live_feed *feed)
+int live_feed_get_fd(const struct live_feed *feed)
 {
 	return feed->event;
 }

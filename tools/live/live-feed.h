@@ -24,7 +24,7 @@
  */
 struct live_query {
 	u64 id;
-	char session[LIVE_SESSION];
+	char session[LIVE_SESSION_SIZE];
 	enum view_span period;
 	enum view_group group;
 	enum view_sort sort;
@@ -37,7 +37,7 @@ struct live_query {
 /**
  * struct live_reply - what the daemon replied
  * @id: number of the query
- * @status: &enum status of the rows
+ * @status: &enum verb_exit_status of the rows
  * @error: why there are no rows; "": there are
  * @view: the rows
  * @sessions: an array with an object for each session; NULL: not queried, or an error
@@ -63,7 +63,7 @@ struct live_feed;
  *
  * Return: 0; on failure a negative errno, and the caller still owns @bus.
  */
-int live_feed_new(struct bus *bus, struct live_feed **ret_feed);
+int live_feed_new(struct bus_connection *bus, struct live_feed **ret_feed);
 
 /**
  * live_feed_free() - end the thread
@@ -72,8 +72,8 @@ int live_feed_new(struct bus *bus, struct live_feed **ret_feed);
  */
 void live_feed_free(struct live_feed *feed);
 
-/** live_feed_fd() - return a descriptor that is readable while a reply is available */
-int live_feed_fd(const struct live_feed *feed);
+/** live_feed_get_fd() - return a descriptor that is readable while a reply is available */
+int live_feed_get_fd(const struct live_feed *feed);
 
 /** live_feed_send() - make a query; it replaces one that has not begun */
 void live_feed_send(struct live_feed *feed, const struct live_query *query);

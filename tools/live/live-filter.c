@@ -12,7 +12,7 @@ enum word_kind {
 	WORD_BELOW,
 };
 
-#define NAME(key, field)                              \
+#define NAME_FIELD(key, field)                        \
 	{                                             \
 		key, offsetof(struct view_row, field) \
 	}
@@ -22,8 +22,9 @@ static const struct {
 	const char *key;
 	size_t offset;
 } names[] = {
-	NAME("container", container), NAME("program", process), NAME("process", process),
-	NAME("function", function),   NAME("binary", binary),	NAME("file", file),
+	NAME_FIELD("container", container), NAME_FIELD("program", process),
+	NAME_FIELD("process", process),	    NAME_FIELD("function", function),
+	NAME_FIELD("binary", binary),	    NAME_FIELD("file", file),
 };
 
 static const char *row_name(const struct view_row *row, size_t i)
@@ -31,7 +32,7 @@ static const char *row_name(const struct view_row *row, size_t i)
 	return (const char *)row + names[i].offset;
 }
 
-static int parse_name(struct live_word *word, const char *key, size_t length, const char *glob)
+static int parse_name(struct live_condition *word, const char *key, size_t length, const char *glob)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (strlen(names[i].key) != length || strncmp(names[i].key, key, length) != 0)
@@ -44,9 +45,10 @@ static int parse_name(struct live_word *word, const char *key, size_t length, co
 	return -EINVAL;
 }
 
-static int parse_number(struct live_word *word, const char *key, size_t length, const char *text)
+static int parse_number(struct live_condition *word, const char *key, size_t length,
+			const char *text)
 {
-	char name[LIVE_TEXT], *end;
+	char name[LIVE_TEXT_SIZE], *end;
 	enum view_sort sort;
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, key);
@@ -58,9 +60,9 @@ static int parse_number(struct live_word *word, const char *key, size_t length, 
 	return 0;
 }
 
-static int parse_word(const char *text, struct live_word *ret_word)
+static int parse_word(const char *text, struct live_condition *ret_word)
 {
-	struct live_word word = { 0 };
+	struct live_condition word = { 0 };
 	size_t length;
 
 	if (*text == '!') {
@@ -92,15 +94,15 @@ int live_filter_parse(const char *text, struct live_filter *ret_filter, char *re
 		      size_t size)
 {
 	struct live_filter filter = { 0 };
-	char words[LIVE_TEXT], *rest = words, *word;
+	char words[LIVE_TEXT_SIZE], *rest = words, *word;
 
 	snprintf(words, sizeof(words), "%s", text);
 	snprintf(filter.text, sizeof(filter.text), "%s", words);
 	while ((word = strsep(&rest, " "))) {
 		if (!*word)
 			continue;
-		if (filter.count == LIVE_WORDS) {
-			snprintf(ret_error, size, "a filter has at most %d words", LIVE_WORDS);
+		if (filter.count == LIVE_WORDS_MAX) {
+			snprintf(ret_error, size, "a filter has at most %d words", LIVE_WORDS_MAX);
 			return -EINVAL;
 		}
 		if (parse_word(word, &filter.word[filter.count]) < 0) {
@@ -114,20 +116,20 @@ int live_filter_parse(const char *text, struct live_filter *ret_filter, char *re
 	return 0;
 }
 
-static bool name_matches(const struct live_word *word, const char *name)
+static bool name_matches(const struct live_condition *word, const char *name)
 {
 	return fnmatch(word->glob, name, FNM_CASEFOLD | FNM_NOESCAPE) == 0;
 }
 
-static bool word_matches(const struct live_word *word, const struct view_row *row)
+static bool word_matches(const struct live_condition *word, const struct view_row *row)
 {
 	switch (word->kind) {
 	case WORD_NAME:
 		return name_matches(word, row_name(row, word->field));
 	case WORD_ABOVE:
-		return view_key(row, word->field, UNITS) > word->number;
+		return view_get_sort_key(row, word->field, UNITS) > word->number;
 	case WORD_BELOW:
-		return view_key(row, word->field, UNITS) < word->number;
+		return view_get_sort_key(row, word->field, UNITS) < word->number;
 	default:
 		break;
 	}

@@ -9,17 +9,17 @@
 #include "view/view.h"
 
 /* Maximum bytes of a filter or of a text to search for. */
-#define LIVE_TEXT 128
+#define LIVE_TEXT_SIZE 128
 /* Maximum number of words of a filter. */
-#define LIVE_WORDS 8
+#define LIVE_WORDS_MAX 8
 
-/** struct live_word - a condition; its fields belong to live-filter.c */
-struct live_word {
+/** struct live_condition - a condition; its fields belong to live-filter.c */
+struct live_condition {
 	u8 kind;
 	u8 field;
 	bool negated;
 	u64 number;
-	char glob[LIVE_TEXT + 2];
+	char glob[LIVE_TEXT_SIZE + 2];
 };
 
 /**
@@ -27,14 +27,14 @@ struct live_word {
  * @text: the words as typed; "" for none
  */
 struct live_filter {
-	char text[LIVE_TEXT];
-	struct live_word word[LIVE_WORDS];
+	char text[LIVE_TEXT_SIZE];
+	struct live_condition word[LIVE_WORDS_MAX];
 	u32 count;
 };
 
 /**
  * live_filter_parse() - parse a filter
- * @text: words of at most LIVE_TEXT bytes:
+ * @text: words of at most LIVE_TEXT_SIZE bytes:
  *	- GLOB: a name of the row matches; without *, ? and [ it contains the text
  *	- KEY=GLOB, KEY!=GLOB: the name matches, or not; keys are container, program, process,
  *	  function, binary and file

@@ -11,10 +11,10 @@
 #include "lib/text.h"
 #include "util/array.h"
 
-static void page_add(struct live_page *page, enum term_ink ink, const char *format, ...)
+static void page_add_line(struct live_page *page, enum term_style ink, const char *format, ...)
 	__attribute__((__format__(__printf__, 3, 4)));
 
-static void page_add(struct live_page *page, enum term_ink ink, const char *format, ...)
+static void page_add_line(struct live_page *page, enum term_style ink, const char *format, ...)
 {
 	struct live_line *lines = array_reserve(page->line, &page->capacity, page->count + 1,
 						sizeof(*lines), UINT16_MAX);
@@ -24,7 +24,7 @@ static void page_add(struct live_page *page, enum term_ink ink, const char *form
 		return;
 	page->line = lines;
 	va_start(args, format);
-	vsnprintf(lines[page->count].text, LIVE_LINE, format, args);
+	vsnprintf(lines[page->count].text, LIVE_LINE_SIZE, format, args);
 	va_end(args);
 	lines[page->count++].ink = ink;
 }
@@ -35,7 +35,7 @@ void live_page_clear(struct live_page *page)
 	*page = (struct live_page){ 0 };
 }
 
-void live_page_help(struct live_page *page)
+void live_page_add_help(struct live_page *page)
 {
 	static const char *const keys[][2] = {
 		{ "Up Down k j", "choose a row" },
@@ -61,13 +61,13 @@ void live_page_help(struct live_page *page)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		page_add(page, TERM_PLAIN, "%-11s %s", keys[i][0], keys[i][1]);
-	page_add(page, TERM_PLAIN, "%s", "");
-	page_add(page, TERM_STRONG, "Words of a filter; all must hold");
+		page_add_line(page, TERM_PLAIN, "%-11s %s", keys[i][0], keys[i][1]);
+	page_add_line(page, TERM_PLAIN, "%s", "");
+	page_add_line(page, TERM_STRONG, "Words of a filter; all must hold");
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
-		page_add(page, TERM_PLAIN, "%s", filters[i]);
-	page_add(page, TERM_PLAIN, "%s", "");
-	page_add(page, TERM_FAINT, "~ marks what an emulated SPU models.");
+		page_add_line(page, TERM_PLAIN, "%s", filters[i]);
+	page_add_line(page, TERM_PLAIN, "%s", "");
+	page_add_line(page, TERM_FAINT, "~ marks what an emulated SPU models.");
 }
 
 /* Append a label, a count, its share and a bar; omit those that do not fit into @width columns. */
@@ -75,7 +75,7 @@ static void add_bar(struct live_page *page, u32 width, const char *label, u64 co
 		    u64 most)
 {
 	static const char full[] = "################################################";
-	char number[TEXT_NUMBER], share[TEXT_NUMBER], fitted[TEXT_SIZE];
+	char number[TEXT_NUMBER_SIZE], share[TEXT_NUMBER_SIZE], fitted[TEXT_SIZE];
 	u32 label_width = width < 60 ? 16 : 24, used = 2 + label_width + 1 + 12 + 1 + 7 + 2;
 	u64 columns = width > used ? width - used : 0;
 
@@ -83,15 +83,16 @@ static void add_bar(struct live_page *page, u32 width, const char *label, u64 co
 		columns = sizeof(full) - 1;
 	columns = most ? ((unsigned __int128)count * columns + most - 1) / most : 0;
 	text_fit(label, label_width, false, fitted);
-	page_add(page, TERM_PLAIN, "  %s %12s %7s  %.*s", fitted, text_count(number, count),
-		 text_percent(share, count, whole), (int)columns, full);
+	page_add_line(page, TERM_PLAIN, "  %s %12s %7s  %.*s", fitted,
+		      text_format_count(number, count), text_format_percent(share, count, whole),
+		      (int)columns, full);
 }
 
 /**
- * struct counts - a table of counts
+ * struct count_table - a table of counts
  * @name: returns the name of the count with the given index; NULL if it has no name
  */
-struct counts {
+struct count_table {
 	const u64 *count;
 	u32 size;
 	const char *(*name)(u32 i);
@@ -108,7 +109,7 @@ static const char *event_name(u32 i)
 }
 
 static void add_counts(struct live_page *page, u32 width, const char *heading,
-		       const struct counts *counts, u64 whole)
+		       const struct count_table *counts, u64 whole)
 {
 	u64 most = 0;
 
@@ -116,17 +117,17 @@ static void add_counts(struct live_page *page, u32 width, const char *heading,
 		most = counts->count[i] > most ? counts->count[i] : most;
 	if (!most)
 		return;
-	page_add(page, TERM_PLAIN, "%s", "");
-	page_add(page, TERM_STRONG, "%s", heading);
+	page_add_line(page, TERM_PLAIN, "%s", "");
+	page_add_line(page, TERM_STRONG, "%s", heading);
 	for (u32 i = 0; i < counts->size; i++)
 		if (counts->count[i] && counts->name(i))
 			add_bar(page, width, counts->name(i), counts->count[i], whole, most);
 }
 
 /* Return the number of bytes of @text that fit into @width columns, at least one character. */
-static size_t fitting_bytes(const char *text, size_t width)
+static size_t count_fitting_bytes(const char *text, size_t width)
 {
-	char part[LIVE_LINE];
+	char part[LIVE_LINE_SIZE];
 	size_t bytes = 0, next = 0;
 
 	while (text[next]) {
@@ -134,7 +135,7 @@ static size_t fitting_bytes(const char *text, size_t width)
 			next++;
 		while ((text[next] & 0xc0) == 0x80);
 		snprintf(part, sizeof(part), "%.*s", (int)next, text);
-		if (bytes && text_width(part) > width)
+		if (bytes && text_get_width(part) > width)
 			break;
 		bytes = next;
 	}
@@ -147,9 +148,9 @@ static void add_name(struct live_page *page, u32 width, const char *label, const
 	const char *first = label;
 
 	while (*name) {
-		size_t bytes = fitting_bytes(name, width > 11 ? width - 11 : 1);
+		size_t bytes = count_fitting_bytes(name, width > 11 ? width - 11 : 1);
 
-		page_add(page, TERM_PLAIN, "%-10s %.*s", first, (int)bytes, name);
+		page_add_line(page, TERM_PLAIN, "%-10s %.*s", first, (int)bytes, name);
 		name += bytes;
 		first = "";
 	}
@@ -162,7 +163,7 @@ static void add_names(struct live_page *page, u32 width, const struct view_row *
 	add_name(page, width, "container", row->container);
 	add_name(page, width, row->pid <= 0 ? "program" : "process", row->process);
 	if (row->pid > 0)
-		page_add(page, TERM_PLAIN, "%-10s %d", "pid", row->pid);
+		page_add_line(page, TERM_PLAIN, "%-10s %d", "pid", row->pid);
 	add_name(page, width, "function", row->function);
 	add_name(page, width, "binary", row->binary);
 	snprintf(line, sizeof(line), "%s:%u", row->file, row->line);
@@ -181,25 +182,25 @@ static void add_histogram(struct live_page *page, u32 width, const char *label,
 	json_object *buckets = latency ? json_object_array_get_idx(latency, 2) : NULL;
 	u64 count = latency ? json_object_get_uint64(json_object_array_get_idx(latency, 0)) : 0;
 	size_t n = buckets ? json_object_array_length(buckets) : 0;
-	char bucket[TEXT_NUMBER + 4], number[TEXT_NUMBER];
+	char bucket[TEXT_NUMBER_SIZE + 4], number[TEXT_NUMBER_SIZE];
 	u64 most = 0;
 
 	if (!count)
 		return;
 	for (size_t i = 0; i < n; i++)
 		most = bucket_number(buckets, i, 1) > most ? bucket_number(buckets, i, 1) : most;
-	page_add(page, TERM_PLAIN, "%s", "");
-	page_add(page, TERM_STRONG, "%s latency, cycles", label);
-	page_add(
+	page_add_line(page, TERM_PLAIN, "%s", "");
+	page_add_line(page, TERM_STRONG, "%s latency, cycles", label);
+	page_add_line(
 		page, TERM_PLAIN, "  mean %llu  p50 %llu  p99 %llu  p99.9 %llu",
 		(unsigned long long)(json_object_get_uint64(json_object_array_get_idx(latency, 1)) /
 				     count),
-		(unsigned long long)statistics_quantile(latency, 500),
-		(unsigned long long)statistics_quantile(latency, 990),
-		(unsigned long long)statistics_quantile(latency, 999));
+		(unsigned long long)statistics_find_quantile(latency, 500),
+		(unsigned long long)statistics_find_quantile(latency, 990),
+		(unsigned long long)statistics_find_quantile(latency, 999));
 	for (size_t i = 0; i < n; i++) {
 		snprintf(bucket, sizeof(bucket), "<= %s",
-			 text_count(number, bucket_number(buckets, i, 0)));
+			 text_format_count(number, bucket_number(buckets, i, 0)));
 		add_bar(page, width, bucket, bucket_number(buckets, i, 1), count, most);
 	}
 }
@@ -212,41 +213,43 @@ static void add_histograms(struct live_page *page, u32 width, const struct live_
 		{ "Translation", "latency_translation" },
 	};
 
-	page_add(page, TERM_PLAIN, "%s", "");
+	page_add_line(page, TERM_PLAIN, "%s", "");
 	if (*figures->error) {
-		page_add(page, TERM_WARN, "No histograms: %s", figures->error);
+		page_add_line(page, TERM_WARN, "No histograms: %s", figures->error);
 		return;
 	}
 	if (!figures->json) {
-		page_add(page, TERM_FAINT, "Histograms are being queried.");
+		page_add_line(page, TERM_FAINT, "Histograms are being queried.");
 		return;
 	}
-	page_add(page, TERM_FAINT, "Histograms: %s", live_period_name(1 + figures->period));
+	page_add_line(page, TERM_FAINT, "Histograms: %s", live_period_name(1 + figures->period));
 	for (size_t i = 0; i < ARRAY_SIZE(latencies); i++)
 		add_histogram(page, width, latencies[i][0],
 			      json_get(figures->json, latencies[i][1]));
 }
 
-void live_page_details(struct live_page *page, const struct view_row *row,
-		       const struct view_header *header, const struct live_figures *figures,
-		       u32 period, u32 width)
+void live_page_add_details(struct live_page *page, const struct view_row *row,
+			   const struct view_header *header, const struct live_figures *figures,
+			   u32 period, u32 width)
 {
 	const u64 operations[] = { row->loads, row->stores, row->branches, row->mispredicted,
 				   row->simd };
 	const char *const operation_names[] = { "loads", "stores", "branches", "mispredicted",
 						"SVE and SME" };
-	struct counts levels = { row->level, SPE_LEVELS, level_name };
-	struct counts events = { row->event, VIEW_EVENTS, event_name };
-	unsigned int unit = view_unit(header);
-	char number[TEXT_NUMBER], share[TEXT_NUMBER];
+	struct count_table levels = { row->level, SPE_LEVELS, level_name };
+	struct count_table events = { row->event, VIEW_EVENTS, event_name };
+	unsigned int unit = view_get_unit(header);
+	char number[TEXT_NUMBER_SIZE], share[TEXT_NUMBER_SIZE];
 
 	add_names(page, width, row);
-	page_add(page, TERM_PLAIN, "%s", "");
+	page_add_line(page, TERM_PLAIN, "%s", "");
 	if (header->backend == BACKEND_EMULATED)
-		page_add(page, TERM_WARN, "All but names and samples is modelled.");
-	page_add(page, TERM_STRONG, "Operations, %s", live_period_name(period));
-	page_add(page, TERM_PLAIN, "  %s samples, %s of all", text_count(number, row->samples),
-		 text_percent(share, view_part(row, unit), view_whole(header, unit)));
+		page_add_line(page, TERM_WARN, "All but names and samples is modelled.");
+	page_add_line(page, TERM_STRONG, "Operations, %s", live_period_name(period));
+	page_add_line(page, TERM_PLAIN, "  %s samples, %s of all",
+		      text_format_count(number, row->samples),
+		      text_format_percent(share, view_get_share_numerator(row, unit),
+					  view_get_share_denominator(header, unit)));
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
 		if (operations[i])
 			add_bar(page, width, operation_names[i], operations[i], row->samples,

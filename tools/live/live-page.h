@@ -9,12 +9,12 @@
 #include "live-state.h"
 
 /* Maximum bytes of a line. */
-#define LIVE_LINE 256
+#define LIVE_LINE_SIZE 256
 
 /** struct live_line - a line of a page; @text may contain untrusted names */
 struct live_line {
-	enum term_ink ink;
-	char text[LIVE_LINE];
+	enum term_style ink;
+	char text[LIVE_LINE_SIZE];
 };
 
 /** struct live_page - a page; @line has @count lines, and space for @capacity lines */
@@ -36,20 +36,20 @@ struct live_figures {
 	enum view_span period;
 };
 
-/** live_page_help() - append the keys of the live view to @page */
-void live_page_help(struct live_page *page);
+/** live_page_add_help() - append the keys of the live view to @page */
+void live_page_add_help(struct live_page *page);
 
 /**
- * live_page_details() - append the details of a row to @page
+ * live_page_add_details() - append the details of a row to @page
  * @row: the row, with names, levels and events of the shown period
  * @header: header of the view that has the row
  * @figures: histograms of the row
  * @period: the shown period, for the heading
  * @width: columns of the page
  */
-void live_page_details(struct live_page *page, const struct view_row *row,
-		       const struct view_header *header, const struct live_figures *figures,
-		       u32 period, u32 width);
+void live_page_add_details(struct live_page *page, const struct view_row *row,
+			   const struct view_header *header, const struct live_figures *figures,
+			   u32 period, u32 width);
 
 /** live_page_clear() - free the lines */
 void live_page_clear(struct live_page *page);

@@ -7,28 +7,31 @@
 #include "util/array.h"
 
 /* Maximum number of items of the header, and bytes of one. */
-#define ITEMS	  32
+#define ITEMS_MAX 32
 #define ITEM_SIZE 256
 
 /* Bytes of a line of a table before it is fitted into the screen. */
-#define ROW_SIZE (TABLE_COLUMNS * TEXT_SIZE)
+#define ROW_SIZE (TABLE_COLUMNS_MAX * TEXT_SIZE)
 
-/** struct geometry - the lines of each area; the title is line 0, the hints are the last line */
-struct geometry {
+/**
+ * struct screen_geometry - the lines of each area; the title is line 0, the hints are the last
+ * line
+ */
+struct screen_geometry {
 	u32 header; /* number of lines of the header, which begins at line 1 */
 	u32 heading; /* number of the line with the heading */
 	u32 body; /* number of the first line of rows, a menu or a page */
 	u32 page; /* number of these lines */
 };
 
-static struct geometry geometry_of(const struct live_screen *screen)
+static struct screen_geometry compute_geometry(const struct live_screen *screen)
 {
 	u32 height = screen->height;
-	struct geometry g = { .header = height < 7  ? 0 :
-					height < 12 ? 1 :
-					height < 30 ? 2 :
-					height < 45 ? 3 :
-						      4 };
+	struct screen_geometry g = { .header = height < 7  ? 0 :
+					       height < 12 ? 1 :
+					       height < 30 ? 2 :
+					       height < 45 ? 3 :
+							     4 };
 
 	/* On a narrow screen, a line of the header has only one item, so use one more line. */
 	if (height >= 15 && screen->width < 60)
@@ -53,12 +56,12 @@ void live_screen_clear(struct live_screen *screen)
 
 static u32 screen_width(const struct live_screen *screen)
 {
-	return screen->width < TEXT_MAX ? screen->width : TEXT_MAX - 1;
+	return screen->width < TEXT_WIDTH_MAX ? screen->width : TEXT_WIDTH_MAX - 1;
 }
 
 /* Add @text, fitted into @width columns or, if that is less, the rest of the line. */
-static void screen_put(struct live_screen *screen, u32 row, u32 column, u32 width,
-		       enum term_ink ink, bool reversed, const char *text)
+static void screen_add_span(struct live_screen *screen, u32 row, u32 column, u32 width,
+			    enum term_style ink, bool reversed, const char *text)
 {
 	struct live_span *spans;
 	char fitted[TEXT_SIZE];
@@ -81,7 +84,7 @@ static void screen_put(struct live_screen *screen, u32 row, u32 column, u32 widt
 	screen->count += spans[screen->count].text != NULL;
 }
 
-void live_screen_line(const struct live_screen *screen, u32 row, char ret[static TEXT_SIZE])
+void live_screen_get_line(const struct live_screen *screen, u32 row, char ret[static TEXT_SIZE])
 {
 	char *end = ret;
 	u32 column = 0;
@@ -92,7 +95,7 @@ void live_screen_line(const struct live_screen *screen, u32 row, char ret[static
 		if (span->row != row)
 			continue;
 		end += sprintf(end, "%*s%s", (int)(span->column - column), "", span->text);
-		column = span->column + (u32)text_width(span->text);
+		column = span->column + (u32)text_get_width(span->text);
 	}
 	while (end > ret && end[-1] == ' ')
 		end--;
@@ -105,14 +108,15 @@ void live_screen_line(const struct live_screen *screen, u32 row, char ret[static
 static void write_position(const struct live_state *state, u32 first, u32 count, char *ret,
 			   size_t size)
 {
-	char from[TEXT_NUMBER], to[TEXT_NUMBER], all[TEXT_NUMBER];
+	char from[TEXT_NUMBER_SIZE], to[TEXT_NUMBER_SIZE], all[TEXT_NUMBER_SIZE];
 	u32 last = first + state->page < count ? first + state->page : count;
 
 	if (!count)
 		snprintf(ret, size, "  %sno rows", state->paused ? "PAUSED  " : "");
 	else
 		snprintf(ret, size, "  %s%s-%s of %s", state->paused ? "PAUSED  " : "",
-			 text_count(from, first + 1), text_count(to, last), text_count(all, count));
+			 text_format_count(from, first + 1), text_format_count(to, last),
+			 text_format_count(all, count));
 }
 
 static u32 add_crumb(const char **crumbs, u32 count, bool is_fixed, const char *name)
@@ -125,7 +129,7 @@ static u32 add_crumb(const char **crumbs, u32 count, bool is_fixed, const char *
 /* Write the names of the session and of the levels; if @width is too small, only the last ones. */
 static void write_crumbs(const struct live_state *state, size_t width, char *ret, size_t size)
 {
-	const struct live_level *level = live_state_level_const(state);
+	const struct live_level *level = live_state_get_level_const(state);
 	const struct view_row *names = &level->names;
 	const char *crumbs[8];
 	u32 count = 0, from = 0;
@@ -143,7 +147,7 @@ static void write_crumbs(const struct live_state *state, size_t width, char *ret
 		for (u32 i = from; i < count; i++)
 			used += snprintf(ret + used, size - (size_t)used, "%s%s",
 					 i > from ? " > " : "", crumbs[i]);
-		if (text_width(ret) <= width)
+		if (text_get_width(ret) <= width)
 			return;
 	}
 }
@@ -151,12 +155,12 @@ static void write_crumbs(const struct live_state *state, size_t width, char *ret
 static void draw_title(struct live_screen *screen, const struct live_state *state, u32 first,
 		       u32 count)
 {
-	const struct live_level *level = live_state_level_const(state);
-	char position[128], what[LIVE_TEXT + 128], crumbs[1024], title[1400];
+	const struct live_level *level = live_state_get_level_const(state);
+	char position[128], what[LIVE_TEXT_SIZE + 128], crumbs[1024], title[1400];
 	u32 width = screen_width(screen), right, left;
 
 	write_position(state, first, count, position, sizeof(position));
-	right = (u32)text_width(position);
+	right = (u32)text_get_width(position);
 	left = width > right ? width - right : 0;
 	if (state->overlay == LIVE_HELP)
 		snprintf(what, sizeof(what), "keys of the live view");
@@ -166,32 +170,32 @@ static void draw_title(struct live_screen *screen, const struct live_state *stat
 		snprintf(what, sizeof(what), "%s by %s, %s%s%s", live_group_plural(level->group),
 			 view_sort_name(state->sort), live_period_name(state->period),
 			 *state->filter.text ? ", filter " : "", state->filter.text);
-	write_crumbs(state, left > text_width(what) + 2 ? left - text_width(what) - 2 : 0, crumbs,
-		     sizeof(crumbs));
+	write_crumbs(state, left > text_get_width(what) + 2 ? left - text_get_width(what) - 2 : 0,
+		     crumbs, sizeof(crumbs));
 	snprintf(title, sizeof(title), "%s: %s", crumbs, what);
-	screen_put(screen, 0, 0, left, TERM_STRONG, false, title);
-	screen_put(screen, 0, left, right, state->paused ? TERM_WARN : TERM_STRONG, false,
-		   position);
+	screen_add_span(screen, 0, 0, left, TERM_STRONG, false, title);
+	screen_add_span(screen, 0, left, right, state->paused ? TERM_WARN : TERM_STRONG, false,
+			position);
 }
 
-/** struct items - items of the header that are not on the screen yet */
-struct items {
-	enum term_ink ink[ITEMS];
-	char text[ITEMS][ITEM_SIZE];
+/** struct header_items - items of the header that are not on the screen yet */
+struct header_items {
+	enum term_style ink[ITEMS_MAX];
+	char text[ITEMS_MAX][ITEM_SIZE];
 	u32 count;
 };
 
-static void items_add(void *ctx, enum term_ink ink, const char *text)
+static void items_add(void *ctx, enum term_style ink, const char *text)
 {
-	struct items *items = ctx;
+	struct header_items *items = ctx;
 
-	if (items->count == ITEMS)
+	if (items->count == ITEMS_MAX)
 		return;
 	items->ink[items->count] = ink;
 	snprintf(items->text[items->count++], ITEM_SIZE, "%s", text);
 }
 
-static bool ink_is_urgent(enum term_ink ink)
+static bool ink_is_urgent(enum term_style ink)
 {
 	return ink == TERM_WARN || ink == TERM_BAD;
 }
@@ -199,13 +203,13 @@ static bool ink_is_urgent(enum term_ink ink)
 /* Show items that need attention first, then other items while @lines lines have space. */
 static void draw_header(struct live_screen *screen, const struct view_header *header, u32 lines)
 {
-	struct items *items = calloc(1, sizeof(*items));
+	struct header_items *items = calloc(1, sizeof(*items));
 	u32 line = 1, column = 0;
 
 	if (items && lines)
-		format_header_items(header, items_add, items);
+		format_pass_header_items(header, items_add, items);
 	for (u32 i = 0; items && i < items->count * 2 && line <= lines; i++) {
-		u32 at = i % items->count, width = (u32)text_width(items->text[at]);
+		u32 at = i % items->count, width = (u32)text_get_width(items->text[at]);
 
 		if (ink_is_urgent(items->ink[at]) != (i < items->count))
 			continue;
@@ -216,13 +220,14 @@ static void draw_header(struct live_screen *screen, const struct view_header *he
 		if (line > lines)
 			break;
 		column += column ? 2 : 0;
-		screen_put(screen, line, column, width, items->ink[at], false, items->text[at]);
+		screen_add_span(screen, line, column, width, items->ink[at], false,
+				items->text[at]);
 		column += width;
 	}
 	free(items);
 }
 
-static const char *const *hints_of(const struct live_state *state)
+static const char *const *get_hints(const struct live_state *state)
 {
 	static const char *const rows[] = { "? help",	 "Enter down", "Esc up",  "/ search",
 					    "f filter",	 "s sort",     "g group", "w period",
@@ -241,7 +246,7 @@ static const char *const *hints_of(const struct live_state *state)
 
 static void write_hints(const struct live_state *state, u32 width, char *ret, size_t size)
 {
-	const char *const *hint = hints_of(state);
+	const char *const *hint = get_hints(state);
 	size_t used = 0;
 
 	*ret = 0;
@@ -255,15 +260,15 @@ static void draw_input(struct live_screen *screen, const struct live_state *stat
 	const char *prompt = state->overlay == LIVE_INPUT_SEARCH ? "search: " : "filter: ";
 	const char *text = state->input;
 	u32 width = screen_width(screen), used = (u32)strlen(prompt);
-	char line[LIVE_TEXT + 16];
+	char line[LIVE_TEXT_SIZE + 16];
 
-	while (*text && used + text_width(text) + 1 > width)
+	while (*text && used + text_get_width(text) + 1 > width)
 		do
 			text++;
 		while ((*text & 0xc0) == 0x80);
 	snprintf(line, sizeof(line), "%s%s", prompt, text);
-	screen_put(screen, screen->height - 1, 0, width, TERM_STRONG, false, line);
-	screen->cursor = (u32)text_width(line);
+	screen_add_span(screen, screen->height - 1, 0, width, TERM_STRONG, false, line);
+	screen->cursor = (u32)text_get_width(line);
 }
 
 static void draw_hints(struct live_screen *screen, const struct live_content *content)
@@ -277,21 +282,24 @@ static void draw_hints(struct live_screen *screen, const struct live_content *co
 		return;
 	}
 	write_hints(state, screen_width(screen), hints, sizeof(hints));
-	screen_put(screen, screen->height - 1, 0, screen_width(screen),
-		   *error ? TERM_BAD : TERM_FAINT, false, *error ? error : hints);
+	screen_add_span(screen, screen->height - 1, 0, screen_width(screen),
+			*error ? TERM_BAD : TERM_FAINT, false, *error ? error : hints);
 }
 
 /* ---- Rows ----------------------------------------------------------------------- */
 
-#define BIT(column) (1U << FORMAT_COLUMN_##column)
+#define COLUMN_BIT(column) (1U << FORMAT_COLUMN_##column)
 
 /* Return the columns with the names that distinguish rows of a group. */
 static u32 own_column(enum view_group group)
 {
 	static const u32 own[VIEW_GROUPS] = {
-		[VIEW_FUNCTION] = BIT(FUNCTION),   [VIEW_LINE] = BIT(SOURCE),
-		[VIEW_CONTAINER] = BIT(CONTAINER), [VIEW_PROGRAM] = BIT(PROCESS),
-		[VIEW_BINARY] = BIT(BINARY),	   [VIEW_PROCESS] = BIT(PROCESS) | BIT(PID),
+		[VIEW_FUNCTION] = COLUMN_BIT(FUNCTION),
+		[VIEW_LINE] = COLUMN_BIT(SOURCE),
+		[VIEW_CONTAINER] = COLUMN_BIT(CONTAINER),
+		[VIEW_PROGRAM] = COLUMN_BIT(PROCESS),
+		[VIEW_BINARY] = COLUMN_BIT(BINARY),
+		[VIEW_PROCESS] = COLUMN_BIT(PROCESS) | COLUMN_BIT(PID),
 	};
 
 	return own[group];
@@ -300,21 +308,23 @@ static u32 own_column(enum view_group group)
 /* Hide columns with names that the title shows and, on narrow screens, less important columns. */
 static u32 hidden_columns(const struct live_state *state, u32 width)
 {
-	const struct live_level *level = live_state_level_const(state);
+	const struct live_level *level = live_state_get_level_const(state);
 	bool weighs = state->sort != VIEW_SORT_SAMPLES;
 	u32 hidden = 0;
 
 	if (level->fixed & LIVE_CONTAINER)
-		hidden |= BIT(CONTAINER);
+		hidden |= COLUMN_BIT(CONTAINER);
 	if (level->fixed & LIVE_PROGRAM)
-		hidden |= BIT(PROCESS);
+		hidden |= COLUMN_BIT(PROCESS);
 	if (level->fixed & LIVE_FUNCTION)
-		hidden |= BIT(FUNCTION);
+		hidden |= COLUMN_BIT(FUNCTION);
 	if (width < 60)
-		hidden |= BIT(CONTAINER) | BIT(PROCESS) | BIT(LATENCY) | (weighs ? BIT(DRAM) : 0);
+		hidden |= COLUMN_BIT(CONTAINER) | COLUMN_BIT(PROCESS) | COLUMN_BIT(LATENCY) |
+			  (weighs ? COLUMN_BIT(DRAM) : 0);
 	if (width < 100)
-		hidden |= (weighs ? BIT(LATENCY) : 0) |
-			  (level->group == VIEW_LINE ? BIT(CONTAINER) | BIT(PROCESS) : 0);
+		hidden |= (weighs ? COLUMN_BIT(LATENCY) : 0) |
+			  (level->group == VIEW_LINE ? COLUMN_BIT(CONTAINER) | COLUMN_BIT(PROCESS) :
+						       0);
 	return hidden & ~own_column(level->group);
 }
 
@@ -334,7 +344,7 @@ static const struct {
 	[FORMAT_COLUMN_SOURCE] = { 0, 3 },
 };
 
-static void find_widths(const struct table *table, u32 shown, u32 width, u32 *ret_widths)
+static void find_widths(const struct text_table *table, u32 shown, u32 width, u32 *ret_widths)
 {
 	u32 used = 0, parts = 0, at = 0, rest;
 
@@ -359,7 +369,7 @@ static void find_widths(const struct table *table, u32 shown, u32 width, u32 *re
 }
 
 /* Write the cells of @row, or the headings if it is UINT32_MAX. */
-static void write_row(const struct table *table, const u32 *widths, u32 row, char *ret)
+static void write_row(const struct text_table *table, const u32 *widths, u32 row, char *ret)
 {
 	char fitted[TEXT_SIZE];
 
@@ -376,80 +386,80 @@ static void write_row(const struct table *table, const u32 *widths, u32 row, cha
 }
 
 /**
- * struct heat - limits from which on a row is coloured as hot or warm
+ * struct heat_limits - limits from which on a row is coloured as hot or warm
  * @whole: sum of the measure over all rows; for percentiles the largest
  * @hot, @warm: percent of @whole from which on a row is hot, or warm
  */
-struct heat {
+struct heat_limits {
 	u64 whole;
 	u32 hot;
 	u32 warm;
 };
 
-static struct heat heat_of(const struct live_content *content)
+static struct heat_limits compute_heat_limits(const struct live_content *content)
 {
 	enum view_sort sort = content->state->sort;
 	bool adds = sort < VIEW_SORT_P99;
-	struct heat heat = { .hot = adds ? 20 : 80, .warm = adds ? 5 : 40 };
-	unsigned int unit = view_unit(content->header);
+	struct heat_limits heat = { .hot = adds ? 20 : 80, .warm = adds ? 5 : 40 };
+	unsigned int unit = view_get_unit(content->header);
 
 	for (u32 i = 0; i < content->rows->count; i++) {
-		u64 key = view_key(&content->rows->rows[i], sort, unit);
+		u64 key = view_get_sort_key(&content->rows->rows[i], sort, unit);
 
 		heat.whole = adds ? heat.whole + key : key > heat.whole ? key : heat.whole;
 	}
 	return heat;
 }
 
-static enum term_ink heat_ink(const struct heat *heat, u64 key)
+static enum term_style heat_ink(const struct heat_limits *heat, u64 key)
 {
 	double percent = heat->whole ? 100.0 * (double)key / (double)heat->whole : 0;
 
 	return percent >= heat->hot ? TERM_HOT : percent >= heat->warm ? TERM_WARM : TERM_PLAIN;
 }
 
-static void draw_row(struct live_screen *screen, u32 line, enum term_ink ink, bool chosen,
+static void draw_row(struct live_screen *screen, u32 line, enum term_style ink, bool chosen,
 		     const char *text)
 {
 	u32 width = screen_width(screen), share = column_widths[FORMAT_COLUMN_SHARE].width;
-	char first[TEXT_NUMBER];
+	char first[TEXT_NUMBER_SIZE];
 
 	if (chosen) {
-		screen_put(screen, line, 0, width, ink, true, text);
+		screen_add_span(screen, line, 0, width, ink, true, text);
 		return;
 	}
 	/* The first column contains only ASCII. */
 	snprintf(first, sizeof(first), "%.*s", (int)share, text);
-	screen_put(screen, line, 0, share, ink, false, first);
+	screen_add_span(screen, line, 0, share, ink, false, first);
 	if (strlen(text) > share)
-		screen_put(screen, line, share, width, TERM_PLAIN, false, text + share);
+		screen_add_span(screen, line, share, width, TERM_PLAIN, false, text + share);
 }
 
 static void draw_no_rows(struct live_screen *screen, const struct live_content *content, u32 line)
 {
 	const struct live_state *state = content->state;
 
-	screen_put(screen, line, 0, screen_width(screen), TERM_FAINT, false,
-		   content->loading || *content->fault ? "Waiting for speprofd." :
-		   *state->filter.text		  ? "No row fulfils the filter; f changes it." :
-		   state->period == LIVE_INTERVAL ? "No samples in the last interval." :
-						    "No samples in this period.");
+	screen_add_span(screen, line, 0, screen_width(screen), TERM_FAINT, false,
+			content->loading || *content->fault ? "Waiting for speprofd." :
+			*state->filter.text ? "No row fulfils the filter; f changes it." :
+			state->period == LIVE_INTERVAL ? "No samples in the last interval." :
+							 "No samples in this period.");
 }
 
 static void draw_rows(struct live_screen *screen, const struct live_content *content,
-		      const struct geometry *g)
+		      const struct screen_geometry *g)
 {
 	const struct live_state *state = content->state;
-	const struct live_level *level = live_state_level_const(state);
-	u32 width = screen_width(screen), shown, widths[TABLE_COLUMNS];
+	const struct live_level *level = live_state_get_level_const(state);
+	u32 width = screen_width(screen), shown, widths[TABLE_COLUMNS_MAX];
 	struct view part = { .header = *content->header };
-	struct heat heat = heat_of(content);
-	struct table table = { 0 };
-	struct format format = { .group = level->group,
-				 .sort = state->sort,
-				 .known_share = content->known_share,
-				 .known_shares = content->known_shares,
-				 .hidden = hidden_columns(state, width) };
+	struct heat_limits heat = compute_heat_limits(content);
+	struct text_table table = { 0 };
+	struct view_format format = { .group = level->group,
+				      .sort = state->sort,
+				      .known_share = content->known_share,
+				      .known_shares = content->known_shares,
+				      .hidden = hidden_columns(state, width) };
 	char text[ROW_SIZE];
 
 	if (level->first < content->rows->count) {
@@ -460,12 +470,12 @@ static void draw_rows(struct live_screen *screen, const struct live_content *con
 	shown = format_fill_table(&part, &format, &table);
 	find_widths(&table, shown, width, widths);
 	write_row(&table, widths, UINT32_MAX, text);
-	screen_put(screen, g->heading, 0, width, TERM_STRONG, false, text);
+	screen_add_span(screen, g->heading, 0, width, TERM_STRONG, false, text);
 	for (u32 i = 0; i < table.rows; i++) {
 		write_row(&table, widths, i, text);
 		draw_row(screen, g->body + i,
-			 heat_ink(&heat,
-				  view_key(&part.rows[i], state->sort, view_unit(content->header))),
+			 heat_ink(&heat, view_get_sort_key(&part.rows[i], state->sort,
+							   view_get_unit(content->header))),
 			 level->first + i == level->cursor, text);
 	}
 	if (!part.count)
@@ -474,7 +484,7 @@ static void draw_rows(struct live_screen *screen, const struct live_content *con
 }
 
 static void draw_menu(struct live_screen *screen, const struct live_state *state,
-		      const struct geometry *g)
+		      const struct screen_geometry *g)
 {
 	static const char *const headings[] = {
 		[LIVE_MENU_SORT] = "Sort rows by",
@@ -482,36 +492,36 @@ static void draw_menu(struct live_screen *screen, const struct live_state *state
 		[LIVE_MENU_PERIOD] = "Show the samples of",
 		[LIVE_MENU_SESSION] = "Show the session",
 	};
-	u32 count = live_menu_count(state), width = screen_width(screen);
-	char text[LIVE_SESSION + 16];
+	u32 count = live_menu_count_items(state), width = screen_width(screen);
+	char text[LIVE_SESSION_SIZE + 16];
 	bool current = false;
 
-	screen_put(screen, g->heading, 0, width, TERM_STRONG, false, headings[state->overlay]);
+	screen_add_span(screen, g->heading, 0, width, TERM_STRONG, false, headings[state->overlay]);
 	for (u32 i = state->scroll; i < count && i < state->scroll + g->page; i++) {
-		const char *item = live_menu_item(state, i, &current);
+		const char *item = live_menu_get_item(state, i, &current);
 
 		snprintf(text, sizeof(text), "%s %s", current ? "*" : " ", item);
-		screen_put(screen, g->body + i - state->scroll, 0, width, TERM_PLAIN,
-			   i == state->menu, text);
+		screen_add_span(screen, g->body + i - state->scroll, 0, width, TERM_PLAIN,
+				i == state->menu, text);
 	}
 	if (!count)
-		screen_put(screen, g->body, 0, width, TERM_FAINT, false,
-			   "The sessions are being queried.");
+		screen_add_span(screen, g->body, 0, width, TERM_FAINT, false,
+				"The sessions are being queried.");
 }
 
 static void draw_page(struct live_screen *screen, const struct live_page *page, u32 first,
-		      const struct geometry *g)
+		      const struct screen_geometry *g)
 {
 	for (u32 i = first; i < page->count && i < first + g->page; i++)
-		screen_put(screen, g->body + i - first, 0, screen_width(screen), page->line[i].ink,
-			   false, page->line[i].text);
+		screen_add_span(screen, g->body + i - first, 0, screen_width(screen),
+				page->line[i].ink, false, page->line[i].text);
 }
 
 void live_screen_draw(struct live_screen *screen, const struct live_content *content)
 {
 	struct live_state *state = content->state;
-	const struct live_level *level = live_state_level_const(state);
-	struct geometry g = geometry_of(screen);
+	const struct live_level *level = live_state_get_level_const(state);
+	struct screen_geometry g = compute_geometry(screen);
 	struct live_page page = { 0 };
 	u32 count = content->rows->count, first;
 
@@ -520,15 +530,15 @@ void live_screen_draw(struct live_screen *screen, const struct live_content *con
 	if (!screen->width || !screen->height)
 		return;
 	if (state->overlay == LIVE_HELP)
-		live_page_help(&page);
+		live_page_add_help(&page);
 	else if (live_state_has_page(state))
-		live_page_details(&page, &level->chosen, content->header, content->figures,
-				  state->period, screen_width(screen));
+		live_page_add_details(&page, &level->chosen, content->header, content->figures,
+				      state->period, screen_width(screen));
 	if (live_state_has_page(state))
 		count = page.count;
 	else if (live_state_has_menu(state))
-		count = live_menu_count(state);
-	live_state_fit(state, g.page, count);
+		count = live_menu_count_items(state);
+	live_state_scroll_to_cursor(state, g.page, count);
 	first = live_state_has_page(state) || live_state_has_menu(state) ? state->scroll :
 									   level->first;
 	if (screen->height > 1)

@@ -17,14 +17,14 @@
 struct live_span {
 	u32 row;
 	u32 column;
-	enum term_ink ink;
+	enum term_style ink;
 	bool reversed;
 	char *text;
 };
 
 /**
  * struct live_screen - a screen
- * @width, @height: size of the screen; at most TEXT_MAX - 1 columns are used
+ * @width, @height: size of the screen; at most TEXT_WIDTH_MAX - 1 columns are used
  * @span: content of the screen: @count spans that do not overlap; the rest is blank
  * @cursor: column of the cursor in the last line; UINT32_MAX: it is hidden
  */
@@ -69,7 +69,7 @@ void live_screen_draw(struct live_screen *screen, const struct live_content *con
 /** live_screen_clear() - free the spans */
 void live_screen_clear(struct live_screen *screen);
 
-/** live_screen_line() - write the text of line @row to @ret, without spaces at its end */
-void live_screen_line(const struct live_screen *screen, u32 row, char ret[static TEXT_SIZE]);
+/** live_screen_get_line() - write the text of line @row to @ret, without spaces at its end */
+void live_screen_get_line(const struct live_screen *screen, u32 row, char ret[static TEXT_SIZE]);
 
 #endif

@@ -6,26 +6,26 @@
 #include "lib/bus.h"
 #include "lib/delta.h"
 
-struct live_level *live_state_level(struct live_state *state)
+struct live_level *live_state_get_level(struct live_state *state)
 {
 	return &state->level[state->levels - 1];
 }
 
-const struct live_level *live_state_level_const(const struct live_state *state)
+const struct live_level *live_state_get_level_const(const struct live_state *state)
 {
 	return &state->level[state->levels - 1];
 }
 
-static enum view_span state_span(u32 period)
+static enum view_span get_view_span(u32 period)
 {
 	return period == LIVE_INTERVAL ? VIEW_SPAN_START : period - 1;
 }
 
 /* Rows of a period can be sorted by fewer measures than rows since the start. */
-static void fit_sort(struct live_state *state)
+static void limit_sort_to_period(struct live_state *state)
 {
-	if (!view_sort_holds(state->sort, state_span(state->period),
-			     live_state_level(state)->group))
+	if (!view_sort_is_supported(state->sort, get_view_span(state->period),
+				    live_state_get_level(state)->group))
 		state->sort = VIEW_SORT_SAMPLES;
 }
 
@@ -35,7 +35,7 @@ void live_state_init(struct live_state *state, enum view_group group, enum view_
 	*state = (struct live_state){ .levels = 1, .sort = sort, .period = period, .page = 1 };
 	state->level[0].group = group;
 	snprintf(state->session, sizeof(state->session), "machine");
-	fit_sort(state);
+	limit_sort_to_period(state);
 }
 
 const char *live_period_name(u32 period)
@@ -60,7 +60,7 @@ const char *live_group_plural(enum view_group group)
 	return names[group];
 }
 
-bool live_row_is(const struct view_row *a, const struct view_row *b)
+bool live_row_is_same(const struct view_row *a, const struct view_row *b)
 {
 	return a->pid == b->pid && a->line == b->line && !strcmp(a->function, b->function) &&
 	       !strcmp(a->file, b->file) && !strcmp(a->container, b->container) &&
@@ -70,7 +70,7 @@ bool live_row_is(const struct view_row *a, const struct view_row *b)
 /* ---- Rows ----------------------------------------------------------------------- */
 
 /* Return the names in @fixed that rows of a group have. */
-static u32 group_names(enum view_group group)
+static u32 get_group_names(enum view_group group)
 {
 	switch (group) {
 	case VIEW_CONTAINER:
@@ -86,9 +86,9 @@ static u32 group_names(enum view_group group)
 	}
 }
 
-static bool row_belongs(const struct live_level *level, const struct view_row *row)
+static bool row_is_in_level(const struct live_level *level, const struct view_row *row)
 {
-	u32 fixed = level->fixed & group_names(level->group);
+	u32 fixed = level->fixed & get_group_names(level->group);
 	const struct view_row *names = &level->names;
 
 	return !((fixed & LIVE_PID && row->pid != names->pid) ||
@@ -102,18 +102,18 @@ int live_rows_select(const struct live_state *state, const struct view *now,
 		     const struct view *before, struct view *ret_rows)
 {
 	static const struct view nothing;
-	const struct live_level *level = live_state_level_const(state);
+	const struct live_level *level = live_state_get_level_const(state);
 	bool whole = state->period != LIVE_INTERVAL || !now->header.running;
 	struct view rows;
 	u32 kept = 0;
 	int r;
 
-	r = delta_view(now, whole ? &nothing : before, !whole && before->count == BUS_ROWS,
-		       state->sort, &rows);
+	r = delta_compute_view(now, whole ? &nothing : before,
+			       !whole && before->count == BUS_ROWS_MAX, state->sort, &rows);
 	if (r < 0)
 		return r;
 	for (u32 i = 0; i < rows.count; i++) {
-		if (!row_belongs(level, &rows.rows[i]) ||
+		if (!row_is_in_level(level, &rows.rows[i]) ||
 		    !live_filter_accepts(&state->filter, &rows.rows[i]))
 			continue;
 		if (kept != i)
@@ -125,12 +125,12 @@ int live_rows_select(const struct live_state *state, const struct view *now,
 	return 0;
 }
 
-void live_state_follow(struct live_state *state, const struct view *rows)
+void live_state_follow_chosen_row(struct live_state *state, const struct view *rows)
 {
-	struct live_level *level = live_state_level(state);
+	struct live_level *level = live_state_get_level(state);
 
 	for (u32 i = 0; level->is_chosen && i < rows->count; i++) {
-		if (!live_row_is(&rows->rows[i], &level->chosen))
+		if (!live_row_is_same(&rows->rows[i], &level->chosen))
 			continue;
 		level->cursor = i;
 		level->chosen = rows->rows[i];
@@ -161,7 +161,7 @@ bool live_state_has_input(const struct live_state *state)
 bool live_state_has_page(const struct live_state *state)
 {
 	return state->overlay == LIVE_HELP ||
-	       (live_state_level_const(state)->detail && !live_state_has_menu(state));
+	       (live_state_get_level_const(state)->detail && !live_state_has_menu(state));
 }
 
 /*
@@ -178,13 +178,13 @@ static void fit_scroll(u32 cursor, u32 count, u32 page, u32 *first)
 		*first = count > page ? count - page : 0;
 }
 
-void live_state_fit(struct live_state *state, u32 page, u32 count)
+void live_state_scroll_to_cursor(struct live_state *state, u32 page, u32 count)
 {
-	struct live_level *level = live_state_level(state);
+	struct live_level *level = live_state_get_level(state);
 
 	state->page = page ? page : 1;
 	if (live_state_has_menu(state))
-		fit_scroll(state->menu, live_menu_count(state), state->page, &state->scroll);
+		fit_scroll(state->menu, live_menu_count_items(state), state->page, &state->scroll);
 	else if (live_state_has_page(state))
 		fit_scroll(state->scroll, count, state->page, &state->scroll);
 	else
@@ -197,24 +197,24 @@ void live_state_fit(struct live_state *state, u32 page, u32 count)
  * Return the sort order of item @i of the menu, which has only the orders that are available for
  * the rows.
  */
-static enum view_sort menu_sort(const struct live_state *state, u32 i)
+static enum view_sort get_menu_sort(const struct live_state *state, u32 i)
 {
-	enum view_group group = live_state_level_const(state)->group;
+	enum view_group group = live_state_get_level_const(state)->group;
 	u32 at = 0;
 
 	for (enum view_sort sort = 0; sort < VIEW_SORTS; sort++)
-		if (view_sort_holds(sort, state_span(state->period), group) && at++ == i)
+		if (view_sort_is_supported(sort, get_view_span(state->period), group) && at++ == i)
 			return sort;
 	return VIEW_SORTS;
 }
 
-u32 live_menu_count(const struct live_state *state)
+u32 live_menu_count_items(const struct live_state *state)
 {
 	u32 count = 0;
 
 	switch (state->overlay) {
 	case LIVE_MENU_SORT:
-		while (menu_sort(state, count) != VIEW_SORTS)
+		while (get_menu_sort(state, count) != VIEW_SORTS)
 			count++;
 		return count;
 	case LIVE_MENU_GROUP:
@@ -228,17 +228,17 @@ u32 live_menu_count(const struct live_state *state)
 	}
 }
 
-const char *live_menu_item(const struct live_state *state, u32 i, bool *ret_current)
+const char *live_menu_get_item(const struct live_state *state, u32 i, bool *ret_current)
 {
 	enum view_sort sort;
 
 	switch (state->overlay) {
 	case LIVE_MENU_SORT:
-		sort = menu_sort(state, i);
+		sort = get_menu_sort(state, i);
 		*ret_current = sort == state->sort;
 		return view_sort_name(sort);
 	case LIVE_MENU_GROUP:
-		*ret_current = i == live_state_level_const(state)->group;
+		*ret_current = i == live_state_get_level_const(state)->group;
 		return live_group_plural(i);
 	case LIVE_MENU_PERIOD:
 		*ret_current = i == state->period;
@@ -257,15 +257,15 @@ static void menu_open(struct live_state *state, enum live_overlay menu)
 	state->overlay = menu;
 	state->scroll = 0;
 	state->menu = 0;
-	for (u32 i = 0; i < live_menu_count(state); i++) {
-		live_menu_item(state, i, &current);
+	for (u32 i = 0; i < live_menu_count_items(state); i++) {
+		live_menu_get_item(state, i, &current);
 		if (current)
 			state->menu = i;
 	}
 }
 
 /* Show the rows of another group, from their top. */
-static void level_restart(struct live_level *level, enum view_group group)
+static void level_set_group(struct live_level *level, enum view_group group)
 {
 	level->group = group;
 	level->cursor = 0;
@@ -278,7 +278,7 @@ static void level_restart(struct live_level *level, enum view_group group)
 static void use_session(struct live_state *state, const char *name)
 {
 	snprintf(state->session, sizeof(state->session), "%s", name);
-	level_restart(&state->level[0], state->level[0].group);
+	level_set_group(&state->level[0], state->level[0].group);
 	state->levels = 1;
 }
 
@@ -286,29 +286,29 @@ void live_state_add_session(struct live_state *state, const char *name)
 {
 	if (state->sessions == LIVE_SESSIONS_MAX)
 		return;
-	snprintf(state->session_name[state->sessions], LIVE_SESSION, "%s", name);
+	snprintf(state->session_name[state->sessions], LIVE_SESSION_SIZE, "%s", name);
 	if (state->overlay == LIVE_MENU_SESSION && !strcmp(name, state->session))
 		state->menu = state->sessions;
 	state->sessions++;
 }
 
-static u32 menu_choose(struct live_state *state)
+static u32 menu_apply_item(struct live_state *state)
 {
 	enum live_overlay menu = state->overlay;
 	u32 i = state->menu;
 
-	if (i >= live_menu_count(state))
+	if (i >= live_menu_count_items(state))
 		return 0;
 	if (menu == LIVE_MENU_SORT)
-		state->sort = menu_sort(state, i);
+		state->sort = get_menu_sort(state, i);
 	else if (menu == LIVE_MENU_GROUP)
-		level_restart(live_state_level(state), i);
+		level_set_group(live_state_get_level(state), i);
 	else if (menu == LIVE_MENU_PERIOD)
 		state->period = i;
 	else
 		use_session(state, state->session_name[i]);
 	state->overlay = LIVE_NO_OVERLAY;
-	fit_sort(state);
+	limit_sort_to_period(state);
 	return menu == LIVE_MENU_SORT ? LIVE_SELECT : LIVE_FETCH;
 }
 
@@ -318,7 +318,7 @@ static u32 menu_choose(struct live_state *state)
  * Return the line to which a key moves from @at among @count lines; UINT32_MAX if the key does not
  * move.
  */
-static u32 key_move(u32 key, u32 at, u32 count, u32 page)
+static u32 compute_moved_line(u32 key, u32 at, u32 count, u32 page)
 {
 	u32 last = count ? count - 1 : 0;
 
@@ -344,7 +344,7 @@ static u32 key_move(u32 key, u32 at, u32 count, u32 page)
 
 static void choose_row(struct live_state *state, u32 i, const struct view *rows)
 {
-	struct live_level *level = live_state_level(state);
+	struct live_level *level = live_state_get_level(state);
 
 	level->cursor = i;
 	level->is_chosen = rows->count > 0;
@@ -355,7 +355,7 @@ static void choose_row(struct live_state *state, u32 i, const struct view *rows)
 /* Search from the row after the cursor on, and continue at the top after the last row. */
 static void search_row(struct live_state *state, const struct view *rows, bool backwards)
 {
-	u32 at = live_state_level(state)->cursor;
+	u32 at = live_state_get_level(state)->cursor;
 
 	if (!*state->search)
 		return;
@@ -387,9 +387,9 @@ static u32 level_down(struct live_state *state, const struct view *rows, bool de
 		[VIEW_LINE] = { VIEW_GROUPS, 0 },
 		[VIEW_PROCESS] = { VIEW_GROUPS, 0 },
 	};
-	struct live_level *level = live_state_level(state), *below = level + 1;
+	struct live_level *level = live_state_get_level(state), *below = level + 1;
 
-	if (level->detail || level->cursor >= rows->count || state->levels == LIVE_LEVELS)
+	if (level->detail || level->cursor >= rows->count || state->levels == LIVE_LEVELS_MAX)
 		return 0;
 	choose_row(state, level->cursor, rows);
 	*below = (struct live_level){ .fixed = level->fixed | parts[level->group].fixed,
@@ -406,7 +406,7 @@ static u32 level_down(struct live_state *state, const struct view *rows, bool de
 		below->is_chosen = true;
 		return LIVE_FIGURES;
 	}
-	fit_sort(state);
+	limit_sort_to_period(state);
 	return LIVE_FETCH;
 }
 
@@ -421,37 +421,37 @@ static u32 level_up(struct live_state *state)
 		[VIEW_PROGRAM] = VIEW_CONTAINER, [VIEW_PROCESS] = VIEW_CONTAINER,
 		[VIEW_BINARY] = VIEW_CONTAINER,	 [VIEW_CONTAINER] = VIEW_CONTAINER,
 	};
-	struct live_level *level = live_state_level(state);
+	struct live_level *level = live_state_get_level(state);
 	bool detail = level->detail;
 
 	state->scroll = 0;
 	if (state->levels > 1) {
 		state->levels--;
-		fit_sort(state);
+		limit_sort_to_period(state);
 		return detail ? LIVE_SELECT : LIVE_FETCH;
 	}
 	if (level->group == VIEW_CONTAINER)
 		return 0;
-	level_restart(level, wider[level->group]);
-	fit_sort(state);
+	level_set_group(level, wider[level->group]);
+	limit_sort_to_period(state);
 	return LIVE_FETCH;
 }
 
-static u32 menu_key(struct live_state *state, u32 key)
+static u32 menu_handle_key(struct live_state *state, u32 key)
 {
-	u32 to = key_move(key, state->menu, live_menu_count(state), state->page);
+	u32 to = compute_moved_line(key, state->menu, live_menu_count_items(state), state->page);
 
 	if (to != UINT32_MAX)
 		state->menu = to;
 	else if (key == LIVE_KEY_ENTER || key == LIVE_KEY_RIGHT)
-		return menu_choose(state);
+		return menu_apply_item(state);
 	else if (key == LIVE_KEY_ESCAPE || key == LIVE_KEY_BACKSPACE || key == LIVE_KEY_LEFT ||
 		 key == 'q')
 		state->overlay = LIVE_NO_OVERLAY;
 	return 0;
 }
 
-static u32 input_done(struct live_state *state, const struct view *rows)
+static u32 input_finish(struct live_state *state, const struct view *rows)
 {
 	bool filters = state->overlay == LIVE_INPUT_FILTER;
 
@@ -479,12 +479,12 @@ static void input_append(char *text, size_t size, u32 c)
 	text[length + bytes] = 0;
 }
 
-static u32 input_key(struct live_state *state, u32 key, const struct view *rows)
+static u32 input_handle_key(struct live_state *state, u32 key, const struct view *rows)
 {
 	size_t length = strlen(state->input);
 
 	if (key == LIVE_KEY_ENTER)
-		return input_done(state, rows);
+		return input_finish(state, rows);
 	if (key == LIVE_KEY_ESCAPE)
 		state->overlay = LIVE_NO_OVERLAY;
 	else if (key == LIVE_KEY_BACKSPACE && !length)
@@ -508,10 +508,10 @@ static void input_open(struct live_state *state, enum live_overlay input)
 		 input == LIVE_INPUT_FILTER ? state->filter.text : "");
 }
 
-static u32 page_key(struct live_state *state, u32 key)
+static u32 page_handle_key(struct live_state *state, u32 key)
 {
-	/* live_state_fit() later limits the value to the last page. */
-	u32 to = key_move(key, state->scroll, UINT16_MAX, state->page);
+	/* live_state_scroll_to_cursor() later limits the value to the last page. */
+	u32 to = compute_moved_line(key, state->scroll, UINT16_MAX, state->page);
 
 	if (to == UINT32_MAX)
 		return UINT32_MAX;
@@ -520,7 +520,7 @@ static u32 page_key(struct live_state *state, u32 key)
 }
 
 /* Handle a key that opens a menu, an input or the help. Return UINT32_MAX for any other key. */
-static u32 overlay_key(struct live_state *state, u32 key)
+static u32 open_overlay_by_key(struct live_state *state, u32 key)
 {
 	switch (key) {
 	case 's':
@@ -552,11 +552,11 @@ static u32 overlay_key(struct live_state *state, u32 key)
 	}
 }
 
-static u32 rows_key(struct live_state *state, u32 key, const struct view *rows)
+static u32 rows_handle_key(struct live_state *state, u32 key, const struct view *rows)
 {
-	struct live_level *level = live_state_level(state);
-	u32 to = level->detail ? page_key(state, key) :
-				 key_move(key, level->cursor, rows->count, state->page);
+	struct live_level *level = live_state_get_level(state);
+	u32 to = level->detail ? page_handle_key(state, key) :
+				 compute_moved_line(key, level->cursor, rows->count, state->page);
 
 	if (to != UINT32_MAX && !level->detail) {
 		choose_row(state, to, rows);
@@ -592,7 +592,7 @@ static u32 rows_key(struct live_state *state, u32 key, const struct view *rows)
 	}
 }
 
-u32 live_state_key(struct live_state *state, u32 key, const struct view *rows)
+u32 live_state_handle_key(struct live_state *state, u32 key, const struct view *rows)
 {
 	u32 effects;
 
@@ -602,16 +602,16 @@ u32 live_state_key(struct live_state *state, u32 key, const struct view *rows)
 		return 0;
 	state->message[0] = 0;
 	if (live_state_has_menu(state))
-		return menu_key(state, key);
+		return menu_handle_key(state, key);
 	if (live_state_has_input(state))
-		return input_key(state, key, rows);
+		return input_handle_key(state, key, rows);
 	if (state->overlay == LIVE_HELP) {
-		if (page_key(state, key) == UINT32_MAX) {
+		if (page_handle_key(state, key) == UINT32_MAX) {
 			state->overlay = LIVE_NO_OVERLAY;
 			state->scroll = 0;
 		}
 		return 0;
 	}
-	effects = overlay_key(state, key);
-	return effects != UINT32_MAX ? effects : rows_key(state, key, rows);
+	effects = open_overlay_by_key(state, key);
+	return effects != UINT32_MAX ? effects : rows_handle_key(state, key, rows);
 }

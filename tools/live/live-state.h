@@ -39,8 +39,8 @@ enum live_effect {
 #define LIVE_INTERVAL 0
 #define LIVE_PERIODS  (1 + VIEW_SPANS)
 
-/** enum live_fixed - bits for the names that all rows of a level have in common */
-enum live_fixed {
+/** enum live_fixed_names - bits for the names that all rows of a level have in common */
+enum live_fixed_names {
 	LIVE_CONTAINER = 1 << 0,
 	LIVE_PROGRAM = 1 << 1,
 	LIVE_BINARY = 1 << 2,
@@ -52,7 +52,7 @@ enum live_fixed {
  * struct live_level - a list of rows, or the details of one row
  * @group: what a row represents
  * @detail: whether the details of @chosen are shown instead of the rows
- * @fixed: &enum live_fixed, the names that the rows of this level have in common
+ * @fixed: &enum live_fixed_names, the names that the rows of this level have in common
  * @names: a row with these names
  * @chosen: the last chosen row
  * @is_chosen: whether the user has chosen a row; the cursor then follows that row
@@ -73,7 +73,7 @@ struct live_level {
 /*
  * Maximum number of levels: container, program, function, line, details, and one more for a binary.
  */
-#define LIVE_LEVELS 6
+#define LIVE_LEVELS_MAX 6
 
 /** enum live_overlay - what is shown instead of the rows or in the last line */
 enum live_overlay {
@@ -88,7 +88,7 @@ enum live_overlay {
 };
 
 /* Maximum bytes of the name of a session, and maximum number of sessions in the menu. */
-#define LIVE_SESSION	  64
+#define LIVE_SESSION_SIZE 64
 #define LIVE_SESSIONS_MAX 64
 
 /**
@@ -106,22 +106,22 @@ enum live_overlay {
  * @input: text that is being typed
  * @paused: whether to query no new data
  * @message: an error of the last key; "" for none
- * @page: number of lines between heading and hints, set by live_state_fit()
+ * @page: number of lines between heading and hints, set by live_state_scroll_to_cursor()
  */
 struct live_state {
-	struct live_level level[LIVE_LEVELS];
+	struct live_level level[LIVE_LEVELS_MAX];
 	u32 levels;
 	enum view_sort sort;
 	u32 period;
-	char session[LIVE_SESSION];
-	char session_name[LIVE_SESSIONS_MAX][LIVE_SESSION];
+	char session[LIVE_SESSION_SIZE];
+	char session_name[LIVE_SESSIONS_MAX][LIVE_SESSION_SIZE];
 	u32 sessions;
 	struct live_filter filter;
-	char search[LIVE_TEXT];
+	char search[LIVE_TEXT_SIZE];
 	enum live_overlay overlay;
 	u32 menu;
 	u32 scroll;
-	char input[LIVE_TEXT];
+	char input[LIVE_TEXT_SIZE];
 	bool paused;
 	char message[256];
 	u32 page;
@@ -135,36 +135,36 @@ struct live_state {
 void live_state_init(struct live_state *state, enum view_group group, enum view_sort sort,
 		     u32 period);
 
-/** live_state_level() - return the shown level */
-struct live_level *live_state_level(struct live_state *state);
-const struct live_level *live_state_level_const(const struct live_state *state);
+/** live_state_get_level() - return the shown level */
+struct live_level *live_state_get_level(struct live_state *state);
+const struct live_level *live_state_get_level_const(const struct live_state *state);
 
 /**
- * live_state_key() - change the state by a key
+ * live_state_handle_key() - change the state by a key
  * @key: a Unicode character, or &enum live_key
  * @rows: the shown rows, from live_rows_select()
  *
  * Return: bits of &enum live_effect.
  */
-u32 live_state_key(struct live_state *state, u32 key, const struct view *rows);
+u32 live_state_handle_key(struct live_state *state, u32 key, const struct view *rows);
 
 /** live_state_add_session() - append a name to the menu of sessions */
 void live_state_add_session(struct live_state *state, const char *name);
 
 /**
- * live_state_follow() - move the cursor to the chosen row after rows were selected again
+ * live_state_follow_chosen_row() - move the cursor to the chosen row after rows were selected again
  *
  * Before the user has chosen a row, the cursor stays on the first one. If the chosen row is
  * missing, the cursor stays on the same line.
  */
-void live_state_follow(struct live_state *state, const struct view *rows);
+void live_state_follow_chosen_row(struct live_state *state, const struct view *rows);
 
 /**
- * live_state_fit() - scroll so that the cursor is on the screen
+ * live_state_scroll_to_cursor() - scroll so that the cursor is on the screen
  * @page: number of lines between heading and hints
  * @count: number of rows, or of lines of help or details if these are shown
  */
-void live_state_fit(struct live_state *state, u32 page, u32 count);
+void live_state_scroll_to_cursor(struct live_state *state, u32 page, u32 count);
 
 /** live_state_has_page() - return whether lines of text such as help are shown instead of rows */
 bool live_state_has_page(const struct live_state *state);
@@ -173,15 +173,15 @@ bool live_state_has_page(const struct live_state *state);
 bool live_state_has_menu(const struct live_state *state);
 bool live_state_has_input(const struct live_state *state);
 
-/** live_menu_count() - return the number of items of the menu that is open */
-u32 live_menu_count(const struct live_state *state);
+/** live_menu_count_items() - return the number of items of the menu that is open */
+u32 live_menu_count_items(const struct live_state *state);
 
 /**
- * live_menu_item() - return an item of the menu that is open
+ * live_menu_get_item() - return an item of the menu that is open
  * @i: index of the item
  * @ret_current: whether the item is in use now
  */
-const char *live_menu_item(const struct live_state *state, u32 i, bool *ret_current);
+const char *live_menu_get_item(const struct live_state *state, u32 i, bool *ret_current);
 
 /** live_period_name() - return a static text such as "last interval" or "since start" */
 const char *live_period_name(u32 period);
@@ -189,8 +189,8 @@ const char *live_period_name(u32 period);
 /** live_group_plural() - return a static text such as "containers" */
 const char *live_group_plural(enum view_group group);
 
-/** live_row_is() - return whether two rows of one group have the same names */
-bool live_row_is(const struct view_row *a, const struct view_row *b);
+/** live_row_is_same() - return whether two rows of one group have the same names */
+bool live_row_is_same(const struct view_row *a, const struct view_row *b);
 
 /**
  * live_rows_select() - select the rows of the shown level from the last replies

@@ -53,7 +53,7 @@ static void terminal_undo(void)
  * Raise the signal again, which ends the process because SA_RESETHAND has restored the default
  * action.
  */
-static void terminal_end(int sig)
+static void restore_and_raise(int sig)
 {
 	terminal_undo();
 	raise(sig);
@@ -85,7 +85,7 @@ static void catch_signals(void)
 	leave_add(tigetstr("rmcup"));
 	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
 		sigaction(ending[i],
-			  &(struct sigaction){ .sa_handler = terminal_end,
+			  &(struct sigaction){ .sa_handler = restore_and_raise,
 					       .sa_flags = SA_RESETHAND | SA_NODEFER },
 			  NULL);
 }
@@ -108,15 +108,15 @@ static SCREEN *terminal_new(void)
 	return NULL;
 }
 
-static void open_colours(void)
+static void init_colours(void)
 {
 	static const short colours[TERM_INKS] = { [TERM_WARN] = COLOR_YELLOW,
 						  [TERM_BAD] = COLOR_RED,
 						  [TERM_WARM] = COLOR_YELLOW,
 						  [TERM_HOT] = COLOR_RED };
 
-	has_colours =
-		term_colour() && start_color() == OK && COLORS >= 8 && use_default_colors() == OK;
+	has_colours = term_uses_colour() && start_color() == OK && COLORS >= 8 &&
+		      use_default_colors() == OK;
 	for (short i = 0; has_colours && i < TERM_INKS; i++)
 		if (colours[i])
 			init_pair(i, colours[i], -1);
@@ -155,7 +155,7 @@ int live_terminal_open(char *ret_error, size_t size)
 	nonl();
 	nodelay(stdscr, TRUE);
 	keypad(stdscr, TRUE);
-	open_colours();
+	init_colours();
 	return 0;
 }
 
@@ -169,7 +169,7 @@ void live_terminal_close(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
 
-void live_terminal_size(struct live_screen *screen)
+void live_terminal_get_size(struct live_screen *screen)
 {
 	int height, width;
 
@@ -223,7 +223,7 @@ void live_terminal_wait(int fd, int timeout_ms)
 		is_closed = true;
 }
 
-u32 live_terminal_key(void)
+u32 live_terminal_read_key(void)
 {
 	static const struct {
 		wint_t code;

@@ -22,8 +22,8 @@ int live_terminal_open(char *ret_error, size_t size);
 /** live_terminal_close() - restore the terminal */
 void live_terminal_close(void);
 
-/** live_terminal_size() - set the size of @screen to that of the terminal */
-void live_terminal_size(struct live_screen *screen);
+/** live_terminal_get_size() - set the size of @screen to that of the terminal */
+void live_terminal_get_size(struct live_screen *screen);
 
 /** live_terminal_show() - show @screen; only what changed is written to the terminal */
 void live_terminal_show(const struct live_screen *screen);
@@ -38,11 +38,11 @@ void live_terminal_show(const struct live_screen *screen);
 void live_terminal_wait(int fd, int timeout_ms);
 
 /**
- * live_terminal_key() - return the next key that is available
+ * live_terminal_read_key() - return the next key that is available
  *
  * Return: a character or &enum live_key; LIVE_KEY_NONE if there is none, LIVE_KEY_CLOSED if the
  * terminal was closed.
  */
-u32 live_terminal_key(void);
+u32 live_terminal_read_key(void);
 
 #endif

@@ -17,10 +17,10 @@
  * Milliseconds for which the old screen stays while other rows are queried, so that it does not
  * flicker.
  */
-#define CALM_MS 200
+#define REDRAW_DELAY_MS 200
 
 /**
- * struct live - the live view
+ * struct live_view - the live view
  * @before, @now: the last two replies of one query
  * @rows: the rows on the screen; its header is always set
  * @period_ms: time between two queries
@@ -34,7 +34,7 @@
  * @left: remaining iterations; 0: no limit
  * @ended: whether all iterations are done
  */
-struct live {
+struct live_view {
 	struct live_state state;
 	struct live_screen screen;
 	struct live_feed *feed;
@@ -64,17 +64,17 @@ static u64 now_ms(void)
 	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
 }
 
-static enum view_span period_span(u32 period)
+static enum view_span get_view_span(u32 period)
 {
 	return period == LIVE_INTERVAL ? VIEW_SPAN_START : period - 1;
 }
 
-static struct live_query live_query(const struct live *live, u64 id)
+static struct live_query live_make_query(const struct live_view *live, u64 id)
 {
-	const struct live_level *level = live_state_level_const(&live->state);
+	const struct live_level *level = live_state_get_level_const(&live->state);
 	struct live_query query = {
 		.id = id,
-		.period = period_span(live->state.period),
+		.period = get_view_span(live->state.period),
 		.group = level->group,
 		.sort = live->state.sort,
 		.figures = level->detail,
@@ -87,9 +87,9 @@ static struct live_query live_query(const struct live *live, u64 id)
 	return query;
 }
 
-static void live_send(struct live *live, bool sessions)
+static void live_send_query(struct live_view *live, bool sessions)
 {
-	struct live_query query = live_query(live, ++live->id);
+	struct live_query query = live_make_query(live, ++live->id);
 	u64 now = now_ms();
 
 	query.sessions = sessions;
@@ -100,7 +100,7 @@ static void live_send(struct live *live, bool sessions)
 	live_feed_send(live->feed, &query);
 }
 
-static void live_select(struct live *live)
+static void live_select_rows(struct live_view *live)
 {
 	struct view rows;
 
@@ -110,7 +110,7 @@ static void live_select(struct live *live)
 	}
 	view_clear(&live->rows);
 	live->rows = rows;
-	live_state_follow(&live->state, &live->rows);
+	live_state_follow_chosen_row(&live->state, &live->rows);
 }
 
 static void figures_clear(struct live_figures *figures)
@@ -120,7 +120,7 @@ static void figures_clear(struct live_figures *figures)
 }
 
 /* Query other rows. The old header is shown until the reply arrives. */
-static void live_restart(struct live *live)
+static void live_query_other_rows(struct live_view *live)
 {
 	struct view_header header = live->rows.header;
 
@@ -129,48 +129,48 @@ static void live_restart(struct live *live)
 	view_clear(&live->rows);
 	live->rows.header = header;
 	live->loading = true;
-	live_send(live, false);
+	live_send_query(live, false);
 	live->first_id = live->id;
 }
 
 /* Do what the effects of a key require. Return false to quit. */
-static bool live_effect(struct live *live, u32 effects)
+static bool live_apply_effects(struct live_view *live, u32 effects)
 {
 	if (effects & LIVE_QUIT)
 		return false;
 	if (effects & LIVE_SELECT)
-		live_select(live);
+		live_select_rows(live);
 	if (effects & LIVE_FETCH)
-		live_restart(live);
+		live_query_other_rows(live);
 	if (effects & LIVE_SESSIONS)
-		live_send(live, true);
+		live_send_query(live, true);
 	if (effects & LIVE_FIGURES) {
 		figures_clear(&live->figures);
-		live_send(live, false);
+		live_send_query(live, false);
 		live->figures_id = live->id;
 	}
 	return true;
 }
 
-static void take_sessions(struct live_state *state, json_object *sessions)
+static void receive_sessions(struct live_state *state, json_object *sessions)
 {
 	for (size_t i = 0; sessions && i < json_object_array_length(sessions); i++)
 		live_state_add_session(state,
 				       json_text(json_object_array_get_idx(sessions, i), "name"));
 }
 
-static void take_figures(struct live *live, struct live_reply *reply)
+static void receive_figures(struct live_view *live, struct live_reply *reply)
 {
 	if (reply->id < live->figures_id || !(reply->figures || *reply->figures_error))
 		return;
 	figures_clear(&live->figures);
 	live->figures.json = reply->figures;
-	live->figures.period = live_query(live, 0).figures_period;
+	live->figures.period = live_make_query(live, 0).figures_period;
 	snprintf(live->figures.error, sizeof(live->figures.error), "%s", reply->figures_error);
 	reply->figures = NULL;
 }
 
-static void take_rows(struct live *live, struct live_reply *reply)
+static void receive_rows(struct live_view *live, struct live_reply *reply)
 {
 	if (reply->id < live->first_id)
 		return;
@@ -182,22 +182,22 @@ static void take_rows(struct live *live, struct live_reply *reply)
 	live->before = live->now;
 	live->now = reply->view;
 	reply->view = (struct view){ 0 };
-	live_select(live);
+	live_select_rows(live);
 }
 
-static void live_take(struct live *live, struct live_reply *reply)
+static void live_receive_reply(struct live_view *live, struct live_reply *reply)
 {
 	live->waiting = reply->id != live->id;
 	live->since_ms = now_ms();
-	take_sessions(&live->state, reply->sessions);
-	take_rows(live, reply);
-	take_figures(live, reply);
+	receive_sessions(&live->state, reply->sessions);
+	receive_rows(live, reply);
+	receive_figures(live, reply);
 	live_reply_clear(reply);
 	if (live->left && --live->left == 0)
 		live->ended = true;
 }
 
-static void live_draw(struct live *live)
+static void live_draw(struct live_view *live)
 {
 	const struct live_content content = {
 		.state = &live->state,
@@ -210,13 +210,13 @@ static void live_draw(struct live *live)
 		.known_shares = live->options->known_shares,
 	};
 
-	live_terminal_size(&live->screen);
+	live_terminal_get_size(&live->screen);
 	live_screen_draw(&live->screen, &content);
 	live_terminal_show(&live->screen);
 }
 
 /* Report a daemon that does not reply. */
-static void live_check_slow(struct live *live, u64 now)
+static void live_check_slow_daemon(struct live_view *live, u64 now)
 {
 	if (live->waiting && now - live->since_ms >= SLOW_MS)
 		snprintf(live->fault, sizeof(live->fault), "speprofd has not replied for %llu s",
@@ -224,12 +224,12 @@ static void live_check_slow(struct live *live, u64 now)
 }
 
 /* Return how long to wait for a key or a reply, in milliseconds; -1: forever. */
-static int live_timeout(const struct live *live, u64 now)
+static int live_get_timeout_ms(const struct live_view *live, u64 now)
 {
 	u64 waited = now - live->since_ms;
 
-	if (live->waiting && live->loading && waited < CALM_MS)
-		return (int)(CALM_MS - waited);
+	if (live->waiting && live->loading && waited < REDRAW_DELAY_MS)
+		return (int)(REDRAW_DELAY_MS - waited);
 	if (live->waiting)
 		return (int)(1000 - waited % 1000);
 	if (live->state.paused)
@@ -238,17 +238,18 @@ static int live_timeout(const struct live *live, u64 now)
 }
 
 /* Handle the keys that were pressed. Return false to quit. */
-static bool live_keys(struct live *live)
+static bool live_handle_keys(struct live_view *live)
 {
 	u32 key;
 
-	while ((key = live_terminal_key()) != LIVE_KEY_NONE)
-		if (!live_effect(live, live_state_key(&live->state, key, &live->rows)))
+	while ((key = live_terminal_read_key()) != LIVE_KEY_NONE)
+		if (!live_apply_effects(live,
+					live_state_handle_key(&live->state, key, &live->rows)))
 			return false;
 	return true;
 }
 
-static void live_loop(struct live *live)
+static void live_run_loop(struct live_view *live)
 {
 	struct live_reply reply;
 
@@ -259,22 +260,22 @@ static void live_loop(struct live *live)
 	for (;;) {
 		u64 now = now_ms();
 
-		live_check_slow(live, now);
-		if (!(live->waiting && live->loading && now - live->since_ms < CALM_MS))
+		live_check_slow_daemon(live, now);
+		if (!(live->waiting && live->loading && now - live->since_ms < REDRAW_DELAY_MS))
 			live_draw(live);
 		if (live->ended)
 			return;
-		live_terminal_wait(live_feed_fd(live->feed), live_timeout(live, now));
-		if (!live_keys(live))
+		live_terminal_wait(live_feed_get_fd(live->feed), live_get_timeout_ms(live, now));
+		if (!live_handle_keys(live))
 			return;
 		while (live_feed_receive(live->feed, &reply))
-			live_take(live, &reply);
+			live_receive_reply(live, &reply);
 		if (!live->waiting && !live->state.paused && now_ms() >= live->due_ms)
-			live_send(live, false);
+			live_send_query(live, false);
 	}
 }
 
-static void live_deinit(struct live *live)
+static void live_deinit(struct live_view *live)
 {
 	live_feed_free(live->feed);
 	live_screen_clear(&live->screen);
@@ -284,17 +285,17 @@ static void live_deinit(struct live *live)
 	view_clear(&live->rows);
 }
 
-static void live_init(struct live *live, const struct options *options)
+static void live_init(struct live_view *live, const struct options *options)
 {
 	/* The options -c and -p select the rows of the outermost level. */
 	struct live_level *level;
 
-	*live = (struct live){ .options = options,
-			       .period_ms = (u64)(options->delay * 1000),
-			       .left = options->number };
+	*live = (struct live_view){ .options = options,
+				    .period_ms = (u64)(options->delay * 1000),
+				    .left = options->number };
 	live_state_init(&live->state, options->group, options->sort,
 			options->period == VIEW_SPAN_START ? LIVE_INTERVAL : 1 + options->period);
-	level = live_state_level(&live->state);
+	level = live_state_get_level(&live->state);
 	if (options->container) {
 		level->fixed |= LIVE_CONTAINER;
 		snprintf(level->names.container, sizeof(level->names.container), "%s",
@@ -306,7 +307,7 @@ static void live_init(struct live *live, const struct options *options)
 	}
 }
 
-static int live_run_terminal(struct live *live)
+static int live_run_terminal(struct live_view *live)
 {
 	char error[256];
 
@@ -314,14 +315,14 @@ static int live_run_terminal(struct live *live)
 		return message_fail(STATUS_FAILED, "top: %s", error);
 	if (live->left && --live->left == 0)
 		live->ended = true;
-	live_loop(live);
+	live_run_loop(live);
 	live_terminal_close();
 	return STATUS_OK;
 }
 
-int live_show(const struct options *options, struct bus *bus)
+int live_show(const struct options *options, struct bus_connection *bus)
 {
-	struct live *live = malloc(sizeof(*live));
+	struct live_view *live = malloc(sizeof(*live));
 	struct live_query query;
 	int status, r;
 
@@ -330,18 +331,18 @@ int live_show(const struct options *options, struct bus *bus)
 		return message_fail(STATUS_FAILED, "out of memory");
 	}
 	live_init(live, options);
-	snprintf(live->state.session, sizeof(live->state.session), "%s", bus_session(bus));
-	query = live_query(live, 0);
+	snprintf(live->state.session, sizeof(live->state.session), "%s", bus_get_session_name(bus));
+	query = live_make_query(live, 0);
 	/* If the first query fails, its error is printed before the screen is switched. */
-	status = bus_view_session(bus, query.session, query.period, query.group, query.sort,
-				  BUS_ROWS, &live->now);
+	status = bus_get_session_view(bus, query.session, query.period, query.group, query.sort,
+				      BUS_ROWS_MAX, &live->now);
 	if (status) {
 		bus_free(bus);
 		free(live);
 		return status;
 	}
-	live_select(live);
-	bus_quiet(bus);
+	live_select_rows(live);
+	bus_set_quiet(bus);
 	r = live_feed_new(bus, &live->feed);
 	if (r < 0) {
 		bus_free(bus);

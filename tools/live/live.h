@@ -11,8 +11,8 @@
  * @options: group, sort, period, delay, and the options -c and -p, which select rows
  * @bus: a connection of bus_new(), which this function owns
  *
- * Return: &enum status; an error was printed.
+ * Return: &enum verb_exit_status; an error was printed.
  */
-int live_show(const struct options *options, struct bus *bus);
+int live_show(const struct options *options, struct bus_connection *bus);
 
 #endif

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 /* address of the buffer in PMBPTR_EL1 */
-#define BASE	       0xffff000010000000ULL
+#define BUFFER_ADDRESS 0xffff000010000000ULL
 #define WINDOW_DEFAULT (64U << 10)
 
-struct replay {
+struct replay_state {
 	struct spe_spu spu;
-	struct spe_inject inject;
+	struct spe_injector inject;
 	struct replay_result *result;
 	FILE *records;
 	FILE *truth;
@@ -24,7 +24,7 @@ struct replay {
 /* ---- Lines -------------------------------------------------------------------- */
 
 /* Return the length of the line at *pos, and advance *pos beyond its newline. */
-static size_t next_line(const char *text, size_t len, size_t *pos, const char **ret_line)
+static size_t read_next_line(const char *text, size_t len, size_t *pos, const char **ret_line)
 {
 	const char *newline = memchr(text + *pos, '\n', len - *pos);
 	size_t size = newline ? (size_t)(newline - (text + *pos)) : len - *pos;
@@ -37,7 +37,7 @@ static size_t next_line(const char *text, size_t len, size_t *pos, const char **
 int replay_check(const char *text, size_t len, struct replay_error *ret_error)
 {
 	struct script_step step;
-	struct script script;
+	struct script_parser script;
 	const char *line;
 	size_t pos = 0, size;
 
@@ -46,8 +46,8 @@ int replay_check(const char *text, size_t len, struct replay_error *ret_error)
 	while (pos < len) {
 		ret_error->line++;
 		ret_error->offset = pos;
-		size = next_line(text, len, &pos, &line);
-		if (script_parse(&script, line, size, &step, &ret_error->at) < 0)
+		size = read_next_line(text, len, &pos, &line);
+		if (script_parse_line(&script, line, size, &step, &ret_error->at) < 0)
 			return -EINVAL;
 	}
 	return 0;
@@ -57,20 +57,21 @@ int replay_check(const char *text, size_t len, struct replay_error *ret_error)
 
 static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
-	struct replay *replay = ctx;
+	struct replay_state *replay = ctx;
 
-	memcpy(replay->buffer + (addr - BASE), data, len);
+	memcpy(replay->buffer + (addr - BUFFER_ADDRESS), data, len);
 	return 0;
 }
 
-static void window_arm(struct replay *replay)
+static void window_arm(struct replay_state *replay)
 {
-	spe_spu_write(&replay->spu, SPE_REG_PMBPTR, BASE);
+	spe_spu_write(&replay->spu, SPE_REG_PMBPTR, BUFFER_ADDRESS);
 	spe_spu_write(&replay->spu, SPE_REG_PMBSR, 0);
-	spe_spu_write(&replay->spu, SPE_REG_PMBLIMITR, (BASE + replay->window) | SPE_PMBLIMITR_E);
+	spe_spu_write(&replay->spu, SPE_REG_PMBLIMITR,
+		      (BUFFER_ADDRESS + replay->window) | SPE_PMBLIMITR_E);
 }
 
-static void window_write(struct replay *replay, const u8 *bytes, size_t len)
+static void window_write(struct replay_state *replay, const u8 *bytes, size_t len)
 {
 	replay->result->output += len;
 	if (replay->records && len && fwrite(bytes, len, 1, replay->records) != 1)
@@ -78,11 +79,11 @@ static void window_write(struct replay *replay, const u8 *bytes, size_t len)
 }
 
 /* End the window, and write a comment about it into the file of recorded operations. */
-static void window_end(struct replay *replay)
+static void window_end(struct replay_state *replay)
 {
 	static const u8 zeros[1 << 11];
 	u64 pmbsr = spe_spu_read(&replay->spu, SPE_REG_PMBSR);
-	size_t len = (size_t)(spe_spu_read(&replay->spu, SPE_REG_PMBPTR) - BASE);
+	size_t len = (size_t)(spe_spu_read(&replay->spu, SPE_REG_PMBPTR) - BUFFER_ADDRESS);
 	size_t over = len & ((1U << replay->spu.config.align) - 1);
 
 	replay->result->windows++;
@@ -100,31 +101,31 @@ static void window_end(struct replay *replay)
 			(unsigned long long)pmbsr);
 }
 
-static void sample_operation(struct replay *replay, const struct spe_operation *operation)
+static void sample_operation(struct replay_state *replay, const struct spe_operation *operation)
 {
 	u64 before = replay->spu.stats.written;
 
-	spe_inject_sample(&replay->inject, &replay->spu, operation);
+	spe_inject_and_sample(&replay->inject, &replay->spu, operation);
 	for (; before < replay->spu.stats.written && replay->truth; before++)
-		script_print(replay->truth, operation);
+		script_print_operation(replay->truth, operation);
 	if (!(spe_spu_read(&replay->spu, SPE_REG_PMBSR) & SPE_PMBSR_S))
 		return;
 	window_end(replay);
 	window_arm(replay);
 }
 
-static void execute_operation(struct replay *replay, const struct spe_operation *operation)
+static void execute_operation(struct replay_state *replay, const struct spe_operation *operation)
 {
-	u64 members = replay->each ? spe_spu_until_sample(&replay->spu) : 1;
+	u64 members = replay->each ? spe_spu_operations_until_sample(&replay->spu) : 1;
 
-	if (spe_spu_enabled(&replay->spu, operation->el) && members &&
-	    spe_spu_pass(&replay->spu, members))
+	if (spe_spu_profiling_enabled(&replay->spu, operation->el) && members &&
+	    spe_spu_count_operations(&replay->spu, members))
 		sample_operation(replay, operation);
 }
 
 /* ---- Statements --------------------------------------------------------------- */
 
-static int spu_start(struct replay *replay, const struct spe_spu_config *config)
+static int spu_start(struct replay_state *replay, const struct spe_spu_config *config)
 {
 	const struct spe_spu_io io = { .write = buffer_write, .ctx = replay };
 
@@ -148,29 +149,29 @@ static int spu_start(struct replay *replay, const struct spe_spu_config *config)
 	return 0;
 }
 
-static void run_regs(struct replay *replay, const struct script_step *step)
+static void write_registers(struct replay_state *replay, const struct script_step *step)
 {
 	for (u32 i = 0; i < SPE_REG_COUNT; i++)
 		if (step->regs_given & 1U << i)
 			spe_spu_write(&replay->spu, i, step->regs[i]);
 }
 
-static void run_program(struct replay *replay, const struct script_step *step)
+static void run_program(struct replay_state *replay, const struct script_step *step)
 {
 	struct spe_synthetic_config config = step->program;
-	struct spe_synthetic synthetic;
+	struct spe_synthetic_program synthetic;
 	struct spe_operation operation;
 
 	config.line_owner = &replay->line_owner;
 	if (spe_synthetic_init(&synthetic, &config, NULL))
 		return;
 	for (u64 i = 0; i < step->count && !replay->failed; i++) {
-		spe_synthetic_next(&synthetic, &operation);
+		spe_synthetic_execute_next(&synthetic, &operation);
 		execute_operation(replay, &operation);
 	}
 }
 
-static void run_operation(struct replay *replay, const struct script_step *step)
+static void run_operation(struct replay_state *replay, const struct script_step *step)
 {
 	struct spe_operation operation = step->operation;
 
@@ -180,17 +181,17 @@ static void run_operation(struct replay *replay, const struct script_step *step)
 	}
 }
 
-static void run_step(struct replay *replay, const struct script_step *step)
+static void run_step(struct replay_state *replay, const struct script_step *step)
 {
 	switch (step->kind) {
 	case SCRIPT_REG:
-		run_regs(replay, step);
+		write_registers(replay, step);
 		break;
 	case SCRIPT_SAMPLE:
 		replay->each = step->each;
 		break;
 	case SCRIPT_INJECT:
-		spe_inject_apply(&replay->inject, &replay->spu, &step->rule);
+		spe_inject_apply_rule(&replay->inject, &replay->spu, &step->rule);
 		break;
 	case SCRIPT_PROGRAM:
 		run_program(replay, step);
@@ -206,13 +207,13 @@ static void run_step(struct replay *replay, const struct script_step *step)
 int replay_run(const char *text, size_t len, FILE *records, FILE *truth,
 	       struct replay_result *ret_result)
 {
-	struct replay replay = {
+	struct replay_state replay = {
 		.records = records, .truth = truth, .window = WINDOW_DEFAULT, .each = true
 	};
 	struct replay_result result = { 0 };
 	struct script_error error;
 	struct script_step step;
-	struct script script;
+	struct script_parser script;
 	const char *line;
 	size_t pos = 0, size;
 	int r = 0;
@@ -220,8 +221,8 @@ int replay_run(const char *text, size_t len, FILE *records, FILE *truth,
 	replay.result = &result;
 	script_init(&script);
 	while (pos < len && !r && !replay.failed) {
-		size = next_line(text, len, &pos, &line);
-		if (script_parse(&script, line, size, &step, &error) < 0)
+		size = read_next_line(text, len, &pos, &line);
+		if (script_parse_line(&script, line, size, &step, &error) < 0)
 			r = -EINVAL;
 		else if (step.kind == SCRIPT_WINDOW)
 			replay.window = (size_t)step.count;

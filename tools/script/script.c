@@ -5,15 +5,15 @@
 
 #include "codec/payload.h"
 
-#define PAGE 4096
+#define PAGE_BYTES 4096
 
-struct word {
+struct script_word {
 	const char *at;
 	size_t len;
 };
 
 /* The position in a line that is being parsed */
-struct cursor {
+struct line_cursor {
 	const char *line;
 	size_t len;
 	size_t pos;
@@ -29,7 +29,7 @@ enum value_type {
 };
 
 /* A key: the field of a structure that it sets, and its bit in @keys_given, if any */
-struct key {
+struct key_definition {
 	const char *name;
 	u8 type;
 	u8 size;
@@ -40,28 +40,28 @@ struct key {
 	u32 count; /* number of @names */
 };
 
-#define NUMBER(key, of, field, limit)                                                  \
+#define NUMBER_KEY(key, of, field, limit)                                              \
 	{                                                                              \
 		.name = (key), .type = VALUE_NUMBER, .size = sizeof(((of *)0)->field), \
 		.offset = offsetof(of, field), .max = (limit)                          \
 	}
-#define NAME(key, of, field, list)                                                        \
+#define NAME_KEY(key, of, field, list)                                                    \
 	{                                                                                 \
 		.name = (key), .type = VALUE_NAME, .size = sizeof(((of *)0)->field),      \
 		.offset = offsetof(of, field), .names = (list), .count = ARRAY_SIZE(list) \
 	}
-#define BITS(key, of, field, list)                                                   \
+#define BITS_KEY(key, of, field, list)                                               \
 	{                                                                            \
 		.name = (key), .type = VALUE_BITS, .size = sizeof(((of *)0)->field), \
 		.offset = offsetof(of, field), .max = UINT64_MAX, .names = (list),   \
 		.count = ARRAY_SIZE(list)                                            \
 	}
-#define EVENTS(key, of, field)                                                         \
+#define EVENTS_KEY(key, of, field)                                                     \
 	{                                                                              \
 		.name = (key), .type = VALUE_EVENTS, .size = sizeof(((of *)0)->field), \
 		.offset = offsetof(of, field), .max = UINT64_MAX                       \
 	}
-#define WITH(key, field, limit, bit)                                             \
+#define OPERATION_KEY(key, field, limit, bit)                                    \
 	{                                                                        \
 		.name = (key), .type = VALUE_NUMBER,                             \
 		.size = sizeof(((struct spe_operation *)0)->field),              \
@@ -98,40 +98,40 @@ static const char *const reg_names[SPE_REG_COUNT] = {
 };
 
 #define CONFIG struct spe_spu_config
-static const struct key spu_keys[] = {
-	NUMBER("pmsver", CONFIG, pmsver, UINT8_MAX),
-	NUMBER("max_size", CONFIG, max_size, UINT8_MAX),
-	NUMBER("align", CONFIG, align, UINT8_MAX),
-	NUMBER("count_size", CONFIG, count_size, UINT8_MAX),
-	NUMBER("events_size", CONFIG, events_size, UINT8_MAX),
-	NUMBER("source_size", CONFIG, source_size, UINT8_MAX),
-	NUMBER("write_granule", CONFIG, write_granule, UINT8_MAX),
-	NUMBER("in_flight", CONFIG, in_flight, UINT8_MAX),
-	NAME("layout", CONFIG, layout, layout_names),
-	NAME("zero_filter", CONFIG, zero_filter, zero_filter_names),
-	NAME("misaligned", CONFIG, misaligned, misaligned_names),
-	NAME("fault_dl", CONFIG, fault_dl, fault_dl_names),
-	NAME("incomplete", CONFIG, incomplete, incomplete_names),
-	NAME("abort", CONFIG, abort, abort_names),
-	NAME("not_allowed", CONFIG, not_allowed, not_allowed_names),
-	NUMBER("fault_lag", CONFIG, fault_lag, UINT8_MAX),
-	NUMBER("altclk", CONFIG, altclk, UINT8_MAX),
-	NUMBER("impdef_address", CONFIG, impdef_address, UINT8_MAX),
-	NUMBER("impdef_counter", CONFIG, impdef_counter, UINT8_MAX),
-	NUMBER("va_tag", CONFIG, va_tag, 1),
-	NUMBER("e2h", CONFIG, e2h, 1),
-	NUMBER("el2", CONFIG, el2, 1),
-	NUMBER("pbt_always", CONFIG, pbt_always, 1),
-	BITS("pe", CONFIG, pe, pe_names),
+static const struct key_definition spu_keys[] = {
+	NUMBER_KEY("pmsver", CONFIG, pmsver, UINT8_MAX),
+	NUMBER_KEY("max_size", CONFIG, max_size, UINT8_MAX),
+	NUMBER_KEY("align", CONFIG, align, UINT8_MAX),
+	NUMBER_KEY("count_size", CONFIG, count_size, UINT8_MAX),
+	NUMBER_KEY("events_size", CONFIG, events_size, UINT8_MAX),
+	NUMBER_KEY("source_size", CONFIG, source_size, UINT8_MAX),
+	NUMBER_KEY("write_granule", CONFIG, write_granule, UINT8_MAX),
+	NUMBER_KEY("in_flight", CONFIG, in_flight, UINT8_MAX),
+	NAME_KEY("layout", CONFIG, layout, layout_names),
+	NAME_KEY("zero_filter", CONFIG, zero_filter, zero_filter_names),
+	NAME_KEY("misaligned", CONFIG, misaligned, misaligned_names),
+	NAME_KEY("fault_dl", CONFIG, fault_dl, fault_dl_names),
+	NAME_KEY("incomplete", CONFIG, incomplete, incomplete_names),
+	NAME_KEY("abort", CONFIG, abort, abort_names),
+	NAME_KEY("not_allowed", CONFIG, not_allowed, not_allowed_names),
+	NUMBER_KEY("fault_lag", CONFIG, fault_lag, UINT8_MAX),
+	NUMBER_KEY("altclk", CONFIG, altclk, UINT8_MAX),
+	NUMBER_KEY("impdef_address", CONFIG, impdef_address, UINT8_MAX),
+	NUMBER_KEY("impdef_counter", CONFIG, impdef_counter, UINT8_MAX),
+	NUMBER_KEY("va_tag", CONFIG, va_tag, 1),
+	NUMBER_KEY("e2h", CONFIG, e2h, 1),
+	NUMBER_KEY("el2", CONFIG, el2, 1),
+	NUMBER_KEY("pbt_always", CONFIG, pbt_always, 1),
+	BITS_KEY("pe", CONFIG, pe, pe_names),
 	{ .name = "choices",
 	  .type = VALUE_CHOICES,
 	  .size = sizeof(u64),
 	  .offset = offsetof(CONFIG, choices),
 	  .max = UINT64_MAX },
-	EVENTS("optional_events", CONFIG, optional_events),
-	BITS("features", CONFIG, features, feature_names),
-	EVENTS("sampled_events", CONFIG, sampled_events),
-	NUMBER("seed", CONFIG, seed, UINT64_MAX),
+	EVENTS_KEY("optional_events", CONFIG, optional_events),
+	BITS_KEY("features", CONFIG, features, feature_names),
+	EVENTS_KEY("sampled_events", CONFIG, sampled_events),
+	NUMBER_KEY("seed", CONFIG, seed, UINT64_MAX),
 };
 
 /* The fields that a statement "program" sets, and its key "operations" */
@@ -141,16 +141,16 @@ struct program_line {
 };
 
 #define PROGRAM struct program_line
-static const struct key program_keys[] = {
-	NUMBER("operations", PROGRAM, operations, SCRIPT_TIMES_MAX),
-	NUMBER("working_set", PROGRAM, config.working_set, UINT64_MAX),
-	NUMBER("mispredicted", PROGRAM, config.mispredicted, UINT8_MAX),
-	NUMBER("pc", PROGRAM, config.pc, UINT64_MAX),
-	NUMBER("va", PROGRAM, config.va, UINT64_MAX),
-	NUMBER("el", PROGRAM, config.el, 2),
-	NUMBER("cpu", PROGRAM, config.cpu, 1),
-	NUMBER("context", PROGRAM, config.context, UINT32_MAX),
-	NUMBER("seed", PROGRAM, config.seed, UINT64_MAX),
+static const struct key_definition program_keys[] = {
+	NUMBER_KEY("operations", PROGRAM, operations, SCRIPT_TIMES_MAX),
+	NUMBER_KEY("working_set", PROGRAM, config.working_set, UINT64_MAX),
+	NUMBER_KEY("mispredicted", PROGRAM, config.mispredicted, UINT8_MAX),
+	NUMBER_KEY("pc", PROGRAM, config.pc, UINT64_MAX),
+	NUMBER_KEY("va", PROGRAM, config.va, UINT64_MAX),
+	NUMBER_KEY("el", PROGRAM, config.el, 2),
+	NUMBER_KEY("cpu", PROGRAM, config.cpu, 1),
+	NUMBER_KEY("context", PROGRAM, config.context, UINT32_MAX),
+	NUMBER_KEY("seed", PROGRAM, config.seed, UINT64_MAX),
 };
 
 /* The fields that a statement of an operation sets, and its key "times" */
@@ -160,26 +160,26 @@ struct operation_line {
 };
 
 #define OPERATION struct operation_line
-static const struct key operation_keys[] = {
-	WITH("pc", pc, UINT64_MAX, 0),
-	WITH("target", target, UINT64_MAX, SPE_OPERATION_TARGET),
-	WITH("prev_target", prev_target, UINT64_MAX, SPE_OPERATION_PREV_TARGET),
-	WITH("va", va, UINT64_MAX, SPE_OPERATION_VA),
-	WITH("pa", pa, UINT64_MAX, SPE_OPERATION_PA),
-	WITH("source", source, UINT16_MAX, SPE_OPERATION_SOURCE),
-	WITH("context1", contextidr_el1, UINT32_MAX, SPE_OPERATION_CONTEXT1),
-	WITH("context2", contextidr_el2, UINT32_MAX, SPE_OPERATION_CONTEXT2),
-	WITH("time", timestamp, UINT64_MAX, 0),
-	WITH("total", total, UINT32_MAX, 0),
-	WITH("issue", issue, UINT32_MAX, 0),
-	WITH("translation", translation, UINT32_MAX, 0),
-	WITH("class", op_class, 3, 0),
-	WITH("subclass", op_subclass, UINT8_MAX, 0),
-	WITH("el", el, 2, 0),
-	WITH("ns", ns, 1, 0),
-	EVENTS("events", OPERATION, operation.events),
-	BITS("flags", OPERATION, operation.valid, flag_names),
-	NUMBER("times", OPERATION, times, SCRIPT_TIMES_MAX),
+static const struct key_definition operation_keys[] = {
+	OPERATION_KEY("pc", pc, UINT64_MAX, 0),
+	OPERATION_KEY("target", target, UINT64_MAX, SPE_OPERATION_TARGET),
+	OPERATION_KEY("prev_target", prev_target, UINT64_MAX, SPE_OPERATION_PREV_TARGET),
+	OPERATION_KEY("va", va, UINT64_MAX, SPE_OPERATION_VA),
+	OPERATION_KEY("pa", pa, UINT64_MAX, SPE_OPERATION_PA),
+	OPERATION_KEY("source", source, UINT16_MAX, SPE_OPERATION_SOURCE),
+	OPERATION_KEY("context1", contextidr_el1, UINT32_MAX, SPE_OPERATION_CONTEXT1),
+	OPERATION_KEY("context2", contextidr_el2, UINT32_MAX, SPE_OPERATION_CONTEXT2),
+	OPERATION_KEY("time", timestamp, UINT64_MAX, 0),
+	OPERATION_KEY("total", total, UINT32_MAX, 0),
+	OPERATION_KEY("issue", issue, UINT32_MAX, 0),
+	OPERATION_KEY("translation", translation, UINT32_MAX, 0),
+	OPERATION_KEY("class", op_class, 3, 0),
+	OPERATION_KEY("subclass", op_subclass, UINT8_MAX, 0),
+	OPERATION_KEY("el", el, 2, 0),
+	OPERATION_KEY("ns", ns, 1, 0),
+	EVENTS_KEY("events", OPERATION, operation.events),
+	BITS_KEY("flags", OPERATION, operation.valid, flag_names),
+	NUMBER_KEY("times", OPERATION, times, SCRIPT_TIMES_MAX),
 };
 static_assert(offsetof(struct operation_line, operation) == 0, "WITH() is of the operation");
 
@@ -196,8 +196,8 @@ static const struct {
 
 /* ---- Words -------------------------------------------------------------------- */
 
-__attribute__((__format__(__printf__, 3, 4))) static int refuse(struct cursor *c, struct word word,
-								const char *want, ...)
+__attribute__((__format__(__printf__, 3, 4))) static int
+set_error(struct line_cursor *c, struct script_word word, const char *want, ...)
 {
 	va_list args;
 
@@ -215,7 +215,7 @@ static bool is_blank(char c)
 }
 
 /* Return the next word; an empty one at the end of the line or at a comment. */
-static struct word next_word(struct cursor *c)
+static struct script_word next_word(struct line_cursor *c)
 {
 	size_t start;
 
@@ -223,13 +223,13 @@ static struct word next_word(struct cursor *c)
 		c->pos++;
 	start = c->pos;
 	if (c->pos < c->len && c->line[c->pos] == '#')
-		return (struct word){ c->line + start, 0 };
+		return (struct script_word){ c->line + start, 0 };
 	while (c->pos < c->len && !is_blank(c->line[c->pos]))
 		c->pos++;
-	return (struct word){ c->line + start, c->pos - start };
+	return (struct script_word){ c->line + start, c->pos - start };
 }
 
-static bool word_is(struct word word, const char *name)
+static bool word_equals(struct script_word word, const char *name)
 {
 	return name && strlen(name) == word.len && !memcmp(word.at, name, word.len);
 }
@@ -244,14 +244,14 @@ static unsigned int parse_digit(char c)
 }
 
 /* Parse all of @word: a decimal or 0x number, optionally followed by K, M or G, up to @max. */
-static bool word_number(struct word word, u64 max, u64 *ret_number)
+static bool parse_word_number(struct script_word word, u64 max, u64 *ret_number)
 {
 	unsigned int base = 10, shift = 0;
 	u64 number = 0;
 
 	if (word.len > 2 && word.at[0] == '0' && (word.at[1] | 0x20) == 'x') {
 		base = 16;
-		word = (struct word){ word.at + 2, word.len - 2 };
+		word = (struct script_word){ word.at + 2, word.len - 2 };
 	} else if (word.len > 1) {
 		char unit = word.at[word.len - 1];
 
@@ -297,10 +297,10 @@ static void names_join(char *text, size_t size, const char *const *names, u32 co
 	}
 }
 
-static bool name_index(struct word word, const char *const *names, u32 count, u32 *ret_index)
+static bool find_name(struct script_word word, const char *const *names, u32 count, u32 *ret_index)
 {
 	for (u32 i = 0; i < count; i++) {
-		if (!word_is(word, names[i]))
+		if (!word_equals(word, names[i]))
 			continue;
 		*ret_index = i;
 		return true;
@@ -308,21 +308,22 @@ static bool name_index(struct word word, const char *const *names, u32 count, u3
 	return false;
 }
 
-static int parse_name(struct cursor *c, const char *const *names, u32 count, struct word name,
-		      u32 *ret_bit)
+static int parse_name(struct line_cursor *c, const char *const *names, u32 count,
+		      struct script_word name, u32 *ret_bit)
 {
 	char text[SCRIPT_WANT_MAX - 60];
 
-	if (name_index(name, names, count, ret_bit))
+	if (find_name(name, names, count, ret_bit))
 		return 0;
 	names_join(text, sizeof(text), names, count);
-	return refuse(c, name, "a mask, or names separated by commas of %s", text);
+	return set_error(c, name, "a mask, or names separated by commas of %s", text);
 }
 
 /*
  * Return the number of the bit that @name represents, below 64; an error if no bit has that name.
  */
-static int parse_bit(struct cursor *c, const struct key *key, struct word name, u32 *ret_bit)
+static int parse_bit(struct line_cursor *c, const struct key_definition *key,
+		     struct script_word name, u32 *ret_bit)
 {
 	const char *events[64];
 	char text[32];
@@ -341,21 +342,22 @@ static int parse_bit(struct cursor *c, const struct key *key, struct word name, 
 		bit = spe_impdef_find(text);
 	}
 	if (bit < 0)
-		return refuse(c, name,
-			      "a mask, or names of choices separated by commas "
-			      "(Documentation/reference/spu-choices.md)");
+		return set_error(c, name,
+				 "a mask, or names of choices separated by commas "
+				 "(Documentation/reference/spu-choices.md)");
 	*ret_bit = (u32)bit;
 	return 0;
 }
 
-static int parse_bits(struct cursor *c, const struct key *key, struct word value, u64 *ret_bits)
+static int parse_bits(struct line_cursor *c, const struct key_definition *key,
+		      struct script_word value, u64 *ret_bits)
 {
-	struct word rest = value, name;
+	struct script_word rest = value, name;
 	u64 bits = 0;
 	u32 bit = 0;
 	int r;
 
-	if (word_number(value, key->size == 4 ? UINT32_MAX : key->max, ret_bits))
+	if (parse_word_number(value, key->size == 4 ? UINT32_MAX : key->max, ret_bits))
 		return 0;
 	do {
 		name = rest;
@@ -368,27 +370,28 @@ static int parse_bits(struct cursor *c, const struct key *key, struct word value
 		bits |= SPE_BIT(bit);
 		if (name.len == rest.len)
 			break;
-		rest = (struct word){ rest.at + name.len + 1, rest.len - name.len - 1 };
+		rest = (struct script_word){ rest.at + name.len + 1, rest.len - name.len - 1 };
 	} while (true);
 	*ret_bits = bits;
 	return 0;
 }
 
-static int parse_value(struct cursor *c, const struct key *key, struct word value, u64 *ret_value)
+static int parse_value(struct line_cursor *c, const struct key_definition *key,
+		       struct script_word value, u64 *ret_value)
 {
 	char names[SCRIPT_WANT_MAX - 60];
 	u32 index;
 
 	switch (key->type) {
 	case VALUE_NUMBER:
-		if (!word_number(value, key->max, ret_value))
-			return refuse(c, value, "a number from 0 to %llu",
-				      (unsigned long long)key->max);
+		if (!parse_word_number(value, key->max, ret_value))
+			return set_error(c, value, "a number from 0 to %llu",
+					 (unsigned long long)key->max);
 		return 0;
 	case VALUE_NAME:
-		if (!name_index(value, key->names, key->count, &index)) {
+		if (!find_name(value, key->names, key->count, &index)) {
 			names_join(names, sizeof(names), key->names, key->count);
-			return refuse(c, value, "%s", names);
+			return set_error(c, value, "%s", names);
 		}
 		*ret_value = index;
 		return 0;
@@ -397,7 +400,7 @@ static int parse_value(struct cursor *c, const struct key *key, struct word valu
 	}
 }
 
-static void field_set(void *base, const struct key *key, u64 value)
+static void field_set(void *base, const struct key_definition *key, u64 value)
 {
 	u8 *field = (u8 *)base + key->offset;
 	u8 v8 = (u8)value;
@@ -420,7 +423,8 @@ static void field_set(void *base, const struct key *key, u64 value)
 	}
 }
 
-static int keys_refuse(struct cursor *c, struct word word, const struct key *keys, size_t count)
+static int set_key_error(struct line_cursor *c, struct script_word word,
+			 const struct key_definition *keys, size_t count)
 {
 	const char *names[40] = { 0 };
 	char text[SCRIPT_WANT_MAX - 60];
@@ -428,34 +432,35 @@ static int keys_refuse(struct cursor *c, struct word word, const struct key *key
 	for (size_t i = 0; i < count && i < ARRAY_SIZE(names); i++)
 		names[i] = keys[i].name;
 	names_join(text, sizeof(text), names, ARRAY_SIZE(names));
-	return refuse(c, word, "KEY=VALUE with a key of %s, each once", text);
+	return set_error(c, word, "KEY=VALUE with a key of %s, each once", text);
 }
 
 /* Parse one KEY=VALUE; each key may be given only once. */
-static int parse_pair(struct cursor *c, struct word word, const struct key *keys, size_t count,
-		      u64 *given, size_t *ret_key, u64 *ret_value)
+static int parse_pair(struct line_cursor *c, struct script_word word,
+		      const struct key_definition *keys, size_t count, u64 *given, size_t *ret_key,
+		      u64 *ret_value)
 {
-	struct word name = { word.at, 0 };
-	struct word value;
+	struct script_word name = { word.at, 0 };
+	struct script_word value;
 	size_t i = 0;
 
 	while (name.len < word.len && word.at[name.len] != '=')
 		name.len++;
-	while (i < count && !word_is(name, keys[i].name))
+	while (i < count && !word_equals(name, keys[i].name))
 		i++;
 	if (name.len == word.len || i == count || *given & SPE_BIT(i))
-		return keys_refuse(c, name.len == word.len ? word : name, keys, count);
+		return set_key_error(c, name.len == word.len ? word : name, keys, count);
 	*given |= SPE_BIT(i);
-	value = (struct word){ word.at + name.len + 1, word.len - name.len - 1 };
+	value = (struct script_word){ word.at + name.len + 1, word.len - name.len - 1 };
 	*ret_key = i;
 	return parse_value(c, &keys[i], value, ret_value);
 }
 
 /* Parse the rest of the line into the structure at @base; @keys_given gets the bits of the keys. */
-static int parse_keys(struct cursor *c, const struct key *keys, size_t count, void *base,
-		      u64 *given, u32 *keys_given)
+static int parse_keys(struct line_cursor *c, const struct key_definition *keys, size_t count,
+		      void *base, u64 *given, u32 *keys_given)
 {
-	struct word word;
+	struct script_word word;
 	u64 value = 0;
 	size_t i = 0;
 	int r;
@@ -470,7 +475,8 @@ static int parse_keys(struct cursor *c, const struct key *keys, size_t count, vo
 	return 0;
 }
 
-static bool was_given(const struct key *keys, size_t count, u64 given, const char *name)
+static bool key_was_given(const struct key_definition *keys, size_t count, u64 given,
+			  const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (given & SPE_BIT(i) && !strcmp(keys[i].name, name))
@@ -478,13 +484,13 @@ static bool was_given(const struct key *keys, size_t count, u64 given, const cha
 	return false;
 }
 
-#define GIVEN(keys, given, name) was_given(keys, ARRAY_SIZE(keys), given, name)
+#define KEY_WAS_GIVEN(keys, given, name) key_was_given(keys, ARRAY_SIZE(keys), given, name)
 
 /* ---- Statements --------------------------------------------------------------- */
 
-static int too_late(struct cursor *c, struct word word)
+static int set_too_late_error(struct line_cursor *c, struct script_word word)
 {
-	return refuse(c, word, "before the first statement of another kind");
+	return set_error(c, word, "before the first statement of another kind");
 }
 
 static u32 discard_write(void *ctx, u64 addr, const u8 *data, size_t len)
@@ -496,7 +502,7 @@ static u32 discard_write(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-static int parse_spu(struct script *script, struct cursor *c, struct word word,
+static int parse_spu(struct script_parser *script, struct line_cursor *c, struct script_word word,
 		     struct script_step *step)
 {
 	const struct spe_spu_io io = { .write = discard_write };
@@ -509,43 +515,44 @@ static int parse_spu(struct script *script, struct cursor *c, struct word word,
 
 	(void)step;
 	if (script->begun)
-		return too_late(c, word);
+		return set_too_late_error(c, word);
 	r = parse_keys(c, spu_keys, ARRAY_SIZE(spu_keys), &config, &given, &keys_given);
 	if (r < 0)
 		return r;
 	word.len = c->pos - (size_t)(word.at - c->line);
 	if (!given)
-		return refuse(c, word, "\"spu\" with KEY=VALUE behind it");
+		return set_error(c, word, "\"spu\" with KEY=VALUE behind it");
 	if (spe_spu_init(&spu, &config, &io, &reason))
-		return refuse(c, word, "a possible SPU: %s", reason);
+		return set_error(c, word, "a possible SPU: %s", reason);
 	script->config = config;
 	return 0;
 }
 
-static int parse_window(struct script *script, struct cursor *c, struct word word,
-			struct script_step *step)
+static int parse_window(struct script_parser *script, struct line_cursor *c,
+			struct script_word word, struct script_step *step)
 {
-	struct word value = next_word(c);
+	struct script_word value = next_word(c);
 
 	if (script->begun)
-		return too_late(c, word);
-	if (!word_number(value, 1 << 20, &step->count) || step->count < PAGE || step->count % PAGE)
-		return refuse(c, value, "bytes, a multiple of 4K from 4K to 1M");
+		return set_too_late_error(c, word);
+	if (!parse_word_number(value, 1 << 20, &step->count) || step->count < PAGE_BYTES ||
+	    step->count % PAGE_BYTES)
+		return set_error(c, value, "bytes, a multiple of 4K from 4K to 1M");
 	return 0;
 }
 
-static int parse_reg(struct script *script, struct cursor *c, struct word word,
+static int parse_reg(struct script_parser *script, struct line_cursor *c, struct script_word word,
 		     struct script_step *step)
 {
-	struct key keys[SPE_REG_COUNT] = { 0 };
+	struct key_definition keys[SPE_REG_COUNT] = { 0 };
 	u64 given = 0, value = 0;
-	struct word pair;
+	struct script_word pair;
 	size_t i = 0;
 	int r;
 
 	(void)script;
 	for (i = 0; i < SPE_REG_COUNT; i++)
-		keys[i] = (struct key){ .name = reg_names[i], .max = UINT64_MAX };
+		keys[i] = (struct key_definition){ .name = reg_names[i], .max = UINT64_MAX };
 	while ((pair = next_word(c)).len) {
 		r = parse_pair(c, pair, keys, SPE_REG_COUNT, &given, &i, &value);
 		if (r < 0)
@@ -554,25 +561,25 @@ static int parse_reg(struct script *script, struct cursor *c, struct word word,
 		step->regs_given |= 1U << i;
 	}
 	if (!given)
-		return refuse(c, word, "\"reg\" with REGISTER=VALUE behind it");
+		return set_error(c, word, "\"reg\" with REGISTER=VALUE behind it");
 	return 0;
 }
 
-static int parse_sample(struct script *script, struct cursor *c, struct word word,
-			struct script_step *step)
+static int parse_sample(struct script_parser *script, struct line_cursor *c,
+			struct script_word word, struct script_step *step)
 {
-	struct word what = next_word(c);
+	struct script_word what = next_word(c);
 
 	(void)script;
 	(void)word;
-	step->each = word_is(what, "each");
-	if (!step->each && !word_is(what, "interval"))
-		return refuse(c, what, "each or interval");
+	step->each = word_equals(what, "each");
+	if (!step->each && !word_equals(what, "interval"))
+		return set_error(c, what, "each or interval");
 	return 0;
 }
 
-static int parse_inject(struct script *script, struct cursor *c, struct word word,
-			struct script_step *step)
+static int parse_inject(struct script_parser *script, struct line_cursor *c,
+			struct script_word word, struct script_step *step)
 {
 	struct spe_inject_error error;
 	size_t start = c->pos, end = start;
@@ -582,39 +589,41 @@ static int parse_inject(struct script *script, struct cursor *c, struct word wor
 	while (end < c->len && c->line[end] != '#')
 		end++;
 	c->pos = end;
-	if (!spe_inject_parse(c->line + start, end - start, &step->rule, &error))
+	if (!spe_inject_parse_rule(c->line + start, end - start, &step->rule, &error))
 		return 0;
-	return refuse(c, (struct word){ c->line + start + error.column - 1, error.length }, "%s",
-		      error.want);
+	return set_error(c,
+			 (struct script_word){ c->line + start + error.column - 1, error.length },
+			 "%s", error.want);
 }
 
 /* Check a program by spe_synthetic_init(), which decides whether it is valid. */
-static int program_check(struct cursor *c, struct word word, const struct program_line *line)
+static int program_check(struct line_cursor *c, struct script_word word,
+			 const struct program_line *line)
 {
 	struct spe_synthetic_config config = line->config;
-	struct spe_synthetic synthetic;
+	struct spe_synthetic_program synthetic;
 	const char *reason = NULL;
 	u8 owner = 0;
 
 	config.line_owner = &owner;
 	word.len = c->pos - (size_t)(word.at - c->line);
 	if (!line->operations)
-		return refuse(c, word, "\"program\" with operations=N, N from 1 to %llu",
-			      SCRIPT_TIMES_MAX);
+		return set_error(c, word, "\"program\" with operations=N, N from 1 to %llu",
+				 SCRIPT_TIMES_MAX);
 	if (spe_synthetic_init(&synthetic, &config, &reason))
-		return refuse(c, word, "a possible program: %s", reason);
+		return set_error(c, word, "a possible program: %s", reason);
 	return 0;
 }
 
-static int parse_program(struct script *script, struct cursor *c, struct word word,
-			 struct script_step *step)
+static int parse_program(struct script_parser *script, struct line_cursor *c,
+			 struct script_word word, struct script_step *step)
 {
 	struct program_line line = {
 		.config = { .pc = 0x400000, .va = 0x10000000, .working_set = 1 << 20 }
 	};
 	const char *names[SPE_PROGRAMS];
 	char text[SCRIPT_WANT_MAX - 60];
-	struct word name = next_word(c);
+	struct script_word name = next_word(c);
 	u32 program = 0, keys_given = 0;
 	u64 given = 0;
 	int r;
@@ -622,9 +631,9 @@ static int parse_program(struct script *script, struct cursor *c, struct word wo
 	(void)script;
 	for (u32 i = 0; i < SPE_PROGRAMS; i++)
 		names[i] = spe_program_name(i);
-	if (!name_index(name, names, SPE_PROGRAMS, &program)) {
+	if (!find_name(name, names, SPE_PROGRAMS, &program)) {
 		names_join(text, sizeof(text), names, SPE_PROGRAMS);
-		return refuse(c, name, "%s", text);
+		return set_error(c, name, "%s", text);
 	}
 	line.config.program = (u8)program;
 	r = parse_keys(c, program_keys, ARRAY_SIZE(program_keys), &line, &given, &keys_given);
@@ -637,8 +646,8 @@ static int parse_program(struct script *script, struct cursor *c, struct word wo
 	return 0;
 }
 
-static int parse_operation(struct script *script, struct cursor *c, struct word word,
-			   struct script_step *step)
+static int parse_operation(struct script_parser *script, struct line_cursor *c,
+			   struct script_word word, struct script_step *step)
 {
 	struct operation_line line = {
 		.operation = { .pc = script->next_pc,
@@ -654,7 +663,7 @@ static int parse_operation(struct script *script, struct cursor *c, struct word 
 	size_t i = 0;
 	int r;
 
-	while (!word_is(word, operations[i].name))
+	while (!word_equals(word, operations[i].name))
 		i++;
 	op->op_class = operations[i].op_class;
 	op->op_subclass = operations[i].op_subclass;
@@ -662,10 +671,10 @@ static int parse_operation(struct script *script, struct cursor *c, struct word 
 	if (r < 0)
 		return r;
 	if (!line.times)
-		return refuse(c, word, "times=N from 1 to %llu", SCRIPT_TIMES_MAX);
+		return set_error(c, word, "times=N from 1 to %llu", SCRIPT_TIMES_MAX);
 	op->valid = (op->valid & (SPE_OPERATION_FP | SPE_OPERATION_SIMD)) | keys_given;
 	if (op->op_class == SPE_OP_BRANCH && !(keys_given & SPE_OPERATION_TARGET) &&
-	    !GIVEN(operation_keys, given, "events"))
+	    !KEY_WAS_GIVEN(operation_keys, given, "events"))
 		op->events |= SPE_BIT(SPE_EVENT_NOT_TAKEN);
 	step->operation = *op;
 	step->count = line.times;
@@ -677,7 +686,7 @@ static int parse_operation(struct script *script, struct cursor *c, struct word 
 static const struct statement {
 	const char *name;
 	enum script_kind kind;
-	int (*parse)(struct script *script, struct cursor *c, struct word word,
+	int (*parse)(struct script_parser *script, struct line_cursor *c, struct script_word word,
 		     struct script_step *step);
 } statements[] = {
 	{ "spu", SCRIPT_SPU, parse_spu },
@@ -692,28 +701,28 @@ static const struct statement {
 	{ "other", SCRIPT_OPERATION, parse_operation },
 };
 
-void script_init(struct script *script)
+void script_init(struct script_parser *script)
 {
-	*script = (struct script){ .next_pc = 0x400000 };
+	*script = (struct script_parser){ .next_pc = 0x400000 };
 	spe_spu_config_default(&script->config);
 }
 
-int script_parse(struct script *script, const char *line, size_t len, struct script_step *ret_step,
-		 struct script_error *ret_error)
+int script_parse_line(struct script_parser *script, const char *line, size_t len,
+		      struct script_step *ret_step, struct script_error *ret_error)
 {
-	struct cursor c = { .line = line, .len = len, .error = ret_error };
-	struct word word = next_word(&c), rest;
+	struct line_cursor c = { .line = line, .len = len, .error = ret_error };
+	struct script_word word = next_word(&c), rest;
 	struct script_step step = { .kind = SCRIPT_NOTHING };
 	const struct statement *statement = NULL;
 	int r;
 
 	for (size_t i = 0; word.len && i < ARRAY_SIZE(statements); i++)
-		if (word_is(word, statements[i].name))
+		if (word_equals(word, statements[i].name))
 			statement = &statements[i];
 	if (word.len && !statement)
-		return refuse(&c, word,
-			      "spu, window, reg, sample, inject, program, load, "
-			      "store, branch or other");
+		return set_error(&c, word,
+				 "spu, window, reg, sample, inject, program, load, "
+				 "store, branch or other");
 	if (statement) {
 		step.kind = statement->kind;
 		r = statement->parse(script, &c, word, &step);
@@ -721,7 +730,7 @@ int script_parse(struct script *script, const char *line, size_t len, struct scr
 			return r;
 		rest = next_word(&c);
 		if (rest.len)
-			return refuse(&c, rest, "the end of the line");
+			return set_error(&c, rest, "the end of the line");
 		script->begun |= step.kind != SCRIPT_SPU && step.kind != SCRIPT_WINDOW;
 	}
 	*ret_step = step;
@@ -743,7 +752,7 @@ static void print_bits(FILE *out, const char *name, u64 bits)
 	}
 }
 
-void script_print(FILE *out, const struct spe_operation *op)
+void script_print_operation(FILE *out, const struct spe_operation *op)
 {
 	u64 named = 0, flags = op->valid & (SPE_OPERATION_FP | SPE_OPERATION_SIMD);
 	const char *name = "other";

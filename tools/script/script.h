@@ -71,13 +71,13 @@ struct script_error {
 };
 
 /**
- * struct script - state of the parser between two lines
+ * struct script_parser - state of the parser between two lines
  * @config: the SPU as defined so far; the caller may read it
  * @next_pc: PC of the next operation for which the script gives none
  * @next_time: timestamp of the next operation for which the script gives none
  * @begun: whether a statement has run; after that, the SPU must not change
  */
-struct script {
+struct script_parser {
 	struct spe_spu_config config;
 	u64 next_pc;
 	u64 next_time;
@@ -85,10 +85,10 @@ struct script {
 };
 
 /** script_init() - prepare for the first line, with the default SPU */
-void script_init(struct script *script);
+void script_init(struct script_parser *script);
 
 /**
- * script_parse() - parse the next line
+ * script_parse_line() - parse the next line
  * @script: initialised by script_init()
  * @line: the line without its newline; any bytes
  * @len: bytes of @line
@@ -97,12 +97,13 @@ void script_init(struct script *script);
  *
  * Return: 0; -EINVAL if the line is wrong.
  */
-int script_parse(struct script *script, const char *line, size_t len, struct script_step *ret_step,
-		 struct script_error *ret_error);
+int script_parse_line(struct script_parser *script, const char *line, size_t len,
+		      struct script_step *ret_step, struct script_error *ret_error);
 
 /**
- * script_print() - print @operation as one line with all its fields, which script_parse() can read
+ * script_print_operation() - print @operation as one line with all its fields, which
+ * script_parse_line() can read
  */
-void script_print(FILE *out, const struct spe_operation *operation);
+void script_print_operation(FILE *out, const struct spe_operation *operation);
 
 #endif

@@ -4,34 +4,34 @@
 #include "model/instruction.h"
 
 /* Return bits @high to @low of an instruction. */
-static u32 bits(u32 word, unsigned int high, unsigned int low)
+static u32 get_bits(u32 word, unsigned int high, unsigned int low)
 {
 	return word >> low & ((2U << (high - low)) - 1);
 }
 
 /* Return the signed field in bits @high to @low. */
-static s64 bits_signed(u32 word, unsigned int high, unsigned int low)
+static s64 get_signed_bits(u32 word, unsigned int high, unsigned int low)
 {
 	s64 sign = 1LL << (high - low);
 
-	return ((s64)bits(word, high, low) ^ sign) - sign;
+	return ((s64)get_bits(word, high, low) ^ sign) - sign;
 }
 
-static bool bit(u32 word, unsigned int number)
+static bool get_bit(u32 word, unsigned int number)
 {
 	return word >> number & 1;
 }
 
 /* ---- Branches, exceptions and system instructions --------------------------------------------- */
 
-static void branch_set(struct a64 *a64, u64 flags, s64 offset)
+static void branch_set(struct a64_instruction *a64, u64 flags, s64 offset)
 {
 	a64->kind = SPE_INSTRUCTION_BRANCH;
 	a64->flags = flags;
 	a64->offset = offset;
 }
 
-static void test_set(struct a64 *a64, enum a64_test test, u32 value)
+static void test_set(struct a64_instruction *a64, enum a64_test test, u32 value)
 {
 	a64->test = (u8)test;
 	a64->value = (u8)value;
@@ -39,9 +39,9 @@ static void test_set(struct a64 *a64, enum a64_test test, u32 value)
 }
 
 /* BR, BLR, RET, and their variants with pointer authentication (C4.1.93.12). */
-static void decode_branch_register(u32 word, struct a64 *a64)
+static void decode_branch_register(u32 word, struct a64_instruction *a64)
 {
-	u32 opc = bits(word, 24, 21), rn = bits(word, 9, 5);
+	u32 opc = get_bits(word, 24, 21), rn = get_bits(word, 9, 5);
 	u64 flags = SPE_INSTRUCTION_INDIRECT;
 
 	if (opc == 4 || opc == 5) {
@@ -54,11 +54,11 @@ static void decode_branch_register(u32 word, struct a64 *a64)
 		flags |= SPE_INSTRUCTION_RETURN;
 	branch_set(a64, flags, 0);
 	/* RETAA and RETAB have no register field; they return to X30. */
-	a64->base = (u8)(opc == 2 && bits(word, 15, 11) == 1 ? 30 : rn);
+	a64->base = (u8)(opc == 2 && get_bits(word, 15, 11) == 1 ? 30 : rn);
 }
 
 /* Hints, barriers, cache maintenance by address, and MSR and MRS. */
-static void decode_system(u32 word, struct a64 *a64)
+static void decode_system(u32 word, struct a64_instruction *a64)
 {
 	if ((word & 0xffffffdf) == 0xd503205f) { /* WFE, WFI */
 		a64->kind = SPE_INSTRUCTION_WAIT;
@@ -67,165 +67,167 @@ static void decode_system(u32 word, struct a64 *a64)
 	} else if ((word & 0xffffffe0) == 0xd50b7420) { /* DC ZVA */
 		a64->kind = SPE_INSTRUCTION_ZERO;
 		a64->stores = true;
-		a64->base = (u8)bits(word, 4, 0);
+		a64->base = (u8)get_bits(word, 4, 0);
 		a64->bytes = a64->base == 31 ? 0 : 64;
 	} else if ((word & 0xfff8f000) == 0xd5087000) { /* DC and IC */
 		a64->kind = SPE_INSTRUCTION_CACHE;
 	}
 }
 
-static void decode_branch_or_system(u32 word, struct a64 *a64)
+static void decode_branch_or_system(u32 word, struct a64_instruction *a64)
 {
-	if (bits(word, 30, 26) == 0x05) { /* B, BL */
-		branch_set(a64, bit(word, 31) ? SPE_INSTRUCTION_LINK : 0,
-			   bits_signed(word, 25, 0) * 4);
-	} else if (bits(word, 30, 25) == 0x1a) { /* CBZ, CBNZ */
-		branch_set(a64, 0, bits_signed(word, 23, 5) * 4);
-		test_set(a64, bit(word, 24) ? A64_NOT_ZERO : A64_ZERO, 0);
-		a64->test_register = (u8)bits(word, 4, 0);
-		a64->narrow = !bit(word, 31);
-	} else if (bits(word, 30, 25) == 0x1b) { /* TBZ, TBNZ */
-		branch_set(a64, 0, bits_signed(word, 18, 5) * 4);
-		test_set(a64, bit(word, 24) ? A64_BIT_SET : A64_BIT_CLEAR,
-			 bits(word, 31, 31) << 5 | bits(word, 23, 19));
-		a64->test_register = (u8)bits(word, 4, 0);
-	} else if (bits(word, 31, 24) == 0x54) { /* B.cond, BC.cond */
-		branch_set(a64, 0, bits_signed(word, 23, 5) * 4);
-		test_set(a64, A64_FLAGS, bits(word, 3, 0));
-	} else if (bits(word, 31, 25) == 0x6b) {
+	if (get_bits(word, 30, 26) == 0x05) { /* B, BL */
+		branch_set(a64, get_bit(word, 31) ? SPE_INSTRUCTION_LINK : 0,
+			   get_signed_bits(word, 25, 0) * 4);
+	} else if (get_bits(word, 30, 25) == 0x1a) { /* CBZ, CBNZ */
+		branch_set(a64, 0, get_signed_bits(word, 23, 5) * 4);
+		test_set(a64, get_bit(word, 24) ? A64_NOT_ZERO : A64_ZERO, 0);
+		a64->test_register = (u8)get_bits(word, 4, 0);
+		a64->narrow = !get_bit(word, 31);
+	} else if (get_bits(word, 30, 25) == 0x1b) { /* TBZ, TBNZ */
+		branch_set(a64, 0, get_signed_bits(word, 18, 5) * 4);
+		test_set(a64, get_bit(word, 24) ? A64_BIT_SET : A64_BIT_CLEAR,
+			 get_bits(word, 31, 31) << 5 | get_bits(word, 23, 19));
+		a64->test_register = (u8)get_bits(word, 4, 0);
+	} else if (get_bits(word, 31, 24) == 0x54) { /* B.cond, BC.cond */
+		branch_set(a64, 0, get_signed_bits(word, 23, 5) * 4);
+		test_set(a64, A64_FLAGS, get_bits(word, 3, 0));
+	} else if (get_bits(word, 31, 25) == 0x6b) {
 		decode_branch_register(word, a64);
-	} else if (bits(word, 31, 22) == 0x354) {
+	} else if (get_bits(word, 31, 22) == 0x354) {
 		decode_system(word, a64);
 	}
 }
 
 /* ---- Loads and stores -------------------------------------------------------------------------- */
 
-static void memory_set(struct a64 *a64, enum spe_instruction_kind kind, u32 word, bool load)
+static void set_memory_access(struct a64_instruction *a64, enum spe_instruction_kind kind, u32 word,
+			      bool load)
 {
 	a64->kind = (u8)kind;
-	a64->base = (u8)bits(word, 9, 5);
+	a64->base = (u8)get_bits(word, 9, 5);
 	a64->loads = load;
 	a64->stores = !load;
 }
 
 /* Load or store of SIMD&FP registers of @bytes each; Q registers are no scalars (D18.2.7). */
-static void simd_set(struct a64 *a64, u32 bytes)
+static void set_simd_access(struct a64_instruction *a64, u32 bytes)
 {
 	a64->flags |= SPE_INSTRUCTION_SIMD_FP;
 	if (bytes < 16)
 		a64->flags |= SPE_INSTRUCTION_SCALAR;
 }
 
-static void atomic_set(struct a64 *a64, u32 word, bool ordered)
+static void set_atomic_access(struct a64_instruction *a64, u32 word, bool ordered)
 {
-	memory_set(a64, SPE_INSTRUCTION_EXTENDED, word, true);
+	set_memory_access(a64, SPE_INSTRUCTION_EXTENDED, word, true);
 	a64->stores = true;
 	a64->flags = SPE_INSTRUCTION_ATOMIC | (ordered ? SPE_INSTRUCTION_ORDERED : 0);
 }
 
 /* Exclusive, acquire and release, compare and swap: bits 29 to 24 are 001000. */
-static void decode_exclusive(u32 word, struct a64 *a64)
+static void decode_exclusive(u32 word, struct a64_instruction *a64)
 {
-	u32 size = bits(word, 31, 30);
-	bool load = bit(word, 22), pair = bit(word, 21), release = bit(word, 15);
+	u32 size = get_bits(word, 31, 30);
+	bool load = get_bit(word, 22), pair = get_bit(word, 21), release = get_bit(word, 15);
 
-	if (pair && (bit(word, 23) || size < 2)) { /* CAS, CASP */
-		atomic_set(a64, word, load || release);
-		a64->bytes = (u8)(bit(word, 23) ? 1U << size : 8U << size);
+	if (pair && (get_bit(word, 23) || size < 2)) { /* CAS, CASP */
+		set_atomic_access(a64, word, load || release);
+		a64->bytes = (u8)(get_bit(word, 23) ? 1U << size : 8U << size);
 		return;
 	}
-	memory_set(a64, SPE_INSTRUCTION_EXTENDED, word, load);
+	set_memory_access(a64, SPE_INSTRUCTION_EXTENDED, word, load);
 	a64->bytes = (u8)(pair ? 2U << size : 1U << size);
-	a64->flags = bit(word, 23) || release ? SPE_INSTRUCTION_ORDERED : 0;
-	if (!bit(word, 23))
+	a64->flags = get_bit(word, 23) || release ? SPE_INSTRUCTION_ORDERED : 0;
+	if (!get_bit(word, 23))
 		a64->flags |= SPE_INSTRUCTION_EXCLUSIVE;
 }
 
-static void decode_literal(u32 word, struct a64 *a64)
+static void decode_literal(u32 word, struct a64_instruction *a64)
 {
-	u32 opc = bits(word, 31, 30);
-	bool simd = bit(word, 26);
+	u32 opc = get_bits(word, 31, 30);
+	bool simd = get_bit(word, 26);
 
 	if (!simd && opc == 3) {
 		a64->kind = SPE_INSTRUCTION_PREFETCH;
 		return;
 	}
-	memory_set(a64, SPE_INSTRUCTION_MEMORY, word, true);
+	set_memory_access(a64, SPE_INSTRUCTION_MEMORY, word, true);
 	a64->base = A64_NO_REGISTER;
-	a64->offset = bits_signed(word, 23, 5) * 4;
+	a64->offset = get_signed_bits(word, 23, 5) * 4;
 	a64->bytes = (u8)(simd ? 4U << opc : opc == 1 ? 8 : 4);
 	if (simd)
-		simd_set(a64, a64->bytes);
+		set_simd_access(a64, a64->bytes);
 }
 
-static void decode_pair(u32 word, struct a64 *a64)
+static void decode_pair(u32 word, struct a64_instruction *a64)
 {
-	u32 opc = bits(word, 31, 30), bytes;
-	bool simd = bit(word, 26);
+	u32 opc = get_bits(word, 31, 30), bytes;
+	bool simd = get_bit(word, 26);
 
-	if (!simd && opc == 1 && !bit(word, 22)) { /* STGP */
+	if (!simd && opc == 1 && !get_bit(word, 22)) { /* STGP */
 		bytes = 8;
-		a64->offset = bits_signed(word, 21, 15) * 16;
+		a64->offset = get_signed_bits(word, 21, 15) * 16;
 	} else {
 		bytes = simd ? 4U << opc : opc == 2 ? 8 : 4;
-		a64->offset = bits_signed(word, 21, 15) * bytes;
+		a64->offset = get_signed_bits(word, 21, 15) * bytes;
 	}
-	memory_set(a64, SPE_INSTRUCTION_MEMORY, word, bit(word, 22));
+	set_memory_access(a64, SPE_INSTRUCTION_MEMORY, word, get_bit(word, 22));
 	a64->bytes = (u8)(2 * bytes);
-	a64->post = bits(word, 24, 23) == 1;
+	a64->post = get_bits(word, 24, 23) == 1;
 	if (simd)
-		simd_set(a64, bytes);
+		set_simd_access(a64, bytes);
 }
 
 /* Atomic operations on memory: bits 29 to 24 are 111000, bit 21 is 1, bits 11 and 10 are 0. */
-static void decode_atomic(u32 word, struct a64 *a64)
+static void decode_atomic(u32 word, struct a64_instruction *a64)
 {
-	u32 size = bits(word, 31, 30), opc = bits(word, 14, 12);
-	bool acquire = bit(word, 23), swap = bit(word, 15);
+	u32 size = get_bits(word, 31, 30), opc = get_bits(word, 14, 12);
+	bool acquire = get_bit(word, 23), swap = get_bit(word, 15);
 
 	if (swap && opc == 4) { /* LDAPR */
-		memory_set(a64, SPE_INSTRUCTION_EXTENDED, word, true);
+		set_memory_access(a64, SPE_INSTRUCTION_EXTENDED, word, true);
 		a64->flags = SPE_INSTRUCTION_ORDERED;
 	} else if (swap && opc) { /* LD64B, ST64B and variants */
-		memory_set(a64, SPE_INSTRUCTION_LS64, word, opc == 5);
+		set_memory_access(a64, SPE_INSTRUCTION_LS64, word, opc == 5);
 		a64->bytes = 64;
 		return;
 	} else {
-		atomic_set(a64, word, acquire || bit(word, 22));
-		if (!swap && !acquire && bits(word, 4, 0) == 31)
+		set_atomic_access(a64, word, acquire || get_bit(word, 22));
+		if (!swap && !acquire && get_bits(word, 4, 0) == 31)
 			a64->flags |= SPE_INSTRUCTION_NO_RETURN;
 	}
 	a64->bytes = (u8)(1U << size);
 }
 
 /* LDRAA, LDRAB: load with pointer authentication; the offset has 10 bits. */
-static void decode_load_authenticated(u32 word, struct a64 *a64)
+static void decode_load_authenticated(u32 word, struct a64_instruction *a64)
 {
-	memory_set(a64, SPE_INSTRUCTION_MEMORY, word, true);
+	set_memory_access(a64, SPE_INSTRUCTION_MEMORY, word, true);
 	a64->bytes = 8;
-	a64->offset = ((s64)(bits(word, 22, 22) << 9 | bits(word, 20, 12)) ^ 512) * 8 - 512 * 8;
+	a64->offset =
+		((s64)(get_bits(word, 22, 22) << 9 | get_bits(word, 20, 12)) ^ 512) * 8 - 512 * 8;
 }
 
-static void register_offset(u32 word, u32 log2_bytes, struct a64 *a64)
+static void register_offset(u32 word, u32 log2_bytes, struct a64_instruction *a64)
 {
-	a64->index = (u8)bits(word, 20, 16);
-	a64->extend = (u8)bits(word, 15, 13);
-	a64->shift = (u8)(bit(word, 12) ? log2_bytes : 0);
+	a64->index = (u8)get_bits(word, 20, 16);
+	a64->extend = (u8)get_bits(word, 15, 13);
+	a64->shift = (u8)(get_bit(word, 12) ? log2_bytes : 0);
 }
 
 /* Load or store of one register: bits 29 to 27 are 111. */
-static void decode_single(u32 word, struct a64 *a64)
+static void decode_single(u32 word, struct a64_instruction *a64)
 {
-	u32 size = bits(word, 31, 30), opc = bits(word, 23, 22);
-	bool simd = bit(word, 26), immediate = bit(word, 24);
+	u32 size = get_bits(word, 31, 30), opc = get_bits(word, 23, 22);
+	bool simd = get_bit(word, 26), immediate = get_bit(word, 24);
 	u32 log2_bytes = simd && opc & 2 ? 4 : size;
 
-	if (!immediate && bit(word, 21) && !simd && !bits(word, 11, 10)) {
+	if (!immediate && get_bit(word, 21) && !simd && !get_bits(word, 11, 10)) {
 		decode_atomic(word, a64);
 		return;
 	}
-	if (!immediate && bit(word, 21) && bit(word, 10)) {
+	if (!immediate && get_bit(word, 21) && get_bit(word, 10)) {
 		if (size == 3 && !simd)
 			decode_load_authenticated(word, a64);
 		return;
@@ -234,77 +236,77 @@ static void decode_single(u32 word, struct a64 *a64)
 		a64->kind = SPE_INSTRUCTION_PREFETCH;
 		return;
 	}
-	memory_set(a64, SPE_INSTRUCTION_MEMORY, word, simd ? opc & 1 : opc != 0);
+	set_memory_access(a64, SPE_INSTRUCTION_MEMORY, word, simd ? opc & 1 : opc != 0);
 	a64->bytes = (u8)(1U << log2_bytes);
 	if (immediate) {
-		a64->offset = (s64)bits(word, 21, 10) << log2_bytes;
-	} else if (bit(word, 21)) {
+		a64->offset = (s64)get_bits(word, 21, 10) << log2_bytes;
+	} else if (get_bit(word, 21)) {
 		register_offset(word, log2_bytes, a64);
 	} else {
-		a64->offset = bits_signed(word, 20, 12);
-		a64->post = bits(word, 11, 10) == 1;
+		a64->offset = get_signed_bits(word, 20, 12);
+		a64->post = get_bits(word, 11, 10) == 1;
 	}
 	if (simd)
-		simd_set(a64, a64->bytes);
+		set_simd_access(a64, a64->bytes);
 }
 
 /* LD1 to LD4 and ST1 to ST4 of whole registers, and of one element of each. */
-static void decode_structure(u32 word, struct a64 *a64)
+static void decode_structure(u32 word, struct a64_instruction *a64)
 {
 	static const u8 registers[16] = { 4, 0, 4, 0, 3, 0, 3, 1, 2, 0, 2 };
-	u32 count = registers[bits(word, 15, 12)], element = 8U << bit(word, 30);
-	u32 scale = bits(word, 15, 14);
+	u32 count = registers[get_bits(word, 15, 12)], element = 8U << get_bit(word, 30);
+	u32 scale = get_bits(word, 15, 14);
 
-	if (bit(word, 24)) {
-		count = (bits(word, 13, 13) << 1 | bits(word, 21, 21)) + 1;
-		element = scale == 3 ? 1U << bits(word, 11, 10) : 1U << scale;
-		if (scale == 2 && bit(word, 10))
+	if (get_bit(word, 24)) {
+		count = (get_bits(word, 13, 13) << 1 | get_bits(word, 21, 21)) + 1;
+		element = scale == 3 ? 1U << get_bits(word, 11, 10) : 1U << scale;
+		if (scale == 2 && get_bit(word, 10))
 			element = 8;
 	}
 	if (!count)
 		return;
-	memory_set(a64, SPE_INSTRUCTION_MEMORY, word, bit(word, 22));
+	set_memory_access(a64, SPE_INSTRUCTION_MEMORY, word, get_bit(word, 22));
 	a64->flags = SPE_INSTRUCTION_SIMD_FP;
 	a64->bytes = (u8)(count * element);
 }
 
 /* LDAPUR, STLUR, memory copies and sets, and accesses to Allocation Tags. */
-static void decode_unscaled_or_tag(u32 word, struct a64 *a64)
+static void decode_unscaled_or_tag(u32 word, struct a64_instruction *a64)
 {
-	u32 size = bits(word, 31, 30), opc = bits(word, 23, 22);
+	u32 size = get_bits(word, 31, 30), opc = get_bits(word, 23, 22);
 
-	if (bit(word, 21)) {
-		if (size == 3 && !bit(word, 26)) {
-			memory_set(a64, SPE_INSTRUCTION_TAG, word,
-				   opc && !bits(word, 11, 10) && opc != 2);
-			a64->offset = bits_signed(word, 20, 12) * 16;
-			a64->post = bits(word, 11, 10) == 1;
+	if (get_bit(word, 21)) {
+		if (size == 3 && !get_bit(word, 26)) {
+			set_memory_access(a64, SPE_INSTRUCTION_TAG, word,
+					  opc && !get_bits(word, 11, 10) && opc != 2);
+			a64->offset = get_signed_bits(word, 20, 12) * 16;
+			a64->post = get_bits(word, 11, 10) == 1;
 			a64->bytes = 16;
 		}
-	} else if (bits(word, 11, 10) == 0 && !bit(word, 26)) {
-		memory_set(a64, SPE_INSTRUCTION_EXTENDED, word, opc != 0);
+	} else if (get_bits(word, 11, 10) == 0 && !get_bit(word, 26)) {
+		set_memory_access(a64, SPE_INSTRUCTION_EXTENDED, word, opc != 0);
 		a64->flags = SPE_INSTRUCTION_ORDERED;
-		a64->offset = bits_signed(word, 20, 12);
+		a64->offset = get_signed_bits(word, 20, 12);
 		a64->bytes = (u8)(1U << size);
-	} else if (bits(word, 11, 10) == 1 && opc != 3) { /* CPY, CPYF: destination is Rd */
-		memory_set(a64, SPE_INSTRUCTION_COPY, word, true);
+	} else if (get_bits(word, 11, 10) == 1 && opc != 3) { /* CPY, CPYF: destination is Rd */
+		set_memory_access(a64, SPE_INSTRUCTION_COPY, word, true);
 		a64->stores = true;
-	} else if (bits(word, 11, 10) == 1) { /* SET, SETG */
-		memory_set(a64, SPE_INSTRUCTION_SET, word, false);
+	} else if (get_bits(word, 11, 10) == 1) { /* SET, SETG */
+		set_memory_access(a64, SPE_INSTRUCTION_SET, word, false);
 	}
 }
 
-static void decode_memory(u32 word, struct a64 *a64)
+static void decode_memory(u32 word, struct a64_instruction *a64)
 {
-	switch (bits(word, 29, 27)) {
+	switch (get_bits(word, 29, 27)) {
 	case 1:
-		if (!bit(word, 26))
+		if (!get_bit(word, 26))
 			decode_exclusive(word, a64);
-		else if (!bit(word, 31))
+		else if (!get_bit(word, 31))
 			decode_structure(word, a64);
 		break;
 	case 3:
-		if (!bit(word, 24))
+		if (!get_bit(word, 24))
 			decode_literal(word, a64);
 		else
 			decode_unscaled_or_tag(word, a64);
@@ -322,28 +324,29 @@ static void decode_memory(u32 word, struct a64 *a64)
 
 /* ---- Data processing --------------------------------------------------------------------------- */
 
-static void condition_set(struct a64 *a64, u32 word, enum spe_condition condition)
+static void condition_set(struct a64_instruction *a64, u32 word, enum spe_condition condition)
 {
-	test_set(a64, A64_FLAGS, bits(word, 15, 12));
+	test_set(a64, A64_FLAGS, get_bits(word, 15, 12));
 	a64->condition = (u8)condition;
 }
 
-static void decode_integer(u32 word, struct a64 *a64)
+static void decode_integer(u32 word, struct a64_instruction *a64)
 {
-	u32 class = bits(word, 28, 21);
+	u32 class = get_bits(word, 28, 21);
 
-	if (class == 0xd4 && !bit(word, 29)) { /* conditional select */
+	if (class == 0xd4 && !get_bit(word, 29)) { /* conditional select */
 		static const u8 select[] = { SPE_CONDITION_SELECT, SPE_CONDITION_INCREMENT,
 					     SPE_CONDITION_INVERSION, SPE_CONDITION_NEGATION };
 
-		condition_set(a64, word, select[bits(word, 30, 30) << 1 | bits(word, 10, 10)]);
-	} else if (class == 0xd2 && bit(word, 29)) { /* conditional compare */
 		condition_set(a64, word,
-			      bit(word, 30) ? SPE_CONDITION_COMPARE :
-					      SPE_CONDITION_COMPARE_NEGATIVE);
-	} else if (class == 0xd6 && !bit(word, 30) && bits(word, 15, 11) == 1) {
+			      select[get_bits(word, 30, 30) << 1 | get_bits(word, 10, 10)]);
+	} else if (class == 0xd2 && get_bit(word, 29)) { /* conditional compare */
+		condition_set(a64, word,
+			      get_bit(word, 30) ? SPE_CONDITION_COMPARE :
+						  SPE_CONDITION_COMPARE_NEGATIVE);
+	} else if (class == 0xd6 && !get_bit(word, 30) && get_bits(word, 15, 11) == 1) {
 		a64->effort = A64_DIVIDE;
-	} else if (bits(word, 28, 24) == 0x1b) {
+	} else if (get_bits(word, 28, 24) == 0x1b) {
 		a64->effort = A64_MULTIPLY;
 	}
 }
@@ -351,54 +354,55 @@ static void decode_integer(u32 word, struct a64 *a64)
 /* Return whether an Advanced SIMD instruction is a floating-point operation. */
 static bool simd_is_float(u32 word)
 {
-	if (bits(word, 27, 24) == 0xf) /* by element: FMLA, FMLS, FMUL, FMULX */
-		return (bits(word, 15, 12) & 3) == 1 && bit(word, 23) && !bit(word, 10);
-	if (!bit(word, 21))
+	if (get_bits(word, 27, 24) == 0xf) /* by element: FMLA, FMLS, FMUL, FMULX */
+		return (get_bits(word, 15, 12) & 3) == 1 && get_bit(word, 23) && !get_bit(word, 10);
+	if (!get_bit(word, 21))
 		return false;
-	if (bit(word, 10)) /* three registers of one type */
-		return bits(word, 15, 11) >= 0x18;
+	if (get_bit(word, 10)) /* three registers of one type */
+		return get_bits(word, 15, 11) >= 0x18;
 	/* two registers: FCM, FABS, FNEG, and conversions */
-	return bits(word, 20, 17) == 0 && bits(word, 11, 10) == 2 &&
-	       (bits(word, 16, 12) >= 0x16 || (bits(word, 16, 12) >= 0x0c && bit(word, 23)));
+	return get_bits(word, 20, 17) == 0 && get_bits(word, 11, 10) == 2 &&
+	       (get_bits(word, 16, 12) >= 0x16 ||
+		(get_bits(word, 16, 12) >= 0x0c && get_bit(word, 23)));
 }
 
-static void decode_simd(u32 word, struct a64 *a64)
+static void decode_simd(u32 word, struct a64_instruction *a64)
 {
 	a64->effort = A64_FLOAT;
-	if (!bit(word, 28) || bit(word, 30)) {
+	if (!get_bit(word, 28) || get_bit(word, 30)) {
 		a64->flags = SPE_INSTRUCTION_ASE;
 		if (simd_is_float(word))
 			a64->flags |= SPE_INSTRUCTION_FP;
 		return;
 	}
 	a64->flags = SPE_INSTRUCTION_FP;
-	if (bit(word, 24) || !bit(word, 21))
+	if (get_bit(word, 24) || !get_bit(word, 21))
 		return;
-	if (bits(word, 15, 10) == 0x06 ||
-	    (bits(word, 20, 15) == 0x03 && bits(word, 14, 10) == 0x10))
+	if (get_bits(word, 15, 10) == 0x06 ||
+	    (get_bits(word, 20, 15) == 0x03 && get_bits(word, 14, 10) == 0x10))
 		a64->effort = A64_FLOAT_DIVIDE;
-	else if (bits(word, 11, 10) == 3)
+	else if (get_bits(word, 11, 10) == 3)
 		condition_set(a64, word, SPE_CONDITION_SELECT);
-	else if (bits(word, 11, 10) == 1)
+	else if (get_bits(word, 11, 10) == 1)
 		condition_set(a64, word, SPE_CONDITION_COMPARE);
 }
 
 /* SVE: the registers that select elements are unknown, so accesses have no address. */
-static void decode_sve(u32 word, struct a64 *a64)
+static void decode_sve(u32 word, struct a64_instruction *a64)
 {
 	a64->kind = SPE_INSTRUCTION_SVE;
 	a64->effort = A64_FLOAT;
-	if (!bit(word, 31))
+	if (!get_bit(word, 31))
 		return;
-	memory_set(a64, SPE_INSTRUCTION_SVE_MEMORY, word, bits(word, 31, 29) != 7);
+	set_memory_access(a64, SPE_INSTRUCTION_SVE_MEMORY, word, get_bits(word, 31, 29) != 7);
 	a64->flags = SPE_INSTRUCTION_SECRET_ADDRESS;
 }
 
-void a64_decode(u32 word, struct a64 *ret_a64)
+void a64_decode(u32 word, struct a64_instruction *ret_a64)
 {
-	u32 group = bits(word, 28, 25);
+	u32 group = get_bits(word, 28, 25);
 
-	*ret_a64 = (struct a64){
+	*ret_a64 = (struct a64_instruction){
 		.kind = SPE_INSTRUCTION_OTHER,
 		.test_register = A64_NO_REGISTER,
 		.base = A64_NO_REGISTER,
@@ -425,9 +429,10 @@ static u64 register_read(const struct a64_registers *registers, u8 number)
 }
 
 /* Return whether a condition holds, as ConditionHolds() of the architecture does. */
-static bool flags_pass(u32 pstate, u32 condition)
+static bool condition_holds(u32 pstate, u32 condition)
 {
-	bool n = bit(pstate, 31), z = bit(pstate, 30), c = bit(pstate, 29), v = bit(pstate, 28);
+	bool n = get_bit(pstate, 31), z = get_bit(pstate, 30), c = get_bit(pstate, 29),
+	     v = get_bit(pstate, 28);
 	bool result = true;
 
 	switch (condition >> 1) {
@@ -458,7 +463,7 @@ static bool flags_pass(u32 pstate, u32 condition)
 	return result != (condition & 1);
 }
 
-bool a64_passes(const struct a64 *a64, const struct a64_registers *registers)
+bool a64_condition_holds(const struct a64_instruction *a64, const struct a64_registers *registers)
 {
 	u64 value = register_read(registers, a64->test_register);
 
@@ -466,7 +471,7 @@ bool a64_passes(const struct a64 *a64, const struct a64_registers *registers)
 		value = (u32)value;
 	switch (a64->test) {
 	case A64_FLAGS:
-		return flags_pass(registers->pstate, a64->value);
+		return condition_holds(registers->pstate, a64->value);
 	case A64_ZERO:
 		return !value;
 	case A64_NOT_ZERO:
@@ -481,19 +486,19 @@ bool a64_passes(const struct a64 *a64, const struct a64_registers *registers)
 }
 
 /* Replace the top bits, which may be a pointer authentication code or a tag, by copies of bit 55. */
-static u64 address_canonical(u64 address)
+static u64 make_address_canonical(u64 address)
 {
 	return address & SPE_BIT(55) ? address | SPE_MASK(63, 48) : address & SPE_MASK(47, 0);
 }
 
-u64 a64_target(const struct a64 *a64, const struct a64_registers *registers)
+u64 a64_compute_target(const struct a64_instruction *a64, const struct a64_registers *registers)
 {
 	if (a64->flags & SPE_INSTRUCTION_INDIRECT)
-		return address_canonical(register_read(registers, a64->base));
+		return make_address_canonical(register_read(registers, a64->base));
 	return registers->pc + (u64)a64->offset;
 }
 
-u64 a64_address(const struct a64 *a64, const struct a64_registers *registers)
+u64 a64_compute_address(const struct a64_instruction *a64, const struct a64_registers *registers)
 {
 	u64 address, index;
 

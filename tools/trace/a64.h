@@ -47,7 +47,7 @@ enum a64_effort {
 };
 
 /**
- * struct a64 - a decoded instruction
+ * struct a64_instruction - a decoded instruction
  * @flags: SPE_INSTRUCTION_*, as far as the encoding alone determines them
  * @offset: branch: bytes from the PC to the target; load or store: offset of the address, bytes
  * @kind: &enum spe_instruction_kind
@@ -66,7 +66,7 @@ enum a64_effort {
  * @narrow: whether @test_register is 32 bits wide
  * @post: whether the address is @base alone, and @offset is added afterwards
  */
-struct a64 {
+struct a64_instruction {
 	u64 flags;
 	s64 offset;
 	u8 kind;
@@ -91,19 +91,22 @@ struct a64 {
  * @word: the instruction, any value
  * @ret_a64: the result; SPE_INSTRUCTION_OTHER for an encoding that is unknown
  */
-void a64_decode(u32 word, struct a64 *ret_a64);
-
-/** a64_passes() - return whether the condition of an instruction holds; true if it has none */
-bool a64_passes(const struct a64 *a64, const struct a64_registers *registers);
+void a64_decode(u32 word, struct a64_instruction *ret_a64);
 
 /**
- * a64_target() - compute the target of a branch, whether it is taken or not
+ * a64_condition_holds() - return whether the condition of an instruction holds; true if it has
+ * none
+ */
+bool a64_condition_holds(const struct a64_instruction *a64, const struct a64_registers *registers);
+
+/**
+ * a64_compute_target() - compute the target of a branch, whether it is taken or not
  *
  * Pointer authentication codes are removed, as the processor does before it branches.
  */
-u64 a64_target(const struct a64 *a64, const struct a64_registers *registers);
+u64 a64_compute_target(const struct a64_instruction *a64, const struct a64_registers *registers);
 
-/** a64_address() - compute the address of the access; @a64->bytes is not 0 */
-u64 a64_address(const struct a64 *a64, const struct a64_registers *registers);
+/** a64_compute_address() - compute the address of the access; @a64->bytes is not 0 */
+u64 a64_compute_address(const struct a64_instruction *a64, const struct a64_registers *registers);
 
 #endif

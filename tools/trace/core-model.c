@@ -10,29 +10,30 @@
 
 #define LINE_SHIFT 6
 #define PAGE_SHIFT 12
-#define WAYS	   16
-#define RETURNS	   16
-#define COUNTERS   8192 /* number of counters of the branch predictor */
-#define TARGETS	   2048
+#define CACHE_WAYS	   16
+#define RETURN_STACK_SIZE  16
+#define PREDICTOR_COUNTERS 8192 /* number of counters of the branch predictor */
+#define TARGET_ENTRIES	   2048
 
-#define EVENT(e) SPE_BIT(SPE_EVENT_##e)
+#define EVENT_BIT(e) SPE_BIT(SPE_EVENT_##e)
 
-enum level { LEVEL_L1, LEVEL_L2, LEVEL_SYSTEM, LEVELS };
+enum cache_level { LEVEL_L1, LEVEL_L2, LEVEL_SYSTEM, LEVELS };
 
 /* Size of each cache in bytes; each cache has WAYS ways. */
 static const u64 level_bytes[LEVELS] = { 64ULL << 10, 1ULL << 20, 32ULL << 20 };
 
 /* The levels that can serve an access. */
-static const struct tier {
+static const struct serving_level {
 	u64 events;
 	u16 source;
 	u16 cycles;
 } tiers[LEVELS + 1] = {
 	[LEVEL_L1] = { 0, SPE_SOURCE_L1D, 4 },
-	[LEVEL_L2] = { EVENT(L1D_REFILL), SPE_SOURCE_L2, 11 },
-	[LEVEL_SYSTEM] = { EVENT(L1D_REFILL) | EVENT(LLC_ACCESS), SPE_SOURCE_SYSTEM_CACHE, 60 },
-	[LEVELS] = { EVENT(L1D_REFILL) | EVENT(LLC_ACCESS) | EVENT(LLC_MISS), SPE_SOURCE_DRAM,
-		     200 },
+	[LEVEL_L2] = { EVENT_BIT(L1D_REFILL), SPE_SOURCE_L2, 11 },
+	[LEVEL_SYSTEM] = { EVENT_BIT(L1D_REFILL) | EVENT_BIT(LLC_ACCESS), SPE_SOURCE_SYSTEM_CACHE,
+			   60 },
+	[LEVELS] = { EVENT_BIT(L1D_REFILL) | EVENT_BIT(LLC_ACCESS) | EVENT_BIT(LLC_MISS),
+		     SPE_SOURCE_DRAM, 200 },
 };
 
 #define TLB_ENTRIES	 1024
@@ -62,16 +63,16 @@ struct lru_cache {
 struct core_model {
 	struct lru_cache cache[LEVELS];
 	struct lru_cache tlb;
-	u8 counter[COUNTERS];
-	u64 target[TARGETS];
+	u8 counter[PREDICTOR_COUNTERS];
+	u64 target[TARGET_ENTRIES];
 	u32 history;
-	u64 returns[RETURNS];
+	u64 returns[RETURN_STACK_SIZE];
 	u32 depth;
 };
 
 static bool cache_init(struct lru_cache *cache, u64 entries)
 {
-	cache->sets = (u32)(entries / WAYS);
+	cache->sets = (u32)(entries / CACHE_WAYS);
 	cache->tag = calloc(entries, sizeof(*cache->tag));
 	return cache->tag;
 }
@@ -79,13 +80,13 @@ static bool cache_init(struct lru_cache *cache, u64 entries)
 /*
  * Look up a number, and make it the last used one of its set. Return whether the set contained it.
  */
-static bool cache_use(struct lru_cache *cache, u64 number)
+static bool cache_look_up(struct lru_cache *cache, u64 number)
 {
-	u64 *set = &cache->tag[number % cache->sets * WAYS];
+	u64 *set = &cache->tag[number % cache->sets * CACHE_WAYS];
 	u32 way = 0;
 	bool found;
 
-	while (way < WAYS - 1 && set[way] != number + 1)
+	while (way < CACHE_WAYS - 1 && set[way] != number + 1)
 		way++;
 	found = set[way] == number + 1;
 	memmove(set + 1, set, way * sizeof(*set));
@@ -119,11 +120,11 @@ struct core_model *core_model_free(struct core_model *core)
 }
 
 /* Return the cache that contains a line, or LEVELS if none does, and fill the caches above it. */
-static int line_use(struct core_model *core, u64 line)
+static int look_up_line(struct core_model *core, u64 line)
 {
 	int level = 0;
 
-	while (level < LEVELS && !cache_use(&core->cache[level], line))
+	while (level < LEVELS && !cache_look_up(&core->cache[level], line))
 		level++;
 	return level;
 }
@@ -132,24 +133,24 @@ void core_model_access(struct core_model *core, u64 address, u32 bytes, bool sto
 		       struct spe_access *ret_access)
 {
 	u64 first = address >> LINE_SHIFT, last = (address + bytes - 1) >> LINE_SHIFT;
-	int level = line_use(core, first), other;
-	const struct tier *tier;
+	int level = look_up_line(core, first), other;
+	const struct serving_level *tier;
 
 	*ret_access = (struct spe_access){
 		.va = address,
-		.events = EVENT(L1D_ACCESS) | EVENT(TLB_ACCESS),
+		.events = EVENT_BIT(L1D_ACCESS) | EVENT_BIT(TLB_ACCESS),
 		.flags = SPE_ACCESS_NO_PA | (store ? SPE_ACCESS_STORE : 0),
 	};
 	for (u64 line = first; line != last; line++) {
-		other = line_use(core, line + 1);
+		other = look_up_line(core, line + 1);
 		level = other > level ? other : level;
-		ret_access->events |= EVENT(MISALIGNED);
+		ret_access->events |= EVENT_BIT(MISALIGNED);
 	}
 	tier = &tiers[level];
 	ret_access->events |= tier->events;
 	ret_access->total = ISSUE_CYCLES + tier->cycles;
-	if (!cache_use(&core->tlb, address >> PAGE_SHIFT)) {
-		ret_access->events |= EVENT(TLB_WALK);
+	if (!cache_look_up(&core->tlb, address >> PAGE_SHIFT)) {
+		ret_access->events |= EVENT_BIT(TLB_WALK);
 		ret_access->translation = WALK_CYCLES;
 		ret_access->total += WALK_CYCLES;
 	}
@@ -162,9 +163,9 @@ void core_model_access(struct core_model *core, u64 address, u32 bytes, bool sto
 /*
  * Predict a conditional branch, and update the predictor. Return whether the prediction was wrong.
  */
-static bool condition_learn(struct core_model *core, u64 pc, bool taken)
+static bool predict_condition(struct core_model *core, u64 pc, bool taken)
 {
-	u8 *counter = &core->counter[(pc / 4 ^ core->history) % COUNTERS];
+	u8 *counter = &core->counter[(pc / 4 ^ core->history) % PREDICTOR_COUNTERS];
 	bool predicted = *counter >= 2;
 
 	if (taken && *counter < 3)
@@ -175,27 +176,27 @@ static bool condition_learn(struct core_model *core, u64 pc, bool taken)
 	return predicted != taken;
 }
 
-bool core_model_branch(struct core_model *core, u64 pc, u64 flags, bool taken, u64 target)
+bool core_model_execute_branch(struct core_model *core, u64 pc, u64 flags, bool taken, u64 target)
 {
 	u64 predicted = target;
 
 	if (flags & SPE_INSTRUCTION_RETURN) {
 		core->depth--;
-		predicted = core->returns[core->depth % RETURNS];
+		predicted = core->returns[core->depth % RETURN_STACK_SIZE];
 	} else if (flags & SPE_INSTRUCTION_INDIRECT) {
-		predicted = core->target[pc / 4 % TARGETS];
-		core->target[pc / 4 % TARGETS] = target;
+		predicted = core->target[pc / 4 % TARGET_ENTRIES];
+		core->target[pc / 4 % TARGET_ENTRIES] = target;
 	}
 	if (flags & SPE_INSTRUCTION_LINK) {
-		core->returns[core->depth % RETURNS] = pc + 4;
+		core->returns[core->depth % RETURN_STACK_SIZE] = pc + 4;
 		core->depth++;
 	}
 	if (flags & SPE_INSTRUCTION_CONDITIONAL)
-		return condition_learn(core, pc, taken);
+		return predict_condition(core, pc, taken);
 	return predicted != target;
 }
 
-u32 core_model_latency(const struct a64 *a64, bool mispredicted)
+u32 core_model_get_latency(const struct a64_instruction *a64, bool mispredicted)
 {
 	static const u8 effort[] = {
 		[A64_SIMPLE] = 1,

@@ -34,7 +34,7 @@ void core_model_access(struct core_model *core, u64 address, u32 bytes, bool sto
 		       struct spe_access *ret_access);
 
 /**
- * core_model_branch() - execute a branch
+ * core_model_execute_branch() - execute a branch
  * @core: the core
  * @pc: address of the branch
  * @flags: SPE_INSTRUCTION_* of the branch
@@ -43,9 +43,9 @@ void core_model_access(struct core_model *core, u64 address, u32 bytes, bool sto
  *
  * Return: whether the branch was mispredicted.
  */
-bool core_model_branch(struct core_model *core, u64 pc, u64 flags, bool taken, u64 target);
+bool core_model_execute_branch(struct core_model *core, u64 pc, u64 flags, bool taken, u64 target);
 
-/** core_model_latency() - return the latency of an instruction without an access, in cycles */
-u32 core_model_latency(const struct a64 *a64, bool mispredicted);
+/** core_model_get_latency() - return the latency of an instruction without an access, in cycles */
+u32 core_model_get_latency(const struct a64_instruction *a64, bool mispredicted);
 
 #endif

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #define PAGE_WORDS 1024
-#define SLOTS	   (QEMU_LOG_PAGES * 2)
+#define PAGE_SLOTS (QEMU_LOG_PAGES * 2)
 
-static_assert((SLOTS & (SLOTS - 1)) == 0, "a hash selects a slot by a mask");
+static_assert((PAGE_SLOTS & (PAGE_SLOTS - 1)) == 0, "a hash selects a slot by a mask");
 
 /** struct code_page - the instructions of a page; @known has a bit for each word that was logged */
 struct code_page {
@@ -38,10 +38,10 @@ struct log_thread {
  * @dump: whether registers are being read
  * @raw: an instruction that was logged without an address: if @raw_known is set, it is the next
  * executed one
- * @base: result of qemu_log_base()
+ * @base: result of qemu_log_get_base()
  */
 struct qemu_log {
-	struct code_page *page[SLOTS];
+	struct code_page *page[PAGE_SLOTS];
 	u32 pages;
 	struct log_thread thread[QEMU_LOG_THREADS];
 	struct a64_registers registers;
@@ -65,7 +65,7 @@ int qemu_log_new(struct qemu_log **ret_log)
 
 struct qemu_log *qemu_log_free(struct qemu_log *log)
 {
-	for (u32 i = 0; log && i < SLOTS; i++)
+	for (u32 i = 0; log && i < PAGE_SLOTS; i++)
 		free(log->page[i]);
 	free(log);
 	return NULL;
@@ -78,9 +78,9 @@ static struct code_page **page_find(struct qemu_log *log, u64 number)
 {
 	u32 slot = (u32)((number * 0x9e3779b97f4a7c15ULL) >> 32);
 
-	while (log->page[slot % SLOTS] && log->page[slot % SLOTS]->number != number)
+	while (log->page[slot % PAGE_SLOTS] && log->page[slot % PAGE_SLOTS]->number != number)
 		slot++;
-	return &log->page[slot % SLOTS];
+	return &log->page[slot % PAGE_SLOTS];
 }
 
 static int code_set(struct qemu_log *log, u64 address, u32 word)
@@ -150,7 +150,7 @@ static bool prefix_skip(const char **text, const char *prefix)
 }
 
 /* "0x00400580:  d503201f  nop" */
-static int line_code(struct qemu_log *log, const char *line)
+static int read_code_line(struct qemu_log *log, const char *line)
 {
 	u64 address, word;
 
@@ -164,7 +164,7 @@ static int line_code(struct qemu_log *log, const char *line)
 }
 
 /* "OBJD-T: 1f2003d5": the bytes of a block that QEMU's disassembler does not support. */
-static int line_raw(struct qemu_log *log, const char *line)
+static int read_raw_line(struct qemu_log *log, const char *line)
 {
 	u64 bytes;
 
@@ -175,7 +175,7 @@ static int line_raw(struct qemu_log *log, const char *line)
 }
 
 /* "Trace 0: 0x7f18 [00000000/0000000000400580/00000001/00000201] _start" */
-static int line_trace(struct qemu_log *log, const char *line)
+static int read_trace_line(struct qemu_log *log, const char *line)
 {
 	u64 host, flags, pc;
 	u32 thread = 0;
@@ -226,7 +226,7 @@ static bool registers_parse(struct qemu_log *log, const char *line)
 }
 
 /* " PC=0000000000400580 X00=... X01=...": the first registers of an instruction */
-static int line_first_registers(struct qemu_log *log, const char *line)
+static int read_first_registers_line(struct qemu_log *log, const char *line)
 {
 	log->have = 0;
 	log->dump = hex_parse(&line, 16, &log->registers.pc) && registers_parse(log, line);
@@ -234,7 +234,7 @@ static int line_first_registers(struct qemu_log *log, const char *line)
 	return 0;
 }
 
-static u64 distance(u64 a, u64 b)
+static u64 compute_distance(u64 a, u64 b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -254,16 +254,18 @@ static struct log_thread *thread_find(struct qemu_log *log)
 
 		if (!thread->waits || thread->pc != log->registers.pc)
 			continue;
-		if (!found || (thread->ran &&
-			       (!found->ran || distance(thread->sp, log->registers.sp) <
-						       distance(found->sp, log->registers.sp))))
+		if (!found ||
+		    (thread->ran &&
+		     (!found->ran || compute_distance(thread->sp, log->registers.sp) <
+					     compute_distance(found->sp, log->registers.sp))))
 			found = thread;
 	}
 	return found;
 }
 
 /* "PSTATE=40000000 -Z-- EL0t": the last registers */
-static int line_last_registers(struct qemu_log *log, const char *line, struct qemu_step *ret_step)
+static int read_last_registers_line(struct qemu_log *log, const char *line,
+				    struct qemu_step *ret_step)
 {
 	struct log_thread *thread = thread_find(log);
 	struct qemu_step step = { .word = 0 };
@@ -289,7 +291,7 @@ static int line_last_registers(struct qemu_log *log, const char *line, struct qe
 }
 
 /* "guest_base  (nil)", or a number instead of "(nil)" */
-static int line_base(struct qemu_log *log, const char *line)
+static int read_base_line(struct qemu_log *log, const char *line)
 {
 	line += strspn(line, " ");
 	log->base = 0;
@@ -298,20 +300,20 @@ static int line_base(struct qemu_log *log, const char *line)
 	return 0;
 }
 
-int qemu_log_line(struct qemu_log *log, const char *line, struct qemu_step *ret_step)
+int qemu_log_read_line(struct qemu_log *log, const char *line, struct qemu_step *ret_step)
 {
 	if (prefix_skip(&line, "0x"))
-		return line_code(log, line - 2);
+		return read_code_line(log, line - 2);
 	if (prefix_skip(&line, "Trace "))
-		return line_trace(log, line);
+		return read_trace_line(log, line);
 	if (prefix_skip(&line, " PC="))
-		return line_first_registers(log, line);
+		return read_first_registers_line(log, line);
 	if (prefix_skip(&line, "PSTATE="))
-		return line_last_registers(log, line, ret_step);
+		return read_last_registers_line(log, line, ret_step);
 	if (prefix_skip(&line, "OBJD-T: "))
-		return line_raw(log, line);
+		return read_raw_line(log, line);
 	if (prefix_skip(&line, "guest_base"))
-		return line_base(log, line);
+		return read_base_line(log, line);
 	if (line[0] == 'X' && log->dump) {
 		log->dump = registers_parse(log, line);
 		log->stats.ignored += !log->dump;
@@ -320,7 +322,7 @@ int qemu_log_line(struct qemu_log *log, const char *line, struct qemu_step *ret_
 	return 0;
 }
 
-u64 qemu_log_base(const struct qemu_log *log)
+u64 qemu_log_get_base(const struct qemu_log *log)
 {
 	return log->base;
 }

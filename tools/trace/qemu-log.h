@@ -60,7 +60,7 @@ int qemu_log_new(struct qemu_log **ret_log);
 struct qemu_log *qemu_log_free(struct qemu_log *log);
 
 /**
- * qemu_log_line() - read the next line
+ * qemu_log_read_line() - read the next line
  * @log: the reader
  * @line: any bytes, without a newline, NUL-terminated
  * @ret_step: set if 1 is returned
@@ -68,13 +68,13 @@ struct qemu_log *qemu_log_free(struct qemu_log *log);
  * Return: 1 if the line completes an executed instruction, else 0; -ENOSPC if the program has more
  * than QEMU_LOG_PAGES pages of code; -ENOMEM if memory cannot be allocated.
  */
-int qemu_log_line(struct qemu_log *log, const char *line, struct qemu_step *ret_step);
+int qemu_log_read_line(struct qemu_log *log, const char *line, struct qemu_step *ret_step);
 
 /**
- * qemu_log_base() - return the constant that QEMU adds to an address of the program to get its own
- * address
+ * qemu_log_get_base() - return the constant that QEMU adds to an address of the program to get its
+ * own address
  */
-u64 qemu_log_base(const struct qemu_log *log);
+u64 qemu_log_get_base(const struct qemu_log *log);
 
 /** qemu_log_get_stats() - get the statistics */
 void qemu_log_get_stats(const struct qemu_log *log, struct qemu_log_stats *ret_stats);

@@ -13,14 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/program.h"
+#include "lib/child-process.h"
 
-#define PIPE_START 4096
-#define PIPE_FULL  (1U << 20)
+#define PIPE_BYTES_START 4096
+#define PIPE_BYTES_FULL	 (1U << 20)
 /* Number of the descriptor by which QEMU opens its log; the emulated program does not use it. */
 #define LOG_FD 200
 
-#define ARGUMENTS 12
+#define ARGUMENTS_MAX 12
 
 /* Debian's package qemu-user-static, and the name of the same program elsewhere. */
 static const char *const names[] = { "qemu-aarch64-static", "qemu-aarch64" };
@@ -47,20 +47,20 @@ int qemu_check_program(const char *path)
 }
 
 /* Find the option of the installed QEMU that makes each translation block one instruction. */
-static int qemu_probe(const char *name, const char **ret_option)
+static int qemu_find_option(const char *name, const char **ret_option)
 {
 	char *argv[] = { (char *)name, (char *)"-help", NULL };
 	const char *option = "-singlestep";
-	struct program program;
+	struct spawned_process program;
 	char line[256];
-	int r = program_start(argv, &program);
+	int r = child_start_with_output(argv, &program);
 
 	if (r < 0)
 		return r;
 	while (fgets(line, sizeof(line), program.output))
 		if (strstr(line, "-one-insn-per-tb"))
 			option = "-one-insn-per-tb";
-	r = program_finish(&program);
+	r = child_finish(&program);
 	if (r == 0 || r == -EIO)
 		*ret_option = option;
 	return r == -EIO ? 0 : r;
@@ -99,17 +99,17 @@ static int forks_deny(void)
 }
 
 static void __attribute__((noreturn))
-child_run(const char *name, const char *option, char **argv, int log, pid_t parent)
+exec_qemu(const char *name, const char *option, char **argv, int log, pid_t parent)
 {
-	const char *args[ARGUMENTS] = { name,	       option, "-cpu",
-					"neoverse-n1", "-d",   "in_asm,exec,cpu,nochain,page",
-					"-D" };
+	const char *args[ARGUMENTS_MAX] = { name,	   option, "-cpu",
+					    "neoverse-n1", "-d",   "in_asm,exec,cpu,nochain,page",
+					    "-D" };
 	char path[32], **all;
 	size_t count = 0, fixed = 7;
 
 	while (argv[count])
 		count++;
-	all = calloc(count + ARGUMENTS, sizeof(*all));
+	all = calloc(count + ARGUMENTS_MAX, sizeof(*all));
 	log = fcntl(log, F_DUPFD, LOG_FD);
 	if (!all || log < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
 	    forks_deny() < 0)
@@ -132,17 +132,17 @@ int qemu_start(char **argv, struct qemu_process *ret_process)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && r == -ENOENT; i++) {
 		name = names[i];
-		r = qemu_probe(name, &option);
+		r = qemu_find_option(name, &option);
 	}
 	if (r < 0)
 		return r;
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
 	/* If the pipe cannot be made smaller, the only effect is that QEMU runs further ahead. */
-	fcntl(fds[0], F_SETPIPE_SZ, PIPE_START);
+	fcntl(fds[0], F_SETPIPE_SZ, PIPE_BYTES_START);
 	pid = fork();
 	if (pid == 0)
-		child_run(name, option, argv, fds[1], parent);
+		exec_qemu(name, option, argv, fds[1], parent);
 	r = -errno;
 	close(fds[1]);
 	if (pid < 0) {
@@ -153,9 +153,9 @@ int qemu_start(char **argv, struct qemu_process *ret_process)
 	return 0;
 }
 
-void qemu_widen(const struct qemu_process *process)
+void qemu_enlarge_pipe(const struct qemu_process *process)
 {
-	fcntl(process->log, F_SETPIPE_SZ, PIPE_FULL);
+	fcntl(process->log, F_SETPIPE_SZ, PIPE_BYTES_FULL);
 }
 
 void qemu_kill(const struct qemu_process *process)

@@ -34,8 +34,11 @@ int qemu_check_program(const char *path);
  */
 int qemu_start(char **argv, struct qemu_process *ret_process);
 
-/** qemu_widen() - enlarge the pipe, which is small at first so that QEMU does not run far ahead */
-void qemu_widen(const struct qemu_process *process);
+/**
+ * qemu_enlarge_pipe() - enlarge the pipe, which is small at first so that QEMU does not run far
+ * ahead
+ */
+void qemu_enlarge_pipe(const struct qemu_process *process);
 
 /** qemu_kill() - end the program */
 void qemu_kill(const struct qemu_process *process);

@@ -16,7 +16,7 @@
 /* Maximum bytes of a line; all lines of the log that are used are shorter. */
 #define LINE_MAX_BYTES 4096
 
-#define SVC 0xd4000001U
+#define SVC_0 0xd4000001U
 
 /* Numbers of system calls on arm64. */
 enum guest_call {
@@ -30,7 +30,7 @@ enum guest_call {
 };
 
 /**
- * struct trace - a program that is traced
+ * struct traced_program - a program that is traced
  * @process: QEMU
  * @log: reads its log
  * @spu: samples its instructions
@@ -40,7 +40,7 @@ enum guest_call {
  * @executed: whether the program called execve()
  * @threads: number of threads in @seen
  */
-struct trace {
+struct traced_program {
 	struct qemu_process process;
 	struct qemu_log *log;
 	struct traced_spu spu;
@@ -56,19 +56,19 @@ struct trace {
  * Return a TID for a thread. The thread with number 0 is the process. QEMU does not log the TIDs of
  * the others, so these are invented: PID plus number.
  */
-static s32 thread_tid(const struct trace *trace, u32 thread)
+static s32 thread_tid(const struct traced_program *trace, u32 thread)
 {
 	return trace->process.pid + (s32)thread;
 }
 
-static void event_send(const struct trace *trace, struct task_event event)
+static void event_send(const struct traced_program *trace, struct task_event event)
 {
 	event.time_ns = trace->spu.now_ns;
 	event.pid = trace->process.pid;
 	trace->sink->task(trace->sink->ctx, &event);
 }
 
-static void thread_report(struct trace *trace, u32 thread)
+static void thread_report(struct traced_program *trace, u32 thread)
 {
 	if (trace->seen[thread])
 		return;
@@ -82,7 +82,7 @@ static void thread_report(struct trace *trace, u32 thread)
 				  });
 }
 
-static void map_report(const struct trace *trace, struct guest_map *map)
+static void map_report(const struct traced_program *trace, struct guest_map *map)
 {
 	event_send(trace, (struct task_event){
 				  .type = TASK_MMAP,
@@ -98,20 +98,21 @@ static void map_report(const struct trace *trace, struct guest_map *map)
 }
 
 /* Report the file of an instruction before its first sample. */
-static int code_report(struct trace *trace, u64 pc)
+static int report_code_mapping(struct traced_program *trace, u64 pc)
 {
 	struct guest_map *map;
 	int r = 0;
 
 	if (trace->stale) {
-		r = guest_maps_read(&trace->maps, trace->process.pid, qemu_log_base(trace->log));
+		r = guest_maps_read(&trace->maps, trace->process.pid,
+				    qemu_log_get_base(trace->log));
 		/*
 		 * An error means that the program has exited, and has mapped nothing since the last
 		 * reading.
 		 */
 		r = r == -ENOMEM ? r : 0;
 		trace->stale = false;
-		qemu_widen(&trace->process);
+		qemu_enlarge_pipe(&trace->process);
 	}
 	map = guest_maps_find(&trace->maps, pc);
 	if (map && !map->reported)
@@ -120,7 +121,7 @@ static int code_report(struct trace *trace, u64 pc)
 }
 
 /* Detect system calls that change the mappings or the processes. */
-static int call_note(struct trace *trace, const struct a64_registers *registers)
+static int note_system_call(struct traced_program *trace, const struct a64_registers *registers)
 {
 	switch (registers->x[8]) {
 	case CALL_MMAP:
@@ -140,22 +141,22 @@ static int call_note(struct trace *trace, const struct a64_registers *registers)
 	}
 }
 
-static int step_execute(struct trace *trace, const struct qemu_step *step)
+static int step_execute(struct traced_program *trace, const struct qemu_step *step)
 {
 	int r;
 
 	thread_report(trace, step->thread);
-	r = code_report(trace, step->registers.pc);
+	r = report_code_mapping(trace, step->registers.pc);
 	if (r < 0)
 		return r;
 	traced_spu_execute(&trace->spu, step, thread_tid(trace, step->thread), trace->sink);
-	return step->known && step->word == SVC ? call_note(trace, &step->registers) : 0;
+	return step->known && step->word == SVC_0 ? note_system_call(trace, &step->registers) : 0;
 }
 
-static int line_execute(struct trace *trace, const char *line)
+static int line_execute(struct traced_program *trace, const char *line)
 {
 	struct qemu_step step;
-	int r = qemu_log_line(trace->log, line, &step);
+	int r = qemu_log_read_line(trace->log, line, &step);
 
 	return r > 0 ? step_execute(trace, &step) : r;
 }
@@ -163,7 +164,7 @@ static int line_execute(struct trace *trace, const char *line)
 /*
  * Process each complete line of @buffer. Return the number of remaining bytes, or a negative errno.
  */
-static ssize_t lines_execute(struct trace *trace, char *buffer, size_t len)
+static ssize_t lines_execute(struct traced_program *trace, char *buffer, size_t len)
 {
 	char *line = buffer, *newline;
 	int r;
@@ -183,7 +184,7 @@ static ssize_t lines_execute(struct trace *trace, char *buffer, size_t len)
 	return (ssize_t)len;
 }
 
-static int log_read(struct trace *trace)
+static int read_qemu_log(struct traced_program *trace)
 {
 	char buffer[LINE_MAX_BYTES + 65536];
 	size_t len = 0;
@@ -202,7 +203,7 @@ static int log_read(struct trace *trace)
 	}
 }
 
-static void result_fill(const struct trace *trace, struct trace_result *result)
+static void result_fill(const struct traced_program *trace, struct trace_result *result)
 {
 	struct qemu_log_stats stats;
 
@@ -216,7 +217,8 @@ static void result_fill(const struct trace *trace, struct trace_result *result)
 }
 
 /* Trace a program that has been started, to its end. */
-static int trace_process(struct trace *trace, const char *path, struct trace_result *ret_result)
+static int trace_process(struct traced_program *trace, const char *path,
+			 struct trace_result *ret_result)
 {
 	const char *slash = strrchr(path, '/');
 	int r;
@@ -227,7 +229,7 @@ static int trace_process(struct trace *trace, const char *path, struct trace_res
 				  .name = slash ? slash + 1 : path,
 				  .exec = true,
 			  });
-	r = log_read(trace);
+	r = read_qemu_log(trace);
 	if (r < 0)
 		qemu_kill(&trace->process);
 	ret_result->status = qemu_finish(&trace->process);
@@ -239,7 +241,7 @@ static int trace_process(struct trace *trace, const char *path, struct trace_res
 int trace_run(char **argv, u32 interval, const struct source_sink *sink,
 	      struct trace_result *ret_result)
 {
-	struct trace trace = { .sink = sink, .stale = true };
+	struct traced_program trace = { .sink = sink, .stale = true };
 	struct trace_result result = { 0 };
 	/*
 	 * Ignore an interrupt from the terminal: the program gets it, too, and what it ran until

@@ -39,7 +39,7 @@ int traced_spu_init(struct traced_spu *spu, u32 interval, u64 start_ns)
 		traced_spu_deinit(spu);
 		return r;
 	}
-	emulated_spu_arm(&spu->driver, start_ns);
+	emulated_spu_arm_window(&spu->driver, start_ns);
 	return 0;
 }
 
@@ -49,24 +49,25 @@ void traced_spu_deinit(struct traced_spu *spu)
 	spu->core = core_model_free(spu->core);
 }
 
-static void branch_execute(struct traced_spu *spu, const struct a64 *a64,
+static void branch_execute(struct traced_spu *spu, const struct a64_instruction *a64,
 			   const struct a64_registers *registers,
 			   struct spe_instruction *instruction)
 {
-	bool taken = a64_passes(a64, registers);
+	bool taken = a64_condition_holds(a64, registers);
 
-	instruction->target = a64_target(a64, registers);
+	instruction->target = a64_compute_target(a64, registers);
 	instruction->target_top = TARGET_TOP;
-	if (core_model_branch(spu->core, registers->pc, a64->flags, taken, instruction->target))
+	if (core_model_execute_branch(spu->core, registers->pc, a64->flags, taken,
+				      instruction->target))
 		instruction->flags |= SPE_INSTRUCTION_MISPREDICTED;
 }
 
 /* Execute the access of an instruction; an atomic operation has a load and a store. */
-static void access_execute(struct traced_spu *spu, const struct a64 *a64,
+static void access_execute(struct traced_spu *spu, const struct a64_instruction *a64,
 			   const struct a64_registers *registers, struct spe_access access[2],
 			   struct spe_instruction *instruction)
 {
-	u64 address = a64_address(a64, registers);
+	u64 address = a64_compute_address(a64, registers);
 
 	if (a64->loads)
 		core_model_access(spu->core, address, a64->bytes, false,
@@ -80,7 +81,7 @@ static void access_execute(struct traced_spu *spu, const struct a64 *a64,
 }
 
 /* SVC, HVC, SMC, BRK and HLT generate an exception when they are executed. */
-static bool is_exception(u32 word)
+static bool generates_exception(u32 word)
 {
 	return word >> 24 == 0xd4;
 }
@@ -101,21 +102,21 @@ void traced_spu_execute(struct traced_spu *spu, const struct qemu_step *step, s3
 		.vectors = 1,
 		.micro_ops = 1,
 	};
-	struct a64 a64;
+	struct a64_instruction a64;
 
 	/* An instruction with unknown code counts as one of no class. */
 	a64_decode(step->known ? step->word : 0, &a64);
 	instruction.kind = a64.kind;
 	instruction.flags = a64.flags;
 	instruction.condition = a64.condition;
-	if (step->known && is_exception(step->word))
+	if (step->known && generates_exception(step->word))
 		instruction.outcome = SPE_OUTCOME_EXCEPTION;
-	if (a64_passes(&a64, &step->registers))
+	if (a64_condition_holds(&a64, &step->registers))
 		instruction.flags |= SPE_INSTRUCTION_PASSED;
 	if (a64.kind == SPE_INSTRUCTION_BRANCH)
 		branch_execute(spu, &a64, &step->registers, &instruction);
 	instruction.total =
-		core_model_latency(&a64, instruction.flags & SPE_INSTRUCTION_MISPREDICTED);
+		core_model_get_latency(&a64, instruction.flags & SPE_INSTRUCTION_MISPREDICTED);
 	if (a64.bytes)
 		access_execute(spu, &a64, &step->registers, access, &instruction);
 	emulated_spu_execute(&spu->driver, &instruction, spu->each, sink);
@@ -125,5 +126,5 @@ void traced_spu_execute(struct traced_spu *spu, const struct qemu_step *step, s3
 
 void traced_spu_close(struct traced_spu *spu, const struct source_sink *sink)
 {
-	emulated_spu_close(&spu->driver, spu->now_ns, sink);
+	emulated_spu_close_window(&spu->driver, spu->now_ns, sink);
 }

@@ -13,7 +13,7 @@
  * An address range: from @low to @high - 1 addresses belong to the unit whose first DIE is at
  * offset @unit
  */
-struct range {
+struct unit_range {
 	u64 low;
 	u64 high;
 	Dwarf_Off unit;
@@ -22,14 +22,14 @@ struct range {
 struct debug_lines {
 	Dwarf *dwarf;
 	Dwarf *alt;
-	struct range *range;
+	struct unit_range *range;
 	u32 count;
 	u32 capacity;
 };
 
 static bool range_add(struct debug_lines *d, u64 low, u64 high, Dwarf_Off unit)
 {
-	struct range *grown;
+	struct unit_range *grown;
 
 	if (low >= high)
 		return true;
@@ -37,13 +37,13 @@ static bool range_add(struct debug_lines *d, u64 low, u64 high, Dwarf_Off unit)
 	if (!grown)
 		return false;
 	d->range = grown;
-	d->range[d->count++] = (struct range){ low, high, unit };
+	d->range[d->count++] = (struct unit_range){ low, high, unit };
 	return true;
 }
 
 static int range_compare(const void *x, const void *y)
 {
-	const struct range *a = x, *b = y;
+	const struct unit_range *a = x, *b = y;
 
 	return a->low != b->low ? (a->low > b->low) - (a->low < b->low) :
 				  (a->high > b->high) - (a->high < b->high);
@@ -53,7 +53,7 @@ static int range_compare(const void *x, const void *y)
  * Collect the address ranges of all units. libdw would use .debug_aranges, which clang does not
  * write, and which may be incomplete.
  */
-static void units_read(struct debug_lines *d)
+static void collect_unit_ranges(struct debug_lines *d)
 {
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die;
@@ -83,7 +83,7 @@ int debug_lines_new(Elf *elf, Elf *alt, struct debug_lines **ret_lines)
 	if (d->alt)
 		dwarf_setalt(d->dwarf, d->alt);
 	if (d->dwarf)
-		units_read(d);
+		collect_unit_ranges(d);
 	if (!d->count) {
 		debug_lines_free(d);
 		return -ENODATA;
@@ -104,7 +104,7 @@ struct debug_lines *debug_lines_free(struct debug_lines *d)
 	return NULL;
 }
 
-static const struct range *range_find(const struct debug_lines *d, u64 addr)
+static const struct unit_range *unit_range_find(const struct debug_lines *d, u64 addr)
 {
 	u32 low = 0, high = d->count;
 
@@ -122,7 +122,7 @@ static const struct range *range_find(const struct debug_lines *d, u64 addr)
 	return NULL;
 }
 
-static const char *function_name(Dwarf_Die *die)
+static const char *get_linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 
@@ -134,7 +134,7 @@ static const char *function_name(Dwarf_Die *die)
 }
 
 /* Collect the inlined functions that contain @die, from the innermost to the outermost. */
-static void inlines_read(Dwarf_Die *die, struct debug_location *location)
+static void collect_inlined_functions(Dwarf_Die *die, struct debug_location *location)
 {
 	Dwarf_Die *scopes = NULL;
 	int n = dwarf_getscopes_die(die, &scopes);
@@ -147,16 +147,17 @@ static void inlines_read(Dwarf_Die *die, struct debug_location *location)
 			break;
 		if (tag != DW_TAG_inlined_subroutine)
 			continue;
-		name = function_name(&scopes[i]);
+		name = get_linkage_name(&scopes[i]);
 		if (name)
 			location->inlined[location->count++] = name;
 	}
 	free(scopes);
 }
 
-void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_location *ret_location)
+void debug_lines_find_location(const struct debug_lines *d, u64 vaddr,
+			       struct debug_location *ret_location)
 {
-	const struct range *range = range_find(d, vaddr);
+	const struct unit_range *range = unit_range_find(d, vaddr);
 	Dwarf_Die unit, *scopes = NULL;
 	Dwarf_Line *line;
 	int n, number;
@@ -178,7 +179,7 @@ void debug_lines_find(const struct debug_lines *d, u64 vaddr, struct debug_locat
 		int tag = dwarf_tag(&scopes[i]);
 
 		if (tag == DW_TAG_inlined_subroutine)
-			inlines_read(&scopes[i], ret_location);
+			collect_inlined_functions(&scopes[i], ret_location);
 		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
 			break;
 	}

@@ -40,8 +40,11 @@ int debug_lines_new(Elf *elf, Elf *alt, struct debug_lines **ret_lines);
 /** debug_lines_free() - free @lines, which may be NULL; always returns NULL */
 struct debug_lines *debug_lines_free(struct debug_lines *lines);
 
-/** debug_lines_find() - find the source position of a virtual address; all zeros if unknown */
-void debug_lines_find(const struct debug_lines *lines, u64 vaddr,
-		      struct debug_location *ret_location);
+/**
+ * debug_lines_find_location() - find the source position of a virtual address; all zeros if
+ * unknown
+ */
+void debug_lines_find_location(const struct debug_lines *lines, u64 vaddr,
+			       struct debug_location *ret_location);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <libiberty/demangle.h>
 
-struct target {
+struct demangle_buffer {
 	char *text;
 	size_t size;
 	size_t len;
@@ -12,7 +12,7 @@ struct target {
 /* Append text, truncated: a short mangled name may expand to gigabytes. */
 static void text_append(const char *text, size_t len, void *ctx)
 {
-	struct target *t = ctx;
+	struct demangle_buffer *t = ctx;
 	size_t available = t->size - 1 - t->len;
 
 	if (len > available)
@@ -23,7 +23,7 @@ static void text_append(const char *text, size_t len, void *ctx)
 
 size_t demangle(const char *name, char *ret_text, size_t size)
 {
-	struct target target = { .text = ret_text, .size = size };
+	struct demangle_buffer target = { .text = ret_text, .size = size };
 	bool done = false;
 
 	/* Try Rust first: its legacy names are also valid C++ names, with a hash at the end. */

@@ -4,12 +4,12 @@
 
 #include <elf.h>
 
-void disassembler_load(void)
+void disassembler_load_libraries(void)
 {
 }
 
-size_t disassembler_print(const struct disassembler_code *code, size_t at, char *ret_text,
-			  size_t size)
+size_t disassembler_print_instruction(const struct disassembler_code *code, size_t at,
+				      char *ret_text, size_t size)
 {
 	size_t rest = code->size - at;
 

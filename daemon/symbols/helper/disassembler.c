@@ -18,21 +18,21 @@ static const char *const names[] = {
 	"libopcodes-" OPCODES_VERSION "-system.so",
 };
 
-/** struct library - the functions of a library; NULL if it is not installed */
-struct library {
+/** struct disassembler_library - the functions of a library; NULL if it is not installed */
+struct disassembler_library {
 	__typeof__(&disassembler) find;
 	__typeof__(&disassemble_init_for_target) prepare;
 	__typeof__(&disassemble_free_target) release;
 	__typeof__(&init_disassemble_info) init;
 };
 
-static struct library libraries[ARRAY_SIZE(names)];
+static struct disassembler_library libraries[ARRAY_SIZE(names)];
 
-void disassembler_load(void)
+void disassembler_load_libraries(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		void *handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-		struct library library;
+		struct disassembler_library library;
 
 		if (!handle)
 			continue;
@@ -48,11 +48,11 @@ void disassembler_load(void)
 }
 
 /**
- * struct printing - the state of printing one instruction
+ * struct instruction_printer - the state of printing one instruction
  * @code: the code
  * @text, @size: receives the text, @len bytes of it so far
  */
-struct printing {
+struct instruction_printer {
 	const struct disassembler_code *code;
 	char *text;
 	size_t size;
@@ -60,7 +60,7 @@ struct printing {
 };
 
 static void __attribute__((__format__(__printf__, 2, 0)))
-text_append(struct printing *printing, const char *format, va_list arguments)
+text_append(struct instruction_printer *printing, const char *format, va_list arguments)
 {
 	size_t space = printing->size - printing->len;
 	int n = vsnprintf(printing->text + printing->len, space, format, arguments);
@@ -94,7 +94,7 @@ print_styled(void *stream, enum disassembler_style style, const char *format, ..
 
 static void print_address(bfd_vma address, struct disassemble_info *info)
 {
-	struct printing *printing = info->stream;
+	struct instruction_printer *printing = info->stream;
 	const struct disassembler_code *code = printing->code;
 	char name[256];
 
@@ -117,7 +117,7 @@ static void ignore_error(int status, bfd_vma address, struct disassemble_info *i
 
 static int read_code(bfd_vma address, bfd_byte *to, unsigned int len, struct disassemble_info *info)
 {
-	const struct printing *printing = info->stream;
+	const struct instruction_printer *printing = info->stream;
 	const struct disassembler_code *code = printing->code;
 	u64 at = address - code->address;
 
@@ -127,7 +127,8 @@ static int read_code(bfd_vma address, bfd_byte *to, unsigned int len, struct dis
 	return 0;
 }
 
-static bool machine_find(u16 machine, enum bfd_architecture *ret_arch, unsigned long *ret_mach)
+static bool machine_get_architecture(u16 machine, enum bfd_architecture *ret_arch,
+				     unsigned long *ret_mach)
 {
 	if (machine == EM_AARCH64) {
 		*ret_arch = bfd_arch_aarch64;
@@ -139,7 +140,8 @@ static bool machine_find(u16 machine, enum bfd_architecture *ret_arch, unsigned 
 	return machine == EM_X86_64;
 }
 
-static int instruction_print(const struct library *library, struct printing *printing, u64 address,
+static int instruction_print(const struct disassembler_library *library,
+			     struct instruction_printer *printing, u64 address,
 			     enum bfd_architecture arch, unsigned long mach)
 {
 	struct disassemble_info info;
@@ -162,17 +164,17 @@ static int instruction_print(const struct library *library, struct printing *pri
 	return n;
 }
 
-size_t disassembler_print(const struct disassembler_code *code, size_t at, char *ret_text,
-			  size_t size)
+size_t disassembler_print_instruction(const struct disassembler_code *code, size_t at,
+				      char *ret_text, size_t size)
 {
-	struct printing printing = { .code = code, .text = ret_text, .size = size };
+	struct instruction_printer printing = { .code = code, .text = ret_text, .size = size };
 	size_t rest = code->size - at, unit = code->machine == EM_AARCH64 ? 4 : 1;
 	enum bfd_architecture arch;
 	unsigned long mach;
 	int n = 0;
 
 	ret_text[0] = '\0';
-	if (!machine_find(code->machine, &arch, &mach))
+	if (!machine_get_architecture(code->machine, &arch, &mach))
 		return rest;
 	for (size_t i = 0; i < ARRAY_SIZE(libraries) && !n; i++)
 		if (libraries[i].find)

@@ -27,14 +27,14 @@ struct disassembler_code {
 };
 
 /**
- * disassembler_load() - load the installed libraries
+ * disassembler_load_libraries() - load the installed libraries
  *
  * Call it before the sandbox is entered, which permits no new executable memory.
  */
-void disassembler_load(void);
+void disassembler_load_libraries(void);
 
 /**
- * disassembler_print() - disassemble one instruction
+ * disassembler_print_instruction() - disassemble one instruction
  * @code: the code
  * @at: offset of the instruction, below &disassembler_code.size
  * @ret_text: receives its text; "" if no library supports this machine
@@ -42,7 +42,7 @@ void disassembler_load(void);
  *
  * Return: size of the instruction in bytes, from 1 to the size of the rest of the code.
  */
-size_t disassembler_print(const struct disassembler_code *code, size_t at, char *ret_text,
-			  size_t size);
+size_t disassembler_print_instruction(const struct disassembler_code *code, size_t at,
+				      char *ret_text, size_t size);
 
 #endif

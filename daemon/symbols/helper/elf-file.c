@@ -127,7 +127,7 @@ static void symbol_add(struct symtab *t, const GElf_Sym *sym, const Elf_Data *na
 						SYMBOL_LOCAL);
 }
 
-static int section_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct elf_object *o)
+static int symbol_section_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, struct elf_object *o)
 {
 	Elf_Scn *names_scn = elf_getscn(elf, sh->sh_link);
 	Elf_Data *data, *names;
@@ -163,7 +163,7 @@ int elf_read_symbols(Elf *elf, struct elf_object *o)
 		if (!gelf_getshdr(scn, &sh) ||
 		    (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
 			continue;
-		r = section_read(elf, scn, &sh, o);
+		r = symbol_section_read(elf, scn, &sh, o);
 		if (!r && sh.sh_type == SHT_SYMTAB)
 			o->full = true;
 		n++;
@@ -231,13 +231,13 @@ int elf_open_memory(void *bytes, size_t size, Elf **ret_elf)
 	return 0;
 }
 
-void elf_read_head(Elf *elf, struct elf_object *o)
+void elf_read_segments_and_build_id(Elf *elf, struct elf_object *o)
 {
 	segments_read(elf, o);
 	build_id_read(elf, o);
 }
 
-Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header)
+Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *ret_header)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
@@ -259,13 +259,13 @@ Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header)
 	return NULL;
 }
 
-const u8 *elf_section_bytes(Elf *elf, const char *name, size_t *ret_size)
+const u8 *elf_get_section_bytes(Elf *elf, const char *name, size_t *ret_size)
 {
 	GElf_Shdr sh;
 	size_t size;
 	const char *raw;
 
-	if (!elf_section(elf, name, &sh) || sh.sh_type == SHT_NOBITS ||
+	if (!elf_find_section(elf, name, &sh) || sh.sh_type == SHT_NOBITS ||
 	    sh.sh_flags & SHF_COMPRESSED)
 		return NULL;
 	raw = elf_rawfile(elf, &size);

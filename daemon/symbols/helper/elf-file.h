@@ -54,24 +54,24 @@ int elf_open(int fd, Elf **ret_elf);
  */
 int elf_open_memory(void *bytes, size_t size, Elf **ret_elf);
 
-/** elf_read_head() - read segments and build id */
-void elf_read_head(Elf *elf, struct elf_object *object);
+/** elf_read_segments_and_build_id() - read segments and build id */
+void elf_read_segments_and_build_id(Elf *elf, struct elf_object *object);
 
 /**
- * elf_read_symbols() - add the functions of a file; call symtab_finish() after the last one
+ * elf_read_symbols() - add the functions of a file; call symtab_sort() after the last one
  *
  * Return: 0; -EBADMSG or -EFBIG if a section is invalid or too large. The functions before that
  * section were added.
  */
 int elf_read_symbols(Elf *elf, struct elf_object *object);
 
-/** elf_section() - return the first section with a name; NULL if there is none */
-Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
+/** elf_find_section() - return the first section with a name; NULL if there is none */
+Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
 
 /**
- * elf_section_bytes() - return the bytes of a section, which is not compressed, valid until
+ * elf_get_section_bytes() - return the bytes of a section, which is not compressed, valid until
  * elf_end(); NULL if there is none
  */
-const u8 *elf_section_bytes(Elf *elf, const char *name, size_t *ret_size);
+const u8 *elf_get_section_bytes(Elf *elf, const char *name, size_t *ret_size);
 
 #endif

@@ -89,7 +89,7 @@ static int regular_open(int dir, const char *path, u64 inode, u64 resolve)
 }
 
 /* Open the root directory of a process. */
-static int root_dir_open(s32 pid)
+static int process_root_open(s32 pid)
 {
 	char root[32];
 	int dir;
@@ -100,9 +100,9 @@ static int root_dir_open(s32 pid)
 }
 
 /* Open a file in the root directory of a process; neither ".." nor symbolic links can leave it. */
-static int root_open(s32 pid, const char *path, u64 inode, u64 resolve)
+static int process_root_open_file(s32 pid, const char *path, u64 inode, u64 resolve)
 {
-	int dir = root_dir_open(pid), fd;
+	int dir = process_root_open(pid), fd;
 
 	if (dir < 0)
 		return dir;
@@ -124,7 +124,7 @@ static int program_open(const struct file_request *file)
  * Open a mapped file that was deleted or replaced. For files other than the program,
  * CAP_CHECKPOINT_RESTORE gives access to /proc/PID/map_files.
  */
-static int mapping_open(const struct file_request *file)
+static int replaced_file_open(const struct file_request *file)
 {
 	char path[48], target[PATH_MAX];
 	int fd = program_open(file), dir;
@@ -151,14 +151,14 @@ static int mapping_open(const struct file_request *file)
 	return fd;
 }
 
-int file_open(const struct file_request *file)
+int file_open_mapped(const struct file_request *file)
 {
 	int fd = -ENOENT;
 
 	if (file->live && file->pid > 0) {
-		fd = root_open(file->pid, file->path, file->inode, 0);
+		fd = process_root_open_file(file->pid, file->path, file->inode, 0);
 		if (fd < 0 && file->inode)
-			fd = mapping_open(file);
+			fd = replaced_file_open(file);
 	}
 	/*
 	 * Try the same path in the root directory of the daemon only if the inode or the build ID
@@ -173,14 +173,17 @@ int file_open(const struct file_request *file)
  * Open a path in the root directory of the process if @in_process_root is set, otherwise in the
  * root directory of the daemon.
  */
-static int path_open(const struct file_request *file, const char *path, bool in_process_root)
+static int path_open_in_root(const struct file_request *file, const char *path,
+			     bool in_process_root)
 {
 	if (!in_process_root)
 		return regular_open(AT_FDCWD, path, 0, 0);
-	return file->live && file->pid > 0 ? root_open(file->pid, path, 0, 0) : -ENOENT;
+	return file->live && file->pid > 0 ? process_root_open_file(file->pid, path, 0, 0) :
+					     -ENOENT;
 }
 
-static void id_path(char *path, size_t size, const char *folder, const u8 *id, u8 id_size)
+static void format_build_id_path(char *path, size_t size, const char *folder, const u8 *id,
+				 u8 id_size)
 {
 	size_t n = (size_t)snprintf(path, size, DEBUG "/%s/%02x/", folder, id[0]);
 
@@ -193,8 +196,8 @@ static void id_path(char *path, size_t size, const char *folder, const u8 *id, u
  * Build the path of a linked debug file, in the directories that gdb searches: the directory of the
  * file, its subdirectory .debug, and the same path below /usr/lib/debug.
  */
-static bool link_path(char *path, size_t size, const struct file_request *file, const char *link,
-		      u32 which)
+static bool format_debug_link_path(char *path, size_t size, const struct file_request *file,
+				   const char *link, u32 which)
 {
 	static const char *const prefix[] = { "", "", DEBUG };
 	static const char *const suffix[] = { "", "/.debug", "" };
@@ -206,7 +209,7 @@ static bool link_path(char *path, size_t size, const struct file_request *file, 
 			file->path, suffix[which], link) < (int)size;
 }
 
-int file_open_debug(const struct file_request *file, const struct symbol_object *known,
+int file_open_debug(const struct file_request *file, const struct symbol_file_content *known,
 		    u32 *candidate)
 {
 	char path[PATH_MAX];
@@ -222,11 +225,11 @@ int file_open_debug(const struct file_request *file, const struct symbol_object 
 		if (which == 0 && known->build_id_size < 2)
 			continue;
 		if (which == 0)
-			id_path(path, sizeof(path), ".build-id", known->build_id,
-				known->build_id_size);
-		else if (!link_path(path, sizeof(path), file, known->link, which - 1))
+			format_build_id_path(path, sizeof(path), ".build-id", known->build_id,
+					     known->build_id_size);
+		else if (!format_debug_link_path(path, sizeof(path), file, known->link, which - 1))
 			continue;
-		fd = path_open(file, path, *candidate % 2);
+		fd = path_open_in_root(file, path, *candidate % 2);
 		if (fd >= 0) {
 			++*candidate;
 			return fd;
@@ -235,16 +238,16 @@ int file_open_debug(const struct file_request *file, const struct symbol_object 
 	return -ENOENT;
 }
 
-int file_open_alt(const struct file_request *file, const u8 *id, u8 size)
+int file_open_shared_debug(const struct file_request *file, const u8 *id, u8 size)
 {
 	char path[96 + 2 * BUILD_ID_MAX];
 	int fd;
 
 	if (size < 2)
 		return -ENOENT;
-	id_path(path, sizeof(path), ".build-id", id, size);
-	fd = path_open(file, path, false);
-	return fd >= 0 ? fd : path_open(file, path, true);
+	format_build_id_path(path, sizeof(path), ".build-id", id, size);
+	fd = path_open_in_root(file, path, false);
+	return fd >= 0 ? fd : path_open_in_root(file, path, true);
 }
 
 /*
@@ -286,7 +289,7 @@ int file_open_perf_map(s32 pid)
 	    !status_get_number(status, "\nUid:", false, &uid))
 		return -EBADMSG;
 	snprintf(path, sizeof(path), "/tmp/perf-%ld.map", namespace_pid);
-	fd = root_open(pid, path, 0, RESOLVE_NO_SYMLINKS);
+	fd = process_root_open_file(pid, path, 0, RESOLVE_NO_SYMLINKS);
 	if (fd >= 0 && (fstat(fd, &st) < 0 || (st.st_uid && st.st_uid != (uid_t)uid))) {
 		close(fd);
 		return -EPERM;

@@ -32,8 +32,8 @@ struct file_request {
  */
 bool file_system_is_allowed(u64 kind);
 
-/** file_open() - open a mapped file; returns a descriptor or a negative errno */
-int file_open(const struct file_request *file);
+/** file_open_mapped() - open a mapped file; returns a descriptor or a negative errno */
+int file_open_mapped(const struct file_request *file);
 
 /**
  * file_open_debug() - open the next existing candidate for the separate debug information of a file
@@ -45,11 +45,14 @@ int file_open(const struct file_request *file);
  *
  * Return: a descriptor; -ENOENT if there are no more candidates.
  */
-int file_open_debug(const struct file_request *file, const struct symbol_object *known,
+int file_open_debug(const struct file_request *file, const struct symbol_file_content *known,
 		    u32 *candidate);
 
-/** file_open_alt() - open the file with shared debug information (dwz) that has the build id @id */
-int file_open_alt(const struct file_request *file, const u8 *id, u8 size);
+/**
+ * file_open_shared_debug() - open the file with shared debug information (dwz) that has the build
+ * id @id
+ */
+int file_open_shared_debug(const struct file_request *file, const u8 *id, u8 size);
 
 /**
  * file_open_perf_map() - open /tmp/perf-PID.map, in which a runtime names the code that it compiled

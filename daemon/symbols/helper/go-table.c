@@ -12,7 +12,7 @@
 #define NO_FILE	      0xffffffffU
 
 /* Numbers of the fields of a function: 4 bytes each, after its address */
-enum field {
+enum go_function_field {
 	FIELD_NAME = 1,
 	/*
 	 * offset of the table of values with file numbers; FIELD_LINE is the offset of the table
@@ -133,7 +133,8 @@ static bool function_get(const struct go_table *t, u64 n, u64 *ret_entry, u64 *r
 	return true;
 }
 
-static bool function_field(const struct go_table *t, u64 function, enum field field, u32 *ret)
+static bool function_read_field(const struct go_table *t, u64 function,
+				enum go_function_field field, u32 *ret)
 {
 	u32 entry = t->version == GO_1_18 ? 4 : t->pointer;
 
@@ -150,7 +151,7 @@ static const char *string_get(const struct go_table *t, u64 at, size_t *ret_len)
 	return *ret_len && *ret_len < t->size - at ? text : NULL;
 }
 
-void go_table_symbols(const struct go_table *t, struct symtab *symbols)
+void go_table_add_symbols(const struct go_table *t, struct symtab *symbols)
 {
 	u64 entry, next, at, after = 0;
 
@@ -163,7 +164,7 @@ void go_table_symbols(const struct go_table *t, struct symtab *symbols)
 
 		if (!function_get(t, n + 1, &next, &after))
 			return;
-		if (next <= entry || !function_field(t, at, FIELD_NAME, &offset))
+		if (next <= entry || !function_read_field(t, at, FIELD_NAME, &offset))
 			continue;
 		name = string_get(t, t->names + offset, &len);
 		if (name)
@@ -229,7 +230,8 @@ static bool function_find(const struct go_table *t, u64 pc, u64 *ret_entry, u64 
 	return low && function_get(t, low - 1, ret_entry, ret_at);
 }
 
-static const char *file_name(const struct go_table *t, u64 function, u32 number, size_t *ret_len)
+static const char *get_file_name(const struct go_table *t, u64 function, u32 number,
+				 size_t *ret_len)
 {
 	u32 unit, offset;
 
@@ -237,26 +239,26 @@ static const char *file_name(const struct go_table *t, u64 function, u32 number,
 		return read_u32(t, t->files + 4ULL * number, &offset) ?
 			       string_get(t, offset, ret_len) :
 			       NULL;
-	if (!function_field(t, function, FIELD_UNIT, &unit) ||
+	if (!function_read_field(t, function, FIELD_UNIT, &unit) ||
 	    !read_u32(t, t->units + 4ULL * ((u64)unit + number), &offset) || offset == NO_FILE)
 		return NULL;
 	return string_get(t, t->files + offset, ret_len);
 }
 
-bool go_table_line(const struct go_table *t, u64 pc, const char **ret_file, size_t *ret_len,
-		   u32 *ret_line)
+bool go_table_find_line(const struct go_table *t, u64 pc, const char **ret_file, size_t *ret_len,
+			u32 *ret_line)
 {
 	u64 entry = 0, function = 0;
 	u32 files, lines;
 	s32 file, line;
 
 	if (!function_find(t, pc, &entry, &function) ||
-	    !function_field(t, function, FIELD_FILE, &files) ||
-	    !function_field(t, function, FIELD_LINE, &lines) ||
+	    !function_read_field(t, function, FIELD_FILE, &files) ||
+	    !function_read_field(t, function, FIELD_LINE, &lines) ||
 	    !value_find(t, t->values + files, entry, pc, &file) ||
 	    !value_find(t, t->values + lines, entry, pc, &line) || file < 0 || line <= 0)
 		return false;
-	*ret_file = file_name(t, function, (u32)file, ret_len);
+	*ret_file = get_file_name(t, function, (u32)file, ret_len);
 	*ret_line = (u32)line;
 	return *ret_file;
 }

@@ -52,18 +52,18 @@ struct go_table {
  */
 int go_table_init(struct go_table *table, const u8 *data, size_t size, u64 text);
 
-/** go_table_symbols() - add all functions to @symbols */
-void go_table_symbols(const struct go_table *table, struct symtab *symbols);
+/** go_table_add_symbols() - add all functions to @symbols */
+void go_table_add_symbols(const struct go_table *table, struct symtab *symbols);
 
 /**
- * go_table_line() - get the source line of an address
+ * go_table_find_line() - get the source line of an address
  * @pc: virtual address
  * @ret_file, @ret_len: path of the source file, a part of the table that is not NUL-terminated
  * @ret_line: line number, from 1
  *
  * Return: true if the line was found.
  */
-bool go_table_line(const struct go_table *table, u64 pc, const char **ret_file, size_t *ret_len,
-		   u32 *ret_line);
+bool go_table_find_line(const struct go_table *table, u64 pc, const char **ret_file,
+			size_t *ret_len, u32 *ret_line);
 
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "disassembler.h"
-#include "object.h"
+#include "reader-file.h"
 #include "opener.h"
 #include "sandbox.h"
 #include "speprof-version.h"
@@ -22,8 +22,8 @@
 #define CPU_CALL_S 10 /* CPU time of a request in seconds; after that SIGPROF kills the process */
 
 /* The state of the reader: the file in each slot, and buffers for a request and its reply */
-struct reader {
-	struct object object[SYMBOL_SLOTS];
+struct reader_state {
+	struct reader_file object[SYMBOL_SLOTS];
 	struct reply_builder builder;
 	u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
 	union {
@@ -59,7 +59,7 @@ static ssize_t packet_receive(int socket, void *bytes, size_t size, int flags, i
 }
 
 /* Receive the descriptor that the opener has passed on; -1 if there is none. */
-static int opener_receive(void)
+static int receive_opened_file(void)
 {
 	char byte;
 	int fd;
@@ -73,7 +73,8 @@ static void send_or_exit(const void *bytes, size_t size)
 		_exit(EX_IOERR);
 }
 
-static void reply_object(struct reader *reader, int error, const struct symbol_object *known)
+static void send_content_reply(struct reader_state *reader, int error,
+			       const struct symbol_file_content *known)
 {
 	struct symbol_reply *reply = (void *)reader->reply;
 
@@ -87,42 +88,44 @@ static void reply_object(struct reader *reader, int error, const struct symbol_o
 	send_or_exit(reply, sizeof(*reply) + (error ? 0 : sizeof(*known)));
 }
 
-static void request_serve(struct reader *reader, int fd)
+static void request_serve(struct reader_state *reader, int fd)
 {
 	const struct symbol_request *request = &reader->request;
-	struct object *object = &reader->object[request->slot];
-	struct symbol_object known = { 0 };
+	struct reader_file *object = &reader->object[request->slot];
+	struct symbol_file_content known = { 0 };
 	int r;
 
 	if ((request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH) && fd < 0) {
-		reply_object(reader, -EBADF, NULL);
+		send_content_reply(reader, -EBADF, NULL);
 		return;
 	}
 	if (request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH) {
 		r = request->type == SYMBOL_OPEN ?
-			    object_open(object, request->subtype, fd, &known) :
-			    object_attach(object, request->subtype, fd, &known);
-		reply_object(reader, r, &known);
+			    reader_file_open(object, request->subtype, fd, &known) :
+			    reader_file_attach(object, request->subtype, fd, &known);
+		send_content_reply(reader, r, &known);
 		return;
 	}
 	if (object->fd < 0) {
-		reply_object(reader, -ENOENT, NULL);
+		send_content_reply(reader, -ENOENT, NULL);
 		return;
 	}
 	if (request->type == SYMBOL_FIND)
-		object_find(object, request->address, request->count, &reader->builder);
+		reader_file_add_functions(object, request->address, request->count,
+					  &reader->builder);
 	else if (request->type == SYMBOL_LINES)
-		object_lines(object, request->address, request->count, &reader->builder);
+		reader_file_add_lines(object, request->address, request->count, &reader->builder);
 	else
-		object_code(object, request->address[0], request->address[1], &reader->builder);
+		reader_file_add_instructions(object, request->address[0], request->address[1],
+					     &reader->builder);
 	if (!reader->builder.done) {
-		reply_object(reader, -ENODATA, NULL);
+		send_content_reply(reader, -ENODATA, NULL);
 		return;
 	}
 	send_or_exit(reader->reply, reply_builder_finish(&reader->builder, request, reader->reply));
 }
 
-static void __attribute__((noreturn)) reader_serve(struct reader *reader)
+static void __attribute__((noreturn)) reader_serve(struct reader_state *reader)
 {
 	const struct itimerval call = { .it_value.tv_sec = CPU_CALL_S }, none = { 0 };
 	struct symbol_hello hello = { .version = SYMBOL_VERSION };
@@ -137,14 +140,14 @@ static void __attribute__((noreturn)) reader_serve(struct reader *reader)
 		if (symbol_request_check(&reader->request, (size_t)n, fd >= 0) < 0)
 			_exit(EX_PROTOCOL);
 		if (reader->request.from_opener)
-			fd = opener_receive();
+			fd = receive_opened_file();
 		setitimer(ITIMER_PROF, &call, NULL);
 		request_serve(reader, fd);
 		setitimer(ITIMER_PROF, &none, NULL);
 	}
 }
 
-static bool fd_is_link(int fd)
+static bool fd_is_packet_socket(int fd)
 {
 	int type;
 	socklen_t size = sizeof(type);
@@ -153,7 +156,7 @@ static bool fd_is_link(int fd)
 }
 
 /* Report that the sandbox cannot be entered, and exit. */
-static void __attribute__((noreturn)) fail_start(int error)
+static void __attribute__((noreturn)) exit_with_start_error(int error)
 {
 	struct symbol_hello hello = { .version = 0, .error = (u32)-error };
 
@@ -161,29 +164,29 @@ static void __attribute__((noreturn)) fail_start(int error)
 	_exit(EX_NOPERM);
 }
 
-static void __attribute__((noreturn)) open_files(void)
+static void __attribute__((noreturn)) run_opener(void)
 {
 	struct symbol_hello hello = { .version = SYMBOL_VERSION };
 	int r = sandbox_enter_opener(PEER_FD);
 
 	if (r < 0)
-		fail_start(r);
+		exit_with_start_error(r);
 	send_or_exit(&hello, sizeof(hello));
 	opener_serve(LINK_FD, PEER_FD);
 }
 
-static void __attribute__((noreturn)) read_files(void)
+static void __attribute__((noreturn)) run_reader(void)
 {
-	struct reader *reader = calloc(1, sizeof(*reader));
+	struct reader_state *reader = calloc(1, sizeof(*reader));
 	int r;
 
 	if (!reader)
-		fail_start(-ENOMEM);
+		exit_with_start_error(-ENOMEM);
 	for (u32 i = 0; i < SYMBOL_SLOTS; i++)
-		reader->object[i] = (struct object){ .fd = -1, .debug_fd = -1, .alt_fd = -1 };
-	r = sandbox_enter(PEER_FD);
+		reader->object[i] = (struct reader_file){ .fd = -1, .debug_fd = -1, .alt_fd = -1 };
+	r = sandbox_enter_reader(PEER_FD);
 	if (r < 0)
-		fail_start(r);
+		exit_with_start_error(r);
 	reader_serve(reader);
 }
 
@@ -193,7 +196,7 @@ int main(int argc, char **argv)
 		puts("speprof-symbols " SPEPROF_VERSION);
 		return 0;
 	}
-	if (argc < 2 || !fd_is_link(LINK_FD) || !fd_is_link(PEER_FD)) {
+	if (argc < 2 || !fd_is_packet_socket(LINK_FD) || !fd_is_packet_socket(PEER_FD)) {
 		fputs("speprof-symbols: not for use by hand: speprofd and speprof start it to open "
 		      "and read files\n",
 		      stderr);
@@ -203,8 +206,8 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "--idle"))
 			sandbox_lower_priority();
 	if (!strcmp(argv[1], "--open"))
-		open_files();
+		run_opener();
 	if (!strcmp(argv[1], "--read-code"))
-		disassembler_load();
-	read_files();
+		disassembler_load_libraries();
+	run_reader();
 }

@@ -10,12 +10,12 @@
 #include "symbols/open-message.h"
 
 /**
- * struct opener - the state of the process
+ * struct opener_state - the state of the process
  * @reader: socket to the reader
  * @file: the file that OPEN_FILE or OPEN_PERF_MAP opened; -1: none. Only the next such request
  * closes it, because close() may block
  */
-struct opener {
+struct opener_state {
 	int reader;
 	int file;
 	struct open_request request;
@@ -29,7 +29,7 @@ static bool request_is_valid(const struct open_request *r, size_t size)
 	       memchr(r->link, '\0', sizeof(r->link));
 }
 
-static struct file_request request_file(const struct open_request *r)
+static struct file_request request_get_file(const struct open_request *r)
 {
 	return (struct file_request){
 		.path = r->path,
@@ -47,12 +47,13 @@ static int descriptor_send(int socket, int fd)
 }
 
 /* Open the file of a process, keep it open, and reply with the values that identify it. */
-static int file_hold(struct opener *o)
+static int file_open_and_keep(struct opener_state *o)
 {
-	const struct file_request file = request_file(&o->request);
+	const struct file_request file = request_get_file(&o->request);
 	struct stat st;
 
-	o->file = o->request.type == OPEN_FILE ? file_open(&file) : file_open_perf_map(file.pid);
+	o->file = o->request.type == OPEN_FILE ? file_open_mapped(&file) :
+						 file_open_perf_map(file.pid);
 	if (o->file < 0)
 		return o->file;
 	if (fstat(o->file, &st) < 0)
@@ -68,18 +69,19 @@ static int file_hold(struct opener *o)
 }
 
 /* Open debug information that belongs to a file, and pass it to the reader. */
-static int attachment_pass(struct opener *o)
+static int attachment_pass(struct opener_state *o)
 {
 	const struct open_request *request = &o->request;
-	const struct file_request file = request_file(request);
-	struct symbol_object known = { .build_id_size = request->id_size };
+	const struct file_request file = request_get_file(request);
+	struct symbol_file_content known = { .build_id_size = request->id_size };
 	int fd, r;
 
 	o->reply.candidate = request->candidate;
 	memcpy(known.build_id, request->id, sizeof(known.build_id));
 	memcpy(known.link, request->link, sizeof(known.link));
-	fd = request->type == OPEN_DEBUG ? file_open_debug(&file, &known, &o->reply.candidate) :
-					   file_open_alt(&file, request->id, request->id_size);
+	fd = request->type == OPEN_DEBUG ?
+		     file_open_debug(&file, &known, &o->reply.candidate) :
+		     file_open_shared_debug(&file, request->id, request->id_size);
 	if (fd < 0)
 		return fd;
 	r = descriptor_send(o->reader, fd);
@@ -87,7 +89,7 @@ static int attachment_pass(struct opener *o)
 	return r;
 }
 
-static int request_run(struct opener *o)
+static int request_run(struct opener_state *o)
 {
 	switch (o->request.type) {
 	case OPEN_PASS:
@@ -98,13 +100,13 @@ static int request_run(struct opener *o)
 	default:
 		if (o->file >= 0)
 			close(o->file);
-		return file_hold(o);
+		return file_open_and_keep(o);
 	}
 }
 
 void opener_serve(int link, int reader)
 {
-	static struct opener o = { .file = -1 };
+	static struct opener_state o = { .file = -1 };
 	ssize_t n;
 
 	o.reader = reader;

@@ -71,7 +71,7 @@ static u32 line_parse(const char *line, size_t size, u64 offset, const u64 *addr
 	return matches;
 }
 
-void perf_map_find(int fd, const u64 *address, u32 count, struct perf_map_name *ret_names)
+void perf_map_find_names(int fd, const u64 *address, u32 count, struct perf_map_name *ret_names)
 {
 	char buf[CHUNK];
 	size_t len = 0;

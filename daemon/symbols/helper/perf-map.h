@@ -20,7 +20,7 @@ struct perf_map_name {
 };
 
 /**
- * perf_map_find() - find the names of addresses in one pass over the file
+ * perf_map_find_names() - find the names of addresses in one pass over the file
  * @fd: the file; only its first 256 MiB are read
  * @address: addresses in ascending order
  * @count: number of addresses
@@ -29,6 +29,6 @@ struct perf_map_name {
  * Invalid lines are skipped. The time is bounded: lines after 2^20 matches are ignored, which occur
  * only in a hostile file.
  */
-void perf_map_find(int fd, const u64 *address, u32 count, struct perf_map_name *ret_names);
+void perf_map_find_names(int fd, const u64 *address, u32 count, struct perf_map_name *ret_names);
 
 #endif

@@ -12,7 +12,7 @@ void reply_builder_init(struct reply_builder *builder)
 	memset(builder->slot, 0, sizeof(builder->slot));
 }
 
-static u32 text_hash(const char *text, size_t len)
+static u32 hash_text(const char *text, size_t len)
 {
 	u64 h = hash_bytes(text, len);
 
@@ -24,7 +24,7 @@ bool reply_builder_add_text(struct reply_builder *builder, size_t entry, const c
 {
 	size_t used =
 		sizeof(struct symbol_reply) + (builder->count + 1) * entry + builder->text_len;
-	u32 at = text_hash(text, len) & (REPLY_TEXTS - 1), n = 0;
+	u32 at = hash_text(text, len) & (REPLY_TEXTS - 1), n = 0;
 
 	if (!len) {
 		*ret_offset = 0;

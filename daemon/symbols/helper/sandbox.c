@@ -19,7 +19,7 @@
 #define FILES_MAX   64
 
 /* If memory is short, the kernel must kill the helper and not the program that started it. */
-static void oom_prefer_self(void)
+static void raise_own_oom_score(void)
 {
 	FILE *f = fopen("/proc/self/oom_score_adj", "we");
 
@@ -68,7 +68,7 @@ static int limits_set(void)
 	return 0;
 }
 
-static int descriptors_close(int last)
+static int descriptors_close_above(int last)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -174,7 +174,7 @@ static int calls_allow(scmp_filter_ctx filter, const int *calls, size_t count)
  * thread, so KILL_THREAD suffices. SCMP_ACT_KILL_PROCESS needs seccomp(), which the filter of the
  * unit may deny.
  */
-static int mapping_allow(scmp_filter_ctx filter, int call)
+static int allow_non_executable_mapping(scmp_filter_ctx filter, int call)
 {
 	int r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1,
 				 SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
@@ -184,7 +184,7 @@ static int mapping_allow(scmp_filter_ctx filter, int call)
 				    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC));
 }
 
-static int calls_add(scmp_filter_ctx filter)
+static int add_allowed_calls(scmp_filter_ctx filter)
 {
 	int r = calls_allow(filter, allowed, ARRAY_SIZE(allowed));
 
@@ -192,22 +192,22 @@ static int calls_add(scmp_filter_ctx filter)
 		return r ? r :
 			   calls_allow(filter, allowed_sanitizers, ARRAY_SIZE(allowed_sanitizers));
 	if (!r)
-		r = mapping_allow(filter, SCMP_SYS(mmap));
-	return r ? r : mapping_allow(filter, SCMP_SYS(mprotect));
+		r = allow_non_executable_mapping(filter, SCMP_SYS(mmap));
+	return r ? r : allow_non_executable_mapping(filter, SCMP_SYS(mprotect));
 }
 
 /*
  * Install the filter. Other calls fail with EPERM: libraries try some of them, and work without
  * them.
  */
-static int calls_filter(void)
+static int install_call_filter(void)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int r;
 
 	if (!filter)
 		return -ENOMEM;
-	r = calls_add(filter);
+	r = add_allowed_calls(filter);
 	/* fstat() of the C library is newfstatat() with an empty path. */
 	if (!r)
 		r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
@@ -218,19 +218,19 @@ static int calls_filter(void)
 	return r;
 }
 
-int sandbox_enter(int last)
+int sandbox_enter_reader(int last)
 {
 	int r;
 
-	oom_prefer_self();
-	r = descriptors_close(last);
+	raise_own_oom_score();
+	r = descriptors_close_above(last);
 	if (!r)
 		r = capabilities_drop(0);
 	if (r)
 		return r;
 	paths_deny();
 	r = limits_set();
-	return r ? r : calls_filter();
+	return r ? r : install_call_filter();
 }
 
 int sandbox_enter_opener(int last)
@@ -239,8 +239,8 @@ int sandbox_enter_opener(int last)
 			  1ULL << CAP_CHECKPOINT_RESTORE;
 	int r;
 
-	oom_prefer_self();
-	r = descriptors_close(last);
+	raise_own_oom_score();
+	r = descriptors_close_above(last);
 	if (!r)
 		r = capabilities_drop(files);
 	return r ? r : limits_set();

@@ -6,7 +6,7 @@
 #include "codec/env.h"
 
 /**
- * sandbox_enter() - enter the sandbox of the reader
+ * sandbox_enter_reader() - enter the sandbox of the reader
  * @last: descriptors from 3 to @last stay open; 0, 1 and 2 become /dev/null
  *
  * The process loses all capabilities and cannot open files, use the network or affect other
@@ -14,16 +14,16 @@
  *
  * Return: 0; a negative errno if the kernel lacks a necessary feature. The process must exit then.
  */
-int sandbox_enter(int last);
+int sandbox_enter_reader(int last);
 
 /**
  * sandbox_enter_opener() - enter the sandbox of the opener, which opens files but reads none
- * @last: as for sandbox_enter()
+ * @last: as for sandbox_enter_reader()
  *
  * The process can open files, and retains those of its capabilities that give access to files of
  * other processes. Its memory and CPU time are limited.
  *
- * Return: as sandbox_enter().
+ * Return: as sandbox_enter_reader().
  */
 int sandbox_enter_opener(int last);
 

@@ -15,12 +15,12 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
-void bpf_silence(void)
+void bpf_load_silence_libbpf(void)
 {
 	libbpf_set_print(print_nothing);
 }
 
-void bpf_reason(int error, const char *step, char *ret_reason)
+void bpf_load_explain_failure(int error, const char *step, char *ret_reason)
 {
 	if (error == ENOSYS)
 		snprintf(ret_reason, TASK_BPF_REASON,

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int ring_map(struct event_ring *ring, int fd)
+static int event_ring_mmap(struct event_ring *ring, int fd)
 {
 	void *map = mmap(NULL, ring->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -25,7 +25,7 @@ int event_ring_init(struct event_ring *ring, int fd, size_t size, size_t record_
 {
 	struct event_ring new = { .page = (size_t)sysconf(_SC_PAGESIZE), .size = size };
 	size_t step = (BPF_RINGBUF_HDR_SZ + record_min + 7) & ~7ULL;
-	int r = ring_map(&new, fd);
+	int r = event_ring_mmap(&new, fd);
 
 	if (!r) {
 		new.records = calloc(size / step + 1, sizeof(*new.records));
@@ -48,7 +48,7 @@ void event_ring_deinit(struct event_ring *ring)
 	*ring = (struct event_ring){ 0 };
 }
 
-static const void *record_at(const struct event_ring *ring, u64 at)
+static const void *record_get(const struct event_ring *ring, u64 at)
 {
 	return ring->data + (at & (ring->size - 1)) + BPF_RINGBUF_HDR_SZ;
 }
@@ -57,9 +57,9 @@ static const void *record_at(const struct event_ring *ring, u64 at)
  * Insert the record in order of time, searching from the end, because nearly all records are in
  * order.
  */
-static void record_add(struct event_ring *ring, u64 at)
+static void record_insert_by_time(struct event_ring *ring, u64 at)
 {
-	u64 time_ns = *(const u64 *)record_at(ring, at);
+	u64 time_ns = *(const u64 *)record_get(ring, at);
 	u32 i = ring->count++;
 
 	for (; i > ring->first && ring->records[i - 1].time_ns > time_ns; i--)
@@ -86,20 +86,20 @@ void event_ring_scan(struct event_ring *ring)
 		if (n & BPF_RINGBUF_BUSY_BIT)
 			break;
 		if (!(n & BPF_RINGBUF_DISCARD_BIT))
-			record_add(ring, ring->seen);
+			record_insert_by_time(ring, ring->seen);
 		n &= ~BPF_RINGBUF_DISCARD_BIT;
 		ring->seen += (n + BPF_RINGBUF_HDR_SZ + 7) & ~7ULL;
 	}
 }
 
-u64 event_ring_next(const struct event_ring *ring)
+u64 event_ring_get_next_time(const struct event_ring *ring)
 {
 	return ring->first < ring->count ? ring->records[ring->first].time_ns : EVENT_RING_NOTHING;
 }
 
 const void *event_ring_pop(struct event_ring *ring)
 {
-	return record_at(ring, ring->records[ring->first++].at);
+	return record_get(ring, ring->records[ring->first++].at);
 }
 
 void event_ring_release(struct event_ring *ring)

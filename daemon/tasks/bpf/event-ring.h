@@ -62,8 +62,8 @@ void event_ring_deinit(struct event_ring *ring);
 /** event_ring_scan() - read all records up to the first one that is still being written */
 void event_ring_scan(struct event_ring *ring);
 
-/** event_ring_next() - return the time of the oldest record read, or EVENT_RING_NOTHING */
-u64 event_ring_next(const struct event_ring *ring);
+/** event_ring_get_next_time() - return the time of the oldest record read, or EVENT_RING_NOTHING */
+u64 event_ring_get_next_time(const struct event_ring *ring);
 
 /**
  * event_ring_pop() - remove the oldest record, which must exist; valid until event_ring_release()

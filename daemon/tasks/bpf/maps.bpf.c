@@ -47,7 +47,7 @@ const volatile __u64 page_bytes;
 /* Cost of a byte, set by the loader; 0: no limit. */
 const volatile __u64 byte_ns;
 
-/* Key: bucket_key(). Value: the time at which the bucket is full again. */
+/* Key: bucket_get_key(). Value: the time at which the bucket is full again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, BUCKETS);
@@ -71,7 +71,7 @@ __u64 unattributed;
  * limit by a container or a user's service manager. In the root cgroup, all tasks of a user share a
  * bucket.
  */
-static __always_inline __u64 bucket_key(struct task_struct *task)
+static __always_inline __u64 bucket_get_key(struct task_struct *task)
 {
 	struct cgroup *cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp), *above = NULL;
 	int level = BPF_CORE_READ(cgroup, level);
@@ -94,7 +94,7 @@ static __always_inline bool bucket_permits(__u64 key)
 }
 
 /* Concurrent CPUs may each exceed the limit by one record. */
-static __always_inline void bucket_draw(__u64 key, __u64 bytes)
+static __always_inline void bucket_charge(__u64 key, __u64 bytes)
 {
 	__u64 now = bpf_ktime_get_ns(), cost = bytes * byte_ns, first = now + cost, seen;
 	__u64 *full_ns = bpf_map_lookup_elem(&buckets, &key);
@@ -109,7 +109,7 @@ static __always_inline void bucket_draw(__u64 key, __u64 bytes)
 }
 
 /* Count in dropped last: when the reader sees the new count, the process is in lost_maps. */
-static __always_inline void mapping_lost(__s32 pid)
+static __always_inline void count_lost_mapping(__s32 pid)
 {
 	__u64 one = 1, *count = bpf_map_lookup_elem(&lost_maps, &pid);
 
@@ -121,7 +121,7 @@ static __always_inline void mapping_lost(__s32 pid)
 }
 
 /**
- * struct walk - the state of a walk from a file up to the root directory of its task
+ * struct path_walk - the state of a walk from a file up to the root directory of its task
  * @dentry: the current directory entry
  * @mnt: its mount
  * @root: the root directory of the task
@@ -130,7 +130,7 @@ static __always_inline void mapping_lost(__s32 pid)
  * @used: bytes of the path in @record
  * @complete: the walk has reached a root
  */
-struct walk {
+struct path_walk {
 	struct dentry *dentry;
 	struct vfsmount *mnt;
 	struct dentry *root;
@@ -140,37 +140,37 @@ struct walk {
 	bool complete;
 };
 
-static __always_inline bool walk_ends(struct walk *w)
+static __always_inline bool walk_complete(struct path_walk *w)
 {
 	w->complete = true;
 	return true;
 }
 
 /* Move from the root of a mount to its mount point; returns true if it has none. */
-static __always_inline bool walk_up(struct walk *w)
+static __always_inline bool walk_to_mount_point(struct path_walk *w)
 {
 	struct mount *mount = (void *)w->mnt - bpf_core_field_offset(((struct mount *)0)->mnt);
 	struct mount *parent = BPF_CORE_READ(mount, mnt_parent);
 
 	if (!parent || parent == mount)
-		return walk_ends(w);
+		return walk_complete(w);
 	w->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
 	w->mnt = (void *)parent + bpf_core_field_offset(((struct mount *)0)->mnt);
 	return false;
 }
 
-static long walk_step(__u32 i, struct walk *w)
+static long walk_step(__u32 i, struct path_walk *w)
 {
-	/* Local copies: BPF_CORE_READ() would relocate the fields of struct walk as well. */
+	/* Local copies: BPF_CORE_READ() would relocate the fields of struct path_walk as well. */
 	struct dentry *dentry = w->dentry, *parent;
 	struct vfsmount *mnt = w->mnt;
 	__u64 at = w->used;
 	long n;
 
 	if (dentry == w->root && mnt == w->root_mnt)
-		return walk_ends(w);
+		return walk_complete(w);
 	if (dentry == BPF_CORE_READ(mnt, mnt_root))
-		return walk_up(w);
+		return walk_to_mount_point(w);
 	/* The verifier needs the check on the same register that is added below. */
 	barrier_var(at);
 	if (at > MAP_RECORD_PATH)
@@ -183,7 +183,7 @@ static long walk_step(__u32 i, struct walk *w)
 	parent = BPF_CORE_READ(dentry, d_parent);
 	/* A memfd has no parent directory. */
 	if (parent == dentry)
-		return walk_ends(w);
+		return walk_complete(w);
 	w->dentry = parent;
 	return 0;
 }
@@ -201,7 +201,7 @@ static __always_inline struct map_record *record_begin(__u32 key, struct task_st
 	if (!record)
 		return NULL;
 	if (!bucket_permits(bucket)) {
-		mapping_lost(pid);
+		count_lost_mapping(pid);
 		return NULL;
 	}
 	__builtin_memset(record, 0, __builtin_offsetof(struct map_record, path));
@@ -218,11 +218,11 @@ static __always_inline void record_end(struct map_record *record, __u64 n, __u64
 		return;
 	record->size = (__u32)n;
 	if (bpf_ringbuf_output(&events, record, __builtin_offsetof(struct map_record, path) + n,
-			       wakeup_flags()) < 0) {
-		mapping_lost(record->pid);
+			       get_wakeup_flags()) < 0) {
+		count_lost_mapping(record->pid);
 		return;
 	}
-	bucket_draw(bucket, BPF_RINGBUF_HDR_SZ + __builtin_offsetof(struct map_record, path) + n);
+	bucket_charge(bucket, BPF_RINGBUF_HDR_SZ + __builtin_offsetof(struct map_record, path) + n);
 }
 
 /*
@@ -230,7 +230,7 @@ static __always_inline void record_end(struct map_record *record, __u64 n, __u64
  * behind it in a struct backing_file. The flag of such files differs between kernels, so this
  * checks that the path is consistent and that its superblock is stacked.
  */
-static __always_inline bool stacked_path(struct file *file, struct path *ret_path)
+static __always_inline bool get_stacked_path(struct file *file, struct path *ret_path)
 {
 	struct backing_file *backing = (void *)file;
 	struct super_block *super;
@@ -249,12 +249,12 @@ static __always_inline bool stacked_path(struct file *file, struct path *ret_pat
 	return true;
 }
 
-static __always_inline void file_record(struct vm_area_struct *vma)
+static __always_inline void report_file_mapping(struct vm_area_struct *vma)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 	struct map_record *record;
-	struct walk walk = { 0 };
+	struct path_walk walk = { 0 };
 	struct path path, root;
 	struct dentry *dentry;
 	struct inode *inode;
@@ -264,7 +264,7 @@ static __always_inline void file_record(struct vm_area_struct *vma)
 	if (!file || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC) ||
 	    BPF_CORE_READ(vma, vm_mm) != BPF_CORE_READ(task, mm))
 		return;
-	bucket = bucket_key(task);
+	bucket = bucket_get_key(task);
 	record = record_begin(0, task, bucket);
 	if (!record)
 		return;
@@ -272,7 +272,7 @@ static __always_inline void file_record(struct vm_area_struct *vma)
 	record->start = BPF_CORE_READ(vma, vm_start);
 	record->length = BPF_CORE_READ(vma, vm_end) - record->start;
 	record->offset = BPF_CORE_READ(vma, vm_pgoff) * page_bytes;
-	if (stacked_path(file, &path)) {
+	if (get_stacked_path(file, &path)) {
 		dentry = path.dentry;
 		inode = BPF_CORE_READ(dentry, d_inode);
 	} else {
@@ -298,7 +298,7 @@ static __always_inline void file_record(struct vm_area_struct *vma)
 SEC("fentry/uprobe_mmap")
 int BPF_PROG(on_file, struct vm_area_struct *vma)
 {
-	file_record(vma);
+	report_file_mapping(vma);
 	return 0;
 }
 
@@ -313,7 +313,7 @@ int BPF_PROG(on_special, struct mm_struct *mm, unsigned long addr, unsigned long
 
 	if (!(flags & VM_EXEC))
 		return 0;
-	bucket = bucket_key(task);
+	bucket = bucket_get_key(task);
 	record = record_begin(1, task, bucket);
 	if (!record)
 		return 0;
@@ -329,6 +329,6 @@ int BPF_PROG(on_special, struct mm_struct *mm, unsigned long addr, unsigned long
 SEC("tp_btf/vma_store")
 int BPF_PROG(on_store, void *tree, struct vm_area_struct *vma)
 {
-	file_record(vma);
+	report_file_mapping(vma);
 	return 0;
 }

@@ -25,14 +25,14 @@ struct switch_bpf {
 	struct switch_ring rings[];
 };
 
-static size_t whole_pages(size_t size)
+static size_t round_up_to_pages(size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	return (size + page - 1) / page * page;
 }
 
-static u32 ring_entries(size_t memory, u32 cpus)
+static u32 choose_ring_entries(size_t memory, u32 cpus)
 {
 	u32 n = ENTRIES_MAX;
 
@@ -45,8 +45,8 @@ static int rings_map(struct switch_bpf *b, u32 entries)
 {
 	void *map;
 
-	b->entries_size = whole_pages((size_t)entries * b->cpus * sizeof(*b->entries));
-	b->heads_size = whole_pages(b->cpus * sizeof(struct switch_head));
+	b->entries_size = round_up_to_pages((size_t)entries * b->cpus * sizeof(*b->entries));
+	b->heads_size = round_up_to_pages(b->cpus * sizeof(struct switch_head));
 	map = mmap(NULL, b->entries_size, PROT_READ, MAP_SHARED,
 		   bpf_map__fd(b->programs->maps.switches), 0);
 	if (map == MAP_FAILED)
@@ -76,15 +76,15 @@ static void record_running_tasks(struct switch_bpf *b)
 	}
 }
 
-static int program_load_and_map(struct switch_bpf *b, u32 entries, char *ret_reason)
+static int program_load_and_attach(struct switch_bpf *b, u32 entries, char *ret_reason)
 {
 	struct switches_bpf *p;
 	int r;
 
-	bpf_silence();
+	bpf_load_silence_libbpf();
 	p = switches_bpf__open();
 	if (!p) {
-		bpf_reason(ENOMEM, "open", ret_reason);
+		bpf_load_explain_failure(ENOMEM, "open", ret_reason);
 		return -ENOMEM;
 	}
 	b->programs = p;
@@ -95,13 +95,13 @@ static int program_load_and_map(struct switch_bpf *b, u32 entries, char *ret_rea
 	if (!r)
 		r = switches_bpf__load(p);
 	if (r < 0) {
-		bpf_reason(-r, "load", ret_reason);
+		bpf_load_explain_failure(-r, "load", ret_reason);
 		return r;
 	}
 	p->links.on_switch = bpf_program__attach(p->progs.on_switch);
 	if (!p->links.on_switch) {
 		r = -errno;
-		bpf_reason(-r, "attach", ret_reason);
+		bpf_load_explain_failure(-r, "attach", ret_reason);
 	}
 	return r;
 }
@@ -115,16 +115,16 @@ int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason)
 	b = cpus > 0 ? calloc(1, sizeof(*b) + (size_t)cpus * sizeof(b->rings[0])) : NULL;
 	if (!b) {
 		r = cpus < 0 ? cpus : -ENOMEM;
-		bpf_reason(-r, "load", ret_reason);
+		bpf_load_explain_failure(-r, "load", ret_reason);
 		return r;
 	}
 	b->cpus = (u32)cpus;
-	entries = ring_entries(memory, b->cpus);
-	r = program_load_and_map(b, entries, ret_reason);
+	entries = choose_ring_entries(memory, b->cpus);
+	r = program_load_and_attach(b, entries, ret_reason);
 	if (!r) {
 		r = rings_map(b, entries);
 		if (r < 0)
-			bpf_reason(-r, "map", ret_reason);
+			bpf_load_explain_failure(-r, "map", ret_reason);
 	}
 	if (r < 0) {
 		switch_bpf_free(b);
@@ -148,7 +148,7 @@ struct switch_bpf *switch_bpf_free(struct switch_bpf *b)
 	return NULL;
 }
 
-struct switch_ring *switch_bpf_rings(struct switch_bpf *b, u32 *ret_cpus)
+struct switch_ring *switch_bpf_get_rings(struct switch_bpf *b, u32 *ret_cpus)
 {
 	*ret_cpus = b->cpus;
 	return b->rings;

@@ -35,7 +35,7 @@ struct {
 /* Entries of each CPU's ring, a power of two; set by the loader. */
 const volatile __u32 switch_entries = 1;
 
-static __always_inline void switch_record(__u32 tid)
+static __always_inline void record_switch(__u32 tid)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), at;
 	struct switch_head *head = bpf_map_lookup_elem(&switch_heads, &cpu);
@@ -60,7 +60,7 @@ static __always_inline void switch_record(__u32 tid)
  * Some kernels do not report every switch. If @prev is not the task to which the CPU switched last,
  * the switch to @prev is missing, and the end of the last entry is unknown.
  */
-static __always_inline void switch_check_last(__u32 prev)
+static __always_inline void mark_missing_switch(__u32 prev)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), at;
 	struct switch_head *head = bpf_map_lookup_elem(&switch_heads, &cpu);
@@ -77,8 +77,8 @@ static __always_inline void switch_check_last(__u32 prev)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	switch_check_last((__u32)prev->pid);
-	switch_record((__u32)next->pid);
+	mark_missing_switch((__u32)prev->pid);
+	record_switch((__u32)next->pid);
 	return 0;
 }
 
@@ -86,6 +86,6 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 SEC("raw_tp")
 int running_task(void *ctx)
 {
-	switch_record((__u32)bpf_get_current_pid_tgid());
+	record_switch((__u32)bpf_get_current_pid_tgid());
 	return 0;
 }

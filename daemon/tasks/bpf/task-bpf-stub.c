@@ -29,60 +29,60 @@ bool task_bpf_reports_maps(const struct task_bpf *bpf)
 	return false;
 }
 
-const char *task_bpf_maps_reason(const struct task_bpf *bpf)
+const char *task_bpf_get_maps_reason(const struct task_bpf *bpf)
 {
 	(void)bpf;
 	return "";
 }
 
-int task_bpf_fd(const struct task_bpf *bpf)
+int task_bpf_get_fd(const struct task_bpf *bpf)
 {
 	(void)bpf;
 	return -1;
 }
 
-int task_bpf_maps_fd(const struct task_bpf *bpf)
+int task_bpf_get_maps_fd(const struct task_bpf *bpf)
 {
 	(void)bpf;
 	return -1;
 }
 
-void task_bpf_begin(struct task_bpf *bpf)
+void task_bpf_begin_read(struct task_bpf *bpf)
 {
 	(void)bpf;
 }
 
-u64 task_bpf_next(const struct task_bpf *bpf)
+u64 task_bpf_get_next_time(const struct task_bpf *bpf)
 {
 	(void)bpf;
 	return TASK_BPF_NOTHING;
 }
 
-void task_bpf_deliver(struct task_bpf *bpf, const struct task_sink *sink)
+void task_bpf_deliver_next(struct task_bpf *bpf, const struct task_sink *sink)
 {
 	(void)bpf;
 	(void)sink;
 }
 
-void task_bpf_end(struct task_bpf *bpf)
+void task_bpf_end_read(struct task_bpf *bpf)
 {
 	(void)bpf;
 }
 
-u64 task_bpf_lost(struct task_bpf *bpf)
+u64 task_bpf_take_lost_count(struct task_bpf *bpf)
 {
 	(void)bpf;
 	return 0;
 }
 
-void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct task_sink *sink)
+void task_bpf_report_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct task_sink *sink)
 {
 	(void)bpf;
 	(void)until_ns;
 	(void)sink;
 }
 
-int task_bpf_seed(struct task_bpf *bpf, const struct task_sink *sink)
+int task_bpf_report_all_tasks(struct task_bpf *bpf, const struct task_sink *sink)
 {
 	(void)bpf;
 	(void)sink;
@@ -102,7 +102,7 @@ struct switch_bpf *switch_bpf_free(struct switch_bpf *bpf)
 	return NULL;
 }
 
-struct switch_ring *switch_bpf_rings(struct switch_bpf *bpf, u32 *ret_cpus)
+struct switch_ring *switch_bpf_get_rings(struct switch_bpf *bpf, u32 *ret_cpus)
 {
 	(void)bpf;
 	*ret_cpus = 0;

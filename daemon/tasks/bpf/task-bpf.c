@@ -9,7 +9,7 @@
 
 #include "bpf-load.h"
 #include "event-ring.h"
-#include "map-bpf.h"
+#include "mapping-bpf.h"
 #include "task-record.h"
 #include "tasks.skel.h"
 #include "tasks/task-event.h"
@@ -31,13 +31,13 @@
  * @maps: the programs for executable mappings; NULL: mappings are not reported
  * @ring: the ring of task events
  * @size: bytes of each ring
- * @dropped: the program's counter of lost task events at the last task_bpf_lost()
+ * @dropped: the program's counter of lost task events at the last task_bpf_take_lost_count()
  * @path: path of the mapping that is being delivered
  * @maps_reason: why @maps is NULL
  */
 struct task_bpf {
 	struct tasks_bpf *programs;
-	struct map_bpf *maps;
+	struct mapping_bpf *maps;
 	struct event_ring ring;
 	size_t size;
 	u64 dropped;
@@ -46,7 +46,8 @@ struct task_bpf {
 };
 
 /*
- * Attach all programs. task_bpf_seed() runs the iterator each_task; all others run at their events.
+ * Attach all programs. task_bpf_report_all_tasks() runs the iterator each_task; all others run at
+ * their events.
  */
 static int programs_attach(struct tasks_bpf *p)
 {
@@ -77,10 +78,10 @@ static int programs_open_and_load(struct task_bpf *b, char *ret_reason)
 {
 	int r;
 
-	bpf_silence();
+	bpf_load_silence_libbpf();
 	b->programs = tasks_bpf__open();
 	if (!b->programs) {
-		bpf_reason(ENOMEM, "open", ret_reason);
+		bpf_load_explain_failure(ENOMEM, "open", ret_reason);
 		return -ENOMEM;
 	}
 	b->programs->rodata->wakeup_bytes = (u32)(b->size / 2);
@@ -88,7 +89,7 @@ static int programs_open_and_load(struct task_bpf *b, char *ret_reason)
 	if (!r)
 		r = tasks_bpf__load(b->programs);
 	if (r < 0)
-		bpf_reason(-r, "load", ret_reason);
+		bpf_load_explain_failure(-r, "load", ret_reason);
 	return r;
 }
 
@@ -97,52 +98,53 @@ struct task_bpf *task_bpf_free(struct task_bpf *b)
 	if (!b)
 		return NULL;
 	event_ring_deinit(&b->ring);
-	map_bpf_free(b->maps);
+	mapping_bpf_free(b->maps);
 	tasks_bpf__destroy(b->programs);
 	free(b);
 	return NULL;
 }
 
-int task_bpf_fd(const struct task_bpf *b)
+int task_bpf_get_fd(const struct task_bpf *b)
 {
 	return bpf_map__fd(b->programs->maps.events);
 }
 
-int task_bpf_maps_fd(const struct task_bpf *b)
+int task_bpf_get_maps_fd(const struct task_bpf *b)
 {
-	return b->maps ? map_bpf_fd(b->maps) : -1;
+	return b->maps ? mapping_bpf_get_fd(b->maps) : -1;
 }
 
 /* Read mappings first: the exec that caused a mapping is then already in the other ring. */
-void task_bpf_begin(struct task_bpf *b)
+void task_bpf_begin_read(struct task_bpf *b)
 {
 	if (b->maps)
-		event_ring_scan(map_bpf_ring(b->maps));
+		event_ring_scan(mapping_bpf_get_ring(b->maps));
 	event_ring_scan(&b->ring);
 }
 
-static u64 maps_next(const struct task_bpf *b)
+static u64 get_next_map_time(const struct task_bpf *b)
 {
-	return b->maps ? event_ring_next(map_bpf_ring(b->maps)) : EVENT_RING_NOTHING;
+	return b->maps ? event_ring_get_next_time(mapping_bpf_get_ring(b->maps)) :
+			 EVENT_RING_NOTHING;
 }
 
-u64 task_bpf_next(const struct task_bpf *b)
+u64 task_bpf_get_next_time(const struct task_bpf *b)
 {
-	u64 task = event_ring_next(&b->ring), map = maps_next(b);
+	u64 task = event_ring_get_next_time(&b->ring), map = get_next_map_time(b);
 
 	_Static_assert(TASK_BPF_NOTHING == EVENT_RING_NOTHING, "both use one value");
 	return task <= map ? task : map;
 }
 
-void task_bpf_end(struct task_bpf *b)
+void task_bpf_end_read(struct task_bpf *b)
 {
 	event_ring_release(&b->ring);
 	if (b->maps)
-		event_ring_release(map_bpf_ring(b->maps));
+		event_ring_release(mapping_bpf_get_ring(b->maps));
 }
 
 /* Check that the programs reported @probe. The ring has no other reader yet. */
-static bool map_is_reported(struct event_ring *ring, const struct map_probe *probe)
+static bool map_is_reported(struct event_ring *ring, const struct mapping_probe *probe)
 {
 	bool reported = false;
 
@@ -154,7 +156,7 @@ static bool map_is_reported(struct event_ring *ring, const struct map_probe *pro
 		if (i)
 			usleep(1000);
 		event_ring_scan(ring);
-		while (!reported && event_ring_next(ring) != EVENT_RING_NOTHING) {
+		while (!reported && event_ring_get_next_time(ring) != EVENT_RING_NOTHING) {
 			const struct map_record *r = event_ring_pop(ring);
 
 			reported = r->start == (u64)(uintptr_t)probe->address &&
@@ -172,18 +174,18 @@ static bool map_is_reported(struct event_ring *ring, const struct map_probe *pro
  */
 static int maps_attach(struct task_bpf *b, bool functions)
 {
-	struct map_probe probe;
-	int r = map_bpf_new(b->size, b->size * MAP_RINGS_A_SECOND, functions, &b->maps);
+	struct mapping_probe probe;
+	int r = mapping_bpf_new(b->size, b->size * MAP_RINGS_A_SECOND, functions, &b->maps);
 
 	if (r < 0)
 		return r;
-	r = map_probe_init(&probe);
+	r = mapping_probe_init(&probe);
 	if (!r) {
-		r = map_is_reported(map_bpf_ring(b->maps), &probe) ? 0 : -ENODATA;
-		map_probe_deinit(&probe);
+		r = map_is_reported(mapping_bpf_get_ring(b->maps), &probe) ? 0 : -ENODATA;
+		mapping_probe_deinit(&probe);
 	}
 	if (r < 0)
-		b->maps = map_bpf_free(b->maps);
+		b->maps = mapping_bpf_free(b->maps);
 	return r;
 }
 
@@ -207,22 +209,22 @@ int task_bpf_new(size_t ring_size, struct task_bpf **ret_bpf, char *ret_reason)
 	int r;
 
 	if (!b) {
-		bpf_reason(ENOMEM, "load", ret_reason);
+		bpf_load_explain_failure(ENOMEM, "load", ret_reason);
 		return -ENOMEM;
 	}
 	b->size = ring_size ? ring_size : RING_SIZE;
 	r = programs_open_and_load(b, ret_reason);
 	if (!r) {
-		r = event_ring_init(&b->ring, task_bpf_fd(b), b->size,
+		r = event_ring_init(&b->ring, task_bpf_get_fd(b), b->size,
 				    offsetof(struct task_record, name));
 		if (r < 0)
-			bpf_reason(-r, "map", ret_reason);
+			bpf_load_explain_failure(-r, "map", ret_reason);
 	}
 	if (!r) {
 		maps_attach_any(b);
 		r = programs_attach(b->programs);
 		if (r < 0)
-			bpf_reason(-r, "attach", ret_reason);
+			bpf_load_explain_failure(-r, "attach", ret_reason);
 	}
 	if (r < 0) {
 		task_bpf_free(b);
@@ -237,15 +239,16 @@ bool task_bpf_reports_maps(const struct task_bpf *b)
 	return b->maps;
 }
 
-const char *task_bpf_maps_reason(const struct task_bpf *b)
+const char *task_bpf_get_maps_reason(const struct task_bpf *b)
 {
 	return b->maps_reason;
 }
 
 /* Convert a record to an event; returns false if the record is invalid. */
-static bool map_event(struct task_bpf *b, const struct map_record *r, struct task_event *ret_event)
+static bool convert_map_record(struct task_bpf *b, const struct map_record *r,
+			       struct task_event *ret_event)
 {
-	const char *path = map_record_path(r, b->path);
+	const char *path = map_record_build_path(r, b->path);
 
 	*ret_event = (struct task_event){
 		.type = TASK_MMAP,
@@ -263,7 +266,7 @@ static bool map_event(struct task_bpf *b, const struct map_record *r, struct tas
 	return path;
 }
 
-static void record_event(const struct task_record *r, struct task_event *ret_event)
+static void convert_task_record(const struct task_record *r, struct task_event *ret_event)
 {
 	static const u8 types[] = {
 		[TASK_RECORD_FORK] = TASK_FORK,
@@ -294,18 +297,18 @@ static void record_event(const struct task_record *r, struct task_event *ret_eve
 	};
 }
 
-void task_bpf_deliver(struct task_bpf *b, const struct task_sink *sink)
+void task_bpf_deliver_next(struct task_bpf *b, const struct task_sink *sink)
 {
 	struct task_event event;
 
-	if (event_ring_next(&b->ring) <= maps_next(b))
-		record_event(event_ring_pop(&b->ring), &event);
-	else if (!map_event(b, event_ring_pop(map_bpf_ring(b->maps)), &event))
+	if (event_ring_get_next_time(&b->ring) <= get_next_map_time(b))
+		convert_task_record(event_ring_pop(&b->ring), &event);
+	else if (!convert_map_record(b, event_ring_pop(mapping_bpf_get_ring(b->maps)), &event))
 		return;
 	sink->task(sink->ctx, &event);
 }
 
-u64 task_bpf_lost(struct task_bpf *b)
+u64 task_bpf_take_lost_count(struct task_bpf *b)
 {
 	u64 dropped = __atomic_load_n(&b->programs->bss->dropped, __ATOMIC_RELAXED);
 	u64 lost = dropped - b->dropped;
@@ -314,13 +317,13 @@ u64 task_bpf_lost(struct task_bpf *b)
 	return lost;
 }
 
-void task_bpf_lost_maps(struct task_bpf *b, u64 until_ns, const struct task_sink *sink)
+void task_bpf_report_lost_maps(struct task_bpf *b, u64 until_ns, const struct task_sink *sink)
 {
 	if (b->maps)
-		map_bpf_lost(b->maps, until_ns, sink);
+		mapping_bpf_report_lost(b->maps, until_ns, sink);
 }
 
-int task_bpf_seed(struct task_bpf *b, const struct task_sink *sink)
+int task_bpf_report_all_tasks(struct task_bpf *b, const struct task_sink *sink)
 {
 	struct task_record records[64];
 	int fd = bpf_iter_create(bpf_link__fd(b->programs->links.each_task));
@@ -333,7 +336,7 @@ int task_bpf_seed(struct task_bpf *b, const struct task_sink *sink)
 		/* The kernel copies whole records, as many as fit. */
 		for (size_t i = 0; i < (size_t)n / sizeof(records[0]); i++) {
 			records[i].name[TASK_RECORD_COMM - 1] = '\0';
-			record_event(&records[i], &event);
+			convert_task_record(&records[i], &event);
 			sink->task(sink->ctx, &event);
 		}
 	}

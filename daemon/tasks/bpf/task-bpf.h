@@ -34,52 +34,58 @@ struct task_bpf *task_bpf_free(struct task_bpf *bpf);
 bool task_bpf_reports_maps(const struct task_bpf *bpf);
 
 /**
- * task_bpf_maps_reason() - return why executable mappings are not reported, owned by @bpf; "" if
- * they are
+ * task_bpf_get_maps_reason() - return why executable mappings are not reported, owned by @bpf; ""
+ * if they are
  */
-const char *task_bpf_maps_reason(const struct task_bpf *bpf);
-
-/** task_bpf_fd() - return the descriptor that has an edge (EPOLLET) when the ring is half full */
-int task_bpf_fd(const struct task_bpf *bpf);
+const char *task_bpf_get_maps_reason(const struct task_bpf *bpf);
 
 /**
- * task_bpf_maps_fd() - return the descriptor of task_bpf_fd() for the ring of mappings; -1 if
- * mappings are not reported
+ * task_bpf_get_fd() - return the descriptor that has an edge (EPOLLET) when the ring is half full
  */
-int task_bpf_maps_fd(const struct task_bpf *bpf);
-
-/** task_bpf_begin() - start reading the events that are in the rings now */
-void task_bpf_begin(struct task_bpf *bpf);
-
-/** task_bpf_next() - return the time of the oldest event in the rings, or TASK_BPF_NOTHING */
-u64 task_bpf_next(const struct task_bpf *bpf);
-
-/** task_bpf_deliver() - deliver the oldest event, which must exist */
-void task_bpf_deliver(struct task_bpf *bpf, const struct task_sink *sink);
-
-/** task_bpf_end() - free the space of the delivered events */
-void task_bpf_end(struct task_bpf *bpf);
+int task_bpf_get_fd(const struct task_bpf *bpf);
 
 /**
- * task_bpf_lost() - return the task events, without mappings, that were lost since the last call
+ * task_bpf_get_maps_fd() - return the descriptor of task_bpf_get_fd() for the ring of mappings; -1
+ * if mappings are not reported
  */
-u64 task_bpf_lost(struct task_bpf *bpf);
+int task_bpf_get_maps_fd(const struct task_bpf *bpf);
+
+/** task_bpf_begin_read() - start reading the events that are in the rings now */
+void task_bpf_begin_read(struct task_bpf *bpf);
 
 /**
- * task_bpf_lost_maps() - report lost mappings by TASK_LOST_MAPS, see map_bpf_lost()
+ * task_bpf_get_next_time() - return the time of the oldest event in the rings, or TASK_BPF_NOTHING
+ */
+u64 task_bpf_get_next_time(const struct task_bpf *bpf);
+
+/** task_bpf_deliver_next() - deliver the oldest event, which must exist */
+void task_bpf_deliver_next(struct task_bpf *bpf, const struct task_sink *sink);
+
+/** task_bpf_end_read() - free the space of the delivered events */
+void task_bpf_end_read(struct task_bpf *bpf);
+
+/**
+ * task_bpf_take_lost_count() - return the task events, without mappings, that were lost since the
+ * last call
+ */
+u64 task_bpf_take_lost_count(struct task_bpf *bpf);
+
+/**
+ * task_bpf_report_lost_maps() - report lost mappings by TASK_LOST_MAPS, see
+ * mapping_bpf_report_lost()
  * @bpf: the programs
  * @until_ns: CLOCK_MONOTONIC: all events up to this time were delivered
  * @sink: receives the events
  *
  * Mappings are lost if the ring is full, or if their cgroup or user exceeds its rate limit.
  */
-void task_bpf_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct task_sink *sink);
+void task_bpf_report_lost_maps(struct task_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 
 /**
- * task_bpf_seed() - report all tasks by TASK_SEED, with the task iterator; returns 0 or negative
- * errno
+ * task_bpf_report_all_tasks() - report all tasks by TASK_SEED, with the task iterator; returns 0 or
+ * negative errno
  */
-int task_bpf_seed(struct task_bpf *bpf, const struct task_sink *sink);
+int task_bpf_report_all_tasks(struct task_bpf *bpf, const struct task_sink *sink);
 
 struct switch_bpf;
 
@@ -96,7 +102,7 @@ int switch_bpf_new(size_t memory, struct switch_bpf **ret_bpf, char *ret_reason)
 /** switch_bpf_free() - detach the program and free @bpf, which may be NULL; returns NULL */
 struct switch_bpf *switch_bpf_free(struct switch_bpf *bpf);
 
-/** switch_bpf_rings() - return the rings of all possible CPUs, indexed by CPU; owned by @bpf */
-struct switch_ring *switch_bpf_rings(struct switch_bpf *bpf, u32 *ret_cpus);
+/** switch_bpf_get_rings() - return the rings of all possible CPUs, indexed by CPU; owned by @bpf */
+struct switch_ring *switch_bpf_get_rings(struct switch_bpf *bpf, u32 *ret_cpus);
 
 #endif

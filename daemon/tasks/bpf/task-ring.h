@@ -21,7 +21,7 @@ const volatile __u32 wakeup_bytes;
 /* Records that were lost. */
 __u64 dropped;
 
-static __always_inline __u64 wakeup_flags(void)
+static __always_inline __u64 get_wakeup_flags(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) >= wakeup_bytes ? BPF_RB_FORCE_WAKEUP :
 									       BPF_RB_NO_WAKEUP;

@@ -26,7 +26,7 @@ struct {
 	__type(value, struct task_path_record);
 } scratch SEC(".maps");
 
-static __always_inline __u64 task_cgroup(struct task_struct *task)
+static __always_inline __u64 task_get_cgroup_id(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
@@ -45,13 +45,13 @@ static __always_inline struct task_record *record_begin(__u16 type, struct task_
 	record->pid = BPF_CORE_READ(task, tgid);
 	record->tid = BPF_CORE_READ(task, pid);
 	record->start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
-	record->cgroup = task_cgroup(task);
+	record->cgroup = task_get_cgroup_id(task);
 	return record;
 }
 
 static __always_inline void record_end(struct task_record *record)
 {
-	bpf_ringbuf_submit(record, wakeup_flags());
+	bpf_ringbuf_submit(record, get_wakeup_flags());
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -122,8 +122,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	return 0;
 }
 
-static __always_inline void cgroup_record(__u16 type, struct cgroup *cgroup, const char *path,
-					  struct task_struct *task)
+static __always_inline void report_cgroup_event(__u16 type, struct cgroup *cgroup, const char *path,
+						struct task_struct *task)
 {
 	struct task_path_record *record;
 	__u32 key = 0;
@@ -155,7 +155,7 @@ static __always_inline void cgroup_record(__u16 type, struct cgroup *cgroup, con
 		n = 0;
 	record->head.size = (__u32)n;
 	if (bpf_ringbuf_output(&events, record, __builtin_offsetof(struct task_record, name) + n,
-			       wakeup_flags()) < 0)
+			       get_wakeup_flags()) < 0)
 		__sync_fetch_and_add(&dropped, 1);
 }
 
@@ -165,7 +165,7 @@ int BPF_PROG(on_attach, struct cgroup *cgroup, const char *path, struct task_str
 	     bool threadgroup)
 {
 	if (threadgroup)
-		cgroup_record(TASK_RECORD_ATTACH, cgroup, path, task);
+		report_cgroup_event(TASK_RECORD_ATTACH, cgroup, path, task);
 	return 0;
 }
 
@@ -174,14 +174,14 @@ SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(on_mkdir, struct cgroup *cgroup, const char *path)
 {
 	if (!BPF_CORE_READ(cgroup, root, hierarchy_id))
-		cgroup_record(TASK_RECORD_CGROUP_NEW, cgroup, path, NULL);
+		report_cgroup_event(TASK_RECORD_CGROUP_NEW, cgroup, path, NULL);
 	return 0;
 }
 
 SEC("tp_btf/cgroup_rename")
 int BPF_PROG(on_cgroup_rename, struct cgroup *cgroup, const char *path)
 {
-	cgroup_record(TASK_RECORD_CGROUP_NEW, cgroup, path, NULL);
+	report_cgroup_event(TASK_RECORD_CGROUP_NEW, cgroup, path, NULL);
 	return 0;
 }
 
@@ -189,7 +189,7 @@ SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(on_rmdir, struct cgroup *cgroup, const char *path)
 {
 	if (!BPF_CORE_READ(cgroup, root, hierarchy_id))
-		cgroup_record(TASK_RECORD_CGROUP_REMOVED, cgroup, NULL, NULL);
+		report_cgroup_event(TASK_RECORD_CGROUP_REMOVED, cgroup, NULL, NULL);
 	return 0;
 }
 
@@ -207,7 +207,7 @@ int each_task(struct bpf_iter__task *ctx)
 	record.pid = BPF_CORE_READ(task, tgid);
 	record.tid = BPF_CORE_READ(task, pid);
 	record.start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
-	record.cgroup = task_cgroup(task);
+	record.cgroup = task_get_cgroup_id(task);
 	mm = BPF_CORE_READ(task, mm);
 	if (mm) {
 		record.start_code = BPF_CORE_READ(mm, start_code);

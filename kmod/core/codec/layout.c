@@ -104,7 +104,7 @@ static void layout_mask_bytes(struct spe_layout *l, size_t from, size_t to, u8 m
 /*
  * Create the layout of a record that record.c decoded. Return false if no layout can describe it.
  */
-static bool layout_learn(struct spe_layout *l, const struct spe_sample *sample)
+static bool layout_init_from_record(struct spe_layout *l, const struct spe_sample *sample)
 {
 	struct spe_packet packet;
 	size_t pos = 0;
@@ -169,7 +169,7 @@ SPE_EXPORT(spe_layout_read_rare);
  * The key consists of the class and payload of the Operation Type packet, and of which headers @raw
  * has.
  */
-static inline u8 *layouts_get_guess(struct spe_layouts *layouts, const u8 *raw)
+static inline u8 *layouts_get_predicted(struct spe_layouts *layouts, const u8 *raw)
 {
 	const u8 *op = raw + layouts->key;
 	unsigned int key = (u8)(op[0] << 6 ^ op[1]), i;
@@ -206,14 +206,14 @@ static void layouts_add_hint(struct spe_layouts *layouts, const struct spe_layou
 static __attribute__((__noinline__)) int layouts_search_match(struct spe_layouts *layouts,
 							      const u8 *raw)
 {
-	unsigned int guess = *layouts_get_guess(layouts, raw);
+	unsigned int guess = *layouts_get_predicted(layouts, raw);
 	int i;
 
 	for (i = 0; i < layouts->count; i++) {
 		if (layout_differs_from(&layouts->layout[i], raw))
 			continue;
 		layouts_add_hint(layouts, &layouts->layout[guess], raw);
-		*layouts_get_guess(layouts, raw) = (u8)i;
+		*layouts_get_predicted(layouts, raw) = (u8)i;
 		return i;
 	}
 	return -1;
@@ -238,7 +238,7 @@ static void layouts_add(struct spe_layouts *layouts, const struct spe_decoder *d
 {
 	struct spe_layout layout, *known;
 
-	if (!layout_learn(&layout, sample))
+	if (!layout_init_from_record(&layout, sample))
 		return;
 	layout.stride = layout_find_stride(d, sample);
 	known = layouts_find_same(layouts, &layout);
@@ -264,11 +264,12 @@ static void layouts_add(struct spe_layouts *layouts, const struct spe_decoder *d
 		layouts->count++;
 }
 
-static enum spe_decode decode_without_layout(struct spe_decoder *d, struct spe_layouts *layouts,
-					     struct spe_sample *ret_sample,
-					     struct spe_range *ret_range)
+static enum spe_decode_result decode_without_layout(struct spe_decoder *d,
+						    struct spe_layouts *layouts,
+						    struct spe_sample *ret_sample,
+						    struct spe_range *ret_range)
 {
-	enum spe_decode r = spe_decoder_next(d, ret_sample, ret_range);
+	enum spe_decode_result r = spe_decoder_next(d, ret_sample, ret_range);
 
 	/*
 	 * At the end of the window, a record may have a layout but too few bytes behind it to
@@ -280,7 +281,7 @@ static enum spe_decode decode_without_layout(struct spe_decoder *d, struct spe_l
 	return r;
 }
 
-static void skip_zeros(struct spe_decoder *d)
+static void decoder_skip_zeros(struct spe_decoder *d)
 {
 	size_t zeros;
 
@@ -305,7 +306,8 @@ static bool decoder_can_match(const struct spe_decoder *d, const struct spe_layo
  * record. As long as strides are equal, the position of the next record does not depend on a load,
  * so the CPU can process several records in parallel.
  */
-static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct spe_run *run)
+static void run_fill_with_records(struct spe_decoder *d, struct spe_layouts *layouts,
+				  struct spe_layout_run *run)
 {
 	size_t pos = d->base + d->pos, last = d->base + d->len - SPE_LAYOUT_BYTES;
 	size_t decoded = 0, stride = 0;
@@ -318,7 +320,7 @@ static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct 
 	int i;
 
 	do {
-		i = *layouts_get_guess(layouts, raw);
+		i = *layouts_get_predicted(layouts, raw);
 		l = &layouts->layout[i];
 		if (layout_differs_from(l, raw)) {
 			i = layouts_search_match(layouts, raw);
@@ -353,13 +355,14 @@ static void run_fill(struct spe_decoder *d, struct spe_layouts *layouts, struct 
 	d->pos = pos - d->base;
 }
 
-enum spe_decode spe_decoder_next_run(struct spe_decoder *d, struct spe_layouts *layouts,
-				     struct spe_run *ret_run, struct spe_sample *ret_sample,
-				     struct spe_range *ret_range)
+enum spe_decode_result spe_decoder_next_run(struct spe_decoder *d, struct spe_layouts *layouts,
+					    struct spe_layout_run *ret_run,
+					    struct spe_sample *ret_sample,
+					    struct spe_range *ret_range)
 {
-	skip_zeros(d);
+	decoder_skip_zeros(d);
 	if (decoder_can_match(d, layouts) && !(d->align & (d->align - 1))) {
-		run_fill(d, layouts, ret_run);
+		run_fill_with_records(d, layouts, ret_run);
 		if (ret_run->count)
 			return SPE_DECODE_RUN;
 	}
@@ -367,19 +370,20 @@ enum spe_decode spe_decoder_next_run(struct spe_decoder *d, struct spe_layouts *
 }
 SPE_EXPORT(spe_decoder_next_run);
 
-enum spe_decode spe_decoder_next_fast(struct spe_decoder *d, struct spe_layouts *layouts,
-				      struct spe_sample *ret_sample, struct spe_range *ret_range)
+enum spe_decode_result spe_decoder_next_fast(struct spe_decoder *d, struct spe_layouts *layouts,
+					     struct spe_sample *ret_sample,
+					     struct spe_range *ret_range)
 {
 	const struct spe_layout *l;
 	const u8 *raw;
 	int i;
 
-	skip_zeros(d);
+	decoder_skip_zeros(d);
 	if (!decoder_can_match(d, layouts))
 		return decode_without_layout(d, layouts, ret_sample, ret_range);
 
 	raw = d->buf + d->pos;
-	i = *layouts_get_guess(layouts, raw);
+	i = *layouts_get_predicted(layouts, raw);
 	if (layout_differs_from(&layouts->layout[i], raw))
 		i = layouts_search_match(layouts, raw);
 	if (i < 0)

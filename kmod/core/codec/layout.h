@@ -101,13 +101,13 @@ struct spe_layouts {
 #define SPE_RUN 32
 
 /**
- * struct spe_run - consecutive records with known layouts
+ * struct spe_layout_run - consecutive records with known layouts
  * @raw: first byte of each record, in the window
  * @layout: index of each record's layout in &spe_layouts.layout; valid until &spe_layouts is used
  * again
  * @count: number of records
  */
-struct spe_run {
+struct spe_layout_run {
 	const u8 *raw[SPE_RUN];
 	u8 layout[SPE_RUN];
 	u32 count;
@@ -158,9 +158,13 @@ static inline void spe_layout_read(const struct spe_layout *l, const u8 *raw,
 void spe_layout_read_rare(const struct spe_layout *l, const u8 *raw,
 			  struct spe_sample *ret_sample);
 
-/** spe_run_sample() - decode record @i of @run into @ret_sample, as spe_record_decode() would */
-static inline void spe_run_sample(const struct spe_layouts *layouts, const struct spe_run *run,
-				  unsigned int i, struct spe_sample *ret_sample)
+/**
+ * spe_run_decode_sample() - decode record @i of @run into @ret_sample, as spe_record_decode()
+ * would
+ */
+static inline void spe_run_decode_sample(const struct spe_layouts *layouts,
+					 const struct spe_layout_run *run, unsigned int i,
+					 struct spe_sample *ret_sample)
 {
 	const struct spe_layout *l = &layouts->layout[run->layout[i]];
 
@@ -175,8 +179,10 @@ static inline void spe_run_sample(const struct spe_layouts *layouts, const struc
  *
  * The results and the ledger are the same.
  */
-enum spe_decode spe_decoder_next_fast(struct spe_decoder *decoder, struct spe_layouts *layouts,
-				      struct spe_sample *ret_sample, struct spe_range *ret_range);
+enum spe_decode_result spe_decoder_next_fast(struct spe_decoder *decoder,
+					     struct spe_layouts *layouts,
+					     struct spe_sample *ret_sample,
+					     struct spe_range *ret_range);
 
 /**
  * spe_decoder_next_run() - decode a run of records with known layouts, or one item
@@ -190,8 +196,10 @@ enum spe_decode spe_decoder_next_fast(struct spe_decoder *decoder, struct spe_la
  * Both functions find the same records. Their ledgers are equal at the end of the data. Before
  * that, the ledger of this function already includes the padding after the last record of a run.
  */
-enum spe_decode spe_decoder_next_run(struct spe_decoder *decoder, struct spe_layouts *layouts,
-				     struct spe_run *ret_run, struct spe_sample *ret_sample,
-				     struct spe_range *ret_range);
+enum spe_decode_result spe_decoder_next_run(struct spe_decoder *decoder,
+					    struct spe_layouts *layouts,
+					    struct spe_layout_run *ret_run,
+					    struct spe_sample *ret_sample,
+					    struct spe_range *ret_range);
 
 #endif

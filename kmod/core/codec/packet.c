@@ -82,7 +82,7 @@ static void payload_write(u8 *p, u64 payload, u8 size)
 		p[i] = (u8)(payload >> 8 * i);
 }
 
-static u8 header_index(u8 type, u8 header)
+static u8 header_get_index(u8 type, u8 header)
 {
 	switch (type) {
 	case SPE_PACKET_ADDRESS:
@@ -103,7 +103,7 @@ static int decode_header(const u8 *buf, size_t len, struct spe_packet *ret_packe
 
 	*ret_packet = (struct spe_packet){
 		.type = h->type,
-		.index = header_index(h->type, buf[0]),
+		.index = header_get_index(h->type, buf[0]),
 		.header = buf[0],
 		.header_size = 1,
 		.payload_size = h->size,
@@ -164,7 +164,7 @@ static int encode_header(const struct spe_packet *packet, u8 ret_header[2])
 		return -EINVAL;
 	for (h = 0; h < ARRAY_SIZE(headers); h++) {
 		if (headers[h].type != packet->type || headers[h].size != packet->payload_size ||
-		    header_index(packet->type, (u8)h) != (indexed ? index & 7 : index))
+		    header_get_index(packet->type, (u8)h) != (indexed ? index & 7 : index))
 			continue;
 		if (index < 8) {
 			ret_header[0] = (u8)h;
@@ -195,12 +195,12 @@ int spe_packet_encode(const struct spe_packet *packet, u8 *buf, size_t len)
 }
 SPE_EXPORT(spe_packet_encode);
 
-void spe_packet_write(const struct spe_packet *packet, u8 *buf)
+void spe_packet_write_same_header(const struct spe_packet *packet, u8 *buf)
 {
 	payload_write(buf, packet->header, packet->header_size);
 	payload_write(buf + packet->header_size, packet->payload, packet->payload_size);
 }
-SPE_EXPORT(spe_packet_write);
+SPE_EXPORT(spe_packet_write_same_header);
 
 struct op_pattern {
 	u8 mask;

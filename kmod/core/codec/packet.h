@@ -175,11 +175,11 @@ int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet);
 int spe_packet_encode(const struct spe_packet *packet, u8 *buf, size_t len);
 
 /**
- * spe_packet_write() - write a packet with the header from which it was decoded
+ * spe_packet_write_same_header() - write a packet with the header from which it was decoded
  * @packet: result of spe_packet_decode(); the caller may have changed the payload
  * @buf: destination, at least @packet->header_size + @packet->payload_size bytes
  */
-void spe_packet_write(const struct spe_packet *packet, u8 *buf);
+void spe_packet_write_same_header(const struct spe_packet *packet, u8 *buf);
 
 /**
  * spe_op_format() - return the format of an Operation Type payload

@@ -43,7 +43,7 @@ static u16 op_decode_call_return(u8 subclass)
 }
 
 /* Decode EVL: powers of two from 32 to 2048 bits. The last value means more than that. */
-static void op_decode_vector_length(struct spe_op *op, u8 subclass)
+static void op_decode_vector_length(struct spe_op_fields *op, u8 subclass)
 {
 	u32 evl = (u32)SPE_FIELD_GET(SPE_OP_EVL, subclass);
 
@@ -55,7 +55,7 @@ static void op_decode_vector_length(struct spe_op *op, u8 subclass)
  * Decode ETS, bits 6:4 and 2: powers of two from 128 bits to 256 Kbit. The last value means all of
  * ZA.
  */
-static void op_decode_tile_length(struct spe_op *op, u8 subclass)
+static void op_decode_tile_length(struct spe_op_fields *op, u8 subclass)
 {
 	u32 ets = (u32)SPE_FIELD_GET(SPE_OP_EVL, subclass) << 1 | (subclass & SPE_OP_PRED ? 1 : 0);
 
@@ -67,9 +67,9 @@ static void op_decode_tile_length(struct spe_op *op, u8 subclass)
 	}
 }
 
-struct spe_op spe_op_decode(u8 op_class, u8 subclass)
+struct spe_op_fields spe_op_decode(u8 op_class, u8 subclass)
 {
-	struct spe_op op = { .format = (u8)spe_op_format(op_class, subclass) };
+	struct spe_op_fields op = { .format = (u8)spe_op_format(op_class, subclass) };
 	const struct op_field *fields = format_fields[op.format];
 	unsigned int i;
 
@@ -158,23 +158,24 @@ SPE_EXPORT(spe_event_name);
 
 bool spe_sample_has_exception(const struct spe_sample *sample)
 {
-	return spe_sample_event(sample, SPE_EVENT_RETIRED) &&
-	       spe_sample_event(sample, SPE_EVENT_EXCEPTION);
+	return spe_sample_has_event(sample, SPE_EVENT_RETIRED) &&
+	       spe_sample_has_event(sample, SPE_EVENT_EXCEPTION);
 }
 SPE_EXPORT(spe_sample_has_exception);
 
-bool spe_sample_not_taken(const struct spe_sample *sample)
+bool spe_sample_is_not_taken(const struct spe_sample *sample)
 {
 	return spe_sample_kind(sample) == SPE_KIND_BRANCH &&
-	       spe_sample_event(sample, SPE_EVENT_NOT_TAKEN);
+	       spe_sample_has_event(sample, SPE_EVENT_NOT_TAKEN);
 }
-SPE_EXPORT(spe_sample_not_taken);
+SPE_EXPORT(spe_sample_is_not_taken);
 
 bool spe_sample_condition_failed(const struct spe_sample *sample)
 {
-	struct spe_op op;
+	struct spe_op_fields op;
 
-	if (!spe_sample_has(sample, SPE_HAS_OP) || !spe_sample_event(sample, SPE_EVENT_NOT_TAKEN))
+	if (!spe_sample_has(sample, SPE_HAS_OP) ||
+	    !spe_sample_has_event(sample, SPE_EVENT_NOT_TAKEN))
 		return false;
 	op = spe_op_decode(sample->op_class, sample->op_subclass);
 	return op.flags & SPE_OP_IS_CONDITIONAL;

@@ -42,13 +42,13 @@ enum spe_op_length {
 };
 
 /**
- * struct spe_op - the fields of an Operation Type packet
+ * struct spe_op_fields - the fields of an Operation Type packet
  * @length: EVL or ETS in bits, to be interpreted by @length_kind; 0 if there is none
  * @flags: SPE_OP_IS_*
  * @format: &enum spe_op_format
  * @length_kind: &enum spe_op_length
  */
-struct spe_op {
+struct spe_op_fields {
 	u32 length;
 	u16 flags;
 	u8 format;
@@ -56,7 +56,7 @@ struct spe_op {
 };
 
 /** spe_op_decode() - decode the fields of payload @subclass of CLASS @op_class (0-3) */
-struct spe_op spe_op_decode(u8 op_class, u8 subclass);
+struct spe_op_fields spe_op_decode(u8 op_class, u8 subclass);
 
 /** enum spe_space - the Security state of an instruction, or an address space (D18.2.1) */
 enum spe_space {
@@ -111,8 +111,8 @@ const char *spe_event_name(u8 bit);
  */
 bool spe_sample_has_exception(const struct spe_sample *sample);
 
-/** spe_sample_not_taken() - check whether @sample represents a branch that was not taken */
-bool spe_sample_not_taken(const struct spe_sample *sample);
+/** spe_sample_is_not_taken() - check whether @sample represents a branch that was not taken */
+bool spe_sample_is_not_taken(const struct spe_sample *sample);
 
 /**
  * spe_sample_condition_failed() - check whether the condition of the operation was false

@@ -279,7 +279,7 @@ int spe_record_reencode(const struct spe_sample *sample, u8 *buf, size_t len)
 		size = (size_t)packet.header_size + packet.payload_size;
 		if (size > len - out)
 			return -ENOSPC;
-		spe_packet_write(&packet, buf + out);
+		spe_packet_write_same_header(&packet, buf + out);
 		out += size;
 	}
 	return seen == sample->present ? (int)out : -EINVAL;
@@ -301,7 +301,7 @@ void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_conf
 }
 SPE_EXPORT(spe_decoder_init);
 
-void spe_decoder_part(struct spe_decoder *decoder, const u8 *buf, size_t len, bool last)
+void spe_decoder_set_chunk(struct spe_decoder *decoder, const u8 *buf, size_t len, bool last)
 {
 	decoder->base += decoder->pos;
 	decoder->pos = 0;
@@ -309,10 +309,10 @@ void spe_decoder_part(struct spe_decoder *decoder, const u8 *buf, size_t len, bo
 	decoder->len = len;
 	decoder->open = !last;
 }
-SPE_EXPORT(spe_decoder_part);
+SPE_EXPORT(spe_decoder_set_chunk);
 
 /* Return the largest power of two that divides the offsets of all valid records. */
-static size_t resync_step(const struct spe_decoder *d)
+static size_t decoder_get_resync_step(const struct spe_decoder *d)
 {
 	if (d->align)
 		return d->align;
@@ -326,7 +326,7 @@ static size_t resync_step(const struct spe_decoder *d)
  * packet as the last valid record. It must not have unknown packets, because the tail of a damaged
  * record mostly has some.
  */
-static bool may_follow_damage(const struct spe_decoder *d, const struct spe_sample *sample)
+static bool record_may_follow_damage(const struct spe_decoder *d, const struct spe_sample *sample)
 {
 	u8 first = sample->raw[0];
 
@@ -402,7 +402,7 @@ static enum parse_result parse_records_from(const struct spe_decoder *d, size_t 
 				*failed = run;
 			return PARSES_NOT;
 		}
-		if (strict && !run.n && !may_follow_damage(d, &sample))
+		if (strict && !run.n && !record_may_follow_damage(d, &sample))
 			return PARSES_NOT;
 		pos += (size_t)r;
 	}
@@ -413,11 +413,11 @@ static enum parse_result parse_records_from(const struct spe_decoder *d, size_t 
  * Find the nearest offset between @from and @to at which decoding can resume; @to if there is none.
  * Return false if the result depends on bytes of a later chunk.
  */
-static bool find_resync_within(const struct spe_decoder *d, size_t from, size_t to, bool strict,
-			       size_t *ret_next)
+static bool decoder_find_resync_within(const struct spe_decoder *d, size_t from, size_t to,
+				       bool strict, size_t *ret_next)
 {
 	struct record_run failed = { .n = 0, .at = { d->len } };
-	size_t step = resync_step(d), next;
+	size_t step = decoder_get_resync_step(d), next;
 	enum parse_result parses;
 
 	for (next = from + step - (d->base + from) % step; next < to; next += step) {
@@ -439,7 +439,7 @@ static bool find_resync_within(const struct spe_decoder *d, size_t from, size_t 
  * only the rest of one record and the next record. Return false if the result depends on bytes of a
  * later chunk; the decoder is then at the last offset before which there is certainly no record.
  */
-static bool find_resync(struct spe_decoder *d)
+static bool decoder_find_resync(struct spe_decoder *d)
 {
 	size_t to, next;
 
@@ -447,8 +447,8 @@ static bool find_resync(struct spe_decoder *d)
 		if (d->open && d->len - d->pos <= SPE_RESYNC_SPAN)
 			return false;
 		to = d->len - d->pos > SPE_RESYNC_SPAN ? d->pos + SPE_RESYNC_SPAN : d->len;
-		if (!find_resync_within(d, d->pos, to, true, &next) ||
-		    (next == to && !find_resync_within(d, d->pos, to, false, &next)))
+		if (!decoder_find_resync_within(d, d->pos, to, true, &next) ||
+		    (next == to && !decoder_find_resync_within(d, d->pos, to, false, &next)))
 			return false;
 		if (next < to || to == d->len) {
 			d->pos = next;
@@ -458,13 +458,14 @@ static bool find_resync(struct spe_decoder *d)
 	}
 }
 
-static enum spe_decode decode_suspect(struct spe_decoder *d, int error, struct spe_range *ret_range)
+static enum spe_decode_result decode_suspect(struct spe_decoder *d, int error,
+					     struct spe_range *ret_range)
 {
 	size_t size;
 
 	if (!d->broken)
 		d->suspect = d->base + d->pos;
-	d->broken = !find_resync(d);
+	d->broken = !decoder_find_resync(d);
 	if (d->broken)
 		return SPE_DECODE_MORE;
 	size = d->base + d->pos - d->suspect;
@@ -477,8 +478,8 @@ static enum spe_decode decode_suspect(struct spe_decoder *d, int error, struct s
 	return SPE_DECODE_SUSPECT;
 }
 
-enum spe_decode spe_decoder_next(struct spe_decoder *d, struct spe_sample *ret_sample,
-				 struct spe_range *ret_range)
+enum spe_decode_result spe_decoder_next(struct spe_decoder *d, struct spe_sample *ret_sample,
+					struct spe_range *ret_range)
 {
 	size_t zeros;
 	int r;

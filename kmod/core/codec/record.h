@@ -82,8 +82,8 @@ static inline bool spe_sample_has(const struct spe_sample *sample, u64 fields)
 	return (sample->present & fields) == fields;
 }
 
-/** spe_sample_event() - check whether bit @event of the Events payload is set */
-static inline bool spe_sample_event(const struct spe_sample *sample, enum spe_event event)
+/** spe_sample_has_event() - check whether bit @event of the Events payload is set */
+static inline bool spe_sample_has_event(const struct spe_sample *sample, enum spe_event event)
 {
 	return sample->events >> event & 1;
 }
@@ -194,7 +194,7 @@ struct spe_ledger {
  * @align: alignment of records in bytes; 0 if it is not yet known
  * @starts: bitwise OR of the offsets of good records, from which @align is learned
  * @first: first byte of the last valid record; -1 if there was none
- * @open: whether more bytes follow those at @buf, see spe_decoder_part()
+ * @open: whether more bytes follow those at @buf, see spe_decoder_set_chunk()
  * @broken: whether @pos is inside a suspect range
  */
 struct spe_decoder {
@@ -213,12 +213,12 @@ struct spe_decoder {
 };
 
 /* Results of the functions that decode */
-enum spe_decode {
-	SPE_DECODE_SAMPLE,	/* one record */
-	SPE_DECODE_SUSPECT,	/* a range of bytes that is not a record, and was skipped */
-	SPE_DECODE_END,		/* the end of the window */
-	SPE_DECODE_RUN,		/* several records; only from spe_decoder_next_run() */
-	SPE_DECODE_MORE,	/* more bytes are needed; only after spe_decoder_part() */
+enum spe_decode_result {
+	SPE_DECODE_SAMPLE, /* one record */
+	SPE_DECODE_SUSPECT, /* a range of bytes that is not a record, and was skipped */
+	SPE_DECODE_END, /* the end of the window */
+	SPE_DECODE_RUN, /* several records; only from spe_decoder_next_run() */
+	SPE_DECODE_MORE, /* more bytes are needed; only after spe_decoder_set_chunk() */
 };
 
 /**
@@ -266,8 +266,8 @@ void spe_decoder_init(struct spe_decoder *decoder, const struct spe_decoder_conf
  *
  * Return: SPE_DECODE_SAMPLE, _SUSPECT, _END or _MORE.
  */
-enum spe_decode spe_decoder_next(struct spe_decoder *decoder, struct spe_sample *ret_sample,
-				 struct spe_range *ret_range);
+enum spe_decode_result spe_decoder_next(struct spe_decoder *decoder, struct spe_sample *ret_sample,
+					struct spe_range *ret_range);
 
 #define SPE_RESYNC_RECORDS 16
 #define SPE_RESYNC_ZEROS   4096
@@ -281,7 +281,7 @@ enum spe_decode spe_decoder_next(struct spe_decoder *decoder, struct spe_sample 
 	(SPE_RESYNC_SPAN + SPE_RESYNC_RECORDS * (SPE_MAX_RECORD + SPE_RESYNC_ZEROS))
 
 /**
- * spe_decoder_part() - pass the next chunk of a window that is not in memory as a whole
+ * spe_decoder_set_chunk() - pass the next chunk of a window that is not in memory as a whole
  * @decoder: the decoder, for which spe_decoder_init() was called with 0 bytes, or which returned
  * SPE_DECODE_MORE
  * @buf: the bytes of the previous chunk from &spe_decoder.pos on, and new bytes behind them
@@ -291,6 +291,6 @@ enum spe_decode spe_decoder_next(struct spe_decoder *decoder, struct spe_sample 
  * Records, suspect ranges and the ledger do not depend on where the window is cut into chunks. A
  * suspect range is reported when its end is known, so its first bytes may be in an earlier chunk.
  */
-void spe_decoder_part(struct spe_decoder *decoder, const u8 *buf, size_t len, bool last);
+void spe_decoder_set_chunk(struct spe_decoder *decoder, const u8 *buf, size_t len, bool last);
 
 #endif

@@ -100,9 +100,9 @@ static u64 controls_select_offset(const struct spe_controls *controls,
 	return 0;
 }
 
-struct spe_collection spe_collection_at(const struct spe_controls *controls,
-					const struct spe_timers *timers, u64 pmscr_el1,
-					u64 pmscr_el2, unsigned int el)
+struct spe_collection spe_collection_for_el(const struct spe_controls *controls,
+					    const struct spe_timers *timers, u64 pmscr_el1,
+					    u64 pmscr_el2, unsigned int el)
 {
 	bool el2 = spe_routing_el2_enabled(controls);
 	bool pa = !el2 || pmscr_el2 & SPE_PMSCR_PA;
@@ -124,4 +124,4 @@ struct spe_collection spe_collection_at(const struct spe_controls *controls,
 		.pa = pa && (spe_collection_owner(controls) == 2 || pmscr_el1 & SPE_PMSCR_PA),
 	};
 }
-SPE_EXPORT(spe_collection_at);
+SPE_EXPORT(spe_collection_for_el);

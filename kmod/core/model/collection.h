@@ -64,15 +64,15 @@ struct spe_collection {
 unsigned int spe_collection_owner(const struct spe_controls *controls);
 
 /**
- * spe_collection_at() - return which data is collected for operations at one Exception level
+ * spe_collection_for_el() - return which data is collected for operations at one Exception level
  * @controls: controls of the PE
  * @timers: controls of the Generic Timer
  * @pmscr_el1: PMSCR_EL1
  * @pmscr_el2: PMSCR_EL2; ignored if EL2 is not enabled
  * @el: the Exception level, 0 to 2
  */
-struct spe_collection spe_collection_at(const struct spe_controls *controls,
-					const struct spe_timers *timers, u64 pmscr_el1,
-					u64 pmscr_el2, unsigned int el);
+struct spe_collection spe_collection_for_el(const struct spe_controls *controls,
+					    const struct spe_timers *timers, u64 pmscr_el1,
+					    u64 pmscr_el2, unsigned int el);
 
 #endif

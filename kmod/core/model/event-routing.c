@@ -42,18 +42,18 @@ u8 spe_routing_el2_effective_ee(const struct spe_controls *controls)
 }
 SPE_EXPORT(spe_routing_el2_effective_ee);
 
-static bool is_stage2(enum spe_routing_event event)
+static bool event_is_stage2(enum spe_routing_event event)
 {
 	return event == SPE_ROUTING_GPF_STAGE2 || event == SPE_ROUTING_EXTERNAL_STAGE2 ||
 	       event == SPE_ROUTING_ABORT_STAGE2;
 }
 
-static bool is_gpf(enum spe_routing_event event)
+static bool event_is_gpf(enum spe_routing_event event)
 {
 	return event == SPE_ROUTING_GPF_STAGE1 || event == SPE_ROUTING_GPF_STAGE2;
 }
 
-static bool is_external(enum spe_routing_event event)
+static bool event_is_external(enum spe_routing_event event)
 {
 	return event == SPE_ROUTING_EXTERNAL_STAGE1 || event == SPE_ROUTING_EXTERNAL_STAGE2;
 }
@@ -81,8 +81,8 @@ SPE_EXPORT(spe_routing_classify);
 /* Check whether a store at the owning Exception level would take a Data Abort to EL3. */
 static bool abort_routes_to_el3(const struct spe_controls *controls, enum spe_routing_event event)
 {
-	return event == SPE_ROUTING_GPC || (is_gpf(event) && controls->scr_gpf) ||
-	       (is_external(event) && controls->scr_ea);
+	return event == SPE_ROUTING_GPC || (event_is_gpf(event) && controls->scr_gpf) ||
+	       (event_is_external(event) && controls->scr_ea);
 }
 
 /*
@@ -95,8 +95,8 @@ static bool abort_routes_to_el2(const struct spe_controls *controls, enum spe_ro
 		return false;
 	if (controls->e2pb == 0 || event == SPE_ROUTING_GPC)
 		return true;
-	return is_stage2(event) || (is_gpf(event) && controls->hcr_gpf) ||
-	       (is_external(event) && controls->tea);
+	return event_is_stage2(event) || (event_is_gpf(event) && controls->hcr_gpf) ||
+	       (event_is_external(event) && controls->tea);
 }
 
 unsigned int spe_routing_target(const struct spe_controls *controls, enum spe_routing_event event)
@@ -152,7 +152,7 @@ static struct spe_exception exception_from_pmbsr_el2(const struct spe_controls *
 	return exception_at_target(controls->el2_ee == 3 && controls->el2_ke, pe->pm, 2);
 }
 
-static bool el1_exception_enabled(const struct spe_controls *controls)
+static bool el1_exception_is_enabled(const struct spe_controls *controls)
 {
 	return controls->strict_ee ? controls->el1_ee == 3 : controls->el1_ee >= 2;
 }
@@ -164,7 +164,7 @@ static struct spe_exception exception_from_pmbsr_el1(const struct spe_controls *
 	unsigned int target = el2 && controls->tge ? 2 : 1;
 
 	if (!el3_permits_choice(controls) || (el2 && controls->el2_ee == 0) ||
-	    !el1_exception_enabled(controls))
+	    !el1_exception_is_enabled(controls))
 		return make_exception(SPE_EXCEPTION_DISABLED, 0);
 	if (!pe->owning || pe->debug || pe->el > 1)
 		return make_exception(SPE_EXCEPTION_MASKED, target);
@@ -173,8 +173,8 @@ static struct spe_exception exception_from_pmbsr_el1(const struct spe_controls *
 	return exception_at_target(controls->el1_ke, pe->pm, target);
 }
 
-struct spe_exception spe_routing_exception(const struct spe_controls *controls,
-					   const struct spe_pe_state *pe, unsigned int x)
+struct spe_exception spe_routing_get_exception(const struct spe_controls *controls,
+					       const struct spe_pe_state *pe, unsigned int x)
 {
 	if (!controls->exc)
 		return make_exception(SPE_EXCEPTION_DISABLED, 0);
@@ -187,7 +187,7 @@ struct spe_exception spe_routing_exception(const struct spe_controls *controls,
 		return exception_from_pmbsr_el1(controls, pe);
 	}
 }
-SPE_EXPORT(spe_routing_exception);
+SPE_EXPORT(spe_routing_get_exception);
 
 bool spe_routing_irq_enabled(const struct spe_controls *controls)
 {

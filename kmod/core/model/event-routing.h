@@ -10,7 +10,7 @@
 #include "codec/env.h"
 
 /* The Security state that owns the buffer (RBWRVP: MDCR_EL3.{NSPBE, NSPB}) */
-enum spe_state {
+enum spe_security_state {
 	SPE_STATE_CURRENT, /* the current state, which @ns and @nse specify */
 	SPE_STATE_SECURE,
 	SPE_STATE_NONSECURE,
@@ -26,7 +26,7 @@ enum spe_state {
  * @eel2
  * @ns: SCR_EL3.NS
  * @nse: SCR_EL3.NSE (FEAT_RME): Realm state with @ns
- * @owner: &enum spe_state; in another state there is no profiling (D17.4)
+ * @owner: &enum spe_security_state; in another state there is no profiling (D17.4)
  * @halted: the PE is in Debug state or in AArch32 state, in which there is no profiling
  * @eel2: SCR_EL3.EEL2
  * @scr_gpf: SCR_EL3.GPF
@@ -114,7 +114,7 @@ struct spe_exception {
 
 /**
  * spe_routing_classify() - return the column of an event in tables D17-5 to D17-7
- * @fault: result of spe_fault()
+ * @fault: result of spe_fault_make()
  */
 enum spe_routing_event spe_routing_classify(u32 fault);
 
@@ -128,13 +128,13 @@ enum spe_routing_event spe_routing_classify(u32 fault);
 unsigned int spe_routing_target(const struct spe_controls *controls, enum spe_routing_event event);
 
 /**
- * spe_routing_exception() - determine which exception PMBSR_ELx.S causes while it is 1 (RMYXZK)
+ * spe_routing_get_exception() - determine which exception PMBSR_ELx.S causes while it is 1 (RMYXZK)
  * @controls: controls of the PE
  * @pe: state of the PE. The combination of EL1 and HCR_EL2.TGE is impossible and must not be passed
  * @x: 1 to 3, for PMBSR_EL1 to PMBSR_EL3
  */
-struct spe_exception spe_routing_exception(const struct spe_controls *controls,
-					   const struct spe_pe_state *pe, unsigned int x);
+struct spe_exception spe_routing_get_exception(const struct spe_controls *controls,
+					       const struct spe_pe_state *pe, unsigned int x);
 
 /**
  * spe_routing_irq_enabled() - check whether PMBIRQ follows PMBSR_EL1.S; if not, it is LOW (RTSJRP)
@@ -148,8 +148,8 @@ bool spe_routing_irq_enabled(const struct spe_controls *controls);
 u8 spe_routing_el2_effective_ee(const struct spe_controls *controls);
 
 /**
- * spe_routing_security_state() - return the &enum spe_state of NS and NSE; SPE_STATES for reserved
- * values
+ * spe_routing_security_state() - return the &enum spe_security_state of NS and NSE; SPE_STATES for
+ * reserved values
  */
 u8 spe_routing_security_state(const struct spe_controls *controls);
 

@@ -8,7 +8,7 @@
 
 #define MILLION 1000000U
 
-/* Compute spe_fault() as a constant, because static tables need constant initializers. */
+/* Compute spe_fault_make() as a constant, because static tables need constant initializers. */
 #define FAULT(ec, mss) ((u32)(ec) << 26 | (u32)(mss) | 1U << 25)
 
 struct fault_kind {
@@ -37,18 +37,18 @@ static const struct fault_kind kinds[] = {
 	"abort-sync, abort-async, not-allowed, impdef, fill, collide, EC:MSS or off"
 #define WANT_SHARE "\"next\" or a share such as 5% or 0.01%, above 0 and up to 100%"
 
-const char *spe_inject_name(u32 fault)
+const char *spe_inject_fault_name(u32 fault)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (kinds[i].fault == fault)
 			return kinds[i].name;
 	return NULL;
 }
-SPE_EXPORT(spe_inject_name);
+SPE_EXPORT(spe_inject_fault_name);
 
 /* ---- Text --------------------------------------------------------------------- */
 
-struct rule_word {
+struct rule_text_word {
 	const char *at;
 	size_t len;
 };
@@ -62,7 +62,7 @@ static bool is_blank(char c)
  * Read the word at *@pos, and set *@pos to the end of the word. At the end of the text the word is
  * empty.
  */
-static struct rule_word word_read_next(const char *text, size_t len, size_t *pos)
+static struct rule_text_word word_read_next(const char *text, size_t len, size_t *pos)
 {
 	size_t start;
 
@@ -71,10 +71,10 @@ static struct rule_word word_read_next(const char *text, size_t len, size_t *pos
 	start = *pos;
 	while (*pos < len && !is_blank(text[*pos]))
 		++*pos;
-	return (struct rule_word){ text + start, *pos - start };
+	return (struct rule_text_word){ text + start, *pos - start };
 }
 
-static bool word_equals(struct rule_word word, const char *name)
+static bool word_equals(struct rule_text_word word, const char *name)
 {
 	size_t i;
 
@@ -94,7 +94,7 @@ static int digit_value(char c)
 }
 
 /* Parse @word as a number, decimal or 0x..., of at most @max. */
-static bool word_parse_number(struct rule_word word, u32 max, u32 *ret_number)
+static bool word_parse_number(struct rule_text_word word, u32 max, u32 *ret_number)
 {
 	int base = word.len > 2 && word.at[0] == '0' && (word.at[1] | 0x20) == 'x' ? 16 : 10;
 	u64 number = 0;
@@ -114,9 +114,9 @@ static bool word_parse_number(struct rule_word word, u32 max, u32 *ret_number)
 	return true;
 }
 
-static bool parse_kind(struct rule_word word, u32 *ret_fault)
+static bool parse_fault_kind(struct rule_text_word word, u32 *ret_fault)
 {
-	struct rule_word ec = { word.at, 0 }, mss;
+	struct rule_text_word ec = { word.at, 0 }, mss;
 	u32 ec_value, mss_value;
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -129,10 +129,10 @@ static bool parse_kind(struct rule_word word, u32 *ret_fault)
 		ec.len++;
 	if (ec.len == word.len)
 		return false;
-	mss = (struct rule_word){ word.at + ec.len + 1, word.len - ec.len - 1 };
+	mss = (struct rule_text_word){ word.at + ec.len + 1, word.len - ec.len - 1 };
 	if (!word_parse_number(ec, 0x3f, &ec_value) || !word_parse_number(mss, 0xffff, &mss_value))
 		return false;
-	*ret_fault = spe_fault(ec_value, mss_value);
+	*ret_fault = spe_fault_make(ec_value, mss_value);
 	return true;
 }
 
@@ -140,7 +140,7 @@ static bool parse_kind(struct rule_word word, u32 *ret_fault)
  * Convert a probability such as "5%" or "0.0001%", with at most four decimals, to parts per
  * million.
  */
-static bool parse_probability(struct rule_word word, u32 *ret_ppm)
+static bool parse_probability(struct rule_text_word word, u32 *ret_ppm)
 {
 	u32 ppm = 0, scale = MILLION / 100;
 	bool point = false, digits = false;
@@ -172,8 +172,8 @@ static bool parse_probability(struct rule_word word, u32 *ret_ppm)
 	return digits && ppm;
 }
 
-static int set_error(const char *text, struct rule_word word, const char *want,
-		     struct spe_inject_error *ret_error)
+static int set_parse_error(const char *text, struct rule_text_word word, const char *want,
+			   struct spe_inject_error *ret_error)
 {
 	if (ret_error)
 		*ret_error =
@@ -181,40 +181,40 @@ static int set_error(const char *text, struct rule_word word, const char *want,
 	return -EINVAL;
 }
 
-int spe_inject_parse(const char *text, size_t len, struct spe_inject_rule *ret_rule,
-		     struct spe_inject_error *ret_error)
+int spe_inject_parse_rule(const char *text, size_t len, struct spe_inject_rule *ret_rule,
+			  struct spe_inject_error *ret_error)
 {
 	struct spe_inject_rule rule = { 0 };
-	struct rule_word word;
+	struct rule_text_word word;
 	size_t pos = 0;
 
 	word = word_read_next(text, len, &pos);
-	if (!parse_kind(word, &rule.fault))
-		return set_error(text, word, WANT_KIND, ret_error);
+	if (!parse_fault_kind(word, &rule.fault))
+		return set_parse_error(text, word, WANT_KIND, ret_error);
 	word = word_read_next(text, len, &pos);
 	if (rule.fault && word.len && !word_equals(word, "next")) {
 		if (!parse_probability(word, &rule.ppm))
-			return set_error(text, word, WANT_SHARE, ret_error);
+			return set_parse_error(text, word, WANT_SHARE, ret_error);
 	}
 	if (rule.fault)
 		word = word_read_next(text, len, &pos);
 	if (word.len)
-		return set_error(text, word, "the end of the line", ret_error);
+		return set_parse_error(text, word, "the end of the line", ret_error);
 	*ret_rule = rule;
 	return 0;
 }
-SPE_EXPORT(spe_inject_parse);
+SPE_EXPORT(spe_inject_parse_rule);
 
 /* ---- Rules -------------------------------------------------------------------- */
 
-void spe_inject_init(struct spe_inject *inject, u64 seed)
+void spe_inject_init(struct spe_injector *inject, u64 seed)
 {
 	memset(inject, 0, sizeof(*inject));
 	inject->random = seed;
 }
 SPE_EXPORT(spe_inject_init);
 
-static int rule_set_probability(struct spe_inject *inject, const struct spe_inject_rule *rule)
+static int rule_set_probability(struct spe_injector *inject, const struct spe_inject_rule *rule)
 {
 	u32 i = 0;
 
@@ -230,17 +230,17 @@ static int rule_set_probability(struct spe_inject *inject, const struct spe_inje
 	return 0;
 }
 
-static void inject_fault(struct spe_inject *inject, struct spe_spu *spu, u32 fault)
+static void inject_fault(struct spe_injector *inject, struct spe_spu *spu, u32 fault)
 {
 	inject->injected++;
 	if (fault == SPE_INJECT_COLLIDE)
 		inject->collide = true;
 	else
-		spe_spu_inject(spu, fault);
+		spe_spu_inject_fault(spu, fault);
 }
 
-int spe_inject_apply(struct spe_inject *inject, struct spe_spu *spu,
-		     const struct spe_inject_rule *rule)
+int spe_inject_apply_rule(struct spe_injector *inject, struct spe_spu *spu,
+			  const struct spe_inject_rule *rule)
 {
 	if (rule->ppm)
 		return rule_set_probability(inject, rule);
@@ -250,12 +250,12 @@ int spe_inject_apply(struct spe_inject *inject, struct spe_spu *spu,
 	}
 	inject->count = 0;
 	inject->collide = false;
-	spe_spu_inject(spu, 0);
+	spe_spu_inject_fault(spu, 0);
 	return 0;
 }
-SPE_EXPORT(spe_inject_apply);
+SPE_EXPORT(spe_inject_apply_rule);
 
-static u64 draw_random(struct spe_inject *inject)
+static u64 draw_random(struct spe_injector *inject)
 {
 	u64 z = inject->random += 0x9e3779b97f4a7c15ULL;
 
@@ -268,7 +268,7 @@ static u64 draw_random(struct spe_inject *inject)
  * Draw a random number for each rule with a probability. Return the fault of the rule that is to be
  * applied, or 0. A rule for collisions causes a collision instead.
  */
-static u32 rules_draw_fault(struct spe_inject *inject)
+static u32 rules_draw_fault(struct spe_injector *inject)
 {
 	u32 fault = 0;
 
@@ -295,17 +295,17 @@ static u32 inject_collision(struct spe_spu *spu)
 	u32 others = 0;
 
 	while (spu->stats.collisions == before) {
-		u64 until = spe_spu_until_sample(spu);
+		u64 until = spe_spu_operations_until_sample(spu);
 
 		if (!until)
 			break;
-		others += spe_spu_pass(spu, until);
+		others += spe_spu_count_operations(spu, until);
 	}
 	return others;
 }
 
-void spe_inject_sample(struct spe_inject *inject, struct spe_spu *spu,
-		       const struct spe_operation *operation)
+void spe_inject_and_sample(struct spe_injector *inject, struct spe_spu *spu,
+			   const struct spe_operation *operation)
 {
 	u32 fault = spu->inject ? 0 : rules_draw_fault(inject), others = 0;
 
@@ -315,14 +315,14 @@ void spe_inject_sample(struct spe_inject *inject, struct spe_spu *spu,
 	}
 	if (fault)
 		inject_fault(inject, spu, fault);
-	spe_spu_sample(spu, operation);
+	spe_spu_sample_operation(spu, operation);
 	/*
 	 * Probabilities refer to writes. If the record was filtered out, do not use its fault for
 	 * the next record.
 	 */
 	if (fault && spu->inject)
-		spe_spu_inject(spu, 0);
+		spe_spu_inject_fault(spu, 0);
 	for (; others; others--)
-		spe_spu_sample(spu, operation);
+		spe_spu_sample_operation(spu, operation);
 }
-SPE_EXPORT(spe_inject_sample);
+SPE_EXPORT(spe_inject_and_sample);

@@ -61,7 +61,7 @@ static inline bool spe_instruction_is_other_access(const struct spe_spu *spu,
 	case SPE_INSTRUCTION_TRANSLATE:
 		return true;
 	case SPE_INSTRUCTION_ZERO:
-		return spe_spu_chooses(spu, SPE_CHOICE_ZVA_CACHE);
+		return spe_spu_has_choice(spu, SPE_CHOICE_ZVA_CACHE);
 	default:
 		return false;
 	}

@@ -12,7 +12,7 @@
 #define LOAD_EVENTS  SPE_MASK(23, 19)
 #define EARLY_EVENTS (SPE_MASK(3, 2) | SPE_MASK(10, 8))
 
-static bool is_sve(const struct spe_instruction *instruction)
+static bool accesses_vector(const struct spe_instruction *instruction)
 {
 	return instruction->kind == SPE_INSTRUCTION_SVE_MEMORY ||
 	       instruction->kind == SPE_INSTRUCTION_SME_MEMORY;
@@ -48,7 +48,7 @@ static const struct spe_access *choose_element_access(const struct spe_spu *spu,
 {
 	unsigned int i = 0;
 
-	if (!spe_spu_chooses(spu, SPE_CHOICE_LOWEST_ACTIVE))
+	if (!spe_spu_has_choice(spu, SPE_CHOICE_LOWEST_ACTIVE))
 		return instruction->accesses;
 	while (i < instruction->access_count - 1U &&
 	       instruction->accesses[i].flags & SPE_ACCESS_INACTIVE)
@@ -61,7 +61,8 @@ static const struct spe_access *choose_element_access(const struct spe_spu *spu,
  * any access.
  */
 static const struct spe_access *
-choose_direction(struct spe_spu *spu, const struct spe_instruction *instruction, bool store)
+choose_access_by_direction(struct spe_spu *spu, const struct spe_instruction *instruction,
+			   bool store)
 {
 	unsigned int count = 0, n;
 
@@ -88,7 +89,7 @@ static const struct spe_access *choose_copy_access(struct spe_spu *spu,
 
 	if (load == store)
 		store = spe_spu_draw_random(spu) & 1;
-	return choose_direction(spu, instruction, store);
+	return choose_access_by_direction(spu, instruction, store);
 }
 
 const struct spe_access *spe_instruction_choose_access(struct spe_spu *spu,
@@ -104,9 +105,9 @@ const struct spe_access *spe_instruction_choose_access(struct spe_spu *spu,
 	 */
 	if (!spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS))
 		return choose_random_access(spu, instruction);
-	if (is_sve(instruction))
+	if (accesses_vector(instruction))
 		return choose_element_access(spu, instruction);
-	if (spe_spu_chooses(spu, SPE_CHOICE_PART))
+	if (spe_spu_has_choice(spu, SPE_CHOICE_PART))
 		return choose_random_access(spu, instruction);
 	return find_lowest_access(instruction);
 }
@@ -130,7 +131,7 @@ static bool outputs_address(const struct spe_spu *spu, const struct spe_instruct
 	if (!(access->flags & SPE_ACCESS_INACTIVE))
 		return true;
 	return spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS) &&
-	       spe_spu_chooses(spu, SPE_CHOICE_INACTIVE_VA);
+	       spe_spu_has_choice(spu, SPE_CHOICE_INACTIVE_VA);
 }
 
 static bool access_is_performed(const struct spe_access *access)
@@ -152,7 +153,7 @@ static bool outputs_physical_address(const struct spe_spu *spu,
 	if (access_is_performed(access))
 		return true;
 	return spe_instruction_is(instruction, SPE_INSTRUCTION_EXCLUSIVE) &&
-	       spe_spu_chooses(spu, SPE_CHOICE_EXCLUSIVE_PA);
+	       spe_spu_has_choice(spu, SPE_CHOICE_EXCLUSIVE_PA);
 }
 
 static void collect_addresses(const struct spe_spu *spu, const struct spe_instruction *instruction,
@@ -168,17 +169,17 @@ static void collect_addresses(const struct spe_spu *spu, const struct spe_instru
 		{ SPE_ACCESS_PA_NS, SPE_OPERATION_PA_NS },
 	};
 	bool tags = instruction->kind == SPE_INSTRUCTION_TAG;
-	bool whole = !spe_spu_chooses(spu, SPE_CHOICE_PART) ||
-		     spe_spu_chooses(spu, SPE_CHOICE_PART_LOWEST_VA);
+	bool whole = !spe_spu_has_choice(spu, SPE_CHOICE_PART) ||
+		     spe_spu_has_choice(spu, SPE_CHOICE_PART_LOWEST_VA);
 	bool contiguous = spe_instruction_is(instruction, SPE_INSTRUCTION_CONTIGUOUS);
 
-	operation->va = contiguous && whole && !is_sve(instruction) ?
+	operation->va = contiguous && whole && !accesses_vector(instruction) ?
 				find_lowest_access(instruction)->va :
 				access->va;
 	operation->pa = access->pa;
-	if (tags && spe_spu_chooses(spu, SPE_CHOICE_TAG_GRANULE_VA))
+	if (tags && spe_spu_has_choice(spu, SPE_CHOICE_TAG_GRANULE_VA))
 		operation->va &= ~(u64)(GRANULE - 1);
-	if (tags && spe_spu_chooses(spu, SPE_CHOICE_TAG_GRANULE_PA))
+	if (tags && spe_spu_has_choice(spu, SPE_CHOICE_TAG_GRANULE_PA))
 		operation->pa &= ~(u64)(GRANULE - 1);
 	operation->tag = access->tag & 15;
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
@@ -198,7 +199,7 @@ static bool is_tag_checked(const struct spe_spu *spu, const struct spe_access *a
 	if (!(access->flags & SPE_ACCESS_CHECKED) || access->flags & SPE_ACCESS_CANONICAL)
 		return false;
 	return !(access->flags & SPE_ACCESS_TCF_IGNORED &&
-		 spe_spu_chooses(spu, SPE_CHOICE_TCF_UNCHECKED));
+		 spe_spu_has_choice(spu, SPE_CHOICE_TCF_UNCHECKED));
 }
 
 /*
@@ -209,10 +210,10 @@ static u32 access_get_translation_latency(const struct spe_spu *spu,
 					  const struct spe_instruction *instruction,
 					  const struct spe_access *access)
 {
-	bool overlap = spe_spu_chooses(spu, SPE_CHOICE_TRANSLATION_OVERLAP);
+	bool overlap = spe_spu_has_choice(spu, SPE_CHOICE_TRANSLATION_OVERLAP);
 	u32 cycles = 0;
 
-	if (spe_spu_chooses(spu, SPE_CHOICE_PART))
+	if (spe_spu_has_choice(spu, SPE_CHOICE_PART))
 		return access->translation + access->overlap;
 	for (unsigned int i = 0; i < instruction->access_count; i++) {
 		const struct spe_access *part = &instruction->accesses[i];
@@ -226,11 +227,12 @@ static u32 access_get_translation_latency(const struct spe_spu *spu,
  * Collect the translation latency. If the record has no address, or the access did not occur, the
  * configuration selects whether the counter is 0 or absent (D17.6.4).
  */
-static void collect_translation(const struct spe_spu *spu,
-				const struct spe_instruction *instruction,
-				const struct spe_access *access, struct spe_operation *operation)
+static void collect_translation_latency(const struct spe_spu *spu,
+					const struct spe_instruction *instruction,
+					const struct spe_access *access,
+					struct spe_operation *operation)
 {
-	bool zero = spe_spu_chooses(spu, SPE_CHOICE_TRANSLATION_ZERO);
+	bool zero = spe_spu_has_choice(spu, SPE_CHOICE_TRANSLATION_ZERO);
 
 	if (operation->valid & SPE_OPERATION_VA && access_is_performed(access)) {
 		operation->translation = access_get_translation_latency(spu, instruction, access);
@@ -246,7 +248,8 @@ static u64 access_get_events(const struct spe_spu *spu, const struct spe_instruc
 {
 	u64 events = 0;
 
-	if (spe_spu_chooses(spu, SPE_CHOICE_PART) && !spe_spu_chooses(spu, SPE_CHOICE_PART_WHOLE))
+	if (spe_spu_has_choice(spu, SPE_CHOICE_PART) &&
+	    !spe_spu_has_choice(spu, SPE_CHOICE_PART_WHOLE))
 		return access_is_performed(access) ? access->events : 0;
 	for (unsigned int i = 0; i < instruction->access_count; i++)
 		if (access_is_performed(&instruction->accesses[i]))
@@ -265,11 +268,11 @@ static void collect_events(const struct spe_spu *spu, const struct spe_instructi
 	u64 events = access_get_events(spu, instruction, access) & memory;
 
 	if (!(operation->valid & SPE_OPERATION_VA) &&
-	    !spe_spu_chooses(spu, SPE_CHOICE_HIDDEN_EVENTS))
+	    !spe_spu_has_choice(spu, SPE_CHOICE_HIDDEN_EVENTS))
 		events = 0;
 	if (store)
 		events &= ~LOAD_EVENTS;
-	if (store && spe_spu_chooses(spu, SPE_CHOICE_STORE_EARLY))
+	if (store && spe_spu_has_choice(spu, SPE_CHOICE_STORE_EARLY))
 		events &= ~EARLY_EVENTS;
 	operation->events |= events;
 }
@@ -289,17 +292,17 @@ static void collect_source(const struct spe_spu *spu, const struct spe_instructi
 {
 	bool any = false;
 
-	if (spe_spu_chooses(spu, SPE_CHOICE_SOURCE_COMBINED))
+	if (spe_spu_has_choice(spu, SPE_CHOICE_SOURCE_COMBINED))
 		access = find_farthest_access(instruction);
 	if (!(access->flags & SPE_ACCESS_SOURCE) || !access_is_performed(access))
 		return;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_ABORTED) &&
-	    !spe_spu_chooses(spu, SPE_CHOICE_ABORT_SOURCE))
+	    !spe_spu_has_choice(spu, SPE_CHOICE_ABORT_SOURCE))
 		return;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_NO_RETURN))
-		any = spe_spu_chooses(spu, SPE_CHOICE_ATOMIC_SOURCE);
+		any = spe_spu_has_choice(spu, SPE_CHOICE_ATOMIC_SOURCE);
 	else if (spe_instruction_is(instruction, SPE_INSTRUCTION_STATUS))
-		any = spe_spu_chooses(spu, SPE_CHOICE_ST64BV_SOURCE);
+		any = spe_spu_has_choice(spu, SPE_CHOICE_ST64BV_SOURCE);
 	else if (instruction->kind == SPE_INSTRUCTION_BRANCH)
 		any = !access_is_store(access);
 	operation->source = access->source;
@@ -310,7 +313,7 @@ static void collect_source(const struct spe_spu *spu, const struct spe_instructi
  * Prefetches, cache maintenance and address translation record a subset of what a load records
  * (D17.6.8).
  */
-static void record_other_access(const struct spe_spu *spu, struct spe_operation *operation)
+static void restrict_other_access(const struct spe_spu *spu, struct spe_operation *operation)
 {
 	u32 keep = spu->config.other_info;
 
@@ -339,11 +342,12 @@ void spe_instruction_collect_memory(const struct spe_spu *spu,
 		collect_addresses(spu, instruction, access, operation);
 	if (is_tag_checked(spu, access))
 		operation->valid |= SPE_OPERATION_CHECKED;
-	collect_translation(spu, instruction, access, operation);
+	collect_translation_latency(spu, instruction, access, operation);
 	collect_events(spu, instruction, access, operation);
 	collect_source(spu, instruction, access, operation);
-	if (spe_spu_chooses(spu, SPE_CHOICE_PART) && !spe_spu_chooses(spu, SPE_CHOICE_PART_WHOLE))
+	if (spe_spu_has_choice(spu, SPE_CHOICE_PART) &&
+	    !spe_spu_has_choice(spu, SPE_CHOICE_PART_WHOLE))
 		operation->total = access->total;
 	if (spe_instruction_is_other_access(spu, instruction))
-		record_other_access(spu, operation);
+		restrict_other_access(spu, operation);
 }

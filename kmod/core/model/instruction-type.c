@@ -17,7 +17,8 @@ static bool has_sve(const struct spe_spu *spu)
  * Return the number of bits of the vector that the sampled operation processes. If the instruction
  * is split into micro-ops, it is a fraction of the vector (Example D17-4).
  */
-static u64 sampled_vector_size(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static u64 get_sampled_vector_size(const struct spe_spu *spu,
+				   const struct spe_instruction *instruction)
 {
 	if (spu->config.features & SPE_PMSIDR_ARCHINST || instruction->micro_ops < 2)
 		return instruction->size;
@@ -42,7 +43,7 @@ static u8 log2_of_quotient(u64 size, u64 min)
  */
 static u8 evl_encode(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	u64 size = sampled_vector_size(spu, instruction);
+	u64 size = get_sampled_vector_size(spu, instruction);
 	u8 evl = log2_of_quotient(has_sme(spu) ? size * instruction->vectors : size, 32);
 	u8 most = has_sme(spu) ? 7 : 6;
 
@@ -55,8 +56,8 @@ static u8 evl_encode(const struct spe_spu *spu, const struct spe_instruction *in
  */
 static u8 ets_encode(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	u8 ets =
-		log2_of_quotient(sampled_vector_size(spu, instruction) * instruction->vectors, 128);
+	u8 ets = log2_of_quotient(get_sampled_vector_size(spu, instruction) * instruction->vectors,
+				  128);
 
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_WHOLE_ZA) || ets > 11)
 		ets = 15;
@@ -70,9 +71,9 @@ static u8 ets_encode(const struct spe_spu *spu, const struct spe_instruction *in
 static bool is_recorded_as_asimd(const struct spe_spu *spu,
 				 const struct spe_instruction *instruction)
 {
-	return spe_spu_chooses(spu, SPE_CHOICE_ASIMD) &&
+	return spe_spu_has_choice(spu, SPE_CHOICE_ASIMD) &&
 	       !(spu->config.features & SPE_PMSIDR_ARCHINST) &&
-	       sampled_vector_size(spu, instruction) == 128 &&
+	       get_sampled_vector_size(spu, instruction) == 128 &&
 	       !spe_instruction_is(instruction, SPE_INSTRUCTION_PREDICATED) &&
 	       spe_instruction_is(instruction, SPE_INSTRUCTION_EQUIVALENT);
 }
@@ -139,7 +140,7 @@ static void set_branch_type(const struct spe_spu *spu, const struct spe_instruct
 	}
 }
 
-static u8 unspecified_subclass(const struct spe_spu *spu)
+static u8 get_unspecified_subclass(const struct spe_spu *spu)
 {
 	return spu->config.pmsver >= SPE_PMSVER_V1P1 ? SPE_SUBCLASS_UNSPECIFIED : SPE_SUBCLASS_GP;
 }
@@ -149,7 +150,7 @@ static u8 make_memory_subclass(const struct spe_spu *spu, const struct spe_instr
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SIMD_FP))
 		return SPE_SUBCLASS_SIMD_FP;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_UNSPECIFIED))
-		return unspecified_subclass(spu);
+		return get_unspecified_subclass(spu);
 	return SPE_SUBCLASS_GP;
 }
 
@@ -192,8 +193,9 @@ static u8 make_sve_subclass(const struct spe_spu *spu, const struct spe_instruct
 static u8 make_sme_subclass(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			    bool store)
 {
-	if (!has_sve(spu) || (!has_sme(spu) && spe_spu_chooses(spu, SPE_CHOICE_SME_LS_UNSPECIFIED)))
-		return unspecified_subclass(spu);
+	if (!has_sve(spu) ||
+	    (!has_sme(spu) && spe_spu_has_choice(spu, SPE_CHOICE_SME_LS_UNSPECIFIED)))
+		return get_unspecified_subclass(spu);
 	return make_vector_subclass(spu, instruction, store);
 }
 
@@ -215,24 +217,25 @@ static u8 make_subclass(const struct spe_spu *spu, const struct spe_instruction 
 			return SPE_SUBCLASS_TAG;
 		return make_memory_subclass(spu, instruction);
 	case SPE_INSTRUCTION_SYSREG:
-		return config->pe & SPE_PE_NV2 ? SPE_SUBCLASS_SYSREG : unspecified_subclass(spu);
+		return config->pe & SPE_PE_NV2 ? SPE_SUBCLASS_SYSREG :
+						 get_unspecified_subclass(spu);
 	case SPE_INSTRUCTION_COPY:
 		return config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MOPS ?
 			       SPE_SUBCLASS_COPY :
-			       unspecified_subclass(spu);
+			       get_unspecified_subclass(spu);
 	case SPE_INSTRUCTION_SET:
 		return config->pmsver >= SPE_PMSVER_V1P3 && config->pe & SPE_PE_MOPS ?
 			       SPE_SUBCLASS_SET :
-			       unspecified_subclass(spu);
+			       get_unspecified_subclass(spu);
 	case SPE_INSTRUCTION_GCS:
 		if (!spu->gcs)
-			return unspecified_subclass(spu);
+			return get_unspecified_subclass(spu);
 		return spe_instruction_is(instruction,
 					  SPE_INSTRUCTION_LINK | SPE_INSTRUCTION_RETURN) ?
 			       SPE_SUBCLASS_GCS :
 			       SPE_SUBCLASS_GCS | SPE_OP_GCS_COMM;
 	case SPE_INSTRUCTION_ZERO:
-		return unspecified_subclass(spu);
+		return get_unspecified_subclass(spu);
 	case SPE_INSTRUCTION_SVE_MEMORY:
 		return make_sve_subclass(spu, instruction, store);
 	case SPE_INSTRUCTION_SME_MEMORY:
@@ -242,7 +245,7 @@ static u8 make_subclass(const struct spe_spu *spu, const struct spe_instruction 
 	}
 }
 
-static bool writes_and_reads(const struct spe_instruction *instruction)
+static bool reads_and_writes_memory(const struct spe_instruction *instruction)
 {
 	u32 seen = 0;
 
@@ -267,7 +270,7 @@ static void set_load_store_type(const struct spe_spu *spu,
 		operation->op_subclass |= SPE_OP_LDST;
 	if ((instruction->kind == SPE_INSTRUCTION_COPY ||
 	     instruction->kind == SPE_INSTRUCTION_GCS) &&
-	    writes_and_reads(instruction))
+	    reads_and_writes_memory(instruction))
 		operation->valid |= SPE_OPERATION_LOAD | SPE_OPERATION_STORE;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_SIMD_FP))
 		operation->valid |= spe_instruction_is(instruction, SPE_INSTRUCTION_SCALAR) ?
@@ -285,7 +288,7 @@ static void set_sve_type(const struct spe_spu *spu, const struct spe_instruction
 		instruction->vectors > 1 || spe_instruction_is(instruction, SPE_INSTRUCTION_ZT);
 
 	if (!has_sve(spu) ||
-	    (multi && !has_sme(spu) && spe_spu_chooses(spu, SPE_CHOICE_MULTIVECTOR_OTHER))) {
+	    (multi && !has_sme(spu) && spe_spu_has_choice(spu, SPE_CHOICE_MULTIVECTOR_OTHER))) {
 		set_other_type(spu, instruction, true, operation);
 		return;
 	}
@@ -327,14 +330,14 @@ void spe_instruction_set_type(const struct spe_spu *spu, const struct spe_instru
 		set_branch_type(spu, instruction, store, operation);
 		return;
 	case SPE_INSTRUCTION_ISB:
-		if (spe_spu_chooses(spu, SPE_CHOICE_ISB_BRANCH))
+		if (spe_spu_has_choice(spu, SPE_CHOICE_ISB_BRANCH))
 			set_branch_type(spu, instruction, store, operation);
 		return;
 	case SPE_INSTRUCTION_SVE:
 		set_sve_type(spu, instruction, operation);
 		return;
 	case SPE_INSTRUCTION_SVE_PREFETCH:
-		if (spe_spu_chooses(spu, SPE_CHOICE_SVE_PREFETCH_OTHER))
+		if (spe_spu_has_choice(spu, SPE_CHOICE_SVE_PREFETCH_OTHER))
 			return;
 		set_sve_type(spu, instruction, operation);
 		return;

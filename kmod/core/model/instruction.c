@@ -4,7 +4,7 @@
  */
 #include "instruction-internal.h"
 
-static bool instructions_sampled(const struct spe_spu *spu)
+static bool samples_instructions(const struct spe_spu *spu)
 {
 	return spu->config.features & SPE_PMSIDR_ARCHINST;
 }
@@ -13,15 +13,15 @@ static bool instructions_sampled(const struct spe_spu *spu)
  * Check whether operations of an instruction with this outcome belong to the sample population
  * (D17.6.7, D17.6.10.1).
  */
-static bool in_population(const struct spe_spu *spu, const struct spe_instruction *instruction)
+static bool is_in_population(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	switch (instruction->outcome) {
 	case SPE_OUTCOME_MISSPECULATED:
-		return !spe_spu_chooses(spu, SPE_CHOICE_NO_MISSPECULATED);
+		return !spe_spu_has_choice(spu, SPE_CHOICE_NO_MISSPECULATED);
 	case SPE_OUTCOME_NONARCH:
-		return spe_spu_chooses(spu, SPE_CHOICE_NONARCH);
+		return spe_spu_has_choice(spu, SPE_CHOICE_NONARCH);
 	case SPE_OUTCOME_IMPDEF_EXCEPTION:
-		return spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC);
+		return spe_spu_has_choice(spu, SPE_CHOICE_IMPDEF_EXC);
 	default:
 		return true;
 	}
@@ -31,31 +31,32 @@ static bool is_captured(const struct spe_spu *spu, const struct spe_instruction 
 {
 	switch (instruction->outcome) {
 	case SPE_OUTCOME_MISSPECULATED:
-		return !spe_spu_chooses(spu, SPE_CHOICE_MISSPECULATED_LOST);
+		return !spe_spu_has_choice(spu, SPE_CHOICE_MISSPECULATED_LOST);
 	case SPE_OUTCOME_NONARCH:
-		return spe_spu_chooses(spu, SPE_CHOICE_NONARCH_KEPT);
+		return spe_spu_has_choice(spu, SPE_CHOICE_NONARCH_KEPT);
 	case SPE_OUTCOME_IMPDEF_EXCEPTION:
-		return spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC_KEPT);
+		return spe_spu_has_choice(spu, SPE_CHOICE_IMPDEF_EXC_KEPT);
 	default:
 		return true;
 	}
 }
 
-unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruction *instruction)
+unsigned int spe_spu_count_members(const struct spe_spu *spu,
+				   const struct spe_instruction *instruction)
 {
-	if (!in_population(spu, instruction))
+	if (!is_in_population(spu, instruction))
 		return 0;
-	if (!instructions_sampled(spu))
+	if (!samples_instructions(spu))
 		return instruction->micro_ops;
 	/* An SPU that samples instructions cannot sample an operation that belongs to none. */
 	return instruction->outcome != SPE_OUTCOME_NONARCH;
 }
-SPE_EXPORT(spe_spu_members);
+SPE_EXPORT(spe_spu_count_members);
 
 static bool is_taken_branch(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	if (instruction->kind == SPE_INSTRUCTION_ISB)
-		return spe_spu_chooses(spu, SPE_CHOICE_ISB_BRANCH);
+		return spe_spu_has_choice(spu, SPE_CHOICE_ISB_BRANCH);
 	return instruction->kind == SPE_INSTRUCTION_BRANCH &&
 	       (!spe_instruction_is(instruction, SPE_INSTRUCTION_CONDITIONAL) ||
 		spe_instruction_is(instruction, SPE_INSTRUCTION_PASSED));
@@ -77,9 +78,9 @@ static u64 outcome_get_events(const struct spe_spu *spu, const struct spe_instru
 	case SPE_OUTCOME_EXCEPTION:
 		return retired | exception;
 	case SPE_OUTCOME_IMPDEF_EXCEPTION:
-		if (spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC_HANDLED))
+		if (spe_spu_has_choice(spu, SPE_CHOICE_IMPDEF_EXC_HANDLED))
 			return retired;
-		return spe_spu_chooses(spu, SPE_CHOICE_IMPDEF_EXC_E0) ? exception : 0;
+		return spe_spu_has_choice(spu, SPE_CHOICE_IMPDEF_EXC_E0) ? exception : 0;
 	default:
 		return 0;
 	}
@@ -136,11 +137,11 @@ static u32 instruction_get_total_latency(const struct spe_spu *spu,
 					 const struct spe_instruction *instruction)
 {
 	if (instruction->kind == SPE_INSTRUCTION_WAIT &&
-	    !spe_spu_chooses(spu, SPE_CHOICE_WAIT_ENTRY) &&
-	    spe_spu_chooses(spu, SPE_CHOICE_WAIT_COUNTS))
+	    !spe_spu_has_choice(spu, SPE_CHOICE_WAIT_ENTRY) &&
+	    spe_spu_has_choice(spu, SPE_CHOICE_WAIT_COUNTS))
 		return instruction->total + instruction->low_power;
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_STATUS) &&
-	    !spe_spu_chooses(spu, SPE_CHOICE_ST64BV_EARLY))
+	    !spe_spu_has_choice(spu, SPE_CHOICE_ST64BV_EARLY))
 		return instruction->total + instruction->returned;
 	return instruction->total;
 }
@@ -163,10 +164,10 @@ static void describe_branch(const struct spe_spu *spu, const struct spe_instruct
 			    struct spe_operation *operation)
 {
 	bool spsr = spe_instruction_is(instruction, SPE_INSTRUCTION_ILLEGAL) &&
-		    spe_spu_chooses(spu, SPE_CHOICE_ERET_SPSR);
+		    spe_spu_has_choice(spu, SPE_CHOICE_ERET_SPSR);
 
 	if (!is_taken_branch(spu, instruction) &&
-	    !spe_spu_chooses(spu, SPE_CHOICE_NOT_TAKEN_TARGET))
+	    !spe_spu_has_choice(spu, SPE_CHOICE_NOT_TAKEN_TARGET))
 		return;
 	operation->target = branch_get_target(instruction);
 	operation->target_top = spsr ? instruction->spsr_top : instruction->target_top;
@@ -187,13 +188,15 @@ static void clear_unused_data(const struct spe_instruction *instruction,
 			SPE_BIT(SPE_EVENT_PARTIAL_PREDICATE) | SPE_BIT(SPE_EVENT_EMPTY_PREDICATE));
 }
 
-static void describe_base(const struct spe_spu *spu, const struct spe_instruction *instruction,
-			  struct spe_operation *operation)
+static void describe_common_fields(const struct spe_spu *spu,
+				   const struct spe_instruction *instruction,
+				   struct spe_operation *operation)
 {
 	*operation = (struct spe_operation){
 		.pc = instruction->pc,
-		.timestamp = spe_spu_chooses(spu, SPE_CHOICE_TIME_AT_END) ? instruction->finished :
-									    instruction->timestamp,
+		.timestamp = spe_spu_has_choice(spu, SPE_CHOICE_TIME_AT_END) ?
+				     instruction->finished :
+				     instruction->timestamp,
 		.impdef_address = instruction->impdef_address,
 		.valid = instruction->valid &
 			 (SPE_OPERATION_CONTEXT1 | SPE_OPERATION_CONTEXT2 |
@@ -217,19 +220,19 @@ static void describe_base(const struct spe_spu *spu, const struct spe_instructio
 	}
 }
 
-bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruction,
-		      unsigned int member, struct spe_operation *ret_operation)
+bool spe_spu_describe_instruction(struct spe_spu *spu, const struct spe_instruction *instruction,
+				  unsigned int member, struct spe_operation *ret_operation)
 {
 	/*
 	 * Example D17-2: the micro-operation that computes the address is not recorded as a load.
 	 */
-	bool address = !member && !instructions_sampled(spu) && instruction->micro_ops > 1 &&
+	bool address = !member && !samples_instructions(spu) && instruction->micro_ops > 1 &&
 		       spe_instruction_is(instruction, SPE_INSTRUCTION_ADDRESS_OP);
 	const struct spe_access *access;
 
 	if (!is_captured(spu, instruction))
 		return false;
-	describe_base(spu, instruction, ret_operation);
+	describe_common_fields(spu, instruction, ret_operation);
 	access = address ? NULL : spe_instruction_choose_access(spu, instruction);
 	if (!address)
 		spe_instruction_set_type(spu, instruction,
@@ -242,10 +245,10 @@ bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruc
 	clear_unused_data(instruction, ret_operation);
 	return true;
 }
-SPE_EXPORT(spe_spu_describe);
+SPE_EXPORT(spe_spu_describe_instruction);
 
 /* Store the target of the branch if later records may contain it (D17.6.3.1). */
-static void note_last_branch(struct spe_spu *spu, const struct spe_instruction *instruction)
+static void store_last_branch(struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	bool taken =
 		is_taken_branch(spu, instruction) && instruction->outcome == SPE_OUTCOME_RETIRED;
@@ -256,43 +259,44 @@ static void note_last_branch(struct spe_spu *spu, const struct spe_instruction *
 	if (instruction->outcome != SPE_OUTCOME_RETIRED &&
 	    instruction->outcome != SPE_OUTCOME_EXCEPTION)
 		return;
-	if (sync && !spe_spu_chooses(spu, SPE_CHOICE_PBT_ACROSS))
+	if (sync && !spe_spu_has_choice(spu, SPE_CHOICE_PBT_ACROSS))
 		spu->previous_valid = false;
 	if (!taken)
 		return;
-	spu->previous_valid = spe_spu_enabled(spu, instruction->el) &&
-			      (!sync || spe_spu_chooses(spu, SPE_CHOICE_PBT_SYNC));
+	spu->previous_valid = spe_spu_profiling_enabled(spu, instruction->el) &&
+			      (!sync || spe_spu_has_choice(spu, SPE_CHOICE_PBT_SYNC));
 	spu->previous = (branch_get_target(instruction) & SPE_ADDRESS_BITS) |
 			SPE_FIELD_PREP(SPE_ADDRESS_TAG, instruction->target_top);
 }
 
-static void sample_member(struct spe_spu *spu, const struct spe_instruction *instruction,
-			  unsigned int member)
+static void sample_operation_of_instruction(struct spe_spu *spu,
+					    const struct spe_instruction *instruction,
+					    unsigned int member)
 {
 	struct spe_operation operation;
 
 	if (instruction->kind == SPE_INSTRUCTION_WAIT &&
-	    spe_spu_chooses(spu, SPE_CHOICE_WAIT_WAKES))
-		spe_spu_signal(spu, SPE_SPU_EVENT_WAKE);
-	if (spe_spu_describe(spu, instruction, member, &operation))
-		spe_spu_sample(spu, &operation);
+	    spe_spu_has_choice(spu, SPE_CHOICE_WAIT_WAKES))
+		spe_spu_signal_event(spu, SPE_SPU_EVENT_WAKE);
+	if (spe_spu_describe_instruction(spu, instruction, member, &operation))
+		spe_spu_sample_operation(spu, &operation);
 	else
-		spe_spu_drop(spu);
+		spe_spu_drop_operation(spu);
 }
 
-void spe_spu_execute(struct spe_spu *spu, const struct spe_instruction *instruction)
+void spe_spu_execute_instruction(struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	unsigned int members = spe_spu_members(spu, instruction), member = 0;
+	unsigned int members = spe_spu_count_members(spu, instruction), member = 0;
 
-	while (member < members && spe_spu_enabled(spu, instruction->el)) {
-		u64 until = spe_spu_until_sample(spu);
+	while (member < members && spe_spu_profiling_enabled(spu, instruction->el)) {
+		u64 until = spe_spu_operations_until_sample(spu);
 		unsigned int left = members - member;
 		unsigned int piece = until < left ? (unsigned int)until : left;
 
 		member += piece;
-		if (spe_spu_pass(spu, piece))
-			sample_member(spu, instruction, member - 1);
+		if (spe_spu_count_operations(spu, piece))
+			sample_operation_of_instruction(spu, instruction, member - 1);
 	}
-	note_last_branch(spu, instruction);
+	store_last_branch(spu, instruction);
 }
-SPE_EXPORT(spe_spu_execute);
+SPE_EXPORT(spe_spu_execute_instruction);

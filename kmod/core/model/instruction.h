@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Instructions as a PE executes them, and what the profiling operation collects about each (D17.6).
- * An operation source that has instructions passes them to spe_spu_execute(), which determines what
- * their records contain on this SPU.
+ * An operation source that has instructions passes them to spe_spu_execute_instruction(), which
+ * determines what their records contain on this SPU.
  */
 #ifndef SPE_CORE_INSTRUCTION_H
 #define SPE_CORE_INSTRUCTION_H
@@ -189,36 +189,39 @@ struct spe_instruction {
 };
 
 /**
- * spe_spu_members() - return the number of operations in the sample population that an instruction
- * causes (D17.2)
+ * spe_spu_count_members() - return the number of operations in the sample population that an
+ * instruction causes (D17.2)
  * @spu: the SPU
  * @instruction: the instruction
  *
  * Return: 1 if the SPU samples instructions; the number of micro-operations if it samples those; 0
  * if the instruction's outcome excludes it (D17.6.7).
  */
-unsigned int spe_spu_members(const struct spe_spu *spu, const struct spe_instruction *instruction);
+unsigned int spe_spu_count_members(const struct spe_spu *spu,
+				   const struct spe_instruction *instruction);
 
 /**
- * spe_spu_describe() - determine what the profiling operation collects about an instruction
+ * spe_spu_describe_instruction() - determine what the profiling operation collects about an
+ * instruction
  * @spu: the SPU
  * @instruction: the instruction
- * @member: index of the sampled operation, below spe_spu_members()
- * @ret_operation: argument for spe_spu_sample(); unchanged if nothing is captured
+ * @member: index of the sampled operation, below spe_spu_count_members()
+ * @ret_operation: argument for spe_spu_sample_operation(); unchanged if nothing is captured
  *
  * The function uses the SPU's random numbers if the architecture requires an unbiased choice.
  *
  * Return: true if a record is captured.
  */
-bool spe_spu_describe(struct spe_spu *spu, const struct spe_instruction *instruction,
-		      unsigned int member, struct spe_operation *ret_operation);
+bool spe_spu_describe_instruction(struct spe_spu *spu, const struct spe_instruction *instruction,
+				  unsigned int member, struct spe_operation *ret_operation);
 
 /**
- * spe_spu_execute() - execute an instruction, and sample its operations that are selected
+ * spe_spu_execute_instruction() - execute an instruction, and sample its operations that are
+ * selected
  *
  * Each operation finishes immediately: nothing is in flight between calls. The Security state is
- * that of spe_spu_control().
+ * that of spe_spu_set_controls().
  */
-void spe_spu_execute(struct spe_spu *spu, const struct spe_instruction *instruction);
+void spe_spu_execute_instruction(struct spe_spu *spu, const struct spe_instruction *instruction);
 
 #endif

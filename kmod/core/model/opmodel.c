@@ -112,7 +112,7 @@ static u64 hash_mix(u64 z)
 	return z ^ z >> 31;
 }
 
-static u64 draw_random(struct spe_opmodel *model)
+static u64 draw_random(struct spe_operation_model *model)
 {
 	return hash_mix(model->random += 0x9e3779b97f4a7c15ULL);
 }
@@ -121,18 +121,18 @@ static u64 draw_random(struct spe_opmodel *model)
  * Hash the page offset, which decides the kind of the instruction and which address randomisation
  * does not change.
  */
-static u64 instruction_hash(const struct spe_operation *operation)
+static u64 hash_instruction(const struct spe_operation *operation)
 {
 	return hash_mix((operation->pc & 0xfff) + 0x5bd1e995);
 }
 
 /* Return byte @n of a hash or random number, 0-255. */
-static u32 byte_extract(u64 value, unsigned int n)
+static u32 extract_byte(u64 value, unsigned int n)
 {
 	return (u32)(value >> 8 * n & 0xff);
 }
 
-static const struct memory_tier *tier_draw(const struct program_profile *profile, u32 roll)
+static const struct memory_tier *draw_tier(const struct program_profile *profile, u32 roll)
 {
 	const struct memory_tier *tier = profile->tiers;
 
@@ -146,7 +146,7 @@ static const struct memory_tier *tier_draw(const struct program_profile *profile
  * Return a number from 0 to @spread - 1: the 16-bit random number @roll, raised to the power @tail,
  * and scaled.
  */
-static u32 latency_draw(u32 spread, u8 tail, u32 roll)
+static u32 draw_latency(u32 spread, u8 tail, u32 roll)
 {
 	u32 fraction = roll;
 
@@ -159,7 +159,7 @@ static u32 latency_draw(u32 spread, u8 tail, u32 roll)
  * Return the address of the thread's word in the cache line that all threads use. The line has
  * eight words, so up to eight threads use different words.
  */
-static u64 shared_word_address(const struct spe_operation *operation)
+static u64 get_shared_word_address(const struct spe_operation *operation)
 {
 	u32 thread = operation->valid & SPE_OPERATION_CONTEXT2 ? operation->contextidr_el2 :
 							       operation->contextidr_el1;
@@ -167,8 +167,8 @@ static u64 shared_word_address(const struct spe_operation *operation)
 	return (thread & 7) * 8;
 }
 
-static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
-			const struct spe_operation *operation, u64 kind, u64 roll)
+static u64 choose_data_address(struct spe_operation_model *model, enum spe_profile profile,
+			       const struct spe_operation *operation, u64 kind, u64 roll)
 {
 	u64 space = operation->el ? 0xffff000000000000ULL : 0x0000aaaa00000000ULL;
 	/* Each instruction accesses its own data. */
@@ -176,7 +176,7 @@ static u64 data_address(struct spe_opmodel *model, enum spe_profile profile,
 
 	switch (profile) {
 	case SPE_PROFILE_SHARED_LINE:
-		return space + shared_word_address(operation);
+		return space + get_shared_word_address(operation);
 	case SPE_PROFILE_POINTER_CHASE:
 		return base + (roll & 0xfffffc0);
 	case SPE_PROFILE_STREAM:
@@ -193,10 +193,10 @@ static u64 translate_address(u64 va)
 	return (hash_mix(va >> 12) & 0xfffffff) << 12 | (va & 0xfff);
 }
 
-static u8 memory_subclass(u64 kind, bool store)
+static u8 choose_memory_subclass(u64 kind, bool store)
 {
 	u8 subclass = store ? SPE_OP_LDST : 0;
-	u32 roll = byte_extract(kind, 2);
+	u32 roll = extract_byte(kind, 2);
 
 	if (roll < 64)
 		return subclass | SUBCLASS_SIMD_FP;
@@ -209,36 +209,36 @@ static u8 memory_subclass(u64 kind, bool store)
 	return subclass;
 }
 
-static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u64 kind, bool store,
-			 struct spe_operation *operation)
+static void model_memory(struct spe_operation_model *model, enum spe_profile profile, u64 kind,
+			 bool store, struct spe_operation *operation)
 {
 	const struct program_profile *p = &profiles[profile];
 	u64 roll = draw_random(model);
-	const struct memory_tier *tier = tier_draw(p, byte_extract(roll, 0));
-	bool walk = byte_extract(roll, 1) < p->walk;
+	const struct memory_tier *tier = draw_tier(p, extract_byte(roll, 0));
+	bool walk = extract_byte(roll, 1) < p->walk;
 
 	operation->op_class = SPE_OP_LOAD_STORE;
-	operation->op_subclass = memory_subclass(kind, store);
+	operation->op_subclass = choose_memory_subclass(kind, store);
 	operation->events |= tier->events;
-	operation->total = tier->min + latency_draw(tier->spread, tier->tail, roll >> 16 & 0xffff);
-	operation->issue = 1 + (byte_extract(roll, 4) & 1);
-	operation->translation = byte_extract(roll, 4) >> 7;
+	operation->total = tier->min + draw_latency(tier->spread, tier->tail, roll >> 16 & 0xffff);
+	operation->issue = 1 + (extract_byte(roll, 4) & 1);
+	operation->translation = extract_byte(roll, 4) >> 7;
 	if (walk) {
 		/*
 		 * The latency of a long access already includes the time of a table walk. A short
 		 * access is extended by that time.
 		 */
 		operation->events |= EVENT(TLB_WALK);
-		operation->translation = 12 + (byte_extract(roll, 5) & 31);
+		operation->translation = 12 + (extract_byte(roll, 5) & 31);
 		if (operation->total < operation->translation + 4)
 			operation->total += operation->translation;
 	}
-	operation->va = data_address(model, profile, operation, kind, roll >> 8);
+	operation->va = choose_data_address(model, profile, operation, kind, roll >> 8);
 	/*
 	 * Only a few instructions access two cache lines, but they do so in almost every execution.
 	 */
-	if (profile != SPE_PROFILE_SHARED_LINE && byte_extract(kind, 4) < 4 &&
-	    byte_extract(roll, 6) < 128) {
+	if (profile != SPE_PROFILE_SHARED_LINE && extract_byte(kind, 4) < 4 &&
+	    extract_byte(roll, 6) < 128) {
 		operation->events |= EVENT(MISALIGNED);
 		operation->va |= 0x3c;
 	}
@@ -251,23 +251,23 @@ static void model_memory(struct spe_opmodel *model, enum spe_profile profile, u6
 	}
 }
 
-static void model_branch(struct spe_opmodel *model, const struct program_profile *profile, u64 kind,
-			 struct spe_operation *operation)
+static void model_branch(struct spe_operation_model *model, const struct program_profile *profile,
+			 u64 kind, struct spe_operation *operation)
 {
-	bool conditional = byte_extract(kind, 2) < 154;
-	bool indirect = !conditional && byte_extract(kind, 2) < 192;
+	bool conditional = extract_byte(kind, 2) < 154;
+	bool indirect = !conditional && extract_byte(kind, 2) < 192;
 	u64 roll = draw_random(model);
-	bool taken = !conditional || byte_extract(roll, 0) >= byte_extract(kind, 4);
-	u64 distance = (kind >> 40 & 0x3ffc) + (indirect ? byte_extract(roll, 1) & 0x30 : 0);
+	bool taken = !conditional || extract_byte(roll, 0) >= extract_byte(kind, 4);
+	u64 distance = (kind >> 40 & 0x3ffc) + (indirect ? extract_byte(roll, 1) & 0x30 : 0);
 
 	operation->op_class = SPE_OP_BRANCH;
 	operation->op_subclass =
 		(u8)((conditional ? SPE_OP_COND : 0) | (indirect ? SPE_OP_BR_IND : 0));
-	operation->issue = 1 + (byte_extract(roll, 2) & 3);
-	operation->total = operation->issue + 1 + (byte_extract(roll, 3) & 3);
-	if (byte_extract(roll, 4) < profile->mispredicted) {
+	operation->issue = 1 + (extract_byte(roll, 2) & 3);
+	operation->total = operation->issue + 1 + (extract_byte(roll, 3) & 3);
+	if (extract_byte(roll, 4) < profile->mispredicted) {
 		operation->events |= EVENT(MISPREDICTED);
-		operation->total += 8 + (byte_extract(roll, 5) & 15);
+		operation->total += 8 + (extract_byte(roll, 5) & 15);
 	}
 	if (taken) {
 		operation->target = operation->pc + distance - 0x2000;
@@ -277,35 +277,36 @@ static void model_branch(struct spe_opmodel *model, const struct program_profile
 	}
 }
 
-static void model_other(struct spe_opmodel *model, u64 kind, struct spe_operation *operation)
+static void model_other(struct spe_operation_model *model, u64 kind,
+			struct spe_operation *operation)
 {
 	u64 roll = draw_random(model);
 	u32 cycles = 1;
 
 	operation->op_class = SPE_OP_OTHER;
-	if (byte_extract(kind, 2) < 16)
+	if (extract_byte(kind, 2) < 16)
 		operation->op_subclass = SPE_OP_COND;
 	/* Divisions take longest, then multiplications and floating point. */
-	if (byte_extract(kind, 4) < 12)
-		cycles = 12 + (byte_extract(roll, 0) & 15);
-	else if (byte_extract(kind, 4) < 60)
-		cycles = 3 + (byte_extract(roll, 0) & 3);
-	operation->issue = 1 + (byte_extract(roll, 1) & 3);
+	if (extract_byte(kind, 4) < 12)
+		cycles = 12 + (extract_byte(roll, 0) & 15);
+	else if (extract_byte(kind, 4) < 60)
+		cycles = 3 + (extract_byte(roll, 0) & 3);
+	operation->issue = 1 + (extract_byte(roll, 1) & 3);
 	operation->total = operation->issue + cycles;
 }
 
-void spe_opmodel_init(struct spe_opmodel *model, u64 seed)
+void spe_opmodel_init(struct spe_operation_model *model, u64 seed)
 {
-	*model = (struct spe_opmodel){ .random = seed };
+	*model = (struct spe_operation_model){ .random = seed };
 }
 SPE_EXPORT(spe_opmodel_init);
 
-void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
-			   struct spe_operation *operation)
+void spe_opmodel_complete_operation(struct spe_operation_model *model, enum spe_profile profile,
+				    struct spe_operation *operation)
 {
 	const struct program_profile *p;
-	u64 kind = instruction_hash(operation);
-	u32 roll = byte_extract(kind, 0);
+	u64 kind = hash_instruction(operation);
+	u32 roll = extract_byte(kind, 0);
 
 	if ((unsigned int)profile >= SPE_PROFILES)
 		profile = SPE_PROFILE_MIXED;
@@ -331,7 +332,7 @@ void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
 	else
 		model_other(model, kind, operation);
 }
-SPE_EXPORT(spe_opmodel_operation);
+SPE_EXPORT(spe_opmodel_complete_operation);
 
 const char *spe_profile_name(enum spe_profile profile)
 {

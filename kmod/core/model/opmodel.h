@@ -30,17 +30,17 @@ enum spe_profile {
 	SPE_PROFILES,
 };
 
-/* struct spe_opmodel - the state of a model; its fields are private */
-struct spe_opmodel {
+/* struct spe_operation_model - the state of a model; its fields are private */
+struct spe_operation_model {
 	u64 random;
 	u64 cursor; /* bytes that the stream profile has accessed */
 };
 
 /** spe_opmodel_init() - initialise a model; the same seed gives the same operations */
-void spe_opmodel_init(struct spe_opmodel *model, u64 seed);
+void spe_opmodel_init(struct spe_operation_model *model, u64 seed);
 
 /**
- * spe_opmodel_operation() - add modelled properties to an operation
+ * spe_opmodel_complete_operation() - add modelled properties to an operation
  * @model: the model
  * @profile: how the program uses memory and branches
  * @operation: input: pc, el, ns, timestamp, contextidr_* and the CONTEXT bits of valid. Output: all
@@ -54,8 +54,8 @@ void spe_opmodel_init(struct spe_opmodel *model, u64 seed);
  * TLB access; only conditional branches may be not taken; taken branches, and no other operations,
  * have a target. All operations retire.
  */
-void spe_opmodel_operation(struct spe_opmodel *model, enum spe_profile profile,
-			   struct spe_operation *operation);
+void spe_opmodel_complete_operation(struct spe_operation_model *model, enum spe_profile profile,
+				    struct spe_operation *operation);
 
 /** spe_profile_name() - return the name of a profile, a static string */
 const char *spe_profile_name(enum spe_profile profile);

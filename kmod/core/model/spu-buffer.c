@@ -6,7 +6,7 @@
 
 /* The result of writing a record */
 struct write_outcome {
-	u32 fault; /* result of spe_fault(); 0: everything was written */
+	u32 fault; /* result of spe_fault_make(); 0: everything was written */
 	size_t done; /* bytes before the address that faulted */
 	bool fill; /* buffer full is injected */
 };
@@ -14,32 +14,33 @@ struct write_outcome {
 #define SYNDROME (SPE_PMBSR_EC | SPE_PMBSR_MSS | SPE_PMBSR_TOP_LEVEL | SPE_PMBSR_ASSURED_ONLY)
 
 /* Return the PMBSR_ELx in which an event is recorded (RHJXHT). */
-static u64 *pmbsr_for_fault(struct spe_spu *spu, u32 fault)
+static u64 *get_pmbsr_for_fault(struct spe_spu *spu, u32 fault)
 {
-	return spe_spu_pmbsr(spu, spe_routing_target(&spu->controls, spe_routing_classify(fault)));
+	return spe_spu_get_pmbsr(spu,
+				 spe_routing_target(&spu->controls, spe_routing_classify(fault)));
 }
 
-static u32 fault_ec(u32 fault)
+static u32 fault_get_ec(u32 fault)
 {
 	return (u32)SPE_FIELD_GET(SPE_PMBSR_EC, fault);
 }
 
-static u32 fault_code(u32 fault)
+static u32 fault_get_code(u32 fault)
 {
 	return (u32)SPE_FIELD_GET(SPE_PMBSR_FSC, fault);
 }
 
 static bool fault_is_abort(u32 fault)
 {
-	u32 ec = fault_ec(fault);
+	u32 ec = fault_get_ec(fault);
 
 	return ec == SPE_PMBSR_EC_STAGE1 || ec == SPE_PMBSR_EC_STAGE2 || ec == SPE_PMBSR_EC_GPC;
 }
 
 static bool fault_is_external(u32 fault)
 {
-	return fault_is_abort(fault) && (fault_code(fault) == SPE_FSC_EXTERNAL_SYNC ||
-					 fault_code(fault) == SPE_FSC_EXTERNAL_ASYNC);
+	return fault_is_abort(fault) && (fault_get_code(fault) == SPE_FSC_EXTERNAL_SYNC ||
+					 fault_get_code(fault) == SPE_FSC_EXTERNAL_ASYNC);
 }
 
 /*
@@ -48,8 +49,8 @@ static bool fault_is_external(u32 fault)
  */
 static bool fault_is_walk_abort(u32 fault)
 {
-	return fault_is_abort(fault) && fault_code(fault) >= SPE_FSC_EXTERNAL_WALK &&
-	       fault_code(fault) < SPE_FSC_EXTERNAL_WALK_END;
+	return fault_is_abort(fault) && fault_get_code(fault) >= SPE_FSC_EXTERNAL_WALK &&
+	       fault_get_code(fault) < SPE_FSC_EXTERNAL_WALK_END;
 }
 
 /*
@@ -64,7 +65,7 @@ static void pmbsr_record_event(struct spe_spu *spu, u64 *pmbsr, u32 fault)
 	 * MSS of a granule protection check event is RES0, unless RBPFPN requires it to contain a
 	 * fault status code (description of PMBSR_EL1).
 	 */
-	if (fault_ec(fault) == SPE_PMBSR_EC_GPC && !fault_is_external(fault))
+	if (fault_get_ec(fault) == SPE_PMBSR_EC_GPC && !fault_is_external(fault))
 		syndrome &= ~SPE_PMBSR_MSS;
 	if (spu->config.pe & SPE_PE_THE) {
 		syndrome |= fault & SPE_FAULT_TOP_LEVEL ? SPE_PMBSR_TOP_LEVEL : 0;
@@ -136,7 +137,7 @@ static u32 translate_piece(struct spe_spu *spu, u64 addr, u64 limit)
 	 * D17.8.3.1: the SPU may update the dirty state of the next page before the write reaches
 	 * it, even if the write then faults.
 	 */
-	if (!fault && spe_spu_chooses(spu, SPE_CHOICE_DIRTY_EARLY) && next < limit)
+	if (!fault && spe_spu_has_choice(spu, SPE_CHOICE_DIRTY_EARLY) && next < limit)
 		translate_page(spu, next);
 	return fault;
 }
@@ -147,8 +148,8 @@ static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len
 	u32 fault = spu->inject;
 
 	spu->inject = 0;
-	if (fault && fault_ec(fault) == SPE_PMBSR_EC_BUFFER &&
-	    fault_code(fault) == SPE_PMBSR_BSC_FULL) {
+	if (fault && fault_get_ec(fault) == SPE_PMBSR_EC_BUFFER &&
+	    fault_get_code(fault) == SPE_PMBSR_BSC_FULL) {
 		outcome->fill = true;
 		fault = 0;
 	}
@@ -166,7 +167,7 @@ static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len
  */
 static u64 choose_write_granule(struct spe_spu *spu)
 {
-	if (spe_spu_chooses(spu, SPE_CHOICE_GRANULE_VARIES))
+	if (spe_spu_has_choice(spu, SPE_CHOICE_GRANULE_VARIES))
 		return 2ULL << spe_spu_draw_random(spu) % 11;
 	/* Without a configured granule: if addresses are translated, write each page separately. */
 	if (!spu->config.write_granule)
@@ -198,10 +199,10 @@ static struct write_outcome write_record(struct spe_spu *spu, u64 addr, size_t s
 static void report_external_abort(struct spe_spu *spu, u64 start, size_t size,
 				  const struct write_outcome *outcome)
 {
-	bool async = fault_code(outcome->fault) == SPE_FSC_EXTERNAL_ASYNC;
+	bool async = fault_get_code(outcome->fault) == SPE_FSC_EXTERNAL_ASYNC;
 	/* An asynchronous abort is reported after the SPU has written the rest of the record. */
 	size_t passed = async ? size : outcome->done;
-	u64 *pmbsr = pmbsr_for_fault(spu, outcome->fault);
+	u64 *pmbsr = get_pmbsr_for_fault(spu, outcome->fault);
 
 	spu->reg[SPE_REG_PMBPTR] = start + passed;
 	spu->stats.cut += passed;
@@ -214,7 +215,7 @@ static void report_external_abort(struct spe_spu *spu, u64 start, size_t size,
 /* Report an Alignment fault or MMU fault of a buffer write (D17.8.3, RMYXZK, RYZJQX). */
 static void report_mmu_fault(struct spe_spu *spu, u64 start, const struct write_outcome *outcome)
 {
-	u64 *pmbsr = pmbsr_for_fault(spu, outcome->fault);
+	u64 *pmbsr = get_pmbsr_for_fault(spu, outcome->fault);
 
 	spu->reg[SPE_REG_PMBPTR] = start + outcome->done;
 	spu->stats.cut += outcome->done;
@@ -222,7 +223,7 @@ static void report_mmu_fault(struct spe_spu *spu, u64 start, const struct write_
 		*pmbsr |= SPE_PMBSR_DL;
 	else if (spu->config.fault_dl == SPE_SPU_FAULT_DL_CLEAR)
 		*pmbsr &= ~SPE_PMBSR_DL;
-	if (fault_is_walk_abort(outcome->fault) && spe_spu_chooses(spu, SPE_CHOICE_WALK_EA))
+	if (fault_is_walk_abort(outcome->fault) && spe_spu_has_choice(spu, SPE_CHOICE_WALK_EA))
 		*pmbsr |= SPE_PMBSR_EA;
 	pmbsr_record_event(spu, pmbsr, outcome->fault);
 	/*
@@ -235,7 +236,7 @@ static void report_mmu_fault(struct spe_spu *spu, u64 start, const struct write_
 /* Discard the record: set DL, report @fault, and do not advance PMBPTR (D17.8.5, D17.8.6). */
 static void discard_record(struct spe_spu *spu, u32 fault)
 {
-	u64 *pmbsr = pmbsr_for_fault(spu, fault);
+	u64 *pmbsr = get_pmbsr_for_fault(spu, fault);
 
 	*pmbsr |= SPE_PMBSR_DL;
 	pmbsr_record_event(spu, pmbsr, fault);
@@ -244,11 +245,11 @@ static void discard_record(struct spe_spu *spu, u32 fault)
 /* Report that the buffer is full (D17.8.2). */
 static void report_buffer_full(struct spe_spu *spu)
 {
-	u32 full = spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
+	u32 full = spe_fault_make(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_FULL);
 
-	pmbsr_record_event(spu, pmbsr_for_fault(spu, full), full);
+	pmbsr_record_event(spu, get_pmbsr_for_fault(spu, full), full);
 	spu->stats.full++;
-	spe_spu_signal(spu, SPE_SPU_EVENT_FULL);
+	spe_spu_signal_event(spu, SPE_SPU_EVENT_FULL);
 }
 
 /*
@@ -265,7 +266,7 @@ static void report_not_allowed(struct spe_spu *spu)
 	case SPE_SPU_NOT_ALLOWED_SILENT:
 		break;
 	default:
-		discard_record(spu, spe_fault(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
+		discard_record(spu, spe_fault_make(SPE_PMBSR_EC_BUFFER, SPE_PMBSR_BSC_NOT_ALLOWED));
 		break;
 	}
 }
@@ -303,13 +304,13 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 		return;
 	}
 	if (start & ((1ULL << spu->config.align) - 1)) {
-		outcome = (struct write_outcome){ .fault = spe_fault(SPE_PMBSR_EC_STAGE1,
-								     SPE_FSC_ALIGNMENT) };
+		outcome = (struct write_outcome){ .fault = spe_fault_make(SPE_PMBSR_EC_STAGE1,
+									  SPE_FSC_ALIGNMENT) };
 		report_record_fault(spu, start, 0, &outcome);
 		return;
 	}
 
-	size = spe_spu_record(spu, operation);
+	size = spe_spu_write_record(spu, operation);
 	outcome = write_record(spu, start, size);
 	/* RDTGVZ: if a record faults and would also fill the buffer, only the fault is reported. */
 	if (outcome.fault) {
@@ -324,25 +325,25 @@ void spe_spu_buffer_write(struct spe_spu *spu, const struct spe_operation *opera
 		report_buffer_full(spu);
 }
 
-bool spe_spu_buffer_abort(struct spe_spu *spu, u32 fault)
+bool spe_spu_buffer_record_abort(struct spe_spu *spu, u32 fault)
 {
 	u64 *pmbsr;
 
-	if (!fault_is_external(fault) || fault_code(fault) != SPE_FSC_EXTERNAL_ASYNC ||
-	    !spe_spu_stopped(spu))
+	if (!fault_is_external(fault) || fault_get_code(fault) != SPE_FSC_EXTERNAL_ASYNC ||
+	    !spe_spu_is_stopped(spu))
 		return false;
 	if (handle_unreported_abort(spu, fault))
 		return true;
 	/* The abort may be recorded in another PMBSR_ELx than the event that stopped profiling. */
-	pmbsr = pmbsr_for_fault(spu, fault);
+	pmbsr = get_pmbsr_for_fault(spu, fault);
 	*pmbsr |= SPE_PMBSR_EA | SPE_PMBSR_DL;
 	if (!(*pmbsr & SPE_PMBSR_S))
 		pmbsr_record_event(spu, pmbsr, fault);
 	return true;
 }
 
-void spe_spu_translate(struct spe_spu *spu, const struct spe_regime *regime)
+void spe_spu_set_regime(struct spe_spu *spu, const struct spe_translation_regime *regime)
 {
 	spu->regime = *regime;
 }
-SPE_EXPORT(spe_spu_translate);
+SPE_EXPORT(spe_spu_set_regime);

@@ -17,7 +17,7 @@
  * Return the maximum size of all packets that one operation can have (D18.2); a memory access has
  * the most.
  */
-static size_t config_largest_record(const struct spe_spu_config *config)
+static size_t config_get_max_record_size(const struct spe_spu_config *config)
 {
 	/*
 	 * Three Address packets (PC, VA, PA), three Counter packets, and 9 + 2 bytes of Timestamp
@@ -44,7 +44,7 @@ static size_t config_largest_record(const struct spe_spu_config *config)
 }
 
 /* Return the events that an Events packet can contain (D18.2.6); E[16] reads as zero. */
-static u64 config_defined_events(const struct spe_spu_config *config)
+static u64 config_get_defined_events(const struct spe_spu_config *config)
 {
 	u64 events = SPE_MASK(10, 0) | SPE_MASK(15, 12) | SPE_MASK(63, 48);
 
@@ -61,10 +61,13 @@ static u64 config_defined_events(const struct spe_spu_config *config)
 	return events & (~OPTIONAL_EVENTS | config->optional_events);
 }
 
-/* Return the events of config_defined_events() that PMSEVFR_EL1 and PMSNEVFR_EL1 can filter on. */
-static u64 config_filterable_events(const struct spe_spu_config *config)
+/*
+ * Return the events of config_get_defined_events() that PMSEVFR_EL1 and PMSNEVFR_EL1 can filter
+ * on.
+ */
+static u64 config_get_filterable_events(const struct spe_spu_config *config)
 {
-	u64 events = config_defined_events(config) & ~SPE_BIT(SPE_EVENT_EXCEPTION);
+	u64 events = config_get_defined_events(config) & ~SPE_BIT(SPE_EVENT_EXCEPTION);
 	u8 pmsver = config->pmsver;
 
 	if (pmsver < SPE_PMSVER_V1P2)
@@ -75,12 +78,12 @@ static u64 config_filterable_events(const struct spe_spu_config *config)
 	return events;
 }
 
-static u64 config_output_events(const struct spe_spu_config *config)
+static u64 config_get_output_events(const struct spe_spu_config *config)
 {
-	return config_defined_events(config) & SPE_MASK(8 * config->events_size - 1, 0);
+	return config_get_defined_events(config) & SPE_MASK(8 * config->events_size - 1, 0);
 }
 
-static const char *refuse_sizes(const struct spe_spu_config *config)
+static const char *find_sizes_error(const struct spe_spu_config *config)
 {
 	if (config->max_size < 6 || config->max_size > 11)
 		return "max_size: not 6 to 11 (PMSIDR_EL1.MaxSize)";
@@ -101,7 +104,7 @@ static const char *refuse_sizes(const struct spe_spu_config *config)
 	return NULL;
 }
 
-static const char *refuse_choices(const struct spe_spu_config *config)
+static const char *find_choices_error(const struct spe_spu_config *config)
 {
 	if (config->layout >= SPE_SPU_LAYOUTS)
 		return "layout: no such layout";
@@ -134,7 +137,7 @@ static const char *refuse_choices(const struct spe_spu_config *config)
 	return NULL;
 }
 
-static const char *refuse_levels(const struct spe_spu_config *config)
+static const char *find_levels_error(const struct spe_spu_config *config)
 {
 	if (config->e2h && config->el2)
 		return "el2: with e2h, which stands for EL2's registers already";
@@ -147,7 +150,7 @@ static const char *refuse_levels(const struct spe_spu_config *config)
 	return NULL;
 }
 
-static const char *refuse_packets(const struct spe_spu_config *config)
+static const char *find_packets_error(const struct spe_spu_config *config)
 {
 	const u64 impdef = SPE_MASK(7, 6) | SPE_MASK(31, 16);
 	bool slots = config->layout == SPE_SPU_LAYOUT_SLOTS;
@@ -176,12 +179,12 @@ static const char *refuse_packets(const struct spe_spu_config *config)
 		return "altclk: reserved (PMSIDR_EL1.ALTCLK is 0, 1 or 15)";
 	if (config->altclk == SPE_ALTCLK_SMCU && !(config->features & SPE_PMSIDR_SME))
 		return "altclk: the SMCU's clock, and features have no SME (D17.6.1)";
-	if (config_largest_record(config) > 1ULL << config->max_size)
+	if (config_get_max_record_size(config) > 1ULL << config->max_size)
 		return "max_size: the largest record would not fit";
 	return NULL;
 }
 
-static const char *refuse_pe(const struct spe_spu_config *config)
+static const char *find_pe_error(const struct spe_spu_config *config)
 {
 	if (config->pe & ~SPE_PE_ALL)
 		return "pe: a feature that is not modelled";
@@ -198,7 +201,7 @@ static const char *refuse_pe(const struct spe_spu_config *config)
 	return NULL;
 }
 
-static const char *refuse_features(const struct spe_spu_config *config)
+static const char *find_features_error(const struct spe_spu_config *config)
 {
 	if (config->features & ~FEATURES)
 		return "features: one that is not modelled";
@@ -213,7 +216,7 @@ static const char *refuse_features(const struct spe_spu_config *config)
 	return NULL;
 }
 
-const char *spe_spu_config_refuse(const struct spe_spu_config *config)
+const char *spe_spu_config_find_error(const struct spe_spu_config *config)
 {
 	const char *reason;
 
@@ -221,27 +224,27 @@ const char *spe_spu_config_refuse(const struct spe_spu_config *config)
 		return "pmsver: not 1 (FEAT_SPE) to 6 (FEAT_SPEv1p5)";
 	if (config->interval == 1 || config->interval > 8)
 		return "interval: reserved (PMSIDR_EL1.Interval is 0 or 2 to 8)";
-	reason = refuse_sizes(config);
+	reason = find_sizes_error(config);
 	if (!reason)
-		reason = refuse_choices(config);
+		reason = find_choices_error(config);
 	if (!reason)
-		reason = refuse_levels(config);
+		reason = find_levels_error(config);
 	if (!reason)
-		reason = refuse_packets(config);
+		reason = find_packets_error(config);
 	if (!reason)
-		reason = refuse_pe(config);
+		reason = find_pe_error(config);
 	if (!reason)
-		reason = refuse_features(config);
+		reason = find_features_error(config);
 	if (reason)
 		return reason;
-	if (config->sampled_events & ~config_filterable_events(config))
+	if (config->sampled_events & ~config_get_filterable_events(config))
 		return "sampled_events: one that this SPU does not have or cannot filter on";
-	if (config->sampled_events & ~config_output_events(config))
+	if (config->sampled_events & ~config_get_output_events(config))
 		return "sampled_events: one beyond events_size";
 	return NULL;
 }
 
-static u64 pmsfcr_writable_bits(const struct spe_spu_config *config)
+static u64 get_pmsfcr_writable_bits(const struct spe_spu_config *config)
 {
 	u64 mask = SPE_PMSFCR_FE | SPE_PMSFCR_FT | SPE_PMSFCR_FL | SPE_PMSFCR_B | SPE_PMSFCR_LD |
 		   SPE_PMSFCR_ST;
@@ -272,7 +275,7 @@ static void set_writable_bits(struct spe_spu *spu)
 	if (config->features & SPE_PMSIDR_ERND)
 		mask[SPE_REG_PMSICR] |= SPE_PMSICR_ECOUNT;
 	mask[SPE_REG_PMSIRR] = SPE_PMSIRR_RND | SPE_PMSIRR_INTERVAL;
-	mask[SPE_REG_PMSFCR] = pmsfcr_writable_bits(config);
+	mask[SPE_REG_PMSFCR] = get_pmsfcr_writable_bits(config);
 	mask[SPE_REG_PMSEVFR] = config->sampled_events;
 	/*
 	 * If only operations that retire are sampled, a filter on E[1] (retired) has no effect, so
@@ -303,7 +306,7 @@ static void set_writable_bits(struct spe_spu *spu)
  * Return the value of PMBIDR.EA, which describes how External aborts are reported. 0 means that the
  * field does not describe it (IKDMQG).
  */
-static u64 config_abort_mechanism(const struct spe_spu_config *config)
+static u64 config_get_abort_mechanism(const struct spe_spu_config *config)
 {
 	switch (config->abort) {
 	case SPE_SPU_ABORT_SERROR:
@@ -320,7 +323,7 @@ void spe_spu_config_apply(struct spe_spu *spu)
 	const struct spe_spu_config *config = &spu->config;
 
 	set_writable_bits(spu);
-	spu->events = config_output_events(config);
+	spu->events = config_get_output_events(config);
 	/* PMSIDR.Format stays 0, the only format that the architecture defines (D18.1). */
 	spu->reg[SPE_REG_PMSIDR] = config->features |
 				   SPE_FIELD_PREP(SPE_PMSIDR_INTERVAL, config->interval) |
@@ -333,7 +336,8 @@ void spe_spu_config_apply(struct spe_spu *spu)
 	/* D17.8.3.1: the SPU manages the Access flag and the dirty state of its buffer's pages. */
 	if (config->pmsver >= SPE_PMSVER_V1P3 || config->choices & SPE_CHOICE_MANAGES)
 		spu->reg[SPE_REG_PMBIDR] |= SPE_PMBIDR_F;
-	spu->reg[SPE_REG_PMBIDR] |= SPE_FIELD_PREP(SPE_PMBIDR_EA, config_abort_mechanism(config));
+	spu->reg[SPE_REG_PMBIDR] |=
+		SPE_FIELD_PREP(SPE_PMBIDR_EA, config_get_abort_mechanism(config));
 	spu->reg[SPE_REG_PMSVER] = config->pmsver;
 }
 

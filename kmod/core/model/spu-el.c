@@ -40,18 +40,18 @@ void spe_spu_controls_derive(struct spe_spu *spu)
 	controls->el2_ke = pmscr_el2 & SPE_PMSCR_KE;
 	for (unsigned int el = 0; el < ARRAY_SIZE(spu->collect); el++)
 		spu->collect[el] =
-			spe_collection_at(controls, &spu->timers, pmscr_el1, pmscr_el2, el);
+			spe_collection_for_el(controls, &spu->timers, pmscr_el1, pmscr_el2, el);
 }
 
 void spe_spu_timers_set(struct spe_spu *spu, const struct spe_timers *timers)
 {
 	spu->timers = *timers;
-	spu->timers.stopped_unknown = spe_spu_chooses(spu, SPE_CHOICE_TIME_UNKNOWN);
-	spu->timers.pct_physical = spe_spu_chooses(spu, SPE_CHOICE_PCT_PHYSICAL);
+	spu->timers.stopped_unknown = spe_spu_has_choice(spu, SPE_CHOICE_TIME_UNKNOWN);
+	spu->timers.pct_physical = spe_spu_has_choice(spu, SPE_CHOICE_PCT_PHYSICAL);
 }
 
-int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
-		    const struct spe_timers *timers)
+int spe_spu_set_controls(struct spe_spu *spu, const struct spe_controls *controls,
+			 const struct spe_timers *timers)
 {
 	if (spu->config.e2h || controls->pmsee > 3 || controls->e2pb > 3 ||
 	    controls->owner >= SPE_STATES || (controls->nse && !(spu->config.pe & SPE_PE_RME)))
@@ -59,12 +59,12 @@ int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
 	spu->controls = *controls;
 	spe_spu_timers_set(spu, timers);
 	spe_spu_controls_derive(spu);
-	spe_spu_update(spu);
+	spe_spu_apply_registers(spu);
 	return 0;
 }
-SPE_EXPORT(spe_spu_control);
+SPE_EXPORT(spe_spu_set_controls);
 
-u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x)
+u64 *spe_spu_get_pmbsr(struct spe_spu *spu, unsigned int x)
 {
 	switch (x) {
 	case 3:
@@ -80,18 +80,18 @@ u64 *spe_spu_pmbsr(struct spe_spu *spu, unsigned int x)
  * Check whether S in PMBSR_EL2 or PMBSR_EL3 stops profiling. S is ignored if the exception that it
  * would cause is disabled (tables D17-9 and D17-10).
  */
-bool spe_spu_stopped_above(const struct spe_spu *spu)
+bool spe_spu_is_stopped_above_el1(const struct spe_spu *spu)
 {
 	const struct spe_pe_state pe = { 0 };
 
-	return spe_spu_exception(spu, &pe, 2).state != SPE_EXCEPTION_DISABLED ||
-	       spe_spu_exception(spu, &pe, 3).state != SPE_EXCEPTION_DISABLED;
+	return spe_spu_get_exception(spu, &pe, 2).state != SPE_EXCEPTION_DISABLED ||
+	       spe_spu_get_exception(spu, &pe, 3).state != SPE_EXCEPTION_DISABLED;
 }
 
 /*
  * Return the writable bits of register @reg of Exception level @x; 0 if there is no such register.
  */
-static u64 register_writable_bits(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
+static u64 register_get_writable_bits(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	const struct spe_spu_config *config = &spu->config;
 
@@ -113,7 +113,7 @@ static u64 register_writable_bits(const struct spe_spu *spu, enum spe_reg reg, u
  * Check whether spe_spu_read() and spe_spu_write(), which name no Exception level, access this
  * register. For a host under VHE, PMSCR means PMSCR_EL2.
  */
-static bool is_plain_register(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
+static bool has_plain_name(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
 	return x == (spu->config.e2h && reg == SPE_REG_PMSCR ? 2 : 1);
 }
@@ -129,23 +129,23 @@ static bool is_guest_register(const struct spe_spu *spu, enum spe_reg reg, unsig
 
 u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 {
-	if (is_plain_register(spu, reg, x))
+	if (has_plain_name(spu, reg, x))
 		return spe_spu_read(spu, reg);
 	if (is_guest_register(spu, reg, x))
 		return spu->pmscr_el12;
-	if (!register_writable_bits(spu, reg, x))
+	if (!register_get_writable_bits(spu, reg, x))
 		return 0;
 	if (reg == SPE_REG_PMSCR)
-		return spu->pmscr_el2 & register_writable_bits(spu, reg, x);
+		return spu->pmscr_el2 & register_get_writable_bits(spu, reg, x);
 	return x == 2 ? spu->pmbsr_el2 : spu->pmbsr_el3;
 }
 SPE_EXPORT(spe_spu_read_at);
 
 void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64 value)
 {
-	u64 writable = register_writable_bits(spu, reg, x);
+	u64 writable = register_get_writable_bits(spu, reg, x);
 
-	if (is_plain_register(spu, reg, x)) {
+	if (has_plain_name(spu, reg, x)) {
 		spe_spu_write(spu, reg, value);
 		return;
 	}
@@ -160,9 +160,9 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
 		spu->pmscr_el2 = (spu->pmscr_el2 & ~writable) | (value & writable);
 		spe_spu_controls_derive(spu);
 	} else {
-		*spe_spu_pmbsr(spu, x) = value & writable;
+		*spe_spu_get_pmbsr(spu, x) = value & writable;
 	}
-	spe_spu_update(spu);
+	spe_spu_apply_registers(spu);
 }
 SPE_EXPORT(spe_spu_write_at);
 
@@ -175,12 +175,12 @@ static struct spe_sysreg_features spu_get_sysreg_features(const struct spe_spu *
 	};
 }
 
-unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
-			     bool el12)
+unsigned int spe_spu_resolve_name(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
+				  bool el12)
 {
 	const struct spe_sysreg_features registers = spu_get_sysreg_features(spu);
 	struct spe_controls controls = spu->controls;
-	const struct spe_traps traps = {
+	const struct spe_sysreg_traps traps = {
 		.nspb = (u8)(1 | (controls.ns ? 2 : 0) | (controls.nse ? 4 : 0)),
 		.en_pmsn = true,
 		.en_pms3 = true,
@@ -200,10 +200,11 @@ unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsign
 	controls.e2pb = 3;
 	return spe_sysreg_access_resolve(&controls, &traps, &registers, &access).x;
 }
-SPE_EXPORT(spe_spu_name_at);
+SPE_EXPORT(spe_spu_resolve_name);
 
-struct spe_sysreg_result spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
-					const struct spe_sysreg_access *access, u64 *value)
+struct spe_sysreg_result spe_spu_access_sysreg(struct spe_spu *spu,
+					       const struct spe_sysreg_traps *traps,
+					       const struct spe_sysreg_access *access, u64 *value)
 {
 	const struct spe_sysreg_features registers = spu_get_sysreg_features(spu);
 	struct spe_sysreg_result reach =
@@ -221,15 +222,15 @@ struct spe_sysreg_result spe_spu_access(struct spe_spu *spu, const struct spe_tr
 		*value |= SPE_PMBIDR_P;
 	return reach;
 }
-SPE_EXPORT(spe_spu_access);
+SPE_EXPORT(spe_spu_access_sysreg);
 
-struct spe_exception spe_spu_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,
-				       unsigned int x)
+struct spe_exception spe_spu_get_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,
+					   unsigned int x)
 {
 	u64 pmbsr = x == 3 ? spu->pmbsr_el3 : x == 2 ? spu->pmbsr_el2 : spu->reg[SPE_REG_PMBSR];
 
 	if (!(pmbsr & SPE_PMBSR_S))
 		return (struct spe_exception){ 0 };
-	return spe_routing_exception(&spu->controls, pe, x);
+	return spe_routing_get_exception(&spu->controls, pe, x);
 }
-SPE_EXPORT(spe_spu_exception);
+SPE_EXPORT(spe_spu_get_exception);

@@ -117,7 +117,7 @@ static bool passes_latency_filter(const struct spe_spu *spu, u32 total)
 
 	if (!min)
 		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
-	return spe_spu_saturated(spu, total) >= min;
+	return spe_spu_saturate_counter(spu, total) >= min;
 }
 
 /* PMSDSFR_EL1 filters loads that have a Data Source packet. */
@@ -137,10 +137,10 @@ static bool filters_overlap(const struct spe_spu *spu, u64 on)
 	const u64 both = SPE_PMSFCR_FE | SPE_PMSFCR_FNE;
 
 	return (on & both) == both && spu->reg[SPE_REG_PMSEVFR] & spu->reg[SPE_REG_PMSNEVFR] &&
-	       spe_spu_chooses(spu, SPE_CHOICE_FILTER_OVERLAP_OFF);
+	       spe_spu_has_choice(spu, SPE_CHOICE_FILTER_OVERLAP_OFF);
 }
 
-bool spe_spu_filter(const struct spe_spu *spu, const struct spe_operation *operation)
+bool spe_spu_passes_filters(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	u64 on = spu->reg[SPE_REG_PMSFCR];
 

@@ -44,7 +44,7 @@ static const struct packet_kind kinds[SPE_SPU_KINDS] = {
 
 #define SLOTS_SIZE 64
 
-static u8 payload_size(const struct spe_spu_config *config, enum spe_spu_kind kind)
+static u8 get_payload_size(const struct spe_spu_config *config, enum spe_spu_packet_kind kind)
 {
 	switch (kind) {
 	case SPE_SPU_KIND_EVENTS:
@@ -56,7 +56,7 @@ static u8 payload_size(const struct spe_spu_config *config, enum spe_spu_kind ki
 	}
 }
 
-static u8 packet_index(const struct spe_spu_config *config, enum spe_spu_kind kind)
+static u8 get_packet_index(const struct spe_spu_config *config, enum spe_spu_packet_kind kind)
 {
 	switch (kind) {
 	case SPE_SPU_KIND_IMPDEF_ADDRESS:
@@ -68,13 +68,13 @@ static u8 packet_index(const struct spe_spu_config *config, enum spe_spu_kind ki
 	}
 }
 
-static bool has_index(enum spe_spu_kind kind)
+static bool has_index(enum spe_spu_packet_kind kind)
 {
 	return kinds[kind].type == SPE_PACKET_ADDRESS || kinds[kind].type == SPE_PACKET_COUNTER;
 }
 
 /* Return the kinds of packets that this SPU ever writes. */
-static u32 config_output_kinds(const struct spe_spu_config *config)
+static u32 config_get_output_kinds(const struct spe_spu_config *config)
 {
 	u32 output = (1U << SPE_SPU_KINDS) - 1;
 
@@ -96,8 +96,8 @@ void spe_spu_prepare_headers(struct spe_spu *spu)
 	for (unsigned int kind = 0; kind < SPE_SPU_KINDS; kind++) {
 		struct spe_packet packet = {
 			.type = kinds[kind].type,
-			.index = packet_index(&spu->config, kind),
-			.payload_size = payload_size(&spu->config, kind),
+			.index = get_packet_index(&spu->config, kind),
+			.payload_size = get_payload_size(&spu->config, kind),
 		};
 		bool extended = has_index(kind) &&
 				(packet.index > 7 || spu->config.choices & SPE_CHOICE_EXTENDED);
@@ -110,7 +110,7 @@ void spe_spu_prepare_headers(struct spe_spu *spu)
 		spu->headers[kind] = spu->record[0];
 		spu->sizes[kind] = packet.payload_size;
 	}
-	spu->output = config_output_kinds(&spu->config);
+	spu->output = config_get_output_kinds(&spu->config);
 	spu->gcs = spu->config.pe & SPE_PE_GCS && spu->config.pmsver >= SPE_PMSVER_V1P4;
 }
 
@@ -122,7 +122,8 @@ struct packet_writer {
 	bool slots;
 };
 
-static void add_packet_as(struct packet_writer *w, enum spe_spu_kind kind, u8 header, u64 payload)
+static void add_packet_with_header(struct packet_writer *w, enum spe_spu_packet_kind kind,
+				   u8 header, u64 payload)
 {
 	u8 size = w->spu->sizes[kind];
 	u8 *p;
@@ -154,9 +155,9 @@ static void add_packet_as(struct packet_writer *w, enum spe_spu_kind kind, u8 he
 	}
 }
 
-static void add_packet(struct packet_writer *w, enum spe_spu_kind kind, u64 payload)
+static void add_packet(struct packet_writer *w, enum spe_spu_packet_kind kind, u64 payload)
 {
-	add_packet_as(w, kind, w->spu->headers[kind], payload);
+	add_packet_with_header(w, kind, w->spu->headers[kind], payload);
 }
 
 /*
@@ -190,11 +191,11 @@ static u8 make_op_payload(const struct spe_spu *spu, const struct spe_operation 
 	return payload;
 }
 
-static void add_op(struct packet_writer *w, const struct spe_operation *operation)
+static void add_operation_type(struct packet_writer *w, const struct spe_operation *operation)
 {
-	add_packet_as(w, SPE_SPU_KIND_OP,
-		      w->spu->headers[SPE_SPU_KIND_OP] | (operation->op_class & 3),
-		      make_op_payload(w->spu, operation));
+	add_packet_with_header(w, SPE_SPU_KIND_OP,
+			       w->spu->headers[SPE_SPU_KIND_OP] | (operation->op_class & 3),
+			       make_op_payload(w->spu, operation));
 }
 
 /* NS and NSE of the operation's Security state (D18.2.1). */
@@ -263,14 +264,15 @@ static void add_context(struct packet_writer *w, const struct spe_spu *spu,
 		add_packet(w, SPE_SPU_KIND_CONTEXT2, operation->contextidr_el2);
 }
 
-static void add_translation(struct packet_writer *w, const struct spe_spu *spu,
-			    const struct spe_operation *operation)
+static void add_translation_latency(struct packet_writer *w, const struct spe_spu *spu,
+				    const struct spe_operation *operation)
 {
-	add_packet(w, SPE_SPU_KIND_TRANSLATION, spe_spu_saturated(spu, operation->translation));
+	add_packet(w, SPE_SPU_KIND_TRANSLATION,
+		   spe_spu_saturate_counter(spu, operation->translation));
 }
 
-static void add_memory(struct packet_writer *w, const struct spe_spu *spu,
-		       const struct spe_operation *operation)
+static void add_memory_packets(struct packet_writer *w, const struct spe_spu *spu,
+			       const struct spe_operation *operation)
 {
 	u32 valid = operation->valid;
 
@@ -281,11 +283,11 @@ static void add_memory(struct packet_writer *w, const struct spe_spu *spu,
 	if (valid & SPE_OPERATION_VA) {
 		add_packet(w, SPE_SPU_KIND_VA, make_data_address(spu, operation));
 		if (!(valid & SPE_OPERATION_NO_TRANSLATION))
-			add_translation(w, spu, operation);
+			add_translation_latency(w, spu, operation);
 		if (valid & SPE_OPERATION_PA && select_collection(spu, operation)->pa)
 			add_packet(w, SPE_SPU_KIND_PA, make_physical_address(spu, operation));
 	} else if (valid & SPE_OPERATION_TRANSLATION) {
-		add_translation(w, spu, operation);
+		add_translation_latency(w, spu, operation);
 	}
 	/* D18.2.4: the Data Source packet identifies the source of the data of a load. */
 	if (valid & SPE_OPERATION_SOURCE && spu->config.features & SPE_PMSIDR_LDS &&
@@ -314,26 +316,27 @@ static void add_previous_target(struct packet_writer *w, const struct spe_spu *s
 }
 
 /* Write the Issue latency, or its count in another clock domain (D17.6.1). */
-static void add_issue(struct packet_writer *w, const struct spe_spu *spu,
-		      const struct spe_operation *operation)
+static void add_issue_latency(struct packet_writer *w, const struct spe_spu *spu,
+			      const struct spe_operation *operation)
 {
 	if (operation->valid & SPE_OPERATION_ALT_CLOCK && spu->config.altclk)
-		add_packet(w, SPE_SPU_KIND_ALT_ISSUE, spe_spu_saturated(spu, operation->alt_issue));
+		add_packet(w, SPE_SPU_KIND_ALT_ISSUE,
+			   spe_spu_saturate_counter(spu, operation->alt_issue));
 	else
-		add_packet(w, SPE_SPU_KIND_ISSUE, spe_spu_saturated(spu, operation->issue));
+		add_packet(w, SPE_SPU_KIND_ISSUE, spe_spu_saturate_counter(spu, operation->issue));
 }
 
-static void add_impdef(struct packet_writer *w, const struct spe_spu *spu,
-		       const struct spe_operation *operation)
+static void add_impdef_packets(struct packet_writer *w, const struct spe_spu *spu,
+			       const struct spe_operation *operation)
 {
 	if (operation->valid & SPE_OPERATION_IMPDEF_COUNTER)
 		add_packet(w, SPE_SPU_KIND_IMPDEF_COUNTER,
-			   spe_spu_saturated(spu, operation->impdef_counter));
+			   spe_spu_saturate_counter(spu, operation->impdef_counter));
 	if (operation->valid & SPE_OPERATION_IMPDEF_ADDRESS)
 		add_packet(w, SPE_SPU_KIND_IMPDEF_ADDRESS, operation->impdef_address);
 }
 
-static bool has_memory(const struct spe_spu *spu, const struct spe_operation *operation)
+static bool has_memory_access(const struct spe_spu *spu, const struct spe_operation *operation)
 {
 	return operation->op_class != SPE_OP_BRANCH ||
 	       (spu->gcs && operation->op_subclass & SPE_OP_BR_GCS);
@@ -350,13 +353,13 @@ static void add_packets(struct packet_writer *w, const struct spe_spu *spu,
 		add_packet(w, SPE_SPU_KIND_PC,
 			   make_code_address(operation, operation->pc, false, 0));
 		add_context(w, spu, operation);
-		add_op(w, operation);
+		add_operation_type(w, operation);
 	}
 	add_packet(w, SPE_SPU_KIND_EVENTS, operation->events & spu->events);
 	if (!all)
 		return;
-	add_issue(w, spu, operation);
-	add_packet(w, SPE_SPU_KIND_TOTAL, spe_spu_saturated(spu, operation->total));
+	add_issue_latency(w, spu, operation);
+	add_packet(w, SPE_SPU_KIND_TOTAL, spe_spu_saturate_counter(spu, operation->total));
 	/* D17.6: the branch target is not recorded for an operation that generated an exception. */
 	if (operation->op_class == SPE_OP_BRANCH && operation->valid & SPE_OPERATION_TARGET &&
 	    !excepted)
@@ -364,12 +367,12 @@ static void add_packets(struct packet_writer *w, const struct spe_spu *spu,
 			   make_code_address(operation, operation->target,
 					     operation->valid & SPE_OPERATION_TARGET_TOP,
 					     operation->target_top));
-	if (has_memory(spu, operation))
-		add_memory(w, spu, operation);
+	if (has_memory_access(spu, operation))
+		add_memory_packets(w, spu, operation);
 	if (complete)
 		add_previous_target(w, spu, operation);
 	if (w->output & (1U << SPE_SPU_KIND_IMPDEF_ADDRESS | 1U << SPE_SPU_KIND_IMPDEF_COUNTER))
-		add_impdef(w, spu, operation);
+		add_impdef_packets(w, spu, operation);
 }
 
 /*
@@ -386,8 +389,8 @@ static u32 select_output_kinds(struct spe_spu *spu, const struct spe_operation *
 			      1U << SPE_SPU_KIND_TIMESTAMP | 1U << SPE_SPU_KIND_END);
 }
 
-static void add_end(struct packet_writer *w, const struct spe_spu *spu,
-		    const struct spe_operation *operation)
+static void add_end_or_timestamp(struct packet_writer *w, const struct spe_spu *spu,
+				 const struct spe_operation *operation)
 {
 	const struct spe_collection *collect = select_collection(spu, operation);
 
@@ -399,7 +402,7 @@ static void add_end(struct packet_writer *w, const struct spe_spu *spu,
 		add_packet(w, SPE_SPU_KIND_TIMESTAMP, operation->timestamp - collect->offset);
 }
 
-size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation)
+size_t spe_spu_write_record(struct spe_spu *spu, const struct spe_operation *operation)
 {
 	struct packet_writer w = {
 		.spu = spu,
@@ -412,7 +415,7 @@ size_t spe_spu_record(struct spe_spu *spu, const struct spe_operation *operation
 	if (w.slots)
 		memset(spu->record, 0, SLOTS_SIZE);
 	add_packets(&w, spu, operation);
-	add_end(&w, spu, operation);
+	add_end_or_timestamp(&w, spu, operation);
 
 	size = (w.size + align - 1) & ~(align - 1);
 	if (size > w.size)

@@ -6,7 +6,7 @@
 #include "spu-internal.h"
 
 /* SplitMix64 is uniform for every seed (D17.3.2). */
-static u64 random_next(u64 *state)
+static u64 draw_random_u64(u64 *state)
 {
 	u64 z = *state += 0x9e3779b97f4a7c15ULL;
 
@@ -15,9 +15,9 @@ static u64 random_next(u64 *state)
 	return z ^ z >> 31;
 }
 
-static u8 random_draw(struct spe_spu *spu)
+static u8 draw_random_byte(struct spe_spu *spu)
 {
-	return (u8)(random_next(&spu->random) >> 56);
+	return (u8)(draw_random_u64(&spu->random) >> 56);
 }
 
 /*
@@ -26,7 +26,7 @@ static u8 random_draw(struct spe_spu *spu)
  */
 u64 spe_spu_draw_random(struct spe_spu *spu)
 {
-	return random_next(&spu->chance);
+	return draw_random_u64(&spu->chance);
 }
 
 static bool has_interval_jitter(const struct spe_spu *spu)
@@ -34,34 +34,34 @@ static bool has_interval_jitter(const struct spe_spu *spu)
 	return spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_RND;
 }
 
-static bool has_late_jitter(const struct spe_spu *spu)
+static bool has_ecount_jitter(const struct spe_spu *spu)
 {
 	return has_interval_jitter(spu) && spu->config.features & SPE_PMSIDR_ERND;
 }
 
-static u64 count_get(const struct spe_spu *spu)
+static u64 pmsicr_get_count(const struct spe_spu *spu)
 {
 	return SPE_FIELD_GET(SPE_PMSICR_COUNT, spu->reg[SPE_REG_PMSICR]);
 }
 
-static u64 ecount_get(const struct spe_spu *spu)
+static u64 pmsicr_get_ecount(const struct spe_spu *spu)
 {
 	return SPE_FIELD_GET(SPE_PMSICR_ECOUNT, spu->reg[SPE_REG_PMSICR]);
 }
 
-static void counters_set(struct spe_spu *spu, u64 count, u64 ecount)
+static void pmsicr_set_counters(struct spe_spu *spu, u64 count, u64 ecount)
 {
 	spu->reg[SPE_REG_PMSICR] =
 		SPE_FIELD_PREP(SPE_PMSICR_COUNT, count) | SPE_FIELD_PREP(SPE_PMSICR_ECOUNT, ecount);
 }
 
 /* Return the value that is loaded into the primary counter (D17.3.3, D17.3.4). */
-static u64 counters_reload(struct spe_spu *spu)
+static u64 get_reload_count(struct spe_spu *spu)
 {
 	u64 count = spu->reg[SPE_REG_PMSIRR] & SPE_PMSIRR_INTERVAL;
 
-	if (has_interval_jitter(spu) && !has_late_jitter(spu))
-		count |= random_draw(spu);
+	if (has_interval_jitter(spu) && !has_ecount_jitter(spu))
+		count |= draw_random_byte(spu);
 	return count;
 }
 
@@ -69,7 +69,7 @@ static u64 counters_reload(struct spe_spu *spu)
 static u64 ecount_draw_once(struct spe_spu *spu)
 {
 	if (!spu->drawn) {
-		spu->draw = random_draw(spu);
+		spu->draw = draw_random_byte(spu);
 		spu->drawn = true;
 	}
 	return spu->draw;
@@ -77,7 +77,7 @@ static u64 ecount_draw_once(struct spe_spu *spu)
 
 static bool spu_is_profiling(const struct spe_spu *spu)
 {
-	return spe_spu_selects(spu) &&
+	return spe_spu_selects_operations(spu) &&
 	       (spu->collect[0].sampled || spu->collect[1].sampled || spu->collect[2].sampled);
 }
 
@@ -85,7 +85,7 @@ static bool spu_is_profiling(const struct spe_spu *spu)
  * Apply a change of registers. The interrupt is signalled last, because its handler may call the
  * SPU.
  */
-void spe_spu_update(struct spe_spu *spu)
+void spe_spu_apply_registers(struct spe_spu *spu)
 {
 	bool enabled = spu_is_profiling(spu);
 	/* RTSJRP: the interrupt request is HIGH as long as PMBSR_EL1.S is 1, if it is enabled. */
@@ -94,10 +94,10 @@ void spe_spu_update(struct spe_spu *spu)
 
 	/* D17.3.3: when profiling is enabled, only a counter that is 0 is loaded from PMSIRR. */
 	if (enabled && !spu->enabled && !spu->reg[SPE_REG_PMSICR])
-		counters_set(spu, counters_reload(spu), 0);
+		pmsicr_set_counters(spu, get_reload_count(spu), 0);
 	spu->enabled = enabled;
 	/* Operations that were selected and did not finish are discarded when selection ends. */
-	if (!spe_spu_selects(spu)) {
+	if (!spe_spu_selects_operations(spu)) {
 		spu->stats.discarded += spu->in_flight;
 		spu->in_flight = 0;
 	}
@@ -112,7 +112,7 @@ void spe_spu_update(struct spe_spu *spu)
 int spe_spu_init(struct spe_spu *spu, const struct spe_spu_config *config,
 		 const struct spe_spu_io *io, const char **ret_reason)
 {
-	const char *reason = spe_spu_config_refuse(config);
+	const char *reason = spe_spu_config_find_error(config);
 
 	if (!reason && !io->write)
 		reason = "io: no write";
@@ -152,42 +152,43 @@ void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value)
 	spu->lag = 0;
 	if (reg == SPE_REG_PMSCR)
 		spe_spu_controls_derive(spu);
-	spe_spu_update(spu);
+	spe_spu_apply_registers(spu);
 }
 SPE_EXPORT(spe_spu_write);
 
-bool spe_spu_enabled(const struct spe_spu *spu, u8 el)
+bool spe_spu_profiling_enabled(const struct spe_spu *spu, u8 el)
 {
-	return el < ARRAY_SIZE(spu->collect) && spu->collect[el].sampled && spe_spu_selects(spu);
+	return el < ARRAY_SIZE(spu->collect) && spu->collect[el].sampled &&
+	       spe_spu_selects_operations(spu);
 }
-SPE_EXPORT(spe_spu_enabled);
+SPE_EXPORT(spe_spu_profiling_enabled);
 
-u64 spe_spu_until_sample(struct spe_spu *spu)
+u64 spe_spu_operations_until_sample(struct spe_spu *spu)
 {
 	if (!spu_is_profiling(spu))
 		return 0;
-	if (!has_late_jitter(spu))
-		return count_get(spu) + 1;
-	if (ecount_get(spu))
-		return ecount_get(spu);
-	return count_get(spu) + 1 + ecount_draw_once(spu);
+	if (!has_ecount_jitter(spu))
+		return pmsicr_get_count(spu) + 1;
+	if (pmsicr_get_ecount(spu))
+		return pmsicr_get_ecount(spu);
+	return pmsicr_get_count(spu) + 1 + ecount_draw_once(spu);
 }
-SPE_EXPORT(spe_spu_until_sample);
+SPE_EXPORT(spe_spu_operations_until_sample);
 
 /*
  * Count @members operations without FEAT_SPE_ERnd (D17.3.4.1, D17.3.4.2). Return true if the last
  * one is selected.
  */
-static bool count_plain(struct spe_spu *spu, u64 members)
+static bool count_without_ernd(struct spe_spu *spu, u64 members)
 {
-	u64 count = count_get(spu);
+	u64 count = pmsicr_get_count(spu);
 
 	if (members <= count) {
-		counters_set(spu, count - members, ecount_get(spu));
+		pmsicr_set_counters(spu, count - members, pmsicr_get_ecount(spu));
 		return false;
 	}
 	/* The previous operation had decremented the counter to 0, so this one is selected. */
-	counters_set(spu, counters_reload(spu), ecount_get(spu));
+	pmsicr_set_counters(spu, get_reload_count(spu), pmsicr_get_ecount(spu));
 	return true;
 }
 
@@ -195,22 +196,22 @@ static bool count_plain(struct spe_spu *spu, u64 members)
  * Count @members operations with FEAT_SPE_ERnd: after the primary counter PMSICR.COUNT is 0, a
  * random ECOUNT delays the selection (D17.3.4.3). Returns true if the last one is selected.
  */
-static bool count_late(struct spe_spu *spu, u64 members)
+static bool count_with_ernd(struct spe_spu *spu, u64 members)
 {
-	u64 count = count_get(spu), ecount = ecount_get(spu);
+	u64 count = pmsicr_get_count(spu), ecount = pmsicr_get_ecount(spu);
 
 	if (!ecount) {
 		if (members <= count) {
-			counters_set(spu, count - members, 0);
+			pmsicr_set_counters(spu, count - members, 0);
 			return false;
 		}
 		members -= count + 1;
-		count = counters_reload(spu);
+		count = get_reload_count(spu);
 		ecount = ecount_draw_once(spu);
 		spu->drawn = false;
 	}
 	/* While ECOUNT counts down, COUNT already counts the next interval, and stops at 0. */
-	counters_set(spu, count > members ? count - members : 0, ecount - members);
+	pmsicr_set_counters(spu, count > members ? count - members : 0, ecount - members);
 	return ecount == members;
 }
 
@@ -220,20 +221,21 @@ static void report_collision(struct spe_spu *spu)
 	unsigned int x = spe_routing_target(&spu->controls, SPE_ROUTING_OTHER_EVENT);
 
 	spu->stats.collisions++;
-	*spe_spu_pmbsr(spu, x) |= SPE_PMBSR_COLL;
-	spe_spu_signal(spu, SPE_SPU_EVENT_COLLISION);
+	*spe_spu_get_pmbsr(spu, x) |= SPE_PMBSR_COLL;
+	spe_spu_signal_event(spu, SPE_SPU_EVENT_COLLISION);
 }
 
-bool spe_spu_pass(struct spe_spu *spu, u64 count)
+bool spe_spu_count_operations(struct spe_spu *spu, u64 count)
 {
-	u64 until = spe_spu_until_sample(spu);
+	u64 until = spe_spu_operations_until_sample(spu);
 
 	if (count > until)
 		count = until;
 	if (!count)
 		return false;
 	spu->stats.operations += count;
-	if (!(has_late_jitter(spu) ? count_late(spu, count) : count_plain(spu, count)))
+	if (!(has_ecount_jitter(spu) ? count_with_ernd(spu, count) :
+				       count_without_ernd(spu, count)))
 		return false;
 
 	if (spu->in_flight >= spu->config.in_flight) {
@@ -249,10 +251,10 @@ bool spe_spu_pass(struct spe_spu *spu, u64 count)
 	 * last of them.
 	 */
 	if (--spu->lag == 0)
-		spe_spu_update(spu);
+		spe_spu_apply_registers(spu);
 	return spu->in_flight;
 }
-SPE_EXPORT(spe_spu_pass);
+SPE_EXPORT(spe_spu_count_operations);
 
 /*
  * Apply the filters to a sample that completed, and signal its PMU events. Return true if the
@@ -260,22 +262,22 @@ SPE_EXPORT(spe_spu_pass);
  */
 static bool complete_sample(struct spe_spu *spu, const struct spe_operation *operation)
 {
-	spe_spu_signal(spu, SPE_SPU_EVENT_FEED);
-	if (!spe_spu_filter(spu, operation)) {
+	spe_spu_signal_event(spu, SPE_SPU_EVENT_FEED);
+	if (!spe_spu_passes_filters(spu, operation)) {
 		spu->stats.filtered++;
 		return false;
 	}
 	spu->stats.passed++;
-	spe_spu_signal(spu, SPE_SPU_EVENT_FILTRATE);
+	spe_spu_signal_event(spu, SPE_SPU_EVENT_FILTRATE);
 	/* The CTI gets its trigger even if the record is discarded below (D17.8). */
-	spe_spu_signal(spu, SPE_SPU_EVENT_TRIGGER);
-	if (!spe_spu_discards(spu) && spe_spu_buffer_enabled(spu))
+	spe_spu_signal_event(spu, SPE_SPU_EVENT_TRIGGER);
+	if (!spe_spu_discards_records(spu) && spe_spu_buffer_enabled(spu))
 		return true;
 	spu->stats.discarded++;
 	return false;
 }
 
-void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation)
+void spe_spu_sample_operation(struct spe_spu *spu, const struct spe_operation *operation)
 {
 	/*
 	 * The buffer was disabled after the operation was selected, so the sample is already
@@ -287,40 +289,40 @@ void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation)
 	if (!complete_sample(spu, operation))
 		return;
 	spe_spu_buffer_write(spu, operation);
-	spe_spu_update(spu);
+	spe_spu_apply_registers(spu);
 }
-SPE_EXPORT(spe_spu_sample);
+SPE_EXPORT(spe_spu_sample_operation);
 
-void spe_spu_drop(struct spe_spu *spu)
+void spe_spu_drop_operation(struct spe_spu *spu)
 {
 	if (!spu->in_flight)
 		return;
 	spu->in_flight--;
 	spu->stats.uncaptured++;
-	spe_spu_signal(spu, SPE_SPU_EVENT_FEED);
+	spe_spu_signal_event(spu, SPE_SPU_EVENT_FEED);
 }
-SPE_EXPORT(spe_spu_drop);
+SPE_EXPORT(spe_spu_drop_operation);
 
-bool spe_spu_freezes(const struct spe_spu *spu)
+bool spe_spu_freezes_pmu(const struct spe_spu *spu)
 {
 	const u64 on = SPE_PMBLIMITR_E | SPE_PMBLIMITR_PMFZ;
 
-	return (spu->reg[SPE_REG_PMBLIMITR] & on) == on && spe_spu_stopped(spu);
+	return (spu->reg[SPE_REG_PMBLIMITR] & on) == on && spe_spu_is_stopped(spu);
 }
-SPE_EXPORT(spe_spu_freezes);
+SPE_EXPORT(spe_spu_freezes_pmu);
 
-void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation)
+void spe_spu_execute_operation(struct spe_spu *spu, const struct spe_operation *operation)
 {
-	if (spe_spu_enabled(spu, operation->el) && spe_spu_pass(spu, 1))
-		spe_spu_sample(spu, operation);
+	if (spe_spu_profiling_enabled(spu, operation->el) && spe_spu_count_operations(spu, 1))
+		spe_spu_sample_operation(spu, operation);
 }
-SPE_EXPORT(spe_spu_operate);
+SPE_EXPORT(spe_spu_execute_operation);
 
-void spe_spu_inject(struct spe_spu *spu, u32 fault)
+void spe_spu_inject_fault(struct spe_spu *spu, u32 fault)
 {
-	if (spe_spu_buffer_abort(spu, fault))
-		spe_spu_update(spu);
+	if (spe_spu_buffer_record_abort(spu, fault))
+		spe_spu_apply_registers(spu);
 	else
 		spu->inject = fault;
 }
-SPE_EXPORT(spe_spu_inject);
+SPE_EXPORT(spe_spu_inject_fault);

@@ -52,7 +52,7 @@
  * @va: data virtual address
  * @pa: data physical address
  * @timestamp: the physical count, in ticks; the model subtracts the offset that PMSCR.PCT selects
- * (table D17-3), which is 0 unless spe_spu_control() set one
+ * (table D17-3), which is 0 unless spe_spu_set_controls() set one
  * @events: Events payload as the operation caused it (D18.2.6)
  * @valid: SPE_OPERATION_*
  * @contextidr_el1: CONTEXTIDR_EL1 at the time of the operation
@@ -306,7 +306,7 @@ enum spe_spu_event {
 
 /**
  * struct spe_spu_io - callbacks of an SPU
- * @write: write @len bytes at buffer address @addr; returns 0, or a result of spe_fault() if
+ * @write: write @len bytes at buffer address @addr; returns 0, or a result of spe_fault_make() if
  * nothing was written. A record is written in one call, unless &spe_spu_config.write_granule is
  * set. The callback must not call the SPU
  * @irq: the level of the SPE interrupt request (PMBIRQ) changed (RTSJRP); may be NULL, may call the
@@ -333,13 +333,13 @@ struct spe_spu_io {
 #define SPE_FAULT_ASSURED_ONLY SPE_BIT(23)
 
 /**
- * spe_fault() - make a fault of a buffer write
+ * spe_fault_make() - make a fault of a buffer write
  * @ec: PMBSR.EC
  * @mss: PMBSR.MSS
  *
  * Return: a value that is not 0. SPE_FAULT_TOP_LEVEL and SPE_FAULT_ASSURED_ONLY may be added.
  */
-static inline u32 spe_fault(u32 ec, u32 mss)
+static inline u32 spe_fault_make(u32 ec, u32 mss)
 {
 	return (u32)(SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | SPE_FIELD_PREP(SPE_PMBSR_MSS, mss)) | 1U << 25;
 }
@@ -365,7 +365,7 @@ struct spe_spu_stats {
 };
 
 /* The packets that an SPU writes */
-enum spe_spu_kind {
+enum spe_spu_packet_kind {
 	SPE_SPU_KIND_PC,
 	SPE_SPU_KIND_CONTEXT1,
 	SPE_SPU_KIND_CONTEXT2,
@@ -401,7 +401,7 @@ struct spe_spu {
 	u64 pmscr_el12; /* with @config.e2h: PMSCR_EL1 of a guest; that of the host is in @reg */
 	u64 pmbsr_el2;
 	u64 pmbsr_el3;
-	struct spe_regime regime;
+	struct spe_translation_regime regime;
 	u64 random;
 	u64 chance;	/* random state of all choices but the interval */
 	u64 previous;	/* target of the last taken branch, an Address payload (D17.6.3.1) */
@@ -453,11 +453,13 @@ u64 spe_spu_read(const struct spe_spu *spu, enum spe_reg reg);
  */
 void spe_spu_write(struct spe_spu *spu, enum spe_reg reg, u64 value);
 
-/** spe_spu_enabled() - check whether operations at Exception level @el (0-2) are sampled */
-bool spe_spu_enabled(const struct spe_spu *spu, u8 el);
+/**
+ * spe_spu_profiling_enabled() - check whether operations at Exception level @el (0-2) are sampled
+ */
+bool spe_spu_profiling_enabled(const struct spe_spu *spu, u8 el);
 
 /**
- * spe_spu_until_sample() - return the number of operations until one is selected
+ * spe_spu_operations_until_sample() - return the number of operations until one is selected
  * @spu: the SPU
  *
  * An operation source that measures time sets its timer to this number. With FEAT_SPE_ERnd the
@@ -466,65 +468,67 @@ bool spe_spu_enabled(const struct spe_spu *spu, u8 el);
  *
  * Return: the number, including the selected operation; 0 while profiling is disabled.
  */
-u64 spe_spu_until_sample(struct spe_spu *spu);
+u64 spe_spu_operations_until_sample(struct spe_spu *spu);
 
 /**
- * spe_spu_pass() - count operations of the sample population that were executed (D17.3.4)
+ * spe_spu_count_operations() - count operations of the sample population that were executed
+ * (D17.3.4)
  * @spu: the SPU
- * @count: number of operations, at most the result of spe_spu_until_sample()
+ * @count: number of operations, at most the result of spe_spu_operations_until_sample()
  *
- * Return: true if the last one is selected. The caller then passes it to spe_spu_sample() or
- * spe_spu_drop(), before or after further operations pass. If &spe_spu_config.in_flight selected
- * operations are not passed yet, the next one that is selected collides (D17.3.7): it is not
- * sampled, and PMBSR.COLL is set.
+ * Return: true if the last one is selected. The caller then passes it to spe_spu_sample_operation()
+ * or spe_spu_drop_operation(), before or after further operations pass. If
+ * &spe_spu_config.in_flight selected operations are not passed yet, the next one that is selected
+ * collides (D17.3.7): it is not sampled, and PMBSR.COLL is set.
  */
-bool spe_spu_pass(struct spe_spu *spu, u64 count);
+bool spe_spu_count_operations(struct spe_spu *spu, u64 count);
 
 /**
- * spe_spu_sample() - write the record of the selected operation, which has finished
+ * spe_spu_sample_operation() - write the record of the selected operation, which has finished
  * @spu: the SPU
  * @operation: the operation
  *
  * It applies the controls of the collected data (D17.6.9) and the filters, writes the record,
  * advances PMBPTR, and raises management events (D17.8).
  */
-void spe_spu_sample(struct spe_spu *spu, const struct spe_operation *operation);
+void spe_spu_sample_operation(struct spe_spu *spu, const struct spe_operation *operation);
 
 /**
- * spe_spu_drop() - end the selected operation without a record (D17.6.7, D17.6.10.1)
+ * spe_spu_drop_operation() - end the selected operation without a record (D17.6.7, D17.6.10.1)
  * @spu: the SPU
  *
  * The PMU event SAMPLE_FEED counts the operation, and SAMPLE_FILTRATE does not.
  */
-void spe_spu_drop(struct spe_spu *spu);
+void spe_spu_drop_operation(struct spe_spu *spu);
 
 /**
- * spe_spu_freezes() - check whether PMBLIMITR.PMFZ freezes PMU event counters now (FEAT_SPEv1p2)
+ * spe_spu_freezes_pmu() - check whether PMBLIMITR.PMFZ freezes PMU event counters now
+ * (FEAT_SPEv1p2)
  */
-bool spe_spu_freezes(const struct spe_spu *spu);
+bool spe_spu_freezes_pmu(const struct spe_spu *spu);
 
 /**
- * spe_spu_translate() - set the controls of the owning translation regime
+ * spe_spu_set_regime() - set the controls of the owning translation regime
  * @spu: the SPU
  * @regime: copied; initially all fields are false. It has no effect if &spe_spu_io.walk is NULL
  */
-void spe_spu_translate(struct spe_spu *spu, const struct spe_regime *regime);
+void spe_spu_set_regime(struct spe_spu *spu, const struct spe_translation_regime *regime);
 
-/** spe_spu_operate() - pass @operation, and sample it if it is selected */
-void spe_spu_operate(struct spe_spu *spu, const struct spe_operation *operation);
+/** spe_spu_execute_operation() - pass @operation, and sample it if it is selected */
+void spe_spu_execute_operation(struct spe_spu *spu, const struct spe_operation *operation);
 
 /**
- * spe_spu_inject() - make the next buffer write end in a fault
+ * spe_spu_inject_fault() - make the next buffer write end in a fault
  * @spu: the SPU
- * @fault: result of spe_fault(); EC_BUFFER with BSC_FULL fills the buffer after the write
+ * @fault: result of spe_fault_make(); EC_BUFFER with BSC_FULL fills the buffer after the write
  *
  * An asynchronous External abort while PMBSR.S is 1 arrives immediately, as a second event
  * (RBPFPN).
  */
-void spe_spu_inject(struct spe_spu *spu, u32 fault);
+void spe_spu_inject_fault(struct spe_spu *spu, u32 fault);
 
 /**
- * spe_spu_control() - set the controls of the PE around the SPU
+ * spe_spu_set_controls() - set the controls of the PE around the SPU
  * @spu: the SPU
  * @controls: Effective values; copied, except for @exc, @el2, @el3 and @strict_ee, which come from
  *	the configuration, and EE and KE, which come from PMSCR_ELx
@@ -536,8 +540,8 @@ void spe_spu_inject(struct spe_spu *spu, u32 fault);
  * Return: 0; -EINVAL if a field is out of range, or if &spe_spu_config.e2h is set, because it
  * determines all controls.
  */
-int spe_spu_control(struct spe_spu *spu, const struct spe_controls *controls,
-		    const struct spe_timers *timers);
+int spe_spu_set_controls(struct spe_spu *spu, const struct spe_controls *controls,
+			 const struct spe_timers *timers);
 
 /**
  * spe_spu_read_at() - read the register of one Exception level
@@ -555,7 +559,8 @@ u64 spe_spu_read_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int x)
 void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64 value);
 
 /**
- * spe_spu_name_at() - determine which register a name with _EL1 or _EL12 accesses (E2H redirection)
+ * spe_spu_resolve_name() - determine which register a name with _EL1 or _EL12 accesses (E2H
+ * redirection)
  * @spu: the SPU
  * @reg: the register
  * @el: the Exception level of the access, 1-3
@@ -563,30 +568,31 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
  *
  * Return: the @x for spe_spu_read_at(); 0 if the access is UNDEFINED.
  */
-unsigned int spe_spu_name_at(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
-			     bool el12);
+unsigned int spe_spu_resolve_name(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
+				  bool el12);
 
 /**
- * spe_spu_access() - execute an MRS or MSR
+ * spe_spu_access_sysreg() - execute an MRS or MSR
  * @spu: the SPU
- * @traps: controls that trap, in addition to those of spe_spu_control()
+ * @traps: controls that trap, in addition to those of spe_spu_set_controls()
  * @access: the instruction
  * @value: input for an MSR; output for an MRS that accesses a register
  *
  * Return: what the instruction does. The caller handles traps and accesses to memory (FEAT_NV2).
  */
-struct spe_sysreg_result spe_spu_access(struct spe_spu *spu, const struct spe_traps *traps,
-					const struct spe_sysreg_access *access, u64 *value);
+struct spe_sysreg_result spe_spu_access_sysreg(struct spe_spu *spu,
+					       const struct spe_sysreg_traps *traps,
+					       const struct spe_sysreg_access *access, u64 *value);
 
 /**
- * spe_spu_exception() - return the SPE Profiling exception that PMBSR_ELx causes
+ * spe_spu_get_exception() - return the SPE Profiling exception that PMBSR_ELx causes
  * @spu: the SPU
  * @pe: state of its PE
  * @x: 1 to 3, for PMBSR_EL1 to PMBSR_EL3
  *
  * If PMBSR_ELx.S is 0, the state of the exception is SPE_EXCEPTION_DISABLED.
  */
-struct spe_exception spe_spu_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,
-				       unsigned int x);
+struct spe_exception spe_spu_get_exception(const struct spe_spu *spu, const struct spe_pe_state *pe,
+					   unsigned int x);
 
 #endif

@@ -85,7 +85,7 @@ static const struct tier_latency tiers[] = {
 	[TIER_PEER] = { EVENT(L1D_REFILL) | EVENT(LLC_ACCESS), SPE_SOURCE_PEER_CORE, 70, 64 },
 };
 
-static u64 draw_random(struct spe_synthetic *s)
+static u64 draw_random(struct spe_synthetic_program *s)
 {
 	u64 z = s->random += 0x9e3779b97f4a7c15ULL;
 
@@ -98,7 +98,7 @@ static u64 draw_random(struct spe_synthetic *s)
  * The number of lines is a power of two, so multiplication by an odd factor permutes them, and each
  * cache has exactly its share of the lines.
  */
-static enum tier_name cached_tier(const struct spe_synthetic *s, u64 offset)
+static enum tier_name get_cached_tier(const struct spe_synthetic_program *s, u64 offset)
 {
 	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
 	u64 slot = (offset / SPE_SYNTHETIC_LINE * 0x9e3779b1ULL) & (lines - 1);
@@ -116,15 +116,15 @@ static enum tier_name cached_tier(const struct spe_synthetic *s, u64 offset)
  * Return the tier of a sequential access: the first access to a page comes from DRAM, and the other
  * lines of the page were prefetched.
  */
-static enum tier_name prefetched_tier(u64 offset)
+static enum tier_name get_prefetched_tier(u64 offset)
 {
 	if (offset % SPE_SYNTHETIC_LINE)
 		return TIER_L1;
 	return offset % PAGE ? TIER_L2 : TIER_DRAM;
 }
 
-static void memory_access(struct spe_synthetic *s, u64 offset, enum tier_name name, u8 subclass,
-			  bool walk, struct spe_operation *op)
+static void make_memory_access(struct spe_synthetic_program *s, u64 offset, enum tier_name name,
+			       u8 subclass, bool walk, struct spe_operation *op)
 {
 	const struct tier_latency *tier = &tiers[name];
 	u64 r = draw_random(s);
@@ -148,26 +148,26 @@ static void memory_access(struct spe_synthetic *s, u64 offset, enum tier_name na
 	}
 }
 
-static u64 random_address(struct spe_synthetic *s)
+static u64 draw_random_offset(struct spe_synthetic_program *s)
 {
 	return draw_random(s) & (s->config.working_set - 1) & ~7ULL;
 }
 
-static u64 next_sequential_offset(struct spe_synthetic *s)
+static u64 advance_sequential_offset(struct spe_synthetic_program *s)
 {
 	s->cursor += 8;
 	return (s->cursor - 8) & (s->config.working_set - 1);
 }
 
 /* Draw whether a random access misses the TLB, given the number of pages and of TLB entries. */
-static bool misses_tlb(struct spe_synthetic *s)
+static bool misses_tlb(struct spe_synthetic_program *s)
 {
 	u64 pages = s->config.working_set / PAGE;
 
 	return pages > TLB_PAGES && (draw_random(s) & (pages - 1)) >= TLB_PAGES;
 }
 
-static void model_pointer_chase(struct spe_synthetic *s, struct spe_operation *op)
+static void model_pointer_chase(struct spe_synthetic_program *s, struct spe_operation *op)
 {
 	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
 	u64 offset;
@@ -178,37 +178,39 @@ static void model_pointer_chase(struct spe_synthetic *s, struct spe_operation *o
 	 */
 	s->line = (s->line * 0x5851f42d4c957f2dULL + 0x14057b7ef767814fULL) & (lines - 1);
 	offset = s->line * SPE_SYNTHETIC_LINE;
-	memory_access(s, offset, cached_tier(s, offset), LOAD, misses_tlb(s), op);
+	make_memory_access(s, offset, get_cached_tier(s, offset), LOAD, misses_tlb(s), op);
 }
 
-static void model_shared_line(struct spe_synthetic *s, u8 subclass, struct spe_operation *op)
+static void model_shared_line(struct spe_synthetic_program *s, u8 subclass,
+			      struct spe_operation *op)
 {
 	bool away = *s->config.line_owner != s->config.cpu;
 
 	*s->config.line_owner = s->config.cpu;
 	/* Access the CPU's own word of the line, or the word that all CPUs use. */
-	memory_access(s, s->config.program == SPE_PROGRAM_SHARED_WORD ? 0 : 8ULL * s->config.cpu,
-		      away ? TIER_PEER : TIER_L1, subclass, false, op);
+	make_memory_access(s,
+			   s->config.program == SPE_PROGRAM_SHARED_WORD ? 0 : 8ULL * s->config.cpu,
+			   away ? TIER_PEER : TIER_L1, subclass, false, op);
 }
 
-static void model_gather(struct spe_synthetic *s, struct spe_operation *op)
+static void model_gather(struct spe_synthetic_program *s, struct spe_operation *op)
 {
-	u64 offset = random_address(s);
+	u64 offset = draw_random_offset(s);
 
-	memory_access(s, offset, cached_tier(s, offset), GATHER, misses_tlb(s), op);
+	make_memory_access(s, offset, get_cached_tier(s, offset), GATHER, misses_tlb(s), op);
 	if (!(draw_random(s) & 3))
 		op->events |= EVENT(PARTIAL_PREDICATE);
 }
 
 /* Copy from one half of the data to the other half (D17.6.4.3). */
-static void model_copy(struct spe_synthetic *s, struct spe_operation *op)
+static void model_copy(struct spe_synthetic_program *s, struct spe_operation *op)
 {
 	bool store = draw_random(s) & 1;
 	u64 half = s->config.working_set / 2;
-	u64 offset = next_sequential_offset(s) & (half - 1);
+	u64 offset = advance_sequential_offset(s) & (half - 1);
 
-	memory_access(s, store ? half + offset : offset, prefetched_tier(offset),
-		      (u8)(MEMCPY_LOAD | (store ? SPE_OP_LDST : 0)), false, op);
+	make_memory_access(s, store ? half + offset : offset, get_prefetched_tier(offset),
+			   (u8)(MEMCPY_LOAD | (store ? SPE_OP_LDST : 0)), false, op);
 }
 
 static void make_branch(struct spe_operation *op, u8 subclass, u32 cycles)
@@ -220,7 +222,7 @@ static void make_branch(struct spe_operation *op, u8 subclass, u32 cycles)
 }
 
 /* Return the next step. */
-static u32 make_random_branch(struct spe_synthetic *s, struct spe_operation *op)
+static u32 make_random_branch(struct spe_synthetic_program *s, struct spe_operation *op)
 {
 	u64 r = draw_random(s);
 	bool taken = r & 1;
@@ -240,7 +242,8 @@ static u32 make_random_branch(struct spe_synthetic *s, struct spe_operation *op)
 }
 
 /* Return the next step. */
-static u32 make_operation(struct spe_synthetic *s, enum step_kind act, struct spe_operation *op)
+static u32 make_operation(struct spe_synthetic_program *s, enum step_kind act,
+			  struct spe_operation *op)
 {
 	u64 offset;
 
@@ -255,13 +258,13 @@ static u32 make_operation(struct spe_synthetic *s, enum step_kind act, struct sp
 		break;
 	case ACT_READ:
 	case ACT_WRITE:
-		offset = next_sequential_offset(s);
-		memory_access(s, offset, prefetched_tier(offset), act == ACT_READ ? LOAD : STORE,
-			      false, op);
+		offset = advance_sequential_offset(s);
+		make_memory_access(s, offset, get_prefetched_tier(offset),
+				   act == ACT_READ ? LOAD : STORE, false, op);
 		break;
 	case ACT_RANDOM:
-		offset = random_address(s);
-		memory_access(s, offset, cached_tier(s, offset), LOAD, misses_tlb(s), op);
+		offset = draw_random_offset(s);
+		make_memory_access(s, offset, get_cached_tier(s, offset), LOAD, misses_tlb(s), op);
 		break;
 	case ACT_DECIDE:
 		return make_random_branch(s, op);
@@ -286,7 +289,7 @@ static u32 make_operation(struct spe_synthetic *s, enum step_kind act, struct sp
 	return s->step + 1;
 }
 
-static void truth_add(struct spe_truth *truth, const struct spe_operation *op)
+static void counts_add_operation(struct spe_synthetic_counts *truth, const struct spe_operation *op)
 {
 	u64 events = op->events;
 
@@ -330,8 +333,8 @@ static const char *find_config_error(const struct spe_synthetic_config *config)
 	return NULL;
 }
 
-int spe_synthetic_init(struct spe_synthetic *synthetic, const struct spe_synthetic_config *config,
-		       const char **ret_reason)
+int spe_synthetic_init(struct spe_synthetic_program *synthetic,
+		       const struct spe_synthetic_config *config, const char **ret_reason)
 {
 	const char *reason = find_config_error(config);
 
@@ -340,14 +343,15 @@ int spe_synthetic_init(struct spe_synthetic *synthetic, const struct spe_synthet
 			*ret_reason = reason;
 		return -EINVAL;
 	}
-	*synthetic = (struct spe_synthetic){ .config = *config, .random = config->seed };
+	*synthetic = (struct spe_synthetic_program){ .config = *config, .random = config->seed };
 	return 0;
 }
 SPE_EXPORT(spe_synthetic_init);
 
-void spe_synthetic_next(struct spe_synthetic *synthetic, struct spe_operation *ret_operation)
+void spe_synthetic_execute_next(struct spe_synthetic_program *synthetic,
+				struct spe_operation *ret_operation)
 {
-	struct spe_synthetic *s = synthetic;
+	struct spe_synthetic_program *s = synthetic;
 	const struct program_loop *program = &programs[s->config.program];
 	struct spe_operation op = {
 		.pc = s->config.pc + 4ULL * s->step,
@@ -362,16 +366,16 @@ void spe_synthetic_next(struct spe_synthetic *synthetic, struct spe_operation *r
 
 	s->step = make_operation(s, program->steps[s->step], &op);
 	s->now += op.total;
-	truth_add(&s->truth, &op);
+	counts_add_operation(&s->truth, &op);
 	*ret_operation = op;
 }
-SPE_EXPORT(spe_synthetic_next);
+SPE_EXPORT(spe_synthetic_execute_next);
 
-u32 spe_synthetic_length(enum spe_program program)
+u32 spe_synthetic_get_loop_length(enum spe_program program)
 {
 	return (unsigned int)program < SPE_PROGRAMS ? programs[program].length : 0;
 }
-SPE_EXPORT(spe_synthetic_length);
+SPE_EXPORT(spe_synthetic_get_loop_length);
 
 const char *spe_program_name(enum spe_program program)
 {

@@ -61,7 +61,7 @@ struct spe_synthetic_config {
 };
 
 /**
- * struct spe_truth - counts everything that a program has executed
+ * struct spe_synthetic_counts - counts everything that a program has executed
  * @operations: all operations
  * @kind: number of operations, indexed by &enum spe_op_kind
  * @simd: SVE operations
@@ -69,7 +69,7 @@ struct spe_synthetic_config {
  * @source: number of loads, indexed by the value of the Data Source packet
  * @cycles: sum of the total latencies of all operations
  */
-struct spe_truth {
+struct spe_synthetic_counts {
 	u64 operations;
 	u64 kind[SPE_KINDS];
 	u64 simd;
@@ -78,9 +78,12 @@ struct spe_truth {
 	u64 cycles;
 };
 
-/* struct spe_synthetic - a running program; @truth may be read, all other fields are private */
-struct spe_synthetic {
-	struct spe_truth truth;
+/*
+ * struct spe_synthetic_program - a running program; @truth may be read, all other fields are
+ * private
+ */
+struct spe_synthetic_program {
+	struct spe_synthetic_counts truth;
 	struct spe_synthetic_config config;
 	u64 random;
 	u64 line;	/* the line that chase loads next */
@@ -97,17 +100,18 @@ struct spe_synthetic {
  *
  * Return: 0, or -EINVAL if a field of @config is out of range.
  */
-int spe_synthetic_init(struct spe_synthetic *synthetic, const struct spe_synthetic_config *config,
-		       const char **ret_reason);
+int spe_synthetic_init(struct spe_synthetic_program *synthetic,
+		       const struct spe_synthetic_config *config, const char **ret_reason);
 
-/** spe_synthetic_next() - execute the next operation, and count it in @synthetic->truth */
-void spe_synthetic_next(struct spe_synthetic *synthetic, struct spe_operation *ret_operation);
+/** spe_synthetic_execute_next() - execute the next operation, and count it in @synthetic->truth */
+void spe_synthetic_execute_next(struct spe_synthetic_program *synthetic,
+				struct spe_operation *ret_operation);
 
 /**
- * spe_synthetic_length() - return the number of instructions in the loop of @program, each of 4
- * bytes
+ * spe_synthetic_get_loop_length() - return the number of instructions in the loop of @program, each
+ * of 4 bytes
  */
-u32 spe_synthetic_length(enum spe_program program);
+u32 spe_synthetic_get_loop_length(enum spe_program program);
 
 /** spe_program_name() - return the name of a program, a static string */
 const char *spe_program_name(enum spe_program program);

@@ -58,7 +58,8 @@ static bool register_exists(const struct spe_controls *controls,
 }
 
 /* CheckMDCR_EL3_NSPBTrap(): another Security state owns the buffer, or EL3 traps all accesses. */
-static bool owner_traps_access(const struct spe_controls *controls, const struct spe_traps *traps,
+static bool owner_traps_access(const struct spe_controls *controls,
+			       const struct spe_sysreg_traps *traps,
 			       const struct spe_sysreg_features *spu)
 {
 	if (!controls->el3)
@@ -67,7 +68,7 @@ static bool owner_traps_access(const struct spe_controls *controls, const struct
 	       (spu->rme && !!(traps->nspb & 4) != controls->nse);
 }
 
-static bool traps_to_el3(const struct spe_controls *controls, const struct spe_traps *traps,
+static bool traps_to_el3(const struct spe_controls *controls, const struct spe_sysreg_traps *traps,
 			 const struct spe_sysreg_features *spu,
 			 const struct spe_sysreg_access *access)
 {
@@ -83,7 +84,7 @@ static bool traps_to_el3(const struct spe_controls *controls, const struct spe_t
 	return owner_traps_access(controls, traps, spu);
 }
 
-static bool traps_to_el2(const struct spe_controls *controls, const struct spe_traps *traps,
+static bool traps_to_el2(const struct spe_controls *controls, const struct spe_sysreg_traps *traps,
 			 const struct spe_sysreg_access *access)
 {
 	u32 fgt = access->write ? traps->fgt_write : traps->fgt_read;
@@ -98,7 +99,7 @@ static bool traps_to_el2(const struct spe_controls *controls, const struct spe_t
 }
 
 /* Return the offset of a register in the page at VNCR_EL2; 0 if the register is not in the page. */
-static u16 vncr_page_offset(unsigned int reg)
+static u16 get_vncr_page_offset(unsigned int reg)
 {
 	switch (reg) {
 	case SPE_REG_PMBLIMITR:
@@ -130,8 +131,8 @@ static u16 vncr_page_offset(unsigned int reg)
  * Check whether EL1 accesses a copy in memory that the hypervisor has created, instead of the
  * register (FEAT_NV2).
  */
-static bool is_memory_access(const struct spe_controls *controls, const struct spe_traps *traps,
-			     unsigned int reg)
+static bool is_memory_access(const struct spe_controls *controls,
+			     const struct spe_sysreg_traps *traps, unsigned int reg)
 {
 	bool nv2 = (traps->nv & 5) == 5, nv1 = traps->nv == 7;
 
@@ -141,19 +142,19 @@ static bool is_memory_access(const struct spe_controls *controls, const struct s
 	case SPE_REG_PMBSR:
 		return nv2 && (nv1 || !spe_routing_el2_effective_ee(controls) || !controls->el1_ee);
 	default:
-		return nv2 && vncr_page_offset(reg);
+		return nv2 && get_vncr_page_offset(reg);
 	}
 }
 
 static struct spe_sysreg_result make_memory_result(unsigned int reg)
 {
 	return (struct spe_sysreg_result){ .how = SPE_SYSREG_MEMORY,
-					   .offset = vncr_page_offset(reg) };
+					   .offset = get_vncr_page_offset(reg) };
 }
 
 /* At EL1, names of EL2 registers are UNDEFINED unless FEAT_NV lets a nested hypervisor use them. */
-static struct spe_sysreg_result access_above_el1(const struct spe_traps *traps,
-						 const struct spe_sysreg_access *access)
+static struct spe_sysreg_result access_higher_from_el1(const struct spe_sysreg_traps *traps,
+						       const struct spe_sysreg_access *access)
 {
 	if (access->suffix == SPE_SUFFIX_EL3)
 		return make_result(SPE_SYSREG_UNDEFINED);
@@ -163,14 +164,14 @@ static struct spe_sysreg_result access_above_el1(const struct spe_traps *traps,
 }
 
 static struct spe_sysreg_result access_from_el1(const struct spe_controls *controls,
-						const struct spe_traps *traps,
+						const struct spe_sysreg_traps *traps,
 						const struct spe_sysreg_features *spu,
 						const struct spe_sysreg_access *access)
 {
 	bool el3 = traps_to_el3(controls, traps, spu, access);
 
 	if (access->suffix != SPE_SUFFIX_EL1)
-		return access_above_el1(traps, access);
+		return access_higher_from_el1(traps, access);
 	if (el3 && traps->sdd && traps->sdd_first)
 		return make_result(SPE_SYSREG_UNDEFINED);
 	if (traps_to_el2(controls, traps, access))
@@ -188,7 +189,7 @@ static bool is_vhe_host(const struct spe_controls *controls)
 }
 
 /* With E2H, names with _EL1 access the register of EL2 if there is one. */
-static unsigned int register_is_redirected(const struct spe_controls *controls, unsigned int reg)
+static unsigned int get_redirected_level(const struct spe_controls *controls, unsigned int reg)
 {
 	if (!is_vhe_host(controls))
 		return 1;
@@ -198,7 +199,7 @@ static unsigned int register_is_redirected(const struct spe_controls *controls, 
 }
 
 static struct spe_sysreg_result access_from_el2(const struct spe_controls *controls,
-						const struct spe_traps *traps,
+						const struct spe_sysreg_traps *traps,
 						const struct spe_sysreg_features *spu,
 						const struct spe_sysreg_access *access)
 {
@@ -211,7 +212,7 @@ static struct spe_sysreg_result access_from_el2(const struct spe_controls *contr
 		return make_register_result(2);
 	return make_register_result(access->suffix == SPE_SUFFIX_EL12 ?
 					    1 :
-					    register_is_redirected(controls, access->reg));
+					    get_redirected_level(controls, access->reg));
 }
 
 static struct spe_sysreg_result access_from_el3(const struct spe_controls *controls,
@@ -231,7 +232,7 @@ static struct spe_sysreg_result access_from_el3(const struct spe_controls *contr
 }
 
 struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *controls,
-						   const struct spe_traps *traps,
+						   const struct spe_sysreg_traps *traps,
 						   const struct spe_sysreg_features *spu,
 						   const struct spe_sysreg_access *access)
 {

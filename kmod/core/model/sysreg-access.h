@@ -13,7 +13,7 @@
 #include "event-routing.h"
 
 /* The end of the register's name in the instruction */
-enum spe_suffix {
+enum spe_sysreg_suffix {
 	SPE_SUFFIX_EL1,
 	SPE_SUFFIX_EL2,
 	SPE_SUFFIX_EL3,
@@ -22,7 +22,7 @@ enum spe_suffix {
 };
 
 /**
- * struct spe_traps - Effective values of the controls that trap
+ * struct spe_sysreg_traps - Effective values of the controls that trap
  * @fgt_read: fine-grained traps of reads at EL1, a bit for each &enum spe_reg: HDFGRTR_EL2 and
  *	HDFGRTR2_EL2 with the SCR_EL3 bits that enable them, nPMSNEVFR_EL1 and nPMSDSFR_EL1
  *	inverted
@@ -37,7 +37,7 @@ enum spe_suffix {
  * UNDEFINED
  * @sdd_first: whether @sdd is checked before traps to EL2, which is IMPLEMENTATION DEFINED
  */
-struct spe_traps {
+struct spe_sysreg_traps {
 	u32 fgt_read;
 	u32 fgt_write;
 	u8 nspb;
@@ -52,7 +52,7 @@ struct spe_traps {
 /**
  * struct spe_sysreg_access - one MRS or MSR
  * @reg: &enum spe_reg, the register
- * @suffix: &enum spe_suffix
+ * @suffix: &enum spe_sysreg_suffix
  * @el: the Exception level that executes it, 0-3
  * @write: true for an MSR, false for an MRS
  */
@@ -104,13 +104,13 @@ struct spe_sysreg_features {
  * @access: the access
  */
 struct spe_sysreg_result spe_sysreg_access_resolve(const struct spe_controls *controls,
-						   const struct spe_traps *traps,
+						   const struct spe_sysreg_traps *traps,
 						   const struct spe_sysreg_features *spu,
 						   const struct spe_sysreg_access *access);
 
 /**
- * spe_sysreg_buffer_owner() - return the owner of the buffer, &enum spe_state, by MDCR_EL3.{NSPBE,
- * NSPB} (RBWRVP)
+ * spe_sysreg_buffer_owner() - return the owner of the buffer, &enum spe_security_state, by
+ * MDCR_EL3.{NSPBE, NSPB} (RBWRVP)
  */
 u8 spe_sysreg_buffer_owner(const struct spe_controls *controls, u8 nspb);
 

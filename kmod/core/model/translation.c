@@ -4,15 +4,15 @@
 
 static u32 make_stage_fault(unsigned int stage, u32 fsc)
 {
-	return spe_fault(stage == 2 ? SPE_PMBSR_EC_STAGE2 : SPE_PMBSR_EC_STAGE1, fsc);
+	return spe_fault_make(stage == 2 ? SPE_PMBSR_EC_STAGE2 : SPE_PMBSR_EC_STAGE1, fsc);
 }
 
 /*
  * Check the row "Permission" of table D17-11. The Dirty Bit Modifier counts only if the SPU manages
  * the dirty state. PSTATE.PAN is always ignored.
  */
-static u32 has_permission(const struct spe_translation *translation, unsigned int stage,
-			  const struct spe_descriptor *descriptor, bool dirties)
+static u32 check_permission(const struct spe_translation *translation, unsigned int stage,
+			    const struct spe_descriptor *descriptor, bool dirties)
 {
 	u32 fault = make_stage_fault(stage, SPE_FSC_PERMISSION | (descriptor->level & 3));
 
@@ -25,8 +25,9 @@ static u32 has_permission(const struct spe_translation *translation, unsigned in
 	return descriptor->writable || dirties ? 0 : fault;
 }
 
-u32 spe_translation_write(const struct spe_translation *translation, const struct spe_regime *regime,
-			  unsigned int stage, struct spe_descriptor *descriptor)
+u32 spe_translation_write(const struct spe_translation *translation,
+			  const struct spe_translation_regime *regime, unsigned int stage,
+			  struct spe_descriptor *descriptor)
 {
 	bool ha = translation->manages && regime->ha[stage - 1];
 	bool hd = translation->manages && regime->hd[stage - 1];
@@ -43,7 +44,7 @@ u32 spe_translation_write(const struct spe_translation *translation, const struc
 		return make_stage_fault(stage, SPE_FSC_ADDRESS_SIZE | level);
 	if (!descriptor->af && !ha)
 		return make_stage_fault(stage, SPE_FSC_ACCESS_FLAG | level);
-	fault = has_permission(translation, stage, descriptor, dirties);
+	fault = check_permission(translation, stage, descriptor, dirties);
 	if (fault)
 		return fault;
 	if (descriptor->no_atomic && (!descriptor->af || dirties))

@@ -39,13 +39,13 @@ struct spe_descriptor {
 };
 
 /**
- * struct spe_regime - controls of the owning translation regime; [0] is for stage 1, [1] for stage
- * 2
+ * struct spe_translation_regime - controls of the owning translation regime; [0] is for stage 1,
+ * [1] for stage 2
  * @ha: hardware manages the Access flag
  * @hd: hardware manages the dirty state
  * @haft: hardware manages the Access flag in Table descriptors (FEAT_HAFT)
  */
-struct spe_regime {
+struct spe_translation_regime {
 	bool ha[2];
 	bool hd[2];
 	bool haft[2];
@@ -70,9 +70,10 @@ struct spe_translation {
  * @stage: 1 or 2
  * @descriptor: the descriptor; if the write is permitted, the SPU updates it
  *
- * Return: 0, or the fault as spe_fault() builds it, with SPE_FAULT_* flags.
+ * Return: 0, or the fault as spe_fault_make() builds it, with SPE_FAULT_* flags.
  */
-u32 spe_translation_write(const struct spe_translation *translation, const struct spe_regime *regime,
-			  unsigned int stage, struct spe_descriptor *descriptor);
+u32 spe_translation_write(const struct spe_translation *translation,
+			  const struct spe_translation_regime *regime, unsigned int stage,
+			  struct spe_descriptor *descriptor);
 
 #endif

@@ -5,12 +5,12 @@
  */
 #include "flight.h"
 
-static struct spe_flight_chunk *flight_get_chunk(struct spe_flight *flight, u32 n)
+static struct spe_flight_chunk *flight_get_chunk(struct spe_flight_recorder *flight, u32 n)
 {
 	return &flight->chunks[(flight->first + n) % SPE_FLIGHT_CHUNKS];
 }
 
-void spe_flight_init(struct spe_flight *flight, u64 size)
+void spe_flight_init(struct spe_flight_recorder *flight, u64 size)
 {
 	memset(flight, 0, sizeof(*flight));
 	flight->size = size;
@@ -19,7 +19,7 @@ SPE_EXPORT(spe_flight_init);
 
 /* ---- Windows and chunks --------------------------------------------------- */
 
-static void flight_drop_oldest(struct spe_flight *flight)
+static void flight_drop_oldest(struct spe_flight_recorder *flight)
 {
 	const struct spe_flight_chunk *chunk = flight_get_chunk(flight, 0);
 
@@ -32,31 +32,32 @@ static void flight_drop_oldest(struct spe_flight *flight)
 	flight->oldest = flight->count ? flight_get_chunk(flight, 0)->start : flight->head;
 }
 
-void spe_flight_evict(struct spe_flight *flight, u64 limit)
+void spe_flight_evict_chunks(struct spe_flight_recorder *flight, u64 limit)
 {
 	while (flight->count && limit - flight->oldest > flight->size)
 		flight_drop_oldest(flight);
 }
-SPE_EXPORT(spe_flight_evict);
+SPE_EXPORT(spe_flight_evict_chunks);
 
 /*
  * Return true if another window may be added to the chunk. A claimed chunk must not grow, so that
  * either all or none of its bytes are claimed. A chunk must also not grow across the memory of a
  * snapshot, because with the skipped bytes it would be too large to claim.
  */
-static bool chunk_is_open(const struct spe_flight *flight, const struct spe_flight_chunk *chunk,
-			  u64 skip)
+static bool chunk_may_grow(const struct spe_flight_recorder *flight,
+			   const struct spe_flight_chunk *chunk, u64 skip)
 {
 	return !chunk->was_claimed && flight->head + skip - chunk->start < flight->size / 64;
 }
 
-void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u64 records)
+void spe_flight_add_window(struct spe_flight_recorder *flight, u64 skip, u64 head, u64 bytes,
+			   u64 records)
 {
 	struct spe_flight_chunk *chunk = NULL;
 
 	if (flight->count)
 		chunk = flight_get_chunk(flight, flight->count - 1);
-	if (!chunk || !chunk_is_open(flight, chunk, skip)) {
+	if (!chunk || !chunk_may_grow(flight, chunk, skip)) {
 		if (flight->count == SPE_FLIGHT_CHUNKS)
 			flight_drop_oldest(flight);
 		chunk = flight_get_chunk(flight, flight->count++);
@@ -68,7 +69,7 @@ void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u6
 	chunk->records += records;
 	flight->head = head;
 }
-SPE_EXPORT(spe_flight_add);
+SPE_EXPORT(spe_flight_add_window);
 
 /* ---- Claims --------------------------------------------------------------- */
 
@@ -76,7 +77,7 @@ SPE_EXPORT(spe_flight_add);
  * Find the claimed bytes at @from, or the first ones after @from. Return false if there is no
  * claim.
  */
-static bool find_claimed_bytes(const struct spe_flight *flight, u64 from, u64 *ret_start,
+static bool find_claimed_bytes(const struct spe_flight_recorder *flight, u64 from, u64 *ret_start,
 			       u64 *ret_end)
 {
 	u64 nearest = 0;
@@ -103,7 +104,7 @@ static bool find_claimed_bytes(const struct spe_flight *flight, u64 from, u64 *r
  * Return the position at which the writer must stop: one lap after the newest chunk, which includes
  * the bytes that were skipped before it.
  */
-static u64 flight_get_bound(const struct spe_flight *flight)
+static u64 flight_get_bound(const struct spe_flight_recorder *flight)
 {
 	u32 last = (flight->first + flight->count - 1) % SPE_FLIGHT_CHUNKS;
 	const struct spe_flight_chunk *chunk = &flight->chunks[last];
@@ -111,12 +112,13 @@ static u64 flight_get_bound(const struct spe_flight *flight)
 	return (flight->count ? chunk->start - chunk->skip : flight->head) + flight->size;
 }
 
-int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state *ring,
-		    struct spe_window *ret_window)
+int spe_flight_place_window(const struct spe_flight_recorder *flight,
+			    const struct spe_ring_space *ring,
+			    struct spe_window_position *ret_window)
 {
 	u64 space = flight_get_bound(flight) - flight->head;
-	struct spe_ring_state view = *ring;
-	struct spe_window window;
+	struct spe_ring_space view = *ring;
+	struct spe_window_position window;
 	u64 done = 0;
 
 	view.size = flight->size;
@@ -132,7 +134,7 @@ int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state
 			free = start - from - SPE_FLIGHT_GAP;
 		view.head = from;
 		view.tail = from + free - flight->size;
-		if (free && !spe_window_next(&view, &window)) {
+		if (free && !spe_window_place(&view, &window)) {
 			window.skip += done;
 			*ret_window = window;
 			return 0;
@@ -143,10 +145,10 @@ int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state
 	}
 	return -ENOSPC;
 }
-SPE_EXPORT(spe_flight_next);
+SPE_EXPORT(spe_flight_place_window);
 
 /* Return the index of @owner's claim; SPE_FLIGHT_CLAIMS if there is none. */
-static u32 find_claim_slot(const struct spe_flight *flight, u64 owner)
+static u32 find_claim_slot(const struct spe_flight_recorder *flight, u64 owner)
 {
 	u32 i = 0;
 
@@ -155,14 +157,14 @@ static u32 find_claim_slot(const struct spe_flight *flight, u64 owner)
 	return i;
 }
 
-static struct spe_flight_claim *find_claim(struct spe_flight *flight, u64 owner)
+static struct spe_flight_claim *find_claim(struct spe_flight_recorder *flight, u64 owner)
 {
 	u32 i = find_claim_slot(flight, owner);
 
 	return i < SPE_FLIGHT_CLAIMS ? &flight->claims[i] : NULL;
 }
 
-static void chunks_mark_claimed(struct spe_flight *flight, u32 from)
+static void chunks_mark_claimed(struct spe_flight_recorder *flight, u32 from)
 {
 	u32 n;
 
@@ -177,7 +179,8 @@ static void chunks_mark_claimed(struct spe_flight *flight, u32 from)
 	}
 }
 
-int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, u64 *ret_start)
+int spe_flight_claim(struct spe_flight_recorder *flight, u64 owner, u64 want, u64 limit,
+		     u64 *ret_start)
 {
 	struct spe_flight_claim *claim;
 	u32 n;
@@ -207,7 +210,7 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
 }
 SPE_EXPORT(spe_flight_claim);
 
-int spe_flight_release(struct spe_flight *flight, u64 owner)
+int spe_flight_release(struct spe_flight_recorder *flight, u64 owner)
 {
 	struct spe_flight_claim *claim = find_claim(flight, owner);
 
@@ -218,8 +221,8 @@ int spe_flight_release(struct spe_flight *flight, u64 owner)
 }
 SPE_EXPORT(spe_flight_release);
 
-bool spe_flight_holds(const struct spe_flight *flight, u64 owner)
+bool spe_flight_has_claim(const struct spe_flight_recorder *flight, u64 owner)
 {
 	return find_claim_slot(flight, owner) < SPE_FLIGHT_CLAIMS;
 }
-SPE_EXPORT(spe_flight_holds);
+SPE_EXPORT(spe_flight_has_claim);

@@ -52,7 +52,7 @@ struct spe_flight_claim {
 };
 
 /**
- * struct spe_flight - the state of a flight recorder's ring
+ * struct spe_flight_recorder - the state of a flight recorder's ring
  * @size: size of the ring in bytes: a power of two
  * @oldest: position of the oldest byte that is not overwritten
  * @head: position behind the last window
@@ -65,7 +65,7 @@ struct spe_flight_claim {
  * @chunks: the chunks, as a ring buffer
  * @claims: the claims
  */
-struct spe_flight {
+struct spe_flight_recorder {
 	u64 size;
 	u64 oldest;
 	u64 head;
@@ -84,37 +84,40 @@ struct spe_flight {
  * @flight: the state
  * @size: size of the ring in bytes: a power of two
  */
-void spe_flight_init(struct spe_flight *flight, u64 size);
+void spe_flight_init(struct spe_flight_recorder *flight, u64 size);
 
 /**
- * spe_flight_next() - place the next window
+ * spe_flight_place_window() - place the next window
  * @flight: the state; not changed
- * @ring: as for spe_window_next(); head and tail are ignored
+ * @ring: as for spe_window_place(); head and tail are ignored
  * @ret_window: the window; undefined on failure
  *
  * The window may overwrite everything except claims and the newest chunk.
  *
  * Return: 0, or -ENOSPC if the claims leave no space for a window of two records.
  */
-int spe_flight_next(const struct spe_flight *flight, const struct spe_ring_state *ring,
-		    struct spe_window *ret_window);
+int spe_flight_place_window(const struct spe_flight_recorder *flight,
+			    const struct spe_ring_space *ring,
+			    struct spe_window_position *ret_window);
 
 /**
- * spe_flight_evict() - drop the chunks that the next window overwrites, and move @flight->oldest
+ * spe_flight_evict_chunks() - drop the chunks that the next window overwrites, and move
+ * @flight->oldest
  * @flight: the state
- * @limit: limit of the window, from spe_flight_next()
+ * @limit: limit of the window, from spe_flight_place_window()
  */
-void spe_flight_evict(struct spe_flight *flight, u64 limit);
+void spe_flight_evict_chunks(struct spe_flight_recorder *flight, u64 limit);
 
 /**
- * spe_flight_add() - add a window that was written
+ * spe_flight_add_window() - add a window that was written
  * @flight: the state
  * @skip: bytes that were skipped before its header
  * @head: position behind the window
  * @bytes: bytes that the SPU wrote
  * @records: number of records in it
  */
-void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u64 records);
+void spe_flight_add_window(struct spe_flight_recorder *flight, u64 skip, u64 head, u64 bytes,
+			   u64 records);
 
 /**
  * spe_flight_claim() - claim the newest chunks
@@ -127,7 +130,8 @@ void spe_flight_add(struct spe_flight *flight, u64 skip, u64 head, u64 bytes, u6
  * Return: 0; -EBUSY if @owner has a claim; -ENOSPC if there are SPE_FLIGHT_CLAIMS claims; -ENODATA
  * if nothing was written, or the newest chunk is larger than @want.
  */
-int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, u64 *ret_start);
+int spe_flight_claim(struct spe_flight_recorder *flight, u64 owner, u64 want, u64 limit,
+		     u64 *ret_start);
 
 /**
  * spe_flight_release() - release a claim
@@ -136,9 +140,9 @@ int spe_flight_claim(struct spe_flight *flight, u64 owner, u64 want, u64 limit, 
  *
  * Return: 0, or -ENOENT if @owner has no claim.
  */
-int spe_flight_release(struct spe_flight *flight, u64 owner);
+int spe_flight_release(struct spe_flight_recorder *flight, u64 owner);
 
-/** spe_flight_holds() - check whether @owner has a claim */
-bool spe_flight_holds(const struct spe_flight *flight, u64 owner);
+/** spe_flight_has_claim() - check whether @owner has a claim */
+bool spe_flight_has_claim(const struct spe_flight_recorder *flight, u64 owner);
 
 #endif

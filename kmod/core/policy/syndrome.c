@@ -165,9 +165,9 @@ static const struct syndrome_rule *find_syndrome_rule(u64 pmbsr)
 	return rule;
 }
 
-struct spe_verdict spe_syndrome_read(u64 pmbsr)
+struct spe_syndrome_verdict spe_syndrome_interpret(u64 pmbsr)
 {
-	struct spe_verdict verdict = {
+	struct spe_syndrome_verdict verdict = {
 		.class = SPE_SYNDROME_NONE,
 		.action = SPE_ACTION_CONTINUE,
 		.truncated = pmbsr & SPE_PMBSR_DL,
@@ -196,7 +196,7 @@ struct spe_verdict spe_syndrome_read(u64 pmbsr)
 		verdict.action = SPE_ACTION_DROP_TAIL;
 	return verdict;
 }
-SPE_EXPORT(spe_syndrome_read);
+SPE_EXPORT(spe_syndrome_interpret);
 
 const char *spe_syndrome_name(enum spe_syndrome_class class)
 {

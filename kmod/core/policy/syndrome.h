@@ -33,14 +33,14 @@ enum spe_action {
 };
 
 /**
- * struct spe_verdict - the meaning of a syndrome
+ * struct spe_syndrome_verdict - the meaning of a syndrome
  * @class: &enum spe_syndrome_class
  * @action: &enum spe_action
  * @truncated: whether the last record may be incomplete (PMBSR.DL)
  * @collided: whether samples collided (PMBSR.COLL), whatever S is
  * @suspect: whether no byte of the window is valid (note of IPXWQC)
  */
-struct spe_verdict {
+struct spe_syndrome_verdict {
 	u8 class;
 	u8 action;
 	bool truncated;
@@ -49,10 +49,10 @@ struct spe_verdict {
 };
 
 /**
- * spe_syndrome_read() - interpret a syndrome
+ * spe_syndrome_interpret() - interpret a syndrome
  * @pmbsr: PMBSR_ELx, read after the SPU was drained
  */
-struct spe_verdict spe_syndrome_read(u64 pmbsr);
+struct spe_syndrome_verdict spe_syndrome_interpret(u64 pmbsr);
 
 /** spe_syndrome_name() - return the name of a class, for traces and messages, a static string */
 const char *spe_syndrome_name(enum spe_syndrome_class class);

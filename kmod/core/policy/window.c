@@ -22,8 +22,8 @@ static u64 align_down(u64 value, u64 align)
  * Place a window at or after @from, in the lap that ends at @end. It must have space for two
  * records; otherwise every record would cause a buffer full event (D17.8.2).
  */
-static bool window_place(const struct spe_ring_state *ring, u64 from, u64 end,
-			 struct spe_window *ret_window)
+static bool window_place_in_lap(const struct spe_ring_space *ring, u64 from, u64 end,
+				struct spe_window_position *ret_window)
 {
 	u64 align = ring->align > WINDOW_ALIGN ? ring->align : WINDOW_ALIGN;
 	u64 header = align_up(ring->header, WINDOW_ALIGN);
@@ -52,7 +52,7 @@ static bool window_place(const struct spe_ring_state *ring, u64 from, u64 end,
 	if (start >= limit || limit - start < need)
 		return false;
 
-	*ret_window = (struct spe_window){
+	*ret_window = (struct spe_window_position){
 		.skip = start - header - ring->head,
 		.header = start - header,
 		.start = start,
@@ -61,7 +61,7 @@ static bool window_place(const struct spe_ring_state *ring, u64 from, u64 end,
 	return true;
 }
 
-int spe_window_next(const struct spe_ring_state *ring, struct spe_window *ret_window)
+int spe_window_place(const struct spe_ring_space *ring, struct spe_window_position *ret_window)
 {
 	u64 lap = align_down(ring->head, ring->size) + ring->size;
 	u64 free_end;
@@ -71,14 +71,14 @@ int spe_window_next(const struct spe_ring_state *ring, struct spe_window *ret_wi
 		return -ENOSPC;
 
 	free_end = align_down(ring->tail + ring->size, SPE_LIMIT_GRANULE);
-	if (window_place(ring, ring->head, free_end < lap ? free_end : lap, ret_window))
+	if (window_place_in_lap(ring, ring->head, free_end < lap ? free_end : lap, ret_window))
 		return 0;
 	/*
 	 * If the tail is in the same lap as the head, the next lap is free from its start to the
 	 * tail.
 	 */
-	if (free_end > lap && window_place(ring, lap, free_end, ret_window))
+	if (free_end > lap && window_place_in_lap(ring, lap, free_end, ret_window))
 		return 0;
 	return -ENOSPC;
 }
-SPE_EXPORT(spe_window_next);
+SPE_EXPORT(spe_window_place);

@@ -12,7 +12,7 @@
 #define SPE_LIMIT_GRANULE 4096
 
 /**
- * struct spe_ring_state - the state of a ring that determines the next window
+ * struct spe_ring_space - the state of a ring that determines the next window
  * @size: size of the ring in bytes: a power of two, and a multiple of SPE_LIMIT_GRANULE
  * @head: bytes published since the ring was made
  * @tail: bytes consumed since then; the caller has checked that it is not above @head
@@ -21,7 +21,7 @@
  * @max_record: size of the largest record in bytes (1 << PMSIDR.MaxSize)
  * @max_window: maximum bytes of records in a window; 0: no limit
  */
-struct spe_ring_state {
+struct spe_ring_space {
 	u64 size;
 	u64 head;
 	u64 tail;
@@ -32,14 +32,15 @@ struct spe_ring_state {
 };
 
 /**
- * struct spe_window - the position of a window; positions count bytes since the ring was made
+ * struct spe_window_position - the position of a window; positions count bytes since the ring was
+ * made
  * @skip: bytes to skip before the header, so that no window crosses the end of the ring
  * @header: position of the header
  * @start: position of the first record, for PMBPTR
  * @limit: position behind the last byte that may be written, for PMBLIMITR; a multiple of
  *	SPE_LIMIT_GRANULE
  */
-struct spe_window {
+struct spe_window_position {
 	u64 skip;
 	u64 header;
 	u64 start;
@@ -47,12 +48,12 @@ struct spe_window {
 };
 
 /**
- * spe_window_next() - place the next window behind @ring->head
+ * spe_window_place() - place the next window behind @ring->head
  * @ring: state of the ring of a stream
  * @ret_window: the window; undefined on failure
  *
  * Return: 0, or -ENOSPC if the free space is too small for a window of two records.
  */
-int spe_window_next(const struct spe_ring_state *ring, struct spe_window *ret_window);
+int spe_window_place(const struct spe_ring_space *ring, struct spe_window_position *ret_window);
 
 #endif

@@ -50,15 +50,15 @@ static void sleep_ms(long ms)
 }
 
 /* A child that writes to a pipe when it is ready, and then waits for a byte */
-struct child {
+struct child_process {
 	pid_t pid;
 	int ready;
 	int go;
 };
 
-static struct child child_start(void (*body)(int ready, int go))
+static struct child_process start_child_process(void (*body)(int ready, int go))
 {
-	struct child c;
+	struct child_process c;
 	int ready[2], go[2];
 	char byte;
 
@@ -81,7 +81,7 @@ static struct child child_start(void (*body)(int ready, int go))
 	return c;
 }
 
-static void child_end(struct child *c)
+static void end_child_process(struct child_process *c)
 {
 	kill(c->pid, SIGKILL);
 	close(c->go);
@@ -105,7 +105,7 @@ static void run_named_child(int ready, int go)
 	wait_for_go(ready, go);
 }
 
-static void test_self(void **state)
+static void test_own_process_is_found(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
 	u32 index = attributor_find_process(a, getpid());
@@ -117,18 +117,19 @@ static void test_self(void **state)
 	assert_int_equal(p->pid, getpid());
 	assert_string_equal(p->comm, "test-attributor");
 	assert_non_null(attributor_get_container(a, p->container));
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_self, false, &location));
+	assert_true(attributor_locate_pc(a, index, (u64)(uintptr_t)test_own_process_is_found, false,
+					 &location));
 	assert_non_null(strstr(location.binary, "test-attributor"));
 	assert_true(location.inode);
-	assert_false(attributor_locate(a, index, 8, false, &location));
-	assert_true(attributor_locate(a, index, ~0ULL << 40, true, &location));
+	assert_false(attributor_locate_pc(a, index, 8, false, &location));
+	assert_true(attributor_locate_pc(a, index, ~0ULL << 40, true, &location));
 	assert_string_equal(location.binary, "[kernel]");
 	assert_int_equal(attributor_find_process(a, getpid()), index);
 	assert_int_equal(get_stats(a).lookups, 1);
 	attributor_free(a);
 }
 
-static void test_idle(void **state)
+static void test_idle_task_is_swapper(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
 	struct attribute_location location;
@@ -139,7 +140,7 @@ static void test_idle(void **state)
 	assert_int_equal(attributor_get_process(a, index)->pid, 0);
 	assert_int_equal(attributor_get_process(a, index)->container, 0);
 	assert_string_equal(attributor_get_container(a, 0)->name, "");
-	assert_false(attributor_locate(a, index, 0x1000, false, &location));
+	assert_false(attributor_locate_pc(a, index, 0x1000, false, &location));
 	assert_int_equal(attributor_find_process(a, -1), ATTRIBUTE_NONE);
 	attributor_refresh(a);
 	assert_int_equal(attributor_find_process(a, 0), index);
@@ -184,7 +185,7 @@ static void test_unknown_tid(void **state)
 static void test_hostile_name(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
-	struct child c = child_start(run_named_child);
+	struct child_process c = start_child_process(run_named_child);
 	u32 index = attributor_find_process(a, c.pid);
 	char byte = 0;
 
@@ -196,20 +197,20 @@ static void test_hostile_name(void **state)
 	attributor_refresh(a);
 	assert_int_equal(attributor_find_process(a, c.pid), index);
 	assert_string_equal(attributor_get_process(a, index)->comm, "renamed");
-	child_end(&c);
+	end_child_process(&c);
 	attributor_free(a);
 }
 
-static void test_exit(void **state)
+static void test_exited_process_is_kept(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
-	struct child c = child_start(wait_for_go);
+	struct child_process c = start_child_process(wait_for_go);
 	u32 index = attributor_find_process(a, c.pid);
 	u32 generation = attributor_get_process(a, index)->generation;
 	struct attribute_location location;
 
 	(void)state;
-	child_end(&c);
+	end_child_process(&c);
 	attributor_refresh(a);
 	/*
 	 * Late samples of an exited process still belong to it, and its mappings are still known.
@@ -217,16 +218,17 @@ static void test_exit(void **state)
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(attributor_find_process(a, c.pid), index);
 	assert_int_equal(attributor_get_process(a, index)->generation, generation);
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_exit, false, &location));
+	assert_true(attributor_locate_pc(a, index, (u64)(uintptr_t)test_exited_process_is_kept,
+					 false, &location));
 	assert_true(get_stats(a).lookups <= 3);
 	attributor_free(a);
 }
 
 /* Check that the known facts about a process remain valid while it is a zombie. */
-static void test_zombie(void **state)
+static void test_zombie_stays_known(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
-	struct child c = child_start(wait_for_go);
+	struct child_process c = start_child_process(wait_for_go);
 	u32 index = attributor_find_process(a, c.pid);
 	struct attribute_location location;
 	siginfo_t info;
@@ -238,12 +240,13 @@ static void test_zombie(void **state)
 		attributor_refresh(a);
 		assert_int_equal(attributor_find_process(a, c.pid), index);
 	}
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_zombie, false, &location));
-	child_end(&c);
+	assert_true(attributor_locate_pc(a, index, (u64)(uintptr_t)test_zombie_stays_known, false,
+					 &location));
+	end_child_process(&c);
 	attributor_free(a);
 }
 
-static void *thread_wait(void *arg)
+static void *report_tid_and_wait(void *arg)
 {
 	int *fds = arg;
 	s32 tid = (s32)syscall(SYS_gettid);
@@ -263,20 +266,20 @@ static void exit_leader_first(int ready, int go)
 	fds[0] = ready;
 	fds[1] = go;
 	if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 1 ||
-	    pthread_create(&thread, NULL, thread_wait, fds))
+	    pthread_create(&thread, NULL, report_tid_and_wait, fds))
 		_exit(1);
 	pthread_exit(NULL);
 }
 
 /* The number of mappings of @pid in a recording that contain the function exit_leader_first() */
-struct map_count {
+struct code_mapping_count {
 	s32 pid;
 	u32 maps;
 };
 
-static void count_map(void *ctx, const struct task_event *event)
+static void count_code_mapping(void *ctx, const struct task_event *event)
 {
-	struct map_count *count = ctx;
+	struct code_mapping_count *count = ctx;
 	u64 at = (u64)(uintptr_t)exit_leader_first;
 
 	count->maps += event->type == TASK_MMAP && event->pid == count->pid && event->start <= at &&
@@ -299,13 +302,13 @@ static void wait_for_zombie(pid_t pid)
 	}
 }
 
-static void test_leader_exit(void **state)
+static void test_leader_exits_before_threads(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
 	struct attributor *second = make_attributor(true, 0, 0, 0);
-	struct child c = child_start(exit_leader_first);
-	struct map_count count = { .pid = c.pid };
-	const struct source_sink sink = { .task = count_map, .ctx = &count };
+	struct child_process c = start_child_process(exit_leader_first);
+	struct code_mapping_count count = { .pid = c.pid };
+	const struct source_sink sink = { .task = count_code_mapping, .ctx = &count };
 	u32 index = attributor_find_process(a, c.pid);
 	struct attribute_location location;
 	char byte = 0;
@@ -319,20 +322,20 @@ static void test_leader_exit(void **state)
 		attributor_refresh(a);
 		assert_int_equal(attributor_find_process(a, tid), index);
 	}
-	assert_true(
-		attributor_locate(a, index, (u64)(uintptr_t)exit_leader_first, false, &location));
+	assert_true(attributor_locate_pc(a, index, (u64)(uintptr_t)exit_leader_first, false,
+					 &location));
 	/*
 	 * The second attributor gets the first event of the process now, so it reads the maps of
 	 * the thread.
 	 */
 	index = attributor_find_process(second, tid);
 	assert_int_equal(attributor_get_process(second, index)->pid, c.pid);
-	assert_true(attributor_locate(second, index, (u64)(uintptr_t)exit_leader_first, false,
-				      &location));
+	assert_true(attributor_locate_pc(second, index, (u64)(uintptr_t)exit_leader_first, false,
+					 &location));
 	/* The recording also reports the mapping, exactly once. */
 	assert_int_equal(procfs_scan_tasks(&sink, 1), 0);
 	assert_int_equal(count.maps, 1);
-	child_end(&c);
+	end_child_process(&c);
 	attributor_free(a);
 	attributor_free(second);
 }
@@ -343,10 +346,10 @@ static void exec_shell(int ready, int go)
 	execl("/bin/sleep", "sleep", "100", (char *)NULL);
 }
 
-static void test_exec(void **state)
+static void test_exec_makes_new_entry(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
-	struct child c = child_start(exec_shell);
+	struct child_process c = start_child_process(exec_shell);
 	u32 before = attributor_find_process(a, c.pid), after = before;
 	struct attribute_location location;
 	char byte = 0;
@@ -366,16 +369,17 @@ static void test_exec(void **state)
 	assert_string_equal(attributor_get_process(a, after)->comm, "sleep");
 	assert_int_equal(attributor_get_process(a, after)->pid, c.pid);
 	assert_string_equal(attributor_get_process(a, before)->comm, "test-attributor");
-	assert_true(attributor_locate(a, before, (u64)(uintptr_t)test_exec, false, &location));
+	assert_true(attributor_locate_pc(a, before, (u64)(uintptr_t)test_exec_makes_new_entry,
+					 false, &location));
 	assert_non_null(strstr(location.binary, "test-attributor"));
-	child_end(&c);
+	end_child_process(&c);
 	attributor_free(a);
 }
 
 /*
  * Start a child with the PID of an exited process. Return: false if this machine does not allow it.
  */
-static bool child_with_pid(pid_t pid, struct child *ret_child)
+static bool start_child_with_pid(pid_t pid, struct child_process *ret_child)
 {
 	for (int i = 0; i < 50; i++) {
 		FILE *f = fopen("/proc/sys/kernel/ns_last_pid", "we");
@@ -386,10 +390,10 @@ static bool child_with_pid(pid_t pid, struct child *ret_child)
 		written = fprintf(f, "%d", pid - 1) > 0;
 		if (fclose(f) || !written)
 			return false;
-		*ret_child = child_start(run_named_child);
+		*ret_child = start_child_process(run_named_child);
 		if (ret_child->pid == pid)
 			return true;
-		child_end(ret_child);
+		end_child_process(ret_child);
 	}
 	return false;
 }
@@ -403,10 +407,10 @@ static void test_pid_reuse(void **state)
 
 	(void)state;
 	for (int refresh = 0; refresh < 2; refresh++) {
-		struct child c = child_start(wait_for_go), next = { 0 };
+		struct child_process c = start_child_process(wait_for_go), next = { 0 };
 		u32 old = attributor_find_process(a, c.pid), index;
 
-		child_end(&c);
+		end_child_process(&c);
 		if (refresh)
 			attributor_refresh(a);
 		/*
@@ -414,7 +418,7 @@ static void test_pid_reuse(void **state)
 		 * the same.
 		 */
 		sleep_ms(20);
-		if (!child_with_pid(c.pid, &next)) {
+		if (!start_child_with_pid(c.pid, &next)) {
 			attributor_free(a);
 			skip();
 		}
@@ -423,7 +427,7 @@ static void test_pid_reuse(void **state)
 		assert_int_not_equal(index, old);
 		assert_string_equal(attributor_get_process(a, index)->comm, "evil\\x1b[2J) R 1");
 		assert_string_equal(attributor_get_process(a, old)->comm, "test-attributor");
-		child_end(&next);
+		end_child_process(&next);
 	}
 	attributor_free(a);
 }
@@ -432,7 +436,7 @@ static void test_pid_reuse(void **state)
  * Find the mount point of cgroup v2, mounted alone or together with version 1; "" if it is not
  * mounted.
  */
-static void cgroup_mount(char *path, size_t size)
+static void find_cgroup_mount(char *path, size_t size)
 {
 	char line[512], at[256], type[32];
 	FILE *f = fopen("/proc/self/mounts", "re");
@@ -445,7 +449,7 @@ static void cgroup_mount(char *path, size_t size)
 		fclose(f);
 }
 
-static bool cgroup_move(const char *cgroup, pid_t pid)
+static bool move_to_cgroup(const char *cgroup, pid_t pid)
 {
 	char path[512];
 	FILE *f;
@@ -462,15 +466,15 @@ static bool cgroup_move(const char *cgroup, pid_t pid)
 static void test_cgroup_move(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
-	struct child c = child_start(wait_for_go);
+	struct child_process c = start_child_process(wait_for_go);
 	u32 before = attributor_find_process(a, c.pid), after;
 	char mount[256], cgroup[320];
 	bool moved;
 
 	(void)state;
-	cgroup_mount(mount, sizeof(mount));
+	find_cgroup_mount(mount, sizeof(mount));
 	snprintf(cgroup, sizeof(cgroup), "%s/speprof-test-%d", mount, getpid());
-	moved = *mount && !mkdir(cgroup, 0755) && cgroup_move(cgroup, c.pid);
+	moved = *mount && !mkdir(cgroup, 0755) && move_to_cgroup(cgroup, c.pid);
 	if (moved) {
 		attributor_refresh(a);
 		after = attributor_find_process(a, c.pid);
@@ -483,7 +487,7 @@ static void test_cgroup_move(void **state)
 		assert_int_not_equal(attributor_get_process(a, before)->container,
 				     attributor_get_process(a, after)->container);
 	}
-	child_end(&c);
+	end_child_process(&c);
 	attributor_free(a);
 	if (*mount)
 		rmdir(cgroup);
@@ -491,15 +495,15 @@ static void test_cgroup_move(void **state)
 		skip();
 }
 
-struct worker {
+struct waiting_thread {
 	pthread_t thread;
 	pthread_barrier_t *barrier;
 	s32 tid;
 };
 
-static void *worker_run(void *arg)
+static void *waiting_thread_run(void *arg)
 {
-	struct worker *w = arg;
+	struct waiting_thread *w = arg;
 
 	w->tid = (s32)syscall(SYS_gettid);
 	pthread_barrier_wait(w->barrier);
@@ -507,10 +511,10 @@ static void *worker_run(void *arg)
 	return NULL;
 }
 
-static void test_threads(void **state)
+static void test_threads_share_process(void **state)
 {
 	struct attributor *a = make_attributor(true, 0, 0, 0);
-	struct worker w[64];
+	struct waiting_thread w[64];
 	pthread_barrier_t barrier;
 	u32 index, found;
 
@@ -518,7 +522,7 @@ static void test_threads(void **state)
 	pthread_barrier_init(&barrier, NULL, ARRAY_SIZE(w) + 1);
 	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
 		w[i].barrier = &barrier;
-		assert_int_equal(pthread_create(&w[i].thread, NULL, worker_run, &w[i]), 0);
+		assert_int_equal(pthread_create(&w[i].thread, NULL, waiting_thread_run, &w[i]), 0);
 	}
 	pthread_barrier_wait(&barrier);
 	index = attributor_find_process(a, w[0].tid);
@@ -547,14 +551,14 @@ static void test_threads(void **state)
 /*
  * If tables have only a few entries, evictions are counted, and the remaining entries stay correct.
  */
-static void test_overflow(void **state)
+static void test_small_tables_evict(void **state)
 {
 	struct attributor *a = make_attributor(true, 4, 8, 2);
-	struct child c[12];
+	struct child_process c[12];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
-		c[i] = child_start(wait_for_go);
+		c[i] = start_child_process(wait_for_go);
 	for (int round = 0; round < 20; round++)
 		for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
 			const struct attribute_process *p = get_process(a, c[i].pid);
@@ -565,11 +569,11 @@ static void test_overflow(void **state)
 	assert_true(get_stats(a).processes_evicted >= ARRAY_SIZE(c) - 3);
 	assert_int_equal(attributor_get_process(a, 0)->pid, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
-		child_end(&c[i]);
+		end_child_process(&c[i]);
 	attributor_free(a);
 }
 
-static u32 open_files(void)
+static u32 count_open_files(void)
 {
 	u32 n = 0;
 
@@ -582,10 +586,10 @@ static u32 open_files(void)
  * Children exit faster than they can be looked up: no memory leaks, and no process gets the data of
  * another one.
  */
-static void test_storm(void **state)
+static void test_short_lived_children(void **state)
 {
 	struct attributor *a = make_attributor(true, 64, 64, 4);
-	u32 files = open_files();
+	u32 files = count_open_files();
 	pid_t pids[800];
 
 	(void)state;
@@ -606,7 +610,7 @@ static void test_storm(void **state)
 	}
 	while (wait(NULL) > 0)
 		;
-	assert_int_equal(open_files(), files);
+	assert_int_equal(count_open_files(), files);
 	assert_int_equal(get_process(a, getpid())->pid, getpid());
 	attributor_free(a);
 }
@@ -615,30 +619,30 @@ static void test_storm(void **state)
  * The oldest entry of an exited process is evicted first. Entries of living processes are not
  * evicted.
  */
-static void test_dead_first(void **state)
+static void test_exited_processes_are_evicted_first(void **state)
 {
 	struct attributor *a = make_attributor(true, 5, 0, 0);
-	struct child c[4], more;
+	struct child_process c[4], more;
 	u32 index[4];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
-		c[i] = child_start(wait_for_go);
+		c[i] = start_child_process(wait_for_go);
 		index[i] = attributor_find_process(a, c[i].pid);
 	}
-	child_end(&c[2]);
+	end_child_process(&c[2]);
 	attributor_refresh(a);
-	child_end(&c[0]);
+	end_child_process(&c[0]);
 	attributor_refresh(a);
-	more = child_start(wait_for_go);
+	more = start_child_process(wait_for_go);
 	assert_int_equal(attributor_find_process(a, more.pid), index[2]);
 	assert_int_equal(attributor_find_process(a, c[0].pid), index[0]);
 	assert_int_equal(attributor_find_process(a, c[1].pid), index[1]);
 	/* The entry now belongs to another process. */
 	assert_int_equal(attributor_find_process(a, c[2].pid), ATTRIBUTE_NONE);
-	child_end(&c[1]);
-	child_end(&c[3]);
-	child_end(&more);
+	end_child_process(&c[1]);
+	end_child_process(&c[3]);
+	end_child_process(&more);
 	attributor_free(a);
 }
 
@@ -647,7 +651,7 @@ static void send_event(struct attributor *a, struct task_event e)
 	attributor_apply_event(a, &e);
 }
 
-static void test_events(void **state)
+static void test_events_change_tasks(void **state)
 {
 	struct attributor *a = make_attributor(false, 0, 0, 0);
 	static const u8 id[20] = { 1, 2, 3 };
@@ -694,23 +698,23 @@ static void test_events(void **state)
 	assert_int_equal(attributor_get_process(a, child)->pid, 11);
 	assert_string_equal(attributor_get_process(a, child)->comm, "sh");
 
-	assert_true(attributor_locate(a, child, 0x1010, false, &location));
+	assert_true(attributor_locate_pc(a, child, 0x1010, false, &location));
 	assert_string_equal(location.binary, "/bin/sh");
 	assert_int_equal(location.build_id_size, 20);
 	assert_memory_equal(location.build_id, id, 20);
-	assert_true(attributor_locate(a, child, 0x2010, false, &location));
+	assert_true(attributor_locate_pc(a, child, 0x2010, false, &location));
 	assert_string_equal(location.binary, "/lib/x\033");
 	assert_int_equal(location.offset, 0x510);
 	/* the rest of a mapping after another mapping replaced its middle */
-	assert_true(attributor_locate(a, child, 0x3010, false, &location));
+	assert_true(attributor_locate_pc(a, child, 0x3010, false, &location));
 	assert_string_equal(location.binary, "/bin/sh");
 	assert_int_equal(location.offset, 0x2010);
-	assert_true(attributor_locate(a, parent, 0x2010, false, &location));
+	assert_true(attributor_locate_pc(a, parent, 0x2010, false, &location));
 	assert_string_equal(location.binary, "/bin/sh");
 
-	assert_true(attributor_locate(a, child, 0xffff800000000010, true, &location));
+	assert_true(attributor_locate_pc(a, child, 0xffff800000000010, true, &location));
 	assert_string_equal(location.binary, "[kernel]");
-	assert_true(attributor_locate(a, ATTRIBUTE_NONE, 0xffff700000000010, true, &location));
+	assert_true(attributor_locate_pc(a, ATTRIBUTE_NONE, 0xffff700000000010, true, &location));
 	assert_string_equal(location.binary, "[nf_tables]");
 	assert_int_equal(attributor_find_process(a, getpid()), ATTRIBUTE_NONE);
 	assert_int_equal(get_stats(a).lookups, 0);
@@ -735,7 +739,7 @@ static void test_events_exec(void **state)
 			      .type = TASK_COMM, .pid = 7, .tid = 7, .name = "new", .exec = true });
 	index = attributor_find_process(a, 7);
 	assert_string_equal(attributor_get_process(a, index)->comm, "new");
-	assert_false(attributor_locate(a, index, 0x1000, false, &location));
+	assert_false(attributor_locate_pc(a, index, 0x1000, false, &location));
 	send_event(a, (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = "/lxc/web" });
 	assert_string_equal(attributor_get_container(a, get_process(a, 7)->container)->name, "web");
 	attributor_free(a);
@@ -771,7 +775,7 @@ static void test_events_hostile(void **state)
 
 		attributor_apply_event(a, &e);
 		index = attributor_find_process(a, e.tid);
-		attributor_locate(a, index, e.start, n & 1, &location);
+		attributor_locate_pc(a, index, e.start, n & 1, &location);
 		if (index != ATTRIBUTE_NONE)
 			assert_non_null(attributor_get_container(
 				a, attributor_get_process(a, index)->container));
@@ -785,7 +789,7 @@ static void test_events_hostile(void **state)
  * A container that does not fit into the table is counted, and does not get the name of another
  * one.
  */
-static void test_containers_overflow(void **state)
+static void test_full_container_table(void **state)
 {
 	struct attributor *a = make_attributor(false, 0, 0, 4);
 	char name[32];
@@ -811,7 +815,7 @@ static u64 get_container_id(struct attributor *a, s32 pid, const char *path)
 	send_event(a,
 		   (struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = "x" });
 	send_event(a, (struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = path });
-	container_details_get(a, get_process(a, pid)->container, &details);
+	attributor_get_container_details(a, get_process(a, pid)->container, &details);
 	assert_int_equal(details.empty_ns, 0);
 	assert_string_equal(details.pod->pod, "");
 	return details.id;
@@ -848,9 +852,9 @@ static void test_container_ids(void **state)
 		 * Entry 0 represents processes without a container, and containers without an
 		 * entry.
 		 */
-		container_details_get(a, 0, &details);
+		attributor_get_container_details(a, 0, &details);
 		assert_int_equal(details.id, siphash(key, "", 0));
-		container_details_get(a, attributor_get_other_container(a), &details);
+		attributor_get_container_details(a, attributor_get_other_container(a), &details);
 		assert_int_not_equal(details.id, siphash(key, "", 0));
 		attributor_free(a);
 	}
@@ -859,25 +863,25 @@ static void test_container_ids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_self),
-		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_own_process_is_found),
+		cmocka_unit_test(test_idle_task_is_swapper),
 		cmocka_unit_test(test_kernel_thread),
 		cmocka_unit_test_setup_teardown(test_unknown_tid, held_clock_stop, held_clock_run),
 		cmocka_unit_test(test_hostile_name),
-		cmocka_unit_test(test_exit),
-		cmocka_unit_test(test_zombie),
-		cmocka_unit_test(test_leader_exit),
-		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_exited_process_is_kept),
+		cmocka_unit_test(test_zombie_stays_known),
+		cmocka_unit_test(test_leader_exits_before_threads),
+		cmocka_unit_test(test_exec_makes_new_entry),
 		cmocka_unit_test(test_pid_reuse),
 		cmocka_unit_test(test_cgroup_move),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_dead_first),
-		cmocka_unit_test(test_storm),
-		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_threads_share_process),
+		cmocka_unit_test(test_small_tables_evict),
+		cmocka_unit_test(test_exited_processes_are_evicted_first),
+		cmocka_unit_test(test_short_lived_children),
+		cmocka_unit_test(test_events_change_tasks),
 		cmocka_unit_test(test_events_exec),
 		cmocka_unit_test(test_events_hostile),
-		cmocka_unit_test(test_containers_overflow),
+		cmocka_unit_test(test_full_container_table),
 		cmocka_unit_test(test_container_ids),
 	};
 

@@ -31,16 +31,16 @@ static u32 get_file_id(struct binary_table *t, const char *path, u64 inode, cons
 					   .build_id = (const u8 *)build_id,
 					   .build_id_size = build_id ? (u8)strlen(build_id) : 0 };
 
-	return binary_table_get(t, &b);
+	return binary_table_find_or_add(t, &b);
 }
 
 static u32 get_memory_id(struct binary_table *t, u64 process)
 {
-	return binary_table_get(t,
-				&(struct binary_identity){ .path = "[anon]", .process = process });
+	return binary_table_find_or_add(
+		t, &(struct binary_identity){ .path = "[anon]", .process = process });
 }
 
-static void test_identity(void **state)
+static void test_binary_identity(void **state)
 {
 	struct binary_table *t = binaries_new(100, BYTES);
 	struct binary_identity b;
@@ -62,16 +62,16 @@ static void test_identity(void **state)
 	/* Anonymous memory of each process is a separate binary. */
 	assert_int_equal(get_memory_id(t, 7), get_memory_id(t, 7));
 	assert_int_not_equal(get_memory_id(t, 7), get_memory_id(t, 8));
-	assert_true(binary_table_find(t, 1, &b));
+	assert_true(binary_table_find_by_id(t, 1, &b));
 	assert_string_equal(b.path, "/usr/bin/a");
 	assert_int_equal(b.inode, 1);
 	assert_int_equal(b.device, 5);
 	assert_int_equal(b.build_id_size, 10);
 	assert_memory_equal(b.build_id, "0123456789", 10);
-	assert_true(binary_table_find(t, BINARY_OTHER, &b));
+	assert_true(binary_table_find_by_id(t, BINARY_OTHER, &b));
 	assert_string_equal(b.path, "(other)");
-	assert_false(binary_table_find(t, 99, &b));
-	assert_false(binary_table_find(t, UINT32_MAX, &b));
+	assert_false(binary_table_find_by_id(t, 99, &b));
+	assert_false(binary_table_find_by_id(t, UINT32_MAX, &b));
 	binary_table_free(t);
 	assert_null(binary_table_free(NULL));
 }
@@ -88,17 +88,17 @@ static void test_long_path(void **state)
 	memset(path, 'x', sizeof(path));
 	path[sizeof(path) - 1] = 0;
 	id = get_file_id(t, path, 1, NULL);
-	assert_true(binary_table_find(t, id, &b));
+	assert_true(binary_table_find_by_id(t, id, &b));
 	assert_string_equal(b.path, BINARY_UNNAMED);
 	path[BINARY_PATH_SIZE - 1] = 0;
 	id = get_file_id(t, path, 1, NULL);
-	assert_true(binary_table_find(t, id, &b));
+	assert_true(binary_table_find_by_id(t, id, &b));
 	assert_string_equal(b.path, path);
 	binary_table_free(t);
 }
 
 /* The number of entries and their memory are limited, and a sweep frees unmarked entries. */
-static void test_bounds(void **state)
+static void test_table_is_bounded(void **state)
 {
 	struct binary_table *t = binaries_new(100, BYTES), *small = binaries_new(100, 1000);
 	struct id_table_stats stats;
@@ -126,10 +126,10 @@ static void test_bounds(void **state)
 	assert_int_equal(get_file_id(t, "/bin/3", 3, NULL), 4);
 	assert_int_equal(id_table_sweep(&t->ids), 98);
 	assert_int_equal(id_table_get_sweeps(&t->ids), 1);
-	assert_true(binary_table_find(t, 17, &b));
+	assert_true(binary_table_find_by_id(t, 17, &b));
 	assert_string_equal(b.path, "/bin/16");
-	assert_true(binary_table_find(t, 4, &b));
-	assert_false(binary_table_find(t, 5, &b));
+	assert_true(binary_table_find_by_id(t, 4, &b));
+	assert_false(binary_table_find_by_id(t, 5, &b));
 	for (u32 i = 1000; i < 1098; i++) {
 		snprintf(path, sizeof(path), "/bin/%u", i);
 		assert_int_not_equal(get_file_id(t, path, i, NULL), BINARY_OTHER);
@@ -144,12 +144,13 @@ static void test_bounds(void **state)
 static u32 find_program(struct program_table *t, u32 container, u32 generation,
 			const char *executable)
 {
-	return program_table_get(t, &(struct program_identity){ .container = container,
-								.container_generation = generation,
-								.executable = executable });
+	return program_table_find_or_add(
+		t, &(struct program_identity){ .container = container,
+					       .container_generation = generation,
+					       .executable = executable });
 }
 
-static void test_programs(void **state)
+static void test_program_ids(void **state)
 {
 	struct program_identity p;
 	struct program_table *t;
@@ -162,11 +163,11 @@ static void test_programs(void **state)
 	assert_int_not_equal(find_program(t, 1, 3, "/usr/bin/make"), id);
 	assert_int_not_equal(find_program(t, 2, 2, "/usr/bin/make"), id);
 	assert_int_equal(find_program(t, 1, 2, "/usr/bin/cc"), PROGRAM_OTHER);
-	assert_true(program_table_find(t, id, &p));
+	assert_true(program_table_find_by_id(t, id, &p));
 	assert_int_equal(p.container, 1);
 	assert_int_equal(p.container_generation, 2);
 	assert_string_equal(p.executable, "/usr/bin/make");
-	assert_true(program_table_find(t, PROGRAM_OTHER, &p));
+	assert_true(program_table_find_by_id(t, PROGRAM_OTHER, &p));
 	assert_string_equal(p.executable, "(other)");
 	assert_int_equal(id_table_sweep(&t->ids), 0);
 	id_table_mark(&t->ids, id);
@@ -178,9 +179,9 @@ static void test_programs(void **state)
 }
 
 /* Loading a checkpoint changes ids: the loader returns the new id for each old one. */
-static void test_save(void **state)
+static void test_checkpoint_translates_ids(void **state)
 {
-	struct attribute_remapped containers[] = { { 0, 0, 1 }, { 4, 6, 9 } };
+	struct attribute_entry_translation containers[] = { { 0, 0, 1 }, { 4, 6, 9 } };
 	const struct attribute_translation translation = { .container = containers,
 							   .containers = 2 };
 	struct binary_table *binaries = binaries_new(10, BYTES), *next = binaries_new(10, BYTES);
@@ -208,18 +209,18 @@ static void test_save(void **state)
 	assert_true(m < count);
 	assert_int_equal(ids[b], 1);
 	assert_int_equal(ids[a], get_file_id(next, "/elsewhere", 9, "0123456789"));
-	assert_true(binary_table_find(next, ids[m], &binary));
+	assert_true(binary_table_find_by_id(next, ids[m], &binary));
 	assert_string_equal(binary.path, "[anon]");
 	assert_true(binary.process >> 63);
 	assert_int_not_equal(get_memory_id(next, 77), ids[m]);
 	free(ids);
 	assert_int_equal(program_table_load(next_programs, &from, &translation, &ids, &count), 0);
 	assert_int_equal(from.pos, from.len);
-	assert_true(program_table_find(next_programs, ids[c], &p));
+	assert_true(program_table_find_by_id(next_programs, ids[c], &p));
 	assert_int_equal(p.container, 6);
 	assert_int_equal(p.container_generation, 9);
 	/* The container of the program no longer exists. */
-	assert_true(program_table_find(next_programs, ids[lost], &p));
+	assert_true(program_table_find_by_id(next_programs, ids[lost], &p));
 	assert_int_equal(p.container, 0);
 	free(ids);
 	for (size_t len = 0; len < to.len; len++) {
@@ -240,7 +241,7 @@ static void test_save(void **state)
 
 #define THREADS 4
 
-static void *thread_get(void *arg)
+static void *thread_get_ids(void *arg)
 {
 	struct binary_table *t = arg;
 	struct binary_identity b;
@@ -251,14 +252,14 @@ static void *thread_get(void *arg)
 
 		snprintf(path, sizeof(path), "/bin/%u", i % 500);
 		id = get_file_id(t, path, i % 500, NULL);
-		if (!binary_table_find(t, id, &b) || strcmp(b.path, path) != 0)
+		if (!binary_table_find_by_id(t, id, &b) || strcmp(b.path, path) != 0)
 			return t;
 	}
 	return NULL;
 }
 
 /* All threads get the same ids for the same keys. */
-static void test_threads(void **state)
+static void test_threads_get_same_ids(void **state)
 {
 	struct binary_table *t = binaries_new(1000, BYTES);
 	struct id_table_stats stats;
@@ -267,7 +268,7 @@ static void test_threads(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, thread_get, t), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, thread_get_ids, t), 0);
 	for (u32 i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], &failed);
 		assert_null(failed);
@@ -280,9 +281,12 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_identity), cmocka_unit_test(test_long_path),
-		cmocka_unit_test(test_bounds),	 cmocka_unit_test(test_programs),
-		cmocka_unit_test(test_save),	 cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_binary_identity),
+		cmocka_unit_test(test_long_path),
+		cmocka_unit_test(test_table_is_bounded),
+		cmocka_unit_test(test_program_ids),
+		cmocka_unit_test(test_checkpoint_translates_ids),
+		cmocka_unit_test(test_threads_get_same_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void write_file(const char *root, const char *path, const char *text)
 	fclose(file);
 }
 
-static void test_find(void **state)
+static void test_find_namespace_root(void **state)
 {
 	char root[] = "/tmp/speprof-cgroups-XXXXXX", found[PATH_MAX], command[64];
 
@@ -73,7 +73,7 @@ static void test_find(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static void test_path(void **state)
+static void test_path_in_namespace(void **state)
 {
 	static const struct {
 		const char *root;
@@ -112,12 +112,12 @@ static void test_path(void **state)
 	snprintf(space.root, sizeof(space.root), "/a");
 	assert_false(cgroup_namespace_convert_path(&space, "0::/bcd", path, 6));
 	assert_true(cgroup_namespace_convert_path(&space, "0::/bcd", path, 7));
-	assert_string_equal(cgroup_namespace_explain(&space), "");
+	assert_string_equal(cgroup_namespace_get_warning(&space), "");
 	space.root_known = false;
 	assert_false(cgroup_namespace_convert_path(&space, "0::/../x", path, sizeof(path)));
-	assert_string_not_equal(cgroup_namespace_explain(&space), "");
+	assert_string_not_equal(cgroup_namespace_get_warning(&space), "");
 	space.is_private = false;
-	assert_string_equal(cgroup_namespace_explain(&space), "");
+	assert_string_equal(cgroup_namespace_get_warning(&space), "");
 }
 
 /* ---- A real cgroup namespace ---- */
@@ -198,7 +198,7 @@ static int check_from_within(const char *mount, const char *own, pid_t neighbour
 	return 0;
 }
 
-static void test_namespace(void **state)
+static void test_real_namespace(void **state)
 {
 	const char *mount = NULL;
 	char top[64], own[80], other[80];
@@ -248,9 +248,9 @@ static void test_namespace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_path),
-		cmocka_unit_test(test_namespace),
+		cmocka_unit_test(test_find_namespace_root),
+		cmocka_unit_test(test_path_in_namespace),
+		cmocka_unit_test(test_real_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

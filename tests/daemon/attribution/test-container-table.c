@@ -36,7 +36,7 @@ static u64 get_container_id(const struct attributor *a, u32 index)
 {
 	struct container_details details;
 
-	container_details_get(a, index, &details);
+	attributor_get_container_details(a, index, &details);
 	return details.id;
 }
 
@@ -92,7 +92,7 @@ static void save_and_load(struct attributor *a, struct attributor *next,
  * A restored container has its own statistics and one entry, and gets no statistics of another
  * container.
  */
-static void test_restart(void **state)
+static void test_restart_keeps_container_ids(void **state)
 {
 	struct attributor *a = make_attributor(64), *next = make_attributor(64);
 	struct attribute_translation translation;
@@ -132,7 +132,7 @@ static void test_restart(void **state)
 	attributor_free(next);
 }
 
-static struct attributor *live_attributor(u32 containers)
+static struct attributor *make_live_attributor(u32 containers)
 {
 	const struct attributor_config config = { .live = true,
 						  .processes = 1024,
@@ -147,9 +147,9 @@ static struct attributor *live_attributor(u32 containers)
  * A smaller table evicts some containers before they have a process: none gets the entry of another
  * one.
  */
-static void test_smaller(void **state)
+static void test_restore_into_smaller_table(void **state)
 {
-	struct attributor *a = make_attributor(1024), *next = live_attributor(256);
+	struct attributor *a = make_attributor(1024), *next = make_live_attributor(256);
 	struct attribute_translation translation;
 	u32 generation, found = 0;
 	char path[32];
@@ -183,7 +183,7 @@ static void test_smaller(void **state)
  * Check that only whole components of a path are stored if the path is longer than the stored
  * prefix.
  */
-static void test_too_long(void **state)
+static void test_long_path_is_cut_at_component(void **state)
 {
 	static const char deep[] = "/build/" LONG "/" LONG "/" LONG "/" LONG "/" LONG "/x.service";
 	struct attributor *a = make_attributor(64);
@@ -198,13 +198,13 @@ static void test_too_long(void **state)
 	assert_int_equal(add_process(a, 2, cgroup), index);
 	attributor_free(a);
 
-	assert_int_equal(container_path_clip(deep, CONTAINER_PATH_SIZE - 1),
+	assert_int_equal(container_path_get_clipped_length(deep, CONTAINER_PATH_SIZE - 1),
 			 CONTAINER_PATH_SIZE - 1);
-	assert_int_equal(container_path_clip(deep, CONTAINER_PATH_SIZE), len);
+	assert_int_equal(container_path_get_clipped_length(deep, CONTAINER_PATH_SIZE), len);
 }
 
 /* The paths together have a limit of bytes: later containers are "(other)", and are counted. */
-static void test_bytes(void **state)
+static void test_path_bytes_are_limited(void **state)
 {
 	struct attributor *a = make_attributor(512);
 	struct attributor_stats before, after;
@@ -243,7 +243,7 @@ static void send_event(struct attributor *a, struct task_event e)
 }
 
 /* A path that fills the buffer of the BPF program may be truncated, so it is not used. */
-static void test_truncated_event(void **state)
+static void test_truncated_path_is_not_used(void **state)
 {
 	const struct attributor_config config = { .live = true };
 	const s32 fake_pid = INT32_MAX - 100000; /* above every possible pid_max */
@@ -278,9 +278,12 @@ static void test_truncated_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_siphash), cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_smaller), cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_bytes),	cmocka_unit_test(test_truncated_event),
+		cmocka_unit_test(test_siphash),
+		cmocka_unit_test(test_restart_keeps_container_ids),
+		cmocka_unit_test(test_restore_into_smaller_table),
+		cmocka_unit_test(test_long_path_is_cut_at_component),
+		cmocka_unit_test(test_path_bytes_are_limited),
+		cmocka_unit_test(test_truncated_path_is_not_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

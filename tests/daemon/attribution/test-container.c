@@ -20,7 +20,7 @@
 #define USER		"/user.slice/user-1000.slice/user@1000.service"
 
 /* @inside: the part of @path below the container's own cgroup */
-struct fixture {
+struct container_fixture {
 	const char *title;
 	const char *path;
 	const char *runtime;
@@ -28,7 +28,7 @@ struct fixture {
 	const char *inside;
 };
 
-static const struct fixture fixtures[] = {
+static const struct container_fixture fixtures[] = {
 	{ "docker, cgroupfs", "/docker/" ID, "docker", SHORT, "" },
 	{ "docker, systemd", "/system.slice/docker-" ID ".scope", "docker", SHORT, "" },
 	{ "docker, systemd inside", "/docker/" ID "/init.scope", "docker", SHORT, "/init.scope" },
@@ -247,11 +247,11 @@ static const struct fixture fixtures[] = {
 	{ "invalid UTF-8", "/lxc/a\xff\xc0\xaf", "lxc", "a\\xff\\xc0\\xaf", "" },
 };
 
-static void test_fixtures(void **state)
+static void test_container_of_cgroup_path(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(fixtures); i++) {
-		const struct fixture *f = &fixtures[i];
+		const struct container_fixture *f = &fixtures[i];
 		struct container_match m, own;
 
 		test_row("%s: %s", f->title, f->path);
@@ -273,7 +273,7 @@ static void test_fixtures(void **state)
 /*
  * The pod and the container ID of Kubernetes are found in the path formats of each cgroup driver.
  */
-static void test_pod(void **state)
+static void test_pod_of_cgroup_path(void **state)
 {
 	static const struct {
 		const char *path;
@@ -386,7 +386,7 @@ static void test_pod_names_stored(void **state)
 {
 	struct pods_names names = { .name_space = "shop", .pod = "web-7", .container = "nginx" };
 	struct attributor a = { .container_bytes = 4096 };
-	struct container c = { 0 }, others[8] = { 0 };
+	struct container_table_entry c = { 0 }, others[8] = { 0 };
 	u64 one;
 
 	(void)state;
@@ -466,7 +466,7 @@ static void test_pod_link_never(void **state)
 		assert_false(pods_retry_tick(&wait));
 }
 
-static void test_root(void **state)
+static void test_root_cgroup(void **state)
 {
 	static const char *const roots[] = { "", "/", "//", "/..", "/../..", "/ (deleted)" };
 	struct container_match m;
@@ -482,7 +482,7 @@ static void test_root(void **state)
  * Check that no byte behind the end of a path of any length is read, and that names fit into their
  * buffers.
  */
-static void test_lengths(void **state)
+static void test_paths_of_any_length(void **state)
 {
 	static const size_t lengths[] = { 1, 127, 128, 255, 256, 4095, 70000 };
 
@@ -505,13 +505,13 @@ static void test_lengths(void **state)
 	}
 }
 
-struct hierarchy {
+struct cgroup_file_row {
 	const char *title;
 	const char *text;
 	const char *path; /* NULL: the root cgroup */
 };
 
-static const struct hierarchy hierarchies[] = {
+static const struct cgroup_file_row hierarchies[] = {
 	{ "v2", "0::/system.slice/a.service\n", "/system.slice/a.service" },
 	{ "v2, root", "0::/\n", NULL },
 	{ "v2, no newline", "0::/a", "/a" },
@@ -528,11 +528,11 @@ static const struct hierarchy hierarchies[] = {
 	{ "nothing", "", NULL },
 };
 
-static void test_hierarchies(void **state)
+static void test_cgroup_files(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
-		const struct hierarchy *h = &hierarchies[i];
+		const struct cgroup_file_row *h = &hierarchies[i];
 		size_t n = strlen(h->text), len;
 		char *copy = malloc(n + 1);
 		const char *path;
@@ -548,7 +548,7 @@ static void test_hierarchies(void **state)
 	}
 }
 
-static void test_escape_cut(void **state)
+static void test_escaped_text_is_truncated(void **state)
 {
 	static const char from[] = "ab\xc3\xa9\033z";
 	static const char *const want[] = { "",
@@ -573,7 +573,7 @@ static void test_escape_cut(void **state)
 }
 
 /* Check that the result for random bytes is valid, printable and bounded. */
-static void test_escape_any(void **state)
+static void test_escape_takes_any_bytes(void **state)
 {
 	unsigned int seed = 1;
 	char from[64], to[100], escaped_twice[400];
@@ -600,12 +600,18 @@ static void test_escape_any(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixtures),	cmocka_unit_test(test_pod),
-		cmocka_unit_test(test_pod_names),	cmocka_unit_test(test_root),
-		cmocka_unit_test(test_pod_whole_names), cmocka_unit_test(test_pod_names_stored),
-		cmocka_unit_test(test_pod_link_late),	cmocka_unit_test(test_pod_link_never),
-		cmocka_unit_test(test_lengths),		cmocka_unit_test(test_hierarchies),
-		cmocka_unit_test(test_escape_cut),	cmocka_unit_test(test_escape_any),
+		cmocka_unit_test(test_container_of_cgroup_path),
+		cmocka_unit_test(test_pod_of_cgroup_path),
+		cmocka_unit_test(test_pod_names),
+		cmocka_unit_test(test_root_cgroup),
+		cmocka_unit_test(test_pod_whole_names),
+		cmocka_unit_test(test_pod_names_stored),
+		cmocka_unit_test(test_pod_link_late),
+		cmocka_unit_test(test_pod_link_never),
+		cmocka_unit_test(test_paths_of_any_length),
+		cmocka_unit_test(test_cgroup_files),
+		cmocka_unit_test(test_escaped_text_is_truncated),
+		cmocka_unit_test(test_escape_takes_any_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,19 +22,19 @@
 #define CGROUP 0x7000000000000000ULL /* ids that no cgroup has */
 
 /* A sequence of events, each a microsecond later than the one before */
-struct story {
+struct event_sequence {
 	struct attributor *a;
 	u64 now;
 };
 
-static struct story story_new(u32 processes, u32 containers)
+static struct event_sequence event_sequence_new(u32 processes, u32 containers)
 {
 	const struct attributor_config config = {
 		.live = true,
 		.processes = processes,
 		.containers = containers,
 	};
-	struct story s = { .now = 1000000000 };
+	struct event_sequence s = { .now = 1000000000 };
 	const struct task_event seeded = {
 		.type = TASK_SEEDED,
 		.name = "",
@@ -48,7 +48,7 @@ static struct story story_new(u32 processes, u32 containers)
 }
 
 /* Report @event. Return: its time. */
-static u64 report_event(struct story *s, struct task_event event)
+static u64 report_event(struct event_sequence *s, struct task_event event)
 {
 	s->now += 1000;
 	event.time_ns = s->now;
@@ -58,14 +58,15 @@ static u64 report_event(struct story *s, struct task_event event)
 	return s->now;
 }
 
-static u64 report_cgroup(struct story *s, u64 cgroup, const char *path)
+static u64 report_cgroup(struct event_sequence *s, u64 cgroup, const char *path)
 {
 	return report_event(
 		s, (struct task_event){ .type = TASK_CGROUP, .cgroup = cgroup, .name = path });
 }
 
 /* Report a process that existed before the events. All of it is known except its mappings. */
-static u64 report_seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const char *name)
+static u64 report_existing_process(struct event_sequence *s, s32 pid, u64 cgroup, u64 born_ms,
+				   const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_SEED,
 						    .pid = pid,
@@ -75,7 +76,7 @@ static u64 report_seed(struct story *s, s32 pid, u64 cgroup, u64 born_ms, const 
 						    .name = name });
 }
 
-static u64 report_fork(struct story *s, s32 pid, s32 parent, u64 cgroup, const char *name)
+static u64 report_fork(struct event_sequence *s, s32 pid, s32 parent, u64 cgroup, const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_FORK,
 						    .pid = pid,
@@ -86,7 +87,7 @@ static u64 report_fork(struct story *s, s32 pid, s32 parent, u64 cgroup, const c
 						    .name = name });
 }
 
-static u64 report_exec(struct story *s, s32 pid, u64 cgroup, const char *name)
+static u64 report_exec(struct event_sequence *s, s32 pid, u64 cgroup, const char *name)
 {
 	return report_event(s, (struct task_event){ .type = TASK_COMM,
 						    .exec = true,
@@ -96,20 +97,20 @@ static u64 report_exec(struct story *s, s32 pid, u64 cgroup, const char *name)
 						    .name = name });
 }
 
-static u64 report_thread(struct story *s, s32 pid, s32 tid)
+static u64 report_thread(struct event_sequence *s, s32 pid, s32 tid)
 {
 	return report_event(s,
 			    (struct task_event){
 				    .type = TASK_FORK, .pid = pid, .tid = tid, .parent_pid = pid });
 }
 
-static u64 report_exit(struct story *s, s32 pid, s32 tid, bool last)
+static u64 report_exit(struct event_sequence *s, s32 pid, s32 tid, bool last)
 {
 	return report_event(
 		s, (struct task_event){ .type = TASK_EXIT, .pid = pid, .tid = tid, .last = last });
 }
 
-static u64 report_move(struct story *s, s32 pid, u64 cgroup, const char *path, u32 threads)
+static u64 report_move(struct event_sequence *s, s32 pid, u64 cgroup, const char *path, u32 threads)
 {
 	return report_event(s, (struct task_event){ .type = TASK_ATTACH,
 						    .pid = pid,
@@ -119,7 +120,7 @@ static u64 report_move(struct story *s, s32 pid, u64 cgroup, const char *path, u
 						    .size = threads });
 }
 
-static struct attributor_stats get_stats(const struct story *s)
+static struct attributor_stats get_stats(const struct event_sequence *s)
 {
 	struct attributor_stats stats;
 
@@ -135,7 +136,7 @@ static u32 find_process(struct attributor *a, s32 tid, u64 time_ns)
 }
 
 /* Return "container/name" of the process that had @tid at @time_ns; "?" if it is unknown. */
-static const char *describe_owner(struct story *s, s32 tid, u64 time_ns)
+static const char *describe_owner(struct event_sequence *s, s32 tid, u64 time_ns)
 {
 	static char text[256];
 	u32 i = find_process(s->a, tid, time_ns);
@@ -150,15 +151,15 @@ static const char *describe_owner(struct story *s, s32 tid, u64 time_ns)
 }
 
 /* A process starts and exits between two drains. Its container is known from the fork on. */
-static void test_life(void **state)
+static void test_short_lived_process_is_known(void **state)
 {
-	struct story s = story_new(0, 0);
+	struct event_sequence s = event_sequence_new(0, 0);
 	struct attribute_location location;
 	u64 lookups;
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.web-1");
-	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
 	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
 	report_exec(&s, FAKE_PID + 1, CGROUP + 1, "true\033");
 	report_event(&s, (struct task_event){ .type = TASK_MMAP,
@@ -170,8 +171,8 @@ static void test_life(void **state)
 	report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, true);
 	lookups = get_stats(&s).lookups;
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "web-1/true\\x1b");
-	assert_true(attributor_locate(s.a, attributor_find_process(s.a, FAKE_PID + 1), 0x400010,
-				      false, &location));
+	assert_true(attributor_locate_pc(s.a, attributor_find_process(s.a, FAKE_PID + 1), 0x400010,
+					 false, &location));
 	assert_string_equal(location.binary, "/bin/true");
 	/* The events contained all data, so /proc was not read. */
 	assert_int_equal(get_stats(&s).lookups, lookups);
@@ -182,7 +183,7 @@ static void test_life(void **state)
  * For anonymous memory the kernel reports the address as the offset. The attributor must not return
  * it as an offset.
  */
-static void test_memory(void **state)
+static void test_anonymous_memory_has_no_offset(void **state)
 {
 	static const struct {
 		const char *name;
@@ -193,12 +194,12 @@ static void test_memory(void **state)
 		{ "", 0x7f0000000000, 0x10 },		{ "[heap]", 0x7f0000000000, 0x10 },
 		{ "[anon:jit]", 0x7f0000000000, 0x10 }, { "[vdso]", 0, 0x10 },
 	};
-	struct story s = story_new(100, 100);
+	struct event_sequence s = event_sequence_new(100, 100);
 	struct attribute_location location;
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc/web-1");
-	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
 	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
 		u64 start = 0x7f0000000000 + i * 0x100000ULL;
 
@@ -209,22 +210,22 @@ static void test_memory(void **state)
 						      .size = 0x1000,
 						      .offset = rows[i].reported,
 						      .name = rows[i].name });
-		assert_true(attributor_locate(s.a, attributor_find_process(s.a, FAKE_PID),
-					      start + 0x10, false, &location));
+		assert_true(attributor_locate_pc(s.a, attributor_find_process(s.a, FAKE_PID),
+						 start + 0x10, false, &location));
 		assert_int_equal(location.offset, rows[i].offset);
 	}
 	attributor_free(s.a);
 }
 
 /* Samples from before a change that are drained after it belong to the state before the change. */
-static void test_times(void **state)
+static void test_samples_get_state_of_their_time(void **state)
 {
-	struct story s = story_new(0, 0);
+	struct event_sequence s = event_sequence_new(0, 0);
 	u64 start, exec, move, end, later;
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
-	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
 	start = report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/sh");
 	s.now += 1000000;
@@ -249,13 +250,13 @@ static void test_times(void **state)
 	attributor_free(s.a);
 }
 
-static void test_threads(void **state)
+static void test_threads_move_with_process(void **state)
 {
-	struct story s = story_new(0, 0);
+	struct event_sequence s = event_sequence_new(0, 0);
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
-	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
 	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "java");
 	report_exec(&s, FAKE_PID + 1, CGROUP + 1, "java");
 	for (s32 i = 2; i < 10; i++)
@@ -282,14 +283,14 @@ static void test_threads(void **state)
  * perf reports the end of a process when its leader exits. A thread that calls exec continues as
  * the leader.
  */
-static void test_thread_executes(void **state)
+static void test_thread_calls_exec(void **state)
 {
-	struct story s = story_new(0, 0);
+	struct event_sequence s = event_sequence_new(0, 0);
 	u64 exec;
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
-	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
 	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "gosu");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/gosu");
 	report_thread(&s, FAKE_PID + 1, FAKE_PID + 2);
@@ -322,25 +323,25 @@ static void test_thread_executes(void **state)
  * After lost events, the BPF iterator reports, for each PID, the same process, another one, or
  * none.
  */
-static void test_loss(void **state)
+static void test_lost_events_are_repaired(void **state)
 {
-	struct story s = story_new(0, 0);
+	struct event_sequence s = event_sequence_new(0, 0);
 	u64 before;
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
 	report_cgroup(&s, CGROUP + 2, "/lxc.payload.two");
 	for (s32 i = 0; i < 4; i++)
-		report_seed(&s, FAKE_PID + i, CGROUP + 1, 5000, "before");
+		report_existing_process(&s, FAKE_PID + i, CGROUP + 1, 5000, "before");
 	for (s32 i = 0; i < 4; i++)
 		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now), "one/before");
 	before = s.now;
 	s.now += 1000000;
 	report_event(&s, (struct task_event){ .type = TASK_LOST, .size = 1000 });
 	assert_int_equal(get_stats(&s).events_lost, 1000);
-	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "before");
-	report_seed(&s, FAKE_PID + 1, CGROUP + 1, 7000, "reused");
-	report_seed(&s, FAKE_PID + 2, CGROUP + 2, 5000, "before");
+	report_existing_process(&s, FAKE_PID, CGROUP + 1, 5000, "before");
+	report_existing_process(&s, FAKE_PID + 1, CGROUP + 1, 7000, "reused");
+	report_existing_process(&s, FAKE_PID + 2, CGROUP + 2, 5000, "before");
 	s.now += 1000;
 	report_event(&s, (struct task_event){ .type = TASK_SEEDED,
 					      .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
@@ -365,14 +366,14 @@ static void test_loss(void **state)
  * After a cgroup of version 1 was renamed, every process is looked up again. Removing a cgroup
  * causes no lookup, because no process is in it.
  */
-static void test_unnumbered(void **state)
+static void test_renamed_cgroup_v1_causes_lookups(void **state)
 {
-	struct story s = story_new(0, 0);
+	struct event_sequence s = event_sequence_new(0, 0);
 	u64 lookups;
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
-	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
 	assert_string_equal(describe_owner(&s, FAKE_PID, s.now), "one/sh");
 	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
 	report_exec(&s, FAKE_PID + 1, CGROUP + 1, "cc1");
@@ -388,9 +389,9 @@ static void test_unnumbered(void **state)
 }
 
 /* If the table is full, a process that moves to another container reuses its own entry. */
-static void test_full_moves(void **state)
+static void test_move_in_full_table(void **state)
 {
-	struct story s = story_new(2, 0);
+	struct event_sequence s = event_sequence_new(2, 0);
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
@@ -405,9 +406,9 @@ static void test_full_moves(void **state)
  * If the entry of the former process of a PID is reused, samples of the former process are
  * unattributed. They must not be attributed to the process that now has the entry.
  */
-static void test_full_before(void **state)
+static void test_former_process_is_evicted(void **state)
 {
-	struct story s = story_new(3, 0);
+	struct event_sequence s = event_sequence_new(3, 0);
 	u64 early;
 
 	(void)state;
@@ -431,7 +432,7 @@ static void test_full_before(void **state)
 }
 
 /* Load the saved state of @s into an attributor without events. */
-static void story_load(const struct story *s, struct story *restored)
+static void event_sequence_load(const struct event_sequence *s, struct event_sequence *restored)
 {
 	struct attribute_translation translation;
 	u8 *bytes = malloc(65536);
@@ -448,13 +449,13 @@ static void story_load(const struct story *s, struct story *restored)
 	free(bytes);
 }
 
-static struct story story_restored(const struct story *s, u32 processes)
+static struct event_sequence event_sequence_restore(const struct event_sequence *s, u32 processes)
 {
 	const struct attributor_config config = { .live = true, .processes = processes };
-	struct story restored = { .now = s->now };
+	struct event_sequence restored = { .now = s->now };
 
 	assert_int_equal(attributor_new(&config, &restored.a), 0);
-	story_load(s, &restored);
+	event_sequence_load(s, &restored);
 	return restored;
 }
 
@@ -462,17 +463,17 @@ static struct story story_restored(const struct story *s, u32 processes)
  * After a restart, a PID still refers to the same processes at the same times, for any order of
  * entries.
  */
-static void test_restored(void **state)
+static void test_restored_processes(void **state)
 {
 	/*
 	 * The table is full: entries of living processes are restored before those of exited ones.
 	 */
-	struct story s = story_new(4, 0), restored;
+	struct event_sequence s = event_sequence_new(4, 0), restored;
 	u64 start, exec, later;
 
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
-	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
 	start = report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/sh");
 	s.now += 1000000;
@@ -483,10 +484,10 @@ static void test_restored(void **state)
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "one/ld");
 	assert_true(attributor_find_process(s.a, FAKE_PID + 1) <
 		    find_process(s.a, FAKE_PID + 1, later - 500000));
-	restored = story_restored(&s, 8);
+	restored = event_sequence_restore(&s, 8);
 	report_cgroup(&restored, CGROUP + 1, "/lxc.payload.one");
 	for (int i = 0; i < 2; i++) {
-		struct story *one = i ? &restored : &s;
+		struct event_sequence *one = i ? &restored : &s;
 
 		assert_string_equal(describe_owner(one, FAKE_PID + 1, one->now), "one/ld");
 		assert_string_equal(describe_owner(one, FAKE_PID + 1, later - 500000), "one/cc1");
@@ -501,7 +502,7 @@ static void test_restored(void **state)
 }
 
 /* Return the number of entries of living processes with @pid. */
-static u32 count_living(const struct story *s, s32 pid)
+static u32 count_living(const struct event_sequence *s, s32 pid)
 {
 	u32 count = 0;
 
@@ -512,16 +513,16 @@ static u32 count_living(const struct story *s, s32 pid)
 }
 
 /* If all tasks are reported before the checkpoint is loaded, each process has one living entry. */
-static void test_restored_seeded(void **state)
+static void test_restore_after_existing_tasks(void **state)
 {
-	struct story s = story_new(0, 0), restored = story_new(0, 0);
+	struct event_sequence s = event_sequence_new(0, 0), restored = event_sequence_new(0, 0);
 	u64 before;
 
 	(void)state;
 	for (s32 i = 0; i < 4; i++) {
 		report_cgroup(i < 2 ? &s : &restored, CGROUP + 1 + (u64)(i & 1),
 			      i & 1 ? "/lxc.payload.two" : "/lxc.payload.one");
-		report_seed(&s, FAKE_PID + i, CGROUP + 1, 5000, "sh");
+		report_existing_process(&s, FAKE_PID + i, CGROUP + 1, 5000, "sh");
 		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now), "one/sh");
 	}
 	before = s.now;
@@ -530,12 +531,12 @@ static void test_restored_seeded(void **state)
 	 * Compared with the checkpoint, the four PIDs are now the same process, another process,
 	 * another program, and another container.
 	 */
-	report_seed(&restored, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&restored, FAKE_PID, CGROUP + 1, 5000, "sh");
 	report_thread(&restored, FAKE_PID, FAKE_PID + 10);
-	report_seed(&restored, FAKE_PID + 1, CGROUP + 1, 6000, "sh");
-	report_seed(&restored, FAKE_PID + 2, CGROUP + 1, 5000, "cc1");
-	report_seed(&restored, FAKE_PID + 3, CGROUP + 2, 5000, "sh");
-	story_load(&s, &restored);
+	report_existing_process(&restored, FAKE_PID + 1, CGROUP + 1, 6000, "sh");
+	report_existing_process(&restored, FAKE_PID + 2, CGROUP + 1, 5000, "cc1");
+	report_existing_process(&restored, FAKE_PID + 3, CGROUP + 2, 5000, "sh");
+	event_sequence_load(&s, &restored);
 	for (s32 i = 0; i < 4; i++)
 		assert_int_equal(count_living(&restored, FAKE_PID + i), 1);
 	assert_int_equal(find_process(restored.a, FAKE_PID, before),
@@ -559,9 +560,9 @@ static void test_restored_seeded(void **state)
 }
 
 /* A process that exited during the restart is no longer reported: its container is empty. */
-static void test_restored_ended(void **state)
+static void test_restore_drops_exited_processes(void **state)
 {
-	struct story s = story_new(0, 0), restored;
+	struct event_sequence s = event_sequence_new(0, 0), restored;
 	struct container_details details;
 	u32 containers[2];
 
@@ -569,39 +570,39 @@ static void test_restored_ended(void **state)
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
 	report_cgroup(&s, CGROUP + 2, "/lxc.payload.two");
 	for (s32 i = 0; i < 2; i++) {
-		report_seed(&s, FAKE_PID + i, CGROUP + 1 + (u64)i, 5000, "sh");
+		report_existing_process(&s, FAKE_PID + i, CGROUP + 1 + (u64)i, 5000, "sh");
 		assert_string_equal(describe_owner(&s, FAKE_PID + i, s.now),
 				    i ? "two/sh" : "one/sh");
 	}
-	restored = story_restored(&s, 0);
+	restored = event_sequence_restore(&s, 0);
 	report_cgroup(&restored, CGROUP + 1, "/lxc.payload.one");
 	for (s32 i = 0; i < 2; i++)
 		containers[i] =
 			attributor_get_process(restored.a,
 					       attributor_find_process(restored.a, FAKE_PID + i))
 				->container;
-	report_seed(&restored, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&restored, FAKE_PID, CGROUP + 1, 5000, "sh");
 	report_event(&restored,
 		     (struct task_event){ .type = TASK_SEEDED,
 					  .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
-	container_details_get(restored.a, containers[0], &details);
+	attributor_get_container_details(restored.a, containers[0], &details);
 	assert_int_equal(details.empty_ns, 0);
-	container_details_get(restored.a, containers[1], &details);
+	attributor_get_container_details(restored.a, containers[1], &details);
 	assert_true(details.empty_ns);
 	attributor_free(s.a);
 	attributor_free(restored.a);
 }
 
 /* Over time, more containers exist than fit into the table: each of them has its own name. */
-static void test_generations(void **state)
+static void test_containers_are_replaced(void **state)
 {
-	struct story s = story_new(0, 4);
+	struct event_sequence s = event_sequence_new(0, 4);
 	u32 first, generation;
 	char path[64], want[64];
 
 	(void)state;
 	report_cgroup(&s, CGROUP, "/lxc.payload.home");
-	report_seed(&s, FAKE_PID, CGROUP, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, CGROUP, 5000, "sh");
 	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP, "stays");
 	first = attributor_get_process(s.a, attributor_find_process(s.a, FAKE_PID + 1))->container;
 	generation = attributor_get_container(s.a, first)->generation;
@@ -633,13 +634,13 @@ static void test_generations(void **state)
  * If the table is full of containers with living processes, further containers are counted, and no
  * container loses its name.
  */
-static void test_overflow(void **state)
+static void test_living_containers_are_not_evicted(void **state)
 {
-	struct story s = story_new(0, 4);
+	struct event_sequence s = event_sequence_new(0, 4);
 	char path[64];
 
 	(void)state;
-	report_seed(&s, FAKE_PID, 0, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, 0, 5000, "sh");
 	for (s32 i = 1; i < 20; i++) {
 		snprintf(path, sizeof(path), "/lxc.payload.c%d", i);
 		report_cgroup(&s, CGROUP + (u64)i, path);
@@ -657,11 +658,11 @@ static void test_overflow(void **state)
  * Report random events of random tasks with losses: memory stays bounded, and no task gets the name
  * of another one.
  */
-static void test_any_order(void **state)
+static void test_random_events(void **state)
 {
 	static const u8 types[] = { TASK_COMM,	 TASK_FORK, TASK_EXIT,	 TASK_MMAP,
 				    TASK_ATTACH, TASK_SEED, TASK_CGROUP, TASK_CGROUP_REMOVED };
-	struct story s = story_new(32, 5);
+	struct event_sequence s = event_sequence_new(32, 5);
 	unsigned int seed_value = 11;
 
 	(void)state;
@@ -703,7 +704,7 @@ static void test_any_order(void **state)
 }
 
 /* Map a page of @fd as executable, at address @at unless that is NULL. */
-static void *page_map(void *at, int fd)
+static void *map_code_page(void *at, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *got =
@@ -713,34 +714,34 @@ static void *page_map(void *at, int fd)
 	return got;
 }
 
-static const char *get_binary(struct story *s, s32 pid, const void *pc)
+static const char *get_binary(struct event_sequence *s, s32 pid, const void *pc)
 {
 	struct attribute_location location;
 	u32 i = find_process(s->a, pid, s->now);
 
-	if (!attributor_locate(s->a, i, (u64)(uintptr_t)pc, false, &location))
+	if (!attributor_locate_pc(s->a, i, (u64)(uintptr_t)pc, false, &location))
 		return "";
 	return location.binary;
 }
 
-static void report_lost_maps(struct story *s, s32 pid, u64 count)
+static void report_lost_maps(struct event_sequence *s, s32 pid, u64 count)
 {
 	report_event(s, (struct task_event){
 				.type = TASK_LOST_MAPS, .pid = pid, .tid = pid, .size = count });
 }
 
 /* After mappings of a process were lost its maps are read again; its tasks stay known. */
-static void test_lost_maps(void **state)
+static void test_lost_mappings_are_read_again(void **state)
 {
 	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	int other = open("/bin/true", O_RDONLY | O_CLOEXEC);
-	struct story s = story_new(0, 0);
-	void *at = page_map(NULL, other);
+	struct event_sequence s = event_sequence_new(0, 0);
+	void *at = map_code_page(NULL, other);
 	u64 lookups;
 
 	(void)state;
 	assert_string_not_equal(get_binary(&s, getpid(), at), "");
-	page_map(at, self);
+	map_code_page(at, self);
 	/* Lost mappings of another process have no effect on this one. */
 	report_lost_maps(&s, getppid(), 7);
 	assert_null(strstr(get_binary(&s, getpid(), at), "test-live-events"));
@@ -759,33 +760,33 @@ static void test_lost_maps(void **state)
  * Between two refreshes a bounded number of maps is read, whatever was lost, so the maps of this
  * process are not read.
  */
-static void test_reread_budget(void **state)
+static void test_rereads_are_bounded(void **state)
 {
 	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	int other = open("/bin/true", O_RDONLY | O_CLOEXEC);
-	struct story s = story_new(0, 0);
-	void *at = page_map(NULL, other);
+	struct event_sequence s = event_sequence_new(0, 0);
+	void *at = map_code_page(NULL, other);
 	u32 reads = 0;
 
 	(void)state;
 	get_binary(&s, getpid(), at);
 	for (bool is_self = false, read = true; read; reads++) {
 		is_self = !is_self;
-		page_map(at, is_self ? self : other);
+		map_code_page(at, is_self ? self : other);
 		report_lost_maps(&s, 0, 1);
 		read = !strstr(get_binary(&s, getpid(), at), "test-live-events") != is_self;
 		assert_true(reads < 1000);
 	}
 	assert_true(reads > 16);
 	attributor_refresh(s.a);
-	page_map(at, self);
+	map_code_page(at, self);
 	assert_non_null(strstr(get_binary(&s, getpid(), at), "test-live-events"));
 	attributor_free(s.a);
 	close(self);
 	close(other);
 }
 
-static void report_mapping(struct story *s, s32 pid, const char *path)
+static void report_mapping(struct event_sequence *s, s32 pid, const char *path)
 {
 	report_event(s, (struct task_event){ .type = TASK_MMAP,
 					     .pid = pid,
@@ -804,10 +805,10 @@ static void record_event(void *ctx, const struct task_event *event)
  * Check that a recording contains each sampled process that task events reported, even if it never
  * was in /proc.
  */
-static void test_exported(void **state)
+static void test_recording_has_sampled_processes(void **state)
 {
 	const struct attributor_config config = { 0 };
-	struct story s = story_new(0, 0), recorded = { 0 };
+	struct event_sequence s = event_sequence_new(0, 0), recorded = { 0 };
 	const struct {
 		s32 tid;
 		u64 ago;
@@ -823,8 +824,8 @@ static void test_exported(void **state)
 	(void)state;
 	report_cgroup(&s, CGROUP + 1, "/lxc.payload.one");
 	report_cgroup(&s, CGROUP + 2, "/lxc.payload.two");
-	report_seed(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
-	report_seed(&s, FAKE_PID + 5, CGROUP + 1, 5000, "never-sampled");
+	report_existing_process(&s, FAKE_PID, CGROUP + 1, 5000, "sh");
+	report_existing_process(&s, FAKE_PID + 5, CGROUP + 1, 5000, "never-sampled");
 	describe_owner(&s, FAKE_PID, s.now);
 	s.now += 1000000;
 	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP + 1, "sh");
@@ -853,10 +854,11 @@ static void test_exported(void **state)
 		test_row("row %zu", i);
 		snprintf(text, sizeof(text), "%s", describe_owner(&s, rows[i].tid, at));
 		assert_string_equal(describe_owner(&recorded, rows[i].tid, at), text);
-		assert_row(attributor_locate(s.a, find_process(s.a, rows[i].tid, at), 0x1010, false,
-					     &want) ==
-			   attributor_locate(recorded.a, find_process(recorded.a, rows[i].tid, at),
-					     0x1010, false, &location));
+		assert_row(attributor_locate_pc(s.a, find_process(s.a, rows[i].tid, at), 0x1010,
+						false, &want) ==
+			   attributor_locate_pc(recorded.a,
+						find_process(recorded.a, rows[i].tid, at), 0x1010,
+						false, &location));
 		assert_row(i == 0 || i == 1 || !strcmp(location.binary, want.binary));
 	}
 	assert_string_equal(describe_owner(&recorded, FAKE_PID + 5, s.now), "/?");
@@ -865,7 +867,7 @@ static void test_exported(void **state)
 }
 
 /* Report a mapping at an address that depends on @pid. Return: the address. */
-static u64 map_process(struct story *s, s32 pid)
+static u64 report_process_mapping(struct event_sequence *s, s32 pid)
 {
 	struct attribute_location location;
 
@@ -875,54 +877,54 @@ static u64 map_process(struct story *s, s32 pid)
 					     .start = 0x400000,
 					     .size = 0x1000,
 					     .name = "//anon" });
-	assert_true(attributor_locate(s->a, find_process(s->a, pid, s->now), 0x400010, false,
-				      &location));
+	assert_true(attributor_locate_pc(s->a, find_process(s->a, pid, s->now), 0x400010, false,
+					 &location));
 	return location.process;
 }
 
-static void test_process_number(void **state)
+static void test_process_has_unique_number(void **state)
 {
-	struct story s = story_new(0, 0);
+	struct event_sequence s = event_sequence_new(0, 0);
 	u64 first, other;
 
 	(void)state;
 	report_cgroup(&s, CGROUP, "/lxc.payload.one");
-	report_seed(&s, FAKE_PID, CGROUP, 5000, "sh");
+	report_existing_process(&s, FAKE_PID, CGROUP, 5000, "sh");
 	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP, "java");
 	report_fork(&s, FAKE_PID + 2, FAKE_PID, CGROUP, "java");
-	first = map_process(&s, FAKE_PID + 1);
-	other = map_process(&s, FAKE_PID + 2);
+	first = report_process_mapping(&s, FAKE_PID + 1);
+	other = report_process_mapping(&s, FAKE_PID + 2);
 	assert_true(first && other && first != other);
-	assert_true(map_process(&s, FAKE_PID + 1) == first);
+	assert_true(report_process_mapping(&s, FAKE_PID + 1) == first);
 	report_exit(&s, FAKE_PID + 1, FAKE_PID + 1, true);
 	report_fork(&s, FAKE_PID + 1, FAKE_PID, CGROUP, "java");
-	assert_true(map_process(&s, FAKE_PID + 1) != first);
-	assert_true(map_process(&s, FAKE_PID + 1) != other);
+	assert_true(report_process_mapping(&s, FAKE_PID + 1) != first);
+	assert_true(report_process_mapping(&s, FAKE_PID + 1) != other);
 	attributor_free(s.a);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_life),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_lost_maps),
-		cmocka_unit_test(test_reread_budget),
-		cmocka_unit_test(test_process_number),
-		cmocka_unit_test(test_generations),
-		cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_restored),
-		cmocka_unit_test(test_restored_ended),
-		cmocka_unit_test(test_restored_seeded),
-		cmocka_unit_test(test_exported),
-		cmocka_unit_test(test_full_moves),
-		cmocka_unit_test(test_full_before),
-		cmocka_unit_test(test_unnumbered),
-		cmocka_unit_test(test_thread_executes),
+		cmocka_unit_test(test_short_lived_process_is_known),
+		cmocka_unit_test(test_samples_get_state_of_their_time),
+		cmocka_unit_test(test_threads_move_with_process),
+		cmocka_unit_test(test_lost_events_are_repaired),
+		cmocka_unit_test(test_lost_mappings_are_read_again),
+		cmocka_unit_test(test_rereads_are_bounded),
+		cmocka_unit_test(test_process_has_unique_number),
+		cmocka_unit_test(test_containers_are_replaced),
+		cmocka_unit_test(test_living_containers_are_not_evicted),
+		cmocka_unit_test(test_random_events),
+		cmocka_unit_test(test_anonymous_memory_has_no_offset),
+		cmocka_unit_test(test_restored_processes),
+		cmocka_unit_test(test_restore_drops_exited_processes),
+		cmocka_unit_test(test_restore_after_existing_tasks),
+		cmocka_unit_test(test_recording_has_sampled_processes),
+		cmocka_unit_test(test_move_in_full_table),
+		cmocka_unit_test(test_former_process_is_evicted),
+		cmocka_unit_test(test_renamed_cgroup_v1_causes_lookups),
+		cmocka_unit_test(test_thread_calls_exec),
 	};
 
 	/* Time limits must not expire on a slow machine. */

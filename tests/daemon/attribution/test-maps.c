@@ -46,7 +46,7 @@ static const char *get_binary(struct attributor *a, s32 pid, u64 pc)
 	struct attribute_location location;
 	u32 index = attributor_find_process(a, pid);
 
-	if (!attributor_locate(a, index, pc, false, &location))
+	if (!attributor_locate_pc(a, index, pc, false, &location))
 		return "";
 	return location.binary;
 }
@@ -60,7 +60,7 @@ static size_t save_maps(struct attributor *a, u8 *bytes)
 	return to.len;
 }
 
-static void load_into(struct attributor *a, const u8 *bytes, size_t len)
+static void load_maps_into(struct attributor *a, const u8 *bytes, size_t len)
 {
 	struct deserializer from = { .at = bytes, .len = len };
 	struct attribute_translation translation;
@@ -70,15 +70,15 @@ static void load_into(struct attributor *a, const u8 *bytes, size_t len)
 	attribute_translation_deinit(&translation);
 }
 
-static struct attributor *load_new(const u8 *bytes, size_t len)
+static struct attributor *load_maps_new(const u8 *bytes, size_t len)
 {
 	struct attributor *a = make_attributor(false);
 
-	load_into(a, bytes, len);
+	load_maps_into(a, bytes, len);
 	return a;
 }
 
-static char *long_path(void)
+static char *make_long_path(void)
 {
 	char *path = malloc(LONG + 1);
 
@@ -96,7 +96,7 @@ static char *long_path(void)
 static void test_long_path(void **state)
 {
 	struct attributor *a = make_attributor(false), *next;
-	char *path = long_path();
+	char *path = make_long_path();
 	u8 *bytes = malloc(ROOM);
 	size_t len;
 
@@ -107,7 +107,7 @@ static void test_long_path(void **state)
 	path[1290] = '\0';
 	report_mapping(a, 7, 0x3000, path);
 	len = save_maps(a, bytes);
-	next = load_new(bytes, len);
+	next = load_maps_new(bytes, len);
 	for (int i = 0; i < 2; i++) {
 		struct attributor *one = i ? next : a;
 
@@ -137,7 +137,7 @@ static void test_long_path_saved(void **state)
 {
 	u8 *bytes = malloc(ROOM);
 	struct serializer to = { .at = bytes, .capacity = ROOM };
-	char *path = long_path();
+	char *path = make_long_path();
 	struct attributor *a;
 
 	(void)state;
@@ -162,7 +162,7 @@ static void test_long_path_saved(void **state)
 		serialize_u64(&to, 0);
 		serialize_u64(&to, i);
 	}
-	a = load_new(bytes, to.len);
+	a = load_maps_new(bytes, to.len);
 	assert_string_equal(get_binary(a, 7, 0x1010), "");
 	assert_string_equal(get_binary(a, 7, 0x2010), "/bin/sh");
 	attributor_free(a);
@@ -170,7 +170,7 @@ static void test_long_path_saved(void **state)
 	free(bytes);
 }
 
-static void test_name_passed_over(void **state)
+static void test_damaged_name_is_skipped(void **state)
 {
 	u8 bytes[32];
 	struct serializer to = { .at = bytes, .capacity = sizeof(bytes) };
@@ -182,23 +182,23 @@ static void test_name_passed_over(void **state)
 	serialize_string(&to, "web");
 	serialize_u64(&to, 7);
 	from.len = to.len;
-	assert_false(deserialize_name(&from, name, sizeof(name)));
+	assert_false(deserialize_string_or_skip(&from, name, sizeof(name)));
 	assert_string_equal(name, "");
-	assert_true(deserialize_name(&from, name, sizeof(name)));
+	assert_true(deserialize_string_or_skip(&from, name, sizeof(name)));
 	assert_string_equal(name, "web");
 	assert_int_equal(deserialize_u64(&from), 7);
 	assert_false(from.bad);
 	/* This length is larger than the number of remaining bytes. */
 	from = (struct deserializer){ .at = (const u8 *)"pab", .len = 3 };
-	assert_false(deserialize_name(&from, name, sizeof(name)));
+	assert_false(deserialize_string_or_skip(&from, name, sizeof(name)));
 	assert_true(from.bad);
 	from = (struct deserializer){ .at = (const u8 *)"\x80", .len = 1 };
-	assert_false(deserialize_name(&from, name, sizeof(name)));
+	assert_false(deserialize_string_or_skip(&from, name, sizeof(name)));
 	assert_true(from.bad);
 }
 
 /* Return false under user emulation if the kernel does not show executable memory as executable. */
-static bool maps_have_line(size_t least)
+static bool proc_maps_has_long_lines(size_t least)
 {
 	char path[32], *line = NULL;
 	int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -244,7 +244,8 @@ static void test_long_path_proc(void **state)
 	close(start_dir);
 	assert_int_equal(dir, 0);
 	snprintf(command, sizeof(command), "rm -r %s", root);
-	if (at == MAP_FAILED || !maps_have_line(5000)) { /* the file system may be mounted noexec */
+	if (at == MAP_FAILED ||
+	    !proc_maps_has_long_lines(5000)) { /* the file system may be mounted noexec */
 		assert_int_equal(system(command), 0);
 		skip();
 	}
@@ -317,7 +318,7 @@ static struct saved_content parse_saved(const u8 *bytes, size_t len)
 
 #define SAVED_MAP_BYTES (32U << 10)
 
-static struct attributor *small_attributor(void)
+static struct attributor *make_small_attributor(void)
 {
 	const struct attributor_config config = { .live = true,
 						  .processes = PROCESSES,
@@ -353,7 +354,7 @@ static u32 get_device(struct attributor *a, s32 pid, u64 pc)
 {
 	struct attribute_location location;
 
-	assert_true(attributor_locate(a, attributor_find_process(a, pid), pc, false, &location));
+	assert_true(attributor_locate_pc(a, attributor_find_process(a, pid), pc, false, &location));
 	assert_string_equal(location.binary, "/app/server");
 	assert_int_equal(location.inode, 7);
 	return location.device;
@@ -363,9 +364,9 @@ static u32 get_device(struct attributor *a, s32 pid, u64 pc)
  * Two containers map different files with the same path and inode number, which are on different
  * devices.
  */
-static void test_devices(void **state)
+static void test_devices_distinguish_files(void **state)
 {
-	struct attributor *a = small_attributor(), *next = small_attributor();
+	struct attributor *a = make_small_attributor(), *next = make_small_attributor();
 	u8 *bytes = malloc(ROOM);
 	size_t len;
 
@@ -383,7 +384,7 @@ static void test_devices(void **state)
 								.name = "/app/server" });
 	attributor_find_process(a, FAKE_PID);
 	len = save_maps(a, bytes);
-	load_into(next, bytes, len);
+	load_maps_into(next, bytes, len);
 	for (u32 i = 0; i < 3; i++) {
 		test_row("mapping %u", i);
 		assert_row(get_device(a, FAKE_PID, 0x10000 * (i + 1)) == device_number(8, i % 2));
@@ -398,7 +399,7 @@ static void test_devices(void **state)
 }
 
 /* Add a process of a typical program, which maps a few files that all programs map. */
-static void add_typical(struct attributor *a, s32 pid)
+static void add_typical_process(struct attributor *a, s32 pid)
 {
 	static const char *const paths[] = { "/bin/sh", "/lib/libc.so.6", "/lib/ld.so", "[vdso]" };
 
@@ -413,14 +414,14 @@ static void add_typical(struct attributor *a, s32 pid)
 								.name = paths[i] });
 }
 
-static void assert_typical(struct attributor *a, s32 pid)
+static void assert_typical_process(struct attributor *a, s32 pid)
 {
 	assert_string_equal(get_binary(a, pid, 0x1010), "/bin/sh");
 	assert_string_equal(get_binary(a, pid, 0x11010), "/lib/libc.so.6");
 }
 
 /* Add a process with @count mappings, each of a different file with a path of @len bytes. */
-static void add_greedy(struct attributor *a, s32 pid, u32 count, size_t len)
+static void add_process_with_many_mappings(struct attributor *a, s32 pid, u32 count, size_t len)
 {
 	char path[1200];
 
@@ -438,7 +439,7 @@ static void add_greedy(struct attributor *a, s32 pid, u32 count, size_t len)
  * Memory stays within its limit for any mappings: the mappings of the process with the most memory
  * are evicted, and other processes keep their mappings.
  */
-static void test_greedy(void **state)
+static void test_mapping_memory_is_limited(void **state)
 {
 	static const struct {
 		s32 processes;
@@ -452,22 +453,23 @@ static void test_greedy(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct attributor *a = small_attributor();
+		struct attributor *a = make_small_attributor();
 		struct attributor_stats stats;
 		u64 before = get_memory(a);
 
 		test_row("%d processes of %u mappings", rows[i].processes, rows[i].mappings);
 		for (s32 n = 0; n < 20; n++)
-			add_typical(a, FAKE_PID + n);
+			add_typical_process(a, FAKE_PID + n);
 		for (s32 n = 0; n < rows[i].processes; n++) {
-			add_greedy(a, FAKE_PID + 1000 + n, rows[i].mappings, rows[i].len);
+			add_process_with_many_mappings(a, FAKE_PID + 1000 + n, rows[i].mappings,
+						       rows[i].len);
 			assert_row(get_memory(a) <= before + MAP_BYTES);
 		}
 		for (s32 n = 20; n < 40; n++)
-			add_typical(a, FAKE_PID + n);
+			add_typical_process(a, FAKE_PID + n);
 		assert_row(get_memory(a) <= before + MAP_BYTES);
 		for (s32 n = 0; n < 40; n++)
-			assert_typical(a, FAKE_PID + n);
+			assert_typical_process(a, FAKE_PID + n);
 		attributor_get_stats(a, &stats);
 		assert_row(stats.mappings_dropped > 1000);
 		attributor_free(a);
@@ -478,7 +480,7 @@ static void test_greedy(void **state)
  * A checkpoint has a limit of bytes for mappings, which suffices for the mappings of typical
  * programs.
  */
-static void test_greedy_saved(void **state)
+static void test_saved_mappings_are_limited(void **state)
 {
 	static const struct {
 		s32 processes;
@@ -494,30 +496,31 @@ static void test_greedy_saved(void **state)
 	(void)state;
 	assert_non_null(bytes);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct attributor *a = small_attributor(), *next;
+		struct attributor *a = make_small_attributor(), *next;
 		struct attributor_stats stats;
 		struct saved_content content;
 		size_t len;
 
 		test_row("%d processes of %u mappings", rows[i].processes, rows[i].mappings);
 		for (s32 n = 0; n < rows[i].processes; n++)
-			add_greedy(a, FAKE_PID + 1000 + n, rows[i].mappings, rows[i].len);
+			add_process_with_many_mappings(a, FAKE_PID + 1000 + n, rows[i].mappings,
+						       rows[i].len);
 		for (s32 n = 0; n < 20; n++)
-			add_typical(a, FAKE_PID + n);
+			add_typical_process(a, FAKE_PID + n);
 		for (s32 n = 0; n < rows[i].processes; n++)
 			assert_row(attributor_find_process(a, FAKE_PID + 1000 + n) !=
 				   ATTRIBUTE_NONE);
 		for (s32 n = 0; n < 20; n++)
-			assert_typical(a, FAKE_PID + n);
+			assert_typical_process(a, FAKE_PID + n);
 		len = save_maps(a, bytes);
 		content = parse_saved(bytes, len);
 		attributor_get_stats(a, &stats);
 		assert_row(content.bytes <= SAVED_MAP_BYTES && content.processes >= 20);
 		assert_row(stats.mappings_unsaved && content.mappings >= 80);
-		next = small_attributor();
-		load_into(next, bytes, len);
+		next = make_small_attributor();
+		load_maps_into(next, bytes, len);
 		for (s32 n = 0; n < 20; n++)
-			assert_typical(next, FAKE_PID + n);
+			assert_typical_process(next, FAKE_PID + n);
 		/* The saved state has exactly that size. */
 		assert_row(save_maps(next, bytes) <= len);
 		assert_row(parse_saved(bytes, save_maps(next, bytes)).bytes == content.bytes);
@@ -533,9 +536,9 @@ static void test_greedy_saved(void **state)
  * If processes have equally many mappings, the checkpoint contains the mappings of exited
  * processes: those of living processes can be read from /proc.
  */
-static void test_dead_saved(void **state)
+static void test_mappings_of_exited_are_saved(void **state)
 {
-	struct attributor *a = small_attributor(), *next;
+	struct attributor *a = make_small_attributor(), *next;
 	u8 *bytes = malloc(ROOM);
 	struct attributor_stats stats;
 	struct saved_content content;
@@ -545,7 +548,7 @@ static void test_dead_saved(void **state)
 	(void)state;
 	assert_non_null(bytes);
 	for (s32 n = 0; n < 10; n++) {
-		add_greedy(a, FAKE_PID + n, 20, 250);
+		add_process_with_many_mappings(a, FAKE_PID + n, 20, 250);
 		assert_true(*get_binary(a, FAKE_PID + n, 0x100010));
 	}
 	for (s32 n = 6; n < 10; n++)
@@ -559,8 +562,8 @@ static void test_dead_saved(void **state)
 	attributor_get_stats(a, &stats);
 	assert_true(content.processes == 10 && content.mappings + stats.mappings_unsaved == 200);
 	assert_true(content.mappings && stats.mappings_unsaved && content.bytes <= SAVED_MAP_BYTES);
-	next = small_attributor();
-	load_into(next, bytes, len);
+	next = make_small_attributor();
+	load_maps_into(next, bytes, len);
 	for (s32 n = 6; n < 10; n++)
 		assert_true(*get_binary(next, FAKE_PID + n, 0x100010));
 	for (s32 n = 0; n < 6; n++)
@@ -575,14 +578,14 @@ static void test_dead_saved(void **state)
  * If processes have equally many mappings, the mappings of exited processes are evicted, and a
  * later process keeps its mappings.
  */
-static void test_dead_evicted(void **state)
+static void test_mappings_of_exited_are_evicted(void **state)
 {
-	struct attributor *a = small_attributor();
+	struct attributor *a = make_small_attributor();
 	u32 remaining = 0;
 
 	(void)state;
 	for (s32 n = 0; n < 8; n++)
-		add_greedy(a, FAKE_PID + n, 100, 200);
+		add_process_with_many_mappings(a, FAKE_PID + n, 100, 200);
 	for (s32 n = 0; n < 4; n++)
 		attributor_apply_event(a, &(struct task_event){ .type = TASK_EXIT,
 								.pid = FAKE_PID + n,
@@ -590,7 +593,7 @@ static void test_dead_evicted(void **state)
 								.time_ns = now_ns++,
 								.last = true });
 	for (s32 n = 8; n < 11; n++)
-		add_greedy(a, FAKE_PID + n, 100, 200);
+		add_process_with_many_mappings(a, FAKE_PID + n, 100, 200);
 	for (s32 n = 4; n < 11; n++) {
 		test_row("%d", n);
 		assert_row(*get_binary(a, FAKE_PID + n, 0x100010));
@@ -602,14 +605,14 @@ static void test_dead_evicted(void **state)
 }
 
 /* A fork that needs memory evicts the mappings of its parent. */
-static void test_greedy_parent(void **state)
+static void test_fork_evicts_mappings_of_parent(void **state)
 {
-	struct attributor *a = small_attributor();
+	struct attributor *a = make_small_attributor();
 	u64 before = get_memory(a);
 
 	(void)state;
 	for (s32 n = 0; n < 8; n++) {
-		add_greedy(a, FAKE_PID + n, 400, 100);
+		add_process_with_many_mappings(a, FAKE_PID + n, 400, 100);
 		attributor_apply_event(a, &(struct task_event){ .type = TASK_FORK,
 								.pid = FAKE_PID + 100 + n,
 								.tid = FAKE_PID + 100 + n,
@@ -625,7 +628,7 @@ static void test_greedy_parent(void **state)
 /* Any user can create cgroups with long paths: their memory is limited. */
 static void test_cgroup_paths(void **state)
 {
-	struct attributor *a = small_attributor();
+	struct attributor *a = make_small_attributor();
 	u64 before = get_memory(a);
 	char path[1000];
 
@@ -644,16 +647,16 @@ static void test_cgroup_paths(void **state)
 	attributor_free(a);
 }
 
-static void map_at(struct map_store *store, struct maps *maps, u64 start, u64 end, u64 since_ns,
-		   const char *path)
+static void add_mapping_at(struct map_store *store, struct maps *maps, u64 start, u64 end,
+			   u64 since_ns, const char *path)
 {
 	const struct mapping m = { .start = start, .end = end, .offset = start, .since_ns = since_ns };
 
-	maps_add(store, maps, &m, &(struct binary_key){ .path = path });
+	maps_add(store, maps, &m, &(struct mapped_binary_key){ .path = path });
 }
 
-static void assert_at(const struct maps *maps, u64 addr, u64 time_ns, const char *path, u64 from_ns,
-		      u64 until_ns)
+static void assert_mapping_at(const struct maps *maps, u64 addr, u64 time_ns, const char *path,
+			      u64 from_ns, u64 until_ns)
 {
 	u64 from, until;
 	const struct mapping *m = maps_find_at(maps, addr, time_ns, &from, &until);
@@ -673,7 +676,7 @@ static void assert_at(const struct maps *maps, u64 addr, u64 time_ns, const char
  * A lookup returns the mapping at the given time, even if later mappings replaced all or a part of
  * it.
  */
-static void test_replaced(void **state)
+static void test_replaced_mapping_is_found_by_time(void **state)
 {
 	struct map_store store;
 	struct maps maps = { 0 };
@@ -682,36 +685,36 @@ static void test_replaced(void **state)
 	(void)state;
 	assert_int_equal(map_store_init(&store, ROOM), 0);
 	empty = store.memory;
-	map_at(&store, &maps, 0x1000, 0x9000, 0, "/z");
-	map_at(&store, &maps, 0x1000, 0x9000, 0, "/a");
+	add_mapping_at(&store, &maps, 0x1000, 0x9000, 0, "/z");
+	add_mapping_at(&store, &maps, 0x1000, 0x9000, 0, "/a");
 	/* The former mapping is not stored, because the time of the replacement is unknown. */
 	assert_int_equal(maps.replaced_count, 0);
-	map_at(&store, &maps, 0x3000, 0x5000, 100, "/b");
-	map_at(&store, &maps, 0x4000, 0x6000, 200, "/c");
-	map_at(&store, &maps, 0x2000, 0x8000, 300, "/d");
-	assert_at(&maps, 0x1000, 50, "/a", 0, UINT64_MAX);
-	assert_at(&maps, 0x3000, 50, "/a", 0, 100);
-	assert_at(&maps, 0x3000, 100, "/b", 100, 300);
-	assert_at(&maps, 0x4000, 99, "/a", 0, 100);
-	assert_at(&maps, 0x4fff, 150, "/b", 100, 200);
-	assert_at(&maps, 0x4fff, 299, "/c", 200, 300);
-	assert_at(&maps, 0x5000, 199, "/a", 0, 200);
-	assert_at(&maps, 0x5fff, 200, "/c", 200, 300);
-	assert_at(&maps, 0x7000, 299, "/a", 0, 300);
-	assert_at(&maps, 0x4000, 300, "/d", 300, UINT64_MAX);
-	assert_at(&maps, 0x4000, UINT64_MAX, "/d", 300, UINT64_MAX);
-	assert_at(&maps, 0x8000, 1000, "/a", 0, UINT64_MAX);
-	assert_at(&maps, 0x9000, 1000, NULL, 0, 0);
+	add_mapping_at(&store, &maps, 0x3000, 0x5000, 100, "/b");
+	add_mapping_at(&store, &maps, 0x4000, 0x6000, 200, "/c");
+	add_mapping_at(&store, &maps, 0x2000, 0x8000, 300, "/d");
+	assert_mapping_at(&maps, 0x1000, 50, "/a", 0, UINT64_MAX);
+	assert_mapping_at(&maps, 0x3000, 50, "/a", 0, 100);
+	assert_mapping_at(&maps, 0x3000, 100, "/b", 100, 300);
+	assert_mapping_at(&maps, 0x4000, 99, "/a", 0, 100);
+	assert_mapping_at(&maps, 0x4fff, 150, "/b", 100, 200);
+	assert_mapping_at(&maps, 0x4fff, 299, "/c", 200, 300);
+	assert_mapping_at(&maps, 0x5000, 199, "/a", 0, 200);
+	assert_mapping_at(&maps, 0x5fff, 200, "/c", 200, 300);
+	assert_mapping_at(&maps, 0x7000, 299, "/a", 0, 300);
+	assert_mapping_at(&maps, 0x4000, 300, "/d", 300, UINT64_MAX);
+	assert_mapping_at(&maps, 0x4000, UINT64_MAX, "/d", 300, UINT64_MAX);
+	assert_mapping_at(&maps, 0x8000, 1000, "/a", 0, UINT64_MAX);
+	assert_mapping_at(&maps, 0x9000, 1000, NULL, 0, 0);
 	/* Reporting the same mapping again changes nothing. */
 	version = maps.version;
-	map_at(&store, &maps, 0x2000, 0x8000, 400, "/d");
+	add_mapping_at(&store, &maps, 0x2000, 0x8000, 400, "/d");
 	assert_int_equal(maps.version, version);
-	assert_at(&maps, 0x4000, 350, "/d", 300, UINT64_MAX);
-	map_at(&store, &maps, 0x2000, 0x8000, 500, "/e");
+	assert_mapping_at(&maps, 0x4000, 350, "/d", 300, UINT64_MAX);
+	add_mapping_at(&store, &maps, 0x2000, 0x8000, 500, "/e");
 	assert_true(maps.version > version);
 	/* The mapping at that time is unknown, so the present mapping is the best guess. */
-	map_at(&store, &maps, 0xa000, 0xb000, 600, "/f");
-	assert_at(&maps, 0xa000, 550, "/f", 550, 551);
+	add_mapping_at(&store, &maps, 0xa000, 0xb000, 600, "/f");
+	assert_mapping_at(&maps, 0xa000, 550, "/f", 550, 551);
 	version = maps.version;
 	maps_clear(&store, &maps);
 	assert_true(maps.version > version);
@@ -723,7 +726,7 @@ static void test_replaced(void **state)
  * The number of replaced mappings is limited: the oldest ones, and those that no sample can need,
  * are dropped.
  */
-static void test_replaced_bounds(void **state)
+static void test_replaced_mappings_are_limited(void **state)
 {
 	static const char *const paths[] = { "/a", "/b", "/c" };
 	struct map_store store;
@@ -734,12 +737,12 @@ static void test_replaced_bounds(void **state)
 	assert_int_equal(map_store_init(&store, ROOM), 0);
 	empty = store.memory;
 	for (u64 i = 1; i <= 3 * MAPS_REPLACED_MAX; i++)
-		map_at(&store, &maps, 0x1000, 0x2000, 10 * i, paths[i % 3]);
+		add_mapping_at(&store, &maps, 0x1000, 0x2000, 10 * i, paths[i % 3]);
 	assert_in_range(maps.replaced_count, MAPS_REPLACED_MAX / 2, MAPS_REPLACED_MAX);
-	assert_at(&maps, 0x1000, 30 * MAPS_REPLACED_MAX - 5, "/c", 30 * MAPS_REPLACED_MAX - 10,
-		  30 * MAPS_REPLACED_MAX);
+	assert_mapping_at(&maps, 0x1000, 30 * MAPS_REPLACED_MAX - 5, "/c",
+			  30 * MAPS_REPLACED_MAX - 10, 30 * MAPS_REPLACED_MAX);
 	store.replaced_ns = 25;
-	map_at(&store, &maps, 0x1000, 0x2000, 30 * MAPS_REPLACED_MAX + 10, "/b");
+	add_mapping_at(&store, &maps, 0x1000, 0x2000, 30 * MAPS_REPLACED_MAX + 10, "/b");
 	assert_int_equal(maps.replaced_count, 3);
 	maps_clear(&store, &maps);
 	assert_int_equal(store.memory, empty);
@@ -750,9 +753,9 @@ static void test_replaced_bounds(void **state)
 	store.replaced_ns = 0;
 	store.limit = store.memory + 1000;
 	for (u64 i = 1; i < 100; i++)
-		map_at(&store, &maps, 0x1000, 0x2000, 10 * i, paths[i % 3]);
+		add_mapping_at(&store, &maps, 0x1000, 0x2000, 10 * i, paths[i % 3]);
 	assert_true(store.dropped > 0);
-	assert_at(&maps, 0x1000, UINT64_MAX, "/a", 990, UINT64_MAX);
+	assert_mapping_at(&maps, 0x1000, UINT64_MAX, "/a", 990, UINT64_MAX);
 	maps_clear(&store, &maps);
 	assert_int_equal(store.memory, empty);
 	map_store_deinit(&store);
@@ -761,13 +764,19 @@ static void test_replaced_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_long_path),	 cmocka_unit_test(test_long_path_saved),
-		cmocka_unit_test(test_name_passed_over), cmocka_unit_test(test_long_path_proc),
-		cmocka_unit_test(test_devices),		 cmocka_unit_test(test_greedy),
-		cmocka_unit_test(test_greedy_saved),	 cmocka_unit_test(test_dead_saved),
-		cmocka_unit_test(test_dead_evicted),	 cmocka_unit_test(test_greedy_parent),
-		cmocka_unit_test(test_cgroup_paths),	 cmocka_unit_test(test_replaced),
-		cmocka_unit_test(test_replaced_bounds),
+		cmocka_unit_test(test_long_path),
+		cmocka_unit_test(test_long_path_saved),
+		cmocka_unit_test(test_damaged_name_is_skipped),
+		cmocka_unit_test(test_long_path_proc),
+		cmocka_unit_test(test_devices_distinguish_files),
+		cmocka_unit_test(test_mapping_memory_is_limited),
+		cmocka_unit_test(test_saved_mappings_are_limited),
+		cmocka_unit_test(test_mappings_of_exited_are_saved),
+		cmocka_unit_test(test_mappings_of_exited_are_evicted),
+		cmocka_unit_test(test_fork_evicts_mappings_of_parent),
+		cmocka_unit_test(test_cgroup_paths),
+		cmocka_unit_test(test_replaced_mapping_is_found_by_time),
+		cmocka_unit_test(test_replaced_mappings_are_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void add_process(struct fixture *f, s32 pid, u32 uid)
 }
 
 /* Make the open of @file of @pid block until release_reader(). */
-static void block_file(const struct fixture *f, s32 pid, const char *file)
+static void make_blocking_file(const struct fixture *f, s32 pid, const char *file)
 {
 	char path[96], held[96];
 
@@ -155,7 +155,8 @@ static void unblock_file(const struct fixture *f, s32 pid, const char *file, con
  * Release the reader of the blocking file, after the file was replaced. A reader that opens it next must
  * not find the blocking file, for which there is no writer any more.
  */
-static void replace_blocked(const struct fixture *f, s32 pid, const char *file, const char *text)
+static void replace_blocking_file(const struct fixture *f, s32 pid, const char *file,
+				  const char *text)
 {
 	char path[96];
 	int fd;
@@ -209,7 +210,7 @@ static int teardown(void **state)
 }
 
 /* Wait for the next replies and apply them. */
-static void apply_answers(struct fixture *f)
+static void apply_replies(struct fixture *f)
 {
 	struct pollfd fd = { .fd = attributor_get_answers_fd(f->attributor), .events = POLLIN };
 
@@ -222,7 +223,7 @@ static u32 wait_for_process(struct fixture *f, s32 pid)
 	u32 index;
 
 	while ((index = attributor_find_process(f->attributor, pid)) == ATTRIBUTE_PENDING)
-		apply_answers(f);
+		apply_replies(f);
 	return index;
 }
 
@@ -234,10 +235,10 @@ static bool is_mapped(struct fixture *f, u32 index, u64 pc)
 static void wait_for_maps(struct fixture *f, u32 index)
 {
 	while (!is_mapped(f, index, CODE))
-		apply_answers(f);
+		apply_replies(f);
 }
 
-static void test_answer(void **state)
+static void test_reply_is_applied(void **state)
 {
 	struct fixture *f = *state;
 	const struct attribute_process *p;
@@ -252,7 +253,7 @@ static void test_answer(void **state)
 	assert_string_equal(p->comm, "before");
 	assert_string_equal(attributor_get_container(f->attributor, p->container)->name, "web");
 	wait_for_maps(f, index);
-	assert_true(attributor_locate(f->attributor, index, CODE + 8, false, &location));
+	assert_true(attributor_locate_pc(f->attributor, index, CODE + 8, false, &location));
 	assert_string_equal(location.binary, "/bin/played");
 	/* The reply "no such process" counts, too. */
 	assert_int_equal(wait_for_process(f, FIRST + 1), ATTRIBUTE_NONE);
@@ -271,7 +272,7 @@ static void test_hung_maps(void **state)
 
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
 		add_process(f, FIRST + (s32)i, USER);
-		block_file(f, FIRST + (s32)i, "maps");
+		make_blocking_file(f, FIRST + (s32)i, "maps");
 		index[i] = wait_for_process(f, FIRST + (s32)i);
 		assert_int_not_equal(index[i], ATTRIBUTE_NONE);
 	}
@@ -281,16 +282,17 @@ static void test_hung_maps(void **state)
 	/* A view requests the mappings again; the pending query serves both requests. */
 	for (u32 i = 0; i < ARRAY_SIZE(index); i++) {
 		f->attributor->process[index[i]].maps_read_ms = 0;
-		assert_false(attributor_locate(f->attributor, index[i], CODE, false, &location));
+		assert_false(attributor_locate_pc(f->attributor, index[i], CODE, false, &location));
 	}
 	release_reader(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/slow\n");
 	wait_for_maps(f, index[0]);
-	assert_true(attributor_locate(f->attributor, index[0], CODE, false, &location));
+	assert_true(attributor_locate_pc(f->attributor, index[0], CODE, false, &location));
 	assert_string_equal(location.binary, "/bin/slow");
 }
 
 /* Count @count loads of @tid in all of @profiles. */
-static void sample_in(struct profile *const *profiles, u32 profile_count, s32 tid, u32 count)
+static void count_loads_in_profiles(struct profile *const *profiles, u32 profile_count, s32 tid,
+				    u32 count)
 {
 	const struct spe_sample s = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP,
@@ -307,18 +309,18 @@ static void sample_in(struct profile *const *profiles, u32 profile_count, s32 ti
 
 	assert_true(n > 0);
 	for (u32 i = 0; i < count; i++)
-		profile_count_window(profiles, profile_count, &window);
+		profiles_add_window(profiles, profile_count, &window);
 }
 
 static void count_samples(struct fixture *f, s32 tid, u32 count)
 {
-	sample_in(&f->profile, 1, tid, count);
+	count_loads_in_profiles(&f->profile, 1, tid, count);
 }
 
-static const struct view_header *attributed_view(struct fixture *f)
+static const struct view_header *get_attributed_view(struct fixture *f)
 {
 	profile_flush(f->profile);
-	return profile_header(f->profile);
+	return profile_get_header(f->profile);
 }
 
 #define STATUS "Name:\tx\nTgid:\t100\nUid:\t7\t7\t7\t7\n"
@@ -326,39 +328,39 @@ static const struct view_header *attributed_view(struct fixture *f)
 /* Wait until @records samples were counted, while the answers of /proc arrive. */
 static void wait_for_records(struct fixture *f, u64 records)
 {
-	while (attributed_view(f)->records < records)
-		apply_answers(f);
-	assert_int_equal(attributed_view(f)->records, records);
+	while (get_attributed_view(f)->records < records)
+		apply_replies(f);
+	assert_int_equal(get_attributed_view(f)->records, records);
 }
 
 /*
  * Before the reply a sample is in no statistics. After the reply it is in the statistics of the
  * process.
  */
-static void test_samples_wait(void **state)
+static void test_samples_wait_for_process(void **state)
 {
 	struct fixture *f = *state;
-	struct counters sum;
+	struct profile_counters sum;
 	u32 index;
 
 	add_process(f, FIRST, USER);
-	block_file(f, FIRST, "status");
+	make_blocking_file(f, FIRST, "status");
 	count_samples(f, FIRST, 3);
-	assert_int_equal(attributed_view(f)->records, 0);
-	assert_int_equal(attributed_view(f)->written, 0);
-	assert_int_equal(attributed_view(f)->unattributed, 0);
+	assert_int_equal(get_attributed_view(f)->records, 0);
+	assert_int_equal(get_attributed_view(f)->written, 0);
+	assert_int_equal(get_attributed_view(f)->unattributed, 0);
 	/* A sample of a known process does not wait for that sample. */
 	count_samples(f, 0, 1);
-	assert_int_equal(attributed_view(f)->records, 1);
+	assert_int_equal(get_attributed_view(f)->records, 1);
 	/* The mappings are read afterwards, which opens the file once more. */
-	replace_blocked(f, FIRST, "status", STATUS);
+	replace_blocking_file(f, FIRST, "status", STATUS);
 	index = wait_for_process(f, FIRST);
 	/* Then the samples wait for the mappings of the process. */
 	wait_for_records(f, 4);
-	assert_int_equal(attributed_view(f)->written, 4);
-	assert_int_equal(attributed_view(f)->unattributed, 0);
-	assert_int_equal(attributed_view(f)->weight[UNIT_UNKNOWN], 400);
-	assert_true(profile_process(f->profile, index, &sum));
+	assert_int_equal(get_attributed_view(f)->written, 4);
+	assert_int_equal(get_attributed_view(f)->unattributed, 0);
+	assert_int_equal(get_attributed_view(f)->weight[UNIT_UNKNOWN], 400);
+	assert_true(profile_sum_process_counters(f->profile, index, &sum));
 	assert_int_equal(sum.samples, 3);
 }
 
@@ -367,7 +369,7 @@ static void assert_counted(struct profile *profile, u64 records, u64 filtered, u
 	const struct view_header *h;
 
 	profile_flush(profile);
-	h = profile_header(profile);
+	h = profile_get_header(profile);
 	assert_int_equal(h->records, records);
 	assert_int_equal(h->filtered, filtered);
 	assert_int_equal(h->unattributed, unattributed);
@@ -377,7 +379,7 @@ static void assert_counted(struct profile *profile, u64 records, u64 filtered, u
  * Several profiles count the same windows. A waiting sample is counted once in each profile, with
  * the filter that the profile had when the sample arrived.
  */
-static void test_filters_of_arrival(void **state)
+static void test_waiting_sample_keeps_filter(void **state)
 {
 	struct fixture *f = *state;
 	struct profile_config config = { 0 };
@@ -391,8 +393,8 @@ static void test_filters_of_arrival(void **state)
 	assert_int_equal(profile_new(&config, f->attributor, &profiles[1]), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &profiles[2]), 0);
 	add_process(f, FIRST, USER);
-	block_file(f, FIRST, "status");
-	sample_in(profiles, 3, FIRST, 3);
+	make_blocking_file(f, FIRST, "status");
+	count_loads_in_profiles(profiles, 3, FIRST, 3);
 	for (u32 i = 0; i < 3; i++)
 		assert_counted(profiles[i], 0, 0, 0);
 	/*
@@ -401,9 +403,9 @@ static void test_filters_of_arrival(void **state)
 	 */
 	profile_set_filter(profiles[2], stores);
 	assert_counted(profiles[2], 3, 0, 3);
-	sample_in(profiles, 3, FIRST, 1);
+	count_loads_in_profiles(profiles, 3, FIRST, 1);
 	assert_counted(profiles[1], 0, 0, 0);
-	replace_blocked(f, FIRST, "status", STATUS);
+	replace_blocking_file(f, FIRST, "status", STATUS);
 	wait_for_process(f, FIRST);
 	wait_for_records(f, 4);
 	assert_counted(profiles[0], 4, 0, 0);
@@ -419,20 +421,20 @@ static void test_filters_of_arrival(void **state)
  * If there is no reply, samples are unattributed after the deadline, which the test sets to the
  * present time.
  */
-static void test_no_answer(void **state)
+static void test_deadline_without_reply(void **state)
 {
 	struct fixture *f = *state;
 	struct attributor_stats stats;
 
 	add_process(f, FIRST, USER);
-	block_file(f, FIRST, "status");
-	count_samples(f, FIRST, WAITING + 5);
+	make_blocking_file(f, FIRST, "status");
+	count_samples(f, FIRST, WAITING_SAMPLES_MAX + 5);
 	/* The remaining samples fit into the queue. */
-	assert_int_equal(attributed_view(f)->records, 5);
-	assert_int_equal(attributed_view(f)->unattributed, 5);
+	assert_int_equal(get_attributed_view(f)->records, 5);
+	assert_int_equal(get_attributed_view(f)->unattributed, 5);
 	f->attributor->sample_wait_ms = 0;
-	assert_int_equal(attributed_view(f)->unattributed, WAITING + 5);
-	assert_int_equal(attributed_view(f)->records, WAITING + 5);
+	assert_int_equal(get_attributed_view(f)->unattributed, WAITING_SAMPLES_MAX + 5);
+	assert_int_equal(get_attributed_view(f)->records, WAITING_SAMPLES_MAX + 5);
 	attributor_get_stats(f->attributor, &stats);
 	assert_int_equal(stats.unanswered, 1);
 	assert_int_equal(stats.lookups, 1);
@@ -440,8 +442,8 @@ static void test_no_answer(void **state)
 	f->attributor->sample_wait_ms = UINT32_MAX;
 	add_process(f, FIRST + 1, USER);
 	count_samples(f, FIRST + 1, 2);
-	profile_finish_queued(f->profile);
-	assert_int_equal(attributed_view(f)->records, WAITING + 7);
+	profile_finish_waiting_samples(f->profile);
+	assert_int_equal(get_attributed_view(f)->records, WAITING_SAMPLES_MAX + 7);
 }
 
 static void assert_one_row(struct fixture *f, enum view_group group, const char *process,
@@ -450,7 +452,7 @@ static void assert_one_row(struct fixture *f, enum view_group group, const char 
 	struct view view;
 
 	assert_int_equal(
-		profile_view(f->profile, NULL, true, group, VIEW_SORT_SAMPLES, 0, &view), 0);
+		profile_create_view(f->profile, NULL, true, group, VIEW_SORT_SAMPLES, 0, &view), 0);
 	assert_int_equal(view.count, 1);
 	assert_string_equal(view.rows[0].process, process);
 	assert_string_equal(view.rows[0].binary, binary);
@@ -462,21 +464,21 @@ static void assert_one_row(struct fixture *f, enum view_group group, const char 
  * A sample waits until the mappings of its process are known. So its program is one row, by the
  * path of the executable, and not also by the name that is known earlier.
  */
-static void test_mapping_waits(void **state)
+static void test_samples_wait_for_mappings(void **state)
 {
 	struct fixture *f = *state;
 
 	add_process(f, FIRST, USER);
-	block_file(f, FIRST, "maps");
+	make_blocking_file(f, FIRST, "maps");
 	count_samples(f, FIRST, 3);
 	wait_for_process(f, FIRST);
 	count_samples(f, FIRST, 2);
-	assert_int_equal(attributed_view(f)->records, 0);
-	assert_int_equal(attributed_view(f)->written, 0);
+	assert_int_equal(get_attributed_view(f)->records, 0);
+	assert_int_equal(get_attributed_view(f)->written, 0);
 	assert_int_equal(f->profile->waiting_mapped, 5);
 	release_reader(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/slow\n");
 	wait_for_records(f, 5);
-	assert_int_equal(attributed_view(f)->written, 5);
+	assert_int_equal(get_attributed_view(f)->written, 5);
 	assert_int_equal(f->profile->waiting_mapped, 0);
 	count_samples(f, FIRST, 1);
 	assert_one_row(f, VIEW_PROGRAM, "slow", "", 6);
@@ -489,17 +491,17 @@ static void test_mapping_deadline(void **state)
 	struct fixture *f = *state;
 
 	add_process(f, FIRST, USER);
-	block_file(f, FIRST, "maps");
+	make_blocking_file(f, FIRST, "maps");
 	count_samples(f, FIRST, 1);
 	wait_for_process(f, FIRST);
 	/* Samples that wait for a mapping leave half of the queue to those that wait for a task. */
-	count_samples(f, FIRST, WAITING_MAPPED + 9);
-	assert_int_equal(attributed_view(f)->records, 10);
+	count_samples(f, FIRST, WAITING_MAPPED_MAX + 9);
+	assert_int_equal(get_attributed_view(f)->records, 10);
 	for (u32 i = 0; i < f->profile->waiting_count; i++)
 		f->profile->waiting[i].until_ns = 1;
-	assert_int_equal(attributed_view(f)->records, WAITING_MAPPED + 10);
-	assert_one_row(f, VIEW_BINARY, "", "[unmapped]", WAITING_MAPPED + 10);
-	assert_one_row(f, VIEW_PROGRAM, "before", "", WAITING_MAPPED + 10);
+	assert_int_equal(get_attributed_view(f)->records, WAITING_MAPPED_MAX + 10);
+	assert_one_row(f, VIEW_BINARY, "", "[unmapped]", WAITING_MAPPED_MAX + 10);
+	assert_one_row(f, VIEW_PROGRAM, "before", "", WAITING_MAPPED_MAX + 10);
 }
 
 /* A PC in no known mapping makes the daemon read the mappings again, at most every 200 ms. */
@@ -512,14 +514,14 @@ static void test_mapping_is_read_again(void **state)
 	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
 	index = wait_for_process(f, FIRST);
 	while (!is_mapped(f, index, 0x500000))
-		apply_answers(f);
+		apply_replies(f);
 	/* The process maps more code, which no event reports. */
 	unblock_file(f, FIRST, "maps",
 		     "400000-401000 r-xp 0 fe:01 8 /lib/late.so\n"
 		     "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
-	f->attributor->process[index].maps_read_ms = now_ms();
+	f->attributor->process[index].maps_read_ms = coarse_now_ms();
 	count_samples(f, FIRST, 1);
-	assert_int_equal(attributed_view(f)->records, 0);
+	assert_int_equal(get_attributed_view(f)->records, 0);
 	assert_false(f->attributor->process[index].query_pending);
 	f->attributor->process[index].maps_read_ms -= MAPS_MISS_MS;
 	wait_for_records(f, 1);
@@ -528,9 +530,9 @@ static void test_mapping_is_read_again(void **state)
 	profile_reset(f->profile);
 	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
 	f->attributor->process[index].maps_read_ms -= MAPS_MISS_MS;
-	process_check(f->attributor, index, true);
+	process_compare_with_proc(f->attributor, index, true);
 	while (is_mapped(f, index, CODE))
-		apply_answers(f);
+		apply_replies(f);
 	f->attributor->process[index].maps_read_ms -= MAPS_MISS_MS;
 	count_samples(f, FIRST, 1);
 	wait_for_records(f, 1);
@@ -544,13 +546,13 @@ static void send_event(struct fixture *f, struct task_event e)
 }
 
 /* Events reported a task and its container. Its samples wait only for its mappings. */
-static void test_reported(void **state)
+static void test_reported_task_waits_for_mappings(void **state)
 {
 	struct fixture *f = *state;
-	struct counters sum;
+	struct profile_counters sum;
 
 	add_process(f, FIRST, USER);
-	block_file(f, FIRST, "cgroup");
+	make_blocking_file(f, FIRST, "cgroup");
 	send_event(f, (struct task_event){ .type = TASK_SEEDED,
 					   .name = "",
 					   .size = TASK_REPORTS_MAPS | TASK_REPORTS_CGROUPS });
@@ -563,16 +565,16 @@ static void test_reported(void **state)
 					   .start_ns = 7770000000,
 					   .name = "reported" });
 	count_samples(f, FIRST, 3);
-	assert_int_equal(attributed_view(f)->records, 0);
+	assert_int_equal(get_attributed_view(f)->records, 0);
 	assert_int_equal(f->profile->waiting_mapped, 3);
-	replace_blocked(f, FIRST, "cgroup", "0::/lxc/web\n");
+	replace_blocking_file(f, FIRST, "cgroup", "0::/lxc/web\n");
 	/*
 	 * In a cgroup namespace /proc shows another container, so the process gets another entry.
 	 */
 	while (!is_mapped(f, wait_for_process(f, FIRST), CODE))
-		apply_answers(f);
+		apply_replies(f);
 	wait_for_records(f, 3);
-	assert_true(profile_process(f->profile, wait_for_process(f, FIRST), &sum));
+	assert_true(profile_sum_process_counters(f->profile, wait_for_process(f, FIRST), &sum));
 	assert_int_equal(sum.samples, 3);
 }
 
@@ -580,14 +582,14 @@ static void test_reported(void **state)
  * A child may be in another container than its parent, so its samples wait as long as the queue has
  * space.
  */
-static void test_meanwhile(void **state)
+static void test_child_container_differs(void **state)
 {
 	struct fixture *f = *state;
 	u32 parent;
 
 	add_process(f, FIRST, USER);
 	add_process(f, FIRST + 1, USER);
-	block_file(f, FIRST + 1, "status");
+	make_blocking_file(f, FIRST + 1, "status");
 	parent = wait_for_process(f, FIRST);
 	send_event(f, (struct task_event){
 			      .type = TASK_SEEDED, .name = "", .size = TASK_REPORTS_MAPS });
@@ -597,19 +599,19 @@ static void test_meanwhile(void **state)
 								    .tid = FIRST + 1,
 								    .parent_pid = FIRST,
 								    .name = "child" });
-	count_samples(f, FIRST + 1, WAITING + 5);
-	assert_int_equal(attributed_view(f)->records, 5);
-	assert_int_equal(attributed_view(f)->unattributed, 0);
+	count_samples(f, FIRST + 1, WAITING_SAMPLES_MAX + 5);
+	assert_int_equal(get_attributed_view(f)->records, 5);
+	assert_int_equal(get_attributed_view(f)->unattributed, 0);
 	assert_int_not_equal(attributor_guess_process(f->attributor, FIRST + 1), parent);
-	profile_finish_queued(f->profile);
-	assert_int_equal(attributed_view(f)->records, WAITING + 5);
-	assert_int_equal(attributed_view(f)->unattributed, 0);
+	profile_finish_waiting_samples(f->profile);
+	assert_int_equal(get_attributed_view(f)->records, WAITING_SAMPLES_MAX + 5);
+	assert_int_equal(get_attributed_view(f)->unattributed, 0);
 }
 
 /*
  * The process executed another program after the query, so the reply belongs to the former program.
  */
-static void test_stale(void **state)
+static void test_reply_of_former_program(void **state)
 {
 	struct fixture *f = *state;
 	const struct task_event exec = { .type = TASK_COMM,
@@ -621,7 +623,7 @@ static void test_stale(void **state)
 	u32 index;
 
 	add_process(f, FIRST, USER);
-	block_file(f, FIRST, "cgroup");
+	make_blocking_file(f, FIRST, "cgroup");
 	assert_int_equal(attributor_find_process(f->attributor, FIRST), ATTRIBUTE_PENDING);
 	release_reader(f, FIRST, "0::/lxc/before\n");
 	attributor_apply_event(f->attributor, &exec);
@@ -633,7 +635,7 @@ static void test_stale(void **state)
 }
 
 /* A mapping that an event reports while the maps are read is not lost. */
-static void test_mapped_meanwhile(void **state)
+static void test_mapping_during_read_is_kept(void **state)
 {
 	struct fixture *f = *state;
 	const struct task_event map = { .type = TASK_MMAP,
@@ -646,7 +648,7 @@ static void test_mapped_meanwhile(void **state)
 	u32 index;
 
 	add_process(f, FIRST, USER);
-	block_file(f, FIRST, "maps");
+	make_blocking_file(f, FIRST, "maps");
 	index = wait_for_process(f, FIRST);
 	attributor_apply_event(f->attributor, &map);
 	release_reader(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
@@ -655,7 +657,7 @@ static void test_mapped_meanwhile(void **state)
 }
 
 /* A process has more mappings than a reply holds: several replies deliver each mapping once. */
-static void test_many_maps(void **state)
+static void test_many_mappings_need_several_replies(void **state)
 {
 	const u32 count = 3000;
 	struct fixture *f = *state;
@@ -672,11 +674,11 @@ static void test_many_maps(void **state)
 	index = wait_for_process(f, FIRST);
 	maps = &f->attributor->process[index].maps;
 	while (maps->count < count)
-		apply_answers(f);
+		apply_replies(f);
 	for (u32 i = 0; i < count; i++)
 		assert_int_equal(maps->entry[i].start, (2 * i + 1) << 12);
 	while (f->attributor->process[index].query_pending)
-		apply_answers(f);
+		apply_replies(f);
 	assert_int_equal(maps->count, count);
 	assert_int_equal(f->attributor->store.dropped, 0);
 }
@@ -693,7 +695,7 @@ static void make_directory(const struct fixture *f, s32 pid, const char *name)
  * perf reports the exit of a leader as the exit of its process, although another thread continues
  * it.
  */
-static void test_leader_exited(void **state)
+static void test_thread_outlives_leader(void **state)
 {
 	struct fixture *f = *state;
 	u32 index, after;
@@ -726,7 +728,7 @@ static void test_leader_exited(void **state)
 }
 
 /* The periodic refresh reads in the background, too. */
-static void test_refresh(void **state)
+static void test_refresh_reads_in_background(void **state)
 {
 	struct fixture *f = *state;
 	u32 index;
@@ -735,13 +737,13 @@ static void test_refresh(void **state)
 	index = wait_for_process(f, FIRST);
 	wait_for_maps(f, index);
 	write_stat(f, FIRST, "renamed");
-	block_file(f, FIRST, "cgroup");
+	make_blocking_file(f, FIRST, "cgroup");
 	attributor_refresh(f->attributor);
 	attributor_refresh(f->attributor);
 	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "before");
 	release_reader(f, FIRST, "0::/lxc/web\n");
 	while (f->attributor->process[index].query_pending)
-		apply_answers(f);
+		apply_replies(f);
 	assert_string_equal(attributor_get_process(f->attributor, index)->comm, "renamed");
 	assert_int_equal(attributor_find_process(f->attributor, FIRST), index);
 }
@@ -784,11 +786,11 @@ static void test_hung_logs(void **state)
 	wait_for_maps(f, wait_for_process(f, FIRST + 1));
 	/* Only one query for the name is pending, even if it is due several times. */
 	for (u32 i = 0; i < 10; i++)
-		containers_refresh(f->attributor);
+		containers_refresh_names(f->attributor);
 	assert_false(fake.listed_by_worker);
 	close(gate[1]);
 	while (strcmp(get_container_name(f, index), "shop/web-7/4f0c9d3b2a1e") != 0)
-		apply_answers(f);
+		apply_replies(f);
 	assert_int_equal(f->attributor->containers_unnamed, 1);
 	fake.gate = -1;
 	close(gate[0]);
@@ -801,7 +803,7 @@ static void test_hung_logs(void **state)
 /*
  * Check that a query fails if the allocation of its reply fails, and that the failure is counted.
  */
-static void test_no_memory(void **state)
+static void test_failed_reply_allocation(void **state)
 {
 	struct fixture *f = *state;
 	struct attributor_stats stats;
@@ -814,48 +816,50 @@ static void test_no_memory(void **state)
 	assert_int_equal(stats.unanswered, 1);
 }
 
-static void test_budget(void **state)
+static void test_read_budget(void **state)
 {
-	struct proc_budget b = { 0 };
+	struct proc_read_budget b = { 0 };
 	const u64 second = 1000000000, start = 5 * second;
 
 	(void)state;
-	assert_int_equal(proc_budget_wait(&b, start), 0);
+	assert_int_equal(proc_read_budget_get_delay(&b, start), 0);
 	/*
 	 * A single read may exceed the budget. The next read waits until the budget is balanced
 	 * again.
 	 */
-	proc_budget_charge(&b, PROC_BYTES_BURST + 2 * PROC_BYTES_PER_SECOND);
-	assert_in_range(proc_budget_wait(&b, start), 2 * second, 2 * second + 1000);
-	assert_in_range(proc_budget_wait(&b, start + second), second, second + 1000);
-	assert_int_equal(proc_budget_wait(&b, start + 2 * second + 1000), 0);
+	proc_read_budget_charge(&b, PROC_BYTES_BURST + 2 * PROC_BYTES_PER_SECOND);
+	assert_in_range(proc_read_budget_get_delay(&b, start), 2 * second, 2 * second + 1000);
+	assert_in_range(proc_read_budget_get_delay(&b, start + second), second, second + 1000);
+	assert_int_equal(proc_read_budget_get_delay(&b, start + 2 * second + 1000), 0);
 	/* The burst is limited, for any length of the pause before it. */
-	assert_int_equal(proc_budget_wait(&b, start + 1000000 * second), 0);
-	proc_budget_charge(&b, PROC_BYTES_BURST);
-	assert_int_not_equal(proc_budget_wait(&b, start + 1000000 * second), 0);
+	assert_int_equal(proc_read_budget_get_delay(&b, start + 1000000 * second), 0);
+	proc_read_budget_charge(&b, PROC_BYTES_BURST);
+	assert_int_not_equal(proc_read_budget_get_delay(&b, start + 1000000 * second), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reply_is_applied, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hung_maps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_samples_wait, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_filters_of_arrival, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_mapping_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_samples_wait_for_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_waiting_sample_keeps_filter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deadline_without_reply, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_samples_wait_for_mappings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mapping_deadline, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mapping_is_read_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_reported, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_meanwhile, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stale, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_mapped_meanwhile, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_many_maps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_leader_exited, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refresh, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reported_task_waits_for_mappings, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_child_container_differs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reply_of_former_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapping_during_read_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_mappings_need_several_replies, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_thread_outlives_leader, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refresh_reads_in_background, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hung_logs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
-		cmocka_unit_test(test_budget),
+		cmocka_unit_test_setup_teardown(test_failed_reply_allocation, setup, teardown),
+		cmocka_unit_test(test_read_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

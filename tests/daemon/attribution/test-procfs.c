@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* A simulated /proc with one task: plain files, which can have any contents */
-struct fake {
+struct fake_proc {
 	char root[40];
 	int proc;
 	int task;
@@ -19,7 +19,7 @@ struct fake {
 
 static int setup(void **state)
 {
-	struct fake *f = calloc(1, sizeof(*f));
+	struct fake_proc *f = calloc(1, sizeof(*f));
 
 	strcpy(f->root, "/tmp/test-procfs-XXXXXX");
 	if (!mkdtemp(f->root))
@@ -36,7 +36,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	static const char *const files[] = { "42/stat", "42/status", "42/maps" };
-	struct fake *f = *state;
+	struct fake_proc *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		unlinkat(f->proc, files[i], 0);
@@ -50,7 +50,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void write_file(struct fake *f, const char *file, const char *text, size_t len)
+static void write_file(struct fake_proc *f, const char *file, const char *text, size_t len)
 {
 	int fd = openat(f->task, file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
@@ -59,16 +59,16 @@ static void write_file(struct fake *f, const char *file, const char *text, size_
 	close(fd);
 }
 
-static void test_task(void **state)
+static void test_open_task(void **state)
 {
-	struct fake *f = *state;
+	struct fake_proc *f = *state;
 
 	assert_int_equal(procfs_open_task(f->proc, 41), -ENOENT);
 	assert_true(procfs_has_thread(f->task, 43));
 	assert_false(procfs_has_thread(f->task, 44));
 }
 
-static void test_ids(void **state)
+static void test_status_ids(void **state)
 {
 	static const struct {
 		const char *text;
@@ -85,7 +85,7 @@ static void test_ids(void **state)
 		{ "Name:\tx\n", -EBADMSG, 0 },
 		{ "", -EBADMSG, 0 },
 	};
-	struct fake *f = *state;
+	struct fake_proc *f = *state;
 	s32 tgid = -1;
 	u32 uid;
 
@@ -102,7 +102,7 @@ static void test_ids(void **state)
 
 #define AFTER " S 1 2 3 4 -1 2097216 1 2 3 4 5 6 7 8 20 0 9 0 777 1000 10 99 4096 8192 12288 0\n"
 
-static void test_stat(void **state)
+static void test_read_stat(void **state)
 {
 	static const struct {
 		const char *text;
@@ -122,7 +122,7 @@ static void test_stat(void **state)
 		{ "42 (x", NULL },
 		{ "", NULL },
 	};
-	struct fake *f = *state;
+	struct fake_proc *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct procfs_stat st;
@@ -139,16 +139,16 @@ static void test_stat(void **state)
 	}
 }
 
-struct seen {
+struct seen_mappings {
 	u32 count;
 	u64 sum;
 	u32 device;
 	char last[64];
 };
 
-static bool record_map(void *ctx, const struct procfs_map *map)
+static bool count_mapping(void *ctx, const struct procfs_map *map)
 {
-	struct seen *s = ctx;
+	struct seen_mappings *s = ctx;
 
 	s->count++;
 	s->sum += map->end - map->start + map->offset + map->inode;
@@ -157,7 +157,7 @@ static bool record_map(void *ctx, const struct procfs_map *map)
 	return true;
 }
 
-static void test_maps(void **state)
+static void test_read_maps(void **state)
 {
 	static const struct {
 		const char *text;
@@ -179,15 +179,15 @@ static void test_maps(void **state)
 		{ "\n\nx\n1000\n1000-2000 r-xp\n1000-2000 r-x\n", 0, 0, 6, "" },
 		{ "1000-2000 r-xp 0 0:0 0 /no/newline", 0, 0, 0, "" },
 	};
-	struct fake *f = *state;
+	struct fake_proc *f = *state;
 	struct procfs_maps_cost cost;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct seen s = { 0 };
+		struct seen_mappings s = { 0 };
 
 		test_row("row %zu", i);
 		write_file(f, "maps", rows[i].text, strlen(rows[i].text));
-		assert_row(!procfs_read_maps(f->task, 0, record_map, &s, &cost));
+		assert_row(!procfs_read_maps(f->task, 0, count_mapping, &s, &cost));
 		assert_row(s.count == rows[i].count && s.sum == rows[i].sum);
 		assert_row(cost.skipped == rows[i].skipped);
 		assert_string_equal(s.last, rows[i].last);
@@ -195,15 +195,15 @@ static void test_maps(void **state)
 }
 
 /* Files of two file systems may have the same inode number. Their devices distinguish them. */
-static void test_maps_device(void **state)
+static void test_maps_have_devices(void **state)
 {
 	static const char text[] = "1000-3000 r-xp 00000000 fe:0a 7    /bin/a\n";
-	struct fake *f = *state;
+	struct fake_proc *f = *state;
 	struct procfs_maps_cost cost;
-	struct seen s = { 0 };
+	struct seen_mappings s = { 0 };
 
 	write_file(f, "maps", text, sizeof(text) - 1);
-	assert_int_equal(procfs_read_maps(f->task, 0, record_map, &s, &cost), 0);
+	assert_int_equal(procfs_read_maps(f->task, 0, count_mapping, &s, &cost), 0);
 	assert_int_equal(s.device, 0xfe << 20 | 0x0a);
 }
 
@@ -211,13 +211,13 @@ static void test_maps_device(void **state)
  * A line that is longer than the buffer is skipped and counted once. The lines before and after it
  * are read.
  */
-static void test_maps_overlong(void **state)
+static void test_overlong_maps_line_is_skipped(void **state)
 {
 	static const char line[] = "1000-2000 r-xp 00000000 00:00 0 /a\n";
-	struct fake *f = *state;
+	struct fake_proc *f = *state;
 	size_t big = 100000, n = sizeof(line) - 1;
 	char *text = malloc(big + 2 * n);
-	struct seen s = { 0 };
+	struct seen_mappings s = { 0 };
 	struct procfs_maps_cost cost;
 
 	memcpy(text, line, n);
@@ -225,30 +225,30 @@ static void test_maps_overlong(void **state)
 	text[n + big - 1] = '\n';
 	memcpy(text + n + big, line, n);
 	write_file(f, "maps", text, big + 2 * n);
-	assert_int_equal(procfs_read_maps(f->task, 0, record_map, &s, &cost), 0);
+	assert_int_equal(procfs_read_maps(f->task, 0, count_mapping, &s, &cost), 0);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(cost.skipped, 1);
 	free(text);
 }
 
-static void test_maps_many(void **state)
+static void test_many_maps_lines(void **state)
 {
 	const u32 lines = 65530;
-	struct fake *f = *state;
+	struct fake_proc *f = *state;
 	char *text = malloc(lines * 64UL), *at = text;
-	struct seen s = { 0 };
+	struct seen_mappings s = { 0 };
 	struct procfs_maps_cost cost;
 
 	for (u32 i = 0; i < lines; i++)
 		at += sprintf(at, "%x-%x r%c-p 00000000 fe:01 1 /lib/%u.so\n", i << 12,
 			      (i + 1) << 12, i & 1 ? 'w' : '-', i);
 	write_file(f, "maps", text, (size_t)(at - text));
-	assert_int_equal(procfs_read_maps(f->task, 0, record_map, &s, &cost), 0);
+	assert_int_equal(procfs_read_maps(f->task, 0, count_mapping, &s, &cost), 0);
 	assert_int_equal(s.count, 0);
 	for (char *p = text; (p = strstr(p, "r--p")); p++)
 		p[2] = 'x';
 	write_file(f, "maps", text, (size_t)(at - text));
-	assert_int_equal(procfs_read_maps(f->task, 0, record_map, &s, &cost), 0);
+	assert_int_equal(procfs_read_maps(f->task, 0, count_mapping, &s, &cost), 0);
 	assert_int_equal(s.count, lines / 2);
 	assert_int_equal(cost.skipped, 0);
 	free(text);
@@ -257,13 +257,14 @@ static void test_maps_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_task, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ids, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stat, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_maps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_maps_device, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_maps_overlong, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_maps_many, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_open_task, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_status_ids, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_read_stat, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_read_maps, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_maps_have_devices, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_overlong_maps_line_is_skipped, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_many_maps_lines, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

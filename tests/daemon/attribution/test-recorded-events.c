@@ -33,13 +33,13 @@ static struct perfgen gen;
 static char temp_path[64];
 static int temp_fd;
 
-struct sampled {
+struct written_sample {
 	s32 tid; /* NO_CONTEXT: the record has no Context packet */
 	u64 time;
 };
 
 /* Write one AUXTRACE of CPU @cpu, with a record for each of @samples. */
-static void put_samples(const struct sampled *samples, size_t n, u32 cpu)
+static void put_samples(const struct written_sample *samples, size_t n, u32 cpu)
 {
 	static u8 buf[64 * 64];
 	size_t len = 0;
@@ -61,11 +61,11 @@ static void put_samples(const struct sampled *samples, size_t n, u32 cpu)
 		assert_true(r > 0);
 		len += (size_t)r;
 	}
-	perfgen_aux(&gen, 0, len, 0, -1, (s32)cpu);
-	perfgen_auxtrace(&gen, 0, buf, len, -1, (s32)cpu);
+	perfgen_put_aux(&gen, 0, len, 0, -1, (s32)cpu);
+	perfgen_put_auxtrace(&gen, 0, buf, len, -1, (s32)cpu);
 }
 
-struct task {
+struct written_event {
 	enum { FORK, EXIT, COMM, EXEC, IN, OUT, START, ROUND } type;
 	u64 time;
 	s32 pid;
@@ -74,7 +74,7 @@ struct task {
 	const char *name;
 };
 
-static void put_task(const struct task *t)
+static void put_task_event(const struct written_event *t)
 {
 	static const u32 types[] = {
 		[FORK] = PERF_RECORD_FORK,
@@ -87,32 +87,32 @@ static void put_task(const struct task *t)
 		[START] = PERF_RECORD_ITRACE_START,
 	};
 
-	perfgen_open(&gen, types[t->type],
-		     t->type == EXEC ? PERF_RECORD_MISC_COMM_EXEC :
-		     t->type == OUT  ? PERF_RECORD_MISC_SWITCH_OUT :
-				       0);
+	perfgen_begin_record(&gen, types[t->type],
+			     t->type == EXEC ? PERF_RECORD_MISC_COMM_EXEC :
+			     t->type == OUT  ? PERF_RECORD_MISC_SWITCH_OUT :
+					       0);
 	if (t->type == FORK || t->type == EXIT) {
-		perfgen_u32(&gen, (u32)t->pid);
-		perfgen_u32(&gen, (u32)t->parent);
-		perfgen_u32(&gen, (u32)t->tid);
-		perfgen_u32(&gen, (u32)t->parent);
-		perfgen_u64(&gen, t->time);
+		perfgen_put_u32(&gen, (u32)t->pid);
+		perfgen_put_u32(&gen, (u32)t->parent);
+		perfgen_put_u32(&gen, (u32)t->tid);
+		perfgen_put_u32(&gen, (u32)t->parent);
+		perfgen_put_u64(&gen, t->time);
 	} else if (t->type == COMM || t->type == EXEC || t->type == START) {
-		perfgen_u32(&gen, (u32)t->pid);
-		perfgen_u32(&gen, (u32)t->tid);
+		perfgen_put_u32(&gen, (u32)t->pid);
+		perfgen_put_u32(&gen, (u32)t->tid);
 	}
 	if (t->name)
-		perfgen_string(&gen, t->name);
+		perfgen_put_string(&gen, t->name);
 	if (t->type != ROUND)
-		perfgen_trailer(&gen, t->tid, t->time, 1);
-	perfgen_close(&gen);
+		perfgen_put_trailer(&gen, t->tid, t->time, 1);
+	perfgen_end_record(&gen);
 }
 
 /*
  * Events in order of time: PID 60 is reused, and TID 61 is first a thread of PID 60, later a
  * process.
  */
-static const struct task events[] = {
+static const struct written_event events[] = {
 	{ COMM, 0, 50, 50, 0, "shell" },     { FORK, 2000, 60, 60, 50, NULL },
 	{ EXEC, 3000, 60, 60, 0, "first" },  { FORK, 3500, 60, 61, 60, NULL },
 	{ EXIT, 3900, 60, 61, 60, NULL },    { EXIT, 4000, 60, 60, 50, NULL },
@@ -121,39 +121,39 @@ static const struct task events[] = {
 	{ EXEC, 8000, 61, 61, 0, "fourth" },
 };
 
-static const struct sampled samples[] = {
+static const struct written_sample samples[] = {
 	{ 60, 1600 }, { 50, 1600 }, { 60, 2500 }, { 60, 3020 },	 { 60, 3500 }, { 61, 3600 },
 	{ 61, 2600 }, { 60, 5500 }, { 60, 6020 }, { 60, 6700 },	 { 60, 9000 }, { 61, 7200 },
 	{ 61, 7700 }, { 61, 7900 }, { 61, 9000 }, { 61, 99000 }, { 0, 9000 },
 };
 
-struct row {
+struct expected_row {
 	s32 pid;
 	const char *name;
 	u64 samples;
 };
 
 /* The correct rows: TID 60 at 1600 and TID 61 at 2600 did not exist, and one sample has no task. */
-static const struct row timed_rows[] = {
+static const struct expected_row timed_rows[] = {
 	{ 50, "shell", 1 }, { 60, "shell", 2 }, { 60, "first", 3 },  { 60, "second", 3 },
 	{ 61, "shell", 1 }, { 61, "third", 2 }, { 61, "fourth", 2 },
 };
 
 /* The expected rows if there is no clock: all samples of a TID belong to its last process. */
-static const struct row last_rows[] = {
+static const struct expected_row last_rows[] = {
 	{ 50, "shell", 1 },
 	{ 60, "second", 8 },
 	{ 61, "fourth", 7 },
 };
 
-struct replayed {
+struct replayed_recording {
 	struct attributor *attributor;
 	struct profile *profile;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	struct view view;
 };
 
-static void replay_recording(enum view_group group, struct replayed *ret)
+static void replay_recording(enum view_group group, struct replayed_recording *ret)
 {
 	const struct symbols_config names = { .wait_ms = 60000 };
 	const struct attributor_config config = { .live = false };
@@ -166,16 +166,16 @@ static void replay_recording(enum view_group group, struct replayed *ret)
 	assert_int_equal(attributor_new(&config, &ret->attributor), 0);
 	assert_int_equal(profile_new(NULL, ret->attributor, &ret->profile), 0);
 	assert_int_equal(symbols_new(&names, &ret->symbols), 0);
-	sink = profile_sink(ret->profile);
+	sink = profile_make_sink(ret->profile);
 	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
 	assert_int_equal(recording_replay(recording, &sink, &error), 0);
 	recording_free(recording);
-	assert_int_equal(profile_view(ret->profile, ret->symbols, false, group, VIEW_SORT_SAMPLES,
-				      0, &ret->view),
+	assert_int_equal(profile_create_view(ret->profile, ret->symbols, false, group,
+					     VIEW_SORT_SAMPLES, 0, &ret->view),
 			 0);
 }
 
-static void replayed_free(struct replayed *r)
+static void replayed_recording_free(struct replayed_recording *r)
 {
 	view_clear(&r->view);
 	symbols_free(r->symbols);
@@ -183,9 +183,9 @@ static void replayed_free(struct replayed *r)
 	attributor_free(r->attributor);
 }
 
-static void check_rows(const struct row *rows, size_t n, u64 unattributed)
+static void check_rows(const struct expected_row *rows, size_t n, u64 unattributed)
 {
-	struct replayed r;
+	struct replayed_recording r;
 
 	replay_recording(VIEW_PROCESS, &r);
 	assert_row(r.view.header.unattributed == unattributed);
@@ -201,28 +201,28 @@ static void check_rows(const struct row *rows, size_t n, u64 unattributed)
 				    (unsigned long long)found, (unsigned long long)rows[i].samples);
 		assert_row(found == rows[i].samples);
 	}
-	replayed_free(&r);
+	replayed_recording_free(&r);
 }
 
 /* Check the function of the only sample. */
 static void check_function(const char *want)
 {
-	struct replayed r;
+	struct replayed_recording r;
 
 	replay_recording(VIEW_FUNCTION, &r);
 	assert_row(r.view.count == 1);
 	if (strcmp(r.view.rows[0].function, want))
 		print_error("\"%s\", want \"%s\"\n", r.view.rows[0].function, want);
 	assert_row(!strcmp(r.view.rows[0].function, want));
-	replayed_free(&r);
+	replayed_recording_free(&r);
 }
 
 static void begin_recording(bool big, bool pipe, bool clock)
 {
 	perfgen_begin(&gen, big, pipe, 1024);
-	perfgen_info(&gen, 1, NULL, 0);
+	perfgen_put_auxtrace_info(&gen, 1, NULL, 0);
 	if (clock)
-		perfgen_time_conv(&gen, TICK_SHIFT, TICK_MULT, TICK_ZERO);
+		perfgen_put_time_conv(&gen, TICK_SHIFT, TICK_MULT, TICK_ZERO);
 }
 
 /*
@@ -231,7 +231,7 @@ static void begin_recording(bool big, bool pipe, bool clock)
  */
 static void put_events(unsigned int order)
 {
-	static const struct task round = { .type = ROUND };
+	static const struct written_event round = { .type = ROUND };
 	const size_t n = ARRAY_SIZE(events);
 
 	for (size_t i = 0; i < n; i++) {
@@ -243,13 +243,13 @@ static void put_events(unsigned int order)
 			at = i < (n + 1) / 2 ? 2 * i : 2 * (i - (n + 1) / 2) + 1;
 		else if (order == 3) /* each pair swapped, and a round after each pair */
 			at = (i ^ 1) < n ? i ^ 1 : i;
-		put_task(&events[at]);
+		put_task_event(&events[at]);
 		if (order == 3 && i % 2)
-			put_task(&round);
+			put_task_event(&round);
 	}
 }
 
-static void test_time_decides(void **state)
+static void test_time_decides_task(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 32; i++) {
@@ -267,9 +267,9 @@ static void test_time_decides(void **state)
 }
 
 /* Without TIME_CONV or without timestamps, all samples of a TID belong to its last process. */
-static void test_no_clock(void **state)
+static void test_no_clock_uses_last_process(void **state)
 {
-	struct sampled untimed[ARRAY_SIZE(samples)];
+	struct written_sample untimed[ARRAY_SIZE(samples)];
 
 	(void)state;
 	begin_recording(false, false, false);
@@ -279,7 +279,7 @@ static void test_no_clock(void **state)
 	check_rows(last_rows, ARRAY_SIZE(last_rows), 1);
 
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
-		untimed[i] = (struct sampled){ samples[i].tid, AT_END };
+		untimed[i] = (struct written_sample){ samples[i].tid, AT_END };
 	begin_recording(false, false, true);
 	put_events(0);
 	put_samples(untimed, ARRAY_SIZE(untimed), 0);
@@ -291,29 +291,29 @@ static void test_no_clock(void **state)
  * If records have no Context packet, SWITCH and ITRACE_START determine the task of samples on their
  * CPU.
  */
-static void test_switches(void **state)
+static void test_switches_give_tasks(void **state)
 {
-	static const struct task switches[] = {
+	static const struct written_event switches[] = {
 		{ IN, 5200, 60, 60, 0, NULL },	  { OUT, 5400, 60, 60, 0, NULL },
 		{ START, 2200, 50, 50, 0, NULL }, { OUT, 2300, 50, 50, 0, NULL },
 		{ IN, 2300, 60, 60, 0, NULL },	  { OUT, 3200, 60, 60, 0, NULL },
 		{ IN, 8800, 0, 0, 0, NULL },
 	};
-	static const struct sampled blind[] = {
+	static const struct written_sample blind[] = {
 		{ NO_CONTEXT, 2100 }, { NO_CONTEXT, 2220 }, { NO_CONTEXT, 2400 },
 		{ NO_CONTEXT, 3100 }, { NO_CONTEXT, 4000 }, { NO_CONTEXT, 5300 },
 		{ NO_CONTEXT, 6500 }, { NO_CONTEXT, 9000 }, { 60, 9000 },
 	};
-	static const struct row rows[] = { { 50, "shell", 1 },
-					   { 60, "shell", 2 },
-					   { 60, "first", 1 },
-					   { 60, "second", 1 },
-					   { 0, "swapper", 1 } };
+	static const struct expected_row rows[] = { { 50, "shell", 1 },
+						    { 60, "shell", 2 },
+						    { 60, "first", 1 },
+						    { 60, "second", 1 },
+						    { 0, "swapper", 1 } };
 
 	(void)state;
 	begin_recording(false, false, true);
 	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
-		put_task(&switches[i]);
+		put_task_event(&switches[i]);
 	put_events(0);
 	put_samples(blind, ARRAY_SIZE(blind), 1);
 	perfgen_end(&gen);
@@ -322,7 +322,7 @@ static void test_switches(void **state)
 
 	begin_recording(false, false, true);
 	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
-		put_task(&switches[i]);
+		put_task_event(&switches[i]);
 	put_events(0);
 	put_samples(blind, ARRAY_SIZE(blind), 0);
 	perfgen_end(&gen);
@@ -346,7 +346,7 @@ static u32 find_process(struct attributor *a, s32 tid, u64 time_ns)
  * A move between cgroups includes threads and keeps mappings. Earlier samples stay with the former
  * container.
  */
-static void test_moves(void **state)
+static void test_moves_between_cgroups(void **state)
 {
 	const struct attributor_config config = { .live = false };
 	struct attribute_location location;
@@ -396,7 +396,7 @@ static void test_moves(void **state)
 		attributor_get_container(a, attributor_get_process(a, after)->container)->name,
 		"two");
 	assert_string_equal(attributor_get_process(a, after)->comm, "web");
-	assert_true(attributor_locate(a, after, 0x1010, false, &location));
+	assert_true(attributor_locate_pc(a, after, 0x1010, false, &location));
 	assert_string_equal(location.binary, "/bin/web");
 	attributor_free(a);
 }
@@ -449,7 +449,7 @@ static void test_many_execs(void **state)
  * If the table is full, samples of evicted processes are unattributed, and belong to no other
  * process.
  */
-static void test_evicted(void **state)
+static void test_evicted_process_is_unattributed(void **state)
 {
 	const struct attributor_config config = { .processes = 4, .threads = 64 };
 	struct attributor *a;
@@ -521,7 +521,7 @@ static void test_many_processes(void **state)
  * Compare the timeline with a linear search, for any order of insertion. If entries have the same
  * time, the last one is used.
  */
-static void test_timeline(void **state)
+static void test_timeline_equals_linear_search(void **state)
 {
 	struct {
 		u32 key, value;
@@ -577,8 +577,9 @@ static u64 find_function(const struct elf_object *self, const char **ret_name)
 	u64 vaddr;
 
 	for (u64 offset = 0x1000; offset < 16 << 20; offset += 4) {
-		*ret_name =
-			elf_vaddr(self, offset, &vaddr) ? symtab_find(&self->symbols, vaddr) : NULL;
+		*ret_name = elf_get_vaddr(self, offset, &vaddr) ?
+				    symtab_find(&self->symbols, vaddr) :
+				    NULL;
 		if (*ret_name)
 			return offset;
 	}
@@ -588,21 +589,21 @@ static u64 find_function(const struct elf_object *self, const char **ret_name)
 
 static void put_mapping(const char *path, u64 offset)
 {
-	perfgen_open(&gen, PERF_RECORD_MMAP, 0);
-	perfgen_u32(&gen, 50);
-	perfgen_u32(&gen, 50);
-	perfgen_u64(&gen, 0x400000);
-	perfgen_u64(&gen, 0x10000);
-	perfgen_u64(&gen, offset - 0x100); /* the samples are at 0x400100 */
-	perfgen_string(&gen, path);
-	perfgen_trailer(&gen, 50, 0, 0);
-	perfgen_close(&gen);
+	perfgen_begin_record(&gen, PERF_RECORD_MMAP, 0);
+	perfgen_put_u32(&gen, 50);
+	perfgen_put_u32(&gen, 50);
+	perfgen_put_u64(&gen, 0x400000);
+	perfgen_put_u64(&gen, 0x10000);
+	perfgen_put_u64(&gen, offset - 0x100); /* the samples are at 0x400100 */
+	perfgen_put_string(&gen, path);
+	perfgen_put_trailer(&gen, 50, 0, 0);
+	perfgen_end_record(&gen);
 }
 
 /* Names come from the mapped file if its build ID matches, otherwise there are none. */
-static void test_build_ids(void **state)
+static void test_names_need_matching_build_id(void **state)
 {
-	static const struct sampled sampled[] = { { 50, 1600 } };
+	static const struct written_sample sampled[] = { { 50, 1600 } };
 	struct elf_object self = { .symbols = { .limit = 4 << 20 } };
 	char path[512] = "", want[640];
 	const char *name;
@@ -626,7 +627,7 @@ static void test_build_ids(void **state)
 		id[19] ^= !right;
 		begin_recording(i & 1, i & 2, true);
 		if (recorded)
-			perfgen_build_id(&gen, path, id);
+			perfgen_add_build_id(&gen, path, id);
 		put_mapping(path, offset);
 		put_samples(sampled, 1, 0);
 		perfgen_end(&gen);
@@ -645,11 +646,15 @@ static void test_build_ids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_time_decides), cmocka_unit_test(test_no_clock),
-		cmocka_unit_test(test_switches),     cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_time_decides_task),
+		cmocka_unit_test(test_no_clock_uses_last_process),
+		cmocka_unit_test(test_switches_give_tasks),
+		cmocka_unit_test(test_moves_between_cgroups),
 		cmocka_unit_test(test_many_execs),
-		cmocka_unit_test(test_build_ids),    cmocka_unit_test(test_evicted),
-		cmocka_unit_test(test_timeline),     cmocka_unit_test(test_many_processes),
+		cmocka_unit_test(test_names_need_matching_build_id),
+		cmocka_unit_test(test_evicted_process_is_unattributed),
+		cmocka_unit_test(test_timeline_equals_linear_search),
+		cmocka_unit_test(test_many_processes),
 	};
 
 	temp_fd = memfd_create("tasks", MFD_CLOEXEC);

@@ -17,7 +17,7 @@ static int read_text(struct config *config, const char *text, struct config_erro
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	r = config_read(config, path, error);
+	r = config_read_file(config, path, error);
 	unlink(path);
 	return r;
 }
@@ -46,10 +46,10 @@ static void test_all_settings(void **state)
 	assert_int_equal(c.task_events, TASK_EVENTS_PERF);
 	assert_int_equal(c.memory_budget, 48 << 20);
 	assert_int_equal(c.workers, 16);
-	assert_int_equal(config_set(&c, "Workers", "auto", &error), 0);
+	assert_int_equal(config_set_setting(&c, "Workers", "auto", &error), 0);
 	assert_int_equal(c.workers, 0);
-	assert_int_equal(config_set(&c, "Workers", "17", &error), -EINVAL);
-	assert_int_equal(config_set(&c, "Workers", "0", &error), -EINVAL);
+	assert_int_equal(config_set_setting(&c, "Workers", "17", &error), -EINVAL);
+	assert_int_equal(config_set_setting(&c, "Workers", "0", &error), -EINVAL);
 	assert_string_equal(c.models, "chase=pointer_chase stream=stream");
 }
 
@@ -94,7 +94,7 @@ static void test_wrong_lines(void **state)
 }
 
 /* The bus reports the settings in use, in the syntax of the file. Other texts are rejected. */
-static void test_text(void **state)
+static void test_settings_as_text(void **state)
 {
 	static const char *const wrong[] = {
 		"\xff",	    "web-\xc3",     "\xc3(",	     "\x80",	       "\xc0\xaf",
@@ -109,21 +109,21 @@ static void test_text(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		test_row("wrong %zu", i);
-		assert_row(config_set(&c, "Containers", wrong[i], &error) == -EINVAL);
+		assert_row(config_set_setting(&c, "Containers", wrong[i], &error) == -EINVAL);
 		assert_row(strstr(error.text, "UTF-8"));
 		snprintf(filter, sizeof(filter), "process == \"%s\"", wrong[i]);
-		assert_row(config_set(&c, "Filter", filter, &error) == -EINVAL);
+		assert_row(config_set_setting(&c, "Filter", filter, &error) == -EINVAL);
 	}
 	assert_true(!*c.containers && !*c.filter);
 	for (size_t i = 0; i < ARRAY_SIZE(right); i++) {
 		test_row("right %zu", i);
-		assert_row(config_set(&c, "Containers", right[i], &error) == 0);
+		assert_row(config_set_setting(&c, "Containers", right[i], &error) == 0);
 		snprintf(filter, sizeof(filter), "process == \"%s\"", right[i]);
-		assert_row(config_set(&c, "Filter", filter, &error) == 0);
+		assert_row(config_set_setting(&c, "Filter", filter, &error) == 0);
 	}
 }
 
-static void test_overhead(void **state)
+static void test_parse_overhead(void **state)
 {
 	static const struct {
 		const char *value;
@@ -140,7 +140,7 @@ static void test_overhead(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct config c = CONFIG_DEFAULT;
 		struct config_error error = { 0 };
-		int r = config_set(&c, "Overhead", rows[i].value, &error);
+		int r = config_set_setting(&c, "Overhead", rows[i].value, &error);
 
 		test_row("Overhead=%s", rows[i].value);
 		assert_row(r == (rows[i].parts < 0 ? -EINVAL : 0));
@@ -162,7 +162,7 @@ static void write_file(const char *folder, const char *name, const char *text)
 }
 
 /* A later file overrides an earlier one. A wrong line in any file leaves all settings unchanged. */
-static void test_files(void **state)
+static void test_later_file_overrides(void **state)
 {
 	char folder[] = "/tmp/speprof-config-XXXXXX", path[64], drop_ins[80], command[128];
 	struct config c = CONFIG_DEFAULT;
@@ -172,23 +172,23 @@ static void test_files(void **state)
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/speprofd.conf", folder);
 	snprintf(drop_ins, sizeof(drop_ins), "%s.d", path);
-	assert_int_equal(config_read_all(&c, path, true, &error), -ENOENT);
+	assert_int_equal(config_read_files(&c, path, true, &error), -ENOENT);
 	assert_string_equal(error.file, path);
-	assert_int_equal(config_read_all(&c, path, false, &error), 0);
+	assert_int_equal(config_read_files(&c, path, false, &error), 0);
 	write_file(folder, "speprofd.conf", "[Sampling]\nSamplesPerSecond=10\nJitter=no\n");
 	assert_int_equal(mkdir(drop_ins, 0700), 0);
 	write_file(drop_ins, "b.conf", "[Sampling]\nSamplesPerSecond=30\n");
 	write_file(drop_ins, "a.conf", "[Sampling]\nSamplesPerSecond=20\nKernel=no\n");
 	write_file(drop_ins, "c.conf.bak", "[Sampling]\nSamplesPerSecond=40\n");
-	assert_int_equal(config_read_all(&c, path, true, &error), 0);
+	assert_int_equal(config_read_files(&c, path, true, &error), 0);
 	assert_int_equal(c.samples_per_second, 30);
 	assert_false(c.jitter || c.kernel);
 	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", drop_ins, 1), 0);
 	write_file(drop_ins, "speprofd.conf", "[Sampling]\nSamplesPerSecond=50\n");
-	assert_int_equal(config_read_all(&c, path, true, &error), 0);
+	assert_int_equal(config_read_files(&c, path, true, &error), 0);
 	assert_int_equal(c.samples_per_second, 50);
 	write_file(drop_ins, "b.conf", "[Sampling]\nUser=no\nJitter=perhaps\n");
-	assert_int_equal(config_read_all(&c, path, true, &error), -EINVAL);
+	assert_int_equal(config_read_files(&c, path, true, &error), -EINVAL);
 	assert_int_equal(error.line, 3);
 	assert_non_null(strstr(error.file, "/speprofd.conf.d/b.conf"));
 	assert_true(c.user && c.samples_per_second == 50);
@@ -197,13 +197,13 @@ static void test_files(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static void test_no_file(void **state)
+static void test_missing_file(void **state)
 {
 	struct config c = CONFIG_DEFAULT;
 	struct config_error error;
 
 	(void)state;
-	assert_int_equal(config_read(&c, "/nonexistent/speprofd.conf", &error), -ENOENT);
+	assert_int_equal(config_read_file(&c, "/nonexistent/speprofd.conf", &error), -ENOENT);
 	assert_int_equal(error.line, 0);
 	assert_non_null(strstr(error.text, "No such file"));
 }
@@ -211,12 +211,9 @@ static void test_no_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_settings),
-		cmocka_unit_test(test_wrong_lines),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_overhead),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_all_settings),	     cmocka_unit_test(test_wrong_lines),
+		cmocka_unit_test(test_settings_as_text),     cmocka_unit_test(test_parse_overhead),
+		cmocka_unit_test(test_later_file_overrides), cmocka_unit_test(test_missing_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static struct {
 	u32 answers;
 	u32 lost_count;
 	/* access that calls to the object GUARDED need */
-	struct access access;
+	struct access_control access;
 	sd_bus_slot *guarded;
 	enum access_level level;
 	u32 tokens;
@@ -88,7 +88,7 @@ static enum access_level needed_access(sd_bus_message *m, void *ctx)
 
 static int on_guarded(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	const struct access_need need = { .tokens = fake.tokens, .level_of = needed_access };
+	const struct access_requirement need = { .tokens = fake.tokens, .level_of = needed_access };
 	int r = access_check(&fake.access, m, &need, on_guarded, userdata, &fake.caller, error);
 
 	if (r <= 0)
@@ -97,7 +97,7 @@ static int on_guarded(sd_bus_message *m, void *userdata, sd_bus_error *error)
 	return sd_bus_reply_method_return(m, NULL);
 }
 
-static int on_answer(sd_bus_message *m, void *userdata, sd_bus_error *error)
+static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
 	const sd_bus_error *answer = sd_bus_message_get_error(m);
 
@@ -132,12 +132,12 @@ static void call_as(const char *sender, const char *object)
 	assert_true(sd_bus_message_new_method_call(fake.driver, &m, ":1.0", object, "a.b", "C") >=
 		    0);
 	assert_true(sd_bus_message_set_sender(m, sender) >= 0);
-	assert_true(sd_bus_call_async(fake.driver, NULL, m, on_answer, NULL, UINT64_MAX) >= 0);
+	assert_true(sd_bus_call_async(fake.driver, NULL, m, on_reply, NULL, UINT64_MAX) >= 0);
 	sd_bus_message_unref(m);
 	process_all();
 }
 
-static void call_at(u32 sender, const char *object)
+static void call_from_sender(u32 sender, const char *object)
 {
 	char name[32];
 
@@ -147,7 +147,7 @@ static void call_at(u32 sender, const char *object)
 
 static void send_call(u32 sender)
 {
-	call_at(sender, OBJECT);
+	call_from_sender(sender, OBJECT);
 }
 
 /* Take the oldest unanswered query, which must call @member. */
@@ -228,7 +228,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void test_one_question(void **state)
+static void test_identity_is_queried_once(void **state)
 {
 	(void)state;
 	send_call(1);
@@ -311,7 +311,7 @@ static void test_no_user_id(void **state)
 	assert_int_equal(fake.question_count, 0);
 }
 
-static void test_oldest_is_forgotten(void **state)
+static void test_oldest_caller_is_evicted(void **state)
 {
 	(void)state;
 	for (u32 i = 1; i <= BUS_CALLERS; i++) {
@@ -359,7 +359,7 @@ static void reply_value(const char *member, const char *type, int value)
 	process_all();
 }
 
-static void owner_changed(const char *name, const char *old, const char *new)
+static void signal_owner_change(const char *name, const char *old, const char *new)
 {
 	sd_bus_message *m;
 
@@ -381,7 +381,7 @@ static void watch_peer(struct name_watch *peer)
 	assert_non_null(peer->match);
 }
 
-static void test_peer_leaves(void **state)
+static void test_peer_disconnects(void **state)
 {
 	struct name_watch peer;
 
@@ -389,9 +389,9 @@ static void test_peer_leaves(void **state)
 	watch_peer(&peer);
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 1);
-	owner_changed(":1.8", ":1.8", "");
+	signal_owner_change(":1.8", ":1.8", "");
 	assert_int_equal(fake.lost_count, 0);
-	owner_changed(":1.7", ":1.7", "");
+	signal_owner_change(":1.7", ":1.7", "");
 	assert_int_equal(fake.lost_count, 1);
 	assert_null(peer.match);
 	/* The peer disconnected before the match was added, so its signal was missed. */
@@ -403,7 +403,7 @@ static void test_peer_leaves(void **state)
 	assert_null(peer.match);
 }
 
-static void test_peer_is_not_told(void **state)
+static void test_missed_disconnect_is_detected(void **state)
 {
 	struct name_watch peer;
 
@@ -425,7 +425,7 @@ static void test_peer_is_not_told(void **state)
 	assert_null(peer.match);
 }
 
-static void test_peer_is_forgotten(void **state)
+static void test_unwatch_cancels_query(void **state)
 {
 	struct name_watch peer;
 
@@ -434,7 +434,7 @@ static void test_peer_is_forgotten(void **state)
 	name_watch_stop(&peer);
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 0);
-	owner_changed(":1.7", ":1.7", "");
+	signal_owner_change(":1.7", ":1.7", "");
 	assert_int_equal(fake.lost_count, 0);
 	assert_null(peer.match);
 }
@@ -461,30 +461,30 @@ static void reply_polkit(const char *sender, const char *action, bool authorized
 static void test_polkit(void **state)
 {
 	(void)state;
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_user(OTHER, 0);
 	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.runs, 1);
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_polkit(":1.1", "org.speprof1.manage", false);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	/* The call needs both permissions, and polkit may deny either of them. */
 	fake.level = ACCESS_MANAGE_RAW;
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_polkit(":1.1", "org.speprof1.manage", false);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.runs, 1);
 	reply_polkit(":1.1", "org.speprof1.read-raw", false);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_polkit(":1.1", "org.speprof1.manage", true);
 	reply_polkit(":1.1", "org.speprof1.read-raw", true);
 	assert_int_equal(fake.runs, 2);
 	assert_int_equal(fake.access.query_count, 0);
 	/* Calls of root need no decision of polkit. */
-	call_at(2, GUARDED);
+	call_from_sender(2, GUARDED);
 	reply_user(0, 0);
 	assert_int_equal(fake.runs, 3);
 	assert_int_equal(fake.question_count, 0);
@@ -494,10 +494,10 @@ static void test_polkit(void **state)
  * While polkit decides, another call sets a filter, so that the pending call needs more
  * permissions.
  */
-static void test_needs_more_while_pending(void **state)
+static void test_permissions_grow_while_pending(void **state)
 {
 	(void)state;
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_user(OTHER, 0);
 	fake.level = ACCESS_MANAGE_RAW;
 	reply_polkit(":1.1", "org.speprof1.manage", true);
@@ -509,10 +509,10 @@ static void test_needs_more_while_pending(void **state)
 }
 
 /* Check that a slot becomes free if its caller disconnects while a query is pending. */
-static void test_unknown_while_pending(void **state)
+static void test_unknown_caller_frees_slot(void **state)
 {
 	(void)state;
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_user(OTHER, 0);
 	assert_int_equal(fake.access.query_count, 1);
 	memset(fake.access.callers.known, 0, sizeof(fake.access.callers.known));
@@ -531,7 +531,7 @@ static void test_unknown_while_pending(void **state)
 static void test_session_removed_while_pending(void **state)
 {
 	(void)state;
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_user(OTHER, 0);
 	fake.guarded = sd_bus_slot_unref(fake.guarded);
 	reply_polkit(":1.1", "org.speprof1.manage", true);
@@ -548,14 +548,14 @@ static void test_disconnect_while_pending(void **state)
 	sd_bus_message *m;
 
 	(void)state;
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_user(OTHER, 0);
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	assert_int_equal(fake.access.query_count, 2);
 	m = pop_query("CheckAuthorization");
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 1);
-	owner_changed(":1.1", ":1.1", "");
+	signal_owner_change(":1.1", ":1.1", "");
 	assert_int_equal(fake.access.query_count, 1);
 	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", 1, 0, 0) >= 0);
 	sd_bus_message_unref(m);
@@ -574,11 +574,11 @@ static void test_disconnect_while_pending(void **state)
  * The arguments of a call are read only after the caller was identified, the rate limit was
  * checked, and polkit has decided.
  */
-static void test_arguments_read(void **state)
+static void test_arguments_are_read_last(void **state)
 {
 	(void)state;
 	fake.tokens = 50;
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	assert_int_equal(fake.looks, 0);
 	reply_user(OTHER, 0);
 	assert_int_equal(fake.looks, 1);
@@ -589,26 +589,26 @@ static void test_arguments_read(void **state)
 	 * A call takes 50 of 400 tokens, and 300 more are charged for rows; the next call takes 50.
 	 */
 	access_charge_rows(&fake.access, &fake.caller, 300 * 64 + 63);
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_polkit(":1.1", "org.speprof1.manage", true);
 	assert_int_equal(fake.runs, 2);
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_LIMITS_EXCEEDED);
 	assert_string_equal(fake.message, "Rate limit exceeded for this user; retry in 2 s, or join "
 					  "the group speprof");
 	assert_int_equal(fake.looks, 4);
 	assert_int_equal(fake.question_count, 0);
 	/* Another user has tokens until both users have used up the shared ones. */
-	call_at(2, GUARDED);
+	call_from_sender(2, GUARDED);
 	reply_user(OTHER + 1, 0);
 	reply_polkit(":1.2", "org.speprof1.manage", true);
 	access_charge_rows(&fake.access, &fake.caller, 320 * 64);
-	call_at(3, GUARDED);
+	call_from_sender(3, GUARDED);
 	reply_user(OTHER + 2, 0);
 	assert_string_equal(fake.message, "Rate limit exceeded for all users outside the group speprof; "
 					  "retry in 1 s, or join the group speprof");
 	fake.now_ns += 1000000000;
-	call_at(3, GUARDED);
+	call_from_sender(3, GUARDED);
 	assert_int_equal(fake.question_count, 3);
 }
 
@@ -616,43 +616,47 @@ static void test_arguments_read(void **state)
  * Members of the group have more tokens, and their error does not advise to join the group. Root
  * has no limit.
  */
-static void test_rate_of_members(void **state)
+static void test_group_members_have_higher_limit(void **state)
 {
 	(void)state;
 	fake.level = ACCESS_READ;
 	fake.tokens = 50;
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	reply_user(OTHER, GROUP);
 	for (u32 i = 1; i < 20; i++)
-		call_at(1, GUARDED);
+		call_from_sender(1, GUARDED);
 	assert_int_equal(fake.runs, 20);
-	call_at(1, GUARDED);
+	call_from_sender(1, GUARDED);
 	assert_string_equal(fake.message, "Rate limit exceeded for this user; retry in 1 s");
 	assert_int_equal(fake.runs, 20);
-	call_at(2, GUARDED);
+	call_from_sender(2, GUARDED);
 	reply_user(0, 0);
 	access_charge_rows(&fake.access, &fake.caller, 1000000000);
 	for (u32 i = 1; i < 100; i++)
-		call_at(2, GUARDED);
+		call_from_sender(2, GUARDED);
 	assert_int_equal(fake.runs, 120);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_one_question, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_identity_is_queried_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_user_id, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_oldest_is_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_oldest_caller_is_evicted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deinit_while_pending, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_peer_leaves, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_peer_is_not_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_peer_is_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_disconnects, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_missed_disconnect_is_detected, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_unwatch_cancels_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_polkit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_needs_more_while_pending, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unknown_while_pending, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_arguments_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rate_of_members, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_session_removed_while_pending, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_permissions_grow_while_pending, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_caller_frees_slot, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_arguments_are_read_last, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_group_members_have_higher_limit, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_session_removed_while_pending, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_disconnect_while_pending, setup, teardown),
 	};
 

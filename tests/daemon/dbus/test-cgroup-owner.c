@@ -14,12 +14,12 @@
 
 #include "dbus/cgroup-owner.h"
 
-static s64 changed_us(const struct stat *st)
+static s64 get_change_time_us(const struct stat *st)
 {
 	return st->st_ctim.tv_sec * 1000000LL + st->st_ctim.tv_nsec / 1000;
 }
 
-static void test_owner(void **state)
+static void test_owner_of_path(void **state)
 {
 	char folder[] = "/tmp/speprof-delegated-XXXXXX", path[128], too_long[5000];
 	uid_t me = geteuid(), other = me + 1;
@@ -55,9 +55,9 @@ static void test_owner(void **state)
 	assert_int_equal(fstatat(mount, "a/b", &st, 0), 0);
 	assert_true(cgroup_get_ownership(mount, "/a/b", me, &ownership));
 	assert_true(ownership.inode == st.st_ino);
-	assert_true(ownership.since_us == (changed_us(&upper) < changed_us(&st) ?
-						   changed_us(&upper) :
-						   changed_us(&st)));
+	assert_true(ownership.since_us == (get_change_time_us(&upper) < get_change_time_us(&st) ?
+						   get_change_time_us(&upper) :
+						   get_change_time_us(&st)));
 	assert_false(cgroup_get_ownership(mount, "/a/b", other, &ownership));
 	memset(too_long, 'a', sizeof(too_long));
 	too_long[0] = '/';
@@ -79,7 +79,7 @@ static void test_owner(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_owner) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_owner_of_path) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void check_path(const char *path, const char *wrong)
 	sd_bus_error_free(&error);
 }
 
-static void test_may_be(void **state)
+static void test_permitted_cgroups(void **state)
 {
 	static const char *const paths[] = {
 		"/",
@@ -48,7 +48,7 @@ static void test_may_be(void **state)
 		check_path(paths[i], NULL);
 }
 
-static void test_inside(void **state)
+static void test_nested_runtime(void **state)
 {
 	(void)state;
 	check_path("/system.slice/web.service/worker", "inside \"/system.slice/web.service\"");
@@ -59,7 +59,7 @@ static void test_inside(void **state)
 		   "inside \"/docker/0123456789abcdef0123456789abcdef\"");
 }
 
-static void test_written_otherwise(void **state)
+static void test_other_spellings(void **state)
 {
 	static const char *const paths[] = {
 		"/a/", "//", "//a", "/a//b", "/.", "/..", "/a/./b", "/a/../b", "/a/..", "/a/.",
@@ -71,7 +71,7 @@ static void test_written_otherwise(void **state)
 }
 
 /* Paths of samples do not begin with the mount point, so such paths select nothing. */
-static void test_below_mount(void **state)
+static void test_path_with_mount_point(void **state)
 {
 	(void)state;
 	check_path("/sys/fs/cgroup/system.slice/web.service",
@@ -85,10 +85,10 @@ static void test_below_mount(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_may_be),
-		cmocka_unit_test(test_inside),
-		cmocka_unit_test(test_written_otherwise),
-		cmocka_unit_test(test_below_mount),
+		cmocka_unit_test(test_permitted_cgroups),
+		cmocka_unit_test(test_nested_runtime),
+		cmocka_unit_test(test_other_spellings),
+		cmocka_unit_test(test_path_with_mount_point),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,10 +14,10 @@
 
 /* ---- Stubs of other files ----------------------------------------------------- */
 
-int bus_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
+int bus_dispatch_method(sd_bus_message *message, void *userdata, sd_bus_error *error)
 {
 	(void)userdata;
-	return bus_get_times(message, userdata, error);
+	return bus_handle_get_times(message, userdata, error);
 }
 
 const char *bus_backend_name(u8 backend)
@@ -33,7 +33,7 @@ int source_sample_new_cpus(struct worker_state *state, void *arg)
 	return 0;
 }
 
-void bus_invalidate_properties(struct bus *bus)
+void bus_invalidate_properties(struct bus_service *bus)
 {
 	property_cache_invalidate(&bus->property_cache);
 }
@@ -42,7 +42,7 @@ void bus_invalidate_properties(struct bus *bus)
 
 static bool left;
 
-static int played_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	(void)source;
 	if (cpu >= CPUS || (left && cpu == 1))
@@ -81,7 +81,7 @@ static const struct source_ops played_ops = {
 	.drain = played_drain,
 	.stop = played_stop,
 	.free = played_stop,
-	.cpu = played_numbered,
+	.cpu = played_describe_cpu,
 };
 
 /* ---- Both ends of a bus connection ----------------------------------------------- */
@@ -91,12 +91,12 @@ static struct {
 		struct source source;
 		int fd;
 	} played;
-	struct bus bus;
+	struct bus_service bus;
 	sd_bus *client;
 	sd_bus_message *reply;
 } fake;
 
-static void add_machine(void)
+static void add_machine_session(void)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
 	struct session_config config = { .name = SESSION_MACHINE };
@@ -107,10 +107,10 @@ static void add_machine(void)
 	assert_int_equal(shared_source_new(&fake.played.source, &sampling, &config.shared_source),
 			 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
-	assert_int_equal(worker_call(fake.bus.worker, worker_add, &config), 0);
+	assert_int_equal(worker_call(fake.bus.worker, worker_add_session, &config), 0);
 }
 
-static void bus_end(int fd, bool server, sd_bus **ret_bus)
+static void open_bus_end(int fd, bool server, sd_bus **ret_bus)
 {
 	const sd_id128_t id = { .qwords = { 1, 2 } };
 
@@ -129,13 +129,13 @@ static int set_up(void **state)
 	(void)state;
 	left = false;
 	assert_int_equal(worker_new(NULL, NULL, &has_time_ledger, &fake.bus.worker), 0);
-	add_machine();
+	add_machine_session();
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds),
 			 0);
-	bus_end(fds[0], true, &fake.bus.bus);
-	bus_end(fds[1], false, &fake.client);
+	open_bus_end(fds[0], true, &fake.bus.bus);
+	open_bus_end(fds[1], false, &fake.client);
 	assert_true(sd_bus_add_object_manager(fake.bus.bus, NULL, "/org/speprof1") >= 0);
-	assert_true(bus_add_cpus(&fake.bus) >= 0);
+	assert_true(bus_register_cpus(&fake.bus) >= 0);
 	return 0;
 }
 
@@ -178,7 +178,7 @@ static sd_bus_message *get_reply(const char *path, const char *interface, const 
 }
 
 /* Check that GetManagedObjects lists CPU 1, in state @state. */
-static void check_listed(const char *state)
+static void check_cpu_is_listed(const char *state)
 {
 	sd_bus_message *reply = get_reply("/org/speprof1", "org.freedesktop.DBus.ObjectManager",
 					  "GetManagedObjects");
@@ -217,24 +217,24 @@ static void check_listed(const char *state)
 }
 
 /* A CPU that was removed from the source is listed as offline until its removal is signalled. */
-static void test_leaves(void **state)
+static void test_removed_cpu_is_offline(void **state)
 {
 	sd_bus_message *reply = get_reply("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes");
 
 	(void)state;
 	assert_non_null(reply);
 	sd_bus_message_unref(reply);
-	check_listed("sampling");
+	check_cpu_is_listed("sampling");
 	left = true;
 	property_cache_invalidate(&fake.bus.property_cache);
-	check_listed("offline");
+	check_cpu_is_listed("offline");
 	assert_null(get_reply("/org/speprof1/cpu/1", "org.speprof1.CPU", "GetTimes"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_leaves, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_removed_cpu_is_offline, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static sd_bus_message *make_message(void)
 /*
  * Make a message with an array "as", in which string N is the number N, and then the string "end".
  */
-static sd_bus_message *make_strings(u32 count)
+static sd_bus_message *make_string_array_message(u32 count)
 {
 	sd_bus_message *m = make_message();
 	char text[16];
@@ -66,7 +66,7 @@ static sd_bus_message *make_strings(u32 count)
 	return m;
 }
 
-static void test_strings(void **state)
+static void test_string_array_is_read(void **state)
 {
 	char **list, text[16];
 	sd_bus_message *m;
@@ -75,7 +75,7 @@ static void test_strings(void **state)
 	(void)state;
 	for (u32 count = 0; count <= MOST; count++) {
 		test_row("%u strings", count);
-		m = make_strings(count);
+		m = make_string_array_message(count);
 		assert_row(bus_read_strings(m, MOST, &list) == 0);
 		for (u32 i = 0; i < count; i++) {
 			snprintf(text, sizeof(text), "%u", i);
@@ -91,9 +91,9 @@ static void test_strings(void **state)
 }
 
 /* Reading stops at the first string beyond the limit, even in the largest message. */
-static void test_too_many(void **state)
+static void test_too_many_strings(void **state)
 {
-	sd_bus_message *m = make_strings(100000);
+	sd_bus_message *m = make_string_array_message(100000);
 	char **list = (char **)state;
 	const char *next;
 
@@ -104,7 +104,7 @@ static void test_too_many(void **state)
 	sd_bus_message_unref(m);
 }
 
-static void test_no_strings(void **state)
+static void test_empty_string_array(void **state)
 {
 	sd_bus_message *m = make_message();
 	char **list = (char **)state;
@@ -120,7 +120,7 @@ static void test_no_strings(void **state)
  * The limit counts the bytes of strings and of all other values, at any depth. The check consumes
  * none of them.
  */
-static void test_within(void **state)
+static void test_bytes_within_limit(void **state)
 {
 	static const struct {
 		const char *what;
@@ -158,7 +158,7 @@ static void test_within(void **state)
 	assert_int_equal(bus_check_message_size(m, 1), 0);
 	assert_int_equal(bus_check_message_size(m, 0), -E2BIG);
 	sd_bus_message_unref(m);
-	m = make_strings(100000);
+	m = make_string_array_message(100000);
 	assert_int_equal(bus_check_message_size(m, BUS_MESSAGE_MAX), -E2BIG);
 	sd_bus_message_unref(m);
 }
@@ -166,10 +166,10 @@ static void test_within(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_no_strings),
-		cmocka_unit_test(test_within),
+		cmocka_unit_test(test_string_array_is_read),
+		cmocka_unit_test(test_too_many_strings),
+		cmocka_unit_test(test_empty_string_array),
+		cmocka_unit_test(test_bytes_within_limit),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

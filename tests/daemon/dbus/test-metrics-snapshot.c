@@ -11,14 +11,14 @@
 #include "engine/rate-control.h"
 
 /* A source without samples, and with a mean interval of 1 ms */
-struct quiet {
+struct quiet_source {
 	struct source source;
 	int fd;
 };
 
 static int quiet_fd(struct source *source)
 {
-	return ((struct quiet *)source)->fd;
+	return ((struct quiet_source *)source)->fd;
 }
 
 static int quiet_start(struct source *source __attribute__((unused)))
@@ -45,7 +45,7 @@ static const struct source_ops quiet_ops = {
 	.free = quiet_stop,
 };
 
-static int set_govern(struct worker_state *state, void *arg)
+static int set_rate_control(struct worker_state *state, void *arg)
 {
 	state->rate_control = arg;
 	return 0;
@@ -53,19 +53,21 @@ static int set_govern(struct worker_state *state, void *arg)
 
 static u64 read_interval(struct worker *worker)
 {
-	struct metrics metrics = { 0 };
+	struct metrics_snapshot metrics = { 0 };
 	u64 interval;
 
-	assert_int_equal(worker_read(worker, bus_metrics_read, &metrics), 0);
+	assert_int_equal(worker_call_readonly(worker, bus_read_metrics, &metrics), 0);
 	interval = metrics.machine.interval_ns;
 	metrics_clear(&metrics);
 	return interval;
 }
 
 /* The exported interval is the mean of the online CPUs, with and without rate control. */
-static void test_interval(void **state __attribute__((unused)))
+static void test_exported_mean_interval(void **state __attribute__((unused)))
 {
-	struct quiet quiet = { .source = { .ops = &quiet_ops, .cpus = 1, .interval_ns = 1000000 } };
+	struct quiet_source quiet = {
+		.source = { .ops = &quiet_ops, .cpus = 1, .interval_ns = 1000000 }
+	};
 	const struct source_config sampling = { .interval_ns = 1000000 };
 	struct session_config config = { .name = SESSION_MACHINE };
 	const struct task_events_status task_status = { 0 };
@@ -78,13 +80,13 @@ static void test_interval(void **state __attribute__((unused)))
 	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
 	assert_int_equal(shared_source_new(&quiet.source, &sampling, &config.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
-	assert_int_equal(worker_call(worker, worker_add, &config), 0);
+	assert_int_equal(worker_call(worker, worker_add_session, &config), 0);
 	assert_int_equal(read_interval(worker), 1000000);
 	assert_int_equal(rate_control_new(2, &rate_control), 0);
-	worker_call(worker, set_govern, rate_control);
+	worker_call(worker, set_rate_control, rate_control);
 	rate_control->scales[1].scale = 3 * RATE_CONTROLLER_ONE;
 	assert_int_equal(read_interval(worker), 2000000);
-	worker_call(worker, set_govern, NULL);
+	worker_call(worker, set_rate_control, NULL);
 	rate_control_free(rate_control);
 	worker_free(worker);
 	close(quiet.fd);
@@ -93,7 +95,7 @@ static void test_interval(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_exported_mean_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static void drain_bucket(uid_t uid, bool member, u32 tokens)
 		assert_int_equal(take_tokens(uid, member, 1), 0);
 }
 
-static void test_size_and_refill(void **state)
+static void test_bucket_size_and_refill(void **state)
 {
 	(void)state;
 	drain_bucket(1, true, MEMBER_SIZE);
@@ -66,7 +66,7 @@ static void test_size_and_refill(void **state)
  * No fraction of a token is lost or created, neither by many calls within a millisecond nor by
  * calls with long pauses.
  */
-static void test_fractions(void **state)
+static void test_fractions_of_tokens(void **state)
 {
 	(void)state;
 	drain_bucket(1, true, MEMBER_SIZE);
@@ -80,7 +80,7 @@ static void test_fractions(void **state)
 }
 
 /* A call succeeds after the time that the error contains, and not a second earlier. */
-static void test_retry(void **state)
+static void test_retry_time_is_exact(void **state)
 {
 	static const u32 costs[] = { 1, 16, 64, 100 };
 
@@ -100,7 +100,7 @@ static void test_retry(void **state)
 }
 
 /* A rejected call takes no token. */
-static void test_refused_is_free(void **state)
+static void test_refused_call_takes_no_token(void **state)
 {
 	(void)state;
 	drain_bucket(1, false, USER_SIZE);
@@ -111,7 +111,7 @@ static void test_refused_is_free(void **state)
 }
 
 /* The cost of a large reply delays the next call of the user. */
-static void test_charge(void **state)
+static void test_large_reply_is_charged(void **state)
 {
 	(void)state;
 	assert_int_equal(take_tokens(1, true, 16), 0);
@@ -127,7 +127,7 @@ static void test_charge(void **state)
 }
 
 /* Users outside of the group share one bucket, which limits them together. */
-static void test_many_users(void **state)
+static void test_users_share_bucket(void **state)
 {
 	u32 taken = 0;
 
@@ -145,7 +145,7 @@ static void test_many_users(void **state)
 }
 
 /* A new user replaces the user with the fullest bucket, and gets the tokens in it. */
-static void test_evict(void **state)
+static void test_evict_fullest_bucket(void **state)
 {
 	(void)state;
 	for (uid_t uid = 1; uid <= RATE_LIMIT_USERS; uid++)
@@ -164,7 +164,7 @@ static void test_evict(void **state)
 }
 
 /* After a user left the group, the limits of other users apply from the next call on. */
-static void test_leaves_group(void **state)
+static void test_user_leaves_group(void **state)
 {
 	(void)state;
 	drain_bucket(1, true, USER_SIZE + 1);
@@ -176,14 +176,14 @@ static void test_leaves_group(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_size_and_refill, setup),
-		cmocka_unit_test_setup(test_fractions, setup),
-		cmocka_unit_test_setup(test_retry, setup),
-		cmocka_unit_test_setup(test_refused_is_free, setup),
-		cmocka_unit_test_setup(test_charge, setup),
-		cmocka_unit_test_setup(test_many_users, setup),
-		cmocka_unit_test_setup(test_evict, setup),
-		cmocka_unit_test_setup(test_leaves_group, setup),
+		cmocka_unit_test_setup(test_bucket_size_and_refill, setup),
+		cmocka_unit_test_setup(test_fractions_of_tokens, setup),
+		cmocka_unit_test_setup(test_retry_time_is_exact, setup),
+		cmocka_unit_test_setup(test_refused_call_takes_no_token, setup),
+		cmocka_unit_test_setup(test_large_reply_is_charged, setup),
+		cmocka_unit_test_setup(test_users_share_bucket, setup),
+		cmocka_unit_test_setup(test_evict_fullest_bucket, setup),
+		cmocka_unit_test_setup(test_user_leaves_group, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #define WINDOWS 20000U
 
-struct taken {
+struct taken_windows {
 	u32 first;
 	u32 count;
 	u64 bytes;
@@ -22,7 +22,7 @@ struct taken {
 
 static u8 bytes[FLIGHT_MIN];
 
-static u32 length_of(u32 number)
+static u32 window_length(u32 number)
 {
 	u32 r = number * 2654435761U;
 
@@ -35,13 +35,13 @@ static u32 length_of(u32 number)
 
 static void take_window(void *ctx, const struct source_window *window)
 {
-	struct taken *taken = ctx;
+	struct taken_windows *taken = ctx;
 	u32 number = (u32)window->written;
 
 	if (!taken->count)
 		taken->first = number;
 	assert_int_equal(number, taken->first + taken->count);
-	assert_int_equal(window->len, length_of(number));
+	assert_int_equal(window->len, window_length(number));
 	for (size_t i = 0; i < window->len; i += 97)
 		assert_int_equal(window->data[i], (u8)number);
 	taken->count++;
@@ -49,69 +49,69 @@ static void take_window(void *ctx, const struct source_window *window)
 	taken->lost += window->lost_bytes;
 }
 
-static void test_last(void **state)
+static void test_newest_windows_are_kept(void **state)
 {
-	struct flight *flight = NULL;
+	struct flight_recorder *flight = NULL;
 	u64 all = 0;
 
 	(void)state;
-	assert_int_equal(flight_new(FLIGHT_MIN - 1, &flight), -ERANGE);
-	assert_int_equal(flight_new(FLIGHT_MAX + 1, &flight), -ERANGE);
-	assert_int_equal(flight_new(FLIGHT_MIN, &flight), 0);
-	assert_int_equal(flight_first_ns(flight), 0);
+	assert_int_equal(flight_recorder_new(FLIGHT_MIN - 1, &flight), -ERANGE);
+	assert_int_equal(flight_recorder_new(FLIGHT_MAX + 1, &flight), -ERANGE);
+	assert_int_equal(flight_recorder_new(FLIGHT_MIN, &flight), 0);
+	assert_int_equal(flight_recorder_get_start_ns(flight), 0);
 	for (u32 i = 0; i < WINDOWS; i++) {
 		const struct source_window window = {
-			.data = bytes, .len = length_of(i), .written = i, .start_ns = 1000 + i
+			.data = bytes, .len = window_length(i), .written = i, .start_ns = 1000 + i
 		};
-		struct taken taken = { 0 };
+		struct taken_windows taken = { 0 };
 		const struct source_sink sink = { .window = take_window, .ctx = &taken };
 
 		memset(bytes, (int)(u8)i, window.len);
-		flight_add(flight, &window);
+		flight_recorder_add_window(flight, &window);
 		all += window.len;
-		flight_replay(flight, &sink);
+		flight_recorder_replay(flight, &sink);
 		assert_true(taken.count > 0);
 		assert_int_equal(taken.first + taken.count, i + 1);
-		assert_int_equal(flight_first_ns(flight), 1000 + taken.first);
+		assert_int_equal(flight_recorder_get_start_ns(flight), 1000 + taken.first);
 		assert_int_equal(taken.bytes + taken.lost, all);
 		/*
 		 * The buffer must not be nearly empty: a window is overwritten only if its space is
 		 * needed.
 		 */
-		if (taken.first && length_of(i) < 5000 && length_of(taken.first - 1) < 5000)
+		if (taken.first && window_length(i) < 5000 && window_length(taken.first - 1) < 5000)
 			assert_true(taken.bytes > FLIGHT_MIN / 8);
 	}
-	flight_clear(flight);
-	assert_int_equal(flight_first_ns(flight), 0);
-	flight_free(flight);
+	flight_recorder_clear(flight);
+	assert_int_equal(flight_recorder_get_start_ns(flight), 0);
+	flight_recorder_free(flight);
 }
 
-static void test_too_large(void **state)
+static void test_window_larger_than_buffer(void **state)
 {
 	static u8 large[FLIGHT_MIN];
 	struct source_window window = { .data = large, .len = sizeof(large) };
-	struct taken taken = { 0 };
+	struct taken_windows taken = { 0 };
 	const struct source_sink sink = { .window = take_window, .ctx = &taken };
-	struct flight *flight = NULL;
+	struct flight_recorder *flight = NULL;
 
 	(void)state;
-	assert_int_equal(flight_new(FLIGHT_MIN, &flight), 0);
-	flight_add(flight, &window);
-	flight_replay(flight, &sink);
+	assert_int_equal(flight_recorder_new(FLIGHT_MIN, &flight), 0);
+	flight_recorder_add_window(flight, &window);
+	flight_recorder_replay(flight, &sink);
 	assert_int_equal(taken.count, 0);
 	window.len = 0;
-	flight_add(flight, &window);
-	flight_replay(flight, &sink);
+	flight_recorder_add_window(flight, &window);
+	flight_recorder_replay(flight, &sink);
 	assert_int_equal(taken.count, 1);
 	assert_int_equal(taken.lost, FLIGHT_MIN);
-	flight_free(flight);
+	flight_recorder_free(flight);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_last),
-		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_newest_windows_are_kept),
+		cmocka_unit_test(test_window_larger_than_buffer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

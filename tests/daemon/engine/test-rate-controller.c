@@ -8,7 +8,7 @@
 #define CPUS   8
 
 /**
- * struct machine - a simulated machine
+ * struct simulated_machine - a simulated machine
  * @operations: operations per nanosecond, in percent
  * @fixed_ns: CPU time of the drain threads in a period without samples
  * @sample_ns: their additional CPU time for a sample
@@ -19,7 +19,7 @@
  * @switch_ns: time that each CPU spends on its SPU in a period without samples
  * @called: percent of the windows that are drained in bus calls
  */
-struct machine {
+struct simulated_machine {
 	u32 operations;
 	u64 fixed_ns;
 	u64 sample_ns;
@@ -47,7 +47,8 @@ static u64 cost;
 static u64 rate;
 static struct rate_controller_scale scales[CPUS];
 
-static enum rate_change simulate_period(struct rate_controller *g, const struct machine *m)
+static enum rate_change simulate_period(struct rate_controller *g,
+					const struct simulated_machine *m)
 {
 	struct rate_controller_drain drain = { .ns = add_noise(m->fixed_ns, m->noise) };
 	u64 daemon = drain.ns, sum = 0;
@@ -75,7 +76,7 @@ static enum rate_change simulate_period(struct rate_controller *g, const struct 
 	return rate_controller_step(g, cpu, &drain, PERIOD);
 }
 
-static u64 longest_interval(const struct rate_controller *g)
+static u64 get_longest_interval(const struct rate_controller *g)
 {
 	u64 most = 0;
 
@@ -88,7 +89,8 @@ static u64 longest_interval(const struct rate_controller *g)
 /*
  * Run @periods periods. Return: the number of the last @of periods in which the interval changed.
  */
-static u32 run_periods(struct rate_controller *g, const struct machine *m, u32 periods, u32 of)
+static u32 run_periods(struct rate_controller *g, const struct simulated_machine *m, u32 periods,
+		       u32 of)
 {
 	u32 changes = 0;
 
@@ -97,7 +99,7 @@ static u32 run_periods(struct rate_controller *g, const struct machine *m, u32 p
 	return changes;
 }
 
-static void test_rate(void **state __attribute__((unused)))
+static void test_interval_reaches_rate(void **state __attribute__((unused)))
 {
 	static const u32 operations[] = { 10, 50, 100, 115, 400, 1200, 5000 };
 	const struct rate_controller_config config = { .nominal_ns = 1000000,
@@ -106,7 +108,7 @@ static void test_rate(void **state __attribute__((unused)))
 	struct rate_controller g;
 
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
-		const struct machine m = {
+		const struct simulated_machine m = {
 			.operations = operations[i], .busy = 80, .noise = 8, .hot = -1
 		};
 
@@ -121,12 +123,12 @@ static void test_rate(void **state __attribute__((unused)))
  * Check that the interval does not change on an idle machine: its samples do not show how many
  * operations a busy machine executes.
  */
-static void test_idle(void **state __attribute__((unused)))
+static void test_idle_machine_keeps_interval(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000,
 						       .overhead = 1000,
 						       .rate = true };
-	const struct machine idle = { .operations = 100, .busy = 3, .hot = -1 };
+	const struct simulated_machine idle = { .operations = 100, .busy = 3, .hot = -1 };
 	struct rate_controller g;
 
 	rate_controller_init(&g, &config, scales, CPUS);
@@ -135,13 +137,13 @@ static void test_idle(void **state __attribute__((unused)))
 }
 
 /* If a filter drops most samples, the interval must not become shorter and shorter. */
-static void test_filtered(void **state __attribute__((unused)))
+static void test_filter_does_not_shorten_interval(void **state __attribute__((unused)))
 {
 	struct rate_controller_config config = { .nominal_ns = 1000000,
 						 .rate = true,
 						 .filtered = true };
-	const struct machine few = { .operations = 5, .busy = 90, .hot = -1 };
-	const struct machine many = { .operations = 800, .busy = 90, .hot = -1 };
+	const struct simulated_machine few = { .operations = 5, .busy = 90, .hot = -1 };
+	const struct simulated_machine many = { .operations = 800, .busy = 90, .hot = -1 };
 	struct rate_controller g;
 
 	rate_controller_init(&g, &config, scales, CPUS);
@@ -151,11 +153,11 @@ static void test_filtered(void **state __attribute__((unused)))
 	assert_true(rate <= 1300);
 }
 
-static void test_cost(void **state __attribute__((unused)))
+static void test_interval_fits_budget(void **state __attribute__((unused)))
 {
 	static const struct {
 		const char *name;
-		struct machine machine;
+		struct simulated_machine machine;
 		u32 overhead;
 		bool limited; /* whether the interval was lengthened to fit the budget */
 	} rows[] = {
@@ -180,7 +182,7 @@ static void test_cost(void **state __attribute__((unused)))
 			most = cost > most ? cost : most;
 		}
 		assert_row(most * 100 <= rows[i].overhead * 112ULL);
-		assert_row((longest_interval(&g) > 1000000) == rows[i].limited);
+		assert_row((get_longest_interval(&g) > 1000000) == rows[i].limited);
 		/*
 		 * The interval is not longer than necessary: at least half of the budget is used.
 		 */
@@ -194,7 +196,7 @@ static void test_cost(void **state __attribute__((unused)))
  * Simulate a period in which all CPUs are equally busy, with different costs of interrupts per
  * sample.
  */
-static void play_costs(struct rate_controller *g, const u64 drain_ns[static CPUS])
+static void simulate_interrupt_costs(struct rate_controller *g, const u64 drain_ns[static CPUS])
 {
 	struct rate_controller_cpu cpu[CPUS] = { 0 };
 	struct rate_controller_drain drain = { .ns = 1000000 };
@@ -218,7 +220,7 @@ static void play_costs(struct rate_controller *g, const u64 drain_ns[static CPUS
  * With several drain threads only a CPU with expensive samples gets a longer interval. With one,
  * all CPUs do.
  */
-static void test_each(void **state __attribute__((unused)))
+static void test_cpus_have_own_intervals(void **state __attribute__((unused)))
 {
 	static const u64 drain_ns[CPUS] = { 100, 200000, 100, 3000, 100, 100, 100000, 100 };
 	struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
@@ -226,7 +228,7 @@ static void test_each(void **state __attribute__((unused)))
 
 	rate_controller_init(&g, &config, scales, CPUS);
 	for (u32 i = 0; i < 60; i++)
-		play_costs(&g, drain_ns);
+		simulate_interrupt_costs(&g, drain_ns);
 	assert_true(cost <= 1000 && cost >= 500);
 	for (u32 i = 0; i < CPUS; i++) {
 		test_row("CPU %u", i);
@@ -250,7 +252,7 @@ static void test_each(void **state __attribute__((unused)))
 	config.single = true;
 	rate_controller_init(&g, &config, scales, CPUS);
 	for (u32 i = 0; i < 60; i++)
-		play_costs(&g, drain_ns);
+		simulate_interrupt_costs(&g, drain_ns);
 	assert_int_equal(rate_controller_interval_of(&g, 0), rate_controller_interval_of(&g, 1));
 	assert_true(cost <= 1000 && rate_controller_limited_cpus(&g) == CPUS);
 	/* Without a budget there is no throttle. */
@@ -263,7 +265,7 @@ static void test_each(void **state __attribute__((unused)))
  * Offline CPUs use no budget, and their share is not given to others. A CPU that comes online
  * starts with the initial interval.
  */
-static void test_away(void **state __attribute__((unused)))
+static void test_offline_cpus_use_no_budget(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
 	const struct rate_controller_drain quiet = { .ns = 1000 };
@@ -308,20 +310,20 @@ static void test_away(void **state __attribute__((unused)))
 }
 
 /* A longer interval becomes shorter when the budget grows. */
-static void test_release(void **state __attribute__((unused)))
+static void test_larger_budget_shortens_interval(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
-	const struct machine dear = { 100, 1000000, 80000, 0, 95, 5, -1 };
-	const struct machine cheap = { 100, 1000000, 100, 0, 95, 5, -1 };
+	const struct simulated_machine dear = { 100, 1000000, 80000, 0, 95, 5, -1 };
+	const struct simulated_machine cheap = { 100, 1000000, 100, 0, 95, 5, -1 };
 	struct rate_controller g;
 	u64 longest_ns;
 
 	rate_controller_init(&g, &config, scales, CPUS);
 	run_periods(&g, &dear, 40, 0);
-	longest_ns = longest_interval(&g);
+	longest_ns = get_longest_interval(&g);
 	assert_true(longest_ns > 4000000);
 	run_periods(&g, &cheap, 80, 0);
-	assert_int_equal(longest_interval(&g), 1000000);
+	assert_int_equal(get_longest_interval(&g), 1000000);
 	assert_int_equal(run_periods(&g, &dear, 40, 20), 0);
 }
 
@@ -335,11 +337,11 @@ static void test_release(void **state __attribute__((unused)))
  * If the cost is fixed, the loop tries a longer interval once, measures no reduction, and reverts
  * it.
  */
-static void test_fixed(void **state __attribute__((unused)))
+static void test_fixed_cost_reverts_interval(void **state __attribute__((unused)))
 {
 	static const struct {
 		const char *name;
-		struct machine machine;
+		struct simulated_machine machine;
 	} rows[] = {
 		{ "drain threads", { BUSY, .fixed_ns = 9 * BUDGET, .sample_ns = 100 } },
 		{ "noise", { BUSY, .fixed_ns = 9 * BUDGET, .sample_ns = 100, .noise = 8 } },
@@ -358,9 +360,9 @@ static void test_fixed(void **state __attribute__((unused)))
 		tried = 0;
 		for (u32 k = 0; k < 400; k++) {
 			simulate_period(&g, &rows[i].machine);
-			assert_row(longest_interval(&g) <= 2 * config.nominal_ns);
-			tried += longest_interval(&g) > config.nominal_ns;
-			assert_row(k < 10 || longest_interval(&g) > config.nominal_ns ||
+			assert_row(get_longest_interval(&g) <= 2 * config.nominal_ns);
+			tried += get_longest_interval(&g) > config.nominal_ns;
+			assert_row(k < 10 || get_longest_interval(&g) > config.nominal_ns ||
 				   g.exhausted == (g.cost > config.overhead));
 		}
 		/* Simulate an hour: a try takes some seconds every five minutes. */
@@ -372,11 +374,11 @@ static void test_fixed(void **state __attribute__((unused)))
  * The cost has a fixed and a proportional component: the loop lengthens the interval as long as
  * that reduces the cost noticeably.
  */
-static void test_parts(void **state __attribute__((unused)))
+static void test_fixed_and_proportional_cost(void **state __attribute__((unused)))
 {
 	static const struct {
 		const char *name;
-		struct machine machine;
+		struct simulated_machine machine;
 		u64 least, most; /* bounds of the final cost */
 	} rows[] = {
 		{ "half", { BUSY, .fixed_ns = BUDGET / 2, .sample_ns = BUDGET / SAMPLES }, 750, 1000 },
@@ -390,7 +392,7 @@ static void test_parts(void **state __attribute__((unused)))
 
 	for (u32 noise = 0; noise <= 6; noise += 3) {
 		for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-			struct machine machine = rows[i].machine;
+			struct simulated_machine machine = rows[i].machine;
 			struct rate_controller g;
 
 			test_row("%s, noise %u", rows[i].name, noise);
@@ -398,7 +400,7 @@ static void test_parts(void **state __attribute__((unused)))
 			rate_controller_init(&g, &config, scales, CPUS);
 			run_periods(&g, &machine, 59, 0);
 			assert_row(cost >= rows[i].least && cost <= rows[i].most);
-			assert_row(longest_interval(&g) > config.nominal_ns);
+			assert_row(get_longest_interval(&g) > config.nominal_ns);
 		}
 	}
 }
@@ -406,24 +408,26 @@ static void test_parts(void **state __attribute__((unused)))
 /*
  * A fixed cost may disappear or become proportional: the loop then tries a longer interval again.
  */
-static void test_recovery(void **state __attribute__((unused)))
+static void test_changed_cost_is_tried_again(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1000 };
-	const struct machine fixed = { BUSY, .fixed_ns = 5 * BUDGET, .sample_ns = 100, .noise = 3 };
-	const struct machine dear = { BUSY, .sample_ns = 5 * BUDGET / SAMPLES, .noise = 3 };
-	const struct machine cheap = { BUSY, .sample_ns = 100, .noise = 3 };
+	const struct simulated_machine fixed = { BUSY, .fixed_ns = 5 * BUDGET, .sample_ns = 100,
+						 .noise = 3 };
+	const struct simulated_machine dear = { BUSY, .sample_ns = 5 * BUDGET / SAMPLES,
+						.noise = 3 };
+	const struct simulated_machine cheap = { BUSY, .sample_ns = 100, .noise = 3 };
 	struct rate_controller g;
 
 	rate_controller_init(&g, &config, scales, CPUS);
 	run_periods(&g, &fixed, 40, 0);
-	assert_int_equal(longest_interval(&g), 1000000);
+	assert_int_equal(get_longest_interval(&g), 1000000);
 	/* Only the composition of the cost differs, which the next try detects. */
 	run_periods(&g, &dear, 100, 0);
 	assert_true(cost <= 1000 && cost >= 500);
 	run_periods(&g, &fixed, 100, 0);
-	assert_true(longest_interval(&g) <= 2000000);
+	assert_true(get_longest_interval(&g) <= 2000000);
 	run_periods(&g, &cheap, 40, 0);
-	assert_int_equal(longest_interval(&g), 1000000);
+	assert_int_equal(get_longest_interval(&g), 1000000);
 	assert_false(g.exhausted);
 	assert_true(run_periods(&g, &dear, 40, 20) <= 2);
 	assert_true(cost <= 1000 && cost >= 500);
@@ -433,12 +437,12 @@ static void test_recovery(void **state __attribute__((unused)))
  * If both loops run at once, each reaches its interval, and neither reverts the result of the
  * other.
  */
-static void test_both(void **state __attribute__((unused)))
+static void test_both_loops_together(void **state __attribute__((unused)))
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000,
 						       .overhead = 1000,
 						       .rate = true };
-	const struct machine m = { 700, 1000000, 40000, 1000, 90, 6, -1 };
+	const struct simulated_machine m = { 700, 1000000, 40000, 1000, 90, 6, -1 };
 	struct rate_controller g;
 	u32 changes;
 
@@ -455,12 +459,12 @@ static void test_both(void **state __attribute__((unused)))
  * After a change of the configuration the loop starts from the present interval, unless the change
  * sets another one.
  */
-static void test_change(void **state __attribute__((unused)))
+static void test_configuration_change(void **state __attribute__((unused)))
 {
 	struct rate_controller_config config = { .nominal_ns = 1000000,
 						 .overhead = 1000,
 						 .rate = true };
-	const struct machine m = { 400, 1000000, 100, 10, 90, 5, -1 };
+	const struct simulated_machine m = { 400, 1000000, 100, 10, 90, 5, -1 };
 	struct rate_controller g;
 
 	rate_controller_init(&g, &config, scales, CPUS);
@@ -479,12 +483,18 @@ static void test_change(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rate),	 cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_filtered), cmocka_unit_test(test_cost),
-		cmocka_unit_test(test_release),	 cmocka_unit_test(test_both),
-		cmocka_unit_test(test_change),	 cmocka_unit_test(test_each),
-		cmocka_unit_test(test_away),	 cmocka_unit_test(test_fixed),
-		cmocka_unit_test(test_parts),	 cmocka_unit_test(test_recovery),
+		cmocka_unit_test(test_interval_reaches_rate),
+		cmocka_unit_test(test_idle_machine_keeps_interval),
+		cmocka_unit_test(test_filter_does_not_shorten_interval),
+		cmocka_unit_test(test_interval_fits_budget),
+		cmocka_unit_test(test_larger_budget_shortens_interval),
+		cmocka_unit_test(test_both_loops_together),
+		cmocka_unit_test(test_configuration_change),
+		cmocka_unit_test(test_cpus_have_own_intervals),
+		cmocka_unit_test(test_offline_cpus_use_no_budget),
+		cmocka_unit_test(test_fixed_cost_reverts_interval),
+		cmocka_unit_test(test_fixed_and_proportional_cost),
+		cmocka_unit_test(test_changed_cost_is_tried_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@
 /*
  * A source that delivers, at each drain while it is enabled, one load of 100 cycles and one of 300
  */
-struct script {
+struct scripted_source {
 	struct source source;
 	int fd;
 	bool enabled;
@@ -30,7 +30,7 @@ struct script {
 
 static int script_start(struct source *source)
 {
-	struct script *script = (struct script *)source;
+	struct scripted_source *script = (struct scripted_source *)source;
 
 	if (script->error)
 		return script->error;
@@ -42,7 +42,7 @@ static int script_start(struct source *source)
 
 static int script_fd(struct source *source)
 {
-	return ((struct script *)source)->fd;
+	return ((struct scripted_source *)source)->fd;
 }
 
 static size_t put_load(u8 *record, size_t size, u16 latency)
@@ -63,7 +63,7 @@ static size_t put_load(u8 *record, size_t size, u16 latency)
 
 static int script_drain(struct source *source, const struct source_sink *sink)
 {
-	struct script *script = (struct script *)source;
+	struct scripted_source *script = (struct scripted_source *)source;
 	struct source_window window = { .tid = -1, .written = 2 };
 	u8 bytes[128];
 
@@ -78,7 +78,7 @@ static int script_drain(struct source *source, const struct source_sink *sink)
 
 static void script_stop(struct source *source)
 {
-	struct script *script = (struct script *)source;
+	struct scripted_source *script = (struct scripted_source *)source;
 
 	assert_true(script->enabled);
 	script->enabled = false;
@@ -86,7 +86,7 @@ static void script_stop(struct source *source)
 
 static void script_free(struct source *source)
 {
-	struct script *script = (struct script *)source;
+	struct scripted_source *script = (struct scripted_source *)source;
 
 	assert_false(script->enabled);
 	script->frees++;
@@ -95,7 +95,7 @@ static void script_free(struct source *source)
 static int script_configure(struct source *source, const struct source_config *config,
 			    const char **ret_reason)
 {
-	struct script *script = (struct script *)source;
+	struct scripted_source *script = (struct scripted_source *)source;
 
 	if (config->interval_ns == 1) {
 		*ret_reason = "too often";
@@ -121,7 +121,7 @@ static const struct source_ops script_ops = {
 };
 
 struct fixture {
-	struct script script;
+	struct scripted_source script;
 	struct worker *worker;
 	struct shared_source *shared_source;
 };
@@ -163,7 +163,7 @@ static int add_session(struct fixture *f, const char *name, const char *expressi
 	int r;
 
 	assert_int_equal(session_rule_new(NULL, expression, NULL, &config.rule, &error), 0);
-	r = worker_call(f->worker, worker_add, &config);
+	r = worker_call(f->worker, worker_add_session, &config);
 	if (r < 0) {
 		shared_source_put(config.shared_source);
 		session_rule_free(config.rule);
@@ -177,15 +177,17 @@ static int add_session(struct fixture *f, const char *name, const char *expressi
  */
 static void get_counts(struct fixture *f, const char *session, u64 *ret_records, u64 *ret_filtered)
 {
-	struct worker_view view = { .session = session, .group = VIEW_PROCESS, .limit = 10 };
+	struct worker_view_request view = { .session = session,
+					    .group = VIEW_PROCESS,
+					    .limit = 10 };
 
-	assert_int_equal(worker_call(f->worker, worker_view, &view), 0);
+	assert_int_equal(worker_call(f->worker, worker_make_view, &view), 0);
 	*ret_records = view.view.header.records;
 	*ret_filtered = view.view.header.filtered;
 	view_clear(&view.view);
 }
 
-static void test_names(void **state)
+static void test_session_names(void **state)
 {
 	char longest[SESSION_NAME_SIZE + 1];
 
@@ -210,15 +212,15 @@ static void test_names(void **state)
  * Two sessions with different filters share a source: each counts its matches, and what its filter
  * dropped.
  */
-static void test_filters(void **state)
+static void test_sessions_have_own_filters(void **state)
 {
 	struct fixture *f = *state;
 	u64 all, slow, left, none;
 
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(add_session(f, "slow", "latency.total > 200"), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, "slow"), 0);
 	assert_int_equal(f->script.starts, 1);
 	get_counts(f, NULL, &all, &none);
 	get_counts(f, "slow", &slow, &left);
@@ -230,33 +232,33 @@ static void test_filters(void **state)
 }
 
 /* The source is enabled while any session runs, and drained before it is disabled. */
-static void test_states(void **state)
+static void test_source_follows_session_states(void **state)
 {
 	struct fixture *f = *state;
 	u64 records, after, filtered;
 
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(add_session(f, "other", NULL), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, "other"), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, "other"), -EALREADY);
-	assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
-	assert_int_equal(worker_call(f->worker, worker_stop, NULL), -EALREADY);
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, "other"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, "other"), -EALREADY);
+	assert_int_equal(worker_call(f->worker, worker_stop_session, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_stop_session, NULL), -EALREADY);
 	assert_true(f->script.enabled);
 	get_counts(f, NULL, &records, &filtered);
 	get_counts(f, "other", &after, &filtered);
 	get_counts(f, NULL, &after, &filtered);
 	assert_int_equal(records, after);
-	assert_int_equal(worker_call(f->worker, worker_remove, "other"), 0);
+	assert_int_equal(worker_call(f->worker, worker_remove_session, "other"), 0);
 	assert_false(f->script.enabled);
-	assert_int_equal(worker_call(f->worker, worker_stop, "other"), -ENOENT);
-	assert_int_equal(worker_call(f->worker, worker_reset, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_stop_session, "other"), -ENOENT);
+	assert_int_equal(worker_call(f->worker, worker_reset_session, NULL), 0);
 	get_counts(f, NULL, &records, &filtered);
 	assert_int_equal(records, 0);
 }
 
 /* A failed call changes nothing. */
-static void test_refused(void **state)
+static void test_failed_calls_change_nothing(void **state)
 {
 	struct fixture *f = *state;
 	char name[16];
@@ -269,26 +271,26 @@ static void test_refused(void **state)
 		assert_int_equal(add_session(f, name, NULL), 0);
 	}
 	assert_int_equal(add_session(f, "more", "op == load"), -ENOSPC);
-	assert_int_equal(worker_call(f->worker, worker_remove, "s3"), 0);
+	assert_int_equal(worker_call(f->worker, worker_remove_session, "s3"), 0);
 	assert_int_equal(add_session(f, "more", "op == load"), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, "s3"), -ENOENT);
+	assert_int_equal(worker_call(f->worker, worker_start_session, "s3"), -ENOENT);
 	f->script.error = -EBUSY;
-	assert_int_equal(worker_call(f->worker, worker_start, "more"), -EBUSY);
+	assert_int_equal(worker_call(f->worker, worker_start_session, "more"), -EBUSY);
 	f->script.error = 0;
-	assert_int_equal(worker_call(f->worker, worker_start, "more"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, "more"), 0);
 	assert_int_equal(f->script.starts, 1);
 }
 
 static int change_session(struct fixture *f, const char *name, const char *expression,
 			  u64 interval_ns)
 {
-	struct worker_change change = { .session = name, .interval_ns = interval_ns };
+	struct worker_change_request change = { .session = name, .interval_ns = interval_ns };
 	struct filter_error error;
 	int r;
 
 	if (expression)
 		assert_int_equal(session_rule_new(NULL, expression, NULL, &change.rule, &error), 0);
-	r = worker_call(f->worker, worker_change, &change);
+	r = worker_call(f->worker, worker_change_session, &change);
 	if (r < 0) {
 		assert_non_null(change.reason ?: r == -ENOENT ? "" : NULL);
 		session_rule_free(change.rule);
@@ -300,7 +302,7 @@ static int change_session(struct fixture *f, const char *name, const char *expre
  * Check that the SPU filters records that the only session does not need, and filters nothing for
  * two sessions.
  */
-static void test_hardware(void **state)
+static void test_hardware_filters_for_one_session(void **state)
 {
 	struct fixture *f = *state;
 
@@ -309,13 +311,13 @@ static void test_hardware(void **state)
 	assert_int_equal(f->script.config.filter_latency, 201);
 	assert_int_equal(add_session(f, "all", NULL), 0);
 	assert_int_equal(f->script.config.filter_latency, 0);
-	assert_int_equal(worker_call(f->worker, worker_remove, "all"), 0);
+	assert_int_equal(worker_call(f->worker, worker_remove_session, "all"), 0);
 	assert_int_equal(f->script.config.filter_latency, 201);
 	assert_int_equal(f->script.config.interval_ns, 1000000);
 	assert_int_equal(f->script.configured, 3);
 }
 
-struct seen {
+struct seen_session {
 	const char *session;
 	char text[256];
 	bool kept; /* whether the source has the cgroups of the filter */
@@ -323,8 +325,8 @@ struct seen {
 
 static int read_state(struct worker_state *state, void *arg)
 {
-	struct seen *seen = arg;
-	const struct session *session = worker_session(state, seen->session);
+	struct seen_session *seen = arg;
+	const struct session *session = worker_find_session(state, seen->session);
 
 	snprintf(seen->text, sizeof(seen->text), "%s",
 		 session->rule->filter ? session->rule->filter->text : "");
@@ -333,9 +335,9 @@ static int read_state(struct worker_state *state, void *arg)
 }
 
 /* If the SPU cannot stop filtering, a session that needs the filtered records is refused. */
-static void test_hardware_fixed(void **state)
+static void test_unchangeable_hardware_filter(void **state)
 {
-	struct seen machine = { .session = SESSION_MACHINE };
+	struct seen_session machine = { .session = SESSION_MACHINE };
 	struct fixture *f = *state;
 
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
@@ -350,7 +352,7 @@ static void test_hardware_fixed(void **state)
 	assert_int_equal(worker_call(f->worker, read_state, &machine), 0);
 	assert_string_equal(machine.text, "latency.total > 300");
 	assert_int_equal(add_session(f, "all", NULL), -EIO);
-	assert_int_equal(worker_call(f->worker, worker_start, "all"), -ENOENT);
+	assert_int_equal(worker_call(f->worker, worker_start_session, "all"), -ENOENT);
 	f->script.fixed = false;
 	assert_int_equal(add_session(f, "all", NULL), 0);
 	assert_int_equal(f->script.config.filter_latency, 0);
@@ -359,14 +361,14 @@ static void test_hardware_fixed(void **state)
 /*
  * The filter changes between two drains. The interval is that of the session that owns the source.
  */
-static void test_change(void **state)
+static void test_filter_changes_between_drains(void **state)
 {
 	struct fixture *f = *state;
 	u64 records, filtered;
 
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(add_session(f, "slow", "latency.total > 200"), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, "slow"), 0);
 	get_counts(f, "slow", &records, &filtered);
 	assert_int_equal(records, 1);
 	assert_int_equal(change_session(f, "slow", "latency.total > 400", 0), 0);
@@ -385,8 +387,8 @@ static void test_change(void **state)
 static char *const secret[] = { (char *)"*-secret", NULL };
 static const struct filter_lists excluding = { .excluded = secret };
 
-static void make_relist(const struct filter_lists *lists, const char *expression,
-			struct container_filter_change *ret)
+static void make_relist_request(const struct filter_lists *lists, const char *expression,
+				struct container_filter_change *ret)
 {
 	struct filter_error error;
 
@@ -394,48 +396,50 @@ static void make_relist(const struct filter_lists *lists, const char *expression
 	assert_int_equal(session_rule_new(lists, expression, NULL, &ret->change.rule, &error), 0);
 }
 
-static void check_rule(struct fixture *f, const char *session, const char *text)
+static void check_session_rule(struct fixture *f, const char *session, const char *text)
 {
-	struct seen seen = { .session = session };
+	struct seen_session seen = { .session = session };
 
 	assert_int_equal(worker_call(f->worker, read_state, &seen), 0);
 	assert_string_equal(seen.text, text);
 }
 
 /* Add a session of cgroups with its own source, which gets the cgroups by their index. */
-static void add_own(struct fixture *f, struct script *own, const char *name)
+static void add_session_with_own_source(struct fixture *f, struct scripted_source *own,
+					const char *name)
 {
 	static char *const cgroups[] = { (char *)"/web", NULL };
 	struct session_config config = { .name = name };
 	struct source_config sampling = { .interval_ns = 1000000 };
 	struct filter_error error;
 
-	*own = (struct script){ .source = { .ops = &script_ops, .cpus = 1, .cgroups = true },
-				.fd = f->script.fd };
+	*own = (struct scripted_source){
+		.source = { .ops = &script_ops, .cpus = 1, .cgroups = true }, .fd = f->script.fd
+	};
 	assert_int_equal(session_rule_new(NULL, "remote", cgroups, &config.rule, &error), 0);
 	sampling.cgroups = config.rule->cgroups;
 	assert_int_equal(shared_source_new(&own->source, &sampling, &config.shared_source), 0);
-	assert_int_equal(worker_call(f->worker, worker_add, &config), 0);
+	assert_int_equal(worker_call(f->worker, worker_add_session, &config), 0);
 }
 
 /* New lists of containers are combined with the filter of each session, whatever its source. */
-static void test_relist(void **state)
+static void test_relist_changes_filters(void **state)
 {
-	struct seen own_seen = { .session = "own" };
+	struct seen_session own_seen = { .session = "own" };
 	struct fixture *f = *state;
 	struct container_filter_change request;
-	struct script own;
+	struct scripted_source own;
 	u64 records, filtered;
 
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(add_session(f, "slow", "latency.total > 200"), 0);
-	add_own(f, &own, "own");
-	assert_int_equal(worker_call(f->worker, worker_start, "slow"), 0);
-	make_relist(&excluding, NULL, &request);
+	add_session_with_own_source(f, &own, "own");
+	assert_int_equal(worker_call(f->worker, worker_start_session, "slow"), 0);
+	make_relist_request(&excluding, NULL, &request);
 	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), 0);
-	check_rule(f, SESSION_MACHINE, "!(container =~ \"*-secret\")");
-	check_rule(f, "slow", "!(container =~ \"*-secret\") && (latency.total > 200)");
-	check_rule(
+	check_session_rule(f, SESSION_MACHINE, "!(container =~ \"*-secret\")");
+	check_session_rule(f, "slow", "!(container =~ \"*-secret\") && (latency.total > 200)");
+	check_session_rule(
 		f, "own",
 		"!(container =~ \"*-secret\") && (cgroup == \"/web\" || cgroup =~ \"/web/*\") && "
 		"(remote)");
@@ -445,11 +449,11 @@ static void test_relist(void **state)
 	get_counts(f, "slow", &records, &filtered);
 	assert_true(records > 0 && records == filtered);
 	/* Without lists the filter is the one of the configuration. */
-	make_relist(NULL, "op == load", &request);
+	make_relist_request(NULL, "op == load", &request);
 	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), 0);
-	check_rule(f, SESSION_MACHINE, "op == load");
-	check_rule(f, "slow", "!(container =~ \"*-secret\") && (latency.total > 200)");
-	assert_int_equal(worker_call(f->worker, worker_remove, "own"), 0);
+	check_session_rule(f, SESSION_MACHINE, "op == load");
+	check_session_rule(f, "slow", "!(container =~ \"*-secret\") && (latency.total > 200)");
+	assert_int_equal(worker_call(f->worker, worker_remove_session, "own"), 0);
 	assert_int_equal(own.frees, 1);
 }
 
@@ -457,7 +461,7 @@ static void test_relist(void **state)
  * If lists make the filter of one session too long they are refused for all sessions. An invalid
  * interval is refused, too.
  */
-static void test_relist_refused(void **state)
+static void test_too_long_lists_are_refused(void **state)
 {
 	const struct source_config too_often = { .interval_ns = 1 };
 	struct fixture *f = *state;
@@ -469,25 +473,25 @@ static void test_relist_refused(void **state)
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
 	assert_int_equal(add_session(f, "slow", "latency.total > 200"), 0);
 	assert_int_equal(add_session(f, "longest", longest), 0);
-	make_relist(&excluding, NULL, &request);
+	make_relist_request(&excluding, NULL, &request);
 	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), -EINVAL);
 	assert_string_equal(
 		request.why,
 		"the filter of session \"longest\": together with the cgroups and the lists "
 		"of containers it is too long");
 	session_rule_free(request.change.rule);
-	check_rule(f, SESSION_MACHINE, "");
-	check_rule(f, "slow", "latency.total > 200");
-	assert_int_equal(worker_call(f->worker, worker_remove, "longest"), 0);
-	make_relist(&excluding, NULL, &request);
+	check_session_rule(f, SESSION_MACHINE, "");
+	check_session_rule(f, "slow", "latency.total > 200");
+	assert_int_equal(worker_call(f->worker, worker_remove_session, "longest"), 0);
+	make_relist_request(&excluding, NULL, &request);
 	request.change.sampling = &too_often;
 	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), -ERANGE);
 	session_rule_free(request.change.rule);
-	check_rule(f, "slow", "latency.total > 200");
+	check_session_rule(f, "slow", "latency.total > 200");
 }
 
 /* The error of an invalid filter contains its position. */
-static void test_rules(void **state)
+static void test_invalid_filter_has_position(void **state)
 {
 	char *const relative[] = { (char *)"/a", (char *)"b", NULL };
 	char *const good[] = { (char *)"/a*", (char *)"/b \"c\\", NULL };
@@ -526,26 +530,26 @@ static void test_rules(void **state)
 }
 
 /* Any user may query any session at any rate: the worker is queried once. */
-static void test_facts(void **state)
+static void test_session_lookups_are_cached(void **state)
 {
 	struct fixture *f = *state;
 	static struct property_cache facts;
 
 	facts = (struct property_cache){ 0 };
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
-	assert_true(property_cache_session(&facts, f->worker, SESSION_MACHINE));
-	assert_false(property_cache_session(&facts, f->worker, "other"));
+	assert_true(property_cache_has_session(&facts, f->worker, SESSION_MACHINE));
+	assert_false(property_cache_has_session(&facts, f->worker, "other"));
 	assert_int_equal(add_session(f, "other", NULL), 0);
 	/* the oldest possible time */
 	facts.names_ns = 1;
-	assert_false(property_cache_session(&facts, f->worker, "other"));
+	assert_false(property_cache_has_session(&facts, f->worker, "other"));
 	property_cache_invalidate(&facts);
-	assert_true(property_cache_session(&facts, f->worker, "other"));
+	assert_true(property_cache_has_session(&facts, f->worker, "other"));
 }
 
 /* ---- Which session decides the interval ----------------------------------------- */
 
-struct governing {
+struct rate_control_run {
 	struct rate_control *rate_control;
 	u64 now;
 	u64 interval_ns; /* configured interval */
@@ -554,55 +558,55 @@ struct governing {
 };
 
 /* Run a period of rate control with the simulated clock, on the worker's thread. */
-static int run_tick(struct worker_state *state, void *arg)
+static int run_rate_control_period(struct worker_state *state, void *arg)
 {
-	struct governing *governing = arg;
+	struct rate_control_run *governing = arg;
 
 	state->rate_control = governing->rate_control;
 	governing->now += 5000000000ULL;
 	rate_control_tick(state, governing->now);
-	rate_control_header(state, &governing->header);
+	rate_control_fill_header(state, &governing->header);
 	state->rate_control = NULL;
 	return 0;
 }
 
 static int follow_tasks(struct worker_state *state, void *arg)
 {
-	struct governing *governing = arg;
+	struct rate_control_run *governing = arg;
 
 	state->rate_control = governing->rate_control;
 	if (governing->interval_ns)
 		rate_control_set_target(state, &governing->interval_ns);
-	governing->asked = rate_control_target(state);
+	governing->asked = rate_control_get_target(state);
 	state->rate_control = NULL;
 	return 0;
 }
 
 /* If a filter is set, at the start or later, a low rate is not attributed to the interval. */
-static void test_rate_control_knows_filter(void **state)
+static void test_rate_control_considers_filter(void **state)
 {
 	struct fixture *f = *state;
-	struct governing g = { .now = 0 };
+	struct rate_control_run g = { .now = 0 };
 
 	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
+	assert_int_equal(worker_call(f->worker, run_rate_control_period, &g), 0);
 	assert_false(g.rate_control->rate_controller.config.filtered);
 	assert_int_equal(change_session(f, SESSION_MACHINE, "latency.total > 200", 0), 0);
-	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
+	assert_int_equal(worker_call(f->worker, run_rate_control_period, &g), 0);
 	assert_true(g.rate_control->rate_controller.config.filtered);
 	assert_int_equal(change_session(f, SESSION_MACHINE, "", 0), 0);
-	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
+	assert_int_equal(worker_call(f->worker, run_rate_control_period, &g), 0);
 	assert_false(g.rate_control->rate_controller.config.filtered);
 	rate_control_free(g.rate_control);
 }
 
 /* A configured interval applies at once, even after rate control had changed the interval. */
-static void test_govern_follows(void **state)
+static void test_configured_interval_applies_at_once(void **state)
 {
 	struct fixture *f = *state;
-	struct governing g = { .now = 0 };
+	struct rate_control_run g = { .now = 0 };
 
 	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
@@ -634,24 +638,24 @@ static int burn_time(struct worker_state *state __attribute__((unused)),
  * Calls use CPU time and drain windows, but do not change the interval: Overhead= counts only
  * sampling.
  */
-static void test_govern_calls(void **state)
+static void test_calls_do_not_change_interval(void **state)
 {
 	const struct rate_controller_config config = { .nominal_ns = 1000000, .overhead = 1 };
 	struct fixture *f = *state;
-	struct governing g = { .now = 0 };
+	struct rate_control_run g = { .now = 0 };
 	u64 records, filtered;
 
 	assert_int_equal(rate_control_new(4, &g.rate_control), 0);
 	rate_controller_change(&g.rate_control->rate_controller, &config);
 	assert_int_equal(add_session(f, SESSION_MACHINE, NULL), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
+	assert_int_equal(worker_call(f->worker, run_rate_control_period, &g), 0);
 	/* The first period has only begun, so its cost is unknown. */
 	assert_int_equal(g.header.overhead_cost, 0);
 	for (u32 i = 0; i < 8; i++) {
 		assert_int_equal(worker_call(f->worker, burn_time, NULL), 0);
 		get_counts(f, NULL, &records, &filtered);
-		assert_int_equal(worker_call(f->worker, run_tick, &g), 0);
+		assert_int_equal(worker_call(f->worker, run_rate_control_period, &g), 0);
 	}
 	assert_true(records > 0);
 	assert_int_equal(g.rate_control->rate_controller.cost, 0);
@@ -664,20 +668,25 @@ static void test_govern_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test_setup_teardown(test_filters, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_states, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hardware, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_hardware_fixed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_change, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_relist, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_relist_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_facts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rate_control_knows_filter, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_govern_follows, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_govern_calls, setup, teardown),
-		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_session_names),
+		cmocka_unit_test_setup_teardown(test_sessions_have_own_filters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_source_follows_session_states, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_failed_calls_change_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hardware_filters_for_one_session, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_unchangeable_hardware_filter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_filter_changes_between_drains, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_relist_changes_filters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_long_lists_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_session_lookups_are_cached, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rate_control_considers_filter, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_configured_interval_applies_at_once, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_calls_do_not_change_interval, setup, teardown),
+		cmocka_unit_test(test_invalid_filter_has_position),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

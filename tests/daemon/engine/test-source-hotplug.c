@@ -12,7 +12,7 @@
 #include "profile/profile-read.h"
 
 /* A source without windows, and with CPUs that it does not sample */
-struct played {
+struct played_source {
 	struct source source;
 	u32 unsampled;
 	int error; /* result of start() */
@@ -20,19 +20,19 @@ struct played {
 	bool freed;
 };
 
-static struct played first, second;
+static struct played_source first, second;
 static int fd;
 
-static struct played *played_of(const struct source *source)
+static struct played_source *get_played_source(const struct source *source)
 {
-	return (struct played *)source;
+	return (struct played_source *)source;
 }
 
 static int played_start(struct source *source)
 {
-	if (played_of(source)->error)
-		return played_of(source)->error;
-	played_of(source)->enabled = true;
+	if (get_played_source(source)->error)
+		return get_played_source(source)->error;
+	get_played_source(source)->enabled = true;
 	return 0;
 }
 
@@ -49,16 +49,16 @@ static int played_drain(struct source *source __attribute__((unused)),
 
 static void played_stop(struct source *source)
 {
-	played_of(source)->enabled = false;
+	get_played_source(source)->enabled = false;
 }
 
 static void played_free(struct source *source)
 {
-	assert_false(played_of(source)->enabled);
-	played_of(source)->freed = true;
+	assert_false(get_played_source(source)->enabled);
+	get_played_source(source)->freed = true;
 }
 
-static int played_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	if (cpu >= source->cpus)
 		return -ENOENT;
@@ -66,9 +66,9 @@ static int played_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu
 	return 0;
 }
 
-static u32 played_unsampled(const struct source *source)
+static u32 played_count_unsampled_cpus(const struct source *source)
 {
-	return played_of(source)->unsampled;
+	return get_played_source(source)->unsampled;
 }
 
 static const struct source_ops played_ops = {
@@ -78,8 +78,8 @@ static const struct source_ops played_ops = {
 	.drain = played_drain,
 	.stop = played_stop,
 	.free = played_free,
-	.cpu = played_cpu,
-	.unsampled = played_unsampled,
+	.cpu = played_describe_cpu,
+	.unsampled = played_count_unsampled_cpus,
 };
 
 int source_open(const struct config *config __attribute__((unused)),
@@ -97,10 +97,10 @@ static u64 blind_now;
 
 static int read_state(struct worker_state *state, void *arg __attribute__((unused)))
 {
-	const struct session *machine = worker_session(state, NULL);
+	const struct session *machine = worker_find_session(state, NULL);
 
 	source_now = machine->shared_source->source;
-	blind_now = profile_header(machine->profile)->blind_ns;
+	blind_now = profile_get_header(machine->profile)->blind_ns;
 	return 0;
 }
 
@@ -113,14 +113,15 @@ static struct worker *begin_sampling(void)
 	struct worker *worker;
 
 	fd = eventfd(0, EFD_CLOEXEC);
-	first = (struct played){ .source = { .ops = &played_ops, .cpus = 1, .cpu_end = 1 },
-				 .unsampled = 1 };
-	second = (struct played){ .source = { .ops = &played_ops, .cpus = 2, .cpu_end = 2 } };
+	first = (struct played_source){ .source = { .ops = &played_ops, .cpus = 1, .cpu_end = 1 },
+					.unsampled = 1 };
+	second =
+		(struct played_source){ .source = { .ops = &played_ops, .cpus = 2, .cpu_end = 2 } };
 	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
 	assert_int_equal(shared_source_new(&first.source, &sampling, &config.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
-	assert_int_equal(worker_call(worker, worker_add, &config), 0);
-	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(worker, worker_add_session, &config), 0);
+	assert_int_equal(worker_call(worker, worker_start_session, NULL), 0);
 	return worker;
 }
 
@@ -135,7 +136,7 @@ static int sample_new_cpus(struct worker *worker, struct source_new_cpus *ret)
 	return r;
 }
 
-static void test_replaced(void **state __attribute__((unused)))
+static void test_new_source_replaces_old(void **state __attribute__((unused)))
 {
 	struct worker *worker = begin_sampling();
 	struct source_new_cpus new_cpus;
@@ -155,7 +156,7 @@ static void test_replaced(void **state __attribute__((unused)))
 	close(fd);
 }
 
-static void test_old_one_samples_on(void **state __attribute__((unused)))
+static void test_old_source_continues_on_error(void **state __attribute__((unused)))
 {
 	struct worker *worker = begin_sampling();
 	struct source_new_cpus new_cpus;
@@ -178,8 +179,8 @@ static void test_old_one_samples_on(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replaced),
-		cmocka_unit_test(test_old_one_samples_on),
+		cmocka_unit_test(test_new_source_replaces_old),
+		cmocka_unit_test(test_old_source_continues_on_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include "test.h"
 
 #include "dbus/property-cache.h"
-#include "engine/shards.h"
+#include "engine/drain-threads.h"
 #include "engine/worker.h"
 #include "profile/profile-read.h"
 #include "source/partitioned.h"
@@ -25,14 +25,14 @@
 #define ROUNDS	60
 
 /**
- * struct played - a source of one CPU, to which a test adds windows
+ * struct played_source - a source of one CPU, to which a test adds windows
  * @waiting: number of windows to drain
  * @strangers: each window is of another unknown thread, the last of which is @tid
  * @parts: number of partitions of the machine's source; this source is one of them, with its share
  * of MOST CPUs. 0: it is no partition. @waiting then counts rounds with a window of each CPU, whose
  * records depend on CPU and @round
  */
-struct played {
+struct played_source {
 	struct source source;
 	int fd;
 	u32 cpu;
@@ -43,9 +43,9 @@ struct played {
 	u32 round;
 };
 
-static struct played *played_of(struct source *source)
+static struct played_source *get_played_source(struct source *source)
 {
-	return (struct played *)source;
+	return (struct played_source *)source;
 }
 
 static int played_start(struct source *source __attribute__((unused)))
@@ -59,7 +59,7 @@ static void played_stop(struct source *source __attribute__((unused)))
 
 static int played_fd(struct source *source)
 {
-	return played_of(source)->fd;
+	return get_played_source(source)->fd;
 }
 
 static size_t fill_records(u8 *bytes, size_t size)
@@ -83,7 +83,7 @@ static size_t fill_records(u8 *bytes, size_t size)
 }
 
 /* Fill @bytes with different records, which depend only on @cpu and @round. */
-static size_t fill_mixed(u8 *bytes, size_t size, u32 cpu, u32 round)
+static size_t fill_different_records(u8 *bytes, size_t size, u32 cpu, u32 round)
 {
 	size_t len = 0;
 
@@ -107,14 +107,14 @@ static size_t fill_mixed(u8 *bytes, size_t size, u32 cpu, u32 round)
 	return len;
 }
 
-static void play_round(struct played *played, const struct source_sink *sink)
+static void deliver_round(struct played_source *played, const struct source_sink *sink)
 {
 	u8 bytes[64 * RECORDS];
 
 	for (u32 cpu = played->cpu; cpu < MOST; cpu += played->parts) {
 		const struct source_window window = {
 			.data = bytes,
-			.len = fill_mixed(bytes, sizeof(bytes), cpu, played->round),
+			.len = fill_different_records(bytes, sizeof(bytes), cpu, played->round),
 			.cpu = cpu,
 			.tid = cpu % 2 ? -1 : 0, /* an unknown thread, or the idle task */
 			.start_ns = 1,
@@ -130,7 +130,7 @@ static void play_round(struct played *played, const struct source_sink *sink)
 
 static int played_drain(struct source *source, const struct source_sink *sink)
 {
-	struct played *played = played_of(source);
+	struct played_source *played = get_played_source(source);
 	u32 n = __atomic_exchange_n(&played->waiting, 0, __ATOMIC_ACQ_REL);
 	u8 bytes[64 * RECORDS];
 	struct source_window window = {
@@ -147,7 +147,7 @@ static int played_drain(struct source *source, const struct source_sink *sink)
 	(void)!read(played->fd, &count, sizeof(count));
 	for (u32 i = 0; i < n; i++) {
 		if (played->parts) {
-			play_round(played, sink);
+			deliver_round(played, sink);
 			continue;
 		}
 		if (played->strangers)
@@ -157,15 +157,15 @@ static int played_drain(struct source *source, const struct source_sink *sink)
 	return 0;
 }
 
-static int played_numbered(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	*ret_cpu = (struct source_cpu){ .cpu = cpu, .midr = 1 + played_of(source)->cpu };
+	*ret_cpu = (struct source_cpu){ .cpu = cpu, .midr = 1 + get_played_source(source)->cpu };
 	return 0;
 }
 
 static void played_free(struct source *source)
 {
-	struct played *played = played_of(source);
+	struct played_source *played = get_played_source(source);
 
 	close(played->fd);
 	free(played);
@@ -186,7 +186,7 @@ static const struct source_ops played_ops = {
 	.stop = played_stop,
 	.free = played_free,
 	.configure = played_configure,
-	.cpu = played_numbered,
+	.cpu = played_describe_cpu,
 };
 
 /* @parts: number of partitions of the machine's source; 1: it is not partitioned */
@@ -199,18 +199,18 @@ struct fixture {
 	bool quit;
 };
 
-static struct source *played_new(u32 cpu)
+static struct source *played_source_new(u32 cpu)
 {
-	struct played *played = calloc(1, sizeof(*played));
+	struct played_source *played = calloc(1, sizeof(*played));
 
 	assert_non_null(played);
-	*played = (struct played){ .source = { .ops = &played_ops, .cpus = 1 }, .cpu = cpu };
+	*played = (struct played_source){ .source = { .ops = &played_ops, .cpus = 1 }, .cpu = cpu };
 	played->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	assert_true(played->fd >= 0);
 	return &played->source;
 }
 
-static int add_filtered(struct fixture *f, const char *name, const char *filter)
+static int add_filtered_session(struct fixture *f, const char *name, const char *filter)
 {
 	struct session_config config = {
 		.name = name,
@@ -221,16 +221,16 @@ static int add_filtered(struct fixture *f, const char *name, const char *filter)
 	struct filter_error error;
 
 	assert_int_equal(session_rule_new(NULL, filter, NULL, &config.rule, &error), 0);
-	return worker_call(f->worker, worker_add, &config);
+	return worker_call(f->worker, worker_add_session, &config);
 }
 
 static int add_session(struct fixture *f, const char *name)
 {
-	return add_filtered(f, name, NULL);
+	return add_filtered_session(f, name, NULL);
 }
 
 /* @filter: filter of the machine's session */
-static struct fixture *fixture_filtered(u32 parts, const char *filter)
+static struct fixture *fixture_new_with_filter(u32 parts, const char *filter)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
 	const struct task_events_status task_status = { 0 };
@@ -241,19 +241,19 @@ static struct fixture *fixture_filtered(u32 parts, const char *filter)
 	assert_non_null(f);
 	f->parts = parts;
 	for (u32 i = 0; i < parts; i++)
-		f->part[i] = played_new(i);
+		f->part[i] = played_source_new(i);
 	source = f->part[0];
 	if (parts > 1)
 		assert_int_equal(source_partitioned_new(f->part, parts, &sampling, &source), 0);
 	assert_int_equal(shared_source_new(source, &sampling, &f->shared_source), 0);
 	assert_int_equal(worker_new(&plan, NULL, &task_status, &f->worker), 0);
-	assert_int_equal(add_filtered(f, SESSION_MACHINE, filter), 0);
+	assert_int_equal(add_filtered_session(f, SESSION_MACHINE, filter), 0);
 	return f;
 }
 
 static struct fixture *fixture_new(u32 parts)
 {
-	return fixture_filtered(parts, NULL);
+	return fixture_new_with_filter(parts, NULL);
 }
 
 static void fixture_free(struct fixture *f)
@@ -266,7 +266,7 @@ static void fixture_free(struct fixture *f)
 /* Add a window to partition @part. If @tell is set, wake the drain thread of the partition. */
 static void add_window(struct fixture *f, u32 part, bool tell)
 {
-	struct played *played = played_of(f->part[part % f->parts]);
+	struct played_source *played = get_played_source(f->part[part % f->parts]);
 	const u64 one = 1;
 
 	__atomic_add_fetch(&played->waiting, 1, __ATOMIC_ACQ_REL);
@@ -275,7 +275,7 @@ static void add_window(struct fixture *f, u32 part, bool tell)
 	f->played++;
 }
 
-struct seen {
+struct seen_counts {
 	const char *session;
 	u64 records;
 	u64 windows;
@@ -283,10 +283,10 @@ struct seen {
 
 static int read_state(struct worker_state *state, void *arg)
 {
-	struct seen *seen = arg;
-	const struct session *session = worker_session(state, seen->session);
+	struct seen_counts *seen = arg;
+	const struct session *session = worker_find_session(state, seen->session);
 
-	seen->records = profile_header(session->profile)->records;
+	seen->records = profile_get_header(session->profile)->records;
 	seen->windows = 0;
 	for (u32 i = 0; i < session->shared_source->cpu_count; i++)
 		seen->windows += session->shared_source->cpus[i].windows;
@@ -294,9 +294,9 @@ static int read_state(struct worker_state *state, void *arg)
 }
 
 /* Return the number of records of @session. The query does not drain. */
-static u64 records_of(struct fixture *f, const char *session)
+static u64 count_session_records(struct fixture *f, const char *session)
 {
-	struct seen seen = { .session = session };
+	struct seen_counts seen = { .session = session };
 
 	assert_int_equal(worker_call(f->worker, read_state, &seen), 0);
 	return seen.records;
@@ -308,52 +308,53 @@ static void check_late_windows(u32 parts)
 	struct fixture *f = fixture_new(parts);
 
 	assert_int_equal(add_session(f, "late"), 0);
-	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
 	for (u32 i = 0; i < 4 * PARTS; i++)
 		add_window(f, i, false);
-	assert_int_equal(worker_call(f->worker, worker_start, (void *)"late"), 0);
-	assert_int_equal(worker_call(f->worker, worker_stop, (void *)"late"), 0);
-	assert_int_equal(records_of(f, "late"), 0);
-	assert_int_equal(records_of(f, NULL), RECORDS * f->played);
+	assert_int_equal(worker_call(f->worker, worker_start_session, (void *)"late"), 0);
+	assert_int_equal(worker_call(f->worker, worker_stop_session, (void *)"late"), 0);
+	assert_int_equal(count_session_records(f, "late"), 0);
+	assert_int_equal(count_session_records(f, NULL), RECORDS * f->played);
 	/* Windows that arrive while the session runs belong to it. */
-	assert_int_equal(worker_call(f->worker, worker_start, (void *)"late"), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, (void *)"late"), 0);
 	for (u32 i = 0; i < PARTS; i++)
 		add_window(f, i, false);
-	assert_int_equal(worker_call(f->worker, worker_stop, (void *)"late"), 0);
-	assert_int_equal(records_of(f, "late"), RECORDS * PARTS);
+	assert_int_equal(worker_call(f->worker, worker_stop_session, (void *)"late"), 0);
+	assert_int_equal(count_session_records(f, "late"), RECORDS * PARTS);
 	fixture_free(f);
 }
 
-static void test_late(void **state __attribute__((unused)))
+static void test_late_windows(void **state __attribute__((unused)))
 {
 	check_late_windows(1);
 	check_late_windows(PARTS);
 }
 
 /* Make all kinds of calls while windows arrive. */
-static void call_all(struct fixture *f, u32 round)
+static void make_all_calls(struct fixture *f, u32 round)
 {
-	struct worker_view view = { .group = round % VIEW_GROUPS, .span = round % VIEW_SPANS };
-	struct worker_hot hot = { 0 };
-	struct worker_change change = { .interval_ns = 1000 + round };
+	struct worker_view_request view = { .group = round % VIEW_GROUPS,
+					    .span = round % VIEW_SPANS };
+	struct worker_hot_request hot = { 0 };
+	struct worker_change_request change = { .interval_ns = 1000 + round };
 
-	assert_int_equal(worker_read(f->worker, worker_view, &view), 0);
+	assert_int_equal(worker_call_readonly(f->worker, worker_make_view, &view), 0);
 	view_clear(&view.view);
-	assert_int_equal(worker_call(f->worker, worker_hot, &hot), 0);
+	assert_int_equal(worker_call(f->worker, worker_write_hot_json, &hot), 0);
 	free(hot.text);
-	assert_int_equal(worker_call(f->worker, worker_change, &change), 0);
+	assert_int_equal(worker_call(f->worker, worker_change_session, &change), 0);
 	if (round % 4 == 1)
 		assert_int_equal(add_session(f, "other"), 0);
 	if (round % 4 == 2)
-		assert_int_equal(worker_call(f->worker, worker_start, (void *)"other"), 0);
+		assert_int_equal(worker_call(f->worker, worker_start_session, (void *)"other"), 0);
 	if (round % 8 == 3)
-		assert_int_equal(worker_call(f->worker, worker_stop, (void *)"other"), 0);
+		assert_int_equal(worker_call(f->worker, worker_stop_session, (void *)"other"), 0);
 	if (round % 4 == 3)
-		assert_int_equal(worker_call(f->worker, worker_remove, (void *)"other"), 0);
-	worker_heartbeat(f->worker);
+		assert_int_equal(worker_call(f->worker, worker_remove_session, (void *)"other"), 0);
+	worker_get_heartbeat(f->worker);
 }
 
-static void *player_run(void *arg)
+static void *add_windows_thread(void *arg)
 {
 	struct fixture *f = arg;
 
@@ -363,30 +364,30 @@ static void *player_run(void *arg)
 }
 
 /* While windows and calls arrive at the same time, no window is lost or counted twice. */
-static void at_once(u32 parts)
+static void check_windows_and_calls_at_once(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
-	struct seen seen = { 0 };
+	struct seen_counts seen = { 0 };
 	pthread_t player;
 
-	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	assert_int_equal(pthread_create(&player, NULL, player_run, f), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
+	assert_int_equal(pthread_create(&player, NULL, add_windows_thread, f), 0);
 	for (u32 round = 0; round < ROUNDS; round++)
-		call_all(f, round);
+		make_all_calls(f, round);
 	pthread_join(player, NULL);
-	assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_stop_session, NULL), 0);
 	assert_int_equal(worker_call(f->worker, read_state, &seen), 0);
 	assert_int_equal(seen.records, RECORDS * f->played);
 	assert_int_equal(seen.windows, f->played);
-	assert_int_equal(worker_call(f->worker, worker_reset, NULL), 0);
-	assert_int_equal(records_of(f, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_reset_session, NULL), 0);
+	assert_int_equal(count_session_records(f, NULL), 0);
 	fixture_free(f);
 }
 
 static void test_at_once(void **state __attribute__((unused)))
 {
-	at_once(1);
-	at_once(PARTS);
+	check_windows_and_calls_at_once(1);
+	check_windows_and_calls_at_once(PARTS);
 }
 
 /* A TID that no process has, so that a window of it changes the tables of tasks. */
@@ -394,12 +395,12 @@ static void test_at_once(void **state __attribute__((unused)))
 #define BACKLOG	  16 /* number of windows of each partition, while a CPU is queried */
 
 /* Keep windows to drain in each partition until the queries end. */
-static void *flooder_run(void *arg)
+static void *flood_partitions_thread(void *arg)
 {
 	struct fixture *f = arg;
 
 	for (u32 i = 0; !__atomic_load_n(&f->quit, __ATOMIC_ACQUIRE); i++) {
-		struct played *played = played_of(f->part[i % PARTS]);
+		struct played_source *played = get_played_source(f->part[i % PARTS]);
 
 		if (__atomic_load_n(&played->waiting, __ATOMIC_ACQUIRE) < BACKLOG)
 			add_window(f, i, true);
@@ -413,7 +414,7 @@ static void *flooder_run(void *arg)
  * Query a CPU while the drain thread of its partition waits for the write lock. If both waited for
  * each other, they would deadlock.
  */
-static void test_asked(void **state __attribute__((unused)))
+static void test_cpu_query_does_not_deadlock(void **state __attribute__((unused)))
 {
 	struct fixture *f = fixture_new(PARTS);
 	struct property_cache facts = { 0 };
@@ -421,34 +422,34 @@ static void test_asked(void **state __attribute__((unused)))
 	pthread_t player;
 
 	for (u32 i = 0; i < PARTS; i++) {
-		played_of(f->part[i])->strangers = true;
-		played_of(f->part[i])->tid = (s32)(STRANGERS * (1 + i));
+		get_played_source(f->part[i])->strangers = true;
+		get_played_source(f->part[i])->tid = (s32)(STRANGERS * (1 + i));
 	}
-	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
-	assert_int_equal(pthread_create(&player, NULL, flooder_run, f), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
+	assert_int_equal(pthread_create(&player, NULL, flood_partitions_thread, f), 0);
 	for (u32 i = 0; i < 10 * ROUNDS; i++) {
 		property_cache_invalidate(&facts);
-		assert_int_equal(property_cache_cpu(&facts, f->worker, i % PARTS, &cpu), 0);
+		assert_int_equal(property_cache_get_cpu(&facts, f->worker, i % PARTS, &cpu), 0);
 		assert_int_equal(cpu->cpu.midr, 1 + i % PARTS);
 	}
 	__atomic_store_n(&f->quit, true, __ATOMIC_RELEASE);
 	pthread_join(player, NULL);
-	assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
-	assert_int_equal(records_of(f, NULL), RECORDS * f->played);
+	assert_int_equal(worker_call(f->worker, worker_stop_session, NULL), 0);
+	assert_int_equal(count_session_records(f, NULL), RECORDS * f->played);
 	fixture_free(f);
 }
 
 /* End the worker while windows arrive. */
-static void test_end(void **state __attribute__((unused)))
+static void test_worker_ends_while_draining(void **state __attribute__((unused)))
 {
 	for (u32 i = 0; i < ROUNDS; i++) {
 		struct fixture *f = fixture_new(1 + i % PARTS);
 
-		assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+		assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
 		for (u32 k = 0; k < 10; k++)
 			add_window(f, k, true);
 		if (i % 2)
-			assert_int_equal(worker_call(f->worker, worker_stop, NULL), 0);
+			assert_int_equal(worker_call(f->worker, worker_stop_session, NULL), 0);
 		fixture_free(f);
 	}
 }
@@ -457,21 +458,21 @@ static int read_meter(struct worker_state *state, void *arg)
 {
 	struct drain_meter *meter = arg;
 
-	*meter = shards_meter(state->shards);
+	*meter = drain_threads_sum_meters(state->shards);
 	return 0;
 }
 
 /* Return the meters after the drain threads have counted all windows. */
-static struct drain_meter meter_of(struct fixture *f)
+static struct drain_meter get_drain_meter(struct fixture *f)
 {
 	struct drain_meter meter;
-	struct seen seen = { 0 };
+	struct seen_counts seen = { 0 };
 
 	while (seen.records < RECORDS * f->played) {
-		assert_int_equal(worker_read(f->worker, read_state, &seen), 0);
+		assert_int_equal(worker_call_readonly(f->worker, read_state, &seen), 0);
 		sched_yield();
 	}
-	assert_int_equal(worker_read(f->worker, read_meter, &meter), 0);
+	assert_int_equal(worker_call_readonly(f->worker, read_meter, &meter), 0);
 	return meter;
 }
 
@@ -479,40 +480,40 @@ static struct drain_meter meter_of(struct fixture *f)
  * The work of the drain threads is metered. Work in a bus call is not, because it is no cost of
  * sampling.
  */
-static void check_metered(u32 parts)
+static void check_drains_are_metered(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
 	struct drain_meter before = { 0 }, after;
 	u8 bytes[64 * RECORDS];
 
-	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
 	for (u32 i = 0; i < PARTS; i++)
 		add_window(f, i, true);
-	before = meter_of(f);
+	before = get_drain_meter(f);
 	assert_int_equal(before.bytes, PARTS * fill_records(bytes, sizeof(bytes)));
 	assert_true(before.ns > 0);
 	for (u32 i = 0; i < ROUNDS; i++) {
-		struct worker_view view = { .group = VIEW_PROCESS };
+		struct worker_view_request view = { .group = VIEW_PROCESS };
 
 		add_window(f, i, false);
-		assert_int_equal(worker_read(f->worker, worker_view, &view), 0);
+		assert_int_equal(worker_call_readonly(f->worker, worker_make_view, &view), 0);
 		assert_int_equal(view.view.header.records, RECORDS * f->played);
 		view_clear(&view.view);
 	}
-	after = meter_of(f);
+	after = get_drain_meter(f);
 	assert_int_equal(after.bytes, before.bytes);
 	assert_int_equal(after.ns, before.ns);
 	fixture_free(f);
 }
 
-static void test_metered(void **state __attribute__((unused)))
+static void test_drains_are_metered(void **state __attribute__((unused)))
 {
-	check_metered(1);
-	check_metered(PARTS);
+	check_drains_are_metered(1);
+	check_drains_are_metered(PARTS);
 }
 
 /* Sums over a view, which do not depend on the order of its rows */
-struct sums {
+struct view_sums {
 	u64 records;
 	u64 filtered;
 	u64 bytes;
@@ -524,7 +525,7 @@ struct sums {
 	u64 hash;
 };
 
-static u64 hash_of(const void *data, size_t size)
+static u64 compute_hash(const void *data, size_t size)
 {
 	u64 hash = 0xcbf29ce484222325ULL;
 
@@ -533,27 +534,29 @@ static u64 hash_of(const void *data, size_t size)
 	return hash;
 }
 
-static struct sums sums_of(struct fixture *f, const char *session, enum view_group group)
+static struct view_sums get_view_sums(struct fixture *f, const char *session, enum view_group group)
 {
-	struct worker_view view = { .session = session, .group = group, .limit = 1000 };
+	struct worker_view_request view = { .session = session, .group = group, .limit = 1000 };
 	const struct view_header *h = &view.view.header;
-	struct sums sums;
+	struct view_sums sums;
 
-	assert_int_equal(worker_read(f->worker, worker_view, &view), 0);
-	sums = (struct sums){ .records = h->records,
-			      .filtered = h->filtered,
-			      .bytes = h->bytes,
-			      .decoded = h->decoded,
-			      .written = h->written,
-			      .unattributed = h->unattributed,
-			      .weight = h->weight[UNIT_MICRO_OPS] + h->weight[UNIT_INSTRUCTIONS],
-			      .rows = view.view.count };
+	assert_int_equal(worker_call_readonly(f->worker, worker_make_view, &view), 0);
+	sums = (struct view_sums){ .records = h->records,
+				   .filtered = h->filtered,
+				   .bytes = h->bytes,
+				   .decoded = h->decoded,
+				   .written = h->written,
+				   .unattributed = h->unattributed,
+				   .weight =
+					   h->weight[UNIT_MICRO_OPS] + h->weight[UNIT_INSTRUCTIONS],
+				   .rows = view.view.count };
 	for (u32 i = 0; i < view.view.count; i++) {
 		const struct view_row *row = &view.view.rows[i];
 
-		sums.hash += hash_of(row, offsetof(struct view_row, container)) ^
-			     hash_of(row->function, strlen(row->function)) ^
-			     hash_of(row->level, sizeof(*row) - offsetof(struct view_row, level));
+		sums.hash +=
+			compute_hash(row, offsetof(struct view_row, container)) ^
+			compute_hash(row->function, strlen(row->function)) ^
+			compute_hash(row->level, sizeof(*row) - offsetof(struct view_row, level));
 	}
 	view_clear(&view.view);
 	return sums;
@@ -562,33 +565,35 @@ static struct sums sums_of(struct fixture *f, const char *session, enum view_gro
 #define LOADS "op == load"
 
 /* Run the machine's session with @filter; @loads: and another session that counts loads. */
-static struct fixture *play_mixed(u32 parts, const char *filter, bool loads)
+static struct fixture *run_mixed_windows(u32 parts, const char *filter, bool loads)
 {
-	struct fixture *f = fixture_filtered(parts, filter);
+	struct fixture *f = fixture_new_with_filter(parts, filter);
 
 	for (u32 i = 0; i < parts; i++)
-		played_of(f->part[i])->parts = parts;
-	assert_int_equal(worker_call(f->worker, worker_start, NULL), 0);
+		get_played_source(f->part[i])->parts = parts;
+	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
 	if (loads) {
-		assert_int_equal(add_filtered(f, "loads", LOADS), 0);
-		assert_int_equal(worker_call(f->worker, worker_start, (void *)"loads"), 0);
+		assert_int_equal(add_filtered_session(f, "loads", LOADS), 0);
+		assert_int_equal(worker_call(f->worker, worker_start_session, (void *)"loads"), 0);
 	}
 	for (u32 round = 0; round < 4 * ROUNDS; round++) {
 		for (u32 i = 0; i < parts; i++)
 			add_window(f, i, round % 3);
 		/* Merge the shards from time to time. */
 		if (round % 16 == 5)
-			sums_of(f, NULL, VIEW_PROCESS);
+			get_view_sums(f, NULL, VIEW_PROCESS);
 	}
 	return f;
 }
 
-static void assert_same(struct fixture *a, const char *in_a, struct fixture *b, const char *in_b)
+static void assert_same_views(struct fixture *a, const char *in_a, struct fixture *b,
+			      const char *in_b)
 {
 	static const enum view_group groups[] = { VIEW_PROCESS, VIEW_FUNCTION, VIEW_CONTAINER };
 
 	for (u32 i = 0; i < ARRAY_SIZE(groups); i++) {
-		const struct sums x = sums_of(a, in_a, groups[i]), y = sums_of(b, in_b, groups[i]);
+		const struct view_sums x = get_view_sums(a, in_a, groups[i]),
+				       y = get_view_sums(b, in_b, groups[i]);
 
 		assert_int_equal(x.records, y.records);
 		assert_true(x.records && x.rows);
@@ -597,16 +602,17 @@ static void assert_same(struct fixture *a, const char *in_a, struct fixture *b, 
 }
 
 /* A profile is the same with 1, 2 and 4 drain threads, and while another session runs. */
-static void test_same(void **state __attribute__((unused)))
+static void test_profile_is_same_for_any_threads(void **state __attribute__((unused)))
 {
-	struct fixture *alone = play_mixed(1, NULL, false), *loads = play_mixed(1, LOADS, false);
+	struct fixture *alone = run_mixed_windows(1, NULL, false),
+		       *loads = run_mixed_windows(1, LOADS, false);
 
 	for (u32 parts = 1; parts <= MOST; parts *= 2) {
-		struct fixture *both = play_mixed(parts, NULL, true);
+		struct fixture *both = run_mixed_windows(parts, NULL, true);
 
 		test_row("%u drain threads", parts);
-		assert_same(both, NULL, alone, NULL);
-		assert_same(both, "loads", loads, NULL);
+		assert_same_views(both, NULL, alone, NULL);
+		assert_same_views(both, "loads", loads, NULL);
 		fixture_free(both);
 	}
 	fixture_free(loads);
@@ -617,9 +623,12 @@ static void test_same(void **state __attribute__((unused)))
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),	cmocka_unit_test(test_late),
-		cmocka_unit_test(test_at_once), cmocka_unit_test(test_asked),
-		cmocka_unit_test(test_metered), cmocka_unit_test(test_end),
+		cmocka_unit_test(test_profile_is_same_for_any_threads),
+		cmocka_unit_test(test_late_windows),
+		cmocka_unit_test(test_at_once),
+		cmocka_unit_test(test_cpu_query_does_not_deadlock),
+		cmocka_unit_test(test_drains_are_metered),
+		cmocka_unit_test(test_worker_ends_while_draining),
 	};
 
 	if (argc > 1)

@@ -60,7 +60,7 @@ static struct filter *parse_filter(const char *text)
 }
 
 /* Test each expression, and its negation. */
-static void test_match(void **state)
+static void test_expressions_match(void **state)
 {
 	static const struct {
 		const char *text;
@@ -149,7 +149,7 @@ static void test_match(void **state)
  * A result that follows from the task alone is correct for all its samples, and every result that
  * can follow from the task does.
  */
-static void test_tasks(void **state)
+static void test_results_of_tasks(void **state)
 {
 	static const struct {
 		const char *text;
@@ -189,7 +189,7 @@ static void test_tasks(void **state)
 	}
 }
 
-static void test_errors(void **state)
+static void test_errors_have_positions(void **state)
 {
 	static const struct {
 		const char *text;
@@ -244,7 +244,7 @@ static void test_errors(void **state)
 }
 
 /* Test the maximum depth and length, and one more. */
-static void test_bounds(void **state)
+static void test_depth_and_length_limits(void **state)
 {
 	struct filter_error error;
 	struct filter *filter;
@@ -274,7 +274,7 @@ static void test_bounds(void **state)
 	}
 }
 
-static void test_hardware(void **state)
+static void test_hardware_filters(void **state)
 {
 	static const struct {
 		const char *text;
@@ -335,7 +335,7 @@ static void test_hardware(void **state)
 #define HIP12	 0x480fd060u
 #define QEMU	 0x000f0510u
 
-static struct filter_cores cores_of(const u32 *midrs, size_t count)
+static struct filter_cores make_filter_cores(const u32 *midrs, size_t count)
 {
 	struct filter_cores cores = { 0 };
 
@@ -350,7 +350,7 @@ static struct filter_cores cores_of(const u32 *midrs, size_t count)
  * Loads by bits 5:0 of their data source: the SPU may only omit values that never match, on any
  * core.
  */
-static void test_sources(void **state)
+static void test_data_source_filters(void **state)
 {
 	static const struct {
 		const char *text;
@@ -414,7 +414,8 @@ static void test_sources(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct filter_cores cores = cores_of(rows[i].midrs, ARRAY_SIZE(rows[i].midrs));
+		struct filter_cores cores =
+			make_filter_cores(rows[i].midrs, ARRAY_SIZE(rows[i].midrs));
 		struct filter *filter = parse_filter(rows[i].text);
 		struct source_config config = { 0 };
 
@@ -456,7 +457,7 @@ static bool any_matches(const struct filter *filter, u32 midr, u16 source)
 }
 
 /* Evaluate the filter for each value that the SPU would omit: none may match. */
-static void test_sources_sound(void **state)
+static void test_omitted_sources_never_match(void **state)
 {
 	static const char *const texts[] = {
 		"source == 14", "source < 9 && !(source == 3)", "source >= 8 && source != 13",
@@ -473,7 +474,7 @@ static void test_sources_sound(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts) * ARRAY_SIZE(midrs); i++) {
 		u32 midr = midrs[i % ARRAY_SIZE(midrs)];
-		struct filter_cores cores = cores_of(&midr, 1);
+		struct filter_cores cores = make_filter_cores(&midr, 1);
 		struct filter *filter = parse_filter(texts[i / ARRAY_SIZE(midrs)]);
 		struct source_config config = { 0 };
 
@@ -490,7 +491,7 @@ static void test_sources_sound(void **state)
 }
 
 /* Test which conjuncts the SPU can filter by data source, alone or together. */
-static void test_sources_parts(void **state)
+static void test_conjuncts_with_data_sources(void **state)
 {
 	static const struct {
 		const char *text;
@@ -500,7 +501,7 @@ static void test_sources_parts(void **state)
 		{ "simd", false },	 { "remote", false },
 	};
 	const u32 n1 = N1;
-	struct filter_cores cores = cores_of(&n1, 1);
+	struct filter_cores cores = make_filter_cores(&n1, 1);
 	struct filter *filter =
 		parse_filter("op == load && level == l2 && source != 3 && simd && remote");
 	struct filter_part parts[FILTER_NODES];
@@ -523,7 +524,7 @@ static void test_sources_parts(void **state)
  * For the longest expression, which consists of numbers, the computation must not interrupt
  * sampling for long.
  */
-static void test_sources_many(void **state)
+static void test_longest_source_filter_is_fast(void **state)
 {
 	struct filter_part parts[FILTER_NODES];
 	struct source_config config = { 0 };
@@ -541,7 +542,7 @@ static void test_sources_many(void **state)
 }
 
 /* Test the conjuncts of an expression, and where each is evaluated. */
-static void test_parts(void **state)
+static void test_conjuncts(void **state)
 {
 	static const char text[] = "op == load && (latency.total > 200 && !remote) && "
 				   " ( container == web || el == 0 ) && (( mispredicted ) ) && !retired && simd  && el == 0 ";
@@ -605,7 +606,7 @@ static const struct {
 };
 
 /* Requirements for the mask bits of FEAT_SPE_EFT, and which parts they evaluate. */
-static void test_masked(void **state)
+static void test_type_mask_filters(void **state)
 {
 	struct filter *filter = parse_filter("op == load && simd && el == 0 && op != branch");
 	struct filter_part parts[FILTER_NODES];
@@ -628,7 +629,7 @@ static void test_masked(void **state)
 	}
 }
 
-static u32 write_nowhere(void *ctx, u64 address, const u8 *data, size_t length)
+static u32 discard_write(void *ctx, u64 address, const u8 *data, size_t length)
 {
 	(void)ctx;
 	(void)address;
@@ -641,10 +642,10 @@ static u32 write_nowhere(void *ctx, u64 address, const u8 *data, size_t length)
  * The filter of an SPU with FEAT_SPE_EFT passes each operation that matches, and drops some of the
  * others.
  */
-static void test_masked_sound(void **state)
+static void test_type_masks_pass_all_matches(void **state)
 {
 	struct spe_spu_config spu_config;
-	const struct spe_spu_io io = { .write = write_nowhere };
+	const struct spe_spu_io io = { .write = discard_write };
 	static struct spe_spu spu;
 	const char *reason = "";
 
@@ -660,7 +661,7 @@ static void test_masked_sound(void **state)
 		test_row("%s", masked_rows[i].text);
 		filter_offload(filter, NULL, &config);
 		spe_spu_write(&spu, SPE_REG_PMSFCR,
-			      SPE_PMSFCR_FT | source_filter_pmsfcr(&config));
+			      SPE_PMSFCR_FT | source_filter_to_pmsfcr(&config));
 		for (u32 op = 0; op < 3 * 256; op++) {
 			const struct spe_operation operation = {
 				.op_class = (u8)(op / 256), .op_subclass = (u8)op,
@@ -671,7 +672,7 @@ static void test_masked_sound(void **state)
 				.op_subclass = operation.op_subclass,
 			};
 			const struct filter_subject subject = { &sample, { 0 }, 0, NULL, NULL };
-			bool passes = spe_spu_filter(&spu, &operation);
+			bool passes = spe_spu_passes_filters(&spu, &operation);
 
 			test_row("%s: class %u, subclass %#x", masked_rows[i].text,
 				 operation.op_class, operation.op_subclass);
@@ -713,7 +714,7 @@ static void test_later_events(void **state)
 }
 
 /* An expression of one conjunct is returned as a whole. */
-static void test_part_alone(void **state)
+static void test_single_conjunct(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "op == load || op == store", "op == load || op == store" },
@@ -737,7 +738,7 @@ static void test_part_alone(void **state)
 }
 
 /* Lists are converted to expressions, in which special characters of a name are escaped. */
-static void test_compose(void **state)
+static void test_lists_become_expressions(void **state)
 {
 	char *const web[] = { (char *)"db-?", (char *)"web-*", NULL };
 	char *const not_web[] = { (char *)"web-*", NULL };
@@ -778,7 +779,7 @@ static void test_compose(void **state)
 }
 
 /* Conditions on addresses are found at any depth, and not by searching the text. */
-static void test_addresses(void **state)
+static void test_address_conditions_are_found(void **state)
 {
 	static const struct {
 		const char *text;
@@ -804,7 +805,7 @@ static void test_addresses(void **state)
 }
 
 /* A comparison uses the whole path, and not the displayed path, which is escaped and truncated. */
-static void test_whole_path(void **state)
+static void test_whole_path_is_compared(void **state)
 {
 	static const char *const paths[] = {
 		"/user.slice/a\033b",
@@ -835,22 +836,23 @@ static void test_whole_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_match), cmocka_unit_test(test_tasks),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_hardware),
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_part_alone),
-		cmocka_unit_test(test_masked),
-		cmocka_unit_test(test_masked_sound),
+		cmocka_unit_test(test_expressions_match),
+		cmocka_unit_test(test_results_of_tasks),
+		cmocka_unit_test(test_errors_have_positions),
+		cmocka_unit_test(test_depth_and_length_limits),
+		cmocka_unit_test(test_hardware_filters),
+		cmocka_unit_test(test_conjuncts),
+		cmocka_unit_test(test_single_conjunct),
+		cmocka_unit_test(test_type_mask_filters),
+		cmocka_unit_test(test_type_masks_pass_all_matches),
 		cmocka_unit_test(test_later_events),
-		cmocka_unit_test(test_sources),
-		cmocka_unit_test(test_sources_sound),
-		cmocka_unit_test(test_sources_parts),
-		cmocka_unit_test(test_sources_many),
-		cmocka_unit_test(test_compose),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_whole_path),
+		cmocka_unit_test(test_data_source_filters),
+		cmocka_unit_test(test_omitted_sources_never_match),
+		cmocka_unit_test(test_conjuncts_with_data_sources),
+		cmocka_unit_test(test_longest_source_filter_is_fast),
+		cmocka_unit_test(test_lists_become_expressions),
+		cmocka_unit_test(test_address_conditions_are_found),
+		cmocka_unit_test(test_whole_path_is_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,12 +12,12 @@ struct faulty_file {
 	sqlite3_file *real;
 };
 
-static sqlite3_file *real_of(sqlite3_file *file)
+static sqlite3_file *get_real_file(sqlite3_file *file)
 {
 	return ((struct faulty_file *)file)->real;
 }
 
-static void die(void)
+static void kill_process(void)
 {
 	raise(SIGKILL);
 }
@@ -29,39 +29,39 @@ static bool change_is_refused(void)
 	return faulty_vfs.full_at && faulty_vfs.changes >= faulty_vfs.full_at;
 }
 
-static bool dies_now(void)
+static bool must_die_now(void)
 {
 	return faulty_vfs.kill_at && faulty_vfs.changes == faulty_vfs.kill_at;
 }
 
 static int faulty_close(sqlite3_file *file)
 {
-	return real_of(file)->pMethods->xClose(real_of(file));
+	return get_real_file(file)->pMethods->xClose(get_real_file(file));
 }
 
 static int faulty_read(sqlite3_file *file, void *to, int size, sqlite3_int64 at)
 {
-	return real_of(file)->pMethods->xRead(real_of(file), to, size, at);
+	return get_real_file(file)->pMethods->xRead(get_real_file(file), to, size, at);
 }
 
 static int faulty_write(sqlite3_file *file, const void *from, int size, sqlite3_int64 at)
 {
 	if (change_is_refused())
 		return SQLITE_FULL;
-	if (dies_now()) {
-		real_of(file)->pMethods->xWrite(real_of(file), from, size / 2, at);
-		die();
+	if (must_die_now()) {
+		get_real_file(file)->pMethods->xWrite(get_real_file(file), from, size / 2, at);
+		kill_process();
 	}
-	return real_of(file)->pMethods->xWrite(real_of(file), from, size, at);
+	return get_real_file(file)->pMethods->xWrite(get_real_file(file), from, size, at);
 }
 
 static int faulty_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
 	if (change_is_refused())
 		return SQLITE_FULL;
-	if (dies_now())
-		die();
-	return real_of(file)->pMethods->xTruncate(real_of(file), size);
+	if (must_die_now())
+		kill_process();
+	return get_real_file(file)->pMethods->xTruncate(get_real_file(file), size);
 }
 
 static int faulty_sync(sqlite3_file *file, int flags)
@@ -73,57 +73,57 @@ static int faulty_sync(sqlite3_file *file, int flags)
 
 static int faulty_size(sqlite3_file *file, sqlite3_int64 *ret_size)
 {
-	return real_of(file)->pMethods->xFileSize(real_of(file), ret_size);
+	return get_real_file(file)->pMethods->xFileSize(get_real_file(file), ret_size);
 }
 
 static int faulty_lock(sqlite3_file *file, int lock)
 {
-	return real_of(file)->pMethods->xLock(real_of(file), lock);
+	return get_real_file(file)->pMethods->xLock(get_real_file(file), lock);
 }
 
 static int faulty_unlock(sqlite3_file *file, int lock)
 {
-	return real_of(file)->pMethods->xUnlock(real_of(file), lock);
+	return get_real_file(file)->pMethods->xUnlock(get_real_file(file), lock);
 }
 
 static int faulty_reserved(sqlite3_file *file, int *ret_reserved)
 {
-	return real_of(file)->pMethods->xCheckReservedLock(real_of(file), ret_reserved);
+	return get_real_file(file)->pMethods->xCheckReservedLock(get_real_file(file), ret_reserved);
 }
 
 static int faulty_control(sqlite3_file *file, int what, void *arg)
 {
-	return real_of(file)->pMethods->xFileControl(real_of(file), what, arg);
+	return get_real_file(file)->pMethods->xFileControl(get_real_file(file), what, arg);
 }
 
 static int faulty_sector(sqlite3_file *file)
 {
-	return real_of(file)->pMethods->xSectorSize(real_of(file));
+	return get_real_file(file)->pMethods->xSectorSize(get_real_file(file));
 }
 
 static int faulty_device(sqlite3_file *file)
 {
-	return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
+	return get_real_file(file)->pMethods->xDeviceCharacteristics(get_real_file(file));
 }
 
 static int faulty_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **ret)
 {
-	return real_of(file)->pMethods->xShmMap(real_of(file), page, size, extend, ret);
+	return get_real_file(file)->pMethods->xShmMap(get_real_file(file), page, size, extend, ret);
 }
 
 static int faulty_shm_lock(sqlite3_file *file, int offset, int n, int flags)
 {
-	return real_of(file)->pMethods->xShmLock(real_of(file), offset, n, flags);
+	return get_real_file(file)->pMethods->xShmLock(get_real_file(file), offset, n, flags);
 }
 
 static void faulty_shm_barrier(sqlite3_file *file)
 {
-	real_of(file)->pMethods->xShmBarrier(real_of(file));
+	get_real_file(file)->pMethods->xShmBarrier(get_real_file(file));
 }
 
 static int faulty_shm_unmap(sqlite3_file *file, int remove)
 {
-	return real_of(file)->pMethods->xShmUnmap(real_of(file), remove);
+	return get_real_file(file)->pMethods->xShmUnmap(get_real_file(file), remove);
 }
 
 static const sqlite3_io_methods methods = {
@@ -164,8 +164,8 @@ static int faulty_delete(sqlite3_vfs *vfs, const char *name, int sync)
 	sqlite3_vfs *real = vfs->pAppData;
 
 	faulty_vfs.changes++;
-	if (dies_now())
-		die();
+	if (must_die_now())
+		kill_process();
 	return real->xDelete(real, name, sync);
 }
 

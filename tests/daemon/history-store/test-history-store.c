@@ -57,7 +57,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int open_limited(struct fixture *f, u64 bytes, u32 minutes, u32 tens, u32 hours)
+static int open_store_with_limits(struct fixture *f, u64 bytes, u32 minutes, u32 tens, u32 hours)
 {
 	const struct history_store_config config = {
 		.path = f->path,
@@ -73,30 +73,30 @@ static int open_limited(struct fixture *f, u64 bytes, u32 minutes, u32 tens, u32
 
 static int open_store(struct fixture *f)
 {
-	return open_limited(f, 64ULL << 20, 0, 0, 0);
+	return open_store_with_limits(f, 64ULL << 20, 0, 0, 0);
 }
 
 /* Set the counters of a set of @samples loads, with a latency of 100 cycles each. */
-static void set_counters(struct counters *f, u64 samples)
+static void set_counters(struct profile_counters *f, u64 samples)
 {
-	*f = (struct counters){ .samples = samples };
+	*f = (struct profile_counters){ .samples = samples };
 	f->weight[UNIT_INSTRUCTIONS] = 1000 * samples;
 	f->counts.kind[SPE_KIND_LOAD] = samples;
 	f->counts.level[SPE_LEVEL_L1] = samples - samples / 4;
 	f->counts.level[SPE_LEVEL_DRAM] = samples / 4;
 	f->counts.event[1] = samples;
 	f->latency[PROFILE_TOTAL].sum = 100 * samples;
-	f->latency[PROFILE_TOTAL].bucket[histogram_bucket(100)] = samples;
-	counters_finish(f);
+	f->latency[PROFILE_TOTAL].bucket[histogram_get_bucket(100)] = samples;
+	counters_sum_histograms(f);
 }
 
 /* Return the number of samples of a location in minute @n; container 0 has the most samples. */
-static u64 samples_of(u32 n, u32 program, u32 location)
+static u64 location_samples(u32 n, u32 program, u32 location)
 {
 	return 4 * ((PROGRAMS - program) * 10 + (n * 7 + location * 3) % 5);
 }
 
-static void fill_locations(struct minute *m, u32 n, u32 each)
+static void fill_locations(struct minute_counters *m, u32 n, u32 each)
 {
 	for (u32 p = 0; p < PROGRAMS; p++) {
 		struct minute_container *c = &m->container[m->program[p].container];
@@ -104,26 +104,26 @@ static void fill_locations(struct minute *m, u32 n, u32 each)
 
 		for (u32 i = 0; i < each; i++) {
 			struct minute_location *l = &m->location[m->locations++];
-			struct counters f;
+			struct profile_counters f;
 
-			set_counters(&f, samples_of(n, p, i));
+			set_counters(&f, location_samples(n, p, i));
 			*l = (struct minute_location){ .program = p, .line = i + 1 };
 			strcpy(l->binary, "/usr/bin/program");
 			strcpy(l->file, "program.c");
 			snprintf(l->function, sizeof(l->function), "function_%u", i);
-			minute_sums_get(&f, &l->sums);
+			minute_sums_compute(&f, &l->sums);
 			sum += f.samples;
 		}
 		set_counters(&m->machine, sum);
-		minute_sums_get(&m->machine, &m->program[p].sums);
+		minute_sums_compute(&m->machine, &m->program[p].sums);
 		set_counters(&c->counters, c->counters.samples + sum);
 	}
 }
 
 /* Make minute @n with @each locations of each program; free it with minute_deinit(). */
-static void make_minute(u32 n, u32 each, struct minute *ret)
+static void make_minute(u32 n, u32 each, struct minute_counters *ret)
 {
-	struct minute m = {
+	struct minute_counters m = {
 		.start_us = START_US + n * MINUTE_US,
 		.end_us = START_US + (n + 1) * MINUTE_US,
 		.length_us = MINUTE_US,
@@ -160,7 +160,7 @@ static void make_minute(u32 n, u32 each, struct minute *ret)
 
 static int write_minute(struct history_store *store, u32 n, u32 each)
 {
-	struct minute m;
+	struct minute_counters m;
 	int r;
 
 	make_minute(n, each, &m);
@@ -171,7 +171,7 @@ static int write_minute(struct history_store *store, u32 n, u32 each)
 
 static u64 minute_samples(u32 n, u32 each)
 {
-	struct minute m;
+	struct minute_counters m;
 	u64 samples;
 
 	make_minute(n, each, &m);
@@ -202,8 +202,8 @@ static void assert_sums(struct fixture *f, u64 samples, u32 periods)
 		struct view view;
 
 		test_row("%s", view_group_name(groups[i]));
-		assert_int_equal(history_store_view(f->store, &everything, groups[i],
-						    VIEW_SORT_SAMPLES, 0, &view, &coverage),
+		assert_int_equal(history_store_create_view(f->store, &everything, groups[i],
+							   VIEW_SORT_SAMPLES, 0, &view, &coverage),
 				 0);
 		assert_row(view.header.records == samples);
 		assert_row(view.header.weight[UNIT_INSTRUCTIONS] == 1000 * samples);
@@ -228,7 +228,7 @@ static s64 query_number(const struct fixture *f, const char *sql)
 	return number;
 }
 
-static void test_rows(void **state)
+static void test_rows_of_minutes(void **state)
 {
 	struct fixture *f = *state;
 	struct history_coverage coverage;
@@ -238,8 +238,8 @@ static void test_rows(void **state)
 	assert_int_equal(open_store(f), 0);
 	assert_int_equal(write_minute(f->store, 0, 5), 0);
 	assert_sums(f, minute_samples(0, 5), 1);
-	assert_int_equal(history_store_view(f->store, &everything, VIEW_LINE, VIEW_SORT_SAMPLES, 0,
-					    &view, &coverage),
+	assert_int_equal(history_store_create_view(f->store, &everything, VIEW_LINE,
+						   VIEW_SORT_SAMPLES, 0, &view, &coverage),
 			 0);
 	/* Each program has five lines, and one row for the rest. */
 	assert_int_equal(view.count, PROGRAMS * 6);
@@ -256,21 +256,22 @@ static void test_rows(void **state)
 	assert_int_equal(coverage.start_us, START_US);
 	assert_int_equal(coverage.end_us, START_US + MINUTE_US);
 	view_clear(&view);
-	assert_int_equal(history_store_view(f->store, &everything, VIEW_CONTAINER, VIEW_SORT_P99, 2,
-					    &view, &coverage),
+	assert_int_equal(history_store_create_view(f->store, &everything, VIEW_CONTAINER,
+						   VIEW_SORT_P99, 2, &view, &coverage),
 			 0);
 	assert_int_equal(view.count, 2);
-	assert_int_equal(view.rows[0].p99, histogram_upper(histogram_bucket(100)));
+	assert_int_equal(view.rows[0].p99, histogram_get_upper_bound(histogram_get_bucket(100)));
 	assert_int_equal(view.rows[0].level[SPE_LEVEL_DRAM], view.rows[0].samples / 4);
 	assert_int_equal(view.rows[0].event[1], view.rows[0].samples);
 	view_clear(&view);
-	assert_int_equal(history_store_view(f->store, &everything, VIEW_PROCESS, VIEW_SORT_SAMPLES,
-					    0, &view, &coverage),
+	assert_int_equal(history_store_create_view(f->store, &everything, VIEW_PROCESS,
+						   VIEW_SORT_SAMPLES, 0, &view, &coverage),
 			 -EOPNOTSUPP);
 }
 
 /* The caller owns web-1 from minute 2 on. */
-static bool admits_second(void *ctx, const struct history_container_identity *c, s64 *ret_from_us)
+static bool admits_only_second_container(void *ctx, const struct history_container_identity *c,
+					 s64 *ret_from_us)
 {
 	(void)ctx;
 	*ret_from_us = START_US + 2 * MINUTE_US;
@@ -284,8 +285,8 @@ static void assert_selected(struct fixture *f, const struct history_query *query
 	struct view view;
 
 	test_row("%s", what);
-	assert_int_equal(history_store_view(f->store, query, VIEW_PROGRAM, VIEW_SORT_SAMPLES, 0,
-					    &view, &coverage),
+	assert_int_equal(history_store_create_view(f->store, query, VIEW_PROGRAM, VIEW_SORT_SAMPLES,
+						   0, &view, &coverage),
 			 0);
 	assert_row(view.count == rows);
 	assert_row(sum_rows(&view) == samples);
@@ -294,7 +295,7 @@ static void assert_selected(struct fixture *f, const struct history_query *query
 
 static u64 container_samples(u32 n, u32 container)
 {
-	struct minute m;
+	struct minute_counters m;
 	u64 samples;
 
 	make_minute(n, 5, &m);
@@ -303,7 +304,7 @@ static u64 container_samples(u32 n, u32 container)
 	return samples;
 }
 
-static void test_selection(void **state)
+static void test_selected_rows(void **state)
 {
 	struct fixture *f = *state;
 	struct history_query q = everything;
@@ -321,11 +322,12 @@ static void test_selection(void **state)
 	q.program = "program-3";
 	assert_selected(f, &q,
 			container_samples(1, 2) - 4 -
-				(samples_of(1, 2, 0) + samples_of(1, 2, 1) + samples_of(1, 2, 2) +
-				 samples_of(1, 2, 3) + samples_of(1, 2, 4)),
+				(location_samples(1, 2, 0) + location_samples(1, 2, 1) +
+				 location_samples(1, 2, 2) + location_samples(1, 2, 3) +
+				 location_samples(1, 2, 4)),
 			1, "by program");
 	q = everything;
-	q.admits = admits_second;
+	q.admits = admits_only_second_container;
 	assert_selected(f, &q, container_samples(2, 1) + container_samples(3, 1), 1,
 			"own containers");
 	q.deadline_ns = 1;
@@ -337,14 +339,14 @@ static void test_selection(void **state)
 }
 
 /* Merged periods have the same sums and names as the periods before merging. */
-static void test_merge(void **state)
+static void test_merged_periods(void **state)
 {
 	struct fixture *f = *state;
 	u64 samples = 0;
 	u32 n;
 
 	/* After 200 minutes: 20 minutes, 6 periods of ten minutes, and hours. */
-	assert_int_equal(open_limited(f, 64ULL << 20, 20, 6, 100), 0);
+	assert_int_equal(open_store_with_limits(f, 64ULL << 20, 20, 6, 100), 0);
 	for (n = 0; n < 200; n++) {
 		assert_int_equal(write_minute(f->store, n, 5), 0);
 		samples += minute_samples(n, 5);
@@ -365,9 +367,9 @@ static void test_many_locations(void **state)
 	struct fixture *f = *state;
 	u64 samples = 0;
 
-	assert_int_equal(open_limited(f, 64ULL << 20, 5, 100, 100), 0);
+	assert_int_equal(open_store_with_limits(f, 64ULL << 20, 5, 100, 100), 0);
 	for (u32 n = 0; n < 30; n++) {
-		struct minute m;
+		struct minute_counters m;
 
 		make_minute(n, MINUTE_ROWS / PROGRAMS, &m);
 		for (u32 i = 0; i < m.locations; i++)
@@ -391,14 +393,14 @@ static void test_many_locations(void **state)
  * Simulate a quarter at a scale of 1:24 within the smallest limit: for each minute that is written,
  * there are as many periods of each length, with as many different names.
  */
-static void test_bound(void **state)
+static void test_size_limit_of_a_quarter(void **state)
 {
 	struct fixture *f = *state;
 	u64 most = 0;
 
-	assert_int_equal(open_limited(f, HISTORY_BYTES_MIN, 60, 84, 92), 0);
+	assert_int_equal(open_store_with_limits(f, HISTORY_BYTES_MIN, 60, 84, 92), 0);
 	for (u32 n = 0; n < 92 * 60 + 84 * 10 + 60; n++) {
-		struct minute m;
+		struct minute_counters m;
 		u64 bytes;
 
 		make_minute(n, 4, &m);
@@ -407,7 +409,7 @@ static void test_bound(void **state)
 				 "a_function_with_a_long_name_of_version_%u_number_%u", n / 10, i);
 		assert_int_equal(history_store_write(f->store, &m), 0);
 		minute_deinit(&m);
-		bytes = history_store_bytes(f->store);
+		bytes = history_store_get_bytes(f->store);
 		most = bytes > most ? bytes : most;
 	}
 	assert_true(most <= HISTORY_BYTES_MIN);
@@ -420,13 +422,13 @@ static void test_bound(void **state)
  * If more is written than fits, the oldest periods are removed, and the latest minute is always in
  * the history.
  */
-static void test_trim(void **state)
+static void test_oldest_periods_are_removed(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(open_limited(f, HISTORY_BYTES_MIN, 2000, 10, 10), 0);
+	assert_int_equal(open_store_with_limits(f, HISTORY_BYTES_MIN, 2000, 10, 10), 0);
 	for (u32 n = 0; n < 350; n++) {
-		struct minute m;
+		struct minute_counters m;
 
 		make_minute(n, MINUTE_ROWS / PROGRAMS, &m);
 		for (u32 i = 0; i < m.locations; i++)
@@ -434,7 +436,7 @@ static void test_trim(void **state)
 				 "a_function_with_a_long_name_of_version_%u_number_%u", n, i);
 		assert_int_equal(history_store_write(f->store, &m), 0);
 		minute_deinit(&m);
-		assert_true(history_store_bytes(f->store) <= HISTORY_BYTES_MIN);
+		assert_true(history_store_get_bytes(f->store) <= HISTORY_BYTES_MIN);
 	}
 	assert_int_equal(query_number(f, "SELECT max(start_us) FROM period"),
 			 START_US + 349 * MINUTE_US);
@@ -451,9 +453,9 @@ static void test_lower_limit(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(open_limited(f, 64ULL << 20, 2000, 10, 10), 0);
+	assert_int_equal(open_store_with_limits(f, 64ULL << 20, 2000, 10, 10), 0);
 	for (u32 n = 0; n < 350; n++) {
-		struct minute m;
+		struct minute_counters m;
 
 		make_minute(n, MINUTE_ROWS / PROGRAMS, &m);
 		for (u32 i = 0; i < m.locations; i++)
@@ -462,10 +464,10 @@ static void test_lower_limit(void **state)
 		assert_int_equal(history_store_write(f->store, &m), 0);
 		minute_deinit(&m);
 	}
-	assert_true(history_store_bytes(f->store) > HISTORY_BYTES_MIN);
+	assert_true(history_store_get_bytes(f->store) > HISTORY_BYTES_MIN);
 	f->store = history_store_free(f->store);
-	assert_int_equal(open_limited(f, HISTORY_BYTES_MIN, 2000, 10, 10), 0);
-	assert_true(history_store_bytes(f->store) <= HISTORY_BYTES_MIN);
+	assert_int_equal(open_store_with_limits(f, HISTORY_BYTES_MIN, 2000, 10, 10), 0);
+	assert_true(history_store_get_bytes(f->store) <= HISTORY_BYTES_MIN);
 	assert_int_equal(query_number(f, "SELECT max(start_us) FROM period"),
 			 START_US + 349 * MINUTE_US);
 }
@@ -481,7 +483,7 @@ static bool write_in_child(struct fixture *f, unsigned long at, volatile u32 *wr
 	assert_true(pid >= 0);
 	if (!pid) {
 		faulty_vfs.kill_at = at;
-		if (open_limited(f, 64ULL << 20, 4, 10, 10) < 0)
+		if (open_store_with_limits(f, 64ULL << 20, 4, 10, 10) < 0)
 			_exit(2);
 		for (u32 n = 0; n < KILLED_MINUTES; n++) {
 			if (write_minute(f->store, n, 2) < 0)
@@ -527,7 +529,7 @@ static void assert_minutes(struct fixture *f, u32 n)
 			 n * MINUTE_US);
 }
 
-static void test_killed(void **state)
+static void test_killed_writer_leaves_whole_minutes(void **state)
 {
 	struct fixture *f = *state;
 	volatile u32 *written = mmap(NULL, sizeof(*written), PROT_READ | PROT_WRITE,
@@ -541,7 +543,7 @@ static void test_killed(void **state)
 		*written = 0;
 		lived = write_in_child(f, at, written);
 		/* Another process opens the history, and continues it. */
-		assert_int_equal(open_limited(f, 64ULL << 20, 4, 10, 10), 0);
+		assert_int_equal(open_store_with_limits(f, 64ULL << 20, 4, 10, 10), 0);
 		after = (u32)(query_number(f, "SELECT coalesce(sum(length_us),0) FROM period") /
 			      MINUTE_US);
 		assert_true(after == *written || after == *written + 1);
@@ -561,7 +563,7 @@ static bool write_to_full_disk(struct fixture *f, unsigned long at)
 	u32 n;
 
 	faulty_vfs = (struct faulty_vfs){ 0 };
-	assert_int_equal(open_limited(f, 64ULL << 20, 4, 10, 10), 0);
+	assert_int_equal(open_store_with_limits(f, 64ULL << 20, 4, 10, 10), 0);
 	faulty_vfs.full_at = faulty_vfs.changes + at;
 	for (n = 0; n < KILLED_MINUTES && !noticed; n++) {
 		int r = write_minute(f->store, n, 2);
@@ -589,9 +591,9 @@ static void test_full_disk(void **state)
 		;
 }
 
-static void write_at(struct fixture *f, s64 start_us, u32 n)
+static void write_minute_at(struct fixture *f, s64 start_us, u32 n)
 {
-	struct minute m;
+	struct minute_counters m;
 
 	make_minute(n, 2, &m);
 	m.start_us = start_us;
@@ -612,13 +614,13 @@ static void test_clock_steps(void **state)
 	u64 samples = 0;
 	u32 n = 0;
 
-	assert_int_equal(open_limited(f, 64ULL << 20, 10, 50, 100), 0);
+	assert_int_equal(open_store_with_limits(f, 64ULL << 20, 10, 50, 100), 0);
 	for (; n < 30; n++)
-		write_at(f, START_US + n * MINUTE_US, n);
+		write_minute_at(f, START_US + n * MINUTE_US, n);
 	for (; n < 40; n++) /* ten years ahead */
-		write_at(f, START_US + decade + n * MINUTE_US, n);
+		write_minute_at(f, START_US + decade + n * MINUTE_US, n);
 	for (; n < 80; n++) /* an hour before the correct time */
-		write_at(f, START_US - hour + n * MINUTE_US, n);
+		write_minute_at(f, START_US - hour + n * MINUTE_US, n);
 	for (u32 i = 0; i < n; i++)
 		samples += minute_samples(i, 2);
 	assert_sums(f, samples, (u32)query_number(f, "SELECT count(*) FROM period"));
@@ -634,13 +636,13 @@ static void test_clock_steps(void **state)
 }
 
 /* Periods of different boots are not merged. */
-static void test_boots(void **state)
+static void test_boots_are_not_merged(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(open_limited(f, 64ULL << 20, 2, 50, 100), 0);
+	assert_int_equal(open_store_with_limits(f, 64ULL << 20, 2, 50, 100), 0);
 	for (u32 n = 0; n < 10; n++) {
-		struct minute m;
+		struct minute_counters m;
 
 		make_minute(n, 2, &m);
 		if (n >= 5)
@@ -663,7 +665,7 @@ static void run_sql(const struct fixture *f, const char *sql)
 	sqlite3_close(db);
 }
 
-static void test_versions(void **state)
+static void test_other_versions(void **state)
 {
 	struct fixture *f = *state;
 	char damaged[96];
@@ -689,7 +691,7 @@ static void test_versions(void **state)
 	assert_int_equal(stat(damaged, &st), 0);
 }
 
-static void test_timeline(void **state)
+static void test_timeline_of_containers(void **state)
 {
 	struct fixture *f = *state;
 	struct history_query q = everything;
@@ -699,25 +701,27 @@ static void test_timeline(void **state)
 	for (u32 n = 0; n < 10; n++)
 		assert_int_equal(write_minute(f->store, n, 5), 0);
 	q.since_us = START_US;
-	assert_int_equal(history_store_timeline(f->store, &q, VIEW_GROUPS, 5 * MINUTE_US, 100, &t),
-			 0);
+	assert_int_equal(
+		history_store_create_timeline(f->store, &q, VIEW_GROUPS, 5 * MINUTE_US, 100, &t),
+		0);
 	assert_int_equal(t.series_count, 1);
 	assert_int_equal(t.points, 2);
 	assert_int_equal(t.point[1].start_us, START_US + 5 * MINUTE_US);
 	assert_int_equal(t.point[1].end_us, START_US + 10 * MINUTE_US);
 	assert_int_equal(t.point[1].sampled_us, 5 * MINUTE_US);
-	assert_int_equal(t.point[0].p50, histogram_upper(histogram_bucket(100)));
+	assert_int_equal(t.point[0].p50, histogram_get_upper_bound(histogram_get_bucket(100)));
 	assert_string_equal(t.unit, "instructions");
 	history_timeline_clear(&t);
-	assert_int_equal(history_store_timeline(f->store, &q, VIEW_CONTAINER, MINUTE_US, 100, &t),
-			 0);
+	assert_int_equal(
+		history_store_create_timeline(f->store, &q, VIEW_CONTAINER, MINUTE_US, 100, &t), 0);
 	assert_int_equal(t.series_count, CONTAINERS);
 	assert_int_equal(t.points, CONTAINERS * 10);
 	assert_string_equal(t.series[2].container, "web-2");
 	assert_int_equal(t.point[29].sums.samples, container_samples(9, 2));
 	history_timeline_clear(&t);
 	q.container = "web-2";
-	assert_int_equal(history_store_timeline(f->store, &q, VIEW_PROGRAM, MINUTE_US, 15, &t), 0);
+	assert_int_equal(
+		history_store_create_timeline(f->store, &q, VIEW_PROGRAM, MINUTE_US, 15, &t), 0);
 	assert_int_equal(t.series_count, 2);
 	assert_string_equal(t.series[1].program, "/usr/bin/program-3");
 	assert_int_equal(t.points, 15);
@@ -726,14 +730,15 @@ static void test_timeline(void **state)
 	/* Two programs of one container form one series, and their time counts once. */
 	q.program = "program-*";
 	assert_int_equal(
-		history_store_timeline(f->store, &q, VIEW_CONTAINER, 10 * MINUTE_US, 15, &t), 0);
+		history_store_create_timeline(f->store, &q, VIEW_CONTAINER, 10 * MINUTE_US, 15, &t),
+		0);
 	assert_int_equal(t.points, 1);
 	assert_int_equal(t.point[0].sampled_us, 10 * MINUTE_US);
 	history_timeline_clear(&t);
 }
 
 /* A hostile JSON object ends the parsing, and never causes an access beyond an array. */
-static void test_details(void **state)
+static void test_hostile_details(void **state)
 {
 	static const char *const hostile[] = {
 		"",
@@ -746,41 +751,42 @@ static void test_details(void **state)
 		"{\"latency.\":1,\"event.\":2,\"event.-1\":3}",
 		"{\"a_key_that_is_longer_than_any_that_was_ever_written_to_a_history\":1}",
 	};
-	struct counters f, back = { 0 };
+	struct profile_counters f, back = { 0 };
 	char text[DETAILS_SIZE];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(hostile); i++)
 		details_add(hostile[i], &back);
-	back = (struct counters){ 0 };
+	back = (struct profile_counters){ 0 };
 	set_counters(&f, 44);
 	details_write(&f, text);
 	details_add(text, &back);
-	counters_finish(&back);
+	counters_sum_histograms(&back);
 	assert_memory_equal(&back.counts, &f.counts, sizeof(f.counts));
 	assert_int_equal(back.latency[PROFILE_TOTAL].sum, 4400);
 	assert_int_equal(back.latency[PROFILE_TOTAL].count, 44);
-	details_write(&(struct counters){ 0 }, text);
+	details_write(&(struct profile_counters){ 0 }, text);
 	assert_string_equal(text, "{}");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_details),
-		cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_selection, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_timeline, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_merge, setup, teardown),
+		cmocka_unit_test(test_hostile_details),
+		cmocka_unit_test_setup_teardown(test_rows_of_minutes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_selected_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_timeline_of_containers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_merged_periods, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_locations, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_bound, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_trim, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_size_limit_of_a_quarter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_oldest_periods_are_removed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lower_limit, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_killed_writer_leaves_whole_minutes, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clock_steps, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_boots, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_versions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_boots_are_not_merged, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_versions, setup, teardown),
 	};
 
 	faulty_vfs_register();

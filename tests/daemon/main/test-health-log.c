@@ -16,7 +16,7 @@
 #define PERIOD_NS 5000000000ULL
 #define DAY	  (86400 / 5)
 
-static void test_pace(void **state)
+static void test_intervals_grow(void **state)
 {
 	struct log_limit pace = { 0 };
 	u64 now = 1, logged = 0, lines = 0, count, pause = 0, last = 0;
@@ -57,8 +57,8 @@ static void test_pace(void **state)
 }
 
 /* Return the number of lines that @log reports in @hours. */
-static u32 lines_of(struct health_log *log, struct health *now, u64 *clock, u32 hours,
-		    bool going_on, char *ret_text, size_t size)
+static u32 count_log_lines(struct health_log *log, struct daemon_health *now, u64 *clock, u32 hours,
+			   bool going_on, char *ret_text, size_t size)
 {
 	int fd = memfd_create("log", 0), before = dup(STDERR_FILENO);
 	u32 lines = 0;
@@ -89,40 +89,40 @@ static u32 lines_of(struct health_log *log, struct health *now, u64 *clock, u32 
 }
 
 /* Test all four causes together for a day. */
-static void test_day(void **state)
+static void test_all_causes_for_a_day(void **state)
 {
-	struct health now = { .source.last = "CPU 3: buffer fault" };
+	struct daemon_health now = { .source.last = "CPU 3: buffer fault" };
 	struct health_log log = { 0 };
 	static char text[1 << 16];
 	u64 clock = PERIOD_NS;
 	u32 lines;
 
 	(void)state;
-	lines = lines_of(&log, &now, &clock, 24, true, text, sizeof(text));
+	lines = count_log_lines(&log, &now, &clock, 24, true, text, sizeof(text));
 	print_message("%u lines of a day\n", lines);
 	assert_in_range(lines, 4 * 24, 4 * 40);
 	assert_true(strstr(text, ": 7 faults of SPUs, the last one: CPU 3: buffer fault;") < strchr(text, '\n'));
 	assert_non_null(strstr(text, ": 5040 faults of SPUs"));
-	assert_int_equal(lines_of(&log, &now, &clock, 1, false, text, sizeof(text)), 4);
+	assert_int_equal(count_log_lines(&log, &now, &clock, 1, false, text, sizeof(text)), 4);
 	assert_non_null(strstr(text, "no faults of SPUs for 10 minutes"));
 	assert_non_null(strstr(text, "no throttling of SPUs for 10 minutes"));
-	assert_int_equal(lines_of(&log, &now, &clock, 24, false, text, sizeof(text)), 0);
+	assert_int_equal(count_log_lines(&log, &now, &clock, 24, false, text, sizeof(text)), 0);
 }
 
 /* The counters of a new source start at 0; that decrease is not logged as a problem. */
-static void test_another_source(void **state)
+static void test_new_source_is_no_problem(void **state)
 {
 	struct health_log log = { .last.source.faults = 100 };
-	struct health now = { .source = { .faults = 3, .last = "CPU 0: x" } };
+	struct daemon_health now = { .source = { .faults = 3, .last = "CPU 0: x" } };
 	static char text[1 << 12];
 	u64 clock = PERIOD_NS;
 
 	(void)state;
-	assert_int_equal(lines_of(&log, &now, &clock, 1, false, text, sizeof(text)), 0);
+	assert_int_equal(count_log_lines(&log, &now, &clock, 1, false, text, sizeof(text)), 0);
 }
 
 /* Text that a caller chose can neither forge a log line nor control a terminal. */
-static void test_hostile(void **state)
+static void test_hostile_text(void **state)
 {
 	int log = memfd_create("log", 0), before = dup(STDERR_FILENO);
 	char text[256] = "";
@@ -144,10 +144,10 @@ static void test_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pace),
-		cmocka_unit_test(test_day),
-		cmocka_unit_test(test_another_source),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_intervals_grow),
+		cmocka_unit_test(test_all_causes_for_a_day),
+		cmocka_unit_test(test_new_source_is_no_problem),
+		cmocka_unit_test(test_hostile_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "engine/rate-control.h"
-#include "engine/shards.h"
+#include "engine/drain-threads.h"
 #include "main/notify.h"
 #include "state/checkpoint.h"
 
@@ -11,18 +11,18 @@
 static char method[2 * STATUS_SIZE];
 
 /* A stub of the function that sets the name of the worker's thread */
-static void no_name(struct source *source)
+static void name_no_thread(struct source *source)
 {
 	(void)source;
 }
 
-static const struct source_ops ops = { .name = "module", .free = no_name };
+static const struct source_ops ops = { .name = "module", .free = name_no_thread };
 static struct source source = { .ops = &ops, .method = method, .cpus = 4 };
 static struct shared_source shared_source = { .source = &source };
 static struct session machine = { .shared_source = &shared_source, .running = true };
 static u32 stopped;
 
-int worker_read(struct worker *worker, worker_fn fn, void *arg)
+int worker_call_readonly(struct worker *worker, worker_fn fn, void *arg)
 {
 	static struct worker_state state;
 
@@ -32,19 +32,19 @@ int worker_read(struct worker *worker, worker_fn fn, void *arg)
 	return fn(&state, arg);
 }
 
-struct checkpoint *checkpoint_of(const struct worker_state *state)
+struct checkpoint *checkpoint_get_attached(const struct worker_state *state)
 {
 	(void)state;
 	return NULL;
 }
 
-u64 worker_heartbeat(struct worker *worker)
+u64 worker_get_heartbeat(struct worker *worker)
 {
 	(void)worker;
 	return 0;
 }
 
-struct session *worker_session(struct worker_state *state, const char *name)
+struct session *worker_find_session(struct worker_state *state, const char *name)
 {
 	(void)state;
 	(void)name;
@@ -57,7 +57,7 @@ void attributor_get_stats(const struct attributor *attributor, struct attributor
 	*ret_stats = (struct attributor_stats){ .mappings_unsaved = 3 };
 }
 
-void shards_describe(const struct shards *shards, char *ret, size_t size)
+void drain_threads_describe(const struct drain_threads *shards, char *ret, size_t size)
 {
 	(void)shards;
 	snprintf(ret, size, " 2 drain threads.");
@@ -69,17 +69,17 @@ void rate_control_describe(const struct worker_state *state, char *ret, size_t s
 	snprintf(ret, size, " Interval 1 ns.");
 }
 
-void health_log_update(struct health_log *log, const struct health *now, u64 now_ns)
+void health_log_update(struct health_log *log, const struct daemon_health *now, u64 now_ns)
 {
 	(void)log;
 	(void)now;
 	(void)now_ns;
 }
 
-static void test_status(void **state)
+static void test_status_line(void **state)
 {
 	static const struct reload_status reloaded = { .waiting = "Rate=" };
-	struct notify notify = { .reloaded = &reloaded };
+	struct notify_state notify = { .reloaded = &reloaded };
 
 	(void)state;
 	strcpy(method, "BPF");
@@ -94,10 +94,10 @@ static void test_status(void **state)
 }
 
 /* Text that does not fit is truncated, and nothing is written behind the buffer. */
-static void test_status_cut(void **state)
+static void test_long_status_is_truncated(void **state)
 {
 	static const struct reload_status reloaded = { .waiting = "Rate=" };
-	struct notify notify = { .reloaded = &reloaded };
+	struct notify_state notify = { .reloaded = &reloaded };
 
 	(void)state;
 	for (size_t len = STATUS_SIZE - 400; len < sizeof(method); len += 7) {
@@ -112,8 +112,8 @@ static void test_status_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_status),
-		cmocka_unit_test(test_status_cut),
+		cmocka_unit_test(test_status_line),
+		cmocka_unit_test(test_long_status_is_truncated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,19 +32,19 @@ struct fixture {
 
 /* ---- Decoding protocol buffers, as far as needed ------------------------------- */
 
-struct bytes {
+struct byte_range {
 	const u8 *at;
 	const u8 *end;
 };
 
 /* A field of a message: a number, or bytes, for which @value is not set */
-struct part {
+struct message_field {
 	u32 number;
 	u64 value;
-	struct bytes bytes;
+	struct byte_range bytes;
 };
 
-static u64 read_varint(struct bytes *b)
+static u64 read_varint(struct byte_range *b)
 {
 	u64 value = 0;
 
@@ -58,14 +58,14 @@ static u64 read_varint(struct bytes *b)
 	return 0;
 }
 
-static bool next_field(struct bytes *b, struct part *ret_part)
+static bool next_field(struct byte_range *b, struct message_field *ret_part)
 {
 	u64 key, size;
 
 	if (b->at == b->end)
 		return false;
 	key = read_varint(b);
-	*ret_part = (struct part){ .number = (u32)(key >> 3) };
+	*ret_part = (struct message_field){ .number = (u32)(key >> 3) };
 	if ((key & 7) == 0) {
 		ret_part->value = read_varint(b);
 		return true;
@@ -73,7 +73,7 @@ static bool next_field(struct bytes *b, struct part *ret_part)
 	assert_int_equal(key & 7, 2);
 	size = read_varint(b);
 	assert_true(size <= (u64)(b->end - b->at));
-	ret_part->bytes = (struct bytes){ b->at, b->at + size };
+	ret_part->bytes = (struct byte_range){ b->at, b->at + size };
 	b->at += size;
 	return true;
 }
@@ -85,8 +85,10 @@ struct read_sample {
 	char process[64];
 };
 
-/** struct read - a decoded profile. Ids of locations, functions and mappings begin with 1. */
-struct read {
+/**
+ * struct read_profile - a decoded profile. Ids of locations, functions and mappings begin with 1.
+ */
+struct read_profile {
 	u8 data[4 << 20];
 	size_t size;
 	char *string[STRINGS_MAX];
@@ -111,9 +113,9 @@ struct read {
 	u64 period;
 };
 
-static u64 find_number(struct bytes message, u32 number)
+static u64 find_number(struct byte_range message, u32 number)
 {
-	struct part part;
+	struct message_field part;
 	u64 value = 0;
 
 	while (next_field(&message, &part))
@@ -122,7 +124,7 @@ static u64 find_number(struct bytes message, u32 number)
 	return value;
 }
 
-static const char *find_text(const struct read *r, struct bytes message, u32 number)
+static const char *find_text(const struct read_profile *r, struct byte_range message, u32 number)
 {
 	u64 index = find_number(message, number);
 
@@ -130,10 +132,10 @@ static const char *find_text(const struct read *r, struct bytes message, u32 num
 	return r->string[index];
 }
 
-static void read_sample(struct read *r, struct bytes message)
+static void read_sample(struct read_profile *r, struct byte_range message)
 {
 	struct read_sample *s = &r->sample[r->samples++];
-	struct part part;
+	struct message_field part;
 	const char *key;
 	u32 values = 0;
 
@@ -157,7 +159,7 @@ static void read_sample(struct read *r, struct bytes message)
 	assert_int_equal(values, r->types);
 }
 
-static void read_part(struct read *r, const struct part *part)
+static void read_profile_field(struct read_profile *r, const struct message_field *part)
 {
 	u64 id;
 
@@ -196,7 +198,7 @@ static void read_part(struct read *r, const struct part *part)
 	}
 }
 
-static void inflate_all(struct read *r, int fd)
+static void inflate_all(struct read_profile *r, int fd)
 {
 	static u8 packed[1 << 20];
 	z_stream z = { .next_in = packed, .next_out = r->data, .avail_out = sizeof(r->data) };
@@ -210,14 +212,14 @@ static void inflate_all(struct read *r, int fd)
 	inflateEnd(&z);
 }
 
-static struct read *written_with(struct fixture *f, struct symbols *symbols,
-				 const struct pprof_filter *filter)
+static struct read_profile *write_profile_with(struct fixture *f, struct symbols_cache *symbols,
+					       const struct pprof_filter *filter)
 {
 	const struct pprof_metadata facts = { .backend = BACKEND_HARDWARE, .filter = filter };
-	struct read *r = calloc(1, sizeof(*r));
+	struct read_profile *r = calloc(1, sizeof(*r));
 	int fd = memfd_create("pprof", MFD_CLOEXEC);
-	struct bytes all;
-	struct part part;
+	struct byte_range all;
+	struct message_field part;
 
 	assert_non_null(r);
 	assert_true(fd >= 0);
@@ -225,7 +227,7 @@ static struct read *written_with(struct fixture *f, struct symbols *symbols,
 	inflate_all(r, fd);
 	close(fd);
 	/* The strings are the last field of the message. */
-	all = (struct bytes){ r->data, r->data + r->size };
+	all = (struct byte_range){ r->data, r->data + r->size };
 	while (next_field(&all, &part)) {
 		if (part.number != 6)
 			continue;
@@ -234,23 +236,24 @@ static struct read *written_with(struct fixture *f, struct symbols *symbols,
 						(size_t)(part.bytes.end - part.bytes.at));
 		assert_non_null(r->string[r->strings++]);
 	}
-	all = (struct bytes){ r->data, r->data + r->size };
+	all = (struct byte_range){ r->data, r->data + r->size };
 	while (next_field(&all, &part))
-		read_part(r, &part);
+		read_profile_field(r, &part);
 	return r;
 }
 
-static struct read *written_for(struct fixture *f, const struct pprof_filter *filter)
+static struct read_profile *write_profile_for_filter(struct fixture *f,
+						     const struct pprof_filter *filter)
 {
-	return written_with(f, NULL, filter);
+	return write_profile_with(f, NULL, filter);
 }
 
-static struct read *write_profile(struct fixture *f)
+static struct read_profile *write_profile(struct fixture *f)
 {
-	return written_for(f, NULL);
+	return write_profile_for_filter(f, NULL);
 }
 
-static void read_free(struct read *r)
+static void read_profile_free(struct read_profile *r)
 {
 	for (u32 i = 0; i < r->strings; i++)
 		free(r->string[i]);
@@ -305,7 +308,7 @@ static void add_process(struct fixture *f, s32 pid, const char *cgroup, const ch
 }
 
 /* Add a load that DRAM served. */
-static void sample_at(struct fixture *f, s32 tid, u64 pc, u32 interval, u8 unit)
+static void add_sample_at(struct fixture *f, s32 tid, u64 pc, u32 interval, u8 unit)
 {
 	const struct spe_sample s = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP | SPE_HAS_SOURCE |
@@ -322,20 +325,20 @@ static void sample_at(struct fixture *f, s32 tid, u64 pc, u32 interval, u8 unit)
 	int n = spe_record_encode(&s, record, sizeof(record));
 
 	assert_true(n > 0);
-	profile_window(f->profile, &(struct source_window){
-					   .data = record,
-					   .len = (size_t)n,
-					   .midr = 0x413fd0c1,
-					   .cpu = f->cpu,
-					   .tid = tid,
-					   .interval = interval,
-					   .unit = unit,
-				   });
+	profile_add_window(f->profile, &(struct source_window){
+					       .data = record,
+					       .len = (size_t)n,
+					       .midr = 0x413fd0c1,
+					       .cpu = f->cpu,
+					       .tid = tid,
+					       .interval = interval,
+					       .unit = unit,
+				       });
 }
 
 static void add_sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
 {
-	sample_at(f, tid, 0x400010, interval, unit);
+	add_sample_at(f, tid, 0x400010, interval, unit);
 }
 
 /* ---- The tests ------------------------------------------------------------------- */
@@ -344,10 +347,10 @@ static void add_sample(struct fixture *f, s32 tid, u32 interval, u8 unit)
  * Two containers have different builds of a file at the same path. A recording has no inode
  * numbers.
  */
-static void test_builds(void **state)
+static void test_build_ids_separate_files(void **state)
 {
 	struct fixture *f = *state;
-	struct read *r;
+	struct read_profile *r;
 
 	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	add_process(f, 20, "/system.slice/b.service", "/app/server", 2);
@@ -366,14 +369,14 @@ static void test_builds(void **state)
 		assert_memory_equal(r->mapping[mapping].build_id,
 				    !strcmp(s->container, "a.service") ? "01aa" : "02aa", 4);
 	}
-	read_free(r);
+	read_profile_free(r);
 }
 
 /* Check that the same path in two containers is two files if there are no build IDs. */
-static void test_no_builds(void **state)
+static void test_containers_separate_files(void **state)
 {
 	struct fixture *f = *state;
-	struct read *r;
+	struct read_profile *r;
 
 	add_process(f, 10, "/system.slice/a.service", "/app/server", 0);
 	add_process(f, 11, "/system.slice/a.service", "/app/server", 0);
@@ -385,10 +388,10 @@ static void test_no_builds(void **state)
 	assert_int_equal(r->samples, 3);
 	assert_int_equal(r->mappings, 2);
 	assert_string_equal(r->mapping[1].build_id, "");
-	read_free(r);
+	read_profile_free(r);
 }
 
-static u64 find_value(const struct read *r, const struct read_sample *s, const char *type)
+static u64 find_value(const struct read_profile *r, const struct read_sample *s, const char *type)
 {
 	for (u32 i = 0; i < r->types; i++)
 		if (!strcmp(r->type[i], type))
@@ -398,7 +401,7 @@ static u64 find_value(const struct read *r, const struct read_sample *s, const c
 }
 
 /* One process runs on cores that count instructions and on cores that count micro-operations. */
-static void test_units(void **state)
+static void test_units_of_weights(void **state)
 {
 	static const struct {
 		const char *name;
@@ -427,7 +430,7 @@ static void test_units(void **state)
 		{ "micro_operations_llc_misses", { 0, 600, 0 } },
 	};
 	struct fixture *f = *state;
-	struct read *r;
+	struct read_profile *r;
 
 	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	add_sample(f, 10, 1000, UNIT_INSTRUCTIONS);
@@ -456,17 +459,17 @@ static void test_units(void **state)
 	/* There is no single period, but the type of the period is always the same. */
 	assert_string_equal(r->period_type, "operations");
 	assert_int_equal(r->period, 0);
-	read_free(r);
+	read_profile_free(r);
 }
 
 /*
  * The period is the mean of the intervals of one unit. If an interval is unknown there is no
  * period.
  */
-static void test_period(void **state)
+static void test_period_is_mean_interval(void **state)
 {
 	struct fixture *f = *state;
-	struct read *r;
+	struct read_profile *r;
 
 	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	add_sample(f, 10, 1000, UNIT_MICRO_OPS);
@@ -474,14 +477,14 @@ static void test_period(void **state)
 	r = write_profile(f);
 	assert_string_equal(r->period_type, "operations");
 	assert_int_equal(r->period, 1500);
-	read_free(r);
+	read_profile_free(r);
 	add_sample(f, 10, 0, UNIT_MICRO_OPS);
 	r = write_profile(f);
 	assert_int_equal(r->period, 0);
-	read_free(r);
+	read_profile_free(r);
 }
 
-static bool has_string(const struct read *r, const char *part)
+static bool has_string(const struct read_profile *r, const char *part)
 {
 	for (u32 i = 0; i < r->strings; i++)
 		if (strstr(r->string[i], part))
@@ -490,31 +493,31 @@ static bool has_string(const struct read *r, const char *part)
 }
 
 /* Samples without a container have the same name as in metrics. */
-static void test_filter_none(void **state)
+static void test_filter_of_no_container(void **state)
 {
 	static char *none[] = { "none", NULL };
 	const struct pprof_filter allow = { none, NULL }, deny = { NULL, none };
 	struct fixture *f = *state;
-	struct read *r;
+	struct read_profile *r;
 
 	add_process(f, 10, "/", "/app/bare", 1);
 	add_sample(f, 10, 1000, UNIT_INSTRUCTIONS);
-	r = written_for(f, &deny);
+	r = write_profile_for_filter(f, &deny);
 	assert_false(has_string(r, "bare"));
-	read_free(r);
-	r = written_for(f, &allow);
+	read_profile_free(r);
+	r = write_profile_for_filter(f, &allow);
 	assert_true(has_string(r, "bare"));
-	read_free(r);
+	read_profile_free(r);
 }
 
 /* Check that a large "other" of many locations is written in chunks. */
-static void test_folded_nodes(void **state)
+static void test_other_is_written_in_chunks(void **state)
 {
 	static char *all[] = { "*", NULL };
 	const struct pprof_filter unattributed = { NULL, all };
 	struct fixture *f = *state;
 	u64 samples = 0;
-	struct read *r;
+	struct read_profile *r;
 
 	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	for (f->cpu = 0; f->cpu < 250; f->cpu++) {
@@ -522,16 +525,16 @@ static void test_folded_nodes(void **state)
 		add_sample(f, 10, 1U << 30, UNIT_INSTRUCTIONS);
 		add_sample(f, 10, 1U << 30, UNIT_MICRO_OPS);
 	}
-	r = written_for(f, &unattributed);
+	r = write_profile_for_filter(f, &unattributed);
 	assert_int_equal(r->samples, 500);
 	for (u32 i = 0; i < r->samples; i++)
 		samples += find_value(r, &r->sample[i], "samples");
 	assert_int_equal(samples, 500);
-	read_free(r);
+	read_profile_free(r);
 }
 
 /* Containers that match Deny=, or do not match Allow=, are in "other", without their names. */
-static void test_filter(void **state)
+static void test_denied_containers_are_other(void **state)
 {
 	static char *web[] = { "web*", NULL }, *secret[] = { "x*", "[st]ecret.service", NULL };
 	static char *all[] = { "*", NULL }, *none[] = { NULL };
@@ -558,7 +561,7 @@ static void test_filter(void **state)
 	add_sample(f, 99, 1000, UNIT_INSTRUCTIONS);
 	add_sample(f, 99, 1000, UNIT_MICRO_OPS);
 	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
-		struct read *r = written_for(f, &cases[k].filter);
+		struct read_profile *r = write_profile_for_filter(f, &cases[k].filter);
 		u64 other = 0, samples = 0;
 
 		test_row("%s", cases[k].name);
@@ -578,7 +581,7 @@ static void test_filter(void **state)
 		assert_row(other == cases[k].other);
 		assert_row(has_string(r, "web-1") == cases[k].web);
 		assert_row(has_string(r, "secret") == cases[k].secret);
-		read_free(r);
+		read_profile_free(r);
 	}
 }
 
@@ -586,12 +589,12 @@ static void test_filter(void **state)
  * Pods have the same names as in metrics, which truncates long ones: two pods may then have one
  * name.
  */
-static void test_pods(void **state)
+static void test_pod_names_equal_metrics(void **state)
 {
 	struct fixture *f = *state;
 	struct pods_names *names[2];
 	char wanted[2][PODS_NAME_SIZE];
-	struct read *r;
+	struct read_profile *r;
 
 	for (u32 i = 0; i < 2; i++) {
 		s32 pid = 10 + (s32)i;
@@ -617,7 +620,7 @@ static void test_pods(void **state)
 		assert_true(!strcmp(r->sample[i].container, wanted[0]) ||
 			    !strcmp(r->sample[i].container, wanted[1]));
 	assert_string_not_equal(r->sample[0].container, r->sample[1].container);
-	read_free(r);
+	read_profile_free(r);
 }
 
 #define X10	    xxxxxxxxxx
@@ -651,15 +654,15 @@ static int find_base(struct dl_phdr_info *info, size_t size __attribute__((unuse
 }
 
 /* If the helper exceeds its time limit, it is replaced, and the file is read again. */
-static void wait_for_name(struct fixture *f, struct symbols *symbols, u64 pc)
+static void wait_for_name(struct fixture *f, struct symbols_cache *symbols, u64 pc)
 {
 	u32 index = attributor_find_process(f->attributor, getpid());
 	struct attribute_location place;
 	u64 key;
 
-	assert_true(attributor_locate(f->attributor, index, pc, false, &place));
-	while (!symbols_function_key(symbols, getpid(), &place, true, &key))
-		symbols_wait_default(symbols);
+	assert_true(attributor_locate_pc(f->attributor, index, pc, false, &place));
+	while (!symbols_get_function_key(symbols, getpid(), &place, true, &key))
+		symbols_wait_configured(symbols);
 }
 
 /* Two functions are distinct even if the first 160 characters of their names are equal. */
@@ -668,9 +671,9 @@ static void test_long_names(void **state)
 	const struct symbols_config waiting = { .wait_ms = 30000 };
 	u64 at[] = { (u64)(uintptr_t)FIRST, (u64)(uintptr_t)SECOND };
 	struct fixture *f = *state;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	char path[4096] = "";
-	struct read *r;
+	struct read_profile *r;
 	u64 base = 0;
 
 	dl_iterate_phdr(find_base, &base);
@@ -680,16 +683,16 @@ static void test_long_names(void **state)
 	add_process(f, getpid(), "/system.slice/a.service", path, 0);
 	assert_int_equal(symbols_new(&waiting, &symbols), 0);
 	for (u32 i = 0; i < 2; i++) {
-		sample_at(f, getpid(), 0x400000 + at[i] - base, 1000, UNIT_INSTRUCTIONS);
+		add_sample_at(f, getpid(), 0x400000 + at[i] - base, 1000, UNIT_INSTRUCTIONS);
 		wait_for_name(f, symbols, 0x400000 + at[i] - base);
 	}
-	r = written_with(f, symbols, NULL);
+	r = write_profile_with(f, symbols, NULL);
 	assert_int_equal(r->functions, 2);
 	for (u32 i = 1; i <= 2; i++)
 		assert_int_equal(strspn(r->function[i], "x"), 160);
 	assert_string_not_equal(r->function[1], r->function[2]);
 	assert_true(has_string(r, "x_first") && has_string(r, "x_second"));
-	read_free(r);
+	read_profile_free(r);
 	symbols_free(symbols);
 }
 
@@ -701,7 +704,7 @@ static bool is_sanitized(void)
 }
 
 /* Return the value of @what in /proc/self/status, in bytes. */
-static u64 resident_bytes(const char *what)
+static u64 read_status_bytes(const char *what)
 {
 	FILE *file = fopen("/proc/self/status", "re");
 	unsigned long long kib = 0;
@@ -716,7 +719,7 @@ static u64 resident_bytes(const char *what)
 }
 
 /* Reset the peak of resident memory. Return: the present value. */
-static u64 begin_most(void)
+static u64 reset_peak_memory(void)
 {
 	FILE *file = fopen("/proc/self/clear_refs", "we");
 
@@ -724,10 +727,10 @@ static u64 begin_most(void)
 	assert_non_null(file);
 	assert_true(fputs("5", file) >= 0);
 	assert_int_equal(fclose(file), 0);
-	return resident_bytes("VmRSS");
+	return read_status_bytes("VmRSS");
 }
 
-static u32 distinct_names(const struct read *r)
+static u32 count_distinct_names(const struct read_profile *r)
 {
 	u64 samples = 0, latency = 0;
 	u32 told = 0;
@@ -748,17 +751,17 @@ static u32 distinct_names(const struct read *r)
  * Return by how much the peak of resident memory grows while a profile is written. The counters of
  * the kernel omit up to 32 pages of each CPU, so the smallest of five measurements counts.
  */
-static u64 written_peak(struct fixture *f)
+static u64 measure_write_peak(struct fixture *f)
 {
 	const struct pprof_metadata facts = { .backend = BACKEND_HARDWARE };
 	u64 least = ~0ull;
 
 	for (int i = 0; i < 5; i++) {
 		int fd = memfd_create("pprof", MFD_CLOEXEC);
-		u64 before = begin_most(), most;
+		u64 before = reset_peak_memory(), most;
 
 		assert_int_equal(pprof_write(f->pprof, NULL, &facts, fd), 0);
-		most = resident_bytes("VmHWM");
+		most = read_status_bytes("VmHWM");
 		close(fd);
 		most = most > before ? most - before : 0;
 		if (most < least)
@@ -771,7 +774,7 @@ static u64 written_peak(struct fixture *f)
  * The profile includes all samples, even if it may use only little memory. All locations that do
  * not fit are one location.
  */
-static void test_capacity(void **state)
+static void test_little_memory_keeps_all_samples(void **state)
 {
 	static const struct {
 		struct pprof_limits room;
@@ -786,14 +789,14 @@ static void test_capacity(void **state)
 
 	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
-		struct read *r;
+		struct read_profile *r;
 		u32 told;
 
 		pprof_free(f->pprof);
 		assert_int_equal(
 			pprof_new(f->profile, f->attributor, false, &cases[k].room, &f->pprof), 0);
 		for (u32 i = 0; i < PLACES; i++)
-			sample_at(f, 10, 0x400000 + 4 * i, 1000, UNIT_INSTRUCTIONS);
+			add_sample_at(f, 10, 0x400000 + 4 * i, 1000, UNIT_INSTRUCTIONS);
 		test_row("%u entries, %llu bytes of names", cases[k].room.entries,
 			 (unsigned long long)cases[k].room.names);
 		/*
@@ -802,30 +805,31 @@ static void test_capacity(void **state)
 		 * memory.
 		 */
 		while (cases[k].room.names && !is_sanitized() &&
-		       written_peak(f) > cases[k].room.names + PPROF_WRITING)
+		       measure_write_peak(f) > cases[k].room.names + PPROF_WRITE_BYTES)
 			;
 		r = write_profile(f);
-		told = distinct_names(r);
+		told = count_distinct_names(r);
 		assert_row(told >= cases[k].least && told <= cases[k].most);
 		assert_row(has_string(r, "[other]") == (told < PLACES));
 		/* All samples have a process. */
 		assert_row(!has_string(r, "[unattributed]"));
-		read_free(r);
+		read_profile_free(r);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_builds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_builds, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_units, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_filter, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_folded_nodes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_capacity, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_filter_none, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pods, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_build_ids_separate_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_containers_separate_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_units_of_weights, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_period_is_mean_interval, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_denied_containers_are_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_is_written_in_chunks, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_little_memory_keeps_all_samples, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_filter_of_no_container, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pod_names_equal_metrics, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long_names, setup, teardown),
 	};
 

@@ -83,7 +83,7 @@ static void process_add(struct attributor *a, u32 i)
 		a, &(struct task_event){ .type = TASK_CGROUP, .pid = pid, .name = cgroup });
 }
 
-static void sample_take(struct profile *const *profiles, u32 count, u32 process, u64 pc, u32 i)
+static void count_sample(struct profile *const *profiles, u32 count, u32 process, u64 pc, u32 i)
 {
 	u32 interval = draw_below(2) ? 1000 : 3000;
 	const struct spe_sample sample = {
@@ -101,18 +101,18 @@ static void sample_take(struct profile *const *profiles, u32 count, u32 process,
 
 	assert_row(n > 0);
 	while (count--)
-		profile_window(profiles[count],
-			       &(struct source_window){ .data = record,
-							.len = (size_t)n,
-							.tid = (s32)(FIRST_PID + process),
-							.start_ns = now_ns,
-							.end_ns = now_ns + NS,
-							.interval = interval,
-							.unit = UNIT_INSTRUCTIONS });
+		profile_add_window(profiles[count],
+				   &(struct source_window){ .data = record,
+							    .len = (size_t)n,
+							    .tid = (s32)(FIRST_PID + process),
+							    .start_ns = now_ns,
+							    .end_ns = now_ns + NS,
+							    .interval = interval,
+							    .unit = UNIT_INSTRUCTIONS });
 }
 
 /* Count random samples in the profile of the fixture, and if @other is not NULL there, too. */
-static void samples_take(struct fixture *f, u32 count, struct profile *other)
+static void count_random_samples(struct fixture *f, u32 count, struct profile *other)
 {
 	struct profile *const profiles[] = { f->profile, other };
 
@@ -123,7 +123,7 @@ static void samples_take(struct fixture *f, u32 count, struct profile *other)
 
 		if (where == IN_LIBRARY)
 			pc += process * 0x100000ULL;
-		sample_take(profiles, other ? 2 : 1, process, pc, i);
+		count_sample(profiles, other ? 2 : 1, process, pc, i);
 		if (process == UNKNOWN)
 			f->unattributed++;
 		else
@@ -135,7 +135,7 @@ static void samples_take(struct fixture *f, u32 count, struct profile *other)
  * The tables of tasks are small, because allocating them takes most of the time in a test with many
  * fixtures.
  */
-static struct fixture *fixture_empty(u64 cell_bytes)
+static struct fixture *fixture_new_empty(u64 cell_bytes)
 {
 	const struct attributor_config attribution = {
 		.processes = 1024, .threads = 1024, .containers = 64
@@ -151,7 +151,7 @@ static struct fixture *fixture_empty(u64 cell_bytes)
 
 static struct fixture *fixture_new(u64 cell_bytes)
 {
-	struct fixture *f = fixture_empty(cell_bytes);
+	struct fixture *f = fixture_new_empty(cell_bytes);
 
 	for (u32 i = 0; i < PROCESSES; i++)
 		process_add(f->attributor, i);
@@ -162,7 +162,7 @@ static int setup(void **state)
 {
 	struct fixture *f = fixture_new(0);
 
-	samples_take(f, SAMPLES, NULL);
+	count_random_samples(f, SAMPLES, NULL);
 	*state = f;
 	return 0;
 }
@@ -184,7 +184,7 @@ static int setup_small(void **state)
 {
 	struct fixture *f = fixture_new(64 << 10);
 
-	samples_take(f, SAMPLES, NULL);
+	count_random_samples(f, SAMPLES, NULL);
 	*state = f;
 	return 0;
 }
@@ -199,10 +199,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void view_get(struct fixture *f, enum view_group group, enum view_sort sort, u32 limit,
+static void get_view(struct fixture *f, enum view_group group, enum view_sort sort, u32 limit,
 		     struct view *ret_view)
 {
-	assert_int_equal(profile_view(f->profile, NULL, false, group, sort, limit, ret_view), 0);
+	assert_int_equal(profile_create_view(f->profile, NULL, false, group, sort, limit, ret_view),
+			 0);
 }
 
 static void row_add(struct view_row *sum, const struct view_row *row)
@@ -217,9 +218,9 @@ static void row_add(struct view_row *sum, const struct view_row *row)
 }
 
 /* Samples without a process are in no row by container. */
-static void test_sums(void **state)
+static void test_rows_add_up(void **state)
 {
-	const struct counters *machine, *rest;
+	const struct profile_counters *machine, *rest;
 	struct fixture *f = *state;
 	struct view view;
 
@@ -227,11 +228,11 @@ static void test_sums(void **state)
 		bool all = group != VIEW_CONTAINER;
 		struct view_row sum = { 0 };
 
-		view_get(f, group, VIEW_SORT_SAMPLES, 0, &view);
+		get_view(f, group, VIEW_SORT_SAMPLES, 0, &view);
 		for (u32 i = 0; i < view.count; i++)
 			row_add(&sum, &view.rows[i]);
-		machine = profile_machine(f->profile);
-		rest = profile_unattributed(f->profile);
+		machine = profile_get_machine_counters(f->profile);
+		rest = profile_get_unattributed_counters(f->profile);
 		test_row("by %s: %u rows", view_group_name(group), view.count);
 		assert_row(sum.samples == SAMPLES - (all ? 0 : rest->samples));
 		assert_row(sum.loads + sum.stores == sum.samples);
@@ -248,7 +249,7 @@ static void test_sums(void **state)
 }
 
 /* For each order, the parts of all rows add up to the whole that shares are computed with. */
-static void test_shares(void **state)
+static void test_shares_add_up(void **state)
 {
 	struct fixture *f = *state;
 	struct view view;
@@ -257,9 +258,10 @@ static void test_shares(void **state)
 		for (enum view_group group = 0; group < VIEW_GROUPS; group++) {
 			u64 sum = 0;
 
-			view_get(f, group, sort, 0, &view);
+			get_view(f, group, sort, 0, &view);
 			for (u32 i = 0; i < view.count; i++)
-				sum += view_sort_part(&view.rows[i], sort, view_unit(&view.header));
+				sum += view_get_sort_numerator(&view.rows[i], sort,
+							       view_get_unit(&view.header));
 			test_row("by %s, %s", view_group_name(group), view_sort_name(sort));
 			/* Samples without a process are in no row. */
 			assert_row(group == VIEW_CONTAINER ? sum <= view.header.sort_whole :
@@ -269,7 +271,7 @@ static void test_shares(void **state)
 	}
 }
 
-static u64 samples_of(const struct fixture *f, const struct view_row *row)
+static u64 get_samples_of_row(const struct fixture *f, const struct view_row *row)
 {
 	u32 program, container;
 	u64 sum = 0;
@@ -284,13 +286,13 @@ static u64 samples_of(const struct fixture *f, const struct view_row *row)
 }
 
 /* The evicted samples are in separate rows, and equal those in the header. */
-static void test_evicted(void **state)
+static void test_evicted_rows_equal_header(void **state)
 {
 	struct fixture *f = *state;
 	u64 samples = 0, weight = 0;
 	struct view view;
 
-	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
+	get_view(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
 	for (u32 i = 0; i < view.count; i++) {
 		if (strcmp(view.rows[i].function, "[evicted]"))
 			continue;
@@ -318,8 +320,8 @@ static void assert_same_rows(struct profile *a, struct profile *b, enum view_gro
 {
 	struct view x, y;
 
-	assert_int_equal(profile_view(a, NULL, false, group, VIEW_SORT_SAMPLES, 0, &x), 0);
-	assert_int_equal(profile_view(b, NULL, false, group, VIEW_SORT_SAMPLES, 0, &y), 0);
+	assert_int_equal(profile_create_view(a, NULL, false, group, VIEW_SORT_SAMPLES, 0, &x), 0);
+	assert_int_equal(profile_create_view(b, NULL, false, group, VIEW_SORT_SAMPLES, 0, &y), 0);
 	assert_int_equal(x.count, y.count);
 	for (u32 i = 0; i < x.count; i++) {
 		const struct view_row *row = row_find(&y, &x.rows[i]);
@@ -335,7 +337,7 @@ static void assert_same_rows(struct profile *a, struct profile *b, enum view_gro
  * The rows of a period, including the row of its evicted samples, add up to the samples that were
  * taken in the period, even if older cells are evicted in it.
  */
-static void test_period(void **state)
+static void test_rows_of_period_add_up(void **state)
 {
 	struct fixture *f = *state;
 	u64 taken[40] = { 0 };
@@ -345,13 +347,13 @@ static void test_period(void **state)
 		struct view view;
 
 		taken[second] = draw_below(20);
-		samples_take(f, (u32)taken[second], NULL);
+		count_random_samples(f, (u32)taken[second], NULL);
 		now_ns += NS;
 		if (second < 12)
 			continue;
-		assert_int_equal(profile_span_view(f->profile, NULL, false, VIEW_SPAN_10S,
-						   VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, now_ns,
-						   &view),
+		assert_int_equal(profile_create_span_view(f->profile, NULL, false, VIEW_SPAN_10S,
+							  VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0,
+							  now_ns, &view),
 				 0);
 		for (u32 i = 0; i < view.count; i++)
 			sum += view.rows[i].samples;
@@ -380,23 +382,23 @@ static int load_table(struct fixture *f, const u8 *at, size_t len)
 
 #define SAVED (4 << 20)
 
-static void period_get(struct fixture *f, struct view *ret_view)
+static void get_period_view(struct fixture *f, struct view *ret_view)
 {
-	assert_int_equal(profile_span_view(f->profile, NULL, false, VIEW_SPAN_10S, VIEW_FUNCTION,
-					   VIEW_SORT_SAMPLES, 0, 0, ret_view),
+	assert_int_equal(profile_create_span_view(f->profile, NULL, false, VIEW_SPAN_10S,
+						  VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, 0, ret_view),
 			 0);
 }
 
 /* A profile that was saved and loaded has the same rows, also those of a period. */
-static void test_restored(void **state)
+static void test_restored_profile_has_same_rows(void **state)
 {
 	struct serializer to = { .at = malloc(SAVED), .capacity = SAVED };
-	struct fixture *f = *state, *restored = fixture_empty(4 << 20);
+	struct fixture *f = *state, *restored = fixture_new_empty(4 << 20);
 	struct view a, b;
 
 	assert_non_null(to.at);
 	for (u32 i = 0; i < 20; i++) {
-		samples_take(f, 20, NULL);
+		count_random_samples(f, 20, NULL);
 		now_ns += NS;
 	}
 	attributor_save(f->attributor, &to);
@@ -405,8 +407,8 @@ static void test_restored(void **state)
 	assert_int_equal(load_table(restored, to.at, to.len), 0);
 	for (enum view_group group = 0; group < VIEW_GROUPS; group++)
 		assert_same_rows(f->profile, restored->profile, group);
-	period_get(f, &a);
-	period_get(restored, &b);
+	get_period_view(f, &a);
+	get_period_view(restored, &b);
 	assert_int_equal(a.count, b.count);
 	assert_int_not_equal(a.count, 0);
 	for (u32 i = 0; i < a.count; i++) {
@@ -424,17 +426,17 @@ static void test_restored(void **state)
 /*
  * Loading bytes that profile_save() did not write has an error or any result, but no other effect.
  */
-static void test_hostile(void **state)
+static void test_hostile_checkpoint(void **state)
 {
 	struct serializer to = { .at = malloc(SAVED), .capacity = SAVED };
 	struct fixture *f = *state;
 
 	assert_non_null(to.at);
-	samples_take(f, 300, NULL);
+	count_random_samples(f, 300, NULL);
 	attributor_save(f->attributor, &to);
 	profile_save(f->profile, &to);
 	for (u32 round = 0; round < 300; round++) {
-		struct fixture *other = fixture_empty(64 << 10);
+		struct fixture *other = fixture_new_empty(64 << 10);
 		u32 at = draw_below((u32)to.len);
 		u8 was = to.at[at];
 
@@ -442,7 +444,7 @@ static void test_hostile(void **state)
 		if (load_table(other, to.at, round % 3 ? to.len : at) < 0)
 			profile_reset(other->profile);
 		to.at[at] = was;
-		samples_take(other, 3, NULL);
+		count_random_samples(other, 3, NULL);
 		teardown((void **)&other);
 	}
 	free(to.at);
@@ -451,7 +453,7 @@ static void test_hostile(void **state)
 #define SHARDS 3
 
 /* Shards that are merged at random times have the same rows as a profile without shards. */
-static void test_shards(void **state)
+static void test_merged_shards_have_same_rows(void **state)
 {
 	struct profile_config config = { 0 };
 	struct profile *merged, *shard[SHARDS];
@@ -462,12 +464,12 @@ static void test_shards(void **state)
 	for (u32 i = 0; i < SHARDS; i++)
 		assert_int_equal(profile_new(&config, f->attributor, &shard[i]), 0);
 	for (u32 round = 0; round < 100; round++) {
-		samples_take(f, draw_below(200), shard[draw_below(SHARDS)]);
+		count_random_samples(f, draw_below(200), shard[draw_below(SHARDS)]);
 		if (!draw_below(3))
-			profile_merge(merged, shard[draw_below(SHARDS)], NULL);
+			profile_merge_shard(merged, shard[draw_below(SHARDS)], NULL);
 	}
 	for (u32 i = 0; i < SHARDS; i++)
-		profile_merge(merged, shard[i], NULL);
+		profile_merge_shard(merged, shard[i], NULL);
 	for (enum view_group group = 0; group < VIEW_GROUPS; group++)
 		assert_same_rows(f->profile, merged, group);
 	for (u32 i = 0; i < SHARDS; i++)
@@ -476,16 +478,16 @@ static void test_shards(void **state)
 }
 
 /* All processes of a program in a container are in one row, even if their names differ. */
-static void test_programs(void **state)
+static void test_processes_share_program_row(void **state)
 {
 	struct fixture *f = *state;
 	struct view view;
 
-	view_get(f, VIEW_PROGRAM, VIEW_SORT_SAMPLES, 0, &view);
+	get_view(f, VIEW_PROGRAM, VIEW_SORT_SAMPLES, 0, &view);
 	assert_int_equal(view.count, PROGRAMS * CONTAINERS + 1);
 	for (u32 i = 0; i < view.count; i++) {
 		test_row("row %u", i);
-		assert_row(view.rows[i].samples == samples_of(f, &view.rows[i]));
+		assert_row(view.rows[i].samples == get_samples_of_row(f, &view.rows[i]));
 		assert_row(view.rows[i].pid == 0);
 	}
 	view_clear(&view);
@@ -493,12 +495,12 @@ static void test_programs(void **state)
 	 * There is one row for each location of the executable, the library and the kernel, and one
 	 * for no mapping.
 	 */
-	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
+	get_view(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
 	assert_in_range(view.count, 1, (PROGRAMS * CONTAINERS + 1) * WHERES * LOCATIONS);
 	view_clear(&view);
 }
 
-static void test_binaries(void **state)
+static void test_rows_of_binaries(void **state)
 {
 	struct fixture *f = *state;
 	u64 kernel = 0, library = 0;
@@ -506,7 +508,7 @@ static void test_binaries(void **state)
 
 	for (u32 i = 0; i < PROGRAMS * CONTAINERS; i++)
 		library += f->samples[i % PROGRAMS][i / PROGRAMS][IN_LIBRARY];
-	view_get(f, VIEW_BINARY, VIEW_SORT_SAMPLES, 0, &view);
+	get_view(f, VIEW_BINARY, VIEW_SORT_SAMPLES, 0, &view);
 	/* There is one row for each executable, the library, the kernel, and "[unmapped]". */
 	assert_int_equal(view.count, PROGRAMS + 3);
 	for (u32 i = 0; i < view.count; i++) {
@@ -520,7 +522,7 @@ static void test_binaries(void **state)
 }
 
 /* In any order, the first rows are those of the complete view. */
-static void test_orders(void **state)
+static void test_limit_keeps_first_rows(void **state)
 {
 	struct fixture *f = *state;
 	struct view all, few;
@@ -528,14 +530,14 @@ static void test_orders(void **state)
 	for (enum view_sort sort = 0; sort < VIEW_SORTS; sort++) {
 		unsigned int unit;
 
-		view_get(f, VIEW_FUNCTION, sort, 0, &all);
-		view_get(f, VIEW_FUNCTION, sort, 7, &few);
-		unit = view_unit(&all.header);
+		get_view(f, VIEW_FUNCTION, sort, 0, &all);
+		get_view(f, VIEW_FUNCTION, sort, 7, &few);
+		unit = view_get_unit(&all.header);
 		assert_int_equal(few.count, 7);
 		for (u32 i = 0; i < few.count; i++) {
 			test_row("%s, row %u", view_sort_name(sort), i);
-			assert_row(view_key(&few.rows[i], sort, unit) ==
-				   view_key(&all.rows[i], sort, unit));
+			assert_row(view_get_sort_key(&few.rows[i], sort, unit) ==
+				   view_get_sort_key(&all.rows[i], sort, unit));
 		}
 		view_clear(&all);
 		view_clear(&few);
@@ -543,12 +545,12 @@ static void test_orders(void **state)
 }
 
 /* A query for a function or binary has the sum of its rows. */
-static void test_query(void **state)
+static void test_query_sums_rows(void **state)
 {
 	struct fixture *f = *state;
 	struct view view;
 
-	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 20, &view);
+	get_view(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 20, &view);
 	for (u32 i = 0; i < view.count; i++) {
 		const struct profile_query wanted = {
 			.container = view.rows[i].container,
@@ -556,7 +558,7 @@ static void test_query(void **state)
 			.function = view.rows[i].function,
 			.binary = view.rows[i].binary,
 		};
-		struct counters counters;
+		struct profile_counters counters;
 
 		test_row("row %u", i);
 		assert_row(!profile_query_counters(f->profile, NULL, false, VIEW_SPAN_START, 0,
@@ -575,7 +577,7 @@ __attribute__((noinline, used)) static int walk_the_line(int n)
 	return n;
 }
 
-static const struct view_row *row_of_binary(const struct view *view, const char *binary)
+static const struct view_row *find_row_of_binary(const struct view *view, const char *binary)
 {
 	for (u32 i = 0; i < view->count; i++)
 		if (!strcmp(view->rows[i].binary, binary))
@@ -587,7 +589,7 @@ static const struct view_row *row_of_binary(const struct view *view, const char 
  * On this machine a program's functions have names, and addresses of memory without a file are
  * offsets.
  */
-static void test_live(void **state)
+static void test_live_function_names(void **state)
 {
 	const struct attributor_config attribution = { .live = true };
 	const struct profile_config config = { .cell_bytes = 1 << 20 };
@@ -595,7 +597,7 @@ static void test_live(void **state)
 	u8 *code = mmap(NULL, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct fixture f = { 0 };
 	const struct view_row *row;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	struct view view;
 
 	(void)state;
@@ -604,19 +606,20 @@ static void test_live(void **state)
 	assert_int_equal(attributor_new(&attribution, &f.attributor), 0);
 	assert_int_equal(symbols_new(&waiting, &symbols), 0);
 	assert_int_equal(profile_new(&config, f.attributor, &f.profile), 0);
-	sample_take(&f.profile, 1, (u32)getpid() - FIRST_PID, (u64)(uintptr_t)walk_the_line + 1, 0);
-	sample_take(&f.profile, 1, (u32)getpid() - FIRST_PID, (u64)(uintptr_t)code + 0x40, 0);
-	sample_take(&f.profile, 1, (u32)getpid() - FIRST_PID, KERNEL_AT + 0x40, 0);
-	assert_int_equal(profile_view(f.profile, symbols, true, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0,
-				      &view),
+	count_sample(&f.profile, 1, (u32)getpid() - FIRST_PID, (u64)(uintptr_t)walk_the_line + 1,
+		     0);
+	count_sample(&f.profile, 1, (u32)getpid() - FIRST_PID, (u64)(uintptr_t)code + 0x40, 0);
+	count_sample(&f.profile, 1, (u32)getpid() - FIRST_PID, KERNEL_AT + 0x40, 0);
+	assert_int_equal(profile_create_view(f.profile, symbols, true, VIEW_FUNCTION,
+					     VIEW_SORT_SAMPLES, 0, &view),
 			 0);
 	assert_int_equal(view.count, 3);
 	for (u32 i = 0; i < view.count; i++)
 		assert_string_equal(view.rows[i].process, "test-cell-view");
-	row = row_of_binary(&view, "[anon]");
+	row = find_row_of_binary(&view, "[anon]");
 	assert_non_null(row);
 	assert_string_equal(row->function, "[anon]+0x40");
-	row = row_of_binary(&view, "[kernel]");
+	row = find_row_of_binary(&view, "[kernel]");
 	assert_non_null(row);
 	assert_null(strstr(row->function, "+0x"));
 	for (u32 i = 0; i < view.count && strcmp(view.rows[i].function, "walk_the_line"); i++)
@@ -629,17 +632,17 @@ static void test_live(void **state)
 }
 
 /* Names of a program's processes may change, and a profile can be emptied. */
-static void test_reset(void **state)
+static void test_reset_empties_profile(void **state)
 {
 	struct fixture *f = *state;
 	struct view view;
 
 	profile_reset(f->profile);
-	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
+	get_view(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
 	assert_int_equal(view.count, 0);
 	view_clear(&view);
-	sample_take(&f->profile, 1, 3, EXECUTABLE_AT + 0x40, 0);
-	view_get(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
+	count_sample(&f->profile, 1, 3, EXECUTABLE_AT + 0x40, 0);
+	get_view(f, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view);
 	assert_int_equal(view.count, 1);
 	assert_int_equal(view.rows[0].samples, 1);
 	assert_string_equal(view.rows[0].process, "p3");
@@ -651,7 +654,7 @@ static void test_reset(void **state)
  * While programs start and exit for months, their ids are freed, so that a new program always has a
  * name.
  */
-static void test_sweep(void **state)
+static void test_unused_ids_are_freed(void **state)
 {
 	const struct attributor_config attribution = { 0 };
 	const struct profile_config config = { .cell_bytes = 64 << 10,
@@ -675,16 +678,16 @@ static void test_sweep(void **state)
 									   .name = "q" });
 		map_add(f.attributor, pid, EXECUTABLE_AT, path);
 		for (u32 k = 0; k < 3; k++)
-			sample_take(&f.profile, 1, i, EXECUTABLE_AT + 0x40, k);
+			count_sample(&f.profile, 1, i, EXECUTABLE_AT + 0x40, k);
 		now += 20 * NS;
-		if (!profile_names_are_full(f.profile, now))
+		if (!profile_ids_are_full(f.profile, now))
 			continue;
-		assert_int_equal(profile_sweep_names(f.profile, NULL, 0, now), 0);
-		assert_false(profile_names_are_full(f.profile, now + NS));
+		assert_int_equal(profile_sweep_ids(f.profile, NULL, 0, now), 0);
+		assert_false(profile_ids_are_full(f.profile, now + NS));
 		swept++;
 	}
 	assert_true(swept > 5);
-	view_get(&f, VIEW_PROGRAM, VIEW_SORT_SAMPLES, 0, &view);
+	get_view(&f, VIEW_PROGRAM, VIEW_SORT_SAMPLES, 0, &view);
 	/* Samples of freed programs are one row, and no other row lacks a name. */
 	assert_true(view.count > 20);
 	for (u32 i = 0; i < view.count; i++) {
@@ -704,23 +707,26 @@ static void test_sweep(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sums, setup_small, teardown),
-		cmocka_unit_test_setup_teardown(test_shares, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_shares, setup_small, teardown),
-		cmocka_unit_test_setup_teardown(test_evicted, setup_small, teardown),
-		cmocka_unit_test_setup_teardown(test_period, setup_small, teardown),
-		cmocka_unit_test_setup_teardown(test_period, setup_large, teardown),
-		cmocka_unit_test_setup_teardown(test_restored, setup_large, teardown),
-		cmocka_unit_test_setup_teardown(test_hostile, setup_large, teardown),
-		cmocka_unit_test_setup_teardown(test_shards, setup_empty, teardown),
-		cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_binaries, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_orders, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_query, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_reset, setup, teardown),
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_sweep),
+		cmocka_unit_test_setup_teardown(test_rows_add_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_add_up, setup_small, teardown),
+		cmocka_unit_test_setup_teardown(test_shares_add_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shares_add_up, setup_small, teardown),
+		cmocka_unit_test_setup_teardown(test_evicted_rows_equal_header, setup_small,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_rows_of_period_add_up, setup_small, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_of_period_add_up, setup_large, teardown),
+		cmocka_unit_test_setup_teardown(test_restored_profile_has_same_rows, setup_large,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_hostile_checkpoint, setup_large, teardown),
+		cmocka_unit_test_setup_teardown(test_merged_shards_have_same_rows, setup_empty,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_processes_share_program_row, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_of_binaries, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_limit_keeps_first_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_query_sums_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reset_empties_profile, setup, teardown),
+		cmocka_unit_test(test_live_function_names),
+		cmocka_unit_test(test_unused_ids_are_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static int teardown(void **state)
 }
 
 /* Return the number of samples of task @task in the second that ends at @second. */
-static u32 sample_rate(u32 task, u32 second)
+static u32 get_sample_rate(u32 task, u32 second)
 {
 	return second * (task + 1) % 7 + task;
 }
@@ -76,12 +76,12 @@ static u64 expected_samples(u32 task, u32 first, u32 last)
 	u64 sum = 0;
 
 	for (u32 s = first; s <= last; s++)
-		sum += sample_rate(task, s);
+		sum += get_sample_rate(task, s);
 	return sum;
 }
 
 /* Return the interval of a task, which runs on a separate CPU. */
-static u32 interval_of(u32 task)
+static u32 get_task_interval(u32 task)
 {
 	return 1000 * (TASKS + 1 - task);
 }
@@ -107,27 +107,27 @@ static void add_window(struct fixture *f, u32 task, u64 pc, u32 second, u32 coun
 		assert_true(n > 0);
 		len += (size_t)n;
 	}
-	profile_window(f->profile, &(struct source_window){
-					   .data = records,
-					   .len = len,
-					   .tid = (s32)task + 10,
-					   .start_ns = (second - 1) * NS,
-					   .end_ns = second * NS,
-					   .interval = interval_of(task),
-					   .unit = UNIT_INSTRUCTIONS,
-				   });
+	profile_add_window(f->profile, &(struct source_window){
+					       .data = records,
+					       .len = len,
+					       .tid = (s32)task + 10,
+					       .start_ns = (second - 1) * NS,
+					       .end_ns = second * NS,
+					       .interval = get_task_interval(task),
+					       .unit = UNIT_INSTRUCTIONS,
+				       });
 }
 
 static void get_view(struct fixture *f, enum view_span span, enum view_group group, u32 second,
 		     struct view *ret)
 {
-	assert_int_equal(profile_span_view(f->profile, NULL, false, span, group,
-					   VIEW_SORT_SAMPLES, 0, second * NS, ret),
+	assert_int_equal(profile_create_span_view(f->profile, NULL, false, span, group,
+						  VIEW_SORT_SAMPLES, 0, second * NS, ret),
 			 0);
 }
 
 /* Return the task of a row by process or by function. */
-static u32 task_of(const struct view_row *row, enum view_group group)
+static u32 get_task_of_row(const struct view_row *row, enum view_group group)
 {
 	int pid = row->pid;
 
@@ -148,11 +148,11 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 		get_view(f, span, group, second, &view);
 		for (u32 i = 0; i < TASKS; i++) {
 			records += expected_samples(i, first, second);
-			weight += expected_samples(i, first, second) * interval_of(i);
+			weight += expected_samples(i, first, second) * get_task_interval(i);
 		}
 		test_row("%s by %s at %u", view_span_name(span), view_group_name(group), second);
 		assert_row(view.header.records == records);
-		assert_row(view_unit(&view.header) == UNIT_INSTRUCTIONS);
+		assert_row(view_get_unit(&view.header) == UNIT_INSTRUCTIONS);
 		assert_row(view.header.weight[UNIT_INSTRUCTIONS] == weight);
 		assert_row(view.header.duration_ns == seconds * NS);
 		/*
@@ -161,13 +161,14 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 		assert_row(view.count == (group == VIEW_CONTAINER ? 1 : TASKS));
 		for (u32 i = 0; i < view.count; i++) {
 			const struct view_row *row = &view.rows[i];
-			u32 task = group == VIEW_CONTAINER ? 0 : task_of(row, group);
+			u32 task = group == VIEW_CONTAINER ? 0 : get_task_of_row(row, group);
 			u64 want = group == VIEW_CONTAINER ? records :
 							     expected_samples(task, first, second);
 
 			assert_row(task < TASKS && row->samples == want);
 			assert_row(row->weight[UNIT_INSTRUCTIONS] ==
-				   (group == VIEW_CONTAINER ? weight : want * interval_of(task)));
+				   (group == VIEW_CONTAINER ? weight :
+							      want * get_task_interval(task)));
 			assert_row(!i || row->weight[UNIT_INSTRUCTIONS] <=
 						 view.rows[i - 1].weight[UNIT_INSTRUCTIONS]);
 			assert_row(row->memory == row->samples && row->dram == row->samples);
@@ -181,15 +182,15 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 	}
 }
 
-static void test_spans(void **state)
+static void test_rows_of_spans(void **state)
 {
 	struct fixture *f = *state;
 
 	/* Slots of the history end at 2, 4, 6 ... seconds. */
 	for (u32 second = 1; second <= SECONDS; second++) {
 		for (u32 task = 0; task < TASKS; task++)
-			add_window(f, task, 0x1000 * (task + 1), second, sample_rate(task, second),
-				   (u16)(100 + task));
+			add_window(f, task, 0x1000 * (task + 1), second,
+				   get_sample_rate(task, second), (u16)(100 + task));
 		if (second < 700 || second % 74)
 			continue;
 		assert_span(f, VIEW_SPAN_10S, second, 10);
@@ -200,8 +201,8 @@ static void test_spans(void **state)
 	profile_reset(f->profile);
 	for (u32 second = 1; second <= 20; second++)
 		for (u32 task = 0; task < TASKS; task++)
-			add_window(f, task, 0x1000 * (task + 1), second, sample_rate(task, second),
-				   (u16)(100 + task));
+			add_window(f, task, 0x1000 * (task + 1), second,
+				   get_sample_rate(task, second), (u16)(100 + task));
 	assert_span(f, VIEW_SPAN_10S, 20, 10);
 }
 
@@ -209,7 +210,7 @@ static void test_spans(void **state)
  * Return the samples without a known task in that second, which is also the number of blind
  * nanoseconds.
  */
-static u32 unknown_samples(u32 second)
+static u32 get_unknown_samples(u32 second)
 {
 	return second % 5;
 }
@@ -221,13 +222,14 @@ static u32 expected_blind(u32 second)
 
 static void add_remaining_samples(struct fixture *f, u32 second)
 {
-	add_window(f, NOBODY, 0x9000, second, unknown_samples(second), 50);
-	profile_window(f->profile, &(struct source_window){
-					   .start_ns = second * NS,
-					   .end_ns = second * NS,
-					   .blind_ns = expected_blind(second),
-					   .blind_by[SOURCE_BLIND_FULL] = expected_blind(second),
-				   });
+	add_window(f, NOBODY, 0x9000, second, get_unknown_samples(second), 50);
+	profile_add_window(f->profile,
+			   &(struct source_window){
+				   .start_ns = second * NS,
+				   .end_ns = second * NS,
+				   .blind_ns = expected_blind(second),
+				   .blind_by[SOURCE_BLIND_FULL] = expected_blind(second),
+			   });
 }
 
 /* Check that the header has the records and times of the period. */
@@ -237,28 +239,28 @@ static void assert_ledgers(struct fixture *f, enum view_span span, u32 second, u
 	struct view view;
 
 	for (u32 s = second - seconds + 1; s <= second; s++) {
-		unattributed += unknown_samples(s);
+		unattributed += get_unknown_samples(s);
 		dark += expected_blind(s);
 	}
 	get_view(f, span, VIEW_PROCESS, second, &view);
 	test_row("%s at %u", view_span_name(span), second);
 	assert_row(view.header.duration_ns == seconds * NS);
 	assert_row(view.header.unattributed == unattributed);
-	assert_row(view.header.unattributed_weight == unattributed * interval_of(NOBODY));
+	assert_row(view.header.unattributed_weight == unattributed * get_task_interval(NOBODY));
 	assert_row(view.header.blind_ns == dark);
 	assert_row(view.header.blind_by[SOURCE_BLIND_FULL] == dark);
 	assert_row(view.header.enabled_ns == dark + 2 * seconds * NS);
 	view_clear(&view);
 }
 
-static void test_ledgers(void **state)
+static void test_ledgers_of_spans(void **state)
 {
 	struct fixture *f = *state;
 
 	for (unsigned int round = 0; round < 2; round++) {
 		for (u32 second = 1; second <= 700; second++) {
 			add_remaining_samples(f, second);
-			add_window(f, 1, 0x1000, second, sample_rate(1, second), 100);
+			add_window(f, 1, 0x1000, second, get_sample_rate(1, second), 100);
 		}
 		assert_ledgers(f, VIEW_SPAN_10S, 700, 10);
 		assert_ledgers(f, VIEW_SPAN_1M, 700, 60);
@@ -268,7 +270,7 @@ static void test_ledgers(void **state)
 }
 
 /* The times of queries also advance the history when there are no samples. */
-static void test_idle(void **state)
+static void test_history_advances_without_samples(void **state)
 {
 	struct fixture *f = *state;
 	struct view view;
@@ -294,7 +296,7 @@ static void test_idle(void **state)
 }
 
 /* Time in which no session was started is in no period. */
-static void test_stopped(void **state)
+static void test_stopped_time_is_in_no_span(void **state)
 {
 	struct fixture *f = *state;
 	u32 second;
@@ -303,11 +305,11 @@ static void test_stopped(void **state)
 	profile_skip_time(f->profile, 1000 * NS);
 	for (second = 1; second <= 99; second++)
 		for (u32 i = 0; i < TASKS; i++)
-			add_window(f, i, 0x1000, second, sample_rate(i, second), 100);
+			add_window(f, i, 0x1000, second, get_sample_rate(i, second), 100);
 	profile_skip_time(f->profile, 3600 * NS);
 	for (; second <= 103; second++)
 		for (u32 i = 0; i < TASKS; i++)
-			add_window(f, i, 0x1000, second + 3600, sample_rate(i, second), 100);
+			add_window(f, i, 0x1000, second + 3600, get_sample_rate(i, second), 100);
 	for (unsigned int group = 0; group < VIEW_PROGRAM; group++) {
 		u64 records = 0;
 		struct view view;
@@ -325,7 +327,7 @@ static void test_stopped(void **state)
  * If there are more locations than can be stored the heaviest have rows, and the row of the machine
  * counts all of them.
  */
-static void test_heaviest(void **state)
+static void test_heaviest_locations_have_rows(void **state)
 {
 	struct fixture *f = *state;
 	struct view view;
@@ -343,8 +345,8 @@ static void test_heaviest(void **state)
 	assert_int_equal(view.rows[0].samples, 20);
 	assert_true(view.rows[HISTORY_ROWS - 1].samples >= 20 - HISTORY_ROWS / (PLACES / 20));
 	view_clear(&view);
-	assert_int_equal(profile_view(f->profile, NULL, false, VIEW_FUNCTION,
-				      VIEW_SORT_SAMPLES, 0, &view),
+	assert_int_equal(profile_create_view(f->profile, NULL, false, VIEW_FUNCTION,
+					     VIEW_SORT_SAMPLES, 0, &view),
 			 0);
 	assert_int_equal(view.count, PLACES);
 	view_clear(&view);
@@ -391,7 +393,7 @@ static void move_to_cgroup(struct fixture *f, enum task_event_type type, u32 sec
 }
 
 /* The old samples of evicted containers are not in the recent period of "(other)". */
-static void test_containers_evicted(void **state)
+static void test_evicted_containers_leave_span(void **state)
 {
 	const struct attributor_config attribution = { .live = true, .containers = 4 };
 	const struct profile_config config = { .cell_bytes = CELL_BYTES,
@@ -426,14 +428,14 @@ static void test_containers_evicted(void **state)
 		for (u32 i = 0; i < view.count; i++) {
 			samples += view.rows[i].samples;
 			assert_row(view.rows[i].weight[UNIT_INSTRUCTIONS] ==
-				   view.rows[i].samples * interval_of(NEVER));
+				   view.rows[i].samples * get_task_interval(NEVER));
 			assert_row(view.rows[i].latency_sum == view.rows[i].samples * 100);
 		}
 		assert_row(samples <= view.header.records);
 		view_clear(&view);
 	}
-	profile_containers(f->profile);
-	assert_true(profile_container_samples(f->profile, 3) > 20 * 100);
+	profile_count_containers(f->profile);
+	assert_true(profile_get_container_samples(f->profile, 3) > 20 * 100);
 }
 
 /* Check that the rows of @span have no more samples and cycles than occurred in it. */
@@ -462,7 +464,7 @@ static void assert_bounded(struct fixture *f, enum view_span span, enum view_gro
  * Cells and processes are evicted and added again, in other entries or in the same: first with few
  * samples of many cycles, then with many samples of few cycles.
  */
-static void test_evicted(void **state)
+static void test_evicted_rows_are_bounded(void **state)
 {
 	const struct profile_config config = { .cell_bytes = CELL_BYTES_MIN,
 					       .history = true,
@@ -492,13 +494,13 @@ static void test_evicted(void **state)
  * Add a slot of the history in which the location's counters reached @now. Return: its row, or
  * NULL.
  */
-static const struct history_row *roll_location(struct history *history, bool restarted,
+static const struct history_row *roll_location(struct recent_history *history, bool restarted,
 					       const struct history_row *now)
 {
-	struct history_slot *open = history_begin(history, history->start_ns + 2 * NS);
+	struct history_slot *open = history_begin_slot(history, history->start_ns + 2 * NS);
 
-	history_location(history, open, 0, restarted, now);
-	history_end(history, open);
+	history_add_location(history, open, 0, restarted, now);
+	history_end_slot(history, open);
 	return open->locations ? &open->place[0] : NULL;
 }
 
@@ -506,7 +508,7 @@ static void test_restarted_rows(void **state)
 {
 	struct history_row now = { .owner = 1, .place = 2, .samples = 10, .dram = 5, .weight = 50 };
 	const struct history_row *row;
-	struct history history;
+	struct recent_history history;
 
 	(void)state;
 	assert_int_equal(history_init(&history, 1, 1, 1), 0);
@@ -535,17 +537,17 @@ static void test_restarted_rows(void **state)
  * Containers with histograms: the lightest ones are evicted, and so are those whose entries were
  * reused.
  */
-static void test_containers(void **state)
+static void test_lightest_containers_are_evicted(void **state)
 {
-	struct counters now[CONTAINERS] = { 0 }, got;
+	struct profile_counters now[CONTAINERS] = { 0 }, got;
 	const struct history_slot *slot;
-	struct history history;
+	struct recent_history history;
 
 	(void)state;
 	assert_int_equal(history_init(&history, CONTAINERS, 1, 1), 0);
 	assert_false(history_note_window(&history, 1, NS));
 	for (u32 round = 1; round <= 5; round++) {
-		struct history_slot *open = history_begin(&history, 1 + 2 * round * NS);
+		struct history_slot *open = history_begin_slot(&history, 1 + 2 * round * NS);
 
 		for (u32 i = 0; i < CONTAINERS; i++) {
 			struct histogram *h = &now[i].latency[PROFILE_ISSUE];
@@ -553,13 +555,13 @@ static void test_containers(void **state)
 			now[i].samples += i + 1;
 			now[i].weight[UNIT_INSTRUCTIONS] += 1000 * (i + 1);
 			now[i].counts.simd += i;
-			h->bucket[histogram_bucket(i % 100)] += i + 1;
+			h->bucket[histogram_get_bucket(i % 100)] += i + 1;
 			h->sum += (i + 1) * (i % 100);
-			history_container(&history, open, i, i == 299 ? round : 1, &now[i]);
+			history_add_container(&history, open, i, i == 299 ? round : 1, &now[i]);
 		}
-		history_end(&history, open);
+		history_end_slot(&history, open);
 	}
-	slot = history_sum(&history, VIEW_SPAN_10S);
+	slot = history_sum_span(&history, VIEW_SPAN_10S);
 	assert_int_equal(slot->ns, 10 * NS);
 	assert_int_equal(slot->containers, HISTORY_ROWS);
 	for (u32 i = 0; i < slot->containers; i++) {
@@ -567,7 +569,7 @@ static void test_containers(void **state)
 		u32 rounds = c->index == 299 ? c->generation : 5;
 
 		assert_true(c->index >= CONTAINERS - HISTORY_ROWS - 4);
-		history_counters_get(&c->counters, &got);
+		history_counters_expand(&c->counters, &got);
 		/* A new container in each round: all its samples are from one slot. */
 		assert_int_equal(got.samples, rounds * (c->index + 1));
 		assert_int_equal(got.weight[UNIT_INSTRUCTIONS], 1000 * got.samples);
@@ -579,15 +581,15 @@ static void test_containers(void **state)
 	history_deinit(&history);
 }
 
-static void test_without(void **state)
+static void test_profile_without_history(void **state)
 {
 	struct fixture *f = *state;
 	struct profile *profile;
 	struct view view;
 
 	assert_int_equal(profile_new(NULL, f->attributor, &profile), 0);
-	assert_int_equal(profile_span_view(profile, NULL, false, VIEW_SPAN_1M, VIEW_PROCESS,
-					   VIEW_SORT_SAMPLES, 0, NS, &view),
+	assert_int_equal(profile_create_span_view(profile, NULL, false, VIEW_SPAN_1M, VIEW_PROCESS,
+						  VIEW_SORT_SAMPLES, 0, NS, &view),
 			 -EOPNOTSUPP);
 	profile_free(profile);
 }
@@ -595,17 +597,19 @@ static void test_without(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_spans, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ledgers, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_idle, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stopped, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_heaviest, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_of_spans, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ledgers_of_spans, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_history_advances_without_samples, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_stopped_time_is_in_no_span, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_heaviest_locations_have_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unknown_task, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_evicted, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_containers_evicted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_evicted_rows_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_evicted_containers_leave_span, setup,
+						teardown),
 		cmocka_unit_test(test_restarted_rows),
-		cmocka_unit_test(test_containers),
-		cmocka_unit_test_setup_teardown(test_without, setup, teardown),
+		cmocka_unit_test(test_lightest_containers_are_evicted),
+		cmocka_unit_test_setup_teardown(test_profile_without_history, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

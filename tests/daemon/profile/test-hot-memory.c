@@ -20,7 +20,7 @@
 
 struct fixture {
 	char sys[64];
-	struct nodes nodes;
+	struct numa_nodes nodes;
 	struct attributor *attributor;
 	struct profile *profile;
 };
@@ -70,7 +70,7 @@ static int setup(void **state)
 	strcpy(f->sys, "/tmp/speprof-sys-XXXXXX");
 	assert_non_null(mkdtemp(f->sys));
 	make_sys(f->sys);
-	assert_int_equal(nodes_read(f->sys, &f->nodes), 0);
+	assert_int_equal(numa_nodes_read(f->sys, &f->nodes), 0);
 	assert_int_equal(attributor_new(&attribution, &f->attributor), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->profile), 0);
 	for (s32 pid = 10; pid < 13; pid++)
@@ -89,7 +89,7 @@ static int teardown(void **state)
 
 	profile_free(f->profile);
 	attributor_free(f->attributor);
-	nodes_deinit(&f->nodes);
+	numa_nodes_deinit(&f->nodes);
 	snprintf(command, sizeof(command), "rm -r %s", f->sys);
 	assert_int_equal(system(command), 0);
 	free(f);
@@ -124,7 +124,7 @@ static void add_record(struct profile *profile, const struct spe_operation *op, 
 	assert_true(n > 0);
 	window.data = record;
 	window.len = (size_t)n;
-	profile_window(profile, &window);
+	profile_add_window(profile, &window);
 }
 
 /*
@@ -134,7 +134,7 @@ static void add_record(struct profile *profile, const struct spe_operation *op, 
 static void run_alternately(struct profile *profile, enum spe_program program, u64 midr,
 			    bool physical, u32 operations)
 {
-	struct spe_synthetic cpus[2];
+	struct spe_synthetic_program cpus[2];
 	struct spe_operation op;
 	u8 owner = 0;
 
@@ -153,7 +153,7 @@ static void run_alternately(struct profile *profile, enum spe_program program, u
 		assert_int_equal(spe_synthetic_init(&cpus[i], &config, NULL), 0);
 	}
 	for (u32 i = 0; i < operations; i++) {
-		spe_synthetic_next(&cpus[i & 1], &op);
+		spe_synthetic_execute_next(&cpus[i & 1], &op);
 		if (!physical)
 			op.valid &= ~(u32)SPE_OPERATION_PA;
 		if (!midr)
@@ -162,14 +162,15 @@ static void run_alternately(struct profile *profile, enum spe_program program, u
 	}
 }
 
-static const struct hot_line *only_line(const struct fixture *f, u64 address)
+static const struct hot_line *find_only_line(const struct fixture *f, u64 address)
 {
 	const struct hot_line *line =
-		(struct hot_line *)topk_next(&profile_lines(f->profile)->table, NULL);
+		(struct hot_line *)topk_next(&profile_get_hot_lines(f->profile)->table, NULL);
 
 	assert_non_null(line);
 	assert_int_equal(line->head.key[0], address / LINE_SIZE);
-	assert_null(topk_next(&profile_lines(f->profile)->table, (struct topk_entry *)line));
+	assert_null(
+		topk_next(&profile_get_hot_lines(f->profile)->table, (struct topk_entry *)line));
 	return line;
 }
 
@@ -194,7 +195,7 @@ static void assert_sharers(const struct hot_line *line, u32 apart)
 	assert_int_equal(samples, line->samples);
 }
 
-static void test_lines(void **state)
+static void test_shared_lines(void **state)
 {
 	static const struct {
 		const char *name;
@@ -218,10 +219,11 @@ static void test_lines(void **state)
 		test_row("%s", rows[i].name);
 		profile_reset(f->profile);
 		run_alternately(f->profile, rows[i].program, rows[i].midr, rows[i].physical, 8000);
-		line = only_line(f, rows[i].physical ? (VA & SPE_MASK(35, 0)) | SPE_BIT(39) : VA);
-		assert_row(line_sharing(line) == rows[i].want);
-		assert_row(line_suspected(line) == !rows[i].midr);
-		assert_row(line_cpus(line) == 2);
+		line = find_only_line(f,
+				      rows[i].physical ? (VA & SPE_MASK(35, 0)) | SPE_BIT(39) : VA);
+		assert_row(line_classify_sharing(line) == rows[i].want);
+		assert_row(line_is_unsnooped(line) == !rows[i].midr);
+		assert_row(line_count_cpus(line) == 2);
 		assert_row((line->head.key[1] == LINE_PHYSICAL) == rows[i].physical);
 		/*
 		 * The CPUs alternate, so each access finds the line in the cache of the other CPU.
@@ -234,7 +236,7 @@ static void test_lines(void **state)
 	}
 }
 
-static struct line_sample access_of(u64 address, u32 cpu, u64 thread, bool store)
+static struct line_sample make_line_access(u64 address, u32 cpu, u64 thread, bool store)
 {
 	return (struct line_sample){ .address = address,
 				     .owner = 1,
@@ -251,43 +253,45 @@ static struct line_sample access_of(u64 address, u32 cpu, u64 thread, bool store
  * A thread that migrates does not share, readers share without a conflict, and a flag that is
  * written once is no hot word.
  */
-static void test_sharing(void **state)
+static void test_conflicts_of_sharers(void **state)
 {
-	struct lines lines;
+	struct hot_lines lines;
 	const struct hot_line *line;
 
 	(void)state;
-	assert_int_equal(lines_init(&lines, 64), 0);
+	assert_int_equal(hot_lines_init(&lines, 64), 0);
 	for (u32 i = 0; i < 1000; i++) {
-		struct line_sample moved = access_of(0x1000, i / 100, 7, i & 1);
-		struct line_sample read = access_of(0x2000 + 8 * (i & 3), i & 3, i & 3, false);
-		struct line_sample late = access_of(0x3000 + 8 * (i & 1), i & 1, i & 1, true);
+		struct line_sample moved = make_line_access(0x1000, i / 100, 7, i & 1);
+		struct line_sample read =
+			make_line_access(0x2000 + 8 * (i & 3), i & 3, i & 3, false);
+		struct line_sample late =
+			make_line_access(0x3000 + 8 * (i & 1), i & 1, i & 1, true);
 
 		/* The access that creates the entry of a line also adds its words. */
 		if (i < 4)
-			late = access_of(0x3000 + 8 * (i & 1), 0, 0, true);
-		assert_true(lines_admit(&lines, moved.address, 1, moved.store, true));
-		lines_add(&lines, &moved);
-		lines_add(&lines, &read);
-		lines_add(&lines, &late);
+			late = make_line_access(0x3000 + 8 * (i & 1), 0, 0, true);
+		assert_true(hot_lines_should_add(&lines, moved.address, 1, moved.store, true));
+		hot_lines_add(&lines, &moved);
+		hot_lines_add(&lines, &read);
+		hot_lines_add(&lines, &late);
 	}
 	line = (struct hot_line *)topk_find(&lines.table, 0x1000 / LINE_SIZE, 1);
-	assert_int_equal(line_sharing(line), LINE_PRIVATE);
-	assert_int_equal(line_cpus(line), 10);
+	assert_int_equal(line_classify_sharing(line), LINE_PRIVATE);
+	assert_int_equal(line_count_cpus(line), 10);
 	line = (struct hot_line *)topk_find(&lines.table, 0x2000 / LINE_SIZE, 1);
-	assert_int_equal(line_sharing(line), LINE_READ);
+	assert_int_equal(line_classify_sharing(line), LINE_READ);
 	line = (struct hot_line *)topk_find(&lines.table, 0x3000 / LINE_SIZE, 1);
-	assert_int_equal(line_sharing(line), LINE_FALSE);
+	assert_int_equal(line_classify_sharing(line), LINE_FALSE);
 	assert_int_equal(line->samples, 1000);
 	assert_int_equal(line->latency_sum, 10000);
-	lines_deinit(&lines);
+	hot_lines_deinit(&lines);
 }
 
 /*
  * If most keys of a stream occur only once, frequent keys stay in the table, with all their
  * samples.
  */
-static void test_heavy(void **state)
+static void test_frequent_keys_stay(void **state)
 {
 	struct test_entry {
 		struct topk_entry head;
@@ -303,7 +307,7 @@ static void test_heavy(void **state)
 		e = (struct test_entry *)topk_add(&table, i & 1 ? i : i / 2 % 8 + 1000000, 5, 1);
 		e->count++;
 	}
-	sorted = topk_sorted(&table, &count);
+	sorted = topk_sort_entries(&table, &count);
 	assert_non_null(sorted);
 	assert_int_equal(count, 256);
 	for (u32 i = 0; i < 8; i++) {
@@ -320,25 +324,25 @@ static void test_heavy(void **state)
 	topk_deinit(&table);
 }
 
-static void test_nodes(void **state)
+static void test_numa_nodes_of_addresses(void **state)
 {
 	struct fixture *f = *state;
-	struct nodes none;
+	struct numa_nodes none;
 
 	assert_int_equal(f->nodes.count, 3);
-	assert_int_equal(nodes_find_by_address(&f->nodes, 0x2fffffff), NODE_NONE);
-	assert_int_equal(nodes_find_by_address(&f->nodes, 0x30000000), 1);
-	assert_int_equal(nodes_find_by_address(&f->nodes, 0x40000000), 0);
-	assert_int_equal(nodes_find_by_address(&f->nodes, 0x5fffffff), 0);
-	assert_int_equal(nodes_find_by_address(&f->nodes, 0x60000000), 1);
-	assert_int_equal(nodes_find_by_address(&f->nodes, 0x70000000), NODE_NONE);
-	assert_int_equal(nodes_find_by_cpu(&f->nodes, 0), 0);
-	assert_int_equal(nodes_find_by_cpu(&f->nodes, 1), 1);
-	assert_int_equal(nodes_find_by_cpu(&f->nodes, 2), NODE_NONE);
-	assert_int_equal(nodes_find_by_cpu(&f->nodes, 70000), NODE_NONE);
-	assert_int_equal(nodes_read("/nonexistent", &none), 0);
-	assert_int_equal(nodes_find_by_address(&none, 0), NODE_NONE);
-	nodes_deinit(&none);
+	assert_int_equal(numa_nodes_find_by_address(&f->nodes, 0x2fffffff), NODE_NONE);
+	assert_int_equal(numa_nodes_find_by_address(&f->nodes, 0x30000000), 1);
+	assert_int_equal(numa_nodes_find_by_address(&f->nodes, 0x40000000), 0);
+	assert_int_equal(numa_nodes_find_by_address(&f->nodes, 0x5fffffff), 0);
+	assert_int_equal(numa_nodes_find_by_address(&f->nodes, 0x60000000), 1);
+	assert_int_equal(numa_nodes_find_by_address(&f->nodes, 0x70000000), NODE_NONE);
+	assert_int_equal(numa_nodes_find_by_cpu(&f->nodes, 0), 0);
+	assert_int_equal(numa_nodes_find_by_cpu(&f->nodes, 1), 1);
+	assert_int_equal(numa_nodes_find_by_cpu(&f->nodes, 2), NODE_NONE);
+	assert_int_equal(numa_nodes_find_by_cpu(&f->nodes, 70000), NODE_NONE);
+	assert_int_equal(numa_nodes_read("/nonexistent", &none), 0);
+	assert_int_equal(numa_nodes_find_by_address(&none, 0), NODE_NONE);
+	numa_nodes_deinit(&none);
 }
 
 /* Add a load on @cpu that DRAM served. */
@@ -359,16 +363,16 @@ static void add_load(struct profile *profile, u64 pa, u32 cpu)
 	add_record(profile, &op, cpu, NEOVERSE_N1);
 }
 
-static u64 json_number_of(json_object *o, const char *key)
+static u64 get_json_number(json_object *o, const char *key)
 {
 	return json_object_get_uint64(json_object_object_get(o, key));
 }
 
-static void test_pages(void **state)
+static void test_pages_of_numa_nodes(void **state)
 {
 	struct fixture *f = *state;
 	json_object *root, *list, *page;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	char *text;
 
 	for (u32 i = 0; i < 300; i++)
@@ -377,7 +381,7 @@ static void test_pages(void **state)
 		add_load(f->profile, 0x60001000 + 4096 * (i & 1), 0);
 	add_load(f->profile, 0x90000000, 1);
 	assert_int_equal(symbols_new(0, &symbols), 0);
-	assert_int_equal(profile_hot_json(f->profile, symbols, false, 2, &text), 0);
+	assert_int_equal(profile_hot_memory_json(f->profile, symbols, false, 2, &text), 0);
 	root = json_tokener_parse(text);
 	assert_non_null(root);
 	list = json_object_object_get(root, "pages");
@@ -385,25 +389,25 @@ static void test_pages(void **state)
 	page = json_object_array_get_idx(list, 0);
 	assert_string_equal(json_object_get_string(json_object_object_get(page, "address")),
 			    "0x40000000");
-	assert_int_equal(json_number_of(page, "node"), 0);
-	assert_int_equal(json_number_of(page, "samples"), 300);
-	assert_int_equal(json_number_of(page, "dram"), 300);
+	assert_int_equal(get_json_number(page, "node"), 0);
+	assert_int_equal(get_json_number(page, "samples"), 300);
+	assert_int_equal(get_json_number(page, "dram"), 300);
 	/* The NUMA node of CPU 2 is unknown. */
-	assert_int_equal(json_number_of(page, "other_node"), 100);
-	assert_int_equal(json_number_of(page, "latency_sum"), 60000);
-	assert_int_equal(json_number_of(page, "pid"), 10);
+	assert_int_equal(get_json_number(page, "other_node"), 100);
+	assert_int_equal(get_json_number(page, "latency_sum"), 60000);
+	assert_int_equal(get_json_number(page, "pid"), 10);
 	assert_string_equal(json_object_get_string(json_object_object_get(page, "function")),
 			    "0x400000");
 	page = json_object_array_get_idx(list, 1);
-	assert_int_equal(json_number_of(page, "node"), 1);
-	assert_int_equal(json_number_of(page, "samples"), 50);
-	assert_int_equal(json_number_of(page, "other_node"), 50);
+	assert_int_equal(get_json_number(page, "node"), 1);
+	assert_int_equal(get_json_number(page, "samples"), 50);
+	assert_int_equal(get_json_number(page, "other_node"), 50);
 	/* pairs of nodes: 0 to 0, 0 to 1, 1 to 0, 1 to an unknown node, and an unknown node to 0 */
 	list = json_object_object_get(root, "nodes");
 	assert_int_equal(json_object_array_length(list), 5);
-	assert_int_equal(json_number_of(json_object_array_get_idx(list, 0), "samples"), 100);
-	assert_int_equal(json_number_of(json_object_array_get_idx(list, 1), "samples"), 100);
-	assert_int_equal(json_number_of(json_object_array_get_idx(list, 1), "memory_node"), 1);
+	assert_int_equal(get_json_number(json_object_array_get_idx(list, 0), "samples"), 100);
+	assert_int_equal(get_json_number(json_object_array_get_idx(list, 1), "samples"), 100);
+	assert_int_equal(get_json_number(json_object_array_get_idx(list, 1), "memory_node"), 1);
 	assert_null(json_object_object_get(json_object_array_get_idx(list, 3), "memory_node"));
 	assert_null(json_object_object_get(json_object_array_get_idx(list, 4), "cpu_node"));
 	json_object_put(root);
@@ -414,11 +418,11 @@ static void test_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
-		cmocka_unit_test(test_sharing),
-		cmocka_unit_test(test_heavy),
-		cmocka_unit_test_setup_teardown(test_nodes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shared_lines, setup, teardown),
+		cmocka_unit_test(test_conflicts_of_sharers),
+		cmocka_unit_test(test_frequent_keys_stay),
+		cmocka_unit_test_setup_teardown(test_numa_nodes_of_addresses, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pages_of_numa_nodes, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 
 static u64 random_state = 88172645463325252ULL;
 
-static u64 random_next(void)
+static u64 draw_random(void)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -22,14 +22,14 @@ static u64 random_next(void)
 	return random_state;
 }
 
-struct block {
+struct line_block {
 	u32 line;
 	unsigned int order;
 };
 
-static void block_get(struct line_pool *pool, struct block *b, u8 *owner, u8 mark)
+static void block_get(struct line_pool *pool, struct line_block *b, u8 *owner, u8 mark)
 {
-	u32 line = line_pool_get(pool, b->order);
+	u32 line = line_pool_alloc(pool, b->order);
 	const u8 *at = line_pool_at(pool, line);
 
 	b->line = line;
@@ -46,7 +46,7 @@ static void block_get(struct line_pool *pool, struct block *b, u8 *owner, u8 mar
 	memset(line_pool_at(pool, line), mark, (size_t)LINE_SIZE << b->order);
 }
 
-static void block_put(struct line_pool *pool, struct block *b, u8 *owner, u8 mark)
+static void block_put(struct line_pool *pool, struct line_block *b, u8 *owner, u8 mark)
 {
 	const u8 *at = line_pool_at(pool, b->line);
 
@@ -55,13 +55,13 @@ static void block_put(struct line_pool *pool, struct block *b, u8 *owner, u8 mar
 	for (u32 i = 0; i < (u32)LINE_SIZE << b->order; i++)
 		assert_int_equal(at[i], mark);
 	memset(owner + b->line, 0, 1U << b->order);
-	line_pool_put(pool, b->line, b->order);
+	line_pool_free(pool, b->line, b->order);
 	b->line = 0;
 }
 
-static void test_blocks(void **state)
+static void test_blocks_are_joined(void **state)
 {
-	static struct block blocks[BLOCKS];
+	static struct line_block blocks[BLOCKS];
 	static u8 owner[LINES];
 	struct line_pool pool;
 	u32 used = 0, full = 0;
@@ -69,14 +69,14 @@ static void test_blocks(void **state)
 	(void)state;
 	assert_int_equal(line_pool_init(&pool, LINES), 0);
 	for (u32 n = 0; n < 60000; n++) {
-		u32 i = random_next() % BLOCKS;
+		u32 i = draw_random() % BLOCKS;
 		u8 mark = (u8)(1 + i % 255);
 
 		if (blocks[i].line) {
 			used -= 1U << blocks[i].order;
 			block_put(&pool, &blocks[i], owner, mark);
 		} else {
-			blocks[i].order = random_next() % 6;
+			blocks[i].order = draw_random() % 6;
 			block_get(&pool, &blocks[i], owner, mark);
 			used += blocks[i].line ? 1U << blocks[i].order : 0;
 			full += !blocks[i].line;
@@ -88,28 +88,28 @@ static void test_blocks(void **state)
 		block_put(&pool, &blocks[i], owner, (u8)(1 + i % 255));
 	assert_int_equal(pool.used, 0);
 	/* Lines 2048 to 4095 are one block again, and so are 1024 to 2047. */
-	assert_int_equal(line_pool_get(&pool, 11), 2048);
-	assert_int_equal(line_pool_get(&pool, 10), 1024);
-	assert_int_equal(line_pool_get(&pool, 11), 0);
+	assert_int_equal(line_pool_alloc(&pool, 11), 2048);
+	assert_int_equal(line_pool_alloc(&pool, 10), 1024);
+	assert_int_equal(line_pool_alloc(&pool, 11), 0);
 	line_pool_clear(&pool);
-	assert_int_equal(line_pool_get(&pool, 0), 1);
+	assert_int_equal(line_pool_alloc(&pool, 0), 1);
 	line_pool_deinit(&pool);
 }
 
-static void test_limits(void **state)
+static void test_limits_of_pool(void **state)
 {
 	struct line_pool pool;
 
 	(void)state;
 	assert_int_equal(line_pool_init(&pool, 8), 0);
-	assert_int_equal(line_pool_get(&pool, 3), 0);
-	assert_int_equal(line_pool_get(&pool, 2), 4);
+	assert_int_equal(line_pool_alloc(&pool, 3), 0);
+	assert_int_equal(line_pool_alloc(&pool, 2), 4);
 	/* Lines that were skipped for the alignment are not lost. */
-	assert_int_equal(line_pool_get(&pool, 1), 2);
-	assert_int_equal(line_pool_get(&pool, 0), 1);
-	assert_int_equal(line_pool_get(&pool, 0), 0);
+	assert_int_equal(line_pool_alloc(&pool, 1), 2);
+	assert_int_equal(line_pool_alloc(&pool, 0), 1);
+	assert_int_equal(line_pool_alloc(&pool, 0), 0);
 	assert_int_equal(pool.used, 7);
-	line_pool_put(&pool, 0, 5);
+	line_pool_free(&pool, 0, 5);
 	assert_int_equal(pool.used, 7);
 	line_pool_deinit(&pool);
 }
@@ -117,8 +117,8 @@ static void test_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_blocks_are_joined),
+		cmocka_unit_test(test_limits_of_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

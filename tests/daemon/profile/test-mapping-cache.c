@@ -30,7 +30,7 @@
 
 static u64 random_state = 88172645463325252ULL;
 
-static u64 random_next(void)
+static u64 draw_random(void)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -40,7 +40,7 @@ static u64 random_next(void)
 
 static u32 draw_below(u32 below)
 {
-	return (u32)(random_next() % below);
+	return (u32)(draw_random() % below);
 }
 
 /**
@@ -140,7 +140,7 @@ static void do_fork(struct simulation *sim, u32 i)
 /*
  * Load a library, also over the mapping of another library, or of an earlier version of its code.
  */
-static void do_load(struct simulation *sim, u32 i)
+static void do_load_library(struct simulation *sim, u32 i)
 {
 	struct simulated_process *p = &sim->process[i];
 	u32 region = draw_below(REGIONS), library = draw_below(LIBRARIES);
@@ -151,7 +151,7 @@ static void do_load(struct simulation *sim, u32 i)
 	map_add(sim, i, name, LIBRARY_AT + region * CODE_SIZE, 0x2000);
 }
 
-static void do_jit(struct simulation *sim, u32 i)
+static void do_generate_code(struct simulation *sim, u32 i)
 {
 	sim->process[i].jit = true;
 	map_add(sim, i, "//anon", JIT_AT, 0);
@@ -163,7 +163,7 @@ static void do_exit(struct simulation *sim, u32 i)
 	sim->process[i].living = false;
 }
 
-static void do_sample(struct simulation *sim, u32 i)
+static void do_take_sample(struct simulation *sim, u32 i)
 {
 	const struct simulated_process *p = &sim->process[i];
 	u32 kind = draw_below(10), region = draw_below(REGIONS);
@@ -197,7 +197,7 @@ static void do_sample(struct simulation *sim, u32 i)
 	sim->sample_count++;
 }
 
-static struct simulation *simulate_cache(void)
+static struct simulation *simulate_machine(void)
 {
 	struct simulation *sim = calloc(1, sizeof(*sim));
 	char name[32];
@@ -222,19 +222,22 @@ static struct simulation *simulate_cache(void)
 		if (action < 12 && i >= CONTAINERS)
 			do_exec(sim, i);
 		else if (action < 22)
-			do_load(sim, i);
+			do_load_library(sim, i);
 		else if (action < 24)
-			do_jit(sim, i);
+			do_generate_code(sim, i);
 		else if (action < 26 && i >= CONTAINERS)
 			do_exit(sim, i);
 		else
-			do_sample(sim, i);
+			do_take_sample(sim, i);
 	}
 	return sim;
 }
 
-/** struct machine - the profile that counts the samples of a simulation, and its attributor */
-struct machine {
+/**
+ * struct counting_machine - the profile that counts the samples of a simulation, and its
+ * attributor
+ */
+struct counting_machine {
 	struct attributor *attributor;
 	struct program_table *programs;
 	struct binary_table *binaries;
@@ -244,10 +247,10 @@ struct machine {
 	u16 sample_class;
 };
 
-static void machine_init(struct machine *m)
+static void machine_init(struct counting_machine *m)
 {
 	struct cell_table_config config = { .sample_class = &m->catalog };
-	u64 key = sample_class_key(SPE_HAS_EVENTS | SPE_HAS_OP, SPE_OP_BRANCH, 0, 0, 0);
+	u64 key = sample_class_make_key(SPE_HAS_EVENTS | SPE_HAS_OP, SPE_OP_BRANCH, 0, 0, 0);
 
 	memset(m, 0, sizeof(*m));
 	assert_int_equal(attributor_new(NULL, &m->attributor), 0);
@@ -255,13 +258,13 @@ static void machine_init(struct machine *m)
 	assert_int_equal(binary_table_new(4096, 1 << 20, &m->binaries), 0);
 	assert_int_equal(sample_class_init(&m->catalog), 0);
 	assert_int_equal(cell_table_new(&config, &m->table), 0);
-	assert_int_equal(mapping_cache_new(m->attributor, m->binaries, m->table, MAPPING_CACHE_BITS,
-					   &m->cache),
+	assert_int_equal(mapping_cache_new(m->attributor, m->binaries, m->table,
+					   MAPPING_CACHE_BITS_MAX, &m->cache),
 			 0);
 	m->sample_class = sample_class_find(&m->catalog, 2, key, NULL);
 }
 
-static void machine_deinit(struct machine *m)
+static void machine_deinit(struct counting_machine *m)
 {
 	mapping_cache_free(m->cache);
 	cell_table_free(m->table);
@@ -271,7 +274,7 @@ static void machine_deinit(struct machine *m)
 	attributor_free(m->attributor);
 }
 
-static u32 program_of(struct machine *m, u32 index)
+static u32 get_program_of_process(struct counting_machine *m, u32 index)
 {
 	const struct attribute_process *p = attributor_get_process(m->attributor, index);
 	struct program_identity program = { .executable = attributor_get_executable(m->attributor,
@@ -281,30 +284,31 @@ static u32 program_of(struct machine *m, u32 index)
 	program.container = p->container;
 	program.container_generation =
 		attributor_get_container(m->attributor, p->container)->generation;
-	return program_table_get(m->programs, &program);
+	return program_table_find_or_add(m->programs, &program);
 }
 
-static void machine_count(struct machine *m, const struct simulated_sample *s)
+static void machine_count(struct counting_machine *m, const struct simulated_sample *s)
 {
-	struct cell_batch *b = cell_table_batch(m->table);
+	struct cell_batch *b = cell_table_get_batch(m->table);
 	struct attribute_span span;
 	struct mapped_pc pc;
 	u32 index, program;
 
 	index = attributor_find_process_at(m->attributor, s->pid, s->time_ns, &span);
-	program = program_of(m, index);
+	program = get_program_of_process(m, index);
 	assert_true(mapping_cache_find(
 		m->cache,
-		mapping_process(index, attributor_get_process(m->attributor, index)->generation),
+		mapping_make_process_id(index,
+					attributor_get_process(m->attributor, index)->generation),
 		program, s->pc, s->kernel, s->time_ns, &pc));
 	b->owner[b->count] = pc.owner;
 	b->offset[b->count] = pc.offset;
 	b->hash[b->count] = pc.hash;
-	b->sample[b->count] = cell_sample(m->sample_class, 0, 0, 0);
-	b->interval[b->count] = cell_table_interval(m->table, 1024, UNIT_INSTRUCTIONS);
+	b->sample[b->count] = cell_sample_pack(m->sample_class, 0, 0, 0);
+	b->interval[b->count] = cell_table_get_interval(m->table, 1024, UNIT_INSTRUCTIONS);
 	b->sessions[b->count] = 1;
 	if (++b->count == CELL_BATCH)
-		cell_table_add(m->table);
+		cell_table_add_batch(m->table);
 }
 
 /* A cell with the names of the simulation; @memory_of as in &struct simulated_sample. */
@@ -318,7 +322,7 @@ struct named_cell {
 };
 
 /* Compare all names except the process, which has another number in the table. */
-static int named_compare(const void *a, const void *b)
+static int compare_names_except_process(const void *a, const void *b)
 {
 	const struct named_cell *x = a, *y = b;
 
@@ -334,17 +338,17 @@ static int named_compare(const void *a, const void *b)
 }
 
 /* Compare all names. */
-static int truth_compare(const void *a, const void *b)
+static int compare_all_names(const void *a, const void *b)
 {
 	const struct named_cell *x = a, *y = b;
 
 	if (x->memory_of != y->memory_of)
 		return x->memory_of < y->memory_of ? -1 : 1;
-	return named_compare(a, b);
+	return compare_names_except_process(a, b);
 }
 
 /* Fill @cells with the cells that the simulation expects, and return their number. */
-static u32 truth_cells(const struct simulation *sim, struct named_cell *cells)
+static u32 fill_expected_cells(const struct simulation *sim, struct named_cell *cells)
 {
 	struct named_cell last = { 0 };
 	u32 count = 0;
@@ -359,20 +363,20 @@ static u32 truth_cells(const struct simulation *sim, struct named_cell *cells)
 						.samples = 1 };
 		memcpy(cells[i].binary, s->binary, sizeof(s->binary));
 	}
-	qsort(cells, sim->sample_count, sizeof(*cells), truth_compare);
+	qsort(cells, sim->sample_count, sizeof(*cells), compare_all_names);
 	for (u32 i = 0; i < sim->sample_count; i++) {
-		if (count && !truth_compare(&last, &cells[i])) {
+		if (count && !compare_all_names(&last, &cells[i])) {
 			cells[count - 1].samples++;
 			continue;
 		}
 		last = cells[i];
 		cells[count++] = last;
 	}
-	qsort(cells, count, sizeof(*cells), named_compare);
+	qsort(cells, count, sizeof(*cells), compare_names_except_process);
 	return count;
 }
 
-static u32 table_cells(struct machine *m, struct named_cell *cells)
+static u32 read_table_cells(struct counting_machine *m, struct named_cell *cells)
 {
 	struct cell_cursor cursor = { 0 };
 	struct cell_row row;
@@ -383,8 +387,8 @@ static u32 table_cells(struct machine *m, struct named_cell *cells)
 		struct binary_identity binary;
 		struct named_cell *c = &cells[count++];
 
-		assert_true(program_table_find(m->programs, row.program, &program));
-		assert_true(binary_table_find(m->binaries, row.binary, &binary));
+		assert_true(program_table_find_by_id(m->programs, row.program, &program));
+		assert_true(binary_table_find_by_id(m->binaries, row.binary, &binary));
 		*c = (struct named_cell){
 			.program = (u32)(strrchr(program.executable, 'p')[1] - '0'),
 			.container = (u32)(strchr(attributor_get_container(m->attributor,
@@ -394,22 +398,22 @@ static u32 table_cells(struct machine *m, struct named_cell *cells)
 					   '0'),
 			.memory_of = binary.process != 0,
 			.offset = row.offset,
-			.samples = cell_row_samples(m->table, &row, 1),
+			.samples = cell_row_count_samples(m->table, &row, 1),
 		};
 		snprintf(c->binary, sizeof(c->binary), "%s", binary.path);
 		assert_false(row.evicted);
 	}
-	qsort(cells, count, sizeof(*cells), named_compare);
+	qsort(cells, count, sizeof(*cells), compare_names_except_process);
 	return count;
 }
 
-static void assert_cells(struct machine *m, const struct simulation *sim)
+static void assert_cells(struct counting_machine *m, const struct simulation *sim)
 {
 	struct named_cell *want = calloc(SAMPLES, sizeof(*want));
 	struct named_cell *got = calloc(SAMPLES, sizeof(*got));
-	u32 count = truth_cells(sim, want);
+	u32 count = fill_expected_cells(sim, want);
 
-	assert_int_equal(table_cells(m, got), count);
+	assert_int_equal(read_table_cells(m, got), count);
 	for (u32 i = 0; i < count; i++) {
 		want[i].memory_of = want[i].memory_of != 0;
 		test_row("cell %u: program %u, container %u, %s, offset %llx", i, want[i].program,
@@ -426,10 +430,10 @@ static void assert_cells(struct machine *m, const struct simulation *sim)
 }
 
 /* In a recording, all events are known before the first sample. */
-static void test_recording(void **state)
+static void test_events_before_samples(void **state)
 {
-	struct simulation *sim = simulate_cache();
-	struct machine m;
+	struct simulation *sim = simulate_machine();
+	struct counting_machine m;
 
 	(void)state;
 	machine_init(&m);
@@ -439,7 +443,7 @@ static void test_recording(void **state)
 	mapping_cache_sync(m.cache);
 	for (u32 i = 0; i < sim->sample_count; i++)
 		machine_count(&m, &sim->samples[i]);
-	cell_table_add(m.table);
+	cell_table_add_batch(m.table);
 	cell_table_flush(m.table);
 	assert_cells(&m, sim);
 	machine_deinit(&m);
@@ -447,7 +451,7 @@ static void test_recording(void **state)
 }
 
 /* If another process maps a file, the cached mappings of all other processes stay valid. */
-static void map_elsewhere(struct machine *m, u64 n)
+static void map_in_other_process(struct counting_machine *m, u64 n)
 {
 	attributor_apply_event(m->attributor, &(struct task_event){ .type = TASK_MMAP,
 								    .pid = 1,
@@ -462,10 +466,10 @@ static void map_elsewhere(struct machine *m, u64 n)
  * Events and samples arrive in chunks: the samples of a chunk follow all events of its time, and
  * those of several CPUs are not in order.
  */
-static void test_live_order(void **state)
+static void test_events_and_samples_in_chunks(void **state)
 {
-	struct simulation *sim = simulate_cache();
-	struct machine m;
+	struct simulation *sim = simulate_machine();
+	struct counting_machine m;
 	u32 event = 0, end;
 
 	(void)state;
@@ -481,10 +485,10 @@ static void test_live_order(void **state)
 		for (u32 k = end; k-- > i;) {
 			machine_count(&m, &sim->samples[k]);
 			if (k % 16 == 0)
-				map_elsewhere(&m, k + 1);
+				map_in_other_process(&m, k + 1);
 		}
 	}
-	cell_table_add(m.table);
+	cell_table_add_batch(m.table);
 	cell_table_flush(m.table);
 	assert_cells(&m, sim);
 	assert_true(m.cache->stats.lookups < sim->sample_count / 2);
@@ -493,10 +497,10 @@ static void test_live_order(void **state)
 }
 
 /* All addresses without a mapping are in one cell of their program. */
-static void test_unmapped(void **state)
+static void test_unmapped_addresses_share_cell(void **state)
 {
 	struct mapped_pc pc, other;
-	struct machine m;
+	struct counting_machine m;
 	u32 index;
 
 	(void)state;
@@ -507,16 +511,16 @@ static void test_unmapped(void **state)
 	index = attributor_find_process(m.attributor, 7);
 	assert_string_equal(attributor_get_executable(m.attributor, index), "sh");
 	assert_string_equal(attributor_get_executable(m.attributor, 1000), "");
-	assert_false(mapping_cache_find(m.cache, mapping_process(index, 1), 3, 0x1234, false,
-					ATTRIBUTE_AT_END, &pc));
+	assert_false(mapping_cache_find(m.cache, mapping_make_process_id(index, 1), 3, 0x1234,
+					false, ATTRIBUTE_AT_END, &pc));
 	assert_int_equal(m.cache->stats.unmapped, 1);
-	mapping_unmapped(m.cache, 3, 0, &pc);
-	assert_int_equal(pc.owner, cell_owner(3, CELL_UNMAPPED));
-	mapping_unmapped(m.cache, 4, 0, &other);
+	mapping_cache_get_unmapped(m.cache, 3, 0, &pc);
+	assert_int_equal(pc.owner, cell_owner_make(3, CELL_UNMAPPED));
+	mapping_cache_get_unmapped(m.cache, 4, 0, &other);
 	assert_int_not_equal(pc.hash, other.hash);
 	/* The kernel is always mapped, also for samples without a process. */
-	assert_true(mapping_cache_find(m.cache, mapping_process(ATTRIBUTE_NONE, 0), CELL_NO_PROGRAM,
-				       KERNEL_AT, true, ATTRIBUTE_AT_END, &pc));
+	assert_true(mapping_cache_find(m.cache, mapping_make_process_id(ATTRIBUTE_NONE, 0),
+				       CELL_NO_PROGRAM, KERNEL_AT, true, ATTRIBUTE_AT_END, &pc));
 	assert_int_equal(pc.offset, KERNEL_AT);
 	machine_deinit(&m);
 }
@@ -524,9 +528,9 @@ static void test_unmapped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_recording),
-		cmocka_unit_test(test_live_order),
-		cmocka_unit_test(test_unmapped),
+		cmocka_unit_test(test_events_before_samples),
+		cmocka_unit_test(test_events_and_samples_in_chunks),
+		cmocka_unit_test(test_unmapped_addresses_share_cell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

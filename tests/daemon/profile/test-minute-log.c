@@ -13,7 +13,7 @@
 #define SLOTS	   30
 #define HEAVY	   17 /* one of this number of programs has most samples */
 
-static struct history history;
+static struct recent_history history;
 
 static int setup(void **state)
 {
@@ -31,7 +31,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static u32 samples_of(u32 program, u32 slot)
+static u32 get_program_samples(u32 program, u32 slot)
 {
 	return program % HEAVY ? 1 : 100 + slot;
 }
@@ -39,28 +39,28 @@ static u32 samples_of(u32 program, u32 slot)
 /* Close a slot; the totals count from the start. */
 static void close_slot(u32 slot)
 {
-	struct history_slot *to = history_begin(&history, (slot + 1) * HISTORY_SLOT_NS);
-	struct counters machine = { 0 };
+	struct history_slot *to = history_begin_slot(&history, (slot + 1) * HISTORY_SLOT_NS);
+	struct profile_counters machine = { 0 };
 
 	for (u32 i = 0; i < CONTAINERS; i++) {
-		const struct counters now = { .samples = (u64)(slot + 1) * (i + 1) };
+		const struct profile_counters now = { .samples = (u64)(slot + 1) * (i + 1) };
 
 		machine.samples += now.samples;
-		history_container(&history, to, i, 7, &now);
+		history_add_container(&history, to, i, 7, &now);
 	}
-	history_machine(&history, to, &machine);
+	history_set_machine(&history, to, &machine);
 	for (u32 i = 0; i < PROGRAMS; i++) {
-		struct history_row now = { .owner = cell_owner(i + 1, 3), .place = 0x100 };
+		struct history_row now = { .owner = cell_owner_make(i + 1, 3), .place = 0x100 };
 
 		for (u32 k = 0; k <= slot; k++)
-			now.samples += samples_of(i, k);
+			now.samples += get_program_samples(i, k);
 		now.weight = 10ULL * now.samples;
-		history_location(&history, to, i, false, &now);
+		history_add_location(&history, to, i, false, &now);
 	}
-	history_ledger(
+	history_set_ledger(
 		&history, to,
 		&(struct history_ledger){ .evicted = slot + 1, .enabled_ns = 2 * (slot + 1) });
-	history_end(&history, to);
+	history_end_slot(&history, to);
 }
 
 static void assert_minute(u32 first, u32 last)
@@ -81,7 +81,7 @@ static void assert_minute(u32 first, u32 last)
 		u32 samples = 0;
 
 		for (u32 k = first; k <= last; k++)
-			samples += samples_of(i, k);
+			samples += get_program_samples(i, k);
 		assert_int_equal(log->program[i].owner >> 32, i + 1);
 		assert_int_equal(log->program[i].samples, samples);
 		assert_int_equal(log->program[i].weight, 10 * samples);
@@ -89,7 +89,7 @@ static void assert_minute(u32 first, u32 last)
 }
 
 /* Heavy locations are never replaced by light ones. */
-static void assert_heavy(u32 first, u32 last)
+static void assert_heavy_locations(u32 first, u32 last)
 {
 	u32 heavy = 0;
 
@@ -102,32 +102,32 @@ static void assert_heavy(u32 first, u32 last)
 		program = (u32)(row->owner >> 32) - 1;
 		assert_int_equal(minute_log_find_program(history.minute, row), program);
 		for (u32 k = first; k <= last; k++)
-			samples += samples_of(program, k);
+			samples += get_program_samples(program, k);
 		assert_true(row->samples <= samples);
 		heavy += row->samples == samples && program % HEAVY == 0;
 	}
 	assert_int_equal(heavy, (PROGRAMS + HEAVY - 1) / HEAVY);
 }
 
-static void test_sums(void **state)
+static void test_minute_has_sums_of_slots(void **state)
 {
 	(void)state;
 	for (u32 slot = 0; slot < SLOTS; slot++)
 		close_slot(slot);
 	assert_minute(0, SLOTS - 1);
-	assert_heavy(0, SLOTS - 1);
+	assert_heavy_locations(0, SLOTS - 1);
 	minute_log_clear(history.minute);
 	for (u32 slot = SLOTS; slot < SLOTS + 5; slot++)
 		close_slot(slot);
 	assert_minute(SLOTS, SLOTS + 4);
-	assert_heavy(SLOTS, SLOTS + 4);
+	assert_heavy_locations(SLOTS, SLOTS + 4);
 	history_clear(&history);
 	assert_int_equal(history.minute->programs, 0);
 	assert_int_equal(history.minute->machine.samples, 0);
 }
 
 /* Samples of programs that do not fit are counted for another program. */
-static void test_many_programs(void **state)
+static void test_too_many_programs(void **state)
 {
 	const struct minute_log *log = history.minute;
 	u32 most = 2 * MINUTE_PROGRAMS;
@@ -135,21 +135,21 @@ static void test_many_programs(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < most; i++)
-		minute_log_location(
+		minute_log_add_location(
 			history.minute,
-			&(struct history_row){ .owner = cell_owner(i + 1, 1), .samples = 1 });
+			&(struct history_row){ .owner = cell_owner_make(i + 1, 1), .samples = 1 });
 	assert_int_equal(log->programs, MINUTE_PROGRAMS);
 	for (u32 i = 0; i < log->programs; i++)
 		samples += log->program[i].samples;
 	assert_int_equal(samples, most);
 	assert_int_equal(log->program[MINUTE_PROGRAMS - 1].owner >> 32, 0);
-	assert_int_equal(
-		minute_log_find_program(log, &(struct history_row){ .owner = cell_owner(most, 1) }),
-		MINUTE_PROGRAMS - 1);
+	assert_int_equal(minute_log_find_program(
+				 log, &(struct history_row){ .owner = cell_owner_make(most, 1) }),
+			 MINUTE_PROGRAMS - 1);
 }
 
 /* A slot that is only read for a checkpoint does not count twice. */
-static void test_frozen(void **state)
+static void test_read_slot_counts_once(void **state)
 {
 	(void)state;
 	history.marks_frozen = true;
@@ -162,9 +162,9 @@ static void test_frozen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_many_programs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_frozen, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_minute_has_sums_of_slots, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_many_programs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_read_slot_counts_once, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@
 
 struct fixture {
 	struct attributor *attributor;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	struct profile *profile;
 };
 
@@ -48,7 +48,7 @@ static void report_task(struct attributor *a, s32 pid, const char *name, const c
 }
 
 /* Add @count loads and stores of a task at @pc, with different latencies. */
-static void take_samples(struct fixture *f, u32 task, u64 pc, u32 second, u32 count)
+static void add_samples(struct fixture *f, u32 task, u64 pc, u32 second, u32 count)
 {
 	u8 records[64 * 64];
 	size_t len = 0;
@@ -73,15 +73,15 @@ static void take_samples(struct fixture *f, u32 task, u64 pc, u32 second, u32 co
 		assert_true(n > 0);
 		len += (size_t)n;
 	}
-	profile_window(f->profile, &(struct source_window){
-					   .data = records,
-					   .len = len,
-					   .tid = (s32)task + 10,
-					   .start_ns = (second - 1) * NS,
-					   .end_ns = second * NS,
-					   .interval = 1000,
-					   .unit = UNIT_INSTRUCTIONS,
-				   });
+	profile_add_window(f->profile, &(struct source_window){
+					       .data = records,
+					       .len = len,
+					       .tid = (s32)task + 10,
+					       .start_ns = (second - 1) * NS,
+					       .end_ns = second * NS,
+					       .interval = 1000,
+					       .unit = UNIT_INSTRUCTIONS,
+				       });
 }
 
 static int setup(void **state)
@@ -106,10 +106,10 @@ static int setup(void **state)
 		report_task(f->attributor, (s32)i + 10, i ? "work" : "main", cgroups[i]);
 	for (u32 second = 1; second <= SECONDS; second++)
 		for (u32 task = 0; task <= TASKS; task++) {
-			take_samples(f, task, BINARY + 0x40, second, 1 + task);
-			take_samples(f, task, BINARY + 0x80, second, 2);
-			take_samples(f, task, LIBRARY + 0x40, second, 3);
-			take_samples(f, task, KERNEL + 0x40, second, 1);
+			add_samples(f, task, BINARY + 0x40, second, 1 + task);
+			add_samples(f, task, BINARY + 0x80, second, 2);
+			add_samples(f, task, LIBRARY + 0x40, second, 3);
+			add_samples(f, task, KERNEL + 0x40, second, 1);
 		}
 	*state = f;
 	return 0;
@@ -126,32 +126,32 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int sum_of(struct fixture *f, enum view_span span, const struct profile_query *wanted,
-		  struct counters *ret)
+static int sum_query(struct fixture *f, enum view_span span, const struct profile_query *wanted,
+		     struct profile_counters *ret)
 {
 	return profile_query_counters(f->profile, f->symbols, false, span, SECONDS * NS, wanted,
 				      ret);
 }
 
-static struct counters sum_counters(struct fixture *f, const struct profile_query *wanted)
+static struct profile_counters sum_counters(struct fixture *f, const struct profile_query *wanted)
 {
-	struct counters counters;
+	struct profile_counters counters;
 
-	assert_int_equal(sum_of(f, VIEW_SPAN_START, wanted, &counters), 0);
+	assert_int_equal(sum_query(f, VIEW_SPAN_START, wanted, &counters), 0);
 	return counters;
 }
 
 /* Check all statistics that a row shows. */
-static void assert_row_is(const struct view_row *row, const struct counters *f)
+static void assert_row_has_counters(const struct view_row *row, const struct profile_counters *f)
 {
 	assert_row(row->samples == f->samples);
-	assert_row(row->memory == counters_memory(f));
+	assert_row(row->memory == counters_get_memory_accesses(f));
 	assert_row(row->loads == f->counts.kind[SPE_KIND_LOAD]);
 	assert_row(row->latency_sum == f->latency[PROFILE_TOTAL].sum);
 	assert_row(row->issue_sum == f->latency[PROFILE_ISSUE].sum);
 	assert_row(row->translation_sum == f->latency[PROFILE_TRANSLATION].sum);
-	assert_row(row->p99 == histogram_quantile(&f->latency[PROFILE_TOTAL], 990));
-	assert_row(row->issue_p50 == histogram_quantile(&f->latency[PROFILE_ISSUE], 500));
+	assert_row(row->p99 == histogram_get_quantile(&f->latency[PROFILE_TOTAL], 990));
+	assert_row(row->issue_p50 == histogram_get_quantile(&f->latency[PROFILE_ISSUE], 500));
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++) {
 		u64 count = 0;
 
@@ -161,7 +161,7 @@ static void assert_row_is(const struct view_row *row, const struct counters *f)
 	}
 }
 
-static struct profile_query wanted_of(const struct view_row *row, enum view_group group)
+static struct profile_query make_query_of_row(const struct view_row *row, enum view_group group)
 {
 	struct profile_query wanted = { .container = row->container };
 
@@ -179,7 +179,7 @@ static struct profile_query wanted_of(const struct view_row *row, enum view_grou
 }
 
 /* All fields together select exactly one row. */
-static void test_rows(void **state)
+static void test_all_fields_select_one_row(void **state)
 {
 	static const enum view_group groups[] = { VIEW_CONTAINER, VIEW_PROCESS, VIEW_FUNCTION };
 	struct fixture *f = *state;
@@ -188,18 +188,18 @@ static void test_rows(void **state)
 	for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
 		struct view view;
 
-		assert_int_equal(profile_view(f->profile, f->symbols, false, groups[g],
-					      VIEW_SORT_SAMPLES, 0, &view),
+		assert_int_equal(profile_create_view(f->profile, f->symbols, false, groups[g],
+						     VIEW_SORT_SAMPLES, 0, &view),
 				 0);
 		for (u32 i = 0; i < view.count; i++) {
 			const struct view_row *row = &view.rows[i];
-			struct profile_query wanted = wanted_of(row, groups[g]);
-			struct counters counters = sum_counters(f, &wanted);
+			struct profile_query wanted = make_query_of_row(row, groups[g]);
+			struct profile_counters counters = sum_counters(f, &wanted);
 
 			test_row("%s of %d: %.60s", view_group_name(groups[g]), row->pid,
 				 row->function);
-			assert_row(profile_query_group(&wanted) == groups[g]);
-			assert_row_is(row, &counters);
+			assert_row(profile_query_get_group(&wanted) == groups[g]);
+			assert_row_has_counters(row, &counters);
 		}
 		rows += view.count;
 		view_clear(&view);
@@ -212,7 +212,7 @@ static void test_rows(void **state)
 }
 
 /* Some fields select the sum of all rows that have them. */
-static void test_sums(void **state)
+static void test_some_fields_select_sum(void **state)
 {
 	const struct profile_query all = { 0 }, web = { .container = "web" },
 				   path = { .container = "/lxc/web" },
@@ -234,13 +234,13 @@ static void test_sums(void **state)
 	assert_int_equal(sum_counters(f, &of_web).samples, SECONDS * 2 * 3);
 }
 
-static bool is_db(void *ctx, const struct attribute_container *container)
+static bool container_is_db(void *ctx, const struct attribute_container *container)
 {
 	++*(u32 *)ctx;
 	return !strcmp(container->name, "db");
 }
 
-static void test_none(void **state)
+static void test_query_matches_nothing(void **state)
 {
 	struct fixture *f = *state;
 	u32 asked = 0;
@@ -251,60 +251,62 @@ static void test_none(void **state)
 		{ .function = "main" },
 		{ .binary = "/lib/shared", .container = "none" },
 		/* Containers that the caller may not read are absent. */
-		{ .container = "web", .admits = is_db, .ctx = &asked },
-		{ .container = "/lxc/web", .admits = is_db, .ctx = &asked },
-		{ .container = "-", .admits = is_db, .ctx = &asked },
+		{ .container = "web", .admits = container_is_db, .ctx = &asked },
+		{ .container = "/lxc/web", .admits = container_is_db, .ctx = &asked },
+		{ .container = "-", .admits = container_is_db, .ctx = &asked },
 	};
-	const struct profile_query db = { .container = "db", .admits = is_db, .ctx = &asked };
-	struct counters counters;
+	const struct profile_query db = { .container = "db",
+					  .admits = container_is_db,
+					  .ctx = &asked };
+	struct profile_counters counters;
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
 		test_row("%zu", i);
-		assert_row(sum_of(f, VIEW_SPAN_START, &none[i], &counters) == -ENOENT);
+		assert_row(sum_query(f, VIEW_SPAN_START, &none[i], &counters) == -ENOENT);
 	}
 	assert_int_equal(sum_counters(f, &db).samples, SECONDS * 9);
 	assert_true(asked > 0);
 }
 
 /* A period includes only the time that is stored. */
-static void test_window(void **state)
+static void test_period_has_stored_time(void **state)
 {
 	const struct profile_query all = { 0 }, web = { .container = "web" },
 				   none = { .container = "none" }, main = { .process = "main" },
 				   library = { .binary = "/lib/shared" };
 	struct fixture *f = *state;
-	struct counters counters;
+	struct profile_counters counters;
 	struct view view;
 
-	assert_int_equal(profile_span_view(f->profile, f->symbols, false, VIEW_SPAN_10S,
-					   VIEW_CONTAINER, VIEW_SORT_SAMPLES, 0, SECONDS * NS,
-					   &view),
+	assert_int_equal(profile_create_span_view(f->profile, f->symbols, false, VIEW_SPAN_10S,
+						  VIEW_CONTAINER, VIEW_SORT_SAMPLES, 0,
+						  SECONDS * NS, &view),
 			 0);
-	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &all, &counters), 0);
+	assert_int_equal(sum_query(f, VIEW_SPAN_10S, &all, &counters), 0);
 	assert_int_equal(counters.samples, view.header.records);
 	assert_true(counters.samples < SECONDS * (5 * 7 + 10) / 2);
 	for (u32 i = 0; i < view.count; i++) {
 		const struct profile_query row = { .container = view.rows[i].container };
 
 		test_row("%s", row.container);
-		assert_row(sum_of(f, VIEW_SPAN_10S, &row, &counters) == 0);
-		assert_row_is(&view.rows[i], &counters);
+		assert_row(sum_query(f, VIEW_SPAN_10S, &row, &counters) == 0);
+		assert_row_has_counters(&view.rows[i], &counters);
 	}
 	assert_int_equal(view.count, 3);
 	view_clear(&view);
-	assert_int_equal(sum_of(f, VIEW_SPAN_1M, &web, &counters), 0);
-	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &none, &counters), -ENOENT);
-	assert_int_equal(sum_of(f, VIEW_SPAN_10S, &main, &counters), -EOPNOTSUPP);
-	assert_int_equal(sum_of(f, VIEW_SPAN_10M, &library, &counters), -EOPNOTSUPP);
+	assert_int_equal(sum_query(f, VIEW_SPAN_1M, &web, &counters), 0);
+	assert_int_equal(sum_query(f, VIEW_SPAN_10S, &none, &counters), -ENOENT);
+	assert_int_equal(sum_query(f, VIEW_SPAN_10S, &main, &counters), -EOPNOTSUPP);
+	assert_int_equal(sum_query(f, VIEW_SPAN_10M, &library, &counters), -EOPNOTSUPP);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_none, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_window, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_all_fields_select_one_row, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_some_fields_select_sum, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_query_matches_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_period_has_stored_time, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

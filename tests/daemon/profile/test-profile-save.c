@@ -25,7 +25,7 @@ static u64 draw_below(u64 below)
 	return (seed >> 33) % below;
 }
 
-static void test_numbers(void **state __attribute__((unused)))
+static void test_serialized_integers(void **state __attribute__((unused)))
 {
 	static const u64 values[] = { 0,      1,	  0x7f,	      0x80,	 0x3fff,
 				      0x4000, UINT32_MAX, 1ULL << 63, UINT64_MAX };
@@ -42,7 +42,7 @@ static void test_numbers(void **state __attribute__((unused)))
 			size_t before = to.len;
 
 			serialize_u64(&to, values[i]);
-			assert_int_equal(to.len - before, serialize_size(values[i]));
+			assert_int_equal(to.len - before, serialize_get_u64_size(values[i]));
 		}
 		serialize_string(&to, "nginx");
 		serialize_array(&to, sparse, ARRAY_SIZE(sparse));
@@ -58,7 +58,7 @@ static void test_numbers(void **state __attribute__((unused)))
 	}
 }
 
-static void test_numbers_refused(void **state __attribute__((unused)))
+static void test_damaged_integers_are_refused(void **state __attribute__((unused)))
 {
 	static const struct {
 		const char *name;
@@ -110,7 +110,8 @@ static int read_as_next_process(const struct checkpoint_slots *c, u64 *ret_value
 	struct deserializer from;
 	int r;
 
-	assert_int_equal(checkpoint_slots_adopt(dup(checkpoint_slots_fd(c)), 7, &next, &reason), 0);
+	assert_int_equal(checkpoint_slots_adopt(dup(checkpoint_slots_get_fd(c)), 7, &next, &reason),
+			 0);
 	r = checkpoint_slots_read(next, &from, &reason);
 	if (!r) {
 		*ret_value = deserialize_u64(&from);
@@ -126,17 +127,17 @@ static void flip_bits(const struct checkpoint_slots *c, u8 value)
 	u8 byte;
 
 	for (size_t slot = 0; slot < 2; slot++) {
-		off_t at = (off_t)(slot * CHECKPOINT_SLOT + 64);
+		off_t at = (off_t)(slot * CHECKPOINT_SLOT_SIZE + 64);
 
-		assert_int_equal(pread(checkpoint_slots_fd(c), &byte, 1, at), 1);
+		assert_int_equal(pread(checkpoint_slots_get_fd(c), &byte, 1, at), 1);
 		if (byte != value)
 			continue;
 		byte ^= 1;
-		assert_int_equal(pwrite(checkpoint_slots_fd(c), &byte, 1, at), 1);
+		assert_int_equal(pwrite(checkpoint_slots_get_fd(c), &byte, 1, at), 1);
 	}
 }
 
-static void test_slots(void **state __attribute__((unused)))
+static void test_last_complete_slot_is_read(void **state __attribute__((unused)))
 {
 	struct checkpoint_slots *c;
 	struct serializer to;
@@ -173,13 +174,14 @@ static void test_slots(void **state __attribute__((unused)))
 /*
  * Simulate a process that restored the checkpoint and is killed while it writes its own first one.
  */
-static void adopt_and_begin(const struct checkpoint_slots *c)
+static void restore_and_begin_write(const struct checkpoint_slots *c)
 {
 	const char *reason = "";
 	struct checkpoint_slots *next;
 	struct serializer to;
 
-	assert_int_equal(checkpoint_slots_adopt(dup(checkpoint_slots_fd(c)), 7, &next, &reason), 0);
+	assert_int_equal(checkpoint_slots_adopt(dup(checkpoint_slots_get_fd(c)), 7, &next, &reason),
+			 0);
 	checkpoint_slots_begin(next, &to);
 	serialize_u64(&to, 99);
 	checkpoint_slots_free(next);
@@ -189,10 +191,10 @@ static void adopt_and_begin(const struct checkpoint_slots *c)
  * The writer is killed during a commit, which may have written any subset of the words of the
  * header. The next process finds the last complete slot, and does not write into it.
  */
-static void test_torn(void **state __attribute__((unused)))
+static void test_torn_commit(void **state __attribute__((unused)))
 {
 	u64 before[8], after[8], torn[8], first = 0, second = 0;
-	const off_t at = (off_t)CHECKPOINT_SLOT; /* the slot of odd commits */
+	const off_t at = (off_t)CHECKPOINT_SLOT_SIZE; /* the slot of odd commits */
 	struct checkpoint_slots *c;
 	struct serializer to;
 
@@ -203,17 +205,17 @@ static void test_torn(void **state __attribute__((unused)))
 		commit_value(c, 2);
 		checkpoint_slots_begin(c, &to);
 		serialize_u64(&to, 3);
-		assert_int_equal(pread(checkpoint_slots_fd(c), before, sizeof(before), at),
+		assert_int_equal(pread(checkpoint_slots_get_fd(c), before, sizeof(before), at),
 				 sizeof(before));
 		assert_int_equal(checkpoint_slots_commit(c, &to), 0);
-		assert_int_equal(pread(checkpoint_slots_fd(c), after, sizeof(after), at),
+		assert_int_equal(pread(checkpoint_slots_get_fd(c), after, sizeof(after), at),
 				 sizeof(after));
 		for (u32 i = 0; i < ARRAY_SIZE(torn); i++)
 			torn[i] = words & 1U << i ? after[i] : before[i];
-		assert_int_equal(pwrite(checkpoint_slots_fd(c), torn, sizeof(torn), at),
+		assert_int_equal(pwrite(checkpoint_slots_get_fd(c), torn, sizeof(torn), at),
 				 sizeof(torn));
 		assert_row(!read_as_next_process(c, &first) && (first == 2 || first == 3));
-		adopt_and_begin(c);
+		restore_and_begin_write(c);
 		assert_row(!read_as_next_process(c, &second) && second == first);
 		checkpoint_slots_free(c);
 	}
@@ -243,7 +245,7 @@ static int import_changed(int file, off_t at, u8 flip, u64 *ret_value)
 }
 
 /* Export a checkpoint from either slot to a file, and import it. */
-static void test_file(void **state __attribute__((unused)))
+static void test_export_and_import(void **state __attribute__((unused)))
 {
 	struct checkpoint_slots *c;
 	u64 value = 0;
@@ -274,7 +276,7 @@ static void test_file(void **state __attribute__((unused)))
 	checkpoint_slots_free(c);
 }
 
-static void test_foreign(void **state __attribute__((unused)))
+static void test_foreign_checkpoint(void **state __attribute__((unused)))
 {
 	const char *reason = "";
 	struct checkpoint_slots *c;
@@ -288,18 +290,18 @@ static void test_foreign(void **state __attribute__((unused)))
 	fd = memfd_create("foreign", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	assert_int_equal(checkpoint_slots_adopt(fd, 7, &c, &reason), -EPROTO);
 	assert_string_equal(reason, "its size is not that of a checkpoint");
-	assert_int_equal(ftruncate(fd, 2 * CHECKPOINT_SLOT), 0);
+	assert_int_equal(ftruncate(fd, 2 * CHECKPOINT_SLOT_SIZE), 0);
 	assert_int_equal(checkpoint_slots_adopt(fd, 7, &c, &reason), -EPROTO);
 	assert_string_equal(reason, "it is not sealed");
 	close(fd);
 }
 
-struct pair {
+struct saved_pair {
 	struct attributor *attributor;
 	struct profile *profile;
 };
 
-static void pair_init(struct pair *pair, bool little)
+static void saved_pair_init(struct saved_pair *pair, bool little)
 {
 	const struct attributor_config attribution = { .processes = little ? 8 : 64,
 						       .threads = 64,
@@ -315,19 +317,19 @@ static void pair_init(struct pair *pair, bool little)
 	assert_int_equal(profile_new(&profile, pair->attributor, &pair->profile), 0);
 }
 
-static void pair_deinit(struct pair *pair)
+static void saved_pair_deinit(struct saved_pair *pair)
 {
 	profile_free(pair->profile);
 	attributor_free(pair->attributor);
 }
 
-static void report_event(struct pair *pair, struct task_event event)
+static void report_event(struct saved_pair *pair, struct task_event event)
 {
 	attributor_apply_event(pair->attributor, &event);
 }
 
 /* Add processes in containers, with one mapping each. One process has exited. */
-static void add_processes(struct pair *pair)
+static void add_processes(struct saved_pair *pair)
 {
 	static const char *const cgroups[] = { "/system.slice/nginx.service",
 					       "/system.slice/a\\x2db.service",
@@ -369,7 +371,7 @@ static void add_processes(struct pair *pair)
 
 static u64 clock_ns = 1;
 
-static void add_windows(struct pair *pair, u32 records)
+static void add_windows(struct saved_pair *pair, u32 records)
 {
 	static const u8 sources[] = { 0, 0xe, 0xd, 8 };
 
@@ -410,12 +412,12 @@ static void add_windows(struct pair *pair, u32 records)
 		assert_true(n > 0);
 		window.data = record;
 		window.len = (size_t)n;
-		profile_window(pair->profile, &window);
+		profile_add_window(pair->profile, &window);
 		clock_ns += STEP_NS;
 	}
 }
 
-static void save_profile(struct pair *pair, u8 *at, size_t *ret_len)
+static void save_profile(struct saved_pair *pair, u8 *at, size_t *ret_len)
 {
 	struct serializer to = { .at = at, .capacity = ROOM };
 
@@ -425,7 +427,7 @@ static void save_profile(struct pair *pair, u8 *at, size_t *ret_len)
 	*ret_len = to.len;
 }
 
-static int load_profile(struct pair *pair, const u8 *at, size_t len)
+static int load_profile(struct saved_pair *pair, const u8 *at, size_t len)
 {
 	struct deserializer from = { .at = at, .len = len };
 	struct attribute_translation translation;
@@ -439,7 +441,7 @@ static int load_profile(struct pair *pair, const u8 *at, size_t len)
 	return r;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_by_name(const void *a, const void *b)
 {
 	const struct view_row *x = a, *y = b;
 	int r = x->pid != y->pid ? x->pid - y->pid : strcmp(x->container, y->container);
@@ -449,29 +451,29 @@ static int by_name(const void *a, const void *b)
 	return r ? r : strcmp(x->function, y->function);
 }
 
-static void assert_same_span(struct pair *a, struct pair *b, enum view_span span,
+static void assert_same_span(struct saved_pair *a, struct saved_pair *b, enum view_span span,
 			     enum view_group group)
 {
 	struct view v, w;
 
-	assert_int_equal(profile_span_view(a->profile, NULL, false, span, group,
-					   VIEW_SORT_SAMPLES, 0, 0, &v),
+	assert_int_equal(profile_create_span_view(a->profile, NULL, false, span, group,
+						  VIEW_SORT_SAMPLES, 0, 0, &v),
 			 0);
-	assert_int_equal(profile_span_view(b->profile, NULL, false, span, group,
-					   VIEW_SORT_SAMPLES, 0, 0, &w),
+	assert_int_equal(profile_create_span_view(b->profile, NULL, false, span, group,
+						  VIEW_SORT_SAMPLES, 0, 0, &w),
 			 0);
 	assert_true(v.header.records == w.header.records && v.header.records);
 	assert_int_equal(v.header.duration_ns, w.header.duration_ns);
 	assert_int_equal(v.count, w.count);
-	qsort(v.rows, v.count, sizeof(*v.rows), by_name);
-	qsort(w.rows, w.count, sizeof(*w.rows), by_name);
+	qsort(v.rows, v.count, sizeof(*v.rows), compare_by_name);
+	qsort(w.rows, w.count, sizeof(*w.rows), compare_by_name);
 	assert_memory_equal(v.rows, w.rows, v.count * sizeof(*v.rows));
 	view_clear(&v);
 	view_clear(&w);
 }
 
 /* Check that both profiles give the same view, apart from the order of equal rows. */
-static void assert_same(struct pair *a, struct pair *b)
+static void assert_same_profiles(struct saved_pair *a, struct saved_pair *b)
 {
 	char *x, *y;
 
@@ -480,8 +482,8 @@ static void assert_same(struct pair *a, struct pair *b)
 	assert_string_equal(x, y);
 	free(x);
 	free(y);
-	assert_int_equal(profile_hot_json(a->profile, NULL, false, 1000, &x), 0);
-	assert_int_equal(profile_hot_json(b->profile, NULL, false, 1000, &y), 0);
+	assert_int_equal(profile_hot_memory_json(a->profile, NULL, false, 1000, &x), 0);
+	assert_int_equal(profile_hot_memory_json(b->profile, NULL, false, 1000, &y), 0);
 	assert_string_equal(x, y);
 	free(x);
 	free(y);
@@ -491,16 +493,16 @@ static void assert_same(struct pair *a, struct pair *b)
 	for (unsigned int group = 0; group < VIEW_PROGRAM; group++) {
 		struct view v, w;
 
-		assert_int_equal(
-			profile_view(a->profile, NULL, false, group, VIEW_SORT_SAMPLES, 0, &v),
-			0);
-		assert_int_equal(
-			profile_view(b->profile, NULL, false, group, VIEW_SORT_SAMPLES, 0, &w),
-			0);
+		assert_int_equal(profile_create_view(a->profile, NULL, false, group,
+						     VIEW_SORT_SAMPLES, 0, &v),
+				 0);
+		assert_int_equal(profile_create_view(b->profile, NULL, false, group,
+						     VIEW_SORT_SAMPLES, 0, &w),
+				 0);
 		assert_memory_equal(&v.header, &w.header, sizeof(v.header));
 		assert_int_equal(v.count, w.count);
-		qsort(v.rows, v.count, sizeof(*v.rows), by_name);
-		qsort(w.rows, w.count, sizeof(*w.rows), by_name);
+		qsort(v.rows, v.count, sizeof(*v.rows), compare_by_name);
+		qsort(w.rows, w.count, sizeof(*w.rows), compare_by_name);
 		assert_memory_equal(v.rows, w.rows, v.count * sizeof(*v.rows));
 		view_clear(&v);
 		view_clear(&w);
@@ -511,46 +513,47 @@ static void assert_same(struct pair *a, struct pair *b)
  * After saving and restoring twice, with samples in between, the result is the same as without a
  * restart.
  */
-static void test_profile(void **state __attribute__((unused)))
+static void test_restored_profile_is_same(void **state __attribute__((unused)))
 {
 	u8 *bytes = malloc(ROOM);
-	struct pair whole, kept, again;
+	struct saved_pair whole, kept, again;
 	size_t len;
 	u64 then, then_ns;
 
 	assert_non_null(bytes);
-	pair_init(&whole, false);
-	pair_init(&kept, false);
-	pair_init(&again, false);
+	saved_pair_init(&whole, false);
+	saved_pair_init(&kept, false);
+	saved_pair_init(&again, false);
 	add_processes(&whole);
 	add_windows(&whole, 40000);
 	save_profile(&whole, bytes, &len);
 	assert_int_equal(load_profile(&kept, bytes, len), 0);
-	assert_same(&whole, &kept);
+	assert_same_profiles(&whole, &kept);
 	then = seed;
 	then_ns = clock_ns;
 	add_windows(&whole, 40000);
 	seed = then;
 	clock_ns = then_ns;
 	add_windows(&kept, 40000);
-	assert_same(&whole, &kept);
+	assert_same_profiles(&whole, &kept);
 	save_profile(&kept, bytes, &len);
 	assert_int_equal(load_profile(&again, bytes, len), 0);
-	assert_same(&whole, &again);
+	assert_same_profiles(&whole, &again);
 	print_message("a profile of 80000 samples: %zu bytes\n", len);
-	pair_deinit(&whole);
-	pair_deinit(&kept);
-	pair_deinit(&again);
+	saved_pair_deinit(&whole);
+	saved_pair_deinit(&kept);
+	saved_pair_deinit(&again);
 	free(bytes);
 }
 
-static u64 sum_of_view(struct profile *profile, u64 *ret_records, u64 *ret_evicted)
+static u64 sum_view_rows(struct profile *profile, u64 *ret_records, u64 *ret_evicted)
 {
 	u64 samples = 0;
 	struct view view;
 
-	assert_int_equal(
-		profile_view(profile, NULL, false, VIEW_CONTAINER, VIEW_SORT_SAMPLES, 0, &view), 0);
+	assert_int_equal(profile_create_view(profile, NULL, false, VIEW_CONTAINER,
+					     VIEW_SORT_SAMPLES, 0, &view),
+			 0);
 	for (u32 i = 0; i < view.count; i++)
 		samples += view.rows[i].samples;
 	*ret_records = view.header.records;
@@ -565,9 +568,10 @@ static void assert_weights(struct profile *profile)
 	struct view view;
 	u64 weight = 0;
 
-	assert_int_equal(
-		profile_view(profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view), 0);
-	assert_int_equal(view_unit(&view.header), UNIT_MICRO_OPS);
+	assert_int_equal(profile_create_view(profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES,
+					     0, &view),
+			 0);
+	assert_int_equal(view_get_unit(&view.header), UNIT_MICRO_OPS);
 	for (u32 i = 0; i < view.count; i++)
 		weight += view.rows[i].weight[UNIT_MICRO_OPS];
 	assert_int_equal(weight, view.header.weight[UNIT_MICRO_OPS]);
@@ -576,57 +580,58 @@ static void assert_weights(struct profile *profile)
 }
 
 /* Restore into smaller tables: rows are evicted, and no sample is lost. */
-static void test_smaller(void **state __attribute__((unused)))
+static void test_restore_into_smaller_tables(void **state __attribute__((unused)))
 {
 	u64 records, evicted, records_now, evicted_now, samples;
 	u8 *bytes = malloc(ROOM);
-	struct pair whole, little;
+	struct saved_pair whole, little;
 	size_t len;
 
 	assert_non_null(bytes);
-	pair_init(&whole, false);
-	pair_init(&little, true);
+	saved_pair_init(&whole, false);
+	saved_pair_init(&little, true);
 	add_processes(&whole);
 	add_windows(&whole, 20000);
 	save_profile(&whole, bytes, &len);
 	assert_int_equal(load_profile(&little, bytes, len), 0);
-	samples = sum_of_view(whole.profile, &records, &evicted);
-	assert_int_equal(sum_of_view(little.profile, &records_now, &evicted_now), samples);
+	samples = sum_view_rows(whole.profile, &records, &evicted);
+	assert_int_equal(sum_view_rows(little.profile, &records_now, &evicted_now), samples);
 	assert_int_equal(records_now, records);
 	assert_true(evicted_now > evicted);
 	assert_weights(whole.profile);
 	assert_weights(little.profile);
-	pair_deinit(&whole);
-	pair_deinit(&little);
+	saved_pair_deinit(&whole);
+	saved_pair_deinit(&little);
 	free(bytes);
 }
 
 /* Print the hot cache lines and pages, and the view of each period, as the D-Bus methods do. */
-static void show_hot(struct pair *pair)
+static void print_all_views(struct saved_pair *pair)
 {
 	struct view view;
 	char *text;
 
-	assert_int_equal(profile_hot_json(pair->profile, NULL, false, 1000, &text), 0);
+	assert_int_equal(profile_hot_memory_json(pair->profile, NULL, false, 1000, &text), 0);
 	free(text);
 	for (unsigned int span = VIEW_SPAN_10S; span < VIEW_SPANS; span++) {
-		assert_int_equal(profile_span_view(pair->profile, NULL, false, span, VIEW_FUNCTION,
-						   VIEW_SORT_LATENCY, 0, clock_ns, &view),
+		assert_int_equal(profile_create_span_view(pair->profile, NULL, false, span,
+							  VIEW_FUNCTION, VIEW_SORT_LATENCY, 0,
+							  clock_ns, &view),
 				 0);
 		view_clear(&view);
 	}
 }
 
 /* A checkpoint with any changed bytes is either loaded or refused. */
-static void test_hostile(void **state __attribute__((unused)))
+static void test_hostile_checkpoint(void **state __attribute__((unused)))
 {
 	u8 *bytes = malloc(ROOM), *changed = malloc(ROOM);
 	u32 refused = 0, rounds = 400;
-	struct pair whole, pair;
+	struct saved_pair whole, pair;
 	size_t len, cut;
 
 	assert_true(bytes && changed);
-	pair_init(&whole, false);
+	saved_pair_init(&whole, false);
 	add_processes(&whole);
 	add_windows(&whole, 6000);
 	save_profile(&whole, bytes, &len);
@@ -636,18 +641,18 @@ static void test_hostile(void **state __attribute__((unused)))
 		for (u64 n = draw_below(4); n; n--)
 			changed[draw_below(len)] = (u8)draw_below(256);
 		/* Use small tables, because allocating large ones takes long. */
-		pair_init(&pair, i % 8 != 0);
+		saved_pair_init(&pair, i % 8 != 0);
 		refused += load_profile(&pair, changed, cut) < 0;
 		/* Printing the views reads everything that was restored. */
 		u64 records, evicted;
 
-		sum_of_view(pair.profile, &records, &evicted);
-		show_hot(&pair);
-		pair_deinit(&pair);
+		sum_view_rows(pair.profile, &records, &evicted);
+		print_all_views(&pair);
+		saved_pair_deinit(&pair);
 	}
 	print_message("%u of %u refused\n", refused, rounds);
 	assert_true(refused > rounds / 5);
-	pair_deinit(&whole);
+	saved_pair_deinit(&whole);
 	free(bytes);
 	free(changed);
 }
@@ -655,11 +660,15 @@ static void test_hostile(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_refused),
-		cmocka_unit_test(test_slots),	cmocka_unit_test(test_torn),
-		cmocka_unit_test(test_file),	cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_profile), cmocka_unit_test(test_smaller),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_serialized_integers),
+		cmocka_unit_test(test_damaged_integers_are_refused),
+		cmocka_unit_test(test_last_complete_slot_is_read),
+		cmocka_unit_test(test_torn_commit),
+		cmocka_unit_test(test_export_and_import),
+		cmocka_unit_test(test_foreign_checkpoint),
+		cmocka_unit_test(test_restored_profile_is_same),
+		cmocka_unit_test(test_restore_into_smaller_tables),
+		cmocka_unit_test(test_hostile_checkpoint),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static int teardown(void **state)
  * Make a random sample of a few locations, so that counters overflow, with latencies of all sizes
  * or none.
  */
-static struct spe_sample any_sample(struct fixture *f)
+static struct spe_sample make_random_sample(struct fixture *f)
 {
 	u64 pc = CODE + 4 * draw_below(f, draw_below(f, 4) ? 16 : 700);
 	struct spe_sample s = {
@@ -146,7 +146,7 @@ static size_t fill_window(struct fixture *f, u8 *records, size_t size)
 	size_t len = 0;
 
 	for (u32 i = 0; i < RECORDS; i++) {
-		struct spe_sample s = any_sample(f);
+		struct spe_sample s = make_random_sample(f);
 		int n = spe_record_encode(&s, records + len, size - len);
 
 		assert_true(n > 0);
@@ -160,11 +160,11 @@ static void merge_shard(struct fixture *f, u32 shard)
 	struct profile *full = f->shard[shard];
 
 	f->shard[shard] = f->shard[SHARDS];
-	profile_merge(f->merged, full, NULL);
+	profile_merge_shard(f->merged, full, NULL);
 	f->shard[SHARDS] = full;
 }
 
-static void assert_counters(const struct counters *a, const struct counters *b)
+static void assert_counters(const struct profile_counters *a, const struct profile_counters *b)
 {
 	assert_row(a->samples == b->samples);
 	assert_row(!memcmp(a->weight, b->weight, sizeof(a->weight)));
@@ -186,14 +186,14 @@ static void assert_cells(struct fixture *f)
 	u32 count = 0;
 
 	while (cell_table_next(whole, &cursor, &row)) {
-		u64 owner = cell_owner(row.program, row.binary);
-		struct counters a = { 0 }, b = { 0 };
+		u64 owner = cell_owner_make(row.program, row.binary);
+		struct profile_counters a = { 0 }, b = { 0 };
 
 		test_row("offset 0x%llx of program %u", (unsigned long long)row.offset,
 			 row.program);
 		assert_row(!row.evicted && cell_table_find(merged, owner, row.offset, &other));
-		cell_row_add(whole, &row, CELL_ALL, &a);
-		cell_row_add(merged, &other, CELL_ALL, &b);
+		cell_row_add_counters(whole, &row, CELL_ALL, &a);
+		cell_row_add_counters(merged, &other, CELL_ALL, &b);
 		assert_counters(&a, &b);
 		count++;
 	}
@@ -205,29 +205,34 @@ static void assert_cells(struct fixture *f)
 
 static void assert_processes(struct fixture *f)
 {
-	struct counters a, b;
+	struct profile_counters a, b;
 	u32 there = 0;
 
 	for (u32 i = 0; i < profile_get_process_bound(f->whole); i++) {
 		test_row("process %u", i);
-		assert_row(profile_process(f->whole, i, &a) == profile_process(f->merged, i, &b));
-		if (!profile_process(f->whole, i, &a))
+		assert_row(profile_sum_process_counters(f->whole, i, &a) ==
+			   profile_sum_process_counters(f->merged, i, &b));
+		if (!profile_sum_process_counters(f->whole, i, &a))
 			continue;
 		assert_counters(&a, &b);
 		there++;
 	}
 	assert_int_equal(there, TASKS);
 	test_row("nobody");
-	assert_counters(profile_unattributed(f->whole), profile_unattributed(f->merged));
+	assert_counters(profile_get_unattributed_counters(f->whole),
+			profile_get_unattributed_counters(f->merged));
 	test_row("machine");
-	assert_counters(profile_machine(f->whole), profile_machine(f->merged));
+	assert_counters(profile_get_machine_counters(f->whole),
+			profile_get_machine_counters(f->merged));
 	test_row("container");
-	assert_counters(profile_container(f->whole, 0), profile_container(f->merged, 0));
+	assert_counters(profile_get_container_counters(f->whole, 0),
+			profile_get_container_counters(f->merged, 0));
 }
 
 static void assert_machine(struct fixture *f)
 {
-	const struct view_header *a = profile_header(f->whole), *b = profile_header(f->merged);
+	const struct view_header *a = profile_get_header(f->whole),
+				 *b = profile_get_header(f->merged);
 
 	assert_int_equal(a->records, b->records);
 	assert_int_equal(a->records, WINDOWS * RECORDS);
@@ -238,7 +243,7 @@ static void assert_machine(struct fixture *f)
 	assert_int_equal(a->blind_ns, b->blind_ns);
 	assert_int_equal(a->unattributed, b->unattributed);
 	assert_int_equal(a->written, b->written);
-	assert_int_equal(view_unit(a), UNIT_INSTRUCTIONS);
+	assert_int_equal(view_get_unit(a), UNIT_INSTRUCTIONS);
 	assert_int_equal(a->weight[UNIT_INSTRUCTIONS], b->weight[UNIT_INSTRUCTIONS]);
 	assert_int_equal(a->unattributed_weight, b->unattributed_weight);
 	assert_int_equal(a->evicted_weight, 0);
@@ -251,7 +256,7 @@ static void assert_machine(struct fixture *f)
 	assert_memory_equal(f->whole->levels, f->merged->levels, sizeof(f->whole->levels));
 }
 
-static void assert_hot(const struct topk_table *a, const struct topk_table *b)
+static void assert_same_hot_table(const struct topk_table *a, const struct topk_table *b)
 {
 	struct topk_entry *e = NULL, *other;
 	u32 count = 0;
@@ -271,8 +276,8 @@ static void assert_hot(const struct topk_table *a, const struct topk_table *b)
 static void assert_spans(struct fixture *f, u64 now)
 {
 	for (unsigned int span = VIEW_SPAN_START + 1; span < VIEW_SPANS; span++) {
-		const struct history_slot *a = profile_history(f->whole, span, now);
-		const struct history_slot *b = profile_history(f->merged, span, now);
+		const struct history_slot *a = profile_get_history_sum(f->whole, span, now);
+		const struct history_slot *b = profile_get_history_sum(f->merged, span, now);
 
 		test_row("%s", view_span_name(span));
 		assert_row(a->ns == b->ns && a->ns);
@@ -291,7 +296,7 @@ static void assert_spans(struct fixture *f, u64 now)
 	}
 }
 
-static void shared_source(struct fixture *f, u32 n, u8 *records, size_t size)
+static void count_window_in_both(struct fixture *f, u32 n, u8 *records, size_t size)
 {
 	u32 cpu = (u32)draw_below(f, CPUS);
 	const struct source_window window = {
@@ -311,23 +316,24 @@ static void shared_source(struct fixture *f, u32 n, u8 *records, size_t size)
 	 * Finalize a slot of the history that has ended before later samples are counted, as the
 	 * worker does.
 	 */
-	for (u32 i = 0; i < SHARDS && history_due(&f->merged->history, window.end_ns - 1); i++)
+	for (u32 i = 0;
+	     i < SHARDS && history_slot_has_ended(&f->merged->history, window.end_ns - 1); i++)
 		merge_shard(f, i);
-	history_advance(f->merged, window.end_ns - 1);
-	profile_window(f->whole, &window);
-	profile_window(f->shard[cpu % SHARDS], &window);
+	profile_advance_history(f->merged, window.end_ns - 1);
+	profile_add_window(f->whole, &window);
+	profile_add_window(f->shard[cpu % SHARDS], &window);
 	if (n % ROUND == 0)
 		merge_shard(f, n / ROUND % SHARDS);
 	if (!n)
 		merge_shard(f, cpu % SHARDS);
 }
 
-static void feed_all(struct fixture *f)
+static void count_all_windows(struct fixture *f)
 {
 	static u8 records[RECORDS * 128];
 
 	for (u32 n = 0; n < WINDOWS; n++)
-		shared_source(f, n, records, sizeof(records));
+		count_window_in_both(f, n, records, sizeof(records));
 	for (u32 i = 0; i < SHARDS; i++)
 		merge_shard(f, i);
 	profile_flush(f->whole);
@@ -338,13 +344,13 @@ static void feed_all(struct fixture *f)
 	assert_spans(f, WINDOWS * NS / 20);
 }
 
-static void test_equal(void **state)
+static void test_shards_equal_whole(void **state)
 {
-	feed_all(*state);
+	count_all_windows(*state);
 }
 
 /* Return the weight of all cells and of the evicted samples. */
-static u64 all_weight(struct profile *p, u64 *ret_samples, u64 *ret_evicted)
+static u64 sum_all_weights(struct profile *p, u64 *ret_samples, u64 *ret_evicted)
 {
 	struct cell_cursor cursor = { 0 };
 	struct cell_row row;
@@ -353,10 +359,10 @@ static u64 all_weight(struct profile *p, u64 *ret_samples, u64 *ret_evicted)
 	*ret_samples = *ret_evicted = 0;
 	profile_flush(p);
 	while (cell_table_next(p->cells.table, &cursor, &row)) {
-		u64 samples = cell_row_samples(p->cells.table, &row, CELL_ALL);
+		u64 samples = cell_row_count_samples(p->cells.table, &row, CELL_ALL);
 
 		*(row.evicted ? ret_evicted : ret_samples) += samples;
-		weight += cell_row_weight(p->cells.table, &row, CELL_ALL);
+		weight += cell_row_sum_weight(p->cells.table, &row, CELL_ALL);
 	}
 	return weight;
 }
@@ -365,7 +371,7 @@ static u64 all_weight(struct profile *p, u64 *ret_samples, u64 *ret_evicted)
  * If there are more locations than cells, in the shards and in the whole profile, each sample is in
  * one cell or was evicted, exactly once.
  */
-static void test_crowded(void **state)
+static void test_too_many_locations(void **state)
 {
 	struct profile_config config = { .cell_bytes = CELL_BYTES_MIN };
 	struct fixture *f = *state;
@@ -378,17 +384,17 @@ static void test_crowded(void **state)
 	config.cell_bytes = 2 * CELL_BYTES_MIN;
 	assert_int_equal(profile_new(&config, f->attributor, &shard), 0);
 	for (u32 n = 0; n < WINDOWS; n++) {
-		profile_window(shard, &(struct source_window){
-					      .data = records,
-					      .len = fill_window(f, records, sizeof(records)),
-					      .tid = -1,
-					      .interval = 1000 * (1 + n % CPUS),
-					      .unit = UNIT_INSTRUCTIONS,
-				      });
+		profile_add_window(shard, &(struct source_window){
+						  .data = records,
+						  .len = fill_window(f, records, sizeof(records)),
+						  .tid = -1,
+						  .interval = 1000 * (1 + n % CPUS),
+						  .unit = UNIT_INSTRUCTIONS,
+					  });
 		if (n % (8 * ROUND) == 0 || n == WINDOWS - 1)
-			profile_merge(whole, shard, NULL);
+			profile_merge_shard(whole, shard, NULL);
 	}
-	weight = all_weight(whole, &samples, &evicted);
+	weight = sum_all_weights(whole, &samples, &evicted);
 	assert_true(evicted > WINDOWS && samples > WINDOWS);
 	assert_int_equal(evicted, whole->header.evicted);
 	assert_int_equal(samples + evicted, WINDOWS * RECORDS);
@@ -399,7 +405,7 @@ static void test_crowded(void **state)
 }
 
 /* Samples without an interval have no weight, whatever the interval of later samples is. */
-static void test_unweighed(void **state)
+static void test_samples_without_interval(void **state)
 {
 	static const u32 intervals[] = { 0, 0, 1000, 0, 3000 };
 	struct fixture *f = *state;
@@ -415,17 +421,17 @@ static void test_unweighed(void **state)
 			.unit = UNIT_INSTRUCTIONS,
 		};
 
-		profile_window(f->whole, &window);
-		profile_window(f->shard[i % SHARDS], &window);
+		profile_add_window(f->whole, &window);
+		profile_add_window(f->shard[i % SHARDS], &window);
 		merge_shard(f, i % SHARDS);
 	}
-	assert_int_equal(all_weight(f->whole, &samples, &evicted), 4000 * RECORDS);
-	assert_int_equal(all_weight(f->merged, &samples, &evicted), 4000 * RECORDS);
+	assert_int_equal(sum_all_weights(f->whole, &samples, &evicted), 4000 * RECORDS);
+	assert_int_equal(sum_all_weights(f->merged, &samples, &evicted), 4000 * RECORDS);
 	assert_int_equal(f->merged->header.weight[UNIT_INSTRUCTIONS], 4000 * RECORDS);
 	assert_int_equal(f->merged->header.unweighed, 3 * RECORDS);
 }
 
-static void count_shown(void *ctx, const struct profile_sample *sample)
+static void count_observed_sample(void *ctx, const struct profile_sample *sample)
 {
 	*(u64 *)ctx += sample->sample != NULL;
 }
@@ -434,29 +440,33 @@ static void count_shown(void *ctx, const struct profile_sample *sample)
  * The order of the records decides which CPU accessed a line before, even if each shard learns
  * layouts by itself.
  */
-static void test_in_order(void **state)
+static void test_records_stay_in_order(void **state)
 {
 	u64 seen[2] = { 0 };
-	struct profile_observer observers[2] = { { .sample = count_shown, .ctx = &seen[0] },
-						 { .sample = count_shown, .ctx = &seen[1] } };
+	struct profile_observer observers[2] = {
+		{ .sample = count_observed_sample, .ctx = &seen[0] },
+		{ .sample = count_observed_sample, .ctx = &seen[1] }
+	};
 	struct fixture *f = *state;
 
-	profile_observe(f->whole, &observers[0]);
-	profile_observe(f->merged, &observers[1]);
-	feed_all(f);
-	assert_hot(&profile_lines(f->whole)->table, &profile_lines(f->merged)->table);
-	assert_hot(&profile_pages(f->whole)->table, &profile_pages(f->merged)->table);
+	profile_add_observer(f->whole, &observers[0]);
+	profile_add_observer(f->merged, &observers[1]);
+	count_all_windows(f);
+	assert_same_hot_table(&profile_get_hot_lines(f->whole)->table,
+			      &profile_get_hot_lines(f->merged)->table);
+	assert_same_hot_table(&profile_get_hot_pages(f->whole)->table,
+			      &profile_get_hot_pages(f->merged)->table);
 	assert_int_equal(seen[0], WINDOWS * RECORDS);
 	assert_int_equal(seen[1], WINDOWS * RECORDS);
-	profile_unobserve(&observers[0]);
-	profile_unobserve(&observers[1]);
+	profile_remove_observer(&observers[0]);
+	profile_remove_observer(&observers[1]);
 }
 
 /* If the entry of a process was reused, its samples stay with its container. */
-static void test_generations(void **state)
+static void test_reused_entry_keeps_container(void **state)
 {
 	struct fixture *f = *state;
-	struct counters five = { .samples = 5 }, three = { .samples = 3 };
+	struct profile_counters five = { .samples = 5 }, three = { .samples = 3 };
 	struct process_tally now = { .generation = 7, .sum = &five };
 	struct process_tally before = { .generation = 6, .sum = &three };
 
@@ -466,17 +476,17 @@ static void test_generations(void **state)
 	profile_flush(f->merged);
 	assert_true(profile_get_process_bound(f->merged) > 1);
 	assert_int_equal(f->merged->processes[1].sum->samples, 10);
-	assert_int_equal(profile_machine(f->merged)->samples, 13);
+	assert_int_equal(profile_get_machine_counters(f->merged)->samples, 13);
 	now.generation = 8;
 	profile_merge_process(f->merged, 1, &now);
 	profile_flush(f->merged);
 	assert_int_equal(f->merged->processes[1].sum->samples, 5);
-	assert_int_equal(profile_machine(f->merged)->samples, 18);
+	assert_int_equal(profile_get_machine_counters(f->merged)->samples, 18);
 }
 
 /* ---- Several threads ------------------------------------------------------------- */
 
-struct crowd {
+struct sharing_threads {
 	struct fixture *f;
 	struct attribute_lock *share;
 	pthread_mutex_t lock[SHARDS];
@@ -485,17 +495,17 @@ struct crowd {
 	u32 left; /* number of threads that still add samples */
 };
 
-struct feeder {
-	struct crowd *crowd;
+struct counting_thread {
+	struct sharing_threads *crowd;
 	u32 number;
 };
 
 #define ROUNDS 200
 
-static void *feeder_run(void *arg)
+static void *counting_thread_run(void *arg)
 {
-	const struct feeder *me = arg;
-	struct crowd *c = me->crowd;
+	const struct counting_thread *me = arg;
+	struct sharing_threads *c = me->crowd;
 	struct attribute_reader *reader = attribute_lock_get_reader(c->share, me->number);
 
 	for (u32 n = 0; n < ROUNDS; n++) {
@@ -508,7 +518,7 @@ static void *feeder_run(void *arg)
 
 		pthread_mutex_lock(&c->lock[me->number]);
 		attribute_read_begin(reader);
-		profile_window(c->f->shard[me->number], &window);
+		profile_add_window(c->f->shard[me->number], &window);
 		attribute_read_end(reader);
 		pthread_mutex_unlock(&c->lock[me->number]);
 	}
@@ -516,7 +526,7 @@ static void *feeder_run(void *arg)
 	return NULL;
 }
 
-static void crowd_merge(struct crowd *c, u32 shard)
+static void sharing_threads_merge(struct sharing_threads *c, u32 shard)
 {
 	struct attribute_reader *reader = attribute_lock_get_reader(c->share, SHARDS);
 	struct fixture *f = c->f;
@@ -528,22 +538,22 @@ static void crowd_merge(struct crowd *c, u32 shard)
 	f->shard[shard] = f->shard[SHARDS];
 	pthread_mutex_unlock(&c->lock[shard]);
 	attribute_read_begin(reader);
-	profile_merge(f->merged, full, reader);
+	profile_merge_shard(f->merged, full, reader);
 	attribute_read_end(reader);
 	f->shard[SHARDS] = full;
 }
 
 /* Start and end tasks meanwhile, on the thread that applies events. */
-static void change_tasks(struct crowd *c, u32 n)
+static void change_tasks(struct sharing_threads *c, u32 n)
 {
 	struct attribute_reader *reader = attribute_lock_get_reader(c->share, SHARDS);
 	struct attributor *a = c->f->attributor;
 
 	attribute_read_begin(reader);
-	attribute_write_begin(reader);
+	attribute_lock_upgrade(reader);
 	report_event(a, TASK_FORK, (s32)(1000 + n), NULL);
 	report_event(a, TASK_COMM, (s32)(10 + n % TASKS), n % 2 ? "one" : "other");
-	attribute_write_end(reader);
+	attribute_lock_downgrade(reader);
 	profile_flush(c->f->merged);
 	attribute_read_end(reader);
 }
@@ -552,8 +562,8 @@ static void test_crowd(void **state)
 {
 	static u8 records[RECORDS * 128];
 	struct fixture *f = *state;
-	struct crowd c = { .f = f, .records = records, .left = SHARDS };
-	struct feeder feeder[SHARDS];
+	struct sharing_threads c = { .f = f, .records = records, .left = SHARDS };
+	struct counting_thread feeder[SHARDS];
 	pthread_t thread[SHARDS];
 	u32 n = 0;
 
@@ -564,20 +574,22 @@ static void test_crowd(void **state)
 		profile_set_reader(f->shard[i], attribute_lock_get_reader(c.share, i));
 	}
 	for (u32 i = 0; i < SHARDS; i++) {
-		feeder[i] = (struct feeder){ &c, i };
-		assert_int_equal(pthread_create(&thread[i], NULL, feeder_run, &feeder[i]), 0);
+		feeder[i] = (struct counting_thread){ &c, i };
+		assert_int_equal(pthread_create(&thread[i], NULL, counting_thread_run, &feeder[i]),
+				 0);
 	}
 	for (; __atomic_load_n(&c.left, __ATOMIC_ACQUIRE); n++) {
-		crowd_merge(&c, n % SHARDS);
+		sharing_threads_merge(&c, n % SHARDS);
 		change_tasks(&c, n);
 	}
 	for (u32 i = 0; i < SHARDS; i++)
 		pthread_join(thread[i], NULL);
 	for (u32 i = 0; i < SHARDS; i++)
-		crowd_merge(&c, i);
+		sharing_threads_merge(&c, i);
 	profile_flush(f->merged);
-	assert_int_equal(profile_header(f->merged)->records, SHARDS * ROUNDS * RECORDS);
-	assert_int_equal(profile_machine(f->merged)->samples, SHARDS * ROUNDS * RECORDS);
+	assert_int_equal(profile_get_header(f->merged)->records, SHARDS * ROUNDS * RECORDS);
+	assert_int_equal(profile_get_machine_counters(f->merged)->samples,
+			 SHARDS * ROUNDS * RECORDS);
 	assert_true(attribute_lock_get_longest_write_ns(c.share) > 0);
 	attribute_lock_free(c.share);
 }
@@ -586,11 +598,11 @@ static void test_crowd(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_equal, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_crowded, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unweighed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_generations, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shards_equal_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_many_locations, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_samples_without_interval, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_records_stay_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reused_entry_keeps_container, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_crowd, setup, teardown),
 	};
 

@@ -42,7 +42,7 @@ static int teardown(void **state)
 }
 
 /* Add a window of one sample. */
-static void take_sample(struct profile *profile, const struct spe_sample *sample, u64 midr)
+static void add_sample(struct profile *profile, const struct spe_sample *sample, u64 midr)
 {
 	struct source_window window = { .midr = midr, .tid = -1 };
 	u8 record[128];
@@ -51,11 +51,11 @@ static void take_sample(struct profile *profile, const struct spe_sample *sample
 	assert_true(n > 0);
 	window.data = record;
 	window.len = (size_t)n;
-	profile_window(profile, &window);
+	profile_add_window(profile, &window);
 }
 
 /* Add a window of one load or store. @source -1: without a Data Source packet. */
-static void take_at(struct profile *profile, u64 pc, u64 midr, u8 op, int source, u64 events)
+static void add_access_at(struct profile *profile, u64 pc, u64 midr, u8 op, int source, u64 events)
 {
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP |
@@ -69,15 +69,15 @@ static void take_at(struct profile *profile, u64 pc, u64 midr, u8 op, int source
 		.source_size = 1,
 	};
 
-	take_sample(profile, &sample, midr);
+	add_sample(profile, &sample, midr);
 }
 
-static void take_access(struct profile *profile, u64 midr, u8 op, int source, u64 events)
+static void add_access(struct profile *profile, u64 midr, u8 op, int source, u64 events)
 {
-	take_at(profile, 0x400000, midr, op, source, events);
+	add_access_at(profile, 0x400000, midr, op, source, events);
 }
 
-static u64 summary_value(json_object *summary, const char *group, const char *key)
+static u64 get_summary_value(json_object *summary, const char *group, const char *key)
 {
 	json_object *totals, *counters, *value;
 
@@ -86,7 +86,7 @@ static u64 summary_value(json_object *summary, const char *group, const char *ke
 	return json_object_object_get_ex(counters, key, &value) ? json_object_get_uint64(value) : 0;
 }
 
-static json_object *summary_of(struct fixture *f)
+static json_object *make_summary(struct fixture *f)
 {
 	json_object *summary;
 	char *text;
@@ -98,7 +98,7 @@ static json_object *summary_of(struct fixture *f)
 	return summary;
 }
 
-/* Check the levels of the samples of test_levels(). */
+/* Check the levels of the samples of test_levels_by_core(). */
 static void assert_levels(const struct view_row *row)
 {
 	u64 want[SPE_LEVELS] = {
@@ -113,51 +113,52 @@ static void assert_levels(const struct view_row *row)
 }
 
 /* The same packet means DRAM on a known core, and nothing on an unknown one. */
-static void test_levels(void **state)
+static void test_levels_by_core(void **state)
 {
 	struct fixture *f = *state;
 	json_object *summary;
 	struct view view;
 
-	take_access(f->profile, NEOVERSE_N1, 0, 0xe, L1_MISS);
-	take_access(f->profile, NEOVERSE_N1, 0, 0xd, LLC_MISS);
-	take_access(f->profile, NEOVERSE_N1, 1, 0xe, L1_MISS);
-	take_access(f->profile, 0, 0, 0xe, L1_MISS);
-	take_access(f->profile, 0, 0, -1, LLC_MISS);
+	add_access(f->profile, NEOVERSE_N1, 0, 0xe, L1_MISS);
+	add_access(f->profile, NEOVERSE_N1, 0, 0xd, LLC_MISS);
+	add_access(f->profile, NEOVERSE_N1, 1, 0xe, L1_MISS);
+	add_access(f->profile, 0, 0, 0xe, L1_MISS);
+	add_access(f->profile, 0, 0, -1, LLC_MISS);
 
-	summary = summary_of(f);
-	assert_int_equal(summary_value(summary, "levels", "dram"), 1);
-	assert_int_equal(summary_value(summary, "levels", "remote_cache"), 1);
-	assert_int_equal(summary_value(summary, "levels", "beyond_l1"), 2);
-	assert_int_equal(summary_value(summary, "levels", "beyond_llc"), 1);
-	assert_int_equal(summary_value(summary, "origin", "by_source"), 2);
-	assert_int_equal(summary_value(summary, "origin", "remote"), 1);
-	assert_int_equal(summary_value(summary, "origin", "peer"), 1);
-	assert_int_equal(summary_value(summary, "data_source", "0xe"), 3);
+	summary = make_summary(f);
+	assert_int_equal(get_summary_value(summary, "levels", "dram"), 1);
+	assert_int_equal(get_summary_value(summary, "levels", "remote_cache"), 1);
+	assert_int_equal(get_summary_value(summary, "levels", "beyond_l1"), 2);
+	assert_int_equal(get_summary_value(summary, "levels", "beyond_llc"), 1);
+	assert_int_equal(get_summary_value(summary, "origin", "by_source"), 2);
+	assert_int_equal(get_summary_value(summary, "origin", "remote"), 1);
+	assert_int_equal(get_summary_value(summary, "origin", "peer"), 1);
+	assert_int_equal(get_summary_value(summary, "data_source", "0xe"), 3);
 	json_object_put(summary);
 
 	/*
 	 * A hit in a remote cache is no DRAM access, although the last level cache of this chip
 	 * missed.
 	 */
-	assert_int_equal(
-		profile_view(f->profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &view),
-		0);
+	assert_int_equal(profile_create_view(f->profile, NULL, false, VIEW_FUNCTION,
+					     VIEW_SORT_SAMPLES, 0, &view),
+			 0);
 	assert_int_equal(view.count, 1);
 	assert_int_equal(view.rows[0].memory, 5);
 	assert_int_equal(view.rows[0].dram, 2);
 	assert_levels(&view.rows[0]);
 	view_clear(&view);
-	assert_int_equal(
-		profile_view(f->profile, NULL, false, VIEW_PROCESS, VIEW_SORT_REMOTE, 0, &view), 0);
+	assert_int_equal(profile_create_view(f->profile, NULL, false, VIEW_PROCESS,
+					     VIEW_SORT_REMOTE, 0, &view),
+			 0);
 	assert_int_equal(view.count, 1);
 	assert_levels(&view.rows[0]);
 	view_clear(&view);
 
 	profile_reset(f->profile);
-	summary = summary_of(f);
-	assert_int_equal(summary_value(summary, "levels", "dram"), 0);
-	assert_int_equal(summary_value(summary, "origin", "by_source"), 0);
+	summary = make_summary(f);
+	assert_int_equal(get_summary_value(summary, "levels", "dram"), 0);
+	assert_int_equal(get_summary_value(summary, "origin", "by_source"), 0);
 	json_object_put(summary);
 }
 
@@ -184,14 +185,15 @@ static void test_level_filter(void **state)
 		u8 op = i / 2 % 2;
 		int source = (int)(i / 12) - 1;
 
-		take_access(f->profile, midr, op, source, events[i / 4 % 3]);
-		take_access(filtered, midr, op, source, events[i / 4 % 3]);
+		add_access(f->profile, midr, op, source, events[i / 4 % 3]);
+		add_access(filtered, midr, op, source, events[i / 4 % 3]);
 	}
-	assert_int_equal(
-		profile_view(f->profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &all),
-		0);
-	assert_int_equal(
-		profile_view(filtered, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES, 0, &dram), 0);
+	assert_int_equal(profile_create_view(f->profile, NULL, false, VIEW_FUNCTION,
+					     VIEW_SORT_SAMPLES, 0, &all),
+			 0);
+	assert_int_equal(profile_create_view(filtered, NULL, false, VIEW_FUNCTION,
+					     VIEW_SORT_SAMPLES, 0, &dram),
+			 0);
 	/*
 	 * Determine the level by the packet and, for all kinds of records without a meaningful
 	 * packet, by events.
@@ -210,7 +212,7 @@ static void test_level_filter(void **state)
  * Add a window with one operation of each kind, with all three latencies, sampled once in @interval
  * operations.
  */
-static void take_kinds(struct profile *profile, s32 tid, u32 interval, u8 unit)
+static void add_all_kinds(struct profile *profile, s32 tid, u32 interval, u8 unit)
 {
 	static const struct {
 		u8 class, subclass;
@@ -241,16 +243,16 @@ static void take_kinds(struct profile *profile, s32 tid, u32 interval, u8 unit)
 		assert_true(n > 0);
 		len += (size_t)n;
 	}
-	profile_window(profile, &(struct source_window){
-					.data = records,
-					.len = len,
-					.tid = tid,
-					.interval = interval,
-					.unit = unit,
-				});
+	profile_add_window(profile, &(struct source_window){
+					    .data = records,
+					    .len = len,
+					    .tid = tid,
+					    .interval = interval,
+					    .unit = unit,
+				    });
 }
 
-static void assert_kinds(const struct counters *f, u64 windows)
+static void assert_kinds(const struct profile_counters *f, u64 windows)
 {
 	assert_int_equal(f->samples, 4 * windows);
 	for (unsigned int i = 0; i < SPE_KIND_NONE; i++)
@@ -259,11 +261,11 @@ static void assert_kinds(const struct counters *f, u64 windows)
 	assert_int_equal(f->counts.event[2], 2 * windows);
 	assert_int_equal(f->counts.mispredicted, windows);
 	assert_int_equal(f->counts.level[SPE_LEVEL_L1], 2 * windows);
-	assert_int_equal(counters_origin(f, SPE_ORIGIN_REMOTE), windows);
+	assert_int_equal(counters_get_origin_accesses(f, SPE_ORIGIN_REMOTE), windows);
 	assert_int_equal(f->latency[PROFILE_TOTAL].count, 4 * windows);
 	assert_int_equal(f->latency[PROFILE_TOTAL].sum, 400 * windows);
 	assert_int_equal(f->latency[PROFILE_ISSUE].max, 10);
-	assert_int_equal(f->latency[PROFILE_ISSUE].bucket[histogram_bucket(10)], 4 * windows);
+	assert_int_equal(f->latency[PROFILE_ISSUE].bucket[histogram_get_bucket(10)], 4 * windows);
 	assert_int_equal(f->latency[PROFILE_TRANSLATION].count, 2 * windows);
 	assert_int_equal(f->latency[PROFILE_TRANSLATION].sum, 6 * windows);
 }
@@ -274,10 +276,10 @@ static void assert_kinds(const struct counters *f, u64 windows)
  * Test the statistics of machine, process and container. Weights keep their unit, even after
  * windows with another unit.
  */
-static void test_statistics(void **state)
+static void test_statistics_by_group(void **state)
 {
 	struct fixture *f = *state;
-	struct counters process;
+	struct profile_counters process;
 	u64 by_process = 0, by_container = 0;
 
 	for (s32 tid = 1; tid <= 2; tid++)
@@ -286,17 +288,17 @@ static void test_statistics(void **state)
 									    .tid = tid,
 									    .name = "x" });
 	for (s32 i = 0; i < WINDOWS; i++)
-		take_kinds(f->profile, 1 + (i & 1), 1024 + (i & 1), UNIT_MICRO_OPS + (i & 1));
-	take_kinds(f->profile, -1, 0, UNIT_UNKNOWN);
+		add_all_kinds(f->profile, 1 + (i & 1), 1024 + (i & 1), UNIT_MICRO_OPS + (i & 1));
+	add_all_kinds(f->profile, -1, 0, UNIT_UNKNOWN);
 	profile_flush(f->profile);
 
-	assert_kinds(profile_machine(f->profile), WINDOWS + 1);
-	assert_kinds(profile_unattributed(f->profile), 1);
-	assert_int_equal(profile_machine(f->profile)->weight[UNIT_UNKNOWN], 0);
+	assert_kinds(profile_get_machine_counters(f->profile), WINDOWS + 1);
+	assert_kinds(profile_get_unattributed_counters(f->profile), 1);
+	assert_int_equal(profile_get_machine_counters(f->profile)->weight[UNIT_UNKNOWN], 0);
 	for (u32 i = 0; i < profile_get_process_bound(f->profile); i++) {
 		unsigned int other;
 
-		if (!profile_process(f->profile, i, &process))
+		if (!profile_sum_process_counters(f->profile, i, &process))
 			continue;
 		assert_kinds(&process, WINDOWS / 2);
 		other = process.weight[UNIT_MICRO_OPS] ? UNIT_INSTRUCTIONS : UNIT_MICRO_OPS;
@@ -307,23 +309,23 @@ static void test_statistics(void **state)
 	}
 	assert_int_equal(by_process, 4 * WINDOWS);
 	for (u32 i = 0; i < profile_get_container_bound(f->profile); i++)
-		if (profile_container(f->profile, i))
-			by_container += profile_container(f->profile, i)->samples;
+		if (profile_get_container_counters(f->profile, i))
+			by_container += profile_get_container_counters(f->profile, i)->samples;
 	assert_int_equal(by_container, 4 * WINDOWS);
 }
 
 /* Windows of perf have neither armed time nor lost bytes, so metrics have no value instead of 0. */
-static void test_metrics_unknown(void **state)
+static void test_unknown_metrics_are_absent(void **state)
 {
 	struct fixture *f = *state;
-	struct metrics metrics;
+	struct metrics_snapshot metrics;
 
-	assert_int_equal(profile_metrics(f->profile, f->attributor, &metrics), 0);
+	assert_int_equal(profile_get_metrics(f->profile, f->attributor, &metrics), 0);
 	assert_int_equal(metrics.machine.lost, 0);
 	assert_int_equal(metrics.machine.enabled_ns, 0);
 	metrics_clear(&metrics);
-	take_at(f->profile, 0x400000, NEOVERSE_N1, 0, -1, 0);
-	assert_int_equal(profile_metrics(f->profile, f->attributor, &metrics), 0);
+	add_access_at(f->profile, 0x400000, NEOVERSE_N1, 0, -1, 0);
+	assert_int_equal(profile_get_metrics(f->profile, f->attributor, &metrics), 0);
 	assert_int_equal(metrics.machine.records, 1);
 	assert_true(metrics.machine.lost == UINT64_MAX);
 	assert_true(metrics.machine.enabled_ns == UINT64_MAX);
@@ -331,10 +333,10 @@ static void test_metrics_unknown(void **state)
 }
 
 /* If CPUs have different intervals, equal work has equal weight, however often it was sampled. */
-static void test_intervals(void **state)
+static void test_equal_work_has_equal_weight(void **state)
 {
 	struct fixture *f = *state;
-	struct counters process;
+	struct profile_counters process;
 	u32 found = 0;
 
 	for (s32 tid = 1; tid <= 2; tid++)
@@ -347,16 +349,16 @@ static void test_intervals(void **state)
 	 * with 4096.
 	 */
 	for (s32 i = 0; i < WINDOWS; i++) {
-		take_kinds(f->profile, 1, 1024, UNIT_INSTRUCTIONS);
+		add_all_kinds(f->profile, 1, 1024, UNIT_INSTRUCTIONS);
 		if (i % 4 == 0)
-			take_kinds(f->profile, 2, 4096, UNIT_INSTRUCTIONS);
+			add_all_kinds(f->profile, 2, 4096, UNIT_INSTRUCTIONS);
 	}
 	profile_flush(f->profile);
-	assert_int_equal(profile_machine(f->profile)->samples, 5 * WINDOWS);
-	assert_int_equal(profile_machine(f->profile)->weight[UNIT_INSTRUCTIONS],
+	assert_int_equal(profile_get_machine_counters(f->profile)->samples, 5 * WINDOWS);
+	assert_int_equal(profile_get_machine_counters(f->profile)->weight[UNIT_INSTRUCTIONS],
 			 2 * 4096 * WINDOWS);
 	for (u32 i = 0; i < profile_get_process_bound(f->profile); i++) {
-		if (!profile_process(f->profile, i, &process) || !process.samples)
+		if (!profile_sum_process_counters(f->profile, i, &process) || !process.samples)
 			continue;
 		assert_int_equal(process.weight[UNIT_INSTRUCTIONS], 4096 * WINDOWS);
 		assert_true(process.samples == 4 * WINDOWS || process.samples == WINDOWS);
@@ -366,7 +368,8 @@ static void test_intervals(void **state)
 }
 
 /* Add @count samples at @pc, from a CPU that samples one of @interval operations. */
-static void take_weighed(struct profile *profile, s32 tid, u64 pc, u32 count, u32 interval, u8 unit)
+static void add_weighted_samples(struct profile *profile, s32 tid, u64 pc, u32 count, u32 interval,
+				 u8 unit)
 {
 	const struct spe_sample sample = {
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_EVENTS | SPE_HAS_OP,
@@ -383,11 +386,12 @@ static void take_weighed(struct profile *profile, s32 tid, u64 pc, u32 count, u3
 	window.data = record;
 	window.len = (size_t)n;
 	while (count--)
-		profile_window(profile, &window);
+		profile_add_window(profile, &window);
 }
 
 /* Return the weight that no row of @group has: that of samples without a task. */
-static u64 rest_of(const struct view_header *h, enum view_group group, unsigned int unit)
+static u64 get_remaining_weight(const struct view_header *h, enum view_group group,
+				unsigned int unit)
 {
 	if (group == VIEW_CONTAINER)
 		return unit < UNITS ? h->unattributed_weight : h->unattributed;
@@ -395,15 +399,15 @@ static u64 rest_of(const struct view_header *h, enum view_group group, unsigned 
 }
 
 /* Check the heaviest rows of @group: rows and rest add up to @whole, by samples or by weight. */
-static void assert_parts(const struct view *view, enum view_group group, unsigned int unit,
-			 u64 whole)
+static void assert_rows_and_rest(const struct view *view, enum view_group group, unsigned int unit,
+				 u64 whole)
 {
-	u64 sum = rest_of(&view->header, group, unit);
+	u64 sum = get_remaining_weight(&view->header, group, unit);
 
 	for (u32 i = 0; i < view->count; i++) {
-		assert_true(!i ||
-			    view_part(&view->rows[i - 1], unit) >= view_part(&view->rows[i], unit));
-		sum += view_part(&view->rows[i], unit);
+		assert_true(!i || view_get_share_numerator(&view->rows[i - 1], unit) >=
+					  view_get_share_numerator(&view->rows[i], unit));
+		sum += view_get_share_numerator(&view->rows[i], unit);
 	}
 	assert_int_equal(sum, whole);
 }
@@ -413,15 +417,16 @@ static void assert_shares(struct profile *profile, enum view_group group, u32 li
 {
 	struct view view;
 
-	assert_int_equal(profile_view(profile, NULL, false, group, VIEW_SORT_SAMPLES, limit, &view),
-			 0);
-	assert_int_equal(view_unit(&view.header), unit);
-	assert_int_equal(view_whole(&view.header, unit), whole);
+	assert_int_equal(
+		profile_create_view(profile, NULL, false, group, VIEW_SORT_SAMPLES, limit, &view),
+		0);
+	assert_int_equal(view_get_unit(&view.header), unit);
+	assert_int_equal(view_get_share_denominator(&view.header, unit), whole);
 	if (name)
 		assert_string_equal(view.rows[0].function, name);
-	assert_int_equal(view_part(&view.rows[0], unit), part);
+	assert_int_equal(view_get_share_numerator(&view.rows[0], unit), part);
 	if (!limit)
-		assert_parts(&view, group, unit, whole);
+		assert_rows_and_rest(&view, group, unit, whole);
 	view_clear(&view);
 }
 
@@ -429,7 +434,7 @@ static void assert_shares(struct profile *profile, enum view_group group, u32 li
  * Two CPUs, one with a longer interval: a process on both, with a function on each, and another
  * process on the first CPU. 0x1000 has twice as many samples as 0x2000, but half the weight.
  */
-static void test_shares(void **state)
+static void test_shares_follow_weights(void **state)
 {
 	struct fixture *f = *state;
 	struct view view;
@@ -439,10 +444,10 @@ static void test_shares(void **state)
 									    .pid = tid,
 									    .tid = tid,
 									    .name = "x" });
-	take_weighed(f->profile, 1, 0x1000, 400, 1024, UNIT_INSTRUCTIONS);
-	take_weighed(f->profile, 1, 0x2000, 200, 4096, UNIT_INSTRUCTIONS);
-	take_weighed(f->profile, 2, 0x3000, 300, 1024, UNIT_INSTRUCTIONS);
-	take_weighed(f->profile, -1, 0x4000, 50, 4096, UNIT_INSTRUCTIONS);
+	add_weighted_samples(f->profile, 1, 0x1000, 400, 1024, UNIT_INSTRUCTIONS);
+	add_weighted_samples(f->profile, 1, 0x2000, 200, 4096, UNIT_INSTRUCTIONS);
+	add_weighted_samples(f->profile, 2, 0x3000, 300, 1024, UNIT_INSTRUCTIONS);
+	add_weighted_samples(f->profile, -1, 0x4000, 50, 4096, UNIT_INSTRUCTIONS);
 
 	assert_shares(f->profile, VIEW_FUNCTION, 1, UNIT_INSTRUCTIONS, "0x2000", 800 << 10,
 		      1700 << 10);
@@ -451,9 +456,9 @@ static void test_shares(void **state)
 	assert_shares(f->profile, VIEW_PROCESS, 0, UNIT_INSTRUCTIONS, NULL, 1200 << 10, 1700 << 10);
 	assert_shares(f->profile, VIEW_CONTAINER, 0, UNIT_INSTRUCTIONS, NULL, 1500 << 10,
 		      1700 << 10);
-	assert_int_equal(
-		profile_view(f->profile, NULL, false, VIEW_PROCESS, VIEW_SORT_SAMPLES, 0, &view),
-		0);
+	assert_int_equal(profile_create_view(f->profile, NULL, false, VIEW_PROCESS,
+					     VIEW_SORT_SAMPLES, 0, &view),
+			 0);
 	assert_int_equal(view.header.unattributed, 50);
 	assert_int_equal(view.header.unattributed_weight, 200 << 10);
 	/*
@@ -467,7 +472,7 @@ static void test_shares(void **state)
 }
 
 /* Weights in different units cannot be added up, so shares are computed from samples. */
-static void test_units_mixed(void **state)
+static void test_mixed_units_use_samples(void **state)
 {
 	static const struct {
 		u32 interval;
@@ -481,10 +486,10 @@ static void test_units_mixed(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		profile_reset(f->profile);
-		take_weighed(f->profile, -1, 0x1000, 30, 1024, UNIT_INSTRUCTIONS);
+		add_weighted_samples(f->profile, -1, 0x1000, 30, 1024, UNIT_INSTRUCTIONS);
 		assert_shares(f->profile, VIEW_FUNCTION, 0, UNIT_INSTRUCTIONS, "0x1000", 30 << 10,
 			      30 << 10);
-		take_weighed(f->profile, -1, 0x2000, 20, rows[i].interval, rows[i].unit);
+		add_weighted_samples(f->profile, -1, 0x2000, 20, rows[i].interval, rows[i].unit);
 		assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 50);
 	}
 	/*
@@ -492,7 +497,7 @@ static void test_units_mixed(void **state)
 	 * all samples have one interval.
 	 */
 	profile_reset(f->profile);
-	take_weighed(f->profile, -1, 0x1000, 30, 1024, UNIT_UNKNOWN);
+	add_weighted_samples(f->profile, -1, 0x1000, 30, 1024, UNIT_UNKNOWN);
 	assert_shares(f->profile, VIEW_FUNCTION, 0, UNITS, "0x1000", 30, 30);
 }
 
@@ -500,7 +505,7 @@ static void test_units_mixed(void **state)
  * A filter on the task is evaluated with the state of the task at the time of each sample, also if
  * another profile counts the same samples.
  */
-static void test_task_filter(void **state)
+static void test_filter_uses_task_at_sample(void **state)
 {
 	static const char *const cgroups[] = { "/lxc/one", "/lxc/two", "/lxc/one", "/lxc/one" };
 	struct profile_config config = { 0 };
@@ -517,18 +522,20 @@ static void test_task_filter(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cgroups); i++) {
 		event = (struct task_event){ .type = TASK_CGROUP, .pid = 7, .name = cgroups[i] };
 		attributor_apply_event(f->attributor, &event);
-		take_kinds(f->profile, 7, 0, UNIT_UNKNOWN);
-		take_kinds(filtered, 7, 0, UNIT_UNKNOWN);
-		take_kinds(filtered, 8, 0, UNIT_UNKNOWN);
+		add_all_kinds(f->profile, 7, 0, UNIT_UNKNOWN);
+		add_all_kinds(filtered, 7, 0, UNIT_UNKNOWN);
+		add_all_kinds(filtered, 8, 0, UNIT_UNKNOWN);
 	}
 	profile_flush(f->profile);
 	profile_flush(filtered);
 	/* Three windows with four samples, one of them a branch. */
-	assert_int_equal(profile_machine(f->profile)->samples, 4 * ARRAY_SIZE(cgroups));
-	assert_int_equal(profile_machine(filtered)->samples, 3 * 3);
-	assert_int_equal(profile_machine(filtered)->counts.kind[SPE_KIND_BRANCH], 0);
-	assert_int_equal(profile_header(filtered)->records, 3 * 3);
-	assert_int_equal(profile_header(filtered)->filtered, 2 * 4 * ARRAY_SIZE(cgroups) - 3 * 3);
+	assert_int_equal(profile_get_machine_counters(f->profile)->samples,
+			 4 * ARRAY_SIZE(cgroups));
+	assert_int_equal(profile_get_machine_counters(filtered)->samples, 3 * 3);
+	assert_int_equal(profile_get_machine_counters(filtered)->counts.kind[SPE_KIND_BRANCH], 0);
+	assert_int_equal(profile_get_header(filtered)->records, 3 * 3);
+	assert_int_equal(profile_get_header(filtered)->filtered,
+			 2 * 4 * ARRAY_SIZE(cgroups) - 3 * 3);
 	profile_free(filtered);
 	filter_free(filter);
 }
@@ -536,7 +543,7 @@ static void test_task_filter(void **state)
 /*
  * Add many locations, each of which is the heaviest in another sort order, by a hash of its number.
  */
-static void take_many(struct profile *profile)
+static void add_many_locations(struct profile *profile)
 {
 	static const u8 sources[] = { 0x0, 0x8, 0x9, 0xa, 0xb, 0xc, 0xd, 0xe };
 	static const u64 events[] = { 1 << 2, 1 << 7, L1_MISS, 1 << 8, LLC_MISS };
@@ -563,32 +570,35 @@ static void take_many(struct profile *profile)
 		sample.counter[SPE_COUNTER_TRANSLATION] = random >> 16 & 0xff;
 		if (sample.op_class == SPE_OP_LOAD_STORE && random >> 36 & 1)
 			sample.present |= SPE_HAS_SOURCE;
-		take_sample(profile, &sample, random >> 35 & 1 ? NEOVERSE_N1 : 0);
+		add_sample(profile, &sample, random >> 35 & 1 ? NEOVERSE_N1 : 0);
 	}
 }
 
 /* For each sort order rows are sorted, and a limit keeps the heaviest. */
-static void test_sorts(void **state)
+static void test_rows_are_sorted(void **state)
 {
 	struct fixture *f = *state;
 	struct view all, few;
 	u32 told = 0;
 
-	take_many(f->profile);
+	add_many_locations(f->profile);
 	for (enum view_sort sort = 0; sort < VIEW_SORTS; sort++) {
 		test_row("%s", view_sort_name(sort));
 		assert_int_equal(
-			profile_view(f->profile, NULL, false, VIEW_FUNCTION, sort, 0, &all), 0);
+			profile_create_view(f->profile, NULL, false, VIEW_FUNCTION, sort, 0, &all),
+			0);
 		assert_int_equal(
-			profile_view(f->profile, NULL, false, VIEW_FUNCTION, sort, 3, &few), 0);
+			profile_create_view(f->profile, NULL, false, VIEW_FUNCTION, sort, 3, &few),
+			0);
 		assert_row(all.count == 16 && few.count == 3);
 		for (u32 i = 1; i < all.count; i++)
-			assert_row(view_key(&all.rows[i - 1], sort, UNITS) >=
-				   view_key(&all.rows[i], sort, UNITS));
+			assert_row(view_get_sort_key(&all.rows[i - 1], sort, UNITS) >=
+				   view_get_sort_key(&all.rows[i], sort, UNITS));
 		for (u32 i = 0; i < few.count; i++)
-			assert_row(view_key(&few.rows[i], sort, UNITS) ==
-				   view_key(&all.rows[i], sort, UNITS));
-		told += view_key(&all.rows[0], sort, UNITS) > view_key(&all.rows[15], sort, UNITS);
+			assert_row(view_get_sort_key(&few.rows[i], sort, UNITS) ==
+				   view_get_sort_key(&all.rows[i], sort, UNITS));
+		told += view_get_sort_key(&all.rows[0], sort, UNITS) >
+			view_get_sort_key(&all.rows[15], sort, UNITS);
 		view_clear(&all);
 		view_clear(&few);
 	}
@@ -603,15 +613,15 @@ static void test_sorts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_statistics, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_intervals, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_metrics_unknown, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_shares, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_units_mixed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_statistics_by_group, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_equal_work_has_equal_weight, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_metrics_are_absent, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shares_follow_weights, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mixed_units_use_samples, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_levels_by_core, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_level_filter, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_task_filter, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sorts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_filter_uses_task_at_sample, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_are_sorted, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

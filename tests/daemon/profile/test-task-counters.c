@@ -28,7 +28,7 @@ static bool is_sanitized(void)
 	return dlsym(RTLD_DEFAULT, "__asan_init");
 }
 
-static struct attributor *attributor_full(const struct memory_plan *plan)
+static struct attributor *make_full_attributor(const struct memory_plan *plan)
 {
 	const struct attributor_config config = {
 		.processes = plan->processes,
@@ -52,7 +52,7 @@ static struct attributor *attributor_full(const struct memory_plan *plan)
 }
 
 /* Add a few samples of most processes, and many more of the first ones. */
-static void shared_source(struct profile *p, u32 rounds)
+static void add_samples_of_processes(struct profile *p, u32 rounds)
 {
 	static u8 records[RECORDS * 128];
 
@@ -85,11 +85,11 @@ static void shared_source(struct profile *p, u32 rounds)
 			window.len += (size_t)r;
 		}
 		window.written = RECORDS;
-		profile_window(p, &window);
+		profile_add_window(p, &window);
 	}
 }
 
-static u64 resident_bytes(void)
+static u64 read_resident_bytes(void)
 {
 	unsigned long long pages = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
@@ -100,7 +100,7 @@ static u64 resident_bytes(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
-static struct memory_plan usual_plan(struct memory_plan *ret_session)
+static struct memory_plan make_usual_plan(struct memory_plan *ret_session)
 {
 	const struct memory_request request = { .budget = 64 * MIB,
 						.cpus = 2,
@@ -111,15 +111,15 @@ static struct memory_plan usual_plan(struct memory_plan *ret_session)
 	struct memory_plan plan;
 	u64 least;
 
-	assert_int_equal(budget_plan(&request, &plan, &least), 0);
-	budget_session(&plan, 0, false, ret_session);
+	assert_int_equal(budget_make_plan(&request, &plan, &least), 0);
+	budget_plan_session(&plan, 0, false, ret_session);
 	return plan;
 }
 
-static struct profile *profile_by(const struct memory_plan *plan, struct attributor *a,
-				  const struct filter *filter)
+static struct profile *make_profile_with_plan(const struct memory_plan *plan, struct attributor *a,
+					      const struct filter *filter)
 {
-	struct profile_config config = budget_profile(plan);
+	struct profile_config config = budget_get_profile_config(plan);
 	struct profile *p;
 
 	config.filter = filter;
@@ -127,22 +127,22 @@ static struct profile *profile_by(const struct memory_plan *plan, struct attribu
 	return p;
 }
 
-static u32 processes_of(const struct profile *p)
+static u32 count_processes(const struct profile *p)
 {
-	struct counters counters;
+	struct profile_counters counters;
 	u32 n = 0;
 
 	for (u32 i = 0; i < profile_get_process_bound(p); i++)
-		n += profile_process(p, i, &counters);
+		n += profile_sum_process_counters(p, i, &counters);
 	return n;
 }
 
-static u64 containers_sum(const struct profile *p)
+static u64 sum_container_samples(const struct profile *p)
 {
 	u64 sum = 0;
 
 	for (u32 i = 0; i < profile_get_container_bound(p); i++)
-		sum += profile_container_samples(p, i);
+		sum += profile_get_container_samples(p, i);
 	return sum;
 }
 
@@ -150,31 +150,33 @@ static u64 containers_sum(const struct profile *p)
  * For any number of processes each sample is counted, and the heaviest processes keep their
  * entries.
  */
-static void test_bound(void **state)
+static void test_heaviest_processes_keep_entries(void **state)
 {
-	struct memory_plan session, plan = usual_plan(&session);
-	struct attributor *a = attributor_full(&plan);
-	struct profile *whole = profile_by(&plan, a, NULL), *p = profile_by(&session, a, NULL);
-	struct counters counters, same;
+	struct memory_plan session, plan = make_usual_plan(&session);
+	struct attributor *a = make_full_attributor(&plan);
+	struct profile *whole = make_profile_with_plan(&plan, a, NULL),
+		       *p = make_profile_with_plan(&session, a, NULL);
+	struct profile_counters counters, same;
 
 	(void)state;
-	shared_source(whole, 4);
-	shared_source(p, 4);
+	add_samples_of_processes(whole, 4);
+	add_samples_of_processes(p, 4);
 	profile_flush(whole);
 	profile_flush(p);
-	assert_true(processes_of(whole) > PROCESSES / 2);
-	assert_in_range(processes_of(p), session.counters / 4, session.counters / 2);
+	assert_true(count_processes(whole) > PROCESSES / 2);
+	assert_in_range(count_processes(p), session.counters / 4, session.counters / 2);
 	assert_true(p->room.used[TALLY_PROCESS] <= session.counters / 2 &&
 		    p->room.used[TALLY_EXITED] <= session.counters / 4 + 1 &&
 		    p->room.used[TALLY_CONTAINER] <= session.counters / 4 + 1);
-	assert_true(profile_machine(p)->samples == profile_machine(whole)->samples &&
-		    profile_machine(p)->samples == 4 * PROCESSES);
-	assert_int_equal(containers_sum(p), 4 * PROCESSES);
+	assert_true(profile_get_machine_counters(p)->samples ==
+			    profile_get_machine_counters(whole)->samples &&
+		    profile_get_machine_counters(p)->samples == 4 * PROCESSES);
+	assert_int_equal(sum_container_samples(p), 4 * PROCESSES);
 	for (s32 i = 0; i < 8; i++) {
 		u32 index = attributor_find_process(a, i + 10);
 
-		assert_true(profile_process(p, index, &counters) &&
-			    profile_process(whole, index, &same));
+		assert_true(profile_sum_process_counters(p, index, &counters) &&
+			    profile_sum_process_counters(whole, index, &same));
 		assert_true(counters.samples > 100 && counters.samples == same.samples);
 	}
 	profile_reset(p);
@@ -185,11 +187,11 @@ static void test_bound(void **state)
 }
 
 /* Samples for which a shard has no entry are in the merged profile, which has its own limit. */
-static void test_merged(void **state)
+static void test_merged_profile_has_own_limit(void **state)
 {
-	struct memory_plan session, plan = usual_plan(&session);
-	struct attributor *a = attributor_full(&plan);
-	struct profile *whole = profile_by(&session, a, NULL), *shard;
+	struct memory_plan session, plan = make_usual_plan(&session);
+	struct attributor *a = make_full_attributor(&plan);
+	struct profile *whole = make_profile_with_plan(&session, a, NULL), *shard;
 	const struct profile_config config = { .whole = whole,
 					       .cell_bytes = session.cell_bytes,
 					       .counters = session.counters };
@@ -197,35 +199,35 @@ static void test_merged(void **state)
 	(void)state;
 	assert_int_equal(profile_new(&config, a, &shard), 0);
 	for (u32 i = 0; i < 3; i++) {
-		shared_source(shard, 1);
-		profile_merge(whole, shard, NULL);
+		add_samples_of_processes(shard, 1);
+		profile_merge_shard(whole, shard, NULL);
 		assert_int_equal(shard->room.used[TALLY_PROCESS], 0);
 	}
 	profile_flush(whole);
-	assert_int_equal(profile_machine(whole)->samples, 3 * PROCESSES);
-	assert_int_equal(containers_sum(whole), 3 * PROCESSES);
+	assert_int_equal(profile_get_machine_counters(whole)->samples, 3 * PROCESSES);
+	assert_int_equal(sum_container_samples(whole), 3 * PROCESSES);
 	assert_true(whole->room.used[TALLY_PROCESS] <= session.counters / 2);
 	profile_free(shard);
 	profile_free(whole);
 	attributor_free(a);
 }
 
-static u64 grown_by(const struct memory_plan *plan, struct attributor *a, const char *expression,
-		    u32 *ret_processes)
+static u64 measure_memory_growth(const struct memory_plan *plan, struct attributor *a,
+				 const char *expression, u32 *ret_processes)
 {
 	struct filter_error error;
 	struct filter *filter = NULL;
-	u64 before = resident_bytes();
+	u64 before = read_resident_bytes();
 	struct profile *p;
 	u64 grown;
 
 	if (expression)
 		assert_int_equal(filter_new(expression, &filter, &error), 0);
-	p = profile_by(plan, a, filter);
-	shared_source(p, 8);
+	p = make_profile_with_plan(plan, a, filter);
+	add_samples_of_processes(p, 8);
 	profile_flush(p);
-	grown = resident_bytes() - before;
-	*ret_processes = processes_of(p);
+	grown = read_resident_bytes() - before;
+	*ret_processes = count_processes(p);
 	profile_free(p);
 	filter_free(filter);
 	malloc_trim(0);
@@ -233,9 +235,9 @@ static u64 grown_by(const struct memory_plan *plan, struct attributor *a, const 
 }
 
 /* On a machine with thousands of processes a session uses memory only for those that it counts. */
-static void test_resident(void **state)
+static void test_memory_follows_counted_processes(void **state)
 {
-	struct memory_plan session, plan = usual_plan(&session);
+	struct memory_plan session, plan = make_usual_plan(&session);
 	struct attributor *a;
 	static const char *const filters[] = { "process == \"wanted\"", "container == \"c7\"",
 					       "op == store", NULL };
@@ -245,11 +247,11 @@ static void test_resident(void **state)
 	(void)state;
 	if (is_sanitized())
 		skip();
-	a = attributor_full(&plan);
+	a = make_full_attributor(&plan);
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
-	grown_by(&session, a, NULL, &processes);
+	measure_memory_growth(&session, a, NULL, &processes);
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
-		grown = grown_by(&session, a, filters[i], &processes);
+		grown = measure_memory_growth(&session, a, filters[i], &processes);
 		print_message("%s: %u processes, %llu KiB of %llu\n",
 			      filters[i] ? filters[i] : "everything", processes,
 			      (unsigned long long)(grown / KIB),
@@ -268,9 +270,9 @@ static void test_resident(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_merged),
-		cmocka_unit_test(test_resident),
+		cmocka_unit_test(test_heaviest_processes_keep_entries),
+		cmocka_unit_test(test_merged_profile_has_own_limit),
+		cmocka_unit_test(test_memory_follows_counted_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

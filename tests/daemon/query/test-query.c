@@ -37,8 +37,8 @@ enum where { IN_EXECUTABLE, IN_LIBRARY, IN_KERNEL, IN_NOTHING, WHERES };
 
 static const u64 base[WHERES] = { EXECUTABLE_AT, LIBRARY_AT, KERNEL_AT, UNMAPPED_AT };
 
-/** struct taken - a sample that the test has taken */
-struct taken {
+/** struct taken_sample - a sample that the test has taken */
+struct taken_sample {
 	u32 process;
 	enum where where;
 	u32 location;
@@ -52,13 +52,13 @@ struct taken {
 struct fixture {
 	struct attributor *attributor;
 	struct profile *profile;
-	struct taken taken[SAMPLES];
+	struct taken_sample taken[SAMPLES];
 	struct query_row row;
 };
 
 static u64 random_state;
 
-static u32 draw(u32 below)
+static u32 draw_below(u32 below)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -66,12 +66,12 @@ static u32 draw(u32 below)
 	return (u32)(random_state % below);
 }
 
-static u32 program_of(u32 process)
+static u32 get_program_of_process(u32 process)
 {
 	return process % PROGRAMS;
 }
 
-static u32 container_of(u32 process)
+static u32 get_container_of_process(u32 process)
 {
 	return process / PROGRAMS % CONTAINERS;
 }
@@ -92,8 +92,8 @@ static void process_add(struct attributor *a, u32 i)
 	char name[16], path[32], cgroup[32];
 
 	snprintf(name, sizeof(name), "worker-%u", i);
-	snprintf(path, sizeof(path), "/usr/bin/p%u", program_of(i));
-	snprintf(cgroup, sizeof(cgroup), "/lxc/c%u", container_of(i));
+	snprintf(path, sizeof(path), "/usr/bin/p%u", get_program_of_process(i));
+	snprintf(cgroup, sizeof(cgroup), "/lxc/c%u", get_container_of_process(i));
 	attributor_apply_event(
 		a, &(struct task_event){ .type = TASK_COMM, .pid = pid, .tid = pid, .name = name });
 	map_add(a, pid, EXECUTABLE_AT, path);
@@ -103,12 +103,12 @@ static void process_add(struct attributor *a, u32 i)
 }
 
 /* Return the CPU of a sample. */
-static u32 cpu_of(const struct taken *t)
+static u32 get_cpu_of_sample(const struct taken_sample *t)
 {
 	return (t->location + t->process) % CPUS;
 }
 
-static void sample_take(struct profile *profile, const struct taken *t)
+static void count_taken_sample(struct profile *profile, const struct taken_sample *t)
 {
 	u64 pc = base[t->where] + 0x40 + 4ULL * t->location;
 	u64 events = 1ULL << SPE_EVENT_RETIRED | 1ULL << SPE_EVENT_L1D_ACCESS;
@@ -130,17 +130,17 @@ static void sample_take(struct profile *profile, const struct taken *t)
 		events | (u64)t->walk << SPE_EVENT_TLB_WALK | (u64)t->miss << SPE_EVENT_L1D_REFILL;
 	n = spe_record_encode(&sample, record, sizeof(record));
 	assert_true(n > 0);
-	profile_window(profile, &(struct source_window){ .data = record,
-							 .len = (size_t)n,
-							 .tid = (s32)(FIRST_PID + t->process),
-							 .cpu = cpu_of(t),
-							 .start_ns = START_NS,
-							 .end_ns = START_NS + 1000,
-							 .interval = t->interval,
-							 .unit = UNIT_INSTRUCTIONS });
+	profile_add_window(profile, &(struct source_window){ .data = record,
+							     .len = (size_t)n,
+							     .tid = (s32)(FIRST_PID + t->process),
+							     .cpu = get_cpu_of_sample(t),
+							     .start_ns = START_NS,
+							     .end_ns = START_NS + 1000,
+							     .interval = t->interval,
+							     .unit = UNIT_INSTRUCTIONS });
 }
 
-static void profile_make(struct attributor **ret_attributor, struct profile **ret_profile)
+static void make_profile(struct attributor **ret_attributor, struct profile **ret_profile)
 {
 	const struct attributor_config attribution = { 0 };
 	const struct profile_config config = { 0 };
@@ -155,21 +155,21 @@ static int setup(void **state)
 
 	assert_non_null(f);
 	random_state = 88172645463325252ULL;
-	profile_make(&f->attributor, &f->profile);
+	make_profile(&f->attributor, &f->profile);
 	for (u32 i = 0; i < PROCESSES; i++)
 		process_add(f->attributor, i);
 	for (u32 i = 0; i < SAMPLES; i++) {
-		f->taken[i] = (struct taken){
-			.process = draw(PROCESSES + 1),
-			.where = draw(WHERES),
-			.location = draw(LOCATIONS),
-			.store = draw(4) == 0,
-			.walk = draw(5) == 0,
-			.miss = draw(3) == 0,
-			.latency = (u16)(1 + draw(900)),
+		f->taken[i] = (struct taken_sample){
+			.process = draw_below(PROCESSES + 1),
+			.where = draw_below(WHERES),
+			.location = draw_below(LOCATIONS),
+			.store = draw_below(4) == 0,
+			.walk = draw_below(5) == 0,
+			.miss = draw_below(3) == 0,
+			.latency = (u16)(1 + draw_below(900)),
 			.interval = 1000,
 		};
-		sample_take(f->profile, &f->taken[i]);
+		count_taken_sample(f->profile, &f->taken[i]);
 	}
 	*state = f;
 	return 0;
@@ -185,7 +185,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct query query_of(const char *group)
+static struct query make_query(const char *group)
 {
 	struct query query = { .recording = "x" };
 	struct query_error error = { "" };
@@ -196,7 +196,7 @@ static struct query query_of(const char *group)
 	return query;
 }
 
-static struct query_result *run(const struct fixture *f, const struct query *query)
+static struct query_result *run_query_of_fixture(const struct fixture *f, const struct query *query)
 {
 	const struct query_source source = { .profile = f->profile };
 	struct query_result *result = NULL;
@@ -206,7 +206,7 @@ static struct query_result *run(const struct fixture *f, const struct query *que
 }
 
 /* For every list of keys, the rows add up to the machine's counters. */
-static void test_sums(void **state)
+static void test_rows_add_up(void **state)
 {
 	static const char *const groups[] = {
 		"function",
@@ -228,16 +228,16 @@ static void test_sums(void **state)
 		"container,op,level",
 	};
 	struct fixture *f = *state;
-	const struct counters *machine = profile_machine(f->profile);
+	const struct profile_counters *machine = profile_get_machine_counters(f->profile);
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
-		struct query query = query_of(groups[i]);
-		struct query_result *result = run(f, &query);
+		struct query query = make_query(groups[i]);
+		struct query_result *result = run_query_of_fixture(f, &query);
 		u64 part = 0, samples = 0, weight = 0, latency = 0, walks = 0, misses = 0;
 		struct query_rest rest;
 
-		for (u32 k = 0; k < query_result_shown(result); k++) {
-			query_result_row(result, k, &f->row);
+		for (u32 k = 0; k < query_result_get_row_count(result); k++) {
+			query_result_get_row(result, k, &f->row);
 			part += f->row.part;
 			samples += f->row.counters.samples;
 			weight += f->row.counters.weight[UNIT_INSTRUCTIONS];
@@ -251,14 +251,15 @@ static void test_sums(void **state)
 		assert_row(latency == machine->latency[PROFILE_TOTAL].sum);
 		assert_row(walks == machine->counts.event[SPE_EVENT_TLB_WALK] && walks);
 		assert_row(misses == machine->counts.level[SPE_LEVEL_BEYOND_L1] && misses);
-		query_result_rest(result, samples, &rest);
+		query_result_get_rest(result, samples, &rest);
 		assert_row(!rest.part && !rest.samples && !rest.rows);
 		query_result_free(result);
 	}
 }
 
 /* Return whether a sample belongs to a row that is grouped by the keys of the test below. */
-static bool row_has(const struct query *q, const struct query_row *row, const struct taken *t)
+static bool row_has_sample(const struct query *q, const struct query_row *row,
+			   const struct taken_sample *t)
 {
 	static const char *const binaries[WHERES] = { NULL, "/usr/lib/libshared.so", "[kernel]",
 						      "[unmapped]" };
@@ -266,8 +267,8 @@ static bool row_has(const struct query *q, const struct query_row *row, const st
 	char container[16] = "-", program[32] = "[unattributed]", binary[32];
 
 	if (known) {
-		snprintf(container, sizeof(container), "c%u", container_of(t->process));
-		snprintf(program, sizeof(program), "p%u", program_of(t->process));
+		snprintf(container, sizeof(container), "c%u", get_container_of_process(t->process));
+		snprintf(program, sizeof(program), "p%u", get_program_of_process(t->process));
 	} else if (!query_groups_by(q, QUERY_PROGRAM)) {
 		snprintf(container, sizeof(container), "[unattributed]");
 	}
@@ -297,7 +298,7 @@ static bool row_has(const struct query *q, const struct query_row *row, const st
 }
 
 /* Each row has exactly the samples that its keys name. */
-static void test_truth(void **state)
+static void test_rows_have_samples_of_keys(void **state)
 {
 	static const char *const groups[] = {
 		"container",
@@ -315,18 +316,18 @@ static void test_truth(void **state)
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
-		struct query query = query_of(groups[i]);
-		struct query_result *result = run(f, &query);
+		struct query query = make_query(groups[i]);
+		struct query_result *result = run_query_of_fixture(f, &query);
 		double previous = 1e300;
 
-		assert_row(query_result_shown(result) > 1);
-		for (u32 k = 0; k < query_result_shown(result); k++) {
+		assert_row(query_result_get_row_count(result) > 1);
+		for (u32 k = 0; k < query_result_get_row_count(result); k++) {
 			const struct histogram *total = &f->row.counters.latency[PROFILE_TOTAL];
 			u64 samples = 0, latency = 0, weight = 0;
 
-			query_result_row(result, k, &f->row);
+			query_result_get_row(result, k, &f->row);
 			for (u32 n = 0; n < SAMPLES; n++) {
-				if (!row_has(&query, &f->row, &f->taken[n]))
+				if (!row_has_sample(&query, &f->row, &f->taken[n]))
 					continue;
 				samples++;
 				latency += f->taken[n].latency;
@@ -346,7 +347,7 @@ static void test_truth(void **state)
 /*
  * The samples that are not shown complete the shares to 1, for each measure, also with a selection.
  */
-static void test_rest(void **state)
+static void test_rest_completes_shares(void **state)
 {
 	static const char *const sorts[] = { "operations", "samples", "latency",
 					     "l1",	   "dram",    "tlb_walk",
@@ -354,26 +355,26 @@ static void test_rest(void **state)
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(sorts); i++) {
-		struct query query = query_of(i % 2 ? "program,level" : "function");
+		struct query query = make_query(i % 2 ? "program,level" : "function");
 		struct query_result *all, *result;
 		struct query_rest rest;
 		u64 sum = 0;
 
 		assert_int_equal(measure_parse(sorts[i / 2], &query.sort), 0);
-		all = run(f, &query);
+		all = run_query_of_fixture(f, &query);
 		query.limit = 3;
 		query.select.container = i % 2 ? "c[12]" : NULL;
-		result = run(f, &query);
-		query_result_rest(result, 0, &rest);
+		result = run_query_of_fixture(f, &query);
+		query_result_get_rest(result, 0, &rest);
 		test_row("-s %s, %zu", sorts[i / 2], i);
-		assert_row(query_result_shown(result) == 3);
+		assert_row(query_result_get_row_count(result) == 3);
 		for (u32 k = 0; k < 3; k++) {
-			query_result_row(result, k, &f->row);
+			query_result_get_row(result, k, &f->row);
 			sum += f->row.part;
 			assert_row(f->row.whole == rest.whole);
 		}
 		assert_row(sum + rest.part == rest.whole);
-		assert_row(i % 2 || query_result_shown(all) == 3 + rest.rows);
+		assert_row(i % 2 || query_result_get_row_count(all) == 3 + rest.rows);
 		query_result_free(all);
 		query_result_free(result);
 	}
@@ -388,30 +389,30 @@ static void assert_row_names(const struct query_row *a, const struct query_row *
 }
 
 /* Equally heavy rows have a defined order, which does not depend on the order of the samples. */
-static void test_order(void **state)
+static void test_equal_rows_have_order(void **state)
 {
 	struct fixture *f = *state, *other = calloc(1, sizeof(*other));
-	struct query query = query_of("container,program,function,op");
+	struct query query = make_query("container,program,function,op");
 
 	assert_non_null(other);
-	profile_make(&other->attributor, &other->profile);
+	make_profile(&other->attributor, &other->profile);
 	for (u32 i = PROCESSES; i-- > 0;)
 		process_add(other->attributor, i);
 	for (u32 i = SAMPLES; i-- > 0;)
-		sample_take(other->profile, &f->taken[i]);
+		count_taken_sample(other->profile, &f->taken[i]);
 	for (enum measure sort = 0; sort < MEASURES; sort++) {
 		struct query_result *a, *b;
 
 		query.sort = sort;
-		if (measure_is_front_latency(sort))
+		if (measure_is_issue_or_translation(sort))
 			continue;
-		a = run(f, &query);
-		b = run(other, &query);
+		a = run_query_of_fixture(f, &query);
+		b = run_query_of_fixture(other, &query);
 		test_row("sort %d", sort);
-		assert_row(query_result_shown(a) == query_result_shown(b));
-		for (u32 k = 0; k < query_result_shown(a); k++) {
-			query_result_row(a, k, &f->row);
-			query_result_row(b, k, &other->row);
+		assert_row(query_result_get_row_count(a) == query_result_get_row_count(b));
+		for (u32 k = 0; k < query_result_get_row_count(a); k++) {
+			query_result_get_row(a, k, &f->row);
+			query_result_get_row(b, k, &other->row);
 			assert_row_names(&f->row, &other->row);
 		}
 		query_result_free(a);
@@ -421,7 +422,7 @@ static void test_order(void **state)
 }
 
 /* Names are globs. If a glob matches nothing, the error lists the names that exist. */
-static void test_select(void **state)
+static void test_names_are_globs(void **state)
 {
 	static const struct {
 		struct query_select select;
@@ -441,18 +442,18 @@ static void test_select(void **state)
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct query query = query_of(rows[i].group);
+		struct query query = make_query(rows[i].group);
 		struct query_result *result;
 		bool found[3] = { false };
 
 		query.select = rows[i].select;
 		test_row("selection %zu", i);
-		result = run(f, &query);
-		assert_row(query_result_shown(result));
-		for (u32 k = 0; k < query_result_shown(result); k++) {
+		result = run_query_of_fixture(f, &query);
+		assert_row(query_result_get_row_count(result));
+		for (u32 k = 0; k < query_result_get_row_count(result); k++) {
 			bool known = false;
 
-			query_result_row(result, k, &f->row);
+			query_result_get_row(result, k, &f->row);
 			for (u32 n = 0; n < 3 && rows[i].names[n]; n++) {
 				const char *name = rows[i].names[n];
 
@@ -487,7 +488,7 @@ static void test_select_nothing(void **state)
 	const struct query_source source = { .profile = f->profile };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct query query = query_of("function");
+		struct query query = make_query("function");
 		struct query_result *result = NULL;
 		struct query_error error = { "" };
 
@@ -500,7 +501,8 @@ static void test_select_nothing(void **state)
 }
 
 /* Return whether a sample belongs to a row by process and CPU. */
-static bool row_has_task(const struct query *q, const struct query_row *row, const struct taken *t)
+static bool row_has_task(const struct query *q, const struct query_row *row,
+			 const struct taken_sample *t)
 {
 	bool known = t->process != UNKNOWN;
 	char comm[16];
@@ -512,13 +514,13 @@ static bool row_has_task(const struct query *q, const struct query_row *row, con
 	if (query_groups_by(q, QUERY_COMM) &&
 	    strcmp(row->comm, known ? comm : "[unattributed]") != 0)
 		return false;
-	if (query_groups_by(q, QUERY_CPU) && (!row->cpu_known || row->cpu != cpu_of(t)))
+	if (query_groups_by(q, QUERY_CPU) && (!row->cpu_known || row->cpu != get_cpu_of_sample(t)))
 		return false;
-	return row_has(q, row, t);
+	return row_has_sample(q, row, t);
 }
 
 /* In a recording, processes and CPUs can be distinguished; other rows stay the same. */
-static void test_split(void **state)
+static void test_split_by_process_and_cpu(void **state)
 {
 	static const char *const groups[] = { "pid",	     "comm,mode", "cpu",
 					      "cpu,pid,op",  "container,cpu,binary",
@@ -526,20 +528,20 @@ static void test_split(void **state)
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
-		struct query query = query_of(groups[i]);
-		const struct profile_config config = { .split = query_split(&query) };
+		struct query query = make_query(groups[i]);
+		const struct profile_config config = { .split = query_get_split_flags(&query) };
 		struct query_source source = { 0 };
 		struct query_result *result = NULL;
 		u64 all = 0;
 
 		assert_int_equal(profile_new(&config, f->attributor, &source.profile), 0);
 		for (u32 n = 0; n < SAMPLES; n++)
-			sample_take(source.profile, &f->taken[n]);
+			count_taken_sample(source.profile, &f->taken[n]);
 		assert_int_equal(query_run(&source, &query, &result, NULL), 0);
-		for (u32 k = 0; k < query_result_shown(result); k++) {
+		for (u32 k = 0; k < query_result_get_row_count(result); k++) {
 			u64 samples = 0;
 
-			query_result_row(result, k, &f->row);
+			query_result_get_row(result, k, &f->row);
 			for (u32 n = 0; n < SAMPLES; n++)
 				samples += row_has_task(&query, &f->row, &f->taken[n]);
 			test_row("-G %s, row %u", groups[i], k);
@@ -579,11 +581,11 @@ static void test_glob(void **state)
 	random_state = 1;
 	for (u32 i = 0; i < 20000; i++) {
 		for (u32 k = 0; k < sizeof(glob) - 1; k++) {
-			glob[k] = "ab*?"[draw(4)];
-			name[k] = "ab"[draw(2)];
+			glob[k] = "ab*?"[draw_below(4)];
+			name[k] = "ab"[draw_below(2)];
 		}
-		glob[draw(sizeof(glob))] = 0;
-		name[draw(sizeof(name))] = 0;
+		glob[draw_below(sizeof(glob))] = 0;
+		name[draw_below(sizeof(name))] = 0;
 		glob[sizeof(glob) - 1] = name[sizeof(name) - 1] = 0;
 		test_row("%s, %s", glob, name);
 		assert_row(query_name_matches(glob, name) == !fnmatch(glob, name, 0));
@@ -594,7 +596,7 @@ static void test_glob(void **state)
 }
 
 /* Return the number of samples of a container, or of a program in it. */
-static u64 samples_of(const struct fixture *f, const char *container, const char *program)
+static u64 count_samples_of(const struct fixture *f, const char *container, const char *program)
 {
 	u64 count = 0;
 
@@ -602,8 +604,8 @@ static u64 samples_of(const struct fixture *f, const char *container, const char
 		u32 process = f->taken[i].process;
 		char c[16], p[16];
 
-		snprintf(c, sizeof(c), "c%u", container_of(process));
-		snprintf(p, sizeof(p), "p%u", program_of(process));
+		snprintf(c, sizeof(c), "c%u", get_container_of_process(process));
+		snprintf(p, sizeof(p), "p%u", get_program_of_process(process));
 		if (process == UNKNOWN)
 			snprintf(c, sizeof(c), "[unattributed]");
 		count += !strcmp(c, container) && (!program || !strcmp(p, program));
@@ -612,7 +614,7 @@ static u64 samples_of(const struct fixture *f, const char *container, const char
 }
 
 /* Count the samples of the fixture in a profile with a history. */
-static struct profile *profile_with_history(struct fixture *f)
+static struct profile *make_profile_with_history(struct fixture *f)
 {
 	const struct profile_config config = {
 		.cell_bytes = 4 << 20, .programs = 64, .history = true
@@ -621,38 +623,39 @@ static struct profile *profile_with_history(struct fixture *f)
 
 	assert_int_equal(profile_new(&config, f->attributor, &profile), 0);
 	for (u32 i = 0; i < SAMPLES; i++)
-		sample_take(profile, &f->taken[i]);
+		count_taken_sample(profile, &f->taken[i]);
 	return profile;
 }
 
 /* A period has only its heaviest locations; the samples of the others complete the shares to 1. */
-static void test_period(void **state)
+static void test_rest_of_period(void **state)
 {
 	static const char *const groups[] = { "program", "binary,function", "mode", "container,binary",
 					      "instruction" };
 	struct fixture *f = *state;
-	struct profile *profile = profile_with_history(f);
+	struct profile *profile = make_profile_with_history(f);
 	const struct query_source source = { .profile = profile, .now_ns = LATER_NS };
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
-		struct query query = query_of(groups[i]);
+		struct query query = make_query(groups[i]);
 		struct query_result *result = NULL;
 		struct query_rest rest;
 		u64 part = 0, samples = 0;
 
 		query.period = VIEW_SPAN_10S;
 		assert_row(query_run(&source, &query, &result, NULL) == 0);
-		for (u32 k = 0; k < query_result_shown(result); k++) {
-			query_result_row(result, k, &f->row);
+		for (u32 k = 0; k < query_result_get_row_count(result); k++) {
+			query_result_get_row(result, k, &f->row);
 			assert_row(f->row.brief && f->row.whole == SAMPLES * 1000ULL);
 			part += f->row.part;
 			samples += f->row.counters.samples;
 			if (!strcmp(groups[i], "program"))
 				assert_row(f->row.counters.samples <=
-					   samples_of(f, f->row.container, f->row.program) ||
+						   count_samples_of(f, f->row.container,
+								    f->row.program) ||
 					   f->row.program[0] == '[');
 		}
-		query_result_rest(result, samples, &rest);
+		query_result_get_rest(result, samples, &rest);
 		assert_row(samples > SAMPLES / 4 && samples + rest.samples == SAMPLES);
 		assert_row(part + rest.part == SAMPLES * 1000ULL && !rest.rows);
 		query_result_free(result);
@@ -665,17 +668,17 @@ static void test_period_containers(void **state)
 {
 	struct query query = { .period = VIEW_SPAN_10S, .group = { QUERY_CONTAINER }, .groups = 1 };
 	struct fixture *f = *state;
-	struct profile *profile = profile_with_history(f);
+	struct profile *profile = make_profile_with_history(f);
 	const struct query_source source = { .profile = profile, .now_ns = LATER_NS };
 	struct query_result *result = NULL;
 	u64 samples = 0;
 
 	assert_int_equal(query_run(&source, &query, &result, NULL), 0);
-	assert_int_equal(query_result_shown(result), CONTAINERS + 1);
-	for (u32 i = 0; i < query_result_shown(result); i++) {
-		query_result_row(result, i, &f->row);
+	assert_int_equal(query_result_get_row_count(result), CONTAINERS + 1);
+	for (u32 i = 0; i < query_result_get_row_count(result); i++) {
+		query_result_get_row(result, i, &f->row);
 		test_row("container %.60s", f->row.container);
-		assert_row(f->row.counters.samples == samples_of(f, f->row.container, NULL));
+		assert_row(f->row.counters.samples == count_samples_of(f, f->row.container, NULL));
 		assert_row(f->row.brief == (f->row.container[0] == '['));
 		assert_row(f->row.brief || f->row.counters.counts.kind[SPE_KIND_STORE]);
 		samples += f->row.counters.samples;
@@ -684,12 +687,12 @@ static void test_period_containers(void **state)
 	query_result_free(result);
 	query.select.container = "c[12]";
 	assert_int_equal(query_run(&source, &query, &result, NULL), 0);
-	assert_int_equal(query_result_shown(result), 2);
+	assert_int_equal(query_result_get_row_count(result), 2);
 	query_result_free(result);
 	profile_free(profile);
 }
 
-static bool admits_c1(void *ctx, const struct attribute_container *container)
+static bool admits_only_c1(void *ctx, const struct attribute_container *container)
 {
 	u32 *calls = ctx;
 
@@ -701,30 +704,30 @@ static bool admits_c1(void *ctx, const struct attribute_container *container)
  * A user who may read one container gets neither rows nor shares of other containers, nor their
  * names in errors.
  */
-static void test_admits(void **state)
+static void test_other_containers_are_hidden(void **state)
 {
 	static const char *const groups[] = { "container", "mode,op", "level", "container,level" };
 	struct fixture *f = *state;
-	u64 own = samples_of(f, "c1", NULL);
+	u64 own = count_samples_of(f, "c1", NULL);
 	u32 calls = 0;
-	const struct query_source source = {
-		.profile = f->profile, .admits = admits_c1, .ctx = &calls
-	};
-	struct query other = query_of("container");
+	const struct query_source source = { .profile = f->profile,
+					     .admits = admits_only_c1,
+					     .ctx = &calls };
+	struct query other = make_query("container");
 	struct query_result *result = NULL;
 	struct query_error error = { "" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
-		struct query query = query_of(groups[i]);
+		struct query query = make_query(groups[i]);
 		u64 samples = 0;
 
 		assert_row(query_run(&source, &query, &result, NULL) == 0);
-		for (u32 k = 0; k < query_result_shown(result); k++) {
-			query_result_row(result, k, &f->row);
+		for (u32 k = 0; k < query_result_get_row_count(result); k++) {
+			query_result_get_row(result, k, &f->row);
 			assert_row(!strcmp(f->row.container, "c1") && f->row.whole == own * 1000);
 			samples += f->row.counters.samples;
 		}
-		assert_row(samples == own && query_result_admitted(result)->samples == own);
+		assert_row(samples == own && query_result_get_admitted(result)->samples == own);
 		query_result_free(result);
 	}
 	/* The owner is looked up once for each program of a query. */
@@ -736,7 +739,7 @@ static void test_admits(void **state)
 }
 
 /* For wrong keys, the error is one sentence with the accepted keys, and nothing is changed. */
-static void test_parse(void **state)
+static void test_wrong_keys_are_refused(void **state)
 {
 	static const struct {
 		const char *text;
@@ -768,13 +771,13 @@ static void test_parse(void **state)
 
 		test_row("%s", query_key_name(key));
 		assert_row(query_parse_group(query_key_name(key), &query, &error) == 0);
-		query_group_name(&query, name, sizeof(name));
+		query_format_group(&query, name, sizeof(name));
 		assert_row(!strcmp(name, query_key_name(key)));
 	}
 	for (enum measure i = 0; i < MEASURES; i++) {
 		enum measure same;
 
-		measure_name(i, name);
+		measure_format_name(i, name);
 		test_row("measure %d, %.60s", i, name);
 		if (i >= MEASURE_EVENT && !spe_event_name((u8)(i - MEASURE_EVENT)))
 			continue;
@@ -786,22 +789,22 @@ static void test_parse(void **state)
  * The levels of a row are those of its samples. Rows that are sorted by keys have equal containers
  * next to each other.
  */
-static void test_levels(void **state)
+static void test_levels_of_rows(void **state)
 {
 	struct fixture *f = *state;
-	struct query query = query_of("container,program,binary");
-	struct query_result *result = run(f, &query);
+	struct query query = make_query("container,program,binary");
+	struct query_result *result = run_query_of_fixture(f, &query);
 	char previous[sizeof(f->row.container)] = "", seen[1024] = "", marked[160];
 
 	query_result_order_by_keys(result);
-	for (u32 k = 0; k < query_result_shown(result); k++) {
+	for (u32 k = 0; k < query_result_get_row_count(result); k++) {
 		struct cell_level level[SPE_LEVELS] = { 0 };
 		u64 misses = 0, latency = 0;
 
-		query_result_row(result, k, &f->row);
-		query_result_levels(result, k, level);
+		query_result_get_row(result, k, &f->row);
+		query_result_add_levels(result, k, level);
 		for (u32 n = 0; n < SAMPLES; n++) {
-			if (!f->taken[n].miss || !row_has(&query, &f->row, &f->taken[n]))
+			if (!f->taken[n].miss || !row_has_sample(&query, &f->row, &f->taken[n]))
 				continue;
 			misses++;
 			latency += f->taken[n].latency;
@@ -823,19 +826,19 @@ static void test_levels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_truth, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rest, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_select, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_add_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rows_have_samples_of_keys, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rest_completes_shares, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_equal_rows_have_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_levels_of_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names_are_globs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_select_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_split, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_split_by_process_and_cpu, setup, teardown),
 		cmocka_unit_test(test_glob),
-		cmocka_unit_test_setup_teardown(test_period, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rest_of_period, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_period_containers, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_admits, setup, teardown),
-		cmocka_unit_test(test_parse),
+		cmocka_unit_test_setup_teardown(test_other_containers_are_hidden, setup, teardown),
+		cmocka_unit_test(test_wrong_keys_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static size_t make_records(u8 *buf, size_t size, u64 first)
 /* MIDR of CPU 1 */
 static u64 other_midr = MIDR;
 
-static void shared_source(const struct source_sink *sink)
+static void deliver_tasks_and_windows(const struct source_sink *sink)
 {
 	u8 buf[4096];
 
@@ -130,8 +130,8 @@ static size_t write_recording(enum recorder_format format)
 	assert_int_equal(ftruncate(temp_fd, 0), 0);
 	assert_int_equal(lseek(temp_fd, 0, SEEK_SET), 0);
 	assert_int_equal(recorder_new(temp_fd, &config, &recorder), 0);
-	sink = recorder_sink(recorder);
-	shared_source(&sink);
+	sink = recorder_make_sink(recorder);
+	deliver_tasks_and_windows(&sink);
 	assert_int_equal(recorder_finish(recorder), 0);
 	recorder_free(recorder);
 	return (size_t)lseek(temp_fd, 0, SEEK_END);
@@ -148,7 +148,7 @@ static void write_file(const u8 *buf, size_t size)
 	assert_int_equal(pwrite(temp_fd, buf, size, 0), size);
 }
 
-struct seen {
+struct seen_recording {
 	struct source_window windows[WINDOWS];
 	u64 hash[WINDOWS];
 	u32 count;
@@ -158,9 +158,9 @@ struct seen {
 	u64 records;
 };
 
-static void see_window(void *ctx, const struct source_window *window)
+static void record_seen_window(void *ctx, const struct source_window *window)
 {
-	struct seen *seen = ctx;
+	struct seen_recording *seen = ctx;
 	struct spe_decoder decoder;
 	struct spe_sample sample;
 
@@ -176,9 +176,9 @@ static void see_window(void *ctx, const struct source_window *window)
 	seen->windows[seen->count++] = *window;
 }
 
-static void see_task(void *ctx, const struct task_event *event)
+static void record_seen_task(void *ctx, const struct task_event *event)
 {
-	struct seen *seen = ctx;
+	struct seen_recording *seen = ctx;
 
 	assert_true(event->type <= TASK_SWITCH);
 	if (seen->task_count == ARRAY_SIZE(tasks))
@@ -187,13 +187,15 @@ static void see_task(void *ctx, const struct task_event *event)
 	seen->tasks[seen->task_count++] = *event;
 }
 
-static int replay_file(struct seen *ret_seen, struct recording_error *ret_error)
+static int replay_file(struct seen_recording *ret_seen, struct recording_error *ret_error)
 {
-	const struct source_sink sink = { .window = see_window, .task = see_task, .ctx = ret_seen };
+	const struct source_sink sink = { .window = record_seen_window,
+					  .task = record_seen_task,
+					  .ctx = ret_seen };
 	struct recording *recording;
 	int r;
 
-	*ret_seen = (struct seen){ 0 };
+	*ret_seen = (struct seen_recording){ 0 };
 	*ret_error = (struct recording_error){ .text = "" };
 	r = recording_open(temp_path, &recording, ret_error);
 	if (r < 0)
@@ -203,7 +205,7 @@ static int replay_file(struct seen *ret_seen, struct recording_error *ret_error)
 	return r;
 }
 
-static void check_tasks(const struct seen *seen)
+static void check_tasks(const struct seen_recording *seen)
 {
 	assert_int_equal(seen->task_count, ARRAY_SIZE(tasks));
 	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
@@ -219,19 +221,19 @@ static void check_tasks(const struct seen *seen)
 	}
 }
 
-static void store_direct(void *ctx, const struct source_window *window)
+static void record_direct_window(void *ctx, const struct source_window *window)
 {
-	see_window(ctx, window);
+	record_seen_window(ctx, window);
 }
 
-static void test_own(void **state)
+static void test_native_format(void **state)
 {
-	struct seen direct = { 0 }, seen;
-	const struct source_sink sink = { .window = store_direct, .ctx = &direct };
+	struct seen_recording direct = { 0 }, seen;
+	const struct source_sink sink = { .window = record_direct_window, .ctx = &direct };
 	struct recording_error error;
 
 	(void)state;
-	shared_source(&sink);
+	deliver_tasks_and_windows(&sink);
 	assert_int_equal(write_recording(RECORDER_NATIVE) % 64, 0);
 	assert_int_equal(replay_file(&seen, &error), 0);
 	check_tasks(&seen);
@@ -246,10 +248,10 @@ static void test_own(void **state)
 	}
 }
 
-static void test_perf(void **state)
+static void test_perf_format(void **state)
 {
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 
 	const u32 file[] = { 8, 3, 99, 0 }; /* major, minor, inode */
 	static u8 bytes[1 << 20];
@@ -287,7 +289,7 @@ static const struct source_window empty_windows[] = {
 	{ .cpu = 0, .tid = -1, .start_ns = 10, .end_ns = 30, .flags = WINDOW_PARTIAL },
 };
 
-static struct recorder *recorder_begin(enum recorder_format format, u8 backend)
+static struct recorder *begin_recorder(enum recorder_format format, u8 backend)
 {
 	const struct recorder_config config = {
 		.format = format, .backend = backend, .cpus = 2, .command = ""
@@ -306,9 +308,9 @@ static void recorder_finish_file(struct recorder *recorder)
 	recorder_free(recorder);
 }
 
-static void feed_empty(struct recorder *recorder)
+static void write_empty_windows(struct recorder *recorder)
 {
-	struct source_sink sink = recorder_sink(recorder);
+	struct source_sink sink = recorder_make_sink(recorder);
 	static const u8 nothing[1];
 
 	for (size_t i = 0; i < ARRAY_SIZE(empty_windows); i++) {
@@ -323,16 +325,16 @@ static void feed_empty(struct recorder *recorder)
  * Check that the recording contains blind time, its causes, lost bytes and armed time also for
  * windows without bytes.
  */
-static void test_own_empty_windows(void **state)
+static void test_native_empty_windows(void **state)
 {
 	static const u8 expected[] = { 0, 2, 3 };
-	struct recorder *recorder = recorder_begin(RECORDER_NATIVE, BACKEND_EMULATED);
+	struct recorder *recorder = begin_recorder(RECORDER_NATIVE, BACKEND_EMULATED);
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 
 	(void)state;
-	feed_empty(recorder);
-	assert_int_equal(recorder_bytes(recorder), 0);
+	write_empty_windows(recorder);
+	assert_int_equal(recorder_get_bytes(recorder), 0);
 	recorder_finish_file(recorder);
 	assert_int_equal(replay_file(&seen, &error), 0);
 	assert_int_equal(seen.count, ARRAY_SIZE(expected));
@@ -352,8 +354,8 @@ static void test_own_empty_windows(void **state)
 
 static void finish_one_window(void)
 {
-	struct recorder *recorder = recorder_begin(RECORDER_NATIVE, BACKEND_EMULATED);
-	struct source_sink sink = recorder_sink(recorder);
+	struct recorder *recorder = begin_recorder(RECORDER_NATIVE, BACKEND_EMULATED);
+	struct source_sink sink = recorder_make_sink(recorder);
 	u8 buf[1024];
 
 	sink.window(sink.ctx, &(struct source_window){ .data = buf,
@@ -368,7 +370,7 @@ static void finish_one_window(void)
 }
 
 /* Return the offset of the first chunk behind the facts about how the recording was made. */
-static size_t chunks_begin(const u8 *file)
+static size_t find_first_chunk(const u8 *file)
 {
 	const struct native_header *header = (const void *)file;
 	const struct speprof_window *facts = (const void *)(file + header->header_size);
@@ -378,19 +380,19 @@ static size_t chunks_begin(const u8 *file)
 }
 
 /* A file from a version that did not record causes has 64 bytes less in each window's header. */
-static void test_own_without_causes(void **state)
+static void test_native_without_causes(void **state)
 {
 	static u8 file[1 << 16];
 	struct recording_error error;
 	struct speprof_window *w;
-	struct seen seen;
+	struct seen_recording seen;
 	size_t size, at;
 
 	(void)state;
 	finish_one_window();
 	size = (size_t)lseek(temp_fd, 0, SEEK_END);
 	read_file(file, size);
-	at = chunks_begin(file);
+	at = find_first_chunk(file);
 	w = (void *)(file + at);
 	memmove((u8 *)w + w->header_size + NATIVE_WINDOW_MIN, (u8 *)w + w->data_offset,
 		size - at - w->data_offset);
@@ -406,7 +408,7 @@ static void test_own_without_causes(void **state)
 		assert_int_equal(seen.windows[0].blind_by[i], 0);
 }
 
-static void see_build(void *ctx, const struct task_event *event)
+static void record_build_id(void *ctx, const struct task_event *event)
 {
 	char *at = ctx;
 
@@ -434,7 +436,9 @@ static void test_perf_build_ids(void **state)
 	};
 	const struct recorder_config config = { .format = RECORDER_PERF, .cpus = 1, .command = "" };
 	char text[512] = "";
-	const struct source_sink out = { .window = ignore_window, .task = see_build, .ctx = text };
+	const struct source_sink out = { .window = ignore_window,
+					 .task = record_build_id,
+					 .ctx = text };
 	struct recording_error error = { .text = "" };
 	struct recording *recording;
 	struct recorder *recorder;
@@ -445,7 +449,7 @@ static void test_perf_build_ids(void **state)
 	assert_int_equal(ftruncate(temp_fd, 0), 0);
 	assert_int_equal(lseek(temp_fd, 0, SEEK_SET), 0);
 	assert_int_equal(recorder_new(temp_fd, &config, &recorder), 0);
-	sink = recorder_sink(recorder);
+	sink = recorder_make_sink(recorder);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const u8 id[20] = { rows[i].first };
 		const struct task_event event = {
@@ -480,7 +484,7 @@ static void test_perf_build_ids(void **state)
 }
 
 /* Return whether the installed perf can read the recording: it crashes for some clocks. */
-static bool perf_reads_it(void)
+static bool perf_reads_recording(void)
 {
 	char command[160];
 	int status;
@@ -495,7 +499,7 @@ static bool perf_reads_it(void)
 }
 
 /* perf divides by the multiplier, so it must not be 0, and time is marked as invalid. */
-static void test_perf_unknown_clock(void **state)
+static void test_perf_without_clock(void **state)
 {
 	const struct recorder_config config = { .format = RECORDER_PERF, .command = "" };
 	const off_t conv = 104 + 8 + PERF_ATTR_SIZE_VER7 + 16;
@@ -509,7 +513,7 @@ static void test_perf_unknown_clock(void **state)
 	struct recording_error error;
 	struct recorder *recorder;
 	struct source_sink sink;
-	struct seen seen;
+	struct seen_recording seen;
 	u8 buf[1024];
 
 	(void)state;
@@ -520,7 +524,7 @@ static void test_perf_unknown_clock(void **state)
 		assert_int_equal(ftruncate(temp_fd, 0), 0);
 		assert_int_equal(lseek(temp_fd, 0, SEEK_SET), 0);
 		assert_int_equal(recorder_new(temp_fd, &config, &recorder), 0);
-		sink = recorder_sink(recorder);
+		sink = recorder_make_sink(recorder);
 		sink.window(sink.ctx, &window);
 		assert_int_equal(recorder_finish(recorder), 0);
 		recorder_free(recorder);
@@ -531,12 +535,12 @@ static void test_perf_unknown_clock(void **state)
 		assert_int_equal(replay_file(&seen, &error), 0);
 		assert_int_equal(seen.count, 1);
 		assert_int_equal(seen.windows[0].clock.mult, 7 * known);
-		assert_true(perf_reads_it());
+		assert_true(perf_reads_recording());
 	}
 }
 
 /* Suspect bytes must not become samples of perf. */
-static void test_perf_suspect(void **state)
+static void test_suspect_bytes_are_no_perf_samples(void **state)
 {
 	const struct recorder_config config = { .format = RECORDER_PERF, .command = "" };
 	const u8 byte[64] = { 0 };
@@ -544,16 +548,16 @@ static void test_perf_suspect(void **state)
 	struct recording_error error;
 	struct recorder *recorder;
 	struct source_sink sink;
-	struct seen seen;
+	struct seen_recording seen;
 
 	(void)state;
 	assert_int_equal(ftruncate(temp_fd, 0), 0);
 	assert_int_equal(lseek(temp_fd, 0, SEEK_SET), 0);
 	assert_int_equal(recorder_new(temp_fd, &config, &recorder), 0);
-	sink = recorder_sink(recorder);
+	sink = recorder_make_sink(recorder);
 	sink.window(sink.ctx, &window);
-	assert_int_equal(recorder_bytes(recorder), 64);
-	assert_int_equal(recorder_omitted_bytes(recorder), 64);
+	assert_int_equal(recorder_get_bytes(recorder), 64);
+	assert_int_equal(recorder_get_omitted_bytes(recorder), 64);
 	assert_int_equal(recorder_finish(recorder), 0);
 	recorder_free(recorder);
 	assert_int_equal(replay_file(&seen, &error), 0);
@@ -590,7 +594,7 @@ static u32 count_losses(void)
  * Each loss is one AUX record. A CPU that a fault stopped has only one, however often the loss is
  * reported.
  */
-static void test_perf_losses(void **state)
+static void test_perf_loss_is_one_aux_record(void **state)
 {
 	static const struct {
 		struct source_window window;
@@ -610,8 +614,8 @@ static void test_perf_losses(void **state)
 
 	(void)state;
 	for (size_t n = 0; n <= ARRAY_SIZE(rows); n++) {
-		struct recorder *recorder = recorder_begin(RECORDER_PERF, BACKEND_HARDWARE);
-		struct source_sink sink = recorder_sink(recorder);
+		struct recorder *recorder = begin_recorder(RECORDER_PERF, BACKEND_HARDWARE);
+		struct source_sink sink = recorder_make_sink(recorder);
 
 		test_row("%zu windows", n);
 		for (size_t i = 0; i < n; i++) {
@@ -626,7 +630,7 @@ static void test_perf_losses(void **state)
 	}
 }
 
-static char *summary_of_file(void)
+static char *make_summary_of_file(void)
 {
 	const struct attributor_config attribution = { .live = false };
 	struct attributor *attributor;
@@ -639,7 +643,7 @@ static char *summary_of_file(void)
 	assert_int_equal(attributor_new(&attribution, &attributor), 0);
 	assert_int_equal(profile_new(NULL, attributor, &profile), 0);
 	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
-	sink = profile_sink(profile);
+	sink = profile_make_sink(profile);
 	assert_int_equal(recording_replay(recording, &sink, &error), 0);
 	assert_int_equal(profile_summary_json(profile, "emulated", true, &text), 0);
 	recording_free(recording);
@@ -655,9 +659,9 @@ static void test_summaries_agree(void **state)
 
 	(void)state;
 	write_recording(RECORDER_NATIVE);
-	own = summary_of_file();
+	own = make_summary_of_file();
 	write_recording(RECORDER_PERF);
-	perf = summary_of_file();
+	perf = make_summary_of_file();
 	assert_non_null(strstr(own, "worker"));
 	assert_non_null(strstr(own, "\"lost_bytes\":128,"));
 	lost = strstr(perf, "\"lost_bytes\":null,");
@@ -677,7 +681,7 @@ static void test_summaries_agree(void **state)
 /* The recording has windows, and facts about how it was made. */
 #define FACTS 1
 
-static void test_truncated(void **state)
+static void test_truncated_file_is_reported(void **state)
 {
 	static u8 buf[1 << 16];
 
@@ -690,7 +694,7 @@ static void test_truncated(void **state)
 		read_file(buf, size);
 		for (size_t len = 1; len < size; len++) {
 			struct recording_error error;
-			struct seen seen;
+			struct seen_recording seen;
 			int r;
 
 			test_row("format %d, %zu of %zu bytes", format, len, size);
@@ -710,7 +714,7 @@ static void test_truncated(void **state)
 	}
 }
 
-static void test_bit_flipped(void **state)
+static void test_flipped_bits_are_reported(void **state)
 {
 	static u8 buf[1 << 16];
 
@@ -722,7 +726,7 @@ static void test_bit_flipped(void **state)
 		read_file(buf, size);
 		for (size_t bit = 0; bit < 8 * size; bit += 5) {
 			struct recording_error error;
-			struct seen seen;
+			struct seen_recording seen;
 			int r;
 
 			test_row("format %d, byte %zu bit %zu", format, bit / 8, bit % 8);
@@ -777,7 +781,7 @@ static const struct hostile_row hostile_rows[] = {
 	{ "task event of 0 bytes", CHUNK_FIELD(data_size), 0, true },
 };
 
-static void test_hostile(void **state)
+static void test_hostile_headers(void **state)
 {
 	static u8 good[1 << 16], buf[1 << 16];
 	size_t size = write_recording(RECORDER_NATIVE);
@@ -787,11 +791,11 @@ static void test_hostile(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(hostile_rows); i++) {
 		const struct hostile_row *row = &hostile_rows[i];
 		struct recording_error error;
-		struct seen seen;
+		struct seen_recording seen;
 
 		test_row("row %zu: %s", i, row->word);
 		memcpy(buf, good, size);
-		memcpy(buf + row->at + (row->chunk ? chunks_begin(good) : 0), &row->value,
+		memcpy(buf + row->at + (row->chunk ? find_first_chunk(good) : 0), &row->value,
 		       row->size);
 		write_file(buf, size);
 		assert_row(replay_file(&seen, &error) == -EBADMSG);
@@ -805,14 +809,14 @@ static void test_hostile(void **state)
  * Facts about how a recording was made are those of this machine. Wrong facts are reported as
  * damage, and change nothing else.
  */
-static void test_facts(void **state)
+static void test_facts_of_recording(void **state)
 {
 	static u8 good[1 << 16], buf[1 << 16];
 	size_t size = write_recording(RECORDER_NATIVE), facts;
 	const struct speprof_window *window;
 	struct recording_error error;
 	struct utsname host;
-	struct seen seen;
+	struct seen_recording seen;
 
 	(void)state;
 	read_file(good, size);
@@ -829,7 +833,7 @@ static void test_facts(void **state)
 	assert_int_equal(seen.records, WINDOWS * RECORDS);
 }
 
-static void test_write_fails(void **state)
+static void test_failed_writes_are_reported(void **state)
 {
 	const struct recorder_config config = { .format = RECORDER_NATIVE, .command = "" };
 	struct recorder *recorder;
@@ -840,8 +844,8 @@ static void test_write_fails(void **state)
 	(void)state;
 	assert_non_null(full);
 	assert_int_equal(recorder_new(fileno(full), &config, &recorder), 0);
-	sink = recorder_sink(recorder);
-	shared_source(&sink);
+	sink = recorder_make_sink(recorder);
+	deliver_tasks_and_windows(&sink);
 	assert_int_equal(recorder_finish(recorder), -ENOSPC);
 	recorder_free(recorder);
 	fclose(full);
@@ -858,7 +862,7 @@ static void test_write_fails(void **state)
  * Metadata version 1 does not name CPUs. It is written for perf before 6.13 if no information is
  * lost by that.
  */
-static void test_cores(void **state)
+static void test_metadata_versions(void **state)
 {
 	static const u64 midrs[] = { MIDR, 0x480fd060, 0 };
 
@@ -868,7 +872,7 @@ static void test_cores(void **state)
 		struct recording_error error;
 		u32 at = 104 + 8 + 128 + 16, size = 0, kind = 0;
 		u64 len;
-		struct seen seen;
+		struct seen_recording seen;
 
 		test_row("CPU 1 is %#llx", (unsigned long long)midrs[m]);
 		other_midr = midrs[m];
@@ -897,21 +901,21 @@ static void test_cores(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests_all[] = {
-		cmocka_unit_test(test_own),
-		cmocka_unit_test(test_own_empty_windows),
-		cmocka_unit_test(test_own_without_causes),
-		cmocka_unit_test(test_perf),
-		cmocka_unit_test(test_perf_suspect),
-		cmocka_unit_test(test_perf_losses),
+		cmocka_unit_test(test_native_format),
+		cmocka_unit_test(test_native_empty_windows),
+		cmocka_unit_test(test_native_without_causes),
+		cmocka_unit_test(test_perf_format),
+		cmocka_unit_test(test_suspect_bytes_are_no_perf_samples),
+		cmocka_unit_test(test_perf_loss_is_one_aux_record),
 		cmocka_unit_test(test_summaries_agree),
-		cmocka_unit_test(test_perf_unknown_clock),
+		cmocka_unit_test(test_perf_without_clock),
 		cmocka_unit_test(test_summaries_agree),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_bit_flipped),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_cores),
-		cmocka_unit_test(test_write_fails),
+		cmocka_unit_test(test_truncated_file_is_reported),
+		cmocka_unit_test(test_flipped_bits_are_reported),
+		cmocka_unit_test(test_hostile_headers),
+		cmocka_unit_test(test_facts_of_recording),
+		cmocka_unit_test(test_metadata_versions),
+		cmocka_unit_test(test_failed_writes_are_reported),
 		cmocka_unit_test(test_perf_build_ids),
 	};
 

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct seen {
+struct seen_recording {
 	u64 records;
 	u64 bytes;
 	u64 suspect;
@@ -33,12 +33,12 @@ struct seen {
 
 static void on_window(void *ctx, const struct source_window *window)
 {
-	struct seen *seen = ctx;
+	struct seen_recording *seen = ctx;
 	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
 	const struct spe_ledger *ledger = &decoder->ledger;
 	struct spe_sample sample;
 	struct spe_range range;
-	enum spe_decode r;
+	enum spe_decode_result r;
 
 	assert_non_null(window->data);
 	seen->gaps += !decoder->open && window->flags & WINDOW_GAPS;
@@ -69,7 +69,7 @@ static void on_window(void *ctx, const struct source_window *window)
 
 static void on_task(void *ctx, const struct task_event *event)
 {
-	struct seen *seen = ctx;
+	struct seen_recording *seen = ctx;
 
 	assert_true(event->type <= TASK_SWITCH);
 	seen->tasks[event->type]++;
@@ -78,13 +78,14 @@ static void on_task(void *ctx, const struct task_event *event)
 		seen->hash += event->build_id[i];
 }
 
-static int replay_file(const char *path, struct seen *ret_seen, struct recording_error *ret_error)
+static int replay_file(const char *path, struct seen_recording *ret_seen,
+		       struct recording_error *ret_error)
 {
 	const struct source_sink sink = { .window = on_window, .task = on_task, .ctx = ret_seen };
 	struct recording *recording;
 	int r;
 
-	*ret_seen = (struct seen){ 0 };
+	*ret_seen = (struct seen_recording){ 0 };
 	*ret_error = (struct recording_error){ 0 };
 	r = recording_open(path, &recording, ret_error);
 	if (r < 0)
@@ -104,7 +105,7 @@ static void write_temp(const void *buf, size_t len)
 	assert_int_equal(pwrite(temp_fd, buf, len, 0), len);
 }
 
-static int replay_bytes(const void *buf, size_t len, struct seen *ret_seen,
+static int replay_bytes(const void *buf, size_t len, struct seen_recording *ret_seen,
 			struct recording_error *ret_error)
 {
 	write_temp(buf, len);
@@ -123,7 +124,7 @@ static const char *golden_directory(void)
 	return dir;
 }
 
-struct perf_row {
+struct golden_perf_file {
 	const char *file;
 	u64 records;
 	u64 bytes;
@@ -136,7 +137,7 @@ struct perf_row {
 };
 
 /* the values that "perf report -D", "perf script --show-task-events" and "--header" print */
-static const struct perf_row perf_rows[] = {
+static const struct golden_perf_file perf_rows[] = {
 	{
 		.file = "perf-arm64-branch.perf.data",
 		.records = 524,
@@ -174,15 +175,15 @@ static const struct perf_row perf_rows[] = {
 	},
 };
 
-static void test_perf(void **state)
+static void test_golden_perf_files(void **state)
 {
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 	char path[512];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(perf_rows); i++) {
-		const struct perf_row *row = &perf_rows[i];
+		const struct golden_perf_file *row = &perf_rows[i];
 
 		test_row("%s", row->file);
 		snprintf(path, sizeof(path), "%s/%s", golden_directory(), row->file);
@@ -204,7 +205,7 @@ static void test_perf(void **state)
 }
 
 /* Files that are no recording, each with its errno and a part of its error message */
-static void test_no_recording(void **state)
+static void test_other_files_are_refused(void **state)
 {
 	static const struct {
 		const char *name;
@@ -224,7 +225,7 @@ static void test_no_recording(void **state)
 		{ "perf, old magic", "PERFFILE\x68\0\0\0\0\0\0\0", 16, -EBADMSG, "PERFFILE" },
 	};
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -271,10 +272,10 @@ static size_t make_records(u8 *buf, size_t size, unsigned int n, u64 first)
 }
 
 /* Return the expected arguments of on_window(): those for @buf as one chunk. */
-static struct seen seen_whole(const u8 *buf, size_t len)
+static struct seen_recording count_whole_buffer(const u8 *buf, size_t len)
 {
 	const struct source_window window = { .data = buf, .len = len };
-	struct seen seen = { 0 };
+	struct seen_recording seen = { 0 };
 
 	on_window(&seen, &window);
 	return seen;
@@ -287,7 +288,7 @@ static void test_raw_is_streamed(void **state)
 	const unsigned int n = 600000;
 	struct recording_error error;
 	u8 *buf = malloc(size);
-	struct seen seen, whole;
+	struct seen_recording seen, whole;
 	size_t len;
 
 	(void)state;
@@ -306,19 +307,19 @@ static void test_raw_is_streamed(void **state)
 	assert_int_equal(replay_bytes(buf, len, &seen, &error), 0);
 	assert_int_equal(seen.bytes, len);
 	assert_in_range(seen.records, n - 3 * (len / 97531 + 1), n);
-	whole = seen_whole(buf, len);
+	whole = count_whole_buffer(buf, len);
 	assert_int_equal(seen.records, whole.records);
 	assert_int_equal(seen.suspect, whole.suspect);
 	assert_true(seen.hash == whole.hash);
 	free(buf);
 }
 
-static void test_raw_noise_ends(void **state)
+static void test_raw_noise_is_one_range(void **state)
 {
 	const size_t len = 5 << 20;
 	struct recording_error error;
 	u8 *buf = malloc(len);
-	struct seen seen, whole;
+	struct seen_recording seen, whole;
 	u32 x = 1;
 
 	(void)state;
@@ -330,7 +331,7 @@ static void test_raw_noise_ends(void **state)
 	assert_int_equal(seen.bytes, len);
 	assert_true(seen.suspect > len / 10 * 9);
 	/* A suspect range that spans several chunks is one range. */
-	whole = seen_whole(buf, len);
+	whole = count_whole_buffer(buf, len);
 	assert_int_equal(seen.suspect, whole.suspect);
 	assert_true(seen.hash == whole.hash);
 	free(buf);
@@ -342,7 +343,7 @@ static void test_raw_noise_ends(void **state)
  * Write each kind of record that the reader understands, two CPUs, and the buffer of one thread.
  * The caller ends the file.
  */
-static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned int version)
+static void make_unfinished_perf(struct perfgen *gen, bool big, bool pipe, unsigned int version)
 {
 	static const u8 build_id[20] = { 1, 2, 3, 4, 5 };
 	static const u64 midr[2] = { 0x410fd490, 0x481fd010 };
@@ -353,70 +354,70 @@ static void make_perf_open(struct perfgen *gen, bool big, bool pipe, unsigned in
 	perfgen_begin(gen, big, pipe, 1024);
 	if (pipe) {
 		/* The string is padded to 64 bytes, but the record is not. */
-		perfgen_open(gen, 80, 0);
-		perfgen_u64(gen, 9);
-		perfgen_u32(gen, 64);
-		perfgen_bytes(gen, cpuid, sizeof(cpuid));
-		perfgen_close(gen);
+		perfgen_begin_record(gen, 80, 0);
+		perfgen_put_u64(gen, 9);
+		perfgen_put_u32(gen, 64);
+		perfgen_put_bytes(gen, cpuid, sizeof(cpuid));
+		perfgen_end_record(gen);
 	}
-	perfgen_info(gen, version, midr, 2);
-	perfgen_time_conv(gen, 10, 40960, 7);
-	perfgen_open(gen, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
-	perfgen_u32(gen, 100);
-	perfgen_u32(gen, 101);
-	perfgen_string(gen, "worker");
-	perfgen_trailer(gen, 101, 5000, 0);
-	perfgen_close(gen);
+	perfgen_put_auxtrace_info(gen, version, midr, 2);
+	perfgen_put_time_conv(gen, 10, 40960, 7);
+	perfgen_begin_record(gen, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+	perfgen_put_u32(gen, 100);
+	perfgen_put_u32(gen, 101);
+	perfgen_put_string(gen, "worker");
+	perfgen_put_trailer(gen, 101, 5000, 0);
+	perfgen_end_record(gen);
 	for (u32 type = PERF_RECORD_FORK; type;
 	     type = type == PERF_RECORD_FORK ? PERF_RECORD_EXIT : 0) {
-		perfgen_open(gen, type, 0);
-		perfgen_u32(gen, 200);
-		perfgen_u32(gen, 100);
-		perfgen_u32(gen, 201);
-		perfgen_u32(gen, 101);
-		perfgen_u64(gen, 6000);
-		perfgen_trailer(gen, 101, 6000, 0);
-		perfgen_close(gen);
+		perfgen_begin_record(gen, type, 0);
+		perfgen_put_u32(gen, 200);
+		perfgen_put_u32(gen, 100);
+		perfgen_put_u32(gen, 201);
+		perfgen_put_u32(gen, 101);
+		perfgen_put_u64(gen, 6000);
+		perfgen_put_trailer(gen, 101, 6000, 0);
+		perfgen_end_record(gen);
 	}
-	perfgen_open(gen, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
-	perfgen_u32(gen, 100);
-	perfgen_u32(gen, 101);
-	perfgen_u64(gen, 0x400000);
-	perfgen_u64(gen, 0x10000);
-	perfgen_u64(gen, 0x2000);
-	perfgen_bytes(gen, "\24\0\0\0", 4);
-	perfgen_bytes(gen, build_id, sizeof(build_id));
-	perfgen_u32(gen, 5);
-	perfgen_u32(gen, 2);
-	perfgen_string(gen, "/usr/bin/worker");
-	perfgen_trailer(gen, 101, 7000, 0);
-	perfgen_close(gen);
-	perfgen_open(gen, PERF_RECORD_CGROUP, 0);
-	perfgen_u64(gen, 77);
-	perfgen_string(gen, "/system.slice/worker.service");
-	perfgen_trailer(gen, 0, 0, 0);
-	perfgen_close(gen);
-	perfgen_open(gen, 4711, 0); /* a record type of a later version of perf */
-	perfgen_u64(gen, 1);
-	perfgen_close(gen);
+	perfgen_begin_record(gen, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+	perfgen_put_u32(gen, 100);
+	perfgen_put_u32(gen, 101);
+	perfgen_put_u64(gen, 0x400000);
+	perfgen_put_u64(gen, 0x10000);
+	perfgen_put_u64(gen, 0x2000);
+	perfgen_put_bytes(gen, "\24\0\0\0", 4);
+	perfgen_put_bytes(gen, build_id, sizeof(build_id));
+	perfgen_put_u32(gen, 5);
+	perfgen_put_u32(gen, 2);
+	perfgen_put_string(gen, "/usr/bin/worker");
+	perfgen_put_trailer(gen, 101, 7000, 0);
+	perfgen_end_record(gen);
+	perfgen_begin_record(gen, PERF_RECORD_CGROUP, 0);
+	perfgen_put_u64(gen, 77);
+	perfgen_put_string(gen, "/system.slice/worker.service");
+	perfgen_put_trailer(gen, 0, 0, 0);
+	perfgen_end_record(gen);
+	perfgen_begin_record(gen, 4711, 0); /* a record type of a later version of perf */
+	perfgen_put_u64(gen, 1);
+	perfgen_end_record(gen);
 
-	perfgen_aux(gen, 0, len, PERF_AUX_FLAG_COLLISION, 101, 1);
-	perfgen_auxtrace(gen, 0, buf, len, 101, 1);
+	perfgen_put_aux(gen, 0, len, PERF_AUX_FLAG_COLLISION, 101, 1);
+	perfgen_put_auxtrace(gen, 0, buf, len, 101, 1);
 	/* an AUXTRACE with two ranges, the second of which is reported later */
 	half = make_records(buf, sizeof(buf), RECORDS / 2, 1);
 	len = half + make_records(buf + half, sizeof(buf) - half, RECORDS / 2, 1);
-	perfgen_aux(gen, 4096, half, PERF_AUX_FLAG_TRUNCATED, 300, -1);
-	perfgen_auxtrace(gen, 4096, buf, len, 300, -1);
-	perfgen_aux(gen, 4096 + half, len - half, PERF_AUX_FLAG_PARTIAL, 300, -1);
+	perfgen_put_aux(gen, 4096, half, PERF_AUX_FLAG_TRUNCATED, 300, -1);
+	perfgen_put_auxtrace(gen, 4096, buf, len, 300, -1);
+	perfgen_put_aux(gen, 4096 + half, len - half, PERF_AUX_FLAG_PARTIAL, 300, -1);
 }
 
-static void make_perf(struct perfgen *gen, bool big, bool pipe, unsigned int version)
+static void make_finished_perf(struct perfgen *gen, bool big, bool pipe, unsigned int version)
 {
-	make_perf_open(gen, big, pipe, version);
+	make_unfinished_perf(gen, big, pipe, version);
 	perfgen_end(gen);
 }
 
-struct replayed {
+struct replayed_items {
 	struct source_window windows[8];
 	unsigned int n_windows;
 	struct task_event tasks[8];
@@ -426,7 +427,7 @@ struct replayed {
 
 static void store_window(void *ctx, const struct source_window *window)
 {
-	struct replayed *replayed = ctx;
+	struct replayed_items *replayed = ctx;
 
 	assert_true(replayed->n_windows < 8);
 	replayed->windows[replayed->n_windows++] = *window;
@@ -434,7 +435,7 @@ static void store_window(void *ctx, const struct source_window *window)
 
 static void store_task(void *ctx, const struct task_event *event)
 {
-	struct replayed *replayed = ctx;
+	struct replayed_items *replayed = ctx;
 
 	assert_true(replayed->n_tasks < 8);
 	snprintf(replayed->names[replayed->n_tasks], 64, "%s", event->name);
@@ -445,7 +446,7 @@ static void store_task(void *ctx, const struct task_event *event)
 	}
 }
 
-static void check_tasks(const struct replayed *replayed)
+static void check_tasks(const struct replayed_items *replayed)
 {
 	const struct task_event *t = replayed->tasks + 1;
 
@@ -461,7 +462,7 @@ static void check_tasks(const struct replayed *replayed)
 	assert_row(t[3].offset == 0x2000 && !strcmp(replayed->names[4], "/usr/bin/worker"));
 }
 
-static void check_windows(const struct replayed *replayed, u64 midr)
+static void check_windows(const struct replayed_items *replayed, u64 midr)
 {
 	const struct source_window *w = replayed->windows;
 
@@ -481,25 +482,25 @@ static void check_windows(const struct replayed *replayed, u64 midr)
 
 static struct perfgen gen;
 
-static void test_perf_made(void **state)
+static void test_generated_perf_file(void **state)
 {
 	struct recording_error error;
 	struct recording *recording;
-	struct seen seen;
+	struct seen_recording seen;
 
 	(void)state;
 	for (unsigned int i = 0; i < 8; i++) {
-		struct replayed replayed = { .n_windows = 0 };
+		struct replayed_items replayed = { .n_windows = 0 };
 		const struct source_sink sink = { store_window, store_task, &replayed };
 
 		test_row("%s, %s, version %u", i & 1 ? "big-endian" : "little-endian",
 			 i & 2 ? "pipe" : "file", i & 4 ? 2 : 1);
-		make_perf(&gen, i & 1, i & 2, i & 4 ? 2 : 1);
+		make_finished_perf(&gen, i & 1, i & 2, i & 4 ? 2 : 1);
 		assert_row(replay_bytes(gen.buf, gen.len, &seen, &error) == 0);
 		assert_row(seen.records == 2 * RECORDS && !seen.suspect);
 
 		assert_row(recording_open(temp_path, &recording, &error) == 0);
-		assert_row(recording_format(recording) == RECORDING_PERF);
+		assert_row(recording_get_format(recording) == RECORDING_PERF);
 		for (int again = 0; again < 2; again++) {
 			replayed.n_windows = replayed.n_tasks = 0;
 			assert_row(recording_replay(recording, &sink, &error) == 0);
@@ -514,7 +515,7 @@ static void test_perf_made(void **state)
 static void test_perf_trailers_differ(void **state)
 {
 	const u64 other = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER;
-	struct replayed replayed = { .n_windows = 0 };
+	struct replayed_items replayed = { .n_windows = 0 };
 	const struct source_sink sink = { store_window, store_task, &replayed };
 	struct recording_error error;
 	struct recording *recording;
@@ -523,22 +524,22 @@ static void test_perf_trailers_differ(void **state)
 
 	(void)state;
 	perfgen_begin(&gen, false, true, 1024);
-	perfgen_attr(&gen, 1024, other, 2);
-	perfgen_info(&gen, 1, NULL, 0);
+	perfgen_put_attr(&gen, 1024, other, 2);
+	perfgen_put_auxtrace_info(&gen, 1, NULL, 0);
 	for (u64 id = 1; id <= 2; id++) {
-		perfgen_open(&gen, PERF_RECORD_COMM, 0);
-		perfgen_u32(&gen, 100);
-		perfgen_u32(&gen, 100);
-		perfgen_string(&gen, "worker");
-		perfgen_u64(&gen, 100);
-		perfgen_u64(&gen, 5000 + id);
+		perfgen_begin_record(&gen, PERF_RECORD_COMM, 0);
+		perfgen_put_u32(&gen, 100);
+		perfgen_put_u32(&gen, 100);
+		perfgen_put_string(&gen, "worker");
+		perfgen_put_u64(&gen, 100);
+		perfgen_put_u64(&gen, 5000 + id);
 		if (id == 1)
-			perfgen_u64(&gen, 3);
-		perfgen_u64(&gen, id);
-		perfgen_close(&gen);
+			perfgen_put_u64(&gen, 3);
+		perfgen_put_u64(&gen, id);
+		perfgen_end_record(&gen);
 	}
-	perfgen_aux(&gen, 0, len, PERF_AUX_FLAG_PARTIAL, 101, 1);
-	perfgen_auxtrace(&gen, 0, buf, len, -1, 1);
+	perfgen_put_aux(&gen, 0, len, PERF_AUX_FLAG_PARTIAL, 101, 1);
+	perfgen_put_auxtrace(&gen, 0, buf, len, -1, 1);
 	write_temp(gen.buf, gen.len);
 	assert_int_equal(recording_open(temp_path, &recording, &error), 0);
 	assert_int_equal(recording_replay(recording, &sink, &error), 0);
@@ -563,7 +564,7 @@ static void test_perf_losses(void **state)
 		{ "a stretch in two AUXTRACE records", -1, 1, 2 },
 	};
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 	u8 buf[4096];
 	size_t len = make_records(buf, sizeof(buf), RECORDS, 1) & ~(size_t)127;
 
@@ -573,18 +574,18 @@ static void test_perf_losses(void **state)
 
 		test_row("%s", rows[i].name);
 		perfgen_begin(&gen, false, false, 1024);
-		perfgen_info(&gen, 1, NULL, 0);
-		perfgen_aux(&gen, 0, 0, PERF_AUX_FLAG_TRUNCATED, 101, rows[i].cpu);
-		perfgen_aux(&gen, 0, len, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, 101,
-			    rows[i].cpu);
-		perfgen_aux(&gen, len, 0, PERF_AUX_FLAG_TRUNCATED, 101, rows[i].cpu);
-		perfgen_aux(&gen, len, 0, PERF_AUX_FLAG_PARTIAL, 102, rows[i].cpu);
-		perfgen_aux(&gen, len, 0, 0, 102, rows[i].cpu);
-		perfgen_aux(&gen, len, 64, PERF_AUX_FLAG_OVERWRITE | PERF_AUX_FLAG_TRUNCATED, 101,
-			    rows[i].cpu);
+		perfgen_put_auxtrace_info(&gen, 1, NULL, 0);
+		perfgen_put_aux(&gen, 0, 0, PERF_AUX_FLAG_TRUNCATED, 101, rows[i].cpu);
+		perfgen_put_aux(&gen, 0, len, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, 101,
+				rows[i].cpu);
+		perfgen_put_aux(&gen, len, 0, PERF_AUX_FLAG_TRUNCATED, 101, rows[i].cpu);
+		perfgen_put_aux(&gen, len, 0, PERF_AUX_FLAG_PARTIAL, 102, rows[i].cpu);
+		perfgen_put_aux(&gen, len, 0, 0, 102, rows[i].cpu);
+		perfgen_put_aux(&gen, len, 64, PERF_AUX_FLAG_OVERWRITE | PERF_AUX_FLAG_TRUNCATED,
+				101, rows[i].cpu);
 		for (u64 n = 0; n < rows[i].pieces; n++)
-			perfgen_auxtrace(&gen, n * piece, buf + n * piece, piece, rows[i].tid,
-					 rows[i].cpu);
+			perfgen_put_auxtrace(&gen, n * piece, buf + n * piece, piece, rows[i].tid,
+					     rows[i].cpu);
 		perfgen_end(&gen);
 		assert_row(replay_bytes(gen.buf, gen.len, &seen, &error) == 0);
 		assert_row(seen.truncated == 4 && seen.gaps == 2);
@@ -592,10 +593,10 @@ static void test_perf_losses(void **state)
 	}
 }
 
-static void check_truncated(void)
+static void check_truncated_anywhere(void)
 {
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 	u64 before = 0;
 
 	for (size_t len = 1; len < gen.len; len++) {
@@ -616,8 +617,8 @@ static void check_truncated(void)
 static void test_perf_truncated(void **state)
 {
 	(void)state;
-	make_perf(&gen, false, false, 2);
-	check_truncated();
+	make_finished_perf(&gen, false, false, 2);
+	check_truncated_anywhere();
 }
 
 /* Test the same with build IDs behind the data, to which the features in the header point. */
@@ -625,30 +626,30 @@ static void test_perf_build_ids_truncated(void **state)
 {
 	static const u8 ids[2][20] = { { 1, 2, 3 }, { 0xff } };
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 
 	(void)state;
-	make_perf_open(&gen, false, false, 2);
-	perfgen_build_id(&gen, "/usr/bin/worker", ids[0]);
-	perfgen_build_id(&gen, "/usr/lib/libwork.so.1", ids[1]);
+	make_unfinished_perf(&gen, false, false, 2);
+	perfgen_add_build_id(&gen, "/usr/bin/worker", ids[0]);
+	perfgen_add_build_id(&gen, "/usr/lib/libwork.so.1", ids[1]);
 	perfgen_end(&gen);
 	assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), 0);
 	assert_int_equal(seen.records, 2 * RECORDS);
-	check_truncated();
+	check_truncated_anywhere();
 }
 
 #define FINISHED_ROUND 68
 
-static void put_round(void)
+static void put_finished_round(void)
 {
-	perfgen_open(&gen, FINISHED_ROUND, 0);
-	perfgen_close(&gen);
+	perfgen_begin_record(&gen, FINISHED_ROUND, 0);
+	perfgen_end_record(&gen);
 }
 
 /* If no event waits at a FINISHED_ROUND or at the end, nothing is sorted and no memory is read. */
 static void test_perf_empty_rounds(void **state)
 {
-	struct replayed replayed = { .n_windows = 0 };
+	struct replayed_items replayed = { .n_windows = 0 };
 	const struct source_sink sink = { store_window, store_task, &replayed };
 	struct recording_error error;
 	struct recording *recording;
@@ -660,25 +661,25 @@ static void test_perf_empty_rounds(void **state)
 		test_row("%u tasks", tasks);
 		replayed.n_windows = replayed.n_tasks = 0;
 		perfgen_begin(&gen, false, false, 1024);
-		perfgen_info(&gen, 1, NULL, 0);
-		put_round();
-		put_round();
+		perfgen_put_auxtrace_info(&gen, 1, NULL, 0);
+		put_finished_round();
+		put_finished_round();
 		for (u32 i = 0; i < tasks; i++) {
-			perfgen_open(&gen, PERF_RECORD_COMM, 0);
-			perfgen_u32(&gen, 100);
-			perfgen_u32(&gen, 100);
-			perfgen_string(&gen, "worker");
-			perfgen_trailer(&gen, 100, 5000, 0);
-			perfgen_close(&gen);
+			perfgen_begin_record(&gen, PERF_RECORD_COMM, 0);
+			perfgen_put_u32(&gen, 100);
+			perfgen_put_u32(&gen, 100);
+			perfgen_put_string(&gen, "worker");
+			perfgen_put_trailer(&gen, 100, 5000, 0);
+			perfgen_end_record(&gen);
 		}
-		perfgen_aux(&gen, 0, len, 0, 101, 1);
-		perfgen_auxtrace(&gen, 0, buf, len, 101, 1);
+		perfgen_put_aux(&gen, 0, len, 0, 101, 1);
+		perfgen_put_auxtrace(&gen, 0, buf, len, 101, 1);
 		/*
 		 * The waiting event is passed on with the second round. The third round has no
 		 * event either.
 		 */
 		for (u32 i = 0; i < 3; i++)
-			put_round();
+			put_finished_round();
 		perfgen_end(&gen);
 		write_temp(gen.buf, gen.len);
 		assert_row(recording_open(temp_path, &recording, &error) == 0);
@@ -692,11 +693,11 @@ static void test_perf_empty_rounds(void **state)
 static void test_perf_bit_flipped(void **state)
 {
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 	u64 said = 0;
 
 	(void)state;
-	make_perf(&gen, false, false, 2);
+	make_finished_perf(&gen, false, false, 2);
 	for (size_t bit = 0; bit < 8 * gen.len; bit += 3) {
 		test_row("byte %zu bit %zu", bit / 8, bit % 8);
 		gen.buf[bit / 8] ^= (u8)(1U << bit % 8);
@@ -772,15 +773,15 @@ static size_t find_record(u32 type)
 static void test_perf_without_spe(void **state)
 {
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 
 	(void)state;
 	for (int spe = 0; spe < 2; spe++) {
 		perfgen_begin(&gen, false, false, 1024);
 		if (spe)
-			perfgen_info(&gen, 1, NULL, 0);
+			perfgen_put_auxtrace_info(&gen, 1, NULL, 0);
 		else
-			perfgen_time_conv(&gen, 10, 40960, 7);
+			perfgen_put_time_conv(&gen, 10, 40960, 7);
 		perfgen_end(&gen);
 		assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), spe ? 0 : -ENOMSG);
 		assert_true(spe || strstr(error.text, "without Arm SPE"));
@@ -797,11 +798,11 @@ static void test_perf_hostile_overlap(void **state)
 {
 	static const u8 round[8] = { 68, 0, 0, 0, 0, 0, 8, 0 };
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 	size_t at;
 
 	(void)state;
-	make_perf(&gen, false, false, 2);
+	make_finished_perf(&gen, false, false, 2);
 	at = find_record(71);
 	memset(gen.buf + at + 8, 0xff, 8);
 	for (size_t i = 16; i < 48; i += sizeof(round))
@@ -814,7 +815,7 @@ static void test_perf_hostile_overlap(void **state)
 static void test_perf_hostile(void **state)
 {
 	struct recording_error error;
-	struct seen seen;
+	struct seen_recording seen;
 	size_t at;
 	int r;
 
@@ -823,7 +824,7 @@ static void test_perf_hostile(void **state)
 		const struct hostile_row *row = &hostile_rows[i];
 
 		test_row("%s", row->name);
-		make_perf(&gen, false, false, 2);
+		make_finished_perf(&gen, false, false, 2);
 		at = row->at + (row->type ? find_record(row->type) : 0);
 		for (unsigned int b = 0; b < row->size; b++)
 			gen.buf[at + b] = (u8)(row->value >> 8 * b);
@@ -839,11 +840,11 @@ static void test_perf_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_perf),
-		cmocka_unit_test(test_no_recording),
+		cmocka_unit_test(test_golden_perf_files),
+		cmocka_unit_test(test_other_files_are_refused),
 		cmocka_unit_test(test_raw_is_streamed),
-		cmocka_unit_test(test_raw_noise_ends),
-		cmocka_unit_test(test_perf_made),
+		cmocka_unit_test(test_raw_noise_is_one_range),
+		cmocka_unit_test(test_generated_perf_file),
 		cmocka_unit_test(test_perf_trailers_differ),
 		cmocka_unit_test(test_perf_losses),
 		cmocka_unit_test(test_perf_truncated),

@@ -23,7 +23,7 @@
 #define CPUS 4
 
 /* The kernel's state of an event */
-struct event {
+struct fake_event {
 	struct perf_event_attr attr;
 	u64 config3; /* config3, which the attribute of this build does not have */
 	u64 config4;
@@ -42,7 +42,7 @@ static struct {
 	char folder[64];
 	char devices[80];
 	char cpus[80];
-	struct event events[CPUS];
+	struct fake_event events[CPUS];
 	int refuse;
 	u64 no_config; /* bits of config, config1 and config3 that the driver does not support */
 	u64 no_config1;
@@ -51,7 +51,7 @@ static struct {
 	bool no_enable; /* whether PERF_EVENT_IOC_ENABLE fails, except for CPU 0 */
 } kernel;
 
-static void spu_write(struct event *e, u8 first, u64 size, u64 flags, u64 time);
+static void spu_write_window(struct fake_event *e, u8 first, u64 size, u64 flags, u64 time);
 
 static u64 now_ns(void)
 {
@@ -65,7 +65,7 @@ static int fake_open(const struct perf_event_attr *attr, u32 cpu)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t size = page + perf_aux_ring_size(PERF_AUX_AREA_SIZE) + PERF_AUX_AREA_SIZE;
-	struct event *e = &kernel.events[cpu];
+	struct fake_event *e = &kernel.events[cpu];
 	u8 *map;
 	int fd;
 
@@ -81,7 +81,7 @@ static int fake_open(const struct perf_event_attr *attr, u32 cpu)
 	assert_true(map != MAP_FAILED);
 	if (e->control)
 		munmap(e->control, size);
-	*e = (struct event){
+	*e = (struct fake_event){
 		.attr = *attr,
 		.config3 = attr->size >= 136 ? ((const u64 *)attr)[16] : 0,
 		.config4 = attr->size >= 144 ? ((const u64 *)attr)[17] : 0,
@@ -112,27 +112,27 @@ static int fake_enable(int fd, bool on)
 }
 
 /* The driver stops the SPU, which has written data until then, and starts it again. */
-static int fake_period(int fd, u64 period)
+static int fake_set_period(int fd, u64 period)
 {
 	for (u32 i = 0; i < CPUS; i++) {
 		if (kernel.events[i].fd != fd || !kernel.events[i].opened)
 			continue;
 		if (kernel.no_period)
 			return -EOPNOTSUPP;
-		spu_write(&kernel.events[i], 9, 64, 0, now_ns());
+		spu_write_window(&kernel.events[i], 9, 64, 0, now_ns());
 		kernel.events[i].attr.sample_period = period;
 		return 0;
 	}
 	return -EBADF;
 }
 
-static int fake_watch(int epoll, int fd)
+static int fake_add_to_epoll(int epoll, int fd)
 {
 	return epoll >= 0 && fd >= 0 ? 0 : -EBADF;
 }
 
 /* Return the time for which the event ran; each call returns a larger value. */
-static u64 fake_ran_ns(int fd)
+static u64 fake_read_ran_ns(int fd)
 {
 	for (u32 i = 0; i < CPUS; i++)
 		if (kernel.events[i].fd == fd && kernel.events[i].opened)
@@ -145,9 +145,9 @@ static const struct perf_host host = {
 	.cpus = kernel.cpus,
 	.open = fake_open,
 	.enable = fake_enable,
-	.period = fake_period,
-	.watch = fake_watch,
-	.ran_ns = fake_ran_ns,
+	.period = fake_set_period,
+	.watch = fake_add_to_epoll,
+	.ran_ns = fake_read_ran_ns,
 };
 
 static void write_file(const char *folder, const char *file, const char *text)
@@ -226,11 +226,11 @@ static const struct source_config plain = {
 	.interval_ns = 1000000, .jitter = true, .kernel = true, .user = true,
 };
 
-static struct source *open_perf(const struct source_config *config)
+static struct source *open_perf_source(const struct source_config *config)
 {
 	struct source *source = NULL;
 	const char *reason = "";
-	int r = source_perf_new_on(&host, config, &source, &reason);
+	int r = source_perf_new_with_host(&host, config, &source, &reason);
 
 	if (r < 0)
 		fail_msg("%s (%d)", reason, r);
@@ -242,19 +242,19 @@ static struct source *open_perf(const struct source_config *config)
 }
 
 /* Start a source for one kind of core, on @cpus. */
-static struct source *started(const char *cpus)
+static struct source *start_perf_source(const char *cpus)
 {
 	struct source *source;
 
 	make_pmu("arm_spe_0", "9\n", cpus);
-	source = open_perf(&plain);
+	source = open_perf_source(&plain);
 	assert_int_equal(source->ops->start(source), 0);
 	return source;
 }
 
 /* ---- Actions of the kernel ------------------------------------------------- */
 
-static void ring_write(struct event *e, const void *record, size_t size)
+static void ring_write(struct fake_event *e, const void *record, size_t size)
 {
 	const u8 *from = record;
 	u64 head = e->control->data_head;
@@ -272,7 +272,7 @@ struct aux_record {
 	u64 time;
 };
 
-static void aux_record_write(struct event *e, u64 offset, u64 size, u64 flags, u64 time)
+static void aux_record_write(struct fake_event *e, u64 offset, u64 size, u64 flags, u64 time)
 {
 	const struct aux_record record = {
 		.header = { .type = PERF_RECORD_AUX, .size = sizeof(record) },
@@ -283,7 +283,7 @@ static void aux_record_write(struct event *e, u64 offset, u64 size, u64 flags, u
 }
 
 /* Write @size bytes that count up from @first, as a window that is reported at @time. */
-static void spu_write(struct event *e, u8 first, u64 size, u64 flags, u64 time)
+static void spu_write_window(struct fake_event *e, u8 first, u64 size, u64 flags, u64 time)
 {
 	u64 at = e->control->aux_head;
 

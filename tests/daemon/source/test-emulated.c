@@ -29,7 +29,7 @@
 /* All code that the child executes is in a separate section, so that its bounds are known. */
 extern const char __start_spin_text[], __stop_spin_text[];
 
-__attribute__((noinline, noreturn, section("spin_text"))) static void spin(void)
+__attribute__((noinline, noreturn, section("spin_text"))) static void spin_forever(void)
 {
 	for (volatile unsigned long turns = 0;; turns++)
 		;
@@ -47,7 +47,7 @@ static u64 clock_ns(clockid_t id)
  * The results and errors of a run. The sink records them here, because an assertion must not fail
  * in it.
  */
-struct seen {
+struct seen_windows {
 	pid_t child;
 	u64 windows;
 	u64 written;
@@ -69,8 +69,8 @@ struct seen {
 	u64 faulted;
 };
 
-static void see_sample(struct seen *seen, const struct source_window *window,
-		       const struct spe_sample *sample)
+static void count_seen_sample(struct seen_windows *seen, const struct source_window *window,
+			      const struct spe_sample *sample)
 {
 	u64 pc = spe_address_va(sample->address[SPE_ADDRESS_PC]);
 	u8 el = spe_address_el(sample->address[SPE_ADDRESS_PC]);
@@ -96,14 +96,14 @@ static void see_sample(struct seen *seen, const struct source_window *window,
 		seen->child_outside++;
 }
 
-static void see_window(void *ctx, const struct source_window *window)
+static void count_seen_window(void *ctx, const struct source_window *window)
 {
 	const struct spe_decoder_config config = { window->max_record, window->align };
-	struct seen *seen = ctx;
+	struct seen_windows *seen = ctx;
 	struct spe_decoder decoder;
 	struct spe_sample sample;
 	struct spe_range range;
-	enum spe_decode r;
+	enum spe_decode_result r;
 
 	seen->windows++;
 	seen->written += window->written;
@@ -118,13 +118,13 @@ static void see_window(void *ctx, const struct source_window *window)
 	seen->end_ns[window->cpu] = window->end_ns;
 	seen->armed_ns += window->end_ns - window->start_ns;
 	seen->blind_ns += window->blind_ns;
-	source_blind_add(seen->blind_by, window);
+	source_blind_add_window(seen->blind_by, window);
 	seen->faulted += !!(window->flags & WINDOW_FAULTED);
 
 	spe_decoder_init(&decoder, &config, window->data, window->len);
 	while ((r = spe_decoder_next(&decoder, &sample, &range)) != SPE_DECODE_END) {
 		if (r == SPE_DECODE_SAMPLE)
-			see_sample(seen, window, &sample);
+			count_seen_sample(seen, window, &sample);
 	}
 	seen->decoded += decoder.ledger.records;
 	seen->suspect += decoder.ledger.suspect;
@@ -157,14 +157,14 @@ static struct source *source_or_skip(const struct source_config *config)
 	return source;
 }
 
-static pid_t child_start(void)
+static pid_t start_child(void)
 {
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		spin();
+		spin_forever();
 	}
 	return pid;
 }
@@ -173,14 +173,14 @@ static pid_t child_start(void)
  * Sample until a busy child has used @ns of CPU time and at least four windows were read. Return:
  * the CPU time of the child.
  */
-static u64 run_source(struct source *source, u64 ns, struct seen *seen)
+static u64 run_source(struct source *source, u64 ns, struct seen_windows *seen)
 {
-	const struct source_sink sink = { .window = see_window, .ctx = seen };
+	const struct source_sink sink = { .window = count_seen_window, .ctx = seen };
 	struct pollfd poll_fd = { .fd = source->ops->fd(source), .events = POLLIN };
 	u64 child, windows = seen->windows;
 	clockid_t id;
 
-	seen->child = child_start();
+	seen->child = start_child();
 	assert_int_equal(clock_getcpuclockid(seen->child, &id), 0);
 	/* Wait until the child spins, and the work of fork() is done. */
 	while (clock_ns(id) < 20000000)
@@ -201,7 +201,7 @@ static u64 run_source(struct source *source, u64 ns, struct seen *seen)
 	return child;
 }
 
-static void check_ledgers(const struct seen *seen)
+static void check_ledgers(const struct seen_windows *seen)
 {
 	assert_int_equal(seen->broken_header, 0);
 	assert_int_equal(seen->broken_time, 0);
@@ -210,11 +210,11 @@ static void check_ledgers(const struct seen *seen)
 	assert_true(seen->decoded > 0);
 }
 
-static void test_truth(void **state)
+static void test_tids_and_pcs_are_correct(void **state)
 {
 	const struct source_config config = config_default();
 	struct source *source = source_or_skip(&config);
-	struct seen seen = { 0 };
+	struct seen_windows seen = { 0 };
 	u64 child_ns;
 
 	(void)state;
@@ -232,11 +232,11 @@ static void test_truth(void **state)
 	source->ops->free(source);
 }
 
-static void test_restart(void **state)
+static void test_time_between_runs_is_not_blind(void **state)
 {
 	const struct source_config config = config_default();
 	struct source *source = source_or_skip(&config);
-	struct seen seen = { 0 };
+	struct seen_windows seen = { 0 };
 
 	(void)state;
 	run_source(source, 50000000, &seen);
@@ -249,7 +249,7 @@ static void test_restart(void **state)
 	source->ops->free(source);
 }
 
-static void test_filters(void **state)
+static void test_filters_of_spu(void **state)
 {
 	static const struct {
 		const char *name;
@@ -264,7 +264,7 @@ static void test_filters(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct source_config config = config_default();
-		struct seen seen = { 0 };
+		struct seen_windows seen = { 0 };
 		struct source *source;
 
 		test_row("%s", rows[i].name);
@@ -288,7 +288,7 @@ static void test_filters(void **state)
 static void test_user_only(void **state)
 {
 	struct source_config config = config_default();
-	struct seen seen = { 0 };
+	struct seen_windows seen = { 0 };
 	struct source *source;
 
 	(void)state;
@@ -307,8 +307,8 @@ static void test_user_only(void **state)
 static void test_loss_is_blind(void **state)
 {
 	struct source_config config = config_default();
-	struct seen seen = { 0 };
-	const struct source_sink sink = { .window = see_window, .ctx = &seen };
+	struct seen_windows seen = { 0 };
+	const struct source_sink sink = { .window = count_seen_window, .ctx = &seen };
 	struct source *source;
 	u64 began, started, stopped;
 
@@ -320,7 +320,7 @@ static void test_loss_is_blind(void **state)
 	config.interval_ns = 100000;
 	config.ring_size = 64 << 10;
 	source = source_or_skip(&config);
-	seen.child = child_start();
+	seen.child = start_child();
 	began = clock_ns(CLOCK_MONOTONIC);
 	assert_int_equal(source->ops->start(source), 0);
 	started = clock_ns(CLOCK_MONOTONIC);
@@ -347,7 +347,7 @@ static void test_loss_is_blind(void **state)
 	source->ops->free(source);
 }
 
-static void cpu1_online(const char *value)
+static void set_cpu1_online(const char *value)
 {
 	FILE *file = fopen("/sys/devices/system/cpu/cpu1/online", "we");
 
@@ -356,7 +356,7 @@ static void cpu1_online(const char *value)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void child_pin(pid_t child)
+static void pin_child(pid_t child)
 {
 	cpu_set_t set;
 
@@ -365,9 +365,9 @@ static void child_pin(pid_t child)
 	assert_int_equal(sched_setaffinity(child, sizeof(set), &set), 0);
 }
 
-static void drain_for(struct source *source, u64 ns, struct seen *seen)
+static void drain_for_ns(struct source *source, u64 ns, struct seen_windows *seen)
 {
-	const struct source_sink sink = { .window = see_window, .ctx = seen };
+	const struct source_sink sink = { .window = count_seen_window, .ctx = seen };
 	struct pollfd poll_fd = { .fd = source->ops->fd(source), .events = POLLIN };
 	u64 start = clock_ns(CLOCK_MONOTONIC);
 
@@ -383,7 +383,7 @@ static void test_hotplug(void **state)
 	const struct source_config config = config_default();
 	static const useconds_t away_us[] = { 3000000, 10000 };
 	struct source *source;
-	struct seen seen = { 0 };
+	struct seen_windows seen = { 0 };
 	u64 before, rate, windows, tries;
 
 	(void)state;
@@ -394,30 +394,30 @@ static void test_hotplug(void **state)
 	if (!getenv("SPEPROF_TEST_HOTPLUG"))
 		skip();
 	source = source_or_skip(&config);
-	seen.child = child_start();
+	seen.child = start_child();
 	assert_int_equal(source->ops->start(source), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(away_us); i++) {
 		test_row("away for %u us", away_us[i]);
-		child_pin(seen.child);
-		drain_for(source, 500000000, &seen);
+		pin_child(seen.child);
+		drain_for_ns(source, 500000000, &seen);
 		rate = seen.child_inside;
-		drain_for(source, 1000000000, &seen);
+		drain_for_ns(source, 1000000000, &seen);
 		rate = seen.child_inside - rate;
 		before = seen.blind_by[SOURCE_BLIND_HOTPLUG];
 		windows = seen.windows;
-		cpu1_online("0");
+		set_cpu1_online("0");
 		if (away_us[i] > 1000000)
-			drain_for(source, away_us[i] * 1000ULL, &seen);
+			drain_for_ns(source, away_us[i] * 1000ULL, &seen);
 		else
 			usleep(away_us[i]);
-		cpu1_online("1");
+		set_cpu1_online("1");
 		/*
 		 * The source notices it after a second, on an idle CPU after two. A slow guest
 		 * takes longer.
 		 */
 		tries = 0;
 		do {
-			drain_for(source, 2500000000, &seen);
+			drain_for_ns(source, 2500000000, &seen);
 		} while (++tries < 10 && seen.blind_by[SOURCE_BLIND_HOTPLUG] == before);
 		print_message("%s: blind %.2f s\n", test_row_name,
 			      (double)(seen.blind_by[SOURCE_BLIND_HOTPLUG] - before) / 1e9);
@@ -426,10 +426,10 @@ static void test_hotplug(void **state)
 		assert_row(seen.blind_by[SOURCE_BLIND_HOTPLUG] > before);
 		assert_row(seen.blind_ns - before < 4000000000 + (tries - 1) * 2500000000);
 		/* The CPU is sampled as fast as before, if the host lets the guest run. */
-		child_pin(seen.child);
+		pin_child(seen.child);
 		before = seen.child_inside;
 		for (tries = 0; tries < 10 && seen.child_inside - before <= rate / 2; tries++)
-			drain_for(source, 1000000000, &seen);
+			drain_for_ns(source, 1000000000, &seen);
 		print_message("child %llu samples in a second before, %llu after\n",
 			      (unsigned long long)rate,
 			      (unsigned long long)(seen.child_inside - before));
@@ -447,7 +447,7 @@ static void test_hotplug(void **state)
 	source->ops->free(source);
 }
 
-static void test_refused(void **state)
+static void test_invalid_settings_are_refused(void **state)
 {
 	static const struct {
 		const char *name;
@@ -492,27 +492,28 @@ static void test_refused(void **state)
 	}
 }
 
-static void test_models(void **state)
+static void test_models_of_processes(void **state)
 {
-	struct models *models;
+	struct emulated_models *models;
 	const char *reason;
 	char name[16];
 	s32 self = getpid();
 
 	(void)state;
 	assert_int_equal(prctl(PR_GET_NAME, name), 0);
-	assert_int_equal(models_new(" one=stream\ttwo=branchy\n", &models, &reason), 0);
+	assert_int_equal(emulated_models_new(" one=stream\ttwo=branchy\n", &models, &reason), 0);
 	assert_int_equal(prctl(PR_SET_NAME, "one"), 0);
-	assert_int_equal(models_of_task(models, self, 5), SPE_PROFILE_STREAM);
+	assert_int_equal(emulated_models_find_profile(models, self, 5), SPE_PROFILE_STREAM);
 	/* The cached value is used for a second; then the value is read from /proc again. */
 	assert_int_equal(prctl(PR_SET_NAME, "two"), 0);
-	assert_int_equal(models_of_task(models, self, 900000000), SPE_PROFILE_STREAM);
-	assert_int_equal(models_of_task(models, self, 1100000000), SPE_PROFILE_BRANCHY);
+	assert_int_equal(emulated_models_find_profile(models, self, 900000000), SPE_PROFILE_STREAM);
+	assert_int_equal(emulated_models_find_profile(models, self, 1100000000),
+			 SPE_PROFILE_BRANCHY);
 	assert_int_equal(prctl(PR_SET_NAME, "three"), 0);
-	assert_int_equal(models_of_task(models, self, 3000000000), SPE_PROFILE_MIXED);
-	assert_int_equal(models_of_task(models, 0, 3000000000), SPE_PROFILE_MIXED);
-	assert_int_equal(models_of_task(models, -1, 3000000000), SPE_PROFILE_MIXED);
-	models_free(models);
+	assert_int_equal(emulated_models_find_profile(models, self, 3000000000), SPE_PROFILE_MIXED);
+	assert_int_equal(emulated_models_find_profile(models, 0, 3000000000), SPE_PROFILE_MIXED);
+	assert_int_equal(emulated_models_find_profile(models, -1, 3000000000), SPE_PROFILE_MIXED);
+	emulated_models_free(models);
 	prctl(PR_SET_NAME, name);
 }
 
@@ -543,40 +544,40 @@ static void test_cpu_list(void **state)
 
 		test_row("\"%s\"", rows[i].text);
 		assert_row(cpu_list_parse(rows[i].text, &list) == rows[i].result);
-		assert_row(cpu_list_end(&list) == rows[i].end);
+		assert_row(cpu_list_get_end(&list) == rows[i].end);
 		assert_row(list.bits[0] == rows[i].low);
 	}
 }
 
 /* A driver for CPU 3, which is armed at @time and reports into @seen */
-struct driven {
+struct driven_spu {
 	struct emulated_spu driver;
 	struct spu_program program;
-	struct seen seen;
+	struct seen_windows seen;
 	struct source_sink sink;
 	u64 time;
 };
 
-static void driven_begin(struct driven *driven, const struct source_config *config,
-			 const struct spe_spu_config *spu)
+static void driven_spu_begin(struct driven_spu *driven, const struct source_config *config,
+			     const struct spe_spu_config *spu)
 {
 	const char *reason = "";
 
-	*driven = (struct driven){ .time = 1000 };
-	driven->sink = (struct source_sink){ .window = see_window, .ctx = &driven->seen };
+	*driven = (struct driven_spu){ .time = 1000 };
+	driven->sink = (struct source_sink){ .window = count_seen_window, .ctx = &driven->seen };
 	assert_int_equal(spu_program_make(config, spu, &driven->program, &reason), 0);
 	assert_int_equal(emulated_spu_init(&driven->driver, 3, spu, &driven->program, &reason), 0);
 	emulated_spu_enable(&driven->driver, 0);
-	emulated_spu_arm(&driven->driver, driven->time);
+	emulated_spu_arm_window(&driven->driver, driven->time);
 }
 
-static void driven_sample(struct driven *driven, struct spe_operation *operation)
+static void driven_spu_sample(struct driven_spu *driven, struct spe_operation *operation)
 {
 	operation->timestamp = driven->time += INTERVAL_NS;
 	emulated_spu_sample(&driven->driver, operation, &driven->sink);
 }
 
-static void driven_samples(struct driven *driven, unsigned int samples)
+static void driven_spu_take_samples(struct driven_spu *driven, unsigned int samples)
 {
 	struct spe_operation operation = {
 		.pc = 0x1000,
@@ -586,21 +587,21 @@ static void driven_samples(struct driven *driven, unsigned int samples)
 	};
 
 	while (samples--)
-		driven_sample(driven, &operation);
+		driven_spu_sample(driven, &operation);
 }
 
-static void driven_close(struct driven *driven)
+static void driven_spu_close(struct driven_spu *driven)
 {
-	emulated_spu_close(&driven->driver, driven->time, &driven->sink);
+	emulated_spu_close_window(&driven->driver, driven->time, &driven->sink);
 }
 
 /* Inject one fault, then take ten samples. */
-static void driven_fault(struct driven *driven, u64 fault)
+static void driven_spu_fault(struct driven_spu *driven, u64 fault)
 {
-	emulated_spu_arm(&driven->driver, driven->time);
-	spe_spu_inject(&driven->driver.spu, fault);
-	driven_samples(driven, 10);
-	driven_close(driven);
+	emulated_spu_arm_window(&driven->driver, driven->time);
+	spe_spu_inject_fault(&driven->driver.spu, fault);
+	driven_spu_take_samples(driven, 10);
+	driven_spu_close(driven);
 	check_ledgers(&driven->seen);
 }
 
@@ -608,31 +609,31 @@ static void driven_fault(struct driven *driven, u64 fault)
  * Test the driver alone: with a full buffer, a fault that would occur again, and one that would
  * not.
  */
-static void test_driver(void **state)
+static void test_driver_handles_faults(void **state)
 {
 	const struct source_config config = config_default();
-	struct driven driven;
-	const struct seen *seen = &driven.seen;
+	struct driven_spu driven;
+	const struct seen_windows *seen = &driven.seen;
 	struct spe_spu_config spu;
 
 	(void)state;
 	spe_spu_config_default(&spu);
-	driven_begin(&driven, &config, &spu);
-	driven_samples(&driven, 5000);
+	driven_spu_begin(&driven, &config, &spu);
+	driven_spu_take_samples(&driven, 5000);
 	assert_true(seen->windows >= 5000 * 64 / 32768);
-	driven_close(&driven);
+	driven_spu_close(&driven);
 	check_ledgers(seen);
 	assert_int_equal(seen->decoded, 5000);
 	assert_int_equal(seen->armed_ns, 5000ULL * INTERVAL_NS);
 
 	/* An External abort costs one record, and sampling continues. */
-	driven_fault(&driven, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
+	driven_spu_fault(&driven, spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
 	assert_int_equal(seen->faulted, 1);
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 0);
 
 	/* A translation fault would occur again, so the CPU is blind from then on. */
-	driven_fault(&driven, spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
+	driven_spu_fault(&driven, spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
 	assert_int_equal(seen->faulted, 2);
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 9ULL * INTERVAL_NS);
@@ -644,13 +645,13 @@ static void test_driver(void **state)
  * Filter by events that must be 0: an SPU with FEAT_SPEv1p2 does not write such records; other SPUs
  * do.
  */
-static void test_events_not(void **state)
+static void test_inverted_event_filter(void **state)
 {
 	(void)state;
 	for (int able = 0; able < 2; able++) {
 		struct source_config config = config_default();
 		struct spe_spu_config spu;
-		struct driven driven;
+		struct driven_spu driven;
 
 		config.filter_events_not = SPE_BIT(SPE_EVENT_RETIRED);
 		spe_spu_config_default(&spu);
@@ -658,9 +659,9 @@ static void test_events_not(void **state)
 			spu.pmsver = 3;
 			spu.features |= SPE_PMSIDR_FNE;
 		}
-		driven_begin(&driven, &config, &spu);
-		driven_samples(&driven, 100);
-		driven_close(&driven);
+		driven_spu_begin(&driven, &config, &spu);
+		driven_spu_take_samples(&driven, 100);
+		driven_spu_close(&driven);
 		assert_int_equal(driven.seen.decoded, able ? 0 : 100);
 		emulated_spu_deinit(&driven.driver);
 	}
@@ -670,7 +671,7 @@ static void test_events_not(void **state)
  * Filter by data source: an SPU with FEAT_SPE_FDS does not write the filtered loads; other SPUs
  * write all.
  */
-static void test_sources(void **state)
+static void test_data_source_filter(void **state)
 {
 	(void)state;
 	for (int able = 0; able < 2; able++) {
@@ -679,7 +680,7 @@ static void test_sources(void **state)
 					      .valid = SPE_OPERATION_SOURCE };
 		struct source_config config = config_default();
 		struct spe_spu_config spu;
-		struct driven driven;
+		struct driven_spu driven;
 
 		config.filter_sources_not = ~SPE_BIT(14);
 		spe_spu_config_default(&spu);
@@ -687,11 +688,11 @@ static void test_sources(void **state)
 			spu.pmsver = 5;
 			spu.features |= SPE_PMSIDR_FDS;
 		}
-		driven_begin(&driven, &config, &spu);
+		driven_spu_begin(&driven, &config, &spu);
 		for (load.source = 0; load.source < 64; load.source++)
-			driven_sample(&driven, &load);
-		driven_samples(&driven, 100);
-		driven_close(&driven);
+			driven_spu_sample(&driven, &load);
+		driven_spu_take_samples(&driven, 100);
+		driven_spu_close(&driven);
 		assert_int_equal(driven.seen.kinds[SPE_KIND_LOAD], able ? 1 : 64);
 		assert_int_equal(driven.seen.kinds[SPE_KIND_OTHER], 100);
 		emulated_spu_deinit(&driven.driver);
@@ -702,7 +703,7 @@ static void test_sources(void **state)
  * Filter by types that a record must have: an SPU with FEAT_SPE_EFT writes only loads that are
  * atomic; other SPUs write all loads.
  */
-static void test_masks(void **state)
+static void test_type_mask_filter(void **state)
 {
 	(void)state;
 	for (int able = 0; able < 2; able++) {
@@ -710,20 +711,20 @@ static void test_masks(void **state)
 					      .op_class = SPE_OP_LOAD_STORE };
 		struct source_config config = config_default();
 		struct spe_spu_config spu;
-		struct driven driven;
+		struct driven_spu driven;
 
 		config.filter_types = SPE_PMSFCR_LD;
 		config.filter_masked = SPE_PMSFCR_ST | SPE_PMSFCR_STM;
 		spe_spu_config_default(&spu);
 		if (able)
 			spu.features |= SPE_PMSIDR_EFT;
-		driven_begin(&driven, &config, &spu);
+		driven_spu_begin(&driven, &config, &spu);
 		for (int i = 0; i < 10; i++) {
 			load.op_subclass = i ? 0 : 6; /* the first operation is atomic */
-			driven_sample(&driven, &load);
+			driven_spu_sample(&driven, &load);
 		}
-		driven_samples(&driven, 100);
-		driven_close(&driven);
+		driven_spu_take_samples(&driven, 100);
+		driven_spu_close(&driven);
 		assert_int_equal(driven.seen.kinds[SPE_KIND_LOAD], able ? 1 : 10);
 		assert_int_equal(driven.seen.kinds[SPE_KIND_OTHER], 0);
 		emulated_spu_deinit(&driven.driver);
@@ -735,28 +736,28 @@ static void test_masks(void **state)
  * locations, because the PC determines the kind of an instruction, and a short loop may contain no
  * load.
  */
-static void test_physical(void **state)
+static void test_physical_addresses_on_request(void **state)
 {
 	(void)state;
 	for (int on = 0; on < 2; on++) {
 		struct source_config config = config_default();
-		struct spe_opmodel model;
+		struct spe_operation_model model;
 		struct spe_spu_config spu;
-		struct driven driven;
-		const struct seen *seen = &driven.seen;
+		struct driven_spu driven;
+		const struct seen_windows *seen = &driven.seen;
 
 		config.physical = on;
 		spe_opmodel_init(&model, 1);
 		spe_spu_config_default(&spu);
-		driven_begin(&driven, &config, &spu);
+		driven_spu_begin(&driven, &config, &spu);
 		for (u64 pc = 0x1000; pc < 0x1000 + 400 * 4; pc += 4) {
 			struct spe_operation operation = { .pc = pc, .ns = true };
 
 			operation.timestamp = driven.time + INTERVAL_NS;
-			spe_opmodel_operation(&model, SPE_PROFILE_MIXED, &operation);
-			driven_sample(&driven, &operation);
+			spe_opmodel_complete_operation(&model, SPE_PROFILE_MIXED, &operation);
+			driven_spu_sample(&driven, &operation);
 		}
-		driven_close(&driven);
+		driven_spu_close(&driven);
 		emulated_spu_deinit(&driven.driver);
 		check_ledgers(seen);
 		assert_int_equal(seen->decoded, 400);
@@ -769,13 +770,20 @@ static void test_physical(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cpu_list),      cmocka_unit_test(test_models),
-		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_driver),
-		cmocka_unit_test(test_truth),	      cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_filters),	      cmocka_unit_test(test_user_only),
-		cmocka_unit_test(test_sources),	      cmocka_unit_test(test_masks),
-		cmocka_unit_test(test_loss_is_blind), cmocka_unit_test(test_hotplug),
-		cmocka_unit_test(test_physical),      cmocka_unit_test(test_events_not),
+		cmocka_unit_test(test_cpu_list),
+		cmocka_unit_test(test_models_of_processes),
+		cmocka_unit_test(test_invalid_settings_are_refused),
+		cmocka_unit_test(test_driver_handles_faults),
+		cmocka_unit_test(test_tids_and_pcs_are_correct),
+		cmocka_unit_test(test_time_between_runs_is_not_blind),
+		cmocka_unit_test(test_filters_of_spu),
+		cmocka_unit_test(test_user_only),
+		cmocka_unit_test(test_data_source_filter),
+		cmocka_unit_test(test_type_mask_filter),
+		cmocka_unit_test(test_loss_is_blind),
+		cmocka_unit_test(test_hotplug),
+		cmocka_unit_test(test_physical_addresses_on_request),
+		cmocka_unit_test(test_inverted_event_filter),
 	};
 
 	if (argc > 1)

@@ -59,7 +59,7 @@ static int drain_ring(void)
 }
 
 /* Write a window of @bytes at @at. The caller advances the head. */
-static struct speprof_window *window_at(u64 at, u32 bytes)
+static struct speprof_window *write_window_at(u64 at, u32 bytes)
 {
 	struct speprof_window *w = (void *)(k.data + at % DATA_SIZE);
 
@@ -82,10 +82,10 @@ static struct speprof_window *window_at(u64 at, u32 bytes)
 
 static void publish_window(u32 bytes)
 {
-	k.control.head += window_at(k.control.head, bytes)->span;
+	k.control.head += write_window_at(k.control.head, bytes)->span;
 }
 
-static void test_windows(void **state)
+static void test_windows_are_delivered(void **state)
 {
 	(void)state;
 	publish_window(64);
@@ -105,19 +105,19 @@ static void test_windows(void **state)
  * Two readings of one clock differ, which is no drift. For two clocks, only the difference is
  * known.
  */
-static void test_clock(void **state)
+static void test_clock_drift(void **state)
 {
 	struct speprof_window *w;
 
 	(void)state;
-	w = window_at(k.control.head, 64);
+	w = write_window_at(k.control.head, 64);
 	w->clock = SPEPROF_CLOCK_MONOTONIC;
 	w->start_ticks = w->start_ns + 40000;
 	k.control.head += w->span;
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.last.clock.zero, 0);
 	assert_int_equal((u64)seen.last.clock.mult >> seen.last.clock.shift, 1);
-	w = window_at(k.control.head, 64);
+	w = write_window_at(k.control.head, 64);
 	w->backend = SPEPROF_BACKEND_HARDWARE;
 	w->clock = SPEPROF_CLOCK_MONOTONIC;
 	w->start_ticks = w->start_ns + 40000;
@@ -127,7 +127,7 @@ static void test_clock(void **state)
 }
 
 /* Bytes that cannot be parsed are counted exactly as lost, and the next window is read. */
-static void test_unsound(void **state)
+static void test_unparsable_bytes_are_lost(void **state)
 {
 	enum field { MAGIC, SPAN_LONG, SPAN_ODD, SPAN_ZERO, HEADER_SHORT, HEADER_LONG, OFFSET_SHORT,
 		     OFFSET_LONG, SIZE_LONG, FIELDS };
@@ -139,7 +139,7 @@ static void test_unsound(void **state)
 		setup(NULL);
 		test_row("field %d", field);
 		publish_window(64);
-		w = window_at(k.control.head, 128);
+		w = write_window_at(k.control.head, 128);
 		k.control.head += w->span;
 		switch (field) {
 		case MAGIC:
@@ -179,28 +179,29 @@ static void test_unsound(void **state)
 	}
 }
 
-static void event_add(u32 type, u32 syndrome, u32 action)
+static void add_event(u32 type, u32 syndrome, u32 action)
 {
 	k.events[k.control.event_head++ % SLOTS] = (struct speprof_event){
 		.type = type, .cpu = 3, .syndrome = syndrome, .action = action, .arg0 = 0x20002,
 	};
 }
 
-static void test_events(void **state)
+static void test_events_wrap_around(void **state)
 {
 	(void)state;
 	assert_int_equal(drain_ring(), 0);
 	assert_string_equal(k.health.last, "");
-	event_add(SPEPROF_EVENT_STATE, 0, 0);
-	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_DROP_WINDOW);
-	event_add(12345, 0, 0);
+	add_event(SPEPROF_EVENT_STATE, 0, 0);
+	add_event(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC,
+		  SPEPROF_ACTION_DROP_WINDOW);
+	add_event(12345, 0, 0);
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.health.faults, 1);
 	assert_string_equal(k.health.last, "CPU 3: asynchronous external abort, PMBSR 0x20002");
 	/* Events wrap around the end of the event ring. */
-	event_add(SPEPROF_EVENT_THROTTLE, 0, 0);
-	event_add(SPEPROF_EVENT_UNREAD, 0, 0);
-	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_FAULT, SPEPROF_ACTION_STOP_CPU);
+	add_event(SPEPROF_EVENT_THROTTLE, 0, 0);
+	add_event(SPEPROF_EVENT_UNREAD, 0, 0);
+	add_event(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_FAULT, SPEPROF_ACTION_STOP_CPU);
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.health.faults, 2);
 	assert_int_equal(k.health.throttles, 1);
@@ -210,7 +211,7 @@ static void test_events(void **state)
 }
 
 /* The value is the number of CPUs that are stopped now, and not the number of all stops. */
-static void test_stopped(void **state)
+static void test_stopped_cpus_are_counted(void **state)
 {
 	static const struct {
 		u32 ring;
@@ -248,7 +249,7 @@ static void test_blind_causes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct speprof_window *w = window_at(k.control.head, 64);
+		struct speprof_window *w = write_window_at(k.control.head, 64);
 
 		test_row("%s", rows[i].name);
 		ns[SPEPROF_BLIND_FULL] = rows[i].full;
@@ -272,7 +273,7 @@ static void test_blind_causes(void **state)
 		assert_row(seen.last.blind_by[SOURCE_BLIND_HANDOVER] == rows[i].handover);
 		assert_row(seen.last.blind_by[SOURCE_BLIND_HANDLING] == rows[i].handling);
 	}
-	window_at(k.control.head, 64)->blind_ns = 99;
+	write_window_at(k.control.head, 64)->blind_ns = 99;
 	k.control.head += sizeof(struct speprof_window) + 64;
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.last.blind_ns, 99);
@@ -281,9 +282,9 @@ static void test_blind_causes(void **state)
 }
 
 /* Causes that exceed the total, which no module writes, are limited to the total. */
-static void test_blind_hostile(void **state)
+static void test_excessive_blind_causes(void **state)
 {
-	struct speprof_window *w = window_at(0, 64);
+	struct speprof_window *w = write_window_at(0, 64);
 	u64 sum = 0;
 
 	(void)state;
@@ -321,7 +322,7 @@ static void test_stopped_is_blind(void **state)
 	assert_int_equal(k.ring.reported_early_ns, ahead + more);
 	/* After STOP and START the next window reports the whole time. */
 	k.control.state = SPEPROF_RING_ARMED;
-	w = window_at(k.control.head, 64);
+	w = write_window_at(k.control.head, 64);
 	w->flags = SPEPROF_WINDOW_CAUSES;
 	w->blind_ns = ahead + more + 5000;
 	w->blind_share[SPEPROF_BLIND_FAULTED] =
@@ -347,7 +348,7 @@ static void test_blind_from_the_event(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	now = (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
 	k.control.state = SPEPROF_RING_FAULTED;
-	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
+	add_event(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[0].time_ns = now - 5000000;
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.health.cpus_stopped, 1);
@@ -356,13 +357,13 @@ static void test_blind_from_the_event(void **state)
 
 	/* The CPU was stopped and started meanwhile: the next window reports the time. */
 	k.control.state = SPEPROF_RING_ARMED;
-	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
+	add_event(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[1].time_ns = now - 5000000;
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.windows, 0);
 
 	k.control.state = SPEPROF_RING_FAULTED;
-	event_add(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
+	add_event(SPEPROF_EVENT_SYNDROME, SPEPROF_SYNDROME_EXTERNAL_ASYNC, SPEPROF_ACTION_STOP_CPU);
 	k.events[2].time_ns = UINT64_MAX;
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.windows, 0);
@@ -371,7 +372,7 @@ static void test_blind_from_the_event(void **state)
 /*
  * Another process resumes at the position that this process reached, or at the last saved position.
  */
-static void test_deferred(void **state)
+static void test_resume_at_saved_position(void **state)
 {
 	struct source_position at;
 
@@ -382,7 +383,8 @@ static void test_deferred(void **state)
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.bytes, 704);
 	assert_int_equal(k.control.tail, 0);
-	assert_int_equal(module_ring_retained(&k.ring), k.control.head * 1000 / DATA_SIZE);
+	assert_int_equal(module_ring_get_retained_permille(&k.ring),
+			 k.control.head * 1000 / DATA_SIZE);
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.windows, 0);
 	at = (struct source_position){ .cpu = 3, .tail = k.ring.tail };
@@ -397,16 +399,16 @@ static void test_deferred(void **state)
 	assert_int_equal(seen.bytes, 128);
 	module_ring_release(&k.ring);
 	assert_int_equal(k.control.tail, k.control.head);
-	assert_int_equal(module_ring_retained(&k.ring), 0);
+	assert_int_equal(module_ring_get_retained_permille(&k.ring), 0);
 	/* The process is killed right after it released bytes. */
 	at.tail = k.control.tail;
 	assert_int_equal(module_ring_resume(&k.ring, &at), 0);
 	k.control.state = SPEPROF_RING_FULL;
-	assert_int_equal(module_ring_retained(&k.ring), 1000);
+	assert_int_equal(module_ring_get_retained_permille(&k.ring), 1000);
 }
 
 /* Without a checkpoint a crash loses only the bytes since the last drain. */
-static void test_spills(void **state)
+static void test_nearly_full_ring_releases(void **state)
 {
 	struct source_position at = { .cpu = 3 };
 	u64 behind;
@@ -423,12 +425,12 @@ static void test_spills(void **state)
 		publish_window(640);
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.control.tail, 0);
-	assert_true(module_ring_retained(&k.ring) >= SOURCE_RETAINED_MAX);
+	assert_true(module_ring_get_retained_permille(&k.ring) >= SOURCE_RETAINED_MAX);
 	while ((k.control.head - k.control.tail) * 1000 / DATA_SIZE < SOURCE_RETAINED_SPILL)
 		publish_window(640);
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(k.control.tail, k.control.head);
-	assert_int_equal(module_ring_retained(&k.ring), 0);
+	assert_int_equal(module_ring_get_retained_permille(&k.ring), 0);
 	behind = k.control.tail - at.tail;
 	publish_window(128);
 	/* Another process resumes with an older checkpoint. */
@@ -456,7 +458,7 @@ static void test_resume_refused(void **state)
 	second = k.control.head;
 	k.control.event_head = 2;
 	k.control.tail = first;
-	window_at(first, 640)->position = first;
+	write_window_at(first, 640)->position = first;
 	const struct {
 		const char *name;
 		struct source_position at;
@@ -477,34 +479,36 @@ static void test_resume_refused(void **state)
 		assert_row(module_ring_resume(&k.ring, &rows[i].at) == rows[i].result);
 	}
 	/* The position of a window in another ring is refused. */
-	window_at(first, 640)->position = 7 * DATA_SIZE + first;
+	write_window_at(first, 640)->position = 7 * DATA_SIZE + first;
 	assert_int_equal(module_ring_resume(&k.ring, &rows[0].at), -ESTALE);
 }
 
 /* Check that the error states whether the module or the daemon must be updated. */
-static void test_versions(void **state)
+static void test_version_mismatch_has_advice(void **state)
 {
 	(void)state;
-	assert_null(module_mismatch(SPEPROF_ABI_VERSION));
-	assert_non_null(strstr(module_mismatch(SPEPROF_ABI_VERSION - 1), "load the module of this"));
-	assert_non_null(strstr(module_mismatch(SPEPROF_ABI_VERSION + 1), "install the speprofd of"));
+	assert_null(module_explain_abi_mismatch(SPEPROF_ABI_VERSION));
+	assert_non_null(strstr(module_explain_abi_mismatch(SPEPROF_ABI_VERSION - 1),
+			       "load the module of this"));
+	assert_non_null(strstr(module_explain_abi_mismatch(SPEPROF_ABI_VERSION + 1),
+			       "install the speprofd of"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_windows, setup),
-		cmocka_unit_test_setup(test_clock, setup),
-		cmocka_unit_test_setup(test_unsound, setup),
-		cmocka_unit_test_setup(test_events, setup),
-		cmocka_unit_test_setup(test_stopped, setup),
+		cmocka_unit_test_setup(test_windows_are_delivered, setup),
+		cmocka_unit_test_setup(test_clock_drift, setup),
+		cmocka_unit_test_setup(test_unparsable_bytes_are_lost, setup),
+		cmocka_unit_test_setup(test_events_wrap_around, setup),
+		cmocka_unit_test_setup(test_stopped_cpus_are_counted, setup),
 		cmocka_unit_test_setup(test_blind_causes, setup),
-		cmocka_unit_test_setup(test_blind_hostile, setup),
+		cmocka_unit_test_setup(test_excessive_blind_causes, setup),
 		cmocka_unit_test_setup(test_stopped_is_blind, setup),
 		cmocka_unit_test_setup(test_blind_from_the_event, setup),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test_setup(test_deferred, setup),
-		cmocka_unit_test_setup(test_spills, setup),
+		cmocka_unit_test(test_version_mismatch_has_advice),
+		cmocka_unit_test_setup(test_resume_at_saved_position, setup),
+		cmocka_unit_test_setup(test_nearly_full_ring_releases, setup),
 		cmocka_unit_test_setup(test_resume_refused, setup),
 	};
 

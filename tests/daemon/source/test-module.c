@@ -78,7 +78,7 @@ int __wrap_epoll_ctl(int epoll, int op, int fd, struct epoll_event *event)
 	return r < 0 && errno == EPERM ? 0 : r;
 }
 
-static int ring_open(struct speprof_ring_open *open)
+static int answer_ring_open(struct speprof_ring_open *open)
 {
 	const struct speprof_control control = { .magic = SPEPROF_CONTROL_MAGIC };
 	int fd = memfd_create("ring", MFD_CLOEXEC);
@@ -94,7 +94,7 @@ static int ring_open(struct speprof_ring_open *open)
 	return fd;
 }
 
-static int cpu_info(struct speprof_cpu_info *info)
+static int answer_cpu_info(struct speprof_cpu_info *info)
 {
 	module.infos++;
 	info->flags = SPEPROF_CPU_ONLINE | (module.no_context ? 0 : SPEPROF_CPU_CONTEXT);
@@ -107,7 +107,7 @@ static int cpu_info(struct speprof_cpu_info *info)
 }
 
 /* Require that bytes of unknown fields are zero, as copy_struct_from_user() does. */
-static bool is_too_big(const struct speprof_sampling *sampling)
+static bool has_unknown_fields(const struct speprof_sampling *sampling)
 {
 	const u8 *bytes = (const u8 *)sampling;
 
@@ -117,11 +117,11 @@ static bool is_too_big(const struct speprof_sampling *sampling)
 	return false;
 }
 
-static int start_sampling(const struct speprof_sampling *sampling)
+static int answer_set_sampling(const struct speprof_sampling *sampling)
 {
 	const u32 rights = module.session.rights;
 
-	if (is_too_big(sampling)) {
+	if (has_unknown_fields(sampling)) {
 		errno = E2BIG;
 		return -1;
 	}
@@ -164,7 +164,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		};
 		return DEVICE;
 	case SPEPROF_CPU_INFO:
-		return cpu_info(arg);
+		return answer_cpu_info(arg);
 	case SPEPROF_SESSION_NEW:
 		module.session = *(const struct speprof_session_config *)arg;
 		return SESSION;
@@ -172,7 +172,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	case SPEPROF_SESSION_STOP:
 		return 0;
 	case SPEPROF_SESSION_SAMPLE:
-		return start_sampling(arg);
+		return answer_set_sampling(arg);
 	case SPEPROF_SESSION_CGROUPS:
 		if (!(module.session.flags & SPEPROF_SESSION_OF_CGROUPS)) {
 			errno = EOPNOTSUPP;
@@ -183,7 +183,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		errno = !cgroups->fds != !cgroups->count ? EINVAL : 0;
 		return errno ? -1 : 0;
 	case SPEPROF_RING_OPEN:
-		return ring_open(arg);
+		return answer_ring_open(arg);
 	case SPEPROF_RING_STATS:
 		module.stats++;
 		assert_true(fd < RING_END && module.rings[fd]);
@@ -215,7 +215,7 @@ static struct source *open_module(const struct source_config *config)
 	return source;
 }
 
-static void test_collect(void **state)
+static void test_collected_data_and_rights(void **state)
 {
 	static const struct {
 		bool no_contextidr; /* the kernel does not write CONTEXTIDR */
@@ -258,7 +258,7 @@ static void test_collect(void **state)
 /*
  * An SPU without FEAT_SPEv1p2 writes records that should be filtered; the daemon then filters them.
  */
-static void test_filters(void **state)
+static void test_filters_by_spu_features(void **state)
 {
 	static const struct {
 		u64 events;
@@ -293,7 +293,7 @@ static void test_filters(void **state)
 }
 
 /* The filter by data source is used if all SPUs have FEAT_SPE_FDS and the module supports it. */
-static void test_filter_sources(void **state)
+static void test_data_source_filter(void **state)
 {
 	static const struct {
 		u64 pmsidr;
@@ -346,7 +346,7 @@ static void test_filter_sources(void **state)
 }
 
 /* A session that was stored without a permission is adopted without it. */
-static void test_adopted(void **state)
+static void test_adopted_without_permission(void **state)
 {
 	struct source_config config = plain;
 	struct source *source = open_module(&config);
@@ -405,7 +405,7 @@ static void test_adopted_cgroups(void **state)
 }
 
 /* Querying one CPU interrupts only that CPU. */
-static void test_numbered(void **state)
+static void test_query_interrupts_one_cpu(void **state)
 {
 	struct source *source = open_module(&plain);
 	struct source_cpu cpu;
@@ -428,7 +428,7 @@ static void test_numbered(void **state)
 }
 
 /* If the module rejects STATS because of its rate limit, the cached state of the CPU is used. */
-static void test_limited(void **state)
+static void test_rate_limited_state_is_cached(void **state)
 {
 	struct source *source = open_module(&plain);
 	struct source_cost costs[SPUS];
@@ -459,24 +459,24 @@ static struct worker *start_worker(void)
 	assert_int_equal(shared_source_new(open_module(&plain), &plain, &session.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
 	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
-	assert_int_equal(worker_call(worker, worker_add, &session), 0);
+	assert_int_equal(worker_call(worker, worker_add_session, &session), 0);
 	return worker;
 }
 
 /* Query the nine properties of each CPU, as GetManagedObjects does. */
-static void query_all(struct property_cache *cache, struct worker *worker)
+static void query_all_properties(struct property_cache *cache, struct worker *worker)
 {
 	const struct cpu_properties *got;
 
 	for (u32 cpu = 1; cpu < CPUS; cpu++) {
 		for (int property = 0; property < 9; property++) {
-			assert_int_equal(property_cache_cpu(cache, worker, cpu, &got), 0);
+			assert_int_equal(property_cache_get_cpu(cache, worker, cpu, &got), 0);
 			assert_int_equal(got->cpu.cpu, cpu);
 		}
 	}
 }
 
-static void test_managed_objects(void **state)
+static void test_properties_are_cached(void **state)
 {
 	struct worker *worker = start_worker();
 	struct property_cache cache = { 0 };
@@ -485,50 +485,54 @@ static void test_managed_objects(void **state)
 	(void)state;
 	module.stats = 0;
 	module.infos = 0;
-	query_all(&cache, worker);
+	query_all_properties(&cache, worker);
 	print_message("%u CPUs: %u ioctls\n", SPUS, module.stats + module.infos);
 	assert_int_equal(module.infos, 0);
 	assert_int_equal(module.stats, SPUS);
 	/* A cached value expires after a change, and after some time. */
 	module.stats = 0;
 	property_cache_invalidate(&cache);
-	assert_int_equal(property_cache_cpu(&cache, worker, 5, &got), 0);
+	assert_int_equal(property_cache_get_cpu(&cache, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 1);
 	held_clock_advance(2 * PROPERTY_CACHE_NS);
-	assert_int_equal(property_cache_cpu(&cache, worker, 5, &got), 0);
+	assert_int_equal(property_cache_get_cpu(&cache, worker, 5, &got), 0);
 	assert_int_equal(module.stats, 2);
-	assert_int_equal(property_cache_cpu(&cache, worker, 0, &got), -ENOENT);
+	assert_int_equal(property_cache_get_cpu(&cache, worker, 0, &got), -ENOENT);
 	/* A query of a CPU that does not exist must not replace the cached value of another one. */
-	assert_int_equal(property_cache_cpu(&cache, worker, 0, &got), -ENOENT);
+	assert_int_equal(property_cache_get_cpu(&cache, worker, 0, &got), -ENOENT);
 	worker_free(worker);
 }
 
-static void test_machine(void **state)
+static void test_machine_session_properties(void **state)
 {
 	struct worker *worker = start_worker();
 	struct property_cache cache = { 0 };
 
 	(void)state;
-	assert_false(property_cache_machine(&cache, worker)->running);
-	assert_int_equal(property_cache_machine(&cache, worker)->cpus, SPUS);
-	assert_true(property_cache_session(&cache, worker, SESSION_MACHINE));
-	assert_false(property_cache_session(&cache, worker, "other"));
-	assert_false(property_cache_session(&cache, worker, ""));
-	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+	assert_false(property_cache_get_machine(&cache, worker)->running);
+	assert_int_equal(property_cache_get_machine(&cache, worker)->cpus, SPUS);
+	assert_true(property_cache_has_session(&cache, worker, SESSION_MACHINE));
+	assert_false(property_cache_has_session(&cache, worker, "other"));
+	assert_false(property_cache_has_session(&cache, worker, ""));
+	assert_int_equal(worker_call(worker, worker_start_session, NULL), 0);
 	property_cache_invalidate(&cache);
-	assert_true(property_cache_machine(&cache, worker)->running);
+	assert_true(property_cache_get_machine(&cache, worker)->running);
 	worker_free(worker);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_collect),		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_filter_sources),	cmocka_unit_test(test_adopted),
-		cmocka_unit_test(test_adopted_cgroups), cmocka_unit_test(test_numbered),
-		cmocka_unit_test(test_limited),
-		cmocka_unit_test_setup_teardown(test_managed_objects, held_clock_stop, held_clock_run),
-		cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_collected_data_and_rights),
+		cmocka_unit_test(test_filters_by_spu_features),
+		cmocka_unit_test(test_data_source_filter),
+		cmocka_unit_test(test_adopted_without_permission),
+		cmocka_unit_test(test_adopted_cgroups),
+		cmocka_unit_test(test_query_interrupts_one_cpu),
+		cmocka_unit_test(test_rate_limited_state_is_cached),
+		cmocka_unit_test_setup_teardown(test_properties_are_cached, held_clock_stop,
+						held_clock_run),
+		cmocka_unit_test(test_machine_session_properties),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #define PARTS 3
 #define CPUS  8
 
-struct played {
+struct played_partition {
 	struct source source;
 	struct source_config config;
 	u32 number;
@@ -25,55 +25,57 @@ struct played {
 	u32 released;
 };
 
-static struct played played[PARTS];
+static struct played_partition played[PARTS];
 
-static struct played *played_of(const struct source *source)
+static struct played_partition *get_played_partition(const struct source *source)
 {
-	return (struct played *)source;
+	return (struct played_partition *)source;
 }
 
 static int play_start(struct source *source)
 {
-	played_of(source)->started = !played_of(source)->refuses;
-	return played_of(source)->refuses ? -EBUSY : 0;
+	get_played_partition(source)->started = !get_played_partition(source)->refuses;
+	return get_played_partition(source)->refuses ? -EBUSY : 0;
 }
 
 static void play_stop(struct source *source)
 {
-	played_of(source)->started = false;
+	get_played_partition(source)->started = false;
 }
 
 static void play_free(struct source *source)
 {
-	played_of(source)->freed = true;
+	get_played_partition(source)->freed = true;
 }
 
-static int play_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int play_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	const struct source_config own = { .partition = played_of(source)->number, .partitions = PARTS };
+	const struct source_config own = { .partition = get_played_partition(source)->number,
+					   .partitions = PARTS };
 
 	*ret_cpu = (struct source_cpu){ .cpu = cpu };
-	return cpu < CPUS && source_owns_cpu(&own, cpu) ? 0 : -ENOENT;
+	return cpu < CPUS && source_config_includes_cpu(&own, cpu) ? 0 : -ENOENT;
 }
 
 static int play_configure(struct source *source, const struct source_config *config,
 			  const char **ret_reason)
 {
-	if (played_of(source)->refuses) {
+	if (get_played_partition(source)->refuses) {
 		*ret_reason = "no";
 		return -EINVAL;
 	}
-	played_of(source)->config = *config;
+	get_played_partition(source)->config = *config;
 	return 0;
 }
 
 static void play_defer(struct source *source, bool spill)
 {
-	played_of(source)->deferred = true;
-	played_of(source)->spills = spill;
+	get_played_partition(source)->deferred = true;
+	get_played_partition(source)->spills = spill;
 }
 
-static u32 play_positions(const struct source *source, struct source_position *ret, u32 capacity)
+static u32 play_get_positions(const struct source *source, struct source_position *ret,
+			      u32 capacity)
 {
 	struct source_cpu cpu;
 	u32 n = 0;
@@ -88,24 +90,24 @@ static u32 play_positions(const struct source *source, struct source_position *r
 static int play_resume(struct source *source, const struct source_position *positions, u32 count)
 {
 	struct source_position own[CPUS];
-	u32 n = play_positions(source, own, CPUS);
-	int r = n == count && !played_of(source)->refuses ? 0 : -ESTALE;
+	u32 n = play_get_positions(source, own, CPUS);
+	int r = n == count && !get_played_partition(source)->refuses ? 0 : -ESTALE;
 
 	for (u32 i = 0; i < n && !r; i++)
 		if (positions[i].cpu != own[i].cpu || positions[i].tail != own[i].tail)
 			r = -ESTALE;
-	played_of(source)->resumed = r ? 0 : n;
+	get_played_partition(source)->resumed = r ? 0 : n;
 	return r;
 }
 
 static void play_release(struct source *source)
 {
-	played_of(source)->released++;
+	get_played_partition(source)->released++;
 }
 
 static const struct source_persist_ops play_lasting = {
 	.defer = play_defer,
-	.positions = play_positions,
+	.positions = play_get_positions,
 	.resume = play_resume,
 	.release = play_release,
 };
@@ -115,7 +117,7 @@ static const struct source_ops play_ops = {
 	.start = play_start,
 	.stop = play_stop,
 	.free = play_free,
-	.cpu = play_cpu,
+	.cpu = play_describe_cpu,
 	.configure = play_configure,
 	.persist = &play_lasting,
 };
@@ -126,16 +128,18 @@ static struct source *make_source(void)
 	struct source *parts[PARTS], *whole;
 
 	for (u32 i = 0; i < PARTS; i++) {
-		played[i] = (struct played){ .source.ops = &play_ops, .source.cpus = i + 1,
-					     .source.cpu_end = CPUS,
-					     .config = config, .number = i };
+		played[i] = (struct played_partition){ .source.ops = &play_ops,
+						       .source.cpus = i + 1,
+						       .source.cpu_end = CPUS,
+						       .config = config,
+						       .number = i };
 		parts[i] = &played[i].source;
 	}
 	assert_int_equal(source_partitioned_new(parts, PARTS, &config, &whole), 0);
 	return whole;
 }
 
-static void test_cpus(void **state __attribute__((unused)))
+static void test_cpus_belong_to_partitions(void **state __attribute__((unused)))
 {
 	struct source *whole = make_source();
 	struct source_cpu cpu;
@@ -149,17 +153,17 @@ static void test_cpus(void **state __attribute__((unused)))
 	}
 	assert_int_equal(whole->ops->cpu(whole, CPUS, &cpu), -ENOENT);
 	assert_false(source_next_cpu(whole, CPUS, &cpu));
-	assert_ptr_equal(source_partition(whole, 2), &played[2].source);
-	assert_null(source_partition(whole, PARTS));
-	assert_ptr_equal(source_partition(&played[1].source, 0), &played[1].source);
-	assert_null(source_partition(&played[1].source, 1));
+	assert_ptr_equal(source_get_partition(whole, 2), &played[2].source);
+	assert_null(source_get_partition(whole, PARTS));
+	assert_ptr_equal(source_get_partition(&played[1].source, 0), &played[1].source);
+	assert_null(source_get_partition(&played[1].source, 1));
 	whole->ops->free(whole);
 	for (u32 i = 0; i < PARTS; i++)
 		assert_true(played[i].freed);
 }
 
 /* Another process resumes either all partitions or none. */
-static void test_lasting(void **state __attribute__((unused)))
+static void test_all_partitions_resume_or_none(void **state __attribute__((unused)))
 {
 	struct source *whole = make_source();
 	const struct source_persist_ops *persist = whole->ops->persist;
@@ -183,7 +187,7 @@ static void test_lasting(void **state __attribute__((unused)))
 	whole->ops->free(whole);
 }
 
-static void test_refused(void **state __attribute__((unused)))
+static void test_refused_change_is_undone(void **state __attribute__((unused)))
 {
 	const struct source_config other = { .interval_ns = 77 }, third = { .interval_ns = 99 };
 	struct source *whole = make_source();
@@ -211,21 +215,21 @@ static void test_refused(void **state __attribute__((unused)))
 	whole->ops->free(whole);
 }
 
-static void test_health(void **state __attribute__((unused)))
+static void test_health_is_sum(void **state __attribute__((unused)))
 {
 	struct source *whole = make_source();
 
 	played[0].source.health = (struct source_health){ .faults = 2, .last = "first" };
 	played[2].source.health = (struct source_health){ .faults = 3, .cpus_stopped = 1 };
 	for (u32 i = 0; i < PARTS; i++)
-		source_partition_update(whole, i);
+		source_partition_copy_health(whole, i);
 	/* The sum over all partitions includes their faults. */
 	played[1].source.health.faults = 100;
-	source_partitions_sum(whole);
+	source_partitions_sum_health(whole);
 	assert_int_equal(whole->health.faults, 5);
 	assert_int_equal(whole->health.cpus_stopped, 1);
 	assert_string_equal(whole->health.last, "first");
-	source_partitions_sum(&played[0].source);
+	source_partitions_sum_health(&played[0].source);
 	assert_int_equal(played[0].source.health.faults, 2);
 	whole->ops->free(whole);
 }
@@ -233,10 +237,10 @@ static void test_health(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_lasting),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_health),
+		cmocka_unit_test(test_cpus_belong_to_partitions),
+		cmocka_unit_test(test_all_partitions_resume_or_none),
+		cmocka_unit_test(test_refused_change_is_undone),
+		cmocka_unit_test(test_health_is_sum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,13 +35,13 @@ static bool set_capabilities(uint64_t mask)
 
 static void assert_advice(const char *words)
 {
-	const char *reason = perf_event_open_reason();
+	const char *reason = perf_event_explain_open_error();
 
 	if (!strstr(reason, words))
 		fail_msg("\"%s\", should have \"%s\"", reason, words);
 }
 
-static int paranoid_level(void)
+static int read_paranoid_level(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "r");
 	int is = -1;
@@ -54,21 +54,21 @@ static int paranoid_level(void)
 	return is;
 }
 
-static void test_reasons(void **state)
+static void test_advice_by_capability(void **state)
 {
 	static const char policy[] = "although this process has the capability for it";
 	static const char always[] = "which needs CAP_SYS_ADMIN";
-	bool low = paranoid_level() == 1 || paranoid_level() == 2,
-	     high = paranoid_level() == 3 || paranoid_level() == 4;
+	bool low = read_paranoid_level() == 1 || read_paranoid_level() == 2,
+	     high = read_paranoid_level() == 3 || read_paranoid_level() == 4;
 
 	(void)state;
 	set_capabilities(0);
-	assert_non_null(strstr(perf_event_physical_reason(), "CAP_PERFMON"));
+	assert_non_null(strstr(perf_event_explain_physical_error(), "CAP_PERFMON"));
 	assert_advice(low	 ? "this process does not have CAP_PERFMON" :
 		    high ? always :
 			   "although kernel.perf_event_paranoid allows it");
 	if (set_capabilities(1ULL << CAP_PERFMON)) {
-		assert_null(perf_event_physical_reason());
+		assert_null(perf_event_explain_physical_error());
 		assert_advice(low ? policy : high ? always : "a security policy");
 	}
 	if (set_capabilities(1ULL << CAP_SYS_ADMIN))
@@ -77,7 +77,7 @@ static void test_reasons(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reasons) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_advice_by_capability) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static int teardown(void **state)
 }
 
 /* Start the kernel and the reader at position @at. */
-static void start_at(struct perf_ring *ring, u64 at)
+static void start_ring_at(struct perf_ring *ring, u64 at)
 {
 	ring->head = at;
 	ring->tail = at;
@@ -69,7 +69,7 @@ static void put_record(struct perf_ring *ring, u32 type, u16 size)
 }
 
 /* Records are read correctly if they wrap around the end of the ring at any byte, also at 2^64. */
-static void test_around_the_end(void **state)
+static void test_records_wrap_around(void **state)
 {
 	struct perf_ring *ring = &((struct fixture *)*state)->ring;
 	struct perf_event_header header = { 0 };
@@ -79,31 +79,31 @@ static void test_around_the_end(void **state)
 		u64 at = i % 2 ? SIZE - i : 0 - (u64)i;
 
 		test_row("at %#llx", (unsigned long long)at);
-		start_at(ring, at);
+		start_ring_at(ring, at);
 		put_record(ring, 7, 40);
 		put_record(ring, 9, 24);
-		assert_row(ring->tail == at && !perf_ring_next(ring, 8, &header));
-		perf_ring_begin(ring);
-		assert_row(perf_ring_next(ring, 8, &header) == 1);
+		assert_row(ring->tail == at && !perf_ring_read_header(ring, 8, &header));
+		perf_ring_begin_read(ring);
+		assert_row(perf_ring_read_header(ring, 8, &header) == 1);
 		assert_row(header.type == 7 && header.size == 40);
 		perf_ring_copy(ring, sizeof(header), body, 32);
 		for (u32 k = 0; k < 32; k++)
 			assert_row(body[k] == 7 + k);
-		perf_ring_skip(ring, &header);
-		assert_row(perf_ring_next(ring, 24, &header) == 1);
+		perf_ring_skip_record(ring, &header);
+		assert_row(perf_ring_read_header(ring, 24, &header) == 1);
 		assert_row(header.type == 9 && header.size == 24);
 		perf_ring_copy(ring, header.size - 1U, body, 1);
 		assert_row(body[0] == 9 + 15);
-		perf_ring_skip(ring, &header);
-		assert_row(perf_ring_next(ring, 8, &header) == 0);
+		perf_ring_skip_record(ring, &header);
+		assert_row(perf_ring_read_header(ring, 8, &header) == 0);
 		assert_row(ring->control->data_tail == at);
-		perf_ring_end(ring);
+		perf_ring_end_read(ring);
 		assert_row(ring->control->data_tail == at + 64);
 	}
 }
 
 /* At a record that no kernel writes, the rest of the data is dropped; later records are read. */
-static void test_torn(void **state)
+static void test_invalid_record_is_dropped(void **state)
 {
 	static const struct {
 		const char *name;
@@ -123,19 +123,20 @@ static void test_torn(void **state)
 		const struct perf_event_header torn = { .type = 9, .size = rows[i].size };
 
 		test_row("%s", rows[i].name);
-		start_at(ring, SIZE - 20);
+		start_ring_at(ring, SIZE - 20);
 		ring_append(ring, &torn, sizeof(torn));
 		ring_append(ring, "sixteen bytes..", 16);
-		perf_ring_begin(ring);
+		perf_ring_begin_read(ring);
 		header = sentinel;
-		assert_row(perf_ring_next(ring, rows[i].size_min, &header) == -EBADMSG);
+		assert_row(perf_ring_read_header(ring, rows[i].size_min, &header) == -EBADMSG);
 		assert_row(!memcmp(&header, &sentinel, sizeof(sentinel)));
 		assert_row(ring->tail == ring->head);
-		assert_row(perf_ring_next(ring, rows[i].size_min, &header) == 0);
-		perf_ring_end(ring);
+		assert_row(perf_ring_read_header(ring, rows[i].size_min, &header) == 0);
+		perf_ring_end_read(ring);
 		put_record(ring, 3, 24);
-		perf_ring_begin(ring);
-		assert_row(perf_ring_next(ring, rows[i].size_min, &header) == 1 && header.type == 3);
+		perf_ring_begin_read(ring);
+		assert_row(perf_ring_read_header(ring, rows[i].size_min, &header) == 1 &&
+			   header.type == 3);
 	}
 }
 
@@ -146,18 +147,18 @@ static void test_partial_header(void **state)
 	const struct perf_event_header whole = { .type = 5, .size = 8 };
 	struct perf_event_header header = { 0 };
 
-	start_at(ring, 4092);
+	start_ring_at(ring, 4092);
 	ring_append(ring, &whole, 4);
-	perf_ring_begin(ring);
-	assert_int_equal(perf_ring_next(ring, 8, &header), 0);
+	perf_ring_begin_read(ring);
+	assert_int_equal(perf_ring_read_header(ring, 8, &header), 0);
 	assert_int_equal(ring->tail, 4092);
 	ring_append(ring, (const u8 *)&whole + 4, 4);
-	perf_ring_begin(ring);
-	assert_int_equal(perf_ring_next(ring, 8, &header), 1);
+	perf_ring_begin_read(ring);
+	assert_int_equal(perf_ring_read_header(ring, 8, &header), 1);
 	assert_int_equal(header.type, 5);
 }
 
-static void test_no_event(void **state)
+static void test_map_without_event(void **state)
 {
 	struct perf_ring ring = { 0 };
 
@@ -169,10 +170,10 @@ static void test_no_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_around_the_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_records_wrap_around, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_invalid_record_is_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_partial_header, setup, teardown),
-		cmocka_unit_test(test_no_event),
+		cmocka_unit_test(test_map_without_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

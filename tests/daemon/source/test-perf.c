@@ -79,11 +79,11 @@ static struct {
 } seen;
 
 /* Return whether all blind time of @window has the cause @cause. */
-static bool blind_is(const struct source_window *window, enum source_blind cause)
+static bool blind_time_has_cause(const struct source_window *window, enum source_blind cause)
 {
 	u64 by[SOURCE_BLINDS] = { 0 };
 
-	source_blind_add(by, window);
+	source_blind_add_window(by, window);
 	return window->blind_ns && by[cause] == window->blind_ns;
 }
 
@@ -113,18 +113,18 @@ static int drain(struct source *source)
 
 /* ---- Tests ------------------------------------------------------------------ */
 
-static void test_none(void **state)
+static void test_machine_without_spu(void **state)
 {
 	struct source *source = NULL;
 	const char *reason = "";
 
 	(void)state;
-	assert_int_equal(source_perf_new_on(&host, &plain, &source, &reason), -ENOENT);
+	assert_int_equal(source_perf_new_with_host(&host, &plain, &source, &reason), -ENOENT);
 	assert_non_null(strstr(reason, "drives no SPU"));
 	assert_null(source);
 }
 
-static void test_refused(void **state)
+static void test_open_errors_have_reasons(void **state)
 {
 	static const struct {
 		int error;
@@ -143,7 +143,8 @@ static void test_refused(void **state)
 		test_row("errno %d", rows[i].error);
 		kernel.refuse = rows[i].error;
 		reason = "";
-		assert_row(source_perf_new_on(&host, &plain, &source, &reason) == -rows[i].error);
+		assert_row(source_perf_new_with_host(&host, &plain, &source, &reason) ==
+			   -rows[i].error);
 		assert_row(strstr(reason, rows[i].text));
 	}
 }
@@ -170,23 +171,23 @@ static void test_sysfs_damaged(void **state)
 	(void)state;
 	make_pmu("arm_spe_0", "9\n", "0-1\n");
 	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
-	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
+	assert_int_equal(perf_pmu_read_all(kernel.devices, pmus), 1);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%s \"%.12s\"", rows[i].file, rows[i].text);
 		write_file(folder, rows[i].file, rows[i].text);
-		assert_row(perf_pmu_list(kernel.devices, pmus) < 0);
+		assert_row(perf_pmu_read_all(kernel.devices, pmus) < 0);
 		write_file(folder, "type", "9\n");
 		write_file(folder, "cpumask", "0-1\n");
 		write_file(folder, "format/jitter", "config:16\n");
 	}
-	assert_int_equal(perf_pmu_list(kernel.devices, pmus), 1);
+	assert_int_equal(perf_pmu_read_all(kernel.devices, pmus), 1);
 }
 
 /*
  * With two kinds of cores, each with a PMU, each setting is written into the field that sysfs
  * describes.
  */
-static void test_attr(void **state)
+static void test_attr_follows_sysfs(void **state)
 {
 	const struct source_config filtered = {
 		.interval_ns = 1000,
@@ -203,10 +204,10 @@ static void test_attr(void **state)
 	make_pmu("arm_spe_0", "9\n", "0-1\n");
 	make_pmu("arm_spe_1", "10\n", "3\n");
 	physical.physical = true;
-	source = open_perf(&physical);
+	source = open_perf_source(&physical);
 	assert_int_equal(kernel.events[0].attr.config, 3 | 1 << 16 | 1ULL << 33 | 1ULL << 34);
 	source->ops->free(source);
-	source = open_perf(&filtered);
+	source = open_perf_source(&filtered);
 	assert_int_equal(source->cpus, 3);
 	assert_int_equal(source->backend, BACKEND_HARDWARE);
 	assert_int_equal(source->interval_ns, 1024);
@@ -230,7 +231,7 @@ static void test_attr(void **state)
  * Settings of newer kernels are in words behind the structure of this build. If one PMU does not
  * support them, they are not used.
  */
-static void test_later(void **state)
+static void test_settings_of_newer_kernels(void **state)
 {
 	struct source_config config = plain;
 	struct source *source;
@@ -242,7 +243,7 @@ static void test_later(void **state)
 	make_pmu("arm_spe_0", "9\n", "0-1\n");
 	config.filter_sources_not = ~SPE_BIT(14);
 	config.filter_events_not = 0x82;
-	source = open_perf(&config);
+	source = open_perf_source(&config);
 	assert_false(source->filters || source->filters_not || source->filters_sources);
 	assert_int_equal(kernel.events[0].attr.size, sizeof(struct perf_event_attr));
 	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
@@ -252,14 +253,14 @@ static void test_later(void **state)
 
 	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
 	write_file(folder, "format/inv_event_filter", "config3:0-63\n");
-	source = open_perf(&config);
+	source = open_perf_source(&config);
 	assert_true(source->filters_not && !source->filters_sources);
 	assert_int_equal(kernel.events[1].attr.size, 136);
 	assert_int_equal(kernel.events[1].config3, 0x82);
 	source->ops->free(source);
 
 	write_file(folder, "format/inv_data_src_filter", "config4:0-63\n");
-	source = open_perf(&config);
+	source = open_perf_source(&config);
 	assert_true(source->filters_not && source->filters_sources && !source->filters);
 	assert_int_equal(kernel.events[1].attr.size, 144);
 	assert_int_equal(kernel.events[1].config3, 0x82);
@@ -278,7 +279,7 @@ static void test_later(void **state)
 
 	config.filter_sources_not = ~SPE_BIT(14);
 	make_pmu("arm_spe_1", "10\n", "3\n");
-	source = open_perf(&config);
+	source = open_perf_source(&config);
 	assert_false(source->filters_sources);
 	assert_int_equal(kernel.events[0].config4, ~SPE_BIT(14));
 	assert_int_equal(kernel.events[3].config4, 0);
@@ -289,7 +290,7 @@ static void test_later(void **state)
  * A latency that exceeds the 12 bits of the field, and an old kernel without the filter: all
  * operations are sampled.
  */
-static void test_unsupported(void **state)
+static void test_unsupported_filters_are_dropped(void **state)
 {
 	struct source_config config = plain;
 	struct source *source;
@@ -299,12 +300,12 @@ static void test_unsupported(void **state)
 	make_pmu("arm_spe_0", "9\n", "0\n");
 	config.filter_types = SPE_PMSFCR_LD;
 	config.filter_latency = 4095;
-	source = open_perf(&config);
+	source = open_perf_source(&config);
 	assert_true(source->filters);
 	assert_int_equal(kernel.events[0].attr.config2, 4095);
 	source->ops->free(source);
 	config.filter_latency = 4096;
-	source = open_perf(&config);
+	source = open_perf_source(&config);
 	assert_false(source->filters);
 	assert_int_equal(kernel.events[0].attr.config, 1 | 1 << 16);
 	assert_int_equal(kernel.events[0].attr.config2, 0);
@@ -313,26 +314,26 @@ static void test_unsupported(void **state)
 	config.filter_events = 2;
 	snprintf(path, sizeof(path), "%s/arm_spe_0/format/event_filter", kernel.devices);
 	assert_int_equal(unlink(path), 0);
-	source = open_perf(&config);
+	source = open_perf_source(&config);
 	assert_false(source->filters);
 	source->ops->free(source);
 	/* The fields that every record needs do not count as filters. */
 	snprintf(path, sizeof(path), "%s/arm_spe_0/format/ts_enable", kernel.devices);
 	assert_int_equal(unlink(path), 0);
 	source = NULL;
-	assert_int_equal(source_perf_new_on(&host, &plain, &source, &(const char *){ "" }),
+	assert_int_equal(source_perf_new_with_host(&host, &plain, &source, &(const char *){ "" }),
 			 -EOPNOTSUPP);
 }
 
-static void test_windows(void **state)
+static void test_windows_are_delivered(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 	u64 from;
 
 	(void)state;
 	make_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
+	source = open_perf_source(&plain);
 	/* If the source was requested by name it also reports the limitation. */
 	assert_non_null(strstr(source->reason, "hardware cannot filter by container"));
 	from = now_ns();
@@ -341,8 +342,9 @@ static void test_windows(void **state)
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 0);
 
-	spu_write(e, 1, 640, 0, from + 1000000000);
-	spu_write(e, 7, 64, PERF_AUX_FLAG_COLLISION | PERF_AUX_FLAG_PARTIAL, from + 1500000000);
+	spu_write_window(e, 1, 640, 0, from + 1000000000);
+	spu_write_window(e, 7, 64, PERF_AUX_FLAG_COLLISION | PERF_AUX_FLAG_PARTIAL,
+			 from + 1500000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 2);
 	assert_true(seen.counts_up);
@@ -364,7 +366,7 @@ static void test_windows(void **state)
 }
 
 /* The SPU writes a record in 64 bytes: PC, Context packet if @context, Events and End. */
-static void spu_write_record(struct event *e, bool context, u64 time)
+static void spu_write_record(struct fake_event *e, bool context, u64 time)
 {
 	static const u8 with[] = { 0xb0, 0, 16, 64, 0, 0, 0, 0, 0, 0x64, 210, 4, 0, 0, 0x42, 2, 1 };
 	static const u8 without[] = { 0xb0, 0, 16, 64, 0, 0, 0, 0, 0, 0x42, 2, 1 };
@@ -380,19 +382,19 @@ static void spu_write_record(struct event *e, bool context, u64 time)
  * The first record shows whether the kernel writes CONTEXTIDR. Before that, or from bytes that are
  * no record, it is unknown.
  */
-static void test_contexts(void **state)
+static void test_contextidr_is_detected(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 
 	(void)state;
 	make_pmu("arm_spe_0", "9\n", "0\n");
 	for (int context = 0; context < 2; context++) {
-		source = open_perf(&plain);
+		source = open_perf_source(&plain);
 		assert_int_equal(source->ops->start(source), 0);
 		test_row("context %d", context);
 		assert_row(source_get_contexts(source) == SOURCE_CONTEXTS_UNKNOWN);
-		spu_write(e, 0xfd, 2, 0, now_ns());
+		spu_write_window(e, 0xfd, 2, 0, now_ns());
 		assert_row(!drain(source) && seen.count == 1);
 		assert_row(source_get_contexts(source) == SOURCE_CONTEXTS_UNKNOWN);
 		spu_write_record(e, context, now_ns());
@@ -404,18 +406,18 @@ static void test_contexts(void **state)
 }
 
 /* Ring and AUX area wrap around many times, and each byte is read once. */
-static void test_around(void **state)
+static void test_buffers_wrap_around(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	u64 bytes = 0, size = 3 * 4096 + 64, time = now_ns();
 	struct source *source;
 
 	(void)state;
-	source = started("0\n");
+	source = start_perf_source("0\n");
 	/* 5,000 records of 40 bytes fill the ring three times. */
 	for (u32 i = 0; i < 5000; i++) {
 		time += 1000;
-		spu_write(e, (u8)i, size, 0, time);
+		spu_write_window(e, (u8)i, size, 0, time);
 		assert_int_equal(drain(source), 0);
 		assert_int_equal(seen.count, 1);
 		/* PMSIRR.INTERVAL has no lower bits, and jitter adds its mean (D17.3.4.2). */
@@ -430,34 +432,34 @@ static void test_around(void **state)
 }
 
 /* The driver has disabled the event: the source enables it again, and the time is blind. */
-static void test_truncated(void **state)
+static void test_truncated_event_is_enabled(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	u64 stopped = now_ns() - 50000000, later;
 	struct source *source;
 
 	(void)state;
-	source = started("0\n");
-	spu_write(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, stopped);
+	source = start_perf_source("0\n");
+	spu_write_window(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, stopped);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].flags, WINDOW_TRUNCATED);
 	assert_int_equal(e->enables, 2);
 
 	/* The blind time is longer than the next window, which was therefore never armed. */
-	spu_write(e, 0, 128, 0, now_ns() + 1000000);
+	spu_write_window(e, 0, 128, 0, now_ns() + 1000000);
 	assert_int_equal(drain(source), 0);
 	assert_true(seen.last[0].blind_ns >= 50000000);
-	assert_int_equal(source_window_armed(&seen.last[0]), 0);
-	assert_false(source_window_untimed(&seen.last[0]));
+	assert_int_equal(source_window_get_armed_ns(&seen.last[0]), 0);
+	assert_false(source_window_is_untimed(&seen.last[0]));
 
-	spu_write(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns() - 50000000);
+	spu_write_window(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns() - 50000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(e->enables, 3);
 	later = now_ns() + 100000000;
-	spu_write(e, 0, 128, 0, later);
+	spu_write_window(e, 0, 128, 0, later);
 	assert_int_equal(drain(source), 0);
 	assert_true(seen.last[0].blind_ns >= 50000000);
-	assert_true(blind_is(&seen.last[0], SOURCE_BLIND_FULL));
+	assert_true(blind_time_has_cause(&seen.last[0], SOURCE_BLIND_FULL));
 	assert_int_equal(e->enables, 3);
 
 	/* A PERF_RECORD_AUX without data has the same effect. */
@@ -468,27 +470,27 @@ static void test_truncated(void **state)
 	source->ops->free(source);
 }
 
-static void test_lost(void **state)
+static void test_lost_windows_are_counted(void **state)
 {
 	const struct {
 		struct perf_event_header header;
 		u64 id, lost, time;
 	} lost = { .header = { .type = PERF_RECORD_LOST, .size = sizeof(lost) }, .lost = 1 };
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 	u64 time = now_ns();
 
 	(void)state;
-	source = started("0\n");
+	source = start_perf_source("0\n");
 	/* The driver skips to an aligned address, but no data is lost. */
 	e->control->aux_head = 4096;
-	spu_write(e, 0, 64, 0, time + 1);
+	spu_write_window(e, 0, 64, 0, time + 1);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 0);
 	/* The ring had no space for the PERF_RECORD_AUX of a window, so that window is lost. */
 	e->control->aux_head += 960;
 	ring_write(e, &lost, sizeof(lost));
-	spu_write(e, 0, 64, 0, time + 2);
+	spu_write_window(e, 0, 64, 0, time + 2);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 960);
 	assert_int_equal(source->health.unread, 1);
@@ -498,13 +500,13 @@ static void test_lost(void **state)
 /*
  * perf may write the PERF_RECORD_AUX of a window before it advances aux_head, but no data is lost.
  */
-static void test_reported_early(void **state)
+static void test_record_before_aux_head(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 
 	(void)state;
-	source = started("0\n");
+	source = start_perf_source("0\n");
 	for (u8 i = 0; i < 128; i++)
 		e->area[i] = i;
 	aux_record_write(e, 0, 128, 0, now_ns());
@@ -519,21 +521,21 @@ static void test_reported_early(void **state)
 }
 
 /* Because of a defect of the driver PMBPTR is 0 when it is read while a CPU goes offline. */
-static void test_nonsense(void **state)
+static void test_zero_pmbptr_of_driver(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 
 	(void)state;
-	source = started("0\n");
-	spu_write(e, 0, 128, 0, now_ns());
+	source = start_perf_source("0\n");
+	spu_write_window(e, 0, 128, 0, now_ns());
 	aux_record_write(e, 128, 0ULL - 0x800008200080, 0, now_ns());
 	e->control->aux_head = 0ULL - 0x800008200000;
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(e->opened, 2);
-	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
-	spu_write(e, 5, 64, 0, now_ns());
+	assert_true(blind_time_has_cause(&seen.empty, SOURCE_BLIND_HOTPLUG));
+	spu_write_window(e, 5, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].lost_bytes, 0);
 	assert_int_equal(seen.last[0].blind_ns, 0);
@@ -559,8 +561,8 @@ static void test_damaged_aux_records(void **state)
 	(void)state;
 	make_pmu("arm_spe_0", "9\n", "0\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct event *e = &kernel.events[0];
-		struct source *source = open_perf(&plain);
+		struct fake_event *e = &kernel.events[0];
+		struct source *source = open_perf_source(&plain);
 		struct aux_record record = {
 			.header = { .type = PERF_RECORD_AUX, .size = rows[i].record },
 			.offset = rows[i].offset,
@@ -574,9 +576,9 @@ static void test_damaged_aux_records(void **state)
 		assert_row(drain(source) == 0 && seen.count == 0);
 		assert_row(source->health.faults == 1 && strstr(source->health.last, "CPU 0"));
 		assert_row(seen.empty.lost_bytes == 128);
-		assert_row(blind_is(&seen.empty, SOURCE_BLIND_HOTPLUG));
+		assert_row(blind_time_has_cause(&seen.empty, SOURCE_BLIND_HOTPLUG));
 		/* The source opens a new event. */
-		spu_write(e, 5, 64, 0, now_ns());
+		spu_write_window(e, 5, 64, 0, now_ns());
 		assert_row(drain(source) == 0 && seen.count == 1);
 		assert_row(seen.first[0] == 5 && seen.last[0].lost_bytes == 0);
 		assert_row(seen.last[0].blind_ns == 0);
@@ -585,7 +587,7 @@ static void test_damaged_aux_records(void **state)
 }
 
 /* Another perf session uses the SPUs: the source waits, and reports the time as blind. */
-static void test_busy(void **state)
+static void test_busy_spu_is_blind(void **state)
 {
 	struct source_cpu cpu;
 	struct source *source;
@@ -595,7 +597,7 @@ static void test_busy(void **state)
 	make_pmu("arm_spe_0", "9\n", "0-1\n");
 	write_file(kernel.cpus, "online", "0-1\n");
 	kernel.refuse = EBUSY;
-	source = open_perf(&plain);
+	source = open_perf_source(&plain);
 	assert_int_equal(source->cpus, 0);
 	assert_int_equal(source->health.cpus_stopped, 2);
 	assert_non_null(strstr(source->health.no_event_reason, "in use"));
@@ -611,7 +613,7 @@ static void test_busy(void **state)
 			kernel.refuse = 0;
 		assert_int_equal(drain(source), 0);
 		if (seen.empty.blind_ns && seen.empty.cpu == 1) {
-			assert_true(blind_is(&seen.empty, SOURCE_BLIND_HANDOVER));
+			assert_true(blind_time_has_cause(&seen.empty, SOURCE_BLIND_HANDOVER));
 			blind += seen.empty.blind_ns;
 		}
 	}
@@ -627,14 +629,14 @@ static void test_busy(void **state)
  * If an event cannot be opened again between two settings, it is not armed, and the source tries
  * again later.
  */
-static void test_away(void **state)
+static void test_unopened_event_is_blind(void **state)
 {
 	const char *reason = "";
 	struct source *source;
 	u64 blind = 0, from;
 
 	(void)state;
-	source = started("0\n");
+	source = start_perf_source("0\n");
 	write_file(kernel.cpus, "online", "0\n");
 	kernel.refuse = ENOMEM;
 	from = now_ns();
@@ -657,7 +659,7 @@ static void test_away(void **state)
  * Drain @source until it has opened the event of @cpu @times times. The source checks for CPUs each
  * second.
  */
-static void until_opened(struct source *source, u32 cpu, u32 times)
+static void drain_until_opened(struct source *source, u32 cpu, u32 times)
 {
 	for (int i = 0; i < 1000 && kernel.events[cpu].opened < times; i++) {
 		played.now_ns += 10000000;
@@ -666,15 +668,15 @@ static void until_opened(struct source *source, u32 cpu, u32 times)
 	assert_int_equal(kernel.events[cpu].opened, times);
 }
 
-static void test_hotplug(void **state)
+static void test_cpu_hotplug(void **state)
 {
-	struct event *e = &kernel.events[1];
+	struct fake_event *e = &kernel.events[1];
 	struct source *source;
 
 	(void)state;
-	source = started("0-1\n");
+	source = start_perf_source("0-1\n");
 	write_file(kernel.cpus, "online", "0\n");
-	spu_write(e, 9, 64, 0, now_ns());
+	spu_write_window(e, 9, 64, 0, now_ns());
 	/* Data from before the CPU went offline is delivered by one of the drains. */
 	for (int i = 0; i < 150; i++) {
 		played.now_ns += 10000000;
@@ -692,23 +694,23 @@ static void test_hotplug(void **state)
 	}
 	assert_int_equal(source->health.cpus_stopped, 1);
 	kernel.refuse = 0;
-	until_opened(source, 1, 2);
+	drain_until_opened(source, 1, 2);
 	assert_int_equal(source->health.cpus_stopped, 0);
 	assert_int_equal(e->enables, 1);
-	spu_write(e, 3, 64, 0, now_ns());
+	spu_write_window(e, 3, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.first[0], 3);
 	source->ops->free(source);
 }
 
 /* Only the SPU of a quiet CPU is flushed, at most twice a second. */
-static void test_flush(void **state)
+static void test_quiet_spu_is_flushed(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 
 	(void)state;
-	source = started("0\n");
+	source = start_perf_source("0\n");
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(e->disables, 0);
 	for (int i = 0; i < 1000 && !e->disables; i++) {
@@ -730,13 +732,13 @@ static void test_flush(void **state)
 }
 
 /* If a start fails for one CPU, no CPU continues to sample. */
-static void test_start_refused(void **state)
+static void test_failed_start_stops_all(void **state)
 {
 	struct source *source;
 
 	(void)state;
 	make_pmu("arm_spe_0", "9\n", "0-1\n");
-	source = open_perf(&plain);
+	source = open_perf_source(&plain);
 	kernel.no_enable = true;
 	assert_int_equal(source->ops->start(source), -EIO);
 	assert_int_equal(kernel.events[0].enables, 1);
@@ -748,14 +750,14 @@ static void test_start_refused(void **state)
 }
 
 /* A timer wakes the reader on an idle machine, but only while it samples. */
-static void test_quiet(void **state)
+static void test_timer_wakes_idle_reader(void **state)
 {
 	struct source *source;
 	struct pollfd ready;
 
 	(void)state;
 	make_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
+	source = open_perf_source(&plain);
 	ready = (struct pollfd){ .fd = source->ops->fd(source), .events = POLLIN };
 	assert_int_equal(poll(&ready, 1, 0), 0);
 	assert_int_equal(source->ops->start(source), 0);
@@ -771,14 +773,14 @@ static void test_quiet(void **state)
 }
 
 /* A drain after the stop must not start an event. */
-static void test_stopped(void **state)
+static void test_drain_after_stop(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 
 	(void)state;
-	source = started("0\n");
-	spu_write(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns());
+	source = start_perf_source("0\n");
+	spu_write_window(e, 0, 128, PERF_AUX_FLAG_TRUNCATED, now_ns());
 	source->ops->stop(source);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
@@ -786,7 +788,7 @@ static void test_stopped(void **state)
 	assert_int_equal(source->health.unread, 1);
 	assert_int_equal(source->health.faults, 0);
 	assert_int_equal(source->ops->start(source), 0);
-	spu_write(e, 0, 128, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, now_ns());
+	spu_write_window(e, 0, 128, PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL, now_ns());
 	source->ops->stop(source);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(source->health.unread, 1);
@@ -799,18 +801,18 @@ static void test_stopped(void **state)
  * While an event is open, even disabled, its SPU is refused to other users of perf. So the drain
  * after the stop closes it, and the start opens another one or waits for another user.
  */
-static void test_released(void **state)
+static void test_stop_releases_spu(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 	struct source_cpu cpu;
 	u64 locked;
 
 	(void)state;
-	source = started("0\n");
+	source = start_perf_source("0\n");
 	locked = source->locked_bytes;
 	assert_int_not_equal(locked, 0);
-	spu_write(e, 3, 64, 0, now_ns());
+	spu_write_window(e, 3, 64, 0, now_ns());
 	source->ops->stop(source);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
@@ -834,7 +836,7 @@ static void test_released(void **state)
 	assert_int_equal(source->health.cpus_stopped, 0);
 	assert_string_equal(source->health.no_event_reason, "");
 	assert_int_equal(drain(source), 0);
-	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HANDOVER));
+	assert_true(blind_time_has_cause(&seen.empty, SOURCE_BLIND_HANDOVER));
 	/* Other failures end the start: the daemon must not seem to sample. */
 	kernel.refuse = ENOMEM;
 	assert_int_equal(source->ops->start(source), -ENOMEM);
@@ -854,7 +856,7 @@ static const struct {
 	{ "float_filter_mask", "config:42\n" },
 };
 
-static void make_eft(const char *pmu)
+static void make_type_mask_formats(const char *pmu)
 {
 	char folder[160];
 
@@ -864,7 +866,7 @@ static void make_eft(const char *pmu)
 }
 
 /* Types that a record must have or must not have, by the mask bits of FEAT_SPE_EFT. */
-static void test_masks(void **state)
+static void test_type_mask_filters(void **state)
 {
 	static const struct {
 		u64 types, masked, config;
@@ -889,16 +891,16 @@ static void test_masks(void **state)
 	config.filter_types = rows[3].types;
 	config.filter_masked = rows[3].masked;
 	/* A kernel without the feature applies the types without the masks. */
-	source = open_perf(&config);
+	source = open_perf_source(&config);
 	assert_true(source->filters && !source->filters_masked);
 	assert_int_equal(kernel.events[0].attr.config, 1 | 1 << 16 | SPE_BIT(33));
 	source->ops->free(source);
-	make_eft("arm_spe_0");
+	make_type_mask_formats("arm_spe_0");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%zu", i);
 		config.filter_types = rows[i].types;
 		config.filter_masked = rows[i].masked;
-		source = open_perf(&config);
+		source = open_perf_source(&config);
 		assert_row(source->filters == (rows[i].types != 0) && source->filters_masked);
 		assert_row(kernel.events[0].attr.config == (1 | 1 << 16 | rows[i].config));
 		assert_row(source->ops->cpu(source, 0, &cpu) == 0);
@@ -930,7 +932,7 @@ static void test_refused_filters(void **state)
 
 	(void)state;
 	make_pmu("arm_spe_0", "9\n", "0\n");
-	make_eft("arm_spe_0");
+	make_type_mask_formats("arm_spe_0");
 	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
 	write_file(folder, "format/inv_event_filter", "config3:0-63\n");
 	config.filter_events = 2;
@@ -943,7 +945,7 @@ static void test_refused_filters(void **state)
 		kernel.no_config = rows[i].no_config;
 		kernel.no_config1 = rows[i].no_config1;
 		kernel.no_config3 = rows[i].no_config3;
-		source = open_perf(&config);
+		source = open_perf_source(&config);
 		assert_row(source->filters == rows[i].filters);
 		assert_row(source->filters_not == rows[i].filters_not);
 		assert_row(source->filters_masked == rows[i].masked);
@@ -962,7 +964,7 @@ static void test_refused_filters(void **state)
 }
 
 /* Since 6.18 the kernel lists the events that it accepts as a filter. */
-static void test_events(void **state)
+static void test_filterable_events_of_kernel(void **state)
 {
 	struct source_cpu cpu;
 	struct source *source;
@@ -970,26 +972,26 @@ static void test_events(void **state)
 
 	(void)state;
 	make_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
+	source = open_perf_source(&plain);
 	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
 	assert_int_equal(cpu.filter_events, 0);
 	source->ops->free(source);
 	snprintf(folder, sizeof(folder), "%s/arm_spe_0", kernel.devices);
 	write_file(folder, "caps/event_filter", "0xffff000000f9fffe\n");
-	source = open_perf(&plain);
+	source = open_perf_source(&plain);
 	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
 	assert_int_equal(cpu.filter_events, 0xffff000000f9fffe);
 	source->ops->free(source);
 }
 
 /* If a CPU went offline and online within a second, its event never runs again. */
-static void test_dead(void **state)
+static void test_short_hotplug_reopens_event(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 
 	(void)state;
-	source = started("0\n");
+	source = start_perf_source("0\n");
 	for (int i = 0; i < 6000 && !e->ran_ns; i++) {
 		played.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
@@ -997,14 +999,14 @@ static void test_dead(void **state)
 	assert_int_equal(e->ran_ns, 1);
 	assert_int_equal(e->opened, 1);
 	e->runs = false;
-	until_opened(source, 0, 2);
+	drain_until_opened(source, 0, 2);
 	assert_int_equal(e->enables, 1);
 	/*
 	 * All time since the last window is blind, which is more than the second between two
 	 * checks.
 	 */
 	assert_true(seen.empty.blind_by[SOURCE_BLIND_HOTPLUG] >= 1000000000);
-	spu_write(e, 3, 64, 0, now_ns() + 5000000000);
+	spu_write_window(e, 3, 64, 0, now_ns() + 5000000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
 	/* The SPU is armed in the whole new window: the blind time was before it. */
@@ -1016,7 +1018,7 @@ static void test_dead(void **state)
  * Intervals are multiples of 256, because the driver programs only such intervals. The mean of the
  * jitter depends on ERnd.
  */
-static void test_interval(void **state)
+static void test_interval_is_multiple_of_256(void **state)
 {
 	static const struct {
 		u64 interval_ns;
@@ -1040,9 +1042,9 @@ static void test_interval(void **state)
 		config.interval_ns = rows[i].interval_ns;
 		config.jitter = rows[i].jitter;
 		write_file(folder, "caps/ernd", rows[i].ernd ? "1\n" : "0\n");
-		source = open_perf(&config);
+		source = open_perf_source(&config);
 		assert_row(source->ops->start(source) == 0);
-		spu_write(&kernel.events[0], 0, 64, 0, now_ns());
+		spu_write_window(&kernel.events[0], 0, 64, 0, now_ns());
 		assert_row(drain(source) == 0 && seen.count == 1);
 		assert_row(seen.last[0].interval == rows[i].mean);
 		source->ops->free(source);
@@ -1050,16 +1052,16 @@ static void test_interval(void **state)
 }
 
 /* Samples that were taken with the former interval are reported with that interval. */
-static void test_configure(void **state)
+static void test_samples_keep_former_interval(void **state)
 {
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source_config slower = plain;
 	const char *reason = "";
 	struct source *source;
 
 	(void)state;
-	source = started("0\n");
-	spu_write(e, 1, 64, 0, now_ns());
+	source = start_perf_source("0\n");
+	spu_write_window(e, 1, 64, 0, now_ns());
 	slower.interval_ns = 4000000;
 	slower.filter_types = SPE_PMSFCR_LD;
 	assert_int_equal(source->ops->configure(source, &slower, &reason), 0);
@@ -1071,16 +1073,16 @@ static void test_configure(void **state)
 	assert_int_equal(e->opened, 2);
 	assert_int_equal(e->attr.sample_period, 4000000);
 	assert_int_equal(e->enables, 1);
-	assert_true(blind_is(&seen.empty, SOURCE_BLIND_HANDLING));
+	assert_true(blind_time_has_cause(&seen.empty, SOURCE_BLIND_HANDLING));
 	assert_true(seen.empty.blind_ns < 1000000000);
-	spu_write(e, 2, 64, 0, now_ns() + 1000000000);
+	spu_write_window(e, 2, 64, 0, now_ns() + 1000000000);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[0].interval, 4000000 + 128);
 	assert_int_equal(seen.last[0].blind_ns, 0);
 	source->ops->free(source);
 }
 
-static void test_clock(void **state)
+static void test_clock_conversion(void **state)
 {
 	static const u64 rates[] = { 1, 1000000, 24000000, 1000000000, 4000000000ULL };
 
@@ -1100,25 +1102,25 @@ static void test_clock(void **state)
  * If the interval of one CPU changes, its earlier data is reported with the former interval, and
  * other CPUs keep their intervals.
  */
-static void test_tune(void **state)
+static void test_interval_of_one_cpu(void **state)
 {
 	const struct source_tune slower = { .cpu = 0, .scale = 4 * SOURCE_TUNE_ONE };
 	const struct source_tune slowest = { .cpu = 0, .scale = 8 * SOURCE_TUNE_ONE };
 	struct source_tune nowhere = { .cpu = 999, .scale = SOURCE_TUNE_ONE };
-	struct event *e = &kernel.events[0];
+	struct fake_event *e = &kernel.events[0];
 	struct source *source;
 	struct source_cpu cpu;
 
 	(void)state;
 	kernel.no_period = false;
 	make_pmu("arm_spe_0", "9\n", "0\n");
-	source = open_perf(&plain);
+	source = open_perf_source(&plain);
 	assert_int_equal(source->ops->start(source), 0);
-	spu_write(e, 1, 64, 0, now_ns());
+	spu_write_window(e, 1, 64, 0, now_ns());
 	assert_int_equal(source->ops->tune(source, &nowhere), -ENOENT);
 	assert_int_equal(source->ops->tune(source, &slower), 0);
 	assert_int_equal(e->attr.sample_period, 4 * 999936);
-	spu_write(e, 2, 64, 0, now_ns());
+	spu_write_window(e, 2, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 3);
 	assert_int_equal(seen.last[0].interval, 999936 + 128);
@@ -1130,7 +1132,7 @@ static void test_tune(void **state)
 	/* If the kernel cannot change the period, the source opens another event. */
 	kernel.no_period = true;
 	assert_int_equal(source->ops->tune(source, &slowest), 0);
-	spu_write(e, 3, 64, 0, now_ns());
+	spu_write_window(e, 3, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[seen.count - 1].interval, 4 * 999936 + 128);
 	assert_int_equal(e->opened, 2);
@@ -1143,16 +1145,36 @@ int main(void)
 {
 #define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		test(test_none),	   test(test_refused),	   test(test_sysfs_damaged),
-		test(test_attr),	   test(test_unsupported), test(test_windows),
-		test(test_later),	   test(test_contexts),	   test(test_around),
-		test(test_truncated),	   test(test_lost),	   test(test_damaged_aux_records),
-		test(test_reported_early), test(test_nonsense),	   test(test_busy),
-		test(test_away),	   test(test_hotplug),	   test(test_flush),
-		test(test_start_refused),  test(test_quiet),	   test(test_stopped),
-		test(test_dead),	   test(test_interval),	   test(test_configure),
-		test(test_tune),	   test(test_clock),	   test(test_released),
-		test(test_masks),	   test(test_refused_filters), test(test_events),
+		test(test_machine_without_spu),
+		test(test_open_errors_have_reasons),
+		test(test_sysfs_damaged),
+		test(test_attr_follows_sysfs),
+		test(test_unsupported_filters_are_dropped),
+		test(test_windows_are_delivered),
+		test(test_settings_of_newer_kernels),
+		test(test_contextidr_is_detected),
+		test(test_buffers_wrap_around),
+		test(test_truncated_event_is_enabled),
+		test(test_lost_windows_are_counted),
+		test(test_damaged_aux_records),
+		test(test_record_before_aux_head),
+		test(test_zero_pmbptr_of_driver),
+		test(test_busy_spu_is_blind),
+		test(test_unopened_event_is_blind),
+		test(test_cpu_hotplug),
+		test(test_quiet_spu_is_flushed),
+		test(test_failed_start_stops_all),
+		test(test_timer_wakes_idle_reader),
+		test(test_drain_after_stop),
+		test(test_short_hotplug_reopens_event),
+		test(test_interval_is_multiple_of_256),
+		test(test_samples_keep_former_interval),
+		test(test_interval_of_one_cpu),
+		test(test_clock_conversion),
+		test(test_stop_releases_spu),
+		test(test_type_mask_filters),
+		test(test_refused_filters),
+		test(test_filterable_events_of_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

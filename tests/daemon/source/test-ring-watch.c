@@ -72,22 +72,22 @@ static void check_wakes(bool uring, unsigned int times)
 	ring_watch_deinit(&watch);
 }
 
-static void test_uring(void **state __attribute__((unused)))
+static void test_uring_wakes_once(void **state __attribute__((unused)))
 {
 	check_wakes(true, 1);
 }
 
-static void test_epoll(void **state __attribute__((unused)))
+static void test_epoll_wakes_once(void **state __attribute__((unused)))
 {
 	check_wakes(false, 1);
 }
 
-static void test_uring_away(void **state __attribute__((unused)))
+static void test_uring_many_wakeups(void **state __attribute__((unused)))
 {
 	check_wakes(true, AWAY);
 }
 
-static void test_epoll_away(void **state __attribute__((unused)))
+static void test_epoll_many_wakeups(void **state __attribute__((unused)))
 {
 	check_wakes(false, AWAY);
 }
@@ -95,10 +95,10 @@ static void test_epoll_away(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_uring, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_epoll, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_uring_away, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_epoll_away, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_uring_wakes_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_epoll_wakes_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_uring_many_wakeups, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_epoll_many_wakeups, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@
  * A source without samples, in which time advances. @tail: number of windows that it delivered;
  * @foreign: whether its rings belong to another session.
  */
-struct played {
+struct played_source {
 	struct source source;
 	int fd;
 	u64 tail;
@@ -49,24 +49,25 @@ static struct {
 	u8 backend;
 	u32 opened; /* number of sources that were opened, and not adopted */
 	struct source_config sampling;
-	struct played *last;
+	struct played_source *last;
 } own;
 
-static int played_session(const struct source *source)
+static int played_get_session_fd(const struct source *source)
 {
-	return ((const struct played *)source)->fd;
+	return ((const struct played_source *)source)->fd;
 }
 
 static void played_defer(struct source *source, bool spill)
 {
-	((struct played *)source)->spills = spills = spill;
+	((struct played_source *)source)->spills = spills = spill;
 }
 
-static u32 played_positions(const struct source *source, struct source_position *ret, u32 capacity)
+static u32 played_get_positions(const struct source *source, struct source_position *ret,
+				u32 capacity)
 {
 	if (capacity)
 		*ret = (struct source_position){
-			.tail = ((const struct played *)source)->tail,
+			.tail = ((const struct played_source *)source)->tail,
 			.offline = offline,
 		};
 	return capacity ? 1 : 0;
@@ -78,9 +79,9 @@ static int played_resume(struct source *source, const struct source_position *po
 	 * If the state could not be saved, bytes were released that the positions do not include.
 	 */
 	if (!spills || count != 1 || positions->tail > WRITTEN ||
-	    ((struct played *)source)->foreign)
+	    ((struct played_source *)source)->foreign)
 		return -ESTALE;
-	((struct played *)source)->tail = positions->tail;
+	((struct played_source *)source)->tail = positions->tail;
 	return 0;
 }
 
@@ -90,23 +91,23 @@ static void played_release(struct source *source __attribute__((unused)))
 }
 
 /* Return more than the limit from which a ring releases unsaved bytes. */
-static u32 played_retained(const struct source *source __attribute__((unused)))
+static u32 played_get_retained(const struct source *source __attribute__((unused)))
 {
 	return SOURCE_RETAINED_MAX;
 }
 
 static const struct source_persist_ops played_lasting = {
-	.session = played_session,
+	.session = played_get_session_fd,
 	.defer = played_defer,
-	.positions = played_positions,
+	.positions = played_get_positions,
 	.resume = played_resume,
 	.release = played_release,
-	.retained = played_retained,
+	.retained = played_get_retained,
 };
 
 static int played_start(struct source *source)
 {
-	return busy || (own.stuck && (struct played *)source == own.last) ? -EBUSY : 0;
+	return busy || (own.stuck && (struct played_source *)source == own.last) ? -EBUSY : 0;
 }
 
 static void played_stop(struct source *source __attribute__((unused)))
@@ -116,7 +117,7 @@ static void played_stop(struct source *source __attribute__((unused)))
 
 static int played_fd(struct source *source)
 {
-	return ((struct played *)source)->fd;
+	return ((struct played_source *)source)->fd;
 }
 
 static int played_drain(struct source *source, const struct source_sink *sink)
@@ -130,21 +131,21 @@ static int played_drain(struct source *source, const struct source_sink *sink)
 		.lost_bytes = 3,
 	};
 
-	((struct played *)source)->tail++;
+	((struct played_source *)source)->tail++;
 	sink->window(sink->ctx, &window);
 	return 0;
 }
 
 static void played_free(struct source *source)
 {
-	struct played *played = (struct played *)source;
+	struct played_source *played = (struct played_source *)source;
 
 	close(played->fd);
 	free(played);
 }
 
 /* Describe CPUs 4 and 5. CPU 5 is offline. */
-static int played_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	if (cpu < 4 || cpu >= source->cpu_end)
 		return -ENOENT;
@@ -162,7 +163,7 @@ static int played_configure(struct source *source, const struct source_config *c
 static const struct source_ops played_ops = {
 	.name = "played",
 	.configure = played_configure,
-	.cpu = played_cpu,
+	.cpu = played_describe_cpu,
 	.persist = &played_lasting,
 	.start = played_start,
 	.stop = played_stop,
@@ -175,39 +176,39 @@ static const struct source_ops played_ops = {
 static u8 backend = BACKEND_EMULATED;
 static bool foreign;
 
-static struct played *source_played(u8 of_backend)
+static struct played_source *played_source_new(u8 of_backend)
 {
-	struct played *played = calloc(1, sizeof(*played));
+	struct played_source *played = calloc(1, sizeof(*played));
 
 	assert_non_null(played);
-	*played = (struct played){ .source = {
-					   .ops = &played_ops,
-					   .cpus = 2,
-					   .cpu_end = 6,
-					   .backend = of_backend,
-				   } };
+	*played = (struct played_source){ .source = {
+						  .ops = &played_ops,
+						  .cpus = 2,
+						  .cpu_end = 6,
+						  .backend = of_backend,
+					  } };
 	played->fd = eventfd(0, EFD_CLOEXEC);
 	return played;
 }
 
-static struct shared_source *feed_played(void)
+static struct shared_source *open_shared_played_source(void)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
-	struct played *played;
+	struct played_source *played;
 	struct shared_source *shared_source;
 
-	played = source_played(backend);
+	played = played_source_new(backend);
 	/* Data at a position in rings of another session must not count as read. */
 	played->foreign = foreign;
 	assert_int_equal(shared_source_new(&played->source, &sampling, &shared_source), 0);
 	return shared_source;
 }
 
-static int open_own(void *ctx __attribute__((unused)), const char *name, bool kept,
-		    struct source_config *sampling, struct source **ret_source,
-		    char ret_reason[static RESTORE_REASON])
+static int open_own_source(void *ctx __attribute__((unused)), const char *name, bool kept,
+			   struct source_config *sampling, struct source **ret_source,
+			   char ret_reason[static RESTORE_REASON_SIZE])
 {
-	struct played *played;
+	struct played_source *played;
 
 	assert_true(session_name_valid(name));
 	if (kept && own.none)
@@ -218,7 +219,7 @@ static int open_own(void *ctx __attribute__((unused)), const char *name, bool ke
 	}
 	own.opened += !kept;
 	own.sampling = *sampling;
-	own.last = played = source_played(own.backend ? own.backend : backend);
+	own.last = played = played_source_new(own.backend ? own.backend : backend);
 	played->source.interval_ns = sampling->interval_ns;
 	played->source.cgroups = sampling->cgroups;
 	played->foreign = kept && own.foreign;
@@ -229,7 +230,7 @@ static int open_own(void *ctx __attribute__((unused)), const char *name, bool ke
 static const struct config usual = CONFIG_DEFAULT;
 
 /* Return a plan of small tables: most of the time of a test is that of clearing them. */
-static const struct memory_plan *small_plan(void)
+static const struct memory_plan *make_small_plan(void)
 {
 	static struct memory_plan plan;
 	const struct memory_request request = {
@@ -240,7 +241,7 @@ static const struct memory_plan *small_plan(void)
 	};
 	u64 least;
 
-	assert_int_equal(budget_plan(&request, &plan, &least), 0);
+	assert_int_equal(budget_make_plan(&request, &plan, &least), 0);
 	return &plan;
 }
 
@@ -248,25 +249,27 @@ static const struct memory_plan *small_plan(void)
  * Start a process: a worker with the machine's session, configured by @configured, which restores
  * from @fd.
  */
-static struct worker *process_by(const struct config *configured, int fd,
-				 struct checkpoint **ret_keep, struct restore_request *ret_restore)
+static struct worker *process_new_with_config(const struct config *configured, int fd,
+					      struct checkpoint **ret_keep,
+					      struct restore_request *ret_restore)
 {
 	const struct task_events_status task_status = { 0 };
-	struct session_config config = { .name = SESSION_MACHINE, .shared_source = feed_played() };
+	struct session_config config = { .name = SESSION_MACHINE,
+					 .shared_source = open_shared_played_source() };
 	struct filter_error error;
 	struct worker *worker;
 	const char *reason;
 
 	config.shared_source->sampling.interval_ns = 1000000000ULL / configured->samples_per_second;
 	assert_int_equal(session_rule_new(NULL, configured->filter, NULL, &config.rule, &error), 0);
-	assert_int_equal(worker_new(small_plan(), NULL, &task_status, &worker), 0);
-	assert_int_equal(worker_call(worker, worker_add, &config), 0);
+	assert_int_equal(worker_new(make_small_plan(), NULL, &task_status, &worker), 0);
+	assert_int_equal(worker_call(worker, worker_add_session, &config), 0);
 	assert_int_equal(checkpoint_new(fd, ret_keep, &reason), 0);
 	assert_null(reason);
 	*ret_restore = (struct restore_request){
 		.checkpoint = *ret_keep,
 		.config = configured,
-		.open = open_own,
+		.open = open_own_source,
 		.adopted = adopted,
 	};
 	worker_call(worker, restore_run, ret_restore);
@@ -276,7 +279,7 @@ static struct worker *process_by(const struct config *configured, int fd,
 static struct worker *process_new(int fd, struct checkpoint **ret_keep,
 				  struct restore_request *ret_restore)
 {
-	return process_by(&usual, fd, ret_keep, ret_restore);
+	return process_new_with_config(&usual, fd, ret_keep, ret_restore);
 }
 
 static int share_source(struct worker_state *state, void *arg)
@@ -286,42 +289,43 @@ static int share_source(struct worker_state *state, void *arg)
 	struct filter_error error;
 
 	assert_int_equal(session_rule_new(NULL, "op == load", cgroups, &config.rule, &error), 0);
-	config.shared_source = shared_source_get(worker_session(state, NULL)->shared_source);
-	return worker_add(state, &config);
+	config.shared_source = shared_source_get(worker_find_session(state, NULL)->shared_source);
+	return worker_add_session(state, &config);
 }
 
 /*
  * Make the changes that clients of the bus make: a session with a buffer, one with a source of its
  * own, and another filter.
  */
-static int set_up(struct worker_state *state, void *arg)
+static int make_bus_changes(struct worker_state *state, void *arg)
 {
 	struct session_config flight = { .name = "flight",
 					 .shared = true,
 					 .flight_bytes = FLIGHT_MIN },
 			      alone = { .name = "own" };
-	struct worker_change change = { .session = SESSION_MACHINE, .interval_ns = 5000000 };
+	struct worker_change_request change = { .session = SESSION_MACHINE,
+						.interval_ns = 5000000 };
 	char *const cgroups[] = { (char *)"/", NULL };
 	struct filter_error error;
 
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &flight.rule, &error), 0);
-	flight.shared_source = shared_source_get(worker_session(state, NULL)->shared_source);
-	assert_int_equal(worker_add(state, &flight), 0);
+	flight.shared_source = shared_source_get(worker_find_session(state, NULL)->shared_source);
+	assert_int_equal(worker_add_session(state, &flight), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &alone.rule, &error), 0);
-	alone.shared_source = feed_played();
-	assert_int_equal(worker_add(state, &alone), 0);
+	alone.shared_source = open_shared_played_source();
+	assert_int_equal(worker_add_session(state, &alone), 0);
 	assert_int_equal(session_rule_new(NULL, "op == store", cgroups, &change.rule, &error), 0);
-	assert_int_equal(worker_change(state, &change), 0);
-	return checkpoint_final(state, arg);
+	assert_int_equal(worker_change_session(state, &change), 0);
+	return checkpoint_save_final(state, arg);
 }
 
 static int drain_all(struct worker_state *state, void *arg)
 {
-	worker_drain(state, worker_session(state, arg));
+	worker_drain_session(state, worker_find_session(state, arg));
 	return 0;
 }
 
-struct ledgers {
+struct session_ledgers {
 	const char *session;
 	bool there;
 	bool running;
@@ -338,20 +342,20 @@ struct ledgers {
 
 static int read_state(struct worker_state *state, void *arg)
 {
-	struct ledgers *l = arg;
-	const struct session *session = worker_session(state, l->session);
+	struct session_ledgers *l = arg;
+	const struct session *session = worker_find_session(state, l->session);
 
 	l->there = session;
 	if (!session)
 		return 0;
 	l->running = session->running;
-	l->flight_bytes = session->flight ? flight_size(session->flight) : 0;
+	l->flight_bytes = session->flight ? flight_recorder_get_size(session->flight) : 0;
 	l->interval_ns = session->shared_source->source->interval_ns;
-	l->enabled_ns = profile_header(session->profile)->enabled_ns;
-	l->gap_ns = profile_header(session->profile)->blind_by[SOURCE_BLIND_RESTART];
-	l->lost = profile_header(session->profile)->lost;
-	l->tail = ((const struct played *)session->shared_source->source)->tail;
-	l->spills = ((const struct played *)session->shared_source->source)->spills;
+	l->enabled_ns = profile_get_header(session->profile)->enabled_ns;
+	l->gap_ns = profile_get_header(session->profile)->blind_by[SOURCE_BLIND_RESTART];
+	l->lost = profile_get_header(session->profile)->lost;
+	l->tail = ((const struct played_source *)session->shared_source->source)->tail;
+	l->spills = ((const struct played_source *)session->shared_source->source)->spills;
 	snprintf(l->expression, sizeof(l->expression), "%s", session->rule->expression);
 	snprintf(l->cgroup, sizeof(l->cgroup), "%s",
 		 session->rule->cgroups ? session->rule->cgroups[0] : "");
@@ -359,28 +363,29 @@ static int read_state(struct worker_state *state, void *arg)
 }
 
 /* Add a session with its own source, which samples what the machine's source does not. */
-static int set_up_own(struct worker_state *state, void *arg __attribute__((unused)))
+static int add_session_with_own_source(struct worker_state *state,
+				       void *arg __attribute__((unused)))
 {
 	const struct source_config sampling = { .interval_ns = 3000000,
 						.user = true,
 						.physical = true };
 	char *const cgroups[] = { (char *)"/", (char *)"/speprof-never-there", NULL };
 	struct session_config alone = { .name = "own" };
-	struct played *played = source_played(backend);
+	struct played_source *played = played_source_new(backend);
 	struct filter_error error;
 
 	assert_int_equal(session_rule_new(NULL, "op == load", cgroups, &alone.rule, &error), 0);
 	played->source.cgroups = true;
 	played->source.health.faults = 9;
 	assert_int_equal(shared_source_new(&played->source, &sampling, &alone.shared_source), 0);
-	assert_int_equal(worker_add(state, &alone), 0);
-	return worker_start(state, (void *)"own");
+	assert_int_equal(worker_add_session(state, &alone), 0);
+	return worker_start_session(state, (void *)"own");
 }
 
 /* Write a checkpoint of two sessions, one of which was running. Return: its descriptor. */
 static int write_checkpoint(u64 *ret_lost, bool with_own)
 {
-	struct ledgers l = { .session = SESSION_MACHINE };
+	struct session_ledgers l = { .session = SESSION_MACHINE };
 	struct restore_request restore;
 	struct worker *worker;
 	struct checkpoint *checkpoint;
@@ -389,23 +394,24 @@ static int write_checkpoint(u64 *ret_lost, bool with_own)
 	worker = process_new(-1, &checkpoint, &restore);
 	assert_false(restore.found);
 	assert_int_equal(worker_call(worker, share_source, (void *)"loads"), 0);
-	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(worker, worker_start_session, NULL), 0);
 	if (with_own)
-		assert_int_equal(worker_call(worker, set_up_own, NULL), 0);
+		assert_int_equal(worker_call(worker, add_session_with_own_source, NULL), 0);
 	for (int i = 0; i < 5; i++)
 		worker_call(worker, drain_all, NULL);
 	worker_call(worker, read_state, &l);
 	*ret_lost = l.lost;
-	assert_int_equal(worker_call(worker, checkpoint_final, NULL), 0);
-	fd = dup(checkpoint_fd(checkpoint));
+	assert_int_equal(worker_call(worker, checkpoint_save_final, NULL), 0);
+	fd = dup(checkpoint_get_fd(checkpoint));
 	worker_free(worker);
 	checkpoint_free(checkpoint);
 	return fd;
 }
 
-static void test_going_on(void **state __attribute__((unused)))
+static void test_sessions_continue(void **state __attribute__((unused)))
 {
-	struct ledgers machine = { .session = SESSION_MACHINE }, loads = { .session = "loads" };
+	struct session_ledgers machine = { .session = SESSION_MACHINE },
+			       loads = { .session = "loads" };
 	struct restore_request restore;
 	struct worker *worker;
 	struct checkpoint *checkpoint;
@@ -427,15 +433,15 @@ static void test_going_on(void **state __attribute__((unused)))
 }
 
 /* Check that the settings made by clients of the bus are restored, or that their loss is logged. */
-static void check_set(const struct config *later, int fd, bool rule, bool interval)
+static void check_settings_of_bus(const struct config *later, int fd, bool rule, bool interval)
 {
-	struct ledgers machine = { .session = SESSION_MACHINE }, flight = { .session = "flight" },
-		       alone = { .session = "own" };
+	struct session_ledgers machine = { .session = SESSION_MACHINE },
+			       flight = { .session = "flight" }, alone = { .session = "own" };
 	struct restore_request restore;
 	struct worker *worker;
 	struct checkpoint *checkpoint;
 
-	worker = process_by(later, fd, &checkpoint, &restore);
+	worker = process_new_with_config(later, fd, &checkpoint, &restore);
 	assert_true(restore.restored);
 	worker_call(worker, read_state, &machine);
 	worker_call(worker, read_state, &flight);
@@ -457,7 +463,7 @@ static void check_set(const struct config *later, int fd, bool rule, bool interv
 	checkpoint_free(checkpoint);
 }
 
-static void test_set_by_bus(void **state __attribute__((unused)))
+static void test_settings_of_bus_are_restored(void **state __attribute__((unused)))
 {
 	struct config filter = usual, rate = usual, lists = usual;
 	const struct {
@@ -479,9 +485,9 @@ static void test_set_by_bus(void **state __attribute__((unused)))
 		struct checkpoint *checkpoint;
 		struct worker *worker = process_new(-1, &checkpoint, &restore);
 
-		assert_int_equal(worker_call(worker, set_up, NULL), 0);
-		check_set(rows[i].later, dup(checkpoint_fd(checkpoint)), rows[i].rule,
-			  rows[i].interval);
+		assert_int_equal(worker_call(worker, make_bus_changes, NULL), 0);
+		check_settings_of_bus(rows[i].later, dup(checkpoint_get_fd(checkpoint)),
+				      rows[i].rule, rows[i].interval);
 		worker_free(worker);
 		checkpoint_free(checkpoint);
 	}
@@ -491,12 +497,12 @@ static void test_set_by_bus(void **state __attribute__((unused)))
 static int save_checkpoint(struct worker_state *state, void *arg __attribute__((unused)))
 {
 	checkpoint_save(state);
-	worker_drain_source(state, worker_session(state, NULL)->shared_source);
-	return checkpoint_is_due(state, checkpoint_of(state)->saved_ns + 1);
+	worker_drain_source(state, worker_find_session(state, NULL)->shared_source);
+	return checkpoint_is_due(state, checkpoint_get_attached(state)->saved_ns + 1);
 }
 
 /* Unsaved bytes are released only when a ring is nearly full. */
-static void test_unsaved(void **state __attribute__((unused)))
+static void test_unsaved_bytes_are_retained(void **state __attribute__((unused)))
 {
 	struct restore_request restore;
 	struct checkpoint *checkpoint;
@@ -516,7 +522,7 @@ static void test_unsaved(void **state __attribute__((unused)))
 	checkpoint->capacity = 0;
 	worker_call(worker, save_checkpoint, NULL);
 	assert_true(!checkpoint->error && released == before + 1 && !spills);
-	fd = dup(checkpoint_fd(checkpoint));
+	fd = dup(checkpoint_get_fd(checkpoint));
 	worker_free(worker);
 	checkpoint_free(checkpoint);
 	adopted = true;
@@ -528,7 +534,7 @@ static void test_unsaved(void **state __attribute__((unused)))
 }
 
 /* Modelled and measured samples are never added up. */
-static void test_backend(void **state __attribute__((unused)))
+static void test_backends_are_not_mixed(void **state __attribute__((unused)))
 {
 	const struct {
 		u8 before;
@@ -543,8 +549,8 @@ static void test_backend(void **state __attribute__((unused)))
 	u64 lost;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct ledgers machine = { .session = SESSION_MACHINE },
-			       loads = { .session = "loads" };
+		struct session_ledgers machine = { .session = SESSION_MACHINE },
+				       loads = { .session = "loads" };
 		struct restore_request restore;
 		struct worker *worker;
 		struct checkpoint *checkpoint;
@@ -566,9 +572,9 @@ static void test_backend(void **state __attribute__((unused)))
 	backend = BACKEND_EMULATED;
 }
 
-static int health_of_own(struct worker_state *state, void *arg __attribute__((unused)))
+static int read_health_of_own_source(struct worker_state *state, void *arg __attribute__((unused)))
 {
-	const struct session *session = worker_session(state, "own");
+	const struct session *session = worker_find_session(state, "own");
 
 	return session ? (int)session->shared_source->source->health.faults : -ENOENT;
 }
@@ -577,31 +583,32 @@ static int health_of_own(struct worker_state *state, void *arg __attribute__((un
  * Run a process with the machine's session and one with its own source, and kill it after some
  * windows. Return: the descriptor of its checkpoint.
  */
-static int leave_own(struct ledgers *ret_own, struct ledgers *ret_machine)
+static int kill_process_with_own_source(struct session_ledgers *ret_own,
+					struct session_ledgers *ret_machine)
 {
 	struct restore_request restore;
 	struct checkpoint *checkpoint;
 	struct worker *worker = process_new(-1, &checkpoint, &restore);
 	int fd;
 
-	assert_int_equal(worker_call(worker, set_up_own, NULL), 0);
-	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(worker, add_session_with_own_source, NULL), 0);
+	assert_int_equal(worker_call(worker, worker_start_session, NULL), 0);
 	for (int i = 0; i < 5; i++) {
 		worker_call(worker, drain_all, NULL);
 		worker_call(worker, drain_all, (void *)"own");
 	}
-	worker_call(worker, checkpoint_final, NULL);
-	*ret_own = (struct ledgers){ .session = "own" };
-	*ret_machine = (struct ledgers){ .session = SESSION_MACHINE };
+	worker_call(worker, checkpoint_save_final, NULL);
+	*ret_own = (struct session_ledgers){ .session = "own" };
+	*ret_machine = (struct session_ledgers){ .session = SESSION_MACHINE };
 	worker_call(worker, read_state, ret_own);
 	worker_call(worker, read_state, ret_machine);
-	fd = dup(checkpoint_fd(checkpoint));
+	fd = dup(checkpoint_get_fd(checkpoint));
 	worker_free(worker);
 	checkpoint_free(checkpoint);
 	return fd;
 }
 
-static bool is_noted(const struct restore_request *restore, bool warning, const char *text)
+static bool restore_has_note(const struct restore_request *restore, bool warning, const char *text)
 {
 	for (u32 i = 0; i < restore->note_count; i++)
 		if (strstr(restore->notes[i].text, text))
@@ -610,7 +617,7 @@ static bool is_noted(const struct restore_request *restore, bool warning, const 
 }
 
 /* Check that the request to the new source equals the one to the former source. */
-static void check_request(void)
+static void check_source_request(void)
 {
 	assert_true(own.sampling.interval_ns == 3000000 && own.sampling.user &&
 		    own.sampling.physical && !own.sampling.kernel);
@@ -623,7 +630,7 @@ static void check_request(void)
  * Whatever happens to the source of one session, the machine's session continues, and so does that
  * session if possible.
  */
-static void test_own(void **state __attribute__((unused)))
+static void test_own_source_fails(void **state __attribute__((unused)))
 {
 	const struct {
 		bool none, foreign, refused, stuck;
@@ -657,12 +664,12 @@ static void test_own(void **state __attribute__((unused)))
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct ledgers before, machine_before, after = { .session = "own" },
-						       machine = { .session = SESSION_MACHINE };
+		struct session_ledgers before, machine_before,
+			after = { .session = "own" }, machine = { .session = SESSION_MACHINE };
 		struct restore_request restore;
 		struct worker *worker;
 		struct checkpoint *checkpoint;
-		int fd = leave_own(&before, &machine_before);
+		int fd = kill_process_with_own_source(&before, &machine_before);
 
 		memset(&own, 0, sizeof(own));
 		own.none = rows[i].none;
@@ -681,26 +688,26 @@ static void test_own(void **state __attribute__((unused)))
 		assert_true(restore.restored && machine.running &&
 			    machine.lost == machine_before.lost);
 		assert_true(after.there == rows[i].there);
-		assert_true(is_noted(&restore, rows[i].warning, rows[i].noted));
+		assert_true(restore_has_note(&restore, rows[i].warning, rows[i].noted));
 		assert_int_equal(own.opened,
 				 rows[i].none && !rows[i].refused ? 1 : rows[i].foreign);
 		/* A session that is not resumed does not sample. */
 		assert_true(!!stopped == (rows[i].foreign || rows[i].backend));
 		if (after.there) {
-			check_request();
+			check_source_request();
 			/*
 			 * The small rings of the session release unsaved bytes, while the rings of
 			 * the machine's session wait for a checkpoint.
 			 */
 			assert_true(after.spills && !machine.spills);
-			assert_true(is_noted(&restore, true,
-					     "without cgroup \"/speprof-never-there\","));
+			assert_true(restore_has_note(&restore, true,
+						     "without cgroup \"/speprof-never-there\","));
 			assert_true(after.running == !rows[i].stuck && after.lost == before.lost);
 			assert_true((after.enabled_ns > before.enabled_ns) == rows[i].gap);
-			assert_true(is_noted(&restore, false, "CPU 0 went offline") ==
+			assert_true(restore_has_note(&restore, false, "CPU 0 went offline") ==
 				    !rows[i].gap);
 			assert_true(rows[i].gap || (after.tail == before.tail && after.tail));
-			assert_int_equal(worker_call(worker, health_of_own, NULL), 9);
+			assert_int_equal(worker_call(worker, read_health_of_own_source, NULL), 9);
 		}
 		worker_free(worker);
 		checkpoint_free(checkpoint);
@@ -709,15 +716,15 @@ static void test_own(void **state __attribute__((unused)))
 }
 
 /* If the statistics of a session are refused, the session is dropped with its samples. */
-static void test_own_forgotten(void **state __attribute__((unused)))
+static void test_refused_session_is_dropped(void **state __attribute__((unused)))
 {
-	struct ledgers before, machine;
+	struct session_ledgers before, machine;
 	struct restore_request restore;
 	struct worker *worker;
 	struct checkpoint *checkpoint;
 	int fd;
 
-	fd = leave_own(&before, &machine);
+	fd = kill_process_with_own_source(&before, &machine);
 	foreign = adopted = true;
 	stopped = 0;
 	worker = process_new(fd, &checkpoint, &restore);
@@ -725,19 +732,21 @@ static void test_own_forgotten(void **state __attribute__((unused)))
 	worker_call(worker, read_state, &before);
 	assert_true(restore.found && !restore.restored && !before.there && stopped == 1);
 	assert_string_equal(restore.reason, "it belongs to another session of the module than the stored one");
-	assert_true(is_noted(&restore, true, "session \"own\" is removed, as its part of the checkpoint is not used either"));
+	assert_true(restore_has_note(
+		&restore, true,
+		"session \"own\" is removed, as its part of the checkpoint is not used either"));
 	worker_free(worker);
 	checkpoint_free(checkpoint);
 }
 
-static int read_epoch(struct worker_state *state, void *arg)
+static int read_profile_epoch(struct worker_state *state, void *arg)
 {
-	*(u64 *)arg = worker_session(state, NULL)->epoch;
+	*(u64 *)arg = worker_find_session(state, NULL)->epoch;
 	return 0;
 }
 
 /* After a checkpoint was refused, counters visibly restart from 0. */
-static void test_forgotten(void **state __attribute__((unused)))
+static void test_refused_checkpoint_resets_epoch(void **state __attribute__((unused)))
 {
 	struct restore_request restore;
 	u64 lost, epoch[2];
@@ -749,7 +758,7 @@ static void test_forgotten(void **state __attribute__((unused)))
 		foreign = adopted = i;
 		worker = process_new(dup(fd), &checkpoint, &restore);
 		assert_true(restore.found && restore.restored == !i);
-		worker_call(worker, read_epoch, &epoch[i]);
+		worker_call(worker, read_profile_epoch, &epoch[i]);
 		worker_free(worker);
 		checkpoint_free(checkpoint);
 	}
@@ -762,9 +771,10 @@ static void test_forgotten(void **state __attribute__((unused)))
  * Another session holds the SPU when the process starts: statistics are restored, and the session
  * stays marked to run, also for the next process.
  */
-static void test_busy(void **state __attribute__((unused)))
+static void test_busy_spu_keeps_session_running(void **state __attribute__((unused)))
 {
-	struct ledgers machine = { .session = SESSION_MACHINE }, own_one = { .session = "own" };
+	struct session_ledgers machine = { .session = SESSION_MACHINE },
+			       own_one = { .session = "own" };
 	struct restore_request restore;
 	struct worker *worker;
 	struct checkpoint *checkpoint;
@@ -779,16 +789,17 @@ static void test_busy(void **state __attribute__((unused)))
 		worker_call(worker, read_state, &own_one);
 		assert_true(machine.there && machine.running == !busy && machine.lost >= lost);
 		assert_true(own_one.there && !own_one.running);
-		assert_true(i || is_noted(&restore, true, "session \"own\" stays stopped, as it"));
-		next = dup(checkpoint_fd(checkpoint));
+		assert_true(i || restore_has_note(&restore, true,
+						  "session \"own\" stays stopped, as it"));
+		next = dup(checkpoint_get_fd(checkpoint));
 		worker_free(worker);
 		checkpoint_free(checkpoint);
 		fd = next;
 	}
 	/* A session that was stopped stays stopped after the restart. */
 	worker = process_new(fd, &checkpoint, &restore);
-	assert_int_equal(worker_call(worker, worker_stop, NULL), 0);
-	next = dup(checkpoint_fd(checkpoint));
+	assert_int_equal(worker_call(worker, worker_stop_session, NULL), 0);
+	next = dup(checkpoint_get_fd(checkpoint));
 	worker_free(worker);
 	checkpoint_free(checkpoint);
 	worker = process_new(next, &checkpoint, &restore);
@@ -802,7 +813,7 @@ static void test_busy(void **state __attribute__((unused)))
 static struct worker *process_next(struct worker *worker, struct checkpoint **checkpoint,
 				   struct restore_request *restore)
 {
-	int fd = dup(checkpoint_fd(*checkpoint));
+	int fd = dup(checkpoint_get_fd(*checkpoint));
 
 	worker_free(worker);
 	checkpoint_free(*checkpoint);
@@ -813,9 +824,9 @@ static struct worker *process_next(struct worker *worker, struct checkpoint **ch
  * A session that shares the machine's source and was running starts with it once the SPU is free:
  * also after another restart, and not if it was stopped meanwhile.
  */
-static void test_busy_shared(void **state __attribute__((unused)))
+static void test_shared_sessions_start_when_free(void **state __attribute__((unused)))
 {
-	struct ledgers loads = { .session = "loads" };
+	struct session_ledgers loads = { .session = "loads" };
 	struct restore_request restore;
 	struct worker *worker;
 	struct checkpoint *checkpoint;
@@ -823,23 +834,25 @@ static void test_busy_shared(void **state __attribute__((unused)))
 	for (u32 stops = 0; stops < 2; stops++) {
 		worker = process_new(-1, &checkpoint, &restore);
 		assert_int_equal(worker_call(worker, share_source, (void *)"loads"), 0);
-		assert_int_equal(worker_call(worker, worker_start, NULL), 0);
-		assert_int_equal(worker_call(worker, worker_start, (void *)"loads"), 0);
-		worker_call(worker, checkpoint_final, NULL);
+		assert_int_equal(worker_call(worker, worker_start_session, NULL), 0);
+		assert_int_equal(worker_call(worker, worker_start_session, (void *)"loads"), 0);
+		worker_call(worker, checkpoint_save_final, NULL);
 		busy = true;
 		for (u32 i = 0; i < 2; i++) {
 			worker = process_next(worker, &checkpoint, &restore);
 			worker_call(worker, read_state, &loads);
 			assert_true(loads.there && !loads.running);
-			assert_false(is_noted(&restore, true, "session \"loads\" is stopped"));
+			assert_false(
+				restore_has_note(&restore, true, "session \"loads\" is stopped"));
 		}
 		if (stops)
-			assert_int_equal(worker_call(worker, worker_stop, (void *)"loads"), 0);
+			assert_int_equal(worker_call(worker, worker_stop_session, (void *)"loads"),
+					 0);
 		busy = false;
-		assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+		assert_int_equal(worker_call(worker, worker_start_session, NULL), 0);
 		worker_call(worker, read_state, &loads);
 		assert_int_equal(loads.running, !stops);
-		assert_int_equal(worker_call(worker, worker_stop, (void *)"loads"),
+		assert_int_equal(worker_call(worker, worker_stop_session, (void *)"loads"),
 				 stops ? -EALREADY : 0);
 		worker_free(worker);
 		checkpoint_free(checkpoint);
@@ -847,7 +860,7 @@ static void test_busy_shared(void **state __attribute__((unused)))
 }
 
 /* Change bytes in the checkpoint, and correct its checksum. */
-static void checkpoint_forge(int fd, unsigned int seed)
+static void checkpoint_change_bytes(int fd, unsigned int seed)
 {
 	struct checkpoint_slots *slots;
 	struct deserializer from;
@@ -886,7 +899,7 @@ static int checkpoint_copy(int fd, u64 version)
 	assert_int_equal(checkpoint_slots_commit(copy, &to), 0);
 	free((void *)from.at);
 	checkpoint_slots_free(slots);
-	fd = dup(checkpoint_slots_fd(copy));
+	fd = dup(checkpoint_slots_get_fd(copy));
 	checkpoint_slots_free(copy);
 	return fd;
 }
@@ -895,14 +908,14 @@ static int checkpoint_copy(int fd, u64 version)
  * A checkpoint of an older or newer version is refused with a reason, and all tables are empty. The
  * next process finds a checkpoint of this version.
  */
-static void test_other_version(void **state __attribute__((unused)))
+static void test_other_version_is_refused(void **state __attribute__((unused)))
 {
 	static const u64 versions[] = { CHECKPOINT_VERSION - 1, CHECKPOINT_VERSION + 1, 0 };
 	u64 lost;
 
 	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
-		struct ledgers machine = { .session = SESSION_MACHINE },
-			       loads = { .session = "loads" };
+		struct session_ledgers machine = { .session = SESSION_MACHINE },
+				       loads = { .session = "loads" };
 		struct restore_request restore;
 		struct worker *worker;
 		struct checkpoint *checkpoint;
@@ -925,7 +938,7 @@ static void test_other_version(void **state __attribute__((unused)))
 }
 
 /* A refused checkpoint restores nothing: neither sessions nor statistics. */
-static void test_forged(void **state __attribute__((unused)))
+static void test_changed_checkpoint_restores_nothing(void **state __attribute__((unused)))
 {
 	u32 refused = 0, rounds = 200;
 	struct checkpoint_slots *slots;
@@ -939,15 +952,15 @@ static void test_forged(void **state __attribute__((unused)))
 	assert_int_equal(checkpoint_slots_export(slots, file), 0);
 	checkpoint_slots_free(slots);
 	for (u32 i = 0; i < rounds; i++) {
-		struct ledgers machine = { .session = SESSION_MACHINE },
-			       loads = { .session = "loads" }, alone = { .session = "own" };
+		struct session_ledgers machine = { .session = SESSION_MACHINE },
+				       loads = { .session = "loads" }, alone = { .session = "own" };
 		struct restore_request restore;
 		struct worker *worker;
 		struct checkpoint *checkpoint;
 
 		assert_int_equal(lseek(file, 0, SEEK_SET), 0);
 		assert_int_equal(checkpoint_slots_import("checkpoint", file, &fd), 0);
-		checkpoint_forge(fd, i);
+		checkpoint_change_bytes(fd, i);
 		worker = process_new(fd, &checkpoint, &restore);
 		assert_true(restore.found);
 		worker_call(worker, read_state, &machine);
@@ -971,12 +984,17 @@ static void test_forged(void **state __attribute__((unused)))
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_going_on), cmocka_unit_test(test_set_by_bus),
-		cmocka_unit_test(test_unsaved),	 cmocka_unit_test(test_backend),
-		cmocka_unit_test(test_own),	 cmocka_unit_test(test_own_forgotten),
-		cmocka_unit_test(test_forgotten), cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_busy_shared),
-		cmocka_unit_test(test_other_version), cmocka_unit_test(test_forged),
+		cmocka_unit_test(test_sessions_continue),
+		cmocka_unit_test(test_settings_of_bus_are_restored),
+		cmocka_unit_test(test_unsaved_bytes_are_retained),
+		cmocka_unit_test(test_backends_are_not_mixed),
+		cmocka_unit_test(test_own_source_fails),
+		cmocka_unit_test(test_refused_session_is_dropped),
+		cmocka_unit_test(test_refused_checkpoint_resets_epoch),
+		cmocka_unit_test(test_busy_spu_keeps_session_running),
+		cmocka_unit_test(test_shared_sessions_start_when_free),
+		cmocka_unit_test(test_other_version_is_refused),
+		cmocka_unit_test(test_changed_checkpoint_restores_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,15 +11,15 @@
 #include "codec/env.h"
 #include "test.h"
 
-struct image {
+struct elf_image {
 	u8 *bytes;
 	size_t size;
 };
 
 /* Return the contents of a file, which the caller frees. */
-static struct image image_read(const char *path)
+static struct elf_image elf_image_read(const char *path)
 {
-	struct image image;
+	struct elf_image image;
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 

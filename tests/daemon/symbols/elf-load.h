@@ -16,15 +16,15 @@ static inline int elf_load(int fd, struct elf_object *o)
 
 	if (r < 0)
 		return r;
-	elf_read_head(elf, o);
+	elf_read_segments_and_build_id(elf, o);
 	r = elf_read_symbols(elf, o);
-	symtab_finish(&o->symbols);
+	symtab_sort(&o->symbols);
 	elf_end(elf);
 	return o->symbols.count ? 0 : r;
 }
 
 /* Convert a file offset to a virtual address. Return: false if no segment contains it. */
-static inline bool elf_vaddr(const struct elf_object *o, u64 offset, u64 *ret_vaddr)
+static inline bool elf_get_vaddr(const struct elf_object *o, u64 offset, u64 *ret_vaddr)
 {
 	for (u32 i = 0; i < o->segments; i++) {
 		const struct elf_segment *s = &o->segment[i];
@@ -46,7 +46,7 @@ static inline const char *symtab_find(const struct symtab *t, u64 addr)
 }
 
 /* Return the memory in use, in bytes. */
-static inline u64 symtab_memory(const struct symtab *t)
+static inline u64 symtab_get_memory(const struct symtab *t)
 {
 	return t->capacity * sizeof(*t->entry) + t->names_capacity;
 }

@@ -19,7 +19,7 @@ static union {
 static struct {
 	struct symbol_reply reply;
 	union {
-		struct symbol_object object;
+		struct symbol_file_content object;
 		struct symbol_name name[2];
 		struct symbol_line line[2];
 		char text[4096];
@@ -33,7 +33,7 @@ static void send_reply(size_t size)
 }
 
 /* Write a correct reply to SYMBOL_FIND, which each mode then damages. Return: its size. */
-static size_t find_name(void)
+static size_t write_find_reply(void)
 {
 	out.reply.done = in.request.count;
 	out.reply.count = 1;
@@ -57,7 +57,7 @@ static void serve_requests(const char *mode)
 	if (!strcmp(mode, "hang"))
 		pause();
 	if (in.request.type == SYMBOL_FIND)
-		size = find_name();
+		size = write_find_reply();
 	if (!strcmp(mode, "serial"))
 		out.reply.serial++;
 	if (!strcmp(mode, "short"))
@@ -75,7 +75,7 @@ static void serve_requests(const char *mode)
 	send_reply(size);
 }
 
-static bool is_mode(const char *mode, const char *what)
+static bool mode_equals(const char *mode, const char *what)
 {
 	return !strncmp(mode, what, strlen(what));
 }
@@ -92,19 +92,19 @@ static void open_files(const char *mode)
 
 	while (recv(LINK, &request, sizeof(request), 0) > 0) {
 		reply = (struct open_reply){ .serial = request.serial };
-		if (is_mode(mode, "open-crash"))
+		if (mode_equals(mode, "open-crash"))
 			abort();
 		/* Simulate a file system that does not answer for this file. */
-		if (is_mode(mode, "open-hang") && strstr(request.path, "/hangs"))
+		if (mode_equals(mode, "open-hang") && strstr(request.path, "/hangs"))
 			pause();
-		if (is_mode(mode, "open-serial"))
+		if (mode_equals(mode, "open-serial"))
 			reply.serial++;
 		if (request.type == OPEN_DEBUG || request.type == OPEN_ALT ||
 		    (request.type == OPEN_FILE && stat(request.path, &st) < 0))
 			reply.error = -2;
 		else if (request.type == OPEN_FILE)
 			reply.ino = st.st_ino;
-		if (send(LINK, &reply, is_mode(mode, "open-short") ? 3 : sizeof(reply),
+		if (send(LINK, &reply, mode_equals(mode, "open-short") ? 3 : sizeof(reply),
 			 MSG_NOSIGNAL) < 0)
 			exit(1);
 	}

@@ -35,8 +35,8 @@ __attribute__((noinline, used)) static int look_there(int n)
 	return n + 1;
 }
 
-static struct attributor *self_attributor(const void *function, u32 *ret_index,
-					  struct attribute_location *ret_location)
+static struct attributor *make_own_attributor(const void *function, u32 *ret_index,
+					      struct attribute_location *ret_location)
 {
 	const struct attributor_config config = { .live = true };
 	struct attributor *a;
@@ -44,17 +44,17 @@ static struct attributor *self_attributor(const void *function, u32 *ret_index,
 	assert_int_equal(attributor_new(&config, &a), 0);
 	*ret_index = attributor_find_process(a, getpid());
 	assert_true(
-		attributor_locate(a, *ret_index, (u64)(uintptr_t)function, false, ret_location));
+		attributor_locate_pc(a, *ret_index, (u64)(uintptr_t)function, false, ret_location));
 	return a;
 }
 
-static bool resolve_name(struct symbols *s, s32 pid, const struct attribute_location *location,
-			 char *name, size_t size)
+static bool resolve_name(struct symbols_cache *s, s32 pid,
+			 const struct attribute_location *location, char *name, size_t size)
 {
-	if (symbols_function(s, pid, location, true, name, size))
+	if (symbols_get_function(s, pid, location, true, name, size))
 		return true;
-	symbols_wait_default(s);
-	return symbols_function(s, pid, location, true, name, size);
+	symbols_wait_configured(s);
+	return symbols_get_function(s, pid, location, true, name, size);
 }
 
 /* a line in /proc/PID/status of both helpers, and one in that of the helper that reads files */
@@ -62,7 +62,7 @@ static bool resolve_name(struct symbols *s, s32 pid, const struct attribute_loca
 #define READER "\nSeccomp:\t2\n"
 
 /* Find a child of this process with @line in its status. Return: its PID; 0 if there is none. */
-static pid_t helper_pid(const char *line, char *ret_status, size_t size)
+static pid_t find_helper_pid(const char *line, char *ret_status, size_t size)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -92,39 +92,39 @@ static pid_t helper_pid(const char *line, char *ret_status, size_t size)
 	return found;
 }
 
-static void status_is(const char *status, const char *line)
+static void assert_status_has_line(const char *status, const char *line)
 {
 	if (!strstr(status, line))
 		fail_msg("no \"%s\" in the helper's status:\n%s", line + 1, status);
 }
 
 /* Check in /proc/PID/status which privileges the helper dropped. */
-static void test_sandboxed(void **state)
+static void test_helper_drops_privileges(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT, .idle = true };
 	struct attribute_location location;
 	char status[4096], name[64], path[64], limits[4096] = "";
 	struct attributor *a;
-	struct symbols *s;
+	struct symbols_cache *s;
 	pid_t pid;
 	u32 index;
 	FILE *f;
 
 	(void)state;
 	assert_int_equal(look_here(1) + look_there(1), 3);
-	a = self_attributor(look_here, &index, &location);
+	a = make_own_attributor(look_here, &index, &location);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	assert_true(resolve_name(s, getpid(), &location, name, sizeof(name)));
 	assert_string_equal(name, "look_here");
-	pid = helper_pid(READER, status, sizeof(status));
+	pid = find_helper_pid(READER, status, sizeof(status));
 	assert_true(pid > 0);
-	status_is(status, "\nCapInh:\t0000000000000000\n");
-	status_is(status, "\nCapPrm:\t0000000000000000\n");
-	status_is(status, "\nCapEff:\t0000000000000000\n");
-	status_is(status, "\nCapAmb:\t0000000000000000\n");
-	status_is(status, "\nNoNewPrivs:\t1\n");
-	status_is(status, "\nSeccomp:\t2\n");
-	status_is(status, "\nThreads:\t1\n");
+	assert_status_has_line(status, "\nCapInh:\t0000000000000000\n");
+	assert_status_has_line(status, "\nCapPrm:\t0000000000000000\n");
+	assert_status_has_line(status, "\nCapEff:\t0000000000000000\n");
+	assert_status_has_line(status, "\nCapAmb:\t0000000000000000\n");
+	assert_status_has_line(status, "\nNoNewPrivs:\t1\n");
+	assert_status_has_line(status, "\nSeccomp:\t2\n");
+	assert_status_has_line(status, "\nThreads:\t1\n");
 	snprintf(path, sizeof(path), "/proc/%d/limits", pid);
 	f = fopen(path, "re");
 	assert_non_null(f);
@@ -136,18 +136,18 @@ static void test_sandboxed(void **state)
 	symbols_free(s);
 	attributor_free(a);
 	/* The helper ends when its caller ends. */
-	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
+	assert_int_equal(find_helper_pid(ANY, status, sizeof(status)), 0);
 }
 
 /* The helper reads the symbols of the kernel from a descriptor. */
-static void test_kernel(void **state)
+static void test_kernel_symbols_from_descriptor(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
 	struct attribute_location location;
 	unsigned long long address = 0;
 	char type = 0, name[128];
 	struct attributor *a;
-	struct symbols *s;
+	struct symbols_cache *s;
 	u32 index;
 	FILE *f = fopen("/proc/kallsyms", "re");
 
@@ -158,8 +158,8 @@ static void test_kernel(void **state)
 		fclose(f);
 	if (!address)
 		skip();
-	a = self_attributor(look_here, &index, &location);
-	assert_true(attributor_locate(a, index, address, true, &location));
+	a = make_own_attributor(look_here, &index, &location);
+	assert_true(attributor_locate_pc(a, index, address, true, &location));
 	assert_int_equal(symbols_new(&config, &s), 0);
 	assert_true(resolve_name(s, getpid(), &location, name, sizeof(name)));
 	assert_true(*name && *name != '[');
@@ -168,7 +168,7 @@ static void test_kernel(void **state)
 }
 
 /* If a helper is killed between two requests, the next request still gets its reply. */
-static void test_killed(void **state)
+static void test_killed_helper_is_replaced(void **state)
 {
 	siginfo_t dead;
 	const struct symbols_config config = { .wait_ms = WAIT };
@@ -176,23 +176,23 @@ static void test_killed(void **state)
 	struct attribute_location here, there;
 	struct attributor *a, *b;
 	char status[4096], name[64];
-	struct symbols *s;
+	struct symbols_cache *s;
 	pid_t pid;
 	u32 index;
 
 	(void)state;
-	a = self_attributor(look_here, &index, &here);
-	b = self_attributor(look_there, &index, &there);
+	a = make_own_attributor(look_here, &index, &here);
+	b = make_own_attributor(look_there, &index, &there);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	assert_true(resolve_name(s, getpid(), &here, name, sizeof(name)));
-	pid = helper_pid(READER, status, sizeof(status));
+	pid = find_helper_pid(READER, status, sizeof(status));
 	assert_true(pid > 0);
 	kill(pid, SIGKILL);
 	/* The helper is dead and not reaped: the caller reaps it. */
 	assert_int_equal(waitid(P_PID, (id_t)pid, &dead, WEXITED | WNOWAIT), 0);
 	assert_true(resolve_name(s, getpid(), &there, name, sizeof(name)));
 	assert_string_equal(name, "look_there");
-	symbols_stats(s, &stats);
+	symbols_get_stats(s, &stats);
 	assert_int_equal(stats.failures, 1);
 	assert_int_equal(stats.quarantined, 0);
 	assert_int_equal(stats.pending, 0);
@@ -203,7 +203,7 @@ static void test_killed(void **state)
 }
 
 /* Make a link to the hostile helper, named after its mode. */
-static void hostile_path(const char *mode, char *path, size_t size)
+static void make_hostile_path(const char *mode, char *path, size_t size)
 {
 	char bytes[65536];
 	int from = open(hostile, O_RDONLY | O_CLOEXEC), to;
@@ -249,7 +249,7 @@ static void test_hostile_link(void **state)
 		int r;
 
 		test_row("%s", rows[i].mode);
-		hostile_path(rows[i].mode, path, sizeof(path));
+		make_hostile_path(rows[i].mode, path, sizeof(path));
 		helper_link_init(&link, path, false);
 		/* A helper that does not reply is killed after the time limit. */
 		link.call_ms = strcmp(rows[i].mode, "mute") ? WAIT : 50;
@@ -259,13 +259,13 @@ static void test_hostile_link(void **state)
 		assert_row(r == rows[i].ready);
 		assert_row(!*link.reason == !r);
 		if (!r)
-			assert_row(helper_link_call(&link, &request, STDIN_FILENO, &reply) ==
+			assert_row(helper_link_call_reader(&link, &request, STDIN_FILENO, &reply) ==
 				   rows[i].open);
 		find.request = (struct symbol_request){ .type = SYMBOL_FIND, .count = 2 };
 		find.request.address[0] = 0x1000;
 		find.request.address[1] = 0x2000;
 		if (!r && !rows[i].open)
-			assert_row(helper_link_call(&link, &find.request, -1, &reply) ==
+			assert_row(helper_link_call_reader(&link, &find.request, -1, &reply) ==
 				   rows[i].find);
 		if (rows[i].ready || rows[i].open || rows[i].find) {
 			assert_row(link.failures == 1 && link.reader.fd < 0 &&
@@ -299,7 +299,7 @@ static void test_hostile_opener(void **state)
 		char path[128];
 
 		test_row("%s", rows[i].mode);
-		hostile_path(rows[i].mode, path, sizeof(path));
+		make_hostile_path(rows[i].mode, path, sizeof(path));
 		helper_link_init(&link, path, false);
 		link.open_ms = rows[i].open == -ETIMEDOUT ? 50 : WAIT;
 		assert_row(!helper_link_start(&link));
@@ -308,7 +308,7 @@ static void test_hostile_opener(void **state)
 		 * hanging one.
 		 */
 		request = (struct open_request){ .type = OPEN_PASS, .path = "/hangs" };
-		assert_row(helper_link_open(&link, &request, &reply) == rows[i].open);
+		assert_row(helper_link_call_opener(&link, &request, &reply) == rows[i].open);
 		assert_row(link.failures == !!rows[i].open);
 		assert_row(!rows[i].open == (link.opener.fd >= 0 && link.reader.fd >= 0));
 		helper_link_deinit(&link);
@@ -319,21 +319,21 @@ static void test_hostile_opener(void **state)
 /*
  * If a helper exits before the next file is opened, the exit must not be attributed to that file.
  */
-static void test_recycled(void **state)
+static void test_exit_is_not_blamed_on_next_file(void **state)
 {
 	static struct helper_link link;
 	char path[128];
 	siginfo_t dead;
 
 	(void)state;
-	hostile_path("honest", path, sizeof(path));
+	make_hostile_path("honest", path, sizeof(path));
 	helper_link_init(&link, path, false);
 	assert_int_equal(helper_link_start(&link), 0);
-	assert_false(helper_link_recycle(&link));
+	assert_false(helper_link_stop_unusable(&link));
 	assert_true(link.reader.fd >= 0);
 	kill(link.opener.pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)link.opener.pid, &dead, WEXITED | WNOWAIT), 0);
-	assert_true(helper_link_recycle(&link));
+	assert_true(helper_link_stop_unusable(&link));
 	assert_true(link.reader.fd < 0 && link.failures == 1);
 	assert_int_equal(helper_link_start(&link), 0);
 	helper_link_deinit(&link);
@@ -341,7 +341,7 @@ static void test_recycled(void **state)
 }
 
 /* Start a process of another user, which sleeps. */
-static pid_t child_of(uid_t uid)
+static pid_t start_child_of_user(uid_t uid)
 {
 	pid_t pid = fork();
 
@@ -359,33 +359,33 @@ static pid_t child_of(uid_t uid)
  * Opening a file of one user hangs. Names in the file of another user still arrive, and
  * symbols_free() does not wait.
  */
-static void test_hang(void **state)
+static void test_hanging_open_delays_one_user(void **state)
 {
 	char helper[128], hangs[128], works[128], name[64];
 	const struct symbols_config config = { .helper = helper, .open_ms = 10 * WAIT };
 	struct attribute_location hanging = { .binary = hangs, .offset = 0x1000 };
 	struct attribute_location working = { .binary = works, .offset = 0x1000 };
 	struct symbols_stats stats;
-	struct symbols *s;
+	struct symbols_cache *s;
 	pid_t pid[2];
 
 	(void)state;
 	if (geteuid())
 		skip();
-	hostile_path("open-hang", helper, sizeof(helper));
-	hostile_path("hangs", hangs, sizeof(hangs));
-	hostile_path("works", works, sizeof(works));
-	pid[0] = child_of(4242);
-	pid[1] = child_of(4243);
+	make_hostile_path("open-hang", helper, sizeof(helper));
+	make_hostile_path("hangs", hangs, sizeof(hangs));
+	make_hostile_path("works", works, sizeof(works));
+	pid[0] = start_child_of_user(4242);
+	pid[1] = start_child_of_user(4243);
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_false(symbols_function(s, pid[0], &hanging, true, name, sizeof(name)));
-	while (!symbols_function(s, pid[1], &working, true, name, sizeof(name)))
+	assert_false(symbols_get_function(s, pid[0], &hanging, true, name, sizeof(name)));
+	while (!symbols_get_function(s, pid[1], &working, true, name, sizeof(name)))
 		symbols_wait(s, 10);
 	assert_string_equal(name, "lies");
 	/* More requests of the first user wait behind the hanging one. */
 	hanging.offset = 0x2000;
-	assert_false(symbols_function(s, pid[0], &hanging, true, name, sizeof(name)));
-	symbols_stats(s, &stats);
+	assert_false(symbols_get_function(s, pid[0], &hanging, true, name, sizeof(name)));
+	symbols_get_stats(s, &stats);
 	assert_int_equal(stats.failures, 0);
 	assert_true(stats.pending > 0);
 	symbols_free(s);
@@ -399,21 +399,21 @@ static void test_hang(void **state)
 }
 
 /* A helper that hangs in a file is replaced, and the mapping gets no names. */
-static void test_hang_rejected(void **state)
+static void test_hanging_helper_is_replaced(void **state)
 {
 	char helper[128], hangs[128], name[64];
 	const struct symbols_config config = { .helper = helper, .open_ms = 50 };
 	struct attribute_location hanging = { .binary = hangs, .offset = 0x1000 };
 	struct symbols_stats stats;
-	struct symbols *s;
+	struct symbols_cache *s;
 
 	(void)state;
-	hostile_path("open-hang", helper, sizeof(helper));
-	hostile_path("hangs", hangs, sizeof(hangs));
+	make_hostile_path("open-hang", helper, sizeof(helper));
+	make_hostile_path("hangs", hangs, sizeof(hangs));
 	assert_int_equal(symbols_new(&config, &s), 0);
-	assert_false(symbols_function(s, getpid(), &hanging, true, name, sizeof(name)));
+	assert_false(symbols_get_function(s, getpid(), &hanging, true, name, sizeof(name)));
 	symbols_wait(s, WAIT);
-	symbols_stats(s, &stats);
+	symbols_get_stats(s, &stats);
 	assert_int_equal(stats.failures, 1);
 	assert_int_equal(stats.quarantined, 1);
 	assert_int_equal(stats.pending, 0);
@@ -423,24 +423,24 @@ static void test_hang_rejected(void **state)
 }
 
 /* A file that kills a helper is not read a second time. */
-static void test_quarantined(void **state)
+static void test_crashing_file_is_read_once(void **state)
 {
 	char path[128], name[64];
 	struct symbols_config config = { .helper = path, .wait_ms = WAIT };
 	struct symbols_stats stats;
 	struct attribute_location location;
 	struct attributor *a;
-	struct symbols *s;
+	struct symbols_cache *s;
 	u32 index;
 
 	(void)state;
-	hostile_path("find-crash", path, sizeof(path));
-	a = self_attributor(look_here, &index, &location);
+	make_hostile_path("find-crash", path, sizeof(path));
+	a = make_own_attributor(look_here, &index, &location);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	for (int i = 0; i < 3; i++) {
 		assert_false(resolve_name(s, getpid(), &location, name, sizeof(name)));
 		assert_non_null(strstr(name, "test-helper-link+0x"));
-		symbols_stats(s, &stats);
+		symbols_get_stats(s, &stats);
 		assert_int_equal(stats.failures, 1);
 		assert_int_equal(stats.quarantined, 1);
 	}
@@ -450,22 +450,22 @@ static void test_quarantined(void **state)
 }
 
 /* If no helper can be started, one log line reports it, and no request waits. */
-static void test_no_helper(void **state)
+static void test_missing_helper_is_logged_once(void **state)
 {
 	const struct symbols_config config = { .helper = "/nonexistent/helper", .wait_ms = WAIT };
 	struct symbols_stats stats;
 	struct attribute_location location;
 	struct attributor *a;
-	struct symbols *s;
+	struct symbols_cache *s;
 	char name[64];
 	u32 index;
 
 	(void)state;
-	a = self_attributor(look_here, &index, &location);
+	a = make_own_attributor(look_here, &index, &location);
 	assert_int_equal(symbols_new(&config, &s), 0);
 	assert_false(resolve_name(s, getpid(), &location, name, sizeof(name)));
 	assert_non_null(strstr(name, "test-helper-link+0x"));
-	symbols_stats(s, &stats);
+	symbols_get_stats(s, &stats);
 	assert_string_equal(stats.reason,
 			    "/nonexistent/helper cannot be executed: No such file or directory");
 	symbols_free(s);
@@ -505,7 +505,7 @@ static void test_perf_map(void **state)
 	char path[64], link[96], name[128], status[4096];
 	gid_t before[64];
 	int count = join_groups(before, ARRAY_SIZE(before));
-	struct symbols *s;
+	struct symbols_cache *s;
 	FILE *f;
 
 	(void)state;
@@ -549,7 +549,7 @@ static void test_perf_map(void **state)
 	unlink(link);
 	if (count >= 0)
 		assert_int_equal(setgroups((size_t)count, before), 0);
-	assert_int_equal(helper_pid(ANY, status, sizeof(status)), 0);
+	assert_int_equal(find_helper_pid(ANY, status, sizeof(status)), 0);
 }
 
 /* A file with the right name that another user owns is not used as the perf map of the process. */
@@ -558,7 +558,7 @@ static void test_perf_map_owner(void **state)
 	const struct symbols_config config = { .wait_ms = WAIT };
 	const struct attribute_location location = { .binary = "[anon]", .pc = 0x10000 };
 	char path[64], name[64];
-	struct symbols *s;
+	struct symbols_cache *s;
 	FILE *f;
 
 	(void)state;
@@ -594,13 +594,13 @@ static void copy_self(const char *path)
  * A binary in a container is opened by its path in the container. Symbolic links in that path
  * cannot lead outside of the container.
  */
-static void test_other_root(void **state)
+static void test_binary_in_other_root(void **state)
 {
 	const struct symbols_config config = { .wait_ms = WAIT };
 	struct attribute_location location, within, other;
 	char root[96], path[128], name[64], status[4096];
 	struct attributor *a;
-	struct symbols *s;
+	struct symbols_cache *s;
 	struct stat st;
 	int gate[2];
 	pid_t child;
@@ -610,7 +610,7 @@ static void test_other_root(void **state)
 	(void)state;
 	if (geteuid())
 		skip();
-	a = self_attributor(look_here, &index, &location);
+	a = make_own_attributor(look_here, &index, &location);
 	snprintf(root, sizeof(root), "%s/root", folder);
 	assert_int_equal(mkdir(root, 0755), 0);
 	snprintf(path, sizeof(path), "%s/program", root);
@@ -659,13 +659,19 @@ static void test_other_root(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sandboxed),      cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_hostile_link),   cmocka_unit_test(test_quarantined),
-		cmocka_unit_test(test_hostile_opener), cmocka_unit_test(test_recycled),
-		cmocka_unit_test(test_hang),	       cmocka_unit_test(test_hang_rejected),
-		cmocka_unit_test(test_kernel),	       cmocka_unit_test(test_no_helper),
-		cmocka_unit_test(test_perf_map),       cmocka_unit_test(test_perf_map_owner),
-		cmocka_unit_test(test_other_root),
+		cmocka_unit_test(test_helper_drops_privileges),
+		cmocka_unit_test(test_killed_helper_is_replaced),
+		cmocka_unit_test(test_hostile_link),
+		cmocka_unit_test(test_crashing_file_is_read_once),
+		cmocka_unit_test(test_hostile_opener),
+		cmocka_unit_test(test_exit_is_not_blamed_on_next_file),
+		cmocka_unit_test(test_hanging_open_delays_one_user),
+		cmocka_unit_test(test_hanging_helper_is_replaced),
+		cmocka_unit_test(test_kernel_symbols_from_descriptor),
+		cmocka_unit_test(test_missing_helper_is_logged_once),
+		cmocka_unit_test(test_perf_map),
+		cmocka_unit_test(test_perf_map_owner),
+		cmocka_unit_test(test_binary_in_other_root),
 	};
 	int r;
 

@@ -9,9 +9,9 @@
 
 #include "symbols/symbols-internal.h"
 
-static struct job *job_of(u64 owner)
+static struct resolve_job *make_job(u64 owner)
 {
-	struct job *job = calloc(1, sizeof(*job) + 1);
+	struct resolve_job *job = calloc(1, sizeof(*job) + 1);
 
 	assert_non_null(job);
 	job->key.build_id = owner;
@@ -21,30 +21,30 @@ static struct job *job_of(u64 owner)
 static void push_jobs(struct job_queues *queues, u64 owner, u64 now_ms, u32 count)
 {
 	for (u32 i = 0; i < count; i++)
-		job_queues_push(queues, owner, now_ms, job_of(owner));
+		job_queues_push(queues, owner, now_ms, make_job(owner));
 }
 
 /* Pick the next job. Return: its owner, or 0 if there is no job to run. */
 static u64 pick_job(struct job_queues *queues, u64 now_ms, struct job_queue **ret_queue,
 		    u64 *ret_until)
 {
-	struct job *job = job_queues_pop(queues, now_ms, true, ret_queue, ret_until);
+	struct resolve_job *job = job_queues_pop(queues, now_ms, true, ret_queue, ret_until);
 	u64 owner = job ? job->key.build_id : 0;
 
 	free(job);
 	return owner;
 }
 
-static void drop_all(struct job_queues *queues)
+static void drop_all_jobs(struct job_queues *queues)
 {
-	struct job *job;
+	struct resolve_job *job;
 
 	while ((job = job_queues_pop_any(queues)))
 		free(job);
 }
 
 /* An owner with slow jobs gets only its share of the time. */
-static void test_share(void **state)
+static void test_slow_owner_gets_share(void **state)
 {
 	struct job_queues queues = { 0 };
 	struct job_queue *queue;
@@ -69,14 +69,14 @@ static void test_share(void **state)
 		job_queue_finish(queue, now, 9, false);
 	}
 	assert_true(quick <= 52);
-	drop_all(&queues);
+	drop_all_jobs(&queues);
 }
 
 /*
  * Two jobs of one owner never run at once: while one job hangs, the other resolver serves other
  * owners.
  */
-static void test_once(void **state)
+static void test_jobs_of_owner_run_one_by_one(void **state)
 {
 	struct job_queues queues = { 0 };
 	struct job_queue *first, *second, *none;
@@ -95,14 +95,14 @@ static void test_once(void **state)
 	assert_int_equal(pick_job(&queues, 0, &second, &until), 2);
 	job_queue_finish(first, 60000, 60000, true);
 	job_queue_finish(second, 60000, 60000, false);
-	drop_all(&queues);
+	drop_all_jobs(&queues);
 }
 
 /*
  * If jobs of an owner crash helpers, the owner has to wait longer after each crash. Other owners do
  * not wait.
  */
-static void test_backoff(void **state)
+static void test_crashes_delay_owner(void **state)
 {
 	struct job_queues queues = { 0 };
 	struct job_queue *queue;
@@ -133,17 +133,17 @@ static void test_backoff(void **state)
 	job_queue_finish(queue, now, 0, true);
 	assert_int_equal(pick_job(&queues, now, &queue, &until), 0);
 	assert_int_equal(until, now + 100);
-	drop_all(&queues);
+	drop_all_jobs(&queues);
 }
 
 /*
  * Two owners with files that hang share one resolver. The other resolver serves the other owners.
  */
-static void test_suspects(void **state)
+static void test_hanging_owners_share_resolver(void **state)
 {
 	struct job_queues queues = { 0 };
 	struct job_queue *queue, *none;
-	struct job *job;
+	struct resolve_job *job;
 	u64 until;
 
 	(void)state;
@@ -165,11 +165,11 @@ static void test_suspects(void **state)
 	job = job_queues_pop(&queues, 20000, false, &none, &until);
 	assert_int_equal(job->key.build_id, 1);
 	free(job);
-	drop_all(&queues);
+	drop_all_jobs(&queues);
 }
 
 /* If there are more owners than queues, each owner is still served. */
-static void test_many(void **state)
+static void test_more_owners_than_queues(void **state)
 {
 	struct job_queues queues = { 0 };
 	struct job_queue *queue;
@@ -187,24 +187,24 @@ static void test_many(void **state)
 }
 
 /* The owner of a process is its user. For processes of root, the owner is their mount namespace. */
-static void test_owner(void **state)
+static void test_owner_of_process(void **state)
 {
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(job_owner(0), 0);
-	assert_int_equal(job_owner(INT32_MAX), 0);
+	assert_int_equal(job_find_owner(0), 0);
+	assert_int_equal(job_find_owner(INT32_MAX), 0);
 	if (geteuid()) {
-		assert_int_equal(job_owner(getpid()), getuid());
+		assert_int_equal(job_find_owner(getpid()), getuid());
 		skip();
 	}
-	assert_true(job_owner(getpid()) >> 63);
+	assert_true(job_find_owner(getpid()) >> 63);
 	pid = fork();
 	if (!pid) {
 		pause();
 		_exit(0);
 	}
-	assert_true(job_owner(pid) == job_owner(getpid()));
+	assert_true(job_find_owner(pid) == job_find_owner(getpid()));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -212,9 +212,12 @@ static void test_owner(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_share),	cmocka_unit_test(test_once),
-		cmocka_unit_test(test_backoff), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_owner),	cmocka_unit_test(test_suspects),
+		cmocka_unit_test(test_slow_owner_gets_share),
+		cmocka_unit_test(test_jobs_of_owner_run_one_by_one),
+		cmocka_unit_test(test_crashes_delay_owner),
+		cmocka_unit_test(test_more_owners_than_queues),
+		cmocka_unit_test(test_owner_of_process),
+		cmocka_unit_test(test_hanging_owners_share_resolver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static struct symbol_line *make_lines(void)
 	return (void *)(&reply_packet.reply + 1);
 }
 
-static struct symbol_object *make_object_reply(void)
+static struct symbol_file_content *make_object_reply(void)
 {
 	return (void *)(&reply_packet.reply + 1);
 }
@@ -64,7 +64,7 @@ static size_t make_reply(u32 type)
 	memset(&reply_packet, 0, sizeof(reply_packet));
 	reply_packet.reply = (struct symbol_reply){ .type = type, .serial = 9 };
 	if (type == SYMBOL_OPEN || type == SYMBOL_ATTACH)
-		return size + sizeof(struct symbol_object);
+		return size + sizeof(struct symbol_file_content);
 	reply_packet.reply.done = 3;
 	reply_packet.reply.text = sizeof(texts);
 	if (type == SYMBOL_FIND) {
@@ -94,7 +94,7 @@ static size_t make_reply(u32 type)
 	return size + sizeof(texts);
 }
 
-static void test_requests(void **state)
+static void test_wrong_requests_are_refused(void **state)
 {
 	(void)state;
 	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_CODE; type++) {
@@ -141,7 +141,7 @@ static void test_requests(void **state)
 			   -EBADMSG);                                                         \
 	} while (0)
 
-static void test_replies(void **state)
+static void test_wrong_replies_are_refused(void **state)
 {
 	(void)state;
 	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_CODE; type++) {
@@ -197,27 +197,27 @@ static void test_replies(void **state)
 }
 
 /* Names are found by their ranges, each text is stored once, and the oldest text is evicted. */
-static void test_cache(void **state)
+static void test_name_cache(void **state)
 {
 	struct name_cache cache;
-	struct name_ref refs[20];
+	struct name_file_ref refs[20];
 
 	(void)state;
 	assert_int_equal(name_cache_init(&cache, 16, 16 * sizeof(struct name_file) + 40000), 0);
 	for (u32 i = 0; i < 20; i++) {
-		const struct name_key key = { .ino = i + 1, .dev = 3 };
+		const struct name_file_key key = { .ino = i + 1, .dev = 3 };
 		const struct name_range *range;
 		const struct name_line *line;
 		struct name_file *f;
 
-		refs[i] = name_cache_get(&cache, &key);
-		f = name_cache_lookup(&cache, refs[i]);
+		refs[i] = name_cache_find_or_add(&cache, &key);
+		f = name_cache_get_file(&cache, refs[i]);
 		assert_non_null(f);
 		for (u32 n = 0; n < 3; n++) {
 			make_reply(SYMBOL_FIND);
-			name_cache_add(&cache, f, &request.request, &reply_packet.reply);
+			name_cache_add_reply(&cache, f, &request.request, &reply_packet.reply);
 			make_reply(SYMBOL_LINES);
-			name_cache_add(&cache, f, &request.request, &reply_packet.reply);
+			name_cache_add_reply(&cache, f, &request.request, &reply_packet.reply);
 		}
 		assert_int_equal(f->ranges, 2);
 		assert_int_equal(f->lines, 3);
@@ -233,12 +233,12 @@ static void test_cache(void **state)
 		assert_true(cache.memory <= cache.budget);
 	}
 	assert_true(cache.evicted >= 4);
-	assert_null(name_cache_lookup(&cache, refs[0]));
-	assert_non_null(name_cache_lookup(&cache, refs[19]));
+	assert_null(name_cache_get_file(&cache, refs[0]));
+	assert_non_null(name_cache_get_file(&cache, refs[19]));
 	name_cache_deinit(&cache);
 }
 
-static void test_demangle(void **state)
+static void test_names_are_demangled(void **state)
 {
 	static const struct {
 		const char *from;
@@ -274,10 +274,10 @@ static void test_demangle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_replies),
-		cmocka_unit_test(test_cache),
-		cmocka_unit_test(test_demangle),
+		cmocka_unit_test(test_wrong_requests_are_refused),
+		cmocka_unit_test(test_wrong_replies_are_refused),
+		cmocka_unit_test(test_name_cache),
+		cmocka_unit_test(test_names_are_demangled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,16 +45,17 @@ __attribute__((noinline, used)) static int versioned_1(void)
 static const struct symbols_config waiting = { .wait_ms = WAIT };
 
 /* Return the name of @location after it was resolved. */
-static bool resolve_name(struct symbols *s, s32 pid, const struct attribute_location *location,
-			 bool live, char *name, size_t size)
+static bool resolve_name(struct symbols_cache *s, s32 pid,
+			 const struct attribute_location *location, bool live, char *name,
+			 size_t size)
 {
-	if (symbols_function(s, pid, location, live, name, size))
+	if (symbols_get_function(s, pid, location, live, name, size))
 		return true;
-	symbols_wait_default(s);
-	return symbols_function(s, pid, location, live, name, size);
+	symbols_wait_configured(s);
+	return symbols_get_function(s, pid, location, live, name, size);
 }
 
-static struct attributor *own_attributor(u32 *ret_index)
+static struct attributor *make_own_attributor(u32 *ret_index)
 {
 	const struct attributor_config config = { .live = true };
 	struct attributor *a;
@@ -68,16 +69,16 @@ static struct attributor *own_attributor(u32 *ret_index)
 static void test_own_function(void **state)
 {
 	u32 index;
-	struct attributor *a = own_attributor(&index);
+	struct attributor *a = make_own_attributor(&index);
 	u64 pc = (u64)(uintptr_t)walk_the_line;
 	struct attribute_location location;
-	struct symbols *s;
+	struct symbols_cache *s;
 	char name[64];
 
 	(void)state;
 	assert_int_equal(walk_the_line(3), 3);
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(attributor_locate(a, index, pc + 1, false, &location));
+	assert_true(attributor_locate_pc(a, index, pc + 1, false, &location));
 	assert_true(resolve_name(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "walk_the_line");
 	/* After the process has exited, the path still leads to the same file. */
@@ -90,11 +91,11 @@ static void test_own_function(void **state)
 	/* The build ID decides whether the file of a recording is the one on this machine. */
 	location.inode--;
 	assert_false(resolve_name(s, 0, &location, false, name, sizeof(name)));
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)versioned_1, false, &location));
+	assert_true(attributor_locate_pc(a, index, (u64)(uintptr_t)versioned_1, false, &location));
 	assert_true(resolve_name(s, getpid(), &location, true, name, sizeof(name)));
 	assert_string_equal(name, "versioned");
 	/* a function of a library, which has a dynamic symbol */
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &location));
+	assert_true(attributor_locate_pc(a, index, (u64)(uintptr_t)strtoull, false, &location));
 	assert_true(resolve_name(s, getpid(), &location, true, name, sizeof(name)));
 	assert_non_null(strstr(name, "strtoul"));
 	symbols_free(s);
@@ -105,14 +106,14 @@ static void test_own_function(void **state)
  * Names that were read while the process lived remain after the process exited and the file was
  * removed.
  */
-static void test_removed(void **state)
+static void test_removed_file_keeps_names(void **state)
 {
 	char gone[] = "/tmp/test-symbols-XXXXXX";
-	struct image image = image_read("/proc/self/exe");
+	struct elf_image image = elf_image_read("/proc/self/exe");
 	struct attribute_location location = { .binary = gone };
 	struct elf_object o = { .symbols.limit = LIMIT };
 	struct stat st;
-	struct symbols *s;
+	struct symbols_cache *s;
 	char name[64];
 	int fd;
 
@@ -156,16 +157,16 @@ static void test_removed(void **state)
  * Check that a running binary that was deleted, like in an upgrade, is found by
  * /proc/PID/map_files.
  */
-static void test_deleted(void **state)
+static void test_deleted_running_binary(void **state)
 {
 	char path[] = "/tmp/test-symbols-XXXXXX", link[64], name[64];
-	struct image image = image_read("/proc/self/exe");
+	struct elf_image image = elf_image_read("/proc/self/exe");
 	u64 pc = (u64)(uintptr_t)walk_the_line;
 	int fd = mkstemp(path);
 	struct attribute_location own, location;
 	struct attributor *a;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct symbols *s;
+	struct symbols_cache *s;
 	u32 index;
 	u8 *map;
 
@@ -176,10 +177,10 @@ static void test_deleted(void **state)
 	assert_ptr_not_equal(map, MAP_FAILED);
 	close(fd);
 	unlink(path);
-	a = own_attributor(&index);
-	assert_true(attributor_locate(a, index, pc, false, &own));
+	a = make_own_attributor(&index);
+	assert_true(attributor_locate_pc(a, index, pc, false, &own));
 	pc = (u64)(uintptr_t)map + own.offset;
-	assert_true(attributor_locate(a, index, pc, false, &location));
+	assert_true(attributor_locate_pc(a, index, pc, false, &location));
 	assert_non_null(strstr(location.binary, " (deleted)"));
 	assert_int_equal(location.offset, own.offset);
 	assert_int_equal(symbols_new(&waiting, &s), 0);
@@ -204,10 +205,10 @@ static void test_deleted(void **state)
  * Files of kernel file systems are not opened as a program, or as a file beside a program, as
  * reading them may have side effects.
  */
-static void test_kernels_files(void **state)
+static void test_kernel_file_systems_are_refused(void **state)
 {
 	struct file_request file = { .path = "/proc/version", .pid = getpid(), .live = true };
-	const struct symbol_object known = { .link = "version" };
+	const struct symbol_file_content known = { .link = "version" };
 	char path[PATH_MAX];
 	u32 next = 0;
 	struct stat st;
@@ -217,7 +218,7 @@ static void test_kernels_files(void **state)
 	(void)state;
 	assert_int_equal(stat(file.path, &st), 0);
 	file.inode = st.st_ino;
-	assert_true(file_open(&file) < 0);
+	assert_true(file_open_mapped(&file) < 0);
 	file.path = "/proc/prog";
 	assert_int_equal(file_open_debug(&file, &known, &next), -ENOENT);
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -225,13 +226,13 @@ static void test_kernels_files(void **state)
 	path[n] = '\0';
 	assert_int_equal(stat(path, &st), 0);
 	file = (struct file_request){ path, st.st_ino, getpid(), false, true };
-	fd = file_open(&file);
+	fd = file_open_mapped(&file);
 	assert_true(fd >= 0);
 	close(fd);
 }
 
 /* Test the list of file systems that store programs. Files on other file systems are not read. */
-static void test_stored(void **state)
+static void test_allowed_file_systems(void **state)
 {
 	static const struct {
 		const char *name;
@@ -266,7 +267,7 @@ static void test_stored(void **state)
  * Act as the filter of the unit: seccomp() is not permitted, so only prctl() can add another
  * filter.
  */
-static int seccomp_refuse(void)
+static int install_seccomp_filter(void)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -285,7 +286,7 @@ static int seccomp_refuse(void)
  * Check that the sandbox permits fstat() of a descriptor, but stat() of no path, not even of an
  * existing file.
  */
-static void test_sandbox_facts(void **state)
+static void test_sandbox_permits_only_fstat(void **state)
 {
 	pid_t pid = fork();
 	int status = -1;
@@ -296,9 +297,9 @@ static void test_sandbox_facts(void **state)
 		struct stat st;
 		int r = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-		if (seccomp_refuse() < 0)
+		if (install_seccomp_filter() < 0)
 			_exit(5);
-		if (r < 0 || dup2(r, 3) != 3 || sandbox_enter(3) < 0)
+		if (r < 0 || dup2(r, 3) != 3 || sandbox_enter_reader(3) < 0)
 			_exit(1);
 		if (fstat(3, &st) < 0)
 			_exit(2);
@@ -312,17 +313,17 @@ static void test_sandbox_facts(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void test_vdso(void **state)
+static void test_vdso_names(void **state)
 {
 	struct elf_object o = { .symbols.limit = LIMIT };
 	const struct symbol *sym;
 	struct attribute_location location = { .binary = "[vdso]" };
-	struct symbols *s;
+	struct symbols_cache *s;
 	char name[64];
 	int fd;
 
 	(void)state;
-	fd = vdso_open();
+	fd = vdso_copy_to_memfd();
 	if (fd < 0)
 		skip();
 	assert_int_equal(elf_load(fd, &o), 0);
@@ -341,14 +342,14 @@ static void test_vdso(void **state)
 	symbols_free(s);
 }
 
-static void test_build_id(void **state)
+static void test_build_id_of_file(void **state)
 {
 	struct elf_object o = { .symbols.limit = LIMIT };
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	u32 index;
-	struct attributor *a = own_attributor(&index);
+	struct attributor *a = make_own_attributor(&index);
 	struct attribute_location location;
-	struct symbols *s;
+	struct symbols_cache *s;
 	char name[64];
 
 	(void)state;
@@ -360,7 +361,8 @@ static void test_build_id(void **state)
 		skip();
 	}
 	assert_int_equal(symbols_new(&waiting, &s), 0);
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)walk_the_line, false, &location));
+	assert_true(
+		attributor_locate_pc(a, index, (u64)(uintptr_t)walk_the_line, false, &location));
 	location.inode = 0;
 	location.build_id = o.build_id;
 	location.build_id_size = o.build_id_size;
@@ -373,7 +375,7 @@ static void test_build_id(void **state)
 	attributor_free(a);
 }
 
-static void test_no_name(void **state)
+static void test_addresses_without_name(void **state)
 {
 	static const struct {
 		const char *binary;
@@ -391,7 +393,7 @@ static void test_no_name(void **state)
 	};
 	const struct attribute_location kernel = { .binary = "[kernel]",
 						   .offset = 0xffffffff81000000 };
-	struct symbols *s;
+	struct symbols_cache *s;
 	char name[64];
 
 	(void)state;
@@ -425,23 +427,24 @@ static void test_no_name(void **state)
 }
 
 /* Check that the names are the same with a budget smaller than two files. */
-static void test_small_budget(void **state)
+static void test_small_budget_keeps_names(void **state)
 {
 	const struct symbols_config small = { .budget = 500000, .wait_ms = WAIT };
 	u32 index;
-	struct attributor *a = own_attributor(&index);
+	struct attributor *a = make_own_attributor(&index);
 	struct attribute_location own, library;
-	struct symbols *s;
+	struct symbols_cache *s;
 	char name[64];
 
 	(void)state;
 	assert_int_equal(symbols_new(&small, &s), 0);
 	for (int i = 0; i < 4; i++) {
 		assert_true(
-			attributor_locate(a, index, (u64)(uintptr_t)walk_the_line, false, &own));
+			attributor_locate_pc(a, index, (u64)(uintptr_t)walk_the_line, false, &own));
 		resolve_name(s, getpid(), &own, true, name, sizeof(name));
 		assert_string_equal(name, "walk_the_line");
-		assert_true(attributor_locate(a, index, (u64)(uintptr_t)strtoull, false, &library));
+		assert_true(
+			attributor_locate_pc(a, index, (u64)(uintptr_t)strtoull, false, &library));
 		resolve_name(s, getpid(), &library, true, name, sizeof(name));
 	}
 	symbols_free(s);
@@ -451,11 +454,16 @@ static void test_small_budget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_function), cmocka_unit_test(test_build_id),
-		cmocka_unit_test(test_removed),	     cmocka_unit_test(test_deleted),
-		cmocka_unit_test(test_vdso),	     cmocka_unit_test(test_no_name),
-		cmocka_unit_test(test_small_budget), cmocka_unit_test(test_kernels_files),
-		cmocka_unit_test(test_stored),	     cmocka_unit_test(test_sandbox_facts),
+		cmocka_unit_test(test_own_function),
+		cmocka_unit_test(test_build_id_of_file),
+		cmocka_unit_test(test_removed_file_keeps_names),
+		cmocka_unit_test(test_deleted_running_binary),
+		cmocka_unit_test(test_vdso_names),
+		cmocka_unit_test(test_addresses_without_name),
+		cmocka_unit_test(test_small_budget_keeps_names),
+		cmocka_unit_test(test_kernel_file_systems_are_refused),
+		cmocka_unit_test(test_allowed_file_systems),
+		cmocka_unit_test(test_sandbox_permits_only_fstat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

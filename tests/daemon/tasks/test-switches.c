@@ -25,20 +25,20 @@
 #define ENTRIES 4096U
 #define WRITTEN (10 * ENTRIES)
 
-struct ring {
+struct switch_ring_fixture {
 	struct switch_entry entries[ENTRIES];
 	u64 count;
 	struct switch_ring ring;
 };
 
-static void ring_init(struct ring *r)
+static void switch_ring_fixture_init(struct switch_ring_fixture *r)
 {
-	*r = (struct ring){ .ring = { .mask = ENTRIES - 1 } };
+	*r = (struct switch_ring_fixture){ .ring = { .mask = ENTRIES - 1 } };
 	r->ring.entries = r->entries;
 	r->ring.count = &r->count;
 }
 
-static void ring_add(struct ring *r, u64 time_ns, u32 tid)
+static void switch_ring_fixture_add(struct switch_ring_fixture *r, u64 time_ns, u32 tid)
 {
 	struct switch_entry *e = &r->entries[r->count & (ENTRIES - 1)];
 
@@ -47,7 +47,7 @@ static void ring_add(struct ring *r, u64 time_ns, u32 tid)
 	__atomic_store_n(&r->count, r->count + 1, __ATOMIC_RELEASE);
 }
 
-static void test_find(void **state)
+static void test_find_task_at_time(void **state)
 {
 	static const struct {
 		u64 from;
@@ -61,17 +61,17 @@ static void test_find(void **state)
 		{ 300, 300, 9 },  { 300, 5000000000ULL, 9 }, /* there was no switch since then */
 		{ 150, 350, -1 }, { 120, 130, 7 }, /* the task was scheduled in again */
 	};
-	static struct ring r;
+	static struct switch_ring_fixture r;
 
 	(void)state;
-	ring_init(&r);
-	assert_int_equal(switch_ring_find(&r.ring, 0, UINT64_MAX), -1);
-	ring_add(&r, 100, 7);
-	ring_add(&r, 200, 0);
-	ring_add(&r, 300, 9);
+	switch_ring_fixture_init(&r);
+	assert_int_equal(switch_ring_find_tid(&r.ring, 0, UINT64_MAX), -1);
+	switch_ring_fixture_add(&r, 100, 7);
+	switch_ring_fixture_add(&r, 200, 0);
+	switch_ring_fixture_add(&r, 300, 9);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("%lu to %lu", (unsigned long)rows[i].from, (unsigned long)rows[i].to);
-		assert_row(switch_ring_find(&r.ring, rows[i].from, rows[i].to) == rows[i].tid);
+		assert_row(switch_ring_find_tid(&r.ring, rows[i].from, rows[i].to) == rows[i].tid);
 	}
 }
 
@@ -79,30 +79,31 @@ static void test_find(void **state)
  * Switches that were overwritten are unknown. The remaining ones are found for any order of
  * queries.
  */
-static void test_overwritten(void **state)
+static void test_overwritten_switches_are_unknown(void **state)
 {
 	unsigned int seed = 3;
-	static struct ring r;
+	static struct switch_ring_fixture r;
 
 	(void)state;
-	ring_init(&r);
+	switch_ring_fixture_init(&r);
 	for (u32 i = 0; i < WRITTEN; i++)
-		ring_add(&r, i * 10, i + 1);
-	assert_int_equal(switch_ring_find(&r.ring, 5000, 5000), -1);
+		switch_ring_fixture_add(&r, i * 10, i + 1);
+	assert_int_equal(switch_ring_find_tid(&r.ring, 5000, 5000), -1);
 	assert_int_equal(
-		switch_ring_find(&r.ring, (WRITTEN - ENTRIES) * 10, (WRITTEN - ENTRIES) * 10), -1);
+		switch_ring_find_tid(&r.ring, (WRITTEN - ENTRIES) * 10, (WRITTEN - ENTRIES) * 10),
+		-1);
 	for (u32 n = 0; n < 100000; n++) {
 		u32 i = WRITTEN - ENTRIES / 2 + (u32)rand_r(&seed) % (ENTRIES / 2);
 		u64 at = i * 10 + (u64)rand_r(&seed) % 9;
 
-		assert_int_equal(switch_ring_find(&r.ring, at, at + 1), i + 1);
+		assert_int_equal(switch_ring_find_tid(&r.ring, at, at + 1), i + 1);
 	}
 }
 
-static struct ring shared;
+static struct switch_ring_fixture shared;
 static bool stop;
 
-static void *write_on(void *arg)
+static void *write_switches(void *arg)
 {
 	u64 time = 0;
 
@@ -110,7 +111,7 @@ static void *write_on(void *arg)
 	/* The TID is a function of the time, so a mixture of two entries would be noticed. */
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		time += 1 + time % 7;
-		ring_add(&shared, time, (u32)(time * 2654435761U >> 8));
+		switch_ring_fixture_add(&shared, time, (u32)(time * 2654435761U >> 8));
 		/* About ten million switches a second. */
 		for (volatile int i = 0; i < 50; i++)
 			;
@@ -122,15 +123,15 @@ static void *write_on(void *arg)
  * Although the writer overtakes the reader all the time, each result is correct, or there is no
  * result.
  */
-static void test_race(void **state)
+static void test_reader_races_with_writer(void **state)
 {
 	pthread_t writer;
 	u64 known = 0;
 
 	(void)state;
-	ring_init(&shared);
+	switch_ring_fixture_init(&shared);
 	stop = false;
-	assert_int_equal(pthread_create(&writer, NULL, write_on, NULL), 0);
+	assert_int_equal(pthread_create(&writer, NULL, write_switches, NULL), 0);
 	while (__atomic_load_n(&shared.count, __ATOMIC_ACQUIRE) < ENTRIES)
 		sched_yield();
 	for (u32 n = 0; n < 2000000; n++) {
@@ -141,7 +142,7 @@ static void test_race(void **state)
 		time = __atomic_load_n(
 			&shared.entries[(count - 1 - n % 64) & (ENTRIES - 1)].time_ns,
 			__ATOMIC_RELAXED);
-		tid = switch_ring_find(&shared.ring, time, time);
+		tid = switch_ring_find_tid(&shared.ring, time, time);
 		if (tid == -1)
 			continue;
 		known++;
@@ -153,7 +154,7 @@ static void test_race(void **state)
 }
 
 /* The agreement of packets and switches for the same samples */
-struct verdict {
+struct agreement_counts {
 	struct task_events *events;
 	struct switch_ring *rings;
 	u32 cpus;
@@ -174,9 +175,10 @@ struct verdict {
 
 /*
  * Return the counter of the reason why the task from @from to @to is unknown. It searches from the
- * newest entry, independently of switch_ring_find().
+ * newest entry, independently of switch_ring_find_tid().
  */
-static u64 *cause_of(struct verdict *v, const struct switch_ring *ring, u64 from, u64 to)
+static u64 *get_cause_counter(struct agreement_counts *v, const struct switch_ring *ring, u64 from,
+			      u64 to)
 {
 	u64 count = __atomic_load_n(ring->count, __ATOMIC_ACQUIRE);
 	u64 usable = ring->mask - ring->mask / 8, n = count;
@@ -209,10 +211,10 @@ static void count_agreement(void *ctx, const struct source_window *window)
 {
 	const struct spe_decoder_config config = { .max_size = window->max_record,
 						   .align = window->align };
-	struct verdict *v = ctx;
+	struct agreement_counts *v = ctx;
 	struct spe_decoder decoder;
 	struct spe_sample sample;
-	enum spe_decode r;
+	enum spe_decode_result r;
 
 	assert_true(window->cpu < v->cpus);
 	/* Apply the events up to the end of the window first, as the worker does. */
@@ -235,16 +237,16 @@ static void count_agreement(void *ctx, const struct source_window *window)
 		 * are searched from some time earlier on, as in the profile.
 		 */
 		from = spe_address_el(sample.address[SPE_ADDRESS_PC]) ? time - 2000 : time;
-		tid = switch_ring_find(&v->rings[window->cpu], from, time);
+		tid = switch_ring_find_tid(&v->rings[window->cpu], from, time);
 		if (tid == -1) {
-			cause = cause_of(v, &v->rings[window->cpu], from, time);
+			cause = get_cause_counter(v, &v->rings[window->cpu], from, time);
 			v->unknown++;
 			/*
 			 * A second search that also fails is not counted, so that the sum below is
 			 * wrong.
 			 */
 			if (cause != &v->raced ||
-			    switch_ring_find(&v->rings[window->cpu], from, time) != -1)
+			    switch_ring_find_tid(&v->rings[window->cpu], from, time) != -1)
 				++*cause;
 		}
 		v->same += tid == (s32)sample.context[SPE_CONTEXT_EL1];
@@ -253,7 +255,7 @@ static void count_agreement(void *ctx, const struct source_window *window)
 }
 
 /* Start two processes that wake each other on one CPU, as fast as they can. */
-static void ping_pong(pid_t pids[2])
+static void start_waking_pair(pid_t pids[2])
 {
 	int a[2], b[2];
 	cpu_set_t one;
@@ -284,7 +286,7 @@ static void ping_pong(pid_t pids[2])
 }
 
 /* Drain @source, and count the switches since the last drain began, which the ring has to hold. */
-static void drain_source(struct source *source, struct verdict *v)
+static void drain_source(struct source *source, struct agreement_counts *v)
 {
 	const struct source_sink sink = { .window = count_agreement, .ctx = v };
 	u64 begin = *v->rings[0].count, passed;
@@ -299,7 +301,7 @@ static void drain_source(struct source *source, struct verdict *v)
  * At least @rounds drains, one every @period_us, in which the kernel may write more than the ring
  * holds
  */
-struct agreement {
+struct agreement_run {
 	enum task_events_kind kind;
 	int rounds;
 	unsigned int period_us;
@@ -307,7 +309,7 @@ struct agreement {
 
 static void test_agreement(void **state)
 {
-	const struct agreement *how = *state;
+	const struct agreement_run *how = *state;
 	enum task_events_kind kind = how->kind;
 	const struct source_config config = {
 		.interval_ns = 100000,
@@ -319,21 +321,21 @@ static void test_agreement(void **state)
 	struct task_events_status status;
 	struct task_events *events = NULL;
 	struct source *source = NULL;
-	struct verdict v = { 0 };
+	struct agreement_counts v = { 0 };
 	const char *reason = "";
 	u64 before, switched, ring_entries;
 
 	if (task_events_new(kind, NULL, &events, &status) < 0 || status.kind != kind ||
-	    task_events_follow_switches(events, why) < 0 ||
+	    task_events_start_switch_rings(events, why) < 0 ||
 	    source_emulated_new(&config, &source, &reason) < 0) {
 		task_events_free(events);
 		skip();
 	}
 	v.events = events;
-	v.rings = task_events_switches(events, &v.cpus);
+	v.rings = task_events_get_switch_rings(events, &v.cpus);
 	v.drained = before = *v.rings[0].count;
 	ring_entries = v.rings[0].mask;
-	ping_pong(v.pids);
+	start_waking_pair(v.pids);
 	assert_int_equal(source->ops->start(source), 0);
 	for (int i = 0; i < how->rounds || v.same <= 100; i++) {
 		usleep(how->period_us);
@@ -367,17 +369,17 @@ static void test_agreement(void **state)
 		assert_int_equal(v.overwritten, 0);
 }
 
-static struct agreement bpf = { TASK_EVENTS_BPF, 10, 50000 };
-static struct agreement perf = { TASK_EVENTS_PERF, 10, 50000 };
-static struct agreement bpf_late = { TASK_EVENTS_BPF, 1, 1000000 };
-static struct agreement perf_late = { TASK_EVENTS_PERF, 1, 1000000 };
+static struct agreement_run bpf = { TASK_EVENTS_BPF, 10, 50000 };
+static struct agreement_run perf = { TASK_EVENTS_PERF, 10, 50000 };
+static struct agreement_run bpf_late = { TASK_EVENTS_BPF, 1, 1000000 };
+static struct agreement_run perf_late = { TASK_EVENTS_PERF, 1, 1000000 };
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_overwritten),
-		cmocka_unit_test(test_race),
+		cmocka_unit_test(test_find_task_at_time),
+		cmocka_unit_test(test_overwritten_switches_are_unknown),
+		cmocka_unit_test(test_reader_races_with_writer),
 		{ "test_agreement, bpf", test_agreement, NULL, NULL, &bpf },
 		{ "test_agreement, perf", test_agreement, NULL, NULL, &perf },
 		{ "test_agreement, bpf, late", test_agreement, NULL, NULL, &bpf_late },

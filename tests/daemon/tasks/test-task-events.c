@@ -64,13 +64,13 @@ static void report_event(struct attributor *a, u8 type, s32 pid, s32 tid, s32 pa
 	attributor_apply_event(a, &event);
 }
 
-static const struct attribute_process *process_of(struct attributor *a, s32 tid)
+static const struct attribute_process *find_process_of(struct attributor *a, s32 tid)
 {
 	return attributor_get_process(a, attributor_find_process(a, tid));
 }
 
 /* A process starts and exits before its first sample is read. */
-static void test_exited(void **state)
+static void test_process_exits_before_first_sample(void **state)
 {
 	struct attributor *a = make_live_attributor(0);
 	struct attribute_location location;
@@ -89,17 +89,19 @@ static void test_exited(void **state)
 	assert_string_equal(attributor_get_process(a, index)->comm, "evil\\x1b[2J");
 	assert_int_equal(attributor_get_process(a, index)->container,
 			 attributor_get_process(a, self)->container);
-	assert_true(attributor_locate(a, index, 0x400010, false, &location));
+	assert_true(attributor_locate_pc(a, index, 0x400010, false, &location));
 	assert_string_equal(location.binary, "/bin/gone");
 	assert_int_equal(location.inode, 7);
 	assert_int_equal(location.device, 8);
 	/* The maps of the former program must not be used. */
-	assert_false(attributor_locate(a, index, (u64)(uintptr_t)test_exited, false, &location));
+	assert_false(attributor_locate_pc(a, index,
+					  (u64)(uintptr_t)test_process_exits_before_first_sample,
+					  false, &location));
 	attributor_free(a);
 }
 
 /* A fork without exec has the name and the maps of the parent. */
-static void test_fork(void **state)
+static void test_fork_inherits_name_and_maps(void **state)
 {
 	struct attributor *a = make_live_attributor(0);
 	struct attribute_location location;
@@ -109,12 +111,14 @@ static void test_fork(void **state)
 	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
 	index = attributor_find_process(a, GHOST);
 	assert_int_not_equal(index, attributor_find_process(a, getpid()));
-	assert_string_equal(attributor_get_process(a, index)->comm, process_of(a, getpid())->comm);
-	assert_true(attributor_locate(a, index, (u64)(uintptr_t)test_fork, false, &location));
+	assert_string_equal(attributor_get_process(a, index)->comm,
+			    find_process_of(a, getpid())->comm);
+	assert_true(attributor_locate_pc(a, index, (u64)(uintptr_t)test_fork_inherits_name_and_maps,
+					 false, &location));
 	attributor_free(a);
 }
 
-static void test_reuse(void **state)
+static void test_reused_ids(void **state)
 {
 	struct attributor *a = make_live_attributor(0);
 	u32 first, second;
@@ -145,7 +149,7 @@ static void test_reuse(void **state)
 }
 
 /* Samples from before an exec stay with the former program. */
-static void test_exec(void **state)
+static void test_exec_separates_programs(void **state)
 {
 	struct attributor *a = make_live_attributor(0);
 	u32 before, after;
@@ -163,7 +167,7 @@ static void test_exec(void **state)
 }
 
 /* Events from before /proc was read have no effect. */
-static void test_stale(void **state)
+static void test_old_events_have_no_effect(void **state)
 {
 	const u64 before = clock_ns(CLOCK_MONOTONIC);
 	struct attributor *a = make_live_attributor(0);
@@ -192,7 +196,7 @@ static void test_stale(void **state)
 }
 
 /* After a loss all tasks are looked up in /proc again. Tasks that are not in /proc stay known. */
-static void test_lost(void **state)
+static void test_loss_looks_up_all_tasks(void **state)
 {
 	const struct task_event lost = { .type = TASK_LOST, .size = 5 };
 	struct attributor *a = make_live_attributor(0);
@@ -213,7 +217,7 @@ static void test_lost(void **state)
 }
 
 /* If there are more processes than entries, those with samples stay the longest. */
-static void test_bounds(void **state)
+static void test_sampled_processes_stay_longest(void **state)
 {
 	struct attributor *a = make_live_attributor(64);
 	struct attributor_stats stats;
@@ -238,13 +242,13 @@ static void test_bounds(void **state)
 }
 
 /* The source of task events, and whether the Context packet is missing in records */
-struct origin {
+struct event_origin {
 	enum task_events_kind kind;
 	bool no_context;
 };
 
 /* The events of one child */
-struct seen {
+struct seen_child_events {
 	pid_t child;
 	u64 time_ns;
 	u64 backwards; /* number of events of the child that are older than the previous one */
@@ -258,7 +262,7 @@ static void record_event(void *ctx, const struct task_event *event)
 	static const char letters[] = {
 		[TASK_COMM] = 'e', [TASK_FORK] = 'f', [TASK_EXIT] = 'x', [TASK_MMAP] = 'm'
 	};
-	struct seen *seen = ctx;
+	struct seen_child_events *seen = ctx;
 	size_t n = strlen(seen->order);
 
 	/* processes that existed when the events were opened */
@@ -279,8 +283,8 @@ static void record_event(void *ctx, const struct task_event *event)
 }
 
 /* @sizes: sizes of the rings; NULL: the daemon's sizes */
-static struct task_events *open_sized(enum task_events_kind kind,
-				      const struct task_events_sizes *sizes)
+static struct task_events *open_events_with_sizes(enum task_events_kind kind,
+						  const struct task_events_sizes *sizes)
 {
 	struct task_events *events = NULL;
 	struct task_events_status status;
@@ -299,7 +303,7 @@ static struct task_events *open_sized(enum task_events_kind kind,
 
 static struct task_events *open_events(enum task_events_kind kind)
 {
-	return open_sized(kind, NULL);
+	return open_events_with_sizes(kind, NULL);
 }
 
 static void run_program(const char *path)
@@ -317,15 +321,15 @@ static void run_program(const char *path)
 }
 
 /* /bin/true under a name that no other test on this machine uses */
-struct alias {
+struct program_alias {
 	char folder[32];
 	char path[64];
 	char comm[16];
 };
 
-static struct alias alias_new(void)
+static struct program_alias program_alias_new(void)
 {
-	struct alias alias = { .folder = "/tmp/speprof-XXXXXX" };
+	struct program_alias alias = { .folder = "/tmp/speprof-XXXXXX" };
 
 	assert_non_null(mkdtemp(alias.folder));
 	snprintf(alias.comm, sizeof(alias.comm), "s%d", getpid());
@@ -334,7 +338,7 @@ static struct alias alias_new(void)
 	return alias;
 }
 
-static void alias_free(const struct alias *alias)
+static void program_alias_free(const struct program_alias *alias)
 {
 	unlink(alias->path);
 	rmdir(alias->folder);
@@ -344,13 +348,13 @@ static void alias_free(const struct alias *alias)
  * Run a child and read its events. If events of other processes overflow a ring meanwhile,
  * @ret_seen->lost is not 0, and events of the child may be missing.
  */
-static void read_child(enum task_events_kind kind, struct seen *ret_seen)
+static void read_child_events(enum task_events_kind kind, struct seen_child_events *ret_seen)
 {
 	struct task_events *events = open_events(kind);
 	const struct task_sink sink = { .task = record_event, .ctx = ret_seen };
 	u64 before = clock_ns(CLOCK_MONOTONIC);
 
-	*ret_seen = (struct seen){ .child = fork() };
+	*ret_seen = (struct seen_child_events){ .child = fork() };
 	if (!ret_seen->child) {
 		execl("/bin/true", "true", NULL);
 		_exit(1);
@@ -359,20 +363,20 @@ static void read_child(enum task_events_kind kind, struct seen *ret_seen)
 	/* All events of the child are later than @before. */
 	task_events_deliver(events, before, &sink);
 	assert_string_equal(ret_seen->order, "");
-	task_events_check(events);
+	task_events_follow_hotplug(events);
 	/* The exit event is the last one. A record that another CPU is writing may delay it. */
 	while (!ret_seen->lost && !strchr(ret_seen->order, 'x'))
 		task_events_deliver(events, 0, &sink);
 	task_events_free(events);
 }
 
-static void test_reader(void **state)
+static void test_events_of_child(void **state)
 {
-	const struct origin *origin = *state;
-	struct seen seen;
+	const struct event_origin *origin = *state;
+	struct seen_child_events seen;
 
 	do
-		read_child(origin->kind, &seen);
+		read_child_events(origin->kind, &seen);
 	while (seen.lost);
 	assert_int_equal(strncmp(seen.order, "fem", 3), 0);
 	assert_int_equal(seen.order[strlen(seen.order) - 1], 'x');
@@ -381,7 +385,7 @@ static void test_reader(void **state)
 }
 
 /* Run @program on each CPU that this process may use, so that each ring gets more events. */
-static void run_everywhere(const char *program)
+static void run_on_each_cpu(const char *program)
 {
 	cpu_set_t all, one;
 
@@ -398,11 +402,11 @@ static void run_everywhere(const char *program)
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
-static void test_overflow(void **state)
+static void test_ring_overflow_is_reported(void **state)
 {
 	const struct task_events_sizes sizes = { .side_band = (u32)sysconf(_SC_PAGESIZE) };
-	struct task_events *events = open_sized(TASK_EVENTS_PERF, &sizes);
-	struct seen seen = { 0 };
+	struct task_events *events = open_events_with_sizes(TASK_EVENTS_PERF, &sizes);
+	struct seen_child_events seen = { 0 };
 	const struct task_sink sink = { .task = record_event, .ctx = &seen };
 
 	(void)state;
@@ -410,9 +414,9 @@ static void test_overflow(void **state)
 	 * A ring of one page holds the events of a few processes. LOST comes with the next event
 	 * that fits.
 	 */
-	run_everywhere("/bin/true");
+	run_on_each_cpu("/bin/true");
 	task_events_deliver(events, 0, &sink);
-	run_everywhere("/bin/true");
+	run_on_each_cpu("/bin/true");
 	task_events_deliver(events, 0, &sink);
 	assert_true(seen.lost > 0);
 	task_events_free(events);
@@ -421,15 +425,15 @@ static void test_overflow(void **state)
 /* Count the reports of this process. */
 static void count_tasks(void *ctx, const struct task_event *event)
 {
-	struct seen *seen = ctx;
+	struct seen_child_events *seen = ctx;
 
 	seen->lost += event->type == TASK_SEED && event->pid == seen->child;
 }
 
-static void test_bpf_full(void **state)
+static void test_full_bpf_ring(void **state)
 {
 	char reason[TASK_BPF_REASON];
-	struct seen seen = { .child = getpid() };
+	struct seen_child_events seen = { .child = getpid() };
 	const struct task_sink sink = { .task = count_tasks, .ctx = &seen };
 	struct task_bpf *bpf = NULL;
 	u64 taken = 0;
@@ -441,29 +445,29 @@ static void test_bpf_full(void **state)
 	}
 	for (int i = 0; i < 50; i++)
 		run_program("/bin/true");
-	assert_true(task_bpf_lost(bpf) > 50);
+	assert_true(task_bpf_take_lost_count(bpf) > 50);
 	/* The events that fit are complete and in order. */
 	for (int i = 0; i < 2; i++) {
 		u64 time = 0;
 
 		/* A record that another CPU is writing hides those behind it. */
 		while (!taken) {
-			task_bpf_begin(bpf);
-			while (task_bpf_next(bpf) != TASK_BPF_NOTHING) {
-				assert_true(task_bpf_next(bpf) >= time);
-				time = task_bpf_next(bpf);
-				task_bpf_deliver(bpf, &sink);
+			task_bpf_begin_read(bpf);
+			while (task_bpf_get_next_time(bpf) != TASK_BPF_NOTHING) {
+				assert_true(task_bpf_get_next_time(bpf) >= time);
+				time = task_bpf_get_next_time(bpf);
+				task_bpf_deliver_next(bpf, &sink);
 				taken++;
 			}
-			task_bpf_end(bpf);
+			task_bpf_end_read(bpf);
 		}
 		/* The ring has free space now. */
 		taken = 0;
-		task_bpf_lost(bpf);
+		task_bpf_take_lost_count(bpf);
 		run_program("/bin/true");
 	}
 	assert_int_equal(seen.lost, 0);
-	assert_int_equal(task_bpf_seed(bpf, &sink), 0);
+	assert_int_equal(task_bpf_report_all_tasks(bpf, &sink), 0);
 	assert_int_equal(seen.lost, 1);
 	task_bpf_free(bpf);
 }
@@ -477,7 +481,7 @@ struct seen_switches {
 	u64 count;
 };
 
-static void see_switch(void *ctx, const struct task_event *event)
+static void count_seen_switch(void *ctx, const struct task_event *event)
 {
 	struct seen_switches *seen = ctx;
 
@@ -496,9 +500,9 @@ static void see_switch(void *ctx, const struct task_event *event)
  */
 static void test_record_switches(void **state)
 {
-	struct task_events *events = open_events(((const struct origin *)*state)->kind);
+	struct task_events *events = open_events(((const struct event_origin *)*state)->kind);
 	struct seen_switches seen = { .cpu = (u32)sched_getcpu() };
-	const struct task_sink sink = { .task = see_switch, .ctx = &seen };
+	const struct task_sink sink = { .task = count_seen_switch, .ctx = &seen };
 	const char *reason = "";
 	cpu_set_t before, one;
 
@@ -506,7 +510,7 @@ static void test_record_switches(void **state)
 	CPU_SET(seen.cpu, &one);
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	assert_int_equal(task_events_record_switches(events, &reason), 0);
+	assert_int_equal(task_events_start_switch_events(events, &reason), 0);
 	seen.child = fork();
 	assert_true(seen.child >= 0);
 	if (!seen.child)
@@ -528,7 +532,7 @@ static void test_record_switches(void **state)
 #define STORM_SAMPLES 100
 
 /* The samples of short-lived processes */
-struct storm {
+struct storm_samples {
 	u64 samples;
 	u64 unattributed;
 	u64 named; /* number of samples with the name of the program */
@@ -559,21 +563,22 @@ static struct worker *start_worker(struct task_events *events, bool no_context, 
 	if (source_emulated_new(&config, &source, &reason) < 0)
 		skip();
 	if (follow)
-		assert_int_equal(task_events_follow_switches(events, reason_events), 0);
+		assert_int_equal(task_events_start_switch_rings(events, reason_events), 0);
 	assert_int_equal(shared_source_new(source, &config, &session.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &session.rule, &error), 0);
 	assert_int_equal(worker_new(NULL, events, &task_status, &worker), 0);
-	assert_int_equal(worker_call(worker, worker_add, &session), 0);
-	assert_int_equal(worker_call(worker, worker_start, NULL), 0);
+	assert_int_equal(worker_call(worker, worker_add_session, &session), 0);
+	assert_int_equal(worker_call(worker, worker_start_session, NULL), 0);
 	return worker;
 }
 
-static struct storm storm_of(struct worker *worker, const char *comm, const char *container)
+static struct storm_samples count_storm_samples(struct worker *worker, const char *comm,
+						const char *container)
 {
-	struct worker_view view = { .group = VIEW_PROCESS, .limit = 10000 };
-	struct storm storm = { 0 };
+	struct worker_view_request view = { .group = VIEW_PROCESS, .limit = 10000 };
+	struct storm_samples storm = { 0 };
 
-	assert_int_equal(worker_call(worker, worker_view, &view), 0);
+	assert_int_equal(worker_call(worker, worker_make_view, &view), 0);
 	storm.samples = view.view.header.records;
 	storm.unattributed = view.view.header.unattributed;
 	for (u32 i = 0; i < view.view.count; i++) {
@@ -593,7 +598,7 @@ static struct storm storm_of(struct worker *worker, const char *comm, const char
  * Find the mount point of cgroup v2, mounted alone or together with version 1; "" if it is not
  * mounted.
  */
-static void cgroup_mount(char *path, size_t size)
+static void find_cgroup_mount(char *path, size_t size)
 {
 	char line[512], at[256], type[32];
 	FILE *f = fopen("/proc/self/mounts", "re");
@@ -608,7 +613,7 @@ static void cgroup_mount(char *path, size_t size)
 
 /* A process that runs short-lived processes, in a separate cgroup if one can be created */
 struct storm_process {
-	struct alias alias;
+	struct program_alias alias;
 	char cgroup[320];
 	pid_t pid;
 	int begin; /* a byte in this pipe starts STORM_LIVES processes */
@@ -636,7 +641,7 @@ static bool storm_start(struct storm_process *p)
 	int begin[2], end[2];
 	char byte;
 
-	p->alias = alias_new();
+	p->alias = program_alias_new();
 	assert_int_equal(pipe(begin), 0);
 	assert_int_equal(pipe(end), 0);
 	p->pid = fork();
@@ -659,7 +664,7 @@ static void storm_end(struct storm_process *p)
 	close(p->begin);
 	close(p->end);
 	waitpid(p->pid, NULL, 0);
-	alias_free(&p->alias);
+	program_alias_free(&p->alias);
 	for (int i = 0; *p->cgroup && i < 500 && rmdir(p->cgroup) < 0 && errno == EBUSY; i++)
 		usleep(10000);
 }
@@ -668,7 +673,7 @@ static void storm_end(struct storm_process *p)
  * Run the short-lived processes on the worker's thread, which therefore drains nothing: afterwards
  * none of them is in /proc.
  */
-static int storm_lives(struct worker_state *state, void *arg)
+static int run_short_lived_processes(struct worker_state *state, void *arg)
 {
 	const struct storm_process *p = arg;
 	char byte = 0;
@@ -683,17 +688,17 @@ static int storm_lives(struct worker_state *state, void *arg)
  * The processes have exited when their samples are read, so only events give their names and their
  * container.
  */
-static void check_storm(const struct origin *origin, struct storm_process *p)
+static void check_storm(const struct event_origin *origin, struct storm_process *p)
 {
 	struct worker *worker = start_worker(open_events(origin->kind), origin->no_context,
 					     origin->no_context);
 	const char *container = *p->cgroup ? strrchr(p->cgroup, '/') + 1 : "";
-	struct storm storm = { 0 };
+	struct storm_samples storm = { 0 };
 
 	/* The worker notices at its next refresh that the process moved. */
 	while ((*p->cgroup ? storm.inside : storm.named) < STORM_SAMPLES) {
-		assert_int_equal(worker_call(worker, storm_lives, p), 0);
-		storm = storm_of(worker, p->alias.comm, container);
+		assert_int_equal(worker_call(worker, run_short_lived_processes, p), 0);
+		storm = count_storm_samples(worker, p->alias.comm, container);
 	}
 	worker_free(worker);
 	print_message("%lu samples, %lu unattributed, %lu of the program, %lu inside\n",
@@ -701,25 +706,25 @@ static void check_storm(const struct origin *origin, struct storm_process *p)
 		      (unsigned long)storm.named, (unsigned long)storm.inside);
 }
 
-static void test_storm(void **state)
+static void test_samples_of_short_lived_processes(void **state)
 {
 	struct storm_process p = { 0 };
 
-	task_events_free(open_events(((const struct origin *)*state)->kind));
+	task_events_free(open_events(((const struct event_origin *)*state)->kind));
 	assert_true(storm_start(&p));
 	check_storm(*state, &p);
 	storm_end(&p);
 }
 
 /* Children inherit the container of their parent, which moved there before they started. */
-static void test_storm_cgroup(void **state)
+static void test_short_lived_processes_in_cgroup(void **state)
 {
 	struct storm_process p = { 0 };
 	char mount[256];
 	bool moved;
 
-	task_events_free(open_events(((const struct origin *)*state)->kind));
-	cgroup_mount(mount, sizeof(mount));
+	task_events_free(open_events(((const struct event_origin *)*state)->kind));
+	find_cgroup_mount(mount, sizeof(mount));
 	snprintf(p.cgroup, sizeof(p.cgroup), "%s/speprof-storm-%d", mount, getpid());
 	if (!*mount || mkdir(p.cgroup, 0755) < 0)
 		skip();
@@ -732,21 +737,21 @@ static void test_storm_cgroup(void **state)
 }
 
 /* Switches are followed until a record shows that the kernel writes CONTEXTIDR. */
-static void test_task_ids(void **state)
+static void test_switches_end_with_context_packets(void **state)
 {
-	const struct origin *origin = *state;
+	const struct event_origin *origin = *state;
 	struct worker *worker;
 
 	for (int no_context = 0; no_context < 2; no_context++) {
 		struct task_events *events = open_events(origin->kind);
-		struct worker_view view = { .group = VIEW_PROCESS, .limit = 1 };
+		struct worker_view_request view = { .group = VIEW_PROCESS, .limit = 1 };
 
 		worker = start_worker(events, no_context, true);
-		assert_int_equal(worker_call(worker, worker_view, &view), 0);
+		assert_int_equal(worker_call(worker, worker_make_view, &view), 0);
 		assert_string_equal(view.view.header.task_ids,
 				    no_context ? task_events_name(origin->kind) : "records");
 		assert_int_equal(view.view.header.switches != 0, no_context);
-		assert_int_equal(task_events_switch_kind(events),
+		assert_int_equal(task_events_get_switch_kind(events),
 				 no_context ? origin->kind : TASK_EVENTS_PROC);
 		view_clear(&view.view);
 		worker_free(worker);
@@ -762,33 +767,33 @@ static void test_task_ids(void **state)
 #test ", " #kind, test, NULL, NULL, &kind \
 	}
 
-static struct origin perf = { TASK_EVENTS_PERF, false };
-static struct origin bpf = { TASK_EVENTS_BPF, false };
-static struct origin switches = { TASK_EVENTS_BPF, true };
+static struct event_origin perf = { TASK_EVENTS_PERF, false };
+static struct event_origin bpf = { TASK_EVENTS_BPF, false };
+static struct event_origin switches = { TASK_EVENTS_BPF, true };
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		HELD(test_exited),
-		HELD(test_fork),
-		HELD(test_reuse),
-		HELD(test_exec),
-		HELD(test_stale),
-		HELD(test_lost),
-		HELD(test_bounds),
-		cmocka_unit_test(test_overflow),
-		cmocka_unit_test(test_bpf_full),
-		WITH(test_reader, perf),
-		WITH(test_reader, bpf),
+		HELD(test_process_exits_before_first_sample),
+		HELD(test_fork_inherits_name_and_maps),
+		HELD(test_reused_ids),
+		HELD(test_exec_separates_programs),
+		HELD(test_old_events_have_no_effect),
+		HELD(test_loss_looks_up_all_tasks),
+		HELD(test_sampled_processes_stay_longest),
+		cmocka_unit_test(test_ring_overflow_is_reported),
+		cmocka_unit_test(test_full_bpf_ring),
+		WITH(test_events_of_child, perf),
+		WITH(test_events_of_child, bpf),
 		WITH(test_record_switches, perf),
-		WITH(test_task_ids, perf),
-		WITH(test_task_ids, bpf),
-		WITH(test_storm, perf),
-		WITH(test_storm, bpf),
-		WITH(test_storm, switches),
-		WITH(test_storm_cgroup, perf),
-		WITH(test_storm_cgroup, bpf),
-		WITH(test_storm_cgroup, switches),
+		WITH(test_switches_end_with_context_packets, perf),
+		WITH(test_switches_end_with_context_packets, bpf),
+		WITH(test_samples_of_short_lived_processes, perf),
+		WITH(test_samples_of_short_lived_processes, bpf),
+		WITH(test_samples_of_short_lived_processes, switches),
+		WITH(test_short_lived_processes_in_cgroup, perf),
+		WITH(test_short_lived_processes_in_cgroup, bpf),
+		WITH(test_short_lived_processes_in_cgroup, switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static sd_bus_message *seal_message(sd_bus_message *m)
 	return m;
 }
 
-static void test_round_trip(void **state)
+static void test_view_round_trip(void **state)
 {
 	struct view_row rows[100] = { 0 };
 	struct view view = { .count = 100, .rows = rows }, back;
@@ -66,8 +66,8 @@ static void test_round_trip(void **state)
 			rows[i].level[k] = (i + k) % 3 ? 1000 * k + i : 0;
 		snprintf(rows[i].function, sizeof(rows[i].function), "walk%u", i);
 	}
-	assert_return_code(view_append(m, &view), 0);
-	assert_return_code(view_read(seal_message(m), &back), 0);
+	assert_return_code(view_bus_append(m, &view), 0);
+	assert_return_code(view_bus_read(seal_message(m), &back), 0);
 	assert_memory_equal(&back.header, &view.header, sizeof(back.header));
 	assert_int_equal(back.count, 100);
 	assert_memory_equal(back.rows, rows, sizeof(rows));
@@ -80,7 +80,7 @@ static void test_round_trip(void **state)
  * Members that only a newer daemon sends are skipped. A known member with another type is rejected.
  * Weights may be missing, because an older daemon does not send them.
  */
-static void test_other_versions(void **state)
+static void test_views_of_other_versions(void **state)
 {
 	struct view back = { .count = 7 };
 	sd_bus *bus = NULL;
@@ -94,9 +94,9 @@ static void test_other_versions(void **state)
 	assert_return_code(sd_bus_message_append(m, "a{sv}", 2, "novel", "as", 1, "x", "cpus", "u",
 						 16), 0);
 	assert_return_code(sd_bus_message_append(m, "aa{sv}", 0), 0);
-	assert_return_code(view_read(seal_message(m), &back), 0);
+	assert_return_code(view_bus_read(seal_message(m), &back), 0);
 	assert_int_equal(back.header.cpus, 16);
-	assert_int_equal(view_unit(&back.header), UNITS);
+	assert_int_equal(view_get_unit(&back.header), UNITS);
 	assert_int_equal(back.count, 0);
 	free(back.rows);
 	sd_bus_message_unref(m);
@@ -104,7 +104,7 @@ static void test_other_versions(void **state)
 	assert_return_code(sd_bus_message_new(bus, &m, SD_BUS_MESSAGE_METHOD_CALL), 0);
 	assert_return_code(sd_bus_message_append(m, "a{sv}", 1, "cpus", "s", "16"), 0);
 	assert_return_code(sd_bus_message_append(m, "aa{sv}", 0), 0);
-	assert_int_equal(view_read(seal_message(m), &back), -EBADMSG);
+	assert_int_equal(view_bus_read(seal_message(m), &back), -EBADMSG);
 	sd_bus_message_unref(m);
 	sd_bus_unref(bus);
 }
@@ -112,8 +112,8 @@ static void test_other_versions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_other_versions),
+		cmocka_unit_test(test_view_round_trip),
+		cmocka_unit_test(test_views_of_other_versions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

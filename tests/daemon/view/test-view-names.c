@@ -76,7 +76,7 @@ static const char *group_name(unsigned int i)
 	return view_group_name(i);
 }
 
-static void test_lists(void **state)
+static void test_sorts_and_groups_are_listed(void **state)
 {
 	(void)state;
 	assert_names(strdup(VIEW_SORT_LIST), ", ", sort_name, VIEW_SORTS);
@@ -93,7 +93,7 @@ static void test_lists(void **state)
 /* The start of the comment on GetView in the XML file. */
 #define GET_VIEW "Return the ledgers, and the heaviest rows"
 
-static void test_xml(void **state)
+static void test_xml_documents_names(void **state)
 {
 	char *xml = read_file(files[0]);
 
@@ -144,7 +144,7 @@ static bool is_group(const char *word)
  * The completion has more names, because recordings have more measures and keys than views of the
  * daemon.
  */
-static void test_completion(void **state)
+static void test_completion_has_names(void **state)
 {
 	char *script = read_file(files[1]);
 
@@ -157,7 +157,7 @@ static void test_completion(void **state)
 }
 
 /* The manual may have other text between the names. */
-static void test_manual(void **state)
+static void test_manual_has_names(void **state)
 {
 	char *manual = read_file(files[2]);
 	char *text = find_section(manual, ".It Fl s , -sort Ar measure", "measure\n", ".It Fl c ,");
@@ -180,10 +180,10 @@ static void test_manual(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_xml),
-		cmocka_unit_test(test_completion),
-		cmocka_unit_test(test_manual),
+		cmocka_unit_test(test_sorts_and_groups_are_listed),
+		cmocka_unit_test(test_xml_documents_names),
+		cmocka_unit_test(test_completion_has_names),
+		cmocka_unit_test(test_manual_has_names),
 	};
 
 	if (argc != 4)

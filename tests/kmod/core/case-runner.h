@@ -13,7 +13,7 @@
 
 #include "cases/check.h"
 
-static void case_run(void **state)
+static void run_case(void **state)
 {
 	const struct spe_case *test = *state;
 	struct spe_check check = { 0 };
@@ -25,7 +25,7 @@ static void case_run(void **state)
 			 (unsigned long long)check.right, (unsigned long long)check.failures);
 }
 
-static inline int case_suite_run(const struct spe_suite *suite)
+static inline int run_suite_of_cases(const struct spe_suite *suite)
 {
 	struct CMUnitTest *tests = calloc(suite->count, sizeof(*tests));
 	int failed;
@@ -35,7 +35,7 @@ static inline int case_suite_run(const struct spe_suite *suite)
 	for (size_t i = 0; i < suite->count; i++)
 		tests[i] = (struct CMUnitTest){
 			.name = suite->cases[i].name,
-			.test_func = case_run,
+			.test_func = run_case,
 			.initial_state = (void *)&suite->cases[i],
 		};
 	failed = _cmocka_run_group_tests(suite->name, tests, suite->count, NULL, NULL);

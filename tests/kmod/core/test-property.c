@@ -8,17 +8,17 @@
 #include "case-runner.h"
 #include "cases/property.h"
 
-static uint64_t from_environment(const char *name, uint64_t usual)
+static uint64_t read_environment_number(const char *name, uint64_t usual)
 {
 	const char *text = getenv(name);
 
 	return text && *text ? strtoull(text, NULL, 0) : usual;
 }
 
-static void test_properties(void **state)
+static void test_properties_of_random_spus(void **state)
 {
-	uint64_t first = from_environment("SPEPROF_PROPERTY_SEED", 1);
-	uint64_t runs = from_environment("SPEPROF_PROPERTY_RUNS", 400);
+	uint64_t first = read_environment_number("SPEPROF_PROPERTY_SEED", 1);
+	uint64_t runs = read_environment_number("SPEPROF_PROPERTY_RUNS", 400);
 	struct property_sum sum = { 0 };
 
 	(void)state;
@@ -41,7 +41,7 @@ static void test_properties(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_properties),
+		cmocka_unit_test(test_properties_of_random_spus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static stand_in_hotplug_fn hotplug_up, hotplug_down;
 
 /* ---- CPUs -------------------------------------------------------------------------- */
 
-static void run_on(unsigned int cpu, stand_in_hotplug_fn fn)
+static void call_on_cpu(unsigned int cpu, stand_in_hotplug_fn fn)
 {
 	unsigned int here = stand_in_cpu;
 
@@ -36,8 +36,7 @@ int cpuhp_setup_state(int state, const char *name, stand_in_hotplug_fn up,
 	WARN_ON(hotplug_up);
 	hotplug_up = up;
 	hotplug_down = down;
-	for_each_online_cpu(cpu)
-		run_on(cpu, up);
+	for_each_online_cpu(cpu) call_on_cpu(cpu, up);
 	return state;
 }
 
@@ -45,20 +44,19 @@ void cpuhp_remove_state(int state)
 {
 	unsigned int cpu;
 
-	for_each_online_cpu(cpu)
-		run_on(cpu, hotplug_down);
+	for_each_online_cpu(cpu) call_on_cpu(cpu, hotplug_down);
 	hotplug_up = hotplug_down = NULL;
 }
 
 void stand_in_cpu_up(unsigned int cpu)
 {
 	stand_in_online |= BIT(cpu);
-	run_on(cpu, hotplug_up);
+	call_on_cpu(cpu, hotplug_up);
 }
 
 void stand_in_cpu_down(unsigned int cpu)
 {
-	run_on(cpu, hotplug_down);
+	call_on_cpu(cpu, hotplug_down);
 	stand_in_online &= ~BIT(cpu);
 }
 

@@ -19,13 +19,13 @@ u64 stand_in_calls[STAND_IN_CPUS_MAX];
 
 int speprof_shared_buffer_init(struct speprof_shared_buffer *area, u64 bytes, int node)
 {
-	size_t size = speprof_shared_buffer_pages(bytes) * PAGE_SIZE;
+	size_t size = speprof_shared_buffer_count_pages(bytes) * PAGE_SIZE;
 
 	stand_in_nodes |= 1ULL << node;
 	if (stand_in_allocating)
 		stand_in_allocating();
 	*area = (struct speprof_shared_buffer){ .address = aligned_alloc(PAGE_SIZE, size),
-						.count = speprof_shared_buffer_pages(bytes) };
+						.count = speprof_shared_buffer_count_pages(bytes) };
 	if (!area->address)
 		return -ENOMEM;
 	memset(area->address, 0, size);
@@ -47,12 +47,12 @@ int speprof_shared_buffer_map(const struct speprof_shared_buffer *area, struct v
 	return -EPERM;
 }
 
-void speprof_stats_interrupt(unsigned int cpu)
+void speprof_stats_count_interrupt(unsigned int cpu)
 {
 	(void)cpu;
 }
 
-void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
+void speprof_stats_trace_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
 {
 	(void)cpu;
 	(void)start;
@@ -60,25 +60,25 @@ void speprof_stats_arm(unsigned int cpu, u64 start, u64 limit, u32 generation)
 	(void)generation;
 }
 
-void speprof_stats_window(unsigned int cpu, const struct speprof_window *window)
+void speprof_stats_count_window(unsigned int cpu, const struct speprof_window *window)
 {
 	(void)cpu;
 	(void)window;
 }
 
-void speprof_stats_event(unsigned int cpu, const struct speprof_event *event)
+void speprof_stats_count_event(unsigned int cpu, const struct speprof_event *event)
 {
 	(void)cpu;
 	(void)event;
 }
 
-void speprof_stats_handover(unsigned int cpu, bool new)
+void speprof_stats_count_handover(unsigned int cpu, bool new)
 {
 	(void)cpu;
 	(void)new;
 }
 
-void speprof_stats_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
+void speprof_stats_count_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end)
 {
 	(void)cpu;
 	(void)oldest;

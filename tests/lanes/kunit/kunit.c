@@ -11,7 +11,7 @@
 
 #include "suites.h"
 
-static const void *case_next(const struct spe_suite *suite, const void *last, char *name)
+static const void *get_next_case(const struct spe_suite *suite, const void *last, char *name)
 {
 	const struct spe_case *next = last ? (const struct spe_case *)last + 1 : suite->cases;
 
@@ -37,7 +37,7 @@ static void case_run(struct kunit *test)
 #define SUITE_DEFINE(suite)                                           \
 	static const void *next_##suite(const void *last, char *name) \
 	{                                                             \
-		return case_next(&spe_suite_##suite, last, name);     \
+		return get_next_case(&spe_suite_##suite, last, name); \
 	}                                                             \
 	static struct kunit_case cases_##suite[] = {                  \
 		KUNIT_CASE_PARAM(case_run, next_##suite),             \

@@ -22,7 +22,7 @@
 #define SESSIONS 16 /* maximum number of sessions, one for each of Workers= */
 
 /* List the descriptors of sessions that @pid has open. Return: their number. */
-static unsigned int descriptors_of(int pid, int fds[static SESSIONS])
+static unsigned int list_descriptors(int pid, int fds[static SESSIONS])
 {
 	char path[64], link[64];
 	struct dirent *entry;
@@ -44,10 +44,10 @@ static unsigned int descriptors_of(int pid, int fds[static SESSIONS])
 }
 
 /* Duplicate the session descriptors of @pid. Return: their number. */
-static unsigned int sessions_of(int pid, int sessions[static SESSIONS])
+static unsigned int duplicate_sessions(int pid, int sessions[static SESSIONS])
 {
 	int fds[SESSIONS], process = (int)syscall(SYS_pidfd_open, pid, 0);
-	unsigned int count = process < 0 ? 0 : descriptors_of(pid, fds), copies = 0;
+	unsigned int count = process < 0 ? 0 : list_descriptors(pid, fds), copies = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
 		sessions[copies] = (int)syscall(SYS_pidfd_getfd, process, fds[i], 0);
@@ -66,7 +66,7 @@ static unsigned long long enabled_ns(const struct speprof_ring_stats *s)
 	       s->state_ns[SPEPROF_RING_THROTTLED] + s->state_ns[SPEPROF_RING_HANDOVER];
 }
 
-static void stats_add(struct speprof_ring_stats *sum, const struct speprof_ring_stats *s)
+static void add_stats(struct speprof_ring_stats *sum, const struct speprof_ring_stats *s)
 {
 	sum->head += s->head;
 	sum->tail += s->tail;
@@ -80,7 +80,7 @@ static void stats_add(struct speprof_ring_stats *sum, const struct speprof_ring_
 }
 
 /* Open the rings of @session, and add them to the @n present ones. Return: the new number. */
-static unsigned int rings_open(int session, int rings[static CPUS], unsigned int n)
+static unsigned int open_rings(int session, int rings[static CPUS], unsigned int n)
 {
 	for (unsigned int cpu = 0; cpu < CPUS && n < CPUS; cpu++) {
 		struct speprof_ring_open open = { .size = sizeof(open), .cpu = cpu };
@@ -92,7 +92,7 @@ static unsigned int rings_open(int session, int rings[static CPUS], unsigned int
 	return n;
 }
 
-static void stats_print(const struct speprof_ring_stats *sum)
+static void print_stats(const struct speprof_ring_stats *sum)
 {
 	printf("head %llu\ntail %llu\nbytes %llu\nwindows %llu\nrecords %llu\n",
 	       (unsigned long long)sum->head, (unsigned long long)sum->tail,
@@ -121,7 +121,7 @@ static bool read_rings(const int *rings, unsigned int n, struct speprof_ring_sta
 			fprintf(stderr, "ledger: ring %u: %s\n", i, strerror(errno));
 			return false;
 		}
-		stats_add(ret_sum, &s);
+		add_stats(ret_sum, &s);
 	}
 	return true;
 }
@@ -131,7 +131,7 @@ static int print_each(const int *sessions, unsigned int count)
 	for (unsigned int i = 0; i < count; i++) {
 		struct speprof_ring_stats sum;
 		int rings[CPUS];
-		unsigned int n = rings_open(sessions[i], rings, 0);
+		unsigned int n = open_rings(sessions[i], rings, 0);
 
 		if (!read_rings(rings, n, &sum))
 			return 1;
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 	bool each = argc == 3 && !strcmp(argv[2], "each");
 	int pid = argc == 2 || each ? atoi(argv[1]) : -1;
 	int sessions[SESSIONS], rings[CPUS];
-	unsigned int count = pid > 0 ? sessions_of(pid, sessions) : 0, n = 0;
+	unsigned int count = pid > 0 ? duplicate_sessions(pid, sessions) : 0, n = 0;
 	struct speprof_ring_stats sum;
 
 	if (!count) {
@@ -157,10 +157,10 @@ int main(int argc, char **argv)
 	if (each)
 		return print_each(sessions, count);
 	for (unsigned int i = 0; i < count; i++)
-		n = rings_open(sessions[i], rings, n);
+		n = open_rings(sessions[i], rings, n);
 	printf("sessions %u\nrings %u\n", count, n);
 	if (!read_rings(rings, n, &sum))
 		return 1;
-	stats_print(&sum);
+	print_stats(&sum);
 	return 0;
 }

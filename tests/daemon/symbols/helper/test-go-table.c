@@ -20,14 +20,14 @@ enum layout { LAYOUT_1_2, LAYOUT_1_16, LAYOUT_1_18, LAYOUT_1_20, LAYOUTS };
 
 static const char *const layout_names[] = { "1.2", "1.16", "1.18", "1.20" };
 
-struct maker {
+struct go_table_maker {
 	u8 data[65536];
 	u32 len;
 	u32 pointer;
 	enum layout layout;
 };
 
-static void write_value(struct maker *m, u32 at, u64 value, u32 size)
+static void write_value(struct go_table_maker *m, u32 at, u64 value, u32 size)
 {
 	for (u32 i = 0; i < size; i++)
 		m->data[at + i] = (u8)(i < 8 ? value >> 8 * i : 0);
@@ -35,7 +35,7 @@ static void write_value(struct maker *m, u32 at, u64 value, u32 size)
 		m->len = at + size;
 }
 
-static u32 put_string(struct maker *m, const char *text)
+static u32 put_string(struct go_table_maker *m, const char *text)
 {
 	u32 at = m->len;
 
@@ -44,14 +44,14 @@ static u32 put_string(struct maker *m, const char *text)
 	return at;
 }
 
-static void put_varint(struct maker *m, u32 value)
+static void put_varint(struct go_table_maker *m, u32 value)
 {
 	for (; value > 0x7f; value >>= 7)
 		write_value(m, m->len, (value & 0x7f) | 0x80, 1);
 	write_value(m, m->len, value, 1);
 }
 
-static void put_step(struct maker *m, s32 value, u32 bytes)
+static void put_step(struct go_table_maker *m, s32 value, u32 bytes)
 {
 	put_varint(m, (u32)(value < 0 ? ~(value * 2) : value * 2));
 	put_varint(m, bytes);
@@ -60,7 +60,7 @@ static void put_step(struct maker *m, s32 value, u32 bytes)
 /*
  * Write a table of lines: the first half of a function is on line @line, the rest 5 lines earlier.
  */
-static u32 put_lines(struct maker *m, u32 line, u32 quantum)
+static u32 put_lines(struct go_table_maker *m, u32 line, u32 quantum)
 {
 	u32 at = m->len;
 
@@ -70,7 +70,7 @@ static u32 put_lines(struct maker *m, u32 line, u32 quantum)
 	return at;
 }
 
-static u32 put_files(struct maker *m, u32 quantum)
+static u32 put_files(struct go_table_maker *m, u32 quantum)
 {
 	u32 at = m->len;
 
@@ -79,7 +79,7 @@ static u32 put_files(struct maker *m, u32 quantum)
 	return at;
 }
 
-static void align_table(struct maker *m, u32 to)
+static void align_table(struct go_table_maker *m, u32 to)
 {
 	while (m->len % to)
 		write_value(m, m->len, 0, 1);
@@ -89,7 +89,7 @@ static void align_table(struct maker *m, u32 to)
  * Write the fields behind the entry address of a function's description, which are the same in all
  * layouts.
  */
-static void put_function(struct maker *m, u32 at, u32 name, u32 files, u32 lines)
+static void put_function(struct go_table_maker *m, u32 at, u32 name, u32 files, u32 lines)
 {
 	u32 entry = m->layout >= LAYOUT_1_18 ? 4 : m->pointer;
 
@@ -99,13 +99,13 @@ static void put_function(struct maker *m, u32 at, u32 name, u32 files, u32 lines
 	write_value(m, at + entry + 28, 3, 4); /* index of its compilation unit */
 }
 
-static void name_of(u32 i, char *name)
+static void make_function_name(u32 i, char *name)
 {
 	sprintf(name, "main.(*T%u).f%u", i, i * i);
 }
 
 /* Write the offsets of the sections: names, units, files, values, functions. */
-static void put_parts(struct maker *m, const u32 *parts)
+static void put_section_offsets(struct go_table_maker *m, const u32 *parts)
 {
 	u32 first = m->layout >= LAYOUT_1_18 ? 3 : 2;
 
@@ -117,7 +117,8 @@ static void put_parts(struct maker *m, const u32 *parts)
 }
 
 /* Write the table of functions at @at, followed by the description of each function. */
-static void put_table(struct maker *m, u32 at, const u32 *names, u32 files, const u32 *lines)
+static void put_table(struct go_table_maker *m, u32 at, const u32 *names, u32 files,
+		      const u32 *lines)
 {
 	u32 entry = m->layout >= LAYOUT_1_18 ? 4 : m->pointer, old = m->layout == LAYOUT_1_2;
 
@@ -138,7 +139,7 @@ static void put_table(struct maker *m, u32 at, const u32 *names, u32 files, cons
 	}
 }
 
-static void make_table(struct maker *m, enum layout layout, u32 pointer, u32 quantum)
+static void make_table(struct go_table_maker *m, enum layout layout, u32 pointer, u32 quantum)
 {
 	static const u32 magic[] = { 0xfffffffb, 0xfffffffa, 0xfffffff0, 0xfffffff1 };
 	u32 words = layout == LAYOUT_1_2 ? 1 : layout == LAYOUT_1_16 ? 7 : 8;
@@ -147,7 +148,7 @@ static void make_table(struct maker *m, enum layout layout, u32 pointer, u32 qua
 	u32 old = layout == LAYOUT_1_2, at;
 	char name[64];
 
-	*m = (struct maker){ .layout = layout, .pointer = pointer };
+	*m = (struct go_table_maker){ .layout = layout, .pointer = pointer };
 	write_value(m, 0, magic[layout], 4);
 	write_value(m, 6, quantum, 1);
 	write_value(m, 7, pointer, 1);
@@ -160,7 +161,7 @@ static void make_table(struct maker *m, enum layout layout, u32 pointer, u32 qua
 	at = m->len;
 	put_string(m, "");
 	for (u32 i = 0; i < FUNCTIONS; i++) {
-		name_of(i, name);
+		make_function_name(i, name);
 		names[i] = put_string(m, name) - (old ? 0 : at);
 	}
 	align_table(m, 8);
@@ -187,13 +188,13 @@ static void make_table(struct maker *m, enum layout layout, u32 pointer, u32 qua
 		align_table(m, 8);
 	}
 	if (!old)
-		put_parts(m, (const u32[]){ at, unit, files, values, m->len });
+		put_section_offsets(m, (const u32[]){ at, unit, files, values, m->len });
 	put_table(m, old ? head : m->len, names, table, lines);
 }
 
-static void test_layouts(void **state)
+static void test_functions_in_all_layouts(void **state)
 {
-	static struct maker m;
+	static struct go_table_maker m;
 
 	(void)state;
 	for (u32 i = 0; i < LAYOUTS * 4; i++) {
@@ -205,8 +206,8 @@ static void test_layouts(void **state)
 			 quantum);
 		make_table(&m, i / 4, pointer, quantum);
 		assert_row(!go_table_init(&table, m.data, m.len, 0));
-		go_table_symbols(&table, &t);
-		symtab_finish(&t);
+		go_table_add_symbols(&table, &t);
+		symtab_sort(&t);
 		assert_row(t.count == FUNCTIONS && !t.dropped);
 		for (u32 k = 0; k < FUNCTIONS * STEP; k++) {
 			const char *found = symtab_find(&t, TEXT + k), *file;
@@ -214,9 +215,9 @@ static void test_layouts(void **state)
 			size_t len;
 			u32 line;
 
-			name_of(k / STEP, name);
+			make_function_name(k / STEP, name);
 			assert_row(found && !strcmp(found, name));
-			assert_row(go_table_line(&table, TEXT + k, &file, &len, &line));
+			assert_row(go_table_find_line(&table, TEXT + k, &file, &len, &line));
 			assert_row(line == 100 + k / STEP - (k % STEP < STEP / 2 ? 0 : 5));
 			assert_row(len == 12 && !strncmp(file, "/src/main.go", 12));
 		}
@@ -226,9 +227,9 @@ static void test_layouts(void **state)
 }
 
 /* In a position-independent program the loader writes the address of the text section. */
-static void test_text_elsewhere(void **state)
+static void test_relocated_text_section(void **state)
 {
-	static struct maker m;
+	static struct go_table_maker m;
 	struct symtab t = { .limit = LIMIT };
 	struct go_table table;
 
@@ -236,8 +237,8 @@ static void test_text_elsewhere(void **state)
 	make_table(&m, LAYOUT_1_20, 8, 1);
 	write_value(&m, 8 + 2 * 8, 0, 8);
 	assert_int_equal(go_table_init(&table, m.data, m.len, 0x5000), 0);
-	go_table_symbols(&table, &t);
-	symtab_finish(&t);
+	go_table_add_symbols(&table, &t);
+	symtab_sort(&t);
 	assert_string_equal(symtab_find(&t, 0x5000), "main.(*T0).f0");
 	symtab_clear(&t);
 }
@@ -252,19 +253,19 @@ static void read_table(const u8 *data, size_t size)
 
 	if (go_table_init(&table, data, size, 0))
 		return;
-	go_table_symbols(&table, &t);
-	symtab_finish(&t);
+	go_table_add_symbols(&table, &t);
+	symtab_sort(&t);
 	for (u32 k = 0; k < 8; k++)
-		if (go_table_line(&table, TEXT + k * 100, &file, &len, &line))
+		if (go_table_find_line(&table, TEXT + k * 100, &file, &len, &line))
 			assert_true((const u8 *)file >= data &&
 				    len < size - (size_t)((const u8 *)file - data));
 	symtab_clear(&t);
 }
 
 /* The memory ends with the table, so that a sanitizer reports each access behind it. */
-static void test_damaged(void **state)
+static void test_damaged_table(void **state)
 {
-	static struct maker m;
+	static struct go_table_maker m;
 	unsigned int seed = 7;
 
 	(void)state;
@@ -292,9 +293,9 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layouts),
-		cmocka_unit_test(test_text_elsewhere),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_functions_in_all_layouts),
+		cmocka_unit_test(test_relocated_text_section),
+		cmocka_unit_test(test_damaged_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@
 #define MUTATIONS 4000
 
 /* Return a file in memory that contains @size bytes of @bytes. */
-static int memory_file(const u8 *bytes, size_t size)
+static int make_memory_file(const u8 *bytes, size_t size)
 {
 	int fd = memfd_create("test-symbols", MFD_CLOEXEC);
 
@@ -28,7 +28,7 @@ static int memory_file(const u8 *bytes, size_t size)
 	return fd;
 }
 
-static void kernel_file(char *path, const char *text)
+static void make_kallsyms_file(char *path, const char *text)
 {
 	int fd;
 
@@ -49,19 +49,19 @@ static int load_symtab(const char *path, struct symtab *t)
 	return r;
 }
 
-static void test_kallsyms(void **state)
+static void test_load_kallsyms(void **state)
 {
 	struct symtab t = { .limit = LIMIT };
 	char path[64];
 
 	(void)state;
-	kernel_file(path, "ffff800000001000 T _stext\n"
-			  "ffff800000001000 t first\n"
-			  "ffff800000001100 t second\n"
-			  "ffff800000001200 D data\n"
-			  "ffff700000000000 t helper\t[nf_tables]\n"
-			  "nonsense\n"
-			  "ffff700000000100 r rodata\t[nf_tables]\n");
+	make_kallsyms_file(path, "ffff800000001000 T _stext\n"
+				 "ffff800000001000 t first\n"
+				 "ffff800000001100 t second\n"
+				 "ffff800000001200 D data\n"
+				 "ffff700000000000 t helper\t[nf_tables]\n"
+				 "nonsense\n"
+				 "ffff700000000100 r rodata\t[nf_tables]\n");
 	assert_int_equal(load_symtab(path, &t), 0);
 	unlink(path);
 	assert_string_equal(symtab_find(&t, 0xffff8000000010ff), "_stext");
@@ -79,18 +79,18 @@ static void test_kallsyms_refused(void **state)
 	char path[64];
 
 	(void)state;
-	kernel_file(path, "0000000000000000 T _stext\n0000000000000000 t first\n");
+	make_kallsyms_file(path, "0000000000000000 T _stext\n0000000000000000 t first\n");
 	assert_int_equal(load_symtab(path, &t), -EACCES);
 	unlink(path);
 	assert_int_equal(kallsyms_load(-1, &t), -EBADF);
-	kernel_file(path, "1000 T a\n2000 T b\n3000 T c\n");
+	make_kallsyms_file(path, "1000 T a\n2000 T b\n3000 T c\n");
 	t.limit = 64;
 	assert_int_equal(load_symtab(path, &t), -EFBIG);
 	unlink(path);
 	assert_null(t.entry);
 }
 
-static void test_this_kernel(void **state)
+static void test_load_running_kernel(void **state)
 {
 	struct symtab t = { .limit = LIMIT * 2 };
 	int r = load_symtab("/proc/kallsyms", &t);
@@ -103,7 +103,7 @@ static void test_this_kernel(void **state)
 	symtab_clear(&t);
 }
 
-static void test_symtab(void **state)
+static void test_load_own_symtab(void **state)
 {
 	struct symtab t = { .limit = LIMIT };
 
@@ -115,7 +115,7 @@ static void test_symtab(void **state)
 	symtab_add(&t, 0x200, 0, "unsized", 7, SYMBOL_LOCAL);
 	symtab_add(&t, 0x300, 0x10, "last", 4, SYMBOL_LOCAL);
 	symtab_add(&t, UINT64_MAX, UINT64_MAX, "top", 3, SYMBOL_LOCAL);
-	symtab_finish(&t);
+	symtab_sort(&t);
 	assert_string_equal(symtab_find(&t, 0x100), "alias");
 	assert_string_equal(symtab_find(&t, 0x11f), "inner");
 	assert_string_equal(symtab_find(&t, 0x120), "alias");
@@ -147,7 +147,7 @@ static void test_symtab_ranges(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		symtab_add(&t, functions[i].start, functions[i].size, functions[i].name,
 			   strlen(functions[i].name), SYMBOL_LOCAL);
-	symtab_finish(&t);
+	symtab_sort(&t);
 	for (u64 at = 0x80; at < 0x200; at++) {
 		const char *name = symtab_find_range(&t, at, &start, &size), *other;
 
@@ -165,7 +165,7 @@ static void test_symtab_ranges(void **state)
 }
 
 /* Symbols that do not fit are dropped and counted. No remaining symbol gives a wrong name. */
-static void test_symtab_bounded(void **state)
+static void test_too_many_symbols_are_dropped(void **state)
 {
 	struct symtab t = { .limit = 16384 };
 	char name[32];
@@ -176,8 +176,8 @@ static void test_symtab_bounded(void **state)
 		symtab_add(&t, i * 16, i & 1 ? 16 : 0, name, strlen(name), SYMBOL_LOCAL);
 	}
 	assert_true(t.dropped > 0 && t.count + t.dropped == 5000);
-	symtab_finish(&t);
-	assert_true(symtab_memory(&t) <= 16384);
+	symtab_sort(&t);
+	assert_true(symtab_get_memory(&t) <= 16384);
 	for (u64 i = 0; i < 5000; i++) {
 		const char *found = symtab_find(&t, i * 16);
 
@@ -189,9 +189,9 @@ static void test_symtab_bounded(void **state)
 }
 
 /* A file without section headers has segments and a build ID, but no names. */
-static void test_stripped(void **state)
+static void test_stripped_file_has_build_id(void **state)
 {
-	struct image image = image_read("/proc/self/exe");
+	struct elf_image image = elf_image_read("/proc/self/exe");
 	struct elf_object o = { .symbols.limit = LIMIT };
 	int fd;
 	u64 vaddr;
@@ -199,43 +199,43 @@ static void test_stripped(void **state)
 	(void)state;
 	memset(image.bytes + 40, 0, 8); /* e_shoff */
 	memset(image.bytes + 60, 0, 4); /* e_shnum, e_shstrndx */
-	fd = memory_file(image.bytes, image.size);
+	fd = make_memory_file(image.bytes, image.size);
 	assert_int_equal(elf_load(fd, &o), 0);
 	assert_int_equal(o.symbols.count, 0);
 	assert_true(o.segments > 0);
-	assert_true(elf_vaddr(&o, o.segment[0].offset, &vaddr));
+	assert_true(elf_get_vaddr(&o, o.segment[0].offset, &vaddr));
 	assert_int_equal(vaddr, o.segment[0].vaddr);
-	assert_false(elf_vaddr(&o, UINT64_MAX, &vaddr));
+	assert_false(elf_get_vaddr(&o, UINT64_MAX, &vaddr));
 	symtab_clear(&o.symbols);
 	close(fd);
 	free(image.bytes);
 }
 
-static void load_any(int fd)
+static void load_any_file(int fd)
 {
 	struct elf_object o = { .symbols.limit = LIMIT };
 	u64 vaddr;
 
 	elf_load(fd, &o);
-	assert_true(symtab_memory(&o.symbols) <= LIMIT);
+	assert_true(symtab_get_memory(&o.symbols) <= LIMIT);
 	for (u32 i = 0; i < o.symbols.count; i += 1 + o.symbols.count / 16)
 		symtab_find(&o.symbols, o.symbols.entry[i].start);
-	elf_vaddr(&o, 0x1000, &vaddr);
+	elf_get_vaddr(&o, 0x1000, &vaddr);
 	symtab_clear(&o.symbols);
 }
 
-static void test_truncated(void **state)
+static void test_truncated_file(void **state)
 {
-	struct image image = image_read("/proc/self/exe");
-	int fd = memory_file(image.bytes, image.size);
+	struct elf_image image = elf_image_read("/proc/self/exe");
+	int fd = make_memory_file(image.bytes, image.size);
 
 	(void)state;
 	for (size_t size = image.size; size; size -= size / 40 + 1) {
 		assert_int_equal(ftruncate(fd, (off_t)size), 0);
-		load_any(fd);
+		load_any_file(fd);
 	}
 	assert_int_equal(ftruncate(fd, 0), 0);
-	load_any(fd);
+	load_any_file(fd);
 	close(fd);
 	free(image.bytes);
 }
@@ -244,7 +244,7 @@ static void test_truncated(void **state)
  * Choose a byte of the headers and tables that libelf and the helper parse, where damage has an
  * effect.
  */
-static size_t mutation_offset(const struct image *image, unsigned int *seed)
+static size_t choose_mutation_offset(const struct elf_image *image, unsigned int *seed)
 {
 	u64 sections = spe_get_le64(image->bytes + 40);
 	u32 count = spe_get_le16(image->bytes + 60);
@@ -262,11 +262,11 @@ static size_t mutation_offset(const struct image *image, unsigned int *seed)
 	}
 }
 
-static void test_mutated(void **state)
+static void test_mutated_file(void **state)
 {
 	static const u8 bytes[] = { 0, 1, 0x7f, 0x80, 0xff };
-	struct image image = image_read("/proc/self/exe");
-	int fd = memory_file(image.bytes, image.size);
+	struct elf_image image = elf_image_read("/proc/self/exe");
+	int fd = make_memory_file(image.bytes, image.size);
 	unsigned int seed = 42;
 
 	(void)state;
@@ -276,14 +276,14 @@ static void test_mutated(void **state)
 		for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
 			u8 byte = bytes[(size_t)rand_r(&seed) % ARRAY_SIZE(bytes)];
 
-			at[i] = mutation_offset(&image, &seed);
+			at[i] = choose_mutation_offset(&image, &seed);
 			if (at[i] >= image.size)
 				at[i] = 0;
 			if (rand_r(&seed) & 1)
 				byte = (u8)(image.bytes[at[i]] ^ 1U << rand_r(&seed) % 8);
 			assert_int_equal(pwrite(fd, &byte, 1, (off_t)at[i]), 1);
 		}
-		load_any(fd);
+		load_any_file(fd);
 		for (size_t i = 0; i < ARRAY_SIZE(at); i++)
 			assert_int_equal(pwrite(fd, image.bytes + at[i], 1, (off_t)at[i]), 1);
 	}
@@ -311,10 +311,10 @@ static void test_perf_map_bounded(void **state)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(address); i++)
 		address[i] = i + 1;
-	fd = memory_file((const u8 *)all, len);
-	perf_map_find(fd, address, 1, names);
+	fd = make_memory_file((const u8 *)all, len);
+	perf_map_find_names(fd, address, 1, names);
 	assert_int_equal(names[0].offset, (ARRAY_SIZE(text) - 1) * line + strlen("0 ffffffff "));
-	perf_map_find(fd, address, ARRAY_SIZE(address), names);
+	perf_map_find_names(fd, address, ARRAY_SIZE(address), names);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		assert_int_equal(names[i].offset, 1023 * line + strlen("0 ffffffff "));
 	close(fd);
@@ -324,11 +324,16 @@ static void test_perf_map_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kallsyms),       cmocka_unit_test(test_kallsyms_refused),
-		cmocka_unit_test(test_this_kernel),    cmocka_unit_test(test_symtab),
-		cmocka_unit_test(test_symtab_bounded), cmocka_unit_test(test_stripped),
-		cmocka_unit_test(test_truncated),      cmocka_unit_test(test_mutated),
-		cmocka_unit_test(test_symtab_ranges),  cmocka_unit_test(test_perf_map_bounded),
+		cmocka_unit_test(test_load_kallsyms),
+		cmocka_unit_test(test_kallsyms_refused),
+		cmocka_unit_test(test_load_running_kernel),
+		cmocka_unit_test(test_load_own_symtab),
+		cmocka_unit_test(test_too_many_symbols_are_dropped),
+		cmocka_unit_test(test_stripped_file_has_build_id),
+		cmocka_unit_test(test_truncated_file),
+		cmocka_unit_test(test_mutated_file),
+		cmocka_unit_test(test_symtab_ranges),
+		cmocka_unit_test(test_perf_map_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

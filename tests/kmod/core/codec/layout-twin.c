@@ -17,7 +17,7 @@
 			return difference;      \
 	} while (0)
 
-const char *twin_compare_samples(const struct spe_sample *want, const struct spe_sample *got)
+const char *layout_twin_compare_samples(const struct spe_sample *want, const struct spe_sample *got)
 {
 	SAME(want->present == got->present && want->raw == got->raw && want->size == got->size);
 	SAME(!memcmp(want->address, got->address, sizeof(want->address)));
@@ -30,32 +30,32 @@ const char *twin_compare_samples(const struct spe_sample *want, const struct spe
 	return NULL;
 }
 
-const char *twin_compare_ends(const struct spe_decoder *want, const struct spe_decoder *got)
+const char *layout_twin_compare_ends(const struct spe_decoder *want, const struct spe_decoder *got)
 {
 	SAME(!memcmp(&want->ledger, &got->ledger, sizeof(want->ledger)));
 	SAME(want->starts == got->starts && want->first == got->first);
 	return NULL;
 }
 
-static const char *compare_results(enum spe_decode result, const struct spe_sample *want,
+static const char *compare_results(enum spe_decode_result result, const struct spe_sample *want,
 				   const struct spe_sample *got, const struct spe_range *range_want,
 				   const struct spe_range *range_got)
 {
 	if (result == SPE_DECODE_SAMPLE)
-		return twin_compare_samples(want, got);
+		return layout_twin_compare_samples(want, got);
 	if (result == SPE_DECODE_SUSPECT)
 		SAME(range_want->offset == range_got->offset && range_want->size == range_got->size);
 	return NULL;
 }
 
-const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts,
-		      u64 *ret_records)
+const char *layout_twin_compare_records(const u8 *buf, size_t len, u32 align,
+					struct spe_layouts *layouts, u64 *ret_records)
 {
 	const struct spe_decoder_config config = { .align = align };
 	struct spe_range range_want, range_got;
 	struct spe_decoder general, fast;
 	struct spe_sample want, got;
-	enum spe_decode r;
+	enum spe_decode_result r;
 
 	spe_decoder_init(&general, &config, buf, len);
 	spe_decoder_init(&fast, &config, buf, len);
@@ -72,14 +72,14 @@ const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 	} while (r != SPE_DECODE_END);
 	if (ret_records)
 		*ret_records = fast.ledger.records;
-	return twin_compare_ends(&general, &fast);
+	return layout_twin_compare_ends(&general, &fast);
 }
 
 /*
  * Compare the records of @run with those of @general, one by one. Return: the condition that is
  * false, or NULL.
  */
-static const char *compare_run(const struct spe_layouts *layouts, const struct spe_run *run,
+static const char *compare_run(const struct spe_layouts *layouts, const struct spe_layout_run *run,
 			       struct spe_decoder *general)
 {
 	struct spe_sample want, got;
@@ -87,21 +87,22 @@ static const char *compare_run(const struct spe_layouts *layouts, const struct s
 	SAME(run->count && run->count <= SPE_RUN);
 	for (u32 i = 0; i < run->count; i++) {
 		memset(&got, 0xee, sizeof(got));
-		spe_run_sample(layouts, run, i, &got);
+		spe_run_decode_sample(layouts, run, i, &got);
 		SAME(spe_decoder_next(general, &want, NULL) == SPE_DECODE_SAMPLE);
-		AGREE(twin_compare_samples(&want, &got));
+		AGREE(layout_twin_compare_samples(&want, &got));
 	}
 	return NULL;
 }
 
-const char *twin_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts)
+const char *layout_twin_compare_runs(const u8 *buf, size_t len, u32 align,
+				     struct spe_layouts *layouts)
 {
 	const struct spe_decoder_config config = { .align = align };
 	struct spe_range range_want, range_got;
 	struct spe_decoder general, fast;
 	struct spe_sample want, got;
-	struct spe_run run;
-	enum spe_decode r;
+	struct spe_layout_run run;
+	enum spe_decode_result r;
 
 	spe_decoder_init(&general, &config, buf, len);
 	spe_decoder_init(&fast, &config, buf, len);
@@ -114,5 +115,5 @@ const char *twin_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *
 		SAME(spe_decoder_next(&general, &want, &range_want) == r);
 		AGREE(compare_results(r, &want, &got, &range_want, &range_got));
 	} while (r != SPE_DECODE_END);
-	return twin_compare_ends(&general, &fast);
+	return layout_twin_compare_ends(&general, &fast);
 }

@@ -9,16 +9,21 @@
 
 #include "codec/layout.h"
 
-const char *twin_compare_samples(const struct spe_sample *want, const struct spe_sample *got);
+const char *layout_twin_compare_samples(const struct spe_sample *want,
+					const struct spe_sample *got);
 
-/** twin_walk() - compare record by record; @ret_records: the number of records, or NULL */
-const char *twin_walk(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts,
-		      u64 *ret_records);
+/**
+ * layout_twin_compare_records() - compare record by record; @ret_records: the number of records, or
+ * NULL
+ */
+const char *layout_twin_compare_records(const u8 *buf, size_t len, u32 align,
+					struct spe_layouts *layouts, u64 *ret_records);
 
-/** twin_runs() - compare many records at a time */
-const char *twin_runs(const u8 *buf, size_t len, u32 align, struct spe_layouts *layouts);
+/** layout_twin_compare_runs() - compare many records at a time */
+const char *layout_twin_compare_runs(const u8 *buf, size_t len, u32 align,
+				     struct spe_layouts *layouts);
 
-/** twin_compare_ends() - compare two decoders after the last byte */
-const char *twin_compare_ends(const struct spe_decoder *want, const struct spe_decoder *got);
+/** layout_twin_compare_ends() - compare two decoders after the last byte */
+const char *layout_twin_compare_ends(const struct spe_decoder *want, const struct spe_decoder *got);
 
 #endif

@@ -84,7 +84,7 @@ static const struct core_row {
 };
 /* clang-format on */
 
-static struct spe_sample access_make(unsigned int op, u16 source, u64 events)
+static struct spe_sample make_access(unsigned int op, u16 source, u64 events)
 {
 	return (struct spe_sample){
 		.present = SPE_HAS_OP | SPE_HAS_EVENTS | SPE_HAS_SOURCE,
@@ -96,7 +96,7 @@ static struct spe_sample access_make(unsigned int op, u16 source, u64 events)
 	};
 }
 
-static void test_cores(void **state)
+static void test_encodings_of_cores(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(core_rows); i++) {
@@ -127,7 +127,7 @@ static void test_core_names(void **state)
 	assert_null(spe_core_name(0x423fd0c1));
 }
 
-static const struct source_row *row_find(u32 midr, u32 source)
+static const struct source_row *find_row(u32 midr, u32 source)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].midr == midr && rows[i].source == source)
@@ -136,16 +136,16 @@ static const struct source_row *row_find(u32 midr, u32 source)
 }
 
 /* Test all values of 16 bits: the core's table gives the level, or the events do. */
-static void test_values(void **state)
+static void test_all_source_values(void **state)
 {
 	static const u32 midrs[] = { N1, AMPERE1A, HIP12, QEMU };
 
 	(void)state;
 	for (u32 i = 0; i < ARRAY_SIZE(midrs) * 0x10000; i++) {
 		u32 midr = midrs[i >> 16];
-		struct spe_sample s = access_make(LOAD, (u16)i, SPE_BIT(SPE_EVENT_LLC_MISS));
+		struct spe_sample s = make_access(LOAD, (u16)i, SPE_BIT(SPE_EVENT_LLC_MISS));
 		struct spe_origin origin = spe_sample_origin(spe_data_sources_find(midr), &s);
-		const struct source_row *row = row_find(midr, i & 0xffff);
+		const struct source_row *row = find_row(midr, i & 0xffff);
 
 		test_row("midr 0x%x source 0x%x", midr, i & 0xffff);
 		if (row) {
@@ -189,8 +189,8 @@ static void test_events(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(event_rows); i++) {
 		const struct level_event_row *row = &event_rows[i];
-		struct spe_sample load = access_make(LOAD, 0, row->events);
-		struct spe_sample store = access_make(STORE, 14, row->events);
+		struct spe_sample load = make_access(LOAD, 0, row->events);
+		struct spe_sample store = make_access(STORE, 14, row->events);
 		struct spe_origin origin;
 
 		test_row("%s", row->name);
@@ -209,7 +209,7 @@ static void test_events(void **state)
 }
 
 /* Each level has a unique name, by which scripts find it. */
-static void test_names(void **state)
+static void test_level_names(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < SPE_LEVELS; i++) {
@@ -223,11 +223,9 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cores),
-		cmocka_unit_test(test_core_names),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_encodings_of_cores), cmocka_unit_test(test_core_names),
+		cmocka_unit_test(test_all_source_values),  cmocka_unit_test(test_events),
+		cmocka_unit_test(test_level_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

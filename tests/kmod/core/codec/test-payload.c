@@ -56,7 +56,7 @@ static bool pattern_matches(const struct op_format_pattern *p, u8 subclass)
 }
 
 /* Return the value of the field @letter. */
-static unsigned int pattern_field(const struct op_format_pattern *p, u8 subclass, char letter)
+static unsigned int pattern_get_field(const struct op_format_pattern *p, u8 subclass, char letter)
 {
 	unsigned int value = 0;
 
@@ -66,20 +66,22 @@ static unsigned int pattern_field(const struct op_format_pattern *p, u8 subclass
 	return value;
 }
 
-static u16 expected_flags(const struct op_format_pattern *p, u8 subclass)
+static u16 get_expected_flags(const struct op_format_pattern *p, u8 subclass)
 {
 	static const u16 cr[] = { 0, SPE_OP_IS_CALL, SPE_OP_IS_RETURN, SPE_OP_IS_NEITHER };
-	u16 flags = cr[pattern_field(p, subclass, 'k')];
+	u16 flags = cr[pattern_get_field(p, subclass, 'k')];
 
 	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
-		if (pattern_field(p, subclass, letters[i].letter))
+		if (pattern_get_field(p, subclass, letters[i].letter))
 			flags |= letters[i].flag;
 	return flags;
 }
 
-static void check_length(const struct op_format_pattern *p, u8 subclass, const struct spe_op *op)
+static void check_length(const struct op_format_pattern *p, u8 subclass,
+			 const struct spe_op_fields *op)
 {
-	unsigned int e = pattern_field(p, subclass, 'e'), t = pattern_field(p, subclass, 't');
+	unsigned int e = pattern_get_field(p, subclass, 'e'),
+		     t = pattern_get_field(p, subclass, 't');
 
 	if (strchr(p->bits, 'e')) {
 		assert_row(op->length_kind == (e == 7 ? SPE_LENGTH_ABOVE : SPE_LENGTH_EXACT));
@@ -95,14 +97,14 @@ static void check_length(const struct op_format_pattern *p, u8 subclass, const s
 }
 
 /* Test all payloads of all classes. */
-static void test_operations(void **state)
+static void test_operation_type_payloads(void **state)
 {
 	unsigned int seen[ARRAY_SIZE(patterns)] = { 0 };
 
 	(void)state;
 	for (unsigned int v = 0; v < 4 * 256; v++) {
 		u8 op_class = (u8)(v >> 8), subclass = (u8)v;
-		struct spe_op op = spe_op_decode(op_class, subclass);
+		struct spe_op_fields op = spe_op_decode(op_class, subclass);
 		u16 ldst = op_class != 1 ? 0 : subclass & 1 ? SPE_OP_IS_STORE : SPE_OP_IS_LOAD;
 		const struct op_format_pattern *found = NULL;
 
@@ -117,7 +119,7 @@ static void test_operations(void **state)
 		}
 		if (found) {
 			assert_row(op.format == found->format);
-			assert_row(op.flags == (expected_flags(found, subclass) | ldst));
+			assert_row(op.flags == (get_expected_flags(found, subclass) | ldst));
 			check_length(found, subclass, &op);
 			continue;
 		}
@@ -192,7 +194,7 @@ static const struct sample_row {
 	{ "reserved class", 0x42, 3, 0x01, false, false, false },
 };
 
-static void test_samples(void **state)
+static void test_predicates_of_samples(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sample_rows); i++) {
@@ -204,19 +206,19 @@ static void test_samples(void **state)
 
 		test_row("%s", row->name);
 		assert_row(spe_sample_has_exception(&s) == row->excepted);
-		assert_row(spe_sample_not_taken(&s) == row->not_taken);
+		assert_row(spe_sample_is_not_taken(&s) == row->not_taken);
 		assert_row(spe_sample_condition_failed(&s) == row->failed);
 		s.present &= ~SPE_HAS_OP;
-		assert_row(!spe_sample_not_taken(&s) && !spe_sample_condition_failed(&s));
+		assert_row(!spe_sample_is_not_taken(&s) && !spe_sample_condition_failed(&s));
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_operations),
+		cmocka_unit_test(test_operation_type_payloads),
 		cmocka_unit_test(test_event_states),
-		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_predicates_of_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #define STRIDE 64
 
-static void sample_make(struct spe_sample *s, unsigned int seed)
+static void make_sample(struct spe_sample *s, unsigned int seed)
 {
 	*s = (struct spe_sample){
 		.present = SPE_HAS_ADDRESS(0) | SPE_HAS_ADDRESS(2) | SPE_HAS_CONTEXT(0) |
@@ -33,26 +33,26 @@ static void sample_make(struct spe_sample *s, unsigned int seed)
 }
 
 /* Write @n records of STRIDE bytes each, with the layout of Neoverse cores. */
-static size_t window_make(u8 *buf, size_t n)
+static size_t make_window(u8 *buf, size_t n)
 {
 	struct spe_sample s;
 
 	memset(buf, 0, n * STRIDE);
 	for (size_t i = 0; i < n; i++) {
-		sample_make(&s, (unsigned int)i);
+		make_sample(&s, (unsigned int)i);
 		assert_true(spe_record_encode(&s, buf + i * STRIDE, STRIDE) > 0);
 	}
 	return n * STRIDE;
 }
 
-/* Decode a window, and check that each sample is a complete one of window_make(). */
+/* Decode a window, and check that each sample is a complete one of make_window(). */
 static struct spe_ledger decode_window(const u8 *buf, size_t len, u32 align)
 {
 	const struct spe_decoder_config config = { .align = align };
 	struct spe_decoder d;
 	struct spe_sample s, want;
 	struct spe_range range;
-	enum spe_decode r;
+	enum spe_decode_result r;
 	u64 suspect = 0;
 
 	spe_decoder_init(&d, &config, buf, len);
@@ -61,7 +61,7 @@ static struct spe_ledger decode_window(const u8 *buf, size_t len, u32 align)
 			suspect += range.size;
 			continue;
 		}
-		sample_make(&want, (unsigned int)s.timestamp - 1000);
+		make_sample(&want, (unsigned int)s.timestamp - 1000);
 		assert_int_equal(s.present, want.present);
 		assert_int_equal(s.address[0], want.address[0]);
 		assert_int_equal(s.counter[0], want.counter[0]);
@@ -78,7 +78,7 @@ static void test_round_trip(void **state)
 	int n;
 
 	(void)state;
-	sample_make(&s, 3);
+	make_sample(&s, 3);
 	n = spe_record_encode(&s, buf, sizeof(buf));
 	assert_true(n > 0);
 	assert_int_equal(spe_record_decode(buf, (size_t)n, SPE_MAX_RECORD, &back), n);
@@ -118,7 +118,7 @@ static void damage_every_bit(u32 align)
 {
 	static u8 buf[64 * STRIDE], good[64 * STRIDE];
 	const struct spe_decoder_config config = { .align = align };
-	const size_t n = 64, len = window_make(good, n);
+	const size_t n = 64, len = make_window(good, n);
 
 	for (size_t i = 0; i < 8 * len; i++) {
 		struct spe_decoder d;
@@ -128,7 +128,8 @@ static void damage_every_bit(u32 align)
 		buf[i / 8] ^= (u8)(1U << i % 8);
 		test_row("align %u, byte %zu bit %zu", align, i / 8, i % 8);
 		spe_decoder_init(&d, &config, buf, len);
-		for (enum spe_decode r; (r = spe_decoder_next(&d, &s, NULL)) != SPE_DECODE_END;)
+		for (enum spe_decode_result r;
+		     (r = spe_decoder_next(&d, &s, NULL)) != SPE_DECODE_END;)
 			if (r == SPE_DECODE_SAMPLE)
 				assert_row(s.size <= (align ? 1 : 2) * STRIDE);
 		assert_row(d.ledger.records >= n - 2 && d.ledger.records <= n);
@@ -145,10 +146,10 @@ static void test_damage_is_contained(void **state)
 }
 
 /* A truncated window loses only its last record. */
-static void test_truncated(void **state)
+static void test_truncated_window(void **state)
 {
 	static u8 buf[16 * STRIDE];
-	size_t len = window_make(buf, 16);
+	size_t len = make_window(buf, 16);
 
 	(void)state;
 	for (size_t cut = 1; cut <= STRIDE; cut++) {
@@ -206,7 +207,7 @@ static const struct vector_file vectors[] = {
 };
 
 /* Decode bytes of real cores, if their directory exists. */
-static void test_vectors(void **state)
+static void test_records_of_real_cores(void **state)
 {
 	const char *dir = getenv("SPEPROF_VECTORS");
 
@@ -230,7 +231,8 @@ static void test_vectors(void **state)
 		len = fread(buf, 1, sizeof(buf), f);
 		fclose(f);
 		spe_decoder_init(&d, NULL, buf, len);
-		for (enum spe_decode r; (r = spe_decoder_next(&d, &s, NULL)) != SPE_DECODE_END;)
+		for (enum spe_decode_result r;
+		     (r = spe_decoder_next(&d, &s, NULL)) != SPE_DECODE_END;)
 			if (r == SPE_DECODE_SAMPLE)
 				kinds[spe_sample_kind(&s)]++;
 		assert_row(d.ledger.records == v->records);
@@ -246,9 +248,9 @@ int main(void)
 		cmocka_unit_test(test_no_record),
 		cmocka_unit_test(test_zeros_are_padding),
 		cmocka_unit_test(test_damage_is_contained),
-		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_truncated_window),
 		cmocka_unit_test(test_hostile_is_bounded),
-		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_records_of_real_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,19 +19,19 @@ static u64 draw_random(void)
 }
 
 /* Return the size of a packet from its header alone (D18.1.1). */
-static size_t packet_size(const u8 *p)
+static size_t get_packet_size(const u8 *p)
 {
 	if ((p[0] & 0xe0) == 0x20)
 		return 2 + (p[1] < 0x40 ? 0 : 1U << (p[1] >> 4 & 3));
 	return 1 + (p[0] < 0x40 ? 0 : 1U << (p[0] >> 4 & 3));
 }
 
-static size_t without_padding(const u8 *raw, size_t len, u8 *ret)
+static size_t copy_without_padding(const u8 *raw, size_t len, u8 *ret)
 {
 	size_t n = 0, size;
 
 	for (size_t at = 0; at < len; at += size) {
-		size = packet_size(raw + at);
+		size = get_packet_size(raw + at);
 		if (!raw[at])
 			continue;
 		memcpy(ret + n, raw + at, size);
@@ -44,7 +44,7 @@ static void check_record(const u8 *raw, size_t len)
 {
 	u8 want[SPE_MAX_RECORD], got[SPE_MAX_RECORD];
 	struct spe_sample s;
-	size_t n = without_padding(raw, len, want);
+	size_t n = copy_without_padding(raw, len, want);
 
 	assert_row(spe_record_decode(raw, len, SPE_MAX_RECORD, &s) == (int)len);
 	assert_row(spe_record_reencode(&s, got, sizeof(got)) == (int)n);
@@ -57,7 +57,7 @@ static void check_record(const u8 *raw, size_t len)
  * Write random packets in random order: each kind at most once, some of them unknown, some with
  * extended headers or with padding before them.
  */
-static size_t record_make(u8 *buf)
+static size_t make_record(u8 *buf)
 {
 	static const u8 once[] = { 0x43, 0x53, 0x48, 0x49, 0x4a, 0x4b, 0x64, 0x65, 0x66, 0x67, 0x98,
 				   0x99, 0x9a, 0x9c, 0x9e, 0xb0, 0xb1, 0xb2, 0xb3, 0xb4, 0xb7 };
@@ -87,7 +87,7 @@ static size_t record_make(u8 *buf)
 				buf[n++] = (u8)(0x20 | (draw_random() % 4 ? 0 : draw_random() % 4));
 			buf[n++] = h;
 		}
-		for (size_t size = packet_size(buf + n - 1) - 1; size; size--)
+		for (size_t size = get_packet_size(buf + n - 1) - 1; size; size--)
 			buf[n++] = (u8)draw_random();
 	}
 	buf[n++] = draw_random() % 2 ? 0x01 : 0x71;
@@ -103,7 +103,7 @@ static void test_random(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 20000; i++) {
-		size_t n = record_make(buf);
+		size_t n = make_record(buf);
 
 		test_row("record %u", i);
 		/*
@@ -120,7 +120,7 @@ static void test_random(void **state)
 }
 
 /* Changed fields are encoded in place. Fields that do not fit into the record are rejected. */
-static void test_changes(void **state)
+static void test_changed_fields(void **state)
 {
 	static const u8 raw[] = { 0x44, 0x11, 0x20, 0x98, 5, 0, 0, 0x52, 2, 0, 0x48, 0, 0x43, 9, 1 };
 	static const u8 want[] = { 0x44, 0x11, 0x20, 0x98, 7, 1, 0x52, 6, 0, 0x48, 1, 0x43, 8, 1 };
@@ -165,13 +165,13 @@ static u64 check_file(const char *dir, const char *name)
 	len = fread(buf, 1, sizeof(buf), f);
 	fclose(f);
 	spe_decoder_init(&d, NULL, buf, len);
-	for (enum spe_decode r; (r = spe_decoder_next(&d, &s, NULL)) != SPE_DECODE_END;)
+	for (enum spe_decode_result r; (r = spe_decoder_next(&d, &s, NULL)) != SPE_DECODE_END;)
 		if (r == SPE_DECODE_SAMPLE)
 			check_record(s.raw, s.size);
 	return d.ledger.records;
 }
 
-static void test_vectors(void **state)
+static void test_records_of_real_cores(void **state)
 {
 	const char *dir = getenv("SPEPROF_VECTORS");
 
@@ -188,8 +188,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_changed_fields),
+		cmocka_unit_test(test_records_of_real_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 static u64 random_state = 88172645463325252ULL;
 
-static u64 random_next(void)
+static u64 draw_random(void)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -28,7 +28,7 @@ enum decode_way {
 };
 
 /* The results of decoding a window */
-struct met_samples {
+struct decode_results {
 	u64 hash;
 	struct spe_ledger ledger;
 	u32 starts;
@@ -36,13 +36,13 @@ struct met_samples {
 	size_t held; /* the largest number of bytes for which a decoder waited */
 };
 
-static void hash_add(struct met_samples *met, u64 value)
+static void hash_add(struct decode_results *met, u64 value)
 {
 	met->hash = (met->hash ^ value) * 0x100000001b3ULL;
 	met->hash ^= met->hash >> 29;
 }
 
-static void meet_sample(struct met_samples *met, const struct spe_decoder *d,
+static void hash_sample(struct decode_results *met, const struct spe_decoder *d,
 			const struct spe_sample *s)
 {
 	hash_add(met, d->base + (size_t)(s->raw - d->buf));
@@ -52,24 +52,24 @@ static void meet_sample(struct met_samples *met, const struct spe_decoder *d,
 }
 
 /* Decode until the decoder reaches the end, or needs more bytes. */
-static enum spe_decode walk_part(struct spe_decoder *d, enum decode_way way,
-				 struct spe_layouts *layouts, struct met_samples *met)
+static enum spe_decode_result decode_chunk(struct spe_decoder *d, enum decode_way way,
+					   struct spe_layouts *layouts, struct decode_results *met)
 {
 	struct spe_sample sample;
 	struct spe_range range;
-	struct spe_run run;
-	enum spe_decode r;
+	struct spe_layout_run run;
+	enum spe_decode_result r;
 
 	do {
 		r = way == WAY_GENERAL ? spe_decoder_next(d, &sample, &range) :
 		    way == WAY_FAST    ? spe_decoder_next_fast(d, layouts, &sample, &range) :
 					 spe_decoder_next_run(d, layouts, &run, &sample, &range);
 		for (u32 i = 0; r == SPE_DECODE_RUN && i < run.count; i++) {
-			spe_run_sample(layouts, &run, i, &sample);
-			meet_sample(met, d, &sample);
+			spe_run_decode_sample(layouts, &run, i, &sample);
+			hash_sample(met, d, &sample);
 		}
 		if (r == SPE_DECODE_SAMPLE)
-			meet_sample(met, d, &sample);
+			hash_sample(met, d, &sample);
 		if (r == SPE_DECODE_SUSPECT) {
 			hash_add(met, range.offset);
 			hash_add(met, range.size);
@@ -83,15 +83,15 @@ static enum spe_decode walk_part(struct spe_decoder *d, enum decode_way way,
  * are passed a second time are in memory of exactly their size, so that ASan reports reads behind
  * it.
  */
-static struct met_samples decode_in_chunks(const u8 *buf, size_t len, u32 align,
-					   enum decode_way way, size_t cut, size_t (*next)(void))
+static struct decode_results decode_in_chunks(const u8 *buf, size_t len, u32 align,
+					      enum decode_way way, size_t cut, size_t (*next)(void))
 {
 	const struct spe_decoder_config config = { .align = align };
 	struct spe_layouts layouts = { .count = 0 };
-	struct met_samples met = { .hash = 0 };
+	struct decode_results met = { .hash = 0 };
 	struct spe_decoder d;
 	size_t end = cut < len ? cut : len, from = 0;
-	enum spe_decode r;
+	enum spe_decode_result r;
 	u8 *part;
 
 	spe_decoder_init(&d, &config, NULL, 0);
@@ -99,9 +99,9 @@ static struct met_samples decode_in_chunks(const u8 *buf, size_t len, u32 align,
 		part = malloc(end - from + 1);
 		assert_non_null(part);
 		memcpy(part, buf + from, end - from);
-		spe_decoder_part(&d, part, end - from, end == len);
+		spe_decoder_set_chunk(&d, part, end - from, end == len);
 		assert_int_equal(d.base, from);
-		r = walk_part(&d, way, &layouts, &met);
+		r = decode_chunk(&d, way, &layouts, &met);
 		from += d.pos;
 		free(part);
 		if (end == len)
@@ -121,43 +121,44 @@ static struct met_samples decode_in_chunks(const u8 *buf, size_t len, u32 align,
 }
 
 /* Return whether the results are equal, apart from those that depend on the cuts. */
-static bool results_are_equal(const struct met_samples *a, const struct met_samples *b)
+static bool results_are_equal(const struct decode_results *a, const struct decode_results *b)
 {
 	return a->hash == b->hash && !memcmp(&a->ledger, &b->ledger, sizeof(a->ledger)) &&
 	       a->starts == b->starts && a->first == b->first;
 }
 
-static struct met_samples walk_whole(const u8 *buf, size_t len, u32 align, enum decode_way way)
+static struct decode_results decode_whole_window(const u8 *buf, size_t len, u32 align,
+						 enum decode_way way)
 {
 	return decode_in_chunks(buf, len, align, way, len, NULL);
 }
 
-static size_t next_byte(void)
+static size_t choose_one_byte(void)
 {
 	return 1;
 }
 
-static size_t next_any(void)
+static size_t choose_random_size(void)
 {
-	u64 r = random_next();
+	u64 r = draw_random();
 
 	return r % 4 ? 1 + r / 4 % 100 : 1 + r / 4 % 5000;
 }
 
-static struct spe_sample random_sample(void)
+static struct spe_sample make_random_sample(void)
 {
 	struct spe_sample s = {
-		.present = (random_next() & (SPE_HAS_OTHERS - 1)) | SPE_HAS_EVENTS,
-		.events = random_next(),
-		.events_size = (u8)(1U << random_next() % 4),
-		.source_size = (u8)(1U << random_next() % 2),
-		.op_class = random_next() & 3,
-		.timestamp = random_next(),
+		.present = (draw_random() & (SPE_HAS_OTHERS - 1)) | SPE_HAS_EVENTS,
+		.events = draw_random(),
+		.events_size = (u8)(1U << draw_random() % 4),
+		.source_size = (u8)(1U << draw_random() % 2),
+		.op_class = draw_random() & 3,
+		.timestamp = draw_random(),
 	};
 
 	for (unsigned int i = 0; i < 8; i++) {
-		s.address[i] = random_next();
-		s.counter[i] = (u16)random_next();
+		s.address[i] = draw_random();
+		s.counter[i] = (u16)draw_random();
 	}
 	return s;
 }
@@ -179,15 +180,15 @@ static void make_window(const struct window_kind *kind, u8 *buf, size_t len)
 
 	memset(buf, 0, len);
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
-		samples[i] = random_sample();
+		samples[i] = make_random_sample();
 	for (;;) {
-		samples[0].timestamp = samples[1].address[0] = random_next();
-		r = spe_record_encode(&samples[random_next() % 3], buf + pos, len - pos);
+		samples[0].timestamp = samples[1].address[0] = draw_random();
+		r = spe_record_encode(&samples[draw_random() % 3], buf + pos, len - pos);
 		if (r < 0)
 			break;
 		pos += (size_t)r;
-		if (kind->gaps && !(random_next() % kind->gaps)) {
-			gap = random_next() % kind->zeros;
+		if (kind->gaps && !(draw_random() % kind->gaps)) {
+			gap = draw_random() % kind->zeros;
 			pos = gap < len - pos ? pos + gap : len;
 		}
 		if (kind->align)
@@ -195,11 +196,11 @@ static void make_window(const struct window_kind *kind, u8 *buf, size_t len)
 		if (pos >= len)
 			break;
 	}
-	for (pos = 0; kind->damage && pos < len; pos += random_next() % (2 * kind->damage)) {
-		buf[pos] = (u8)random_next();
-		n = kind->noise ? random_next() % kind->noise : 0;
+	for (pos = 0; kind->damage && pos < len; pos += draw_random() % (2 * kind->damage)) {
+		buf[pos] = (u8)draw_random();
+		n = kind->noise ? draw_random() % kind->noise : 0;
 		for (; n && pos < len; n--)
-			buf[pos++] = random_next() % 4 ? 0x3f : (u8)random_next();
+			buf[pos++] = draw_random() % 4 ? 0x3f : (u8)draw_random();
 	}
 }
 
@@ -228,7 +229,8 @@ static void test_every_cut(void **state)
 
 		make_window(kind, buf, len);
 		for (enum decode_way way = 0; way < WAYS; way++) {
-			struct met_samples whole = walk_whole(buf, len, align, way), cut;
+			struct decode_results whole = decode_whole_window(buf, len, align, way),
+					      cut;
 
 			for (size_t at = 0; at <= len; at++) {
 				test_row("kind %zu, way %d, cut at %zu", i / 2, (int)way, at);
@@ -250,9 +252,10 @@ static void test_byte_by_byte(void **state)
 
 		make_window(kind, buf, sizeof(buf));
 		for (enum decode_way way = 0; way < WAYS; way++) {
-			struct met_samples whole = walk_whole(buf, sizeof(buf), kind->align, way);
-			struct met_samples cut =
-				decode_in_chunks(buf, sizeof(buf), kind->align, way, 0, next_byte);
+			struct decode_results whole =
+				decode_whole_window(buf, sizeof(buf), kind->align, way);
+			struct decode_results cut = decode_in_chunks(buf, sizeof(buf), kind->align,
+								     way, 0, choose_one_byte);
 
 			test_row("kind %zu, way %d", i / 2, (int)way);
 			assert_row(results_are_equal(&whole, &cut));
@@ -272,13 +275,16 @@ static void test_random_cuts(void **state)
 	assert_non_null(buf);
 	for (size_t i = 0; i < 6 * ARRAY_SIZE(kinds); i++) {
 		const struct window_kind *kind = &kinds[i / 6];
-		size_t len = capacity - random_next() % 3000;
+		size_t len = capacity - draw_random() % 3000;
 
 		make_window(kind, buf, len);
 		for (enum decode_way way = 0; way < WAYS; way++) {
-			struct met_samples whole = walk_whole(buf, len, kind->align, way), cut;
+			struct decode_results whole = decode_whole_window(buf, len, kind->align,
+									  way),
+					      cut;
 
-			cut = decode_in_chunks(buf, len, kind->align, way, next_any(), next_any);
+			cut = decode_in_chunks(buf, len, kind->align, way, choose_random_size(),
+					       choose_random_size);
 			test_row("kind %zu, round %zu, way %d", i / 6, i % 6, (int)way);
 			assert_row(results_are_equal(&whole, &cut));
 			assert_row(cut.held <= SPE_DECODER_HELD);
@@ -303,7 +309,7 @@ static void test_zeros_after_damage(void **state)
 {
 	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };
 	static u8 buf[2 * SPE_RESYNC_ZEROS];
-	struct met_samples met;
+	struct decode_results met;
 
 	(void)state;
 	memset(buf, 0, sizeof(buf));
@@ -316,7 +322,7 @@ static void test_zeros_after_damage(void **state)
 
 		buf[at] = 0x3f;
 		buf[at + 1] = 0x3f;
-		met = walk_whole(buf, sizeof(buf), 0, WAY_GENERAL);
+		met = decode_whole_window(buf, sizeof(buf), 0, WAY_GENERAL);
 		assert_int_equal(met.ledger.records, 1 + i);
 		buf[at] = buf[at + 1] = 0;
 	}

@@ -4,5 +4,6 @@
 
 int main(void)
 {
-	return case_suite_run(&spe_suite_event_routing) | case_suite_run(&spe_suite_collection);
+	return run_suite_of_cases(&spe_suite_event_routing) |
+	       run_suite_of_cases(&spe_suite_collection);
 }

@@ -4,7 +4,9 @@
 
 int main(void)
 {
-	return case_suite_run(&spe_suite_instruction) | case_suite_run(&spe_suite_accesses) |
-	       case_suite_run(&spe_suite_collected) | case_suite_run(&spe_suite_spu_translation) |
-	       case_suite_run(&spe_suite_sysreg_access) | case_suite_run(&spe_suite_instruction_property);
+	return run_suite_of_cases(&spe_suite_instruction) |
+	       run_suite_of_cases(&spe_suite_accesses) | run_suite_of_cases(&spe_suite_collected) |
+	       run_suite_of_cases(&spe_suite_spu_translation) |
+	       run_suite_of_cases(&spe_suite_sysreg_access) |
+	       run_suite_of_cases(&spe_suite_instruction_property);
 }

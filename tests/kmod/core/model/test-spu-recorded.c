@@ -24,7 +24,7 @@ static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-static size_t recorded_read(uint8_t *ret_bytes, size_t size)
+static size_t read_recorded_bytes(uint8_t *ret_bytes, size_t size)
 {
 	const char *dir = getenv("SPEPROF_VECTORS");
 	char path[4096];
@@ -72,10 +72,10 @@ static struct spe_operation make_operation(const struct spe_sample *sample)
 	return op;
 }
 
-static void recorded_neoverse(void **state)
+static void test_recorded_neoverse_core(void **state)
 {
 	uint8_t recorded[4 * RECORD];
-	size_t len = recorded_read(recorded, sizeof(recorded));
+	size_t len = read_recorded_bytes(recorded, sizeof(recorded));
 	struct spe_spu_config config;
 	struct record_buffer buffer = { 0 };
 	struct spe_spu_io io = { .write = buffer_write, .ctx = &buffer };
@@ -97,7 +97,7 @@ static void recorded_neoverse(void **state)
 
 		assert_true(spe_record_decode(recorded + at, len - at, RECORD, &sample) > 0);
 		op = make_operation(&sample);
-		spe_spu_operate(&spu, &op);
+		spe_spu_execute_operation(&spu, &op);
 	}
 	assert_int_equal(spu.stats.bytes, len);
 	assert_memory_equal(buffer.bytes, recorded, len);
@@ -106,7 +106,7 @@ static void recorded_neoverse(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recorded_neoverse),
+		cmocka_unit_test(test_recorded_neoverse_core),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

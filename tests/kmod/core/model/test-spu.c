@@ -4,9 +4,12 @@
 
 int main(void)
 {
-	return case_suite_run(&spe_suite_spu_config) | case_suite_run(&spe_suite_spu_sampling) |
-	       case_suite_run(&spe_suite_spu_record) | case_suite_run(&spe_suite_spu_buffer) |
-	       case_suite_run(&spe_suite_spu_filter) | case_suite_run(&spe_suite_spu_levels) |
-	       case_suite_run(&spe_suite_inject) | case_suite_run(&spe_suite_property) |
-	       case_suite_run(&spe_suite_faults) | case_suite_run(&spe_suite_edges);
+	return run_suite_of_cases(&spe_suite_spu_config) |
+	       run_suite_of_cases(&spe_suite_spu_sampling) |
+	       run_suite_of_cases(&spe_suite_spu_record) |
+	       run_suite_of_cases(&spe_suite_spu_buffer) |
+	       run_suite_of_cases(&spe_suite_spu_filter) |
+	       run_suite_of_cases(&spe_suite_spu_levels) | run_suite_of_cases(&spe_suite_inject) |
+	       run_suite_of_cases(&spe_suite_property) | run_suite_of_cases(&spe_suite_faults) |
+	       run_suite_of_cases(&spe_suite_edges);
 }

@@ -47,23 +47,23 @@ text_append(struct table_text *text, const char *format, ...)
 	text->size += (size_t)got;
 }
 
-static struct spe_verdict read_verdict(unsigned int ec, unsigned int code)
+static struct spe_syndrome_verdict read_verdict(unsigned int ec, unsigned int code)
 {
-	return spe_syndrome_read(SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | code);
+	return spe_syndrome_interpret(SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | code);
 }
 
-static bool is_same(struct spe_verdict a, struct spe_verdict b)
+static bool verdicts_are_equal(struct spe_syndrome_verdict a, struct spe_syndrome_verdict b)
 {
 	return a.class == b.class && a.action == b.action && a.suspect == b.suspect;
 }
 
 /* Return a mask of the codes of @ec that have @verdict. */
-static uint64_t find_codes(unsigned int ec, struct spe_verdict verdict)
+static uint64_t find_codes(unsigned int ec, struct spe_syndrome_verdict verdict)
 {
 	uint64_t codes = 0;
 
 	for (unsigned int code = 0; code < CODES; code++)
-		codes |= (uint64_t)is_same(read_verdict(ec, code), verdict) << code;
+		codes |= (uint64_t)verdicts_are_equal(read_verdict(ec, code), verdict) << code;
 	return codes;
 }
 
@@ -89,7 +89,7 @@ static void add_codes(struct table_text *text, uint64_t codes)
 }
 
 /* Add a row for each EC; adjacent ECs with the same codes share a row. */
-static void add_places(struct table_text *text, struct spe_verdict verdict)
+static void add_rows_of_verdict(struct table_text *text, struct spe_syndrome_verdict verdict)
 {
 	const char *semicolon = "";
 
@@ -109,38 +109,38 @@ static void add_places(struct table_text *text, struct spe_verdict verdict)
 	}
 }
 
-static void add_row(struct table_text *text, struct spe_verdict verdict)
+static void add_verdict(struct table_text *text, struct spe_syndrome_verdict verdict)
 {
 	text_append(text, "| %s | ", spe_syndrome_name(verdict.class));
-	add_places(text, verdict);
+	add_rows_of_verdict(text, verdict);
 	text_append(text, " | %s | %s | %s |\n", verdict.suspect ? "suspect" : "valid",
 	    verdict.action >= SPE_ACTION_STOP_CPU ? "stops" : "continues", sections[verdict.class]);
 }
 
-static void table_make(struct table_text *text)
+static void make_table(struct table_text *text)
 {
-	struct spe_verdict seen[SPE_SYNDROMES * 4];
+	struct spe_syndrome_verdict seen[SPE_SYNDROMES * 4];
 	size_t count = 0;
 
 	text->size = 0;
 	text_append(text,
 	    "| event | EC: BSC or FSC | window | CPU | where |\n| --- | --- | --- | --- | --- |\n");
 	for (unsigned int n = 0; n < CODES * CODES; n++) {
-		struct spe_verdict verdict = read_verdict(n / CODES, n % CODES);
+		struct spe_syndrome_verdict verdict = read_verdict(n / CODES, n % CODES);
 		bool known = false;
 
 		for (size_t i = 0; i < count; i++)
-			known |= is_same(seen[i], verdict);
+			known |= verdicts_are_equal(seen[i], verdict);
 		if (known)
 			continue;
 		if (count == sizeof(seen) / sizeof(seen[0]))
 			abort();
 		seen[count++] = verdict;
-		add_row(text, verdict);
+		add_verdict(text, verdict);
 	}
 }
 
-static int table_compare(const char *path, const struct table_text *text)
+static int compare_with_file(const char *path, const struct table_text *text)
 {
 	static char page[1 << 18];
 	FILE *file = fopen(path, "r");
@@ -171,9 +171,9 @@ int main(int argc, char **argv)
 {
 	static struct table_text text;
 
-	table_make(&text);
+	make_table(&text);
 	if (argc > 1)
-		return table_compare(argv[1], &text);
+		return compare_with_file(argv[1], &text);
 	fputs(text.bytes, stdout);
 	return 0;
 }

@@ -4,5 +4,5 @@
 
 int main(void)
 {
-	return case_suite_run(&spe_suite_syndrome);
+	return run_suite_of_cases(&spe_suite_syndrome);
 }

@@ -20,7 +20,7 @@ static DEFINE_SPINLOCK(spin);
 /* A volatile pointer, so that the compiler does not optimize the defect away */
 static char *volatile held;
 
-static int faulty_after_free(void)
+static int faulty_use_after_free(void)
 {
 	held = kmalloc(64, GFP_KERNEL);
 	if (!held)
@@ -30,7 +30,7 @@ static int faulty_after_free(void)
 	return 0;
 }
 
-static int faulty_bounds(void)
+static int faulty_read_out_of_bounds(void)
 {
 	held = kmalloc(64, GFP_KERNEL);
 	if (!held)
@@ -40,7 +40,7 @@ static int faulty_bounds(void)
 	return 0;
 }
 
-static int faulty_index(void)
+static int faulty_index_array(void)
 {
 	/*
 	 * An access past the end of few[] does no damage: it reaches spare, which also belongs to
@@ -56,7 +56,7 @@ static int faulty_index(void)
 	return 0;
 }
 
-static int faulty_leak(void)
+static int faulty_leak_memory(void)
 {
 	held = kmalloc(64, GFP_KERNEL);
 	if (!held)
@@ -65,7 +65,7 @@ static int faulty_leak(void)
 	return 0;
 }
 
-static int faulty_order(void)
+static int faulty_lock_order(void)
 {
 	mutex_lock(&first);
 	mutex_lock(&second);
@@ -79,7 +79,7 @@ static int faulty_order(void)
 	return 0;
 }
 
-static int faulty_atomic(void)
+static int faulty_sleep_in_atomic(void)
 {
 	spin_lock(&spin);
 	msleep(1);
@@ -97,12 +97,12 @@ static const struct {
 	const char *what;
 	int (*make)(void);
 } faults[] = {
-	{ "after-free", faulty_after_free },
-	{ "bounds", faulty_bounds },
-	{ "index", faulty_index },
-	{ "leak", faulty_leak },
-	{ "order", faulty_order },
-	{ "atomic", faulty_atomic },
+	{ "after-free", faulty_use_after_free },
+	{ "bounds", faulty_read_out_of_bounds },
+	{ "index", faulty_index_array },
+	{ "leak", faulty_leak_memory },
+	{ "order", faulty_lock_order },
+	{ "atomic", faulty_sleep_in_atomic },
 	{ "warn", faulty_warn },
 };
 

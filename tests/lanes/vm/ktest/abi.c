@@ -27,7 +27,7 @@ static void device_describes_itself(void)
 	check(!ioctl(device, SPEPROF_DEVICE_INFO, &info));
 	check(info.abi_version == SPEPROF_ABI_VERSION);
 	check(info.size == sizeof(info));
-	check(info.cpus >= kcpus() && info.spus >= kcpus());
+	check(info.cpus >= kcount_cpus() && info.spus >= kcount_cpus());
 	check(info.modes & 1 << SPEPROF_MODE_STREAM);
 	check(info.page_size == (uint32_t)sysconf(_SC_PAGESIZE));
 	check(info.min_ring_size <= info.max_ring_size);
@@ -88,8 +88,8 @@ static void structures_may_grow(void)
 	} longer = { .info.size = sizeof(longer) };
 	struct speprof_device_info info = { .size = sizeof(info) };
 	struct speprof_cpu_info cpu = { .size = sizeof(cpu) };
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_session_config config = kmake_session_config();
+	struct speprof_sampling sampling = kmake_sampling();
 	struct speprof_ring_open open = { .size = sizeof(open) };
 	struct speprof_ring_stats stats = { .size = sizeof(stats) };
 	int device = kdevice_open();
@@ -124,7 +124,7 @@ static void structures_may_grow(void)
 
 static void unknown_commands_are_enotty(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int device = kdevice_open();
 	int session = ksession_new(&config);
 	struct kring ring;
@@ -144,16 +144,16 @@ static void unknown_commands_are_enotty(void)
 	check_errno(lseek(ring.fd, 0, SEEK_SET), ESPIPE);
 }
 
-#define CONFIG_BAD(field, value, error)                                                   \
-	do {                                                                              \
-		struct speprof_session_config bad = ksession_config();                    \
-		bad.field = (value);                                                      \
-		check_errno(ioctl(device, SPEPROF_SESSION_NEW, &bad), error);             \
+#define CONFIG_BAD(field, value, error)                                       \
+	do {                                                                  \
+		struct speprof_session_config bad = kmake_session_config();   \
+		bad.field = (value);                                          \
+		check_errno(ioctl(device, SPEPROF_SESSION_NEW, &bad), error); \
 	} while (0)
 
 static void configurations_are_checked(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int device = kdevice_open();
 	uint8_t mask[64] = { 0 };
 	int session;
@@ -202,16 +202,16 @@ static void configurations_are_checked(void)
 	check_errno(ioctl(session, SPEPROF_RING_OPEN, &open), EINVAL);
 }
 
-#define SAMPLING_BAD(field, value, error)                                                 \
-	do {                                                                              \
-		struct speprof_sampling bad = ksampling();                                \
-		bad.field = (value);                                                      \
-		check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &bad), error);         \
+#define SAMPLING_BAD(field, value, error)                                         \
+	do {                                                                      \
+		struct speprof_sampling bad = kmake_sampling();                   \
+		bad.field = (value);                                              \
+		check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &bad), error); \
 	} while (0)
 
 static void samplings_are_checked(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int session = ksession_new(&config);
 	struct speprof_cpu_info cpu = { .size = sizeof(cpu) };
 
@@ -235,10 +235,10 @@ static void samplings_are_checked(void)
 		SAMPLING_BAD(sources_not, 1, EOPNOTSUPP);
 }
 
-static void rights_bind_the_session(void)
+static void rights_limit_the_session(void)
 {
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_session_config config = kmake_session_config();
+	struct speprof_sampling sampling = kmake_sampling();
 	int session;
 
 	config.rights = 0;
@@ -271,7 +271,7 @@ static void drop_privileges(bool perfmon)
 
 static void sessions_need_a_capability(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_device_info info = { .size = sizeof(info) };
 	int device = kdevice_open();
 	int session = ksession_new(&config);
@@ -290,7 +290,7 @@ static void sessions_need_a_capability(void)
 /* Capabilities in a user namespace must not count as capabilities on the machine. */
 static void namespaces_give_no_capability(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int device = kdevice_open();
 
 	drop_privileges(false);
@@ -303,7 +303,7 @@ static void namespaces_give_no_capability(void)
  */
 static void check_unprivileged(uint32_t rights, const struct speprof_sampling *sampling, int error)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_sampling asked = *sampling;
 	int session, status;
 	pid_t child;
@@ -344,11 +344,11 @@ static void rights_are_those_of_creation(void)
 		{ SPEPROF_RIGHT_PHYSICAL_TIME, SPEPROF_SAMPLE_USER,
 		  SPEPROF_COLLECT_TIMESTAMP | SPEPROF_COLLECT_PHYSICAL_TIME },
 	};
-	uint32_t all = ksession_config().rights;
+	uint32_t all = kmake_session_config().rights;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(needs); i++) {
-		struct speprof_sampling sampling = ksampling();
+		struct speprof_sampling sampling = kmake_sampling();
 
 		sampling.flags = needs[i].flags;
 		sampling.collect = needs[i].collect;
@@ -364,7 +364,7 @@ static void rights_are_those_of_creation(void)
  */
 static void lockdown_ends_new_sessions(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int session = ksession_new(&config);
 	struct ktally tally = { 0 };
 	struct kring ring;
@@ -374,24 +374,24 @@ static void lockdown_ends_new_sessions(void)
 	check(kfile_write("/sys/kernel/security/lockdown", "confidentiality"), "%s", strerror(errno));
 	check_errno(ioctl(kdevice_open(), SPEPROF_SESSION_NEW, &config), EPERM);
 	/* Sessions that exist before the lockdown retain their permissions. */
-	child = kburn(0);
+	child = kstart_spinning(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	while (!tally.ledger.records) {
 		ksleep_ms(20);
-		kring_read(&ring, &tally);
+		kring_read_windows(&ring, &tally);
 	}
-	kburn_end(child);
+	kchild_end(child);
 }
 
 static void memory_is_charged(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct rlimit limit = { 0 };
 	int device = kdevice_open();
 	unsigned int i;
 
 	drop_privileges(true);
-	limit.rlim_cur = limit.rlim_max = (rlim_t)config.ring_size * kcpus();
+	limit.rlim_cur = limit.rlim_max = (rlim_t)config.ring_size * kcount_cpus();
 	check(!setrlimit(RLIMIT_MEMLOCK, &limit));
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), ENOMEM);
 	/*
@@ -409,7 +409,7 @@ static void memory_is_charged(void)
 	}
 }
 
-static uint64_t group_usage(void)
+static uint64_t read_cgroup_usage(void)
 {
 	FILE *file = fopen("/sys/fs/cgroup/ktest-charge/memory.current", "r");
 	unsigned long long bytes = 0;
@@ -419,7 +419,7 @@ static uint64_t group_usage(void)
 	return bytes;
 }
 
-static void text_write(const char *path, const char *text)
+static void write_text(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
 
@@ -435,25 +435,26 @@ static void text_write(const char *path, const char *text)
  */
 static void memory_cgroup_is_charged(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	uint64_t before, rings;
 	int session, status;
 	pid_t child;
 
 	config.ring_size = 4 << 20;
-	rings = config.ring_size * kcpus();
-	text_write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	rings = config.ring_size * kcount_cpus();
+	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	check(!mkdir("/sys/fs/cgroup/ktest-charge", 0755), "%s", strerror(errno));
 	child = fork();
 	if (!child) {
-		text_write("/sys/fs/cgroup/ktest-charge/cgroup.procs", "0");
-		before = group_usage();
+		write_text("/sys/fs/cgroup/ktest-charge/cgroup.procs", "0");
+		before = read_cgroup_usage();
 		session = ksession_new(&config);
-		check(group_usage() + kcpus() * CHARGED_AHEAD >= before + rings, "%llu, %llu before",
-		      (unsigned long long)group_usage(), (unsigned long long)before);
+		check(read_cgroup_usage() + kcount_cpus() * CHARGED_AHEAD >= before + rings,
+		      "%llu, %llu before", (unsigned long long)read_cgroup_usage(),
+		      (unsigned long long)before);
 		close(session);
 		/* The process caches some pages after the session is closed, but no ring. */
-		check(group_usage() < before + rings / 2);
+		check(read_cgroup_usage() < before + rings / 2);
 		_exit(0);
 	}
 	check(waitpid(child, &status, 0) == child);
@@ -462,10 +463,10 @@ static void memory_cgroup_is_charged(void)
 	check(!status);
 }
 
-static void order_of_commands(void)
+static void commands_need_an_order(void)
 {
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_session_config config = kmake_session_config();
+	struct speprof_sampling sampling = kmake_sampling();
 	struct speprof_cpu_info cpu = { .size = sizeof(cpu) };
 	int device = kdevice_open();
 	int first = ioctl(device, SPEPROF_SESSION_NEW, &config);
@@ -487,7 +488,7 @@ static void order_of_commands(void)
 }
 
 /* START @session from a process without capabilities. Return: errno. */
-static int unprivileged_user_starts(int session)
+static int start_as_unprivileged_user(int session)
 {
 	pid_t child = fork();
 	int status;
@@ -504,26 +505,26 @@ static int unprivileged_user_starts(int session)
  * Test that a session whose descriptor was passed to an unprivileged process does not block
  * privileged sessions.
  */
-static void handed_out_session_yields(void)
+static void passed_session_yields(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int handed = ksession_new(&config), host = ksession_new(&config);
 	struct kring ring;
 
 	kring_open(handed, 0, &ring);
-	check(!unprivileged_user_starts(handed));
-	check(unprivileged_user_starts(host) == EBUSY);
+	check(!start_as_unprivileged_user(handed));
+	check(start_as_unprivileged_user(host) == EBUSY);
 	check(!ioctl(host, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
-	check(kring_stats(&ring).state == SPEPROF_RING_IDLE);
-	check(unprivileged_user_starts(handed) == EBUSY);
+	check(kring_read_stats(&ring).state == SPEPROF_RING_IDLE);
+	check(start_as_unprivileged_user(handed) == EBUSY);
 	check_errno(ioctl(handed, SPEPROF_SESSION_START, 0), EBUSY);
 	check(!ioctl(host, SPEPROF_SESSION_STOP, 0));
-	check(!unprivileged_user_starts(handed));
+	check(!start_as_unprivileged_user(handed));
 }
 
 static void maps_are_bounded(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int session = ksession_new(&config);
 	long page = sysconf(_SC_PAGESIZE);
 	struct kring ring;
@@ -559,15 +560,15 @@ const struct ktest ktests_abi[] = {
 	{ "unknown-commands-are-enotty", unknown_commands_are_enotty },
 	{ "configurations-are-checked", configurations_are_checked },
 	{ "samplings-are-checked", samplings_are_checked },
-	{ "rights-bind-the-session", rights_bind_the_session },
+	{ "rights-bind-the-session", rights_limit_the_session },
 	{ "sessions-need-a-capability", sessions_need_a_capability },
 	{ "namespaces-give-no-capability", namespaces_give_no_capability },
 	{ "rights-are-those-of-creation", rights_are_those_of_creation },
 	{ "lockdown-ends-new-sessions", lockdown_ends_new_sessions, .on_request = true },
 	{ "memory-is-charged", memory_is_charged },
 	{ "memory-cgroup-is-charged", memory_cgroup_is_charged },
-	{ "order-of-commands", order_of_commands },
-	{ "handed-out-session-yields", handed_out_session_yields },
+	{ "order-of-commands", commands_need_an_order },
+	{ "handed-out-session-yields", passed_session_yields },
 	{ "maps-are-bounded", maps_are_bounded },
 	{ 0 },
 };

@@ -14,14 +14,14 @@
 #define BOTH_LEVELS (SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL)
 
 /* Read until @records more were read; fail after a time limit. */
-static void view_read(struct kview *view, uint64_t records)
+static void view_read_records(struct kview *view, uint64_t records)
 {
 	uint64_t want = view->tally.ledger.records + records;
 	unsigned int i;
 
 	for (i = 0; i < 400 && view->tally.ledger.records < want; i++) {
 		ksleep_ms(20);
-		kring_read(&view->ring, &view->tally);
+		kring_read_windows(&view->ring, &view->tally);
 	}
 	check(view->tally.ledger.records >= want, "%llu of %llu",
 	      (unsigned long long)view->tally.ledger.records, (unsigned long long)want);
@@ -31,13 +31,13 @@ static void view_read(struct kview *view, uint64_t records)
 static void view_clear_seen(struct kview *view)
 {
 	check(!ioctl(view->ring.fd, SPEPROF_RING_FLUSH, 0), "%s", strerror(errno));
-	kring_read(&view->ring, &view->tally);
+	kring_read_windows(&view->ring, &view->tally);
 	memset(view->tally.seen, 0, KTEST_TIDS);
 }
 
-static uint64_t enabled_ns(const struct kring *ring)
+static uint64_t read_enabled_ns(const struct kring *ring)
 {
-	struct speprof_ring_stats stats = kring_stats(ring);
+	struct speprof_ring_stats stats = kring_read_stats(ring);
 	unsigned int state;
 	uint64_t ns = 0;
 
@@ -49,7 +49,7 @@ static uint64_t enabled_ns(const struct kring *ring)
 /* ---- Arguments ----------------------------------------------------------------- */
 
 /* Check that a change with one descriptor fails with @error. */
-static void change_refused(int session, struct speprof_cgroups change, int fd, int error)
+static void check_change_is_refused(int session, struct speprof_cgroups change, int fd, int error)
 {
 	int32_t fds[SPEPROF_CGROUPS_MAX + 1] = { fd };
 
@@ -65,17 +65,18 @@ static void descriptors_are_checked(int session, const struct kcgroup *a, const 
 					     .count = 1 };
 	struct kcgroup twice[2] = { *a, *a }, both[2] = { *a, *b }, gone;
 
-	change_refused(session, add, -1, EBADF);
-	change_refused(session, add, INT32_MAX, EBADF);
-	change_refused(session, add, INT32_MIN, EBADF);
-	change_refused(session, add, session, ENOTDIR);
-	change_refused(session, add, open("/", O_RDONLY | O_DIRECTORY), ENOTDIR);
-	change_refused(session, add, open("/sys/fs/cgroup/cgroup.procs", O_RDONLY), ENOTDIR);
+	check_change_is_refused(session, add, -1, EBADF);
+	check_change_is_refused(session, add, INT32_MAX, EBADF);
+	check_change_is_refused(session, add, INT32_MIN, EBADF);
+	check_change_is_refused(session, add, session, ENOTDIR);
+	check_change_is_refused(session, add, open("/", O_RDONLY | O_DIRECTORY), ENOTDIR);
+	check_change_is_refused(session, add, open("/sys/fs/cgroup/cgroup.procs", O_RDONLY),
+				ENOTDIR);
 	kcgroup_make(&gone, "gone");
 	check(!rmdir(gone.path));
-	change_refused(session, add, gone.fd, ENODEV);
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, twice, 2), EEXIST);
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, both, 2), ENOENT);
+	check_change_is_refused(session, add, gone.fd, ENODEV);
+	check_errno(ksession_change_cgroups(session, SPEPROF_CGROUPS_ADD, twice, 2), EEXIST);
+	check_errno(ksession_change_cgroups(session, SPEPROF_CGROUPS_REMOVE, both, 2), ENOENT);
 }
 
 static void fields_are_checked(int session, const struct kcgroup *a)
@@ -98,19 +99,20 @@ static void fields_are_checked(int session, const struct kcgroup *a)
 		struct speprof_cgroups change = rows[i].change;
 
 		change.size = sizeof(change);
-		change_refused(session, change, a->fd, rows[i].error);
+		check_change_is_refused(session, change, a->fd, rows[i].error);
 	}
 }
 
 /* A change that is refused must not have any effect. */
-static void changes_are_whole(int session, const struct kcgroup *a, const struct kcgroup *b)
+static void refused_changes_have_no_effect(int session, const struct kcgroup *a,
+					   const struct kcgroup *b)
 {
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), "%s", strerror(errno));
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), EEXIST);
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, b, 1), ENOENT);
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, b, 1));
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, b, 1));
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
+	check(!ksession_change_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), "%s", strerror(errno));
+	check_errno(ksession_change_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), EEXIST);
+	check_errno(ksession_change_cgroups(session, SPEPROF_CGROUPS_REMOVE, b, 1), ENOENT);
+	check(!ksession_change_cgroups(session, SPEPROF_CGROUPS_REPLACE, b, 1));
+	check(!ksession_change_cgroups(session, SPEPROF_CGROUPS_REMOVE, b, 1));
+	check(!ksession_change_cgroups(session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
 }
 
 /*
@@ -119,7 +121,7 @@ static void changes_are_whole(int session, const struct kcgroup *a, const struct
  */
 static void flags_are_checked(const struct kcgroup *a)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int session, device = kdevice_open();
 
 	config.cgroups_count = 1;
@@ -131,11 +133,11 @@ static void flags_are_checked(const struct kcgroup *a)
 	check_errno(ioctl(device, SPEPROF_SESSION_NEW, &config), EINVAL);
 	config.flags = 0;
 	session = ksession_new(&config);
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), EPERM);
+	check_errno(ksession_change_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), EPERM);
 	close(session);
 	config.rights |= SPEPROF_RIGHT_CGROUPS;
 	session = ksession_new(&config);
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), EOPNOTSUPP);
+	check_errno(ksession_change_cgroups(session, SPEPROF_CGROUPS_ADD, a, 1), EOPNOTSUPP);
 	close(session);
 	close(device);
 }
@@ -147,10 +149,10 @@ static void cgroup_arguments_are_checked(void)
 
 	kcgroup_make(&a, "a");
 	kcgroup_make(&b, "b");
-	session = ksession_of(ksession_config(), NULL, 0);
+	session = ksession_new_of_cgroups(kmake_session_config(), NULL, 0);
 	descriptors_are_checked(session, &a, &b);
 	fields_are_checked(session, &a);
-	changes_are_whole(session, &a, &b);
+	refused_changes_have_no_effect(session, &a, &b);
 	close(session);
 	flags_are_checked(&a);
 	kcgroup_remove(&a);
@@ -160,7 +162,7 @@ static void cgroup_arguments_are_checked(void)
 static void sets_are_full_at_their_maximum(void)
 {
 	struct kcgroup cgroups[SPEPROF_CGROUPS_MAX + 1];
-	int session = ksession_of(ksession_config(), NULL, 0);
+	int session = ksession_new_of_cgroups(kmake_session_config(), NULL, 0);
 	char name[16];
 	int i;
 
@@ -168,12 +170,14 @@ static void sets_are_full_at_their_maximum(void)
 		snprintf(name, sizeof(name), "max%d", i);
 		kcgroup_make(&cgroups[i], name);
 		if (i < SPEPROF_CGROUPS_MAX)
-			check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &cgroups[i], 1));
+			check(!ksession_change_cgroups(session, SPEPROF_CGROUPS_ADD, &cgroups[i],
+						       1));
 	}
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
-	check_errno(ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &cgroups[i - 1], 1), ENOSPC);
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_REMOVE, &cgroups[7], 1));
-	check(!ksession_cgroups(session, SPEPROF_CGROUPS_ADD, &cgroups[i - 1], 1));
+	check_errno(ksession_change_cgroups(session, SPEPROF_CGROUPS_ADD, &cgroups[i - 1], 1),
+		    ENOSPC);
+	check(!ksession_change_cgroups(session, SPEPROF_CGROUPS_REMOVE, &cgroups[7], 1));
+	check(!ksession_change_cgroups(session, SPEPROF_CGROUPS_ADD, &cgroups[i - 1], 1));
 	while (i--)
 		kcgroup_remove(&cgroups[i]);
 }
@@ -182,7 +186,7 @@ static void sets_are_full_at_their_maximum(void)
 
 static void sessions_exclude_each_other(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct kcgroup a, b, below;
 	int all, of_a, of_b, of_below;
 
@@ -190,9 +194,9 @@ static void sessions_exclude_each_other(void)
 	kcgroup_make(&b, "b");
 	kcgroup_make(&below, "a/below");
 	all = ksession_new(&config);
-	of_a = ksession_of(config, &a, 1);
-	of_b = ksession_of(config, &b, 1);
-	of_below = ksession_of(config, &below, 1);
+	of_a = ksession_new_of_cgroups(config, &a, 1);
+	of_b = ksession_new_of_cgroups(config, &b, 1);
+	of_below = ksession_new_of_cgroups(config, &below, 1);
 
 	/* A session of the whole machine and a session of a cgroup exclude each other. */
 	check(!ioctl(of_a, SPEPROF_SESSION_START, 0));
@@ -203,15 +207,15 @@ static void sessions_exclude_each_other(void)
 	 * A change of the set that conflicts with another session is refused, and leaves the set
 	 * unchanged.
 	 */
-	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_ADD, &below, 1), EBUSY);
-	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_ADD, &a, 1), EBUSY);
-	check_errno(ksession_cgroups(of_b, SPEPROF_CGROUPS_REMOVE, &a, 1), ENOENT);
+	check_errno(ksession_change_cgroups(of_b, SPEPROF_CGROUPS_ADD, &below, 1), EBUSY);
+	check_errno(ksession_change_cgroups(of_b, SPEPROF_CGROUPS_ADD, &a, 1), EBUSY);
+	check_errno(ksession_change_cgroups(of_b, SPEPROF_CGROUPS_REMOVE, &a, 1), ENOENT);
 	/*
 	 * One session may select a cgroup and one below it. After the outer cgroup was removed,
 	 * another session still cannot select the inner one.
 	 */
-	check(!ksession_cgroups(of_a, SPEPROF_CGROUPS_ADD, &below, 1));
-	check(!ksession_cgroups(of_a, SPEPROF_CGROUPS_REMOVE, &a, 1));
+	check(!ksession_change_cgroups(of_a, SPEPROF_CGROUPS_ADD, &below, 1));
+	check(!ksession_change_cgroups(of_a, SPEPROF_CGROUPS_REMOVE, &a, 1));
 	check_errno(ioctl(of_below, SPEPROF_SESSION_START, 0), EBUSY);
 	check(!ioctl(of_a, SPEPROF_SESSION_STOP, 0));
 	check(!ioctl(of_below, SPEPROF_SESSION_START, 0));
@@ -223,7 +227,7 @@ static void sessions_exclude_each_other(void)
 	close(all);
 
 	/* Sessions of different CPUs do not exclude each other. */
-	if (kcpus() > 1) {
+	if (kcount_cpus() > 1) {
 		uint8_t first = 1, second = 2;
 
 		config.cpus_size = 1;
@@ -231,7 +235,7 @@ static void sessions_exclude_each_other(void)
 		all = ksession_new(&config);
 		config.cpus = (uintptr_t)&second;
 		close(of_a);
-		of_a = ksession_of(config, &a, 1);
+		of_a = ksession_new_of_cgroups(config, &a, 1);
 		check(!ioctl(all, SPEPROF_SESSION_START, 0));
 		check(!ioctl(of_a, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
 		close(all);
@@ -253,12 +257,12 @@ struct cpu_time_spent {
 	uint64_t used_after;
 };
 
-static struct cpu_time_spent spent_now(const struct kcgroup *cgroup, const struct kring *ring)
+static struct cpu_time_spent read_time_spent(const struct kcgroup *cgroup, const struct kring *ring)
 {
-	struct cpu_time_spent spent = { .used_before = kcgroup_usage_us(cgroup) * 1000 };
+	struct cpu_time_spent spent = { .used_before = kcgroup_read_usage_us(cgroup) * 1000 };
 
-	spent.enabled = enabled_ns(ring);
-	spent.used_after = kcgroup_usage_us(cgroup) * 1000;
+	spent.enabled = read_enabled_ns(ring);
+	spent.used_after = kcgroup_read_usage_us(cgroup) * 1000;
 	return spent;
 }
 
@@ -266,7 +270,7 @@ static struct cpu_time_spent spent_now(const struct kcgroup *cgroup, const struc
  * Check that enabled time is the time of the tasks, including that of the scheduler. Reads are
  * delayed in a guest that gets little CPU time.
  */
-static void spent_check(const struct cpu_time_spent *from, const struct cpu_time_spent *to)
+static void check_time_spent(const struct cpu_time_spent *from, const struct cpu_time_spent *to)
 {
 	uint64_t enabled = to->enabled - from->enabled;
 	uint64_t least = to->used_before - from->used_after;
@@ -277,10 +281,10 @@ static void spent_check(const struct cpu_time_spent *from, const struct cpu_time
 	      (unsigned long long)least, (unsigned long long)most);
 }
 
-static void only_its_tasks_are_sampled(void)
+static void only_tasks_of_cgroup_are_sampled(void)
 {
-	uint8_t *groups = kwork_groups();
-	unsigned int cpu, last = kcpus() - 1;
+	uint8_t *groups = kwork_get_groups();
+	unsigned int cpu, last = kcount_cpus() - 1;
 
 	for (cpu = 0; cpu <= last; cpu += last ? last : 1) {
 		struct speprof_ring_stats stats;
@@ -295,11 +299,11 @@ static void only_its_tasks_are_sampled(void)
 		kwork_start(&out, cpu, KWORK_BURN, 2);
 		kwork_start(&out, cpu, KWORK_SLEEP, 2);
 		kview_begin(&view, &in, cpu, BOTH_LEVELS, KTEST_INTERVAL);
-		from = spent_now(&in, &view.ring);
-		view_read(&view, 1000);
-		to = spent_now(&in, &view.ring);
-		spent_check(&from, &to);
-		stats = kring_stats(&view.ring);
+		from = read_time_spent(&in, &view.ring);
+		view_read_records(&view, 1000);
+		to = read_time_spent(&in, &view.ring);
+		check_time_spent(&from, &to);
+		stats = kring_read_stats(&view.ring);
 		check(stats.parked_ns && stats.entries);
 		/*
 		 * Windows stay open when tasks are switched, so there are far fewer windows than
@@ -318,10 +322,10 @@ static void sessions_share_a_cpu(void)
 	static const uint64_t intervals[] = { KTEST_INTERVAL, KTEST_INTERVAL / 4 * 5,
 					      KTEST_INTERVAL * 2 };
 	static const char *const names[] = { "a", "b", "c" };
-	uint8_t *groups = kwork_groups();
+	uint8_t *groups = kwork_get_groups();
 	struct kcgroup cgroups[3], out;
 	struct kview views[3];
-	unsigned int cpu, i, round, last = kcpus() - 1;
+	unsigned int cpu, i, round, last = kcount_cpus() - 1;
 
 	for (cpu = 0; cpu <= last; cpu += last ? last : 1) {
 		kcgroup_make(&out, "out");
@@ -338,9 +342,9 @@ static void sessions_share_a_cpu(void)
 				    i == 1 ? SPEPROF_SAMPLE_USER : BOTH_LEVELS, intervals[i]);
 		for (round = 0; round < 3; round++)
 			for (i = 0; i < 3; i++)
-				view_read(&views[i], 60);
+				view_read_records(&views[i], 60);
 		for (i = 0; i < 3; i++) {
-			struct speprof_ring_stats stats = kring_stats(&views[i].ring);
+			struct speprof_ring_stats stats = kring_read_stats(&views[i].ring);
 
 			check(views[i].tally.interval == intervals[i] / 256 * 256 + 1);
 			check(stats.handovers > 10 && stats.handovers <= stats.entries);
@@ -357,9 +361,9 @@ static void sessions_share_a_cpu(void)
 }
 
 /* Tasks of all cgroups below the selected one are sampled, and so are single threads. */
-static void cgroups_below_and_threads(void)
+static void descendants_and_threads_are_sampled(void)
 {
-	uint8_t *groups = kwork_groups();
+	uint8_t *groups = kwork_get_groups();
 	struct kcgroup top, below, threads;
 	struct kview view;
 	pid_t deep, many;
@@ -370,14 +374,14 @@ static void cgroups_below_and_threads(void)
 	kcgroup_make(&threads, "top/below/threads");
 	deep = kwork_start(&below, 0, KWORK_SLEEP, 1);
 	kview_begin(&view, &top, 0, BOTH_LEVELS, KTEST_INTERVAL);
-	view_read(&view, 100);
+	view_read_records(&view, 100);
 	check(view.tally.seen[deep]);
 	kview_end(&view, groups, 1);
 
 	/* A thread may be in another cgroup than its process. */
 	many = kwork_start(&below, 0, KWORK_THREADS, 0);
 	/* Threads that the process creates after its move would be created in that cgroup. */
-	while (kwork_threads(many) < 3)
+	while (kwork_count_threads(many) < 3)
 		ksleep_ms(5);
 	snprintf(path, sizeof(path), "%s/cgroup.type", threads.path);
 	check(kfile_write(path, "threaded"), "%s", strerror(errno));
@@ -388,7 +392,7 @@ static void cgroups_below_and_threads(void)
 	memset(groups, 0, KTEST_TIDS);
 	groups[many] = 1;
 	kview_begin(&view, &threads, 0, BOTH_LEVELS, KTEST_INTERVAL);
-	view_read(&view, 100);
+	view_read_records(&view, 100);
 	check(view.tally.seen[many]);
 	kview_end(&view, groups, 1);
 	kill(many, SIGKILL);
@@ -401,8 +405,8 @@ static void cgroups_below_and_threads(void)
 
 static void tasks_move_between_cgroups(void)
 {
-	unsigned int cpu = kcpus() - 1, i;
-	uint8_t *groups = kwork_groups();
+	unsigned int cpu = kcount_cpus() - 1, i;
+	uint8_t *groups = kwork_get_groups();
 	struct kcgroup a, b, out;
 	struct kview in_a, in_b;
 	pid_t mover;
@@ -424,24 +428,24 @@ static void tasks_move_between_cgroups(void)
 		ksleep_ms(5);
 		view_clear_seen(&in_a);
 		view_clear_seen(&in_b);
-		view_read(&in_b, 50);
+		view_read_records(&in_b, 50);
 		check(in_b.tally.seen[mover]);
-		kring_read(&in_a.ring, &in_a.tally);
+		kring_read_windows(&in_a.ring, &in_a.tally);
 		check(!in_a.tally.seen[mover]);
 		check(kcgroup_move(&out, mover));
 		ksleep_ms(5);
 		view_clear_seen(&in_a);
 		view_clear_seen(&in_b);
-		view_read(&in_b, 5);
-		kring_read(&in_a.ring, &in_a.tally);
+		view_read_records(&in_b, 5);
+		kring_read_windows(&in_a.ring, &in_a.tally);
 		check(!in_a.tally.seen[mover] && !in_b.tally.seen[mover]);
 		check(kcgroup_move(&a, mover));
 		ksleep_ms(5);
 		view_clear_seen(&in_a);
 		view_clear_seen(&in_b);
-		view_read(&in_a, 50);
+		view_read_records(&in_a, 50);
 		check(in_a.tally.seen[mover]);
-		kring_read(&in_b.ring, &in_b.tally);
+		kring_read_windows(&in_b.ring, &in_b.tally);
 		check(!in_b.tally.seen[mover]);
 	}
 	kview_end(&in_a, groups, 1);
@@ -453,8 +457,8 @@ static void tasks_move_between_cgroups(void)
 
 static void sets_change_while_sampling(void)
 {
-	uint8_t *groups = kwork_groups();
-	struct speprof_sampling sampling = ksampling();
+	uint8_t *groups = kwork_get_groups();
+	struct speprof_sampling sampling = kmake_sampling();
 	struct kcgroup a, b;
 	struct kview view;
 	pid_t in_a, in_b;
@@ -467,39 +471,39 @@ static void sets_change_while_sampling(void)
 	kview_begin(&view, &a, 0, BOTH_LEVELS, KTEST_INTERVAL);
 	for (i = 0; i < 5; i++) {
 		view_clear_seen(&view);
-		view_read(&view, 50);
+		view_read_records(&view, 50);
 		check(view.tally.seen[in_a] && !view.tally.seen[in_b]);
-		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
+		check(!ksession_change_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
 		/* Filters can be changed in any state of the ring. */
 		sampling.interval = KTEST_INTERVAL + 256 * i;
 		check(!ioctl(view.session, SPEPROF_SESSION_SAMPLE, &sampling));
 		view_clear_seen(&view);
-		view_read(&view, 500);
+		view_read_records(&view, 500);
 		check(view.tally.seen[in_a] && view.tally.seen[in_b]);
-		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REMOVE, &a, 1));
+		check(!ksession_change_cgroups(view.session, SPEPROF_CGROUPS_REMOVE, &a, 1));
 		view_clear_seen(&view);
-		view_read(&view, 50);
+		view_read_records(&view, 50);
 		check(!view.tally.seen[in_a] && view.tally.seen[in_b]);
-		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
+		check(!ksession_change_cgroups(view.session, SPEPROF_CGROUPS_REPLACE, NULL, 0));
 		view_clear_seen(&view);
 		uint64_t records = view.tally.ledger.records;
 		ksleep_ms(60);
 		check(kwait_state(&view.ring, SPEPROF_RING_PARKED));
-		kring_read(&view.ring, &view.tally);
+		kring_read_windows(&view.ring, &view.tally);
 		check(view.tally.ledger.records == records);
-		check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_REPLACE, &a, 1));
+		check(!ksession_change_cgroups(view.session, SPEPROF_CGROUPS_REPLACE, &a, 1));
 	}
 	kview_end(&view, groups, 1);
 	kcgroup_remove(&a);
 	kcgroup_remove(&b);
 }
 
-static void cgroup_event_check(struct kring *ring, uint64_t id, uint32_t left)
+static void check_cgroup_event(struct kring *ring, uint64_t id, uint32_t left)
 {
 	const struct speprof_event *event;
 	unsigned int i;
 
-	for (i = 0; !(event = kring_event(ring)) && i < 500; i++)
+	for (i = 0; !(event = kring_next_event(ring)) && i < 500; i++)
 		ksleep_ms(2);
 	check(event && event->type == SPEPROF_EVENT_CGROUP, "%u", event ? event->type : 0);
 	check(event->arg0 == id && event->arg1 == (1ULL << 32 | left), "%#llx %#llx",
@@ -508,45 +512,45 @@ static void cgroup_event_check(struct kring *ring, uint64_t id, uint32_t left)
 
 static void removed_cgroups_are_reported(void)
 {
-	uint8_t *groups = kwork_groups();
+	uint8_t *groups = kwork_get_groups();
 	struct kcgroup a, b;
 	struct kview view;
 	uint64_t id_a, id_b;
 
 	kcgroup_make(&a, "a");
 	kcgroup_make(&b, "b");
-	id_a = kcgroup_id(&a);
-	id_b = kcgroup_id(&b);
+	id_a = kcgroup_read_id(&a);
+	id_b = kcgroup_read_id(&b);
 	kwork_start(&a, 0, KWORK_SLEEP, 1);
 	kview_begin(&view, &a, 0, BOTH_LEVELS, KTEST_INTERVAL);
-	check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
-	view_read(&view, 100);
+	check(!ksession_change_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
+	view_read_records(&view, 100);
 	kcgroup_remove(&a);
-	cgroup_event_check(&view.ring, id_a, 1);
+	check_cgroup_event(&view.ring, id_a, 1);
 	/*
 	 * The session continues with the remaining cgroup, then without cgroups, then with a new
 	 * one.
 	 */
 	kwork_start(&b, 0, KWORK_SLEEP, 1);
-	view_read(&view, 100);
+	view_read_records(&view, 100);
 	kcgroup_remove(&b);
-	cgroup_event_check(&view.ring, id_b, 0);
+	check_cgroup_event(&view.ring, id_b, 0);
 	check(kwait_state(&view.ring, SPEPROF_RING_PARKED));
 	kcgroup_make(&a, "a");
 	kwork_start(&a, 0, KWORK_SLEEP, 1);
-	check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &a, 1));
-	view_read(&view, 100);
+	check(!ksession_change_cgroups(view.session, SPEPROF_CGROUPS_ADD, &a, 1));
+	view_read_records(&view, 100);
 	kview_end(&view, groups, 1);
 	kcgroup_remove(&a);
 }
 
 /* ---- Full, faulted, late ------------------------------------------------------------- */
 
-static void full_rings_are_parked_too(void)
+static void full_rings_are_parked(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_ring_stats before, after;
-	uint8_t *groups = kwork_groups();
+	uint8_t *groups = kwork_get_groups();
 	struct kview view = { .tally.seen = calloc(KTEST_TIDS, 1) };
 	struct kcgroup in, out;
 
@@ -556,29 +560,29 @@ static void full_rings_are_parked_too(void)
 	kwork_start(&out, 0, KWORK_SLEEP, 2);
 	config.ring_size = 64 << 10;
 	config.watermark = 0;
-	view.session = ksession_of(config, &in, 1);
+	view.session = ksession_new_of_cgroups(config, &in, 1);
 	kring_open(view.session, 0, &view.ring);
 	check(!ioctl(view.session, SPEPROF_SESSION_START, 0));
 	check(kwait_state(&view.ring, SPEPROF_RING_FULL));
-	before = kring_stats(&view.ring);
+	before = kring_read_stats(&view.ring);
 	ksleep_ms(200);
-	after = kring_stats(&view.ring);
+	after = kring_read_stats(&view.ring);
 	check(after.head == before.head && after.entries > before.entries);
 	/* There is one FULL event, although the ring was parked many times. */
 	check(after.event_head == 1);
 	check(after.state_ns[SPEPROF_RING_FULL] > before.state_ns[SPEPROF_RING_FULL]);
 	/* read more than the ring can hold at once */
-	view_read(&view, 2000);
-	check(kring_stats(&view.ring).resumes);
+	view_read_records(&view, 2000);
+	check(kring_read_stats(&view.ring).resumes);
 	kview_end(&view, groups, 1);
 	kcgroup_remove(&in);
 	kcgroup_remove(&out);
 }
 
 /* Records of a session are published in time, even if its tasks sleep all the time. */
-static void parked_windows_are_not_late(void)
+static void parked_windows_are_published_in_time(void)
 {
-	uint8_t *groups = kwork_groups();
+	uint8_t *groups = kwork_get_groups();
 	struct kcgroup in;
 	struct kview view;
 	pid_t pid;
@@ -586,7 +590,7 @@ static void parked_windows_are_not_late(void)
 	kcgroup_make(&in, "in");
 	pid = kwork_start(&in, 0, KWORK_BURN, 1);
 	kview_begin(&view, &in, 0, BOTH_LEVELS, KTEST_INTERVAL);
-	view_read(&view, 100);
+	view_read_records(&view, 100);
 	check(!kill(pid, SIGSTOP));
 	check(kwait_state(&view.ring, SPEPROF_RING_PARKED));
 	/* twice the maximum latency, and more for a slow machine */
@@ -595,14 +599,14 @@ static void parked_windows_are_not_late(void)
 	check(!ioctl(view.ring.fd, SPEPROF_RING_FLUSH, 0));
 	check(view.ring.control->head == head);
 	check(!kill(pid, SIGCONT));
-	view_read(&view, 100);
+	view_read_records(&view, 100);
 	kview_end(&view, groups, 1);
 	kcgroup_remove(&in);
 }
 
 static void faults_stop_one_session(void)
 {
-	uint8_t *groups = kwork_groups();
+	uint8_t *groups = kwork_get_groups();
 	struct kcgroup a, b;
 	struct kview in_a, in_b;
 
@@ -611,18 +615,18 @@ static void faults_stop_one_session(void)
 	kwork_start(&a, 0, KWORK_SLEEP, 1);
 	kview_begin(&in_a, &a, 0, BOTH_LEVELS, KTEST_INTERVAL);
 	kview_begin(&in_b, &b, 0, BOTH_LEVELS, KTEST_INTERVAL);
-	view_read(&in_a, 20);
+	view_read_records(&in_a, 20);
 	/* Inject a translation fault for the session that writes next; tasks of b run later. */
-	kinject(0, 0x24, 0x07);
+	kinject_fault(0, 0x24, 0x07);
 	check(kwait_state(&in_a.ring, SPEPROF_RING_FAULTED));
 	kwork_start(&b, 0, KWORK_SLEEP, 2);
-	view_read(&in_b, 100);
+	view_read_records(&in_b, 100);
 	check(in_a.ring.control->state == SPEPROF_RING_FAULTED);
 	check(!ioctl(in_a.session, SPEPROF_SESSION_STOP, 0));
 	check(!ioctl(in_a.session, SPEPROF_SESSION_START, 0));
 	in_a.tally.gaps = true;
-	view_read(&in_a, 20);
-	view_read(&in_b, 20);
+	view_read_records(&in_a, 20);
+	view_read_records(&in_b, 20);
 	kview_end(&in_a, groups, 1);
 	kview_end(&in_b, groups, 2);
 	kcgroup_remove(&a);
@@ -667,10 +671,10 @@ static int fd_receive(int socket)
  * Test that a session continues, with its permissions, in another process that has the descriptor,
  * after the process that created it was killed.
  */
-static void sessions_outlive_their_maker(void)
+static void sessions_outlive_their_creator(void)
 {
 	struct speprof_cpu_info info = { .size = sizeof(info) };
-	uint8_t *groups = kwork_groups();
+	uint8_t *groups = kwork_get_groups();
 	struct kcgroup a, b;
 	struct kview view = { .tally.seen = calloc(KTEST_TIDS, 1) };
 	int sockets[2];
@@ -683,7 +687,7 @@ static void sessions_outlive_their_maker(void)
 	check(!socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
 	maker = fork();
 	if (!maker) {
-		int session = ksession_of(ksession_config(), &a, 1);
+		int session = ksession_new_of_cgroups(kmake_session_config(), &a, 1);
 
 		check(!ioctl(session, SPEPROF_SESSION_START, 0));
 		fd_send(sockets[1], session);
@@ -691,12 +695,12 @@ static void sessions_outlive_their_maker(void)
 	}
 	view.session = fd_receive(sockets[0]);
 	kring_open(view.session, 0, &view.ring);
-	view_read(&view, 50);
+	view_read_records(&view, 50);
 	kill(maker, SIGKILL);
 	check(waitpid(maker, NULL, 0) == maker);
-	view_read(&view, 50);
-	check(!ksession_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
-	view_read(&view, 50);
+	view_read_records(&view, 50);
+	check(!ksession_change_cgroups(view.session, SPEPROF_CGROUPS_ADD, &b, 1));
+	view_read_records(&view, 50);
 	kview_end(&view, groups, 1);
 	check(!ioctl(kdevice_open(), SPEPROF_CPU_INFO, &info));
 	check(!(info.flags & SPEPROF_CPU_BUSY));
@@ -708,15 +712,15 @@ const struct ktest ktests_cgroup[] = {
 	{ "cgroup-arguments-are-checked", cgroup_arguments_are_checked },
 	{ "sets-are-full-at-their-maximum", sets_are_full_at_their_maximum },
 	{ "sessions-exclude-each-other", sessions_exclude_each_other },
-	{ "only-its-tasks-are-sampled", only_its_tasks_are_sampled },
+	{ "only-its-tasks-are-sampled", only_tasks_of_cgroup_are_sampled },
 	{ "sessions-share-a-cpu", sessions_share_a_cpu },
-	{ "cgroups-below-and-threads", cgroups_below_and_threads },
+	{ "cgroups-below-and-threads", descendants_and_threads_are_sampled },
 	{ "tasks-move-between-cgroups", tasks_move_between_cgroups },
 	{ "sets-change-while-sampling", sets_change_while_sampling },
 	{ "removed-cgroups-are-reported", removed_cgroups_are_reported },
-	{ "full-rings-are-parked-too", full_rings_are_parked_too },
-	{ "parked-windows-are-not-late", parked_windows_are_not_late },
+	{ "full-rings-are-parked-too", full_rings_are_parked },
+	{ "parked-windows-are-not-late", parked_windows_are_published_in_time },
 	{ "faults-stop-one-session", faults_stop_one_session },
-	{ "sessions-outlive-their-maker", sessions_outlive_their_maker },
+	{ "sessions-outlive-their-maker", sessions_outlive_their_creator },
 	{ 0 },
 };

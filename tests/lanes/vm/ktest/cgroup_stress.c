@@ -43,7 +43,7 @@ static bool is_running(const struct cgroup_stress *stress)
 }
 
 /* Move running tasks from a to b and to a cgroup without a session. */
-static void *stress_move(void *arg)
+static void *stress_move_tasks(void *arg)
 {
 	struct cgroup_stress *stress = arg;
 	const struct kcgroup *const ways[] = { &stress->a, &stress->b, &stress->out };
@@ -57,7 +57,7 @@ static void *stress_move(void *arg)
 }
 
 /* Create and remove cgroups below a, in the set of its session. */
-static void *stress_make(void *arg)
+static void *stress_make_cgroups(void *arg)
 {
 	struct cgroup_stress *stress = arg;
 
@@ -67,7 +67,8 @@ static void *stress_make(void *arg)
 
 		kcgroup_make(&below, "a/below");
 		pid = kwork_start(&below, stress->cpus - 1, KWORK_SLEEP, OF_A);
-		check(!ksession_cgroups(stress->in_a.session, SPEPROF_CGROUPS_ADD, &below, 1));
+		check(!ksession_change_cgroups(stress->in_a.session, SPEPROF_CGROUPS_ADD, &below,
+					       1));
 		ksleep_ms(15);
 		kill(pid, SIGKILL);
 		check(waitpid(pid, NULL, 0) == pid);
@@ -76,32 +77,37 @@ static void *stress_make(void *arg)
 	return NULL;
 }
 
-static void *stress_sets(void *arg)
+static void *stress_change_sets(void *arg)
 {
 	struct cgroup_stress *stress = arg;
 	const struct kcgroup both[] = { stress->b, stress->c };
 
 	while (is_running(stress)) {
 		/* Adding a, which belongs to the other session, fails and has no effect. */
-		check_errno(ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD, &stress->a, 1),
+		check_errno(ksession_change_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD,
+						    &stress->a, 1),
 			    EBUSY);
-		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD, &stress->c, 1));
+		check(!ksession_change_cgroups(stress->in_b.session, SPEPROF_CGROUPS_ADD,
+					       &stress->c, 1));
 		ksleep_ms(5);
-		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_REMOVE, &stress->b, 1));
+		check(!ksession_change_cgroups(stress->in_b.session, SPEPROF_CGROUPS_REMOVE,
+					       &stress->b, 1));
 		ksleep_ms(5);
-		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_REPLACE, both, 2));
+		check(!ksession_change_cgroups(stress->in_b.session, SPEPROF_CGROUPS_REPLACE, both,
+					       2));
 		ksleep_ms(5);
-		check(!ksession_cgroups(stress->in_b.session, SPEPROF_CGROUPS_REMOVE, &stress->c, 1));
+		check(!ksession_change_cgroups(stress->in_b.session, SPEPROF_CGROUPS_REMOVE,
+					       &stress->c, 1));
 		check(!ioctl(stress->in_b.session, SPEPROF_SESSION_STOP, 0));
 		check(!ioctl(stress->in_b.session, SPEPROF_SESSION_START, 0));
 	}
 	return NULL;
 }
 
-static void *stress_sample(void *arg)
+static void *stress_change_sampling(void *arg)
 {
 	struct cgroup_stress *stress = arg;
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_sampling sampling = kmake_sampling();
 
 	while (is_running(stress)) {
 		sampling.flags ^= SPEPROF_SAMPLE_KERNEL;
@@ -118,16 +124,16 @@ static void *stress_hotplug(void *arg)
 	bool on = false;
 
 	while (is_running(stress)) {
-		kcpu_online(stress->cpus - 1, on);
+		kcpu_set_online(stress->cpus - 1, on);
 		on = !on;
 		ksleep_ms(60);
 	}
-	kcpu_online(stress->cpus - 1, true);
+	kcpu_set_online(stress->cpus - 1, true);
 	return NULL;
 }
 
 /* Create a process that has a session, and kill it at a random time. */
-static void *stress_kill(void *arg)
+static void *stress_kill_session_owner(void *arg)
 {
 	struct cgroup_stress *stress = arg;
 
@@ -135,11 +141,13 @@ static void *stress_kill(void *arg)
 		pid_t owner = fork();
 
 		if (!owner) {
-			int session = ksession_of(ksession_config(), &stress->out, 1);
+			int session =
+				ksession_new_of_cgroups(kmake_session_config(), &stress->out, 1);
 
 			ioctl(session, SPEPROF_SESSION_START, 0);
 			for (;;)
-				ksession_cgroups(session, SPEPROF_CGROUPS_REPLACE, &stress->out, 1);
+				ksession_change_cgroups(session, SPEPROF_CGROUPS_REPLACE,
+							&stress->out, 1);
 		}
 		ksleep_ms(25);
 		kill(owner, SIGKILL);
@@ -148,15 +156,15 @@ static void *stress_kill(void *arg)
 	return NULL;
 }
 
-static void side_begin(struct cgroup_stress *stress, struct stressed_session *side,
-		       const struct kcgroup *cgroup, uint8_t groups)
+static void stressed_session_begin(struct cgroup_stress *stress, struct stressed_session *side,
+				   const struct kcgroup *cgroup, uint8_t groups)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	unsigned int cpu;
 
 	config.ring_size = 256 << 10;
 	config.max_latency_ms = 5;
-	side->session = ksession_of(config, cgroup, 1);
+	side->session = ksession_new_of_cgroups(config, cgroup, 1);
 	side->groups = groups;
 	for (cpu = 0; cpu < stress->cpus; cpu++) {
 		kring_open(side->session, cpu, &side->rings[cpu]);
@@ -166,29 +174,29 @@ static void side_begin(struct cgroup_stress *stress, struct stressed_session *si
 	check(!ioctl(side->session, SPEPROF_SESSION_START, 0));
 }
 
-static void side_read(struct cgroup_stress *stress, struct stressed_session *side)
+static void stressed_session_read(struct cgroup_stress *stress, struct stressed_session *side)
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < stress->cpus; cpu++) {
-		kring_read(&side->rings[cpu], &side->tallies[cpu]);
-		while (kring_event(&side->rings[cpu]))
+		kring_read_windows(&side->rings[cpu], &side->tallies[cpu]);
+		while (kring_next_event(&side->rings[cpu]))
 			;
 	}
 }
 
-static uint64_t side_end(struct cgroup_stress *stress, struct stressed_session *side,
-			 const uint8_t *groups)
+static uint64_t stressed_session_end(struct cgroup_stress *stress, struct stressed_session *side,
+				     const uint8_t *groups)
 {
 	uint64_t records = 0;
 	unsigned int cpu;
 
 	check(!ioctl(side->session, SPEPROF_SESSION_STOP, 0));
-	side_read(stress, side);
+	stressed_session_read(stress, side);
 	for (cpu = 0; cpu < stress->cpus; cpu++) {
 		struct kview view = { .tally = side->tallies[cpu] };
 
-		ktally_close(&side->rings[cpu], &view.tally);
+		ktally_check(&side->rings[cpu], &view.tally);
 		check(view.tally.ledger.records == view.tally.counted);
 		kview_check(&view, groups, side->groups);
 		records += view.tally.ledger.records;
@@ -217,10 +225,12 @@ static void workers_start(struct cgroup_stress *stress)
 
 static void cgroups_under_stress(void)
 {
-	static void *(*const parts[])(void *) = { stress_move,	 stress_make,	 stress_sets,
-						  stress_sample, stress_hotplug, stress_kill };
-	struct cgroup_stress stress = { .cpus = kcpus() < CPUS_MAX ? kcpus() : CPUS_MAX };
-	uint8_t *groups = kwork_groups();
+	static void *(*const parts[])(void *) = { stress_move_tasks,  stress_make_cgroups,
+						  stress_change_sets, stress_change_sampling,
+						  stress_hotplug,     stress_kill_session_owner };
+	struct cgroup_stress stress = { .cpus = kcount_cpus() < CPUS_MAX ? kcount_cpus() :
+									   CPUS_MAX };
+	uint8_t *groups = kwork_get_groups();
 	pthread_t threads[ARRAY_SIZE(parts)];
 	size_t i;
 
@@ -229,20 +239,20 @@ static void cgroups_under_stress(void)
 	kcgroup_make(&stress.c, "c");
 	kcgroup_make(&stress.out, "out");
 	workers_start(&stress);
-	side_begin(&stress, &stress.in_a, &stress.a, OF_A);
-	side_begin(&stress, &stress.in_b, &stress.b, OF_B | OF_C);
+	stressed_session_begin(&stress, &stress.in_a, &stress.a, OF_A);
+	stressed_session_begin(&stress, &stress.in_b, &stress.b, OF_B | OF_C);
 	stress.end = kclock_ns() + STRESS_MS * 1000000ULL;
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		check(!pthread_create(&threads[i], NULL, parts[i], &stress));
 	while (is_running(&stress)) {
-		side_read(&stress, &stress.in_a);
-		side_read(&stress, &stress.in_b);
+		stressed_session_read(&stress, &stress.in_a);
+		stressed_session_read(&stress, &stress.in_b);
 		ksleep_ms(5);
 	}
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		pthread_join(threads[i], NULL);
-	check(side_end(&stress, &stress.in_a, groups) > 100);
-	check(side_end(&stress, &stress.in_b, groups) > 100);
+	check(stressed_session_end(&stress, &stress.in_a, groups) > 100);
+	check(stressed_session_end(&stress, &stress.in_b, groups) > 100);
 	kcgroup_remove(&stress.a);
 	kcgroup_remove(&stress.b);
 	kcgroup_remove(&stress.c);

@@ -26,7 +26,7 @@ static void pair_begin(struct switching_pair *pair)
 	char byte;
 
 	check(!pipe(pair->there) && !pipe(pair->back));
-	cost_pin();
+	cost_pin_process();
 	pair->other = fork();
 	check(pair->other >= 0);
 	if (pair->other)
@@ -40,7 +40,7 @@ static void pair_begin(struct switching_pair *pair)
 
 static void pair_end(struct switching_pair *pair)
 {
-	kburn_end(pair->other);
+	kchild_end(pair->other);
 	close(pair->there[0]);
 	close(pair->there[1]);
 	close(pair->back[0]);
@@ -55,19 +55,19 @@ static int compare_costs(const void *a, const void *b)
 }
 
 /* Measure several rounds. Return: the median cost of a switch. */
-static struct sampling_cost pair_measure(const struct switching_pair *pair)
+static struct sampling_cost measure_switches_of_pair(const struct switching_pair *pair)
 {
 	struct sampling_cost rounds[ROUNDS];
 	unsigned int round, n;
 	char byte = 0;
 
 	for (round = 0; round < ROUNDS; round++) {
-		struct cost_mark start = cost_begin();
+		struct cost_mark start = cost_mark_begin();
 
 		for (n = 0; n < ROUND_SWITCHES / 2; n++)
 			check(write(pair->there[1], &byte, 1) == 1 &&
 			      read(pair->back[0], &byte, 1) == 1);
-		rounds[round] = cost_end(&start, ROUND_SWITCHES);
+		rounds[round] = cost_since_mark(&start, ROUND_SWITCHES);
 	}
 	qsort(rounds, ROUNDS, sizeof(rounds[0]), compare_costs);
 	return rounds[ROUNDS / 2];
@@ -96,7 +96,7 @@ static void measure_cost(const struct cost_driver *driver, const char *what,
 		driver->close(&a);
 		return;
 	}
-	cost = pair_measure(pair);
+	cost = measure_switches_of_pair(pair);
 	if (!*base)
 		*base = cost.ns;
 	printf("# %-44s %7.0f a switch, %+7.0f, %5.1f accesses\n", what, cost.ns, cost.ns - *base,
@@ -144,18 +144,18 @@ static void measure_switches(const struct cost_driver *driver)
 	pair_end(&pair);
 }
 
-static void switches_cost(void)
+static void measure_switches_of_module(void)
 {
 	measure_switches(&cost_ours);
 }
 
-static void peer_switches_cost(void)
+static void measure_switches_of_peer(void)
 {
 	measure_switches(&cost_perf);
 }
 
 /* Open an event of the kernel's arm_spe_pmu driver, and wait to be killed. */
-static void peer_holds(void)
+static void hold_event_of_peer(void)
 {
 	struct cost_request request = make_request(NULL, true);
 	struct cost_source source;
@@ -166,8 +166,8 @@ static void peer_holds(void)
 }
 
 const struct ktest ktests_cost[] = {
-	{ "switches-cost", switches_cost, .on_request = true },
-	{ "peer-switches-cost", peer_switches_cost, .on_request = true, .peer = true },
-	{ "peer-holds", peer_holds, .on_request = true, .peer = true },
+	{ "switches-cost", measure_switches_of_module, .on_request = true },
+	{ "peer-switches-cost", measure_switches_of_peer, .on_request = true, .peer = true },
+	{ "peer-holds", hold_event_of_peer, .on_request = true, .peer = true },
 	{ 0 },
 };

@@ -28,13 +28,16 @@ struct sampling_cost {
 	double records;		/* number of records that the SPU wrote */
 };
 
-struct cost_mark cost_begin(void);
+struct cost_mark cost_mark_begin(void);
 
-/** cost_end() - return the cost since @mark, on the CPU of cost_begin(), divided by @count */
-struct sampling_cost cost_end(const struct cost_mark *mark, double count);
+/**
+ * cost_since_mark() - return the cost since @mark, on the CPU of cost_mark_begin(), divided by
+ * @count
+ */
+struct sampling_cost cost_since_mark(const struct cost_mark *mark, double count);
 
-/** cost_pin() - pin this process to CPU 0 */
-void cost_pin(void);
+/** cost_pin_process() - pin this process to CPU 0 */
+void cost_pin_process(void);
 
 /**
  * struct cost_source - a source that samples CPU 0, and its ring

@@ -15,7 +15,7 @@
 
 #define TRAP "/sys/module/speprof_trap/parameters/"
 
-void cost_pin(void)
+void cost_pin_process(void)
 {
 	cpu_set_t set;
 
@@ -45,7 +45,7 @@ static uint64_t exception_ns(void)
 	return known;
 }
 
-static void accesses_read(struct cost_mark *mark)
+static void read_access_counters(struct cost_mark *mark)
 {
 	/* Measure this first, because the measurement itself accesses registers. */
 	uint64_t exception = exception_ns();
@@ -66,21 +66,21 @@ static void accesses_read(struct cost_mark *mark)
 	mark->access_ns = ns + accesses * exception;
 }
 
-struct cost_mark cost_begin(void)
+struct cost_mark cost_mark_begin(void)
 {
 	struct cost_mark mark;
 
-	accesses_read(&mark);
+	read_access_counters(&mark);
 	mark.ns = kclock_ns();
 	return mark;
 }
 
-struct sampling_cost cost_end(const struct cost_mark *mark, double count)
+struct sampling_cost cost_since_mark(const struct cost_mark *mark, double count)
 {
 	uint64_t ns = kclock_ns() - mark->ns;
 	struct cost_mark now;
 
-	accesses_read(&now);
+	read_access_counters(&now);
 	return (struct sampling_cost){
 		.ns = ((double)ns - (double)(now.access_ns - mark->access_ns)) / count,
 		.accesses = (double)(now.accesses - mark->accesses) / count,
@@ -90,23 +90,24 @@ struct sampling_cost cost_end(const struct cost_mark *mark, double count)
 
 /* ---- speprof.ko ----------------------------------------------------------------- */
 
-static uint64_t ours_windows(const struct cost_source *source)
+static uint64_t module_count_windows(const struct cost_source *source)
 {
-	return kring_stats(&source->ring).windows;
+	return kring_read_stats(&source->ring).windows;
 }
 
-static int ours_open(const struct cost_request *request, struct cost_source *ret_source)
+static int module_open(const struct cost_request *request, struct cost_source *ret_source)
 {
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_session_config config = kmake_session_config();
+	struct speprof_sampling sampling = kmake_sampling();
 	int session;
 
-	*ret_source = (struct cost_source){ .windows = ours_windows };
+	*ret_source = (struct cost_source){ .windows = module_count_windows };
 	config.max_latency_ms = 0;
 	config.watermark = request->watermark;
 	sampling.flags = SPEPROF_SAMPLE_USER | (request->kernel ? SPEPROF_SAMPLE_KERNEL : 0);
 	sampling.interval = request->interval;
-	session = request->cgroup ? ksession_of(config, request->cgroup, 1) : ksession_new(&config);
+	session = request->cgroup ? ksession_new_of_cgroups(config, request->cgroup, 1) :
+				    ksession_new(&config);
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), "%s", strerror(errno));
 	kring_open(session, 0, &ret_source->ring);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
@@ -117,13 +118,13 @@ static int ours_open(const struct cost_request *request, struct cost_source *ret
 	return 0;
 }
 
-static void ours_close(struct cost_source *source)
+static void module_close(struct cost_source *source)
 {
 	kring_close(&source->ring);
 	close(source->session);
 }
 
-const struct cost_driver cost_ours = { ours_open, ours_close };
+const struct cost_driver cost_ours = { module_open, module_close };
 
 /* ---- arm_spe_pmu ----------------------------------------------------------------- */
 
@@ -132,14 +133,14 @@ const struct cost_driver cost_ours = { ours_open, ours_close };
 #define AUX_BYTES (1U << 20)
 
 /* Each window is one PERF_RECORD_AUX. The few other records at the start do not matter. */
-static uint64_t perf_windows(const struct cost_source *source)
+static uint64_t perf_count_windows(const struct cost_source *source)
 {
 	const struct perf_event_mmap_page *page = source->page;
 
 	return page->data_head / 32;
 }
 
-static unsigned int pmu_type(void)
+static unsigned int read_pmu_type(void)
 {
 	FILE *file = fopen(PMU "type", "re");
 	unsigned int type = 0;
@@ -152,9 +153,9 @@ static unsigned int pmu_type(void)
 static int perf_open(const struct cost_request *request, struct cost_source *ret_source)
 {
 	struct perf_event_attr attr = {
-		.type = pmu_type(),
+		.type = read_pmu_type(),
 		.size = sizeof(attr),
-		.config = 1,	/* ts_enable */
+		.config = 1, /* ts_enable */
 		.sample_period = request->interval,
 		.exclude_kernel = !request->kernel,
 		.exclude_hv = !request->kernel,
@@ -180,7 +181,7 @@ static int perf_open(const struct cost_request *request, struct cost_source *ret
 		.fd = fd,
 		.head = (volatile __u64 *)&page->aux_head,
 		.tail = (volatile __u64 *)&page->aux_tail,
-		.windows = perf_windows,
+		.windows = perf_count_windows,
 		.page = page,
 		.aux = aux,
 	};

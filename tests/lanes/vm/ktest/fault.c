@@ -60,12 +60,12 @@ static const struct fault_case cases[] = {
 	  SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT, SPEPROF_RING_FAULTED },
 };
 
-static const struct speprof_event *syndrome_wait(struct kring *ring)
+static const struct speprof_event *wait_for_syndrome(struct kring *ring)
 {
 	unsigned int i;
 
 	for (i = 0; i < 500; i++) {
-		const struct speprof_event *event = kring_event(ring);
+		const struct speprof_event *event = kring_next_event(ring);
 
 		if (event && event->type == SPEPROF_EVENT_SYNDROME)
 			return event;
@@ -76,9 +76,9 @@ static const struct speprof_event *syndrome_wait(struct kring *ring)
 }
 
 /* Wait until the first window has a record. The SPU writes it into memory that is mapped here. */
-static void record_wait(const struct kring *ring)
+static void wait_for_record(const struct kring *ring)
 {
-	uint64_t align = kcpu_info(ring->cpu).record_align;
+	uint64_t align = kcpu_query_info(ring->cpu).record_align;
 	const uint8_t *record = ring->data + (sizeof(struct speprof_window) + align - 1) / align * align;
 
 	for (unsigned int i = 0; i < 5000; i++) {
@@ -96,7 +96,7 @@ static void record_wait(const struct kring *ring)
  */
 static bool is_reported(const struct fault_case *c)
 {
-	struct speprof_cpu_info info = kcpu_info(0);
+	struct speprof_cpu_info info = kcpu_query_info(0);
 
 	return (c->mss != SPE_FSC_EXTERNAL_SYNC && c->mss != SPE_FSC_EXTERNAL_ASYNC) ||
 	       !SPE_FIELD_GET(SPE_PMBIDR_EA, info.pmbidr);
@@ -104,7 +104,7 @@ static bool is_reported(const struct fault_case *c)
 
 static void case_run(const struct fault_case *c)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct ktally tally = { .gaps = true };
 	const struct speprof_event *event;
 	struct pollfd poll_fd = { .events = POLLIN };
@@ -118,11 +118,11 @@ static void case_run(const struct fault_case *c)
 	config.watermark = 512 << 10;
 	session = ksession_new(&config);
 	kring_open(session, 0, &ring);
-	child = kburn(0);
+	child = kstart_spinning(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
-	record_wait(&ring);
-	kinject(0, c->ec, c->mss);
-	event = syndrome_wait(&ring);
+	wait_for_record(&ring);
+	kinject_fault(0, c->ec, c->mss);
+	event = wait_for_syndrome(&ring);
 	check(event, "%s: no event", c->name);
 	check(event->syndrome == c->syndrome, "%s: %u", c->name, event->syndrome);
 	/* The SPU may truncate a record at any fault: then the flag must be set. */
@@ -133,7 +133,7 @@ static void case_run(const struct fault_case *c)
 					c->action), "%s: %u", c->name, event->action);
 	check(event->arg0 & SPE_PMBSR_S && SPE_FIELD_GET(SPE_PMBSR_EC, event->arg0) == c->ec);
 	check(kwait_state(&ring, c->state), "%s: %u", c->name, ring.control->state);
-	kring_read(&ring, &tally);
+	kring_read_windows(&ring, &tally);
 	check((tally.flags & c->flags) == c->flags, "%s: flags %#x", c->name, tally.flags);
 	check((tally.flags & truncated) == truncated, "%s: flags %#x", c->name, tally.flags);
 	check((bool)tally.suspect_windows == (bool)(c->flags & SPEPROF_WINDOW_SUSPECT), "%s: %llu",
@@ -150,9 +150,9 @@ static void case_run(const struct fault_case *c)
 	check(kwait_state(&ring, SPEPROF_RING_ARMED), "%s", c->name);
 	ksleep_ms(20);
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
-	kring_read(&ring, &tally);
-	ktally_close(&ring, &tally);
-	kburn_end(child);
+	kring_read_windows(&ring, &tally);
+	ktally_check(&ring, &tally);
+	kchild_end(child);
 	kring_close(&ring);
 	close(session);
 }
@@ -166,17 +166,17 @@ static void syndromes_are_acted_on(void)
 			case_run(&cases[i]);
 }
 
-static struct spe_verdict verdict_of(unsigned int ec, unsigned int code)
+static struct spe_syndrome_verdict get_verdict(unsigned int ec, unsigned int code)
 {
-	return spe_syndrome_read(SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | code);
+	return spe_syndrome_interpret(SPE_PMBSR_S | SPE_FIELD_PREP(SPE_PMBSR_EC, ec) | code);
 }
 
-static bool is_tried(struct spe_verdict verdict)
+static bool is_tested_by_a_case(struct spe_syndrome_verdict verdict)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct spe_verdict tried = verdict_of(cases[i].ec, cases[i].mss);
+		struct spe_syndrome_verdict tried = get_verdict(cases[i].ec, cases[i].mss);
 
 		if (tried.class == verdict.class && tried.action == verdict.action &&
 		    tried.suspect == verdict.suspect)
@@ -191,26 +191,26 @@ static void cases_are_those_of_the_table(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct spe_verdict verdict = verdict_of(cases[i].ec, cases[i].mss);
+		struct spe_syndrome_verdict verdict = get_verdict(cases[i].ec, cases[i].mss);
 
 		check(verdict.class == cases[i].syndrome, "%s", cases[i].name);
 		check((bool)(cases[i].flags & SPEPROF_WINDOW_SUSPECT) == verdict.suspect, "%s",
 		      cases[i].name);
 	}
 	for (i = 0; i < 64 * 64; i++) {
-		struct spe_verdict verdict = verdict_of(i >> 6, i & 63);
+		struct spe_syndrome_verdict verdict = get_verdict(i >> 6, i & 63);
 
 		/* A full buffer causes no event, and all other tests cover it. */
-		check(verdict.class == SPE_SYNDROME_FULL || is_tried(verdict), "EC %#zx, code %#zx",
-		      i >> 6, i & 63);
+		check(verdict.class == SPE_SYNDROME_FULL || is_tested_by_a_case(verdict),
+		      "EC %#zx, code %#zx", i >> 6, i & 63);
 	}
 }
 
 /* Repeated faults before the first record stop the CPU, so that the driver does not loop. */
-static void barren_faults_stop_the_cpu(void)
+static void faults_without_records_stop_the_cpu(void)
 {
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_session_config config = kmake_session_config();
+	struct speprof_sampling sampling = kmake_sampling();
 	struct ktally tally = { 0 };
 	const struct speprof_event *event, *last = NULL;
 	struct kring ring;
@@ -225,16 +225,16 @@ static void barren_faults_stop_the_cpu(void)
 	sampling.interval = 50000000;
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
 	kring_open(session, 0, &ring);
-	child = kburn(0);
+	child = kstart_spinning(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	for (i = 0; i < 2000 && ring.control->state != SPEPROF_RING_FAULTED; i++) {
 		/* an abort on a table walk, which every SPU reports */
-		kinject(0, SPE_PMBSR_EC_STAGE1, FSC_EXTERNAL_WALK);
+		kinject_fault(0, SPE_PMBSR_EC_STAGE1, FSC_EXTERNAL_WALK);
 		ksleep_ms(2);
 	}
 	check(kwait_state(&ring, SPEPROF_RING_FAULTED));
 	ksleep_ms(5);
-	while ((event = kring_event(&ring))) {
+	while ((event = kring_next_event(&ring))) {
 		if (event->type != SPEPROF_EVENT_SYNDROME)
 			continue;
 		last = event;
@@ -245,10 +245,10 @@ static void barren_faults_stop_the_cpu(void)
 	check(barren == 8, "%u", barren);
 	check(last->action == SPEPROF_ACTION_STOP_CPU && !last->arg1);
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
-	kring_read(&ring, &tally);
+	kring_read_windows(&ring, &tally);
 	check(written || !tally.windows);
-	ktally_close(&ring, &tally);
-	kburn_end(child);
+	ktally_check(&ring, &tally);
+	kchild_end(child);
 }
 
 /* Make random writes abort, fill the buffer or collide, and check that all counters add up. */
@@ -256,7 +256,7 @@ static void fault_rates_keep_the_counters(void)
 {
 	static const char *const rules[] = { "abort-sync 1%", "abort-async 0.5%", "fill 5%",
 					     "collide 10%" };
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct ktally tally = { 0 };
 	struct kring ring;
 	int session;
@@ -267,22 +267,22 @@ static void fault_rates_keep_the_counters(void)
 	kring_open(session, 0, &ring);
 	for (i = 0; i < ARRAY_SIZE(rules); i++)
 		check(kinject_rule(0, rules[i]), "%s: %s", rules[i], strerror(errno));
-	child = kburn(0);
+	child = kstart_spinning(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	for (i = 0; i < 100 && !(tally.flags & SPEPROF_WINDOW_SUSPECT); i++) {
 		ksleep_ms(20);
-		kring_read(&ring, &tally);
-		while (kring_event(&ring))
+		kring_read_windows(&ring, &tally);
+		while (kring_next_event(&ring))
 			;
 	}
 	check(kinject_rule(0, "off"), "%s", strerror(errno));
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
-	kring_read(&ring, &tally);
+	kring_read_windows(&ring, &tally);
 	check(tally.flags & SPEPROF_WINDOW_COLLIDED && tally.flags & SPEPROF_WINDOW_FAULTED,
 	      "flags %#x", tally.flags);
 	check(tally.suspect_windows && tally.windows > tally.suspect_windows);
-	ktally_close(&ring, &tally);
-	kburn_end(child);
+	ktally_check(&ring, &tally);
+	kchild_end(child);
 	kring_close(&ring);
 	close(session);
 }
@@ -305,6 +305,6 @@ const struct ktest ktests_fault[] = {
 	{ "wrong-rules-are-refused", wrong_rules_are_refused },
 	{ "cases-are-those-of-the-table", cases_are_those_of_the_table },
 	{ "syndromes-are-acted-on", syndromes_are_acted_on },
-	{ "barren-faults-stop-the-cpu", barren_faults_stop_the_cpu },
+	{ "barren-faults-stop-the-cpu", faults_without_records_stop_the_cpu },
 	{ 0 },
 };

@@ -24,7 +24,7 @@ struct flight_session {
 
 static void flight_begin(struct flight_session *flight, uint64_t watermark)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 
 	config.mode = SPEPROF_MODE_FLIGHT_RECORDER;
 	config.ring_size = RING;
@@ -32,7 +32,7 @@ static void flight_begin(struct flight_session *flight, uint64_t watermark)
 	config.event_slots = 16;
 	*flight = (struct flight_session){
 		.session = ksession_new(&config),
-		.child = kburn(0),
+		.child = kstart_spinning(0),
 		.bytes = malloc(RING),
 	};
 	kring_open(flight->session, 0, &flight->ring);
@@ -41,7 +41,7 @@ static void flight_begin(struct flight_session *flight, uint64_t watermark)
 
 static void flight_end(struct flight_session *flight)
 {
-	kburn_end(flight->child);
+	kchild_end(flight->child);
 	kring_close(&flight->ring);
 	close(flight->session);
 	free(flight->bytes);
@@ -53,7 +53,7 @@ static uint64_t load_word(const __u64 *word)
 }
 
 /* Wait until the ring was overwritten @laps times. */
-static void wait_laps(const struct flight_session *flight, unsigned int laps)
+static void wait_for_laps(const struct flight_session *flight, unsigned int laps)
 {
 	uint64_t until = load_word(&flight->ring.control->head) + (uint64_t)laps * RING;
 
@@ -62,7 +62,7 @@ static void wait_laps(const struct flight_session *flight, unsigned int laps)
 }
 
 /* Copy a range that may wrap around the end of the ring. */
-static void copy_out(const struct flight_session *flight, uint64_t from, uint64_t to)
+static void copy_range(const struct flight_session *flight, uint64_t from, uint64_t to)
 {
 	uint64_t offset = from % RING, size = to - from;
 	uint64_t first = size < RING - offset ? size : RING - offset;
@@ -87,10 +87,10 @@ static void check_windows(const struct flight_session *flight, uint64_t base, ui
 	memcpy(&window, flight->bytes + (from - base), SPEPROF_WINDOW_SKIP_SIZE);
 	check(window.position == from);
 	tally->next_seq = window.seq;
-	kwindows_walk(flight->bytes + (from - base), to - from, 0, tally);
+	kwindows_check(flight->bytes + (from - base), to - from, 0, tally);
 }
 
-static struct speprof_snapshot snapshot_take(int fd, uint64_t max_bytes)
+static struct speprof_snapshot take_snapshot(int fd, uint64_t max_bytes)
 {
 	struct speprof_snapshot snapshot = { .size = sizeof(snapshot), .max_bytes = max_bytes };
 
@@ -120,10 +120,10 @@ static void check_ledgers(struct flight_session *flight)
 	struct ktally tally;
 
 	check(!ioctl(flight->session, SPEPROF_SESSION_STOP, 0));
-	stats = kring_stats(&flight->ring);
+	stats = kring_read_stats(&flight->ring);
 	check(stats.oldest == flight->ring.control->oldest);
 	check(stats.head - stats.oldest <= RING);
-	copy_out(flight, stats.oldest, stats.head);
+	copy_range(flight, stats.oldest, stats.head);
 	check_windows(flight, stats.oldest, stats.oldest, stats.head, &tally);
 	check(tally.ledger.records == tally.counted && !tally.ledger.suspect);
 	check(stats.head == stats.data_bytes + stats.header_bytes + stats.skip_bytes);
@@ -131,7 +131,7 @@ static void check_ledgers(struct flight_session *flight)
 		      stats.overwritten_bytes + stats.claimed_bytes + tally.data_bytes ||
 	      stats.claimed_bytes);
 	check(stats.records == stats.overwritten_records + stats.claimed_records + tally.counted ||
-	      stats.claimed_bytes || !kcounts());
+	      stats.claimed_bytes || !kwindows_have_counts());
 	check(stats.data_bytes >= stats.overwritten_bytes + stats.claimed_bytes);
 	check(stats.data_bytes <= stats.overwritten_bytes + stats.claimed_bytes + tally.data_bytes);
 	check(!stats.state_ns[SPEPROF_RING_FULL] || stats.claimed_bytes);
@@ -143,16 +143,17 @@ static void full_ring_is_overwritten(void)
 	struct flight_session flight;
 
 	flight_begin(&flight, 8192);
-	wait_laps(&flight, 4);
+	wait_for_laps(&flight, 4);
 	check(flight.ring.control->oldest > 0);
 	check_errno(read(flight.ring.fd, flight.bytes, RING), EINVAL);
 	check_ledgers(&flight);
-	stats = kring_stats(&flight.ring);
-	check(stats.overwritten_bytes > 2 * RING && (stats.overwritten_records > 1000 || !kcounts()));
+	stats = kring_read_stats(&flight.ring);
+	check(stats.overwritten_bytes > 2 * RING &&
+	      (stats.overwritten_records > 1000 || !kwindows_have_counts()));
 	check(!stats.state_ns[SPEPROF_RING_FULL] && !stats.claimed_bytes);
 	/* After a start the recorder continues at its position. */
 	check(!ioctl(flight.session, SPEPROF_SESSION_START, 0));
-	wait_laps(&flight, 2);
+	wait_for_laps(&flight, 2);
 	check_ledgers(&flight);
 	flight_end(&flight);
 }
@@ -165,7 +166,7 @@ static void racing_reader_is_notified(void)
 	struct flight_session flight;
 
 	flight_begin(&flight, 4096);
-	wait_laps(&flight, 1);
+	wait_for_laps(&flight, 1);
 	for (round = 0; raced < 20 || whole < 20; round++) {
 		uint64_t oldest = load_word(&flight.ring.control->oldest);
 		uint64_t head = load_word(&flight.ring.control->head), after;
@@ -173,7 +174,7 @@ static void racing_reader_is_notified(void)
 		check(oldest <= head && head - oldest <= RING);
 		if (round % 2)
 			ksleep_ms(5 + round % 40);
-		copy_out(&flight, oldest, head);
+		copy_range(&flight, oldest, head);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		after = load_word(&flight.ring.control->oldest);
 		check(after >= oldest);
@@ -195,11 +196,11 @@ static void old_events_are_overwritten(void)
 
 	flight_begin(&flight, 8192);
 	for (unsigned int i = 0; i < 200 && flight.ring.control->event_head < 40; i++) {
-		kinject(0, 0x24, 0x11);
+		kinject_fault(0, 0x24, 0x11);
 		ksleep_ms(25);
 	}
 	check(!ioctl(flight.session, SPEPROF_SESSION_STOP, 0));
-	stats = kring_stats(&flight.ring);
+	stats = kring_read_stats(&flight.ring);
 	check(stats.event_head >= 40 && !stats.state_ns[SPEPROF_RING_FULL]);
 	check(stats.event_oldest == flight.ring.control->event_oldest);
 	check(stats.event_head - stats.event_oldest >= 10);
@@ -222,26 +223,26 @@ static void snapshot_does_not_change(void)
 	struct flight_session flight;
 
 	flight_begin(&flight, 4096);
-	wait_laps(&flight, 1);
+	wait_for_laps(&flight, 1);
 	for (unsigned int i = 0; i < 5; i++) {
-		snapshot = snapshot_take(flight.ring.fd, i % 2 ? RING / 4 : 0);
+		snapshot = take_snapshot(flight.ring.fd, i % 2 ? RING / 4 : 0);
 		check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EBUSY);
-		copy_out(&flight, snapshot.start, snapshot.end);
+		copy_range(&flight, snapshot.start, snapshot.end);
 		memcpy(before, flight.bytes, snapshot.end - snapshot.start);
 		check_windows(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
 		check(tally.windows && !tally.ledger.suspect);
-		wait_laps(&flight, 3);
-		copy_out(&flight, snapshot.start, snapshot.end);
+		wait_for_laps(&flight, 3);
+		copy_range(&flight, snapshot.start, snapshot.end);
 		check(!memcmp(before, flight.bytes, snapshot.end - snapshot.start));
-		stats = kring_stats(&flight.ring);
+		stats = kring_read_stats(&flight.ring);
 		check(stats.snapshots == 1 && stats.state != SPEPROF_RING_FULL);
 		check(stats.claimed_bytes >= tally.data_bytes);
 		check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
 		check_errno(ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0), ENOENT);
 	}
-	check(!kring_stats(&flight.ring).snapshots);
+	check(!kring_read_stats(&flight.ring).snapshots);
 	check_ledgers(&flight);
-	check(!kring_stats(&flight.ring).state_ns[SPEPROF_RING_FULL]);
+	check(!kring_read_stats(&flight.ring).state_ns[SPEPROF_RING_FULL]);
 	flight_end(&flight);
 	free(before);
 }
@@ -256,9 +257,9 @@ static void two_snapshots_are_independent(void)
 
 	flight_begin(&flight, 4096);
 	other = ring_reopen(&flight);
-	wait_laps(&flight, 1);
-	first = snapshot_take(flight.ring.fd, RING / 4);
-	second = snapshot_take(other, RING / 2);
+	wait_for_laps(&flight, 1);
+	first = take_snapshot(flight.ring.fd, RING / 4);
+	second = take_snapshot(other, RING / 2);
 	/*
 	 * The second snapshot includes the first, unless this process was preempted for a quarter
 	 * of a lap between them.
@@ -266,27 +267,27 @@ static void two_snapshots_are_independent(void)
 	while (second.start > first.start) {
 		check(!ioctl(other, SPEPROF_RING_RELEASE, 0));
 		check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
-		first = snapshot_take(flight.ring.fd, RING / 4);
-		second = snapshot_take(other, RING / 2);
+		first = take_snapshot(flight.ring.fd, RING / 4);
+		second = take_snapshot(other, RING / 2);
 	}
 	check(second.end >= first.end);
-	stats = kring_stats(&flight.ring);
+	stats = kring_read_stats(&flight.ring);
 	check(stats.snapshots == 2);
-	copy_out(&flight, second.start, second.end);
+	copy_range(&flight, second.start, second.end);
 	check_windows(&flight, second.start, second.start, second.end, &tallies[0]);
 	/* Bytes in both snapshots count once. */
 	check(stats.claimed_bytes == tallies[0].data_bytes);
-	check(!kcounts() || stats.claimed_records == tallies[0].counted);
+	check(!kwindows_have_counts() || stats.claimed_records == tallies[0].counted);
 	close(other);
-	check(kring_stats(&flight.ring).snapshots == 1);
-	wait_laps(&flight, 2);
-	copy_out(&flight, first.start, first.end);
+	check(kring_read_stats(&flight.ring).snapshots == 1);
+	wait_for_laps(&flight, 2);
+	copy_range(&flight, first.start, first.end);
 	check_windows(&flight, first.start, first.start, first.end, &tallies[1]);
 	check(tallies[1].windows && !tallies[1].ledger.suspect);
 	/* A snapshot belongs to the open file, so a duplicated descriptor shares it. */
 	other = dup(flight.ring.fd);
 	check(!ioctl(other, SPEPROF_RING_RELEASE, 0));
-	check(!kring_stats(&flight.ring).snapshots);
+	check(!kring_read_stats(&flight.ring).snapshots);
 	check_ledgers(&flight);
 	flight_end(&flight);
 }
@@ -304,25 +305,26 @@ static void snapshots_can_fill_the_ring(void)
 	struct flight_session flight;
 
 	flight_begin(&flight, 4096);
-	wait_laps(&flight, 1);
-	snapshot = snapshot_take(flight.ring.fd, UINT64_MAX);
+	wait_for_laps(&flight, 1);
+	snapshot = take_snapshot(flight.ring.fd, UINT64_MAX);
 	check(snapshot.end - snapshot.start > RING / 2);
 	check(kwait_state(&flight.ring, SPEPROF_RING_FULL));
 	check(!ioctl(flight.ring.fd, SPEPROF_RING_KICK, 0));
-	before = kring_stats(&flight.ring);
+	before = kring_read_stats(&flight.ring);
 	ksleep_ms(250);
-	check(kring_stats(&flight.ring).head == before.head && before.state == SPEPROF_RING_FULL);
-	event = kring_event(&flight.ring);
+	check(kring_read_stats(&flight.ring).head == before.head &&
+	      before.state == SPEPROF_RING_FULL);
+	event = kring_next_event(&flight.ring);
 	check(event && event->type == SPEPROF_EVENT_STATE && event->arg1 == SPEPROF_RING_FULL);
-	copy_out(&flight, snapshot.start, snapshot.end);
+	copy_range(&flight, snapshot.start, snapshot.end);
 	check_windows(&flight, snapshot.start, snapshot.start, snapshot.end, &tally);
 	check(tally.windows && !tally.ledger.suspect);
 	/* A second snapshot can only contain the same bytes as the first. */
 	check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
-	check(kring_stats(&flight.ring).state == SPEPROF_RING_ARMED);
-	event = kring_event(&flight.ring);
+	check(kring_read_stats(&flight.ring).state == SPEPROF_RING_ARMED);
+	event = kring_next_event(&flight.ring);
 	check(event && event->type == SPEPROF_EVENT_STATE && event->arg1 == SPEPROF_RING_ARMED);
-	wait_laps(&flight, 1);
+	wait_for_laps(&flight, 1);
 	check_ledgers(&flight);
 	flight_end(&flight);
 }
@@ -331,33 +333,33 @@ static void snapshots_can_fill_the_ring(void)
  * If a process that has a snapshot is killed, the snapshot is released. A snapshot that is never
  * released ends with its session.
  */
-static void killed_holder_releases(void)
+static void killed_process_releases_snapshot(void)
 {
 	struct flight_session flight;
 	pid_t holder;
 
 	flight_begin(&flight, 4096);
-	wait_laps(&flight, 1);
+	wait_for_laps(&flight, 1);
 	holder = fork();
 	if (!holder) {
-		snapshot_take(ring_reopen(&flight), UINT64_MAX);
+		take_snapshot(ring_reopen(&flight), UINT64_MAX);
 		pause();
 		_exit(0);
 	}
 	check(kwait_state(&flight.ring, SPEPROF_RING_FULL));
-	check(kring_stats(&flight.ring).snapshots == 1);
+	check(kring_read_stats(&flight.ring).snapshots == 1);
 	kill(holder, SIGKILL);
 	check(waitpid(holder, NULL, 0) == holder);
 	check(kwait_state(&flight.ring, SPEPROF_RING_ARMED));
-	check(!kring_stats(&flight.ring).snapshots);
-	wait_laps(&flight, 1);
-	snapshot_take(flight.ring.fd, 0);
+	check(!kring_read_stats(&flight.ring).snapshots);
+	wait_for_laps(&flight, 1);
+	take_snapshot(flight.ring.fd, 0);
 	flight_end(&flight);
 }
 
 static void snapshots_are_checked(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
 	struct flight_session flight;
 	struct kring stream;
@@ -378,7 +380,7 @@ static void snapshots_are_checked(void)
 	close(session);
 
 	flight_begin(&flight, 4096);
-	wait_laps(&flight, 1);
+	wait_for_laps(&flight, 1);
 	snapshot.reserved = 1;
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EINVAL);
 	snapshot = (struct speprof_snapshot){ .size = sizeof(snapshot), .max_bytes = 64 };
@@ -391,29 +393,29 @@ static void snapshots_are_checked(void)
 	snapshot.size = 32;
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, &snapshot), EINVAL);
 	check_errno(ioctl(flight.ring.fd, SPEPROF_RING_SNAPSHOT, NULL), EFAULT);
-	check(!kring_stats(&flight.ring).snapshots);
+	check(!kring_read_stats(&flight.ring).snapshots);
 	for (i = 0; i < 8; i++)
-		snapshot_take(others[i] = ring_reopen(&flight), 0);
+		take_snapshot(others[i] = ring_reopen(&flight), 0);
 	others[i] = ring_reopen(&flight);
 	snapshot = (struct speprof_snapshot){ .size = sizeof(snapshot) };
 	check_errno(ioctl(others[i], SPEPROF_RING_SNAPSHOT, &snapshot), ENOSPC);
-	check(kring_stats(&flight.ring).snapshots == 8);
+	check(kring_read_stats(&flight.ring).snapshots == 8);
 	while (i >= 0)
 		close(others[i--]);
 	/* A snapshot of a stopped ring is possible, too, and stays valid after the next start. */
 	check(!ioctl(flight.session, SPEPROF_SESSION_STOP, 0));
-	snapshot = snapshot_take(flight.ring.fd, 0);
+	snapshot = take_snapshot(flight.ring.fd, 0);
 	check(snapshot.end == flight.ring.control->head);
 	check(!ioctl(flight.session, SPEPROF_SESSION_START, 0));
-	wait_laps(&flight, 2);
+	wait_for_laps(&flight, 2);
 	check(!ioctl(flight.ring.fd, SPEPROF_RING_RELEASE, 0));
 	check_ledgers(&flight);
 	flight_end(&flight);
 }
 
-static void snapshot_of_an_absent_cpu(void)
+static void snapshot_of_an_offline_cpu(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct kring ring;
 	pid_t child;
 	int session;
@@ -421,22 +423,22 @@ static void snapshot_of_an_absent_cpu(void)
 	config.mode = SPEPROF_MODE_FLIGHT_RECORDER;
 	session = ksession_new(&config);
 	kring_open(session, 1, &ring);
-	child = kburn(1);
+	child = kstart_spinning(1);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	for (unsigned int i = 0; i < 500 && !load_word(&ring.control->head); i++)
 		ksleep_ms(10);
-	check(kcpu_online(1, false));
-	snapshot_take(ring.fd, 1 << 19);
+	check(kcpu_set_online(1, false));
+	take_snapshot(ring.fd, 1 << 19);
 	check(!ioctl(ring.fd, SPEPROF_RING_RELEASE, 0));
-	snapshot_take(ring.fd, 1 << 19);
-	check(kcpu_online(1, true));
+	take_snapshot(ring.fd, 1 << 19);
+	check(kcpu_set_online(1, true));
 	check(kwait_state(&ring, SPEPROF_RING_ARMED));
-	kburn_end(child);
+	kchild_end(child);
 	kring_close(&ring);
 	close(session);
 }
 
-static int uring_command(struct io_uring *uring, int fd, uint32_t number, const void *argument)
+static int uring_run_command(struct io_uring *uring, int fd, uint32_t number, const void *argument)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(uring);
 	uint64_t payload[2] = { (uintptr_t)argument, 0 };
@@ -453,7 +455,7 @@ static int uring_command(struct io_uring *uring, int fd, uint32_t number, const 
 	return result;
 }
 
-static void uring_snapshots(void)
+static void uring_takes_snapshots(void)
 {
 	struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
 	struct io_uring uring;
@@ -463,15 +465,15 @@ static void uring_snapshots(void)
 	check(!io_uring_queue_init(8, &uring, 0));
 	flight_begin(&flight, 4096);
 	fd = flight.ring.fd;
-	wait_laps(&flight, 1);
-	check(!uring_command(&uring, fd, SPEPROF_RING_SNAPSHOT, &snapshot));
-	check(snapshot.end > snapshot.start && kring_stats(&flight.ring).snapshots == 1);
-	check(uring_command(&uring, fd, SPEPROF_RING_SNAPSHOT, &snapshot) == -EBUSY);
-	check(uring_command(&uring, fd, SPEPROF_RING_RELEASE, &snapshot) == -EINVAL);
-	check(!uring_command(&uring, fd, SPEPROF_RING_RELEASE, NULL));
-	check(uring_command(&uring, fd, SPEPROF_RING_RELEASE, NULL) == -ENOENT);
-	check(uring_command(&uring, fd, SPEPROF_RING_SNAPSHOT, (void *)8) == -EFAULT);
-	check(!kring_stats(&flight.ring).snapshots);
+	wait_for_laps(&flight, 1);
+	check(!uring_run_command(&uring, fd, SPEPROF_RING_SNAPSHOT, &snapshot));
+	check(snapshot.end > snapshot.start && kring_read_stats(&flight.ring).snapshots == 1);
+	check(uring_run_command(&uring, fd, SPEPROF_RING_SNAPSHOT, &snapshot) == -EBUSY);
+	check(uring_run_command(&uring, fd, SPEPROF_RING_RELEASE, &snapshot) == -EINVAL);
+	check(!uring_run_command(&uring, fd, SPEPROF_RING_RELEASE, NULL));
+	check(uring_run_command(&uring, fd, SPEPROF_RING_RELEASE, NULL) == -ENOENT);
+	check(uring_run_command(&uring, fd, SPEPROF_RING_SNAPSHOT, (void *)8) == -EFAULT);
+	check(!kring_read_stats(&flight.ring).snapshots);
 	flight_end(&flight);
 	io_uring_queue_exit(&uring);
 }
@@ -483,9 +485,9 @@ const struct ktest ktests_flight[] = {
 	{ "snapshot-does-not-change", snapshot_does_not_change },
 	{ "two-snapshots-are-independent", two_snapshots_are_independent },
 	{ "snapshots-can-fill-the-ring", snapshots_can_fill_the_ring },
-	{ "killed-holder-releases", killed_holder_releases },
+	{ "killed-holder-releases", killed_process_releases_snapshot },
 	{ "snapshots-are-checked", snapshots_are_checked },
-	{ "snapshot-of-an-absent-cpu", snapshot_of_an_absent_cpu },
-	{ "uring-snapshots", uring_snapshots },
+	{ "snapshot-of-an-absent-cpu", snapshot_of_an_offline_cpu },
+	{ "uring-snapshots", uring_takes_snapshots },
 	{ 0 },
 };

@@ -13,17 +13,17 @@
 #include "codec/registers.h"
 
 /* Counters of a CPU in speprof_trap.ko, from its parameter stats */
-struct spu_truth {
+struct spu_counters {
 	unsigned long long written;
 	unsigned long long bytes;
 	unsigned long long cut;
 	unsigned long long sleeps;
 };
 
-static struct spu_truth truth_read(unsigned int cpu)
+static struct spu_counters read_spu_counters(unsigned int cpu)
 {
 	FILE *file = fopen("/sys/module/speprof_trap/parameters/stats", "re");
-	struct spu_truth truth = { 0 };
+	struct spu_counters truth = { 0 };
 	bool found = false;
 	char line[512];
 
@@ -48,51 +48,51 @@ static void trap_set_parameter(const char *name, unsigned int cpu)
 }
 
 /* A session on one CPU, and the SPU's counters at its start */
-struct truth_stage {
+struct compared_session {
 	int session;
 	pid_t child;
 	struct kring ring;
 	struct ktally tally;
-	struct spu_truth before;
+	struct spu_counters before;
 };
 
-static void stage_begin(struct truth_stage *stage, unsigned int cpu)
+static void compared_session_begin(struct compared_session *stage, unsigned int cpu)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 
-	*stage = (struct truth_stage){ .before = truth_read(cpu) };
+	*stage = (struct compared_session){ .before = read_spu_counters(cpu) };
 	stage->session = ksession_new(&config);
-	stage->child = kburn(cpu);
+	stage->child = kstart_spinning(cpu);
 	kring_open(stage->session, cpu, &stage->ring);
 	check(!ioctl(stage->session, SPEPROF_SESSION_START, 0));
 }
 
-static void stage_read(struct truth_stage *stage, unsigned int ms)
+static void compared_session_read(struct compared_session *stage, unsigned int ms)
 {
 	uint64_t end = kclock_ns() + ms * 1000000ULL;
 
 	while (kclock_ns() < end) {
-		kring_read(&stage->ring, &stage->tally);
+		kring_read_windows(&stage->ring, &stage->tally);
 		ksleep_ms(5);
 	}
 }
 
 /* Check the counters of bytes and records, from the SPU to the decoder. */
-static void stage_end(struct truth_stage *stage)
+static void compared_session_end(struct compared_session *stage)
 {
-	struct spu_truth after;
+	struct spu_counters after;
 
 	check(!ioctl(stage->session, SPEPROF_SESSION_STOP, 0));
-	kring_read(&stage->ring, &stage->tally);
-	ktally_close(&stage->ring, &stage->tally);
-	after = truth_read(stage->ring.cpu);
+	kring_read_windows(&stage->ring, &stage->tally);
+	ktally_check(&stage->ring, &stage->tally);
+	after = read_spu_counters(stage->ring.cpu);
 	check(stage->tally.data_bytes ==
 	      after.bytes + after.cut - stage->before.bytes - stage->before.cut);
 	check(stage->tally.ledger.records == after.written - stage->before.written,
 	      "%llu, not %llu", (unsigned long long)stage->tally.ledger.records,
 	      after.written - stage->before.written);
 	check(!stage->tally.ledger.suspect);
-	kburn_end(stage->child);
+	kchild_end(stage->child);
 	kring_close(&stage->ring);
 	close(stage->session);
 }
@@ -101,13 +101,13 @@ static void ledgers_agree_with_the_spu(void)
 {
 	unsigned int cpu;
 
-	for (cpu = 0; cpu < kcpus(); cpu++) {
-		struct truth_stage stage;
+	for (cpu = 0; cpu < kcount_cpus(); cpu++) {
+		struct compared_session stage;
 
-		stage_begin(&stage, cpu);
+		compared_session_begin(&stage, cpu);
 		while (stage.tally.ledger.records < 500)
-			stage_read(&stage, 50);
-		stage_end(&stage);
+			compared_session_read(&stage, 50);
+		compared_session_end(&stage);
 	}
 }
 
@@ -117,50 +117,50 @@ static void ledgers_agree_with_the_spu(void)
  */
 static void power_is_lost_and_restored(void)
 {
-	struct truth_stage stage;
+	struct compared_session stage;
 	unsigned int i;
 
-	stage_begin(&stage, 0);
+	compared_session_begin(&stage, 0);
 	for (i = 0; i < 30; i++) {
 		uint64_t records;
 
 		trap_set_parameter("sleep", 0);
 		records = stage.tally.ledger.records;
 		while (stage.tally.ledger.records < records + 20)
-			stage_read(&stage, 10);
+			compared_session_read(&stage, 10);
 	}
-	check(truth_read(0).sleeps - stage.before.sleeps == 30);
+	check(read_spu_counters(0).sleeps - stage.before.sleeps == 30);
 	check(!(stage.tally.flags & ~(uint32_t)(SPEPROF_WINDOW_PARTIAL | SPEPROF_WINDOW_CAUSES)),
 	      "%#x", stage.tally.flags);
-	stage_end(&stage);
+	compared_session_end(&stage);
 }
 
 /* Test that PMSDSFR_EL1 is also restored after the SPU has lost power. */
 static void sources_survive_power_loss(void)
 {
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_sampling sampling = kmake_sampling();
 	struct ktally before;
-	struct truth_stage stage;
+	struct compared_session stage;
 	unsigned int i;
 
-	stage_begin(&stage, 0);
-	kburn_end(stage.child);
-	stage.child = kstir(0);
+	compared_session_begin(&stage, 0);
+	kchild_end(stage.child);
+	stage.child = kstart_in_kernel(0);
 	sampling.sources_not = ~0ULL;
 	check(!ioctl(stage.session, SPEPROF_SESSION_SAMPLE, &sampling), "%s", strerror(errno));
-	kring_read(&stage.ring, &stage.tally);
+	kring_read_windows(&stage.ring, &stage.tally);
 	before = stage.tally;
 	for (i = 0; i < 10; i++) {
 		uint64_t records = stage.tally.ledger.records;
 
 		trap_set_parameter("sleep", 0);
 		while (stage.tally.ledger.records < records + 20)
-			stage_read(&stage, 10);
+			compared_session_read(&stage, 10);
 	}
-	check(truth_read(0).sleeps - stage.before.sleeps == 10);
+	check(read_spu_counters(0).sleeps - stage.before.sleeps == 10);
 	check(!memcmp(stage.tally.sources, before.sources, sizeof(before.sources)));
 	check(stage.tally.sourceless >= before.sourceless + 200);
-	stage_end(&stage);
+	compared_session_end(&stage);
 }
 
 static unsigned long long count_interrupts(void)
@@ -192,7 +192,7 @@ static unsigned long long count_interrupts(void)
 /* PMBSR.S is 0, so the interrupt is spurious, and must not close a window. */
 static void spurious_interrupts_are_ignored(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_ring_stats stats;
 	struct kring ring;
 	unsigned long long before;
@@ -210,7 +210,7 @@ static void spurious_interrupts_are_ignored(void)
 	for (i = 0; i < 100 && count_interrupts() < before + 90; i++)
 		ksleep_ms(10);
 	check(count_interrupts() >= before + 90, "%llu", count_interrupts() - before);
-	stats = kring_stats(&ring);
+	stats = kring_read_stats(&ring);
 	check(!stats.windows && !stats.interrupts && stats.state == SPEPROF_RING_ARMED);
 	kring_close(&ring);
 	close(session);
@@ -223,9 +223,9 @@ static void spurious_interrupts_are_ignored(void)
  * Test that each CPU has the limits of its own SPU. The parameter of speprof_trap.ko is
  * "1:align=8,1:max_size=8".
  */
-static void cpus_may_differ(void)
+static void cpus_have_limits_of_own_spu(void)
 {
-	const struct speprof_cpu_info info[2] = { kcpu_info(0), kcpu_info(1) };
+	const struct speprof_cpu_info info[2] = { kcpu_query_info(0), kcpu_query_info(1) };
 
 	check(info[1].record_align == 256 && info[1].record_max == 256);
 	check(info[0].record_align != 256 && info[0].record_max != 256);
@@ -236,11 +236,11 @@ static void cpus_may_differ(void)
  * Write the raw records of CPU 0 to a file, which is compared with the records of the kernel's
  * arm_spe_pmu driver. The SPU samples a synthetic program.
  */
-static void record_raw(void)
+static void write_raw_records(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	FILE *out = fopen("/run/ci-out/ours.spe", "we");
-	const struct speprof_cpu_info info = kcpu_info(0);
+	const struct speprof_cpu_info info = kcpu_query_info(0);
 	/* The maximum size of a record with its alignment gives the minimum number of records. */
 	uint64_t max_size = info.record_max > info.record_align ? info.record_max : info.record_align;
 	uint64_t records = 0;
@@ -291,7 +291,7 @@ static bool address_is_on_numa_node(const void *address, unsigned int node)
 	return found && !strncmp(found, wanted, strlen(wanted)) && !strstr(found + 1, " N");
 }
 
-static unsigned int node_of_cpu(unsigned int cpu)
+static unsigned int read_node_of_cpu(unsigned int cpu)
 {
 	char path[80];
 	unsigned int node;
@@ -308,14 +308,14 @@ static unsigned int node_of_cpu(unsigned int cpu)
 /*
  * On a machine with two nodes, the SPU's memory and the control pages are on the node of the CPU.
  */
-static void rings_are_of_their_node(void)
+static void rings_are_on_node_of_cpu(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int session = ksession_new(&config);
 	unsigned int cpu, nodes = 0;
 
-	for (cpu = 0; cpu < kcpus(); cpu++) {
-		unsigned int node = node_of_cpu(cpu);
+	for (cpu = 0; cpu < kcount_cpus(); cpu++) {
+		unsigned int node = read_node_of_cpu(cpu);
 		struct kring ring;
 
 		kring_open(session, cpu, &ring);
@@ -333,7 +333,7 @@ static void rings_are_of_their_node(void)
 /* Leave a session running when this program ends, to test the shutdown of the system. */
 static void session_is_left_running(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int session = ksession_new(&config);
 
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
@@ -351,9 +351,9 @@ const struct ktest ktests_hardware[] = {
 	{ "sources-survive-power-loss", sources_survive_power_loss, .on_request = true,
 	  .hardware = true },
 	{ "spurious-interrupts-are-ignored", spurious_interrupts_are_ignored, .hardware = true },
-	{ "cpus-may-differ", cpus_may_differ, .on_request = true },
-	{ "rings-are-of-their-node", rings_are_of_their_node, .on_request = true },
-	{ "record-raw", record_raw, .on_request = true },
+	{ "cpus-may-differ", cpus_have_limits_of_own_spu, .on_request = true },
+	{ "rings-are-of-their-node", rings_are_on_node_of_cpu, .on_request = true },
+	{ "record-raw", write_raw_records, .on_request = true },
 	{ "left-running", session_is_left_running, .on_request = true },
 	{ 0 },
 };

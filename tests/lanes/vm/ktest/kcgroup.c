@@ -28,7 +28,7 @@ void kcgroup_make(struct kcgroup *cgroup, const char *name)
 	check(cgroup->fd >= 0, "%s", strerror(errno));
 }
 
-static void kcgroup_file(const struct kcgroup *cgroup, const char *name, char *ret_path)
+static void kcgroup_make_file_path(const struct kcgroup *cgroup, const char *name, char *ret_path)
 {
 	snprintf(ret_path, 160, "%s/%s", cgroup->path, name);
 }
@@ -38,7 +38,7 @@ void kcgroup_remove(struct kcgroup *cgroup)
 	char path[160];
 	unsigned int i;
 
-	kcgroup_file(cgroup, "cgroup.kill", path);
+	kcgroup_make_file_path(cgroup, "cgroup.kill", path);
 	/* A threaded cgroup can only contain processes of its parent. */
 	check(kfile_write(path, "1") || errno == EOPNOTSUPP, "%s", strerror(errno));
 	for (i = 0; rmdir(cgroup->path); i++) {
@@ -48,7 +48,7 @@ void kcgroup_remove(struct kcgroup *cgroup)
 	close(cgroup->fd);
 }
 
-uint64_t kcgroup_id(const struct kcgroup *cgroup)
+uint64_t kcgroup_read_id(const struct kcgroup *cgroup)
 {
 	struct stat stat;
 
@@ -60,18 +60,18 @@ bool kcgroup_move(const struct kcgroup *cgroup, pid_t pid)
 {
 	char path[160], text[16];
 
-	kcgroup_file(cgroup, "cgroup.procs", path);
+	kcgroup_make_file_path(cgroup, "cgroup.procs", path);
 	snprintf(text, sizeof(text), "%d", pid);
 	return kfile_write(path, text);
 }
 
-uint64_t kcgroup_usage_us(const struct kcgroup *cgroup)
+uint64_t kcgroup_read_usage_us(const struct kcgroup *cgroup)
 {
 	unsigned long long usage = 0;
 	char path[160];
 	FILE *file;
 
-	kcgroup_file(cgroup, "cpu.stat", path);
+	kcgroup_make_file_path(cgroup, "cpu.stat", path);
 	file = fopen(path, "re");
 	check(file && fscanf(file, "usage_usec %llu", &usage) == 1, "%s", path);
 	fclose(file);
@@ -82,7 +82,7 @@ uint64_t kcgroup_usage_us(const struct kcgroup *cgroup)
 
 static uint8_t *groups_by_tid;
 
-uint8_t *kwork_groups(void)
+uint8_t *kwork_get_groups(void)
 {
 	groups_by_tid = mmap(NULL, KTEST_TIDS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			     -1, 0);
@@ -90,7 +90,7 @@ uint8_t *kwork_groups(void)
 	return groups_by_tid;
 }
 
-static void work_announce(uint8_t groups)
+static void announce_groups(uint8_t groups)
 {
 	long tid = syscall(SYS_gettid);
 
@@ -119,7 +119,7 @@ static void work_fork(uint8_t groups)
 		pid_t child = fork();
 
 		if (!child) {
-			work_announce(groups);
+			announce_groups(groups);
 			work_for_us(2000);
 			_exit(0);
 		}
@@ -131,14 +131,14 @@ static void work_fork(uint8_t groups)
 	}
 }
 
-static void *work_thread(void *arg)
+static void *run_worker_thread(void *arg)
 {
-	work_announce(*(uint8_t *)arg);
+	announce_groups(*(uint8_t *)arg);
 	work_burn_and_sleep();
 	return NULL;
 }
 
-static void work_threads(uint8_t groups)
+static void run_worker_threads(uint8_t groups)
 {
 	static uint8_t shared_groups;
 	pthread_t thread;
@@ -146,7 +146,7 @@ static void work_threads(uint8_t groups)
 
 	shared_groups = groups;
 	for (i = 0; i < 2; i++)
-		if (pthread_create(&thread, NULL, work_thread, &shared_groups))
+		if (pthread_create(&thread, NULL, run_worker_thread, &shared_groups))
 			_exit(1);
 	work_burn_and_sleep();
 }
@@ -164,7 +164,7 @@ static void run_worker(enum kwork what, uint8_t groups)
 		work_fork(groups);
 		break;
 	case KWORK_THREADS:
-		work_threads(groups);
+		run_worker_threads(groups);
 		break;
 	}
 }
@@ -198,7 +198,7 @@ pid_t kwork_start(const struct kcgroup *cgroup, unsigned int cpu, enum kwork wha
 	return pid;
 }
 
-unsigned int kwork_threads(pid_t pid)
+unsigned int kwork_count_threads(pid_t pid)
 {
 	unsigned int threads = 0;
 	char path[80];
@@ -215,7 +215,7 @@ unsigned int kwork_threads(pid_t pid)
 
 /* ---- Sessions ---------------------------------------------------------------- */
 
-static void fds_of(const struct kcgroup *cgroups, unsigned int count, int32_t *ret_fds)
+static void get_cgroup_fds(const struct kcgroup *cgroups, unsigned int count, int32_t *ret_fds)
 {
 	unsigned int i;
 
@@ -223,13 +223,13 @@ static void fds_of(const struct kcgroup *cgroups, unsigned int count, int32_t *r
 		ret_fds[i] = cgroups[i].fd;
 }
 
-int ksession_of(struct speprof_session_config config, const struct kcgroup *cgroups,
-		unsigned int count)
+int ksession_new_of_cgroups(struct speprof_session_config config, const struct kcgroup *cgroups,
+			    unsigned int count)
 {
 	int32_t fds[16];
 
 	check(count <= ARRAY_SIZE(fds));
-	fds_of(cgroups, count, fds);
+	get_cgroup_fds(cgroups, count, fds);
 	config.rights |= SPEPROF_RIGHT_CGROUPS;
 	config.flags = SPEPROF_SESSION_OF_CGROUPS;
 	config.cgroups = count ? (uintptr_t)fds : 0;
@@ -237,7 +237,8 @@ int ksession_of(struct speprof_session_config config, const struct kcgroup *cgro
 	return ksession_new(&config);
 }
 
-int ksession_cgroups(int session, uint32_t op, const struct kcgroup *cgroups, unsigned int count)
+int ksession_change_cgroups(int session, uint32_t op, const struct kcgroup *cgroups,
+			    unsigned int count)
 {
 	int32_t fds[16];
 	struct speprof_cgroups change = {
@@ -245,16 +246,17 @@ int ksession_cgroups(int session, uint32_t op, const struct kcgroup *cgroups, un
 	};
 
 	check(count <= ARRAY_SIZE(fds));
-	fds_of(cgroups, count, fds);
+	get_cgroup_fds(cgroups, count, fds);
 	return ioctl(session, SPEPROF_SESSION_CGROUPS, &change);
 }
 
 void kview_begin(struct kview *view, const struct kcgroup *cgroup, unsigned int cpu,
 		 uint32_t flags, uint64_t interval)
 {
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_sampling sampling = kmake_sampling();
 
-	*view = (struct kview){ .session = ksession_of(ksession_config(), cgroup, 1) };
+	*view = (struct kview){ .session = ksession_new_of_cgroups(kmake_session_config(), cgroup,
+								   1) };
 	view->tally.seen = calloc(KTEST_TIDS, 1);
 	sampling.flags = flags;
 	sampling.interval = interval;
@@ -267,7 +269,7 @@ void kview_begin(struct kview *view, const struct kcgroup *cgroup, unsigned int 
  * Return whether @group becomes nonzero in time: a task that is sampled while it returns from
  * fork() registers its group a moment later.
  */
-static bool announced_in_time(const uint8_t *group)
+static bool wait_for_announcement(const uint8_t *group)
 {
 	unsigned int i;
 
@@ -282,15 +284,15 @@ void kview_check(const struct kview *view, const uint8_t *groups, uint8_t group)
 
 	for (tid = 0; tid < KTEST_TIDS; tid++)
 		check(!view->tally.seen[tid] ||
-		      (announced_in_time(&groups[tid]) && groups[tid] & group),
+			      (wait_for_announcement(&groups[tid]) && groups[tid] & group),
 		      "TID %u is not of group %#x but of %#x", tid, group, groups[tid]);
 }
 
 void kview_end(struct kview *view, const uint8_t *groups, uint8_t group)
 {
 	check(!ioctl(view->session, SPEPROF_SESSION_STOP, 0));
-	kring_read(&view->ring, &view->tally);
-	ktally_close(&view->ring, &view->tally);
+	kring_read_windows(&view->ring, &view->tally);
+	ktally_check(&view->ring, &view->tally);
 	check(view->tally.ledger.records == view->tally.counted);
 	kview_check(view, groups, group);
 	kring_close(&view->ring);

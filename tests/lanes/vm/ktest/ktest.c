@@ -31,7 +31,7 @@ int kdevice_open(void)
 	return fd;
 }
 
-struct speprof_cpu_info kcpu_info(unsigned int cpu)
+struct speprof_cpu_info kcpu_query_info(unsigned int cpu)
 {
 	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = cpu };
 	int device = kdevice_open();
@@ -41,15 +41,15 @@ struct speprof_cpu_info kcpu_info(unsigned int cpu)
 	return info;
 }
 
-uint64_t kinterval(unsigned int cpu, const struct speprof_sampling *sampling)
+uint64_t kget_interval(unsigned int cpu, const struct speprof_sampling *sampling)
 {
 	bool adds = sampling->flags & SPEPROF_SAMPLE_JITTER &&
-		    !(kcpu_info(cpu).pmsidr & SPE_PMSIDR_ERND);
+		    !(kcpu_query_info(cpu).pmsidr & SPE_PMSIDR_ERND);
 
 	return sampling->interval / 256 * 256 + (adds ? 128 : 1);
 }
 
-double kops_per_ns(void)
+double kget_ops_per_ns(void)
 {
 	static const char *const paths[] = { "/sys/module/speprof_emu/parameters/ops_per_us",
 					     "/sys/module/speprof_trap/parameters/ops_per_us" };
@@ -66,26 +66,26 @@ double kops_per_ns(void)
 	return ops / 1000.0;
 }
 
-uint32_t kbackend(void)
+uint32_t kget_backend(void)
 {
 	static uint32_t backend;
 
 	if (!backend)
-		backend = kcpu_info(0).backend;
+		backend = kcpu_query_info(0).backend;
 	return backend;
 }
 
-bool kcounts(void)
+bool kwindows_have_counts(void)
 {
-	return kbackend() == SPEPROF_BACKEND_EMULATED;
+	return kget_backend() == SPEPROF_BACKEND_EMULATED;
 }
 
-unsigned int kcpus(void)
+unsigned int kcount_cpus(void)
 {
 	return (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-struct speprof_session_config ksession_config(void)
+struct speprof_session_config kmake_session_config(void)
 {
 	return (struct speprof_session_config){
 		.size = sizeof(struct speprof_session_config),
@@ -99,7 +99,7 @@ struct speprof_session_config ksession_config(void)
 	};
 }
 
-struct speprof_sampling ksampling(void)
+struct speprof_sampling kmake_sampling(void)
 {
 	return (struct speprof_sampling){
 		.size = sizeof(struct speprof_sampling),
@@ -111,7 +111,7 @@ struct speprof_sampling ksampling(void)
 
 int ksession_new(const struct speprof_session_config *config)
 {
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_sampling sampling = kmake_sampling();
 	int device = kdevice_open();
 	int session = ioctl(device, SPEPROF_SESSION_NEW, config);
 
@@ -155,7 +155,7 @@ void kring_close(struct kring *ring)
 	close(ring->fd);
 }
 
-struct speprof_ring_stats kring_stats(const struct kring *ring)
+struct speprof_ring_stats kring_read_stats(const struct kring *ring)
 {
 	struct speprof_ring_stats stats = { .size = sizeof(stats) };
 
@@ -164,7 +164,7 @@ struct speprof_ring_stats kring_stats(const struct kring *ring)
 	return stats;
 }
 
-static void ledger_add(struct spe_ledger *to, const struct spe_ledger *from)
+static void add_ledger(struct spe_ledger *to, const struct spe_ledger *from)
 {
 	to->records += from->records;
 	to->decoded += from->decoded;
@@ -174,7 +174,7 @@ static void ledger_add(struct spe_ledger *to, const struct spe_ledger *from)
 	to->partial += from->partial;
 }
 
-static void sample_check(const struct speprof_window *window, const struct spe_sample *sample,
+static void check_sample(const struct speprof_window *window, const struct spe_sample *sample,
 			 struct ktally *tally)
 {
 	check(sample->present & SPE_HAS_ADDRESS(SPE_ADDRESS_PC));
@@ -205,8 +205,8 @@ static void sample_check(const struct speprof_window *window, const struct spe_s
 	}
 }
 
-static void records_walk(const struct speprof_window *window, const uint8_t *bytes,
-			 struct ktally *tally)
+static void check_records(const struct speprof_window *window, const uint8_t *bytes,
+			  struct ktally *tally)
 {
 	struct spe_decoder_config config = {
 		.max_size = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, window->pmsidr),
@@ -214,19 +214,19 @@ static void records_walk(const struct speprof_window *window, const uint8_t *byt
 	};
 	struct spe_decoder decoder;
 	struct spe_sample sample;
-	enum spe_decode got;
+	enum spe_decode_result got;
 
 	spe_decoder_init(&decoder, &config, bytes, window->data_size);
 	while ((got = spe_decoder_next(&decoder, &sample, NULL)) != SPE_DECODE_END)
 		if (got == SPE_DECODE_SAMPLE)
-			sample_check(window, &sample, tally);
+			check_sample(window, &sample, tally);
 	check(decoder.ledger.decoded + decoder.ledger.padding + decoder.ledger.suspect ==
 	      window->data_size);
-	tally->counted += kcounts() ? window->records : decoder.ledger.records;
-	ledger_add(&tally->ledger, &decoder.ledger);
+	tally->counted += kwindows_have_counts() ? window->records : decoder.ledger.records;
+	add_ledger(&tally->ledger, &decoder.ledger);
 }
 
-static void window_check(const struct speprof_window *window, unsigned int cpu, uint64_t left)
+static void check_window(const struct speprof_window *window, unsigned int cpu, uint64_t left)
 {
 	check(window->header_size >= sizeof(*window) && !(window->header_size % 64));
 	check(window->data_offset >= window->header_size);
@@ -234,11 +234,11 @@ static void window_check(const struct speprof_window *window, unsigned int cpu, 
 	check(window->data_size && window->data_size <= window->span - window->data_offset);
 	check(window->span <= left);
 	check(window->cpu == cpu);
-	check(window->backend == kbackend());
+	check(window->backend == kget_backend());
 	check(window->clock == SPEPROF_CLOCK_MONOTONIC);
 	check(window->start_ns <= window->end_ns && window->end_ns <= kclock_ns());
 	check(window->generation && window->interval > 256);
-	check(!(window->flags & SPEPROF_WINDOW_COUNTED) == !kcounts());
+	check(!(window->flags & SPEPROF_WINDOW_COUNTED) == !kwindows_have_counts());
 }
 
 static uint64_t blind_share_to_ns(uint64_t ns, uint32_t share)
@@ -246,7 +246,7 @@ static uint64_t blind_share_to_ns(uint64_t ns, uint32_t share)
 	return (uint64_t)(((unsigned __int128)ns * share + UINT32_MAX) >> 32);
 }
 
-static void window_add(const struct speprof_window *window, struct ktally *tally)
+static void add_window(const struct speprof_window *window, struct ktally *tally)
 {
 	tally->windows++;
 	tally->data_bytes += window->data_size;
@@ -269,7 +269,7 @@ static void window_add(const struct speprof_window *window, struct ktally *tally
 	tally->suspect_windows += !!(window->flags & SPEPROF_WINDOW_SUSPECT);
 }
 
-void kwindows_walk(const uint8_t *bytes, uint64_t size, unsigned int cpu, struct ktally *tally)
+void kwindows_check(const uint8_t *bytes, uint64_t size, unsigned int cpu, struct ktally *tally)
 {
 	while (size) {
 		struct speprof_window window = { 0 };
@@ -285,16 +285,16 @@ void kwindows_walk(const uint8_t *bytes, uint64_t size, unsigned int cpu, struct
 		} else {
 			check(window.kind == SPEPROF_WINDOW_RECORDS);
 			memcpy(&window, bytes, sizeof(window));
-			window_check(&window, cpu, size);
-			window_add(&window, tally);
-			records_walk(&window, bytes + window.data_offset, tally);
+			check_window(&window, cpu, size);
+			add_window(&window, tally);
+			check_records(&window, bytes + window.data_offset, tally);
 		}
 		bytes += window.span;
 		size -= window.span;
 	}
 }
 
-void kring_read(struct kring *ring, struct ktally *tally)
+void kring_read_windows(struct kring *ring, struct ktally *tally)
 {
 	uint64_t head = __atomic_load_n(&ring->control->head, __ATOMIC_ACQUIRE);
 
@@ -305,13 +305,13 @@ void kring_read(struct kring *ring, struct ktally *tally)
 
 		if (run > head - ring->tail)
 			run = head - ring->tail;
-		kwindows_walk(ring->data + offset, run, ring->cpu, tally);
+		kwindows_check(ring->data + offset, run, ring->cpu, tally);
 		ring->tail += run;
 	}
 	__atomic_store_n(&ring->control->tail, ring->tail, __ATOMIC_RELEASE);
 }
 
-const struct speprof_event *kring_event(struct kring *ring)
+const struct speprof_event *kring_next_event(struct kring *ring)
 {
 	uint64_t head = __atomic_load_n(&ring->control->event_head, __ATOMIC_ACQUIRE);
 	const struct speprof_event *event;
@@ -326,7 +326,7 @@ const struct speprof_event *kring_event(struct kring *ring)
 	return event;
 }
 
-void ktally_close(const struct kring *ring, const struct ktally *tally)
+void ktally_check(const struct kring *ring, const struct ktally *tally)
 {
 	static const uint32_t states[SPEPROF_BLINDS] = {
 		[SPEPROF_BLIND_FULL] = SPEPROF_RING_FULL,
@@ -334,7 +334,7 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 		[SPEPROF_BLIND_THROTTLED] = SPEPROF_RING_THROTTLED,
 		[SPEPROF_BLIND_HANDOVER] = SPEPROF_RING_HANDOVER,
 	};
-	struct speprof_ring_stats stats = kring_stats(ring);
+	struct speprof_ring_stats stats = kring_read_stats(ring);
 	uint64_t blind = stats.state_ns[SPEPROF_RING_HANDLING] +
 			 stats.state_ns[SPEPROF_RING_FULL] + stats.state_ns[SPEPROF_RING_FAULTED] +
 			 stats.state_ns[SPEPROF_RING_THROTTLED] +
@@ -350,7 +350,7 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 	check(stats.head == stats.data_bytes + stats.header_bytes + stats.skip_bytes);
 	check(tally->ledger.decoded + tally->ledger.padding + tally->ledger.suspect ==
 	      tally->data_bytes);
-	check(stats.records == (kcounts() ? tally->counted : 0));
+	check(stats.records == (kwindows_have_counts() ? tally->counted : 0));
 	/* Time after the last window with records is in no window. */
 	check(tally->armed_ns <= stats.state_ns[SPEPROF_RING_ARMED]);
 	check(tally->blind_ns <= blind);
@@ -366,7 +366,7 @@ void ktally_close(const struct kring *ring, const struct ktally *tally)
 }
 
 /* Fork. Return: the child's PID, and in the child 0; the child runs on @cpu. */
-static pid_t child_new(unsigned int cpu)
+static pid_t fork_child(unsigned int cpu)
 {
 	pid_t pid = fork();
 	cpu_set_t set;
@@ -383,18 +383,18 @@ static pid_t child_new(unsigned int cpu)
 	return 0;
 }
 
-pid_t kburn(unsigned int cpu)
+pid_t kstart_spinning(unsigned int cpu)
 {
-	pid_t pid = child_new(cpu);
+	pid_t pid = fork_child(cpu);
 
 	for (volatile unsigned long n = 0; !pid; n++)
 		;
 	return pid;
 }
 
-pid_t kstir(unsigned int cpu)
+pid_t kstart_in_kernel(unsigned int cpu)
 {
-	pid_t pid = child_new(cpu);
+	pid_t pid = fork_child(cpu);
 	char bytes[4096];
 	int fd;
 
@@ -407,7 +407,7 @@ pid_t kstir(unsigned int cpu)
 	return pid;
 }
 
-void kburn_end(pid_t pid)
+void kchild_end(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -438,7 +438,7 @@ bool kfile_write(const char *path, const char *text)
 	return ok;
 }
 
-bool kcpu_online(unsigned int cpu, bool on)
+bool kcpu_set_online(unsigned int cpu, bool on)
 {
 	char path[80];
 
@@ -451,11 +451,11 @@ bool kinject_rule(unsigned int cpu, const char *rule)
 	char path[80];
 
 	snprintf(path, sizeof(path), "/sys/kernel/debug/speprof_%s/cpu%u",
-		 kbackend() == SPEPROF_BACKEND_EMULATED ? "emu" : "trap", cpu);
+		 kget_backend() == SPEPROF_BACKEND_EMULATED ? "emu" : "trap", cpu);
 	return kfile_write(path, rule);
 }
 
-void kinject(unsigned int cpu, unsigned int ec, unsigned int mss)
+void kinject_fault(unsigned int cpu, unsigned int ec, unsigned int mss)
 {
 	char text[64];
 
@@ -463,7 +463,7 @@ void kinject(unsigned int cpu, unsigned int ec, unsigned int mss)
 	check(kinject_rule(cpu, text), "%s", strerror(errno));
 }
 
-void kparameter(const char *name, unsigned long value)
+void kset_parameter(const char *name, unsigned long value)
 {
 	char path[80], text[32];
 
@@ -472,16 +472,16 @@ void kparameter(const char *name, unsigned long value)
 	check(kfile_write(path, text), "%s: %s", path, strerror(errno));
 }
 
-static void parameters_reset(void)
+static void reset_parameters(void)
 {
-	kparameter("throttle_interrupts", 2000);
-	kparameter("throttle_bytes", 64 << 20);
-	kparameter("unread_ms", 60000);
+	kset_parameter("throttle_interrupts", 2000);
+	kset_parameter("throttle_bytes", 64 << 20);
+	kset_parameter("unread_ms", 60000);
 	/*
 	 * Remove the limit of commands, because tests call many in sequence. The test of the limit
 	 * sets another value.
 	 */
-	kparameter("throttle_commands", 0);
+	kset_parameter("throttle_commands", 0);
 }
 
 bool kwait_state(const struct kring *ring, uint32_t state)
@@ -496,7 +496,7 @@ bool kwait_state(const struct kring *ring, uint32_t state)
 	return true;
 }
 
-static bool test_run(const struct ktest *test)
+static bool run_test(const struct ktest *test)
 {
 	uint64_t start = kclock_ns();
 	int status;
@@ -517,7 +517,7 @@ static bool test_run(const struct ktest *test)
 	}
 	kill(-pid, SIGKILL);
 	if (!test->peer)
-		parameters_reset();
+		reset_parameters();
 	if (WIFSIGNALED(status))
 		printf("FAIL %s: %s\n", test->name, strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status))
@@ -535,7 +535,7 @@ static bool is_selected(const struct ktest *test, int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		if (!strcmp(argv[i], test->name))
 			return true;
-	return argc == 1 && !test->on_request && (!test->hardware || !kcounts());
+	return argc == 1 && !test->on_request && (!test->hardware || !kwindows_have_counts());
 }
 
 int main(int argc, char **argv)
@@ -554,9 +554,9 @@ int main(int argc, char **argv)
 			/* Determine this once for all tests, while the device can be opened. */
 			if (!is_selected(test, argc, argv))
 				continue;
-			check(test->peer || kbackend() != SPEPROF_BACKEND_NONE);
+			check(test->peer || kget_backend() != SPEPROF_BACKEND_NONE);
 			ran++;
-			failed += !test_run(test);
+			failed += !run_test(test);
 		}
 	}
 	printf("%u tests, %u failed\n", ran, failed);

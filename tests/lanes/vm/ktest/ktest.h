@@ -120,80 +120,85 @@ struct ktally {
 
 int kdevice_open(void);
 
-/** kcpu_info() - query the properties of @cpu and its SPU */
-struct speprof_cpu_info kcpu_info(unsigned int cpu);
+/** kcpu_query_info() - query the properties of @cpu and its SPU */
+struct speprof_cpu_info kcpu_query_info(unsigned int cpu);
 
 /**
- * kinterval() - return the actual mean interval of @sampling on @cpu's SPU (D17.3.4), in operations
+ * kget_interval() - return the actual mean interval of @sampling on @cpu's SPU (D17.3.4), in
+ * operations
  */
-uint64_t kinterval(unsigned int cpu, const struct speprof_sampling *sampling);
+uint64_t kget_interval(unsigned int cpu, const struct speprof_sampling *sampling);
 
 /**
- * kops_per_ns() - return the number of operations that a CPU executes in a nanosecond; 0: unknown,
- * on real hardware
+ * kget_ops_per_ns() - return the number of operations that a CPU executes in a nanosecond; 0:
+ * unknown, on real hardware
  */
-double kops_per_ns(void);
+double kget_ops_per_ns(void);
 
 /**
- * kbackend() - return SPEPROF_BACKEND_* of CPU 0: emulated with speprof_emu.ko, hardware with
+ * kget_backend() - return SPEPROF_BACKEND_* of CPU 0: emulated with speprof_emu.ko, hardware with
  * speprof_trap.ko
  */
-uint32_t kbackend(void);
+uint32_t kget_backend(void);
 
 /**
- * kcounts() - return whether windows contain their number of records, which hardware does not count
+ * kwindows_have_counts() - return whether windows contain their number of records, which hardware
+ * does not count
  */
-bool kcounts(void);
+bool kwindows_have_counts(void);
 
-/** kcpus() - return the number of online CPUs, at most 64 */
-unsigned int kcpus(void);
+/** kcount_cpus() - return the number of online CPUs, at most 64 */
+unsigned int kcount_cpus(void);
 
 /**
- * ksession_config() - return a configuration: rings of 1 MiB, all CPUs, all permissions, latency of
- * 20 ms
+ * kmake_session_config() - return a configuration: rings of 1 MiB, all CPUs, all permissions,
+ * latency of 20 ms
  */
-struct speprof_session_config ksession_config(void);
+struct speprof_session_config kmake_session_config(void);
 
 /**
- * ksampling() - return settings for all samples that the emulated SPU supports, at KTEST_INTERVAL
+ * kmake_sampling() - return settings for all samples that the emulated SPU supports, at
+ * KTEST_INTERVAL
  */
-struct speprof_sampling ksampling(void);
+struct speprof_sampling kmake_sampling(void);
 
-/** ksession_new() - create a session of @config with ksampling(); failure ends the test */
+/** ksession_new() - create a session of @config with kmake_sampling(); failure ends the test */
 int ksession_new(const struct speprof_session_config *config);
 
 void kring_open(int session, unsigned int cpu, struct kring *ret_ring);
 void kring_close(struct kring *ring);
 
-struct speprof_ring_stats kring_stats(const struct kring *ring);
-
-/** kring_read() - read all windows: check each header, decode, count, and advance the tail */
-void kring_read(struct kring *ring, struct ktally *tally);
-
-/** kwindows_walk() - check, decode and count @size bytes of complete windows of a stream */
-void kwindows_walk(const uint8_t *bytes, uint64_t size, unsigned int cpu, struct ktally *tally);
-
-/** kring_event() - return the next event, or NULL */
-const struct speprof_event *kring_event(struct kring *ring);
+struct speprof_ring_stats kring_read_stats(const struct kring *ring);
 
 /**
- * ktally_close() - check that @tally agrees with the module's counters
+ * kring_read_windows() - read all windows: check each header, decode, count, and advance the tail
+ */
+void kring_read_windows(struct kring *ring, struct ktally *tally);
+
+/** kwindows_check() - check, decode and count @size bytes of complete windows of a stream */
+void kwindows_check(const uint8_t *bytes, uint64_t size, unsigned int cpu, struct ktally *tally);
+
+/** kring_next_event() - return the next event, or NULL */
+const struct speprof_event *kring_next_event(struct kring *ring);
+
+/**
+ * ktally_check() - check that @tally agrees with the module's counters
  *
  * The ring must be idle and completely read.
  */
-void ktally_close(const struct kring *ring, const struct ktally *tally);
+void ktally_check(const struct kring *ring, const struct ktally *tally);
 
-/** kburn() - start a child that spins on @cpu until it is killed; return its PID */
-pid_t kburn(unsigned int cpu);
+/** kstart_spinning() - start a child that spins on @cpu until it is killed; return its PID */
+pid_t kstart_spinning(unsigned int cpu);
 
 /**
- * kstir() - start a child that executes much code of the kernel
+ * kstart_in_kernel() - start a child that executes much code of the kernel
  *
  * The model derives an operation from its PC, and a child that only spins executes only a few
  * instructions.
  */
-pid_t kstir(unsigned int cpu);
-void kburn_end(pid_t pid);
+pid_t kstart_in_kernel(unsigned int cpu);
+void kchild_end(pid_t pid);
 
 void ksleep_ms(unsigned int ms);
 uint64_t kclock_ns(void);
@@ -201,8 +206,8 @@ uint64_t kclock_ns(void);
 /** kfile_write() - write @text by one write(2); return false and set errno on failure */
 bool kfile_write(const char *path, const char *text);
 
-/** kcpu_online() - bring @cpu online or offline; return whether that is possible */
-bool kcpu_online(unsigned int cpu, bool on);
+/** kcpu_set_online() - bring @cpu online or offline; return whether that is possible */
+bool kcpu_set_online(unsigned int cpu, bool on);
 
 /**
  * kinject_rule() - set a rule of core/model/inject.h for @cpu's SPU; return false and set errno if
@@ -210,11 +215,11 @@ bool kcpu_online(unsigned int cpu, bool on);
  */
 bool kinject_rule(unsigned int cpu, const char *rule);
 
-/** kinject() - make the next write of @cpu's SPU end with this syndrome */
-void kinject(unsigned int cpu, unsigned int ec, unsigned int mss);
+/** kinject_fault() - make the next write of @cpu's SPU end with this syndrome */
+void kinject_fault(unsigned int cpu, unsigned int ec, unsigned int mss);
 
-/** kparameter() - set a parameter of speprof.ko, which ktest restores after the test */
-void kparameter(const char *name, unsigned long value);
+/** kset_parameter() - set a parameter of speprof.ko, which ktest restores after the test */
+void kset_parameter(const char *name, unsigned long value);
 
 /** kwait_state() - wait until @ring is in @state, and return false after a minute */
 bool kwait_state(const struct kring *ring, uint32_t state);

@@ -17,7 +17,8 @@ struct limited_session {
 static void limited_begin(struct limited_session *limited,
 			  const struct speprof_session_config *config)
 {
-	*limited = (struct limited_session){ .session = ksession_new(config), .child = kburn(0) };
+	*limited = (struct limited_session){ .session = ksession_new(config),
+					     .child = kstart_spinning(0) };
 	kring_open(limited->session, 0, &limited->ring);
 	check(!ioctl(limited->session, SPEPROF_SESSION_START, 0), "%s", strerror(errno));
 }
@@ -25,9 +26,9 @@ static void limited_begin(struct limited_session *limited,
 static void limited_end(struct limited_session *limited)
 {
 	check(!ioctl(limited->session, SPEPROF_SESSION_STOP, 0));
-	kring_read(&limited->ring, &limited->tally);
-	ktally_close(&limited->ring, &limited->tally);
-	kburn_end(limited->child);
+	kring_read_windows(&limited->ring, &limited->tally);
+	ktally_check(&limited->ring, &limited->tally);
+	kchild_end(limited->child);
 	kring_close(&limited->ring);
 	close(limited->session);
 }
@@ -35,13 +36,13 @@ static void limited_end(struct limited_session *limited)
 /*
  * Read until there is an event of @type. Return: a copy of the event, because its slot is released.
  */
-static struct speprof_event event_wait(struct limited_session *limited, uint32_t type,
-				       uint64_t arg1)
+static struct speprof_event wait_for_event(struct limited_session *limited, uint32_t type,
+					   uint64_t arg1)
 {
 	for (unsigned int i = 0; i < 5000; i++) {
-		const struct speprof_event *event = kring_event(&limited->ring);
+		const struct speprof_event *event = kring_next_event(&limited->ring);
 
-		kring_read(&limited->ring, &limited->tally);
+		kring_read_windows(&limited->ring, &limited->tally);
 		if (event && event->type == type && event->arg1 == arg1)
 			return *event;
 		if (!event)
@@ -61,39 +62,39 @@ static void wait_throttled(struct limited_session *limited, uint32_t cause, unsi
 	uint64_t end = kclock_ns() + ms * 1000000ULL;
 
 	while (kclock_ns() < end) {
-		event = event_wait(limited, SPEPROF_EVENT_STATE, SPEPROF_RING_THROTTLED);
+		event = wait_for_event(limited, SPEPROF_EVENT_STATE, SPEPROF_RING_THROTTLED);
 		/* The state is IDLE if the previous test has used up this period. */
 		check(event.arg0 == SPEPROF_RING_ARMED || event.arg0 == SPEPROF_RING_IDLE);
-		event = event_wait(limited, SPEPROF_EVENT_THROTTLE, cause);
+		event = wait_for_event(limited, SPEPROF_EVENT_THROTTLE, cause);
 		check(event.arg0 > 0);
 	}
 }
 
 static void bytes_are_bounded(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_ring_stats before, after;
 	struct limited_session limited;
 	uint64_t from, periods;
 
 	/* less than a tenth of what the emulated SPU writes */
-	kparameter("throttle_bytes", 40960);
+	kset_parameter("throttle_bytes", 40960);
 	config.watermark = 4096;
 	limited_begin(&limited, &config);
 	wait_throttled(&limited, SPEPROF_THROTTLE_BYTES, 200);
-	before = kring_stats(&limited.ring);
+	before = kring_read_stats(&limited.ring);
 	from = kclock_ns();
 	wait_throttled(&limited, SPEPROF_THROTTLE_BYTES, 1000);
-	after = kring_stats(&limited.ring);
+	after = kring_read_stats(&limited.ring);
 	periods = (kclock_ns() - from) / 100000000 + 2;
-	check(after.data_bytes - before.data_bytes <= periods * (4096 + 4096 + kcpu_info(0).record_max),
-	      "%llu in %llu",
-	      (unsigned long long)(after.data_bytes - before.data_bytes),
+	check(after.data_bytes - before.data_bytes <=
+		      periods * (4096 + 4096 + kcpu_query_info(0).record_max),
+	      "%llu in %llu", (unsigned long long)(after.data_bytes - before.data_bytes),
 	      (unsigned long long)periods);
 	check(after.throttles > before.throttles);
 	check(after.state_ns[SPEPROF_RING_THROTTLED] > before.state_ns[SPEPROF_RING_THROTTLED]);
 	/* Sampling continues when the limit is removed. */
-	kparameter("throttle_bytes", 0);
+	kset_parameter("throttle_bytes", 0);
 	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED));
 	limited_end(&limited);
 	check(limited.tally.blind_ns > 0);
@@ -102,30 +103,30 @@ static void bytes_are_bounded(void)
 }
 
 /* If the write of each record faults, the SPU causes no more interrupts than the limit permits. */
-static void storm_is_bounded(void)
+static void fault_storm_is_bounded(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_ring_stats stats;
 	struct limited_session limited;
 	uint64_t from, periods;
 
 	/* a limit that is small enough for a slow guest to reach it */
-	kparameter("throttle_interrupts", 20);
+	kset_parameter("throttle_interrupts", 20);
 	config.watermark = 4096;
 	config.max_latency_ms = 0;
 	config.event_slots = 4096;
 	limited_begin(&limited, &config);
 	from = kclock_ns();
 	wait_throttled(&limited, SPEPROF_THROTTLE_INTERRUPTS, 1000);
-	stats = kring_stats(&limited.ring);
+	stats = kring_read_stats(&limited.ring);
 	periods = (kclock_ns() - from) / 100000000 + 2;
 	check(stats.interrupts <= periods * 3, "%llu in %llu", (unsigned long long)stats.interrupts,
 	      (unsigned long long)periods);
 	for (unsigned int i = 0; i < 200; i++) {
-		kinject(0, 0x24, 0x11);
-		kring_read(&limited.ring, &limited.tally);
+		kinject_fault(0, 0x24, 0x11);
+		kring_read_windows(&limited.ring, &limited.tally);
 	}
-	stats = kring_stats(&limited.ring);
+	stats = kring_read_stats(&limited.ring);
 	periods = (kclock_ns() - from) / 100000000 + 2;
 	check(stats.interrupts <= periods * 3);
 	check(stats.state != SPEPROF_RING_FAULTED);
@@ -134,15 +135,15 @@ static void storm_is_bounded(void)
 
 static void throttled_ring_can_be_stopped(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct limited_session limited;
 
-	kparameter("throttle_bytes", 10);
+	kset_parameter("throttle_bytes", 10);
 	config.watermark = 4096;
 	config.max_latency_ms = 10000;
 	limited_begin(&limited, &config);
 	for (unsigned int i = 0; i < 10; i++) {
-		struct speprof_sampling sampling = ksampling();
+		struct speprof_sampling sampling = kmake_sampling();
 
 		check(kwait_state(&limited.ring, SPEPROF_RING_THROTTLED));
 		check(!ioctl(limited.ring.fd, SPEPROF_RING_KICK, 0));
@@ -152,7 +153,7 @@ static void throttled_ring_can_be_stopped(void)
 			continue;
 		check(!ioctl(limited.session, SPEPROF_SESSION_STOP, 0));
 		check(!ioctl(limited.session, SPEPROF_SESSION_START, 0));
-		while (kring_event(&limited.ring))
+		while (kring_next_event(&limited.ring))
 			;
 	}
 	limited.tally.gaps = true;
@@ -161,26 +162,26 @@ static void throttled_ring_can_be_stopped(void)
 
 /* ---- Commands ---------------------------------------------------------------- */
 
-static int limited_flush(const struct limited_session *limited)
+static int call_flush(const struct limited_session *limited)
 {
 	return ioctl(limited->ring.fd, SPEPROF_RING_FLUSH, 0);
 }
 
-static int limited_stats(const struct limited_session *limited)
+static int call_stats(const struct limited_session *limited)
 {
 	struct speprof_ring_stats stats = { .size = sizeof(stats) };
 
 	return ioctl(limited->ring.fd, SPEPROF_RING_STATS, &stats);
 }
 
-static int limited_sample(const struct limited_session *limited)
+static int call_sample(const struct limited_session *limited)
 {
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_sampling sampling = kmake_sampling();
 
 	return ioctl(limited->session, SPEPROF_SESSION_SAMPLE, &sampling);
 }
 
-static int limited_start(const struct limited_session *limited)
+static int call_start(const struct limited_session *limited)
 {
 	return ioctl(limited->session, SPEPROF_SESSION_START, 0);
 }
@@ -189,15 +190,15 @@ static int limited_start(const struct limited_session *limited)
 static void commands_are_bounded(void)
 {
 	static int (*const commands[])(const struct limited_session *limited) = {
-		limited_flush, limited_stats, limited_sample, limited_start
+		call_flush, call_stats, call_sample, call_start
 	};
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct limited_session limited;
 	uint64_t from = kclock_ns();
 	unsigned int done;
 
 	limited_begin(&limited, &config);
-	kparameter("throttle_commands", 2);
+	kset_parameter("throttle_commands", 2);
 	for (unsigned int i = 0; i < 4; i++) {
 		for (done = 0; !commands[i](&limited); done++)
 			check(done <= 2 * ((kclock_ns() - from) / 1000000000 + 2), "%u", done);
@@ -205,7 +206,7 @@ static void commands_are_bounded(void)
 		for (unsigned int k = 0; k < 1000; k++)
 			check(!ioctl(limited.session, SPEPROF_SESSION_STOP, 0));
 	}
-	kparameter("throttle_commands", 0);
+	kset_parameter("throttle_commands", 0);
 	for (unsigned int i = 0; i < 4; i++)
 		check(!commands[i](&limited), "%s", strerror(errno));
 	limited.tally.gaps = true;
@@ -226,7 +227,7 @@ static struct speprof_tune make_tune(uint32_t cpu, uint64_t interval)
  */
 static void session_has_its_own_bound(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_tune tune = make_tune(0, 0);
 	struct speprof_ring_stats before;
 	struct limited_session limited;
@@ -237,22 +238,23 @@ static void session_has_its_own_bound(void)
 	check(!ioctl(limited.session, SPEPROF_SESSION_TUNE, &tune), "%s", strerror(errno));
 	wait_throttled(&limited, SPEPROF_THROTTLE_BYTES, 300);
 	check(limited.tally.interval / 256 == KTEST_INTERVAL / 256);
-	check(kring_stats(&limited.ring).throttles);
+	check(kring_read_stats(&limited.ring).throttles);
 	tune.throttle_bytes = 0;
 	check(!ioctl(limited.session, SPEPROF_SESSION_TUNE, &tune));
 	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED));
-	before = kring_stats(&limited.ring);
+	before = kring_read_stats(&limited.ring);
 	for (unsigned int i = 0;
-	     i < 50 || (i < 500 && kring_stats(&limited.ring).data_bytes == before.data_bytes); i++) {
+	     i < 50 || (i < 500 && kring_read_stats(&limited.ring).data_bytes == before.data_bytes);
+	     i++) {
 		ksleep_ms(10);
-		kring_read(&limited.ring, &limited.tally);
+		kring_read_windows(&limited.ring, &limited.tally);
 	}
-	check(kring_stats(&limited.ring).throttles == before.throttles);
-	check(kring_stats(&limited.ring).data_bytes > before.data_bytes);
+	check(kring_read_stats(&limited.ring).throttles == before.throttles);
+	check(kring_read_stats(&limited.ring).data_bytes > before.data_bytes);
 	limited_end(&limited);
 }
 
-static void tune_checks(int session)
+static void check_tune_arguments(int session)
 {
 	struct speprof_tune tune = make_tune(4096, 0);
 
@@ -270,20 +272,20 @@ static void tune_checks(int session)
  */
 static void cpus_have_their_own_interval(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_tune tune = make_tune(1, 4 * KTEST_INTERVAL);
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_sampling sampling = kmake_sampling();
 	int session = ksession_new(&config);
 	struct ktally tally[2] = { 0 };
 	struct kring ring[2];
 	pid_t child[2];
 	double ops[2];
 
-	if (kcpus() < 2)
+	if (kcount_cpus() < 2)
 		return;
-	tune_checks(session);
+	check_tune_arguments(session);
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
-		child[cpu] = kburn(cpu);
+		child[cpu] = kstart_spinning(cpu);
 		kring_open(session, cpu, &ring[cpu]);
 	}
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
@@ -291,13 +293,13 @@ static void cpus_have_their_own_interval(void)
 	/* Earlier samples are reported with the former interval. */
 	ksleep_ms(100);
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
-		kring_read(&ring[cpu], &tally[cpu]);
+		kring_read_windows(&ring[cpu], &tally[cpu]);
 		tally[cpu] = (struct ktally){ .gaps = true, .next_seq = tally[cpu].next_seq };
 	}
 	for (unsigned int i = 0; i < 100; i++) {
 		ksleep_ms(20);
 		for (unsigned int cpu = 0; cpu < 2; cpu++)
-			kring_read(&ring[cpu], &tally[cpu]);
+			kring_read_windows(&ring[cpu], &tally[cpu]);
 	}
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
 		check(tally[cpu].interval / 256 ==
@@ -312,17 +314,17 @@ static void cpus_have_their_own_interval(void)
 	 * operations than possible.
 	 */
 	for (unsigned int cpu = 0; cpu < 2; cpu++)
-		check(ops[cpu] > 0 && (!kops_per_ns() || ops[cpu] < 1.1 * kops_per_ns()),
+		check(ops[cpu] > 0 && (!kget_ops_per_ns() || ops[cpu] < 1.1 * kget_ops_per_ns()),
 		      "%.3f operations a nanosecond", ops[cpu]);
 	check(tally[0].counted > tally[1].counted);
 	/* SAMPLE applies to all CPUs. */
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
 	ksleep_ms(200);
-	kring_read(&ring[1], &tally[1]);
+	kring_read_windows(&ring[1], &tally[1]);
 	check(tally[1].interval / 256 == KTEST_INTERVAL / 256);
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
-		kburn_end(child[cpu]);
+		kchild_end(child[cpu]);
 		kring_close(&ring[cpu]);
 	}
 	close(session);
@@ -330,7 +332,7 @@ static void cpus_have_their_own_interval(void)
 
 /* ---- A missing reader --------------------------------------------------------- */
 
-static void unread_wait(struct limited_session *limited)
+static void wait_for_unread(struct limited_session *limited)
 {
 	struct speprof_event event;
 
@@ -363,43 +365,43 @@ static void check_ring_is_armed(struct limited_session *limited)
 
 static void unread_ring_stops(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_ring_stats stats;
 	struct limited_session limited;
 	uint64_t head;
 	char byte[64];
 
-	kparameter("unread_ms", 300);
+	kset_parameter("unread_ms", 300);
 	config.ring_size = 16 << 20;
 	limited_begin(&limited, &config);
-	unread_wait(&limited);
-	stats = kring_stats(&limited.ring);
+	wait_for_unread(&limited);
+	stats = kring_read_stats(&limited.ring);
 	check(stats.unreads == 1 && stats.head < config.ring_size / 2);
 	head = stats.head;
 	ksleep_ms(300);
-	check(kring_stats(&limited.ring).head == head);
+	check(kring_read_stats(&limited.ring).head == head);
 	/*
 	 * Free space alone does not prove that there is a reader. Each of the following actions of
 	 * a reader suffices.
 	 */
-	kring_read(&limited.ring, &limited.tally);
+	kring_read_windows(&limited.ring, &limited.tally);
 	check_ring_is_armed(&limited);
-	unread_wait(&limited);
+	wait_for_unread(&limited);
 	check(!ioctl(limited.ring.fd, SPEPROF_RING_KICK, 0));
 	check_ring_is_armed(&limited);
-	unread_wait(&limited);
+	wait_for_unread(&limited);
 	__atomic_store_n(&limited.ring.control->event_tail, limited.ring.event_tail,
 			 __ATOMIC_RELEASE);
 	check_ring_is_armed(&limited);
-	check(kring_stats(&limited.ring).unreads == 3);
+	check(kring_read_stats(&limited.ring).unreads == 3);
 	limited_end(&limited);
 
 	/* Test the same with read(2). */
 	limited_begin(&limited, &config);
-	unread_wait(&limited);
+	wait_for_unread(&limited);
 	check(read(limited.ring.fd, byte, sizeof(byte)) == sizeof(byte));
 	check_ring_is_armed(&limited);
-	kburn_end(limited.child);
+	kchild_end(limited.child);
 	kring_close(&limited.ring);
 	close(limited.session);
 }
@@ -411,7 +413,7 @@ static uint64_t read_slowly(struct limited_session *limited, unsigned int ms)
 
 	while (now - began < ms * 1200000ULL) {
 		ksleep_ms(400);
-		kring_read(&limited->ring, &limited->tally);
+		kring_read_windows(&limited->ring, &limited->tally);
 		now = kclock_ns();
 		longest = now - last > longest ? now - last : longest;
 		last = now;
@@ -425,7 +427,7 @@ static uint64_t read_slowly(struct limited_session *limited, unsigned int ms)
  */
 static void slow_reader_is_a_reader(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct limited_session limited;
 	uint64_t longest = UINT64_MAX, unreads = 0;
 	unsigned int limit = 2000;
@@ -436,26 +438,26 @@ static void slow_reader_is_a_reader(void)
 	 */
 	while (longest > limit / 2 && limit < 16000) {
 		limit *= 2;
-		kparameter("unread_ms", limit);
+		kset_parameter("unread_ms", limit);
 		limited_begin(&limited, &config);
 		longest = read_slowly(&limited, limit);
-		unreads = kring_stats(&limited.ring).unreads;
+		unreads = kring_read_stats(&limited.ring).unreads;
 		limited_end(&limited);
 	}
 	check(longest <= limit / 2, "%llu ms from one read to the next",
 	      (unsigned long long)longest);
 	check(!unreads);
 	/* Set a limit of a minute for other sessions, and none for this one. */
-	kparameter("unread_ms", 0);
+	kset_parameter("unread_ms", 0);
 	limited_begin(&limited, &config);
 	ksleep_ms(300);
-	check(!kring_stats(&limited.ring).unreads);
+	check(!kring_read_stats(&limited.ring).unreads);
 	limited_end(&limited);
 }
 
 const struct ktest ktests_limit[] = {
 	{ "bytes-are-bounded", bytes_are_bounded },
-	{ "storm-is-bounded", storm_is_bounded },
+	{ "storm-is-bounded", fault_storm_is_bounded },
 	{ "throttled-ring-can-be-stopped", throttled_ring_can_be_stopped },
 	{ "commands-are-bounded", commands_are_bounded },
 	{ "session-has-its-own-bound", session_has_its_own_bound },

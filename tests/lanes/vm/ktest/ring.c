@@ -26,7 +26,8 @@ static void scene_begin(struct ring_scene *scene, const struct speprof_session_c
 {
 	unsigned int i;
 
-	*scene = (struct ring_scene){ .session = ksession_new(config), .child = kburn(cpu) };
+	*scene = (struct ring_scene){ .session = ksession_new(config),
+				      .child = kstart_spinning(cpu) };
 	scene->tally.tid = (uint32_t)scene->child;
 	kring_open(scene->session, cpu, &scene->ring);
 	/* io_uring releases the files of the previous test with a delay, so try for some time. */
@@ -48,9 +49,9 @@ static void scene_begin(struct ring_scene *scene, const struct speprof_session_c
 static void scene_end(struct ring_scene *scene)
 {
 	check(!ioctl(scene->session, SPEPROF_SESSION_STOP, 0));
-	kring_read(&scene->ring, &scene->tally);
-	ktally_close(&scene->ring, &scene->tally);
-	kburn_end(scene->child);
+	kring_read_windows(&scene->ring, &scene->tally);
+	ktally_check(&scene->ring, &scene->tally);
+	kchild_end(scene->child);
 	kring_close(&scene->ring);
 	close(scene->session);
 }
@@ -64,16 +65,16 @@ static void scene_read_for_ms(struct ring_scene *scene, unsigned int ms)
 
 		check(poll(&poll_fd, 1, -1) == 1);
 		check(poll_fd.revents & POLLIN, "%#x", poll_fd.revents);
-		kring_read(&scene->ring, &scene->tally);
+		kring_read_windows(&scene->ring, &scene->tally);
 	}
 }
 
 static void every_cpu_is_sampled(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	unsigned int cpu;
 
-	for (cpu = 0; cpu < kcpus(); cpu++) {
+	for (cpu = 0; cpu < kcount_cpus(); cpu++) {
 		struct ring_scene scene;
 		struct ktally *tally = &scene.tally;
 
@@ -99,35 +100,35 @@ static void every_cpu_is_sampled(void)
 	}
 }
 
-static void filters_and_levels_hold(void)
+static void filters_and_levels_apply(void)
 {
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_session_config config = kmake_session_config();
+	struct speprof_sampling sampling = kmake_sampling();
 	struct ring_scene scene;
 
 	scene_begin(&scene, &config, 0);
 	scene_read_for_ms(&scene, 100);
 	sampling.flags = SPEPROF_SAMPLE_USER;
 	check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
-	kring_read(&scene.ring, &scene.tally);
+	kring_read_windows(&scene.ring, &scene.tally);
 	uint64_t kernel = scene.tally.ledger.records - scene.tally.user;
 	scene_read_for_ms(&scene, 300);
 	check(scene.tally.ledger.records - scene.tally.user == kernel);
 	/* No operation has this latency, so nothing is recorded from now on. */
 	sampling.min_latency = 0xffff;
 	check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
-	kring_read(&scene.ring, &scene.tally);
+	kring_read_windows(&scene.ring, &scene.tally);
 	uint64_t records = scene.tally.ledger.records;
 	ksleep_ms(200);
-	kring_read(&scene.ring, &scene.tally);
+	kring_read_windows(&scene.ring, &scene.tally);
 	check(scene.tally.ledger.records == records);
 	scene_end(&scene);
 }
 
-static void reconfigured_while_running(void)
+static void configuration_changes_while_running(void)
 {
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_session_config config = kmake_session_config();
+	struct speprof_sampling sampling = kmake_sampling();
 	struct ring_scene scene;
 	unsigned int i;
 
@@ -139,12 +140,12 @@ static void reconfigured_while_running(void)
 		sampling.flags ^= SPEPROF_SAMPLE_JITTER;
 		check(!ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling));
 		/* All earlier samples are published, and at most one later window. */
-		kring_read(&scene.ring, &scene.tally);
+		kring_read_windows(&scene.ring, &scene.tally);
 		check(scene.tally.generation == i - 1 || scene.tally.generation == i);
 		check(scene.ring.control->generation == i);
 		scene_read_for_ms(&scene, 20);
 		check(scene.tally.generation == i);
-		check(scene.tally.interval == kinterval(scene.ring.cpu, &sampling));
+		check(scene.tally.interval == kget_interval(scene.ring.cpu, &sampling));
 	}
 	sampling.interval = 1;
 	check_errno(ioctl(scene.session, SPEPROF_SESSION_SAMPLE, &sampling), ERANGE);
@@ -155,7 +156,7 @@ static void reconfigured_while_running(void)
 
 static void read_is_a_stream(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	uint8_t *bytes = malloc(8 << 20);
 	struct ring_scene scene;
 	size_t have = 0;
@@ -175,7 +176,7 @@ static void read_is_a_stream(void)
 	while ((got = read(scene.ring.fd, bytes + have, 65536)) > 0)
 		have += (size_t)got;
 	check(!got, "%s", strerror(errno));
-	kwindows_walk(bytes, have, 0, &scene.tally);
+	kwindows_check(bytes, have, 0, &scene.tally);
 	scene.ring.tail = have;
 	check(scene.tally.ledger.records == scene.tally.counted);
 	scene_end(&scene);
@@ -184,7 +185,7 @@ static void read_is_a_stream(void)
 
 static void read_waits_if_blocking(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct iovec vec = { .iov_base = malloc(65536), .iov_len = 65536 };
 	struct speprof_ring_open open = { .size = sizeof(open) };
 	struct ring_scene scene;
@@ -205,16 +206,16 @@ static void read_waits_if_blocking(void)
 	while (read(blocking, vec.iov_base, vec.iov_len) > 0)
 		;
 	check(!read(blocking, vec.iov_base, vec.iov_len));
-	kburn_end(scene.child);
+	kchild_end(scene.child);
 }
 
 /* Check the event of a state change. The state changes before the event is published. */
-static void state_event_check(struct kring *ring, uint32_t from, uint32_t to)
+static void check_state_event(struct kring *ring, uint32_t from, uint32_t to)
 {
 	const struct speprof_event *event;
 	unsigned int i;
 
-	for (i = 0; !(event = kring_event(ring)) && i < 100; i++)
+	for (i = 0; !(event = kring_next_event(ring)) && i < 100; i++)
 		ksleep_ms(2);
 	check(event && event->type == SPEPROF_EVENT_STATE);
 	check(event->arg0 == from && event->arg1 == to);
@@ -223,10 +224,10 @@ static void state_event_check(struct kring *ring, uint32_t from, uint32_t to)
 /*
  * Return true if the ring has left FULL more than @before times. It may be FULL again immediately.
  */
-static bool resumes_wait(const struct kring *ring, uint64_t before)
+static bool wait_for_resume(const struct kring *ring, uint64_t before)
 {
 	for (unsigned int i = 0; i < 2500; i++) {
-		if (kring_stats(ring).resumes > before)
+		if (kring_read_stats(ring).resumes > before)
 			return true;
 		ksleep_ms(2);
 	}
@@ -235,7 +236,7 @@ static bool resumes_wait(const struct kring *ring, uint64_t before)
 
 static void full_ring_stops_and_resumes(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_ring_stats before, after;
 	struct ring_scene scene;
 
@@ -244,31 +245,31 @@ static void full_ring_stops_and_resumes(void)
 	config.max_latency_ms = 0;
 	scene_begin(&scene, &config, 0);
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL));
-	state_event_check(&scene.ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
+	check_state_event(&scene.ring, SPEPROF_RING_ARMED, SPEPROF_RING_FULL);
 
 	/* Without free space KICK does nothing, and nothing is written. */
-	before = kring_stats(&scene.ring);
+	before = kring_read_stats(&scene.ring);
 	check(!ioctl(scene.ring.fd, SPEPROF_RING_KICK, 0));
 	ksleep_ms(250);
-	after = kring_stats(&scene.ring);
+	after = kring_read_stats(&scene.ring);
 	check(after.state == SPEPROF_RING_FULL && after.head == before.head && !after.resumes);
 	check(after.state_ns[SPEPROF_RING_FULL] - before.state_ns[SPEPROF_RING_FULL] >= 250000000);
 
 	/* With free space KICK takes effect at once. */
-	kring_read(&scene.ring, &scene.tally);
+	kring_read_windows(&scene.ring, &scene.tally);
 	check(!ioctl(scene.ring.fd, SPEPROF_RING_KICK, 0));
-	after = kring_stats(&scene.ring);
+	after = kring_read_stats(&scene.ring);
 	/* An SPU with large records may have filled the ring again. */
 	check(after.resumes > before.resumes);
-	state_event_check(&scene.ring, SPEPROF_RING_FULL, SPEPROF_RING_ARMED);
+	check_state_event(&scene.ring, SPEPROF_RING_FULL, SPEPROF_RING_ARMED);
 
 	/* Without KICK the timer has the same effect. */
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL));
-	after = kring_stats(&scene.ring);
-	kring_read(&scene.ring, &scene.tally);
-	check(resumes_wait(&scene.ring, after.resumes));
+	after = kring_read_stats(&scene.ring);
+	kring_read_windows(&scene.ring, &scene.tally);
+	check(wait_for_resume(&scene.ring, after.resumes));
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL));
-	kring_read(&scene.ring, &scene.tally);
+	kring_read_windows(&scene.ring, &scene.tally);
 	check(scene.tally.blind_by[SPEPROF_BLIND_FULL] >= 250000000);
 	/* Any SPU may have a collision, or truncate its last record. */
 	check(!(scene.tally.flags & (SPEPROF_WINDOW_FAULTED | SPEPROF_WINDOW_SUSPECT)));
@@ -276,9 +277,9 @@ static void full_ring_stops_and_resumes(void)
 }
 
 /* Large records leave space at the end of the ring into which two records do not fit. */
-static void ends_are_skipped(void)
+static void end_of_ring_is_skipped(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct ring_scene scene;
 	unsigned int i;
 
@@ -294,9 +295,9 @@ static void ends_are_skipped(void)
 	scene_end(&scene);
 }
 
-static void full_event_ring_stops_too(void)
+static void full_event_ring_stops_sampling(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct ring_scene scene;
 	unsigned int i;
 
@@ -305,13 +306,13 @@ static void full_event_ring_stops_too(void)
 	scene_begin(&scene, &config, 0);
 	/* Each abort is an event, and the next window is usable. */
 	for (i = 0; i < 64 && scene.ring.control->state != SPEPROF_RING_FULL; i++) {
-		kinject(0, 0x24, 0x11);
+		kinject_fault(0, 0x24, 0x11);
 		ksleep_ms(30);
-		kring_read(&scene.ring, &scene.tally);
+		kring_read_windows(&scene.ring, &scene.tally);
 	}
 	check(kwait_state(&scene.ring, SPEPROF_RING_FULL));
 	check(scene.ring.control->event_head <= 16);
-	for (i = 0; kring_event(&scene.ring); i++)
+	for (i = 0; kring_next_event(&scene.ring); i++)
 		;
 	/*
 	 * Six event slots are reserved, so the ring is FULL after eleven events; FULL is the
@@ -325,7 +326,7 @@ static void full_event_ring_stops_too(void)
 static void tails_are_not_trusted(void)
 {
 	static const uint64_t bad[] = { UINT64_MAX, 1ULL << 63, 1ULL << 40 };
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_advance advance;
 	struct speprof_ring_stats stats;
 	struct ring_scene scene;
@@ -333,11 +334,11 @@ static void tails_are_not_trusted(void)
 
 	scene_begin(&scene, &config, 0);
 	scene_read_for_ms(&scene, 50);
-	check(kring_stats(&scene.ring).tail == scene.ring.tail);
+	check(kring_read_stats(&scene.ring).tail == scene.ring.tail);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		scene.ring.control->tail = bad[i];
 		scene.ring.control->event_tail = bad[i];
-		stats = kring_stats(&scene.ring);
+		stats = kring_read_stats(&scene.ring);
 		check(stats.tail == scene.ring.tail && stats.bad_tails >= 2 * (i + 1));
 		advance = (struct speprof_advance){ .tail = bad[i] };
 		check_errno(ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance), ERANGE);
@@ -345,10 +346,10 @@ static void tails_are_not_trusted(void)
 		check_errno(ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance), ERANGE);
 	}
 	scene.ring.control->event_tail = 0;
-	kring_read(&scene.ring, &scene.tally);
+	kring_read_windows(&scene.ring, &scene.tally);
 	check(scene.ring.tail);
 	/* The module refuses a tail below the last one that it accepted. */
-	check(kring_stats(&scene.ring).tail == scene.ring.tail);
+	check(kring_read_stats(&scene.ring).tail == scene.ring.tail);
 	advance = (struct speprof_advance){ .tail = scene.ring.tail - 64 };
 	check_errno(ioctl(scene.ring.fd, SPEPROF_RING_ADVANCE, &advance), ERANGE);
 	advance.tail = scene.ring.tail;
@@ -357,16 +358,16 @@ static void tails_are_not_trusted(void)
 	/* Userspace may write to the rest of the page: the module does not use it. */
 	memset(scene.ring.control, 0xff, 256);
 	ksleep_ms(100);
-	stats = kring_stats(&scene.ring);
+	stats = kring_read_stats(&scene.ring);
 	check(stats.head > scene.ring.tail);
 	check(scene.ring.control->head == stats.head ||
-	      scene.ring.control->head == kring_stats(&scene.ring).head);
+	      scene.ring.control->head == kring_read_stats(&scene.ring).head);
 	scene_end(&scene);
 }
 
 static void latency_is_bounded(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct pollfd poll_fd = { .events = POLLIN };
 	struct ring_scene scene;
 
@@ -379,7 +380,7 @@ static void latency_is_bounded(void)
 	check(!poll(&poll_fd, 1, 100));
 	check(!ioctl(scene.ring.fd, SPEPROF_RING_FLUSH, 0));
 	check(poll(&poll_fd, 1, 0) == 1);
-	kring_read(&scene.ring, &scene.tally);
+	kring_read_windows(&scene.ring, &scene.tally);
 	check(scene.tally.windows == 1 && scene.tally.flags & SPEPROF_WINDOW_PARTIAL);
 	scene_end(&scene);
 
@@ -397,7 +398,7 @@ static void latency_is_bounded(void)
 
 /* ---- io_uring ------------------------------------------------------------ */
 
-static int uring_one(struct io_uring *uring, struct io_uring_sqe *sqe)
+static int uring_run_sqe(struct io_uring *uring, struct io_uring_sqe *sqe)
 {
 	struct io_uring_cqe *cqe;
 	int result;
@@ -410,8 +411,8 @@ static int uring_one(struct io_uring *uring, struct io_uring_sqe *sqe)
 	return result;
 }
 
-static int uring_command(struct io_uring *uring, int fd, uint32_t number, uint64_t first,
-			 uint64_t second)
+static int uring_run_command(struct io_uring *uring, int fd, uint32_t number, uint64_t first,
+			     uint64_t second)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(uring);
 	uint64_t payload[2] = { first, second };
@@ -419,12 +420,12 @@ static int uring_command(struct io_uring *uring, int fd, uint32_t number, uint64
 	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
 	sqe->cmd_op = number;
 	memcpy(sqe->cmd, payload, sizeof(payload));
-	return uring_one(uring, sqe);
+	return uring_run_sqe(uring, sqe);
 }
 
-static void uring_commands(void)
+static void uring_runs_ring_commands(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct io_uring uring;
 	struct ring_scene scene;
 	int fd;
@@ -433,24 +434,24 @@ static void uring_commands(void)
 	scene_begin(&scene, &config, 0);
 	fd = scene.ring.fd;
 	scene_read_for_ms(&scene, 50);
-	check(!uring_command(&uring, fd, SPEPROF_RING_ADVANCE, scene.ring.tail, 0));
-	check(uring_command(&uring, fd, SPEPROF_RING_ADVANCE, UINT64_MAX, 0) == -ERANGE);
-	check(uring_command(&uring, fd, SPEPROF_RING_ADVANCE, scene.ring.tail, 1) == -ERANGE);
+	check(!uring_run_command(&uring, fd, SPEPROF_RING_ADVANCE, scene.ring.tail, 0));
+	check(uring_run_command(&uring, fd, SPEPROF_RING_ADVANCE, UINT64_MAX, 0) == -ERANGE);
+	check(uring_run_command(&uring, fd, SPEPROF_RING_ADVANCE, scene.ring.tail, 1) == -ERANGE);
 	ksleep_ms(5);
-	check(!uring_command(&uring, fd, SPEPROF_RING_FLUSH, 0, 0));
-	check(!uring_command(&uring, fd, SPEPROF_RING_KICK, 0, 0));
-	check(uring_command(&uring, fd, SPEPROF_RING_KICK, 1, 0) == -EINVAL);
-	check(uring_command(&uring, fd, SPEPROF_RING_FLUSH, 0, 1) == -EINVAL);
-	check(uring_command(&uring, fd, SPEPROF_RING_STATS, 0, 0) == -ENOTTY);
-	check(uring_command(&uring, fd, 0, 0, 0) == -ENOTTY);
+	check(!uring_run_command(&uring, fd, SPEPROF_RING_FLUSH, 0, 0));
+	check(!uring_run_command(&uring, fd, SPEPROF_RING_KICK, 0, 0));
+	check(uring_run_command(&uring, fd, SPEPROF_RING_KICK, 1, 0) == -EINVAL);
+	check(uring_run_command(&uring, fd, SPEPROF_RING_FLUSH, 0, 1) == -EINVAL);
+	check(uring_run_command(&uring, fd, SPEPROF_RING_STATS, 0, 0) == -ENOTTY);
+	check(uring_run_command(&uring, fd, 0, 0, 0) == -ENOTTY);
 	scene_end(&scene);
 	io_uring_queue_exit(&uring);
 }
 
-static void uring_session_commands(void)
+static void uring_runs_session_commands(void)
 {
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_session_config config = kmake_session_config();
+	struct speprof_sampling sampling = kmake_sampling();
 	struct speprof_cgroups cgroups = { .size = sizeof(cgroups), .op = SPEPROF_CGROUPS_ADD };
 	struct io_uring uring;
 	struct ring_scene scene;
@@ -458,7 +459,7 @@ static void uring_session_commands(void)
 	check(!io_uring_queue_init(8, &uring, 0));
 	scene_begin(&scene, &config, 0);
 #define SESSION_COMMAND(number, first, second) \
-	uring_command(&uring, scene.session, (number), (first), (second))
+	uring_run_command(&uring, scene.session, (number), (first), (second))
 	check(!SESSION_COMMAND(SPEPROF_SESSION_SAMPLE, (uintptr_t)&sampling, 0));
 	check(scene.ring.control->generation == 2);
 	check(!SESSION_COMMAND(SPEPROF_SESSION_STOP, 0, 0));
@@ -478,7 +479,7 @@ static void uring_session_commands(void)
 
 static void uring_reads(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	uint8_t *bytes = malloc(4 << 20);
 	struct io_uring uring;
 	struct ring_scene scene;
@@ -496,7 +497,7 @@ static void uring_reads(void)
 		int got;
 
 		io_uring_prep_read(sqe, scene.ring.fd, bytes + have, 20000, 0);
-		got = uring_one(&uring, sqe);
+		got = uring_run_sqe(&uring, sqe);
 		check(got > 0, "%d", got);
 		have += (size_t)got;
 	}
@@ -509,7 +510,7 @@ static void uring_reads(void)
 			break;
 		have += (size_t)got;
 	}
-	kwindows_walk(bytes, have, 0, &scene.tally);
+	kwindows_check(bytes, have, 0, &scene.tally);
 	scene.ring.tail = have;
 	scene_end(&scene);
 	io_uring_queue_exit(&uring);
@@ -519,7 +520,7 @@ static void uring_reads(void)
 /* Read into memory that io_uring has pinned, in sizes that are not whole windows. */
 static void uring_reads_into_registered_buffers(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	uint8_t *bytes = malloc(4 << 20);
 	struct iovec pinned[2] = { { malloc(9000), 9000 }, { malloc(5000), 5000 } };
 	struct io_uring uring;
@@ -539,13 +540,13 @@ static void uring_reads_into_registered_buffers(void)
 			check(!ioctl(scene.session, SPEPROF_SESSION_STOP, 0));
 		io_uring_prep_read_fixed(sqe, scene.ring.fd, (uint8_t *)to->iov_base + 100,
 					 (unsigned int)to->iov_len - 100, 0, (int)(i % 2));
-		got = uring_one(&uring, sqe);
+		got = uring_run_sqe(&uring, sqe);
 		check(got >= 0, "%d", got);
 		memcpy(bytes + have, (uint8_t *)to->iov_base + 100, (size_t)got);
 		have += (size_t)got;
 		check(have < 3 << 20);
 	}
-	kwindows_walk(bytes, have, 0, &scene.tally);
+	kwindows_check(bytes, have, 0, &scene.tally);
 	check(scene.tally.ledger.records == scene.tally.counted);
 	scene.ring.tail = have;
 	scene_end(&scene);
@@ -556,7 +557,7 @@ static void uring_reads_into_registered_buffers(void)
 /* io_uring implements a waiting read by poll, and can cancel it. */
 static void uring_waits_can_be_cancelled(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct io_uring_sqe *sqe;
 	struct io_uring_cqe *cqe;
 	struct io_uring uring;
@@ -596,7 +597,7 @@ static void uring_waits_can_be_cancelled(void)
 
 static void uring_multishot_poll(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct io_uring uring;
 	struct io_uring_sqe *sqe;
 	struct ring_scene scene;
@@ -615,7 +616,7 @@ static void uring_multishot_poll(void)
 		check(cqe->res > 0 && cqe->res & POLLIN, "%d", cqe->res);
 		check(cqe->flags & IORING_CQE_F_MORE);
 		io_uring_cqe_seen(&uring, cqe);
-		kring_read(&scene.ring, &scene.tally);
+		kring_read_windows(&scene.ring, &scene.tally);
 	}
 	scene_end(&scene);
 	io_uring_queue_exit(&uring);
@@ -624,9 +625,9 @@ static void uring_multishot_poll(void)
 /* ---- Order of closing ---------------------------------------------------- */
 
 /* Test that the last open descriptor or mapping of a session keeps its ring and memory. */
-static void closed_in_any_order(void)
+static void files_are_closed_in_any_order(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	unsigned int order;
 
 	for (order = 0; order < 6; order++) {
@@ -634,12 +635,12 @@ static void closed_in_any_order(void)
 
 		scene_begin(&scene, &config, 0);
 		ksleep_ms(40);
-		kburn_end(scene.child);
+		kchild_end(scene.child);
 		switch (order) {
 		case 0:	/* close the session, then the ring */
 			close(scene.session);
 			ksleep_ms(30);
-			kring_read(&scene.ring, &scene.tally);
+			kring_read_windows(&scene.ring, &scene.tally);
 			check(scene.tally.windows);
 			kring_close(&scene.ring);
 			break;
@@ -651,7 +652,7 @@ static void closed_in_any_order(void)
 			close(scene.session);
 			close(scene.ring.fd);
 			ksleep_ms(30);
-			kring_read(&scene.ring, &scene.tally);
+			kring_read_windows(&scene.ring, &scene.tally);
 			check(scene.tally.windows);
 			munmap((void *)scene.ring.data, scene.ring.open.data_bytes);
 			munmap((void *)scene.ring.events, scene.ring.open.event_bytes);
@@ -678,21 +679,21 @@ static void closed_in_any_order(void)
 
 const struct ktest ktests_ring[] = {
 	{ "every-cpu-is-sampled", every_cpu_is_sampled },
-	{ "filters-and-levels-hold", filters_and_levels_hold },
-	{ "reconfigured-while-running", reconfigured_while_running },
+	{ "filters-and-levels-hold", filters_and_levels_apply },
+	{ "reconfigured-while-running", configuration_changes_while_running },
 	{ "read-is-a-stream", read_is_a_stream },
 	{ "read-waits-if-blocking", read_waits_if_blocking },
 	{ "full-ring-stops-and-resumes", full_ring_stops_and_resumes },
-	{ "ends-are-skipped", ends_are_skipped, .on_request = true },
-	{ "full-event-ring-stops-too", full_event_ring_stops_too },
+	{ "ends-are-skipped", end_of_ring_is_skipped, .on_request = true },
+	{ "full-event-ring-stops-too", full_event_ring_stops_sampling },
 	{ "tails-are-not-trusted", tails_are_not_trusted },
 	{ "latency-is-bounded", latency_is_bounded },
-	{ "uring-commands", uring_commands },
-	{ "uring-session-commands", uring_session_commands },
+	{ "uring-commands", uring_runs_ring_commands },
+	{ "uring-session-commands", uring_runs_session_commands },
 	{ "uring-reads", uring_reads },
 	{ "uring-reads-into-registered-buffers", uring_reads_into_registered_buffers },
 	{ "uring-waits-can-be-cancelled", uring_waits_can_be_cancelled },
 	{ "uring-multishot-poll", uring_multishot_poll },
-	{ "closed-in-any-order", closed_in_any_order },
+	{ "closed-in-any-order", files_are_closed_in_any_order },
 	{ 0 },
 };

@@ -17,7 +17,7 @@
 /* The data source of most loads in the model: the L1 cache of the core */
 #define NEAR 0
 
-static bool cpu_filters(unsigned int cpu)
+static bool cpu_has_source_filter(unsigned int cpu)
 {
 	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = cpu };
 	int device = kdevice_open();
@@ -28,14 +28,15 @@ static bool cpu_filters(unsigned int cpu)
 }
 
 /* Set the filter @sources_not for a session, and read its ring. */
-static void leave_out(int session, struct kring *ring, struct ktally *tally, uint64_t sources_not)
+static void set_source_filter(int session, struct kring *ring, struct ktally *tally,
+			      uint64_t sources_not)
 {
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_sampling sampling = kmake_sampling();
 
 	sampling.sources_not = sources_not;
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), "%s", strerror(errno));
 	/* All samples from before the change are published. */
-	kring_read(ring, tally);
+	kring_read_windows(ring, tally);
 }
 
 static void read_records(struct kring *ring, struct ktally *tally, uint64_t more)
@@ -46,7 +47,7 @@ static void read_records(struct kring *ring, struct ktally *tally, uint64_t more
 		check(kclock_ns() < end, "%llu records are missing",
 		      (unsigned long long)(want - tally->ledger.records));
 		ksleep_ms(10);
-		kring_read(ring, tally);
+		kring_read_windows(ring, tally);
 	}
 }
 
@@ -69,16 +70,16 @@ static void sources_are_filtered(void)
 {
 	static const uint64_t settings[] = { ~(1ULL << NEAR), 1ULL << NEAR, ~0ULL, 0,
 					     0xffffffff00000000, ~(1ULL << NEAR) };
-	struct speprof_session_config config = ksession_config();
-	unsigned int cpu = kcpus() - 1, i;
+	struct speprof_session_config config = kmake_session_config();
+	unsigned int cpu = kcount_cpus() - 1, i;
 	struct ktally tally = { 0 }, before;
 	struct speprof_tune tune = { .size = sizeof(tune), .cpu = cpu,
 				     .interval = KTEST_INTERVAL * 2 };
 	int session = ksession_new(&config);
-	pid_t child = kstir(cpu);
+	pid_t child = kstart_in_kernel(cpu);
 	struct kring ring;
 
-	check(cpu_filters(cpu));
+	check(cpu_has_source_filter(cpu));
 	kring_open(session, cpu, &ring);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	read_records(&ring, &tally, 1000);
@@ -86,7 +87,7 @@ static void sources_are_filtered(void)
 	check(tally.sources[NEAR] && tally.sourceless);
 	check_sources(&tally, &(struct ktally){ 0 }, ~0ULL);
 	for (i = 0; i < ARRAY_SIZE(settings); i++) {
-		leave_out(session, &ring, &tally, settings[i]);
+		set_source_filter(session, &ring, &tally, settings[i]);
 		before = tally;
 		read_records(&ring, &tally, 500);
 		check_sources(&tally, &before, ~settings[i]);
@@ -94,18 +95,18 @@ static void sources_are_filtered(void)
 	/* The filter stays the same when the interval changes, and over CPU hotplug. */
 	check(!ioctl(session, SPEPROF_SESSION_TUNE, &tune));
 	read_records(&ring, &tally, 200);
-	if (cpu && kcpu_online(cpu, false)) {
+	if (cpu && kcpu_set_online(cpu, false)) {
 		tally.gaps = true;
-		check(kcpu_online(cpu, true));
-		kburn_end(child);
-		child = kstir(cpu);
+		check(kcpu_set_online(cpu, true));
+		kchild_end(child);
+		child = kstart_in_kernel(cpu);
 		read_records(&ring, &tally, 500);
 	}
 	check_sources(&tally, &before, 1ULL << NEAR);
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
-	kring_read(&ring, &tally);
-	ktally_close(&ring, &tally);
-	kburn_end(child);
+	kring_read_windows(&ring, &tally);
+	ktally_check(&ring, &tally);
+	kchild_end(child);
 	kring_close(&ring);
 	close(session);
 }
@@ -114,33 +115,33 @@ static void sources_are_filtered(void)
  * Each session on an SPU has its own filter. A session without one does not get the filter of the
  * other.
  */
-static void sources_are_of_a_session(void)
+static void sessions_have_own_source_filters(void)
 {
 	static const uint64_t settings[] = { ~(1ULL << NEAR), 1ULL << NEAR, 0 };
 	static const char *const names[] = { "a", "b", "c" };
-	uint8_t *groups = kwork_groups();
+	uint8_t *groups = kwork_get_groups();
 	struct kcgroup cgroups[3];
 	struct ktally before[3];
 	struct kview views[3];
 	unsigned int i;
 
-	check(cpu_filters(0));
+	check(cpu_has_source_filter(0));
 	for (i = 0; i < 3; i++) {
 		kcgroup_make(&cgroups[i], names[i]);
-		/* Execute code throughout the kernel, as kstir() does. */
+		/* Execute code throughout the kernel, as kstart_in_kernel() does. */
 		kwork_start(&cgroups[i], 0, KWORK_SLEEP, (uint8_t)(1 << i));
 		kwork_start(&cgroups[i], 0, KWORK_FORK, (uint8_t)(1 << i));
 	}
 	for (i = 0; i < 3; i++) {
 		kview_begin(&views[i], &cgroups[i], 0,
 			    SPEPROF_SAMPLE_USER | SPEPROF_SAMPLE_KERNEL, KTEST_INTERVAL);
-		leave_out(views[i].session, &views[i].ring, &views[i].tally, settings[i]);
+		set_source_filter(views[i].session, &views[i].ring, &views[i].tally, settings[i]);
 		before[i] = views[i].tally;
 	}
 	for (i = 0; i < 3; i++)
 		read_records(&views[i].ring, &views[i].tally, 500);
 	for (i = 0; i < 3; i++) {
-		struct speprof_ring_stats stats = kring_stats(&views[i].ring);
+		struct speprof_ring_stats stats = kring_read_stats(&views[i].ring);
 
 		check(stats.handovers > 10);
 		check_sources(&views[i].tally, &before[i], ~settings[i]);
@@ -158,17 +159,17 @@ static void sources_are_of_a_session(void)
  */
 static void sources_need_every_cpu(void)
 {
-	struct speprof_session_config config = ksession_config();
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_session_config config = kmake_session_config();
+	struct speprof_sampling sampling = kmake_sampling();
 	uint8_t mask[8] = { 0 };
 	unsigned int cpu, without = 0;
 	int session = ksession_new(&config);
 
-	for (cpu = 0; cpu < kcpus(); cpu++) {
-		mask[cpu / 8] |= (uint8_t)(cpu_filters(cpu) << cpu % 8);
-		without += !cpu_filters(cpu);
+	for (cpu = 0; cpu < kcount_cpus(); cpu++) {
+		mask[cpu / 8] |= (uint8_t)(cpu_has_source_filter(cpu) << cpu % 8);
+		without += !cpu_has_source_filter(cpu);
 	}
-	check(without && without < kcpus());
+	check(without && without < kcount_cpus());
 	sampling.sources_not = 1;
 	check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling), EOPNOTSUPP);
 	close(session);
@@ -184,13 +185,13 @@ static void sources_are_hidden(void)
 {
 	unsigned int cpu;
 
-	for (cpu = 0; cpu < kcpus(); cpu++)
-		check(!cpu_filters(cpu));
+	for (cpu = 0; cpu < kcount_cpus(); cpu++)
+		check(!cpu_has_source_filter(cpu));
 }
 
 const struct ktest ktests_sources[] = {
 	{ "sources-are-filtered", sources_are_filtered, .on_request = true },
-	{ "sources-are-of-a-session", sources_are_of_a_session, .on_request = true },
+	{ "sources-are-of-a-session", sessions_have_own_source_filters, .on_request = true },
 	{ "sources-are-hidden", sources_are_hidden, .on_request = true },
 	{ "sources-need-every-cpu", sources_need_every_cpu, .on_request = true },
 	{ 0 },

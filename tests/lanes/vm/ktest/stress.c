@@ -21,7 +21,7 @@
 
 static void cpu_goes_offline_and_returns(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	struct speprof_cpu_info info = { .size = sizeof(info), .cpu = 1 };
 	unsigned int cpu = 1, i;
 	struct ktally tally = { .gaps = true };
@@ -30,32 +30,32 @@ static void cpu_goes_offline_and_returns(void)
 	int session;
 	pid_t child;
 
-	check(kcpus() > 1);
+	check(kcount_cpus() > 1);
 	session = ksession_new(&config);
 	kring_open(session, cpu, &ring);
-	child = kburn(cpu);
+	child = kstart_spinning(cpu);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	for (i = 0; i < 5; i++) {
 		uint64_t head;
 
 		ksleep_ms(50);
-		check(kcpu_online(cpu, false));
+		check(kcpu_set_online(cpu, false));
 		check(ring.control->state == SPEPROF_RING_OFFLINE);
 		check_errno(ioctl(ring.fd, SPEPROF_RING_KICK, 0), ENXIO);
 		check_errno(ioctl(ring.fd, SPEPROF_RING_FLUSH, 0), ENXIO);
 		check(!ioctl(kdevice_open(), SPEPROF_CPU_INFO, &info));
 		check(info.flags == (SPEPROF_CPU_BUSY | SPEPROF_CPU_CONTEXT) &&
-		      info.backend == kbackend());
+		      info.backend == kget_backend());
 		head = ring.control->head;
-		kring_read(&ring, &tally);
-		check(ring.tail == head && kring_stats(&ring).head == head);
-		check(kcpu_online(cpu, true));
+		kring_read_windows(&ring, &tally);
+		check(ring.tail == head && kring_read_stats(&ring).head == head);
+		check(kcpu_set_online(cpu, true));
 		check(kwait_state(&ring, SPEPROF_RING_ARMED));
 	}
 	/* The session is stopped, started and reprogrammed while the CPU is offline. */
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_sampling sampling = kmake_sampling();
 
-	check(kcpu_online(cpu, false));
+	check(kcpu_set_online(cpu, false));
 	check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &sampling));
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
 	check(ring.control->state == SPEPROF_RING_IDLE);
@@ -63,7 +63,7 @@ static void cpu_goes_offline_and_returns(void)
 	check_errno(ioctl(ring.fd, SPEPROF_RING_FLUSH, 0), ENXIO);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	check(ring.control->state == SPEPROF_RING_OFFLINE);
-	check(kcpu_online(cpu, true));
+	check(kcpu_set_online(cpu, true));
 	check(kwait_state(&ring, SPEPROF_RING_ARMED));
 	/* The child was moved off the CPU, and is not moved back automatically. */
 	CPU_ZERO(&set);
@@ -71,26 +71,26 @@ static void cpu_goes_offline_and_returns(void)
 	check(!sched_setaffinity(child, sizeof(set), &set));
 	for (i = 0; i < 500 && tally.generation != 2; i++) {
 		ksleep_ms(20);
-		kring_read(&ring, &tally);
+		kring_read_windows(&ring, &tally);
 	}
 	check(tally.generation == 2);
 	check(!ioctl(session, SPEPROF_SESSION_STOP, 0));
-	kring_read(&ring, &tally);
-	ktally_close(&ring, &tally);
-	kburn_end(child);
+	kring_read_windows(&ring, &tally);
+	ktally_check(&ring, &tally);
+	kchild_end(child);
 }
 
 static void session_ends_while_cpu_is_offline(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int session = ksession_new(&config);
 
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
-	check(kcpu_online(1, false));
+	check(kcpu_set_online(1, false));
 	close(session);
 	session = ksession_new(&config);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
-	check(kcpu_online(1, true));
+	check(kcpu_set_online(1, true));
 	ksleep_ms(20);
 	close(session);
 }
@@ -98,7 +98,7 @@ static void session_ends_while_cpu_is_offline(void)
 /* The session of a reader that is killed is removed completely. */
 static void killed_reader_leaves_nothing(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	unsigned int i;
 
 	for (i = 0; i < 10; i++) {
@@ -125,11 +125,11 @@ static void killed_reader_leaves_nothing(void)
 
 static void modules_stay_while_used(void)
 {
-	struct speprof_session_config config = ksession_config();
+	struct speprof_session_config config = kmake_session_config();
 	int session = ksession_new(&config);
 	int device = kdevice_open();
 
-	if (kbackend() == SPEPROF_BACKEND_EMULATED)
+	if (kget_backend() == SPEPROF_BACKEND_EMULATED)
 		check_errno(syscall(SYS_delete_module, "speprof_emu", O_NONBLOCK), EAGAIN);
 	check_errno(syscall(SYS_delete_module, "speprof", O_NONBLOCK), EAGAIN);
 	close(device);
@@ -161,10 +161,10 @@ static void *stress_start_stop(void *arg)
 	return NULL;
 }
 
-static void *stress_sample(void *arg)
+static void *stress_change_sampling(void *arg)
 {
 	struct session_stress *stress = arg;
-	struct speprof_sampling sampling = ksampling();
+	struct speprof_sampling sampling = kmake_sampling();
 
 	while (is_running(stress)) {
 		sampling.flags ^= SPEPROF_SAMPLE_JITTER;
@@ -175,13 +175,13 @@ static void *stress_sample(void *arg)
 	return NULL;
 }
 
-static void *stress_ring(void *arg)
+static void *stress_open_ring(void *arg)
 {
 	struct session_stress *stress = arg;
 	uint8_t *bytes = malloc(1 << 16);
 
 	while (is_running(stress)) {
-		struct speprof_ring_stats stats = kring_stats(&stress->ring);
+		struct speprof_ring_stats stats = kring_read_stats(&stress->ring);
 		struct speprof_advance advance = { stats.head, stats.event_head };
 
 		ioctl(stress->ring.fd, SPEPROF_RING_FLUSH, 0);
@@ -216,21 +216,22 @@ static void *stress_hotplug(void *arg)
 	bool on = false;
 
 	while (is_running(stress)) {
-		kcpu_online(1, on);
+		kcpu_set_online(1, on);
 		on = !on;
 		ksleep_ms(40);
 	}
-	kcpu_online(1, true);
+	kcpu_set_online(1, true);
 	return NULL;
 }
 
-static void everything_at_once(void)
+static void counters_add_up_under_stress(void)
 {
-	static void *(*const parts[])(void *) = { stress_start_stop, stress_sample, stress_ring,
-						  stress_scribble, stress_hotplug };
-	struct speprof_session_config config = ksession_config();
+	static void *(*const parts[])(void *) = { stress_start_stop, stress_change_sampling,
+						  stress_open_ring, stress_scribble,
+						  stress_hotplug };
+	struct speprof_session_config config = kmake_session_config();
 	struct session_stress stress = { .end = kclock_ns() + STRESS_MS * 1000000ULL };
-	const struct speprof_cpu_info info = kcpu_info(1);
+	const struct speprof_cpu_info info = kcpu_query_info(1);
 	/* maximum size of a record with its alignment */
 	uint64_t max_size =
 		info.record_max > info.record_align ? info.record_max : info.record_align;
@@ -249,12 +250,12 @@ static void everything_at_once(void)
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		pthread_join(threads[i], NULL);
 	check(!ioctl(stress.session, SPEPROF_SESSION_STOP, 0));
-	stats = kring_stats(&stress.ring);
+	stats = kring_read_stats(&stress.ring);
 	check(stats.state == SPEPROF_RING_IDLE);
 	check(stats.head == stats.data_bytes + stats.header_bytes + stats.skip_bytes);
 	check(stats.tail <= stats.head && stats.event_tail <= stats.event_head);
-	check(!kcounts() || (stats.records * info.record_align <= stats.data_bytes &&
-			     stats.data_bytes <= stats.records * max_size));
+	check(!kwindows_have_counts() || (stats.records * info.record_align <= stats.data_bytes &&
+					  stats.data_bytes <= stats.records * max_size));
 	kring_close(&stress.ring);
 }
 
@@ -263,6 +264,6 @@ const struct ktest ktests_stress[] = {
 	{ "session-ends-while-cpu-is-offline", session_ends_while_cpu_is_offline },
 	{ "killed-reader-leaves-nothing", killed_reader_leaves_nothing },
 	{ "modules-stay-while-used", modules_stay_while_used },
-	{ "everything-at-once", everything_at_once },
+	{ "everything-at-once", counters_add_up_under_stress },
 	{ 0 },
 };

@@ -58,7 +58,7 @@ static void do_work(const struct cost_source *source)
 	}
 }
 
-static void run_measure(const struct cost_driver *driver, struct cost_run *run)
+static void measure_run(const struct cost_driver *driver, struct cost_run *run)
 {
 	struct cost_request request = { .interval = 4096, .watermark = run->watermark };
 	struct cost_source source;
@@ -67,18 +67,18 @@ static void run_measure(const struct cost_driver *driver, struct cost_run *run)
 	pthread_t reader;
 
 	if (!run->watermark) {
-		start = cost_begin();
+		start = cost_mark_begin();
 		do_work(NULL);
-		run->cost = cost_end(&start, 1);
+		run->cost = cost_since_mark(&start, 1);
 		return;
 	}
 	check(!driver->open(&request, &source), "another session has the SPU");
 	if (run->is_read)
 		check(!pthread_create(&reader, NULL, reader_run, &source));
 	windows = source.windows(&source);
-	start = cost_begin();
+	start = cost_mark_begin();
 	do_work(run->is_read ? NULL : &source);
-	run->cost = cost_end(&start, 1);
+	run->cost = cost_since_mark(&start, 1);
 	run->windows = (double)(source.windows(&source) - windows);
 	if (run->is_read)
 		check(!pthread_cancel(reader) && !pthread_join(reader, NULL));
@@ -92,16 +92,16 @@ static void measure_windows(const struct cost_driver *driver)
 	struct cost_run read = { .watermark = SMALL, .is_read = true };
 	double determinant, per_window, per_record, rest;
 
-	cost_pin();
+	cost_pin_process();
 	/*
 	 * Wait until the work after boot and module loading has finished, which takes no CPU time
 	 * of the guest.
 	 */
 	ksleep_ms(3000);
-	run_measure(driver, &none);
-	run_measure(driver, &large);
-	run_measure(driver, &small);
-	run_measure(driver, &read);
+	measure_run(driver, &none);
+	measure_run(driver, &large);
+	measure_run(driver, &small);
+	measure_run(driver, &read);
 	check(small.windows > 100 && read.windows > 100 && large.windows > 4, "%.0f %.0f %.0f",
 	      small.windows, read.windows, large.windows);
 	determinant = small.cost.records * large.windows - large.cost.records * small.windows;
@@ -117,20 +117,20 @@ static void measure_windows(const struct cost_driver *driver)
 	       rest / read.windows, read.windows);
 }
 
-static void windows_cost(void)
+static void measure_windows_of_module(void)
 {
-	kparameter("throttle_interrupts", 0);
-	kparameter("throttle_bytes", 0);
+	kset_parameter("throttle_interrupts", 0);
+	kset_parameter("throttle_bytes", 0);
 	measure_windows(&cost_ours);
 }
 
-static void peer_windows_cost(void)
+static void measure_windows_of_peer(void)
 {
 	measure_windows(&cost_perf);
 }
 
 const struct ktest ktests_windows_cost[] = {
-	{ "windows-cost", windows_cost, .on_request = true },
-	{ "peer-windows-cost", peer_windows_cost, .on_request = true, .peer = true },
+	{ "windows-cost", measure_windows_of_module, .on_request = true },
+	{ "peer-windows-cost", measure_windows_of_peer, .on_request = true, .peer = true },
 	{ 0 },
 };

@@ -166,7 +166,7 @@ struct expected_errors {
 	int errors[12];
 };
 
-/* The errors of each command, in addition to those of is_generic() */
+/* The errors of each command, in addition to those of error_is_generic() */
 static const struct expected_errors expectations[COMMANDS] = {
 	{ SPEPROF_DEVICE_INFO, "DEVICE_INFO", false, { EFAULT, EINVAL, E2BIG } },
 	{ SPEPROF_CPU_INFO, "CPU_INFO", false, { EFAULT, EINVAL, E2BIG } },
@@ -202,12 +202,12 @@ static const struct expected_errors *find_expectation(unsigned int command)
  * Return true if @error may occur for any descriptor, because another thread may close or reuse a
  * descriptor at any time.
  */
-static bool is_generic(int error)
+static bool error_is_generic(int error)
 {
 	return error == EBADF || error == ENOTTY || error == EOPNOTSUPP;
 }
 
-static bool is_expected(const struct expected_errors *expected, int error)
+static bool error_is_expected(const struct expected_errors *expected, int error)
 {
 	for (size_t i = 0; expected && i < 12 && expected->errors[i]; i++)
 		if (expected->errors[i] == error)
@@ -215,22 +215,23 @@ static bool is_expected(const struct expected_errors *expected, int error)
 	return false;
 }
 
-static void act_count(enum act_kind kind, bool is_done)
+static void count_act(enum act_kind kind, bool is_done)
 {
 	tally_add(&totals->tallies[kind], is_done);
 }
 
 /* Check the result of a command that was called by ioctl or by io_uring. */
-static void command_judge(enum act_kind way, const struct expected_errors *expected, int error)
+static void check_command_result(enum act_kind way, const struct expected_errors *expected,
+				 int error)
 {
-	if (error && is_generic(error))
+	if (error && error_is_generic(error))
 		return;
-	if (error && !is_expected(expected, error)) {
+	if (error && !error_is_expected(expected, error)) {
 		errno = error;
 		report_failure(expected ? expected->name : "unknown command", -error);
 	}
 	if (expected)
-		act_count((enum act_kind)(way + (expected - expectations)), !error);
+		count_act((enum act_kind)(way + (expected - expectations)), !error);
 }
 
 static long call_ioctl(int fd, unsigned int command, void *argument)
@@ -242,7 +243,7 @@ static long call_ioctl(int fd, unsigned int command, void *argument)
 	atomic_fetch_add(&totals->calls, 1);
 	if (got >= 0)
 		atomic_fetch_add(&totals->succeeded, 1);
-	command_judge(IOCTL, find_expectation(command), got < 0 ? errno : 0);
+	check_command_result(IOCTL, find_expectation(command), got < 0 ? errno : 0);
 	return got;
 }
 
@@ -395,7 +396,7 @@ static void act_cgroups(struct fuzz_actor *actor)
 	call_ioctl(draw_fd(actor, SESSION), SPEPROF_SESSION_CGROUPS, &actor->change);
 }
 
-static void act_run(struct fuzz_actor *actor)
+static void act_start_or_stop(struct fuzz_actor *actor)
 {
 	call_ioctl(draw_fd(actor, SESSION),
 		   draw_below(actor, 3) ? SPEPROF_SESSION_START : SPEPROF_SESSION_STOP,
@@ -435,7 +436,7 @@ static void act_dup(struct fuzz_actor *actor)
 
 /* ---- Rings ------------------------------------------------------------------------ */
 
-static void ledger_check(const struct speprof_ring_stats *stats)
+static void check_ledger(const struct speprof_ring_stats *stats)
 {
 	bool ok = stats->head == stats->data_bytes + stats->header_bytes + stats->skip_bytes &&
 		  stats->tail <= stats->head && stats->event_tail <= stats->event_head &&
@@ -456,7 +457,7 @@ static void act_stats(struct fuzz_actor *actor)
 	bool is_whole = stats.size == sizeof(stats);
 
 	if (!call_ioctl(draw_fd(actor, RING), SPEPROF_RING_STATS, &stats) && is_whole)
-		ledger_check(&stats);
+		check_ledger(&stats);
 }
 
 static void act_snapshot(struct fuzz_actor *actor)
@@ -500,8 +501,8 @@ static void act_read(struct fuzz_actor *actor)
 
 	if (got > 0)
 		atomic_fetch_add(&totals->bytes_read, (unsigned long long)got);
-	if (got >= 0 || !is_generic(errno))
-		act_count(READ, got >= 0);
+	if (got >= 0 || !error_is_generic(errno))
+		count_act(READ, got >= 0);
 	/* EINVAL: the file is a flight recorder; EOPNOTSUPP: it is another kind of file */
 	else if (got < 0 && errno != EAGAIN && errno != EFAULT && errno != EINVAL &&
 		 errno != EBADF && errno != EOPNOTSUPP)
@@ -538,7 +539,7 @@ static void act_map(struct fuzz_actor *actor)
 									  RING)),
 		   (off_t)offset);
 	if (map != MAP_FAILED || errno != EBADF)
-		act_count((enum act_kind)(MMAP_CONTROL + area), map != MAP_FAILED);
+		count_act((enum act_kind)(MMAP_CONTROL + area), map != MAP_FAILED);
 	if (map == MAP_FAILED)
 		return;
 	if (offset != offsets[area])
@@ -577,14 +578,14 @@ static void act_random_ioctl(struct fuzz_actor *actor)
 /* user_data is the number of a command, or an act_kind plus ACT_BASE. */
 #define ACT_BASE 0x10000U
 
-static void completion_judge(uint64_t user_data, int res)
+static void check_completion(uint64_t user_data, int res)
 {
 	if (user_data < ACT_BASE) {
 		if (res != -ECANCELED && res != -EAGAIN && res != -EINTR)
-			command_judge(URING_CMD, find_expectation((unsigned int)user_data),
-				      res < 0 ? -res : 0);
-	} else if (res >= 0 || !is_generic(-res)) {
-		act_count((enum act_kind)(user_data - ACT_BASE), res >= 0);
+			check_command_result(URING_CMD, find_expectation((unsigned int)user_data),
+					     res < 0 ? -res : 0);
+	} else if (res >= 0 || !error_is_generic(-res)) {
+		count_act((enum act_kind)(user_data - ACT_BASE), res >= 0);
 	}
 }
 
@@ -594,7 +595,7 @@ static void act_reap(struct fuzz_actor *actor)
 
 	while (!io_uring_peek_cqe(&actor->uring, &cqe)) {
 		atomic_fetch_add(&totals->cqes, 1);
-		completion_judge(cqe->user_data, cqe->res);
+		check_completion(cqe->user_data, cqe->res);
 		io_uring_cqe_seen(&actor->uring, cqe);
 	}
 }
@@ -603,7 +604,7 @@ static void act_reap(struct fuzz_actor *actor)
  * Prepare an io_uring command of a session or a ring. Some commands are invalid or belong to the
  * other kind of file.
  */
-static void uring_command(struct fuzz_actor *actor, struct io_uring_sqe *sqe)
+static void prepare_uring_command(struct fuzz_actor *actor, struct io_uring_sqe *sqe)
 {
 	bool is_session = draw_once_in(actor, 3);
 	uint32_t command = is_session ? SPEPROF_SESSION_SAMPLE + (uint32_t)draw_below(actor, 6) :
@@ -632,13 +633,13 @@ static void uring_command(struct fuzz_actor *actor, struct io_uring_sqe *sqe)
 	sqe->user_data = command;
 }
 
-static void uring_request(struct fuzz_actor *actor, struct io_uring_sqe *sqe)
+static void prepare_uring_request(struct fuzz_actor *actor, struct io_uring_sqe *sqe)
 {
 	int fd = draw_fd(actor, RING);
 	uint64_t which = draw_below(actor, 8);
 
 	if (which >= 4) {
-		uring_command(actor, sqe);
+		prepare_uring_command(actor, sqe);
 		return;
 	}
 	if (which == 0)
@@ -664,7 +665,7 @@ static void act_uring(struct fuzz_actor *actor)
 
 		if (!sqe)
 			break;
-		uring_request(actor, sqe);
+		prepare_uring_request(actor, sqe);
 		if (draw_once_in(actor, 8))
 			sqe->flags |= IOSQE_ASYNC;
 	}
@@ -715,10 +716,11 @@ static void act_limit(struct fuzz_actor *actor)
 /* ---- A round --------------------------------------------------------------------------------- */
 
 static void (*const acts[])(struct fuzz_actor *actor) = {
-	act_device,  act_session,      act_sample, act_run,   act_run,	 act_ring,     act_ring,
-	act_stats,   act_stats,	       act_tails,  act_tails, act_read,	 act_read,     act_poll,
-	act_map,     act_random_ioctl, act_uring,  act_uring, act_uring, act_snapshot, act_snapshot,
-	act_cgroups, act_inject,       act_limit,  act_dup,   act_close, act_info,     act_tune,
+	act_device, act_session,  act_sample,	act_start_or_stop, act_start_or_stop, act_ring,
+	act_ring,   act_stats,	  act_stats,	act_tails,	   act_tails,	      act_read,
+	act_read,   act_poll,	  act_map,	act_random_ioctl,  act_uring,	      act_uring,
+	act_uring,  act_snapshot, act_snapshot, act_cgroups,	   act_inject,	      act_limit,
+	act_dup,    act_close,	  act_info,	act_tune,
 };
 
 static void *actor_run(void *arg)
@@ -759,7 +761,7 @@ static void *scribbler_run(void *arg)
 	return NULL;
 }
 
-static void ledgers_close(void)
+static void stop_sessions_and_check_ledgers(void)
 {
 	for (unsigned int i = 0; i < SLOTS; i++)
 		if (atomic_load(&slots[SESSION][i]) >= 0)
@@ -769,11 +771,11 @@ static void ledgers_close(void)
 
 		if (atomic_load(&slots[RING][i]) >= 0 &&
 		    !call_ioctl(atomic_load(&slots[RING][i]), SPEPROF_RING_STATS, &stats))
-			ledger_check(&stats);
+			check_ledger(&stats);
 	}
 }
 
-static void round_run(uint64_t round_seed)
+static void run_round(uint64_t round_seed)
 {
 	struct fuzz_actor actors[THREADS + 1];
 	pthread_t threads[THREADS + 1];
@@ -791,7 +793,7 @@ static void round_run(uint64_t round_seed)
 	atomic_store(&over, true);
 	for (unsigned int i = 0; i <= THREADS; i++)
 		pthread_join(threads[i], NULL);
-	ledgers_close();
+	stop_sessions_and_check_ledgers();
 }
 
 static bool is_busy(void)
@@ -821,7 +823,7 @@ static void wait_until_idle(void)
 	}
 }
 
-static void round_fork(uint64_t round_seed, bool is_killed)
+static void fork_round(uint64_t round_seed, bool is_killed)
 {
 	int status;
 	pid_t pid;
@@ -830,7 +832,7 @@ static void round_fork(uint64_t round_seed, bool is_killed)
 	pid = fork();
 	if (!pid) {
 		alarm(300);
-		round_run(round_seed);
+		run_round(round_seed);
 		_exit(0);
 	}
 	if (pid < 0)
@@ -847,7 +849,7 @@ static void round_fork(uint64_t round_seed, bool is_killed)
 }
 
 /* Create the cgroups. If none can be created, invalid descriptors are used. */
-static void cgroups_make(void)
+static void make_cgroups(void)
 {
 	static const char *const names[CGROUPS] = {
 		"/sys/fs/cgroup/abi-fuzz", "/sys/fs/cgroup/abi-fuzz/below",
@@ -895,16 +897,17 @@ int main(int argc, char **argv)
 	if (totals == MAP_FAILED)
 		report_failure("mmap", 0);
 	tallies_init();
-	cgroups_make();
+	make_cgroups();
 	/* Remove the limit of commands, which only some rounds have. */
 	parameter_write("/sys/module/speprof/parameters/throttle_commands", "0");
 	do {
-		round_fork(first + rounds, rounds % 3 == 2);
+		fork_round(first + rounds, rounds % 3 == 2);
 		rounds++;
 	} while (now_ms() < end);
 	for (in_time = rounds; rounds - in_time < EXTRA_ROUNDS &&
-			       tally_lacking(totals->tallies, ACT_KINDS, NULL); rounds++)
-		round_fork(first + rounds, false);
+			       tally_print_lacking(totals->tallies, ACT_KINDS, NULL);
+	     rounds++)
+		fork_round(first + rounds, false);
 	printf("abi-fuzz: %llu rounds from seed %llu: %llu ioctls, %llu succeeded; %llu completions, %llu bytes read, %llu snapshots, %llu ledgers checked, %llu parameters set, %llu words scribbled\n",
 	       (unsigned long long)rounds, (unsigned long long)first,
 	       (unsigned long long)totals->calls, (unsigned long long)totals->succeeded,
@@ -912,5 +915,5 @@ int main(int argc, char **argv)
 	       (unsigned long long)totals->snapshots, (unsigned long long)totals->ledgers,
 	       (unsigned long long)totals->injected, (unsigned long long)totals->scribbles);
 	tally_print(totals->tallies, ACT_KINDS, stdout);
-	return tally_lacking(totals->tallies, ACT_KINDS, stderr) != 0;
+	return tally_print_lacking(totals->tallies, ACT_KINDS, stderr) != 0;
 }

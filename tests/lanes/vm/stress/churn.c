@@ -46,7 +46,7 @@ static struct churn_totals {
 	unsigned long long unloads;
 } * totals;
 
-static void total_add(unsigned long long *total, unsigned long long more)
+static void add_to_total(unsigned long long *total, unsigned long long more)
 {
 	__atomic_fetch_add(total, more, __ATOMIC_RELAXED);
 }
@@ -79,7 +79,7 @@ static void pause_ms(uint64_t ms)
 	nanosleep(&(struct timespec){ (time_t)(ms / 1000), (long)(ms % 1000 * 1000000) }, NULL);
 }
 
-static bool file_write(const char *path, const char *text)
+static bool write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	bool ok;
@@ -93,32 +93,32 @@ static bool file_write(const char *path, const char *text)
 
 /* ---- Changes of CPUs and cgroups ------------------------------------------------ */
 
-static bool cpu_switch(unsigned int cpu, bool on)
+static bool set_cpu_online(unsigned int cpu, bool on)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	return file_write(path, on ? "1" : "0");
+	return write_file(path, on ? "1" : "0");
 }
 
 /* Take one CPU after another, except CPU 0, offline and online. */
-static void cpus_come_and_go(uint64_t *random)
+static void change_cpus(uint64_t *random)
 {
 	unsigned int cpus = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
 
 	for (;;) {
 		unsigned int cpu = 1 + (unsigned int)(draw_random(random) % (cpus - 1));
 
-		if (cpu_switch(cpu, false))
-			total_add(&totals->offline, 1);
+		if (set_cpu_online(cpu, false))
+			add_to_total(&totals->offline, 1);
 		pause_ms(20 + draw_random(random) % 200);
-		cpu_switch(cpu, true);
+		set_cpu_online(cpu, true);
 		pause_ms(20 + draw_random(random) % 200);
 	}
 }
 
 /* Start a task: kind 0 spins, 1 sleeps often, 2 creates children. */
-static pid_t task_start(unsigned int kind)
+static pid_t start_task(unsigned int kind)
 {
 	pid_t child = fork();
 
@@ -138,22 +138,22 @@ static pid_t task_start(unsigned int kind)
 }
 
 /* Create and remove groups, and move tasks between them. */
-static void groups_come_and_go(uint64_t *random)
+static void change_groups(uint64_t *random)
 {
 	char path[64], procs[80], text[16];
 	pid_t tasks[MOVED];
 
 	for (unsigned int i = 0; i < MOVED; i++)
-		tasks[i] = task_start(i);
+		tasks[i] = start_task(i);
 	for (;;) {
 		unsigned int group = (unsigned int)(draw_random(random) % GROUPS);
 
 		snprintf(path, sizeof(path), GROUP_PATH, group);
 		snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
 		if (!mkdir(path, 0755))
-			total_add(&totals->groups, 1);
+			add_to_total(&totals->groups, 1);
 		snprintf(text, sizeof(text), "%d", tasks[draw_random(random) % MOVED]);
-		file_write(procs, text);
+		write_file(procs, text);
 		pause_ms(draw_random(random) % 30);
 		snprintf(path, sizeof(path), GROUP_PATH,
 			 (unsigned int)(draw_random(random) % GROUPS));
@@ -161,7 +161,7 @@ static void groups_come_and_go(uint64_t *random)
 	}
 }
 
-static void limits_change(uint64_t *random)
+static void change_limits(uint64_t *random)
 {
 	static const char *const paths[] = {
 		"/sys/module/speprof/parameters/throttle_interrupts",
@@ -174,10 +174,10 @@ static void limits_change(uint64_t *random)
 		snprintf(text, sizeof(text), "%u",
 			 draw_random(random) % 2 ? 0 :
 						   (unsigned int)(draw_random(random) % 500000));
-		file_write(paths[draw_random(random) % 3], text);
+		write_file(paths[draw_random(random) % 3], text);
 		snprintf(text, sizeof(text), "%u 36 %u", (unsigned int)(draw_random(random) % 2),
 			 (unsigned int)(draw_random(random) % 64));
-		file_write("/sys/module/speprof_emu/parameters/inject", text);
+		write_file("/sys/module/speprof_emu/parameters/inject", text);
 		pause_ms(draw_random(random) % 50);
 	}
 }
@@ -193,7 +193,7 @@ struct churn_worker {
 	struct io_uring uring;
 };
 
-static struct speprof_sampling sampling_draw(uint64_t *random)
+static struct speprof_sampling draw_sampling(uint64_t *random)
 {
 	return (struct speprof_sampling){
 		.size = sizeof(struct speprof_sampling),
@@ -206,7 +206,7 @@ static struct speprof_sampling sampling_draw(uint64_t *random)
 }
 
 /* Open up to two of the present groups. Return: their number. */
-static uint32_t groups_open(uint64_t *random, int32_t *ret_fds)
+static uint32_t open_groups(uint64_t *random, int32_t *ret_fds)
 {
 	uint32_t count = 0;
 	char path[64];
@@ -219,32 +219,32 @@ static uint32_t groups_open(uint64_t *random, int32_t *ret_fds)
 	return count;
 }
 
-static void groups_close(const int32_t *fds, uint32_t count)
+static void close_groups(const int32_t *fds, uint32_t count)
 {
 	while (count)
 		close(fds[--count]);
 }
 
 /* Change the cgroups of the session, which may be refused because of another session. */
-static void worker_set(struct churn_worker *worker)
+static void worker_change_cgroups(struct churn_worker *worker)
 {
 	int32_t fds[2];
 	struct speprof_cgroups change = {
 		.size = sizeof(change),
 		.op = SPEPROF_CGROUPS_ADD + (uint32_t)(draw_random(&worker->random) % 3),
 		.fds = (uintptr_t)fds,
-		.count = groups_open(&worker->random, fds),
+		.count = open_groups(&worker->random, fds),
 	};
 
 	if (!change.count)
 		change.fds = 0;
 	if (!ioctl(worker->session, SPEPROF_SESSION_CGROUPS, &change))
-		total_add(&totals->sets, 1);
-	groups_close(fds, change.count);
+		add_to_total(&totals->sets, 1);
+	close_groups(fds, change.count);
 }
 
 /* Open a session. The error is ENODEV if a cgroup was removed in the meantime. */
-static void session_open(struct churn_worker *worker, struct speprof_session_config *config)
+static void worker_open_session(struct churn_worker *worker, struct speprof_session_config *config)
 {
 	int device = open(SPEPROF_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	int32_t fds[2];
@@ -252,12 +252,12 @@ static void session_open(struct churn_worker *worker, struct speprof_session_con
 	if (draw_random(&worker->random) % 2) {
 		config->flags = SPEPROF_SESSION_OF_CGROUPS;
 		config->rights |= SPEPROF_RIGHT_CGROUPS;
-		config->cgroups_count = groups_open(&worker->random, fds);
+		config->cgroups_count = open_groups(&worker->random, fds);
 		config->cgroups = config->cgroups_count ? (uintptr_t)fds : 0;
-		total_add(&totals->of_cgroups, 1);
+		add_to_total(&totals->of_cgroups, 1);
 	}
 	worker->session = ioctl(device, SPEPROF_SESSION_NEW, config);
-	groups_close(fds, config->cgroups_count);
+	close_groups(fds, config->cgroups_count);
 	if (worker->session < 0 && errno == ENODEV && config->cgroups_count) {
 		config->cgroups_count = 0;
 		config->cgroups = 0;
@@ -268,7 +268,7 @@ static void session_open(struct churn_worker *worker, struct speprof_session_con
 	close(device);
 }
 
-static void worker_open(struct churn_worker *worker)
+static void worker_open_all(struct churn_worker *worker)
 {
 	struct speprof_session_config config = {
 		.size = sizeof(config),
@@ -283,11 +283,11 @@ static void worker_open(struct churn_worker *worker)
 		.cpu = (uint32_t)(draw_random(&worker->random) % 2),
 		.flags = SPEPROF_RING_NONBLOCK,
 	};
-	struct speprof_sampling sampling = sampling_draw(&worker->random);
+	struct speprof_sampling sampling = draw_sampling(&worker->random);
 
 	worker->flight = draw_random(&worker->random) % 2;
 	config.mode = worker->flight ? SPEPROF_MODE_FLIGHT_RECORDER : SPEPROF_MODE_STREAM;
-	session_open(worker, &config);
+	worker_open_session(worker, &config);
 	if (ioctl(worker->session, SPEPROF_SESSION_SAMPLE, &sampling))
 		report_failure("SAMPLE");
 	worker->ring = ioctl(worker->session, SPEPROF_RING_OPEN, &open_ring);
@@ -302,7 +302,7 @@ static void worker_open(struct churn_worker *worker)
 			       worker->ring, SPEPROF_MMAP_CONTROL);
 	if (worker->control == MAP_FAILED)
 		report_failure("mmap");
-	total_add(&totals->sessions, 1);
+	add_to_total(&totals->sessions, 1);
 }
 
 static void worker_close(struct churn_worker *worker)
@@ -316,7 +316,7 @@ static void worker_close(struct churn_worker *worker)
 	    stats.overwritten_bytes + stats.claimed_bytes > stats.data_bytes ||
 	    stats.state != SPEPROF_RING_IDLE)
 		report_failure("the ledgers do not close");
-	total_add(&totals->records, stats.records);
+	add_to_total(&totals->records, stats.records);
 	munmap(worker->control, sizeof(*worker->control));
 	close(worker->session);
 	close(worker->ring);
@@ -353,7 +353,7 @@ static void worker_submit(struct churn_worker *worker)
 static void worker_step(struct churn_worker *worker)
 {
 	struct speprof_snapshot snapshot = { .size = sizeof(snapshot) };
-	struct speprof_sampling sampling = sampling_draw(&worker->random);
+	struct speprof_sampling sampling = draw_sampling(&worker->random);
 	uint64_t head = __atomic_load_n(&worker->control->head, __ATOMIC_ACQUIRE);
 
 	switch (draw_random(&worker->random) % 9) {
@@ -378,7 +378,7 @@ static void worker_step(struct churn_worker *worker)
 		break;
 	case 6:
 		/* This command fails for a session that samples all tasks. */
-		worker_set(worker);
+		worker_change_cgroups(worker);
 		break;
 	default:
 		ioctl(worker->session, SPEPROF_SESSION_START, 0);
@@ -397,7 +397,7 @@ static void worker_run(uint64_t *random)
 	if (io_uring_queue_init(32, &worker.uring, 0))
 		report_failure("io_uring_queue_init");
 	for (;;) {
-		worker_open(&worker);
+		worker_open_all(&worker);
 		for (uint64_t n = draw_random(&worker.random) % 60; n; n--)
 			worker_step(&worker);
 		worker_close(&worker);
@@ -406,7 +406,7 @@ static void worker_run(uint64_t *random)
 
 /* ---- Processes and modules --------------------------------------------------------------- */
 
-static pid_t part_start(void (*run)(uint64_t *random), uint64_t random)
+static pid_t start_process(void (*run)(uint64_t *random), uint64_t random)
 {
 	pid_t pid = fork();
 
@@ -419,7 +419,7 @@ static pid_t part_start(void (*run)(uint64_t *random), uint64_t random)
 	_exit(1);
 }
 
-static void part_end(pid_t pid)
+static void end_process(pid_t pid)
 {
 	int status;
 
@@ -428,7 +428,7 @@ static void part_end(pid_t pid)
 		kill(pid, SIGKILL);
 	if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		report_failure("a part ended by itself");
-	total_add(&totals->kills, 1);
+	add_to_total(&totals->kills, 1);
 }
 
 static void module_load(const char *directory, const char *name)
@@ -455,13 +455,13 @@ static void module_unload(const char *name)
  * Unload and load the modules. All descriptors are closed; commands of the last ones may still be
  * in flight.
  */
-static void modules_renew(const char *directory)
+static void reload_modules(const char *directory)
 {
 	module_unload("speprof_emu");
 	module_unload("speprof");
 	module_load(directory, "speprof");
 	module_load(directory, "speprof_emu");
-	total_add(&totals->unloads, 1);
+	add_to_total(&totals->unloads, 1);
 }
 
 static bool is_busy(void)
@@ -481,7 +481,7 @@ static void clean_up(void)
 	char path[64];
 
 	for (unsigned int cpu = 1; cpu < (unsigned int)sysconf(_SC_NPROCESSORS_CONF); cpu++)
-		cpu_switch(cpu, true);
+		set_cpu_online(cpu, true);
 	for (unsigned int i = 0; i < GROUPS; i++) {
 		snprintf(path, sizeof(path), GROUP_PATH, i);
 		for (unsigned int n = 0; n < 200 && rmdir(path) && errno == EBUSY; n++)
@@ -492,33 +492,33 @@ static void clean_up(void)
 			report_failure("a CPU has a session's SPU, although no session exists");
 }
 
-static void churn_modules(uint64_t random, uint64_t end, const char *modules)
+static void run_processes_and_reload(uint64_t random, uint64_t end, const char *modules)
 {
 	pid_t workers[WORKERS];
 
 	for (unsigned int i = 0; i < WORKERS; i++)
-		workers[i] = part_start(worker_run, random + 10 + i);
+		workers[i] = start_process(worker_run, random + 10 + i);
 	for (uint64_t n = 100; now_ms() < end; n++) {
 		bool is_renewed = modules && n % 8 == 7;
 
 		pause_ms(200 + draw_random(&random) % 800);
 		for (unsigned int i = 0; i < WORKERS; i++)
 			if (is_renewed || i == n % WORKERS)
-				part_end(workers[i]);
+				end_process(workers[i]);
 		if (is_renewed)
-			modules_renew(modules);
+			reload_modules(modules);
 		for (unsigned int i = 0; i < WORKERS; i++)
 			if (is_renewed || i == n % WORKERS)
-				workers[i] = part_start(worker_run, random + n * WORKERS + i);
+				workers[i] = start_process(worker_run, random + n * WORKERS + i);
 	}
 	for (unsigned int i = 0; i < WORKERS; i++)
-		part_end(workers[i]);
+		end_process(workers[i]);
 }
 
 int main(int argc, char **argv)
 {
-	static void (*const around[])(uint64_t * random) = { cpus_come_and_go, groups_come_and_go,
-							     limits_change };
+	static void (*const around[])(uint64_t * random) = { change_cpus, change_groups,
+							     change_limits };
 	uint64_t end = now_ms() + (argc > 1 ? strtoull(argv[1], NULL, 0) : 10) * 1000;
 	uint64_t random = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	pid_t parts[3];
@@ -528,10 +528,10 @@ int main(int argc, char **argv)
 	if (totals == MAP_FAILED)
 		report_failure("mmap");
 	for (unsigned int i = 0; i < 3; i++)
-		parts[i] = part_start(around[i], random + i);
-	churn_modules(random, end, argc > 3 ? argv[3] : NULL);
+		parts[i] = start_process(around[i], random + i);
+	run_processes_and_reload(random, end, argc > 3 ? argv[3] : NULL);
 	for (unsigned int i = 0; i < 3; i++)
-		part_end(parts[i]);
+		end_process(parts[i]);
 	clean_up();
 	printf("churn: %llu sessions, %llu of them of cgroups, %llu sets changed, %llu records in those that were closed, %llu processes killed, %llu times a CPU away, %llu cgroups made, %llu times the modules unloaded\n",
 	       totals->sessions, totals->of_cgroups, totals->sets, totals->records, totals->kills,

@@ -13,18 +13,18 @@ void tally_add(struct errno_tally *tally, bool is_done)
 	atomic_fetch_add(is_done ? &tally->done : &tally->refused, 1);
 }
 
-static unsigned int tally_seen(const struct errno_tally *tally)
+static unsigned int tally_get_seen(const struct errno_tally *tally)
 {
 	return (atomic_load(&tally->done) ? TALLY_DONE : 0) |
 	       (atomic_load(&tally->refused) ? TALLY_REFUSED : 0);
 }
 
-unsigned int tally_lacking(const struct errno_tally *tallies, unsigned int count, FILE *out)
+unsigned int tally_print_lacking(const struct errno_tally *tallies, unsigned int count, FILE *out)
 {
 	unsigned int lacking = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
-		unsigned int missing = tallies[i].demands & ~tally_seen(&tallies[i]);
+		unsigned int missing = tallies[i].demands & ~tally_get_seen(&tallies[i]);
 
 		if (!missing)
 			continue;

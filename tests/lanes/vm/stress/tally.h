@@ -36,7 +36,7 @@ void tally_add(struct errno_tally *tally, bool is_done);
  * Return the number of kinds whose requirements are not satisfied. Their names are printed to @out,
  * unless that is NULL.
  */
-unsigned int tally_lacking(const struct errno_tally *tallies, unsigned int count, FILE *out);
+unsigned int tally_print_lacking(const struct errno_tally *tallies, unsigned int count, FILE *out);
 
 /* Print the kinds that have requirements as "WAY NAME done/refused", on one line. */
 void tally_print(const struct errno_tally *tallies, unsigned int count, FILE *out);

@@ -25,7 +25,7 @@ static const struct {
 #undef KNOB
 };
 
-static int knob_set(const char *name, u64 value, struct trap_cpu *cpu,
+static int set_knob(const char *name, u64 value, struct trap_cpu *cpu,
 		    struct spe_spu_config *config)
 {
 	unsigned int i;
@@ -55,7 +55,7 @@ static int knob_set(const char *name, u64 value, struct trap_cpu *cpu,
 	return 0;
 }
 
-static int knob_parse(char *text, unsigned int number, struct trap_cpu *cpu,
+static int parse_knob(char *text, unsigned int number, struct trap_cpu *cpu,
 		      struct spe_spu_config *config)
 {
 	char *colon = strchr(text, ':'), *equals = strchr(text, '=');
@@ -73,7 +73,7 @@ static int knob_parse(char *text, unsigned int number, struct trap_cpu *cpu,
 	*equals = '\0';
 	if (kstrtou64(equals + 1, 0, &value))
 		return -EINVAL;
-	return only == number ? knob_set(text, value, cpu, config) : 0;
+	return only == number ? set_knob(text, value, cpu, config) : 0;
 }
 
 int trap_knobs_apply(const char *text, unsigned int number, struct trap_cpu *cpu,
@@ -87,7 +87,7 @@ int trap_knobs_apply(const char *text, unsigned int number, struct trap_cpu *cpu
 			length = sizeof(knob) - 1;
 		memcpy(knob, text, length);
 		knob[length] = '\0';
-		if (knob_parse(knob, number, cpu, config)) {
+		if (parse_knob(knob, number, cpu, config)) {
 			pr_err("knobs: at '%s': not [CPU:]NAME=VALUE with a knob's name\n", text);
 			return -EINVAL;
 		}

@@ -24,7 +24,7 @@ static struct kprobe probes[PROBES];
 static const struct module *probed_module[PROBES];
 static DEFINE_MUTEX(probes_lock);
 
-static int pmsver_read(struct kprobe *probe, struct pt_regs *regs)
+static int emulate_pmsver_read(struct kprobe *probe, struct pt_regs *regs)
 {
 	const struct trap_cpu *cpu = this_cpu_ptr(&trap_cpus);
 	unsigned int rt = probe->opcode & 31;
@@ -38,9 +38,9 @@ static int pmsver_read(struct kprobe *probe, struct pt_regs *regs)
 	/* The instruction was emulated, so the kernel must not execute it. */
 	return 1;
 }
-NOKPROBE_SYMBOL(pmsver_read);
+NOKPROBE_SYMBOL(emulate_pmsver_read);
 
-static void probe_add(const struct module *module, u32 *at)
+static void add_probe(const struct module *module, u32 *at)
 {
 	unsigned int i;
 
@@ -50,23 +50,24 @@ static void probe_add(const struct module *module, u32 *at)
 		pr_err("%s: more than %u reads of ID_AA64DFR0_EL1\n", module->name, PROBES);
 		return;
 	}
-	probes[i] = (struct kprobe){ .addr = (kprobe_opcode_t *)at, .pre_handler = pmsver_read };
+	probes[i] = (struct kprobe){ .addr = (kprobe_opcode_t *)at,
+				     .pre_handler = emulate_pmsver_read };
 	if (register_kprobe(&probes[i]))
 		pr_err("%s: no probe on its read of ID_AA64DFR0_EL1\n", module->name);
 	else
 		probed_module[i] = module;
 }
 
-static void probes_scan(const struct module *module, void *base, unsigned int size)
+static void scan_for_pmsver_reads(const struct module *module, void *base, unsigned int size)
 {
 	u32 *end = base + size, *at;
 
 	for (at = base; at < end; at++)
 		if ((le32_to_cpu(*(__force __le32 *)at) & ~31U) == MRS_ID_AA64DFR0)
-			probe_add(module, at);
+			add_probe(module, at);
 }
 
-static void probes_remove(const struct module *module)
+static void remove_probes(const struct module *module)
 {
 	unsigned int i;
 
@@ -88,7 +89,7 @@ static bool is_driver(const struct module *module)
 	return false;
 }
 
-static int module_changed(struct notifier_block *block, unsigned long state, void *data)
+static int handle_module_change(struct notifier_block *block, unsigned long state, void *data)
 {
 	struct module *module = data;
 
@@ -96,15 +97,15 @@ static int module_changed(struct notifier_block *block, unsigned long state, voi
 		return NOTIFY_DONE;
 	mutex_lock(&probes_lock);
 	if (state == MODULE_STATE_COMING) {
-		compat_scan_module(module, probes_scan);
+		compat_scan_module(module, scan_for_pmsver_reads);
 	} else if (state == MODULE_STATE_GOING) {
-		probes_remove(module);
+		remove_probes(module);
 	}
 	mutex_unlock(&probes_lock);
 	return NOTIFY_OK;
 }
 
-static struct notifier_block module_block = { .notifier_call = module_changed };
+static struct notifier_block module_block = { .notifier_call = handle_module_change };
 
 int trap_pmsver_init(void)
 {
@@ -114,5 +115,5 @@ int trap_pmsver_init(void)
 void trap_pmsver_exit(void)
 {
 	unregister_module_notifier(&module_block);
-	probes_remove(NULL);
+	remove_probes(NULL);
 }

@@ -26,9 +26,9 @@ MODULE_PARM_DESC(batch, "samples that a tick brings");
 /* Delay in nanoseconds after which an interrupt that is still asserted is handled again. */
 #define LEVEL_NS 10000
 
-void trap_program_plan(struct trap_cpu *cpu)
+void trap_program_schedule(struct trap_cpu *cpu)
 {
-	if (spe_spu_until_sample(&cpu->emu.spu)) {
+	if (spe_spu_operations_until_sample(&cpu->emu.spu)) {
 		if (!hrtimer_active(&cpu->timer))
 			hrtimer_start(&cpu->timer, ns_to_ktime(tick_us * 1000ULL),
 				      HRTIMER_MODE_REL_PINNED_HARD);
@@ -47,29 +47,29 @@ static void program_sample(struct trap_cpu *cpu)
 {
 	struct spe_operation operation;
 
-	spe_synthetic_next(&cpu->program, &operation);
+	spe_synthetic_execute_next(&cpu->program, &operation);
 	operation.timestamp = get_cycles();
-	spe_inject_sample(&cpu->emu.inject, &cpu->emu.spu, &operation);
+	spe_inject_and_sample(&cpu->emu.inject, &cpu->emu.spu, &operation);
 }
 
 /* Runs on the CPU in hard interrupt context. */
-static enum hrtimer_restart program_tick(struct hrtimer *timer)
+static enum hrtimer_restart program_timer_expired(struct hrtimer *timer)
 {
 	struct trap_cpu *cpu = container_of(timer, struct trap_cpu, timer);
 	struct spe_spu *spu = &cpu->emu.spu;
 	unsigned int i;
 
 	for (i = 0; i < batch; i++) {
-		u64 until = spe_spu_until_sample(spu);
+		u64 until = spe_spu_operations_until_sample(spu);
 
 		if (!until)
 			break;
-		if (spe_spu_pass(spu, until))
+		if (spe_spu_count_operations(spu, until))
 			program_sample(cpu);
 	}
 	if (spu->irq_level)
-		trap_interrupt(cpu, true);
-	else if (!spe_spu_until_sample(spu))
+		trap_set_interrupt(cpu, true);
+	else if (!spe_spu_operations_until_sample(spu))
 		return HRTIMER_NORESTART;
 	hrtimer_forward_now(timer, ns_to_ktime(spu->irq_level ? LEVEL_NS : tick_us * 1000ULL));
 	return HRTIMER_RESTART;
@@ -89,7 +89,7 @@ int trap_program_init(struct trap_cpu *cpu, unsigned int number, const char *nam
 	enum spe_program program;
 	int ret;
 
-	compat_hrtimer_setup(&cpu->timer, program_tick, HRTIMER_MODE_REL_PINNED_HARD);
+	compat_hrtimer_setup(&cpu->timer, program_timer_expired, HRTIMER_MODE_REL_PINNED_HARD);
 	ret = spe_program_from_name(name, &program);
 	if (ret)
 		return ret;

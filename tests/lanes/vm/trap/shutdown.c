@@ -9,7 +9,7 @@
 
 #include "trap.h"
 
-void trap_shutdown_check(void)
+void trap_check_after_shutdown(void)
 {
 	unsigned int number;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registration of trap_shutdown_check(), which differs between supported kernels. */
+/* Registration of trap_check_after_shutdown(), which differs between supported kernels. */
 #include <linux/syscore_ops.h>
 
 #include "speprof-probes.h"
@@ -7,12 +7,12 @@
 
 #if SPEPROF_HAVE_SYSCORE
 
-static void shutdown_called(void *unused)
+static void handle_shutdown(void *unused)
 {
-	trap_shutdown_check();
+	trap_check_after_shutdown();
 }
 
-static const struct syscore_ops shutdown_ops = { .shutdown = shutdown_called };
+static const struct syscore_ops shutdown_ops = { .shutdown = handle_shutdown };
 static struct syscore shutdown_syscore = { .ops = &shutdown_ops };
 
 void trap_shutdown_init(void)
@@ -27,7 +27,7 @@ void trap_shutdown_exit(void)
 
 #else
 
-static struct syscore_ops shutdown_ops = { .shutdown = trap_shutdown_check };
+static struct syscore_ops shutdown_ops = { .shutdown = trap_check_after_shutdown };
 
 void trap_shutdown_init(void)
 {

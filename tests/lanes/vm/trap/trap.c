@@ -41,10 +41,10 @@ DEFINE_PER_CPU(struct trap_cpu, trap_cpus);
 
 /* ---- The register file --------------------------------------------------------- */
 
-static void trap_plan(struct trap_cpu *cpu)
+static void trap_schedule_source(struct trap_cpu *cpu)
 {
 	if (cpu->synthetic)
-		trap_program_plan(cpu);
+		trap_program_schedule(cpu);
 	else
 		speprof_emu_source_schedule(&cpu->emu);
 }
@@ -59,7 +59,7 @@ u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x)
 		return cpu->pmbidr;
 	/* If PMBSR.S is 1 when a driver reads it, the interrupt must still be asserted. */
 	if (reg == SPE_REG_PMBSR && value & SPE_PMBSR_S)
-		trap_interrupt(cpu, true);
+		trap_set_interrupt(cpu, true);
 	return value;
 }
 
@@ -71,28 +71,28 @@ void trap_write(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x, u64 valu
 		value &= ~SPE_PMSCR_CX;
 	spe_spu_write_at(&cpu->emu.spu, reg, x, value);
 	if (reg == SPE_REG_PMBSR)
-		trap_interrupt(cpu, value & SPE_PMBSR_S);
-	trap_plan(cpu);
+		trap_set_interrupt(cpu, value & SPE_PMBSR_S);
+	trap_schedule_source(cpu);
 }
 
-void trap_interrupt(struct trap_cpu *cpu, bool level)
+void trap_set_interrupt(struct trap_cpu *cpu, bool level)
 {
 	if (cpu->irq)
 		irq_set_irqchip_state(cpu->irq, IRQCHIP_STATE_PENDING, level);
 }
 
-static void spu_irq(void *ctx, bool level)
+static void spu_set_irq(void *ctx, bool level)
 {
-	trap_interrupt(ctx, level);
+	trap_set_interrupt(ctx, level);
 }
 
-static bool source_interrupt(void)
+static bool source_raise_interrupt(void)
 {
-	trap_interrupt(this_cpu_ptr(&trap_cpus), true);
+	trap_set_interrupt(this_cpu_ptr(&trap_cpus), true);
 	return true;
 }
 
-static u64 source_ticks(void)
+static u64 source_read_ticks(void)
 {
 	return get_cycles();
 }
@@ -107,7 +107,7 @@ static u32 spu_write(void *ctx, u64 address, const u8 *data, size_t length)
 		__put_kernel_nofault(to + i, data + i, u8, fault);
 	return 0;
 fault:
-	return spe_fault(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION | 3);
+	return spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION | 3);
 }
 
 /* ---- Actions of a test on an SPU -------------------------------------------------- */
@@ -131,7 +131,8 @@ static long sleep_on_cpu(void *unused)
 		cpu->sleeps++;
 		for (reg = SPE_REG_PMSICR; reg < SPE_REG_COUNT; reg++)
 			trap_write(cpu, reg,
-				   spe_spu_name_at(&cpu->emu.spu, reg, trap_level(), false),
+				   spe_spu_resolve_name(&cpu->emu.spu, reg, trap_get_kernel_el(),
+							false),
 				   reg == SPE_REG_PMBSR ? 0 : 0xdeadbeef00ULL);
 		ret = cpu_pm_exit();
 	}
@@ -140,7 +141,7 @@ static long sleep_on_cpu(void *unused)
 }
 
 /* Parse the number of an online CPU. The caller holds cpus_read_lock(). */
-static int number_parse(const char *text, u32 *ret_number)
+static int parse_cpu_number(const char *text, u32 *ret_number)
 {
 	u32 number;
 	int ret = kstrtou32(text, 0, &number);
@@ -153,46 +154,46 @@ static int number_parse(const char *text, u32 *ret_number)
 	return 0;
 }
 
-static int sleep_set(const char *text, const struct kernel_param *param)
+static int request_sleep(const char *text, const struct kernel_param *param)
 {
 	u32 number;
 	int ret;
 
 	cpus_read_lock();
-	ret = number_parse(text, &number);
+	ret = parse_cpu_number(text, &number);
 	if (!ret)
 		ret = (int)work_on_cpu((int)number, sleep_on_cpu, NULL);
 	cpus_read_unlock();
 	return ret;
 }
 
-static const struct kernel_param_ops sleep_ops = { .set = sleep_set };
+static const struct kernel_param_ops sleep_ops = { .set = request_sleep };
 module_param_cb(sleep, &sleep_ops, NULL, 0200);
 MODULE_PARM_DESC(sleep, "CPU: it loses power for a moment, by way of cpu_pm");
 
 static void interrupt_raise_on_cpu(void *arg)
 {
-	trap_interrupt(this_cpu_ptr(&trap_cpus), true);
+	trap_set_interrupt(this_cpu_ptr(&trap_cpus), true);
 }
 
-static int spurious_set(const char *text, const struct kernel_param *param)
+static int request_spurious_interrupt(const char *text, const struct kernel_param *param)
 {
 	u32 number;
 	int ret;
 
 	cpus_read_lock();
-	ret = number_parse(text, &number);
+	ret = parse_cpu_number(text, &number);
 	if (!ret)
 		ret = smp_call_function_single((int)number, interrupt_raise_on_cpu, NULL, true);
 	cpus_read_unlock();
 	return ret;
 }
 
-static const struct kernel_param_ops spurious_ops = { .set = spurious_set };
+static const struct kernel_param_ops spurious_ops = { .set = request_spurious_interrupt };
 module_param_cb(spurious, &spurious_ops, NULL, 0200);
 MODULE_PARM_DESC(spurious, "CPU: its SPE interrupt, without a reason");
 
-static int stats_get(char *buffer, const struct kernel_param *param)
+static int print_stats(char *buffer, const struct kernel_param *param)
 {
 	unsigned int number;
 	int at = 0;
@@ -210,16 +211,16 @@ static int stats_get(char *buffer, const struct kernel_param *param)
 	return at;
 }
 
-static const struct kernel_param_ops stats_ops = { .get = stats_get };
+static const struct kernel_param_ops stats_ops = { .get = print_stats };
 module_param_cb(stats, &stats_ops, NULL, 0400);
 MODULE_PARM_DESC(stats, "what the SPUs counted, a line for each CPU");
 
-static int exception_get(char *buffer, const struct kernel_param *param)
+static int print_exception_cost(char *buffer, const struct kernel_param *param)
 {
-	return sysfs_emit(buffer, "%llu\n", trap_exception_ns());
+	return sysfs_emit(buffer, "%llu\n", trap_measure_exception_ns());
 }
 
-static const struct kernel_param_ops exception_ops = { .get = exception_get };
+static const struct kernel_param_ops exception_ops = { .get = print_exception_cost };
 module_param_cb(exception_ns, &exception_ops, NULL, 0400);
 MODULE_PARM_DESC(exception_ns, "what an access takes beside its answer, on the CPU that asks");
 
@@ -227,7 +228,7 @@ MODULE_PARM_DESC(exception_ns, "what an access takes beside its answer, on the C
 
 static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
 {
-	struct spe_spu_io io = { .write = spu_write, .irq = spu_irq, .ctx = cpu };
+	struct spe_spu_io io = { .write = spu_write, .irq = spu_set_irq, .ctx = cpu };
 	struct spe_spu_config config;
 	const char *reason = NULL;
 	int ret;
@@ -246,8 +247,8 @@ static int trap_cpu_init(struct trap_cpu *cpu, unsigned int number)
 	spe_inject_init(&cpu->emu.inject, config.seed);
 	cpu->emu.number = number;
 	cpu->emu.ops_per_us = ops_per_us;
-	cpu->emu.ticks = source_ticks;
-	cpu->emu.interrupt = source_interrupt;
+	cpu->emu.ticks = source_read_ticks;
+	cpu->emu.interrupt = source_raise_interrupt;
 	speprof_emu_source_init(&cpu->emu);
 	if (spe_profile_from_name(profile, &cpu->emu.profile))
 		return -EINVAL;

@@ -33,7 +33,7 @@
  */
 struct trap_cpu {
 	struct speprof_emu_cpu emu;
-	struct spe_synthetic program;
+	struct spe_synthetic_program program;
 	struct hrtimer timer;
 	bool synthetic;
 	unsigned int irq;
@@ -54,22 +54,22 @@ DECLARE_PER_CPU(struct trap_cpu, trap_cpus);
 u64 trap_read(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x);
 void trap_write(struct trap_cpu *cpu, enum spe_reg reg, unsigned int x, u64 value);
 
-/** trap_level() - return the Exception level at which the kernel runs */
-static inline unsigned int trap_level(void)
+/** trap_get_kernel_el() - return the Exception level at which the kernel runs */
+static inline unsigned int trap_get_kernel_el(void)
 {
 	return is_kernel_in_hyp_mode() ? 2 : 1;
 }
 
-/** trap_interrupt() - set the level of PMBIRQ of this CPU to @level */
-void trap_interrupt(struct trap_cpu *cpu, bool level);
+/** trap_set_interrupt() - set the level of PMBIRQ of this CPU to @level */
+void trap_set_interrupt(struct trap_cpu *cpu, bool level);
 
 /* ---- undef.c: MRS and MSR of SPE registers -------------------------------------- */
 
 int trap_undef_init(void);
 void trap_undef_exit(void);
 
-/** trap_exception_ns() - return the cost of an access without its emulation, on this CPU */
-u64 trap_exception_ns(void);
+/** trap_measure_exception_ns() - return the cost of an access without its emulation, on this CPU */
+u64 trap_measure_exception_ns(void);
 
 /* ---- pmsver.c: ID_AA64DFR0_EL1, which does not trap when it is read ---------------- */
 
@@ -86,10 +86,10 @@ void trap_acpi_exit(void);
 
 /* ---- shutdown.c: check for SPUs that run at shutdown ------------------------------- */
 
-/** trap_shutdown_check() - report for each CPU whether its SPU runs, in the kernel's log */
-void trap_shutdown_check(void);
+/** trap_check_after_shutdown() - report for each CPU whether its SPU runs, in the kernel's log */
+void trap_check_after_shutdown(void);
 
-/* trap-compat.c: call trap_shutdown_check() after all devices are shut down. */
+/* trap-compat.c: call trap_check_after_shutdown() after all devices are shut down. */
 void trap_shutdown_init(void);
 void trap_shutdown_exit(void);
 
@@ -101,7 +101,7 @@ void trap_shutdown_exit(void);
  * All SPUs with this number run the same program.
  */
 int trap_program_init(struct trap_cpu *cpu, unsigned int number, const char *name);
-void trap_program_plan(struct trap_cpu *cpu);
+void trap_program_schedule(struct trap_cpu *cpu);
 
 /* ---- knobs.c ---------------------------------------------------------------------- */
 

@@ -53,7 +53,7 @@ static bool register_exists(const struct spe_spu *spu, enum spe_reg reg)
  * Decode the register and the Exception level in its name. Return: 0 if it is not a register of the
  * SPU.
  */
-static unsigned int insn_decode(u32 insn, const struct spe_spu *spu, enum spe_reg *ret_reg)
+static unsigned int decode_insn(u32 insn, const struct spe_spu *spu, enum spe_reg *ret_reg)
 {
 	u32 code = insn & INSN_REGISTER, op1 = (code & INSN_EL_MASK) >> 16;
 	unsigned int i;
@@ -69,7 +69,7 @@ static unsigned int insn_decode(u32 insn, const struct spe_spu *spu, enum spe_re
 	switch (op1) {
 	case 0:
 	case 5:
-		return spe_spu_name_at(spu, *ret_reg, trap_level(), op1 == 5);
+		return spe_spu_resolve_name(spu, *ret_reg, trap_get_kernel_el(), op1 == 5);
 	case 4:
 		return is_kernel_in_hyp_mode() && *ret_reg == SPE_REG_PMSCR ? 2 : 0;
 	default:
@@ -84,7 +84,7 @@ static bool insn_is_ours(const struct pt_regs *regs)
 
 	if (user_mode(regs) || get_kernel_nofault(insn, (u32 *)regs->pc))
 		return false;
-	return insn_decode(insn, &raw_cpu_ptr(&trap_cpus)->emu.spu, &reg);
+	return decode_insn(insn, &raw_cpu_ptr(&trap_cpus)->emu.spu, &reg);
 }
 
 /* Called instead of the kernel's handler, for instructions that this module emulates. */
@@ -100,7 +100,7 @@ static void insn_execute(struct pt_regs *regs, unsigned long esr)
 	local_irq_save(flags);
 	start = local_clock();
 	cpu = this_cpu_ptr(&trap_cpus);
-	x = insn_decode(insn, &cpu->emu.spu, &reg);
+	x = decode_insn(insn, &cpu->emu.spu, &reg);
 	cpu->accesses++;
 	if (!(insn & INSN_READ))
 		trap_write(cpu, reg, x, rt == 31 ? 0 : regs->regs[rt]);
@@ -112,7 +112,7 @@ static void insn_execute(struct pt_regs *regs, unsigned long esr)
 	regs->pstate &= ~PSR_BTYPE_MASK;
 }
 
-u64 trap_exception_ns(void)
+u64 trap_measure_exception_ns(void)
 {
 	struct trap_cpu *cpu;
 	unsigned long flags;
@@ -161,7 +161,7 @@ static void fregs_redirect(struct ftrace_regs *fregs)
 
 #endif
 
-static void notrace undef_called(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+static void notrace handle_undef(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 				 struct ftrace_regs *fregs)
 {
 	if (insn_is_ours(fregs_argument(fregs)))
@@ -169,13 +169,13 @@ static void notrace undef_called(unsigned long ip, unsigned long parent_ip, stru
 }
 
 static struct ftrace_ops undef_ops = {
-	.func = undef_called,
+	.func = handle_undef,
 	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT |
 		 UNDEF_FLAGS,
 };
 
 /* Find the kernel's handler of undefined instructions. Its name depends on the version. */
-static int undef_filter(void)
+static int undef_set_filter(void)
 {
 	static char handlers[][16] = { "do_el1_undef", "do_undefinstr" };
 	unsigned int i;
@@ -189,7 +189,7 @@ static int undef_filter(void)
 
 int trap_undef_init(void)
 {
-	int ret = undef_filter();
+	int ret = undef_set_filter();
 
 	if (!ret)
 		ret = register_ftrace_function(&undef_ops);

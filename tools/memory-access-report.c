@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The text is printed from the same JSON that -j prints, so that both agree. */
-#include "memory-report.h"
+#include "memory-access-report.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -26,14 +26,14 @@ static const char *json_string(json_object *from, const char *key)
 	return s ? s : "-";
 }
 
-static void print_place(json_object *o)
+static void print_function(json_object *o)
 {
 	char name[TEXT_SIZE], fitted[TEXT_SIZE];
 	size_t width;
 
 	snprintf(name, sizeof(name), "%s %s(%" PRIu64 ") %s", json_string(o, "container"),
 		 json_string(o, "process"), json_u64(o, "pid"), json_string(o, "function"));
-	width = text_width(name);
+	width = text_get_width(name);
 	text_fit(name, width < 60 ? width : 60, false, fitted);
 	printf("%s\n", fitted);
 }
@@ -59,7 +59,7 @@ static void print_line(json_object *line)
 		       " stores  ",
 		       json_u64(s, "cpu"), json_u64(s, "offset"), json_u64(s, "samples"),
 		       json_u64(s, "stores"));
-		print_place(s);
+		print_function(s);
 	}
 }
 
@@ -112,7 +112,7 @@ static void print_pages(json_object *root)
 		       " from other nodes  ",
 		       json_string(p, "address"), node_text(p, "node", to, sizeof(to)),
 		       json_u64(p, "samples"), json_u64(p, "dram"), json_u64(p, "other_node"));
-		print_place(p);
+		print_function(p);
 	}
 	if (!count)
 		puts("  none: no record of a cache miss has a physical address. To collect them, "
@@ -120,20 +120,20 @@ static void print_pages(json_object *root)
 		     "or session create");
 }
 
-static int hot_recording(const struct options *options, char **ret_text)
+static int get_hot_json_of_recording(const struct options *options, char **ret_text)
 {
-	struct input_request request = input_request_from(options);
-	struct symbols *symbols = NULL;
-	struct input input;
+	struct input_request request = input_request_from_options(options);
+	struct symbols_cache *symbols = NULL;
+	struct input_recording input;
 	int status, r;
 
 	request.memory = true;
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		r = input_symbols(&input, &symbols);
+		r = input_new_symbols(&input, &symbols);
 		if (r >= 0)
-			r = profile_hot_json(input.profile, symbols, false, options->number,
-					     ret_text);
+			r = profile_hot_memory_json(input.profile, symbols, false, options->number,
+						    ret_text);
 		if (r < 0)
 			status =
 				message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
@@ -143,22 +143,22 @@ static int hot_recording(const struct options *options, char **ret_text)
 	return status;
 }
 
-static int hot_daemon(const struct options *options, char **ret_text)
+static int get_hot_json_of_daemon(const struct options *options, char **ret_text)
 {
-	struct bus *bus;
+	struct bus_connection *bus;
 	int status = bus_new(&bus);
 
 	if (status)
 		return status;
 	status = live_session_choose("report", bus, options, true);
 	if (!status)
-		status = bus_dump_memory(bus, options->number, ret_text);
+		status = bus_get_hot_memory(bus, options->number, ret_text);
 	bus_free(bus);
 	return status;
 }
 
 /* Print the members of @text, which is JSON, that the options select. */
-static int memory_print(const char *text, const struct options *options)
+static int print_selected(const char *text, const struct options *options)
 {
 	json_object *root = json_tokener_parse(text);
 
@@ -189,13 +189,14 @@ static int memory_print(const char *text, const struct options *options)
 	return STATUS_OK;
 }
 
-int memory_report(const struct options *options)
+int memory_access_report_print(const struct options *options)
 {
 	char *text = NULL;
-	int status = options->input ? hot_recording(options, &text) : hot_daemon(options, &text);
+	int status = options->input ? get_hot_json_of_recording(options, &text) :
+				      get_hot_json_of_daemon(options, &text);
 
 	if (text) {
-		int printed = memory_print(text, options);
+		int printed = print_selected(text, options);
 
 		if (status == STATUS_OK)
 			status = printed;

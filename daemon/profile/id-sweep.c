@@ -14,18 +14,18 @@
 #define SWEEP_NS 10000000000ULL
 
 /**
- * struct sweep - the state of a sweep
+ * struct id_sweep - the state of a sweep
  * @names: the tables of ids
  * @programs: indexed by id: whether a cell or a row of the history has the program
  * @count: number of entries of @programs
  */
-struct sweep {
-	struct cell_names *names;
+struct id_sweep {
+	struct cell_id_tables *names;
 	bool *programs;
 	u32 count;
 };
 
-static void mark_owner(const struct sweep *s, u64 owner)
+static void mark_owner(const struct id_sweep *s, u64 owner)
 {
 	u32 program = (u32)(owner >> 32);
 
@@ -35,7 +35,7 @@ static void mark_owner(const struct sweep *s, u64 owner)
 		s->programs[program] = true;
 }
 
-static void mark_cells(const struct sweep *s, struct profile *p)
+static void mark_cells(const struct id_sweep *s, struct profile *p)
 {
 	struct cell_cursor cursor = { 0 };
 	struct cell_row row;
@@ -43,16 +43,16 @@ static void mark_cells(const struct sweep *s, struct profile *p)
 	cell_counter_flush(&p->cells);
 	while (cell_table_next(p->cells.table, &cursor, &row))
 		if (!row.evicted)
-			mark_owner(s, cell_owner(row.program, row.binary));
+			mark_owner(s, cell_owner_make(row.program, row.binary));
 }
 
-static void mark_slot(const struct sweep *s, const struct history_slot *slot)
+static void mark_slot(const struct id_sweep *s, const struct history_slot *slot)
 {
 	for (u32 i = 0; slot && i < slot->locations; i++)
 		mark_owner(s, slot->place[i].owner);
 }
 
-static void mark_minute(const struct sweep *s, const struct minute_log *log)
+static void mark_minute_log(const struct id_sweep *s, const struct minute_log *log)
 {
 	for (u32 i = 0; log && i < MINUTE_LOCATIONS; i++)
 		if (log->location[i].samples)
@@ -66,32 +66,32 @@ static void mark_minute(const struct sweep *s, const struct minute_log *log)
 	}
 }
 
-static void mark_history(const struct sweep *s, const struct history *h)
+static void mark_history(const struct id_sweep *s, const struct recent_history *h)
 {
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++)
 		for (u32 k = 0; h->machine_mark && k < h->ring[i].slots; k++)
 			mark_slot(s, &h->ring[i].slot[k]);
 	mark_slot(s, h->open_slot_saved);
-	mark_minute(s, h->minute);
+	mark_minute_log(s, h->minute);
 }
 
 /*
  * Move the evicted samples of programs without other samples to "(other)". Clear the caches,
  * because they have ids that may be reused.
  */
-static void forget_unused(const struct sweep *s, struct profile *p)
+static void evict_unused_programs(const struct id_sweep *s, struct profile *p)
 {
-	for (u32 id = 0; (id = id_table_next(&s->names->programs->ids, id));)
+	for (u32 id = 0; (id = id_table_get_next(&s->names->programs->ids, id));)
 		if (!s->programs[id])
 			cell_table_move_evicted(p->cells.table, id, PROGRAM_OTHER);
 	mapping_cache_clear(p->cells.mappings);
 	for (size_t i = 0; i < ARRAY_SIZE(p->task_slot); i++) {
 		p->task_slot[i].version = 0;
-		p->task_slot[i].program = (struct cell_task){ 0 };
+		p->task_slot[i].program = (struct task_program){ 0 };
 	}
 }
 
-bool profile_names_are_full(const struct profile *whole, u64 now_ns)
+bool profile_ids_are_full(const struct profile *whole, u64 now_ns)
 {
 	const struct profile_commons *commons = whole->commons;
 
@@ -100,10 +100,10 @@ bool profile_names_are_full(const struct profile *whole, u64 now_ns)
 		id_table_is_nearly_full(&commons->names.binaries->ids));
 }
 
-int profile_sweep_names(struct profile *whole, struct profile *const *shards, u32 count, u64 now_ns)
+int profile_sweep_ids(struct profile *whole, struct profile *const *shards, u32 count, u64 now_ns)
 {
-	struct cell_names *names = &whole->commons->names;
-	struct sweep s = { .names = names };
+	struct cell_id_tables *names = &whole->commons->names;
+	struct id_sweep s = { .names = names };
 	struct id_table_stats stats;
 
 	id_table_get_stats(&names->programs->ids, &stats);
@@ -118,9 +118,9 @@ int profile_sweep_names(struct profile *whole, struct profile *const *shards, u3
 	mark_history(&s, &whole->history);
 	for (u32 i = 0; i < count; i++)
 		mark_cells(&s, shards[i]);
-	forget_unused(&s, whole);
+	evict_unused_programs(&s, whole);
 	for (u32 i = 0; i < count; i++)
-		forget_unused(&s, shards[i]);
+		evict_unused_programs(&s, shards[i]);
 	id_table_sweep(&names->programs->ids);
 	id_table_sweep(&names->binaries->ids);
 	free(s.programs);

@@ -10,12 +10,12 @@
 
 #include "symbols/symbols.h"
 
-static void print_location(struct symbols *symbols, const struct attribute_location *location)
+static void print_location(struct symbols_cache *symbols, const struct attribute_location *location)
 {
 	struct source_line source;
 	char name[600];
 
-	symbols_function(symbols, 0, location, true, name, sizeof(name));
+	symbols_get_function(symbols, 0, location, true, name, sizeof(name));
 	symbols_get_source_line(symbols, 0, location, true, &source);
 	for (char *p = source.inlines; *p; p++)
 		if (*p == '\n')
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 {
 	const struct symbols_config config = { .wait_ms = 60000 };
 	struct symbols_stats stats;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	struct source_line source;
 	struct stat st;
 	u64 key;
@@ -44,12 +44,12 @@ int main(int argc, char **argv)
 
 			if (round)
 				print_location(symbols, &location);
-			else if (!symbols_function_key(symbols, 0, &location, true, &key))
+			else if (!symbols_get_function_key(symbols, 0, &location, true, &key))
 				symbols_get_source_line(symbols, 0, &location, true, &source);
 		}
-		symbols_wait_default(symbols);
+		symbols_wait_configured(symbols);
 	}
-	symbols_stats(symbols, &stats);
+	symbols_get_stats(symbols, &stats);
 	if (*stats.reason || stats.failures)
 		fprintf(stderr, "%" PRIu64 " failures; %s\n", stats.failures, stats.reason);
 	symbols_free(symbols);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "map-bpf.h"
+#include "mapping-bpf.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -15,7 +15,7 @@
 #include "util/time.h"
 
 /**
- * struct map_bpf - the loaded programs, and the losses that are not reported yet
+ * struct mapping_bpf - the loaded programs, and the losses that are not reported yet
  * @programs: the BPF object
  * @ring: the ring of the programs
  * @functions: true if the programs are attached to kernel functions, false if to the tracepoint
@@ -28,7 +28,7 @@
  * @pids: the processes
  * @counts: their lost mappings
  */
-struct map_bpf {
+struct mapping_bpf {
 	struct maps_bpf *programs;
 	struct event_ring ring;
 	bool functions;
@@ -48,7 +48,7 @@ static int program_attach(struct bpf_program *program, struct bpf_link **ret_lin
 	return *ret_link ? 0 : -errno;
 }
 
-static int programs_load_and_attach(struct map_bpf *m, size_t size, u64 rate)
+static int programs_load_and_attach(struct mapping_bpf *m, size_t size, u64 rate)
 {
 	struct maps_bpf *p = m->programs;
 	int r;
@@ -63,7 +63,7 @@ static int programs_load_and_attach(struct map_bpf *m, size_t size, u64 rate)
 	if (!r)
 		r = maps_bpf__load(p);
 	if (!r)
-		r = event_ring_init(&m->ring, map_bpf_fd(m), size,
+		r = event_ring_init(&m->ring, mapping_bpf_get_fd(m), size,
 				    offsetof(struct map_record, path) + 1);
 	if (r < 0)
 		return r;
@@ -84,27 +84,27 @@ static struct maps_bpf *programs_open(void)
 	return maps_bpf__open_opts(&opts);
 }
 
-int map_bpf_new(size_t size, u64 rate, bool functions, struct map_bpf **ret_bpf)
+int mapping_bpf_new(size_t size, u64 rate, bool functions, struct mapping_bpf **ret_bpf)
 {
-	struct map_bpf *m = calloc(1, sizeof(*m));
+	struct mapping_bpf *m = calloc(1, sizeof(*m));
 	int r = -ENOMEM;
 
 	if (!m)
 		return -ENOMEM;
-	bpf_silence();
+	bpf_load_silence_libbpf();
 	m->functions = functions;
 	m->programs = programs_open();
 	if (m->programs)
 		r = programs_load_and_attach(m, size, rate);
 	if (r < 0) {
-		map_bpf_free(m);
+		mapping_bpf_free(m);
 		return r;
 	}
 	*ret_bpf = m;
 	return 0;
 }
 
-struct map_bpf *map_bpf_free(struct map_bpf *m)
+struct mapping_bpf *mapping_bpf_free(struct mapping_bpf *m)
 {
 	if (!m)
 		return NULL;
@@ -118,7 +118,7 @@ struct map_bpf *map_bpf_free(struct map_bpf *m)
  * Return the number of skipped runs: the kernel skips a run that would nest in another run of the
  * same program.
  */
-static u64 program_misses(const struct bpf_program *program)
+static u64 program_get_misses(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = { 0 };
 	u32 size = sizeof(info);
@@ -128,26 +128,26 @@ static u64 program_misses(const struct bpf_program *program)
 		       info.recursion_misses;
 }
 
-static u64 sum_misses(const struct map_bpf *m)
+static u64 sum_misses(const struct mapping_bpf *m)
 {
 	if (!m->functions)
-		return program_misses(m->programs->progs.on_store);
-	return program_misses(m->programs->progs.on_file) +
-	       program_misses(m->programs->progs.on_special);
+		return program_get_misses(m->programs->progs.on_store);
+	return program_get_misses(m->programs->progs.on_file) +
+	       program_get_misses(m->programs->progs.on_special);
 }
 
-int map_bpf_fd(const struct map_bpf *m)
+int mapping_bpf_get_fd(const struct mapping_bpf *m)
 {
 	return bpf_map__fd(m->programs->maps.events);
 }
 
-struct event_ring *map_bpf_ring(struct map_bpf *m)
+struct event_ring *mapping_bpf_get_ring(struct mapping_bpf *m)
 {
 	return &m->ring;
 }
 
 /* Read and clear the losses of each process; if that fails, the processes are unknown. */
-static void read_lost_maps(struct map_bpf *m)
+static void read_lost_maps(struct mapping_bpf *m)
 {
 	u32 at, count = LOST_MAPS_MAX;
 	int r = bpf_map_lookup_and_delete_batch(bpf_map__fd(m->programs->maps.lost_maps), NULL, &at,
@@ -159,7 +159,7 @@ static void read_lost_maps(struct map_bpf *m)
 		m->found = count;
 }
 
-static void find_losses(struct map_bpf *m)
+static void find_losses(struct mapping_bpf *m)
 {
 	/* Acquire: a program counts a loss by process before it counts it here. */
 	u64 dropped = __atomic_load_n(&m->programs->bss->dropped, __ATOMIC_ACQUIRE);
@@ -176,7 +176,8 @@ static void find_losses(struct map_bpf *m)
 	m->found_ns = m->found || m->found_unattributed ? time_now_ns() : 0;
 }
 
-static void report_loss(const struct map_bpf *m, const struct task_sink *sink, s32 pid, u64 count)
+static void report_loss(const struct mapping_bpf *m, const struct task_sink *sink, s32 pid,
+			u64 count)
 {
 	const struct task_event event = {
 		.type = TASK_LOST_MAPS,
@@ -191,7 +192,7 @@ static void report_loss(const struct map_bpf *m, const struct task_sink *sink, s
 	sink->task(sink->ctx, &event);
 }
 
-void map_bpf_lost(struct map_bpf *m, u64 until_ns, const struct task_sink *sink)
+void mapping_bpf_report_lost(struct mapping_bpf *m, u64 until_ns, const struct task_sink *sink)
 {
 	if (m->found_ns > until_ns)
 		return;
@@ -204,9 +205,9 @@ void map_bpf_lost(struct map_bpf *m, u64 until_ns, const struct task_sink *sink)
 	find_losses(m);
 }
 
-int map_probe_init(struct map_probe *ret_probe)
+int mapping_probe_init(struct mapping_probe *ret_probe)
 {
-	struct map_probe probe = { .size = (size_t)sysconf(_SC_PAGESIZE) };
+	struct mapping_probe probe = { .size = (size_t)sysconf(_SC_PAGESIZE) };
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), r = 0;
 
 	if (fd < 0)
@@ -219,12 +220,12 @@ int map_probe_init(struct map_probe *ret_probe)
 	return r;
 }
 
-void map_probe_deinit(struct map_probe *probe)
+void mapping_probe_deinit(struct mapping_probe *probe)
 {
 	munmap(probe->address, probe->size);
 }
 
-const char *map_record_path(const struct map_record *record, char *path)
+const char *map_record_build_path(const struct map_record *record, char *path)
 {
 	static const char deleted[] = " (deleted)";
 	char *at = path + MAP_RECORD_PATH_MAX;

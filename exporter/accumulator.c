@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "accumulate.h"
+#include "accumulator.h"
 
 #include <errno.h>
 #include <math.h>
@@ -36,10 +36,11 @@ static_assert(UNITS <= METRICS_UNITS, "metrics_tally.weight has an element for e
 #define FIRST_LATE     offsetof(struct metrics_machine, mappings_lost)
 #define AFTER_LATE     sizeof(struct metrics_machine)
 
-void accumulator_init(struct accumulator *acc, const struct labels *labels, u32 kinds, u64 now_ns)
+void accumulator_init(struct accumulator *acc, const struct label_config *labels, u32 kinds,
+		      u64 now_ns)
 {
 	*acc = (struct accumulator){ .labels = labels, .kinds = kinds, .begun_ns = now_ns };
-	labels_other(labels, &acc->other_set);
+	labels_get_other_values(labels, &acc->other_set);
 }
 
 static void group_clear(struct accumulator_group *group)
@@ -59,7 +60,7 @@ void accumulator_deinit(struct accumulator *acc)
 	*acc = (struct accumulator){ 0 };
 }
 
-u32 container_series(u32 levels, u32 kinds)
+u32 accumulator_count_series(u32 levels, u32 kinds)
 {
 	return CONTAINER_COUNTERS + (u32)__builtin_popcount(levels) +
 	       CLASSIC_SERIES * (u32)__builtin_popcount(kinds);
@@ -74,7 +75,7 @@ static u64 counter_increase(u64 now, u64 before)
 	return now >= before ? now - before : 0;
 }
 
-static u64 sum_of(u64 a, u64 b)
+static u64 add_saturated(u64 a, u64 b)
 {
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
@@ -86,10 +87,10 @@ static void add_words(void *to, const void *from, size_t size)
 	const u64 *f = from;
 
 	for (size_t i = 0; i < size / sizeof(u64); i++)
-		t[i] = sum_of(t[i], f[i]);
+		t[i] = add_saturated(t[i], f[i]);
 }
 
-static void grow_words(void *ret, const void *now, const void *before, size_t size)
+static void compute_increases(void *ret, const void *now, const void *before, size_t size)
 {
 	u64 *r = ret;
 	const u64 *n = now, *b = before;
@@ -99,7 +100,7 @@ static void grow_words(void *ret, const void *now, const void *before, size_t si
 }
 
 /* Keep the highest value of each counter: the next snapshot is compared with it. */
-static void raise_words(void *to, const void *from, size_t size)
+static void raise_to_highest(void *to, const void *from, size_t size)
 {
 	u64 *t = to;
 	const u64 *f = from;
@@ -129,28 +130,28 @@ static int compare_ids(const void *a, const void *b)
  * Return the container in the last snapshot; NULL if that snapshot did not have it, or was of
  * another epoch.
  */
-static const struct metrics_container *container_before(const struct accumulator *acc,
-							const struct metrics *now,
-							const struct metrics_container *c)
+static const struct metrics_container *find_previous_container(const struct accumulator *acc,
+							       const struct metrics_snapshot *now,
+							       const struct metrics_container *c)
 {
 	if (!acc->any || acc->latest.machine.epoch != now->machine.epoch || !acc->latest.count)
 		return NULL;
 	return bsearch(c, acc->latest.containers, acc->latest.count, sizeof(*c), compare_ids);
 }
 
-static void container_delta(const struct accumulator *acc, const struct metrics *now,
-			    const struct metrics_container *c, struct metrics_tally *ret_delta)
+static void container_delta(const struct accumulator *acc, const struct metrics_snapshot *now,
+			    const struct metrics_container *c, struct metrics_counters *ret_delta)
 {
-	const struct metrics_container *before = container_before(acc, now, c);
+	const struct metrics_container *before = find_previous_container(acc, now, c);
 
 	if (before)
-		grow_words(ret_delta, &c->tally, &before->tally, sizeof(c->tally));
+		compute_increases(ret_delta, &c->tally, &before->tally, sizeof(c->tally));
 	else
 		*ret_delta = c->tally;
 }
 
 /* Return the FNV-1a hash of the set by words, which is faster than a hash by bytes. */
-static u64 set_hash(const struct label_set *set)
+static u64 hash_label_set(const struct label_set *set)
 {
 	u64 hash = 0xcbf29ce484222325ULL, word;
 
@@ -162,9 +163,10 @@ static u64 set_hash(const struct label_set *set)
 	return hash;
 }
 
-static struct accumulator_group *group_find(struct accumulator *acc, const struct label_set *set)
+static struct accumulator_group *find_or_add_group(struct accumulator *acc,
+						   const struct label_set *set)
 {
-	u64 hash = set_hash(set);
+	u64 hash = hash_label_set(set);
 	struct accumulator_group *groups;
 	u32 capacity;
 
@@ -183,7 +185,7 @@ static struct accumulator_group *group_find(struct accumulator *acc, const struc
 	return &acc->groups[acc->count++];
 }
 
-u32 tally_bits(const struct metrics_tally *tally)
+u32 accumulator_get_tally_bits(const struct metrics_counters *tally)
 {
 	u32 bits = 0;
 
@@ -194,7 +196,7 @@ u32 tally_bits(const struct metrics_tally *tally)
 	return bits;
 }
 
-static u32 kind_bits(const struct accumulator *acc, const struct metrics_tally *tally)
+static u32 get_latency_bits(const struct accumulator *acc, const struct metrics_counters *tally)
 {
 	u32 bits = 0;
 
@@ -208,7 +210,7 @@ static u32 kind_bits(const struct accumulator *acc, const struct metrics_tally *
 static bool is_grouped_as_other(const struct accumulator *acc, const struct metrics_container *c,
 				const struct label_set *set)
 {
-	return !strcmp(c->name, EVICTED) || !labels_admit(acc->labels, c) ||
+	return !strcmp(c->name, EVICTED) || !labels_admit_container(acc->labels, c) ||
 	       !memcmp(set, &acc->other_set, sizeof(*set));
 }
 
@@ -217,8 +219,8 @@ static bool is_grouped_as_other(const struct accumulator *acc, const struct metr
  * grew. The first snapshot does not show when the counters of a dead container grew. A restarted
  * daemon reports no time of death: that does not make a dead container alive.
  */
-static void group_touch(const struct accumulator *acc, struct accumulator_group *group,
-			const struct metrics_container *c, u64 grew, u64 now_ns)
+static void group_update_alive_time(const struct accumulator *acc, struct accumulator_group *group,
+				    const struct metrics_container *c, u64 grew, u64 now_ns)
 {
 	if (!c->empty_ns || (acc->any && grew))
 		group->alive_ns = now_ns;
@@ -228,19 +230,20 @@ static void group_touch(const struct accumulator *acc, struct accumulator_group 
 }
 
 /* Add the growth of the containers' counters to the deltas of their groups. */
-static int groups_collect_deltas(struct accumulator *acc, const struct metrics *metrics, u64 now_ns)
+static int groups_collect_deltas(struct accumulator *acc, const struct metrics_snapshot *metrics,
+				 u64 now_ns)
 {
-	struct metrics_tally delta;
+	struct metrics_counters delta;
 	struct accumulator_group *group;
 	struct label_set set;
 
 	for (u32 i = 0; i < metrics->count; i++) {
 		const struct metrics_container *c = &metrics->containers[i];
 
-		labels_of(acc->labels, c, &set);
+		labels_get_values(acc->labels, c, &set);
 		if (is_grouped_as_other(acc, c, &set))
 			continue;
-		group = group_find(acc, &set);
+		group = find_or_add_group(acc, &set);
 		if (!group)
 			return -ENOMEM;
 		if (!group->delta)
@@ -251,9 +254,9 @@ static int groups_collect_deltas(struct accumulator *acc, const struct metrics *
 		add_words(group->delta, &delta, sizeof(delta));
 		group->weight += (double)(acc->unit < METRICS_UNITS ? delta.weight[acc->unit] :
 								      delta.samples);
-		group->levels |= tally_bits(&c->tally);
-		group->kinds |= kind_bits(acc, &c->tally);
-		group_touch(acc, group, c, delta.samples, now_ns);
+		group->levels |= accumulator_get_tally_bits(&c->tally);
+		group->kinds |= get_latency_bits(acc, &c->tally);
+		group_update_alive_time(acc, group, c, delta.samples, now_ns);
 	}
 	return 0;
 }
@@ -292,7 +295,7 @@ static bool group_give_series(const struct accumulator *acc, struct accumulator_
 /* Give series to the heaviest groups, as many as the limit and the memory permit. */
 static void groups_choose_shown(struct accumulator *acc, u32 series, u64 now_ns)
 {
-	u32 cost, spent = container_series(acc->other_levels, acc->kinds);
+	u32 cost, spent = accumulator_count_series(acc->other_levels, acc->kinds);
 	u32 shown = 0, living = 0;
 
 	acc->series_needed = spent;
@@ -303,7 +306,7 @@ static void groups_choose_shown(struct accumulator *acc, u32 series, u64 now_ns)
 	for (u32 i = 0; i < acc->count; i++) {
 		struct accumulator_group *g = &acc->groups[i];
 
-		cost = container_series(g->levels, g->kinds);
+		cost = accumulator_count_series(g->levels, g->kinds);
 		acc->series_needed += g->ended ? 0 : cost;
 		living += !g->ended;
 		/*
@@ -328,7 +331,7 @@ static void groups_choose_shown(struct accumulator *acc, u32 series, u64 now_ns)
  * known. Weights of different units are added up: in each unit an operation is what the CPUs of
  * these samples count.
  */
-static double mean_weight(const struct metrics_tally *tally)
+static double mean_weight(const struct metrics_counters *tally)
 {
 	double sum = 0;
 
@@ -337,7 +340,7 @@ static double mean_weight(const struct metrics_tally *tally)
 	return sum > 0 && tally->samples ? sum / (double)tally->samples : 1;
 }
 
-static u64 weigh(u64 count, double weight)
+static u64 multiply_by_weight(u64 count, double weight)
 {
 	double weighed = (double)count * weight + 0.5;
 
@@ -349,15 +352,15 @@ static u64 weigh(u64 count, double weight)
  * mean weight of the samples, so that it counts operations: its rate stays the same if the daemon
  * lengthens the sampling interval.
  */
-static void add_weighed(struct metrics_tally *sum, const struct metrics_tally *delta)
+static void add_weighted_tally(struct metrics_counters *sum, const struct metrics_counters *delta)
 {
-	const size_t first = offsetof(struct metrics_tally, memory) / sizeof(u64);
-	struct metrics_tally weighed = *delta;
+	const size_t first = offsetof(struct metrics_counters, memory) / sizeof(u64);
+	struct metrics_counters weighed = *delta;
 	double weight = mean_weight(delta);
 	u64 *words = (u64 *)&weighed;
 
 	for (size_t i = first; i < sizeof(weighed) / sizeof(u64); i++)
-		words[i] = weigh(words[i], weight);
+		words[i] = multiply_by_weight(words[i], weight);
 	add_words(sum, &weighed, sizeof(weighed));
 }
 
@@ -366,19 +369,19 @@ static void add_weighed(struct metrics_tally *sum, const struct metrics_tally *d
  * "other". So all containers and "other" together grow by as many samples and operations as the
  * machine.
  */
-static void groups_add_deltas(struct accumulator *acc, const struct metrics_tally *all)
+static void groups_add_deltas(struct accumulator *acc, const struct metrics_counters *all)
 {
-	struct metrics_tally rest = *all;
+	struct metrics_counters rest = *all;
 
 	for (u32 i = 0; i < acc->shown; i++) {
 		struct accumulator_group *g = &acc->groups[i];
 
 		if (!g->delta)
 			continue;
-		add_weighed(g->sum, g->delta);
+		add_weighted_tally(g->sum, g->delta);
 		subtract_words(&rest, g->delta, sizeof(*g->delta));
 	}
-	add_weighed(&acc->other, &rest);
+	add_weighted_tally(&acc->other, &rest);
 }
 
 /*
@@ -417,16 +420,17 @@ static void groups_drop_unused(struct accumulator *acc, double decay, u64 now_ns
 static void machine_delta(const struct metrics_machine *now, const struct metrics_machine *before,
 			  size_t first, size_t after, struct metrics_machine *delta)
 {
-	grow_words((u8 *)delta + first, (const u8 *)now + first, (const u8 *)before + first,
-		   after - first);
+	compute_increases((u8 *)delta + first, (const u8 *)now + first, (const u8 *)before + first,
+			  after - first);
 }
 
 /*
  * Compute the growth of the source's counters. A reset of the profile, which starts another epoch
  * of the same process, does not reset them. The counters of a replaced source begin at 0.
  */
-static void faults_delta(const struct metrics_machine *now, const struct metrics_machine *before,
-			 struct metrics_machine *delta)
+static void compute_source_delta(const struct metrics_machine *now,
+				 const struct metrics_machine *before,
+				 struct metrics_machine *delta)
 {
 	u64 *d = (u64 *)((u8 *)delta + AFTER_LASTING);
 	const u64 *n = (const u64 *)((const u8 *)now + AFTER_LASTING);
@@ -439,7 +443,7 @@ static void faults_delta(const struct metrics_machine *now, const struct metrics
 /*
  * A counter of UINT64_MAX is unknown. The sum of a counter that was ever unknown is unknown, too.
  */
-static void restore_unknown(struct metrics_machine *sum, const struct metrics_machine *now)
+static void keep_unknown_counters(struct metrics_machine *sum, const struct metrics_machine *now)
 {
 	if (now->written == UINT64_MAX)
 		sum->written = UINT64_MAX;
@@ -454,8 +458,8 @@ static void restore_unknown(struct metrics_machine *sum, const struct metrics_ma
  * counters of containers are wrong, or the ID of a container changes, the machine's counters stay
  * correct.
  */
-static void machine_update(struct accumulator *acc, const struct metrics *metrics,
-			   struct metrics_tally *ret_delta)
+static void machine_update(struct accumulator *acc, const struct metrics_snapshot *metrics,
+			   struct metrics_counters *ret_delta)
 {
 	const struct metrics_machine *now = &metrics->machine, *before = &acc->latest.machine;
 	struct metrics_machine delta = *now, *m = &acc->machine;
@@ -463,9 +467,9 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 	if (acc->any && before->epoch == now->epoch) {
 		machine_delta(now, before, FIRST_COUNTER, FIRST_LASTING, &delta);
 		machine_delta(now, before, AFTER_LASTING, AFTER_COUNTERS, &delta);
-		grow_words(&delta.all, &now->all, &before->all, sizeof(delta.all));
+		compute_increases(&delta.all, &now->all, &before->all, sizeof(delta.all));
 	} else if (acc->any && before->process == now->process) {
-		faults_delta(now, before, &delta);
+		compute_source_delta(now, before, &delta);
 	}
 	if (acc->any && before->process == now->process) {
 		machine_delta(now, before, FIRST_LASTING, AFTER_LASTING, &delta);
@@ -474,8 +478,8 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
 	add_words((u8 *)m + FIRST_COUNTER, (const u8 *)&delta + FIRST_COUNTER,
 		  AFTER_COUNTERS - FIRST_COUNTER);
 	add_words((u8 *)m + FIRST_LATE, (const u8 *)&delta + FIRST_LATE, AFTER_LATE - FIRST_LATE);
-	add_weighed(&m->all, &delta.all);
-	restore_unknown(m, now);
+	add_weighted_tally(&m->all, &delta.all);
+	keep_unknown_counters(m, now);
 	*ret_delta = delta.all;
 }
 
@@ -483,25 +487,25 @@ static void machine_update(struct accumulator *acc, const struct metrics *metric
  * Raise each counter of the new snapshot to its value in the last snapshot if it is lower: see
  * counter_increase().
  */
-static void raise_latest(const struct accumulator *acc, struct metrics *metrics)
+static void raise_to_previous(const struct accumulator *acc, struct metrics_snapshot *metrics)
 {
 	struct metrics_machine *now = &metrics->machine;
 	const struct metrics_machine *before = &acc->latest.machine;
 
 	for (u32 i = 0; i < metrics->count; i++) {
 		struct metrics_container *c = &metrics->containers[i];
-		const struct metrics_container *was = container_before(acc, metrics, c);
+		const struct metrics_container *was = find_previous_container(acc, metrics, c);
 
 		if (was)
-			raise_words(&c->tally, &was->tally, sizeof(c->tally));
+			raise_to_highest(&c->tally, &was->tally, sizeof(c->tally));
 	}
 	if (!acc->any || before->epoch != now->epoch)
 		return;
-	raise_words(&now->all, &before->all, sizeof(now->all));
-	raise_words((u8 *)now + FIRST_COUNTER, (const u8 *)before + FIRST_COUNTER,
-		    FIRST_LASTING - FIRST_COUNTER);
-	raise_words((u8 *)now + AFTER_LASTING, (const u8 *)before + AFTER_LASTING,
-		    AFTER_COUNTERS - AFTER_LASTING);
+	raise_to_highest(&now->all, &before->all, sizeof(now->all));
+	raise_to_highest((u8 *)now + FIRST_COUNTER, (const u8 *)before + FIRST_COUNTER,
+			 FIRST_LASTING - FIRST_COUNTER);
+	raise_to_highest((u8 *)now + AFTER_LASTING, (const u8 *)before + AFTER_LASTING,
+			 AFTER_COUNTERS - AFTER_LASTING);
 }
 
 /* Escape text from the daemon, because it becomes the value of a label. */
@@ -518,7 +522,8 @@ static void escape_label(char *text, size_t size)
  * exporter: an earlier exporter may have exported a part of these counts, so the snapshot is only
  * the base of later ones.
  */
-static bool set_start(struct accumulator *acc, const struct metrics_machine *machine, u64 now_ns)
+static bool set_start_time(struct accumulator *acc, const struct metrics_machine *machine,
+			   u64 now_ns)
 {
 	u64 daemon_ns = machine->age_ns < now_ns ? now_ns - machine->age_ns : 0;
 	bool is_base = daemon_ns < acc->begun_ns;
@@ -535,31 +540,32 @@ static void clear_sums(struct accumulator *acc)
 
 	memset((u8 *)m + FIRST_COUNTER, 0, AFTER_COUNTERS - FIRST_COUNTER);
 	memset((u8 *)m + FIRST_LATE, 0, AFTER_LATE - FIRST_LATE);
-	restore_unknown(m, &before);
-	m->all = (struct metrics_tally){ 0 };
-	acc->other = (struct metrics_tally){ 0 };
+	keep_unknown_counters(m, &before);
+	m->all = (struct metrics_counters){ 0 };
+	acc->other = (struct metrics_counters){ 0 };
 	for (u32 i = 0; i < acc->shown; i++)
-		*acc->groups[i].sum = (struct metrics_tally){ 0 };
+		*acc->groups[i].sum = (struct metrics_counters){ 0 };
 }
 
-static void start_follow_clock(u64 *start_ns, u64 now_ns)
+static void move_start_before_now(u64 *start_ns, u64 now_ns)
 {
 	if (*start_ns >= now_ns)
 		*start_ns = now_ns - 1;
 }
 
-void accumulator_follow_clock(struct accumulator *acc, u64 now_ns)
+void accumulator_correct_start_times(struct accumulator *acc, u64 now_ns)
 {
-	start_follow_clock(&acc->start_ns, now_ns);
+	move_start_before_now(&acc->start_ns, now_ns);
 	for (u32 i = 0; i < acc->shown; i++)
-		start_follow_clock(&acc->groups[i].start_ns, now_ns);
+		move_start_before_now(&acc->groups[i].start_ns, now_ns);
 }
 
-int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 series, u64 now_ns)
+int accumulator_update(struct accumulator *acc, struct metrics_snapshot *metrics, u32 series,
+		       u64 now_ns)
 {
-	unsigned int unit = sample_unit_common(metrics->machine.all.weight, METRICS_UNITS);
-	bool is_base = !acc->any && set_start(acc, &metrics->machine, now_ns);
-	struct metrics_tally delta;
+	unsigned int unit = sample_unit_find_common(metrics->machine.all.weight, METRICS_UNITS);
+	bool is_base = !acc->any && set_start_time(acc, &metrics->machine, now_ns);
+	struct metrics_counters delta;
 	double age = 0;
 	int r;
 
@@ -575,14 +581,14 @@ int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 ser
 	groups_drop_unused(acc, unit == acc->unit ? exp2(-age / HALF_LIFE_NS) : 0, now_ns);
 	acc->unit = unit;
 	r = groups_collect_deltas(acc, metrics, now_ns);
-	acc->other_levels |= tally_bits(&metrics->machine.all);
+	acc->other_levels |= accumulator_get_tally_bits(&metrics->machine.all);
 	if (r >= 0) {
 		groups_choose_shown(acc, series, now_ns);
 		machine_update(acc, metrics, &delta);
 		groups_add_deltas(acc, &delta);
 		if (is_base)
 			clear_sums(acc);
-		raise_latest(acc, metrics);
+		raise_to_previous(acc, metrics);
 		metrics_clear(&acc->latest);
 		escape_label(metrics->machine.version, sizeof(metrics->machine.version));
 		escape_label(metrics->machine.source, sizeof(metrics->machine.source));
@@ -592,6 +598,6 @@ int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 ser
 	} else {
 		metrics_clear(metrics);
 	}
-	*metrics = (struct metrics){ 0 };
+	*metrics = (struct metrics_snapshot){ 0 };
 	return r;
 }

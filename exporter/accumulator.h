@@ -5,8 +5,8 @@
  * each exported counter grows by the difference between two snapshots. All containers and "other"
  * together grow by as many samples and operations as the machine.
  */
-#ifndef SPEPROF_ACCUMULATE_H
-#define SPEPROF_ACCUMULATE_H
+#ifndef SPEPROF_ACCUMULATOR_H
+#define SPEPROF_ACCUMULATOR_H
 
 #include <stddef.h>
 
@@ -24,7 +24,7 @@
  * @set: these labels
  * @hash: hash of @set
  * @weight: recent operations, or samples (see &accumulator.unit); halves every ten minutes
- * @levels: levels and units for which it has samples, as tally_bits() returns them
+ * @levels: levels and units for which it has samples, as accumulator_get_tally_bits() returns them
  * @kinds: latencies for which it has samples, as bits
  * @seen: whether the group is in the snapshot that is being added
  * @ended: whether for ACCUMULATOR_END_NS its containers had no process and did not grow
@@ -43,8 +43,8 @@ struct accumulator_group {
 	bool ended;
 	u64 alive_ns;
 	u64 start_ns;
-	struct metrics_tally *sum;
-	struct metrics_tally *delta;
+	struct metrics_counters *sum;
+	struct metrics_counters *delta;
 };
 
 /**
@@ -60,8 +60,8 @@ struct accumulator_group {
  * @unit: unit of the groups' weights, &enum sample_unit; METRICS_UNITS: weights are samples
  * @machine: the exported counters, from &metrics_machine.records on
  * @other: the exported counters of all containers without series
- * @other_levels: levels and units for which the machine has samples, as tally_bits() returns
- *	them
+ * @other_levels: levels and units for which the machine has samples, as
+ *	accumulator_get_tally_bits() returns them
  * @groups: the groups; the first @shown of them have series
  * @count: number of @groups
  * @capacity: allocated length of @groups
@@ -70,17 +70,17 @@ struct accumulator_group {
  * @series_needed: number of series that all groups together would need
  */
 struct accumulator {
-	const struct labels *labels;
+	const struct label_config *labels;
 	u32 kinds;
 	struct label_set other_set;
-	struct metrics latest;
+	struct metrics_snapshot latest;
 	bool any;
 	u64 begun_ns;
 	u64 start_ns;
 	u64 latest_ns;
 	unsigned int unit;
 	struct metrics_machine machine;
-	struct metrics_tally other;
+	struct metrics_counters other;
 	u32 other_levels;
 	struct accumulator_group *groups;
 	u32 count;
@@ -99,7 +99,8 @@ struct accumulator {
  *
  * A receiver that has counters of an earlier process sees a counter reset.
  */
-void accumulator_init(struct accumulator *acc, const struct labels *labels, u32 kinds, u64 now_ns);
+void accumulator_init(struct accumulator *acc, const struct label_config *labels, u32 kinds,
+		      u64 now_ns);
 
 /**
  * accumulator_deinit() - release all memory
@@ -120,25 +121,26 @@ void accumulator_deinit(struct accumulator *acc);
  *
  * Return: 0; -ENOMEM if memory cannot be allocated, which leaves the counters unchanged.
  */
-int accumulator_update(struct accumulator *acc, struct metrics *metrics, u32 series, u64 now_ns);
+int accumulator_update(struct accumulator *acc, struct metrics_snapshot *metrics, u32 series,
+		       u64 now_ns);
 
 /**
- * accumulator_follow_clock() - move start times into the past after the clock was set back
+ * accumulator_correct_start_times() - move start times into the past after the clock was set back
  * @acc: the counters
  * @now_ns: CLOCK_REALTIME of the export that follows
  *
  * Call it before each export. A start time that is not before @now_ns becomes @now_ns - 1
  * permanently: receivers treat each change of a start time as a counter reset.
  */
-void accumulator_follow_clock(struct accumulator *acc, u64 now_ns);
+void accumulator_correct_start_times(struct accumulator *acc, u64 now_ns);
 
 /**
- * tally_bits() - list the levels and units that a tally counts
+ * accumulator_get_tally_bits() - list the levels and units that a tally counts
  * @tally: the tally
  *
  * Return: a bit for each level with a counter above 0, followed by a bit for each unit with one.
  */
-u32 tally_bits(const struct metrics_tally *tally);
+u32 accumulator_get_tally_bits(const struct metrics_counters *tally);
 
 /*
  * The number of buckets of a classic histogram, and the number of its series: one for each bucket,
@@ -154,12 +156,12 @@ u32 tally_bits(const struct metrics_tally *tally);
 #define CONTAINER_COUNTERS 4
 
 /**
- * container_series() - return the number of series of a container
- * @levels: its levels and units, as tally_bits() returns them
+ * accumulator_count_series() - return the number of series of a container
+ * @levels: its levels and units, as accumulator_get_tally_bits() returns them
  * @kinds: its latencies, as bits
  *
  * Return: the number of series in a text format.
  */
-u32 container_series(u32 levels, u32 kinds);
+u32 accumulator_count_series(u32 levels, u32 kinds);
 
 #endif

@@ -16,14 +16,14 @@
 
 static int queued_compare(const void *a, const void *b)
 {
-	const struct perfdata_queued *x = a, *y = b;
+	const struct perfdata_queued_task *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
 	return x->location < y->location ? -1 : x->location > y->location;
 }
 
-static void record_emit(struct perfdata *perf, const struct perfdata_queued *queued)
+static void record_emit(struct perfdata_reader *perf, const struct perfdata_queued_task *queued)
 {
 	u32 size = (u32)(queued->location & ((1U << SIZE_BITS) - 1));
 	struct perfdata_record record = {
@@ -38,15 +38,15 @@ static void record_emit(struct perfdata *perf, const struct perfdata_queued *que
 	record.type = perfdata_get32(perf, record.data);
 	record.misc = perfdata_get16(perf, record.data + 4);
 	record.end = record.offset + size;
-	if (perfdata_is_task(&record) && perfdata_get16(perf, record.data + 6) == size &&
+	if (perfdata_record_is_task(&record) && perfdata_get16(perf, record.data + 6) == size &&
 	    perfdata_task_check(perf, &record))
 		perfdata_task_emit(perf, &record);
 }
 
 /* Pass on the first @n records of the sorted queue. */
-static void queue_flush(struct perfdata *perf, u32 n)
+static void queue_emit_first(struct perfdata_reader *perf, u32 n)
 {
-	struct perfdata_order *order = &perf->order;
+	struct perfdata_task_queue *order = &perf->order;
 
 	if (!n)
 		return;
@@ -56,17 +56,17 @@ static void queue_flush(struct perfdata *perf, u32 n)
 	memmove(order->queue, order->queue + n, order->count * sizeof(*order->queue));
 }
 
-static void queue_sort(struct perfdata_order *order)
+static void queue_sort(struct perfdata_task_queue *order)
 {
 	if (order->queue)
 		qsort(order->queue, order->count, sizeof(*order->queue), queued_compare);
 }
 
 /* Ensure that the queue has a free entry. If necessary, pass on the earlier half. */
-static bool queue_reserve(struct perfdata *perf)
+static bool queue_reserve(struct perfdata_reader *perf)
 {
-	struct perfdata_order *order = &perf->order;
-	struct perfdata_queued *queue;
+	struct perfdata_task_queue *order = &perf->order;
+	struct perfdata_queued_task *queue;
 
 	if (!order->record)
 		order->record = malloc(1U << SIZE_BITS);
@@ -78,23 +78,23 @@ static bool queue_reserve(struct perfdata *perf)
 		order->queue = queue;
 	} else {
 		queue_sort(order);
-		queue_flush(perf, (order->count + 1) / 2);
+		queue_emit_first(perf, (order->count + 1) / 2);
 	}
 	return order->count < order->capacity;
 }
 
-void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *record)
+void perfdata_task_queue_add(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
-	struct perfdata_order *order = &perf->order;
+	struct perfdata_task_queue *order = &perf->order;
 	u64 time;
 
 	if (!perf->sink->task || !perfdata_task_check(perf, record) ||
 	    record->offset >= OFFSET_MAX || !queue_reserve(perf))
 		return;
-	time = perfdata_task_time(perf, record);
+	time = perfdata_task_get_time(perf, record);
 	if (time > order->latest)
 		order->latest = time;
-	order->queue[order->count++] = (struct perfdata_queued){
+	order->queue[order->count++] = (struct perfdata_queued_task){
 		.time = time,
 		.location = record->offset << SIZE_BITS | record->size,
 	};
@@ -105,23 +105,23 @@ void perfdata_order_add(struct perfdata *perf, const struct perfdata_record *rec
  * record of this round, but not earlier than the latest record of the previous round: so pass on
  * all records up to that time.
  */
-void perfdata_order_round(struct perfdata *perf)
+void perfdata_task_queue_end_round(struct perfdata_reader *perf)
 {
-	struct perfdata_order *order = &perf->order;
+	struct perfdata_task_queue *order = &perf->order;
 	u32 n = 0;
 
 	queue_sort(order);
 	while (n < order->count && order->queue[n].time <= order->round)
 		n++;
-	queue_flush(perf, n);
+	queue_emit_first(perf, n);
 	order->round = order->latest;
 }
 
-void perfdata_order_end(struct perfdata *perf)
+void perfdata_task_queue_flush(struct perfdata_reader *perf)
 {
 	queue_sort(&perf->order);
-	queue_flush(perf, perf->order.count);
+	queue_emit_first(perf, perf->order.count);
 	free(perf->order.queue);
 	free(perf->order.record);
-	perf->order = (struct perfdata_order){ .count = 0 };
+	perf->order = (struct perfdata_task_queue){ .count = 0 };
 }

@@ -14,26 +14,26 @@
 bool profile_queue_sample(struct profile *p, const struct waiting_sample *w)
 {
 	if (!p->waiting)
-		p->waiting = malloc(WAITING * sizeof(*p->waiting));
-	if (!p->waiting || p->waiting_count == WAITING)
+		p->waiting = malloc(WAITING_SAMPLES_MAX * sizeof(*p->waiting));
+	if (!p->waiting || p->waiting_count == WAITING_SAMPLES_MAX)
 		return false;
-	if (w->since_ns && p->waiting_mapped == WAITING_MAPPED)
+	if (w->since_ns && p->waiting_mapped == WAITING_MAPPED_MAX)
 		return false;
 	p->waiting_mapped += w->since_ns != 0;
 	p->waiting[p->waiting_count++] = *w;
 	return true;
 }
 
-bool profile_wait_mapping(struct profile *p, struct waiting_sample *w, u64 owner)
+bool profile_wait_for_mapping(struct profile *p, struct waiting_sample *w, u64 owner)
 {
 	u32 index = (u32)(owner >> 32);
 	u64 now = time_now_ns();
 
 	if (!w->since_ns) {
-		bool timed = attributor_has_times(p->attributor) && w->time_ns < now;
+		bool timed = attributor_has_event_times(p->attributor) && w->time_ns < now;
 
 		w->since_ns = timed ? w->time_ns : now;
-		w->until_ns = now + WAITING_NS;
+		w->until_ns = now + WAITING_TIMEOUT_NS;
 	}
 	w->owner = owner;
 	w->version = attributor_get_map_version(p->attributor, index, false);
@@ -58,16 +58,16 @@ static bool mapping_is_awaited(struct profile *p, const struct waiting_sample *w
 static bool sample_retry(const struct stage_query *query, struct profile *p,
 			 struct waiting_sample *w)
 {
-	const struct task_answer *answer = stage_find_task(query, w->task, w->time_ns);
+	const struct resolved_task *answer = stage_find_task(query, w->task, w->time_ns);
 
-	return !answer->waits && profile_count_waiting(p, w, answer, true);
+	return !answer->waits && profile_count_waiting_sample(p, w, answer, true);
 }
 
 /*
  * Count the waiting samples whose task and mapping are known now. With @all, count the others as
  * well, as unattributed or unmapped.
  */
-static void retry(struct profile *p, bool all)
+static void retry_waiting_samples(struct profile *p, bool all)
 {
 	const struct stage_query query = { &p->stage, p->attributor, p->reader };
 	u32 left = 0, count = p->waiting_count, mapped = 0;
@@ -84,25 +84,25 @@ static void retry(struct profile *p, bool all)
 			mapped += w->since_ns != 0;
 			p->waiting[left++] = *w;
 		} else if (all) {
-			profile_count_waiting(p, w, stage_find_task(&query, w->task, w->time_ns),
-					      false);
+			profile_count_waiting_sample(
+				p, w, stage_find_task(&query, w->task, w->time_ns), false);
 		}
 	}
 	p->waiting_count = left;
 	p->waiting_mapped = mapped;
 }
 
-void profile_retry_queued(struct profile *p)
+void profile_retry_waiting_samples(struct profile *p)
 {
-	retry(p, false);
+	retry_waiting_samples(p, false);
 }
 
-void profile_finish_queued(struct profile *p)
+void profile_finish_waiting_samples(struct profile *p)
 {
-	retry(p, true);
+	retry_waiting_samples(p, true);
 }
 
-void profile_move_queued(struct profile *to, struct profile *from)
+void profile_move_waiting_samples(struct profile *to, struct profile *from)
 {
 	u32 moved = 0;
 
@@ -112,5 +112,5 @@ void profile_move_queued(struct profile *to, struct profile *from)
 		moved++;
 	from->waiting_count -= moved;
 	memmove(from->waiting, from->waiting + moved, from->waiting_count * sizeof(*from->waiting));
-	profile_finish_queued(from);
+	profile_finish_waiting_samples(from);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "listen.h"
+#include "listener.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ union listener_address {
 	struct sockaddr_un local;
 };
 
-static bool v6_is_local(const struct in6_addr *a)
+static bool is_v6_loopback(const struct in6_addr *a)
 {
 	return IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == 127);
 }
@@ -40,7 +40,7 @@ static bool others_may_write(const struct sockaddr_un *a, socklen_t size)
 	return stat(a->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode) || (st.st_mode & S_IWOTH);
 }
 
-enum listener_reach listener_reach(int fd)
+enum socket_reach listener_get_reach(int fd)
 {
 	union listener_address a = { 0 };
 	socklen_t size = sizeof(a.local) - 1;
@@ -55,13 +55,13 @@ enum listener_reach listener_reach(int fd)
 		local = ntohl(a.v4.sin_addr.s_addr) >> 24 == 127;
 		break;
 	case AF_INET6:
-		local = v6_is_local(&a.v6.sin6_addr);
+		local = is_v6_loopback(&a.v6.sin6_addr);
 		break;
 	}
 	return local ? LISTENER_MACHINE : LISTENER_NETWORK;
 }
 
-void listener_name(int fd, char *ret_name, size_t size)
+void listener_get_name(int fd, char *ret_name, size_t size)
 {
 	union listener_address a = { 0 };
 	socklen_t length = sizeof(a.local) - 1;
@@ -130,7 +130,7 @@ static int parse_address(const char *text, union listener_address *ret)
 	return inet_pton(AF_INET, host, &ret->v4.sin_addr) == 1 ? (int)sizeof(ret->v4) : -EINVAL;
 }
 
-bool listener_host_is_local(const char *host)
+bool listener_is_loopback_host(const char *host)
 {
 	char text[INET6_ADDRSTRLEN + sizeof("[]:65535")];
 	size_t n = strlen(host);
@@ -152,12 +152,12 @@ bool listener_host_is_local(const char *host)
 	if (parse_address(text, &a) < 0)
 		return false;
 	if (a.any.sa_family == AF_INET6)
-		return v6_is_local(&a.v6.sin6_addr);
+		return is_v6_loopback(&a.v6.sin6_addr);
 	return ntohl(a.v4.sin_addr.s_addr) >> 24 == 127;
 }
 
 /* Remove the socket of a process that has exited: a connection to such a socket is refused. */
-static void remove_stale(const struct sockaddr_un *a)
+static void remove_stale_socket(const struct sockaddr_un *a)
 {
 	struct stat st;
 	int fd;
@@ -173,13 +173,13 @@ static void remove_stale(const struct sockaddr_un *a)
 }
 
 /* Bind with mode 0600, and change it to 0660 only after the group is set. */
-static int bind_local(int fd, const struct sockaddr_un *a)
+static int bind_unix_socket(int fd, const struct sockaddr_un *a)
 {
 	mode_t mask = umask(0177);
 	const struct group *group;
 	int r = 0;
 
-	remove_stale(a);
+	remove_stale_socket(a);
 	if (bind(fd, (const struct sockaddr *)a, sizeof(*a)) < 0)
 		r = -errno;
 	umask(mask);
@@ -199,7 +199,7 @@ static int bind_local(int fd, const struct sockaddr_un *a)
  * Parse an absolute path, or "ADDRESS:PORT". Return: the size of the address; -EINVAL if the text
  * is not valid.
  */
-static int parse_text(const char *text, union listener_address *ret)
+static int parse_listen_address(const char *text, union listener_address *ret)
 {
 	if (*text != '/')
 		return parse_address(text, ret);
@@ -216,14 +216,14 @@ int listener_open(const char *text)
 	union listener_address a;
 	int fd, size, r = 0;
 
-	size = parse_text(text, &a);
+	size = parse_listen_address(text, &a);
 	if (size < 0)
 		return size;
 	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	if (a.any.sa_family == AF_UNIX) {
-		r = bind_local(fd, &a.local);
+		r = bind_unix_socket(fd, &a.local);
 	} else {
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 		r = bind(fd, &a.any, (socklen_t)size) < 0 ? -errno : 0;

@@ -12,8 +12,8 @@
 #include "reply.h"
 
 /**
- * struct object - a file and its attachments; if there is no file, all descriptors are -1, and the
- * other members 0
+ * struct reader_file - a file and its attachments; if there is no file, all descriptors are -1, and
+ * the other members 0
  * @kind: &enum symbol_kind of the file
  * @fd, @debug_fd, @alt_fd: descriptors of @file, @debug and @alt
  * @elf: segments and build id of @file, and functions of all files
@@ -27,7 +27,7 @@
  * @names_read, @lines_read: true after functions or lines were read, at the first request for them.
  * Then no file can be attached any more
  */
-struct object {
+struct reader_file {
 	u32 kind;
 	int fd;
 	int debug_fd;
@@ -47,7 +47,7 @@ struct object {
 };
 
 /**
- * object_open() - open a file in a slot, and close the file that was in it
+ * reader_file_open() - open a file in a slot, and close the file that was in it
  * @object: the slot
  * @kind: &enum symbol_kind of the file
  * @fd: the file; owned by @object, and closed on failure
@@ -55,10 +55,11 @@ struct object {
  *
  * Return: 0; -EBADMSG, -EFBIG or another negative errno as for elf_open().
  */
-int object_open(struct object *object, u32 kind, int fd, struct symbol_object *ret_known);
+int reader_file_open(struct reader_file *object, u32 kind, int fd,
+		     struct symbol_file_content *ret_known);
 
 /**
- * object_attach() - attach a file to an open file
+ * reader_file_attach() - attach a file to an open file
  * @object: the slot
  * @attachment: &enum symbol_attachment
  * @fd: the file to attach; owned by @object, and closed on failure
@@ -68,24 +69,29 @@ int object_open(struct object *object, u32 kind, int fd, struct symbol_object *r
  * names or lines were read already, or if the open file is no ELF file; another negative errno as
  * for elf_open().
  */
-int object_attach(struct object *object, u32 attachment, int fd, struct symbol_object *ret_known);
-
-/** object_find() - add the functions of @count addresses to a reply, as many as fit */
-void object_find(struct object *object, const u64 *address, u32 count,
-		 struct reply_builder *builder);
-
-/** object_lines() - add the source lines of @count addresses to a reply, as many as fit */
-void object_lines(struct object *object, const u64 *address, u32 count,
-		  struct reply_builder *builder);
+int reader_file_attach(struct reader_file *object, u32 attachment, int fd,
+		       struct symbol_file_content *ret_known);
 
 /**
- * object_code() - add the instructions from @address to @end - 1 to a reply, as many as fit
+ * reader_file_add_functions() - add the functions of @count addresses to a reply, as many as fit
+ */
+void reader_file_add_functions(struct reader_file *object, const u64 *address, u32 count,
+			       struct reply_builder *builder);
+
+/** reader_file_add_lines() - add the source lines of @count addresses to a reply, as many as fit */
+void reader_file_add_lines(struct reader_file *object, const u64 *address, u32 count,
+			   struct reply_builder *builder);
+
+/**
+ * reader_file_add_instructions() - add the instructions from @address to @end - 1 to a reply, as
+ * many as fit
  *
  * If the file has no bytes at @address, nothing is added.
  */
-void object_code(struct object *object, u64 address, u64 end, struct reply_builder *builder);
+void reader_file_add_instructions(struct reader_file *object, u64 address, u64 end,
+				  struct reply_builder *builder);
 
-/** object_close() - close all files, and free their data */
-void object_close(struct object *object);
+/** reader_file_close() - close all files, and free their data */
+void reader_file_close(struct reader_file *object);
 
 #endif

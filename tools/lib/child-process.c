@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "program.h"
+#include "child-process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
  * Start a program. Search also in /sbin, which contains modprobe but is not in the PATH of every
  * user.
  */
-static int program_spawn(pid_t *ret_pid, const posix_spawn_file_actions_t *actions, char **argv)
+static int child_spawn(pid_t *ret_pid, const posix_spawn_file_actions_t *actions, char **argv)
 {
 	char path[64];
 	int error = posix_spawnp(ret_pid, argv[0], actions, NULL, argv, environ);
@@ -22,7 +22,7 @@ static int program_spawn(pid_t *ret_pid, const posix_spawn_file_actions_t *actio
 	return -posix_spawn(ret_pid, path, actions, NULL, argv, environ);
 }
 
-static int wait_for(pid_t pid)
+static int wait_for_exit(pid_t pid)
 {
 	int status;
 
@@ -32,16 +32,16 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-int program_run(char **argv)
+int child_run_and_wait(char **argv)
 {
 	pid_t pid;
-	int r = program_spawn(&pid, NULL, argv);
+	int r = child_spawn(&pid, NULL, argv);
 
-	return r < 0 ? r : wait_for(pid);
+	return r < 0 ? r : wait_for_exit(pid);
 }
 
 /* Start @argv with its standard output written to @output, and its standard error discarded. */
-static int spawn_into(pid_t *ret_pid, int output, char **argv)
+static int spawn_with_output(pid_t *ret_pid, int output, char **argv)
 {
 	posix_spawn_file_actions_t actions;
 	int r = -posix_spawn_file_actions_init(&actions);
@@ -53,14 +53,14 @@ static int spawn_into(pid_t *ret_pid, int output, char **argv)
 		r = -posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
 						      O_WRONLY, 0);
 	if (!r)
-		r = program_spawn(ret_pid, &actions, argv);
+		r = child_spawn(ret_pid, &actions, argv);
 	posix_spawn_file_actions_destroy(&actions);
 	return r;
 }
 
-int program_start(char **argv, struct program *ret_program)
+int child_start_with_output(char **argv, struct spawned_process *ret_program)
 {
-	struct program program;
+	struct spawned_process program;
 	int fds[2], r;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
@@ -72,7 +72,7 @@ int program_start(char **argv, struct program *ret_program)
 		close(fds[1]);
 		return r;
 	}
-	r = spawn_into(&program.pid, fds[1], argv);
+	r = spawn_with_output(&program.pid, fds[1], argv);
 	close(fds[1]);
 	if (r < 0)
 		fclose(program.output);
@@ -81,8 +81,8 @@ int program_start(char **argv, struct program *ret_program)
 	return r;
 }
 
-int program_finish(struct program *program)
+int child_finish(struct spawned_process *program)
 {
 	fclose(program->output);
-	return wait_for(program->pid);
+	return wait_for_exit(program->pid);
 }

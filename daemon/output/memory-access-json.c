@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct hot {
+struct json_context {
 	struct profile *profile;
-	struct symbols *symbols;
+	struct symbols_cache *symbols;
 	bool live;
 };
 
@@ -36,7 +36,7 @@ static void add_address(struct json_object *to, const char *key, u64 address)
 }
 
 /* Return the process of @owner, or NULL if its entry was evicted. */
-static const struct attribute_process *owner_process(const struct hot *hot, u64 owner)
+static const struct attribute_process *owner_process(const struct json_context *hot, u64 owner)
 {
 	const struct attribute_process *process =
 		attributor_get_process(hot->profile->attributor, (u32)(owner >> 32));
@@ -44,7 +44,7 @@ static const struct attribute_process *owner_process(const struct hot *hot, u64 
 	return process && process->generation == (u32)owner ? process : NULL;
 }
 
-static void add_process(const struct hot *hot, struct json_object *to, u64 owner)
+static void add_process(const struct json_context *hot, struct json_object *to, u64 owner)
 {
 	const struct attribute_process *process = owner_process(hot, owner);
 	const struct attribute_container *c = NULL;
@@ -56,20 +56,21 @@ static void add_process(const struct hot *hot, struct json_object *to, u64 owner
 	json_add_u64(to, "pid", process && process->pid > 0 ? (u64)process->pid : 0);
 }
 
-static void add_function(const struct hot *hot, struct json_object *to, u64 place, u64 owner)
+static void add_function(const struct json_context *hot, struct json_object *to, u64 place,
+			 u64 owner)
 {
 	const struct attribute_process *process = owner_process(hot, owner);
 	u32 index = process ? (u32)(owner >> 32) : ATTRIBUTE_NONE;
 	char name[sizeof(((struct view_row *)0)->function)], binary[128] = "";
 	struct attribute_location where;
 
-	if (attributor_locate(hot->profile->attributor, index, location_key_pc(place),
-			      location_key_kernel(place), &where)) {
-		symbols_function(hot->symbols, process ? process->pid : 0, &where, hot->live, name,
-				 sizeof(name));
+	if (attributor_locate_pc(hot->profile->attributor, index, location_key_get_pc(place),
+				 location_key_is_kernel(place), &where)) {
+		symbols_get_function(hot->symbols, process ? process->pid : 0, &where, hot->live,
+				     name, sizeof(name));
 		escape_string(binary, sizeof(binary), where.binary);
 	} else {
-		snprintf(name, sizeof(name), "0x%" PRIx64, location_key_pc(place));
+		snprintf(name, sizeof(name), "0x%" PRIx64, location_key_get_pc(place));
 	}
 	add_string(to, "function", name);
 	add_string(to, "binary", binary);
@@ -84,7 +85,7 @@ static int compare_sharers(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-static struct json_object *sharers_json(const struct hot *hot, const struct hot_line *line)
+static struct json_object *sharers_json(const struct json_context *hot, const struct hot_line *line)
 {
 	struct json_object *list = json_object_new_array(), *o;
 	struct line_sharer sharers[LINE_SHARERS];
@@ -104,7 +105,7 @@ static struct json_object *sharers_json(const struct hot *hot, const struct hot_
 	return list;
 }
 
-static struct json_object *line_json(const struct hot *hot, const struct hot_line *line)
+static struct json_object *line_json(const struct json_context *hot, const struct hot_line *line)
 {
 	struct json_object *o = json_object_new_object();
 	u64 owner = line->head.key[1];
@@ -116,9 +117,9 @@ static struct json_object *line_json(const struct hot *hot, const struct hot_lin
 					    "process");
 	if (owner != LINE_PHYSICAL && owner != LINE_KERNEL)
 		add_process(hot, o, owner);
-	add_string(o, "sharing", line_sharing_name(line_sharing(line)));
-	json_object_object_add(o, "suspected", json_object_new_boolean(line_suspected(line)));
-	json_add_u64(o, "cpus", line_cpus(line));
+	add_string(o, "sharing", line_sharing_name(line_classify_sharing(line)));
+	json_object_object_add(o, "suspected", json_object_new_boolean(line_is_unsnooped(line)));
+	json_add_u64(o, "cpus", line_count_cpus(line));
 	json_add_u64(o, "samples", line->samples);
 	json_add_u64(o, "loads", line->samples - line->stores);
 	json_add_u64(o, "stores", line->stores);
@@ -129,22 +130,22 @@ static struct json_object *line_json(const struct hot *hot, const struct hot_lin
 }
 
 /* Add the cache lines, except those that only one thread has used. */
-static int add_cache_lines(const struct hot *hot, u32 limit, struct json_object *root)
+static int add_cache_lines(const struct json_context *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
-	const struct lines *lines = &hot->profile->commons->lines;
+	const struct hot_lines *lines = &hot->profile->commons->lines;
 	struct topk_entry **sorted;
 	u32 count, shown = 0;
 
 	json_object_object_add(root, "lines", list);
 	json_add_u64(root, "lines_evicted", lines->table.evicted);
-	sorted = topk_sorted(&lines->table, &count);
+	sorted = topk_sort_entries(&lines->table, &count);
 	if (!sorted)
 		return -ENOMEM;
 	for (u32 i = 0; i < count && (!limit || shown < limit); i++) {
 		const struct hot_line *line = (const struct hot_line *)sorted[i];
 
-		if (line_sharing(line) == LINE_PRIVATE)
+		if (line_classify_sharing(line) == LINE_PRIVATE)
 			continue;
 		json_object_array_add(list, line_json(hot, line));
 		shown++;
@@ -159,12 +160,12 @@ static void add_node(struct json_object *to, const char *key, u8 node)
 		json_add_u64(to, key, node);
 }
 
-static struct json_object *page_json(const struct hot *hot, const struct hot_page *page)
+static struct json_object *page_json(const struct json_context *hot, const struct hot_page *page)
 {
 	struct json_object *o = json_object_new_object();
 
-	add_address(o, "address", page->head.key[0] << PAGE_SHIFT);
-	add_node(o, "node", pages_node(&hot->profile->commons->pages, page));
+	add_address(o, "address", page->head.key[0] << HOT_PAGE_SHIFT);
+	add_node(o, "node", hot_pages_find_node(&hot->profile->commons->pages, page));
 	json_add_u64(o, "samples", page->samples);
 	json_add_u64(o, "loads", page->samples - page->stores);
 	json_add_u64(o, "stores", page->stores);
@@ -177,16 +178,16 @@ static struct json_object *page_json(const struct hot *hot, const struct hot_pag
 	return o;
 }
 
-static int add_pages(const struct hot *hot, u32 limit, struct json_object *root)
+static int add_pages(const struct json_context *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
-	const struct pages *pages = &hot->profile->commons->pages;
+	const struct hot_pages *pages = &hot->profile->commons->pages;
 	struct topk_entry **sorted;
 	u32 count;
 
 	json_object_object_add(root, "pages", list);
 	json_add_u64(root, "pages_evicted", pages->table.evicted);
-	sorted = topk_sorted(&pages->table, &count);
+	sorted = topk_sort_entries(&pages->table, &count);
 	if (!sorted)
 		return -ENOMEM;
 	for (u32 i = 0; i < count && (!limit || i < limit); i++)
@@ -195,10 +196,10 @@ static int add_pages(const struct hot *hot, u32 limit, struct json_object *root)
 	return 0;
 }
 
-static void add_nodes(const struct hot *hot, struct json_object *root)
+static void add_nodes(const struct json_context *hot, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array(), *o;
-	const struct pages *pages = &hot->profile->commons->pages;
+	const struct hot_pages *pages = &hot->profile->commons->pages;
 
 	json_object_object_add(root, "nodes", list);
 	for (u8 from = 0; from <= NODES_MAX; from++) {
@@ -219,7 +220,7 @@ static void add_nodes(const struct hot *hot, struct json_object *root)
 }
 
 /* Add all parts; values that @root already has are replaced. */
-static int add_all(const struct hot *hot, u32 limit, struct json_object *root)
+static int add_all_sections(const struct json_context *hot, u32 limit, struct json_object *root)
 {
 	int r;
 
@@ -235,16 +236,16 @@ static int add_all(const struct hot *hot, u32 limit, struct json_object *root)
 	return r;
 }
 
-int profile_hot_json(struct profile *profile, struct symbols *symbols, bool live, u32 limit,
-		     char **ret_text)
+int profile_hot_memory_json(struct profile *profile, struct symbols_cache *symbols, bool live,
+			    u32 limit, char **ret_text)
 {
-	const struct hot hot = { .profile = profile, .symbols = symbols, .live = live };
+	const struct json_context hot = { .profile = profile, .symbols = symbols, .live = live };
 	struct json_object *root = json_object_new_object();
-	int r = add_all(&hot, limit, root);
+	int r = add_all_sections(&hot, limit, root);
 
 	/* Write everything again if more names may have been resolved during the wait. */
-	if (r >= 0 && symbols && symbols_wait_default(symbols))
-		r = add_all(&hot, limit, root);
+	if (r >= 0 && symbols && symbols_wait_configured(symbols))
+		r = add_all_sections(&hot, limit, root);
 	if (r >= 0) {
 		*ret_text = strdup(json_object_to_json_string_ext(
 			root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));

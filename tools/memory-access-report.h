@@ -6,11 +6,11 @@
 #include "lib/options.h"
 
 /**
- * memory_report() - print the report
+ * memory_access_report_print() - print the report
  * @options: options --lines, --pages, -i, -n and -j
  *
- * Return: &enum status; an error was printed.
+ * Return: &enum verb_exit_status; an error was printed.
  */
-int memory_report(const struct options *options);
+int memory_access_report_print(const struct options *options);
 
 #endif

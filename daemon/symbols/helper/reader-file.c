@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "object.h"
+#include "reader-file.h"
 
 #include <lzma.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define INSTRUCTION_MAX 16
 #define XZ_MEMORY	(96ULL << 20) /* memory of the decompressor, bytes */
 
-void object_close(struct object *o)
+void reader_file_close(struct reader_file *o)
 {
 	debug_lines_free(o->lines);
 	elf_end(o->mini);
@@ -34,35 +34,35 @@ void object_close(struct object *o)
 		close(o->debug_fd);
 	if (o->fd >= 0)
 		close(o->fd);
-	*o = (struct object){ .fd = -1, .debug_fd = -1, .alt_fd = -1 };
+	*o = (struct reader_file){ .fd = -1, .debug_fd = -1, .alt_fd = -1 };
 }
 
 static bool has_section(Elf *elf, const char *name)
 {
 	GElf_Shdr sh;
 
-	return elf_section(elf, name, &sh) && sh.sh_type != SHT_NOBITS && sh.sh_size;
+	return elf_find_section(elf, name, &sh) && sh.sh_type != SHT_NOBITS && sh.sh_size;
 }
 
 static bool has_symtab(Elf *elf)
 {
 	GElf_Shdr sh;
 
-	return elf_section(elf, ".symtab", &sh) && sh.sh_type == SHT_SYMTAB && sh.sh_size;
+	return elf_find_section(elf, ".symtab", &sh) && sh.sh_type == SHT_SYMTAB && sh.sh_size;
 }
 
 /* Find the table of Go functions, which stripped programs have, too. */
-static bool go_open(struct object *o)
+static bool find_go_table(struct reader_file *o)
 {
 	static const char *const names[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
 	GElf_Shdr text;
 	const u8 *data;
 	size_t size;
 
-	if (!elf_section(o->file, ".text", &text))
+	if (!elf_find_section(o->file, ".text", &text))
 		text.sh_addr = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		data = elf_section_bytes(o->file, names[i], &size);
+		data = elf_get_section_bytes(o->file, names[i], &size);
 		if (data && !go_table_init(&o->go, data, size, text.sh_addr))
 			return true;
 	}
@@ -76,7 +76,7 @@ static bool go_open(struct object *o)
 static const char *debug_link_read(Elf *elf, u32 *ret_crc)
 {
 	size_t size, len;
-	const u8 *bytes = elf_section_bytes(elf, ".gnu_debuglink", &size);
+	const u8 *bytes = elf_get_section_bytes(elf, ".gnu_debuglink", &size);
 
 	if (!bytes)
 		return NULL;
@@ -88,12 +88,13 @@ static const char *debug_link_read(Elf *elf, u32 *ret_crc)
 	return (const char *)bytes;
 }
 
-static void object_describe(const struct object *o, struct symbol_object *known)
+static void describe_content(const struct reader_file *o, struct symbol_file_content *known)
 {
 	const char *link;
 	u32 crc;
 
-	*known = (struct symbol_object){ .has = o->has, .build_id_size = o->elf.build_id_size };
+	*known = (struct symbol_file_content){ .has = o->has,
+					       .build_id_size = o->elf.build_id_size };
 	memcpy(known->build_id, o->elf.build_id, sizeof(known->build_id));
 	link = o->file ? debug_link_read(o->file, &crc) : NULL;
 	if (link && strcmp(link, "..") != 0)
@@ -105,10 +106,10 @@ static void object_describe(const struct object *o, struct symbol_object *known)
  * follows the name in .gnu_debugaltlink. libdw is not used for that: it would decompress all debug
  * information.
  */
-static void object_describe_alt(Elf *elf, struct symbol_object *known)
+static void describe_shared_debug(Elf *elf, struct symbol_file_content *known)
 {
 	size_t size, name;
-	const u8 *bytes = elf_section_bytes(elf, ".gnu_debugaltlink", &size);
+	const u8 *bytes = elf_get_section_bytes(elf, ".gnu_debugaltlink", &size);
 
 	if (!bytes)
 		return;
@@ -119,39 +120,39 @@ static void object_describe_alt(Elf *elf, struct symbol_object *known)
 	known->alt_size = (u8)(size - name);
 }
 
-int object_open(struct object *o, u32 kind, int fd, struct symbol_object *ret_known)
+int reader_file_open(struct reader_file *o, u32 kind, int fd, struct symbol_file_content *ret_known)
 {
-	struct symbol_object known;
+	struct symbol_file_content known;
 	int r;
 
-	object_close(o);
+	reader_file_close(o);
 	o->kind = kind;
 	o->fd = fd;
 	o->elf.symbols.limit = SYMBOLS_LIMIT;
 	if (kind != SYMBOL_ELF) {
 		o->has = SYMBOL_HAS_NAMES;
-		object_describe(o, ret_known);
+		describe_content(o, ret_known);
 		return 0;
 	}
 	r = elf_open(fd, &o->file);
 	if (r < 0) {
-		object_close(o);
+		reader_file_close(o);
 		return r;
 	}
-	elf_read_head(o->file, &o->elf);
-	o->has_go = go_open(o);
+	elf_read_segments_and_build_id(o->file, &o->elf);
+	o->has_go = find_go_table(o);
 	if (o->has_go || has_symtab(o->file))
 		o->has |= SYMBOL_HAS_NAMES;
 	if (o->has_go || has_section(o->file, ".debug_line"))
 		o->has |= SYMBOL_HAS_LINES;
-	object_describe(o, &known);
+	describe_content(o, &known);
 	if (has_section(o->file, ".debug_line"))
-		object_describe_alt(o->file, &known);
+		describe_shared_debug(o->file, &known);
 	*ret_known = known;
 	return 0;
 }
 
-static u32 file_crc(int fd)
+static u32 compute_file_crc(int fd)
 {
 	uLong crc = crc32(0, NULL, 0);
 	u8 buf[65536];
@@ -169,19 +170,19 @@ static u32 file_crc(int fd)
  * Return true if a debug file belongs to the file: they have the same build ID or, if the file has
  * none, the checksum in .gnu_debuglink matches.
  */
-static bool debug_matches(const struct object *o, Elf *debug, int fd)
+static bool debug_file_matches(const struct reader_file *o, Elf *debug, int fd)
 {
 	struct elf_object head = { .segments = 0 };
 	u32 crc;
 
-	elf_read_head(debug, &head);
+	elf_read_segments_and_build_id(debug, &head);
 	if (o->elf.build_id_size)
 		return head.build_id_size == o->elf.build_id_size &&
 		       !memcmp(head.build_id, o->elf.build_id, head.build_id_size);
-	return debug_link_read(o->file, &crc) && file_crc(fd) == crc;
+	return debug_link_read(o->file, &crc) && compute_file_crc(fd) == crc;
 }
 
-static int alt_attach(struct object *o, int fd)
+static int attach_shared_debug(struct reader_file *o, int fd)
 {
 	int r = o->alt ? -EEXIST : !o->file || o->lines_read ? -EINVAL : elf_open(fd, &o->alt);
 
@@ -193,15 +194,16 @@ static int alt_attach(struct object *o, int fd)
 	return r;
 }
 
-int object_attach(struct object *o, u32 attachment, int fd, struct symbol_object *ret_known)
+int reader_file_attach(struct reader_file *o, u32 attachment, int fd,
+		       struct symbol_file_content *ret_known)
 {
-	struct symbol_object known;
+	struct symbol_file_content known;
 	int r;
 
 	if (attachment == SYMBOL_ALT) {
-		r = alt_attach(o, fd);
+		r = attach_shared_debug(o, fd);
 		if (!r)
-			object_describe(o, ret_known);
+			describe_content(o, ret_known);
 		return r;
 	}
 	/*
@@ -212,7 +214,7 @@ int object_attach(struct object *o, u32 attachment, int fd, struct symbol_object
 		r = -EINVAL;
 	else
 		r = o->debug ? -EEXIST : elf_open(fd, &o->debug);
-	if (!r && !debug_matches(o, o->debug, fd)) {
+	if (!r && !debug_file_matches(o, o->debug, fd)) {
 		elf_end(o->debug);
 		o->debug = NULL;
 		r = -ESTALE;
@@ -226,18 +228,18 @@ int object_attach(struct object *o, u32 attachment, int fd, struct symbol_object
 		o->has |= SYMBOL_HAS_NAMES;
 	if (has_section(o->debug, ".debug_line"))
 		o->has |= SYMBOL_HAS_LINES;
-	object_describe(o, &known);
+	describe_content(o, &known);
 	if (has_section(o->debug, ".debug_line"))
-		object_describe_alt(o->debug, &known);
+		describe_shared_debug(o->debug, &known);
 	*ret_known = known;
 	return 0;
 }
 
 /* Read MiniDebugInfo: an ELF file, compressed by xz, with functions that are not in .dynsym. */
-static void mini_read(struct object *o)
+static void read_mini_debug_info(struct reader_file *o)
 {
 	size_t size, in = 0, out = 0;
-	const u8 *packed = elf_section_bytes(o->file, ".gnu_debugdata", &size);
+	const u8 *packed = elf_get_section_bytes(o->file, ".gnu_debugdata", &size);
 	u64 memory = XZ_MEMORY;
 
 	if (!packed)
@@ -255,7 +257,7 @@ static void mini_read(struct object *o)
 		elf_read_symbols(o->mini, &o->elf);
 }
 
-static void read_names(struct object *o)
+static void read_functions_once(struct reader_file *o)
 {
 	struct symtab *symbols = &o->elf.symbols;
 
@@ -272,10 +274,10 @@ static void read_names(struct object *o)
 	if (!o->debug || !has_symtab(o->debug) || elf_read_symbols(o->debug, &o->elf) < 0)
 		elf_read_symbols(o->file, &o->elf);
 	if (!o->elf.full)
-		mini_read(o);
+		read_mini_debug_info(o);
 	if (o->has_go && !o->elf.full)
-		go_table_symbols(&o->go, symbols);
-	symtab_finish(symbols);
+		go_table_add_symbols(&o->go, symbols);
+	symtab_sort(symbols);
 }
 
 static bool add_name(struct reply_builder *builder, const struct symbol_name *range,
@@ -293,7 +295,7 @@ static bool add_name(struct reply_builder *builder, const struct symbol_name *ra
 }
 
 /* Returns the segment that contains @address, a file offset; NULL if there is none. */
-static const struct elf_segment *segment_find(const struct object *o, u64 address)
+static const struct elf_segment *segment_find(const struct reader_file *o, u64 address)
 {
 	for (u32 i = 0; i < o->elf.segments; i++)
 		if (address >= o->elf.segment[i].offset &&
@@ -305,7 +307,8 @@ static const struct elf_segment *segment_find(const struct object *o, u64 addres
 /*
  * Returns the name of @address, or NULL, and the range of addresses around it with the same result.
  */
-static const char *name_find(const struct object *o, u64 address, struct symbol_name *ret_range)
+static const char *name_find(const struct reader_file *o, u64 address,
+			     struct symbol_name *ret_range)
 {
 	const struct elf_segment *segment;
 	const char *name;
@@ -335,12 +338,12 @@ static const char *name_find(const struct object *o, u64 address, struct symbol_
 	return name;
 }
 
-static void perf_map_names(struct object *o, const u64 *address, u32 count,
-			   struct reply_builder *builder)
+static void add_perf_map_names(struct reader_file *o, const u64 *address, u32 count,
+			       struct reply_builder *builder)
 {
 	static struct perf_map_name names[SYMBOL_ADDRESSES];
 
-	perf_map_find(o->fd, address, count, names);
+	perf_map_find_names(o->fd, address, count, names);
 	for (; builder->done < count; builder->done++) {
 		const struct symbol_name range = { .start = address[builder->done], .size = 1 };
 		const struct perf_map_name *n = &names[builder->done];
@@ -375,14 +378,15 @@ static void range_clip(const struct reply_builder *builder, struct symbol_name *
 	range->start = end;
 }
 
-void object_find(struct object *o, const u64 *address, u32 count, struct reply_builder *builder)
+void reader_file_add_functions(struct reader_file *o, const u64 *address, u32 count,
+			       struct reply_builder *builder)
 {
 	reply_builder_init(builder);
 	if (o->kind == SYMBOL_PERF_MAP) {
-		perf_map_names(o, address, count, builder);
+		add_perf_map_names(o, address, count, builder);
 		return;
 	}
-	read_names(o);
+	read_functions_once(o);
 	while (builder->done < count) {
 		struct symbol_name range;
 		const char *name = name_find(o, address[builder->done], &range);
@@ -395,7 +399,7 @@ void object_find(struct object *o, const u64 *address, u32 count, struct reply_b
 	}
 }
 
-static void read_lines(struct object *o)
+static void read_lines_once(struct reader_file *o)
 {
 	if (o->lines_read)
 		return;
@@ -449,10 +453,11 @@ static bool add_line(struct reply_builder *builder, u64 address,
 	return true;
 }
 
-void object_lines(struct object *o, const u64 *address, u32 count, struct reply_builder *builder)
+void reader_file_add_lines(struct reader_file *o, const u64 *address, u32 count,
+			   struct reply_builder *builder)
 {
 	reply_builder_init(builder);
-	read_lines(o);
+	read_lines_once(o);
 	for (; builder->done < count; builder->done++) {
 		const struct elf_segment *segment = segment_find(o, address[builder->done]);
 		struct debug_location location = { .file = NULL };
@@ -462,11 +467,11 @@ void object_lines(struct object *o, const u64 *address, u32 count, struct reply_
 		if (segment)
 			vaddr = segment->vaddr + (address[builder->done] - segment->offset);
 		if (segment && o->lines)
-			debug_lines_find(o->lines, vaddr, &location);
+			debug_lines_find_location(o->lines, vaddr, &location);
 		if (location.file)
 			len = strlen(location.file);
 		else if (segment && o->has_go &&
-			 !go_table_line(&o->go, vaddr, &location.file, &len, &location.line))
+			 !go_table_find_line(&o->go, vaddr, &location.file, &len, &location.line))
 			len = 0;
 		if (!add_line(builder, address[builder->done], &location, len))
 			return;
@@ -474,9 +479,9 @@ void object_lines(struct object *o, const u64 *address, u32 count, struct reply_
 }
 
 /* Write the function and the offset of a branch target or a datum, as "main+0x10". */
-static bool code_name(void *ctx, u64 address, char *to, size_t size)
+static bool format_code_address(void *ctx, u64 address, char *to, size_t size)
 {
-	const struct object *o = ctx;
+	const struct reader_file *o = ctx;
 	const char *name;
 	char text[SYMBOL_NAME_MAX + 1];
 	u64 start, len;
@@ -496,8 +501,8 @@ static bool code_name(void *ctx, u64 address, char *to, size_t size)
  * Disassemble the bytes of @code, which are those of the file from @address on. If more bytes
  * follow, the last bytes are left to the next reply, because they may be a part of an instruction.
  */
-static void code_add(const struct disassembler_code *code, u64 address, bool more,
-		     struct reply_builder *builder)
+static void add_instructions(const struct disassembler_code *code, u64 address, bool more,
+			     struct reply_builder *builder)
 {
 	size_t at = 0, end = more ? code->size - INSTRUCTION_MAX : code->size, size;
 	char text[SYMBOL_NAME_MAX + 1];
@@ -505,7 +510,7 @@ static void code_add(const struct disassembler_code *code, u64 address, bool mor
 	while (at < end && builder->count < SYMBOL_ADDRESSES) {
 		struct symbol_name *entry = &builder->name[builder->count];
 
-		size = disassembler_print(code, at, text, sizeof(text));
+		size = disassembler_print_instruction(code, at, text, sizeof(text));
 		*entry = (struct symbol_name){ .start = address + at, .size = size };
 		if (!reply_builder_add_text(builder, sizeof(*entry), text, strlen(text),
 					    &entry->text))
@@ -515,12 +520,13 @@ static void code_add(const struct disassembler_code *code, u64 address, bool mor
 	}
 }
 
-void object_code(struct object *o, u64 address, u64 end, struct reply_builder *builder)
+void reader_file_add_instructions(struct reader_file *o, u64 address, u64 end,
+				  struct reply_builder *builder)
 {
 	const struct elf_segment *segment = segment_find(o, address);
 	static u8 bytes[CODE_BYTES];
 	struct disassembler_code code = {
-		.bytes = bytes, .size = sizeof(bytes), .name = code_name, .ctx = o
+		.bytes = bytes, .size = sizeof(bytes), .name = format_code_address, .ctx = o
 	};
 	GElf_Ehdr head;
 	ssize_t n;
@@ -528,7 +534,7 @@ void object_code(struct object *o, u64 address, u64 end, struct reply_builder *b
 	reply_builder_init(builder);
 	if (!segment || !o->file || !gelf_getehdr(o->file, &head))
 		return;
-	read_names(o);
+	read_functions_once(o);
 	if (code.size > end - address)
 		code.size = (size_t)(end - address);
 	n = pread(o->fd, bytes, code.size, (off_t)address);
@@ -537,7 +543,7 @@ void object_code(struct object *o, u64 address, u64 end, struct reply_builder *b
 	code.size = (size_t)n;
 	code.machine = head.e_machine;
 	code.address = segment->vaddr + (address - segment->offset);
-	code_add(&code, address, code.size == sizeof(bytes), builder);
+	add_instructions(&code, address, code.size == sizeof(bytes), builder);
 	if (!builder->count)
 		return;
 	builder->done = 1;

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 /**
- * program_run() - run a program and wait until it exits
+ * child_run_and_wait() - run a program and wait until it exits
  * @argv: name of the program, which is searched in PATH and in /sbin, and its arguments;
  * NULL-terminated
  *
@@ -16,32 +16,32 @@
  * Return: 0 if the program exits with 0; -EIO if not; -ENOENT if it is not installed; another
  * negative errno if it cannot be started.
  */
-int program_run(char **argv);
+int child_run_and_wait(char **argv);
 
 /**
- * struct program - a program, with a pipe from its output
+ * struct spawned_process - a program, with a pipe from its output
  * @pid: PID of the program
  * @output: descriptor from which its standard output is read; its standard error is discarded
  */
-struct program {
+struct spawned_process {
 	pid_t pid;
 	FILE *output;
 };
 
 /**
- * program_start() - start a program
- * @argv: as for program_run()
- * @ret_program: on success, program_finish() must follow
+ * child_start_with_output() - start a program
+ * @argv: as for child_run_and_wait()
+ * @ret_program: on success, child_finish() must follow
  *
  * Return: 0 or a negative errno.
  */
-int program_start(char **argv, struct program *ret_program);
+int child_start_with_output(char **argv, struct spawned_process *ret_program);
 
 /**
- * program_finish() - close the output and wait until the program exits
+ * child_finish() - close the output and wait until the program exits
  *
- * Return: the values of program_run().
+ * Return: the values of child_run_and_wait().
  */
-int program_finish(struct program *program);
+int child_finish(struct spawned_process *program);
 
 #endif
