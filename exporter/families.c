@@ -73,10 +73,10 @@ const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_BYTES] = {
 		.name = "speprof_record_bytes",
 		.unit = "bytes",
-		.help = "Bytes of sample records, by outcome. decoded, padding, suspect (not "
-			"decodable) and dropped (not read) add up to all bytes that the CPUs "
-			"wrote; lost bytes could not be written.",
-		.labels = "ledger: decoded, padding, suspect, dropped, lost",
+		.help = "Bytes of sample records, by outcome. decoded, padding and suspect (not "
+			"decodable) add up to all bytes that speprofd read; lost bytes are not "
+			"included.",
+		.labels = "ledger: decoded, padding, suspect, lost",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_ENABLED] = {

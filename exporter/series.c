@@ -153,7 +153,6 @@ static void add_ledgers(struct series_builder *b)
 	add_labeled_value(b, FAMILY_BYTES, "ledger", "decoded", (double)m->decoded);
 	add_labeled_value(b, FAMILY_BYTES, "ledger", "padding", (double)m->padding);
 	add_labeled_value(b, FAMILY_BYTES, "ledger", "suspect", (double)m->suspect);
-	add_labeled_value(b, FAMILY_BYTES, "ledger", "dropped", (double)m->dropped);
 	if (m->lost != UINT64_MAX)
 		add_labeled_value(b, FAMILY_BYTES, "ledger", "lost", (double)m->lost);
 	if (m->enabled_ns != UINT64_MAX)

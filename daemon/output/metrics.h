@@ -63,8 +63,7 @@ struct metrics_head {
 };
 
 /**
- * struct metrics_histogram - latencies in cycles; histogram_get_bucket() gives the index of a
- * bucket
+ * struct metrics_histogram - latencies in cycles; histogram_get_bucket() gives the index of a bucket
  */
 struct metrics_histogram {
 	u64 sum;
@@ -103,7 +102,8 @@ struct metrics_counters {
  * @backend: &enum sample_backend; an exporter must not export values that an emulated SPU modelled
  * @interval_ns: time between samples, mean over all CPUs, at the time of the snapshot
  * @written: records written; UINT64_MAX if the SPU does not count its records
- * @bytes: = @decoded + @padding + @suspect + @dropped; @lost is not included
+ * @bytes: = @decoded + @padding + @suspect; @lost is not included
+ * @reserved_ledger: 0
  * @lost: bytes lost; UINT64_MAX if the source does not record it
  * @enabled_ns: = armed time + the sum of @blind_ns, summed over CPUs; UINT64_MAX if the source does
  * not record it, and @blind_ns is meaningless then
@@ -134,7 +134,7 @@ struct metrics_machine {
 	u64 decoded;
 	u64 padding;
 	u64 suspect;
-	u64 dropped;
+	u64 reserved_ledger;
 	u64 lost;
 	u64 enabled_ns;
 	u64 blind_ns[METRICS_BLIND_SLOTS];

@@ -47,7 +47,6 @@ static void fill_ledgers(const struct view_header *h, struct metrics_machine *m)
 	m->decoded = h->decoded;
 	m->padding = h->padding;
 	m->suspect = h->suspect;
-	m->dropped = h->dropped;
 	m->lost = h->ledgers_unknown ? UINT64_MAX : h->lost;
 	m->enabled_ns = h->ledgers_unknown ? UINT64_MAX : h->enabled_ns;
 	memcpy(m->blind_ns, h->blind_by, sizeof(h->blind_by));

@@ -57,7 +57,6 @@ static json_object *totals_json(const struct view_header *h, bool live)
 	add_value_or_null(json, "lost_bytes", h->lost, !h->ledgers_unknown);
 	json_add_u64(json, "truncated_windows", h->truncated);
 	json_add_u64(json, "windows_with_gaps", h->gaps);
-	json_add_u64(json, "dropped_bytes", h->dropped);
 	json_add_u64(json, "filtered", h->filtered);
 	json_add_u64(json, "unattributed", h->unattributed);
 	json_add_u64(json, "names_pending", h->names_pending);

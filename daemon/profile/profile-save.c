@@ -12,11 +12,10 @@ static const size_t ledgers[] = {
 	offsetof(struct view_header, records),	      offsetof(struct view_header, bytes),
 	offsetof(struct view_header, decoded),	      offsetof(struct view_header, padding),
 	offsetof(struct view_header, suspect),	      offsetof(struct view_header, lost),
-	offsetof(struct view_header, dropped),	      offsetof(struct view_header, written),
-	offsetof(struct view_header, filtered),	      offsetof(struct view_header, evicted),
-	offsetof(struct view_header, enabled_ns),     offsetof(struct view_header, unweighed),
-	offsetof(struct view_header, evicted_weight), offsetof(struct view_header, truncated),
-	offsetof(struct view_header, gaps),
+	offsetof(struct view_header, written),	      offsetof(struct view_header, filtered),
+	offsetof(struct view_header, evicted),	      offsetof(struct view_header, enabled_ns),
+	offsetof(struct view_header, unweighed),      offsetof(struct view_header, evicted_weight),
+	offsetof(struct view_header, truncated),      offsetof(struct view_header, gaps),
 };
 
 static u64 *header_get_ledger(struct view_header *header, size_t i)

@@ -15,7 +15,6 @@ static void header_merge(struct view_header *to, const struct view_header *from)
 	to->truncated += from->truncated;
 	to->gaps += from->gaps;
 	to->ledgers_unknown |= from->ledgers_unknown;
-	to->dropped += from->dropped;
 	to->filtered += from->filtered;
 	to->evicted += from->evicted;
 	to->unweighed += from->unweighed;

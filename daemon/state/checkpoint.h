@@ -15,7 +15,7 @@
 #include "engine/worker.h"
 
 /* Increment this whenever the content of the checkpoint changes. */
-#define CHECKPOINT_VERSION 14
+#define CHECKPOINT_VERSION 15
 
 /**
  * struct checkpoint_settings - settings of the configuration that calls on the bus may change

@@ -77,7 +77,6 @@ static const struct view_field header_fields[] = {
 	FIELD(view_header, padding, 't'),
 	FIELD(view_header, suspect, 't'),
 	FIELD(view_header, lost, 't'),
-	FIELD(view_header, dropped, 't'),
 	FIELD(view_header, truncated, 't'),
 	FIELD(view_header, gaps, 't'),
 	FIELD(view_header, written, 't'),

@@ -162,7 +162,7 @@ const char *memory_share_name(enum memory_share share);
  * @overhead_cost: the cost of sampling, in 1/100,000 of the machine, at least 1; 0: not measured yet
  * @cpus_held: number of CPUs that sample less often than @interval_ns because of their cost
  * @records: number of records
- * @bytes: bytes that PMBPTR advanced = @decoded + @padding + @suspect + @dropped
+ * @bytes: bytes that PMBPTR advanced = @decoded + @padding + @suspect
  * @written: records written, WINDOW_WRITTEN_UNKNOWN if the SPU does not count them
  * @truncated: windows that lost their last data: PMBSR.DL, or perf's "AUX data lost"
  * @gaps: windows of perf in which records are missing
@@ -179,8 +179,7 @@ const char *memory_share_name(enum memory_share share);
  * that does not report them
  * @unweighed: samples with an unknown interval, which no weight includes
  * @unattributed_weight, @evicted_weight: weights of those samples, in view_get_unit()
- * @sort_whole: sum of view_get_sort_numerator() over all samples, in the order that the view was
- *	made with
+ * @sort_whole: sum of view_get_sort_numerator() over all samples, in the order that the view was made with
  * @cost_ns: CPU time of the daemon, without the kernel's cost of sampling; 0 in a view of a
  *	period
  * @memory: resident bytes of the daemon
@@ -224,7 +223,6 @@ struct view_header {
 	u64 truncated;
 	u64 gaps;
 	bool ledgers_unknown;
-	u64 dropped;
 	u64 written;
 	u64 filtered;
 	u64 unattributed;
@@ -278,16 +276,12 @@ unsigned int view_get_unit(const struct view_header *header);
 /** view_unit_name() - return the JSON key of a unit; "samples" for UNITS */
 const char *view_unit_name(unsigned int unit);
 
-/**
- * view_get_share_numerator(), view_get_share_denominator() - return numerator and denominator of a
- * share; @unit: view_get_unit()
- */
+/** view_get_share_numerator(), view_get_share_denominator() - return numerator and denominator of a share; @unit: view_get_unit() */
 u64 view_get_share_numerator(const struct view_row *row, unsigned int unit);
 u64 view_get_share_denominator(const struct view_header *header, unsigned int unit);
 
 /**
- * view_get_sort_numerator() - return the numerator of a row's share of the value that rows are
- * sorted by
+ * view_get_sort_numerator() - return the numerator of a row's share of the value that rows are sorted by
  *
  * The denominator is &view_header.sort_whole. A percentile has no share, so the share of samples is
  * used instead.

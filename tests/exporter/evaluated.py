@@ -48,7 +48,7 @@ def state(name, step, late):
 		containers = {f"{name}-{i}": containers["web"] for i in range(7)}
 	samples = len(LATENCIES) * step
 	what = {"records": samples, "enabled": 10**9 * step, "blind_full": 10**7 * step, "blind_handover": 10**7 * step,
-		"bytes": 1000 * step, "decoded": 945 * step, "padding": 50 * step, "dropped": 5 * step, "lost": 0,
+		"bytes": 1000 * step, "decoded": 945 * step, "padding": 50 * step, "suspect": 5 * step, "lost": 0,
 		"unattributed": 3 * samples // 100, "evicted": samples // 20, "cpu_ns": 10**6 * step, "memory": 2**24}
 	what.update({
 		"stopped": {"stopped": 1, "faults": step},

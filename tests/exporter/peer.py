@@ -43,7 +43,7 @@ def tally(latencies, memory=(), remote=0, branches=0, mispredicted=0, early=(), 
 	return struct.pack(f"<{len(words)}Q", *(times * word for word in words))
 
 
-COUNTERS = ("records", "written", "filtered", "bytes", "decoded", "padding", "suspect", "dropped", "lost", "enabled",
+COUNTERS = ("records", "written", "filtered", "bytes", "decoded", "padding", "suspect", "reserved", "lost", "enabled",
 	    *(f"blind_{cause}" for cause in ("unknown", "full", "handling", "throttle", "handover", "fault", "restart",
 					     "hotplug")),
 	    "unattributed", "evicted", "threads_evicted", "processes_evicted", "containers_evicted",

@@ -29,7 +29,7 @@ function header(changes = {}) {
 	return {
 		backend: "emulated", modelled: true, share_of: "micro_ops", duration_ns: 10e9, enabled_ns: 40e9, blind_ns: 4e8,
 		totals: {
-			records: 10, lost_bytes: 0, dropped_bytes: 0, suspect_bytes: 0, unattributed: 0, unattributed_weight: 100,
+			records: 10, lost_bytes: 0, suspect_bytes: 0, unattributed: 0, unattributed_weight: 100,
 			evicted: 0, filtered: 0, truncated_windows: 0, windows_with_gaps: 0, weight: { micro_ops: 1000 },
 		},
 		...changes,

@@ -179,7 +179,7 @@ static void header_print_ledgers(struct text_flow *flow, const struct view_heade
 	if (header->ledgers_unknown)
 		flow_print_item(flow, TERM_PLAIN, "lost and blind not known");
 	else
-		header_print_bytes(flow, "lost", header->lost + header->dropped);
+		header_print_bytes(flow, "lost", header->lost);
 	header_print_bytes(flow, "suspect", header->suspect);
 	if (header->enabled_ns && !header->ledgers_unknown)
 		header_print_share(flow, "blind", header->blind_ns, header->enabled_ns);

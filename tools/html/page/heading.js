@@ -19,7 +19,7 @@ export function ledgerItems(header) {
 	const whole = weighted ? totals.weight[header.share_of] : totals.records;
 	const part = key => formatPercent(weighted ? totals[`${key}_weight`] : totals[key], whole);
 	const known = (value, text) => (value === null ? "not known" : text(value));
-	const lost = totals.lost_bytes === null ? null : totals.lost_bytes + totals.dropped_bytes;
+	const lost = totals.lost_bytes;
 	const items = [
 		{ label: "samples", text: formatCount(totals.records), note: weighted ? `stand for ${formatShort(whole)} ${header.share_of.replace("_", "-")}` : "" },
 		{ label: "duration", text: known(header.duration_ns, formatSeconds), note: "first to last window" },
