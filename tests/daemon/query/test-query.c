@@ -7,8 +7,10 @@
 
 #include "codec/payload.h"
 #include "profile/profile-read.h"
+#include "profile/profile-shard.h"
 #include "query/query-names.h"
 #include "query/query-result.h"
+#include "symbols/symbols.h"
 #include "tasks/task-event.h"
 
 #include <errno.h>
@@ -55,6 +57,42 @@ struct fixture {
 	struct taken_sample taken[SAMPLES];
 	struct query_row row;
 };
+
+/* Locations of a function with a name, and of its only source line. */
+#define FUNCTION_LOCATIONS 2
+#define FUNCTIONS	   (LOCATIONS / FUNCTION_LOCATIONS)
+
+/* For each function of a binary, when its name was resolved: first, second and so on. */
+typedef u32 name_order[FUNCTIONS];
+
+/* NULL: no function has a name */
+static const u32 *names_resolved;
+
+bool __wrap_symbols_get_function_key(struct symbols_cache *symbols, s32 pid,
+				 const struct attribute_location *location, bool live,
+				 u64 *ret_key);
+bool __wrap_symbols_get_line_key(struct symbols_cache *symbols, s32 pid,
+			     const struct attribute_location *location, bool live, u64 *ret_key);
+
+/* As in the cache of symbols, keys follow the order in which names were resolved. */
+bool __wrap_symbols_get_function_key(struct symbols_cache *symbols, s32 pid,
+				 const struct attribute_location *location, bool live, u64 *ret_key)
+{
+	(void)symbols;
+	(void)pid;
+	(void)live;
+	if (!names_resolved)
+		return false;
+	*ret_key =
+		1 + names_resolved[(location->offset - 0x40) / 4 / FUNCTION_LOCATIONS % FUNCTIONS];
+	return true;
+}
+
+bool __wrap_symbols_get_line_key(struct symbols_cache *symbols, s32 pid,
+			     const struct attribute_location *location, bool live, u64 *ret_key)
+{
+	return __wrap_symbols_get_function_key(symbols, pid, location, live, ret_key);
+}
 
 static u64 random_state;
 
@@ -419,6 +457,85 @@ static void test_equal_rows_have_order(void **state)
 		query_result_free(b);
 	}
 	teardown((void **)&other);
+}
+
+#define THREADS_MAX 16
+
+/* Count one sample of each location of two processes, with @threads shards. */
+static struct profile *count_in_shards(struct attributor *attributor, u32 threads)
+{
+	struct profile *whole, *shard[THREADS_MAX];
+	struct profile_config config = { 0 };
+	u32 n = 0;
+
+	assert_int_equal(profile_new(&config, attributor, &whole), 0);
+	config.whole = whole;
+	for (u32 i = 0; i < threads; i++)
+		assert_int_equal(profile_new(&config, attributor, &shard[i]), 0);
+	for (u32 process = 0; process < 2; process++)
+		for (enum where where = 0; where < IN_NOTHING; where++)
+			for (u32 i = 0; i < LOCATIONS; i++)
+				count_taken_sample(shard[n++ % threads], &(struct taken_sample){
+										 .process = process,
+										 .where = where,
+										 .location = i,
+										 .latency = 10,
+										 .interval = 1000,
+									 });
+	for (u32 i = 0; i < threads; i++)
+		profile_merge_and_free_shard(whole, shard[i]);
+	return whole;
+}
+
+/*
+ * Rows of equal weight have the same order for any number of threads, also if functions and lines
+ * have names: the order in which the threads resolved them does not matter.
+ */
+static void test_order_of_names(void **state)
+{
+	static const char *const groups[] = { "function", "line", "container,program,function,op" };
+	static const struct {
+		u32 threads;
+		name_order resolved;
+	} rows[] = {
+		{ 1, { 0, 1, 2, 3 } },
+		{ 2, { 3, 2, 1, 0 } },
+		{ THREADS_MAX, { 2, 0, 3, 1 } },
+	};
+	struct fixture *f = *state;
+	struct query_row *first = calloc(1, sizeof(*first));
+
+	assert_non_null(first);
+	for (size_t i = 0; i < ARRAY_SIZE(groups) * ARRAY_SIZE(rows); i++) {
+		struct query query = make_query(groups[i / ARRAY_SIZE(rows)]);
+		struct query_source source = { 0 };
+		struct query_result *expected = NULL, *result = NULL;
+		struct profile *alone = count_in_shards(f->attributor, rows[0].threads);
+
+		source.profile = alone;
+		names_resolved = rows[0].resolved;
+		assert_row(query_run(&source, &query, &expected, NULL) == 0);
+		source.profile = count_in_shards(f->attributor, rows[i % ARRAY_SIZE(rows)].threads);
+		names_resolved = rows[i % ARRAY_SIZE(rows)].resolved;
+		assert_row(query_run(&source, &query, &result, NULL) == 0);
+		assert_row(query_result_get_row_count(result) ==
+			   query_result_get_row_count(expected));
+		assert_row(query_result_get_row_count(result) >= (IN_NOTHING - 1) * FUNCTIONS);
+		for (u32 k = 0; k < query_result_get_row_count(result); k++) {
+			query_result_get_row(expected, k, first);
+			query_result_get_row(result, k, &f->row);
+			test_row("-G %s, %u threads, row %u", groups[i / ARRAY_SIZE(rows)],
+				 rows[i % ARRAY_SIZE(rows)].threads, k);
+			assert_row_names(first, &f->row);
+			assert_row(first->instruction == f->row.instruction);
+		}
+		names_resolved = NULL;
+		query_result_free(result);
+		query_result_free(expected);
+		profile_free(source.profile);
+		profile_free(alone);
+	}
+	free(first);
 }
 
 /* Names are globs. If a glob matches nothing, the error lists the names that exist. */
@@ -830,6 +947,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_rows_have_samples_of_keys, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rest_completes_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_equal_rows_have_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_order_of_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_levels_of_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names_are_globs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_select_nothing, setup, teardown),
