@@ -143,9 +143,10 @@ static const char *get_cgroup(const struct filter_subject *s)
 		.name = (n), .type = FILTER_NUMBER, .number = get_address, .parameter = (i), \
 		.address = true                                                              \
 	}
-#define FLAG_FIELD(n, get, p)                                                       \
-	{                                                                           \
-		.name = (n), .type = FILTER_FLAG, .number = (get), .parameter = (p) \
+#define FLAG_FIELD(n, get, p)                                                        \
+	{                                                                            \
+		.name = (n), .type = FILTER_FLAG, .number = (get), .parameter = (p), \
+		.sample_class = true                                                 \
 	}
 #define STRING_FIELD(n, get)                                                      \
 	{                                                                         \
@@ -157,17 +158,19 @@ static const struct filter_field fields[] = {
 	  .type = FILTER_NAME,
 	  .number = get_op,
 	  .value_name = op_name,
-	  .values = SPE_KINDS },
+	  .values = SPE_KINDS,
+	  .sample_class = true },
 	{ .name = "level",
 	  .type = FILTER_NAME,
 	  .number = get_level,
 	  .value_name = level_name,
 	  .equals = filter_level_equals,
-	  .values = SPE_LEVELS },
+	  .values = SPE_LEVELS,
+	  .sample_class = true },
 	NUMBER_FIELD("latency.total", get_counter, SPE_COUNTER_TOTAL),
 	NUMBER_FIELD("latency.issue", get_counter, SPE_COUNTER_ISSUE),
 	NUMBER_FIELD("latency.translation", get_counter, SPE_COUNTER_TRANSLATION),
-	NUMBER_FIELD("source", get_source, 0),
+	{ .name = "source", .type = FILTER_NUMBER, .number = get_source, .sample_class = true },
 	ADDRESS_FIELD("pc", SPE_ADDRESS_PC),
 	ADDRESS_FIELD("target", SPE_ADDRESS_TARGET),
 	ADDRESS_FIELD("address", SPE_ADDRESS_VA),

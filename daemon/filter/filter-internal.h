@@ -26,6 +26,9 @@ enum filter_field_type {
  * @address: the value is a code or data address
  * @cgroup: the value is the path of a cgroup, relative to the mount of cgroupfs
  * @task: the value depends only on the process or container, so all samples of a task have it
+ * @sample_class: the value depends only on operation, data source and origin, so all samples of a
+ *	class have it. For events, only their presence does: whether an event is absent depends on
+ *	the size of the Events packet, too
  */
 struct filter_field {
 	const char *name;
@@ -35,6 +38,7 @@ struct filter_field {
 	bool address;
 	bool cgroup;
 	bool task;
+	bool sample_class;
 	bool (*number)(const struct filter_subject *subject, u8 parameter, u64 *ret_number);
 	const char *(*string)(const struct filter_subject *subject);
 	const char *(*value_name)(u8 i);

@@ -109,29 +109,35 @@ static enum filter_verdict verdict_combine(enum filter_verdict a, enum filter_ve
 	return a == b ? a : FILTER_DEPENDS;
 }
 
+/*
+ * Evaluate a node if only a part of @subject is known. @is_known: returns whether a comparison needs
+ * no other part
+ */
 /* The parser limits the depth to FILTER_DEPTH. NOLINTNEXTLINE(misc-no-recursion) */
-static enum filter_verdict node_match_task(const struct filter *filter, u8 index,
-					   const struct filter_subject *subject)
+static enum filter_verdict node_match_known(const struct filter *filter, u8 index,
+					    const struct filter_subject *subject,
+					    bool (*is_known)(const struct filter_node *node))
 {
 	const struct filter_node *node = &filter->nodes[index];
+	enum filter_verdict left, right;
 
-	switch (node->type) {
-	case FILTER_AND:
-		return verdict_combine(node_match_task(filter, node->left, subject),
-				       node_match_task(filter, node->right, subject),
-				       FILTER_REJECTS);
-	case FILTER_OR:
-		return verdict_combine(node_match_task(filter, node->left, subject),
-				       node_match_task(filter, node->right, subject),
-				       FILTER_ACCEPTS);
-	case FILTER_NOT:
-		return verdict_invert(node_match_task(filter, node->left, subject));
-	default:
-		if (!node->field->task)
+	if (node->type == FILTER_COMPARE) {
+		if (!is_known(node))
 			return FILTER_DEPENDS;
 		return node_evaluate_compare(filter, node, subject) ? FILTER_ACCEPTS :
 								      FILTER_REJECTS;
 	}
+	left = node_match_known(filter, node->left, subject, is_known);
+	if (node->type == FILTER_NOT)
+		return verdict_invert(left);
+	right = node_match_known(filter, node->right, subject, is_known);
+	return verdict_combine(left, right,
+			       node->type == FILTER_AND ? FILTER_REJECTS : FILTER_ACCEPTS);
+}
+
+static bool is_of_task(const struct filter_node *node)
+{
+	return node->field->task;
 }
 
 enum filter_verdict filter_match_task(const struct filter *filter,
@@ -140,7 +146,37 @@ enum filter_verdict filter_match_task(const struct filter *filter,
 {
 	const struct filter_subject subject = { .process = process, .container = container };
 
-	return node_match_task(filter, filter->root, &subject);
+	return node_match_known(filter, filter->root, &subject, is_of_task);
+}
+
+static bool is_of_class(const struct filter_node *node)
+{
+	bool event = !node->field->name, present = node->number == (node->op == FILTER_EQ);
+
+	return node->field->sample_class && (!event || present);
+}
+
+u8 filter_needs(const struct filter *filter)
+{
+	u8 needs = 0;
+
+	for (u8 i = 0; i < filter->count; i++) {
+		const struct filter_node *node = &filter->nodes[i];
+
+		if (node->type != FILTER_COMPARE)
+			continue;
+		needs |= is_of_task(node) ? FILTER_NEEDS_TASK : 0;
+		needs |= is_of_class(node) ? FILTER_NEEDS_CLASS : 0;
+	}
+	return needs;
+}
+
+enum filter_verdict filter_match_class(const struct filter *filter, const struct spe_sample *sample,
+				       struct spe_origin origin)
+{
+	const struct filter_subject subject = { .sample = sample, .origin = origin };
+
+	return node_match_known(filter, filter->root, &subject, is_of_class);
 }
 
 /* ---- Filters of the SPU ------------------------------------------------------- */

@@ -62,6 +62,19 @@ struct task_verdict {
 	enum filter_verdict verdict;
 };
 
+/* Flag in &class_verdict.key: the entry is in use. No key of sample_class_make_key() has this bit. */
+#define CLASS_VERDICT_KNOWN (1ULL << 63)
+
+/**
+ * struct class_verdict - result of the filter for all samples of a class
+ * @events, @key: as in &struct sample_class, and CLASS_VERDICT_KNOWN in @key
+ */
+struct class_verdict {
+	u64 events;
+	u64 key;
+	enum filter_verdict verdict;
+};
+
 /* Number of possible values of a Data Source packet. */
 #define PROFILE_SOURCES 65536
 
@@ -157,7 +170,9 @@ struct profile_commons {
  * @began_ns, @ended_ns: for a shard: start of its first and end of its last window; 0 for none
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
  *	The counters of @containers and of unattributed samples are flushed the same way
- * @verdict: indexed by task_get_slot_index(); used only if there is a filter
+ * @filter_needs: filter_needs() of @filter
+ * @verdict: indexed by task_get_slot_index(); used only with FILTER_NEEDS_TASK
+ * @class_verdict: indexed by sample_class_get_slot(); used only with FILTER_NEEDS_CLASS
  * @program_pid: indexed by id of a program: PID of a living process; @program_pids entries
  * @cells: counter of samples by program and location
  * @stage: decodes windows for this profile, and for other profiles in the same call of
@@ -179,11 +194,13 @@ struct profile_commons {
 struct profile {
 	struct task_slot task_slot[1 << TASK_SLOT_BITS];
 	struct task_verdict verdict[1 << TASK_SLOT_BITS];
+	struct class_verdict class_verdict[1 << SAMPLE_CLASS_GUESS_BITS];
 	struct attributor *attributor;
 	struct attribute_reader *reader;
 	struct profile *whole;
 	u64 midr; /* used for windows without a MIDR_EL1 */
 	const struct filter *filter;
+	u8 filter_needs;
 	struct profile_commons *commons;
 	u64 began_ns;
 	u64 ended_ns;
@@ -291,14 +308,13 @@ void profile_retry_waiting_samples(struct profile *profile);
 void profile_move_waiting_samples(struct profile *to, struct profile *from);
 
 /**
- * profile_flush_caches() - flush the cached counts of samples, without the sums of containers and
- * machine
+ * profile_flush_caches() - flush the cached counts of samples, without the sums of containers and machine
  */
 void profile_flush_caches(struct profile *profile);
 
 /**
- * profile_clear_own_counters() - clear the counters of @profile, but not the tables that shards
- * share, the classes and the history
+ * profile_clear_own_counters() - clear the counters of @profile, but not the tables that shards share, the
+ * classes and the history
  */
 void profile_clear_own_counters(struct profile *profile);
 
@@ -379,20 +395,12 @@ void view_row_set_cell(struct profile *profile, struct symbols_cache *symbols, b
 void view_row_set_evicted(struct view_row *row, enum view_group group);
 /** view_header_set_pending_names() - set in a header the number of missing names and the reason */
 void view_header_set_pending_names(struct symbols_cache *symbols, struct view_header *ret_header);
-/**
- * view_header_set_sort_whole() - set &view_header.sort_whole; @all: counters of all samples of the
- * view
- */
+/** view_header_set_sort_whole() - set &view_header.sort_whole; @all: counters of all samples of the view */
 void view_header_set_sort_whole(const struct profile_counters *all, enum view_sort sort,
 				struct view_header *header);
-/**
- * counters_get_sort_key() - return the key of view_get_sort_key() for all orders except samples and
- * latency
- */
+/** counters_get_sort_key() - return the key of view_get_sort_key() for all orders except samples and latency */
 u64 counters_get_sort_key(const struct profile_counters *counters, enum view_sort sort);
-/**
- * profile_view_cells() - add the rows of profile_create_view() that are made from cells to @view
- */
+/** profile_view_cells() - add the rows of profile_create_view() that are made from cells to @view */
 int profile_view_cells(struct profile *profile, struct symbols_cache *symbols, bool live,
 		       enum view_group group, enum view_sort sort, u32 limit, struct view *view);
 

@@ -77,6 +77,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->attributor = attributor;
 	p->midr = config ? config->midr : 0;
 	p->filter = config ? config->filter : NULL;
+	p->filter_needs = p->filter ? filter_needs(p->filter) : 0;
 	p->whole = config ? config->whole : NULL;
 	p->pending_flags = config && config->skip_memory ?
 				   SAMPLE_CLASS_CONTEXTS :
@@ -483,17 +484,24 @@ static void header_add_window(struct view_header *h, const struct source_window 
 		h->written += w->written;
 }
 
+static struct spe_origin sample_origin(const struct profile *p, const struct window_context *origin,
+				       const struct spe_sample *s)
+{
+	if (!spe_sample_has(s, SPE_HAS_OP) || s->op_class != SPE_OP_LOAD_STORE)
+		return (struct spe_origin){ 0 };
+	return spe_sample_origin(p->encodings[origin->encoding], s);
+}
+
 /* Evaluate the filter for the sample and its task. */
 static bool sample_passes_filter(struct profile *p, const struct window_context *origin,
 				 const struct spe_sample *s, const struct resolved_task *answer)
 {
-	struct filter_subject subject = { .sample = s,
-					  .cpu = origin->cpu,
-					  .process = answer->process,
-					  .container = answer->container };
+	const struct filter_subject subject = { .sample = s,
+						.origin = sample_origin(p, origin, s),
+						.cpu = origin->cpu,
+						.process = answer->process,
+						.container = answer->container };
 
-	if (spe_sample_has(s, SPE_HAS_OP) && s->op_class == SPE_OP_LOAD_STORE)
-		subject.origin = spe_sample_origin(p->encodings[origin->encoding], s);
 	return filter_match(p->filter, &subject);
 }
 
@@ -526,38 +534,62 @@ static bool profile_is_observed(const struct profile *p)
 	return p->observer || p->commons->observers;
 }
 
-/* Evaluate the filter for the task of a sample. @slot: staged_sample_get_slot() of @answer */
-static inline enum filter_verdict task_get_verdict(struct profile *p, u32 slot,
-						   const struct resolved_task *answer)
+/* Evaluate the filter for the task of @s, a sample of the batch. */
+static inline enum filter_verdict
+task_get_verdict(struct profile *p, const struct sample_stage *stage, const struct staged_sample *s)
 {
-	struct task_verdict *v = &p->verdict[slot];
+	struct task_verdict *v = &p->verdict[staged_sample_get_slot(s) & ~STAGE_WAITS];
+	const struct resolved_task *answer;
 
-	if (__builtin_expect(v->version != answer->version, 0))
+	if (__builtin_expect(v->version != s->version, 0)) {
+		answer = stage_get_task(stage, s);
 		*v = (struct task_verdict){
-			.version = answer->version,
+			.version = s->version,
 			.verdict = filter_match_task(p->filter, answer->process, answer->container),
 		};
+	}
+	return v->verdict;
+}
+
+/* Evaluate the filter for the class of sample @i of the batch. */
+static inline enum filter_verdict class_match(struct profile *p,
+					      const struct window_context *origin,
+					      struct sample_stage *stage, u32 i)
+{
+	const struct staged_sample *b = &stage->sample[i];
+	u64 key = b->traits | (u64)origin->encoding << SAMPLE_CLASS_ENCODING;
+	struct class_verdict *v = &p->class_verdict[sample_class_get_slot(b->events, key)];
+	const struct spe_sample *s;
+
+	if (__builtin_expect(v->events != b->events || v->key != (key | CLASS_VERDICT_KNOWN), 0)) {
+		s = stage_get_sample(stage, i);
+		*v = (struct class_verdict){
+			.events = b->events,
+			.key = key | CLASS_VERDICT_KNOWN,
+			.verdict = filter_match_class(p->filter, s, sample_origin(p, origin, s)),
+		};
+	}
 	return v->verdict;
 }
 
 /*
- * Return whether the filter rejects sample @i of the batch; if so, count it as filtered. Often the
- * task alone decides that, so that fields that are not counted need not be decoded.
+ * Return whether the filter rejects sample @i of the batch. Usually the task or the class alone
+ * decides that, so that fields that are not counted need not be decoded.
  */
 static inline bool sample_is_rejected(struct profile *p, const struct window_context *origin,
-				      struct sample_stage *stage, u32 i,
-				      const struct resolved_task *answer)
+				      struct sample_stage *stage, u32 i)
 {
-	u32 slot = staged_sample_get_slot(&stage->sample[i]) & ~STAGE_WAITS;
-	enum filter_verdict verdict = task_get_verdict(p, slot, answer);
+	const struct staged_sample *s = &stage->sample[i];
+	enum filter_verdict verdict = FILTER_DEPENDS;
 
-	if (verdict == FILTER_ACCEPTS ||
-	    (verdict == FILTER_DEPENDS &&
-	     sample_passes_filter(p, origin, stage_get_sample(stage, i), answer)))
-		return false;
-	p->header.filtered++;
-	p->header.records--;
-	return true;
+	if (p->filter_needs & FILTER_NEEDS_TASK)
+		verdict = task_get_verdict(p, stage, s);
+	if (verdict == FILTER_DEPENDS && p->filter_needs & FILTER_NEEDS_CLASS)
+		verdict = class_match(p, origin, stage, i);
+	if (__builtin_expect(verdict == FILTER_DEPENDS, 0))
+		return !sample_passes_filter(p, origin, stage_get_sample(stage, i),
+					     stage_get_task(stage, s));
+	return verdict == FILTER_REJECTS;
 }
 
 /*
@@ -623,19 +655,25 @@ count_staged_sample(struct profile *p, struct sample_stage *stage, u32 i,
 static void count_filtered_batch(struct profile *p, struct sample_stage *stage,
 				 const struct window_context *origin)
 {
+	u32 rejected = 0;
+
 	for (u32 i = 0; i < stage->count; i++) {
 		const struct staged_sample *s = &stage->sample[i];
-		const struct resolved_task *answer = stage_get_task(stage, s);
 		struct task_slot *task_slot;
 
-		if (answer->waits && sample_queue_waiting(p, origin, stage, i, NULL))
+		if (__builtin_expect(staged_sample_get_slot(s) & STAGE_WAITS, 0) &&
+		    sample_queue_waiting(p, origin, stage, i, NULL))
 			continue;
-		if (p->filter && sample_is_rejected(p, origin, stage, i, answer))
+		if (p->filter && sample_is_rejected(p, origin, stage, i)) {
+			rejected++;
 			continue;
-		task_slot = task_slot_find(p, answer);
+		}
+		task_slot = task_slot_find(p, stage_get_task(stage, s));
 		if (count_staged_sample(p, stage, i, origin, task_slot) && profile_is_observed(p))
 			observers_notify(p, origin, stage_get_sample(stage, i), task_slot);
 	}
+	p->header.filtered += rejected;
+	p->header.records -= rejected;
 }
 
 static void count_batch(struct profile *p, struct sample_stage *stage,
@@ -843,7 +881,9 @@ void profile_set_filter(struct profile *profile, const struct filter *filter)
 	/* Count waiting samples first, by the filter that was in force when they were taken. */
 	profile_finish_waiting_samples(profile);
 	profile->filter = filter;
+	profile->filter_needs = filter ? filter_needs(filter) : 0;
 	memset(profile->verdict, 0, sizeof(profile->verdict));
+	memset(profile->class_verdict, 0, sizeof(profile->class_verdict));
 }
 
 static struct profile_observer **get_observers(struct profile *p)

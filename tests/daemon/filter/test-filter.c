@@ -59,6 +59,16 @@ static struct filter *parse_filter(const char *text)
 	return filter;
 }
 
+/* Check that a result for the class of a sample is the result for the sample. */
+static void assert_class_verdict(const struct filter *filter, const struct filter_subject *subject)
+{
+	enum filter_verdict verdict = filter_match_class(filter, subject->sample, subject->origin);
+
+	assert_row(verdict == FILTER_DEPENDS || filter_needs(filter) & FILTER_NEEDS_CLASS);
+	assert_row(verdict == FILTER_DEPENDS ||
+		   filter_match(filter, subject) == (verdict == FILTER_ACCEPTS));
+}
+
 /* Test each expression, and its negation. */
 static void test_expressions_match(void **state)
 {
@@ -134,6 +144,9 @@ static void test_expressions_match(void **state)
 
 			assert_row(verdict == FILTER_DEPENDS ||
 				   filter_match(filter, &subjects[k]) == (verdict == FILTER_ACCEPTS));
+			assert_row(verdict == FILTER_DEPENDS ||
+				   filter_needs(filter) & FILTER_NEEDS_TASK);
+			assert_class_verdict(filter, &subjects[k]);
 		}
 		assert_string_equal(filter->text, rows[i].text);
 		snprintf(text, sizeof(text), "!(%s)", rows[i].text);
@@ -185,6 +198,51 @@ static void test_results_of_tasks(void **state)
 			assert_row(verdict == FILTER_DEPENDS ||
 				   matches == (verdict == FILTER_ACCEPTS));
 		}
+		filter_free(filter);
+	}
+}
+
+/* Every result that can follow from operation, events and data source of a sample does. */
+static void test_classes(void **state)
+{
+	static const struct {
+		const char *text;
+		enum filter_verdict load;
+		enum filter_verdict branch;
+		u8 needs;
+	} rows[] = {
+		{ "op == load", FILTER_ACCEPTS, FILTER_REJECTS, FILTER_NEEDS_CLASS },
+		{ "op == load && level == dram", FILTER_REJECTS, FILTER_REJECTS,
+		  FILTER_NEEDS_CLASS },
+		{ "level == remote_cache && remote", FILTER_ACCEPTS, FILTER_REJECTS,
+		  FILTER_NEEDS_CLASS },
+		{ "source == 3 || conditional", FILTER_REJECTS, FILTER_ACCEPTS,
+		  FILTER_NEEDS_CLASS },
+		{ "mispredicted && !l1d_refill", FILTER_REJECTS, FILTER_ACCEPTS,
+		  FILTER_NEEDS_CLASS },
+		{ "op == load && latency.total > 200", FILTER_DEPENDS, FILTER_REJECTS,
+		  FILTER_NEEDS_CLASS },
+		{ "op == load && pid == 4242", FILTER_DEPENDS, FILTER_REJECTS,
+		  FILTER_NEEDS_CLASS | FILTER_NEEDS_TASK },
+		{ "op == branch || container == x", FILTER_DEPENDS, FILTER_ACCEPTS,
+		  FILTER_NEEDS_CLASS | FILTER_NEEDS_TASK },
+		{ "container == x || pid == 1", FILTER_DEPENDS, FILTER_DEPENDS, FILTER_NEEDS_TASK },
+		{ "cpu == 3 || el == 0 || pc == 1", FILTER_DEPENDS, FILTER_DEPENDS, 0 },
+		/* Bit 13 is not in the one byte of events that the branch has. */
+		{ "event.13 == false", FILTER_DEPENDS, FILTER_DEPENDS, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter *filter = parse_filter(rows[i].text);
+
+		test_row("%s", rows[i].text);
+		assert_row(filter_match_class(filter, &load, subjects[0].origin) == rows[i].load);
+		assert_row(filter_match_class(filter, &branch, subjects[1].origin) ==
+			   rows[i].branch);
+		assert_row(filter_needs(filter) == rows[i].needs);
+		for (u32 k = 0; k < ARRAY_SIZE(subjects); k++)
+			assert_class_verdict(filter, &subjects[k]);
 		filter_free(filter);
 	}
 }
@@ -838,6 +896,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_expressions_match),
 		cmocka_unit_test(test_results_of_tasks),
+		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_errors_have_positions),
 		cmocka_unit_test(test_depth_and_length_limits),
 		cmocka_unit_test(test_hardware_filters),

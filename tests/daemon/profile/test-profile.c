@@ -541,6 +541,51 @@ static void test_filter_uses_task_at_sample(void **state)
 }
 
 /*
+ * The results of a filter that are cached for classes of samples are those of the filter that is in
+ * force, and of each sample.
+ */
+static void test_class_filter(void **state)
+{
+	static const struct {
+		const char *text;
+		u64 accepted; /* samples of add_all_kinds() */
+	} rows[] = {
+		{ "op == load", 1 },
+		{ "op != load", 3 },
+		{ "l1d_access && op == store", 1 },
+		{ "!l1d_access", 2 },
+		{ "op == branch && latency.total == 100 || mispredicted && pid == 1", 1 },
+		{ "op == other || latency.translation == 3", 3 },
+		{ "latency.issue > 10", 0 },
+	};
+	struct profile_config config = { 0 };
+	struct fixture *f = *state;
+	struct profile *filtered;
+	u64 seen = 0, taken = 0;
+
+	assert_int_equal(profile_new(&config, f->attributor, &filtered), 0);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		struct filter_error error;
+		struct filter *filter;
+
+		test_row("%s", rows[i % ARRAY_SIZE(rows)].text);
+		assert_row(filter_new(rows[i % ARRAY_SIZE(rows)].text, &filter, &error) == 0);
+		profile_set_filter(filtered, filter);
+		for (u32 k = 0; k < 3; k++)
+			add_all_kinds(filtered, 7, 0, UNIT_UNKNOWN);
+		seen += 3 * rows[i % ARRAY_SIZE(rows)].accepted;
+		taken += 3 * 4;
+		profile_flush(filtered);
+		assert_row(profile_get_machine_counters(filtered)->samples == seen);
+		assert_row(profile_get_header(filtered)->records == seen);
+		assert_row(profile_get_header(filtered)->filtered == taken - seen);
+		profile_set_filter(filtered, NULL);
+		filter_free(filter);
+	}
+	profile_free(filtered);
+}
+
+/*
  * Add many locations, each of which is the heaviest in another sort order, by a hash of its number.
  */
 static void add_many_locations(struct profile *profile)
@@ -621,6 +666,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_levels_by_core, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_level_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_filter_uses_task_at_sample, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_class_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rows_are_sorted, setup, teardown),
 	};
 
