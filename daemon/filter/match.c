@@ -426,6 +426,15 @@ u32 filter_split(const struct filter *filter, const struct filter_cores *cores,
 	return node_split(filter, cores, filter->root, ret_parts, capacity);
 }
 
+u32 filter_latency_min(const struct filter *filter)
+{
+	struct source_config config = { 0 };
+
+	/* The minimum that the SPU would use: every matching record has it. */
+	(void)filter_offload(filter, NULL, &config);
+	return config.filter_latency;
+}
+
 const char *filter_offload(const struct filter *filter, const struct filter_cores *cores,
 			   struct source_config *config)
 {

@@ -29,6 +29,13 @@ enum filter_verdict {
 u8 filter_needs(const struct filter *filter);
 
 /**
+ * filter_latency_min() - return the lowest total latency of samples that match, cycles; 0: unknown
+ *
+ * Samples without a total latency do not match if the result is not 0.
+ */
+u32 filter_latency_min(const struct filter *filter);
+
+/**
  * filter_match_task() - evaluate an expression for a task
  * @filter: the expression
  * @process, @container: as in &struct filter_subject

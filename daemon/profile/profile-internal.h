@@ -170,7 +170,7 @@ struct profile_commons {
  * @began_ns, @ended_ns: for a shard: start of its first and end of its last window; 0 for none
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
  *	The counters of @containers and of unattributed samples are flushed the same way
- * @filter_needs: filter_needs() of @filter
+ * @filter_latency, @filter_needs: filter_latency_min() and filter_needs() of @filter
  * @verdict: indexed by task_get_slot_index(); used only with FILTER_NEEDS_TASK
  * @class_verdict: indexed by sample_class_get_slot(); used only with FILTER_NEEDS_CLASS
  * @program_pid: indexed by id of a program: PID of a living process; @program_pids entries
@@ -200,6 +200,7 @@ struct profile {
 	struct profile *whole;
 	u64 midr; /* used for windows without a MIDR_EL1 */
 	const struct filter *filter;
+	u32 filter_latency;
 	u8 filter_needs;
 	struct profile_commons *commons;
 	u64 began_ns;

@@ -65,6 +65,15 @@ static int history_new(struct profile *p, const struct profile_config *config)
 			    (u32)stats.capacity + 1);
 }
 
+static void filter_install(struct profile *p, const struct filter *filter)
+{
+	p->filter = filter;
+	p->filter_needs = filter ? filter_needs(filter) : 0;
+	p->filter_latency = filter ? filter_latency_min(filter) : 0;
+	memset(p->verdict, 0, sizeof(p->verdict));
+	memset(p->class_verdict, 0, sizeof(p->class_verdict));
+}
+
 int profile_new(const struct profile_config *config, struct attributor *attributor,
 		struct profile **ret_profile)
 {
@@ -76,8 +85,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		return -ENOMEM;
 	p->attributor = attributor;
 	p->midr = config ? config->midr : 0;
-	p->filter = config ? config->filter : NULL;
-	p->filter_needs = p->filter ? filter_needs(p->filter) : 0;
+	filter_install(p, config ? config->filter : NULL);
 	p->whole = config ? config->whole : NULL;
 	p->pending_flags = config && config->skip_memory ?
 				   SAMPLE_CLASS_CONTEXTS :
@@ -573,8 +581,8 @@ static inline enum filter_verdict class_match(struct profile *p,
 }
 
 /*
- * Return whether the filter rejects sample @i of the batch. Usually the task or the class alone
- * decides that, so that fields that are not counted need not be decoded.
+ * Return whether the filter rejects sample @i of the batch. Usually the total latency, the task or
+ * the class alone decides that, so that fields that are not counted need not be decoded.
  */
 static inline bool sample_is_rejected(struct profile *p, const struct window_context *origin,
 				      struct sample_stage *stage, u32 i)
@@ -582,6 +590,8 @@ static inline bool sample_is_rejected(struct profile *p, const struct window_con
 	const struct staged_sample *s = &stage->sample[i];
 	enum filter_verdict verdict = FILTER_DEPENDS;
 
+	if (staged_sample_get_latency(s, PROFILE_TOTAL) < p->filter_latency)
+		return true;
 	if (p->filter_needs & FILTER_NEEDS_TASK)
 		verdict = task_get_verdict(p, stage, s);
 	if (verdict == FILTER_DEPENDS && p->filter_needs & FILTER_NEEDS_CLASS)
@@ -880,10 +890,7 @@ void profile_set_filter(struct profile *profile, const struct filter *filter)
 {
 	/* Count waiting samples first, by the filter that was in force when they were taken. */
 	profile_finish_waiting_samples(profile);
-	profile->filter = filter;
-	profile->filter_needs = filter ? filter_needs(filter) : 0;
-	memset(profile->verdict, 0, sizeof(profile->verdict));
-	memset(profile->class_verdict, 0, sizeof(profile->class_verdict));
+	filter_install(profile, filter);
 }
 
 static struct profile_observer **get_observers(struct profile *p)

@@ -65,6 +65,8 @@ static void assert_class_verdict(const struct filter *filter, const struct filte
 	enum filter_verdict verdict = filter_match_class(filter, subject->sample, subject->origin);
 
 	assert_row(verdict == FILTER_DEPENDS || filter_needs(filter) & FILTER_NEEDS_CLASS);
+	assert_row(!filter_match(filter, subject) ||
+		   subject->sample->counter[SPE_COUNTER_TOTAL] >= filter_latency_min(filter));
 	assert_row(verdict == FILTER_DEPENDS ||
 		   filter_match(filter, subject) == (verdict == FILTER_ACCEPTS));
 }
@@ -243,6 +245,34 @@ static void test_classes(void **state)
 		assert_row(filter_needs(filter) == rows[i].needs);
 		for (u32 k = 0; k < ARRAY_SIZE(subjects); k++)
 			assert_class_verdict(filter, &subjects[k]);
+		filter_free(filter);
+	}
+}
+
+/* The minimum of the total latency follows from comparisons that every matching sample satisfies. */
+static void test_latency_min(void **state)
+{
+	static const struct {
+		const char *text;
+		u32 min;
+	} rows[] = {
+		{ "latency.total > 200", 201 },
+		{ "latency.total >= 200 && op == load", 200 },
+		{ "latency.total > 10 && (pid == 1 && latency.total >= 70)", 70 },
+		{ "latency.total == 5", 5 },
+		{ "latency.total < 5", 0 },
+		{ "!(latency.total > 200)", 0 },
+		{ "latency.total > 200 || op == load", 0 },
+		{ "latency.issue > 200", 0 },
+		{ "op == load", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct filter *filter = parse_filter(rows[i].text);
+
+		test_row("%s", rows[i].text);
+		assert_row(filter_latency_min(filter) == rows[i].min);
 		filter_free(filter);
 	}
 }
@@ -897,6 +927,7 @@ int main(void)
 		cmocka_unit_test(test_expressions_match),
 		cmocka_unit_test(test_results_of_tasks),
 		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_latency_min),
 		cmocka_unit_test(test_errors_have_positions),
 		cmocka_unit_test(test_depth_and_length_limits),
 		cmocka_unit_test(test_hardware_filters),

@@ -557,6 +557,9 @@ static void test_class_filter(void **state)
 		{ "op == branch && latency.total == 100 || mispredicted && pid == 1", 1 },
 		{ "op == other || latency.translation == 3", 3 },
 		{ "latency.issue > 10", 0 },
+		{ "latency.total > 99 && op == store", 1 },
+		{ "latency.total > 100", 0 },
+		{ "latency.total > 100 || op == load", 1 },
 	};
 	struct profile_config config = { 0 };
 	struct fixture *f = *state;
