@@ -2,7 +2,6 @@
 /* speprof report: print the heaviest rows of a recording or of the daemon's profile. */
 #include <stdlib.h>
 
-#include "history-report.h"
 #include "html-report.h"
 #include "lib/bus.h"
 #include "lib/input.h"
@@ -13,6 +12,8 @@
 #include "lib/recording-header.h"
 #include "lib/rows.h"
 #include "lib/terminal.h"
+#include "lib/profile-rows.h"
+#include "lib/saved-profile.h"
 #include "memory-access-report.h"
 #include "output/query-json.h"
 #include "verb.h"
@@ -68,12 +69,12 @@ static int report_print_rows(const struct options *options, const struct view_he
 
 /* Print rows, or only the ledgers of a recording in which nothing is selected. */
 static int report_print_result(const struct options *options, const struct view_header *header,
-			       const struct query_result *result, const char *making)
+			       const struct query_rows *rows, const char *making)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	int status, r = out ? query_json_write(out, header, &options->query, result) : -ENOMEM;
+	int status, r = out ? query_json_write(out, header, &options->query, rows) : -ENOMEM;
 
 	if (out && fclose(out) != 0)
 		r = -ENOMEM;
@@ -88,6 +89,7 @@ static int report_query(struct input_recording *input, const struct options *opt
 	struct query_source source = { .profile = input->profile };
 	struct query_result *result = NULL;
 	struct query_error error;
+	struct query_rows rows;
 	struct view_header header;
 	int status = STATUS_OK, r;
 
@@ -96,7 +98,10 @@ static int report_query(struct input_recording *input, const struct options *opt
 		r = input_run_query(&source, &options->query, &result, &error);
 	if (r == 0 || r == -ENOENT) {
 		input_get_header(input, source.symbols, &header);
-		status = report_print_result(options, &header, result, input->summary);
+		if (result)
+			rows = query_rows_of(result);
+		status = report_print_result(options, &header, result ? &rows : NULL,
+					     input->summary);
 	}
 	if ((r == 0 || r == -ENOENT) && options->pid && !header.records)
 		status = message_fail(STATUS_STATE,
@@ -201,6 +206,21 @@ static int report_live_query(const struct options *options, struct bus_connectio
 	return status;
 }
 
+/* Report rows that were counted before: of a saved profile, or of the history on disk. */
+static int report_stored(struct options *options)
+{
+	struct profile_rows loaded;
+	int status = profile_rows_load("report", options, &options->query, false, &loaded);
+
+	if (!status) {
+		options->query.since_us = loaded.query.since_us;
+		options->query.until_us = loaded.query.until_us;
+		status = report_print_result(options, &loaded.header, &loaded.rows, loaded.making);
+	}
+	profile_rows_deinit(&loaded);
+	return status;
+}
+
 static int report_daemon(const struct options *options)
 {
 	struct bus_connection *bus;
@@ -220,6 +240,17 @@ static int report_check_options(const struct options *options)
 {
 	bool hot = options->lines || options->pages;
 
+	if (options->until_us && (hot || options->html))
+		return message_fail(
+			STATUS_USAGE,
+			"report: the history on disk has no pages, cache lines and HTML; "
+			"\"speprof record\" makes a recording, which has them");
+	if (options->input && (hot || options->html || options->header) &&
+	    saved_profile_is(options->input))
+		return message_fail(STATUS_USAGE,
+				    "report: %s is a saved profile: --html, --lines, --pages and "
+				    "--header need a recording",
+				    options->input);
 	if (hot && (options->container || options->pid || options->program || options->binary ||
 		    options->function || options->period != VIEW_SPAN_START))
 		return message_fail(STATUS_USAGE,
@@ -229,29 +260,31 @@ static int report_check_options(const struct options *options)
 	return STATUS_OK;
 }
 
+static int report_choose(struct options *options)
+{
+	if (options->html)
+		return html_report_write(options);
+	if (!options->number)
+		options->number = REPORT_ROWS;
+	options->query.limit = options->number;
+	if (options->lines || options->pages)
+		return memory_access_report_print(options);
+	if (options->until_us || (options->input && saved_profile_is(options->input)))
+		return report_stored(options);
+	return options->input ? report_recording(options) : report_daemon(options);
+}
+
 int report_run(int argc, char **argv)
 {
 	struct options options;
 	int status;
 
-	if (history_report_is_selected(argc, argv))
-		return history_report_run(argc, argv);
-	status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdBK", &options);
+	status = options_parse(argc, argv, "ijGsnpcCMTFLSWIPUYAQHZNdBKO", &options);
 	if (status)
 		return status;
-	if (options.html) {
-		status = html_report_write(&options);
-		filter_free(options.filter);
-		return status;
-	}
-	if (!options.number)
-		options.number = REPORT_ROWS;
-	options.query.limit = options.number;
 	status = report_check_options(&options);
-	if (!status && (options.lines || options.pages))
-		status = memory_access_report_print(&options);
-	else if (!status)
-		status = options.input ? report_recording(&options) : report_daemon(&options);
+	if (!status)
+		status = report_choose(&options);
 	filter_free(options.filter);
 	return status;
 }

@@ -101,6 +101,7 @@ static int read_header(struct worker_state *state, struct query_request *request
 
 static int write_rows(struct query_request *request, const struct query_result *result)
 {
+	const struct query_rows rows = query_rows_of(result);
 	const struct profile_counters *own = query_result_get_admitted(result);
 	FILE *out = open_memstream(&request->text, &request->size);
 	int r;
@@ -111,7 +112,7 @@ static int write_rows(struct query_request *request, const struct query_result *
 		request->header.records = own->samples;
 		memcpy(request->header.weight, own->weight, sizeof(own->weight));
 	}
-	r = query_json_write(out, &request->header, &request->query, result);
+	r = query_json_write(out, &request->header, &request->query, &rows);
 	return fclose(out) ? -ENOMEM : r;
 }
 

@@ -108,7 +108,7 @@ static json_object *blind_causes_json(const struct view_header *h)
 
 json_object *view_header_json(const struct view_header *h)
 {
-	bool live = strcmp(h->source, "recording") != 0;
+	bool live = view_is_live(h);
 	json_object *json = json_object_new_object();
 
 	json_object_object_add(json, "schema_version", json_object_new_int(2));
@@ -173,6 +173,23 @@ static json_object *latency_json(u64 sum, u32 p50, u32 p99)
 	json_add_u64(json, "sum", sum);
 	json_add_u64(json, "p50", p50);
 	json_add_u64(json, "p99", p99);
+	return json;
+}
+
+/*
+ * Convert a histogram to the counts of its buckets, by the largest value of each. Buckets without
+ * samples have no key.
+ */
+static json_object *buckets_json(const struct histogram *h)
+{
+	json_object *json = json_object_new_object();
+	char upper[16];
+
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		snprintf(upper, sizeof(upper), "%u", histogram_get_upper_bound(i));
+		if (h->bucket[i])
+			json_add_u64(json, upper, h->bucket[i]);
+	}
 	return json;
 }
 
@@ -325,10 +342,10 @@ void query_add_keys_json(json_object *json, const struct query_row *row, const s
 /* Set the values to null that cannot be computed from the sums of a period. */
 static void set_unknown_to_null(json_object *json)
 {
-	static const char *const unknown[] = { "mean",	"p50",	   "p99",    "levels",
-					       "loads", "stores",  "simd",   "snooped",
-					       "peer",	"modified", "issue", "translation",
-					       "events" };
+	static const char *const unknown[] = { "mean",	 "p50",		  "p99",   "levels",
+					       "loads",	 "stores",	  "simd",  "snooped",
+					       "peer",	 "modified",	  "issue", "translation",
+					       "events", "latency_counts" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
 		json_object_object_add(json, unknown[i], NULL);
@@ -347,21 +364,28 @@ static json_object *query_row_json(const struct query_row *row, const struct que
 	json_object_object_add(json, "mean", share_json(total->sum, total->count));
 	view_row_set_counters(&measures, &row->counters);
 	view_add_measures_json(json, &measures);
+	json_object_object_add(json, "latency_counts", buckets_json(total));
 	if (query_counts_cell_parts(query)) {
 		json_object_object_add(json, "issue", NULL);
 		json_object_object_add(json, "translation", NULL);
 	}
 	if (row->brief)
 		set_unknown_to_null(json);
+	if (row->brief && total->count)
+		json_object_object_add(json, "mean", share_json(total->sum, total->count));
+	if (row->brief && row->p99) {
+		json_add_u64(json, "p50", row->p50);
+		json_add_u64(json, "p99", row->p99);
+	}
 	return json;
 }
 
-static json_object *rest_json(const struct query_result *result, u64 shown_samples)
+static json_object *rest_json(const struct query_rows *rows, u64 shown_samples)
 {
 	json_object *json = json_object_new_object();
 	struct query_rest rest;
 
-	query_result_get_rest(result, shown_samples, &rest);
+	rows->rest(rows->ctx, shown_samples, &rest);
 	json_object_object_add(json, "share",
 			       rest.overlaps ? NULL : share_json(rest.part, rest.whole));
 	add_value_or_null(json, "samples", rest.samples, !rest.overlaps);
@@ -393,7 +417,11 @@ static json_object *query_head_json(const struct view_header *header, const stru
 	json_object *json = view_header_json(header), *keys = json_object_new_array();
 	char text[256];
 
-	add_text(json, "window", view_span_name(query->period));
+	add_text(json, "window", query_is_past(query) ? "history" : view_span_name(query->period));
+	if (query_is_past(query)) {
+		json_add_u64(json, "since_usec", (u64)query->since_us);
+		json_add_u64(json, "until_usec", (u64)query->until_us);
+	}
 	if (query->session)
 		add_text(json, "session", query->session);
 	query_format_group(query, text, sizeof(text));
@@ -412,7 +440,7 @@ static json_object *query_head_json(const struct view_header *header, const stru
  * text.
  */
 int query_json_write(FILE *out, const struct view_header *header, const struct query *query,
-		     const struct query_result *result)
+		     const struct query_rows *rows)
 {
 	struct query_row *row = malloc(sizeof(*row));
 	u64 samples = 0;
@@ -421,15 +449,15 @@ int query_json_write(FILE *out, const struct view_header *header, const struct q
 		return -ENOMEM;
 	write_members_and_free_json(out, query_head_json(header, query));
 	fputs(",\"rows\":[", out);
-	for (u32 i = 0; result && i < query_result_get_row_count(result); i++) {
-		query_result_get_row(result, i, row);
+	for (u32 i = 0; rows && i < rows->count; i++) {
+		rows->row(rows->ctx, i, row);
 		samples += row->counters.samples;
 		fputs(i ? "," : "", out);
 		write_and_free_json(out, query_row_json(row, query));
 	}
 	fputs("],\"other\":", out);
-	if (result)
-		write_and_free_json(out, rest_json(result, samples));
+	if (rows)
+		write_and_free_json(out, rest_json(rows, samples));
 	else
 		fputs("null", out);
 	fputs("}\n", out);

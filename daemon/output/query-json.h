@@ -9,7 +9,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
-#include "query/query-result.h"
+#include "query/query-rows.h"
 
 /** view_header_json() - convert a header; the caller frees the object by json_object_put() */
 json_object *view_header_json(const struct view_header *header);
@@ -31,13 +31,13 @@ void query_add_keys_json(json_object *json, const struct query_row *row, const s
  * @out: receives the line
  * @header: the ledgers of the session or recording
  * @query: the query
- * @result: the rows; NULL: none
+ * @rows: the rows; NULL: none
  *
  * Documentation/reference/report.schema.json describes it.
  *
  * Return: 0 or -ENOMEM.
  */
 int query_json_write(FILE *out, const struct view_header *header, const struct query *query,
-		     const struct query_result *result);
+		     const struct query_rows *rows);
 
 #endif

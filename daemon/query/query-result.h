@@ -40,6 +40,7 @@ struct query_result;
  * @brief: the row is from a period of which only sums are known: samples, weights, latency, loads
  *	and stores together (as loads), accesses to DRAM and to another chip, branches and
  *	mispredicted branches
+ * @p50, @p99: percentiles of the total latency of a row that is @brief; 0: unknown
  * @op: &enum spe_op_kind, or QUERY_NONE
  * @event: bit of the Events packet, or QUERY_NONE
  * @level: &enum spe_level, or QUERY_NONE
@@ -69,6 +70,8 @@ struct query_row {
 	bool kernel;
 	bool evicted;
 	bool brief;
+	u32 p50;
+	u32 p99;
 	u8 op;
 	u8 event;
 	u8 level;
@@ -107,8 +110,8 @@ int query_run(const struct query_source *source, const struct query *query,
 struct query_result *query_result_free(struct query_result *result);
 
 /**
- * query_result_get_admitted() - return the counters of all samples that the caller may see,
- * selected or not
+ * query_result_get_admitted() - return the counters of all samples that the caller may see, selected or
+ * not
  *
  * Return: the counters; NULL if there is no callback &query_source.admits, so that the caller may
  * see all samples.
@@ -153,8 +156,8 @@ void query_result_add_levels(const struct query_result *result, u32 index,
 void query_result_order_by_keys(struct query_result *result);
 
 /**
- * query_row_event_name(), query_row_level_name() - return the name of the event or level of a row;
- * "-" for none
+ * query_row_event_name(), query_row_level_name() - return the name of the event or level of a row; "-" for
+ * none
  */
 const char *query_row_event_name(const struct query_row *row);
 const char *query_row_level_name(const struct query_row *row);

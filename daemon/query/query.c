@@ -190,6 +190,59 @@ static int check_query_of_period(const struct query *query, struct query_error *
 	return 0;
 }
 
+bool query_is_past(const struct query *query)
+{
+	return query->until_us != 0;
+}
+
+/* Return whether rows of the history on disk have a measure. */
+static bool is_in_past(const struct query *query)
+{
+	const struct query_select *select = &query->select;
+	bool container = query->groups == 1 && query->group[0] == QUERY_CONTAINER &&
+			 !select->program && !select->binary && !select->function;
+
+	if (query->sort == MEASURE_P50 || query->sort == MEASURE_P99)
+		return container;
+	return query->sort == MEASURE_MEAN || measure_is_known_for_period(query->sort);
+}
+
+/* Reject keys and measures that the history on disk does not have. */
+static int check_past(const struct query *query, struct query_error *ret_error)
+{
+	char name[MEASURE_NAME_SIZE];
+
+	if (query->recording)
+		return set_error(
+			-EOPNOTSUPP, ret_error,
+			"\"%.100s\" has no history: --since, --until and --last apply to the "
+			"daemon",
+			query->recording);
+	if (query->session)
+		return set_error(
+			-EOPNOTSUPP, ret_error,
+			"--session: the history on disk has only the session machine; --last "
+			"10s, 1m or 10m is a period of a session");
+	for (u32 i = 0; i < query->groups; i++) {
+		enum query_key key = query->group[i];
+
+		if (key != QUERY_CONTAINER && key != QUERY_PROGRAM && key != QUERY_BINARY &&
+		    key != QUERY_FUNCTION && key != QUERY_LINE)
+			return set_error(
+				-EOPNOTSUPP, ret_error,
+				"-G %s: the history on disk has container, program, binary, "
+				"function and line; sessions and recordings have more",
+				key_names[key]);
+	}
+	measure_format_name(query->sort, name);
+	if (!is_in_past(query))
+		return set_error(-EOPNOTSUPP, ret_error,
+				 "-s %s: the history on disk has " MEASURE_PERIOD_LIST
+				 ", the mean, and by container p50 and p99",
+				 name);
+	return 0;
+}
+
 static int check_query_of_daemon(const struct query *query, struct query_error *ret_error)
 {
 	if (query_groups_by(query, QUERY_COMM) || query_groups_by(query, QUERY_PID))
@@ -209,8 +262,9 @@ static int check_query_of_daemon(const struct query *query, struct query_error *
 int query_check(const struct query *query, struct query_error *ret_error)
 {
 	char name[MEASURE_NAME_SIZE];
-	int r = query->recording ? check_query_of_recording(query, ret_error) :
-				   check_query_of_daemon(query, ret_error);
+	int r = query_is_past(query) ? check_past(query, ret_error) :
+		query->recording     ? check_query_of_recording(query, ret_error) :
+				       check_query_of_daemon(query, ret_error);
 
 	if (r < 0)
 		return r;

@@ -56,6 +56,8 @@ struct query_select {
  * @recording: file name of a recording; NULL: the daemon
  * @session: name of the daemon's session; NULL: "machine"
  * @period: the period; VIEW_SPAN_START for all samples
+ * @since_us, @until_us: CLOCK_REALTIME in microseconds: the samples of this time in the daemon's
+ *	history on disk; @until_us is 0 for other samples
  * @select: the selected samples
  * @group: the keys, in the order of columns; @groups of them, at least 1
  * @sort: the measure that rows are sorted by, the largest first
@@ -65,6 +67,8 @@ struct query {
 	const char *recording;
 	const char *session;
 	enum view_span period;
+	s64 since_us;
+	s64 until_us;
 	struct query_select select;
 	enum query_key group[QUERY_GROUP_MAX];
 	u32 groups;
@@ -102,21 +106,19 @@ int query_parse_group(const char *text, struct query *query, struct query_error 
  */
 void query_format_group(const struct query *query, char *to, size_t size);
 
+/** query_is_past() - return whether a query is about the history on disk */
+bool query_is_past(const struct query *query);
+
 /** query_groups_by() - return whether the rows of a query have a key */
 bool query_groups_by(const struct query *query, enum query_key key);
 
 /** query_has_binary() - return whether the rows of a query have a binary */
 bool query_has_binary(const struct query *query);
 
-/**
- * query_counts_cell_parts() - return whether rows count only a part of the samples of a location
- */
+/** query_counts_cell_parts() - return whether rows count only a part of the samples of a location */
 bool query_counts_cell_parts(const struct query *query);
 
-/**
- * query_get_split_flags() - return which CELL_SPLIT_* flags a recording needs for the rows of a
- * query
- */
+/** query_get_split_flags() - return which CELL_SPLIT_* flags a recording needs for the rows of a query */
 u8 query_get_split_flags(const struct query *query);
 
 /**

@@ -75,6 +75,12 @@ unsigned int view_get_unit(const struct view_header *header)
 	return header->unweighed ? UNITS : sample_unit_find_common(header->weight, UNITS);
 }
 
+bool view_is_live(const struct view_header *header)
+{
+	return strcmp(header->source, "recording") && strcmp(header->source, "history") &&
+	       strcmp(header->source, "saved");
+}
+
 const char *view_unit_name(unsigned int unit)
 {
 	static const char *const names[UNITS + 1] = {

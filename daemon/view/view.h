@@ -140,7 +140,8 @@ const char *memory_share_name(enum memory_share share);
 
 /**
  * struct view_header - the state of the machine and the ledgers
- * @source: "emulated", "module", "perf" or "recording"
+ * @source: "emulated", "module", "perf" or "recording"; in the command also "history", the history on
+ * disk, and "saved", a saved profile
  * @source_reason: why no better source is in use, and which features this one lacks; "" if it has
  * all
  * @tasks: source of task events: "bpf", "perf" or "proc"; "" for a recording
@@ -272,6 +273,12 @@ struct view {
  * samples.
  */
 unsigned int view_get_unit(const struct view_header *header);
+
+/**
+ * view_is_live() - return true if a profile is the one that the daemon counts now: its source is not
+ * "recording", "history" or "saved"
+ */
+bool view_is_live(const struct view_header *header);
 
 /** view_unit_name() - return the JSON key of a unit; "samples" for UNITS */
 const char *view_unit_name(unsigned int unit);

@@ -331,12 +331,15 @@ static void print_queries(struct counted_recording *c, FILE *out)
 		struct query query = { .recording = "recording", .limit = 40 };
 		struct query_result *result = NULL;
 		struct query_error error;
+		struct query_rows rows;
 		int r;
 
 		assert_int_equal(query_parse_group(groups[i], &query, &error), 0);
 		r = query_run(&source, &query, &result, &error);
 		fprintf(out, "%d\n", r);
-		query_json_write(out, header, &query, r ? NULL : result);
+		if (r == 0)
+			rows = query_rows_of(result);
+		query_json_write(out, header, &query, r ? NULL : &rows);
 		query_result_free(result);
 	}
 }

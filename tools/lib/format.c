@@ -68,22 +68,25 @@ static void flow_end_line(struct text_flow *flow)
 
 static bool header_is_recorded(const struct view_header *header)
 {
-	return strcmp(header->source, "recording") == 0;
+	return !view_is_live(header);
 }
 
 static void header_format_origin(const struct view_header *header, const char *name, char *ret,
 				 size_t size)
 {
+	const char *what = !strcmp(header->source, "history") ? "HISTORY" :
+			   !strcmp(header->source, "saved")   ? "SAVED PROFILE" :
+								"RECORDING";
 	char file[300] = "";
 
 	if (name)
 		snprintf(file, sizeof(file), " %s", name);
 	if (header_is_recorded(header) && header->backend == BACKEND_EMULATED)
-		snprintf(ret, size, "RECORDING%s of an EMULATED SPU; ~ modelled", file);
+		snprintf(ret, size, "%s%s of an EMULATED SPU; ~ modelled", what, file);
 	else if (header_is_recorded(header) && header->backend == BACKEND_HARDWARE)
-		snprintf(ret, size, "RECORDING%s of hardware SPE", file);
+		snprintf(ret, size, "%s%s of hardware SPE", what, file);
 	else if (header_is_recorded(header))
-		snprintf(ret, size, "RECORDING%s (it does not say which SPU wrote it)", file);
+		snprintf(ret, size, "%s%s (it does not say which SPU wrote it)", what, file);
 	else if (header->backend == BACKEND_EMULATED)
 		snprintf(ret, size, "EMULATED (no SPE here): process, PC, time TRUE; ~ modelled");
 	else

@@ -6,10 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "message.h"
 #include "output/pprof.h"
 #include "parallel-count.h"
+#include "time-range.h"
+
+#define SECOND_US 1000000LL
 
 static const struct option long_options[] = {
 	{ "batch", no_argument, NULL, 'b' },
@@ -35,10 +39,12 @@ static const struct option long_options[] = {
 	{ "root", required_argument, NULL, 'R' },
 	{ "seconds", required_argument, NULL, 'D' },
 	{ "session", required_argument, NULL, 'N' },
+	{ "since", required_argument, NULL, 'O' },
 	{ "srcline", no_argument, NULL, 'S' },
 	{ "sort", required_argument, NULL, 's' },
 	{ "threads", required_argument, NULL, 'Z' },
 	{ "truth", required_argument, NULL, 'T' },
+	{ "until", required_argument, NULL, 'X' },
 	/* The old name of --last, accepted for one release. */
 	{ "window", required_argument, NULL, 'W' },
 	{ "lines", no_argument, NULL, 'I' },
@@ -152,13 +158,38 @@ static int options_set_filter(const char *verb, char *text, struct options *opti
 			    error.text);
 }
 
+/* options_past() reports an unknown text, because it knows whether the verb reads the history. */
 static int options_set_last(const char *verb, char *text, struct options *options)
 {
-	if (view_span_parse(text, &options->period) < 0)
-		return message_fail(STATUS_USAGE,
-				    "%s: --last \"%s\": should be 10s, 1m, 10m or start", verb,
-				    text);
+	(void)verb;
+	options->last_text = text;
+	options->past_last_us = 0;
+	if (view_span_parse(text, &options->period) == 0)
+		return 0;
+	options->period = VIEW_SPAN_START;
+	if (time_range_parse_length(text, &options->past_last_us) < 0)
+		options->past_last_us = -1;
 	return 0;
+}
+
+static int options_point(const char *verb, const char *option, const char *text, s64 *ret_us)
+{
+	if (time_range_parse_point(text, (s64)time(NULL) * SECOND_US, ret_us) < 0)
+		return message_fail(STATUS_USAGE, "%s: %s \"%s\": should be " TIME_RANGE_POINTS,
+				    verb, option, text);
+	/* The value 0 means that the option was not given. */
+	*ret_us = *ret_us > 0 ? *ret_us : 1;
+	return 0;
+}
+
+static int options_since(const char *verb, char *text, struct options *options)
+{
+	return options_point(verb, "--since", text, &options->since_us);
+}
+
+static int options_until(const char *verb, char *text, struct options *options)
+{
+	return options_point(verb, "--until", text, &options->until_us);
 }
 
 static int options_set_rows(const char *verb, char *text, struct options *options)
@@ -231,6 +262,8 @@ static const struct {
 	PARSED_OPTION('d', options_set_delay),
 	PARSED_OPTION('L', options_set_filter),
 	PARSED_OPTION('M', options_set_midr),
+	PARSED_OPTION('O', options_since),
+	PARSED_OPTION('X', options_until),
 	PARSED_OPTION('n', options_set_rows),
 	PARSED_OPTION('p', options_set_pid),
 	PARSED_OPTION('S', options_set_srcline),
@@ -290,7 +323,7 @@ static int options_parse_arguments(int argc, char **argv, const char *accept,
 	       -1) {
 		if (letter == '?' || letter == ':')
 			return options_report_unknown(verb, letter, argv);
-		if (!strchr(accept, letter))
+		if (!strchr(accept, letter == 'X' ? 'O' : letter))
 			return message_fail(STATUS_USAGE,
 					    "%s: has no option \"%s\"; try \"speprof help %s\"",
 					    verb, argv[optind - 1], verb);
@@ -307,6 +340,8 @@ static int options_parse_arguments(int argc, char **argv, const char *accept,
 		options->function = argv[optind++];
 	if (optind < argc && strchr(accept, 'F') && !options->input)
 		options->input = argv[optind++];
+	if (optind < argc && strchr(accept, 'J'))
+		options->output = argv[optind++];
 	if (optind < argc && strchr(accept, '2'))
 		options->after = argv[optind++];
 	if (strchr(accept, '2') && !options->after)
@@ -380,7 +415,7 @@ static int options_check_daemon_rows(const char *verb, struct options *options)
 
 static bool shows_processes(const char *accept, const struct options *options)
 {
-	return !strchr(accept, '2') && options->group_text &&
+	return !options->until_us && !strchr(accept, '2') && options->group_text &&
 	       strcmp(options->group_text, "process") == 0;
 }
 
@@ -393,6 +428,8 @@ static int options_check_query(const char *verb, const char *accept, struct opti
 	query->recording = options->input;
 	query->session = options->session;
 	query->period = options->period;
+	query->since_us = options->since_us;
+	query->until_us = options->until_us;
 	query->select = (struct query_select){
 		.container = options->container,
 		.program = options->program,
@@ -444,12 +481,52 @@ static int options_add_pid_filter(const char *verb, struct options *options)
 	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", verb, strerror(-r)) : 0;
 }
 
+/* Set the time in the history on disk that --since, --until and --last select. */
+static int options_past(const char *verb, const char *accept, struct options *options)
+{
+	s64 last = options->past_last_us;
+
+	/* The history has no shorter periods than a minute. */
+	if (last && (!strchr(accept, 'O') || last < 60 * SECOND_US))
+		return message_fail(
+			STATUS_USAGE, "%s: --last \"%s\": should be 10s, 1m, 10m or start%s", verb,
+			options->last_text,
+			strchr(accept, 'O') ?
+				", or at least 1m of the history on disk: " TIME_RANGE_LENGTHS :
+				"");
+	if (!last && !options->since_us && !options->until_us)
+		return 0;
+	if ((last || options->period != VIEW_SPAN_START) && options->since_us)
+		return message_fail(STATUS_USAGE,
+				    "%s: --last and --since cannot be combined; --until can", verb);
+	if (options->period != VIEW_SPAN_START)
+		return message_fail(STATUS_USAGE,
+				    "%s: --last %s ends now: use --until with --since, or with a "
+				    "longer --last",
+				    verb, view_span_name(options->period));
+	if (!options->until_us)
+		options->until_us = (s64)time(NULL) * SECOND_US;
+	if (last)
+		options->since_us = last < options->until_us ? options->until_us - last : 1;
+	if (options->since_us >= options->until_us)
+		return message_fail(STATUS_USAGE, "%s: --since should be before --until", verb);
+	if (options->filter || options->delay_given)
+		return message_fail(STATUS_USAGE,
+				    "%s: --filter samples from now on, and cannot be combined with "
+				    "--since, --until and --last",
+				    verb);
+	return 0;
+}
+
 static int options_check(const char *verb, const char *accept, struct options *options)
 {
+	int r = options_past(verb, accept, options);
 	/* An export of the daemon has the rows of views, as rows of processes do. */
-	bool view = !options->input && (shows_processes(accept, options) || strchr(accept, 'E'));
-	int r = 0;
+	bool view = !options->input && !options->until_us &&
+		    (shows_processes(accept, options) || strchr(accept, 'E'));
 
+	if (r)
+		return r;
 	if (strchr(accept, 'Q') && !view && !options->lines && !options->pages)
 		r = options_check_query(verb, accept, options);
 	else if (strchr(accept, 'G'))

@@ -35,6 +35,11 @@
  * @midr: --midr: MIDR_EL1 of cores for which a recording does not contain it; 0: not given
  * @json: -j: whether to print JSON
  * @period: --last: only what was counted in this period; VIEW_SPAN_START: not given
+ * @since_us, @until_us: --since and --until, or a longer --last: a time in the history on disk,
+ *	CLOCK_REALTIME in microseconds; @until_us is 0 if none is given
+ * @last_text: text of --last; NULL: not given
+ * @past_last_us: a --last that is none of the periods in memory,
+ *	in microseconds; 0: not given; -1: not a length
  * @lines, @pages: --lines, --pages: print shared cache lines, or pages and nodes, instead of rows
  * @header: --header: print the facts in a recording about how it was made
  * @kallsyms: --kallsyms: list of functions of the recorded kernel; NULL: not given
@@ -72,6 +77,10 @@ struct options {
 	bool cpus_given;
 	bool json;
 	enum view_span period;
+	s64 since_us;
+	s64 until_us;
+	const char *last_text;
+	s64 past_last_us;
 	bool lines;
 	bool pages;
 	bool header;
@@ -87,13 +96,14 @@ struct options {
 /**
  * options_parse() - parse the options of a verb
  * @argc, @argv: arguments of the verb; argv[0] is its name
- * @accept: which options the verb accepts: letters of "ijGsnpcCdbo"; 'M' for --midr, 'S' for
- * --srcline, 'R' for --root, 'T' for --truth, 'N' for --session, 'W' for --last, 'H' for --html,
- * 'E' for --format, 'D' for --seconds, 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P'
- * for --pages, 'L' for --filter, 'U' for --function, 'Y' for --binary, 'A' for --program, 'Z' for
- * --threads; 'F' if the recording may be given without -i, 'V' if the name of a function precedes
- * it; 'Q' if rows are those of a query, except rows of processes of the daemon; '2' if there are
- * two recordings
+ * @accept: which options the verb accepts: letters of "ijGsnpcCdbo"; 'R' for --root, 'T' for
+ * --truth, 'N' for --session, 'W' for --last, 'H' for --html, 'E' for --format, 'D' for --seconds,
+ * 'B' for --header, 'K' for --kallsyms, 'I' for --lines, 'P' for --pages, 'L' for --filter, 'U' for
+ * --function, 'Y' for --binary, 'A' for --program, 'Z' for --threads; 'F' if the recording may be
+ * given without -i, 'V' if the name of a function precedes it; 'Q' if rows are those of a query,
+ * except rows of processes of the daemon; '2' if there are
+ * two profiles; 'O' for --since, --until and any --last; 'J' if @output is given without
+ * -o
  * @ret_options: unchanged on failure
  *
  * Return: 0; else an &enum verb_exit_status, after an error was printed.
