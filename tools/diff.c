@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* speprof diff: compare two recordings. */
+/*
+ * speprof diff: compare two profiles. Each is a recording, a saved profile, or the daemon's profile of
+ * a session, a period or a time in the past. Both are rows of the same query.
+ */
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "lib/diff-words.h"
-#include "lib/input.h"
 #include "lib/message.h"
 #include "lib/options.h"
+#include "lib/profile-rows.h"
 #include "lib/query-table.h"
 #include "lib/table.h"
 #include "lib/terminal.h"
@@ -19,30 +22,24 @@
 #define DIFF_ROWS_DEFAULT 20
 
 /**
- * struct diff_recording - a recording
- * @path: its file name
- * @input: the recording after reading
- * @source, @result: rows of the recording
- * @header: ledgers of the recording
+ * struct diff_recording - a profile
+ * @options: which profile it is, and which rows of it
+ * @loaded: its rows
  */
 struct diff_recording {
-	const char *path;
-	struct input_recording input;
-	struct query_source source;
-	struct query_result *result;
-	struct view_header header;
+	struct options options;
+	struct profile_rows loaded;
 };
 
 /**
- * struct diff_comparison - two recordings
+ * struct diff_comparison - two profiles
+ * @options: the options that apply to the output: those of the first side
  * @query: the keys of the rows that are shown
- * @parts: the query that is run: loads are in separate rows
  * @row: memory for a row
  */
 struct diff_comparison {
 	const struct options *options;
 	struct query query;
-	struct query parts;
 	struct diff_recording side[DIFF_SIDES];
 	struct diff *diff;
 	struct query_row *row;
@@ -91,6 +88,7 @@ static void counts_fill(const struct query_row *row, unsigned int unit, struct d
 		.remote = counters_get_origin_accesses(c, SPE_ORIGIN_REMOTE),
 		.loads = load ? c->samples : 0,
 		.latency = c->latency[PROFILE_TOTAL],
+		.brief = row->brief,
 	};
 	ret->latency.bucket[HISTOGRAM_NONE] = 0;
 	if (!load)
@@ -102,16 +100,16 @@ static void counts_fill(const struct query_row *row, unsigned int unit, struct d
 /* Add the rows of a side. */
 static int add_side_rows(struct diff_comparison *c, enum diff_side side)
 {
-	const struct diff_recording *s = &c->side[side];
-	unsigned int unit = view_get_unit(&s->header);
+	const struct profile_rows *loaded = &c->side[side].loaded;
+	unsigned int unit = view_get_unit(&loaded->header);
 	struct diff_counts *counts = malloc(sizeof(*counts));
 	char key[KEY_SIZE];
 	int r = counts ? 0 : -ENOMEM;
 
-	diff_set_denominators(c->diff, side, s->header.records,
-			      view_get_share_denominator(&s->header, unit));
-	for (u32 i = 0; r == 0 && i < query_result_get_row_count(s->result); i++) {
-		query_result_get_row(s->result, i, c->row);
+	diff_set_denominators(c->diff, side, loaded->header.records,
+			      view_get_share_denominator(&loaded->header, unit));
+	for (u32 i = 0; r == 0 && i < loaded->rows.count; i++) {
+		loaded->rows.row(loaded->rows.ctx, i, c->row);
 		row_format_key(&c->query, c->row, key);
 		counts_fill(c->row, unit, counts);
 		r = diff_add_row(c->diff, side, key, i, counts);
@@ -120,30 +118,22 @@ static int add_side_rows(struct diff_comparison *c, enum diff_side side)
 	return r;
 }
 
+/* Loads are in separate rows, because only their latencies are compared in words. */
 static int load_side(struct diff_comparison *c, enum diff_side side)
 {
-	struct input_request request = input_request_from_options(c->options);
 	struct diff_recording *s = &c->side[side];
-	struct query_error error = { "" };
+	struct query query = s->options.query;
 	int status, r;
 
-	request.path = s->path;
-	status = input_load(&request, &s->input);
+	query.limit = 0;
+	status = profile_rows_load("diff", &s->options, &query, true, &s->loaded);
 	if (status != STATUS_OK && status != STATUS_DAMAGED)
 		return status;
-	s->source.profile = s->input.profile;
-	r = input_new_symbols(&s->input, &s->source.symbols);
-	if (r == 0)
-		r = input_run_query(&s->source, &c->parts, &s->result, &error);
-	if (r == -ENOENT)
-		return message_fail(STATUS_STATE, "diff: %s: %s", s->path, error.text);
-	if (r < 0)
-		return message_fail(STATUS_FAILED, "%s: %s", s->path, strerror(-r));
-	input_get_header(&s->input, s->source.symbols, &s->header);
-	if (!query_result_get_row_count(s->result))
-		return message_fail(STATUS_STATE, "diff: %s has no samples that match", s->path);
+	if (!s->loaded.rows.count)
+		return message_fail(STATUS_STATE, "diff: %s has no samples that match",
+				    s->options.input ? s->options.input : "the daemon's profile");
 	r = add_side_rows(c, side);
-	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", s->path, strerror(-r)) : status;
+	return r < 0 ? message_fail(STATUS_FAILED, "diff: %s", strerror(-r)) : status;
 }
 
 /* Get the names of a row from a side that has the row. */
@@ -151,7 +141,25 @@ static void load_row_names(const struct diff_comparison *c, const struct diff_ro
 {
 	enum diff_side side = row->row[DIFF_AFTER] != UINT32_MAX ? DIFF_AFTER : DIFF_BEFORE;
 
-	query_result_get_row(c->side[side].result, row->row[side], c->row);
+	c->side[side].loaded.rows.row(c->side[side].loaded.rows.ctx, row->row[side], c->row);
+}
+
+/* Write a name of a profile. */
+static void side_name(const struct diff_recording *s, char *to, size_t size)
+{
+	const struct options *o = &s->options;
+
+	if (o->input)
+		snprintf(to, size, "%s", o->input);
+	else if (o->until_us)
+		snprintf(to, size, "%.150s", s->loaded.making);
+	else if (o->filter)
+		snprintf(to, size, "daemon, --filter '%s'", o->filter_text);
+	else
+		snprintf(to, size, "daemon, session %s, %s%s", o->session ? o->session : "machine",
+			 o->period == VIEW_SPAN_START ? "since its " : "the last ",
+			 view_span_name(o->period));
+	text_clean(to);
 }
 
 /* Text */
@@ -160,14 +168,13 @@ static void print_side(const struct diff_comparison *c, enum diff_side side)
 {
 	static const char *const names[DIFF_SIDES] = { "before", "after" };
 	const struct diff_recording *s = &c->side[side];
-	char samples[TEXT_NUMBER_SIZE], effective[TEXT_NUMBER_SIZE], path[TABLE_CELL_SIZE];
+	char samples[TEXT_NUMBER_SIZE], effective[TEXT_NUMBER_SIZE], name[TABLE_CELL_SIZE];
 
-	snprintf(path, sizeof(path), "%s", s->path);
-	text_clean(path);
-	printf("%-6s  %s: %s samples, effectively %s%s\n", names[side], path,
+	side_name(s, name, sizeof(name));
+	printf("%-6s  %s: %s samples, effectively %s%s\n", names[side], name,
 	       text_format_count(samples, diff_get_total(c->diff, side)->counts.samples),
 	       text_format_count(effective, diff_get_total(c->diff, side)->effective),
-	       s->header.backend == BACKEND_EMULATED ? ", modelled by an EMULATED SPU" : "");
+	       s->loaded.header.backend == BACKEND_EMULATED ? ", modelled by an EMULATED SPU" : "");
 }
 
 /* Return whether a side of a row has a value: it has none if it has no samples of that kind. */
@@ -175,6 +182,8 @@ static bool has_value(const struct diff_counts *counts, enum diff_measure measur
 {
 	if (measure == DIFF_SHARE)
 		return true;
+	if (measure == DIFF_P99 && counts->brief)
+		return false;
 	return measure == DIFF_DRAM || measure == DIFF_REMOTE ? counts->memory :
 								counts->latency.count;
 }
@@ -270,6 +279,9 @@ static void print_text(const struct diff_comparison *c, struct diff_words *words
 	       "for "
 	       "%u tests)\n",
 	       100 * DIFF_FALSE_ALARM_RATE, diff_get_test_count(c->diff));
+	if (c->side[DIFF_BEFORE].loaded.brief || c->side[DIFF_AFTER].loaded.brief)
+		puts("The mean is not tested, and p99 is unknown: a period has only sums of its "
+		     "latencies");
 }
 
 /* JSON */
@@ -284,17 +296,24 @@ static void add_u64(json_object *to, const char *key, u64 value)
 	json_object_object_add(to, key, json_object_new_uint64(value));
 }
 
-static json_object *recording_json(const struct diff_comparison *c, enum diff_side side)
+static json_object *side_json(const struct diff_comparison *c, enum diff_side side)
 {
 	const struct diff_recording *s = &c->side[side];
 	const struct diff_total *total = diff_get_total(c->diff, side);
 	json_object *json = json_object_new_object();
+	const char *file = s->options.input;
+	char name[TABLE_CELL_SIZE];
 
-	json_object_object_add(json, "recording", json_object_new_string(s->path));
-	json_object_object_add(json, "modelled",
-			       json_object_new_boolean(s->header.backend == BACKEND_EMULATED));
-	json_object_object_add(json, "share_of",
-			       json_object_new_string(view_unit_name(view_get_unit(&s->header))));
+	side_name(s, name, sizeof(name));
+	json_object_object_add(json, "recording", file ? json_object_new_string(file) : NULL);
+	json_object_object_add(json, "profile", json_object_new_string(name));
+	json_object_object_add(json, "sums_only", json_object_new_boolean(s->loaded.brief));
+	json_object_object_add(
+		json, "modelled",
+		json_object_new_boolean(s->loaded.header.backend == BACKEND_EMULATED));
+	json_object_object_add(
+		json, "share_of",
+		json_object_new_string(view_unit_name(view_get_unit(&s->loaded.header))));
 	add_u64(json, "samples", total->counts.samples);
 	add_u64(json, "effective_samples", total->effective);
 	add_u64(json, "operations", total->counts.operations);
@@ -341,8 +360,8 @@ static void print_json(const struct diff_comparison *c, struct diff_words *words
 	char sort[MEASURE_NAME_SIZE];
 
 	json_object_object_add(json, "schema_version", json_object_new_int(1));
-	json_object_object_add(json, "before", recording_json(c, DIFF_BEFORE));
-	json_object_object_add(json, "after", recording_json(c, DIFF_AFTER));
+	json_object_object_add(json, "before", side_json(c, DIFF_BEFORE));
+	json_object_object_add(json, "after", side_json(c, DIFF_AFTER));
 	add_number(json, "false_alarm_rate", DIFF_FALSE_ALARM_RATE);
 	add_u64(json, "tests", diff_get_test_count(c->diff));
 	for (u32 i = 0; i < words->count; i++)
@@ -363,8 +382,6 @@ static void print_json(const struct diff_comparison *c, struct diff_words *words
 	json_object_put(json);
 }
 
-/* The verb */
-
 /* Find the source line of a row, and write "function() (file:line)". */
 static void write_row_location(void *ctx, const struct diff_row *row, char *to, size_t size)
 {
@@ -376,7 +393,7 @@ static void write_row_location(void *ctx, const struct diff_row *row, char *to, 
 
 	load_row_names(c, row);
 	if (query_has_binary(&c->query))
-		query_result_get_source_line(c->side[side].result, row->row[side], &line);
+		profile_rows_line(&c->side[side].loaded, row->row[side], &line);
 	if (line.line)
 		snprintf(place, sizeof(place), " (%s:%u)", line.file, line.line);
 	*to = 0;
@@ -405,11 +422,10 @@ static int comparison_print(struct diff_comparison *c)
 	return STATUS_OK;
 }
 
-/* Loads are in separate rows, because only their latencies are compared in words. */
-static int prepare_parts_query(struct diff_comparison *c)
-{
-	const struct query *q = &c->query;
+/* ---- The verb ------------------------------------------------------------------- */
 
+static int query_check_diff(const struct query *q)
+{
 	if (query_groups_by(q, QUERY_EVENT))
 		return message_fail(
 			STATUS_USAGE,
@@ -419,20 +435,15 @@ static int prepare_parts_query(struct diff_comparison *c)
 		return message_fail(STATUS_USAGE,
 				    "diff: -s: should be a sum, such as latency, "
 				    "operations, dram or the name of a level or event");
-	c->parts = *q;
-	c->parts.limit = 0;
-	if (query_groups_by(q, QUERY_OP))
-		return STATUS_OK;
-	if (q->groups == QUERY_GROUP_MAX)
+	if (q->groups == QUERY_GROUP_MAX && !query_groups_by(q, QUERY_OP))
 		return message_fail(STATUS_USAGE, "diff: -G: should have at most %d keys",
 				    QUERY_GROUP_MAX - 1);
-	c->parts.group[c->parts.groups++] = QUERY_OP;
 	return STATUS_OK;
 }
 
 static int comparison_run(struct diff_comparison *c)
 {
-	int status = prepare_parts_query(c), damaged = STATUS_OK, r;
+	int status = query_check_diff(&c->query), damaged = STATUS_OK, r;
 
 	if (status)
 		return status;
@@ -453,30 +464,126 @@ static int comparison_run(struct diff_comparison *c)
 	return status ? status : damaged;
 }
 
-int diff_run(int argc, char **argv)
+/* ---- The command line ----------------------------------------------------------- */
+
+/* Options that choose a profile, or rows of it. */
+#define SIDE_OPTIONS "ipcCMLUYAQ2ZKNWOdF"
+/* Options that apply to both profiles. */
+#define COMMON_OPTIONS "jGsnS"
+
+static int find_separator(int argc, char **argv)
 {
-	struct diff_comparison c = { 0 };
-	struct options options;
-	int status = options_parse(argc, argv, "jGsnpcCMFLSUYAQ2ZK", &options);
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return i;
+	return 0;
+}
+
+/* Give the second side the keys and the measure of the first one. */
+static int share_query(struct diff_comparison *c)
+{
+	struct options *before = &c->side[DIFF_BEFORE].options;
+	struct options *after = &c->side[DIFF_AFTER].options;
+	struct query_error error;
+
+	if (!before->sort_text)
+		before->query.sort = MEASURE_LATENCY;
+	memcpy(after->query.group, before->query.group, sizeof(after->query.group));
+	after->query.groups = before->query.groups;
+	after->query.sort = before->query.sort;
+	for (enum diff_side side = 0; side < DIFF_SIDES; side++)
+		if (query_check(&c->side[side].options.query, &error) < 0)
+			return message_fail(STATUS_USAGE, "diff: %s", error.text);
+	return STATUS_OK;
+}
+
+/* Rows of two containers have different names of containers, and would never match. */
+static void drop_container(struct diff_comparison *c)
+{
+	const struct options *after = &c->side[DIFF_AFTER].options;
+	struct options *before = &c->side[DIFF_BEFORE].options;
+	struct query *query = &before->query;
+	const char *a = before->container ?: "", *b = after->container ?: "";
+
+	if (before->group_text || !strcmp(a, b))
+		return;
+	for (u32 i = 0; i + 1 < query->groups; i++)
+		query->group[i] = query->group[i + 1];
+	query->groups--;
+}
+
+/* Parse "BEFORE -- AFTER": each side has options and at most one file of its own. */
+static int parse_sides(int argc, char **argv, int separator, struct diff_comparison *c)
+{
+	struct options *before = &c->side[DIFF_BEFORE].options;
+	struct options *after = &c->side[DIFF_AFTER].options;
+	char *verb = argv[0];
+	int status;
+
+	argv[separator] = NULL;
+	status = options_parse(separator, argv, SIDE_OPTIONS COMMON_OPTIONS, before);
+	argv[separator] = verb;
+	if (!status)
+		status = options_parse(argc - separator, argv + separator, SIDE_OPTIONS, after);
+	if (!status && (before->after || after->after))
+		return message_fail(STATUS_USAGE,
+				    "diff: \"%s\": each side of \"--\" is one profile",
+				    before->after ? before->after : after->after);
+	if (!status)
+		drop_container(c);
+	return status;
+}
+
+/* Parse "[OPTIONS] BEFORE [AFTER]": the options apply to both. Without AFTER, that is the daemon. */
+static int parse_files(int argc, char **argv, struct diff_comparison *c)
+{
+	struct options *before = &c->side[DIFF_BEFORE].options;
+	struct options *after = &c->side[DIFF_AFTER].options;
+	int status = options_parse(argc, argv, SIDE_OPTIONS COMMON_OPTIONS, before);
 
 	if (status)
 		return status;
-	if (!options.number)
-		options.number = DIFF_ROWS_DEFAULT;
-	c.options = &options;
-	c.query = options.query;
-	if (!options.sort_text)
-		c.query.sort = MEASURE_LATENCY;
-	c.side[DIFF_BEFORE].path = options.input;
-	c.side[DIFF_AFTER].path = options.after;
-	status = comparison_run(&c);
-	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
-		query_result_free(c.side[side].result);
-		symbols_free(c.side[side].source.symbols);
-		input_deinit(&c.side[side].input);
-	}
+	if (!before->input)
+		return message_fail(STATUS_USAGE,
+				    "diff: needs two profiles: files before and after the change, "
+				    "or a \"--\" between the options of both");
+	*after = *before;
+	after->input = after->query.recording = before->after;
+	if (!after->input &&
+	    (before->cpus_given || before->midr || before->kallsyms || before->pid))
+		return message_fail(STATUS_USAGE,
+				    "diff: -p, -C, --midr and --kallsyms apply to recordings: "
+				    "write \"--\" after them and the file");
+	return STATUS_OK;
+}
+
+static int comparison_parse(int argc, char **argv, struct diff_comparison *c)
+{
+	int separator = find_separator(argc, argv);
+	int status = separator ? parse_sides(argc, argv, separator, c) : parse_files(argc, argv, c);
+
+	if (!status)
+		status = share_query(c);
+	c->options = &c->side[DIFF_BEFORE].options;
+	c->query = c->options->query;
+	if (!c->side[DIFF_BEFORE].options.number)
+		c->side[DIFF_BEFORE].options.number = DIFF_ROWS_DEFAULT;
+	return status;
+}
+
+int diff_run(int argc, char **argv)
+{
+	struct diff_comparison c = { 0 };
+	int status = comparison_parse(argc, argv, &c);
+
+	if (!status)
+		status = comparison_run(&c);
+	if (c.side[DIFF_AFTER].options.filter != c.side[DIFF_BEFORE].options.filter)
+		filter_free(c.side[DIFF_AFTER].options.filter);
+	filter_free(c.side[DIFF_BEFORE].options.filter);
+	for (enum diff_side side = 0; side < DIFF_SIDES; side++)
+		profile_rows_deinit(&c.side[side].loaded);
 	diff_free(c.diff);
 	free(c.row);
-	filter_free(options.filter);
 	return status;
 }

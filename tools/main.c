@@ -54,9 +54,19 @@ static const struct verb verbs[] = {
 		.synopsis =
 			"[-j] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] [-p PID] "
 			"[--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
-			"[--midr MIDR] [--filter EXPRESSION] [--kallsyms FILE] [--threads N] BEFORE AFTER",
-		.help = "compare two recordings, and show which differences exceed chance",
+			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--kallsyms FILE] "
+			"[--threads N] [--last PERIOD] [--since TIME] [--until TIME] "
+			"[--session NAME] BEFORE [AFTER] | [OPTIONS] [BEFORE] -- [OPTIONS] [AFTER]",
+		.help = "compare two profiles, and show which differences exceed chance",
 		.run = diff_run,
+	},
+	{
+		.name = "save",
+		.synopsis = "[-c CONTAINER] [--program NAME] [--binary PATH] [--function NAME] "
+			    "[--filter EXPRESSION [-d SEC]] [--last PERIOD] [--since TIME] "
+			    "[--until TIME] [--session NAME] FILE",
+		.help = "save the daemon's profile, for report, diff and export on any machine",
+		.run = save_run,
 	},
 	{
 		.name = "export",

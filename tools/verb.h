@@ -53,6 +53,7 @@ int record_run(int argc, char **argv);
 int reload_run(int argc, char **argv);
 int report_run(int argc, char **argv);
 int release_run(int argc, char **argv);
+int save_run(int argc, char **argv);
 int session_run(int argc, char **argv);
 int snapshot_run(int argc, char **argv);
 int start_run(int argc, char **argv);

@@ -98,6 +98,7 @@ static void counts_merge(struct diff_counts *to, const struct diff_counts *from)
 		to->level[i] += from->level[i];
 	histogram_merge(&to->latency, &from->latency);
 	histogram_merge(&to->load_latency, &from->load_latency);
+	to->brief |= from->brief;
 }
 
 static int compare_added_rows(const void *a, const void *b)
@@ -236,6 +237,16 @@ static double test_shares(const struct diff *d, const struct diff_row *row)
 				  all[DIFF_AFTER]);
 }
 
+/* Return whether the difference of a measure is tested. */
+static bool is_tested(const struct diff_row *row, enum diff_measure measure)
+{
+	const struct diff_counts *a = &row->side[DIFF_BEFORE], *b = &row->side[DIFF_AFTER];
+
+	if (a->samples + b->samples < DIFF_SAMPLES_MIN)
+		return false;
+	return (measure != DIFF_MEAN && measure != DIFF_P99) || (!a->brief && !b->brief);
+}
+
 static void row_test(struct diff *d, struct diff_row *row)
 {
 	const struct diff_counts *a = &row->side[DIFF_BEFORE], *b = &row->side[DIFF_AFTER];
@@ -244,14 +255,19 @@ static void row_test(struct diff *d, struct diff_row *row)
 
 	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
 		row->chance[m] = 1;
-	if (a->samples + b->samples < DIFF_SAMPLES_MIN)
+	if (!is_tested(row, DIFF_SHARE))
 		return;
 	row->chance[DIFF_SHARE] = test_shares(d, row);
-	row->chance[DIFF_MEAN] = chance_test_means(&a->latency, scale_a, &b->latency, scale_b);
-	row->chance[DIFF_P99] = chance_test_tails(&a->latency, scale_a, &b->latency, scale_b);
+	if (is_tested(row, DIFF_MEAN)) {
+		row->chance[DIFF_MEAN] =
+			chance_test_means(&a->latency, scale_a, &b->latency, scale_b);
+		row->chance[DIFF_P99] =
+			chance_test_tails(&a->latency, scale_a, &b->latency, scale_b);
+	}
 	row->chance[DIFF_DRAM] = test_ratios(d, a->dram, a->memory, b->dram, b->memory);
 	row->chance[DIFF_REMOTE] = test_ratios(d, a->remote, a->memory, b->remote, b->memory);
-	d->tests += DIFF_MEASURES;
+	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
+		d->tests += is_tested(row, m);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -272,10 +288,9 @@ static int rows_mark_exceeding_chance(struct diff *d)
 	for (u32 i = 0; i < d->count; i++) {
 		const struct diff_row *row = &d->rows[i];
 
-		if (row->side[0].samples + row->side[1].samples < DIFF_SAMPLES_MIN)
-			continue;
 		for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
-			p[n++] = row->chance[m];
+			if (is_tested(row, m))
+				p[n++] = row->chance[m];
 	}
 	qsort(p, n, sizeof(*p), compare_numbers);
 	limit = chance_find_limit(p, n, DIFF_FALSE_ALARM_RATE);

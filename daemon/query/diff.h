@@ -48,6 +48,8 @@ enum diff_measure {
  * @loads: loads; @level: number of loads that each level served, indexed by &enum spe_level
  * @latency: total latency of all samples
  * @load_latency: total latency of the loads
+ * @brief: of @latency only the number and the sum are known, so the mean and the 99th percentile are
+ *	not tested
  */
 struct diff_counts {
 	u64 samples;
@@ -60,6 +62,7 @@ struct diff_counts {
 	u64 level[SPE_LEVELS];
 	struct histogram latency;
 	struct histogram load_latency;
+	bool brief;
 };
 
 /**

@@ -17,10 +17,17 @@ struct option_help {
 	const char *text;
 };
 
+/* The description of --last of verbs that read the history on disk. */
+#define LAST_OR_PAST                                                                              \
+	"of the daemon: the last 10s, 1m or 10m; from the history on disk another time, such as " \
+	"2h or 7d"
+#define FILTER_SECONDS "of the daemon with --filter: sample for SEC seconds, else 10"
+
 static const struct option_help options[] = {
 	{ NULL, "-j", "-j, --json", "print JSON" },
 	{ NULL, "-i", "-i, --input FILE",
-	  "a recording: perf.data, speprof's own or raw records; \"-\" is standard input" },
+	  "a recording: perf.data, speprof's own or raw records; \"-\" is standard input. Or a "
+	  "saved profile" },
 	{ NULL, "-G", "-G, --group KEYS",
 	  "what a row is: keys with commas between them, of container, program, binary, build_id, "
 	  "function, line, instruction, mode, op, event, level; of a recording also comm, pid, "
@@ -69,8 +76,10 @@ static const struct option_help options[] = {
 	  "MIDR_EL1 of the cores, such as 0x413fd0c1, if the recording does not have it" },
 	{ NULL, "--filter", "--filter EXPRESSION",
 	  "only samples that match, such as 'op == load && latency.total > 200'" },
-	{ "summary", "-d", "-d SEC", "of the daemon with --filter: sample for SEC seconds, else 10" },
-	{ "report", "-d", "-d SEC", "of the daemon with --filter: sample for SEC seconds, else 10" },
+	{ "summary", "-d", "-d SEC", FILTER_SECONDS },
+	{ "report", "-d", "-d SEC", FILTER_SECONDS },
+	{ "diff", "-d", "-d SEC", FILTER_SECONDS },
+	{ "save", "-d", "-d SEC", FILTER_SECONDS },
 	{ NULL, "--session", "--session NAME",
 	  "of the daemon: this session instead of machine; \"speprof session\" lists them" },
 	{ NULL, "--threads", "--threads N",
@@ -80,9 +89,9 @@ static const struct option_help options[] = {
 	  "of a recording: print host, kernel, command, time, cores, interval and build ids" },
 	{ NULL, "--kallsyms", "--kallsyms FILE",
 	  "of a recording: names of its kernel, a copy of /proc/kallsyms of that boot" },
-	{ "report", "--last", "--last PERIOD",
-	  "of the daemon: the last 10s, 1m or 10m; from the history on disk another time, such as "
-	  "2h or 7d" },
+	{ "report", "--last", "--last PERIOD", LAST_OR_PAST },
+	{ "diff", "--last", "--last PERIOD", LAST_OR_PAST },
+	{ "save", "--last", "--last PERIOD", LAST_OR_PAST },
 	{ "timeline", "--last", "--last TIME",
 	  "the time before now, such as 30m, 12h or 7d; by default 1h" },
 	{ NULL, "--since", "--since TIME",
@@ -160,7 +169,9 @@ static const struct {
 	    "speprof report -c 'web-*' --last 10s" } },
 	{ "diff",
 	  { "speprof diff before.speprof after.speprof",
-	    "speprof diff -c 'web-*' -G function,level before.speprof after.speprof" } },
+	    "speprof diff --since 13:00 --until 14:00 -- --last 1h" } },
+	{ "save",
+	  { "speprof save before.json", "speprof save --since yesterday --until today day.json" } },
 	{ "export",
 	  { "speprof export --format folded -s latency a.speprof -o a.folded",
 	    "speprof export --format pprof --seconds 30 -o a.pb.gz" } },

@@ -344,9 +344,6 @@ static int options_parse_arguments(int argc, char **argv, const char *accept,
 		options->output = argv[optind++];
 	if (optind < argc && strchr(accept, '2'))
 		options->after = argv[optind++];
-	if (strchr(accept, '2') && !options->after)
-		return message_fail(STATUS_USAGE,
-				    "%s: needs two recordings: before and after the change", verb);
 	if (optind < argc)
 		return message_fail(STATUS_USAGE, "%s: unexpected argument \"%s\"", verb,
 				    argv[optind]);

@@ -103,7 +103,7 @@ function __speprof_words
 			echo reload
 		case help
 			__speprof_verbs
-		case summary report diff dump emulate
+		case summary report diff save dump emulate
 			__fish_complete_path (commandline -ct)
 	end
 end
