@@ -12,6 +12,7 @@
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/output.h"
+#include "lib/saved-profile.h"
 #include "verb.h"
 
 #define FORMAT_LIST "folded, csv or pprof"
@@ -117,10 +118,23 @@ static int check_pprof_options(const struct options *options)
 				    "selects (-tagfocus, -focus, -sample_index); it cannot be "
 				    "combined with -G, -s, -n, -c, --program, --binary, --function "
 				    "or --last");
+	if (options->until_us || options->session ||
+	    (options->input && saved_profile_is(options->input)))
+		return message_fail(
+			STATUS_USAGE,
+			"export: --format pprof has samples, and needs a recording or the "
+			"session machine now: a saved profile, the history on disk and "
+			"another session have only rows, for csv and folded");
 	if (options->input && options->seconds)
 		return message_fail(STATUS_USAGE, "export: --seconds is of the daemon's profile; "
 						  "a recording is exported as a whole");
 	return STATUS_OK;
+}
+
+/* Return whether rows are those of a query; else they are those of a view. */
+static bool is_counted(const struct options *options)
+{
+	return options->input || options->until_us;
 }
 
 static int check_rows_options(const struct options *options, enum export_format format)
@@ -136,13 +150,13 @@ static int check_rows_options(const struct options *options, enum export_format 
 				    "group by program, or select a process with -p");
 	if (format != EXPORT_FOLDED)
 		return STATUS_OK;
-	if (options->input && query_groups_by(&options->query, QUERY_EVENT))
+	if (is_counted(options) && query_groups_by(&options->query, QUERY_EVENT))
 		return message_fail(STATUS_USAGE,
 				    "export: --format folded has no rows by event, because a "
 				    "sample with two events would count twice; use --format csv");
-	if (options->input ? !measure_is_sum(options->query.sort) :
-			     options->sort >= VIEW_SORT_P99) {
-		if (options->input)
+	if (is_counted(options) ? !measure_is_sum(options->query.sort) :
+				  options->sort >= VIEW_SORT_P99) {
+		if (is_counted(options))
 			measure_format_name(options->query.sort, name);
 		else
 			snprintf(name, sizeof(name), "%s", view_sort_name(options->sort));
@@ -175,7 +189,7 @@ int export_run(int argc, char **argv)
 {
 	enum export_format format = EXPORT_FOLDED;
 	struct options options;
-	int status = options_parse(argc, argv, "ijEoDGsnpcCMLSWUYAFQZ", &options), r;
+	int status = options_parse(argc, argv, "ijEoDGsnpcCMLSWUYAFQZNOd", &options), r;
 
 	if (status)
 		return status;

@@ -73,7 +73,8 @@ static const struct verb verbs[] = {
 		.synopsis = "--format folded|csv|pprof [[-i] FILE] [-o FILE] [-G KEYS] [--srcline] "
 			    "[-s MEASURE] [-n N] [-c CONTAINER] [-p PID] [--program NAME] "
 			    "[--binary PATH] [--function NAME] [-C CPUS] [--midr MIDR] "
-			    "[--filter EXPRESSION] [--threads N] [--last PERIOD] [--seconds N]",
+			    "[--filter EXPRESSION [-d SEC]] [--threads N] [--last PERIOD] "
+			    "[--since TIME] [--until TIME] [--session NAME] [--seconds N]",
 		.help = "write a profile for flame graphs, spreadsheets or pprof",
 		.run = export_run,
 	},

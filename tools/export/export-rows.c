@@ -5,9 +5,11 @@
 #include <math.h>
 
 #include "lib/bus.h"
+#include "lib/live-session.h"
 #include "lib/message.h"
 #include "lib/query-table.h"
 #include "lib/rows.h"
+#include "lib/saved-profile.h"
 
 static const char *const backend_names[] = {
 	[BACKEND_UNKNOWN] = "unknown",
@@ -75,36 +77,19 @@ static void set_columns(struct export_rows *rows, const struct query *query)
 					   BACKEND_UNKNOWN];
 }
 
-static int load_query(struct export_rows *rows)
+/* Load a recording, a saved profile, or a time of the history on disk. */
+static int load_rows(struct export_rows *rows)
 {
 	const struct options *options = rows->options;
-	struct query_source source = { .profile = rows->input.profile };
-	struct query_error error;
-	int r = input_new_symbols(&rows->input, &rows->symbols);
-
-	source.symbols = rows->symbols;
-	if (r == 0)
-		r = query_run(&source, &options->query, &rows->result, &error);
-	if (r == -ENOENT)
-		return message_fail(STATUS_STATE, "export: %s", error.text);
-	if (r < 0)
-		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
-	input_get_header(&rows->input, rows->symbols, &rows->header);
-	if (options->pid && !rows->header.records)
-		return rows_report_missing("export", options);
-	set_columns(rows, &options->query);
-	return STATUS_OK;
-}
-
-static int load_recording(struct export_rows *rows)
-{
-	const struct input_request request = input_request_from_options(rows->options);
-	int status = input_load(&request, &rows->input), loaded;
+	int status = profile_rows_load("export", options, &options->query, false, &rows->loaded);
 
 	if (status != STATUS_OK && status != STATUS_DAMAGED)
 		return status;
-	loaded = load_query(rows);
-	return loaded ? loaded : status;
+	rows->header = rows->loaded.header;
+	if (options->pid && !rows->header.records)
+		return rows_report_missing("export", options);
+	set_columns(rows, &options->query);
+	return status;
 }
 
 static int load_daemon(struct export_rows *rows)
@@ -117,11 +102,13 @@ static int load_daemon(struct export_rows *rows)
 
 	if (status)
 		return status;
-	status = options->period != VIEW_SPAN_START ?
-			 bus_get_period_view(bus, options->period, options->group, options->sort,
-					     limit, &rows->view) :
-			 bus_get_view_with_names(bus, options->group, options->sort, limit,
-						 &rows->view);
+	status = live_session_choose("export", bus, options, true);
+	if (!status)
+		status = options->period != VIEW_SPAN_START ?
+				 bus_get_period_view(bus, options->period, options->group,
+						     options->sort, limit, &rows->view) :
+				 bus_get_view_with_names(bus, options->group, options->sort, limit,
+							 &rows->view);
 	bus_free(bus);
 	if (status)
 		return status;
@@ -137,7 +124,8 @@ static int load_daemon(struct export_rows *rows)
 int export_rows_load(const struct options *options, struct export_rows *ret_rows)
 {
 	*ret_rows = (struct export_rows){ .options = options };
-	return options->input ? load_recording(ret_rows) : load_daemon(ret_rows);
+	ret_rows->counted = options->input || options->until_us;
+	return ret_rows->counted ? load_rows(ret_rows) : load_daemon(ret_rows);
 }
 
 static const char *recorded_name(const struct query_row *row, enum query_key key, char *to)
@@ -205,9 +193,13 @@ static void set_names(struct export_rows *rows, const struct query *query,
 }
 
 /* Return whether rows of a recording have a measure. */
-static bool recording_has_measure(const struct query *query,
-				  const struct profile_counters *counters, enum measure measure)
+static bool recording_has_measure(const struct query *query, const struct query_row *row,
+				  enum measure measure)
 {
+	const struct profile_counters *counters = &row->counters;
+
+	if (row->brief)
+		return measure_is_known_for_period(measure) || measure == MEASURE_MEAN;
 	if (measure_is_issue_or_translation(measure) && query_counts_cell_parts(query))
 		return false;
 	switch (measure) {
@@ -229,11 +221,11 @@ static void get_recorded_row(struct export_rows *rows, u32 index, struct export_
 	const struct query *query = &rows->options->query;
 	unsigned int unit = view_get_unit(&rows->header);
 
-	query_result_get_row(rows->result, index, &rows->row);
+	rows->loaded.rows.row(rows->loaded.rows.ctx, index, &rows->row);
 	set_names(rows, query, &rows->row, NULL, row);
 	row->share = rows->row.whole ? (double)rows->row.part / (double)rows->row.whole : NAN;
 	for (enum measure i = 0; i < MEASURES; i++)
-		row->measure[i] = recording_has_measure(query, &rows->row.counters, i) ?
+		row->measure[i] = recording_has_measure(query, &rows->row, i) ?
 					  measure_compute(i, &rows->row.counters, unit) :
 					  NAN;
 }
@@ -286,10 +278,10 @@ static void get_live_row(struct export_rows *rows, u32 index, struct export_row 
 
 bool export_rows_get(struct export_rows *rows, u32 index, struct export_row *ret_row)
 {
-	if (index >= (rows->result ? query_result_get_row_count(rows->result) : rows->view.count))
+	if (index >= (rows->counted ? rows->loaded.rows.count : rows->view.count))
 		return false;
 	*ret_row = (struct export_row){ 0 };
-	if (rows->result)
+	if (rows->counted)
 		get_recorded_row(rows, index, ret_row);
 	else
 		get_live_row(rows, index, ret_row);
@@ -309,8 +301,8 @@ double export_rows_get_rest(const struct export_rows *rows)
 
 	if (selects_rows(rows->options))
 		return 0;
-	if (rows->result) {
-		query_result_get_rest(rows->result, 0, &rest);
+	if (rows->counted) {
+		rows->loaded.rows.rest(rows->loaded.rows.ctx, 0, &rest);
 		return (double)rest.part;
 	}
 	/* For the whole profile of the daemon, only the number of operations is known. */
@@ -328,9 +320,6 @@ void export_print_byte(FILE *out, char c)
 
 void export_rows_deinit(struct export_rows *rows)
 {
-	query_result_free(rows->result);
-	symbols_free(rows->symbols);
-	if (rows->options->input)
-		input_deinit(&rows->input);
+	profile_rows_deinit(&rows->loaded);
 	view_clear(&rows->view);
 }

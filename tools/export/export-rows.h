@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#include "lib/input.h"
+#include "lib/profile-rows.h"
 #include "lib/table.h"
 #include "query/query-result.h"
 
@@ -57,19 +57,18 @@ struct export_row {
  * @columns: the columns of all rows
  * @header: the ledgers
  * @options: borrowed
- * @input, @symbols, @result: the recording, its resolver of names and its rows; set with
- *	options->input
- * @view: rows of the daemon; set without options->input
- * @row: the row of a recording that export_rows_get() returned last
+ * @counted: @loaded is set, else @view
+ * @loaded: rows of a recording, a saved profile or the history on disk
+ * @view: rows that the daemon counts now
+ * @row: the row of @loaded that export_rows_get() returned last
  * @text: names of that row
  */
 struct export_rows {
 	struct export_columns columns;
 	struct view_header header;
 	const struct options *options;
-	struct input_recording input;
-	struct symbols_cache *symbols;
-	struct query_result *result;
+	bool counted;
+	struct profile_rows loaded;
 	struct view view;
 	struct query_row row;
 	char text[EXPORT_NAMES_MAX][TABLE_CELL_SIZE];
