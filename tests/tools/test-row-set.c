@@ -185,6 +185,79 @@ static void test_refused(void **state __attribute__((unused)))
 		assert_refused(cases[i].text, cases[i].wanted);
 }
 
+/* A generator with a fixed seed, so that each run has the same inputs. */
+static u32 next_random(u64 *state)
+{
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (u32)(*state >> 33);
+}
+
+/* Replace some bytes by digits and by the bytes that have a meaning in JSON. */
+static void mutate(char *text, size_t size, u64 *state)
+{
+	static const char bytes[] = "0123456789-.eE\"{}[],:nulltrue \\u";
+	u32 count = 1 + next_random(state) % 4;
+
+	for (u32 i = 0; i < count; i++)
+		text[next_random(state) % size] = bytes[next_random(state) % (sizeof(bytes) - 1)];
+}
+
+/* Run a query, and check that no sample is lost and that no share exceeds 1. */
+static void check_grouped(const struct row_set *set, const char *group, enum measure sort)
+{
+	struct query query = { .sort = sort };
+	struct row_set grouped;
+	struct query_error error;
+	u64 samples = 0, sum = 0;
+
+	assert_int_equal(query_parse_group(group, &query, &error), 0);
+	if (row_set_query(set, &query, &grouped, &error) < 0)
+		return;
+	for (u32 i = 0; i < set->rows; i++)
+		samples += set->row[i].counters.samples;
+	for (u32 i = 0; i < grouped.limit; i++) {
+		struct query_row row;
+
+		row_set_rows(&grouped).row(&grouped, i, &row);
+		sum += row.counters.samples;
+		assert_true(sort != MEASURE_LATENCY || row.part <= row.whole);
+	}
+	assert_int_equal(sum, samples);
+	row_set_clear(&grouped);
+}
+
+/* Check that JSON with random changes is refused with a sentence, or gives rows. */
+static void test_mutations(void **state __attribute__((unused)))
+{
+	static const char text[] =
+		HEAD ROW("f", "1", "10") "," ROW("f", "2", "30") "," ROW("g", "3", "20") "]}";
+	u32 refused = 0, accepted = 0;
+	u64 random = 1;
+
+	for (u32 run = 0; run < 20000; run++) {
+		struct row_set_error error = { "" };
+		char changed[sizeof(text)];
+		struct row_set set;
+		json_object *json;
+
+		memcpy(changed, text, sizeof(text));
+		mutate(changed, sizeof(text) - 1, &random);
+		json = json_tokener_parse(changed);
+		if (json && row_set_read(json, &set, &error) == 0) {
+			check_grouped(&set, "container,function", MEASURE_LATENCY);
+			check_grouped(&set, "line", MEASURE_P99);
+			check_grouped(&set, "container", MEASURE_OPERATIONS);
+			row_set_clear(&set);
+			accepted++;
+		} else if (json) {
+			assert_true(*error.text);
+			refused++;
+		}
+		json_object_put(json);
+	}
+	assert_true(refused > 1000 && accepted > 500);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_ties),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_mutations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
