@@ -186,9 +186,10 @@ static json_object *buckets_json(const struct histogram *h)
 	char upper[16];
 
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		if (!h->bucket[i])
+			continue;
 		snprintf(upper, sizeof(upper), "%u", histogram_get_upper_bound(i));
-		if (h->bucket[i])
-			json_add_u64(json, upper, h->bucket[i]);
+		json_add_u64(json, upper, h->bucket[i]);
 	}
 	return json;
 }
