@@ -25,7 +25,7 @@ static u64 ring_get_va(const struct speprof_ring *ring, u64 position)
 /* Return true if there is space for a window and, in a stream, for the events that it may cause. */
 static bool ring_has_space(struct speprof_ring *ring, struct spe_window_position *ret_window)
 {
-	struct spe_ring_space view = {
+	struct spe_ring_state view = {
 		.size = ring->config.size,
 		.head = ring->head,
 		.header = sizeof(struct speprof_window),

@@ -114,12 +114,13 @@ static int property_get_memory_shares(sd_bus *b __attribute__((unused)),
 				      sd_bus_error *error __attribute__((unused)))
 {
 	struct bus_service *bus = userdata;
-	const u64 *share = property_cache_get_machine(&bus->property_cache, bus->worker)->share;
+	const u64 *bytes =
+		property_cache_get_machine(&bus->property_cache, bus->worker)->memory_bytes;
 	int r;
 
 	r = sd_bus_message_open_container(reply, 'a', "{st}");
 	for (enum memory_share i = 0; r >= 0 && i < MEMORY_SHARES; i++)
-		r = sd_bus_message_append(reply, "{st}", memory_share_name(i), share[i]);
+		r = sd_bus_message_append(reply, "{st}", memory_share_name(i), bytes[i]);
 	return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 

@@ -20,7 +20,7 @@ static void metrics_set_machine(const struct worker_state *state, const struct s
 	rate_control_fill_header(state, &header);
 	attributor_get_stats(state->attributor, &stats);
 	m->epoch = session->epoch;
-	m->process = state->process;
+	m->process = state->process_id;
 	m->age_ns = header.duration_ns;
 	snprintf(m->version, sizeof(m->version), "%s", SPEPROF_VERSION);
 	snprintf(m->source, sizeof(m->source), "%s", header.source);

@@ -81,7 +81,7 @@ static int profile_begin(struct worker_state *state, void *arg)
 		      state->plan.budget ? &limits : NULL, &profile->pprof);
 	if (r >= 0 && state->plan.budget)
 		profile->bytes = pprof_max_bytes(&limits);
-	state->profiles += profile->bytes;
+	state->profile_bytes += profile->bytes;
 	return r;
 }
 
@@ -107,7 +107,7 @@ static int profile_drop(struct worker_state *state, void *arg)
 {
 	struct bus_profile *profile = arg;
 
-	state->profiles -= profile->bytes;
+	state->profile_bytes -= profile->bytes;
 	profile->pprof = pprof_free(profile->pprof);
 	return 0;
 }

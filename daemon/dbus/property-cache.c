@@ -36,7 +36,7 @@ static int read_machine(struct worker_state *state, void *arg)
 		.cpus = source->cpus,
 		.interval_ns = source->interval_ns,
 	};
-	memcpy(properties->share, state->plan.share, sizeof(properties->share));
+	memcpy(properties->memory_bytes, state->plan.share, sizeof(properties->memory_bytes));
 	memcpy(properties->reason, source->reason, sizeof(properties->reason));
 	return 0;
 }
@@ -62,9 +62,9 @@ static int query_source(struct worker_state *state, struct source *source, u32 c
 
 	if (!source->ops->cpu)
 		return -ENOENT;
-	drain_threads_lock_partition(state->shards, part);
+	drain_threads_lock_partition(state->drain_threads, part);
 	r = source->ops->cpu(source, cpu, ret);
-	drain_threads_unlock_partition(state->shards, part);
+	drain_threads_unlock_partition(state->drain_threads, part);
 	return r;
 }
 
@@ -80,10 +80,10 @@ static int read_cpu(struct worker_state *state, void *arg)
 	r = query_source(state, shared_source->source, wanted, &properties->cpu);
 	if (r < 0)
 		return r;
-	drain_threads_lock_common(state->shards);
+	drain_threads_lock_common(state->drain_threads);
 	if (wanted < shared_source->cpu_count)
 		properties->counts = shared_source->cpus[wanted];
-	drain_threads_unlock_common(state->shards);
+	drain_threads_unlock_common(state->drain_threads);
 	if (!properties->cpu.midr)
 		properties->cpu.midr = properties->counts.midr;
 	if (!properties->cpu.pmsver)

@@ -22,7 +22,7 @@
  * @running: true if the session samples
  * @cpus: number of CPUs that the source samples
  * @interval_ns: mean time between samples of a busy CPU
- * @share: bytes of memory, indexed by &enum memory_share
+ * @memory_bytes: memory of each kind of tables, indexed by &enum memory_share
  * @reason: why a better source is not used; "": this is the best one
  */
 struct machine_properties {
@@ -32,7 +32,7 @@ struct machine_properties {
 	bool running;
 	u32 cpus;
 	u64 interval_ns;
-	u64 share[MEMORY_SHARES];
+	u64 memory_bytes[MEMORY_SHARES];
 	char reason[256];
 };
 

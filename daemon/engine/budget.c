@@ -271,7 +271,7 @@ static void plan_tables(struct memory_plan *p, u32 scale)
 	p->cgroup_bytes = (u64)p->containers * CGROUP;
 	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
 				  (u64)p->processes * PROCESS +
-				  p->containers * (CONTAINER + p->request.history_container) +
+				  p->containers * (CONTAINER + p->request.history_container_bytes) +
 				  shards_bytes(p, SHARD_FIXED) + compute_shard_counter_bytes(p);
 	p->share[MEMORY_CHECKPOINT] =
 		SAVED_COPIES *
@@ -299,7 +299,7 @@ static struct memory_plan plan_minimum(const struct memory_request *request)
 		.request = *request,
 	};
 
-	p.share[MEMORY_FIXED] = FIXED + request->history;
+	p.share[MEMORY_FIXED] = FIXED + request->history_bytes;
 	p.share[MEMORY_NAMES] = p.names + MAPPINGS;
 	p.share[MEMORY_RINGS] = rings_share(request, &p);
 	p.share[MEMORY_TASKS] = tasks_share(request, &p);
@@ -448,7 +448,8 @@ void budget_plan_session(const struct memory_plan *plan, u64 flight_bytes, bool 
 	ret_plan->bytes += rings_share(&plan->request, ret_plan);
 }
 
-u64 budget_compute_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bool own)
+u64 budget_compute_needed(const struct memory_plan *plan, u64 used_bytes, u64 flight_bytes,
+			  bool own)
 {
 	struct memory_request larger = plan->request;
 	struct memory_plan all = *plan, session;
@@ -458,16 +459,16 @@ u64 budget_compute_needed(const struct memory_plan *plan, u64 used, u64 flight_b
 		larger.budget += 1ULL << 20;
 		budget_make_plan(&larger, &all, &least);
 		budget_plan_session(&all, flight_bytes, own, &session);
-	} while (all.share[MEMORY_SESSIONS] < used + session.bytes);
+	} while (all.share[MEMORY_SESSIONS] < used_bytes + session.bytes);
 	return larger.budget;
 }
 
-bool budget_limit_pprof(u64 left, struct pprof_limits *ret_limits)
+bool budget_limit_pprof(u64 free_bytes, struct pprof_limits *ret_limits)
 {
-	u64 limit = left / 2, entries;
+	u64 limit = free_bytes / 2, entries;
 
 	if (limit < PPROF_WRITE_BYTES + PPROF_MIN * PPROF_BYTES)
-		limit = left;
+		limit = free_bytes;
 	if (limit < PPROF_WRITE_BYTES + PPROF_MIN * PPROF_BYTES)
 		return false;
 	entries = (limit - PPROF_WRITE_BYTES) / PPROF_BYTES;
@@ -478,7 +479,7 @@ bool budget_limit_pprof(u64 left, struct pprof_limits *ret_limits)
 	return true;
 }
 
-u64 budget_compute_pprof_needed(const struct memory_plan *plan, u64 used)
+u64 budget_compute_pprof_needed(const struct memory_plan *plan, u64 used_bytes)
 {
 	struct memory_request larger = plan->request;
 	struct memory_plan all = *plan;
@@ -487,6 +488,7 @@ u64 budget_compute_pprof_needed(const struct memory_plan *plan, u64 used)
 	do {
 		larger.budget += 1ULL << 20;
 		budget_make_plan(&larger, &all, &least);
-	} while (all.share[MEMORY_SESSIONS] < used + PPROF_WRITE_BYTES + PPROF_MIN * PPROF_BYTES);
+	} while (all.share[MEMORY_SESSIONS] <
+		 used_bytes + PPROF_WRITE_BYTES + PPROF_MIN * PPROF_BYTES);
 	return larger.budget;
 }

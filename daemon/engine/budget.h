@@ -25,8 +25,8 @@
  * @side_band: the side band of perf is in use, or may be tried
  * @switches: context switches may be followed, see source_open_may_need_switches()
  * @workers: number of threads that count; each has its own tables
- * @history: bytes of the thread that writes the history; 0: no history on disk
- * @history_container: bytes that this thread needs for each container
+ * @history_bytes: memory of the thread that writes the history; 0: no history on disk
+ * @history_container_bytes: memory that this thread needs for each container
  */
 struct memory_request {
 	u64 budget;
@@ -37,8 +37,8 @@ struct memory_request {
 	bool side_band;
 	bool switches;
 	u32 workers;
-	u64 history;
-	u64 history_container;
+	u64 history_bytes;
+	u64 history_container_bytes;
 };
 
 /**
@@ -128,27 +128,28 @@ void budget_plan_session(const struct memory_plan *plan, u64 flight_bytes, bool 
 /**
  * budget_compute_needed() - return the smallest MemoryBudget= that suffices for one more session
  * @plan: of the machine
- * @used: bytes of MEMORY_SESSIONS that are in use
+ * @used_bytes: memory of MEMORY_SESSIONS that is in use
  * @flight_bytes: as for budget_plan_session()
  * @own: as for budget_plan_session()
  *
  * Return: bytes.
  */
-u64 budget_compute_needed(const struct memory_plan *plan, u64 used, u64 flight_bytes, bool own);
+u64 budget_compute_needed(const struct memory_plan *plan, u64 used_bytes, u64 flight_bytes,
+			  bool own);
 
 /**
  * budget_limit_pprof() - limit the size of a pprof profile
- * @left: bytes of MEMORY_SESSIONS that are free
- * @ret_limits: half of @left, or all of it if half is too little
+ * @free_bytes: memory of MEMORY_SESSIONS that is free
+ * @ret_limits: half of @free_bytes, or all of it if half is too little for the smallest profile
  *
- * Return: true; false: @left does not suffice for the smallest profile.
+ * Return: true; false: @free_bytes does not suffice for the smallest profile.
  */
-bool budget_limit_pprof(u64 left, struct pprof_limits *ret_limits);
+bool budget_limit_pprof(u64 free_bytes, struct pprof_limits *ret_limits);
 
 /**
  * budget_compute_pprof_needed() - return the smallest MemoryBudget= that suffices for one more
  * pprof profile of the smallest size
  */
-u64 budget_compute_pprof_needed(const struct memory_plan *plan, u64 used);
+u64 budget_compute_pprof_needed(const struct memory_plan *plan, u64 used_bytes);
 
 #endif

@@ -345,12 +345,12 @@ void drain_threads_merge_shards(struct worker_state *state)
 	struct session *session = NULL;
 
 	while ((session = worker_get_next_session(state, session)))
-		merge_session_shards(state->shards, session);
+		merge_session_shards(state->drain_threads, session);
 }
 
 void drain_threads_drain_source(struct worker_state *state, struct shared_source *shared_source)
 {
-	struct drain_threads *shards = state->shards;
+	struct drain_threads *shards = state->drain_threads;
 
 	for (u32 i = 0; i < shards->count; i++) {
 		lock_partition(shards, i);

@@ -371,7 +371,7 @@ void rate_control_tick(struct worker_state *state, u64 now)
 		return;
 	/* The rule may have changed since the last period. */
 	g->rate_controller.config.filtered = machine->rule->filter != NULL;
-	meter = drain_threads_sum_meters(state->shards);
+	meter = drain_threads_sum_meters(state->drain_threads);
 	read_busy_times(g);
 	read_spu_costs(g, machine->shared_source->source);
 	grown = g->next_ns ? calloc(g->cpus, sizeof(*grown)) : NULL;

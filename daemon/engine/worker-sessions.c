@@ -184,7 +184,7 @@ u64 worker_get_free_bytes(struct worker_state *state)
 
 	while ((session = worker_get_next_session(state, session)))
 		left -= session->bytes < left ? session->bytes : left;
-	return left - (state->profiles < left ? state->profiles : left);
+	return left - (state->profile_bytes < left ? state->profile_bytes : left);
 }
 
 /* Plan the sizes of tables for a new session. The session "machine" gets the sizes of the plan. */
@@ -223,7 +223,7 @@ int worker_add_session(struct worker_state *state, void *arg)
 	if (r < 0)
 		return r;
 	profile_set_reader(state->sessions[i].profile,
-			   drain_threads_get_worker_reader(state->shards));
+			   drain_threads_get_worker_reader(state->drain_threads));
 	/* Remove filters of the SPU that would leave out samples of the new session. */
 	r = worker_program_filters(state, config->shared_source);
 	if (r < 0) {

@@ -85,7 +85,7 @@ struct drain_context {
 /* Return the reader lock of the worker's thread. */
 static struct attribute_reader *get_own_reader(struct worker_state *state)
 {
-	return drain_threads_get_worker_reader(state->shards);
+	return drain_threads_get_worker_reader(state->drain_threads);
 }
 
 /* Run @fn with the write lock. The caller is the worker's thread and holds its reader lock. */
@@ -157,19 +157,19 @@ static void apply_proc_answers(struct worker_state *state)
 static void apply_preceding_task_events(const struct drain_context *drain, u64 until_ns)
 {
 	struct worker_state *state = drain->state;
-	u64 now, applied_ns = drain_threads_get_watermark(state->shards);
+	u64 now, applied_ns = drain_threads_get_watermark(state->drain_threads);
 
 	if ((!state->tasks || applied_ns >= until_ns) && !attributor_has_answers(state->attributor))
 		return;
 	drain_meter_end(drain->meter);
 	attribute_lock_upgrade(drain->reader);
 	now = time_now_ns();
-	if (!drain_threads_is_single(state->shards) && now > until_ns)
+	if (!drain_threads_is_single(state->drain_threads) && now > until_ns)
 		until_ns = now;
 	if (applied_ns > until_ns)
 		until_ns = applied_ns;
 	apply_task_events(state, until_ns);
-	drain_threads_set_watermark(state->shards, until_ns);
+	drain_threads_set_watermark(state->drain_threads, until_ns);
 	attribute_lock_downgrade(drain->reader);
 	drain_meter_begin(drain->meter);
 }
@@ -231,10 +231,10 @@ static void receive_window(void *ctx, const struct source_window *window)
 	apply_preceding_task_events(drain, window->end_ns);
 	count_window(drain, window);
 	attribute_read_end(drain->reader);
-	drain_threads_lock_common(drain->state->shards);
+	drain_threads_lock_common(drain->state->drain_threads);
 	shared_source_count_window(drain->shared_source, window);
 	copy_to_flight_recorders(drain, window);
-	drain_threads_unlock_common(drain->state->shards);
+	drain_threads_unlock_common(drain->state->drain_threads);
 	if (drain->meter)
 		drain->meter->bytes += window->len;
 }
@@ -247,8 +247,9 @@ static void check_retained(struct worker_state *state, const struct shared_sourc
 	bool machine = shared_source == worker_find_session(state, NULL)->shared_source;
 
 	if (state->hooks && persist && persist->retained(source) >= SOURCE_RETAINED_MAX)
-		drain_threads_request_checkpoint(state->shards, machine ? CHECKPOINT_FOR_MACHINE :
-									  CHECKPOINT_FOR_SESSIONS);
+		drain_threads_request_checkpoint(state->drain_threads,
+						 machine ? CHECKPOINT_FOR_MACHINE :
+							   CHECKPOINT_FOR_SESSIONS);
 }
 
 void worker_drain_partition(struct worker_state *state, struct shared_source *shared_source,
@@ -378,23 +379,23 @@ int worker_write_hot_json(struct worker_state *state, void *arg)
  */
 static int run_call(struct worker *w)
 {
-	bool pause = !w->reading || drain_threads_is_single(w->state.shards);
+	bool pause = !w->reading || drain_threads_is_single(w->state.drain_threads);
 	struct attribute_reader *reader = get_own_reader(&w->state);
 	int r;
 
 	drain_threads_merge_shards(&w->state);
 	if (pause) {
-		drain_threads_pause(w->state.shards);
+		drain_threads_pause(w->state.drain_threads);
 		drain_threads_merge_shards(&w->state);
 	}
 	attribute_read_begin(reader);
 	r = w->fn(&w->state, w->arg);
 	attribute_read_end(reader);
 	if (pause)
-		drain_threads_resume(w->state.shards);
+		drain_threads_resume(w->state.drain_threads);
 	/* The function may have started a source that the drain threads do not poll yet. */
 	if (!w->reading)
-		drain_threads_wake(w->state.shards);
+		drain_threads_wake(w->state.drain_threads);
 	return r;
 }
 
@@ -433,7 +434,7 @@ static bool merge_is_due(struct worker *w, u64 now)
 {
 	struct session *session = NULL;
 
-	if (drain_threads_is_single(w->state.shards))
+	if (drain_threads_is_single(w->state.drain_threads))
 		return false;
 	while ((session = worker_get_next_session(&w->state, session)))
 		if (session->running && profile_history_is_due(session->profile, now))
@@ -445,12 +446,12 @@ static bool merge_is_due(struct worker *w, u64 now)
 static void call_with_threads_paused(struct worker_state *state,
 				     void (*fn)(struct worker_state *state))
 {
-	drain_threads_pause(state->shards);
+	drain_threads_pause(state->drain_threads);
 	drain_threads_merge_shards(state);
 	attribute_read_begin(get_own_reader(state));
 	fn(state);
 	attribute_read_end(get_own_reader(state));
-	drain_threads_resume(state->shards);
+	drain_threads_resume(state->drain_threads);
 }
 
 /*
@@ -522,7 +523,7 @@ static void run_housekeeping(struct worker *w)
 {
 	struct worker_state *state = &w->state;
 	bool running = is_any_session_running(state);
-	bool merging = running && !drain_threads_is_single(state->shards);
+	bool merging = running && !drain_threads_is_single(state->drain_threads);
 	struct pollfd fds[] = {
 		{ .fd = w->wake, .events = POLLIN },
 		{ .fd = attributor_get_answers_fd(state->attributor), .events = POLLIN },
@@ -572,7 +573,7 @@ static int state_init(struct worker_state *state, const struct memory_plan *plan
 	int r;
 
 	*state = (struct worker_state){ .task_status = *task_status,
-					.process = session_make_epoch(),
+					.process_id = session_make_epoch(),
 					.plan = plan ? *plan : unlimited };
 	if (!state->plan.workers)
 		state->plan.workers = 1;
@@ -618,11 +619,11 @@ int worker_new(const struct memory_plan *plan, struct task_events *tasks,
 	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = w->wake < 0 ? -errno : 0;
 	if (r >= 0)
-		r = drain_threads_new(&w->state, &w->state.shards);
+		r = drain_threads_new(&w->state, &w->state.drain_threads);
 	if (r >= 0)
 		r = -pthread_create(&w->thread, NULL, worker_run, w);
 	if (r < 0) {
-		drain_threads_free(w->state.shards);
+		drain_threads_free(w->state.drain_threads);
 		w->state.tasks = NULL;
 		state_deinit(&w->state);
 		if (w->wake >= 0)
@@ -657,7 +658,7 @@ u64 worker_get_heartbeat(struct worker *worker)
 	u64 heartbeat = __atomic_load_n(&worker->heartbeat, __ATOMIC_RELAXED);
 
 	if (heartbeat != worker->heartbeat_seen &&
-	    drain_threads_check_heartbeat(worker->state.shards)) {
+	    drain_threads_check_heartbeat(worker->state.drain_threads)) {
 		worker->heartbeat_seen = heartbeat;
 		worker->heartbeat_all++;
 	}
@@ -702,7 +703,7 @@ struct worker *worker_free(struct worker *worker)
 	pthread_mutex_unlock(&worker->lock);
 	wake_thread(worker);
 	pthread_join(worker->thread, NULL);
-	drain_threads_free(worker->state.shards);
+	drain_threads_free(worker->state.drain_threads);
 	state_deinit(&worker->state);
 	close(worker->wake);
 	pthread_cond_destroy(&worker->done);

@@ -23,34 +23,34 @@ struct rate_control;
 struct drain_threads;
 
 /**
- * struct worker_state - what the worker owns; used on its thread only
+ * struct worker_state - the state of the worker; used on its thread only
  * @tasks: task events; NULL: the kernel refuses them, so /proc is scanned
  * @task_status: the task events that are in use, and the reason why no better ones are
  * @plan: sizes of all tables
- * @process: a random number that identifies this process
+ * @process_id: a random number that identifies this run of the daemon
  * @attributor: tables of tasks, shared by all sessions
  * @symbols: names of functions, shared by all sessions
  * @sessions: entries, free if the name is ""; use worker_get_next_session() and
  *	worker_find_session(). A session never moves
- * @profiles: bytes of pprof profiles that are being collected, a part of MEMORY_SESSIONS
+ * @profile_bytes: memory of the pprof profiles that are being collected; counted in MEMORY_SESSIONS
  * @hooks: called when sessions change; NULL: state is not saved. Set once, by checkpoint_attach()
  * @saved_state: data of the code that installed @hooks; the engine does not use it
- * @rate_control: control of the machine's session's interval; NULL: none; borrowed
- * @shards: the drain threads
+ * @rate_control: controls the sampling interval of the session "machine"; NULL: none; borrowed
+ * @drain_threads: the drain threads
  */
 struct worker_state {
 	struct task_events *tasks;
 	struct task_events_status task_status;
 	struct memory_plan plan;
-	u64 process;
+	u64 process_id;
 	struct attributor *attributor;
 	struct symbols_cache *symbols;
 	struct session sessions[WORKER_SESSIONS];
-	u64 profiles;
+	u64 profile_bytes;
 	const struct engine_hooks *hooks;
 	void *saved_state;
 	struct rate_control *rate_control;
-	struct drain_threads *shards;
+	struct drain_threads *drain_threads;
 };
 
 /** typedef worker_fn - a function that runs on the worker's thread; returns 0 or negative errno */

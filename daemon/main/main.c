@@ -195,8 +195,8 @@ static int plan_memory(struct daemon_state *d)
 	int r;
 
 	if (get_history_directory(c)) {
-		request.history = HISTORY_MEMORY_BYTES;
-		request.history_container = HISTORY_CONTAINER_BYTES;
+		request.history_bytes = HISTORY_MEMORY_BYTES;
+		request.history_container_bytes = HISTORY_CONTAINER_BYTES;
 	}
 	/* Use no more drain threads than CPUs. */
 	request.workers = c->workers < request.cpus ? c->workers : request.cpus;

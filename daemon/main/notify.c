@@ -79,7 +79,7 @@ static int status_describe(struct worker_state *state, void *arg)
 			    (unsigned long long)attribution.mappings_unsaved,
 			    attribution.mappings_unsaved == 1 ? " is" : "s are");
 	n = strlen(text);
-	drain_threads_describe(state->shards, text + n, STATUS_SIZE - n);
+	drain_threads_describe(state->drain_threads, text + n, STATUS_SIZE - n);
 	n = strlen(text);
 	rate_control_describe(state, text + n, STATUS_SIZE - n);
 	return 0;

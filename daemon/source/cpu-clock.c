@@ -166,8 +166,9 @@ static bool read_tick(const struct cpu_clock *clock, const struct perf_event_hea
 	return true;
 }
 
-static bool read_other(const struct cpu_clock *clock, const struct perf_event_header *header,
-		       u8 type, struct cpu_clock_event *ret_event)
+/* Read an event that has only a time: lost records, throttle or unthrottle. */
+static bool read_timed_event(const struct cpu_clock *clock, const struct perf_event_header *header,
+			     u8 type, struct cpu_clock_event *ret_event)
 {
 	struct id_trailer id;
 
@@ -189,13 +190,13 @@ bool cpu_clock_read_event(struct cpu_clock *clock, struct cpu_clock_event *ret_e
 			found = read_tick(clock, &header, ret_event);
 			break;
 		case PERF_RECORD_LOST:
-			found = read_other(clock, &header, CPU_CLOCK_LOST, ret_event);
+			found = read_timed_event(clock, &header, CPU_CLOCK_LOST, ret_event);
 			break;
 		case PERF_RECORD_THROTTLE:
-			found = read_other(clock, &header, CPU_CLOCK_THROTTLE, ret_event);
+			found = read_timed_event(clock, &header, CPU_CLOCK_THROTTLE, ret_event);
 			break;
 		case PERF_RECORD_UNTHROTTLE:
-			found = read_other(clock, &header, CPU_CLOCK_UNTHROTTLE, ret_event);
+			found = read_timed_event(clock, &header, CPU_CLOCK_UNTHROTTLE, ret_event);
 			break;
 		}
 		perf_ring_skip_record(&clock->ring, &header);

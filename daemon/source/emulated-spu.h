@@ -69,7 +69,7 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
  */
 struct emulated_spu {
 	struct spe_spu spu;
-	struct spe_ring_space ring;
+	struct spe_ring_state ring;
 	struct spe_window_position window;
 	const struct spu_program *program;
 	u8 *buffer;

@@ -114,7 +114,7 @@ static int module_drain(struct source *source, const struct source_sink *sink)
 	return r < 0 ? r : 0;
 }
 
-static u32 types_from_pmsfcr(u64 filter)
+static u32 pmsfcr_get_types(u64 filter)
 {
 	return (filter & SPE_PMSFCR_B ? SPEPROF_TYPE_BRANCH : 0) |
 	       (filter & SPE_PMSFCR_LD ? SPEPROF_TYPE_LOAD : 0) |
@@ -184,7 +184,7 @@ static int set_sampling(struct module_source *m, const struct source_config *con
 			SPEPROF_COLLECT_TIMESTAMP |
 			(m->source.contexts == SOURCE_CONTEXTS_ALL ? SPEPROF_COLLECT_CONTEXT : 0) |
 			(config->physical ? SPEPROF_COLLECT_PHYSICAL_ADDRESS : 0),
-		.types = types_from_pmsfcr(config->filter_types),
+		.types = pmsfcr_get_types(config->filter_types),
 		.events = config->filter_events,
 		.events_not = config->filter_events_not,
 		.min_latency = config->filter_latency,

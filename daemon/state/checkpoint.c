@@ -195,7 +195,7 @@ enum checkpoint_wait { WAITS_NOTHING, WAITS_SPILLING, WAITS_RING };
  */
 static enum checkpoint_wait get_checkpoint_wait(struct worker_state *state)
 {
-	u32 requests = drain_threads_take_requests(state->shards);
+	u32 requests = drain_threads_take_requests(state->drain_threads);
 
 	if (requests & CHECKPOINT_FOR_MACHINE && !machine_releases_unsaved(state))
 		return WAITS_RING;

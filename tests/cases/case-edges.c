@@ -12,7 +12,7 @@
 /* Exactly two records fit: the window begins at its earliest start, and not a granule later. */
 static void test_window_of_two_records(struct spe_check *check)
 {
-	const struct spe_ring_space ring = {
+	const struct spe_ring_state ring = {
 		.size = 64 * 1024,
 		.head = 4096 - 64,
 		.tail = 4096 - 64,

@@ -15,7 +15,7 @@
 #define CELL	64ULL
 #define WINDOWS 4096
 
-static const struct spe_ring_space plain = {
+static const struct spe_ring_state plain = {
 	.size = RING,
 	.header = 64,
 	.align = 64,
@@ -158,7 +158,7 @@ struct written_window {
  */
 struct flight_memory_model {
 	struct spe_flight_recorder flight;
-	struct spe_ring_space ring;
+	struct spe_ring_state ring;
 	u64 cells[RING / CELL];
 	struct written_window windows[WINDOWS];
 	unsigned int count;

@@ -6,14 +6,14 @@
 #include "suites.h"
 #include "policy/window.h"
 
-static const struct spe_ring_space plain = {
+static const struct spe_ring_state plain = {
 	.size = 64 * 1024,
 	.header = 64,
 	.align = 64,
 	.max_record = 64,
 };
 
-static void check_position(struct spe_check *check, const struct spe_ring_space *ring, u64 header,
+static void check_position(struct spe_check *check, const struct spe_ring_state *ring, u64 header,
 			   u64 start, u64 limit)
 {
 	struct spe_window_position window = { 0 };
@@ -26,7 +26,7 @@ static void check_position(struct spe_check *check, const struct spe_ring_space 
 	SPE_CHECK_EQ(check, window.limit, limit);
 }
 
-static void check_no_space(struct spe_check *check, const struct spe_ring_space *ring)
+static void check_no_space(struct spe_check *check, const struct spe_ring_state *ring)
 {
 	struct spe_window_position window = { .skip = 1, .header = 2, .start = 3, .limit = 4 };
 
@@ -37,7 +37,7 @@ static void check_no_space(struct spe_check *check, const struct spe_ring_space 
 
 static void test_empty_ring(struct spe_check *check)
 {
-	struct spe_ring_space ring = plain;
+	struct spe_ring_state ring = plain;
 
 	check_position(check, &ring, 0, 64, 65536);
 	ring.head = ring.tail = 3 * 65536;
@@ -48,7 +48,7 @@ static void test_empty_ring(struct spe_check *check)
 
 static void test_alignment_of_window(struct spe_check *check)
 {
-	struct spe_ring_space ring = plain;
+	struct spe_ring_state ring = plain;
 
 	/* The header is directly before the start of the window, which is aligned. */
 	ring.align = 2048;
@@ -62,7 +62,7 @@ static void test_alignment_of_window(struct spe_check *check)
 
 static void test_tail_limits_window(struct spe_check *check)
 {
-	struct spe_ring_space ring = plain;
+	struct spe_ring_state ring = plain;
 
 	ring.head = 65536 + 8192;
 	ring.tail = 8192 + 4095 + 4096;
@@ -76,7 +76,7 @@ static void test_tail_limits_window(struct spe_check *check)
 
 static void test_window_on_next_lap(struct spe_check *check)
 {
-	struct spe_ring_space ring = plain;
+	struct spe_ring_state ring = plain;
 
 	/* Exactly two records fit. */
 	ring.head = ring.tail = 65536 - 192;
@@ -93,7 +93,7 @@ static void test_window_on_next_lap(struct spe_check *check)
 
 static void test_maximum_window(struct spe_check *check)
 {
-	struct spe_ring_space ring = plain;
+	struct spe_ring_state ring = plain;
 
 	ring.max_window = 8192;
 	check_position(check, &ring, 0, 64, 8192);
@@ -112,7 +112,7 @@ static void test_maximum_window(struct spe_check *check)
 
 static void test_hostile_tail(struct spe_check *check)
 {
-	struct spe_ring_space ring = plain;
+	struct spe_ring_state ring = plain;
 
 	ring.head = 1 << 20;
 	ring.tail = ring.head + 1;
@@ -123,7 +123,7 @@ static void test_hostile_tail(struct spe_check *check)
 	check_no_space(check, &ring);
 }
 
-static void check_window(struct spe_check *check, const struct spe_ring_space *ring,
+static void check_window(struct spe_check *check, const struct spe_ring_state *ring,
 			 const struct spe_window_position *window)
 {
 	u64 align = ring->align > 64 ? ring->align : 64;
@@ -145,7 +145,7 @@ static void check_window(struct spe_check *check, const struct spe_ring_space *r
 }
 
 /* Return whether any legal window exists; it tries every start. */
-static bool find_any_window(const struct spe_ring_space *ring)
+static bool find_any_window(const struct spe_ring_state *ring)
 {
 	u64 align = ring->align > 64 ? ring->align : 64;
 	u64 header = (ring->header + 63) / 64 * 64;
@@ -172,7 +172,7 @@ static void test_random_rings(struct spe_check *check)
 
 	for (unsigned int i = 0; i < 20000; i++) {
 		u64 r = spe_check_random(&seed), s = spe_check_random(&seed);
-		struct spe_ring_space ring = {
+		struct spe_ring_state ring = {
 			.size = (u64)SPE_LIMIT_GRANULE << (r & 3),
 			.header = 32 + 8 * (r >> 2 & 15),
 			.align = 1U << (r >> 6) % 12,
@@ -199,7 +199,7 @@ static void test_random_rings(struct spe_check *check)
 /* Run a producer and a consumer: the ring never overflows and never stalls. */
 static void test_producer_and_consumer(struct spe_check *check)
 {
-	struct spe_ring_space ring = plain;
+	struct spe_ring_state ring = plain;
 	u64 seed = 0x5eed0002;
 	u64 written = 0;
 

@@ -113,11 +113,11 @@ static u64 flight_get_bound(const struct spe_flight_recorder *flight)
 }
 
 int spe_flight_place_window(const struct spe_flight_recorder *flight,
-			    const struct spe_ring_space *ring,
+			    const struct spe_ring_state *ring,
 			    struct spe_window_position *ret_window)
 {
 	u64 space = flight_get_bound(flight) - flight->head;
-	struct spe_ring_space view = *ring;
+	struct spe_ring_state view = *ring;
 	struct spe_window_position window;
 	u64 done = 0;
 

@@ -97,7 +97,7 @@ void spe_flight_init(struct spe_flight_recorder *flight, u64 size);
  * Return: 0, or -ENOSPC if the claims leave no space for a window of two records.
  */
 int spe_flight_place_window(const struct spe_flight_recorder *flight,
-			    const struct spe_ring_space *ring,
+			    const struct spe_ring_state *ring,
 			    struct spe_window_position *ret_window);
 
 /**

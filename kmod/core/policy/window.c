@@ -22,7 +22,7 @@ static u64 align_down(u64 value, u64 align)
  * Place a window at or after @from, in the lap that ends at @end. It must have space for two
  * records; otherwise every record would cause a buffer full event (D17.8.2).
  */
-static bool window_place_in_lap(const struct spe_ring_space *ring, u64 from, u64 end,
+static bool window_place_in_lap(const struct spe_ring_state *ring, u64 from, u64 end,
 				struct spe_window_position *ret_window)
 {
 	u64 align = ring->align > WINDOW_ALIGN ? ring->align : WINDOW_ALIGN;
@@ -61,7 +61,7 @@ static bool window_place_in_lap(const struct spe_ring_space *ring, u64 from, u64
 	return true;
 }
 
-int spe_window_place(const struct spe_ring_space *ring, struct spe_window_position *ret_window)
+int spe_window_place(const struct spe_ring_state *ring, struct spe_window_position *ret_window)
 {
 	u64 lap = align_down(ring->head, ring->size) + ring->size;
 	u64 free_end;

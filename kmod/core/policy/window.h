@@ -12,7 +12,7 @@
 #define SPE_LIMIT_GRANULE 4096
 
 /**
- * struct spe_ring_space - the state of a ring that determines the next window
+ * struct spe_ring_state - the state of a ring that determines the next window
  * @size: size of the ring in bytes: a power of two, and a multiple of SPE_LIMIT_GRANULE
  * @head: bytes published since the ring was made
  * @tail: bytes consumed since then; the caller has checked that it is not above @head
@@ -21,7 +21,7 @@
  * @max_record: size of the largest record in bytes (1 << PMSIDR.MaxSize)
  * @max_window: maximum bytes of records in a window; 0: no limit
  */
-struct spe_ring_space {
+struct spe_ring_state {
 	u64 size;
 	u64 head;
 	u64 tail;
@@ -54,6 +54,6 @@ struct spe_window_position {
  *
  * Return: 0, or -ENOSPC if the free space is too small for a window of two records.
  */
-int spe_window_place(const struct spe_ring_space *ring, struct spe_window_position *ret_window);
+int spe_window_place(const struct spe_ring_state *ring, struct spe_window_position *ret_window);
 
 #endif

@@ -458,7 +458,7 @@ static int read_meter(struct worker_state *state, void *arg)
 {
 	struct drain_meter *meter = arg;
 
-	*meter = drain_threads_sum_meters(state->shards);
+	*meter = drain_threads_sum_meters(state->drain_threads);
 	return 0;
 }
 
