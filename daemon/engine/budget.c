@@ -12,15 +12,16 @@
 #define PROCESS	  2880 /* counters, including those of former containers; mappings */
 #define MAP_BYTES 384 /* for a process: a dozen mappings, or a few with paths of files */
 #define THREAD	  128 /* includes the previous task with the same TID */
-#define CONTAINER 7552 /* counters: current, of exited processes, at the last sub-window; paths */
+#define CONTAINER 7552 /* counters: current, of exited processes, at the last history slot; paths */
 #define CGROUP	  256 /* paths of the cgroups of a container, in the table of cgroup ids */
 #define CONTEXT	  64 /* a combination of four indices */
 #define LINE	  512
 #define PAGE	  128
 
 /*
- * Bytes that do not depend on the tables: sub-windows 6.6 MiB, combinations 2.1, sources 0.5,
- * programs, libraries and stacks 5, ids 0.3, queries to /proc and their answers 0.25.
+ * Memory that does not depend on the sizes of the tables, in MiB: slots of the history 6.6,
+ * combinations of sample properties 2.1, data sources 0.5, executable, libraries and stacks 5, ids
+ * 0.3, queries to /proc and their answers 0.25.
  */
 #define FIXED ((14ULL << 20) + (768ULL << 10))
 
@@ -192,7 +193,7 @@ static u64 tasks_share(const struct memory_request *request, const struct memory
 	return bytes;
 }
 
-/* Return the bytes of attribution, which all sessions share. */
+/* Return the bytes of the table of threads, which all sessions share. */
 static u64 attribution_bytes(const struct memory_plan *p)
 {
 	return (u64)p->threads * THREAD;
@@ -310,7 +311,8 @@ static struct memory_plan plan_minimum(const struct memory_request *request)
 
 /*
  * Plan rings first, because a full ring loses samples. Rings get at most two fifths of the budget.
- * If rings need more, halve the rings of the side band and of the source alternately.
+ * If rings need more, halve the rings of the side band and of the source alternately, and then the
+ * ring of BPF.
  */
 static void plan_rings(const struct memory_request *request, struct memory_plan *p)
 {

@@ -24,7 +24,7 @@
  * @bpf: BPF task events are in use, or may be tried
  * @side_band: the side band of perf is in use, or may be tried
  * @switches: context switches may be followed, see source_open_may_need_switches()
- * @workers: number of threads that count; each has its own tables
+ * @workers: number of drain threads; each has its own tables
  * @history_bytes: memory of the thread that writes the history; 0: no history on disk
  * @history_container_bytes: memory that this thread needs for each container
  */
@@ -97,20 +97,20 @@ int budget_make_plan(const struct memory_request *request, struct memory_plan *r
 		     u64 *ret_least);
 
 /**
- * budget_divide_entries() - divide the @whole entries of a table by @workers, and return the
- * entries for each; 0 if @whole is 0
+ * budget_divide_entries() - return the number of entries for each of @workers drain threads, if
+ * they divide a table of @whole entries; 0 if @whole is 0
  */
 u32 budget_divide_entries(u32 whole, u32 workers);
 
 /**
- * budget_choose_workers() - return the number of workers that can count the samples of @cpus CPUs
- * at @rate samples a second each
+ * budget_choose_workers() - return the number of drain threads that can count the samples of @cpus
+ * CPUs, if each CPU has @rate samples a second
  */
 u32 budget_choose_workers(u32 cpus, u32 rate);
 
 /**
- * budget_get_profile_config() - return the options of a profile with the plan's sizes; the caller
- * adds filter and nodes
+ * budget_get_profile_config() - return the options of a profile, with the sizes in @plan; the
+ * caller sets its filter and NUMA nodes
  */
 struct profile_config budget_get_profile_config(const struct memory_plan *plan);
 
@@ -118,7 +118,7 @@ struct profile_config budget_get_profile_config(const struct memory_plan *plan);
  * budget_plan_session() - plan the sizes of a session that is created through D-Bus, within
  * MEMORY_SESSIONS
  * @plan: of the machine
- * @flight_bytes: BufferSize of its flight recorder in bytes; 0: no flight recorder
+ * @flight_bytes: BufferSize of the session's flight recorder in bytes; 0: no flight recorder
  * @own: the session has a separate source, with the smallest rings
  * @ret_plan: the sizes of the session; &memory_plan.bytes is its total
  */

@@ -27,8 +27,8 @@ static int compose_rule(const struct session *session, struct container_filter_c
 }
 
 /*
- * Replace the rule of @session, except for its array of cgroups: the source may point to the
- * strings of that array.
+ * Replace the rule of @session with @rule, but keep the array of cgroups of the old rule: the
+ * source may point to the strings of that array.
  */
 static void replace_rule(struct worker_state *state, struct session *session,
 			 struct session_rule *rule)
@@ -37,7 +37,7 @@ static void replace_rule(struct worker_state *state, struct session *session,
 
 	rule->cgroups = session->rule->cgroups;
 	session->rule->cgroups = cgroups;
-	/* Count the samples that were taken before the change by the old rules. */
+	/* Drain first, so that the old rule applies to the samples that were taken until now. */
 	worker_drain_session(state, session);
 	session_set_rule(session, rule);
 	worker_program_filters(state, session->shared_source);

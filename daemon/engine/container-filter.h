@@ -19,7 +19,7 @@ struct container_filter_change {
 
 /**
  * container_filter_apply() - change the session "machine" as worker_change_session() does, and
- * replace the lists of containers of all sessions; change all or nothing
+ * replace the lists of containers of all sessions; on failure nothing has changed
  * @state: the worker's
  * @arg: struct container_filter_change
  *

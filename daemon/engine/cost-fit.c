@@ -5,8 +5,8 @@
 #define DECAY 0.75
 
 /*
- * Number of periods for which the fixed part counts as known after the bytes last varied. Together
- * they last five minutes.
+ * If the bytes have not varied for this number of periods (five minutes), the fixed part counts as
+ * unknown.
  */
 #define FIXED_PERIODS 60
 

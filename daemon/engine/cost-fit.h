@@ -31,9 +31,9 @@ struct cost_fit {
  * @bytes: sampled bytes a second, in the period
  * @cost: cost in ns a second, in the same period
  *
- * If the bytes of the periods vary too little, the slope is not known. The fixed part is then
- * unchanged, so that any further cost counts as proportional until a longer interval shows that it
- * is fixed.
+ * If the bytes of the periods vary too little, the slope is unknown. @fit->fixed then keeps its
+ * value for five minutes, and is 0 afterwards. Any further cost counts as proportional, until a
+ * longer interval shows that the cost is fixed.
  */
 void cost_fit_add(struct cost_fit *fit, double bytes, double cost);
 

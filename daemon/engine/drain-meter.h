@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures the CPU time that one drain thread spends on draining, from before it waits for its
- * rings until their windows are counted. D-Bus calls, task events and checkpoints are left out: a
- * longer sampling interval does not lower their cost.
+ * Measures the CPU time that one drain thread spends on draining: from the poll() of its rings
+ * until their windows are counted. D-Bus calls, task events and checkpoints are not measured,
+ * because a longer sampling interval does not lower their cost.
  */
 #ifndef SPEPROF_DRAIN_METER_H
 #define SPEPROF_DRAIN_METER_H

@@ -17,11 +17,11 @@
 /**
  * struct drain_thread - a drain thread
  * @gate: taken before @lock, so that the thread cannot retake @lock before a waiting caller
- * @lock: held while it drains
- * @wake: eventfd that ends its sleep
+ * @lock: held while the thread drains
+ * @wake: eventfd that ends the thread's sleep
  * @asleep: the thread waits for windows
  * @heartbeat: number of iterations of its main loop
- * @seen: @heartbeat at the last drain_threads_check_heartbeat()
+ * @seen: @heartbeat at the last drain_threads_check_heartbeat() that returned true
  * @meter: its sums change only while @lock is held
  */
 struct drain_thread {
@@ -78,7 +78,10 @@ static void drain_thread_wake(const struct drain_thread *shard)
 		return;
 }
 
-/* Fill in what to poll: the thread's partition of each enabled source. */
+/*
+ * Fill @fds with the descriptors that the thread polls: its eventfd, and its partition of each
+ * source that has a running session. Return the number of entries.
+ */
 static nfds_t fill_poll_fds(struct drain_thread *shard, struct pollfd *fds)
 {
 	struct worker_state *state = shard->shards->state;
@@ -241,7 +244,7 @@ void drain_threads_pause(struct drain_threads *shards)
 	for (u32 i = 0; i < shards->count; i++)
 		drain_thread_lock(&shards->shard[i]);
 	shards->paused = true;
-	/* A drain thread that counts in place has set its own reader lock in these profiles. */
+	/* Replace the reader lock that a single drain thread has set in the profiles. */
 	while ((session = worker_get_next_session(shards->state, session)))
 		profile_set_reader(session->profile, drain_threads_get_worker_reader(shards));
 }
@@ -259,7 +262,10 @@ void drain_threads_wake(struct drain_threads *shards)
 		drain_thread_wake(&shards->shard[i]);
 }
 
-/* The caller holds no reader lock: the drain thread may hold its lock and wait for all readers. */
+/*
+ * The caller must hold no reader lock: the drain thread may hold &drain_thread.lock and wait until
+ * all reader locks are released.
+ */
 static void lock_partition(struct drain_threads *shards, u32 index)
 {
 	if (!shards->paused)
@@ -284,7 +290,7 @@ void drain_threads_unlock_partition(struct drain_threads *shards, u32 part)
 	attribute_read_begin(drain_threads_get_worker_reader(shards));
 }
 
-/* Copy the health of partition @index. The caller makes sure that it is not being drained. */
+/* Copy the health of partition @index. The caller prevents draining of the partition. */
 static void copy_partition_health(struct shared_source *shared_source, u32 index)
 {
 	source_partition_copy_health(shared_source->source, index);
@@ -293,8 +299,9 @@ static void copy_partition_health(struct shared_source *shared_source, u32 index
 }
 
 /*
- * Exchange the profile in which drain thread @index counts for the spare one and return it. Returns
- * NULL if the thread counted nothing, or counts in place.
+ * Replace the profile in which drain thread @index counts with the spare one, and return the
+ * replaced profile. Return NULL if the thread counted nothing, or counts directly in the profile of
+ * the session.
  */
 static struct profile *exchange_full_shard(struct drain_threads *shards, struct session *session,
 					   u32 index)

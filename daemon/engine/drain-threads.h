@@ -3,15 +3,15 @@
  * The drain threads. Each drains one partition of every source (partitioned.h). The worker's thread
  * (worker.h) coordinates them.
  *
- * A single drain thread counts directly in the profiles of the sessions, and is paused while they
- * are read. If there are several drain threads, each counts in its own shard of the profile of each
- * session. The worker's thread merges the shards, which stops a drain thread only while a pointer
- * is exchanged.
+ * A single drain thread counts directly in the profiles of the sessions, and is paused while the
+ * profiles are read. If there are several drain threads, each counts in its own shard of the
+ * profile of each session. The worker's thread merges the shards, which stops a drain thread only
+ * while a pointer is exchanged.
  *
- * Lock order: the lock of a drain thread, which it holds while it drains; its reader lock of the
- * attributor, which it holds while it counts a window; the common lock. The worker's thread must
- * release its reader lock before it locks a drain thread: that thread may be waiting for the write
- * lock of the attributor.
+ * Lock order: the lock of a drain thread, held while the thread drains; the thread's reader lock of
+ * the attributor, held while it counts a window; the common lock. The worker's thread must release
+ * its reader lock before it locks a drain thread: that thread may be waiting for the write lock of
+ * the attributor.
  */
 #ifndef SPEPROF_DRAIN_THREADS_H
 #define SPEPROF_DRAIN_THREADS_H
@@ -80,7 +80,10 @@ void drain_threads_drain_source(struct worker_state *state, struct shared_source
 #define CHECKPOINT_FOR_MACHINE	1U /* the source of SESSION_MACHINE */
 #define CHECKPOINT_FOR_SESSIONS 2U /* another source */
 
-/** drain_threads_request_checkpoint() - wake the worker's thread for @rings, CHECKPOINT_FOR_* */
+/**
+ * drain_threads_request_checkpoint() - request a checkpoint for @rings (CHECKPOINT_FOR_*), and wake
+ * the worker's thread
+ */
 void drain_threads_request_checkpoint(struct drain_threads *shards, u32 rings);
 
 /**
@@ -113,8 +116,8 @@ u64 drain_threads_get_watermark(const struct drain_threads *shards);
 void drain_threads_set_watermark(struct drain_threads *shards, u64 until_ns);
 
 /**
- * drain_threads_check_heartbeat() - return whether every drain thread sleeps or ran since the last
- * call
+ * drain_threads_check_heartbeat() - return whether every drain thread sleeps, or ran since this
+ * function last returned true
  */
 bool drain_threads_check_heartbeat(struct drain_threads *shards);
 
@@ -127,9 +130,9 @@ struct drain_meter drain_threads_sum_meters(const struct drain_threads *shards);
 /**
  * drain_threads_describe() - describe the drain threads for the status line if there are several
  * @shards: the drain threads
- * @ret: receives their number, and the longest time for which a merge or a task event stopped one
- *	of them; "" if there is only one
- * @size: bytes of @ret
+ * @ret: receives the number of drain threads, and the longest times for which a merge and task
+ *	events stopped a drain thread; "" if there is only one drain thread
+ * @size: size of @ret in bytes
  */
 void drain_threads_describe(const struct drain_threads *shards, char *ret, size_t size);
 

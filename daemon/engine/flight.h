@@ -30,8 +30,8 @@ struct flight_recorder *flight_recorder_free(struct flight_recorder *flight);
 size_t flight_recorder_get_size(const struct flight_recorder *flight);
 
 /**
- * flight_recorder_add_window() - copy @window; a window larger than the whole memory is counted as
- * lost
+ * flight_recorder_add_window() - copy @window; a window that does not fit into the memory is
+ * counted as lost
  */
 void flight_recorder_add_window(struct flight_recorder *flight, const struct source_window *window);
 

@@ -48,7 +48,10 @@ struct rate_control *rate_control_free(struct rate_control *rate_control)
 	return NULL;
 }
 
-/* Read the busy time of online CPUs from /proc/stat: all columns except idle and iowait. */
+/*
+ * Read the busy time of online CPUs from /proc/stat: the sum of the columns user, nice, system, irq
+ * and softirq.
+ */
 static void read_busy_times(struct rate_control *g)
 {
 	u64 tick = 1000000000ULL / (u64)sysconf(_SC_CLK_TCK);
@@ -98,7 +101,7 @@ static void begin_period(struct rate_control *g, const struct drain_meter *meter
 
 /*
  * Subtract the totals at the beginning of the period. If a CPU was offline, a total may be smaller
- * than before; that counts as 0.
+ * than at the beginning; its difference is then 0.
  */
 static void subtract_totals(const struct rate_control *g, struct rate_controller_cpu *ret)
 {
@@ -131,7 +134,7 @@ static u64 get_longest_interval(const struct rate_control *g)
 
 /*
  * Return the interval of CPUs that are not limited by cost. If the source has one interval for all
- * CPUs, return the interval of the CPU with the highest cost.
+ * CPUs, return the longest interval that any CPU needs.
  */
 static u64 base_interval(const struct rate_control *g)
 {
@@ -183,7 +186,10 @@ static void log_rate_limited_change(struct rate_control *g, u64 changes, u64 now
 	u64 count;
 
 	action = log_limit_check(&g->pace, changes, now, &count);
-	/* Log the final interval once it no longer changes. */
+	/*
+	 * If the interval has not changed for some time, log it unless the last line already shows
+	 * it.
+	 */
 	if (action == LOG_LIMIT_SILENT || (action == LOG_LIMIT_RESOLVED && !count))
 		return;
 	log_change(g, count);
@@ -319,8 +325,8 @@ static void restart_from_interval(struct worker_state *state, struct session *ma
 }
 
 /*
- * This needs an explicit call: the control cannot notice a new target that equals the interval in
- * force.
+ * The caller must report a new target, because rate_control_tick() cannot notice a target that
+ * equals the interval in force.
  */
 int rate_control_set_target(struct worker_state *state, void *arg)
 {
@@ -399,7 +405,10 @@ void rate_control_fill_header(const struct worker_state *state, struct view_head
 	if (g->rate_controller.measured && !header->overhead_cost)
 		header->overhead_cost = 1;
 	header->cpus_held = rate_controller_limited_cpus(&g->rate_controller);
-	/* If the source has one interval for all CPUs, it already includes the scale. */
+	/*
+	 * If the source has one interval for all CPUs, @header->interval_ns already includes the
+	 * scale.
+	 */
 	if (g->single || !g->rate_controller.online)
 		return;
 	for (u32 i = 0; i < g->cpus; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rate control of the machine's session. Every few seconds it measures the activity of CPUs and the
- * cost of sampling, and applies the intervals that rate-controller.h computes.
+ * Rate control of the machine's session. Every few seconds rate_control_tick() measures the
+ * activity of CPUs and the cost of sampling, and applies the intervals that rate-controller.h
+ * computes.
  *
  * Context: the worker's thread.
  */
@@ -19,7 +20,7 @@
  * @next_ns: end of the period, CLOCK_MONOTONIC
  * @began_ns: beginning of the period, CLOCK_MONOTONIC
  * @began: meter of the drain threads at the beginning of the period
- * @cpus: entries of each array, which are indexed by CPU number
+ * @cpus: number of entries of each array; the arrays are indexed by CPU number
  * @before: totals at the beginning of the period
  * @now: totals now; samples and bytes count only the period
  * @costs: scratch memory for the costs that the source reports
@@ -84,8 +85,8 @@ int rate_control_configure(struct worker_state *state, void *arg);
 /**
  * rate_control_set_target() - restart rate control from an interval that a user has set
  * @state: state of the worker
- * @arg: u64, the interval in nanoseconds, which the source already uses. Rate control lengthens it
- *	only as long as the cost requires that
+ * @arg: u64, the interval in nanoseconds, which the source already uses. Rate control lengthens the
+ *	interval only while the cost is too high
  *
  * Context: by worker_call(). Return: 0.
  */

@@ -32,8 +32,8 @@
 #define SAMPLES_LEAST 100
 
 /*
- * If the cost is below this percentage of the budget for this many periods, the interval is
- * shortened again.
+ * If the cost is below CHEAP_PERCENT of the budget for CHEAP_PERIODS periods, the interval is
+ * shortened. Rate control aims at AIM_PERCENT of the budget.
  */
 #define CHEAP_PERCENT 60
 #define CHEAP_PERIODS 3
@@ -46,8 +46,10 @@
 #define CPU_BUDGETS 4
 
 /*
- * The throttle limits bursts that are shorter than a period. It permits twice the allowed cost of a
- * CPU. It measures over a tenth of a second, because several windows may arrive at once.
+ * The throttle of the module limits bursts that are shorter than a period of rate control. It
+ * permits BOUND_SLACK times the allowed cost of a CPU, and at least INTERRUPTS_LEAST and
+ * BYTES_LEAST a second: it measures over a tenth of a second, in which several windows may arrive
+ * at once.
  */
 #define BOUND_SLACK	 2
 #define INTERRUPTS_LEAST 128
@@ -246,7 +248,7 @@ static void measure_costs(struct rate_controller *g, const struct rate_controlle
 }
 
 /*
- * Return the cost that depends on the interval, as it would be at the interval that the user set.
+ * Return the cost that the variable part of @s->cost would have at the interval that the user set.
  */
 static u64 demand(const struct rate_controller_scale *s)
 {
@@ -254,9 +256,9 @@ static u64 demand(const struct rate_controller_scale *s)
 }
 
 /*
- * Return @budget minus the cost @fixed, but at least a third of @fixed. With less than that, a
- * longer interval lowers the whole cost by less than a quarter, and the profile gets too few
- * samples.
+ * Return AIM_PERCENT of @budget minus the cost @fixed, but at least a third of @fixed. With less
+ * than that, a longer interval lowers the whole cost by less than a quarter, and the profile gets
+ * too few samples.
  */
 static u64 get_variable_budget(u64 budget, u64 fixed)
 {
@@ -273,8 +275,8 @@ static bool exceeds_budget(u64 cost, u64 fixed, u64 budget)
 
 /*
  * Return the maximum cost that each CPU may have in addition to its fixed cost, so that the cost of
- * all CPUs equals the budget of the machine. Budget that a CPU does not need is available to the
- * others.
+ * all CPUs equals the budget of the machine. The budget that a CPU does not need is divided among
+ * the other CPUs.
  */
 static u64 find_cost_level(const struct rate_controller *g)
 {
@@ -334,8 +336,8 @@ static bool adjust_cpu_scale(const struct rate_controller *g, struct rate_contro
 }
 
 /*
- * Set the scale of all CPUs to that of the CPU with the highest cost, for a source with one
- * interval for all CPUs.
+ * Set the scale of all CPUs to the highest of their scales, because the source has one interval for
+ * all CPUs.
  */
 static void set_common_scale(struct rate_controller *g)
 {

@@ -40,7 +40,10 @@ struct shared_source *shared_source_get(struct shared_source *shared_source)
 	return shared_source;
 }
 
-/* Return the sums of a CPU, which are allocated on demand; NULL: out of memory. */
+/*
+ * Return the sums of @cpu, which are allocated on demand; NULL: @cpu is too high, or memory cannot
+ * be allocated.
+ */
 static struct shared_source_cpu *find_or_add_cpu_sums(struct shared_source *shared_source, u32 cpu)
 {
 	struct shared_source_cpu *cpus;
@@ -164,7 +167,9 @@ static int copy_cgroups(char *const *from, char ***ret_copy, struct filter_error
 	return n && !copy ? -ENOMEM : 0;
 }
 
-/* Parse the expression alone first, so that columns of errors refer to it. */
+/*
+ * Parse the expression alone first, so that &filter_error.column is a position in the expression.
+ */
 static int compose_filter(struct session_rule *rule, const struct filter_lists *lists,
 			  struct filter_error *error)
 {

@@ -50,8 +50,9 @@ struct shared_source_cpu {
 /**
  * struct shared_source - a source and the sessions that count its windows
  * @source: freed with the last reference
- * @sampling: options with which it was opened, without filters; the string of models is borrowed
- * @filter: filters that its SPUs apply. All 0 while several sessions share the source, because a
+ * @sampling: options with which the source was opened, without filters; the string of models is
+ *	borrowed
+ * @filter: filters that the SPUs apply. All 0 while several sessions share the source, because a
  *	record that one session does not count may count for another session
  * @cores: kinds of cores that the CPUs of @source have
  * @cpus: indexed by CPU number
@@ -83,7 +84,7 @@ u64 session_make_epoch(void);
 /**
  * shared_source_new() - make a shared source with one reference
  * @source: owned by the result on success
- * @sampling: options that it was opened with, without filters
+ * @sampling: options with which @source was opened, without filters
  * @ret_shared_source: released by shared_source_put()
  *
  * Return: 0 or -ENOMEM.
@@ -152,9 +153,10 @@ struct session_rule *session_rule_free(struct session_rule *rule);
  * @rule: owned by the session on success
  * @shared: only another session, which owns the source, may change how it samples
  * @flight_bytes: size of the flight recorder, FLIGHT_MIN to FLIGHT_MAX bytes; 0: none
- * @temporary: it shares its source, and is not saved: it does not survive a restart
- * @wanted: on -EDQUOT: the MemoryBudget= that would suffice
- * @left: on -EDQUOT, bytes that are left for sessions
+ * @temporary: the session shares its source, is not saved, and does not survive a restart of the
+ *	daemon
+ * @wanted: on -EDQUOT, the MemoryBudget= in bytes that would suffice
+ * @left: on -EDQUOT, the bytes that are free for sessions
  */
 struct session_config {
 	const char *name;
@@ -173,20 +175,22 @@ struct session_config {
  * @shared_source: the source of its windows
  * @rule: which samples count
  * @profile: the counters that readers see
- * @flight: its last windows, not filtered by @rule; NULL: no flight recorder
+ * @flight: the last windows of the session, not filtered by @rule; NULL: no flight recorder
  * @shared: only another session, which owns the source, may change how it samples
  * @temporary: as in &struct session_config
  * @running: the session runs, so its windows are counted
- * @waits: it ran before the daemon restarted, and starts when the owner of its source starts
+ * @waits: the session ran before the daemon restarted, and starts when the session that owns its
+ *	source starts
  * @started_ns: when it was started, CLOCK_MONOTONIC
- * @stopped_ns: when it was last stopped, CLOCK_MONOTONIC; 0: not in this process
- * @ran_ns: nanoseconds for which it ran between the last reset and @started_ns
+ * @stopped_ns: when it was last stopped, CLOCK_MONOTONIC; 0: it was not stopped since the daemon
+ *	began
+ * @ran_ns: nanoseconds for which the session ran between the last reset and @started_ns
  * @epoch: a random number that changes with every reset
- * @cost_ns: CPU time of this process at the last reset
+ * @cost_ns: CPU time of the daemon at the last reset
  * @nodes: NUMA nodes of this machine, for the profile
  * @bytes: bytes of MEMORY_SESSIONS that the session uses
  * @shard: the profile in which each drain thread counts. A single drain thread counts in @profile.
- *	If there are several, each counts in a shard of @profile
+ *	If there are several drain threads, each counts in its own shard of @profile
  * @spare: an empty shard, which a merge exchanges for a full one; NULL without shards
  */
 struct session {
@@ -221,8 +225,8 @@ bool session_name_valid(const char *name);
 /**
  * session_init() - initialize a session that is stopped
  * @session: a free entry
- * @config: its settings; on failure the caller still owns its source and rule
- * @plan: sizes of its tables
+ * @config: settings of the session; on failure the caller still owns @shared_source and @rule
+ * @plan: sizes of the session's tables
  * @attributor: borrowed
  *
  * Return: 0; -EINVAL: invalid name; -ERANGE: invalid size of the flight recorder; -ENOMEM: memory
@@ -232,8 +236,8 @@ int session_init(struct session *session, const struct session_config *config,
 		 const struct memory_plan *plan, struct attributor *attributor);
 
 /**
- * session_deinit() - stop @session without a last drain and free what it owns; harmless for a free
- * entry
+ * session_deinit() - stop @session without a last drain, and free what it owns. Does nothing for an
+ * unused (zeroed) entry
  */
 void session_deinit(struct session *session);
 
@@ -241,20 +245,23 @@ void session_deinit(struct session *session);
 void session_set_rule(struct session *session, struct session_rule *rule);
 
 /**
- * session_start() - enable the source and count its windows; return 0, -EALREADY if the session
- * runs, or the error of the source
+ * session_start() - enable the source, and count its windows from now on; return 0, -EALREADY if
+ * the session runs, or the error of the source
  */
 int session_start(struct session *session);
 
 /**
- * session_disable() - stop sampling for it
+ * session_disable() - disable the source of @session, if no other session of the source runs
  * @session: runs
  *
- * The caller may then drain the samples that were taken before, and must call session_stop().
+ * The caller may then drain the samples that were taken until now, and must call session_stop().
  */
 void session_disable(struct session *session);
 
-/** session_stop() - stop counting its windows; return 0, or -EALREADY if it does not run */
+/**
+ * session_stop() - stop counting windows in @session; return 0, or -EALREADY if @session does not
+ * run
+ */
 int session_stop(struct session *session);
 
 /**
@@ -272,7 +279,7 @@ void session_reset(struct session *session);
  * session_count_blind_time() - count time in which none of the source's CPUs was sampled
  * @session: its profile gets an empty window for each CPU that is not offline
  * @blind_ns: duration in which nothing was sampled, nanoseconds; counted with the cause "restart"
- * @at_ns: CLOCK_MONOTONIC at the end of that time; 0 if it ended before this process began
+ * @at_ns: CLOCK_MONOTONIC at the end of that time; 0: it ended before the daemon began
  *
  * Context: the worker's thread, while no drain thread counts for @session.
  */

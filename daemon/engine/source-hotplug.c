@@ -11,7 +11,10 @@
 #include "util/time.h"
 #include "worker-internal.h"
 
-/* Open a source with the same sampling as @shared_source, which includes the CPUs added since. */
+/*
+ * Open a source with the same sampling options as @shared_source. The new source also samples the
+ * CPUs that were added since @shared_source was opened.
+ */
 static int open_source(struct source_new_cpus *new_cpus, const struct shared_source *shared_source,
 		       struct source **ret_source)
 {
@@ -65,8 +68,8 @@ static int switch_source(struct worker_state *state, struct source_new_cpus *new
 	old->ops->stop(old);
 	worker_drain_source(state, shared_source);
 	/*
-	 * Closing a source frees its rings, so a restart of the daemon can no longer read them. Update
-	 * the checkpoint now, to which the last drain has just added their samples.
+	 * Save a checkpoint now, because closing the old source frees its rings: after a restart,
+	 * the daemon could not read the samples again that the last drain counted.
 	 */
 	worker_report_session_change(state);
 	r = source->ops->start(source);

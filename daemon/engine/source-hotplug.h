@@ -27,7 +27,8 @@ struct source_new_cpus {
 };
 
 /**
- * source_sample_new_cpus() - replace each module source that has no ring for a CPU with an SPU
+ * source_sample_new_cpus() - replace each source of the module that lacks the ring of a CPU which
+ * has an SPU
  * @state: the worker's state
  * @arg: struct source_new_cpus
  *
@@ -38,7 +39,7 @@ struct source_new_cpus {
  * Context: the worker's thread, by worker_call().
  * Return: 0, also if no source was replaced; -EBUSY for a partitioned source, which only a restart
  * of the daemon replaces; -ESTALE if the new source has another backend; else the negative errno of
- * opening or starting it.
+ * opening or starting the new source.
  */
 int source_sample_new_cpus(struct worker_state *state, void *arg);
 

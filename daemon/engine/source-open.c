@@ -210,7 +210,9 @@ static bool has_all_sessions(const int *sessions, u32 partitions)
 	return true;
 }
 
-/* Use a copy of @session, so that the caller still owns it if another partition fails. */
+/*
+ * Duplicate the descriptor @session, so that the caller still owns it if another partition fails.
+ */
 static int adopt_session(const struct config *config, const struct source_config *sampling,
 			 int session, struct source **ret_source, struct source_open_result *result)
 {

@@ -27,8 +27,9 @@ u32 source_open_get_kinds(const struct config *config);
  * source_open_may_need_switches() - check whether context switches may have to be followed
  * @config: the configuration
  *
- * It is called before memory is planned, and so before a source is opened. With the module, the
- * result depends on its CPUs. With perf, only the records show whether they identify their task.
+ * The daemon calls this function before it plans memory, and so before it opens a source. For the
+ * module, the result depends on whether the records of all CPUs have the TID (SPEPROF_CPU_CONTEXT).
+ * For perf it is true, because only the records show whether they have the TID.
  *
  * Return: false if the records of the source will certainly identify their task.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon finds the task of a sample by the thread ID in the record if the kernel writes it
- * there, otherwise by context switches. Until the first record shows whether it has a thread ID,
- * context switches are followed.
+ * The daemon finds the task of a sample by the thread ID in its record. If records have no thread
+ * ID, the daemon follows context switches instead. It also follows them until the first record
+ * shows whether records have a thread ID.
  */
 #ifndef SPEPROF_TASK_IDS_H
 #define SPEPROF_TASK_IDS_H
@@ -28,7 +28,7 @@ bool task_ids_switches_are_useless(struct worker_state *state);
 void task_ids_stop_switches(struct worker_state *state);
 
 /**
- * task_ids_fill_header() - set in a header the method by which tasks of samples are found
+ * task_ids_fill_header() - write to a header by which method the tasks of samples are found
  * @state: the worker's
  * @header: &view_header.task_ids and &view_header.switches are set. &view_header.tasks_reason gets
  *	the reason if no sample can be attributed

@@ -17,8 +17,9 @@ bool worker_session_is_first_of_source(struct worker_state *state, const struct 
  * @shared_source: the source
  * @part: the partition; 0 if the source is not partitioned
  * @reader: reader lock of the calling thread; not held
- * @meter: meter of the drain thread, in a section; it is paused while task events are applied.
- *	NULL: a call to the worker drains, and its cost does not count as cost of sampling
+ * @meter: meter of the drain thread, after drain_meter_begin(); paused while task events are
+ *	applied. NULL: the worker's thread drains, and its CPU time does not count as cost of
+ *	sampling
  *
  * Context: the drain thread of @part, or the worker's thread, with the lock of that drain thread.
  */
@@ -26,7 +27,7 @@ void worker_drain_partition(struct worker_state *state, struct shared_source *sh
 			    u32 part, struct attribute_reader *reader, struct drain_meter *meter);
 
 /**
- * worker_drain_source() - drain all partitions, also of a stopped source, and merge
+ * worker_drain_source() - drain all partitions, also of a stopped source, and merge the shards
  *
  * Context: the worker's thread, which holds its reader lock; the lock is released meanwhile.
  */

@@ -26,7 +26,7 @@ int worker_start_session(struct worker_state *state, void *arg)
 
 	if (!session)
 		return -ENOENT;
-	/* Samples that were taken before now count only for the sessions that were running. */
+	/* Drain first, so that earlier samples count only for the sessions that run already. */
 	if (!session->running && session->shared_source->running)
 		worker_drain_source(state, session->shared_source);
 	r = session_start(session);
@@ -87,7 +87,10 @@ static bool same_sampling(const struct source_config *a, const struct source_con
 	       a->kernel == b->kernel && a->user == b->user;
 }
 
-/* If the kernel does not report the core of an offline CPU, the daemon must filter by level. */
+/*
+ * Find the kinds of cores of @source. An offline CPU whose MIDR_EL1 is unknown sets
+ * @ret_cores->unknown, so that the daemon and not the SPUs filter by data source.
+ */
 static void find_cores(struct source *source, struct filter_cores *ret_cores)
 {
 	struct source_cpu cpu;
@@ -164,8 +167,8 @@ static bool filters_may_drop_samples(const struct shared_source *shared_source,
 }
 
 /*
- * A failure is an error only if the SPUs still drop samples that a session counts. Samples that no
- * session counts are filtered by the daemon itself.
+ * A failure is an error only if the SPUs still drop samples that a session counts. The daemon
+ * itself filters the samples that no session counts.
  */
 int worker_program_filters(struct worker_state *state, struct shared_source *shared_source)
 {
@@ -291,15 +294,15 @@ int worker_change_session(struct worker_state *state, void *arg)
 		return -EOPNOTSUPP;
 	}
 	shared_source = session->shared_source;
-	/* Count the samples that were taken before the change by the old rule. */
+	/* Drain first, so that the old rule applies to the samples that were taken until now. */
 	if (change->rule)
 		worker_drain_source(state, shared_source);
 	sampling = compute_target_sampling(change, shared_source);
 	sampling = compute_sampling(state, shared_source, &sampling, change->rule);
 	r = program_source(state, shared_source, &sampling, &change->reason);
 	/*
-	 * Fail only if samples that count would be missing. The daemon filters other samples
-	 * itself.
+	 * Fail only if the sampling options are not in force, or if the SPUs may drop samples that
+	 * count. The daemon itself filters all other samples.
 	 */
 	if (r < 0 && (!same_sampling(&sampling, &shared_source->sampling) ||
 		      filters_may_drop_samples(shared_source, &sampling)))

@@ -124,9 +124,9 @@ static bool is_any_session_running(struct worker_state *state)
 }
 
 /*
- * Deliver task events only while a session runs, although a source may be drained before that, to
- * program it. The first delivery reports all tasks of the machine, and must come after the
- * checkpoint was restored.
+ * Deliver task events only while a session runs: the first delivery reports all tasks of the
+ * machine, and must come after the checkpoint was restored. A source may be drained earlier, when
+ * its SPUs are programmed.
  */
 static void apply_task_events(struct worker_state *state, u64 until_ns)
 {
@@ -174,7 +174,7 @@ static void apply_preceding_task_events(const struct drain_context *drain, u64 u
 	drain_meter_begin(drain->meter);
 }
 
-/* Return the number of samples in windows that were counted in @profile; 0 for NULL. */
+/* Return the number of samples that @profile has counted or filtered; 0 if @profile is NULL. */
 static u64 count_samples(const struct profile *profile)
 {
 	const struct view_header *header = profile ? profile_get_header(profile) : NULL;
@@ -281,7 +281,7 @@ void worker_drain_source(struct worker_state *state, struct shared_source *share
 	drain_threads_drain_source(state, shared_source);
 	drain_threads_merge_shards(state);
 	attribute_read_begin(get_own_reader(state));
-	/* CPUs without a window must not let the rings of task events fill up. */
+	/* Apply all task events: a CPU without windows would not empty its ring of task events. */
 	call_with_write_lock(state, apply_all_task_events);
 	if (task_ids_switches_are_useless(state))
 		call_with_write_lock(state, task_ids_stop_switches);
@@ -356,7 +356,7 @@ int worker_make_view(struct worker_state *state, void *arg)
 	header->duration_ns = duration;
 	if (request->span != VIEW_SPAN_START) {
 		header->duration_ns = spanned;
-		/* The cost is not known for single periods. */
+		/* The cost of sampling is known only since the last reset, not for a period. */
 		header->cost_ns = 0;
 	}
 	return 0;
@@ -493,7 +493,7 @@ static void tick_rate_control(struct worker_state *state)
 	rate_control_tick(state, time_now_ns());
 }
 
-/* Run what is due about once a second while a session runs. */
+/* Do the work that is due about once a second while a session runs. */
 static void run_periodic_work(struct worker *w)
 {
 	struct worker_state *state = &w->state;
@@ -652,7 +652,10 @@ void worker_wake(struct worker_state *state)
 	wake_thread((struct worker *)((char *)state - offsetof(struct worker, state)));
 }
 
-/* Change the number only if all threads ran or slept since this function last returned. */
+/*
+ * Change the number only if the worker's thread and all drain threads have run, or sleep, since the
+ * number last changed.
+ */
 u64 worker_get_heartbeat(struct worker *worker)
 {
 	u64 heartbeat = __atomic_load_n(&worker->heartbeat, __ATOMIC_RELAXED);

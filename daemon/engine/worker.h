@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The worker: the thread that owns sessions, their sources and the tables that they fill. The
- * worker drains no source itself: it coordinates one or more drain threads (drain-threads.h), and merges
- * their counters. The worker also applies task events, saves checkpoints, and runs functions for
- * other threads.
+ * The worker: the thread that owns the sessions, their sources and the tables of tasks and symbols.
+ * The worker coordinates one or more drain threads (drain-threads.h), which drain the sources, and
+ * merges their counters. The worker also applies task events, saves checkpoints, and runs functions
+ * for other threads.
  */
 #ifndef SPEPROF_WORKER_H
 #define SPEPROF_WORKER_H
@@ -23,7 +23,8 @@ struct rate_control;
 struct drain_threads;
 
 /**
- * struct worker_state - the state of the worker; used on its thread only
+ * struct worker_state - the state of the worker; used on its thread, and by drain threads while
+ * they hold their lock
  * @tasks: task events; NULL: the kernel refuses them, so /proc is scanned
  * @task_status: the task events that are in use, and the reason why no better ones are
  * @plan: sizes of all tables
@@ -210,9 +211,10 @@ struct worker_view_request {
 int worker_make_view(struct worker_state *state, void *arg);
 
 /**
- * struct worker_hot_request - argument of worker_write_hot_json(); @limit: maximum number of lines,
- * and of pages;
- * @text: allocated result
+ * struct worker_hot_request - argument of worker_write_hot_json()
+ * @session: name of the session; NULL is SESSION_MACHINE
+ * @limit: maximum number of cache lines, and of pages
+ * @text: allocated result; the caller frees it
  */
 struct worker_hot_request {
 	const char *session;

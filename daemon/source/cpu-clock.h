@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The CPU clock: a perf event that ticks on one CPU while the CPU is busy. For each tick its ring
- * contains the time, and the task and PC that the tick interrupted.
+ * The CPU clock: a perf event that ticks on one CPU while the CPU is busy. For each tick, the ring
+ * of the event contains the time, and the task and PC that the tick interrupted.
  */
 #ifndef SPEPROF_CPU_CLOCK_H
 #define SPEPROF_CPU_CLOCK_H
