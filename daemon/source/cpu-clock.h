@@ -15,7 +15,7 @@
 /**
  * struct cpu_clock_config - the settings of a CPU clock
  * @period_ns: time between two ticks, ns, at least CPU_CLOCK_PERIOD_MIN
- * @ring_max: limit of the bytes of its ring, a power of two of at least 64 KiB; 0: 1 MiB
+ * @ring_max: limit of the size of the ring in bytes, a power of two of at least 64 KiB; 0: 1 MiB
  * @kernel: tick in kernel mode
  * @user: tick in user mode
  */
@@ -50,7 +50,7 @@ enum cpu_clock_type {
  * @time_ns: CLOCK_MONOTONIC
  * @pc: address that the tick interrupted
  * @tid: TID of the interrupted task in the PID namespace of this process; 0 or -1 if the task has
- *	no TID in it, or has exited
+ *	no TID in that namespace, or has exited
  * @el: Exception level that the tick interrupted: 0 user, 1 kernel
  * @type: &enum cpu_clock_type; @pc, @tid and @el are valid for CPU_CLOCK_TICK only
  */
@@ -67,7 +67,7 @@ struct cpu_clock_event {
  * @clock: the clock, stopped
  * @cpu: the CPU
  * @config: its settings
- * @ret_reason: on failure, a static sentence that explains it
+ * @ret_reason: on failure, a static sentence with the reason
  *
  * Return: 0; -ENODEV if @cpu is offline; the negative errno of perf_event_open() or mmap().
  */

@@ -15,7 +15,7 @@ struct emulated_models;
  * emulated_models_new() - parse the pairs
  * @text: "comm=profile" pairs, separated by white space; "" or NULL: none
  * @ret_models: the models
- * @ret_reason: on failure, a static sentence that explains it
+ * @ret_reason: on failure, a static sentence with the reason
  *
  * Return: 0; -EINVAL if a pair is invalid; -ENOMEM.
  */

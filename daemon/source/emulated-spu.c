@@ -33,7 +33,9 @@ static int set_filter_registers(const struct source_config *config,
 			      "counters (4095)";
 		return -EINVAL;
 	}
-	/* Without FEAT_SPE_EFT there are no mask bits, so the daemon filters these types. */
+	/*
+	 * Without FEAT_SPE_EFT, PMSFCR_EL1 has no mask bits, so the daemon applies filter_masked.
+	 */
 	types = config->filter_types;
 	if (spu->features & SPE_PMSIDR_EFT)
 		types = source_filter_to_pmsfcr(config);
@@ -43,7 +45,7 @@ static int set_filter_registers(const struct source_config *config,
 		program->pmsfcr |= SPE_PMSFCR_FE;
 	if (config->filter_latency)
 		program->pmsfcr |= SPE_PMSFCR_FL;
-	/* An SPU without the feature writes all records, and the daemon filters them. */
+	/* Without FNE or FDS, the SPU does not apply the filter, so the daemon applies it. */
 	if (config->filter_events_not && spu->features & SPE_PMSIDR_FNE) {
 		program->pmsfcr |= SPE_PMSFCR_FNE;
 		program->pmsnevfr = config->filter_events_not;
@@ -200,7 +202,10 @@ void emulated_spu_arm_window(struct emulated_spu *driver, u64 now_ns)
 	if (driver->armed || driver->dead || spe_window_place(&driver->ring, &driver->window) < 0)
 		return;
 	start = buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
-	/* The perf ring may deliver a tick after the window that contains its time was closed. */
+	/*
+	 * The perf ring may deliver a tick late: the window that contains the time of the tick is
+	 * then closed already.
+	 */
 	if (now_ns < driver->end_ns)
 		now_ns = driver->end_ns;
 	set_blind_time(driver, driver->end_ns ? now_ns - driver->end_ns : 0);

@@ -41,7 +41,7 @@ struct spu_program {
  * @config: what to sample
  * @spu: the features of the SPU
  * @ret_program: the register values
- * @ret_reason: on failure, a static sentence that explains it
+ * @ret_reason: on failure, a static sentence with the reason
  *
  * Return: 0; -EINVAL for an invalid @config.
  */
@@ -91,7 +91,7 @@ struct emulated_spu {
  * @cpu: number of the CPU
  * @config: the features of the SPU
  * @program: register values; must stay valid
- * @ret_reason: on failure, a static sentence that explains it
+ * @ret_reason: on failure, a static sentence with the reason
  *
  * Return: 0; -ENOMEM; -EINVAL if the architecture permits no SPU with these features.
  */
@@ -132,7 +132,7 @@ void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation
 /**
  * emulated_spu_execute() - execute an instruction; the SPU samples it if the interval has elapsed
  * @driver: the driver; a window is armed
- * @instruction: the instruction; @timestamp is not before that of the last one
+ * @instruction: the instruction; @timestamp is not before that of the previous instruction
  * @each: sample this instruction even if the interval has not elapsed
  * @sink: receives the window if the record filled it
  */

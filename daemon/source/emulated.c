@@ -210,7 +210,9 @@ static void cpu_handle_event(struct emulated_source *e, struct emulated_source_c
 		cpu->seen_ns = event->time_ns;
 }
 
-/* Drain the ring of @cpu, and close its window at @until_ns, or now if that is 0. */
+/*
+ * Drain the ring of @cpu, and close the window at @until_ns; 0: close it now, and arm the next one.
+ */
 static void cpu_drain(struct emulated_source *e, struct emulated_source_cpu *cpu, u64 until_ns,
 		      const struct source_sink *sink)
 {
@@ -222,7 +224,7 @@ static void cpu_drain(struct emulated_source *e, struct emulated_source_cpu *cpu
 		cpu_handle_event(e, cpu, &event, sink);
 	cpu_clock_end_read(&cpu->clock);
 
-	/* The ring was full, so ticks after the last one in it were lost. */
+	/* If the ring was full, ticks after the last event in the ring were lost. */
 	if (full && !cpu->throttled)
 		cpu_report_gap(cpu, cpu->seen_ns, until_ns ? until_ns : time_now_ns(), sink);
 	/* The ring may contain a tick that is younger than end_ns. */
@@ -397,7 +399,7 @@ static void cpu_reopen(struct emulated_source *e, u32 index, u64 since)
 		return;
 	cpu_close(e, cpu);
 	emulated_spu_deinit(&cpu->driver);
-	/* If the CPU just went offline, check_online_cpus() opens it later. */
+	/* If the CPU just went offline, check_online_cpus() opens its clock later. */
 	if (cpu_open(e, index, &reason) >= 0 && e->state == EMULATED_RUNNING &&
 	    cpu_start(cpu, since, SOURCE_BLIND_HANDLING) < 0)
 		cpu_close(e, cpu);

@@ -21,7 +21,7 @@ struct module_cgroups {
  * @paths: paths below the mount of cgroup v2, beginning with "/"; NULL-terminated
  * @skip_missing: ignore paths that do not exist
  * @ret_cgroups: the open directories; close them with module_cgroups_close()
- * @ret_reason: on failure, a static sentence that explains it
+ * @ret_reason: on failure, a static sentence with the reason
  *
  * Return: 0; -ENOENT if a cgroup does not exist; -E2BIG if there are more than
  * SPEPROF_CGROUPS_MAX; another negative errno.

@@ -107,8 +107,8 @@ static u32 get_window_interval(const struct speprof_window *w)
 }
 
 /*
- * The timestamps of an emulated SPU are CLOCK_MONOTONIC itself. The counter and the clock in the
- * header were read one after the other, so the conversion must not use their difference.
+ * Timestamps of an emulated SPU are times of CLOCK_MONOTONIC. The module reads start_ticks and
+ * start_ns one after the other, so the conversion must ignore the difference between the two.
  */
 static struct timestamp_clock make_window_clock(const struct speprof_window *w)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The mapped ring of one CPU in a session of /dev/speprof. One thread reads it: it drains windows
- * and events, and releases their space.
+ * The mapped ring of one CPU in a session of /dev/speprof. One thread reads the ring: it drains
+ * windows and events, and releases their space.
  */
 #ifndef SPEPROF_MODULE_RING_H
 #define SPEPROF_MODULE_RING_H
@@ -29,7 +29,7 @@
  * @stopped_ns: start of the blind time that is not reported yet, if a fault stopped the CPU,
  * CLOCK_MONOTONIC; 0: not stopped
  * @reported_early_ns: blind time that was reported while the CPU was stopped. The blind time of the
- *	next window includes it again, so it is subtracted there
+ *	next window includes this time again, so module_ring_drain() subtracts it
  * @deferred: module_ring_drain() does not release the bytes that it drained
  * @spills: module_ring_drain() releases a ring that retains SOURCE_RETAINED_SPILL or more
  * @stopped: a fault stopped the SPU
@@ -111,8 +111,8 @@ int module_ring_resume(struct module_ring *ring, const struct source_position *a
 bool module_ring_is_offline(const struct module_ring *ring);
 
 /**
- * module_ring_get_retained_permille() - return the share that is drained but not released, in
- * permille
+ * module_ring_get_retained_permille() - return the share of the ring that is drained but not
+ * released, in permille; 1000 if the SPU waits because the ring is full
  */
 u32 module_ring_get_retained_permille(const struct module_ring *ring);
 

@@ -303,8 +303,8 @@ static int module_configure(struct source *source, const struct source_config *c
 	}
 	source->interval_ns = interval;
 	/*
-	 * SPEPROF_SESSION_SAMPLE reset all CPUs. A CPU that refuses its own interval keeps the
-	 * common one.
+	 * SPEPROF_SESSION_SAMPLE has reset the intervals of all CPUs, so set them again. A CPU that
+	 * refuses its own interval keeps the common one.
 	 */
 	for (u32 i = 0; i < m->ring_count; i++)
 		if (tune_ring(m, i) < 0)
@@ -427,8 +427,8 @@ static u32 module_get_positions(const struct source *source, struct source_posit
 }
 
 /*
- * Resume at stored positions. If one of them is not valid, all of them belong to another session of
- * the module. All rings then start at their current tail.
+ * Resume at stored positions. If one position is invalid, all positions belong to another session
+ * of the module: all rings then start at their current tail.
  */
 static int module_resume(struct source *source, const struct source_position *positions, u32 count)
 {

@@ -9,7 +9,7 @@
  * struct partitioned_source - a source that combines several sources
  * @ops: the operations that all partitions implement, and the name of the partitions
  * @partition: the sources
- * @health: their health at the last source_partition_copy_health()
+ * @health: health of each partition at the last source_partition_copy_health()
  * @config: the configuration in force; it is restored if a partition refuses a new one
  */
 struct partitioned_source {
@@ -174,7 +174,7 @@ static u32 partitioned_get_positions(const struct source *source, struct source_
 	return n;
 }
 
-/* Pass the positions of the CPUs of one partition to it. */
+/* Pass to the partition @index the positions of its CPUs. */
 static int resume_partition(struct source *source, u32 index,
 			    const struct source_position *positions, u32 count)
 {
@@ -202,7 +202,10 @@ static int partitioned_resume(struct source *source, const struct source_positio
 
 	for (i = 0; i < source->partitions && r >= 0; i++)
 		r = resume_partition(source, i, positions, count);
-	/* Reset the partitions that were changed: resuming without positions fails, and resets. */
+	/*
+	 * Reset the partitions that were changed: @resume without positions fails, and all rings of
+	 * the partition start at their current tail.
+	 */
 	while (r < 0 && i--)
 		source->partition[i]->ops->persist->resume(source->partition[i], NULL, 0);
 	return r;
@@ -241,8 +244,8 @@ void source_partitions_sum_health(struct source *source)
 		const struct source_health *one = &to_partitioned_source(source)->health[i];
 
 		/*
-		 * Read it atomically: the thread that drains the partition changes it when CPUs go
-		 * offline or come online.
+		 * Read &source.cpus atomically: the thread that drains the partition changes it
+		 * when CPUs go offline or come online.
 		 */
 		cpus += __atomic_load_n(&to_partitioned_source(source)->partition[i]->cpus,
 					__ATOMIC_RELAXED);

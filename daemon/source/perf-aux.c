@@ -163,8 +163,8 @@ bool perf_aux_is_dead(struct perf_aux *aux)
 }
 
 /*
- * Return the contiguous bytes of a window, copied if it wraps; NULL if memory for the copy cannot
- * be allocated.
+ * Return the contiguous bytes of a window, copied if the window wraps around the end of the area;
+ * NULL if memory for the copy cannot be allocated.
  */
 static const u8 *window_bytes(struct perf_aux *aux, u64 from, size_t size)
 {
@@ -200,9 +200,9 @@ static void move_losses(struct perf_aux *aux, struct source_window *window)
 
 /*
  * Read the first record of a window, to detect if records have the TID of their task. The driver
- * enables Context packets for no event or for all: if the kernel writes CONTEXTIDR, and this
- * process has CAP_PERFMON or perf_event_paranoid permits it. Only a complete record is used, so
- * damage cannot cause a wrong value.
+ * enables Context packets for all events or for none. It enables them if the kernel writes
+ * CONTEXTIDR, and if this process has CAP_PERFMON or perf_event_paranoid permits it. Only a
+ * complete record is used, so damage cannot cause a wrong value.
  */
 static void detect_contexts(struct perf_aux *aux, const struct source_window *window)
 {
@@ -221,9 +221,9 @@ static void detect_contexts(struct perf_aux *aux, const struct source_window *wi
 }
 
 /*
- * A window starts where the last one ended; the blind time between is not armed. If the whole time
- * was blind, the window starts at its end, because armed_ns of 0 would mean that it was armed all
- * the time.
+ * A window starts where the previous one ended; @armed_ns leaves out the blind time. If the whole
+ * time was blind, @start_ns equals @end_ns: otherwise the value 0 of @armed_ns would mean that the
+ * window was armed all the time.
  */
 static void deliver_window(struct perf_aux *aux, const struct perf_record_aux *record,
 			   const struct source_sink *sink)
@@ -307,8 +307,9 @@ static void count_fault(struct perf_aux *aux, u64 flags)
 }
 
 /*
- * The kernel writes the record of a window just before it moves aux_head, with interrupts disabled.
- * The delay is longer only if a hypervisor deschedules that CPU.
+ * Wait until aux_head reaches @end. The kernel writes the record of a window just before it moves
+ * aux_head, with interrupts disabled. The delay is longer only if a hypervisor deschedules that
+ * CPU.
  */
 static bool wait_for_head(const struct perf_aux *aux, u64 end)
 {

@@ -38,7 +38,7 @@ extern const struct perf_host perf_host_real;
  * @host: the interface to the kernel
  * @ring: the ring of the event
  * @area: the AUX area
- * @area_size: bytes of @area, a power of two
+ * @area_size: size of @area in bytes, a power of two
  * @scratch: a copy of the window that wraps around the end of @area, while it is delivered
  * @armed_from: end of the last window, or start of sampling, ns; the SPU may have written records
  * since then
@@ -100,7 +100,7 @@ static inline u32 perf_aux_ring_size(u32 area_size)
  * @host: the interface to the kernel
  * @attr: the attribute of the event
  * @cpu: the CPU
- * @area_size: bytes of the AUX area, a power of two
+ * @area_size: size of the AUX area in bytes, a power of two
  * @window: the members that all windows have in common
  * @source: the source; the event updates its health and its contexts
  *
@@ -119,8 +119,8 @@ void perf_aux_add_blind(struct perf_aux *aux, enum source_blind cause, u64 ns);
 /**
  * perf_aux_report_pending() - deliver blind time and lost bytes in an empty window
  *
- * Call it if no window may follow, or before perf_aux_start(): otherwise the next window would
- * report them as part of the time after the start.
+ * Call this function if no window may follow, or before perf_aux_start(): otherwise the next window
+ * would count the blind time as a part of the time after the start.
  */
 void perf_aux_report_pending(struct perf_aux *aux, const struct source_sink *sink);
 
@@ -137,11 +137,11 @@ void perf_aux_stop(struct perf_aux *aux);
  * perf_aux_drain() - deliver every window that the ring describes
  *
  * The driver disables the event if the AUX area is full or if records were lost. Unless
- * perf_aux_stop() stopped the event, this function enables it again, and counts the time between as
- * blind.
+ * perf_aux_stop() stopped the event, this function enables the event again, and counts the time
+ * between as blind.
  *
- * Return: the number of windows; -EBADMSG if the ring is corrupt. Its windows are then lost, and
- * the event must be closed and opened again.
+ * Return: the number of windows; -EBADMSG if the ring is corrupt. The windows in the ring are then
+ * lost, and the event must be closed and opened again.
  */
 int perf_aux_drain(struct perf_aux *aux, const struct source_sink *sink);
 

@@ -15,7 +15,7 @@
  * struct perf_ring - the ring buffer of one perf event, and its only reader
  * @control: the control page; NULL: not mapped
  * @data: the ring; private
- * @size: bytes of @data, a power of two; private
+ * @size: size of @data in bytes, a power of two; private
  * @head: bytes that the kernel had written at perf_ring_begin_read(), since the start; private
  * @tail: position of the next record to read, in bytes since the start; private
  */
@@ -78,7 +78,7 @@ int perf_ring_map(struct perf_ring *ring, int fd, u64 size);
  * @ring: the ring of the new event
  * @records: an attribute with the flags of the wanted records: task, comm, mmap, context_switch
  * @cpu: the CPU
- * @size: bytes of the ring; the event becomes readable when half of it is full
+ * @size: size of the ring in bytes; the event becomes readable when half of the ring is full
  *
  * Each record ends with the PID and TID of its task, and its time in CLOCK_MONOTONIC.
  *
@@ -93,8 +93,8 @@ void perf_ring_unmap(struct perf_ring *ring);
 /**
  * perf_ring_begin_read() - make all records readable that the kernel has written so far
  *
- * The acquire pairs with the kernel's barrier before it stores data_head: the records below it
- * are complete.
+ * The acquire pairs with the kernel's barrier before the store of data_head: the records below
+ * data_head are complete.
  */
 static inline void perf_ring_begin_read(struct perf_ring *ring)
 {
@@ -104,8 +104,8 @@ static inline void perf_ring_begin_read(struct perf_ring *ring)
 /**
  * perf_ring_end_read() - free the space of the records that were read
  *
- * The release orders the reads of the records before the store of data_tail, after which the
- * kernel may overwrite them.
+ * The release orders the reads of the records before the store of data_tail, after which the kernel
+ * may overwrite the records.
  */
 static inline void perf_ring_end_read(struct perf_ring *ring)
 {
@@ -139,11 +139,11 @@ static inline void perf_ring_copy(const struct perf_ring *ring, u64 offset, void
 /**
  * perf_ring_read_header() - read the header of the next record
  * @ring: the ring
- * @size_min: bytes of the shortest record in this ring, at least those of the header
+ * @size_min: size of the shortest record in this ring in bytes, at least the size of the header
  * @ret_header: the header
  *
  * The kernel writes no record that is shorter than @size_min or that ends beyond the head. If the
- * header describes one, the ring is corrupt, and all its records are dropped.
+ * header describes such a record, the ring is corrupt, and all its records are dropped.
  *
  * Return: 1; 0 at the head; -EBADMSG for a corrupt ring.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The PMUs "arm_spe_*" of the kernel's driver, as sysfs describes them. There is one PMU for each
- * kind of core. sysfs lists the CPUs that it serves, and the positions of its settings in
+ * kind of core. For each PMU, sysfs lists its CPUs, and the positions of its settings in
  * perf_event_attr.
  */
 #ifndef SPEPROF_PERF_PMU_H
@@ -39,8 +39,8 @@ enum perf_pmu_setting {
 /**
  * struct perf_pmu_field - the position of a setting in perf_event_attr
  * @word: 0: config, 1: config1, ...
- * @shift: its lowest bit
- * @width: its bits; 0: this kernel does not have the setting
+ * @shift: the lowest bit of the setting
+ * @width: number of bits; 0: this kernel does not have the setting
  */
 struct perf_pmu_field {
 	u8 word;
@@ -68,8 +68,8 @@ union perf_pmu_attr {
  * @events: caps/event_filter (Linux 6.18): the events that the driver accepts as a filter; 0:
  *	unknown
  * @refused: filters that the driver refused although format/ has them, SOURCE_FILTERS_*; 0 at first
- * @cpus: the CPUs that it serves, online or not
- * @fields: the positions of its settings
+ * @cpus: the CPUs of the PMU, online or not
+ * @fields: the positions of the settings, indexed by &enum perf_pmu_setting
  */
 struct perf_pmu {
 	u32 type;

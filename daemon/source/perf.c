@@ -184,7 +184,10 @@ static bool set_unless_refused(const struct perf_pmu *pmu, enum perf_pmu_setting
 	return !(pmu->refused & filter) && perf_pmu_set_attr(pmu, setting, value, attr) >= 0;
 }
 
-/* Assume that all PMUs support the filters of @c; set_filters() clears what one does not. */
+/*
+ * Assume that all PMUs support the filters of @c. set_filters() clears the members of filters that
+ * a PMU does not support.
+ */
 static void assume_all_filters(struct source *source, const struct source_config *c)
 {
 	source->filters = source_config_has_base_filter(c);
@@ -427,8 +430,8 @@ static void drain_and_close_event(struct perf_source *p, struct perf_aux *aux,
 }
 
 /*
- * Replace the event by one with the current configuration. The CPU is blind from @since, or from
- * the end of its last window if that is later.
+ * Replace the event with a new one that has the current configuration. The CPU is blind from
+ * @since, or from the end of its last window if that is later.
  */
 static void reopen_cpu(struct perf_source *p, u32 cpu, u64 since, enum source_blind cause,
 		       const struct source_sink *sink)

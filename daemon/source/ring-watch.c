@@ -36,8 +36,8 @@ static int watch_uring(struct ring_watch *watch)
 static int watch_epoll(struct ring_watch *watch)
 {
 	/*
-	 * Use edges, as multishot polls do: a ring stays readable until its drained records are
-	 * released.
+	 * Use edge-triggered events, as multishot polls do: a ring stays readable until its drained
+	 * records are released.
 	 */
 	struct epoll_event event = { .events = EPOLLIN | EPOLLPRI | EPOLLET };
 

@@ -97,7 +97,7 @@ struct timestamp_clock {
  * @decoder: NULL for a window that is delivered in one call. A window that is delivered in
  *	several chunks, one call each, has its decoder here, positioned at @data; the sink
  *	continues with it
- * @size: bytes of all chunks together, unless the file is shorter than that
+ * @size: size of all chunks together in bytes; a truncated file contains fewer bytes
  * @midr: MIDR_EL1 of the CPU; 0: unknown
  * @start_ns: when the window was armed; 0: unknown
  * @end_ns: when the window was closed; 0: unknown
@@ -227,14 +227,14 @@ struct source_sink {
 /**
  * struct source_config - what to sample
  * @interval_ns: mean time between two samples of a busy CPU
- * @ring_size: bytes of each ring of the module, or of each AUX area of perf, a power of two;
- *	0: 256 KiB. A source cannot change the size of existing rings
+ * @ring_size: size in bytes of each ring of the module, or of each AUX area of perf, a power of
+ *	two; 0: 256 KiB. A source cannot change the size of existing rings
  * @jitter: perturb the interval at random (PMSIRR_EL1.RND)
  * @kernel: sample EL1, and EL2 if the kernel runs at EL2
  * @user: sample EL0
  * @no_context: records contain no context packets (PMSCR_EL1.CX is 0)
  * @physical: records contain physical addresses (PMSCR_EL1.PA). A session of the module must get
- *	the right for that when it is created
+ *	the right to physical addresses when it is created
  * @filter_types: operation types to sample: SPE_PMSFCR_B, _LD, _ST; 0: all
  * @filter_events: events that a record must have, as PMSEVFR_EL1; 0: no filter
  * @filter_events_not: events that a record must not have, as PMSNEVFR_EL1 (FEAT_SPEv1p2)
@@ -297,10 +297,11 @@ static inline bool source_config_has_base_filter(const struct source_config *con
  * source_filter_to_pmsfcr() - combine filter_types and filter_masked of @config to bits of
  * PMSFCR_EL1
  *
- * An SPU with FEAT_SPE_EFT has one bit for each type. Without its mask bit, the type is one of
- * several alternatives; with it, the type is required. A type that is both in filter_types and
- * required becomes a requirement. A record with a required type that is also an alternative has one
- * of the alternatives, so no alternative is set then.
+ * PMSFCR_EL1 has one bit for each type. Without its mask bit (FEAT_SPE_EFT), a type is one of
+ * several alternatives, of which a record must have at least one. With the mask bit, the type is
+ * required if its bit is 1, and excluded if its bit is 0. An excluded type is no alternative. If a
+ * required type is also in filter_types, each record that has the required type meets filter_types,
+ * so no alternatives are set.
  *
  * Return: the types and their mask bits; 0: no filter.
  */
@@ -370,9 +371,9 @@ struct source_cost {
 
 /**
  * struct source_tune - the settings that may differ between CPUs
- * @scale: factor of its interval, in units of 1 / SOURCE_TUNE_ONE
- * @interrupts: limit of its management interrupts a second; 0: none
- * @bytes: limit of the bytes that its SPU writes in a second; 0: none
+ * @scale: factor of the CPU's interval, in units of 1 / SOURCE_TUNE_ONE
+ * @interrupts: limit of the CPU's management interrupts a second; 0: no limit
+ * @bytes: limit of the bytes that the CPU's SPU writes in a second; 0: no limit
  * @cpu: number of the CPU
  */
 struct source_tune {
@@ -391,16 +392,16 @@ struct source_tune {
 
 /**
  * struct source_persist_ops - operations of a source with rings that can outlive this process
- * @session: the descriptor that keeps the rings alive in another process; owned by the source.
- *	NULL for a partitioned source: each partition has its own
+ * @session: the descriptor that keeps the rings alive in another process; owned by the source. NULL
+ *	for a partitioned source: each partition has its own descriptor
  * @defer: from now on, only @release frees the space of drained records, so that the next process
  * can drain them again. With @spill, @drain also frees the space of a ring that retains
  * SOURCE_RETAINED_SPILL or more; the next process then reports those bytes as lost
  * @positions: write the positions of at most @capacity rings to @ret; returns their number
- * @resume: continue from the positions at which another process stopped. -ESTALE if one of them
- *	is not between the released tail and the head of this session's ring; then the source is
- *	unchanged. After @defer with @spill a position before the tail is valid: the bytes between
- *	are reported as lost by the next drain
+ * @resume: continue from the positions at which another process stopped. -ESTALE if one of them is
+ *	not between the released tail and the head of this session's ring; all rings then continue
+ *	at their released tail. After @defer with @spill, a position before the tail is valid: the
+ *	next drain reports the bytes between the position and the tail as lost
  * @release: free the space of all drained windows and events
  * @retained: the largest share of a ring that is drained but not released, in permille; 1000 if a
  *	full ring waits for space. The thread that drains calls it; NULL for a partitioned source
@@ -480,19 +481,19 @@ struct source_cpu {
  * @configure: use another &struct source_config from now on; sampling may be enabled or not. The
  * caller has drained the source. A failure changes nothing and sets @ret_reason to a static
  * sentence. The models of the emulated SPU cannot change. NULL: unsupported
- * @tune: change the settings of one CPU; they survive @configure. The caller has drained the
- *	source. -EOPNOTSUPP if all CPUs share one interval; -ENOENT if the source does not sample
- *	the CPU. NULL: unsupported
+ * @tune: change the settings of one CPU; @configure does not reset these settings. The caller has
+ *	drained the source. -EOPNOTSUPP if all CPUs share one interval; -ENOENT if the source does
+ *	not sample the CPU. NULL: unsupported
  * @costs: write the costs of at most @capacity CPUs to @ret; returns their number. NULL: the
  *	source does not measure them
  * @unsampled: return the number of CPUs with an SPU that was added after the source was created;
  * only a new source would sample them. NULL: the source adds such CPUs itself
  * @persist: operations for rings that outlive this process; NULL: records that are not drained are
- * lost when it exits
+ * lost when this process exits
  *
  * Locking: one thread at a time. The drain thread of the source calls @fd, @drain and
- * &source_persist_ops.retained; the worker's thread calls all of them, while the drain thread does
- * not drain (engine/drain-threads.h).
+ * &source_persist_ops.retained; the worker's thread calls all operations, while the drain thread
+ * does not drain (engine/drain-threads.h).
  * Return: if not stated otherwise, 0 or a negative errno.
  */
 struct source_ops {
@@ -560,19 +561,19 @@ enum source_contexts {
  * @method: how records are read, for users: "io_uring", "epoll", "AUX areas"
  * @cpus: CPUs that are sampled now
  * @cpu_end: one more than the highest number for which &source_ops.cpu may succeed; 0: unsupported
- * @partitions: of a partitioned source (partitioned.h); 0: the source is not partitioned
+ * @partitions: number of partitions (partitioned.h); 0: the source is not partitioned
  * @partition: @partitions sources, each of which a separate thread may drain
  * @backend: &enum sample_backend
  * @filters: the SPU applies filter_types, filter_events and filter_latency
  * @filters_not: the SPU applies filter_events_not
  * @filters_sources: the SPU applies filter_sources_not
  * @filters_masked: the SPU applies filter_masked
- * @cgroups: tasks of other cgroups are not sampled
+ * @cgroups: only tasks in or below &source_config.cgroups are sampled
  * @contexts: &enum source_contexts; read it by source_get_contexts()
  * @reason: the limits of this source, and why no better one is used, for users; "": it has no
  * limits
  * @interval_ns: the interval in force
- * @locked_bytes: kernel memory of its rings and AUX areas
+ * @locked_bytes: kernel memory of the source's rings and AUX areas
  * @health: written by the thread that drains
  */
 struct source {
@@ -632,7 +633,7 @@ static inline bool source_next_cpu(struct source *source, u32 cpu, struct source
  * source_emulated_new() - create a source that emulates an SPU for each CPU in this process
  * @config: what to sample
  * @ret_source: the new source, stopped
- * @ret_reason: on failure, a static sentence that explains it
+ * @ret_reason: on failure, a static sentence with the reason
  *
  * Each SPU is driven by the CPU clock of perf_event_open(2).
  *
@@ -647,7 +648,7 @@ int source_emulated_new(const struct source_config *config, struct source **ret_
  * @config: what to sample
  * @uring: wait for the rings by io_uring if it is permitted, otherwise by epoll
  * @ret_source: the new source, stopped
- * @ret_reason: on failure, a static sentence that explains it
+ * @ret_reason: on failure, a static sentence with the reason
  *
  * Return: 0; -ENOENT if the module is not loaded; -EPROTO if it has another ABI; -ENODEV if no
  * CPU has an SPU; another negative errno.
@@ -657,11 +658,12 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
 
 /**
  * source_module_adopt() - create a source from a session that another process created
- * @config: what to sample from now on; it has cgroups if the session was created with some
+ * @config: what to sample from now on; @cgroups must be set if the session was created for cgroups,
+ *	and only then
  * @uring: as for source_module_new()
  * @session: descriptor of the session; owned by the source on success
  * @ret_source: the new source; it samples if the session did
- * @ret_reason: on failure, a static sentence that explains it
+ * @ret_reason: on failure, a static sentence with the reason
  *
  * The source drains from the released tail of each ring, unless &source_persist_ops.resume sets
  * other positions. Space is freed by &source_persist_ops.release only, as after
@@ -694,7 +696,7 @@ struct perf_host;
  * source_perf_new() - create a source from the SPE driver of the running kernel
  * @config: what to sample
  * @ret_source: the new source, stopped
- * @ret_reason: on failure, a static sentence that explains it
+ * @ret_reason: on failure, a static sentence with the reason
  *
  * Return: 0; -ENOENT if the kernel drives no SPU; -ENODEV if no CPU with an SPU is online; the
  * negative errno of perf_event_open(), mmap() or epoll.
