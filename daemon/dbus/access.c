@@ -31,7 +31,7 @@
  * @ctx: argument for @retry
  * @level: the permission that polkit is queried for
  * @caller: sender of @message; a copy, because the cache of callers may evict its entry meanwhile
- * @peer: watches the sender until polkit answers; the query is dropped when it disconnects
+ * @peer: watches the sender until polkit answers; the query is dropped when the sender disconnects
  * @slot: the pending call of polkit
  * @done: true if polkit has answered
  * @error: the error for the caller; null if polkit authorized it
@@ -172,9 +172,9 @@ static struct polkit_query *find_answered_query(const struct access_control *acc
 }
 
 /*
- * Run the handler again; its access_check() then finds the answer. The handler is called directly:
- * sd-bus would dispatch the message to its object. If that object has been removed, the query would
- * never be freed.
+ * Call the handler again; its access_check() then finds the answer of polkit. Do not let sd-bus
+ * dispatch the message again: if the object of the message has been removed, sd-bus calls no
+ * handler, and the query is never freed.
  */
 static int on_polkit(sd_bus_message *reply, void *userdata,
 		     sd_bus_error *unused __attribute__((unused)))
@@ -328,8 +328,8 @@ int access_check(struct access_control *access, sd_bus_message *message,
 	int r;
 
 	/*
-	 * Check this before bus_callers_find(): if the cache of callers has evicted the sender,
-	 * that function would return before the query is freed.
+	 * Handle the answer of polkit before bus_callers_find(): if the cache of callers has
+	 * evicted the sender, that function would return before the query is freed.
 	 */
 	if (query)
 		return check_answered_query(access, query, need, ret_caller, ret_error);

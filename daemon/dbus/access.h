@@ -11,7 +11,8 @@
 #include "rate-limit.h"
 
 /**
- * enum access_level - the permission that a call needs; root and the daemon's own user have all
+ * enum access_level - the permission that a call needs; root and the daemon's own user have every
+ * permission
  * @ACCESS_ANYONE: none; the method returns only what belongs to the caller
  * @ACCESS_READ: reading aggregates: members of the group speprof
  * @ACCESS_MANAGE: polkit's action org.speprof1.manage

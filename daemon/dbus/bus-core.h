@@ -133,8 +133,8 @@ struct bus_method_info {
  * @userdata: the &struct bus_service
  * @error: set on failure
  *
- * It checks the sender's permission and rate, then runs the method. The call may first wait for the
- * bus driver or polkit; the daemon serves other calls meanwhile.
+ * The function checks the sender's permission and rate, then runs the method. The call may first
+ * wait for the bus driver or polkit; the daemon serves other calls meanwhile.
  *
  * Return: as a handler of sd-bus: positive if handled, negative errno.
  */
@@ -177,7 +177,7 @@ const char *bus_backend_name(u8 backend);
  * bus_memfd_new() - make a sealed memfd
  * @name: its name, for debugging
  * @data: bytes that are copied
- * @left: number of bytes
+ * @left: size of @data in bytes
  *
  * Return: a file descriptor, which the caller closes; negative errno.
  */

@@ -10,7 +10,7 @@
 
 /*
  * Microseconds after which a query to the bus driver fails; only calls of the queried sender wait
- * for it.
+ * for the reply.
  */
 #define LOOKUP_TIMEOUT_US 120000000ULL
 
@@ -260,9 +260,9 @@ static int lookup_new(struct bus_callers *callers, sd_bus *bus, const char *name
 }
 
 /*
- * Make space for a call by refusing the newest call of the sender with the most waiting calls.
- * Refuse none if the new call's sender, with its @own waiting calls, would then have more than that
- * sender.
+ * Make space for a new call: refuse the newest call of the sender with the most waiting calls.
+ * Refuse nothing, and return false, if the sender of the new call would have at least as many
+ * waiting calls as that sender. @own: number of calls of the new call's sender that wait already.
  */
 static bool refuse_newest_call(struct bus_callers *callers, u32 own)
 {

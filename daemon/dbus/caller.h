@@ -26,7 +26,8 @@
 
 /**
  * struct bus_caller - a connection to the bus, and the user of its process
- * @name: unique name of the connection; a bus never reuses one, so a cached entry stays valid
+ * @name: unique name of the connection; a bus never reuses a unique name, so a cached entry stays
+ *	valid
  * @uid: user ID
  * @owner: true if the user is root, or the user that runs the daemon
  * @reads: true if the process is in the group speprof

@@ -25,7 +25,8 @@ int cgroup_owner_open_mount(void);
  * @path: path of the cgroup; absolute, relative to @mount. Symbolic links are not followed
  * @uid: the user
  *
- * Return: true if the user owns it; false if not, or if the cgroup does not exist.
+ * Return: true if the user owns one of these cgroups; false if not, or if the cgroup at @path does
+ * not exist.
  */
 bool cgroup_is_owned_by(int mount, const char *path, uid_t uid);
 
@@ -46,7 +47,7 @@ struct cgroup_ownership {
  * @mount, @path, @uid: as for cgroup_is_owned_by()
  * @ret_ownership: set if the result is true
  *
- * Return: true if the user owns one of them.
+ * Return: true if the user owns one of these cgroups.
  */
 bool cgroup_get_ownership(int mount, const char *path, uid_t uid,
 			  struct cgroup_ownership *ret_ownership);

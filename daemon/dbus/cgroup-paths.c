@@ -26,7 +26,7 @@ static bool is_normalized_path(const char *path)
 	}
 }
 
-/* Return true if @path, of @len bytes, is that of a slice, which contains units. */
+/* Return true if @path, of @len bytes, is the path of a slice, which contains units. */
 static bool is_slice(const char *path, size_t len)
 {
 	static const char end[] = ".slice";
@@ -90,8 +90,8 @@ int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error)
 }
 
 /*
- * Refuse the path of a missing cgroup. A session with a misspelt path would have no samples, like
- * one of an idle cgroup.
+ * Refuse the path of a missing cgroup. A session with a misspelt path would have no samples, and
+ * would look like the session of an idle cgroup.
  */
 static int check_cgroups_exist(char *const *cgroups, sd_bus_error *error)
 {

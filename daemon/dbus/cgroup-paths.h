@@ -11,8 +11,9 @@
  * @ret_cgroups: NULL-terminated; freed by bus_strings_free()
  * @ret_error: set on failure; contains the path and the accepted form
  *
- * Samples are counted for the cgroup of a container or unit. A cgroup inside of one is refused: the
- * module would sample its tasks, but no sample would be counted for that path.
+ * Samples are counted for the cgroup of a container or unit. A cgroup inside of a container or unit
+ * is refused: the module would sample the tasks of that cgroup, but no sample would be counted for
+ * its path.
  *
  * Return: 0; a negative errno if a path is invalid or cannot be read, with @ret_error set.
  */

@@ -239,7 +239,10 @@ int bus_handle_get_containers(sd_bus_message *message, void *userdata, sd_bus_er
 		return r;
 	rows.delegated = !bus->caller.owner && !bus->caller.reads;
 	r = worker_call_readonly(bus->worker, read_rows, &rows);
-	/* For a caller that gets only its containers, the owner of every cgroup was looked up. */
+	/*
+	 * If the caller gets only its own containers, charge it for all rows, because the owner of
+	 * each cgroup is looked up.
+	 */
 	bus_add_answer_rows(bus, rows.delegated || rows.count < limit ? rows.count : limit);
 	if (r >= 0 && rows.delegated)
 		remove_unowned_rows(&rows, bus->caller.uid);

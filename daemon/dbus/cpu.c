@@ -195,7 +195,7 @@ static int list_cpu_objects(sd_bus *b __attribute__((unused)),
 		*ret_nodes = paths;
 		return 0;
 	}
-	/* If an allocation fails, its entry is NULL, and the list ends there. */
+	/* Free all paths except the last one, whose allocation failed. */
 	for (u32 i = 0; i + 1 < count; i++)
 		free(paths[i]);
 	free(paths);
@@ -267,8 +267,8 @@ void bus_update_cpu_objects(struct bus_service *bus)
 			continue;
 		snprintf(path, sizeof(path), BUS_CPUS "/%u", cpu);
 		/*
-		 * Signal the removal before the CPU is cleared: sd-bus looks up the interfaces of
-		 * the object for the signal.
+		 * Signal the removal before the CPU is cleared in bus->cpus: sd-bus looks up the
+		 * interfaces of the object for the signal.
 		 */
 		if (!online_now)
 			sd_bus_emit_object_removed(bus->bus, path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implement the methods for the history on disk. The history's thread reads it, because that may
- * take seconds; the main thread replies when an eventfd signals the result.
+ * Implement the methods for the history on disk. The history's thread reads the files, because that
+ * may take seconds. The main thread replies when an eventfd signals the result.
  */
 #include "objects.h"
 
@@ -21,7 +21,10 @@
 
 #define STEP_MIN_US 60000000ULL
 
-/* D-Bus type of a point: its series, three times, the sums, and two percentiles. */
+/*
+ * D-Bus type of a point: the index of the series; start, end and sampled time; eight sums; two
+ * percentiles.
+ */
 #define POINT_TYPE "utttttttttttuu"
 
 /**
@@ -29,7 +32,8 @@
  * @calls: the list that contains the call
  * @message: the call; a reference
  * @caller: the sender; tokens for the answer are taken from its bucket
- * @mount: mount point of cgroups, for callers that get only their own containers; else -1
+ * @mount: descriptor of the mount point of cgroups, if the caller gets only its own containers;
+ *	else -1
  * @boot_id: ID of this boot; inodes from other boots cannot be compared with those of this one
  * @container, @program: copies of the globs; NULL: all
  * @request: the query

@@ -86,8 +86,8 @@ int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
 	r = sd_bus_add_match_async(bus, &peer->match, match, on_owner_changed, on_match_reply,
 				   peer);
 	/*
-	 * The connection may have closed before the match was added, so query it too. The driver
-	 * handles both calls in order, so no change is missed.
+	 * The connection may have closed before the match was added, so query the owner of its
+	 * name, too. The driver handles both calls in order, so no change is missed.
 	 */
 	if (r >= 0)
 		r = query_owner(peer, bus, name);

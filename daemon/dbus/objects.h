@@ -11,7 +11,9 @@
 
 /* session-object.c: one object for each session */
 
-/** bus_counting_vtable - methods that sessions and the manager, for the session "machine", share */
+/**
+ * bus_counting_vtable - methods of sessions; the manager has them, too, for the session "machine"
+ */
 extern const sd_bus_vtable bus_counting_vtable[];
 
 /** bus_register_sessions() - register the objects of sessions; returns 0 or negative errno */
@@ -98,8 +100,8 @@ int bus_get_reload_property(sd_bus *b, const char *path, const char *interface,
 			    sd_bus_error *error);
 
 /**
- * bus_fill_reload_status() - add the settings of the files that are not in use to the header of a
- * view
+ * bus_fill_reload_status() - write the result of the last reload to the header of a view: why the
+ * files were refused, and which settings wait for a restart
  */
 void bus_fill_reload_status(const struct bus_service *bus, struct view_header *header);
 

@@ -32,7 +32,7 @@ struct profile_request {
 /**
  * struct bus_profile - a profile that is being collected
  * @caller: the sender; each user may have %PPROF_PER_USER_MAX profiles at once
- * @peer: watches the sender; the profile is dropped when it disconnects
+ * @peer: watches the sender; the profile is dropped when the sender disconnects
  * @pprof: the samples; used on the worker's thread
  * @half_usec: half of the duration, in µs. Names are requested after the first half, so that they
  * are known at the end

@@ -53,7 +53,7 @@ const struct machine_properties *property_cache_get_machine(struct property_cach
 
 /* ---- CPUs ------------------------------------------------------------------ */
 
-/* Query a CPU. Meanwhile only the drain thread that owns @cpu has to wait. */
+/* Query the state of @cpu. Meanwhile only the drain thread of the CPU's partition has to wait. */
 static int query_source(struct worker_state *state, struct source *source, u32 cpu,
 			struct source_cpu *ret)
 {

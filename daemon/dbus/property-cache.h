@@ -65,9 +65,8 @@ struct property_cache {
 };
 
 /**
- * property_cache_is_fresh() - return true if a value that was read at @at_ns is still valid; false
- * if
- * @at_ns is 0
+ * property_cache_is_fresh() - return true if a value that was read at @at_ns is still valid, and
+ * false if @at_ns is 0
  */
 bool property_cache_is_fresh(u64 at_ns);
 

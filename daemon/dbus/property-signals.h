@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Send PropertiesChanged signals for sessions. If several sessions share a source, a change of its
- * sampling or of its filters changes the properties of all of them.
+ * sampling or of its filters changes the properties of all these sessions.
  */
 #ifndef SPEPROF_PROPERTY_SIGNALS_H
 #define SPEPROF_PROPERTY_SIGNALS_H

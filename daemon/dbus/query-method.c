@@ -263,8 +263,8 @@ static int read_arguments(sd_bus_message *m, struct query *ret_query, sd_bus_err
 }
 
 /*
- * Return true if rows contain only data that GetContainer returns for a container. For a period,
- * rows have all counters of containers if the container is the only key.
+ * Return true if rows contain only data that GetContainer returns for a container. Rows with sums
+ * only (query_has_sums_only()) contain other data than GetContainer.
  */
 static bool shows_only_container_data(const struct query *query)
 {

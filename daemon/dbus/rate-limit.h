@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Limit the number of calls that a user of the bus may make. Each user has a token bucket. A call
- * takes the number of tokens of its cost class, and its answer takes more for the rows in it; a
- * token stands for about 2 ms of CPU time.
+ * takes the number of tokens of its cost class, and more tokens for the rows in its answer. A token
+ * stands for about 2 ms of CPU time.
  *
  * Members of the group speprof have a larger bucket, because the exporter and "speprof top" call
- * the daemon regularly. All other users also share one bucket: a user with a range of subordinate
- * UIDs would otherwise have one bucket for each of them. Root and the daemon's own user have no
+ * the daemon regularly. All other users also share one bucket: otherwise a user with a range of
+ * subordinate UIDs would have one bucket for each UID. Root and the daemon's own user have no
  * limit, because they can stop the daemon anyway; these functions must not be called for them.
  */
 #ifndef SPEPROF_RATE_LIMIT_H

@@ -443,7 +443,7 @@ static int open_separate_source(const struct bus_service *bus, const struct crea
 		sampling.interval_ns = c->interval_us * 1000;
 	sampling.physical |= c->physical;
 	sampling.cgroups = session->rule->cgroups;
-	/* Compute the same sum as budget_plan_session(). */
+	/* Use the ring size that budget_plan_session() plans. */
 	sampling.ring_size = MEMORY_RING_MIN;
 	r = source_open(bus->config, &sampling, &source, &result);
 	if (r < 0)
@@ -468,8 +468,8 @@ static int open_separate_source(const struct bus_service *bus, const struct crea
 /*
  * Choose between the source of the session "machine" and a new source for this session only. The
  * module gives an SPU to only one session at a time. Unless the caller chose, a session gets its
- * own source only if it samples cgroups and "machine" is stopped, so that it takes no SPU from
- * "machine".
+ * own source only if it samples cgroups and "machine" is stopped, so that the session takes no SPU
+ * from "machine".
  */
 static int choose_source(const struct bus_service *bus, const struct create_options *c,
 			 struct session_config *session, sd_bus_error *error)

@@ -31,8 +31,9 @@ struct session_properties {
 };
 
 /*
- * Return the component that evaluates a part of the filter. The SPU can evaluate it only if no
- * other session uses the source. The module evaluates cgroups by sampling only their tasks.
+ * Return the component that evaluates a part of the filter. The SPU evaluates a part only if no
+ * other session uses the source. The module evaluates a list of cgroups: it samples only tasks in
+ * these cgroups.
  */
 static enum filter_evaluator find_part_evaluator(const struct session *session,
 						 const struct filter_part *part, u32 index)

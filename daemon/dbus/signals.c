@@ -212,7 +212,10 @@ static int containers_scan(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* Find containers without a cgroup: they stay in the table as long as they have samples. */
+/*
+ * Queue signals for containers whose cgroup was removed, or was created again. A container without
+ * a cgroup stays in the table while it has samples.
+ */
 static void scan_cgroups(struct signal_watch *w)
 {
 	int mount = cgroup_owner_open_mount();
