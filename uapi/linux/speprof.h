@@ -105,7 +105,7 @@ struct speprof_device_info {
  * @interval_min: out: smallest interval accepted, in @interval_unit
  * @interval_max: out: largest interval accepted, in @interval_unit
  * @record_align: out: alignment of records in bytes (PMBIDR_EL1.Align)
- * @record_max: out: bytes of the largest record (PMSIDR_EL1.MaxSize)
+ * @record_max: out: size of the largest record in bytes (PMSIDR_EL1.MaxSize)
  * @events: out: mask of the events that the SPU can filter by (PMSEVFR_EL1)
  * @tick_hz: out: rate of the count in Timestamp packets, in Hz
  *
@@ -156,8 +156,8 @@ struct speprof_cpu_info {
  *	with @cpus_size 0 means every CPU that has an SPU
  * @cpus_size: size of the mask in bytes; CPUs beyond it are not in the session
  * @rights: SPEPROF_RIGHT_*: what any process with the descriptor may do
- * @ring_size: bytes of each data ring, a power of two between the device's
- *	min_ring_size and max_ring_size
+ * @ring_size: size of each data ring in bytes, a power of two between the device's min_ring_size
+ *	and max_ring_size
  * @event_slots: slots of each event ring, a power of two, 16 to 65536
  * @watermark: a window is closed and published after this many bytes of records; at most half of
  * @ring_size; 0: a quarter of @ring_size. It is rounded up to at least two records and to a
@@ -288,8 +288,8 @@ struct speprof_sampling {
  * @interval: as in struct speprof_sampling, for this CPU alone; 0: no change
  * @throttle_interrupts: maximum number of windows, each with an interrupt, that the CPU closes for
  * this session in a second, in addition to the module parameter of that name; 0: no further limit
- * @throttle_bytes: maximum number of bytes that its SPU writes for this session in a second, in
- * addition to the module parameter of that name; 0: no further limit
+ * @throttle_bytes: maximum number of bytes that the CPU's SPU writes for this session in a second,
+ * in addition to the module parameter of that name; 0: no further limit
  *
  * The settings apply until the next TUNE of the CPU, or until SPEPROF_SESSION_SAMPLE, which resets
  * all CPUs. May be called before and after START. If the interval of a CPU changes, the CPU closes
@@ -379,8 +379,8 @@ struct speprof_ring_open {
 /*
  * The bytes from tail to head are windows without gaps. head and tail count bytes since the ring
  * was created and never wrap: byte n is at offset n % data_bytes of the data ring. No window
- * crosses the end of the ring. In a flight recorder, the bytes that a SKIP window covers may cross
- * it, but its header never does.
+ * crosses the end of the ring. In a flight recorder, the bytes of a SKIP window may cross the end,
+ * but its header never does.
  *
  * To read by mmap, load head with acquire, read the windows from tail on, and store tail with
  * release (or call SPEPROF_RING_ADVANCE). Read events in the same way; their heads and tails count
@@ -406,8 +406,9 @@ struct speprof_ring_open {
  *
  * ADVANCE, KICK, FLUSH, SNAPSHOT and RELEASE are ioctls and io_uring commands: IORING_OP_URING_CMD
  * with the same number in cmd_op. The 16 bytes of cmd contain struct speprof_advance for ADVANCE.
- * For SNAPSHOT, the first 8 contain the address of its structure. All other bytes are 0, also for
- * the other commands. ADVANCE completes immediately; worker threads of io_uring run the others.
+ * For SNAPSHOT, the first 8 bytes contain the address of its structure. All other bytes are 0, also
+ * for the other commands. ADVANCE completes immediately; worker threads of io_uring run the other
+ * commands.
  */
 #define SPEPROF_RING_ADVANCE	_IO(SPEPROF_IOC_MAGIC, 0x20) /* struct speprof_advance */
 #define SPEPROF_RING_KICK	_IO(SPEPROF_IOC_MAGIC, 0x21) /* argument 0 */
@@ -428,8 +429,8 @@ struct speprof_ring_open {
  * and has free space now. A ring that becomes FULL at the same time may miss the KICK. It then
  * resumes by its timer a little later, as it does without KICK. SPEPROF_RING_FLUSH: close and
  * publish the window that is being written, if it has records; head is behind it afterwards. Both
- * fail with ENXIO while the CPU is offline, and with EAGAIN (rate). The window of a CPU that goes
- * offline is published then.
+ * fail with ENXIO while the CPU is offline, and with EAGAIN (rate). When a CPU goes offline, its
+ * window is published.
  */
 struct speprof_advance {
 	__u64 tail;
@@ -443,20 +444,21 @@ struct speprof_advance {
  * @reserved: 0
  * @max_bytes: maximum size of the snapshot in bytes; 0: half of the ring
  * @start: out: position of the first window of the snapshot
- * @end: out: position behind the last one
+ * @end: out: position behind the last window of the snapshot
  * @time_ns: out: CLOCK_MONOTONIC at @end
  *
  * The call closes the current window and protects the newest windows: the writer skips their
  * memory. Windows are protected in chunks of a 64th of the ring or more; the first window is always
  * a RECORDS window. The snapshot lasts until SPEPROF_RING_RELEASE by the same descriptor or a
- * duplicate of it, or until that is closed and unmapped. A descriptor has at most one snapshot, a
- * ring at most eight. Snapshots may share windows.
+ * duplicate of it, or until that descriptor is closed and unmapped. A descriptor has at most one
+ * snapshot, a ring at most eight. Snapshots may share windows.
  *
  * Sampling continues in the rest of the ring. If there is no free space for a window the ring is
- * FULL, an event reports it, and RELEASE makes it sample again. Works also while the CPU is offline
- * and after STOP. If it fails, nothing is protected. Errors: EFAULT, EINVAL, E2BIG; EOPNOTSUPP (the
- * ring is a stream); EBUSY (this descriptor has a snapshot); ENOSPC (the ring has eight); ENODATA
- * (nothing was written, or the newest chunk is larger than @max_bytes); EAGAIN (rate).
+ * FULL, an event reports that, and RELEASE makes the ring sample again. The call also works while
+ * the CPU is offline and after STOP. If the call fails, nothing is protected. Errors: EFAULT,
+ * EINVAL, E2BIG; EOPNOTSUPP (the ring is a stream); EBUSY (this descriptor has a snapshot); ENOSPC
+ * (the ring has eight); ENODATA (nothing was written, or the newest chunk is larger than
+ * @max_bytes); EAGAIN (rate).
  *
  * SPEPROF_RING_RELEASE: end the snapshot. Errors: EOPNOTSUPP (the ring is a stream); ENOENT (this
  * descriptor has no snapshot).
@@ -498,7 +500,7 @@ struct speprof_snapshot {
  * @size: sizeof(struct speprof_control) of the module
  * @cpu: the CPU
  * @state: SPEPROF_RING_* at the last change
- * @generation: of the current sampling program, from 1
+ * @generation: generation of the current sampling program, from 1
  * @flags: SPEPROF_CONTROL_*
  * @data_bytes: size of the data ring
  * @event_slots: slots of the event ring
@@ -575,8 +577,8 @@ struct speprof_control {
 /**
  * struct speprof_window - the header of a window in the data ring
  * @magic: SPEPROF_WINDOW_MAGIC
- * @header_size: bytes of this header, a multiple of 64: at least 64 for SKIP;
- *	otherwise at least sizeof(struct speprof_window) of the first version of the ABI
+ * @header_size: size of this header in bytes, a multiple of 64: at least 64 for SKIP; otherwise at
+ *	least sizeof(struct speprof_window) of the first version of the ABI
  * @kind: SPEPROF_WINDOW_RECORDS or _SKIP
  * @span: bytes from this header to the next, a multiple of 64
  * @seq: number of the header, from 0; headers of both kinds are numbered without gaps
@@ -586,7 +588,7 @@ struct speprof_control {
  * @flags: SPEPROF_WINDOW_*
  * @cpu: the CPU
  * @backend: SPEPROF_BACKEND_*
- * @generation: of the sampling program, from 1
+ * @generation: generation of the sampling program, from 1
  * @pmsver: ID_AA64DFR0_EL1.PMSVer
  *
  * @midr: MIDR_EL1, or 0
