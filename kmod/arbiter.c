@@ -30,7 +30,7 @@ struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *host,
 	hlist_add_head(&ring->cpu_link, &host->rings);
 	/*
 	 * If @map is NULL, the session samples the whole machine. No other started session may use
-	 * its CPUs.
+	 * the CPU.
 	 */
 	WARN_ON_ONCE(!map && host->ring);
 	if (!map)
@@ -67,8 +67,8 @@ static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owne
 	if (last && last != owner)
 		speprof_ring_park(last);
 	/*
-	 * Leave the registers of a parked ring in the SPU, because the same ring is usually the
-	 * next one.
+	 * Leave the registers of a parked ring in the SPU, because usually the same ring is the
+	 * next one that uses the SPU.
 	 */
 	if (!owner)
 		return;
@@ -134,7 +134,9 @@ void speprof_arbiter_sched_switch(struct task_struct *next)
 
 static void arbiter_reevaluate_on_cpu(void *unused)
 {
-	/* Order the lookup after a move that found this call still pending (EBUSY). */
+	/*
+	 * If a later move could not queue this call again (EBUSY), the lookup must see that move.
+	 */
 	smp_mb();
 	speprof_arbiter_reevaluate(this_cpu_ptr(&speprof_cpus));
 }
@@ -163,8 +165,8 @@ void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgrou
 
 	/*
 	 * Order the move before reading on_rq and task_cpu(). The scheduler has a full barrier
-	 * between putting a thread on a runqueue and sched_switch: a thread that is not seen on a
-	 * runqueue here sees the move there.
+	 * between putting a thread on a runqueue and sched_switch: if this function does not see
+	 * the thread on a runqueue, the lookup at sched_switch sees the move.
 	 */
 	smp_mb();
 	if (!threadgroup) {
@@ -204,8 +206,9 @@ void speprof_arbiter_deinit(void)
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu(speprof_cpus, cpu).handover_work);
 	/*
-	 * Wait for the calls that are still queued on CPUs. The calls made here run after them, and
-	 * the grace period ends after the interrupt handlers that execute them.
+	 * Wait for calls of arbiter_reevaluate_on_cpu() that are still queued. on_each_cpu() runs
+	 * after the queued calls, and synchronize_rcu() waits for the interrupt handlers that
+	 * execute them.
 	 */
 	on_each_cpu(arbiter_do_nothing_on_cpu, NULL, true);
 	synchronize_rcu();

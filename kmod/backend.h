@@ -73,8 +73,8 @@ int speprof_backend_register(const struct speprof_backend *backend);
  * speprof_backend_unregister() - withdraw all SPUs
  * @backend: the registered backend
  *
- * Rings of the backend go OFFLINE. They sample again when it is registered again, but never with
- * another backend.
+ * Rings of the backend go OFFLINE. They sample again when the same backend is registered again, but
+ * never with another backend.
  *
  * Context: may sleep; takes speprof_control.
  */

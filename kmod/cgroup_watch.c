@@ -49,7 +49,7 @@ void speprof_on_cgroup_rmdir(void *unused, struct cgroup *cgroup, const char *pa
 /*
  * struct tracepoint_hook - a tracepoint to find by name, because the kernel does not export it
  * @name: name of the tracepoint
- * @probe: the function that it calls
+ * @probe: the function that the tracepoint calls
  * @point: the tracepoint; NULL if the kernel does not have it, or passes other arguments
  */
 struct tracepoint_hook {

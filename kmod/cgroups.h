@@ -57,7 +57,7 @@ struct speprof_cgroup_set *speprof_cgroup_set_from_fds(const s32 *fds, u32 count
  * speprof_cgroup_set_change() - combine two sets into a new one
  * @set: the former set; not changed
  * @op: SPEPROF_CGROUPS_ADD, _REMOVE or _REPLACE
- * @by: the cgroups to add to @set, to remove from it, or to replace it by; not changed
+ * @by: the cgroups that are added to @set, are removed from it, or replace its members; not changed
  *
  * Context: may sleep.
  * Return: the new set, or an ERR_PTR: -EEXIST if a cgroup to add is already in @set; -ENOENT if a
@@ -135,7 +135,8 @@ struct speprof_ring *speprof_cgroup_map_find(struct speprof_cgroup_map *map,
  * @map: the map
  * @ring: the ring
  *
- * Afterwards the rings of their ancestors, if any, sample its cgroups.
+ * Afterwards, the ring of the nearest ancestor in the map samples the cgroups of @ring, if there is
+ * one.
  *
  * Context: on the CPU of the map, with interrupts off.
  * Return: true if the map still contains another ring.

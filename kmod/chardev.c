@@ -60,7 +60,8 @@ union ioctl_argument {
  * struct ioctl_call - an ioctl in execution
  * @object: the struct speprof_session or struct ring_handle of the descriptor; NULL for the device
  * @argument: copied from userspace before the ioctl, and back to userspace after it
- * @file: the file of a new descriptor. It is installed last, because that cannot be undone
+ * @file: the file of a new descriptor. It is installed last, because an installed descriptor cannot
+ *	be removed again
  */
 struct ioctl_call {
 	void *object;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between supported kernels and architectures. Only this file, its neighbours compat_*.h
- * and those of the trap (tests/lanes/vm/trap) use the results of the compile probes (kmod/probe/).
+ * Differences between supported kernels and architectures. Only this file, the other files
+ * compat_*.h and the compat headers of tests/lanes/vm/trap use the results of the compile probes
+ * (kmod/probe/).
  */
 #ifndef SPEPROF_COMPAT_H
 #define SPEPROF_COMPAT_H

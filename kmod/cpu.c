@@ -118,7 +118,7 @@ static const char *cpu_attach_spu(struct speprof_cpu *self, struct speprof_cpu_i
 	return NULL;
 }
 
-/* Context: on the CPU, interrupts off. */
+/* Start to use the SPU of this CPU, if the backend has it. Context: on the CPU, interrupts off. */
 static void cpu_acquire_spu(void *unused)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);
@@ -133,7 +133,7 @@ static void cpu_acquire_spu(void *unused)
 			info.pmsidr, info.pmbidr, reason);
 }
 
-/* Context: on the CPU, interrupts off. */
+/* Stop the rings of this CPU, and detach its SPU. Context: on the CPU, interrupts off. */
 static void cpu_release_spu(void *unused)
 {
 	struct speprof_cpu *self = this_cpu_ptr(&speprof_cpus);

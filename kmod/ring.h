@@ -26,13 +26,13 @@
  * struct speprof_ring_config - the configuration of a ring, which never changes
  * @backend: the backend of the CPU's SPU
  * @spu: features of the SPU
- * @size: bytes of the data ring; a power of two
+ * @size: size of the data ring in bytes; a power of two
  * @event_slots: slots of the event ring; a power of two
  * @max_window: maximum bytes of records in a window
  * @latency_ms: maximum age of a window, in milliseconds; 0: no limit
  * @flight: whether the ring is a flight recorder, which overwrites its oldest windows
- * @for_cgroups: whether the session samples cgroups, so that the ring is PARKED while none of their
- * tasks runs
+ * @for_cgroups: whether the session samples cgroups, so that the ring is PARKED while no task of
+ * these cgroups runs
  */
 struct speprof_ring_config {
 	const struct speprof_backend *backend;
@@ -55,7 +55,7 @@ struct speprof_ring_config {
  * struct speprof_ring_counters - counters of a ring, reported by speprof_ring_stats
  * @state_ns: nanoseconds in each state, up to the last change of state
  * @entries: number of times that a task of the session's cgroups was scheduled in
- * @handovers: number of those times at which the SPU had the registers of another ring
+ * @handovers: number of those times at which the SPU had the registers of another ring, or of none
  *
  * The other fields are those of struct speprof_ring_stats with the same names.
  */
@@ -129,7 +129,7 @@ struct speprof_removed_cgroups {
  * @events: the event ring
  * @data: the data ring
  *
- * @state: SPEPROF_RING_*; only speprof_ring_transition() changes it. Others may read it with
+ * @state: SPEPROF_RING_*; only speprof_ring_transition() changes it. Other CPUs may read it with
  * READ_ONCE()
  * @loaded_generation: generation of the program that is in the SPU's registers; 0 if none is loaded
  * @state_since: when @state began, CLOCK_MONOTONIC in ns
@@ -321,7 +321,7 @@ bool speprof_ring_handle_interrupt(struct speprof_ring *ring);
  *
  * The function drains the SPU, so that no record of the previous task is written later. An open
  * window stays open unless its syndrome ends it. If the ring was FULL or THROTTLED,
- * @ring->resume_state stores that.
+ * @ring->resume_state stores that state.
  */
 void speprof_ring_park(struct speprof_ring *ring);
 
@@ -354,9 +354,9 @@ void speprof_ring_complete_handover(struct speprof_ring *ring);
  * switch
  * @ring: the ring, in HANDOVER
  *
- * It must wait if the kernel is sampled, because records of the context switch itself would contain
- * the TID of the previous task. It must also wait if no window is open, because arming one takes
- * too long under the runqueue lock.
+ * The handover must wait if the kernel is sampled, because records of the context switch itself
+ * would contain the TID of the previous task. It must also wait if no window is open, because
+ * arming a window under the runqueue lock takes too long.
  *
  * Return: true if the caller must defer speprof_ring_complete_handover().
  */

@@ -15,7 +15,7 @@
  * Event slots that must be free before a window is armed. This number of events may occur before
  * the next window is armed, and none of them may be lost: 1. the syndrome of the window before it,
  * or the end of FULL; 2. the syndrome of the window; 3. the change to FULL, FAULTED or THROTTLED;
- * 4. the end of THROTTLED; 5. the change from there to FULL; 6. in FULL, the missing reader.
+ * 4. the end of THROTTLED; 5. the change from THROTTLED to FULL; 6. in FULL, the missing reader.
  */
 #define EVENT_RESERVE 6
 

@@ -135,8 +135,8 @@ void speprof_ring_stop_unread(struct speprof_ring *ring)
 	if (ring->state == SPEPROF_RING_PARKED) {
 		speprof_ring_close_parked(ring, SPEPROF_RING_PARKED);
 		/*
-		 * A ring that is THROTTLED stays so. Its timer checks for a missing reader after
-		 * that.
+		 * A THROTTLED ring stays THROTTLED. Its timer checks for a missing reader when
+		 * THROTTLED has ended.
 		 */
 		if (ring->state != SPEPROF_RING_PARKED ||
 		    ring->resume_state == SPEPROF_RING_THROTTLED)
@@ -150,8 +150,8 @@ void speprof_ring_stop_unread(struct speprof_ring *ring)
 		return;
 	}
 	/*
-	 * One slot is reserved for this event. KICKs that no reading follows can repeat the event;
-	 * it is dropped if no slot is free.
+	 * One slot is reserved for this event. If a process calls KICK but reads nothing, the event
+	 * can repeat; it is then dropped if no slot is free.
 	 */
 	if (speprof_ring_has_slot(ring, 0))
 		speprof_ring_add_unread_event(ring);

@@ -475,8 +475,8 @@ static u32 ring_classify_window(struct speprof_ring *ring, struct speprof_closed
 }
 
 /*
- * Return true if the window ended because the buffer was full, and nothing else happened. The flags
- * of the window report that, so no event is needed.
+ * Return true if the window ended without a management event, or because the buffer was full, and
+ * nothing else happened. The flags of the window report that, so no event is needed.
  */
 static bool closed_window_is_only_full(const struct speprof_closed_window *closed)
 {

@@ -178,7 +178,7 @@ int speprof_session_flush_ring(struct speprof_ring *ring)
 	       call.result;
 }
 
-/* Call @fn on the ring's CPU, under the lock that the ring of an offline CPU needs. */
+/* Call @fn on the ring's CPU under speprof_control, which the ring of an offline CPU needs. */
 static int ring_call_on_cpu_locked(struct ring_call *call, smp_call_func_t fn)
 {
 	int ret = bucket_take_token(&call->ring->command_bucket);

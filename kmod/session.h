@@ -38,7 +38,7 @@ enum speprof_session_state {
  * @link: in the list of all sessions; protected by speprof_control, like @generation to @programs
  * @command_bucket: limits the rate of commands through the session's descriptors
  * @generation: generation of the last program; 0 if no program was set
- * @state: whether it samples
+ * @state: whether the session samples
  * @privileged: whether only callers with CAP_PERFMON started it and set its cgroups, so that no
  * START of another session stops it
  * @sampling: the last sampling configuration from userspace
@@ -123,8 +123,8 @@ int speprof_session_tune_cpu(struct speprof_session *session, const struct spepr
  * speprof_session_start() - start sampling; does nothing if started
  * @session: the session
  *
- * If the caller has CAP_PERFMON, sessions that block this one and were started without it are
- * stopped.
+ * If the caller has CAP_PERFMON, the function stops the sessions that block this one, except those
+ * with @privileged.
  *
  * Return: 0; -ENODATA if there is no sampling configuration; -ENODEV if the SPUs were removed;
  * -EBUSY if another session blocks this one; -ENOMEM if memory cannot be allocated; -EAGAIN if the
@@ -145,7 +145,8 @@ void speprof_session_stop(struct speprof_session *session);
  * immediately
  * @session: the session
  * @op: SPEPROF_CGROUPS_*
- * @by: the cgroups to add, to remove, or to replace the set by; owned by the caller
+ * @by: the cgroups that are added to the set, are removed from it, or replace its members; owned by
+ *	the caller
  *
  * Return: 0; -EPERM if the session does not have SPEPROF_RIGHT_CGROUPS; -EOPNOTSUPP if the session
  * samples all tasks; -EBUSY if another session blocks the new cgroups; -ENOMEM if memory cannot be
@@ -174,7 +175,7 @@ struct speprof_ring *speprof_session_find_ring(struct speprof_session *session, 
  * speprof_session_kick_ring() - record that a reader exists, and run speprof_ring_kick() if needed
  * @ring: a ring of a session
  *
- * It takes a token only if the ring may be waiting for its reader.
+ * The function takes a token only if the ring may be waiting for its reader.
  *
  * Return: 0; -ENXIO if the CPU is offline; -EAGAIN if the ring's bucket is empty.
  */

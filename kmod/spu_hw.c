@@ -139,8 +139,8 @@ static const u8 state_registers[] = {
 };
 
 /*
- * Disable profiling. Drain the SPU if profiling was enabled in @pmscr; otherwise it was drained
- * when it was disabled.
+ * Disable profiling. Drain the SPU if profiling was enabled in @pmscr; otherwise the SPU was
+ * drained when profiling was disabled.
  */
 static void spu_hw_stop(u64 pmscr)
 {

@@ -78,7 +78,10 @@ void speprof_spu_hw_drain(void);
 /** speprof_spu_hw_read_timestamp() - return the count that Timestamp packets contain */
 u64 speprof_spu_hw_read_timestamp(void);
 
-/** speprof_spu_hw_read_tick_hz() - return the rate of that count in Hz; may be called on any CPU */
+/**
+ * speprof_spu_hw_read_tick_hz() - return the rate of the count in Timestamp packets, in Hz; may be
+ * called on any CPU
+ */
 u64 speprof_spu_hw_read_tick_hz(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probe for hrtimer_setup(), which takes the callback; with the older hrtimer_init() it is
- * assigned.
+ * Probe for hrtimer_setup(), which takes the callback. With the older hrtimer_init(), the caller
+ * assigns the callback to the timer.
  */
 #include <linux/hrtimer.h>
 

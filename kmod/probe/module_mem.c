@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Probe for the memory of a module as an array by type; older kernels have a layout of the core. */
+/*
+ * Probe for struct module.mem, an array that is indexed by the type of memory; older kernels have
+ * struct module.core_layout.
+ */
 #include <linux/module.h>
 
 void *probe(struct module *module);

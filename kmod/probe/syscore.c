@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probe for callbacks at shutdown that belong to an object with data; older ones have only
- * operations.
+ * Probe for register_syscore(), whose argument contains operations and data. On older kernels the
+ * argument of register_syscore_ops() contains only operations.
  */
 #include <linux/syscore_ops.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probe for io_uring commands that point to their SQE, which contains the payload; older ones point
- * to the payload.
+ * Probe for struct io_uring_cmd.sqe, which points to the SQE with the payload; on older kernels
+ * io_uring_cmd.cmd points to the payload.
  */
 #if __has_include(<linux/io_uring/cmd.h>)
 #include <linux/io_uring/cmd.h>

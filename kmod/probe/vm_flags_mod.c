@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probe for constant flags of a mapping, which a function changes; older kernels let drivers assign
- * them.
+ * Probe for vm_flags_mod(), which changes the flags of a mapping; on older kernels drivers assign
+ * the flags.
  */
 #include <linux/mm.h>
 

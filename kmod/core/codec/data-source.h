@@ -42,7 +42,7 @@ enum spe_level {
 #define SPE_ORIGIN_SNOOPED	SPE_BIT(1)
 /* a cache of another core or cluster had the data */
 #define SPE_ORIGIN_PEER		SPE_BIT(2)
-#define SPE_ORIGIN_MODIFIED	SPE_BIT(3)	/* that cache had modified the data */
+#define SPE_ORIGIN_MODIFIED	SPE_BIT(3)	/* the cache that served it had modified the data */
 /* determined by the Data Source packet; otherwise by events */
 #define SPE_ORIGIN_BY_SOURCE	SPE_BIT(4)
 
@@ -94,7 +94,7 @@ const char *spe_core_name(u64 midr);
  *
  * The Data Source packet (D18.2.4) determines the level of a load. The events (D18.2.6) determine
  * the level if the operation is a store, if the record has no such packet, or if its value has no
- * meaning. The flags for remote, snooped and modified are also set by events in all cases.
+ * meaning. In all cases, events also set the flags for remote, snooped and modified.
  *
  * Return: the level, which is SPE_LEVEL_UNKNOWN if neither the packet nor events determine it, and
  * the flags.

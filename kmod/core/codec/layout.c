@@ -166,8 +166,8 @@ SPE_EXPORT(spe_layout_read_rare);
 
 /*
  * Return the entry of &spe_layouts.by_key for @raw: the index of the layout that @raw probably has.
- * The key consists of the class and payload of the Operation Type packet, and of which headers @raw
- * has.
+ * The key consists of the class and payload of the Operation Type packet, and of one bit for each
+ * header in @hint, which shows whether @raw has that header.
  */
 static inline u8 *layouts_get_predicted(struct spe_layouts *layouts, const u8 *raw)
 {
@@ -180,7 +180,8 @@ static inline u8 *layouts_get_predicted(struct spe_layouts *layouts, const u8 *r
 }
 
 /*
- * Find the header that distinguishes @raw from layout @l, which was the wrong guess for @raw.
+ * Add to @hint the header that distinguishes @raw from layout @l, which was the wrong guess for
+ * @raw.
  */
 static void layouts_add_hint(struct spe_layouts *layouts, const struct spe_layout *l, const u8 *raw)
 {
@@ -244,8 +245,8 @@ static void layouts_add(struct spe_layouts *layouts, const struct spe_decoder *d
 	known = layouts_find_same(layouts, &layout);
 	if (known) {
 		/*
-		 * The known stride is too large: there was a discarded record between the two
-		 * records.
+		 * The known stride is too large, because a record was discarded between the two
+		 * records from which it was computed.
 		 */
 		if (layout.stride && layout.stride < known->stride) {
 			layout_mask_bytes(known, layout.stride, known->stride, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The fast path of the codec. A core writes its records in a few layouts. If the header and padding
- * bytes of a record match a layout that was seen before, its fields are read at known offsets. All
- * other records are decoded by record.c, which is the reference: a fuzzer compares the results of
- * both.
+ * bytes of a record match a layout that was seen before, its fields are read at known offsets.
+ * record.c decodes all other records. It is the reference: a fuzzer compares its results with those
+ * of this path.
  */
 #ifndef SPE_CORE_LAYOUT_H
 #define SPE_CORE_LAYOUT_H
@@ -35,8 +35,8 @@
 
 /*
  * struct spe_layout - where the packets of a record are
- * @match, @mask: a record has this layout if its bytes under @mask equal @match: headers, padding
- * inside, and the padding behind it up to @stride
+ * @match, @mask: a record has this layout if its bytes under @mask equal @match. These bytes are
+ * the headers, the padding inside the record, and the padding behind it up to @stride
  * @present: SPE_HAS_* of such a record
  * @address_mask, @counter_mask, @context_mask, @events_mask, @timestamp_mask, @source_mask,
  * @subclass_mask: mask with as many ones as the payload has bits; 0 if the record has no such
@@ -44,8 +44,8 @@
  * @address, @counter, @context, @events, @source, @subclass, @timestamp: offsets of payloads in
  * bytes; 0 if the record has no such packet
  * @size: bytes up to the end of the End or Timestamp packet
- * @stride: bytes to the next record; the bytes from @size on are zero. No other field changes after
- * the layout was created
+ * @stride: distance to the next record in bytes; the bytes from @size on are zero. Only @stride and
+ * @mask change after the layout was created
  */
 struct spe_layout {
 	u64 match[SPE_LAYOUT_WORDS];
@@ -116,7 +116,7 @@ struct spe_layout_run {
 /**
  * spe_layout_read() - decode a record with a known layout
  * @l: its layout
- * @raw: its first byte; SPE_LAYOUT_BYTES can be read
+ * @raw: first byte of the record; SPE_LAYOUT_BYTES bytes can be read
  * @ret_sample: the record; fields in SPE_LAYOUT_RARE are zeroed
  *
  * It is inline so that the compiler drops fields that the caller does not use.

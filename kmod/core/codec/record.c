@@ -360,7 +360,7 @@ static int run_count_records_from(const struct record_run *run, size_t pos)
 	return -1;
 }
 
-/* The result of parsing bytes as records; it is unknown if it depends on bytes of a later chunk. */
+/* The result of parsing bytes as records; PARSES_UNKNOWN: it depends on bytes of a later chunk. */
 enum parse_result {
 	PARSES_NOT,
 	PARSES,
@@ -484,7 +484,10 @@ enum spe_decode_result spe_decoder_next(struct spe_decoder *d, struct spe_sample
 	size_t zeros;
 	int r;
 
-	/* A longer suspect range is not the partial record at the end of a window. */
+	/*
+	 * A suspect range that began in an earlier chunk is not the partial record at the end of
+	 * the window.
+	 */
 	if (d->broken)
 		return decode_suspect(d, -EBADMSG, ret_range);
 	zeros = spe_count_zeros(d->buf + d->pos, d->len - d->pos);

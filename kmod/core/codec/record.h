@@ -34,7 +34,7 @@
  * @counter: Counter payloads by INDEX, in cycles, saturating
  * @source: the Data Source payload
  * @op_class: CLASS of the Operation Type packet
- * @op_subclass: its payload
+ * @op_subclass: payload of the Operation Type packet
  * @events_size: bytes of the Events payload
  * @source_size: bytes of the Data Source payload
  * @size: bytes of the record, from its first header through End or Timestamp

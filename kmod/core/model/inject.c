@@ -265,8 +265,8 @@ static u64 draw_random(struct spe_injector *inject)
 }
 
 /*
- * Draw a random number for each rule with a probability. Return the fault of the rule that is to be
- * applied, or 0. A rule for collisions causes a collision instead.
+ * Draw a random number for each rule with a probability. Return the fault of the first rule that
+ * applies, or 0. A rule for collisions that applies requests a collision instead.
  */
 static u32 rules_draw_fault(struct spe_injector *inject)
 {
@@ -286,8 +286,9 @@ static u32 rules_draw_fault(struct spe_injector *inject)
 }
 
 /*
- * Cause a collision: the sampled operation does not finish before the next ones are selected, until
- * one more is selected than may be in flight.
+ * Cause a collision: select further operations before the sampled operation finishes, until one
+ * more operation is selected than may be in flight. Return the number of operations that were
+ * selected.
  */
 static u32 inject_collision(struct spe_spu *spu)
 {

@@ -80,7 +80,8 @@ const char *spe_inject_fault_name(u32 fault);
  * @rule: the rule; copied. If its fault is 0, all rules are removed
  *
  * A rule for the next write replaces an earlier rule of this kind that was not yet used. A rule
- * with a probability replaces that of the same fault. Only "off" removes rules with a probability.
+ * with a probability replaces the rule of the same fault. Only "off" removes rules with a
+ * probability.
  *
  * Return: 0; -EINVAL if @ppm is above a million; -ENOSPC if there are too many rules.
  */

@@ -203,8 +203,9 @@ static bool is_tag_checked(const struct spe_spu *spu, const struct spe_access *a
 }
 
 /*
- * Return the translation latency in cycles. If one access was chosen, it is the latency of that
- * access. For the whole operation it is the time in which no other access is in progress.
+ * Return the translation latency in cycles. If one access was chosen, return the latency of that
+ * access. Otherwise return the sum over all accesses of the time in which no other access is in
+ * progress.
  */
 static u32 access_get_translation_latency(const struct spe_spu *spu,
 					  const struct spe_instruction *instruction,

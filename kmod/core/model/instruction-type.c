@@ -15,7 +15,7 @@ static bool has_sve(const struct spe_spu *spu)
 
 /*
  * Return the number of bits of the vector that the sampled operation processes. If the instruction
- * is split into micro-ops, it is a fraction of the vector (Example D17-4).
+ * is split into micro-ops, the operation processes a fraction of the vector (Example D17-4).
  */
 static u64 get_sampled_vector_size(const struct spe_spu *spu,
 				   const struct spe_instruction *instruction)
@@ -201,7 +201,7 @@ static u8 make_sme_subclass(const struct spe_spu *spu, const struct spe_instruct
 
 /*
  * Return the SUBCLASS of a load or store. If the SPU does not implement the feature that defines
- * the format, it is that of an unspecified load or store.
+ * the format, return the SUBCLASS of an unspecified load or store.
  */
 static u8 make_subclass(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			bool store)
@@ -306,8 +306,8 @@ static void set_sve_type(const struct spe_spu *spu, const struct spe_instruction
 }
 
 /*
- * Set the Operation Type of an SME data-processing operation. The packet does not record whether it
- * was predicated (RCYBGV, RLQXZR).
+ * Set the Operation Type of an SME data-processing operation. The packet does not record whether
+ * the operation was predicated (RCYBGV, RLQXZR).
  */
 static void set_sme_type(const struct spe_spu *spu, const struct spe_instruction *instruction,
 			 struct spe_operation *operation)

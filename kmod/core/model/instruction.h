@@ -48,7 +48,7 @@ enum spe_outcome {
 	SPE_OUTCOMES,
 };
 
-/* Conditional operations that implementations may treat as others (D17.6.5). */
+/* Conditional operations that an implementation may treat as unconditional (D17.6.5). */
 enum spe_condition {
 	SPE_CONDITION_SELECT,
 	SPE_CONDITION_INCREMENT,
@@ -144,7 +144,7 @@ struct spe_access {
  * @valid: SPE_OPERATION_CONTEXT1, _CONTEXT2, _IMPDEF_ADDRESS, _IMPDEF_COUNTER
  * @total: total latency in cycles; of a WFI or WFE without the time in low power
  * @issue: issue latency
- * @alt_issue: issue latency in the clock domain that executes it
+ * @alt_issue: issue latency in the clock domain that executes the instruction
  * @low_power: cycles that a WFI or WFE spent in low power
  * @returned: cycles beyond @total until ST64BV returns its status
  * @impdef_counter: payload of an IMPLEMENTATION DEFINED Counter packet

@@ -234,9 +234,7 @@ static void model_memory(struct spe_operation_model *model, enum spe_profile pro
 			operation->total += operation->translation;
 	}
 	operation->va = choose_data_address(model, profile, operation, kind, roll >> 8);
-	/*
-	 * Only a few instructions access two cache lines, but they do so in almost every execution.
-	 */
+	/* Only a few instructions access two cache lines, in half of their executions. */
 	if (profile != SPE_PROFILE_SHARED_LINE && extract_byte(kind, 4) < 4 &&
 	    extract_byte(roll, 6) < 128) {
 		operation->events |= EVENT(MISALIGNED);

@@ -82,7 +82,7 @@ static void raise_serror(const struct spe_spu *spu)
 
 /*
  * Check whether the SPU ignores an External abort, or the PE takes it as an SError. RJFYNW permits
- * both. From SPEv1p3 on the SPU never reports one in PMBSR (ITCPLL).
+ * both. From SPEv1p3 on, the SPU never reports an External abort in PMBSR (ITCPLL).
  */
 static bool handle_unreported_abort(const struct spe_spu *spu, u32 fault)
 {

@@ -304,7 +304,7 @@ static void set_writable_bits(struct spe_spu *spu)
 
 /*
  * Return the value of PMBIDR.EA, which describes how External aborts are reported. 0 means that the
- * field does not describe it (IKDMQG).
+ * field does not describe how they are reported (IKDMQG).
  */
 static u64 config_get_abort_mechanism(const struct spe_spu_config *config)
 {

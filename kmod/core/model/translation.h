@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Translate buffer writes: determine which fault a Block or Page descriptor causes (table D17-11),
- * and update the descriptor like the SPU (D17.8.3.1).
+ * and update the descriptor as the SPU does (D17.8.3.1).
  */
 #ifndef SPE_CORE_TRANSLATION_H
 #define SPE_CORE_TRANSLATION_H

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A flight recorder: determines which windows of a ring are overwritten next, which windows
- * snapshots have claimed, and how the writer skips these.
+ * snapshots have claimed, and how the writer skips the claimed windows.
  *
  * Positions count bytes since the ring was made. Windows are grouped in chunks: a window is added
- * to the newest chunk until that covers a 64th of the ring, and the next window begins another one.
- * Chunks are overwritten and claimed as a whole. The cost of a decision is therefore limited by the
- * number of chunks, even if windows are small. No decision reads the memory of the ring, which the
- * SPU may have overwritten.
+ * to the newest chunk until that chunk covers a 64th of the ring, and the next window begins a new
+ * chunk. Chunks are overwritten and claimed as a whole. The cost of a decision is therefore limited
+ * by the number of chunks, even if windows are small. No decision reads the memory of the ring,
+ * which the SPU may have overwritten.
  *
- * A claim protects memory. One or more laps later the same bytes belong to other positions; when
- * the writer reaches these positions it skips them. The header of the skip lies before the claimed
- * bytes, so the writer always leaves SPE_FLIGHT_GAP bytes free before them.
+ * A claim protects memory. One or more laps later, the same bytes belong to other positions; the
+ * writer skips these positions when it reaches them. The header of the skip lies before the claimed
+ * bytes, so the writer always leaves SPE_FLIGHT_GAP bytes free before the claimed bytes.
  */
 #ifndef SPE_CORE_FLIGHT_H
 #define SPE_CORE_FLIGHT_H
@@ -26,7 +26,7 @@
 /**
  * struct spe_flight_chunk - consecutive windows that are overwritten and claimed together
  * @start: position of the header of the first window
- * @skip: bytes that were skipped before it
+ * @skip: bytes that were skipped before that header
  * @bytes: bytes that the SPU wrote in the chunk
  * @records: records in the chunk
  * @was_claimed: whether a snapshot has claimed the chunk, now or earlier
@@ -42,8 +42,8 @@ struct spe_flight_chunk {
 /**
  * struct spe_flight_claim - the claim of a snapshot
  * @owner: identifies the owner of the snapshot; 0: the slot is free
- * @start: position of its first byte
- * @end: position behind its last byte
+ * @start: position of the first claimed byte
+ * @end: position behind the last claimed byte
  */
 struct spe_flight_claim {
 	u64 owner;
@@ -111,7 +111,7 @@ void spe_flight_evict_chunks(struct spe_flight_recorder *flight, u64 limit);
 /**
  * spe_flight_add_window() - add a window that was written
  * @flight: the state
- * @skip: bytes that were skipped before its header
+ * @skip: bytes that were skipped before that headers header
  * @head: position behind the window
  * @bytes: bytes that the SPU wrote
  * @records: number of records in it

@@ -129,7 +129,7 @@ static const struct syndrome_rule rules[] = {
 		.suspect = true,
 		.aborts = true,
 	},
-	/* D17.8.3: EA may be set if it was an External abort of a GPT walk. */
+	/* D17.8.3: EA may be set if the cause was an External abort of a GPT walk. */
 	{
 		.ec = SPE_PMBSR_EC_GPC,
 		.ec_mask = EXACT,

@@ -19,8 +19,8 @@ static u64 align_down(u64 value, u64 align)
 }
 
 /*
- * Place a window at or after @from, in the lap that ends at @end. It must have space for two
- * records; otherwise every record would cause a buffer full event (D17.8.2).
+ * Place a window at or after @from, in the lap that ends at @end. The window must have space for
+ * two records; otherwise every record would cause a buffer full event (D17.8.2).
  */
 static bool window_place_in_lap(const struct spe_ring_state *ring, u64 from, u64 end,
 				struct spe_window_position *ret_window)
