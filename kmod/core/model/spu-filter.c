@@ -83,8 +83,8 @@ static bool passes_type_filter(const struct spe_spu *spu, const struct spe_opera
 	u64 types = operation_get_types(operation);
 
 	/*
-	 * With FEAT_SPE_EFT every operation passes; without it, the behaviour is CONSTRAINED
-	 * UNPREDICTABLE.
+	 * If no type bit is set, FEAT_SPE_EFT checks only the mask bits; without it, the behaviour
+	 * is CONSTRAINED UNPREDICTABLE.
 	 */
 	if (!wanted && !(spu->config.features & SPE_PMSIDR_EFT))
 		return spu->config.zero_filter == SPE_SPU_ZERO_FILTER_OFF;
@@ -129,8 +129,8 @@ static bool passes_source_filter(const struct spe_spu *spu, const struct spe_ope
 }
 
 /*
- * Check whether both event filters select the same event, which is CONSTRAINED UNPREDICTABLE
- * (PMSFCR_EL1.FnE).
+ * Check whether both event filters select the same event, and the configuration then turns both
+ * filters off. The behaviour is CONSTRAINED UNPREDICTABLE (PMSFCR_EL1.FnE).
  */
 static bool filters_overlap(const struct spe_spu *spu, u64 on)
 {

@@ -9,7 +9,7 @@
  * @type: &enum spe_packet_type
  * @index: INDEX, unless the configuration specifies it; CLASS of the Operation Type packet is added
  * for each record
- * @size: payload bytes; 0: the configuration decides
+ * @size: size of the payload in bytes; 0: the configuration specifies it
  * @offset: offset of the packet in records of Neoverse cores, in bytes
  */
 struct packet_kind {
@@ -102,7 +102,7 @@ void spe_spu_prepare_headers(struct spe_spu *spu)
 		bool extended = has_index(kind) &&
 				(packet.index > 7 || spu->config.choices & SPE_CHOICE_EXTENDED);
 
-		/* In the extended format, a byte with INDEX[4:3] is in front of the short one. */
+		/* In the extended format, a byte with INDEX[4:3] precedes the short header. */
 		spu->extended[kind] = extended ? (u8)(0x20 | packet.index >> 3) : 0;
 		packet.index &= has_index(kind) ? 7 : 0x1f;
 		/* Cannot fail: spu-config.c refuses sizes that packets cannot have. */
@@ -297,8 +297,8 @@ static void add_memory_packets(struct packet_writer *w, const struct spe_spu *sp
 
 /*
  * Add the target of the previous branch (D17.6.3.1). Records of taken branches have it; the
- * configuration selects whether those of other operations do. Operations that did not retire never
- * have it.
+ * configuration selects whether records of other operations have it. Operations that did not retire
+ * never have it.
  */
 static void add_previous_target(struct packet_writer *w, const struct spe_spu *spu,
 				const struct spe_operation *operation)
@@ -376,7 +376,8 @@ static void add_packets(struct packet_writer *w, const struct spe_spu *spu,
 }
 
 /*
- * D17.6.10: an incomplete operation has Events and End or Timestamp packets; all others are random.
+ * D17.6.10: an incomplete operation has Events and End or Timestamp packets. With
+ * SPE_SPU_INCOMPLETE_SOME, the other packets are output at random.
  */
 static u32 select_output_kinds(struct spe_spu *spu, const struct spe_operation *operation)
 {

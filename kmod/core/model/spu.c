@@ -177,7 +177,7 @@ SPE_EXPORT(spe_spu_operations_until_sample);
 
 /*
  * Count @members operations without FEAT_SPE_ERnd (D17.3.4.1, D17.3.4.2). Return true if the last
- * one is selected.
+ * operation is selected.
  */
 static bool count_without_ernd(struct spe_spu *spu, u64 members)
 {
@@ -187,14 +187,14 @@ static bool count_without_ernd(struct spe_spu *spu, u64 members)
 		pmsicr_set_counters(spu, count - members, pmsicr_get_ecount(spu));
 		return false;
 	}
-	/* The previous operation had decremented the counter to 0, so this one is selected. */
+	/* The previous operation decremented the counter to 0, so this operation is selected. */
 	pmsicr_set_counters(spu, get_reload_count(spu), pmsicr_get_ecount(spu));
 	return true;
 }
 
 /*
  * Count @members operations with FEAT_SPE_ERnd: after the primary counter PMSICR.COUNT is 0, a
- * random ECOUNT delays the selection (D17.3.4.3). Returns true if the last one is selected.
+ * random ECOUNT delays the selection (D17.3.4.3). Returns true if the last operation is selected.
  */
 static bool count_with_ernd(struct spe_spu *spu, u64 members)
 {

@@ -47,7 +47,7 @@
 /**
  * struct spe_operation - an operation of the sample population that finished
  * @pc: virtual address of the instruction
- * @target: virtual address of the branch target, at the same EL
+ * @target: virtual address of the branch target, at the same Exception level
  * @prev_target: target of the last taken and retired branch before it (D17.6.3.1)
  * @va: data virtual address
  * @pa: data physical address
@@ -65,13 +65,13 @@
  * @impdef_counter: payload of the IMPLEMENTATION DEFINED Counter packet, if there is one
  * @alt_issue: issue latency in cycles of the alternate clock domain (D17.6.1)
  * @op_class: CLASS of the Operation Type packet
- * @op_subclass: its payload
- * @el: Exception level it was executed at, 0-2
+ * @op_subclass: payload of the Operation Type packet
+ * @el: Exception level at which the operation was executed, 0-2
  * @target_top: NS, EL and NSE of @target, encoded like the top byte of an Address packet (D18.2.1)
  * @prev_top: NS, EL and NSE of @prev_target, encoded like @target_top
  * @tag: Physical Address Tag of the access, 0-15
- * @ns: whether it was executed in Non-secure state or, if @nse is set, in Realm state
- * @nse: whether it was executed in Realm state
+ * @ns: whether the operation was executed in Non-secure state or, if @nse is set, in Realm state
+ * @nse: whether the operation was executed in Realm state
  */
 struct spe_operation {
 	u64 pc;
@@ -146,7 +146,7 @@ enum spe_spu_fault_dl {
 
 /* Behaviour at an External abort of a buffer write, other than on a walk (RJFYNW) */
 enum spe_spu_abort {
-	SPE_SPU_ABORT_REPORTED,		/* to the SPU; from SPEv1p3 on, which forbids it, ignored */
+	SPE_SPU_ABORT_REPORTED,		/* reported in PMBSR; ignored from SPEv1p3 on */
 	SPE_SPU_ABORT_IGNORED,		/* the SPU continues as if the write had been made */
 	SPE_SPU_ABORT_SERROR,		/* an SError exception, not reported in PMBSR */
 	SPE_SPU_ABORTS,
@@ -157,7 +157,7 @@ enum spe_spu_walk_abort {
 	SPE_SPU_WALK_ABORT_FAULT,	/* an MMU fault (D17.8.4.3) */
 	SPE_SPU_WALK_ABORT_IGNORED,	/* the SPU continues as if the write had been made */
 	SPE_SPU_WALK_ABORT_SERROR,	/* an SError exception */
-	SPE_SPU_WALK_ABORT_REPORTED,	/* to the SPU as an External abort; before SPEv1p3 */
+	SPE_SPU_WALK_ABORT_REPORTED,	/* reported as an External abort; before SPEv1p3 */
 	SPE_SPU_WALK_ABORTS,
 };
 
@@ -206,8 +206,8 @@ enum spe_spu_not_allowed {
  * @max_size: PMSIDR.MaxSize: log2 of the largest record in bytes, 6-11
  * @align: PMBIDR.Align: log2 of the alignment of records, 0-11, at most @max_size
  * @count_size: SPE_PMSIDR_COUNTSIZE_12 or _16
- * @events_size: bytes of an Events payload: 1, 2, 4 or 8; higher events are not output
- * @source_size: bytes of a Data Source payload: 1 or 2
+ * @events_size: size of an Events payload in bytes: 1, 2, 4 or 8; higher events are not output
+ * @source_size: size of a Data Source payload in bytes: 1 or 2
  * @layout: &enum spe_spu_layout
  * @zero_filter: &enum spe_spu_zero_filter
  * @misaligned: &enum spe_spu_misaligned
@@ -360,8 +360,8 @@ struct spe_spu_stats {
 	u64 passed;		/* completed, and not removed by a filter: SAMPLE_FILTRATE */
 	u64 full;		/* buffer full events: SAMPLE_BUFFER_FULL */
 	u64 written;		/* records written to the buffer */
-	u64 bytes;		/* their bytes with alignment padding */
-	u64 cut;		/* bytes that PMBPTR went beyond them, into a record that faulted */
+	u64 bytes;		/* size of the written records, with padding */
+	u64 cut;		/* bytes by which PMBPTR advanced into records that faulted */
 };
 
 /* The packets that an SPU writes */
@@ -476,10 +476,10 @@ u64 spe_spu_operations_until_sample(struct spe_spu *spu);
  * @spu: the SPU
  * @count: number of operations, at most the result of spe_spu_operations_until_sample()
  *
- * Return: true if the last one is selected. The caller then passes it to spe_spu_sample_operation()
- * or spe_spu_drop_operation(), before or after further operations pass. If
- * &spe_spu_config.in_flight selected operations are not passed yet, the next one that is selected
- * collides (D17.3.7): it is not sampled, and PMBSR.COLL is set.
+ * Return: true if the last operation is selected. The caller then passes it to
+ * spe_spu_sample_operation() or spe_spu_drop_operation(), before or after further operations pass.
+ * If &spe_spu_config.in_flight selected operations are not passed yet, the next one that is
+ * selected collides (D17.3.7): it is not sampled, and PMBSR.COLL is set.
  */
 bool spe_spu_count_operations(struct spe_spu *spu, u64 count);
 
@@ -488,8 +488,8 @@ bool spe_spu_count_operations(struct spe_spu *spu, u64 count);
  * @spu: the SPU
  * @operation: the operation
  *
- * It applies the controls of the collected data (D17.6.9) and the filters, writes the record,
- * advances PMBPTR, and raises management events (D17.8).
+ * The function applies the controls of the collected data (D17.6.9) and the filters, writes the
+ * record, advances PMBPTR, and raises management events (D17.8).
  */
 void spe_spu_sample_operation(struct spe_spu *spu, const struct spe_operation *operation);
 
@@ -537,7 +537,7 @@ void spe_spu_inject_fault(struct spe_spu *spu, u32 fault);
  * Initially the state is Non-secure, EL1 owns the buffer, and all other controls are zero. The
  * function may call &spe_spu_io.irq.
  *
- * Return: 0; -EINVAL if a field is out of range, or if &spe_spu_config.e2h is set, because it
+ * Return: 0; -EINVAL if a field is out of range, or if &spe_spu_config.e2h is set, because @e2h
  * determines all controls.
  */
 int spe_spu_set_controls(struct spe_spu *spu, const struct spe_controls *controls,

@@ -26,7 +26,7 @@ enum spe_program {
 
 /*
  * Sizes of the modelled caches in bytes. Data that is not in a cache comes from the next larger
- * one.
+ * cache.
  */
 #define SPE_SYNTHETIC_L1D    (64ULL << 10)
 #define SPE_SYNTHETIC_L2     (1ULL << 20)
@@ -40,9 +40,9 @@ enum spe_program {
  * @mispredicted: number of data-dependent branches that are mispredicted, out of 256
  * @el: Exception level, 0-2
  * @context: CONTEXTIDR_EL1 and CONTEXTIDR_EL2
- * @pc: virtual address of its first instruction
- * @va: virtual address of its data, a multiple of the page size
- * @working_set: bytes of data, a power of two, 4 KiB to 1 GiB
+ * @pc: virtual address of the program's first instruction
+ * @va: virtual address of the program's data, a multiple of the page size
+ * @working_set: size of the data in bytes, a power of two, 4 KiB to 1 GiB
  * @line_owner: for the programs with two CPUs: the CPU that has the shared cache line; the
  * configurations of both CPUs must point to the same variable. NULL for other programs
  * @seed: seed of random numbers; any value

@@ -111,7 +111,7 @@ void spe_flight_evict_chunks(struct spe_flight_recorder *flight, u64 limit);
 /**
  * spe_flight_add_window() - add a window that was written
  * @flight: the state
- * @skip: bytes that were skipped before that headers header
+ * @skip: bytes that were skipped before the header of the window
  * @head: position behind the window
  * @bytes: bytes that the SPU wrote
  * @records: number of records in it
