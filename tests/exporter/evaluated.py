@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rules and dashboards of packaging/, evaluated by a Prometheus that scrapes ten hosts.
+"""Evaluate the rules and dashboards of packaging/ with a Prometheus that scrapes ten hosts.
 
-The counters of a host grow in equal steps, whenever they do, so ratios of rates and percentiles have
-one value. Each host but two has something that an alert reports.
+The counters of a host grow in equal steps at any time, so the expected ratios of rates and
+percentiles do not depend on the times of scrapes. Each host but two has a fault that an alert
+reports.
 """
 import json
 import math
@@ -42,7 +43,8 @@ RATIOS = {
 
 
 def state(name, step, late):
-	"""Return the snapshot of a host after @step steps. @late: its sampling interval is longer than before."""
+	"""Return the snapshot of a host after @step steps. @late: the sampling interval of the host
+	is longer than before."""
 	containers = {"web": (LATENCIES, LEVELS, 100, 200, 50, LATENCIES)}
 	if name == "crowded":
 		containers = {f"{name}-{i}": containers["web"] for i in range(7)}
@@ -81,12 +83,14 @@ class Fleet:
 			self.exporters[name] = Exporter(program, folder, "--snapshot", f"{folder}/{name}", settings=settings, tcp=True)
 		self.instances = {name: f"127.0.0.1:{e.port}" for name, e in self.exporters.items()}
 		self.names = {instance: name for name, instance in self.instances.items()}
-		# A series of a level begins with its first access: the scraper must not see that moment.
+		# A time series of a level appears with the first access to the level. Wait until
+		# all series exist before the first scrape, because rate() ignores the value with
+		# which a series starts.
 		wait(lambda: self.advance() or all(e.values().get('speprof_accesses_total{source="dram"}') for n, e in
 						   self.exporters.items() if n != "without"), "counters of all hosts")
 
 	def advance(self):
-		"""Let a step of work happen on each host."""
+		"""Add a step of work to the counters of each host."""
 		self.step += 1
 		for name in HOSTS:
 			path = f"{self.folder}/{name}"
@@ -118,7 +122,7 @@ def write_week(fleet, folder):
 
 
 def filled(text, instance):
-	"""Return an expression as Grafana sends it."""
+	"""Return an expression with its variables replaced, like Grafana does."""
 	for name, value in (("$__rate_interval", "5m"), ("$container", "web"), ("$instance", instance)):
 		text = text.replace(name, value)
 	assert "$" not in text, text
@@ -126,7 +130,8 @@ def filled(text, instance):
 
 
 def of_host(port, fleet, text, name):
-	"""Return the values of @text that belong to a host, of its container "web" if they are of containers."""
+	"""Return the values of @text for a host. If the values are for containers, return those of
+	the container "web"."""
 	return [value for labels, value in query(port, text)
 		if labels.get("instance") == fleet.instances[name] and labels.get("container", "web") == "web"]
 
@@ -140,20 +145,22 @@ def check_ratios(port, fleet):
 
 
 def in_bucket(value, truth, native):
-	"""Whether @value lies in the bucket of the true quantile: of 2^(1/4) each, or of 2 if it is classic."""
+	"""Return true if @value is in the bucket of the true quantile. The bounds of a bucket
+	differ by the factor 2^(1/4) in native histograms, and 2 in classic ones."""
 	power = math.ceil(math.log2(truth) * (4 if native else 1)) / (4 if native else 1)
 	return 2 ** (power - (0.25 if native else 1)) <= value <= 2 ** power
 
 
 def check_boards(port, fleet):
-	"""Each expression has values. Quantiles, shares of sources and counts are those of the hosts."""
+	"""Check that each expression has values, and that quantiles, shares of sources and counts
+	equal those of the hosts."""
 	count = 0
 	for name in ("native", "classic"):
 		for board, title, legend, text in dashboards_table.targets():
 			instance = fleet.instances[name] if board != "fleet" else ".*"
 			got = wait(lambda t=text, i=instance: fleet.advance() or query(port, filled(t, i)), f"{board}: {title}")
 			count += 1
-			# The ratios of a host without a daemon are not numbers: it has no samples.
+			# A host without a daemon has no samples, so its ratios are NaN.
 			known = [value for _, value in got if math.isfinite(value)]
 			assert len(known) == len(got) if board == "host" else known, (board, title, got)
 			if board != "fleet" and legend in QUANTILES:
@@ -169,7 +176,8 @@ def check_boards(port, fleet):
 
 
 def check_alerts(port, fleet):
-	"""The expression of each alert is true for its hosts alone."""
+	"""Check that the expression of each alert is true for the expected hosts, and for no
+	other."""
 	with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/rules", timeout=600) as answer:
 		rules = [rule for group in json.load(answer)["data"]["groups"] for rule in group["rules"]]
 	assert not [rule for rule in rules if rule["health"] == "err"], rules
@@ -185,7 +193,8 @@ def check_alerts(port, fleet):
 
 
 def check(folder, program, start):
-	"""@start(folder, port of each target, rules): start a Prometheus; returns it and its port."""
+	"""Run all checks. @start(folder, port of each target, rules) starts a Prometheus, and
+	returns the process and its port."""
 	for command in (["check", "rules", *RULES], ["test", "rules", f"{HERE}/rules-test.yml", f"{HERE}/rules-week-test.yml"],
 			["check", "config", "--syntax-only", f"{PACKAGING}/prometheus/scrape.yml"]):
 		done = subprocess.run(["promtool", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)

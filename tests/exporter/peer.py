@@ -26,9 +26,11 @@ def bucket(value):
 
 
 def tally(latencies, memory=(), remote=0, branches=0, mispredicted=0, early=(), times=1):
-	"""samples, weight[4], memory, remote, branches, mispredicted, level[32], three histograms.
+	"""Encode the counters of samples: samples, weight[4], memory, remote, branches,
+	mispredicted, level[32], three histograms.
 
-	@early: latencies until the issue, and of translation; @times: factor of all of them.
+	@early: values of both the issue latency and the translation latency; @times: factor of all
+	counters.
 	"""
 	words = [len(latencies), 0, 0, 1000 * len(latencies), 0, len(memory), remote, branches, mispredicted]
 	levels = [0] * LEVELS
@@ -51,10 +53,11 @@ COUNTERS = ("records", "written", "filtered", "bytes", "decoded", "padding", "su
 
 
 def snapshot(containers, backend=HARDWARE, epoch=1, age=0, stopped=0, interval=1000000, times=1, **counters):
-	"""A machine with these containers {name: arguments of tally()}. @age: seconds since its daemon started.
+	"""Return the snapshot of a machine. @containers: {name: arguments of tally()}; @age:
+	seconds since the daemon started.
 
-	@stopped: CPUs; @interval: nanoseconds; @times: factor of all that is counted, without COUNTERS;
-	@counters: those of COUNTERS that differ.
+	@stopped: number of CPUs that do not sample; @interval: nanoseconds; @times: factor of all
+	counters except COUNTERS; @counters: values that replace the defaults of COUNTERS.
 	"""
 	latencies = [v for c in containers.values() for v in c[0]]
 	memory = [v for c in containers.values() for v in c[1]]

@@ -228,7 +228,8 @@ def check_authorities(program, folder):
 
 
 def check_told(program, folder):
-	"""Check that another kind of failure is logged at the end of its interval."""
+	"""Check that a failure of another kind than the last logged one is logged when the interval
+	between log lines has passed."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	receiver = Receiver([(503, {}, b"")] * 2 + [(401, {}, b"")] * 10000)
@@ -243,7 +244,8 @@ def check_told(program, folder):
 
 
 def check_feed_told(program, folder):
-	"""Check that alternating failures of the daemon are logged, and another kind of failure too."""
+	"""Check that the exporter logs a daemon that fails at every other query, and then a failure
+	of another kind."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot_of_six(50))
 	exporter = Exporter(program, folder, "--snapshot", path)
@@ -307,7 +309,8 @@ def check_too_many(program, folder):
 
 
 def check_memory(program, unit, folder):
-	"""Check that memory for queues remains with all containers of a snapshot and the maximum of series."""
+	"""Check that 128 MiB of MemoryMax= remain for queues, with all containers of a snapshot and
+	the maximum of series."""
 	path = f"{folder}/snapshot"
 	write_snapshot(path, snapshot({f"c{i:063}": ([100] * 5 + [1000], [1, 2, 3, 10]) for i in range(8192)}))
 	with open(unit, encoding="ascii") as file:
