@@ -10,7 +10,7 @@ from pathlib import Path
 from parts import ROOT, copy_root, root_of
 from lane.cache import run_tool
 
-# dpkg assumes these packages.
+# dpkg assumes that these packages are installed.
 TOOLCHAIN = ("build-essential", "crossbuild-essential-arm64")
 
 

@@ -6,8 +6,8 @@ from parts import ROOT
 
 MANIFEST = ROOT / "packaging/kubernetes/base/speprof.yaml"
 JOB = ROOT / "tests/lanes/vm/job-image"
-# The field, its value, and the equal option of podman. The option is empty if the job reads the field from the
-# manifest.
+# Rows: a field of the manifest, its expected value (None: the field is absent), and the option of
+# podman in the job that has the same effect. "" means that the job has no option to compare.
 POD = (
     ("hostPID", True, "--pid=host"),
     ("hostNetwork", None, "--network=none"),

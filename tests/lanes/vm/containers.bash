@@ -50,7 +50,8 @@ kind() {
 	jq -r --arg name "$1" '.data[1][] | select(.name.data == $name) | .runtime.data' /run/containers.json
 }
 
-# at_work CGROUP PROGRAM: return true if it has its second thread, which it starts when its memory is prepared
+# at_work CGROUP PROGRAM: return true if PROGRAM has its second thread, which it starts when its
+# memory is prepared
 at_work() {
 	local pid
 	while read -r pid; do
@@ -69,8 +70,8 @@ known() {
 	done
 }
 
-# settled: wait until all are at work and listed by name, and freeze them. compare() reports one that is not
-# listed.
+# settled: wait until all containers are at work, freeze them, and wait until the daemon lists them.
+# compare() reports a container that is not listed.
 settled() {
 	local i left=3000
 	for i in "${!cgroups[@]}"; do
@@ -87,12 +88,12 @@ settled() {
 	done
 }
 
-# compare SECONDS: compare the shares of all in samples and CPU time after at least SECONDS. Check the program
-# and function with the most samples in each.
+# compare SECONDS: after at least SECONDS, compare each container's share of the samples with its
+# share of CPU time. Check the program and the function with the most samples in each container.
 compare() {
 	local i got=() true=() before=() sum_got=0 sum_true=0 share truth own leads
-	# Freeze all before reading: it takes long while they run, and the periods of the containers would
-	# differ.
+	# Freeze all containers before reading their CPU times. Reading takes long while they run,
+	# and the times would belong to different moments.
 	freeze 1
 	manager Reset >/dev/null
 	for i in "${!cgroups[@]}"; do before[i]=$(usage "${cgroups[i]}"); done
@@ -101,7 +102,7 @@ compare() {
 	until_records "$RECORDS_LEAST"
 	freeze 1
 	for i in "${!cgroups[@]}"; do true[i]=$(($(usage "${cgroups[i]}") - before[i])); done
-	# The daemon is still counting the last windows.
+	# Wait, because the daemon is still counting the last windows.
 	sleep 2
 	view process /run/all
 	view function /run/named

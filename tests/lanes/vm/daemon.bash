@@ -51,8 +51,8 @@ drop_in() {
 # view GROUP FILE: write a view of the daemon to FILE, and its rows to FILE.rows: samples, container, process,
 # function, binary
 view() {
-	# A helper process resolves names of functions, and only for views of functions. One row suffices to
-	# request all of them, and a guest prints a thousand in seconds.
+	# A helper process resolves names of functions, and only for views of functions. A query for
+	# one row suffices to request all names, and a guest needs seconds to print a thousand rows.
 	if [[ $1 == function ]]; then
 		for _ in {1..3000}; do
 			manager GetView ssu function samples 1 >"$2"

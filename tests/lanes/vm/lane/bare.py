@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boot a kernel with only busybox. The guest loads modules and powers off. The result is the output on the
-console."""
+"""Boot a kernel with only busybox. The guest loads modules, and powers off. The only result is the
+output on the console."""
 
 import shutil
 import subprocess
