@@ -10,7 +10,7 @@ from pathlib import Path
 from lane.mesontests import TIME_FACTOR, default_targets, log_of, planned, results
 
 ROOT = Path(__file__).resolve().parents[2]
-# A lane that runs beside guests gets a thirtieth of the CPU time while both compute.
+# With this niceness, a lane beside guests gets a thirtieth of the CPU time while both compute.
 NICE = ("nice", "-n", "15")
 # AGAIN: QEMU failed, and the lane repeats the boot.
 RESULT = re.compile(r"(PASS|FAIL|SKIP|AGAIN) ([^:\s]+):?\s*(.*)")

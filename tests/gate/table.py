@@ -10,7 +10,8 @@ the lanes with Meson's tests (schedule.py gives the reason).
 from dataclasses import dataclass
 from typing import Callable
 
-# Level 1 optimization and line tables only: compilation takes 40 % less CPU time than with level 2 and -g.
+# Use optimization level 1 and only line tables: compilation takes 40 % less CPU time than with
+# level 2 and -g.
 SANITIZERS = ("-Db_sanitize=address,undefined", "-Doptimization=1", "-Dc_args=-g1")
 SANITIZED = {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
              "ASAN_OPTIONS": "detect_stack_use_after_return=1"}
