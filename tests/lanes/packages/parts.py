@@ -71,7 +71,8 @@ def headers(series, flavour, suite=apt.SUITE):
     return names[-1], names[-1].removeprefix("linux-headers-")
 
 
-# Headers depend on their kernel. Omit its modules, for which depmod would take 24 minutes under emulation.
+# Packages of headers depend on the kernel. Omit the modules of that kernel, for which depmod would
+# take 24 minutes under emulation.
 NO_MODULES = "--dpkgopt=path-exclude=/lib/modules/*/kernel/*"
 
 

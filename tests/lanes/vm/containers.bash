@@ -4,8 +4,9 @@
 # daemon.bash. A job appends to names, kinds, programs, functions and cgroups, one entry for each container.
 names=() kinds=() programs=() functions=() cgroups=()
 
-# Percentage points by which a container's share of the samples may differ from its share of CPU time. A busy
-# host stops the guest's CPUs: the guest counts that as CPU time of the task that ran, but has no samples of it.
+# Percentage points by which a container's share of the samples may differ from its share of CPU
+# time. A busy host stops the guest's CPUs. The guest counts this time as CPU time of the running
+# task, but the time has no samples.
 SHARE_BOUND=15
 # Minimum percentage of a container's samples in its program.
 PROGRAM_LEAST=80

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Compare the module's counters with the daemon's. Jobs source /ci/ledgers.bash, and also need /ci/ledger. They
-# define manager and fail.
+# Compare the module's counters with the daemon's. Jobs source /ci/ledgers.bash, and also need
+# /ci/ledger. The jobs define the functions manager and fail.
 
 # This file has the counters of sessions that the daemon has closed, one line for each.
 : >/run/module.ended

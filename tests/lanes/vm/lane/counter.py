@@ -3,7 +3,7 @@
 Measure the frequency of this machine's time-stamp counter, which amd64 guests under TCG read as their own.
 
 A guest measures the counter against QEMU's timers while it boots. On a busy machine QEMU delivers
-them late: guests measured 111 MHz instead of 2600, and their clock ran 23 times too fast.
+timers late: guests measured 111 MHz instead of 2600, and their clock ran 23 times too fast.
 """
 
 import ctypes
