@@ -35,8 +35,8 @@ def preload(library):
 
 
 def program_for(user):
-	"""Return the path of the command for @user. Other users cannot read a build below root's home, so copy
-	it once."""
+	"""Return the path of the command for @user. Other users cannot read a build below root's
+	home, so copy the command once."""
 	if user is None:
 		return SPEPROF
 	copy = os.path.join(tempfile.gettempdir(), f"speprof-cli-{os.getpid()}")
@@ -88,7 +88,7 @@ class Case(unittest.TestCase):
 
 
 class Bus:
-	"""Run a private bus, with the fake daemon on it unless mode is None."""
+	"""Run a private bus, and the fake daemon on it unless @mode is None."""
 
 	def __init__(self, case, mode="normal", **env):
 		self.env = env

@@ -17,8 +17,8 @@ def authority(folder):
 
 
 def certificate(folder, name, subject, days):
-	"""Create a certificate of that authority for SUBJECT ("IP:127.0.0.1"), valid for DAYS. Return a TLS
-	context with it."""
+	"""Create a certificate of the authority in FOLDER for SUBJECT ("IP:127.0.0.1"), valid for
+	DAYS. Return a TLS context with the certificate."""
 	key, asked, made = (f"{folder}/{name}.{end}" for end in ("key", "csr", "pem"))
 	with open(f"{folder}/{name}.ext", "w", encoding="ascii") as file:
 		file.write(f"subjectAltName={subject}\n")

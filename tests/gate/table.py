@@ -19,8 +19,8 @@ SANITIZED = {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 
 @dataclass(frozen=True)
 class Lane:
-    """Describe a lane. RUN is called with a LaneRun. GUEST: the lane boots guests. NEEDS: lanes that must end
-    before it starts."""
+    """Describe a lane. RUN is called with a LaneRun. GUEST: the lane boots guests. NEEDS: lanes
+    that must end before this lane starts."""
     what: str
     run: Callable
     needs: tuple = ()
@@ -31,7 +31,8 @@ class Lane:
 # Suites of Meson's tests that start the daemon, the command and the exporter, hundreds of times. With
 # sanitizers, the start of a program takes ten times as long.
 PROGRAMS = ("cli", "service")
-# The demo compares shares with CPU times. Sanitizers do not change either, and it takes a minute.
+# The demo compares shares with CPU times. Sanitizers change neither of the two, and the demo takes
+# a minute.
 DEMO = ("demo",)
 
 

@@ -48,7 +48,8 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration
 
 
 POLKITD = "/usr/lib/polkit-1/polkitd"
-# These are rules of polkitd's own bus policy. They need its user, which exists only if polkitd is installed.
+# These are rules of polkitd's own bus policy. The rules need the user polkitd, which exists only if
+# polkitd is installed.
 POLKITD_POLICY = """  <policy user="polkitd">
     <allow own="org.freedesktop.PolicyKit1"/>
     <allow send_type="method_call"/>
