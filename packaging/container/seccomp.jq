@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Changes the default seccomp profile of a container engine so that CAP_PERFMON permits
+# Change the default seccomp profile of a container engine so that CAP_PERFMON permits
 # perf_event_open and CAP_BPF permits bpf. Podman and Docker before 23 require CAP_SYS_ADMIN for
 # both. Nothing else is changed.
 #

@@ -175,7 +175,8 @@ class Exporter(Program):
 			self.headers = {"Authorization": f"Bearer {token}"}
 		listen = f"127.0.0.1:{self.port}" if tcp else self.path
 		every = ["Exporter.IntervalSec=1", f"Exporter.Listen={listen}", *settings]
-		# Pass descriptors like a service manager: from 3 on, for the process with that PID.
+		# Pass descriptors like a service manager: with numbers from 3 on, for the process
+		# in LISTEN_PID.
 		handed = "".join(f" {3 + i}<&{fd}" for i, fd in enumerate(fds))
 		program = ["bash", "-c", f'LISTEN_PID=$$ exec "$@"{handed}', "bash", program] if fds else [program]
 		command = [*within, *program, "--config", "/dev/null", *options, *[w for s in every for w in ("--set", s)]]

@@ -39,8 +39,8 @@ def of_name(found, name):
 
 
 def check_markers(program, folder):
-	"""Check that each series ends once: of a container that exits, a daemon that stops, an exporter that
-	ends."""
+	"""Check that each series ends once if its container exits, if the daemon stops, and if the
+	exporter exits."""
 	if not shutil.which("protoc"):
 		return
 	for native in ("no", "yes"):
