@@ -60,7 +60,7 @@ def plain(lane):
 
 
 def script(*argv, **env):
-    """Return a lane that runs a script. "BUILD" in its arguments is replaced by the build directory."""
+    """Return a lane that runs a script. "BUILD" in its arguments is replaced with the build directory."""
     def run(lane):
         lane.script(*(lane.build if word == "BUILD" else word for word in argv), env=env)
     return run
