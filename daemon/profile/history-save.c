@@ -177,7 +177,7 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 /*
  * Read the start of the open slot. Reject a start in the future, because the slot would never end.
  */
-static u64 slot_start_load(struct deserializer *from)
+static u64 open_slot_load_start(struct deserializer *from)
 {
 	u64 start = deserialize_u64(from);
 
@@ -204,7 +204,7 @@ static void begun_history_load(struct profile *p, struct deserializer *from,
 			       const struct history_translations *t, struct history_slot *spare)
 {
 	struct recent_history *w = &p->history;
-	u64 start = slot_start_load(from);
+	u64 start = open_slot_load_start(from);
 
 	for (unsigned int i = 0; i < 2 && !from->bad; i++) {
 		slot_load(from, t, spare);

@@ -537,8 +537,8 @@ struct part_sums {
 /*
  * Return the number of the part that has the class, with the lowest event that is at least @event.
  */
-static u32 find_class_part(const struct query_result *r, const struct sample_class *class,
-			   u32 event)
+static u32 class_encode_part(const struct query_result *r, const struct sample_class *class,
+			     u32 event)
 {
 	u32 kind = class ? class->flags & SAMPLE_CLASS_KIND : SPE_KIND_NONE;
 	bool memory = kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE;
@@ -568,12 +568,12 @@ static void count_pair_by_part(void *ctx, const struct cell_pair *pair)
 	const struct sample_class *class = pair_class(r, pair);
 
 	if (!query_groups_by(&r->query, QUERY_EVENT)) {
-		sums->each[find_class_part(r, class, 0)] += pair->count;
+		sums->each[class_encode_part(r, class, 0)] += pair->count;
 		return;
 	}
 	for (u32 event = 0; event < PART_EVENTS; event++)
 		if (class_has_event(class, event))
-			sums->each[find_class_part(r, class, event)] += pair->count;
+			sums->each[class_encode_part(r, class, event)] += pair->count;
 }
 
 static void sum_pair_of_part(void *ctx, const struct cell_pair *pair)
@@ -586,7 +586,7 @@ static void sum_pair_of_part(void *ctx, const struct cell_pair *pair)
 	u64 counts[SAMPLE_COUNTS];
 	u8 ones[SAMPLE_COUNTS];
 
-	if (find_class_part(r, class, event) != sums->part ||
+	if (class_encode_part(r, class, event) != sums->part ||
 	    (query_groups_by(&r->query, QUERY_EVENT) && !class_has_event(class, event)))
 		return;
 	sums->samples += pair->count;
@@ -896,8 +896,8 @@ static const struct query_cell *heaviest_cell(const struct query_result *r,
 	return heaviest;
 }
 
-static void row_set_program(const struct query_result *r, const struct query_cell *cell,
-			    struct query_row *row)
+static void row_set_container_and_program(const struct query_result *r,
+					  const struct query_cell *cell, struct query_row *row)
 {
 	const char *container = cell_container_name(r, cell);
 	u32 program = cell->row.program;
@@ -986,7 +986,7 @@ void query_result_get_row(const struct query_result *r, u32 index, struct query_
 	ret_row->part = get_share_numerator(r, g);
 	ret_row->whole = r->whole;
 	ret_row->value = g->value;
-	row_set_program(r, cell, ret_row);
+	row_set_container_and_program(r, cell, ret_row);
 	row_set_task(r, cell->row.program, ret_row);
 	row_set_code(r, &cell->row, ret_row);
 	row_set_part(g->part, ret_row);
