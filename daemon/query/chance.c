@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Terms below this share of the sum are ignored: they do not change it. */
+/* The sum ends at a term below this share of it, because further terms do not change the sum. */
 #define NEGLIGIBLE 1e-18
 
 static double log_choose(double n, double k)

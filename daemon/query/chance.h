@@ -22,10 +22,10 @@ double chance_test_counts(u64 a, u64 all_a, u64 b, u64 all_b);
  * chance_test_means() - test whether the means of two histograms differ
  * @scale_a, @scale_b: effective number of samples (&diff_total.effective) per sample, 0 to 1
  *
- * Both of two tests must find a difference. The first compares the means, with the variance of all
- * samples together. A few samples with a high latency can cause a false alarm of the first test. So
- * the second test compares the number of samples above each power of two with chance_test_counts(),
- * corrected for the number of powers.
+ * The result is small only if both of two tests find a difference. The first test compares the
+ * means, with the variance of all samples together. A few samples with a high latency can cause a
+ * false alarm of the first test. So the second test compares the number of samples above each power
+ * of two with chance_test_counts(), corrected for the number of powers.
  *
  * Return: the larger probability of the two tests.
  */
@@ -35,10 +35,10 @@ double chance_test_means(const struct histogram *a, double scale_a, const struct
 /**
  * chance_test_tails() - test whether the 99th percentiles of two histograms differ
  *
- * It finds the bucket with the 99th percentile of both histograms together. One test compares the
- * number of samples above that bucket; another one includes the samples in the bucket. The result
- * is the smaller probability of the two tests, multiplied by two. Parameters and result are those
- * of chance_test_means().
+ * The function finds the bucket with the 99th percentile of both histograms together. One test
+ * compares the number of samples above that bucket. A second test includes the samples in the
+ * bucket. The result is twice the smaller probability of the two tests, at most 1. The parameters
+ * are those of chance_test_means().
  */
 double chance_test_tails(const struct histogram *a, double scale_a, const struct histogram *b,
 			 double scale_b);
@@ -49,7 +49,7 @@ double chance_test_tails(const struct histogram *a, double scale_a, const struct
  * @count: number of tests
  * @rate: rate of false alarms among the accepted tests, 0 to 1
  *
- * If nothing differs, the probability that anything is accepted is at most @rate.
+ * If nothing differs, the probability that any test is accepted is at most @rate.
  *
  * Return: the limit; below 0 if no test is accepted.
  */

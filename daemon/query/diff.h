@@ -43,7 +43,7 @@ enum diff_measure {
  * struct diff_counts - the counts of one row on one side
  * @samples: number of samples
  * @operations: number of operations that the samples represent; @samples if that is not known
- * @value: sum by which rows are sorted
+ * @value: value of the sort measure, a sum
  * @memory: loads and stores; @dram, @remote: those that DRAM or another chip served
  * @loads: loads; @level: number of loads that each level served, indexed by &enum spe_level
  * @latency: total latency of all samples
@@ -75,7 +75,8 @@ struct diff_counts {
  * @chance: indexed by &enum diff_measure: the probability that chance causes the difference
  *	(chance.h); 1 if it was not tested
  * @exceeds: indexed by &enum diff_measure: whether the difference exceeds chance
- * @change: change of the sort measure, after division by the operations of each side
+ * @change: change of &diff_counts.value per operation: the quotient of the side after minus the
+ *	quotient of the side before
  * @load_change: how much this row contributes to the change of the mean load latency, cycles
  */
 struct diff_row {
@@ -98,9 +99,10 @@ int diff_new(struct diff **ret_diff);
 struct diff *diff_free(struct diff *diff);
 
 /**
- * diff_add_row() - add a row to a side; rows with the same key are added up
+ * diff_add_row() - add a row to a side; rows of one side with the same key are added up
  * @key: names that identify the row, copied
- * @row: becomes &diff_row.row, unless an earlier row of the side has the same key
+ * @row: a number of the caller's choice, which becomes &diff_row.row unless an earlier row of the
+ *	side has the same key
  * @counts: copied
  *
  * Return: 0 or -ENOMEM.
@@ -120,8 +122,8 @@ void diff_set_denominators(struct diff *diff, enum diff_side side, u64 samples, 
 /**
  * diff_finish() - match the rows, test them, and sort them
  *
- * Rows with a difference that exceeds chance come first. Within both groups, rows are sorted by the
- * change of the sort measure, the largest first, then by key.
+ * Rows with a difference that exceeds chance come first. Rows with and without such a difference
+ * are sorted by the absolute value of &diff_row.change, the largest first, then by key.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -136,8 +138,8 @@ const struct diff_row *diff_get_row(const struct diff *diff, u32 index);
 /**
  * struct diff_total - sums over all rows of a side
  * @counts: sum of the counts of all rows
- * @effective: effective number of samples: smaller than the number of samples if their intervals
- *	differ
+ * @effective: effective number of samples: the number of equally weighted samples with the same
+ *	error. It is smaller than the number of samples if their intervals differ
  */
 struct diff_total {
 	struct diff_counts counts;
@@ -154,12 +156,13 @@ u32 diff_get_test_count(const struct diff *diff);
 const char *diff_measure_name(enum diff_measure measure);
 
 /**
- * diff_find_level_move() - find from which level to which other level loads of a row moved
+ * diff_find_level_move() - find the level that serves fewer loads of a row than before, and the
+ * level that serves more
  * @ret_from, @ret_to: the level whose share fell most, and the level whose share rose most
  *
- * Levels of DRAM count as one, SPE_LEVEL_DRAM.
+ * All levels of DRAM count as SPE_LEVEL_DRAM.
  *
- * Return: true if the changes of both shares exceed chance, and each is at least 2 % of the loads.
+ * Return: true if both changes exceed chance, and each is at least 2 % of the loads of the row.
  */
 bool diff_find_level_move(const struct diff_row *row, enum spe_level *ret_from,
 			  enum spe_level *ret_to);

@@ -68,7 +68,10 @@ int measure_parse(const char *name, enum measure *ret_measure)
 			return 0;
 		}
 	}
-	/* "unknown" alone does not show that it is a level. Accept only "level.unknown". */
+	/*
+	 * Accept SPE_LEVEL_UNKNOWN only as "level.unknown": the plain name does not say what is
+	 * unknown.
+	 */
 	if (strcmp(name, spe_level_name(SPE_LEVEL_UNKNOWN)) != 0 && !level_parse(name, ret_measure))
 		return 0;
 	return event_parse(name, ret_measure);

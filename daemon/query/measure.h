@@ -42,7 +42,7 @@ enum measure {
 	MEASURES = MEASURE_EVENT + SAMPLE_EVENTS,
 };
 
-/* All names, for error messages about an unknown one. */
+/* All names, for error messages about an unknown name. */
 #define MEASURE_LIST                                                                           \
 	"operations, samples, latency, mean, p50, p99, issue, issue_p99, translation, "        \
 	"translation_p99, memory, loads, stores, branches, mispredicted, simd, dram, remote, " \

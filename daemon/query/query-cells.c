@@ -46,13 +46,13 @@ int query_cells_init(const struct query_source *source, const struct query *quer
 
 size_t query_cells_get_max_count(const struct query_cells *cells)
 {
-	/* One more cell for the samples without a process or for the evicted samples. */
+	/* The additional cell is for the samples without a process, or for the evicted samples. */
 	return cells->slot ? HISTORY_ROWS + 1 : cell_table_get_max_rows(cells->tables.table);
 }
 
 /*
- * Return the row of the samples without a process; NULL if it is not among the heaviest processes
- * of the period.
+ * Return the row of the samples without a process; NULL if this row is not among the heaviest
+ * processes of the period.
  */
 static const struct history_row *find_unattributed_row(const struct history_slot *slot)
 {

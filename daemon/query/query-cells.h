@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The input of a query: the cells of a profile since its start, or the counters of a period. Of a
- * period, either the heaviest locations with some sums are known, or all containers with all
- * counters.
+ * The input of a query: the cells of a profile since its start, or the counters of a period. For a
+ * period, the cells are either the heaviest locations, which have only some sums, or all
+ * containers, which have all counters.
  */
 #ifndef SPEPROF_QUERY_CELLS_H
 #define SPEPROF_QUERY_CELLS_H
@@ -13,7 +13,7 @@
 
 /**
  * struct query_source - the data that a query reads; all pointers are borrowed
- * @profile: a profile that counts by program; the caller is its thread
+ * @profile: a profile that counts by program; the caller runs on the thread of the profile
  * @symbols: resolver of names; NULL: no names are resolved
  * @live: as in profile_create_view()
  * @raw: the caller may see addresses of this machine's kernel
@@ -35,8 +35,8 @@ struct query_source {
 /**
  * struct query_cell - samples with the same program and location, or of the same container
  * @row: program and location. For a container in a period: CELL_NO_PROGRAM and CELL_UNMAPPED
- * @sums: sums over the samples of a period, which has no other counters; NULL: all counters are
- *	known
+ * @sums: sums over the samples of a location in a period, which has no other counters; NULL: all
+ *	counters are known
  * @container: the counters of a container in a period; NULL: the cell is no container
  */
 struct query_cell {
@@ -51,7 +51,7 @@ struct query_cell {
  * @slot: the counters of the period; NULL: all samples since the start
  * @by_container: the cells are the containers of @slot
  * @unit: view_get_unit() of the samples
- * @evicted: the evicted samples of @slot
+ * @evicted: a row with the evicted samples of @slot
  */
 struct query_cells {
 	struct profile_cells tables;
@@ -70,7 +70,7 @@ struct query_cursor {
 /**
  * query_cells_init() - find the cells of a query
  * @source: what to read
- * @query: the query, of which the period, the keys and the selection are used
+ * @query: the query; only its period, keys and selection are used
  * @ret_cells: the cells, valid until the next window
  *
  * Return: 0; -EOPNOTSUPP if the profile counts by process, or has no history for the period.
@@ -93,8 +93,8 @@ const struct attribute_container *query_cell_get_container(const struct query_ce
 u64 query_cell_get_samples(const struct query_cells *cells, const struct query_cell *cell);
 
 /**
- * query_cell_get_weight() - return the sum of the samples' intervals; their units are not
- * distinguished
+ * query_cell_get_weight() - return the sum of the samples' intervals. Intervals in different units
+ * (&enum sample_unit) are added without conversion
  */
 u64 query_cell_get_weight(const struct query_cells *cells, const struct query_cell *cell);
 
@@ -104,7 +104,8 @@ u64 query_cell_get_latency(const struct query_cells *cells, const struct query_c
 /**
  * query_cell_add_counters() - add the counters of a cell to @to
  *
- * Of a location in a period, only the sum of loads and stores is known: all of them count as loads.
+ * A location in a period has only the sum of loads and stores, so all of them are added to the
+ * loads.
  */
 void query_cell_add_counters(const struct query_cells *cells, const struct query_cell *cell,
 			     struct profile_counters *to);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** struct named_id - a name of @size bytes, and the id that has it */
+/** struct named_id - a name of @size bytes, and an id with this name */
 struct named_id {
 	const void *at;
 	size_t size;
@@ -90,7 +90,7 @@ const char *query_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Return the end of the character at @at, of one or several bytes of UTF-8. */
+/* Return the end of the UTF-8 character at @at, which has one or several bytes. */
 static const char *find_character_end(const char *at)
 {
 	at++;
@@ -247,7 +247,9 @@ static int binaries_compute_ranks(struct query_names *n, const bool *used)
 	return 0;
 }
 
-/* Find the number of entries for the ids of all cells. */
+/*
+ * Find the sizes of arrays that are indexed by the ids of the programs and binaries of all cells.
+ */
 static void find_id_limits(const struct query_cells *cells, u32 *ret_programs, u32 *ret_binaries)
 {
 	struct query_cursor cursor = { 0 };

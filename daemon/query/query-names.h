@@ -66,7 +66,8 @@ const struct attribute_container *query_get_container(const struct profile_cells
 const char *query_get_container_name(const struct profile_cells *cells, u32 program);
 
 /**
- * query_get_executable() - return the path of a program, raw; "[unattributed]" for CELL_NO_PROGRAM
+ * query_get_executable() - return the path of a program, not escaped; "[unattributed]" for
+ * CELL_NO_PROGRAM
  */
 const char *query_get_executable(const struct profile_cells *cells, u32 program);
 
@@ -92,7 +93,7 @@ u32 query_get_cpu_plus_one(const struct profile_cells *cells, u32 program);
  */
 const char *query_base_name(const char *path);
 
-/** query_name_matches() - return whether @name is equal to @glob, or matches it */
+/** query_name_matches() - return whether @name is equal to @glob, or matches the pattern @glob */
 bool query_name_matches(const char *glob, const char *name);
 
 #endif

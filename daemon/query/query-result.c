@@ -48,11 +48,11 @@ struct query_group {
 
 /**
  * struct query_result - the rows, in their order
- * @admitted: results of &query_source.admits, indexed by the id of a program: 1: admitted, 2: not
- *	admitted, 0: not called yet
+ * @admitted: results of &query_source.admits, indexed by the id of a program. 1: admitted; 2: not
+ *	admitted; 0: not called yet
  * @has_parts: rows count only a part of the samples of their cells
  * @named: the selected cells, @named_count of them; get_cell_at() returns one
- * @ids: number of used entries of &named_cell.id
+ * @ids: number of used entries of &cell_with_ids.id
  * @group: the rows, @groups of them
  * @whole: denominator of shares
  * @samples: number of all samples
@@ -77,8 +77,8 @@ struct query_result {
 };
 
 /*
- * Return the bytes of a struct cell_with_ids with the ids of this query, of which most queries have
- * few.
+ * Return the size of a struct cell_with_ids in bytes. It depends on the number of ids of the query,
+ * because most queries have few ids.
  */
 static size_t get_cell_size(const struct query_result *r)
 {
@@ -102,7 +102,7 @@ static bool is_kernel_code(const struct cell_row *row)
 	return row->offset >> 63;
 }
 
-/* Selection */
+/* ---- Selection ----------------------------------------------------------- */
 
 /*
  * Return whether the caller may see a container. The result is stored, because the callback may
@@ -204,9 +204,9 @@ static bool selects_all(const struct query_select *select)
 	return !select->container && !select->program && !select->binary && !select->function;
 }
 
-/* Ids of cells */
+/* ---- Ids of cells -------------------------------------------------------- */
 
-/* Ranks of entries that are in no table: before and after all other ranks. */
+/* Ranks of cells without a name: RANK_NONE sorts before all names, RANK_LAST after all names. */
 #define RANK_NONE 0
 #define RANK_LAST UINT32_MAX
 
@@ -284,7 +284,7 @@ static u32 set_code_ids(const struct query_result *r, const struct cell_row *row
 	if (lines)
 		ret_id[n++] = line;
 	ret_id[n++] = !known;
-	/* Locations of one line without a function name form one row. */
+	/* Locations of one line without a function name form one row, so they have the same id. */
 	ret_id[n++] = line && !known ? 0 : function;
 	return n;
 }
@@ -494,7 +494,9 @@ static int cells_load(struct query_result *r)
 			write_function_name(r, &get_cell_at(r, i)->cell.row, name, sizeof(name),
 					    &named);
 	}
-	/* If names were resolved during the wait, set all ids again, because some have changed. */
+	/*
+	 * If names were resolved during the wait, set all ids again, because some ids have changed.
+	 */
 	if (r->source.symbols && symbols_wait_configured(r->source.symbols))
 		for (u32 i = 0; i < r->named_count; i++)
 			cell_set_ids(r, &get_cell_at(r, i)->cell, get_cell_at(r, i));
@@ -503,7 +505,7 @@ static int cells_load(struct query_result *r)
 	return move_row_cells_together(r);
 }
 
-/* Counters of parts */
+/* ---- Counters of parts --------------------------------------------------- */
 
 static u32 encode_part(u32 op, u32 level, u32 event)
 {
@@ -535,7 +537,8 @@ struct part_sums {
 };
 
 /*
- * Return the number of the part that has the class, with the lowest event that is at least @event.
+ * Return the number of the part with the kind and the level of @class, and with @event. A key that
+ * the query does not group by counts as 0.
  */
 static u32 class_encode_part(const struct query_result *r, const struct sample_class *class,
 			     u32 event)
@@ -671,7 +674,7 @@ static bool get_cell_simple_value(const struct query_result *r, const struct que
 	return true;
 }
 
-/* Return the value of a measure that is a sum. */
+/* Return the value of @measure for a cell. @measure is a sum (measure_is_sum()). */
 static u64 compute_cell_value(const struct query_result *r, const struct query_cell *cell,
 			      enum measure measure)
 {
@@ -684,7 +687,7 @@ static u64 compute_cell_value(const struct query_result *r, const struct query_c
 	return (u64)measure_compute(measure, &counters, r->cells.unit);
 }
 
-/* Rows */
+/* ---- Rows ---------------------------------------------------------------- */
 
 static u64 sum_weights(const u64 *weight)
 {
@@ -763,9 +766,9 @@ static int group_append_parts(struct query_result *r, u32 first, u32 count, u64 
 }
 
 /*
- * In the first cell of a row, replace the ids of the function and the line by the lowest offset of
- * the row. These ids depend on the order in which names were resolved, which depends on the number
- * of threads.
+ * In the first cell of a row, replace the ids of the function and the line with the lowest offset
+ * of the row. The replaced ids depend on the order in which names were resolved, which depends on
+ * the number of threads.
  */
 static void replace_code_ids_by_offset(struct query_result *r, const struct query_group *g)
 {
@@ -784,7 +787,10 @@ static void replace_code_ids_by_offset(struct query_result *r, const struct quer
 	id[count - 1] = lowest;
 }
 
-/* Compare by the keys, in the order of the query. */
+/*
+ * Compare by the ids of the keys, in the order in which cell_set_ids() writes them, then by the
+ * part.
+ */
 static int compare_keys(const void *a, const void *b, void *ctx)
 {
 	const struct query_group *x = a, *y = b;
@@ -846,8 +852,8 @@ static void sum_admitted_samples(struct query_result *r)
 }
 
 /*
- * Compute the denominator of shares. It includes samples that are not selected, if the caller may
- * see them.
+ * Compute the denominator of shares. The denominator includes samples that the query does not
+ * select, if the caller may see them.
  */
 static void compute_share_denominator(struct query_result *r)
 {
@@ -1059,7 +1065,7 @@ const char *query_row_level_name(const struct query_row *row)
 	return row->level == QUERY_NONE ? "-" : spe_level_name(row->level);
 }
 
-/* Errors */
+/* ---- Errors -------------------------------------------------------------- */
 
 /* Maximum of names in an error message. */
 #define ERROR_NAMES_MAX 8
@@ -1096,8 +1102,8 @@ static void error_add_names(const struct query_result *r, enum query_key key,
 }
 
 /*
- * Find the first option that matches nothing even without the other options, and report which names
- * exist.
+ * Find the first option that matches no sample even without the other options. Write to @ret_error
+ * which names exist for this option.
  */
 static void explain_no_match(const struct query_result *r, struct query_error *ret_error)
 {

@@ -22,10 +22,11 @@ struct query_result;
 
 /**
  * struct query_row - a row; only the names that are keys of the query are set
- * @part, @whole: the share of the row is @part / @whole of the sort measure, or of operations if
- *	the sort measure is no sum
+ * @part, @whole: the share of the row is @part / @whole of the sort measure, or of
+ *	MEASURE_OPERATIONS if the sort measure is no sum
  * @value: the sort measure
- * @container: "-" for none, "[unattributed]" for samples without a process, if rows have no program
+ * @container: "-" for none. "[unattributed]" for samples without a process, if QUERY_PROGRAM is not
+ *	a key
  * @program: last part of the path of the executable
  * @comm, @pid: name and ID of the process; "[unattributed]" and 0 for samples without one
  * @cpu_known, @cpu: the CPU; false if the recording does not name it
@@ -33,9 +34,9 @@ struct query_result;
  * @build_id: hexadecimal; "" if unknown
  * @function: name
  * @file, @inlines, @line: as in &struct source_line
- * @instruction: offset in the binary, for the kernel the address
+ * @instruction: offset in the binary; for kernel code, the address. 0 if the caller may not see it
  * @named: @function is the name of a symbol
- * @kernel: the code is the kernel's
+ * @kernel: true for code of the kernel
  * @evicted: the row has evicted samples
  * @brief: the row is from a period of which only sums are known: samples, weights, latency, loads
  *	and stores together (as loads), accesses to DRAM and to another chip, branches and
@@ -80,8 +81,8 @@ struct query_row {
 
 /**
  * struct query_rest - the samples that are in no shown row
- * @part, @whole: its share, as in &struct query_row
- * @samples: number of its samples
+ * @part, @whole: the share of these samples is @part / @whole, as in &struct query_row
+ * @samples: number of these samples
  * @rows: number of rows that were cut off by the limit
  * @overlaps: rows by event share samples, so a rest cannot be computed, and @part is 0
  */
@@ -97,7 +98,7 @@ struct query_rest {
  * query_run() - find the rows of a query
  * @source: copied
  * @query: copied; query_check() has accepted it
- * @ret_result: the rows; free them with query_result_free()
+ * @ret_result: the rows; free it with query_result_free()
  * @ret_error: set if the result is -ENOENT; NULL: the caller needs no explanation
  *
  * Return: 0; -ENOENT if a selection matches nothing; -EOPNOTSUPP as for query_cells_init(); -ENOMEM
@@ -132,7 +133,7 @@ void query_result_get_row(const struct query_result *result, u32 index, struct q
  * @index: number of the row, below query_result_get_row_count()
  * @ret_line: all zeros if the line is unknown
  *
- * It waits until the line is known, as symbols_wait_configured() does.
+ * If the line is not known yet, the function calls symbols_wait_configured().
  */
 void query_result_get_source_line(const struct query_result *result, u32 index,
 				  struct source_line *ret_line);
@@ -140,8 +141,8 @@ void query_result_get_source_line(const struct query_result *result, u32 index,
 /**
  * query_result_add_levels() - add the loads and stores of a row to @to, which is indexed by &enum
  * spe_level
- * @result: a result whose rows have all samples of their locations: none of its keys is op, event
- *	or level
+ * @result: a result of a query without the keys op, event and level, so that each row has all
+ *	samples of its locations
  * @index: as for query_result_get_row()
  */
 void query_result_add_levels(const struct query_result *result, u32 index,
@@ -150,8 +151,8 @@ void query_result_add_levels(const struct query_result *result, u32 index,
 /**
  * query_result_order_by_keys() - put rows that have equal keys next to each other
  *
- * For example, all rows of a container become neighbours, and within them all rows of a program.
- * The sort measure still selects the rows that are within the limit of the query.
+ * For example, all rows of a container become neighbours, and among these all rows of a program.
+ * The sort measure still determines which rows are within the limit of the query.
  */
 void query_result_order_by_keys(struct query_result *result);
 

@@ -56,8 +56,6 @@ struct query_select {
  * @recording: file name of a recording; NULL: the daemon
  * @session: name of the daemon's session; NULL: "machine"
  * @period: the period; VIEW_SPAN_START for all samples
- * @since_us, @until_us: CLOCK_REALTIME in microseconds: the samples of this time in the daemon's
- *	history on disk; @until_us is 0 for other samples
  * @select: the selected samples
  * @group: the keys, in the order of columns; @groups of them, at least 1
  * @sort: the measure that rows are sorted by, the largest first
@@ -67,8 +65,6 @@ struct query {
 	const char *recording;
 	const char *session;
 	enum view_span period;
-	s64 since_us;
-	s64 until_us;
 	struct query_select select;
 	enum query_key group[QUERY_GROUP_MAX];
 	u32 groups;
@@ -89,9 +85,10 @@ const char *query_key_name(enum query_key key);
 
 /**
  * query_parse_group() - set the keys of a query
- * @text: keys separated by commas, as in "binary,function". These words alone are short for a list:
- *	"function" for container,program,function; "line" for container,program,function,line;
- *	"program" for container,program; "process" for container,comm,pid
+ * @text: keys separated by commas, as in "binary,function". Each of the following words, if it is
+ * the whole text, means a list of keys: "function" for container,program,function; "line" for
+ * container,program,function,line; "program" for container,program; "process" for
+ * container,comm,pid
  * @query: its @group and @groups are set; they are unchanged on failure
  * @ret_error: set on failure
  *
@@ -100,14 +97,11 @@ const char *query_key_name(enum query_key key);
 int query_parse_group(const char *text, struct query *query, struct query_error *ret_error);
 
 /**
- * query_format_group() - write the keys of a query as query_parse_group() accepts them
- * @to: receives the text, the short word where one exists
- * @size: bytes of @to
+ * query_format_group() - write the keys of a query in the form that query_parse_group() accepts
+ * @to: receives the text: a short word such as "function" if one means the same keys
+ * @size: size of @to in bytes
  */
 void query_format_group(const struct query *query, char *to, size_t size);
-
-/** query_is_past() - return whether a query is about the history on disk */
-bool query_is_past(const struct query *query);
 
 /** query_groups_by() - return whether the rows of a query have a key */
 bool query_groups_by(const struct query *query, enum query_key key);
@@ -115,24 +109,32 @@ bool query_groups_by(const struct query *query, enum query_key key);
 /** query_has_binary() - return whether the rows of a query have a binary */
 bool query_has_binary(const struct query *query);
 
-/** query_counts_cell_parts() - return whether rows count only a part of the samples of a location */
+/**
+ * query_counts_cell_parts() - return whether a row may count only a part of the samples of a
+ * location: the keys include op, event or level
+ */
 bool query_counts_cell_parts(const struct query *query);
 
-/** query_get_split_flags() - return which CELL_SPLIT_* flags a recording needs for the rows of a query */
+/**
+ * query_get_split_flags() - return which CELL_SPLIT_* flags a recording needs for the rows of a
+ * query
+ */
 u8 query_get_split_flags(const struct query *query);
 
 /**
- * query_has_sums_only() - return whether rows of a period have only sums, as in &query_row.brief
+ * query_has_sums_only() - return whether the query has a period, and its rows have only sums
+ * (&query_row.brief)
  *
  * Rows of a period by container have all counters.
  */
 bool query_has_sums_only(const struct query *query);
 
 /**
- * query_check() - check whether the source of a query can answer it
+ * query_check() - check whether the recording or daemon of a query has the keys and the measure of
+ * the query
  * @ret_error: set on failure
  *
- * Return: 0; -EOPNOTSUPP if it cannot.
+ * Return: 0; -EOPNOTSUPP if it has not.
  */
 int query_check(const struct query *query, struct query_error *ret_error);
 
