@@ -3,9 +3,9 @@
  * Save the checkpoint in a file while the module is reloaded. Normally the service manager holds
  * the checkpoint while the unit is restarted, and closes it when the unit is stopped. "speprof
  * module reload" has to stop the unit, because the descriptors in the service manager hold
- * references to the module. So it first creates an empty file "checkpoint" in the unit's
- * RuntimeDirectory=: the daemon that stops fills the file, and the next daemon restores its
- * counters from it.
+ * references to the module. So the command first creates an empty file "checkpoint" in the unit's
+ * RuntimeDirectory=. The stopping daemon writes the checkpoint to this file, and the next daemon
+ * restores the counters from the file.
  */
 #ifndef SPEPROF_CHECKPOINT_FILE_H
 #define SPEPROF_CHECKPOINT_FILE_H
@@ -33,7 +33,7 @@ void checkpoint_file_save(const struct checkpoint_slots *checkpoint);
 int checkpoint_file_load(int *ret_fd);
 
 /**
- * checkpoint_file_remove() - remove the file; call it when the service manager has stored the
+ * checkpoint_file_remove() - remove the file; call it after the service manager has stored the
  * checkpoint
  */
 void checkpoint_file_remove(void);

@@ -10,13 +10,10 @@
 
 #define SLOT_COUNT 2
 #define SLOT_MAGIC \
-	0x544e494f504b4853ULL /* differs in the other byte order, which is thereby detected */
+	0x544e494f504b4853ULL /* differs in the other byte order; such a slot is rejected */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/*
- * Maximum number of unused bytes behind the last commit of a slot; the memory of more bytes is
- * freed
- */
+/* slot_trim() frees the memory after the content of a slot if it has at least this many bytes. */
 #define TRIM_MIN_BYTES (1UL << 20)
 
 /**
@@ -77,7 +74,7 @@ static u64 slot_compute_checksum(const struct checkpoint_slot_header *slot, cons
 }
 
 /*
- * Return true if the commit of @shared is complete and undamaged. The version of its content is not
+ * Return true if the slot @shared is complete and undamaged. The version of its content is not
  * checked.
  */
 static bool slot_is_complete(const struct checkpoint_slot_header *shared)
@@ -140,7 +137,8 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 		return -EPROTO;
 	}
 	/*
-	 * Without this seal another process could shrink the file, and a read would raise SIGBUS.
+	 * Without F_SEAL_SHRINK, another process could shrink the file, and a read would raise
+	 * SIGBUS.
 	 */
 	if ((seals & SEALS) != SEALS) {
 		*ret_reason = "it is not sealed";
@@ -191,7 +189,7 @@ void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializ
 	};
 }
 
-/* Free the memory behind @used that an earlier, longer commit used. */
+/* Free the memory of the slot from offset @used on, if an earlier and longer commit has used it. */
 static void slot_trim(struct checkpoint_slots *c, u64 sequence, size_t used)
 {
 	size_t *touched = &c->touched[sequence % SLOT_COUNT];

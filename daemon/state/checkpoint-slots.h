@@ -9,7 +9,7 @@
 
 #include "util/serialize.h"
 
-/* bytes of a slot, including its header; pages that were never written take no memory */
+/* Size of a slot in bytes, including its header. Pages that were never written take no memory. */
 #define CHECKPOINT_SLOT_SIZE (64UL << 20)
 
 struct checkpoint_slots;
@@ -26,13 +26,13 @@ int checkpoint_slots_new(const char *name, u64 version, struct checkpoint_slots 
 
 /**
  * checkpoint_slots_adopt() - use the checkpoint of an earlier process
- * @fd: its memfd; owned by the checkpoint on success, else by the caller
+ * @fd: memfd of that checkpoint. On success @ret_slots owns it, else the caller
  * @version: version that the caller supports; checkpoint_slots_read() refuses any other
  * @ret_slots: the checkpoint; freed by checkpoint_slots_free()
  * @ret_reason: on failure, a static sentence that says why
  *
  * Return: 0; -EPROTO if @fd is no checkpoint: no memfd, a memfd of another size, or one without the
- * seal against shrinking; another negative errno if it cannot be mapped.
+ * seal against shrinking; another negative errno if @fd cannot be mapped.
  */
 int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_slots,
 			   const char **ret_reason);
@@ -52,7 +52,7 @@ int checkpoint_slots_get_fd(const struct checkpoint_slots *checkpoint);
 void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializer *ret_to);
 
 /**
- * checkpoint_slots_commit() - make the slot that was written the valid one
+ * checkpoint_slots_commit() - make the slot valid that was written since checkpoint_slots_begin()
  * @checkpoint: the checkpoint, after checkpoint_slots_begin()
  * @from: the serializer of checkpoint_slots_begin()
  *
@@ -89,8 +89,8 @@ int checkpoint_slots_export(const struct checkpoint_slots *checkpoint, int fd);
  *
  * checkpoint_slots_read() compares the version, this function does not.
  *
- * Return: 0; -ENODATA for an empty file; -EPROTO for one that is incomplete, damaged or of another
- * byte order; other negative errno.
+ * Return: 0; -ENODATA for an empty file; -EPROTO for a file that is incomplete, damaged or of
+ * another byte order; other negative errno.
  */
 int checkpoint_slots_import(const char *name, int fd, int *ret_fd);
 

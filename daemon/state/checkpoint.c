@@ -18,12 +18,13 @@
 #include "util/time.h"
 
 /*
- * minimum time between two checkpoints; rings have space for the records of 4 s at the default rate
+ * Minimum time between two checkpoints, unless a ring is full. A ring has space for the records of
+ * 4 s at the default rate.
  */
 #define SAVE_INTERVAL_MIN_NS 1000000000ULL
-/* at most 1/SAVE_SHARE of one CPU is used for saving */
+/* Saving uses at most 1/SAVE_SHARE of the time of one CPU. */
 #define SAVE_SHARE 100
-/* SAVE_SHARE while a ring has reached SOURCE_RETAINED_MAX and releases unsaved bytes */
+/* Replaces SAVE_SHARE while a ring has reached SOURCE_RETAINED_MAX and releases unsaved bytes. */
 #define SAVE_SHARE_SPILLING 10
 
 int checkpoint_new(int fd, struct checkpoint **ret_checkpoint, const char **ret_reason)
@@ -80,7 +81,7 @@ static void session_save(const struct session *session, bool runs, u64 now, stru
 	profile_save(session->profile, to);
 }
 
-/* Save all sessions that survive a restart, beginning with the machine's. */
+/* Save all sessions that survive a restart, the machine's session first. */
 static void sessions_save(struct worker_state *state, u64 now, struct serializer *to)
 {
 	struct session *machine = get_machine_session(state), *session = NULL;
@@ -98,8 +99,8 @@ static void sessions_save(struct worker_state *state, u64 now, struct serializer
 }
 
 /*
- * Return true if a ring of the machine's source releases bytes without a checkpoint when it is
- * nearly full. This is so if there are several drain threads.
+ * Return true if a nearly full ring of the machine's source releases bytes without a checkpoint.
+ * This applies if there are several drain threads.
  */
 static bool machine_releases_unsaved(const struct worker_state *state)
 {
@@ -184,14 +185,14 @@ void checkpoint_save(struct worker_state *state)
 }
 
 /*
- * The kinds of rings that wait for a checkpoint: none, a ring that releases unsaved bytes, or a
- * full ring
+ * The most urgent kind of ring that waits for a checkpoint: none, a ring that releases unsaved
+ * bytes, or a full ring
  */
 enum checkpoint_wait { WAITS_NOTHING, WAITS_SPILLING, WAITS_RING };
 
 /*
- * Return the kind of ring that waits for a checkpoint. Drain threads set it, because only they may
- * read the state of rings.
+ * Return the most urgent kind of ring that waits for a checkpoint. Drain threads request
+ * checkpoints, because only they may read the state of rings.
  */
 static enum checkpoint_wait get_checkpoint_wait(struct worker_state *state)
 {
@@ -211,8 +212,8 @@ bool checkpoint_is_due(struct worker_state *state, u64 now)
 	if (!checkpoint)
 		return false;
 	/*
-	 * A ring that releases unsaved bytes has lost none yet, so the limit of the cost of saving
-	 * still applies.
+	 * A ring that releases unsaved bytes loses them only if the process is killed, so a limit
+	 * of the cost of saving still applies.
 	 */
 	waits = checkpoint->error ? WAITS_NOTHING : get_checkpoint_wait(state);
 	if (waits == WAITS_RING ||
@@ -237,8 +238,8 @@ static void on_session_added(struct worker_state *state, const struct session *s
 }
 
 /*
- * Save first: otherwise the next process would close a descriptor that its checkpoint does not
- * name.
+ * Save first. If the process were killed after the descriptor was removed and before the save, the
+ * next process would restore the removed session with a new source.
  */
 static void on_session_removed(struct worker_state *state, const char *name, bool owned_source)
 {
@@ -248,8 +249,8 @@ static void on_session_removed(struct worker_state *state, const char *name, boo
 }
 
 /*
- * Store the descriptor of the new source, which replaces that of the old one in the service
- * manager.
+ * Store the descriptor of the new source. It replaces the descriptor of the old source in the
+ * service manager.
  */
 static void on_source_replaced(struct worker_state *state,
 			       const struct shared_source *shared_source)
@@ -314,8 +315,8 @@ int checkpoint_save_final(struct worker_state *state, void *arg __attribute__((u
 			worker_drain_session(state, session);
 	checkpoint_save(state);
 	/*
-	 * Do not stop the sources: the service manager stores the descriptors of their rings. Other
-	 * rings are freed when their descriptors are closed.
+	 * Do not stop the sources: the service manager stores the descriptors of their rings. Rings
+	 * without a stored descriptor are freed when this process closes their descriptors.
 	 */
 	while ((session = worker_get_next_session(state, session))) {
 		session->running = false;

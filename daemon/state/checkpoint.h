@@ -3,7 +3,7 @@
  * Save the state that outlives the process: all tables, in a memfd, and the position up to which
  * each ring was read. A ring releases bytes only after a checkpoint contains the samples that were
  * read from them. So if this process is killed at any time, the next process continues without a
- * gap, and counts no sample twice.
+ * gap, and counts no sample twice. checkpoint_defer_release() has exceptions from this rule.
  *
  * Context: the worker's thread, except checkpoint_new(), checkpoint_free() and checkpoint_get_fd().
  */
@@ -19,14 +19,14 @@
 
 /**
  * struct checkpoint_settings - settings of the configuration that calls on the bus may change
- * @interval_ns: interval of SamplesPerSecond=
+ * @interval_ns: time between samples, from SamplesPerSecond=
  * @filter: value of Filter=
  * @containers: value of Containers=
  * @excluded: value of ExcludeContainers=
  *
- * If a call has changed a setting, the next process uses the changed setting as long as its
- * configuration has the same values as these. If the configuration differs, the configuration is
- * used.
+ * A call on the bus may have changed a setting. The next process restores the changed setting only
+ * if its configuration has the values of this struct. If its configuration differs, the
+ * configuration is used.
  */
 struct checkpoint_settings {
 	u64 interval_ns;
@@ -43,8 +43,8 @@ struct checkpoint_settings {
  * @took_ns: CPU time of the last save
  * @error: result of the last save: 0 or -ENOSPC
  * @unsaved: number of saves that failed
- * @starts: true if the machine's session will be started soon. It is then saved as running, so that
- * the next process starts it if this process is killed before it is started
+ * @starts: true if the machine's session will be started soon. The session is then saved as
+ * running, so that the next process starts it even if this process is killed before that
  * @capacity: maximum bytes of a checkpoint, for tests; 0: the size of a slot
  */
 struct checkpoint {
@@ -60,7 +60,8 @@ struct checkpoint {
 
 /**
  * checkpoint_new() - use the checkpoint of an earlier process, or create an empty one
- * @fd: memfd of the earlier process, which this function owns in any case; -1: there is none
+ * @fd: memfd of the earlier process; this function takes ownership of it, also on failure; -1:
+ * there is none
  * @ret_checkpoint: freed by checkpoint_free()
  * @ret_reason: why @fd cannot be used, a static sentence; NULL if it is used or -1
  *
@@ -74,11 +75,11 @@ struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
 /** checkpoint_get_fd() - return the memfd, for the service manager; @checkpoint owns it */
 int checkpoint_get_fd(const struct checkpoint *checkpoint);
 
-/* sizes in bytes of a text about the machine's session, and of a reason, each with its NUL */
+/* Sizes in bytes of a text about the machine's session, and of a reason. Each includes the NUL. */
 #define RESTORE_TEXT_SIZE   512
 #define RESTORE_REASON_SIZE 256
 
-/* maximum number of notes about a restore: three for each session, and one about CPUs */
+/* Maximum number of notes about a restore: three for each session, and one about CPUs. */
 #define RESTORE_NOTES_MAX (3 * WORKER_SESSIONS + 1)
 
 /**
@@ -97,11 +98,12 @@ struct restore_note {
  * @config: the configuration; borrowed
  * @lists: lists of containers in @config, for sessions of bus clients; borrowed
  * @open: opens a source for the session @name of a bus client, and completes @sampling from the
- * configuration. With @record it adopts the session's old source, and fails with -ENOENT if the
- * service manager has none; without @record it closes the old source and opens a new one. On
- * failure it may set @ret_reason
+ * configuration. If @record is true, it adopts the session's old source, and fails with -ENOENT if
+ * the service manager has none. If @record is false, it closes the old source and opens a new one.
+ * On failure it may set @ret_reason
  * @ctx: argument for @open
- * @adopted: true if the machine's session has its old source, so that its rings are read further
+ * @adopted: true if the machine's session has its old source, so that the rings are read from the
+ * saved positions on
  * @found: true if there was a checkpoint
  * @restored: true if the counters of the checkpoint are in use; only then the following members are
  * valid
@@ -147,7 +149,8 @@ struct restore_request {
  * possible. The caller starts the machine's session, because it may have to wait for the SPUs.
  *
  * Context: called through worker_call(). Return: 0; -ENODATA if there is no checkpoint; another
- * negative errno if it was refused, with the reason in the request. Sampling can start in any case.
+ * negative errno if the checkpoint was refused, with the reason in the request. Sampling can start
+ * in any case.
  */
 int restore_run(struct worker_state *state, void *arg);
 
@@ -165,8 +168,8 @@ int checkpoint_save_settings(struct worker_state *state, void *arg);
  * @state: state of the worker
  * @now_ns: CLOCK_MONOTONIC
  *
- * Return: true if the last checkpoint is old enough, or a ring waits for one to release bytes;
- * false if not, or if no state is saved.
+ * Return: true if the last checkpoint is old enough, or if a ring can release bytes only after a
+ * checkpoint; false if not, or if no state is saved.
  */
 bool checkpoint_is_due(struct worker_state *state, u64 now_ns);
 

@@ -70,7 +70,10 @@ struct stored_session *fd_store_find_session(struct fd_store_contents *stored, c
 	return NULL;
 }
 
-/* Return a free entry for the session @name; NULL if there is none. */
+/*
+ * Return the descriptor in the entry of the session @name. Add an entry if there is none. Return
+ * NULL if all entries are in use.
+ */
 static int *find_or_add_session_fd(struct fd_store_contents *stored, const char *name)
 {
 	struct stored_session *own = fd_store_find_session(stored, name);
@@ -133,9 +136,9 @@ void fd_store_read(struct fd_store_contents *ret_stored)
 }
 
 /*
- * Close a session of the module that will have no reader. Stop it first: the service manager closes
- * its copy of the descriptor later, and until then the module would give the SPUs to no other
- * session.
+ * Close a session of the module that will have no reader. Stop the session first: the service
+ * manager closes its copy of the descriptor later, and a running session would keep the SPUs until
+ * then.
  */
 static void module_session_close(const char *name, u32 part, int fd)
 {

@@ -11,7 +11,7 @@
 
 #define FD_STORE_CHECKPOINT "speprofd-checkpoint"
 
-/* maximum number of sessions with their own source, in addition to the machine's session */
+/* Maximum number of sessions with their own source, in addition to the machine's session. */
 #define FD_STORE_SESSIONS (WORKER_SESSIONS - 1)
 
 /*
@@ -20,13 +20,13 @@
  */
 #define FD_STORE_MAX (SOURCE_PARTITIONS_MAX + FD_STORE_SESSIONS + 1)
 
-/* bytes of a descriptor's name, including its NUL */
+/* Size of a descriptor's name in bytes, including its NUL. */
 #define FD_STORE_NAME_SIZE (SESSION_NAME_SIZE + 16)
 
 /**
  * fd_store_format_session_name() - write the name under which a session's descriptor is stored
  * @name: name of the session
- * @part: partition of its source, from 0
+ * @part: number of the partition of the session's source, from 0
  * @ret: "session-NAME", and "session-NAME-2" for the second partition. A session's name has no "-"
  */
 void fd_store_format_session_name(const char *name, u32 part, char ret[static FD_STORE_NAME_SIZE]);
@@ -45,7 +45,7 @@ void fd_store_put(const char *name, int fd);
 /** fd_store_remove() - remove all descriptors called @name from the store */
 void fd_store_remove(const char *name);
 
-/** fd_store_put_session() - store the descriptor of each partition of @source for @name */
+/** fd_store_put_session() - store the descriptor of each partition of @source, for session @name */
 void fd_store_put_session(const char *name, struct source *source);
 
 /** fd_store_remove_session() - remove the descriptor of the unpartitioned session @name */
@@ -55,7 +55,7 @@ void fd_store_remove_session(const char *name);
  * struct stored_session - descriptor of a session that a bus client created with its own source
  * @name: name of the session
  * @fd: the descriptor; -1 if a source owns it now, or if it was closed
- * @used: true if a session uses it, so that it stays in the store
+ * @used: true if a session uses the descriptor, so that it stays in the store
  */
 struct stored_session {
 	char name[SESSION_NAME_SIZE];
@@ -79,8 +79,8 @@ struct fd_store_contents {
 
 /**
  * fd_store_read() - take ownership of the descriptors that the service manager has stored
- * @ret_stored: all descriptors that are used; others are closed, and removed from the store. If the
- * checkpoint is not among them, it is read from the file of checkpoint-file.h
+ * @ret_stored: all descriptors with known names; others are closed, and removed from the store. If
+ * the store has no checkpoint, it is read from the file of checkpoint-file.h
  *
  * Context: once, at the start of the process.
  */
@@ -95,8 +95,8 @@ void fd_store_close_machine(struct fd_store_contents *stored);
 struct stored_session *fd_store_find_session(struct fd_store_contents *stored, const char *name);
 
 /**
- * fd_store_close_session() - remove a session from the store, and stop and close it unless it was
- * adopted
+ * fd_store_close_session() - remove a session from the store; stop and close it unless a source has
+ * adopted its descriptor
  */
 void fd_store_close_session(struct stored_session *own);
 

@@ -14,11 +14,11 @@
  * @scratch: profile for sessions that are not restored
  * @restore: the request
  * @source: saved state of the machine's source
- * @configured: settings of the process that saved
+ * @configured: settings of the process that saved the checkpoint
  * @target_ns: interval that was set for the machine's session
  * @saved_ns: CLOCK_MONOTONIC of the save
  * @gap_ns: time since @saved_ns
- * @version: version of the program that saved
+ * @version: version of the program that saved the checkpoint
  * @starts: sessions that ran, the machine's first
  * @start_count: number of entries of @starts
  * @running: true if the machine's session ran
@@ -47,7 +47,7 @@ struct checkpoint_load_state {
  * struct restored_session - result of restore_session_create()
  * @session: the session; NULL: it could not be restored
  * @adopted: true if it has its old rings
- * @why: why it could not be restored, or not with its old rings; "": unknown
+ * @why: why the session could not be restored, or could not keep its old rings; "": unknown
  */
 struct restored_session {
 	struct session *session;

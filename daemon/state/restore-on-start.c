@@ -53,8 +53,8 @@ static void log_restore_result(const struct restore_request *restore)
 }
 
 /*
- * Implement restore_request.open: open a source with the options that CreateSession got. This runs
- * on the worker's thread.
+ * Implement restore_request.open: open a source with the options of the CreateSession call. This
+ * runs on the worker's thread.
  */
 static int open_own_source(void *ctx, const char *name, bool record, struct source_config *sampling,
 			   struct source **ret_source, char ret_reason[static RESTORE_REASON_SIZE])
@@ -98,8 +98,8 @@ static void drop_unrestored_sessions(struct fd_store_contents *stored)
 }
 
 /*
- * Mark the descriptors that no session uses, so that drop_unrestored_sessions() removes them from
- * the store. @arg: the struct fd_store_contents.
+ * Clear &stored_session.used of the descriptors that no session uses, so that
+ * drop_unrestored_sessions() removes them from the store. @arg: the struct fd_store_contents.
  */
 static int mark_unused_sessions(struct worker_state *state, void *arg)
 {
@@ -151,8 +151,8 @@ int restore_on_start_run(struct restore_on_start_args *t)
 			 "out of memory for a checkpoint: all counters start at zero after a restart");
 		drop_unrestored_sessions(t->stored);
 		/*
-		 * Adopted rings release bytes only after a checkpoint, so without one they would
-		 * fill up.
+		 * Adopted rings release bytes only after a checkpoint. Without a checkpoint they
+		 * would become full.
 		 */
 		return t->adopted ? EX_OSERR : 0;
 	}

@@ -16,7 +16,8 @@
  * @worker: has the machine's session, not started; borrowed
  * @adopted: true if the machine's source has its old rings
  * @checkpoint: result, owned by the caller; NULL: no service manager stores it for the next process
- * @stopped: result: true if the machine's session was stopped, and must not be started
+ * @stopped: result: true if the machine's session was stopped in the checkpoint, and must not be
+ * started
  */
 struct restore_on_start_args {
 	const struct config *config;

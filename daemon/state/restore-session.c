@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Restore sessions that CreateSession made. If one fails the others are still restored. */
+/*
+ * Restore sessions that CreateSession created. If one session cannot be restored, the others still
+ * are.
+ */
 #include "restore-internal.h"
 
 #include <errno.h>
@@ -46,8 +49,8 @@ static int check_backend(const struct session_record *record, struct source *sou
 }
 
 /*
- * Adopt the old source of the session, or open a new one. With a new one the time since the save is
- * blind.
+ * Adopt the old source of the session, or open a new one. If a new source is opened, the time since
+ * the save counts as blind.
  */
 static int adopt_or_open_source(struct checkpoint_load_state *l,
 				const struct session_record *record, struct source_config *sampling,
@@ -166,8 +169,8 @@ static int create_with_own_source(struct checkpoint_load_state *l,
 	}
 	ret->session = worker_find_session(l->state, record->name);
 	/*
-	 * The search for its cores drained the rings before any session counted, so read the rings
-	 * again.
+	 * The search for the cores of the source drained the rings before any session counted. Set
+	 * the positions again, so that the drained bytes are read again.
 	 */
 	if (ret->adopted) {
 		source_resume_positions(source, &record->source);
@@ -227,8 +230,8 @@ static void note_removed_cgroups(struct checkpoint_load_state *l, const struct s
 }
 
 /*
- * A session that shares the machine's source needs no position. The content of a flight recorder is
- * lost.
+ * A session without its own source (!record->own) is not reported, because the machine's session
+ * has the result of its source. The content of a flight recorder is lost.
  */
 void restore_session_report(struct checkpoint_load_state *l, const struct session_record *record,
 			    const struct restored_session *restored)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Restore a checkpoint: all of it or nothing, except that single sessions of bus clients may fail.
+ * Restore a checkpoint completely or not at all. Only sessions of bus clients may fail one by one.
  */
 #include "restore-internal.h"
 
@@ -76,8 +76,8 @@ static void report_overruled_setting(struct checkpoint_load_state *l, const char
 }
 
 /*
- * Choose between the saved filter and cgroups and those of the configuration: the later change is
- * used. A reload of the configuration has the same rule.
+ * Restore the filter and the cgroups that a call had set, unless the configuration was changed
+ * after the save. A reload of the configuration follows the same rule.
  */
 static void restore_machine_rule(struct checkpoint_load_state *l,
 				 const struct session_record *record)
@@ -93,7 +93,10 @@ static void restore_machine_rule(struct checkpoint_load_state *l,
 	char what[RESTORE_TEXT_SIZE];
 	int r = -EAGAIN;
 
-	/* The saved filter came from the configuration, so use the current configuration. */
+	/*
+	 * The saved filter was that of the configuration, so use the filter of the current
+	 * configuration.
+	 */
 	if (!*record->cgroups && !strcmp(record->expression, before->filter))
 		return;
 	if (rule_is_same(machine->rule, record))
@@ -213,7 +216,7 @@ static int sessions_load(struct checkpoint_load_state *l, struct deserializer *f
 	return r;
 }
 
-/* For a partitioned source the first partition has the counters of all partitions. */
+/* The first partition of a partitioned source receives the saved counters of all partitions. */
 void restore_source_health(struct source *source, const struct source_health *record)
 {
 	struct source_health *health = &source_get_partition(source, 0)->health;
@@ -227,9 +230,9 @@ void restore_source_health(struct source *source, const struct source_health *re
 }
 
 /*
- * Start sessions that ran; a session that cannot run keeps its counters. The caller of
+ * Start a session that ran. If it cannot be started, it keeps its counters. The caller of
  * restore_run() starts the machine's session, which may have to wait for the SPU. Sessions that
- * share its source then start with it. Failures of other sessions are reported.
+ * share the machine's source start then. For other sessions, a failure is reported.
  */
 static void restart_session(struct checkpoint_load_state *l, struct session *session)
 {
@@ -260,7 +263,10 @@ static int resume_machine_source(struct checkpoint_load_state *l)
 	checkpoint_defer_release(l->state, get_machine_session(l->state)->shared_source, false);
 	if (l->restore->adopted)
 		restore_note_offline_cpus(l, source, &l->source);
-	/* Read again the bytes that were drained before any session counted. */
+	/*
+	 * Clear the sums of each CPU: the windows that were drained before any session counted will
+	 * be read and summed again.
+	 */
 	get_machine_session(l->state)->shared_source->cpu_count = 0;
 	restore_source_health(source, &l->source.health);
 	for (u32 i = 0; i < l->start_count; i++)

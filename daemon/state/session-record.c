@@ -76,7 +76,10 @@ int source_record_load(struct deserializer *from, struct source_record *ret)
 	return from->bad ? -EBADMSG : 0;
 }
 
-/* Save the sampling options of a session's own source. Its cgroups are those of the rule. */
+/*
+ * Save the sampling options of a session's own source. The cgroups are saved with the rule of the
+ * session.
+ */
 static void sampling_save(const struct shared_source *shared_source, struct serializer *to)
 {
 	const struct source_config *sampling = &shared_source->sampling;
@@ -102,8 +105,8 @@ static void sampling_load(struct deserializer *from, struct session_record *ret)
 	sampling->physical = deserialize_u64_below(from, 2);
 	ret->of_cgroups = deserialize_u64_below(from, 2);
 	/*
-	 * Reject records without an interval, which every source has, and a source of cgroups
-	 * without cgroups.
+	 * Reject a record without an interval, because every source has one. Reject a source that
+	 * samples only cgroups if the record has no cgroups.
 	 */
 	if (!sampling->interval_ns || (ret->of_cgroups && !*ret->cgroups))
 		from->bad = true;

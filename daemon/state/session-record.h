@@ -27,19 +27,19 @@ struct source_record {
 /**
  * struct session_record - saved state of a session, without its profile
  * @name: name of the session
- * @expression: its filter
+ * @expression: its filter expression
  * @cgroups: cgroups of its rule; NULL-terminated, allocated
  * @running: true if it sampled
  * @since_ns: time for which it had been running when it was saved
  * @ran_ns: as in &struct session
  * @epoch: as in struct session
  * @cost_ns: CPU time of the daemon since the last reset
- * @buffer: bytes of its flight recorder; 0: none
- * @own: true if it has its own source and is not the machine's session; only then the following
- * members are valid
- * @sampling: options of that source, without filters, cgroups and models
+ * @buffer: size of its flight recorder in bytes; 0: none
+ * @own: true if it has its own source and is not the machine's session. The members below are valid
+ * only if @own is true
+ * @sampling: options of the session's own source, without filters, cgroups and models
  * @of_cgroups: true if the module sampled only the tasks of @cgroups
- * @source: that source
+ * @source: state of the session's own source
  */
 struct session_record {
 	char name[SESSION_NAME_SIZE];
@@ -75,7 +75,7 @@ void settings_record_load(struct deserializer *from, struct checkpoint_settings 
 /**
  * session_record_save() - write the state of a session; the caller must write its profile after it
  * @session: the session
- * @runs: true if it has to be started when it is restored
+ * @runs: true if the session has to be started when it is restored
  * @now_ns: CLOCK_MONOTONIC
  * @to: serializer of the checkpoint
  */
