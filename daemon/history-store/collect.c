@@ -44,8 +44,8 @@ struct minute_collection {
 };
 
 /*
- * Return the row of a container; add a row without samples if it has none. Return MINUTE_NONE if
- * memory cannot be allocated.
+ * Return the index of the row of a container. If the container has no row, add one without samples.
+ * Return MINUTE_NONE if memory cannot be allocated.
  */
 static u32 find_or_add_container(struct minute_collection *c, u32 index, u32 generation)
 {
@@ -138,8 +138,7 @@ static bool locate_row(const struct minute_collection *c, const struct history_r
 }
 
 /*
- * Find the function and the source line of a location. Names that are not resolved yet are
- * requested.
+ * Find the function and the source line of a location, and request names that are not resolved yet.
  */
 static void line_identify(const struct minute_collection *c, const struct history_row *row,
 			  struct collected_line *ret_line)
@@ -248,7 +247,7 @@ static void location_fill_from_line(const struct minute_collection *c,
 	to->line = source.line;
 }
 
-/* Set the program index of each line. Programs of the log and of the minute have the same order. */
+/* Set the program index of each line. A program has the same index in the log and in the minute. */
 static void lines_set_programs(const struct minute_collection *c, struct collected_line *lines,
 			       u32 count)
 {

@@ -10,8 +10,9 @@
 #include "minute.h"
 
 /**
- * history_collect_minute() - copy the counters since the last call, with names, and clear them
- * @state: the worker's
+ * history_collect_minute() - copy the counters since the last call to @arg, with names, and clear
+ * the counters in the profile
+ * @state: state of the worker
  * @arg: a struct minute_counters. All members are set except the times and the inodes of
  *	containers. Call minute_deinit()
  *
@@ -22,7 +23,7 @@ int history_collect_minute(struct worker_state *state, void *arg);
 
 /**
  * history_request_names() - request the names that history_collect_minute() needs
- * @state: the worker's
+ * @state: state of the worker
  * @arg: unused
  *
  * A helper process resolves names, and history_collect_minute() does not wait for it. So call this

@@ -21,8 +21,8 @@ void details_write(const struct profile_counters *counters, char *to);
 
 /**
  * details_add() - add the details of an object to counters
- * @text: an object; unknown keys are skipped. The history may be hostile: the function stops at
- *	invalid text
+ * @text: an object; unknown keys are skipped. The text is untrusted: the function stops at invalid
+ *	text
  * @to: receives all counters except the number of samples and the weights. Call
  *	counters_sum_histograms() afterwards
  *

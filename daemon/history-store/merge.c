@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Merges old periods, and removes the oldest ones. The age of a period is the number of later
- * periods with the same length. It does not depend on the clock, so a wrong clock cannot remove
- * periods.
+ * periods with the same length. This age does not depend on the clock, so a wrong clock cannot
+ * cause the removal of periods.
  */
 #include "store-internal.h"
 
@@ -18,7 +18,8 @@
 /**
  * struct period_rule - rules for periods of one length
  * @seconds: nominal length
- * @into: nominal length of the periods that older ones are merged into; 0: they are removed
+ * @into: nominal length of the longer periods into which the oldest ones are merged; 0: the oldest
+ *	ones are removed
  */
 struct period_rule {
 	u32 seconds;
@@ -81,15 +82,15 @@ static int run_for_group(struct history_store *store, const struct period_group 
 
 #define OF_GROUP "(SELECT id FROM period WHERE seconds=?1 AND id BETWEEN ?2 AND ?3)"
 
-/* Adds up JSON objects of numbers: one object with the sum for each key. */
+/* SQL that adds up JSON objects of numbers. The result is one object with the sum for each key. */
 #define SUM_OF_DETAILS(from)                                                           \
 	"(SELECT json_group_object(key,n) FROM (SELECT key,sum(value) AS n FROM " from \
 	" GROUP BY key))"
 
 /*
  * Insert the period that replaces a group. If the units of the periods differ, the number of
- * operations is unknown. If an emulated SPU wrote one of the periods, the result counts as
- * emulated.
+ * operations is unknown. If an emulated SPU took samples of one of the periods, the new period is
+ * marked as emulated.
  */
 static int merge_periods(struct history_store *store, const struct period_group *g, u32 into,
 			 s64 *ret_id)
@@ -166,16 +167,16 @@ static int merge_group(struct history_store *store, const struct period_group *g
 }
 
 /*
- * Maximum number of periods in a group. If the clock is set back repeatedly, more periods can have
- * the same time.
+ * Maximum number of periods in a group. Only if the clock was set back repeatedly can more periods
+ * have the same time.
  */
 #define GROUP_MAX 60
 
 /*
  * Find the oldest periods that become one period of length @into: consecutive periods of the same
- * boot that are in the same step of @into seconds of the wall clock. A step of the clock ends the
- * group. Return 1 if the group is complete, which means that a later period does not belong to it;
- * else 0.
+ * boot that start in the same interval of @into seconds of the wall clock. If the clock was set to
+ * another interval, the group ends. Return 1 if the group is complete, which means that a later
+ * period does not belong to it; else 0.
  */
 static int find_group(struct history_store *store, u32 seconds, u32 into,
 		      struct period_group *ret_group)

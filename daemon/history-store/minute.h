@@ -8,7 +8,10 @@
 
 #include "profile/counters.h"
 
-/* Maximum number of locations in a period. Fewer are stored if they have 99 % of its samples. */
+/*
+ * Maximum number of locations in a period. Fewer are stored if these have MINUTE_PERCENT % of the
+ * samples of the period.
+ */
 #define MINUTE_ROWS    300
 #define MINUTE_PERCENT 99
 
@@ -19,7 +22,7 @@
  * struct minute_sums - the counters that all rows of the history have
  * @samples: number of samples
  * @operations: number of operations that the samples represent, in the unit of the period
- * @latency: sum of their total latencies, cycles
+ * @latency: sum of the total latencies of the samples, cycles
  * @memory, @dram, @remote: loads and stores, and those that DRAM or another chip served
  * @branches, @mispredicted: branches, and the mispredicted ones
  */

@@ -48,8 +48,8 @@ static int insert_wanted_id(struct history_store *store, const char *sql, s64 id
 }
 
 /*
- * Write the containers that the query selects to a temporary table, with the time from which on the
- * caller may see them.
+ * Write the containers that the query selects to a temporary table. Each has the time from which on
+ * the caller may see it.
  */
 static int select_containers(struct history_store *store, const struct history_query *q)
 {
@@ -201,8 +201,8 @@ static int read_periods(struct history_store *store, struct view_header *ret_hea
 }
 
 /*
- * Replace the totals of @header by the sums over the selected containers, because the caller may
- * see no other containers. Shares are computed from these sums.
+ * Replace the totals of @header with the sums over the selected containers, because the caller may
+ * not see other containers. Shares are computed from these sums.
  */
 static int read_visible_total(struct history_store *store, unsigned int unit,
 			      struct view_header *header)
@@ -250,8 +250,8 @@ static void row_set_sums(struct view_row *row, const struct minute_sums *sums, u
 }
 
 /*
- * The rows of all locations, and one row with location 0 for each program: the counters of the
- * program minus those of its locations.
+ * SQL for the rows of all locations, and for rows with location 0. The sum of the latter of a
+ * program is the counters of the program minus those of its locations.
  */
 #define LOCATIONS_AND_REST                                                                       \
 	"(SELECT period,program,location," SUM_COLUMNS " FROM location_row "                     \
@@ -265,8 +265,8 @@ static void row_set_sums(struct view_row *row, const struct minute_sums *sums, u
 	"(SELECT *,0 AS location FROM program_row WHERE period IN (SELECT id FROM wanted_period))"
 
 /*
- * Write the statement for rows by @group to @sql. Its first columns are names, in the order of
- * read_row().
+ * Write the statement for rows by @group to @sql. The first columns of its result are names, in the
+ * order in which read_row() reads them.
  */
 static void format_row_query(char *sql, size_t size, enum view_group group, const char *order)
 {
@@ -415,7 +415,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 
 /*
  * Read the rows of containers, sorted by name, and add up the rows with the same name. SQL cannot
- * do that, because views of containers have percentiles.
+ * add them up, because rows of containers have percentiles.
  */
 static int read_containers(struct history_store *store, enum view_sort sort, u32 limit,
 			   unsigned int unit, struct view *view)

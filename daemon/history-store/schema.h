@@ -12,7 +12,10 @@
 	"memory INTEGER NOT NULL,dram INTEGER NOT NULL,remote INTEGER NOT NULL,"         \
 	"branches INTEGER NOT NULL,mispredicted INTEGER NOT NULL,"
 
-/* Count the rows of table @user that use a name: their column @column is an id in table @name. */
+/*
+ * Triggers that count the rows of table @user that use a name. Column @column of such a row is the
+ * id of the name in table @name.
+ */
 #define SCHEMA_USES(user, name, column)                                          \
 	"CREATE TRIGGER " user "_uses_" name " AFTER INSERT ON " user " BEGIN "  \
 	"UPDATE " name " SET uses=uses+1 WHERE id=NEW." column "; END;"          \

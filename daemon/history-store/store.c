@@ -20,8 +20,8 @@
 #define PAGE_BYTES   4096
 
 /*
- * The write-ahead log may have an eighth of the limit, but at least LOG_BYTES_MIN and at most
- * LOG_BYTES_MAX bytes.
+ * The limit of the write-ahead log is an eighth of the limit of the database, but at least
+ * LOG_BYTES_MIN and at most LOG_BYTES_MAX bytes.
  */
 #define LOG_BYTES_MIN (2ULL << 20)
 #define LOG_BYTES_MAX (16ULL << 20)
@@ -124,7 +124,7 @@ int store_query_number(struct history_store *store, const char *sql, s64 *ret_nu
 	return 0;
 }
 
-/* Bind parameters from the first one on. @types: "s" for const char *, "i" for s64. */
+/* Bind @values to the parameters of @statement. @types: "s" for const char *, "i" for s64. */
 static int bind_list(sqlite3_stmt *statement, const char *types, va_list values)
 {
 	int result = SQLITE_OK;
@@ -161,7 +161,10 @@ static int bind_sums(sqlite3_stmt *statement, int first, const struct minute_sum
 	return store_result_to_errno(result);
 }
 
-/* Run a statement that returns no rows, or get the number in its first row. */
+/*
+ * Run a statement. @ret_number: receives the number in the first row; NULL for a statement without
+ * rows.
+ */
 static int run_bound_statement(sqlite3_stmt *statement, s64 *ret_number)
 {
 	int r = store_step(statement);
@@ -195,8 +198,8 @@ static int get_or_add_name_id(struct history_store *store, enum store_statement 
 /* ---- Opening ------------------------------------------------------------------ */
 
 /*
- * Rename a database that cannot be used, with its write-ahead log. A database that was renamed
- * earlier is lost.
+ * Rename a damaged database and its write-ahead log. This removes a database that was renamed
+ * earlier.
  */
 static int rename_damaged_database(const char *path)
 {
@@ -265,8 +268,8 @@ static int prepare_statements(struct history_store *store)
 }
 
 /*
- * Remove the oldest periods in small transactions until the database fits: its limit may be lower
- * than in the previous run of the daemon.
+ * Remove the oldest periods in small transactions until the database is below its limit, which may
+ * be lower than in the previous run of the daemon.
  */
 static int shrink_database(struct history_store *store)
 {
@@ -454,7 +457,7 @@ static int write_location(struct history_store *store, const struct minute_locat
 	return r < 0 ? r : run_bound_statement(statement, NULL);
 }
 
-/* Add the container without a name, to which programs of samples without a process belong. */
+/* Add the container without a name. Programs whose container is unknown belong to it. */
 static int write_unknown_container(struct history_store *store, s64 boot, s64 *ret_id)
 {
 	return get_or_add_name_id(store, STORE_PUT_CONTAINER, STORE_GET_CONTAINER, ret_id, "sssii",
@@ -504,7 +507,10 @@ int history_store_write(struct history_store *store, const struct minute_counter
 {
 	int r;
 
-	/* While another program reads the database, the log cannot be copied to it. */
+	/*
+	 * While another program reads the database, the log cannot be copied to the database and
+	 * grows.
+	 */
 	if (file_bytes(store->path, "-wal") > store->log_bytes / 2) {
 		store_run(store, "PRAGMA wal_checkpoint(TRUNCATE)");
 		if (file_bytes(store->path, "-wal") > store->log_bytes / 2)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The history on disk: an SQLite database with a row for each container, program and location of
- * each period. Documentation/reference/history.md describes its tables. Old minutes become periods
- * of ten minutes, and those become hours.
+ * each period. Documentation/reference/history.md describes its tables. Old minutes are merged into
+ * periods of ten minutes, and old periods of ten minutes into hours.
  *
  * One thread uses a store. Each function may wait for the disk.
  */
@@ -73,7 +73,7 @@ struct history_store *history_store_free(struct history_store *store);
  * nothing of it.
  *
  * Return: 0; -ENOSPC: the disk is full; -EBUSY: another program reads the database for so long that
- * its write-ahead log reached its limit; -EIO: the disk failed; -EBADMSG: the database is damaged;
+ * the write-ahead log reached its limit; -EIO: the disk failed; -EBADMSG: the database is damaged;
  * -ENOMEM: memory could not be allocated. On failure nothing was added.
  */
 int history_store_write(struct history_store *store, const struct minute_counters *minute);
@@ -115,7 +115,7 @@ struct history_query {
 /**
  * struct history_coverage - the periods that a query found
  * @periods: number of periods
- * @start_us, @end_us: start of the first, and end of the last one
+ * @start_us, @end_us: start of the first period, and end of the last one
  * @longest_s: nominal length of the longest one in seconds: 60, 600 or 3600
  */
 struct history_coverage {
@@ -132,8 +132,8 @@ struct history_coverage {
  * @group: any group except VIEW_PROCESS
  * @sort: an order that view_sort_is_supported() permits for a period
  * @limit: maximum number of rows; 0: all
- * @ret_view: the view; free it with view_clear(). In its header, the members that the history
- *	stores are set
+ * @ret_view: the view; free it with view_clear(). Its header has only the members that the history
+ *	stores
  * @ret_coverage: the periods
  *
  * Samples that are in no stored location are in the row "[other]" of their program.
@@ -148,8 +148,8 @@ int history_store_create_view(struct history_store *store, const struct history_
 /**
  * struct history_point - the samples of a series in one step of time
  * @series: number of the series, from 0 on, in alphabetical order of the names
- * @start_us, @end_us: start of the first, and end of the last period of the step
- * @sampled_us: sum of the lengths of its periods
+ * @start_us, @end_us: start of the first period in the step, and end of the last one
+ * @sampled_us: sum of the lengths of the periods in the step
  * @sums: the counters
  * @p50, @p99: percentiles of the total latency; 0 for programs, because their rows have no
  *	histogram
@@ -176,7 +176,7 @@ struct history_series {
  * struct history_timeline - points by series and time
  * @series, @series_count: the series
  * @point, @points: the points
- * @truncated: points are missing, because there were more than the limit
+ * @truncated: points are missing, because there were more points than the limit
  * @unit: unit of operations; "samples" if it is unknown, or if periods have different units
  * @backend: &enum sample_backend; BACKEND_EMULATED if an emulated SPU took some of the samples
  */

@@ -26,12 +26,13 @@
 /**
  * struct history_writer - the thread and its state
  * @store: the open database; NULL if it could not be opened
- * @refused: another program or a newer version wrote the database; do not try again
+ * @refused: another program or a newer version wrote the database, so the thread does not try to
+ *	open it again
  * @lost: number of minutes that could not be written since the last success
  * @failure: negative errno of the failure that was logged; 0: none
  * @boot_id: id of this boot
  * @began_ns: CLOCK_BOOTTIME at which the minute began
- * @due_ns: CLOCK_MONOTONIC at which it ends
+ * @due_ns: CLOCK_MONOTONIC at which the minute ends
  * @named: the names of the minute were requested
  * @lock, @wake: protect and signal the members below
  * @first, @last, @waiting: the queue of queries
@@ -170,7 +171,7 @@ static void write_minute(struct history_writer *w, struct minute_counters *minut
 		r = history_store_write(w->store, minute);
 	}
 	minute_deinit(minute);
-	/* The next minute opens the file again. If the file is damaged, it is renamed then. */
+	/* The next minute opens the file again, and renames it if it is damaged. */
 	if (r == -EBADMSG || r == -EIO)
 		w->store = history_store_free(w->store);
 	report_write_result(w, r);
@@ -230,8 +231,8 @@ static struct history_request *pop_request(struct history_writer *w)
 /* ---- The thread --------------------------------------------------------------- */
 
 /*
- * End the minute together with a minute of the wall clock, so that merged periods also end with ten
- * minutes and hours of the wall clock.
+ * Let the next minute end at a whole minute of the wall clock. Then ten minutes and hours also end
+ * at whole ten minutes and hours of the wall clock.
  */
 static void plan_minute(struct history_writer *w)
 {
@@ -240,8 +241,8 @@ static void plan_minute(struct history_writer *w)
 }
 
 /*
- * Run a request, and everything that is due, without the lock. Return the time at which
- * something is due next, CLOCK_MONOTONIC.
+ * Run @request, unless it is NULL, and the work that is due; the caller does not hold the lock.
+ * Return the time of the next work, CLOCK_MONOTONIC.
  */
 static u64 do_due_work(struct history_writer *w, struct history_request *request)
 {

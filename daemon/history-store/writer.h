@@ -10,7 +10,8 @@
 #include "store.h"
 
 /*
- * Memory of the thread for SQLite, a minute and names; and memory for each container of a minute.
+ * Memory of the thread in bytes: a fixed amount for SQLite, a minute and names, and an amount for
+ * each container of a minute.
  */
 #define HISTORY_MEMORY_BYTES	(4ULL << 20)
 #define HISTORY_CONTAINER_BYTES 3584ULL
@@ -26,7 +27,7 @@ struct history_writer;
  * struct history_writer_config - the configuration of a writer
  * @worker: the worker, borrowed
  * @path: name of the database
- * @bytes: limit of its size
+ * @bytes: limit of the size of the database with its write-ahead log, at least HISTORY_BYTES_MIN
  */
 struct history_writer_config {
 	struct worker *worker;
@@ -51,9 +52,9 @@ int history_writer_new(const struct history_writer_config *config,
  * history_writer_stop() - end the current minute: the thread collects its counters and writes them
  * @writer: may be NULL
  *
- * It waits at most two seconds until the counters are collected, and does not wait for the disk.
- * Waiting queries fail with -ECANCELED. Call it before a checkpoint, so that the checkpoint has no
- * samples that are missing in the history.
+ * The function waits at most two seconds until the counters are collected, and does not wait for
+ * the disk. Queued queries fail with -ECANCELED. Call it before a checkpoint, so that the history
+ * on disk has all samples that the checkpoint has.
  */
 void history_writer_stop(struct history_writer *writer);
 
@@ -61,7 +62,7 @@ void history_writer_stop(struct history_writer *writer);
  * history_writer_free() - write the unfinished minute, and end the thread
  * @writer: may be NULL
  *
- * It waits for the disk. Call it before worker_free().
+ * The function waits for the disk. Call it before worker_free().
  *
  * Return: NULL.
  */
@@ -101,7 +102,7 @@ struct history_request {
  * history_writer_submit() - pass a query to the thread
  * @request: valid until its @done was called
  *
- * Return: 0; -EBUSY: too many queries wait.
+ * Return: 0; -EBUSY if HISTORY_QUERIES_MAX queries are waiting.
  */
 int history_writer_submit(struct history_writer *writer, struct history_request *request);
 
