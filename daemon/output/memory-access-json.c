@@ -219,7 +219,7 @@ static void add_nodes(const struct json_context *hot, struct json_object *root)
 	}
 }
 
-/* Add all parts; values that @root already has are replaced. */
+/* Add all sections to @root; keys that @root already has are replaced. */
 static int add_all_sections(const struct json_context *hot, u32 limit, struct json_object *root)
 {
 	int r;

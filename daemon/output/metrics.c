@@ -20,8 +20,8 @@ static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_co
 	      "no padding");
 
 /*
- * The minimum sizes of the structs for the machine and for a container, which the first daemons
- * wrote
+ * The sizes of the structs for the machine and for a container that the first daemons wrote;
+ * smaller structs are rejected
  */
 #define MACHINE_MIN   offsetof(struct metrics_machine, mappings_lost)
 #define CONTAINER_MIN offsetof(struct metrics_container, empty_ns)

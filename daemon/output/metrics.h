@@ -14,7 +14,7 @@
 #define METRICS_MAGIC	"SPEMETR\n" /* the eight bytes of &metrics_head.magic, without the NUL */
 #define METRICS_VERSION 1
 
-/* Limits of metrics_parse(), which rejects larger input as hostile */
+/* Limits of metrics_parse(), which rejects larger input because the bytes are untrusted */
 #define METRICS_CONTAINERS_MAX 8192
 #define METRICS_SIZE_MAX       (32U << 20)
 #define METRICS_SECTION_MAX 65536U
@@ -23,7 +23,10 @@
 #define METRICS_LEVELS 32
 /* Size of arrays that are indexed by &enum sample_unit */
 #define METRICS_UNITS 4
-/* Number of buckets of struct histogram; the last is always 0. */
+/*
+ * Size of arrays of buckets; it exceeds the number of buckets of struct histogram. The last bucket
+ * is always 0.
+ */
 #define METRICS_BUCKETS 64
 
 enum metrics_latency {
@@ -33,7 +36,7 @@ enum metrics_latency {
 	METRICS_LATENCIES,
 };
 
-/* The cause of blind time, in which sampling was enabled and no window was armed */
+/* The cause of blind time. In blind time, sampling is enabled but no window is armed. */
 enum metrics_blind_cause {
 	METRICS_BLIND_UNKNOWN, /* the source reports no causes */
 	METRICS_BLIND_FULL, /* a ring had no free space */
@@ -48,8 +51,8 @@ enum metrics_blind_cause {
 };
 
 /**
- * struct metrics_head - the first bytes of a snapshot; the other structs follow in the order of
- * their sizes
+ * struct metrics_head - the first bytes of a snapshot. The machine and the containers follow, each
+ * in a struct of the size given here
  */
 struct metrics_head {
 	char magic[8];
@@ -76,7 +79,7 @@ struct metrics_histogram {
  * @weight: operations that the samples stand for, indexed by &enum sample_unit. Each sample adds
  * the mean interval that was in force when it was taken, so weights of several machines may be
  * added
- * @memory: number of loads and stores, which is the sum of @level
+ * @memory: number of loads and stores: the sum of @level
  * @remote: loads and stores that accessed another chip
  * @branches, @mispredicted: branches, and the mispredicted ones
  * @level: loads and stores, indexed by &enum spe_level
@@ -96,19 +99,19 @@ struct metrics_counters {
 /**
  * struct metrics_machine - the ledgers and the counters of all samples
  * @epoch: identifies the start of the counters; if it changes, they restarted from 0
- * @process: identifies the start of the counters from @threads_evicted to @events_lost and after
- * @all. They survive a reset, but not a restart of the daemon
+ * @process: identifies the start of the members from @threads_evicted to @events_lost and of those
+ * after @all. These counters survive a reset, but not a restart of the daemon
  * @age_ns: time of sampling in this epoch
  * @backend: &enum sample_backend; an exporter must not export values that an emulated SPU modelled
  * @interval_ns: time between samples, mean over all CPUs, at the time of the snapshot
  * @written: records written; UINT64_MAX if the SPU does not count its records
  * @bytes: = @decoded + @padding + @suspect; @lost is not included
  * @reserved_ledger: 0
- * @lost: bytes lost; UINT64_MAX if the source does not record it
+ * @lost: bytes lost; UINT64_MAX if the source does not record lost bytes
  * @enabled_ns: = armed time + the sum of @blind_ns, summed over CPUs; UINT64_MAX if the source does
  * not record it, and @blind_ns is meaningless then
- * @unattributed, @evicted: number of samples
- * @threads_evicted, @processes_evicted, @containers_evicted, @containers_overflow,
+ * @unattributed, @evicted: number of samples @threads_evicted, @processes_evicted,
+ * @containers_evicted, @containers_overflow,
  * @mappings_dropped, @events_lost: statistics of the attributor
  * @cpu_ns, @memory: CPU time and resident bytes of the daemon
  * @mappings_lost, @lookups_unanswered: statistics of the attributor; 0 from older daemons, in which
@@ -158,15 +161,15 @@ struct metrics_machine {
 
 /**
  * struct metrics_container - the counters of a container with samples
- * @id: unique number of the container in the snapshot; it does not change with a rename or in the
- * next epoch
+ * @id: unique number of the container in the snapshot; a rename of the container and a new epoch do
+ * not change it
  * @name, @runtime, @path: as in &struct attribute_container; "" is "in no container"
  * @empty_ns: time since its last process exited or moved; 0 if it has processes, or if the time is
  * unknown
  * @name_space, @pod, @pod_container: the full Kubernetes names if @name is too short for
  * "namespace/pod/container" and was truncated; else ""
  *
- * The first version ends with @tally.
+ * The struct of the first daemons ends with @tally.
  */
 struct metrics_container {
 	u64 id;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Replace the samples of containers that a filter excludes by sums without process, function or
- * address. This runs after counting, so that the filter checks the name that would be written.
+ * Replace the samples of containers that a filter excludes with sums without process, function and
+ * address. This happens after counting, so that the filter checks the name that would be written.
  */
 #include "pprof-internal.h"
 
@@ -40,8 +40,8 @@ static bool matches_any_pattern(char *const *patterns, const char *name)
 }
 
 /*
- * Check the name that metrics have for the container. Samples outside of containers have such a
- * name, too.
+ * Apply the filter to the name that the container has in metrics. The name for samples outside of
+ * containers is "none".
  */
 static bool container_is_admitted(const struct pprof_hidden *f, u32 container)
 {

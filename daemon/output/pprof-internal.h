@@ -6,8 +6,8 @@
 #include "pprof.h"
 
 /*
- * The values of an entry. Each value also exists as a sum in which each sample is multiplied by its
- * interval
+ * The values of an entry. &pprof_entry.value has the sum of each value, and &pprof_entry.weighted
+ * the sum in which each sample is multiplied by its interval.
  */
 enum pprof_value {
 	PPROF_SAMPLES,
@@ -58,13 +58,13 @@ static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY_SIZE, "as the budget has
  * struct pprof - the table of samples for one pprof profile
  * @attributor: the attributor of the profile
  * @observer: receives the samples
- * @room: number of @entries, and limit of the bytes of names
+ * @room: the limits: number of @entries, and bytes of names
  * @grows: the number of @entries has no limit
- * @live: the processes and CPUs belong to this machine
+ * @live: the profiled processes and CPUs belong to this machine
  * @no_interval: a sample had an unknown interval
  * @count: number of used @entries
  * @entries: the table, open addressing
- * @others: sums of samples that found no free entry, indexed by unit; they have no location
+ * @others: sums of samples without a location, because the table was full; indexed by unit
  * @node: NUMA node of each CPU
  */
 struct pprof {
@@ -105,8 +105,9 @@ struct pprof_hidden {
 /**
  * pprof_sort_entries() - sort the entries of a table without a limit
  *
- * The written profile then does not depend on the order of samples. The entries of a table with a
- * limit depend on it anyway. Do not add samples after this call.
+ * The written profile then does not depend on the order in which samples were counted. This call is
+ * useless for a table with a limit, because which samples have an entry depends on that order. Do
+ * not add samples after this call.
  */
 void pprof_sort_entries(struct pprof *pprof);
 

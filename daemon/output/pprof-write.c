@@ -2,7 +2,7 @@
 /*
  * Write pprof's format. The field numbers are those of tests/exporter/schema/profile.proto, which
  * protoc checks. Addresses are offsets in their file, which are equal on all machines. In the
- * running kernel and outside of files the address is written as 0, and a location represents a
+ * running kernel and outside of files, the address is written as 0, and a location represents a
  * whole function.
  */
 #include "pprof-internal.h"
@@ -23,8 +23,8 @@
 #include "util/protobuf.h"
 
 /*
- * Number of uncompressed bytes that are collected before they are compressed; one message may
- * exceed it
+ * Number of uncompressed bytes that are collected before they are compressed. A single message may
+ * be larger.
  */
 #define PPROF_CHUNK_BYTES     (16U << 10)
 #define PROTOBUF_BUFFER_BYTES (2 * PPROF_CHUNK_BYTES)
@@ -80,8 +80,9 @@ static const char *const value_names[PPROF_VALUES][2] = {
 };
 
 /*
- * The types of values. Sums in the two units are two types. All profiles have both, because pprof
- * merges only profiles with the same types. Samples with an unknown unit may have either.
+ * The types of values. A sum has one type for each of the two units. All profiles have both types,
+ * because pprof merges only profiles with the same types. A sample counts only for the type of its
+ * unit; a sample with an unknown unit counts for neither type.
  */
 static const struct {
 	u8 unit;
@@ -91,12 +92,12 @@ static const struct {
 	{ UNIT_MICRO_OPS, "micro_operations" },
 };
 
-/* Size of a function name in bytes: each byte may be escaped */
+/* Size of a function name in bytes. Each byte of the name may be escaped as four. */
 #define NAME_SIZE (4 * SYMBOL_NAME_MAX + 1)
 /* Size of the key of a mapping: a path of PATH_MAX bytes and the other fields */
 #define MAPPING_SIZE 4400
 
-/* Maximum number of names for one entry, and memory of a name without its text */
+/* Maximum number of names for one entry, and memory of a name in bytes without its text */
 #define NAMES_MAX  16
 #define NAME_BYTES 40
 /*
@@ -120,7 +121,8 @@ struct text_index {
  * @proto: bytes that are not compressed yet
  * @z, @fd: compressor, and the file that receives its output
  * @texts: total length of all names, bytes
- * @others: sums as in @pprof, plus the samples of entries for which there was no space for a name
+ * @others: sums as &pprof.others, plus the samples of entries whose names exceed the limit of
+ *	memory
  */
 struct pprof_writer {
 	struct protobuf proto;
@@ -246,8 +248,8 @@ static void build_id_text(struct pprof_writer *w, const struct attribute_locatio
 /*
  * Write a key that distinguishes binaries with equal paths, which are common in containers. The key
  * is the build ID if known. Otherwise it consists of the path, of device and inode if known
- * (recordings have neither), and of the container. Code that a process generated belongs to that
- * process.
+ * (recordings have neither), and of the container. The key of code that a process generated
+ * identifies that process.
  */
 static void mapping_key(const struct pprof_writer *w, const struct pprof_entry *e,
 			const struct attribute_location *place, const char *build, char *key,
@@ -289,8 +291,8 @@ static u64 add_mapping(struct pprof_writer *w, const struct pprof_entry *e,
 }
 
 /*
- * Add a function. @text: number of its name. The number identifies the name, because different
- * names may have any prefix in common.
+ * Add a function. @text: number of its name in the table of strings. The key contains this number
+ * and not the name, because different names could be equal after truncation.
  */
 static u64 add_function(struct pprof_writer *w, u64 mapping, u64 text, const char *binary)
 {
@@ -313,7 +315,10 @@ static u64 add_function(struct pprof_writer *w, u64 mapping, u64 text, const cha
 	return id;
 }
 
-/* Return the bytes of a table of names, including its copy while it grows. */
+/*
+ * Return the size of a table of names in bytes. If the table may grow soon, this includes its
+ * larger copy.
+ */
 static u64 text_index_get_bytes(const struct text_index *names)
 {
 	u64 bytes = (u64)names->room * sizeof(*names->slots);
@@ -321,7 +326,7 @@ static u64 text_index_get_bytes(const struct text_index *names)
 	return names->count + NAMES_MAX >= names->room / 2 ? 3 * bytes : bytes;
 }
 
-/* Return true if everything that one entry may add is within the limit. */
+/* Return true if the limit of memory suffices for all names that one entry may add. */
 static bool entry_names_fit(const struct pprof_writer *w)
 {
 	u64 bytes = w->texts + TEXTS_MAX + text_index_get_bytes(&w->strings) +
@@ -340,8 +345,8 @@ static bool entry_is_overflow(const struct pprof_writer *w, const struct pprof_e
 #define OTHER_NAME "[other]"
 
 /*
- * Name the location as in reports: all locations without a binary have one name, and locations that
- * did not fit are marked.
+ * Write the name of the location as in reports. All locations without a binary have one name. A
+ * sample that did not fit into the table has the name OTHER_NAME.
  */
 static void write_location_name(struct pprof_writer *w, const struct pprof_entry *e,
 				const struct attribute_location *place, s32 pid, char *name,
@@ -356,8 +361,8 @@ static void write_location_name(struct pprof_writer *w, const struct pprof_entry
 }
 
 /*
- * Return true if the address may be written. In the running kernel, and outside of mappings, a
- * location represents its function.
+ * Return true if the address may be written. In the running kernel, and outside of mappings, it may
+ * not: a location then represents its whole function.
  */
 static bool address_is_public(const struct pprof_writer *w, const struct attribute_location *place)
 {
@@ -365,8 +370,8 @@ static bool address_is_public(const struct pprof_writer *w, const struct attribu
 }
 
 /*
- * Write a location, unless one with the same key was written. @key: identifies the location; @text:
- * number of the function's name. Return the number of the location.
+ * Write a location, unless a location with the same key was written before. @key: identifies the
+ * location; @text: number of the function's name. Return the number of the location.
  */
 static u64 write_location_once(struct pprof_writer *w, const char *key, u64 mapping, u64 address,
 			       u64 text, const char *binary)
@@ -421,8 +426,8 @@ static u64 add_location(struct pprof_writer *w, const struct pprof_entry *e, boo
 }
 
 /*
- * Add a label to the sample that is being written. Strings get their numbers now, and are written
- * at the end of the profile.
+ * Add a label to the sample that is being written. Its strings get their numbers now; the table of
+ * strings is written at the end of the profile.
  */
 static void add_label(struct pprof_writer *w, const char *key, const char *value)
 {
@@ -435,8 +440,8 @@ static void add_label(struct pprof_writer *w, const char *key, const char *value
 }
 
 /*
- * Return the name that metrics have for the container: the complete Kubernetes name. @whole: buffer
- * for that name.
+ * Return the name that the container has in metrics. In a pod, that is the complete Kubernetes
+ * name. @whole: buffer for the name.
  */
 static const char *container_name(const struct pprof_writer *w, const struct pprof_entry *e,
 				  char whole[PODS_NAME_SIZE])
@@ -518,7 +523,8 @@ static void add_entry(struct pprof_writer *w, const struct pprof_entry *e)
 		return;
 	}
 	/*
-	 * If the entry was reused for another process, the mappings of that process do not apply.
+	 * If the attributor has reused the entry for another process, the mappings of that process
+	 * do not apply.
 	 */
 	if (process && process->generation != e->generation)
 		process = NULL;
@@ -679,8 +685,8 @@ void pprof_request_names(struct pprof *pprof, struct symbols_cache *symbols)
 }
 
 /*
- * Request all names before writing: a profile is written once, so locations that are unresolved by
- * then have no name.
+ * Request all names before the profile is written, and wait for them. The profile is written only
+ * once, so a name that arrives later would be missing.
  */
 static void request_names(const struct pprof_writer *w)
 {
@@ -718,7 +724,9 @@ int pprof_write(struct pprof *pprof, struct symbols_cache *symbols,
 	pprof_sort_entries(pprof);
 	request_names(&w);
 	protobuf_init(&w.proto, PROTOBUF_BUFFER_BYTES);
-	/* 15: log2 of the compression window; + 16: with the header and trailer of gzip */
+	/*
+	 * 15 is log2 of the compression window; zlib adds the header and trailer of gzip for + 16.
+	 */
 	if (deflateInit2(&w.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) ==
 	    Z_OK) {
 		write_profile(&w, metadata);

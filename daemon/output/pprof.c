@@ -28,8 +28,8 @@ static bool entry_has_same_key(const struct pprof_entry *a, const struct pprof_e
 }
 
 /*
- * Return the entry of @key, or the free entry where it belongs. The table has at least one free
- * entry.
+ * Return the entry of @key, or the free entry for @key if there is none. The table has at least one
+ * free entry.
  */
 static struct pprof_entry *entry_find_slot(const struct pprof *p, const struct pprof_entry *key)
 {
@@ -63,7 +63,7 @@ static bool entries_grow(struct pprof *p)
 	return true;
 }
 
-/* Return the entry of @key, which is added if it is missing; NULL if the table is full. */
+/* Return the entry of @key; add it if it is missing. Return NULL if the table is full. */
 static struct pprof_entry *entry_get_or_add(struct pprof *p, const struct pprof_entry *key)
 {
 	struct pprof_entry *e = entry_find_slot(p, key);
@@ -88,7 +88,7 @@ static void entry_add_value(struct pprof_entry *e, enum pprof_value what, u64 am
 	e->weighted[what] += amount * interval;
 }
 
-/* Count the levels that the access is known to have missed. */
+/* Count the levels of cache that the access missed, as far as @level shows it. */
 static void entry_add_misses(struct pprof_entry *e, u8 level, u64 interval)
 {
 	bool l1 = level != SPE_LEVEL_L1 && level != SPE_LEVEL_UNKNOWN;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pprof: counts the samples of a profile for some time, and writes them in pprof's format. It has
- * its own table, because the tables of the profile do not have the translation latency and the
- * latency of each level for single locations.
+ * pprof: counts the samples of a profile for some time, and writes them in pprof's format. struct
+ * pprof has its own table, because the tables of the profile have neither the translation latency
+ * nor the latency of each level for a single location.
  *
  * Each sample is counted for the same process as in the profile.
  */
@@ -17,7 +17,10 @@
  */
 #define PPROF_ENTRIES_MAX 32768
 
-/* Bytes of an entry, and bytes that pprof_write() needs in addition to the table and the names */
+/*
+ * Size of an entry in bytes, and bytes that pprof_write() needs in addition to the table and the
+ * names
+ */
 #define PPROF_ENTRY_SIZE  144
 #define PPROF_WRITE_BYTES (384ULL << 10)
 
@@ -34,7 +37,8 @@ struct pprof;
 /**
  * struct pprof_limits - limits of a profile's memory
  * @entries: maximum number of entries; further samples count as "[other]"
- * @names: maximum bytes of names while writing; locations beyond it have no name; 0: no limit
+ * @names: maximum memory of names in pprof_write(), in bytes; further samples count as "[other]";
+ * 0: no limit
  */
 struct pprof_limits {
 	u32 entries;
@@ -74,7 +78,8 @@ struct pprof *pprof_free(struct pprof *pprof);
 /**
  * struct pprof_filter - the containers that a profile may name
  * @allow, @deny: globs of container names, as Allow= and Deny= of the exporter; NULL-terminated, or
- * NULL. Without @allow all containers are admitted; @deny has priority
+ * NULL. Without @allow, all containers are admitted that @deny does not match. @deny has priority
+ * over @allow
  *
  * Samples that may belong to a container that is not admitted count as "other", without process,
  * function and address.
@@ -99,7 +104,7 @@ struct pprof_metadata {
 };
 
 /**
- * pprof_write() - write all samples, compressed by gzip
+ * pprof_write() - write all samples, compressed with gzip
  * @pprof: the samples
  * @symbols: resolver of function names
  * @metadata: properties of the whole profile
@@ -116,7 +121,7 @@ void pprof_request_names(struct pprof *pprof, struct symbols_cache *symbols);
 /**
  * pprof_count_samples() - return the number of samples counted
  *
- * @ret_others: number of samples among them that found no free entry and have no location
+ * @ret_others: number of samples among them without a location, because the table was full
  */
 u64 pprof_count_samples(const struct pprof *pprof, u64 *ret_others);
 

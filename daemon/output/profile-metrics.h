@@ -8,7 +8,7 @@
 
 /**
  * profile_get_metrics() - get the ledgers, and the counters of all samples and of containers
- * @profile: the profile; the caller is on its thread
+ * @profile: the profile; the caller runs on its thread
  * @attributor: attributor of the profile
  * @ret_metrics: the result; free it with metrics_clear(). Fields for which the profile has no value
  * (epochs, source, state, problems, cost) are 0. Containers beyond METRICS_CONTAINERS_MAX are

@@ -95,7 +95,10 @@ static json_object *memory_shares_json(const struct view_header *h)
 	return json;
 }
 
-/* Convert blind time by cause; the sum is blind_ns. Causes that did not occur have no key. */
+/*
+ * Convert the blind time of each cause. The sum is the key blind_ns. Causes that did not occur have
+ * no key.
+ */
 static json_object *blind_causes_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
@@ -340,7 +343,7 @@ void query_add_keys_json(json_object *json, const struct query_row *row, const s
 		add_text(json, "binary", row->binary);
 }
 
-/* Set the values to null that cannot be computed from the sums of a period. */
+/* Set the keys to null whose values cannot be computed from the sums of a period. */
 static void set_unknown_to_null(json_object *json)
 {
 	static const char *const unknown[] = { "mean",	 "p50",		  "p99",   "levels",
@@ -394,7 +397,7 @@ static json_object *rest_json(const struct query_rows *rows, u64 shown_samples)
 	return json;
 }
 
-/* Write the text of @json, and free it by json_object_put(). */
+/* Write the text of @json, and free @json. */
 static void write_and_free_json(FILE *out, json_object *json)
 {
 	fputs(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
@@ -403,7 +406,7 @@ static void write_and_free_json(FILE *out, json_object *json)
 	json_object_put(json);
 }
 
-/* Write the members of @json, without the brace that ends it, and free it. */
+/* Write the text of @json without its last brace, so that members can follow, and free @json. */
 static void write_members_and_free_json(FILE *out, json_object *json)
 {
 	const char *text = json_object_to_json_string_ext(

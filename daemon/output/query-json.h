@@ -11,7 +11,7 @@
 
 #include "query/query-rows.h"
 
-/** view_header_json() - convert a header; the caller frees the object by json_object_put() */
+/** view_header_json() - convert a header; the caller frees the object with json_object_put() */
 json_object *view_header_json(const struct view_header *header);
 
 /** view_add_measures_json() - add all numbers of a row to @json */
@@ -19,7 +19,7 @@ void view_add_measures_json(json_object *json, const struct view_row *row);
 
 /**
  * view_inlines_json() - convert names that are separated by newlines to an array; the caller frees
- * the object by json_object_put()
+ * the object with json_object_put()
  */
 json_object *view_inlines_json(const char *names);
 
@@ -33,7 +33,7 @@ void query_add_keys_json(json_object *json, const struct query_row *row, const s
  * @query: the query
  * @rows: the rows; NULL: none
  *
- * Documentation/reference/report.schema.json describes it.
+ * Documentation/reference/report.schema.json describes the JSON.
  *
  * Return: 0 or -ENOMEM.
  */
