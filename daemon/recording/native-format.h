@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The recording format of speprof: a file header, then windows as the module's ABI defines them
- * (uapi/linux/speprof.h). Task events and functions of the kernel are windows of other kinds,
- * which readers of the ABI skip. All fields are little-endian; headers begin at multiples of 64 bytes.
+ * (uapi/linux/speprof.h). Task events, functions of the kernel and facts are windows of other
+ * kinds, which readers of the ABI skip. All fields are little-endian; headers begin at multiples of
+ * 64 bytes.
  */
 #ifndef SPEPROF_NATIVE_FORMAT_H
 #define SPEPROF_NATIVE_FORMAT_H
@@ -53,16 +54,17 @@ struct native_header {
 #define NATIVE_WINDOW_MIN 64
 
 /**
- * struct native_window - fields that the ABI's header lacks; between that header and the records
+ * struct native_window - fields that the ABI's header lacks. They follow that header, before the
+ * records
  * @clock_zero, @clock_mult, @clock_shift: &struct timestamp_clock of the source
  * @lost_bytes: bytes that were lost before this window
  * @interval: mean number of operations between samples
- * @tid: the task that all records belong to; -1 if they may belong to several
+ * @tid: the task of all records; -1 if the records may belong to several tasks
  * @align: alignment of records, bytes; 0 if unknown
  * @max_record: maximum size of a record, bytes; 0 if unknown
  * @unit: &enum sample_unit of @interval
- * @blind_by: blind time, ns, indexed by &enum source_blind; the first version of the format does
- * not have it
+ * @blind_by: blind time, ns, indexed by &enum source_blind. The first version of this struct does
+ * not have this member
  */
 struct native_window {
 	u64 clock_zero;
@@ -81,7 +83,7 @@ struct native_window {
 
 /*
  * speprof_window.kind of a task event: the first 64 bytes of &struct speprof_window, then &struct
- * native_task, then the name. The window has the CPU of a TASK_SWITCH.
+ * native_task, then the name. For a TASK_SWITCH, speprof_window.cpu is the CPU of the switch.
  */
 #define NATIVE_KIND_TASK 0x8000
 
@@ -112,12 +114,12 @@ struct native_task {
 
 /*
  * speprof_window.kind of functions of the kernel: the first 64 bytes of &struct speprof_window,
- * then for each function &struct native_function and its name. They are written at the end of a
- * recording, because the functions with samples are known only then.
+ * then for each function &struct native_function and its name. The functions are written at the end
+ * of a recording, because it is then known which functions have samples.
  */
 #define NATIVE_KIND_FUNCTIONS 0x8001
 
-/* Maximum bytes of data in one window of functions */
+/* Maximum number of bytes of data in one window of functions */
 #define NATIVE_FUNCTIONS_MAX 65536
 
 /**
@@ -135,12 +137,12 @@ struct native_function {
 /*
  * speprof_window.kind of facts about the creation of the file: the first 64 bytes of &struct
  * speprof_window, then pairs of a key and a value, each with its NUL: "host", "kernel", "machine",
- * "version", and "time", CLOCK_REALTIME in decimal ns. The window is the first one of a file. Older
- * files lack it.
+ * "version", and "time", CLOCK_REALTIME in decimal ns. It is the first window of a file. Older
+ * files have no such window.
  */
 #define NATIVE_KIND_FACTS 0x8002
 
-/* Maximum bytes of the pairs */
+/* Maximum number of bytes of the pairs */
 #define NATIVE_FACTS_MAX 4096
 
 _Static_assert(sizeof(struct native_header) == 64, "windows begin at a multiple of 64 bytes");

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 
 /*
- * Maximum memory for functions of the kernel, bytes; all functions of a kernel need a third of it.
+ * Maximum memory for functions of the kernel, bytes. All functions of a kernel need a third of
+ * this.
  */
 #define FUNCTIONS_LIMIT (32ULL << 20)
 
@@ -83,8 +84,9 @@ static u32 header_min_size(const struct speprof_window *h)
 }
 
 /*
- * Check the header of a chunk, regardless of its neighbours. Returns the name of the first invalid
- * field with its valid values, and the value of the field in @ret_value; NULL if all are valid.
+ * Check the header of a chunk, without comparing it with other chunks. Returns a text with the name
+ * and the valid values of the first invalid field, and its value in @ret_value; NULL if all fields
+ * are valid.
  */
 static const char *header_check(const struct speprof_window *h, u64 offset, u64 *ret_value)
 {
@@ -103,7 +105,7 @@ static const char *header_check(const struct speprof_window *h, u64 offset, u64 
 	return NULL;
 }
 
-/* Read the header of a chunk; fields that a short header lacks are 0. */
+/* Read and check the header of a chunk. Fields that a short header lacks are 0. */
 static bool header_read(struct native_reader *reader, u64 offset, struct speprof_window *ret_header,
 			const char **ret_fault, u64 *ret_value)
 {
@@ -185,8 +187,8 @@ static u8 backend_from_abi(u32 backend)
 	 WINDOW_GAPS)
 
 /*
- * Read &struct native_window, which is between header and records; fields that the file lacks are
- * 0.
+ * Read &struct native_window, which follows the header. Fields that the file lacks are 0; @tid is
+ * -1.
  */
 static void read_extension(struct native_reader *reader, const struct native_chunk *chunk,
 			   struct native_window *ret_extension)
@@ -351,9 +353,9 @@ static void parse_functions(struct native_reader *reader, const struct native_ch
 }
 
 /*
- * Find the end of a chunk. It is the end of the chunk's span, if the next header or the end of the
- * file follows there. Otherwise the span may be damaged: the chunk then ends at the next valid
- * header, so that a wrong span does not hide the windows behind it.
+ * Find the end of a chunk. If a valid header or the end of the file follows the chunk's span, the
+ * chunk ends with its span. Otherwise the span may be damaged. The chunk then ends at the next
+ * valid header, so that a wrong span does not hide later windows.
  */
 static u64 chunk_find_end(struct native_reader *reader, u64 offset,
 			  const struct speprof_window *this)

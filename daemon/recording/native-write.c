@@ -92,7 +92,10 @@ void native_write_begin(struct recorder *recorder)
 	write_facts(recorder);
 }
 
-/* Encode a size that is a power of two as PMBIDR_EL1.Align and PMSIDR_EL1.MaxSize do: its log2. */
+/*
+ * Encode a size, a power of two, as its binary logarithm, as PMBIDR_EL1.Align and
+ * PMSIDR_EL1.MaxSize do. 0 stays 0.
+ */
 static u64 size_log2(u32 size)
 {
 	return size ? 31 - (u64)__builtin_clz(size) : 0;

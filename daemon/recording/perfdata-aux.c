@@ -50,7 +50,8 @@ void perfdata_aux_add(struct perfdata_reader *perf, const struct perfdata_record
 	aux = (struct perfdata_aux){
 		.offset = perfdata_get64(perf, record->data + 8),
 		/*
-		 * In snapshot mode these offsets cannot be compared with those of AUXTRACE records.
+		 * In snapshot mode, the offsets of AUX records cannot be compared with those of
+		 * AUXTRACE records.
 		 */
 		.size = flags & PERF_AUX_FLAG_OVERWRITE ? 0 :
 							  perfdata_get64(perf, record->data + 16),
@@ -67,8 +68,8 @@ void perfdata_aux_add(struct perfdata_reader *perf, const struct perfdata_record
 	if (perf->aux_full || (!aux.size && !(aux.flags & (WINDOW_TRUNCATED | WINDOW_GAPS))))
 		return;
 	/*
-	 * Only the AUXTRACE record shows if the buffer belongs to a CPU or to a thread, so store
-	 * the record for both.
+	 * Only the AUXTRACE record shows whether the buffer belongs to a CPU or to a thread, so
+	 * store the AUX record once for the CPU and once for the thread.
 	 */
 	if (trailer.cpu >= 0) {
 		aux.buffer = make_buffer_key(trailer.cpu, trailer.tid);
@@ -113,14 +114,14 @@ static void emit_loss(const struct perfdata_reader *perf, const struct perfdata_
 	};
 
 	/*
-	 * The record was stored once for its CPU and once for its thread, so pass on only the copy
-	 * that applies.
+	 * The record was stored once for its CPU and once for its thread, so pass only one of both
+	 * copies to the sink.
 	 */
 	if (perf->is_spe && (aux->buffer < 0) == perf->per_thread)
 		perf->sink->window(perf->sink->ctx, &window);
 }
 
-/* Only a damaged or hostile file has overlapping records. The overlaps are removed. */
+/* Remove overlaps of AUX records. Only a damaged or hostile file has them. */
 void perfdata_aux_sort_and_emit_losses(struct perfdata_reader *perf)
 {
 	struct perfdata_aux *last;
@@ -236,7 +237,8 @@ void perfdata_auxtrace_emit(struct perfdata_reader *perf, const struct perfdata_
 		stop = transaction_find(perf, buffer, pos, end, &window);
 		/*
 		 * An event of a thread stops at a context switch, so all records of a transaction
-		 * belong to the thread. An event of a CPU continues, so they may belong to several.
+		 * belong to the thread. An event of a CPU continues, so the records of a
+		 * transaction may belong to several threads.
 		 */
 		if (cpu < 0 || tid < 0)
 			window.tid = tid;

@@ -37,7 +37,8 @@
 #define FEATURE_CMDLINE	 11
 
 /*
- * Get a bit field of the C structure; big-endian writers allocate bit fields from the highest bit.
+ * Get a bit field of &struct perf_event_attr. Big-endian writers allocate bit fields from the
+ * highest bit.
  */
 static bool attr_get_flag(const struct perfdata_reader *perf, const u8 *attr, unsigned int bit)
 {
@@ -65,8 +66,8 @@ static void parse_attr(struct perfdata_reader *perf, const u8 *attr)
 
 	perfdata_add_attr(perf, trailers ? perfdata_get64(perf, attr + ATTR_SAMPLE_TYPE) : 0);
 	/*
-	 * TIME_CONV records describe perf's default clock, even if events use another (perf record
-	 * -k).
+	 * TIME_CONV records describe perf's default clock, even if the events use another clock
+	 * (perf record -k).
 	 */
 	perf->other_clock |= attr_get_flag(perf, attr, ATTR_FLAG_CLOCKID);
 	if (!perf->interval && perfdata_get32(perf, attr) >= PERF_TYPE_MAX)
@@ -167,7 +168,10 @@ static bool feature_get_string(const struct perfdata_reader *perf, const u8 *p, 
 	return true;
 }
 
-/* On arm64 the feature is MIDR_EL1, such as "0x00000000410fd0c0"; elsewhere it has another form. */
+/*
+ * Parse the feature CPUID. On arm64 it is MIDR_EL1, such as "0x00000000410fd0c0"; elsewhere it has
+ * another form.
+ */
 static void parse_cpuid(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
 	char text[128 + 1], *end;
@@ -181,8 +185,8 @@ static void parse_cpuid(struct perfdata_reader *perf, const u8 *p, size_t len)
 }
 
 /*
- * Get the backend. speprof record adds it to the version. perf does not, so the backend of its
- * recordings is unknown: the SPU may be simulated.
+ * Get the backend from the feature VERSION, in which only speprof record writes it. The backend of
+ * a recording of perf is unknown: its SPU may be simulated.
  */
 static void parse_backend(struct perfdata_reader *perf, const u8 *p, size_t len)
 {
@@ -208,7 +212,7 @@ static void parse_version_fact(struct perfdata_reader *perf, const u8 *p, size_t
 
 	parse_backend(perf, p, len);
 	fact_set(perf, p, len, facts->version, sizeof(facts->version));
-	/* perf's version is only a number. */
+	/* perf writes only the number of its version, so add the name "perf". */
 	if (facts->version[0] >= '0' && facts->version[0] <= '9') {
 		char number[sizeof(facts->version)];
 
@@ -266,7 +270,10 @@ static void parse_command(struct perfdata_reader *perf, const u8 *p, size_t len)
 	escape_string(facts->command, sizeof(facts->command), line);
 }
 
-/* The features with the facts about the creation of a recording, and with its cores. */
+/*
+ * The features with the facts about the creation of a recording, and the feature with the type of
+ * its cores.
+ */
 static const struct {
 	unsigned int feature;
 	const char *name;
@@ -293,7 +300,10 @@ void perfdata_parse_feature(struct perfdata_reader *perf, const struct perfdata_
 			text_features[i].parse(perf, record->data + 16, record->size - 16);
 }
 
-/* The table has an offset and a size for each set bit of feature_bits, in ascending order. */
+/*
+ * Find a feature. The table has an offset and a size for each set bit of feature_bits, in ascending
+ * order.
+ */
 static bool find_feature(struct perfdata_reader *perf, unsigned int feature, const char *name,
 			 u64 *ret_offset, u64 *ret_size)
 {
@@ -405,7 +415,7 @@ void perfdata_parse_auxtrace_info(struct perfdata_reader *perf,
 	}
 	perf->is_spe = true;
 	words = (record->size - INFO_PRIV) / 8;
-	/* Version 1 has no version number: it is recognized by its size of two words. */
+	/* Metadata of version 1 has no version number, but its size of two words identifies it. */
 	if (words <= INFO_V1_WORDS)
 		return;
 	version = perfdata_get64(perf, record->data + INFO_PRIV);

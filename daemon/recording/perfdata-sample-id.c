@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reads the trailers of a perf.data: sample_id_all makes the kernel append one to each record. The
- * attribute of the record's event selects its fields. If attributes differ, the last word of the
- * trailer is the id of the event.
+ * Reads the trailers of a perf.data: with sample_id_all, the kernel appends a trailer to each
+ * record. The attribute of the record's event selects the fields of the trailer. If attributes
+ * differ, the last word of the trailer is the id of the event.
  */
 #include "perfdata.h"
 
@@ -11,7 +11,7 @@
 
 #include "util/array.h"
 
-/* The fields of a trailer, in the order in which the kernel writes them, 8 bytes each */
+/* The fields of a trailer in the order in which the kernel writes them. Each field has 8 bytes. */
 static const u64 trailer_order[] = {
 	PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
 	PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,
@@ -66,8 +66,8 @@ bool perfdata_add_id(struct perfdata_reader *perf, u64 id)
 }
 
 /*
- * Records that perf itself writes have no known event id; their trailers have the fields of the
- * first event.
+ * Return the sample_type bits of a record's trailer. Records that perf itself writes have no known
+ * event id; their trailers have the fields of the first event.
  */
 static u64 record_get_trailer_mask(const struct perfdata_reader *perf,
 				   const struct perfdata_record *record)

@@ -11,7 +11,7 @@
 #include "util/array.h"
 
 #define SIZE_BITS 16
-/* Larger offsets do not fit in &perfdata_queued.location. */
+/* Larger offsets do not fit in &perfdata_queued_task.location. */
 #define OFFSET_MAX (1ULL << (64 - SIZE_BITS))
 
 static int queued_compare(const void *a, const void *b)
@@ -32,7 +32,7 @@ static void record_emit(struct perfdata_reader *perf, const struct perfdata_queu
 		.size = size,
 	};
 
-	/* Skip the record: the file was truncated after the record was queued. */
+	/* If the file was truncated after the record was queued, skip the record. */
 	if (recording_read(perf->recording, record.offset, perf->order.record, size) < size)
 		return;
 	record.type = perfdata_get32(perf, record.data);
@@ -43,7 +43,7 @@ static void record_emit(struct perfdata_reader *perf, const struct perfdata_queu
 		perfdata_task_emit(perf, &record);
 }
 
-/* Pass on the first @n records of the sorted queue. */
+/* Pass the first @n records of the sorted queue to the sink. */
 static void queue_emit_first(struct perfdata_reader *perf, u32 n)
 {
 	struct perfdata_task_queue *order = &perf->order;
@@ -62,7 +62,7 @@ static void queue_sort(struct perfdata_task_queue *order)
 		qsort(order->queue, order->count, sizeof(*order->queue), queued_compare);
 }
 
-/* Ensure that the queue has a free entry. If necessary, pass on the earlier half. */
+/* Ensure that the queue has a free entry. If it is full, pass its earlier half to the sink. */
 static bool queue_reserve(struct perfdata_reader *perf)
 {
 	struct perfdata_task_queue *order = &perf->order;
@@ -102,8 +102,8 @@ void perfdata_task_queue_add(struct perfdata_reader *perf, const struct perfdata
 
 /*
  * perf empties all rings in each round. A record of the next round may be earlier than the latest
- * record of this round, but not earlier than the latest record of the previous round: so pass on
- * all records up to that time.
+ * record of this round, but not earlier than the latest record of the previous round. So pass all
+ * records up to the latest time of the previous round to the sink.
  */
 void perfdata_task_queue_end_round(struct perfdata_reader *perf)
 {

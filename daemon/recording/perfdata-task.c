@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 
 /*
- * Get the string at an offset of the record. If the record has no NUL after it, report damage and
- * return NULL.
+ * Return the string at an offset of the record. If the string is not NUL-terminated within the
+ * record, report damage and return NULL.
  */
 static const char *get_name(struct perfdata_reader *perf, const struct perfdata_record *record,
 			    u32 offset, const char *what)
@@ -114,8 +114,8 @@ static void parse_cgroup(struct perfdata_reader *perf, const struct perfdata_rec
 
 	event.cgroup = perfdata_get64(perf, record->data + 8);
 	/*
-	 * The trailer contains the task that created the cgroup. speprof record writes a member of
-	 * the cgroup there.
+	 * The trailer contains a task. In a file of perf this is the task that created the cgroup;
+	 * in a file of speprof record it is a member of the cgroup.
 	 */
 	if (perf->backend != BACKEND_UNKNOWN) {
 		event.tid = perfdata_read_trailer(perf, record).tid;
@@ -128,8 +128,8 @@ static void parse_cgroup(struct perfdata_reader *perf, const struct perfdata_rec
 }
 
 /*
- * Report the task that runs on the CPU from this time on. The trailer contains the CPU and, except
- * in a SWITCH_OUT record, that task.
+ * Report the task that runs on the CPU from this time on. The trailer contains the CPU. It also
+ * contains that task, unless the record is a SWITCH_OUT record.
  */
 static void parse_switch(struct perfdata_reader *perf, const struct perfdata_record *record)
 {
@@ -157,7 +157,7 @@ static void parse_itrace_start(struct perfdata_reader *perf, const struct perfda
 	event.tid = (s32)perfdata_get32(perf, record->data + 12);
 	event.cpu = (u32)trailer.cpu;
 	event.time_ns = perfdata_task_get_time(perf, record);
-	/* speprof record writes the TID -1, because the task is unknown. */
+	/* speprof record writes the TID -1 if the task is unknown. */
 	if (trailer.cpu >= 0 && event.tid >= 0 && event.time_ns)
 		event_emit(perf, &event);
 }
@@ -166,7 +166,8 @@ static void parse_itrace_start(struct perfdata_reader *perf, const struct perfda
  * struct perfdata_task_type - a type of record about tasks
  * @parse: converts the record and passes it to the sink
  * @name: name of the type
- * @size: minimum size, bytes: header and fixed fields, and the first byte of a name
+ * @size: minimum size in bytes: header, fixed fields, and one byte of the name if the type has a
+ *	name
  * @has_time: true if the record has a time at offset 24, also without a trailer
  */
 static const struct perfdata_task_type {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Collects the build ids of mapped files for the feature BUILD_ID of a perf.data, which identifies
- * files by path. If files with different build ids had the same path, none is written for that
- * path, because each would be wrong for some samples.
+ * files by path. If files with different build ids had the same path, no build id is written for
+ * that path, because each would be wrong for some samples.
  */
 #include "recorder-internal.h"
 #include "tasks/task-event.h"
@@ -16,7 +16,10 @@
 #define NAME_ALIGN	64
 #define NAME_MAX_SIZE	4096
 
-/* An entry of the feature, which the path follows, padded with zeros to NAME_ALIGN bytes */
+/*
+ * An entry of the feature BUILD_ID. The path follows the entry, padded with zeros to a multiple of
+ * NAME_ALIGN bytes.
+ */
 struct build_id_entry {
 	u32 type;
 	u16 misc;

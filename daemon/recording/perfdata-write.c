@@ -28,13 +28,14 @@
 #define CONFIG_JITTER SPE_BIT(16)
 
 /*
- * The sample_type that perf record sets for arm_spe events; perf mem and perf c2c require DATA_SRC.
+ * The sample_type that perf record sets for arm_spe events. perf mem and perf c2c require
+ * PERF_SAMPLE_DATA_SRC.
  */
 #define SAMPLE_TYPE                                                              \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR)
 
-/* The features that are written, by their bit in the header */
+/* The features that are written. A value is the number of the feature's bit in the header. */
 enum perfdata_feature {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
@@ -101,8 +102,8 @@ static struct perf_event_attr make_attr(const struct recorder *recorder)
 	};
 
 	/*
-	 * Compute the period from the mean interval (D17.3.4): arm_spe_pmu uses period / 256, and
-	 * adds jitter.
+	 * Compute the period from the mean interval (D17.3.4): arm_spe_pmu writes period / 256 to
+	 * PMSIRR_EL1.INTERVAL, and jitter adds 128 to the mean.
 	 */
 	attr.sample_period = interval & ~0xffU ? interval & ~0xffU : 256;
 	if ((interval & 0xff) == 128)
@@ -163,7 +164,10 @@ static void write_metadata_v1(struct recorder *recorder)
 	write_record(recorder, PERFDATA_AUXTRACE_INFO, 0, &info, sizeof(info));
 }
 
-/* Returns the number of CPUs that had a window; @ret_differ: true if their MIDR_EL1 differ. */
+/*
+ * Returns the number of CPUs that had a window. @ret_differ: true if these CPUs have different
+ * values of MIDR_EL1.
+ */
 static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 {
 	u32 n = 0;
@@ -177,14 +181,14 @@ static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 	return n;
 }
 
-/* Metadata of version 2, in words of 8 bytes. */
+/* SPE metadata of version 2, in words of 8 bytes. */
 #define V2_HEADER_WORDS 4 /* version, size of the header, PMU, number of CPUs */
 #define V2_MAGIC  0x1010101010101010ULL
 #define V2_CPU_WORDS	6 /* magic, CPU, number of parameters, MIDR_EL1, PMU, minimum interval */
 
 /*
- * Returns the number of CPUs for which the metadata record has space, because a record has less
- * than 64 KiB.
+ * Returns the number of CPUs in the metadata record. It is limited, because a record has less than
+ * 64 KiB.
  */
 static u32 get_metadata_cpus_max(const struct recorder *recorder)
 {
@@ -231,11 +235,11 @@ static void write_filler(struct recorder *recorder, u64 end)
 }
 
 /*
- * Write the records with clock parameters and SPE metadata. Their total size does not depend on
- * their content, so that they can be written again at the end.
+ * Write the records with clock parameters and SPE metadata. The total size of these records does
+ * not depend on their content, so they can be written again at the end.
  *
- * perf divides by the multiplier even if it is 0. If the clock is unknown, write 1, and clear
- * cap_user_time_zero, so that perf does not use it.
+ * perf divides by the multiplier even if it is 0. If the clock is unknown, write the multiplier 1
+ * and clear cap_user_time_zero, so that perf does not use the parameters.
  */
 static void write_metadata(struct recorder *recorder)
 {
@@ -351,9 +355,9 @@ static void write_auxtrace(struct recorder *recorder, const struct source_window
 }
 
 /*
- * Write an empty AUX record with the flag TRUNCATED, which perf reports as lost AUX data, for what
- * a perf.data cannot represent: a suspect window, lost bytes, and, once, a CPU that a fault has
- * stopped.
+ * Write an empty AUX record with the flag TRUNCATED, which perf reports as lost AUX data. It stands
+ * for data that a perf.data cannot represent: a suspect window, lost bytes, or a CPU that a fault
+ * has stopped. A stopped CPU is reported once.
  */
 static void write_aux_loss(struct recorder *recorder, struct recorder_core *core,
 			   const struct source_window *window)
@@ -488,7 +492,7 @@ static void write_lost_events(struct recorder *recorder, const struct task_event
 }
 
 /*
- * Write the switch record of the task that is switched in or, if that is unknown, of the task that
+ * Write a switch record: that a task is switched in or, if its TID is unknown, that an unknown task
  * is switched out.
  */
 static void write_switch(struct recorder *recorder, const struct task_event *event)
@@ -537,7 +541,10 @@ void perfdata_write_task(struct recorder *recorder, const struct task_event *eve
 	}
 }
 
-/* Write the string of a feature: first its padded size, a multiple of 64 bytes, then the string. */
+/*
+ * Write a feature that is a string: first the size of the padded string, a multiple of 64 bytes,
+ * then the padded string.
+ */
 static void write_string(struct recorder *recorder, const char *text)
 {
 	char padded[1024] = { 0 };
@@ -600,7 +607,10 @@ static bool node_read(u32 node, const char *name, char *text, int size)
 	return true;
 }
 
-/* Get a field of a line such as "Node 0 MemTotal:       16384 kB", kB; 0 if it is missing. */
+/*
+ * Return the value of a field in kB from a line such as "Node 0 MemTotal: 16384 kB"; 0 if the field
+ * is missing.
+ */
 static u64 parse_node_memory(const char *text, const char *field)
 {
 	const char *at = strstr(text, field);
@@ -609,7 +619,8 @@ static u64 parse_node_memory(const char *text, const char *field)
 }
 
 /*
- * Write the number of nodes; then of each node its number, total and free memory in kB, and CPUs.
+ * Write the number of nodes. Then write for each node its number, its total and free memory in kB,
+ * and its CPUs.
  */
 static void write_numa_topology(struct recorder *recorder)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Read the header of a perf.data, and process its records in two passes: the first reads tasks,
- * clock and metadata, the second delivers windows. So no AUX bytes have to be stored.
+ * clock and metadata, the second delivers windows. With one pass, AUX bytes would have to be stored
+ * until the metadata is known.
  */
 #include "perfdata.h"
 
@@ -19,7 +20,10 @@
 
 /* Number of consecutive valid records required to resume after damage. */
 #define RESYNC_CHAIN 4
-/* Maximum size of each of these records, bytes, so that one recording_peek() gets all of them. */
+/*
+ * Maximum size of each of the RESYNC_CHAIN records in bytes, so that one recording_peek() gets all
+ * of them.
+ */
 #define RESYNC_RECORD 8192
 #define RESYNC_SPAN   ((RESYNC_CHAIN + 1) * RESYNC_RECORD)
 
@@ -157,8 +161,8 @@ enum record_error {
 };
 
 /*
- * Read the record at @pos. The record has data only with HEADER_OK, or if only the bytes after it
- * are missing.
+ * Read the record at @pos. @ret_record has the data of the record if the result is HEADER_OK, or if
+ * only the bytes after the record are missing.
  */
 static enum record_error read_record(struct perfdata_reader *perf, u64 pos,
 				     struct perfdata_record *ret_record)
@@ -175,7 +179,10 @@ static enum record_error read_record(struct perfdata_reader *perf, u64 pos,
 	record.misc = perfdata_get16(perf, h + 4);
 	record.size = perfdata_get16(perf, h + 6);
 	*ret_record = record;
-	/* Records of the kernel are padded to 8 bytes; records of perf itself may not be. */
+	/*
+	 * Records of the kernel are padded to a multiple of 8 bytes. Records of perf itself may not
+	 * be padded.
+	 */
 	if (record.size < PERFDATA_HEADER_SIZE || (record.type < PERFDATA_ATTR && record.size % 8))
 		return HEADER_SIZE;
 	if (record.size > left)
@@ -230,8 +237,8 @@ static bool type_is_known(u32 type)
 }
 
 /*
- * Returns the alignment of records, bytes. Feature records, which only pipes have, are not padded
- * to 8.
+ * Returns the alignment of records in bytes. Only pipes have feature records, which are not padded
+ * to 8 bytes.
  */
 static u32 record_get_alignment(const struct perfdata_reader *perf)
 {
@@ -260,9 +267,9 @@ static bool records_are_valid_at(struct perfdata_reader *perf, u64 pos)
 }
 
 /*
- * Find the offset behind damage at @pos where valid records resume; the end of the stream if there
- * is none. Skip zeros quickly: no record begins with zeros, and a truncated file may have gigabytes
- * of them.
+ * Find the offset after damage at @pos where valid records begin again; the end of the stream if
+ * there are none. Skip zeros quickly: no record begins with zeros, and a truncated file may have
+ * gigabytes of zeros.
  */
 static u64 find_next_record(struct perfdata_reader *perf, u64 pos)
 {
@@ -302,7 +309,8 @@ static void walk_records(struct perfdata_reader *perf,
 		report_bad_record(perf, &record, pos, error);
 		next = error == HEADER_TRUNCATED ? perf->data_end : find_next_record(perf, pos);
 		/*
-		 * If the size of the AUX bytes is wrong, use all bytes up to the next valid record.
+		 * If only the size of the AUX bytes is wrong, use all bytes up to the next valid
+		 * record.
 		 */
 		if (error == HEADER_LONG && record.end && next - pos > record.size &&
 		    read_record(perf, pos, &record) == HEADER_LONG && record.end) {

@@ -2,7 +2,8 @@
 /*
  * The reader of perf.data: a header, a stream of records with AUX bytes between them, and features
  * after the stream (tools/perf/Documentation/perf.data-file-format.txt of Linux). The file may come
- * from another machine, in either byte order. All of it is untrusted, hence the limits below.
+ * from another machine, in either byte order. Its content is untrusted, so the limits below bound
+ * the memory for it.
  */
 #ifndef SPEPROF_PERFDATA_H
 #define SPEPROF_PERFDATA_H
@@ -32,7 +33,7 @@ enum perfdata_type {
 /**
  * struct perfdata_record - one record of the stream
  * @offset: offset of the record in the file
- * @end: offset of the next record, which follows the AUX bytes if the record has some
+ * @end: offset of the next record. AUX bytes of this record, if any, precede it
  * @data: the bytes of the record, beginning with its header; valid until the next recording_peek()
  * @size: length of @data, bytes
  * @type: PERF_RECORD_* or &enum perfdata_type
@@ -81,22 +82,23 @@ struct perfdata_event {
 	u64 mask;
 };
 
-/* A task record that waits until all earlier ones have been read. */
+/* A task record that waits until all records with an earlier time have been read. */
 struct perfdata_queued_task {
 	u64 time;
 	u64 location; /* offset in the file << 16 | size */
 };
 
 /*
- * Capacity of the queue, 16 bytes a record. When it is full, its earlier half is passed to the
- * sink.
+ * Capacity of the queue; a record takes 16 bytes. When the queue is full, the earlier half of its
+ * records is passed to the sink.
  */
 #define PERFDATA_MAX_QUEUED (1U << 18)
 
 /**
  * struct perfdata_task_queue - state of sorting the task records of several CPUs by time
  * @queue: @count records that wait, with memory for @capacity
- * @record: buffer for one record, which is read from the file again when it is passed on
+ * @record: buffer for one record. A queued record is read from the file again when it is passed to
+ * the sink
  * @latest: latest time of all records so far, ns
  * @round: value of @latest at the last FINISHED_ROUND record
  */
@@ -138,15 +140,15 @@ struct perfdata_cpu {
 /* Maximum number of event ids; each event has one for each CPU. */
 #define PERFDATA_MAX_EVENTS 65536
 /*
- * Maximum number of stored AUX records, 40 bytes each; AUX bytes without an AUX record are one
- * window.
+ * Maximum number of stored AUX records, 40 bytes each; AUX bytes without a stored AUX record are
+ * delivered as one window.
  */
 #define PERFDATA_MAX_AUX (1U << 18)
 
 /**
  * struct perfdata_reader - the state of a replay
  * @swap: the byte order of the file is not this machine's
- * @pipe: perf wrote to a pipe: the stream follows the magic, and there are no sections
+ * @pipe: perf wrote to a pipe: the stream follows the short header, and there are no sections
  * @data, @data_end: first byte of the stream, and the byte after it, as offsets in the file
  * @features: offset of the table of features
  * @feature_bits: bit N is set if feature N is in the table
@@ -155,10 +157,11 @@ struct perfdata_cpu {
  * @last_mask: the same for the last attribute
  * @events: event ids in ascending order, with memory for @event_capacity
  * @attrs: number of attributes read
- * @masks_differ: trailers differ between attributes, so the event id selects the mask
+ * @masks_differ: the attributes have trailers with different fields, so the event id of a record
+ * selects the mask
  * @other_clock: events and samples use different clocks (perf record -k)
  * @is_spe: an AUXTRACE_INFO record of SPE exists
- * @backend: &enum sample_backend; only files of speprof record contain it
+ * @backend: &enum sample_backend; only files of speprof record contain the backend
  * @foreign_trace: type of the AUXTRACE_INFO record of another kind of trace; 0 for none
  * @interval: mean number of operations between samples; 0 if unknown
  * @clock: converts timestamps to the events' clock
@@ -167,7 +170,7 @@ struct perfdata_cpu {
  * @aux: AUX records, with memory for @aux_capacity; sorted by perfdata_aux_sort_and_emit_losses()
  * @aux_full: true if AUX records were dropped
  * @per_thread: true if each AUX buffer belongs to one thread, on any CPU
- * @order: task records that wait
+ * @order: task records that wait for their turn in the order of time
  * @build_ids: build ids of mapped files
  */
 struct perfdata_reader {
@@ -230,12 +233,12 @@ void perfdata_add_attr(struct perfdata_reader *perf, u64 sample_type);
 /** perfdata_add_id() - add an event id of the last attribute; returns false if the table is full */
 bool perfdata_add_id(struct perfdata_reader *perf, u64 id);
 
-/** perfdata_read_trailer() - return the trailer of a record; each missing field as its default */
+/** perfdata_read_trailer() - return the trailer of a record. A missing field has its default */
 struct perfdata_trailer perfdata_read_trailer(const struct perfdata_reader *perf,
 					      const struct perfdata_record *record);
 
 /*
- * perfdata-info.c: attributes, features and metadata; each function handles one record or section
+ * perfdata-info.c: attributes, features and metadata. Each function handles one record or section.
  */
 void perfdata_read_attrs(struct perfdata_reader *perf);
 void perfdata_read_features(struct perfdata_reader *perf);
@@ -245,10 +248,16 @@ void perfdata_parse_auxtrace_info(struct perfdata_reader *perf,
 				  const struct perfdata_record *record);
 void perfdata_parse_time_conv(struct perfdata_reader *perf, const struct perfdata_record *record);
 
-/* perfdata-build-id.c: build ids, which are records if perf wrote to a pipe, else a feature */
+/*
+ * perfdata-build-id.c: build ids. If perf wrote to a pipe, they are records, else they are a
+ * feature.
+ */
 void perfdata_parse_build_id(struct perfdata_reader *perf, const struct perfdata_record *record);
 void perfdata_read_build_ids(struct perfdata_reader *perf, u64 offset, u64 size);
-/** perfdata_set_build_id() - set the build id of @event, a mapping without one, from the table */
+/**
+ * perfdata_set_build_id() - set the build id of @event from the table; @event is a mapping without
+ * a build id
+ */
 void perfdata_set_build_id(struct perfdata_reader *perf, struct task_event *event);
 void perfdata_free_build_ids(struct perfdata_reader *perf);
 
@@ -263,7 +272,8 @@ bool perfdata_task_check(struct perfdata_reader *perf, const struct perfdata_rec
 /**
  * perfdata_task_get_time() - return the time of a task record that perfdata_task_check() accepted
  *
- * Return: nanoseconds; 0 if it has no time, or if its time is from another clock than the samples.
+ * Return: nanoseconds; 0 if the record has no time, or if the time is from another clock than that
+ * of the samples.
  */
 u64 perfdata_task_get_time(const struct perfdata_reader *perf,
 			   const struct perfdata_record *record);
@@ -273,21 +283,24 @@ void perfdata_task_emit(struct perfdata_reader *perf, const struct perfdata_reco
 
 /* perfdata-task-queue.c: passes task records to the sink in order of time */
 
-/** perfdata_task_queue_add() - queue a task record; pass on earlier ones if the queue is full */
+/**
+ * perfdata_task_queue_add() - queue a task record. If the queue is full, pass the earlier half of
+ * it to the sink first
+ */
 void perfdata_task_queue_add(struct perfdata_reader *perf, const struct perfdata_record *record);
 
 /**
- * perfdata_task_queue_end_round() - handle a FINISHED_ROUND record: pass on the queued records that
- * are older than all records that follow
+ * perfdata_task_queue_end_round() - handle a FINISHED_ROUND record: pass the queued records to the
+ * sink that are older than all records that follow
  */
 void perfdata_task_queue_end_round(struct perfdata_reader *perf);
 
-/** perfdata_task_queue_flush() - pass on all records, and free the queue */
+/** perfdata_task_queue_flush() - pass all queued records to the sink, and free the queue */
 void perfdata_task_queue_flush(struct perfdata_reader *perf);
 
 /* perfdata-aux.c: AUX records and AUX bytes */
 
-/** perfdata_aux_add() - store an AUX record, in the first pass */
+/** perfdata_aux_add() - store an AUX record; called in the first pass */
 void perfdata_aux_add(struct perfdata_reader *perf, const struct perfdata_record *record);
 
 /**
@@ -297,13 +310,14 @@ void perfdata_aux_detect_per_thread(struct perfdata_reader *perf,
 				    const struct perfdata_record *record);
 
 /**
- * perfdata_aux_sort_and_emit_losses() - sort AUX records, and pass those without bytes to the sink
- * as loss
+ * perfdata_aux_sort_and_emit_losses() - sort the AUX records, and pass the records without bytes to
+ * the sink as losses
  */
 void perfdata_aux_sort_and_emit_losses(struct perfdata_reader *perf);
 
 /**
- * perfdata_auxtrace_emit() - pass the bytes of an AUXTRACE record to the sink, in the second pass
+ * perfdata_auxtrace_emit() - pass the bytes of an AUXTRACE record to the sink; called in the second
+ * pass
  */
 void perfdata_auxtrace_emit(struct perfdata_reader *perf, const struct perfdata_record *record);
 

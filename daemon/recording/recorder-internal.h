@@ -9,7 +9,10 @@
 #include "recorder.h"
 #include "tasks/task-event.h"
 
-/* Location of an AUXTRACE record. perf finds these records through the feature AUXTRACE. */
+/*
+ * Location of an AUXTRACE record. perf finds AUXTRACE records with the feature AUXTRACE, which
+ * lists their locations.
+ */
 struct recorder_index_entry {
 	u64 offset;
 	u64 size;
@@ -29,12 +32,11 @@ struct recorder_core {
 	bool stopped;
 };
 
-/* Maximum number of files with a build id; on most machines some hundreds are mapped. */
+/* Maximum number of files with a build id. On most machines, a few hundred files are mapped. */
 #define RECORDER_BUILD_IDS 4096
 
 /*
- * The build ID of a mapped file; @ambiguous: true if files with different build IDs had the same
- * path
+ * The build ID of a mapped file. @ambiguous: true if files with this path had different build IDs
  */
 struct recorder_build_id {
 	char *path;
@@ -50,8 +52,8 @@ struct recorder_build_id {
  * string
  * @command: a copy of the command line
  * @pos: offset of the next byte in the file
- * @bytes: bytes of records received
- * @omitted: RECORDER_PERF: bytes of suspect records, which are not written
+ * @bytes: number of bytes of records received
+ * @omitted: RECORDER_PERF: number of bytes of suspect records, which are not written
  * @error: negative errno of the first failure, else 0
  * @seq: RECORDER_NATIVE: number of windows and task events written
  * @first: RECORDER_PERF: fields of the first window, from which the header is written
@@ -89,21 +91,28 @@ void recorder_pad(struct recorder *recorder, u32 align);
 /** recorder_fail() - store a negative errno, unless an earlier one is stored */
 void recorder_fail(struct recorder *recorder, int error);
 
-/* native-write.c: the header, then windows and task events in any order */
+/*
+ * native-write.c. Call native_write_begin() first; it writes the header. Then call the other
+ * functions in any order.
+ */
 void native_write_begin(struct recorder *recorder);
 void native_write_window(struct recorder *recorder, const struct source_window *window);
 void native_write_task(struct recorder *recorder, const struct task_event *event);
 void native_write_functions(struct recorder *recorder, const struct symtab *functions);
 
-/* perfdata-write.c: the header, then windows and task events in any order, then the features */
+/*
+ * perfdata-write.c. Call perfdata_write_begin() first; it writes the header. Then call
+ * perfdata_write_window() and perfdata_write_task() in any order. Call perfdata_write_end() last;
+ * it writes the features, such as host name and build IDs.
+ */
 void perfdata_write_begin(struct recorder *recorder);
 void perfdata_write_window(struct recorder *recorder, const struct source_window *window);
 void perfdata_write_task(struct recorder *recorder, const struct task_event *event);
 void perfdata_write_end(struct recorder *recorder);
 
-/* perfdata-write-build-ids.c: the table of build ids */
+/* perfdata-write-build-ids.c: the table of the build ids of mapped files. */
 
-/** recorder_add_build_id() - add the file of a mapping, if the event has its build id */
+/** recorder_add_build_id() - add the file of a mapping, if @event has the build id of the file */
 void recorder_add_build_id(struct recorder *recorder, const struct task_event *event);
 
 /** recorder_write_build_ids() - write the feature BUILD_ID */

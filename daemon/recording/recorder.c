@@ -30,7 +30,9 @@ void recorder_pad(struct recorder *recorder, u32 align)
 	recorder_write(recorder, zeros, (size_t)(-recorder->pos & (align - 1)));
 }
 
-/* Return true if @window would change a ledger. Other windows are empty, and are not recorded. */
+/*
+ * Return true if @window would change a ledger. Other windows have no content and are not recorded.
+ */
 static bool window_has_content(const struct source_window *window)
 {
 	return window->len || window->blind_ns || window->lost_bytes || window->armed_ns ||
@@ -84,7 +86,7 @@ u64 recorder_get_omitted_bytes(const struct recorder *recorder)
 
 static int recorder_open_stream(struct recorder *recorder, int fd)
 {
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* never 0, 1 or 2 */
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* never a standard stream */
 	int r;
 
 	if (copy < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Write recordings: the windows and task events of a source, in a file that recording_open() or
- * perf reads.
+ * Writes recordings. A recording is a file with the windows and task events of a source, which
+ * recording_open() or perf can read.
  */
 #ifndef SPEPROF_RECORDER_H
 #define SPEPROF_RECORDER_H
@@ -10,14 +10,14 @@
 #include "util/symtab.h"
 
 enum recorder_format {
-	RECORDER_NATIVE, /* speprof's own format, which stores everything */
+	RECORDER_NATIVE, /* speprof's own format, which stores all data of windows and task events */
 	RECORDER_PERF, /* perf.data */
 };
 
 /**
  * struct recorder_config - properties of the whole recording
  * @format: &enum recorder_format
- * @backend: &enum sample_backend of the source; a perf.data has only one
+ * @backend: &enum sample_backend of the source; a perf.data can have only one backend
  * @cpus: number of sampled CPUs
  * @command: the command line of the recording program; untrusted bytes, NUL-terminated
  */
@@ -62,11 +62,11 @@ u64 recorder_get_bytes(const struct recorder *recorder);
 u64 recorder_get_omitted_bytes(const struct recorder *recorder);
 
 /**
- * recorder_write_functions() - write functions of the kernel, which name the samples in the kernel
- * in a report
+ * recorder_write_functions() - write functions of the kernel, from which a report takes the names
+ * of samples in the kernel
  * @functions: a finished table of functions of the kernel that has been recorded
  *
- * Nothing is written to a perf.data, because its format has no space for them.
+ * Nothing is written to a perf.data, because its format cannot contain functions.
  */
 void recorder_write_functions(struct recorder *recorder, const struct symtab *functions);
 

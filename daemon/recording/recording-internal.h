@@ -17,7 +17,7 @@
  * struct window_reader - reads the bytes of windows, for one thread
  * @recording: the recording
  * @buf: buffer for windows, which the sink reads
- * @size: size of @buf, bytes: that of the file, at most RECORDING_CHUNK_SIZE
+ * @size: size of @buf, bytes: the size of the file, at most RECORDING_CHUNK_SIZE
  * @sink: receives the windows
  */
 struct window_reader {
@@ -31,8 +31,8 @@ struct window_queue;
 
 /**
  * struct recording - an open recording
- * @fd: a regular file; for a pipe an unnamed temporary file with its content
- * @size: size of the file when it was opened, bytes; it may have shrunk since
+ * @fd: a regular file; for a pipe, an unnamed temporary file with the content of the pipe
+ * @size: size of the file when it was opened, bytes. The file may have become smaller since then
  * @lock: protects @damage and @damaged
  * @damage: the first damage found by this replay
  * @damaged: @damage is valid
@@ -86,8 +86,8 @@ int recording_set_error(struct recording_error *ret_error, int error, u64 offset
  * @offset: byte offset of the field
  * @format: as for printf(): the field, its value, and the valid values
  *
- * Only the first damage of a replay is stored; later damage often follows from it. Any thread may
- * call the function.
+ * Only the first damage of a replay is stored, because it often causes the damage that is found
+ * later. Any thread may call the function.
  */
 void recording_set_damage(struct recording *recording, u64 offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -125,8 +125,9 @@ const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, si
  * @like: the fields of the window, without its bytes
  * @ret_ledger: receives the ledger of the decoded bytes; NULL to ignore it
  *
- * A window of more than RECORDING_CHUNK_SIZE bytes is passed in chunks that share one decoder. If
- * @ret_ledger is not NULL, smaller windows have a decoder, too, because the ledger comes from it.
+ * A window that is larger than &window_reader.size is passed in chunks that share one decoder. If
+ * @ret_ledger is not NULL, a smaller window also has a decoder, because the decoder computes the
+ * ledger.
  */
 void window_reader_emit(struct window_reader *reader, u64 offset, u64 size,
 			const struct source_window *like, struct spe_ledger *ret_ledger);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Open a recording, detect its format, and read it by offset. The file is read and not mapped: if
- * another process truncates it, reads end early, whereas access to a mapping would raise SIGBUS.
+ * Open a recording, detect its format, and read it by offset. The file is read and not mapped. If
+ * another process truncates the file, reads end early, but an access to a mapping would raise
+ * SIGBUS.
  */
 #include "window-queue.h"
 
@@ -12,7 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Minimum number of bytes that recording_peek() reads if its range does not follow the last one. */
+/*
+ * Minimum number of bytes that recording_peek() reads if the range does not follow the range of the
+ * last call.
+ */
 #define PEEK_AFTER_SKIP_MIN 4096U
 
 /* Maximum size of the copy of a pipe, so that an endless pipe does not fill the disk. */
@@ -73,8 +77,8 @@ size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t l
 }
 
 /*
- * Fill the buffer from @offset on. A caller that skips bytes, for instance of windows, usually
- * needs only few bytes that follow.
+ * Fill the buffer from @offset on. A caller that has skipped bytes, such as those of a window,
+ * usually needs only few bytes here, so read less for it.
  */
 static void peek_fill(struct recording *recording, u64 offset, size_t len, bool skips)
 {
@@ -117,8 +121,8 @@ static int write_all(int fd, const u8 *buf, size_t len)
 }
 
 /*
- * Copy a pipe to an unnamed temporary file: a replay reads the recording several times (tasks
- * before windows), and the recording may be larger than memory.
+ * Copy a pipe to an unnamed temporary file, because a replay reads the recording several times
+ * (tasks before windows). The recording may be larger than the memory of the machine.
  */
 static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 {
@@ -155,7 +159,7 @@ static int spool_pipe(int pipe, int *ret_fd, struct recording_error *ret_error)
 	return 0;
 }
 
-/* Get a descriptor that pread() works on. @fd becomes @ret_fd or is closed, also on failure. */
+/* Get a descriptor for pread(). @fd becomes @ret_fd or is closed, also on failure. */
 static int make_seekable_fd(int fd, int *ret_fd, struct recording_error *ret_error)
 {
 	struct stat st;
@@ -193,7 +197,10 @@ static int open_path(const char *path, int *ret_fd, struct recording_error *ret_
 	return make_seekable_fd(fd, ret_fd, ret_error);
 }
 
-/* Text has no control characters except white space, whereas every SPE record has some. */
+/*
+ * Return true if the bytes are text. Text has no control characters except white space, but every
+ * SPE record has other control characters.
+ */
 static bool is_text(const u8 *buf, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -290,7 +297,8 @@ u64 recording_get_size(const struct recording *recording)
 }
 
 /*
- * A raw recording has no magic and no length, so it can be detected only by its records.
+ * Replay raw records. A raw recording has no magic and no length, so only its records show that it
+ * is a recording.
  */
 static void raw_replay(struct recording *recording)
 {
@@ -348,7 +356,10 @@ int recording_replay_threads(struct recording *recording, const struct recording
 	if (recording->begin_error < 0)
 		return recording_set_error(ret_error, recording->begin_error, RECORDING_NO_OFFSET,
 					   "%s", strerror(-recording->begin_error));
-	/* The SPE data may be missing because the file is damaged, so report the damage. */
+	/*
+	 * If the file is damaged and has no SPE data, report the damage, because it may be the
+	 * cause.
+	 */
 	if (!recording->damaged && !recording->without_spe)
 		return 0;
 	if (ret_error)

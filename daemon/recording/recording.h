@@ -28,14 +28,14 @@ struct recording_error {
 #define RECORDING_NO_OFFSET UINT64_MAX
 
 /**
- * struct recording_facts - facts about the creation of a recording; "" and 0 if they are missing
+ * struct recording_facts - facts about the creation of a recording. A missing fact is "" or 0
  * @host: name of the machine
  * @kernel: release of its kernel
  * @machine: its architecture, such as "aarch64"
- * @version: the program that wrote it
- * @command: its command line
+ * @version: name and version of the program that wrote it
+ * @command: command line of that program
  * @time_ns: start of the recording, CLOCK_REALTIME
- * @cpus: for a perf.data, number of CPUs of the machine; otherwise number of sampled CPUs
+ * @cpus: number of CPUs of the machine for a perf.data, else number of sampled CPUs
  *
  * All strings are escaped.
  */
@@ -57,8 +57,8 @@ struct recording;
  * @ret_recording: the recording; free it with recording_free()
  * @ret_error: set on failure; NULL to ignore it
  *
- * Return: 0; -ENODATA if it is empty; -EBADMSG if it is not a recording; another negative errno
- * such as -ENOENT if it cannot be opened.
+ * Return: 0; -ENODATA if the file is empty; -EBADMSG if it is not a recording; another negative
+ * errno, such as -ENOENT, if it cannot be opened.
  */
 int recording_open(const char *path, struct recording **ret_recording,
 		   struct recording_error *ret_error);
@@ -73,8 +73,8 @@ u64 recording_get_size(const struct recording *recording);
  * recording_replay() - pass all task events and then all windows to a sink
  * @recording: an open recording
  * @sink: receives events and windows, in this thread
- * @ret_error: set unless 0 is returned; may be NULL. If the recording is damaged, it describes the
- * first damage; the other records are still passed to @sink
+ * @ret_error: set unless 0 is returned; may be NULL. If the recording is damaged, @ret_error
+ *	describes the first damage. The records after the damage are still passed to @sink
  *
  * Memory use does not grow with the file. The function may be called repeatedly.
  *
@@ -87,7 +87,8 @@ int recording_replay(struct recording *recording, const struct source_sink *sink
 /**
  * recording_take_functions() - get the functions of the recorded kernel that the last replay has
  * read
- * @ret_functions: a finished table, empty if the recording has none; free it by symtab_clear()
+ * @ret_functions: a finished table, which is empty if the recording has no functions; free it with
+ *	symtab_clear()
  *
  * The names are untrusted bytes.
  */
@@ -109,7 +110,7 @@ const struct recording_facts *recording_get_facts(const struct recording *record
  * @progress: called repeatedly, with the number of bytes that this pass has read, and the size of
  * the file. There is a pass for task events, one for functions of the kernel (RECORDING_NATIVE
  * only), and one for windows. NULL: not called
- * @ctx: argument of @begin and @progress, which the caller's thread calls
+ * @ctx: argument of @begin and @progress. Both are called on the caller's thread
  */
 struct recording_threads {
 	const struct source_sink *sinks;
@@ -128,7 +129,7 @@ struct recording_threads {
  * Windows reach the sinks in no order, and any window may reach any sink. The windows of a raw
  * recording all reach the first sink, in order.
  *
- * Return: as recording_replay(); the result of &recording_threads.begin if that is negative.
+ * Return: the result of &recording_threads.begin if it is negative, else as recording_replay().
  */
 int recording_replay_threads(struct recording *recording, const struct recording_threads *threads,
 			     struct recording_error *ret_error);

@@ -47,7 +47,7 @@ struct window_queue {
 	struct window_thread threads[];
 };
 
-/* Take a window; the caller holds the lock and has checked that one waits. */
+/* Take the oldest window. The caller holds the lock and has checked that a window is waiting. */
 static struct queued_window window_dequeue(struct window_queue *queue)
 {
 	struct queued_window window = queue->window[queue->first];
@@ -118,7 +118,10 @@ struct window_queue *window_queue_new(struct recording *recording, const struct 
 	return queue->count ? queue : window_queue_drain_and_free(queue);
 }
 
-/* Pass the oldest waiting window to the caller's sink; the caller holds the lock. */
+/*
+ * Pass the oldest waiting window to the caller's sink. The caller holds the lock, which is released
+ * meanwhile.
+ */
 static void window_emit_in_caller(struct window_queue *queue)
 {
 	struct queued_window window = window_dequeue(queue);

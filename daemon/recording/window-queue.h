@@ -2,8 +2,8 @@
 /*
  * Passes the windows of a recording to several threads. The caller's thread finds the windows in
  * the file and queues them; each other thread takes a window, reads its bytes and passes it to its
- * own sink. If the queue is full, the caller's thread does not wait: it reads a window and passes
- * it to its sink, too.
+ * own sink. If the queue is full, the caller's thread does not wait: it takes a window itself, and
+ * passes it to its own sink.
  *
  * Windows reach the sinks in no order, and any window may reach any sink.
  */
@@ -29,8 +29,8 @@ struct window_queue *window_queue_new(struct recording *recording, const struct 
 /**
  * window_queue_add() - queue a window
  * @queue: the queue
- * @offset, @size: its range of bytes in the file
- * @like: its fields, without its bytes; copied
+ * @offset, @size: range of the window's bytes in the file
+ * @like: fields of the window, without its bytes; copied
  */
 void window_queue_add(struct window_queue *queue, u64 offset, u64 size,
 		      const struct source_window *like);

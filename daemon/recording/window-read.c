@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Delivers a range of a recording as a window. A range larger than the buffer is delivered in
- * chunks; bytes that the decoder has not consumed move to the front of the next chunk.
+ * chunks; bytes that the decoder has not consumed are moved to the beginning of the next chunk.
  */
 #include "window-queue.h"
 
@@ -32,7 +32,9 @@ static void emit_chunks(struct window_reader *reader, u64 offset, u64 size,
 	do {
 		want = size < reader->size - held ? (size_t)size : reader->size - held;
 		got = recording_read(reader->recording, offset, reader->buf + held, want);
-		/* If the file has become shorter, this chunk is the last one. */
+		/*
+		 * If the file has become shorter since it was opened, this chunk is the last one.
+		 */
 		last = got < want || got == size || !want;
 		offset += got;
 		size -= got;
