@@ -2,15 +2,15 @@
 #include "cache-lines.h"
 
 /*
- * Weight that a snooped sample adds to the entry of its line. Other samples add 1, because their
- * line may be used by one core only.
+ * Weight that a snooped sample adds to the entry of its line. Other samples add 1, because only one
+ * core may use the line.
  */
 #define SNOOPED_WEIGHT 16
 
 /*
- * A line counts as truly shared if at least one in TURNS_PER_CLASH turns was a clash. A few
- * clashes prove nothing: when a program starts, one thread may initialize memory that others use
- * later.
+ * A line counts as truly shared if at least one in TURNS_PER_CLASH turns was a clash. A few clashes
+ * do not prove sharing: when a program starts, one thread may initialize memory that other threads
+ * use later.
  */
 #define TURNS_PER_CLASH 4
 

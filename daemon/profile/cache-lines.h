@@ -14,14 +14,14 @@
 #define LINE_CPUS    256 /* higher CPU numbers wrap around */
 
 /*
- * Owners of lines without a process: LINE_PHYSICAL if the key is a physical address, LINE_KERNEL if
- * it is an address of the kernel.
+ * Values of &line_sample.owner for addresses that belong to no process: LINE_PHYSICAL for a
+ * physical address, LINE_KERNEL for a virtual address of the kernel.
  */
 #define LINE_PHYSICAL UINT64_MAX
 #define LINE_KERNEL   (UINT64_MAX - 1)
 
 enum line_sharing {
-	LINE_PRIVATE,	/* one thread or one CPU; the thread migrated, or the line was evicted */
+	LINE_PRIVATE,	/* one thread or one CPU */
 	LINE_READ,	/* several threads; none of their stores was sampled */
 	LINE_FALSE,	/* several threads with disjoint offsets, and stores */
 	LINE_TRUE,	/* several threads use one offset, and stores write to it */
@@ -31,8 +31,9 @@ enum line_sharing {
 /**
  * struct line_sample - a load or store that missed its first level cache
  * @address: address of the data, virtual or physical
- * @owner: address space of @address: location_owner_make(), LINE_PHYSICAL or LINE_KERNEL
- * @place, @pc_owner: location of the instruction: location_make_pc_key() and location_owner_make()
+ * @owner: address space of @address: result of location_owner_make(), LINE_PHYSICAL or LINE_KERNEL
+ * @place, @pc_owner: location of the instruction: results of location_make_pc_key() and
+ *	location_owner_make()
  * @thread: a number that identifies the thread
  * @cpu: number of the CPU that took the sample
  * @latency: total latency, cycles
@@ -76,12 +77,12 @@ struct line_sharer {
  * @snooped: accesses among @samples that another core's cache served
  * @latency_sum: sum of total latencies, cycles
  * @turns: samples whose thread differs from that of the previous sample
- * @clashes: samples at an offset where the previous access was by another thread, and where a store
- *	was sampled
+ * @clashes: samples at an offset that another thread accessed last, if a store to this offset was
+ *	sampled
  * @stored: bit mask of the offsets that were stored to
  * @cpus: bit mask of the CPUs that used the line
  * @last: hash of the thread of the last sample
- * @thread: indexed by offset: hash of the thread that used it last; 0 for none
+ * @thread: indexed by offset: hash of the thread that used the offset last; 0 for none
  * @sharer: the instructions that use the line
  */
 struct hot_line {
@@ -101,7 +102,7 @@ struct hot_line {
 
 /**
  * struct hot_lines - the table of hot cache lines
- * @table: the lines, as &struct hot_line
+ * @table: the table, whose entries are &struct hot_line
  * @unsnooped_stores: number of stores seen; every LINE_ADMIT_EVERY-th one may add a line
  */
 struct hot_lines {
@@ -127,14 +128,14 @@ void hot_lines_clear(struct hot_lines *lines);
 
 /**
  * hot_lines_should_add() - decide whether to call hot_lines_add() for an access
- * @lines: the table; &lines.unsnooped_stores may increase
+ * @lines: the table; its member @unsnooped_stores may increase
  * @address, @owner, @store, @snooped: as in &struct line_sample
  *
- * A snooped access adds its line to the table. Other stores cannot be recognized as snooped,
- * because stores have no data source, and many cores report none at all. So one in LINE_ADMIT_EVERY
- * of them adds its line, too. The function is inline because most accesses need no more than this
- * check. For a line without an entry it may return true by a hash collision, which is rare and
- * harmless.
+ * A snooped access adds its line to the table. A store is not marked as snooped, because records of
+ * stores have no data source. Many cores report no data source for loads either. So one in
+ * LINE_ADMIT_EVERY stores adds its line, too. The function is inline because most accesses need
+ * only this check. After a hash collision, which is rare, it may return true for a line without an
+ * entry; the only effect is that the line gets an entry.
  *
  * Return: true if the caller must call hot_lines_add().
  */
@@ -162,7 +163,10 @@ unsigned int line_count_cpus(const struct hot_line *line);
 /** line_classify_sharing() - return how threads share the line, as far as the samples show it */
 enum line_sharing line_classify_sharing(const struct hot_line *line);
 
-/** line_is_unsnooped() - return whether no sample proves that another core's cache had the line */
+/**
+ * line_is_unsnooped() - return whether no sample of the line was snooped, so that its sharing is
+ * not proven
+ */
 static inline bool line_is_unsnooped(const struct hot_line *line)
 {
 	return !line->snooped;

@@ -120,7 +120,10 @@ void cell_counter_flush(struct cell_counter *counter)
 
 void cell_counter_set_interval(struct cell_counter *counter, u32 interval, u8 unit)
 {
-	/* Start a new batch: cell_table_get_interval() may reuse an index that no batch uses. */
+	/*
+	 * Start a new batch, because cell_table_get_interval() may only be called while the batch
+	 * is empty.
+	 */
 	cell_table_add_batch(counter->table);
 	counter->interval = cell_table_get_interval(counter->table, interval, unit);
 	counter->batch = cell_table_get_batch(counter->table);

@@ -7,7 +7,8 @@
  *	PC   --> binary and offset	the cache of mappings
  *	both --> cell			a batch of samples, which the table of cells counts
  *
- * One thread owns a counter. The counters of several threads may share the tables of ids.
+ * One thread owns a struct cell_counter. The counters of several threads may share the tables of
+ * ids.
  */
 #ifndef SPEPROF_CELL_COUNTER_H
 #define SPEPROF_CELL_COUNTER_H
@@ -18,7 +19,8 @@
 
 /**
  * struct cell_id_tables - the ids of programs and binaries; all counters of a profile share them
- * @programs, @binaries: the tables of ids
+ * @programs: table of the ids of programs
+ * @binaries: table of the ids of binaries
  */
 struct cell_id_tables {
 	struct program_table *programs;
@@ -51,7 +53,9 @@ void cell_id_tables_assign(struct cell_id_tables *names, const struct attributor
 /** cell_id_tables_deinit() - free the tables; @names may be all zeros */
 void cell_id_tables_deinit(struct cell_id_tables *names);
 
-/* Properties besides the program by which a recording separates cells, one bit each. */
+/*
+ * Properties, in addition to the program, by which a recording separates cells. Each has one bit.
+ */
 #define CELL_SPLIT_PROCESS 1U
 #define CELL_SPLIT_CPU	   2U
 
@@ -65,6 +69,7 @@ void cell_id_tables_deinit(struct cell_id_tables *names);
  * @split: CELL_SPLIT_*
  * @cpu: the CPU of the samples that follow, if @split has CELL_SPLIT_CPU
  * @keeps_addresses: each unmapped PC has its own cell; else all unmapped PCs of a program share one
+ *	cell
  */
 struct cell_counter {
 	const struct attributor *attributor;
@@ -86,7 +91,7 @@ struct cell_counter {
  * @cpu: &cell_counter.cpu when the program was determined
  * @program: id of the program; CELL_NO_PROGRAM without a process
  * @known: whether the other fields are set
- * @waits: the executable is unknown so far, and @program was made from the name of the process only
+ * @waits: the executable is unknown so far, so @program identifies only the name of the process
  */
 struct task_program {
 	u64 process;
@@ -100,8 +105,8 @@ struct task_program {
 };
 
 /*
- * The cache of mappings may use 1/CELL_CACHE_SHARE of the budget of the cells, in addition to that
- * budget.
+ * The cache of mappings uses at most 1/CELL_CACHE_SHARE of the budget of the cells, in addition to
+ * this budget.
  */
 #define CELL_CACHE_SHARE 8
 
@@ -134,14 +139,17 @@ void cell_counter_clear(struct cell_counter *counter);
 /** cell_counter_set_interval() - set interval and &enum sample_unit of the samples that follow */
 void cell_counter_set_interval(struct cell_counter *counter, u32 interval, u8 unit);
 
-/** cell_counter_flush() - count all samples that were added; call it before reading the table */
+/**
+ * cell_counter_flush() - count all samples that cell_counter_add() added; call it before reading
+ * the table
+ */
 void cell_counter_flush(struct cell_counter *counter);
 
 /**
  * cell_counter_find_program() - set @task to the program of a process
  * @process: the process; NULL for samples without a process
  * @index: index of the process in the attributor; ATTRIBUTE_NONE for none
- * @task: the previous result, whose program is used if nothing has changed; all zeros is valid
+ * @task: the previous result, which stays if nothing has changed; all zeros is valid
  *
  * Context: the caller holds its reader lock of the attributor.
  */
@@ -155,11 +163,11 @@ void cell_counter_find_program(struct cell_counter *counter,
  * @pc, @kernel, @time_ns: as for mapping_cache_find()
  * @ret_pc: the result
  *
- * Context: the caller holds its reader lock of the attributor, and has called
- * mapping_cache_sync() since it took the lock.
+ * Context: the caller holds its reader lock of the attributor, and has called mapping_cache_sync()
+ * while it held the lock.
  *
- * Return: false if the executable of the task or the mapping of the PC is unknown. The caller then
- * lets the sample wait, or calls cell_counter_get_unmapped().
+ * Return: false if the executable of the task or the mapping of the PC is unknown. Then the caller
+ * queues the sample until /proc has been read, or calls cell_counter_get_unmapped().
  */
 static inline __attribute__((__always_inline__)) bool
 cell_counter_find(struct cell_counter *counter, const struct task_program *task, u64 pc,

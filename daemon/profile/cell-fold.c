@@ -4,8 +4,8 @@
 
 /*
  * Binary logarithm of the maximum number of lines of a table of small pairs. A pair with the
- * complete class enlarges the table up to this size, a pair whose class lacks events up to twice
- * this size, and a pair without a class up to four times this size.
+ * complete class enlarges the table up to this size. A pair whose class has no events enlarges it
+ * up to twice this size, and a pair without a class up to four times this size.
  */
 #define SMALL_ORDER_CELL	7
 #define SMALL_ORDER_EVICTED_MIN 3
@@ -60,8 +60,8 @@ static inline struct small_pair *small_pair_find(const struct cell_table *t,
 }
 
 /*
- * Return a pair of @key that is not full, or the free entry for one; NULL if there is no hash
- * table.
+ * Return a pair of @key that is not full, or the free entry for such a pair; NULL if there is no
+ * hash table.
  */
 static struct large_pair *large_pair_find(const struct cell_table *t, const struct cell_counters *n,
 					  u32 key)
@@ -78,7 +78,7 @@ static struct large_pair *large_pair_find(const struct cell_table *t, const stru
 	return &at[i];
 }
 
-/* Replace the table of small pairs by one of 2^@order lines. */
+/* Replace the table of small pairs with a table of 2^@order lines. */
 static bool small_pairs_resize(struct cell_table *t, struct cell *c, struct cell_counters *n,
 			       unsigned int order)
 {
@@ -124,7 +124,8 @@ static bool large_pairs_resize(struct cell_table *t, struct cell *c, struct cell
 
 /*
  * Return an entry for a new pair. Enlarge the table, to at most 2^@order_max lines, if three
- * quarters of its entries are in use. Return NULL at that limit, or if memory cannot be allocated.
+ * quarters of its entries are in use. Return NULL if the table has its maximum size, or if memory
+ * cannot be allocated.
  */
 static struct small_pair *small_pair_insert(struct cell_table *t, struct cell *c,
 					    struct cell_counters *n, u32 key,
@@ -153,8 +154,8 @@ static struct large_pair *large_pair_insert(struct cell_table *t, struct cell *c
 }
 
 /*
- * Add samples to a large pair. An entry that is not full can count LARGE_COUNT_FULL more. Return
- * the number of samples for which no entry could be allocated.
+ * Add samples to large pairs. An entry that is not full can count at least LARGE_COUNT_FULL more
+ * samples. Return the number of samples for which no entry could be allocated.
  */
 static u64 large_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n, u32 key,
 			  u64 count, u64 sum)
@@ -232,7 +233,10 @@ static void small_pair_move_to_large(struct cell_table *t, struct cell *c, struc
 	pair_evict_samples(t, c, n->sessions, key, large_pair_add(t, c, n, key, count, sum), sum);
 }
 
-/* Return the key of the pair that stores the same samples with less detail about their class. */
+/*
+ * Return the key of the pair that stores the samples of @key with at most the detail @detail about
+ * their class.
+ */
 static u32 pair_key_reduce(struct cell_table *t, u32 key, enum pair_detail detail)
 {
 	u16 number = (u16)(key >> PAIR_BUCKET_BITS);
@@ -371,7 +375,7 @@ static bool octaves_are_full(const struct cell_counters *n)
 	return any & 0x8000800080008000ULL;
 }
 
-/* Count one sample in its pair: the usual case of cell_pair_add(). */
+/* Count one sample in its pair; this is the usual case of cell_pair_add(). */
 static inline void pair_count_sample(struct cell_table *t, struct cell *c, struct cell_counters *n,
 				     u32 key, u16 total)
 {
@@ -489,7 +493,7 @@ void cell_counters_free(struct cell_table *t, struct cell *c)
 	}
 }
 
-/* Maximum number of lines that are prefetched for a cell; most cells have fewer. */
+/* Maximum number of lines that are prefetched for a cell; most cells have fewer lines. */
 #define PREFETCH_LINES 8
 
 void cell_counters_prefetch(const struct cell_table *t, const struct cell *c)
@@ -544,8 +548,8 @@ u64 cell_counters_count_samples(const struct cell_table *t, const struct cell_co
 }
 
 /*
- * Add the octaves of two cells. None exceeds INT16_MAX, so no sum overflows. Then move large sums
- * to large pairs.
+ * Add the octaves of @from to those of @to. No octave exceeds INT16_MAX, so no sum overflows. Then
+ * move large sums to large pairs.
  */
 static void cell_add_octaves(struct cell_table *t, struct cell *c, struct cell_counters *to,
 			     const struct cell_counters *from)
@@ -564,7 +568,7 @@ static u32 pair_key_renumber_class(u32 key, const u16 *numbers)
 	return numbers ? pair_key_make(numbers[number], key & HISTOGRAM_NONE) : key;
 }
 
-/* Add a small pair of another cell to @to. The fast case is that @to has the pair already. */
+/* Add a small pair of another cell to @to. This is fast if @to already has the pair. */
 static inline void cell_add_pair(struct cell_table *t, struct cell *c, struct cell_counters *to,
 				 u32 key, const struct small_pair *from)
 {
@@ -588,8 +592,8 @@ static void cell_add_pairs(struct cell_table *t, struct cell *c, struct cell_cou
 	u32 smalls = get_small_capacity(from), larges = get_large_capacity(from);
 
 	/*
-	 * @to has no pairs yet, and will have at least as many as @from: allocate the table in that
-	 *	size.
+	 * If @to has no pairs yet, it will have at least as many as @from: allocate its table in
+	 * the same size.
 	 */
 	if (!to->small && from->small && from->small_order <= get_small_order_max(t, c))
 		(void)small_pairs_resize(t, c, to, from->small_order);

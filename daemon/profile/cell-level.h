@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The table of levels: which caches and memories served the loads and stores of a function, a
- * program, a container or the machine, and how long that took.
+ * program, a container or the machine, and the latency of these accesses.
  *
  * The caller adds up the levels of the cells with cell_row_add_levels() or cell_table_add_levels(),
  * and computes the table from the sum.
@@ -13,11 +13,11 @@
 
 /**
  * struct level_row - one level
- * @level: &enum spe_level; spe_level_name() returns its name, which filters use as well
- * @count: loads and stores that it served
+ * @level: &enum spe_level; spe_level_name() returns its name, which is also its name in filters
+ * @count: loads and stores that the level served
  * @share: @count divided by all loads and stores: 0 to 1
- * @timed: number of those accesses that have a total latency. The members below are computed from
- *	these accesses, and are 0 if there are none
+ * @timed: number of accesses among @count that have a total latency. The members below are computed
+ *	from these accesses, and are 0 if there are none
  * @mean: mean total latency, cycles
  * @p50, @p99: upper bounds of the median and the 99th percentile of the total latency, cycles
  */

@@ -113,7 +113,10 @@ static void histogram_raise_max(struct histogram *h, u16 value)
 		h->max = value;
 }
 
-/* Add the counters of the whole cell: properties of samples whose pair does not store them. */
+/*
+ * Add the counters of the whole cell. They count the properties of samples whose pair does not
+ * store these properties.
+ */
 static void counts_add_large(const struct cell_table *t, const struct cell_counters *n,
 			     u64 counts[static SAMPLE_COUNTS])
 {
@@ -160,7 +163,7 @@ static void counters_add_folded(const struct cell_table *t, const struct cell_co
 		to->weight[i] += n->weight[i];
 }
 
-/* Add the properties of the samples in a log that are not in pairs. */
+/* Add the properties of the samples in a log that cell_row_each_pair() does not report. */
 static void log_add_to_counters(const struct cell_table *t, const struct cell_row *row, u8 sessions,
 				struct profile_counters *to)
 {
@@ -269,7 +272,8 @@ u64 cell_row_count_samples(const struct cell_table *table, const struct cell_row
 	const struct cell_counters *n;
 
 	/*
-	 * The rank is in the index, so reading it is faster: the counters are probably in no cache.
+	 * Reading the rank is faster, because it is in the index. The counters are probably not in
+	 * the CPU's cache.
 	 */
 	if (table->grows && !table->ranks_aged && !row->evicted && sessions == CELL_ALL)
 		return row->rank;

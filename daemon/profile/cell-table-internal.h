@@ -27,7 +27,8 @@ static inline u32 pair_key_make(u16 sample_class, unsigned int bucket)
 /**
  * struct small_pair - an entry of the first hash table of a cell's counters
  * @head: key and, in the lower SMALL_COUNT_BITS bits, the number of samples; 0 if the entry is free
- * @sum: sum of their total latencies, cycles; large enough for the maximum number of samples
+ * @sum: sum of the total latencies of these samples, cycles; it cannot overflow with the maximum
+ *	number of samples
  */
 struct small_pair {
 	u32 head;
@@ -50,9 +51,10 @@ static_assert(LARGE_KEYS <= 1U << (64 - LARGE_COUNT_BITS), "a key fits in a head
  * struct large_pair - an entry of the second hash table
  * @head: key and, in the lower LARGE_COUNT_BITS bits, the number of samples; 0 if the entry is
  *	free. The number would overflow after twelve days with a million samples a second at one
- *	location. So an entry with half of the maximum is full, and another entry with the same key
- *	is used
- * @sum: sum of their total latencies, cycles; 0 for octaves and for &struct sample_counts
+ *	location. So an entry is full at half of the maximum number, and further samples use another
+ *	entry with the same key
+ * @sum: sum of the total latencies of these samples, cycles; 0 for octaves and for &struct
+ *	sample_counts
  */
 struct large_pair {
 	u64 head;
@@ -98,7 +100,7 @@ static_assert(sizeof(struct cell_counters) == 128, "two cache lines");
 
 #define COUNTERS_ORDER 1
 
-/* The buckets of latencies below this are in a table. */
+/* &cell_table.bucket has the histogram buckets of latencies below this value. */
 #define CELL_BUCKET_VALUES 4096
 
 /** struct cell_interval - an interval and its unit (&enum sample_unit) */
@@ -108,9 +110,9 @@ struct cell_interval {
 };
 
 /**
- * struct full_log - a cell whose log is full, and its former position in the index
+ * struct full_log - a cell whose log is full, and the position in the index that the cell had then
  *
- * The position may belong to another cell meanwhile.
+ * Meanwhile, another cell may have got this position.
  */
 struct full_log {
 	u32 set;
@@ -128,25 +130,25 @@ struct fold_queue {
 };
 
 /*
- * Number of batches: the caller fills one, and the sets of the second and the cells of the third
- * are being prefetched.
+ * Number of batches. The caller fills one batch. Meanwhile the sets of the second batch are being
+ * prefetched, and the cells of the third batch.
  */
 #define CELL_BATCHES 3
 
 /**
  * struct cell_table - the table
  * @sample_class, @seed: as in &struct cell_table_config
- * @set: the index: @sets sets, a power of two
+ * @set: the index, an array of @sets sets; @sets is a power of two
  * @cells: the cells, indexed by number; the first number is 1
  * @capacity: highest possible number of a cell
  * @fresh: highest number that was ever used
- * @free: number of the first freed cell, or 0. &cell.counters of a freed cell is the number of the
- *	next freed cell
+ * @free: number of the first free cell; 0 for none. In a free cell, &cell.counters is the number of
+ *	the next free cell
  * @used: number of cells in use
  * @lines: memory of counters and pairs
  * @lines_limit: maximum number of lines in use, without those of evicted samples
- * @grows: the table has no budget, so it grows
- * @batch: the batches; @batches of them were added so far
+ * @grows: the table has no budget, so it grows without limit
+ * @batch: the batches, used as a ring; @batches is the number of batches added so far
  * @queue: cells to fold, in two steps: the first prefetches the pairs, the second folds
  * @evicted: indexed by evicted_get_index(): cell of the evicted samples of a program; NULL for
  *	none. The first entry is never NULL
@@ -155,11 +157,12 @@ struct fold_queue {
  * @interval: the intervals, indexed by number; @intervals of them
  * @draws: state of the random numbers
  * @bound: indexed by random number: only cells with a lower rank are replaced
- * @hand_insert: the set that is searched next for a cell to replace
- * @hand_reclaim: the set that is searched next for a cell with counters to evict
+ * @hand_insert: index of the set that is searched next for a cell to replace
+ * @hand_reclaim: index of the set that is searched next for a cell with counters to evict
  * @stats: statistics that are counted; cell_table_get_stats() computes the others
  * @inexact: the pairs of a cell reached their limit
- * @ranks_aged: ranks may differ from the number of samples, even if the table has no budget
+ * @ranks_aged: ranks may differ from the number of samples of their cells, even if the table has no
+ *	budget
  * @bucket: histogram buckets, indexed by latency
  */
 struct cell_table {
@@ -288,10 +291,13 @@ static inline u32 cell_get_binary(const struct cell *c)
 /** cell_fold() - add the first @count samples of the log of @c to its counters */
 void cell_fold(struct cell_table *t, struct cell *c, unsigned int count);
 
-/** cell_counters_prefetch() - prefetch the pairs of a cell whose counters are in the cache */
+/**
+ * cell_counters_prefetch() - prefetch the pairs of a cell; its counters should be in the CPU's
+ * cache
+ */
 void cell_counters_prefetch(const struct cell_table *t, const struct cell *c);
 
-/** cell_log_prefetch() - prefetch the pairs that the samples of a full log belong to */
+/** cell_log_prefetch() - prefetch the pairs of the samples in a full log */
 void cell_log_prefetch(const struct cell_table *t, const struct cell *c);
 
 /**
@@ -320,7 +326,7 @@ void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters 
  * @index: the counter's index in the struct
  *
  * Most of these counters are computed from the pairs. Use this function for samples whose pair does
- * not store their complete class.
+ * not store the complete class of the samples.
  */
 void cell_property_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
 		       unsigned int index, u64 count);
@@ -354,8 +360,8 @@ void cell_log_evicted_sample(struct cell_table *t, u32 program, u64 sample, u8 s
 /**
  * cell_lines_alloc() - allocate a block of lines for the counters of @c
  *
- * If the budget is exhausted, lighter cells are evicted. Whether heavier cells are evicted is
- * decided by a random draw.
+ * If the budget is exhausted, cells are evicted that are lighter than @c. A random draw decides
+ * whether heavier cells are evicted.
  *
  * Return: the first line of the block; 0 if no memory could be freed. The caller then counts the
  * samples as evicted.
@@ -382,7 +388,10 @@ struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, 
 /** cell_index_prefetch() - prefetch the set of a hash */
 void cell_index_prefetch(const struct cell_table *t, u64 hash);
 
-/** cell_prefetch() - prefetch and return the probable cell of a hash whose set is in the cache */
+/**
+ * cell_prefetch() - return and prefetch the probable cell of a hash; its set should be in the CPU's
+ * cache
+ */
 const struct cell *cell_prefetch(const struct cell_table *t, u64 hash);
 
 /** cell_log_add() - count a sample in @c, whose position is @slot */

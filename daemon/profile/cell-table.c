@@ -13,8 +13,8 @@
 #define SETS_MIN 64
 
 /*
- * Number of cells for which a table without a budget reserves addresses; fewer if the kernel
- * refuses that many.
+ * Number of cells for which a table without a budget reserves addresses. If the kernel refuses this
+ * number, the table reserves fewer.
  */
 #define GROWING_CELLS (1U << 25)
 #define GROWING_LINES (1U << 27)
@@ -26,8 +26,8 @@
 #define EVICTED_LINES (1U << 20)
 
 /*
- * The lightest of at least this many cells is evicted. A limit on the number of searched sets would
- * not suffice: a set has only two cells on average, so a few sets may have only heavy cells.
+ * The lightest of at least this many cells is evicted. A fixed number of searched sets would not
+ * suffice: a set has only two cells on average, so a few sets may have only heavy cells.
  */
 #define EVICT_CANDIDATES_MIN 16
 
@@ -36,9 +36,9 @@
 #define HUGE_PAGE (2U << 20)
 
 /*
- * Use huge pages for a large table, because samples access it at random. With a page size of 16 KiB
- * or more, huge pages are too large for the budget. A table that grows uses small pages at first:
- * most recordings are small, and the kernel clears each page at its first use.
+ * Use huge pages for a large table, because samples access it at random. If the page size is 16 KiB
+ * or more, huge pages are too large for the budget. The beginning of a table that grows uses small
+ * pages: most recordings are small, and the kernel clears each page at its first use.
  */
 static void advise_huge_pages(const struct cell_table *t, void *at, size_t size)
 {
@@ -199,7 +199,7 @@ u64 cell_owner_hash(const struct cell_table *table, u64 owner)
 	return hash_mix_bits(owner ^ table->seed);
 }
 
-/* The index */
+/* ---- The index ----------------------------------------------------------- */
 
 static inline u8 hash_get_tag(u64 hash)
 {
@@ -214,7 +214,7 @@ static inline u32 hash_get_set(const struct cell_table *t, u64 hash)
 
 /*
  * Return a mask with a bit for each way that may have @tag. The first of these ways certainly has
- * it. 0 means that no way has it.
+ * @tag. 0 means that no way has @tag.
  */
 static inline u64 match_tag_ways(u64 tags, u8 tag)
 {
@@ -244,7 +244,10 @@ static struct cell *set_find_cell(const struct cell_table *t, const struct cell_
 	return NULL;
 }
 
-/* Find a cell. In a table that grows, a cell whose set was full is in one of the next sets. */
+/*
+ * Find a cell. In a table that grows, a cell may be in a later set than that of its hash, if that
+ * set was full.
+ */
 static struct cell *cell_find(const struct cell_table *t, u64 hash, u64 owner, u64 offset,
 			      struct cell_slot *ret_slot)
 {
@@ -317,7 +320,7 @@ static void index_grow(struct cell_table *t)
 	zero_pages_free(old, sets_size(sets));
 }
 
-/* Evicted samples */
+/* ---- Evicted samples ----------------------------------------------------- */
 
 bool cell_is_for_evicted(const struct cell_table *t, const struct cell *c)
 {
@@ -398,11 +401,11 @@ static void cell_evict(struct cell_table *t, struct cell_set *set, unsigned int 
 	t->used--;
 }
 
-/* Insertion */
+/* ---- Insertion ----------------------------------------------------------- */
 
 /*
- * Replace @best by the lightest cell of @set if that is lighter. Return the number of cells in
- * @set.
+ * Set @best to the lightest cell of @set if this cell is lighter than @best. Return the number of
+ * cells in @set.
  */
 static u32 victim_update(struct cell_slot *best, struct cell_set *set)
 {
@@ -419,10 +422,10 @@ static u32 victim_update(struct cell_slot *best, struct cell_set *set)
 }
 
 /*
- * Find the cell that a new one may replace. If the set @own is full, that is its lightest cell. If
- * the set has a free way, and only the cells are exhausted, other sets are searched as well. With a
- * small @limit they are not searched, because that takes time and rarely finds a cell with a lower
- * rank.
+ * Find the cell that a new cell may replace. If the set @own is full, this is the lightest cell of
+ * @own. If @own has a free way, because only the number of cells is exhausted, other sets are
+ * searched as well. If @limit is small, they are not searched: the search takes time, and rarely
+ * finds a cell whose rank is below @limit.
  */
 static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, u64 limit)
 {
@@ -439,8 +442,7 @@ static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, 
 }
 
 /*
- * Draw at random the limit of ranks: @count samples may replace a cell whose rank is below the
- * result.
+ * Draw a random limit of ranks. @count samples may replace a cell whose rank is below the result.
  */
 static u64 limit_draw(struct cell_table *t, u32 count)
 {
@@ -519,12 +521,12 @@ struct cell *cell_insert(struct cell_table *t, u64 hash, u64 owner, u64 offset, 
 	return c;
 }
 
-/* Memory of counters */
+/* ---- Memory of counters -------------------------------------------------- */
 
 /*
- * Replace @best by the lightest cell of @set with counters if that is lighter. Return the number of
- * cells that were compared. A cell that is not lighter than @best counts without a check whether it
- * has counters.
+ * Set @best to the lightest cell of @set with counters, if this cell is lighter than @best. Return
+ * the number of cells that were compared. This number includes heavier cells without a check
+ * whether they have counters.
  */
 static u32 reclaim_victim_update(const struct cell_table *t, struct cell_set *set,
 				 const struct cell *except, struct cell_slot *best)
@@ -558,8 +560,8 @@ static struct cell_slot reclaim_victim_find(struct cell_table *t, const struct c
 }
 
 /*
- * Evict cells until 2^@order lines fit in the budget. A random draw decides whether a heavier cell
- * than @c may be evicted, as for a new cell.
+ * Evict cells until 2^@order lines fit in the budget. As for a new cell, a random draw decides
+ * whether a heavier cell than @c may be evicted.
  */
 static bool lines_reclaim(struct cell_table *t, const struct cell *c, unsigned int order)
 {
@@ -589,7 +591,7 @@ u32 cell_lines_alloc(struct cell_table *t, const struct cell *c, unsigned int or
 	return fits || lines_reclaim(t, c, order) ? line_pool_alloc(&t->lines, order) : 0;
 }
 
-/* Counting */
+/* ---- Counting ------------------------------------------------------------ */
 
 static void ranks_halve(struct cell_table *t, struct cell_set *set)
 {
@@ -630,7 +632,7 @@ void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u
 	log_add(t, c, slot, sample, sessions, interval);
 }
 
-/* Count a sample whose cell differs from the one that was prefetched. */
+/* Count a sample whose cell is not the prefetched one. */
 static void sample_add_unprefetched(struct cell_table *t, const struct cell_batch *b, u32 i)
 {
 	struct cell_slot slot;
@@ -665,7 +667,10 @@ static bool log_is_full(const struct cell_table *t, const struct full_log *l)
 	return t->set[l->set].cell[l->way] == l->cell && t->set[l->set].fill[l->way] == CELL_LOG;
 }
 
-/* Fold the cells whose pairs were prefetched, and prefetch those of the next ones. */
+/*
+ * Fold the logs of the cells whose pairs were prefetched, and prefetch the pairs of the cells that
+ * are folded next.
+ */
 static void queues_advance(struct cell_table *t)
 {
 	struct fold_queue *fold = &t->queue[1], *next = &t->queue[0];
@@ -676,7 +681,7 @@ static void queues_advance(struct cell_table *t)
 		if (!log_is_full(t, l))
 			continue;
 		cell_fold(t, &t->cells[l->cell], CELL_LOG);
-		/* Folding may evict other cells, but not this one. */
+		/* Folding may evict other cells, but not the cell of this log. */
 		t->set[l->set].fill[l->way] = 0;
 	}
 	fold->count = 0;
@@ -712,7 +717,7 @@ static inline void sample_prefetch_cell(struct cell_table *t, struct cell_batch 
 {
 	const struct cell_set *set = &t->set[hash_get_set(t, b->hash[i])];
 	u64 ways = match_tag_ways(set->tags, hash_get_tag(b->hash[i]));
-	/* If no way matches, the cell is 0, so the way is not used. */
+	/* If no way matches, b->cell[i] is 0, and b->way[i] is not used. */
 	unsigned int way = ways ? get_first_way(ways) : 0;
 	const struct cell *c = &t->cells[set->cell[way]];
 
@@ -734,8 +739,8 @@ static struct cell_batch *batch_get_previous(struct cell_table *t, u64 n)
 }
 
 /*
- * Advance three batches by one step each. For each sample the steps of all three batches follow
- * each other, so that the CPU works on one batch while it waits for the memory of another.
+ * Advance three batches by one step each. The loop interleaves the samples of the three batches, so
+ * that the CPU works on one batch while it waits for the memory of another.
  */
 static void batches_advance(struct cell_table *t)
 {
@@ -811,7 +816,7 @@ u8 cell_table_get_interval(struct cell_table *table, u32 interval, u8 unit)
 	for (u32 i = table->intervals; i--;)
 		if (table->interval[i].interval == interval && table->interval[i].unit == unit)
 			return (u8)i;
-	/* Logs refer to intervals by number: fold all logs before numbers are reused. */
+	/* Logs refer to intervals by number, so fold all logs before numbers are reused. */
 	if (table->intervals == CELL_INTERVALS) {
 		cell_table_flush(table);
 		cell_fold_logs(table);
@@ -822,7 +827,7 @@ u8 cell_table_get_interval(struct cell_table *table, u32 interval, u8 unit)
 	return (u8)table->intervals++;
 }
 
-/* Rows */
+/* ---- Rows ---------------------------------------------------------------- */
 
 static bool row_read_cell(const struct cell_table *t, u32 set, unsigned int way,
 			  struct cell_row *ret)

@@ -17,24 +17,24 @@
  *	                     moves to a second hash table, whose entries have 16 bytes
  *
  * Counting a sample needs one store into the log and two increments in the set. When the log is
- * full, its counters are prefetched, and 64 samples later it is folded into them. A cell with few
- * samples has no counters at all. Operations, events and levels follow from the sample classes, and
- * the latency of each level from the pairs, so nothing counts them separately.
+ * full, the counters of the cell are prefetched. After two more batches (64 samples), the log is
+ * folded into the counters. A cell with few samples has no counters at all. Operations, events and
+ * levels are computed from the sample classes, and the latency of each level from the pairs.
  *
  * A table with a memory budget evicts cells. If a sample has no cell, and no cell is free, a random
- * draw decides whether it replaces the lightest candidate: with a probability of 1 in (rank + 1),
- * at least 1 in CELL_ODDS. Each program has an additional cell for its evicted samples, so the sums
- * over all rows are exact.
+ * draw decides whether its new cell replaces the lightest candidate. The probability is 1 in (rank
+ * of the candidate + 1), but at least 1 in CELL_ODDS. Each program has an additional cell for its
+ * evicted samples, so the sums over all rows are exact.
  *
- * The number of pairs of a cell is limited. At the limit, further samples use pairs whose class
- * lacks events, then pairs without a class. The properties that such a pair lacks are counted for
- * the whole cell: events, operations, and levels without their latency.
+ * The number of pairs of a cell is limited. At the limit, further samples use pairs whose class has
+ * no events, then pairs without a class. The properties that such a pair does not store are counted
+ * for the whole cell: events, operations, and levels without their latency.
  *
- * A table without a budget grows instead: a recording's counters must not depend on the order of
- * samples.
+ * A table without a budget grows instead of evicting cells, because the counters of a recording
+ * must not depend on the order of samples.
  *
  * One thread owns a table. If several threads count, each has its own table (a shard), and
- * cell_table_merge() adds them up.
+ * cell_table_merge() adds the shards to the table that readers see.
  */
 #ifndef SPEPROF_CELL_TABLE_H
 #define SPEPROF_CELL_TABLE_H
@@ -45,8 +45,8 @@
 #include "util/serialize.h"
 
 /*
- * Number of ways of a set. One word has a byte of the hash of each way, so all ways are compared at
- * once.
+ * Number of ways of a set. &cell_set.tags has a byte of the hash of each way in one word, so all
+ * ways are compared at once.
  */
 #define CELL_WAYS 8
 /* Number of samples in the log of a cell. */
@@ -57,17 +57,17 @@
 #define CELL_SESSIONS 8
 /* A mask of all sessions. */
 #define CELL_ALL 0xff
-/* A sample replaces the lightest candidate with a probability of at least 1 in CELL_ODDS. */
+/* A new cell replaces the lightest candidate with a probability of at least 1 in CELL_ODDS. */
 #define CELL_ODDS 8
 /* Number of distinct random numbers of a draw. */
 #define CELL_DRAWS 256
 /* Number of different intervals that a table stores before it has to fold all logs. */
 #define CELL_INTERVALS 256
 
-/* Ids of programs are below this. */
+/* Upper bound (exclusive) of the ids of programs. */
 #define CELL_PROGRAMS_MAX (1U << 20)
 
-/* The program of samples without a known process. It has cells like any other one. */
+/* The program of samples without a known process. It has cells like every other program. */
 #define CELL_NO_PROGRAM UINT32_MAX
 /* The binary of samples whose PC is in no known mapping. */
 #define CELL_UNMAPPED UINT32_MAX
@@ -76,8 +76,8 @@
  * struct cell_set - the data to find a cell, or a cell to evict; one cache line
  * @tags: one byte per way, the lowest byte for the first way; 0 marks a free way
  * @cell: number of each way's cell
- * @rank: for each way, the number of samples of its cell and of the cells that it replaced. All
- *	ranks are halved before one overflows
+ * @rank: for each way, the number of samples of its cell and of the cells that this cell replaced.
+ *	All ranks of the set are halved before a rank overflows
  * @fill: for each way, the number of samples in the log of its cell
  */
 struct cell_set {
@@ -91,12 +91,11 @@ static_assert(sizeof(struct cell_set) == 64, "a cache line");
 
 /**
  * struct cell - a location of a program, and a log of samples; two adjacent cache lines
- * @offset: offset in the binary; for the kernel the address
- * @owner: program and binary, from cell_owner_make()
- * @counters: line of its first struct cell_counters; 0 for none
+ * @offset: offset in the binary; for kernel code, the address @owner: program and binary, from
+ *	cell_owner_make() @counters: line of its first struct cell_counters; 0 for none
  * @interval: number of the interval of all samples in the log
  * @restarted: the cell was added, or samples of it were evicted, since the history last read it
- * @fill: samples in the log of a cell of evicted samples, which is in no set
+ * @fill: number of samples in the log, only for a cell of evicted samples: it has no &cell_set.fill
  * @sessions: for each sample in the log, the sessions that count it, one bit each
  * @sample: the log, packed by cell_sample_pack()
  */
@@ -198,8 +197,8 @@ static inline u64 hash_mix_bits(u64 x)
 
 /**
  * cell_owner_hash() - return the hash of an owner, computed once for many samples
- * @table: the table. Its seed is secret: the profiled programs can choose offsets, and could
- *	otherwise choose the sets of their cells
+ * @table: the table. Its seed is secret. The profiled programs choose their offsets, and with a
+ *	known seed they could choose the sets of their cells
  * @owner: result of cell_owner_make()
  */
 u64 cell_owner_hash(const struct cell_table *table, u64 owner);
@@ -217,7 +216,7 @@ static inline u64 cell_hash(u64 salt, u64 offset)
  */
 static inline u64 cell_sample_pack(u16 sample_class, u16 total, u16 issue, u16 translation)
 {
-	/* SAMPLE_CLASS_OTHERS does not fit in 14 bits. No sample has the class 0. */
+	/* Store SAMPLE_CLASS_OTHERS, which does not fit in 14 bits, as 0. No class has the id 0. */
 	u64 number = sample_class == SAMPLE_CLASS_OTHERS ? 0 : sample_class;
 
 	return number << 48 | (u64)total << 32 | (u64)issue << 16 | translation;
@@ -229,8 +228,8 @@ static inline u64 cell_sample_pack(u16 sample_class, u16 total, u16 issue, u16 t
  * @interval: mean interval of the samples; 0: unknown
  * @unit: &enum sample_unit
  *
- * Call it only while the batch to fill next is empty. The next call may give the index to another
- * interval.
+ * Call it only while the batch to fill next is empty. The next call may use the same index for
+ * another interval.
  */
 u8 cell_table_get_interval(struct cell_table *table, u32 interval, u8 unit);
 
@@ -244,8 +243,8 @@ struct cell_batch *cell_table_get_batch(struct cell_table *table);
 /**
  * cell_table_add_batch() - count the samples of the batch that cell_table_get_batch() returned
  *
- * The table prefetches what the samples need and counts them while later batches are filled. After
- * cell_table_flush() all of them are counted. A batch without samples is ignored.
+ * The table prefetches the cells of the samples, and counts the samples while later batches are
+ * filled. After cell_table_flush() all samples are counted. A batch without samples is ignored.
  */
 void cell_table_add_batch(struct cell_table *table);
 
@@ -258,7 +257,7 @@ void cell_table_flush(struct cell_table *table);
  * @capacity: maximum number of cells
  * @bytes: memory in use
  * @limit: the memory budget; 0 for none
- * @evicted: number of evicted samples: those in the rows of evicted samples, and @uncounted
+ * @evicted: number of evicted samples: the samples in the rows of evicted samples, plus @uncounted
  * @evictions: number of evicted cells
  * @refused: number of samples among @evicted for which no cell was replaced
  * @uncounted: number of samples among @evicted without a row, because its memory could not be
@@ -281,7 +280,8 @@ void cell_table_get_stats(const struct cell_table *table, struct cell_table_stat
 /**
  * cell_table_is_exact() - return whether the counters are independent of the order of samples
  *
- * They depend on it if samples were evicted, or if the pairs of a cell reached their limit.
+ * The counters depend on the order if samples were evicted, or if the number of pairs of a cell
+ * reached its limit.
  */
 bool cell_table_is_exact(const struct cell_table *table);
 
@@ -339,7 +339,7 @@ bool cell_table_find(const struct cell_table *table, u64 owner, u64 offset,
  * @sample_class: id of the class, or SAMPLE_CLASS_OTHERS
  * @bucket: histogram bucket of the total latency; HISTOGRAM_NONE if there is no latency
  * @count: number of samples
- * @latency_sum: sum of their total latencies, cycles
+ * @latency_sum: sum of the total latencies of these samples, cycles
  */
 struct cell_pair {
 	u16 sample_class;
@@ -371,8 +371,8 @@ void cell_row_add_counters(const struct cell_table *table, const struct cell_row
 /**
  * struct cell_level - the loads and stores that one level served
  * @count: number of samples
- * @latency: their total latencies; &histogram.count is smaller than @count if some samples have no
- *	latency
+ * @latency: total latencies of these samples; &histogram.count is smaller than @count if some of
+ *	them have no latency
  */
 struct cell_level {
 	u64 count;
@@ -383,7 +383,7 @@ struct cell_level {
  * cell_row_add_levels() - add the loads and stores of a row to @to, which is indexed by &enum
  * spe_level
  *
- * The maxima are upper bounds: the end of the highest bucket in use.
+ * The maximum of each histogram is an upper bound: the end of the highest bucket in use.
  */
 void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row, u8 sessions,
 			 struct cell_level to[static SPE_LEVELS]);
@@ -395,8 +395,8 @@ u32 cell_row_get_number(const struct cell_table *table, const struct cell_row *r
 u64 cell_row_count_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 
 /**
- * cell_row_sum_weight() - return the sum of the samples' intervals; their units are not
- * distinguished
+ * cell_row_sum_weight() - return the sum of the samples' intervals. Intervals in different units
+ * (&enum sample_unit) are added without conversion
  */
 u64 cell_row_sum_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions);
 
@@ -408,8 +408,8 @@ u64 cell_row_sum_latency(const struct cell_table *table, const struct cell_row *
  * @whole: the table that readers see
  * @shard: a flushed table, which does not change
  *
- * The programs and binaries of both have the same ids; each has its own sample classes. A merged
- * table without evictions has the same counters as one that received all samples.
+ * The ids of programs and binaries are the same in both tables; the sample classes are not. A
+ * merged table without evictions has the same counters as a table that received all samples.
  */
 void cell_table_merge(struct cell_table *whole, const struct cell_table *shard);
 
@@ -425,14 +425,14 @@ void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to);
  * @table: the table, flushed
  * @session: number of its bit, below CELL_SESSIONS
  *
- * Its bit may then be used for another session.
+ * Afterwards the bit of @session may be used for another session.
  */
 void cell_table_remove_session(struct cell_table *table, unsigned int session);
 
 /**
  * cell_table_save() - serialize all samples
  * @table: the table, flushed
- * @to: receives programs and binaries as their ids
+ * @to: receives the samples; programs and binaries are stored as their ids
  */
 void cell_table_save(struct cell_table *table, struct serializer *to);
 
@@ -464,7 +464,7 @@ static inline u64 cell_owner_translate(const struct cell_translation *translatio
 /**
  * cell_table_load() - add the samples that cell_table_save() serialized
  * @table: the table
- * @from: the bytes, which may be hostile
+ * @from: the bytes, which are untrusted
  * @translation: current ids; NULL: the saved ids are still valid
  *
  * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated. On failure

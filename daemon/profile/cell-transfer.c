@@ -72,7 +72,7 @@ static u16 class_id_to_number(u16 id)
 	return id == SAMPLE_CLASS_OTHERS ? 0 : id;
 }
 
-/* Merge */
+/* ---- Merging ------------------------------------------------------------- */
 
 static void number_translation_init(struct cell_table *whole, const struct cell_table *shard,
 				    struct cell_number_translation *ret)
@@ -85,8 +85,8 @@ static void number_translation_init(struct cell_table *whole, const struct cell_
 			whole->sample_class, from->events, sample_class_get_content(from)));
 	}
 	/*
-	 * The table has capacity for the numbers of all intervals of the shard, so that adding them
-	 * reuses no number.
+	 * Ensure that @whole has free numbers for all intervals of @shard, so that
+	 * cell_table_get_interval() reuses no number below.
 	 */
 	if (whole->intervals + shard->intervals > CELL_INTERVALS) {
 		cell_fold_logs(whole);
@@ -98,8 +98,8 @@ static void number_translation_init(struct cell_table *whole, const struct cell_
 }
 
 /*
- * A row of a shard is merged in MERGE_STEPS steps. Each step prefetches what the next one reads,
- * MERGE_DISTANCE rows later.
+ * A row of a shard is merged in MERGE_STEPS steps. Each step prefetches the memory that the next
+ * step reads, MERGE_DISTANCE rows later.
  */
 #define MERGE_STEPS    5
 #define MERGE_DISTANCE 8
@@ -111,7 +111,7 @@ static_assert(MERGE_ROWS > (MERGE_STEPS - 1) * MERGE_DISTANCE, "a row waits in i
  * struct merge_row - a row of a shard that is being merged
  * @row: the row
  * @hash: result of cell_hash()
- * @to: the cell of the whole that it probably has; NULL if unknown
+ * @to: the cell of &cell_merge.whole to which the row is probably added; NULL if unknown
  */
 struct merge_row {
 	struct cell_row row;
@@ -120,9 +120,14 @@ struct merge_row {
 };
 
 /**
- * struct cell_merge - the state of a merge; @row: a ring of rows; @fetched: number of rows read so
- * far;
- * @prefetched: number of sets prefetched
+ * struct cell_merge - the state of a merge
+ * @whole: the table that receives the rows
+ * @shard: the table whose rows are read
+ * @cursor: position in @shard
+ * @source: maps the numbers of @shard to those of @whole
+ * @prefetched: number of sets of @shard whose cells were prefetched
+ * @fetched: number of rows read so far
+ * @row: a ring of rows
  */
 struct cell_merge {
 	struct cell_table *whole;
@@ -143,8 +148,9 @@ static void row_merge(struct cell_merge *m, const struct merge_row *r)
 	const struct cell_counters *n;
 
 	/*
-	 * Add to the rank before the counters are allocated, because it decides which cells are
-	 * evicted for them. The samples in the log are added to the rank later.
+	 * Add to the rank before the counters are allocated, because the rank decides which cells
+	 * are evicted to get memory for the counters. target_log_sample() adds the samples in the
+	 * log to the rank.
 	 */
 	if (!target.evicted && row->rank > row->fill)
 		cell_rank_add(m->whole, target.slot, row->rank - row->fill);
@@ -183,7 +189,10 @@ static void counters_prefetch(const struct cell_table *t, const struct cell *c)
 	__builtin_prefetch(at + LINE_SIZE, 1);
 }
 
-/* Read the next row of a shard, and prefetch its counters and the set that it goes to. */
+/*
+ * Read the next row of a shard. Prefetch its counters, and the set of @whole for it. Return false
+ * after the last row.
+ */
 static bool row_fetch(struct cell_merge *m)
 {
 	struct merge_row *r = &m->row[m->fetched % MERGE_ROWS];
@@ -228,7 +237,7 @@ void cell_table_merge(struct cell_table *whole, const struct cell_table *shard)
 	u64 now, rows = UINT64_MAX;
 
 	cell_table_flush(whole);
-	/* In a shard with a budget, a cell that replaces another one may inherit its rank. */
+	/* In a shard with a budget, a cell that replaced another cell inherited its rank. */
 	whole->ranks_aged |= shard->ranks_aged || !shard->grows;
 	whole->inexact |= shard->inexact;
 	number_translation_init(whole, shard, &m.source);
@@ -262,7 +271,7 @@ void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to)
 	table->evicted_used--;
 }
 
-/* Sessions */
+/* ---- Sessions ------------------------------------------------------------ */
 
 static void log_remove_session(struct cell *c, u8 *fill, u8 bit)
 {
@@ -280,8 +289,8 @@ static void log_remove_session(struct cell *c, u8 *fill, u8 bit)
 }
 
 /*
- * Rebuild the list of counters without session @bit. Counters whose sets of sessions become equal
- * are added up.
+ * Rebuild the list of counters without session @bit. If two sets of sessions become equal, their
+ * counters are added up.
  */
 static void counters_remove_session(struct cell_table *t, struct cell *c, u8 bit)
 {
@@ -334,7 +343,7 @@ void cell_table_remove_session(struct cell_table *table, unsigned int session)
 	}
 }
 
-/* Save */
+/* ---- Saving -------------------------------------------------------------- */
 
 static void counters_save(const struct cell_table *t, const struct cell_counters *n,
 			  struct serializer *to)
@@ -385,7 +394,7 @@ static void row_save(const struct cell_table *t, const struct cell_row *row, str
 		serialize_u64(to, c->sessions[i]);
 		serialize_u64(to, c->sample[i]);
 	}
-	/* No counters have an empty set of sessions. */
+	/* A 0 ends the list, because the set of sessions of counters is never empty. */
 	for (u32 line = c->counters; line; line = n->next) {
 		n = counters_at(t, line);
 		counters_save(t, n, to);
@@ -414,7 +423,7 @@ void cell_table_save(struct cell_table *table, struct serializer *to)
 	serialize_u64(to, SAVED_END);
 }
 
-/* Load */
+/* ---- Loading ------------------------------------------------------------- */
 
 struct cell_loader {
 	struct cell_table *table;
@@ -456,8 +465,8 @@ static void intervals_load(struct cell_loader *l)
 }
 
 /*
- * Read the number of a class; 0 means SAMPLE_CLASS_OTHERS. An invalid number marks the bytes as
- * bad.
+ * Translate the saved number of a class; 0 means SAMPLE_CLASS_OTHERS. An invalid number marks the
+ * bytes as bad.
  */
 static u16 class_number_load(struct cell_loader *l, u64 number)
 {
@@ -506,7 +515,10 @@ static bool counters_load(struct cell_loader *l, struct cell *c)
 	deserialize_array(l->from, sums, ARRAY_SIZE(sums));
 	deserialize_array(l->from, weight, ARRAY_SIZE(weight));
 	n = cell_counters_find_or_add(l->table, c, sessions);
-	/* The counters cannot be allocated if the table is smaller than the saved one. */
+	/*
+	 * If the table is smaller than the saved table, the counters may not fit: count the samples
+	 * as evicted.
+	 */
 	if (!n) {
 		c = cell_get_for_evicted(l->table, cell_get_program(c));
 		n = cell_counters_find_or_add(l->table, c, sessions);
@@ -541,8 +553,8 @@ static u64 cell_owner_load(struct cell_loader *l)
 		owner = cell_owner_translate(l->translation, owner);
 	program = (u32)(owner >> 32);
 	/*
-	 * Program ids are small. Reject a large hostile id, for which a large array would be
-	 * allocated.
+	 * Reject a large id, because a large array would be allocated for it. Valid program ids are
+	 * small.
 	 */
 	l->from->bad |= program != CELL_NO_PROGRAM && program >= CELL_PROGRAMS_MAX;
 	return owner;
@@ -566,7 +578,7 @@ static void log_load(struct cell_loader *l, const struct cell_target *target, u6
 	}
 }
 
-/* Returns false after the last row, and if the bytes are bad. */
+/* Load the next row. Return false after the last row, or if the bytes are bad. */
 static bool row_load(struct cell_loader *l)
 {
 	u64 kind = deserialize_u64_below(l->from, SAVED_KINDS);
@@ -600,7 +612,7 @@ int cell_table_load(struct cell_table *table, struct deserializer *from,
 	if (!l)
 		return -ENOMEM;
 	*l = (struct cell_loader){ .table = table, .from = from, .translation = translation };
-	/* Saved ranks cannot be trusted. */
+	/* Saved ranks are untrusted, and may differ from the number of samples. */
 	table->ranks_aged = true;
 	classes_load(l);
 	intervals_load(l);

@@ -17,7 +17,7 @@
  * @function: symbols_get_function_key() if @known, else the address
  * @line: symbols_get_line_key() if lines are requested and known, else 0
  * @known: a symbol was found
- * @evicted: the evicted samples are a row of the view
+ * @evicted: the cell has the evicted samples of a program, which have their own row
  * @next: the next cell of the same row; NULL for none
  */
 struct named_cell {
@@ -34,7 +34,8 @@ struct named_cell {
 /**
  * struct cell_group - the cells of a row
  * @first: the list of cells
- * @heaviest: the cell with the greatest sort key; among several, the one with the lowest offset
+ * @heaviest: the cell with the largest sort key; of several such cells, the one with the lowest
+ *	offset
  * @heaviest_key: the sort key of @heaviest
  * @key: the sort key of the row
  */
@@ -57,8 +58,8 @@ struct cached_binary {
 
 /**
  * struct cell_name_context - parameters and cache for naming cells
- * @binary: cache of the last binaries, indexed by id modulo NAMED_BINARIES; they do not depend on a
- *	process
+ * @binary: cache of the last binaries, indexed by id modulo NAMED_BINARIES. If @live is true, the
+ *	locations in it also depend on the program
  */
 struct cell_name_context {
 	struct profile *profile;
@@ -123,8 +124,8 @@ void profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
 }
 
 /*
- * Set the location of a cell in memory without a file. Use the offset in the mapping, because the
- * address is confidential.
+ * Set the location of a cell whose code is in memory without a file. Use the offset in the mapping,
+ * because the address is confidential.
  */
 static void cell_locate_in_memory(const struct profile *p, u64 number, struct cell_location *place)
 {
@@ -180,7 +181,10 @@ static bool cell_locate_cached(const struct cell_name_context *n, const struct c
 
 	if (row->evicted || row->binary == CELL_UNMAPPED)
 		return false;
-	/* The location in a live binary depends also on the program and the process. */
+	/*
+	 * In a live profile, the location also depends on the program and the process, so do not
+	 * use the cache.
+	 */
 	if (n->live || !b->known || b->id != row->binary) {
 		b->known = profile_locate_cell(n->profile, row, n->live, &b->place);
 		if (!b->known)
@@ -240,7 +244,7 @@ static bool cell_has_only_line(const struct named_cell *cell)
 	return cell->line && !cell->known;
 }
 
-/* Returns 0 for cells of the same row. */
+/* Compare two cells. The result is 0 if both belong to the same row. */
 static int compare_named_cells(const struct named_cell *x, const struct named_cell *y)
 {
 	int r = compare_u64(x->program, y->program);
@@ -256,7 +260,7 @@ static int compare_named_cells(const struct named_cell *x, const struct named_ce
 	return r || cell_has_only_line(x) ? r : compare_u64(x->function, y->function);
 }
 
-/* Cells of the same row have the same hash. */
+/* Return the hash of the row of a cell. Cells of the same row have the same hash. */
 static u64 hash_named_cell(const struct named_cell *cell)
 {
 	u64 kind = cell->program | (u64)cell->evicted << 32 | (u64)cell->known << 33;
@@ -283,8 +287,8 @@ static u64 cell_get_sort_key(const struct profile *p, const struct cell_row *row
 }
 
 /*
- * Return the percentile of all samples of a group. It is computed from the sum of the histograms,
- * because percentiles do not add up.
+ * Return the percentile of all samples of a group. Percentiles of cells do not add up, so compute
+ * it from the sum of their histograms.
  */
 static u64 group_compute_percentile(const struct profile *p, const struct cell_group *group,
 				    enum view_sort sort)
@@ -354,7 +358,8 @@ static int cells_build_groups(const struct profile *p, struct named_cell *cells,
 }
 
 /*
- * Restore the heap groups[0] to groups[n - 1], whose first element is the last row in sort order.
+ * Restore the heap of groups[0] to groups[n - 1]. The first element of the heap is the last row in
+ * sort order.
  */
 static void heap_sift(struct cell_group *groups, size_t n, size_t at)
 {
@@ -490,7 +495,7 @@ static void row_fill_from_group(const struct cell_name_context *n, const struct 
 		row_set_function(n, group->heaviest, row);
 }
 
-/* Rows are large: create only those that the view returns. */
+/* Add the rows to the view. Rows are large, so create only the rows within @limit. */
 static int view_add_groups(const struct cell_name_context *n, struct named_cell *cells,
 			   size_t count, enum view_sort sort, u32 limit, struct view *view)
 {
@@ -513,7 +518,10 @@ static int view_add_groups(const struct cell_name_context *n, struct named_cell 
 	return view->rows ? 0 : -ENOMEM;
 }
 
-/* Write all cells to @named, which is large enough. Returns their number. */
+/*
+ * Write all cells with samples to @named, which has space for all cells. Return the number of cells
+ * written.
+ */
 static size_t cells_set_names(const struct cell_name_context *n, struct named_cell *named)
 {
 	struct cell_cursor cursor = { 0 };
@@ -529,7 +537,10 @@ static size_t cells_set_names(const struct cell_name_context *n, struct named_ce
 	return count;
 }
 
-/* Retry to find the names of the cells whose names were unknown. */
+/*
+ * Find again the names of cells whose names were unknown. In a view by line, find the names of all
+ * cells again.
+ */
 static void cells_retry_names(const struct cell_name_context *n, struct named_cell *named,
 			      size_t count)
 {

@@ -31,7 +31,7 @@ enum profile_latency {
  * struct sample_counts - counters of samples by operation, event and data source
  * @event: samples with an event, indexed by bit of the Events packet
  * @kind: samples, indexed by &enum spe_op_kind; loads and stores are the memory operations
- * @simd: SVE and SME operations, which @kind counts as well
+ * @simd: SVE and SME operations, which are also counted in @kind
  * @mispredicted: branches with the event "mispredicted"
  * @level: loads and stores that a level served, indexed by &enum spe_level
  * @origin: loads and stores with a flag, indexed by bit number of SPE_ORIGIN_*
@@ -53,11 +53,12 @@ static_assert(sizeof(struct sample_counts) == SAMPLE_COUNTS * sizeof(u64), "coun
  * struct profile_counters - all counters of a set of samples
  * @samples: number of samples
  * @weight: number of operations that the samples represent, indexed by &enum sample_unit. Each
- *	sample adds its mean interval. Samples of windows without a known interval add nothing.
+ *	sample adds the mean interval of its window. Samples of windows with an unknown interval add
+ *	nothing.
  * @counts: operations, events and data sources of all samples
- * @latency: histograms in cycles, indexed by &enum profile_latency, of samples with such a latency.
- *	For functions, issue and translation latency have one bucket per octave (scale 0) instead of
- *	four; the buckets in between are 0.
+ * @latency: histograms in cycles of the samples that have the latency, indexed by &enum
+ *	profile_latency. For functions, issue and translation latency have one bucket per octave
+ *	instead of four; the other three buckets are 0.
  */
 struct profile_counters {
 	u64 samples;
@@ -75,7 +76,8 @@ void counters_merge(struct profile_counters *to, const struct profile_counters *
 /**
  * counters_sum_histograms() - compute the histograms' totals from their buckets
  *
- * Counting a sample updates only the buckets.
+ * Call this function before the totals are read, because counting a sample updates only the
+ * buckets.
  */
 void counters_sum_histograms(struct profile_counters *counters);
 
@@ -86,8 +88,8 @@ static inline u64 counters_get_memory_accesses(const struct profile_counters *f)
 }
 
 /**
- * counters_get_dram_accesses() - return the number of loads and stores that DRAM served, as far as
- * is known
+ * counters_get_dram_accesses() - return the number of loads and stores that are known to have been
+ * served by DRAM
  */
 static inline u64 counters_get_dram_accesses(const struct profile_counters *f)
 {

@@ -10,7 +10,7 @@
 #include "util/symtab.h"
 
 enum recorder_format {
-	RECORDER_NATIVE, /* speprof's own format, which stores all data of windows and task events */
+	RECORDER_NATIVE, /* speprof's own format; it stores all data of windows and task events */
 	RECORDER_PERF, /* perf.data */
 };
 
