@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * Enlarge @array so that it has index @want. Its size is limited by the capacities of the
- * attributor.
+ * Enlarge @array so that it has index @want. The capacities of the attributor limit the size of
+ * @array.
  */
 static bool array_grow(void **array, u32 *count, size_t size, u32 want)
 {
@@ -30,7 +30,10 @@ static bool array_grow(void **array, u32 *count, size_t size, u32 want)
 	return true;
 }
 
-/* Add to the slot of @value, or to a free slot near its hash. Return false if there is none. */
+/*
+ * Add @count to the slot of @value, or to a free slot near the hash of @value. Return false if
+ * there is no such slot.
+ */
 static bool context_add(struct profile *p, unsigned int index, u32 value, u64 count)
 {
 	u32 mask = p->context_size[index] - 1, at = value * 2654435761U >> 16;
@@ -49,8 +52,8 @@ static bool context_add(struct profile *p, unsigned int index, u32 value, u64 co
 }
 
 /*
- * Double the table if it is half full, up to its maximum. If memory cannot be allocated, it is
- * unchanged.
+ * Double the table if it is half full and below its maximum size. If memory cannot be allocated,
+ * the table is unchanged.
  */
 static void contexts_grow(struct profile *p, unsigned int index)
 {
@@ -94,7 +97,10 @@ static void counts_add_ones(struct sample_counts *counts, const sample_class_lan
 static struct profile_counters *process_get_counters(struct profile *p,
 						     struct process_tally *entry);
 
-/* Return the counters of a slot's process, and allocate them at its first sample. */
+/*
+ * Return the counters of the process of @task_slot. Allocate them at the first sample of the
+ * process.
+ */
 static struct profile_counters *task_slot_get_counters(struct profile *p,
 						       struct task_slot *task_slot)
 {
@@ -136,7 +142,8 @@ void profile_flush_task_slot(struct profile *p, struct task_slot *task_slot)
 }
 
 /*
- * Flush and invalidate all task slots, because counters to which they point will be moved or freed.
+ * Flush and invalidate all task slots. Call it before counters are moved or freed, because task
+ * slots point to counters.
  */
 static void flush_task_slots(struct profile *p)
 {
@@ -157,8 +164,8 @@ void profile_set_weight(struct profile *p, u32 interval, u8 unit)
 }
 
 /*
- * Return the index of the container that counts the samples: "(other)" if the container was
- * evicted.
+ * Return the index of the container that counts the samples of a container. If the container was
+ * evicted, this is "(other)".
  */
 static u32 find_counting_container(const struct profile *p, u32 index, u32 generation)
 {
@@ -176,9 +183,9 @@ static u32 container_get_generation(const struct profile *p, u32 index)
 }
 
 /*
- * Return the entry for samples of exited processes of a container; the entry of "(other)" if the
- * limit of counters is reached; NULL if memory cannot be allocated. If another container had the
- * index before, its samples move to "(other)".
+ * Return the entry for samples of exited processes of a container, or the entry of "(other)" if the
+ * limit of counters is reached. Return NULL if memory cannot be allocated. If another container had
+ * the index before, the samples of that container move to "(other)".
  */
 static struct container_tally *get_exited_entry(struct profile *p, u32 index, u32 generation)
 {
@@ -207,8 +214,8 @@ static struct container_tally *get_exited_entry(struct profile *p, u32 index, u3
 }
 
 /*
- * Count samples for the container in which they were taken. Their process has exited, or moved to
- * another container.
+ * Count samples for the container in which they were taken, because the process has exited or moved
+ * to another container.
  */
 static void exited_add_samples(struct profile *p, u32 index, u32 generation,
 			       const struct profile_counters *sum)
@@ -268,14 +275,17 @@ void profile_merge_exited(struct profile *p, u32 index, const struct container_t
 		exited_add_samples(p, index, from->generation, from->sum);
 }
 
-/* Move the samples that @entry counted since its last move to its container. */
+/*
+ * Add the samples of a process since its last move to the samples of exited processes of its
+ * container.
+ */
 static void process_add_to_exited(struct profile *p, const struct process_tally *entry)
 {
 	if (entry->sum)
 		exited_add_samples(p, entry->container, entry->container_generation, entry->sum);
 }
 
-/* Free the counters of a process; its containers have its samples. */
+/* Free the counters of a process, after adding its samples to its container. */
 static void process_free_counters(struct profile *p, struct process_tally *entry)
 {
 	process_add_to_exited(p, entry);
@@ -284,7 +294,10 @@ static void process_free_counters(struct profile *p, struct process_tally *entry
 	entry->restarted = true;
 }
 
-/* Evict the eighth of all processes that has the fewest samples, so that this is rarely needed. */
+/*
+ * Evict about an eighth of the processes, those with the fewest samples. Evicting many at once
+ * makes this rare.
+ */
 static void evict_lightest_processes(struct profile *p)
 {
 	u32 want = p->room.used[TALLY_PROCESS] / 8 + 1, had = p->room.used[TALLY_PROCESS];
@@ -353,7 +366,10 @@ void profile_merge_process(struct profile *p, u32 index, const struct process_ta
 		return;
 	}
 	to = &p->processes[index];
-	/* The entry belonged to an earlier process when other shards were merged. */
+	/*
+	 * If another shard has already merged a later process with this index, add the samples of
+	 * the earlier process only to its container.
+	 */
 	if ((s32)(from->generation - to->generation) < 0) {
 		process_add_to_exited(p, from);
 		return;
@@ -414,7 +430,7 @@ void profile_fill_task_slot(struct profile *p, struct task_slot *slot,
 		process ? process_get_entry(p, (u32)(owner >> 32), process) : NULL;
 	struct profile_counters *sum = entry ? NULL : process ? &p->overflow : &p->unattributed;
 
-	/* Usually the task is unchanged, and its cached counts need no flush. */
+	/* Flush the slot only if the task has changed, which is rare. */
 	if (slot->key != task || slot->entry != entry || slot->sum != sum)
 		profile_flush_task_slot(p, slot);
 	cell_counter_find_program(&p->cells, process, (u32)(owner >> 32), &slot->program);
@@ -432,7 +448,10 @@ u32 profile_get_encoding_index(struct profile *p, const struct spe_data_sources 
 	for (i = 0; i < p->encoding_count; i++)
 		if (p->encodings[i] == sources)
 			return i;
-	/* Known cores have fewer encodings. A further encoding is replaced by the first one. */
+	/*
+	 * Known cores have fewer encodings. If there are more, use the first encoding for the
+	 * others.
+	 */
 	if (i == ENCODINGS_MAX) {
 		p->encodings_full = true;
 		return 0;
@@ -442,7 +461,7 @@ u32 profile_get_encoding_index(struct profile *p, const struct spe_data_sources 
 	return i;
 }
 
-/* Add the counts of @t to the machine's counters. */
+/* Add the samples of the class @t to the machine's counters. */
 static void sample_class_flush(struct profile *p, struct sample_class *t)
 {
 	u16 source;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Serialization of the history of 10 s, a minute and ten minutes for the checkpoint: the closed
- * slots, and the counters of the open slot so far. The time in which no daemon runs belongs to the
+ * slots, and the counters of the open slot so far. The time in which no daemon ran counts for the
  * open slot.
  */
 #include "profile-internal.h"
@@ -72,7 +72,10 @@ struct history_translations {
 	const struct cell_translation *cells;
 };
 
-/* Read the owner of a row. Return false if the owner no longer exists. */
+/*
+ * Read the owner of a row, and translate it to the current ids. Return false if the owner no longer
+ * exists.
+ */
 static bool row_owner_load(struct deserializer *from, const struct history_translations *t,
 			   bool locations, u64 *ret_owner)
 {
@@ -86,7 +89,7 @@ static bool row_owner_load(struct deserializer *from, const struct history_trans
 	return true;
 }
 
-/* A row without a current owner is skipped. Returns the number of rows. */
+/* Read rows, and skip rows whose owner no longer exists. Return the number of rows in @rows. */
 static u32 history_rows_load(struct deserializer *from, const struct history_translations *t,
 			     bool locations, struct history_row *rows)
 {
@@ -164,7 +167,10 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 	if (!w->machine_mark || !w->begun)
 		return;
 	serialize_u64(to, w->start_ns);
-	/* This slot exists if an earlier process saved it and no slot was closed since. */
+	/*
+	 * The saved open slot has counters if this process loaded it and has closed no slot since
+	 * then.
+	 */
 	slot_save(w->open_slot_saved, to);
 	slot_save(profile_get_open_slot(profile), to);
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
@@ -175,7 +181,8 @@ void profile_history_save(struct profile *profile, struct serializer *to)
 }
 
 /*
- * Read the start of the open slot. Reject a start in the future, because the slot would never end.
+ * Read the start of the open slot. Reject a start in the future, because the slot would not end
+ * before that time.
  */
 static u64 open_slot_load_start(struct deserializer *from)
 {
@@ -230,7 +237,7 @@ int profile_history_load(struct profile *profile, struct deserializer *from,
 	free(spare);
 	if (from->bad)
 		return -EBADMSG;
-	/* The totals so far belong to earlier slots, not to the open slot. */
+	/* The restored totals belong to earlier slots, not to the open slot. */
 	if (profile->history.machine_mark)
 		profile_move_marks(profile);
 	return 0;

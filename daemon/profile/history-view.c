@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Adjust the marks of evicted containers: their samples moved to "(other)", but are not new samples
- * of "(other)".
+ * Adjust the marks of evicted containers. The samples of such a container moved to "(other)", but
+ * do not count as new samples of "(other)".
  */
 static void adjust_moved_marks(struct profile *p)
 {
@@ -41,7 +41,10 @@ static u32 count_truncate_u32(u64 count)
 	return (u32)count;
 }
 
-/* Return the totals since the start, modulo 2^32. Slots are differences of two totals. */
+/*
+ * Return the totals since the start. Counts are modulo 2^32, because slots have only differences of
+ * totals.
+ */
 static struct history_row history_row_make(const struct profile_counters *f, u64 weight, u64 owner,
 					   u64 place)
 {
@@ -60,8 +63,8 @@ static struct history_row history_row_make(const struct profile_counters *f, u64
 }
 
 /*
- * Return the sum of the weights of all units. If several units are in use, it is meaningless, and
- * no view shows it.
+ * Return the sum of the weights of all units. If several units are in use, the sum is meaningless,
+ * and no view shows it.
  */
 static u64 counters_sum_weights(const struct profile_counters *f)
 {
@@ -98,7 +101,7 @@ static void slot_add_processes(struct profile *p, struct history_slot *slot)
 /**
  * struct slot_cell_sums - the samples of a slot that are in its cells
  * @samples: number of samples
- * @weight: sum of their intervals
+ * @weight: sum of the intervals of these samples
  */
 struct slot_cell_sums {
 	u64 samples;
@@ -114,7 +117,7 @@ static void slot_add_cell(struct profile *p, struct history_slot *slot, const st
 	struct history_row before = { 0 }, now;
 	struct profile_counters f = { 0 };
 
-	/* Most cells are unchanged and need no further counters. */
+	/* Most cells are unchanged, so their other counters are not read. */
 	if (!row->cell->restarted &&
 	    history_location_is_unchanged(
 		    &p->history, index, owner, row->offset,
@@ -143,8 +146,9 @@ static struct slot_cell_sums slot_add_cells(struct profile *p, struct history_sl
 }
 
 /*
- * Count as evicted the samples of a slot that are in no cell. The total of evicted samples cannot
- * be used: a cell that was evicted during the slot may have had samples from earlier slots.
+ * Count the samples of a slot that are in no cell as evicted. The increase of the total of evicted
+ * samples cannot be used: a cell that was evicted during the slot may have had samples from earlier
+ * slots.
  */
 static void ledger_set_evicted(const struct profile *p, const struct history_slot *slot,
 			       const struct slot_cell_sums *placed, struct history_ledger *now)
@@ -179,8 +183,8 @@ static void slot_set_ledger(struct profile *p, struct history_slot *slot,
 }
 
 /*
- * Set the ledgers of the period. No share is computed from the other ledgers of @to, which remain
- * totals since the start.
+ * Set the ledgers of the period in @to. The other ledgers of @to remain totals since the start; no
+ * share is computed from them.
  */
 static void header_set_ledger(const struct history_ledger *l, struct view_header *to)
 {

@@ -12,10 +12,7 @@ struct container_mark {
 	struct profile_counters counters;
 };
 
-/*
- * For each ring: the number of its slots, and the number of slots of the previous ring that one of
- * its slots covers.
- */
+/* For each ring: the number of slots, and how many slots of the previous ring one slot covers. */
 static const struct {
 	u32 slots;
 	u32 parts;
@@ -147,8 +144,8 @@ void history_row_add(struct history_row *to, const struct history_row *from)
 }
 
 /*
- * Return whether a row is lighter than another: by weight, and by samples if both weights are
- * equal.
+ * Return whether a row is lighter than another row. Compare the weights, or the samples if the
+ * weights are equal.
  */
 static bool is_lighter(u64 weight, u32 samples, u64 than_weight, u32 than_samples)
 {
@@ -156,8 +153,8 @@ static bool is_lighter(u64 weight, u32 samples, u64 than_weight, u32 than_sample
 }
 
 /*
- * Return the entry into which @row is written: a free one, or the lightest one if it is lighter
- * than @row; else NULL.
+ * Return the entry to which @row is written: a free entry, or the lightest entry if it is lighter
+ * than @row. Return NULL if @row is the lightest.
  */
 static struct history_row *history_row_find_slot(struct history_row *rows, u32 *count,
 						 const struct history_row *row)
@@ -181,7 +178,7 @@ static u64 history_counters_sum_weight(const struct history_counters *f)
 	return weight;
 }
 
-/* Return the row of a container, as history_row_find_slot() does for processes and locations. */
+/* Return the entry for a container, as history_row_find_slot() does for processes and locations. */
 static struct history_container *container_find_slot(struct history_slot *slot,
 						     const struct history_counters *f)
 {
@@ -236,7 +233,7 @@ void history_ledger_add_increase(struct history_ledger *to, const struct history
 	memcpy(to, sum, sizeof(sum));
 }
 
-/* Return the log for the history on disk, if the counters of this slot belong to it; else NULL. */
+/* Return the log for the history on disk; NULL if the open slot is filled only to be saved. */
 static struct minute_log *slot_get_log(const struct recent_history *w)
 {
 	return w->marks_frozen ? NULL : w->minute;
@@ -263,8 +260,8 @@ void history_set_machine(struct recent_history *w, struct history_slot *slot,
 }
 
 /*
- * Add @mark - @now to @to for each counter that decreased. A counter decreases when samples move
- * out of the container.
+ * For each counter that decreased, add @mark - @now to @to. A counter of a container decreases when
+ * samples move to another container.
  */
 static void counters_add_decrease(struct profile_counters *to, const struct profile_counters *mark,
 				  const struct profile_counters *now)
@@ -338,8 +335,8 @@ void history_add_container(struct recent_history *w, struct history_slot *slot, 
 }
 
 /*
- * Return the increase of a counter that wraps around; 0 if it decreased because samples lost their
- * class.
+ * Return the increase of a counter that wraps around. Return 0 if the counter decreased, because
+ * samples lost their class.
  */
 static u32 sub_wrapping_u32(u32 now, u32 before)
 {
@@ -347,8 +344,8 @@ static u32 sub_wrapping_u32(u32 now, u32 before)
 }
 
 /*
- * Return the counters since @mark, and move the mark. With @marks_frozen only the owner of the mark
- * and its start are updated.
+ * Return the counters since @mark, and set @mark to @now. If @marks_frozen is true, @mark is set
+ * only if it belongs to another entry: to zero counters of the entry of @now.
  */
 static struct history_row history_row_add_increase(bool marks_frozen, bool restarted,
 						   struct history_row *mark,
@@ -480,8 +477,8 @@ void history_end_slot(struct recent_history *w, struct history_slot *slot)
 		for (unsigned int k = 1; k <= i; k++)
 			whole *= rings[k].parts;
 		/*
-		 * The open slot has its full length, or no sample arrived for the length of the
-		 * whole ring.
+		 * Begin a new slot if the open slot has its full length. If no sample arrived for a
+		 * long time, clear a slot for each length that passed.
 		 */
 		if (ring->slot[ring->next].ns >= whole)
 			ring_advance(ring);
@@ -494,7 +491,7 @@ void history_end_slot(struct recent_history *w, struct history_slot *slot)
 void history_restore_open_slot(struct recent_history *w, const struct history_slot *slot)
 {
 	slot_merge(w->open_slot_saved, slot);
-	/* The time of the saved slot is already part of the slot. */
+	/* The time of the saved slot is already part of the open slot, so do not add it. */
 	w->open_slot_saved->ns = 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The history of a profile: the counters of the last 10 s, minute and 10 minutes. Rings of slots
- * hold it. Each slot is the difference between two flushed states of the profile. Time is the
- * samples' clock: a slot ends before the first window of records that ends after it. history_init()
- * allocates all memory.
+ * The history of a profile: its counters of the last 10 s, 1 min and 10 min, in rings of slots. A
+ * slot has the growth of the counters between two flushed states of the profile. Times are those of
+ * the samples' clock. The open slot is closed before the profile counts the first window of records
+ * whose end is later than the end of the slot. history_init() allocates all memory.
  */
 #ifndef SPEPROF_HISTORY_H
 #define SPEPROF_HISTORY_H
@@ -15,8 +15,8 @@
 #define HISTORY_ROWS 256
 
 /*
- * Rings of 5 slots of 2 s, 6 of 10 s and 10 of 1 min. The last slot of the latter two may be
- * open.
+ * Three rings: 5 slots of 2 s, 6 slots of 10 s, and 10 slots of 1 min. In the last two rings, the
+ * newest slot may be open.
  */
 #define HISTORY_SLOT_NS 2000000000ULL
 #define HISTORY_RINGS	3
@@ -34,7 +34,7 @@ struct history_counters {
 
 /**
  * struct history_container - the counters of a container
- * @index, @generation: the container's entry in the attributor
+ * @index, @generation: identify the container's entry in the attributor
  * @counters: its counters
  */
 struct history_container {
@@ -45,10 +45,11 @@ struct history_container {
 
 /**
  * struct history_row - the counters of a process or of a cell
- * @owner: for a process location_owner_make(), for a cell cell_owner_make()
- * @place: for a process 0, for a cell its offset
+ * @owner: result of location_owner_make() for a process, of cell_owner_make() for a cell
+ * @place: 0 for a process, the offset of a cell
  * @latency_sum: sum of total latencies, cycles
- * @weight: sum of the samples' intervals; their units are not distinguished
+ * @weight: sum of the samples' intervals. Intervals in different units (&enum sample_unit) are
+ *	added without conversion
  * @samples: number of samples
  * @memory, @dram, @remote: loads and stores, and those that DRAM or another chip served
  * @branches, @mispredicted: branches, and the mispredicted ones
@@ -69,8 +70,9 @@ struct history_row {
 /**
  * struct history_ledger - the ledgers of &struct view_header that are counted by period
  *
- * In a slot, a ledger is the increase in its period; in a mark, the total since the start. Lost and
- * suspect bytes have no member here, because views always show their totals since the start.
+ * In a slot, a ledger is the increase in the period of the slot. In a mark, a ledger is the total
+ * since the start. Lost and suspect bytes have no member here, because views always show their
+ * totals since the start.
  */
 struct history_ledger {
 	u64 unattributed;
@@ -124,10 +126,12 @@ struct history_ring {
  * @containers, @processes, @locations: capacities of the marks
  * @ring: the rings, the one with the shortest slots first
  * @ledger_mark, @machine_mark, @container_mark, @process_mark, @location_mark: the totals at
- *	@start_ns. The owner and @place of a location's mark identify its location
- * @merged: scratch memory for the sum of a ring
- * @open_slot_saved: counters of the previous process for the open slot; added when the slot ends
- * @marks_frozen: do not move the marks, because the slot is filled only to be saved
+ *	@start_ns, which are called marks. &history_row.owner and &history_row.place of a location's
+ *	mark identify the location
+ * @merged: scratch memory for the slot that is being filled, or for the sum of a ring
+ * @open_slot_saved: counters of the previous process for the open slot, which are added to the slot
+ *	when it ends
+ * @marks_frozen: true while a slot is filled only to be saved, so that the marks must not move
  * @minute: receives the counters of each slot for the history on disk; NULL: none
  */
 struct recent_history {
@@ -171,7 +175,7 @@ static inline bool history_slot_has_ended(const struct recent_history *history, 
 }
 
 /**
- * history_note_window() - report to the history that a window of records has arrived
+ * history_note_window() - report that a window of records has arrived
  * @start_ns, @end_ns: times of the window on the samples' clock; @end_ns is 0 if unknown
  *
  * Return: whether the open slot ended before this window.
@@ -191,7 +195,7 @@ static inline bool history_note_window(struct recent_history *history, u64 start
  */
 
 /**
- * history_begin_slot() - close the open slot and return it, so that the caller can fill it
+ * history_begin_slot() - begin to fill the open slot; return it, with its length and no counters
  * @now_ns: current time on the samples' clock; the slot ends at the last whole multiple of its
  *	length
  */
@@ -213,12 +217,13 @@ void history_set_machine(struct recent_history *history, struct history_slot *sl
 void history_add_container(struct recent_history *history, struct history_slot *slot, u32 index,
 			   u32 generation, const struct profile_counters *now);
 /**
- * history_move_container_mark() - update the mark of an index that belongs to another container now
+ * history_move_container_mark() - update the mark of an index whose container has lost samples or
+ * was replaced
  * @index: index of the container's mark
  * @generation, @now: generation and totals of the container that has @index now; @now is NULL if it
  *	has no samples
- * @other, @other_generation: container that counts the samples of the former container now. The
- *	call adds their earlier samples to its mark
+ * @other, @other_generation: container that counts these samples now. The call adds the samples to
+ *	the mark of @other, so that they do not count as new samples of it
  *
  * Call it before history_add_container(), and for all containers before that of @other.
  */
@@ -228,7 +233,7 @@ void history_move_container_mark(struct recent_history *history, u32 index, u32 
 /**
  * history_add_process(), history_add_location() - add the counters of a process or location to the
  * slot
- * @index: index of its mark
+ * @index: index of the mark of the process or location
  * @restarted: the entry was evicted since the last slot, and @now counts only later samples
  * @now: totals since the start
  */
@@ -254,7 +259,8 @@ void history_restore_open_slot(struct recent_history *history, const struct hist
 u32 history_count_slots(unsigned int ring);
 
 /**
- * history_sum_span() - add up the slots of period @span; the result is valid until the next call
+ * history_sum_span() - return the sum of the slots of period @span; valid until the next call or
+ * slot
  */
 const struct history_slot *history_sum_span(struct recent_history *history, enum view_span span);
 
@@ -262,12 +268,15 @@ const struct history_slot *history_sum_span(struct recent_history *history, enum
 void history_counters_add(struct history_counters *to, const struct history_counters *from);
 void history_row_add(struct history_row *to, const struct history_row *from);
 
-/** history_ledger_add_increase() - add @now - @before to @to; ledgers that decreased are ignored */
+/**
+ * history_ledger_add_increase() - add @now - @before to @to for each ledger that has not decreased
+ */
 void history_ledger_add_increase(struct history_ledger *to, const struct history_ledger *now,
 				 const struct history_ledger *before);
 
 /**
- * history_counters_expand() - expand @from; maxima are the upper bounds of the highest buckets used
+ * history_counters_expand() - expand @from. Each maximum becomes the upper bound of the highest
+ * bucket in use
  */
 void history_counters_expand(const struct history_counters *from,
 			     struct profile_counters *ret_counters);

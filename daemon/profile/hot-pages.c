@@ -40,8 +40,8 @@ static unsigned int get_traffic_index(u8 node)
 }
 
 /*
- * Update the candidate for the most frequent location of the page by a sample. The algorithm of
- * Boyer and Moore finds the location with more than half of the samples, if there is one.
+ * Count the vote of a sample for the most frequent location of the page. The algorithm of Boyer and
+ * Moore finds the location with more than half of the samples, if there is one.
  */
 static void hot_page_count_vote(struct hot_page *page, const struct page_sample *s)
 {

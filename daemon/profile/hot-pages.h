@@ -20,7 +20,7 @@
  * @address: physical address of the data
  * @owner, @place: location of the instruction: location_owner_make() and location_make_pc_key()
  * @cpu, @latency, @store: as in struct line_sample
- * @dram: no cache served the access, as far as is known
+ * @dram: DRAM served the access, as far as is known
  * @remote: the access went to another chip
  */
 struct page_sample {
@@ -37,13 +37,14 @@ struct page_sample {
 /**
  * struct hot_page - the counters of one page
  * @head: the key: page frame number and 0
- * @samples, @stores: loads and stores, and the stores among them
+ * @samples, @stores: number of loads and stores, and number of stores among them
  * @dram: accesses that no cache served
  * @remote: accesses to another chip
  * @from_other_node: accesses from a CPU of another node
  * @latency_sum: sum of total latencies, cycles
  * @owner, @place: location that probably has most samples of the page, by majority vote
- * @votes: votes for that location minus the votes for others
+ * @votes: votes for this location minus the votes for other locations, since it became the
+ * candidate
  */
 struct hot_page {
 	struct topk_entry head;
@@ -67,7 +68,7 @@ struct node_traffic {
 
 /**
  * struct hot_pages - the table of hot pages
- * @table: the pages, as &struct hot_page
+ * @table: the table, whose entries are &struct hot_page
  * @nodes: the machine's nodes, borrowed; NULL if unknown
  * @traffic: indexed by node of the CPU and node of the memory; the last index is for unknown nodes
  */

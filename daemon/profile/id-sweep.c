@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Frees the ids of programs and binaries that no cell uses. Otherwise the tables of ids would
- * become full, because new containers bring new programs as long as the daemon runs.
+ * Frees the ids of programs and binaries that neither a cell nor the history uses. Without a sweep,
+ * the tables of ids would become full, because each new container adds programs.
  */
 #include "profile-shard.h"
 
@@ -77,7 +77,7 @@ static void mark_history(const struct id_sweep *s, const struct recent_history *
 
 /*
  * Move the evicted samples of programs without other samples to "(other)". Clear the caches,
- * because they have ids that may be reused.
+ * because they contain ids that may be reused.
  */
 static void evict_unused_programs(const struct id_sweep *s, struct profile *p)
 {

@@ -5,7 +5,10 @@
 
 #include "util/memory.h"
 
-/* At the start of a free block: its neighbours in the list of free blocks of its order. */
+/*
+ * The first bytes of a free block: the next and the previous block in the list of free blocks of
+ * its order.
+ */
 struct free_block {
 	u32 next;
 	u32 previous;
@@ -67,7 +70,10 @@ static void free_list_remove(struct line_pool *pool, u32 line, unsigned int orde
 	pool->order[line] = 0;
 }
 
-/* Add a block to the free blocks, and merge it with its neighbour as long as that is free. */
+/*
+ * Add a block to the free blocks. While its neighbour of the same size is free, merge both blocks
+ * first.
+ */
 static void release_block(struct line_pool *pool, u32 line, unsigned int order)
 {
 	u32 buddy = line ^ 1U << order;
@@ -81,8 +87,8 @@ static void release_block(struct line_pool *pool, u32 line, unsigned int order)
 }
 
 /*
- * Allocate a block from the lines that were never used. Lines that are skipped to align it become
- * free blocks.
+ * Allocate a block from the lines that were never used. Lines that are skipped to align the block
+ * become free blocks.
  */
 static u32 alloc_fresh_block(struct line_pool *pool, unsigned int order)
 {

@@ -2,8 +2,8 @@
 /*
  * An allocator of blocks of 1, 2, 4 ... cache lines from one range of addresses. Blocks never move.
  * A block is identified by the number of its first line, which fits in 32 bits. It is a buddy
- * allocator: two free neighbours of one size become one block of twice the size, so memory that
- * small blocks used can serve large ones.
+ * allocator: two free neighbours of one size become one block of twice the size, so the memory of
+ * small blocks can be reused for large blocks.
  *
  * Lines that were never allocated use no memory.
  */
@@ -23,7 +23,7 @@
  * @free: for each order, the first line of the first free block; 0 for none
  * @lines: number of lines
  * @fresh: first line that was never allocated
- * @used: lines in use; may be read by the owner
+ * @used: number of lines in use; the owner of the pool may read it
  */
 struct line_pool {
 	u8 *at;
@@ -54,8 +54,8 @@ void line_pool_clear(struct line_pool *pool);
  * @pool: the pool
  * @order: below LINE_ORDERS
  *
- * Return: the number of its first line, a multiple of 2^@order; its bytes are 0. Returns 0 if no
- * such block is free.
+ * Return: the number of the first line of the block, a multiple of 2^@order. All bytes of the block
+ * are 0. Returns 0 if no such block is free.
  */
 u32 line_pool_alloc(struct line_pool *pool, unsigned int order);
 

@@ -11,7 +11,9 @@
 /* Addresses are sign-extended from bit 55, so one of the bits above can carry other information. */
 #define LOCATION_KERNEL_BIT 62
 
-/** location_make_pc_key() - combine a PC with the flag that it is an address of the kernel */
+/**
+ * location_make_pc_key() - combine a PC with the flag @kernel, which marks addresses of the kernel
+ */
 static inline u64 location_make_pc_key(u64 pc, bool kernel)
 {
 	return pc ^ (u64)kernel << LOCATION_KERNEL_BIT;

@@ -55,13 +55,17 @@ void mapping_cache_sync(struct mapping_cache *cache)
 		return;
 	cache->changes = changes;
 	cache->epoch++;
-	/* After 2^32 epochs the number wraps around: remove entries that would seem valid. */
+	/*
+	 * After 2^32 epochs the number wraps around. Remove old entries, which would otherwise seem
+	 * valid.
+	 */
 	if (!cache->epoch)
 		mapping_cache_clear(cache);
 }
 
 /*
- * Return whether the entry is still valid: since its epoch, mappings of some process have changed.
+ * Return whether the entry is still valid although mappings of some process have changed since its
+ * epoch.
  */
 static bool entry_revalidate(struct mapping_cache *cache, struct mapping_entry *e, u64 process,
 			     u32 program, u64 pc, bool kernel, u64 time_ns)
@@ -131,8 +135,8 @@ bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 progr
 		   cell_owner_make(program, mapping_get_binary(cache, &m, process)), pc, &found);
 	mapping_entry_map_pc(&found, pc, ret_pc);
 	/*
-	 * Do not cache a mapping that has been replaced: samples from before the replacement are
-	 * rare.
+	 * Do not cache a mapping that has been replaced, because samples from before the
+	 * replacement are rare.
 	 */
 	if (m.span.to == ATTRIBUTE_AT_END) {
 		cache->stats.replaced += e->length && e->process != process;

@@ -7,7 +7,7 @@
  * An entry is found by process and PC >> MAPPING_CACHE_SHIFT. It is valid for samples from the time
  * at which the mapping appeared, as long as the mappings and the program of the process do not
  * change. After an exec, an mmap, a dlopen or new JIT code, the mapping is looked up again. For a
- * sample from before that event, the lookup returns the mapping of that time.
+ * sample from before such an event, the lookup returns the mapping at the time of the sample.
  *
  * One thread owns a cache.
  */
@@ -27,12 +27,12 @@
 #define MAPPING_CACHE_SHIFT    18
 
 /**
- * struct mapping_entry - the part of a mapping that is within one block of addresses; one cache
- * line
+ * struct mapping_entry - the part of a mapping that is in one block of 2^MAPPING_CACHE_SHIFT
+ * addresses; the struct has one cache line
  * @start: first address of that part
  * @process: number of the process, from mapping_make_process_id()
  * @bias: as in &struct attribute_mapping
- * @owner, @salt: owner of the cells, and its hash (cell_owner_hash())
+ * @owner, @salt: owner of the cells, and the hash of the owner (cell_owner_hash())
  * @from_ns: the entry is valid for samples from this time on
  * @length: bytes from @start on; 0 for a free entry
  * @version: version of the process's mappings, modulo 2^32
@@ -55,7 +55,7 @@ static_assert(sizeof(struct mapping_entry) == 64, "a cache line");
 /**
  * struct mapping_cache_stats - statistics of a cache
  * @lookups: number of queries to the attributor
- * @replaced: number of valid entries that an entry of another process or block replaced
+ * @replaced: number of entries that an entry of another process replaced
  * @unmapped: number of queries for addresses without a known mapping
  */
 struct mapping_cache_stats {
@@ -65,10 +65,11 @@ struct mapping_cache_stats {
 };
 
 /**
- * struct mapping_cache - the cache; its fields are public so that a hit is inline
+ * struct mapping_cache - the cache; its members are public so that mapping_cache_find() can be
+ * inline
  * @attributor, @binaries, @table: borrowed
  * @changes: attributor_get_map_changes() at the last mapping_cache_sync()
- * @epoch: increases whenever @changes changes
+ * @epoch: incremented when @changes changes
  * @shift: 64 minus the binary logarithm of the number of entries
  * @stats: statistics
  * @entry: the entries
@@ -122,11 +123,11 @@ struct mapping_cache *mapping_cache_free(struct mapping_cache *cache);
 void mapping_cache_clear(struct mapping_cache *cache);
 
 /**
- * mapping_cache_sync() - compare the number of changes with the attributor, and invalidate entries
- * if it has changed
+ * mapping_cache_sync() - if mappings have changed in the attributor, require that each entry is
+ * revalidated before its next use
  *
  * Call it when task events may have been applied: at the start of a window, and after the reader
- * lock was released.
+ * lock was released and taken again.
  */
 void mapping_cache_sync(struct mapping_cache *cache);
 
@@ -173,8 +174,8 @@ static inline void mapping_entry_map_pc(const struct mapping_entry *e, u64 pc,
  *
  * Context: the caller holds its reader lock of the attributor.
  *
- * Return: false if no mapping is known. The sample then counts for CELL_UNMAPPED, or waits until
- * /proc has been read.
+ * Return: false if no mapping is known. The caller then counts the sample for CELL_UNMAPPED, or
+ * queues it until /proc has been read.
  */
 static inline bool mapping_cache_find(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 				      bool kernel, u64 time_ns, struct mapped_pc *ret_pc)
@@ -194,8 +195,8 @@ static inline bool mapping_cache_find(struct mapping_cache *cache, u64 process, 
 /**
  * mapping_cache_get_unmapped() - get the cell of a PC for which mapping_cache_find() returned false
  * @cache, @program: as for mapping_cache_find()
- * @offset: offset of the cell. With 0, all such PCs of a program share one cell, because their
- *	addresses differ between processes. A recording uses the PC
+ * @offset: offset of the cell. A live profile passes 0, so that all such PCs of a program share one
+ *	cell, because the addresses differ between processes. A recording passes the PC
  * @ret_pc: the result
  */
 void mapping_cache_get_unmapped(const struct mapping_cache *cache, u32 program, u64 offset,

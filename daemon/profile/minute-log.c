@@ -12,8 +12,8 @@
 #define MINUTE_LOCATION_SETS (MINUTE_LOCATIONS / MINUTE_LOCATION_WAYS)
 
 /*
- * Number of slots of the hash table of row numbers: twice the rows, so that at most half of the
- * slots are in use.
+ * Number of slots of &minute_log.program_slot: twice the number of rows, so that at most half of
+ * the slots are in use.
  */
 #define PROGRAM_SLOTS (2 * MINUTE_PROGRAMS)
 
@@ -106,7 +106,7 @@ void minute_log_add_container(struct minute_log *log, u32 index, u32 generation,
 	}
 	/*
 	 * The log is full only if the attributor reused entries of containers within this minute.
-	 * The samples are then missing in the rows of containers.
+	 * The samples are then in no row of a container, but only in @machine.
 	 */
 	if (log->containers == log->container_limit)
 		return;
@@ -168,7 +168,7 @@ u32 minute_log_find_program(const struct minute_log *log, const struct history_r
 	for (u32 at = hash_mix_bits(program) & mask; log->program_slot[at]; at = (at + 1) & mask)
 		if (log->program[log->program_slot[at] - 1].owner >> 32 == program)
 			return log->program_slot[at] - 1;
-	/* Samples count for PROGRAM_OTHER if the table of programs was full. */
+	/* If the table of programs was full, the samples of the program count for PROGRAM_OTHER. */
 	return program == PROGRAM_OTHER ?
 		       0 :
 		       minute_log_find_program(

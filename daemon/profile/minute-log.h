@@ -3,7 +3,7 @@
  * The counters of a profile since the last minute was written to disk. When a slot of the history
  * in memory ends, it is added to the log. Unlike a slot, the log has all containers and programs.
  *
- * The thread of the profile owns it.
+ * The thread of the profile owns the log.
  */
 #ifndef SPEPROF_MINUTE_LOG_H
 #define SPEPROF_MINUTE_LOG_H
@@ -22,7 +22,7 @@
  * @containers, @programs: number of used rows of @container and @program
  * @container: all containers with samples
  * @program: all programs with samples; the upper half of &history_row.owner is the id
- * @location: the heaviest locations, in sets; free entries have no samples
+ * @location: the heaviest locations, in sets; an entry without samples is free
  * @container_slot, @program_slot: private: hash tables whose slots have a row number plus 1
  * @container_limit: capacity of @container
  */

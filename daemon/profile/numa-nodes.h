@@ -34,8 +34,8 @@ struct numa_nodes {
  * @sys: mount point of sysfs: "/sys", or a test's directory
  * @ret_nodes: the nodes; call numa_nodes_deinit() when done
  *
- * Nodes numbered NODES_MAX or higher stay unknown. So does memory that the kernel does not list
- * in blocks (without CONFIG_MEMORY_HOTPLUG).
+ * Nodes numbered NODES_MAX or higher stay unknown. Memory also stays unknown if the kernel does not
+ * list memory blocks (without CONFIG_MEMORY_HOTPLUG).
  *
  * Return: 0, even if no node was found; -ENOMEM if memory cannot be allocated.
  */

@@ -14,9 +14,9 @@
 /**
  * struct profile_cells - the tables of a profile, borrowed
  * @table: the cells, flushed
- * @sample_class: the classes of their samples
+ * @sample_class: the classes of the samples in the cells
  * @programs, @binaries: tables of the ids in the cells
- * @attributor: has the containers of the programs
+ * @attributor: the attributor with the containers of the programs
  */
 struct profile_cells {
 	const struct cell_table *table;
@@ -37,7 +37,8 @@ void profile_get_cells(struct profile *profile, struct profile_cells *ret_cells)
  * struct cell_location - the location of a cell
  * @at: location in the binary
  * @pid: a living process that maps the binary; 0 if none is known, or in a recording
- * @hidden: @at.offset is 0, because the offset would be an address of a process that has exited
+ * @hidden: true if @at.offset was set to 0, because it would be an address of a process that has
+ *	exited
  */
 struct cell_location {
 	struct attribute_location at;
@@ -47,12 +48,12 @@ struct cell_location {
 
 /**
  * profile_locate_cell() - find the location of a cell in its binary
- * @live: as in profile_create_view(). Addresses in memory without a file are then replaced by
- *	offsets in the mapping, because addresses are confidential
+ * @live: as in profile_create_view(). If it is true, addresses in memory without a file are
+ *	replaced with offsets in the mapping, because addresses are confidential
  *
  * Call profile_update_pids() first, if @live is set.
  *
- * Return: false if its mapping was not known, or if it counts evicted samples.
+ * Return: false if the mapping of the cell was not known, or if @row has evicted samples.
  */
 bool profile_locate_cell(const struct profile *profile, const struct cell_row *row, bool live,
 			 struct cell_location *ret_place);

@@ -30,12 +30,11 @@ typedef u32 latency_lanes __attribute__((vector_size(16)));
 
 /**
  * struct task_slot - cached counters of the samples of one task
- * @key: &task_answer.task
- * @version: &task_answer.version of the answer that filled the slot. If the answer has another
- *	version, the slot is invalid; 0: invalid
+ * @key: &resolved_task.task @version: &resolved_task.version with which the slot was filled. The
+ *	slot is invalid for another version; 0: invalid
  * @owner: location_owner_make() of the process
  * @program: program of the task
- * @entry, @sum: entry of the process, and the counters to which a flush adds the samples below
+ * @entry, @sum: entry of the process, and counters. A flush adds the samples below to them
  * @ones, @latency_sum, @latency_max, @bucket, @samples: counters since the last flush: sums of
  *	&sample_class.ones, the latencies and the number of samples
  */
@@ -54,8 +53,8 @@ struct task_slot {
 };
 
 /**
- * struct task_verdict - result of the filter for all samples of the answer with @version; 0: no
- * result
+ * struct task_verdict - result of the filter for all samples whose &resolved_task.version is
+ * @version; 0: no result
  */
 struct task_verdict {
 	u64 version;
@@ -80,14 +79,15 @@ struct class_verdict {
 
 /*
  * Maximum number of pending samples: samples that are also counted in lines, pages or contexts. It
- * exceeds the number of samples of a run.
+ * exceeds the number of samples in a run (SPE_RUN).
  */
 #define PENDING_SAMPLES_MAX 512
 
 /**
  * struct pending_sample - a sample that is also counted in cache lines, pages or contexts
- * @owner, @key: copied from its struct task_slot, which another task may use meanwhile
- * @raw, @layout: its record, and the index of the record's layout
+ * @owner, @key: copied from the task slot of the sample, which another task may use before the
+ *	sample is counted
+ * @raw, @layout: the record of the sample, and the index of the record's layout
  * @flags, @origin: as in its sample class
  */
 struct pending_sample {
@@ -99,7 +99,7 @@ struct pending_sample {
 	u8 origin;
 };
 
-/* Maximum number of samples that wait for /proc: the samples of a full ring of 64 KiB. */
+/* Maximum number of samples that wait for /proc: the number of records in a full ring of 64 KiB. */
 #define WAITING_SAMPLES_MAX 1024
 /*
  * Maximum number of samples among them that wait for a mapping. A process that unmaps its code
@@ -117,11 +117,12 @@ struct pending_sample {
  * @cpu: the CPU that took the sample
  * @interval, @unit: as in &struct source_window
  * @written: the number of records that were written for the window is known
- * @since_ns: if it waits for a mapping or executable: a read of /proc that begins at this time or
- *	later finds it. 0: it waits for its task
+ * @since_ns: 0 if the sample waits for its task. If it waits for a mapping or executable: a read of
+ *	/proc that begins at this time or later finds the mapping or executable
  * @until_ns: if @since_ns is not 0: time at which the sample is counted as unmapped
- * @version: if @since_ns is not 0: version of the mappings of the process in which it was missing
- * @owner: if @since_ns is not 0: &task_answer.owner
+ * @version: if @since_ns is not 0: version of the mappings of the process in which the mapping or
+ *	executable was missing
+ * @owner: if @since_ns is not 0: &resolved_task.owner
  */
 struct waiting_sample {
 	u8 raw[SPE_LAYOUT_BYTES];
@@ -138,7 +139,7 @@ struct waiting_sample {
 	u64 owner;
 };
 
-/* Latency counters have 12 bits on most cores. The buckets of such values are in a table. */
+/* Latency counters have 12 bits on most cores. &profile.bucket has the buckets of such values. */
 #define BUCKET_VALUES 4096
 
 /* Maximum number of different tables of data sources. */
@@ -146,10 +147,10 @@ struct waiting_sample {
 
 /**
  * struct profile_commons - data that all shards of a profile share
- * @lock: protects @lines, @pages and the calls of observers; held while the pending samples of
- *	one window are counted, at most 512
- * @lines, @pages: shared, because users of a line or page are recognized by the order of samples
- *	of all CPUs
+ * @lock: protects @lines, @pages and the calls of observers; held while up to PENDING_SAMPLES_MAX
+ *	pending samples are counted
+ * @lines, @pages: hot cache lines and pages. All shards share them, because the users of a line or
+ *	page are detected from the order of the samples of all CPUs
  * @observers: list of observers; it changes only while no shard is counting
  * @names: the ids of programs and binaries
  * @swept_ns: time of the last profile_sweep_ids()
@@ -165,11 +166,11 @@ struct profile_commons {
 
 /**
  * struct profile - the tables and counters of one profile
- * @whole: for a shard: the profile into which it is merged, and which owns the commons; else NULL
+ * @whole: for a shard: the profile into which the shard is merged, and which owns the commons; else
+ *	NULL
  * @reader: reader lock slot of the attributor if several threads query it; else NULL
  * @began_ns, @ended_ns: for a shard: start of its first and end of its last window; 0 for none
- * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below.
- *	The counters of @containers and of unattributed samples are flushed the same way
+ * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below
  * @filter_latency, @filter_needs: filter_latency_min() and filter_needs() of @filter
  * @verdict: indexed by task_get_slot_index(); used only with FILTER_NEEDS_TASK
  * @class_verdict: indexed by sample_class_get_slot(); used only with FILTER_NEEDS_CLASS
@@ -184,8 +185,8 @@ struct profile_commons {
  * @containers: indexed by container: all samples, including those of living processes
  * @room: limit of the counters of the three arrays
  * @waiting: @waiting_count samples that wait for /proc and are in no counter yet; allocated with
- *	the first one
- * @waiting_mapped: number of samples among them that wait for a mapping or executable
+ *	the first of them
+ * @waiting_mapped: number of samples in @waiting that wait for a mapping or executable
  * @waited: number of samples of the current window that wait
  * @pending_flags: samples whose class has one of these flags are pending
  * @observer: for a shard: first element of the list of its observers
@@ -230,12 +231,12 @@ struct profile {
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
 	u64 origins[SAMPLE_ORIGINS]; /* of loads and stores, indexed by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[PROFILE_CONTEXTS];
-	u64 context_overflow; /* samples with values that found no free slot near their hash */
+	u64 context_overflow; /* samples without a slot: none near the hash was free */
 	u32 context_slots; /* maximum size of each table; a power of two */
 	u32 context_size[PROFILE_CONTEXTS]; /* current size of each table; 0 or a power of two */
 	u32 context_used[PROFILE_CONTEXTS];
 	u32 encoding_count;
-	bool encodings_full; /* a further table of data sources was replaced by the first one */
+	bool encodings_full; /* the first table stands for those that did not fit */
 	u32 process_count; /* capacities, grown to what the attributor uses */
 	u32 exited_count;
 	u32 container_count;
@@ -272,16 +273,16 @@ int profile_restore_process(struct profile *profile, u32 index, const struct pro
  * profile_count_waiting_sample() - count @w as a sample of the task of @answer
  * @may_wait: the sample may continue to wait for a mapping or executable
  *
- * Return: false if it continues to wait; @w was updated.
+ * Return: false if the sample continues to wait; @w was updated.
  */
 bool profile_count_waiting_sample(struct profile *profile, struct waiting_sample *w,
 				  const struct resolved_task *answer, bool may_wait);
 
 /**
  * profile_wait_for_mapping() - make @w wait for its mapping or executable, which is read from /proc
- * @owner: &task_answer.owner of its task
+ * @owner: &resolved_task.owner of its task
  *
- * If there are no background threads, it reads /proc before it returns.
+ * Without background threads, the function reads /proc before it returns.
  *
  * Return: false if the sample need not wait any longer, because the mapping is known or cannot be
  * found.
@@ -309,7 +310,8 @@ void profile_retry_waiting_samples(struct profile *profile);
 void profile_move_waiting_samples(struct profile *to, struct profile *from);
 
 /**
- * profile_flush_caches() - flush the cached counts of samples, without the sums of containers and machine
+ * profile_flush_caches() - flush the cached counts of samples, but do not compute the sums of the
+ * containers and the machine
  */
 void profile_flush_caches(struct profile *profile);
 
@@ -319,7 +321,10 @@ void profile_flush_caches(struct profile *profile);
  */
 void profile_clear_own_counters(struct profile *profile);
 
-/** profile_merge_exited(), profile_merge_process() - add the counters of a shard's entry @index */
+/**
+ * profile_merge_exited(), profile_merge_process() - add the counters of entry @index of a shard to
+ * @profile
+ */
 void profile_merge_exited(struct profile *profile, u32 index, const struct container_tally *from);
 void profile_merge_process(struct profile *profile, u32 index, const struct process_tally *from);
 
@@ -329,14 +334,18 @@ void profile_close_slot(struct profile *profile, u64 now_ns);
 /**
  * profile_get_open_slot() - return the counters of the open slot so far, without closing it
  *
- * The result lacks &history.open_slot_saved. It is valid until the next slot or sum.
+ * The result does not include &recent_history.open_slot_saved. It is valid until the next slot or
+ * sum.
  */
 const struct history_slot *profile_get_open_slot(struct profile *profile);
 
-/** profile_move_marks() - start the open slot at the current totals, after those were restored */
+/**
+ * profile_move_marks() - start the open slot at the current totals; call it after the totals were
+ * restored
+ */
 void profile_move_marks(struct profile *profile);
 
-/* Save the owner of counters in a checkpoint (profile-save.c). */
+/* profile-save.c: save the owner of counters in a checkpoint. */
 void profile_owner_save(u64 owner, struct serializer *to);
 /** profile_owner_load() - read an owner; returns false if it no longer exists */
 bool profile_owner_load(struct deserializer *from, const struct attribute_translation *translation,
@@ -394,7 +403,9 @@ void view_row_set_cell(struct profile *profile, struct symbols_cache *symbols, b
 		       enum view_group group, struct view_row *row, u64 offset, u64 owner);
 /** view_row_set_evicted() - set the names of @row, one of @group, to those of evicted samples */
 void view_row_set_evicted(struct view_row *row, enum view_group group);
-/** view_header_set_pending_names() - set in a header the number of missing names and the reason */
+/**
+ * view_header_set_pending_names() - set the number of missing names and the reason in @ret_header
+ */
 void view_header_set_pending_names(struct symbols_cache *symbols, struct view_header *ret_header);
 /** view_header_set_sort_whole() - set &view_header.sort_whole; @all: counters of all samples of the view */
 void view_header_set_sort_whole(const struct profile_counters *all, enum view_sort sort,
@@ -411,7 +422,10 @@ void profile_set_weight(struct profile *profile, u32 interval, u8 unit);
 /** profile_flush_task_slot() - add the cached counters of @task_slot to the counters of its task */
 void profile_flush_task_slot(struct profile *profile, struct task_slot *task_slot);
 
-/** profile_get_sample_class() - return the class of @events and @key when the guess was wrong */
+/**
+ * profile_get_sample_class() - return the class of @events and @key if &sample_class_catalog.guess
+ * has another class
+ */
 struct sample_class *profile_get_sample_class(struct profile *profile, u64 events, u64 key);
 
 /** profile_get_encoding_index() - return the index of @sources in the keys of sample classes */

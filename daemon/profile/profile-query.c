@@ -42,7 +42,10 @@ static bool container_has_name(const struct query_sum *s, const struct attribute
 	return !strcmp(wanted, row.container);
 }
 
-/* Return whether a container matches. Call @admits last, because it needs system calls. */
+/*
+ * Return whether a container matches. Call &profile_query.admits last, because it may need system
+ * calls.
+ */
 static bool container_matches(const struct query_sum *s, u32 index)
 {
 	const struct profile_query *wanted = s->wanted;
@@ -69,7 +72,10 @@ static bool process_matches(const struct query_sum *s, u32 index)
 	return name_is_wanted(s->wanted->process, row.process);
 }
 
-/* Check cheap conditions first: resolve names only if everything else matches. */
+/*
+ * Return whether a cell matches. Check the names of symbols last, because resolving them is
+ * expensive.
+ */
 static bool cell_matches(const struct query_sum *s, const struct cell_row *cell)
 {
 	struct cell_location place;
@@ -180,7 +186,7 @@ static void query_since_start(struct query_sum *s)
 	switch (profile_query_get_group(s->wanted)) {
 	case VIEW_FUNCTION:
 		add_matching_cells(s);
-		/* If waiting resolved some names, search a second time. */
+		/* If names were resolved during the wait, search a second time. */
 		if (symbols_wait_configured(s->symbols))
 			add_matching_cells(s);
 		break;

@@ -8,12 +8,12 @@
 #include "view/view.h"
 
 /**
- * struct profile_query - values that a row must match, as in &struct view_row; NULL matches all
- * rows
+ * struct profile_query - values that a row must match, as in &struct view_row; a member that is
+ * NULL matches all rows
  * @container: name of the container, either unescaped or as views show it; or its cgroup path,
  *	which begins with "/"
  * @process, @function, @binary: names to match
- * @pid: process id to match if @pid_given
+ * @pid: process id to match, if @pid_given is true
  * @admits: callback that returns whether the caller may see a container; NULL admits all
  * @ctx: argument of @admits
  */
@@ -29,14 +29,14 @@ struct profile_query {
 };
 
 /**
- * profile_query_get_group() - return the group of rows in which @wanted is searched; VIEW_GROUPS
- * for the machine
+ * profile_query_get_group() - return the kind of rows that @wanted selects; VIEW_GROUPS if @wanted
+ * names no row, so that it selects the whole machine
  */
 enum view_group profile_query_get_group(const struct profile_query *wanted);
 
 /**
  * profile_query_counters() - add up the counters of all rows that match a query
- * @profile: the profile; the caller is its thread
+ * @profile: the profile; the caller runs on its thread
  * @symbols: resolver of function names
  * @live: as in profile_create_view()
  * @span: period, or VIEW_SPAN_START

@@ -22,7 +22,7 @@
 /**
  * profile_flush() - move all pending counts into the counters that the functions below return
  *
- * It can be called at any time and does not affect the final counters.
+ * The function can be called at any time, and does not change the sums of the counters.
  */
 void profile_flush(struct profile *profile);
 
@@ -41,8 +41,8 @@ u32 profile_get_container_bound(const struct profile *profile);
 /**
  * profile_get_container_counters() - return the counters since the start of one container
  * @index: index of attributor_get_container(), below profile_get_container_bound(). Index 0 has the
- *	samples of processes in no container. Samples without a process are in
- *	profile_get_unattributed_counters() instead
+ *	samples of processes in no container. It does not have samples without a process:
+ *	profile_get_unattributed_counters() returns these
  *
  * Return: the counters, or NULL if the container does not exist or has no sample.
  */
@@ -66,8 +66,8 @@ bool profile_sum_process_counters(const struct profile *profile, u32 index,
 u32 profile_get_process_bound(const struct profile *profile);
 
 /**
- * profile_get_history_sum() - return the counters of a period; containers and processes are
- * identified by index and generation in the attributor
+ * profile_get_history_sum() - return the counters of a period. Index and generation in the
+ * attributor identify containers and processes
  * @span: the period; not VIEW_SPAN_START
  * @now_ns: current time on the windows' clock; 0 if unknown
  *

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Serialization of the cells of a profile, with the programs and binaries that they refer to. The
- * process that saved them assigned the ids, so loading translates them to current ids.
+ * saved ids were assigned by the process that saved them, so loading translates them to current
+ * ids.
  */
 #include "profile-internal.h"
 

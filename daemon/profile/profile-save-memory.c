@@ -89,7 +89,7 @@ static void line_save(const struct hot_line *l, struct serializer *to)
 }
 
 /*
- * Load a line. Reject a line with 0 samples, because views divide by that number, and a line in
+ * Load a line. Reject a line with 0 samples, because views divide by that number. Reject a line in
  * which the count of a kind of samples exceeds the number of samples.
  */
 static void line_load(struct profile *p, struct deserializer *from,
@@ -121,7 +121,10 @@ static void line_load(struct profile *p, struct deserializer *from,
 		return;
 	entry = (struct hot_line *)topk_add(&p->commons->lines.table, l.head.key[0], l.head.key[1],
 					    1);
-	/* In a smaller table the entry may replace another one, and then inherits its weight. */
+	/*
+	 * In a smaller table, the entry may replace another entry. It then inherits the weight of
+	 * that entry.
+	 */
 	l.head.weight += entry->head.weight - 1;
 	*entry = l;
 }

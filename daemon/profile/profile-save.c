@@ -37,7 +37,10 @@ static void counters_save(const struct profile_counters *counters, struct serial
 	}
 }
 
-/* The total of a histogram is the sum of its buckets; profile_flush() computes it. */
+/*
+ * Load counters. The total of a histogram is not saved: profile_flush() computes it from the
+ * buckets.
+ */
 static void counters_load(struct deserializer *from, struct profile_counters *ret)
 {
 	*ret = (struct profile_counters){ .samples = deserialize_u64(from) };
@@ -205,7 +208,10 @@ static int process_tally_load(struct profile *p, struct deserializer *from,
 
 	entry.container = container_index_load(p, from, t, &entry.container_generation);
 	counters_load(from, &sum);
-	/* Its containers already include the samples before its last move. */
+	/*
+	 * The samples before the last move of the process are already in the counters of its former
+	 * containers.
+	 */
 	if (deserialize_u64_below(from, 2)) {
 		counters_load(from, &moved_from);
 		entry.moved_from = &moved_from;
@@ -254,8 +260,8 @@ bool profile_owner_load(struct deserializer *from, const struct attribute_transl
 void profile_save(struct profile *profile, struct serializer *to)
 {
 	/*
-	 * Count waiting samples now: the saved ring position is after them, so a restarted daemon
-	 * could not count them.
+	 * Count waiting samples now. The saved ring position is after their records, so a restarted
+	 * daemon would not read them again.
 	 */
 	profile_finish_waiting_samples(profile);
 	profile_flush(profile);

@@ -9,7 +9,7 @@
 /**
  * profile_save() - serialize all counters
  *
- * The attributor's entries are stored as their numbers only.
+ * Entries of the attributor are stored only as numbers.
  */
 void profile_save(struct profile *profile, struct serializer *to);
 
@@ -17,11 +17,11 @@ void profile_save(struct profile *profile, struct serializer *to);
  * profile_load() - restore a serialized profile
  * @profile: a profile that has counted nothing yet
  * @from: the bytes of profile_save()
- * @translation: maps the attributor's saved entries, which were loaded before, to the current
- *	ones
+ * @translation: maps saved entries of the attributor to current entries; the attributor was loaded
+ *	before
  *
- * The samples of a process that is no longer in the attributor count for its container, and stay in
- * the cells of its program. So no sample is missing in the ledgers.
+ * If a process is no longer in the attributor, its samples count for its container, and stay in the
+ * cells of its program. So the ledgers count all samples.
  *
  * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated. On failure
  * the caller has to call profile_reset().

@@ -59,7 +59,10 @@ static void machine_merge(struct profile *to, const struct profile *from)
 	counters_merge(&to->overflow, &from->overflow);
 }
 
-/* Merging cells needs no attributor, so writers of the attributor may proceed meanwhile. */
+/*
+ * Merge the cells without the reader lock, so that writers of the attributor need not wait. Merging
+ * cells does not read the attributor.
+ */
 static void cells_merge(struct profile *to, struct profile *from, struct attribute_reader *reader)
 {
 	cell_counter_flush(&to->cells);
@@ -68,7 +71,7 @@ static void cells_merge(struct profile *to, struct profile *from, struct attribu
 	cell_table_merge(to->cells.table, from->cells.table);
 	if (reader)
 		attribute_read_begin(reader);
-	/* The merge may have reused the index of the current interval for another one. */
+	/* The merge may have reused the index of the current interval for another interval. */
 	cell_counter_set_interval(&to->cells, to->interval, to->unit);
 }
 
@@ -85,7 +88,10 @@ bool profile_has_counts(const struct profile *shard)
 static void shard_merge(struct profile *whole, struct profile *shard,
 			struct attribute_reader *reader)
 {
-	/* This thread uses @reader from now on, because it holds the attributor's reader lock. */
+	/*
+	 * The functions below must use @reader, because this thread holds the attributor's reader
+	 * lock with it.
+	 */
 	shard->reader = whole->reader = reader;
 	profile_retry_waiting_samples(shard);
 	profile_move_waiting_samples(whole, shard);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Shards of a profile. If several threads count, each has its own profile, a shard. The
- * &profile_config.whole of a shard is the profile that readers see. To update the whole, its owner
- * replaces a thread's shard by an empty one, which exchanges one pointer. It then merges the full
- * shard while the thread continues:
+ * &profile_config.whole of a shard is the profile that readers see. To update the whole, the thread
+ * that owns it replaces the shard of a counting thread with an empty shard, by exchanging one
+ * pointer. It then merges the full shard while the counting thread continues:
  *
  *	full = worker->shard;			(between two windows)
  *	worker->shard = spare;
  *	profile_merge_shard(whole, full);
  *	spare = full;
  *
- * As long as no table is full, the counters of machine, containers, processes, locations,
- * contexts and ledgers are the same as if the whole had received all windows. The same holds for
- * periods if the shards are merged before profile_advance_history(). All shards share cache
- * lines, pages and observers.
+ * As long as no table is full, the counters of machine, containers, processes, locations, contexts
+ * and ledgers are the same as if the whole had received all windows. The same holds for periods if
+ * the shards are merged before profile_advance_history(). All shards share cache lines, pages and
+ * observers.
  */
 #ifndef SPEPROF_PROFILE_SHARD_H
 #define SPEPROF_PROFILE_SHARD_H
@@ -28,10 +28,10 @@ bool profile_has_counts(const struct profile *shard);
 
 /**
  * profile_merge_shard() - move all counters of @shard to @whole, and clear @shard
- * @whole: the profile that readers see; the caller is its thread
- * @shard: a shard that no thread counts in
- * @reader: the caller's reader lock slot, which it holds and which is released for short times;
- *	NULL if no other thread uses the attributor
+ * @whole: the profile that readers see; the caller runs on its thread
+ * @shard: a shard in which no thread counts @reader: the caller's reader lock slot. The caller
+ *	holds the lock, and the function releases it for short times; NULL if no other thread uses
+ *	the attributor
  */
 void profile_merge_shard(struct profile *whole, struct profile *shard,
 			 struct attribute_reader *reader);
@@ -46,8 +46,8 @@ bool profile_ids_are_full(const struct profile *whole, u64 now_ns);
 
 /**
  * profile_sweep_ids() - free the ids of programs and binaries that are not in use
- * @whole: a profile with a memory budget; the caller is its thread
- * @shards: its shards, @count of them; no thread counts in them
+ * @whole: a profile with a memory budget; the caller runs on its thread
+ * @shards: the shards of @whole, @count of them; no thread counts in them
  * @now_ns: CLOCK_MONOTONIC
  *
  * Evicted samples of a program that has no other samples are counted for "(other)".
@@ -61,8 +61,8 @@ int profile_sweep_ids(struct profile *whole, struct profile *const *shards, u32 
  * @to: a profile, or another shard of the same profile
  * @shard: a shard that no thread counts in
  *
- * Unlike for profile_merge_shard(), no other thread may change the attributor. Other threads may
- * merge other shards at the same time.
+ * No other thread may change the attributor during the call, unlike with profile_merge_shard().
+ * Other threads may merge other shards at the same time.
  *
  * Return: NULL.
  */
@@ -71,7 +71,7 @@ struct profile *profile_merge_and_free_shard(struct profile *to, struct profile 
 /**
  * profile_history_is_due() - return whether profile_advance_history() would close a slot
  *
- * If so, the caller merges all shards first.
+ * If it returns true, the caller merges all shards before it calls profile_advance_history().
  */
 bool profile_history_is_due(const struct profile *whole, u64 now_ns);
 

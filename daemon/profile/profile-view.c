@@ -155,7 +155,7 @@ static u64 get_count_key(const struct profile_counters *f, enum view_sort sort)
 	}
 }
 
-/* Return the sort key for orders by sums of latencies. */
+/* Return the sort key for orders by a sum or a percentile of latencies. */
 static u64 get_latency_key(const struct profile_counters *f, enum view_sort sort)
 {
 	switch (sort) {
@@ -198,7 +198,7 @@ void view_header_set_sort_whole(const struct profile_counters *all, enum view_so
 		header->sort_whole = counters_get_sort_key(all, sort);
 }
 
-/* Return the counters of a process over all containers in which it ran. */
+/* Return the counters of a process, summed over all containers in which it ran. */
 static struct profile_counters process_sum_counters(const struct process_tally *entry)
 {
 	struct profile_counters sum = { 0 };

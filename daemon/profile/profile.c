@@ -238,9 +238,9 @@ static inline struct task_slot *task_slot_find(struct profile *p,
 }
 
 /*
- * Queue sample @i of the batch until /proc has identified its task. With @mapping_of, it waits for
- * the mapping or executable of that task. Return false if the queue is full, or if waiting is
- * useless.
+ * Queue sample @i of the batch until /proc has identified its task. If @mapping_of is not NULL, the
+ * sample waits for the mapping or executable of that task instead. Return false if the queue is
+ * full, or if waiting is useless.
  */
 static bool sample_queue_waiting(struct profile *p, const struct window_context *origin,
 				 const struct sample_stage *stage, u32 i,
@@ -269,7 +269,10 @@ static bool sample_queue_waiting(struct profile *p, const struct window_context 
 	return true;
 }
 
-/* The totals of the histograms are the sums of their buckets; profile_flush() computes them. */
+/*
+ * Add a sample to the cached counters of @task_slot. Do not update the totals of the histograms:
+ * profile_flush() computes them from the buckets.
+ */
 static inline __attribute__((__always_inline__)) void
 task_slot_add(struct profile *p, struct task_slot *task_slot, const struct sample_class *t,
 	      const struct staged_sample *b)
@@ -307,7 +310,7 @@ count_sample_in_tables(struct profile *p, const struct window_context *origin,
 	return t;
 }
 
-/* Count the contexts other than the one that identified the task. */
+/* Count all contexts except the one that identified the task. */
 static void count_contexts(struct profile *p, const struct spe_sample *s)
 {
 	bool first = true;
@@ -322,8 +325,8 @@ static void count_contexts(struct profile *p, const struct spe_sample *s)
 }
 
 /*
- * Flags for which a pending sample is counted in lines, pages or contexts. A profile may ignore
- * some of them (&profile.pending_flags).
+ * Flags of samples that are also counted in lines, pages or contexts. A profile may ignore some of
+ * the flags (&profile.pending_flags).
  */
 #define PENDING_FLAGS (SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_LINE | SAMPLE_CLASS_PAGE)
 
@@ -424,7 +427,10 @@ static void count_one_sample(struct profile *p, const struct window_context *ori
 	pthread_mutex_unlock(&p->commons->lock);
 }
 
-/* Return whether @l is still the layout of the record: another layout may have replaced it. */
+/*
+ * Return whether @l is still the layout of the record. Another layout may have replaced it in its
+ * slot.
+ */
 static bool layout_matches(const struct spe_layout *l, const u8 *raw)
 {
 	u64 differ = 0;
@@ -460,7 +466,7 @@ static void count_pending_samples(struct profile *p, struct sample_stage *stage,
 	p->pending_count = 0;
 }
 
-/* Add the bytes that @d has decoded to the ledgers. */
+/* Add the records and bytes that @d has decoded to the ledgers. */
 static void header_add_decoded(struct view_header *h, const struct spe_decoder *d,
 			       const struct spe_ledger *moved_from)
 {
@@ -582,7 +588,7 @@ static inline enum filter_verdict class_match(struct profile *p,
 
 /*
  * Return whether the filter rejects sample @i of the batch. Usually the total latency, the task or
- * the class alone decides that, so that fields that are not counted need not be decoded.
+ * the class alone decides this. Then the fields that only the filter reads need not be decoded.
  */
 static inline bool sample_is_rejected(struct profile *p, const struct window_context *origin,
 				      struct sample_stage *stage, u32 i)
@@ -603,8 +609,8 @@ static inline bool sample_is_rejected(struct profile *p, const struct window_con
 }
 
 /*
- * Find the cell of sample @i of the batch, whose mapping or executable was not known. Returns false
- * if the sample waits for it.
+ * Find the cell of sample @i of the batch, whose mapping or executable was not known. Return false
+ * if the sample was queued to wait for the mapping or executable.
  */
 static __attribute__((__noinline__)) bool cell_find_unmapped(struct profile *p,
 							     struct sample_stage *stage, u32 i,
@@ -626,8 +632,8 @@ static __attribute__((__noinline__)) bool cell_find_unmapped(struct profile *p,
 }
 
 /*
- * Count sample @i of the batch, which the filter accepts. Returns false if it waits for the mapping
- * or executable of its task instead.
+ * Count sample @i of the batch, which the filter accepts. Return false if the sample was not
+ * counted, because it waits for the mapping or executable of its task.
  */
 static inline __attribute__((__always_inline__)) bool
 count_staged_sample(struct profile *p, struct sample_stage *stage, u32 i,
@@ -652,8 +658,8 @@ count_staged_sample(struct profile *p, struct sample_stage *stage, u32 i,
 	}
 	t = count_sample_in_tables(p, origin, s, &at, task_slot);
 	/*
-	 * Store without a branch and check later: which samples are pending is hard to
-	 * predict.
+	 * Store the sample without a branch, and increase the count only if it is pending. A branch
+	 * would be hard to predict.
 	 */
 	p->pending[p->pending_count] =
 		pending_sample_make(p, t, task_slot, stage->run.raw[n], stage->run.layout[n]);
@@ -748,7 +754,7 @@ bool profile_count_waiting_sample(struct profile *p, struct waiting_sample *w,
 	struct spe_sample s;
 	bool passes;
 
-	/* The record was decoded before, so this cannot fail. */
+	/* The record was decoded before, so decoding cannot fail. */
 	if (spe_record_decode(w->raw, sizeof(w->raw), sizeof(w->raw), &s) < 0)
 		return true;
 	profile_set_weight(p, w->interval, w->unit);
@@ -768,7 +774,10 @@ bool profile_count_waiting_sample(struct profile *p, struct waiting_sample *w,
 	return true;
 }
 
-/* Subtract the samples of the window that wait for /proc, because they are in no counter yet. */
+/*
+ * Subtract the samples of the window that wait for /proc from the ledgers, because they are in no
+ * counter yet.
+ */
 static void window_subtract_waiting(struct profile *p, const struct source_window *w)
 {
 	p->header.records -= p->waited;
@@ -777,7 +786,10 @@ static void window_subtract_waiting(struct profile *p, const struct source_windo
 	p->waited = 0;
 }
 
-/* Return the MIDR_EL1 by which Data Source values of the window are decoded; 0 if it is unknown. */
+/*
+ * Return the MIDR_EL1 of the core that defines the Data Source values of the window; 0 if it is
+ * unknown.
+ */
 static u64 window_get_midr(const struct profile *profile, const struct source_window *window)
 {
 	if (window->midr)
@@ -829,7 +841,10 @@ static void window_profiles_count_batch(void *ctx)
 	for (u32 i = 0; i < c->count; i++) {
 		struct profile *p = c->profiles[i];
 
-		/* Before this batch, the stage may have released the reader lock. */
+		/*
+		 * The stage may have released the reader lock before this batch, so mappings may
+		 * have changed.
+		 */
 		mapping_cache_sync(p->cells.mappings);
 		if (p->filter || profile_is_observed(p))
 			count_filtered_batch(p, stage, &c->origin[i]);
@@ -888,7 +903,7 @@ void profile_add_window(struct profile *profile, const struct source_window *win
 
 void profile_set_filter(struct profile *profile, const struct filter *filter)
 {
-	/* Count waiting samples first, by the filter that was in force when they were taken. */
+	/* Count waiting samples first, with the filter that was in use when they were taken. */
 	profile_finish_waiting_samples(profile);
 	filter_install(profile, filter);
 }

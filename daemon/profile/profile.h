@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The profile aggregates samples in tables of fixed capacity. One thread owns it. Only this thread
- * may call its functions, including those that read.
+ * A profile aggregates samples in tables of fixed capacity. One thread owns a profile, and only
+ * this thread may call the functions below, including those that only read.
  */
 #ifndef SPEPROF_PROFILE_H
 #define SPEPROF_PROFILE_H
@@ -23,12 +23,12 @@ struct profile;
  * @cell_bytes: memory budget of the cells, which count the samples of functions by program. 0: the
  *	table grows on demand; @history must be false then
  * @programs: maximum number of programs, and of binaries; 0: the memory of their paths has no limit
- * @counters: maximum number of counters of processes and containers, 2 KiB each; the process with
- *	the fewest samples is evicted; 0: no limit
- * @contexts: values of each Context packet that are counted one by one, a power of two; 0 for
- *	the default (65536)
- * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the defaults
- *	(1024, 4096)
+ * @counters: maximum number of counters of processes and containers, 2 KiB each; 0: no limit. At
+ *	the limit, the processes with the fewest samples are evicted
+ * @contexts: maximum number of values of each Context packet that are counted separately, a power
+ *	of two; 0 for the default (65536)
+ * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the defaults (1024,
+ *	4096)
  * @skip_memory: do not count cache lines and pages, whose tables depend on the order of samples
  * @split: for a recording: properties by which its cells are separated, CELL_SPLIT_*
  *	(cell-counter.h)
@@ -77,7 +77,7 @@ struct profile *profile_free(struct profile *profile);
 /**
  * profile_set_filter() - replace the filter; @filter is as in &struct profile_config
  *
- * Samples that wait for /proc are counted by the previous filter first.
+ * Before that, samples that wait for /proc are counted with the previous filter.
  */
 void profile_set_filter(struct profile *profile, const struct filter *filter);
 
@@ -98,7 +98,8 @@ void profile_add_window(struct profile *profile, const struct source_window *win
 #define PROFILES_PER_WINDOW_MAX 8
 
 /**
- * profiles_add_window() - decode and attribute a window once, and count it in several profiles
+ * profiles_add_window() - decode and attribute the samples of a window once, and count them in
+ * several profiles
  * @profiles: the profiles, each with the same attributor and reader lock
  * @count: number of @profiles, 1 to PROFILES_PER_WINDOW_MAX
  * @window: the window
@@ -127,11 +128,11 @@ struct profile_sample {
 
 /**
  * struct profile_observer - a callback that receives each counted sample
- * @sample: the callback. The thread that counts in a shard calls it; calls of several threads never
+ * @sample: the callback. The thread that counts the sample calls it. Calls of several threads never
  *	overlap
  * @ctx: its argument
  * @next: the next observer of the profile
- * @profile: the observed profile; NULL once that was freed
+ * @profile: the observed profile; NULL after the profile was freed
  */
 struct profile_observer {
 	void (*sample)(void *ctx, const struct profile_sample *sample);
@@ -153,8 +154,9 @@ void profile_remove_observer(struct profile_observer *observer);
  * profile_assign_ids() - assign ids to the programs and binaries of a recording
  * @profile: a profile of a recording, without samples
  *
- * Call it after the last task event. Several binaries with one build id have one id and the path of
- * the first one. So the row in which a sample is counted does not depend on the order of samples.
+ * Call it after the last task event. Binaries with the same build id get the same id, and the path
+ * of the first of them. So the row in which a sample is counted does not depend on the order of
+ * samples.
  */
 void profile_assign_ids(struct profile *profile);
 
@@ -162,9 +164,9 @@ void profile_assign_ids(struct profile *profile);
  * profile_is_exact() - return whether the counters are independent of the order of samples
  * @profile: a profile of a recording
  *
- * They depend on it if a table of fixed capacity was full: the recording has more than 12,287
- * combinations of operation, events and data source, or 65,536 values of a context, or a location
- * has thousands of combinations.
+ * The counters depend on the order if a table of fixed capacity was full. That is the case if the
+ * recording has more than 12,287 combinations of operation, events and data source, or more than
+ * 65,536 values of a context, or if one location has thousands of combinations.
  */
 bool profile_is_exact(const struct profile *profile);
 
@@ -175,7 +177,7 @@ struct source_sink profile_make_sink(struct profile *profile);
 
 /**
  * profile_create_view() - create a view of all samples since the start
- * @profile: the profile; the caller is its thread
+ * @profile: the profile; the caller runs on its thread
  * @symbols: resolver of function names
  * @live: the processes belong to this machine and may still run
  * @group: what a row is
@@ -192,7 +194,7 @@ int profile_create_view(struct profile *profile, struct symbols_cache *symbols, 
 
 /**
  * profile_create_span_view() - create a view of the samples of a period
- * @span: the period; VIEW_SPAN_START is all since the start
+ * @span: the period; VIEW_SPAN_START means all samples since the start
  * @now_ns: current time on the windows' clock, so that the period advances without samples; 0 if
  *	unknown
  *
@@ -208,15 +210,17 @@ int profile_create_span_view(struct profile *profile, struct symbols_cache *symb
 			     enum view_span span, enum view_group group, enum view_sort sort,
 			     u32 limit, u64 now_ns, struct view *ret_view);
 
-/** profile_skip_time() - exclude @ns from the open period: sampling was not running */
+/**
+ * profile_skip_time() - exclude @ns from the open slot of the history, because sampling was not
+ * running
+ */
 void profile_skip_time(struct profile *profile, u64 ns);
 
 /** profile_count_containers() - return the number of containers; index 0 is "none" */
 u32 profile_count_containers(struct profile *profile);
 /**
- * profile_get_container_samples() - return the samples of container @index
- *
- * The number was updated by the last profile_count_containers() or view.
+ * profile_get_container_samples() - return the number of samples of container @index The number was
+ * updated by the last profile_count_containers() or view.
  */
 u64 profile_get_container_samples(const struct profile *profile, u32 index);
 

@@ -57,8 +57,8 @@ static void fill_ones(struct sample_class *t, enum spe_op_kind kind)
 }
 
 /*
- * Returns whether the access may have found its line in another core's cache. A Data Source
- * packet states that. Records without one, such as those of stores, only state that the first
+ * Returns whether the access may have found its line in another core's cache. A Data Source packet
+ * states this. Records without such a packet, such as those of stores, only state that the first
  * level cache missed.
  */
 static bool may_be_shared(const struct spe_origin *origin)
@@ -137,7 +137,7 @@ u32 sample_class_get_content(const struct sample_class *t)
 	return content;
 }
 
-/* Return whether @key is the key of sample_class_restore() for the content of @t. */
+/* Return whether @key is the key that sample_class_restore() uses for the content of @t. */
 static bool content_matches_key(const struct sample_class *t, u64 key)
 {
 	return key & SAMPLE_CLASS_CONTENT &&
@@ -242,7 +242,10 @@ static bool class_fill_from_content(u64 events, u32 content, struct sample_class
 
 u16 sample_class_restore(struct sample_class_catalog *catalog, u64 events, u32 content)
 {
-	/* No record has such a key, so it cannot collide with one. */
+	/*
+	 * The key of a record does not have the bit SAMPLE_CLASS_CONTENT, so it never equals this
+	 * key.
+	 */
 	u16 *number = index_find(catalog, events, SAMPLE_CLASS_CONTENT | content);
 	struct sample_class t;
 

@@ -11,8 +11,8 @@
 #include "counters.h"
 
 /*
- * The values that a sample adds to &struct sample_counts: bytes of 0 or 1 in the same order. The
- * bytes of up to SAMPLE_CLASS_FLUSH samples are added at once before they are carried over.
+ * The values that a sample adds to &struct sample_counts: bytes of 0 or 1 in the same order. Up to
+ * SAMPLE_CLASS_FLUSH samples are summed in bytes, before the sums are added to wider counters.
  */
 #define SAMPLE_CLASS_LANES (SAMPLE_COUNTS / 16)
 #define SAMPLE_CLASS_FLUSH 255
@@ -25,8 +25,8 @@ typedef u8 sample_class_lanes __attribute__((vector_size(16)));
 /* Flag: the sample has contexts other than the one that identifies its task. */
 #define SAMPLE_CLASS_CONTEXTS 0x10
 /*
- * Flags of a load or store that missed the first level cache: other CPUs may share its cache line
- * (LINE); its physical address is known (PAGE).
+ * Flags of a load or store that missed the first level cache. LINE: other CPUs may share its cache
+ * line. PAGE: its physical address is known.
  */
 #define SAMPLE_CLASS_LINE 0x20
 #define SAMPLE_CLASS_PAGE 0x40
@@ -38,7 +38,7 @@ typedef u8 sample_class_lanes __attribute__((vector_size(16)));
  * @events: payload of the Events packet
  * @key: all other properties, from sample_class_make_key()
  * @count: samples since the catalog's owner flushed it
- * @absent: HISTOGRAM_NONE for latencies that such a record does not have, else 0
+ * @absent: HISTOGRAM_NONE for latencies that a record of this class does not have, else 0
  * @origin: what served the access of a load or store
  * @flags: SAMPLE_CLASS_* flags
  * @id: number of the class
@@ -61,8 +61,8 @@ struct sample_class {
 };
 
 /*
- * Maximum number of classes, whose numbers begin at 1, and maximum number of classes that include
- * events. Further combinations use the class without events.
+ * Maximum number of classes (their numbers begin at 1), and maximum number of classes that include
+ * events. Further combinations with events use the class without events.
  */
 #define SAMPLE_CLASS_MAX   16383U
 #define SAMPLE_CLASS_WITH_EVENTS_MAX 12287U
@@ -76,7 +76,7 @@ struct sample_class {
  * struct sample_class_catalog - all classes of a profile
  * @at: classes, indexed by number; entry 0 is scratch memory for a combination without a number
  * @used, @whole: number of all classes, and number of classes that include events
- * @full: a combination found no number
+ * @full: a combination got no number, because no number was left
  * @guess: indexed by sample_class_get_slot(): the number that was used last
  * @index: hash table of numbers with open addressing; 0 marks a free entry
  */
@@ -127,11 +127,12 @@ void sample_class_deinit(struct sample_class_catalog *catalog);
 void sample_class_clear(struct sample_class_catalog *catalog);
 
 /**
- * sample_class_find() - return the number of @events and @key when the guess was wrong
+ * sample_class_find() - return the number of the class of @events and @key, if
+ * &sample_class_catalog.guess has another class
  * @sources: the core's table of data sources
  *
- * Return: 0 if the combination has no number and none is left. The caller then fills entry 0 by
- * sample_class_fill() and uses sample_class_find_coarse() as its id.
+ * Return: 0 if the combination has no number and none is left. The caller then fills entry 0 with
+ * sample_class_fill(), and uses the result of sample_class_find_coarse() as id.
  */
 u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
 		      const struct spe_data_sources *sources);
@@ -140,7 +141,8 @@ u16 sample_class_find(struct sample_class_catalog *catalog, u64 events, u64 key,
  * sample_class_get_content() - return the properties of @sample_class that the counters need,
  * except events, as a number
  *
- * sample_class_restore() restores the class from it and the events, also in another process.
+ * sample_class_restore() restores the class from this number and the events, also in another
+ * process.
  */
 u32 sample_class_get_content(const struct sample_class *sample_class);
 

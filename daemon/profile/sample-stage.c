@@ -19,7 +19,7 @@ struct staged_window {
 };
 
 /*
- * Return the time of @s on the clock of the window's source. It is the end of the tick, because an
+ * Return the time of @s on the clock of the window's source. Use the end of the tick, because an
  * event within the tick may have preceded the sample.
  */
 static inline u64 sample_get_time(const struct spe_sample *s, const struct timestamp_clock *clock)
@@ -34,10 +34,10 @@ static inline u64 sample_get_time(const struct spe_sample *s, const struct times
 }
 
 /*
- * Return the maximum error of a sample's time. It is 0 if Timestamp packets count CLOCK_MONOTONIC
- * itself. Otherwise the two clocks are equal at the start of the window, and then diverge because
- * NTP slews one of them. Within a window the difference only grows, so it is largest at the end. If
- * the difference at the end is unknown, assume at most 500 ppm.
+ * Return the maximum error of a sample's time. If Timestamp packets count CLOCK_MONOTONIC itself,
+ * only the offset of both clocks is the error. Otherwise the two clocks are equal at the start of
+ * the window, and then diverge because NTP slews CLOCK_MONOTONIC. Within a window the difference
+ * only grows. If the difference at the end is unknown, assume at most 500 ppm.
  */
 static u64 get_time_error(const struct staged_window *r, u64 time)
 {
@@ -56,7 +56,7 @@ static u64 get_time_error(const struct staged_window *r, u64 time)
 
 /*
  * Return the TID that ran when @s was sampled, from context switches. The kernel reports a switch
- * before it switches. So for a short time after the event, samples may belong to either task.
+ * before it switches. So a sample within a short time after the event may belong to either task.
  */
 static s32 find_sample_tid(const struct staged_window *r, const struct spe_sample *s, u64 time)
 {
@@ -95,8 +95,8 @@ static u32 find_process(const struct stage_query *q, s32 tid, u64 time_ns,
 }
 
 /*
- * Find a process. If several threads use the attributor, an unknown task is resolved under the
- * write lock, because that changes tables.
+ * Find a process. If several threads use the attributor, an unknown task is resolved with the write
+ * lock held, because this changes tables of the attributor.
  */
 static u32 find_process_locked(const struct stage_query *q, s32 tid, u64 time_ns,
 			       struct attribute_span *ret_span)
@@ -110,7 +110,10 @@ static u32 find_process_locked(const struct stage_query *q, s32 tid, u64 time_ns
 	attribute_lock_upgrade(q->reader);
 	index = find_process(q, tid, time_ns, ret_span);
 	attribute_lock_downgrade(q->reader);
-	/* Task events of other threads may have been applied in between. */
+	/*
+	 * Other threads may have applied task events while the lock was released, so cached results
+	 * are invalid.
+	 */
 	q->stage->epoch++;
 	return index;
 }
@@ -130,7 +133,10 @@ void stage_resolve_task(const struct stage_query *q, struct resolved_task *answe
 	waits = index == ATTRIBUTE_PENDING;
 	if (waits)
 		index = attributor_guess_process(q->attributor, (s32)(u32)task);
-	/* A new process may have evicted another one from the attributor. */
+	/*
+	 * If a process was created, it may have evicted another one from the attributor, so cached
+	 * results are invalid.
+	 */
 	changes = attributor_get_creation_count(q->attributor);
 	stage->epoch += stage->changes != changes;
 	stage->changes = changes;
@@ -204,8 +210,8 @@ batch_add(const struct staged_window *r, struct sample_stage *stage, const struc
 
 	if (__builtin_expect(!resolved_task_is_valid(stage, answer, task, time), 0)) {
 		/*
-		 * Deliver the batch first: the query may change tables, and replaces an answer that
-		 * earlier samples use.
+		 * Deliver the batch first: the query may change tables, and it replaces an entry of
+		 * @answer that samples in the batch use.
 		 */
 		batch_deliver(r);
 		stage_resolve_task(r->query, answer, task, time);
@@ -220,7 +226,7 @@ batch_add(const struct staged_window *r, struct sample_stage *stage, const struc
 
 static void add_run(const struct staged_window *window)
 {
-	/* A copy, so that no store of the loop can change it. */
+	/* With a copy, the compiler knows that no store in the loop changes the window. */
 	const struct staged_window copy = *window, *r = &copy;
 	struct sample_stage *stage = r->query->stage;
 	const struct spe_layout_run *run = &stage->run;

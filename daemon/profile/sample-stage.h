@@ -14,7 +14,7 @@
 #include "sample-class.h"
 #include "source/source.h"
 
-/* The upper half of &task_answer.task: the kind of value that identifies a sample's task. */
+/* The upper half of &resolved_task.task: the kind of value that identifies a sample's task. */
 enum task_key_kind {
 	TASK_KEY_CONTEXT_EL1,
 	TASK_KEY_CONTEXT_EL2,
@@ -36,7 +36,7 @@ static inline u32 task_get_slot_index(u64 task)
  * struct resolved_task - cached result: the process of all samples with one task key
  * @task: &enum task_key_kind << 32 | value
  * @epoch: &sample_stage.epoch when the result was stored; in another epoch it is invalid
- * @version: a number that is unique among the answers of all stages
+ * @version: a number that is unique among the results of all stages
  * @span: the times for which the result is valid
  * @owner: location_owner_make() of the process
  * @process: the process, NULL for none; @container: its container
@@ -53,7 +53,7 @@ struct resolved_task {
 	bool waits;
 };
 
-/* Flag in staged_sample_get_slot(): &task_answer.waits is set. */
+/* Flag in the result of staged_sample_get_slot(): &resolved_task.waits is true. */
 #define STAGE_WAITS 0x8000
 
 /**
@@ -61,10 +61,10 @@ struct resolved_task {
  * @traits: sample_class_make_key() without an encoding
  * @events: payload of the Events packet
  * @place: location_make_pc_key() of the PC
- * @version: &task_answer.version of its answer
+ * @version: &resolved_task.version of the sample's task
  * @packed: 16 bits each: latencies in the order of &enum profile_latency, then
- *	staged_sample_get_slot(). They are one member, because one load of several recent separate
- *	stores stalls the CPU
+ *	staged_sample_get_slot(). They are one member, because the CPU stalls if one load reads data
+ *	of several recent stores
  */
 struct staged_sample {
 	u64 traits;
@@ -77,8 +77,8 @@ struct staged_sample {
 #define STAGE_SLOT_SHIFT (16 * PROFILE_LATENCIES)
 
 /**
- * staged_sample_get_slot() - return the index of the answer in &sample_stage.answer, and
- * STAGE_WAITS
+ * staged_sample_get_slot() - return the index of the sample's task in &sample_stage.answer, and the
+ * flag STAGE_WAITS
  */
 static inline u32 staged_sample_get_slot(const struct staged_sample *s)
 {
@@ -95,14 +95,14 @@ static inline u16 staged_sample_get_latency(const struct staged_sample *s, unsig
  * struct sample_stage - the decoder and its batch; one for each thread
  * @layouts: layouts of records that were learned
  * @answer: cache of tasks
- * @epoch: increased when all answers become invalid
- * @version: version of the newest answer
- * @changes: the attributor's number of changes at the last query
+ * @epoch: incremented to make all entries of @answer invalid
+ * @version: &resolved_task.version of the newest entry of @answer
+ * @changes: attributor_get_creation_count() at the last query
  * @run: the records that are decoded now
  * @first: index in @run of the first sample of the batch
  * @unknown: the batch is one record without a known layout, decoded in @whole
  * @sample: the batch, @count of them
- * @time_ns: times of the samples, by which their tasks were found; 0 if task events have no times
+ * @time_ns: times with which the tasks of the samples were found; 0 if task events have no times
  * @whole: samples of the batch with all fields; valid if their bit in @decoded is set
  */
 struct sample_stage {
@@ -125,7 +125,8 @@ struct sample_stage {
  * struct stage_query - how a stage finds tasks
  * @stage: the stage
  * @attributor: finds the tasks
- * @reader: reader lock of the thread, which holds it; NULL if only one thread uses @attributor
+ * @reader: reader lock slot of this thread, which holds the lock; NULL if only one thread uses
+ *	@attributor
  */
 struct stage_query {
 	struct sample_stage *stage;
@@ -136,7 +137,9 @@ struct stage_query {
 /** stage_init() - initialize @stage, which is all zeros and needs no cleanup */
 void stage_init(struct sample_stage *stage);
 
-/** staged_sample_fill() - set the fields of @s that are counted, and @slot, but no version */
+/**
+ * staged_sample_fill() - set the fields of @ret that are counted, and @slot, but not the version
+ */
 static inline void staged_sample_fill(const struct spe_sample *s, u32 slot,
 				      struct staged_sample *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Counters of processes and containers, 2 KiB each. They are allocated with the first sample. In a
- * profile with a limit, a new process replaces the process with the fewest samples, whose samples
- * stay counted in its container.
+ * profile with a limit, the counters of processes with the fewest samples are evicted; their
+ * samples stay counted in their containers.
  */
 #ifndef SPEPROF_TASK_COUNTERS_H
 #define SPEPROF_TASK_COUNTERS_H
@@ -14,11 +14,12 @@ struct profile;
 /**
  * struct process_tally - the counters of one process
  * @generation: generation of the attributor's entry
- * @container, @container_generation: the container that counts its samples since the last move
+ * @container, @container_generation: the container that counts its samples since the process last
+ *	moved to another container
  * @restarted: earlier counters were evicted since the last slot of the history (history-view.c)
  * @sum: samples since the last move; NULL for none
- * @moved_from: samples before the last move, which its former containers already count; NULL for
- *	none
+ * @moved_from: samples before the last move, which are already counted in its former containers;
+ *	NULL for none
  */
 struct process_tally {
 	u32 generation;
@@ -36,14 +37,14 @@ struct container_tally {
 };
 
 /*
- * The kinds of counters that share the limit: processes get half of it, the other two kinds a
- * quarter each.
+ * The kinds of counters that share the limit. Processes get half of the limit, and each of the
+ * other two kinds a quarter.
  */
 enum tally_kind { TALLY_PROCESS, TALLY_EXITED, TALLY_CONTAINER, TALLY_KINDS };
 
 /**
  * struct tally_budget - the limit of counters of a profile, and their number
- * @most: the limit; 0: no limit
+ * @most: the maximum number of counters; 0: no limit
  * @used: number of counters, indexed by &enum tally_kind
  */
 struct tally_budget {

@@ -24,8 +24,8 @@ int topk_init(struct topk_table *table, size_t size, u32 capacity)
 	while (t.sets * TOPK_WAYS < capacity)
 		t.sets *= 2;
 	/*
-	 * The profiled programs choose their addresses. The seed is secret, so that they cannot
-	 * choose the sets of their entries.
+	 * The profiled programs choose their addresses. With a secret seed, they cannot choose the
+	 * sets of their entries.
 	 */
 	if (getrandom(&t.seed, sizeof(t.seed), GRND_NONBLOCK) != sizeof(t.seed))
 		t.seed = (u64)(uintptr_t)table;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A table of the heaviest of many keys in fixed memory: sets of eight entries with space-saving
- * replacement. A new entry inherits the weight of the entry that it replaces. So a key that
- * becomes heavy late still gets an entry.
+ * A table of the heaviest of many keys, in fixed memory. It consists of sets of eight entries, and
+ * replaces entries with the Space-Saving algorithm. A new entry inherits the weight of the entry
+ * that it replaces. So a key that becomes heavy late still gets an entry.
  */
 #ifndef SPEPROF_TOPK_H
 #define SPEPROF_TOPK_H
@@ -26,9 +26,9 @@ struct topk_entry {
  * @size: size of an entry, bytes
  * @seed: random seed of the hash, so that the profiled programs cannot choose the set of a key
  * @sets: number of sets, a power of two
- * @tags: for each set, one byte per way; 0 is free
+ * @tags: for each set, one byte per way; 0 marks a free way
  * @entries: the entries, indexed by set and way
- * @evicted: number of entries that others replaced
+ * @evicted: number of entries that were replaced with other entries
  */
 struct topk_table {
 	size_t size;
@@ -73,7 +73,8 @@ static inline struct topk_slot topk_get_slot(const struct topk_table *table, u64
 #define TOPK_ONES 0x0101010101010101ULL
 
 /*
- * Return a mask with a bit for each way that may have the tag. 0 means that the key has no entry.
+ * Return a mask with a bit for each way of the set that may have the tag of @place. 0 means that
+ * the key has no entry.
  */
 static inline u64 topk_match_ways(const struct topk_table *table, struct topk_slot place)
 {

@@ -42,8 +42,8 @@ bool profile_wait_for_mapping(struct profile *p, struct waiting_sample *w, u64 o
 }
 
 /*
- * Return whether a sample must continue to wait for its mapping. Request a read of /proc if an
- * earlier request was too early.
+ * Return whether a sample must continue to wait for its mapping. Request another read of /proc if
+ * the last read began too early.
  */
 static bool mapping_is_awaited(struct profile *p, const struct waiting_sample *w, u64 now_ns)
 {
@@ -54,7 +54,7 @@ static bool mapping_is_awaited(struct profile *p, const struct waiting_sample *w
 	       attributor_get_map_version(p->attributor, index, false) == w->version;
 }
 
-/* Count a sample, unless it still has to wait. Returns whether it was counted. */
+/* Count a sample, unless it still has to wait. Return whether the sample was counted. */
 static bool sample_retry(const struct stage_query *query, struct profile *p,
 			 struct waiting_sample *w)
 {
@@ -64,8 +64,8 @@ static bool sample_retry(const struct stage_query *query, struct profile *p,
 }
 
 /*
- * Count the waiting samples whose task and mapping are known now. With @all, count the others as
- * well, as unattributed or unmapped.
+ * Count the waiting samples whose task and mapping are known now. If @all is true, count the other
+ * samples as unattributed or unmapped.
  */
 static void retry_waiting_samples(struct profile *p, bool all)
 {
