@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of cache lines that several threads use. For each line it counts loads and stores that
- * the first level cache did not serve. It distinguishes users by CPU and thread, and true from
- * false sharing by the offsets within the line.
+ * The table of cache lines that several threads use. Each entry counts loads and stores that the
+ * first level cache did not serve. It distinguishes users by CPU and thread. The offsets within the
+ * line distinguish true from false sharing.
  */
 #ifndef SPEPROF_CACHE_LINES_H
 #define SPEPROF_CACHE_LINES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counts the samples of a profile by program and location. It finds the cell of each sample, and
- * adds the sample to the table of cells. The path of a sample is
+ * Counts the samples of a profile by program and location. A struct cell_counter finds the cell of
+ * each sample, and adds the sample to the table of cells. The path of a sample is
  *
  *	task --> program		cell_counter_find_program(), once for each change of a task
  *	PC   --> binary and offset	the cache of mappings

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of levels: which caches and memories served the loads and stores of a function, a
- * program, a container or the machine, and the latency of these accesses.
+ * The table of levels. It shows which caches and memories served the loads and stores of a
+ * function, a program, a container or the machine, and with which latency.
  *
  * The caller adds up the levels of the cells with cell_row_add_levels() or cell_table_add_levels(),
  * and computes the table from the sum.

@@ -114,8 +114,8 @@ static void histogram_raise_max(struct histogram *h, u16 value)
 }
 
 /*
- * Add the counters of the whole cell. They count the properties of samples whose pair does not
- * store these properties.
+ * Add the counters of the whole cell. These counters have the properties that the pairs of samples
+ * do not store.
  */
 static void counts_add_large(const struct cell_table *t, const struct cell_counters *n,
 			     u64 counts[static SAMPLE_COUNTS])

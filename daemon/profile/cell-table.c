@@ -244,10 +244,7 @@ static struct cell *set_find_cell(const struct cell_table *t, const struct cell_
 	return NULL;
 }
 
-/*
- * Find a cell. In a table that grows, a cell may be in a later set than that of its hash, if that
- * set was full.
- */
+/* Find a cell. In a table that grows, a cell is in a later set if the set of its hash was full. */
 static struct cell *cell_find(const struct cell_table *t, u64 hash, u64 owner, u64 offset,
 			      struct cell_slot *ret_slot)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The table of cells. A cell counts the samples of one program at one location, which is an offset
- * in a binary. So all processes of a program share cells, and the exit of a process needs no
- * cleanup. One table counts for up to eight sessions; a mask in each sample selects the sessions.
+ * in a binary. So all processes of a program share cells, and nothing is removed when a process
+ * exits. One table counts for up to eight sessions; a mask in each sample selects the sessions.
  *
  * Memory, in the order in which a sample reaches it:
  *
@@ -61,7 +61,7 @@
 #define CELL_ODDS 8
 /* Number of distinct random numbers of a draw. */
 #define CELL_DRAWS 256
-/* Number of different intervals that a table stores before it has to fold all logs. */
+/* Number of different intervals that a table stores before it must fold all logs. */
 #define CELL_INTERVALS 256
 
 /* Upper bound (exclusive) of the ids of programs. */
@@ -362,8 +362,8 @@ void cell_row_each_pair(const struct cell_table *table, const struct cell_row *r
 /**
  * cell_row_add_counters() - add the counters of a row to @to
  *
- * Issue and translation latency have one bucket per octave, as in the counters of functions.
- * Parameters are those of cell_row_each_pair().
+ * Issue and translation latency have one bucket per octave, as in the counters of functions. The
+ * parameters are those of cell_row_each_pair().
  */
 void cell_row_add_counters(const struct cell_table *table, const struct cell_row *row, u8 sessions,
 			   struct profile_counters *to);

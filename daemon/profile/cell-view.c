@@ -538,8 +538,8 @@ static size_t cells_set_names(const struct cell_name_context *n, struct named_ce
 }
 
 /*
- * Find again the names of cells whose names were unknown. In a view by line, find the names of all
- * cells again.
+ * Retry to find the names of cells whose names were unknown; in a view by line, the names of all
+ * cells.
  */
 static void cells_retry_names(const struct cell_name_context *n, struct named_cell *named,
 			      size_t count)

@@ -449,8 +449,8 @@ u32 profile_get_encoding_index(struct profile *p, const struct spe_data_sources 
 		if (p->encodings[i] == sources)
 			return i;
 	/*
-	 * Known cores have fewer encodings. If there are more, use the first encoding for the
-	 * others.
+	 * Known cores have fewer encodings. If there are more encodings, use the first encoding for
+	 * them.
 	 */
 	if (i == ENCODINGS_MAX) {
 		p->encodings_full = true;

@@ -223,7 +223,7 @@ void history_add_container(struct recent_history *history, struct history_slot *
  * @generation, @now: generation and totals of the container that has @index now; @now is NULL if it
  *	has no samples
  * @other, @other_generation: container that counts these samples now. The call adds the samples to
- *	the mark of @other, so that they do not count as new samples of it
+ *	the mark of @other, so that they do not count as new samples of @other
  *
  * Call it before history_add_container(), and for all containers before that of @other.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of pages by physical address, and the traffic between NUMA nodes. It counts loads
- * and stores that the first level cache did not serve.
+ * The table of pages by physical address, and the traffic between NUMA nodes. Only loads and stores
+ * are counted that the first level cache did not serve.
  */
 #ifndef SPEPROF_HOT_PAGES_H
 #define SPEPROF_HOT_PAGES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * An allocator of blocks of 1, 2, 4 ... cache lines from one range of addresses. Blocks never move.
- * A block is identified by the number of its first line, which fits in 32 bits. It is a buddy
- * allocator: two free neighbours of one size become one block of twice the size, so the memory of
+ * A block is identified by the number of its first line, which fits in 32 bits. The pool is a buddy
+ * allocator: two free neighbours of one size become one block of twice the size. So the memory of
  * small blocks can be reused for large blocks.
  *
  * Lines that were never allocated use no memory.

@@ -4,10 +4,10 @@
  * offset. One cache of fixed size serves all processes. A process uses one entry for each 256 KiB
  * of code that it executes. The memory of the cache does not depend on the number of processes.
  *
- * An entry is found by process and PC >> MAPPING_CACHE_SHIFT. It is valid for samples from the time
- * at which the mapping appeared, as long as the mappings and the program of the process do not
- * change. After an exec, an mmap, a dlopen or new JIT code, the mapping is looked up again. For a
- * sample from before such an event, the lookup returns the mapping at the time of the sample.
+ * The key of an entry is the process and PC >> MAPPING_CACHE_SHIFT. An entry is valid for samples
+ * taken after the mapping appeared, until the mappings or the program of the process change. After
+ * an exec, an mmap, a dlopen or new JIT code, the mapping is looked up again. For a sample from
+ * before such an event, the lookup returns the mapping at the time of the sample.
  *
  * One thread owns a cache.
  */
@@ -140,7 +140,7 @@ static inline u64 mapping_make_process_id(u32 index, u32 generation)
 /**
  * mapping_cache_find_slow() - find the cell if the entry is missing or must be revalidated
  *
- * Parameters, context and return value are those of mapping_cache_find().
+ * The parameters, the context and the return value are those of mapping_cache_find().
  */
 bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 program, u64 pc,
 			     bool kernel, u64 time_ns, struct mapped_pc *ret_pc);

@@ -75,7 +75,7 @@ static int cpu_add(struct numa_nodes *nodes, u32 cpu, u8 node)
 	return 0;
 }
 
-/* Read the directory of a node, whose entries are links to its CPUs and memory blocks. */
+/* Read the directory of a node. It contains links to the CPUs and memory blocks of the node. */
 static int node_read(struct numa_nodes *nodes, const char *path, u64 block, u8 node)
 {
 	struct dirent *entry;

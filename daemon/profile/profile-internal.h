@@ -334,8 +334,8 @@ void profile_close_slot(struct profile *profile, u64 now_ns);
 /**
  * profile_get_open_slot() - return the counters of the open slot so far, without closing it
  *
- * The result does not include &recent_history.open_slot_saved. It is valid until the next slot or
- * sum.
+ * The result does not include &recent_history.open_slot_saved. The pointer is valid until the next
+ * slot or sum.
  */
 const struct history_slot *profile_get_open_slot(struct profile *profile);
 
@@ -398,10 +398,10 @@ void view_sort_rows(struct view *view, enum view_sort sort, u32 limit);
 void view_copy_string(char *to, size_t size, const char *from);
 /** view_row_set_program() - set container and program of @row; CELL_NO_PROGRAM is valid */
 void view_row_set_program(struct profile *profile, struct view_row *row, u32 program);
-/** view_row_set_cell() - set the names of @row, one of @group, to those of a cell */
+/** view_row_set_cell() - set the names of a row of @group to those of a cell */
 void view_row_set_cell(struct profile *profile, struct symbols_cache *symbols, bool live,
 		       enum view_group group, struct view_row *row, u64 offset, u64 owner);
-/** view_row_set_evicted() - set the names of @row, one of @group, to those of evicted samples */
+/** view_row_set_evicted() - set the names of a row of @group to those of evicted samples */
 void view_row_set_evicted(struct view_row *row, enum view_group group);
 /**
  * view_header_set_pending_names() - set the number of missing names and the reason in @ret_header

@@ -30,7 +30,7 @@ struct profile_query {
 
 /**
  * profile_query_get_group() - return the kind of rows that @wanted selects; VIEW_GROUPS if @wanted
- * names no row, so that it selects the whole machine
+ * has no name, so that the query selects the whole machine
  */
 enum view_group profile_query_get_group(const struct profile_query *wanted);
 

@@ -44,7 +44,7 @@ static void sharer_save(const struct line_sharer *s, struct serializer *to)
 	serialize_u64(to, s->offset);
 }
 
-/* Load a sharer. Its entry stays free if its process no longer exists. */
+/* Load a sharer. If the process of the sharer no longer exists, the entry stays free. */
 static void sharer_load(struct deserializer *from, const struct attribute_translation *t,
 			struct line_sharer *ret)
 {

@@ -10,10 +10,9 @@
  *	profile_merge_shard(whole, full);
  *	spare = full;
  *
- * As long as no table is full, the counters of machine, containers, processes, locations, contexts
- * and ledgers are the same as if the whole had received all windows. The same holds for periods if
- * the shards are merged before profile_advance_history(). All shards share cache lines, pages and
- * observers.
+ * While no table is full, all counters and ledgers are the same as if the whole had received all
+ * windows. The counters of periods are the same only if the shards are merged before
+ * profile_advance_history(). All shards share cache lines, pages and observers.
  */
 #ifndef SPEPROF_PROFILE_SHARD_H
 #define SPEPROF_PROFILE_SHARD_H

@@ -51,7 +51,7 @@ static int commons_new(struct profile *p, const struct profile_config *config)
 	return r;
 }
 
-/* Allocate the history. It has a mark for each cell, indexed by the number of the cell. */
+/* Allocate the history. The history has a mark for each cell, indexed by the number of the cell. */
 static int history_new(struct profile *p, const struct profile_config *config)
 {
 	struct cell_table_stats stats;
@@ -609,8 +609,8 @@ static inline bool sample_is_rejected(struct profile *p, const struct window_con
 }
 
 /*
- * Find the cell of sample @i of the batch, whose mapping or executable was not known. Return false
- * if the sample was queued to wait for the mapping or executable.
+ * Find the cell of sample @i of the batch; the mapping or executable of the sample is not known.
+ * Return false if the sample was queued to wait for it.
  */
 static __attribute__((__noinline__)) bool cell_find_unmapped(struct profile *p,
 							     struct sample_stage *stage, u32 i,

@@ -66,7 +66,7 @@ struct sample_class {
  */
 #define SAMPLE_CLASS_MAX   16383U
 #define SAMPLE_CLASS_WITH_EVENTS_MAX 12287U
-/* The class of samples for which no number is left. Their properties are unknown. */
+/* The class of samples for which no number is left. The properties of these samples are unknown. */
 #define SAMPLE_CLASS_OTHERS UINT16_MAX
 
 #define SAMPLE_CLASS_GUESS_BITS 10

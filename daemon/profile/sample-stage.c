@@ -68,9 +68,9 @@ static s32 find_sample_tid(const struct staged_window *r, const struct spe_sampl
 }
 
 /*
- * Return the key of the sample's task. It is the TID in CONTEXTIDR_EL1, which the packet with index
- * 1 contains under VHE (D17.6.9). If the record has no such packet, the task of the window is used,
- * or else the task that ran at @time according to context switches.
+ * Return the key of the sample's task. The key is the TID in CONTEXTIDR_EL1. With VHE, the Context
+ * packet with index 1 contains this TID (D17.6.9). If the record has no such packet, the task of
+ * the window is used, or else the task that ran at @time according to context switches.
  */
 static inline u64 make_task_key(const struct staged_window *r, const struct spe_sample *s, u64 time)
 {

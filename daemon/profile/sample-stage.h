@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Decodes the records of a window and finds their tasks, once for all profiles that count the
- * window. The profiles get the samples in batches, which stay in the first-level cache while each
- * profile filters and counts them.
+ * window. The profiles get the samples in batches. A batch stays in the first level cache of the
+ * CPU while each profile filters and counts its samples.
  */
 #ifndef SPEPROF_SAMPLE_STAGE_H
 #define SPEPROF_SAMPLE_STAGE_H
@@ -134,7 +134,7 @@ struct stage_query {
 	struct attribute_reader *reader;
 };
 
-/** stage_init() - initialize @stage, which is all zeros and needs no cleanup */
+/** stage_init() - initialize @stage, which must be all zeros; there is no function to free it */
 void stage_init(struct sample_stage *stage);
 
 /**

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counters of processes and containers, 2 KiB each. They are allocated with the first sample. In a
- * profile with a limit, the counters of processes with the fewest samples are evicted; their
- * samples stay counted in their containers.
+ * Counters of processes and containers, 2 KiB each. The counters of a process or container are
+ * allocated with its first sample. In a profile with a limit, the counters of processes with the
+ * fewest samples are evicted; their samples stay counted in their containers.
  */
 #ifndef SPEPROF_TASK_COUNTERS_H
 #define SPEPROF_TASK_COUNTERS_H

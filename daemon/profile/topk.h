@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A table of the heaviest of many keys, in fixed memory. It consists of sets of eight entries, and
- * replaces entries with the Space-Saving algorithm. A new entry inherits the weight of the entry
- * that it replaces. So a key that becomes heavy late still gets an entry.
+ * A table of the heaviest of many keys, in fixed memory. The table consists of sets of eight
+ * entries. Entries are replaced as in the Space-Saving algorithm: a new entry inherits the weight
+ * of the entry that it replaces. So a key that becomes heavy late still gets an entry.
  */
 #ifndef SPEPROF_TOPK_H
 #define SPEPROF_TOPK_H

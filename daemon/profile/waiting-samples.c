@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The queue of samples that wait for /proc, because the attributor does not have their task,
- * executable or mapping yet. It has a fixed size. A sample is counted when /proc has been read, or
- * when a second has passed. A sample that does not fit in the queue is counted at once, as
+ * executable or mapping yet. The queue has a fixed size. A sample is counted when /proc has been
+ * read, or after one second. A sample that does not fit in the queue is counted at once as
  * unattributed or unmapped.
  */
 #include "profile-internal.h"
