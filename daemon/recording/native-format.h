@@ -136,9 +136,9 @@ struct native_function {
 
 /*
  * speprof_window.kind of facts about the creation of the file: the first 64 bytes of &struct
- * speprof_window, then pairs of a key and a value, each with its NUL: "host", "kernel", "machine",
- * "version", and "time", CLOCK_REALTIME in decimal ns. It is the first window of a file. Older
- * files have no such window.
+ * speprof_window, then pairs of a key and a value. Each key and value ends with a NUL. The keys are
+ * "host", "kernel", "machine", "version", and "time" (CLOCK_REALTIME in decimal ns). This window is
+ * the first one of a file. Older files have no such window.
  */
 #define NATIVE_KIND_FACTS 0x8002
 

@@ -68,8 +68,8 @@ void perfdata_aux_add(struct perfdata_reader *perf, const struct perfdata_record
 	if (perf->aux_full || (!aux.size && !(aux.flags & (WINDOW_TRUNCATED | WINDOW_GAPS))))
 		return;
 	/*
-	 * Only the AUXTRACE record shows whether the buffer belongs to a CPU or to a thread, so
-	 * store the AUX record once for the CPU and once for the thread.
+	 * Store the AUX record twice, for its CPU and for its thread: only the AUXTRACE record
+	 * shows whether the buffer belongs to a CPU or to a thread.
 	 */
 	if (trailer.cpu >= 0) {
 		aux.buffer = make_buffer_key(trailer.cpu, trailer.tid);

@@ -102,8 +102,8 @@ void perfdata_task_queue_add(struct perfdata_reader *perf, const struct perfdata
 
 /*
  * perf empties all rings in each round. A record of the next round may be earlier than the latest
- * record of this round, but not earlier than the latest record of the previous round. So pass all
- * records up to the latest time of the previous round to the sink.
+ * record of this round. It cannot be earlier than the latest record of the previous round. So pass
+ * all records up to that time to the sink.
  */
 void perfdata_task_queue_end_round(struct perfdata_reader *perf)
 {

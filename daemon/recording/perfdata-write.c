@@ -187,8 +187,8 @@ static u32 count_cores(const struct recorder *recorder, bool *ret_differ)
 #define V2_CPU_WORDS	6 /* magic, CPU, number of parameters, MIDR_EL1, PMU, minimum interval */
 
 /*
- * Returns the number of CPUs in the metadata record. It is limited, because a record has less than
- * 64 KiB.
+ * Returns the number of CPUs in the metadata record. The number is limited, because a record has
+ * less than 64 KiB.
  */
 static u32 get_metadata_cpus_max(const struct recorder *recorder)
 {
@@ -355,9 +355,9 @@ static void write_auxtrace(struct recorder *recorder, const struct source_window
 }
 
 /*
- * Write an empty AUX record with the flag TRUNCATED, which perf reports as lost AUX data. It stands
- * for data that a perf.data cannot represent: a suspect window, lost bytes, or a CPU that a fault
- * has stopped. A stopped CPU is reported once.
+ * Write an empty AUX record with the flag TRUNCATED, which perf reports as lost AUX data. The
+ * record stands for data that a perf.data cannot represent: a suspect window, lost bytes, or a CPU
+ * that a fault has stopped. A stopped CPU is reported once.
  */
 static void write_aux_loss(struct recorder *recorder, struct recorder_core *core,
 			   const struct source_window *window)

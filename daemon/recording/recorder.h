@@ -52,12 +52,12 @@ struct source_sink recorder_make_sink(struct recorder *recorder);
 /** recorder_get_error() - return the negative errno of the first write that failed, else 0 */
 int recorder_get_error(const struct recorder *recorder);
 
-/** recorder_get_bytes() - return the bytes of records received so far */
+/** recorder_get_bytes() - return the number of bytes of records received so far */
 u64 recorder_get_bytes(const struct recorder *recorder);
 
 /**
- * recorder_get_omitted_bytes() - return the bytes of suspect records that were omitted because a
- * perf.data cannot flag them
+ * recorder_get_omitted_bytes() - return the number of bytes of suspect records that were omitted,
+ * because a perf.data cannot mark records as suspect
  */
 u64 recorder_get_omitted_bytes(const struct recorder *recorder);
 

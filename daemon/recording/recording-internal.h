@@ -141,7 +141,7 @@ void recording_emit_window(struct recording *recording, u64 offset, u64 size,
 			   const struct source_window *like);
 
 /**
- * recording_begin_windows() - start the other threads, after the last task event
+ * recording_begin_windows() - start the other threads; call it after the last task event
  *
  * Return: false if the replay has to end because &recording_threads.begin failed.
  */
