@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The details of a container or of the machine in the history: a JSON object with the counters of
- * operations, events and levels that are not 0, and with the histogram of the total latency. SQL
- * adds up the objects of several periods.
+ * The details of a container or of the machine in the history: a JSON object. It contains the
+ * counters of operations, events and levels that are not 0, and the histogram of the total latency.
+ * SQL adds up the objects of several periods.
  */
 #ifndef SPEPROF_DETAILS_H
 #define SPEPROF_DETAILS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Merges old periods, and removes the oldest ones. The age of a period is the number of later
+ * Merges old periods, and removes the oldest periods. The age of a period is the number of later
  * periods with the same length. This age does not depend on the clock, so a wrong clock cannot
  * cause the removal of periods.
  */
@@ -173,10 +173,10 @@ static int merge_group(struct history_store *store, const struct period_group *g
 #define GROUP_MAX 60
 
 /*
- * Find the oldest periods that become one period of length @into: consecutive periods of the same
- * boot that start in the same interval of @into seconds of the wall clock. If the clock was set to
- * another interval, the group ends. Return 1 if the group is complete, which means that a later
- * period does not belong to it; else 0.
+ * Find the oldest periods that become one period of length @into. They are consecutive, of the same
+ * boot, and start in the same @into seconds of the wall clock. If the clock was set to other @into
+ * seconds, the group ends. Return 1 if the group is complete, which means that a later period does
+ * not belong to it; else 0.
  */
 static int find_group(struct history_store *store, u32 seconds, u32 into,
 		      struct period_group *ret_group)
@@ -227,7 +227,7 @@ static int merge_or_remove_oldest(struct history_store *store, enum store_period
 
 	if (r < 0 || count <= store->kept[which])
 		return r;
-	/* Hours are removed one by one. */
+	/* With @into 1, the group is a single hour. */
 	r = find_group(store, age->seconds, age->into ? age->into : 1, &group);
 	if (r <= 0)
 		return r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The counters of a minute, with names instead of ids: the input of the history on disk. The
- * worker's thread fills them in from the profile, and the history's thread writes them.
+ * worker's thread fills in a struct minute_counters from the profile, and the history's thread
+ * writes it.
  */
 #ifndef SPEPROF_MINUTE_H
 #define SPEPROF_MINUTE_H

@@ -250,8 +250,8 @@ static void row_set_sums(struct view_row *row, const struct minute_sums *sums, u
 }
 
 /*
- * SQL for the rows of all locations, and for rows with location 0. The sum of the latter of a
- * program is the counters of the program minus those of its locations.
+ * SQL for the rows of all locations, and for rows with location 0. For each program, the sum of its
+ * rows with location 0 is the counters of the program minus the counters of its locations.
  */
 #define LOCATIONS_AND_REST                                                                       \
 	"(SELECT period,program,location," SUM_COLUMNS " FROM location_row "                     \
@@ -265,7 +265,7 @@ static void row_set_sums(struct view_row *row, const struct minute_sums *sums, u
 	"(SELECT *,0 AS location FROM program_row WHERE period IN (SELECT id FROM wanted_period))"
 
 /*
- * Write the statement for rows by @group to @sql. The first columns of its result are names, in the
+ * Write the statement for rows by @group to @sql. The first columns of the result are names, in the
  * order in which read_row() reads them.
  */
 static void format_row_query(char *sql, size_t size, enum view_group group, const char *order)
@@ -581,7 +581,7 @@ static bool series_is_last(const struct history_timeline *t, const char *contain
 }
 
 /*
- * Add a row to the last point, or to a new one. Return 1; 0 if there are too many points; -ENOMEM
+ * Add a row to the last point, or to a new point. Return 1; 0 if there are too many points; -ENOMEM
  * if memory cannot be allocated.
  */
 static int add_row(struct timeline_builder *b, sqlite3_stmt *s)
@@ -619,8 +619,8 @@ static int add_row(struct timeline_builder *b, sqlite3_stmt *s)
 }
 
 /*
- * Write the statement for a timeline to @sql. Its columns are: container, program, period, start,
- * end, length, details, sums.
+ * Write the statement for a timeline to @sql. The columns of the result are: container, program,
+ * period, start, end, length, details, sums.
  */
 static void format_timeline_query(char *sql, size_t size, const struct history_query *q,
 				  enum view_group group)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The tables of the history, version HISTORY_VERSION. Documentation/reference/history.md describes
- * them. Names are stored once. A trigger counts the rows that use a name. A name that no row uses
- * is removed.
+ * the tables. Each name is stored once. Triggers count the rows that use a name. A name that no row
+ * uses is removed.
  */
 #ifndef SPEPROF_HISTORY_SCHEMA_H
 #define SPEPROF_HISTORY_SCHEMA_H

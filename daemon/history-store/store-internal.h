@@ -98,8 +98,8 @@ int store_remove_unused_names(struct history_store *store);
  *
  * Context: within a transaction.
  *
- * Return: 0; 1: the database is still too large, and another transaction has to continue; negative
- * errno.
+ * Return: 0; 1: the database is still too large: commit, and call the function again in another
+ * transaction; negative errno.
  */
 int store_trim(struct history_store *store);
 

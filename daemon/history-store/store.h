@@ -136,7 +136,7 @@ struct history_coverage {
  *	stores
  * @ret_coverage: the periods
  *
- * Samples that are in no stored location are in the row "[other]" of their program.
+ * The row "[other]" of a program has the samples of the program that are in no stored location.
  *
  * Return: 0; -EOPNOTSUPP: the history does not have such rows; -ETIMEDOUT: the deadline expired;
  * errors of the database as in history_store_write().

@@ -4,7 +4,7 @@
  * memfd. Documentation/reference/metrics.md describes the format for other programs.
  *
  * Version 1 is little-endian. The header has the size of each struct, so that later daemons can
- * append members and older readers skip them. A reader sets missing members to zero.
+ * append members, and older readers skip these members. A reader sets missing members to zero.
  */
 #ifndef SPEPROF_METRICS_H
 #define SPEPROF_METRICS_H
@@ -218,7 +218,7 @@ int metrics_parse(const u8 *data, size_t size, struct metrics_snapshot *ret_metr
 /**
  * metrics_load() - parse a file or a memfd as metrics_parse() does
  *
- * The bytes are copied first, because their writer may still change them.
+ * The bytes are copied before they are parsed, because another process may still change them.
  */
 int metrics_load(int fd, struct metrics_snapshot *ret_metrics, const char **ret_why);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Write pprof's format. The field numbers are those of tests/exporter/schema/profile.proto, which
- * protoc checks. Addresses are offsets in their file, which are equal on all machines. In the
- * running kernel and outside of files, the address is written as 0, and a location represents a
- * whole function.
+ * Write pprof's format. The field numbers are those of tests/exporter/schema/profile.proto. Tests
+ * check the output with protoc and this schema. Addresses are offsets in their file, which are
+ * equal on all machines. In the running kernel and outside of files, the address is written as 0,
+ * and a location represents a whole function.
  */
 #include "pprof-internal.h"
 
@@ -426,8 +426,8 @@ static u64 add_location(struct pprof_writer *w, const struct pprof_entry *e, boo
 }
 
 /*
- * Add a label to the sample that is being written. Its strings get their numbers now; the table of
- * strings is written at the end of the profile.
+ * Add a label to the sample that is being written. Key and value get their numbers now; the table
+ * of strings is written at the end of the profile.
  */
 static void add_label(struct pprof_writer *w, const char *key, const char *value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pprof: counts the samples of a profile for some time, and writes them in pprof's format. struct
- * pprof has its own table, because the tables of the profile have neither the translation latency
- * nor the latency of each level for a single location.
+ * pprof: counts the samples of a profile for some time, and writes them in the format of pprof. A
+ * struct pprof has its own table, because the tables of the profile have neither the translation
+ * latency nor the latency of each level for a single location.
  *
  * Each sample is counted for the same process as in the profile.
  */

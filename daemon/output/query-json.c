@@ -318,9 +318,7 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 	}
 }
 
-/*
- * Add the keys that rows of functions had in earlier versions, so that old readers still find them.
- */
+/* Add keys that rows of functions had in earlier versions, because old readers need these keys. */
 static void add_old_keys(json_object *json, const struct query_row *row, const struct query *query)
 {
 	if (!query_groups_by(query, QUERY_PROGRAM) || !query_groups_by(query, QUERY_FUNCTION))

@@ -13,8 +13,8 @@ static double log_choose(double n, double k)
 
 /*
  * Return the sum of the hypergeometric probabilities of @a, @a + @step, @a + 2 * @step and so on.
- * Of @all_a + @all_b samples, @marked have a property. The distribution is that of the number of
- * samples with the property among the first @all_a. @step is 1 or -1 and leads away from the mode.
+ * Of @all_a + @all_b samples, @marked have a property. The probability of k is that k of the first
+ * @all_a samples have the property. @step is 1 or -1 and leads away from the mode.
  */
 static double hypergeometric_tail_sum(double a, double all_a, double all_b, double marked,
 				      double step)

@@ -18,8 +18,8 @@
  * @live: as in profile_create_view()
  * @raw: the caller may see addresses of this machine's kernel
  * @now_ns: current time on the windows' clock, for periods; 0 if unknown
- * @admits: returns whether the caller may see a container; NULL: the caller may see everything. It
- *	is called once for each program
+ * @admits: returns whether the caller may see a container; NULL: the caller may see everything. The
+ *	callback is called once for each program
  * @ctx: argument of @admits
  */
 struct query_source {

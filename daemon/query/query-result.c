@@ -77,8 +77,8 @@ struct query_result {
 };
 
 /*
- * Return the size of a struct cell_with_ids in bytes. It depends on the number of ids of the query,
- * because most queries have few ids.
+ * Return the size of a struct cell_with_ids in bytes. Memory is allocated only for the ids of the
+ * query, because most queries have few.
  */
 static size_t get_cell_size(const struct query_result *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A query describes rows: the samples that they count, the keys by which samples are grouped, and
- * the measure by which rows are sorted. query-result.h computes the rows.
+ * A query describes rows: which samples are counted, by which keys they are grouped, and by which
+ * measure rows are sorted. query-result.h computes the rows.
  */
 #ifndef SPEPROF_QUERY_H
 #define SPEPROF_QUERY_H
@@ -32,7 +32,7 @@ enum query_key {
 /* Maximum of keys of a query. */
 #define QUERY_GROUP_MAX 8
 
-/* All keys, for error messages about an unknown one. */
+/* All keys, for error messages about an unknown key. */
 #define QUERY_KEY_LIST                                                                             \
 	"container, program, comm, pid, binary, build_id, function, line, instruction, mode, op, " \
 	"event, level, cpu or node"
@@ -56,6 +56,8 @@ struct query_select {
  * @recording: file name of a recording; NULL: the daemon
  * @session: name of the daemon's session; NULL: "machine"
  * @period: the period; VIEW_SPAN_START for all samples
+ * @since_us, @until_us: CLOCK_REALTIME in microseconds: the samples of this time in the daemon's
+ *	history on disk; @until_us is 0 for other samples
  * @select: the selected samples
  * @group: the keys, in the order of columns; @groups of them, at least 1
  * @sort: the measure that rows are sorted by, the largest first
@@ -65,6 +67,8 @@ struct query {
 	const char *recording;
 	const char *session;
 	enum view_span period;
+	s64 since_us;
+	s64 until_us;
 	struct query_select select;
 	enum query_key group[QUERY_GROUP_MAX];
 	u32 groups;
@@ -103,6 +107,9 @@ int query_parse_group(const char *text, struct query *query, struct query_error 
  */
 void query_format_group(const struct query *query, char *to, size_t size);
 
+/** query_is_past() - return whether a query is about the history on disk */
+bool query_is_past(const struct query *query);
+
 /** query_groups_by() - return whether the rows of a query have a key */
 bool query_groups_by(const struct query *query, enum query_key key);
 
@@ -115,10 +122,7 @@ bool query_has_binary(const struct query *query);
  */
 bool query_counts_cell_parts(const struct query *query);
 
-/**
- * query_get_split_flags() - return which CELL_SPLIT_* flags a recording needs for the rows of a
- * query
- */
+/** query_get_split_flags() - return which CELL_SPLIT_* flags a recording needs for the rows of a query */
 u8 query_get_split_flags(const struct query *query);
 
 /**

@@ -2,8 +2,8 @@
 /*
  * Save the checkpoint in a file while the module is reloaded. Normally the service manager holds
  * the checkpoint while the unit is restarted, and closes it when the unit is stopped. "speprof
- * module reload" has to stop the unit, because the descriptors in the service manager hold
- * references to the module. So the command first creates an empty file "checkpoint" in the unit's
+ * module reload" must stop the unit, because the descriptors in the service manager hold references
+ * to the module. So the command first creates an empty file "checkpoint" in the unit's
  * RuntimeDirectory=. The stopping daemon writes the checkpoint to this file, and the next daemon
  * restores the counters from the file.
  */

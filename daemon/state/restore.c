@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Restore a checkpoint completely or not at all. Only sessions of bus clients may fail one by one.
+ * Restore a checkpoint completely or not at all. Exception: if a session of a bus client cannot be
+ * restored, the rest still is.
  */
 #include "restore-internal.h"
 
