@@ -66,7 +66,8 @@ struct metrics_head {
 };
 
 /**
- * struct metrics_histogram - latencies in cycles; histogram_get_bucket() gives the index of a bucket
+ * struct metrics_histogram - latencies in cycles; histogram_get_bucket() returns the index of the
+ * bucket of a latency
  */
 struct metrics_histogram {
 	u64 sum;
@@ -110,8 +111,8 @@ struct metrics_counters {
  * @lost: bytes lost; UINT64_MAX if the source does not record lost bytes
  * @enabled_ns: = armed time + the sum of @blind_ns, summed over CPUs; UINT64_MAX if the source does
  * not record it, and @blind_ns is meaningless then
- * @unattributed, @evicted: number of samples @threads_evicted, @processes_evicted,
- * @containers_evicted, @containers_overflow,
+ * @unattributed, @evicted: number of samples
+ * @threads_evicted, @processes_evicted, @containers_evicted, @containers_overflow,
  * @mappings_dropped, @events_lost: statistics of the attributor
  * @cpu_ns, @memory: CPU time and resident bytes of the daemon
  * @mappings_lost, @lookups_unanswered: statistics of the attributor; 0 from older daemons, in which

@@ -12,8 +12,8 @@
 #include "profile/profile.h"
 
 /*
- * Maximum number of entries in the daemon; an entry is a combination of location, process, container,
- * data source and node
+ * Maximum number of entries in the daemon. An entry is a combination of location, process,
+ * container, level and node.
  */
 #define PPROF_ENTRIES_MAX 32768
 

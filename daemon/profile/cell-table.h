@@ -91,8 +91,9 @@ static_assert(sizeof(struct cell_set) == 64, "a cache line");
 
 /**
  * struct cell - a location of a program, and a log of samples; two adjacent cache lines
- * @offset: offset in the binary; for kernel code, the address @owner: program and binary, from
- *	cell_owner_make() @counters: line of its first struct cell_counters; 0 for none
+ * @offset: offset in the binary; for kernel code, the address
+ * @owner: program and binary, from cell_owner_make()
+ * @counters: line of its first struct cell_counters; 0 for none
  * @interval: number of the interval of all samples in the log
  * @restarted: the cell was added, or samples of it were evicted, since the history last read it
  * @fill: number of samples in the log, only for a cell of evicted samples: it has no &cell_set.fill

@@ -44,7 +44,7 @@ struct page_sample {
  * @latency_sum: sum of total latencies, cycles
  * @owner, @place: location that probably has most samples of the page, by majority vote
  * @votes: votes for this location minus the votes for other locations, since it became the
- * candidate
+ *	candidate
  */
 struct hot_page {
 	struct topk_entry head;

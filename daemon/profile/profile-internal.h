@@ -30,8 +30,9 @@ typedef u32 latency_lanes __attribute__((vector_size(16)));
 
 /**
  * struct task_slot - cached counters of the samples of one task
- * @key: &resolved_task.task @version: &resolved_task.version with which the slot was filled. The
- *	slot is invalid for another version; 0: invalid
+ * @key: &resolved_task.task
+ * @version: &resolved_task.version with which the slot was filled. The slot is invalid for another
+ *	version; 0: invalid
  * @owner: location_owner_make() of the process
  * @program: program of the task
  * @entry, @sum: entry of the process, and counters. A flush adds the samples below to them
@@ -53,15 +54,15 @@ struct task_slot {
 };
 
 /**
- * struct task_verdict - result of the filter for all samples whose &resolved_task.version is
- * @version; 0: no result
+ * struct task_verdict - result of the filter for the samples of a task; @version:
+ * &resolved_task.version of the task, 0 for no result
  */
 struct task_verdict {
 	u64 version;
 	enum filter_verdict verdict;
 };
 
-/* Flag in &class_verdict.key: the entry is in use. No key of sample_class_make_key() has this bit. */
+/* Flag in &class_verdict.key: the entry is in use. No key of a sample class has this bit. */
 #define CLASS_VERDICT_KNOWN (1ULL << 63)
 
 /**
@@ -102,7 +103,7 @@ struct pending_sample {
 /* Maximum number of samples that wait for /proc: the number of records in a full ring of 64 KiB. */
 #define WAITING_SAMPLES_MAX 1024
 /*
- * Maximum number of samples among them that wait for a mapping. A process that unmaps its code
+ * Maximum number of waiting samples that wait for a mapping. A process that unmaps its code
  * could otherwise fill the queue.
  */
 #define WAITING_MAPPED_MAX (WAITING_SAMPLES_MAX / 2)
@@ -174,7 +175,8 @@ struct profile_commons {
  * @filter_latency, @filter_needs: filter_latency_min() and filter_needs() of @filter
  * @verdict: indexed by task_get_slot_index(); used only with FILTER_NEEDS_TASK
  * @class_verdict: indexed by sample_class_get_slot(); used only with FILTER_NEEDS_CLASS
- * @program_pid: indexed by id of a program: PID of a living process; @program_pids entries
+ * @program_pid: indexed by id of a program: PID of a living process of the program; @program_pids
+ *	entries
  * @cells: counter of samples by program and location
  * @stage: decodes windows for this profile, and for other profiles in the same call of
  *	profiles_add_window()
@@ -183,11 +185,11 @@ struct profile_commons {
  * @overflow: counters of samples for whose process no counters could be allocated
  * @exited: indexed by container: samples of processes that exited or moved
  * @containers: indexed by container: all samples, including those of living processes
- * @room: limit of the counters of the three arrays
+ * @room: limit of the counters of processes, of @exited and of @containers
  * @waiting: @waiting_count samples that wait for /proc and are in no counter yet; allocated with
  *	the first of them
  * @waiting_mapped: number of samples in @waiting that wait for a mapping or executable
- * @waited: number of samples of the current window that wait
+ * @waited: number of samples of the current window that wait for /proc
  * @pending_flags: samples whose class has one of these flags are pending
  * @observer: for a shard: first element of the list of its observers
  * @bucket: histogram buckets, indexed by latency
@@ -199,7 +201,7 @@ struct profile {
 	struct attributor *attributor;
 	struct attribute_reader *reader;
 	struct profile *whole;
-	u64 midr; /* used for windows without a MIDR_EL1 */
+	u64 midr; /* MIDR_EL1 for windows that do not have one */
 	const struct filter *filter;
 	u32 filter_latency;
 	u8 filter_needs;
@@ -227,7 +229,7 @@ struct profile {
 	u64 events[64];
 	struct profile_counters machine; /* updated by profile_flush() */
 	u64 *sources; /* indexed by Data Source value; 65536 entries */
-	u32 source_end; /* values from here on have no samples */
+	u32 source_end; /* larger or equal values have no samples */
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
 	u64 origins[SAMPLE_ORIGINS]; /* of loads and stores, indexed by bit of SPE_ORIGIN_* */
 	struct context_count *contexts[PROFILE_CONTEXTS];
@@ -237,7 +239,7 @@ struct profile {
 	u32 context_used[PROFILE_CONTEXTS];
 	u32 encoding_count;
 	bool encodings_full; /* the first table stands for those that did not fit */
-	u32 process_count; /* capacities, grown to what the attributor uses */
+	u32 process_count; /* capacities, which grow with the indices in the attributor */
 	u32 exited_count;
 	u32 container_count;
 	u32 pending_count;
@@ -271,7 +273,7 @@ int profile_restore_process(struct profile *profile, u32 index, const struct pro
 
 /**
  * profile_count_waiting_sample() - count @w as a sample of the task of @answer
- * @may_wait: the sample may continue to wait for a mapping or executable
+ * @may_wait: true if the sample may continue to wait for a mapping or executable
  *
  * Return: false if the sample continues to wait; @w was updated.
  */
@@ -294,7 +296,7 @@ void profile_fill_task_slot(struct profile *profile, struct task_slot *slot,
 			    const struct resolved_task *answer);
 
 /**
- * profile_queue_sample() - copy @w into the queue of waiting samples; returns false if it is
+ * profile_queue_sample() - copy @w to the queue of waiting samples; returns false if the queue is
  * full
  */
 bool profile_queue_sample(struct profile *profile, const struct waiting_sample *w);
@@ -316,15 +318,12 @@ void profile_move_waiting_samples(struct profile *to, struct profile *from);
 void profile_flush_caches(struct profile *profile);
 
 /**
- * profile_clear_own_counters() - clear the counters of @profile, but not the tables that shards share, the
- * classes and the history
+ * profile_clear_own_counters() - clear the counters of @profile, but not the classes, the history
+ * and the tables that shards share
  */
 void profile_clear_own_counters(struct profile *profile);
 
-/**
- * profile_merge_exited(), profile_merge_process() - add the counters of entry @index of a shard to
- * @profile
- */
+/** profile_merge_exited(), profile_merge_process() - add entry @index of a shard to @profile */
 void profile_merge_exited(struct profile *profile, u32 index, const struct container_tally *from);
 void profile_merge_process(struct profile *profile, u32 index, const struct process_tally *from);
 
@@ -347,7 +346,7 @@ void profile_move_marks(struct profile *profile);
 
 /* profile-save.c: save the owner of counters in a checkpoint. */
 void profile_owner_save(u64 owner, struct serializer *to);
-/** profile_owner_load() - read an owner; returns false if it no longer exists */
+/** profile_owner_load() - read an owner; returns false if the owner no longer exists */
 bool profile_owner_load(struct deserializer *from, const struct attribute_translation *translation,
 			u64 *ret_owner);
 
@@ -407,12 +406,18 @@ void view_row_set_evicted(struct view_row *row, enum view_group group);
  * view_header_set_pending_names() - set the number of missing names and the reason in @ret_header
  */
 void view_header_set_pending_names(struct symbols_cache *symbols, struct view_header *ret_header);
-/** view_header_set_sort_whole() - set &view_header.sort_whole; @all: counters of all samples of the view */
+/**
+ * view_header_set_sort_whole() - set &view_header.sort_whole; @all: counters of all samples of the
+ * view
+ */
 void view_header_set_sort_whole(const struct profile_counters *all, enum view_sort sort,
 				struct view_header *header);
-/** counters_get_sort_key() - return the key of view_get_sort_key() for all orders except samples and latency */
+/**
+ * counters_get_sort_key() - return the key of view_get_sort_key() for all orders except samples and
+ * latency
+ */
 u64 counters_get_sort_key(const struct profile_counters *counters, enum view_sort sort);
-/** profile_view_cells() - add the rows of profile_create_view() that are made from cells to @view */
+/** profile_view_cells() - add those rows of profile_create_view() to @view that count cells */
 int profile_view_cells(struct profile *profile, struct symbols_cache *symbols, bool live,
 		       enum view_group group, enum view_sort sort, u32 limit, struct view *view);
 

@@ -28,9 +28,9 @@ bool profile_has_counts(const struct profile *shard);
 /**
  * profile_merge_shard() - move all counters of @shard to @whole, and clear @shard
  * @whole: the profile that readers see; the caller runs on its thread
- * @shard: a shard in which no thread counts @reader: the caller's reader lock slot. The caller
- *	holds the lock, and the function releases it for short times; NULL if no other thread uses
- *	the attributor
+ * @shard: a shard in which no thread counts
+ * @reader: the caller's reader lock slot. The caller holds the lock, and the function releases it
+ *	for short times; NULL if no other thread uses the attributor
  */
 void profile_merge_shard(struct profile *whole, struct profile *shard,
 			 struct attribute_reader *reader);

@@ -219,8 +219,9 @@ void profile_skip_time(struct profile *profile, u64 ns);
 /** profile_count_containers() - return the number of containers; index 0 is "none" */
 u32 profile_count_containers(struct profile *profile);
 /**
- * profile_get_container_samples() - return the number of samples of container @index The number was
- * updated by the last profile_count_containers() or view.
+ * profile_get_container_samples() - return the number of samples of container @index
+ *
+ * The last call of profile_count_containers(), or the last view, has updated the number.
  */
 u64 profile_get_container_samples(const struct profile *profile, u32 index);
 
