@@ -13,7 +13,7 @@
 
 /**
  * struct level_row - one level
- * @level: &enum spe_level; spe_level_name() returns its name, which is also its name in filters
+ * @level: &enum spe_level; spe_level_name() returns the name of the level, also for filters
  * @count: loads and stores that the level served
  * @share: @count divided by all loads and stores: 0 to 1
  * @timed: number of accesses among @count that have a total latency. The members below are computed

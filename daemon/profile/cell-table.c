@@ -421,8 +421,8 @@ static u32 victim_update(struct cell_slot *best, struct cell_set *set)
 /*
  * Find the cell that a new cell may replace. If the set @own is full, this is the lightest cell of
  * @own. If @own has a free way, because only the number of cells is exhausted, other sets are
- * searched as well. If @limit is small, they are not searched: the search takes time, and rarely
- * finds a cell whose rank is below @limit.
+ * searched as well. If @limit is small, other sets are not searched: the search takes time, and
+ * rarely finds a cell whose rank is below @limit.
  */
 static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, u64 limit)
 {

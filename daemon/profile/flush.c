@@ -296,7 +296,7 @@ static void process_free_counters(struct profile *p, struct process_tally *entry
 
 /*
  * Evict about an eighth of the processes, those with the fewest samples. Evicting many at once
- * makes this rare.
+ * makes evictions rare.
  */
 static void evict_lightest_processes(struct profile *p)
 {

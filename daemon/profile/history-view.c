@@ -42,8 +42,8 @@ static u32 count_truncate_u32(u64 count)
 }
 
 /*
- * Return the totals since the start. Counts are modulo 2^32, because slots have only differences of
- * totals.
+ * Return the totals since the start. Counts may be modulo 2^32, because slots have only differences
+ * of totals.
  */
 static struct history_row history_row_make(const struct profile_counters *f, u64 weight, u64 owner,
 					   u64 place)

@@ -93,8 +93,8 @@ static int node_read(struct numa_nodes *nodes, const char *path, u64 block, u8 n
 		if (memory < 0 || !block)
 			continue;
 		/*
-		 * The number of the block determines its address. It is decimal in the name of the
-		 * link, and hexadecimal in the file phys_index.
+		 * The number of the block determines its address. The number is decimal in the name
+		 * of the link, and hexadecimal in the file phys_index.
 		 */
 		index = (u64)memory;
 		snprintf(file, sizeof(file), "%.400s/%.60s/phys_index", path, entry->d_name);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Serialization of the cells of a profile, with the programs and binaries that they refer to. The
- * saved ids were assigned by the process that saved them, so loading translates them to current
- * ids.
+ * ids are those of the process that saved the cells, so loading translates them to current ids.
  */
 #include "profile-internal.h"
 

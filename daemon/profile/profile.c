@@ -610,7 +610,7 @@ static inline bool sample_is_rejected(struct profile *p, const struct window_con
 
 /*
  * Find the cell of sample @i of the batch; the mapping or executable of the sample is not known.
- * Return false if the sample was queued to wait for it.
+ * Return false if the sample was queued to wait for the mapping or executable.
  */
 static __attribute__((__noinline__)) bool cell_find_unmapped(struct profile *p,
 							     struct sample_stage *stage, u32 i,

@@ -492,8 +492,8 @@ static void write_lost_events(struct recorder *recorder, const struct task_event
 }
 
 /*
- * Write a switch record: that a task is switched in or, if its TID is unknown, that an unknown task
- * is switched out.
+ * Write a record that a task is switched in. If its TID is unknown, write a record that an unknown
+ * task is switched out.
  */
 static void write_switch(struct recorder *recorder, const struct task_event *event)
 {

@@ -52,8 +52,8 @@ static u64 checksum_add(u64 sum, u64 value)
 }
 
 /*
- * Return the checksum of a slot, which detects damage and foreign files. The checksum does not
- * detect forgery, because only root can write to the file.
+ * Return the checksum of a slot, which detects damage and foreign files. It need not detect
+ * forgery, because only root can write to the file.
  */
 static u64 slot_compute_checksum(const struct checkpoint_slot_header *slot, const u8 *bytes)
 {

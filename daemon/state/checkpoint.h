@@ -3,7 +3,8 @@
  * Save the state that outlives the process: all tables, in a memfd, and the position up to which
  * each ring was read. A ring releases bytes only after a checkpoint contains the samples that were
  * read from them. So if this process is killed at any time, the next process continues without a
- * gap, and counts no sample twice. checkpoint_defer_release() has exceptions from this rule.
+ * gap, and counts no sample twice. The comment of checkpoint_defer_release() in checkpoint.c lists
+ * exceptions.
  *
  * Context: the worker's thread, except checkpoint_new(), checkpoint_free() and checkpoint_get_fd().
  */
@@ -168,8 +169,8 @@ int checkpoint_save_settings(struct worker_state *state, void *arg);
  * @state: state of the worker
  * @now_ns: CLOCK_MONOTONIC
  *
- * Return: true if the last checkpoint is old enough, or if a ring can release bytes only after a
- * checkpoint; false if not, or if no state is saved.
+ * Return: true if the last checkpoint is old enough, or if a ring waits for a checkpoint so that it
+ * can release bytes; false if not, or if no state is saved.
  */
 bool checkpoint_is_due(struct worker_state *state, u64 now_ns);
 
