@@ -181,7 +181,7 @@ cell_counter_find(struct cell_counter *counter, const struct task_program *task,
 /**
  * cell_counter_get_unmapped() - get the cell of a sample that does not wait any longer
  *
- * Parameters and context are those of cell_counter_find().
+ * The parameters and the context are those of cell_counter_find().
  */
 void cell_counter_get_unmapped(struct cell_counter *counter, const struct task_program *task,
 			       u64 pc, bool kernel, u64 time_ns, struct mapped_pc *ret_pc);

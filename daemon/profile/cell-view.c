@@ -413,7 +413,7 @@ void view_row_set_program(struct profile *p, struct view_row *row, u32 id)
 	format_program_name(program.executable, row->process, sizeof(row->process));
 }
 
-/* Set function, binary and source line of @row from its heaviest cell. */
+/* Set function, binary and source line of @row from @cell, the heaviest cell of the row. */
 static void row_set_function(const struct cell_name_context *n, const struct cell_row *cell,
 			     struct view_row *row)
 {

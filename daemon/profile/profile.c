@@ -487,8 +487,9 @@ static void header_add_window(struct view_header *h, const struct source_window 
 	h->truncated += !!(w->flags & WINDOW_TRUNCATED);
 	h->gaps += !!(w->flags & WINDOW_GAPS);
 	/*
-	 * A window that only reports lost bytes or blind time may have no backend. Counters that
-	 * include modelled samples stay marked as emulated.
+	 * Use the larger value of &enum sample_backend. A window that only reports lost bytes or
+	 * blind time may have no backend. Counters that include modelled samples stay marked as
+	 * emulated.
 	 */
 	if (w->backend > h->backend)
 		h->backend = w->backend;
@@ -651,7 +652,10 @@ count_staged_sample(struct profile *p, struct sample_stage *stage, u32 i,
 	    !cell_find_unmapped(p, stage, i, origin, task_slot, &at))
 		return false;
 	if (__builtin_expect(stage->unknown, 0)) {
-		/* Lines and pages get samples in the order of the records. */
+		/*
+		 * Count the pending samples first, so that lines and pages get samples in the order
+		 * of the records.
+		 */
 		count_pending_samples(p, stage, origin);
 		count_one_sample(p, origin, stage_get_sample(stage, i), &at, task_slot);
 		return true;
@@ -716,7 +720,7 @@ static void window_mark_suspect(struct spe_decoder *decoder)
 	decoder->pos = decoder->len;
 }
 
-/* Find the cell of a waiting sample. Returns false if it continues to wait. */
+/* Find the cell of a waiting sample. Return false if the sample continues to wait. */
 static bool waiting_sample_find_cell(struct profile *p, struct waiting_sample *w,
 				     const struct spe_sample *s, const struct resolved_task *answer,
 				     bool may_wait, struct mapped_pc *ret_at)
