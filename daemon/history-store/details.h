@@ -14,7 +14,7 @@
 
 /**
  * details_write() - write the details of a set of samples
- * @counters: the counters, finished
+ * @counters: the counters, after counters_sum_histograms()
  * @to: receives the object, NUL-terminated; DETAILS_SIZE bytes
  */
 void details_write(const struct profile_counters *counters, char *to);

@@ -43,9 +43,10 @@ struct minute_sums {
 /**
  * struct minute_container - a container with samples
  * @name, @runtime, @path: as in &struct attribute_container, escaped; @name is "-" for none
- * @cgroup: the complete path of the cgroup, by which the inode is found; "" for none
+ * @cgroup: the complete path of the cgroup, from which the history's thread gets the inode; "" for
+ *	none
  * @inode: inode of its cgroup; 0 if the cgroup was removed or is younger than the period
- * @counters: its counters, finished
+ * @counters: its counters, after counters_sum_histograms()
  */
 struct minute_container {
 	char name[128];
@@ -102,7 +103,7 @@ struct minute_location {
  * @unattributed, @unattributed_operations: samples without a process, and their operations
  * @evicted, @evicted_operations: samples that are in no location, and their operations
  * @enabled_ns, @blind_ns: as in &struct view_header
- * @machine: counters of all samples, finished (counters_sum_histograms())
+ * @machine: counters of all samples, after counters_sum_histograms()
  * @container, @program, @location: the rows, allocated
  */
 struct minute_counters {

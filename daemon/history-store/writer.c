@@ -18,7 +18,9 @@
 /* Names are requested this long before the end of a minute. */
 #define REQUEST_NAMES_BEFORE_NS (5 * NS_PER_SECOND)
 
-/* Timeout of history_writer_stop(), because the thread may be waiting for the disk. */
+/*
+ * Timeout of history_writer_stop(), which is needed because the thread may be waiting for the disk.
+ */
 #define STOP_TIMEOUT_NS (2 * NS_PER_SECOND)
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"

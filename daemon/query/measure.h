@@ -76,7 +76,7 @@ void measure_format_heading(enum measure measure, char *to);
 /**
  * measure_is_sum() - return whether the values of two sets of samples add up
  *
- * They do not add up for means and percentiles, which therefore have no share.
+ * Means and percentiles do not add up, and therefore have no share.
  */
 bool measure_is_sum(enum measure measure);
 

@@ -96,7 +96,10 @@ static enum measure share_measure(const struct query_result *r)
 	return measure_is_sum(r->query.sort) ? r->query.sort : MEASURE_OPERATIONS;
 }
 
-/* Kernel code is identified by its address, user code by an offset. */
+/*
+ * Return whether the cell is kernel code. For kernel code, @offset is an address, in which bit 63
+ * is set.
+ */
 static bool is_kernel_code(const struct cell_row *row)
 {
 	return row->offset >> 63;
