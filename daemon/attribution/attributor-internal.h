@@ -4,8 +4,8 @@
  *
  * Locking: an attributor does not lock anything. If several threads use it, they must use the
  * reader lock (reader-lock.h). Each function below needs the write lock, unless its comment says
- * otherwise. Readers change only @sample_flags, and the members that attributor_request_mappings()
- * sets. They change both by atomic operations.
+ * otherwise. Threads that hold only the reader lock change &attributor.sample_flags and the members
+ * that attributor_request_mappings() sets, all by atomic operations.
  */
 #ifndef SPEPROF_ATTRIBUTOR_INTERNAL_H
 #define SPEPROF_ATTRIBUTOR_INTERNAL_H
@@ -22,7 +22,7 @@
 
 #define IDLE_PROCESS	0 /* index of the entry for the idle tasks of all CPUs */
 #define LOOKUP_RETRY_MS 1000 /* a TID that was not found is looked up again after this time */
-#define LATE_SAMPLE_MS	5000 /* samples of an exited process can arrive until then */
+#define LATE_SAMPLE_MS	5000 /* samples of a process can arrive for this time after its exit */
 #define MAPS_MISS_MS	200 /* minimum time between reads of mappings for an unmapped PC */
 
 enum process_state {
@@ -60,11 +60,11 @@ enum process_state {
  * @successor_generation: generation of @successor
  * @map_bytes: scratch memory of map-evict.c: bytes of the mappings and their paths
  * @maps_event_ns: time of the last event that changed @maps
- * @maps_answered_ns: time at which the last read of the mappings began that has ended, even if it
- * failed; 0 for none since the last exec
- * @executable: the executable, a reference; NULL if @maps contains it, or if it is unknown
+ * @maps_answered_ns: start time of the last completed read of the mappings, even if the read
+ * failed; 0 if no read has completed since the last exec
+ * @executable: counted reference to the executable; NULL if @maps contains it, or if it is unknown
  * @state: &enum process_state
- * @seed_round: the last report of all tasks that included the process; 0 for none
+ * @seed_round: number of the last report of all tasks that included the process; 0 for none
  * @has_image: @start_code and @start_stack belong to the program that runs now
  * @exit_reported: an event reported the exit; false if only /proc showed it
  * @needs_read: events did not report everything; the next sample makes the daemon read /proc
@@ -122,7 +122,7 @@ void process_clear_maps(struct map_store *store, struct process_table_entry *p);
  * @living_processes: number of processes in state PROCESS_LIVING in the container
  * @emptied_ms: time at which the last process exited or moved
  * @queued_ms: @emptied_ms at the time of insertion into the list of empty containers
- * @list_next: next entry in that list, or in the list of free entries
+ * @list_next: next entry in the list of empty containers, or in the list of free entries
  * @name_retry: when to search for the Kubernetes name again
  * @in_use: the entry is not free
  * @in_empty_list: the entry is in the list of empty containers. It stays there when a process
@@ -170,7 +170,7 @@ struct task_wait {
 	bool sampled;
 };
 
-/** struct index_list - a queue from @first to @last; @first is ATTRIBUTE_NONE if it is empty */
+/** struct index_list - a queue from @first to @last; an empty queue has @first ATTRIBUTE_NONE */
 struct index_list {
 	u32 first;
 	u32 last;
@@ -180,15 +180,15 @@ struct index_list {
  * struct attributor - the tables of an attributor, and its configuration
  * @threads: maps TIDs to processes
  * @stamp: for each process: generation << 1 | exited. A slot of @threads is current if it has the
- *	stamp of its process. One more element, 0, belongs to TIDs that were not found
+ *	stamp of its process. One more element, which is 0, is the stamp of TIDs that were not found
  * @sample_flags: for each process PROCESS_SAMPLED and PROCESS_EVER_SAMPLED; readers set them with
  *	atomic operations
  * @valid_from_ns: for each process, the time at which it got its PID or program,
  *	CLOCK_MONOTONIC; 0: before all samples
- * @process: the process table of @processes entries; the first @processes_used were ever used
+ * @process: the process table, @processes entries; the first @processes_used have been used
  * @process_heads, @process_mask: hash table of PIDs
- * @container: the container table of @containers entries. The first means "no container", the
- *	last is "(other)"; @containers_used were ever used
+ * @container: the container table, @containers entries. The first means "no container", the last is
+ *	"(other)". The first @containers_used have been used
  * @container_heads, @container_mask: hash table of cgroup paths
  * @container_free_list: first free entry that was used before; 0 for none
  * @container_paths: bytes of paths and names of containers, at most @container_bytes
@@ -199,17 +199,17 @@ struct index_list {
  * (live)
  * @store: memory of all mappings
  * @kernel: mappings of the kernel (recordings)
- * @largest_maps: mappings for which eviction failed because they were the largest. Eviction is not
- *	tried for them again until something else is evicted, or the next refresh
+ * @largest_maps: maps that got no memory, because no other maps were larger. Further requests for
+ *	them are refused until other maps are evicted, or until the next refresh
  * @saved_map_bytes: limit of mappings in attributor_save(), bytes
  * @owner_timeline: recordings: index and generation of the process that had a TID; the key is the
  * TID
  * @switch_timeline: recordings: TID that ran on a CPU; the key is the CPU
  * @switch_rings: live: context switches of @ring_cpus CPUs; borrowed
- * @cgroups: paths of cgroups by id (live)
+ * @cgroups: live: maps cgroup ids to paths
  * @cgroup_ns: converts paths of /proc/PID/cgroup
- * @stats: counters; attributor_get_stats() adds those of the tables
- * @hash_seed: random key of the hash of containers
+ * @stats: counters; attributor_get_stats() adds the counters that the tables have themselves
+ * @hash_seed: random key of the hash table of containers
  * @id_key: random key of &container_table_entry.path_id; saved, so that ids survive a restart
  * @reread_budget: number of stale maps that may be read until the next attributor_refresh()
  * @change_count: number of process entries that were created
@@ -311,7 +311,7 @@ u32 container_find_or_add(struct attributor *a, const char *path, size_t len);
  * container_find_by_cgroup_id() - return the container of the cgroup with @id
  *
  * Return: the index; ATTRIBUTE_NONE if the id is unknown, or if it is the root of cgroup v2,
- * because its tasks may be in cgroups of version 1.
+ * because its tasks may be in containers of cgroup v1.
  */
 u32 container_find_by_cgroup_id(struct attributor *a, u64 id);
 
@@ -349,20 +349,21 @@ void containers_refresh_names(struct attributor *a);
 void container_apply_answer(struct attributor *a, const struct proc_answer *answer);
 
 /**
- * attributor_submit_query() - run @query now and apply its answer, or queue it for the background
+ * attributor_submit_query() - queue @query for the background threads; without them, run @query now
+ * and apply its answer
  *
  * Return: false if the queue is full; the caller then still owns @query->pod.
  */
 bool attributor_submit_query(struct attributor *a, const struct proc_query *query);
 
-/** process_find() - return the last entry that had @pid, living or dead, or ATTRIBUTE_NONE */
+/** process_find() - return the current entry of @pid, living or dead; ATTRIBUTE_NONE for none */
 u32 process_find(struct attributor *a, s32 pid);
 
 /**
  * process_new() - create a living entry for @pid, which process_find() returns from now on
  *
- * The entry has no sample, and the former owner of @pid is its predecessor. It may evict any other
- * entry, even one whose index the caller uses: check the generation.
+ * The entry has no sample, and the former owner of @pid is its predecessor. The call may evict any
+ * other entry, even one whose index the caller still uses. A changed generation shows the eviction.
  */
 u32 process_new(struct attributor *a, s32 pid);
 
@@ -371,13 +372,18 @@ u32 process_new(struct attributor *a, s32 pid);
  */
 void process_mark_dead(struct attributor *a, u32 index);
 
-/** process_has_samples() - return whether process @index ever got a sample; true in a recording */
+/**
+ * process_has_samples() - return whether process @index ever had a sample
+ *
+ * In a recording it returns true for each entry in use. It returns false for the idle task.
+ */
 bool process_has_samples(const struct attributor *a, u32 index);
 
 /**
  * process_get_sampled_predecessor() - return the previous owner of the PID of process @index
  *
- * Return: the index; ATTRIBUTE_NONE if it has no sample, is unknown, or its entry was reused.
+ * Return: the index; ATTRIBUTE_NONE if the previous owner has no sample or is unknown, or if its
+ * entry was reused.
  */
 u32 process_get_sampled_predecessor(const struct attributor *a, u32 index);
 
@@ -400,8 +406,8 @@ void process_compare_with_proc(struct attributor *a, u32 index, bool map);
  * task_find_in_proc() - look up the process of @tid in /proc
  * @sampled: whether a sample needs the process; false if a forked child needs its parent
  *
- * Return: index of the process; ATTRIBUTE_NONE; in the background ATTRIBUTE_PENDING until there is
- * an answer.
+ * Return: index of the process; ATTRIBUTE_NONE if it was not found; ATTRIBUTE_PENDING until a
+ * background thread has answered.
  */
 u32 task_find_in_proc(struct attributor *a, s32 tid, bool sampled);
 
@@ -431,7 +437,8 @@ void tasks_compare_with_proc(struct attributor *a);
 /**
  * thread_set_process() - set the process of @tid
  * @index: the process; ATTRIBUTE_NONE if /proc has no such thread
- * @failed_ms: time of the lookup that failed
+ * @failed_ms: time of the last failed lookup, as coarse_now_ms(). The next lookup may run
+ * LOOKUP_RETRY_MS later
  */
 void thread_set_process(struct attributor *a, s32 tid, u32 index, u32 failed_ms);
 

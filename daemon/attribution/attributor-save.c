@@ -81,7 +81,10 @@ static void process_save(const struct attributor *a, u32 index, struct serialize
 	}
 }
 
-/* Returns whether process @index exited earlier than @other. Either may be ATTRIBUTE_NONE. */
+/*
+ * Returns whether process @index exited no later than @other. ATTRIBUTE_NONE, which either may be,
+ * counts as later than all processes.
+ */
 static bool process_exited_earlier(const struct attributor *a, u32 index, u32 other, u32 now)
 {
 	if (index == ATTRIBUTE_NONE || other == ATTRIBUTE_NONE)
@@ -105,9 +108,9 @@ static void dead_processes_save(const struct attributor *a, struct serializer *t
 }
 
 /*
- * Save processes in the order in which loading creates them. A PID belongs to the last entry
- * created, so the current owner of a PID follows earlier ones. Exited processes are reused in
- * the order of their exit, so the earliest comes first.
+ * Loading creates the entries in this order. A PID belongs to the entry that was created last, so
+ * the living owner of a PID is saved after its exited owners. Entries of exited processes are
+ * reused in the order in which they were marked dead, so the earliest exit is saved first.
  */
 static void processes_save(const struct attributor *a, struct serializer *to)
 {
@@ -159,7 +162,7 @@ static void binaries_free(struct saved_binaries *binaries)
 
 static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 {
-	/* Each file has at least four bytes. Check that before allocating memory for @count. */
+	/* A serialized file has at least four bytes: check @count before allocating memory. */
 	u32 count = (u32)deserialize_u64_below(from, BINARIES_MAX);
 	char path[BINARY_PATH_SIZE];
 
@@ -206,8 +209,8 @@ static void container_remap_to_other(const struct attributor *a,
 }
 
 /*
- * Move containers that were evicted during loading to "(other)". That happens if the table is
- * smaller than the saved one, because no process is in the containers yet.
+ * Map saved containers to "(other)" if their new entries were evicted during loading. If the table
+ * is smaller than the saved one, loading may evict them, because they have no process yet.
  */
 static void containers_remap_evicted(const struct attributor *a, struct attribute_translation *t)
 {
@@ -291,7 +294,9 @@ static void process_deserialize(struct attributor *a, u32 index, struct deserial
 	struct process_table_entry *p = &a->process[index];
 	char comm[sizeof(p->pub.comm)];
 
-	/* Replace the predecessor that process_new() has set: it may be a later process. */
+	/*
+	 * process_new() made the current owner of the PID the predecessor, but it may be younger.
+	 */
 	p->predecessor = before->index == index ? ATTRIBUTE_NONE : before->index;
 	p->predecessor_generation = before->new_generation;
 	a->sample_flags[index] = PROCESS_SAMPLED | PROCESS_EVER_SAMPLED;
@@ -308,7 +313,10 @@ static void process_deserialize(struct attributor *a, u32 index, struct deserial
 	process_set_name(p, comm);
 }
 
-/* Returns whether entry @reported, which events created, equals the restored entry @index. */
+/*
+ * Returns whether entry @reported, which events created, is the same living process, with the same
+ * name and container, as the restored entry @index.
+ */
 static bool processes_match(const struct attributor *a, u32 index, u32 reported)
 {
 	const struct process_table_entry *p = &a->process[index], *n = &a->process[reported];
@@ -318,8 +326,8 @@ static bool processes_match(const struct attributor *a, u32 index, u32 reported)
 }
 
 /*
- * Merge the restored entry @index with @reported, which events created earlier for the same PID. It
- * is the same process or a later one.
+ * Merge the restored entry @index with entry @reported, which events created for the same PID
+ * before the load. @reported is the same process or a later one.
  */
 static void process_merge(struct attributor *a, u32 index, u32 reported)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Saves the attributor in the checkpoint, and restores it: living and exited processes with their
- * names, containers and mappings. Restored entries have other indices; a translation maps the
+ * names, containers and mappings. Restored entries may have other indices; a translation maps the
  * saved indices to the new ones.
  */
 #ifndef SPEPROF_ATTRIBUTOR_SAVE_H
@@ -50,8 +50,8 @@ void attributor_save(struct attributor *attributor, struct serializer *to);
  * A restored process may have exited or executed another program since the checkpoint. So its next
  * sample queries /proc.
  *
- * If an event already created an entry with the same PID, it is merged with the saved entry if
- * start time, container and name are equal. Otherwise it is a later process with that PID.
+ * An event may already have created an entry with the same PID. If start time, container and name
+ * are equal, both entries are merged. Otherwise the entry of the event is a later process.
  *
  * Return: 0; -EBADMSG if the input is invalid; -ENOMEM if memory cannot be allocated. On failure
  * some entries may have been created.
@@ -66,7 +66,7 @@ void attribute_translation_deinit(struct attribute_translation *translation);
  * attribute_remap_process() - return the new index of a saved process
  * @translation: from attributor_load()
  * @index, @generation: saved index and generation
- * @ret_generation: new generation; unchanged if there is none
+ * @ret_generation: new generation; unchanged if the result is ATTRIBUTE_NONE
  *
  * Return: the index; ATTRIBUTE_NONE if the process was not restored.
  */

@@ -14,8 +14,8 @@
 
 #define PROCESSES 8192
 /*
- * All events of a recording precede its samples. So each of its processes needs an entry until the
- * end, and another one for each program that it executes.
+ * All events of a recording are applied before its samples. So no entry can be reused: each process
+ * needs one entry for each program that it executes.
  */
 #define PROCESSES_RECORDED (1U << 18)
 #define RECORDED_HEADS	   (1U << 15) /* number of chains of the hash table of processes */
@@ -26,9 +26,9 @@
 #define MAP_BYTES	   2048 /* mappings and paths: average per process */
 #define SAVED_MAP_BYTES	   768 /* mappings and paths in a checkpoint: average per process */
 #define CGROUP_BYTES \
-	512 /* path and names of a container; in addition the same for paths of cgroups */
+	512 /* average per container: path and names; the table of cgroups has the same limit */
 #define BYTES_MIN	 (64ULL << 10)
-#define TIMELINE_ENTRIES 32 /* per thread: capacity for owners of TIDs, and for context switches */
+#define TIMELINE_ENTRIES 32 /* per thread: capacity of each of the two timelines */
 
 #define CLOCK_SLACK_NS	 20000 /* maximum difference of the clocks of samples and events */
 #define PREDECESSORS_MAX 8 /* number of earlier owners of a PID that are searched */
@@ -47,7 +47,7 @@ u32 coarse_now_ms(void)
 	return (u32)((u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000);
 }
 
-/* Processes */
+/* ---- Processes ---- */
 
 static u32 *process_get_hash_chain(struct attributor *a, s32 pid)
 {
@@ -147,7 +147,10 @@ static u32 process_reclaim_unsampled(struct attributor *a)
 	return ATTRIBUTE_NONE;
 }
 
-/* Choose an entry to use: one never used, else the earliest exited process, else a living one. */
+/*
+ * Choose an entry for a new process: a free entry, else an exited process, else a living one. Of
+ * the exited processes, those without a sample are first if they exited UNSAMPLED_MS ago.
+ */
 static u32 process_take_entry(struct attributor *a)
 {
 	u32 i;
@@ -191,7 +194,7 @@ u32 process_new(struct attributor *a, s32 pid)
 		.pub = { .pid = pid, .generation = p->pub.generation + 1 },
 		.state = PROCESS_LIVING,
 		.hash_next = *head,
-		/* If the entry of the owner is reused, the owner is not known any more. */
+		/* If @i is the entry of the former owner, the owner is lost. */
 		.predecessor = owner == i ? ATTRIBUTE_NONE : owner,
 		.predecessor_generation = owner_generation,
 	};
@@ -252,7 +255,8 @@ static void process_mark_sampled(struct attributor *a, u32 index, u8 bits)
 }
 
 /*
- * Returns the process of a thread, even if one of them exited; ATTRIBUTE_NONE if it is unknown.
+ * Returns the process of a thread, even if the thread or the process has exited; ATTRIBUTE_NONE if
+ * the process is unknown.
  * @ret_not_found: set if the last lookup found no such thread
  */
 static u32 task_find_cached(const struct attributor *a, struct thread_slot slot,
@@ -267,8 +271,9 @@ static u32 task_find_cached(const struct attributor *a, struct thread_slot slot,
 }
 
 /*
- * Returns whether the thread has exited or was not found, so that a lookup would fail again. The
- * lookup is repeated after LOOKUP_RETRY_MS, because the TID may be reused.
+ * Returns whether the thread has exited, or was not found, less than LOOKUP_RETRY_MS ago. Then a
+ * lookup would fail again. Later the lookup is repeated, because the TID may be reused.
+ * @ret_index: the process of the exited thread; ATTRIBUTE_NONE if it was not found
  */
 static bool task_find_cached_failure(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
@@ -292,7 +297,7 @@ u32 task_store_lookup_result(struct attributor *a, s32 tid, u32 index)
 	bool not_found;
 
 	old = task_find_cached(a, slot, &not_found);
-	/* The thread's slot was reused for another TID, but its process may be in the table. */
+	/* If the slot of the thread was reused, its process may still be in the process table. */
 	if (index == ATTRIBUTE_NONE && !slot.bucket)
 		index = process_find_recent(a, tid);
 	if (index != ATTRIBUTE_NONE) {
@@ -321,8 +326,8 @@ u32 attributor_guess_process(const struct attributor *a, s32 tid)
 }
 
 /*
- * Returns whether events describe the thread except for the mappings of its process. Then the
- * sample does not wait for the query of /proc that reads them.
+ * Returns whether events reported the thread and its process, but /proc must still be read, for
+ * example for the mappings. Samples of such a thread do not wait for the query of /proc.
  */
 static bool task_find_reported(const struct attributor *a, s32 tid, u32 *ret_index)
 {
@@ -364,8 +369,8 @@ static u32 task_find_recorded(struct attributor *a, s32 tid)
 }
 
 /*
- * Find the process of a thread that has not exited as far as is known. This is the case of most
- * samples.
+ * Find the process of a thread in the thread table, unless its exit is known. This suffices for
+ * most samples.
  */
 static bool task_find_living(struct attributor *a, struct thread_slot slot, u32 *ret_index)
 {
@@ -383,7 +388,7 @@ u32 attributor_find_process(struct attributor *a, s32 tid)
 	struct thread_slot slot;
 	u32 index;
 
-	/* TID 0 is the idle task of every CPU. The table cannot hold it: 0 marks a free slot. */
+	/* TID 0 is the idle task of every CPU. In the thread table, 0 marks a free slot. */
 	if (tid <= 0)
 		return tid ? ATTRIBUTE_NONE : IDLE_PROCESS;
 	if (!a->live)
@@ -422,7 +427,7 @@ u32 process_get_sampled_predecessor(const struct attributor *a, u32 index)
 	return i != ATTRIBUTE_NONE && process_has_samples(a, i) ? i : ATTRIBUTE_NONE;
 }
 
-/* Returns the process that had the PID of @index at @time_ns, which is before @index started. */
+/* Returns the process that had the PID of @index at @time_ns, a time before @index started. */
 static u32 process_find_predecessor(struct attributor *a, u32 index, u64 time_ns)
 {
 	u32 i = index, earlier;
@@ -453,7 +458,9 @@ static u32 process_find_at(struct attributor *a, u32 i, u64 time_ns,
 	ret_span->from = a->valid_from_ns[i];
 	if (a->valid_from_ns[i] <= time_ns)
 		return i;
-	/* Earlier owners are rare: with a span of 1 ns, callers do not cache the result. */
+	/*
+	 * Samples of earlier owners are rare. The span of 1 ns prevents callers from caching them.
+	 */
 	*ret_span = (struct attribute_span){ time_ns, time_ns + 1 };
 	return process_find_predecessor(a, i, time_ns);
 }
@@ -499,7 +506,7 @@ void attributor_refresh(struct attributor *a)
 	a->reread_budget = REREADS_PER_REFRESH;
 	containers_refresh_names(a);
 	maps_reread_stale(a);
-	/* Events report every change of processes, so none has to be compared with /proc. */
+	/* If events report every change of processes, do not compare processes with /proc. */
 	if (a->reports & TASK_REPORTS_CGROUPS)
 		return;
 	tasks_compare_with_proc(a);
@@ -560,8 +567,8 @@ bool mapping_is_anonymous(const char *path)
 }
 
 /*
- * Returns whether to read the mappings of @p again: events about them may be lost, or none contains
- * the PC. @m is the mapping of the PC, or NULL.
+ * Returns whether to read the mappings of @p again. @m is the mapping of the PC, or NULL. If @m is
+ * known, a read is needed if events about mappings may be lost; else if the last read is old.
  */
 static bool maps_need_reread(const struct attributor *a, const struct process_table_entry *p,
 			     const struct mapping *m)
@@ -636,7 +643,7 @@ void attributor_set_switch_rings(struct attributor *a, struct switch_ring *rings
 	a->ring_cpus = rings ? cpus : 0;
 }
 
-/* Allocation */
+/* ---- Allocation ---- */
 
 static u32 choose_capacity(u32 configured, u32 fallback, u32 min)
 {
@@ -670,7 +677,7 @@ static int tables_alloc(struct attributor *a, const struct attributor_config *co
 	int r;
 
 	a->process_mask = next_power_of_two(a->processes) - 1;
-	/* Few recordings have as many processes as there are entries. */
+	/* Few recordings need all entries, so use fewer hash chains. */
 	if (!a->live && a->process_mask >= RECORDED_HEADS)
 		a->process_mask = RECORDED_HEADS - 1;
 	a->container_mask = next_power_of_two(a->containers) - 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * An attributor finds the process of a TID, the container or unit of a process, and the binary that
- * is mapped at a PC. It is live, for samples of this machine, or belongs to a recording. A sample
- * whose task cannot be found is unattributed. It is never assigned to the previous task.
+ * is mapped at a PC. A live attributor serves samples of this machine; other attributors serve the
+ * samples of a recording. A sample whose task cannot be found is unattributed: it is never assigned
+ * to the task that ran before.
  */
 #ifndef SPEPROF_ATTRIBUTOR_H
 #define SPEPROF_ATTRIBUTOR_H
@@ -73,7 +74,7 @@ static inline bool attribute_container_has_path(const struct attribute_container
  * @offset: file offset. For the kernel it is the address. For memory without a file it is the
  * offset in the mapping (live) or the address (in a recording)
  * @pc: the address
- * @inode, @device: of the file that was mapped, 0 if unknown; another file may have its path now
+ * @inode, @device: numbers of the mapped file, 0 if unknown; @binary may now be another file
  * @process: live: a number that identifies the process even if its PID is reused; else 0
  * @build_id, @build_id_size: build ID of the file; the size is 0 if it is unknown
  */
@@ -96,8 +97,8 @@ struct pods_names;
  * @id: hash of the complete cgroup path; the same after a restart and after a change of the name
  * @empty_ns: time since the last process exited or moved, ns; 0 if it has processes or the time is
  * unknown
- * @pod: its Kubernetes names if the container's own name is too short for them; else empty names.
- * Valid as long as the entry
+ * @pod: the Kubernetes names if they do not fit in &attribute_container.name; else empty names.
+ * Valid until the entry is evicted
  */
 struct container_details {
 	u64 id;
@@ -111,12 +112,13 @@ struct container_details {
  * @processes: capacity; 0 for 8192 with @live, and for 262144 without
  * @threads, @containers: capacities; 0 for 32768 threads and 2048 containers
  * @map_bytes: limit of mappings and the paths of mapped files, bytes; 0 for 2048 per process
- * @saved_map_bytes: limit of both in the output of attributor_save(), bytes; 0 for 768 per process
- * @cgroup_bytes: limit of cgroup paths that events reported, bytes, and the same for the paths and
- * names of containers; 0 for 512 per container
+ * @saved_map_bytes: limit of mappings and paths in the output of attributor_save(), bytes; 0 for
+ * 768 per process
+ * @cgroup_bytes: limit of the cgroup paths that events reported, bytes; 0 for 512 per container.
+ * The paths and names of containers have a second limit of the same size
  * @background: with @live: whether background threads read /proc, so that callers never wait for
  * it; attributor_apply_answers() applies their answers
- * @proc, @log: the directories /proc and /var/log; NULL for these
+ * @proc, @log: paths to use instead of /proc and /var/log; NULL for the defaults
  */
 struct attributor_config {
 	bool live;
@@ -143,7 +145,7 @@ struct attributor_stats {
 	u64 threads_evicted; /* number of TIDs that another TID replaced in a full bucket */
 	/* number of processes evicted while living, or while samples might follow */
 	u64 processes_evicted;
-	/* number of lookups of a container that found no free entry: "(other)" */
+	/* number of lookups that returned "(other)" because a new container did not fit */
 	u64 containers_overflow;
 	u64 containers_evicted; /* number of reused entries of containers without a process */
 	u64 mappings_dropped; /* number of mappings that did not fit, or were evicted */
@@ -200,16 +202,16 @@ u32 attributor_find_process(struct attributor *attributor, s32 tid);
 
 /**
  * attributor_apply_event() - apply a task event
- * @event: live: an event of this machine; else of the recording. It is copied
+ * @event: live: an event of this machine; else of the recording. The function copies it
  *
- * Events must arrive in order of time. Live, all events up to a sample's time precede the
- * sample; in a recording all precede the first sample.
+ * Apply events in order of time. Live, apply all events up to the time of a sample before the
+ * sample. In a recording, apply all events before the first sample.
  *
  * Locking: the caller holds the write lock, or is the only thread.
  */
 void attributor_apply_event(struct attributor *attributor, const struct task_event *event);
 
-/* a time after all events, for samples without a time */
+/* a time after all events: the end of spans that have not ended */
 #define ATTRIBUTE_AT_END UINT64_MAX
 
 /**
@@ -280,7 +282,7 @@ s32 attributor_find_running_tid(struct attributor *attributor, u32 cpu, u64 time
 
 /**
  * attributor_set_switch_rings() - set the source for attributor_find_running_tid() (live)
- * @rings: context switches of each CPU, by CPU number, @cpus of them; borrowed. NULL removes them
+ * @rings: context switches, indexed by CPU number, @cpus entries; borrowed. NULL removes the source
  */
 void attributor_set_switch_rings(struct attributor *attributor, struct switch_ring *rings,
 				 u32 cpus);
@@ -289,7 +291,8 @@ void attributor_set_switch_rings(struct attributor *attributor, struct switch_ri
  * attributor_refresh() - compare some of the living processes with /proc (live)
  *
  * It finds PID reuse, exec, moves between cgroups and new mappings. Call it about once a second.
- * If events report all of that, it only searches for the names of containers.
+ * If events report all of that, it only searches for the names of containers, and reads mappings
+ * again that lost events may have changed.
  *
  * Locking: as attributor_apply_event().
  */
@@ -351,7 +354,7 @@ u32 attributor_get_container_limit(const struct attributor *attributor);
 /**
  * attributor_get_other_container() - return the index of "(other)"
  *
- * It counts samples of evicted containers, and of containers for which there was no free entry.
+ * This entry counts the samples of evicted containers, and of containers that did not fit.
  */
 u32 attributor_get_other_container(const struct attributor *attributor);
 
@@ -374,8 +377,9 @@ void attributor_get_container_details(const struct attributor *attributor, u32 i
  * If no mapping contains @pc, it may read the process's mappings from /proc (live), in the
  * background if configured.
  *
- * Locking: only one thread calls it at a time. With background threads its reader lock is
- * sufficient: drain threads do not use what this function writes.
+ * Locking: only one thread may call it at a time. With background threads the reader lock of this
+ * thread is sufficient, because drain threads do not use what the function writes. Otherwise as
+ * attributor_apply_event().
  *
  * Return: whether the location is known.
  */
@@ -425,7 +429,7 @@ bool attributor_find_mapping(const struct attributor *attributor, u32 process, u
 			     u64 time_ns, struct attribute_mapping *ret_mapping);
 
 /**
- * attributor_request_mappings() - have the mappings of a process read, for an address without one
+ * attributor_request_mappings() - read the mappings of a process, because an address has none
  * @process, @generation: the process
  * @since_ns: CLOCK_MONOTONIC: a read that began earlier cannot include the mapping
  *
@@ -438,21 +442,22 @@ bool attributor_find_mapping(const struct attributor *attributor, u32 process, u
 bool attributor_request_mappings(struct attributor *attributor, u32 process, u32 generation,
 				 u64 since_ns);
 
-/** attributor_is_live() - return whether the samples are of this machine */
+/** attributor_is_live() - return whether @attributor serves samples of this machine */
 bool attributor_is_live(const struct attributor *attributor);
 
 /**
- * attributor_has_final_executable() - return whether attributor_get_executable() is final
+ * attributor_has_final_executable() - return whether the result of attributor_get_executable() is
+ * final
  *
- * It is not final as long as a living process has no known mapping, and /proc was not read for it.
+ * The result can change while a living process has no known mapping and /proc was not read for it.
  */
 bool attributor_has_final_executable(const struct attributor *attributor, u32 process);
 
 /**
  * attributor_for_each_binary() - call @fn for the mapped files with a build id, in order of their
  * paths
- * @fn: the callback; in its argument the members about the binary are set, as by
- *	attributor_find_mapping()
+ * @fn: the callback; only those members of @mapping are set that describe the file: @binary,
+ *	@inode, @device and the build id
  * @ctx: the first argument of @fn
  *
  * If memory cannot be allocated, @fn is not called.
@@ -478,9 +483,9 @@ u64 attributor_get_map_version(const struct attributor *attributor, u32 process,
 /**
  * attributor_get_executable() - return the executable of a process
  *
- * It is the file that is mapped at the lowest address, where executables are linked or loaded on
- * all architectures. If no file is mapped, it is the name of the process. That is the case for
- * threads of the kernel, and for processes whose mappings are unknown
+ * The executable is the file that is mapped at the lowest address, where executables are linked or
+ * loaded on all architectures. If no mapped file is known, the result is the name of the process.
+ * Kernel threads map no file, and the mappings of a process may be unknown
  * (attributor_has_final_executable()).
  *
  * Return: raw bytes, valid until the next call that needs the write lock; "" for an unknown index.

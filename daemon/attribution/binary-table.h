@@ -66,7 +66,7 @@ u32 binary_table_find_or_add(struct binary_table *table, const struct binary_ide
  * binary_table_find_by_id() - get the binary with an id
  * @ret_binary: its pointers are valid until id_table_sweep()
  *
- * The path is the one that was seen first. BINARY_OTHER has the path "(other)".
+ * The path is the one with which the binary was added. BINARY_OTHER has the path "(other)".
  *
  * Return: whether the id is in use.
  */
@@ -83,8 +83,8 @@ void binary_table_save(struct binary_table *table, struct serializer *to);
  * @ret_ids: current ids, indexed by saved id, for &struct cell_translation; free() it
  * @ret_count: number of entries
  *
- * The processes of memory without a file may have exited. So restored memory gets the number of a
- * process that cannot exist: its highest bit is set.
+ * Memory without a file belongs to a process, which may have exited since. So restored memory gets
+ * a process number that no process has: the highest bit is set.
  *
  * Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM if memory cannot be allocated.
  */

@@ -35,7 +35,8 @@ static bool cgroup_has_process(int dir, pid_t pid)
 }
 
 /*
- * Search cgroup @dir and those below it for process @pid; closes @dir.
+ * Search cgroup @dir and all cgroups below for process @pid; close @dir. Returns 0; -ENOENT if the
+ * process was not found; -E2BIG if @budget is used up.
  * @budget: number of cgroups that may still be searched
  * @path: path of @dir, @len bytes of at most @size; on success the path of the process's cgroup
  */
@@ -91,8 +92,8 @@ int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, c
 	if (dir < 0)
 		return -ENOENT;
 	/*
-	 * Only the root cgroup does not have this file. A mount of a subtree does not contain whole
-	 * paths.
+	 * Only the root cgroup has no cgroup.events. If @mount is another cgroup, the paths below
+	 * it are incomplete.
 	 */
 	if (!faccessat(dir, "cgroup.events", F_OK, 0)) {
 		close(dir);
@@ -102,9 +103,7 @@ int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, c
 	if (r < 0)
 		return r;
 	len = strlen(path);
-	/*
-	 * The path must end with the path in the namespace, otherwise the process is outside of it.
-	 */
+	/* If @path does not end with @self, the process is outside of the cgroup namespace. */
 	if (len < tail || memcmp(path + len - tail, self, tail) != 0 || len - tail >= size)
 		return -ENOENT;
 	memcpy(ret_root, path, len - tail);
@@ -153,7 +152,7 @@ void cgroup_namespace_init(struct cgroup_namespace *ns)
 		return;
 	memcpy(self, line, len);
 	self[len] = '\0';
-	/* The mount must be version 2: directories of version 1 have the same files. */
+	/* Require cgroup v2: directories of cgroup v1 contain cgroup.procs, too. */
 	fd = cgroup_mount_open(O_PATH, &mount);
 	if (fd < 0)
 		return;

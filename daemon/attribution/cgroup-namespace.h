@@ -32,13 +32,13 @@ void cgroup_namespace_init(struct cgroup_namespace *ns);
 
 /**
  * cgroup_namespace_find_root() - find the root of a process's cgroup namespace
- * @mount: where a hierarchy is mounted, in which the process is searched
+ * @mount: mount point of the hierarchy that is searched for the process
  * @pid: the process
  * @self: its cgroup v2 path, as its namespace reports it
  * @ret_root: root of the namespace, @size bytes
  *
- * Return: 0; -ENOENT if the process is not found, or @mount is only a part of the hierarchy; -E2BIG
- * if there are too many cgroups.
+ * Return: 0; -ENOENT if the process is not found or outside of the namespace, or if @mount is only
+ * a part of the hierarchy; -E2BIG if there are too many cgroups.
  */
 int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, char *ret_root,
 			       size_t size);
@@ -49,8 +49,8 @@ int cgroup_namespace_find_root(const char *mount, pid_t pid, const char *self, c
  * @text: contents of /proc/PID/cgroup
  * @ret_path: the converted path, @size bytes
  *
- * Return: false if the text has no path other than "/", or the path cannot be converted. The caller
- * then uses the text itself.
+ * Return: false if no conversion is needed, because the namespace is the machine's; if the result
+ * would be the machine's root; or if the path cannot be converted. The caller then uses @text.
  */
 bool cgroup_namespace_convert_path(const struct cgroup_namespace *ns, const char *text,
 				   char *ret_path, size_t size);

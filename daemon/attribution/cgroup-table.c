@@ -81,7 +81,7 @@ static struct cgroup_entry *entry_choose_victim(struct cgroup_table *t, struct c
 	return removed ? removed : &set[t->evict_hand++ % CGROUP_WAYS];
 }
 
-/* Returns the size of the allocation for @path, with an estimate for the allocator. */
+/* Returns the size of the allocation for @path, with the estimated overhead of the allocator. */
 static u64 path_get_alloc_size(const char *path)
 {
 	return (strlen(path) + 1 + 2 * sizeof(u64) + 15) & ~15ULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A table that maps ids of cgroups of version 2 to their paths. Task events contain the ids. The
- * number of entries and the bytes of all paths are limited. The kernel does not reuse an id before
- * it restarts.
+ * A table that maps the ids of cgroups in the cgroup v2 hierarchy to their paths. Task events
+ * contain the ids. The number of entries and the bytes of all paths are limited. The kernel does
+ * not reuse an id before the next boot.
  */
 #ifndef SPEPROF_CGROUP_TABLE_H
 #define SPEPROF_CGROUP_TABLE_H
@@ -33,7 +33,8 @@ struct cgroup_entry {
  * @evict_hand: next entry of a full set to evict, modulo CGROUP_WAYS
  * @path_evict_hand: next entry to evict if paths need memory
  * @path_bytes: bytes of all paths, at most @limit
- * @mount: descriptor of the hierarchy that is mounted at @mount_path; negative: none
+ * @mount: descriptor of the cgroup v2 hierarchy, which is mounted at @mount_path; negative if none
+ * is mounted
  */
 struct cgroup_table {
 	struct cgroup_entry *entries;

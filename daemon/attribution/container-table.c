@@ -18,7 +18,7 @@
 /* The memory for a path of @len bytes, including the overhead of the allocator */
 #define CONTAINER_PATH_BYTES(len) (((u64)(len) + 1 + 2 * sizeof(u64) + 15) & ~15ULL)
 #define CONTAINER_NAMES_BYTES	  CONTAINER_PATH_BYTES(sizeof(struct pods_names) - 1)
-/* Number of containers to evict at a time, because each eviction visits all processes */
+/* Number of containers to evict at a time: each call of containers_evict() visits all processes */
 #define EVICT_BATCH 64
 
 static u64 container_hash_path(const struct attributor *a, const char *path, size_t len)
@@ -47,7 +47,7 @@ void containers_set_id_key(struct attributor *a, const u64 key[static 2])
 {
 	memmove(a->id_key, key, sizeof(a->id_key));
 	a->container[0].path_id = container_get_path_id(a, "", 0);
-	/* Paths start with "/", so none has this id. */
+	/* Paths start with "/", so the path of no container is "other". */
 	a->container[container_get_other_index(a)].path_id = container_get_path_id(a, "other", 5);
 	for (u32 i = 1; i < a->containers_used && i < container_get_other_index(a); i++)
 		if (a->container[i].in_use)
@@ -153,7 +153,9 @@ void containers_refresh_names(struct attributor *a)
 {
 	u32 hand = a->naming_hand, count = a->containers_used - 1, n = 0;
 
-	/* Search in round-robin order, so that containers without a link do not delay others. */
+	/*
+	 * Search in round-robin order, so that containers that are not found do not delay others.
+	 */
 	for (u32 k = 0; k < count && a->containers_unnamed; k++) {
 		u32 i = 1 + (hand + k) % count;
 
@@ -268,7 +270,7 @@ static void containers_evict(struct attributor *a)
 			a->process[i].pub.container = container_get_other_index(a);
 }
 
-/* Take a free entry; live, evict containers if there is none. Returns 0 if none can be evicted. */
+/* Take a free entry. If there is none, evict containers (live). Returns 0 if no entry is free. */
 static u32 container_take_entry(struct attributor *a)
 {
 	u32 i;
@@ -286,7 +288,10 @@ static u32 container_take_entry(struct attributor *a)
 	return i;
 }
 
-/* Copy the path of a new container. Returns NULL if all paths would exceed the limit. */
+/*
+ * Copy the path of a new container. Returns NULL if the copy would exceed the limit of all paths
+ * and names, or if memory cannot be allocated.
+ */
 static char *container_copy_path(struct attributor *a, const char *path, size_t len)
 {
 	u64 bytes = CONTAINER_PATH_BYTES(len);
@@ -352,7 +357,7 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 		c->name_retry.next = 1;
 		container_query_name(a, i);
 	}
-	/* No process is in the container yet. It must be evictable even if none ever enters it. */
+	/* The new container is empty. It must be evictable even if no process ever enters it. */
 	c->emptied_ms = coarse_now_ms();
 	empty_containers_push(a, i);
 	return i;
@@ -387,7 +392,11 @@ u32 container_find_by_cgroup_id(struct attributor *a, u64 id)
 	if (!e)
 		return ATTRIBUTE_NONE;
 	root = !strcmp(e->path, "/");
-	/* If version 1 is also in use, a task in the root of version 2 may be in a container. */
+	/*
+	 * On a host that also mounts cgroup v1 (no TASK_REPORTS_CGROUPS), a task in the root of
+	 * cgroup v2 may be in a container of cgroup v1: return ATTRIBUTE_NONE, so that the caller
+	 * reads /proc. On a host with cgroup v2 only, the task is in no container: return 0.
+	 */
 	if (root)
 		return a->reports & TASK_REPORTS_CGROUPS ? 0 : ATTRIBUTE_NONE;
 	if (e->container && e->container != container_get_other_index(a) &&

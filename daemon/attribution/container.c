@@ -52,8 +52,9 @@ struct container_pattern {
 
 /*
  * If several patterns match a component, the first one counts. Monitors that run outside of their
- * container (conmon, lxc.monitor, the supervisor of nspawn) match no container, so they count to
- * their unit. Virtual machines of libvirt are scopes of machine.slice, too, and precede nspawn.
+ * container (conmon, lxc.monitor.NAME, the supervisor of nspawn) match no pattern, so they count
+ * for their unit. Scopes of libvirt's virtual machines are in machine.slice, too, so their pattern
+ * precedes the one of nspawn.
  */
 static const struct container_pattern containers[] = {
 	{ NULL, "docker-", ".scope", NULL, "docker", NAME_ID, .user = true },
@@ -64,7 +65,7 @@ static const struct container_pattern containers[] = {
 	{ NULL, "cri-containerd-", ".scope", NULL, "containerd", NAME_ID },
 	{ NULL, "nerdctl-", ".scope", NULL, "containerd", NAME_ID, .user = true },
 	{ "k8s.io", "", "", NULL, "containerd", NAME_ID },
-	/* Containers of ctr: its default namespace, and the name. */
+	/* Containers that ctr created in its default namespace: "/default/NAME". */
 	{ "/default", "", "", NULL, "containerd", NAME_PLAIN },
 	{ NULL, "kubepods", "", NULL, "containerd", NAME_ID },
 	{ "pod*", "", "", NULL, "containerd", NAME_ID },
@@ -83,7 +84,7 @@ static const struct container_pattern containers[] = {
 	{ NULL, "machine-", ".scope", NULL, "nspawn", NAME_UNESCAPED, .below = "payload" },
 	{ NULL, "systemd-nspawn@", ".service", "supervisor", "nspawn", NAME_UNESCAPED },
 	{ "speprof-demo", "", "", NULL, "cgroup", NAME_PLAIN, .user = true },
-	/* Docker with --cgroup-parent=, whose argument may be any name. */
+	/* Docker with --cgroup-parent=: the parent may have any name. */
 	{ NULL, "", "", NULL, "docker", NAME_BARE_ID },
 };
 
@@ -276,8 +277,8 @@ static bool parent_matches(const char *parent, const struct text_slice *componen
 }
 
 /*
- * Returns whether component @i, a complete id, can be a container. A pod of Podman has containers
- * below it, so it is none.
+ * Returns whether component @i is a complete id and can be a container. The cgroup of a Podman pod
+ * is no container: it is below libpod_parent, or has conmon or containers below it.
  */
 static bool component_is_bare_id(const struct path_components *c, size_t i)
 {
@@ -361,7 +362,10 @@ static bool is_unit(const struct text_slice *component, size_t i)
 	return text_has_suffix(component[i], ".service") || text_has_suffix(component[i], ".scope");
 }
 
-/* Returns the index of the innermost unit, else of the last component if a slice, else @count. */
+/*
+ * Returns the index of the innermost unit. If there is none, returns the index of the last
+ * component if it is a slice, else @count.
+ */
 static size_t unit_find(const struct text_slice *component, size_t count)
 {
 	for (size_t i = count; i--;)
@@ -416,8 +420,8 @@ static size_t set_name_of_unit(const struct path_components *c, struct container
 		i = c->count - 1;
 	name_set_unescaped(&m->entry, c->component[i]);
 	/*
-	 * If the unit's cgroup is also that of a container, this is a monitor below it. One more
-	 * component distinguishes its path from that of the container.
+	 * If the unit's cgroup is also that of a container, the path is that of a monitor below it.
+	 * Include one more component, so that the monitor has another path than the container.
 	 */
 	own.count = i + 1;
 	return i + 1 < c->count && find_container_component(&own, &other) <= i ? i + 1 : i;
@@ -461,7 +465,7 @@ bool container_identify(const char *path, size_t len, struct container_match *re
 enum cgroup_hierarchy {
 	HIERARCHY_V2,
 	HIERARCHY_SYSTEMD,
-	HIERARCHY_OTHER, /* another hierarchy of version 1, whose path matches a container */
+	HIERARCHY_OTHER, /* another hierarchy of cgroup v1, with a path that matches a container */
 	HIERARCHIES, /* the number of hierarchies, and the value for none of them */
 };
 

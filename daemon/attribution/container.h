@@ -55,8 +55,8 @@ bool container_identify(const char *path, size_t len, struct container_match *re
  * @text: contents of the file, @len bytes
  * @ret_path: points into @text; @ret_len bytes
  *
- * It prefers the path of version 2; then that of systemd's hierarchy of version 1; then one of
- * another hierarchy that matches a container runtime. Paths that are "/" do not count.
+ * It prefers the path in the cgroup v2 hierarchy, then the path in systemd's hierarchy of cgroup
+ * v1, then a path in another hierarchy that matches a container. Paths that are "/" do not count.
  *
  * Return: false if there is no such path.
  */
