@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Apply task events of this machine. Events describe tasks that exit before /proc is read. /proc
- * describes cgroups of version 1, and tasks that started before the first event. An event is
- * ignored if /proc was read after it, because the result already includes it.
+ * Apply task events of this machine. Events describe tasks that exit before /proc is read. Only
+ * /proc describes the cgroups of cgroup v1, and tasks that started before the first event. An event
+ * is ignored if /proc was read after the event, because the result already includes the change.
  */
 #include "attributor-internal.h"
 
@@ -26,7 +26,8 @@ static void thread_mark_not_found(struct attributor *a, s32 tid)
 }
 
 /*
- * Mark @tid as exited. Late samples count for its process; after LOOKUP_RETRY_MS it is looked up.
+ * Mark @tid as exited. Late samples count for its process. After LOOKUP_RETRY_MS, a sample of @tid
+ * causes a new lookup.
  */
 static void thread_mark_exited(struct attributor *a, s32 tid, u32 index)
 {
@@ -46,8 +47,9 @@ static bool event_is_stale(const struct attributor *a, u32 index, const struct t
 }
 
 /*
- * Returns the process of an event, or ATTRIBUTE_NONE. The entry may be marked dead if only /proc
- * showed that: /proc is newer than the events, and the process may have executed another program.
+ * Returns the process that an event with @pid describes, or ATTRIBUTE_NONE. If only /proc showed
+ * the exit, the dead entry is returned for LATE_SAMPLE_MS. /proc is newer than the events, and an
+ * exec also marks an entry dead (process_apply_check_answer()).
  */
 static u32 event_find_process(struct attributor *a, s32 pid)
 {
@@ -64,8 +66,8 @@ static u32 event_find_process(struct attributor *a, s32 pid)
 }
 
 /*
- * Returns the parent of a fork. If it is not completely known, it is looked up, because children
- * inherit its name and container and may exit before they are sampled.
+ * Returns the parent process of a fork. If the parent is not completely known, query /proc now: the
+ * child inherits name and container, and may exit before its first sample.
  */
 static u32 live_find_parent(struct attributor *a, s32 pid)
 {
@@ -82,7 +84,10 @@ static u64 event_get_start_ticks(const struct task_event *e)
 	return e->start_ns / (1000000000 / (u64)sysconf(_SC_CLK_TCK));
 }
 
-/* Set the process of @tid. Unless events describe it completely, its first sample reads /proc. */
+/*
+ * Set the process of @tid, which an event reported. Unless @complete, the next sample of @tid reads
+ * /proc.
+ */
 static void thread_set_reported(struct attributor *a, s32 tid, u32 index, bool complete)
 {
 	a->process[index].needs_read = !complete;
@@ -102,7 +107,10 @@ static void live_update_thread(struct attributor *a, const struct task_event *e,
 		thread_set_process(a, e->tid, index, 0);
 }
 
-/* Copy name and mappings of @parent to its child. Returns whether all of the parent is known. */
+/*
+ * Copy the mappings of @parent to its child @index. The name of the child is @name, or the parent's
+ * name if @name is empty. Returns whether the parent is completely known.
+ */
 static bool process_inherit(struct attributor *a, u32 index, u32 parent, const char *name)
 {
 	struct process_table_entry *p = &a->process[index];
@@ -136,11 +144,11 @@ static void live_apply_fork(struct attributor *a, const struct task_event *e)
 		process_mark_dead(a, owner);
 	thread_mark_not_found(a, e->tid);
 	parent = live_find_parent(a, e->parent_pid);
-	/* Nothing is known about the child. Its first sample looks it up in /proc. */
+	/* If nothing is known about the child, its first sample looks it up in /proc. */
 	if (parent == ATTRIBUTE_NONE && !e->start_ns)
 		return;
 	i = process_new(a, e->pid);
-	/* process_new() evicted the parent. */
+	/* If process_new() evicted the parent, the first sample looks up the child in /proc. */
 	if (i == parent) {
 		process_mark_dead(a, i);
 		return;
@@ -159,8 +167,8 @@ static void live_apply_fork(struct attributor *a, const struct task_event *e)
 }
 
 /*
- * Create a new entry for process @index, so that earlier samples stay with the old entry, which is
- * marked dead. Returns the new entry. It can be the same index if the table is full.
+ * Create a new entry for process @index, and mark the old entry dead, so that earlier samples stay
+ * with the old entry. Returns the new index, which can be @index if the table is full.
  */
 static u32 process_replace(struct attributor *a, u32 index, const struct task_event *e)
 {
@@ -180,7 +188,7 @@ static u32 process_replace(struct attributor *a, u32 index, const struct task_ev
 	return i;
 }
 
-/* Apply an exec. It creates a new entry, except if the old program has no sample. */
+/* Apply an exec to process @i. If the old program has a sample, create a new entry. */
 static void live_apply_exec(struct attributor *a, u32 i, const struct task_event *e)
 {
 	u32 container;
@@ -201,14 +209,18 @@ static void live_apply_exec(struct attributor *a, u32 i, const struct task_event
 }
 
 /*
- * Returns the exited process that continues by an exec. If a thread other than the leader calls
- * exec, the kernel first ends the leader, and perf reports that as the exit of the process.
+ * Returns the process that was reported as exited, but continues with the exec @e. If a thread
+ * other than the leader calls exec, the kernel first ends the leader, and perf reports the end of
+ * the leader as the exit of the process.
  */
 static u32 exec_find_process(struct attributor *a, const struct task_event *e)
 {
 	u32 i = process_find(a, e->pid);
 
-	/* Both events follow each other closely. Otherwise a fork was lost, and the PID reused. */
+	/*
+	 * The exec follows the reported exit closely. Otherwise the event of a fork was lost, and
+	 * the PID was reused.
+	 */
 	if (i == ATTRIBUTE_NONE || i == IDLE_PROCESS || !a->process[i].exit_reported ||
 	    coarse_now_ms() - a->process[i].died_ms >= LATE_SAMPLE_MS ||
 	    (e->start_ns && event_get_start_ticks(e) != a->process[i].start_time))
@@ -287,7 +299,7 @@ static void live_apply_attach(struct attributor *a, const struct task_event *e)
 	if (i == ATTRIBUTE_NONE || event_is_stale(a, i, e))
 		return;
 	container = container_find_by_cgroup_id(a, e->cgroup);
-	/* The process moved in a hierarchy of version 1, whose paths are only in /proc. */
+	/* The process may have moved in a hierarchy of cgroup v1, whose paths are only in /proc. */
 	if (container == ATTRIBUTE_NONE)
 		thread_set_unverified(a, e->pid, i);
 	else if (container != a->process[i].pub.container)
@@ -316,7 +328,9 @@ static void live_apply_exit(struct attributor *a, const struct task_event *e)
 {
 	u32 i = process_find(a, e->pid);
 
-	/* /proc was read later: it showed another process with that PID, or a zombie. */
+	/*
+	 * If /proc was read after the exit, it showed another process with that PID, or a zombie.
+	 */
 	if (i == ATTRIBUTE_NONE || event_is_stale(a, i, e))
 		return;
 	if (e->last) {
@@ -350,7 +364,7 @@ static void maps_mark_stale(struct attributor *a)
 		a->process[i].maps_stale |= a->process[i].state == PROCESS_LIVING;
 }
 
-/* Handle lost events: any task may have changed, and with perf also its mappings. */
+/* Handle lost events: any task may have changed, and perf may also have lost its mappings. */
 static void live_apply_lost(struct attributor *a, const struct task_event *e)
 {
 	a->stats.events_lost += e->size;
@@ -448,7 +462,7 @@ static void live_apply_seeded(struct attributor *a, const struct task_event *e)
 	a->reports = (u32)e->size;
 }
 
-/* Handle a change of a cgroup. Without an id, a cgroup of version 1 was renamed. */
+/* Apply a change of a cgroup. An event without an id reports that a cgroup of v1 was renamed. */
 static void live_apply_cgroup(struct attributor *a, const struct task_event *e)
 {
 	if (e->type == TASK_CGROUP_REMOVED)
@@ -480,7 +494,7 @@ static bool event_apply_global(struct attributor *a, const struct task_event *e)
 	return false;
 }
 
-/* Record the time of @e: a query that began earlier may have an obsolete answer. */
+/* Record the time of @e: a query of /proc that began earlier may have an obsolete answer. */
 static void pid_store_change_time(struct attributor *a, const struct task_event *e)
 {
 	u64 *changed_ns = &a->changed_ns[(u32)e->pid % TASK_CHANGES];

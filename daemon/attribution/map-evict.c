@@ -7,10 +7,13 @@
  */
 #include "attributor-internal.h"
 
-/* Each eviction frees 1/16 of the memory limit, because it has to visit all processes. */
+/* Each eviction frees 1/16 of the memory limit or more, because it has to visit all processes. */
 #define EVICT_SHARE 16
 
-/* Compute &process_table_entry.map_bytes, which is 0 for @requester. Returns the maximum. */
+/*
+ * Compute &process_table_entry.map_bytes of all processes; 0 for @requester, which is not evicted.
+ * Returns the maximum.
+ */
 static u64 compute_map_bytes(struct attributor *a, const struct maps *requester)
 {
 	u64 max = 0;
@@ -25,7 +28,10 @@ static u64 compute_map_bytes(struct attributor *a, const struct maps *requester)
 	return max;
 }
 
-/* Clear maps of at least @min_bytes of processes in @state, until at most @goal bytes are used. */
+/*
+ * Clear maps that use at least @min_bytes, of processes in @state, until the store uses at most
+ * @goal bytes. Returns whether it does.
+ */
 static bool evict_maps_of_state(struct attributor *a, enum process_state state, u64 min_bytes,
 				u64 goal)
 {

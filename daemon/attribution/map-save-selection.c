@@ -43,7 +43,7 @@ static void selection_truncate(struct map_selection *selection, u32 binaries)
 		selection->binary[--selection->binaries]->number = UNNUMBERED;
 }
 
-/* Add all mappings of @p and the files that are not selected yet; none if they do not fit. */
+/* Add all mappings of @p, and their files that are not selected yet; nothing if they do not fit. */
 static void selection_add_process(struct map_selection *selection, struct process_table_entry *p)
 {
 	u32 before = selection->binaries;

@@ -25,7 +25,7 @@ static void copy_mapping(const struct mapping *m, struct attribute_mapping *ret)
 }
 
 /*
- * Return whether @path is the kernel itself. In perf events it has the name
+ * Return whether @path is the kernel itself. In perf events the kernel has the name
  * "[kernel.kallsyms]_text", or "[guest.kernel.kallsyms]_text" for a guest. Other names are names of
  * modules.
  */

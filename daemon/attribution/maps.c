@@ -26,7 +26,7 @@ int map_store_init(struct map_store *store, u64 bytes)
 
 void map_store_deinit(struct map_store *store)
 {
-	/* Each map has returned its memory. */
+	/* All maps were cleared, so only the hash table uses memory. */
 	assert(!store->heads ||
 	       store->memory == (store->mask + 1) * sizeof(struct mapped_binary *));
 	free(store->heads);
@@ -41,7 +41,8 @@ u64 hash_path_nonzero(const char *path)
 }
 
 /*
- * Returns the memory of a file. It includes the overhead of the allocator, because paths are short.
+ * Returns the memory that a file uses. The result includes the overhead of the allocator, which is
+ * not negligible because paths are short.
  */
 static u64 mapped_binary_get_size(const struct mapped_binary *b)
 {
@@ -124,7 +125,10 @@ static void mapped_binary_put(struct map_store *store, struct mapped_binary *b)
 	free(b);
 }
 
-/* Allocate memory for @more mappings, which may evict other maps. Returns false at a limit. */
+/*
+ * Allocate memory for @more mappings. The call may evict other maps. Returns false at a limit, or
+ * if memory cannot be allocated.
+ */
 static bool maps_reserve(struct map_store *store, struct maps *maps, u32 more)
 {
 	u32 capacity = maps->capacity ? maps->capacity : 8;
@@ -248,8 +252,8 @@ static void maps_insert(struct maps *maps, u32 i, const struct mapping *map)
 
 /*
  * Remove the mappings from @start to @end - 1, which were valid until @now_ns. Return the index for
- * a new mapping there. The caller has reserved one entry, because a mapping around this range is
- * split in two.
+ * a new mapping of this range. The caller has reserved one more entry, because a mapping that
+ * contains the range is split in two.
  */
 static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 start, u64 end,
 			    u64 now_ns)
@@ -282,7 +286,7 @@ static u32 maps_clear_range(struct map_store *store, struct maps *maps, u64 star
 	return i;
 }
 
-/* Returns the mapping that equals @m, which maps the file of @key; NULL if there is none. */
+/* Returns the mapping of @maps that equals @m and maps the file @key; NULL if there is none. */
 static struct mapping *maps_find_equal(const struct maps *maps, const struct mapping *m,
 				       const struct mapped_binary_key *key)
 {

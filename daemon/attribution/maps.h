@@ -13,8 +13,8 @@
 /* Maximum size of a path with its NUL, a little more than BPF reports. See maps_add(). */
 #define BINARY_PATH_SIZE 1536
 /*
- * The path that replaces a path that is too long. It begins with neither "/" nor a name that the
- * kernel uses
+ * The path that is stored instead of a path that is too long. It begins with neither "/" nor a name
+ * that the kernel uses
  */
 #define BINARY_UNNAMED "[long path]"
 
@@ -27,7 +27,7 @@
  * @number: its number in the last output of attributor_save()
  * @build_id, @build_id_size: build id; the size is 0 if unknown
  * @path_size: size of the path with its NUL
- * @path: raw bytes, in the mount namespace of its process
+ * @path: raw bytes, in the mount namespace of a process that maps the file
  */
 struct mapped_binary {
 	struct mapped_binary *next;
@@ -84,8 +84,8 @@ struct replaced_mapping {
  * struct maps - the mappings of one process, or of the kernel; all zeros is empty
  * @entry: the mappings, @count of them, with memory for @capacity; sorted, without overlaps
  * @replaced: earlier mappings in the order of their replacement; @replaced_count of them, with
- *	memory for @replaced_capacity. They are for samples that precede an event, but are
- *	attributed later
+ *	memory for @replaced_capacity. They serve samples that were taken before a replacement, but
+ *	are attributed after it
  * @version: &map_store.changes at the last change; 0 if there was none
  */
 struct maps {
@@ -106,8 +106,9 @@ struct maps {
  * @memory: bytes of this hash table, of mappings, and of mapped files with their paths
  * @replaced_ns: time after which replaced mappings are dropped; 0: never
  * @changes: number of changes to any of the maps
- * @evict: callback that clears other maps to free @bytes for @requester. It never
- * clears @requester, but may clear maps that the caller reads. NULL: nothing is evicted
+ * @evict: callback that clears other maps to free @bytes for @requester; returns false if it
+ * cleared none. It never clears @requester, but may clear maps that the caller reads. NULL: nothing
+ * is evicted
  * @ctx: argument of @evict
  */
 struct map_store {

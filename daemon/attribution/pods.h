@@ -12,7 +12,7 @@
  * enum pods_source - where the name of a container was found
  * @PODS_NOT_FOUND: there is no name
  * @PODS_DIRECTORY: in the name of the pod's directory, which exists before the container
- * @PODS_LINK: in the name of the link to the container's log, which exists while it runs
+ * @PODS_LINK: in the name of the link to the container's log, which exists while the container runs
  */
 enum pods_source { PODS_NOT_FOUND, PODS_DIRECTORY, PODS_LINK };
 
@@ -78,8 +78,8 @@ void pods_format_name(const struct pods_names *names, const char *name,
  * @age: number of refreshes since the container was first seen
  * @next: age of the next search; 0 if the search has ended
  *
- * Kubelet creates the link when the runtime reports that the container started. On a busy node
- * that is seconds after the first sample.
+ * Kubelet creates the link when the runtime reports that the container started. On a busy node this
+ * can be seconds after the first sample.
  */
 struct pods_retry {
 	u16 age;

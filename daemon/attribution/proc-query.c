@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * Size of /proc/PID/cgroup: the line of version 2 is the last one, after up to a dozen others with
- * paths of PATH_MAX
+ * Size of the buffer for /proc/PID/cgroup. The line of cgroup v2 is the last one. Up to a dozen
+ * lines of cgroup v1, with paths of up to PATH_MAX bytes, precede it
  */
 #define CGROUP_TEXT   (16 * PATH_MAX)
 #define MAPPINGS_STEP 64
@@ -83,7 +83,7 @@ static bool mapping_append(void *ctx, const struct procfs_map *map)
 	return true;
 }
 
-/* Read mappings through the queried thread: a leader that exited before its threads has none. */
+/* Read the mappings of the queried thread: a leader that exited before its threads has none. */
 static int maps_read(int leader, struct proc_answer *a)
 {
 	const struct proc_query *q = &a->query;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A query: it reads one task in /proc, or searches for the name of a container in the directories
- * of logs. It uses no table of the attributor, so any thread may run it.
+ * A query reads one task in /proc, or searches for the name of a container in the directories of
+ * logs. It uses no table of the attributor, so any thread may run it.
  *
- * A query can block. Before Linux 6.17 a process can delay a read of its maps, which waits for its
- * mmap lock. A file system that hangs can delay a search for names.
+ * A query can block. Before Linux 6.17 a read of a process's maps waits for the mmap lock of the
+ * process, so the process can delay the read. A file system that hangs can delay a search for
+ * names.
  */
 #ifndef SPEPROF_PROC_QUERY_H
 #define SPEPROF_PROC_QUERY_H
@@ -69,8 +70,8 @@ struct proc_mapping {
 /**
  * struct proc_answer - the answer to a query
  * @query: the query
- * @list_next: next answer in a list of its owner
- * @started_ns: CLOCK_MONOTONIC before the first read. The answer may lack later events
+ * @list_next: next answer in the list of &struct proc_reader
+ * @started_ns: time before the first read, CLOCK_MONOTONIC. The answer may lack later changes
  * @bytes: cost of the answer, in bytes read
  * @result: 0; -ENOENT or -ESRCH if the task does not exist; -ENOMEM if nothing was read because
  * memory could not be allocated; another negative errno

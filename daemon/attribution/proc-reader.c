@@ -14,8 +14,8 @@
 
 #define STACK_BYTES (128U << 10)
 /*
- * limits of the number of answers, and of answers with mappings, that wait to be applied; threads
- * pause at the limit
+ * Limits of the number of answers, and of answers with mappings, that wait to be applied. The
+ * threads run no further query at the limit
  */
 #define ANSWERS_MAX	 256
 #define MAPS_ANSWERS_MAX 1
@@ -55,7 +55,7 @@ struct proc_thread {
 /**
  * struct proc_reader
  * @lock: protects everything below, except that proc_reader_has_answers() reads @answers without it
- * @work: signalled when a query, an answer or an owner changes
+ * @work: signalled when a query is queued, a read ends, or an answer is removed from the list
  * @cgroup_ns: converts cgroup paths
  * @log: path of /var/log
  * @proc: descriptor of /proc
@@ -64,7 +64,7 @@ struct proc_thread {
  * structure
  * @quit: whether the threads must end
  * @answers: number of answers in the list
- * @maps_answers: number of these with mappings
+ * @maps_answers: number of answers in the list that contain mappings
  * @first, @last: list of answers, the oldest first
  * @tasks, @pods, @maps: the queues
  * @thread: one thread for @tasks, one for @pods, the others for @maps
@@ -249,7 +249,7 @@ static void *thread_run(void *arg)
 		t->reading = false;
 		proc_read_budget_charge(&t->queue->budget, answer->bytes);
 		answer_push(r, answer);
-		/* Another thread may have a query of the same owner. */
+		/* A queued query of the same owner may have waited for the end of this read. */
 		pthread_cond_broadcast(&r->work);
 	}
 	free(t->spare);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Run queries in background threads, so that neither a process nor a file system delays a drain
- * thread. There are three queues of fixed size: the identity of tasks, the names of containers (one
- * thread each), and mappings (PROC_MAP_READERS threads).
+ * thread. There are three queues of fixed size. One thread serves the queue for the identity of
+ * tasks, one the queue for the names of containers. PROC_MAP_READERS threads serve the queue for
+ * mappings.
  *
  * A read of mappings may block without a time limit, and a thread that waits in the kernel cannot
  * be cancelled. So each owner (a user, or a cgroup of root) has at most one such read at a time. An

@@ -53,7 +53,11 @@ static bool emit_mapping(void *ctx, const struct procfs_map *map)
 	return true;
 }
 
-/* Returns the id of a cgroup as perf reports it; in version 1 a hash of the path. */
+/*
+ * Returns the inode number of a directory in the cgroup v2 hierarchy, which perf reports as the id
+ * of the cgroup. If there is no such directory, for example with cgroup v1, returns a hash of the
+ * path.
+ */
 static u64 cgroup_get_id(const char *cgroup)
 {
 	char path[PATH_MAX + sizeof("/sys/fs/cgroup")];
@@ -105,8 +109,8 @@ static void scan_threads(struct task_scan *scan, int dir)
 							      .tid = tid,
 							      .name = stat.comm });
 		/*
-		 * Only one thread needs to report the mappings. A leader that exited first has
-		 * none.
+		 * Report the mappings once, from the first thread that has any: a leader that
+		 * exited before the other threads has none.
 		 */
 		if (!scan->maps)
 			procfs_read_maps(thread, 0, emit_mapping, scan, &cost);

@@ -78,7 +78,7 @@ int procfs_read_ids(int dir, s32 *ret_tgid, u32 *ret_uid)
 
 	if (n < 0)
 		return (int)n;
-	/* Only "Name:", in which the kernel escapes newlines, is before this line. */
+	/* No earlier line can contain "\nTgid:": the kernel escapes newlines in "Name:". */
 	field = strstr(buf, "\nTgid:");
 	if (!field)
 		return -EBADMSG;
@@ -181,7 +181,7 @@ struct maps_read_state {
 	bool ended;
 };
 
-/* Process all complete lines of @buf. Returns their size. */
+/* Process the complete lines of @buf. Returns the number of bytes processed. */
 static size_t lines_parse(struct maps_read_state *r, char *buf, size_t len)
 {
 	size_t done = 0;
@@ -256,7 +256,10 @@ struct map_query {
 #define MAP_QUERY	     _IOWR('f', 17, struct map_query)
 #define MAP_QUERY_EXECUTABLE 0x04
 #define MAP_QUERY_NEXT	     0x10 /* the mapping that contains the address, or the next one */
-/* number of bytes of text that can be read in the time of one query */
+/*
+ * One PROCMAP_QUERY takes about as long as reading this many bytes of /proc/PID/maps. Its cost is
+ * counted as that many bytes
+ */
 #define MAP_QUERY_BYTES 256
 
 /* Query the first executable mapping that ends after @address; @path is "" for anonymous memory. */
@@ -287,8 +290,8 @@ static int maps_query_next(int fd, u64 address, char *path, u32 size, struct map
 }
 
 /*
- * Query all executable mappings. Returns -ENOTTY, before the first one, if the kernel has no such
- * queries.
+ * Report the executable mappings by PROCMAP_QUERY. Returns 0, or a negative errno if the first
+ * query failed: -ENOTTY if the kernel has no such queries.
  */
 static int maps_query_all(int fd, struct maps_read_state *r, struct procfs_maps_cost *cost)
 {

@@ -104,8 +104,8 @@ int procfs_read_stat(int dir, struct procfs_stat *ret_stat);
 
 /**
  * struct procfs_maps_cost - the cost of reading mappings
- * @skipped: number of lines that could not be parsed, plus 1 if there was more than
- * PROCFS_MAPS_BYTES
+ * @skipped: number of lines that were too long or could not be parsed, plus 1 if there was more
+ * than PROCFS_MAPS_BYTES
  * @bytes: bytes read; a query of the kernel counts as MAP_QUERY_BYTES
  */
 struct procfs_maps_cost {
@@ -119,12 +119,12 @@ struct procfs_maps_cost {
 /**
  * procfs_read_maps() - call @each for the executable mappings of a task, in order of addresses
  * @dir: descriptor of the task's directory
- * @from: only mappings that end after this address
+ * @from: report only mappings that end after this address
  * @each: called with @ctx; returns false to end the walk
  * @ret_cost: number of bytes read, and of lines skipped
  *
- * Linux 6.11 and later answer queries for executable mappings (PROCMAP_QUERY); else it parses the
- * text of maps. Before Linux 6.17 both wait for the mmap lock of the process.
+ * The function uses PROCMAP_QUERY, which Linux 6.11 and later have. On other kernels it parses the
+ * text of maps. Before Linux 6.17 both ways wait for the mmap lock of the process.
  *
  * Return: 0, or a negative errno.
  */

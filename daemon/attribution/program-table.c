@@ -6,7 +6,7 @@
 
 #include "maps.h"
 
-/** struct program_key - the key of a program, which the path of the executable follows */
+/** struct program_key - the start of the key of a program; the path of the executable follows */
 struct program_key {
 	u32 container;
 	u32 container_generation;

@@ -27,7 +27,7 @@ struct program_table {
 /**
  * struct program_identity - the properties that identify a program
  * @container: index of its container in the attributor
- * @container_generation: generation of that entry
+ * @container_generation: generation of the entry of the container
  * @executable: path in the mount namespace of the container, or a name
  *	(attributor_get_executable()); raw bytes
  * @process: PROGRAM_ANY; in a recording that distinguishes processes: index of the process in the
@@ -86,8 +86,8 @@ void program_table_save(struct program_table *table, struct serializer *to);
  * program_table_load() - add serialized programs
  * @table: the table
  * @from: the bytes of program_table_save(), which may be hostile
- * @translation: the current indices of containers. A program whose container no longer exists is
- *	in no container, index 0
+ * @translation: the current indices of containers. A program whose container no longer exists gets
+ *	index 0, which means no container
  * @ret_ids: current ids, indexed by saved id, for &struct cell_translation; free() it
  * @ret_count: number of entries
  *

@@ -17,8 +17,8 @@ struct attribute_reader {
 
 /**
  * struct attribute_lock - a lock with a reader slot for each thread
- * @gate: held by the writer. New readers pass through it while a writer waits, so that readers
- * cannot starve the writer
+ * @gate: held by the writer. While a writer waits, new readers lock and unlock @gate first, so that
+ * readers cannot starve the writer
  * @writers: number of threads that wait for the write lock or hold it
  * @readers: number of slots
  * @write_start_ns: time at which the writer got all slots

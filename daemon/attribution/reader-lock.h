@@ -11,8 +11,8 @@
  *	}
  *	attribute_read_end(reader);
  *
- * A result is valid until the thread releases its slot or takes the write lock. If @reader is
- * NULL, all functions do nothing: the attributor has only one user.
+ * A result is valid until the thread releases its slot or takes the write lock. If only one thread
+ * uses the attributor, @reader is NULL, and all functions do nothing.
  */
 #ifndef SPEPROF_READER_LOCK_H
 #define SPEPROF_READER_LOCK_H
@@ -31,8 +31,8 @@ struct attribute_lock *attribute_lock_free(struct attribute_lock *lock);
 /**
  * attribute_lock_get_reader() - return slot @index of @lock; NULL if @lock is NULL
  *
- * Each slot belongs to one thread. While the thread holds it, it must not wait for a lock that a
- * writer may hold.
+ * Each slot belongs to one thread. While the thread holds its slot, it must not wait for a lock
+ * that a writer may hold.
  */
 struct attribute_reader *attribute_lock_get_reader(struct attribute_lock *lock, u32 index);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Apply task events of a recording. They are the only source of data, because the recording may be
- * from another machine. All events precede the samples, so the tables keep the history: which
- * process had a TID at which time, and which entry succeeded another one.
+ * Apply task events of a recording. These events are the only source of data, because the recording
+ * may be from another machine. All events are applied before the samples, so the tables store the
+ * history: which process had a TID at which time, and which entry succeeded another one.
  */
 #include "attributor-internal.h"
 #include "tasks/task-event.h"
@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 /*
- * Limit of successors that a lookup follows, to bound the cost of hostile recordings. Only the
- * threads of a process that moves between cgroups have that many: exec ends all threads except one,
- * and the timeline has the entry of the main thread after each event.
+ * Limit of successors that a lookup follows, to bound the cost of hostile recordings. Lookups of
+ * the main thread follow few, because each exec and move adds an entry for it to the timeline.
+ * Lookups of other threads follow one for each move to another cgroup; an exec ends these threads.
  */
 #define SUCCESSORS_MAX 256
 
@@ -65,7 +65,7 @@ static u32 process_add_successor(struct attributor *a, u32 index, u64 time_ns)
 		return index;
 	process_mark_dead(a, index);
 	next = process_new(a, a->process[index].pub.pid);
-	/* process_new() reused the old entry. */
+	/* process_new() reuses the old entry if the table is full. */
 	if (next == index)
 		return next;
 	process_set_container(a, next, a->process[index].pub.container);
@@ -77,7 +77,7 @@ static u32 process_add_successor(struct attributor *a, u32 index, u64 time_ns)
 	return next;
 }
 
-/* Record that @tid belongs to the successor @index from @time_ns on; 0: the time is unknown. */
+/* Record that @tid belongs to the successor @index from @time_ns on; 0 if the time is unknown. */
 static void tid_set_successor(struct attributor *a, s32 tid, u32 index, u64 time_ns)
 {
 	if (time_ns)
@@ -220,8 +220,9 @@ bool attributor_has_event_times(const struct attributor *a)
 }
 
 /*
- * Returns the successor of process @index that is valid at @time_ns, and reduces @span to the times
- * at which that successor is valid.
+ * Follow the successors of process @index to the entry that is valid at @time_ns, and return it.
+ * Reduce @span to the times at which this entry is valid. Returns ATTRIBUTE_NONE if an entry was
+ * reused, or after SUCCESSORS_MAX successors.
  */
 static u32 process_find_successor(struct attributor *a, u32 index, u32 generation, u64 time_ns,
 				  struct attribute_span *span)
@@ -230,7 +231,7 @@ static u32 process_find_successor(struct attributor *a, u32 index, u32 generatio
 
 	for (u32 n = 0; n < SUCCESSORS_MAX; n++) {
 		p = &a->process[index];
-		/* The table was too small for the recording, and the entry was reused. */
+		/* If the table is too small for the recording, the entry may have been reused. */
 		if (p->pub.generation != generation)
 			break;
 		if (!p->succeeded_ns)

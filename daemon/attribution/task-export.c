@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/** struct exported_process - a process entry, and its start by which entries are sorted */
+/** struct exported_process - a process entry to export; entries are sorted by @valid_from_ns */
 struct exported_process {
 	u64 valid_from_ns;
 	u32 index;
@@ -49,8 +49,8 @@ static void export_maps(const struct process_table_entry *p, u64 time_ns,
 }
 
 /*
- * Report one entry. If its predecessor is the same process, it starts with an exec, otherwise with
- * a fork if the time of the fork is known.
+ * Report one entry. If the predecessor is an earlier program of the same process, the first event
+ * is an exec. Else it is a fork if there is a predecessor, or if the time of the fork is known.
  */
 static void export_process(const struct attributor *a, u32 index, const struct source_sink *sink)
 {

@@ -49,11 +49,11 @@ static u32 answer_find_container(struct attributor *a, const struct proc_answer 
 				 0;
 }
 
-/* Mappings */
+/* ---- Mappings ---- */
 
 /*
- * Returns a number for the owner of a process, which can delay a read of its mappings. The owner is
- * the user, or for root the cgroup, because containers often run as root.
+ * Returns a number for the owner of a process: the user or container that can delay a read of the
+ * mappings. The owner is the user, or for root the cgroup, because containers often run as root.
  */
 static u64 answer_get_map_owner(const struct proc_answer *answer)
 {
@@ -115,7 +115,10 @@ static void maps_add_answer(struct attributor *a, struct maps *maps,
 	a->store.dropped += answer->skipped;
 }
 
-/* Replace the mappings by @answer, and add those again that events reported since the query. */
+/*
+ * Replace the mappings with those of @answer. Then add the former mappings again, because events
+ * may have reported some of them since the query.
+ */
 static void maps_merge_answer(struct attributor *a, struct process_table_entry *p,
 			      const struct proc_answer *answer)
 {
@@ -146,7 +149,7 @@ static bool process_matches_stat(const struct process_table_entry *p, const stru
 		(p->start_code == st->start_code && p->start_stack == st->start_stack));
 }
 
-/* Returns the entry that @answer is about; NULL if it was reused for another process. */
+/* Returns the entry that @answer describes; NULL if the entry was reused for another process. */
 static struct process_table_entry *answer_find_process(struct attributor *a,
 						       const struct proc_answer *answer)
 {
@@ -197,9 +200,9 @@ static void maps_apply_answer(struct attributor *a, const struct proc_answer *an
 		process_query_remaining_maps(a, p, answer);
 }
 
-/* Processes */
+/* ---- Processes ---- */
 
-/* Returns whether @st, in ticks since boot, can be a process that was forked at @forked_ns. */
+/* Returns whether the start time in @st, in ticks since boot, matches a fork at @forked_ns. */
 static bool fork_time_matches(u64 forked_ns, const struct procfs_stat *st)
 {
 	u64 tick = 1000000000 / (u64)sysconf(_SC_CLK_TCK);
@@ -226,7 +229,8 @@ static void process_complete_from_stat(struct process_table_entry *p, const stru
 }
 
 /*
- * Returns whether a new entry is needed for @container. A process without samples keeps its entry.
+ * Move process @index to @container if the process has no samples. Returns whether a new entry is
+ * needed: the process has samples, and its container changed.
  */
 static bool process_set_container_unless_sampled(struct attributor *a, u32 index, u32 container)
 {
@@ -277,8 +281,8 @@ static u32 process_apply_answer(struct attributor *a, const struct proc_answer *
 		process_complete_from_stat(&a->process[i], st);
 	same = i != ATTRIBUTE_NONE && process_matches_stat(&a->process[i], st);
 	/*
-	 * The process is exiting: /proc may have neither cgroup nor mappings any more, but the
-	 * entry has them.
+	 * If the process is exiting, /proc may have neither cgroup nor mappings any more: use the
+	 * entry, which has them.
 	 */
 	if (same && (a->process[i].exit_reported ? !leader_exited(answer) : stat_is_zombie(st)))
 		return i;
@@ -311,7 +315,10 @@ static void process_apply_check_answer(struct attributor *a, const struct proc_a
 		process_mark_dead(a, index);
 		return;
 	}
-	/* If no read follows below, no caller must wait for one. If one follows, it is pending. */
+	/*
+	 * Callers wait while @maps_answered_ns is old or a query is pending. If this function
+	 * queries the mappings below, that query is pending; if not, callers must not wait.
+	 */
 	if (answer->query.map)
 		p->maps_answered_ns = answer->started_ns;
 	if (answer->result < 0)
@@ -344,8 +351,8 @@ void process_compare_with_proc(struct attributor *a, u32 index, bool map)
 }
 
 /*
- * Returns whether a read of the mappings that begins at @since_ns or later is pending, or can still
- * be requested. False if the process has exited.
+ * Returns whether a query is pending, or whether no read of the mappings that began at @since_ns or
+ * later has ended. False if the process has exited.
  */
 static bool maps_read_may_follow(const struct attributor *a, u32 index, u32 generation,
 				 u64 since_ns)
@@ -372,7 +379,7 @@ bool attributor_request_mappings(struct attributor *a, u32 index, u32 generation
 	return maps_read_may_follow(a, index, generation, since_ns);
 }
 
-/* Threads */
+/* ---- Threads ---- */
 
 static struct task_wait *task_wait_find_set(const struct attributor *a, s32 tid)
 {
@@ -381,7 +388,7 @@ static struct task_wait *task_wait_find_set(const struct attributor *a, s32 tid)
 	return &a->task_waits[(h >> 16) % (TASK_WAITS / TASK_WAIT_WAYS) * TASK_WAIT_WAYS];
 }
 
-/* Returns the entry of @tid if @key is @tid, or a free one if @key is 0; NULL if there is none. */
+/* Returns the entry of @tid (@key is @tid), or a free entry for @tid (@key is 0); NULL for none. */
 static struct task_wait *task_wait_find(const struct attributor *a, s32 tid, s32 key)
 {
 	struct task_wait *set = task_wait_find_set(a, tid);
@@ -440,7 +447,7 @@ u32 task_find_in_proc(struct attributor *a, s32 tid, bool sampled)
 	return ATTRIBUTE_NONE;
 }
 
-/* Repeat the query if an event made @answer obsolete. Returns false if @answer is valid. */
+/* Repeat the query if an event made @answer obsolete. Returns whether the query was repeated. */
 static bool answer_repeat_if_obsolete(struct attributor *a, const struct proc_answer *answer,
 				      struct task_wait *w)
 {
@@ -492,7 +499,7 @@ static void thread_apply_answer(struct attributor *a, const struct proc_answer *
 	const struct proc_query *q = &answer->query;
 	struct thread_slot slot = thread_table_find(&a->threads, q->tid);
 
-	/* Only -ESRCH counts: PROC_QUERY_PROCESS finds out if the whole process exited. */
+	/* Handle only -ESRCH, no such thread: PROC_QUERY_PROCESS detects exits of processes. */
 	if (answer->result != -ESRCH || !slot.bucket ||
 	    slot.bucket->process[slot.way] != q->index ||
 	    a->process[q->index].pub.generation != q->generation ||
@@ -502,8 +509,8 @@ static void thread_apply_answer(struct attributor *a, const struct proc_answer *
 }
 
 /*
- * Query up to @budget living processes: those sampled since their last check if @sampled is set,
- * else the others.
+ * Query up to @budget living processes. If @sampled is set, query the processes that were sampled
+ * since their last check, else the others.
  */
 static void processes_compare_with_proc(struct attributor *a, u32 *hand, u32 budget, bool sampled)
 {
@@ -537,15 +544,15 @@ void maps_reread_stale(struct attributor *a)
 void tasks_compare_with_proc(struct attributor *a)
 {
 	/*
-	 * Check processes without samples first, because the check of a sampled process clears its
-	 * flag.
+	 * Check the unsampled processes first: the check of a sampled process clears its flag, so
+	 * it would be checked again as an unsampled one.
 	 */
 	processes_compare_with_proc(a, &a->refresh_idle_hand, REFRESH_IDLE, false);
 	processes_compare_with_proc(a, &a->refresh_sampled_hand, REFRESH_PROCESSES, true);
 	threads_compare_with_proc(a);
 }
 
-/* Applying answers */
+/* ---- Application of answers ---- */
 
 static void answer_apply(struct attributor *a, const struct proc_answer *answer)
 {

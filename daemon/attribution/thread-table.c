@@ -33,7 +33,10 @@ void thread_table_deinit(struct thread_table *table)
 	table->buckets = NULL;
 }
 
-/* Choose a slot: a free one, else a TID that was not found, else an outdated one, else the next. */
+/*
+ * Choose a slot: a free slot, else that of a TID that was not found, else one whose stamp is old,
+ * else the next one in round-robin order.
+ */
 static u32 bucket_choose_victim(struct thread_table *table, const struct thread_bucket *b,
 				const u32 *stamps)
 {

@@ -14,8 +14,8 @@
  * struct thread_bucket - the slots of all TIDs with the same hash
  * @tid: thread id; 0 if the slot is free
  * @process: index of its process, or &thread_table.unresolved
- * @stamp: &attributor.stamp of the process when the TID was resolved. If it differs now, the
- *	thread or its process exited, or the process entry was reused
+ * @stamp: &attributor.stamp of the process when the TID was resolved. If &attributor.stamp differs
+ *	now, the thread or its process exited, or the process entry was reused
  * @failed_ms: time of the last lookup that failed
  */
 struct thread_bucket {
@@ -31,7 +31,7 @@ struct thread_bucket {
  * @shift: number of bits by which the 32-bit hash is shifted to get the bucket
  * @unresolved: index that means that the thread was not found
  * @evict_hand: next slot to evict, modulo THREAD_WAYS
- * @evicted: number of current TIDs that were replaced
+ * @evicted: number of replaced TIDs whose slot had the current stamp
  */
 struct thread_table {
 	struct thread_bucket *buckets;

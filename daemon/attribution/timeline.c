@@ -5,7 +5,7 @@
 
 #include "util/array.h"
 
-/* number of cached results; samples of a CPU are in order, so the last result is often valid */
+/* number of cached results; samples of a CPU are in order of time, so the last result often fits */
 #define RECENT 1024
 
 void timeline_deinit(struct timeline *t)
@@ -70,7 +70,7 @@ void timeline_init_shared(struct timeline *t, struct timeline *ret_shared)
 	ret_shared->borrowed = true;
 }
 
-/* Returns the first entry that is later than @time, or has a greater key. */
+/* Returns the index of the first entry of @key that is later than @time, or has a greater key. */
 static u32 timeline_upper_bound(const struct timeline *t, u32 key, u64 time)
 {
 	u32 low = 0, high = t->count, mid;

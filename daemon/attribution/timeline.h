@@ -13,7 +13,7 @@
 
 /**
  * struct timeline_entry - an entry: from time @from on, @key has the values @value and @extra
- * @order: position of the entry before sorting, and after it
+ * @order: position of the entry: before sorting in the order of timeline_add(), then sorted
  */
 struct timeline_entry {
 	u64 from;
@@ -38,7 +38,7 @@ struct timeline_span {
 };
 
 /**
- * struct timeline - a timeline; all zeros except @max is an empty one
+ * struct timeline - a timeline; an empty one is all zeros except @max
  * @entries: the entries, @count of them, with memory for @capacity
  * @recent: results of recent lookups, indexed by key modulo their number; allocated by the first
  *	lookup
