@@ -364,7 +364,7 @@ static void maps_mark_stale(struct attributor *a)
 		a->process[i].maps_stale |= a->process[i].state == PROCESS_LIVING;
 }
 
-/* Handle lost events: any task may have changed, and perf may also have lost its mappings. */
+/* Handle lost events: any task and its mappings may have changed. */
 static void live_apply_lost(struct attributor *a, const struct task_event *e)
 {
 	a->stats.events_lost += e->size;

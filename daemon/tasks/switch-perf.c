@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The kernel writes two records for each switch. The record of the previous task contains the next
- * task. It is converted to a struct switch_entry, the format of the BPF program, so that one
- * function searches both kinds of rings.
+ * task. cpu_copy_switches() converts this record to a struct switch_entry, the format of the BPF
+ * program, so that one function searches both kinds of rings.
  */
 #include "switch-perf.h"
 
@@ -36,8 +36,8 @@ struct timed_switch_record {
  * struct cpu_switches - the switches of one CPU
  * @ring: the ring of the event
  * @entries: the newest switches
- * @count: switches that were written to @entries
- * @last_ns: time of the newest one
+ * @count: number of switches that were written to @entries
+ * @last_ns: time of the newest switch
  * @ran_ns: for perf_event_is_dead()
  * @fd: the event; -1: the CPU is offline
  */
@@ -157,8 +157,8 @@ static void switch_entry_add(const struct switch_perf *s, struct cpu_switches *c
 
 /*
  * Some kernels do not report every switch. If @prev is not the task to which the CPU switched last,
- * the switch to @prev is missing, and the end of the last entry is unknown. A task that has exited
- * has no TID when it is switched out.
+ * the switch to @prev is missing, and the end of the last entry is unknown. If the task has exited,
+ * @prev is SWITCH_UNKNOWN, and nothing can be compared.
  */
 static void mark_missing_switch(const struct switch_perf *s, struct cpu_switches *cpu, u32 prev)
 {

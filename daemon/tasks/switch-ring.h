@@ -33,8 +33,8 @@ struct switch_ring {
  * @from_ns: start of the span, CLOCK_MONOTONIC
  * @to_ns: end of the span, CLOCK_MONOTONIC
  *
- * Return: its TID, 0 for the idle task; -1 if the CPU switched during the span, or if the task is
- * unknown.
+ * Return: the TID of the task; 0 for the idle task; -1 if the CPU switched during the span, or if
+ * the task is unknown.
  */
 s32 switch_ring_find_tid(struct switch_ring *ring, u64 from_ns, u64 to_ns);
 

@@ -7,19 +7,19 @@
 
 /**
  * enum task_event_type - the kind of a task event
- * @TASK_COMM: a task has the name @name; @exec: by execve
+ * @TASK_COMM: the thread @tid has the name @name; @exec: it got the name by execve()
  * @TASK_FORK: @parent_pid created the thread @tid of the process @pid
  * @TASK_EXIT: the thread @tid exited; @last: the process exited with it
  * @TASK_MMAP: @pid mapped @size bytes of the file @name, from @offset on, executable at @start
  * @TASK_CGROUP: the cgroup with the number @cgroup has the path @name
- * @TASK_LOST: @size events before this one were lost (live only). If lost mappings are counted
- *	separately, they are not included
+ * @TASK_LOST: @size events before this one were lost (live only). Mappings that TASK_LOST_MAPS
+ *	reports are not included
  * @TASK_SWITCH: @tid runs on @cpu from now on; -1: an unknown task (recordings only)
- * @TASK_ATTACH: all @size threads of @pid moved to @cgroup with the path @name; @cgroup 0: the
- *	move was in another hierarchy than the default one (BPF only)
+ * @TASK_ATTACH: all @size threads of @pid moved to @cgroup with the path @name; @cgroup is 0 if the
+ *	move was in a hierarchy of cgroup v1 (BPF only)
  * @TASK_CGROUP_REMOVED: @cgroup was removed (BPF only)
  * @TASK_SEED: the thread @tid of the process @pid exists. @name is the process's name, @start and
- *	@offset are where code and stack of its image start (BPF only)
+ *	@offset are the addresses of code and stack of its image (BPF only)
  * @TASK_SEEDED: every task that existed at the start was reported, and from now on every change is
  * reported; @size is a set of TASK_REPORTS_* (BPF only)
  * @TASK_LOST_MAPS: @size TASK_MMAP of @pid were lost; @pid 0: of unknown processes (live only)
@@ -40,7 +40,7 @@ enum task_event_type {
 };
 
 #define TASK_REPORTS_MAPS    (1U << 0)	/* executable mappings are reported, too */
-#define TASK_REPORTS_CGROUPS (1U << 1)	/* the default hierarchy of cgroups is the only one */
+#define TASK_REPORTS_CGROUPS (1U << 1)	/* cgroup v1 is not mounted: events have all cgroups */
 
 /**
  * device_number() - combine the two numbers of a file system's device

@@ -16,7 +16,10 @@
 /* Minimum time between two lists of all tasks, because a list is expensive. */
 #define SEED_NS 1000000000ULL
 
-/* @switches: space for the switches of 16 CPUs in 0.25 s, at 200,000 switches a second. */
+/*
+ * The size of the switch rings suffices for 16 CPUs and 0.25 s, at 200,000 context switches a
+ * second of each CPU and 16 bytes a switch.
+ */
 const struct task_events_sizes task_events_sizes_max = {
 	.bpf = 1U << 20,
 	.side_band = 128U << 10,
@@ -88,7 +91,10 @@ static void open_origins(struct task_events *t, enum task_events_kind best,
 
 static int watch_origins(struct task_events *t)
 {
-	/* A BPF ring with any record is readable; the programs limit the number of edges. */
+	/*
+	 * A BPF ring with any record is readable, so watch for edges. The programs signal an edge
+	 * only when the ring is half full.
+	 */
 	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
 	struct epoll_event level = { .events = EPOLLIN };
 
@@ -157,7 +163,8 @@ int task_events_get_fd(const struct task_events *t)
 }
 
 /*
- * Check that no hierarchy of cgroup v1 exists: the first line is then the hierarchy of version 2.
+ * Returns whether no hierarchy of cgroup v1 is mounted. The line of cgroup v2 is the last one in
+ * /proc/self/cgroup, and then also the first one.
  */
 static bool is_cgroup_v2_only(void)
 {

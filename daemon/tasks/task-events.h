@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The events of tasks and cgroups, in one stream in order of time, for any live source. They also
- * identify tasks that exit before their samples are drained. BPF reports all events; if it cannot
- * report executable mappings, the side band of perf does. Without BPF the side band reports all
- * events except those of cgroups.
+ * The events of tasks and cgroups, in one stream in order of time, for any live source. The events
+ * also identify tasks that exit before their samples are drained. BPF reports all events. If BPF
+ * cannot report executable mappings, the side band of perf reports them. Without BPF the side band
+ * reports all events except those of cgroups.
  */
 #ifndef SPEPROF_TASK_EVENTS_H
 #define SPEPROF_TASK_EVENTS_H

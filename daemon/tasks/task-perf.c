@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The records in the ring of each CPU are in order of time, and the reader merges the rings. All
- * rings are read after the end of a window, so they contain every event that happened before its
- * samples.
+ * rings are read after the end of a window, so they contain every event that happened before the
+ * samples of the window.
  */
 #include "task-perf.h"
 
@@ -17,7 +17,7 @@
 
 #define NOTHING UINT64_MAX
 
-/* The end of each record, by sample_id_all. */
+/* The end of each record, because perf_ring_open() sets sample_id_all. */
 struct sample_id_trailer {
 	s32 pid;
 	s32 tid;
@@ -79,7 +79,7 @@ struct perf_switch_record {
  * @next_ns: time of the next record; NOTHING at the end
  * @ran_ns: for perf_event_is_dead()
  * @switched_ns: time of the last context switch that was reported
- * @running: the task that runs since then; -1: unknown
+ * @running: the task that has run since @switched_ns; -1: unknown
  * @fd: the event; -1: the CPU is offline
  */
 struct cpu_ring {
@@ -285,7 +285,7 @@ static void read_switch(struct task_perf *t, struct cpu_ring *ring, struct task_
 	deliver_switch(t, ring, event, trailer.tid, sink);
 }
 
-/* Switches were lost since the last one: the task that runs since then is unknown. */
+/* Handle lost switches: the task that runs after the last reported switch is unknown. */
 static void deliver_lost_switches(struct task_perf *t, struct cpu_ring *ring,
 				  struct task_event *event, const struct task_sink *sink)
 {
@@ -311,7 +311,7 @@ static void ring_deliver_next(struct task_perf *t, struct cpu_ring *ring,
 		deliver_lost_switches(t, ring, &event, sink);
 	if (t->records == TASK_PERF_SWITCHES || !read_record(t->record, &event))
 		return;
-	/* An event for mappings gets fork and exit records as well. */
+	/* A perf event for mappings also gets fork and exit records, which are skipped here. */
 	if (t->records == TASK_PERF_MAPS && event.type == TASK_LOST)
 		event.type = TASK_LOST_MAPS;
 	if (t->records == TASK_PERF_TASKS || event.type == TASK_MMAP ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Task events from the side band of perf: fork, exec, exit, names, executable mappings, context
- * switches. They come from a dummy event on each CPU, which never samples.
+ * switches. The kernel writes them to the ring of a dummy event on each CPU, which never samples.
  */
 #ifndef SPEPROF_TASK_PERF_H
 #define SPEPROF_TASK_PERF_H
@@ -64,8 +64,8 @@ void task_perf_end_read(struct task_perf *perf);
 /**
  * task_perf_close_offline() - close the events of CPUs that went offline
  *
- * Call this after all their records were read. As long as it is open, an event of such a CPU
- * reports EPOLLHUP.
+ * Call this after all records of these events were read. Until it is closed, the event of an
+ * offline CPU reports EPOLLHUP.
  */
 void task_perf_close_offline(struct task_perf *perf);
 

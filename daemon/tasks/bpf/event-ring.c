@@ -54,8 +54,8 @@ static const void *record_get(const struct event_ring *ring, u64 at)
 }
 
 /*
- * Insert the record in order of time, searching from the end, because nearly all records are in
- * order.
+ * Insert the record at position @at by its time. Search from the end, because nearly all records
+ * are in order.
  */
 static void record_insert_by_time(struct event_ring *ring, u64 at)
 {

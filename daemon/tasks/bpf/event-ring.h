@@ -66,7 +66,8 @@ void event_ring_scan(struct event_ring *ring);
 u64 event_ring_get_next_time(const struct event_ring *ring);
 
 /**
- * event_ring_pop() - remove the oldest record, which must exist; valid until event_ring_release()
+ * event_ring_pop() - remove and return the oldest record, which must exist; the pointer is valid
+ * until event_ring_release()
  */
 const void *event_ring_pop(struct event_ring *ring);
 

@@ -23,10 +23,10 @@
  * @unattributed: the program's counter of losses of unknown processes at the last check
  * @misses: runs that the kernel had skipped at the last check
  * @found_ns: time of the last check that found losses; 0: there is nothing to report
- * @found_unattributed: lost mappings of unknown processes, not reported yet
- * @found: processes with losses that are not reported yet
- * @pids: the processes
- * @counts: their lost mappings
+ * @found_unattributed: number of lost mappings of unknown processes, not reported yet
+ * @found: number of processes with losses that are not reported yet
+ * @pids: PIDs of the @found processes
+ * @counts: number of lost mappings of each of these processes
  */
 struct mapping_bpf {
 	struct maps_bpf *programs;
@@ -75,7 +75,7 @@ static int programs_load_and_attach(struct mapping_bpf *m, size_t size, u64 rate
 
 /*
  * If the kernel does not have a type (struct backing_file before 6.8), libbpf searches the modules,
- * which needs CAP_SYS_ADMIN. An explicit path of the BTF prevents that.
+ * which needs CAP_SYS_ADMIN. An explicit path of the BTF prevents this search.
  */
 static struct maps_bpf *programs_open(void)
 {
@@ -146,7 +146,7 @@ struct event_ring *mapping_bpf_get_ring(struct mapping_bpf *m)
 	return &m->ring;
 }
 
-/* Read and clear the losses of each process; if that fails, the processes are unknown. */
+/* Read and clear the losses of each process. If that fails, count a loss of an unknown process. */
 static void read_lost_maps(struct mapping_bpf *m)
 {
 	u32 at, count = LOST_MAPS_MAX;
@@ -161,7 +161,7 @@ static void read_lost_maps(struct mapping_bpf *m)
 
 static void find_losses(struct mapping_bpf *m)
 {
-	/* Acquire: a program counts a loss by process before it counts it here. */
+	/* Acquire: a program counts a loss in lost_maps before it increments dropped. */
 	u64 dropped = __atomic_load_n(&m->programs->bss->dropped, __ATOMIC_ACQUIRE);
 	u64 unattributed = __atomic_load_n(&m->programs->bss->unattributed, __ATOMIC_RELAXED);
 	u64 misses = sum_misses(m);

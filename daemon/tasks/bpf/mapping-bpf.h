@@ -19,8 +19,8 @@ struct mapping_probe {
 /**
  * mapping_bpf_new() - load and attach the BPF programs for mappings
  * @size: bytes of their ring, a power of two of pages
- * @rate: bytes that a cgroup or user may write to the ring in a second, on average; a burst may
- * have an eighth of that. See bucket_key() in maps.bpf.c
+ * @rate: bytes a second that a cgroup or user may write to the ring, on average; a burst may have
+ * an eighth of @rate bytes. See bucket_get_key() in maps.bpf.c
  * @functions: true: attach to kernel functions; false: attach to the tracepoint
  * @ret_bpf: the programs
  *
@@ -49,8 +49,10 @@ struct event_ring *mapping_bpf_get_ring(struct mapping_bpf *bpf);
  * @sink: receives an event for each process that lost mappings, and one with pid 0 for losses of
  *	unknown processes
  *
- * A call that finds a loss does not report it. A later call does, once its @until_ns has reached
- * the time of the first one. So the fork of a process is delivered before its losses.
+ * A call that finds losses does not report them yet. They are reported by the first later call
+ * whose
+ * @until_ns has reached the time at which they were found. So the fork of a process is delivered
+ * before its losses.
  */
 void mapping_bpf_report_lost(struct mapping_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 
@@ -69,7 +71,7 @@ void mapping_probe_deinit(struct mapping_probe *probe);
  */
 const char *map_record_build_path(const struct map_record *record, char *path);
 
-/* The NUL of each component becomes a slash. */
+/* Size of the buffer for a path: the NUL of each component becomes a slash. */
 #define MAP_RECORD_PATH_MAX (MAP_RECORD_PATH + MAP_RECORD_NAME + sizeof(" (deleted)") + 1)
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * Reports executable mappings when they are made. If the kernel supports trampolines (arm64 does
  * not in 6.1), the programs run at entry of uprobe_mmap(), for files, and of
- * _install_special_mapping(), for the vDSO. Otherwise one runs at the tracepoint vma_store, which
- * kernels before 6.3 pass for each new mapping. The loader tests which of them works.
+ * _install_special_mapping(), for the vDSO. Otherwise one program runs at the tracepoint vma_store,
+ * which kernels before 6.3 reach for each new mapping. The loader tests which of the two ways
+ * works.
  *
  * bpf_d_path() is not permitted here, so the programs walk the path as d_path() does, but without
  * its locks. A concurrent rename of a directory can result in a path that never existed. The inode
@@ -55,7 +56,7 @@ struct {
 	__type(value, __u64);
 } buckets SEC(".maps");
 
-/* Key: the process. Value: mappings that were lost since the reader removed the entry. */
+/* Key: the process. Value: number of mappings lost since the reader last removed the entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LOST_MAPS_MAX);
@@ -63,7 +64,7 @@ struct {
 	__type(value, __u64);
 } lost_maps SEC(".maps");
 
-/* Lost mappings of processes for which lost_maps was full; dropped counts them too. */
+/* Number of lost mappings that did not fit in lost_maps; dropped counts them, too. */
 __u64 unattributed;
 
 /*
@@ -146,7 +147,7 @@ static __always_inline bool walk_complete(struct path_walk *w)
 	return true;
 }
 
-/* Move from the root of a mount to its mount point; returns true if it has none. */
+/* Move from the root of a mount to its mount point; returns true if the mount has none. */
 static __always_inline bool walk_to_mount_point(struct path_walk *w)
 {
 	struct mount *mount = (void *)w->mnt - bpf_core_field_offset(((struct mount *)0)->mnt);
@@ -226,9 +227,10 @@ static __always_inline void record_end(struct map_record *record, __u64 n, __u64
 }
 
 /*
- * A stacked file system maps a file of the lower layer, and stores the path that the task opened
- * behind it in a struct backing_file. The flag of such files differs between kernels, so this
- * checks that the path is consistent and that its superblock is stacked.
+ * If a task maps a file of a stacked file system, such as overlayfs, vm_file is a file of the lower
+ * layer. It is part of a struct backing_file, which also has the path that the task opened. The
+ * flag of such files differs between kernels, so check that the path is consistent and that its
+ * superblock is stacked.
  */
 static __always_inline bool get_stacked_path(struct file *file, struct path *ret_path)
 {
@@ -260,7 +262,7 @@ static __always_inline void report_file_mapping(struct vm_area_struct *vma)
 	struct inode *inode;
 	__u64 bucket;
 
-	/* execve() maps the new stack before the task gets the new mm. */
+	/* Skip a mapping in another mm: execve() maps the stack before the task gets the new mm. */
 	if (!file || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC) ||
 	    BPF_CORE_READ(vma, vm_mm) != BPF_CORE_READ(task, mm))
 		return;
@@ -290,7 +292,7 @@ static __always_inline void report_file_mapping(struct vm_area_struct *vma)
 	walk.root_mnt = root.mnt;
 	walk.record = record;
 	bpf_loop(PATH_STEPS_MAX, walk_step, &walk, 0);
-	/* A path that is too long is read from /proc at the first sample. */
+	/* If the path is too long, report nothing: the first sample reads it from /proc. */
 	if (walk.complete)
 		record_end(record, walk.used, bucket);
 }

@@ -11,7 +11,10 @@
 #include "switches.skel.h"
 #include "task-record.h"
 
-/* Limits of the entries for each CPU; the maximum is a quarter of a second at 200,000 switches. */
+/*
+ * Limits of the number of entries for each CPU. The maximum suffices for 0.3 s at 200,000 switches
+ * a second of the CPU
+ */
 #define ENTRIES_MAX (1U << 16)
 #define ENTRIES_MIN (1U << 9)
 

@@ -2,8 +2,8 @@
 /*
  * Records each context switch in a ring of its CPU, for samples without a Context packet. The
  * daemon maps the rings. The program never waits for the reader, and overwrites the oldest entries.
- * It stores the count of entries after the entry: if the count is the same before and after a
- * reader has copied an entry, the entry was not overwritten.
+ * The program increments the count of entries after it has written an entry. A reader reads the
+ * count before and after it copies an entry, and so detects whether the entry was overwritten.
  */
 #include "kernel-types.h"
 

@@ -45,8 +45,8 @@ const char *task_bpf_get_maps_reason(const struct task_bpf *bpf);
 int task_bpf_get_fd(const struct task_bpf *bpf);
 
 /**
- * task_bpf_get_maps_fd() - return the descriptor of task_bpf_get_fd() for the ring of mappings; -1
- * if mappings are not reported
+ * task_bpf_get_maps_fd() - return a descriptor like that of task_bpf_get_fd(), but for the ring of
+ * mappings; -1 if mappings are not reported
  */
 int task_bpf_get_maps_fd(const struct task_bpf *bpf);
 
@@ -65,8 +65,8 @@ void task_bpf_deliver_next(struct task_bpf *bpf, const struct task_sink *sink);
 void task_bpf_end_read(struct task_bpf *bpf);
 
 /**
- * task_bpf_take_lost_count() - return the task events, without mappings, that were lost since the
- * last call
+ * task_bpf_take_lost_count() - return the number of task events, without mappings, that were lost
+ * since the last call
  */
 u64 task_bpf_take_lost_count(struct task_bpf *bpf);
 

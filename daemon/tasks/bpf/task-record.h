@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The records that the BPF programs pass to the daemon; both include this file. */
+/* The records that the BPF programs pass to the daemon. Programs and daemon include this file. */
 #ifndef SPEPROF_TASK_RECORD_H
 #define SPEPROF_TASK_RECORD_H
 
@@ -24,7 +24,7 @@ enum task_record_type {
  * struct task_record - an event in the ring, or a task from the iterator
  * @time_ns: bpf_ktime_get_ns(), which is CLOCK_MONOTONIC
  * @start_ns: start of the process, CLOCK_BOOTTIME; identifies the process together with @pid
- * @cgroup: ID in the default hierarchy (version 2); 0: a cgroup of another hierarchy
+ * @cgroup: ID in the default hierarchy (cgroup v2); 0: a cgroup of another hierarchy
  * @start_code: SEED: address of the code of the image; 0: kernel thread
  * @start_stack: SEED: address of the stack of the image; 0: kernel thread
  * @pid: PID in the initial namespace

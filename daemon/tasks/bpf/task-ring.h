@@ -18,7 +18,7 @@ struct {
 /* Bytes in the ring at which the reader is woken; set by the loader. */
 const volatile __u32 wakeup_bytes;
 
-/* Records that were lost. */
+/* Number of records that were lost. */
 __u64 dropped;
 
 static __always_inline __u64 get_wakeup_flags(void)

@@ -136,8 +136,8 @@ static __always_inline void report_cgroup_event(__u16 type, struct cgroup *cgrou
 	record->head.type = type;
 	record->head.time_ns = bpf_ktime_get_ns();
 	/*
-	 * Hierarchy 0 is the default hierarchy (version 2), which contains every task. For a cgroup
-	 * of version 1 the record has ID 0.
+	 * Hierarchy 0 is the default hierarchy (cgroup v2), which contains every task. For a cgroup
+	 * of cgroup v1 the record has ID 0.
 	 */
 	if (!BPF_CORE_READ(cgroup, root, hierarchy_id))
 		record->head.cgroup = BPF_CORE_READ(cgroup, kn, id);
@@ -169,7 +169,10 @@ int BPF_PROG(on_attach, struct cgroup *cgroup, const char *path, struct task_str
 	return 0;
 }
 
-/* New and removed cgroups of version 1 contain no task: on_attach() reports each move to one. */
+/*
+ * Do not report new and removed cgroups of cgroup v1. They contain no task, and on_attach() reports
+ * each move of a process to such a cgroup.
+ */
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(on_mkdir, struct cgroup *cgroup, const char *path)
 {
