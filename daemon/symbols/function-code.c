@@ -7,7 +7,7 @@
 #include "helper-link.h"
 #include "util/array.h"
 
-/* Maximum number of instructions: the largest function, with instructions of one byte. */
+/* Maximum number of instructions: FUNCTION_CODE_MAX bytes, if each instruction has one byte. */
 #define INSTRUCTIONS_MAX FUNCTION_CODE_MAX
 
 /**
@@ -35,7 +35,7 @@ void function_code_clear(struct function_code *code)
 	*code = (struct function_code){ .instruction = NULL };
 }
 
-/* Open the file, and check that it is the one of the location. */
+/* Open the file of @location in the reader. Returns -ESTALE if the file has another build ID. */
 static int open_location_file(struct code_reader *reader, const struct attribute_location *location)
 {
 	struct open_request open = { .type = OPEN_FILE,
@@ -68,7 +68,7 @@ static int open_location_file(struct code_reader *reader, const struct attribute
 	return 0;
 }
 
-/* Find the function at *start; *start and *end are unchanged if it has no name. */
+/* Set *start and *end to the range of the function at *start; unchanged if it has no name. */
 static int find_function_range(struct code_reader *reader, u64 *start, u64 *end)
 {
 	const struct symbol_reply *reply;
@@ -137,7 +137,7 @@ static int read_instructions(struct code_reader *reader, u64 start, u64 end)
 	return 0;
 }
 
-/* Store the reason for which a file is not read. */
+/* Set &function_code.reason after @error: the reason why the file was not read. */
 static void code_set_reason(struct function_code *code, const struct helper_link *link,
 			    const struct attribute_location *location, int error)
 {

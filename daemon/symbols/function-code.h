@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the instructions of a function. The call starts separate helper processes, which exit
- * before it returns, and blocks. Only commands use it, the daemon does not.
+ * Reads the instructions of a function. function_code_read() starts two helper processes, and
+ * blocks until they have exited. Only commands use it; the daemon does not.
  */
 #ifndef SPEPROF_FUNCTION_CODE_H
 #define SPEPROF_FUNCTION_CODE_H
 
 #include "attribution/attributor.h"
 
-/* Maximum bytes of a function; the instructions behind them are not read. */
+/* Limit for a function, bytes: instructions after the limit are not read. */
 #define FUNCTION_CODE_MAX (1U << 20)
 
 /**
@@ -27,7 +27,7 @@ struct function_instruction {
  * struct function_code - the instructions of a function; all zeros: no instructions
  * @instruction: @count instructions in the order of their offsets, without gaps
  * @name: name of the function, untrusted; "" if it has none
- * @reason: a sentence with the reason for which instructions are missing; "" if none are missing
+ * @reason: a sentence that explains why instructions are missing; "" if none are missing
  */
 struct function_code {
 	struct function_instruction *instruction;

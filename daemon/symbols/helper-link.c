@@ -19,7 +19,7 @@
  * helper
  */
 #define HELPER_FDS   2
-#define HELPER_FD    3 /* number of the first of them in the helper */
+#define HELPER_FD    3 /* number of the first inherited descriptor in the helper */
 #define CALL_MS	     60000 /* timeout of the reader, long because its nice value delays it */
 #define OPEN_MS	     10000 /* timeout of the opener: shorter, because it reads no file */
 #define AGE_MAX_MS   300000 /* age at which helpers are killed, to free their memory */
@@ -74,7 +74,8 @@ void helper_link_init(struct helper_link *link, const char *path, bool idle)
 }
 
 /*
- * Add a helper that is blocked in the kernel to the table. It exits when its file system answers.
+ * Add a helper that is blocked in the kernel to the table. The helper exits when the file system
+ * answers.
  */
 static void stuck_helper_add(struct helper_link *link, pid_t pid)
 {
@@ -115,8 +116,8 @@ static void process_kill(struct helper_process *process)
 }
 
 /*
- * Reap a killed helper. One that hangs in a file system cannot exit, so stop waiting after about 3
- * s.
+ * Reap a killed helper. A helper that hangs in a file system cannot exit, so stop waiting after
+ * about 3 s.
  */
 static void process_reap(struct helper_link *link, struct helper_process *process)
 {
@@ -147,8 +148,8 @@ void helper_link_deinit(struct helper_link *link)
 }
 
 /*
- * Return true if a helper runs. It sends nothing without a request, so if its socket is readable,
- * it has exited or failed.
+ * Return true if a helper runs. A helper sends nothing without a request, so a readable socket
+ * means that the helper has exited or failed.
  */
 static bool process_is_running(const struct helper_process *process)
 {
@@ -373,8 +374,8 @@ int helper_link_call_reader(struct helper_link *link, struct symbol_request *req
 	if (symbol_reply_check(request, reply, (size_t)n) < 0)
 		return stop_after_failure(link, -EBADMSG);
 	/*
-	 * The error of a file may have the value of an error that means that the helper has failed,
-	 * so return -EIO instead.
+	 * If the error of a file equals an error that callers take for a failure of the helper,
+	 * return -EIO instead.
 	 */
 	if (reply->error)
 		return helper_error_is_fatal(reply->error) ? -EIO : reply->error;

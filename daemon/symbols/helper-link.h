@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Start two helper processes, the opener, which opens files, and the reader, which reads them, and
- * send them requests. If one exits, misses its deadline or sends an invalid reply, both are killed.
- * A link is used by one thread; a call blocks until the reply or the deadline.
+ * Start two helper processes, and send them requests. The opener opens files; the reader reads
+ * them. If a helper exits, misses its deadline or sends an invalid reply, both helpers are killed.
+ * Only one thread may use a link. A call blocks until the reply or the deadline.
  */
 #ifndef SPEPROF_HELPER_LINK_H
 #define SPEPROF_HELPER_LINK_H
@@ -51,11 +51,11 @@ struct stuck_helper {
  * earlier pair had opened
  * @started_ms: when the pair was started
  * @not_before_ms: when the next pair may be started, after a start that failed
- * @backoff_ms: delay after the last start that failed; doubled by each further one; 0 after a
+ * @backoff_ms: delay after the last start that failed; doubled by each further failure; 0 after a
  * success
  * @failures: number of pairs that failed
  * @path: path of the helper program
- * @reason: a sentence with the reason for which helpers cannot be started; "" if they can
+ * @reason: a sentence that explains why the helpers cannot be started; "" if they can
  * @reply: the last reply of the reader
  */
 struct helper_link {

@@ -50,7 +50,10 @@ static bool queue_is_active(const struct job_queue *q)
 	return q->first || q->busy;
 }
 
-/* Returns the queue of @owner, or a free one; if there is none, that of another owner. */
+/*
+ * Returns the queue of @owner; else an inactive queue, which is assigned to @owner; else the queue
+ * of another owner, which both owners then share.
+ */
 static struct job_queue *queue_find_or_take(struct job_queues *queues, u64 owner, u64 now_ms)
 {
 	struct job_queue *unused = NULL;

@@ -4,8 +4,8 @@
  * is resolved. Each owner has a queue, an equal share of time, and at most one job in progress.
  *
  * An owner becomes a suspect when a helper crashes or misses its deadline on a job of the owner. A
- * job that succeeds ends the suspicion. Resolver 0 serves no suspects. So owners whose files hang
- * delay only each other.
+ * job that succeeds ends the suspicion. Resolver 0 runs no jobs of suspects. So owners whose files
+ * hang delay only each other.
  */
 #ifndef SPEPROF_JOB_QUEUE_H
 #define SPEPROF_JOB_QUEUE_H
@@ -23,8 +23,8 @@ struct resolve_job;
  * @used_ms: virtual time in ms: the total duration of the jobs; increased after a time without
  * jobs, see job_queues_push()
  * @not_before_ms: time before which no job may begin, because a helper failed on an earlier job
- * @backoff_ms: delay after the last job on which a helper failed; doubled by each further one; 0 if
- * the owner is no suspect
+ * @backoff_ms: delay after the last job on which a helper failed; doubled by each further failure;
+ * 0 if the owner is no suspect
  * @busy: true if a job is in progress
  */
 struct job_queue {
@@ -60,8 +60,8 @@ u64 job_find_owner(s32 pid);
  * @now_ms: the time, from any clock
  * @job: the job
  *
- * A time without jobs must not give an owner an advantage over others. So when it gets a job, its
- * virtual time becomes at least the smallest virtual time of all active queues.
+ * A time without jobs must not give an owner an advantage over others. So if the queue of the owner
+ * was inactive, its virtual time becomes at least the smallest virtual time of all active queues.
  */
 void job_queues_push(struct job_queues *queues, u64 owner, u64 now_ms, struct resolve_job *job);
 
@@ -83,8 +83,8 @@ struct resolve_job *job_queues_pop(struct job_queues *queues, u64 now_ms, bool s
  * @queue: its queue
  * @now_ms: the time
  * @took_ms: duration of the job, ms
- * @failed: true if a helper failed on it; the next job of the owner is then delayed, longer each
- * time
+ * @failed: true if a helper failed on the job; the next job of the owner is then delayed. The delay
+ * doubles with each successive failure
  */
 void job_queue_finish(struct job_queue *queue, u64 now_ms, u64 took_ms, bool failed);
 

@@ -57,7 +57,7 @@ int kallsyms_load(int fd, struct symtab *table)
 
 	while ((n = read(fd, buf + rest, sizeof(buf) - rest)) > 0) {
 		rest = lines_parse(buf, rest + (size_t)n, table, &seen);
-		/* No valid line is as long as the buffer, so drop it. */
+		/* Drop a line that fills the whole buffer: no valid line is that long. */
 		if (rest == sizeof(buf))
 			rest = 0;
 	}

@@ -50,8 +50,8 @@ static int range_compare(const void *x, const void *y)
 }
 
 /*
- * Collect the address ranges of all units. libdw would use .debug_aranges, which clang does not
- * write, and which may be incomplete.
+ * Collect the address ranges of all units. The search function of libdw uses .debug_aranges
+ * instead, which clang does not write, and which may be incomplete.
  */
 static void collect_unit_ranges(struct debug_lines *d)
 {
@@ -172,8 +172,8 @@ void debug_lines_find_location(const struct debug_lines *d, u64 vaddr,
 	}
 	n = dwarf_getscopes(&unit, vaddr, &scopes);
 	/*
-	 * Scopes after the first function enclose its definition, and not the code into which it
-	 * was inlined.
+	 * Stop at the first function: the scopes after it enclose its definition, and not the code
+	 * into which it was inlined.
 	 */
 	for (int i = 0; i < n; i++) {
 		int tag = dwarf_tag(&scopes[i]);

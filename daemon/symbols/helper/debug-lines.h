@@ -15,7 +15,7 @@
  * @file: path of the source file; NULL if unknown
  * @line: line number; 0 if unknown
  * @count: number of @inlined
- * @inlined: linkage names of the functions that are inlined there, innermost first
+ * @inlined: linkage names of the functions that are inlined at the address, innermost first
  */
 struct debug_location {
 	const char *file;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Disassembles instructions by libopcodes. It reads hostile bytes, so only the sandboxed reader
- * uses it. The library is loaded at run time, because its name and interface change with each
- * release of binutils, and because only "speprof annotate" needs it.
+ * Disassembles instructions with libopcodes. The code may be hostile, so only the sandboxed reader
+ * disassembles it. The library is loaded at run time, because its name and interface change with
+ * each release of binutils, and because only "speprof annotate" needs it.
  */
 #ifndef SPEPROF_DISASSEMBLER_H
 #define SPEPROF_DISASSEMBLER_H
@@ -29,7 +29,7 @@ struct disassembler_code {
 /**
  * disassembler_load_libraries() - load the installed libraries
  *
- * Call it before the sandbox is entered, which permits no new executable memory.
+ * Call it before the process enters the sandbox, which permits no new executable memory.
  */
 void disassembler_load_libraries(void);
 

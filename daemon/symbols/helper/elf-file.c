@@ -18,7 +18,7 @@
 /*
  * Check the header before libelf reads the file. With extended numbering (e_shnum 0 with sections,
  * e_phnum PN_XNUM), fields elsewhere in the file would determine how much memory libelf allocates.
- * Linked programs do not need that, so reject it.
+ * Linked programs do not need extended numbering, so reject it.
  */
 static int header_check(const unsigned char *ident, size_t len)
 {

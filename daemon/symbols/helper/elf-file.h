@@ -69,8 +69,8 @@ int elf_read_symbols(Elf *elf, struct elf_object *object);
 Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
 
 /**
- * elf_get_section_bytes() - return the bytes of a section, which is not compressed, valid until
- * elf_end(); NULL if there is none
+ * elf_get_section_bytes() - return the bytes of the section @name, valid until elf_end(); NULL if
+ * the section does not exist, has no bytes in the file, or is compressed
  */
 const u8 *elf_get_section_bytes(Elf *elf, const char *name, size_t *ret_size);
 

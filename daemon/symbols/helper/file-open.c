@@ -21,9 +21,9 @@
 
 /*
  * Permit only file systems that store programs. In a mount namespace, any user can make the path of
- * a program lead to a file on another file system, such as /proc or debugfs. Reading that may block
- * forever, consume data that other processes wait for (/proc/kmsg), or return data that the user
- * must not read.
+ * a program lead to a file on another file system, such as /proc or debugfs. Reading such a file
+ * may block forever, consume data that other processes wait for (/proc/kmsg), or return data that
+ * the user must not read.
  */
 bool file_system_is_allowed(u64 kind)
 {
@@ -62,8 +62,9 @@ static bool fd_is_allowed(int fd)
 }
 
 /*
- * Open a regular file for reading, if its inode number is @inode. Open it with O_PATH first,
- * because opening a device or a FIFO has side effects. @resolve: RESOLVE_* of openat2().
+ * Open a regular file for reading, if its inode number is @inode, or if @inode is 0. Open it with
+ * O_PATH first, because opening a device or a FIFO has side effects. @resolve: RESOLVE_* of
+ * openat2().
  */
 static int regular_open(int dir, const char *path, u64 inode, u64 resolve)
 {

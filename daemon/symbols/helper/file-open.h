@@ -39,7 +39,8 @@ int file_open_mapped(const struct file_request *file);
  * file_open_debug() - open the next existing candidate for the separate debug information of a file
  * @file: the file
  * @known: the build id of @file, and the name in its .gnu_debuglink
- * @candidate: number of the first candidate to try, from 0; set to the one after the opened file
+ * @candidate: number of the first candidate to try, from 0; set to the number of the candidate
+ * after the opened file
  *
  * The reader checks that the debug information belongs to the file.
  *

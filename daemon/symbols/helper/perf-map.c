@@ -94,7 +94,7 @@ void perf_map_find_names(int fd, const u64 *address, u32 count, struct perf_map_
 						      count, ret_names);
 			done += size + 1;
 		}
-		/* The line is longer than the buffer: skip this part of it. */
+		/* If a line is longer than the buffer, skip the part of the line in the buffer. */
 		if (!done && len == sizeof(buf))
 			done = len;
 		memmove(buf, buf + done, len - done);

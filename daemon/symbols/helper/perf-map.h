@@ -26,8 +26,8 @@ struct perf_map_name {
  * @count: number of addresses
  * @ret_names: receives the location of the name of each address
  *
- * Invalid lines are skipped. The time is bounded: lines after 2^20 matches are ignored, which occur
- * only in a hostile file.
+ * Invalid lines are skipped. To bound the time, lines after the first 2^20 matches are ignored;
+ * only a hostile file has more.
  */
 void perf_map_find_names(int fd, const u64 *address, u32 count, struct perf_map_name *ret_names);
 

@@ -14,8 +14,8 @@
 #include "perf-map.h"
 
 #define SYMBOLS_LIMIT	(128ULL << 20) /* memory of the functions of a file, bytes */
-#define MINI_MAX_BYTES	(64ULL << 20) /* size of unpacked MiniDebugInfo */
-#define CODE_BYTES	16384 /* code that is disassembled for one reply */
+#define MINI_MAX_BYTES	(64ULL << 20) /* maximum size of unpacked MiniDebugInfo */
+#define CODE_BYTES	16384 /* maximum bytes of code that are disassembled for one reply */
 #define INSTRUCTION_MAX 16
 #define XZ_MEMORY	(96ULL << 20) /* memory of the decompressor, bytes */
 
@@ -102,9 +102,9 @@ static void describe_content(const struct reader_file *o, struct symbol_file_con
 }
 
 /*
- * Add the build id of the file with debug information that @elf shares with other files (dwz). It
- * follows the name in .gnu_debugaltlink. libdw is not used for that: it would decompress all debug
- * information.
+ * Add the build id of the file with debug information that @elf shares with other files (dwz). The
+ * build id follows the name in .gnu_debugaltlink. Do not use libdw, which would decompress all
+ * debug information.
  */
 static void describe_shared_debug(Elf *elf, struct symbol_file_content *known)
 {
@@ -207,8 +207,8 @@ int reader_file_attach(struct reader_file *o, u32 attachment, int fd,
 		return r;
 	}
 	/*
-	 * Attach nothing after functions or lines were read, because they would not include those
-	 * of the attachment.
+	 * Refuse an attachment after functions or lines were read: its functions and lines would be
+	 * missing.
 	 */
 	if (!o->file || o->lines_read || o->names_read)
 		r = -EINVAL;
@@ -478,7 +478,7 @@ void reader_file_add_lines(struct reader_file *o, const u64 *address, u32 count,
 	}
 }
 
-/* Write the function and the offset of a branch target or a datum, as "main+0x10". */
+/* Write the function and the offset of the address of code or data, such as "main+0x10". */
 static bool format_code_address(void *ctx, u64 address, char *to, size_t size)
 {
 	const struct reader_file *o = ctx;
@@ -498,8 +498,9 @@ static bool format_code_address(void *ctx, u64 address, char *to, size_t size)
 }
 
 /*
- * Disassemble the bytes of @code, which are those of the file from @address on. If more bytes
- * follow, the last bytes are left to the next reply, because they may be a part of an instruction.
+ * Disassemble the bytes of @code, which begin at file offset @address. If more bytes follow in the
+ * file (@more), leave the last bytes to the next reply, because they may be a part of an
+ * instruction.
  */
 static void add_instructions(const struct disassembler_code *code, u64 address, bool more,
 			     struct reply_builder *builder)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file in a slot of the reader, with its attachments, such as separate debug information. All of
- * it may be hostile. A crash of the libraries that parse it kills only the sandboxed reader.
+ * A file in a slot of the reader, with its attachments, such as separate debug information. All
+ * these files may be hostile. A crash of the libraries that parse them kills only the sandboxed
+ * reader.
  */
 #ifndef SPEPROF_OBJECT_H
 #define SPEPROF_OBJECT_H

@@ -14,8 +14,8 @@ static_assert((REPLY_TEXTS & (REPLY_TEXTS - 1)) == 0, "a hash selects a slot by 
  * @name, @line: entries of the reply, @count of them; @line of SYMBOL_LINES, else @name
  * @done: number of addresses that the entries cover
  * @text: strings of the entries, @text_len bytes
- * @slot: hash table of offsets in @text; 0 is a free entry. If it is full, further strings may be
- * stored more than once
+ * @slot: hash table of offsets in @text; 0 is a free entry. If the table is full, further strings
+ * may be stored more than once
  */
 struct reply_builder {
 	union {

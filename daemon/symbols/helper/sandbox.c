@@ -170,9 +170,9 @@ static int calls_allow(scmp_filter_ctx filter, const int *calls, size_t count)
 }
 
 /*
- * Allow a call that maps memory, but kill the process if the memory would be executable. It has one
- * thread, so KILL_THREAD suffices. SCMP_ACT_KILL_PROCESS needs seccomp(), which the filter of the
- * unit may deny.
+ * Allow a call that maps memory, but kill the process if the memory would be executable. The
+ * process has one thread, so KILL_THREAD suffices. SCMP_ACT_KILL_PROCESS needs seccomp(), which the
+ * filter of the systemd unit may deny.
  */
 static int allow_non_executable_mapping(scmp_filter_ctx filter, int call)
 {
