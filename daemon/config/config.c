@@ -334,7 +334,7 @@ int config_set_setting(struct config *config, const char *key, const char *value
 
 		if (strcmp(s->key, key))
 			continue;
-		/* The bus transfers this text, and accepts only UTF-8. */
+		/* The value becomes a string on D-Bus, which must be UTF-8. */
 		if (!escape_is_utf8(value)) {
 			snprintf(ret_error->text, sizeof(ret_error->text), "%s=: should be UTF-8", key);
 			return -EINVAL;

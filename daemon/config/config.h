@@ -10,7 +10,7 @@
 /* MemoryBudget= if it is not configured, in bytes */
 #define CONFIG_MEMORY_BUDGET (64ULL << 20)
 
-/* History= if it is not configured, and its least value, in bytes */
+/* History= if it is not configured, and the minimum of History=, in bytes */
 #define CONFIG_HISTORY	   (256ULL << 20)
 #define CONFIG_HISTORY_MIN (16ULL << 20)
 
@@ -29,7 +29,8 @@ enum config_source {
  * @io_uring: IOUring=: read rings by io_uring; otherwise by epoll
  * @contexts: Contexts=: use the thread ID in records if the kernel writes it (CONTEXTIDR),
  * otherwise context switches; false: always use context switches
- * @physical: PhysicalAddresses=: records contain them, so that hot pages and nodes are known
+ * @physical: PhysicalAddresses=: records contain physical addresses, from which hot pages and nodes
+ * are determined
  * @task_events: TaskEvents=: the origin of task events that is tried first
  * @samples_per_second: SamplesPerSecond=, 1 to 100000, for each busy CPU
  * @overhead: Overhead=: allowed cost of sampling, in 1/1000 percent of the machine's CPU time; 0:
@@ -125,7 +126,7 @@ int config_set_setting(struct config *config, const char *key, const char *value
 		       struct config_error *ret_error);
 
 /**
- * config_read_file() - override settings by those of a file
+ * config_read_file() - override settings with those of a file
  * @config: changed on success only
  * @path: a file with "[Sampling]" and "Key=value" lines
  * @ret_error: on -EINVAL, the line, and which values are accepted

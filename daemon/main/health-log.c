@@ -13,8 +13,8 @@ static const char *get_plural_suffix(u64 count)
 }
 
 /*
- * Return the increase of a total since the last call. If it is smaller than before, the source was
- * replaced, and its counter started at 0.
+ * Return the increase of a total since the last update. If the total has decreased, the source was
+ * replaced, and the counter of the new source started at 0: return 0.
  */
 static u64 get_counter_increase(u64 before, u64 now)
 {
@@ -23,7 +23,7 @@ static u64 get_counter_increase(u64 before, u64 now)
 
 /*
  * struct problem_kind - a kind of problem; @what: the name of the problem in the plural, for the
- * line that reports its end
+ * line that reports the end of the problem; @over: the log level of that line
  */
 struct problem_kind {
 	const char *id;

@@ -59,9 +59,9 @@ struct daemon_state {
 };
 
 /*
- * Follow context switches, by which samples are attributed if records have no thread ID. With the
- * source perf, this is unknown until the first record, so a failure is logged only if it is certain
- * that records have none.
+ * Record context switches, by which samples are attributed if records have no thread ID. With the
+ * source perf, it is unknown until the first record whether records have a thread ID. So log a
+ * failure only if it is certain that they have none.
  */
 static void start_switch_rings(const struct source *source, struct task_events *tasks,
 			       struct task_events_status *status)
@@ -340,8 +340,8 @@ static int log_spu_filters(struct worker_state *state, void *arg __attribute__((
 }
 
 /*
- * Start the worker. Call this after the source was opened: if that fails, missing task events must
- * not be logged.
+ * Start the worker. Call this after the source was opened: if no source can be opened, do not log
+ * missing task events as well.
  */
 static int start_worker(struct daemon_state *d, struct session_config *session)
 {
@@ -473,8 +473,8 @@ static int daemon_run(struct daemon_state *d)
 	notify_deinit(&d->notify);
 	history_writer_stop(d->history);
 	/*
-	 * Save in any case, because only the service manager has the information that this is a
-	 * restart.
+	 * Always save, because only the service manager has the information whether it will start
+	 * another process.
 	 */
 	if (d->checkpoint) {
 		worker_call(d->worker, checkpoint_save_final, NULL);
@@ -573,9 +573,9 @@ static int create_event_loop(struct daemon_state *d)
 }
 
 /*
- * Fix the mmap threshold. By default glibc raises it, up to 32 MiB, with each large block that is
- * freed, and does not return twice that much memory to the kernel. So the memory of a view or
- * checkpoint would not be returned.
+ * Fix the mmap threshold. By default, when a large block is freed, glibc raises the threshold to
+ * the size of the block, up to 32 MiB. Then glibc retains free memory of up to twice the threshold,
+ * such as the memory of a view or a checkpoint.
  */
 static void fix_mmap_threshold(void)
 {

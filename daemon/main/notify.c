@@ -85,7 +85,7 @@ static int status_describe(struct worker_state *state, void *arg)
 	return 0;
 }
 
-/* Append the reason of a refused configuration, until a reload succeeds. */
+/* Append why the last reload was refused, and the settings that need a restart. */
 static void append_reload_status(const struct notify_state *notify, char *text)
 {
 	if (!notify->reloaded)

@@ -46,9 +46,10 @@ struct notify_state {
 
 /**
  * notify_init() - start the timer for status and watchdog
- * @notify: all zero, except @reloaded, @changed and @ctx
+ * @notify: the state, all of which is initialized; set @reloaded, @changed and @ctx afterwards
  * @event: the main loop
- * @worker: borrowed, until notify_deinit(). No watchdog message is sent while it has no heartbeat
+ * @worker: borrowed, until notify_deinit(). While the worker has no heartbeat, no watchdog message
+ * is sent
  *
  * Return: 0 or negative errno.
  */

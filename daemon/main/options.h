@@ -25,9 +25,9 @@ struct daemon_options {
  * @ret_options: unchanged on failure
  * @ret_why: error in the files, one line; unchanged if only the options are wrong
  *
- * An error is logged in one line. It may be called again: a reload reads the same files.
+ * An error is logged in one line. A reload calls the function again, with the same arguments.
  *
- * Return: 0, or an exit status of sysexits.h. With --help and --version it exits.
+ * Return: 0, or an exit status of sysexits.h. With --help and --version the process exits.
  */
 int options_parse(int argc, char **argv, struct daemon_options *ret_options,
 		  char ret_why[static RELOAD_REASON]);

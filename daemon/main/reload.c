@@ -98,8 +98,8 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	int r;
 
 	/*
-	 * If the configured rate is unchanged, keep the interval that rate control or a call has
-	 * set.
+	 * If the configured rate is unchanged, do not change the interval, which rate control or a
+	 * bus call may have set.
 	 */
 	if (from->samples_per_second == to->samples_per_second)
 		sampling.interval_ns = governing.nominal_ns = 0;
@@ -107,8 +107,8 @@ int reload_apply(struct config *from, const struct config *to, struct worker *wo
 	if (r < 0)
 		return r;
 	/*
-	 * The interval of the new rate may be equal to the one that rate control has already
-	 * chosen.
+	 * Configure rate control for a new rate even if the source already has this interval: rate
+	 * control may have chosen it.
 	 */
 	if (from->overhead != to->overhead || governing.nominal_ns)
 		worker_call(worker, rate_control_configure, &governing);

@@ -14,11 +14,11 @@
 #include "attribution/procfs.h"
 #include "util/hash.h"
 
-/* milliseconds without a job after which helpers are ended to free memory */
+/* time without a job after which helpers are killed to free memory, in ms */
 #define IDLE_MS	      30000
 /* time for which a file is rejected after a helper failed on it, in ms */
 #define QUARANTINE_MS 3600000
-/* number of hanging helpers of an owner above which its files are rejected */
+/* number of hanging helpers of an owner from which on the owner's files are rejected */
 #define STUCK_MAX     2
 #define VDSO_MAX      0x10000
 
@@ -58,7 +58,7 @@ static struct open_request *request_prepare(struct resolver_thread *resolver,
 	r->inode = job->key.inode;
 	r->live = job->key.live;
 	r->has_id = job->build_id_size > 0;
-	/* Leave a longer path empty: the kernel accepts none, and an empty path opens no file. */
+	/* If the path is too long for the kernel, leave it empty: an empty path opens no file. */
 	if (strlen(job->path) < sizeof(r->path))
 		strcpy(r->path, job->path);
 	return r;
@@ -159,8 +159,8 @@ static int resolver_start_helpers(struct resolver_thread *resolver)
 }
 
 /*
- * Send a file to the reader: the descriptor @fd, or, if that is -1, the file that the opener has
- * passed to it.
+ * Send a file to the reader: the descriptor @fd, or, if @fd is -1, the file that the opener has
+ * passed to the reader.
  */
 static int reader_send_file(struct resolver_thread *resolver, u32 type, u32 slot, u32 subtype,
 			    int fd, const struct symbol_reply **ret_reply)
@@ -185,8 +185,9 @@ static int reader_attach_file(struct resolver_thread *resolver, u32 slot, u32 su
 }
 
 /*
- * Attach the next existing candidate for separate debug information. @candidate: the first one to
- * try; set to the first one of the next call, UINT32_MAX after the last.
+ * Attach the next existing candidate for separate debug information. @candidate: number of the
+ * first candidate to try; set to the number for the next call, or to UINT32_MAX after the last
+ * candidate.
  */
 static int attach_next_debug_file(struct resolver_thread *resolver, const struct resolve_job *job,
 				  u32 slot, u32 *candidate, struct symbol_file_content *known)
@@ -209,7 +210,7 @@ static int attach_next_debug_file(struct resolver_thread *resolver, const struct
 	return reader_attach_file(resolver, slot, SYMBOL_DEBUG, known);
 }
 
-/* Attach the file that debug information shares with others (dwz). */
+/* Attach the file with debug information that several files share (dwz). */
 static int attach_shared_debug_file(struct resolver_thread *resolver, const struct resolve_job *job,
 				    u32 slot, struct symbol_file_content *known)
 {
@@ -518,7 +519,7 @@ static void job_finish_without_file(struct symbols_cache *s, const struct resolv
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Put a mapping into quarantine because a helper failed before its file was known. */
+/* Put a mapping into quarantine because a helper failed before the file was identified. */
 static void mapping_quarantine(struct symbols_cache *s, const struct resolve_job *job)
 {
 	struct symbol_mapping *m = &s->mapping[job->mapping];

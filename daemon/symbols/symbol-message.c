@@ -81,7 +81,10 @@ const char *symbol_reply_get_text(const struct symbol_reply *reply)
 	return (const char *)(reply + 1) + reply->count * get_entry_size(reply->type);
 }
 
-/* Return true if the string at an offset has at most @max bytes. The text ends with a NUL. */
+/*
+ * Return true if the string at an offset has at most @max bytes. The caller has checked that the
+ * text ends with a NUL.
+ */
 static bool text_is_valid(const struct symbol_reply *reply, u32 offset, size_t max)
 {
 	return offset < reply->text && strlen(symbol_reply_get_text(reply) + offset) <= max;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Requests to the reader, the helper process that reads files, and its replies. Each is one packet
- * of a SOCK_SEQPACKET socket; each request gets one reply. Both sides check what they receive: the
- * reader parses hostile files, and one of them may have compromised it.
+ * of a SOCK_SEQPACKET socket; each request gets one reply. Both sides check what they receive: a
+ * hostile file may have compromised the reader that parses it.
  */
 #ifndef SPEPROF_SYMBOL_MESSAGE_H
 #define SPEPROF_SYMBOL_MESSAGE_H
@@ -85,7 +85,7 @@ struct symbol_request {
  * struct symbol_file_content - the content of a file: the reply to SYMBOL_OPEN and SYMBOL_ATTACH
  * @has: SYMBOL_HAS_*
  * @build_id, @build_id_size: build id of the file; 0 bytes if it has none
- * @alt, @alt_size: build id of the file that the debug information shares (dwz); 0 bytes for none
+ * @alt, @alt_size: build id of the file with shared debug information (dwz); 0 bytes for none
  * @link: name of the separate debug file, without a slash, NUL-terminated; "" for none
  */
 struct symbol_file_content {
@@ -102,8 +102,8 @@ struct symbol_file_content {
  * struct symbol_name - an entry of the reply to SYMBOL_FIND or SYMBOL_CODE
  * @start, @size: addresses from @start to @start + @size - 1 belong to one function, or to none;
  *	SYMBOL_CODE: they are one instruction
- * @text: offset of the name, or of the instruction, in the text of the reply; 0 for none, where the
- *	text has ""
+ * @text: offset of the name, or of the instruction, in the text of the reply; 0 for none. The text
+ *	begins with ""
  */
 struct symbol_name {
 	u64 start;
@@ -117,8 +117,8 @@ struct symbol_name {
  * @address: the address
  * @file: offset of the source file's path in the text of the reply; 0 if unknown
  * @line: line number; 0 if unknown
- * @inlines: offset of the names of functions that are inlined there, innermost first, separated by
- *	newlines; 0 for none
+ * @inlines: offset of the names of functions that are inlined at the address, innermost first,
+ *	separated by newlines; 0 for none
  */
 struct symbol_line {
 	u64 address;
@@ -173,9 +173,9 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
  * @reply: the packet
  * @size: size of the packet, bytes
  *
- * In a reply that it accepts, each text offset leads to a NUL-terminated string within its limit.
- * Entries of SYMBOL_FIND are sorted and do not overlap, and each of the first @done addresses lies
- * in one. Entries of SYMBOL_CODE follow each other from the first address on, without a gap.
+ * In an accepted reply, each text offset leads to a NUL-terminated string within its limit. Entries
+ * of SYMBOL_FIND are sorted and do not overlap, and each of the first @done addresses lies in one
+ * entry. Entries of SYMBOL_CODE follow each other from the first address on, without a gap.
  *
  * Return: 0; -EBADMSG if it is invalid.
  */
@@ -194,8 +194,8 @@ int symbol_reply_check(const struct symbol_request *request, const struct symbol
 int symbol_message_send(int socket, const void *bytes, size_t size, int fd, int flags);
 
 /**
- * symbol_reply_get_content() - return the object of a checked reply to SYMBOL_OPEN or
- * SYMBOL_ATTACH
+ * symbol_reply_get_content() - return the content of the file, from a checked reply to SYMBOL_OPEN
+ * or SYMBOL_ATTACH
  */
 static inline const struct symbol_file_content *
 symbol_reply_get_content(const struct symbol_reply *reply)

@@ -18,13 +18,13 @@ enum symbol_mapping_kind {
 	MAPPING_FILE,
 	MAPPING_KERNEL,
 	MAPPING_VDSO,
-	MAPPING_JIT, /* anonymous memory with compiled code: one mapping for all of a process */
+	MAPPING_JIT, /* anonymous memory with compiled code; one entry for all memory of a process */
 };
 
 /**
  * struct symbol_mapping_key - identifies a mapping
- * @path: hash of the path. Only paths of the same @pid can collide, so a user cannot harm others
- * @inode, @device: of the file; 0 if unknown
+ * @path: hash of the path. Only mappings of one @pid can collide, so a user cannot harm other users
+ * @inode, @device: numbers of the file; 0 if unknown
  * @build_id: hash of the build id; 0 if unknown
  * @process: MAPPING_JIT: identifies the process even if its PID is reused
  * @pid: live: a process with the mapping; else 0
@@ -50,7 +50,7 @@ struct symbol_mapping_key {
  * @checked_ms: time of the last check of the mapped file; 0 for never
  * @rejected_ms: time at which a helper failed to open the file, so that it is rejected; 0 if none
  * did
- * @last_used: value of &symbols_cache.clock
+ * @last_used: value of &symbols_cache.clock at the last query
  * @stamp: changes whenever the entry is reused for another mapping
  * @in_use: the entry is valid
  * @missed: an address without a symbol was queried since the last job
@@ -112,10 +112,10 @@ u64 *address_set_get_sorted(const struct address_set *set, u32 *ret_count);
  * @key: copy of the mapping's key
  * @names, @lines: addresses whose function or source line is requested. Both may be empty: then
  *	only the mapped file is determined
- * @build_id, @build_id_size: of the mapping; a file with another one is rejected. 0 bytes if
- *	unknown
+ * @build_id, @build_id_size: build id of the mapping; a file with another build id is rejected. 0
+ *	bytes if unknown
  * @missed: copy of the mapping's @missed
- * @path: of the mapped file
+ * @path: path of the mapped file
  */
 struct resolve_job {
 	struct resolve_job *next;
@@ -137,7 +137,7 @@ void job_free(struct resolve_job *job);
  * struct helper_slot - a slot of the reader, in which one file is open
  * @file: the file in the cache
  * @generation: &helper_link.generation of the reader that has the file open; 0 if the slot is free
- * @last_used: value of &resolver_thread.slot_clock
+ * @last_used: value of &resolver_thread.slot_clock at the last use
  * @attached: true if separate debug information was searched
  */
 struct helper_slot {
@@ -147,7 +147,7 @@ struct helper_slot {
 	bool attached;
 };
 
-/* Number of owners that are served at once. Resolver 0 serves no suspects (job-queue.h). */
+/* Number of jobs that run at the same time. Resolver 0 runs no jobs of suspects (job-queue.h). */
 #define RESOLVERS 2
 
 /**
@@ -181,8 +181,8 @@ struct resolver_thread {
  * @clock: counts queries, to find the least recently used mapping
  * @pending: number of addresses in all jobs
  * @stop: an eventfd that aborts the helper calls of all resolvers
- * @last_path, @last_path_hash, @last_kind: of the binary that was queried last, because callers
- *	query many locations of one binary in succession
+ * @last_path, @last_path_hash, @last_kind: path, its hash, and kind of the binary that was queried
+ *	last, because callers query many locations of one binary in succession
  * @kernel_epoch: number of times that kernel symbols were read again because one was missing
  * @quit: the resolvers must exit
  */
@@ -227,8 +227,8 @@ bool symbols_wait_until(struct symbols_cache *s, u64 until_ms);
 /**
  * symbols_start_resolvers() - start the threads that the jobs need
  *
- * The second thread is needed if there are several jobs, or a helper has failed: resolver 0 serves
- * no suspects.
+ * The second thread is needed if there are several jobs, or if a helper has failed: resolver 0 runs
+ * no jobs of suspects.
  *
  * Return: true if resolver 0 runs.
  *

@@ -39,7 +39,7 @@ bool symbols_wait_until(struct symbols_cache *s, u64 until_ms)
 	return pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT;
 }
 
-/* Mappings */
+/* ---- Mappings ---- */
 
 static bool symbol_mapping_key_equals(const struct symbol_mapping_key *a,
 				      const struct symbol_mapping_key *b)
@@ -59,8 +59,8 @@ static u64 hash_mapping_key(const struct symbol_mapping_key *k)
 }
 
 /*
- * Find or create the entry of @key. In a full set it replaces the least recently used entry without
- * a queued job, which refers to its entry; NULL if all entries have one.
+ * Find or create the entry of @key. In a full set, replace the least recently used entry without a
+ * queued job, because a job refers to its entry. Returns NULL if all entries have a queued job.
  */
 static struct symbol_mapping *mapping_find_or_add(struct symbols_cache *s,
 						  const struct symbol_mapping_key *key)
@@ -118,8 +118,9 @@ static enum symbol_mapping_kind get_binary_kind(const char *binary)
 }
 
 /*
- * Set last_path, last_path_hash and last_kind for a binary. Most queries are for the binary of the
- * query before. The text is compared, because the pointer may have been reused for another binary.
+ * Set last_path, last_path_hash and last_kind for a binary. Most queries are for the same binary as
+ * the previous query. Compare the text, because the pointer may have been reused for another
+ * binary.
  */
 static void store_last_binary(struct symbols_cache *s, const char *binary)
 {
@@ -136,9 +137,9 @@ static void store_last_binary(struct symbols_cache *s, const char *binary)
 }
 
 /*
- * Get the mapping of a location, and the address for its symbols. Returns false if it cannot have
- * symbols, such as a file without a build id in a recording: on this machine, its path may lead to
- * another file.
+ * Get the mapping of a location, and the address for its symbols. Returns false if the location
+ * cannot have symbols. An example is a file without a build id in a recording: on this machine, its
+ * path may lead to another file.
  */
 static bool location_get_key(struct symbols_cache *s, s32 pid,
 			     const struct attribute_location *location, bool live,
@@ -167,7 +168,7 @@ static bool location_get_key(struct symbols_cache *s, s32 pid,
 	return location->binary[0] == '/' && (live || location->build_id_size);
 }
 
-/* Jobs */
+/* ---- Jobs ---- */
 
 void job_free(struct resolve_job *job)
 {
@@ -248,7 +249,7 @@ static void mapping_request_symbol(struct symbols_cache *s, struct symbol_mappin
 		s->pending++;
 }
 
-/* Queries */
+/* ---- Queries ---- */
 
 /*
  * Return true if the mapped file has to be checked again. The files of a recording and the vDSO do
@@ -583,7 +584,7 @@ void symbols_get_stats(struct symbols_cache *s, struct symbols_stats *ret_stats)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Creation and destruction */
+/* ---- Creation and destruction ---- */
 
 int symbols_new(const struct symbols_config *config, struct symbols_cache **ret_symbols)
 {

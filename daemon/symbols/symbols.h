@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Finds the function name and source line of a location in a binary. A sandboxed helper process
- * reads the binaries (Documentation/explanation/symbols.md). A query never waits for it: it returns
- * what the cache has, and requests the rest. All functions may be called by any thread; the
- * sampling path calls none of them.
+ * reads the binaries (Documentation/explanation/symbols.md). A query for a function or a line never
+ * waits for the helper: it returns what the cache has, and requests the rest. Any thread may call
+ * any function; the sampling path calls none of them.
  */
 #ifndef SPEPROF_SYMBOLS_H
 #define SPEPROF_SYMBOLS_H
@@ -87,8 +87,8 @@ void symbols_name_unmapped(u64 pc, bool live, char *name, size_t size);
 /**
  * symbols_get_function() - get the name of the function at @location
  * @symbols: the cache; NULL: no symbol is known
- * @pid: a process that maps the binary; its root directory is searched (/proc/PID/root). 0 if
- *	none
+ * @pid: a process that maps the binary, which is searched in the root directory of the process
+ *	(/proc/PID/root); 0 if none
  * @location: from attributor_locate_pc()
  * @live: @pid and kernel addresses belong to this machine, not to a recording
  * @name: receives the name, or "binary+0xoffset" if no symbol was found; for this machine's kernel
@@ -127,7 +127,8 @@ bool symbols_get_line_key(struct symbols_cache *symbols, s32 pid,
 /**
  * struct source_line - the source position of a location
  * @file: escaped; "" if unknown
- * @inlines: functions that are inlined there, innermost first, escaped, separated by newlines
+ * @inlines: functions that are inlined at the location, innermost first, escaped, separated by
+ *	newlines
  * @line: line number, from 1; 0 if unknown
  */
 struct source_line {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the mount of cgroup v2, also on hosts that mount version 1 beside it. */
+/* Finds the mount of cgroup v2, also on hosts that mount cgroup v1, too. */
 #ifndef SPEPROF_CGROUP_MOUNT_H
 #define SPEPROF_CGROUP_MOUNT_H
 
@@ -42,7 +42,7 @@ static inline int cgroup_mount_open(int flags, const char **ret_path)
 /**
  * cgroup_is_legacy() - return true if a hierarchy of cgroup v1 contains @path
  *
- * On a host with both versions, a container may be only in hierarchies of version 1.
+ * On a host with cgroup v1 and cgroup v2, a container may be only in hierarchies of cgroup v1.
  */
 static inline bool cgroup_is_legacy(const char *path)
 {
@@ -65,8 +65,8 @@ static inline bool cgroup_is_legacy(const char *path)
 }
 
 /**
- * cgroup_is_removed() - return true if the cgroup of a path does not exist
- * @path: absolute, relative to the mount point
+ * cgroup_is_removed() - check whether a cgroup was removed
+ * @path: path of the cgroup from the root of the hierarchy, with a leading '/'
  *
  * Return: true if it does not exist; false if it exists, or if this is unknown.
  */

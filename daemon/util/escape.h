@@ -7,10 +7,10 @@
 
 /**
  * escape_text() - convert untrusted bytes to printable UTF-8
- * @to: receives the text, always with a NUL; it is never cut within a character or an escape
+ * @to: receives the text, always with a NUL; the text is never cut within a character or an escape
  * @size: bytes of @to, at least 1
  * @from: the bytes
- * @len: their number
+ * @len: number of bytes at @from
  *
  * Bytes that are not printable UTF-8 become \xNN: controls, invalid and overlong sequences, and
  * characters that reorder, hide or break a line. Backslashes are copied unchanged, because many
