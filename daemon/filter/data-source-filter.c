@@ -27,8 +27,8 @@ enum node_topic { TOPIC_OTHER, TOPIC_OP, TOPIC_SOURCE, TOPIC_LEVEL, TOPIC_FLAG }
  * @topic: &enum node_topic of each node
  * @encoding: data sources of the core; NULL if their meaning is unknown
  * @source: value of the Data Source packet
- * @kind: &enum spe_op_kind, by the Operation Type packet. An SPU filters atomics with the packet of
- * a store, and branches that load, as loads, so all kinds have to be tried
+ * @kind: &enum spe_op_kind, from the Operation Type packet. The SPU filters as loads also atomics,
+ * whose packet may be that of a store, and branches that load. So all kinds have to be tried
  */
 struct source_query {
 	const struct filter *filter;
@@ -270,8 +270,8 @@ bool filter_node_rejects_sources(const struct filter *filter, const struct filte
 	if (query_find_rejected(&q, cores, index))
 		return true;
 	/*
-	 * Reject sources only by the combination of nodes, such as a level together with "op ==
-	 * load".
+	 * The node may reject sources only in combination with others, such as a level together
+	 * with "op == load". Then the result for the root changes if the node is unknown.
 	 */
 	all = query_find_rejected(&q, cores, filter->root);
 	q.unknown_node = index;

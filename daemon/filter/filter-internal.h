@@ -26,9 +26,9 @@ enum filter_field_type {
  * @address: the value is a code or data address
  * @cgroup: the value is the path of a cgroup, relative to the mount of cgroupfs
  * @task: the value depends only on the process or container, so all samples of a task have it
- * @sample_class: the value depends only on operation, data source and origin, so all samples of a
- *	class have it. For events, only their presence does: whether an event is absent depends on
- *	the size of the Events packet, too
+ * @sample_class: all samples of a class have this value, because it depends only on operation,
+ *	events, data source and origin. Of events, only the presence depends on the class: the
+ *	absence of an event depends on the size of the Events packet, too
  */
 struct filter_field {
 	const char *name;
@@ -128,8 +128,8 @@ bool filter_compare_number(u64 a, enum filter_operator op, u64 b);
 /**
  * filter_find_rejected_sources() - find the data sources of loads that the expression never accepts
  *
- * Return: &source_config.filter_sources_not: bit N is set if no load can match that has N in bits
- * 5:0 of its Data Source packet; 0 if the expression does not depend on the data source.
+ * Return: &source_config.filter_sources_not: bit N is set if no load with N in bits 5:0 of its Data
+ * Source packet can match; 0 if the expression does not depend on the data source.
  */
 u64 filter_find_rejected_sources(const struct filter *filter, const struct filter_cores *cores);
 

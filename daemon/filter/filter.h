@@ -108,8 +108,8 @@ void filter_cores_add(struct filter_cores *cores, const struct source_cpu *cpu);
 
 /**
  * struct filter_part - an operand of the expression's top-level "&&"
- * @text: its first character, in a copy of the text that is valid until filter_free()
- * @len: its length, bytes
+ * @text: first character of the operand, in a copy of the text that is valid until filter_free()
+ * @len: length of the operand, bytes
  * @hardware: true if every SPU can evaluate it
  * @inverted: true if an SPU with FEAT_SPEv1p2 can evaluate it, with PMSNEVFR_EL1; false if
  * @hardware is true

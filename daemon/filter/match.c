@@ -110,8 +110,8 @@ static enum filter_verdict verdict_combine(enum filter_verdict a, enum filter_ve
 }
 
 /*
- * Evaluate a node if only a part of @subject is known. @is_known: returns whether a comparison needs
- * no other part
+ * Evaluate a node if only a part of @subject is known. @is_known: returns whether a comparison
+ * needs only the known part.
  */
 /* The parser limits the depth to FILTER_DEPTH. NOLINTNEXTLINE(misc-no-recursion) */
 static enum filter_verdict node_match_known(const struct filter *filter, u8 index,
@@ -270,10 +270,11 @@ static u64 node_get_min_latency(const struct filter_node *node)
 }
 
 /*
- * Returns the events that all SPUs can filter by. Every SPU has the first four. Events that depend
- * on another feature or on the implementation are not included, even if a driver accepts them: the
- * register of an SPU without the event has no such bit, and a filter that selects nothing is
- * CONSTRAINED UNPREDICTABLE.
+ * Returns the events that all SPUs can filter by. Every SPU has the events of @always, and has an
+ * event of @later if @cores->events contains it. Other events depend on another feature or on the
+ * implementation, and are not included, even if a driver accepts them. The register of an SPU
+ * without the event has no such bit, and a filter that selects nothing is CONSTRAINED
+ * UNPREDICTABLE.
  */
 static u64 get_filterable_events(const struct filter_cores *cores)
 {
@@ -306,8 +307,8 @@ static u64 node_get_event(const struct filter_node *node, u64 filterable, bool *
  * Set PMSEVFR_EL1 or PMSNEVFR_EL1 for an event or its negation. A record passes only if all enabled
  * filters accept it (PMSFCR_EL1.FE, PMSFCR_EL1.FnE).
  *
- * "!event" also accepts records without an Events packet, which PMSNEVFR_EL1 accepts too. The
- * negation of an absence accepts them as well, but PMSEVFR_EL1 would reject them, so it is not
+ * "!event" also accepts records without an Events packet, and so does PMSNEVFR_EL1. "!(event ==
+ * false)" accepts such records, too, but PMSEVFR_EL1 would reject them, so this form is not
  * offloaded.
  */
 static u32 offload_event(const struct filter *filter, const struct filter_cores *cores, u8 index,
@@ -430,7 +431,7 @@ u32 filter_latency_min(const struct filter *filter)
 {
 	struct source_config config = { 0 };
 
-	/* The minimum that the SPU would use: every matching record has it. */
+	/* The SPU would filter by this minimum, because every matching record reaches it. */
 	(void)filter_offload(filter, NULL, &config);
 	return config.filter_latency;
 }

@@ -239,8 +239,8 @@ static int parse_string(struct filter_parser *p, u16 *ret_string)
 }
 
 /*
- * Reject a cgroup path that includes the mount point: paths are relative to it, so it never
- * matches.
+ * Reject a cgroup path that includes the mount point: the paths of cgroups are relative to the
+ * mount point, so such a path never matches.
  */
 static int check_cgroup(struct filter_parser *p, const char *at, const char *path)
 {
@@ -422,8 +422,8 @@ int filter_new(const char *text, struct filter **ret_filter, struct filter_error
 		return -ENOMEM;
 	p.filter->text = strdup(text);
 	/*
-	 * This size suffices: each string needs a NUL, and an operator or a quote of the text
-	 * before it is not copied.
+	 * This size suffices: each string needs one byte more for its NUL, but the operator before
+	 * the string is not copied.
 	 */
 	p.filter->strings = calloc(1, strlen(text) + 1);
 	if (p.filter->text && p.filter->strings) {

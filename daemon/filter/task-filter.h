@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Evaluates an expression once for all samples of a task, as far as it depends on the task only,
- * and once for all samples of a class (profile/sample-class.h), as far as it depends on operation,
- * events and data source only. Most samples of a session for one container, or for loads from DRAM,
- * then need no evaluation, and fields that are not counted are not decoded.
+ * Evaluates an expression once for all samples of a task, if the result depends only on the task.
+ * Evaluates it once for all samples of a class (profile/sample-class.h), if the result depends only
+ * on operation, events and data source. Most samples of a session for one container, or for loads
+ * from DRAM, then need no evaluation, and fields that are not counted are not decoded.
  */
 #ifndef SPEPROF_TASK_FILTER_H
 #define SPEPROF_TASK_FILTER_H
@@ -29,7 +29,8 @@ enum filter_verdict {
 u8 filter_needs(const struct filter *filter);
 
 /**
- * filter_latency_min() - return the lowest total latency of samples that match, cycles; 0: unknown
+ * filter_latency_min() - return the total latency that each matching sample has at least, cycles; 0
+ * if the expression requires none
  *
  * Samples without a total latency do not match if the result is not 0.
  */

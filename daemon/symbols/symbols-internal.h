@@ -18,7 +18,7 @@ enum symbol_mapping_kind {
 	MAPPING_FILE,
 	MAPPING_KERNEL,
 	MAPPING_VDSO,
-	MAPPING_JIT, /* anonymous memory with compiled code; one entry for all memory of a process */
+	MAPPING_JIT, /* all anonymous memory of a process, which may contain compiled code */
 };
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Exponential histograms of cycle counts with base 2^(1/4) and inclusive upper bounds. These are the
- * buckets of OpenTelemetry's scale 2 and of Prometheus' native schema 2.
+ * Exponential histograms of cycle counts with base 2^(1/4) and inclusive upper bounds. These are
+ * the buckets of OpenTelemetry's scale 2 and of Prometheus' native schema 2.
  */
 #ifndef SPEPROF_HISTOGRAM_H
 #define SPEPROF_HISTOGRAM_H
@@ -9,12 +9,12 @@
 #include "codec/env.h"
 
 /*
- * Number of buckets: one each for 0, 1 and 2, then four for each octave up to 2^16, the range of the
- * counters. The three buckets between 1 and 2 are omitted, because they contain no integer.
+ * Number of buckets: one each for 0, 1 and 2, then four for each octave up to 2^16, the range of
+ * the counters. The three buckets between 1 and 2 are omitted, because they contain no integer.
  */
 #define HISTOGRAM_BUCKETS 63
 
-/* An additional bucket for samples without a value. It avoids a branch, and is never reported. */
+/* An additional bucket, never reported, for samples without a value. It saves a branch. */
 #define HISTOGRAM_NONE HISTOGRAM_BUCKETS
 
 /** struct histogram - distribution of 16-bit values: count, sum, largest value, and buckets */

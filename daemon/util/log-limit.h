@@ -18,7 +18,7 @@
  * @count: occurrences since the last line
  * @seen_ns: time of the last occurrence
  * @logged_ns: time of the last line
- * @pause_ns: least time between the last line and the next one; 0 if nothing was logged
+ * @pause_ns: minimum time between the last line and the next one; 0 if nothing was logged
  * @repeated: at least two lines were logged
  *
  * All zero: the event has not occurred.
@@ -31,7 +31,7 @@ struct log_limit {
 	bool repeated;
 };
 
-/** enum log_limit_action - what the caller should log: nothing, the event, or that it has ended */
+/** enum log_limit_action - what to log: nothing, the event, or that the event no longer occurs */
 enum log_limit_action { LOG_LIMIT_SILENT, LOG_LIMIT_REPORT, LOG_LIMIT_RESOLVED };
 
 /**
@@ -42,8 +42,8 @@ enum log_limit_action { LOG_LIMIT_SILENT, LOG_LIMIT_REPORT, LOG_LIMIT_RESOLVED }
  * @ret_count: occurrences since the last line; set if the result is not LOG_LIMIT_SILENT, and
  *	possibly 0 with LOG_LIMIT_RESOLVED
  *
- * Call it every few seconds, also if the event has not occurred. If an event was logged only once,
- * its end is not reported.
+ * Call it every few seconds, also if the event has not occurred. The end of an event is reported
+ * only if at least two lines were logged, or if the event occurred again after the last line.
  */
 enum log_limit_action log_limit_check(struct log_limit *limit, u64 times, u64 now_ns,
 				      u64 *ret_count);

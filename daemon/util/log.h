@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The daemon's log: lines with a MESSAGE_ID and fields in the journal, or plain lines on a terminal.
- * speprof.catalog explains each id.
+ * The daemon's log: lines with a MESSAGE_ID and fields in the journal, or plain lines on a
+ * terminal. speprof.catalog explains each id.
  */
 #ifndef SPEPROF_LOG_H
 #define SPEPROF_LOG_H
@@ -10,7 +10,9 @@
 
 #include "codec/env.h"
 
-/* Values of MESSAGE_ID=, by which programs recognize a message; its text may change. */
+/*
+ * Values of MESSAGE_ID=, by which programs recognize a message; the text of a message may change.
+ */
 #define LOG_ID_NONE	NULL
 #define LOG_ID_STARTED	"f3fa945b02a8d193840481cb8dffe163"
 #define LOG_ID_TASKS	"3b96cb9e9125cfc912ba552ba366d357"

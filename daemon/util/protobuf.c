@@ -10,7 +10,7 @@ enum wire {
 	WIRE_BYTES = 2,
 };
 
-/* Maximum bytes of a varint: seven of 64 bits in each. */
+/* Maximum bytes of a varint: each byte has seven of the 64 bits. */
 #define VARINT_SIZE 10
 
 void protobuf_init(struct protobuf *proto, size_t limit)
@@ -152,7 +152,7 @@ void protobuf_open_message(struct protobuf *proto, u32 field)
 	protobuf_open_delimited(proto);
 }
 
-/* Move the message back, and insert its length in front. */
+/* Insert the length of the message before its first byte. */
 void protobuf_close_message(struct protobuf *proto)
 {
 	u8 bytes[VARINT_SIZE];

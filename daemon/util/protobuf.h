@@ -16,7 +16,7 @@
 /**
  * struct protobuf - a message that is being written
  * @data: the bytes written so far
- * @size: their number
+ * @size: number of bytes written
  * @capacity: allocated bytes
  * @limit: maximum of @size
  * @open: offsets at which the open messages begin

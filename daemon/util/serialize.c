@@ -137,7 +137,7 @@ void deserialize_array(struct deserializer *from, u64 *to, size_t count)
 		if (from->bad)
 			return;
 		to[next++] = deserialize_u64(from);
-		/* No element may follow the last index. */
+		/* No element can follow the last element of the array. */
 		if (next == count && used)
 			from->bad = true;
 	}

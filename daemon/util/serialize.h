@@ -2,7 +2,7 @@
 /*
  * Serializes numbers and strings for the checkpoint. A number is a varint (seven bits in each
  * byte), so the format depends neither on the byte order nor on the width of fields. The first
- * error is stored, and later calls do nothing: the caller checks it once, at the end.
+ * error sets @full or @bad, and later calls do nothing: the caller checks this once, at the end.
  */
 #ifndef SPEPROF_SERIALIZE_H
 #define SPEPROF_SERIALIZE_H
@@ -41,7 +41,7 @@ void serialize_array(struct serializer *to, const u64 *values, size_t count);
 /**
  * struct deserializer - reads untrusted bytes
  * @at: the bytes
- * @len: their number
+ * @len: number of bytes at @at
  * @pos: offset of the next value
  * @bad: the bytes ended too early, or a value was invalid; all later values read as 0
  */
@@ -55,7 +55,7 @@ struct deserializer {
 /** deserialize_u64() - read a number; 0 and @from->bad on failure */
 u64 deserialize_u64(struct deserializer *from);
 
-/** deserialize_u64_below() - read a number less than @limit; any other sets @from->bad, and is 0 */
+/** deserialize_u64_below() - read a number below @limit; for others set @from->bad and return 0 */
 u64 deserialize_u64_below(struct deserializer *from, u64 limit);
 
 /**
@@ -74,7 +74,8 @@ void deserialize_string(struct deserializer *from, char *to, size_t size);
 /**
  * deserialize_string_or_skip() - read a string, or skip it if it does not fit into @size bytes
  *
- * Return: true if the string is at @to. Otherwise @to is "", and @from is behind the string.
+ * Return: true if the string is at @to. Otherwise @to is "", and the next value of @from is the one
+ * after the string.
  */
 bool deserialize_string_or_skip(struct deserializer *from, char *to, size_t size);
 

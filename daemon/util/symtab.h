@@ -7,7 +7,7 @@
 
 #define SYMTAB_NAME_MAX 511
 
-/* The rank of a function: if several begin at an address, the one with the highest rank is used */
+/* The rank of a function: of the functions at one address, the one with the highest rank is used */
 enum symbol_rank {
 	SYMBOL_BOUNDARY, /* not a function, but an address where the previous function ends */
 	SYMBOL_LOCAL,
@@ -52,13 +52,13 @@ void symtab_add(struct symtab *table, u64 start, u64 size, const char *name, siz
 		enum symbol_rank rank);
 
 /**
- * symtab_sort() - sort, remove aliases and set unknown sizes; once, before the first
- * symtab_find()
+ * symtab_sort() - sort, remove aliases and set unknown sizes; call it once, before the first
+ * symtab_find_range()
  */
 void symtab_sort(struct symtab *table);
 
 /**
- * symtab_find_range() - find the function that contains @addr, and addresses with the same result
+ * symtab_find_range() - find the function that contains @addr
  * @ret_start, @ret_size: a range of addresses that contains @addr, for all of which the result is
  *	equal
  *

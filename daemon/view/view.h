@@ -47,7 +47,7 @@ enum view_sort {
 	VIEW_SORTS,
 };
 
-/* The period of a view: since the start, or the most recent time. */
+/* The period of a view: since the start, or the last 10 s, 1 min or 10 min. */
 enum view_span {
 	VIEW_SPAN_START,
 	VIEW_SPAN_10S,
@@ -60,7 +60,7 @@ enum view_span {
 
 /**
  * struct view_row - one line of a view
- * @samples: records attributed to it
+ * @samples: number of records attributed to the row
  * @memory: loads and stores among @samples
  * @dram: samples of @memory that no cache served (LLC miss, or data source DRAM)
  * @branches: branches among @samples
@@ -79,13 +79,13 @@ enum view_span {
  * @loads, @stores: loads, and stores; their sum is @memory
  * @simd: SVE and SME operations
  * @snooped: samples of @memory that another cache served
- * @peer, @modified: samples of @snooped that the cache of another core served, and samples that
- * found the line dirty there
+ * @peer: samples of @snooped that the cache of another core served
+ * @modified: samples of @snooped that found the line dirty in the other cache
  * @issue_sum, @issue_p50, @issue_p99: as for total latency; for functions the percentiles are
  *	rounded up to a power of two
  * @translation_sum, @translation_p50, @translation_p99: the same for translation latency
- * @weight: operations that the samples stand for, by &enum sample_unit; for functions, without a
- *	view_get_unit(), in proportion to the weight of their processes
+ * @weight: operations that the samples stand for, indexed by &enum sample_unit. For functions, if
+ *	view_get_unit() is UNITS, they are estimated from the weight of the processes
  * @event: samples, indexed by the bit of the Events packet
  */
 struct view_row {
@@ -154,14 +154,16 @@ const char *memory_share_name(enum memory_share share);
  * @running: sampling is running
  * @cpus: number of sampled CPUs
  * @duration_ns: enabled time, wall clock
- * @enabled_ns, @blind_ns: summed over CPUs: @enabled_ns = armed + blind
+ * @enabled_ns, @blind_ns: enabled and blind time, summed over CPUs; @enabled_ns is armed plus blind
+ * time
  * @blind_by: @blind_ns, indexed by &enum source_blind
- * @interval_ns: time between samples of a CPU that does not sample less often because of its cost
+ * @interval_ns: time between samples of a CPU whose interval was not extended to limit the cost
  * @interval_longest_ns, @interval_mean_ns: maximum and mean over all CPUs of the time between
  * samples
  * @overhead: limit of the cost of sampling, in 1/100,000 of the machine; 0: no limit
- * @overhead_cost: the cost of sampling, in 1/100,000 of the machine, at least 1; 0: not measured yet
- * @cpus_held: number of CPUs that sample less often than @interval_ns because of their cost
+ * @overhead_cost: the cost of sampling, in 1/100,000 of the machine, at least 1; 0: not measured
+ * yet
+ * @cpus_held: number of CPUs whose interval was extended to limit the cost
  * @records: number of records
  * @bytes: bytes that PMBPTR advanced = @decoded + @padding + @suspect
  * @written: records written, WINDOW_WRITTEN_UNKNOWN if the SPU does not count them
@@ -179,8 +181,9 @@ const char *memory_share_name(enum memory_share share);
  * @weight: operations that all samples stand for, indexed by &enum sample_unit; 0 from a daemon
  * that does not report them
  * @unweighed: samples with an unknown interval, which no weight includes
- * @unattributed_weight, @evicted_weight: weights of those samples, in view_get_unit()
- * @sort_whole: sum of view_get_sort_numerator() over all samples, in the order that the view was made with
+ * @unattributed_weight, @evicted_weight: weights of the samples in @unattributed and @evicted, in
+ * the unit of view_get_unit()
+ * @sort_whole: sum of view_get_sort_numerator() over all samples, for the sort order of the view
  * @cost_ns: CPU time of the daemon, without the kernel's cost of sampling; 0 in a view of a
  *	period
  * @memory: resident bytes of the daemon
@@ -189,8 +192,7 @@ const char *memory_share_name(enum memory_share share);
  * @memory_share: bytes of the budget, indexed by &enum memory_share
  * @faults, @throttles, @unread, @cpus_stopped: as in &struct source_health
  * @task_events_lost: task events that the kernel dropped because a ring was full
- * @mappings_lost: executable mappings that were dropped in the same way, if they are counted
- * separately
+ * @mappings_lost: executable mappings that the kernel dropped, if they are counted separately
  * @fault: text of the last fault or read error; "" for none
  * @config_refused: why the configuration files are not in force; "" if they are
  * @config_waiting: names of the settings that take effect after a restart; "" for none
@@ -266,7 +268,7 @@ struct view {
 };
 
 /**
- * view_get_unit() - return the unit of the weights that shares are computed from
+ * view_get_unit() - return the unit of the weights from which shares are computed
  *
  * Return: &enum sample_unit if all samples have that unit. UNITS if the interval or unit of some
  * samples is unknown, or if CPUs count in different units; shares are then computed from numbers of
@@ -283,17 +285,20 @@ bool view_is_live(const struct view_header *header);
 /** view_unit_name() - return the JSON key of a unit; "samples" for UNITS */
 const char *view_unit_name(unsigned int unit);
 
-/** view_get_share_numerator(), view_get_share_denominator() - return numerator and denominator of a share; @unit: view_get_unit() */
+/**
+ * view_get_share_numerator(), view_get_share_denominator() - return numerator and denominator of
+ * the share of a row; @unit: view_get_unit()
+ */
 u64 view_get_share_numerator(const struct view_row *row, unsigned int unit);
 u64 view_get_share_denominator(const struct view_header *header, unsigned int unit);
 
 /**
- * view_get_sort_numerator() - return the numerator of a row's share of the value that rows are sorted by
+ * view_get_sort_numerator() - return the numerator of a row's share of the sort key of all rows
  *
- * The denominator is &view_header.sort_whole. A percentile has no share, so the share of samples is
- * used instead.
+ * The denominator is &view_header.sort_whole. Percentiles have no sum. If rows are sorted by a
+ * percentile, the share of samples is used instead.
  *
- * Return: view_get_sort_key(), or view_get_share_numerator() if that is a percentile.
+ * Return: view_get_sort_key(); for a percentile, view_get_share_numerator().
  */
 u64 view_get_sort_numerator(const struct view_row *row, enum view_sort sort, unsigned int unit);
 
@@ -311,7 +316,7 @@ const char *view_blind_name(enum source_blind cause);
 const char *view_group_name(enum view_group group);
 const char *view_sort_name(enum view_sort sort);
 
-/** All names, for error messages about an unknown one. */
+/* Lists of all names, for error messages about an unknown name. */
 #define VIEW_GROUP_LIST "function, line, process, container, program or binary"
 #define VIEW_SORT_PERIOD_LIST                                                                \
 	"samples, latency, dram, remote, memory, branches or mispredicted of processes and " \
@@ -331,11 +336,11 @@ bool view_sort_is_supported(enum view_sort sort, enum view_span span, enum view_
 /**
  * view_sort_heading() - return the heading of the column with view_get_sort_key()
  *
- * Return: a static string; "" for VIEW_SORT_SAMPLES, which has a share.
+ * Return: a static string; "" for VIEW_SORT_SAMPLES, because the share column shows samples.
  */
 const char *view_sort_heading(enum view_sort sort);
 
-/** The names of groups, sort orders and periods. The parsers return -EINVAL for an unknown name. */
+/* The names of groups, sort orders and periods. The parsers return -EINVAL for an unknown name. */
 const char *view_span_name(enum view_span span);
 int view_span_parse(const char *name, enum view_span *ret_span);
 int view_group_parse(const char *name, enum view_group *ret_group);
