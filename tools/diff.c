@@ -101,7 +101,7 @@ static void counts_fill(const struct query_row *row, unsigned int unit, struct d
 static int add_side_rows(struct diff_comparison *c, enum diff_side side)
 {
 	const struct profile_rows *loaded = &c->side[side].loaded;
-	unsigned int unit = view_get_unit(&loaded->header);
+	unsigned int unit = view_get_share_unit(&loaded->header);
 	struct diff_counts *counts = malloc(sizeof(*counts));
 	char key[KEY_SIZE];
 	int r = counts ? 0 : -ENOMEM;
@@ -313,7 +313,7 @@ static json_object *side_json(const struct diff_comparison *c, enum diff_side si
 		json_object_new_boolean(s->loaded.header.backend == BACKEND_EMULATED));
 	json_object_object_add(
 		json, "share_of",
-		json_object_new_string(view_unit_name(view_get_unit(&s->loaded.header))));
+		json_object_new_string(view_unit_name(view_get_share_unit(&s->loaded.header))));
 	add_u64(json, "samples", total->counts.samples);
 	add_u64(json, "effective_samples", total->effective);
 	add_u64(json, "operations", total->counts.operations);

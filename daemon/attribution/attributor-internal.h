@@ -191,7 +191,7 @@ struct index_list {
  *	"(other)". The first @containers_used have been used
  * @container_heads, @container_mask: hash table of cgroup paths
  * @container_free_list: first free entry that was used before; 0 for none
- * @container_paths: bytes of paths and names of containers, at most @container_bytes
+ * @container_text_bytes: bytes of paths and names of containers, at most @container_bytes
  * @containers_unnamed: number of containers whose Kubernetes name is not final yet
  * @empty_containers: containers without a living process, the longest empty one first
  * @dead: exited processes with samples, the earliest exit first
@@ -245,7 +245,7 @@ struct attributor {
 	struct attributor_stats stats;
 	u64 hash_seed;
 	u64 id_key[2];
-	u64 container_paths;
+	u64 container_text_bytes;
 	u64 container_bytes;
 	u64 saved_map_bytes;
 	u64 change_count;

@@ -628,9 +628,9 @@ void attributor_get_stats(const struct attributor *a, struct attributor_stats *r
 				sizeof(u8)) +
 		(a->process_mask + 1ULL) * sizeof(u32) +
 		a->containers * sizeof(struct container_table_entry) +
-		(a->container_mask + 1ULL) * sizeof(u32) + a->store.memory + a->container_paths +
-		timeline_get_memory(&a->owner_timeline) + timeline_get_memory(&a->switch_timeline) +
-		cgroup_table_get_memory(&a->cgroups) +
+		(a->container_mask + 1ULL) * sizeof(u32) + a->store.memory +
+		a->container_text_bytes + timeline_get_memory(&a->owner_timeline) +
+		timeline_get_memory(&a->switch_timeline) + cgroup_table_get_memory(&a->cgroups) +
 		(a->reader ?
 			 proc_reader_get_memory(a->reader) + TASK_WAITS * sizeof(*a->task_waits) :
 			 0);

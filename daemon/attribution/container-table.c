@@ -73,7 +73,7 @@ void containers_init(struct attributor *a)
 static void container_drop_names(struct attributor *a, struct container_table_entry *c)
 {
 	if (c->pod)
-		a->container_paths -= CONTAINER_NAMES_BYTES;
+		a->container_text_bytes -= CONTAINER_NAMES_BYTES;
 	free(c->pod);
 	c->pod = NULL;
 }
@@ -87,11 +87,11 @@ static struct pods_names *container_alloc_names(struct attributor *a)
 {
 	struct pods_names *names;
 
-	if (a->container_paths + CONTAINER_NAMES_BYTES > a->container_bytes / 2)
+	if (a->container_text_bytes + CONTAINER_NAMES_BYTES > a->container_bytes / 2)
 		return NULL;
 	names = malloc(sizeof(*names));
 	if (names)
-		a->container_paths += CONTAINER_NAMES_BYTES;
+		a->container_text_bytes += CONTAINER_NAMES_BYTES;
 	return names;
 }
 
@@ -244,7 +244,7 @@ static void container_evict(struct attributor *a, u32 index)
 	assert(!c->living_processes);
 	container_remove_from_hash(a, index);
 	container_drop_names(a, c);
-	a->container_paths -= CONTAINER_PATH_BYTES(c->path_len);
+	a->container_text_bytes -= CONTAINER_PATH_BYTES(c->path_len);
 	free(c->path);
 	a->containers_unnamed -= c->name_retry.next != 0;
 	/* Tables that store counters by index detect the eviction: they compare the generation. */
@@ -297,13 +297,13 @@ static char *container_copy_path(struct attributor *a, const char *path, size_t 
 	u64 bytes = CONTAINER_PATH_BYTES(len);
 	char *copy;
 
-	if (a->live && a->container_paths + bytes > a->container_bytes)
+	if (a->live && a->container_text_bytes + bytes > a->container_bytes)
 		containers_evict(a);
-	if (a->container_paths + bytes > a->container_bytes)
+	if (a->container_text_bytes + bytes > a->container_bytes)
 		return NULL;
 	copy = strndup(path, len);
 	if (copy)
-		a->container_paths += bytes;
+		a->container_text_bytes += bytes;
 	return copy;
 }
 
@@ -330,7 +330,7 @@ static u32 container_new(struct attributor *a, const struct container_match *m, 
 
 	if (!i) {
 		if (copy)
-			a->container_paths -= CONTAINER_PATH_BYTES(m->length);
+			a->container_text_bytes -= CONTAINER_PATH_BYTES(m->length);
 		free(copy);
 		a->stats.containers_overflow++;
 		return container_get_other_index(a);

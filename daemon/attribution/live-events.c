@@ -88,7 +88,7 @@ static u64 event_get_start_ticks(const struct task_event *e)
  * Set the process of @tid, which an event reported. Unless @complete, the next sample of @tid reads
  * /proc.
  */
-static void thread_set_reported(struct attributor *a, s32 tid, u32 index, bool complete)
+static void thread_set_reported_process(struct attributor *a, s32 tid, u32 index, bool complete)
 {
 	a->process[index].needs_read = !complete;
 	if (complete)
@@ -163,7 +163,7 @@ static void live_apply_fork(struct attributor *a, const struct task_event *e)
 		process_set_container(a, i, container);
 	else if (parent != ATTRIBUTE_NONE)
 		process_set_container(a, i, a->process[parent].pub.container);
-	thread_set_reported(a, e->tid, i, complete && container != ATTRIBUTE_NONE);
+	thread_set_reported_process(a, e->tid, i, complete && container != ATTRIBUTE_NONE);
 }
 
 /*
@@ -204,8 +204,8 @@ static void live_apply_exec(struct attributor *a, u32 i, const struct task_event
 	if (container != ATTRIBUTE_NONE)
 		process_set_container(a, i, container);
 	process_set_name(&a->process[i], e->name);
-	thread_set_reported(a, e->tid, i,
-			    container != ATTRIBUTE_NONE && a->reports & TASK_REPORTS_MAPS);
+	thread_set_reported_process(a, e->tid, i,
+				    container != ATTRIBUTE_NONE && a->reports & TASK_REPORTS_MAPS);
 }
 
 /*

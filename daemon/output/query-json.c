@@ -153,7 +153,7 @@ json_object *view_header_json(const struct view_header *h)
 		}
 		json_object_object_add(json, "trouble", problems_json(h));
 	}
-	add_text(json, "share_of", view_unit_name(view_get_unit(h)));
+	add_text(json, "share_of", view_unit_name(view_get_share_unit(h)));
 	json_object_object_add(json, "totals", totals_json(h, live));
 	return json;
 }

@@ -279,7 +279,7 @@ static u64 cell_get_sort_key(const struct profile *p, const struct cell_row *row
 	if (sort == VIEW_SORT_LATENCY)
 		return cell_row_sum_latency(table, row, CELL_ALL);
 	if (sort == VIEW_SORT_SAMPLES)
-		return view_get_unit(&p->header) < UNITS ?
+		return view_get_share_unit(&p->header) < UNITS ?
 			       cell_row_sum_weight(table, row, CELL_ALL) :
 			       cell_row_count_samples(table, row, CELL_ALL);
 	cell_row_add_counters(table, row, CELL_ALL, &f);

@@ -277,7 +277,7 @@ void profile_skip_time(struct profile *profile, u64 ns)
 		profile->history.start_ns += ns;
 }
 
-/* Add the counters of @b to @row. @unit: view_get_unit(); UNITS if weights are not shown */
+/* Add the counters of @b to @row. @unit: view_get_share_unit(); UNITS if weights are not shown */
 static void row_add_history(struct view_row *row, const struct history_row *b, unsigned int unit)
 {
 	if (unit < UNITS)
@@ -320,7 +320,7 @@ static void view_add_span_containers(struct profile *p, const struct history_slo
 static void view_add_span_processes(struct profile *p, const struct history_slot *slot,
 				    struct view *view)
 {
-	unsigned int unit = view_get_unit(&view->header);
+	unsigned int unit = view_get_share_unit(&view->header);
 
 	for (u32 i = 0; i < slot->processes; i++) {
 		if (!history_row_is_current(p, &slot->process[i]))
@@ -359,7 +359,7 @@ static void view_add_span_functions(struct profile *p, struct symbols_cache *sym
 				    enum view_group group, const struct history_slot *slot,
 				    struct view *view)
 {
-	unsigned int unit = view_get_unit(&view->header);
+	unsigned int unit = view_get_share_unit(&view->header);
 
 	if (live)
 		profile_update_pids(p);

@@ -108,7 +108,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 
 void view_sort_rows(struct view *view, enum view_sort sort, u32 limit)
 {
-	struct row_order order = { .sort = sort, .unit = view_get_unit(&view->header) };
+	struct row_order order = { .sort = sort, .unit = view_get_share_unit(&view->header) };
 
 	qsort_r(view->rows, view->count, sizeof(*view->rows), compare_rows, &order);
 	if (limit && view->count > limit)
@@ -193,7 +193,8 @@ void view_header_set_sort_whole(const struct profile_counters *all, enum view_so
 	if (sort == VIEW_SORT_LATENCY)
 		header->sort_whole = all->latency[PROFILE_TOTAL].sum;
 	else if (sort == VIEW_SORT_SAMPLES || sort >= VIEW_SORT_P99)
-		header->sort_whole = view_get_share_denominator(header, view_get_unit(header));
+		header->sort_whole =
+			view_get_share_denominator(header, view_get_share_unit(header));
 	else
 		header->sort_whole = counters_get_sort_key(all, sort);
 }

@@ -202,7 +202,7 @@ int profile_create_view(struct profile *profile, struct symbols_cache *symbols, 
  * view_sort_is_supported() that the period has such rows and such an order. In the header, records,
  * weight and duration_ns refer to the period; the ledgers of lost and suspect bytes are totals
  * since the start. There are at most 256 rows, the heaviest. Rows of processes and functions have
- * no percentiles and levels, and only the weight of view_get_unit().
+ * no percentiles and levels, and only the weight of view_get_share_unit().
  *
  * Return: 0; -EOPNOTSUPP if @profile has no history; -ENOMEM if memory cannot be allocated.
  */

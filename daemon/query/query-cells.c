@@ -17,7 +17,7 @@ static int init_period_cells(const struct query_source *source, const struct que
 	memcpy(header.weight, slot->machine.weight, sizeof(header.weight));
 	cells->slot = slot;
 	cells->by_container = !query_has_sums_only(query);
-	cells->unit = view_get_unit(&header);
+	cells->unit = view_get_share_unit(&header);
 	cells->evicted = (struct history_row){
 		.owner = cell_owner_make(CELL_NO_PROGRAM, CELL_UNMAPPED),
 		.samples = (u32)slot->ledger.evicted,
@@ -36,7 +36,7 @@ int query_cells_init(const struct query_source *source, const struct query *quer
 	int r = 0;
 
 	profile_get_cells(source->profile, &cells.tables);
-	cells.unit = view_get_unit(profile_get_header(source->profile));
+	cells.unit = view_get_share_unit(profile_get_header(source->profile));
 	if (query->period != VIEW_SPAN_START)
 		r = init_period_cells(source, query, &cells);
 	if (r == 0)

@@ -50,7 +50,7 @@ struct query_cell {
  * @tables: the tables of the profile
  * @slot: the counters of the period; NULL: all samples since the start
  * @by_container: the cells are the containers of @slot
- * @unit: view_get_unit() of the samples
+ * @unit: view_get_share_unit() of the samples
  * @evicted: a row with the evicted samples of @slot
  */
 struct query_cells {

@@ -269,14 +269,14 @@ static void socket_pairs_close(int pair[PAIRS][2])
 }
 
 /* Move @fd above the helpers' descriptors, so that dup2() in the child replaces no other socket. */
-static int descriptor_raise(int *fd)
+static int descriptor_move_above_helpers(int *fd)
 {
-	int raised = fcntl(*fd, F_DUPFD_CLOEXEC, HELPER_FD + HELPER_FDS);
+	int moved = fcntl(*fd, F_DUPFD_CLOEXEC, HELPER_FD + HELPER_FDS);
 
-	if (raised < 0)
+	if (moved < 0)
 		return -errno;
 	close(*fd);
-	*fd = raised;
+	*fd = moved;
 	return 0;
 }
 
@@ -289,9 +289,9 @@ static int socket_pairs_create(int pair[PAIRS][2])
 		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair[i]) < 0)
 			r = -errno;
 		if (!r)
-			r = descriptor_raise(&pair[i][0]);
+			r = descriptor_move_above_helpers(&pair[i][0]);
 		if (!r)
-			r = descriptor_raise(&pair[i][1]);
+			r = descriptor_move_above_helpers(&pair[i][1]);
 	}
 	return r;
 }

@@ -70,7 +70,7 @@ int view_span_parse(const char *name, enum view_span *ret_span)
 	return -EINVAL;
 }
 
-unsigned int view_get_unit(const struct view_header *header)
+unsigned int view_get_share_unit(const struct view_header *header)
 {
 	return header->unweighed ? UNITS : sample_unit_find_common(header->weight, UNITS);
 }

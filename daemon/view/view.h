@@ -85,7 +85,7 @@ enum view_span {
  *	rounded up to a power of two
  * @translation_sum, @translation_p50, @translation_p99: the same for translation latency
  * @weight: operations that the samples stand for, indexed by &enum sample_unit. For functions, if
- *	view_get_unit() is UNITS, they are estimated from the weight of the processes
+ *	view_get_share_unit() is UNITS, they are estimated from the weight of the processes
  * @event: samples, indexed by the bit of the Events packet
  */
 struct view_row {
@@ -182,7 +182,7 @@ const char *memory_share_name(enum memory_share share);
  * that does not report them
  * @unweighed: samples with an unknown interval, which no weight includes
  * @unattributed_weight, @evicted_weight: weights of the samples in @unattributed and @evicted, in
- * the unit of view_get_unit()
+ * the unit of view_get_share_unit()
  * @sort_whole: sum of view_get_sort_numerator() over all samples, for the sort order of the view
  * @cost_ns: CPU time of the daemon, without the kernel's cost of sampling; 0 in a view of a
  *	period
@@ -268,13 +268,13 @@ struct view {
 };
 
 /**
- * view_get_unit() - return the unit of the weights from which shares are computed
+ * view_get_share_unit() - return the unit of the weights from which shares are computed
  *
  * Return: &enum sample_unit if all samples have that unit. UNITS if the interval or unit of some
  * samples is unknown, or if CPUs count in different units; shares are then computed from numbers of
  * samples.
  */
-unsigned int view_get_unit(const struct view_header *header);
+unsigned int view_get_share_unit(const struct view_header *header);
 
 /**
  * view_is_live() - return true if a profile is the one that the daemon counts now: its source is not
@@ -287,7 +287,7 @@ const char *view_unit_name(unsigned int unit);
 
 /**
  * view_get_share_numerator(), view_get_share_denominator() - return numerator and denominator of
- * the share of a row; @unit: view_get_unit()
+ * the share of a row; @unit: view_get_share_unit()
  */
 u64 view_get_share_numerator(const struct view_row *row, unsigned int unit);
 u64 view_get_share_denominator(const struct view_header *header, unsigned int unit);

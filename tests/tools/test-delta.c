@@ -143,8 +143,9 @@ static void test_rows_sorted_by_weight(void **state)
 	now.header.weight[UNIT_INSTRUCTIONS] = 32000;
 	assert_int_equal(delta_compute_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_string_equal(got.rows[0].function, "b");
-	assert_int_equal(view_get_share_numerator(&got.rows[0], view_get_unit(&got.header)), 8000);
-	assert_int_equal(view_get_share_denominator(&got.header, view_get_unit(&got.header)),
+	assert_int_equal(view_get_share_numerator(&got.rows[0], view_get_share_unit(&got.header)),
+			 8000);
+	assert_int_equal(view_get_share_denominator(&got.header, view_get_share_unit(&got.header)),
 			 12000);
 	view_clear(&got);
 
@@ -156,7 +157,8 @@ static void test_rows_sorted_by_weight(void **state)
 	now.header.unweighed = 4;
 	assert_int_equal(delta_compute_view(&now, &before, false, VIEW_SORT_SAMPLES, &got), 0);
 	assert_string_equal(got.rows[0].function, "a");
-	assert_int_equal(view_get_share_denominator(&got.header, view_get_unit(&got.header)), 6);
+	assert_int_equal(view_get_share_denominator(&got.header, view_get_share_unit(&got.header)),
+			 6);
 	view_clear(&got);
 }
 

@@ -71,7 +71,7 @@ static void set_columns(struct export_rows *rows, const struct query *query)
 		c->name[c->names++] = query_key_name(key[i]);
 	}
 	c->sort = query->sort;
-	c->unit = view_unit_name(view_get_unit(&rows->header));
+	c->unit = view_unit_name(view_get_share_unit(&rows->header));
 	c->backend = backend_names[rows->header.backend < ARRAY_SIZE(backend_names) ?
 					   rows->header.backend :
 					   BACKEND_UNKNOWN];
@@ -219,7 +219,7 @@ static bool recording_has_measure(const struct query *query, const struct query_
 static void get_recorded_row(struct export_rows *rows, u32 index, struct export_row *row)
 {
 	const struct query *query = &rows->options->query;
-	unsigned int unit = view_get_unit(&rows->header);
+	unsigned int unit = view_get_share_unit(&rows->header);
 
 	rows->loaded.rows.row(rows->loaded.rows.ctx, index, &rows->row);
 	set_names(rows, query, &rows->row, NULL, row);
@@ -241,7 +241,7 @@ static double live_value(const struct export_rows *rows, const struct view_row *
 
 	measure_format_name(measure, name);
 	if (measure == MEASURE_OPERATIONS)
-		return (double)view_get_share_numerator(row, view_get_unit(&rows->header));
+		return (double)view_get_share_numerator(row, view_get_share_unit(&rows->header));
 	if (measure == MEASURE_SAMPLES)
 		return (double)row->samples;
 	if (measure == MEASURE_P50)
@@ -267,7 +267,7 @@ static void get_live_row(struct export_rows *rows, u32 index, struct export_row 
 {
 	const struct query query = live_query(rows->options);
 	const struct view_row *from = &rows->view.rows[index];
-	unsigned int unit = view_get_unit(&rows->header);
+	unsigned int unit = view_get_share_unit(&rows->header);
 	u64 whole = view_get_share_denominator(&rows->header, unit);
 
 	set_names(rows, &query, NULL, from, row);
@@ -295,7 +295,7 @@ static bool selects_rows(const struct options *options)
 
 double export_rows_get_rest(const struct export_rows *rows)
 {
-	unsigned int unit = view_get_unit(&rows->header);
+	unsigned int unit = view_get_share_unit(&rows->header);
 	u64 whole = view_get_share_denominator(&rows->header, unit), shown = 0;
 	struct query_rest rest;
 

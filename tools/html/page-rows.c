@@ -58,7 +58,7 @@ const char *page_histogram_name(unsigned int histogram)
 
 void page_rows_init(struct page_rows *rows, const struct view_header *header)
 {
-	*rows = (struct page_rows){ .unit = view_get_unit(header) };
+	*rows = (struct page_rows){ .unit = view_get_share_unit(header) };
 	if (rows->unit < UNITS && header->records)
 		rows->interval = header->weight[rows->unit] / header->records;
 	for (unsigned int i = 0; i < PAGE_COLUMNS; i++)

@@ -360,7 +360,7 @@ int delta_compute_view(const struct view *now, const struct view *before, bool c
 	view.count = delta_subtract_rows(&delta, view.rows, rows_merge(view.rows, now->count));
 	free(delta.before);
 	free(delta.renamed);
-	order.unit = view_get_unit(&view.header);
+	order.unit = view_get_share_unit(&view.header);
 	qsort_r(view.rows, view.count, sizeof(*view.rows), compare_by_sort_key, &order);
 	*ret_view = view;
 	return 0;

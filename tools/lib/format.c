@@ -138,7 +138,7 @@ static void header_print_share(struct text_flow *flow, const char *what, u64 par
  */
 static void header_print_unnamed_shares(struct text_flow *flow, const struct view_header *header)
 {
-	unsigned int unit = view_get_unit(header);
+	unsigned int unit = view_get_share_unit(header);
 	u64 whole = view_get_share_denominator(header, unit);
 
 	header_print_share(flow, "unattributed",
@@ -155,7 +155,7 @@ static void header_print_unnamed_shares(struct text_flow *flow, const struct vie
 /* Advise a larger budget if a thousandth of the samples or more is evicted. */
 static void header_print_budget_advice(struct text_flow *flow, const struct view_header *header)
 {
-	unsigned int unit = view_get_unit(header);
+	unsigned int unit = view_get_share_unit(header);
 	u64 evicted = unit < UNITS ? header->evicted_weight : header->evicted;
 	char text[192], share[TEXT_NUMBER_SIZE];
 	u64 mib = header->memory_budget >> 20;
@@ -545,7 +545,7 @@ static void print_source(const struct view_row *row, char *ret)
 static void print_value(const struct view_layout *layout, const struct view_row *row,
 			enum format_column column, char *ret)
 {
-	unsigned int unit = view_get_unit(&layout->view->header);
+	unsigned int unit = view_get_share_unit(&layout->view->header);
 
 	switch (column) {
 	case FORMAT_COLUMN_SHARE:

@@ -745,7 +745,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 
 static void rows_measure(const struct row_set *from, struct row_set *set)
 {
-	unsigned int unit = view_get_unit(&set->header);
+	unsigned int unit = view_get_share_unit(&set->header);
 	enum measure share = measure_is_sum(set->query.sort) ? set->query.sort : MEASURE_OPERATIONS;
 	struct order order = { .query = &set->query, .unit = unit };
 

@@ -91,7 +91,7 @@ static json_object *share_json(u64 part, u64 whole)
 static json_object *row_json(const struct view_row *row, const struct view *view,
 			     const struct options *options)
 {
-	u64 part = view_get_sort_numerator(row, options->sort, view_get_unit(&view->header));
+	u64 part = view_get_sort_numerator(row, options->sort, view_get_share_unit(&view->header));
 	json_object *json = json_object_new_object();
 
 	row_add_names(json, row, options->group);
@@ -115,7 +115,7 @@ static json_object *other_json(const struct view *view, const struct options *op
 
 	for (u32 i = 0; i < view->count; i++) {
 		u64 of_row = view_get_sort_numerator(&view->rows[i], options->sort,
-						     view_get_unit(&view->header));
+						     view_get_share_unit(&view->header));
 
 		part -= of_row < part ? of_row : part;
 		samples -= view->rows[i].samples < samples ? view->rows[i].samples : samples;

@@ -238,7 +238,7 @@ void live_page_add_details(struct live_page *page, const struct view_row *row,
 						"SVE and SME" };
 	struct count_table levels = { row->level, SPE_LEVELS, level_name };
 	struct count_table events = { row->event, VIEW_EVENTS, event_name };
-	unsigned int unit = view_get_unit(header);
+	unsigned int unit = view_get_share_unit(header);
 	char number[TEXT_NUMBER_SIZE], share[TEXT_NUMBER_SIZE];
 
 	add_names(page, width, row);

@@ -401,7 +401,7 @@ static struct heat_limits compute_heat_limits(const struct live_content *content
 	enum view_sort sort = content->state->sort;
 	bool adds = sort < VIEW_SORT_P99;
 	struct heat_limits heat = { .hot = adds ? 20 : 80, .warm = adds ? 5 : 40 };
-	unsigned int unit = view_get_unit(content->header);
+	unsigned int unit = view_get_share_unit(content->header);
 
 	for (u32 i = 0; i < content->rows->count; i++) {
 		u64 key = view_get_sort_key(&content->rows->rows[i], sort, unit);
@@ -475,7 +475,7 @@ static void draw_rows(struct live_screen *screen, const struct live_content *con
 		write_row(&table, widths, i, text);
 		draw_row(screen, g->body + i,
 			 heat_ink(&heat, view_get_sort_key(&part.rows[i], state->sort,
-							   view_get_unit(content->header))),
+							   view_get_share_unit(content->header))),
 			 level->first + i == level->cursor, text);
 	}
 	if (!part.count)

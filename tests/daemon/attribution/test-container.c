@@ -399,23 +399,23 @@ static void test_pod_names_stored(void **state)
 	container_store_names(&a, &c, &names);
 	assert_non_null(c.pod);
 	assert_memory_equal(c.pod, &names, sizeof(names));
-	one = a.container_paths;
+	one = a.container_text_bytes;
 	assert_true(one >= sizeof(names));
 	container_store_names(&a, &c, &names);
-	assert_true(a.container_paths == one);
+	assert_true(a.container_text_bytes == one);
 	/* Half of the bytes are reserved for paths, even if there are many long names. */
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
 		container_store_names(&a, &others[i], &names);
 	assert_non_null(others[0].pod);
 	assert_null(others[ARRAY_SIZE(others) - 1].pod);
-	assert_true(a.container_paths <= a.container_bytes / 2);
+	assert_true(a.container_text_bytes <= a.container_bytes / 2);
 	strcpy(names.pod, "web-7");
 	for (u32 i = 0; i < ARRAY_SIZE(others); i++)
 		container_store_names(&a, &others[i], &names);
-	assert_true(a.container_paths == one);
+	assert_true(a.container_text_bytes == one);
 	container_store_names(&a, &c, &names);
 	assert_null(c.pod);
-	assert_true(!a.container_paths);
+	assert_true(!a.container_text_bytes);
 }
 
 /*

@@ -261,7 +261,7 @@ static void test_shares_add_up(void **state)
 			get_view(f, group, sort, 0, &view);
 			for (u32 i = 0; i < view.count; i++)
 				sum += view_get_sort_numerator(&view.rows[i], sort,
-							       view_get_unit(&view.header));
+							       view_get_share_unit(&view.header));
 			test_row("by %s, %s", view_group_name(group), view_sort_name(sort));
 			/* Samples without a process are in no row. */
 			assert_row(group == VIEW_CONTAINER ? sum <= view.header.sort_whole :
@@ -532,7 +532,7 @@ static void test_limit_keeps_first_rows(void **state)
 
 		get_view(f, VIEW_FUNCTION, sort, 0, &all);
 		get_view(f, VIEW_FUNCTION, sort, 7, &few);
-		unit = view_get_unit(&all.header);
+		unit = view_get_share_unit(&all.header);
 		assert_int_equal(few.count, 7);
 		for (u32 i = 0; i < few.count; i++) {
 			test_row("%s, row %u", view_sort_name(sort), i);

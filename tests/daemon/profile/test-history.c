@@ -152,7 +152,7 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 		}
 		test_row("%s by %s at %u", view_span_name(span), view_group_name(group), second);
 		assert_row(view.header.records == records);
-		assert_row(view_get_unit(&view.header) == UNIT_INSTRUCTIONS);
+		assert_row(view_get_share_unit(&view.header) == UNIT_INSTRUCTIONS);
 		assert_row(view.header.weight[UNIT_INSTRUCTIONS] == weight);
 		assert_row(view.header.duration_ns == seconds * NS);
 		/*

@@ -571,7 +571,7 @@ static void assert_weights(struct profile *profile)
 	assert_int_equal(profile_create_view(profile, NULL, false, VIEW_FUNCTION, VIEW_SORT_SAMPLES,
 					     0, &view),
 			 0);
-	assert_int_equal(view_get_unit(&view.header), UNIT_MICRO_OPS);
+	assert_int_equal(view_get_share_unit(&view.header), UNIT_MICRO_OPS);
 	for (u32 i = 0; i < view.count; i++)
 		weight += view.rows[i].weight[UNIT_MICRO_OPS];
 	assert_int_equal(weight, view.header.weight[UNIT_MICRO_OPS]);

@@ -243,7 +243,7 @@ static void assert_machine(struct fixture *f)
 	assert_int_equal(a->blind_ns, b->blind_ns);
 	assert_int_equal(a->unattributed, b->unattributed);
 	assert_int_equal(a->written, b->written);
-	assert_int_equal(view_get_unit(a), UNIT_INSTRUCTIONS);
+	assert_int_equal(view_get_share_unit(a), UNIT_INSTRUCTIONS);
 	assert_int_equal(a->weight[UNIT_INSTRUCTIONS], b->weight[UNIT_INSTRUCTIONS]);
 	assert_int_equal(a->unattributed_weight, b->unattributed_weight);
 	assert_int_equal(a->evicted_weight, 0);

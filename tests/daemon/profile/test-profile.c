@@ -420,7 +420,7 @@ static void assert_shares(struct profile *profile, enum view_group group, u32 li
 	assert_int_equal(
 		profile_create_view(profile, NULL, false, group, VIEW_SORT_SAMPLES, limit, &view),
 		0);
-	assert_int_equal(view_get_unit(&view.header), unit);
+	assert_int_equal(view_get_share_unit(&view.header), unit);
 	assert_int_equal(view_get_share_denominator(&view.header, unit), whole);
 	if (name)
 		assert_string_equal(view.rows[0].function, name);

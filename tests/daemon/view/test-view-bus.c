@@ -96,7 +96,7 @@ static void test_views_of_other_versions(void **state)
 	assert_return_code(sd_bus_message_append(m, "aa{sv}", 0), 0);
 	assert_return_code(view_bus_read(seal_message(m), &back), 0);
 	assert_int_equal(back.header.cpus, 16);
-	assert_int_equal(view_get_unit(&back.header), UNITS);
+	assert_int_equal(view_get_share_unit(&back.header), UNITS);
 	assert_int_equal(back.count, 0);
 	free(back.rows);
 	sd_bus_message_unref(m);
