@@ -58,7 +58,7 @@ enum process_state {
  * @succeeded_ns: recordings: time at which @successor replaced the entry; 0 if it did not
  * @successor: recordings: the entry that follows after an exec or a move
  * @successor_generation: generation of @successor
- * @map_bytes: scratch memory of map-evict.c: bytes of the mappings and their paths
+ * @map_bytes: size of the mappings and their paths, bytes; valid only in map-evict.c
  * @maps_event_ns: time of the last event that changed @maps
  * @maps_answered_ns: start time of the last completed read of the mappings, even if the read
  * failed; 0 if no read has completed since the last exec
@@ -153,7 +153,7 @@ struct container_table_entry {
 /* Number of threads that can wait for a background query; a power of two. */
 #define TASK_WAITS     1024
 #define TASK_WAIT_WAYS 8
-/* Size of &attributor.changed_ns. */
+/* Number of entries of &attributor.changed_ns. */
 #define TASK_CHANGES 256
 
 /**
@@ -184,7 +184,7 @@ struct index_list {
  * @sample_flags: for each process PROCESS_SAMPLED and PROCESS_EVER_SAMPLED; readers set them with
  *	atomic operations
  * @valid_from_ns: for each process, the time at which it got its PID or program,
- *	CLOCK_MONOTONIC; 0: before all samples
+ *	CLOCK_MONOTONIC; 0 if that was before all samples
  * @process: the process table, @processes entries; the first @processes_used have been used
  * @process_heads, @process_mask: hash table of PIDs
  * @container: the container table, @containers entries. The first means "no container", the last is
@@ -318,7 +318,7 @@ u32 container_find_by_cgroup_id(struct attributor *a, u64 id);
 /** container_add_process() - count a living process that moved into container @index */
 void container_add_process(struct attributor *a, u32 index);
 
-/** container_remove_process() - count a living process of container @index that exited or moved */
+/** container_remove_process() - count that a process of container @index exited or moved */
 void container_remove_process(struct attributor *a, u32 index);
 
 /**
@@ -342,7 +342,7 @@ void containers_deinit(struct attributor *a);
 void container_store_names(struct attributor *a, struct container_table_entry *c,
 			   const struct pods_names *names);
 
-/** containers_refresh_names() - search again for Kubernetes names that are due */
+/** containers_refresh_names() - search for the Kubernetes names whose next search is due */
 void containers_refresh_names(struct attributor *a);
 
 /** container_apply_answer() - apply @answer to a PROC_QUERY_POD */
@@ -427,7 +427,7 @@ bool task_is_pending(const struct attributor *a, s32 tid);
 u32 task_store_lookup_result(struct attributor *a, s32 tid, u32 index);
 
 /**
- * maps_reread_stale() - read mappings of sampled processes again that lost events may have changed
+ * maps_reread_stale() - read again the mappings of sampled processes whose events may be lost
  */
 void maps_reread_stale(struct attributor *a);
 

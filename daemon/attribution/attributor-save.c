@@ -295,7 +295,8 @@ static void process_deserialize(struct attributor *a, u32 index, struct deserial
 	char comm[sizeof(p->pub.comm)];
 
 	/*
-	 * process_new() made the current owner of the PID the predecessor, but it may be younger.
+	 * Replace the predecessor: process_new() has set the current owner of the PID, which may be
+	 * a later process.
 	 */
 	p->predecessor = before->index == index ? ATTRIBUTE_NONE : before->index;
 	p->predecessor_generation = before->new_generation;

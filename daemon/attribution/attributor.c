@@ -31,9 +31,9 @@
 #define TIMELINE_ENTRIES 32 /* per thread: capacity of each of the two timelines */
 
 #define CLOCK_SLACK_NS	 20000 /* maximum difference of the clocks of samples and events */
-#define PREDECESSORS_MAX 8 /* number of earlier owners of a PID that are searched */
+#define PREDECESSORS_MAX 8 /* maximum number of earlier owners of a PID that are searched */
 
-#define UNSAMPLED_MS   2000 /* an exited process without a sample is reused after this time */
+#define UNSAMPLED_MS   2000 /* time after which the entry of an unsampled process is reused */
 #define SAMPLE_WAIT_MS 1000 /* timeout of samples that wait for /proc */
 
 /* maximum number of maps that are read again per refresh because events were lost */

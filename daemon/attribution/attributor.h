@@ -191,8 +191,8 @@ struct attributor *attributor_free(struct attributor *attributor);
  * A known @tid costs one hash lookup; an unknown one is looked up in /proc once (live). An
  * exited thread stays known until its TID or its entry is reused.
  *
- * Locking: the caller holds the write lock, or is the only thread. In a recording, other threads
- * may use other attributors of attributor_new_shared().
+ * Locking: the caller holds the write lock, or is the only thread. For a recording, each thread may
+ * use its own attributor (attributor_new_shared()) without a lock.
  *
  * Return: index of the process, or ATTRIBUTE_NONE. With background threads also
  * ATTRIBUTE_PENDING: call again after attributor_apply_answers(). The query ends after at most
@@ -429,7 +429,8 @@ bool attributor_find_mapping(const struct attributor *attributor, u32 process, u
 			     u64 time_ns, struct attribute_mapping *ret_mapping);
 
 /**
- * attributor_request_mappings() - read the mappings of a process, because an address has none
+ * attributor_request_mappings() - request a read of the mappings of a process, because no known
+ * mapping contains an address
  * @process, @generation: the process
  * @since_ns: CLOCK_MONOTONIC: a read that began earlier cannot include the mapping
  *
@@ -499,7 +500,7 @@ void attributor_get_stats(const struct attributor *attributor, struct attributor
  * attributor_export_tasks() - report all processes with samples as task events of a recording
  * @attributor: live
  * @sink: receives the task events of each process in order of time, with its threads, container and
- *	mappings. They include processes that are no longer in /proc
+ *	mappings. Processes that are no longer in /proc are included
  *
  * It reads only tables of the attributor, and no file.
  *

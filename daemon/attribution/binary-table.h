@@ -45,7 +45,7 @@ struct binary_identity {
 /**
  * binary_table_new() - allocate an empty table
  * @capacity: maximum number of binaries
- * @bytes: limit of the memory of their paths
+ * @bytes: limit of the memory of their keys and paths
  * @ret_table: the table; free it with binary_table_free()
  *
  * Return: 0 or -ENOMEM.

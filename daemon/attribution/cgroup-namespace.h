@@ -2,8 +2,8 @@
 /*
  * Converts paths of /proc/PID/cgroup to paths from the machine's root. If the daemon runs in a
  * cgroup namespace, such as in a container, the kernel reports paths relative to that namespace:
- * "/" is the daemon's container, and "/../x" is a sibling. If the machine's hierarchy is mounted
- * too, the daemon finds the missing prefix there.
+ * "/" is the daemon's container, and "/../x" is a sibling. If the machine's hierarchy is mounted,
+ * too, the daemon searches it for the missing prefix.
  */
 #ifndef SPEPROF_CGROUP_NAMESPACE_H
 #define SPEPROF_CGROUP_NAMESPACE_H

@@ -182,7 +182,7 @@ static void empty_containers_push(struct attributor *a, u32 index)
 	a->empty_containers.last = index;
 }
 
-/* Remove and return the container that is empty for the longest time, or ATTRIBUTE_NONE. */
+/* Remove and return the container that has been empty longest; ATTRIBUTE_NONE if there is none. */
 static u32 empty_containers_pop(struct attributor *a)
 {
 	u32 i;
@@ -197,8 +197,7 @@ static u32 empty_containers_pop(struct attributor *a)
 		if (c->emptied_ms == c->queued_ms)
 			return i;
 		/*
-		 * The container had a process since it was queued, so it belongs at the end of the
-		 * queue.
+		 * The container had a process after it was queued: move it to the end of the queue.
 		 */
 		empty_containers_push(a, i);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds the container or systemd unit of a cgroup path. The functions are pure. Their input is
- * untrusted: any user can create cgroups with any names.
+ * Finds the container or systemd unit of a cgroup path. The functions have no side effects. Their
+ * input is untrusted: any user can create cgroups with any names.
  */
 #ifndef SPEPROF_CONTAINER_H
 #define SPEPROF_CONTAINER_H
@@ -42,9 +42,9 @@ struct container_match {
  * @path: path as in /proc/PID/cgroup, without a newline; @len bytes
  * @ret_match: the container
  *
- * Of nested containers it returns the outermost: the runtime named its cgroup, while processes
- * inside can choose the names below. If there is no container, it returns the innermost systemd
- * unit, else the last component.
+ * Of nested containers it returns the outermost one, because the runtime chose the name of its
+ * cgroup. Processes in that container can choose the names of the cgroups below. If there is no
+ * container, it returns the innermost systemd unit, else the last component.
  *
  * Return: false for the root cgroup; else true.
  */

@@ -94,8 +94,8 @@ u32 id_table_find_or_add(struct id_table *table, const void *key, u32 key_size, 
 	if (!id)
 		id = entry_add(table, hash, key, key_size, value, value_size);
 	/*
-	 * Mark ids that are returned while the owner marks ids for a sweep: the owner has not
-	 * stored them in a cell yet.
+	 * Mark the id, because the owner may be marking the ids of its cells for a sweep, and no
+	 * cell contains this id yet.
 	 */
 	table->marked[id] = true;
 	table->stats.refused += id == ID_OTHER;

@@ -58,7 +58,7 @@ struct id_table_stats {
  * @limit: limit of the memory of the entries, bytes
  * @memory: memory of the entries, bytes
  * @entry: the entries, indexed by id
- * @marked: indexed by id: whether it was marked since the last sweep
+ * @marked: indexed by id: whether the id was marked since the last sweep
  * @heads: first id of each hash chain, indexed by hash; @mask + 1 entries
  * @fresh: first id that was never used
  * @free: freed ids, @free_count of them

@@ -48,8 +48,8 @@ static bool event_is_stale(const struct attributor *a, u32 index, const struct t
 
 /*
  * Returns the process that an event with @pid describes, or ATTRIBUTE_NONE. If only /proc showed
- * the exit, the dead entry is returned for LATE_SAMPLE_MS. /proc is newer than the events, and an
- * exec also marks an entry dead (process_apply_check_answer()).
+ * the exit, the dead entry is returned for LATE_SAMPLE_MS. /proc is newer than the events, and
+ * process_apply_check_answer() also marks an entry dead after an exec, whose event may follow.
  */
 static u32 event_find_process(struct attributor *a, s32 pid)
 {
@@ -139,7 +139,7 @@ static void live_apply_fork(struct attributor *a, const struct task_event *e)
 		live_update_thread(a, e, owner);
 		return;
 	}
-	/* The PID was reused, so the event about the exit of the former process was lost. */
+	/* If the PID has an entry, it was reused, and the exit of the former process was lost. */
 	if (owner != ATTRIBUTE_NONE)
 		process_mark_dead(a, owner);
 	thread_mark_not_found(a, e->tid);
@@ -210,8 +210,8 @@ static void live_apply_exec(struct attributor *a, u32 i, const struct task_event
 
 /*
  * Returns the process that was reported as exited, but continues with the exec @e. If a thread
- * other than the leader calls exec, the kernel first ends the leader, and perf reports the end of
- * the leader as the exit of the process.
+ * other than the leader calls exec, the kernel first ends the leader. perf reports that as the exit
+ * of the process.
  */
 static u32 exec_find_process(struct attributor *a, const struct task_event *e)
 {

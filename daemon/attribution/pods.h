@@ -59,8 +59,8 @@ struct pods_lookup {
  * pods_lookup_run() - search for the names of @lookup in the directories of logs
  * @path: "/var/log", or another directory for tests
  *
- * It takes milliseconds on a node with many pods, and blocks without a time limit if the file
- * system hangs.
+ * The search takes milliseconds on a node with many pods, and blocks without a time limit if the
+ * file system hangs.
  *
  * Locking: none; any thread.
  */

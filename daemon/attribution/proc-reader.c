@@ -40,7 +40,7 @@ struct proc_queue {
  * @thread: its id; 0 if it was not started
  * @owner: owner of the mappings that it reads; 0: none
  * @reading: whether it runs a query, and may be blocked in the kernel
- * @spare: answer for a query for which memory cannot be allocated; allocated before a query is
+ * @spare: answer to use if memory for an answer cannot be allocated; allocated before a query is
  *	removed from the queue
  */
 struct proc_thread {

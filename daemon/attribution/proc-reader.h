@@ -9,9 +9,9 @@
  * be cancelled. So each owner (a user, or a cgroup of root) has at most one such read at a time. An
  * owner that blocks reads occupies one thread and delays only its own processes.
  *
- * A helper process could be killed instead. It would need the daemon's privileges to read other
- * processes, a protocol, and one process for each hostile owner. Since Linux 6.17 a process cannot
- * block these reads, so a helper would gain little.
+ * Helper processes, which could be killed, are no better alternative. They would need the daemon's
+ * privileges to read other processes, a protocol, and one process for each hostile owner. Since
+ * Linux 6.17 a process cannot block these reads, so helpers would gain little.
  */
 #ifndef SPEPROF_PROC_READER_H
 #define SPEPROF_PROC_READER_H

@@ -100,7 +100,7 @@ int procfs_read_stat(int dir, struct procfs_stat *ret_stat)
 
 	if (n < 0)
 		return (int)n;
-	/* The name may contain parentheses, so the last one in the line ends it. */
+	/* The name may contain parentheses, so the last ")" in the line ends the name. */
 	open = strchr(buf, '(');
 	close = strrchr(buf, ')');
 	if (!open || !close || close < open)

@@ -113,7 +113,10 @@ struct procfs_maps_cost {
 	u64 bytes;
 };
 
-/* This suffices for 65530 lines, the default of vm.max_map_count, unless their paths are long. */
+/*
+ * Limit of the bytes of /proc/PID/maps that are read. It suffices for 65530 lines, the default of
+ * vm.max_map_count, unless the paths are long
+ */
 #define PROCFS_MAPS_BYTES (8U << 20)
 
 /**

@@ -51,7 +51,7 @@ struct program_identity {
 /**
  * program_table_new() - allocate an empty table
  * @capacity: maximum number of programs
- * @bytes: limit of the memory of their paths
+ * @bytes: limit of the memory of their keys and paths
  * @ret_table: the table; free it with program_table_free()
  *
  * Return: 0 or -ENOMEM.

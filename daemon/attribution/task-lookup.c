@@ -17,7 +17,7 @@
 
 #define QUERY_RETRIES 3 /* maximum number of times that a query is repeated because of events */
 
-/* Limits for one refresh: processes (sampled, others, with mappings) and buckets of threads */
+/* Limits of one refresh: sampled processes, other processes, reads of mappings, thread buckets */
 #define REFRESH_PROCESSES 256
 #define REFRESH_IDLE	  64
 #define REFRESH_MAPS	  16
@@ -300,8 +300,8 @@ static u32 process_apply_answer(struct attributor *a, const struct proc_answer *
 }
 
 /*
- * Apply a PROC_QUERY_PROCESS. If program or container changed, the entry is marked dead, and the
- * next sample creates a new one, so that earlier samples stay with the old one.
+ * Apply a PROC_QUERY_PROCESS. If program or container changed, mark the entry dead, so that earlier
+ * samples stay with this entry. The next sample creates a new entry.
  */
 static void process_apply_check_answer(struct attributor *a, const struct proc_answer *answer)
 {
@@ -351,8 +351,8 @@ void process_compare_with_proc(struct attributor *a, u32 index, bool map)
 }
 
 /*
- * Returns whether a query is pending, or whether no read of the mappings that began at @since_ns or
- * later has ended. False if the process has exited.
+ * Returns whether a read may still find a mapping that was made before @since_ns: a query is
+ * pending, or the last completed read began before @since_ns. False if the process has exited.
  */
 static bool maps_read_may_follow(const struct attributor *a, u32 index, u32 generation,
 				 u64 since_ns)

@@ -13,7 +13,7 @@
 
 /**
  * struct timeline_entry - an entry: from time @from on, @key has the values @value and @extra
- * @order: position of the entry: before sorting in the order of timeline_add(), then sorted
+ * @order: position of the entry: in the order of insertion, and after sorting in sorted order
  */
 struct timeline_entry {
 	u64 from;

@@ -39,8 +39,8 @@ struct function_code {
 /**
  * function_code_read() - read the function that contains a location
  * @location: a location in a file
- * @end: file offset behind the last instruction to read, if the file has no name for the function;
- * reading then begins at @location
+ * @end: used if the file has no name for the function: file offset after the last instruction to
+ * read. Reading then begins at @location
  * @ret_code: the function; free it with function_code_clear(), also on failure
  *
  * A file with another build id than that of @location is not read. Names in separate debug files

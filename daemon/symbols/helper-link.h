@@ -81,8 +81,9 @@ struct helper_link {
 
 /**
  * helper_link_init() - initialize a link without starting helpers
- * @path: path of the helper program. If NULL, it is searched in the environment variable
- * SPEPROF_SYMBOLS, the directory of this program, and libexecdir, in this order
+ * @path: path of the helper program. If NULL, the path is the value of the environment variable
+ * SPEPROF_SYMBOLS. If that is unset, the program is searched in the directory of this program, then
+ * in libexecdir
  * @idle: true: run the helpers with a nice value of 10
  */
 void helper_link_init(struct helper_link *link, const char *path, bool idle);
@@ -122,8 +123,7 @@ u32 helper_link_count_stuck(struct helper_link *link, u64 owner);
  * @ret_reply: the reply, if 0 is returned
  *
  * Return: 0; -EPIPE, -ETIMEDOUT or -EBADMSG if the opener exited, missed the deadline or sent an
- * invalid reply, whereupon both helpers were killed; another negative errno if the file cannot be
- * opened.
+ * invalid reply, and both helpers were killed; another negative errno if the file cannot be opened.
  */
 int helper_link_call_opener(struct helper_link *link, struct open_request *request,
 			    struct open_reply *ret_reply);
@@ -135,7 +135,7 @@ int helper_link_call_opener(struct helper_link *link, struct open_request *reque
  * @ret_reply: the reply, which symbol_reply_check() accepted; valid until the next call
  *
  * Return: 0; -EPIPE, -ETIMEDOUT or -EBADMSG if the reader exited, missed the deadline or sent an
- * invalid reply, whereupon both helpers were killed; another negative errno if the file is invalid.
+ * invalid reply, and both helpers were killed; another negative errno if the file is invalid.
  */
 int helper_link_call_reader(struct helper_link *link, struct symbol_request *request, int fd,
 			    const struct symbol_reply **ret_reply);

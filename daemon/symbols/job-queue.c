@@ -12,7 +12,7 @@
 #define BACKOFF_MS  100
 #define BACKOFF_MAX 60000
 
-/* flag of owners that are mount namespaces of processes of root, and not UIDs */
+/* flag of an owner that is the mount namespace of processes of root, and not a UID */
 #define OWNER_MOUNTS (1ULL << 63)
 
 u64 job_find_owner(s32 pid)
@@ -33,8 +33,8 @@ u64 job_find_owner(s32 pid)
 	close(fd);
 	status[n > 0 ? n : 0] = '\0';
 	/*
-	 * "Uid:" follows the name, which the process chooses, but in which the kernel escapes
-	 * newlines.
+	 * "Uid:" follows "Name:". The process chooses its name, but the kernel escapes newlines in
+	 * the name.
 	 */
 	uid = strstr(status, "\nUid:\t");
 	if (!uid)

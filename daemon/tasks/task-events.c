@@ -194,8 +194,8 @@ static void report_all_tasks(struct task_events *t, const struct task_sink *sink
 }
 
 /*
- * Report lost events, and list all tasks if that is due. Lost events are younger than all events
- * that were read.
+ * Report lost events, and list all tasks if that is due. Call this after the events that were read,
+ * because the lost events are younger.
  */
 static void report_losses(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {

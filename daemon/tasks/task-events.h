@@ -24,7 +24,7 @@ enum task_events_kind {
 
 /**
  * struct task_events_status - which events are available
- * @kind: their origin
+ * @kind: origin of the events
  * @reason: for users: why no better origin works or, with BPF, why mappings are not reported;
  *	"": nothing is missing
  * @switches_reason: for users: why context switches cannot be followed; "" if they are followed or

@@ -262,7 +262,7 @@ static void deliver_switch(struct task_perf *t, struct cpu_ring *ring, struct ta
 	event->cpu = unknown.cpu = (u32)(ring - t->rings);
 	event->pid = unknown.pid = unknown.tid = -1;
 	unknown.time_ns = ring->switched_ns + 1;
-	/* A task that has exited has no TID when it is switched out. */
+	/* @previous is -1 if the task has exited. */
 	if (ring->running >= 0 && previous >= 0 && previous != ring->running)
 		sink->task(sink->ctx, &unknown);
 	ring->running = event->tid;

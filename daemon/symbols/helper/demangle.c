@@ -9,7 +9,7 @@ struct demangle_buffer {
 	size_t len;
 };
 
-/* Append text, truncated: a short mangled name may expand to gigabytes. */
+/* Append the part of @text that fits: a short mangled name may expand to gigabytes. */
 static void text_append(const char *text, size_t len, void *ctx)
 {
 	struct demangle_buffer *t = ctx;

@@ -10,7 +10,7 @@
 #define PACKAGE "speprof"
 #include <dis-asm.h>
 
-/* The libraries of Debian: for all machines, and for the machines that this program runs on. */
+/* File names of libopcodes in Debian: for all machines, then for one machine each. */
 static const char *const names[] = {
 	"libopcodes-" OPCODES_VERSION "-multiarch.so",
 	"libopcodes-" OPCODES_VERSION "-arm64.so",

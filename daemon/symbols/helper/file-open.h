@@ -51,7 +51,7 @@ int file_open_debug(const struct file_request *file, const struct symbol_file_co
 
 /**
  * file_open_shared_debug() - open the file with shared debug information (dwz) that has the build
- * id @id
+ * id @id; returns a descriptor or a negative errno
  */
 int file_open_shared_debug(const struct file_request *file, const u8 *id, u8 size);
 

@@ -32,8 +32,8 @@ static void raise_own_oom_score(void)
 void sandbox_lower_priority(void)
 {
 	/*
-	 * A nice value of 10 gives about a tenth of the CPU share of other processes. With less,
-	 * the resolution of names would take minutes on a busy CPU.
+	 * A nice value of 10 gives about a tenth of the CPU share of other processes. With a
+	 * smaller share, the resolution of names would take minutes on a busy CPU.
 	 */
 	if (setpriority(PRIO_PROCESS, 0, 10) < 0)
 		return;
@@ -89,8 +89,8 @@ static int capabilities_drop(u64 retained)
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
 	/*
-	 * Without CAP_SETPCAP this fails, which is harmless: with PR_SET_NO_NEW_PRIVS the process
-	 * cannot gain a capability.
+	 * Ignore a failure, which a process without CAP_SETPCAP gets: with PR_SET_NO_NEW_PRIVS the
+	 * process cannot gain a capability anyway.
 	 */
 	for (int cap = 0; cap <= CAP_LAST_CAP; cap++)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
@@ -197,8 +197,8 @@ static int add_allowed_calls(scmp_filter_ctx filter)
 }
 
 /*
- * Install the filter. Other calls fail with EPERM: libraries try some of them, and work without
- * them.
+ * Install the filter. All other calls fail with EPERM and do not kill the process, because
+ * libraries try some calls that they do not need.
  */
 static int install_call_filter(void)
 {

@@ -4,7 +4,7 @@
 
 #include "codec/env.h"
 
-/* The description of the kernel's types (CONFIG_DEBUG_INFO_BTF). */
+/* Path of the description of the kernel's types (CONFIG_DEBUG_INFO_BTF). */
 #define BPF_KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 /**

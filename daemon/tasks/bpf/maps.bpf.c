@@ -68,9 +68,9 @@ struct {
 __u64 unattributed;
 
 /*
- * All tasks below one cgroup at BUCKET_LEVEL share a bucket: deeper cgroups can be created without
- * limit by a container or a user's service manager. In the root cgroup, all tasks of a user share a
- * bucket.
+ * All tasks below one cgroup at BUCKET_LEVEL share a bucket, because a container or a user's
+ * service manager can create deeper cgroups without limit. In the root cgroup, all tasks of a user
+ * share a bucket.
  */
 static __always_inline __u64 bucket_get_key(struct task_struct *task)
 {
@@ -190,8 +190,8 @@ static long walk_step(__u32 i, struct path_walk *w)
 }
 
 /*
- * Begin a record in the scratch entry @key. Returns NULL if the bucket @bucket is exhausted; the
- * mapping is then lost.
+ * Begin a record in the scratch entry @key. If the bucket @bucket is exhausted, count the mapping
+ * as lost, and return NULL.
  */
 static __always_inline struct map_record *record_begin(__u32 key, struct task_struct *task,
 						       __u64 bucket)

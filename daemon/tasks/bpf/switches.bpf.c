@@ -12,7 +12,7 @@
 
 #include "task-record.h"
 
-/* GPL-only helpers are used; LGPL 2.1 grants the GPL's terms in its section 3. */
+/* The program uses GPL-only helpers. Section 3 of the LGPL 2.1 permits to apply the GPL instead. */
 char LICENSE[] SEC("license") = "GPL";
 
 /* The loader sets the sizes of both maps. */

@@ -67,7 +67,7 @@ enum map_record_kind {
 	MAP_RECORD_SPECIAL, /* a mapping of the kernel, such as the vDSO: @path is its whole name */
 };
 
-/* Processes for which lost mappings are counted; losses of further ones are unattributed. */
+/* Maximum number of processes with lost mappings; losses of other processes are unattributed. */
 #define LOST_MAPS_MAX 512
 
 /**

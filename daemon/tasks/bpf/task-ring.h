@@ -15,7 +15,7 @@ struct {
 	__uint(max_entries, 4096);
 } events SEC(".maps");
 
-/* Bytes in the ring at which the reader is woken; set by the loader. */
+/* Number of bytes in the ring at which the reader is woken; set by the loader. */
 const volatile __u32 wakeup_bytes;
 
 /* Number of records that were lost. */

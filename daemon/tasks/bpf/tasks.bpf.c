@@ -12,7 +12,7 @@
 
 #include "task-ring.h"
 
-/* GPL-only helpers are used; LGPL 2.1 grants the GPL's terms in its section 3. */
+/* The program uses GPL-only helpers. Section 3 of the LGPL 2.1 permits to apply the GPL instead. */
 char LICENSE[] SEC("license") = "GPL";
 
 /*
@@ -69,9 +69,9 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 }
 
 /*
- * execve() renames the task after it has installed the new mm and before it maps the program. Only
- * in between is start_code 0, which distinguishes an exec from a rename. So the record of the exec
- * is younger than all mappings of the old image, and older than those of the new one.
+ * execve() renames the task after it has installed the new mm and before it maps the program.
+ * start_code is 0 only in between, which distinguishes an exec from a rename. So the record of the
+ * exec is younger than all mappings of the old image, and older than those of the new image.
  */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
@@ -109,7 +109,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid)
 	return 0;
 }
 
-/* The kernel decrements signal->live before this tracepoint: 0 for the last thread. */
+/* The kernel decrements signal->live before this tracepoint, so it is 0 for the last thread. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
@@ -170,8 +170,8 @@ int BPF_PROG(on_attach, struct cgroup *cgroup, const char *path, struct task_str
 }
 
 /*
- * Do not report new and removed cgroups of cgroup v1. They contain no task, and on_attach() reports
- * each move of a process to such a cgroup.
+ * Do not report new and removed cgroups of cgroup v1. A new or removed cgroup contains no task, and
+ * on_attach() reports each move of a process to a cgroup.
  */
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(on_mkdir, struct cgroup *cgroup, const char *path)
