@@ -3,7 +3,7 @@
  * Find the data sources that an expression never accepts, for PMSDSFR_EL1 (FEAT_SPE_FDS).
  *
  * The register filters loads by bits 5:0 of their Data Source packet. The code evaluates the whole
- * expression for each value that the packet can have, in three-valued logic, in which all other
+ * expression for each value that the packet can have. It uses three-valued logic, because all other
  * properties of the record are unknown. A value for which the expression is definitely false is
  * rejected. Cores with a table of data sources are assumed to use only values below 64; other cores
  * may use all 16 bits (D18.2.4).
@@ -192,9 +192,9 @@ static void marks_set(u8 *marks, u32 begin)
 
 /*
  * Mark the values that have to be tried. Values with equal bits 5:0 that no comparison
- * distinguishes give the same result, so that one of them suffices. Mark the values below 64. If
- * the cores are unknown, or the expression compares the source with 64 or more, also mark 64 and
- * each compared number, each with the 64 values that follow it.
+ * distinguishes give the same result, so one of these values suffices. Always mark the values below
+ * 64. Mark more values if the cores are unknown, or if the expression compares the source with 64
+ * or more: 64 and each compared number, each with the 64 values that follow.
  */
 static void query_mark_values(const struct source_query *q, const struct filter_cores *cores,
 			      u8 *marks)

@@ -27,7 +27,7 @@ struct filter;
 /**
  * struct filter_error - an error in an expression
  * @column: column of the first wrong character, from 1
- * @text: what is wrong, and what is accepted there
+ * @text: what is wrong, and what is accepted at this column
  */
 struct filter_error {
 	u32 column;

@@ -422,8 +422,8 @@ int filter_new(const char *text, struct filter **ret_filter, struct filter_error
 		return -ENOMEM;
 	p.filter->text = strdup(text);
 	/*
-	 * This size suffices: each string needs one byte more for its NUL, but the operator before
-	 * the string is not copied.
+	 * This size suffices: each string needs a NUL in addition to its text, but the operator
+	 * before the string is not copied.
 	 */
 	p.filter->strings = calloc(1, strlen(text) + 1);
 	if (p.filter->text && p.filter->strings) {

@@ -43,7 +43,7 @@ static bool problem_is_due(struct log_limit *pace, u64 grown_by, u64 now_ns,
 	if (action == LOG_LIMIT_SILENT)
 		return false;
 	snprintf(count, FIELD, "SPEPROF_COUNT=%llu", (unsigned long long)*ret_n);
-	/* The line about the end contains the number of events since the last line. */
+	/* The line that reports the end contains the number of events since the last line. */
 	if (action == LOG_LIMIT_RESOLVED)
 		log_write(topic->over, topic->id, (const char *const[]){ count, NULL },
 			  "no %s for %llu minutes; %llu since the last line about them",

@@ -307,7 +307,10 @@ static bool names_add(struct name_cache *c, struct name_file *f,
 		if (range_clip(f->range, known, address, &r))
 			f->range[f->ranges++] = r;
 	}
-	/* The new ranges are sorted. Most often they follow all known ranges, so skip the sort. */
+	/*
+	 * The new ranges are sorted. If they follow the known ranges, the usual case, skip the
+	 * sort.
+	 */
 	if (known && known < f->ranges && f->range[known - 1].start > f->range[known].start)
 		qsort(f->range, f->ranges, sizeof(*f->range), compare_ranges);
 	return true;

@@ -26,8 +26,8 @@ struct name_file_key {
 };
 
 /*
- * The addresses from @start to @start + @size - 1, with the name at offset @text; 0 if they have no
- * name
+ * The addresses from @start to @start + @size - 1, with the name at offset @text; @text is 0 if
+ * they have no name
  */
 struct name_range {
 	u64 start;

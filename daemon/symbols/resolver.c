@@ -172,7 +172,7 @@ static int reader_send_file(struct resolver_thread *resolver, u32 type, u32 slot
 	return helper_link_call_reader(&resolver->link, &request, fd, ret_reply);
 }
 
-/* Attach the file that the opener has passed to the file in a slot; @known is updated. */
+/* Attach the file from the opener to the file in slot @slot of the reader, and update @known. */
 static int reader_attach_file(struct resolver_thread *resolver, u32 slot, u32 subtype,
 			      struct symbol_file_content *known)
 {

@@ -65,7 +65,7 @@ enum symbol_attachment {
  * @count: number of addresses; 0 for SYMBOL_OPEN and SYMBOL_ATTACH
  * @from_opener: 1 if the opener has passed the descriptor, 0 if it comes with this request
  * @address: addresses in ascending order, without duplicates. SYMBOL_CODE: the first address, and
- *	the address behind the last one
+ *	the end of the range, exclusive
  */
 struct symbol_request {
 	u32 type;
@@ -78,7 +78,7 @@ struct symbol_request {
 };
 
 /* The contents of a file and its attachments. */
-#define SYMBOL_HAS_NAMES 1U /* all functions, so that a debug file has no more of them */
+#define SYMBOL_HAS_NAMES 1U /* all functions, so that a debug file has no further ones */
 #define SYMBOL_HAS_LINES 2U /* source lines */
 
 /**
@@ -133,10 +133,11 @@ struct symbol_line {
  * text, follow
  * @type, @serial: type and serial of the request
  * @error: 0, or a negative errno if the file is invalid; nothing follows then
- * @done: number of addresses that were resolved, at least 1; the caller requests the others again.
+ * @done: number of addresses that were resolved, at least 1; the caller requests the rest again.
  *	SYMBOL_CODE: 2 if the entries reach the second address, else 1
  * @count: number of &struct symbol_name or &struct symbol_line
- * @text: size of the text behind them, bytes: NUL-terminated strings, the first of which is ""
+ * @text: size of the text after the entries, bytes: NUL-terminated strings, of which the first is
+ * ""
  */
 struct symbol_reply {
 	u32 type;

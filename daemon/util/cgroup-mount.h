@@ -68,7 +68,7 @@ static inline bool cgroup_is_legacy(const char *path)
  * cgroup_is_removed() - check whether a cgroup was removed
  * @path: path of the cgroup from the root of the hierarchy, with a leading '/'
  *
- * Return: true if it does not exist; false if it exists, or if this is unknown.
+ * Return: true if the cgroup does not exist; false if it exists, or if this is unknown.
  */
 static inline bool cgroup_is_removed(const char *path)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Hash functions: FNV-1a, which is fast, and SipHash, for which an attacker cannot make collisions.
+ * Hash functions: FNV-1a, which is fast, and SipHash, for which an attacker without the key cannot
+ * make collisions.
  */
 #ifndef SPEPROF_HASH_H
 #define SPEPROF_HASH_H

@@ -110,7 +110,7 @@ void symtab_sort(struct symtab *t)
 		if (t->entry[i].rank != SYMBOL_BOUNDARY)
 			t->entry[count++] = t->entry[i];
 	t->count = count;
-	/* Free the memory behind the last entry and the last name. */
+	/* Free the memory after the last entry and after the last name. */
 
 	p = realloc(t->entry, (count ? count : 1) * sizeof(*t->entry));
 	if (p) {

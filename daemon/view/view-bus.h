@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Serialization of views for D-Bus, in both directions: type "a{sv}aa{sv}", keyed by the names
- * of struct view's fields.
+ * Serialization of views for D-Bus, in both directions: type "a{sv}aa{sv}". The keys are the names
+ * in header_fields and row_fields (view-bus.c).
  */
 #ifndef SPEPROF_VIEW_BUS_H
 #define SPEPROF_VIEW_BUS_H

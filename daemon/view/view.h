@@ -259,7 +259,7 @@ struct view_header {
  * struct view - a header and rows
  * @header: the header
  * @count: number of @rows
- * @rows: the rows, heaviest first
+ * @rows: the rows, in descending order of view_get_sort_key()
  */
 struct view {
 	struct view_header header;
