@@ -183,8 +183,8 @@ struct index_list {
  *	stamp of its process. One more element, which is 0, is the stamp of TIDs that were not found
  * @sample_flags: for each process PROCESS_SAMPLED and PROCESS_EVER_SAMPLED; readers set them with
  *	atomic operations
- * @valid_from_ns: for each process, the time at which it got its PID or program,
- *	CLOCK_MONOTONIC; 0 if that was before all samples
+ * @valid_from_ns: for each process, the time at which it got its PID or program, CLOCK_MONOTONIC; 0
+ *	if that was before all samples
  * @process: the process table, @processes entries; the first @processes_used have been used
  * @process_heads, @process_mask: hash table of PIDs
  * @container: the container table, @containers entries. The first means "no container", the last is

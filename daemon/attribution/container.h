@@ -56,7 +56,8 @@ bool container_identify(const char *path, size_t len, struct container_match *re
  * @ret_path: points into @text; @ret_len bytes
  *
  * It prefers the path in the cgroup v2 hierarchy, then the path in systemd's hierarchy of cgroup
- * v1, then a path in another hierarchy that matches a container. Paths that are "/" do not count.
+ * v1. The last choice is a path in another hierarchy that matches a container. Paths that are "/"
+ * do not count.
  *
  * Return: false if there is no such path.
  */

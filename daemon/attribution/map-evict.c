@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Evict mappings when they exceed their memory limit. Any user can create thousands of mappings of
- * files with long paths, so the mappings of the processes that use the most memory are evicted
+ * files with long paths. So the mappings of the processes that use the most memory are evicted
  * first. Of processes that use a similar amount, exited ones are evicted first: the mappings of a
  * living process can be read from /proc again.
  */

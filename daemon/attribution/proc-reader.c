@@ -55,7 +55,7 @@ struct proc_thread {
 /**
  * struct proc_reader
  * @lock: protects everything below, except that proc_reader_has_answers() reads @answers without it
- * @work: signalled when a query is queued, a read ends, or an answer is removed from the list
+ * @work: signalled when a query is queued, a read ends, an answer is removed, or @quit is set
  * @cgroup_ns: converts cgroup paths
  * @log: path of /var/log
  * @proc: descriptor of /proc

@@ -2,8 +2,8 @@
 /*
  * Evaluates an expression once for all samples of a task, if the result depends only on the task.
  * Evaluates it once for all samples of a class (profile/sample-class.h), if the result depends only
- * on operation, events and data source. Most samples of a session for one container, or for loads
- * from DRAM, then need no evaluation, and fields that are not counted are not decoded.
+ * on operation, events and data source. Then most samples of a session for one container, or for
+ * loads from DRAM, need no evaluation. Fields that are not counted need not be decoded.
  */
 #ifndef SPEPROF_TASK_FILTER_H
 #define SPEPROF_TASK_FILTER_H

@@ -218,7 +218,7 @@ static int plan_memory(struct daemon_state *d)
 
 /*
  * Sleep after attempt @tries, counted from 0. Return: 0 to try again; -ETIMEDOUT after the last
- * attempt; -EINTR if a signal asks the process to exit.
+ * attempt; -EINTR if a signal requests the process to exit.
  */
 static int wait_before_retry(u32 tries)
 {
@@ -494,7 +494,7 @@ static bool is_bus_unavailable(int r)
 /*
  * Connect to the bus. After a restart retry for some seconds: the earlier process was connected, so
  * the bus exists and is probably restarting, and the module's rings buffer samples meanwhile.
- * Return: -EINTR if a signal asks the process to exit.
+ * Return: -EINTR if a signal requests the process to exit.
  */
 static int connect_to_bus(struct daemon_state *d, bool restarted)
 {

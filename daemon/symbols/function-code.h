@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the instructions of a function. function_code_read() starts two helper processes, and
- * blocks until they have exited. Only commands use it; the daemon does not.
+ * Reads the instructions of a function. function_code_read() blocks; it starts two helper
+ * processes, and stops them before it returns. Only commands use it; the daemon does not.
  */
 #ifndef SPEPROF_FUNCTION_CODE_H
 #define SPEPROF_FUNCTION_CODE_H

@@ -156,9 +156,10 @@ static void switch_entry_add(const struct switch_perf *s, struct cpu_switches *c
 }
 
 /*
- * Some kernels do not report every switch. If @prev is not the task to which the CPU switched last,
- * the switch to @prev is missing, and the end of the last entry is unknown. If the task has exited,
- * @prev is SWITCH_UNKNOWN, and nothing can be compared.
+ * Some kernels do not report every switch. If @prev is not the task of the last entry, the switch
+ * to
+ * @prev is missing. Then it is unknown when the task of the last entry stopped. If the task has
+ * exited, @prev is SWITCH_UNKNOWN, and nothing can be compared.
  */
 static void mark_missing_switch(const struct switch_perf *s, struct cpu_switches *cpu, u32 prev)
 {

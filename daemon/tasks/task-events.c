@@ -17,8 +17,8 @@
 #define SEED_NS 1000000000ULL
 
 /*
- * The size of the switch rings suffices for 16 CPUs and 0.25 s, at 200,000 context switches a
- * second of each CPU and 16 bytes a switch.
+ * The size of the switch rings suffices for 16 CPUs and 0.25 s. The assumed rate is 200,000 context
+ * switches a second of each CPU, at 16 bytes.
  */
 const struct task_events_sizes task_events_sizes_max = {
 	.bpf = 1U << 20,
@@ -194,8 +194,8 @@ static void report_all_tasks(struct task_events *t, const struct task_sink *sink
 }
 
 /*
- * Report lost events, and list all tasks if that is due. Call this after the events that were read,
- * because the lost events are younger.
+ * Report lost events, and list all tasks if that is due. The lost events are younger than all
+ * events that were delivered.
  */
 static void report_losses(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {

@@ -10,7 +10,7 @@
 #define PACKAGE "speprof"
 #include <dis-asm.h>
 
-/* File names of libopcodes in Debian: for all machines, then for one machine each. */
+/* File names of libopcodes in Debian: one for all machines, then those for a single machine. */
 static const char *const names[] = {
 	"libopcodes-" OPCODES_VERSION "-multiarch.so",
 	"libopcodes-" OPCODES_VERSION "-arm64.so",

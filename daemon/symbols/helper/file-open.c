@@ -21,9 +21,9 @@
 
 /*
  * Permit only file systems that store programs. In a mount namespace, any user can make the path of
- * a program lead to a file on another file system, such as /proc or debugfs. Reading such a file
- * may block forever, consume data that other processes wait for (/proc/kmsg), or return data that
- * the user must not read.
+ * a program lead to a file of /proc or debugfs, for example. Reading such a file may block forever,
+ * consume data that other processes wait for (/proc/kmsg), or return data that the user must not
+ * read.
  */
 bool file_system_is_allowed(u64 kind)
 {

@@ -57,8 +57,9 @@ static __always_inline void record_switch(__u32 tid)
 }
 
 /*
- * Some kernels do not report every switch. If @prev is not the task to which the CPU switched last,
- * the switch to @prev is missing, and the end of the last entry is unknown.
+ * Some kernels do not report every switch. If @prev is not the task of the last entry, the switch
+ * to
+ * @prev is missing. Then it is unknown when the task of the last entry stopped.
  */
 static __always_inline void mark_missing_switch(__u32 prev)
 {
