@@ -16,7 +16,9 @@ static_assert(UNITS <= METRICS_UNITS, "metrics_tally.weight has an element for e
 /* time in which the weight of a group halves, in nanoseconds */
 #define HALF_LIFE_NS 600e9
 
-/* A group takes the series of another one only if it is heavier by this factor. */
+/*
+ * A group without series replaces a group with series only if its weight is higher by this factor.
+ */
 #define HYSTERESIS 1.25
 
 /* the name that the daemon uses for the sum of containers that it evicted */
@@ -25,8 +27,8 @@ static_assert(UNITS <= METRICS_UNITS, "metrics_tally.weight has an element for e
 /*
  * The counters of struct metrics_machine are consecutive u64s. Those from FIRST_LASTING to
  * AFTER_LASTING, and from FIRST_LATE on, are reset when the daemon restarts, and not when the
- * profile is reset. Those from AFTER_LASTING to AFTER_FAULTS belong to the source of samples, which
- * may exist longer than both.
+ * profile is reset. Those from AFTER_LASTING to AFTER_FAULTS belong to the source of samples: a
+ * reset of the profile does not reset them, but they begin at 0 if the daemon replaces the source.
  */
 #define FIRST_COUNTER  offsetof(struct metrics_machine, records)
 #define FIRST_LASTING  offsetof(struct metrics_machine, threads_evicted)
@@ -261,7 +263,10 @@ static int groups_collect_deltas(struct accumulator *acc, const struct metrics_s
 	return 0;
 }
 
-/* Return the key for sorting groups; groups that have ended come last. */
+/*
+ * Return the key by which groups are sorted, highest first. Groups that have ended have the lowest
+ * key.
+ */
 static double group_rank(const struct accumulator_group *group)
 {
 	if (group->ended)
@@ -280,8 +285,8 @@ static int compare_groups(const void *a, const void *b)
 }
 
 /*
- * Give series to a group: they count from 0, beginning with the last snapshot. Return false if
- * memory cannot be allocated.
+ * Allocate the counters for the series of a group. They count from 0, and their start time is the
+ * time of the last snapshot. Return false if memory cannot be allocated.
  */
 static bool group_give_series(const struct accumulator *acc, struct accumulator_group *group)
 {
@@ -349,8 +354,8 @@ static u64 multiply_by_weight(u64 count, double weight)
 
 /*
  * Add @delta to @sum. Samples and weights stay as they are. Each other counter is multiplied by the
- * mean weight of the samples, so that it counts operations: its rate stays the same if the daemon
- * lengthens the sampling interval.
+ * mean weight of the samples, so that it counts operations. The rate of such a counter does not
+ * change when the daemon changes the sampling interval.
  */
 static void add_weighted_tally(struct metrics_counters *sum, const struct metrics_counters *delta)
 {
@@ -385,8 +390,8 @@ static void groups_add_deltas(struct accumulator *acc, const struct metrics_coun
 }
 
 /*
- * Drop groups that have no series and are not in the last snapshot; reduce the weights of the
- * others by age.
+ * Multiply the weight of each group by @decay. Drop groups that have no series and are not in the
+ * last snapshot.
  */
 static void groups_drop_unused(struct accumulator *acc, double decay, u64 now_ns)
 {
@@ -399,8 +404,8 @@ static void groups_drop_unused(struct accumulator *acc, double decay, u64 now_ns
 		g->delta = NULL;
 		g->weight *= decay;
 		/*
-		 * The clock was set back. Groups that had ended remain ended; all others count as
-		 * alive now.
+		 * The clock was set back. Groups that had ended remain ended; all other groups
+		 * count as alive now.
 		 */
 		if (g->alive_ns > now_ns)
 			g->alive_ns = g->ended && now_ns > ACCUMULATOR_END_NS ?

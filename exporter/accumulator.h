@@ -14,8 +14,8 @@
 #include "output/metrics.h"
 
 /*
- * The series of a container end when it was empty for this time, which is Prometheus' look-back
- * period.
+ * The series of a group end when none of its containers has had a process or has grown for this
+ * time: five minutes, the look-back period of Prometheus.
  */
 #define ACCUMULATOR_END_NS 300000000000ULL
 
@@ -138,7 +138,8 @@ void accumulator_correct_start_times(struct accumulator *acc, u64 now_ns);
  * accumulator_get_tally_bits() - list the levels and units that a tally counts
  * @tally: the tally
  *
- * Return: a bit for each level with a counter above 0, followed by a bit for each unit with one.
+ * Return: a bit for each level with a counter above 0, and above these bits one for each unit with
+ * a weight above 0.
  */
 u32 accumulator_get_tally_bits(const struct metrics_counters *tally);
 

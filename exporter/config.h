@@ -93,7 +93,7 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
  * @path: of the file
  * @ret_error: on failure, its @line and @text are set
  *
- * Return: 0; -EINVAL for a wrong line; or the errno of opening and reading.
+ * Return: 0; -EINVAL for a wrong line; or the negative errno of opening or reading the file.
  */
 int exporter_config_read(struct exporter_config *config, const char *path,
 			 struct exporter_config_error *ret_error);
@@ -101,8 +101,8 @@ int exporter_config_read(struct exporter_config *config, const char *path,
 /**
  * exporter_config_read_all() - change the settings that any file of the configuration contains
  * @config: the configuration; untouched on failure
- * @path: of the main file; drop-ins are those of the folder @path.d, sorted by name; the credential
- * speprof-exporter.conf comes last
+ * @path: of the main file. The drop-ins in the folder @path.d follow it, sorted by name, and then
+ * the credential speprof-exporter.conf
  * @must: true: fail if @path does not exist
  * @ret_error: on failure, all its members are set
  *

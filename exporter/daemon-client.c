@@ -13,7 +13,10 @@
 #define DAEMON_PATH	 "/org/speprof1"
 #define DAEMON_INTERFACE "org.speprof1.Manager"
 
-/* microseconds after the end of the profile, because the daemon then reads symbols */
+/*
+ * maximum microseconds from the end of a profile to the reply: the daemon reads symbols in that
+ * time
+ */
 #define PROFILE_USEC 60000000
 
 struct daemon_client {

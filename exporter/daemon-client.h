@@ -35,8 +35,8 @@ enum daemon_client_fault {
 #define DAEMON_CLIENT_REPLY_USEC 5000000
 
 /*
- * A number for each cause, for log_condition_update(): it identifies a cause although texts of one
- * cause may differ in names and sizes
+ * The number of a cause, for log_condition_update(). The text cannot identify a cause, because
+ * texts of one cause may differ in names and sizes.
  */
 #define DAEMON_CLIENT_CAUSE(fault, error) ((u64)(fault) << 32 | (u32)(error))
 

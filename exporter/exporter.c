@@ -62,8 +62,8 @@ static void update_own_counters(struct exporter *e)
 
 /*
  * Return whether the snapshot may be exported. Counters of an emulated SPU are modelled, and a
- * receiver could not distinguish them from measured ones: they have other names, and stay on this
- * machine.
+ * receiver could not distinguish them from measured ones. So these counters are served only to
+ * programs on this machine, under other names.
  */
 static bool is_exportable(struct exporter *e, const struct metrics_snapshot *metrics)
 {
@@ -121,8 +121,8 @@ static void log_condition_change(struct log_condition *condition,
 }
 
 /*
- * Begin to answer and to push: the first query has ended, or takes longer than the daemon may need.
- * Before that, it is unknown whether the daemon is up.
+ * Start the HTTP servers, and permit pushes. The first query has ended, or has taken longer than
+ * DAEMON_CLIENT_REPLY_USEC. Before that, it is unknown whether the daemon is up.
  */
 static void start_servers(struct exporter *e)
 {
@@ -171,7 +171,10 @@ static void on_metrics(void *ctx, struct metrics_snapshot *metrics, u64 cause, c
 	start_servers(e);
 }
 
-/* @local: the series stay on this machine, so they may include modelled ones. */
+/*
+ * List the series. @local: only programs on this machine receive them, so modelled counters may be
+ * included.
+ */
 static const struct series_set *collect_series(struct exporter *e, u64 time_ns, bool local)
 {
 	bool modelled = local && e->is_modelled;

@@ -48,20 +48,24 @@ int exporter_serve_socket(struct exporter *exporter, const struct http_config *c
 			  const char **ret_why);
 
 /**
- * exporter_start_queries() - begin to query the daemon, and then to answer and to push
+ * exporter_start_queries() - start to query the daemon
  * @exporter: the exporter
  * @address: address of a private bus; NULL: the system bus
  * @snapshot: path of a file to read instead of querying; NULL: query the bus
+ *
+ * After the first reply, or after DAEMON_CLIENT_REPLY_USEC without one, the exporter serves its
+ * sockets and permits pushes. Before that, it is unknown whether the daemon is up.
  *
  * Return: the values of daemon_client_new().
  */
 int exporter_start_queries(struct exporter *exporter, const char *address, const char *snapshot);
 
 /**
- * exporter_start_pushes() - begin to push to the receivers of the configuration
+ * exporter_start_pushes() - start the threads that push to the receivers of the configuration
  * @exporter: the exporter
  *
- * Errors are logged.
+ * The first push follows the first reply of the daemon: see exporter_start_queries(). Errors are
+ * logged.
  *
  * Return: the values of receivers_new().
  */

@@ -126,8 +126,8 @@ void expose_proto_add_native(struct protobuf *proto, const struct native_histogr
 	protobuf_write_double(proto, fields->sum, (double)histogram->sum);
 	protobuf_write_zigzag(proto, fields->schema, SERIES_SCALE);
 	/*
-	 * Write a threshold other than 0: if there are no other buckets, a parser would treat a
-	 * threshold of 0 as a classic histogram.
+	 * Write a threshold other than 0: a parser would treat a histogram without other buckets
+	 * and with a threshold of 0 as a classic histogram.
 	 */
 	protobuf_write_double(proto, fields->zero_threshold, 0x1p-128);
 	protobuf_write_varint(proto, fields->zero_count, zero);

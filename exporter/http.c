@@ -14,15 +14,15 @@
 
 /*
  * Milliseconds for which http_finish() answers requests, and its minimum number of iterations: on a
- * slow machine one iteration may take longer than that
+ * slow machine one iteration may take longer than FINISH_MS
  */
 #define FINISH_MS    1000
 #define FINISH_TURNS 20
 
 /*
- * Maximum bytes of outdated answers that clients still read: those from before the last but one
- * change of the metrics. MemoryMax= of the unit includes them, the current answers, and the answers
- * from before the last change.
+ * Maximum bytes of outdated answers that clients still read. An answer is outdated if the metrics
+ * have changed twice since it was rendered. MemoryMax= of the unit includes the outdated answers,
+ * the current ones, and those from before the last change.
  */
 #define OUTDATED (32U << 20)
 
@@ -39,7 +39,7 @@ struct http_server {
 	sd_event_source *io;
 	sd_event_source *timer;
 	struct MHD_Response *rendered[EXPOSE_FORMATS];
-	/* whether the output was too large, so that it is rendered only once */
+	/* whether the output was too large; until the next change it is not rendered again */
 	bool too_large[EXPOSE_FORMATS];
 	/* bytes of the current answers, and of older ones that clients still read */
 	size_t rendered_bytes;
@@ -202,8 +202,8 @@ static enum MHD_Result count_host_headers(void *cls,
 }
 
 /*
- * Check the Host header (RFC 9110, 7.2). With TLS the browser compares the certificate with the
- * name.
+ * Check the Host header (RFC 9110, 7.2). With TLS no check is needed, because the browser compares
+ * the name with the certificate.
  */
 static unsigned int check_host_header(const struct http_server *http, struct MHD_Connection *mhd)
 {

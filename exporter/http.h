@@ -49,7 +49,7 @@ struct http_config {
  * @ret_http: to be freed by http_free()
  * @ret_why: on failure, a static sentence
  *
- * Clients can connect, and wait until http_start().
+ * Clients can connect, but get no answer before http_start().
  *
  * Return: 0; -EINVAL if the socket or the certificate cannot be used; -ENOMEM if memory cannot be
  * allocated; or the negative errno of sd_event.

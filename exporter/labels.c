@@ -257,7 +257,7 @@ void labels_get_other_values(const struct label_config *labels, struct label_set
 {
 	*ret_set = (struct label_set){ 0 };
 	/*
-	 * The first label that is not constant identifies the container, so its value is "other".
+	 * The first label that is not constant identifies the container. It gets the value "other".
 	 */
 	for (unsigned int i = 0; i < labels->count; i++) {
 		if (labels->rules[i].fact == LABEL_CONSTANT)

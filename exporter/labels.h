@@ -65,7 +65,7 @@ struct label_rule {
  * @count: number of @rules
  * @allow: patterns of fnmatch(3) for the fact LABEL_CONTAINER; if there are none, all are admitted
  * @allows: number of @allow
- * @deny: patterns that exclude containers; they have precedence
+ * @deny: patterns that exclude containers, also those that @allow admits
  * @denies: number of @deny
  */
 struct label_config {

@@ -172,7 +172,10 @@ static void remove_stale_socket(const struct sockaddr_un *a)
 	close(fd);
 }
 
-/* Bind with mode 0600, and change it to 0660 only after the group is set. */
+/*
+ * Bind with mode 0600, and change the mode to 0660 only after the group is set, so that members of
+ * another group can never connect.
+ */
 static int bind_unix_socket(int fd, const struct sockaddr_un *a)
 {
 	mode_t mask = umask(0177);

@@ -39,7 +39,8 @@ struct log_condition {
  * @now_ns: CLOCK_MONOTONIC
  * @ret_changes: number of changes since the last line; set if the result is true
  *
- * A change is logged at once, and later ones at intervals that double up to an hour.
+ * The first change is logged at once. Further changes are logged at intervals that double up to an
+ * hour.
  *
  * Return: true if the caller should log the present state.
  */

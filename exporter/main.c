@@ -24,8 +24,8 @@
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
 
 /*
- * The tests' own build of this file sets it to true, so that counters of an emulated SPU are
- * exported.
+ * Whether counters of an emulated SPU are exported. Only the program that is built for the tests
+ * sets it to true.
  */
 #ifndef EXPORT_EMULATED
 #define EXPORT_EMULATED false
@@ -304,7 +304,7 @@ static int create_event_loop(sd_event **ret_event)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGINT);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
-	/* Writing to a connection that the peer closed must fail with EPIPE instead. */
+	/* Otherwise a write to a connection that the peer has closed would end the process. */
 	signal(SIGPIPE, SIG_IGN);
 	r = sd_event_default(ret_event);
 	if (r >= 0)

@@ -391,8 +391,8 @@ static bool is_loopback(const char *host)
 	u8 four[sizeof(struct in_addr)];
 
 	/*
-	 * libcurl has converted numbers to this form, and resolves "localhost" without a name
-	 * server.
+	 * libcurl has converted IPv4 addresses to dotted decimal form. It resolves "localhost"
+	 * without a name server.
 	 */
 	if (inet_pton(AF_INET, host, four) == 1)
 		return four[0] == 127;
@@ -633,7 +633,7 @@ static int queue_item(struct push_sender *p, char *data, size_t size, const char
 		return -ENOMEM;
 	}
 	evict_items(p, size);
-	/* The request that is being sent cannot be dropped. */
+	/* evict_items() cannot drop the request that is being sent. */
 	if (p->queued + size > p->queue) {
 		free(item->query);
 		free(item);

@@ -74,9 +74,9 @@ struct push_config {
  * @ret_why: on failure, a static sentence
  *
  * Return: 0; -EINVAL for a wrong URL, or for one with a password that would be sent without
- * encryption to another machine; -EACCES if a token or header would be sent so, or if the token is
- * longer than PUSH_TOKEN; -ENOMEM if memory cannot be allocated; -EAGAIN if no thread can be
- * started.
+ * encryption to another machine; -EACCES if a token or secret header would be sent without
+ * encryption to another machine, or if the token is longer than PUSH_TOKEN; -ENOMEM if memory
+ * cannot be allocated; -EAGAIN if no thread can be started.
  */
 int push_new(const struct push_config *config, struct push_sender **ret_push, const char **ret_why);
 

@@ -328,7 +328,7 @@ static int start_otlp(struct push_receivers *r, sd_event *event)
 
 	if (r->otlp.gzip)
 		headers[config.header_count++] = "Content-Encoding: gzip";
-	/* These headers may contain credentials: users of OpenTelemetry put them there. */
+	/* Treat the headers as secret, because users of OpenTelemetry put credentials into them. */
 	config.secret = r->otlp.header_count;
 	for (unsigned int i = 0; i < r->otlp.header_count; i++)
 		headers[config.header_count++] = r->otlp.headers[i];
@@ -354,8 +354,8 @@ static int start_profiles(struct push_receivers *r)
 }
 
 /*
- * Read the environment. All programs of the machine may share it, so an error in it only disables
- * OTLP, and without an endpoint it has no effect.
+ * Read the environment. All programs of the machine may share these variables, so a wrong one only
+ * disables OTLP. Without an endpoint they have no effect.
  */
 static void read_otlp_environment(struct push_receivers *r)
 {

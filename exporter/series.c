@@ -47,8 +47,8 @@ void series_to_native_buckets(const struct metrics_histogram *histogram,
 	memset(ret_counts, 0, SERIES_INDICES * sizeof(*ret_counts));
 	*ret_zero = histogram->bucket[0];
 	/*
-	 * Index 0 contains the value 1. Indices 1 to 3 contain no integer. From 2 on each bucket
-	 * has an index.
+	 * Index 0 contains the value 1. Indices 1 to 3 contain no integer. From bucket 2 on, the
+	 * index is the number of the bucket plus 2.
 	 */
 	ret_counts[0] = histogram->bucket[1];
 	for (unsigned int i = 2; i < HISTOGRAM_BUCKETS; i++)
@@ -273,9 +273,9 @@ static u32 shown_series(const struct accumulator *acc)
 }
 
 /*
- * Return whether the daemon's counters are exported. After several failed queries they are unknown:
- * exported with the present time, they would show that nothing was sampled. A single query may fail
- * because the daemon restarts.
+ * Return whether the daemon's counters are exported. They end after SERIES_MISSED unanswered
+ * queries: the last values with the present time would show that nothing has been sampled since. A
+ * single query may fail because the daemon restarts.
  */
 static bool is_exported(const struct series_self *self)
 {

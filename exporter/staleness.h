@@ -77,7 +77,8 @@ typedef void (*staleness_fn)(void *ctx, const u8 *labels, size_t size, bool nati
  * @ended: called for each series of @before that is missing in @now
  * @ctx: argument for @ended
  *
- * It reports nothing if @now is incomplete, because a series that is missing there may exist.
+ * The function reports nothing if @now is incomplete, because a series that is missing in @now may
+ * exist.
  */
 void staleness_report_ended(struct staleness_list *before, struct staleness_list *now,
 			    staleness_fn ended, void *ctx);
