@@ -219,7 +219,8 @@ static bool is_grouped_as_other(const struct accumulator *acc, const struct metr
 /*
  * Update the time at which the group was last alive: a container has a process, or its counters
  * grew. The first snapshot does not show when the counters of a dead container grew. A restarted
- * daemon reports no time of death: that does not make a dead container alive.
+ * daemon counts &metrics_container.empty_ns of a dead container from its start, so a known time is
+ * not changed.
  */
 static void group_update_alive_time(const struct accumulator *acc, struct accumulator_group *group,
 				    const struct metrics_container *c, u64 grew, u64 now_ns)

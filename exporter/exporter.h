@@ -64,8 +64,7 @@ int exporter_start_queries(struct exporter *exporter, const char *address, const
  * exporter_start_pushes() - start the threads that push to the receivers of the configuration
  * @exporter: the exporter
  *
- * The first push follows the first reply of the daemon: see exporter_start_queries(). Errors are
- * logged.
+ * No series are pushed before exporter_start_queries() permits it. Errors are logged.
  *
  * Return: the values of receivers_new().
  */
