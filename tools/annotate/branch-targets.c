@@ -154,7 +154,10 @@ static void sort_targets(struct listing *listing)
 	}
 }
 
-/* The task events are those of the first pass. */
+/*
+ * Read the windows of the recording. The attributor already has the task events from the first
+ * pass.
+ */
 static int count_recording(struct target_counter *counter, const char *path)
 {
 	const struct source_sink sink = { .window = count_window, .ctx = counter };

@@ -10,7 +10,7 @@
  * branch_targets_count() - read a recording once more, and count the targets of branches
  * @request: the recording, as for input_load()
  * @input: the result of input_load()
- * @symbols: resolver of names; its queries block
+ * @symbols: resolver of names; lookups in it block
  * @listing: the lines of branches with samples receive their targets
  *
  * Return: 0 or negative errno.

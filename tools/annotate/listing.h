@@ -83,7 +83,7 @@ struct listing {
 /**
  * listing_init() - read the instructions of the functions that a query has found
  * @result: rows with the keys LISTING_KEYS, without a limit; borrowed
- * @symbols: resolver of source lines; its queries block
+ * @symbols: resolver of source lines; lookups in it block
  * @ret_listing: the listing; free it with listing_deinit(), also on failure
  *
  * Return: 0; -ENOMEM if memory cannot be allocated.

@@ -165,9 +165,9 @@ static void report_module_missing(const struct examined_machine *machine, enum v
 #define ENROL_COMMANDS "\"mokutil --import /var/lib/dkms/mok.pub\", reboot and enrol it"
 
 /*
- * Write the commands that build, sign and install the module again. DKMS signs the module when it
- * builds it, and "dkms install" uses the module that was built; both need the version. @without:
- * advice if DKMS does not have the module.
+ * Write the commands that build, sign and install the module again. "dkms build" builds and signs
+ * the module, and "dkms install" installs the module that was built. Both commands need the
+ * version. @without: advice if DKMS does not have the module.
  */
 static void describe_dkms_commands(const struct examined_machine *machine, const char *without,
 				   char *ret_text, size_t size)
@@ -188,7 +188,8 @@ static void describe_dkms_commands(const struct examined_machine *machine, const
 }
 
 /*
- * The first word of a vermagic such as "6.1.0-13-amd64 SMP preempt" is the release of the kernel.
+ * Return whether a module is built for this kernel. The first word of its vermagic, such as
+ * "6.1.0-13-amd64 SMP preempt", is the release of the kernel.
  */
 static bool is_built_for_kernel(const struct examined_machine *machine, const char *vermagic)
 {

@@ -50,7 +50,7 @@ static bool will_need_no_perf_events(const struct examined_machine *machine)
 
 /*
  * Advise to make perf events unnecessary rather than to permit them: if arm_spe_pmu has the SPUs
- * and can be removed, speprof.ko with BPF needs none.
+ * and can be removed, speprof.ko with BPF needs no perf events.
  */
 static void write_paranoid_fix(const struct examined_machine *machine, char *ret, size_t size)
 {
@@ -78,7 +78,9 @@ static void write_paranoid_fix(const struct examined_machine *machine, char *ret
 
 void check_perf(const struct examined_machine *machine, struct doctor_finding *f)
 {
-	/* With the module, only the mappings of deleted files are lost: sampling works. */
+	/*
+	 * The module samples without perf events. Only the mappings of deleted files are missing.
+	 */
 	enum verdict verdict = choose_verdict(!machine->arm64 || (machine->spu && !machine->pmu));
 	char text[32], fix[448];
 

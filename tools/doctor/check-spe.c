@@ -60,8 +60,8 @@ void check_architecture(const struct examined_machine *machine, struct doctor_fi
 }
 
 /*
- * Return the name of the first core that is known to have SPE, else of the first core: sometimes
- * only big cores have SPE.
+ * Return the name of the first core that is known to have SPE, because on some machines only the
+ * big cores have SPE. If there is none, return the name of the first core.
  */
 static const char *core_name(const struct examined_machine *machine, char *ret_midr, size_t size)
 {
@@ -237,7 +237,7 @@ void check_buffer(const struct examined_machine *machine, struct doctor_finding 
 
 /*
  * Check KPTI. On cores without E0PD, "meltdown" in sysfs is "Not affected" if the kernel is
- * unmapped only because of KASLR; then only the log shows it.
+ * unmapped only because of KASLR. Then only the log shows KPTI.
  */
 void check_kpti(const struct examined_machine *machine, struct doctor_finding *f)
 {

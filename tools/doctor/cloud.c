@@ -9,7 +9,7 @@
 
 /*
  * Vendors whose machines are virtual. @metal: the vendor's bare-metal machines have the same name,
- * and so the product name or SMBIOS itself has to distinguish them. Clouds come before the
+ * so the product name or SMBIOS has to distinguish them from virtual ones. Clouds come before the
  * hypervisor that they use.
  */
 static const struct {

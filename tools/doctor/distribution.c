@@ -61,8 +61,8 @@ enum distribution distribution_detect(const struct examined_machine *machine)
 	FILE *file = NULL;
 
 	/*
-	 * In a container of Bottlerocket, os-release is that of the image, so only the name of the
-	 * kernel's compiler shows it.
+	 * In a container, os-release describes the image. So only the name of the kernel's compiler
+	 * shows that the host is Bottlerocket.
 	 */
 	if (machine_read_line(machine, "/proc/version", version, sizeof(version)) >= 0 &&
 	    strstr(version, "-bottlerocket-linux-"))

@@ -97,7 +97,7 @@ struct kernel_log {
 enum module_state {
 	MODULE_NOT_LOADED,
 	MODULE_NO_DEVICE, /* it is loaded, but /dev/speprof is missing */
-	MODULE_NO_RIGHT, /* this user does not have the permission to open it */
+	MODULE_NO_RIGHT, /* this user may not open /dev/speprof */
 	MODULE_MUTE, /* /dev/speprof does not answer SPEPROF_DEVICE_INFO */
 	MODULE_ANSWERS,
 };
@@ -155,8 +155,8 @@ enum distribution {
  * @distribution: family of its distribution
  * @arm64: whether the architecture is aarch64
  * @pmu: whether arm_spe_pmu has an SPU
- * @spu: whether a driver has the machine's SPUs, so that firmware, Exception levels and KPTI permit
- * it
+ * @spu: whether a driver has the machine's SPUs: then firmware, Exception levels and KPTI permit
+ * sampling
  * @lacking: whether nothing indicates an SPU: result of spe_is_absent()
  * @module: what speprof.ko reports
  * @log: the kernel's log
@@ -384,8 +384,8 @@ bool module_find_other_kernel(const struct examined_machine *machine, char *ret,
  * distribution_detect() - return the family of the machine's distribution
  * @machine: only its root is used
  *
- * ID and ID_LIKE in os-release decide it. In a container these are those of the image, so only
- * Bottlerocket is recognized there, by its kernel.
+ * ID and ID_LIKE in os-release decide the result. In a container, that file describes the image, so
+ * only a host with Bottlerocket is recognized there, by its kernel.
  */
 enum distribution distribution_detect(const struct examined_machine *machine);
 

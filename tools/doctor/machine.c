@@ -144,7 +144,7 @@ int machine_detect_guest(const struct examined_machine *machine, char *ret_name,
 
 	if (machine_read_line(machine, "/sys/hypervisor/type", text, sizeof(text)) >= 0) {
 		snprintf(ret_name, size, "%s", text);
-		/* Dom0 of Xen is no guest in this sense. */
+		/* Dom0 of Xen controls the hypervisor, so it does not count as a guest. */
 		return machine_read_line(machine, "/proc/xen/capabilities", text, sizeof(text)) <
 			       0 ||
 		       !strstr(text, "control_d");

@@ -17,7 +17,7 @@
 
 static const char *const folders[] = { "updates/dkms", "updates", "extra", "extra/speprof" };
 
-/* Query the first CPU with an SPU, as all SPUs have the same backend. */
+/* Query the first CPU with an SPU, because all SPUs have the same backend. */
 static void query_first_spu(int fd, u32 cpus, struct loaded_module *module)
 {
 	for (u32 cpu = 0; cpu < cpus; cpu++) {
@@ -72,7 +72,7 @@ static void find_modinfo(const char *data, size_t size, const char *key, char *r
 
 	*wanted = 0;
 	at = memmem(data, size, wanted, len);
-	/* Before the first string of the section there is no NUL. */
+	/* The first string of the section need not follow a NUL, and is then not found. */
 	if (!at)
 		return;
 	at += len;

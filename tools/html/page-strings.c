@@ -8,8 +8,9 @@
 #include "util/hash.h"
 
 /*
- * A slot has the number of a string plus one; 0: free. A hostile recording may contain many names
- * with equal hashes. That only costs time in the process of the user who reads it.
+ * Find the slot of a string, or the free slot for it. A slot has the number of a string plus one;
+ * 0: free. A hostile recording may contain many names with equal hashes. Searching them only costs
+ * time in the process of the user who reads the recording.
  */
 static u32 slot_find(const struct page_strings *strings, const char *text)
 {

@@ -97,8 +97,8 @@ static const struct {
 };
 
 /*
- * Return whether the message is from the daemon: it names the missing permission, and the message
- * of the bus does not.
+ * Return whether the daemon wrote the message. Its messages name the missing permission, and those
+ * of the bus do not.
  */
 static bool is_daemon_message(const sd_bus_error *error)
 {
@@ -178,10 +178,7 @@ static int bus_connect(struct bus_connection *bus, const char *address)
 	return r;
 }
 
-/*
- * Connect if there is no connection: also while a live view runs, because the bus may have been
- * restarted.
- */
+/* Connect if there is no connection. A live view connects again if the bus was restarted. */
 static int bus_connect_if_needed(struct bus_connection *bus)
 {
 	int r;
@@ -544,8 +541,8 @@ static int query_read(struct bus_connection *bus, sd_bus_message *reply,
 }
 
 /*
- * Send a query once. If names are still being resolved, the daemon refuses it: with @last, report
- * that error; else set @ret_pending.
+ * Send a query once. The daemon refuses a query while names are being resolved: if @last is true,
+ * report this error, else set @ret_pending.
  */
 static int send_query_once(struct bus_connection *bus, const struct query *query, bool last,
 			   bool *ret_pending, sd_bus_message **ret_reply)

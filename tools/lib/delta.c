@@ -136,7 +136,7 @@ static void header_subtract(struct view_header *header, const struct view_header
 enum row_renaming {
 	RENAMED_REMOVED, /* only the earlier view has the row */
 	RENAMED_NEW, /* only the later view has the row */
-	RENAMED_BOTH, /* both views have the row; its growth */
+	RENAMED_BOTH, /* both views have the row; the result has its growth */
 	RENAMINGS,
 };
 
@@ -160,7 +160,7 @@ static int compare_binary(const void *a, const void *b)
 	return r ? r : strcmp(x->binary, y->binary);
 }
 
-/* Return @part reduced in proportion: @removed of @whole is older than the interval. */
+/* Reduce @part in proportion, because @removed of the @whole counts are older than the interval. */
 static u64 reduce_part(u64 part, u64 whole, u64 removed)
 {
 	if (!whole || removed >= whole)
@@ -169,7 +169,8 @@ static u64 reduce_part(u64 part, u64 whole, u64 removed)
 }
 
 /*
- * Correct new rows first, because most of the removed counts are there; the rest is in older rows.
+ * Subtract the counts of removed rows, which are older than the interval, from the new rows. If
+ * these counts exceed those of the new rows, subtract the rest from the rows of both views.
  */
 static void row_remove_old_counts(struct view_row *row, enum row_renaming kind,
 				  const struct view_row sum[static RENAMINGS])

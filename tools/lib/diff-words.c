@@ -72,7 +72,7 @@ static bool row_exceeds_chance(const struct diff_row *row)
 	return false;
 }
 
-/* Return the row with the largest part below @below, if its change exceeds chance. */
+/* Return the row with the largest part below @below among the rows whose change exceeds chance. */
 static const struct diff_row *find_largest_part(const struct words_context *w,
 						const struct diff_row *container, double sign,
 						double below, double *ret_part)

@@ -72,7 +72,7 @@ static void input_check_tables(const struct input_recording *input, const char *
 }
 
 /**
- * struct loading_context - the argument of both callbacks of &struct count_request, which share one
+ * struct loading_context - the argument that both callbacks of &struct count_request get
  * @request: what to read, with the observer of the caller
  * @progress: what the terminal shows
  */
@@ -150,7 +150,7 @@ struct input_request input_request_from_options(const struct options *options)
 	};
 }
 
-/* Replace the functions of the kernel by those of a file. Return an &enum verb_exit_status. */
+/* Replace the functions of the kernel with those of a file. Return an &enum verb_exit_status. */
 static int input_read_kallsyms(struct input_recording *input, const struct input_request *request)
 {
 	struct symtab functions;
@@ -201,7 +201,10 @@ const char *input_get_printed_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Queries of the table block, because a report is printed once, with all names. */
+/*
+ * A lookup in the table waits for the symbols of a file, because a report is printed once, with all
+ * names.
+ */
 int input_new_symbols(const struct input_recording *input, struct symbols_cache **ret_symbols)
 {
 	const struct symbols_config config = {

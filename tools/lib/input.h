@@ -86,7 +86,7 @@ int input_load(const struct input_request *request, struct input_recording *ret_
 const char *input_get_printed_name(const char *path);
 
 /**
- * input_new_symbols() - create a symbol table for a recording; its queries block
+ * input_new_symbols() - create a symbol table for a recording; lookups in it block
  * @input: the recording, which must outlive the table
  * @ret_symbols: the table; free it with symbols_free()
  *

@@ -67,7 +67,10 @@ static int session_create_for_filter(struct bus_connection *bus, const struct op
 	struct timespec now;
 	int status;
 
-	/* Processes in other PID namespaces may have the same PID. */
+	/*
+	 * The name also has the time, because a process in another PID namespace may have the same
+	 * PID.
+	 */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(name, sizeof(name), "look_%d_%ld", getpid(), now.tv_nsec);
 	/* From the first sample on, SIGINT ends the wait, and the samples so far are shown. */

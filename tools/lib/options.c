@@ -438,7 +438,7 @@ static int options_check_query(const char *verb, const char *accept, struct opti
 	if (options->sort_text && measure_parse(options->sort_text, &query->sort) < 0)
 		return message_fail(STATUS_USAGE, "%s: -s \"%s\": should be " MEASURE_LIST, verb,
 				    options->sort_text);
-	/* Rows of processes are not computed from cells. */
+	/* Rows of processes are not the result of a query, so there is no query to check. */
 	if (shows_processes(accept, options))
 		return 0;
 	if (query_check(query, &error) < 0)

@@ -31,8 +31,8 @@ static void remove_files_and_raise(int sig)
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 
 /*
- * Register @temporary_path, so that a signal that ends the process removes the file. Signals that
- * are ignored, or that record handles, are not changed.
+ * Register @temporary_path, so that a signal that ends the process removes the file. Handlers of
+ * signals that are ignored, or that "speprof record" handles, are not changed.
  */
 static void register_unfinished(const char *temporary_path)
 {
@@ -53,8 +53,8 @@ static void register_unfinished(const char *temporary_path)
 
 /*
  * Create and register @temporary_path. Return its descriptor, or a negative errno of mkostemp().
- * Signals are blocked meanwhile: a signal between both steps would end the process without removing
- * the file.
+ * Signals are blocked meanwhile: a signal between the two steps would end the process without
+ * removing the file.
  */
 static int create_registered_file(char *temporary_path)
 {

@@ -139,8 +139,9 @@ static int shard_new(const struct count_request *request, struct counting_thread
 }
 
 /*
- * Prepare the next thread. The first one counts in the whole profile. If threads are observed, it
- * gets a shard, too, because the observer of the whole profile would get the samples of all shards.
+ * Prepare the next thread. The first thread counts in the whole profile. If threads are observed,
+ * the first one gets a shard, too: an observer of the whole profile would get the samples of all
+ * shards.
  */
 static int thread_begin(struct counting_threads *c)
 {

@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /**
- * password_agent_start() - start pkttyagent, and wait until it has registered with polkit or failed
- * to
+ * password_agent_start() - start pkttyagent, and wait until it has registered with polkit, or has
+ * failed
  *
  * The agent is not started for root, from which polkit requires no password, or if standard input
  * is no terminal.

@@ -152,7 +152,7 @@ void query_table_set_keys(struct text_table *table, u32 at, u32 first, const str
 	}
 }
 
-/* Mark values that an emulated SPU models by "~". */
+/* Add a column of values. "~" in its heading marks values that an emulated SPU has modelled. */
 static u32 add_measure_column(struct text_table *table, bool modelled, const char *heading,
 			      bool right)
 {

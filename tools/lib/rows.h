@@ -10,9 +10,9 @@
 /**
  * rows_get_limit() - return the number of rows to request from a view
  * @options: its options -n, -p and -c are used
- * @all: limit if rows are selected afterwards, or no number is given
+ * @all: the result if -p or -c selects rows afterwards, or if -n is not given
  *
- * Return: the number of rows of which @options->number remain after rows_filter().
+ * Return: @options->number, or @all.
  */
 u32 rows_get_limit(const struct options *options, u32 all);
 

@@ -28,8 +28,8 @@
  * @heading_left: whether the heading is aligned to the left although the cells are not
  * @gap: number of spaces in front of the column
  * @width: minimum width; 0: the width of the heading
- * @floor: minimum widths to shorten it to. All columns are first shortened to the first one, then
- *	to the second one; 0: never
+ * @floor: minimum widths. All columns are shortened to their first value and, if that is not
+ *	enough, to their second value. 0: the column is not shortened
  * @order: columns with a smaller number are shortened first; no two columns have the same number.
  *	0: never shortened
  */
