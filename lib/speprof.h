@@ -77,7 +77,7 @@ struct speprof_record {
 
 /**
  * struct speprof_window - bytes of records that an SPU wrote between two management events
- * @data: the first byte; it belongs to the caller and must not change while it is decoded
+ * @data: the bytes, which belong to the caller and must not change while they are decoded
  * @size: number of bytes
  * @max_record: size of the largest record in bytes (1 << PMSIDR_EL1.MaxSize); 0: unknown
  * @align: alignment of records in bytes (1 << PMBIDR_EL1.Align); 0: unknown
@@ -213,8 +213,8 @@ struct speprof_packet {
  * @len: bytes at @buf
  * @ret_packet: filled in on success
  *
- * Return: its size in bytes; -ENODATA if it is longer than @len; -EBADMSG if the
- * architecture defines no size for its header.
+ * Return: the size of the packet in bytes; -ENODATA if the packet is longer than @len; -EBADMSG if
+ * the architecture defines no size for a packet with this header.
  */
 int speprof_packet_decode(const uint8_t *buf, size_t len, struct speprof_packet *ret_packet);
 

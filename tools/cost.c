@@ -167,7 +167,8 @@ static void count_window(void *ctx, const struct source_window *window)
 	struct cost_measurement *cost = ctx;
 
 	/*
-	 * Task events from before the end of the window decide which process a sample belongs to.
+	 * Deliver the task events from before the end of the window first: they determine the
+	 * process of each sample.
 	 */
 	deliver_task_events(cost, window->end_ns);
 	profile_add_window(cost->profile, window);
@@ -182,7 +183,8 @@ static void sampling_drain(struct cost_measurement *cost)
 }
 
 /*
- * Fail if a CPU was not sampled to the end, because the measured cost of the run is then too small.
+ * Stop sampling. Fail if a CPU was not sampled to the end, because the measured cost of the run is
+ * then too small.
  */
 static int sampling_stop(struct cost_measurement *cost)
 {

@@ -42,7 +42,10 @@ static int open_kernel_driver(const struct source_config *config, int failed,
 	return r;
 }
 
-/* Refuse a CPU if its SPU is in use: unlike the daemon, the verb cannot wait for it. */
+/*
+ * Fail if a CPU cannot sample (&source_health.cpus_stopped). The daemon would retry later, but a
+ * verb cannot wait.
+ */
 static int check_cpus(const char *verb, const struct source *source)
 {
 	if (!source->health.cpus_stopped)
@@ -70,7 +73,10 @@ int live_source_open(const char *verb, const struct source_config *config, bool 
 				    "--emulate to sample with it",
 				    verb);
 	}
-	/* Prefer the emulated SPUs of the module, because the daemon would use them, too. */
+	/*
+	 * If @emulate is set and the module has no emulated SPUs, free its source, and emulate in
+	 * this process. The daemon also prefers emulated SPUs of the module.
+	 */
 	if (r == 0 && source->backend != BACKEND_EMULATED && emulate) {
 		source->ops->free(source);
 		source = NULL;

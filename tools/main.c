@@ -333,7 +333,10 @@ int main(int argc, char **argv)
 {
 	int status;
 
-	/* Make writing to a closed pipe, as of head, fail instead of killing the process. */
+	/*
+	 * Ignore SIGPIPE, so that a write to a pipe whose reader has exited, such as head, only
+	 * fails.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	text_init();
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text is printed from the same JSON that -j prints, so that both agree. */
+/*
+ * Print shared cache lines, hot pages and NUMA nodes. The text is printed from the same JSON that
+ * -j prints, so that both agree.
+ */
 #include "memory-access-report.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof module reload: replace the loaded speprof.ko by the installed one. speprofd, and the
+ * speprof module reload: replace the loaded speprof.ko with the installed one. speprofd, and the
  * service manager on its behalf, have the module open, so the daemon is stopped, and started again
  * afterwards.
  */
@@ -217,7 +217,7 @@ static int modules_remove(const struct module_reload *reload)
 						   "replaced"));
 }
 
-/* Load the module. The previous one is no longer on the disk, so it cannot be loaded again. */
+/* Load the module. The previous module is no longer on the disk, so it cannot be loaded again. */
 static int module_load(const struct module_reload *reload)
 {
 	bool loaded = kmod_modprobe("-a", SPEPROF_MODULE) == 0;

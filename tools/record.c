@@ -186,8 +186,9 @@ static struct source_config make_source_config(const struct record_job *record)
 }
 
 /*
- * Record context switches, from which a report finds the task of a sample if records do not contain
- * it. With perf, only the records show whether they do, so a failure is reported after sampling.
+ * Record context switches. From these, a report finds the task of a sample whose record has no
+ * Context packet. With perf, only the records show whether they have such packets, so a failure is
+ * reported after sampling.
  */
 static void record_context_switches(struct record_job *record, const char *reason)
 {
@@ -398,7 +399,10 @@ static int sample_until_end(struct record_job *record)
 
 static void command_terminate(struct record_job *record)
 {
-	/* If the gate is still closed, the command never starts. */
+	/*
+	 * Send SIGTERM before opening the gate, so that a child that still waits there ends before
+	 * exec.
+	 */
 	if (record->child > 0)
 		kill(record->child, SIGTERM);
 	if (record->gate >= 0)
@@ -406,7 +410,7 @@ static void command_terminate(struct record_job *record)
 	record->gate = -1;
 }
 
-/* Wait for a command that ignores SIGTERM, until a second signal ends this process. */
+/* Wait until the command has exited. If it ignores SIGTERM, a second signal ends this process. */
 static void command_wait(struct record_job *record)
 {
 	if (record->child <= 0)

@@ -71,8 +71,8 @@ static int modprobe_remove(const struct examined_machine *machine, const char *m
 }
 
 /*
- * Make the kernel offer a released device to a driver that is already loaded, which it does not do
- * automatically.
+ * Make the kernel offer the released devices to a driver that is already loaded. The kernel does
+ * not do this automatically.
  */
 static void devices_offer(const struct examined_machine *machine)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * speprof timeline: print a measure over time, from the daemon's history on disk. One series is
- * printed as a table with bars; of several series, each is printed as a line of blocks.
+ * speprof timeline: print a measure over time, from the daemon's history on disk. A single series
+ * is printed as a table with bars. Of several series, each is printed as one line of blocks.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -195,7 +195,7 @@ static int parse_option(int c, s64 now_us, s64 *last_us, struct timeline_options
 	}
 }
 
-/* Return the smallest usual step with which a series has at most COLUMNS points. */
+/* Return the smallest usual step with which a series has at most POINTS_DEFAULT points. */
 static s64 choose_step(s64 length_us)
 {
 	static const s64 minutes[] = { 1, 2, 5, 10, 20, 30, 60, 120, 180, 360, 720, 1440 };
@@ -399,7 +399,10 @@ static void print_table(json_object *points, const struct timeline_series *s,
 	}
 }
 
-/* Return the block character of a value; a step without a point is blank. */
+/*
+ * Return the character that represents a value: a block or, unless the charset is UTF-8, an ASCII
+ * character.
+ */
 static const char *get_block_character(double value, double most)
 {
 	static const char *const utf8[] = { "\u2581", "\u2582", "\u2583", "\u2584",

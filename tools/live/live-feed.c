@@ -42,7 +42,10 @@ void live_reply_clear(struct live_reply *reply)
 	*reply = (struct live_reply){ 0 };
 }
 
-/* Append the names that identify a row: those that rows of its group have. */
+/*
+ * Append the names that identify the row of a query: only names that rows of the query's group
+ * have.
+ */
 static int append_row(sd_bus_message *m, const struct live_query *query)
 {
 	const struct view_row *row = &query->row;
@@ -164,8 +167,8 @@ int live_feed_new(struct bus_connection *bus, struct live_feed **ret_feed)
 		r = errno;
 	} else {
 		/*
-		 * Block signals, so that none interrupts a call of the daemon; the main thread
-		 * handles them.
+		 * Block signals, so that no signal interrupts a call of the daemon. The main thread
+		 * handles signals.
 		 */
 		sigfillset(&all);
 		for (size_t i = 0; i < ARRAY_SIZE(faults); i++)

@@ -13,7 +13,7 @@
 /* Maximum number of words of a filter. */
 #define LIVE_WORDS_MAX 8
 
-/** struct live_condition - a condition; its fields belong to live-filter.c */
+/** struct live_condition - a condition; its fields are private to live-filter.c */
 struct live_condition {
 	u8 kind;
 	u8 field;

@@ -37,7 +37,10 @@ static struct screen_geometry compute_geometry(const struct live_screen *screen)
 	if (height >= 15 && screen->width < 60)
 		g.header++;
 
-	/* A screen of two lines has only the title and the hints: no line has this number. */
+	/*
+	 * A screen of two lines has only the title and the hints. @heading is then behind the last
+	 * line.
+	 */
 	g.heading = height < 3 ? height : 1 + g.header;
 	g.body = g.heading + 1;
 	g.page = height > g.body + 1 ? height - g.body - 1 : 0;

@@ -165,8 +165,8 @@ bool live_state_has_page(const struct live_state *state)
 }
 
 /*
- * Scroll so that @cursor is among the @page lines from *first on, and no line stays empty without
- * need.
+ * Scroll so that @cursor is among the @page lines from *first on. Lines stay empty only if there
+ * are fewer than @page rows.
  */
 static void fit_scroll(u32 cursor, u32 count, u32 page, u32 *first)
 {
@@ -274,7 +274,10 @@ static void level_set_group(struct live_level *level, enum view_group group)
 	level->detail = false;
 }
 
-/* Another session has other rows, in which the names of inner levels may not exist. */
+/*
+ * Show another session, from its outermost level: the names of inner levels may not exist in its
+ * rows.
+ */
 static void use_session(struct live_state *state, const char *name)
 {
 	snprintf(state->session, sizeof(state->session), "%s", name);
@@ -352,7 +355,10 @@ static void choose_row(struct live_state *state, u32 i, const struct view *rows)
 		level->chosen = rows->rows[i];
 }
 
-/* Search from the row after the cursor on, and continue at the top after the last row. */
+/*
+ * Choose the next row that contains the searched text, or the previous one if @backwards is true.
+ * After the last row, the search continues at the first one.
+ */
 static void search_row(struct live_state *state, const struct view *rows, bool backwards)
 {
 	u32 at = live_state_get_level(state)->cursor;

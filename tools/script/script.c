@@ -86,7 +86,7 @@ static const char *const not_allowed_names[SPE_SPU_NOT_ALLOWEDS] = { "reported",
 static const char *const pe_names[] = { "sve", "sme", "mte2", "mops", "gcs",
 					"nv2", "rme", "ecv",  "the",  "haft" };
 
-/* first bit of SPE_OPERATION_FP and _SIMD */
+/* bit number of SPE_OPERATION_FP; SPE_OPERATION_SIMD is the next bit */
 #define FLAG_SHIFT 7
 static const char *const flag_names[] = { [FLAG_SHIFT] = "fp", [FLAG_SHIFT + 1] = "simd" };
 
@@ -456,7 +456,11 @@ static int parse_pair(struct line_cursor *c, struct script_word word,
 	return parse_value(c, &keys[i], value, ret_value);
 }
 
-/* Parse the rest of the line into the structure at @base; @keys_given gets the bits of the keys. */
+/*
+ * Parse the KEY=VALUE pairs in the rest of the line, and set the fields of the structure at @base.
+ * @given: receives a bit for each key, by its index in @keys; @keys_given: receives
+ * &key_definition.keys_given of each key.
+ */
 static int parse_keys(struct line_cursor *c, const struct key_definition *keys, size_t count,
 		      void *base, u64 *given, u32 *keys_given)
 {

@@ -125,7 +125,7 @@ static void set_atomic_access(struct a64_instruction *a64, u32 word, bool ordere
 	a64->flags = SPE_INSTRUCTION_ATOMIC | (ordered ? SPE_INSTRUCTION_ORDERED : 0);
 }
 
-/* Exclusive, acquire and release, compare and swap: bits 29 to 24 are 001000. */
+/* Load/store exclusive, load-acquire/store-release, compare-and-swap: bits 29 to 24 are 001000. */
 static void decode_exclusive(u32 word, struct a64_instruction *a64)
 {
 	u32 size = get_bits(word, 31, 30);
@@ -485,7 +485,9 @@ bool a64_condition_holds(const struct a64_instruction *a64, const struct a64_reg
 	}
 }
 
-/* Replace the top bits, which may be a pointer authentication code or a tag, by copies of bit 55. */
+/*
+ * Replace the top bits, which may be a pointer authentication code or a tag, with copies of bit 55.
+ */
 static u64 make_address_canonical(u64 address)
 {
 	return address & SPE_BIT(55) ? address | SPE_MASK(63, 48) : address & SPE_MASK(47, 0);

@@ -119,7 +119,10 @@ struct core_model *core_model_free(struct core_model *core)
 	return NULL;
 }
 
-/* Return the cache that contains a line, or LEVELS if none does, and fill the caches above it. */
+/*
+ * Return the first cache that contains a line, or LEVELS if no cache does. The line is then in all
+ * caches above that one, too.
+ */
 static int look_up_line(struct core_model *core, u64 line)
 {
 	int level = 0;

@@ -41,7 +41,7 @@ struct guest_maps {
 };
 
 /**
- * guest_maps_parse() - replace the mappings by those of a text
+ * guest_maps_parse() - replace the mappings with those of a text
  * @maps: the mappings; an unchanged mapping keeps &guest_map.reported
  * @text: the content of /proc/PID/maps, NUL-terminated; malformed lines are skipped
  * @base: constant that QEMU adds to an address of the program
@@ -51,7 +51,7 @@ struct guest_maps {
 int guest_maps_parse(struct guest_maps *maps, const char *text, u64 base);
 
 /**
- * guest_maps_read() - replace the mappings by those of a process
+ * guest_maps_read() - replace the mappings with those of a process
  * @maps: the mappings; unchanged if the process has exited
  * @pid: PID of QEMU
  * @base: as for guest_maps_parse()

@@ -115,7 +115,7 @@ static bool code_get(struct qemu_log *log, u64 address, u32 *ret_word)
 
 /* ---- Lines ------------------------------------------------------------------------------------- */
 
-/* Parse 1 to @digits hexadecimal digits at *text, and advance it beyond them. */
+/* Parse 1 to @digits hexadecimal digits at *text, and advance *text beyond these digits. */
 static bool hex_parse(const char **text, unsigned int digits, u64 *ret_value)
 {
 	u64 value = 0;
@@ -138,7 +138,7 @@ static bool hex_parse(const char **text, unsigned int digits, u64 *ret_value)
 	return true;
 }
 
-/* If *text begins with @prefix, advance it beyond @prefix. Return whether it does. */
+/* Return whether *text begins with @prefix. If so, advance *text beyond @prefix. */
 static bool prefix_skip(const char **text, const char *prefix)
 {
 	size_t len = strlen(prefix);
@@ -149,7 +149,7 @@ static bool prefix_skip(const char **text, const char *prefix)
 	return true;
 }
 
-/* "0x00400580:  d503201f  nop" */
+/* Read a line with an instruction of the program: "0x00400580:  d503201f  nop". */
 static int read_code_line(struct qemu_log *log, const char *line)
 {
 	u64 address, word;
@@ -163,7 +163,10 @@ static int read_code_line(struct qemu_log *log, const char *line)
 	return code_set(log, address, (u32)word);
 }
 
-/* "OBJD-T: 1f2003d5": the bytes of a block that QEMU's disassembler does not support. */
+/*
+ * Read a line with the bytes of an instruction that QEMU's disassembler does not support:
+ * "OBJD-T: 1f2003d5".
+ */
 static int read_raw_line(struct qemu_log *log, const char *line)
 {
 	u64 bytes;
@@ -174,7 +177,10 @@ static int read_raw_line(struct qemu_log *log, const char *line)
 	return 0;
 }
 
-/* "Trace 0: 0x7f18 [00000000/0000000000400580/00000001/00000201] _start" */
+/*
+ * Read a line with the thread and the PC of the next instruction:
+ * "Trace 0: 0x7f18 [00000000/0000000000400580/00000001/00000201] _start".
+ */
 static int read_trace_line(struct qemu_log *log, const char *line)
 {
 	u64 host, flags, pc;
@@ -225,7 +231,9 @@ static bool registers_parse(struct qemu_log *log, const char *line)
 	return true;
 }
 
-/* " PC=0000000000400580 X00=... X01=...": the first registers of an instruction */
+/*
+ * Read the first line of registers before an instruction: " PC=0000000000400580 X00=... X01=...".
+ */
 static int read_first_registers_line(struct qemu_log *log, const char *line)
 {
 	log->have = 0;
@@ -263,7 +271,7 @@ static struct log_thread *thread_find(struct qemu_log *log)
 	return found;
 }
 
-/* "PSTATE=40000000 -Z-- EL0t": the last registers */
+/* Read the last line of registers, which completes the instruction: "PSTATE=40000000 -Z-- EL0t". */
 static int read_last_registers_line(struct qemu_log *log, const char *line,
 				    struct qemu_step *ret_step)
 {
@@ -290,7 +298,7 @@ static int read_last_registers_line(struct qemu_log *log, const char *line,
 	return 1;
 }
 
-/* "guest_base  (nil)", or a number instead of "(nil)" */
+/* Read the line "guest_base  (nil)", which may have a number instead of "(nil)". */
 static int read_base_line(struct qemu_log *log, const char *line)
 {
 	line += strspn(line, " ");

@@ -114,7 +114,7 @@ exec_qemu(const char *name, const char *option, char **argv, int log, pid_t pare
 	if (!all || log < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
 	    forks_deny() < 0)
 		_exit(127);
-	/* An ignored signal would stay ignored in the program. */
+	/* execvp() does not reset an ignored signal, and SIGINT must end the program. */
 	signal(SIGINT, SIG_DFL);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", log);
 	args[fixed++] = path;

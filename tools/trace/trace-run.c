@@ -107,8 +107,8 @@ static int report_code_mapping(struct traced_program *trace, u64 pc)
 		r = guest_maps_read(&trace->maps, trace->process.pid,
 				    qemu_log_get_base(trace->log));
 		/*
-		 * An error means that the program has exited, and has mapped nothing since the last
-		 * reading.
+		 * Ignore errors other than -ENOMEM: the program has exited, so its maps cannot be
+		 * read, and @maps keeps the mappings of the last reading.
 		 */
 		r = r == -ENOMEM ? r : 0;
 		trace->stale = false;
@@ -177,7 +177,7 @@ static ssize_t lines_execute(struct traced_program *trace, char *buffer, size_t 
 		line = newline + 1;
 	}
 	len -= (size_t)(line - buffer);
-	/* A line that does not fit belongs to no instruction. */
+	/* Drop a line that does not fit: lines about instructions are shorter. */
 	if (len >= LINE_MAX_BYTES)
 		len = 0;
 	memmove(buffer, line, len);
@@ -216,7 +216,7 @@ static void result_fill(const struct traced_program *trace, struct trace_result 
 	result->executed = trace->executed;
 }
 
-/* Trace a program that has been started, to its end. */
+/* Trace a started program until it exits. */
 static int trace_process(struct traced_program *trace, const char *path,
 			 struct trace_result *ret_result)
 {
@@ -244,8 +244,8 @@ int trace_run(char **argv, u32 interval, const struct source_sink *sink,
 	struct traced_program trace = { .sink = sink, .stale = true };
 	struct trace_result result = { 0 };
 	/*
-	 * Ignore an interrupt from the terminal: the program gets it, too, and what it ran until
-	 * then is stored.
+	 * Ignore an interrupt from the terminal: the program gets it, too, and the samples until
+	 * then are stored.
 	 */
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	int r;

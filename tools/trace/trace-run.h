@@ -36,9 +36,9 @@ struct trace_result {
  * The program is traced through a pipe, so the memory of this process does not grow with the number
  * of instructions.
  *
- * Return: 0; -ENOENT if QEMU is not installed; -EOPNOTSUPP if the program tried to create another process;
- * -ENOEXEC if it executed no instruction; -ENOSPC if it has more code than qemu-log.h allows;
- * another negative errno.
+ * Return: 0; -ENOENT if QEMU is not installed; -EOPNOTSUPP if the program tried to create another
+ * process; -ENOEXEC if it executed no instruction; -ENOSPC if it has more code than qemu-log.h
+ * allows; another negative errno.
  */
 int trace_run(char **argv, u32 interval, const struct source_sink *sink,
 	      struct trace_result *ret_result);
