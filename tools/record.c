@@ -400,7 +400,7 @@ static int sample_until_end(struct record_job *record)
 static void command_terminate(struct record_job *record)
 {
 	/*
-	 * Send SIGTERM before opening the gate, so that a child that still waits there ends before
+	 * Send SIGTERM before closing the gate, so that a child that waits for it ends before
 	 * exec.
 	 */
 	if (record->child > 0)

@@ -24,7 +24,7 @@ function __speprof_verbs
 	speprof help 2>/dev/null | string match -rg '^  ([a-z]+  +.*)' | string replace -r '  +' \t
 end
 
-# Print the options of the verb, both names of an option on lines of their own.
+# Print the options of the verb, one a line. An option with two names has two lines.
 function __speprof_options
 	speprof help (__speprof_verb) 2>/dev/null | awk '/^  -/ {
 		sub(/^  /, "")
@@ -40,14 +40,14 @@ function __speprof_options
 	printf -- '--help\tshow usage, options and examples\n'
 end
 
-# Others choose these names: offer only those that mean nothing to a shell.
+# Any user can choose these names: offer only names without characters that are special to a shell.
 function __speprof_containers
 	speprof report -G container -n 1000 2>/dev/null | env LC_ALL=C awk '
 		rows && $3 ~ /^[A-Za-z0-9_\/][A-Za-z0-9_.\/@%+:-]*$/ && $4 ~ /^([0-9]+|-)$/ { print $3 }
 		$1 == "SHARE" { rows = 1 }'
 end
 
-# Complete the last one of keys with commas between them.
+# Complete the last key of a list that is separated by commas.
 function __speprof_keys
 	set -l typed (string replace -r '[^,]*$' '' -- (commandline -ct))
 	for key in function line process container program binary build_id instruction mode op event level comm pid cpu
@@ -63,7 +63,7 @@ function __speprof_measures
 	end
 end
 
-# Print what the previous word, an option with a value, accepts.
+# Print the values that the option in the previous word accepts.
 function __speprof_values
 	switch (commandline -opc)[-1]
 		case -G --group

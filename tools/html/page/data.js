@@ -55,7 +55,7 @@ function readSigned(reader, count) {
 	return numbers;
 }
 
-/** Return the sums of all numbers before each element, and of all. */
+/** Return for each element the sum of the numbers before it, and at the end the sum of all. */
 export function prefixSums(numbers) {
 	const sums = new Float64Array(numbers.length + 1);
 	for (let i = 0; i < numbers.length; i++)
@@ -63,13 +63,16 @@ export function prefixSums(numbers) {
 	return sums;
 }
 
-/* Numbers of names: each is stored as the difference from the previous one. */
+/* Read numbers of names, each of which is stored as the difference from the previous number. */
 function readNames(reader, count) {
 	const sums = prefixSums(readSigned(reader, count));
 	return Uint32Array.from(sums.subarray(1));
 }
 
-/* Numbers of histograms, by row: the difference from the previous one, and whether it is the last. */
+/*
+ * Read the numbers of the histograms of each row (PAGE_SET). A number is stored as twice the
+ * difference from the previous one of the row, plus 1 if it is the last one.
+ */
 function readSets(reader, rows) {
 	const first = new Float64Array(rows + 1);
 	const sets = [];
@@ -138,7 +141,10 @@ function readTime(reader, time) {
 	return { ...time, ...ledger, untimed: readColumn(reader("time_untimed"), count), histograms: readBuckets(reader, "time_", count) };
 }
 
-/* Call @fn with the number of each histogram of a row: its set, its count, and its highest bucket's end. */
+/*
+ * Call @fn for each histogram of a row, with the index of the histogram, its number in names, its
+ * count, and the end of its highest bucket.
+ */
 function eachHistogram(h, row, fn) {
 	for (let i = h.first[row]; i < h.first[row + 1]; i++) {
 		const end = h.firstBucket[i + 1];
@@ -149,7 +155,7 @@ function eachHistogram(h, row, fn) {
 	}
 }
 
-/* Add to each row what follows from its histograms. */
+/* Compute the columns of rows that follow from the histograms of the rows. */
 function addSums(data) {
 	const { rows, names, histograms: h } = data;
 	const other = names.indexOf("other");

@@ -16,12 +16,15 @@ function fill(element, properties, children) {
 	return element;
 }
 
-/** Make an element. @properties are attributes, and listeners as onclick; strings become text. */
+/**
+ * Make an element. @properties: attributes, and listeners such as onclick. Strings in @children
+ * become text nodes.
+ */
 export function html(name, properties = {}, ...children) {
 	return fill(document.createElement(name), properties, children);
 }
 
-/** Make an element of a picture. */
+/** Make an SVG element; the parameters are those of html(). */
 export function svg(name, properties = {}, ...children) {
 	return fill(document.createElementNS(SVG, name), properties, children);
 }

@@ -9,7 +9,7 @@ import { nodePath, nodeSum } from "./tree.js";
 
 const ROW = 46;
 
-/** Return the last component of a path; other names as they are. */
+/** Return the last component of a node's name if that is a path, else the whole name. */
 export function baseName(node) {
 	const path = node.level === "binary" || node.level === "line";
 	return path && node.name.startsWith("/") ? node.name.slice(node.name.lastIndexOf("/") + 1) : node.name;
@@ -98,7 +98,7 @@ export class Icicle {
 		item.classList.toggle("miss", matches !== null && !matchCount(matches, node));
 		item.setAttribute("aria-level", node.depth - selected.depth + 1);
 		item.setAttribute("aria-selected", node === selected);
-		/* A label begins with the text that is visible, so that it can be spoken to select the box. */
+		/* A label begins with the visible text, which users of speech control speak to select the box. */
 		item.setAttribute("aria-label", `${baseName(node)} ${share}${shortValue(tree, node, colour)}, ${node.level} ${node.name}`);
 		item.tabIndex = node === this.focused ? 0 : -1;
 		item.lastChild.firstChild.textContent = share;

@@ -22,7 +22,7 @@ const LABELS = {
 	beyond_llc: "beyond last level",
 };
 
-/** Return the name of a level for people. */
+/** Return the name of a level as the page shows it. */
 export function levelLabel(name) {
 	return LABELS[name] ?? name;
 }

@@ -71,7 +71,7 @@ function pageTable(pages, mark) {
 
 const SHOWN = 20;
 
-/** Draw the section, or say how to record what it needs. */
+/** Draw the section, or a sentence that explains how to record addresses. */
 export function drawMemory(data, modelled) {
 	const { lines, pages, nodes } = data.meta.memory;
 	const mark = modelled ? "~" : "";

@@ -2,7 +2,7 @@
 // Find nodes by name, and sort them.
 import { prefixSums } from "./data.js";
 
-/** Return the sums of matching rows before each position of the tree's order; null: no search. */
+/** Return the number of matching rows before each position of @tree.order; null: no search. */
 export function matchSums(tree, query) {
 	const text = query.trim().toLowerCase();
 	if (!text)

@@ -72,7 +72,10 @@ function plotX(cycles, octaves) {
 	return PLOT.left + Math.log2(Math.max(cycles, 1)) / octaves * PLOT.width;
 }
 
-/* A bar from the end of the previous bucket to its own end. Bucket 0 is a part of bucket 1. */
+/*
+ * Return a bar for each bucket with a count, from the end of the previous bucket to its own end.
+ * The bar of bucket 1 includes bucket 0.
+ */
 function plotBars(h, octaves) {
 	const counts = Array.from(h.bucket);
 	counts[1] += counts[0];

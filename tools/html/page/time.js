@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the recording has over time: slices of a selection, and their latencies.
+// The counters of the recording over time: slices of a selection, and their latencies.
 import { bucketUpper, newHistogram } from "./histogram.js";
 import { nodePath } from "./tree.js";
 
@@ -36,13 +36,13 @@ export function nodeSlices(time, node) {
 	return slices;
 }
 
-/** Number of the heat map's row, two for each octave of latency, that contains a bucket. */
+/** Return the row of the heat map that contains a bucket; an octave of latency has two rows. */
 export function heatRow(bucket) {
 	return Math.max(0, Math.ceil(2 * Math.log2(Math.max(bucketUpper(bucket), 1)) - 1e-9));
 }
 
 /**
- * Return the cells of a heat map, as { slice, row, count }, those with samples only.
+ * Return the cells of a heat map that have samples, as { slice, row, count }.
  */
 export function heatCells(slices) {
 	return slices.flatMap(({ latency }, slice) => {
@@ -55,7 +55,7 @@ export function heatCells(slices) {
 	});
 }
 
-/** Return the step of a colour, 0 to 6, for @count of at most @most; each is a multiple of the previous. */
+/** Return the step of a colour, 0 to 6, for a count from 1 to @most, on a logarithmic scale. */
 export function heatStep(count, most) {
 	return most > 1 ? Math.min(6, Math.floor(7 * Math.log(count) / Math.log(most))) : 6;
 }

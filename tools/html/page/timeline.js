@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Draw what the recording has over time: rate, latencies, blind time and losses.
+// Draw the counters of the recording over time: rate, latencies, blind time and losses.
 import { byId, html, svg } from "./dom.js";
 import { formatBytes, formatCount, formatCycles, formatPercent, formatShort } from "./format.js";
 import { mean, quantile } from "./histogram.js";
@@ -15,7 +15,7 @@ function secondsText(seconds) {
 	return `${Number(seconds.toPrecision(4))} s`;
 }
 
-/* Whether the recording has anything in a ledger. */
+/* Return whether any number of a ledger is above 0. */
 function any(numbers) {
 	return numbers.some(n => n > 0);
 }

@@ -16,7 +16,7 @@ function lineName(strings, rows, row) {
 	return rows.line[row] ? `${strings.file[rows.file[row]]}:${rows.line[row]}` : "line unknown";
 }
 
-/* What a name means that speprof leaves empty. */
+/* Return the name that the page shows; an empty name becomes a text such as "no binary". */
 function shownName(level, name) {
 	if (level === "container" && name === "-")
 		return "no container";
@@ -48,9 +48,9 @@ function newNode(level, depth, raw, parent, first) {
 }
 
 /**
- * Return the tree of a report. A node has its rows at @order[first] to @order[end - 1]; @sums has the
- * sums of all rows before, so that the sum over a node is a subtraction. @raw is a name as the report
- * has it, @name as it is shown.
+ * Return the tree of a report. The rows of a node are @order[first] to @order[end - 1].
+ * An element of @sums is the sum over all rows before it, so the sum over a node is the difference
+ * of two elements. @raw is the name in the report, and @name the name that the page shows.
  */
 export function buildTree(data) {
 	const { rows, count, meta } = data;
@@ -61,7 +61,7 @@ export function buildTree(data) {
 	const open = [root];
 	for (let i = 0; i < count; i++) {
 		const row = order[i];
-		/* Rows with equal names, of binaries that are not the same file, are two leaves. */
+		/* Two files with the same path have rows with equal names: each row is a leaf. */
 		const same = i ? Math.min(firstDifference(levels, rows, order[i - 1], row), levels.length - 1) : 0;
 		open.length = same + 1;
 		for (let depth = open.length; depth <= levels.length; depth++) {
