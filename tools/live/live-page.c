@@ -71,8 +71,8 @@ void live_page_add_help(struct live_page *page)
 }
 
 /* Append a label, a count, its share and a bar; omit those that do not fit into @width columns. */
-static void add_bar(struct live_page *page, u32 width, const char *label, u64 count, u64 whole,
-		    u64 most)
+static void page_add_bar_line(struct live_page *page, u32 width, const char *label, u64 count,
+			      u64 whole, u64 most)
 {
 	static const char full[] = "################################################";
 	char number[TEXT_NUMBER_SIZE], share[TEXT_NUMBER_SIZE], fitted[TEXT_SIZE];
@@ -121,7 +121,8 @@ static void add_counts(struct live_page *page, u32 width, const char *heading,
 	page_add_line(page, TERM_STRONG, "%s", heading);
 	for (u32 i = 0; i < counts->size; i++)
 		if (counts->count[i] && counts->name(i))
-			add_bar(page, width, counts->name(i), counts->count[i], whole, most);
+			page_add_bar_line(page, width, counts->name(i), counts->count[i], whole,
+					  most);
 }
 
 /* Return the number of bytes of @text that fit into @width columns, at least one character. */
@@ -201,7 +202,7 @@ static void add_histogram(struct live_page *page, u32 width, const char *label,
 	for (size_t i = 0; i < n; i++) {
 		snprintf(bucket, sizeof(bucket), "<= %s",
 			 text_format_count(number, bucket_number(buckets, i, 0)));
-		add_bar(page, width, bucket, bucket_number(buckets, i, 1), count, most);
+		page_add_bar_line(page, width, bucket, bucket_number(buckets, i, 1), count, most);
 	}
 }
 
@@ -252,8 +253,8 @@ void live_page_add_details(struct live_page *page, const struct view_row *row,
 					  view_get_share_denominator(header, unit)));
 	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
 		if (operations[i])
-			add_bar(page, width, operation_names[i], operations[i], row->samples,
-				row->samples);
+			page_add_bar_line(page, width, operation_names[i], operations[i],
+					  row->samples, row->samples);
 	add_counts(page, width, "Loads and stores served by", &levels, row->memory);
 	add_counts(page, width, "Events", &events, row->samples);
 	add_histograms(page, width, figures);

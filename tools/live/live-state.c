@@ -278,7 +278,7 @@ static void level_set_group(struct live_level *level, enum view_group group)
  * Show another session, from its outermost level: the names of inner levels may not exist in its
  * rows.
  */
-static void use_session(struct live_state *state, const char *name)
+static void switch_session(struct live_state *state, const char *name)
 {
 	snprintf(state->session, sizeof(state->session), "%s", name);
 	level_set_group(&state->level[0], state->level[0].group);
@@ -309,7 +309,7 @@ static u32 menu_apply_item(struct live_state *state)
 	else if (menu == LIVE_MENU_PERIOD)
 		state->period = i;
 	else
-		use_session(state, state->session_name[i]);
+		switch_session(state, state->session_name[i]);
 	state->overlay = LIVE_NO_OVERLAY;
 	limit_sort_to_period(state);
 	return menu == LIVE_MENU_SORT ? LIVE_SELECT : LIVE_FETCH;
