@@ -286,8 +286,9 @@ static int compare_groups(const void *a, const void *b)
 }
 
 /*
- * Allocate the counters for the series of a group. They count from 0, and their start time is the
- * time of the last snapshot. Return false if memory cannot be allocated.
+ * Allocate the counters for the series of a group. They count from 0, and their start time is that
+ * of the previous snapshot; at the first snapshot it is @acc->start_ns. Return false if memory
+ * cannot be allocated.
  */
 static bool group_give_series(const struct accumulator *acc, struct accumulator_group *group)
 {
@@ -316,8 +317,8 @@ static void groups_choose_shown(struct accumulator *acc, u32 series, u64 now_ns)
 		acc->series_needed += g->ended ? 0 : cost;
 		living += !g->ended;
 		/*
-		 * Groups are sorted by weight. Stop at the first that does not fit, so that no
-		 * lighter group gets series instead.
+		 * Groups are sorted by weight. Behind the first group that does not fit, no lighter
+		 * group gets series.
 		 */
 		if (g->ended || shown < i || spent > series || cost > series - spent ||
 		    !group_give_series(acc, g)) {

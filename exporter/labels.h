@@ -77,7 +77,10 @@ struct label_config {
 	unsigned int denies;
 };
 
-/** struct label_set - values of all rules; "": the label is absent */
+/**
+ * struct label_set - values of all rules, without those of &label_rule.constant; "": the label is
+ * absent
+ */
 struct label_set {
 	char value[LABELS_MAX][LABEL_SIZE];
 };

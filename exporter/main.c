@@ -194,9 +194,8 @@ static int read_server_credentials(struct server_credentials *s)
 
 /*
  * Check that a socket serves metrics only to users who may get them on the bus: root and the group
- * speprof. A loopback socket without a token does not end the exporter, because pushes must
- * continue after an upgrade from a version that permitted such a socket; the server refuses
- * requests on it.
+ * speprof. A loopback socket without a token does not end the exporter: older versions permitted
+ * such a socket, and pushes must continue after an upgrade. The server refuses requests on it.
  */
 static int check_socket_access(int fd, enum socket_reach reach, const struct server_credentials *s)
 {

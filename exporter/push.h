@@ -126,7 +126,8 @@ void push_count_lost_request(struct push_sender *push, int error);
  * struct push_counters - counters of a receiver
  * @sent: number of requests that it accepted
  * @retried: number of attempts that failed and are repeated
- * @dropped: number of requests that were dropped after a refusal, or because the queue was full
+ * @dropped: number of requests that were dropped: the receiver refused them, the queue was full, or
+ * they were too large or could not be encoded
  * @rejected: number of data points that it rejected, as &push_config.rejected returned
  * @queued_bytes: bytes of requests that wait
  */

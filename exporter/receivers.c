@@ -185,8 +185,8 @@ int receivers_push_profile(struct push_receivers *receivers, int fd, u32 seconds
 		return e;
 	}
 	/*
-	 * Stores of pprof profiles expect these parameters after those of the URL, such as the
-	 * name.
+	 * A URL with parameters, such as the name of the profile, is that of a store of pprof
+	 * profiles. The store also expects the period as parameters.
 	 */
 	if (strchr(receivers->config.config->profile_url, '?'))
 		snprintf(query, sizeof(query), "&from=%" PRIu64 "&until=%" PRIu64,

@@ -54,7 +54,8 @@ struct series_set {
  * @destination: value of the label "destination"; NULL if the receiver is not configured
  * @sent: number of requests that it accepted
  * @retried: number of attempts that failed and are repeated
- * @dropped: number of requests that were dropped after a refusal, or because the queue was full
+ * @dropped: number of requests that were dropped, as in &push_counters.dropped, and of profiles
+ * that were not queued
  * @queued_bytes: bytes of requests that wait
  * @rejected: number of data points that it rejected
  * @rejects: whether the receiver reports @rejected
