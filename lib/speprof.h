@@ -164,9 +164,9 @@ void speprof_decoder_ledger(const struct speprof_decoder *decoder,
  * @buf: destination; must not overlap @record->raw
  * @len: size of @buf in bytes
  *
- * If @record->raw is set, the same packets as at @raw are written in their order, with payloads
- * from the fields, which the caller may have changed. Otherwise packets are written in the order in
- * which Arm's cores write them. No padding is written.
+ * If @record->raw is set, the packets at @raw are written in the same order. Their payloads are
+ * taken from the fields of @record, which the caller may have changed. Otherwise packets are
+ * written in the order in which Arm's cores write them. No padding is written.
  *
  * Return: the size in bytes; -ENOSPC if @buf is too small; -EINVAL if @record has no Events packet,
  * or a size that a packet cannot have.

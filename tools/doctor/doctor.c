@@ -85,7 +85,9 @@ static int diagnosis_run_checks(const struct examined_machine *machine, struct d
 	d->status = finding_get_status(first);
 	if (first->verdict == VERDICT_UNKNOWN) {
 		d->cause = CAUSE_UNCHECKED;
-		/* If a driver has the SPUs, they work, even if some checks could not be done. */
+		/*
+		 * If a driver has the SPUs, the SPUs work, even if some checks could not be done.
+		 */
 		d->status = machine->spu ? STATUS_OK : STATUS_FAILED;
 	}
 	return STATUS_OK;

@@ -195,7 +195,7 @@ struct doctor_finding {
  * @finding: not changed
  *
  * Return: STATUS_NO_SPE if the finding prevents all sampling; STATUS_FAILED, which is 1, if
- * sampling works or only has to be started, and something could be better; else STATUS_OK.
+ * sampling works with limitations, or only has to be started; else STATUS_OK.
  */
 int finding_get_status(const struct doctor_finding *finding);
 
@@ -454,8 +454,9 @@ bool firmware_has_device(const struct examined_machine *machine);
  * spe_is_absent() - return whether nothing indicates an SPU
  * @machine: its members @pmu, @spu and @root must be set
  *
- * That is so if no driver has an SPU and the firmware describes none, and this is a guest, or its
- * cores are not known to have SPE. Then advice to change module, kernel or firmware is useless.
+ * The result is true if no driver has an SPU, the firmware describes none, and this is a guest or
+ * has no core that is known to have SPE. Then advice to change module, kernel or firmware is
+ * useless.
  */
 bool spe_is_absent(const struct examined_machine *machine);
 

@@ -129,9 +129,8 @@ static void header_subtract(struct view_header *header, const struct view_header
 
 /*
  * While the name of a location is being resolved, the location has a separate row,
- * "binary+0xoffset". Once the name is known, that row is removed, and its counts are added to
- * another row of the same binary, a new or an existing one. These counts are older than the
- * interval.
+ * "binary+0xoffset". Once the name is known, that row is removed. Its counts are added to another
+ * row of the same binary, which may be new. These counts are older than the interval.
  */
 enum row_renaming {
 	RENAMED_REMOVED, /* only the earlier view has the row */

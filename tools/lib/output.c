@@ -167,8 +167,8 @@ int output_check(const char *path)
 	if (is_standard_output(path))
 		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ? -errno : 0;
 	/*
-	 * A pipe is not opened for a check, because that would wait for its reader, and closing it
-	 * would be the end of file for the reader.
+	 * Do not open a pipe for a check: open() would wait for a reader, and close() would be the
+	 * end of file for that reader.
 	 */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return access(path, W_OK) < 0 ? -errno : 0;

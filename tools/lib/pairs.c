@@ -21,9 +21,9 @@ static double sort_and_get_median(double *values, u32 count)
 }
 
 /*
- * Find the largest k for which the k-th smallest and the k-th largest of @pairs sorted values enclose
- * the median with a probability of at least CONFIDENCE. The number of values below the median has a
- * binomial distribution. Return k - 1.
+ * Of @pairs sorted values, the k-th smallest and the k-th largest enclose the median with some
+ * probability. Find the largest k for which it is at least CONFIDENCE. The number of values below
+ * the median has a binomial distribution. Return k - 1.
  */
 static u32 find_rank(u32 pairs, double *ret_confidence)
 {

@@ -167,8 +167,8 @@ int live_feed_new(struct bus_connection *bus, struct live_feed **ret_feed)
 		r = errno;
 	} else {
 		/*
-		 * Block signals, so that no signal interrupts a call of the daemon. The main thread
-		 * handles signals.
+		 * Block all signals except faults, so that no signal interrupts a call of the
+		 * daemon. The main thread handles signals.
 		 */
 		sigfillset(&all);
 		for (size_t i = 0; i < ARRAY_SIZE(faults); i++)

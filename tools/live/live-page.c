@@ -70,7 +70,7 @@ void live_page_add_help(struct live_page *page)
 	page_add_line(page, TERM_FAINT, "~ marks what an emulated SPU models.");
 }
 
-/* Append a label, a count, its share and a bar; omit those that do not fit into @width columns. */
+/* Append a line with a label, a count, its share of @whole and, if @width has space, a bar. */
 static void page_add_bar_line(struct live_page *page, u32 width, const char *label, u64 count,
 			      u64 whole, u64 most)
 {

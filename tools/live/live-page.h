@@ -27,7 +27,7 @@ struct live_page {
 /**
  * struct live_figures - the histograms of a row
  * @json: an object of GetFigures; NULL: not received yet, or refused
- * @error: why the daemon refused the query; "": it did not
+ * @error: why there are no histograms; "": there are, or none were received yet
  * @period: period of the histograms
  */
 struct live_figures {

@@ -28,7 +28,7 @@
  * @id: number of the last query
  * @first_id, @figures_id: the first query for the rows, and for the histograms, that are shown
  * @waiting: whether the reply to query @id is outstanding
- * @since_ms: time at which the outstanding query was sent
+ * @since_ms: time since which a reply is outstanding: a query was sent, or the last reply arrived
  * @loading: whether there is no reply yet for the rows that are shown
  * @fault: why the shown data is outdated; "": it is not
  * @left: remaining iterations; 0: no limit
