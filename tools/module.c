@@ -202,7 +202,10 @@ static int modules_remove(const struct module_reload *reload)
 							    "that no process has open; it was not "
 							    "replaced",
 					     users, users == 1 ? "" : "s"));
-	/* modprobe removes speprof together with speprof_emu, which depends on it. */
+	/*
+	 * "modprobe -r speprof_emu" also removes speprof, on which it depends, unless that is in
+	 * use.
+	 */
 	removed = !reload->emulated || kmod_modprobe("-r", EMULATED_MODULE) == 0;
 	if (removed && kmod_is_loaded(&reload->machine, SPEPROF_MODULE))
 		removed = kmod_modprobe("-r", SPEPROF_MODULE) == 0 &&

@@ -459,7 +459,8 @@ static int end_recording(struct record_job *record)
 }
 
 /*
- * Keep an incomplete recording under its temporary name, so that a previous file is not replaced.
+ * Report an incomplete recording. A native one with records keeps its temporary name, so that the
+ * previous file is not replaced. Any other is removed by output_drop().
  */
 static int report_incomplete(struct record_job *record, int r)
 {

@@ -129,8 +129,8 @@ struct takeover_state {
 };
 
 /*
- * Undo the takeover if speprof.ko got no SPU: load arm_spe_pmu again, which then binds its devices
- * again.
+ * Undo the takeover if speprof.ko was not loaded or got no SPU: load arm_spe_pmu again, which then
+ * binds its devices.
  */
 static int takeover_undo(const struct takeover_state *t, const char *what)
 {

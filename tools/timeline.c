@@ -299,7 +299,7 @@ static double point_value(json_object *point, const struct timeline_measure *mea
  * @container, @program: its names
  * @first, @count: index of the first point, and number of points
  * @least, @most, @mean: smallest, largest and mean value of the series
- * @weight: operations or samples, by which series are sorted
+ * @weight: number of samples, by which series are sorted
  */
 struct timeline_series {
 	const char *container;

@@ -302,8 +302,8 @@ static void header_print_source(struct text_flow *flow, const struct view_header
 }
 
 /*
- * Print how samples get their thread: from the records, or from recorded context switches and how
- * many.
+ * Print how samples get their thread: from the records, or from context switches. For these, also
+ * print how many were recorded.
  */
 static void header_print_task_ids(struct text_flow *flow, const struct view_header *header)
 {

@@ -52,9 +52,9 @@ static void addresses_sort(struct address_list *addresses)
 }
 
 /*
- * Add an address. A full array is sorted first, which removes duplicates, and grows only if half of
- * it is still in use. If memory cannot be allocated, the address is dropped, and its function may
- * have no name.
+ * Add an address. The array grows when half of it is in use. If it cannot grow and is full, it is
+ * sorted, which removes duplicates. If it is still full, the address is dropped, and its function
+ * may have no name.
  */
 static void addresses_add(struct address_list *addresses, u64 address)
 {

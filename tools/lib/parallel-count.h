@@ -13,7 +13,8 @@
  *
  * All counters are sums, maxima or sets, so the result does not depend on the number of threads, or
  * on which thread got which window. If a table of fixed capacity was full, the result would depend
- * on the order of samples. Then one thread counts the recording again, in the order of the file.
+ * on the order of samples. Then one thread counts the recording again, in the order of the file,
+ * unless &count_request.watch has observed the samples.
  */
 #ifndef SPEPROF_PARALLEL_COUNT_H
 #define SPEPROF_PARALLEL_COUNT_H

@@ -97,7 +97,7 @@ static void map_report(const struct traced_program *trace, struct guest_map *map
 	map->reported = true;
 }
 
-/* Report the file of an instruction before its first sample. */
+/* Report the mapping that contains an instruction, if it was not reported before. */
 static int report_code_mapping(struct traced_program *trace, u64 pc)
 {
 	struct guest_map *map;
@@ -120,7 +120,10 @@ static int report_code_mapping(struct traced_program *trace, u64 pc)
 	return r;
 }
 
-/* Detect system calls that change the mappings or the processes. */
+/*
+ * Detect system calls that change the mappings or the processes. Return -EOPNOTSUPP if the program
+ * tries to create another process, else 0.
+ */
 static int note_system_call(struct traced_program *trace, const struct a64_registers *registers)
 {
 	switch (registers->x[8]) {
