@@ -109,9 +109,8 @@ static int line_add(struct listing_function *f, u32 *capacity, const struct list
 }
 
 /*
- * Merge the instructions of a function with the rows from *@counted on, of which there are @count.
- * If the function has instructions, only rows within it are merged, else all rows. A row between
- * two instructions gets a separate line.
+ * Set the lines of a function: its instructions, and the @count rows at @counted, by offset. A row
+ * of an instruction is in the line of that instruction. Any other row gets a separate line.
  */
 static int lines_merge(struct listing_function *f, const struct function_code *code,
 		       const struct counted_instruction *counted, u32 count)

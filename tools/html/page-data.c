@@ -141,7 +141,9 @@ static void add_config(json_object *root, const struct page_config *config)
 	add_text(select, "function", config->select.function);
 }
 
-/* List the names of the programs with slices, in their order; null if the times are unknown. */
+/*
+ * Add the length and number of slices, and the names of the programs, in the order of their slices.
+ */
 static void add_time(json_object *root, const struct page_time *time)
 {
 	json_object *json = json_object_new_object(), *programs = json_object_new_array();

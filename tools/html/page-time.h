@@ -61,7 +61,8 @@ struct time_ledger {
  * @slices: number of slices, at most TIME_SLICES_MAX
  * @ledger: ledgers, indexed by slice
  * @program: the programs; @programs is their number
- * @known: cache of programs, indexed by process of the attributor; private
+ * @known: cache of programs, indexed by 1 + process of the attributor; 0: samples without one;
+ * private
  * @known_count: private
  * @cells: private
  * @profile: private

@@ -198,7 +198,7 @@ bool live_row_is_same(const struct view_row *a, const struct view_row *b);
  * @before: the previous reply to the same query; without rows if there is none
  * @ret_rows: the rows, which the caller clears by view_clear(); unchanged on failure
  *
- * For the last interval, the rows are the difference of both replies.
+ * For the last interval, the rows are the difference of both replies, unless sampling is stopped.
  *
  * Return: 0; -ENOMEM if memory cannot be allocated.
  */

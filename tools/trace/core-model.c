@@ -19,7 +19,7 @@
 
 enum cache_level { LEVEL_L1, LEVEL_L2, LEVEL_SYSTEM, LEVELS };
 
-/* Size of each cache in bytes; each cache has WAYS ways. */
+/* Size of each cache in bytes; each cache has CACHE_WAYS ways. */
 static const u64 level_bytes[LEVELS] = { 64ULL << 10, 1ULL << 20, 32ULL << 20 };
 
 /* The levels that can serve an access. */
@@ -46,7 +46,9 @@ static const struct serving_level {
 #define FLOAT_DIV_CYCLES 10
 #define BRANCH_CYCLES	 2
 
-/** struct lru_cache - sets of WAYS tags each, the last used tag first; a tag is a number + 1 */
+/**
+ * struct lru_cache - sets of CACHE_WAYS tags each, the last used tag first; a tag is a number + 1
+ */
 struct lru_cache {
 	u64 *tag;
 	u32 sets;
@@ -58,7 +60,8 @@ struct lru_cache {
  * @counter: two-bit counters of conditional branches, indexed by PC and history
  * @target: targets of indirect branches, indexed by PC
  * @history: outcomes of the last conditional branches
- * @returns: return addresses of the last calls; @depth is the number of addresses on this stack
+ * @returns: return addresses of the last calls; the next one is stored at @depth modulo
+ * RETURN_STACK_SIZE
  */
 struct core_model {
 	struct lru_cache cache[LEVELS];
