@@ -116,8 +116,8 @@ static void print_processes(json_object *processes, u64 whole)
 }
 
 /*
- * Print which levels served loads. If there is no table of data sources for the core, levels are
- * derived from events, and the heading states that.
+ * Print which levels served loads and stores. If there is no table of data sources for the core,
+ * levels are derived from events, and the heading states that.
  */
 static void print_levels(json_object *totals, u64 whole)
 {

@@ -319,9 +319,7 @@ static int parse_name(struct line_cursor *c, const char *const *names, u32 count
 	return set_error(c, name, "a mask, or names separated by commas of %s", text);
 }
 
-/*
- * Return the number of the bit that @name represents, below 64; an error if no bit has that name.
- */
+/* Find the bit that @name represents, 0 to 63. Return -EINVAL if no bit has that name. */
 static int parse_bit(struct line_cursor *c, const struct key_definition *key,
 		     struct script_word name, u32 *ret_bit)
 {

@@ -27,7 +27,7 @@
  */
 enum script_kind {
 	SCRIPT_NOTHING, /* a blank line, or a comment */
-	SCRIPT_SPU, /* &script.config has changed; only SPU and WINDOW may precede it */
+	SCRIPT_SPU, /* &script_parser.config has changed; only SPU and WINDOW may precede it */
 	SCRIPT_WINDOW, /* @count: bytes of a window; only SPU and WINDOW may precede it */
 	SCRIPT_REG, /* @regs */
 	SCRIPT_SAMPLE, /* @each */

@@ -30,10 +30,10 @@ struct a64_registers {
 /** enum a64_test - the condition of a branch or of a conditional operation */
 enum a64_test {
 	A64_ALWAYS,
-	A64_FLAGS, /* PSTATE.{N, Z, C, V} meet the condition &a64.value */
+	A64_FLAGS, /* PSTATE.{N, Z, C, V} meet the condition &a64_instruction.value */
 	A64_ZERO, /* the register is zero, CBZ */
 	A64_NOT_ZERO,
-	A64_BIT_CLEAR, /* bit &a64.value of the register is 0, TBZ */
+	A64_BIT_CLEAR, /* bit &a64_instruction.value of the register is 0, TBZ */
 	A64_BIT_SET,
 };
 
