@@ -50,8 +50,8 @@ const char *page_histogram_name(unsigned int histogram);
  * @PAGE_BUCKET: one number for each bucket in use: eight times the difference from the previous
  *	number of a bucket, which starts at -1; plus 4 if it is the last one of the histogram; plus
  *	its count less 1, at most 3. A histogram without a latency has the number 4
- * @PAGE_EXTRA: for each bucket with a count of 4 or more, which has the 3 in @PAGE_BUCKET: its
- * count less 4
+ * @PAGE_EXTRA: for each bucket with a count of 4 or more, which @PAGE_BUCKET stores as 3: the count
+ * less 4
  * @PAGE_TIME_ARMED, @PAGE_TIME_BLIND, @PAGE_TIME_LOST: one number for each slice of time, as in
  *	&struct time_ledger
  * @PAGE_TIME_UNTIMED: one number for each slice of each program, as in &struct time_slice

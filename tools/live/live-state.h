@@ -140,7 +140,7 @@ struct live_level *live_state_get_level(struct live_state *state);
 const struct live_level *live_state_get_level_const(const struct live_state *state);
 
 /**
- * live_state_handle_key() - change the state as a key demands
+ * live_state_handle_key() - update the state for a key
  * @key: a Unicode character, or &enum live_key
  * @rows: the shown rows, from live_rows_select()
  *
