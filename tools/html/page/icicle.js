@@ -99,8 +99,8 @@ export class Icicle {
 		item.setAttribute("aria-level", node.depth - selected.depth + 1);
 		item.setAttribute("aria-selected", node === selected);
 		/*
-		 * A label begins with the visible text, which users of speech control speak to select
-		 * the box.
+		 * A label begins with the visible text, which users of speech control speak to
+		 * select the box.
 		 */
 		item.setAttribute("aria-label", `${baseName(node)} ${share}${shortValue(tree, node, colour)}, ${node.level} ${node.name}`);
 		item.tabIndex = node === this.focused ? 0 : -1;
