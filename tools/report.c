@@ -117,7 +117,7 @@ static int report_query(struct input_recording *input, const struct options *opt
 	return status;
 }
 
-/* Rows of processes are not computed from cells. */
+/* Cells have no processes, so their rows come from the counters of processes. */
 static bool shows_processes(const struct options *options)
 {
 	return options->group_text && strcmp(options->group_text, "process") == 0;

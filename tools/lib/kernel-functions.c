@@ -52,21 +52,23 @@ static void addresses_sort(struct address_list *addresses)
 }
 
 /*
- * Add an address. The array grows when half of it is in use. If it cannot grow and is full, it is
- * sorted, which removes duplicates. If it is still full, the address is dropped, and its function
- * may have no name.
+ * Add an address. If the array is full, it is sorted, which removes duplicates. It grows if it is
+ * then still more than half full. If it can neither shrink nor grow, the address is dropped, and its
+ * function may have no name.
  */
 static void addresses_add(struct address_list *addresses, u64 address)
 {
 	u64 *grown;
 
-	if (addresses->count == addresses->capacity)
+	if (addresses->count == addresses->capacity) {
 		addresses_sort(addresses);
-	if (addresses->count >= addresses->capacity / 2) {
-		grown = array_reserve(addresses->address, &addresses->capacity,
-				      addresses->count * 2 + 1, sizeof(*grown), ADDRESSES_MAX);
-		if (grown)
-			addresses->address = grown;
+		if (addresses->count >= addresses->capacity / 2) {
+			grown = array_reserve(addresses->address, &addresses->capacity,
+					      addresses->count * 2 + 1, sizeof(*grown),
+					      ADDRESSES_MAX);
+			if (grown)
+				addresses->address = grown;
+		}
 	}
 	if (addresses->count < addresses->capacity)
 		addresses->address[addresses->count++] = address;
