@@ -195,9 +195,16 @@ class Service:
 		return ["setpriv", f"--reuid={uid}", f"--regid={uid}", groups]
 
 	def busctl(self, *args, uid=0):
-		return subprocess.run([*self.as_user(uid), "busctl", f"--address={self.address}",
-				       "--timeout=600", *args], text=True, stdout=subprocess.PIPE,
-				      stderr=subprocess.PIPE, check=False)
+		"""Run busctl. Retry when the daemon limits the rate of a user's queries: on a busy machine, one
+		query costs more time."""
+		end = time.monotonic() + 600
+		while True:
+			got = subprocess.run([*self.as_user(uid), "busctl", f"--address={self.address}",
+					      "--timeout=600", *args], text=True, stdout=subprocess.PIPE,
+					     stderr=subprocess.PIPE, check=False)
+			if "Rate limit exceeded for this user" not in got.stderr or time.monotonic() > end:
+				return got
+			time.sleep(1)
 
 	def call(self, path, interface, method, *args, uid=0):
 		got = self.busctl("--json=short", "call", NAME, path, interface, method, *args, uid=uid)

@@ -340,7 +340,7 @@ static void add_processes(struct saved_pair *pair)
 							.cgroup = i + 1,
 							.name = cgroups[i] });
 	for (s32 pid = 100; pid < 140; pid++) {
-		char name[16], path[32];
+		char name[24], path[32];
 
 		snprintf(name, sizeof(name), "task-%d", pid);
 		snprintf(path, sizeof(path), "/usr/bin/task-%d", pid);

@@ -302,7 +302,7 @@ static bool row_has_sample(const struct query *q, const struct query_row *row,
 	static const char *const binaries[WHERES] = { NULL, "/usr/lib/libshared.so", "[kernel]",
 						      "[unmapped]" };
 	bool known = t->process != UNKNOWN;
-	char container[16] = "-", program[32] = "[unattributed]", binary[32];
+	char container[16] = "-", program[32] = "[unattributed]", binary[48];
 
 	if (known) {
 		snprintf(container, sizeof(container), "c%u", get_container_of_process(t->process));
