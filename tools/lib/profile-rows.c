@@ -298,12 +298,13 @@ int profile_rows_load(const char *verb, const struct options *options, const str
 
 void profile_rows_line(const struct profile_rows *rows, u32 index, struct source_line *ret_line)
 {
-	const struct query_row *row = &rows->set.row[index];
+	const struct query_row *row;
 
 	if (rows->result) {
 		query_result_get_source_line(rows->result, index, ret_line);
 		return;
 	}
+	row = &rows->set.row[index];
 	*ret_line = (struct source_line){ .line = row->line };
 	snprintf(ret_line->file, sizeof(ret_line->file), "%s", row->file);
 }

@@ -302,6 +302,9 @@ static void unnamed_binaries_add(struct unnamed_binaries *unnamed, const struct 
 		unnamed->kernel = true;
 		return;
 	}
+	/* No package has symbols for [vdso] or [anon]. */
+	if (*binary == '[')
+		return;
 	for (u32 i = 0; i < unnamed->count; i++)
 		if (strncmp(unnamed->binary[i], binary, sizeof(unnamed->binary[i]) - 1) == 0)
 			return;

@@ -141,8 +141,8 @@ static int profile_read(const char *path, json_object *json, struct row_set *ret
 
 	if (json_number(json, "speprof_profile") != VERSION)
 		return message_fail(STATUS_UNREADABLE,
-				    "%s: speprof_profile: should be %d; a newer speprof wrote this "
-				    "file",
+				    "%s: speprof_profile: should be %d, the version of the format "
+				    "that this speprof reads",
 				    path, VERSION);
 	r = row_set_read(json_get(json, "profile"), &set, &error);
 	if (r == -EBADMSG)
