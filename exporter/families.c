@@ -98,15 +98,15 @@ const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_UNATTRIBUTED] = {
 		.name = "speprof_samples_unattributed",
 		.unit = "",
-		.help = "Samples whose process is not known. They are counted for the machine, "
+		.help = "Samples without a known process. They are counted for the machine, "
 			"but for no container of its own.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_EVICTED] = {
 		.name = "speprof_samples_evicted",
 		.unit = "",
-		.help = "Samples whose function a profile cannot show, because the table of cells "
-			"was full and evicted theirs. Their container still counts them.",
+		.help = "Samples that a profile cannot show by function, because the full table "
+			"of cells evicted their cell. Their container still counts them.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_EVICTIONS] = {

@@ -339,7 +339,7 @@ int bus_handle_get_figures(sd_bus_message *message, void *userdata, sd_bus_error
 	if (request.wanted.pid_given && profile_query_get_group(&request.wanted) == VIEW_FUNCTION)
 		return sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
 					"Functions are counted by program. For one process, create a "
-					"session whose filter has its pid, or use a recording.");
+					"session with its pid in the filter, or use a recording.");
 	bus_path_to_session_name(sd_bus_message_get_path(message), session);
 	if (!bus->caller.owner && !bus->caller.reads) {
 		request.uid = bus->caller.uid;

@@ -88,7 +88,7 @@ static bool same_sampling(const struct source_config *a, const struct source_con
 }
 
 /*
- * Find the kinds of cores of @source. An offline CPU whose MIDR_EL1 is unknown sets
+ * Find the kinds of cores of @source. An offline CPU without a known MIDR_EL1 sets
  * @ret_cores->unknown, so that the daemon and not the SPUs filter by data source.
  */
 static void find_cores(struct source *source, struct filter_cores *ret_cores)
@@ -290,7 +290,7 @@ int worker_change_session(struct worker_state *state, void *arg)
 	if (!session)
 		return -ENOENT;
 	if ((change->interval_ns || change->sampling) && session->shared) {
-		change->reason = "the interval is that of the session whose source it shares";
+		change->reason = "it shares the source, and so the interval, of another session";
 		return -EOPNOTSUPP;
 	}
 	shared_source = session->shared_source;

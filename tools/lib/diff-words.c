@@ -72,7 +72,7 @@ static bool row_exceeds_chance(const struct diff_row *row)
 	return false;
 }
 
-/* Return the row with the largest part below @below among the rows whose change exceeds chance. */
+/* Return the row with the largest part below @below among the rows with a change beyond chance. */
 static const struct diff_row *find_largest_part(const struct words_context *w,
 						const struct diff_row *container, double sign,
 						double below, double *ret_part)
@@ -138,13 +138,13 @@ static void reason_write(const struct diff_row *container, const struct diff_row
 	enum spe_level from, target;
 
 	if (diff_find_level_move(row, &from, &target))
-		snprintf(to, size, ", whose loads moved from %s to %s", describe_level(from),
+		snprintf(to, size, ": its loads moved from %s to %s", describe_level(from),
 			 describe_level(target));
 	else if (row->exceeds[DIFF_SHARE] && fabs(after - before) >= 0.01)
-		snprintf(to, size, ", whose share of the loads %s from %.1f to %.1f %%",
+		snprintf(to, size, ": its share of the loads %s from %.1f to %.1f %%",
 			 after > before ? "rose" : "fell", 100 * before, 100 * after);
 	else
-		snprintf(to, size, ", whose loads take %.1f cycles instead of %.1f",
+		snprintf(to, size, ": its loads take %.1f cycles instead of %.1f",
 			 mean_of(&row->side[DIFF_AFTER].load_latency),
 			 mean_of(&row->side[DIFF_BEFORE].load_latency));
 }
