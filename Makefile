@@ -19,7 +19,7 @@ deps: ## install the packages that the build and the tests need (root)
 
 run: ## profile this machine for ten seconds; FILE=x.perf.data shows a recording instead
 	@scripts/deps build
-	@[ -x $(BUILD)/tools/speprof ] || echo "Building, which takes less than a minute the first time."
+	@[ -x $(BUILD)/tools/speprof ] || echo "Building. The first time, this takes some minutes."
 	@$(MAKE) -s --no-print-directory all >$(BUILD)-run.log 2>&1 && rm -f $(BUILD)-run.log || \
 		{ tail -n 40 $(BUILD)-run.log; exit 1; }
 ifdef FILE
