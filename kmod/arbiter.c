@@ -105,7 +105,7 @@ void speprof_arbiter_start_rings(struct speprof_cpu *host)
 {
 	struct speprof_ring *ring;
 
-	/* Rings whose backend was removed stay OFFLINE. */
+	/* A ring stays OFFLINE if its backend was removed. */
 	hlist_for_each_entry(ring, &host->rings,
 			     cpu_link) if (speprof_arbiter_can_sample(host, ring))
 		speprof_ring_bring_online(ring);

@@ -23,7 +23,7 @@ struct speprof_ring;
  * struct speprof_cpu - a possible CPU
  * @info: features of its SPU; @info.flags is not used; all zero if the CPU has no SPU. The hotplug
  * callbacks write @info; read it under speprof_control and cpus_read_lock()
- * @ring: the ring whose registers are in the SPU; NULL if there is none. This field and all below
+ * @ring: the ring with its registers in the SPU; NULL if there is none. This field and all below
  * are used on the CPU with interrupts off; while the CPU is offline, on any CPU under
  * speprof_control and cpus_read_lock()
  * @rings: the rings of all started sessions on this CPU

@@ -334,8 +334,8 @@ int main(int argc, char **argv)
 	int status;
 
 	/*
-	 * Ignore SIGPIPE, so that a write to a pipe whose reader has exited, such as head, only
-	 * fails.
+	 * Ignore SIGPIPE. If the reader of a pipe, such as head, has exited, a write then fails
+	 * without a signal.
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	text_init();

@@ -186,9 +186,9 @@ static struct source_config make_source_config(const struct record_job *record)
 }
 
 /*
- * Record context switches. From these, a report finds the task of a sample whose record has no
- * Context packet. With perf, only the records show whether they have such packets, so a failure is
- * reported after sampling.
+ * Record context switches. From these, a report finds the task of a sample without a Context
+ * packet in its record. With perf, only the records show whether they have such packets, so a
+ * failure is reported after sampling.
  */
 static void record_context_switches(struct record_job *record, const char *reason)
 {

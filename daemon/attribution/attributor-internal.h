@@ -192,7 +192,7 @@ struct index_list {
  * @container_heads, @container_mask: hash table of cgroup paths
  * @container_free_list: first free entry that was used before; 0 for none
  * @container_text_bytes: bytes of paths and names of containers, at most @container_bytes
- * @containers_unnamed: number of containers whose Kubernetes name is not final yet
+ * @containers_unnamed: number of containers without a final Kubernetes name
  * @empty_containers: containers without a living process, the longest empty one first
  * @dead: exited processes with samples, the earliest exit first
  * @dead_unsampled: exited processes that had no sample at their exit, the earliest exit first
@@ -342,7 +342,7 @@ void containers_deinit(struct attributor *a);
 void container_store_names(struct attributor *a, struct container_table_entry *c,
 			   const struct pods_names *names);
 
-/** containers_refresh_names() - search for the Kubernetes names whose next search is due */
+/** containers_refresh_names() - run the due searches for Kubernetes names */
 void containers_refresh_names(struct attributor *a);
 
 /** container_apply_answer() - apply @answer to a PROC_QUERY_POD */
@@ -363,7 +363,7 @@ u32 process_find(struct attributor *a, s32 pid);
  * process_new() - create a living entry for @pid, which process_find() returns from now on
  *
  * The entry has no sample, and the former owner of @pid is its predecessor. The call may evict any
- * other entry, even one whose index the caller still uses. A changed generation shows the eviction.
+ * other entry, even if the caller still uses its index. A changed generation shows the eviction.
  */
 u32 process_new(struct attributor *a, s32 pid);
 
@@ -427,7 +427,7 @@ bool task_is_pending(const struct attributor *a, s32 tid);
 u32 task_store_lookup_result(struct attributor *a, s32 tid, u32 index);
 
 /**
- * maps_reread_stale() - read again the mappings of sampled processes whose events may be lost
+ * maps_reread_stale() - read again the mappings of sampled processes that may have lost events
  */
 void maps_reread_stale(struct attributor *a);
 

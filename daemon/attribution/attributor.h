@@ -2,8 +2,8 @@
 /*
  * An attributor finds the process of a TID, the container or unit of a process, and the binary that
  * is mapped at a PC. A live attributor serves samples of this machine; other attributors serve the
- * samples of a recording. A sample whose task cannot be found is unattributed: it is never assigned
- * to the task that ran before.
+ * samples of a recording. A sample without a known task is unattributed: it is never assigned to
+ * the task that ran before.
  */
 #ifndef SPEPROF_ATTRIBUTOR_H
 #define SPEPROF_ATTRIBUTOR_H
@@ -390,7 +390,7 @@ bool attributor_locate_pc(struct attributor *attributor, u32 process, u64 pc, bo
  * struct attribute_mapping - what was mapped at an address, in a form that callers can cache
  * @start, @end: addresses of the mapping, from @start to @end - 1
  * @bias: value to subtract from a PC, modulo 2^64, to get its offset in the binary. It is 0 for the
- * kernel and for memory without a file, whose offsets are addresses
+ * kernel and for memory without a file: their offsets are addresses
  * @span: the times for which the result is valid
  * @version: version of the process's mappings (attributor_get_map_version())
  * @binary: as in struct attribute_location

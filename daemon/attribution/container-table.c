@@ -206,7 +206,7 @@ static u32 empty_containers_pop(struct attributor *a)
 
 void container_add_process(struct attributor *a, u32 index)
 {
-	/* Processes are created in container 0, whose processes are not counted. */
+	/* Processes are created in container 0, which does not count its processes. */
 	if (index)
 		a->container[index].living_processes++;
 }

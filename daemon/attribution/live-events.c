@@ -49,7 +49,8 @@ static bool event_is_stale(const struct attributor *a, u32 index, const struct t
 /*
  * Returns the process that an event with @pid describes, or ATTRIBUTE_NONE. If only /proc showed
  * the exit, the dead entry is returned for LATE_SAMPLE_MS. /proc is newer than the events, and
- * process_apply_check_answer() also marks an entry dead after an exec, whose event may follow.
+ * process_apply_check_answer() also marks an entry dead after an exec. The event of that exec may
+ * follow.
  */
 static u32 event_find_process(struct attributor *a, s32 pid)
 {
@@ -299,7 +300,7 @@ static void live_apply_attach(struct attributor *a, const struct task_event *e)
 	if (i == ATTRIBUTE_NONE || event_is_stale(a, i, e))
 		return;
 	container = container_find_by_cgroup_id(a, e->cgroup);
-	/* The process may have moved in a hierarchy of cgroup v1, whose paths are only in /proc. */
+	/* The process may have moved in a hierarchy of cgroup v1. Only /proc has its paths. */
 	if (container == ATTRIBUTE_NONE)
 		thread_set_unverified(a, e->pid, i);
 	else if (container != a->process[i].pub.container)

@@ -22,7 +22,7 @@ struct map_selection {
 };
 
 /**
- * map_selection_choose() - select mappings whose serialized size is at most @limit bytes
+ * map_selection_choose() - select mappings with a total serialized size of at most @limit bytes
  * @ret_selection: the result; free it with map_selection_deinit()
  *
  * It sets &process_table_entry.maps_saved and &mapped_binary.number. If memory cannot be allocated,

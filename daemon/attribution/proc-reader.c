@@ -141,7 +141,7 @@ static bool owner_has_read_in_progress(const struct proc_reader *r, u64 owner)
 	return false;
 }
 
-/* Remove the oldest query whose owner has no read in progress. Returns false if there is none. */
+/* Remove the oldest query of an owner without a read in progress. Return false if there is none. */
 static bool queue_pop(const struct proc_reader *r, struct proc_queue *q, struct proc_query *ret)
 {
 	for (u32 i = 0; i < q->count; i++) {

@@ -86,8 +86,8 @@ void program_table_save(struct program_table *table, struct serializer *to);
  * program_table_load() - add serialized programs
  * @table: the table
  * @from: the bytes of program_table_save(), which may be hostile
- * @translation: the current indices of containers. A program whose container no longer exists gets
- *	index 0, which means no container
+ * @translation: the current indices of containers. If the container of a program no longer exists,
+ *	the program gets index 0, which means no container
  * @ret_ids: current ids, indexed by saved id, for &struct cell_translation; free() it
  * @ret_count: number of entries
  *

@@ -34,7 +34,7 @@ void thread_table_deinit(struct thread_table *table)
 }
 
 /*
- * Choose a slot: a free slot, else that of a TID that was not found, else one whose stamp is old,
+ * Choose a slot: a free slot, else that of a TID that was not found, else one with an old stamp,
  * else the next one in round-robin order.
  */
 static u32 bucket_choose_victim(struct thread_table *table, const struct thread_bucket *b,

@@ -31,7 +31,7 @@ struct thread_bucket {
  * @shift: number of bits by which the 32-bit hash is shifted to get the bucket
  * @unresolved: index that means that the thread was not found
  * @evict_hand: next slot to evict, modulo THREAD_WAYS
- * @evicted: number of replaced TIDs whose slot had the current stamp
+ * @evicted: number of TIDs that were replaced in a slot with the current stamp
  */
 struct thread_table {
 	struct thread_bucket *buckets;

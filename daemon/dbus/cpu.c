@@ -195,7 +195,7 @@ static int list_cpu_objects(sd_bus *b __attribute__((unused)),
 		*ret_nodes = paths;
 		return 0;
 	}
-	/* Free all paths except the last one, whose allocation failed. */
+	/* Free all paths except the last one: its allocation failed. */
 	for (u32 i = 0; i + 1 < count; i++)
 		free(paths[i]);
 	free(paths);

@@ -213,8 +213,8 @@ static int containers_scan(struct worker_state *state, void *arg)
 }
 
 /*
- * Queue signals for containers whose cgroup was removed, or was created again. A container without
- * a cgroup stays in the table while it has samples.
+ * Queue signals for containers if their cgroup was removed, or was created again. A container
+ * without a cgroup stays in the table while it has samples.
  */
 static void scan_cgroups(struct signal_watch *w)
 {

@@ -129,7 +129,7 @@ static u32 scale_entries(u32 whole, u32 scale)
 }
 
 /*
- * Return the size of a table whose number of sets is a power of two. A size of at least seven
+ * Return the size of a table. Its number of sets is a power of two. A size of at least seven
  * eighths of a power of two is rounded up.
  */
 static u32 scale_to_power(u32 whole, u32 scale)

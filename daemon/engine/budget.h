@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Divides MemoryBudget= among all tables, rings and maps whose size grows with the machine or its
- * load. The result is a plan with the size of each.
+ * Divides MemoryBudget= among all tables, rings and maps that grow with the machine or its load.
+ * The result is a plan with the size of each.
  */
 #ifndef SPEPROF_BUDGET_H
 #define SPEPROF_BUDGET_H

@@ -76,7 +76,7 @@ void drain_threads_merge_shards(struct worker_state *state);
  */
 void drain_threads_drain_source(struct worker_state *state, struct shared_source *shared_source);
 
-/* Sources whose rings need a checkpoint to free space: a set of these bits. */
+/* Sources with rings that need a checkpoint to free space: a set of these bits. */
 #define CHECKPOINT_FOR_MACHINE	1U /* the source of SESSION_MACHINE */
 #define CHECKPOINT_FOR_SESSIONS 2U /* another source */
 

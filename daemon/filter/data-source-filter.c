@@ -27,8 +27,9 @@ enum node_topic { TOPIC_OTHER, TOPIC_OP, TOPIC_SOURCE, TOPIC_LEVEL, TOPIC_FLAG }
  * @topic: &enum node_topic of each node
  * @encoding: data sources of the core; NULL if their meaning is unknown
  * @source: value of the Data Source packet
- * @kind: &enum spe_op_kind, from the Operation Type packet. The SPU filters as loads also atomics,
- * whose packet may be that of a store, and branches that load. So all kinds have to be tried
+ * @kind: &enum spe_op_kind, from the Operation Type packet. The SPU filters atomics, and branches
+ * that load, as loads too. The packet of an atomic may be that of a store. So all kinds have to be
+ * tried
  */
 struct source_query {
 	const struct filter *filter;

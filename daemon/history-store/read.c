@@ -498,7 +498,7 @@ int history_store_create_view(struct history_store *store, const struct history_
 /* ---- Timelines ---------------------------------------------------------------- */
 
 /**
- * struct timeline_builder - a timeline whose last point is being added up
+ * struct timeline_builder - a timeline with a last point that is still being added up
  * @since_us, @step_us: start of the first step, and length of each step
  * @step: number of the last point's step
  * @period: id of the last row's period

@@ -457,7 +457,7 @@ static int write_location(struct history_store *store, const struct minute_locat
 	return r < 0 ? r : run_bound_statement(statement, NULL);
 }
 
-/* Add the container without a name. It is the container of programs whose container is unknown. */
+/* Add the container without a name. It is the container of programs without a known container. */
 static int write_unknown_container(struct history_store *store, s64 boot, s64 *ret_id)
 {
 	return get_or_add_name_id(store, STORE_PUT_CONTAINER, STORE_GET_CONTAINER, ret_id, "sssii",

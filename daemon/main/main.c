@@ -126,7 +126,7 @@ static struct task_events *open_task_events(const struct config *c, const struct
 	return tasks;
 }
 
-/* Adopt the sessions of an earlier process, one for each drain thread, whose rings still exist. */
+/* Adopt the sessions of an earlier process, one for each drain thread. Their rings still exist. */
 static bool adopt_source(struct daemon_state *d, const struct source_config *sampling,
 			 struct source **ret_source)
 {

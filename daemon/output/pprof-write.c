@@ -121,7 +121,7 @@ struct text_index {
  * @proto: bytes that are not compressed yet
  * @z, @fd: compressor, and the file that receives its output
  * @texts: total length of all names, bytes
- * @others: sums as &pprof.others, plus the samples of entries whose names exceed the limit of
+ * @others: sums as &pprof.others, plus the samples of entries with names that exceed the limit of
  *	memory
  */
 struct pprof_writer {

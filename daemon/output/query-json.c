@@ -341,7 +341,7 @@ void query_add_keys_json(json_object *json, const struct query_row *row, const s
 		add_text(json, "binary", row->binary);
 }
 
-/* Set the keys to null whose values cannot be computed from the sums of a period. */
+/* Set those keys to null that cannot be computed from the sums of a period. */
 static void set_unknown_to_null(json_object *json)
 {
 	static const char *const unknown[] = { "mean",	 "p50",		  "p99",   "levels",

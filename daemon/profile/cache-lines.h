@@ -76,7 +76,7 @@ struct line_sharer {
  * @stores: stores among @samples
  * @snooped: accesses among @samples that another core's cache served
  * @latency_sum: sum of total latencies, cycles
- * @turns: samples whose thread differs from that of the previous sample
+ * @turns: samples of another thread than the previous sample
  * @clashes: samples at an offset that another thread accessed last, if a store to this offset was
  *	sampled
  * @stored: bit mask of the offsets that were stored to
@@ -102,7 +102,7 @@ struct hot_line {
 
 /**
  * struct hot_lines - the table of hot cache lines
- * @table: the table, whose entries are &struct hot_line
+ * @table: the table; its entries are &struct hot_line
  * @unsnooped_stores: number of stores seen; every LINE_ADMIT_EVERY-th one may add a line
  */
 struct hot_lines {

@@ -4,8 +4,8 @@
 
 /*
  * Binary logarithm of the maximum number of lines of a table of small pairs. A pair with the
- * complete class enlarges the table up to this size. A pair whose class has no events enlarges the
- * table up to twice this size, and a pair without a class up to four times this size.
+ * complete class enlarges the table up to this size. A pair with a class without events enlarges
+ * the table up to twice this size, and a pair without a class up to four times this size.
  */
 #define SMALL_ORDER_CELL	7
 #define SMALL_ORDER_EVICTED_MIN 3

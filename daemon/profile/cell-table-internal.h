@@ -110,7 +110,7 @@ struct cell_interval {
 };
 
 /**
- * struct full_log - a cell whose log is full, and the position in the index that the cell had then
+ * struct full_log - a cell with a full log, and its position in the index when the log became full
  *
  * Meanwhile, another cell may have got this position.
  */
@@ -325,8 +325,8 @@ void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters 
  * cell_property_add() - add @count samples to a counter of &struct sample_counts
  * @index: the counter's index in the struct
  *
- * Most of these counters are computed from the pairs. Use this function for samples whose pair does
- * not store the complete class of the samples.
+ * Most of these counters are computed from the pairs. Use this function for samples if their pair
+ * does not store their complete class.
  */
 void cell_property_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
 		       unsigned int index, u64 count);
@@ -394,7 +394,7 @@ void cell_index_prefetch(const struct cell_table *t, u64 hash);
  */
 const struct cell *cell_prefetch(const struct cell_table *t, u64 hash);
 
-/** cell_log_add() - count a sample in @c, whose position is @slot */
+/** cell_log_add() - count a sample in @c, the cell at @slot */
 void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
 		  u8 sessions, u8 interval);
 

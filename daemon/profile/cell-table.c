@@ -422,7 +422,7 @@ static u32 victim_update(struct cell_slot *best, struct cell_set *set)
  * Find the cell that a new cell may replace. If the set @own is full, this is the lightest cell of
  * @own. If @own has a free way, because only the number of cells is exhausted, other sets are
  * searched as well. If @limit is small, other sets are not searched: the search takes time, and
- * rarely finds a cell whose rank is below @limit.
+ * rarely finds a cell with a rank below @limit.
  */
 static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, u64 limit)
 {
@@ -439,7 +439,7 @@ static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, 
 }
 
 /*
- * Draw a random limit of ranks. @count samples may replace a cell whose rank is below the result.
+ * Draw a random limit of ranks. @count samples may replace a cell with a rank below the result.
  */
 static u64 limit_draw(struct cell_table *t, u32 count)
 {
@@ -629,7 +629,7 @@ void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u
 	log_add(t, c, slot, sample, sessions, interval);
 }
 
-/* Count a sample whose cell is not the prefetched one. */
+/* Count a sample of another cell than the prefetched one. */
 static void sample_add_unprefetched(struct cell_table *t, const struct cell_batch *b, u32 i)
 {
 	struct cell_slot slot;
@@ -644,7 +644,7 @@ static void sample_add_unprefetched(struct cell_table *t, const struct cell_batc
 				b->interval[i]);
 }
 
-/* Queue a cell whose log is full, and prefetch its counters. */
+/* Queue a cell with a full log, and prefetch its counters. */
 static inline void queue_add_full_log(struct cell_table *t, const struct cell_set *set,
 				      unsigned int way, const struct cell *c)
 {
@@ -665,8 +665,8 @@ static bool log_is_full(const struct cell_table *t, const struct full_log *l)
 }
 
 /*
- * Fold the logs of the cells whose pairs were prefetched, and prefetch the pairs of the cells that
- * are folded next.
+ * Fold the logs of the cells with prefetched pairs, and prefetch the pairs of the cells that are
+ * folded next.
  */
 static void queues_advance(struct cell_table *t)
 {
@@ -709,7 +709,7 @@ static inline void sample_add_to_cell(struct cell_table *t, const struct cell_ba
 		queue_add_full_log(t, set, way, c);
 }
 
-/* Find the most likely cell of a sample whose set is in the cache, and prefetch it. */
+/* Find the most likely cell of a sample, and prefetch it. The set of the sample is in the cache. */
 static inline void sample_prefetch_cell(struct cell_table *t, struct cell_batch *b, u32 i)
 {
 	const struct cell_set *set = &t->set[hash_get_set(t, b->hash[i])];
@@ -864,7 +864,7 @@ size_t cell_table_get_max_rows(const struct cell_table *table)
 	return (size_t)table->used + table->evicted_used;
 }
 
-/* Number of sets whose cells are prefetched ahead of the reader. */
+/* Number of sets with cells that are prefetched ahead of the reader. */
 #define ROW_SETS 4
 
 static void rows_prefetch(const struct cell_table *t, u32 set)

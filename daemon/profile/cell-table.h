@@ -14,7 +14,7 @@
  *	  |
  *	pairs                (sample class, latency bucket) -> count and latency sum; a hash table
  *	                     of 8, 16, 32 ... entries, 8 bytes each. A count that reaches its limit
- *	                     moves to a second hash table, whose entries have 16 bytes
+ *	                     moves to a second hash table with entries of 16 bytes
  *
  * Counting a sample needs one store into the log and two increments in the set. When the log is
  * full, the counters of the cell are prefetched. After two more batches (64 samples), the log is
@@ -26,9 +26,9 @@
  * of the candidate + 1), but at least 1 in CELL_ODDS. Each program has an additional cell for its
  * evicted samples, so the sums over all rows are exact.
  *
- * The number of pairs of a cell is limited. At the limit, further samples use pairs whose class has
- * no events, then pairs without a class. The properties that such a pair does not store are counted
- * for the whole cell: events, operations, and levels without their latency.
+ * The number of pairs of a cell is limited. At the limit, further samples use pairs with a class
+ * without events, then pairs without a class. The properties that such a pair does not store are
+ * counted for the whole cell: events, operations, and levels without their latency.
  *
  * A table without a budget grows instead of evicting cells, because the counters of a recording
  * must not depend on the order of samples.
@@ -69,7 +69,7 @@
 
 /* The program of samples without a known process. It has cells like every other program. */
 #define CELL_NO_PROGRAM UINT32_MAX
-/* The binary of samples whose PC is in no known mapping. */
+/* The binary of samples with a PC in no known mapping. */
 #define CELL_UNMAPPED UINT32_MAX
 
 /**

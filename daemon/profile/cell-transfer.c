@@ -122,10 +122,10 @@ struct merge_row {
 /**
  * struct cell_merge - the state of a merge
  * @whole: the table that receives the rows
- * @shard: the table whose rows are read
+ * @shard: the table from which the rows are read
  * @cursor: position in @shard
  * @source: maps the numbers of @shard to those of @whole
- * @prefetched: number of sets of @shard whose cells were prefetched
+ * @prefetched: number of sets of @shard with prefetched cells
  * @fetched: number of rows read so far
  * @row: a ring of rows
  */
@@ -164,7 +164,7 @@ static void row_merge(struct cell_merge *m, const struct merge_row *r)
 	}
 }
 
-/* Number of sets of a shard whose cells are prefetched ahead of the reader. */
+/* Number of sets of a shard with cells that are prefetched ahead of the reader. */
 #define MERGE_SETS 4
 
 static void shard_prefetch_cells(const struct cell_table *shard, u32 set)

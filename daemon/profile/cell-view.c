@@ -124,7 +124,7 @@ void profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
 }
 
 /*
- * Set the location of a cell whose code is in memory without a file. Use the offset in the mapping,
+ * Set the location of a cell with code in memory without a file. Use the offset in the mapping,
  * because the address is confidential.
  */
 static void cell_locate_in_memory(const struct profile *p, u64 number, struct cell_location *place)
@@ -538,8 +538,7 @@ static size_t cells_set_names(const struct cell_name_context *n, struct named_ce
 }
 
 /*
- * Retry to find the names of cells whose names were unknown; in a view by line, the names of all
- * cells.
+ * Retry to find the names of cells without known names; in a view by line, the names of all cells.
  */
 static void cells_retry_names(const struct cell_name_context *n, struct named_cell *named,
 			      size_t count)

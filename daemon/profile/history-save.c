@@ -89,7 +89,7 @@ static bool row_owner_load(struct deserializer *from, const struct history_trans
 	return true;
 }
 
-/* Read rows, and skip rows whose owner no longer exists. Return the number of rows in @rows. */
+/* Read rows, but skip a row if its owner no longer exists. Return the number of rows in @rows. */
 static u32 history_rows_load(struct deserializer *from, const struct history_translations *t,
 			     bool locations, struct history_row *rows)
 {

@@ -3,7 +3,7 @@
  * The history of a profile: its counters of the last 10 s, 1 min and 10 min, in rings of slots. A
  * slot has the growth of the counters between two flushed states of the profile. Times are those of
  * the samples' clock. The open slot is closed before the profile counts the first window of records
- * whose end is later than the end of the slot. history_init() allocates all memory.
+ * that ends later than the slot. history_init() allocates all memory.
  */
 #ifndef SPEPROF_HISTORY_H
 #define SPEPROF_HISTORY_H
@@ -217,7 +217,7 @@ void history_set_machine(struct recent_history *history, struct history_slot *sl
 void history_add_container(struct recent_history *history, struct history_slot *slot, u32 index,
 			   u32 generation, const struct profile_counters *now);
 /**
- * history_move_container_mark() - update the mark of an index whose container has lost samples or
+ * history_move_container_mark() - update the mark of an index after its container lost samples or
  * was replaced
  * @index: index of the container's mark
  * @generation, @now: generation and totals of the container that has @index now; @now is NULL if it

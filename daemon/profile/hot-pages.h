@@ -68,7 +68,7 @@ struct node_traffic {
 
 /**
  * struct hot_pages - the table of hot pages
- * @table: the table, whose entries are &struct hot_page
+ * @table: the table; its entries are &struct hot_page
  * @nodes: the machine's nodes, borrowed; NULL if unknown
  * @traffic: indexed by node of the CPU and node of the memory; the last index is for unknown nodes
  */

@@ -101,7 +101,7 @@ struct mapped_pc {
  * mapping_cache_new() - allocate an empty cache
  * @attributor: source of the mappings; must outlive the cache
  * @binaries: assigns the ids of binaries; must outlive the cache
- * @table: the table of cells whose hash is used; must outlive the cache
+ * @table: the table of cells, which provides the hash; must outlive the cache
  * @bits: binary logarithm of the number of entries, MAPPING_CACHE_BITS_MIN to
  *	MAPPING_CACHE_BITS_MAX
  * @ret_cache: the cache; free it with mapping_cache_free()

@@ -23,7 +23,7 @@
  * @container: all containers with samples
  * @program: all programs with samples; the upper half of &history_row.owner is the id
  * @location: the heaviest locations, in sets; an entry without samples is free
- * @container_slot, @program_slot: private: hash tables whose slots have a row number plus 1
+ * @container_slot, @program_slot: private: hash tables; a slot has a row number plus 1
  * @container_limit: capacity of @container
  */
 struct minute_log {

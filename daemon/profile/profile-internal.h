@@ -182,7 +182,7 @@ struct profile_commons {
  *	profiles_add_window()
  * @interval, @unit: weight of the samples of the current window
  * @unattributed: counters of samples without a process
- * @overflow: counters of samples for whose process no counters could be allocated
+ * @overflow: counters of samples if no counters could be allocated for their process
  * @exited: indexed by container: samples of processes that exited or moved
  * @containers: indexed by container: all samples, including those of living processes
  * @room: limit of the counters of processes, of @exited and of @containers
@@ -190,7 +190,7 @@ struct profile_commons {
  *	the first of them
  * @waiting_mapped: number of samples in @waiting that wait for a mapping or executable
  * @waited: number of samples of the current window that wait for /proc
- * @pending_flags: samples whose class has one of these flags are pending
+ * @pending_flags: samples with one of these flags in their class are pending
  * @observer: for a shard: first element of the list of its observers
  * @bucket: histogram buckets, indexed by latency
  */
@@ -301,7 +301,7 @@ void profile_fill_task_slot(struct profile *profile, struct task_slot *slot,
  */
 bool profile_queue_sample(struct profile *profile, const struct waiting_sample *w);
 
-/** profile_retry_waiting_samples() - count the waiting samples whose task is known by now */
+/** profile_retry_waiting_samples() - count the waiting samples that have a known task by now */
 void profile_retry_waiting_samples(struct profile *profile);
 
 /**

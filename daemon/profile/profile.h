@@ -29,13 +29,13 @@ struct profile;
  *	of two; 0 for the default (65536)
  * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the defaults (1024,
  *	4096)
- * @skip_memory: do not count cache lines and pages, whose tables depend on the order of samples
+ * @skip_memory: do not count cache lines and pages: their tables depend on the order of samples
  * @split: for a recording: properties by which its cells are separated, CELL_SPLIT_*
  *	(cell-counter.h)
  * @history: count by period: the last 10 s, minute and 10 minutes
  * @processes, @containers: the attributor's capacities, for the history; 0 for its defaults
  * @nodes: the machine's nodes, for pages; must outlive the profile. NULL: unknown
- * @midr: MIDR_EL1 for windows whose core is unknown; 0 for none
+ * @midr: MIDR_EL1 for windows of an unknown core; 0 for none
  * @filter: condition on samples; must outlive the profile. NULL: all samples
  * @whole: makes the profile a shard of @whole (profile-shard.h), without a history
  * @reader: reader lock slot of the attributor if several threads use it; NULL for a single thread
@@ -84,7 +84,7 @@ void profile_set_filter(struct profile *profile, const struct filter *filter);
 /**
  * profile_finish_waiting_samples() - count all samples that wait for /proc
  *
- * A sample whose task is still unknown counts as unattributed.
+ * A sample that still has no known task counts as unattributed.
  */
 void profile_finish_waiting_samples(struct profile *profile);
 

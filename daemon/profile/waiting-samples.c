@@ -64,8 +64,8 @@ static bool sample_retry(const struct stage_query *query, struct profile *p,
 }
 
 /*
- * Count the waiting samples whose task and mapping are known now. If @all is true, count the other
- * samples as unattributed or unmapped.
+ * Count the waiting samples that have a known task and mapping now. If @all is true, count the
+ * other samples as unattributed or unmapped.
  */
 static void retry_waiting_samples(struct profile *p, bool all)
 {

@@ -158,7 +158,7 @@ const char *diff_measure_name(enum diff_measure measure);
 /**
  * diff_find_level_move() - find the level that serves fewer loads of a row than before, and the
  * level that serves more
- * @ret_from, @ret_to: the level whose share fell most, and the level whose share rose most
+ * @ret_from, @ret_to: the level that lost the most share, and the level that gained the most
  *
  * All levels of DRAM count as SPE_LEVEL_DRAM.
  *

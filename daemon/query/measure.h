@@ -53,8 +53,8 @@ enum measure {
 
 /**
  * measure_parse() - find a measure by its name
- * @name: the name. "level.NAME" and "event.NAME" select a level or an event whose plain name means
- *	something else, such as "event.mispredicted"
+ * @name: the name. "level.NAME" and "event.NAME" select a level or an event with a plain name that
+ *	means something else, such as "event.mispredicted"
  * @ret_measure: the measure
  *
  * Return: 0, or -EINVAL for an unknown name.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Read the recording format of speprof in three passes: for task events, for functions of the
- * kernel, and for windows. After damage, reading resumes at the next header that is valid and whose
- * position field equals its offset in the file.
+ * kernel, and for windows. After damage, reading resumes at the next valid header with a position
+ * field that equals its offset in the file.
  */
 #include "native-format.h"
 #include "recording-internal.h"

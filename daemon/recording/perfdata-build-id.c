@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Reads the build ids of a perf.data: when perf record ends, it writes a table with the build ids
- * of all mapped files. The table is needed for mappings whose records have no build id.
+ * of all mapped files. The table is needed for mappings without a build id in their records.
  */
 #include "perfdata.h"
 #include "tasks/task-event.h"

@@ -218,7 +218,8 @@ static void partitioned_release_rings(struct source *source)
 }
 
 /*
- * @session and @retained are not implemented, because each partition has its own session and rings.
+ * A partitioned source has neither @session nor @retained. Each partition has its own descriptor
+ * and rings, so these operations are called on the partitions.
  */
 static const struct source_persist_ops partitioned_persist_ops = {
 	.defer = partitioned_defer_release,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Schedule jobs fairly between owners. The owner of a job is the user of the process whose binary
- * is resolved. Each owner has a queue, an equal share of time, and at most one job in progress.
+ * Schedule jobs fairly between owners. A job resolves a binary of a process, and the user of that
+ * process owns the job. Each owner has a queue, an equal share of time, and at most one job in
+ * progress.
  *
  * An owner becomes a suspect when a helper crashes or misses its deadline on a job of the owner. A
- * job that succeeds ends the suspicion. Resolver 0 runs no jobs of suspects. So owners whose files
- * hang delay only each other.
+ * job that succeeds ends the suspicion. Resolver 0 runs no jobs of suspects. So owners with
+ * hanging files delay only each other.
  */
 #ifndef SPEPROF_JOB_QUEUE_H
 #define SPEPROF_JOB_QUEUE_H

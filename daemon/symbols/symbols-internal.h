@@ -110,8 +110,8 @@ u64 *address_set_get_sorted(const struct address_set *set, u32 *ret_count);
  * @mapping, @stamp: index of the mapping, and its stamp when the job was made. If the stamps
  *	differ, the entry was reused and the result is discarded
  * @key: copy of the mapping's key
- * @names, @lines: addresses whose function or source line is requested. Both may be empty: then
- *	only the mapped file is determined
+ * @names, @lines: addresses with a requested function or source line. Both may be empty: then only
+ *	the mapped file is determined
  * @build_id, @build_id_size: build id of the mapping; a file with another build id is rejected. 0
  *	bytes if unknown
  * @missed: copy of the mapping's @missed

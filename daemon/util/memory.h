@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Zeroed memory whose pages are allocated at the first write, and sealed files in memory. */
+/* Zeroed memory with pages that are allocated at the first write, and sealed files in memory. */
 #ifndef SPEPROF_MEMORY_H
 #define SPEPROF_MEMORY_H
 

@@ -72,9 +72,7 @@ static int symbol_compare(const void *x, const void *y, void *ctx)
 	return strcmp(p, q);
 }
 
-/*
- * Returns the size of entry @i, whose size is unknown: up to the next entry, at most UNSIZED_MAX.
- */
+/* Return an estimate of the unknown size of entry @i: up to the next entry, at most UNSIZED_MAX. */
 static u32 estimate_symbol_size(const struct symtab *t, u32 i)
 {
 	u64 gap = UNSIZED_MAX;

@@ -157,13 +157,13 @@ const char *memory_share_name(enum memory_share share);
  * @enabled_ns, @blind_ns: enabled and blind time, summed over CPUs; @enabled_ns is armed plus blind
  * time
  * @blind_by: @blind_ns, indexed by &enum source_blind
- * @interval_ns: time between samples of a CPU whose interval was not extended to limit the cost
+ * @interval_ns: time between samples of a CPU, unless its interval was extended to limit the cost
  * @interval_longest_ns, @interval_mean_ns: maximum and mean over all CPUs of the time between
  * samples
  * @overhead: limit of the cost of sampling, in 1/100,000 of the machine; 0: no limit
  * @overhead_cost: the cost of sampling, in 1/100,000 of the machine, at least 1; 0: not measured
  * yet
- * @cpus_held: number of CPUs whose interval was extended to limit the cost
+ * @cpus_held: number of CPUs with an interval that was extended to limit the cost
  * @records: number of records
  * @bytes: bytes that PMBPTR advanced = @decoded + @padding + @suspect
  * @written: records written, WINDOW_WRITTEN_UNKNOWN if the SPU does not count them

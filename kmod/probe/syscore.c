@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probe for register_syscore(), whose argument contains operations and data. On older kernels the
+ * Probe for register_syscore(). Its argument contains operations and data. On older kernels the
  * argument of register_syscore_ops() contains only operations.
  */
 #include <linux/syscore_ops.h>

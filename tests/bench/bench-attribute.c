@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Measure the cost of attributing a sample whose TID is known and whose PC is in a mapping of its
- * process.
+ * Measure the cost of attributing a sample with a known TID and a PC in a mapping of its process.
  */
 #include "attribution/attributor.h"
 #include "tasks/task-event.h"

@@ -146,7 +146,7 @@ static void test_absent_packets(struct spe_check *check)
 		{ A(NOT_PERFORMED), 0, CHOICE(TRANSLATION_ZERO), VA | XLAT, 0, false },
 		{ A(NOT_PERFORMED) | A(NO_PA), 0, CHOICE(TRANSLATION_ZERO), VA, 0, false },
 		{ A(NOT_PERFORMED), 0, CHOICE(HIDDEN_EVENTS), VA, 0, false },
-		/* A Store-Exclusive whose monitor check failed has no events. */
+		/* A Store-Exclusive has no events if its monitor check failed. */
 		{ A(NOT_PERFORMED), I(EXCLUSIVE), 0, VA, 0, false },
 		{ A(NOT_PERFORMED), I(EXCLUSIVE), CHOICE(EXCLUSIVE_PA), VA | PA, 0, false },
 		{ A(NOT_PERFORMED), 0, CHOICE(EXCLUSIVE_PA), VA, 0, false },

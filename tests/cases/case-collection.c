@@ -193,8 +193,8 @@ static void test_contexts_and_addresses(struct spe_check *check)
 		{ { .ns = true, .e2pb = 3 }, CX | PA, 0, 2, false, false, true },
 		{ { .ns = true, .e2pb = 3 }, 0, CX | PA, 1, false, false, false },
 		/*
-		 * If EL2 is disabled in this Security state, it counts as not implemented, whatever
-		 * TGE is.
+		 * If EL2 is disabled in this Security state, sampling is controlled as if EL2 were
+		 * absent, whatever TGE is.
 		 */
 		{ { .el2 = true, .e2pb = 3, .tge = true }, CX | PA, CX, 0, true, false, true },
 		/* EL2 is enabled and EL1 owns the buffer: both must permit a physical address. */

@@ -257,7 +257,7 @@ static void test_table_d17_10(struct spe_check *check)
 	walk_table(check, &d17_10, check_row_of_d17_10);
 }
 
-/* Test RHJXHT beyond its tables: Exception levels and features that are not implemented. */
+/* Test RHJXHT beyond its tables: absent Exception levels and features. */
 static void test_target_beyond_tables(struct spe_check *check)
 {
 	static const struct {

@@ -367,8 +367,8 @@ static void test_access_not_allowed(struct spe_check *check)
 }
 
 /*
- * RWVKFM: from SPEv1p5 on, sampling may continue for some operations after the one whose record
- * faulted.
+ * RWVKFM: from SPEv1p5 on, sampling may continue for some operations after the one with the
+ * faulting record.
  */
 static void test_sampling_after_fault(struct spe_check *check)
 {

@@ -27,7 +27,7 @@ static int write_metrics_of_recording(struct input_recording *input, const char 
 		return r;
 	/*
 	 * All files describe one daemon: its counters grow from one file to the next. An emulated
-	 * recording has one container, "none", whose ID is random in each run of this program.
+	 * recording has one container, "none". Its ID is random in each run of this program.
 	 */
 	for (u32 i = 0; i < metrics.count; i++)
 		metrics.containers[i].id = i + 1;

@@ -34,8 +34,8 @@ static void on_task(void *ctx, const struct task_event *event)
 }
 
 /*
- * The rows of every group have all samples. Containers lack those without a process, and processes
- * those whose entry another process reused.
+ * The rows of every group have all samples, with two exceptions. Containers lack samples without a
+ * process. Processes lack samples if another process reused their entry.
  */
 static void check_views(struct profile *profile)
 {

@@ -6,8 +6,8 @@
  * usage: make-recording [--hostile] FOLDER FILE
  *
  * FOLDER receives the programs' binaries, which are copies of this program with other build IDs: the
- * names of its functions are found in them. With --hostile there is one more program, whose names
- * try to leave the text of a page.
+ * names of its functions are found in them. With --hostile there is one more program. Its names try
+ * to leave the text of a page.
  */
 #include <elf.h>
 #include <errno.h>

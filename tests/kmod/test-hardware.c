@@ -258,8 +258,8 @@ static const struct speprof_backend other = {
 };
 
 /*
- * A ring whose backend was removed is not armed with another backend, whether that was registered
- * earlier or later.
+ * After the backend of a ring was removed, the ring is not armed with another backend. The
+ * other backend may be registered earlier or later.
  */
 static void test_ring_waits_for_own_backend(void **state)
 {

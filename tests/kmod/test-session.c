@@ -361,8 +361,8 @@ static int start_with_perfmon(struct speprof_session *session, bool perfmon)
 }
 
 /*
- * A session whose descriptor was passed to another process yields to a caller with CAP_PERFMON, and
- * to no other.
+ * After its descriptor was passed to another process, a session yields to a caller with
+ * CAP_PERFMON, and to no other.
  */
 static void test_session_yields_to_perfmon(void **state)
 {

@@ -8,7 +8,7 @@
 #define DMI "/sys/class/dmi/id/"
 
 /*
- * Vendors whose machines are virtual. @metal: the vendor's bare-metal machines have the same name,
+ * Vendors of virtual machines. @metal: the vendor's bare-metal machines have the same name,
  * so the product name or SMBIOS has to distinguish them from virtual ones. Clouds come before the
  * hypervisor that they use.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Choose the session of the daemon whose profile a verb shows. */
+/* Choose the session of the daemon from which a verb shows the profile. */
 #ifndef SPEPROF_LIVE_SESSION_H
 #define SPEPROF_LIVE_SESSION_H
 

@@ -133,7 +133,7 @@ static bool is_path(const char *glob)
 	return glob && strchr(glob, '/');
 }
 
-/* Call GetHistory, whose order decides which rows are returned if there are too many. */
+/* Call GetHistory. Its order decides which rows it returns if there are too many. */
 static int history_call(struct bus_connection *bus, const struct query *query, enum view_group group,
 			json_object **ret_reply)
 {

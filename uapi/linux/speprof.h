@@ -266,9 +266,9 @@ struct speprof_sampling {
  * (argument); ENODATA (no SPEPROF_SESSION_SAMPLE yet); EBUSY (a started session has one of the
  * CPUs, and one task could belong to both); ENODEV (the SPUs were removed); ENOMEM; EAGAIN (rate).
  * Two sessions of cgroups may share CPUs if no cgroup of one is, or lies below, a cgroup of the
- * other. If the caller has CAP_PERFMON, START and CGROUPS do not fail with EBUSY because of a
- * session that a caller without CAP_PERFMON started, or whose cgroups such a caller changed.
- * Instead they stop that session, which may be started again later.
+ * other. If the caller has CAP_PERFMON, START and CGROUPS do not fail with EBUSY because of an
+ * unprivileged session. Instead they stop that session, which may be started again later. A session
+ * is unprivileged if a caller without CAP_PERFMON started it, or changed its cgroups.
  *
  * SPEPROF_SESSION_STOP: close and publish every window, and stop sampling. After it returns, only
  * SPEPROF_EVENT_CGROUP may still be written to the rings. If the session is already stopped,

@@ -10,7 +10,7 @@
 #define LOOK_BACK  16 /* preceding ranges to check, because ranges may overlap */
 
 /*
- * An address range: from @low to @high - 1 addresses belong to the unit whose first DIE is at
+ * An address range: addresses from @low to @high - 1 belong to the unit with its first DIE at
  * offset @unit
  */
 struct unit_range {

@@ -154,8 +154,8 @@ struct spe_packet {
  * @ret_packet: the packet; unchanged on failure
  *
  * The header of an unknown packet specifies the size of the packet (D18.1.3), so the packet is
- * decoded as SPE_PACKET_UNKNOWN. D18.1.1 defines no size for an extended header whose second byte
- * is 0x20 to 0x3f.
+ * decoded as SPE_PACKET_UNKNOWN. D18.1.1 defines no size for an extended header with a second
+ * byte of 0x20 to 0x3f.
  *
  * Return: the size of the packet in bytes; -ENODATA if it is longer than @len; -EBADMSG if its
  * header defines no size.

@@ -136,7 +136,7 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
 
 /**
  * spe_record_reencode() - write a decoded record again, with changed fields and without padding
- * @sample: result of spe_record_decode(), whose @raw is still valid. The caller may have changed
+ * @sample: result of spe_record_decode(); its @raw is still valid. The caller may have changed
  * all fields but @present and the sizes
  * @buf: destination; must not overlap @sample->raw
  * @len: size of @buf in bytes; @sample->size suffices

@@ -162,8 +162,8 @@ static u32 write_piece(struct spe_spu *spu, u64 addr, const u8 *data, size_t len
 }
 
 /*
- * Return the granule in bytes at whose boundaries the record is split, or 0 to write it whole. An
- * access granule is at most 2 KiB and may vary (D18.1.2).
+ * Return the granule in bytes, or 0 to write the record whole. The record is split at boundaries of
+ * the granule. An access granule is at most 2 KiB and may vary (D18.1.2).
  */
 static u64 choose_write_granule(struct spe_spu *spu)
 {

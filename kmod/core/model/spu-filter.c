@@ -72,8 +72,8 @@ static u64 operation_get_types(const struct spe_operation *operation)
 }
 
 /*
- * Check the types. Types whose mask bit is 0 are alternatives: the operation must have at least one
- * of them. A type whose mask bit is 1 (FEAT_SPE_EFT) must be present or absent, as its type bit
+ * Check the types. Types with mask bit 0 are alternatives: the operation must have at least one
+ * of them. A type with mask bit 1 (FEAT_SPE_EFT) must be present or absent, as its type bit
  * specifies. If there are no alternatives, only the types with a mask bit are checked.
  */
 static bool passes_type_filter(const struct spe_spu *spu, const struct spe_operation *operation)

@@ -114,7 +114,7 @@ enum spe_spu_layout {
 };
 
 /*
- * Behaviour of a filter that is enabled but whose register selects nothing, which is CONSTRAINED
+ * Behaviour of an enabled filter if its register selects nothing, which is CONSTRAINED
  * UNPREDICTABLE (PMSFCR_EL1)
  */
 enum spe_spu_zero_filter {
@@ -219,8 +219,8 @@ enum spe_spu_not_allowed {
  * @write_granule: log2 of the access granule of buffer writes in bytes (D18.1.2), up to 11; 0: each
  * record is written in one call, so that a fault never splits a record
  * @in_flight: sampled operations that may be in flight at once (RQWTQB), 1-255
- * @fault_lag: number of operations that are selected and discarded after an operation whose record
- * faults (RWVKFM); must be 0 before SPEv1p5
+ * @fault_lag: number of operations that are selected and discarded after an operation with a
+ * faulting record (RWVKFM); must be 0 before SPEv1p5
  * @altclk: PMSIDR.ALTCLK, SPE_ALTCLK_*
  * @impdef_address: INDEX of an IMPLEMENTATION DEFINED Address packet: 6, 7, 16-31; 0 for none
  * @impdef_counter: INDEX of an IMPLEMENTATION DEFINED Counter packet; 0 for none

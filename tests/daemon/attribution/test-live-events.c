@@ -621,8 +621,8 @@ static void test_containers_are_replaced(void **state)
 	assert_string_equal(describe_owner(&s, FAKE_PID + 1, s.now), "home/stays");
 	assert_int_equal(attributor_get_container(s.a, first)->generation, generation);
 	/*
-	 * Samples of exited processes whose container was evicted are not attributed to another
-	 * container.
+	 * If the container of exited processes was evicted, their samples are not attributed to
+	 * another container.
 	 */
 	assert_string_equal(describe_owner(&s, FAKE_PID + 2, s.now), "(other)/sh");
 	assert_true(get_stats(&s).containers_evicted >= 490);

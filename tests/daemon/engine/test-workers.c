@@ -29,8 +29,8 @@
  * @waiting: number of windows to drain
  * @strangers: each window is of another unknown thread, the last of which is @tid
  * @parts: number of partitions of the machine's source; this source is one of them, with its share
- * of MOST CPUs. 0: it is no partition. @waiting then counts rounds with a window of each CPU, whose
- * records depend on CPU and @round
+ * of MOST CPUs. 0: it is no partition. @waiting then counts rounds with a window of each CPU. The
+ * records of a window depend on CPU and @round
  */
 struct played_source {
 	struct source source;

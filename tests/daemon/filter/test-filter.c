@@ -482,7 +482,7 @@ static void test_data_source_filters(void **state)
 		{ "op == load && level == dram && container == web", { N1 }, 0x3f01 },
 		{ "op == load && level != dram", { N1 }, 1 << 14 },
 		{ "level == dram && source == 8", { N1, HIP12 }, ONLY(1 << 8) },
-		/* stores, and values without a meaning, whose level may depend on their events */
+		/* stores, and values without a meaning: their level may depend on their events */
 		{ "level == l1", { N1 }, 0 },
 		{ "level != l1", { N1 }, 0 },
 		{ "op == load && level == l1", { N1 }, 0x7f00 },

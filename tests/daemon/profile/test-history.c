@@ -533,10 +533,7 @@ static void test_restarted_rows(void **state)
 
 #define CONTAINERS 300
 
-/*
- * Containers with histograms: the lightest ones are evicted, and so are those whose entries were
- * reused.
- */
+/* Containers with histograms: the lightest ones, and those with reused entries, are evicted. */
 static void test_lightest_containers_are_evicted(void **state)
 {
 	struct profile_counters now[CONTAINERS] = { 0 }, got;

@@ -91,7 +91,7 @@ function readSets(reader, rows) {
 	return { first, set: Uint8Array.from(sets) };
 }
 
-/* Read @count histograms, whose columns begin with @prefix, one after the other. */
+/* Read @count histograms, one after the other. Their columns begin with @prefix. */
 function readBuckets(reader, prefix, count) {
 	const sums = reader(`${prefix}sum`);
 	const buckets = reader(`${prefix}bucket`);

@@ -111,8 +111,7 @@ static void test_encodings_of_cores(void **state)
 }
 
 /*
- * Every core whose data sources are known has SPE, and so have some cores whose data sources are
- * unknown.
+ * Every core with known data sources has SPE, and so have some cores with unknown data sources.
  */
 static void test_core_names(void **state)
 {

@@ -502,8 +502,8 @@ static int start_as_unprivileged_user(int session)
 }
 
 /*
- * Test that a session whose descriptor was passed to an unprivileged process does not block
- * privileged sessions.
+ * Test that a session does not block privileged sessions after its descriptor was passed to an
+ * unprivileged process.
  */
 static void passed_session_yields(void)
 {

@@ -12,7 +12,7 @@ COMPATIBLE = "arm,statistical-profiling-extension-v1"
 PPI = ("1", "5", "4")
 SPI = ("0", "64", "4")
 SPUS = {"none": (), "ppi": (PPI,), "spi": (SPI,), "no-interrupt": (None,),
-        # This machine has two kinds of CPUs, whose PPIs share a number.
+        # This machine has two kinds of CPUs. Their PPIs share a number.
         "partitioned": (PPI, PPI), "acpi": (PPI,)}
 # No driver matches this node. speprof_trap.ko reads it and creates the device, like ACPI would.
 ACPI = "speprof,spe-of-acpi"

@@ -33,8 +33,8 @@ void tally_init(struct errno_tally *tally, const char *way, const char *name, un
 void tally_add(struct errno_tally *tally, bool is_done);
 
 /*
- * Return the number of kinds whose requirements are not satisfied. Their names are printed to @out,
- * unless that is NULL.
+ * Return the number of kinds with unsatisfied requirements. Their names are printed to @out, unless
+ * that is NULL.
  */
 unsigned int tally_print_lacking(const struct errno_tally *tallies, unsigned int count, FILE *out);
 
