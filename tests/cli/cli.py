@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Provide what the tests of the command share. Their arguments begin with SPEPROF FAKE-DAEMON."""
 import atexit
+import functools
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ def environment(**more):
 	return {**env, "LC_ALL": "C.UTF-8", "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus", **more}
 
 
+@functools.cache
 def preload(library):
 	"""Return the value of LD_PRELOAD for @library. A sanitizer's library must come first if the program has
 	one."""
