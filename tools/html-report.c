@@ -6,10 +6,15 @@
 
 #include "html/page-data.h"
 #include "html/page.h"
+#include "lib/bus.h"
 #include "lib/input.h"
+#include "lib/live-session.h"
 #include "lib/message.h"
 #include "lib/output.h"
+#include "lib/profile-rows.h"
 #include "lib/rows.h"
+#include "lib/saved-profile.h"
+#include "output/query-json.h"
 #include "profile/profile-read.h"
 
 static bool shows_lines(const struct options *options)
@@ -19,11 +24,6 @@ static bool shows_lines(const struct options *options)
 
 static int html_check_options(const struct options *options)
 {
-	if (!options->input)
-		return message_fail(
-			STATUS_USAGE,
-			"report: --html needs a recording, as in \"speprof report --html "
-			"report.html FILE\"");
 	if (options->group_text && strcmp(options->group_text, "function") != 0 &&
 	    !shows_lines(options))
 		return message_fail(
@@ -31,10 +31,10 @@ static int html_check_options(const struct options *options)
 			"report: --html has rows of functions, or of lines with -G line; "
 			"the page groups them by container, program and binary");
 	if (options->json || options->number || options->known_shares || options->lines ||
-	    options->pages || options->sort_text || options->period != VIEW_SPAN_START)
+	    options->pages || options->sort_text)
 		return message_fail(STATUS_USAGE, "report: --html shows all rows, sorted by the "
 						  "reader; it cannot be combined with -j, -n, -s, "
-						  "--last, --lines, --pages or --truth");
+						  "--lines, --pages or --truth");
 	return STATUS_OK;
 }
 
@@ -43,8 +43,24 @@ static int html_report_error(const struct options *options, int r)
 	return message_fail(STATUS_FAILED, "%s: %s", options->html, strerror(-r));
 }
 
-/* Write the file. Return an &enum verb_exit_status. */
-static int html_write(const struct options *options, struct input_recording *input,
+/* Write the file. Return 0 or a negative errno. */
+static int html_write_data(const struct options *options, const u8 *data, size_t size)
+{
+	struct output_file output = OUTPUT_NONE;
+	int r = output_open(options->html, 0600, &output);
+
+	if (r >= 0)
+		r = page_write(output.fd, data, size);
+	if (r >= 0)
+		r = output_commit(&output);
+	output_drop(&output);
+	return r;
+}
+
+/* ---- Recordings ----------------------------------------------------------------- */
+
+/* Write the page of a recording. Return an &enum verb_exit_status. */
+static int html_write_recording(const struct options *options, struct input_recording *input,
 		      const struct page_time *time)
 {
 	const struct page_config config = {
@@ -53,7 +69,6 @@ static int html_write(const struct options *options, struct input_recording *inp
 		.select = options->query.select,
 		.lines = shows_lines(options),
 	};
-	struct output_file output = OUTPUT_NONE;
 	struct query_error error;
 	u8 *data = NULL;
 	size_t size;
@@ -65,12 +80,7 @@ static int html_write(const struct options *options, struct input_recording *inp
 	if (r == -ENOENT)
 		return message_fail(STATUS_STATE, "report: %s", error.text);
 	if (r >= 0)
-		r = output_open(options->html, 0600, &output);
-	if (r >= 0)
-		r = page_write(output.fd, data, size);
-	if (r >= 0)
-		r = output_commit(&output);
-	output_drop(&output);
+		r = html_write_data(options, data, size);
 	free(data);
 	return r < 0 ? html_report_error(options, r) : STATUS_OK;
 }
@@ -86,25 +96,19 @@ static int html_write_with_times(const struct options *options, struct input_rec
 		r = page_time_read(options->input, options->cpus_given ? &options->cpus : NULL,
 				   options->midr, options->filter, input, time);
 	status = r < 0 ? message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r)) :
-			 html_write(options, input, time);
+			 html_write_recording(options, input, time);
 	if (time)
 		page_time_deinit(time);
 	free(time);
 	return status;
 }
 
-int html_report_write(const struct options *options)
+static int html_report_recording(const struct options *options)
 {
 	struct input_request request = input_request_from_options(options);
 	struct input_recording input;
-	int status = html_check_options(options), written, r;
+	int status, written;
 
-	if (status)
-		return status;
-	/* Before reading the recording, report a file that cannot be written. */
-	r = output_check(options->html);
-	if (r < 0)
-		return html_report_error(options, r);
 	/* Count cache lines and memory pages, because the HTML page shows them. */
 	request.memory = true;
 	status = input_load(&request, &input);
@@ -115,4 +119,132 @@ int html_report_write(const struct options *options)
 	}
 	input_deinit(&input);
 	return status;
+}
+
+/* ---- Profiles that the daemon counted ------------------------------------------- */
+
+/* Return the query of the rows of a page. */
+static struct query html_query(const struct options *options)
+{
+	static const enum query_key keys[] = { QUERY_CONTAINER, QUERY_PROGRAM, QUERY_BINARY,
+					       QUERY_FUNCTION, QUERY_LINE };
+	struct query query = options->query;
+
+	memcpy(query.group, keys, sizeof(keys));
+	query.groups = shows_lines(options) ? 5 : 4;
+	query.sort = MEASURE_OPERATIONS;
+	query.limit = ROW_SET_ROWS;
+	return query;
+}
+
+static int html_write_rows(const struct options *options, const char *name,
+			   const struct page_json *json)
+{
+	const struct page_config config = {
+		.name = name,
+		.select = options->query.select,
+		.lines = shows_lines(options),
+	};
+	u8 *data = NULL;
+	size_t size;
+	int r = page_data_from_json(&config, json, &data, &size);
+
+	if (r >= 0)
+		r = html_write_data(options, data, size);
+	free(data);
+	return r < 0 ? html_report_error(options, r) : STATUS_OK;
+}
+
+/* Write a page of rows that were counted before: of a saved profile, or of the history on disk. */
+static int html_report_stored(const struct options *options)
+{
+	const struct query query = html_query(options);
+	struct profile_rows loaded;
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+	int status = profile_rows_load("report", options, &query, false, &loaded), r;
+
+	if (!status) {
+		out = open_memstream(&text, &size);
+		r = out ? query_json_write(out, &loaded.header, &loaded.query, &loaded.rows) :
+			  -ENOMEM;
+		if (out && fclose(out) != 0)
+			r = -ENOMEM;
+		status = r < 0 ? html_report_error(options, r) :
+				 html_write_rows(options,
+						 options->input ? options->input : loaded.making,
+						 &(struct page_json){ .report = text });
+	}
+	free(text);
+	profile_rows_deinit(&loaded);
+	return status;
+}
+
+/* Name a profile of the daemon. */
+static void write_live_name(const struct options *options, char *to, size_t size)
+{
+	bool whole = options->period == VIEW_SPAN_START;
+
+	if (options->filter)
+		snprintf(to, size, "daemon, --filter '%s'", options->filter_text);
+	else
+		snprintf(to, size, "daemon, session %s, %s%s",
+			 options->session ? options->session : "machine",
+			 whole ? "since its " : "the last ", view_span_name(options->period));
+}
+
+static int html_report_live_rows(const struct options *options, struct bus_connection *bus)
+{
+	struct query query = html_query(options);
+	char *report = NULL, *memory = NULL;
+	struct view_header header;
+	char name[1024];
+	int status;
+
+	/* Rows by level have the latency of each level. */
+	if (query.period == VIEW_SPAN_START)
+		query.group[query.groups++] = QUERY_LEVEL;
+	status = bus_run_query(bus, &query, &header, &report);
+	/* Addresses need a right that the reader may not have; the page then has none. */
+	bus_set_quiet(bus);
+	if (!status && query.period == VIEW_SPAN_START)
+		bus_get_hot_memory(bus, PAGE_HOT_MAX, &memory);
+	write_live_name(options, name, sizeof(name));
+	if (!status)
+		status = html_write_rows(
+			options, name,
+			&(struct page_json){ .report = report, .memory = memory });
+	free(report);
+	free(memory);
+	return status;
+}
+
+static int html_report_live(const struct options *options)
+{
+	struct bus_connection *bus;
+	int status = bus_new(&bus);
+
+	if (status)
+		return status;
+	status = live_session_choose("report", bus, options, true);
+	if (!status)
+		status = html_report_live_rows(options, bus);
+	bus_free(bus);
+	return status;
+}
+
+int html_report_write(const struct options *options)
+{
+	int status = html_check_options(options), r;
+
+	if (status)
+		return status;
+	/* Before reading the profile, report a file that cannot be written. */
+	r = output_check(options->html);
+	if (r < 0)
+		return html_report_error(options, r);
+	if (options->until_us || (options->input && saved_profile_is(options->input)))
+		return html_report_stored(options);
+	return options->input ? html_report_recording(options) : html_report_live(options);
 }

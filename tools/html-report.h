@@ -6,7 +6,7 @@
 #include "lib/options.h"
 
 /**
- * html_report_write() - write the report of a recording as HTML
+ * html_report_write() - write the report of a recording, a saved profile or the daemon as HTML
  * @options: options of report; an option that has no effect on a page is an error
  *
  * Return: &enum verb_exit_status; an error was printed.

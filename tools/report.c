@@ -240,16 +240,15 @@ static int report_check_options(const struct options *options)
 {
 	bool hot = options->lines || options->pages;
 
-	if (options->until_us && (hot || options->html))
+	if (options->until_us && hot)
 		return message_fail(
 			STATUS_USAGE,
-			"report: the history on disk has no pages, cache lines and HTML; "
+			"report: the history on disk has no pages and cache lines; "
 			"\"speprof record\" makes a recording, which has them");
-	if (options->input && (hot || options->html || options->header) &&
-	    saved_profile_is(options->input))
+	if (options->input && (hot || options->header) && saved_profile_is(options->input))
 		return message_fail(STATUS_USAGE,
-				    "report: %s is a saved profile: --html, --lines, --pages and "
-				    "--header need a recording",
+				    "report: %s is a saved profile: --lines, --pages and --header "
+				    "need a recording",
 				    options->input);
 	if (hot && (options->container || options->pid || options->program || options->binary ||
 		    options->function || options->period != VIEW_SPAN_START))

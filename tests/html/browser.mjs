@@ -3,7 +3,7 @@
 // of the same recordings.
 //
 // usage: node browser.mjs NODE_MODULES CHROMIUM FOLDER
-// FOLDER has shop.html and hostile.html, shop.json ("report -j") and shop-summary.json ("summary -j"),
+// FOLDER has shop.html, saved.html and hostile.html, shop.json ("report -j") and shop-summary.json ("summary -j"),
 // and receives pictures. Prints PASS and FAIL lines; exits with 1 if anything failed.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -203,6 +203,20 @@ await check("memory", () => withPage("shop.html", async page => {
 	assert.deepEqual((await page.locator("details.line code").allTextContents()).slice(0, heavy.length), heavy);
 	assert.ok(lines.some(line => line.sharing === "false") && lines.some(line => line.sharing === "true"));
 	assert.equal(await page.locator("section#memory tbody th code").count(), Math.min(20, pages.length));
+}));
+
+await check("saved", () => withPage("saved.html", async page => {
+	const report = json("shop.json");
+	const row = report.rows.find(each => each.function === "ExecHashJoin");
+	const wanted = expected(row, report);
+	await page.locator("#find").fill("ExecHashJoin");
+	const cells = await page.locator("#table tbody tr td[data-key]").evaluateAll(list => Object.fromEntries(list.map(cell => [cell.dataset.key, cell.textContent])));
+	for (const key of ["share", "samples", "weight", "latency_sum", "p50", "p99", "loads", "stores", "dram"])
+		assert.equal(cells[key], wanted[key], key);
+	assert.match(await page.locator("#name").textContent(), /saved.json$/);
+	assert.match(await page.locator("#when-note").textContent(), /without times/);
+	assert.match(await page.locator("#memory-body").textContent(), /no addresses/);
+	assert.match(await page.locator("#ledgers").innerText(), /not known/);
 }));
 
 await check("hostile-names", () => withPage("hostile.html", async page => {

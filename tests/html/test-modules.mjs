@@ -101,7 +101,7 @@ test("damaged data is refused", () => {
 	const bytes = bytesOf();
 	for (const length of [0, 1, 20, bytes.length - 1])
 		assert.throws(() => data.parseReport(bytes.subarray(0, length)), /ends too early/, String(length));
-	assert.throws(() => data.parseReport(bytesOf({ format: 2 })), /format 2/);
+	assert.throws(() => data.parseReport(bytesOf({ format: 3 })), /format 3/);
 	assert.throws(() => data.parseReport(bytesOf({}, { ...COLUMNS, bucket: numbers([63 * 8 + 8 + 4, 4, 4, 4, 4]) })), /bucket 63/);
 });
 
@@ -208,6 +208,8 @@ test("a ledger that is not known is not 0", () => {
 	unknown.totals.lost_bytes = null;
 	const texts = heading.ledgerItems(unknown).map(item => item.text);
 	assert.deepEqual(texts, ["10", "not known", "not known", "0 B", "not known", "10.0 %"]);
+	unknown.source = "saved";
+	assert.equal(heading.ledgerItems(unknown)[3].text, "not known");
 });
 
 test("numbers have the units of speprof report", () => {
@@ -246,4 +248,69 @@ test("a time axis has round ticks", () => {
 	assert.deepEqual(time.timeTicks(0.03), [0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03]);
 	for (const seconds of [0.001, 0.7, 1, 59, 61, 3600, 86400])
 		assert.ok(time.timeTicks(seconds).length <= 9 && time.timeTicks(seconds).length >= 3, String(seconds));
+});
+
+/* ---- Rows in the format of "report -j" ---- */
+
+function jsonRow(changes) {
+	return {
+		container: "web", program: "nginx", binary: "/bin/nginx", function: "parse", samples: 4, memory: 4, dram: 0, branches: 0, mispredicted: 0,
+		latency_sum: 20, mean: 5, remote: 0, levels: { l1: 4 }, loads: 4, stores: 0, simd: 0, snooped: 0, peer: 0, modified: 0,
+		weight: { micro_ops: 400 }, latency_counts: { 5: 4 }, ...changes,
+	};
+}
+
+function reportOf(keys, rows, changes = {}) {
+	const meta = {
+		format: 2, version: "0", name: "daemon", select: {}, histograms: HISTOGRAMS, dram_levels: ["dram", "beyond_llc"], memory: null,
+		report: { ...header(), keys, rows, other: { share: 0, samples: 0, rows: 0 }, ...changes },
+	};
+	const json = new TextEncoder().encode(JSON.stringify(meta));
+	const parsed = data.parseReport(Uint8Array.from([...varint(json.length), ...json]));
+	return { data: parsed, tree: tree.buildTree(parsed) };
+}
+
+const KEYS = ["container", "program", "binary", "function"];
+
+test("rows by level become one row with the latency of each level", () => {
+	const { data: parsed, tree: built } = reportOf([...KEYS, "level"], [
+		jsonRow({ level: "l1" }),
+		jsonRow({ level: "dram", samples: 2, memory: 2, dram: 2, loads: 2, latency_sum: 200, latency_counts: { 215: 1 }, weight: { micro_ops: 200 } }),
+		jsonRow({ level: null, samples: 3, memory: 0, loads: 0, branches: 3, latency_sum: 4, latency_counts: { 2: 2 }, weight: { micro_ops: 300 } }),
+	]);
+	assert.equal(parsed.count, 1);
+	const { total, levels: served } = tree.nodeHistograms(parsed, built, built.root);
+	assert.deepEqual([total.count, total.sum, total.max], [7, 224, 215]);
+	assert.deepEqual(Object.entries(served).map(([name, level]) => [name, level.count, level.latency.count, level.latency.sum]), [["l1", 4, 4, 20], ["dram", 2, 1, 200]]);
+	assert.deepEqual(["samples", "weight", "memory", "dram", "timed", "branches"].map(key => tree.nodeSum(built, built.root, key)), [9, 900, 6, 2, 7, 3]);
+	assert.equal(tree.nodeQuantile(parsed, built, built.root, 500), 5);
+	assert.ok(!parsed.sumsOnly);
+});
+
+test("rows without levels have the latency of all levels together, and samples of no row are a row", () => {
+	const { data: parsed, tree: built } = reportOf(KEYS, [jsonRow({})], { other: { share: 0.25, samples: 6, rows: 9 } });
+	const { total, levels: served } = tree.nodeHistograms(parsed, built, built.root);
+	assert.deepEqual([total.count, total.sum, served.l1.count, served.l1.latency.count], [4, 20, 4, 0]);
+	assert.deepEqual(levels.levelTable(parsed, served).map(row => [row.name, row.count, row.mean]), [["l1", 4, null]]);
+	assert.deepEqual(built.root.children.map(node => [node.name, tree.nodeSum(built, node, "samples"), tree.nodeSum(built, node, "weight")]),
+		[["web", 4, 400], ["[other]", 6, 250]]);
+});
+
+test("rows of a period have sums, and neither histograms nor percentiles", () => {
+	const unknown = { levels: null, loads: null, stores: null, simd: null, snooped: null, peer: null, modified: null, latency_counts: null };
+	const { data: parsed, tree: built } = reportOf([...KEYS, "line"], [jsonRow({ ...unknown, file: "a.c", line: 7 }), jsonRow({ ...unknown, file: null, line: null })]);
+	assert.ok(parsed.sumsOnly);
+	assert.deepEqual(tree.nodesOfLevel(built.root, "line").map(node => node.name), ["a.c:7", "line unknown"]);
+	assert.equal(tree.nodeQuantile(parsed, built, built.root, 500), null);
+	const widths = measures.widthMeasures({ ...parsed, tree: built });
+	const state = { data: parsed, tree: built, node: built.root, widths, width: widths[0], by: "function", sort: "share", descending: true, matches: null };
+	const texts = Object.fromEntries(table.tableColumns(state).filter(column => !column.name).map(column => [column.key, column.text(built.root)]));
+	assert.deepEqual(texts, {
+		share: "100.0 %", samples: "8", weight: "800", latency_sum: "40", mean: "5.0", dram: "0.0 %", memory: "8", remote: "0.0 %",
+		branches: "0", mispredicted: "-",
+	});
+});
+
+test("a bucket that no histogram has is refused", () => {
+	assert.throws(() => reportOf(KEYS, [jsonRow({ latency_counts: { 7: 1 } })]), /bucket up to 7/);
 });

@@ -209,7 +209,7 @@ static json_object *parse_data(const u8 *data, size_t size)
 	json_tokener *tokener = json_tokener_new();
 	json_object *json;
 
-	assert_true(length < size - from.pos);
+	assert_true(length <= size - from.pos);
 	json = json_tokener_parse_ex(tokener, (const char *)data + from.pos, (int)length);
 	assert_non_null(json);
 	json_tokener_free(tokener);
@@ -266,6 +266,29 @@ static void test_data_selects_container(void **state)
 	json_object_put(json);
 	free(data);
 	input_deinit(&input);
+}
+
+/* Rows that are JSON are copied into the data, which has no columns. */
+static void test_data_has_rows_of_json(void **state)
+{
+	const struct page_config config = { .name = "now", .select.container = "web" };
+	const struct page_json rows = { .report = "{\"rows\":[{\"function\":\"</script>\"}]}",
+					.memory = NULL };
+	json_object *root, *value = NULL;
+	size_t size;
+	u8 *data;
+
+	(void)state;
+	assert_int_equal(page_data_from_json(&config, &rows, &data, &size), 0);
+	root = parse_data(data, size);
+	assert_int_equal(json_object_get_int(json_object_object_get(root, "format")), 2);
+	assert_string_equal(json_object_get_string(json_object_object_get(root, "name")), "now");
+	assert_true(json_object_object_get_ex(root, "memory", &value));
+	assert_null(value);
+	value = json_object_object_get(json_object_object_get(root, "report"), "rows");
+	assert_int_equal(json_object_array_length(value), 1);
+	json_object_put(root);
+	free(data);
 }
 
 /* Tables of a profile have random seeds, which the order of rows must not depend on. */
@@ -389,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_invalid_data_is_refused),
 		cmocka_unit_test(test_data_has_names),
 		cmocka_unit_test(test_data_selects_container),
+		cmocka_unit_test(test_data_has_rows_of_json),
 		cmocka_unit_test(test_data_is_reproducible),
 		cmocka_unit_test(test_slices_keep_all_counts),
 		cmocka_unit_test(test_time_is_in_data),

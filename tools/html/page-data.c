@@ -13,9 +13,6 @@
 #include "profile/profile-read.h"
 #include "speprof-version.h"
 
-/* Maximum number of shared cache lines, and of memory pages. */
-#define PAGE_HOT_MAX 100
-
 static void add_text(json_object *to, const char *key, const char *text)
 {
 	json_object_object_add(to, key, text ? json_object_new_string(text) : NULL);
@@ -126,11 +123,12 @@ static int collect_rows(const struct query_source *source, const struct page_con
 	return r;
 }
 
-static void add_config(json_object *root, const struct page_config *config)
+/* @format: 1 for columns of a recording, 2 for rows that are JSON */
+static void add_config(json_object *root, const struct page_config *config, int format)
 {
 	json_object *select = json_object_new_object();
 
-	json_object_object_add(root, "format", json_object_new_int(1));
+	json_object_object_add(root, "format", json_object_new_int(format));
 	add_text(root, "version", SPEPROF_VERSION);
 	add_text(root, "name", config->name);
 	json_object_object_add(root, "lines", json_object_new_boolean(config->lines));
@@ -219,7 +217,7 @@ int page_data_new(struct input_recording *input, const struct page_config *confi
 	if (r >= 0)
 		r = page_rows_finish(&rows);
 	if (r >= 0) {
-		add_config(root, config);
+		add_config(root, config, 1);
 		r = add_header_memory_and_columns(root, input, source.symbols, &rows);
 	}
 	if (r >= 0) {
@@ -229,6 +227,45 @@ int page_data_new(struct input_recording *input, const struct page_config *confi
 	}
 	page_rows_deinit(&rows);
 	symbols_free(source.symbols);
+	json_object_put(root);
+	return r;
+}
+
+/* Write @root and add @json as its last members, without parsing their many rows. */
+static int write_with_rows(json_object *root, const struct page_json *json, char **ret_text,
+			   size_t *ret_length)
+{
+	FILE *out = open_memstream(ret_text, ret_length);
+	size_t length;
+	const char *text = json_object_to_json_string_length(
+		root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
+
+	if (!out)
+		return -errno;
+	if (text)
+		fwrite(text, 1, length - 1, out);
+	fprintf(out, ",\"memory\":%s,\"report\":%s}", json->memory ? json->memory : "null",
+		json->report);
+	return fclose(out) == 0 && text ? 0 : -ENOMEM;
+}
+
+int page_data_from_json(const struct page_config *config, const struct page_json *json,
+			u8 **ret_data, size_t *ret_size)
+{
+	const struct page_rows none = { 0 };
+	json_object *root = json_object_new_object();
+	char *text = NULL;
+	size_t length = 0;
+	int r;
+
+	if (!root)
+		return -ENOMEM;
+	add_config(root, config, 2);
+	add_histogram_names(root);
+	r = write_with_rows(root, json, &text, &length);
+	if (r >= 0)
+		r = data_concatenate(text, length, &none, ret_data, ret_size);
+	free(text);
 	json_object_put(root);
 	return r;
 }

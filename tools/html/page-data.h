@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The data of an HTML report: what tools/html/page/data.js reads. Header, names and tables are one
- * JSON object; the rows, which may be many, are columns of variable-length integers.
+ * JSON object; the rows of a recording, which may be many, are columns of variable-length integers.
  */
 #ifndef SPEPROF_PAGE_DATA_H
 #define SPEPROF_PAGE_DATA_H
@@ -10,9 +10,12 @@
 #include "page-time.h"
 #include "query/query.h"
 
+/* Maximum number of shared cache lines, and of memory pages. */
+#define PAGE_HOT_MAX 100
+
 /**
  * struct page_config - what the page shows
- * @name: name of the recording on the command line; NULL: it has none
+ * @name: name of the recording or profile; NULL: it has none
  * @time: counters of the recording over time; NULL: unknown
  * @select: which rows the page has
  * @lines: rows have file names and line numbers
@@ -40,5 +43,28 @@ struct page_config {
  */
 int page_data_new(struct input_recording *input, const struct page_config *config, u8 **ret_data,
 		  size_t *ret_size, struct query_error *ret_error);
+
+/**
+ * struct page_json - parts of a page that are JSON already
+ * @report: an object of "report -j" by container, program, binary and function, and perhaps line
+ *	and level, sorted by operations
+ * @memory: an object of "report --lines --pages -j"; NULL: unknown
+ */
+struct page_json {
+	const char *report;
+	const char *memory;
+};
+
+/**
+ * page_data_from_json() - collect the data of a page about a profile that the daemon counted
+ * @config: what to show; @time is not used
+ * @json: the rows
+ * @ret_data: the data; the caller frees it by free()
+ * @ret_size: bytes of the data
+ *
+ * Return: 0; -E2BIG or -ENOMEM if the data is too large for memory.
+ */
+int page_data_from_json(const struct page_config *config, const struct page_json *json,
+			u8 **ret_data, size_t *ret_size);
 
 #endif

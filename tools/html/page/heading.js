@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatPercent, formatSeconds, formatShort } f
 const ORIGINS = {
 	emulated: ["emulated", "EMULATED SPU", "Process, location and time are true. Numbers marked ~ are modelled: they show how speprof works, not how this machine performs."],
 	hardware: ["hardware", "Hardware SPE", "The CPUs measured these operations with the Statistical Profiling Extension."],
-	unknown: ["unknown", "Unknown SPU", "The recording does not say whether hardware or an emulated SPU wrote it."],
+	unknown: ["unknown", "Unknown SPU", "The profile does not say whether hardware or an emulated SPU wrote its samples."],
 };
 
 /**
@@ -20,11 +20,13 @@ export function ledgerItems(header) {
 	const part = key => formatPercent(weighted ? totals[`${key}_weight`] : totals[key], whole);
 	const known = (value, text) => (value === null ? "not known" : text(value));
 	const lost = totals.lost_bytes;
+	/* A saved profile and the history have counters, and not the ledger of their bytes. */
+	const counted = header.source === "saved" || header.source === "history";
 	const items = [
 		{ label: "samples", text: formatCount(totals.records), note: weighted ? `stand for ${formatShort(whole)} ${header.share_of.replace("_", "-")}` : "" },
 		{ label: "duration", text: known(header.duration_ns, formatSeconds), note: "first to last window" },
 		{ label: "lost", text: known(lost, formatBytes), note: "bytes of records", bad: lost > 0 },
-		{ label: "suspect", text: formatBytes(totals.suspect_bytes), note: "bytes that are no record", bad: totals.suspect_bytes > 0 },
+		{ label: "suspect", text: counted ? "not known" : formatBytes(totals.suspect_bytes), note: "bytes that are no record", bad: totals.suspect_bytes > 0 },
 		{ label: "blind", text: known(header.blind_ns, ns => formatPercent(ns, header.enabled_ns)), note: "of the time enabled" },
 		{ label: "unattributed", text: part("unattributed"), note: "without a known task" },
 	];
@@ -48,7 +50,7 @@ export function drawHeading(data) {
 	const selected = Object.entries(meta.select).filter(([, text]) => text !== null);
 	if (selected.length)
 		byId("origin").append(" Only samples of ", ...selected.flatMap(([key, text], i) => [i ? ", " : "", `${key} `, nameText(text)]),
-			"; ledgers and memory are those of the whole recording.");
+			"; ledgers and memory are those of the whole profile.");
 	byId("ledgers").replaceChildren(...ledgerItems(meta.header).map(item =>
 		html("div", { class: item.bad ? "bad" : null }, html("dt", {}, item.label), html("dd", {}, item.text), html("dd", { class: "note" }, item.note))));
 	byId("bottom").replaceChildren(`Written by speprof ${meta.version}. This file contains all of its data and loads nothing.`);

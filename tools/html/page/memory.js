@@ -73,6 +73,11 @@ const SHOWN = 20;
 
 /** Draw the section, or a sentence that explains how to record addresses. */
 export function drawMemory(data, modelled) {
+	if (!data.meta.memory) {
+		byId("memory-body").replaceChildren(html("p", { class: "quiet" },
+			"This profile has no addresses. A recording has them, and the whole profile of a session, for readers with the right to read addresses."));
+		return;
+	}
 	const { lines, pages, nodes } = data.meta.memory;
 	const mark = modelled ? "~" : "";
 	const parts = [];

@@ -10,6 +10,11 @@ function numberRows(state, histograms) {
 	const { tree, node, widths } = state;
 	const sum = key => nodeSum(tree, node, key);
 	const part = (key, whole) => `${formatCount(sum(key))}  (${formatPercent(sum(key), sum(whole))})`;
+	const timed = sum("timed");
+	const percentile = permille => (total.count ? formatCount(quantile(total, permille)) : "-");
+	const memory = state.data.sumsOnly
+		? [["loads and stores", formatCount(sum("memory")), true, "memory"]]
+		: [["loads", formatCount(sum("loads")), true, "loads"], ["stores", formatCount(sum("stores")), true, "stores"]];
 	const shares = widths.slice(0, 3).filter(width => width.key !== "samples" || !widths.some(each => each.key === "weight"));
 	const { total } = histograms;
 	return [
@@ -17,17 +22,16 @@ function numberRows(state, histograms) {
 		["samples", formatCount(sum("samples")), false, "samples"],
 		...(widths[0].key === "weight" ? [["operations", formatCount(sum("weight")), false, "weight"]] : []),
 		["latency sum", formatCount(sum("latency_sum")), true, "latency_sum"],
-		["mean latency", formatCycles(mean(total)), true, "mean"],
-		["median, p50", formatCount(quantile(total, 500)), true, "p50"],
-		["slowest 1 %, p99", formatCount(quantile(total, 990)), true, "p99"],
-		["loads", formatCount(sum("loads")), true, "loads"],
-		["stores", formatCount(sum("stores")), true, "stores"],
+		["mean latency", formatCycles(timed ? sum("latency_sum") / timed : null), true, "mean"],
+		["median, p50", percentile(500), true, "p50"],
+		["slowest 1 %, p99", percentile(990), true, "p99"],
+		...memory,
 		["served by DRAM", part("dram", "memory"), true, "dram"],
 		["from another chip", part("remote", "memory"), true, "remote"],
-		["from another cache", part("snooped", "memory"), true, "snooped"],
+		...(state.data.sumsOnly ? [] : [["from another cache", part("snooped", "memory"), true, "snooped"]]),
 		["branches", formatCount(sum("branches")), true, "branches"],
 		["mispredicted", part("mispredicted", "branches"), true, "mispredicted"],
-		["SVE and SME", formatCount(sum("simd")), true, "simd"],
+		...(state.data.sumsOnly ? [] : [["SVE and SME", formatCount(sum("simd")), true, "simd"]]),
 	];
 }
 
@@ -38,6 +42,8 @@ function drawNumbers(state, histograms) {
 		html("dl", { class: "numbers" }, ...numberRows(state, histograms).map(([label, text, modelled, key]) =>
 			html("div", {}, html("dt", {}, mark(modelled) + label), html("dd", { "data-key": key }, text)))));
 }
+
+const SUMS_ONLY = "A period has only sums of its locations. The whole profile of a session and a recording have levels and histograms.";
 
 function drawLevels(state, histograms) {
 	const table = levelTable(state.data, histograms.levels);
@@ -55,8 +61,8 @@ function drawLevels(state, histograms) {
 		table.length
 			? html("div", { class: "scroll", role: "region", "aria-label": "Levels", tabindex: "0" }, html("table", {}, html("thead", {}, html("tr", {}, ...["level", "accesses", "share", "mean", "p50", "p99"].map(text =>
 				html("th", { scope: "col" }, text)))), html("tbody", {}, ...body)))
-			: html("p", { class: "quiet" }, "No loads or stores."),
-		html("p", { class: "quiet" }, "Loads and stores by the cache or memory that served them; total latency in cycles."));
+			: html("p", { class: "quiet" }, state.data.sumsOnly ? SUMS_ONLY : "No loads or stores."),
+		table.length ? html("p", { class: "quiet" }, "Loads and stores by the cache or memory that served them; total latency in cycles.") : "");
 }
 
 const PLOT = { width: 360, height: 92, base: 74, left: 4 };
@@ -126,8 +132,8 @@ function drawHistograms(state, histograms) {
 		html("p", { class: "quiet" }, shown.length
 			? "Number of samples by cycles; lines mark p50 and p99." + (state.data.late
 				? " Issue and translation latency are known to a factor of 2."
-				: " Issue and translation latency are left out, as the report has very many rows.")
-			: "No sample has a latency."));
+				: state.data.counted ? "" : " Issue and translation latency are left out, as the report has very many rows.")
+			: state.data.sumsOnly ? SUMS_ONLY : "No sample has a latency."));
 }
 
 /** Draw everything about the selection. */

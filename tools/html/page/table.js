@@ -45,6 +45,7 @@ export function tableColumns(state) {
 		value: node => nodeSum(tree, node, width.key),
 		text: node => formatPercent(nodeSum(tree, node, width.key), nodeSum(tree, tree.root, width.key)),
 	};
+	const detailed = columns => (state.data.sumsOnly ? [] : columns);
 	const percent = value => (value === null ? "-" : `${(100 * value).toFixed(1)} %`);
 	return [
 		share,
@@ -53,13 +54,11 @@ export function tableColumns(state) {
 		...(widths[0].key === "weight" ? [countColumn(state, "weight", "operations", false)] : []),
 		countColumn(state, "latency_sum", "latency sum"),
 		ratioColumn(state, "mean", "mean", "latency_sum", "timed", formatCycles),
-		percentileColumn(state, "p50", 500),
-		percentileColumn(state, "p99", 990),
+		...detailed([percentileColumn(state, "p50", 500), percentileColumn(state, "p99", 990)]),
 		ratioColumn(state, "dram", "DRAM", "dram", "memory", percent),
-		countColumn(state, "loads", "loads"),
-		countColumn(state, "stores", "stores"),
+		...(state.data.sumsOnly ? [countColumn(state, "memory", "loads and stores")] : [countColumn(state, "loads", "loads"), countColumn(state, "stores", "stores")]),
 		ratioColumn(state, "remote", "remote", "remote", "memory", percent),
-		ratioColumn(state, "snooped", "snooped", "snooped", "memory", percent),
+		...detailed([ratioColumn(state, "snooped", "snooped", "snooped", "memory", percent)]),
 		countColumn(state, "branches", "branches"),
 		ratioColumn(state, "mispredicted", "mispredicted", "mispredicted", "branches", percent),
 	];

@@ -34,7 +34,9 @@ export class Timeline {
 		this.state = state;
 		byId("when-table").hidden = !data.time;
 		if (!data.time) {
-			byId("when-note").textContent = "The recording has no times, or was read from standard input.";
+			byId("when-note").textContent = data.counted
+				? "This profile has counters without times. “speprof timeline” shows the counters of each minute, and a recording has all times."
+				: "The recording has no times, or was read from standard input.";
 			return;
 		}
 		const of = node.depth > 2 ? `the program ${this.programOf(node).name}, as functions are not counted by time` : "the selection";
