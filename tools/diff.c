@@ -8,9 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "html-report.h"
+#include "html/page-data.h"
 #include "lib/diff-words.h"
 #include "lib/message.h"
 #include "lib/options.h"
+#include "lib/output.h"
 #include "lib/profile-rows.h"
 #include "lib/query-table.h"
 #include "lib/table.h"
@@ -20,6 +23,9 @@
 #include "verb.h"
 
 #define DIFF_ROWS_DEFAULT 20
+
+/* Maximum number of rows of a page, the most changed ones. */
+#define DIFF_HTML_ROWS 10000
 
 /**
  * struct diff_recording - a profile
@@ -328,6 +334,9 @@ static json_object *row_side_json(const struct diff_row *row, enum diff_side sid
 		add_number(json, diff_measure_name(m), row->value[side][m]);
 	add_u64(json, "samples", row->side[side].samples);
 	add_u64(json, "operations", row->side[side].operations);
+	add_u64(json, "latency_sum", row->side[side].latency.sum);
+	add_u64(json, "latency_samples", row->side[side].latency.count);
+	add_u64(json, "memory", row->side[side].memory);
 	return json;
 }
 
@@ -353,7 +362,7 @@ static json_object *row_json(const struct diff_comparison *c, const struct diff_
 	return json;
 }
 
-static void print_json(const struct diff_comparison *c, struct diff_words *words)
+static json_object *comparison_json(const struct diff_comparison *c, struct diff_words *words)
 {
 	json_object *json = json_object_new_object(), *rows = json_object_new_array(),
 		    *keys = json_object_new_array(), *lines = json_object_new_array();
@@ -377,9 +386,39 @@ static void print_json(const struct diff_comparison *c, struct diff_words *words
 		json_object_array_add(rows, row_json(c, diff_get_row(c->diff, i)));
 	json_object_object_add(json, "rows", rows);
 	add_u64(json, "rows_total", diff_get_row_count(c->diff));
+	return json;
+}
+
+static void print_json(const struct diff_comparison *c, struct diff_words *words)
+{
+	json_object *json = comparison_json(c, words);
+
 	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(json);
+}
+
+/* HTML */
+
+static int comparison_write_html(const struct diff_comparison *c, struct diff_words *words)
+{
+	const struct page_config config = { .lines = query_groups_by(&c->query, QUERY_LINE) };
+	json_object *json = comparison_json(c, words);
+	u8 *data = NULL;
+	size_t size;
+	int r = page_data_from_json(
+		&config,
+		&(struct page_json){ .diff = json_object_to_json_string_ext(
+					     json, JSON_C_TO_STRING_PLAIN |
+							   JSON_C_TO_STRING_NOSLASHESCAPE) },
+		&data, &size);
+
+	if (r >= 0)
+		r = html_report_write_data(c->options->html, data, size);
+	free(data);
+	json_object_put(json);
+	return r < 0 ? message_fail(STATUS_FAILED, "%s: %s", c->options->html, strerror(-r)) :
+		       STATUS_OK;
 }
 
 /* Find the source line of a row, and write "function() (file:line)". */
@@ -415,6 +454,8 @@ static int comparison_print(struct diff_comparison *c)
 
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "diff: %s", strerror(-r));
+	if (c->options->html)
+		return comparison_write_html(c, &words);
 	if (c->options->json)
 		print_json(c, &words);
 	else
@@ -469,7 +510,7 @@ static int comparison_run(struct diff_comparison *c)
 /* Options that choose a profile, or rows of it. */
 #define SIDE_OPTIONS "ipcCMLUYAQ2ZKNWOdF"
 /* Options that apply to both profiles. */
-#define COMMON_OPTIONS "jGsnS"
+#define COMMON_OPTIONS "jGsnSH"
 
 static int find_separator(int argc, char **argv)
 {
@@ -557,6 +598,23 @@ static int parse_files(int argc, char **argv, struct diff_comparison *c)
 	return STATUS_OK;
 }
 
+/* Check and complete options for a page. */
+static int check_html(struct options *options)
+{
+	int r;
+
+	if (options->json || options->number)
+		return message_fail(STATUS_USAGE,
+				    "diff: --html shows all rows, and cannot be combined with -j "
+				    "and -n");
+	/* Before reading the profiles, report a file that cannot be written. */
+	r = output_check(options->html);
+	if (r < 0)
+		return message_fail(STATUS_FAILED, "%s: %s", options->html, strerror(-r));
+	options->number = DIFF_HTML_ROWS;
+	return STATUS_OK;
+}
+
 static int comparison_parse(int argc, char **argv, struct diff_comparison *c)
 {
 	int separator = find_separator(argc, argv);
@@ -566,6 +624,8 @@ static int comparison_parse(int argc, char **argv, struct diff_comparison *c)
 		status = share_query(c);
 	c->options = &c->side[DIFF_BEFORE].options;
 	c->query = c->options->query;
+	if (!status && c->options->html)
+		status = check_html(&c->side[DIFF_BEFORE].options);
 	if (!c->side[DIFF_BEFORE].options.number)
 		c->side[DIFF_BEFORE].options.number = DIFF_ROWS_DEFAULT;
 	return status;

@@ -43,11 +43,10 @@ static int html_report_error(const struct options *options, int r)
 	return message_fail(STATUS_FAILED, "%s: %s", options->html, strerror(-r));
 }
 
-/* Write the file. Return 0 or a negative errno. */
-static int html_write_data(const struct options *options, const u8 *data, size_t size)
+int html_report_write_data(const char *path, const u8 *data, size_t size)
 {
 	struct output_file output = OUTPUT_NONE;
-	int r = output_open(options->html, 0600, &output);
+	int r = output_open(path, 0600, &output);
 
 	if (r >= 0)
 		r = page_write(output.fd, data, size);
@@ -80,7 +79,7 @@ static int html_write_recording(const struct options *options, struct input_reco
 	if (r == -ENOENT)
 		return message_fail(STATUS_STATE, "report: %s", error.text);
 	if (r >= 0)
-		r = html_write_data(options, data, size);
+		r = html_report_write_data(options->html, data, size);
 	free(data);
 	return r < 0 ? html_report_error(options, r) : STATUS_OK;
 }
@@ -150,7 +149,7 @@ static int html_write_rows(const struct options *options, const char *name,
 	int r = page_data_from_json(&config, json, &data, &size);
 
 	if (r >= 0)
-		r = html_write_data(options, data, size);
+		r = html_report_write_data(options->html, data, size);
 	free(data);
 	return r < 0 ? html_report_error(options, r) : STATUS_OK;
 }

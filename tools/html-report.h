@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The option --html of report */
+/* The option --html of report and diff */
 #ifndef SPEPROF_HTML_REPORT_H
 #define SPEPROF_HTML_REPORT_H
 
@@ -12,5 +12,15 @@
  * Return: &enum verb_exit_status; an error was printed.
  */
 int html_report_write(const struct options *options);
+
+/**
+ * html_report_write_data() - write a page to a file
+ * @path: name of the file, which is replaced when the page is complete; "-" is standard output
+ * @data: result of page_data_new() or page_data_from_json()
+ * @size: bytes of @data, at most 1 GiB
+ *
+ * Return: 0; a negative errno of output_open(), page_write() or output_commit().
+ */
+int html_report_write_data(const char *path, const u8 *data, size_t size);
 
 #endif

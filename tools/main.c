@@ -56,7 +56,7 @@ static const struct verb verbs[] = {
 			"[--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--kallsyms FILE] "
 			"[--threads N] [--last PERIOD] [--since TIME] [--until TIME] "
-			"[--session NAME] BEFORE [AFTER] | [OPTIONS] [BEFORE] -- [OPTIONS] [AFTER]",
+			"[--session NAME] [--html FILE] BEFORE [AFTER] | [OPTIONS] [BEFORE] -- [OPTIONS] [AFTER]",
 		.help = "compare two profiles, and show which differences exceed chance",
 		.run = diff_run,
 	},

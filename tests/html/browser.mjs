@@ -3,7 +3,7 @@
 // of the same recordings.
 //
 // usage: node browser.mjs NODE_MODULES CHROMIUM FOLDER
-// FOLDER has shop.html, saved.html and hostile.html, shop.json ("report -j") and shop-summary.json ("summary -j"),
+// FOLDER has shop.html, saved.html, diff.html and hostile.html, shop.json ("report -j"), diff.json ("diff -j") and shop-summary.json ("summary -j"),
 // and receives pictures. Prints PASS and FAIL lines; exits with 1 if anything failed.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -219,6 +219,32 @@ await check("saved", () => withPage("saved.html", async page => {
 	assert.match(await page.locator("#ledgers").innerText(), /not known/);
 }));
 
+await check("comparison", () => withPage("diff.html", async page => {
+	const diff = json("diff.json");
+	const signed = value => (value > 0 ? "+" : "") + value.toFixed(1);
+	assert.equal(await page.locator("#words li").count(), diff.words.length);
+	assert.ok(await page.locator("#when").isHidden() && await page.locator("#memory").isHidden());
+	while (await page.locator("#more").isVisible())
+		await page.locator("#more").click();
+	const shown = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => ({
+		names: [...row.querySelectorAll(".text, th")].map(cell => cell.textContent),
+		numbers: Object.fromEntries([...row.querySelectorAll("td[data-key]")].map(cell => [cell.dataset.key, cell.textContent])),
+	})));
+	assert.equal(shown.length, diff.rows.length);
+	const row = diff.rows.find(each => each.function === "ExecHashJoin");
+	const { numbers } = shown.find(each => each.names.at(-1) === "ExecHashJoin");
+	assert.equal(numbers["share-before"], percent(row.before.share, 1));
+	assert.equal(numbers["share-change"], `${signed(100 * row.change.share)} %`);
+	assert.equal(numbers["mean-after"], row.after.mean.toFixed(1));
+	assert.equal(numbers["samples-after"], count(row.after.samples));
+	assert.equal(numbers.marks, String(Object.values(row.exceeds_chance).filter(Boolean).length));
+	await page.locator("#table tbody th button", { hasText: "ExecHashJoin" }).click();
+	assert.equal(await page.locator("#numbers tr[data-key=samples] td").nth(1).textContent(), count(row.after.samples));
+	assert.match(await page.locator("#numbers p").textContent(), /exceeds chance/);
+	await page.locator("#colour").selectOption("dram");
+	assert.match(await page.locator("#legend").textContent(), /change of the DRAM share/);
+}));
+
 await check("hostile-names", () => withPage("hostile.html", async page => {
 	await page.locator("#find").fill("<b>bold<!--");
 	const names = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => row.querySelector("th").textContent));
@@ -256,14 +282,15 @@ await check("damaged", async () => {
 
 for (const scheme of ["light", "dark"])
 	for (const size of SIZES)
-		await check(`accessible-${scheme}-${size[0]}`, () => withPage("shop.html", async page => {
-			await page.screenshot({ path: join(folder, `${scheme}-${size[0]}.png`) });
-			await page.evaluate(axe);
-			const { violations } = await page.evaluate(() => window.axe.run());
-			const serious = violations.filter(each => ["serious", "critical"].includes(each.impact));
-			assert.deepEqual(serious.map(each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html + " " + node.failureSummary).join(", ")}`), []);
-			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page scrolls sideways");
-		}, { size, scheme }));
+		for (const name of ["shop", "diff"])
+			await check(`accessible-${name}-${scheme}-${size[0]}`, () => withPage(`${name}.html`, async page => {
+				await page.screenshot({ path: join(folder, `${name}-${scheme}-${size[0]}.png`), fullPage: true });
+				await page.evaluate(axe);
+				const { violations } = await page.evaluate(() => window.axe.run());
+				const serious = violations.filter(each => ["serious", "critical"].includes(each.impact));
+				assert.deepEqual(serious.map(each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html + " " + node.failureSummary).join(", ")}`), []);
+				assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page scrolls sideways");
+			}, { size, scheme }));
 
 await browser.close();
 process.exit(failed);

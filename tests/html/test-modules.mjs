@@ -7,8 +7,8 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 
 const load = name => import(`${process.env.MODULES}/${name}.js`);
-const [data, format, heading, histogram, layout, levels, measures, search, table, time, tree] = await Promise.all(
-	["data", "format", "heading", "histogram", "layout", "levels", "measures", "search", "table", "time", "tree"].map(load));
+const [comparison, data, format, heading, histogram, layout, levels, measures, search, table, time, tree] = await Promise.all(
+	["comparison", "data", "format", "heading", "histogram", "layout", "levels", "measures", "search", "table", "time", "tree"].map(load));
 
 /* ---- A report with two containers, three functions and a few latencies ---- */
 
@@ -313,4 +313,60 @@ test("rows of a period have sums, and neither histograms nor percentiles", () =>
 
 test("a bucket that no histogram has is refused", () => {
 	assert.throws(() => reportOf(KEYS, [jsonRow({ latency_counts: { 7: 1 } })]), /bucket up to 7/);
+});
+
+/* ---- Rows in the format of "diff -j" ---- */
+
+function diffSide(changes = {}) {
+	return { share: 0.5, mean: 10, p99: 20, dram: 0.25, remote: 0, samples: 10, operations: 1000, latency_sum: 100, latency_samples: 10, memory: 8, ...changes };
+}
+
+function diffRow(name, before, after, marks = []) {
+	return {
+		container: "web", program: "nginx", binary: "/bin/nginx", function: name, before, after,
+		exceeds_chance: Object.fromEntries(["share", "mean", "p99", "dram", "remote"].map(key => [key, marks.includes(key)])),
+	};
+}
+
+function comparisonOf(keys, rows) {
+	const side = { profile: "a", modelled: true, samples: 20, effective_samples: 20, operations: 2000 };
+	const meta = {
+		format: 2, version: "0", name: null, select: {}, histograms: HISTOGRAMS, dram_levels: [], memory: null, report: null,
+		diff: { before: side, after: side, false_alarm_rate: 0.05, tests: 4, words: [], keys, rows, rows_total: rows.length },
+	};
+	const json = new TextEncoder().encode(JSON.stringify(meta));
+	const parsed = data.parseReport(Uint8Array.from([...varint(json.length), ...json]));
+	return { data: parsed, tree: tree.buildTree(parsed) };
+}
+
+const NOTHING = diffSide({ share: 0, mean: 0, dram: 0, samples: 0, operations: 0, latency_sum: 0, latency_samples: 0, memory: 0 });
+
+test("a comparison has the counts of both sides, and their differences", () => {
+	const slower = diffSide({ mean: 15, latency_sum: 150, dram: 0.5 });
+	const { data: parsed, tree: built } = comparisonOf(["container", "program", "function"],
+		[diffRow("parse", diffSide(), slower, ["mean", "dram"]), diffRow("send", diffSide(), NOTHING), diffRow("write", NOTHING, diffSide())]);
+	assert.deepEqual(built.levels, ["all", "container", "program", "binary", "function"]);
+	const parse = built.nodes.find(node => node.name === "parse");
+	const colours = Object.fromEntries(measures.colourMeasures(parsed).map(each => [each.key, each]));
+	assert.equal(measures.colourValue(built, parse, colours.latency), 50);
+	assert.equal(measures.colourValue(built, parse, colours.dram), 25);
+	assert.equal(measures.colourValue(built, built.nodes.find(node => node.name === "send"), colours.latency), null);
+	assert.deepEqual([-60, -50, 0, 5, 50, 900].map(value => measures.colourStep(colours.latency, value)), [0, 1, 3, 4, 6, 6]);
+	const texts = node => Object.fromEntries(comparison.comparisonColumns(built, []).map(column => [column.key, column.text(node)]));
+	assert.deepEqual(texts(parse), {
+		share: "+2.5", marks: "2", "share-before": "50.0 %", "share-after": "50.0 %", "share-change": "0.0 %", "mean-before": "10.0", "mean-after": "15.0",
+		"mean-change": "+5.0", "dram-before": "25.0 %", "dram-after": "50.0 %", "dram-change": "+25.0 %", "remote-before": "0.0 %", "remote-after": "0.0 %",
+		"remote-change": "0.0 %", "samples-before": "10", "samples-after": "10",
+	});
+	assert.deepEqual(["mean-before", "mean-after", "mean-change", "share"].map(key => texts(built.nodes.find(node => node.name === "send"))[key]), ["10.0", "-", "-", "-5.0"]);
+	assert.deepEqual(measures.widthMeasures({ ...parsed, tree: built }).map(each => each.key),
+		["operations_after", "operations_before", "latency_sum_after", "latency_sum_before"]);
+});
+
+test("a comparison by any keys has a level for each key", () => {
+	const row = { ...diffRow("parse", diffSide(), diffSide()), file: "a.c", line: 7, op: null };
+	assert.deepEqual(comparisonOf(["op"], [row]).tree.levels, ["all", "op"]);
+	const { tree: built } = comparisonOf(["function", "line"], [row]);
+	assert.deepEqual(built.levels, ["all", "binary", "function", "line"]);
+	assert.equal(built.nodes.at(-1).name, "a.c:7");
 });

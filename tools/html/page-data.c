@@ -244,8 +244,9 @@ static int write_with_rows(json_object *root, const struct page_json *json, char
 		return -errno;
 	if (text)
 		fwrite(text, 1, length - 1, out);
-	fprintf(out, ",\"memory\":%s,\"report\":%s}", json->memory ? json->memory : "null",
-		json->report);
+	fprintf(out, ",\"memory\":%s,\"report\":%s,\"diff\":%s}",
+		json->memory ? json->memory : "null", json->report ? json->report : "null",
+		json->diff ? json->diff : "null");
 	return fclose(out) == 0 && text ? 0 : -ENOMEM;
 }
 

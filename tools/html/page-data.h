@@ -47,16 +47,18 @@ int page_data_new(struct input_recording *input, const struct page_config *confi
 /**
  * struct page_json - parts of a page that are JSON already
  * @report: an object of "report -j" by container, program, binary and function, and perhaps line
- *	and level, sorted by operations
+ *	and level, sorted by operations; NULL: none
+ * @diff: an object of "diff -j"; NULL: none. Either @report or @diff is set
  * @memory: an object of "report --lines --pages -j"; NULL: unknown
  */
 struct page_json {
 	const char *report;
+	const char *diff;
 	const char *memory;
 };
 
 /**
- * page_data_from_json() - collect the data of a page about a profile that the daemon counted
+ * page_data_from_json() - collect the data of a page about rows that are JSON
  * @config: what to show; @time is not used
  * @json: the rows
  * @ret_data: the data; the caller frees it by free()

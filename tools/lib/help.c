@@ -102,7 +102,7 @@ static const struct option_help options[] = {
 	{ NULL, "--step", "--step TIME", "time of a point, at least 1m" },
 	{ NULL, "--lines", "--lines", "print shared cache lines instead of rows" },
 	{ NULL, "--pages", "--pages", "print pages and NUMA nodes instead of rows" },
-	{ NULL, "--html", "--html FILE", "write the report as one HTML page" },
+	{ NULL, "--html", "--html FILE", "write the report or comparison as one HTML page" },
 	{ NULL, "-b", "-b, --batch", "print views instead of drawing them" },
 	{ NULL, "-d", "-d, --delay SEC", "seconds between two views" },
 	{ "record", "-d", "-d SEC", "record for SEC seconds" },

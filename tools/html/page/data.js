@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Read the data that tools/html/page-data.c and page-rows.c wrote: columns of a recording (format 1), or
-// rows of "report -j" (format 2).
+// rows of "report -j" or "diff -j" (format 2).
+import { reportFromDiff } from "./diff-rows.js";
 import { BUCKETS, bucketUpper } from "./histogram.js";
 import { reportFromRows } from "./query-rows.js";
 
@@ -196,7 +197,8 @@ const LATE = ["issue_max", "translation_max"];
  * Return the report: @meta is the JSON, @rows has a typed array for each column. @histograms are those
  * of the total latency of all rows, one after the other; @late those of issue and translation latency,
  * null if the report has too many rows for them. @time has the slices of time, or is null. The report of
- * a profile that the daemon counted also has the members of reportFromRows().
+ * a profile that the daemon counted also has the members of reportFromRows(), and a comparison has those
+ * of reportFromDiff().
  */
 export function parseReport(bytes) {
 	const start = new Reader(bytes, 0, bytes.length);
@@ -205,7 +207,7 @@ export function parseReport(bytes) {
 		throw new Error("the data ends too early");
 	const meta = JSON.parse(new TextDecoder().decode(bytes.subarray(start.at, start.at + length)));
 	if (meta.format === 2)
-		return reportFromRows(meta);
+		return meta.diff ? reportFromDiff(meta) : reportFromRows(meta);
 	if (meta.format !== 1)
 		throw new Error(`the data has format ${meta.format}, this script reads formats 1 and 2`);
 	const readers = {};

@@ -20,6 +20,8 @@ export function colourText(tree, node, colour) {
 	const value = colourValue(tree, node, colour);
 	if (value === null)
 		return `no ${colour.label}`;
+	if (colour.text)
+		return `${colour.label} ${colour.text(value)}`;
 	return colour.unit === "%" ? `${colour.label} ${value.toFixed(1)} %` : `${colour.label} ${formatCycles(value)} cycles`;
 }
 
@@ -27,6 +29,8 @@ function shortValue(tree, node, colour) {
 	const value = colourValue(tree, node, colour);
 	if (value === null)
 		return "";
+	if (colour.text)
+		return ` · ${colour.text(value)}`;
 	return colour.unit === "%" ? ` · ${value.toFixed(0)} % DRAM` : ` · ${formatCycles(value)} cycles`;
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The page: its state, and what happens when the reader changes it.
+import { drawComparisonHeading, drawComparisonSelection } from "./comparison.js";
 import { inflate, parseReport } from "./data.js";
 import { byId, html, nameText, setOptions } from "./dom.js";
 import { formatCount, formatPercent } from "./format.js";
 import { drawGuide, drawHeading } from "./heading.js";
 import { Icicle, colourText, drawCrumbs, drawLegend } from "./icicle.js";
-import { COLOURS, widthMeasures } from "./measures.js";
+import { colourMeasures, widthMeasures } from "./measures.js";
 import { drawMemory } from "./memory.js";
 import { matchSums } from "./search.js";
 import { drawSelection } from "./selection.js";
@@ -17,12 +18,13 @@ class Page {
 	constructor(data) {
 		const tree = buildTree(data);
 		const widths = widthMeasures({ ...data, tree });
+		const colours = colourMeasures(data);
 		this.state = {
-			data, tree, widths,
+			data, tree, widths, colours,
 			modelled: data.meta.header.modelled,
 			node: tree.root,
 			width: widths[0],
-			colour: COLOURS[0],
+			colour: colours[0],
 			matches: null,
 			by: tree.levels.at(-1),
 			sort: "share",
@@ -31,8 +33,12 @@ class Page {
 		};
 		this.icicle = new Icicle({ select: node => this.select(node), hint: node => this.hint(node) });
 		this.timeline = new Timeline();
-		drawHeading(data);
-		drawMemory(data, this.state.modelled);
+		if (data.diff) {
+			drawComparisonHeading(data);
+		} else {
+			drawHeading(data);
+			drawMemory(data, this.state.modelled);
+		}
 		this.controls();
 		this.draw();
 	}
@@ -41,14 +47,14 @@ class Page {
 		const { state } = this;
 		const mark = state.modelled ? "~" : "";
 		setOptions(byId("width"), state.widths.map(each => ({ value: each.key, label: (each.modelled ? mark : "") + each.label })), state.width.key);
-		setOptions(byId("colour"), COLOURS.map(each => ({ value: each.key, label: mark + each.label })), state.colour.key);
+		setOptions(byId("colour"), state.colours.map(each => ({ value: each.key, label: mark + each.label })), state.colour.key);
 		setOptions(byId("by"), state.tree.levels.slice(1).map(level => ({ value: level, label: level })), state.by);
 		const change = (id, apply) => byId(id).addEventListener("change", event => {
 			apply(event.target.value);
 			this.draw();
 		});
 		change("width", key => { state.width = state.widths.find(each => each.key === key); });
-		change("colour", key => { state.colour = COLOURS.find(each => each.key === key); });
+		change("colour", key => { state.colour = state.colours.find(each => each.key === key); });
 		change("by", level => Object.assign(state, { by: level, pages: 1 }));
 		byId("find").addEventListener("input", event => this.find(event.target.value));
 		byId("more").addEventListener("click", () => {
@@ -63,8 +69,12 @@ class Page {
 		drawCrumbs(state, node => this.select(node));
 		drawLegend(state.colour, state.modelled ? "~" : "");
 		drawGuide(state);
-		drawSelection(state);
-		this.timeline.draw(state);
+		if (state.data.diff) {
+			drawComparisonSelection(state);
+		} else {
+			drawSelection(state);
+			this.timeline.draw(state);
+		}
 		this.drawTable();
 		this.hint(null);
 	}

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What the page can show of a set of rows: widths, colours and columns.
+import { DIFF_COLOURS, DIFF_WIDTHS } from "./comparison.js";
 import { nodeSum } from "./tree.js";
 
 const UNIT_NAMES = { micro_ops: "micro-operations", instructions: "instructions", operations: "operations" };
 
 /** Return the measures that a box can be as wide as; @key is a column that can be added up. */
 export function widthMeasures(data) {
+	if (data.diff)
+		return DIFF_WIDTHS.filter(measure => data.tree.sums[measure.key].at(-1) > 0);
 	const unit = data.meta.header.share_of;
 	const weighted = unit === "samples" ? [] : [{ key: "weight", label: "operations", of: UNIT_NAMES[unit] ?? "operations" }];
 	return [
@@ -30,8 +33,15 @@ export const COLOURS = [
 	},
 ];
 
+/** Return the measures that a colour can show. */
+export function colourMeasures(data) {
+	return data.diff ? DIFF_COLOURS : COLOURS;
+}
+
 /** Return the value that a node's colour shows; null if it has no such samples. */
 export function colourValue(tree, node, colour) {
+	if (colour.value)
+		return colour.value(tree, node);
 	const whole = nodeSum(tree, node, colour.whole);
 	if (!whole)
 		return null;

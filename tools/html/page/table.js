@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The table of rows: the same numbers as the icicle, to sort and to search.
+import { comparisonColumns } from "./comparison.js";
 import { byId, html, nameText } from "./dom.js";
 import { formatCount, formatCycles, formatPercent } from "./format.js";
 import { nodePath, nodeQuantile, nodesOfLevel, nodeSum } from "./tree.js";
@@ -38,6 +39,8 @@ function percentileColumn(state, key, permille) {
 /** Return the columns of the table of a state: { key, label, value(node), text(node) }. */
 export function tableColumns(state) {
 	const { tree, widths, width } = state;
+	if (state.data.diff)
+		return comparisonColumns(tree, nameColumns(state));
 	const share = {
 		key: "share",
 		label: `share of ${width.label}`,

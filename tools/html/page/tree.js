@@ -8,6 +8,8 @@ const SUMMED = ["samples", "weight", "loads", "stores", "memory", "dram", "branc
 
 /** Return the names of the levels of the tree, the root first. */
 export function treeLevels(data) {
+	if (data.levels)
+		return ["all", ...data.levels];
 	const levels = ["all", "container", "program", "binary", "function"];
 	return data.meta.lines ? [...levels, "line"] : levels;
 }
@@ -77,7 +79,7 @@ export function buildTree(data) {
 	}
 	nodes.forEach((node, id) => { node.id = id; });
 	const sums = {};
-	for (const key of SUMMED)
+	for (const key of data.summed ?? SUMMED)
 		sums[key] = prefixSums(Float64Array.from(order, row => rows[key][row]));
 	return { root, nodes, order, sums, levels: treeLevels(data) };
 }
