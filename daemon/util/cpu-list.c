@@ -61,9 +61,12 @@ int cpu_list_read(const char *path, struct cpu_list *ret_list)
 	if (fd < 0)
 		return -errno;
 	n = read(fd, text, sizeof(text) - 1);
+	if (n < 0) {
+		n = -errno;
+		close(fd);
+		return (int)n;
+	}
 	close(fd);
-	if (n < 0)
-		return -EIO;
 	text[n] = '\0';
 	return cpu_list_parse(text, ret_list);
 }

@@ -41,7 +41,7 @@ int cpu_list_parse(const char *text, struct cpu_list *ret_list);
 
 /**
  * cpu_list_read() - parse a file of sysfs; returns as cpu_list_parse(), or the negative errno of
- * open(), or -EIO if the file cannot be read
+ * open() or read()
  */
 int cpu_list_read(const char *path, struct cpu_list *ret_list);
 

@@ -549,6 +549,16 @@ static void test_cpu_list(void **state)
 	}
 }
 
+/* An error of read() is the result: EISDIR for a directory. */
+static void test_cpu_list_read_error(void **state)
+{
+	struct cpu_list list;
+
+	(void)state;
+	assert_int_equal(cpu_list_read("/", &list), -EISDIR);
+	assert_int_equal(cpu_list_read("/no/such/file", &list), -ENOENT);
+}
+
 /* A driver for CPU 3, which is armed at @time and reports into @seen */
 struct driven_spu {
 	struct emulated_spu driver;
@@ -771,6 +781,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cpu_list),
+		cmocka_unit_test(test_cpu_list_read_error),
 		cmocka_unit_test(test_models_of_processes),
 		cmocka_unit_test(test_invalid_settings_are_refused),
 		cmocka_unit_test(test_driver_handles_faults),
