@@ -87,15 +87,14 @@ static struct maps_bpf *programs_open(void)
 int mapping_bpf_new(size_t size, u64 rate, bool functions, struct mapping_bpf **ret_bpf)
 {
 	struct mapping_bpf *m = calloc(1, sizeof(*m));
-	int r = -ENOMEM;
+	int r;
 
 	if (!m)
 		return -ENOMEM;
 	bpf_load_silence_libbpf();
 	m->functions = functions;
 	m->programs = programs_open();
-	if (m->programs)
-		r = programs_load_and_attach(m, size, rate);
+	r = m->programs ? programs_load_and_attach(m, size, rate) : -errno;
 	if (r < 0) {
 		mapping_bpf_free(m);
 		return r;
