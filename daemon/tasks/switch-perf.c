@@ -6,6 +6,7 @@
  */
 #include "switch-perf.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -87,19 +88,42 @@ static void cpu_close_event(struct cpu_switches *cpu)
 	cpu->fd = -1;
 }
 
-static int cpus_open_events(struct switch_perf *s)
+static const char *explain_open_error(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return perf_event_explain_open_error();
+	case EMFILE:
+	case ENFILE:
+		return "context switches need one descriptor for each CPU and the limit of open "
+		       "files is reached (RLIMIT_NOFILE)";
+	case ENOMEM:
+		return "out of memory for the rings of context switches";
+	default:
+		return "perf_event_open does not support context switches here";
+	}
+}
+
+static int cpus_open_events(struct switch_perf *s, const char **ret_reason)
 {
 	struct cpu_list online = { 0 };
 	int r = cpu_list_read_online(&online);
 
-	for (u32 i = 0; r >= 0 && i < s->count; i++) {
+	if (r < 0) {
+		*ret_reason = "the list of online CPUs in /sys/devices/system/cpu cannot be read";
+		return r;
+	}
+	for (u32 i = 0; i < s->count; i++) {
 		if (!cpu_list_has(&online, i))
 			continue;
 		r = cpu_open_event(s, i);
-		if (r == -ENODEV)
-			r = 0;
+		if (r < 0 && r != -ENODEV) {
+			*ret_reason = explain_open_error(-r);
+			return r;
+		}
 	}
-	return r;
+	return 0;
 }
 
 int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **ret_reason)
@@ -109,9 +133,13 @@ int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **r
 	u32 count;
 	int r;
 
-	*ret_reason = "out of memory for the rings of context switches";
 	r = cpu_list_read_possible(&possible);
-	count = r < 0 ? 0 : cpu_list_get_end(&possible);
+	count = cpu_list_get_end(&possible);
+	if (r < 0 || !count) {
+		*ret_reason = "the list of possible CPUs in /sys/devices/system/cpu cannot be read";
+		return r < 0 ? r : -ENODATA;
+	}
+	*ret_reason = explain_open_error(ENOMEM);
 	s = calloc(1, sizeof(*s) + count * sizeof(s->cpus[0]));
 	if (!s)
 		return -ENOMEM;
@@ -120,11 +148,9 @@ int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **r
 	s->count = count;
 	for (s->size = RING_SIZE_MAX; s->size > RING_SIZE_MIN && (u64)s->size * count > memory;)
 		s->size /= 2;
-	s->rings = calloc(count + 1ULL, sizeof(*s->rings));
-	r = s->rings ? cpus_open_events(s) : -ENOMEM;
+	s->rings = calloc(count, sizeof(*s->rings));
+	r = s->rings ? cpus_open_events(s, ret_reason) : -ENOMEM;
 	if (r < 0) {
-		if (r == -EPERM || r == -EACCES)
-			*ret_reason = perf_event_explain_open_error();
 		switch_perf_free(s);
 		return r;
 	}

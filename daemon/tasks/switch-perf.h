@@ -14,7 +14,7 @@ struct switch_perf;
  * @ret_reason: on failure, a static sentence that explains it
  *
  * Return: 0; the negative errno of perf_event_open() or mmap(); -ENOMEM if memory cannot be
- * allocated.
+ * allocated; -ENODATA if the list of possible CPUs is empty; errors of cpu_list_read().
  */
 int switch_perf_new(size_t memory, struct switch_perf **ret_perf, const char **ret_reason);
 
