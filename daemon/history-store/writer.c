@@ -354,6 +354,10 @@ int history_writer_new(const struct history_writer_config *config,
 		w->began_ns = time_clock_ns(CLOCK_BOOTTIME);
 		plan_minute(w);
 		r = -pthread_create(&w->thread, NULL, writer_main, w);
+		if (r < 0) {
+			pthread_cond_destroy(&w->wake);
+			pthread_mutex_destroy(&w->lock);
+		}
 	}
 	if (r < 0) {
 		free(w->path);
