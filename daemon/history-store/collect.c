@@ -7,6 +7,7 @@
 
 #include "profile/profile-cells.h"
 #include "profile/profile-read.h"
+#include "util/array.h"
 #include "util/escape.h"
 #include "util/time.h"
 
@@ -157,11 +158,6 @@ static void line_identify(const struct minute_collection *c, const struct histor
 	*ret_line = line;
 }
 
-static int compare_u64(u64 x, u64 y)
-{
-	return (x > y) - (x < y);
-}
-
 static int compare_lines(const void *a, const void *b)
 {
 	const struct collected_line *x = a, *y = b;
@@ -181,17 +177,6 @@ static int compare_samples(const void *a, const void *b)
 	if (x->sums.samples != y->sums.samples)
 		return x->sums.samples < y->sums.samples ? 1 : -1;
 	return compare_lines(a, b);
-}
-
-static void minute_sums_add(struct minute_sums *to, const struct minute_sums *more)
-{
-	u64 a[MINUTE_SUMS], b[MINUTE_SUMS];
-
-	memcpy(a, to, sizeof(a));
-	memcpy(b, more, sizeof(b));
-	for (unsigned int i = 0; i < MINUTE_SUMS; i++)
-		a[i] += b[i];
-	memcpy(to, a, sizeof(a));
 }
 
 /*

@@ -29,3 +29,14 @@ void minute_sums_compute(const struct profile_counters *counters, struct minute_
 		sums.operations += counters->weight[i];
 	*ret_sums = sums;
 }
+
+void minute_sums_add(struct minute_sums *to, const struct minute_sums *more)
+{
+	u64 a[MINUTE_SUMS], b[MINUTE_SUMS];
+
+	memcpy(a, to, sizeof(a));
+	memcpy(b, more, sizeof(b));
+	for (unsigned int i = 0; i < MINUTE_SUMS; i++)
+		a[i] += b[i];
+	memcpy(to, a, sizeof(a));
+}

@@ -134,4 +134,7 @@ void minute_deinit(struct minute_counters *minute);
 /** minute_sums_compute() - compute the sums of @counters */
 void minute_sums_compute(const struct profile_counters *counters, struct minute_sums *ret_sums);
 
+/** minute_sums_add() - add each counter of @more to @to */
+void minute_sums_add(struct minute_sums *to, const struct minute_sums *more);
+
 #endif

@@ -386,17 +386,6 @@ static void row_set_counters(struct view_row *row, struct profile_counters *f,
 	row->translation_sum = f->latency[PROFILE_TRANSLATION].sum;
 }
 
-static void minute_sums_add(struct minute_sums *to, const struct minute_sums *more)
-{
-	u64 a[MINUTE_SUMS], b[MINUTE_SUMS];
-
-	memcpy(a, to, sizeof(a));
-	memcpy(b, more, sizeof(b));
-	for (unsigned int i = 0; i < MINUTE_SUMS; i++)
-		a[i] += b[i];
-	memcpy(to, a, sizeof(a));
-}
-
 /** struct container_order - parameters of the comparison of two rows of containers */
 struct container_order {
 	enum view_sort sort;

@@ -3,6 +3,7 @@
 #include "profile-internal.h"
 
 #include "attribution/maps.h"
+#include "util/array.h"
 #include "util/escape.h"
 #include "util/hash.h"
 
@@ -231,11 +232,6 @@ static void cell_set_names(const struct cell_name_context *n, const struct cell_
 		named.function = n->live ? 0 : row->offset;
 	}
 	*ret_named = named;
-}
-
-static int compare_u64(u64 x, u64 y)
-{
-	return (x > y) - (x < y);
 }
 
 /* Return whether the cell belongs to a row of a source line without a function name. */

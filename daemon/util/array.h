@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Arrays on the heap that grow by doubling. */
+/* Arrays on the heap that grow by doubling, and the comparison of numbers for sorting them. */
 #ifndef SPEPROF_ARRAY_H
 #define SPEPROF_ARRAY_H
 
@@ -33,6 +33,12 @@ static inline void *array_reserve(void *array, u32 *capacity, u32 needed, size_t
 	if (grown)
 		*capacity = (u32)more;
 	return grown;
+}
+
+/** compare_u64() - return -1, 0 or 1: @x is smaller than @y, equal or larger */
+static inline int compare_u64(u64 x, u64 y)
+{
+	return (x > y) - (x < y);
 }
 
 #endif
