@@ -98,8 +98,8 @@ const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_UNATTRIBUTED] = {
 		.name = "speprof_samples_unattributed",
 		.unit = "",
-		.help = "Samples without a known process. They are counted for the machine, "
-			"but for no container of its own.",
+		.help = "Samples for which the process is not known. They are counted for the machine, "
+			"but for no container.",
 		.type = SERIES_COUNTER,
 	},
 	[FAMILY_EVICTED] = {
