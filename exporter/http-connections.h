@@ -31,10 +31,11 @@
  * @handle: libmicrohttpd's connection; NULL in a free slot
  * @peer: key of the client, from http_peer_set()
  * @number: ascending number, in the order of connecting
- * @deadline_s: time at which the connection is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX after
- * that
+ * @deadline_s: CLOCK_MONOTONIC in seconds; the connection is closed at this time. UINT64_MAX after
+ * http_connections_take_overdue() has returned the connection
  * @changes: number of changes of the metrics before its last answer was sent
- * @awaits_response: whether its request is not answered yet, or it has not sent a request
+ * @awaits_response: false only while the connection is idle: its last answer was sent, and no new
+ * request has arrived
  * @trusted: whether it has sent a request that was authorized
  */
 struct http_connection {

@@ -534,7 +534,8 @@ static size_t cells_set_names(const struct cell_name_context *n, struct named_ce
 }
 
 /*
- * Retry to find the names of cells without known names; in a view by line, the names of all cells.
+ * After the wait for symbols, look up the names again that were unknown before. In a view by line,
+ * look up all names, because a cell with a known function may lack its line.
  */
 static void cells_retry_names(const struct cell_name_context *n, struct named_cell *named,
 			      size_t count)

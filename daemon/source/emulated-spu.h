@@ -16,7 +16,10 @@
 #include "model/spu.h"
 #include "policy/window.h"
 
-/* Limits of the interval, in operations of 1 ns each, from the CPU clock and PMSIRR_EL1. */
+/*
+ * Limits of the interval in ns; an operation of the emulated SPU takes 1 ns. The minimum is that of
+ * perf's CPU clock. The maximum fits into PMSIRR_EL1.INTERVAL: 24 bits, in units of 256.
+ */
 #define SPU_DRIVER_INTERVAL_MIN 10000ULL
 #define SPU_DRIVER_INTERVAL_MAX 4000000000ULL
 

@@ -212,8 +212,9 @@ bool checkpoint_is_due(struct worker_state *state, u64 now)
 	if (!checkpoint)
 		return false;
 	/*
-	 * A ring that releases unsaved bytes loses them only if the process is killed, so a limit
-	 * of the cost of saving still applies.
+	 * A ring that releases unsaved bytes loses them only if the process is killed. So saving
+	 * may use more CPU time than usual, 1/SAVE_SHARE_SPILLING, but is not immediate. If a ring
+	 * is full, save at once.
 	 */
 	waits = checkpoint->error ? WAITS_NOTHING : get_checkpoint_wait(state);
 	if (waits == WAITS_RING ||

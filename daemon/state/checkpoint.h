@@ -76,7 +76,10 @@ struct checkpoint *checkpoint_free(struct checkpoint *checkpoint);
 /** checkpoint_get_fd() - return the memfd, for the service manager; @checkpoint owns it */
 int checkpoint_get_fd(const struct checkpoint *checkpoint);
 
-/* Sizes in bytes of a text about the machine's session, and of a reason. Each includes the NUL. */
+/*
+ * Sizes in bytes, with the NUL: of &restore_request.settings and &restore_request.overruled, and of
+ * the reason why a source could not be opened.
+ */
 #define RESTORE_TEXT_SIZE   512
 #define RESTORE_REASON_SIZE 256
 

@@ -140,7 +140,7 @@ static struct process_program_cache *get_process_cache(struct page_time *t, u32 
 	return &t->known[process];
 }
 
-/* Set the names of the program of a process in the form that the rows of a page use. */
+/* Set the container and the executable of @process, escaped like in the rows of the page. */
 static void set_program_names(const struct page_time *t, u32 process,
 			      struct time_program *ret_program)
 {
