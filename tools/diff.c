@@ -97,6 +97,8 @@ static void counts_fill(const struct query_row *row, unsigned int unit, struct d
 		.brief = row->brief,
 	};
 	ret->latency.bucket[HISTOGRAM_NONE] = 0;
+	if (row->brief)
+		query_row_get_latencies(row, &ret->known_latency);
 	if (!load)
 		return;
 	memcpy(ret->level, c->counts.level, sizeof(ret->level));
@@ -188,8 +190,8 @@ static bool has_value(const struct diff_counts *counts, enum diff_measure measur
 {
 	if (measure == DIFF_SHARE)
 		return true;
-	if (measure == DIFF_P99 && counts->brief)
-		return false;
+	if (measure == DIFF_P99)
+		return diff_get_known_latency(counts)->count;
 	return measure == DIFF_DRAM || measure == DIFF_REMOTE ? counts->memory :
 								counts->latency.count;
 }
@@ -286,8 +288,8 @@ static void print_text(const struct diff_comparison *c, struct diff_words *words
 	       "%u tests)\n",
 	       100 * DIFF_FALSE_ALARM_RATE, diff_get_test_count(c->diff));
 	if (c->side[DIFF_BEFORE].loaded.brief || c->side[DIFF_AFTER].loaded.brief)
-		puts("The mean is not tested, and p99 is unknown: a period has only sums of its "
-		     "latencies");
+		puts("A period has only sums of its latencies, so the mean is not tested; p99 is that "
+		     "of locations in the history on disk");
 }
 
 /* JSON */

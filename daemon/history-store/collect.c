@@ -19,6 +19,7 @@
  * @function, @source: symbols_get_function_key() and symbols_get_line_key(); 0 if unknown
  * @known: a symbol was found
  * @sums: the counters
+ * @latency: as in &struct minute_location
  */
 struct collected_line {
 	u32 program;
@@ -27,6 +28,7 @@ struct collected_line {
 	u64 source;
 	bool known;
 	struct minute_sums sums;
+	u64 latency[HISTOGRAM_BUCKETS];
 };
 
 /**
@@ -146,7 +148,11 @@ static void line_identify(const struct minute_collection *c, const struct histor
 {
 	struct symbols_cache *symbols = c->state->symbols;
 	struct collected_line line = { .row = row, .sums = make_minute_sums(row) };
+	const u32 *latency = c->log->latency[row - c->log->location].count;
 	struct cell_location place;
+
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
+		line.latency[i] = latency[i];
 
 	if (locate_row(c, row, &place)) {
 		symbols_get_line_key(symbols, place.pid, &place.at, true, &line.source);
@@ -156,6 +162,13 @@ static void line_identify(const struct minute_collection *c, const struct histor
 			line.function = place.at.offset;
 	}
 	*ret_line = line;
+}
+
+static void line_merge(struct collected_line *to, const struct collected_line *more)
+{
+	minute_sums_add(&to->sums, &more->sums);
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
+		to->latency[i] += more->latency[i];
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -189,7 +202,7 @@ static u32 lines_merge(struct collected_line *lines, u32 count)
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	for (u32 i = 0; i < count; i++) {
 		if (n && !compare_lines(&lines[n - 1], &lines[i]))
-			minute_sums_add(&lines[n - 1].sums, &lines[i].sums);
+			line_merge(&lines[n - 1], &lines[i]);
 		else
 			lines[n++] = lines[i];
 	}
@@ -213,6 +226,7 @@ static void location_fill_from_line(const struct minute_collection *c,
 
 	to->program = line->program;
 	to->sums = line->sums;
+	memcpy(to->latency, line->latency, sizeof(to->latency));
 	to->kernel = line->row->place >> 63;
 	if (!locate_row(c, line->row, &place)) {
 		strcpy(to->binary, "[unmapped]");

@@ -18,14 +18,15 @@ static const char *kind_name(u32 kind)
 /** struct details_writer - a JSON object that is being written */
 struct details_writer {
 	char *to;
+	size_t size;
 	size_t used;
 };
 
 static void details_put(struct details_writer *d, const char *kind, const char *name, u64 value)
 {
-	if (!value || d->used >= DETAILS_SIZE - 2)
+	if (!value || d->used >= d->size - 2)
 		return;
-	d->used += (size_t)snprintf(d->to + d->used, DETAILS_SIZE - d->used, "%c\"%s%s\":%" PRIu64,
+	d->used += (size_t)snprintf(d->to + d->used, d->size - d->used, "%c\"%s%s\":%" PRIu64,
 				    d->used ? ',' : '{', kind, name, value);
 }
 
@@ -39,7 +40,7 @@ static void put_number(struct details_writer *d, const char *kind, u32 number, u
 
 void details_write(const struct profile_counters *f, char *to)
 {
-	struct details_writer d = { .to = to };
+	struct details_writer d = { .to = to, .size = DETAILS_SIZE };
 
 	for (u32 i = 0; i < SPE_KINDS; i++)
 		details_put(&d, "op.", kind_name(i), f->counts.kind[i]);
@@ -57,6 +58,15 @@ void details_write(const struct profile_counters *f, char *to)
 	for (u32 i = 0; i < HISTOGRAM_BUCKETS; i++)
 		put_number(&d, "latency.", histogram_get_upper_bound(i),
 			   f->latency[PROFILE_TOTAL].bucket[i]);
+	strcpy(to + d.used, d.used ? "}" : "{}");
+}
+
+void details_write_latencies(const u64 bucket[static HISTOGRAM_BUCKETS], char *to)
+{
+	struct details_writer d = { .to = to, .size = DETAILS_LATENCIES_SIZE };
+
+	for (u32 i = 0; i < HISTOGRAM_BUCKETS; i++)
+		put_number(&d, "", histogram_get_upper_bound(i), bucket[i]);
 	strcpy(to + d.used, d.used ? "}" : "{}");
 }
 
@@ -120,20 +130,38 @@ static void add_value(const char *key, u64 value, struct profile_counters *to)
 		add_prefixed_value(key, value, to);
 }
 
+/*
+ * Read a key and its value, which follow the brace or comma at *@text. Return false at the end of
+ * the object.
+ */
+static bool read_entry(const char **text, char key[static 48], u64 *ret_value)
+{
+	int n = 0;
+
+	if (**text != '{' && **text != ',')
+		return false;
+	if (sscanf(*text + 1, "\"%47[a-z0-9_.]\":%" SCNu64 "%n", key, ret_value, &n) != 2 || !n)
+		return false;
+	*text += 1 + n;
+	return true;
+}
+
 void details_add(const char *text, struct profile_counters *to)
 {
 	char key[48];
 	u64 value;
-	int n;
 
-	if (*text != '{')
-		return;
-	do {
-		text++;
-		n = 0;
-		if (sscanf(text, "\"%47[a-z0-9_.]\":%" SCNu64 "%n", key, &value, &n) != 2 || !n)
-			return;
+	while (read_entry(&text, key, &value))
 		add_value(key, value, to);
-		text += n;
-	} while (*text == ',');
+}
+
+void details_add_latencies(const char *text, struct histogram *to)
+{
+	char key[48];
+	u64 value;
+
+	while (read_entry(&text, key, &value)) {
+		add_latency(key, value, to);
+		to->count += value;
+	}
 }

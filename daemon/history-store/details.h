@@ -30,4 +30,22 @@ void details_write(const struct profile_counters *counters, char *to);
  */
 void details_add(const char *text, struct profile_counters *to);
 
+/* Maximum size of an object of latencies in bytes, with its NUL. */
+#define DETAILS_LATENCIES_SIZE 2048
+
+/**
+ * details_write_latencies() - write the numbers of samples by total latency
+ * @bucket: number of samples in each histogram bucket
+ * @to: receives the object, NUL-terminated; DETAILS_LATENCIES_SIZE bytes. Its keys are the largest
+ *	values of the buckets with samples
+ */
+void details_write_latencies(const u64 bucket[static HISTOGRAM_BUCKETS], char *to);
+
+/**
+ * details_add_latencies() - add an object that details_write_latencies() wrote
+ * @text: the object. The text is untrusted: the function stops at invalid text
+ * @to: receives the buckets, and their number and maximum
+ */
+void details_add_latencies(const char *text, struct histogram *to);
+
 #endif

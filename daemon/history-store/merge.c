@@ -82,11 +82,6 @@ static int run_for_group(struct history_store *store, const struct period_group 
 
 #define OF_GROUP "(SELECT id FROM period WHERE seconds=?1 AND id BETWEEN ?2 AND ?3)"
 
-/* SQL that adds up JSON objects of numbers. The result is one object with the sum for each key. */
-#define SUM_OF_DETAILS(from)                                                           \
-	"(SELECT json_group_object(key,n) FROM (SELECT key,sum(value) AS n FROM " from \
-	" GROUP BY key))"
-
 /*
  * Insert the period that replaces a group. If the units of the periods differ, the number of
  * operations is unknown. If an emulated SPU took samples of one of the periods, the new period is
@@ -141,14 +136,15 @@ static int merge_locations(struct history_store *store, const struct period_grou
 {
 	return run_for_group(
 		store, g, id, MINUTE_ROWS,
-		"INSERT INTO location_row(period,program,location," SUM_COLUMNS ") "
-		"SELECT ?4,program,location," SUM_COLUMNS " FROM (SELECT *,sum(samples) OVER "
+		"INSERT INTO location_row(period,program,location," SUM_COLUMNS ",latencies) "
+		"SELECT ?4,program,location," SUM_COLUMNS ",latencies FROM (SELECT *,sum(samples) OVER "
 		"(ORDER BY samples DESC,program,location ROWS UNBOUNDED PRECEDING)-samples AS "
 		"heavier "
 		"FROM (SELECT program,location,sum(samples) AS samples,"
 		"sum(operations) AS operations,sum(latency) AS latency,sum(memory) AS memory,"
 		"sum(dram) AS dram,sum(remote) AS remote,sum(branches) AS branches,"
-		"sum(mispredicted) AS mispredicted FROM location_row "
+		"sum(mispredicted) AS mispredicted,sum_latencies(latencies) AS latencies "
+		"FROM location_row "
 		"WHERE period IN " OF_GROUP " GROUP BY program,location)) "
 		"WHERE heavier*100<99*(SELECT samples FROM period WHERE id=?4) "
 		"ORDER BY samples DESC,program,location LIMIT ?5");

@@ -80,6 +80,7 @@ struct minute_program {
  * @file, @line: source line; "" and 0 if unknown
  * @kernel: the code belongs to the kernel
  * @sums: its counters
+ * @latency: number of samples by bucket of the total latency, of the samples with a known latency
  */
 struct minute_location {
 	u32 program;
@@ -90,6 +91,7 @@ struct minute_location {
 	u32 line;
 	bool kernel;
 	struct minute_sums sums;
+	u64 latency[HISTOGRAM_BUCKETS];
 };
 
 /**

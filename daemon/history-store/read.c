@@ -141,6 +141,38 @@ static bool query_selects_machine(const struct history_query *q)
 	return !q->container && !q->program && !q->admits;
 }
 
+/* ---- Latencies ---------------------------------------------------------------- */
+
+static void add_latencies(sqlite3_context *context, int count __attribute__((unused)),
+			  sqlite3_value **values)
+{
+	struct histogram *sum = sqlite3_aggregate_context(context, sizeof(*sum));
+	const char *text = (const char *)sqlite3_value_text(values[0]);
+
+	if (!sum)
+		sqlite3_result_error_nomem(context);
+	else if (text)
+		details_add_latencies(text, sum);
+}
+
+static void finish_latencies(sqlite3_context *context)
+{
+	const struct histogram *sum = sqlite3_aggregate_context(context, 0);
+	char text[DETAILS_LATENCIES_SIZE] = "{}";
+
+	if (sum)
+		details_write_latencies(sum->bucket, text);
+	sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+int store_create_functions(struct history_store *store)
+{
+	return store_result_to_errno(sqlite3_create_function(store->db, "sum_latencies", 1,
+							     SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+							     NULL, NULL, add_latencies,
+							     finish_latencies));
+}
+
 /* ---- Views -------------------------------------------------------------------- */
 
 static unsigned int find_unit(const char *name)
@@ -254,15 +286,19 @@ static void row_set_sums(struct view_row *row, const struct minute_sums *sums, u
  * rows with location 0 is the counters of the program minus the counters of its locations.
  */
 #define LOCATIONS_AND_REST                                                                       \
-	"(SELECT period,program,location," SUM_COLUMNS " FROM location_row "                     \
+	"(SELECT period,program,location," SUM_COLUMNS ",latencies FROM location_row "           \
 	"WHERE period IN (SELECT id FROM wanted_period) UNION ALL "                              \
-	"SELECT period,program,0," SUM_COLUMNS " FROM program_row "                              \
+	"SELECT period,program,0," SUM_COLUMNS ",'' FROM program_row "                              \
 	"WHERE period IN (SELECT id FROM wanted_period) UNION ALL "                              \
 	"SELECT period,program,0,-samples,-operations,-latency,-memory,-dram,-remote,-branches," \
-	"-mispredicted FROM location_row WHERE period IN (SELECT id FROM wanted_period))"
+	"-mispredicted,'' FROM location_row WHERE period IN (SELECT id FROM wanted_period))"
 
-#define PROGRAM_ROWS \
-	"(SELECT *,0 AS location FROM program_row WHERE period IN (SELECT id FROM wanted_period))"
+/* SQL for the rows of programs. The latencies of a program are those of its stored locations. */
+#define PROGRAM_ROWS                                                            \
+	"(SELECT *,0 AS location,'' AS latencies FROM program_row "             \
+	"WHERE period IN (SELECT id FROM wanted_period) UNION ALL "             \
+	"SELECT period,program,0,0,0,0,0,0,0,0,0,latencies FROM location_row " \
+	"WHERE period IN (SELECT id FROM wanted_period))"
 
 /*
  * Write the statement for rows by @group to @sql. The first columns of the result are names, in the
@@ -277,7 +313,8 @@ static void format_row_query(char *sql, size_t size, enum view_group group, cons
 		 "SELECT %s,%s,%s,%s,%s,%s,sum(r.samples) AS samples,"
 		 "sum(r.operations) AS operations,sum(r.latency) AS latency,"
 		 "sum(r.memory) AS memory,sum(r.dram) AS dram,sum(r.remote) AS remote,"
-		 "sum(r.branches) AS branches,sum(r.mispredicted) AS mispredicted FROM %s AS r "
+		 "sum(r.branches) AS branches,sum(r.mispredicted) AS mispredicted,"
+		 "sum_latencies(r.latencies) FROM %s AS r "
 		 "JOIN wanted_program AS w ON w.id=r.program JOIN program AS p ON p.id=r.program "
 		 "JOIN container AS c ON c.id=p.container JOIN period AS t ON t.id=r.period "
 		 "LEFT JOIN location AS l ON l.id=r.location WHERE t.start_us>=w.from_us "
@@ -342,6 +379,25 @@ static void read_row(sqlite3_stmt *s, unsigned int unit, struct view_row *row)
 	row_set_sums(row, &sums, unit);
 }
 
+/* Set the percentiles of the last row, and store its latencies in the view. */
+static int read_row_latencies(sqlite3_stmt *s, struct view *view)
+{
+	const char *text = (const char *)sqlite3_column_text(s, 6 + MINUTE_SUMS);
+	struct view_row *row = &view->rows[view->count - 1];
+	struct histogram total = { 0 };
+	char **latencies;
+
+	latencies = reallocarray(view->latencies, view->count, sizeof(*latencies));
+	if (!latencies || !text)
+		return -ENOMEM;
+	view->latencies = latencies;
+	latencies[view->count - 1] = strdup(text);
+	details_add_latencies(text, &total);
+	row->p50 = histogram_get_quantile(&total, 500);
+	row->p99 = histogram_get_quantile(&total, 990);
+	return latencies[view->count - 1] ? 0 : -ENOMEM;
+}
+
 static int read_rows(struct history_store *store, enum view_group group, enum view_sort sort,
 		     u32 limit, unsigned int unit, struct view *view)
 {
@@ -361,6 +417,9 @@ static int read_rows(struct history_store *store, enum view_group group, enum vi
 		if (!row)
 			return -ENOMEM;
 		read_row(s, unit, row);
+		r = read_row_latencies(s, view);
+		if (r < 0)
+			break;
 	}
 	return r;
 }

@@ -52,10 +52,15 @@ static const char history_schema[] =
 	"PRIMARY KEY(period,program)) WITHOUT ROWID;"
 	"CREATE TABLE location_row(period INTEGER NOT NULL REFERENCES period,"
 	"program INTEGER NOT NULL REFERENCES program,location INTEGER NOT NULL REFERENCES "
-	"location," SCHEMA_SUMS "PRIMARY KEY(period,program,location)) WITHOUT ROWID;" SCHEMA_USES(
+	"location," SCHEMA_SUMS "latencies TEXT NOT NULL DEFAULT '{}',"
+	"PRIMARY KEY(period,program,location)) WITHOUT ROWID;" SCHEMA_USES(
 		"container_row", "container", "container")
 		SCHEMA_USES("program", "container", "container")
 			SCHEMA_USES("program_row", "program", "program")
 				SCHEMA_USES("location_row", "location", "location");
+
+/* From version 1 to 2. */
+static const char history_migration[] =
+	"ALTER TABLE location_row ADD COLUMN latencies TEXT NOT NULL DEFAULT '{}';";
 
 #endif

@@ -14,6 +14,11 @@
 	"sum(samples),sum(operations),sum(latency),sum(memory),sum(dram),sum(remote)," \
 	"sum(branches),sum(mispredicted)"
 
+/* SQL that adds up JSON objects of numbers. The result is one object with the sum for each key. */
+#define SUM_OF_DETAILS(from)                                                           \
+	"(SELECT json_group_object(key,n) FROM (SELECT key,sum(value) AS n FROM " from \
+	" GROUP BY key))"
+
 /** enum store_statement - statements that are prepared when the store is opened */
 enum store_statement {
 	STORE_PUT_BOOT,
@@ -79,6 +84,15 @@ int store_step(sqlite3_stmt *statement);
  * negative errno
  */
 int store_query_number(struct history_store *store, const char *sql, s64 *ret_number);
+
+/**
+ * store_create_functions() - define the functions that statements of this program use
+ *
+ * sum_latencies() is an aggregate: it adds up objects of details_write_latencies().
+ *
+ * Return: 0 or negative errno.
+ */
+int store_create_functions(struct history_store *store);
 
 /**
  * store_merge_old_periods() - merge or remove the oldest periods of each length if their number

@@ -58,9 +58,11 @@ static const char *const statements[STORE_STATEMENTS] = {
 		"INSERT INTO program_row(period,program," SUM_COLUMNS ") VALUES(?,?," NUMBERS_8
 		") ON CONFLICT(period,program) DO UPDATE SET " ADD_SUMS,
 	[STORE_PUT_LOCATION_ROW] =
-		"INSERT INTO location_row(period,program,location," SUM_COLUMNS
-		") VALUES(?,?,?," NUMBERS_8 ") ON CONFLICT(period,program,location) DO UPDATE "
-		"SET " ADD_SUMS,
+		"INSERT INTO location_row(period,program,location,latencies," SUM_COLUMNS
+		") VALUES(?,?,?,?," NUMBERS_8 ") ON CONFLICT(period,program,location) DO UPDATE "
+		"SET latencies=" SUM_OF_DETAILS(
+			"(SELECT key,value FROM json_each(location_row.latencies) UNION ALL "
+			"SELECT key,value FROM json_each(excluded.latencies))") "," ADD_SUMS,
 };
 
 /* ---- SQLite ------------------------------------------------------------------ */
@@ -228,18 +230,23 @@ static int apply_limits(struct history_store *store)
 	return store_run(store, sql);
 }
 
-static int create_tables(struct history_store *store)
+/* Run statements that make the tables those of HISTORY_VERSION, in one transaction. */
+static int change_tables(struct history_store *store, const char *change)
 {
 	char sql[sizeof(history_schema) + 160];
+	int r;
 
 	snprintf(sql, sizeof(sql),
-		 "BEGIN IMMEDIATE;%sPRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT",
-		 history_schema, HISTORY_APPLICATION, HISTORY_VERSION);
-	return store_run(store, sql);
+		 "BEGIN IMMEDIATE;%sPRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT", change,
+		 HISTORY_APPLICATION, HISTORY_VERSION);
+	r = store_run(store, sql);
+	if (r < 0)
+		store_run(store, "ROLLBACK");
+	return r;
 }
 
-/* Check that this version can use the tables, or create them in an empty database. */
-static int check_or_create_tables(struct history_store *store)
+/* Create the tables in an empty database, or migrate those of an earlier version. */
+static int create_or_migrate_tables(struct history_store *store)
 {
 	s64 application, version, tables;
 	int r = store_query_number(store, "PRAGMA application_id", &application);
@@ -251,11 +258,12 @@ static int check_or_create_tables(struct history_store *store)
 	if (r < 0)
 		return r;
 	if (!tables)
-		return create_tables(store);
+		return change_tables(store, history_schema);
 	if (application != HISTORY_APPLICATION || version > HISTORY_VERSION)
 		return -ENOTSUP;
-	/* No earlier version was released. */
-	return version < HISTORY_VERSION ? -EBADMSG : 0;
+	if (version == HISTORY_VERSION)
+		return 0;
+	return version == 1 ? change_tables(store, history_migration) : -EBADMSG;
 }
 
 static int prepare_statements(struct history_store *store)
@@ -296,7 +304,9 @@ static int open_database(struct history_store *store, const char *vfs)
 	if (r >= 0)
 		r = apply_limits(store);
 	if (r >= 0)
-		r = check_or_create_tables(store);
+		r = create_or_migrate_tables(store);
+	if (r >= 0)
+		r = store_create_functions(store);
 	if (r >= 0)
 		r = prepare_statements(store);
 	return r < 0 ? r : shrink_database(store);
@@ -445,15 +455,17 @@ static int write_location(struct history_store *store, const struct minute_locat
 			  s64 program)
 {
 	sqlite3_stmt *statement = store->statement[STORE_PUT_LOCATION_ROW];
+	char latencies[DETAILS_LATENCIES_SIZE];
 	s64 id;
 	int r = get_or_add_name_id(store, STORE_PUT_LOCATION, STORE_GET_LOCATION, &id, "sssisi",
 				   l->function, l->binary, l->file, (s64)l->line, l->build_id,
 				   (s64)l->kernel);
 
+	details_write_latencies(l->latency, latencies);
 	if (r >= 0)
-		r = bind_values(statement, "iii", period, program, id);
+		r = bind_values(statement, "iiis", period, program, id, latencies);
 	if (r >= 0)
-		r = bind_sums(statement, 4, &l->sums);
+		r = bind_sums(statement, 5, &l->sums);
 	return r < 0 ? r : run_bound_statement(statement, NULL);
 }
 

@@ -13,7 +13,7 @@
 #include "view/view.h"
 
 /* The version of the schema, PRAGMA user_version. */
-#define HISTORY_VERSION 1
+#define HISTORY_VERSION 2
 /* PRAGMA application_id: "SPEp". */
 #define HISTORY_APPLICATION 0x53504570
 

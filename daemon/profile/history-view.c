@@ -129,7 +129,8 @@ static void slot_add_cell(struct profile *p, struct history_slot *slot, const st
 		before = *mark;
 	placed->samples += now.samples - before.samples;
 	placed->weight += now.weight - before.weight;
-	history_add_location(&p->history, slot, index, row->cell->restarted, &now);
+	history_add_location(&p->history, slot, index, row->cell->restarted, &now,
+			     &f.latency[PROFILE_TOTAL]);
 	row->cell->restarted &= p->history.marks_frozen;
 }
 

@@ -385,16 +385,20 @@ void history_add_process(struct recent_history *w, struct history_slot *slot, u3
 }
 
 void history_add_location(struct recent_history *w, struct history_slot *slot, u32 index,
-			  bool restarted, const struct history_row *now)
+			  bool restarted, const struct history_row *now,
+			  const struct histogram *latency)
 {
+	const struct history_row *mark = &w->location_mark[index];
 	struct history_row since;
+	bool fresh;
 
 	if (index >= w->locations)
 		return;
+	fresh = restarted || mark->owner != now->owner || mark->place != now->place;
 	since = history_row_add_increase(w->marks_frozen, restarted, &w->location_mark[index],
 					 slot->place, &slot->locations, now);
 	if (since.samples && slot_get_log(w))
-		minute_log_add_location(w->minute, &since);
+		minute_log_add_location(w->minute, &since, latency, fresh);
 }
 
 bool history_location_is_unchanged(const struct recent_history *w, u32 index, u64 owner, u64 place,

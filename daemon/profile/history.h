@@ -236,11 +236,13 @@ void history_move_container_mark(struct recent_history *history, u32 index, u32 
  * @index: index of the mark of the process or location
  * @restarted: the entry was evicted since the last slot, and @now counts only later samples
  * @now: totals since the start
+ * @latency: total latencies of the samples of @now; NULL: unknown
  */
 void history_add_process(struct recent_history *history, struct history_slot *slot, u32 index,
 			 bool restarted, const struct history_row *now);
 void history_add_location(struct recent_history *history, struct history_slot *slot, u32 index,
-			  bool restarted, const struct history_row *now);
+			  bool restarted, const struct history_row *now,
+			  const struct histogram *latency);
 /** history_location_is_unchanged() - return whether a location has no new sample since its mark */
 bool history_location_is_unchanged(const struct recent_history *history, u32 index, u64 owner,
 				   u64 place, u32 samples);

@@ -30,7 +30,6 @@ static void for_each_table(struct minute_log *log, void (*fn)(void *at, size_t s
 {
 	fn(log->container, log->container_limit * sizeof(*log->container));
 	fn(log->program, MINUTE_PROGRAMS * sizeof(*log->program));
-	fn(log->location, MINUTE_LOCATIONS * sizeof(*log->location));
 	fn(log->container_slot,
 	   compute_container_slots(log->container_limit) * sizeof(*log->container_slot));
 	fn(log->program_slot, PROGRAM_SLOTS * sizeof(*log->program_slot));
@@ -46,11 +45,12 @@ int minute_log_new(u32 containers, struct minute_log **ret_log)
 	log->container = zero_pages_new(containers * sizeof(*log->container));
 	log->program = zero_pages_new(MINUTE_PROGRAMS * sizeof(*log->program));
 	log->location = zero_pages_new(MINUTE_LOCATIONS * sizeof(*log->location));
+	log->latency = zero_pages_new(MINUTE_LOCATIONS * sizeof(*log->latency));
 	log->container_slot =
 		zero_pages_new(compute_container_slots(containers) * sizeof(*log->container_slot));
 	log->program_slot = zero_pages_new(PROGRAM_SLOTS * sizeof(*log->program_slot));
-	if (!log->container || !log->program || !log->location || !log->container_slot ||
-	    !log->program_slot) {
+	if (!log->container || !log->program || !log->location || !log->latency ||
+	    !log->container_slot || !log->program_slot) {
 		minute_log_free(log);
 		return -ENOMEM;
 	}
@@ -60,10 +60,23 @@ int minute_log_new(u32 containers, struct minute_log **ret_log)
 
 struct minute_log *minute_log_free(struct minute_log *log)
 {
-	if (log)
-		for_each_table(log, zero_pages_free);
+	if (!log)
+		return NULL;
+	for_each_table(log, zero_pages_free);
+	zero_pages_free(log->location, MINUTE_LOCATIONS * sizeof(*log->location));
+	zero_pages_free(log->latency, MINUTE_LOCATIONS * sizeof(*log->latency));
 	free(log);
 	return NULL;
+}
+
+/* Remove the counters of a location. Its entry keeps the mark of its latencies. */
+static void location_clear(struct history_row *row, struct minute_latencies *latency)
+{
+	if (!row->samples && !latency->before)
+		return;
+	latency->before = row->samples;
+	memset(latency->count, 0, sizeof(latency->count));
+	*row = (struct history_row){ .owner = row->owner, .place = row->place };
 }
 
 void minute_log_clear(struct minute_log *log)
@@ -71,6 +84,8 @@ void minute_log_clear(struct minute_log *log)
 	if (!log)
 		return;
 	for_each_table(log, zero_pages_clear);
+	for (u32 i = 0; i < MINUTE_LOCATIONS; i++)
+		location_clear(&log->location[i], &log->latency[i]);
 	log->containers = 0;
 	log->programs = 0;
 	log->ledger = (struct history_ledger){ 0 };
@@ -141,24 +156,60 @@ static void program_add(struct minute_log *log, u32 program, const struct histor
 	log->program_slot[at] = ++log->programs;
 }
 
-void minute_log_add_location(struct minute_log *log, const struct history_row *row)
+static void latencies_add(struct minute_latencies *to, const struct histogram *latency, bool fresh)
+{
+	if (!latency)
+		return;
+	if (fresh)
+		memset(to->mark, 0, sizeof(to->mark));
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		u32 now = (u32)latency->bucket[i];
+
+		if (fresh || to->marked)
+			to->count[i] += now - to->mark[i];
+		to->mark[i] = now;
+	}
+	to->marked = true;
+}
+
+/* Return the entry of a location; without one, an entry that the location may replace. */
+static u32 location_find_entry(const struct minute_log *log, const struct history_row *row,
+			       bool *ret_found)
 {
 	u64 hash = hash_mix_bits(row->place ^ hash_mix_bits(row->owner));
-	struct history_row *set =
-		&log->location[hash % MINUTE_LOCATION_SETS * MINUTE_LOCATION_WAYS];
-	struct history_row *least = set;
+	u32 first = (u32)(hash % MINUTE_LOCATION_SETS * MINUTE_LOCATION_WAYS), least = first;
+
+	for (u32 i = first; i < first + MINUTE_LOCATION_WAYS; i++) {
+		const struct history_row *entry = &log->location[i];
+
+		*ret_found = (entry->samples || log->latency[i].marked) &&
+			     entry->owner == row->owner && entry->place == row->place;
+		if (*ret_found)
+			return i;
+		if (entry->samples < log->location[least].samples ||
+		    (entry->samples == log->location[least].samples &&
+		     log->latency[i].before < log->latency[least].before))
+			least = i;
+	}
+	return least;
+}
+
+void minute_log_add_location(struct minute_log *log, const struct history_row *row,
+			     const struct histogram *latency, bool fresh)
+{
+	bool found;
+	u32 entry = location_find_entry(log, row, &found);
 
 	program_add(log, (u32)(row->owner >> 32), row);
-	for (u32 i = 0; i < MINUTE_LOCATION_WAYS; i++) {
-		if (set[i].samples && set[i].owner == row->owner && set[i].place == row->place) {
-			history_row_add(&set[i], row);
-			return;
-		}
-		if (set[i].samples < least->samples)
-			least = &set[i];
+	if (!found && log->location[entry].samples >= row->samples)
+		return;
+	if (!found) {
+		log->location[entry] = (struct history_row){ .owner = row->owner,
+							     .place = row->place };
+		log->latency[entry] = (struct minute_latencies){ 0 };
 	}
-	if (least->samples < row->samples)
-		*least = *row;
+	history_row_add(&log->location[entry], row);
+	latencies_add(&log->latency[entry], latency, fresh);
 }
 
 u32 minute_log_find_program(const struct minute_log *log, const struct history_row *row)
@@ -185,5 +236,5 @@ void minute_log_add_slot(struct minute_log *log, const struct history_slot *slot
 					 slot->container[i].generation,
 					 &slot->container[i].counters);
 	for (u32 i = 0; i < slot->locations; i++)
-		minute_log_add_location(log, &slot->place[i]);
+		minute_log_add_location(log, &slot->place[i], NULL, false);
 }

@@ -16,13 +16,31 @@
 #define MINUTE_LOCATIONS 2048
 
 /**
+ * struct minute_latencies - the total latencies of a location, by histogram bucket
+ * @mark: totals of the location's cell when it was last added
+ * @count: samples since minute_log_clear(). Samples before the first @mark are missing
+ * @marked: @mark is set
+ * @before: number of samples of the previous minute
+ *
+ * @mark stays when a minute ends, so that a location with samples in each minute lacks no latency.
+ */
+struct minute_latencies {
+	u32 mark[HISTOGRAM_BUCKETS];
+	u32 count[HISTOGRAM_BUCKETS];
+	bool marked;
+	u32 before;
+};
+
+/**
  * struct minute_log - the counters since the last minute_log_clear()
  * @ledger: the ledgers
  * @machine: all samples
  * @containers, @programs: number of used rows of @container and @program
  * @container: all containers with samples
  * @program: all programs with samples; the upper half of &history_row.owner is the id
- * @location: the heaviest locations, in sets; an entry without samples is free
+ * @location: the heaviest locations, in sets; an entry without samples is free, or was used in the
+ *	previous minute
+ * @latency: the latencies of each entry of @location
  * @container_slot, @program_slot: private: hash tables; a slot has a row number plus 1
  * @container_limit: capacity of @container
  */
@@ -34,6 +52,7 @@ struct minute_log {
 	struct history_container *container;
 	struct history_row *program;
 	struct history_row *location;
+	struct minute_latencies *latency;
 	u32 *container_slot;
 	u32 *program_slot;
 	u32 container_limit;
@@ -64,8 +83,14 @@ void minute_log_add_ledger(struct minute_log *log, const struct history_ledger *
 void minute_log_add_container(struct minute_log *log, u32 index, u32 generation,
 			      const struct history_counters *counters);
 
-/** minute_log_add_location() - add samples of a location, and of its program */
-void minute_log_add_location(struct minute_log *log, const struct history_row *row);
+/**
+ * minute_log_add_location() - add samples of a location, and of its program
+ * @row: the samples
+ * @latency: total latencies of all samples of the location's cell; NULL: unknown
+ * @fresh: the cell has no samples that were counted before those of @row
+ */
+void minute_log_add_location(struct minute_log *log, const struct history_row *row,
+			     const struct histogram *latency, bool fresh);
 
 /**
  * minute_log_find_program() - return the index in &minute_log.program of the program of a location

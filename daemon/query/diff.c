@@ -98,6 +98,7 @@ static void counts_merge(struct diff_counts *to, const struct diff_counts *from)
 		to->level[i] += from->level[i];
 	histogram_merge(&to->latency, &from->latency);
 	histogram_merge(&to->load_latency, &from->load_latency);
+	histogram_merge(&to->known_latency, &from->known_latency);
 	to->brief |= from->brief;
 }
 
@@ -195,7 +196,8 @@ static void row_compute_values(const struct diff *d, struct diff_row *row)
 
 		row->value[side][DIFF_SHARE] = divide_or_zero((double)c->operations, operations);
 		row->value[side][DIFF_MEAN] = mean_of(&c->latency);
-		row->value[side][DIFF_P99] = histogram_get_quantile(&c->latency, 990);
+		row->value[side][DIFF_P99] =
+			histogram_get_quantile(diff_get_known_latency(c), 990);
 		row->value[side][DIFF_DRAM] = divide_or_zero((double)c->dram, (double)c->memory);
 		row->value[side][DIFF_REMOTE] =
 			divide_or_zero((double)c->remote, (double)c->memory);
@@ -244,7 +246,10 @@ static bool is_tested(const struct diff_row *row, enum diff_measure measure)
 
 	if (a->samples + b->samples < DIFF_SAMPLES_MIN)
 		return false;
-	return (measure != DIFF_MEAN && measure != DIFF_P99) || (!a->brief && !b->brief);
+	if (measure == DIFF_P99)
+		return (!a->brief || a->known_latency.count) &&
+		       (!b->brief || b->known_latency.count);
+	return measure != DIFF_MEAN || (!a->brief && !b->brief);
 }
 
 static void row_test(struct diff *d, struct diff_row *row)
@@ -258,12 +263,13 @@ static void row_test(struct diff *d, struct diff_row *row)
 	if (!is_tested(row, DIFF_SHARE))
 		return;
 	row->chance[DIFF_SHARE] = test_shares(d, row);
-	if (is_tested(row, DIFF_MEAN)) {
+	if (is_tested(row, DIFF_MEAN))
 		row->chance[DIFF_MEAN] =
 			chance_test_means(&a->latency, scale_a, &b->latency, scale_b);
+	if (is_tested(row, DIFF_P99))
 		row->chance[DIFF_P99] =
-			chance_test_tails(&a->latency, scale_a, &b->latency, scale_b);
-	}
+			chance_test_tails(diff_get_known_latency(a), scale_a,
+					  diff_get_known_latency(b), scale_b);
 	row->chance[DIFF_DRAM] = test_ratios(d, a->dram, a->memory, b->dram, b->memory);
 	row->chance[DIFF_REMOTE] = test_ratios(d, a->remote, a->memory, b->remote, b->memory);
 	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++)
@@ -359,6 +365,11 @@ const struct diff_total *diff_get_total(const struct diff *diff, enum diff_side 
 u32 diff_get_test_count(const struct diff *diff)
 {
 	return diff->tests;
+}
+
+const struct histogram *diff_get_known_latency(const struct diff_counts *counts)
+{
+	return counts->brief ? &counts->known_latency : &counts->latency;
 }
 
 const char *diff_measure_name(enum diff_measure measure)

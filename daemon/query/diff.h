@@ -48,8 +48,9 @@ enum diff_measure {
  * @loads: loads; @level: number of loads that each level served, indexed by &enum spe_level
  * @latency: total latency of all samples
  * @load_latency: total latency of the loads
- * @brief: of @latency only the number and the sum are known, so the mean and the 99th percentile are
- *	not tested
+ * @brief: of @latency only the number and the sum are known, so the mean is not tested
+ * @known_latency: if @brief is true, the total latency of the samples of which it is known; the 99th
+ *	percentile is that of these samples
  */
 struct diff_counts {
 	u64 samples;
@@ -62,6 +63,7 @@ struct diff_counts {
 	u64 level[SPE_LEVELS];
 	struct histogram latency;
 	struct histogram load_latency;
+	struct histogram known_latency;
 	bool brief;
 };
 
@@ -151,6 +153,9 @@ const struct diff_total *diff_get_total(const struct diff *diff, enum diff_side 
 
 /** diff_get_test_count() - return the number of tests */
 u32 diff_get_test_count(const struct diff *diff);
+
+/** diff_get_known_latency() - return the latencies from which the 99th percentile is computed */
+const struct histogram *diff_get_known_latency(const struct diff_counts *counts);
 
 /** diff_measure_name() - return the name of a measure, such as "share" */
 const char *diff_measure_name(enum diff_measure measure);

@@ -23,6 +23,14 @@ struct query_rows {
 	const void *ctx;
 };
 
+/**
+ * query_row_get_latencies() - get the histogram of the total latencies of a row
+ * @row: the row
+ * @ret_latencies: for a row that is &query_row.brief, the latencies that are known of its samples;
+ *	its sum is 0, and its maximum is the largest value of the highest bucket in use
+ */
+void query_row_get_latencies(const struct query_row *row, struct histogram *ret_latencies);
+
 /** query_rows_of() - return the rows of @result, which must outlive them */
 struct query_rows query_rows_of(const struct query_result *result);
 

@@ -224,8 +224,9 @@ static int append_field(sd_bus_message *m, const struct view_field *f, const voi
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
+/* Append fields. @latencies: &view.latencies of a row; NULL: none */
 static int append_fields(sd_bus_message *m, const struct view_field *fields, size_t n,
-			 const void *base)
+			 const void *base, const char *latencies)
 {
 	int r;
 
@@ -233,12 +234,15 @@ static int append_fields(sd_bus_message *m, const struct view_field *fields, siz
 	for (size_t i = 0; i < n && r >= 0; i++)
 		if (!fields[i].sparse || *(const u64 *)((const char *)base + fields[i].offset))
 			r = append_field(m, &fields[i], base);
+	if (r >= 0 && latencies)
+		r = sd_bus_message_append(m, "{sv}", "latencies", "s", latencies);
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
 int view_bus_append_header(sd_bus_message *message, const struct view_header *header)
 {
-	return append_fields(message, header_fields, ARRAY_SIZE(header_fields), header);
+	return append_fields(message, header_fields, ARRAY_SIZE(header_fields), header,
+			     NULL);
 }
 
 int view_bus_append(sd_bus_message *message, const struct view *view)
@@ -250,7 +254,8 @@ int view_bus_append(sd_bus_message *message, const struct view *view)
 		return r;
 	r = sd_bus_message_open_container(message, 'a', "a{sv}");
 	for (u32 i = 0; i < view->count && r >= 0; i++)
-		r = append_fields(message, row_fields, ARRAY_SIZE(row_fields), &view->rows[i]);
+		r = append_fields(message, row_fields, ARRAY_SIZE(row_fields), &view->rows[i],
+				  view->latencies ? view->latencies[i] : NULL);
 	return r < 0 ? r : sd_bus_message_close_container(message);
 }
 

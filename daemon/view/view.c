@@ -137,6 +137,9 @@ const char *view_sort_heading(enum view_sort sort)
 
 void view_clear(struct view *view)
 {
+	for (u32 i = 0; view->latencies && i < view->count; i++)
+		free(view->latencies[i]);
+	free(view->latencies);
 	free(view->rows);
 	*view = (struct view){ 0 };
 }

@@ -260,11 +260,14 @@ struct view_header {
  * @header: the header
  * @count: number of @rows
  * @rows: the rows, in descending order of view_get_sort_key()
+ * @latencies: for each row, a JSON object of the numbers of samples by total latency, from
+ *	details_write_latencies(); NULL: not known
  */
 struct view {
 	struct view_header header;
 	u32 count;
 	struct view_row *rows;
+	char **latencies;
 };
 
 /**
@@ -305,7 +308,7 @@ u64 view_get_sort_numerator(const struct view_row *row, enum view_sort sort, uns
 /** view_get_sort_key() - return the value that rows are sorted by, the largest first */
 u64 view_get_sort_key(const struct view_row *row, enum view_sort sort, unsigned int unit);
 
-/** view_clear() - free the rows */
+/** view_clear() - free the rows and their latencies */
 void view_clear(struct view *view);
 
 /**

@@ -192,12 +192,23 @@ static void set_names(struct export_rows *rows, const struct query *query,
 	}
 }
 
+/* Percentiles of a row of the history are those of the samples with a known latency. */
+static double row_compute_measure(const struct query_row *row, enum measure measure,
+				  unsigned int unit)
+{
+	if (row->brief && (measure == MEASURE_P50 || measure == MEASURE_P99))
+		return measure == MEASURE_P50 ? row->p50 : row->p99;
+	return measure_compute(measure, &row->counters, unit);
+}
+
 /* Return whether rows of a recording have a measure. */
 static bool recording_has_measure(const struct query *query, const struct query_row *row,
 				  enum measure measure)
 {
 	const struct profile_counters *counters = &row->counters;
 
+	if (row->brief && (measure == MEASURE_P50 || measure == MEASURE_P99))
+		return row->p99;
 	if (row->brief)
 		return measure_is_known_for_period(measure) || measure == MEASURE_MEAN;
 	if (measure_is_issue_or_translation(measure) && query_counts_cell_parts(query))
@@ -226,7 +237,7 @@ static void get_recorded_row(struct export_rows *rows, u32 index, struct export_
 	row->share = rows->row.whole ? (double)rows->row.part / (double)rows->row.whole : NAN;
 	for (enum measure i = 0; i < MEASURES; i++)
 		row->measure[i] = recording_has_measure(query, &rows->row, i) ?
-					  measure_compute(i, &rows->row.counters, unit) :
+					  row_compute_measure(&rows->row, i, unit) :
 					  NAN;
 }
 

@@ -11,6 +11,7 @@
 #include "bus-json.h"
 #include "codec/payload.h"
 #include "query/query-names.h"
+#include "query/query-rows.h"
 #include "row-names.h"
 #include "util/escape.h"
 
@@ -478,6 +479,29 @@ static void read_history_header(json_object *json, struct view_header *header)
 	read_history_weights(json, header->weight);
 }
 
+/* Read the latencies of a row. A row without them may have percentiles. */
+static void read_history_latencies(json_object *json, struct query_row *row)
+{
+	json_object *parsed = json_tokener_parse(json_text(json, "latencies"));
+	struct histogram *total = &row->counters.latency[PROFILE_TOTAL];
+
+	row->p50 = (u32)json_number(json, "p50");
+	row->p99 = (u32)json_number(json, "p99");
+	if (!json_object_is_type(parsed, json_type_object)) {
+		json_object_put(parsed);
+		return;
+	}
+	json_object_object_foreach(parsed, upper, samples)
+	{
+		unsigned long value = strtoul(upper, NULL, 10);
+
+		if (value <= UINT16_MAX)
+			total->bucket[histogram_get_bucket((u16)value)] +=
+				json_object_get_uint64(samples);
+	}
+	json_object_put(parsed);
+}
+
 static void read_history_row(json_object *json, struct query_row *row)
 {
 	struct profile_counters *c = &row->counters;
@@ -496,8 +520,7 @@ static void read_history_row(json_object *json, struct query_row *row)
 	c->counts.mispredicted = json_number(json, "mispredicted");
 	read_history_weights(json, c->weight);
 	set_brief(row, json_number(json, "memory"), json_number(json, "dram"));
-	row->p50 = (u32)json_number(json, "p50");
-	row->p99 = (u32)json_number(json, "p99");
+	read_history_latencies(json, row);
 }
 
 int row_set_from_history(json_object *reply, const struct query *query, struct row_set *ret_set)
@@ -697,12 +720,19 @@ static int select_rows(const struct row_set *set, const struct query *query,
 	return 0;
 }
 
-/* A row with several parts has no percentiles, because they cannot be computed from those of parts. */
+/*
+ * A row with several parts has the percentiles of their latencies. Without latencies it has none,
+ * because they cannot be computed from the percentiles of parts.
+ */
 static void row_merge(struct query_row *to, const struct query_row *from)
 {
+	struct histogram latencies;
+
 	counters_merge(&to->counters, &from->counters);
 	to->brief |= from->brief;
-	to->p50 = to->p99 = 0;
+	query_row_get_latencies(to, &latencies);
+	to->p50 = to->brief ? histogram_get_quantile(&latencies, 500) : 0;
+	to->p99 = to->brief ? histogram_get_quantile(&latencies, 990) : 0;
 }
 
 static u64 measure_sum(const struct row_set *set, enum measure measure, unsigned int unit)

@@ -112,6 +112,8 @@ static void fill_locations(struct minute_counters *m, u32 n, u32 each)
 			strcpy(l->file, "program.c");
 			snprintf(l->function, sizeof(l->function), "function_%u", i);
 			minute_sums_compute(&f, &l->sums);
+			l->latency[histogram_get_bucket(100)] = f.samples - f.samples / 4;
+			l->latency[histogram_get_bucket(3000)] = f.samples / 4;
 			sum += f.samples;
 		}
 		set_counters(&m->machine, sum);
@@ -191,6 +193,27 @@ static u64 sum_rows(const struct view *view)
 	return sum;
 }
 
+/*
+ * Check the percentiles and the latencies of a row. The samples of the four-sample rest have no
+ * known latency.
+ */
+static void assert_latencies(const struct view *view, u32 index)
+{
+	const struct view_row *row = &view->rows[index];
+	struct histogram h = { 0 };
+
+	details_add_latencies(view->latencies[index], &h);
+	if (!strcmp(row->function, "[other]") || !strcmp(row->binary, "[other]")) {
+		assert_int_equal(h.count, 0);
+		assert_int_equal(row->p99, 0);
+		return;
+	}
+	assert_true(h.count <= row->samples && h.count % 4 == 0 && h.count);
+	assert_int_equal(h.bucket[histogram_get_bucket(3000)], h.count / 4);
+	assert_int_equal(row->p50, histogram_get_upper_bound(histogram_get_bucket(100)));
+	assert_int_equal(row->p99, histogram_get_upper_bound(histogram_get_bucket(3000)));
+}
+
 /* Check that the rows of every group have all @samples in @periods periods. */
 static void assert_sums(struct fixture *f, u64 samples, u32 periods)
 {
@@ -209,6 +232,9 @@ static void assert_sums(struct fixture *f, u64 samples, u32 periods)
 		assert_row(view.header.weight[UNIT_INSTRUCTIONS] == 1000 * samples);
 		assert_row(sum_rows(&view) == samples);
 		assert_row(coverage.periods == periods);
+		for (u32 k = 0; view.latencies && k < view.count; k++)
+			assert_latencies(&view, k);
+		assert_row(!view.latencies == (groups[i] == VIEW_CONTAINER));
 		view_clear(&view);
 	}
 }
@@ -674,9 +700,9 @@ static void test_other_versions(void **state)
 
 	assert_int_equal(open_store(f), 0);
 	f->store = history_store_free(f->store);
-	run_sql(f, "PRAGMA user_version=2");
+	run_sql(f, "PRAGMA user_version=3");
 	assert_int_equal(open_store(f), -ENOTSUP);
-	run_sql(f, "PRAGMA user_version=1;PRAGMA application_id=7");
+	run_sql(f, "PRAGMA user_version=2;PRAGMA application_id=7");
 	assert_int_equal(open_store(f), -ENOTSUP);
 	remove_database(f);
 	file = fopen(f->path, "w");
@@ -689,6 +715,50 @@ static void test_other_versions(void **state)
 	assert_minutes(f, 1);
 	snprintf(damaged, sizeof(damaged), "%s.damaged", f->path);
 	assert_int_equal(stat(damaged, &st), 0);
+}
+
+/* Rows of version 1 have no latencies. The history keeps these rows and adds others. */
+static void test_migration(void **state)
+{
+	struct fixture *f = *state;
+	struct history_query q = everything;
+	struct history_coverage coverage;
+	struct view view;
+
+	assert_int_equal(open_store(f), 0);
+	assert_int_equal(write_minute(f->store, 0, 5), 0);
+	f->store = history_store_free(f->store);
+	run_sql(f, "ALTER TABLE location_row DROP COLUMN latencies;PRAGMA user_version=1");
+	assert_int_equal(open_store(f), 0);
+	assert_int_equal(query_number(f, "PRAGMA user_version"), HISTORY_VERSION);
+	assert_int_equal(write_minute(f->store, 1, 5), 0);
+	q.until_us = START_US + MINUTE_US;
+	assert_int_equal(history_store_create_view(f->store, &q, VIEW_LINE, VIEW_SORT_SAMPLES, 1,
+						   &view, &coverage),
+			 0);
+	assert_int_equal(view.rows[0].samples, location_samples(0, 0, 3));
+	assert_int_equal(view.rows[0].p99, 0);
+	assert_string_equal(view.latencies[0], "{}");
+	view_clear(&view);
+	assert_sums(f, minute_samples(0, 5) + minute_samples(1, 5), 2);
+}
+
+/* Two locations with the same names are one row with the sum of the latencies. */
+static void test_same_names(void **state)
+{
+	struct fixture *f = *state;
+	struct minute_counters m;
+
+	assert_int_equal(open_store(f), 0);
+	make_minute(0, 2, &m);
+	for (u32 i = 0; i < m.locations; i++) {
+		m.location[i].line = 1;
+		strcpy(m.location[i].function, "same");
+	}
+	assert_int_equal(history_store_write(f->store, &m), 0);
+	assert_int_equal(query_number(f, "SELECT count(*) FROM location_row"), PROGRAMS);
+	assert_sums(f, m.machine.samples, 1);
+	minute_deinit(&m);
 }
 
 static void test_timeline_of_containers(void **state)
@@ -787,6 +857,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_clock_steps, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_boots_are_not_merged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_versions, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_migration, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_same_names, setup, teardown),
 	};
 
 	faulty_vfs_register();

@@ -499,7 +499,7 @@ static const struct history_row *roll_location(struct recent_history *history, b
 {
 	struct history_slot *open = history_begin_slot(history, history->start_ns + 2 * NS);
 
-	history_add_location(history, open, 0, restarted, now);
+	history_add_location(history, open, 0, restarted, now, NULL);
 	history_end_slot(history, open);
 	return open->locations ? &open->place[0] : NULL;
 }

@@ -55,7 +55,7 @@ static void close_slot(u32 slot)
 		for (u32 k = 0; k <= slot; k++)
 			now.samples += get_program_samples(i, k);
 		now.weight = 10ULL * now.samples;
-		history_add_location(&history, to, i, false, &now);
+		history_add_location(&history, to, i, false, &now, NULL);
 	}
 	history_set_ledger(
 		&history, to,
@@ -137,7 +137,8 @@ static void test_too_many_programs(void **state)
 	for (u32 i = 0; i < most; i++)
 		minute_log_add_location(
 			history.minute,
-			&(struct history_row){ .owner = cell_owner_make(i + 1, 1), .samples = 1 });
+			&(struct history_row){ .owner = cell_owner_make(i + 1, 1), .samples = 1 },
+			NULL, true);
 	assert_int_equal(log->programs, MINUTE_PROGRAMS);
 	for (u32 i = 0; i < log->programs; i++)
 		samples += log->program[i].samples;
@@ -146,6 +147,64 @@ static void test_too_many_programs(void **state)
 	assert_int_equal(minute_log_find_program(
 				 log, &(struct history_row){ .owner = cell_owner_make(most, 1) }),
 			 MINUTE_PROGRAMS - 1);
+}
+
+/* Add a sample of @cycles to a location, and its cell's latencies @cell to the log. */
+static void add_latency(struct histogram *cell, u16 cycles, bool fresh)
+{
+	const struct history_row row = { .owner = cell_owner_make(1, 1), .place = 5, .samples = 1 };
+
+	histogram_add(cell, cycles);
+	minute_log_add_location(history.minute, &row, cell, fresh);
+}
+
+static void assert_latency(u16 cycles, u32 count)
+{
+	u32 seen = 0;
+
+	for (u32 i = 0; i < MINUTE_LOCATIONS; i++)
+		seen += history.minute->latency[i].count[histogram_get_bucket(cycles)];
+	assert_int_equal(seen, count);
+}
+
+/* The log has the latencies since a location was first added, also over several minutes. */
+static void test_latencies_of_locations(void **state)
+{
+	struct histogram cell = { 0 };
+
+	(void)state;
+	add_latency(&cell, 100, true);
+	add_latency(&cell, 100, false);
+	add_latency(&cell, 3000, false);
+	assert_latency(100, 2);
+	assert_latency(3000, 1);
+	minute_log_clear(history.minute);
+	assert_latency(100, 0);
+	add_latency(&cell, 100, false);
+	assert_latency(100, 1);
+	assert_latency(3000, 0);
+	/* The cell was evicted, and counts from 0 again. */
+	cell = (struct histogram){ 0 };
+	add_latency(&cell, 3000, true);
+	assert_latency(3000, 1);
+	/* After two minutes without samples, earlier latencies do not count. */
+	minute_log_clear(history.minute);
+	minute_log_clear(history.minute);
+	add_latency(&cell, 3000, false);
+	assert_latency(3000, 1);
+}
+
+/* The latencies before the first call with a cell that is not new are missing. */
+static void test_unknown_first_latencies(void **state)
+{
+	struct histogram cell = { 0 };
+
+	(void)state;
+	histogram_add(&cell, 100);
+	add_latency(&cell, 100, false);
+	assert_latency(100, 0);
+	add_latency(&cell, 100, false);
+	assert_latency(100, 1);
 }
 
 /* A slot that is only read for a checkpoint does not count twice. */
@@ -165,6 +224,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_minute_has_sums_of_slots, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_programs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_read_slot_counts_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_latencies_of_locations, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unknown_first_latencies, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

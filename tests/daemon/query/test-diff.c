@@ -348,10 +348,42 @@ static void test_chance_of_counts(void **state)
 	assert_true(chance_find_limit((const double[]){ 0.03, 0.06, 0.9 }, 3, 0.05) < 0);
 }
 
+/* Of a row with sums only, the mean is not tested, and p99 is that of the known latencies. */
+static void test_known_latencies(void **state)
+{
+	struct diff_counts counts = { .samples = 1000, .operations = 1000, .brief = true };
+	const struct diff_row *row;
+	struct diff *diff;
+
+	(void)state;
+	assert_int_equal(diff_new(&diff), 0);
+	counts.latency = (struct histogram){ .count = 1000, .sum = 100000 };
+	assert_int_equal(diff_add_row(diff, DIFF_BEFORE, "unknown", 1, &counts), 0);
+	assert_int_equal(diff_add_row(diff, DIFF_AFTER, "unknown", 1, &counts), 0);
+	for (u32 i = 0; i < 900; i++)
+		histogram_add(&counts.known_latency, 64);
+	assert_int_equal(diff_add_row(diff, DIFF_BEFORE, "known", 0, &counts), 0);
+	for (u32 i = 0; i < 100; i++)
+		histogram_add(&counts.known_latency, 1024);
+	assert_int_equal(diff_add_row(diff, DIFF_AFTER, "known", 0, &counts), 0);
+	assert_int_equal(diff_finish(diff), 0);
+	row = diff_get_row(diff, 0);
+	assert_string_equal(row->key, "known");
+	assert_true(row->exceeds[DIFF_P99] && !row->exceeds[DIFF_MEAN]);
+	assert_true(row->value[DIFF_BEFORE][DIFF_P99] > 63);
+	assert_true(row->value[DIFF_BEFORE][DIFF_P99] < 65);
+	assert_true(row->value[DIFF_AFTER][DIFF_P99] > 1023);
+	row = diff_get_row(diff, 1);
+	assert_false(row->exceeds[DIFF_P99]);
+	assert_true(row->value[DIFF_AFTER][DIFF_P99] < 1 && row->chance[DIFF_P99] > 0.99);
+	diff_free(diff);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chance_of_counts),
+		cmocka_unit_test(test_known_latencies),
 		cmocka_unit_test(test_false_alarms),
 		cmocka_unit_test(test_slower_row_is_found),
 		cmocka_unit_test(test_changed_shares_are_found),
