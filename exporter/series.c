@@ -264,7 +264,7 @@ static void add_containers(struct series_builder *b)
 	add_container(b, &f->other_set, &f->other, f->start_ns);
 }
 
-static u32 shown_series(const struct accumulator *acc)
+static u32 count_exported_series(const struct accumulator *acc)
 {
 	u32 sum = accumulator_count_series(acc->other_levels, acc->kinds);
 
@@ -286,7 +286,7 @@ static bool is_exported(const struct series_self *self)
 static void add_exporter_counters(struct series_builder *b)
 {
 	const struct series_self *self = b->self;
-	u32 shown = shown_series(b->acc);
+	u32 shown = count_exported_series(b->acc);
 
 	add_value(b, FAMILY_SELF_CPU, to_seconds(self->cpu_ns));
 	add_value(b, FAMILY_SELF_MEMORY, (double)self->memory);

@@ -189,9 +189,9 @@ static int binaries_load(struct deserializer *from, struct saved_binaries *ret)
 	return from->bad ? -EBADMSG : 0;
 }
 
-static int translations_alloc(u32 count, struct attribute_entry_translation **ret_moved)
+static int alloc_restored_locations(u32 count, struct restored_entry_location **ret_moved)
 {
-	struct attribute_entry_translation *moved = calloc(count ? count : 1, sizeof(*moved));
+	struct restored_entry_location *moved = calloc(count ? count : 1, sizeof(*moved));
 
 	if (!moved)
 		return -ENOMEM;
@@ -202,7 +202,7 @@ static int translations_alloc(u32 count, struct attribute_entry_translation **re
 }
 
 static void container_remap_to_other(const struct attributor *a,
-				     struct attribute_entry_translation *moved)
+				     struct restored_entry_location *moved)
 {
 	moved->index = attributor_get_other_container(a);
 	moved->new_generation = attributor_get_container(a, moved->index)->generation;
@@ -215,7 +215,7 @@ static void container_remap_to_other(const struct attributor *a,
 static void containers_remap_evicted(const struct attributor *a, struct attribute_translation *t)
 {
 	for (u32 i = 0; i < t->containers; i++) {
-		struct attribute_entry_translation *moved = &t->container[i];
+		struct restored_entry_location *moved = &t->container[i];
 
 		if (moved->index != ATTRIBUTE_NONE &&
 		    a->container[moved->index].pub.generation != moved->new_generation)
@@ -237,11 +237,11 @@ static int containers_load(struct attributor *a, struct deserializer *from,
 		return -EBADMSG;
 	containers_set_id_key(a, key);
 	count = (u32)deserialize_u64_below(from, capacity);
-	if (translations_alloc(capacity, &t->container) < 0)
+	if (alloc_restored_locations(capacity, &t->container) < 0)
 		return -ENOMEM;
 	t->containers = capacity;
-	t->container[0] = (struct attribute_entry_translation){ .index = 0 };
-	t->container[capacity - 1] = (struct attribute_entry_translation){ 0 };
+	t->container[0] = (struct restored_entry_location){ .index = 0 };
+	t->container[capacity - 1] = (struct restored_entry_location){ 0 };
 	container_remap_to_other(a, &t->container[capacity - 1]);
 	for (u32 i = 0; i < count && !from->bad; i++) {
 		u32 old = (u32)deserialize_u64_below(from, capacity - 1), generation;
@@ -252,7 +252,7 @@ static int containers_load(struct attributor *a, struct deserializer *from,
 		if (!old || from->bad)
 			return -EBADMSG;
 		index = container_find_or_add(a, path, strlen(path));
-		t->container[old] = (struct attribute_entry_translation){
+		t->container[old] = (struct restored_entry_location){
 			generation,
 			index,
 			a->container[index].pub.generation,
@@ -289,7 +289,7 @@ static int maps_load(struct attributor *a, struct deserializer *from,
 static void process_deserialize(struct attributor *a, u32 index, struct deserializer *from,
 				u32 flags, const struct attribute_translation *t)
 {
-	const struct attribute_entry_translation *before =
+	const struct restored_entry_location *before =
 		&t->process[deserialize_u64_below(from, t->processes)];
 	struct process_table_entry *p = &a->process[index];
 	char comm[sizeof(p->pub.comm)];
@@ -373,7 +373,7 @@ static int process_load(struct attributor *a, struct deserializer *from,
 	    a->process[reported].state == PROCESS_LIVING &&
 	    a->process[reported].pub.generation == reported_generation)
 		process_merge(a, index, reported);
-	t->process[old] = (struct attribute_entry_translation){
+	t->process[old] = (struct restored_entry_location){
 		generation,
 		index,
 		a->process[index].pub.generation,
@@ -391,10 +391,10 @@ static int processes_load(struct attributor *a, struct deserializer *from,
 	count = (u32)deserialize_u64_below(from, (u64)capacity + 1);
 	if (from->bad || !capacity)
 		return -EBADMSG;
-	if (translations_alloc(capacity, &t->process) < 0)
+	if (alloc_restored_locations(capacity, &t->process) < 0)
 		return -ENOMEM;
 	t->processes = capacity;
-	t->process[IDLE_PROCESS] = (struct attribute_entry_translation){
+	t->process[IDLE_PROCESS] = (struct restored_entry_location){
 		generation,
 		IDLE_PROCESS,
 		a->process[IDLE_PROCESS].pub.generation,
@@ -434,7 +434,7 @@ void attribute_translation_deinit(struct attribute_translation *translation)
 	*translation = (struct attribute_translation){ 0 };
 }
 
-static u32 entry_translate_index(const struct attribute_entry_translation *entry, u32 generation,
+static u32 entry_translate_index(const struct restored_entry_location *entry, u32 generation,
 				 u32 *ret_generation)
 {
 	if (entry->index == ATTRIBUTE_NONE || entry->generation != generation)

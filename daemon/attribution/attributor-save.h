@@ -11,12 +11,12 @@
 #include "util/serialize.h"
 
 /**
- * struct attribute_entry_translation - the new location of a saved entry
+ * struct restored_entry_location - where a saved entry is after the restore
  * @generation: saved generation
  * @index: new index; ATTRIBUTE_NONE if the entry was not restored
  * @new_generation: new generation
  */
-struct attribute_entry_translation {
+struct restored_entry_location {
 	u32 generation;
 	u32 index;
 	u32 new_generation;
@@ -28,8 +28,8 @@ struct attribute_entry_translation {
  * @container: containers, indexed by saved index; @containers entries
  */
 struct attribute_translation {
-	struct attribute_entry_translation *process;
-	struct attribute_entry_translation *container;
+	struct restored_entry_location *process;
+	struct restored_entry_location *container;
 	u32 processes;
 	u32 containers;
 };

@@ -404,7 +404,7 @@ static void cell_evict(struct cell_table *t, struct cell_set *set, unsigned int 
  * Set @best to the lightest cell of @set if this cell is lighter than @best. Return the number of
  * cells in @set.
  */
-static u32 victim_update(struct cell_slot *best, struct cell_set *set)
+static u32 find_lightest_cell(struct cell_slot *best, struct cell_set *set)
 {
 	u32 cells = 0;
 
@@ -427,12 +427,12 @@ static u32 victim_update(struct cell_slot *best, struct cell_set *set)
 static struct cell_slot victim_find(struct cell_table *t, struct cell_set *own, u64 limit)
 {
 	struct cell_slot best = { 0 };
-	u32 cells = victim_update(&best, own);
+	u32 cells = find_lightest_cell(&best, own);
 
 	if (!match_tag_ways(own->tags, 0) || limit < CELL_ODDS)
 		return best;
 	for (u32 n = 0; n < t->sets && cells < EVICT_CANDIDATES_MIN; n++) {
-		cells += victim_update(&best, &t->set[t->hand_insert]);
+		cells += find_lightest_cell(&best, &t->set[t->hand_insert]);
 		t->hand_insert = (t->hand_insert + 1) & (t->sets - 1);
 	}
 	return best;

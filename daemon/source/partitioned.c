@@ -25,7 +25,7 @@ static struct partitioned_source *to_partitioned_source(const struct source *sou
 	return (struct partitioned_source *)source;
 }
 
-static int partitioned_start(struct source *source)
+static int partitioned_source_start(struct source *source)
 {
 	int r = 0;
 	u32 i;
@@ -37,12 +37,12 @@ static int partitioned_start(struct source *source)
 	return r;
 }
 
-static int partitioned_fd(struct source *source)
+static int partitioned_source_fd(struct source *source)
 {
 	return source->partition[0]->ops->fd(source->partition[0]);
 }
 
-static int partitioned_drain(struct source *source, const struct source_sink *sink)
+static int partitioned_source_drain(struct source *source, const struct source_sink *sink)
 {
 	int result = 0, r;
 
@@ -53,13 +53,13 @@ static int partitioned_drain(struct source *source, const struct source_sink *si
 	return result;
 }
 
-static void partitioned_stop(struct source *source)
+static void partitioned_source_stop(struct source *source)
 {
 	for (u32 i = 0; i < source->partitions; i++)
 		source->partition[i]->ops->stop(source->partition[i]);
 }
 
-static void partitioned_free(struct source *source)
+static void partitioned_source_free(struct source *source)
 {
 	struct partitioned_source *p = to_partitioned_source(source);
 
@@ -69,7 +69,8 @@ static void partitioned_free(struct source *source)
 }
 
 /* Describe a CPU. source_config_includes_cpu() selects its partition. */
-static int partitioned_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int partitioned_source_describe_cpu(struct source *source, u32 cpu,
+					   struct source_cpu *ret_cpu)
 {
 	struct source *partition = source->partition[cpu % source->partitions];
 
@@ -105,8 +106,8 @@ static void combine_filters(struct source *source)
 	}
 }
 
-static int partitioned_configure(struct source *source, const struct source_config *config,
-				 const char **ret_reason)
+static int partitioned_source_configure(struct source *source, const struct source_config *config,
+					const char **ret_reason)
 {
 	struct partitioned_source *p = to_partitioned_source(source);
 	const char *ignored;
@@ -129,15 +130,15 @@ static int partitioned_configure(struct source *source, const struct source_conf
 	return r;
 }
 
-static int partitioned_tune(struct source *source, const struct source_tune *tune)
+static int partitioned_source_tune(struct source *source, const struct source_tune *tune)
 {
 	struct source *partition = source->partition[tune->cpu % source->partitions];
 
 	return partition->ops->tune(partition, tune);
 }
 
-static u32 partitioned_read_costs(const struct source *source, struct source_cost *ret,
-				  u32 capacity)
+static u32 partitioned_source_read_costs(const struct source *source, struct source_cost *ret,
+					 u32 capacity)
 {
 	u32 n = 0;
 
@@ -148,7 +149,7 @@ static u32 partitioned_read_costs(const struct source *source, struct source_cos
 	return n;
 }
 
-static u32 partitioned_count_unsampled_cpus(const struct source *source)
+static u32 partitioned_source_count_unsampled_cpus(const struct source *source)
 {
 	u32 n = 0;
 
@@ -157,14 +158,14 @@ static u32 partitioned_count_unsampled_cpus(const struct source *source)
 	return n;
 }
 
-static void partitioned_defer_release(struct source *source, bool spill)
+static void partitioned_source_defer_release(struct source *source, bool spill)
 {
 	for (u32 i = 0; i < source->partitions; i++)
 		source->partition[i]->ops->persist->defer(source->partition[i], spill);
 }
 
-static u32 partitioned_get_positions(const struct source *source, struct source_position *ret,
-				     u32 capacity)
+static u32 partitioned_source_get_positions(const struct source *source,
+					    struct source_position *ret, u32 capacity)
 {
 	u32 n = 0;
 
@@ -194,8 +195,8 @@ static int resume_partition(struct source *source, u32 index,
 	return r;
 }
 
-static int partitioned_resume(struct source *source, const struct source_position *positions,
-			      u32 count)
+static int partitioned_source_resume(struct source *source, const struct source_position *positions,
+				     u32 count)
 {
 	int r = 0;
 	u32 i;
@@ -211,7 +212,7 @@ static int partitioned_resume(struct source *source, const struct source_positio
 	return r;
 }
 
-static void partitioned_release_rings(struct source *source)
+static void partitioned_source_release_rings(struct source *source)
 {
 	for (u32 i = 0; i < source->partitions; i++)
 		source->partition[i]->ops->persist->release(source->partition[i]);
@@ -222,10 +223,10 @@ static void partitioned_release_rings(struct source *source)
  * and rings, so these operations are called on the partitions.
  */
 static const struct source_persist_ops partitioned_persist_ops = {
-	.defer = partitioned_defer_release,
-	.positions = partitioned_get_positions,
-	.resume = partitioned_resume,
-	.release = partitioned_release_rings,
+	.defer = partitioned_source_defer_release,
+	.positions = partitioned_source_get_positions,
+	.resume = partitioned_source_resume,
+	.release = partitioned_source_release_rings,
 };
 
 void source_partition_copy_health(struct source *source, u32 index)
@@ -273,17 +274,18 @@ int source_partitioned_new(struct source *const *partitions, u32 count,
 		return -ENOMEM;
 	p->ops = (struct source_ops){
 		.name = partitions[0]->ops->name,
-		.start = partitioned_start,
-		.fd = partitioned_fd,
-		.drain = partitioned_drain,
-		.stop = partitioned_stop,
-		.free = partitioned_free,
-		.cpu = partitions[0]->ops->cpu ? partitioned_describe_cpu : NULL,
-		.configure = partitioned_configure,
-		.tune = partitions[0]->ops->tune ? partitioned_tune : NULL,
-		.costs = partitioned_read_costs,
-		.unsampled =
-			partitions[0]->ops->unsampled ? partitioned_count_unsampled_cpus : NULL,
+		.start = partitioned_source_start,
+		.fd = partitioned_source_fd,
+		.drain = partitioned_source_drain,
+		.stop = partitioned_source_stop,
+		.free = partitioned_source_free,
+		.cpu = partitions[0]->ops->cpu ? partitioned_source_describe_cpu : NULL,
+		.configure = partitioned_source_configure,
+		.tune = partitions[0]->ops->tune ? partitioned_source_tune : NULL,
+		.costs = partitioned_source_read_costs,
+		.unsampled = partitions[0]->ops->unsampled ?
+				     partitioned_source_count_unsampled_cpus :
+				     NULL,
 		.persist = partitions[0]->ops->persist ? &partitioned_persist_ops : NULL,
 	};
 	p->config = *config;

@@ -167,7 +167,7 @@ static void ids_fill(const struct saved_ids *ids, const uint8_t *data, size_t si
 /* Load ids of any bytes. Each saved id is translated to one in use. */
 static int ids_load(struct saved_ids *ids, struct deserializer *from)
 {
-	static struct attribute_entry_translation containers[] = { { 0, 0, 0 }, { 4, 6, 9 } };
+	static struct restored_entry_location containers[] = { { 0, 0, 0 }, { 4, 6, 9 } };
 	const struct attribute_translation translation = { .container = containers,
 							   .containers = ARRAY_SIZE(containers) };
 	struct program_identity program;

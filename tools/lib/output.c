@@ -56,7 +56,7 @@ static void register_unfinished(const char *temporary_path)
  * Signals are blocked meanwhile: a signal between the two steps would end the process without
  * removing the file.
  */
-static int create_registered_file(char *temporary_path)
+static int create_temporary_file(char *temporary_path)
 {
 	sigset_t set, old;
 	int fd, error;
@@ -111,7 +111,7 @@ static int open_temporary(const char *path, bool exists, mode_t mode,
 		free(name);
 		return -ENOMEM;
 	}
-	fd = create_registered_file(temporary_path);
+	fd = create_temporary_file(temporary_path);
 	if (fd < 0) {
 		free(temporary_path);
 		free(name);

@@ -98,7 +98,7 @@ static u64 draw_random(struct spe_synthetic_program *s)
  * The number of lines is a power of two, so multiplication by an odd factor permutes them, and each
  * cache has exactly its share of the lines.
  */
-static enum tier_name get_cached_tier(const struct spe_synthetic_program *s, u64 offset)
+static enum tier_name get_tier_of_line(const struct spe_synthetic_program *s, u64 offset)
 {
 	u64 lines = s->config.working_set / SPE_SYNTHETIC_LINE;
 	u64 slot = (offset / SPE_SYNTHETIC_LINE * 0x9e3779b1ULL) & (lines - 1);
@@ -178,7 +178,7 @@ static void model_pointer_chase(struct spe_synthetic_program *s, struct spe_oper
 	 */
 	s->line = (s->line * 0x5851f42d4c957f2dULL + 0x14057b7ef767814fULL) & (lines - 1);
 	offset = s->line * SPE_SYNTHETIC_LINE;
-	make_memory_access(s, offset, get_cached_tier(s, offset), LOAD, misses_tlb(s), op);
+	make_memory_access(s, offset, get_tier_of_line(s, offset), LOAD, misses_tlb(s), op);
 }
 
 static void model_shared_line(struct spe_synthetic_program *s, u8 subclass,
@@ -197,7 +197,7 @@ static void model_gather(struct spe_synthetic_program *s, struct spe_operation *
 {
 	u64 offset = draw_random_offset(s);
 
-	make_memory_access(s, offset, get_cached_tier(s, offset), GATHER, misses_tlb(s), op);
+	make_memory_access(s, offset, get_tier_of_line(s, offset), GATHER, misses_tlb(s), op);
 	if (!(draw_random(s) & 3))
 		op->events |= EVENT(PARTIAL_PREDICATE);
 }
@@ -264,7 +264,7 @@ static u32 make_operation(struct spe_synthetic_program *s, enum step_kind act,
 		break;
 	case ACT_RANDOM:
 		offset = draw_random_offset(s);
-		make_memory_access(s, offset, get_cached_tier(s, offset), LOAD, misses_tlb(s), op);
+		make_memory_access(s, offset, get_tier_of_line(s, offset), LOAD, misses_tlb(s), op);
 		break;
 	case ACT_DECIDE:
 		return make_random_branch(s, op);

@@ -181,7 +181,7 @@ static void test_program_ids(void **state)
 /* Loading a checkpoint changes ids: the loader returns the new id for each old one. */
 static void test_checkpoint_translates_ids(void **state)
 {
-	struct attribute_entry_translation containers[] = { { 0, 0, 1 }, { 4, 6, 9 } };
+	struct restored_entry_location containers[] = { { 0, 0, 1 }, { 4, 6, 9 } };
 	const struct attribute_translation translation = { .container = containers,
 							   .containers = 2 };
 	struct binary_table *binaries = binaries_new(10, BYTES), *next = binaries_new(10, BYTES);
