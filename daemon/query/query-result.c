@@ -2,6 +2,7 @@
 #include "query-names.h"
 #include "query-result.h"
 
+#include "attribution/maps.h"
 #include "codec/payload.h"
 #include "profile/profile-read.h"
 #include "util/array.h"
@@ -157,6 +158,26 @@ static bool selects_path(const char *glob, const char *path)
 	return query_name_matches(glob, text) || query_name_matches(glob, query_base_name(text));
 }
 
+static void write_build_id(const struct attribute_location *at, char *to, size_t size)
+{
+	*to = 0;
+	for (size_t i = 0; i < at->build_id_size && 2 * i + 2 < size; i++)
+		snprintf(to + 2 * i, 3, "%02x", at->build_id[i]);
+}
+
+/* Return whether a glob selects a binary; @at: NULL if the binary is unknown. */
+static bool selects_binary(const char *glob, const char *path, const struct attribute_location *at)
+{
+	char build_id[2 * BUILD_ID_MAX + 1];
+
+	if (!glob || !query_get_build_id_glob(glob))
+		return selects_path(glob, path);
+	if (!at)
+		return false;
+	write_build_id(at, build_id, sizeof(build_id));
+	return query_name_matches(query_get_build_id_glob(glob), build_id);
+}
+
 static void write_function_name(const struct query_result *r, const struct cell_row *row, char *to,
 				size_t size, bool *ret_named)
 {
@@ -177,16 +198,18 @@ static bool selects_code(const struct query_result *r, const struct cell_row *ro
 	const struct query_select *select = &r->query.select;
 	const char *path = "[unmapped]";
 	struct cell_location place;
+	bool located = false, named;
 	char name[128];
-	bool named;
 
 	if (!select->binary && !select->function)
 		return true;
 	if (row->evicted)
 		path = "[evicted]";
-	else if (profile_locate_cell(r->source.profile, row, r->source.live, &place))
+	else
+		located = profile_locate_cell(r->source.profile, row, r->source.live, &place);
+	if (located)
 		path = place.at.binary;
-	if (!selects_path(select->binary, path))
+	if (!selects_binary(select->binary, path, located ? &place.at : NULL))
 		return false;
 	if (!select->function)
 		return true;
@@ -956,8 +979,7 @@ static void row_set_code(const struct query_result *r, const struct cell_row *ce
 		row->instruction = r->source.live ? 0 : cell->offset;
 	} else {
 		escape_string(row->binary, sizeof(row->binary), place.at.binary);
-		for (u8 i = 0; i < place.at.build_id_size && i < sizeof(row->build_id) / 2 - 1; i++)
-			snprintf(row->build_id + 2 * i, 3, "%02x", place.at.build_id[i]);
+		write_build_id(&place.at, row->build_id, sizeof(row->build_id));
 		if (symbols_address_is_public(&place.at, r->source.live))
 			row->instruction = place.at.offset;
 		if (query_groups_by(&r->query, QUERY_LINE) && r->source.symbols)
@@ -1095,6 +1117,7 @@ static void error_add_names(const struct query_result *r, enum query_key key,
 					   key == QUERY_CONTAINER ? row->container :
 					   key == QUERY_PROGRAM	  ? row->program :
 					   key == QUERY_BINARY	  ? row->binary :
+					   key == QUERY_BUILD_ID  ? (*row->build_id ? row->build_id : "-") :
 								    row->function);
 	}
 	if (all->groups > ERROR_NAMES_MAX && length < sizeof(error->text))
@@ -1122,7 +1145,11 @@ static void explain_no_match(const struct query_result *r, struct query_error *r
 		  QUERY_CONTAINER,
 		  { .container = select->container } },
 		{ "program", select->program, QUERY_PROGRAM, { .program = select->program } },
-		{ "binary", select->binary, QUERY_BINARY, { .binary = select->binary } },
+		{ "binary",
+		  select->binary,
+		  select->binary && query_get_build_id_glob(select->binary) ? QUERY_BUILD_ID :
+									      QUERY_BINARY,
+		  { .binary = select->binary } },
 		{ "function", select->function, QUERY_FUNCTION, { .function = select->function } },
 	};
 

@@ -49,6 +49,13 @@ static int set_error(int r, struct query_error *ret_error, const char *format, .
 	return r;
 }
 
+const char *query_get_build_id_glob(const char *glob)
+{
+	static const char prefix[] = "build-id:";
+
+	return strncmp(glob, prefix, sizeof(prefix) - 1) ? NULL : glob + sizeof(prefix) - 1;
+}
+
 const char *query_key_name(enum query_key key)
 {
 	return key_names[key];

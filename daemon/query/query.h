@@ -41,7 +41,7 @@ enum query_key {
  * struct query_select - selects samples; a member that is NULL selects all
  * @container: glob for the name of the container; if it begins with "/", for its cgroup path
  * @program: glob for the name or path of the executable
- * @binary: glob for the path or the file name of the binary
+ * @binary: glob for the path or the file name of the binary; after "build-id:", for its build ID
  * @function: glob for the name of the function
  */
 struct query_select {
@@ -83,6 +83,12 @@ struct query {
 struct query_error {
 	char text[QUERY_ERROR_SIZE];
 };
+
+/**
+ * query_get_build_id_glob() - return the glob for a build ID in &query_select.binary @glob; NULL if
+ * @glob is for a path
+ */
+const char *query_get_build_id_glob(const char *glob);
 
 /** query_key_name() - return the name of a key, the same on the command line and in JSON */
 const char *query_key_name(enum query_key key);

@@ -613,11 +613,18 @@ static bool matches_path(const char *glob, const char *path)
 	return matches(glob, path) || matches(glob, query_base_name(path));
 }
 
+static bool selects_binary(const char *glob, const struct query_row *row)
+{
+	const char *build_id = glob ? query_get_build_id_glob(glob) : NULL;
+
+	return build_id ? matches(build_id, row->build_id) : matches_path(glob, row->binary);
+}
+
 static bool selects(const struct query_select *select, const struct query_row *row)
 {
 	return matches(select->container, row->container) &&
 	       matches_path(select->program, row->program) &&
-	       matches_path(select->binary, row->binary) &&
+	       selects_binary(select->binary, row) &&
 	       matches(select->function, row->function);
 }
 
@@ -664,7 +671,10 @@ static int check_query(const struct row_set *set, const struct query *query,
 	} selected[] = {
 		{ query->select.container, QUERY_CONTAINER },
 		{ query->select.program, QUERY_PROGRAM },
-		{ query->select.binary, QUERY_BINARY },
+		{ query->select.binary,
+		  query->select.binary && query_get_build_id_glob(query->select.binary) ?
+			  QUERY_BUILD_ID :
+			  QUERY_BINARY },
 		{ query->select.function, QUERY_FUNCTION },
 	};
 	char name[MEASURE_NAME_SIZE];
