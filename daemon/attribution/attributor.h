@@ -429,6 +429,21 @@ bool attributor_find_mapping(const struct attributor *attributor, u32 process, u
 			     u64 time_ns, struct attribute_mapping *ret_mapping);
 
 /**
+ * attributor_find_data_mapping() - find the code of the file with the data at an address
+ * @process: index of the process
+ * @address: virtual address of the data
+ * @time_ns: as for attributor_find_mapping()
+ * @ret_mapping: the mapping of the code below the address; its @end is the first address for which
+ *	the result may differ. The address may be after the data of the file
+ *
+ * Locking: as for attributor_find_mapping().
+ *
+ * Return: whether the mapping is known, and is one of a file.
+ */
+bool attributor_find_data_mapping(const struct attributor *attributor, u32 process, u64 address,
+				  u64 time_ns, struct attribute_mapping *ret_mapping);
+
+/**
  * attributor_request_mappings() - request a read of the mappings of a process, because no known
  * mapping contains an address
  * @process, @generation: the process

@@ -89,6 +89,27 @@ bool attributor_find_mapping(const struct attributor *a, u32 process, u64 pc, bo
 	return true;
 }
 
+bool attributor_find_data_mapping(const struct attributor *a, u32 process, u64 address, u64 time_ns,
+				  struct attribute_mapping *ret_mapping)
+{
+	struct attribute_mapping found = { 0 };
+	const struct mapping *m;
+	u64 end;
+
+	if (process >= a->processes_used)
+		return false;
+	m = maps_find_below(&a->process[process].maps, address, time_ns, &found.span.from,
+			    &found.span.to, &end);
+	if (!m || m->binary->path[0] != '/' || mapping_is_anonymous(m->binary->path))
+		return false;
+	copy_mapping(m, &found);
+	found.end = end;
+	found.version = a->process[process].maps.version;
+	found.bias = m->start - m->offset;
+	*ret_mapping = found;
+	return true;
+}
+
 static int binary_compare(const void *a, const void *b)
 {
 	const struct mapped_binary *const *x = a, *const *y = b;

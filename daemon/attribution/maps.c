@@ -457,6 +457,49 @@ const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_n
 	return now;
 }
 
+/* Return the number of mappings that start at or below an address. */
+static u32 count_starts_below(const struct maps *maps, u64 addr)
+{
+	u32 low = 0, high = maps->count;
+
+	while (low < high) {
+		u32 mid = low + (high - low) / 2;
+
+		if (maps->entry[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const struct mapping *maps_find_below(const struct maps *maps, u64 addr, u64 time_ns,
+				      u64 *ret_from_ns, u64 *ret_until_ns, u64 *ret_end)
+{
+	u32 above = count_starts_below(maps, addr), at = above;
+	const struct mapping *found;
+
+	/* Skip mappings that did not exist at that time. */
+	while (at && maps->entry[at - 1].since_ns > time_ns)
+		at--;
+	found = at ? &maps->entry[at - 1] : NULL;
+	*ret_from_ns = found ? found->since_ns : 0;
+	*ret_until_ns = UINT64_MAX;
+	*ret_end = above < maps->count ? maps->entry[above].start : UINT64_MAX;
+	for (u32 i = 0; i < maps->replaced_count; i++) {
+		const struct replaced_mapping *r = &maps->replaced[i];
+
+		if (r->mapping.start <= addr && time_ns >= r->mapping.since_ns &&
+		    time_ns < r->until_ns && (!found || r->mapping.start > found->start))
+			found = &r->mapping;
+	}
+	if (at != above || maps->replaced_count) {
+		*ret_from_ns = time_ns;
+		*ret_until_ns = time_ns + (time_ns != UINT64_MAX);
+	}
+	return found;
+}
+
 void maps_move_replaced(struct maps *to, struct maps *from)
 {
 	to->replaced = from->replaced;

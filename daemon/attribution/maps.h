@@ -199,6 +199,20 @@ const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_n
 				   u64 *ret_until_ns);
 
 /**
+ * maps_find_below() - return the mapping with the highest start that is not above an address
+ * @maps: the mappings of a process
+ * @addr, @time_ns: as for maps_find_at()
+ * @ret_from_ns, @ret_until_ns: as for maps_find_at()
+ * @ret_end: the result is the same for addresses from its start to @ret_end - 1
+ *
+ * The data of a file is mapped after its code, and only code has mappings here.
+ *
+ * Return: the mapping, valid until the next change; NULL for none.
+ */
+const struct mapping *maps_find_below(const struct maps *maps, u64 addr, u64 time_ns,
+				      u64 *ret_from_ns, u64 *ret_until_ns, u64 *ret_end);
+
+/**
  * maps_clear_keep_version() - remove all mappings of @maps to free their memory
  *
  * The process still has these mappings, so their version does not change, and data that callers

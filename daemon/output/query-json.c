@@ -313,6 +313,12 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 			json, "level",
 			text_or_null(query_row_level_name(row), row->level == QUERY_NONE));
 		break;
+	case QUERY_TYPE:
+		add_text(json, "type", row->type);
+		break;
+	case QUERY_FIELD:
+		add_text(json, "field", row->field);
+		break;
 	default:
 		break;
 	}

@@ -178,3 +178,25 @@ void cell_counter_get_unmapped(struct cell_counter *counter, const struct task_p
 		mapping_cache_get_unmapped(counter->mappings, task->program,
 					   counter->keeps_addresses ? pc : 0, ret_pc);
 }
+
+void cell_counter_set_split(struct cell_counter *counter, u8 split)
+{
+	counter->split = split;
+	counter->mappings->data = split & CELL_BY_DATA;
+}
+
+void cell_counter_get_data(struct cell_counter *counter, const struct task_program *task,
+			   const struct spe_sample *sample, u64 time_ns, struct mapped_pc *ret_pc)
+{
+	u64 address = spe_address_va(sample->address[SPE_ADDRESS_VA]);
+	enum cell_data kind = CELL_DATA_OTHER;
+
+	if (!spe_sample_has(sample, SPE_HAS_ADDRESS(SPE_ADDRESS_VA)))
+		kind = CELL_DATA_NONE;
+	else if (address >> 63)
+		kind = CELL_DATA_KERNEL;
+	else if (mapping_cache_find(counter->mappings, task->process, task->program, address, false,
+				    time_ns, ret_pc))
+		return;
+	mapping_cache_get_unmapped(counter->mappings, task->program, kind, ret_pc);
+}

@@ -59,6 +59,20 @@ void cell_id_tables_deinit(struct cell_id_tables *names);
 #define CELL_SPLIT_PROCESS 1U
 #define CELL_SPLIT_CPU	   2U
 
+/*
+ * The location of a cell is that of the data, not that of the code: the binary that has the data,
+ * and the offset as for symbols_get_data(). Data without a binary has CELL_UNMAPPED, and &enum
+ * cell_data as its offset.
+ */
+#define CELL_BY_DATA 4U
+
+/** enum cell_data - data without a binary, in cells CELL_BY_DATA */
+enum cell_data {
+	CELL_DATA_NONE, /* the sample has no address of data */
+	CELL_DATA_KERNEL, /* an address of the kernel */
+	CELL_DATA_OTHER, /* memory below the code of all files, or of no known process */
+};
+
 /**
  * struct cell_counter - the counter of one thread
  * @attributor, @names: borrowed
@@ -66,7 +80,7 @@ void cell_id_tables_deinit(struct cell_id_tables *names);
  * @mappings: the cache of mappings
  * @batch: the samples that are not in the table yet
  * @interval: result of cell_table_get_interval() for the samples that follow
- * @split: CELL_SPLIT_*
+ * @split: CELL_SPLIT_* and CELL_BY_DATA; set by cell_counter_set_split()
  * @cpu: the CPU of the samples that follow, if @split has CELL_SPLIT_CPU
  * @keeps_addresses: each unmapped PC has its own cell; else all unmapped PCs of a program share one
  *	cell
@@ -130,6 +144,9 @@ int cell_counter_init(u64 bytes, struct sample_class_catalog *sample_class,
 		      const struct attributor *attributor, const struct cell_id_tables *names,
 		      struct cell_counter *ret_counter);
 
+/** cell_counter_set_split() - set &cell_counter.split, before the first sample */
+void cell_counter_set_split(struct cell_counter *counter, u8 split);
+
 /** cell_counter_deinit() - free the memory; @counter may be all zeros */
 void cell_counter_deinit(struct cell_counter *counter);
 
@@ -185,6 +202,15 @@ cell_counter_find(struct cell_counter *counter, const struct task_program *task,
  */
 void cell_counter_get_unmapped(struct cell_counter *counter, const struct task_program *task,
 			       u64 pc, bool kernel, u64 time_ns, struct mapped_pc *ret_pc);
+
+/**
+ * cell_counter_get_data() - get the cell of the data of a sample, in a counter with CELL_BY_DATA
+ * @sample: the sample
+ *
+ * The other parameters and the context are those of cell_counter_find().
+ */
+void cell_counter_get_data(struct cell_counter *counter, const struct task_program *task,
+			   const struct spe_sample *sample, u64 time_ns, struct mapped_pc *ret_pc);
 
 /**
  * cell_counter_add() - count a sample

@@ -127,7 +127,10 @@ bool mapping_cache_find_slow(struct mapping_cache *cache, u64 process, u32 progr
 		return true;
 	}
 	cache->stats.lookups++;
-	if (!attributor_find_mapping(cache->attributor, (u32)process, pc, kernel, time_ns, &m)) {
+	if (!(cache->data ? attributor_find_data_mapping(cache->attributor, (u32)process, pc,
+							 time_ns, &m) :
+			    attributor_find_mapping(cache->attributor, (u32)process, pc, kernel,
+						    time_ns, &m))) {
 		cache->stats.unmapped++;
 		return false;
 	}

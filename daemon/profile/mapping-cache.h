@@ -71,6 +71,7 @@ struct mapping_cache_stats {
  * @changes: attributor_get_map_changes() at the last mapping_cache_sync()
  * @epoch: incremented when @changes changes
  * @shift: 64 minus the binary logarithm of the number of entries
+ * @data: the addresses are those of data, for which attributor_find_data_mapping() is used
  * @stats: statistics
  * @entry: the entries
  */
@@ -81,6 +82,7 @@ struct mapping_cache {
 	u64 changes;
 	u32 epoch;
 	unsigned int shift;
+	bool data;
 	struct mapping_cache_stats stats;
 	struct mapping_entry *entry;
 };

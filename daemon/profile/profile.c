@@ -113,7 +113,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		profile_free(p);
 		return -ENOMEM;
 	}
-	p->cells.split = config ? config->split : 0;
+	cell_counter_set_split(&p->cells, config ? config->split : 0);
 	*ret_profile = p;
 	return 0;
 }
@@ -645,11 +645,15 @@ count_staged_sample(struct profile *p, struct sample_stage *stage, u32 i,
 	u32 n = stage->first + i;
 	struct mapped_pc at;
 
-	if (__builtin_expect(!cell_counter_find(
-				     &p->cells, &task_slot->program, location_key_get_pc(s->place),
-				     location_key_is_kernel(s->place), stage->time_ns[i], &at),
-			     0) &&
-	    !cell_find_unmapped(p, stage, i, origin, task_slot, &at))
+	if (__builtin_expect(p->cells.split & CELL_BY_DATA, 0))
+		cell_counter_get_data(&p->cells, &task_slot->program, stage_get_sample(stage, i),
+				      stage->time_ns[i], &at);
+	else if (__builtin_expect(!cell_counter_find(&p->cells, &task_slot->program,
+						     location_key_get_pc(s->place),
+						     location_key_is_kernel(s->place),
+						     stage->time_ns[i], &at),
+				  0) &&
+		 !cell_find_unmapped(p, stage, i, origin, task_slot, &at))
 		return false;
 	if (__builtin_expect(stage->unknown, 0)) {
 		/*

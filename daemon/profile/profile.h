@@ -30,7 +30,7 @@ struct profile;
  * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the defaults (1024,
  *	4096)
  * @skip_memory: do not count cache lines and pages: their tables depend on the order of samples
- * @split: for a recording: properties by which its cells are separated, CELL_SPLIT_*
+ * @split: for a recording: properties by which its cells are separated, CELL_SPLIT_* and CELL_BY_DATA
  *	(cell-counter.h)
  * @history: count by period: the last 10 s, minute and 10 minutes
  * @processes, @containers: the attributor's capacities, for the history; 0 for its defaults

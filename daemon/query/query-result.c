@@ -4,11 +4,13 @@
 
 #include "attribution/maps.h"
 #include "codec/payload.h"
+#include "profile/cell-counter.h"
 #include "profile/profile-read.h"
 #include "util/array.h"
 #include "util/escape.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -379,11 +381,12 @@ static u32 count_ids_of_code(const struct query *q)
 	return line + 2 * (line || query_groups_by(q, QUERY_FUNCTION));
 }
 
-/* Return the number of ids that cell_set_ids() sets. */
+/* Return the number of ids that cell_set_ids() and cells_set_data_ids() set. */
 static u32 count_ids(const struct query *q)
 {
 	return count_ids_before_code(q) + count_ids_of_code(q) +
-	       query_groups_by(q, QUERY_INSTRUCTION);
+	       query_groups_by(q, QUERY_INSTRUCTION) + query_groups_by(q, QUERY_TYPE) +
+	       query_groups_by(q, QUERY_FIELD);
 }
 
 /*
@@ -502,6 +505,105 @@ static int move_row_cells_together(struct query_result *r)
 	return position ? -ENOMEM : 0;
 }
 
+/* ---- Types and fields ---------------------------------------------------- */
+
+static void get_data_name(const struct query_result *r, const struct cell_row *row,
+			  struct data_name *ret_name)
+{
+	static const char *const reasons[] = {
+		[CELL_DATA_NONE] = "[no data address]",
+		[CELL_DATA_KERNEL] = "[kernel]",
+		[CELL_DATA_OTHER] = "[other memory]",
+	};
+	struct cell_location place;
+	const char *reason = "[evicted]";
+
+	if (profile_locate_cell(r->source.profile, row, r->source.live, &place)) {
+		symbols_get_data(r->source.symbols, &place.at, ret_name);
+		return;
+	}
+	if (!row->evicted)
+		reason = reasons[row->offset < ARRAY_SIZE(reasons) ? row->offset : CELL_DATA_OTHER];
+	snprintf(ret_name->type, sizeof(ret_name->type), "%s", reason);
+	snprintf(ret_name->field, sizeof(ret_name->field), "%s", reason);
+}
+
+/** struct ranked_text - a text in a tree, and its position in alphabetical order */
+struct ranked_text {
+	u64 rank;
+	char text[];
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+	const struct ranked_text *x = a, *y = b;
+
+	return strcmp(x->text, y->text);
+}
+
+/* Find a text in a tree, or add it. Return NULL if memory cannot be allocated. */
+static struct ranked_text *text_find_or_add(void **root, const char *text)
+{
+	size_t size = strlen(text) + 1;
+	struct ranked_text *added = malloc(sizeof(*added) + size), **found;
+
+	if (!added)
+		return NULL;
+	memcpy(added->text, text, size);
+	found = tsearch(added, root, compare_texts);
+	if (!found || *found != added)
+		free(added);
+	return found ? *found : NULL;
+}
+
+static void set_text_rank(const void *node, VISIT visit, void *rank)
+{
+	struct ranked_text *const *text = node;
+
+	if (visit == postorder || visit == leaf)
+		(*text)->rank = ++*(u64 *)rank;
+}
+
+/* Set the last ids of all cells: the ranks of their types and fields. */
+static int cells_set_data_ids(struct query_result *r)
+{
+	bool type = query_groups_by(&r->query, QUERY_TYPE);
+	bool field = query_groups_by(&r->query, QUERY_FIELD);
+	u32 first = r->ids - type - field;
+	struct data_name name;
+	void *root = NULL;
+	u64 rank = 0;
+	int status = 0;
+
+	for (u32 i = 0; i < r->named_count && !status; i++) {
+		struct cell_with_ids *cell = get_cell_at(r, i);
+
+		get_data_name(r, &cell->cell.row, &name);
+		if (type)
+			cell->id[first] = (uintptr_t)text_find_or_add(&root, name.type);
+		if (field)
+			cell->id[first + type] = (uintptr_t)text_find_or_add(&root, name.field);
+		if (!cell->id[first] || !cell->id[first + type + field - 1])
+			status = -ENOMEM;
+	}
+	twalk_r(root, set_text_rank, &rank);
+	for (u32 i = 0; i < r->named_count && !status; i++)
+		for (u32 id = first; id < r->ids; id++)
+			get_cell_at(r, i)->id[id] =
+				((struct ranked_text *)(uintptr_t)get_cell_at(r, i)->id[id])->rank;
+	tdestroy(root, free);
+	return status;
+}
+
+/* Request the names of all data. */
+static void request_data_names(const struct query_result *r)
+{
+	struct data_name name;
+
+	for (u32 i = 0; i < r->named_count; i++)
+		get_data_name(r, &get_cell_at(r, i)->cell.row, &name);
+}
+
 static int cells_load(struct query_result *r)
 {
 	size_t count = query_cells_get_max_count(&r->cells);
@@ -520,6 +622,8 @@ static int cells_load(struct query_result *r)
 			write_function_name(r, &get_cell_at(r, i)->cell.row, name, sizeof(name),
 					    &named);
 	}
+	if (query_has_data(&r->query))
+		request_data_names(r);
 	/*
 	 * If names were resolved during the wait, set all ids again, because some ids have changed.
 	 */
@@ -528,6 +632,8 @@ static int cells_load(struct query_result *r)
 			cell_set_ids(r, &get_cell_at(r, i)->cell, get_cell_at(r, i));
 	if (!selects_all(&r->query.select) || r->source.admits)
 		remove_unselected_cells(r);
+	if (query_has_data(&r->query) && cells_set_data_ids(r) < 0)
+		return -ENOMEM;
 	return move_row_cells_together(r);
 }
 
@@ -991,6 +1097,16 @@ static void row_set_code(const struct query_result *r, const struct cell_row *ce
 		write_function_name(r, cell, row->function, sizeof(row->function), &row->named);
 }
 
+static void row_set_data(const struct query_result *r, const struct cell_row *cell,
+			 struct query_row *row)
+{
+	struct data_name name;
+
+	get_data_name(r, cell, &name);
+	memcpy(row->type, name.type, sizeof(row->type));
+	memcpy(row->field, name.field, sizeof(row->field));
+}
+
 static void row_set_part(u32 part, struct query_row *row)
 {
 	row->op = (u8)part_op(part);
@@ -1021,6 +1137,8 @@ void query_result_get_row(const struct query_result *r, u32 index, struct query_
 	row_set_task(r, cell->row.program, ret_row);
 	row_set_code(r, &cell->row, ret_row);
 	row_set_part(g->part, ret_row);
+	if (query_has_data(&r->query))
+		row_set_data(r, &cell->row, ret_row);
 	for (u32 i = 0; i < g->count; i++)
 		ret_row->brief |= get_cell_at(r, g->first + i)->cell.sums != NULL;
 	sum_group_counters(r, g, &ret_row->counters);

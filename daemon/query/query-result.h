@@ -45,6 +45,7 @@ struct query_result;
  * @op: &enum spe_op_kind, or QUERY_NONE
  * @event: bit of the Events packet, or QUERY_NONE
  * @level: &enum spe_level, or QUERY_NONE
+ * @type, @field: as in &struct data_name; a reason in brackets if they are unknown
  * @counters: the counters of the samples. Issue and translation latency have one bucket per octave,
  *	and are 0 in rows by op, event or level
  *
@@ -76,6 +77,8 @@ struct query_row {
 	u8 op;
 	u8 event;
 	u8 level;
+	char type[128];
+	char field[128];
 	struct profile_counters counters;
 };
 

@@ -21,6 +21,8 @@ static const char *const key_names[QUERY_KEYS] = {
 	[QUERY_OP] = "op",
 	[QUERY_EVENT] = "event",
 	[QUERY_LEVEL] = "level",
+	[QUERY_TYPE] = "type",
+	[QUERY_FIELD] = "field",
 	[QUERY_CPU] = "cpu",
 	[QUERY_NODE] = "node",
 };
@@ -147,12 +149,18 @@ bool query_counts_cell_parts(const struct query *query)
 	       query_groups_by(query, QUERY_LEVEL);
 }
 
+bool query_has_data(const struct query *query)
+{
+	return query_groups_by(query, QUERY_TYPE) || query_groups_by(query, QUERY_FIELD);
+}
+
 u8 query_get_split_flags(const struct query *query)
 {
 	bool process = query_groups_by(query, QUERY_PID) || query_groups_by(query, QUERY_COMM);
 
 	return (process ? CELL_SPLIT_PROCESS : 0) |
-	       (query_groups_by(query, QUERY_CPU) ? CELL_SPLIT_CPU : 0);
+	       (query_groups_by(query, QUERY_CPU) ? CELL_SPLIT_CPU : 0) |
+	       (query_has_data(query) ? CELL_BY_DATA : 0);
 }
 
 bool query_has_sums_only(const struct query *query)
@@ -164,11 +172,29 @@ bool query_has_sums_only(const struct query *query)
 		select->binary || select->function);
 }
 
+/* Return a key or option of the query that is about code; NULL for none. */
+static const char *find_code_part(const struct query *query)
+{
+	for (u32 i = 0; i < query->groups; i++) {
+		enum query_key key = query->group[i];
+
+		if (key == QUERY_BINARY || key == QUERY_BUILD_ID || key == QUERY_FUNCTION ||
+		    key == QUERY_LINE || key == QUERY_INSTRUCTION || key == QUERY_MODE)
+			return key_names[key];
+	}
+	return query->select.binary ? "--binary" : query->select.function ? "--function" : NULL;
+}
+
 static int check_query_of_recording(const struct query *query, struct query_error *ret_error)
 {
 	if (query->period != VIEW_SPAN_START)
 		return set_error(-EOPNOTSUPP, ret_error,
 				 "--last applies to the daemon's profile, not to a recording");
+	if (query_has_data(query) && find_code_part(query))
+		return set_error(-EOPNOTSUPP, ret_error,
+				 "type and field are of data, so they cannot be combined with %s, "
+				 "which is of code; --filter selects samples by PC",
+				 find_code_part(query));
 	if (query_groups_by(query, QUERY_NODE))
 		return set_error(-EOPNOTSUPP, ret_error,
 				 "no recording has the nodes of its CPUs: -G cpu has the CPUs, and "
@@ -258,6 +284,11 @@ static int check_query_of_daemon(const struct query *query, struct query_error *
 			"the daemon counts functions by program: -G process has the totals of "
 			"each process, and a session with --filter 'pid == PID' the functions "
 			"of one");
+	if (query_has_data(query))
+		return set_error(
+			-EOPNOTSUPP, ret_error,
+			"the daemon counts by code, not by data: a recording of \"speprof record\" "
+			"has type and field");
 	if (query_groups_by(query, QUERY_CPU) || query_groups_by(query, QUERY_NODE))
 		return set_error(
 			-EOPNOTSUPP, ret_error,

@@ -24,6 +24,8 @@ enum query_key {
 	QUERY_OP,
 	QUERY_EVENT,
 	QUERY_LEVEL, /* the cache or memory that served a load or store */
+	QUERY_TYPE, /* type of the variable that a load or store accesses */
+	QUERY_FIELD, /* field in this type */
 	QUERY_CPU,
 	QUERY_NODE,
 	QUERY_KEYS,
@@ -35,7 +37,7 @@ enum query_key {
 /* All keys, for error messages about an unknown key. */
 #define QUERY_KEY_LIST                                                                             \
 	"container, program, comm, pid, binary, build_id, function, line, instruction, mode, op, " \
-	"event, level, cpu or node"
+	"event, level, type, field, cpu or node"
 
 /**
  * struct query_select - selects samples; a member that is NULL selects all
@@ -128,7 +130,16 @@ bool query_has_binary(const struct query *query);
  */
 bool query_counts_cell_parts(const struct query *query);
 
-/** query_get_split_flags() - return which CELL_SPLIT_* flags a recording needs for the rows of a query */
+/**
+ * query_has_data() - return whether the rows of a query have the type or the field of data; the
+ * cells then have locations of data
+ */
+bool query_has_data(const struct query *query);
+
+/**
+ * query_get_split_flags() - return which flags a recording needs for the rows of a query:
+ * CELL_SPLIT_* and CELL_BY_DATA
+ */
 u8 query_get_split_flags(const struct query *query);
 
 /**

@@ -116,6 +116,14 @@ static int open_kernel_file(struct symbols_cache *s, const struct resolve_job *j
 	return open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 }
 
+static u32 job_get_symbol_kind(const struct resolve_job *job)
+{
+	return job->key.kind == MAPPING_KERNEL ? SYMBOL_KALLSYMS :
+	       job->key.kind == MAPPING_JIT    ? SYMBOL_PERF_MAP :
+	       job->key.kind == MAPPING_DATA   ? SYMBOL_DATA :
+						 SYMBOL_ELF;
+}
+
 /*
  * Open the file with the symbols. The descriptor of a process's file stays in the opener, and
  * @ret_fd is -1, because even close() of such a descriptor may hang.
@@ -127,7 +135,7 @@ static int job_open_file(struct resolver_thread *resolver, const struct resolve_
 	struct open_reply reply;
 	int r;
 
-	*ret_key = (struct name_file_key){ .kind = jit ? SYMBOL_PERF_MAP : SYMBOL_ELF };
+	*ret_key = (struct name_file_key){ .kind = job_get_symbol_kind(job) };
 	*ret_fd = -1;
 	if (job->key.kind == MAPPING_KERNEL || job->key.kind == MAPPING_VDSO) {
 		*ret_fd = open_kernel_file(resolver->symbols, job, ret_key);
@@ -379,13 +387,6 @@ static int query_addresses(struct resolver_thread *resolver, struct name_file_re
 	return 0;
 }
 
-static u32 job_get_symbol_kind(const struct resolve_job *job)
-{
-	return job->key.kind == MAPPING_KERNEL ? SYMBOL_KALLSYMS :
-	       job->key.kind == MAPPING_JIT    ? SYMBOL_PERF_MAP :
-						 SYMBOL_ELF;
-}
-
 /* Attach separate debug information to the file in a slot, unless that was tried before. */
 static int slot_attach_debug_once(struct resolver_thread *resolver, const struct resolve_job *job,
 				  struct name_file_ref ref, u32 slot)
@@ -395,7 +396,8 @@ static int slot_attach_debug_once(struct resolver_thread *resolver, const struct
 	const struct name_file *f;
 	int r;
 
-	if (resolver->slot[slot].attached || job->key.kind != MAPPING_FILE)
+	if (resolver->slot[slot].attached ||
+	    (job->key.kind != MAPPING_FILE && job->key.kind != MAPPING_DATA))
 		return 0;
 	pthread_mutex_lock(&s->lock);
 	f = name_cache_get_file(&s->cache, ref);

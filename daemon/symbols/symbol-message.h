@@ -9,7 +9,7 @@
 
 #include "attribution/maps.h"
 
-#define SYMBOL_VERSION	   3
+#define SYMBOL_VERSION	   4
 #define SYMBOL_MESSAGE_MAX 65536
 #define SYMBOL_SLOTS	   8 /* files that a reader has open */
 #define SYMBOL_ADDRESSES   1024 /* addresses in a request */
@@ -46,6 +46,12 @@ enum symbol_kind {
 	SYMBOL_ELF, /* an ELF file; addresses are offsets in the file */
 	SYMBOL_KALLSYMS, /* /proc/kallsyms; addresses are the kernel's */
 	SYMBOL_PERF_MAP, /* /tmp/perf-PID.map; addresses are the process's */
+	/*
+	 * An ELF file. An address is that of a datum, minus the address at which the code of the
+	 * file is mapped, plus the file offset of the code. SYMBOL_FIND finds the type and the
+	 * field, with a line feed between them, or a reason in brackets.
+	 */
+	SYMBOL_DATA,
 	SYMBOL_KINDS,
 };
 

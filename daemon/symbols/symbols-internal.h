@@ -18,6 +18,7 @@ enum symbol_mapping_kind {
 	MAPPING_FILE,
 	MAPPING_KERNEL,
 	MAPPING_VDSO,
+	MAPPING_DATA, /* the data of a mapped file */
 	MAPPING_JIT, /* all anonymous memory of a process, which may contain compiled code */
 };
 

@@ -273,21 +273,17 @@ static const struct name_range *find_cached_range(struct symbols_cache *s, struc
 	return f ? name_file_find_range(f, address) : NULL;
 }
 
-/* Get the range of @location from the cache, or request it. */
-static const struct name_range *find_or_request_range(struct symbols_cache *s, s32 pid,
-						      const struct attribute_location *location,
-						      bool live, const struct name_file **ret_file)
+/* Get the range of @address in the mapping with @key from the cache, or request it. */
+static const struct name_range *find_or_request_key(struct symbols_cache *s,
+						    const struct symbol_mapping_key *key,
+						    const struct attribute_location *location,
+						    u64 address, const struct name_file **ret_file)
 {
 	const struct name_range *range = NULL;
 	const struct name_file *previous;
-	struct symbol_mapping_key key;
-	struct symbol_mapping *m;
-	u64 address;
+	struct symbol_mapping *m = mapping_find_or_add(s, key);
 
 	*ret_file = NULL;
-	if (!location_get_key(s, pid, location, live, &key, &address))
-		return NULL;
-	m = mapping_find_or_add(s, &key);
 	if (!m)
 		return NULL;
 	if (m->checked_ms)
@@ -307,6 +303,20 @@ static const struct name_range *find_or_request_range(struct symbols_cache *s, s
 	if (range)
 		*ret_file = previous;
 	return range;
+}
+
+/* Get the range of the code at @location from the cache, or request it. */
+static const struct name_range *find_or_request_range(struct symbols_cache *s, s32 pid,
+						      const struct attribute_location *location,
+						      bool live, const struct name_file **ret_file)
+{
+	struct symbol_mapping_key key;
+	u64 address;
+
+	*ret_file = NULL;
+	return location_get_key(s, pid, location, live, &key, &address) ?
+		       find_or_request_key(s, &key, location, address, ret_file) :
+		       NULL;
 }
 
 /* Returns the function of a recorded kernel at @location, and its start; NULL if it is unknown. */
@@ -501,6 +511,35 @@ bool symbols_get_source_line(struct symbols_cache *s, s32 pid,
 	}
 	pthread_mutex_unlock(&s->lock);
 	return line;
+}
+
+bool symbols_get_data(struct symbols_cache *s, const struct attribute_location *location,
+		      struct data_name *ret_name)
+{
+	const struct name_range *range = NULL;
+	const struct name_file *file;
+	struct symbol_mapping_key key;
+	const char *text;
+	size_t length;
+	u64 address;
+
+	*ret_name = (struct data_name){ .type = "[no debug data]", .field = "[no debug data]" };
+	if (!s)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	if (location_get_key(s, 0, location, false, &key, &address) && key.kind == MAPPING_FILE) {
+		key.kind = MAPPING_DATA;
+		range = find_or_request_key(s, &key, location, address, &file);
+	}
+	if (range && range->text) {
+		text = file->text + range->text;
+		length = strcspn(text, "\n");
+		escape_text(ret_name->type, sizeof(ret_name->type), text, length);
+		escape_string(ret_name->field, sizeof(ret_name->field),
+			      text[length] ? text + length + 1 : text);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return range;
 }
 
 static void wait_for_jobs(struct symbols_cache *s, u32 ms)

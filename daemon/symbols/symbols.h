@@ -149,6 +149,28 @@ bool symbols_get_source_line(struct symbols_cache *symbols, s32 pid,
 			     struct source_line *ret_source);
 
 /**
+ * struct data_name - the type and the field of a datum, escaped
+ * @type: type of the variable, such as "struct request"; a reason in brackets if it is unknown
+ * @field: path of the field in the type; the name of the variable if its type has no fields
+ */
+struct data_name {
+	char type[128];
+	char field[128];
+};
+
+/**
+ * symbols_get_data() - get the type and the field of a datum of a recording
+ * @symbols: the cache; NULL: nothing is known
+ * @location: location of the datum: its offset is the offset of the code of its file, plus the
+ *	distance between the mapping of this code and the datum
+ * @ret_name: the names; both are "[no debug data]" if the file is unknown or not read yet
+ *
+ * Return: true if the file was read. If not, it may be read after symbols_wait_configured().
+ */
+bool symbols_get_data(struct symbols_cache *symbols, const struct attribute_location *location,
+		      struct data_name *ret_name);
+
+/**
  * symbols_wait_configured() - wait for pending requests, at most &symbols_config.wait_ms
  *
  * Return: true if &symbols_config.wait_ms is not 0. A query may then find more than before, even if

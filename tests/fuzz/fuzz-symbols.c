@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Fuzz the symbol helper: a binary with debug information, a Go table, a perf map or kallsyms,
+ * Fuzz the symbol helper: functions or data of a binary with debug information, a Go table, a perf map or kallsyms,
  * depending on the first byte. The helper's caller must accept each reply.
  */
 #include "fuzz.h"
@@ -42,7 +42,8 @@ static void request_all_names(struct reader_file *o, u32 type, struct name_cache
 
 		ask.request = (struct symbol_request){ .type = type, .count = left };
 		for (u32 i = 0; i < left; i++)
-			ask.request.address[i] = (u64)(at + i) * 61 + (o->kind ? 0x1000 : 0);
+			ask.request.address[i] = (u64)(at + i) * 61 +
+						 (o->kind && o->kind != SYMBOL_DATA ? 0x1000 : 0);
 		if (type == SYMBOL_FIND)
 			reader_file_add_functions(o, ask.request.address, left, &answer);
 		else
@@ -109,16 +110,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kind = data[0] % (SYMBOL_KINDS + 1);
 	data++;
 	size--;
-	if (kind == SYMBOL_KINDS) {
+	/* The corpus has Go tables after the byte 3. */
+	if (kind == SYMBOL_DATA) {
 		read_go_table(data, size);
 		return 0;
 	}
+	if (kind == SYMBOL_KINDS)
+		kind = SYMBOL_DATA;
 	if (reader_file_open(&o, kind, make_memory_file(data, size), &known) < 0)
 		return 0;
 	fuzz_assert(!name_cache_init(&cache, 4, 1 << 20));
 	file = name_cache_get_file(&cache, name_cache_find_or_add(&cache, &key));
 	/* The binary is also its own debug information, because the build ID is the same. */
-	if (kind == SYMBOL_ELF && size % 2)
+	if ((kind == SYMBOL_ELF || kind == SYMBOL_DATA) && size % 2)
 		reader_file_attach(&o, SYMBOL_DEBUG, make_memory_file(data, size), &known);
 	request_all_names(&o, SYMBOL_FIND, &cache, file);
 	request_all_names(&o, SYMBOL_LINES, &cache, file);

@@ -31,7 +31,8 @@ static const struct option_help options[] = {
 	{ NULL, "-G", "-G, --group KEYS",
 	  "what a row is: keys with commas between them, of container, program, binary, build_id, "
 	  "function, line, instruction, mode, op, event, level; of a recording also comm, pid, "
-	  "cpu. Alone: function (the default), line, program, process. With --last not op, event "
+	  "cpu, type, field. Alone: function (the default), line, program, process. With --last "
+	  "not op, event "
 	  "and level" },
 	{ "top", "-G", "-G, --group GROUP", "what a row is: function, line, process or container" },
 	{ NULL, "--srcline", "--srcline", "the same as -G line" },

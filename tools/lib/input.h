@@ -41,7 +41,7 @@ struct input_recording {
  * @cpus: count only windows of these CPUs; NULL: all
  * @midr: MIDR_EL1 of cores for which the recording has none; 0: unknown
  * @filter: count only samples that match; NULL: all. It must outlive the &struct input_recording
- * @split: what the profile distinguishes besides programs, CELL_SPLIT_*
+ * @split: what the profile distinguishes besides programs, CELL_SPLIT_* and CELL_BY_DATA
  * @kallsyms: file with the functions of the recorded kernel, in the format of /proc/kallsyms; NULL:
  *	use those in the recording. If it is set, @path is not standard input
  * @threads: number of threads that count, at most COUNT_THREADS_MAX; 0: one for each CPU

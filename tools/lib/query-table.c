@@ -44,6 +44,8 @@ static const struct {
 	[QUERY_OP] = { "OP", 0, { 0, 0 } },
 	[QUERY_EVENT] = { "EVENT", 0, { 0, 0 } },
 	[QUERY_LEVEL] = { "LEVEL", 0, { 0, 0 } },
+	[QUERY_TYPE] = { "TYPE", 1, { 24, 12 } },
+	[QUERY_FIELD] = { "FIELD", 2, { 24, 12 } },
 };
 
 /* Write only the name of the file, because the directories are less specific. */
@@ -101,6 +103,12 @@ void query_table_format_key(const struct query_row *row, enum query_key key, cha
 		break;
 	case QUERY_LEVEL:
 		text = query_row_level_name(row);
+		break;
+	case QUERY_TYPE:
+		text = row->type;
+		break;
+	case QUERY_FIELD:
+		text = row->field;
 		break;
 	default:
 		break;

@@ -57,6 +57,8 @@ void row_names_read(json_object *json, struct query_row *ret_row)
 	copy_text(json, "binary", row->binary, sizeof(row->binary));
 	copy_text(json, "build_id", row->build_id, sizeof(row->build_id));
 	copy_text(json, "function", row->function, sizeof(row->function));
+	copy_text(json, "type", row->type, sizeof(row->type));
+	copy_text(json, "field", row->field, sizeof(row->field));
 	copy_text(json, "file", row->file, sizeof(row->file));
 	row->line = (u32)json_number(json, "line");
 	row->instruction = strtoull(json_text(json, "instruction"), NULL, 16);

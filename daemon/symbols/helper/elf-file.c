@@ -53,12 +53,14 @@ static void segments_read(Elf *elf, struct elf_object *o)
 	for (size_t i = 0; i < n && i < INT_MAX && o->segments < ELF_SEGMENTS; i++) {
 		GElf_Phdr ph;
 
-		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD || !ph.p_filesz)
+		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD || !ph.p_memsz)
 			continue;
 		o->segment[o->segments++] = (struct elf_segment){
 			.offset = ph.p_offset,
 			.size = ph.p_filesz,
 			.vaddr = ph.p_vaddr,
+			.memory = ph.p_memsz,
+			.code = ph.p_flags & PF_X,
 		};
 	}
 }
@@ -101,14 +103,17 @@ static void build_id_read(Elf *elf, struct elf_object *o)
 	}
 }
 
-static void symbol_add(struct symtab *t, const GElf_Sym *sym, const Elf_Data *names)
+static void symbol_add(struct elf_object *o, const GElf_Sym *sym, const Elf_Data *names)
 {
 	unsigned char type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info);
 	const char *name = names->d_buf, *version;
+	bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
 	size_t available, len;
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF ||
-	    sym->st_name >= names->d_size)
+	if (sym->st_shndx == SHN_UNDEF || sym->st_name >= names->d_size)
+		return;
+	/* Data without a size would seem to extend to the next symbol. */
+	if (o->objects ? type != STT_OBJECT || !sym->st_size : !function)
 		return;
 	name += sym->st_name;
 	available = names->d_size - sym->st_name;
@@ -121,7 +126,7 @@ static void symbol_add(struct symtab *t, const GElf_Sym *sym, const Elf_Data *na
 	if (version)
 		len = (size_t)(version - name);
 	if (len)
-		symtab_add(t, sym->st_value, sym->st_size, name, len,
+		symtab_add(&o->symbols, sym->st_value, sym->st_size, name, len,
 			   bind == STB_GLOBAL ? SYMBOL_GLOBAL :
 			   bind == STB_WEAK   ? SYMBOL_WEAK :
 						SYMBOL_LOCAL);
@@ -147,7 +152,7 @@ static int symbol_section_read(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, stru
 		GElf_Sym sym;
 
 		if (gelf_getsym(data, (int)i, &sym))
-			symbol_add(&o->symbols, &sym, names);
+			symbol_add(o, &sym, names);
 	}
 	return 0;
 }

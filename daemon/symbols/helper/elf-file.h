@@ -15,22 +15,27 @@
 
 /**
  * struct elf_segment - a PT_LOAD segment: @size bytes at @offset of the file are mapped at @vaddr
+ * @memory: bytes in memory: @size, and the zeros after them
+ * @code: the segment is executable
  */
 struct elf_segment {
 	u64 offset;
 	u64 size;
 	u64 vaddr;
+	u64 memory;
+	bool code;
 };
 
 /**
  * struct elf_object - the content of a file
- * @symbols: functions by virtual address; the caller sets its limit first
+ * @symbols: functions, or with @objects data, by virtual address; the caller sets its limit first
  * @segment, @segments: PT_LOAD segments with bytes in the file
  * @build_id, @build_id_size: build id; 0 bytes if the file has none
  * @full: true if the file has a .symtab, so that a debug file contains no more functions
  */
 struct elf_object {
 	struct symtab symbols;
+	bool objects;
 	struct elf_segment segment[ELF_SEGMENTS];
 	u32 segments;
 	u8 build_id[BUILD_ID_MAX];
@@ -58,7 +63,7 @@ int elf_open_memory(void *bytes, size_t size, Elf **ret_elf);
 void elf_read_segments_and_build_id(Elf *elf, struct elf_object *object);
 
 /**
- * elf_read_symbols() - add the functions of a file; call symtab_sort() after the last one
+ * elf_read_symbols() - add the functions, or with &elf_object.objects the data, of a file; call symtab_sort() after the last one
  *
  * Return: 0; -EBADMSG or -EFBIG if a section is invalid or too large. The functions before that
  * section were added.

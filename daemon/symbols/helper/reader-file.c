@@ -21,6 +21,7 @@
 
 void reader_file_close(struct reader_file *o)
 {
+	debug_data_free(o->data);
 	debug_lines_free(o->lines);
 	elf_end(o->mini);
 	elf_end(o->alt);
@@ -129,7 +130,8 @@ int reader_file_open(struct reader_file *o, u32 kind, int fd, struct symbol_file
 	o->kind = kind;
 	o->fd = fd;
 	o->elf.symbols.limit = SYMBOLS_LIMIT;
-	if (kind != SYMBOL_ELF) {
+	o->elf.objects = kind == SYMBOL_DATA;
+	if (kind != SYMBOL_ELF && kind != SYMBOL_DATA) {
 		o->has = SYMBOL_HAS_NAMES;
 		describe_content(o, ret_known);
 		return 0;
@@ -386,6 +388,10 @@ void reader_file_add_functions(struct reader_file *o, const u64 *address, u32 co
 		add_perf_map_names(o, address, count, builder);
 		return;
 	}
+	if (o->kind == SYMBOL_DATA) {
+		reader_file_add_data(o, address, count, builder);
+		return;
+	}
 	read_functions_once(o);
 	while (builder->done < count) {
 		struct symbol_name range;
@@ -396,6 +402,91 @@ void reader_file_add_functions(struct reader_file *o, const u64 *address, u32 co
 			return;
 		while (builder->done < count && address[builder->done] - range.start < range.size)
 			builder->done++;
+	}
+}
+
+/*
+ * Get the difference between virtual addresses and file offsets of the code. Return false if the
+ * file has no code, or if the difference is not the same for all code.
+ */
+static bool find_code_bias(const struct reader_file *o, u64 *ret_bias)
+{
+	bool found = false;
+
+	for (u32 i = 0; i < o->elf.segments; i++) {
+		const struct elf_segment *segment = &o->elf.segment[i];
+
+		if (!segment->code)
+			continue;
+		if (found && segment->vaddr - segment->offset != *ret_bias)
+			return false;
+		*ret_bias = segment->vaddr - segment->offset;
+		found = true;
+	}
+	return found;
+}
+
+/* Return whether a virtual address is in memory of the file: its bytes, or its zeros. */
+static bool memory_has_address(const struct reader_file *o, u64 vaddr)
+{
+	for (u32 i = 0; i < o->elf.segments; i++)
+		if (vaddr - o->elf.segment[i].vaddr < o->elf.segment[i].memory)
+			return true;
+	return false;
+}
+
+static void read_data_once(struct reader_file *o)
+{
+	if (o->lines_read)
+		return;
+	read_functions_once(o);
+	o->lines_read = true;
+	if (has_section(o->file, ".debug_info"))
+		debug_data_new(o->file, o->alt, &o->data);
+	else if (o->debug)
+		debug_data_new(o->debug, o->alt, &o->data);
+}
+
+/* Write the type and the field at @vaddr, with a line feed between them, or a reason. */
+static void format_datum(const struct reader_file *o, u64 vaddr, char *to, size_t size)
+{
+	struct debug_datum datum;
+	u64 start, length;
+	const char *name;
+
+	if (!memory_has_address(o, vaddr)) {
+		snprintf(to, size, "[other memory]");
+		return;
+	}
+	if (o->data && debug_data_find(o->data, vaddr, &datum)) {
+		snprintf(to, size, "%s\n%s", datum.type, datum.field);
+		return;
+	}
+	name = symtab_find_range(&o->elf.symbols, vaddr, &start, &length);
+	if (name)
+		snprintf(to, size, "[no debug data]\n%.255s", name);
+	else
+		snprintf(to, size, "[not a symbol]");
+}
+
+void reader_file_add_data(struct reader_file *o, const u64 *address, u32 count,
+			  struct reply_builder *builder)
+{
+	char text[SYMBOL_NAME_MAX + 1] = "";
+	u64 bias;
+
+	reply_builder_init(builder);
+	read_data_once(o);
+	for (; builder->done < count; builder->done++) {
+		struct symbol_name *entry = &builder->name[builder->count];
+
+		*entry = (struct symbol_name){ .start = address[builder->done], .size = 1 };
+		if (find_code_bias(o, &bias))
+			format_datum(o, address[builder->done] + bias, text, sizeof(text));
+		if (!reply_builder_add_text(builder, sizeof(*entry), text, strlen(text),
+					    &entry->text))
+			return;
+		builder->count++;
 	}
 }
 

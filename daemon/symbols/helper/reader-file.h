@@ -7,6 +7,7 @@
 #ifndef SPEPROF_OBJECT_H
 #define SPEPROF_OBJECT_H
 
+#include "debug-data.h"
 #include "debug-lines.h"
 #include "elf-file.h"
 #include "go-table.h"
@@ -18,12 +19,13 @@
  * @kind: &enum symbol_kind of the file
  * @fd, @debug_fd, @alt_fd: descriptors of @file, @debug and @alt
  * @elf: segments and build id of @file, and functions of all files
- * @file: the file; NULL unless SYMBOL_ELF
+ * @file: the file; NULL unless SYMBOL_ELF or SYMBOL_DATA
  * @debug: separate debug information; NULL for none
  * @alt: file with shared debug information (dwz); NULL for none
  * @mini: MiniDebugInfo, unpacked to @mini_bytes; NULL for none
  * @go: table of Go functions, if @has_go
  * @lines: source lines; NULL for none
+ * @data: variables; NULL for none, and unless SYMBOL_DATA
  * @has: SYMBOL_HAS_*
  * @names_read, @lines_read: true after functions or lines were read, at the first request for them.
  * Then no file can be attached any more
@@ -41,6 +43,7 @@ struct reader_file {
 	void *mini_bytes;
 	struct go_table go;
 	struct debug_lines *lines;
+	struct debug_data *data;
 	u32 has;
 	bool has_go;
 	bool names_read;
@@ -78,6 +81,13 @@ int reader_file_attach(struct reader_file *object, u32 attachment, int fd,
  */
 void reader_file_add_functions(struct reader_file *object, const u64 *address, u32 count,
 			       struct reply_builder *builder);
+
+/**
+ * reader_file_add_data() - add the data at @count addresses of a SYMBOL_DATA file to a reply, as many
+ * as fit
+ */
+void reader_file_add_data(struct reader_file *object, const u64 *address, u32 count,
+			  struct reply_builder *builder);
 
 /** reader_file_add_lines() - add the source lines of @count addresses to a reply, as many as fit */
 void reader_file_add_lines(struct reader_file *object, const u64 *address, u32 count,

@@ -1,7 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A library with local, global and weak functions, which tests/fuzz/run-fuzzers links */
+/* A library with local, global and weak functions, and with data, which tests/fuzz/run-fuzzers links */
 int seed_global(int n);
 int seed_weak(int n);
+
+struct seed {
+	union {
+		long whole;
+		short parts[4];
+	};
+	unsigned int flag : 3, mode : 9;
+	struct {
+		struct seed *next;
+		char name[3];
+	} nested[2];
+};
+
+struct seed seed_data[2];
+enum seed_kind { SEED_ONE };
+enum seed_kind *seed_pointer;
 
 __attribute__((noinline)) static int seed_local(int n)
 {
