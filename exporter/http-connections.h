@@ -31,7 +31,7 @@
  * @handle: libmicrohttpd's connection; NULL in a free slot
  * @peer: key of the client, from http_peer_set()
  * @number: ascending number, in the order of connecting
- * @deadline_s: CLOCK_MONOTONIC in seconds; the connection is closed at this time. UINT64_MAX after
+ * @deadline_s: time at which the connection is closed, CLOCK_MONOTONIC in seconds; UINT64_MAX once
  * http_connections_take_overdue() has returned the connection
  * @changes: number of changes of the metrics before its last answer was sent
  * @awaits_response: false only while the connection is idle: its last answer was sent, and no new

@@ -47,9 +47,9 @@ void series_to_native_buckets(const struct metrics_histogram *histogram,
 	memset(ret_counts, 0, SERIES_INDICES * sizeof(*ret_counts));
 	*ret_zero = histogram->bucket[0];
 	/*
-	 * In a native histogram of schema 2, index i has the values in (2^((i-1)/4), 2^(i/4)]. So
-	 * index 0 has the value 1, which is our bucket 1. Indices 1 to 3 contain no integer. Our
-	 * bucket i has index i + 2 for i >= 2.
+	 * A native histogram of schema 2 has the values in (2^((i-1)/4), 2^(i/4)] at index i. So
+	 * index 0 has the value 1, which is bucket 1 of @histogram, and indices 1 to 3 have no
+	 * integer. From bucket 2 of @histogram on, the index is the number of the bucket plus 2.
 	 */
 	ret_counts[0] = histogram->bucket[1];
 	for (unsigned int i = 2; i < HISTOGRAM_BUCKETS; i++)

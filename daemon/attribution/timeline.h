@@ -80,11 +80,11 @@ void timeline_add(struct timeline *timeline, u32 key, u64 from, u32 value, u32 e
 
 /**
  * timeline_find() - find the value of @key at @time in @timeline
- * @ret_span: set if the result is TIMELINE_FOUND: the value, and the times from which and until which
- * it applies. Valid until the next timeline_find() or timeline_add() on @timeline
+ * @ret_span: for TIMELINE_FOUND: the value, and the times from which and until which it is valid.
+ * The span is valid until the next call of timeline_find() or timeline_add() for @timeline
  *
- * Return: TIMELINE_TOO_EARLY also if memory cannot be allocated, or if @timeline is full and @time is
- * not before an entry that did not fit.
+ * Return: TIMELINE_TOO_EARLY also if memory cannot be allocated, or if the timeline is full and
+ * @time is not before @timeline->end.
  */
 enum timeline_found timeline_find(struct timeline *timeline, u32 key, u64 time,
 				  const struct timeline_span **ret_span);

@@ -192,7 +192,7 @@ static void call_answer(struct bus_service *bus, struct history_call *call)
 			   request->timeline ? request->points.points : request->view.count);
 }
 
-/* Reply to the calls that the history's thread has completed. */
+/* Reply to the calls for which the history's thread has completed the request. */
 static int on_results(sd_event_source *source __attribute__((unused)), int fd,
 		      uint32_t revents __attribute__((unused)), void *userdata)
 {

@@ -18,7 +18,7 @@
 
 /*
  * Limits of the interval in ns; an operation of the emulated SPU takes 1 ns. The minimum is that of
- * perf's CPU clock. The maximum fits into PMSIRR_EL1.INTERVAL: 24 bits, in units of 256.
+ * perf's event cpu-clock. The maximum fits into PMSIRR_EL1.INTERVAL: 24 bits, in units of 256.
  */
 #define SPU_DRIVER_INTERVAL_MIN 10000ULL
 #define SPU_DRIVER_INTERVAL_MAX 4000000000ULL

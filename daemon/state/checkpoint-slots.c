@@ -318,8 +318,8 @@ static ssize_t read_all(int fd, u8 *to, size_t size)
 }
 
 /*
- * Read the exported slot into slot 0. If its sequence number is odd, move it to slot 1, where the
- * reader looks for it.
+ * Read the exported slot into slot 0. If its sequence number is odd, move it to slot 1, where
+ * checkpoint_slots_adopt() looks for it.
  */
 static int slot_import(struct checkpoint_slots *c, int fd)
 {

@@ -213,8 +213,8 @@ bool checkpoint_is_due(struct worker_state *state, u64 now)
 		return false;
 	/*
 	 * A ring that releases unsaved bytes loses them only if the process is killed. So saving
-	 * may use more CPU time than usual, 1/SAVE_SHARE_SPILLING, but is not immediate. If a ring
-	 * is full, save at once.
+	 * may then use more CPU time than usual, 1/SAVE_SHARE_SPILLING instead of 1/SAVE_SHARE,
+	 * but not all of it. Only for a full ring, save at once.
 	 */
 	waits = checkpoint->error ? WAITS_NOTHING : get_checkpoint_wait(state);
 	if (waits == WAITS_RING ||

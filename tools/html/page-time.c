@@ -140,7 +140,7 @@ static struct process_program_cache *get_process_cache(struct page_time *t, u32 
 	return &t->known[process];
 }
 
-/* Set the container and the executable of @process, escaped like in the rows of the page. */
+/* Set the container and the escaped executable name of @process, as in the rows of a page. */
 static void set_program_names(const struct page_time *t, u32 process,
 			      struct time_program *ret_program)
 {
