@@ -98,7 +98,7 @@ const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_UNATTRIBUTED] = {
 		.name = "speprof_samples_unattributed",
 		.unit = "",
-		.help = "Samples for which the process is not known. They are counted for the machine, "
+		.help = "Samples without a known process. They are counted for the machine, "
 			"but for no container.",
 		.type = SERIES_COUNTER,
 	},
@@ -279,7 +279,7 @@ const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_SELF_SERIES] = {
 		.name = "speprof_exporter_container_series",
 		.unit = "",
-		.help = "Time series of containers: those that the exporter exports, and those "
+		.help = "Time series of containers: series that the exporter exports, and series "
 			"that it drops because MaxSeries= is reached.",
 		.labels = "state: exported, dropped",
 		.type = SERIES_GAUGE,
@@ -287,16 +287,15 @@ const struct series_family series_families[FAMILY_COUNT] = {
 	[FAMILY_SELF_CONTAINERS] = {
 		.name = "speprof_exporter_containers",
 		.unit = "",
-		.help = "Containers that have time series of their own (exported), and containers "
-			"that are summed up in the container \"other\" because MaxSeries= is "
-			"reached.",
+		.help = "Containers with separate time series (exported), and containers that are "
+			"summed up in the container \"other\" because MaxSeries= is reached.",
 		.labels = "state: exported, other",
 		.type = SERIES_GAUGE,
 	},
 	[FAMILY_SELF_SCRAPES] = {
 		.name = "speprof_exporter_requests",
 		.unit = "",
-		.help = "HTTP requests to the exporter: those answered with metrics, and those "
+		.help = "HTTP requests to the exporter, which it answered with metrics, or "
 			"refused, such as for a wrong token.",
 		.labels = "state: answered, refused",
 		.type = SERIES_COUNTER,
