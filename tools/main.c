@@ -94,6 +94,13 @@ static const struct verb verbs[] = {
 		.run = annotate_run,
 	},
 	{
+		.name = "pgo",
+		.synopsis = "--format bolt|pre-aggregated [[-i] FILE] [-o FILE] [--binary PATH] "
+			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION]",
+		.help = "write the branches of a program as a profile for BOLT, which optimises it",
+		.run = pgo_run,
+	},
+	{
 		.name = "dump",
 		.synopsis = "[--midr MIDR] [-i] FILE",
 		.help = "print every packet of a recording, and what served loads and stores",

@@ -35,39 +35,6 @@ void function_code_clear(struct function_code *code)
 	*code = (struct function_code){ .instruction = NULL };
 }
 
-/* Open the file of @location in the reader. Returns -ESTALE if the file has another build ID. */
-static int open_location_file(struct code_reader *reader, const struct attribute_location *location)
-{
-	struct open_request open = { .type = OPEN_FILE,
-				     .has_id = location->build_id_size > 0,
-				     .inode = location->build_id_size ? 0 : location->inode };
-	struct symbol_request request = { .type = SYMBOL_OPEN, .from_opener = 1 };
-	const struct symbol_file_content *known;
-	const struct symbol_reply *reply;
-	struct open_reply opened;
-	int r;
-
-	if (strlen(location->binary) >= sizeof(open.path))
-		return -ENAMETOOLONG;
-	strcpy(open.path, location->binary);
-	r = helper_link_call_opener(&reader->link, &open, &opened);
-	if (r < 0)
-		return r;
-	open.type = OPEN_PASS;
-	r = helper_link_call_opener(&reader->link, &open, &opened);
-	if (r < 0)
-		return r;
-	r = helper_link_call_reader(&reader->link, &request, -1, &reply);
-	if (r < 0)
-		return r;
-	known = symbol_reply_get_content(reply);
-	if (location->build_id_size &&
-	    (known->build_id_size != location->build_id_size ||
-	     memcmp(known->build_id, location->build_id, known->build_id_size) != 0))
-		return -ESTALE;
-	return 0;
-}
-
 /* Set *start and *end to the range of the function at *start; unchanged if it has no name. */
 static int find_function_range(struct code_reader *reader, u64 *start, u64 *end)
 {
@@ -137,24 +104,11 @@ static int read_instructions(struct code_reader *reader, u64 start, u64 end)
 	return 0;
 }
 
-/* Set &function_code.reason after @error: the reason why the file was not read. */
-static void code_set_reason(struct function_code *code, const struct helper_link *link,
-			    const struct attribute_location *location, int error)
-{
-	if (*link->reason)
-		snprintf(code->reason, sizeof(code->reason), "%s", link->reason);
-	else if (error == -ESTALE)
-		snprintf(code->reason, sizeof(code->reason),
-			 "%.120s has another build id than the recording", location->binary);
-	else
-		snprintf(code->reason, sizeof(code->reason), "%.120s: %s", location->binary,
-			 strerror(-error));
-}
-
 int function_code_read(const struct attribute_location *location, u64 end,
 		       struct function_code *ret_code)
 {
 	struct code_reader *reader = calloc(1, sizeof(*reader));
+	struct symbol_file_content known;
 	u64 start = location->offset;
 	int r;
 
@@ -166,7 +120,7 @@ int function_code_read(const struct attribute_location *location, u64 end,
 	reader->code = ret_code;
 	r = helper_link_start(&reader->link);
 	if (r == 0)
-		r = open_location_file(reader, location);
+		r = helper_link_open_file(&reader->link, location, &known);
 	if (r == 0)
 		r = find_function_range(reader, &start, &end);
 	if (r == 0 && end - start > FUNCTION_CODE_MAX)
@@ -174,7 +128,8 @@ int function_code_read(const struct attribute_location *location, u64 end,
 	if (r == 0)
 		r = read_instructions(reader, start, end);
 	if (r < 0)
-		code_set_reason(ret_code, &reader->link, location, r);
+		helper_link_explain_error(&reader->link, location, r, ret_code->reason,
+					  sizeof(ret_code->reason));
 	helper_link_deinit(&reader->link);
 	free(reader);
 	return ret_code->count ? 0 : r;

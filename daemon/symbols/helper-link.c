@@ -404,3 +404,50 @@ int helper_link_call_opener(struct helper_link *link, struct open_request *reque
 	*ret_reply = reply;
 	return 0;
 }
+
+int helper_link_open_file(struct helper_link *link, const struct attribute_location *location,
+			  struct symbol_file_content *ret_content)
+{
+	struct open_request open = { .type = OPEN_FILE,
+				     .has_id = location->build_id_size > 0,
+				     .inode = location->build_id_size ? 0 : location->inode };
+	struct symbol_request request = { .type = SYMBOL_OPEN, .from_opener = 1 };
+	const struct symbol_file_content *known;
+	const struct symbol_reply *reply;
+	struct open_reply opened;
+	int r;
+
+	if (strlen(location->binary) >= sizeof(open.path))
+		return -ENAMETOOLONG;
+	strcpy(open.path, location->binary);
+	r = helper_link_call_opener(link, &open, &opened);
+	if (r < 0)
+		return r;
+	open.type = OPEN_PASS;
+	r = helper_link_call_opener(link, &open, &opened);
+	if (r < 0)
+		return r;
+	r = helper_link_call_reader(link, &request, -1, &reply);
+	if (r < 0)
+		return r;
+	known = symbol_reply_get_content(reply);
+	if (location->build_id_size &&
+	    (known->build_id_size != location->build_id_size ||
+	     memcmp(known->build_id, location->build_id, known->build_id_size) != 0))
+		return -ESTALE;
+	*ret_content = *known;
+	return 0;
+}
+
+void helper_link_explain_error(const struct helper_link *link,
+			       const struct attribute_location *location, int error,
+			       char *ret_reason, size_t size)
+{
+	if (*link->reason)
+		snprintf(ret_reason, size, "%s", link->reason);
+	else if (error == -ESTALE)
+		snprintf(ret_reason, size, "%.120s has another build id than the recording",
+			 location->binary);
+	else
+		snprintf(ret_reason, size, "%.120s: %s", location->binary, strerror(-error));
+}

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "attribution/attributor.h"
 #include "open-message.h"
 #include "symbol-message.h"
 
@@ -139,6 +140,27 @@ int helper_link_call_opener(struct helper_link *link, struct open_request *reque
  */
 int helper_link_call_reader(struct helper_link *link, struct symbol_request *request, int fd,
 			    const struct symbol_reply **ret_reply);
+
+/**
+ * helper_link_open_file() - open the file of a location in slot 0 of the reader
+ * @location: its path and build id; without a build id, the file must have its inode
+ * @ret_content: the content of the file
+ *
+ * Return: 0; -ESTALE if the file has another build id; another negative errno as for
+ * helper_link_call_opener() and helper_link_call_reader().
+ */
+int helper_link_open_file(struct helper_link *link, const struct attribute_location *location,
+			  struct symbol_file_content *ret_content);
+
+/**
+ * helper_link_explain_error() - write the reason why a file was not read
+ * @location: the file
+ * @error: the negative errno of helper_link_start() or of a call
+ * @ret_reason: receives the reason, at most @size bytes with the NUL
+ */
+void helper_link_explain_error(const struct helper_link *link,
+			       const struct attribute_location *location, int error,
+			       char *ret_reason, size_t size);
 
 /** helper_link_stop() - kill both helpers, if they run */
 void helper_link_stop(struct helper_link *link);

@@ -13,6 +13,10 @@ static_assert(sizeof(struct symbol_reply) + SYMBOL_ADDRESSES * sizeof(struct sym
 			      SYMBOL_FILE_MAX + 1 + SYMBOL_INLINES_MAX + 1 <=
 		      SYMBOL_MESSAGE_MAX,
 	      "the entries of the largest request, and the longest texts of one entry, fit");
+static_assert(sizeof(struct symbol_reply) + SYMBOL_ADDRESSES * sizeof(struct symbol_linkage) + 1 +
+			      SYMBOL_NAME_MAX + 1 <=
+		      SYMBOL_MESSAGE_MAX,
+	      "the entries of the largest request, and the longest name, fit");
 
 int symbol_message_send(int socket, const void *bytes, size_t size, int fd, int flags)
 {
@@ -54,7 +58,7 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
 	u32 subtypes;
 
 	if (size < sizeof(*request) || request->slot >= SYMBOL_SLOTS || request->from_opener > 1 ||
-	    request->type < SYMBOL_OPEN || request->type > SYMBOL_CODE)
+	    request->type < SYMBOL_OPEN || request->type > SYMBOL_LINKAGE)
 		return -EBADMSG;
 	with_file = request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH;
 	subtypes = request->type == SYMBOL_OPEN ? SYMBOL_KINDS : SYMBOL_ATTACHMENTS;
@@ -71,14 +75,9 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
 	return is_ascending(request->address, request->count) ? 0 : -EBADMSG;
 }
 
-static size_t get_entry_size(u32 type)
-{
-	return type == SYMBOL_LINES ? sizeof(struct symbol_line) : sizeof(struct symbol_name);
-}
-
 const char *symbol_reply_get_text(const struct symbol_reply *reply)
 {
-	return (const char *)(reply + 1) + reply->count * get_entry_size(reply->type);
+	return (const char *)(reply + 1) + reply->count * symbol_entry_get_size(reply->type);
 }
 
 /*
@@ -148,15 +147,29 @@ static int lines_check(const struct symbol_request *request, const struct symbol
 	return 0;
 }
 
+static int linkage_check(const struct symbol_request *request, const struct symbol_reply *reply)
+{
+	const struct symbol_linkage *entry = symbol_reply_get_linkage(reply);
+
+	if (reply->count != reply->done)
+		return -EBADMSG;
+	for (u32 i = 0; i < reply->count; i++)
+		if (entry[i].offset != request->address[i] ||
+		    entry[i].function > entry[i].address ||
+		    !text_is_valid(reply, entry[i].text, SYMBOL_NAME_MAX))
+			return -EBADMSG;
+	return 0;
+}
+
 static int content_check(const struct symbol_reply *reply, size_t size)
 {
 	const struct symbol_file_content *object = symbol_reply_get_content(reply);
 
 	if (size != sizeof(*object) || reply->done || reply->count || reply->text ||
 	    object->build_id_size > BUILD_ID_MAX || object->alt_size > BUILD_ID_MAX ||
-	    object->has & ~(SYMBOL_HAS_NAMES | SYMBOL_HAS_LINES) || object->reserved[0] ||
-	    object->reserved[1] || !memchr(object->link, '\0', sizeof(object->link)) ||
-	    strchr(object->link, '/') || !strcmp(object->link, ".."))
+	    object->has & ~(SYMBOL_HAS_NAMES | SYMBOL_HAS_LINES) ||
+	    !memchr(object->link, '\0', sizeof(object->link)) || strchr(object->link, '/') ||
+	    !strcmp(object->link, ".."))
 		return -EBADMSG;
 	return 0;
 }
@@ -177,12 +190,14 @@ int symbol_reply_check(const struct symbol_request *request, const struct symbol
 	if (!reply->done || reply->done > request->count ||
 	    reply->count > (reply->type == SYMBOL_CODE ? SYMBOL_ADDRESSES : reply->done))
 		return -EBADMSG;
-	entries = reply->count * get_entry_size(reply->type);
+	entries = reply->count * symbol_entry_get_size(reply->type);
 	if (entries > size || size - entries != reply->text || !reply->text ||
 	    symbol_reply_get_text(reply)[0] || symbol_reply_get_text(reply)[reply->text - 1])
 		return -EBADMSG;
 	if (request->type == SYMBOL_CODE)
 		return code_check(request, reply);
+	if (request->type == SYMBOL_LINKAGE)
+		return linkage_check(request, reply);
 	return request->type == SYMBOL_FIND ? names_check(request, reply) :
 					      lines_check(request, reply);
 }

@@ -39,6 +39,7 @@ enum symbol_request_type {
 	SYMBOL_FIND, /* find the functions of addresses */
 	SYMBOL_LINES, /* find the source lines of addresses */
 	SYMBOL_CODE, /* disassemble the instructions between two addresses */
+	SYMBOL_LINKAGE, /* find the linker's names of functions, and virtual addresses */
 };
 
 /* The kind of file that SYMBOL_OPEN opens. */
@@ -93,6 +94,7 @@ struct symbol_request {
  * @build_id, @build_id_size: build id of the file; 0 bytes if it has none
  * @alt, @alt_size: build id of the file with shared debug information (dwz); 0 bytes for none
  * @link: name of the separate debug file, without a slash, NUL-terminated; "" for none
+ * @machine: e_machine of the ELF file, such as EM_AARCH64; 0 for another file
  */
 struct symbol_file_content {
 	u32 has;
@@ -101,7 +103,7 @@ struct symbol_file_content {
 	u8 build_id[BUILD_ID_MAX];
 	u8 alt[BUILD_ID_MAX];
 	char link[SYMBOL_LINK_MAX];
-	u8 reserved[2];
+	u16 machine;
 };
 
 /**
@@ -135,13 +137,30 @@ struct symbol_line {
 };
 
 /**
+ * struct symbol_linkage - an entry of the reply to SYMBOL_LINKAGE: one for each address, in order
+ * @offset: the address of the request, which is an offset in the file
+ * @address: its virtual address in the ELF file; UINT64_MAX if no segment contains it
+ * @function: virtual address of the function that contains it; 0 without a function
+ * @text: offset of the function's name in the text of the reply, not demangled; 0 for none
+ * @local: 0 for a global or weak function; else the number of the function among the local functions
+ *	of the same name, in the order of their addresses, from 1
+ */
+struct symbol_linkage {
+	u64 offset;
+	u64 address;
+	u64 function;
+	u32 text;
+	u32 local;
+};
+
+/**
  * struct symbol_reply - a reply of the reader; &struct symbol_file_content, or entries and the
  * text, follow
  * @type, @serial: type and serial of the request
  * @error: 0, or a negative errno if the file is invalid; nothing follows then
  * @done: number of addresses that were resolved, at least 1; the caller requests the rest again.
  *	SYMBOL_CODE: 2 if the entries reach the second address, else 1
- * @count: number of &struct symbol_name or &struct symbol_line
+ * @count: number of &struct symbol_name, &struct symbol_line or &struct symbol_linkage
  * @text: size of the text after the entries, bytes: NUL-terminated strings, of which the first is
  * ""
  */
@@ -222,6 +241,21 @@ static inline const struct symbol_name *symbol_reply_get_names(const struct symb
 static inline const struct symbol_line *symbol_reply_get_lines(const struct symbol_reply *reply)
 {
 	return (const void *)(reply + 1);
+}
+
+/** symbol_reply_get_linkage() - return the entries of a checked reply to SYMBOL_LINKAGE */
+static inline const struct symbol_linkage *
+symbol_reply_get_linkage(const struct symbol_reply *reply)
+{
+	return (const void *)(reply + 1);
+}
+
+/** symbol_entry_get_size() - return the size of an entry of a reply to @type, bytes */
+static inline size_t symbol_entry_get_size(u32 type)
+{
+	return type == SYMBOL_LINES   ? sizeof(struct symbol_line) :
+	       type == SYMBOL_LINKAGE ? sizeof(struct symbol_linkage) :
+					sizeof(struct symbol_name);
 }
 
 /** symbol_reply_get_text() - return the text of a checked reply with entries */

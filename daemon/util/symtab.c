@@ -175,6 +175,31 @@ const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, 
 	return name;
 }
 
+const struct symbol *symtab_find_symbol(const struct symtab *t, u64 addr)
+{
+	u32 above = symtab_upper_bound(t, addr);
+
+	for (u32 n = 0; n < NESTED_MAX && n < above; n++) {
+		const struct symbol *s = &t->entry[above - 1 - n];
+
+		if (addr - s->start < s->size)
+			return s->rank == SYMBOL_BOUNDARY ? NULL : s;
+	}
+	return NULL;
+}
+
+u32 symtab_count_locals(const struct symtab *t, const struct symbol *symbol)
+{
+	u32 count = 0;
+
+	if (symbol->rank != SYMBOL_LOCAL)
+		return 0;
+	for (const struct symbol *s = t->entry; s <= symbol; s++)
+		count += s->rank == SYMBOL_LOCAL &&
+			 strcmp(t->names + s->name, t->names + symbol->name) == 0;
+	return count;
+}
+
 void symtab_clear(struct symtab *t)
 {
 	free(t->entry);

@@ -66,6 +66,17 @@ void symtab_sort(struct symtab *table);
  */
 const char *symtab_find_range(const struct symtab *table, u64 addr, u64 *ret_start, u64 *ret_size);
 
+/** symtab_find_symbol() - return the innermost function that contains @addr; NULL if there is none */
+const struct symbol *symtab_find_symbol(const struct symtab *table, u64 addr);
+
+/**
+ * symtab_count_locals() - count the local functions with the name of @symbol, up to and including
+ * @symbol, in the order of their addresses
+ *
+ * Return: the number; 0 if @symbol is global or weak.
+ */
+u32 symtab_count_locals(const struct symtab *table, const struct symbol *symbol);
+
 /** symtab_clear() - free the memory of the table; afterwards it is empty and has no limit */
 void symtab_clear(struct symtab *table);
 

@@ -46,11 +46,14 @@ static void request_all_names(struct reader_file *o, u32 type, struct name_cache
 						 (o->kind && o->kind != SYMBOL_DATA ? 0x1000 : 0);
 		if (type == SYMBOL_FIND)
 			reader_file_add_functions(o, ask.request.address, left, &answer);
+		else if (type == SYMBOL_LINKAGE)
+			reader_file_add_linkage(o, ask.request.address, left, &answer);
 		else
 			reader_file_add_lines(o, ask.request.address, left, &answer);
 		size = reply_builder_finish(&answer, &ask.request, reply);
 		fuzz_assert(!symbol_reply_check(&ask.request, (void *)reply, size));
-		name_cache_add_reply(cache, file, &ask.request, (void *)reply);
+		if (type != SYMBOL_LINKAGE)
+			name_cache_add_reply(cache, file, &ask.request, (void *)reply);
 		at += answer.done;
 		left -= answer.done;
 	}
@@ -126,6 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		reader_file_attach(&o, SYMBOL_DEBUG, make_memory_file(data, size), &known);
 	request_all_names(&o, SYMBOL_FIND, &cache, file);
 	request_all_names(&o, SYMBOL_LINES, &cache, file);
+	request_all_names(&o, SYMBOL_LINKAGE, &cache, file);
 	disassemble_file(&o, size);
 	fuzz_assert(cache.memory <= 1 << 20);
 	name_cache_deinit(&cache);

@@ -20,6 +20,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"(daemon|lib)/", (*USERSPACE, "guests-arm64")),
     (r"exporter/", ("plain", "sanitized", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
     (r"(tools|tests)/html/|tools/html-report\.[ch]$", ("plain", "tidy", "html")),
+    (r"(tools/(pgo|trace)|tests/bolt)/|tools/pgo\.c$", (*USERSPACE, "tutorial", "bolt")),
     (r"(tools|demo)/", (*USERSPACE, "tutorial")),
     (r"packaging/(grafana|prometheus)/", ("plain", "fleet", "packages", "rpm")),
     (r"packaging/(rpm|dkms)/", ("packages", "rpm")),

@@ -142,6 +142,8 @@ ALL = QUICK | {
                        needs=("build",)),
     "html": Lane("HTML reports: in a browser, against the JSON of the same recordings", script("tests/html/check", "BUILD"),
                  needs=("plain",)),
+    "bolt": Lane("programs that BOLT optimises with the profiles of speprof pgo", script("tests/bolt/check", "BUILD"),
+                 needs=("plain",)),
     "rpm": Lane("RPM packages: their files, installation in an empty root, akmods",
                 script("tests/lanes/packages/rpm", "--build", "BUILD"), needs=("plain",)),
     "tutorial": Lane("the commands of tutorials and how-tos, as printed, in a guest",

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/sample-location.h"
 #include "profile/profile-read.h"
 #include "util/escape.h"
 
@@ -21,38 +22,6 @@ struct target_counter {
 	const struct cpu_list *cpus;
 	int error;
 };
-
-/* Return the time of a sample on the clock of task events. */
-static u64 sample_time(const struct profile_sample *sample)
-{
-	const struct timestamp_clock *clock = &sample->window->clock;
-
-	if (!clock->mult || !spe_sample_has(sample->sample, SPE_HAS_TIMESTAMP))
-		return sample->window->start_ns ?: ATTRIBUTE_AT_END;
-	return clock->zero +
-	       (u64)((unsigned __int128)sample->sample->timestamp * clock->mult >> clock->shift);
-}
-
-static bool find_location(const struct target_counter *counter, const struct profile_sample *sample,
-			  u64 payload, struct attribute_location *ret_location)
-{
-	struct attribute_mapping mapping;
-	u64 address = spe_address_va(payload);
-
-	if (!attributor_find_mapping(counter->attributor, sample->process, address,
-				     spe_address_el(payload) > 0, sample_time(sample), &mapping))
-		return false;
-	*ret_location = (struct attribute_location){
-		.binary = mapping.binary,
-		.offset = address - mapping.bias,
-		.pc = address,
-		.inode = mapping.inode,
-		.device = mapping.device,
-		.build_id = mapping.build_id,
-		.build_id_size = mapping.build_id_size,
-	};
-	return true;
-}
 
 static int add_target(struct target_counter *counter, struct listing_line *line,
 		      const struct attribute_location *location, const char *binary)
@@ -110,13 +79,15 @@ static void count_sample(void *ctx, const struct profile_sample *profiled)
 	if (!spe_sample_has(sample, needed) || spe_sample_has_event(sample, SPE_EVENT_NOT_TAKEN) ||
 	    counter->error)
 		return;
-	if (!find_location(counter, profiled, sample->address[SPE_ADDRESS_PC], &from))
+	if (!sample_find_location(counter->attributor, profiled, sample->address[SPE_ADDRESS_PC],
+				  &from))
 		return;
 	escape_string(binary, sizeof(binary), from.binary);
 	line = listing_find_line(counter->listing, binary, from.offset);
 	if (!line)
 		return;
-	if (!find_location(counter, profiled, sample->address[SPE_ADDRESS_TARGET], &to))
+	if (!sample_find_location(counter->attributor, profiled,
+				  sample->address[SPE_ADDRESS_TARGET], &to))
 		to = (struct attribute_location){
 			.binary = "[unmapped]",
 			.offset = spe_address_va(sample->address[SPE_ADDRESS_TARGET]),

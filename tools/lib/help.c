@@ -118,6 +118,13 @@ static const struct option_help options[] = {
 	{ "export", "--format", "--format FORMAT",
 	  "folded: stacks of container, program, binary and function for a flame graph; csv: rows "
 	  "with all measures; pprof: for go tool pprof, compressed" },
+	{ "pgo", "--format", "--format FORMAT",
+	  "bolt: for llvm-bolt, by functions; pre-aggregated: for perf2bolt --pa, by addresses" },
+	{ "pgo", "--binary", "--binary PATH",
+	  "the program or library to optimise, by its path, the last part of it, or its build id; "
+	  "by default the one with most branches" },
+	{ "pgo", "-o", "-o, --output FILE",
+	  "file to write; \"-\" is standard output, the default" },
 	{ "export", "-o", "-o, --output FILE",
 	  "file to write; \"-\" is standard output, the default except for pprof" },
 	{ "export", "-G", "-G, --group KEYS",
@@ -158,6 +165,9 @@ static const struct {
 	    "        speedscope a.folded (or drop the file on https://www.speedscope.app)",
 	    "csv     libreoffice --calc a.csv",
 	    "pprof   go tool pprof -http=: a.pb.gz" } },
+	{ "pgo",
+	  { "pre-aggregated  perf2bolt --pa -p a.preagg -o a.fdata program",
+	    "bolt            llvm-bolt program -data a.fdata -o program.bolt" } },
 };
 
 static const struct {
@@ -184,6 +194,9 @@ static const struct {
 	{ "annotate",
 	  { "speprof annotate hash_search a.speprof",
 	    "speprof annotate -j --binary libc.so.6 'mem*' a.speprof" } },
+	{ "pgo",
+	  { "speprof pgo --format pre-aggregated a.speprof -o a.preagg",
+	    "speprof pgo --format bolt --binary program a.speprof -o a.fdata" } },
 	{ "dump", { "speprof dump perf.data", "speprof dump --midr 0x410fd0c0 -i records.raw" } },
 	{ "record",
 	  { "speprof record -d 10 -o a.speprof",
@@ -308,7 +321,7 @@ static void print_open_commands(FILE *out, const char *verb)
 		if (strcmp(openers[i].verb, verb) != 0)
 			continue;
 		fprintf(out, "\nOpen a file of the format\n");
-		for (size_t j = 0; j < ARRAY_SIZE(openers[i].line); j++)
+		for (size_t j = 0; j < ARRAY_SIZE(openers[i].line) && openers[i].line[j]; j++)
 			fprintf(out, "  %s\n", openers[i].line[j]);
 	}
 }

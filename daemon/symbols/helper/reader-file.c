@@ -92,10 +92,13 @@ static const char *debug_link_read(Elf *elf, u32 *ret_crc)
 static void describe_content(const struct reader_file *o, struct symbol_file_content *known)
 {
 	const char *link;
+	GElf_Ehdr head;
 	u32 crc;
 
 	*known = (struct symbol_file_content){ .has = o->has,
 					       .build_id_size = o->elf.build_id_size };
+	if (o->file && gelf_getehdr(o->file, &head))
+		known->machine = head.e_machine;
 	memcpy(known->build_id, o->elf.build_id, sizeof(known->build_id));
 	link = o->file ? debug_link_read(o->file, &crc) : NULL;
 	if (link && strcmp(link, "..") != 0)
@@ -488,6 +491,39 @@ void reader_file_add_data(struct reader_file *o, const u64 *address, u32 count,
 			return;
 		builder->count++;
 	}
+}
+
+static bool add_linkage(const struct reader_file *o, u64 offset, struct reply_builder *builder)
+{
+	const struct elf_segment *segment = segment_find(o, offset);
+	struct symbol_linkage *entry = &builder->linkage[builder->count];
+	const struct symbol *symbol;
+	const char *name = "";
+
+	*entry = (struct symbol_linkage){ .offset = offset, .address = UINT64_MAX };
+	if (segment) {
+		entry->address = segment->vaddr + (offset - segment->offset);
+		symbol = symtab_find_symbol(&o->elf.symbols, entry->address);
+		/* A boundary has no name. A truncated name would be the name of no function. */
+		if (symbol && strlen(o->elf.symbols.names + symbol->name) < SYMTAB_NAME_MAX) {
+			name = o->elf.symbols.names + symbol->name;
+			entry->function = symbol->start;
+			entry->local = symtab_count_locals(&o->elf.symbols, symbol);
+		}
+	}
+	if (!reply_builder_add_text(builder, sizeof(*entry), name, strlen(name), &entry->text))
+		return false;
+	builder->count++;
+	return true;
+}
+
+void reader_file_add_linkage(struct reader_file *o, const u64 *address, u32 count,
+			     struct reply_builder *builder)
+{
+	reply_builder_init(builder);
+	read_functions_once(o);
+	while (builder->done < count && add_linkage(o, address[builder->done], builder))
+		builder->done++;
 }
 
 static void read_lines_once(struct reader_file *o)

@@ -94,6 +94,13 @@ void reader_file_add_lines(struct reader_file *object, const u64 *address, u32 c
 			   struct reply_builder *builder);
 
 /**
+ * reader_file_add_linkage() - add the virtual addresses of @count addresses, and the linker's names
+ * of their functions, to a reply, as many as fit
+ */
+void reader_file_add_linkage(struct reader_file *object, const u64 *address, u32 count,
+			     struct reply_builder *builder);
+
+/**
  * reader_file_add_instructions() - add the instructions from @address to @end - 1 to a reply, as
  * many as fit
  *

@@ -52,8 +52,7 @@ bool reply_builder_add_text(struct reply_builder *builder, size_t entry, const c
 size_t reply_builder_finish(const struct reply_builder *builder,
 			    const struct symbol_request *request, void *buf)
 {
-	size_t entries = builder->count * (request->type == SYMBOL_LINES ? sizeof(*builder->line) :
-									   sizeof(*builder->name));
+	size_t entries = builder->count * symbol_entry_get_size(request->type);
 	struct symbol_reply *reply = buf;
 
 	*reply = (struct symbol_reply){

@@ -51,6 +51,11 @@ static struct symbol_line *make_lines(void)
 	return (void *)(&reply_packet.reply + 1);
 }
 
+static struct symbol_linkage *make_linkage(void)
+{
+	return (void *)(&reply_packet.reply + 1);
+}
+
 static struct symbol_file_content *make_object_reply(void)
 {
 	return (void *)(&reply_packet.reply + 1);
@@ -80,6 +85,15 @@ static size_t make_reply(u32 type)
 			(struct symbol_name){ .start = 0x100, .size = 4, .text = 1 };
 		make_names_reply()[1] = (struct symbol_name){ .start = 0x104, .size = 4 };
 		size += 2 * sizeof(struct symbol_name);
+	} else if (type == SYMBOL_LINKAGE) {
+		reply_packet.reply.count = 3;
+		for (u32 i = 0; i < 3; i++)
+			make_linkage()[i] =
+				(struct symbol_linkage){ .offset = request.request.address[i],
+							 .address = 0x1100 + i,
+							 .function = 0x1100,
+							 .text = 1 };
+		size += 3 * sizeof(struct symbol_linkage);
 	} else {
 		reply_packet.reply.count = 3;
 		for (u32 i = 0; i < 3; i++)
@@ -97,7 +111,7 @@ static size_t make_reply(u32 type)
 static void test_wrong_requests_are_refused(void **state)
 {
 	(void)state;
-	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_CODE; type++) {
+	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_LINKAGE; type++) {
 		bool file = type <= SYMBOL_ATTACH;
 
 		test_row("type %u", type);
@@ -144,7 +158,7 @@ static void test_wrong_requests_are_refused(void **state)
 static void test_wrong_replies_are_refused(void **state)
 {
 	(void)state;
-	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_CODE; type++) {
+	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_LINKAGE; type++) {
 		WRONG(type, reply_packet.reply.type++);
 		WRONG(type, reply_packet.reply.serial++);
 		WRONG(type, reply_packet.reply.error = 1);
@@ -161,7 +175,6 @@ static void test_wrong_replies_are_refused(void **state)
 	WRONG(SYMBOL_OPEN, make_object_reply()->build_id_size = BUILD_ID_MAX + 1);
 	WRONG(SYMBOL_OPEN, make_object_reply()->alt_size = BUILD_ID_MAX + 1);
 	WRONG(SYMBOL_OPEN, make_object_reply()->has = 4);
-	WRONG(SYMBOL_OPEN, make_object_reply()->reserved[1] = 1);
 	WRONG(SYMBOL_OPEN, strcpy(make_object_reply()->link, "a/b"));
 	WRONG(SYMBOL_OPEN, strcpy(make_object_reply()->link, ".."));
 	WRONG(SYMBOL_OPEN,
@@ -194,6 +207,10 @@ static void test_wrong_replies_are_refused(void **state)
 	WRONG(SYMBOL_CODE, make_names_reply()[1].size = 3);
 	WRONG(SYMBOL_CODE, make_names_reply()[1].size = 5);
 	WRONG(SYMBOL_CODE, make_names_reply()[1].reserved = 1);
+	WRONG(SYMBOL_LINKAGE, reply_packet.reply.done = 2);
+	WRONG(SYMBOL_LINKAGE, make_linkage()[1].offset++);
+	WRONG(SYMBOL_LINKAGE, make_linkage()[1].function = 0x1102);
+	WRONG(SYMBOL_LINKAGE, make_linkage()[2].text = sizeof(texts));
 }
 
 /* Names are found by their ranges, each text is stored once, and the oldest text is evicted. */

@@ -73,6 +73,8 @@ function __speprof_values
 		case --format
 			if test (__speprof_verb) = export
 				string split ' ' -- 'folded csv pprof'
+			else if test (__speprof_verb) = pgo
+				string split ' ' -- 'bolt pre-aggregated'
 			else
 				string split ' ' -- 'speprof perf'
 			end

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Test the table of edges, its limit, and the formats of BOLT that are written from it. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pgo/bolt-profile.h"
+
+static struct edge_key key(u32 kind, u32 from_file, u64 from, u32 to_file, u64 to)
+{
+	return (struct edge_key){
+		.kind = kind, .from_file = from_file, .from = from, .to_file = to_file, .to = to
+	};
+}
+
+static void add(struct edge_table *table, struct edge_key k, u64 count, u64 mispredicted)
+{
+	assert_int_equal(edge_table_add(table, &k, count, mispredicted), 0);
+}
+
+/* Counts of one edge add up, edges that differ in one member stay apart, and the order is fixed. */
+static void test_edges_are_counted(void **state)
+{
+	struct edge_table table = { .max = EDGES_MAX };
+
+	(void)state;
+	for (u32 round = 0; round < 2; round++)
+		for (u32 i = 0; i < 5000; i++)
+			add(&table, key(EDGE_TAKEN, 0, 4 * (5000 - i), 0, 8), 3, round);
+	add(&table, key(EDGE_NOT_TAKEN, 0, 4, 0, 8), 1, 0);
+	add(&table, key(EDGE_TAKEN, 1, 4, 0, 8), 1, 0);
+	add(&table, key(EDGE_TAKEN, 0, 4, 1, 8), 1, 0);
+	add(&table, key(EDGE_TAKEN, 0, 4, 0, 12), 1, 0);
+	assert_int_equal(table.count, 5004);
+	edge_table_sort(&table);
+	assert_int_equal(table.edge[0].key.from, 4);
+	assert_int_equal(table.edge[0].key.to, 8);
+	assert_int_equal(table.edge[0].count, 6);
+	assert_int_equal(table.edge[0].mispredicted, 1);
+	assert_int_equal(table.edge[1].key.to, 12);
+	assert_int_equal(table.edge[2].key.to_file, 1);
+	assert_int_equal(table.edge[3].key.from, 8);
+	assert_int_equal(table.edge[5002].key.kind, EDGE_NOT_TAKEN);
+	assert_int_equal(table.edge[5003].key.from_file, 1);
+	edge_table_clear(&table);
+}
+
+/* A full table still counts its edges, and counts what it drops. */
+static void test_full_table_counts_drops(void **state)
+{
+	struct edge_table table = { .max = 3 };
+
+	(void)state;
+	for (u32 i = 0; i < 5; i++)
+		add(&table, key(EDGE_TAKEN, 0, i, 0, 8), 10, 0);
+	add(&table, key(EDGE_TAKEN, 0, 2, 0, 8), 10, 0);
+	assert_int_equal(table.count, 3);
+	assert_int_equal(table.dropped, 20);
+	edge_table_sort(&table);
+	assert_int_equal(table.edge[2].count, 20);
+	edge_table_clear(&table);
+}
+
+static struct linkage_name names[] = {
+	{ .offset = 0x100, .address = 0x400100, .function = 0x400100, .name = "main" },
+	{ .offset = 0x110, .address = 0x400110, .function = 0x400100, .name = "main" },
+	{ .offset = 0x200,
+	  .address = 0x400200,
+	  .function = 0x4001f0,
+	  .name = "a b\\c",
+	  .local = 2 },
+	{ .offset = 0x300, .address = 0x400300, .name = "" },
+	{ .offset = 0x400, .address = 0x400400, .function = 0x400400, .name = "new\nline" },
+	{ .offset = 0x500, .address = UINT64_MAX, .name = "" },
+};
+
+static char *print(void (*format)(FILE *, struct bolt_profile *), struct bolt_profile *profile)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	profile->written = profile->unnamed = 0;
+	format(out, profile);
+	fclose(out);
+	return text;
+}
+
+static void check_format(void (*format)(FILE *, struct bolt_profile *),
+			 struct bolt_profile *profile, const char *text, u64 written, u64 unnamed)
+{
+	char *got = print(format, profile);
+
+	assert_string_equal(got, text);
+	assert_int_equal(profile->written, written);
+	assert_int_equal(profile->unnamed, unnamed);
+	free(got);
+}
+
+static void test_formats(void **state)
+{
+	struct edge_recording edges = { .table.max = 100, .runs = 1 };
+	struct bolt_profile profile = {
+		.edges = &edges,
+		.file = 1,
+		.names = { .name = names, .count = ARRAY_SIZE(names) },
+	};
+
+	(void)state;
+	add(&edges.table, key(EDGE_TAKEN, 1, 0x110, 1, 0x200), 7, 2);
+	add(&edges.table, key(EDGE_NOT_TAKEN, 1, 0x110, 1, 0x200), 5, 1);
+	add(&edges.table, key(EDGE_RUN, 1, 0x100, 1, 0x110), 4, 0);
+	add(&edges.table, key(EDGE_TAKEN, 1, 0x200, 2, 0x100), 3, 0);
+	add(&edges.table, key(EDGE_TAKEN, 0, 0x200, 1, 0x100), 9, 0);
+	add(&edges.table, key(EDGE_TAKEN, EDGE_NO_FILE, 0, 1, 0x100), 1, 0);
+	/* These are in no function, in a function with an invalid name, and in no segment. */
+	add(&edges.table, key(EDGE_TAKEN, 1, 0x300, 1, 0x100), 20, 0);
+	add(&edges.table, key(EDGE_TAKEN, 1, 0x400, 1, 0x100), 30, 0);
+	add(&edges.table, key(EDGE_TAKEN, 1, 0x500, 1, 0x100), 40, 0);
+	/* This one is in another file. */
+	add(&edges.table, key(EDGE_TAKEN, 2, 0x100, 2, 0x100), 50, 0);
+	edge_table_sort(&edges.table);
+	check_format(bolt_profile_print_fdata, &profile,
+		     "0 [unknown] 0 1 main 0 0 9\n"
+		     "1 main 10 1 a\\ b\\\\c/2 10 2 7\n"
+		     "1 a\\ b\\\\c/2 10 0 [unknown] 0 0 3\n"
+		     "1 main 10 1 a\\ b\\\\c/2 10 1 5\n"
+		     "0 [unknown] 0 1 main 0 0 1\n",
+		     5, 90);
+	check_format(bolt_profile_print_aggregated, &profile,
+		     "B X:0 400100 9 0\n"
+		     "B 400110 400200 7 2\n"
+		     "B 400200 X:0 3 0\n"
+		     "B 400300 400100 20 0\n"
+		     "B 400400 400100 30 0\n"
+		     "F 400100 400110 4\n"
+		     "B X:0 400100 1 0\n",
+		     7, 40);
+	/* Without previous targets there are no runs. */
+	edges.runs = 0;
+	check_format(bolt_profile_print_aggregated, &profile,
+		     "B X:0 400100 9 0\n"
+		     "B 400110 400200 7 2\n"
+		     "B 400200 X:0 3 0\n"
+		     "B 400300 400100 20 0\n"
+		     "B 400400 400100 30 0\n"
+		     "F 400110 400200 5\n"
+		     "B X:0 400100 1 0\n",
+		     7, 40);
+	edge_table_clear(&edges.table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_edges_are_counted),
+		cmocka_unit_test(test_full_table_counts_drops),
+		cmocka_unit_test(test_formats),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* speprof pgo: write the branches of a recording as a profile that an optimiser reads. */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/output.h"
+#include "pgo/bolt-profile.h"
+#include "query/query-names.h"
+#include "verb.h"
+
+static const struct pgo_format {
+	const char *name;
+	void (*print)(FILE *out, struct bolt_profile *profile);
+} formats[] = {
+	{ "bolt", bolt_profile_print_fdata },
+	{ "pre-aggregated", bolt_profile_print_aggregated },
+};
+
+static const struct pgo_format *format_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
+	return NULL;
+}
+
+static void format_build_id(const struct edge_file *file, char to[2 * BUILD_ID_MAX + 1])
+{
+	*to = '\0';
+	for (u32 i = 0; i < file->build_id_size; i++)
+		snprintf(to + 2 * i, 3, "%02x", file->build_id[i]);
+}
+
+static bool file_matches(const struct edge_file *file, const char *glob)
+{
+	char id[2 * BUILD_ID_MAX + 1];
+
+	format_build_id(file, id);
+	return query_name_matches(glob, file->path) ||
+	       query_name_matches(glob, query_base_name(file->path)) ||
+	       (*id && strcmp(glob, id) == 0);
+}
+
+/*
+ * Select the file of --binary or, without that option, the one with most taken branches. Return an
+ * &enum verb_exit_status.
+ */
+static int select_file(const struct edge_recording *edges, const struct options *options,
+		       u32 *ret_file)
+{
+	u32 found = EDGE_NO_FILE;
+
+	for (u32 i = 0; i < edges->files; i++) {
+		const struct edge_file *file = &edges->file[i];
+
+		/* Names such as [kernel] and [vdso] are no files. */
+		if (options->binary ? !file_matches(file, options->binary) : *file->path == '[')
+			continue;
+		if (options->binary && found != EDGE_NO_FILE)
+			return message_fail(STATUS_USAGE,
+					    "pgo: --binary \"%s\": matches %s and %s; give the "
+					    "path or the build id of one",
+					    options->binary, edges->file[found].path, file->path);
+		if (found == EDGE_NO_FILE || file->taken > edges->file[found].taken)
+			found = i;
+	}
+	if (found == EDGE_NO_FILE)
+		return message_fail(STATUS_STATE, "pgo: %s has no branches of %s", options->input,
+				    options->binary ?: "a file");
+	if (*edges->file[found].path == '[')
+		return message_fail(STATUS_USAGE, "pgo: %s is no file that can be optimised",
+				    edges->file[found].path);
+	*ret_file = found;
+	return STATUS_OK;
+}
+
+/* Print to a descriptor, which stays open. Return 0 or a negative errno. */
+static int print_profile(int fd, const struct pgo_format *format, struct bolt_profile *profile)
+{
+	int copy = dup(fd), r = 0;
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+
+	if (!out) {
+		r = -errno;
+		if (copy >= 0)
+			close(copy);
+		return r;
+	}
+	format->print(out, profile);
+	errno = 0;
+	if (ferror(out))
+		r = -EIO;
+	if (fclose(out) != 0 && r == 0)
+		r = errno ? -errno : -EIO;
+	return r;
+}
+
+static int write_profile(const struct options *options, const struct pgo_format *format,
+			 struct bolt_profile *profile)
+{
+	struct output_file output = OUTPUT_NONE;
+	int r = output_open(options->output, 0644, &output);
+
+	if (r >= 0)
+		r = print_profile(output.fd, format, profile);
+	if (r >= 0 && !profile->written) {
+		output_drop(&output);
+		return message_fail(STATUS_STATE,
+				    "pgo: %s has no symbols of functions; --format bolt needs the "
+				    "file before it is stripped",
+				    profile->edges->file[profile->file].path);
+	}
+	if (r >= 0)
+		r = output_commit(&output);
+	output_drop(&output);
+	/* If the reader of standard output has exited, as head does, it needs no more output. */
+	if (r < 0 && !(r == -EPIPE && strcmp(options->output, "-") == 0))
+		return message_fail(STATUS_FAILED, "pgo: %s: %s", options->output, strerror(-r));
+	return STATUS_OK;
+}
+
+static void report_profile(const struct bolt_profile *profile)
+{
+	const struct edge_recording *edges = profile->edges;
+	const struct edge_file *file = &edges->file[profile->file];
+	char id[2 * BUILD_ID_MAX + 1];
+
+	format_build_id(file, id);
+	message_print("pgo: %llu edges of %s, build id %s%s", (unsigned long long)profile->written,
+		      file->path, *id ? id : "unknown",
+		      edges->backend == BACKEND_EMULATED ?
+			      "; EMULATED SPU: mispredictions are modelled" :
+			      "");
+	if (profile->unnamed)
+		message_print("pgo: %llu branches are in no function, and left out",
+			      (unsigned long long)profile->unnamed);
+	if (edges->table.dropped)
+		message_print("pgo: %llu branches were dropped: the recording has more than %u "
+			      "edges; select samples by --filter",
+			      (unsigned long long)edges->table.dropped, edges->table.max);
+	if (edges->unweighted)
+		message_print("pgo: the interval of %llu samples is unknown; each counts as one "
+			      "branch",
+			      (unsigned long long)edges->unweighted);
+}
+
+static int convert_file(const struct edge_recording *edges, u32 file,
+			const struct pgo_format *format, const struct options *options)
+{
+	struct bolt_profile profile;
+	int r = bolt_profile_init(edges, file, &profile), status;
+
+	if (r < 0)
+		status = message_fail(STATUS_UNREADABLE, "pgo: %s",
+				      *profile.names.reason ? profile.names.reason : strerror(-r));
+	else if (profile.names.machine != EM_AARCH64)
+		status = message_fail(STATUS_USAGE, "pgo: %s has no arm64 code",
+				      edges->file[file].path);
+	else
+		status = write_profile(options, format, &profile);
+	if (status == STATUS_OK)
+		report_profile(&profile);
+	bolt_profile_deinit(&profile);
+	return status;
+}
+
+static int convert_recording(const struct options *options, const struct pgo_format *format)
+{
+	const struct input_request request = input_request_from_options(options);
+	struct edge_recording edges;
+	u32 file = EDGE_NO_FILE;
+	int status = edge_recording_load(&request, &edges), shown;
+
+	/* A damaged recording is converted, too; @status reports the damage. */
+	if (status == STATUS_OK || status == STATUS_DAMAGED) {
+		shown = select_file(&edges, options, &file);
+		if (!shown)
+			shown = convert_file(&edges, file, format, options);
+		status = shown ? shown : status;
+	}
+	edge_recording_clear(&edges);
+	return status;
+}
+
+int pgo_run(int argc, char **argv)
+{
+	const struct pgo_format *format;
+	struct options options;
+	int status = options_parse(argc, argv, "iCEMLoYF", &options);
+
+	if (status)
+		return status;
+	format = options.format ? format_find(options.format) : NULL;
+	options.output = options.output ?: "-";
+	if (!format)
+		status = message_fail(STATUS_USAGE,
+				      "pgo: --format %s: should be bolt or pre-aggregated",
+				      options.format ?: "is missing");
+	else if (!options.input)
+		status = message_fail(STATUS_USAGE, "pgo: needs a recording");
+	else
+		status = convert_recording(&options, format);
+	filter_free(options.filter);
+	return status;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bolt-profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The longest location: a name with each byte escaped, an offset and two spaces */
+#define LOCATION_SIZE 1100
+
+static int compare_offsets(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Return all offsets in the file, ascending and without duplicates; NULL without memory. */
+static u64 *collect_offsets(const struct edge_recording *edges, u32 file, u32 *ret_count)
+{
+	u64 *offset = calloc(2 * (size_t)edges->table.count + 1, sizeof(*offset));
+	u32 count = 0, unique = 0;
+
+	if (!offset)
+		return NULL;
+	for (u32 i = 0; i < edges->table.count; i++) {
+		const struct edge_key *key = &edges->table.edge[i].key;
+
+		if (key->from_file == file)
+			offset[count++] = key->from;
+		if (key->to_file == file)
+			offset[count++] = key->to;
+	}
+	qsort(offset, count, sizeof(*offset), compare_offsets);
+	for (u32 i = 0; i < count; i++)
+		if (!i || offset[i] != offset[i - 1])
+			offset[unique++] = offset[i];
+	*ret_count = unique;
+	return offset;
+}
+
+int bolt_profile_init(const struct edge_recording *edges, u32 file,
+		      struct bolt_profile *ret_profile)
+{
+	const struct edge_file *from = &edges->file[file];
+	const struct attribute_location location = {
+		.binary = from->path,
+		.inode = from->inode,
+		.build_id = from->build_id,
+		.build_id_size = from->build_id_size,
+	};
+	u32 count;
+	u64 *offset = collect_offsets(edges, file, &count);
+	int r;
+
+	*ret_profile = (struct bolt_profile){ .edges = edges, .file = file };
+	if (!offset)
+		return -ENOMEM;
+	r = linkage_names_read(&location, offset, count, &ret_profile->names);
+	free(offset);
+	return r;
+}
+
+void bolt_profile_deinit(struct bolt_profile *profile)
+{
+	linkage_names_clear(&profile->names);
+}
+
+/* Copy a name, with a backslash before spaces and backslashes. Return false for no valid name. */
+static bool escape_name(const char *name, char *to)
+{
+	if (!*name)
+		return false;
+	for (; *name; name++) {
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			return false;
+		if (*name == ' ' || *name == '\\')
+			*to++ = '\\';
+		*to++ = *name;
+	}
+	*to = '\0';
+	return true;
+}
+
+/*
+ * Write the location "1 FUNCTION OFFSET". BOLT appends a number to the names of local functions,
+ * which need not be unique. Return false for a location in the file without a function.
+ */
+static bool format_function(const struct bolt_profile *profile, u32 file, u64 offset,
+			    char to[static LOCATION_SIZE])
+{
+	const struct linkage_name *name =
+		file == profile->file ? linkage_names_find(&profile->names, offset) : NULL;
+	char escaped[1024], number[16] = "";
+
+	if (file != profile->file) {
+		strcpy(to, "0 [unknown] 0");
+		return true;
+	}
+	if (!name || !escape_name(name->name, escaped))
+		return false;
+	if (name->local)
+		snprintf(number, sizeof(number), "/%u", name->local);
+	snprintf(to, LOCATION_SIZE, "1 %s%s %llx", escaped, number,
+		 (unsigned long long)(name->address - name->function));
+	return true;
+}
+
+static void print_function_edge(FILE *out, struct bolt_profile *profile,
+				const struct counted_edge *edge)
+{
+	const struct edge_key *key = &edge->key;
+	char from[LOCATION_SIZE], to[LOCATION_SIZE];
+
+	if (!format_function(profile, key->from_file, key->from, from) ||
+	    !format_function(profile, key->to_file, key->to, to)) {
+		profile->unnamed += edge->count;
+		return;
+	}
+	fprintf(out, "%s %s %llu %llu\n", from, to, (unsigned long long)edge->mispredicted,
+		(unsigned long long)edge->count);
+	profile->written++;
+}
+
+static bool is_edge_of_file(const struct edge_key *key, u32 file)
+{
+	return key->from_file == file || key->to_file == file;
+}
+
+void bolt_profile_print_fdata(FILE *out, struct bolt_profile *profile)
+{
+	const struct edge_table *table = &profile->edges->table;
+
+	for (u32 i = 0; i < table->count; i++)
+		if (table->edge[i].key.kind != EDGE_RUN &&
+		    is_edge_of_file(&table->edge[i].key, profile->file))
+			print_function_edge(out, profile, &table->edge[i]);
+}
+
+/* Write the address, or "X:0" in another file. Return false for a location in no segment. */
+static bool format_address(const struct bolt_profile *profile, u32 file, u64 offset, char to[32])
+{
+	const struct linkage_name *name =
+		file == profile->file ? linkage_names_find(&profile->names, offset) : NULL;
+
+	if (file != profile->file) {
+		strcpy(to, "X:0");
+		return true;
+	}
+	if (!name || name->address == UINT64_MAX)
+		return false;
+	snprintf(to, 32, "%llx", (unsigned long long)name->address);
+	return true;
+}
+
+static void print_address_edge(FILE *out, struct bolt_profile *profile,
+			       const struct counted_edge *edge)
+{
+	const struct edge_key *key = &edge->key;
+	char from[32], to[32];
+
+	if (!format_address(profile, key->from_file, key->from, from) ||
+	    !format_address(profile, key->to_file, key->to, to)) {
+		profile->unnamed += edge->count;
+		return;
+	}
+	fprintf(out, "%c %s %s %llu", key->kind == EDGE_TAKEN ? 'B' : 'F', from, to,
+		(unsigned long long)edge->count);
+	if (key->kind == EDGE_TAKEN)
+		fprintf(out, " %llu", (unsigned long long)edge->mispredicted);
+	fputc('\n', out);
+	profile->written++;
+}
+
+void bolt_profile_print_aggregated(FILE *out, struct bolt_profile *profile)
+{
+	const struct edge_table *table = &profile->edges->table;
+	u32 unused = profile->edges->runs ? EDGE_NOT_TAKEN : EDGE_RUN;
+
+	for (u32 i = 0; i < table->count; i++)
+		if (table->edge[i].key.kind != unused &&
+		    is_edge_of_file(&table->edge[i].key, profile->file))
+			print_address_edge(out, profile, &table->edge[i]);
+}
