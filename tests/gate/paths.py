@@ -21,6 +21,7 @@ RULES = tuple((re.compile(pattern), lanes) for pattern, lanes in (
     (r"exporter/", ("plain", "sanitized", "tidy", "arm64-tests", "fuzz-long", "fleet", "guests-6.12", "packages")),
     (r"(tools|tests)/html/|tools/html-report\.[ch]$", ("plain", "tidy", "html")),
     (r"(tools/(pgo|trace)|tests/bolt)/|tools/pgo\.c$", (*USERSPACE, "tutorial", "bolt")),
+    (r"tools/diff\.c$", (*USERSPACE, "tutorial", "html")),
     (r"(tools|demo)/", (*USERSPACE, "tutorial")),
     (r"packaging/(grafana|prometheus)/", ("plain", "fleet", "packages", "rpm")),
     (r"packaging/(rpm|dkms)/", ("packages", "rpm")),

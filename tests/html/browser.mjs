@@ -3,8 +3,8 @@
 // of the same recordings.
 //
 // usage: node browser.mjs NODE_MODULES CHROMIUM FOLDER
-// FOLDER has shop.html, saved.html, diff.html and hostile.html, shop.json ("report -j"), diff.json ("diff -j") and shop-summary.json ("summary -j"),
-// and receives pictures. Prints PASS and FAIL lines; exits with 1 if anything failed.
+// FOLDER has shop.html, saved.html, diff.html, and pages with hostile names; shop.json ("report -j"), diff.json
+// ("diff -j") and shop-summary.json ("summary -j"). It receives pictures. Prints PASS and FAIL lines; exits with 1 if anything failed.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -245,18 +245,19 @@ await check("comparison", () => withPage("diff.html", async page => {
 	assert.match(await page.locator("#legend").textContent(), /change of the DRAM share/);
 }));
 
-await check("hostile-names", () => withPage("hostile.html", async page => {
-	await page.locator("#find").fill("<b>bold<!--");
-	const names = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => row.querySelector("th").textContent));
-	for (const name of ["<script>alert(1)</script>", "</style><b>bold", "<img src=x onerror=alert(2)>", "right\\xe2\\x80\\xaeto-left"])
-		assert.ok(names.includes(name), name);
-	assert.ok(names.some(name => /^a{100,}$/.test(name)), "the long name");
-	assert.equal(await page.locator("main img, main i:not([class]), main script").count(), 0);
-	await box(page, "container", "<b>bold<!--").click();
-	assert.equal(await page.locator("#crumbs li").nth(1).textContent(), "<b>bold<!--");
-	assert.equal(await page.evaluate(() => document.scripts.length), 1);
-	assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no name widens the page");
-}));
+for (const name of ["hostile", "hostile-saved", "hostile-diff"])
+	await check(`${name}-names`, () => withPage(`${name}.html`, async page => {
+		await page.locator("#find").fill("<b>bold<!--");
+		const names = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => row.querySelector("th").textContent));
+		for (const name of ["<script>alert(1)</script>", "</style><b>bold", "<img src=x onerror=alert(2)>", "right\\xe2\\x80\\xaeto-left"])
+			assert.ok(names.includes(name), name);
+		assert.ok(names.some(name => /^a{100,}$/.test(name)), "the long name");
+		assert.equal(await page.locator("main img, main i:not([class]), main script").count(), 0);
+		await box(page, "container", "<b>bold<!--").click();
+		assert.equal(await page.locator("#crumbs li").nth(1).textContent(), "<b>bold<!--");
+		assert.equal(await page.evaluate(() => document.scripts.length), 1);
+		assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no name widens the page");
+	}));
 
 await check("policy", () => withPage("shop.html", async (page, trouble) => {
 	const ran = await page.evaluate(() => {
