@@ -30,7 +30,7 @@
 
 #define KPTI_REFUSAL                                                                       \
 	"the kernel is not mapped while user space runs (KPTI), where the SPU must write its " \
-	"buffer: boot with kpti=off, or nokaslr where only KASLR asks for KPTI"
+	"buffer: boot with kpti=off, or nokaslr if only KASLR requires KPTI"
 
 /**
  * struct spu_hw_group - the CPUs of one device

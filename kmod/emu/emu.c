@@ -242,7 +242,7 @@ static void __exit emu_exit(void)
 module_init(emu_init);
 module_exit(emu_exit);
 
-MODULE_DESCRIPTION("Emulated Statistical Profiling Unit: PC, TID and time are true, the rest is modelled");
+MODULE_DESCRIPTION("Emulated Statistical Profiling Unit: PC, TID and time are real, the rest is modelled");
 MODULE_AUTHOR("The speprof project");
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.1.0");

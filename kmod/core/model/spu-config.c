@@ -131,7 +131,7 @@ static const char *find_choices_error(const struct spe_spu_config *config)
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS && config->choices & SPE_CHOICE_EXTENDED)
 		return "choices: extended headers need the packed layout";
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS && config->pbt_always)
-		return "pbt_always: needs the packed layout, slots have no room for it";
+		return "pbt_always: needs the packed layout; slots have no space for it";
 	if (config->pbt_always && !(config->features & SPE_PMSIDR_PBT))
 		return "pbt_always: features have no PBT";
 	return NULL;
@@ -142,7 +142,7 @@ static const char *find_levels_error(const struct spe_spu_config *config)
 	if (config->e2h && config->el2)
 		return "el2: with e2h, which stands for EL2's registers already";
 	if (config->e2h && config->el3)
-		return "el3: with e2h, which knows no controls of EL3";
+		return "el3: with e2h, which has no controls of EL3";
 	if (config->e2h && config->exc)
 		return "exc: with e2h, which has one PMBSR; set el2 instead";
 	if (config->strict_ee && !config->exc)
@@ -163,8 +163,8 @@ static const char *find_packets_error(const struct spe_spu_config *config)
 		return "impdef_counter: not 6, 7 or 16 to 31 (D18.2.3)";
 	if (slots && (config->impdef_address || config->impdef_counter))
 		return config->impdef_address ?
-			       "impdef_address: needs the packed layout, slots have no room" :
-			       "impdef_counter: needs the packed layout, slots have no room";
+			       "impdef_address: needs the packed layout; slots have no space" :
+			       "impdef_counter: needs the packed layout; slots have no space";
 	if (config->omit_counters > 7)
 		return "omit_counters: a counter that is not INDEX 0 to 2";
 	if (config->unconditional >> SPE_CONDITIONS)
@@ -191,7 +191,7 @@ static const char *find_pe_error(const struct spe_spu_config *config)
 	if (config->features & SPE_PMSIDR_SME && !(config->pe & SPE_PE_SME))
 		return "features: SME (FEAT_SPE_SME), and pe has no SME";
 	if (config->pe & SPE_PE_GCS && config->layout == SPE_SPU_LAYOUT_SLOTS)
-		return "pe: GCS needs the packed layout, slots have no room for a branch's access";
+		return "pe: GCS needs the packed layout; slots have no space for a branch's access";
 	if (config->pe & SPE_PE_NV2 && !config->el2)
 		return "pe: NV2 needs el2";
 	if (config->pe & SPE_PE_RME && !config->el3)
