@@ -218,7 +218,7 @@ static void print_result(const struct program_request *request, const struct tra
 		print_json(result);
 	else
 		message_print("emulate: %llu samples of %llu instructions in %s; EMULATED SPU: "
-			      "instructions, branches and addresses are true, latencies are "
+			      "instructions, branches and addresses are real, latencies are "
 			      "modelled",
 			      (unsigned long long)result->samples,
 			      (unsigned long long)result->instructions, request->path);

@@ -184,7 +184,7 @@ static void print_summary_text(json_object *json)
 	bool modelled = backend && strcmp(backend, "emulated") == 0;
 
 	printf("%s  %s record%s in %s  lost %s  suspect %s\n",
-	       modelled ? "EMULATED: contexts are true, the rest is modelled" : backend,
+	       modelled ? "EMULATED: contexts are real, the rest is modelled" : backend,
 	       text_format_count(records, whole), whole == 1 ? "" : "s",
 	       text_format_bytes(bytes, json_u64(totals, "bytes")),
 	       json_object_object_get(totals, "lost_bytes") ?

@@ -629,7 +629,7 @@ static void add_metadata(struct pprof_writer *w, const struct pprof_metadata *me
 		[BACKEND_UNKNOWN] = "SPU: unknown",
 		[BACKEND_HARDWARE] = "SPU: hardware",
 		[BACKEND_EMULATED] =
-			"SPU: emulated: process, PC and time are true, the rest is modelled",
+			"SPU: emulated: process, PC and time are real, the rest is modelled",
 	};
 
 	add_types(w);

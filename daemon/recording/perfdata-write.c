@@ -585,7 +585,7 @@ static void write_cmdline(struct recorder *recorder)
 	write_u32(recorder, 2);
 	write_string(recorder, recorder->command);
 	write_string(recorder, recorder->config.backend == BACKEND_EMULATED ?
-				       "# EMULATED SPU: task, PC and time are true, the rest is "
+				       "# EMULATED SPU: task, PC and time are real, the rest is "
 				       "modelled" :
 				       "# by speprof");
 }

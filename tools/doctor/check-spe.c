@@ -17,7 +17,7 @@
 #define ADVICE_EMULATION                                                                    \
 	"with Source=emulated and Emulate=yes below [Sampling] in speprofd.conf, speprofd " \
 	"samples an "                                                                       \
-	"emulated SPU: process, PC and time are true, the rest is modelled"
+	"emulated SPU: process, PC and time are real, the rest is modelled"
 
 /*
  * Messages in the log with which drivers reject an SPU: those of speprof.ko, then those of
@@ -43,7 +43,7 @@ static const char *get_emulation_advice(const struct examined_machine *machine,
 	return machine->daemon.status == STATUS_OK &&
 			       machine->daemon.header.backend == BACKEND_EMULATED ?
 		       "use a machine with SPE. Until then speprofd samples an emulated SPU: "
-		       "process, PC and time are true, the rest is modelled" :
+		       "process, PC and time are real, the rest is modelled" :
 		       otherwise;
 }
 

@@ -4,7 +4,7 @@ import { byId, html, nameText } from "./dom.js";
 import { formatBytes, formatCount, formatPercent, formatSeconds, formatShort } from "./format.js";
 
 const ORIGINS = {
-	emulated: ["emulated", "EMULATED SPU", "Process, location and time are true. Numbers marked ~ are modelled: they show how speprof works, not how this machine performs."],
+	emulated: ["emulated", "EMULATED SPU", "Process, location and time are real. Numbers marked ~ are modelled: they show how speprof works, not how this machine performs."],
 	hardware: ["hardware", "Hardware SPE", "The CPUs measured these operations with the Statistical Profiling Extension."],
 	unknown: ["unknown", "Unknown SPU", "The profile does not say whether hardware or an emulated SPU wrote its samples."],
 };
