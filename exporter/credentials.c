@@ -151,7 +151,7 @@ static int read_headers(struct receiver_credentials *s, const char *receiver, ch
 				"Content-Type and others that the exporter sets");
 		if (s->token && !strncasecmp(line, "Authorization:", 14))
 			return set_error(why, size, receiver, "headers",
-					 "should have no Authorization, as there is a token");
+					 "should have no Authorization, because there is a token");
 		s->headers[s->header_count++] = line;
 	}
 	return 0;

@@ -212,8 +212,8 @@ static int check_socket_access(int fd, enum socket_reach reach, const struct ser
 	}
 	if (reach == LISTENER_MACHINE && !s->token)
 		exporter_log(SD_WARNING,
-			     "%s: all requests are refused, as every user of this machine can "
-			     "connect to it: "
+			     "%s: all requests are refused, because every user of this machine "
+			     "can connect to it: "
 			     "scrape " EXPORTER_LISTEN
 			     ", or set the credential token and send it: see "
 			     "speprof-exporter(8), SCRAPING",

@@ -45,6 +45,6 @@ void task_ids_fill_header(struct worker_state *state, struct view_header *header
 	header->switches = follows_switches(state) ? task_events_count_switches(state->tasks) : 0;
 	if (contexts == SOURCE_CONTEXTS_NONE && *why)
 		snprintf(header->tasks_reason + n, sizeof(header->tasks_reason) - n,
-			 "%sno sample is attributed, as context switches are not reported: %s",
+			 "%sno sample is attributed, because context switches are not reported: %s",
 			 n ? "; " : "", why);
 }

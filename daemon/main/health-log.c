@@ -89,7 +89,7 @@ static void log_throttles(struct health_log *log, const struct daemon_health *no
 			   get_counter_increase(log->last.source.throttles, now->source.throttles),
 			   now_ns, &topic, count, &n))
 		log_write(LOG_NOTICE, LOG_ID_THROTTLE, (const char *const[]){ count, NULL },
-			  "the module throttled SPUs %llu time%s, as they caused too many "
+			  "the module throttled SPUs %llu time%s, because they caused too many "
 			  "interrupts or bytes: lower SamplesPerSecond=, or raise the module's "
 			  "throttle_interrupts and throttle_bytes",
 			  (unsigned long long)n, get_plural_suffix(n));
@@ -106,9 +106,9 @@ static void log_failed_checkpoints(struct health_log *log, const struct daemon_h
 	if (problem_is_due(&log->unsaved, get_counter_increase(log->last.unsaved, now->unsaved),
 			   now_ns, &topic, count, &n))
 		log_write(LOG_ERR, LOG_ID_UNSAVED, (const char *const[]){ count, NULL },
-			  "the checkpoint could not be saved %llu time%s, as the counters exceed "
-			  "its size; a restart would restore the last one that was saved: call "
-			  "Reset on the bus, or restart with a smaller MemoryBudget=",
+			  "the checkpoint could not be saved %llu time%s, because the counters "
+			  "exceed its size; a restart would restore the last one that was saved: "
+			  "call Reset on the bus, or restart with a smaller MemoryBudget=",
 			  (unsigned long long)n, get_plural_suffix(n));
 }
 

@@ -73,7 +73,8 @@ static void start_switch_rings(const struct source *source, struct task_events *
 		*why = '\0';
 	else if (source_get_contexts(source) == SOURCE_CONTEXTS_NONE)
 		log_write(LOG_WARNING, LOG_ID_TASKS, NULL,
-			  "no sample is attributed, as context switches are not reported: %s", why);
+			  "no sample is attributed, because context switches are not reported: %s",
+			  why);
 }
 
 /*
@@ -140,7 +141,8 @@ static bool adopt_source(struct daemon_state *d, const struct source_config *sam
 				&result) >= 0)
 		return true;
 	log_write(LOG_NOTICE, LOG_ID_REFUSED, NULL,
-		  "a new session of the module is opened, as the stored one cannot be used: %s",
+		  "a new session of the module is opened, because the stored one cannot be "
+		  "used: %s",
 		  result.text);
 	fd_store_close_machine(&d->stored);
 	return false;
@@ -334,7 +336,7 @@ static int log_spu_filters(struct worker_state *state, void *arg __attribute__((
 			 machine->rule->expression,
 			 *parts || config.filter_events_not || config.filter_sources_not ||
 					 config.filter_masked ?
-				 ", as this SPU cannot" :
+				 ", because this SPU cannot" :
 				 "");
 	return 0;
 }
