@@ -61,7 +61,7 @@ struct push_receivers *receivers_free(struct push_receivers *receivers);
  * @receivers: the receivers
  * @fd: a sealed file, which is read from its start
  * @seconds: length of the profile, which ended now
- * @ret_why: on failure, a sentence; valid until the next call
+ * @ret_why: on failure, a sentence; valid until the next call of this function
  *
  * A profile that is not pushed is counted as dropped.
  *

@@ -193,7 +193,7 @@ static void ring_write_skips(struct speprof_ring *ring, const struct speprof_clo
 		ring_write_skip(ring, closed, lap, closed->window.skip - first);
 }
 
-/* Write the header of a window, and those of the skipped bytes before it. The caller publishes. */
+/* Write the header of a window, and of the skipped bytes before it. The caller publishes. */
 static void ring_write_window(struct speprof_ring *ring, const struct speprof_closed_window *closed)
 {
 	const struct speprof_cpu_info *spu = &ring->config.spu;

@@ -698,8 +698,8 @@ static void session_call_with_maps(struct speprof_session *session, smp_call_fun
 
 /*
  * Create the maps for starting @session with @cgroups, then stop the sessions that block it.
- * Starting cannot fail after that; otherwise a session would have been stopped although @session
- * does not start.
+ * After this function, starting cannot fail. Otherwise a session would have been stopped although
+ * @session does not start.
  */
 static struct speprof_cgroup_map **session_prepare_start(const struct speprof_session *session,
 						     const struct speprof_cgroup_set *cgroups,

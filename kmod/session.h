@@ -28,7 +28,7 @@ enum speprof_session_state {
 
 /**
  * struct speprof_session - a session
- * @count: references: its descriptor, and those of its rings
+ * @count: references: the session's descriptor, and the descriptors of its rings
  * @backend: the backend, with a reference on its module
  * @user: the user that is charged for locked memory; NULL if the caller was exempt
  * @charged: pages charged to @user

@@ -71,7 +71,7 @@ void speprof_spu_hw_synchronize(void);
 /**
  * speprof_spu_hw_drain() - return once all records are in memory, and PMBPTR and PMBSR are final
  *
- * The caller has disabled profiling, and called speprof_spu_hw_synchronize() after that.
+ * The caller has disabled profiling, and then called speprof_spu_hw_synchronize().
  */
 void speprof_spu_hw_drain(void);
 

@@ -157,7 +157,7 @@ static int check_module_file(const struct examined_machine *machine)
 	return *file.path ? STATUS_OK : kmod_check_loadable(machine, SPEPROF_MODULE, &installed);
 }
 
-/* Remove arm_spe_pmu, if speprof.ko can be loaded after that. */
+/* Remove arm_spe_pmu, if speprof.ko can be loaded afterwards. */
 static int takeover_remove_arm_spe(struct takeover_state *t)
 {
 	int status = STATUS_OK;

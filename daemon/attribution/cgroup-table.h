@@ -64,7 +64,8 @@ void cgroup_table_deinit(struct cgroup_table *table);
  *
  * If @table does not have it, the file system is queried.
  *
- * Return: the entry, valid until the next call; NULL if the cgroup is unknown.
+ * Return: the entry, valid until the next call of cgroup_table_find() or cgroup_table_set_path();
+ * NULL if the cgroup is unknown.
  */
 struct cgroup_entry *cgroup_table_find(struct cgroup_table *table, u64 id);
 
@@ -73,8 +74,8 @@ struct cgroup_entry *cgroup_table_find(struct cgroup_table *table, u64 id);
  *
  * A path of CONTAINER_PATH_SIZE bytes or more may be truncated, so it is not stored.
  *
- * Return: the entry, valid until the next call; NULL if memory cannot be allocated, or if the path
- * is too long.
+ * Return: the entry, valid until the next call of cgroup_table_find() or cgroup_table_set_path();
+ * NULL if memory cannot be allocated, or if the path is too long.
  */
 struct cgroup_entry *cgroup_table_set_path(struct cgroup_table *table, u64 id, const char *path);
 

@@ -29,7 +29,7 @@ struct name_watch {
  * @bus: connected
  * @name: unique name of the connection
  * @on_lost: called once with @ctx when the connection has closed, also if it had closed before, or
- * if it cannot be watched. The watch has stopped before that call, so @on_lost may free @peer
+ * if it cannot be watched. The watch stops before it calls @on_lost, so @on_lost may free @peer
  * @ctx: argument for @on_lost
  *
  * Return: 0 or negative errno; @on_lost is not called on failure.

@@ -81,7 +81,8 @@ void property_cache_invalidate(struct property_cache *cache);
  * @cache: the cache
  * @worker: queried if the cached values are stale
  *
- * Context: the main thread. Return: the properties, never NULL; valid until the next call.
+ * Context: the main thread. Return: the properties, never NULL; valid until the next call of this
+ * function.
  */
 const struct machine_properties *property_cache_get_machine(struct property_cache *cache,
 							    struct worker *worker);
@@ -91,7 +92,7 @@ const struct machine_properties *property_cache_get_machine(struct property_cach
  * @cache: the cache, which contains one CPU at a time
  * @worker: queried if the cached values are stale; only the SPU of @cpu is read
  * @cpu: number of the CPU
- * @ret_properties: valid until the next call
+ * @ret_properties: valid until the next call of this function
  *
  * Return: 0; -ENOENT if the session "machine" does not sample @cpu; other negative errno.
  */

@@ -20,7 +20,7 @@
 #define RATE_LIMIT_USERS 64
 
 /**
- * struct token_bucket - the tokens of one user, or those that several users share
+ * struct token_bucket - the tokens of one user, or tokens that several users share
  * @missing: tokens to add until the bucket is full, in thousandths
  * @updated_ns: time up to which the bucket was refilled
  */
@@ -57,7 +57,7 @@ struct rate_limit {
  * @uid: the calling user
  * @member: true if the caller is in the group speprof
  * @tokens: number of tokens, at most 100
- * @now_ns: CLOCK_MONOTONIC, not before that of the last call
+ * @now_ns: CLOCK_MONOTONIC, at least @now_ns of the last call
  * @ret_retry_s: on failure, the seconds after which the same call succeeds if no other call takes
  * tokens meanwhile; at least 1
  *

@@ -8,7 +8,7 @@
 
 #include "source/source.h"
 
-/* Limits of the size of a flight recorder in bytes. */
+/* Limits of the size of the buffer of a flight recorder, in bytes. */
 #define FLIGHT_MIN (64UL << 10)
 #define FLIGHT_MAX (64UL << 20)
 

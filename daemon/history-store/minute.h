@@ -24,7 +24,7 @@
  * @samples: number of samples
  * @operations: number of operations that the samples represent, in the unit of the period
  * @latency: sum of the total latencies of the samples, cycles
- * @memory, @dram, @remote: loads and stores, and those that DRAM or another chip served
+ * @memory, @dram, @remote: loads and stores; of these, the ones that DRAM or another chip served
  * @branches, @mispredicted: branches, and the mispredicted ones
  */
 struct minute_sums {

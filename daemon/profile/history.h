@@ -51,7 +51,7 @@ struct history_container {
  * @weight: sum of the samples' intervals. Intervals in different units (&enum sample_unit) are
  *	added without conversion
  * @samples: number of samples
- * @memory, @dram, @remote: loads and stores, and those that DRAM or another chip served
+ * @memory, @dram, @remote: loads and stores; of these, the ones that DRAM or another chip served
  * @branches, @mispredicted: branches, and the mispredicted ones
  */
 struct history_row {
@@ -261,8 +261,8 @@ void history_restore_open_slot(struct recent_history *history, const struct hist
 u32 history_count_slots(unsigned int ring);
 
 /**
- * history_sum_span() - return the sum of the slots of period @span; valid until the next call or
- * slot
+ * history_sum_span() - return the sum of the slots of period @span; valid until the next call of
+ * this function, or until the next slot is added
  */
 const struct history_slot *history_sum_span(struct recent_history *history, enum view_span span);
 

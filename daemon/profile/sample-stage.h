@@ -165,7 +165,7 @@ static inline const struct resolved_task *stage_get_task(const struct sample_sta
 void stage_resolve_task(const struct stage_query *query, struct resolved_task *answer, u64 task,
 			u64 time_ns);
 
-/** stage_find_task() - return the process of @task at @time_ns, valid until the next call */
+/** stage_find_task() - return the process of @task at @time_ns, valid until its next call */
 const struct resolved_task *stage_find_task(const struct stage_query *query, u64 task, u64 time_ns);
 
 /**

@@ -114,7 +114,7 @@ size_t recording_read(struct recording *recording, u64 offset, u8 *buf, size_t l
  * @len: number of bytes to get, at most RECORDING_PEEK_MAX
  * @ret_len: receives the number of bytes that the file has there, at most @len
  *
- * Return: the bytes, valid until the next call.
+ * Return: the bytes, valid until the next call of this function.
  */
 const u8 *recording_peek(struct recording *recording, u64 offset, size_t len, size_t *ret_len);
 

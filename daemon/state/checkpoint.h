@@ -45,7 +45,8 @@ struct checkpoint_settings {
  * @error: result of the last save: 0 or -ENOSPC
  * @unsaved: number of saves that failed
  * @starts: true if the machine's session will be started soon. The session is then saved as
- * running, so that the next process starts it even if this process is killed before that
+ * running, so that the next process starts it even if this process is killed before it has
+ * started the session
  * @capacity: maximum bytes of a checkpoint, for tests; 0: the size of a slot
  */
 struct checkpoint {

@@ -133,7 +133,8 @@ int helper_link_call_opener(struct helper_link *link, struct open_request *reque
  * helper_link_call_reader() - send a request to the reader and wait for the reply
  * @request: the request; its serial is set
  * @fd: descriptor to pass with the request, which the caller still closes; -1 for none
- * @ret_reply: the reply, which symbol_reply_check() accepted; valid until the next call
+ * @ret_reply: the reply, which symbol_reply_check() accepted; valid until the next call of
+ * this function
  *
  * Return: 0; -EPIPE, -ETIMEDOUT or -EBADMSG if the reader exited, missed the deadline or sent an
  * invalid reply, and both helpers were killed; another negative errno if the file is invalid.

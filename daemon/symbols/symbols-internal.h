@@ -178,7 +178,7 @@ struct resolver_thread {
  * @mapping: table of mappings, MAPPINGS entries
  * @incoming, @incoming_last: new jobs. A resolver moves them into @queues, because the search for
  *	the owner of a job reads /proc, which must not delay a query
- * @jobs: number of jobs in @incoming and @queues, and of those in progress
+ * @jobs: number of jobs in @incoming, in @queues and in progress
  * @clock: counts queries, to find the least recently used mapping
  * @pending: number of addresses in all jobs
  * @stop: an eventfd that aborts the helper calls of all resolvers

@@ -463,7 +463,7 @@ static void test_fault_of_parked_ring(void **state)
 	fake_ring_free(ring);
 }
 
-/* After a stop the state stays IDLE. The syndrome is reported before that. */
+/* After a stop the state stays IDLE. The syndrome is reported before the stop. */
 static void test_stop_of_parked_ring(void **state)
 {
 	struct speprof_ring *ring = fake_ring_new_parked(0);

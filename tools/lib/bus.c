@@ -97,8 +97,8 @@ static const struct {
 };
 
 /*
- * Return whether the daemon wrote the message. Its messages name the missing permission, and those
- * of the bus do not.
+ * Return whether the daemon wrote the message. Messages of the daemon name the missing permission;
+ * messages of the bus do not.
  */
 static bool is_daemon_message(const sd_bus_error *error)
 {

@@ -13,7 +13,8 @@
 #define AGENT_PROGRAM "pkttyagent"
 
 /*
- * maximum milliseconds until the agent must have registered; after that, no password is requested
+ * Milliseconds within which the agent must have registered. If it has not, no password is
+ * requested.
  */
 #define AGENT_READY_MS 5000
 

@@ -75,7 +75,7 @@ struct script_error {
  * @config: the SPU as defined so far; the caller may read it
  * @next_pc: PC of the next operation for which the script gives none
  * @next_time: timestamp of the next operation for which the script gives none
- * @begun: whether a statement has run; after that, the SPU must not change
+ * @begun: whether a statement has run; once one has run, the SPU must not change
  */
 struct script_parser {
 	struct spe_spu_config config;

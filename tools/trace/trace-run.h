@@ -14,7 +14,7 @@
  * of no class
  * @ignored: number of malformed lines of the log
  * @status: exit status of the program, as from waitpid()
- * @executed: whether the program called execve(); what it ran after that is not sampled
+ * @executed: whether the program called execve(); the program that it executed is not sampled
  */
 struct trace_result {
 	u64 instructions;

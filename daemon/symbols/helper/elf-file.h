@@ -65,8 +65,8 @@ void elf_read_segments_and_build_id(Elf *elf, struct elf_object *object);
 /**
  * elf_read_symbols() - add the functions, or with &elf_object.objects the data, of a file; call symtab_sort() after the last one
  *
- * Return: 0; -EBADMSG or -EFBIG if a section is invalid or too large. The functions before that
- * section were added.
+ * Return: 0; -EBADMSG or -EFBIG if a section is invalid or too large. The functions of the sections
+ * before the failed one were added.
  */
 int elf_read_symbols(Elf *elf, struct elf_object *object);
 

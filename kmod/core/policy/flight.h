@@ -26,7 +26,7 @@
 /**
  * struct spe_flight_chunk - consecutive windows that are overwritten and claimed together
  * @start: position of the header of the first window
- * @skip: bytes that were skipped before that header
+ * @skip: bytes that were skipped before the header of the first window
  * @bytes: bytes that the SPU wrote in the chunk
  * @records: records in the chunk
  * @was_claimed: whether a snapshot has claimed the chunk, now or earlier

@@ -437,7 +437,7 @@ static void test_hotplug(void **state)
 	}
 	/*
 	 * Windows are contiguous except while the CPU is offline. Time offline counts as off after
-	 * it was noticed; the second before that is blind.
+	 * it was noticed; the second before it was noticed is blind.
 	 */
 	assert_true(seen.broken_time <= ARRAY_SIZE(away_us));
 	assert_int_equal(seen.written, seen.decoded);
