@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dwarf-file.h"
 #include "util/array.h"
 
 #define VARIABLES_MAX (1U << 22)
@@ -23,8 +24,7 @@ struct data_variable {
 };
 
 struct debug_data {
-	Dwarf *dwarf;
-	Dwarf *alt;
+	struct dwarf_file dwarf;
 	struct data_variable *variable;
 	u32 count;
 	u32 capacity;
@@ -144,12 +144,9 @@ int debug_data_new(Elf *elf, Elf *alt, struct debug_data **ret_data)
 
 	if (!d)
 		return -ENOMEM;
-	d->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (d->dwarf && alt)
-		d->alt = dwarf_begin_elf(alt, DWARF_C_READ, NULL);
-	if (d->alt)
-		dwarf_setalt(d->dwarf, d->alt);
-	while (d->dwarf && !dwarf_get_units(d->dwarf, unit, &unit, NULL, &type, &die, NULL))
+	dwarf_file_open(elf, alt, &d->dwarf);
+	while (d->dwarf.main &&
+	       !dwarf_get_units(d->dwarf.main, unit, &unit, NULL, &type, &die, NULL))
 		if (type == DW_UT_compile)
 			unit_add_variables(d, &die);
 	if (!d->count) {
@@ -165,8 +162,7 @@ struct debug_data *debug_data_free(struct debug_data *d)
 {
 	if (!d)
 		return NULL;
-	dwarf_end(d->dwarf);
-	dwarf_end(d->alt);
+	dwarf_file_close(&d->dwarf);
 	free(d->variable);
 	free(d);
 	return NULL;

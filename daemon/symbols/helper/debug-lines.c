@@ -4,6 +4,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "dwarf-file.h"
 #include "util/array.h"
 
 #define RANGES_MAX (1U << 22)
@@ -20,8 +21,7 @@ struct unit_range {
 };
 
 struct debug_lines {
-	Dwarf *dwarf;
-	Dwarf *alt;
+	struct dwarf_file dwarf;
 	struct unit_range *range;
 	u32 count;
 	u32 capacity;
@@ -59,7 +59,7 @@ static void collect_unit_ranges(struct debug_lines *d)
 	Dwarf_Die die;
 	uint8_t type;
 
-	while (!dwarf_get_units(d->dwarf, unit, &unit, NULL, &type, &die, NULL)) {
+	while (!dwarf_get_units(d->dwarf.main, unit, &unit, NULL, &type, &die, NULL)) {
 		Dwarf_Addr base, low, high;
 		ptrdiff_t at = 0;
 
@@ -77,12 +77,8 @@ int debug_lines_new(Elf *elf, Elf *alt, struct debug_lines **ret_lines)
 
 	if (!d)
 		return -ENOMEM;
-	d->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (d->dwarf && alt)
-		d->alt = dwarf_begin_elf(alt, DWARF_C_READ, NULL);
-	if (d->alt)
-		dwarf_setalt(d->dwarf, d->alt);
-	if (d->dwarf)
+	dwarf_file_open(elf, alt, &d->dwarf);
+	if (d->dwarf.main)
 		collect_unit_ranges(d);
 	if (!d->count) {
 		debug_lines_free(d);
@@ -97,8 +93,7 @@ struct debug_lines *debug_lines_free(struct debug_lines *d)
 {
 	if (!d)
 		return NULL;
-	dwarf_end(d->dwarf);
-	dwarf_end(d->alt);
+	dwarf_file_close(&d->dwarf);
 	free(d->range);
 	free(d);
 	return NULL;
@@ -163,7 +158,7 @@ void debug_lines_find_location(const struct debug_lines *d, u64 vaddr,
 	int n, number;
 
 	*ret_location = (struct debug_location){ .file = NULL };
-	if (!range || !dwarf_offdie(d->dwarf, range->unit, &unit))
+	if (!range || !dwarf_offdie(d->dwarf.main, range->unit, &unit))
 		return;
 	line = dwarf_getsrc_die(&unit, vaddr);
 	if (line && !dwarf_lineno(line, &number) && number > 0) {
