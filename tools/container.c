@@ -23,9 +23,9 @@ static void print_cell(const char *text, size_t width)
 	printf("%s", cell);
 }
 
-static bool is_modelled(json_object *figures)
+static bool is_modelled(json_object *counters)
 {
-	return !strcmp(json_text(figures, "backend"), "emulated");
+	return !strcmp(json_text(counters, "backend"), "emulated");
 }
 
 static void print_list(json_object *rows, u64 total)

@@ -347,12 +347,12 @@ static int get_input_counters(const struct options *options, struct input_record
 		.pid_given = options->pid && !options->function && !options->binary,
 	};
 	struct symbols_cache *symbols = NULL;
-	struct profile_counters figures;
+	struct profile_counters counters;
 	int r = input_new_symbols(input, &symbols);
 
 	if (r >= 0)
 		r = profile_query_counters(input->profile, symbols, false, VIEW_SPAN_START, 0,
-					   &wanted, &figures);
+					   &wanted, &counters);
 	symbols_free(symbols);
 	if (r == -ENOENT)
 		return message_fail(STATUS_STATE,
@@ -360,7 +360,7 @@ static int get_input_counters(const struct options *options, struct input_record
 				    options->input);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
-	*ret_counters = statistics_json(&figures, backend_name(input));
+	*ret_counters = statistics_json(&counters, backend_name(input));
 	return STATUS_OK;
 }
 
@@ -399,9 +399,9 @@ static json_object *selection_to_json(const struct options *options)
 }
 
 static void print_selected_counters(json_object *of, const struct options *options,
-				    json_object *figures)
+				    json_object *counters)
 {
-	if (!strcmp(json_text(figures, "backend"), "emulated"))
+	if (!strcmp(json_text(counters, "backend"), "emulated"))
 		puts(STATISTICS_MODELLED);
 	json_object_object_foreach(of, key, value)
 	{
@@ -414,17 +414,17 @@ static void print_selected_counters(json_object *of, const struct options *optio
 	}
 	if (options->period != VIEW_SPAN_START)
 		printf("%-10s %s\n", "period", view_span_name(options->period));
-	statistics_print(figures);
-	statistics_print_histograms(figures);
+	statistics_print(counters);
+	statistics_print_histograms(counters);
 }
 
 static int run_for_selection(const struct options *options)
 {
-	json_object *figures = NULL, *object, *of;
-	int status = options->input ? get_recording_counters(options, &figures) :
-				      query_daemon_counters(options, &figures);
+	json_object *counters = NULL, *object, *of;
+	int status = options->input ? get_recording_counters(options, &counters) :
+				      query_daemon_counters(options, &counters);
 
-	if (!figures)
+	if (!counters)
 		return status;
 	of = selection_to_json(options);
 	if (options->json) {
@@ -432,13 +432,13 @@ static int run_for_selection(const struct options *options)
 		json_object_object_add(object, "window",
 				       json_object_new_string(view_span_name(options->period)));
 		json_object_object_add(object, "of", json_object_get(of));
-		json_object_object_add(object, "figures", json_object_get(figures));
+		json_object_object_add(object, "figures", json_object_get(counters));
 		json_print_and_free(object);
 	} else {
-		print_selected_counters(of, options, figures);
+		print_selected_counters(of, options, counters);
 	}
 	json_object_put(of);
-	json_object_put(figures);
+	json_object_put(counters);
 	return status;
 }
 

@@ -36,7 +36,7 @@ static const struct bus_method_info methods[] = {
 	{ "DumpHot", ACCESS_RAW, BUS_COST_TABLE, bus_handle_dump_hot },
 	{ "GetHistogram", ACCESS_READ, BUS_COST_LIST, bus_handle_get_histogram },
 	{ "GetFigures", ACCESS_READ, BUS_COST_TABLE, bus_handle_get_figures,
-	  bus_determine_figures_access },
+	  bus_determine_counters_access },
 	{ "GetLedgers", ACCESS_READ, BUS_COST_LIST, bus_handle_get_ledgers },
 	{ "Snapshot", ACCESS_RAW, BUS_COST_PROFILE, bus_handle_snapshot },
 	{ "GetTimes", ACCESS_READ, BUS_COST_VALUE, bus_handle_get_times },

@@ -302,8 +302,8 @@ static int reply_counters(sd_bus_message *message, const struct counters_request
  * Any caller may query its own container, if the query has no other field. If the arguments cannot
  * be read, return the stricter level; the method then reports the error.
  */
-enum access_level bus_determine_figures_access(sd_bus_message *message,
-					       void *bus __attribute__((unused)))
+enum access_level bus_determine_counters_access(sd_bus_message *message,
+						void *bus __attribute__((unused)))
 {
 	struct profile_query wanted = { 0 };
 	sd_bus_error error = SD_BUS_ERROR_NULL;

@@ -64,7 +64,7 @@ int bus_handle_get_timeline(sd_bus_message *message, void *userdata, sd_bus_erro
 
 /* counters.c: counters of a session */
 int bus_handle_get_histogram(sd_bus_message *message, void *userdata, sd_bus_error *error);
-enum access_level bus_determine_figures_access(sd_bus_message *message, void *bus);
+enum access_level bus_determine_counters_access(sd_bus_message *message, void *bus);
 int bus_handle_get_figures(sd_bus_message *message, void *userdata, sd_bus_error *error);
 
 /**

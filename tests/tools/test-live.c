@@ -220,7 +220,7 @@ static void levels_go_down_and_up(void **state)
 	assert_int_equal(live.level[3].group, VIEW_LINE);
 	assert_int_equal(shown.count, 1);
 	assert_string_equal(shown.rows[0].function, "fn_03");
-	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_ENTER), LIVE_FIGURES);
+	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_ENTER), LIVE_HISTOGRAMS);
 	assert_true(live.level[4].detail);
 	assert_string_equal(live.level[4].chosen.function, "fn_03");
 	assert_true(live_state_has_page(&live));
@@ -229,7 +229,7 @@ static void levels_go_down_and_up(void **state)
 	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_ESCAPE), LIVE_FETCH);
 	assert_int_equal(live.levels, 3);
 	assert_int_equal(live.level[2].cursor, 1);
-	assert_int_equal(PRESS(&live, &shown, 'i'), LIVE_FIGURES);
+	assert_int_equal(PRESS(&live, &shown, 'i'), LIVE_HISTOGRAMS);
 	assert_int_equal(live.levels, 4);
 	view_clear(&shown);
 }
@@ -346,11 +346,11 @@ static void interval_is_growth(void **state)
 static void draw_screen(struct live_screen *screen, struct live_state *live,
 			const struct view *shown, const char *fault)
 {
-	static const struct live_figures figures;
+	static const struct live_histograms histograms;
 	const struct live_content content = { .state = live,
 					      .header = &shown->header,
 					      .rows = shown,
-					      .figures = &figures,
+					      .histograms = &histograms,
 					      .fault = fault };
 	char line[TEXT_SIZE];
 

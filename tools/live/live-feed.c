@@ -38,7 +38,7 @@ void live_reply_clear(struct live_reply *reply)
 {
 	view_clear(&reply->view);
 	json_object_put(reply->sessions);
-	json_object_put(reply->figures);
+	json_object_put(reply->histograms);
 	*reply = (struct live_reply){ 0 };
 }
 
@@ -56,7 +56,7 @@ static int append_row(sd_bus_message *m, const struct live_query *query)
 		{ "function", functions ? row->function : "" },
 		{ "binary", functions || query->group == VIEW_BINARY ? row->binary : "" },
 	};
-	int r = sd_bus_message_append(m, "s", view_span_name(query->figures_period));
+	int r = sd_bus_message_append(m, "s", view_span_name(query->histograms_period));
 
 	if (r >= 0)
 		r = sd_bus_message_open_container(m, 'a', "{sv}");
@@ -68,8 +68,8 @@ static int append_row(sd_bus_message *m, const struct live_query *query)
 	return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-static int query_figures(struct bus_connection *bus, const struct live_query *query,
-			 json_object **ret_figures)
+static int query_histograms(struct bus_connection *bus, const struct live_query *query,
+			    json_object **ret_histograms)
 {
 	char path[sizeof(SESSION_PATH_PREFIX) + LIVE_SESSION_SIZE];
 	json_object *answer = NULL;
@@ -83,20 +83,20 @@ static int query_figures(struct bus_connection *bus, const struct live_query *qu
 	if (!status)
 		status = bus_message_call_to_json(bus, m, &answer);
 	if (!status)
-		*ret_figures = json_object_get(json_object_array_get_idx(answer, 0));
+		*ret_histograms = json_object_get(json_object_array_get_idx(answer, 0));
 	json_object_put(answer);
 	sd_bus_message_unref(m);
 	return status;
 }
 
-static void feed_query_figures(struct bus_connection *bus, const struct live_query *query,
-			       struct live_reply *reply)
+static void feed_query_histograms(struct bus_connection *bus, const struct live_query *query,
+				  struct live_reply *reply)
 {
 	if (query->group == VIEW_PROGRAM)
-		snprintf(reply->figures_error, sizeof(reply->figures_error),
+		snprintf(reply->histograms_error, sizeof(reply->histograms_error),
 			 "programs have none; choose a function");
-	else if (query_figures(bus, query, &reply->figures))
-		snprintf(reply->figures_error, sizeof(reply->figures_error), "%s",
+	else if (query_histograms(bus, query, &reply->histograms))
+		snprintf(reply->histograms_error, sizeof(reply->histograms_error), "%s",
 			 bus_get_error(bus));
 }
 
@@ -112,8 +112,8 @@ static void feed_run_query(struct bus_connection *bus, const struct live_query *
 	}
 	if (query->sessions && session_get_list(bus, &reply->sessions))
 		reply->sessions = NULL;
-	if (query->figures)
-		feed_query_figures(bus, query, reply);
+	if (query->histograms)
+		feed_query_histograms(bus, query, reply);
 }
 
 static void feed_publish(struct live_feed *feed, const struct live_reply *reply)

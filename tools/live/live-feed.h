@@ -18,8 +18,8 @@
  * @period: the period of the rows
  * @group, @sort: what a row represents, and the order of rows
  * @sessions: whether to query the sessions, too
- * @figures: whether to query the histograms of @row, too
- * @figures_period: the period of the histograms
+ * @histograms: whether to query the histograms of @row, too
+ * @histograms_period: the period of the histograms
  * @row: a row of @group, for the histograms
  */
 struct live_query {
@@ -29,8 +29,8 @@ struct live_query {
 	enum view_group group;
 	enum view_sort sort;
 	bool sessions;
-	bool figures;
-	enum view_span figures_period;
+	bool histograms;
+	enum view_span histograms_period;
 	struct view_row row;
 };
 
@@ -41,8 +41,8 @@ struct live_query {
  * @error: why there are no rows; "": there are
  * @view: the rows
  * @sessions: an array with an object for each session; NULL: not queried, or an error
- * @figures: the histograms; NULL: not queried, or an error
- * @figures_error: why there are no histograms; "": there are, or they were not queried
+ * @histograms: the histograms; NULL: not queried, or an error
+ * @histograms_error: why there are no histograms; "": there are, or they were not queried
  */
 struct live_reply {
 	u64 id;
@@ -50,8 +50,8 @@ struct live_reply {
 	char error[512];
 	struct view view;
 	json_object *sessions;
-	json_object *figures;
-	char figures_error[512];
+	json_object *histograms;
+	char histograms_error[512];
 };
 
 struct live_feed;

@@ -206,7 +206,8 @@ static void add_histogram(struct live_page *page, u32 width, const char *label,
 	}
 }
 
-static void add_histograms(struct live_page *page, u32 width, const struct live_figures *figures)
+static void add_histograms(struct live_page *page, u32 width,
+			   const struct live_histograms *histograms)
 {
 	static const char *const latencies[][2] = {
 		{ "Total", "latency_total" },
@@ -215,23 +216,23 @@ static void add_histograms(struct live_page *page, u32 width, const struct live_
 	};
 
 	page_add_line(page, TERM_PLAIN, "%s", "");
-	if (*figures->error) {
-		page_add_line(page, TERM_WARN, "No histograms: %s", figures->error);
+	if (*histograms->error) {
+		page_add_line(page, TERM_WARN, "No histograms: %s", histograms->error);
 		return;
 	}
-	if (!figures->json) {
+	if (!histograms->json) {
 		page_add_line(page, TERM_FAINT, "Histograms are being queried.");
 		return;
 	}
-	page_add_line(page, TERM_FAINT, "Histograms: %s", live_period_name(1 + figures->period));
+	page_add_line(page, TERM_FAINT, "Histograms: %s", live_period_name(1 + histograms->period));
 	for (size_t i = 0; i < ARRAY_SIZE(latencies); i++)
 		add_histogram(page, width, latencies[i][0],
-			      json_get(figures->json, latencies[i][1]));
+			      json_get(histograms->json, latencies[i][1]));
 }
 
 void live_page_add_details(struct live_page *page, const struct view_row *row,
-			   const struct view_header *header, const struct live_figures *figures,
-			   u32 period, u32 width)
+			   const struct view_header *header,
+			   const struct live_histograms *histograms, u32 period, u32 width)
 {
 	const u64 operations[] = { row->loads, row->stores, row->branches, row->mispredicted,
 				   row->simd };
@@ -257,5 +258,5 @@ void live_page_add_details(struct live_page *page, const struct view_row *row,
 					  row->samples, row->samples);
 	add_counts(page, width, "Loads and stores served by", &levels, row->memory);
 	add_counts(page, width, "Events", &events, row->samples);
-	add_histograms(page, width, figures);
+	add_histograms(page, width, histograms);
 }

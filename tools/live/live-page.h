@@ -25,12 +25,12 @@ struct live_page {
 };
 
 /**
- * struct live_figures - the histograms of a row
+ * struct live_histograms - the histograms of a row
  * @json: an object of GetFigures; NULL: not received yet, or refused
  * @error: why there are no histograms; "": there are, or none were received yet
  * @period: period of the histograms
  */
-struct live_figures {
+struct live_histograms {
 	json_object *json;
 	char error[512];
 	enum view_span period;
@@ -43,13 +43,13 @@ void live_page_add_help(struct live_page *page);
  * live_page_add_details() - append the details of a row to @page
  * @row: the row, with names, levels and events of the shown period
  * @header: header of the view that has the row
- * @figures: histograms of the row
+ * @histograms: histograms of the row
  * @period: the shown period, for the heading
  * @width: columns of the page
  */
 void live_page_add_details(struct live_page *page, const struct view_row *row,
-			   const struct view_header *header, const struct live_figures *figures,
-			   u32 period, u32 width);
+			   const struct view_header *header,
+			   const struct live_histograms *histograms, u32 period, u32 width);
 
 /** live_page_clear() - free the lines */
 void live_page_clear(struct live_page *page);

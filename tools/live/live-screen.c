@@ -535,7 +535,7 @@ void live_screen_draw(struct live_screen *screen, const struct live_content *con
 	if (state->overlay == LIVE_HELP)
 		live_page_add_help(&page);
 	else if (live_state_has_page(state))
-		live_page_add_details(&page, &level->chosen, content->header, content->figures,
+		live_page_add_details(&page, &level->chosen, content->header, content->histograms,
 				      state->period, screen_width(screen));
 	if (live_state_has_page(state))
 		count = page.count;

@@ -42,7 +42,7 @@ struct live_screen {
  * @state: the state
  * @header: the header of the last reply
  * @rows: the selected rows
- * @figures: histograms for the details of a row
+ * @histograms: histograms for the details of a row
  * @fault: why the shown data is outdated; "": it is not
  * @loading: whether there is no reply yet for these rows
  * @known_share: known shares, from --truth options
@@ -52,7 +52,7 @@ struct live_content {
 	struct live_state *state;
 	const struct view_header *header;
 	const struct view *rows;
-	const struct live_figures *figures;
+	const struct live_histograms *histograms;
 	const char *fault;
 	bool loading;
 	const struct known_share *known_share;

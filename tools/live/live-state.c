@@ -410,7 +410,7 @@ static u32 level_down(struct live_state *state, const struct view *rows, bool de
 		below->detail = true;
 		below->chosen = level->chosen;
 		below->is_chosen = true;
-		return LIVE_FIGURES;
+		return LIVE_HISTOGRAMS;
 	}
 	limit_sort_to_period(state);
 	return LIVE_FETCH;

@@ -32,7 +32,7 @@ enum live_effect {
 	LIVE_FETCH = 1 << 1, /* other rows are needed: query the daemon */
 	LIVE_SELECT = 1 << 2, /* select rows from the last reply again */
 	LIVE_SESSIONS = 1 << 3, /* query the names of sessions */
-	LIVE_FIGURES = 1 << 4, /* query the histograms of the chosen row */
+	LIVE_HISTOGRAMS = 1 << 4, /* query the histograms of the chosen row */
 };
 
 /* Numbers of periods: the last interval, then those of &enum view_span. */

@@ -26,7 +26,7 @@
  * @period_ms: time between two queries
  * @due_ms: time of the next query
  * @id: number of the last query
- * @first_id, @figures_id: the first query for the rows, and for the histograms, that are shown
+ * @first_id, @histograms_id: the first query for the rows, and for the histograms, that are shown
  * @waiting: whether the reply to query @id is outstanding
  * @since_ms: time since which a reply is outstanding: a query was sent, or the last reply arrived
  * @loading: whether there is no reply yet for the rows that are shown
@@ -42,12 +42,12 @@ struct live_view {
 	struct view before;
 	struct view now;
 	struct view rows;
-	struct live_figures figures;
+	struct live_histograms histograms;
 	u64 period_ms;
 	u64 due_ms;
 	u64 id;
 	u64 first_id;
-	u64 figures_id;
+	u64 histograms_id;
 	bool waiting;
 	u64 since_ms;
 	bool loading;
@@ -77,13 +77,13 @@ static struct live_query live_make_query(const struct live_view *live, u64 id)
 		.period = get_view_span(live->state.period),
 		.group = level->group,
 		.sort = live->state.sort,
-		.figures = level->detail,
+		.histograms = level->detail,
 		.row = level->chosen,
 	};
 
 	snprintf(query.session, sizeof(query.session), "%s", live->state.session);
 	/* For a period, the daemon has histograms of containers only. */
-	query.figures_period = level->group == VIEW_CONTAINER ? query.period : VIEW_SPAN_START;
+	query.histograms_period = level->group == VIEW_CONTAINER ? query.period : VIEW_SPAN_START;
 	return query;
 }
 
@@ -113,10 +113,10 @@ static void live_select_rows(struct live_view *live)
 	live_state_follow_chosen_row(&live->state, &live->rows);
 }
 
-static void figures_clear(struct live_figures *figures)
+static void histograms_clear(struct live_histograms *histograms)
 {
-	json_object_put(figures->json);
-	*figures = (struct live_figures){ 0 };
+	json_object_put(histograms->json);
+	*histograms = (struct live_histograms){ 0 };
 }
 
 /* Query other rows. The old header is shown until the reply arrives. */
@@ -144,10 +144,10 @@ static bool live_apply_effects(struct live_view *live, u32 effects)
 		live_query_other_rows(live);
 	if (effects & LIVE_SESSIONS)
 		live_send_query(live, true);
-	if (effects & LIVE_FIGURES) {
-		figures_clear(&live->figures);
+	if (effects & LIVE_HISTOGRAMS) {
+		histograms_clear(&live->histograms);
 		live_send_query(live, false);
-		live->figures_id = live->id;
+		live->histograms_id = live->id;
 	}
 	return true;
 }
@@ -159,15 +159,16 @@ static void receive_sessions(struct live_state *state, json_object *sessions)
 				       json_text(json_object_array_get_idx(sessions, i), "name"));
 }
 
-static void receive_figures(struct live_view *live, struct live_reply *reply)
+static void receive_histograms(struct live_view *live, struct live_reply *reply)
 {
-	if (reply->id < live->figures_id || !(reply->figures || *reply->figures_error))
+	if (reply->id < live->histograms_id || !(reply->histograms || *reply->histograms_error))
 		return;
-	figures_clear(&live->figures);
-	live->figures.json = reply->figures;
-	live->figures.period = live_make_query(live, 0).figures_period;
-	snprintf(live->figures.error, sizeof(live->figures.error), "%s", reply->figures_error);
-	reply->figures = NULL;
+	histograms_clear(&live->histograms);
+	live->histograms.json = reply->histograms;
+	live->histograms.period = live_make_query(live, 0).histograms_period;
+	snprintf(live->histograms.error, sizeof(live->histograms.error), "%s",
+		 reply->histograms_error);
+	reply->histograms = NULL;
 }
 
 static void receive_rows(struct live_view *live, struct live_reply *reply)
@@ -191,7 +192,7 @@ static void live_receive_reply(struct live_view *live, struct live_reply *reply)
 	live->since_ms = now_ms();
 	receive_sessions(&live->state, reply->sessions);
 	receive_rows(live, reply);
-	receive_figures(live, reply);
+	receive_histograms(live, reply);
 	live_reply_clear(reply);
 	if (live->left && --live->left == 0)
 		live->ended = true;
@@ -203,7 +204,7 @@ static void live_draw(struct live_view *live)
 		.state = &live->state,
 		.header = &live->rows.header,
 		.rows = &live->rows,
-		.figures = &live->figures,
+		.histograms = &live->histograms,
 		.fault = live->fault,
 		.loading = live->loading,
 		.known_share = live->options->known_share,
@@ -279,7 +280,7 @@ static void live_deinit(struct live_view *live)
 {
 	live_feed_free(live->feed);
 	live_screen_clear(&live->screen);
-	figures_clear(&live->figures);
+	histograms_clear(&live->histograms);
 	view_clear(&live->before);
 	view_clear(&live->now);
 	view_clear(&live->rows);
