@@ -125,5 +125,5 @@ def main(arguments=2):
 	if not shutil.which("dbus-daemon"):
 		print("skipped: dbus-daemon is not installed")
 		sys.exit(77)
-	names = [name for name in sys.argv[1 + arguments:] if name != "--update"]
+	names = [name for name in sys.argv[1 + arguments:] if not name.startswith("--")]
 	unittest.main(argv=[sys.argv[0], *names])

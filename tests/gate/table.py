@@ -31,9 +31,9 @@ class Lane:
 # Suites of Meson's tests that start the daemon, the command and the exporter, hundreds of times. With
 # sanitizers, the start of a program takes ten times as long.
 PROGRAMS = ("cli", "service")
-# The demo compares shares with CPU times. Sanitizers change neither of the two, and the demo takes
-# a minute.
-DEMO = ("demo",)
+# Suites that take minutes, so only lane plain runs them. The demo compares shares with CPU times, and
+# the traces compare counts with QEMU's log: sanitizers change neither.
+LONG = ("demo", "traces")
 
 
 def sanitized(**choice):
@@ -78,7 +78,7 @@ ALL_MESON = (*MESON, "plain", "sanitized")
 
 QUICK = {
     "build": Lane("userspace, without a warning", build, quick=True),
-    "unit": Lane("unit tests under ASan and UBSan", sanitized(leave_out=(*PROGRAMS, *DEMO)), quick=True),
+    "unit": Lane("unit tests under ASan and UBSan", sanitized(leave_out=(*PROGRAMS, *LONG)), quick=True),
     "programs": Lane("tests of the command, the service and the exporter", programs, needs=("build",), quick=True),
     "modules": Lane("the modules for every kernel, W=1", script("tests/modules", "--quick", "--build", "BUILD"), quick=True),
     "arm64": Lane("userspace cross-built for arm64", script("tests/lanes/arm64/cross-build", "--build-only", "BUILD"), quick=True),
@@ -97,7 +97,7 @@ QUICK = {
 }
 
 ALL = QUICK | {
-    "plain": Lane("unit tests without sanitizers; races of threads; the demo", plain, needs=MESON),
+    "plain": Lane("unit tests without sanitizers; races of threads; the demo; traces of programs", plain, needs=MESON),
     "sanitized": Lane("tests of the command, the service and the exporter under ASan and UBSan", sanitized(only=PROGRAMS),
                       needs=("plain",)),
     "gcc14-tests": Lane("the unit tests as Debian 13's compiler builds them", script("tests/debian13", "BUILD"),
