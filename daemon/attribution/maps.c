@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "util/array.h"
 #include "util/hash.h"
 
 #define HEADS	    4096
@@ -156,17 +157,7 @@ static bool maps_reserve(struct map_store *store, struct maps *maps, u32 more)
 /* Returns the index of the first mapping that ends after @addr, or the number of mappings. */
 static u32 maps_lower_bound(const struct maps *maps, u64 addr)
 {
-	u32 low = 0, high = maps->count;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (maps->entry[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_COUNT_LEADING(maps->count, i, maps->entry[i].end <= addr);
 }
 
 /* Remove the first @n replaced mappings. */
@@ -460,17 +451,7 @@ const struct mapping *maps_find_at(const struct maps *maps, u64 addr, u64 time_n
 /* Return the number of mappings that start at or below an address. */
 static u32 count_starts_below(const struct maps *maps, u64 addr)
 {
-	u32 low = 0, high = maps->count;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (maps->entry[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_COUNT_LEADING(maps->count, i, maps->entry[i].start <= addr);
 }
 
 const struct mapping *maps_find_below(const struct maps *maps, u64 addr, u64 time_ns,

@@ -73,17 +73,9 @@ void timeline_init_shared(struct timeline *t, struct timeline *ret_shared)
 /* Returns the index of the first entry of @key that is later than @time, or has a greater key. */
 static u32 timeline_upper_bound(const struct timeline *t, u32 key, u64 time)
 {
-	u32 low = 0, high = t->count, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (t->entries[mid].key < key ||
-		    (t->entries[mid].key == key && t->entries[mid].from <= time))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_COUNT_LEADING(t->count, i,
+				   t->entries[i].key < key || (t->entries[i].key == key &&
+							       t->entries[i].from <= time));
 }
 
 static bool entry_has_key(const struct timeline *t, u32 i, u32 key)

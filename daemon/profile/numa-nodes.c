@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "util/array.h"
+
 /* Maximum number of memory blocks of a machine; a block has 128 MiB to 2 GiB. */
 #define RANGES_MAX (1U << 18)
 
@@ -150,7 +152,8 @@ int numa_nodes_read(const char *sys, struct numa_nodes *ret_nodes)
 
 		if (node < 0 || node >= NODES_MAX)
 			continue;
-		snprintf(path, sizeof(path), "%.200s/devices/system/node/%.60s", sys, entry->d_name);
+		snprintf(path, sizeof(path), "%.200s/devices/system/node/%.60s", sys,
+			 entry->d_name);
 		r = node_read(&nodes, path, block, (u8)node);
 	}
 	if (dir)
@@ -173,18 +176,10 @@ void numa_nodes_deinit(struct numa_nodes *nodes)
 
 u8 numa_nodes_find_by_address(const struct numa_nodes *nodes, u64 physical)
 {
-	u32 low = 0, high = nodes->count;
+	u32 at = ARRAY_COUNT_LEADING(nodes->count, i, nodes->ranges[i].end <= physical);
 
-	while (low < high) {
-		u32 middle = low + (high - low) / 2;
-
-		if (nodes->ranges[middle].end <= physical)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < nodes->count && nodes->ranges[low].start <= physical ? nodes->ranges[low].node :
-									    NODE_NONE;
+	return at < nodes->count && nodes->ranges[at].start <= physical ? nodes->ranges[at].node :
+									  NODE_NONE;
 }
 
 u8 numa_nodes_find_by_cpu(const struct numa_nodes *nodes, u32 cpu)

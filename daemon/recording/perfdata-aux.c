@@ -150,19 +150,12 @@ void perfdata_aux_sort_and_emit_losses(struct perfdata_reader *perf)
 /* Returns the index of the first AUX record of @buffer that ends after @offset. */
 static u32 aux_find(const struct perfdata_reader *perf, s32 buffer, u64 offset)
 {
-	u32 low = 0, high = perf->n_aux, mid;
-	const struct perfdata_aux *aux;
+	const struct perfdata_aux *aux = perf->aux;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		aux = &perf->aux[mid];
-		if (aux->buffer < buffer ||
-		    (aux->buffer == buffer && aux->offset + aux->size <= offset))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_COUNT_LEADING(
+		perf->n_aux, i,
+		aux[i].buffer < buffer ||
+			(aux[i].buffer == buffer && aux[i].offset + aux[i].size <= offset));
 }
 
 static u64 cpu_get_midr(const struct perfdata_reader *perf, u32 cpu)

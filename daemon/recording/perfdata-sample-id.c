@@ -33,19 +33,12 @@ void perfdata_add_attr(struct perfdata_reader *perf, u64 sample_type)
 /* Returns the index of the first event with an id of @id or more. */
 static u32 event_lower_bound(const struct perfdata_reader *perf, u64 id)
 {
-	u32 low = 0, high = perf->n_events, mid;
+	u32 events = perf->n_events;
 
 	/* perf writes ids in ascending order, so most ids are appended. */
-	if (!high || perf->events[high - 1].id < id)
-		return high;
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (perf->events[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	if (!events || perf->events[events - 1].id < id)
+		return events;
+	return ARRAY_COUNT_LEADING(events, i, perf->events[i].id < id);
 }
 
 bool perfdata_add_id(struct perfdata_reader *perf, u64 id)

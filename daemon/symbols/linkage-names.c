@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "helper-link.h"
+#include "util/array.h"
 
 /**
  * struct linkage_reader - the helpers, and the file that the reader has opened in slot 0
@@ -30,16 +31,9 @@ void linkage_names_clear(struct linkage_names *names)
 
 const struct linkage_name *linkage_names_find(const struct linkage_names *names, u64 offset)
 {
-	u32 low = 0, high = names->count, middle;
+	u32 at = ARRAY_COUNT_LEADING(names->count, i, names->name[i].offset < offset);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (names->name[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < names->count && names->name[low].offset == offset ? &names->name[low] : NULL;
+	return at < names->count && names->name[at].offset == offset ? &names->name[at] : NULL;
 }
 
 /* Add the entries of a reply, and keep a copy of its text. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "util/array.h"
 #include "util/hash.h"
 
 #define TEXT_MAX (1U << 30) /* small enough that offsets, with one more string, have 32 bits */
@@ -234,17 +235,7 @@ static int compare_lines(const void *a, const void *b)
 /* Returns the index of the first of @count ranges that begins after @address. */
 static u32 ranges_upper_bound(const struct name_range *range, u32 count, u64 address)
 {
-	u32 low = 0, high = count;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (range[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_COUNT_LEADING(count, i, range[i].start <= address);
 }
 
 const struct name_range *name_file_find_range(const struct name_file *f, u64 address)

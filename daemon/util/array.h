@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Arrays on the heap that grow by doubling, and the comparison of numbers for sorting them. */
+/* Arrays on the heap that grow by doubling, and sorted arrays: comparing numbers, and searching. */
 #ifndef SPEPROF_ARRAY_H
 #define SPEPROF_ARRAY_H
 
@@ -40,5 +40,28 @@ static inline int compare_u64(u64 x, u64 y)
 {
 	return (x > y) - (x < y);
 }
+
+/**
+ * ARRAY_COUNT_LEADING() - count the first elements of an array that have a property, by binary search
+ * @count: number of elements, at most 2^32-1
+ * @index: name of a variable for @condition: the number of an element, of type u32
+ * @condition: expression that is true if the element has the property. The array must be sorted such
+ * that no element with the property follows one without it.
+ *
+ * Return: the number of elements with the property, which is also the number of the first element
+ * without it; u32.
+ */
+#define ARRAY_COUNT_LEADING(count, index, condition)                 \
+	__extension__({                                              \
+		u32 _low = 0, _high = (count);                       \
+		while (_low < _high) {                               \
+			const u32 index = _low + (_high - _low) / 2; \
+			if (condition)                               \
+				_low = index + 1;                    \
+			else                                         \
+				_high = index;                       \
+		}                                                    \
+		_low;                                                \
+	})
 
 #endif

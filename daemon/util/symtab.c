@@ -125,17 +125,7 @@ void symtab_sort(struct symtab *t)
 /* Returns the index of the first entry that begins after @addr. */
 static u32 symtab_upper_bound(const struct symtab *t, u64 addr)
 {
-	u32 low = 0, high = t->count;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (t->entry[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_COUNT_LEADING(t->count, i, t->entry[i].start <= addr);
 }
 
 const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, u64 *ret_size)

@@ -245,16 +245,9 @@ void listing_deinit(struct listing *listing)
 
 static struct listing_line *line_find(const struct listing_function *f, u64 offset)
 {
-	u32 low = 0, high = f->lines, middle;
+	u32 at = ARRAY_COUNT_LEADING(f->lines, i, f->line[i].offset < offset);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (f->line[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < f->lines && f->line[low].offset == offset ? &f->line[low] : NULL;
+	return at < f->lines && f->line[at].offset == offset ? &f->line[at] : NULL;
 }
 
 struct listing_line *listing_find_line(const struct listing *listing, const char *binary,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tasks/task-event.h"
+#include "util/array.h"
 
 #define MAPS_BYTES (8U << 20)
 
@@ -19,21 +20,15 @@ void guest_maps_clear(struct guest_maps *maps)
 
 struct guest_map *guest_maps_find(struct guest_maps *maps, u64 address)
 {
-	u32 low = 0, high = maps->count, middle;
+	u32 after;
 
 	if (maps->last < maps->count &&
 	    address - maps->map[maps->last].start < maps->map[maps->last].size)
 		return &maps->map[maps->last];
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (maps->map[middle].start > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (!low || address - maps->map[low - 1].start >= maps->map[low - 1].size)
+	after = ARRAY_COUNT_LEADING(maps->count, i, maps->map[i].start <= address);
+	if (!after || address - maps->map[after - 1].start >= maps->map[after - 1].size)
 		return NULL;
-	maps->last = low - 1;
+	maps->last = after - 1;
 	return &maps->map[maps->last];
 }
 

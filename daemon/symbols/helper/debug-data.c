@@ -171,17 +171,9 @@ struct debug_data *debug_data_free(struct debug_data *d)
 /* Return the last variable that begins at or before an address, if it contains the address. */
 static struct data_variable *variable_find(const struct debug_data *d, u64 vaddr)
 {
-	u32 low = 0, high = d->count;
+	u32 after = ARRAY_COUNT_LEADING(d->count, i, d->variable[i].low <= vaddr);
 
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (d->variable[mid].low <= vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && vaddr < d->variable[low - 1].high ? &d->variable[low - 1] : NULL;
+	return after && vaddr < d->variable[after - 1].high ? &d->variable[after - 1] : NULL;
 }
 
 /* ---- Names of types ---- */

@@ -101,19 +101,11 @@ struct debug_lines *debug_lines_free(struct debug_lines *d)
 
 static const struct unit_range *unit_range_find(const struct debug_lines *d, u64 addr)
 {
-	u32 low = 0, high = d->count;
+	u32 after = ARRAY_COUNT_LEADING(d->count, i, d->range[i].low <= addr);
 
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (d->range[mid].low <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (u32 n = 0; n < LOOK_BACK && n < low; n++)
-		if (addr < d->range[low - 1 - n].high)
-			return &d->range[low - 1 - n];
+	for (u32 n = 0; n < LOOK_BACK && n < after; n++)
+		if (addr < d->range[after - 1 - n].high)
+			return &d->range[after - 1 - n];
 	return NULL;
 }
 

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "util/array.h"
+
 #define PERF_MAP_MAX  (256ULL << 20)
 #define CHUNK	      65536
 #define LINE_MAX_SIZE 4096 /* longer lines are ignored */
@@ -11,17 +13,7 @@
 /* Returns the index of the first of @count addresses that is not below @from. */
 static u32 address_lower_bound(const u64 *address, u32 count, u64 from)
 {
-	u32 low = 0, high = count;
-
-	while (low < high) {
-		u32 mid = low + (high - low) / 2;
-
-		if (address[mid] < from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return ARRAY_COUNT_LEADING(count, i, address[i] < from);
 }
 
 /* Parse a hexadecimal number and the blank after it; returns the rest of the line, or NULL. */
