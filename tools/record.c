@@ -555,7 +555,7 @@ static int report_result(const struct record_job *record)
 	text_format_bytes(bytes, recorder_get_bytes(record->recorder));
 	message_print("record: %s of records in %s%s", bytes, record->path,
 		      record->source->backend == BACKEND_EMULATED ?
-			      "; EMULATED SPU: task, PC and time are real, the rest is modelled" :
+			      "; EMULATED SPU: process, PC and time are real, the rest is modelled" :
 			      "");
 	if (source_get_contexts(record->source) == SOURCE_CONTEXTS_NONE)
 		message_print("record: records do not name their task; %s%s",

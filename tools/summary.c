@@ -184,7 +184,7 @@ static void print_summary_text(json_object *json)
 	bool modelled = backend && strcmp(backend, "emulated") == 0;
 
 	printf("%s  %s record%s in %s  lost %s  suspect %s\n",
-	       modelled ? "EMULATED: contexts are real, the rest is modelled" : backend,
+	       modelled ? "EMULATED SPU: process, PC and time are real, the rest is modelled" : backend,
 	       text_format_count(records, whole), whole == 1 ? "" : "s",
 	       text_format_bytes(bytes, json_u64(totals, "bytes")),
 	       json_object_object_get(totals, "lost_bytes") ?
@@ -196,7 +196,7 @@ static void print_summary_text(json_object *json)
 		       (unsigned long long)json_u64(totals, "truncated_windows"),
 		       (unsigned long long)json_u64(totals, "windows_with_gaps"));
 	print_counters("operations", json_object_object_get(totals, "ops"), whole);
-	print_line("simd (among them)", json_u64(totals, "simd"), whole);
+	print_line("of them SVE or SME", json_u64(totals, "simd"), whole);
 	print_counters("events", json_object_object_get(totals, "events"), whole);
 	print_latencies(json_object_object_get(totals, "latency"));
 	print_counters("data source", json_object_object_get(totals, "data_source"), whole);
