@@ -84,26 +84,6 @@ static int parse_number(const struct exporter_setting *s, u32 *ret, const char *
 	return 0;
 }
 
-static int parse_bool(bool *ret, const char *value)
-{
-	static const char *const words[][2] = {
-		{ "no", "yes" },
-		{ "false", "true" },
-		{ "off", "on" },
-		{ "0", "1" },
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
-		for (unsigned int b = 0; b < 2; b++) {
-			if (strcmp(words[i][b], value))
-				continue;
-			*ret = b;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 static int parse_latencies(u32 *ret, const char *value)
 {
 	static const char *const names[] = { "total", "issue", "translation" };
@@ -154,7 +134,7 @@ static int setting_parse(const struct exporter_setting *s, struct exporter_confi
 	case TYPE_NUMBER:
 		return parse_number(s, at, value);
 	case TYPE_BOOL:
-		return parse_bool(at, value);
+		return ini_parse_bool(value, at);
 	case TYPE_LATENCIES:
 		return parse_latencies(&c->latencies, value);
 	case TYPE_ALLOW:

@@ -47,26 +47,6 @@ static int parse_task_events(struct config *c, const char *value)
 	return -EINVAL;
 }
 
-static int parse_bool(bool *ret, const char *value)
-{
-	static const char *const words[][2] = {
-		{ "no", "yes" },
-		{ "false", "true" },
-		{ "off", "on" },
-		{ "0", "1" },
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
-		for (unsigned int b = 0; b < 2; b++) {
-			if (strcmp(words[i][b], value))
-				continue;
-			*ret = b;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 /* Parse a number with an optional suffix K, M or G (powers of 1024), as in systemd units. */
 static int parse_size(u64 *ret, const char *value)
 {
@@ -303,7 +283,7 @@ static int setting_parse(const struct config_setting *s, struct config *c, const
 	case SETTING_SOURCE:
 		return parse_source(c, value);
 	case SETTING_BOOL:
-		return parse_bool((bool *)((char *)c + s->offset), value);
+		return ini_parse_bool(value, (bool *)((char *)c + s->offset));
 	case SETTING_RATE:
 		return parse_rate(c, value);
 	case SETTING_OVERHEAD:

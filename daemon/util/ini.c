@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/env.h"
+
 static char *strip_whitespace(char *s)
 {
 	char *end = s + strlen(s);
@@ -112,4 +114,24 @@ int ini_read_files(const char *path, bool must, const char *credential, ini_file
 		r = read_one_file(&files, credential_path, false);
 	}
 	return r;
+}
+
+int ini_parse_bool(const char *value, bool *ret)
+{
+	static const char *const words[][2] = {
+		{ "no", "yes" },
+		{ "false", "true" },
+		{ "off", "on" },
+		{ "0", "1" },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(words); i++) {
+		for (unsigned int b = 0; b < 2; b++) {
+			if (strcmp(words[i][b], value))
+				continue;
+			*ret = b;
+			return 0;
+		}
+	}
+	return -EINVAL;
 }

@@ -57,4 +57,11 @@ int ini_read_files(const char *path, bool must, const char *credential, ini_file
  */
 char *ini_split_line(char *line);
 
+/**
+ * ini_parse_bool() - parse the value of a switch: yes, true, on or 1; no, false, off or 0
+ *
+ * Return: 0; -EINVAL for any other value. @ret is then unchanged.
+ */
+int ini_parse_bool(const char *value, bool *ret);
+
 #endif
