@@ -24,7 +24,7 @@ static void on_signal(int signal)
 	ended = 1;
 }
 
-static uint64_t now_ns(clockid_t clock)
+static uint64_t get_now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -49,14 +49,14 @@ static void sleep_until(uint64_t ns)
 static void *thread_run(void *arg)
 {
 	unsigned int thread = (unsigned int)(uintptr_t)arg;
-	uint64_t period = now_ns(CLOCK_MONOTONIC);
+	uint64_t period = get_now_ns(CLOCK_MONOTONIC);
 
 	while (!ended) {
-		uint64_t start = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t start = get_now_ns(CLOCK_THREAD_CPUTIME_ID);
 
 		period += period_ns;
-		while (!ended && now_ns(CLOCK_THREAD_CPUTIME_ID) - start < busy_ns &&
-		       now_ns(CLOCK_MONOTONIC) < period)
+		while (!ended && get_now_ns(CLOCK_THREAD_CPUTIME_ID) - start < busy_ns &&
+		       get_now_ns(CLOCK_MONOTONIC) < period)
 			load->work(thread);
 		sleep_until(period);
 	}

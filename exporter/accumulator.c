@@ -72,7 +72,7 @@ u32 accumulator_count_series(u32 levels, u32 kinds)
  * Return the growth of a counter. Within an epoch a counter decreases only if the daemon
  * crashed and restored an older checkpoint: the samples that it counts again were already added.
  */
-static u64 counter_increase(u64 now, u64 before)
+static u64 compute_counter_increase(u64 now, u64 before)
 {
 	return now >= before ? now - before : 0;
 }
@@ -98,7 +98,7 @@ static void compute_increases(void *ret, const void *now, const void *before, si
 	const u64 *n = now, *b = before;
 
 	for (size_t i = 0; i < size / sizeof(u64); i++)
-		r[i] = counter_increase(n[i], b[i]);
+		r[i] = compute_counter_increase(n[i], b[i]);
 }
 
 /* Keep the highest value of each counter: the next snapshot is compared with it. */
@@ -141,8 +141,10 @@ static const struct metrics_container *find_previous_container(const struct accu
 	return bsearch(c, acc->latest.containers, acc->latest.count, sizeof(*c), compare_ids);
 }
 
-static void container_delta(const struct accumulator *acc, const struct metrics_snapshot *now,
-			    const struct metrics_container *c, struct metrics_counters *ret_delta)
+static void compute_container_delta(const struct accumulator *acc,
+				    const struct metrics_snapshot *now,
+				    const struct metrics_container *c,
+				    struct metrics_counters *ret_delta)
 {
 	const struct metrics_container *before = find_previous_container(acc, now, c);
 
@@ -253,7 +255,7 @@ static int groups_collect_deltas(struct accumulator *acc, const struct metrics_s
 			group->delta = calloc(1, sizeof(*group->delta));
 		if (!group->delta)
 			return -ENOMEM;
-		container_delta(acc, metrics, c, &delta);
+		compute_container_delta(acc, metrics, c, &delta);
 		add_words(group->delta, &delta, sizeof(delta));
 		group->weight += (double)(acc->unit < METRICS_UNITS ? delta.weight[acc->unit] :
 								      delta.samples);
@@ -424,8 +426,9 @@ static void groups_drop_unused(struct accumulator *acc, double decay, u64 now_ns
 }
 
 /* Compute the growth of the counters at the offsets from @first to below @after. */
-static void machine_delta(const struct metrics_machine *now, const struct metrics_machine *before,
-			  size_t first, size_t after, struct metrics_machine *delta)
+static void compute_machine_delta(const struct metrics_machine *now,
+				  const struct metrics_machine *before, size_t first, size_t after,
+				  struct metrics_machine *delta)
 {
 	compute_increases((u8 *)delta + first, (const u8 *)now + first, (const u8 *)before + first,
 			  after - first);
@@ -472,15 +475,15 @@ static void machine_update(struct accumulator *acc, const struct metrics_snapsho
 	struct metrics_machine delta = *now, *m = &acc->machine;
 
 	if (acc->any && before->epoch == now->epoch) {
-		machine_delta(now, before, FIRST_COUNTER, FIRST_LASTING, &delta);
-		machine_delta(now, before, AFTER_LASTING, AFTER_COUNTERS, &delta);
+		compute_machine_delta(now, before, FIRST_COUNTER, FIRST_LASTING, &delta);
+		compute_machine_delta(now, before, AFTER_LASTING, AFTER_COUNTERS, &delta);
 		compute_increases(&delta.all, &now->all, &before->all, sizeof(delta.all));
 	} else if (acc->any && before->process == now->process) {
 		compute_source_delta(now, before, &delta);
 	}
 	if (acc->any && before->process == now->process) {
-		machine_delta(now, before, FIRST_LASTING, AFTER_LASTING, &delta);
-		machine_delta(now, before, FIRST_LATE, AFTER_LATE, &delta);
+		compute_machine_delta(now, before, FIRST_LASTING, AFTER_LASTING, &delta);
+		compute_machine_delta(now, before, FIRST_LATE, AFTER_LATE, &delta);
 	}
 	add_words((u8 *)m + FIRST_COUNTER, (const u8 *)&delta + FIRST_COUNTER,
 		  AFTER_COUNTERS - FIRST_COUNTER);
@@ -492,7 +495,7 @@ static void machine_update(struct accumulator *acc, const struct metrics_snapsho
 
 /*
  * Raise each counter of the new snapshot to its value in the last snapshot if it is lower: see
- * counter_increase().
+ * compute_counter_increase().
  */
 static void raise_to_previous(const struct accumulator *acc, struct metrics_snapshot *metrics)
 {
@@ -580,7 +583,8 @@ int accumulator_update(struct accumulator *acc, struct metrics_snapshot *metrics
 		qsort(metrics->containers, metrics->count, sizeof(*metrics->containers),
 		      compare_ids);
 	if (acc->any && acc->latest.machine.epoch == metrics->machine.epoch)
-		age = (double)counter_increase(metrics->machine.age_ns, acc->latest.machine.age_ns);
+		age = (double)compute_counter_increase(metrics->machine.age_ns,
+						       acc->latest.machine.age_ns);
 	/*
 	 * Weights in different units cannot be compared, so after a change of the unit they become
 	 * 0.

@@ -15,7 +15,7 @@
  * Get the path of a credential; @ret_path is "" if systemd passes no credentials. Return: 0;
  * -ENAMETOOLONG if the path does not fit.
  */
-static int credential_path(const char *name, char *ret_path, size_t size)
+static int get_credential_path(const char *name, char *ret_path, size_t size)
 {
 	const char *folder = getenv("CREDENTIALS_DIRECTORY");
 
@@ -30,7 +30,7 @@ int credential_read(const char *name, char **ret_text)
 	char path[512], *text;
 	size_t n;
 	FILE *f;
-	int r = credential_path(name, path, sizeof(path));
+	int r = get_credential_path(name, path, sizeof(path));
 
 	*ret_text = NULL;
 	if (r < 0 || !*path)
@@ -69,7 +69,7 @@ static void find_credential_file(const char *receiver, const char *name, char *r
 	char full[64];
 
 	snprintf(full, sizeof(full), "%s-%s", receiver, name);
-	if (credential_path(full, ret_path, size) < 0 || access(ret_path, F_OK) < 0)
+	if (get_credential_path(full, ret_path, size) < 0 || access(ret_path, F_OK) < 0)
 		*ret_path = 0;
 }
 

@@ -79,7 +79,7 @@ static bool is_exportable(struct exporter *e, const struct metrics_snapshot *met
 	return false;
 }
 
-static u64 now_ns(clockid_t clock)
+static u64 get_now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -94,7 +94,7 @@ static void add_snapshot(struct exporter *e, struct accumulator *acc,
 	u32 max_series = e->config->max_series;
 
 	if (accumulator_update(acc, metrics, max_series > machine ? max_series - machine : 0,
-			       now_ns(CLOCK_REALTIME)) < 0)
+			       get_now_ns(CLOCK_REALTIME)) < 0)
 		exporter_log(SD_ERR, "out of memory: the metrics of this query are not counted");
 }
 
@@ -111,7 +111,7 @@ static void log_condition_change(struct log_condition *condition,
 	char often[LOG_CONDITION_COUNT];
 	u64 changes;
 
-	if (!log_condition_update(condition, cause, now_ns(CLOCK_MONOTONIC), &changes))
+	if (!log_condition_update(condition, cause, get_now_ns(CLOCK_MONOTONIC), &changes))
 		return;
 	log_condition_format_count(changes, often);
 	if (cause)
@@ -202,7 +202,7 @@ static int render_series(void *ctx, enum expose_format format, char **ret_data, 
 {
 	const struct exporter_socket *serving = ctx;
 	const struct series_set *set =
-		collect_series(serving->exporter, now_ns(CLOCK_REALTIME), serving->local);
+		collect_series(serving->exporter, get_now_ns(CLOCK_REALTIME), serving->local);
 
 	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
 }
@@ -235,7 +235,7 @@ int exporter_new(const struct exporter_config *config, bool emulated, sd_event *
 	e->config = config;
 	e->emulated = emulated;
 	e->event = sd_event_ref(event);
-	e->self.start_ns = now_ns(CLOCK_REALTIME);
+	e->self.start_ns = get_now_ns(CLOCK_REALTIME);
 	accumulator_init(&e->acc, &config->labels, config->latencies, e->self.start_ns);
 	accumulator_init(&e->modelled, &config->labels, config->latencies, e->self.start_ns);
 	*ret_exporter = e;

@@ -60,7 +60,7 @@ static int media_range_format(const char *range, size_t n, bool native)
 }
 
 /* Returns the weight q of a range in thousandths, 1000 if it has none (RFC 9110, 12.4.2). */
-static int media_range_quality(const char *range, size_t n)
+static int parse_media_range_quality(const char *range, size_t n)
 {
 	int quality = 0, unit = 1000;
 
@@ -88,7 +88,7 @@ enum expose_format expose_negotiate_format(const char *accept, bool native)
 		accept += strspn(accept, ", \t");
 		n = strcspn(accept, ",");
 		format = media_range_format(accept, n, native);
-		q = media_range_quality(accept, n);
+		q = parse_media_range_quality(accept, n);
 		if (format < 0 || q <= quality)
 			continue;
 		best = format;

@@ -70,7 +70,7 @@ static const struct http_error {
 	  "too large in this format: MaxSeries= should be smaller\n" },
 };
 
-static u64 now_ms(void)
+static u64 get_now_ms(void)
 {
 	struct timespec ts;
 
@@ -78,9 +78,9 @@ static u64 now_ms(void)
 	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
 }
 
-static u64 now_s(void)
+static u64 get_now_s(void)
 {
-	return now_ms() / 1000;
+	return get_now_ms() / 1000;
 }
 
 static enum MHD_Result queue_text_reply(struct http_server *http, struct MHD_Connection *mhd,
@@ -280,7 +280,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *mhd, con
 	status = check_request(http, mhd);
 	if (status != MHD_HTTP_OK)
 		return queue_text_reply(http, mhd, status);
-	http_connection_authorize(c, now_s());
+	http_connection_authorize(c, get_now_s());
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return queue_text_reply(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
 	if (!strcmp(url, "/metrics"))
@@ -330,7 +330,7 @@ static void on_connection_change(void *cls, struct MHD_Connection *mhd,
 		return;
 	}
 	http_peer_set(peer, info ? info->client_addr : NULL);
-	http_connections_add(&http->connections, mhd, peer, now_s(), &closed);
+	http_connections_add(&http->connections, mhd, peer, get_now_s(), &closed);
 	shut_down_connection(closed);
 }
 
@@ -343,7 +343,7 @@ static void on_request_completed(void *cls, struct MHD_Connection *mhd, void **r
 	*request = NULL;
 	if (!c)
 		return;
-	c->deadline_s = now_s() + HTTP_SECONDS;
+	c->deadline_s = get_now_s() + HTTP_SECONDS;
 	c->awaits_response = false;
 }
 
@@ -355,7 +355,7 @@ static void close_overdue_connections(struct http_server *http)
 {
 	struct MHD_Connection *mhd;
 
-	while ((mhd = http_connections_take_overdue(&http->connections, now_s())))
+	while ((mhd = http_connections_take_overdue(&http->connections, get_now_s())))
 		shut_down_connection(mhd);
 }
 
@@ -471,10 +471,10 @@ void http_finish(struct http_server *http)
 		MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	struct pollfd ready = { .fd = info ? info->epoll_fd : -1, .events = POLLIN };
 	MHD_socket listening = MHD_quiesce_daemon(http->daemon);
-	u64 end = now_ms() + FINISH_MS;
+	u64 end = get_now_ms() + FINISH_MS;
 
 	for (unsigned int i = 0; http_connections_has_unanswered(&http->connections) &&
-				 (i < FINISH_TURNS || now_ms() < end);
+				 (i < FINISH_TURNS || get_now_ms() < end);
 	     i++) {
 		MHD_run(http->daemon);
 		if (http_connections_has_unanswered(&http->connections))

@@ -27,7 +27,7 @@ static const char *find_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-static int hex_digit(char c)
+static int parse_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -47,8 +47,8 @@ static int percent_decode(char *to, size_t size, const char *from, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		c = from[i];
-		high = c == '%' && n - i > 2 ? hex_digit(from[i + 1]) : -1;
-		low = high >= 0 ? hex_digit(from[i + 2]) : -1;
+		high = c == '%' && n - i > 2 ? parse_hex_digit(from[i + 1]) : -1;
+		low = high >= 0 ? parse_hex_digit(from[i + 2]) : -1;
 		if (high >= 0 && low >= 0) {
 			c = (char)(high * 16 + low);
 			i += 2;
@@ -120,8 +120,8 @@ static int escape_whole_text(char *to, size_t size, const char *from)
 static bool is_valid_percent_encoding(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (text[i] == '%' &&
-		    (n - i <= 2 || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0))
+		if (text[i] == '%' && (n - i <= 2 || parse_hex_digit(text[i + 1]) < 0 ||
+				       parse_hex_digit(text[i + 2]) < 0))
 			return false;
 	return true;
 }

@@ -183,7 +183,7 @@ static void log_result_change(struct push_sender *p, enum push_outcome outcome, 
  * Describe what is wrong with a certificate: libcurl has only one sentence for all errors. The bits
  * are those of the TLS library, gnutls_certificate_status_t.
  */
-static const char *certificate_fault(CURL *curl, u64 *ret_bits)
+static const char *describe_certificate_fault(CURL *curl, u64 *ret_bits)
 {
 	static const struct {
 		long bit;
@@ -213,7 +213,7 @@ static u64 describe_failure(CURL *curl, CURLcode code, const char *error, char *
 	u64 bits = 0;
 
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
-		fault = certificate_fault(curl, &bits);
+		fault = describe_certificate_fault(curl, &bits);
 	if (fault)
 		snprintf(ret_why, size, "%s", fault);
 	else
@@ -275,7 +275,7 @@ static void drop_first_item(struct push_sender *p)
 	item_free(item);
 }
 
-static u64 jitter_ms(long seconds)
+static u64 draw_jitter_ms(long seconds)
 {
 	u32 random = 0;
 
@@ -375,8 +375,8 @@ static void *push_run(void *arg)
 			wait = 1;
 			continue;
 		}
-		wait_ms(p, retry_after_s > 0 ? (u64)retry_after_s * 1000 + jitter_ms(1) :
-					       jitter_ms(wait));
+		wait_ms(p, retry_after_s > 0 ? (u64)retry_after_s * 1000 + draw_jitter_ms(1) :
+					       draw_jitter_ms(wait));
 		wait = wait * 2 > PUSH_WAIT ? PUSH_WAIT : wait * 2;
 	}
 	if (curl && p->farewell)

@@ -52,7 +52,7 @@ struct push_receivers {
 	s64 offset_ms; /* offset from CLOCK_MONOTONIC to CLOCK_REALTIME at the last push */
 };
 
-static u64 now_ns(clockid_t clock)
+static u64 get_now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -62,7 +62,8 @@ static u64 now_ns(clockid_t clock)
 
 static s64 clock_offset(void)
 {
-	return (s64)(now_ns(CLOCK_REALTIME) / 1000000) - (s64)(now_ns(CLOCK_MONOTONIC) / 1000000);
+	return (s64)(get_now_ns(CLOCK_REALTIME) / 1000000) -
+	       (s64)(get_now_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 /* Log a jump of the clock: receivers sort by time, and may refuse samples after a jump. */
@@ -106,7 +107,7 @@ static void push_otlp(struct push_receivers *r, const struct series_set *set, u6
 
 static int push_series(sd_event_source *source, struct push_receivers *r, enum receiver_kind which)
 {
-	u64 time_ns = now_ns(CLOCK_REALTIME);
+	u64 time_ns = get_now_ns(CLOCK_REALTIME);
 	const struct series_set *set = r->config.series(r->config.ctx, time_ns);
 
 	sd_event_source_set_time_relative(source, r->interval[which] * 1000000ULL);
@@ -171,7 +172,7 @@ void receivers_count_lost_profile(struct push_receivers *receivers)
 int receivers_push_profile(struct push_receivers *receivers, int fd, u32 seconds,
 			   const char **ret_why)
 {
-	time_t now = (time_t)(now_ns(CLOCK_REALTIME) / 1000000000);
+	time_t now = (time_t)(get_now_ns(CLOCK_REALTIME) / 1000000000);
 	char query[96] = "", *data;
 	size_t size;
 	int e;
@@ -303,7 +304,7 @@ static int start_remote_write(struct push_receivers *r, sd_event *event)
 }
 
 /* Return the interval of OTLP: the file has precedence over the environment. */
-static u32 otlp_interval(const struct push_receivers *r)
+static u32 get_otlp_interval(const struct push_receivers *r)
 {
 	if (r->config.config->otlp_interval)
 		return r->config.config->otlp_interval;
@@ -335,7 +336,7 @@ static int start_otlp(struct push_receivers *r, sd_event *event)
 	e = receiver_start(r, RECEIVER_OTLP, &config);
 	if (e < 0)
 		return e;
-	r->interval[RECEIVER_OTLP] = otlp_interval(r);
+	r->interval[RECEIVER_OTLP] = get_otlp_interval(r);
 	return sd_event_add_time_relative(event, &r->timer[RECEIVER_OTLP], CLOCK_MONOTONIC,
 					  r->interval[RECEIVER_OTLP] * 1000000ULL, 0, on_otlp_timer,
 					  r);
@@ -458,7 +459,7 @@ static void end_remote_write(struct push_receivers *r)
 	size_t size = 0;
 
 	if (r->push[RECEIVER_WRITE] && r->write.last.count &&
-	    remote_write_encode(&r->write, NULL, (s64)(now_ns(CLOCK_REALTIME) / 1000000), &data,
+	    remote_write_encode(&r->write, NULL, (s64)(get_now_ns(CLOCK_REALTIME) / 1000000), &data,
 				&size) >= 0)
 		push_stop(r->push[RECEIVER_WRITE], data, size);
 	staleness_clear(&r->write.last);

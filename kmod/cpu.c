@@ -31,7 +31,7 @@ static bool suspending;
  * Return the minimum interval, in operations, that PMSIDR_EL1.Interval specifies. For a reserved
  * value, return the largest minimum.
  */
-static u64 pmsidr_min_interval(u64 pmsidr)
+static u64 pmsidr_get_min_interval(u64 pmsidr)
 {
 	static const u16 floors[] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
 	u64 code = SPE_FIELD_GET(SPE_PMSIDR_INTERVAL, pmsidr);
@@ -62,7 +62,7 @@ static void cpu_probe_features(const struct speprof_backend *backend, struct spe
 	info->pmsver = (u32)backend->read(SPE_REG_PMSVER);
 	info->interval_unit = pmsidr & SPE_PMSIDR_ARCHINST ? SPEPROF_UNIT_INSTRUCTIONS :
 							     SPEPROF_UNIT_MICRO_OPS;
-	info->interval_min = max(pmsidr_min_interval(pmsidr), backend->interval_min);
+	info->interval_min = max(pmsidr_get_min_interval(pmsidr), backend->interval_min);
 	info->interval_max = INTERVAL_MAX;
 	info->record_align = 1U << SPE_FIELD_GET(SPE_PMBIDR_ALIGN, pmbidr);
 	info->record_max = 1U << SPE_FIELD_GET(SPE_PMSIDR_MAXSIZE, pmsidr);

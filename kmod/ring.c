@@ -355,7 +355,7 @@ void speprof_ring_get_stats(struct speprof_ring *ring, struct speprof_ring_stats
 
 /* ---- Allocation ---------------------------------------------------------- */
 
-static u64 event_ring_bytes(const struct speprof_ring_config *config)
+static u64 compute_event_ring_bytes(const struct speprof_ring_config *config)
 {
 	return (u64)config->event_slots * sizeof(struct speprof_event);
 }
@@ -363,7 +363,7 @@ static u64 event_ring_bytes(const struct speprof_ring_config *config)
 unsigned long speprof_ring_count_pages(const struct speprof_ring_config *config)
 {
 	return speprof_shared_buffer_count_pages(config->size) +
-	       speprof_shared_buffer_count_pages(event_ring_bytes(config)) +
+	       speprof_shared_buffer_count_pages(compute_event_ring_bytes(config)) +
 	       speprof_shared_buffer_count_pages(sizeof(struct speprof_control));
 }
 
@@ -387,8 +387,8 @@ static int ring_init_buffers(struct speprof_ring *ring)
 					 node);
 	if (ret)
 		return ret;
-	ret = speprof_shared_buffer_init(&ring->event_buffer, event_ring_bytes(&ring->config),
-					 node);
+	ret = speprof_shared_buffer_init(&ring->event_buffer,
+					 compute_event_ring_bytes(&ring->config), node);
 	if (ret)
 		goto no_events;
 	ret = speprof_shared_buffer_init(&ring->data_buffer, ring->config.size, node);

@@ -197,7 +197,7 @@ static int sampling_stop(struct cost_measurement *cost)
 		status = message_fail(
 			STATUS_FAILED, "cost: %u CPU%s not sampled to the end of run %u: %s",
 			health->cpus_stopped, health->cpus_stopped == 1 ? " was" : "s were",
-			cost->runs, source_health_text(health));
+			cost->runs, source_health_describe(health));
 	cost->source->ops->stop(cost->source);
 	sampling_drain(cost);
 	return status;

@@ -196,8 +196,8 @@ static bool has_value(const struct diff_counts *counts, enum diff_measure measur
 								counts->latency.count;
 }
 
-static void value_text(const struct diff_row *row, enum diff_side side, enum diff_measure measure,
-		       char *to, size_t size)
+static void write_value_text(const struct diff_row *row, enum diff_side side,
+			     enum diff_measure measure, char *to, size_t size)
 {
 	double value = row->value[side][measure];
 
@@ -214,14 +214,14 @@ static void value_text(const struct diff_row *row, enum diff_side side, enum dif
 }
 
 /* Write both values, and "*" if the difference exceeds chance. */
-static void pair_text(const struct diff_row *row, enum diff_measure measure, char *to)
+static void write_pair_text(const struct diff_row *row, enum diff_measure measure, char *to)
 {
 	char before[32], after[32];
 	bool shown = has_value(&row->side[DIFF_BEFORE], measure) ||
 		     has_value(&row->side[DIFF_AFTER], measure);
 
-	value_text(row, DIFF_BEFORE, measure, before, sizeof(before));
-	value_text(row, DIFF_AFTER, measure, after, sizeof(after));
+	write_value_text(row, DIFF_BEFORE, measure, before, sizeof(before));
+	write_value_text(row, DIFF_AFTER, measure, after, sizeof(after));
 	if (shown)
 		snprintf(to, TABLE_CELL_SIZE, "%s > %s%s", before, after,
 			 row->exceeds[measure] ? "*" : " ");
@@ -229,7 +229,7 @@ static void pair_text(const struct diff_row *row, enum diff_measure measure, cha
 		snprintf(to, TABLE_CELL_SIZE, "- ");
 }
 
-static void operations_text(const struct diff_row *row, char *to)
+static void write_operations_text(const struct diff_row *row, char *to)
 {
 	char before[TEXT_NUMBER_SIZE], after[TEXT_NUMBER_SIZE];
 
@@ -260,10 +260,10 @@ static void print_rows(const struct diff_comparison *c)
 		load_row_names(c, row);
 		query_table_set_keys(&table, at, 0, &c->query, c->row);
 		for (enum diff_measure m = 0; m < DIFF_MEASURES; m++) {
-			pair_text(row, m, text);
+			write_pair_text(row, m, text);
 			table_set_cell(&table, at, keys + m, text);
 		}
-		operations_text(row, text);
+		write_operations_text(row, text);
 		table_set_cell(&table, at, keys + DIFF_MEASURES, text);
 	}
 	term_get_size(&width, &height);
@@ -304,7 +304,7 @@ static void add_u64(json_object *to, const char *key, u64 value)
 	json_object_object_add(to, key, json_object_new_uint64(value));
 }
 
-static json_object *side_json(const struct diff_comparison *c, enum diff_side side)
+static json_object *make_side_json(const struct diff_comparison *c, enum diff_side side)
 {
 	const struct diff_recording *s = &c->side[side];
 	const struct diff_total *total = diff_get_total(c->diff, side);
@@ -328,7 +328,7 @@ static json_object *side_json(const struct diff_comparison *c, enum diff_side si
 	return json;
 }
 
-static json_object *row_side_json(const struct diff_row *row, enum diff_side side)
+static json_object *make_row_side_json(const struct diff_row *row, enum diff_side side)
 {
 	json_object *json = json_object_new_object();
 
@@ -342,15 +342,15 @@ static json_object *row_side_json(const struct diff_row *row, enum diff_side sid
 	return json;
 }
 
-static json_object *row_json(const struct diff_comparison *c, const struct diff_row *row)
+static json_object *make_row_json(const struct diff_comparison *c, const struct diff_row *row)
 {
 	json_object *json = json_object_new_object(), *change = json_object_new_object(),
 		    *chance = json_object_new_object(), *exceeds = json_object_new_object();
 
 	load_row_names(c, row);
 	query_add_keys_json(json, c->row, &c->query);
-	json_object_object_add(json, "before", row_side_json(row, DIFF_BEFORE));
-	json_object_object_add(json, "after", row_side_json(row, DIFF_AFTER));
+	json_object_object_add(json, "before", make_row_side_json(row, DIFF_BEFORE));
+	json_object_object_add(json, "after", make_row_side_json(row, DIFF_AFTER));
 	for (enum diff_measure m = 0; m < DIFF_MEASURES; m++) {
 		const char *name = diff_measure_name(m);
 
@@ -364,15 +364,15 @@ static json_object *row_json(const struct diff_comparison *c, const struct diff_
 	return json;
 }
 
-static json_object *comparison_json(const struct diff_comparison *c, struct diff_words *words)
+static json_object *make_comparison_json(const struct diff_comparison *c, struct diff_words *words)
 {
 	json_object *json = json_object_new_object(), *rows = json_object_new_array(),
 		    *keys = json_object_new_array(), *lines = json_object_new_array();
 	char sort[MEASURE_NAME_SIZE];
 
 	json_object_object_add(json, "schema_version", json_object_new_int(1));
-	json_object_object_add(json, "before", side_json(c, DIFF_BEFORE));
-	json_object_object_add(json, "after", side_json(c, DIFF_AFTER));
+	json_object_object_add(json, "before", make_side_json(c, DIFF_BEFORE));
+	json_object_object_add(json, "after", make_side_json(c, DIFF_AFTER));
 	add_number(json, "false_alarm_rate", DIFF_FALSE_ALARM_RATE);
 	add_u64(json, "tests", diff_get_test_count(c->diff));
 	for (u32 i = 0; i < words->count; i++)
@@ -385,7 +385,7 @@ static json_object *comparison_json(const struct diff_comparison *c, struct diff
 	measure_format_name(c->query.sort, sort);
 	json_object_object_add(json, "sort", json_object_new_string(sort));
 	for (u32 i = 0; i < diff_get_row_count(c->diff) && i < c->options->number; i++)
-		json_object_array_add(rows, row_json(c, diff_get_row(c->diff, i)));
+		json_object_array_add(rows, make_row_json(c, diff_get_row(c->diff, i)));
 	json_object_object_add(json, "rows", rows);
 	add_u64(json, "rows_total", diff_get_row_count(c->diff));
 	return json;
@@ -393,7 +393,7 @@ static json_object *comparison_json(const struct diff_comparison *c, struct diff
 
 static void print_json(const struct diff_comparison *c, struct diff_words *words)
 {
-	json_object *json = comparison_json(c, words);
+	json_object *json = make_comparison_json(c, words);
 
 	puts(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -405,7 +405,7 @@ static void print_json(const struct diff_comparison *c, struct diff_words *words
 static int comparison_write_html(const struct diff_comparison *c, struct diff_words *words)
 {
 	const struct page_config config = { .lines = query_groups_by(&c->query, QUERY_LINE) };
-	json_object *json = comparison_json(c, words);
+	json_object *json = make_comparison_json(c, words);
 	u8 *data = NULL;
 	size_t size;
 	int r = page_data_from_json(

@@ -35,7 +35,7 @@ static u64 sum_blind_times(json_object *times)
 }
 
 /* List the filters that the SPU supports; an older daemon does not report them. */
-static const char *filters_text(json_object *cpu, char *text, size_t size)
+static const char *describe_filters(json_object *cpu, char *text, size_t size)
 {
 	json_object *filters = json_get(cpu, "filters");
 	size_t len = 0;
@@ -61,7 +61,7 @@ static void print_cpu(json_object *cpu)
 	       version < ARRAY_SIZE(versions) ? versions[version] : "later",
 	       json_number(cpu, "midr"), json_number(cpu, "interval_min"), json_text(cpu, "state"),
 	       text_format_percent(percent, dark, armed + dark), json_number(times, "windows"),
-	       json_number(times, "faulted"), filters_text(cpu, filters, sizeof(filters)));
+	       json_number(times, "faulted"), describe_filters(cpu, filters, sizeof(filters)));
 }
 
 static int cpu_compare(const void *a, const void *b)

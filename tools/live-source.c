@@ -50,7 +50,7 @@ static int check_cpus(const char *verb, const struct source *source)
 {
 	if (!source->health.cpus_stopped)
 		return STATUS_OK;
-	return message_fail(STATUS_STATE, "%s: %s", verb, source_health_text(&source->health));
+	return message_fail(STATUS_STATE, "%s: %s", verb, source_health_describe(&source->health));
 }
 
 int live_source_open(const char *verb, const struct source_config *config, bool emulate,

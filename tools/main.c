@@ -219,7 +219,7 @@ const struct verb *verb_find(const char *name)
 }
 
 /* Return the Levenshtein distance of @a and @b, which have at most 31 bytes. */
-static unsigned int edit_distance(const char *a, const char *b)
+static unsigned int compute_edit_distance(const char *a, const char *b)
 {
 	unsigned int row[32];
 	size_t lb = strlen(b);
@@ -252,7 +252,7 @@ const struct verb *verb_find_nearest(const char *name)
 	if (strlen(name) > 31)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-		unsigned int d = edit_distance(name, verbs[i].name);
+		unsigned int d = compute_edit_distance(name, verbs[i].name);
 
 		if (d < best && d < strlen(verbs[i].name)) {
 			best = d;

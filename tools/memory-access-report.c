@@ -17,12 +17,12 @@
 #include "lib/text.h"
 #include "output/profile-json.h"
 
-static u64 json_u64(json_object *from, const char *key)
+static u64 get_json_u64(json_object *from, const char *key)
 {
 	return json_object_get_uint64(json_object_object_get(from, key));
 }
 
-static const char *json_string(json_object *from, const char *key)
+static const char *get_json_string(json_object *from, const char *key)
 {
 	const char *s = json_object_get_string(json_object_object_get(from, key));
 
@@ -34,8 +34,9 @@ static void print_function(json_object *o)
 	char name[TEXT_SIZE], fitted[TEXT_SIZE];
 	size_t width;
 
-	snprintf(name, sizeof(name), "%s %s(%" PRIu64 ") %s", json_string(o, "container"),
-		 json_string(o, "process"), json_u64(o, "pid"), json_string(o, "function"));
+	snprintf(name, sizeof(name), "%s %s(%" PRIu64 ") %s", get_json_string(o, "container"),
+		 get_json_string(o, "process"), get_json_u64(o, "pid"),
+		 get_json_string(o, "function"));
 	width = text_get_width(name);
 	text_fit(name, width < 60 ? width : 60, false, fitted);
 	printf("%s\n", fitted);
@@ -46,22 +47,22 @@ static void print_line(json_object *line)
 	json_object *sharers = json_object_object_get(line, "sharers");
 	bool suspected = json_object_get_boolean(json_object_object_get(line, "suspected"));
 	char address[TEXT_SIZE];
-	u64 samples = json_u64(line, "samples");
+	u64 samples = get_json_u64(line, "samples");
 
-	text_fit(json_string(line, "address"), 18, false, address);
+	text_fit(get_json_string(line, "address"), 18, false, address);
 	printf("%-18s %-8s %-5s%s %4" PRIu64 " CPUs  %8" PRIu64 " loads %8" PRIu64
 	       " stores %8" PRIu64 " snooped  %5" PRIu64 " cycles\n",
-	       address, json_string(line, "space"), json_string(line, "sharing"),
-	       suspected ? "?" : " ", json_u64(line, "cpus"), json_u64(line, "loads"),
-	       json_u64(line, "stores"), json_u64(line, "snooped"),
-	       samples ? json_u64(line, "latency_sum") / samples : 0);
+	       address, get_json_string(line, "space"), get_json_string(line, "sharing"),
+	       suspected ? "?" : " ", get_json_u64(line, "cpus"), get_json_u64(line, "loads"),
+	       get_json_u64(line, "stores"), get_json_u64(line, "snooped"),
+	       samples ? get_json_u64(line, "latency_sum") / samples : 0);
 	for (size_t i = 0; sharers && i < json_object_array_length(sharers); i++) {
 		json_object *s = json_object_array_get_idx(sharers, i);
 
 		printf("    CPU %-4" PRIu64 " +%-2" PRIu64 " %8" PRIu64 " samples %8" PRIu64
 		       " stores  ",
-		       json_u64(s, "cpu"), json_u64(s, "offset"), json_u64(s, "samples"),
-		       json_u64(s, "stores"));
+		       get_json_u64(s, "cpu"), get_json_u64(s, "offset"),
+		       get_json_u64(s, "samples"), get_json_u64(s, "stores"));
 		print_function(s);
 	}
 }
@@ -81,7 +82,7 @@ static void print_lines(json_object *root)
 		puts("  none");
 }
 
-static const char *node_text(json_object *from, const char *key, char *to, size_t size)
+static const char *write_node(json_object *from, const char *key, char *to, size_t size)
 {
 	json_object *node = json_object_object_get(from, key);
 
@@ -99,13 +100,14 @@ static void print_pages(json_object *root)
 	puts("nodes: accesses that missed the first level cache, by physical address");
 	for (size_t i = 0; nodes && i < json_object_array_length(nodes); i++) {
 		json_object *n = json_object_array_get_idx(nodes, i);
-		u64 samples = json_u64(n, "samples");
+		u64 samples = get_json_u64(n, "samples");
 
 		printf("  CPUs of node %s to memory of node %s  %10" PRIu64 " samples %10" PRIu64
 		       " DRAM  %5" PRIu64 " cycles\n",
-		       node_text(n, "cpu_node", from, sizeof(from)),
-		       node_text(n, "memory_node", to, sizeof(to)), samples, json_u64(n, "dram"),
-		       samples ? json_u64(n, "latency_sum") / samples : 0);
+		       write_node(n, "cpu_node", from, sizeof(from)),
+		       write_node(n, "memory_node", to, sizeof(to)), samples,
+		       get_json_u64(n, "dram"),
+		       samples ? get_json_u64(n, "latency_sum") / samples : 0);
 	}
 	puts("pages");
 	for (size_t i = 0; i < count; i++) {
@@ -113,8 +115,9 @@ static void print_pages(json_object *root)
 
 		printf("  %-18s node %-2s %8" PRIu64 " samples %8" PRIu64 " DRAM %8" PRIu64
 		       " from other nodes  ",
-		       json_string(p, "address"), node_text(p, "node", to, sizeof(to)),
-		       json_u64(p, "samples"), json_u64(p, "dram"), json_u64(p, "other_node"));
+		       get_json_string(p, "address"), write_node(p, "node", to, sizeof(to)),
+		       get_json_u64(p, "samples"), get_json_u64(p, "dram"),
+		       get_json_u64(p, "other_node"));
 		print_function(p);
 	}
 	if (!count)

@@ -487,7 +487,7 @@ static int record_stop(struct record_job *record)
 
 	record->cpus_stopped = source->health.cpus_stopped;
 	snprintf(record->stopped_by, sizeof(record->stopped_by), "%s",
-		 source_health_text(&source->health));
+		 source_health_describe(&source->health));
 	source->ops->stop(source);
 	return r < 0 ? r : record_drain(record);
 }

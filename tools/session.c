@@ -32,7 +32,7 @@ struct session_request {
 	bool stopped;
 	bool physical;
 	bool json;
-	u32 given; /* the options that were given, by option_bit() */
+	u32 given; /* the options that were given, by get_option_bit() */
 };
 
 static void print_line(const char *label, const char *value)
@@ -313,7 +313,7 @@ static int parse_option(int c, struct session_request *request)
 	}
 }
 
-static u32 option_bit(int option)
+static u32 get_option_bit(int option)
 {
 	return option == 'j' ? 1U << 0 : option == 'o' ? 1U << 1 : 1U << (option - OPT_FILTER + 2);
 }
@@ -327,7 +327,7 @@ static int parse_request(int argc, char **argv, struct session_request *ret_requ
 	while (!status && (c = getopt_long(argc, argv, "jo:", long_options, NULL)) >= 0) {
 		status = parse_option(c, ret_request);
 		if (!status)
-			ret_request->given |= option_bit(c);
+			ret_request->given |= get_option_bit(c);
 	}
 	return status;
 }
@@ -351,9 +351,9 @@ static int check_options(const char *what, const struct session_request *request
 	for (size_t i = 0; i < ARRAY_SIZE(accepted_options); i++)
 		for (const int *o = accepted_options[i].options;
 		     !strcmp(accepted_options[i].what, what) && *o; o++)
-			accepted |= option_bit(*o);
+			accepted |= get_option_bit(*o);
 	for (size_t i = 0; long_options[i].name; i++)
-		if (request->given & ~accepted & option_bit(long_options[i].val))
+		if (request->given & ~accepted & get_option_bit(long_options[i].val))
 			return message_fail(
 				STATUS_USAGE,
 				"session %.40s: has no option --%s; try \"speprof help session\"",

@@ -21,7 +21,7 @@
 #include "profile/profile-query.h"
 #include "verb.h"
 
-static u64 json_u64(json_object *from, const char *key)
+static u64 get_json_u64(json_object *from, const char *key)
 {
 	return json_object_get_uint64(json_object_object_get(from, key));
 }
@@ -56,12 +56,12 @@ static void print_latencies(json_object *latencies)
 	printf("latency (cycles)               count      mean       max\n");
 	json_object_object_foreach(latencies, key, latency)
 	{
-		u64 n = json_u64(latency, "count");
+		u64 n = get_json_u64(latency, "count");
 
 		printf("  %-20s %13s", key, text_format_count(count, n));
 		if (n)
-			printf("  %8.1f  %8s\n", (double)json_u64(latency, "sum") / n,
-			       text_format_count(max, json_u64(latency, "max")));
+			printf("  %8.1f  %8s\n", (double)get_json_u64(latency, "sum") / n,
+			       text_format_count(max, get_json_u64(latency, "max")));
 		else
 			printf("  %8s  %8s\n", "-", "-");
 	}
@@ -109,7 +109,7 @@ static void print_processes(json_object *processes, u64 whole)
 		snprintf(name, sizeof(name), "%s (%d)", comm ? comm : "?",
 			 json_object_get_int(json_object_object_get(process, "pid")));
 		text_fit(name, 20, false, fitted);
-		print_line(fitted, json_u64(process, "records"), whole);
+		print_line(fitted, get_json_u64(process, "records"), whole);
 	}
 	if (count > SUMMARY_LINES)
 		printf("  and %zu more\n", count - SUMMARY_LINES);
@@ -124,7 +124,7 @@ static void print_levels(json_object *totals, u64 whole)
 	json_object *levels = json_object_object_get(totals, "levels");
 	json_object *origin = json_object_object_get(totals, "origin");
 	json_object *values = json_object_object_get(totals, "data_source");
-	u64 by_source = origin ? json_u64(origin, "by_source") : 0;
+	u64 by_source = origin ? get_json_u64(origin, "by_source") : 0;
 	u64 events = 0;
 
 	/* An older daemon does not report levels. */
@@ -163,12 +163,12 @@ static void print_level_latency(json_object *levels)
 		json_object *mean = json_object_object_get(of, "mean");
 
 		printf("  %-20s  %12s  %6.1f %%", level,
-		       text_format_count(count, json_u64(of, "samples")),
+		       text_format_count(count, get_json_u64(of, "samples")),
 		       100 * json_object_get_double(json_object_object_get(of, "share")));
 		if (mean)
 			printf("  %8.1f  %8s  %8s\n", json_object_get_double(mean),
-			       text_format_count(p50, json_u64(of, "p50")),
-			       text_format_count(p99, json_u64(of, "p99")));
+			       text_format_count(p50, get_json_u64(of, "p50")),
+			       text_format_count(p99, get_json_u64(of, "p99")));
 		else
 			printf("  %8s  %8s  %8s\n", "-", "-", "-");
 	}
@@ -180,23 +180,23 @@ static void print_summary_text(json_object *json)
 	const char *backend = json_object_get_string(json_object_object_get(json, "backend"));
 	char records[TEXT_NUMBER_SIZE], bytes[TEXT_NUMBER_SIZE], suspect[TEXT_NUMBER_SIZE],
 		lost[TEXT_NUMBER_SIZE];
-	u64 whole = json_u64(totals, "records");
+	u64 whole = get_json_u64(totals, "records");
 	bool modelled = backend && strcmp(backend, "emulated") == 0;
 
 	printf("%s  %s record%s in %s  lost %s  suspect %s\n",
 	       modelled ? "EMULATED SPU: process, PC and time are real, the rest is modelled" : backend,
 	       text_format_count(records, whole), whole == 1 ? "" : "s",
-	       text_format_bytes(bytes, json_u64(totals, "bytes")),
+	       text_format_bytes(bytes, get_json_u64(totals, "bytes")),
 	       json_object_object_get(totals, "lost_bytes") ?
-		       text_format_bytes(lost, json_u64(totals, "lost_bytes")) :
+		       text_format_bytes(lost, get_json_u64(totals, "lost_bytes")) :
 		       "not known",
-	       text_format_bytes(suspect, json_u64(totals, "suspect_bytes")));
-	if (json_u64(totals, "truncated_windows") || json_u64(totals, "windows_with_gaps"))
+	       text_format_bytes(suspect, get_json_u64(totals, "suspect_bytes")));
+	if (get_json_u64(totals, "truncated_windows") || get_json_u64(totals, "windows_with_gaps"))
 		printf("windows truncated: %llu, with gaps: %llu\n",
-		       (unsigned long long)json_u64(totals, "truncated_windows"),
-		       (unsigned long long)json_u64(totals, "windows_with_gaps"));
+		       (unsigned long long)get_json_u64(totals, "truncated_windows"),
+		       (unsigned long long)get_json_u64(totals, "windows_with_gaps"));
 	print_counters("operations", json_object_object_get(totals, "ops"), whole);
-	print_line("of them SVE or SME", json_u64(totals, "simd"), whole);
+	print_line("of them SVE or SME", get_json_u64(totals, "simd"), whole);
 	print_counters("events", json_object_object_get(totals, "events"), whole);
 	print_latencies(json_object_object_get(totals, "latency"));
 	print_counters("data source", json_object_object_get(totals, "data_source"), whole);

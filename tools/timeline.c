@@ -276,16 +276,16 @@ static int parse_options(int argc, char **argv, struct timeline_options *o)
 
 /* ---- Values ------------------------------------------------------------------- */
 
-static u64 point_field(json_object *point, enum timeline_field field)
+static u64 get_point_field(json_object *point, enum timeline_field field)
 {
 	return json_object_get_uint64(json_object_array_get_idx(point, field));
 }
 
-static double point_value(json_object *point, const struct timeline_measure *measure)
+static double compute_point_value(json_object *point, const struct timeline_measure *measure)
 {
-	double value = (double)point_field(point, measure->field);
-	u64 samples = point_field(point, FIELD_SAMPLES);
-	u64 sampled = point_field(point, FIELD_SAMPLED);
+	double value = (double)get_point_field(point, measure->field);
+	u64 samples = get_point_field(point, FIELD_SAMPLES);
+	u64 sampled = get_point_field(point, FIELD_SAMPLED);
 
 	if (measure->mean)
 		return samples ? value / (double)samples : 0;
@@ -324,8 +324,8 @@ static void series_read(json_object *names, json_object *points,
 	}
 	for (size_t i = 0; i < json_object_array_length(points); i++) {
 		json_object *point = json_object_array_get_idx(points, i);
-		u64 number = point_field(point, FIELD_SERIES);
-		double value = point_value(point, measure);
+		u64 number = get_point_field(point, FIELD_SERIES);
+		double value = compute_point_value(point, measure);
 		struct timeline_series *s;
 
 		if (number >= count)
@@ -336,7 +336,7 @@ static void series_read(json_object *names, json_object *points,
 		s->least = !s->count || value < s->least ? value : s->least;
 		s->most = value > s->most ? value : s->most;
 		s->mean += (value - s->mean) / (double)++s->count;
-		s->weight += point_field(point, FIELD_SAMPLES);
+		s->weight += get_point_field(point, FIELD_SAMPLES);
 	}
 }
 
@@ -389,10 +389,10 @@ static void print_table(json_object *points, const struct timeline_series *s,
 {
 	for (size_t i = s->first; i < s->first + s->count; i++) {
 		json_object *point = json_object_array_get_idx(points, i);
-		double value = point_value(point, measure);
+		double value = compute_point_value(point, measure);
 		int bar = s->most > 0 ? (int)(value / s->most * BAR_COLUMNS + 0.5) : 0;
 
-		print_time((s64)point_field(point, FIELD_START), "%Y-%m-%d %H:%M ");
+		print_time((s64)get_point_field(point, FIELD_START), "%Y-%m-%d %H:%M ");
 		print_value(value);
 		printf("%s%.*s\n", bar ? "  " : "", bar,
 		       "########################################");
@@ -425,13 +425,13 @@ static void print_line(json_object *points, const struct timeline_series *s, dou
 	printf("%s ", label);
 	for (size_t i = s->first; i < s->first + s->count; i++) {
 		json_object *point = json_object_array_get_idx(points, i);
-		s64 start = (s64)point_field(point, FIELD_START);
+		s64 start = (s64)get_point_field(point, FIELD_START);
 		size_t step =
 			start < o->since_us ? 0 : (size_t)((start - o->since_us) / o->step_us);
 
 		for (; at < step && at < steps; at++)
 			putchar(' ');
-		fputs(get_block_character(point_value(point, o->measure), most), stdout);
+		fputs(get_block_character(compute_point_value(point, o->measure), most), stdout);
 		at++;
 	}
 	for (; at < steps; at++)
@@ -460,28 +460,28 @@ static void print_lines(json_object *points, const struct timeline_series *serie
 		printf("%zu of %zu; -n shows more\n", shown, count);
 }
 
-static json_object *point_json(json_object *point, const struct timeline_measure *measure)
+static json_object *make_point_json(json_object *point, const struct timeline_measure *measure)
 {
 	json_object *object = json_object_new_object();
 
 	for (enum timeline_field i = FIELD_START; i < FIELDS; i++)
 		json_object_object_add(object, field_names[i],
-				       json_object_new_uint64(point_field(point, i)));
+				       json_object_new_uint64(get_point_field(point, i)));
 	json_object_object_add(object, "value",
-			       json_object_new_double(point_value(point, measure)));
+			       json_object_new_double(compute_point_value(point, measure)));
 	return object;
 }
 
-static json_object *series_json(json_object *points, const struct timeline_series *s,
-				const struct timeline_measure *measure)
+static json_object *make_series_json(json_object *points, const struct timeline_series *s,
+				     const struct timeline_measure *measure)
 {
 	json_object *object = json_object_new_object(), *array = json_object_new_array();
 
 	json_object_object_add(object, "container", json_object_new_string(s->container));
 	json_object_object_add(object, "program", json_object_new_string(s->program));
 	for (size_t i = s->first; i < s->first + s->count; i++)
-		json_object_array_add(array,
-				      point_json(json_object_array_get_idx(points, i), measure));
+		json_object_array_add(
+			array, make_point_json(json_object_array_get_idx(points, i), measure));
 	json_object_object_add(object, "points", array);
 	return object;
 }
@@ -503,7 +503,7 @@ static void print_json(json_object *answer, const struct timeline_series *series
 	json_object_object_add(object, "until_usec", json_object_new_int64(o->until_us));
 	json_object_object_add(object, "step_usec", json_object_new_int64(o->step_us));
 	for (size_t i = 0; i < count && i < o->number; i++)
-		json_object_array_add(array, series_json(points, &series[i], o->measure));
+		json_object_array_add(array, make_series_json(points, &series[i], o->measure));
 	json_object_object_add(object, "series", array);
 	json_print_and_free(object);
 }

@@ -80,7 +80,7 @@ static int profile_begin(struct worker_state *state, void *arg)
 	r = pprof_new(session->profile, state->attributor, true,
 		      state->plan.budget ? &limits : NULL, &profile->pprof);
 	if (r >= 0 && state->plan.budget)
-		profile->bytes = pprof_max_bytes(&limits);
+		profile->bytes = pprof_get_max_bytes(&limits);
 	state->profile_bytes += profile->bytes;
 	return r;
 }

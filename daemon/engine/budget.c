@@ -137,7 +137,7 @@ static u32 scale_to_power(u32 whole, u32 scale)
 	return round_down_to_power((u64)scale_entries(whole, scale) * 8 / 7);
 }
 
-static u64 larger_of(u64 a, u64 b)
+static u64 get_larger(u64 a, u64 b)
 {
 	return a > b ? a : b;
 }
@@ -152,7 +152,7 @@ static u64 round_up_to_pages(const struct memory_request *request, u64 bytes)
 /*
  * Return the bytes for each CPU that a ring of @ring bytes needs, with the source that needs most.
  */
-static u64 ring_bytes(const struct memory_request *request, u32 ring)
+static u64 compute_ring_bytes(const struct memory_request *request, u32 ring)
 {
 	u64 bytes = 0;
 
@@ -160,26 +160,26 @@ static u64 ring_bytes(const struct memory_request *request, u32 ring)
 		bytes = round_up_to_pages(request, ring) + round_up_to_pages(request, EVENTS) +
 			round_up_to_pages(request, 1);
 	if (request->sources & MEMORY_PERF)
-		bytes = larger_of(bytes, round_up_to_pages(request, ring) +
-						 round_up_to_pages(request, ring / 4) +
-						 round_up_to_pages(request, 1));
+		bytes = get_larger(bytes, round_up_to_pages(request, ring) +
+						  round_up_to_pages(request, ring / 4) +
+						  round_up_to_pages(request, 1));
 	if (request->sources & MEMORY_EMULATED)
-		bytes = larger_of(bytes, round_up_to_pages(request, ring) +
-						 round_up_to_pages(request, 1) + EMULATED);
+		bytes = get_larger(bytes, round_up_to_pages(request, ring) +
+						  round_up_to_pages(request, 1) + EMULATED);
 	return bytes;
 }
 
-static u64 rings_share(const struct memory_request *request, const struct memory_plan *p)
+static u64 compute_rings_share(const struct memory_request *request, const struct memory_plan *p)
 {
 	/*
 	 * A perf source needs a buffer for one window, to copy windows that wrap around the end of
 	 * the AUX area.
 	 */
-	return request->cpus * ring_bytes(request, p->ring) +
+	return request->cpus * compute_ring_bytes(request, p->ring) +
 	       (request->sources & MEMORY_PERF ? p->ring : 0);
 }
 
-static u64 tasks_share(const struct memory_request *request, const struct memory_plan *p)
+static u64 compute_tasks_share(const struct memory_request *request, const struct memory_plan *p)
 {
 	u64 bytes = 0;
 
@@ -189,25 +189,25 @@ static u64 tasks_share(const struct memory_request *request, const struct memory
 	if (request->bpf)
 		bytes += p->bpf + BPF_PENDING(p->bpf) + BPF_FIXED;
 	if (request->switches)
-		bytes += larger_of(p->switches, (u64)request->cpus * SWITCHES_CPU);
+		bytes += get_larger(p->switches, (u64)request->cpus * SWITCHES_CPU);
 	return bytes;
 }
 
 /* Return the bytes of the table of threads, which all sessions share. */
-static u64 attribution_bytes(const struct memory_plan *p)
+static u64 compute_attribution_bytes(const struct memory_plan *p)
 {
 	return (u64)p->threads * THREAD;
 }
 
 /* Return the bytes of the cells and of the cache of mappings. */
-static u64 cells_bytes(u64 cell_bytes)
+static u64 compute_cells_bytes(u64 cell_bytes)
 {
 	return cell_bytes + cell_bytes / CELL_CACHE_SHARE;
 }
 
-static u64 profile_bytes(const struct memory_plan *p)
+static u64 compute_profile_bytes(const struct memory_plan *p)
 {
-	return cells_bytes(p->cell_bytes) +
+	return compute_cells_bytes(p->cell_bytes) +
 	       (u64)cell_table_compute_capacity(p->cell_bytes) * CELL_MARK +
 	       (u64)p->programs * PROGRAM + (u64)p->contexts * CONTEXT + (u64)p->lines * LINE +
 	       (u64)p->pages * PAGE;
@@ -230,9 +230,10 @@ u32 budget_choose_workers(u32 cpus, u32 rate)
 }
 
 /* Return the bytes of the shards: one for each drain thread, and a spare one. */
-static u64 shards_bytes(const struct memory_plan *p, u64 fixed)
+static u64 compute_shards_bytes(const struct memory_plan *p, u64 fixed)
 {
-	u64 shard = fixed + cells_bytes(budget_divide_entries((u32)p->cell_bytes, p->workers)) +
+	u64 shard = fixed +
+		    compute_cells_bytes(budget_divide_entries((u32)p->cell_bytes, p->workers)) +
 		    (u64)budget_divide_entries(p->contexts, p->workers) * CONTEXT;
 
 	return p->workers < 2 ? 0 : (p->workers + 1) * shard;
@@ -246,15 +247,15 @@ static u64 compute_shard_counter_bytes(const struct memory_plan *p)
 }
 
 /* Return the bytes of the counters of a session that is created through D-Bus. */
-static u64 counters_bytes(const struct memory_plan *p)
+static u64 compute_counters_bytes(const struct memory_plan *p)
 {
 	return (u64)p->counters * COUNTERS + ((u64)p->processes + p->containers) * TALLIES;
 }
 
 static u32 compute_program_count(u64 cell_bytes)
 {
-	return (u32)larger_of(cell_table_compute_capacity(cell_bytes) / CELLS_PER_PROGRAM,
-			      PROGRAMS_MIN);
+	return (u32)get_larger(cell_table_compute_capacity(cell_bytes) / CELLS_PER_PROGRAM,
+			       PROGRAMS_MIN);
 }
 
 static void plan_tables(struct memory_plan *p, u32 scale)
@@ -270,10 +271,11 @@ static void plan_tables(struct memory_plan *p, u32 scale)
 	p->map_bytes = (u64)p->processes * MAP_BYTES;
 	p->saved_map_bytes = (u64)p->processes * SAVED_MAPS;
 	p->cgroup_bytes = (u64)p->containers * CGROUP;
-	p->share[MEMORY_TABLES] = attribution_bytes(p) + profile_bytes(p) +
+	p->share[MEMORY_TABLES] = compute_attribution_bytes(p) + compute_profile_bytes(p) +
 				  (u64)p->processes * PROCESS +
 				  p->containers * (CONTAINER + p->request.history_container_bytes) +
-				  shards_bytes(p, SHARD_FIXED) + compute_shard_counter_bytes(p);
+				  compute_shards_bytes(p, SHARD_FIXED) +
+				  compute_shard_counter_bytes(p);
 	p->share[MEMORY_CHECKPOINT] =
 		SAVED_COPIES *
 		(SAVED_CELLS(p->cell_bytes) + (u64)p->processes * SAVED_PROCESS +
@@ -294,7 +296,8 @@ static struct memory_plan plan_minimum(const struct memory_request *request)
 		.ring = MEMORY_RING_MIN,
 		.side_band = SIDE_BAND_MIN,
 		.bpf = BPF_MIN,
-		.switches = request->switches ? (u32)larger_of(SWITCHES_CPU, SWITCHES_MAX / 16) : 0,
+		.switches =
+			request->switches ? (u32)get_larger(SWITCHES_CPU, SWITCHES_MAX / 16) : 0,
 		.names = NAMES_MIN,
 		.workers = request->workers,
 		.request = *request,
@@ -302,8 +305,8 @@ static struct memory_plan plan_minimum(const struct memory_request *request)
 
 	p.share[MEMORY_FIXED] = FIXED + request->history_bytes;
 	p.share[MEMORY_NAMES] = p.names + MAPPINGS;
-	p.share[MEMORY_RINGS] = rings_share(request, &p);
-	p.share[MEMORY_TASKS] = tasks_share(request, &p);
+	p.share[MEMORY_RINGS] = compute_rings_share(request, &p);
+	p.share[MEMORY_TASKS] = compute_tasks_share(request, &p);
 	plan_tables(&p, SCALE_MIN);
 	sum_shares(&p);
 	return p;
@@ -325,7 +328,7 @@ static void plan_rings(const struct memory_request *request, struct memory_plan 
 		wanted.switches = round_down_to_power(request->budget / SWITCHES_SHARE);
 	if (wanted.switches < p->switches || !request->switches)
 		wanted.switches = p->switches;
-	while (rings_share(request, &wanted) + tasks_share(request, &wanted) >
+	while (compute_rings_share(request, &wanted) + compute_tasks_share(request, &wanted) >
 	       request->budget / 5 * 2) {
 		bool side_band =
 			wanted.side_band * 2 >= wanted.ring || wanted.ring == MEMORY_RING_MIN;
@@ -343,8 +346,8 @@ static void plan_rings(const struct memory_request *request, struct memory_plan 
 	p->side_band = wanted.side_band;
 	p->bpf = wanted.bpf;
 	p->switches = wanted.switches;
-	p->share[MEMORY_RINGS] = rings_share(request, p);
-	p->share[MEMORY_TASKS] = tasks_share(request, p);
+	p->share[MEMORY_RINGS] = compute_rings_share(request, p);
+	p->share[MEMORY_TASKS] = compute_tasks_share(request, p);
 }
 
 /* Plan the memory for names and for sessions of D-Bus, if the budget suffices. */
@@ -441,13 +444,14 @@ void budget_plan_session(const struct memory_plan *plan, u64 flight_bytes, bool 
 	ret_plan->lines = plan->lines / SESSION_SCALE;
 	ret_plan->pages = plan->pages / SESSION_SCALE;
 	ret_plan->counters = (plan->processes + plan->containers) / COUNTERS_SCALE;
-	ret_plan->bytes = profile_bytes(ret_plan) + counters_bytes(ret_plan) + SESSION_FIXED +
-			  flight_bytes +
-			  shards_bytes(ret_plan, SESSION_FIXED + counters_bytes(ret_plan));
+	ret_plan->bytes =
+		compute_profile_bytes(ret_plan) + compute_counters_bytes(ret_plan) + SESSION_FIXED +
+		flight_bytes +
+		compute_shards_bytes(ret_plan, SESSION_FIXED + compute_counters_bytes(ret_plan));
 	if (!own)
 		return;
 	ret_plan->ring = MEMORY_RING_MIN;
-	ret_plan->bytes += rings_share(&plan->request, ret_plan);
+	ret_plan->bytes += compute_rings_share(&plan->request, ret_plan);
 }
 
 u64 budget_compute_needed(const struct memory_plan *plan, u64 used_bytes, u64 flight_bytes,

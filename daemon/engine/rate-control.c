@@ -136,7 +136,7 @@ static u64 get_longest_interval(const struct rate_control *g)
  * Return the interval of CPUs that are not limited by cost. If the source has one interval for all
  * CPUs, return the longest interval that any CPU needs.
  */
-static u64 base_interval(const struct rate_control *g)
+static u64 get_base_interval(const struct rate_control *g)
 {
 	return g->single ? get_longest_interval(g) : rate_controller_interval(&g->rate_controller);
 }
@@ -211,7 +211,7 @@ static void disable_control(struct rate_control *g, const char *reason)
 static void apply_base_interval(struct worker_state *state, const struct session *machine)
 {
 	struct rate_control *g = state->rate_control;
-	struct worker_change_request change = { .interval_ns = base_interval(g) };
+	struct worker_change_request change = { .interval_ns = get_base_interval(g) };
 	int r;
 
 	if (machine->shared_source->sampling.interval_ns == change.interval_ns)
@@ -278,7 +278,7 @@ u64 rate_control_get_target(struct worker_state *state)
 	const struct session *machine = worker_find_session(state, NULL);
 	const struct rate_control *g = state->rate_control;
 
-	if (!g || machine->shared_source->sampling.interval_ns != base_interval(g))
+	if (!g || machine->shared_source->sampling.interval_ns != get_base_interval(g))
 		return machine->shared_source->sampling.interval_ns;
 	return g->rate_controller.config.nominal_ns;
 }
@@ -360,7 +360,7 @@ static void end_period(struct worker_state *state, struct session *machine,
 	why = rate_controller_step(&g->rate_controller, grown, &drain, now - g->began_ns);
 	apply_intervals(state, machine);
 	changed = why != RATE_CONTROLLER_STAYS &&
-		  base_interval(g) == machine->shared_source->sampling.interval_ns;
+		  get_base_interval(g) == machine->shared_source->sampling.interval_ns;
 	if (changed)
 		g->why = why;
 	log_rate_limited_change(g, changed, now);
@@ -381,7 +381,7 @@ void rate_control_tick(struct worker_state *state, u64 now)
 	read_busy_times(g);
 	read_spu_costs(g, machine->shared_source->source);
 	grown = g->next_ns ? calloc(g->cpus, sizeof(*grown)) : NULL;
-	if (machine->shared_source->sampling.interval_ns != base_interval(g)) {
+	if (machine->shared_source->sampling.interval_ns != get_base_interval(g)) {
 		restart_from_interval(state, machine, machine->shared_source->sampling.interval_ns);
 	} else if (grown) {
 		subtract_totals(g, grown);

@@ -250,7 +250,7 @@ static void measure_costs(struct rate_controller *g, const struct rate_controlle
 /*
  * Return the cost that the variable part of @s->cost would have at the interval that the user set.
  */
-static u64 demand(const struct rate_controller_scale *s)
+static u64 compute_demand(const struct rate_controller_scale *s)
 {
 	return (s->cost - s->fixed) * s->scale / RATE_CONTROLLER_ONE;
 }
@@ -290,10 +290,10 @@ static u64 find_cost_level(const struct rate_controller *g)
 
 		before = at;
 		for (u32 i = 0; i < g->cpus; i++) {
-			if (demand(&g->cpu[i]) > at)
+			if (compute_demand(&g->cpu[i]) > at)
 				others++;
 			else
-				left -= demand(&g->cpu[i]);
+				left -= compute_demand(&g->cpu[i]);
 		}
 		if (!others)
 			return most;
@@ -314,7 +314,7 @@ static bool adjust_cpu_scale(const struct rate_controller *g, struct rate_contro
 {
 	u64 budget = g->config.overhead, most = get_variable_budget(budget * CPU_BUDGETS, s->fixed);
 	u64 goal = at < most ? at : most;
-	u64 fitting = RATE_CONTROLLER_ONE * demand(s) / (goal ? goal : 1), scale = s->scale;
+	u64 fitting = RATE_CONTROLLER_ONE * compute_demand(s) / (goal ? goal : 1), scale = s->scale;
 	u64 target = clamp(fitting, RATE_CONTROLLER_ONE, COST_MOST);
 
 	if (target > scale && (exceeds_budget(g->cost, g->fixed, budget) ||

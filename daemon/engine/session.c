@@ -471,7 +471,7 @@ static void fill_health(const struct shared_source *shared_source, struct view_h
 	h->throttles = health->throttles;
 	h->unread = health->unread;
 	h->cpus_stopped = health->cpus_stopped;
-	snprintf(h->fault, sizeof(h->fault), "%s", source_health_text(health));
+	snprintf(h->fault, sizeof(h->fault), "%s", source_health_describe(health));
 	if (!*h->fault && error)
 		snprintf(h->fault, sizeof(h->fault), "reading failed: %s", strerror(-error));
 }

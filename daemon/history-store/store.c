@@ -369,7 +369,7 @@ struct history_store *history_store_free(struct history_store *store)
 	return NULL;
 }
 
-static u64 file_bytes(const char *path, const char *part)
+static u64 get_file_bytes(const char *path, const char *part)
 {
 	char name[PATH_MAX];
 	struct stat st;
@@ -380,7 +380,7 @@ static u64 file_bytes(const char *path, const char *part)
 
 u64 history_store_get_bytes(const struct history_store *store)
 {
-	return file_bytes(store->path, "") + file_bytes(store->path, "-wal");
+	return get_file_bytes(store->path, "") + get_file_bytes(store->path, "-wal");
 }
 
 /* ---- Writing ------------------------------------------------------------------ */
@@ -523,9 +523,9 @@ int history_store_write(struct history_store *store, const struct minute_counter
 	 * While another program reads the database, the log cannot be copied to the database and
 	 * grows.
 	 */
-	if (file_bytes(store->path, "-wal") > store->log_bytes / 2) {
+	if (get_file_bytes(store->path, "-wal") > store->log_bytes / 2) {
 		store_run(store, "PRAGMA wal_checkpoint(TRUNCATE)");
-		if (file_bytes(store->path, "-wal") > store->log_bytes / 2)
+		if (get_file_bytes(store->path, "-wal") > store->log_bytes / 2)
 			return -EBUSY;
 	}
 	r = store_run(store, "BEGIN IMMEDIATE");

@@ -65,7 +65,7 @@ static int status_describe(struct worker_state *state, void *arg)
 		    source->method ? source->method : "");
 	if (health->cpus_stopped)
 		text_append(text, " %u not sampled (%s).", health->cpus_stopped,
-			    source_health_text(health));
+			    source_health_describe(health));
 	if (unsampled)
 		text_append(text, " %u more CPU%s with an SPU %s not sampled.", unsampled,
 			    unsampled == 1 ? "" : "s", unsampled == 1 ? "is" : "are");

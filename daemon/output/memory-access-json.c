@@ -85,7 +85,8 @@ static int compare_sharers(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-static struct json_object *sharers_json(const struct json_context *hot, const struct hot_line *line)
+static struct json_object *make_sharers_json(const struct json_context *hot,
+					     const struct hot_line *line)
 {
 	struct json_object *list = json_object_new_array(), *o;
 	struct line_sharer sharers[LINE_SHARERS];
@@ -105,7 +106,8 @@ static struct json_object *sharers_json(const struct json_context *hot, const st
 	return list;
 }
 
-static struct json_object *line_json(const struct json_context *hot, const struct hot_line *line)
+static struct json_object *make_line_json(const struct json_context *hot,
+					  const struct hot_line *line)
 {
 	struct json_object *o = json_object_new_object();
 	u64 owner = line->head.key[1];
@@ -125,7 +127,7 @@ static struct json_object *line_json(const struct json_context *hot, const struc
 	json_add_u64(o, "stores", line->stores);
 	json_add_u64(o, "snooped", line->snooped);
 	json_add_u64(o, "latency_sum", line->latency_sum);
-	json_object_object_add(o, "sharers", sharers_json(hot, line));
+	json_object_object_add(o, "sharers", make_sharers_json(hot, line));
 	return o;
 }
 
@@ -133,7 +135,7 @@ static struct json_object *line_json(const struct json_context *hot, const struc
 static int add_cache_lines(const struct json_context *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
-	const struct hot_lines *lines = &hot->profile->commons->lines;
+	const struct hot_lines *lines = &hot->profile->shared_data->lines;
 	struct topk_entry **sorted;
 	u32 count, shown = 0;
 
@@ -147,7 +149,7 @@ static int add_cache_lines(const struct json_context *hot, u32 limit, struct jso
 
 		if (line_classify_sharing(line) == LINE_PRIVATE)
 			continue;
-		json_object_array_add(list, line_json(hot, line));
+		json_object_array_add(list, make_line_json(hot, line));
 		shown++;
 	}
 	free(sorted);
@@ -160,12 +162,13 @@ static void add_node(struct json_object *to, const char *key, u8 node)
 		json_add_u64(to, key, node);
 }
 
-static struct json_object *page_json(const struct json_context *hot, const struct hot_page *page)
+static struct json_object *make_page_json(const struct json_context *hot,
+					  const struct hot_page *page)
 {
 	struct json_object *o = json_object_new_object();
 
 	add_address(o, "address", page->head.key[0] << HOT_PAGE_SHIFT);
-	add_node(o, "node", hot_pages_find_node(&hot->profile->commons->pages, page));
+	add_node(o, "node", hot_pages_find_node(&hot->profile->shared_data->pages, page));
 	json_add_u64(o, "samples", page->samples);
 	json_add_u64(o, "loads", page->samples - page->stores);
 	json_add_u64(o, "stores", page->stores);
@@ -181,7 +184,7 @@ static struct json_object *page_json(const struct json_context *hot, const struc
 static int add_pages(const struct json_context *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
-	const struct hot_pages *pages = &hot->profile->commons->pages;
+	const struct hot_pages *pages = &hot->profile->shared_data->pages;
 	struct topk_entry **sorted;
 	u32 count;
 
@@ -191,7 +194,8 @@ static int add_pages(const struct json_context *hot, u32 limit, struct json_obje
 	if (!sorted)
 		return -ENOMEM;
 	for (u32 i = 0; i < count && (!limit || i < limit); i++)
-		json_object_array_add(list, page_json(hot, (const struct hot_page *)sorted[i]));
+		json_object_array_add(list,
+				      make_page_json(hot, (const struct hot_page *)sorted[i]));
 	free(sorted);
 	return 0;
 }
@@ -199,7 +203,7 @@ static int add_pages(const struct json_context *hot, u32 limit, struct json_obje
 static void add_nodes(const struct json_context *hot, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array(), *o;
-	const struct hot_pages *pages = &hot->profile->commons->pages;
+	const struct hot_pages *pages = &hot->profile->shared_data->pages;
 
 	json_object_object_add(root, "nodes", list);
 	for (u8 from = 0; from <= NODES_MAX; from++) {

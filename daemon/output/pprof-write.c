@@ -131,7 +131,7 @@ struct pprof_writer {
 	u64 texts;
 	struct pprof_entry others[UNITS];
 	struct text_index strings;
-	struct text_index mappings; /* key: see mapping_key() */
+	struct text_index mappings; /* key: see make_mapping_key() */
 	struct text_index functions; /* key: mapping, and number of the name */
 	struct text_index locations; /* key: mapping and address */
 	struct pprof *pprof;
@@ -251,9 +251,9 @@ static void build_id_text(struct pprof_writer *w, const struct attribute_locatio
  * (recordings have neither), and of the container. The key of code that a process generated
  * identifies that process.
  */
-static void mapping_key(const struct pprof_writer *w, const struct pprof_entry *e,
-			const struct attribute_location *place, const char *build, char *key,
-			size_t size)
+static void make_mapping_key(const struct pprof_writer *w, const struct pprof_entry *e,
+			     const struct attribute_location *place, const char *build, char *key,
+			     size_t size)
 {
 	u64 of = 0;
 
@@ -274,7 +274,7 @@ static u64 add_mapping(struct pprof_writer *w, const struct pprof_entry *e,
 	bool new;
 
 	build_id_text(w, place, pid, build);
-	mapping_key(w, e, place, build, key, sizeof(key));
+	make_mapping_key(w, e, place, build, key, sizeof(key));
 	id = text_index_get_or_add(w, &w->mappings, key, &new);
 	if (!new)
 		return id;
@@ -443,8 +443,8 @@ static void add_label(struct pprof_writer *w, const char *key, const char *value
  * Return the name that the container has in metrics. In a pod, that is the complete Kubernetes
  * name. @whole: buffer for the name.
  */
-static const char *container_name(const struct pprof_writer *w, const struct pprof_entry *e,
-				  char whole[PODS_NAME_SIZE])
+static const char *get_container_name(const struct pprof_writer *w, const struct pprof_entry *e,
+				      char whole[PODS_NAME_SIZE])
 {
 	const struct attribute_container *c =
 		attributor_get_container(w->pprof->attributor, e->container);
@@ -530,7 +530,7 @@ static void add_entry(struct pprof_writer *w, const struct pprof_entry *e)
 		process = NULL;
 	known = process || (e->process == ATTRIBUTE_NONE && !entry_is_overflow(w, e));
 	location = add_location(w, e, known, process);
-	add_sample(w, e, location, container_name(w, e, whole),
+	add_sample(w, e, location, get_container_name(w, e, whole),
 		   entry_is_overflow(w, e) ? OTHER_NAME :
 		   process		   ? process->comm :
 					     "[unattributed]");

@@ -45,8 +45,8 @@ struct pprof_limits {
 	u64 names;
 };
 
-/** pprof_max_bytes() - return the maximum memory of a profile in bytes */
-static inline u64 pprof_max_bytes(const struct pprof_limits *room)
+/** pprof_get_max_bytes() - return the maximum memory of a profile in bytes */
+static inline u64 pprof_get_max_bytes(const struct pprof_limits *room)
 {
 	return (u64)room->entries * PPROF_ENTRY_SIZE + room->names + PPROF_WRITE_BYTES;
 }

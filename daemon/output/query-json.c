@@ -34,7 +34,7 @@ static void add_text(json_object *to, const char *key, const char *text)
  * Convert the weights of each unit separately, because instructions and micro-operations cannot be
  * added up.
  */
-static json_object *weight_json(const u64 *weight)
+static json_object *make_weight_json(const u64 *weight)
 {
 	json_object *json = json_object_new_object();
 
@@ -44,7 +44,7 @@ static json_object *weight_json(const u64 *weight)
 	return json;
 }
 
-static json_object *totals_json(const struct view_header *h, bool live)
+static json_object *make_totals_json(const struct view_header *h, bool live)
 {
 	json_object *json = json_object_new_object();
 
@@ -65,14 +65,14 @@ static json_object *totals_json(const struct view_header *h, bool live)
 		json_add_u64(json, "processes_evicted", h->processes_evicted);
 		json_add_u64(json, "mappings_dropped", h->mappings_dropped);
 	}
-	json_object_object_add(json, "weight", weight_json(h->weight));
+	json_object_object_add(json, "weight", make_weight_json(h->weight));
 	json_add_u64(json, "unweighed", h->unweighed);
 	json_add_u64(json, "unattributed_weight", h->unattributed_weight);
 	json_add_u64(json, "evicted_weight", h->evicted_weight);
 	return json;
 }
 
-static json_object *problems_json(const struct view_header *h)
+static json_object *make_problems_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
 
@@ -99,7 +99,7 @@ static json_object *memory_shares_json(const struct view_header *h)
  * Convert the blind time of each cause. The sum is the key blind_ns. Causes that did not occur have
  * no key.
  */
-static json_object *blind_causes_json(const struct view_header *h)
+static json_object *make_blind_causes_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
 
@@ -136,7 +136,7 @@ json_object *view_header_json(const struct view_header *h)
 	add_value_or_null(json, "enabled_ns", h->enabled_ns, !h->ledgers_unknown);
 	add_value_or_null(json, "blind_ns", h->blind_ns, !h->ledgers_unknown);
 	json_object_object_add(json, "blind_by_cause",
-			       h->ledgers_unknown ? NULL : blind_causes_json(h));
+			       h->ledgers_unknown ? NULL : make_blind_causes_json(h));
 	add_value_or_null(json, "interval_ns", h->interval_ns, live);
 	if (live) {
 		json_add_u64(json, "interval_longest_ns", h->interval_longest_ns);
@@ -151,15 +151,15 @@ json_object *view_header_json(const struct view_header *h)
 			json_add_u64(json, "memory_budget_bytes", h->memory_budget);
 			json_object_object_add(json, "memory_shares", memory_shares_json(h));
 		}
-		json_object_object_add(json, "trouble", problems_json(h));
+		json_object_object_add(json, "trouble", make_problems_json(h));
 	}
 	add_text(json, "share_of", view_unit_name(view_get_share_unit(h)));
-	json_object_object_add(json, "totals", totals_json(h, live));
+	json_object_object_add(json, "totals", make_totals_json(h, live));
 	return json;
 }
 
 /* Convert loads by the level that served them; levels that did not occur have no key. */
-static json_object *levels_json(const struct view_row *row)
+static json_object *make_levels_json(const struct view_row *row)
 {
 	json_object *json = json_object_new_object();
 
@@ -169,7 +169,7 @@ static json_object *levels_json(const struct view_row *row)
 	return json;
 }
 
-static json_object *latency_json(u64 sum, u32 p50, u32 p99)
+static json_object *make_latency_json(u64 sum, u32 p50, u32 p99)
 {
 	json_object *json = json_object_new_object();
 
@@ -183,7 +183,7 @@ static json_object *latency_json(u64 sum, u32 p50, u32 p99)
  * Convert a histogram to the counts of its buckets, by the largest value of each. Buckets without
  * samples have no key.
  */
-static json_object *buckets_json(const struct histogram *h)
+static json_object *make_buckets_json(const struct histogram *h)
 {
 	json_object *json = json_object_new_object();
 	char upper[16];
@@ -197,7 +197,7 @@ static json_object *buckets_json(const struct histogram *h)
 	return json;
 }
 
-static json_object *events_json(const struct view_row *row)
+static json_object *make_events_json(const struct view_row *row)
 {
 	json_object *json = json_object_new_object();
 
@@ -231,7 +231,7 @@ void view_add_measures_json(json_object *json, const struct view_row *row)
 	json_add_u64(json, "p50", row->p50);
 	json_add_u64(json, "p99", row->p99);
 	json_add_u64(json, "remote", row->remote);
-	json_object_object_add(json, "levels", levels_json(row));
+	json_object_object_add(json, "levels", make_levels_json(row));
 	json_add_u64(json, "loads", row->loads);
 	json_add_u64(json, "stores", row->stores);
 	json_add_u64(json, "simd", row->simd);
@@ -239,16 +239,16 @@ void view_add_measures_json(json_object *json, const struct view_row *row)
 	json_add_u64(json, "peer", row->peer);
 	json_add_u64(json, "modified", row->modified);
 	json_object_object_add(json, "issue",
-			       latency_json(row->issue_sum, row->issue_p50, row->issue_p99));
-	json_object_object_add(
-		json, "translation",
-		latency_json(row->translation_sum, row->translation_p50, row->translation_p99));
-	json_object_object_add(json, "weight", weight_json(row->weight));
-	json_object_object_add(json, "events", events_json(row));
+			       make_latency_json(row->issue_sum, row->issue_p50, row->issue_p99));
+	json_object_object_add(json, "translation",
+			       make_latency_json(row->translation_sum, row->translation_p50,
+						 row->translation_p99));
+	json_object_object_add(json, "weight", make_weight_json(row->weight));
+	json_object_object_add(json, "events", make_events_json(row));
 }
 
 /* Return the text as a JSON string; null if @none is true. */
-static json_object *text_or_null(const char *text, bool none)
+static json_object *make_text_or_null(const char *text, bool none)
 {
 	return none ? NULL : json_object_new_string(text);
 }
@@ -278,13 +278,13 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 		break;
 	case QUERY_BUILD_ID:
 		json_object_object_add(json, "build_id",
-				       text_or_null(row->build_id, !*row->build_id));
+				       make_text_or_null(row->build_id, !*row->build_id));
 		break;
 	case QUERY_FUNCTION:
 		add_text(json, "function", row->function);
 		break;
 	case QUERY_LINE:
-		json_object_object_add(json, "file", text_or_null(row->file, !row->line));
+		json_object_object_add(json, "file", make_text_or_null(row->file, !row->line));
 		add_value_or_null(json, "line", row->line, row->line);
 		json_object_object_add(json, "inlines", view_inlines_json(row->inlines));
 		break;
@@ -296,22 +296,22 @@ static void add_key(json_object *json, const struct query_row *row, enum query_k
 	case QUERY_MODE:
 		json_object_object_add(
 			json, "mode",
-			text_or_null(row->kernel ? "kernel" : "user", row->evicted));
+			make_text_or_null(row->kernel ? "kernel" : "user", row->evicted));
 		break;
 	case QUERY_OP:
 		json_object_object_add(
 			json, "op",
-			text_or_null(sample_kind_name(row->op), !sample_kind_name(row->op)));
+			make_text_or_null(sample_kind_name(row->op), !sample_kind_name(row->op)));
 		break;
 	case QUERY_EVENT:
 		json_object_object_add(
 			json, "event",
-			text_or_null(query_row_event_name(row), row->event == QUERY_NONE));
+			make_text_or_null(query_row_event_name(row), row->event == QUERY_NONE));
 		break;
 	case QUERY_LEVEL:
 		json_object_object_add(
 			json, "level",
-			text_or_null(query_row_level_name(row), row->level == QUERY_NONE));
+			make_text_or_null(query_row_level_name(row), row->level == QUERY_NONE));
 		break;
 	case QUERY_TYPE:
 		add_text(json, "type", row->type);
@@ -334,7 +334,7 @@ static void add_old_keys(json_object *json, const struct query_row *row, const s
 		json_add_u64(json, "pid", 0);
 }
 
-static json_object *share_json(u64 part, u64 whole)
+static json_object *make_share_json(u64 part, u64 whole)
 {
 	return whole ? json_object_new_double((double)part / (double)whole) : NULL;
 }
@@ -367,12 +367,12 @@ static json_object *query_row_json(const struct query_row *row, const struct que
 
 	query_add_keys_json(json, row, query);
 	add_old_keys(json, row, query);
-	json_object_object_add(json, "share", share_json(row->part, row->whole));
+	json_object_object_add(json, "share", make_share_json(row->part, row->whole));
 	json_object_object_add(json, "value", json_object_new_double(row->value));
-	json_object_object_add(json, "mean", share_json(total->sum, total->count));
+	json_object_object_add(json, "mean", make_share_json(total->sum, total->count));
 	view_row_set_counters(&measures, &row->counters);
 	view_add_measures_json(json, &measures);
-	json_object_object_add(json, "latency_counts", buckets_json(total));
+	json_object_object_add(json, "latency_counts", make_buckets_json(total));
 	if (query_counts_cell_parts(query)) {
 		json_object_object_add(json, "issue", NULL);
 		json_object_object_add(json, "translation", NULL);
@@ -380,7 +380,7 @@ static json_object *query_row_json(const struct query_row *row, const struct que
 	if (row->brief)
 		set_unknown_to_null(json);
 	if (row->brief && total->count)
-		json_object_object_add(json, "mean", share_json(total->sum, total->count));
+		json_object_object_add(json, "mean", make_share_json(total->sum, total->count));
 	if (row->brief && row->p99) {
 		json_add_u64(json, "p50", row->p50);
 		json_add_u64(json, "p99", row->p99);
@@ -388,14 +388,14 @@ static json_object *query_row_json(const struct query_row *row, const struct que
 	return json;
 }
 
-static json_object *rest_json(const struct query_rows *rows, u64 shown_samples)
+static json_object *make_rest_json(const struct query_rows *rows, u64 shown_samples)
 {
 	json_object *json = json_object_new_object();
 	struct query_rest rest;
 
 	rows->rest(rows->ctx, shown_samples, &rest);
 	json_object_object_add(json, "share",
-			       rest.overlaps ? NULL : share_json(rest.part, rest.whole));
+			       rest.overlaps ? NULL : make_share_json(rest.part, rest.whole));
 	add_value_or_null(json, "samples", rest.samples, !rest.overlaps);
 	json_add_u64(json, "rows", rest.rows);
 	return json;
@@ -465,7 +465,7 @@ int query_json_write(FILE *out, const struct view_header *header, const struct q
 	}
 	fputs("],\"other\":", out);
 	if (rows)
-		write_and_free_json(out, rest_json(rows, samples));
+		write_and_free_json(out, make_rest_json(rows, samples));
 	else
 		fputs("null", out);
 	fputs("}\n", out);

@@ -153,7 +153,7 @@ static inline bool hot_lines_should_add(struct hot_lines *lines, u64 address, u6
 /**
  * hot_lines_add() - count a sample; the line gets an entry if it has none
  *
- * Context: the caller holds &profile_commons.lock.
+ * Context: the caller holds &profile_shared_data.lock.
  */
 void hot_lines_add(struct hot_lines *lines, const struct line_sample *sample);
 

@@ -61,12 +61,12 @@ static void fill_bounds(struct cell_table *t)
 	}
 }
 
-static size_t cells_size(const struct cell_table *t)
+static size_t compute_cells_size(const struct cell_table *t)
 {
 	return ((size_t)t->capacity + 1) * sizeof(*t->cells);
 }
 
-static size_t sets_size(u32 sets)
+static size_t compute_sets_size(u32 sets)
 {
 	return (size_t)sets * sizeof(struct cell_set);
 }
@@ -74,15 +74,15 @@ static size_t sets_size(u32 sets)
 static int cells_init(struct cell_table *t, u32 cells, u32 lines)
 {
 	t->capacity = cells;
-	t->cells = zero_pages_new(cells_size(t));
+	t->cells = zero_pages_new(compute_cells_size(t));
 	if (!t->cells)
 		return -ENOMEM;
 	if (line_pool_init(&t->lines, lines) < 0) {
-		zero_pages_free(t->cells, cells_size(t));
+		zero_pages_free(t->cells, compute_cells_size(t));
 		t->cells = NULL;
 		return -ENOMEM;
 	}
-	advise_huge_pages(t, t->cells, cells_size(t));
+	advise_huge_pages(t, t->cells, compute_cells_size(t));
 	advise_huge_pages(t, t->lines.at, (size_t)lines * LINE_SIZE);
 	return 0;
 }
@@ -90,10 +90,10 @@ static int cells_init(struct cell_table *t, u32 cells, u32 lines)
 static int sets_init(struct cell_table *t, u32 sets)
 {
 	t->sets = sets;
-	t->set = zero_pages_new(sets_size(sets));
+	t->set = zero_pages_new(compute_sets_size(sets));
 	if (!t->set)
 		return -ENOMEM;
-	advise_huge_pages(t, t->set, sets_size(sets));
+	advise_huge_pages(t, t->set, compute_sets_size(sets));
 	return 0;
 }
 
@@ -160,9 +160,9 @@ struct cell_table *cell_table_free(struct cell_table *table)
 	for (u32 i = 0; i < table->evicted_programs; i++)
 		free(table->evicted[i]);
 	free(table->evicted);
-	zero_pages_free(table->set, sets_size(table->sets));
+	zero_pages_free(table->set, compute_sets_size(table->sets));
 	if (table->cells) {
-		zero_pages_free(table->cells, cells_size(table));
+		zero_pages_free(table->cells, compute_cells_size(table));
 		line_pool_deinit(&table->lines);
 	}
 	free(table);
@@ -176,8 +176,8 @@ void cell_table_clear(struct cell_table *table)
 		table->evicted[i] = NULL;
 	}
 	*table->evicted[0] = (struct cell){ .owner = cell_owner_make(CELL_NO_PROGRAM, 0) };
-	zero_pages_clear(table->set, sets_size(table->sets));
-	zero_pages_clear(table->cells, cells_size(table));
+	zero_pages_clear(table->set, compute_sets_size(table->sets));
+	zero_pages_clear(table->cells, compute_cells_size(table));
 	line_pool_clear(&table->lines);
 	table->evicted_used = 1;
 	table->fresh = 0;
@@ -314,7 +314,7 @@ static void index_grow(struct cell_table *t)
 				      old[i].fill[k]);
 		}
 	}
-	zero_pages_free(old, sets_size(sets));
+	zero_pages_free(old, compute_sets_size(sets));
 }
 
 /* ---- Evicted samples ----------------------------------------------------- */
@@ -323,7 +323,7 @@ bool cell_is_for_evicted(const struct cell_table *t, const struct cell *c)
 {
 	uintptr_t at = (uintptr_t)c, first = (uintptr_t)t->cells;
 
-	return at < first || at >= first + cells_size(t);
+	return at < first || at >= first + compute_cells_size(t);
 }
 
 static bool evicted_array_grow(struct cell_table *t, u32 index)
@@ -922,7 +922,7 @@ void cell_table_get_stats(const struct cell_table *table, struct cell_table_stat
 		ret_stats->evicted += cell_row_count_samples(table, &row, UINT8_MAX);
 	ret_stats->cells = table->used;
 	ret_stats->capacity = table->capacity;
-	ret_stats->bytes = sizeof(*table) + sets_size(table->sets) +
+	ret_stats->bytes = sizeof(*table) + compute_sets_size(table->sets) +
 			   table->fresh * sizeof(struct cell) + (u64)table->lines.used * LINE_SIZE +
 			   table->evicted_programs * sizeof(struct cell *);
 	ret_stats->limit = table->grows ? 0 : 2ULL * table->lines_limit * LINE_SIZE;

@@ -118,8 +118,8 @@ void profile_get_cells(struct profile *p, struct profile_cells *ret_cells)
 	*ret_cells = (struct profile_cells){
 		.table = p->cells.table,
 		.sample_class = &p->sample_class,
-		.programs = p->commons->names.programs,
-		.binaries = p->commons->names.binaries,
+		.programs = p->shared_data->names.programs,
+		.binaries = p->shared_data->names.binaries,
 		.attributor = p->attributor,
 	};
 }
@@ -151,7 +151,7 @@ bool profile_locate_cell(const struct profile *p, const struct cell_row *row, bo
 	struct binary_identity binary;
 
 	if (row->evicted || row->binary == CELL_UNMAPPED ||
-	    !binary_table_find_by_id(p->commons->names.binaries, row->binary, &binary))
+	    !binary_table_find_by_id(p->shared_data->names.binaries, row->binary, &binary))
 		return false;
 	*ret_place = (struct cell_location){
 		.at = {
@@ -397,7 +397,7 @@ void view_row_set_program(struct profile *p, struct view_row *row, u32 id)
 	struct program_identity program;
 
 	if (id == CELL_NO_PROGRAM ||
-	    !program_table_find_by_id(p->commons->names.programs, id, &program)) {
+	    !program_table_find_by_id(p->shared_data->names.programs, id, &program)) {
 		view_row_set_process(p, row, ATTRIBUTE_NONE);
 		return;
 	}

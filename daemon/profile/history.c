@@ -18,7 +18,7 @@ static const struct {
 	u32 parts;
 } rings[HISTORY_RINGS] = { { 5, 1 }, { 6, 5 }, { 10, 6 } };
 
-static size_t ring_size(unsigned int i)
+static size_t get_ring_size(unsigned int i)
 {
 	return rings[i].slots * sizeof(struct history_slot);
 }
@@ -32,7 +32,7 @@ int history_init(struct recent_history *history, u32 containers, u32 processes, 
 
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++) {
 		w.ring[i].slots = rings[i].slots;
-		w.ring[i].slot = zero_pages_new(ring_size(i));
+		w.ring[i].slot = zero_pages_new(get_ring_size(i));
 		ok &= w.ring[i].slot != NULL;
 	}
 	w.machine_mark = zero_pages_new(sizeof(*w.machine_mark));
@@ -52,7 +52,7 @@ int history_init(struct recent_history *history, u32 containers, u32 processes, 
 static void for_each_area(struct recent_history *w, void (*fn)(void *at, size_t size))
 {
 	for (unsigned int i = 0; i < HISTORY_RINGS; i++)
-		fn(w->ring[i].slot, ring_size(i));
+		fn(w->ring[i].slot, get_ring_size(i));
 	fn(w->machine_mark, sizeof(*w->machine_mark));
 	fn(w->container_mark, w->containers * sizeof(*w->container_mark));
 	fn(w->process_mark, w->processes * sizeof(*w->process_mark));

@@ -96,7 +96,7 @@ void hot_pages_clear(struct hot_pages *pages);
 /**
  * hot_pages_add() - count a sample
  *
- * Context: the caller holds &profile_commons.lock.
+ * Context: the caller holds &profile_shared_data.lock.
  */
 void hot_pages_add(struct hot_pages *pages, const struct page_sample *sample);
 

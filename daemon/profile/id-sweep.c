@@ -93,16 +93,16 @@ static void evict_unused_programs(const struct id_sweep *s, struct profile *p)
 
 bool profile_ids_are_full(const struct profile *whole, u64 now_ns)
 {
-	const struct profile_commons *commons = whole->commons;
+	const struct profile_shared_data *shared_data = whole->shared_data;
 
-	return now_ns - commons->swept_ns >= SWEEP_NS &&
-	       (id_table_is_nearly_full(&commons->names.programs->ids) ||
-		id_table_is_nearly_full(&commons->names.binaries->ids));
+	return now_ns - shared_data->swept_ns >= SWEEP_NS &&
+	       (id_table_is_nearly_full(&shared_data->names.programs->ids) ||
+		id_table_is_nearly_full(&shared_data->names.binaries->ids));
 }
 
 int profile_sweep_ids(struct profile *whole, struct profile *const *shards, u32 count, u64 now_ns)
 {
-	struct cell_id_tables *names = &whole->commons->names;
+	struct cell_id_tables *names = &whole->shared_data->names;
 	struct id_sweep s = { .names = names };
 	struct id_table_stats stats;
 
@@ -111,7 +111,7 @@ int profile_sweep_ids(struct profile *whole, struct profile *const *shards, u32 
 	s.programs = calloc(s.count, sizeof(*s.programs));
 	if (!s.programs)
 		return -ENOMEM;
-	whole->commons->swept_ns = now_ns;
+	whole->shared_data->swept_ns = now_ns;
 	id_table_clear_marks(&names->programs->ids);
 	id_table_clear_marks(&names->binaries->ids);
 	mark_cells(&s, whole);

@@ -8,7 +8,7 @@
 
 #define BLOCK_SIZE (1ULL << MAPPING_CACHE_SHIFT)
 
-static size_t entries_size(const struct mapping_cache *cache)
+static size_t compute_entries_size(const struct mapping_cache *cache)
 {
 	return sizeof(*cache->entry) << (64 - cache->shift);
 }
@@ -25,7 +25,7 @@ int mapping_cache_new(const struct attributor *attributor, struct binary_table *
 	cache->binaries = binaries;
 	cache->table = table;
 	cache->shift = 64 - bits;
-	cache->entry = zero_pages_new(entries_size(cache));
+	cache->entry = zero_pages_new(compute_entries_size(cache));
 	if (!cache->entry) {
 		free(cache);
 		return -ENOMEM;
@@ -37,14 +37,14 @@ int mapping_cache_new(const struct attributor *attributor, struct binary_table *
 struct mapping_cache *mapping_cache_free(struct mapping_cache *cache)
 {
 	if (cache)
-		zero_pages_free(cache->entry, entries_size(cache));
+		zero_pages_free(cache->entry, compute_entries_size(cache));
 	free(cache);
 	return NULL;
 }
 
 void mapping_cache_clear(struct mapping_cache *cache)
 {
-	memset(cache->entry, 0, entries_size(cache));
+	memset(cache->entry, 0, compute_entries_size(cache));
 }
 
 void mapping_cache_sync(struct mapping_cache *cache)

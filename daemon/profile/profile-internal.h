@@ -147,7 +147,7 @@ struct waiting_sample {
 #define ENCODINGS_MAX 16
 
 /**
- * struct profile_commons - data that all shards of a profile share
+ * struct profile_shared_data - data that all shards of a profile share
  * @lock: protects @lines, @pages and the calls of observers; held while up to PENDING_SAMPLES_MAX
  *	pending samples are counted
  * @lines, @pages: hot cache lines and pages. All shards share them, because the users of a line or
@@ -156,7 +156,7 @@ struct waiting_sample {
  * @names: the ids of programs and binaries
  * @swept_ns: time of the last profile_sweep_ids()
  */
-struct profile_commons {
+struct profile_shared_data {
 	pthread_mutex_t lock;
 	struct hot_lines lines;
 	struct hot_pages pages;
@@ -167,7 +167,7 @@ struct profile_commons {
 
 /**
  * struct profile - the tables and counters of one profile
- * @whole: for a shard: the profile into which the shard is merged, and which owns the commons; else
+ * @whole: for a shard: the profile into which the shard is merged, and which owns @shared_data; else
  *	NULL
  * @reader: reader lock slot of the attributor if several threads query it; else NULL
  * @began_ns, @ended_ns: for a shard: start of its first and end of its last window; 0 for none
@@ -205,7 +205,7 @@ struct profile {
 	const struct filter *filter;
 	u32 filter_latency;
 	u8 filter_needs;
-	struct profile_commons *commons;
+	struct profile_shared_data *shared_data;
 	u64 began_ns;
 	u64 ended_ns;
 	struct sample_stage stage;

@@ -85,7 +85,8 @@ static bool cell_matches(const struct query_sum *s, const struct cell_row *cell)
 	if (cell->evicted)
 		return false;
 	if (cell->program == CELL_NO_PROGRAM ||
-	    !program_table_find_by_id(s->profile->commons->names.programs, cell->program, &program))
+	    !program_table_find_by_id(s->profile->shared_data->names.programs, cell->program,
+				      &program))
 		program = (struct program_identity){ .container = ATTRIBUTE_NONE };
 	if (!container_matches(s, program.container))
 		return false;

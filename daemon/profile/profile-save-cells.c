@@ -10,8 +10,8 @@
 
 void profile_cells_save(struct profile *p, struct serializer *to)
 {
-	program_table_save(p->commons->names.programs, to);
-	binary_table_save(p->commons->names.binaries, to);
+	program_table_save(p->shared_data->names.programs, to);
+	binary_table_save(p->shared_data->names.binaries, to);
 	cell_table_save(p->cells.table, to);
 }
 
@@ -28,12 +28,12 @@ static int id_translation_load(struct profile *p, struct deserializer *from,
 	struct cell_translation *cells = &ids->translation;
 	int r;
 
-	r = program_table_load(p->commons->names.programs, from, t, &ids->program,
+	r = program_table_load(p->shared_data->names.programs, from, t, &ids->program,
 			       &cells->programs);
 	if (r < 0)
 		return r;
 	cells->program = ids->program;
-	r = binary_table_load(p->commons->names.binaries, from, &ids->binary, &cells->binaries);
+	r = binary_table_load(p->shared_data->names.binaries, from, &ids->binary, &cells->binaries);
 	cells->binary = ids->binary;
 	return r;
 }

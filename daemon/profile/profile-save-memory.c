@@ -119,8 +119,8 @@ static void line_load(struct profile *p, struct deserializer *from,
 	from->bad |= !l.samples || !l.head.weight;
 	if (from->bad || !owned)
 		return;
-	entry = (struct hot_line *)topk_add(&p->commons->lines.table, l.head.key[0], l.head.key[1],
-					    1);
+	entry = (struct hot_line *)topk_add(&p->shared_data->lines.table, l.head.key[0],
+					    l.head.key[1], 1);
 	/*
 	 * In a smaller table, the entry may replace another entry. It then inherits the weight of
 	 * that entry.
@@ -170,7 +170,7 @@ static void page_load(struct profile *p, struct deserializer *from,
 	from->bad |= !g.samples || !g.head.weight || g.head.key[0] >> (64 - HOT_PAGE_SHIFT);
 	if (from->bad)
 		return;
-	entry = (struct hot_page *)topk_add(&p->commons->pages.table, g.head.key[0], 0, 1);
+	entry = (struct hot_page *)topk_add(&p->shared_data->pages.table, g.head.key[0], 0, 1);
 	g.head.weight += entry->head.weight - 1;
 	*entry = g;
 }
@@ -189,16 +189,16 @@ void profile_hot_memory_save(const struct profile *profile, struct serializer *t
 {
 	struct topk_entry *e = NULL;
 
-	serialize_u64(to, profile->commons->lines.unsnooped_stores);
-	serialize_u64(to, profile->commons->lines.table.evicted);
-	serialize_u64(to, topk_count_used(&profile->commons->lines.table));
-	while ((e = topk_next(&profile->commons->lines.table, e)))
+	serialize_u64(to, profile->shared_data->lines.unsnooped_stores);
+	serialize_u64(to, profile->shared_data->lines.table.evicted);
+	serialize_u64(to, topk_count_used(&profile->shared_data->lines.table));
+	while ((e = topk_next(&profile->shared_data->lines.table, e)))
 		line_save((const struct hot_line *)e, to);
-	serialize_u64(to, profile->commons->pages.table.evicted);
-	serialize_u64(to, topk_count_used(&profile->commons->pages.table));
-	while ((e = topk_next(&profile->commons->pages.table, e)))
+	serialize_u64(to, profile->shared_data->pages.table.evicted);
+	serialize_u64(to, topk_count_used(&profile->shared_data->pages.table));
+	while ((e = topk_next(&profile->shared_data->pages.table, e)))
 		page_save((const struct hot_page *)e, to);
-	serialize_array(to, (const u64 *)profile->commons->pages.traffic, TRAFFIC_WORDS);
+	serialize_array(to, (const u64 *)profile->shared_data->pages.traffic, TRAFFIC_WORDS);
 }
 
 void profile_hot_memory_load(struct profile *profile, struct deserializer *from,
@@ -207,15 +207,15 @@ void profile_hot_memory_load(struct profile *profile, struct deserializer *from,
 	u32 unsnooped_stores = (u32)deserialize_u64_below(from, 1ULL << 32), count;
 	u64 evicted = deserialize_u64(from);
 
-	profile->commons->lines.unsnooped_stores = unsnooped_stores;
+	profile->shared_data->lines.unsnooped_stores = unsnooped_stores;
 	count = (u32)deserialize_u64_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		line_load(profile, from, translation);
-	profile->commons->lines.table.evicted += evicted;
+	profile->shared_data->lines.table.evicted += evicted;
 	evicted = deserialize_u64(from);
 	count = (u32)deserialize_u64_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		page_load(profile, from, translation);
-	profile->commons->pages.table.evicted += evicted;
-	deserialize_array(from, (u64 *)profile->commons->pages.traffic, TRAFFIC_WORDS);
+	profile->shared_data->pages.table.evicted += evicted;
+	deserialize_array(from, (u64 *)profile->shared_data->pages.traffic, TRAFFIC_WORDS);
 }

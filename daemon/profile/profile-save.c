@@ -268,9 +268,9 @@ void profile_save(struct profile *profile, struct serializer *to)
 	machine_save(profile, to);
 	tallies_save(profile, to);
 	profile_cells_save(profile, to);
-	pthread_mutex_lock(&profile->commons->lock);
+	pthread_mutex_lock(&profile->shared_data->lock);
 	profile_hot_memory_save(profile, to);
-	pthread_mutex_unlock(&profile->commons->lock);
+	pthread_mutex_unlock(&profile->shared_data->lock);
 	profile_history_save(profile, to);
 }
 

@@ -296,12 +296,12 @@ const struct profile_counters *profile_get_machine_counters(const struct profile
 
 const struct hot_lines *profile_get_hot_lines(const struct profile *profile)
 {
-	return &profile->commons->lines;
+	return &profile->shared_data->lines;
 }
 
 const struct hot_pages *profile_get_hot_pages(const struct profile *profile)
 {
-	return &profile->commons->pages;
+	return &profile->shared_data->pages;
 }
 
 u32 profile_get_container_bound(const struct profile *profile)

@@ -14,40 +14,41 @@
 #define DEFAULT_PROCESSES  8192
 #define DEFAULT_CONTAINERS 2048
 
-static struct profile_commons *commons_free(struct profile_commons *commons)
+static struct profile_shared_data *shared_data_free(struct profile_shared_data *shared_data)
 {
-	if (commons) {
-		hot_lines_deinit(&commons->lines);
-		hot_pages_deinit(&commons->pages);
-		cell_id_tables_deinit(&commons->names);
-		pthread_mutex_destroy(&commons->lock);
-		free(commons);
+	if (shared_data) {
+		hot_lines_deinit(&shared_data->lines);
+		hot_pages_deinit(&shared_data->pages);
+		cell_id_tables_deinit(&shared_data->names);
+		pthread_mutex_destroy(&shared_data->lock);
+		free(shared_data);
 	}
 	return NULL;
 }
 
-static int commons_new(struct profile *p, const struct profile_config *config)
+static int shared_data_new(struct profile *p, const struct profile_config *config)
 {
 	u32 lines = config && config->lines ? config->lines : DEFAULT_LINES;
 	u32 pages = config && config->pages ? config->pages : DEFAULT_PAGES;
 	u32 programs = config ? config->programs : 0;
-	struct profile_commons *commons;
+	struct profile_shared_data *shared_data;
 	int r;
 
 	if (p->whole) {
-		p->commons = p->whole->commons;
+		p->shared_data = p->whole->shared_data;
 		return 0;
 	}
-	commons = calloc(1, sizeof(*commons));
-	if (!commons)
+	shared_data = calloc(1, sizeof(*shared_data));
+	if (!shared_data)
 		return -ENOMEM;
-	pthread_mutex_init(&commons->lock, NULL);
-	r = hot_lines_init(&commons->lines, lines);
+	pthread_mutex_init(&shared_data->lock, NULL);
+	r = hot_lines_init(&shared_data->lines, lines);
 	if (r >= 0)
-		r = hot_pages_init(&commons->pages, pages, config ? config->nodes : NULL);
+		r = hot_pages_init(&shared_data->pages, pages, config ? config->nodes : NULL);
 	if (r >= 0)
-		r = cell_id_tables_init(programs, (u64)programs * CELL_PATH_BYTES, &commons->names);
-	p->commons = r < 0 ? commons_free(commons) : commons;
+		r = cell_id_tables_init(programs, (u64)programs * CELL_PATH_BYTES,
+					&shared_data->names);
+	p->shared_data = r < 0 ? shared_data_free(shared_data) : shared_data;
 	return r;
 }
 
@@ -98,10 +99,10 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 		p->bucket[value] = (u8)histogram_get_bucket(value);
 	r = sample_class_init(&p->sample_class);
 	if (r >= 0)
-		r = commons_new(p, config);
+		r = shared_data_new(p, config);
 	if (r >= 0)
 		r = cell_counter_init(config ? config->cell_bytes : 0, &p->sample_class, attributor,
-				      &p->commons->names, &p->cells);
+				      &p->shared_data->names, &p->cells);
 	if (r >= 0 && config && config->history)
 		r = history_new(p, config);
 	if (r < 0) {
@@ -137,11 +138,11 @@ struct profile *profile_free(struct profile *profile)
 		cell_counter_deinit(&profile->cells);
 		for (struct profile_observer *o = profile->observer; o; o = o->next)
 			o->profile = NULL;
-		if (!profile->whole && profile->commons) {
-			for (struct profile_observer *o = profile->commons->observers; o;
+		if (!profile->whole && profile->shared_data) {
+			for (struct profile_observer *o = profile->shared_data->observers; o;
 			     o = o->next)
 				o->profile = NULL;
-			commons_free(profile->commons);
+			shared_data_free(profile->shared_data);
 		}
 		sample_class_deinit(&profile->sample_class);
 		history_deinit(&profile->history);
@@ -167,8 +168,8 @@ void profile_reset(struct profile *profile)
 	sample_class_clear(&profile->sample_class);
 	if (profile->whole)
 		return;
-	hot_lines_clear(&profile->commons->lines);
-	hot_pages_clear(&profile->commons->pages);
+	hot_lines_clear(&profile->shared_data->lines);
+	hot_pages_clear(&profile->shared_data->pages);
 	history_clear(&profile->history);
 }
 
@@ -360,11 +361,11 @@ count_line_sample(struct profile *p, const struct window_context *origin,
 	bool unattributed = pending->key >> 32 == TASK_KEY_NONE;
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
-	if (!hot_lines_should_add(&p->commons->lines, address, owner,
+	if (!hot_lines_should_add(&p->shared_data->lines, address, owner,
 				  pending_sample_is_store(pending), snooped))
 		return;
 	hot_lines_add(
-		&p->commons->lines,
+		&p->shared_data->lines,
 		&(struct line_sample){
 			.address = address,
 			.owner = owner,
@@ -384,7 +385,7 @@ static void count_page_sample(struct profile *p, const struct window_context *or
 	u64 pc = s->address[SPE_ADDRESS_PC];
 
 	hot_pages_add(
-		&p->commons->pages,
+		&p->shared_data->pages,
 		&(struct page_sample){
 			.address = s->address[SPE_ADDRESS_PA] & SPE_ADDRESS_BITS,
 			.owner = pending->owner,
@@ -422,9 +423,9 @@ static void count_one_sample(struct profile *p, const struct window_context *ori
 	if (!(t->flags & p->pending_flags))
 		return;
 	pending = pending_sample_make(p, t, task_slot, NULL, 0);
-	pthread_mutex_lock(&p->commons->lock);
+	pthread_mutex_lock(&p->shared_data->lock);
 	count_pending_sample(p, origin, s, &pending);
-	pthread_mutex_unlock(&p->commons->lock);
+	pthread_mutex_unlock(&p->shared_data->lock);
 }
 
 /*
@@ -446,7 +447,7 @@ static void count_pending_samples(struct profile *p, struct sample_stage *stage,
 {
 	if (!p->pending_count)
 		return;
-	pthread_mutex_lock(&p->commons->lock);
+	pthread_mutex_lock(&p->shared_data->lock);
 	for (u32 i = 0; i < p->pending_count; i++) {
 		const struct pending_sample *pending = &p->pending[i];
 		const struct spe_layout *l = &stage->layouts.layout[pending->layout];
@@ -462,7 +463,7 @@ static void count_pending_samples(struct profile *p, struct sample_stage *stage,
 		}
 		count_pending_sample(p, origin, &s, pending);
 	}
-	pthread_mutex_unlock(&p->commons->lock);
+	pthread_mutex_unlock(&p->shared_data->lock);
 	p->pending_count = 0;
 }
 
@@ -524,7 +525,7 @@ static void observers_notify(struct profile *p, const struct window_context *ori
 			     const struct spe_sample *s, const struct task_slot *task_slot)
 {
 	enum spe_op_kind kind = spe_sample_kind(s);
-	struct profile_sample shown = {
+	struct profile_sample observed = {
 		.sample = s,
 		.window = origin->window,
 		.process = (u32)(task_slot->owner >> 32),
@@ -532,21 +533,21 @@ static void observers_notify(struct profile *p, const struct window_context *ori
 		.memory = kind == SPE_KIND_LOAD || kind == SPE_KIND_STORE,
 	};
 
-	if (shown.memory)
-		shown.origin = spe_sample_origin(p->encodings[origin->encoding], s);
+	if (observed.memory)
+		observed.origin = spe_sample_origin(p->encodings[origin->encoding], s);
 	for (struct profile_observer *o = p->observer; o; o = o->next)
-		o->sample(o->ctx, &shown);
-	if (!p->commons->observers)
+		o->sample(o->ctx, &observed);
+	if (!p->shared_data->observers)
 		return;
-	pthread_mutex_lock(&p->commons->lock);
-	for (struct profile_observer *o = p->commons->observers; o; o = o->next)
-		o->sample(o->ctx, &shown);
-	pthread_mutex_unlock(&p->commons->lock);
+	pthread_mutex_lock(&p->shared_data->lock);
+	for (struct profile_observer *o = p->shared_data->observers; o; o = o->next)
+		o->sample(o->ctx, &observed);
+	pthread_mutex_unlock(&p->shared_data->lock);
 }
 
 static bool profile_is_observed(const struct profile *p)
 {
-	return p->observer || p->commons->observers;
+	return p->observer || p->shared_data->observers;
 }
 
 /* Evaluate the filter for the task of @s, a sample of the batch. */
@@ -890,7 +891,7 @@ void profiles_add_window(struct profile *const *profiles, u32 count,
 	struct profile *first = profiles[0];
 	const struct stage_query query = { &first->stage, first->attributor, first->reader };
 	struct window_profiles c = { .profiles = profiles, .window = window, .count = count };
-	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
+	struct spe_decoder local, *decoder = source_window_get_decoder(window, &local);
 	const struct spe_ledger moved_from = decoder->ledger;
 
 	window_profiles_begin(&c);
@@ -918,7 +919,7 @@ void profile_set_filter(struct profile *profile, const struct filter *filter)
 
 static struct profile_observer **get_observers(struct profile *p)
 {
-	return p->whole ? &p->observer : &p->commons->observers;
+	return p->whole ? &p->observer : &p->shared_data->observers;
 }
 
 void profile_add_observer(struct profile *profile, struct profile_observer *observer)
@@ -966,7 +967,7 @@ struct source_sink profile_make_sink(struct profile *profile)
 
 void profile_assign_ids(struct profile *profile)
 {
-	cell_id_tables_assign(&profile->commons->names, profile->attributor);
+	cell_id_tables_assign(&profile->shared_data->names, profile->attributor);
 }
 
 bool profile_is_exact(const struct profile *profile)

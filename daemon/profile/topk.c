@@ -7,12 +7,12 @@
 
 #include "util/memory.h"
 
-static size_t tags_size(const struct topk_table *t)
+static size_t compute_tags_size(const struct topk_table *t)
 {
 	return t->sets * sizeof(*t->tags);
 }
 
-static size_t entries_size(const struct topk_table *t)
+static size_t compute_entries_size(const struct topk_table *t)
 {
 	return (size_t)t->sets * TOPK_WAYS * t->size;
 }
@@ -29,8 +29,8 @@ int topk_init(struct topk_table *table, size_t size, u32 capacity)
 	 */
 	if (getrandom(&t.seed, sizeof(t.seed), GRND_NONBLOCK) != sizeof(t.seed))
 		t.seed = (u64)(uintptr_t)table;
-	t.tags = zero_pages_new(tags_size(&t));
-	t.entries = zero_pages_new(entries_size(&t));
+	t.tags = zero_pages_new(compute_tags_size(&t));
+	t.entries = zero_pages_new(compute_entries_size(&t));
 	*table = t;
 	if (t.tags && t.entries)
 		return 0;
@@ -40,19 +40,19 @@ int topk_init(struct topk_table *table, size_t size, u32 capacity)
 
 void topk_deinit(struct topk_table *table)
 {
-	zero_pages_free(table->tags, tags_size(table));
-	zero_pages_free(table->entries, entries_size(table));
+	zero_pages_free(table->tags, compute_tags_size(table));
+	zero_pages_free(table->entries, compute_entries_size(table));
 	*table = (struct topk_table){ 0 };
 }
 
 void topk_clear(struct topk_table *table)
 {
-	zero_pages_clear(table->tags, tags_size(table));
-	zero_pages_clear(table->entries, entries_size(table));
+	zero_pages_clear(table->tags, compute_tags_size(table));
+	zero_pages_clear(table->entries, compute_entries_size(table));
 	table->evicted = 0;
 }
 
-static struct topk_entry *entry_at(const struct topk_table *t, u32 set, unsigned int way)
+static struct topk_entry *get_entry(const struct topk_table *t, u32 set, unsigned int way)
 {
 	return (struct topk_entry *)(t->entries + ((size_t)set * TOPK_WAYS + way) * t->size);
 }
@@ -63,7 +63,7 @@ static struct topk_entry *topk_entry_find(const struct topk_table *t, struct top
 	u64 ways = topk_match_ways(t, p);
 
 	for (; ways; ways &= ways - 1) {
-		struct topk_entry *e = entry_at(t, p.set, (unsigned int)__builtin_ctzll(ways) / 8);
+		struct topk_entry *e = get_entry(t, p.set, (unsigned int)__builtin_ctzll(ways) / 8);
 
 		if (e->key[0] == key0 && e->key[1] == key1)
 			return e;
@@ -87,9 +87,9 @@ struct topk_entry *topk_add(struct topk_table *table, u64 key0, u64 key1, u32 we
 		e->weight += weight;
 		return e;
 	}
-	e = entry_at(table, p.set, 0);
+	e = get_entry(table, p.set, 0);
 	for (unsigned int i = 1; i < TOPK_WAYS && e->weight; i++) {
-		other = entry_at(table, p.set, i);
+		other = get_entry(table, p.set, i);
 		if (other->weight < e->weight) {
 			e = other;
 			way = i;
@@ -107,7 +107,7 @@ struct topk_entry *topk_add(struct topk_table *table, u64 key0, u64 key1, u32 we
 struct topk_entry *topk_next(const struct topk_table *table, struct topk_entry *entry)
 {
 	u8 *at = entry ? (u8 *)entry + table->size : table->entries;
-	u8 *end = table->entries + entries_size(table);
+	u8 *end = table->entries + compute_entries_size(table);
 
 	while (at < end && !((struct topk_entry *)at)->weight)
 		at += table->size;

@@ -167,12 +167,12 @@ static double divide_or_zero(double part, double whole)
 	return whole > 0 ? part / whole : 0;
 }
 
-static double mean_of(const struct histogram *h)
+static double compute_mean(const struct histogram *h)
 {
 	return divide_or_zero((double)h->sum, (double)h->count);
 }
 
-static u64 whole_operations(const struct diff *d, enum diff_side side)
+static u64 get_whole_operations(const struct diff *d, enum diff_side side)
 {
 	return d->whole_operations[side] ?: d->total[side].counts.operations;
 }
@@ -188,14 +188,14 @@ static double get_effective_scale(const struct diff *d, enum diff_side side)
 static void row_compute_values(const struct diff *d, struct diff_row *row)
 {
 	const struct diff_counts *before = &d->total[DIFF_BEFORE].counts;
-	double mean = mean_of(&before->load_latency), part[DIFF_SIDES], change[DIFF_SIDES];
+	double mean = compute_mean(&before->load_latency), part[DIFF_SIDES], change[DIFF_SIDES];
 
 	for (enum diff_side side = 0; side < DIFF_SIDES; side++) {
 		const struct diff_counts *c = &row->side[side];
-		double operations = (double)whole_operations(d, side);
+		double operations = (double)get_whole_operations(d, side);
 
 		row->value[side][DIFF_SHARE] = divide_or_zero((double)c->operations, operations);
-		row->value[side][DIFF_MEAN] = mean_of(&c->latency);
+		row->value[side][DIFF_MEAN] = compute_mean(&c->latency);
 		row->value[side][DIFF_P99] =
 			histogram_get_quantile(diff_get_known_latency(c), 990);
 		row->value[side][DIFF_DRAM] = divide_or_zero((double)c->dram, (double)c->memory);

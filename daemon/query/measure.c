@@ -151,7 +151,7 @@ bool measure_is_known_for_period(enum measure measure)
 	}
 }
 
-static double latency_value(enum measure measure, const struct profile_counters *c)
+static double compute_latency_value(enum measure measure, const struct profile_counters *c)
 {
 	const struct histogram *total = &c->latency[PROFILE_TOTAL];
 
@@ -214,6 +214,6 @@ double measure_compute(enum measure measure, const struct profile_counters *c, u
 	if (measure == MEASURE_OPERATIONS && unit < UNITS)
 		return (double)c->weight[unit];
 	if (measure >= MEASURE_LATENCY && measure <= MEASURE_TRANSLATION_P99)
-		return latency_value(measure, c);
+		return compute_latency_value(measure, c);
 	return (double)compute_count_value(measure, c);
 }

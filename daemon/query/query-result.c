@@ -251,7 +251,7 @@ static u64 slot_container_rank(const struct query_result *r, const struct query_
 	return rank;
 }
 
-static u64 container_id(const struct query_result *r, const struct query_cell *cell)
+static u64 get_container_id(const struct query_result *r, const struct query_cell *cell)
 {
 	const struct cell_row *row = &cell->row;
 
@@ -269,7 +269,7 @@ static u64 program_id(const struct query_result *r, const struct cell_row *row)
 		       query_get_rank(&r->names.executable, row->program);
 }
 
-static u64 pid_id(const struct query_result *r, const struct cell_row *row)
+static u64 get_pid_id(const struct query_result *r, const struct cell_row *row)
 {
 	const struct attribute_process *process = query_get_process(&r->cells.tables, row->program);
 
@@ -281,7 +281,7 @@ static bool cell_has_binary(const struct cell_row *row)
 	return !row->evicted && row->binary != CELL_UNMAPPED;
 }
 
-static u64 binary_id(const struct query_ranks *ranks, const struct cell_row *row)
+static u64 get_binary_id(const struct query_ranks *ranks, const struct cell_row *row)
 {
 	return cell_has_binary(row) ? query_get_rank(ranks, row->binary) : RANK_LAST;
 }
@@ -317,7 +317,7 @@ static u32 set_code_ids(const struct query_result *r, const struct cell_row *row
 	return n;
 }
 
-static u64 instruction_id(const struct query_result *r, const struct cell_row *row)
+static u64 get_instruction_id(const struct query_result *r, const struct cell_row *row)
 {
 	struct cell_location place;
 
@@ -339,27 +339,27 @@ static void cell_set_ids(const struct query_result *r, const struct query_cell *
 
 	ret_named->cell = *cell;
 	if (query_groups_by(q, QUERY_CONTAINER))
-		id[n++] = container_id(r, cell);
+		id[n++] = get_container_id(r, cell);
 	if (query_groups_by(q, QUERY_PROGRAM))
 		id[n++] = program_id(r, row);
 	if (query_groups_by(q, QUERY_COMM))
 		id[n++] = query_get_rank(&r->names.comm, row->program);
 	if (query_groups_by(q, QUERY_PID))
-		id[n++] = pid_id(r, row);
+		id[n++] = get_pid_id(r, row);
 	if (query_groups_by(q, QUERY_CPU))
 		id[n++] = query_get_cpu_plus_one(&r->cells.tables, row->program);
 	if (binary || query_groups_by(q, QUERY_MODE))
 		id[n++] = row->evicted;
 	if (binary)
-		id[n++] = binary_id(&r->names.path, row);
+		id[n++] = get_binary_id(&r->names.path, row);
 	if (query_groups_by(q, QUERY_BUILD_ID))
-		id[n++] = binary_id(&r->names.build_id, row);
+		id[n++] = get_binary_id(&r->names.build_id, row);
 	if (query_groups_by(q, QUERY_MODE))
 		id[n++] = is_kernel_code(row);
 	if (query_groups_by(q, QUERY_FUNCTION) || query_groups_by(q, QUERY_LINE))
 		n += set_code_ids(r, row, id + n);
 	if (query_groups_by(q, QUERY_INSTRUCTION))
-		id[n++] = instruction_id(r, row);
+		id[n++] = get_instruction_id(r, row);
 }
 
 /* Return the number of ids that cell_set_ids() sets before it calls set_code_ids(). */
@@ -644,17 +644,17 @@ static u32 encode_part(u32 op, u32 level, u32 event)
 	return (op * PART_LEVELS + level) * PART_EVENTS + event;
 }
 
-static u32 part_op(u32 part)
+static u32 get_part_op(u32 part)
 {
 	return part / PART_EVENTS / PART_LEVELS;
 }
 
-static u32 part_level(u32 part)
+static u32 get_part_level(u32 part)
 {
 	return part / PART_EVENTS % PART_LEVELS;
 }
 
-static u32 part_event(u32 part)
+static u32 get_part_event(u32 part)
 {
 	return part % PART_EVENTS;
 }
@@ -690,8 +690,8 @@ static bool class_has_event(const struct sample_class *class, u32 event)
 	return event == PART_NO_EVENT ? !events : events >> event & 1;
 }
 
-static const struct sample_class *pair_class(const struct query_result *r,
-					     const struct cell_pair *pair)
+static const struct sample_class *get_pair_class(const struct query_result *r,
+						 const struct cell_pair *pair)
 {
 	return sample_class_get_by_id(r->cells.tables.sample_class, pair->sample_class);
 }
@@ -700,7 +700,7 @@ static void count_pair_by_part(void *ctx, const struct cell_pair *pair)
 {
 	struct part_sums *sums = ctx;
 	const struct query_result *r = sums->result;
-	const struct sample_class *class = pair_class(r, pair);
+	const struct sample_class *class = get_pair_class(r, pair);
 
 	if (!query_groups_by(&r->query, QUERY_EVENT)) {
 		sums->each[class_encode_part(r, class, 0)] += pair->count;
@@ -715,9 +715,9 @@ static void sum_pair_of_part(void *ctx, const struct cell_pair *pair)
 {
 	struct part_sums *sums = ctx;
 	const struct query_result *r = sums->result;
-	const struct sample_class *class = pair_class(r, pair);
+	const struct sample_class *class = get_pair_class(r, pair);
 	struct histogram *h = &sums->to->latency[PROFILE_TOTAL];
-	u32 event = part_event(sums->part);
+	u32 event = get_part_event(sums->part);
 	u64 counts[SAMPLE_COUNTS];
 	u8 ones[SAMPLE_COUNTS];
 
@@ -855,7 +855,7 @@ static void compute_group_value(const struct query_result *r, struct query_group
 	g->weight = sum_weights(counters.weight);
 }
 
-static u64 group_samples(const struct query_result *r, const struct query_group *g)
+static u64 sum_group_samples(const struct query_result *r, const struct query_group *g)
 {
 	struct profile_counters counters;
 	u64 samples = 0;
@@ -969,7 +969,7 @@ static u64 get_share_numerator(const struct query_result *r, const struct query_
 {
 	if (measure_is_sum(r->query.sort))
 		return (u64)g->value;
-	return r->cells.unit < UNITS ? g->weight : group_samples(r, g);
+	return r->cells.unit < UNITS ? g->weight : sum_group_samples(r, g);
 }
 
 static void sum_admitted_samples(struct query_result *r)
@@ -1015,8 +1015,8 @@ static void compute_share_denominator(struct query_result *r)
 		r->whole += compute_cell_value(r, &cell, measure);
 }
 
-static const struct query_cell *heaviest_cell(const struct query_result *r,
-					      const struct query_group *g)
+static const struct query_cell *find_heaviest_cell(const struct query_result *r,
+						   const struct query_group *g)
 {
 	const struct query_cell *heaviest = NULL;
 	u64 most = 0;
@@ -1109,9 +1109,9 @@ static void row_set_data(const struct query_result *r, const struct cell_row *ce
 
 static void row_set_part(u32 part, struct query_row *row)
 {
-	row->op = (u8)part_op(part);
-	row->level = part_level(part) == PART_NO_LEVEL ? QUERY_NONE : (u8)part_level(part);
-	row->event = part_event(part) == PART_NO_EVENT ? QUERY_NONE : (u8)part_event(part);
+	row->op = (u8)get_part_op(part);
+	row->level = get_part_level(part) == PART_NO_LEVEL ? QUERY_NONE : (u8)get_part_level(part);
+	row->event = get_part_event(part) == PART_NO_EVENT ? QUERY_NONE : (u8)get_part_event(part);
 }
 
 const struct profile_counters *query_result_get_admitted(const struct query_result *r)
@@ -1127,7 +1127,7 @@ u32 query_result_get_row_count(const struct query_result *r)
 void query_result_get_row(const struct query_result *r, u32 index, struct query_row *ret_row)
 {
 	const struct query_group *g = &r->group[index];
-	const struct query_cell *cell = heaviest_cell(r, g);
+	const struct query_cell *cell = find_heaviest_cell(r, g);
 
 	memset(ret_row, 0, sizeof(*ret_row));
 	ret_row->part = get_share_numerator(r, g);
@@ -1147,7 +1147,7 @@ void query_result_get_row(const struct query_result *r, u32 index, struct query_
 void query_result_get_source_line(const struct query_result *r, u32 index,
 				  struct source_line *ret_line)
 {
-	const struct cell_row *cell = &heaviest_cell(r, &r->group[index])->row;
+	const struct cell_row *cell = &find_heaviest_cell(r, &r->group[index])->row;
 	const struct query_source *s = &r->source;
 	struct cell_location place;
 

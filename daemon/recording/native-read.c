@@ -78,7 +78,7 @@ static bool read_header(struct recording *recording, struct native_header *ret_h
 	return true;
 }
 
-static u32 header_min_size(const struct speprof_window *h)
+static u32 get_header_min_size(const struct speprof_window *h)
 {
 	return h->kind == SPEPROF_WINDOW_RECORDS ? sizeof(*h) : SPEPROF_WINDOW_SKIP_SIZE;
 }
@@ -97,7 +97,7 @@ static const char *header_check(const struct speprof_window *h, u64 offset, u64 
 	if (h->position != offset)
 		return "position, want the offset in the file";
 	*ret_value = h->header_size;
-	if (h->header_size < header_min_size(h) || h->header_size % SPEPROF_WINDOW_ALIGN)
+	if (h->header_size < get_header_min_size(h) || h->header_size % SPEPROF_WINDOW_ALIGN)
 		return "header size, want a multiple of 64 that holds all fields";
 	*ret_value = h->span;
 	if (h->span < h->header_size || h->span % SPEPROF_WINDOW_ALIGN)

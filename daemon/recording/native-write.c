@@ -96,7 +96,7 @@ void native_write_begin(struct recorder *recorder)
  * Encode a size, a power of two, as its binary logarithm, as PMBIDR_EL1.Align and
  * PMSIDR_EL1.MaxSize do. 0 stays 0.
  */
-static u64 size_log2(u32 size)
+static u64 compute_size_log2(u32 size)
 {
 	return size ? 31 - (u64)__builtin_clz(size) : 0;
 }
@@ -130,8 +130,8 @@ void native_write_window(struct recorder *recorder, const struct source_window *
 		.generation = 1,
 		.pmsver = window->pmsver,
 		.midr = window->midr,
-		.pmsidr = SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, size_log2(window->max_record)),
-		.pmbidr = SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, size_log2(window->align)),
+		.pmsidr = SPE_FIELD_PREP(SPE_PMSIDR_MAXSIZE, compute_size_log2(window->max_record)),
+		.pmbidr = SPE_FIELD_PREP(SPE_PMBIDR_ALIGN, compute_size_log2(window->align)),
 		.interval = window->interval,
 		.interval_unit = window->unit == UNIT_INSTRUCTIONS ? SPEPROF_UNIT_INSTRUCTIONS :
 								     SPEPROF_UNIT_MICRO_OPS,

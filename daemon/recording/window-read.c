@@ -69,7 +69,7 @@ void window_reader_emit(struct window_reader *reader, u64 offset, u64 size,
 		size = recording->size - offset;
 	window.len = 0;
 	window.size = size;
-	window.decoder = source_window_decoder(&window, &decoder);
+	window.decoder = source_window_get_decoder(&window, &decoder);
 	emit_chunks(reader, offset, size, &window);
 	if (ret_ledger)
 		*ret_ledger = decoder.ledger;

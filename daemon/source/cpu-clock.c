@@ -52,7 +52,7 @@ static const char *explain_open_error(int error)
 }
 
 /* Return a size with space for the ticks of one second: the ring is drained four times a second. */
-static u64 ring_size(const struct cpu_clock_config *config)
+static u64 compute_ring_size(const struct cpu_clock_config *config)
 {
 	u64 need = 1000000000 / config->period_ns * sizeof(struct tick_record), size = RING_MIN;
 	u64 max = config->ring_max ? config->ring_max : RING_MAX;
@@ -65,7 +65,7 @@ static u64 ring_size(const struct cpu_clock_config *config)
 int cpu_clock_open(struct cpu_clock *clock, u32 cpu, const struct cpu_clock_config *config,
 		   const char **ret_reason)
 {
-	u64 size = ring_size(config);
+	u64 size = compute_ring_size(config);
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,

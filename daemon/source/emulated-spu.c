@@ -101,7 +101,7 @@ int spu_program_make(const struct source_config *config, const struct spe_spu_co
 	return 0;
 }
 
-static u64 buffer_address(const struct emulated_spu *driver)
+static u64 get_buffer_address(const struct emulated_spu *driver)
 {
 	return (u64)(uintptr_t)driver->buffer;
 }
@@ -110,7 +110,7 @@ static u64 buffer_address(const struct emulated_spu *driver)
 static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 {
 	struct emulated_spu *driver = ctx;
-	u64 offset = addr - buffer_address(driver);
+	u64 offset = addr - get_buffer_address(driver);
 
 	if (offset > driver->ring.size || len > driver->ring.size - offset)
 		return spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION);
@@ -201,7 +201,7 @@ void emulated_spu_arm_window(struct emulated_spu *driver, u64 now_ns)
 	/* spe_window_place() finds space: the whole buffer is free when a window is armed. */
 	if (driver->armed || driver->dead || spe_window_place(&driver->ring, &driver->window) < 0)
 		return;
-	start = buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
+	start = get_buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
 	/*
 	 * The perf ring may deliver a tick late: the window that contains the time of the tick is
 	 * then closed already.
@@ -226,7 +226,7 @@ bool emulated_spu_samples_el(const struct emulated_spu *driver, u8 el)
 	return driver->armed && spe_spu_profiling_enabled(&driver->spu, el);
 }
 
-static u32 verdict_flags(const struct spe_syndrome_verdict *verdict)
+static u32 get_verdict_flags(const struct spe_syndrome_verdict *verdict)
 {
 	u32 flags = 0;
 
@@ -284,7 +284,7 @@ static void close_window(struct emulated_spu *driver, u64 now_ns, const struct s
 	spe_spu_write(spu, SPE_REG_PMSCR, 0);
 	spe_spu_write(spu, SPE_REG_PMBLIMITR, 0);
 	verdict = spe_syndrome_interpret(spe_spu_read(spu, SPE_REG_PMBSR));
-	start = buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
+	start = get_buffer_address(driver) + (driver->window.start & (driver->ring.size - 1));
 	end = spe_spu_read(spu, SPE_REG_PMBPTR);
 	len = end - start;
 	if (len > driver->window.limit - driver->window.start)
@@ -295,7 +295,7 @@ static void close_window(struct emulated_spu *driver, u64 now_ns, const struct s
 	driver->irq = false;
 	if (verdict.action >= SPE_ACTION_STOP_CPU)
 		driver->dead = true;
-	window_deliver(driver, len, now_ns, verdict_flags(&verdict), sink);
+	window_deliver(driver, len, now_ns, get_verdict_flags(&verdict), sink);
 	driver->ring.head = driver->window.start + len;
 	driver->ring.tail = driver->ring.head;
 }

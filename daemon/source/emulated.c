@@ -313,7 +313,7 @@ static int emulated_start(struct source *source)
 	return 0;
 }
 
-static int emulated_fd(struct source *source)
+static int emulated_get_fd(struct source *source)
 {
 	return to_emulated_source(source)->epoll_fd;
 }
@@ -482,7 +482,7 @@ static void emulated_free(struct source *source)
 static const struct source_ops emulated_ops = {
 	.name = "emulated",
 	.start = emulated_start,
-	.fd = emulated_fd,
+	.fd = emulated_get_fd,
 	.drain = emulated_drain,
 	.stop = emulated_stop,
 	.free = emulated_free,

@@ -89,7 +89,7 @@ static void module_stop(struct source *source)
 	(void)!ioctl(to_module_source(source)->session, SPEPROF_SESSION_STOP, 0);
 }
 
-static int module_fd(struct source *source)
+static int module_get_fd(struct source *source)
 {
 	struct module_source *m = to_module_source(source);
 
@@ -243,7 +243,7 @@ static u64 clamp_interval(const struct module_source *m, u64 interval)
 	return interval > m->interval_max ? m->interval_max : interval;
 }
 
-static u64 ring_interval(const struct module_source *m, u32 ring)
+static u64 get_ring_interval(const struct module_source *m, u32 ring)
 {
 	u64 scale = m->tunes[ring].scale ? m->tunes[ring].scale : SOURCE_TUNE_ONE;
 
@@ -256,7 +256,7 @@ static int tune_ring(struct module_source *m, u32 ring)
 	struct speprof_tune tune = {
 		.size = sizeof(tune),
 		.cpu = t->cpu,
-		.interval = ring_interval(m, ring),
+		.interval = get_ring_interval(m, ring),
 		.throttle_interrupts = t->interrupts,
 		.throttle_bytes = t->bytes,
 	};
@@ -358,7 +358,7 @@ static int module_describe_cpu(struct source *source, u32 cpu, struct source_cpu
 		.filters = source_filters_from_pmsidr(info->pmsidr & ~SPE_PMSIDR_EFT),
 		.filter_events = info->events,
 		.interval_min = info->interval_min,
-		.interval_ns = ring_interval(m, (u32)ring),
+		.interval_ns = get_ring_interval(m, (u32)ring),
 		.throttle_interrupts = m->tunes[ring].interrupts,
 		.throttle_bytes = m->tunes[ring].bytes,
 		.state = stats.state < ARRAY_SIZE(states) ? states[stats.state] : "unknown",
@@ -528,7 +528,7 @@ static const struct source_persist_ops module_persist_ops = {
 static const struct source_ops module_ops = {
 	.name = "module",
 	.start = module_start,
-	.fd = module_fd,
+	.fd = module_get_fd,
 	.drain = module_drain,
 	.stop = module_stop,
 	.free = module_free,

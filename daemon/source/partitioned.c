@@ -37,7 +37,7 @@ static int partitioned_source_start(struct source *source)
 	return r;
 }
 
-static int partitioned_source_fd(struct source *source)
+static int partitioned_source_get_fd(struct source *source)
 {
 	return source->partition[0]->ops->fd(source->partition[0]);
 }
@@ -275,7 +275,7 @@ int source_partitioned_new(struct source *const *partitions, u32 count,
 	p->ops = (struct source_ops){
 		.name = partitions[0]->ops->name,
 		.start = partitioned_source_start,
-		.fd = partitioned_source_fd,
+		.fd = partitioned_source_get_fd,
 		.drain = partitioned_source_drain,
 		.stop = partitioned_source_stop,
 		.free = partitioned_source_free,

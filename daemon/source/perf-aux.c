@@ -166,7 +166,7 @@ bool perf_aux_is_dead(struct perf_aux *aux)
  * Return the contiguous bytes of a window, copied if the window wraps around the end of the area;
  * NULL if memory for the copy cannot be allocated.
  */
-static const u8 *window_bytes(struct perf_aux *aux, u64 from, size_t size)
+static const u8 *get_window_bytes(struct perf_aux *aux, u64 from, size_t size)
 {
 	size_t offset = from & (aux->area_size - 1);
 	size_t first = aux->area_size - offset;
@@ -181,7 +181,7 @@ static const u8 *window_bytes(struct perf_aux *aux, u64 from, size_t size)
 	return aux->scratch;
 }
 
-static u32 window_flags(u64 aux_flags)
+static u32 convert_window_flags(u64 aux_flags)
 {
 	return (aux_flags & PERF_AUX_FLAG_TRUNCATED ? WINDOW_TRUNCATED : 0) |
 	       (aux_flags & PERF_AUX_FLAG_PARTIAL ? WINDOW_GAPS : 0) |
@@ -212,7 +212,7 @@ static void detect_contexts(struct perf_aux *aux, const struct source_window *wi
 
 	if (*aux->contexts != SOURCE_CONTEXTS_UNKNOWN)
 		return;
-	if (spe_decoder_next(source_window_decoder(window, &decoder), &sample, NULL) ==
+	if (spe_decoder_next(source_window_get_decoder(window, &decoder), &sample, NULL) ==
 	    SPE_DECODE_SAMPLE)
 		__atomic_store_n(aux->contexts,
 				 sample.present & contexts ? SOURCE_CONTEXTS_ALL :
@@ -235,7 +235,7 @@ static void deliver_window(struct perf_aux *aux, const struct perf_record_aux *r
 		aux->window.interval = window.interval = aux->next_interval;
 		aux->next_interval = 0;
 	}
-	window.data = window_bytes(aux, record->offset, record->size);
+	window.data = get_window_bytes(aux, record->offset, record->size);
 	if (!window.data) {
 		aux->lost_bytes += record->size;
 		return;
@@ -245,7 +245,7 @@ static void deliver_window(struct perf_aux *aux, const struct perf_record_aux *r
 	window.end_ns = aux->armed_from + span;
 	window.armed_ns = span > window.blind_ns ? span - window.blind_ns : 0;
 	window.start_ns = window.armed_ns ? aux->armed_from : window.end_ns;
-	window.flags = window_flags(record->flags);
+	window.flags = convert_window_flags(record->flags);
 	/* NTP slews CLOCK_MONOTONIC but not the counter, so each window has its own conversion. */
 	window.clock = aux->anchor;
 	window.clock_skew_ns = timestamp_clock_measure_skew(&aux->anchor);

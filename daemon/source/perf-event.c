@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static size_t page_size(void)
+static size_t get_page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -22,7 +22,7 @@ int perf_event_open(const struct perf_event_attr *attr, u32 cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-static int paranoid_level(void)
+static int read_paranoid_level(void)
 {
 	char text[16] = "";
 	ssize_t n;
@@ -59,7 +59,7 @@ const char *perf_event_explain_open_error(void)
 	"perf_event_open is refused: kernel.perf_event_paranoid is " level ", which needs "      \
 	"CAP_SYS_ADMIN; lower it to 2 for a process with CAP_PERFMON, as speprofd.service has, " \
 	"otherwise to 0"
-	int level = paranoid_level();
+	int level = read_paranoid_level();
 
 	if (has_capability(CAP_SYS_ADMIN) ||
 	    (has_capability(CAP_PERFMON) && (level == 1 || level == 2)))
@@ -108,13 +108,13 @@ bool perf_event_is_dead(int fd, u64 *ran_ns)
 
 int perf_ring_map(struct perf_ring *ring, int fd, u64 size)
 {
-	void *map = mmap(NULL, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *map = mmap(NULL, get_page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (map == MAP_FAILED)
 		return -errno;
 	*ring = (struct perf_ring){
 		.control = map,
-		.data = (const u8 *)map + page_size(),
+		.data = (const u8 *)map + get_page_size(),
 		.size = size,
 	};
 	return 0;
@@ -149,6 +149,6 @@ int perf_ring_open(struct perf_ring *ring, const struct perf_event_attr *records
 void perf_ring_unmap(struct perf_ring *ring)
 {
 	if (ring->control)
-		munmap(ring->control, page_size() + ring->size);
+		munmap(ring->control, get_page_size() + ring->size);
 	*ring = (struct perf_ring){ 0 };
 }

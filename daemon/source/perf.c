@@ -90,20 +90,20 @@ static u64 read_midr(const struct perf_source *p, u32 cpu)
 	return n > 0 ? strtoull(text, NULL, 16) : 0;
 }
 
-static u32 area_size(const struct source_config *config)
+static u32 compute_area_size(const struct source_config *config)
 {
 	return config->ring_size ? config->ring_size : PERF_AUX_AREA_SIZE;
 }
 
 /* Return the bytes of kernel memory for the ring and the AUX area of one CPU. */
-static u64 cpu_locked_bytes(const struct source_config *config)
+static u64 compute_cpu_locked_bytes(const struct source_config *config)
 {
-	return area_size(config) + (u64)perf_aux_ring_size(area_size(config));
+	return compute_area_size(config) + (u64)perf_aux_ring_size(compute_area_size(config));
 }
 
 static u32 compute_watermark(const struct source_config *config)
 {
-	u32 max = area_size(config) / 4;
+	u32 max = compute_area_size(config) / 4;
 	u64 bytes = 250000000ULL / config->interval_ns * RECORD_SIZE;
 
 	if (bytes < WATERMARK_MIN)
@@ -253,7 +253,7 @@ static u64 clamp_interval(u64 interval)
 	return interval > INTERVAL_MASK ? INTERVAL_MASK : interval & INTERVAL_MASK;
 }
 
-static u64 cpu_interval(const struct perf_source *p, u32 cpu)
+static u64 get_cpu_interval(const struct perf_source *p, u32 cpu)
 {
 	u64 interval = p->source.interval_ns;
 
@@ -265,7 +265,7 @@ static u64 cpu_interval(const struct perf_source *p, u32 cpu)
 /* Return the mean interval if PMSIRR_EL1.INTERVAL has the upper 24 bits of the period (D17.3.4). */
 static u32 mean_interval(const struct perf_source *p, const struct perf_pmu *pmu, u32 cpu)
 {
-	return (u32)cpu_interval(p, cpu) + (p->config.jitter && !pmu->ernd ? 128 : 1);
+	return (u32)get_cpu_interval(p, cpu) + (p->config.jitter && !pmu->ernd ? 128 : 1);
 }
 
 static int open_event(struct perf_source *p, u32 cpu)
@@ -274,7 +274,7 @@ static int open_event(struct perf_source *p, u32 cpu)
 	union perf_pmu_attr attr = { .attr = {
 					     .size = sizeof(struct perf_event_attr),
 					     .type = pmu->type,
-					     .sample_period = cpu_interval(p, cpu),
+					     .sample_period = get_cpu_interval(p, cpu),
 					     .sample_type = PERF_SAMPLE_TIME,
 					     .read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
 					     .sample_id_all = 1,
@@ -304,8 +304,8 @@ static int open_event(struct perf_source *p, u32 cpu)
 	set_filters(pmu, &p->config, &attr, &p->source);
 	if (r < 0)
 		return r;
-	return perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu, area_size(&p->config),
-			     &window, &p->source);
+	return perf_aux_open(&p->cpus[cpu], &p->host, &attr.attr, cpu,
+			     compute_area_size(&p->config), &window, &p->source);
 }
 
 /*
@@ -325,7 +325,7 @@ static int open_event_with_retries(struct perf_source *p, u32 cpu)
 	if (r < 0)
 		perf_aux_close(&p->cpus[cpu]);
 	else
-		p->source.locked_bytes += cpu_locked_bytes(&p->config);
+		p->source.locked_bytes += compute_cpu_locked_bytes(&p->config);
 	return r;
 }
 
@@ -411,7 +411,7 @@ static void close_event(struct perf_source *p, struct perf_aux *aux)
 {
 	epoll_ctl(p->epoll, EPOLL_CTL_DEL, aux->fd, NULL);
 	perf_aux_close(aux);
-	p->source.locked_bytes -= cpu_locked_bytes(&p->config);
+	p->source.locked_bytes -= compute_cpu_locked_bytes(&p->config);
 }
 
 static void close_events(struct perf_source *p)
@@ -571,7 +571,7 @@ static void perf_stop(struct source *source)
 	set_timer(p, 0);
 }
 
-static int perf_fd(struct source *source)
+static int perf_get_fd(struct source *source)
 {
 	return to_perf_source(source)->epoll;
 }
@@ -648,7 +648,7 @@ static int perf_describe_cpu(struct source *source, u32 cpu, struct source_cpu *
 		.filters = perf_pmu_get_filters(find_pmu(p, cpu)),
 		.filter_events = find_pmu(p, cpu)->events,
 		.interval_min = find_pmu(p, cpu)->interval_min,
-		.interval_ns = cpu_interval(p, cpu),
+		.interval_ns = get_cpu_interval(p, cpu),
 		.state = p->missing[cpu].since	 ? "waiting" :
 			 p->missing[cpu].offline ? "offline" :
 			 p->running		 ? "sampling" :
@@ -683,12 +683,12 @@ static int perf_tune(struct source *source, const struct source_tune *tune)
 	if (tune->cpu >= p->count || !pmu)
 		return -ENOENT;
 	aux = &p->cpus[tune->cpu];
-	before = cpu_interval(p, tune->cpu);
+	before = get_cpu_interval(p, tune->cpu);
 	p->tunes[tune->cpu] = *tune;
-	if (cpu_interval(p, tune->cpu) == before || aux->fd < 0)
+	if (get_cpu_interval(p, tune->cpu) == before || aux->fd < 0)
 		return 0;
-	if (perf_aux_set_period(aux, cpu_interval(p, tune->cpu), mean_interval(p, pmu, tune->cpu)) <
-	    0)
+	if (perf_aux_set_period(aux, get_cpu_interval(p, tune->cpu),
+				mean_interval(p, pmu, tune->cpu)) < 0)
 		aux->stale = true;
 	return 0;
 }
@@ -696,8 +696,8 @@ static int perf_tune(struct source *source, const struct source_tune *tune)
 /*
  * Return the interval of a new source. Each operation is assumed to take 1 ns, as with the module.
  */
-static u64 initial_interval(const struct perf_pmu *pmus, int count,
-			    const struct source_config *config)
+static u64 compute_initial_interval(const struct perf_pmu *pmus, int count,
+				    const struct source_config *config)
 {
 	u64 interval = config->interval_ns;
 
@@ -719,7 +719,7 @@ static int perf_configure(struct source *source, const struct source_config *con
 	ring_size = p->config.ring_size;
 	p->config = *config;
 	p->config.ring_size = ring_size;
-	source->interval_ns = initial_interval(p->pmus, p->pmu_count, config);
+	source->interval_ns = compute_initial_interval(p->pmus, p->pmu_count, config);
 	assume_all_filters(source, config);
 	for (int i = 0; i < p->pmu_count; i++) {
 		p->pmus[i].refused = 0;
@@ -733,7 +733,7 @@ static int perf_configure(struct source *source, const struct source_config *con
 static const struct source_ops perf_ops = {
 	.name = "perf",
 	.start = perf_start,
-	.fd = perf_fd,
+	.fd = perf_get_fd,
 	.drain = perf_drain,
 	.stop = perf_stop,
 	.free = perf_free,
@@ -784,7 +784,7 @@ static struct perf_source *perf_new(const struct source_config *config,
 		.ops = &perf_ops,
 		.method = "AUX areas",
 		.backend = BACKEND_HARDWARE,
-		.interval_ns = initial_interval(pmus, count, config),
+		.interval_ns = compute_initial_interval(pmus, count, config),
 	};
 	assume_all_filters(&p->source, config);
 	p->config = *config;

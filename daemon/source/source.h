@@ -190,14 +190,14 @@ static inline void source_blind_add_window(u64 by[static SOURCE_BLINDS],
 }
 
 /**
- * source_window_decoder() - get the decoder of a window
+ * source_window_get_decoder() - get the decoder of a window
  * @window: the window, or a chunk of it
  * @local: a decoder, initialized at the start of @window if @window->decoder is NULL
  *
  * Return: the decoder of @window, or @local.
  */
-static inline struct spe_decoder *source_window_decoder(const struct source_window *window,
-							struct spe_decoder *local)
+static inline struct spe_decoder *source_window_get_decoder(const struct source_window *window,
+							    struct spe_decoder *local)
 {
 	const struct spe_decoder_config config = {
 		.max_size = window->max_record,
@@ -533,9 +533,10 @@ struct source_health {
 };
 
 /**
- * source_health_text() - return why a CPU cannot sample now; if all CPUs can sample, the last fault
+ * source_health_describe() - return why a CPU cannot sample now; if all CPUs can sample, the last
+ * fault
  */
-static inline const char *source_health_text(const struct source_health *health)
+static inline const char *source_health_describe(const struct source_health *health)
 {
 	return *health->no_event_reason ? health->no_event_reason : health->last;
 }

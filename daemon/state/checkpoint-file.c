@@ -13,7 +13,7 @@
 #include "util/log.h"
 
 /* Get the path of the file. systemd passes the RuntimeDirectory= of the unit in the environment. */
-static int file_path(char ret_path[static PATH_MAX])
+static int get_file_path(char ret_path[static PATH_MAX])
 {
 	const char *folder = getenv("RUNTIME_DIRECTORY");
 
@@ -24,7 +24,7 @@ static int file_path(char ret_path[static PATH_MAX])
 
 static int file_open(int flags, char ret_path[static PATH_MAX])
 {
-	int r = file_path(ret_path), fd;
+	int r = get_file_path(ret_path), fd;
 
 	if (r < 0)
 		return r;
@@ -71,6 +71,6 @@ void checkpoint_file_remove(void)
 {
 	char path[PATH_MAX];
 
-	if (file_path(path) >= 0)
+	if (get_file_path(path) >= 0)
 		unlink(path);
 }

@@ -39,7 +39,7 @@ struct checkpoint_slots {
 	size_t touched[SLOT_COUNT];
 };
 
-static struct checkpoint_slot_header *slot_at(const struct checkpoint_slots *c, u64 sequence)
+static struct checkpoint_slot_header *get_slot(const struct checkpoint_slots *c, u64 sequence)
 {
 	return (struct checkpoint_slot_header *)(c->map +
 						 sequence % SLOT_COUNT * CHECKPOINT_SLOT_SIZE);
@@ -153,7 +153,7 @@ int checkpoint_slots_adopt(int fd, u64 version, struct checkpoint_slots **ret_sl
 	 * incomplete slot is not reliable.
 	 */
 	for (u64 i = 0; i < SLOT_COUNT; i++) {
-		const struct checkpoint_slot_header *slot = slot_at(*ret_slots, i);
+		const struct checkpoint_slot_header *slot = get_slot(*ret_slots, i);
 		u64 sequence = slot_is_complete(slot) ? slot->sequence : 0;
 
 		if (sequence % SLOT_COUNT == i && sequence > (*ret_slots)->sequence)
@@ -180,7 +180,7 @@ int checkpoint_slots_get_fd(const struct checkpoint_slots *checkpoint)
 
 void checkpoint_slots_begin(struct checkpoint_slots *checkpoint, struct serializer *ret_to)
 {
-	struct checkpoint_slot_header *slot = slot_at(checkpoint, checkpoint->sequence + 1);
+	struct checkpoint_slot_header *slot = get_slot(checkpoint, checkpoint->sequence + 1);
 
 	slot->magic = 0;
 	*ret_to = (struct serializer){
@@ -208,7 +208,7 @@ static void slot_trim(struct checkpoint_slots *c, u64 sequence, size_t used)
 int checkpoint_slots_commit(struct checkpoint_slots *checkpoint, const struct serializer *from)
 {
 	u64 sequence = checkpoint->sequence + 1;
-	struct checkpoint_slot_header *slot = slot_at(checkpoint, sequence);
+	struct checkpoint_slot_header *slot = get_slot(checkpoint, sequence);
 	struct checkpoint_slot_header done = {
 		.magic = SLOT_MAGIC,
 		.version = checkpoint->version,
@@ -261,8 +261,8 @@ static int slot_read(const struct checkpoint_slot_header *shared, u64 version,
 int checkpoint_slots_read(const struct checkpoint_slots *checkpoint, struct deserializer *ret_from,
 			  const char **ret_reason)
 {
-	const struct checkpoint_slot_header *last = slot_at(checkpoint, checkpoint->sequence);
-	const struct checkpoint_slot_header *other = slot_at(checkpoint, checkpoint->sequence + 1);
+	const struct checkpoint_slot_header *last = get_slot(checkpoint, checkpoint->sequence);
+	const struct checkpoint_slot_header *other = get_slot(checkpoint, checkpoint->sequence + 1);
 	const char *reason;
 	int r;
 
@@ -279,7 +279,7 @@ int checkpoint_slots_read(const struct checkpoint_slots *checkpoint, struct dese
 
 int checkpoint_slots_export(const struct checkpoint_slots *checkpoint, int fd)
 {
-	const struct checkpoint_slot_header *slot = slot_at(checkpoint, checkpoint->sequence);
+	const struct checkpoint_slot_header *slot = get_slot(checkpoint, checkpoint->sequence);
 	const u8 *at = (const u8 *)slot;
 	size_t left;
 
@@ -323,7 +323,7 @@ static ssize_t read_all(int fd, u8 *to, size_t size)
  */
 static int slot_import(struct checkpoint_slots *c, int fd)
 {
-	struct checkpoint_slot_header *slot = slot_at(c, 0), *other = slot_at(c, 1);
+	struct checkpoint_slot_header *slot = get_slot(c, 0), *other = get_slot(c, 1);
 	ssize_t len = read_all(fd, (u8 *)slot, CHECKPOINT_SLOT_SIZE);
 
 	if (len <= 0)

@@ -28,7 +28,7 @@
 #define REAP_TRIES   20
 #define REAP_WAIT_US 1000
 
-static u64 now_ms(void)
+static u64 get_now_ms(void)
 {
 	return time_now_ns() / 1000000;
 }
@@ -165,7 +165,7 @@ bool helper_link_stop_unusable(struct helper_link *link)
 	if (link->reader.fd < 0)
 		return false;
 	failed = !process_is_running(&link->reader) || !process_is_running(&link->opener);
-	if (failed || now_ms() - link->started_ms >= AGE_MAX_MS)
+	if (failed || get_now_ms() - link->started_ms >= AGE_MAX_MS)
 		helper_link_stop(link);
 	link->failures += failed;
 	return failed;
@@ -213,7 +213,7 @@ static int process_spawn(struct helper_link *link, char *mode, const int fds[sta
 /* Receive a packet; returns its size, at most @size bytes, or a negative errno. */
 static ssize_t packet_receive(struct helper_link *link, int fd, void *buf, size_t size, u32 ms)
 {
-	u64 deadline = now_ms() + ms, now;
+	u64 deadline = get_now_ms() + ms, now;
 	struct pollfd fds[] = {
 		{ .fd = fd, .events = POLLIN },
 		{ .fd = link->stop, .events = POLLIN },
@@ -221,7 +221,7 @@ static ssize_t packet_receive(struct helper_link *link, int fd, void *buf, size_
 	ssize_t n;
 
 	do {
-		now = now_ms();
+		now = get_now_ms();
 		n = poll(fds, ARRAY_SIZE(fds), now < deadline ? (int)(deadline - now) : 0);
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0 || !fds[0].revents)
@@ -323,7 +323,7 @@ static int delay_after_failed_start(struct helper_link *link, int error)
 	link->backoff_ms = link->backoff_ms ? link->backoff_ms * 2 : BACKOFF_MS;
 	if (link->backoff_ms > BACKOFF_MAX)
 		link->backoff_ms = BACKOFF_MAX;
-	link->not_before_ms = now_ms() + link->backoff_ms;
+	link->not_before_ms = get_now_ms() + link->backoff_ms;
 	return stop_after_failure(link, error);
 }
 
@@ -333,7 +333,7 @@ int helper_link_start(struct helper_link *link)
 
 	if (link->reader.fd >= 0)
 		return 0;
-	if (link->not_before_ms > now_ms())
+	if (link->not_before_ms > get_now_ms())
 		return -EAGAIN;
 	link->generation++;
 	r = socket_pairs_create(pair);
@@ -350,7 +350,7 @@ int helper_link_start(struct helper_link *link)
 	if (r < 0)
 		return delay_after_failed_start(link, r);
 	link->backoff_ms = 0;
-	link->started_ms = now_ms();
+	link->started_ms = get_now_ms();
 	return 0;
 }
 

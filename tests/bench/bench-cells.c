@@ -79,7 +79,7 @@ struct bench_state {
 	u64 sum;
 };
 
-static double time_now(void)
+static double get_time(void)
 {
 	struct timespec ts;
 
@@ -217,10 +217,10 @@ static void measure_paths(struct bench_state *state, const u8 *buf, u32 stretche
 	for (u32 round = 0; round < rounds; round++) {
 		for (size_t p = 0; p < ARRAY_SIZE(paths); p++) {
 			for (u32 i = 0; i < stretches; i++) {
-				double began = time_now(), took;
+				double began = get_time(), took;
 
 				paths[p].run(state, buf + (size_t)i * STRETCH);
-				took = time_now() - began;
+				took = get_time() - began;
 				if (took < best[p * stretches + i])
 					best[p * stretches + i] = took;
 			}
@@ -302,10 +302,10 @@ static void measure_merge(struct bench_state *state, double ret_seconds[static 2
 	if (cell_table_new(&config, &whole) < 0)
 		exit(EXIT_FAILURE);
 	for (u32 i = 0; i < 2; i++) {
-		double began = time_now();
+		double began = get_time();
 
 		cell_table_merge(whole, state->stage.table);
-		ret_seconds[i] = time_now() - began;
+		ret_seconds[i] = get_time() - began;
 	}
 	cell_table_free(whole);
 }

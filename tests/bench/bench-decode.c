@@ -37,7 +37,7 @@ struct bench_state {
 	u64 sum;
 };
 
-static double time_now(void)
+static double get_time(void)
 {
 	struct timespec ts;
 
@@ -56,7 +56,7 @@ static void sum_bytes(struct bench_state *state, const u8 *buf)
 	state->sum += sum;
 }
 
-static void force_sample_fields(struct bench_state *state, const struct spe_sample *sample)
+static void compute_sample_fields(struct bench_state *state, const struct spe_sample *sample)
 {
 	/* Force the compiler to compute fields that are not read. */
 	__asm__ volatile("" : : "r"(sample) : "memory");
@@ -70,7 +70,7 @@ static void decode_general(struct bench_state *state, const u8 *buf)
 
 	spe_decoder_init(&decoder, NULL, buf, STRETCH);
 	while (spe_decoder_next(&decoder, &sample, NULL) == SPE_DECODE_SAMPLE)
-		force_sample_fields(state, &sample);
+		compute_sample_fields(state, &sample);
 }
 
 static void decode_fast(struct bench_state *state, const u8 *buf)
@@ -80,7 +80,7 @@ static void decode_fast(struct bench_state *state, const u8 *buf)
 
 	spe_decoder_init(&decoder, NULL, buf, STRETCH);
 	while (spe_decoder_next_fast(&decoder, &state->layouts, &sample, NULL) == SPE_DECODE_SAMPLE)
-		force_sample_fields(state, &sample);
+		compute_sample_fields(state, &sample);
 }
 
 /* Decode many records at a time, and read every field of each. */
@@ -95,10 +95,10 @@ static void decode_runs(struct bench_state *state, const u8 *buf)
 	while ((r = spe_decoder_next_run(&decoder, &state->layouts, &run, &sample, NULL)) !=
 	       SPE_DECODE_END) {
 		if (r == SPE_DECODE_SAMPLE)
-			force_sample_fields(state, &sample);
+			compute_sample_fields(state, &sample);
 		for (u32 i = 0; r == SPE_DECODE_RUN && i < run.count; i++) {
 			spe_run_decode_sample(&state->layouts, &run, i, &sample);
-			force_sample_fields(state, &sample);
+			compute_sample_fields(state, &sample);
 		}
 	}
 }
@@ -176,9 +176,9 @@ static void measure_paths(struct bench_state *state, const u8 *buf, const u8 *sc
 
 			state->sum = 0;
 			for (u32 i = 0; i < stretches; i++) {
-				began = time_now();
+				began = get_time();
 				paths[p].run(state, at + (size_t)i * STRETCH);
-				took = time_now() - began;
+				took = get_time() - began;
 				if (took < best[p * stretches + i])
 					best[p * stretches + i] = took;
 			}

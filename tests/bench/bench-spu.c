@@ -24,7 +24,7 @@ static u32 buffer_write(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-static double time_now(void)
+static double get_time(void)
 {
 	struct timespec t;
 
@@ -62,7 +62,7 @@ static double measure_sample_rate(const struct spe_spu_config *config, bool mode
 		      SPE_PMSCR_E0SPE | SPE_PMSCR_CX | SPE_PMSCR_PA | SPE_PMSCR_TS);
 	spe_spu_write(&spu, SPE_REG_PMSIRR, 1024 << 8 | SPE_PMSIRR_RND);
 	buffer_rearm(&spu);
-	start = time_now();
+	start = get_time();
 	while (spu.stats.written < SAMPLES) {
 		if (!spe_spu_profiling_enabled(&spu, 0))
 			buffer_rearm(&spu);
@@ -75,7 +75,7 @@ static double measure_sample_rate(const struct spe_spu_config *config, bool mode
 		op.timestamp++;
 		spe_spu_sample_operation(&spu, &op);
 	}
-	return (double)SAMPLES / (time_now() - start);
+	return (double)SAMPLES / (get_time() - start);
 }
 
 int main(void)

@@ -549,7 +549,7 @@ static void test_filter_types(struct spe_check *check)
  * Example D17-2: test that the micro-op that generates the address does not count as a load, and
  * the other micro-op does.
  */
-static void micro_ops(struct spe_check *check)
+static void test_micro_ops(struct spe_check *check)
 {
 	const struct spe_access access = { .va = 0x1000, .pa = 0x2000 };
 	const struct spe_instruction load = {
@@ -614,7 +614,7 @@ static const struct spe_case cases[] = {
 	{ "predicates", test_predicate_events },
 	{ "types", test_filter_types },
 	{ "population", test_sample_population },
-	{ "micro-ops", micro_ops },
+	{ "micro-ops", test_micro_ops },
 };
 
 const struct spe_suite spe_suite_instruction = { "instruction", cases, ARRAY_SIZE(cases) };

@@ -18,7 +18,7 @@ struct access_state {
 	struct spe_sysreg_access a;
 };
 
-static bool el2_enabled(const struct access_state *w)
+static bool el2_is_enabled(const struct access_state *w)
 {
 	return w->c.el2 && (w->c.ns || w->c.eel2);
 }
@@ -34,7 +34,7 @@ static u8 get_effective_ee(const struct access_state *w)
 {
 	if (!w->c.exc || (w->c.el3 && w->c.pmsee == 0))
 		return 0;
-	return el2_enabled(w) ? w->c.el2_ee : 1;
+	return el2_is_enabled(w) ? w->c.el2_ee : 1;
 }
 
 static bool el1_accesses_memory(const struct access_state *w)
@@ -68,14 +68,14 @@ static int expect_el1_name_at_el1(const struct access_state *w)
 	if (w->a.reg == SPE_REG_PMSVER)
 		return REG;
 	if (w->a.reg == SPE_REG_PMBIDR)
-		return el2_enabled(w) && fgt >> w->a.reg & 1 ? EL2_TRAP : REG;
+		return el2_is_enabled(w) && fgt >> w->a.reg & 1 ? EL2_TRAP : REG;
 	if (w->c.el3 && w->t.sdd && w->t.sdd_first && (traps_by_nspb(w) || en))
 		return UNDEF;
-	if (el2_enabled(w) && fgt >> w->a.reg & 1)
+	if (el2_is_enabled(w) && fgt >> w->a.reg & 1)
 		return EL2_TRAP;
-	if (el2_enabled(w) && !buffer && w->t.tpms)
+	if (el2_is_enabled(w) && !buffer && w->t.tpms)
 		return EL2_TRAP;
-	if (el2_enabled(w) && buffer && (w->c.e2pb == 0 || w->c.e2pb == 2))
+	if (el2_is_enabled(w) && buffer && (w->c.e2pb == 0 || w->c.e2pb == 2))
 		return EL2_TRAP;
 	if (w->c.el3 && (traps_by_nspb(w) || en))
 		return w->t.sdd ? UNDEF : EL3_TRAP;
@@ -101,7 +101,7 @@ static int expect_at_el1(const struct access_state *w)
 /* Return the outcome of an access at EL2: REG + x means PMxxx_ELx. */
 static int expect_at_el2(const struct access_state *w)
 {
-	bool host = el2_enabled(w) && w->c.e2h;
+	bool host = el2_is_enabled(w) && w->c.e2h;
 	bool en = (w->a.reg == SPE_REG_PMSNEVFR && !w->t.en_pmsn) ||
 		  (w->a.reg == SPE_REG_PMSDSFR && !w->t.en_pms3) ||
 		  (w->a.reg == SPE_REG_PMBSR && w->a.suffix == SPE_SUFFIX_EL2 && !w->c.pmsee);
@@ -144,7 +144,7 @@ static int expect_outcome(const struct access_state *w)
 		return expect_at_el2(w);
 	switch (w->a.suffix) {
 	case SPE_SUFFIX_EL12:
-		return el2_enabled(w) && w->c.e2h ? REG + 1 : UNDEF;
+		return el2_is_enabled(w) && w->c.e2h ? REG + 1 : UNDEF;
 	case SPE_SUFFIX_EL2:
 		return REG + 2;
 	case SPE_SUFFIX_EL3:
@@ -342,17 +342,17 @@ static bool row_matches(const char *cells, const char *values)
 	return true;
 }
 
-static bool cell_is_enabled(char cell, u64 el1, u64 el2)
+static bool cell_is_enabled(char cell, u64 pmscr_el1, u64 pmscr_el2)
 {
 	switch (cell) {
 	case '2':
-		return el2 & 2;
+		return pmscr_el2 & 2;
 	case '1':
-		return el1 & 2;
+		return pmscr_el1 & 2;
 	case '0':
-		return el1 & 1;
+		return pmscr_el1 & 1;
 	case 'H':
-		return el2 & 1;
+		return pmscr_el2 & 1;
 	default:
 		return false;
 	}
@@ -362,7 +362,7 @@ static void check_row(struct spe_check *check, const struct spe_controls *c, con
 		      u64 enables)
 {
 	const struct spe_timers timers = { 0 };
-	u64 el1 = enables & 3, el2 = enables >> 2;
+	u64 pmscr_el1 = enables & 3, pmscr_el2 = enables >> 2;
 
 	for (unsigned int el = 0; el < 3; el++) {
 		char cell = out[2 - el];
@@ -371,8 +371,10 @@ static void check_row(struct spe_check *check, const struct spe_controls *c, con
 			SPE_CHECK_EQ(
 				check,
 				enables << 8 | el << 4 |
-					spe_collection_for_el(c, &timers, el1, el2, el).sampled,
-				enables << 8 | el << 4 | cell_is_enabled(cell, el1, el2));
+					spe_collection_for_el(c, &timers, pmscr_el1, pmscr_el2, el)
+						.sampled,
+				enables << 8 | el << 4 |
+					cell_is_enabled(cell, pmscr_el1, pmscr_el2));
 	}
 }
 

@@ -402,7 +402,7 @@ static int read_query(sd_bus_message *m, struct fake_query *query)
 	return r;
 }
 
-static json_object *function_json(const struct view_row *row, const struct fake_query *query)
+static json_object *make_function_json(const struct view_row *row, const struct fake_query *query)
 {
 	bool latency = !strcmp(query->sort, "latency");
 	u64 whole = latency ? 25900000 : header.records;
@@ -434,7 +434,7 @@ static json_object *query_json(const struct view_header *h, const struct fake_qu
 		if ((query->container && strcmp(query->container, row->container) != 0) ||
 		    (query->limit && json_object_array_length(rows) == query->limit))
 			continue;
-		one = function_json(row, query);
+		one = make_function_json(row, query);
 		rest -= json_object_get_double(json_object_object_get(one, "share"));
 		json_object_array_add(rows, one);
 	}

@@ -38,7 +38,7 @@ static void *real_mmap(void *addr, size_t len, int protection, int flags, int fd
 	return (void *)syscall(SYS_mmap, addr, len, protection, flags, fd, offset);
 }
 
-static struct spu *spu_of(int fd)
+static struct spu *find_spu(int fd)
 {
 	for (int i = 0; i < SPUS; i++)
 		if (fd > 0 && spus[i].fd == fd)
@@ -104,7 +104,7 @@ static int spu_die(struct spu *spu, unsigned int cpu)
 	return write(spu->fd, &ready, sizeof(ready)) < 0 ? -1 : 0;
 }
 
-static int device_info(struct speprof_device_info *info)
+static int get_device_info(struct speprof_device_info *info)
 {
 	info->abi_version = SPEPROF_ABI_VERSION;
 	info->cpus = SPUS;
@@ -112,7 +112,7 @@ static int device_info(struct speprof_device_info *info)
 	return 0;
 }
 
-static int cpu_info(struct speprof_cpu_info *info)
+static int get_cpu_info(struct speprof_cpu_info *info)
 {
 	info->backend = SPEPROF_BACKEND_HARDWARE;
 	info->pmsver = 2;
@@ -124,9 +124,9 @@ static int handle_ioctl(unsigned long request, void *argument)
 {
 	switch (request) {
 	case SPEPROF_DEVICE_INFO:
-		return device_info(argument);
+		return get_device_info(argument);
 	case SPEPROF_CPU_INFO:
-		return cpu_info(argument);
+		return get_cpu_info(argument);
 	case SPEPROF_SESSION_NEW:
 		session = eventfd(0, EFD_CLOEXEC);
 		return session;
@@ -155,7 +155,7 @@ int ioctl(int fd, unsigned long request, ...)
 	argument = va_arg(args, void *);
 	va_end(args);
 	if (_IOC_TYPE(request) == SPEPROF_IOC_MAGIC &&
-	    (fd == device || fd == session || spu_of(fd)))
+	    (fd == device || fd == session || find_spu(fd)))
 		return handle_ioctl(request, argument);
 	return (int)syscall(SYS_ioctl, fd, request, argument);
 }
@@ -176,7 +176,7 @@ int open64(const char *path, int flags, ...)
 
 void *mmap64(void *addr, size_t len, int protection, int flags, int fd, off64_t offset)
 {
-	const struct spu *spu = spu_of(fd);
+	const struct spu *spu = find_spu(fd);
 
 	return real_mmap(addr, len, protection, flags, spu ? spu->memory : fd, offset);
 }

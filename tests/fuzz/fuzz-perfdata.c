@@ -22,7 +22,7 @@ struct replay_counts {
 static void on_window(void *ctx, const struct source_window *window)
 {
 	struct replay_counts *seen = ctx;
-	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
+	struct spe_decoder local, *decoder = source_window_get_decoder(window, &local);
 	const u64 before = decoder->ledger.records;
 	struct spe_sample sample;
 	enum spe_decode_result r;

@@ -38,7 +38,7 @@ static char *write_page_text(const void *data, size_t size)
 	return text;
 }
 
-static int digit_value(char c)
+static int get_digit_value(char c)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -59,11 +59,11 @@ static size_t decode_page_data(const char *text, u8 *to, size_t size)
 	assert_non_null(at);
 	assert_non_null(packed);
 	for (at += strlen(DATA_MARK); *at != '<'; at++) {
-		if (digit_value(*at) < 0) {
+		if (get_digit_value(*at) < 0) {
 			assert_true(*at == '\n' || *at == '=');
 			continue;
 		}
-		bits = bits << 6 | (u32)digit_value(*at);
+		bits = bits << 6 | (u32)get_digit_value(*at);
 		count += 6;
 		if (count >= 8) {
 			count -= 8;

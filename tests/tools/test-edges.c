@@ -7,7 +7,7 @@
 
 #include "pgo/bolt-profile.h"
 
-static struct edge_key key(u32 kind, u32 from_file, u64 from, u32 to_file, u64 to)
+static struct edge_key make_key(u32 kind, u32 from_file, u64 from, u32 to_file, u64 to)
 {
 	return (struct edge_key){
 		.kind = kind, .from_file = from_file, .from = from, .to_file = to_file, .to = to
@@ -27,11 +27,11 @@ static void test_edges_are_counted(void **state)
 	(void)state;
 	for (u32 round = 0; round < 2; round++)
 		for (u32 i = 0; i < 5000; i++)
-			add(&table, key(EDGE_TAKEN, 0, 4 * (5000 - i), 0, 8), 3, round);
-	add(&table, key(EDGE_NOT_TAKEN, 0, 4, 0, 8), 1, 0);
-	add(&table, key(EDGE_TAKEN, 1, 4, 0, 8), 1, 0);
-	add(&table, key(EDGE_TAKEN, 0, 4, 1, 8), 1, 0);
-	add(&table, key(EDGE_TAKEN, 0, 4, 0, 12), 1, 0);
+			add(&table, make_key(EDGE_TAKEN, 0, 4 * (5000 - i), 0, 8), 3, round);
+	add(&table, make_key(EDGE_NOT_TAKEN, 0, 4, 0, 8), 1, 0);
+	add(&table, make_key(EDGE_TAKEN, 1, 4, 0, 8), 1, 0);
+	add(&table, make_key(EDGE_TAKEN, 0, 4, 1, 8), 1, 0);
+	add(&table, make_key(EDGE_TAKEN, 0, 4, 0, 12), 1, 0);
 	assert_int_equal(table.count, 5004);
 	edge_table_sort(&table);
 	assert_int_equal(table.edge[0].key.from, 4);
@@ -53,8 +53,8 @@ static void test_full_table_counts_drops(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < 5; i++)
-		add(&table, key(EDGE_TAKEN, 0, i, 0, 8), 10, 0);
-	add(&table, key(EDGE_TAKEN, 0, 2, 0, 8), 10, 0);
+		add(&table, make_key(EDGE_TAKEN, 0, i, 0, 8), 10, 0);
+	add(&table, make_key(EDGE_TAKEN, 0, 2, 0, 8), 10, 0);
 	assert_int_equal(table.count, 3);
 	assert_int_equal(table.dropped, 20);
 	edge_table_sort(&table);
@@ -109,18 +109,18 @@ static void test_formats(void **state)
 	};
 
 	(void)state;
-	add(&edges.table, key(EDGE_TAKEN, 1, 0x110, 1, 0x200), 7, 2);
-	add(&edges.table, key(EDGE_NOT_TAKEN, 1, 0x110, 1, 0x200), 5, 1);
-	add(&edges.table, key(EDGE_RUN, 1, 0x100, 1, 0x110), 4, 0);
-	add(&edges.table, key(EDGE_TAKEN, 1, 0x200, 2, 0x100), 3, 0);
-	add(&edges.table, key(EDGE_TAKEN, 0, 0x200, 1, 0x100), 9, 0);
-	add(&edges.table, key(EDGE_TAKEN, EDGE_NO_FILE, 0, 1, 0x100), 1, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x110, 1, 0x200), 7, 2);
+	add(&edges.table, make_key(EDGE_NOT_TAKEN, 1, 0x110, 1, 0x200), 5, 1);
+	add(&edges.table, make_key(EDGE_RUN, 1, 0x100, 1, 0x110), 4, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x200, 2, 0x100), 3, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, 0, 0x200, 1, 0x100), 9, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, EDGE_NO_FILE, 0, 1, 0x100), 1, 0);
 	/* These are in no function, in a function with an invalid name, and in no segment. */
-	add(&edges.table, key(EDGE_TAKEN, 1, 0x300, 1, 0x100), 20, 0);
-	add(&edges.table, key(EDGE_TAKEN, 1, 0x400, 1, 0x100), 30, 0);
-	add(&edges.table, key(EDGE_TAKEN, 1, 0x500, 1, 0x100), 40, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x300, 1, 0x100), 20, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x400, 1, 0x100), 30, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x500, 1, 0x100), 40, 0);
 	/* This one is in another file. */
-	add(&edges.table, key(EDGE_TAKEN, 2, 0x100, 2, 0x100), 50, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, 2, 0x100, 2, 0x100), 50, 0);
 	edge_table_sort(&edges.table);
 	check_format(bolt_profile_print_fdata, &profile,
 		     "0 [unknown] 0 1 main 0 0 9\n"

@@ -26,9 +26,9 @@ static const struct export_columns with_line = {
 };
 
 /* Return the text that a function printed for a row; the caller frees it. */
-static char *printed(void (*print)(FILE *, const struct export_columns *,
-				   const struct export_row *),
-		     const struct export_columns *columns, const struct export_row *row)
+static char *capture_output(void (*print)(FILE *, const struct export_columns *,
+					  const struct export_row *),
+			    const struct export_columns *columns, const struct export_row *row)
 {
 	char *text = NULL;
 	size_t size;
@@ -44,14 +44,14 @@ static void check_name(const char *name, const char *want_csv, const char *want_
 {
 	const struct export_row row = { .name = { "web", name },
 					.measure = { [MEASURE_LATENCY] = 7 } };
-	char *text = printed(csv_print_row, &two, &row), *line;
+	char *text = capture_output(csv_print_row, &two, &row), *line;
 
 	assert_true(asprintf(&line, "\"web\",%s,0,", want_csv) > 0);
 	if (strncmp(text, line, strlen(line)) != 0)
 		fail_msg("%s is not the start of %s", line, text);
 	free(line);
 	free(text);
-	text = printed(folded_print_row, &two, &row);
+	text = capture_output(folded_print_row, &two, &row);
 	assert_true(asprintf(&line, "web;%s 7\n", want_folded) > 0);
 	assert_string_equal(text, line);
 	free(line);
@@ -77,7 +77,7 @@ static void test_hostile_names(void **state)
 }
 
 /* Check that each line of the table has as many cells as the heading. */
-static u32 cells(const char *text)
+static u32 count_cells(const char *text)
 {
 	u32 n = 1;
 
@@ -104,14 +104,14 @@ static void csv_is_a_table(void **state)
 		row.measure[i] = NAN;
 	row.measure[MEASURE_OPERATIONS] = 9007199254740992;
 	row.measure[MEASURE_MEAN] = 1.5;
-	text = printed(csv_print_row, &with_line, &row);
-	assert_int_equal(cells(text), cells(heading));
+	text = capture_output(csv_print_row, &with_line, &row);
+	assert_int_equal(count_cells(text), count_cells(heading));
 	assert_non_null(strstr(text, "\"main\",\"a.c\",12,0.250000,9007199254740992,,,1.500000,,"));
 	assert_non_null(strstr(text, ",samples,emulated\r\n"));
 	free(text);
 	row.name[1] = row.name[2] = "-";
 	row.share = NAN;
-	text = printed(csv_print_row, &with_line, &row);
+	text = capture_output(csv_print_row, &with_line, &row);
 	assert_int_equal(strncmp(text, "\"main\",,,,9007", 14), 0);
 	free(text);
 	free(heading);
@@ -121,21 +121,21 @@ static void test_folded_frames(void **state)
 {
 	struct export_row row = { .name = { "main", "a.c", "12" },
 				  .measure = { [MEASURE_SAMPLES] = 3 } };
-	char *text = printed(folded_print_row, &with_line, &row);
+	char *text = capture_output(folded_print_row, &with_line, &row);
 
 	(void)state;
 	assert_string_equal(text, "[emulated];main;a.c:12 3\n");
 	free(text);
 	row.name[1] = row.name[2] = "-";
-	text = printed(folded_print_row, &with_line, &row);
+	text = capture_output(folded_print_row, &with_line, &row);
 	assert_string_equal(text, "[emulated];main;- 3\n");
 	free(text);
 	row.measure[MEASURE_SAMPLES] = 0;
-	text = printed(folded_print_row, &with_line, &row);
+	text = capture_output(folded_print_row, &with_line, &row);
 	assert_string_equal(text, "");
 	free(text);
 	row.measure[MEASURE_SAMPLES] = NAN;
-	text = printed(folded_print_row, &with_line, &row);
+	text = capture_output(folded_print_row, &with_line, &row);
 	assert_string_equal(text, "");
 	free(text);
 }

@@ -219,7 +219,7 @@ void listing_print(FILE *out, const struct listing *listing, bool modelled, size
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static json_object *text_json(const char *text)
+static json_object *make_text_json(const char *text)
 {
 	return *text ? json_object_new_string(text) : NULL;
 }
@@ -237,7 +237,7 @@ static void add_u64(json_object *json, const char *name, u64 value)
 	json_object_object_add(json, name, json_object_new_uint64(value));
 }
 
-static json_object *targets_json(const struct listing_line *line)
+static json_object *make_targets_json(const struct listing_line *line)
 {
 	json_object *array = json_object_new_array();
 
@@ -246,8 +246,8 @@ static json_object *targets_json(const struct listing_line *line)
 		json_object *json = json_object_new_object();
 
 		json_object_object_add(json, "offset", offset_json(target->offset));
-		json_object_object_add(json, "binary", text_json(target->binary));
-		json_object_object_add(json, "function", text_json(target->function));
+		json_object_object_add(json, "binary", make_text_json(target->binary));
+		json_object_object_add(json, "function", make_text_json(target->function));
 		add_u64(json, "samples", target->samples);
 		json_object_array_add(array, json);
 	}
@@ -281,8 +281,8 @@ static void add_counters(json_object *json, const struct query_row *row)
 	json_object_object_add(json, "levels", levels);
 }
 
-static json_object *line_json(const struct listing *listing, const struct listing_line *line,
-			      struct query_row *row)
+static json_object *make_line_json(const struct listing *listing, const struct listing_line *line,
+				   struct query_row *row)
 {
 	json_object *json = json_object_new_object();
 	bool counted = line->row != LISTING_NO_ROW;
@@ -290,15 +290,15 @@ static json_object *line_json(const struct listing *listing, const struct listin
 	if (counted)
 		query_result_get_row(listing->result, line->row, row);
 	json_object_object_add(json, "offset", offset_json(line->offset));
-	json_object_object_add(json, "instruction", text_json(line->text));
-	json_object_object_add(json, "file", text_json(line->source.file));
+	json_object_object_add(json, "instruction", make_text_json(line->text));
+	json_object_object_add(json, "file", make_text_json(line->source.file));
 	json_object_object_add(
 		json, "line", line->source.line ? json_object_new_uint64(line->source.line) : NULL);
 	add_u64(json, "samples", counted ? row->counters.samples : 0);
 	if (!counted)
 		return json;
 	add_counters(json, row);
-	json_object_object_add(json, "targets", targets_json(line));
+	json_object_object_add(json, "targets", make_targets_json(line));
 	add_u64(json, "other_targets", line->other_targets);
 	return json;
 }
@@ -312,12 +312,12 @@ json_object *listing_json(const struct listing *listing)
 		const struct listing_function *f = &listing->function[i];
 		json_object *json = json_object_new_object(), *lines = json_object_new_array();
 
-		json_object_object_add(json, "function", text_json(f->name));
+		json_object_object_add(json, "function", make_text_json(f->name));
 		json_object_object_add(json, "binary", json_object_new_string(f->binary));
-		json_object_object_add(json, "build_id", text_json(f->build_id));
-		json_object_object_add(json, "reason", text_json(f->reason));
+		json_object_object_add(json, "build_id", make_text_json(f->build_id));
+		json_object_object_add(json, "reason", make_text_json(f->reason));
 		for (u32 k = 0; k < f->lines; k++)
-			json_object_array_add(lines, line_json(listing, &f->line[k], row));
+			json_object_array_add(lines, make_line_json(listing, &f->line[k], row));
 		json_object_object_add(json, "instructions", lines);
 		json_object_array_add(array, json);
 	}

@@ -65,7 +65,7 @@ void check_architecture(const struct examined_machine *machine, struct doctor_fi
  */
 static const char *core_name(const struct examined_machine *machine, char *ret_midr, size_t size)
 {
-	u32 end = machine_get_cpus_end(machine, "/sys/devices/system/cpu/online");
+	u32 end = machine_get_cpu_limit(machine, "/sys/devices/system/cpu/online");
 	char path[80], text[64];
 	const char *name = NULL;
 

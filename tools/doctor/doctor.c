@@ -106,8 +106,8 @@ static void add_text(json_object *to, const char *key, const char *text)
 	json_object_object_add(to, key, json_object_new_string(text));
 }
 
-static json_object *finding_json(const struct doctor_check *check,
-				 const struct doctor_finding *finding)
+static json_object *make_finding_json(const struct doctor_check *check,
+				      const struct doctor_finding *finding)
 {
 	json_object *json = json_object_new_object();
 
@@ -126,8 +126,8 @@ static void print_json(const struct diagnosis *d)
 	json_object *json = json_object_new_object(), *list = json_object_new_array();
 
 	for (size_t i = 0; i < doctor_count; i++)
-		json_object_array_add(
-			list, finding_json(&doctor_checks[d->order[i]], &d->findings[d->order[i]]));
+		json_object_array_add(list, make_finding_json(&doctor_checks[d->order[i]],
+							      &d->findings[d->order[i]]));
 	json_object_object_add(json, "schema_version", json_object_new_int(1));
 	json_object_object_add(json, "status", json_object_new_int(d->status));
 	add_text(json, "cause", cause_get_id(d->cause));

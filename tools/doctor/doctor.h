@@ -308,10 +308,10 @@ int machine_get_kernel_config(const struct examined_machine *machine, const char
 unsigned int machine_count_cpus(const struct examined_machine *machine, const char *path);
 
 /**
- * machine_get_cpus_end() - return the highest CPU number in such a file, plus 1; 0 if there is
+ * machine_get_cpu_limit() - return the highest CPU number in such a file, plus 1; 0 if there is
  * none
  */
-unsigned int machine_get_cpus_end(const struct examined_machine *machine, const char *path);
+unsigned int machine_get_cpu_limit(const struct examined_machine *machine, const char *path);
 
 /**
  * machine_is_in_initial_namespace() - check whether this process is in the initial namespace of

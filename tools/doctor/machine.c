@@ -99,7 +99,7 @@ static bool read_cpus(const struct examined_machine *machine, const char *path,
 	       cpu_list_parse(text, ret_cpus) >= 0;
 }
 
-unsigned int machine_get_cpus_end(const struct examined_machine *machine, const char *path)
+unsigned int machine_get_cpu_limit(const struct examined_machine *machine, const char *path)
 {
 	struct cpu_list cpus;
 

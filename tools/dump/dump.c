@@ -211,7 +211,7 @@ static void dump_window(void *ctx, const struct source_window *window)
 	struct dump_state *dump = ctx;
 	const struct spe_data_sources *sources =
 		spe_data_sources_find(window->midr ? window->midr : dump->midr);
-	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
+	struct spe_decoder local, *decoder = source_window_get_decoder(window, &local);
 
 	/* A window without bytes only reports blind time and losses. */
 	if (ferror(dump->out) || (!window->decoder && !window->len))

@@ -38,8 +38,8 @@ static struct query live_query(const struct options *options)
 }
 
 /* List the keys, with the binary before keys within a binary. Return their number. */
-static u32 ordered_keys(const struct query *query,
-			enum query_key ret_keys[static QUERY_GROUP_MAX + 1])
+static u32 order_keys(const struct query *query,
+		      enum query_key ret_keys[static QUERY_GROUP_MAX + 1])
 {
 	bool add = query_has_binary(query) && !query_groups_by(query, QUERY_BINARY);
 	u32 keys = 0;
@@ -61,7 +61,7 @@ static void set_columns(struct export_rows *rows, const struct query *query)
 {
 	struct export_columns *c = &rows->columns;
 	enum query_key key[QUERY_GROUP_MAX + 1];
-	u32 keys = ordered_keys(query, key);
+	u32 keys = order_keys(query, key);
 
 	for (u32 i = 0; i < keys; i++) {
 		if (key[i] == QUERY_LINE) {
@@ -175,7 +175,7 @@ static void set_names(struct export_rows *rows, const struct query *query,
 		      struct export_row *row)
 {
 	enum query_key key[QUERY_GROUP_MAX + 1];
-	u32 keys = ordered_keys(query, key), at = 0;
+	u32 keys = order_keys(query, key), at = 0;
 
 	for (u32 i = 0; i < keys; i++) {
 		char *text = rows->text[at];
@@ -242,8 +242,8 @@ static void get_recorded_row(struct export_rows *rows, u32 index, struct export_
 }
 
 /* Find a measure in a row of the daemon. */
-static double live_value(const struct export_rows *rows, const struct view_row *row,
-			 enum measure measure)
+static double find_live_value(const struct export_rows *rows, const struct view_row *row,
+			      enum measure measure)
 {
 	const struct options *options = rows->options;
 	bool all = options->period == VIEW_SPAN_START;
@@ -284,7 +284,7 @@ static void get_live_row(struct export_rows *rows, u32 index, struct export_row 
 	set_names(rows, &query, NULL, from, row);
 	row->share = whole ? (double)view_get_share_numerator(from, unit) / (double)whole : NAN;
 	for (enum measure i = 0; i < MEASURES; i++)
-		row->measure[i] = live_value(rows, from, i);
+		row->measure[i] = find_live_value(rows, from, i);
 }
 
 bool export_rows_get(struct export_rows *rows, u32 index, struct export_row *ret_row)

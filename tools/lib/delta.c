@@ -79,7 +79,7 @@ static const struct {
 };
 
 /* Return the numbers of @row that counters[@i] describes. */
-static u64 *row_counter(struct view_row *row, size_t i)
+static u64 *get_row_counter(struct view_row *row, size_t i)
 {
 	return (u64 *)((char *)row + counters[i].offset);
 }
@@ -93,7 +93,7 @@ static void row_subtract(struct view_row *row, const struct view_row *before)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		for (size_t k = 0; k < counters[i].count; k++)
-			row_counter(row, i)[k] =
+			get_row_counter(row, i)[k] =
 				subtract_counter(row_get_counter_const(row, i)[k],
 						 row_get_counter_const(before, i)[k]);
 }
@@ -102,7 +102,7 @@ static void row_add_counters(struct view_row *sum, const struct view_row *row)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		for (size_t k = 0; k < counters[i].count; k++)
-			row_counter(sum, i)[k] += row_get_counter_const(row, i)[k];
+			get_row_counter(sum, i)[k] += row_get_counter_const(row, i)[k];
 }
 
 static void header_subtract(struct view_header *header, const struct view_header *before)
@@ -175,7 +175,7 @@ static void row_remove_old_counts(struct view_row *row, enum row_renaming kind,
 				  const struct view_row sum[static RENAMINGS])
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
-		u64 *counter = row_counter(row, i);
+		u64 *counter = get_row_counter(row, i);
 
 		for (size_t k = 0; k < counters[i].count; k++) {
 			u64 removed = row_get_counter_const(&sum[RENAMED_REMOVED], i)[k];

@@ -594,7 +594,7 @@ static bool column_is_right_aligned(enum format_column column)
 	       column == FORMAT_COLUMN_DRAM;
 }
 
-static u32 shown_columns(const struct view_format *format)
+static u32 choose_shown_columns(const struct view_format *format)
 {
 	u32 shown =
 		1U << FORMAT_COLUMN_SHARE | 1U << FORMAT_COLUMN_DRAM | 1U << FORMAT_COLUMN_LATENCY;
@@ -652,7 +652,7 @@ u32 format_fill_table(const struct view *view, const struct view_format *format,
 {
 	struct view_layout layout = { .view = view,
 				      .format = format,
-				      .shown = shown_columns(format) };
+				      .shown = choose_shown_columns(format) };
 	char cell[CELL_SIZE];
 
 	for (enum format_column c = 0; c < FORMAT_COLUMNS; c++)

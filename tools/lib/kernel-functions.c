@@ -76,7 +76,7 @@ static void addresses_add(struct address_list *addresses, u64 address)
 
 static void addresses_add_window(void *ctx, const struct source_window *window)
 {
-	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
+	struct spe_decoder local, *decoder = source_window_get_decoder(window, &local);
 	struct spe_sample sample;
 	enum spe_decode_result result;
 

@@ -158,7 +158,9 @@ static int options_set_filter(const char *verb, char *text, struct options *opti
 			    error.text);
 }
 
-/* options_past() reports an unknown text, because it knows whether the verb reads the history. */
+/*
+ * options_set_past() reports an unknown text, because it knows whether the verb reads the history.
+ */
 static int options_set_last(const char *verb, char *text, struct options *options)
 {
 	(void)verb;
@@ -172,7 +174,7 @@ static int options_set_last(const char *verb, char *text, struct options *option
 	return 0;
 }
 
-static int options_point(const char *verb, const char *option, const char *text, s64 *ret_us)
+static int options_parse_point(const char *verb, const char *option, const char *text, s64 *ret_us)
 {
 	if (time_range_parse_point(text, (s64)time(NULL) * SECOND_US, ret_us) < 0)
 		return message_fail(STATUS_USAGE, "%s: %s \"%s\": should be " TIME_RANGE_POINTS,
@@ -182,14 +184,14 @@ static int options_point(const char *verb, const char *option, const char *text,
 	return 0;
 }
 
-static int options_since(const char *verb, char *text, struct options *options)
+static int options_set_since(const char *verb, char *text, struct options *options)
 {
-	return options_point(verb, "--since", text, &options->since_us);
+	return options_parse_point(verb, "--since", text, &options->since_us);
 }
 
-static int options_until(const char *verb, char *text, struct options *options)
+static int options_set_until(const char *verb, char *text, struct options *options)
 {
-	return options_point(verb, "--until", text, &options->until_us);
+	return options_parse_point(verb, "--until", text, &options->until_us);
 }
 
 static int options_set_rows(const char *verb, char *text, struct options *options)
@@ -262,8 +264,8 @@ static const struct {
 	PARSED_OPTION('d', options_set_delay),
 	PARSED_OPTION('L', options_set_filter),
 	PARSED_OPTION('M', options_set_midr),
-	PARSED_OPTION('O', options_since),
-	PARSED_OPTION('X', options_until),
+	PARSED_OPTION('O', options_set_since),
+	PARSED_OPTION('X', options_set_until),
 	PARSED_OPTION('n', options_set_rows),
 	PARSED_OPTION('p', options_set_pid),
 	PARSED_OPTION('S', options_set_srcline),
@@ -479,7 +481,7 @@ static int options_add_pid_filter(const char *verb, struct options *options)
 }
 
 /* Set the time in the history on disk that --since, --until and --last select. */
-static int options_past(const char *verb, const char *accept, struct options *options)
+static int options_set_past(const char *verb, const char *accept, struct options *options)
 {
 	s64 last = options->past_last_us;
 
@@ -517,7 +519,7 @@ static int options_past(const char *verb, const char *accept, struct options *op
 
 static int options_check(const char *verb, const char *accept, struct options *options)
 {
-	int r = options_past(verb, accept, options);
+	int r = options_set_past(verb, accept, options);
 	/* An export of the daemon has the rows of views, as rows of processes do. */
 	bool view = !options->input && !options->until_us &&
 		    (shows_processes(accept, options) || strchr(accept, 'E'));

@@ -100,7 +100,7 @@ static bool needs(const struct query *query, enum query_key key, const char *glo
  * Choose rows of GetHistory that have all keys. Rows by function are requested as lines, so that
  * each function has the line of its heaviest part.
  */
-static enum view_group history_group(const struct query *query, struct query *ret_keys)
+static enum view_group choose_history_group(const struct query *query, struct query *ret_keys)
 {
 	static const enum query_key keys[] = { QUERY_CONTAINER, QUERY_PROGRAM, QUERY_BINARY,
 					       QUERY_FUNCTION, QUERY_LINE };
@@ -214,7 +214,7 @@ static int load_history(const char *verb, struct profile_rows *loaded)
 {
 	json_object *reply = NULL;
 	struct query keys = { 0 };
-	enum view_group group = history_group(&loaded->query, &keys);
+	enum view_group group = choose_history_group(&loaded->query, &keys);
 	struct bus_connection *bus;
 	int status = bus_new(&bus);
 

@@ -12,7 +12,7 @@
 /* The sequence that erases the cursor's line and moves the cursor to its first column. */
 #define ERASE "\r\033[K"
 
-static u64 now_ns(void)
+static u64 get_now_ns(void)
 {
 	struct timespec ts;
 
@@ -51,7 +51,7 @@ void progress_erase(struct progress *progress)
 static void *progress_run(void *ctx)
 {
 	struct progress *p = ctx;
-	u64 began = now_ns(), next = began + LONG_NS;
+	u64 began = get_now_ns(), next = began + LONG_NS;
 	struct timespec until;
 
 	pthread_mutex_lock(&p->lock);
@@ -60,7 +60,7 @@ static void *progress_run(void *ctx)
 					   .tv_nsec = (long)(next % SECOND_NS) };
 		if (pthread_cond_timedwait(&p->changed, &p->lock, &until) != ETIMEDOUT)
 			continue;
-		progress_show(p, now_ns() - began);
+		progress_show(p, get_now_ns() - began);
 		next += INTERVAL_NS;
 	}
 	pthread_mutex_unlock(&p->lock);

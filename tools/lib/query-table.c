@@ -126,8 +126,8 @@ static void add_key_column(struct text_table *table, enum query_key key)
 }
 
 /* Rows of functions have a binary even if the binary is not a key. Return the number of keys. */
-static u32 shown_keys(const struct query *query,
-		      enum query_key ret_keys[static QUERY_GROUP_MAX + 1])
+static u32 choose_shown_keys(const struct query *query,
+			     enum query_key ret_keys[static QUERY_GROUP_MAX + 1])
 {
 	u32 keys = query->groups;
 
@@ -140,7 +140,7 @@ static u32 shown_keys(const struct query *query,
 u32 query_table_add_keys(struct text_table *table, const struct query *query)
 {
 	enum query_key key[QUERY_GROUP_MAX + 1];
-	u32 keys = shown_keys(query, key);
+	u32 keys = choose_shown_keys(query, key);
 
 	for (u32 i = 0; i < keys; i++)
 		add_key_column(table, key[i]);
@@ -151,7 +151,7 @@ void query_table_set_keys(struct text_table *table, u32 at, u32 first, const str
 			  const struct query_row *row)
 {
 	enum query_key key[QUERY_GROUP_MAX + 1];
-	u32 keys = shown_keys(query, key);
+	u32 keys = choose_shown_keys(query, key);
 	char text[TABLE_CELL_SIZE];
 
 	for (u32 i = 0; i < keys; i++) {
@@ -224,7 +224,7 @@ static void set_known_share(struct text_table *table, u32 at, u32 column, const 
 	}
 }
 
-static double json_real(json_object *from, const char *key)
+static double get_json_real(json_object *from, const char *key)
 {
 	return json_object_get_double(json_get(from, key));
 }
@@ -236,9 +236,9 @@ static void set_measures(struct text_table *table, u32 at, const struct query_co
 	char text[TABLE_CELL_SIZE];
 
 	if (query->sort == MEASURE_MEAN)
-		snprintf(text, sizeof(text), "%.1f", json_real(row, "value"));
+		snprintf(text, sizeof(text), "%.1f", get_json_real(row, "value"));
 	else
-		text_format_count(text, (u64)json_real(row, "value"));
+		text_format_count(text, (u64)get_json_real(row, "value"));
 	if (c->value)
 		table_set_cell(table, at, c->value, text);
 	table_set_cell(table, at, c->dram,
@@ -250,9 +250,9 @@ static void set_measures(struct text_table *table, u32 at, const struct query_co
 }
 
 /* A share that rounds to 100.0 % would be one column wider than any other value. */
-static const char *share_text(json_object *of, char *to)
+static const char *write_share(json_object *of, char *to)
 {
-	double percent = 100 * json_real(of, "share");
+	double percent = 100 * get_json_real(of, "share");
 
 	if (json_get(of, "share"))
 		snprintf(to, TABLE_CELL_SIZE, percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
@@ -269,7 +269,7 @@ static void add_row(struct text_table *table, const struct query_columns *c,
 	char text[TABLE_CELL_SIZE];
 
 	row_names_read(json, row);
-	table_set_cell(table, at, 0, share_text(json, text));
+	table_set_cell(table, at, 0, write_share(json, text));
 	if (c->known_share)
 		set_known_share(table, at, c->known_share, query, row, format, shown);
 	query_table_set_keys(table, at, c->first_key, query, row);
@@ -282,10 +282,10 @@ static void add_rest_row(struct text_table *table, const struct query_columns *c
 	char text[TABLE_CELL_SIZE];
 	u32 at;
 
-	if (!(json_real(other, "share") > 0))
+	if (!(get_json_real(other, "share") > 0))
 		return;
 	at = table_add_row(table);
-	table_set_cell(table, at, 0, share_text(other, text));
+	table_set_cell(table, at, 0, write_share(other, text));
 	table_set_cell(table, at, c->first_key, "[other]");
 }
 

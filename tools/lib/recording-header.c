@@ -12,7 +12,7 @@
 #include "text.h"
 
 /* Write a time, or "" for 0. */
-static const char *time_text(u64 time_ns, char *to, size_t size)
+static const char *write_time(u64 time_ns, char *to, size_t size)
 {
 	time_t seconds = (time_t)(time_ns / 1000000000);
 	struct tm utc;
@@ -24,7 +24,7 @@ static const char *time_text(u64 time_ns, char *to, size_t size)
 }
 
 /* Write CPUs as a list such as "0-3,8". */
-static const char *cpus_text(const struct recorded_hardware *hardware, char *to, size_t size)
+static const char *write_cpus(const struct recorded_hardware *hardware, char *to, size_t size)
 {
 	size_t end = 0;
 
@@ -42,7 +42,7 @@ static const char *cpus_text(const struct recorded_hardware *hardware, char *to,
 	return to;
 }
 
-static const char *cores_text(const struct recorded_hardware *hardware, char *to, size_t size)
+static const char *write_cores(const struct recorded_hardware *hardware, char *to, size_t size)
 {
 	size_t end = 0;
 
@@ -53,7 +53,7 @@ static const char *cores_text(const struct recorded_hardware *hardware, char *to
 	return to;
 }
 
-static const char *interval_text(const struct recorded_hardware *hardware, char *to, size_t size)
+static const char *write_interval(const struct recorded_hardware *hardware, char *to, size_t size)
 {
 	char low[TEXT_NUMBER_SIZE], high[TEXT_NUMBER_SIZE];
 	const char *unit = view_unit_name(hardware->unit);
@@ -67,7 +67,7 @@ static const char *interval_text(const struct recorded_hardware *hardware, char 
 	return to;
 }
 
-static void kernel_text(const struct recording_facts *facts, char *to, size_t size)
+static void write_kernel(const struct recording_facts *facts, char *to, size_t size)
 {
 	*to = 0;
 	if (*facts->kernel)
@@ -84,8 +84,8 @@ void recording_header_format_summary(const struct input_recording *input, char *
 				      start };
 	size_t end = 0;
 
-	kernel_text(facts, kernel, sizeof(kernel));
-	time_text(facts->time_ns, start, sizeof(start));
+	write_kernel(facts, kernel, sizeof(kernel));
+	write_time(facts->time_ns, start, sizeof(start));
 	*to = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && end < size; i++)
 		if (*parts[i])
@@ -129,13 +129,13 @@ static void facts_fill(const char *path, struct input_recording *input, struct h
 	snprintf(facts[4].text, sizeof(facts[4].text), "%s", f->machine);
 	snprintf(facts[5].text, sizeof(facts[5].text), "%s", f->version);
 	snprintf(facts[6].text, sizeof(facts[6].text), "%s", f->command);
-	time_text(f->time_ns, facts[7].text, sizeof(facts[7].text));
+	write_time(f->time_ns, facts[7].text, sizeof(facts[7].text));
 	snprintf(facts[8].text, sizeof(facts[8].text), "%s",
 		 input->backend < ARRAY_SIZE(backends) ? backends[input->backend] : "");
 	if (header->records)
-		cpus_text(&input->hardware, facts[9].text, sizeof(facts[9].text));
-	cores_text(&input->hardware, facts[10].text, sizeof(facts[10].text));
-	interval_text(&input->hardware, facts[11].text, sizeof(facts[11].text));
+		write_cpus(&input->hardware, facts[9].text, sizeof(facts[9].text));
+	write_cores(&input->hardware, facts[10].text, sizeof(facts[10].text));
+	write_interval(&input->hardware, facts[11].text, sizeof(facts[11].text));
 }
 
 /* Find the binaries with samples, the heaviest first. */

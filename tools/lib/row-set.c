@@ -550,7 +550,7 @@ struct keyed_row {
 };
 
 /* Write the names of a row by all keys of a query, each in a line. Return an allocated text. */
-static char *row_key(const struct query_row *row, const struct query *query)
+static char *make_row_key(const struct query_row *row, const struct query *query)
 {
 	char *text = NULL;
 	size_t size;
@@ -720,7 +720,7 @@ static int select_rows(const struct row_set *set, const struct query *query,
 		if (!selects(&query->select, &set->row[i]))
 			continue;
 		keyed[*count].row = &set->row[i];
-		keyed[*count].key = row_key(&set->row[i], query);
+		keyed[*count].key = make_row_key(&set->row[i], query);
 		if (!keyed[*count].key)
 			return -ENOMEM;
 		(*count)++;
@@ -754,7 +754,8 @@ static u64 measure_sum(const struct row_set *set, enum measure measure, unsigned
 	return sum;
 }
 
-static double row_value(const struct query_row *row, enum measure measure, unsigned int unit)
+static double compute_row_value(const struct query_row *row, enum measure measure,
+				unsigned int unit)
 {
 	if (row->brief && (measure == MEASURE_P50 || measure == MEASURE_P99))
 		return measure == MEASURE_P50 ? row->p50 : row->p99;
@@ -793,7 +794,7 @@ static void rows_measure(const struct row_set *from, struct row_set *set)
 		     share == MEASURE_SAMPLES	 ? set->header.records :
 						   measure_sum(from, share, unit);
 	for (u32 i = 0; i < set->rows; i++) {
-		set->row[i].value = row_value(&set->row[i], set->query.sort, unit);
+		set->row[i].value = compute_row_value(&set->row[i], set->query.sort, unit);
 		set->row[i].part = (u64)measure_compute(share, &set->row[i].counters, unit);
 		set->row[i].whole = i;
 	}

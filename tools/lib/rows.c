@@ -83,19 +83,19 @@ static void row_add_names(json_object *json, const struct view_row *row, enum vi
 }
 
 /* Convert a share, 0 to 1, to JSON; null if the whole is 0. */
-static json_object *share_json(u64 part, u64 whole)
+static json_object *make_share_json(u64 part, u64 whole)
 {
 	return whole ? json_object_new_double((double)part / (double)whole) : NULL;
 }
 
-static json_object *row_json(const struct view_row *row, const struct view *view,
-			     const struct options *options)
+static json_object *make_row_json(const struct view_row *row, const struct view *view,
+				  const struct options *options)
 {
 	u64 part = view_get_sort_numerator(row, options->sort, view_get_share_unit(&view->header));
 	json_object *json = json_object_new_object();
 
 	row_add_names(json, row, options->group);
-	json_object_object_add(json, "share", share_json(part, view->header.sort_whole));
+	json_object_object_add(json, "share", make_share_json(part, view->header.sort_whole));
 	view_add_measures_json(json, row);
 	return json;
 }
@@ -104,7 +104,7 @@ static json_object *row_json(const struct view_row *row, const struct view *view
  * Convert the samples that are in no row of @view, so that all shares add up to 1. Return NULL if
  * there are none.
  */
-static json_object *other_json(const struct view *view, const struct options *options)
+static json_object *make_other_json(const struct view *view, const struct options *options)
 {
 	u64 samples = view->header.records, whole = view->header.sort_whole, part = whole;
 	const struct view_row other = { .container = "-",
@@ -126,7 +126,7 @@ static json_object *other_json(const struct view *view, const struct options *op
 	row_add_names(json, &other, options->group);
 	if (options->group == VIEW_CONTAINER)
 		add_text(json, "container", "[other]");
-	json_object_object_add(json, "share", share_json(part, whole));
+	json_object_object_add(json, "share", make_share_json(part, whole));
 	json_add_u64(json, "samples", samples);
 	return json;
 }
@@ -144,13 +144,13 @@ static void print_json_line(FILE *out, json_object *json)
 void rows_print_json(FILE *out, const struct view *view, const struct options *options)
 {
 	json_object *json = view_header_json(&view->header), *rows = json_object_new_array();
-	json_object *other = other_json(view, options);
+	json_object *other = make_other_json(view, options);
 
 	add_text(json, "window", view_span_name(options->period));
 	add_text(json, "group", view_group_name(options->group));
 	add_text(json, "sort", view_sort_name(options->sort));
 	for (u32 i = 0; i < view->count; i++)
-		json_object_array_add(rows, row_json(&view->rows[i], view, options));
+		json_object_array_add(rows, make_row_json(&view->rows[i], view, options));
 	if (other)
 		json_object_array_add(rows, other);
 	json_object_object_add(json, "rows", rows);

@@ -102,7 +102,7 @@ static json_object *text_parse(const char *path, const char *text, size_t size)
 	return json;
 }
 
-static void time_text(u64 us, char *to, size_t size)
+static void write_time(u64 us, char *to, size_t size)
 {
 	time_t seconds = (time_t)(us / 1000000);
 	struct tm tm;
@@ -119,9 +119,9 @@ static void making_write(json_object *json, char *to, size_t size)
 	const char *window = json_text(profile, "window");
 	char saved[40], since[40], until[40], line[512];
 
-	time_text(json_number(json, "saved_usec"), saved, sizeof(saved));
-	time_text(json_number(profile, "since_usec"), since, sizeof(since));
-	time_text(json_number(profile, "until_usec"), until, sizeof(until));
+	write_time(json_number(json, "saved_usec"), saved, sizeof(saved));
+	write_time(json_number(profile, "since_usec"), since, sizeof(since));
+	write_time(json_number(profile, "until_usec"), until, sizeof(until));
 	if (!strcmp(window, "history"))
 		snprintf(line, sizeof(line), "%.64s, Linux %.64s, saved %s: history from %s to %s",
 			 json_text(json, "host"), json_text(json, "kernel"), saved, since, until);

@@ -138,7 +138,7 @@ void statistics_print(json_object *object)
 		print_latency(latencies[i].label, json_get(object, latencies[i].key));
 }
 
-static u64 bucket_number(json_object *buckets, size_t i, size_t which)
+static u64 get_bucket_number(json_object *buckets, size_t i, size_t which)
 {
 	return json_object_get_uint64(
 		json_object_array_get_idx(json_object_array_get_idx(buckets, i), which));
@@ -152,7 +152,7 @@ static void print_histogram(const char *label, json_object *latency)
 	u64 whole = 0, most = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		u64 count = bucket_number(buckets, i, 1);
+		u64 count = get_bucket_number(buckets, i, 1);
 
 		whole += count;
 		most = count > most ? count : most;
@@ -161,10 +161,10 @@ static void print_histogram(const char *label, json_object *latency)
 		return;
 	printf("Histogram of %s latency, cycles\n", label);
 	for (size_t i = 0; i < n; i++) {
-		u64 count = bucket_number(buckets, i, 1);
+		u64 count = get_bucket_number(buckets, i, 1);
 		int bar = (int)((count * BAR_COLUMNS + most - 1) / most);
 
-		printf("  <= %-10" PRIu64 " %25s %8s  %.*s\n", bucket_number(buckets, i, 0),
+		printf("  <= %-10" PRIu64 " %25s %8s  %.*s\n", get_bucket_number(buckets, i, 0),
 		       text_format_count(number, count), text_format_percent(share, count, whole),
 		       bar, "########################################");
 	}

@@ -40,7 +40,7 @@ void table_set_cell(struct text_table *table, u32 row, u32 column, const char *t
 	*cell = strndup(text, TABLE_CELL_SIZE - 1);
 }
 
-static const char *cell_at(const struct text_table *table, u32 row, u32 column)
+static const char *get_cell(const struct text_table *table, u32 row, u32 column)
 {
 	return table->cell[row * table->columns + column] ?: "";
 }
@@ -93,7 +93,7 @@ static void compute_widths(const struct text_table *table, size_t limit, size_t 
 	for (u32 c = 0; c < table->columns; c++) {
 		width[c] = table->column[c].width ?: text_get_width(table->column[c].heading);
 		for (u32 row = 0; row < table->rows; row++) {
-			size_t cell = text_get_width(cell_at(table, row, c));
+			size_t cell = text_get_width(get_cell(table, row, c));
 
 			if (cell > width[c])
 				width[c] = cell;
@@ -116,7 +116,7 @@ static void print_line(const struct text_table *table, FILE *out, size_t limit, 
 		const struct table_column *column = &table->column[c];
 		bool right = column->right && !(headings && column->heading_left);
 
-		text_fit(headings ? column->heading : cell_at(table, row, c), width[c], right,
+		text_fit(headings ? column->heading : get_cell(table, row, c), width[c], right,
 			 fitted);
 		end += sprintf(end, "%*s%s", (int)column->gap, "", fitted);
 	}

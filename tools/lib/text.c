@@ -31,7 +31,7 @@ static bool is_bidi_control(wchar_t c)
  * Return the number of columns of the character at @p, and its bytes in *ret_len; -1 if it is not
  * printable.
  */
-static int char_width(const char *p, size_t left, size_t *ret_len)
+static int get_char_width(const char *p, size_t left, size_t *ret_len)
 {
 	mbstate_t state = { 0 };
 	wchar_t c;
@@ -52,7 +52,7 @@ void text_clean(char *text)
 
 	while (left) {
 		size_t len;
-		int width = char_width(text, left, &len);
+		int width = get_char_width(text, left, &len);
 
 		if (width < 0) {
 			*out++ = '?';
@@ -71,7 +71,7 @@ size_t text_get_width(const char *text)
 	size_t left = strlen(text), width = 0, len;
 
 	for (; left; text += len, left -= len) {
-		int w = char_width(text, left, &len);
+		int w = get_char_width(text, left, &len);
 
 		width += w < 0 ? 1 : w;
 	}
@@ -84,7 +84,7 @@ static size_t text_find_prefix(const char *text, size_t width, size_t *ret_width
 	size_t left = strlen(text), used = 0, pos = 0, len;
 
 	for (; left; pos += len, left -= len) {
-		int w = char_width(text + pos, left, &len);
+		int w = get_char_width(text + pos, left, &len);
 		size_t columns = w < 0 ? 1 : w;
 
 		/* Combining marks have no width, so the number of bytes needs a limit, too. */

@@ -171,7 +171,7 @@ static void add_names(struct live_page *page, u32 width, const struct view_row *
 	add_name(page, width, "line", row->line ? line : "");
 }
 
-static u64 bucket_number(json_object *buckets, size_t i, size_t which)
+static u64 get_bucket_number(json_object *buckets, size_t i, size_t which)
 {
 	return json_object_get_uint64(
 		json_object_array_get_idx(json_object_array_get_idx(buckets, i), which));
@@ -189,7 +189,8 @@ static void add_histogram(struct live_page *page, u32 width, const char *label,
 	if (!count)
 		return;
 	for (size_t i = 0; i < n; i++)
-		most = bucket_number(buckets, i, 1) > most ? bucket_number(buckets, i, 1) : most;
+		most = get_bucket_number(buckets, i, 1) > most ? get_bucket_number(buckets, i, 1) :
+								 most;
 	page_add_line(page, TERM_PLAIN, "%s", "");
 	page_add_line(page, TERM_STRONG, "%s latency, cycles", label);
 	page_add_line(
@@ -201,8 +202,9 @@ static void add_histogram(struct live_page *page, u32 width, const char *label,
 		(unsigned long long)statistics_find_quantile(latency, 999));
 	for (size_t i = 0; i < n; i++) {
 		snprintf(bucket, sizeof(bucket), "<= %s",
-			 text_format_count(number, bucket_number(buckets, i, 0)));
-		page_add_bar_line(page, width, bucket, bucket_number(buckets, i, 1), count, most);
+			 text_format_count(number, get_bucket_number(buckets, i, 0)));
+		page_add_bar_line(page, width, bucket, get_bucket_number(buckets, i, 1), count,
+				  most);
 	}
 }
 

@@ -57,7 +57,7 @@ void live_screen_clear(struct live_screen *screen)
 	screen->capacity = 0;
 }
 
-static u32 screen_width(const struct live_screen *screen)
+static u32 get_screen_width(const struct live_screen *screen)
 {
 	return screen->width < TEXT_WIDTH_MAX ? screen->width : TEXT_WIDTH_MAX - 1;
 }
@@ -69,10 +69,10 @@ static void screen_add_span(struct live_screen *screen, u32 row, u32 column, u32
 	struct live_span *spans;
 	char fitted[TEXT_SIZE];
 
-	if (row >= screen->height || column >= screen_width(screen) || !width)
+	if (row >= screen->height || column >= get_screen_width(screen) || !width)
 		return;
-	if (width > screen_width(screen) - column)
-		width = screen_width(screen) - column;
+	if (width > get_screen_width(screen) - column)
+		width = get_screen_width(screen) - column;
 	spans = array_reserve(screen->span, &screen->capacity, screen->count + 1, sizeof(*spans),
 			      UINT16_MAX);
 	if (!spans)
@@ -160,7 +160,7 @@ static void draw_title(struct live_screen *screen, const struct live_state *stat
 {
 	const struct live_level *level = live_state_get_level_const(state);
 	char position[128], what[LIVE_TEXT_SIZE + 128], crumbs[1024], title[1400];
-	u32 width = screen_width(screen), right, left;
+	u32 width = get_screen_width(screen), right, left;
 
 	write_position(state, first, count, position, sizeof(position));
 	right = (u32)text_get_width(position);
@@ -216,7 +216,7 @@ static void draw_header(struct live_screen *screen, const struct view_header *he
 
 		if (ink_is_urgent(items->ink[at]) != (i < items->count))
 			continue;
-		if (column && column + 2 + width > screen_width(screen)) {
+		if (column && column + 2 + width > get_screen_width(screen)) {
 			line++;
 			column = 0;
 		}
@@ -262,7 +262,7 @@ static void draw_input(struct live_screen *screen, const struct live_state *stat
 {
 	const char *prompt = state->overlay == LIVE_INPUT_SEARCH ? "search: " : "filter: ";
 	const char *text = state->input;
-	u32 width = screen_width(screen), used = (u32)strlen(prompt);
+	u32 width = get_screen_width(screen), used = (u32)strlen(prompt);
 	char line[LIVE_TEXT_SIZE + 16];
 
 	while (*text && used + text_get_width(text) + 1 > width)
@@ -284,8 +284,8 @@ static void draw_hints(struct live_screen *screen, const struct live_content *co
 		draw_input(screen, state);
 		return;
 	}
-	write_hints(state, screen_width(screen), hints, sizeof(hints));
-	screen_add_span(screen, screen->height - 1, 0, screen_width(screen),
+	write_hints(state, get_screen_width(screen), hints, sizeof(hints));
+	screen_add_span(screen, screen->height - 1, 0, get_screen_width(screen),
 			*error ? TERM_BAD : TERM_FAINT, false, *error ? error : hints);
 }
 
@@ -294,7 +294,7 @@ static void draw_hints(struct live_screen *screen, const struct live_content *co
 #define COLUMN_BIT(column) (1U << FORMAT_COLUMN_##column)
 
 /* Return the columns with the names that distinguish rows of a group. */
-static u32 own_column(enum view_group group)
+static u32 get_own_column(enum view_group group)
 {
 	static const u32 own[VIEW_GROUPS] = {
 		[VIEW_FUNCTION] = COLUMN_BIT(FUNCTION),
@@ -309,7 +309,7 @@ static u32 own_column(enum view_group group)
 }
 
 /* Hide columns with names that the title shows and, on narrow screens, less important columns. */
-static u32 hidden_columns(const struct live_state *state, u32 width)
+static u32 choose_hidden_columns(const struct live_state *state, u32 width)
 {
 	const struct live_level *level = live_state_get_level_const(state);
 	bool weighs = state->sort != VIEW_SORT_SAMPLES;
@@ -328,7 +328,7 @@ static u32 hidden_columns(const struct live_state *state, u32 width)
 		hidden |= (weighs ? COLUMN_BIT(LATENCY) : 0) |
 			  (level->group == VIEW_LINE ? COLUMN_BIT(CONTAINER) | COLUMN_BIT(PROCESS) :
 						       0);
-	return hidden & ~own_column(level->group);
+	return hidden & ~get_own_column(level->group);
 }
 
 /*
@@ -414,7 +414,7 @@ static struct heat_limits compute_heat_limits(const struct live_content *content
 	return heat;
 }
 
-static enum term_style heat_ink(const struct heat_limits *heat, u64 key)
+static enum term_style choose_heat_style(const struct heat_limits *heat, u64 key)
 {
 	double percent = heat->whole ? 100.0 * (double)key / (double)heat->whole : 0;
 
@@ -424,7 +424,7 @@ static enum term_style heat_ink(const struct heat_limits *heat, u64 key)
 static void draw_row(struct live_screen *screen, u32 line, enum term_style ink, bool chosen,
 		     const char *text)
 {
-	u32 width = screen_width(screen), share = column_widths[FORMAT_COLUMN_SHARE].width;
+	u32 width = get_screen_width(screen), share = column_widths[FORMAT_COLUMN_SHARE].width;
 	char first[TEXT_NUMBER_SIZE];
 
 	if (chosen) {
@@ -442,7 +442,7 @@ static void draw_no_rows(struct live_screen *screen, const struct live_content *
 {
 	const struct live_state *state = content->state;
 
-	screen_add_span(screen, line, 0, screen_width(screen), TERM_FAINT, false,
+	screen_add_span(screen, line, 0, get_screen_width(screen), TERM_FAINT, false,
 			content->loading || *content->fault ? "Waiting for speprofd." :
 			*state->filter.text ? "No row fulfils the filter; f changes it." :
 			state->period == LIVE_INTERVAL ? "No samples in the last interval." :
@@ -454,7 +454,7 @@ static void draw_rows(struct live_screen *screen, const struct live_content *con
 {
 	const struct live_state *state = content->state;
 	const struct live_level *level = live_state_get_level_const(state);
-	u32 width = screen_width(screen), shown, widths[TABLE_COLUMNS_MAX];
+	u32 width = get_screen_width(screen), shown, widths[TABLE_COLUMNS_MAX];
 	struct view part = { .header = *content->header };
 	struct heat_limits heat = compute_heat_limits(content);
 	struct text_table table = { 0 };
@@ -462,7 +462,7 @@ static void draw_rows(struct live_screen *screen, const struct live_content *con
 				      .sort = state->sort,
 				      .known_share = content->known_share,
 				      .known_shares = content->known_shares,
-				      .hidden = hidden_columns(state, width) };
+				      .hidden = choose_hidden_columns(state, width) };
 	char text[ROW_SIZE];
 
 	if (level->first < content->rows->count) {
@@ -477,8 +477,9 @@ static void draw_rows(struct live_screen *screen, const struct live_content *con
 	for (u32 i = 0; i < table.rows; i++) {
 		write_row(&table, widths, i, text);
 		draw_row(screen, g->body + i,
-			 heat_ink(&heat, view_get_sort_key(&part.rows[i], state->sort,
-							   view_get_share_unit(content->header))),
+			 choose_heat_style(&heat,
+					   view_get_sort_key(&part.rows[i], state->sort,
+							     view_get_share_unit(content->header))),
 			 level->first + i == level->cursor, text);
 	}
 	if (!part.count)
@@ -495,7 +496,7 @@ static void draw_menu(struct live_screen *screen, const struct live_state *state
 		[LIVE_MENU_PERIOD] = "Show the samples of",
 		[LIVE_MENU_SESSION] = "Show the session",
 	};
-	u32 count = live_menu_count_items(state), width = screen_width(screen);
+	u32 count = live_menu_count_items(state), width = get_screen_width(screen);
 	char text[LIVE_SESSION_SIZE + 16];
 	bool current = false;
 
@@ -516,7 +517,7 @@ static void draw_page(struct live_screen *screen, const struct live_page *page, 
 		      const struct screen_geometry *g)
 {
 	for (u32 i = first; i < page->count && i < first + g->page; i++)
-		screen_add_span(screen, g->body + i - first, 0, screen_width(screen),
+		screen_add_span(screen, g->body + i - first, 0, get_screen_width(screen),
 				page->line[i].ink, false, page->line[i].text);
 }
 
@@ -536,7 +537,7 @@ void live_screen_draw(struct live_screen *screen, const struct live_content *con
 		live_page_add_help(&page);
 	else if (live_state_has_page(state))
 		live_page_add_details(&page, &level->chosen, content->header, content->histograms,
-				      state->period, screen_width(screen));
+				      state->period, get_screen_width(screen));
 	if (live_state_has_page(state))
 		count = page.count;
 	else if (live_state_has_menu(state))

@@ -376,7 +376,7 @@ static void search_row(struct live_state *state, const struct view *rows, bool b
 }
 
 /* Show the rows that the chosen row consists of; @detail: show its details instead. */
-static u32 level_down(struct live_state *state, const struct view *rows, bool detail)
+static u32 level_descend(struct live_state *state, const struct view *rows, bool detail)
 {
 	/*
 	 * The group of the rows that Enter shows for a row of each group; VIEW_GROUPS: its details.
@@ -420,7 +420,7 @@ static u32 level_down(struct live_state *state, const struct view *rows, bool de
  * Show the level above. On the outermost level, show rows of the group that contains the present
  * one.
  */
-static u32 level_up(struct live_state *state)
+static u32 level_ascend(struct live_state *state)
 {
 	static const enum view_group wider[VIEW_GROUPS] = {
 		[VIEW_LINE] = VIEW_FUNCTION,	 [VIEW_FUNCTION] = VIEW_PROGRAM,
@@ -577,13 +577,13 @@ static u32 rows_handle_key(struct live_state *state, u32 key, const struct view 
 		return LIVE_QUIT;
 	case LIVE_KEY_ENTER:
 	case LIVE_KEY_RIGHT:
-		return level_down(state, rows, false);
+		return level_descend(state, rows, false);
 	case 'i':
-		return level_down(state, rows, true);
+		return level_descend(state, rows, true);
 	case LIVE_KEY_ESCAPE:
 	case LIVE_KEY_BACKSPACE:
 	case LIVE_KEY_LEFT:
-		return level_up(state);
+		return level_ascend(state);
 	case 'n':
 	case 'N':
 		if (!level->detail)

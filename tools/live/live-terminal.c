@@ -178,7 +178,7 @@ void live_terminal_get_size(struct live_screen *screen)
 	screen->width = width > 0 ? (u32)width : 0;
 }
 
-static attr_t span_attributes(const struct live_span *span)
+static attr_t get_span_attributes(const struct live_span *span)
 {
 	static const attr_t attributes[TERM_INKS] = { [TERM_STRONG] = A_BOLD,
 						      [TERM_FAINT] = A_DIM,
@@ -200,7 +200,7 @@ void live_terminal_show(const struct live_screen *screen)
 		if (length == (size_t)-1)
 			continue;
 		text[length] = 0;
-		attr_set(span_attributes(span), has_colours ? (short)span->ink : 0, NULL);
+		attr_set(get_span_attributes(span), has_colours ? (short)span->ink : 0, NULL);
 		mvaddwstr((int)span->row, (int)span->column, text);
 	}
 	attr_set(A_NORMAL, 0, NULL);

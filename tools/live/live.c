@@ -56,7 +56,7 @@ struct live_view {
 	bool ended;
 };
 
-static u64 now_ms(void)
+static u64 get_now_ms(void)
 {
 	struct timespec ts;
 
@@ -90,7 +90,7 @@ static struct live_query live_make_query(const struct live_view *live, u64 id)
 static void live_send_query(struct live_view *live, bool sessions)
 {
 	struct live_query query = live_make_query(live, ++live->id);
-	u64 now = now_ms();
+	u64 now = get_now_ms();
 
 	query.sessions = sessions;
 	if (!live->waiting)
@@ -189,7 +189,7 @@ static void receive_rows(struct live_view *live, struct live_reply *reply)
 static void live_receive_reply(struct live_view *live, struct live_reply *reply)
 {
 	live->waiting = reply->id != live->id;
-	live->since_ms = now_ms();
+	live->since_ms = get_now_ms();
 	receive_sessions(&live->state, reply->sessions);
 	receive_rows(live, reply);
 	receive_histograms(live, reply);
@@ -257,9 +257,9 @@ static void live_run_loop(struct live_view *live)
 	/*
 	 * The first screen shows the whole profile; the first interval ends after at most a second.
 	 */
-	live->due_ms = now_ms() + (live->period_ms < 1000 ? live->period_ms : 1000);
+	live->due_ms = get_now_ms() + (live->period_ms < 1000 ? live->period_ms : 1000);
 	for (;;) {
-		u64 now = now_ms();
+		u64 now = get_now_ms();
 
 		live_check_slow_daemon(live, now);
 		if (!(live->waiting && live->loading && now - live->since_ms < REDRAW_DELAY_MS))
@@ -271,7 +271,7 @@ static void live_run_loop(struct live_view *live)
 			return;
 		while (live_feed_receive(live->feed, &reply))
 			live_receive_reply(live, &reply);
-		if (!live->waiting && !live->state.paused && now_ms() >= live->due_ms)
+		if (!live->waiting && !live->state.paused && get_now_ms() >= live->due_ms)
 			live_send_query(live, false);
 	}
 }

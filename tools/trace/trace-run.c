@@ -56,7 +56,7 @@ struct traced_program {
  * Return a TID for a thread. The thread with number 0 is the process. QEMU does not log the TIDs of
  * the others, so these are invented: PID plus number.
  */
-static s32 thread_tid(const struct traced_program *trace, u32 thread)
+static s32 get_thread_tid(const struct traced_program *trace, u32 thread)
 {
 	return trace->process.pid + (s32)thread;
 }
@@ -77,7 +77,7 @@ static void thread_report(struct traced_program *trace, u32 thread)
 	if (thread)
 		event_send(trace, (struct task_event){
 					  .type = TASK_FORK,
-					  .tid = thread_tid(trace, thread),
+					  .tid = get_thread_tid(trace, thread),
 					  .parent_pid = trace->process.pid,
 				  });
 }
@@ -152,7 +152,7 @@ static int step_execute(struct traced_program *trace, const struct qemu_step *st
 	r = report_code_mapping(trace, step->registers.pc);
 	if (r < 0)
 		return r;
-	traced_spu_execute(&trace->spu, step, thread_tid(trace, step->thread), trace->sink);
+	traced_spu_execute(&trace->spu, step, get_thread_tid(trace, step->thread), trace->sink);
 	return step->known && step->word == SVC_0 ? note_system_call(trace, &step->registers) : 0;
 }
 

@@ -92,13 +92,13 @@ static const char *debug_link_read(Elf *elf, u32 *ret_crc)
 static void describe_content(const struct reader_file *o, struct symbol_file_content *known)
 {
 	const char *link;
-	GElf_Ehdr head;
+	GElf_Ehdr ehdr;
 	u32 crc;
 
 	*known = (struct symbol_file_content){ .has = o->has,
 					       .build_id_size = o->elf.build_id_size };
-	if (o->file && gelf_getehdr(o->file, &head))
-		known->machine = head.e_machine;
+	if (o->file && gelf_getehdr(o->file, &ehdr))
+		known->machine = ehdr.e_machine;
 	memcpy(known->build_id, o->elf.build_id, sizeof(known->build_id));
 	link = o->file ? debug_link_read(o->file, &crc) : NULL;
 	if (link && strcmp(link, "..") != 0)
@@ -656,11 +656,11 @@ void reader_file_add_instructions(struct reader_file *o, u64 address, u64 end,
 	struct disassembler_code code = {
 		.bytes = bytes, .size = sizeof(bytes), .name = format_code_address, .ctx = o
 	};
-	GElf_Ehdr head;
+	GElf_Ehdr ehdr;
 	ssize_t n;
 
 	reply_builder_init(builder);
-	if (!segment || !o->file || !gelf_getehdr(o->file, &head))
+	if (!segment || !o->file || !gelf_getehdr(o->file, &ehdr))
 		return;
 	read_functions_once(o);
 	if (code.size > end - address)
@@ -669,7 +669,7 @@ void reader_file_add_instructions(struct reader_file *o, u64 address, u64 end,
 	if (n <= 0)
 		return;
 	code.size = (size_t)n;
-	code.machine = head.e_machine;
+	code.machine = ehdr.e_machine;
 	code.address = segment->vaddr + (address - segment->offset);
 	add_instructions(&code, address, code.size == sizeof(bytes), builder);
 	if (!builder->count)

@@ -123,7 +123,7 @@ static struct spe_exception make_exception(enum spe_exception_state state, unsig
  * Return the state of an exception while the PE executes at its target Exception level: KE enables
  * the exception and PSTATE.PM masks it.
  */
-static struct spe_exception exception_at_target(bool ke, bool pm, unsigned int target)
+static struct spe_exception get_exception_at_target(bool ke, bool pm, unsigned int target)
 {
 	if (!ke)
 		return make_exception(SPE_EXCEPTION_MASKED, target);
@@ -149,7 +149,7 @@ static struct spe_exception exception_from_pmbsr_el2(const struct spe_controls *
 		return make_exception(SPE_EXCEPTION_MASKED, 2);
 	if (pe->el < 2)
 		return make_exception(SPE_EXCEPTION_TAKEN, 2);
-	return exception_at_target(controls->el2_ee == 3 && controls->el2_ke, pe->pm, 2);
+	return get_exception_at_target(controls->el2_ee == 3 && controls->el2_ke, pe->pm, 2);
 }
 
 static bool el1_exception_is_enabled(const struct spe_controls *controls)
@@ -170,7 +170,7 @@ static struct spe_exception exception_from_pmbsr_el1(const struct spe_controls *
 		return make_exception(SPE_EXCEPTION_MASKED, target);
 	if (pe->el == 0)
 		return make_exception(SPE_EXCEPTION_TAKEN, target);
-	return exception_at_target(controls->el1_ke, pe->pm, target);
+	return get_exception_at_target(controls->el1_ke, pe->pm, target);
 }
 
 struct spe_exception spe_routing_get_exception(const struct spe_controls *controls,

@@ -84,7 +84,7 @@ static bool word_equals(struct rule_text_word word, const char *name)
 	return !name[i];
 }
 
-static int digit_value(char c)
+static int get_digit_value(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -102,7 +102,7 @@ static bool word_parse_number(struct rule_text_word word, u32 max, u32 *ret_numb
 	if (!word.len)
 		return false;
 	for (size_t i = base == 16 ? 2 : 0; i < word.len; i++) {
-		int digit = digit_value(word.at[i]);
+		int digit = get_digit_value(word.at[i]);
 
 		if (digit >= base)
 			return false;

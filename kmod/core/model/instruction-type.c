@@ -26,7 +26,7 @@ static u64 get_sampled_vector_size(const struct spe_spu *spu,
 }
 
 /* Return log2(@size / @min), rounded up, which is the encoding of a length. */
-static u8 log2_of_quotient(u64 size, u64 min)
+static u8 compute_log2_of_quotient(u64 size, u64 min)
 {
 	u8 n = 0;
 
@@ -44,7 +44,7 @@ static u8 log2_of_quotient(u64 size, u64 min)
 static u8 evl_encode(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
 	u64 size = get_sampled_vector_size(spu, instruction);
-	u8 evl = log2_of_quotient(has_sme(spu) ? size * instruction->vectors : size, 32);
+	u8 evl = compute_log2_of_quotient(has_sme(spu) ? size * instruction->vectors : size, 32);
 	u8 most = has_sme(spu) ? 7 : 6;
 
 	return (u8)SPE_FIELD_PREP(SPE_OP_EVL, evl < most ? evl : most);
@@ -56,8 +56,8 @@ static u8 evl_encode(const struct spe_spu *spu, const struct spe_instruction *in
  */
 static u8 ets_encode(const struct spe_spu *spu, const struct spe_instruction *instruction)
 {
-	u8 ets = log2_of_quotient(get_sampled_vector_size(spu, instruction) * instruction->vectors,
-				  128);
+	u8 ets = compute_log2_of_quotient(
+		get_sampled_vector_size(spu, instruction) * instruction->vectors, 128);
 
 	if (spe_instruction_is(instruction, SPE_INSTRUCTION_WHOLE_ZA) || ets > 11)
 		ets = 15;

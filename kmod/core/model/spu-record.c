@@ -199,7 +199,7 @@ static void add_operation_type(struct packet_writer *w, const struct spe_operati
 }
 
 /* NS and NSE of the operation's Security state (D18.2.1). */
-static u64 make_state_bits(const struct spe_operation *operation)
+static u64 make_security_state_bits(const struct spe_operation *operation)
 {
 	return (operation->ns ? SPE_ADDRESS_NS : 0) | (operation->nse ? SPE_ADDRESS_NSE : 0);
 }
@@ -214,7 +214,7 @@ static u64 make_code_address(const struct spe_operation *operation, u64 address,
 	if (has_top)
 		return (address & SPE_ADDRESS_BITS) | SPE_FIELD_PREP(SPE_ADDRESS_TAG, top);
 	return (address & SPE_ADDRESS_BITS) | SPE_FIELD_PREP(SPE_ADDRESS_EL, operation->el) |
-	       make_state_bits(operation);
+	       make_security_state_bits(operation);
 }
 
 /*
@@ -236,7 +236,7 @@ static u64 make_physical_address(const struct spe_spu *spu, const struct spe_ope
 	u64 address = operation->pa & SPE_ADDRESS_BITS;
 
 	address |= operation->valid & SPE_OPERATION_PA_NS ? SPE_ADDRESS_NS :
-							    make_state_bits(operation);
+							    make_security_state_bits(operation);
 	if (!(spu->config.pe & SPE_PE_MTE2))
 		return address;
 	if (operation->valid & SPE_OPERATION_CHECKED)

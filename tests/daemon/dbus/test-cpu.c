@@ -51,7 +51,7 @@ static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu
 	return 0;
 }
 
-static int played_fd(struct source *source)
+static int played_get_fd(struct source *source)
 {
 	return *(int *)(source + 1);
 }
@@ -77,7 +77,7 @@ static void played_stop(struct source *source)
 static const struct source_ops played_ops = {
 	.name = "played",
 	.start = played_start,
-	.fd = played_fd,
+	.fd = played_get_fd,
 	.drain = played_drain,
 	.stop = played_stop,
 	.free = played_stop,

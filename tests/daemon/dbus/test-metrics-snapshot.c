@@ -16,7 +16,7 @@ struct quiet_source {
 	int fd;
 };
 
-static int quiet_fd(struct source *source)
+static int quiet_get_fd(struct source *source)
 {
 	return ((struct quiet_source *)source)->fd;
 }
@@ -39,7 +39,7 @@ static void quiet_stop(struct source *source __attribute__((unused)))
 static const struct source_ops quiet_ops = {
 	.name = "quiet",
 	.start = quiet_start,
-	.fd = quiet_fd,
+	.fd = quiet_get_fd,
 	.drain = quiet_drain,
 	.stop = quiet_stop,
 	.free = quiet_stop,

@@ -257,8 +257,8 @@ static void assert_pprof_entries(u64 *left, u32 entries)
 	assert_row(limits.entries >= entries - entries / 20 &&
 		   limits.entries <= entries + entries / 20);
 	assert_row(limits.names >= limits.entries * 192ULL);
-	assert_row(pprof_max_bytes(&limits) <= *left);
-	*left -= pprof_max_bytes(&limits);
+	assert_row(pprof_get_max_bytes(&limits) <= *left);
+	*left -= pprof_get_max_bytes(&limits);
 }
 
 /*
@@ -277,8 +277,8 @@ static void test_pprof_uses_remaining_memory(void **state)
 	left = plan.share[MEMORY_SESSIONS];
 	for (u32 i = 0; i < PPROF_CONCURRENT_MAX; i++) {
 		assert_true(budget_limit_pprof(left, &limits));
-		assert_true(limits.entries >= 512 && pprof_max_bytes(&limits) <= left);
-		left -= pprof_max_bytes(&limits);
+		assert_true(limits.entries >= 512 && pprof_get_max_bytes(&limits) <= left);
+		left -= pprof_get_max_bytes(&limits);
 	}
 	left = plan.share[MEMORY_SESSIONS];
 	assert_pprof_entries(&left, 11947);
@@ -296,7 +296,7 @@ static void test_pprof_uses_remaining_memory(void **state)
 	assert_int_equal(limits.entries, PPROF_ENTRIES_MAX);
 	for (left = 0; !budget_limit_pprof(left, &limits); left += KIB)
 		;
-	assert_true(limits.entries >= 512 && pprof_max_bytes(&limits) <= left && left < MIB);
+	assert_true(limits.entries >= 512 && pprof_get_max_bytes(&limits) <= left && left < MIB);
 	request.budget = budget_compute_pprof_needed(&plan, plan.share[MEMORY_SESSIONS]);
 	least = plan.share[MEMORY_SESSIONS];
 	assert_int_equal(budget_make_plan(&request, &plan, &left), 0);

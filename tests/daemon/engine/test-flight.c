@@ -22,7 +22,7 @@ struct taken_windows {
 
 static u8 bytes[FLIGHT_MIN];
 
-static u32 window_length(u32 number)
+static u32 compute_window_length(u32 number)
 {
 	u32 r = number * 2654435761U;
 
@@ -41,7 +41,7 @@ static void take_window(void *ctx, const struct source_window *window)
 	if (!taken->count)
 		taken->first = number;
 	assert_int_equal(number, taken->first + taken->count);
-	assert_int_equal(window->len, window_length(number));
+	assert_int_equal(window->len, compute_window_length(number));
 	for (size_t i = 0; i < window->len; i += 97)
 		assert_int_equal(window->data[i], (u8)number);
 	taken->count++;
@@ -60,9 +60,10 @@ static void test_newest_windows_are_kept(void **state)
 	assert_int_equal(flight_recorder_new(FLIGHT_MIN, &flight), 0);
 	assert_int_equal(flight_recorder_get_start_ns(flight), 0);
 	for (u32 i = 0; i < WINDOWS; i++) {
-		const struct source_window window = {
-			.data = bytes, .len = window_length(i), .written = i, .start_ns = 1000 + i
-		};
+		const struct source_window window = { .data = bytes,
+						      .len = compute_window_length(i),
+						      .written = i,
+						      .start_ns = 1000 + i };
 		struct taken_windows taken = { 0 };
 		const struct source_sink sink = { .window = take_window, .ctx = &taken };
 
@@ -78,7 +79,8 @@ static void test_newest_windows_are_kept(void **state)
 		 * The buffer must not be nearly empty: a window is overwritten only if its space is
 		 * needed.
 		 */
-		if (taken.first && window_length(i) < 5000 && window_length(taken.first - 1) < 5000)
+		if (taken.first && compute_window_length(i) < 5000 &&
+		    compute_window_length(taken.first - 1) < 5000)
 			assert_true(taken.bytes > FLIGHT_MIN / 8);
 	}
 	flight_recorder_clear(flight);

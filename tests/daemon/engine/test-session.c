@@ -40,7 +40,7 @@ static int script_start(struct source *source)
 	return 0;
 }
 
-static int script_fd(struct source *source)
+static int script_get_fd(struct source *source)
 {
 	return ((struct scripted_source *)source)->fd;
 }
@@ -113,7 +113,7 @@ static int script_configure(struct source *source, const struct source_config *c
 static const struct source_ops script_ops = {
 	.name = "script",
 	.start = script_start,
-	.fd = script_fd,
+	.fd = script_get_fd,
 	.drain = script_drain,
 	.stop = script_stop,
 	.free = script_free,

@@ -36,7 +36,7 @@ static int played_start(struct source *source)
 	return 0;
 }
 
-static int played_fd(struct source *source __attribute__((unused)))
+static int played_get_fd(struct source *source __attribute__((unused)))
 {
 	return fd;
 }
@@ -74,7 +74,7 @@ static u32 played_count_unsampled_cpus(const struct source *source)
 static const struct source_ops played_ops = {
 	.name = "module",
 	.start = played_start,
-	.fd = played_fd,
+	.fd = played_get_fd,
 	.drain = played_drain,
 	.stop = played_stop,
 	.free = played_free,

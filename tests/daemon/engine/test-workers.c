@@ -57,7 +57,7 @@ static void played_stop(struct source *source __attribute__((unused)))
 {
 }
 
-static int played_fd(struct source *source)
+static int played_get_fd(struct source *source)
 {
 	return get_played_source(source)->fd;
 }
@@ -181,7 +181,7 @@ static int played_configure(struct source *source __attribute__((unused)),
 static const struct source_ops played_ops = {
 	.name = "played",
 	.start = played_start,
-	.fd = played_fd,
+	.fd = played_get_fd,
 	.drain = played_drain,
 	.stop = played_stop,
 	.free = played_free,

@@ -91,7 +91,7 @@ static void set_counters(struct profile_counters *f, u64 samples)
 }
 
 /* Return the number of samples of a location in minute @n; container 0 has the most samples. */
-static u64 location_samples(u32 n, u32 program, u32 location)
+static u64 compute_location_samples(u32 n, u32 program, u32 location)
 {
 	return 4 * ((PROGRAMS - program) * 10 + (n * 7 + location * 3) % 5);
 }
@@ -106,7 +106,7 @@ static void fill_locations(struct minute_counters *m, u32 n, u32 each)
 			struct minute_location *l = &m->location[m->locations++];
 			struct profile_counters f;
 
-			set_counters(&f, location_samples(n, p, i));
+			set_counters(&f, compute_location_samples(n, p, i));
 			*l = (struct minute_location){ .program = p, .line = i + 1 };
 			strcpy(l->binary, "/usr/bin/program");
 			strcpy(l->file, "program.c");
@@ -171,7 +171,7 @@ static int write_minute(struct history_store *store, u32 n, u32 each)
 	return r;
 }
 
-static u64 minute_samples(u32 n, u32 each)
+static u64 compute_minute_samples(u32 n, u32 each)
 {
 	struct minute_counters m;
 	u64 samples;
@@ -263,7 +263,7 @@ static void test_rows_of_minutes(void **state)
 
 	assert_int_equal(open_store(f), 0);
 	assert_int_equal(write_minute(f->store, 0, 5), 0);
-	assert_sums(f, minute_samples(0, 5), 1);
+	assert_sums(f, compute_minute_samples(0, 5), 1);
 	assert_int_equal(history_store_create_view(f->store, &everything, VIEW_LINE,
 						   VIEW_SORT_SAMPLES, 0, &view, &coverage),
 			 0);
@@ -319,7 +319,7 @@ static void assert_selected(struct fixture *f, const struct history_query *query
 	view_clear(&view);
 }
 
-static u64 container_samples(u32 n, u32 container)
+static u64 compute_container_samples(u32 n, u32 container)
 {
 	struct minute_counters m;
 	u64 samples;
@@ -340,27 +340,29 @@ static void test_selected_rows(void **state)
 		assert_int_equal(write_minute(f->store, n, 5), 0);
 	q.since_us = START_US + MINUTE_US;
 	q.until_us = START_US + 2 * MINUTE_US;
-	assert_selected(f, &q, minute_samples(1, 5), PROGRAMS, "one minute");
+	assert_selected(f, &q, compute_minute_samples(1, 5), PROGRAMS, "one minute");
 	q.container = "web-[01]";
-	assert_selected(f, &q, container_samples(1, 0) + container_samples(1, 1), 2, "by name");
+	assert_selected(f, &q, compute_container_samples(1, 0) + compute_container_samples(1, 1), 2,
+			"by name");
 	q.container = "/web/2";
-	assert_selected(f, &q, container_samples(1, 2), 2, "by path");
+	assert_selected(f, &q, compute_container_samples(1, 2), 2, "by path");
 	q.program = "program-3";
-	assert_selected(f, &q,
-			container_samples(1, 2) - 4 -
-				(location_samples(1, 2, 0) + location_samples(1, 2, 1) +
-				 location_samples(1, 2, 2) + location_samples(1, 2, 3) +
-				 location_samples(1, 2, 4)),
-			1, "by program");
+	assert_selected(
+		f, &q,
+		compute_container_samples(1, 2) - 4 -
+			(compute_location_samples(1, 2, 0) + compute_location_samples(1, 2, 1) +
+			 compute_location_samples(1, 2, 2) + compute_location_samples(1, 2, 3) +
+			 compute_location_samples(1, 2, 4)),
+		1, "by program");
 	q = everything;
 	q.admits = admits_only_second_container;
-	assert_selected(f, &q, container_samples(2, 1) + container_samples(3, 1), 1,
+	assert_selected(f, &q, compute_container_samples(2, 1) + compute_container_samples(3, 1), 1,
 			"own containers");
 	q.deadline_ns = 1;
 	q.admits = NULL;
 	assert_selected(f, &q,
-			minute_samples(0, 5) + minute_samples(1, 5) + minute_samples(2, 5) +
-				minute_samples(3, 5),
+			compute_minute_samples(0, 5) + compute_minute_samples(1, 5) +
+				compute_minute_samples(2, 5) + compute_minute_samples(3, 5),
 			PROGRAMS, "too short a query for a deadline");
 }
 
@@ -375,7 +377,7 @@ static void test_merged_periods(void **state)
 	assert_int_equal(open_store_with_limits(f, 64ULL << 20, 20, 6, 100), 0);
 	for (n = 0; n < 200; n++) {
 		assert_int_equal(write_minute(f->store, n, 5), 0);
-		samples += minute_samples(n, 5);
+		samples += compute_minute_samples(n, 5);
 	}
 	assert_int_equal(query_number(f, "SELECT count(*) FROM period WHERE seconds=60"), 20);
 	assert_int_equal(query_number(f, "SELECT count(*) FROM period WHERE seconds=600"), 6);
@@ -544,7 +546,7 @@ static void assert_minutes(struct fixture *f, u32 n)
 	u64 samples = 0;
 
 	for (u32 i = 0; i < n; i++)
-		samples += minute_samples(i, 2);
+		samples += compute_minute_samples(i, 2);
 	assert_true((u64)query_number(f, "SELECT coalesce(sum(samples),0) FROM period") == samples);
 	assert_true((u64)query_number(f, "SELECT coalesce(sum(samples),0) FROM program_row") ==
 		    samples);
@@ -648,11 +650,11 @@ static void test_clock_steps(void **state)
 	for (; n < 80; n++) /* an hour before the correct time */
 		write_minute_at(f, START_US - hour + n * MINUTE_US, n);
 	for (u32 i = 0; i < n; i++)
-		samples += minute_samples(i, 2);
+		samples += compute_minute_samples(i, 2);
 	assert_sums(f, samples, (u32)query_number(f, "SELECT count(*) FROM period"));
 	samples = 0;
 	for (u32 i = 30; i < 40; i++)
-		samples += minute_samples(i, 2);
+		samples += compute_minute_samples(i, 2);
 	q.since_us = START_US + decade;
 	assert_selected(f, &q, samples, PROGRAMS, "ten years ahead");
 	assert_int_equal(query_number(f, "SELECT sum(length_us) FROM period"), n * MINUTE_US);
@@ -736,11 +738,11 @@ static void test_migration(void **state)
 	assert_int_equal(history_store_create_view(f->store, &q, VIEW_LINE, VIEW_SORT_SAMPLES, 1,
 						   &view, &coverage),
 			 0);
-	assert_int_equal(view.rows[0].samples, location_samples(0, 0, 3));
+	assert_int_equal(view.rows[0].samples, compute_location_samples(0, 0, 3));
 	assert_int_equal(view.rows[0].p99, 0);
 	assert_string_equal(view.latencies[0], "{}");
 	view_clear(&view);
-	assert_sums(f, minute_samples(0, 5) + minute_samples(1, 5), 2);
+	assert_sums(f, compute_minute_samples(0, 5) + compute_minute_samples(1, 5), 2);
 }
 
 /* Two locations with the same names are one row with the sum of the latencies. */
@@ -787,7 +789,7 @@ static void test_timeline_of_containers(void **state)
 	assert_int_equal(t.series_count, CONTAINERS);
 	assert_int_equal(t.points, CONTAINERS * 10);
 	assert_string_equal(t.series[2].container, "web-2");
-	assert_int_equal(t.point[29].sums.samples, container_samples(9, 2));
+	assert_int_equal(t.point[29].sums.samples, compute_container_samples(9, 2));
 	history_timeline_clear(&t);
 	q.container = "web-2";
 	assert_int_equal(

@@ -71,7 +71,7 @@ static u32 get_sample_rate(u32 task, u32 second)
 	return second * (task + 1) % 7 + task;
 }
 
-static u64 expected_samples(u32 task, u32 first, u32 last)
+static u64 compute_expected_samples(u32 task, u32 first, u32 last)
 {
 	u64 sum = 0;
 
@@ -147,8 +147,8 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 
 		get_view(f, span, group, second, &view);
 		for (u32 i = 0; i < TASKS; i++) {
-			records += expected_samples(i, first, second);
-			weight += expected_samples(i, first, second) * get_task_interval(i);
+			records += compute_expected_samples(i, first, second);
+			weight += compute_expected_samples(i, first, second) * get_task_interval(i);
 		}
 		test_row("%s by %s at %u", view_span_name(span), view_group_name(group), second);
 		assert_row(view.header.records == records);
@@ -162,8 +162,9 @@ static void assert_span(struct fixture *f, enum view_span span, u32 second, u32 
 		for (u32 i = 0; i < view.count; i++) {
 			const struct view_row *row = &view.rows[i];
 			u32 task = group == VIEW_CONTAINER ? 0 : get_task_of_row(row, group);
-			u64 want = group == VIEW_CONTAINER ? records :
-							     expected_samples(task, first, second);
+			u64 want = group == VIEW_CONTAINER ?
+					   records :
+					   compute_expected_samples(task, first, second);
 
 			assert_row(task < TASKS && row->samples == want);
 			assert_row(row->weight[UNIT_INSTRUCTIONS] ==
@@ -215,7 +216,7 @@ static u32 get_unknown_samples(u32 second)
 	return second % 5;
 }
 
-static u32 expected_blind(u32 second)
+static u32 compute_expected_blind(u32 second)
 {
 	return 1000 + second % 11;
 }
@@ -227,8 +228,8 @@ static void add_remaining_samples(struct fixture *f, u32 second)
 			   &(struct source_window){
 				   .start_ns = second * NS,
 				   .end_ns = second * NS,
-				   .blind_ns = expected_blind(second),
-				   .blind_by[SOURCE_BLIND_FULL] = expected_blind(second),
+				   .blind_ns = compute_expected_blind(second),
+				   .blind_by[SOURCE_BLIND_FULL] = compute_expected_blind(second),
 			   });
 }
 
@@ -240,7 +241,7 @@ static void assert_ledgers(struct fixture *f, enum view_span span, u32 second, u
 
 	for (u32 s = second - seconds + 1; s <= second; s++) {
 		unattributed += get_unknown_samples(s);
-		dark += expected_blind(s);
+		dark += compute_expected_blind(s);
 	}
 	get_view(f, span, VIEW_PROCESS, second, &view);
 	test_row("%s at %u", view_span_name(span), second);
@@ -316,7 +317,7 @@ static void test_stopped_time_is_in_no_span(void **state)
 
 		get_view(f, VIEW_SPAN_10S, group, 3702, &view);
 		for (u32 i = 0; i < TASKS; i++)
-			records += expected_samples(i, 93, 102);
+			records += compute_expected_samples(i, 93, 102);
 		assert_int_equal(view.header.duration_ns, 10 * NS);
 		assert_int_equal(view.header.records, records);
 		view_clear(&view);

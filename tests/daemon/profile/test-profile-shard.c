@@ -79,8 +79,8 @@ static int setup(void **state)
 	assert_int_equal(profile_new(&config, f->attributor, &f->whole), 0);
 	assert_int_equal(profile_new(&config, f->attributor, &f->merged), 0);
 	/* The seed decides which lines share a tag, so it must be the same in both profiles. */
-	f->merged->commons->lines.table.seed = f->whole->commons->lines.table.seed;
-	f->merged->commons->pages.table.seed = f->whole->commons->pages.table.seed;
+	f->merged->shared_data->lines.table.seed = f->whole->shared_data->lines.table.seed;
+	f->merged->shared_data->pages.table.seed = f->whole->shared_data->pages.table.seed;
 	config = (struct profile_config){ .whole = f->merged, .cell_bytes = 4 << 20 };
 	for (u32 i = 0; i <= SHARDS; i++)
 		assert_int_equal(profile_new(&config, f->attributor, &f->shard[i]), 0);

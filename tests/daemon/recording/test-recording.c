@@ -34,7 +34,7 @@ struct seen_recording {
 static void on_window(void *ctx, const struct source_window *window)
 {
 	struct seen_recording *seen = ctx;
-	struct spe_decoder local, *decoder = source_window_decoder(window, &local);
+	struct spe_decoder local, *decoder = source_window_get_decoder(window, &local);
 	const struct spe_ledger *ledger = &decoder->ledger;
 	struct spe_sample sample;
 	struct spe_range range;
@@ -116,7 +116,7 @@ static int replay_bytes(const void *buf, size_t len, struct seen_recording *ret_
  * Return the directory of perf.data files of this project, each with its expected values in a JSON
  * file.
  */
-static const char *golden_directory(void)
+static const char *get_golden_directory(void)
 {
 	const char *dir = getenv("SPEPROF_GOLDEN");
 
@@ -186,7 +186,7 @@ static void test_golden_perf_files(void **state)
 		const struct golden_perf_file *row = &perf_rows[i];
 
 		test_row("%s", row->file);
-		snprintf(path, sizeof(path), "%s/%s", golden_directory(), row->file);
+		snprintf(path, sizeof(path), "%s/%s", get_golden_directory(), row->file);
 		if (replay_file(path, &seen, &error) < 0)
 			fail_msg("%s: offset %#llx: %s", row->file,
 				 (unsigned long long)error.offset, error.text);

@@ -35,7 +35,7 @@ __attribute__((noinline, noreturn, section("spin_text"))) static void spin_forev
 		;
 }
 
-static u64 clock_ns(clockid_t id)
+static u64 get_clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
@@ -183,16 +183,16 @@ static u64 run_source(struct source *source, u64 ns, struct seen_windows *seen)
 	seen->child = start_child();
 	assert_int_equal(clock_getcpuclockid(seen->child, &id), 0);
 	/* Wait until the child spins, and the work of fork() is done. */
-	while (clock_ns(id) < 20000000)
+	while (get_clock_ns(id) < 20000000)
 		usleep(1000);
 
 	assert_int_equal(source->ops->start(source), 0);
-	child = clock_ns(id);
-	while (clock_ns(id) - child < ns || seen->windows < windows + 4) {
+	child = get_clock_ns(id);
+	while (get_clock_ns(id) - child < ns || seen->windows < windows + 4) {
 		assert_int_equal(poll(&poll_fd, 1, -1), 1);
 		assert_int_equal(source->ops->drain(source, &sink), 0);
 	}
-	child = clock_ns(id) - child;
+	child = get_clock_ns(id) - child;
 	source->ops->stop(source);
 	assert_int_equal(source->ops->start(source), -EBUSY);
 	assert_int_equal(source->ops->drain(source, &sink), 0);
@@ -321,15 +321,15 @@ static void test_loss_is_blind(void **state)
 	config.ring_size = 64 << 10;
 	source = source_or_skip(&config);
 	seen.child = start_child();
-	began = clock_ns(CLOCK_MONOTONIC);
+	began = get_clock_ns(CLOCK_MONOTONIC);
 	assert_int_equal(source->ops->start(source), 0);
-	started = clock_ns(CLOCK_MONOTONIC);
+	started = get_clock_ns(CLOCK_MONOTONIC);
 	/* The kernel may throttle the ticks, and the host may stop the machine for a while. */
 	for (u32 i = 0; i < 100 && !seen.blind_ns; i++) {
 		usleep(500000);
 		source->ops->drain(source, &sink);
 	}
-	stopped = clock_ns(CLOCK_MONOTONIC);
+	stopped = get_clock_ns(CLOCK_MONOTONIC);
 	source->ops->stop(source);
 	source->ops->drain(source, &sink);
 	kill(seen.child, SIGKILL);
@@ -343,7 +343,7 @@ static void test_loss_is_blind(void **state)
 			 seen.blind_ns);
 	assert_true(seen.armed_ns + seen.blind_ns >= source->cpus * (stopped - started));
 	assert_true(seen.armed_ns + seen.blind_ns <=
-		    source->cpus * (clock_ns(CLOCK_MONOTONIC) - began));
+		    source->cpus * (get_clock_ns(CLOCK_MONOTONIC) - began));
 	source->ops->free(source);
 }
 
@@ -369,9 +369,9 @@ static void drain_for_ns(struct source *source, u64 ns, struct seen_windows *see
 {
 	const struct source_sink sink = { .window = count_seen_window, .ctx = seen };
 	struct pollfd poll_fd = { .fd = source->ops->fd(source), .events = POLLIN };
-	u64 start = clock_ns(CLOCK_MONOTONIC);
+	u64 start = get_clock_ns(CLOCK_MONOTONIC);
 
-	while (clock_ns(CLOCK_MONOTONIC) - start < ns) {
+	while (get_clock_ns(CLOCK_MONOTONIC) - start < ns) {
 		assert_int_equal(poll(&poll_fd, 1, -1), 1);
 		assert_int_equal(source->ops->drain(source, &sink), 0);
 	}
@@ -606,7 +606,7 @@ static void driven_spu_close(struct driven_spu *driven)
 }
 
 /* Inject one fault, then take ten samples. */
-static void driven_spu_fault(struct driven_spu *driven, u64 fault)
+static void driven_spu_inject_fault(struct driven_spu *driven, u64 fault)
 {
 	emulated_spu_arm_window(&driven->driver, driven->time);
 	spe_spu_inject_fault(&driven->driver.spu, fault);
@@ -637,13 +637,14 @@ static void test_driver_handles_faults(void **state)
 	assert_int_equal(seen->armed_ns, 5000ULL * INTERVAL_NS);
 
 	/* An External abort costs one record, and sampling continues. */
-	driven_spu_fault(&driven, spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
+	driven_spu_inject_fault(&driven,
+				spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
 	assert_int_equal(seen->faulted, 1);
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 0);
 
 	/* A translation fault would occur again, so the CPU is blind from then on. */
-	driven_spu_fault(&driven, spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
+	driven_spu_inject_fault(&driven, spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
 	assert_int_equal(seen->faulted, 2);
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 9ULL * INTERVAL_NS);

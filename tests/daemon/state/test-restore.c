@@ -115,7 +115,7 @@ static void played_stop(struct source *source __attribute__((unused)))
 	stopped++;
 }
 
-static int played_fd(struct source *source)
+static int played_get_fd(struct source *source)
 {
 	return ((struct played_source *)source)->fd;
 }
@@ -167,7 +167,7 @@ static const struct source_ops played_ops = {
 	.persist = &played_lasting,
 	.start = played_start,
 	.stop = played_stop,
-	.fd = played_fd,
+	.fd = played_get_fd,
 	.drain = played_drain,
 	.free = played_free,
 };

@@ -25,7 +25,7 @@
 /* A PID above every possible pid_max, so that /proc never contains it */
 #define GHOST (INT32_MAX - 100)
 
-static u64 clock_ns(clockid_t id)
+static u64 get_clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
@@ -50,7 +50,7 @@ static void report_event(struct attributor *a, u8 type, s32 pid, s32 tid, s32 pa
 		.name = name,
 		.exec = type == TASK_COMM,
 		.last = pid == tid,
-		.time_ns = clock_ns(CLOCK_MONOTONIC),
+		.time_ns = get_clock_ns(CLOCK_MONOTONIC),
 		.pid = pid,
 		.tid = tid,
 		.parent_pid = parent,
@@ -169,7 +169,7 @@ static void test_exec_separates_programs(void **state)
 /* Events from before /proc was read have no effect. */
 static void test_old_events_have_no_effect(void **state)
 {
-	const u64 before = clock_ns(CLOCK_MONOTONIC);
+	const u64 before = get_clock_ns(CLOCK_MONOTONIC);
 	struct attributor *a = make_live_attributor(0);
 	u32 index;
 	struct task_event event = {
@@ -352,7 +352,7 @@ static void read_child_events(enum task_events_kind kind, struct seen_child_even
 {
 	struct task_events *events = open_events(kind);
 	const struct task_sink sink = { .task = record_event, .ctx = ret_seen };
-	u64 before = clock_ns(CLOCK_MONOTONIC);
+	u64 before = get_clock_ns(CLOCK_MONOTONIC);
 
 	*ret_seen = (struct seen_child_events){ .child = fork() };
 	if (!ret_seen->child) {

@@ -66,12 +66,12 @@ static void assert_names(char *text, const char *between, const char *(*name)(un
 	free(text);
 }
 
-static const char *sort_name(unsigned int i)
+static const char *get_sort_name(unsigned int i)
 {
 	return view_sort_name(i);
 }
 
-static const char *group_name(unsigned int i)
+static const char *get_group_name(unsigned int i)
 {
 	return view_group_name(i);
 }
@@ -79,8 +79,8 @@ static const char *group_name(unsigned int i)
 static void test_sorts_and_groups_are_listed(void **state)
 {
 	(void)state;
-	assert_names(strdup(VIEW_SORT_LIST), ", ", sort_name, VIEW_SORTS);
-	assert_names(strdup(VIEW_GROUP_LIST), ", ", group_name, VIEW_GROUPS);
+	assert_names(strdup(VIEW_SORT_LIST), ", ", get_sort_name, VIEW_SORTS);
+	assert_names(strdup(VIEW_GROUP_LIST), ", ", get_group_name, VIEW_GROUPS);
 	for (enum view_sort i = 0; i < VIEW_SORTS; i++) {
 		enum view_sort back;
 
@@ -98,9 +98,9 @@ static void test_xml_documents_names(void **state)
 	char *xml = read_file(files[0]);
 
 	(void)state;
-	assert_names(find_section(xml, GET_VIEW, "group: ", "sort: "), "\", \n", group_name,
+	assert_names(find_section(xml, GET_VIEW, "group: ", "sort: "), "\", \n", get_group_name,
 		     VIEW_GROUPS);
-	assert_names(find_section(xml, GET_VIEW, "sort: ", "limit: "), "\", \n", sort_name,
+	assert_names(find_section(xml, GET_VIEW, "sort: ", "limit: "), "\", \n", get_sort_name,
 		     VIEW_SORTS);
 	free(xml);
 }
@@ -149,9 +149,9 @@ static void test_completion_has_names(void **state)
 	char *script = read_file(files[1]);
 
 	(void)state;
-	assert_includes(find_section(script, "-s | --sort)", "sorts=\"", "\""), sort_name,
+	assert_includes(find_section(script, "-s | --sort)", "sorts=\"", "\""), get_sort_name,
 			VIEW_SORTS, is_measure);
-	assert_includes(find_section(script, "-G | --group)", "-W \"", "\""), group_name,
+	assert_includes(find_section(script, "-G | --group)", "-W \"", "\""), get_group_name,
 			VIEW_GROUPS, is_group);
 	free(script);
 }

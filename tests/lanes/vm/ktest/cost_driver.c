@@ -28,7 +28,7 @@ void cost_pin_process(void)
  * Return the time of an access without its emulation: the exception, and the path to
  * speprof_trap.ko.
  */
-static uint64_t exception_ns(void)
+static uint64_t measure_exception_ns(void)
 {
 	static uint64_t known;
 	unsigned long long ns = 0;
@@ -48,7 +48,7 @@ static uint64_t exception_ns(void)
 static void read_access_counters(struct cost_mark *mark)
 {
 	/* Measure this first, because the measurement itself accesses registers. */
-	uint64_t exception = exception_ns();
+	uint64_t exception = measure_exception_ns();
 	FILE *file = fopen(TRAP "stats", "re");
 	unsigned long long records, accesses, ns;
 	char line[512];
