@@ -119,7 +119,10 @@ static const char *get_polkit_action(enum access_level level)
 					"org.speprof1.manage";
 }
 
-/* Turn the reply "(bba{ss})", or an error, into the error for the caller; null if authorized. */
+/*
+ * Evaluate polkit's reply "(bba{ss})", or its error. Return 0 if polkit authorized the caller, else a
+ * negative errno with @ret_error set.
+ */
 static int polkit_reply_to_error(sd_bus_message *reply, sd_bus_error *ret_error)
 {
 	const sd_bus_error *error = sd_bus_message_get_error(reply);

@@ -250,7 +250,10 @@ int worker_remove_session(struct worker_state *state, void *arg)
 		return -ENOENT;
 	own = !session->shared;
 	shared_source = shared_source_get(session->shared_source);
-	/* Drain now, so that old samples do not count for sessions that start later. */
+	/*
+	 * stop_session() also drains the source. Otherwise samples from before this call would count
+	 * for sessions that start later.
+	 */
 	if (session->running)
 		stop_session(state, session);
 	session_deinit(session);

@@ -208,7 +208,10 @@ static bool row_fetch(struct cell_merge *m)
 	return true;
 }
 
-/* Run a later step of a row. */
+/*
+ * Run step @step of the merge of row @r, 1 to MERGE_STEPS - 1. row_fetch() is step 0. The last step
+ * adds the row to the whole table; each other step prefetches memory for the next one.
+ */
 static void row_advance(struct cell_merge *m, struct merge_row *r, unsigned int step)
 {
 	switch (step) {

@@ -17,12 +17,13 @@
 
 /**
  * struct minute_latencies - the total latencies of a location, by histogram bucket
- * @mark: totals of the location's cell when it was last added
- * @count: samples since minute_log_clear(). Samples before the first @mark are missing
+ * @mark: counts of the location's cell at its last minute_log_add_location()
+ * @count: samples since minute_log_clear(): each call adds the growth of the cell's counts over
+ *	@mark. The first call for a cell with older samples only sets @mark
  * @marked: @mark is set
  * @before: number of samples of the previous minute
  *
- * @mark stays when a minute ends, so that a location with samples in each minute lacks no latency.
+ * minute_log_clear() keeps @mark, so that the first call of the next minute can add the growth.
  */
 struct minute_latencies {
 	u32 mark[HISTOGRAM_BUCKETS];

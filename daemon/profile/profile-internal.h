@@ -167,8 +167,8 @@ struct profile_shared_data {
 
 /**
  * struct profile - the tables and counters of one profile
- * @whole: for a shard: the profile into which the shard is merged, and which owns @shared_data; else
- *	NULL
+ * @whole: for a shard: the profile into which the shard is merged, and which owns
+ *	@shared_data; else NULL
  * @reader: reader lock slot of the attributor if several threads query it; else NULL
  * @began_ns, @ended_ns: for a shard: start of its first and end of its last window; 0 for none
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below

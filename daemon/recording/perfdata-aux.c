@@ -114,8 +114,8 @@ static void emit_loss(const struct perfdata_reader *perf, const struct perfdata_
 	};
 
 	/*
-	 * The record was stored once for its CPU and once for its thread, so pass only one of both
-	 * copies to the sink.
+	 * perfdata_aux_add() stored two copies of each AUX record: one for its CPU and one for its
+	 * thread. Pass only the copy of the kind of buffer that this file has to the sink.
 	 */
 	if (perf->is_spe && (aux->buffer < 0) == perf->per_thread)
 		perf->sink->window(perf->sink->ctx, &window);

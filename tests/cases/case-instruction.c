@@ -491,7 +491,7 @@ static void test_filter_types(struct spe_check *check)
 		u64 flags;
 		u8 pmsver;
 		u32 access;
-		u8 types; /* expected: types SIMD, FP, ST, LD, B */
+		u8 types; /* expected types, from bit 4 to bit 0: SIMD, FP, ST, LD, B */
 	} rows[] = {
 		{ I(SVE_MEMORY), 0, 6, 0, 0x12 },
 		{ I(SVE_MEMORY), 0, 1, 0, 0x12 },

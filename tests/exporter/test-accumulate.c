@@ -719,7 +719,7 @@ static void test_damaged_snapshots_are_refused(void **state)
 		assert_non_null(why);
 	}
 	assert_int_equal(metrics_parse(bytes, size + 8, &back, &why), -EBADMSG);
-	/* Change each word of the header. */
+	/* If any word of the header has all bits set, the snapshot is rejected. */
 	for (size_t i = 0; i < sizeof(struct metrics_head); i += 4) {
 		u32 word, all = UINT32_MAX;
 

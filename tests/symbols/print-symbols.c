@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Print the replies of speprof-symbols. usage: ask FILE OFFSET...; it prints a line for each
- * offset: name, source, inlines.
+ * Print what speprof-symbols finds at offsets in a file. Usage: print-symbols FILE OFFSET...
+ *
+ * Each line has the name of the function, the source line and the inlined functions of one offset,
+ * separated by tabs.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 
 #define DATA_MAX (1U << 30)
 
-/* Bytes in one line of base64, which then has 120 characters. */
+/* Bytes that one line of base64 encodes, and characters of that line with its line break. */
 #define LINE_BYTES 90
 #define LINE_CHARS (LINE_BYTES / 3 * 4 + 1)
 

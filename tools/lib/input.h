@@ -95,9 +95,10 @@ const char *input_get_printed_name(const char *path);
 int input_new_symbols(const struct input_recording *input, struct symbols_cache **ret_symbols);
 
 /**
- * input_get_header() - get the ledgers of the recording
- * @symbols: resolver that was used to look up names
- * @ret_header: as in &struct view, with source and duration of the recording
+ * input_get_header() - get the header of views of the recording
+ * @symbols: symbol table of the views; the header has its number of pending names, and the reason
+ *	why names are missing
+ * @ret_header: ledgers, duration and source of the recording
  */
 void input_get_header(const struct input_recording *input, struct symbols_cache *symbols,
 		      struct view_header *ret_header);

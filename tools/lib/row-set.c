@@ -731,8 +731,9 @@ static int select_rows(const struct row_set *set, const struct query *query,
 }
 
 /*
- * A row with several parts has the percentiles of their latencies. Without latencies it has none,
- * because they cannot be computed from the percentiles of parts.
+ * Add row @from to row @to. The percentiles of the sum are computed from the merged histogram. If
+ * the rows have no histograms, the sum has no percentiles, because those of the two rows cannot be
+ * combined.
  */
 static void row_merge(struct query_row *to, const struct query_row *from)
 {

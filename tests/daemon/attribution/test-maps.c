@@ -521,7 +521,7 @@ static void test_saved_mappings_are_limited(void **state)
 		load_maps_into(next, bytes, len);
 		for (s32 n = 0; n < 20; n++)
 			assert_typical_process(next, FAKE_PID + n);
-		/* The saved state has exactly that size. */
+		/* Saving the restored mappings keeps all of them and needs no more bytes. */
 		assert_row(save_maps(next, bytes) <= len);
 		assert_row(parse_saved(bytes, save_maps(next, bytes)).bytes == content.bytes);
 		attributor_get_stats(next, &stats);

@@ -244,8 +244,8 @@ static void test_cpus_have_own_intervals(void **state __attribute__((unused)))
 	assert_int_equal(rate_controller_limited_cpus(&g), 2);
 	assert_true(rate_controller_interval_of(&g, 1) > rate_controller_interval_of(&g, 6));
 	/*
-	 * Each interrupt takes 200 us and has 50 samples: the budget permits 8 interrupts per
-	 * second, so the minimum is used.
+	 * A sample of CPU 1 takes 200 us, so an interrupt for 50 samples takes 10 ms. The throttle
+	 * permits 80 ms per second, that is 8 interrupts, which is below the minimum of 128.
 	 */
 	assert_int_equal(scales[1].interrupts, 128);
 	assert_true(scales[0].interrupts > 10000);

@@ -359,7 +359,8 @@ static void test_unchangeable_hardware_filter(void **state)
 }
 
 /*
- * The filter changes between two drains. The interval is that of the session that owns the source.
+ * A drain uses the filter that the session has at that time. Only the session "machine" may change
+ * the interval, because the other session uses its source.
  */
 static void test_filter_changes_between_drains(void **state)
 {
@@ -448,7 +449,7 @@ static void test_relist_changes_filters(void **state)
 	/* The session counts with the new filter. Samples without a container are not excluded. */
 	get_counts(f, "slow", &records, &filtered);
 	assert_true(records > 0 && records == filtered);
-	/* Without lists the filter is the one of the configuration. */
+	/* Without Containers= and ExcludeContainers=, only Filter= of the configuration applies. */
 	make_relist_request(NULL, "op == load", &request);
 	assert_int_equal(worker_call(f->worker, container_filter_apply, &request), 0);
 	check_session_rule(f, SESSION_MACHINE, "op == load");

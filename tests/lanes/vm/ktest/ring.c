@@ -276,7 +276,10 @@ static void full_ring_stops_and_resumes(void)
 	scene_end(&scene);
 }
 
-/* Large records leave space at the end of the ring into which two records do not fit. */
+/*
+ * A window must have space for a few records. If the rest of the ring is smaller, the driver skips
+ * it, and the counters of skipped ranges and bytes grow.
+ */
 static void end_of_ring_is_skipped(void)
 {
 	struct speprof_session_config config = kmake_session_config();
@@ -287,7 +290,7 @@ static void end_of_ring_is_skipped(void)
 	config.watermark = 0;
 	config.max_latency_ms = 5;
 	scene_begin(&scene, &config, 0);
-	/* It is random which lap has such an end, so read until a lap has one. */
+	/* Chance decides in which lap of the ring bytes are skipped, so read until one has some. */
 	for (i = 0; i < 1000 && !scene.tally.skips; i++)
 		scene_read_for_ms(&scene, 50);
 	check(scene.tally.skips && scene.tally.skip_bytes >= 64);

@@ -128,7 +128,10 @@ static void sessions_have_own_source_filters(void)
 	check(cpu_has_source_filter(0));
 	for (i = 0; i < 3; i++) {
 		kcgroup_make(&cgroups[i], names[i]);
-		/* Execute code throughout the kernel, as kstart_in_kernel() does. */
+		/*
+		 * Sleep and fork, so that samples are at many addresses of the kernel: the model
+		 * derives the data source of an operation from its PC.
+		 */
 		kwork_start(&cgroups[i], 0, KWORK_SLEEP, (uint8_t)(1 << i));
 		kwork_start(&cgroups[i], 0, KWORK_FORK, (uint8_t)(1 << i));
 	}
