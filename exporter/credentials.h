@@ -5,7 +5,7 @@
 
 #include "codec/env.h"
 
-/* maximum number of headers in a receiver's credential */
+/* entries of &receiver_credentials.headers */
 #define CREDENTIALS_HEADERS 16
 
 /**

@@ -8,7 +8,7 @@
 #include "config.h"
 #include "http.h"
 
-/* maximum number of sockets that one exporter serves */
+/* entries of &exporter.servers: sockets that one exporter serves */
 #define EXPORTER_SERVERS 4
 
 struct exporter;

@@ -10,7 +10,7 @@
 
 #include "codec/env.h"
 
-/* maximum number of all connections, and of connections of one client */
+/* entries of &http_connections.slots, and the maximum number of connections of one client */
 #define HTTP_CONNECTIONS 64
 #define HTTP_PER_PEER	 16
 

@@ -9,9 +9,9 @@
 
 #include "output/metrics.h"
 
-/* maximum number of labels in [Labels]; all series of containers have each of them */
+/* entries of &label_config.rules: labels in [Labels], which all series of containers have */
 #define LABELS_MAX 8
-/* maximum number of patterns of Allow=, and of Deny= */
+/* entries of &label_config.allow and &label_config.deny: patterns of Allow= and of Deny= */
 #define LABELS_PATTERNS 32
 /*
  * Size of a label value. The longest is NAMESPACE/POD/CONTAINER with 63 + 1 + 253 + 1 + 63 bytes; a

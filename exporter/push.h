@@ -16,7 +16,7 @@
 #define PUSH_WAIT	 60
 #define PUSH_RETRY_AFTER 300
 
-/* maximum bytes of a token */
+/* maximum bytes of a bearer token */
 #define PUSH_TOKEN 8192
 
 struct push_sender;

@@ -7,7 +7,7 @@
 #include "families.h"
 #include "output/metrics.h"
 
-/* maximum number of labels of a series: those of [Labels], and two that its metric adds */
+/* entries of &metric_series.label: the labels of [Labels], and two that the metric adds */
 #define SERIES_LABELS (LABELS_MAX + 2)
 
 /** struct series_label - a label "NAME=VALUE"; it does not own the texts */

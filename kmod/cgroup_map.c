@@ -8,7 +8,7 @@
 
 #include "cgroups.h"
 
-/* log2 of the number of cached lookups. A lookup that is cached does not search the ancestors. */
+/* log2 of the entries of &speprof_cgroup_map.cache; a cached lookup does not search ancestors */
 #define CACHE_BITS 4
 
 /*

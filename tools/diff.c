@@ -24,7 +24,7 @@
 
 #define DIFF_ROWS_DEFAULT 20
 
-/* Maximum number of rows of a page, the most changed ones. */
+/* Maximum number of rows of the HTML page: the most changed ones. */
 #define DIFF_HTML_ROWS 10000
 
 /**
@@ -51,7 +51,7 @@ struct diff_comparison {
 	struct query_row *row;
 };
 
-/* Maximum bytes of the names of a row. */
+/* Size of the key of a row in bytes: its names, one in each line, and a NUL. */
 #define KEY_SIZE (QUERY_GROUP_MAX * TABLE_CELL_SIZE)
 
 /*

@@ -8,7 +8,7 @@
 #include "symbols/symbols.h"
 #include "tasks/task-event.h"
 
-/* Size of the cache of build IDs, a power of two; a machine maps some hundred files. */
+/* Entries of &record_build_ids.known, a power of two; a machine maps some hundred files. */
 #define CACHE_ENTRIES 4096
 
 /* Maximum milliseconds for reading a build ID, because no ring is drained meanwhile */

@@ -12,13 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Default capacity of the table of processes (&attributor_config.processes). */
 #define PROCESSES 8192
 /*
- * All events of a recording are applied before its samples. So no entry can be reused: each process
- * needs one entry for each program that it executes.
+ * The same for a recording. All its events are applied before its samples, so no entry can be
+ * reused: each process needs one entry for each program that it executes.
  */
 #define PROCESSES_RECORDED (1U << 18)
-#define RECORDED_HEADS	   (1U << 15) /* number of chains of the hash table of processes */
+#define RECORDED_HEADS	   (1U << 15) /* number of hash chains of these processes */
+/* Default and maximum capacity of the other tables of &struct attributor_config. */
 #define THREADS		   32768
 #define CONTAINERS	   2048
 #define CGROUPS		   8192
@@ -36,7 +38,7 @@
 #define UNSAMPLED_MS   2000 /* time after which the entry of an unsampled process is reused */
 #define SAMPLE_WAIT_MS 1000 /* timeout of samples that wait for /proc */
 
-/* maximum number of maps that are read again per refresh because events were lost */
+/* value of &attributor.reread_budget: maps that a refresh reads again because events were lost */
 #define REREADS_PER_REFRESH 64
 
 u32 coarse_now_ms(void)

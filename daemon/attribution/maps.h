@@ -77,7 +77,7 @@ struct replaced_mapping {
 	u64 until_ns;
 };
 
-/* maximum number of replaced mappings of a process; at the limit, the earliest ones are dropped */
+/* maximum of &maps.replaced_count; at the limit, the earliest replaced mappings are dropped */
 #define MAPS_REPLACED_MAX 512
 
 /**

@@ -18,9 +18,9 @@
 
 #include "proc-query.h"
 
-/* number of threads that read mappings */
+/* number of threads of &proc_reader.thread that read mappings; two others answer other queries */
 #define PROC_MAP_READERS 4
-/* Capacity of each queue. */
+/* Capacity of each queue (&proc_queue.query). */
 #define PROC_QUERIES 512
 
 /* Rate and burst of the token bucket that limits the reads of each queue, bytes. */

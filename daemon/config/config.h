@@ -75,7 +75,7 @@ struct config {
 		.task_events = TASK_EVENTS_BPF,                                                    \
 	}
 
-/* maximum number of patterns in a list */
+/* maximum number of patterns of Containers=, and of ExcludeContainers= */
 #define CONFIG_WORDS 64
 
 /**
@@ -98,7 +98,7 @@ int config_split_lists(const struct config *config, struct config_container_list
 /** config_container_lists_clear() - free the memory that config_split_lists() allocated */
 void config_container_lists_clear(struct config_container_lists *lists);
 
-/* bytes of the name of a file, including its NUL */
+/* bytes of &config_error.file, including its NUL */
 #define CONFIG_LOCATION 512
 
 /**

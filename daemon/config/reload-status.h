@@ -3,7 +3,7 @@
 #ifndef SPEPROF_RELOAD_STATUS_H
 #define SPEPROF_RELOAD_STATUS_H
 
-/* size of the description of a configuration error and its location, in bytes with the NUL */
+/* bytes of &reload_status.refused: a configuration error with its location, and a NUL */
 #define RELOAD_REASON 896
 
 /**

@@ -14,7 +14,7 @@
 
 #include "codec/env.h"
 
-/* number of connections in the cache of users; the least recently used one is evicted */
+/* entries of &bus_callers.known; the least recently used connection is evicted */
 #define BUS_CALLERS 256
 
 /*

@@ -13,7 +13,7 @@
 #include "util/memory.h"
 #include "util/time.h"
 
-/* maximum number of patterns in a list, and of bytes of a pattern with its NUL */
+/* maximum number of patterns in a list of containers, and of bytes of a pattern with its NUL */
 #define PATTERNS     64
 #define PATTERN_SIZE 128
 

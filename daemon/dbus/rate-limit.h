@@ -16,7 +16,7 @@
 
 #include "codec/env.h"
 
-/* maximum number of users that have a bucket at the same time */
+/* entries of &rate_limit.users: maximum number of users that have a bucket at the same time */
 #define RATE_LIMIT_USERS 64
 
 /**

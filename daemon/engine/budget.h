@@ -82,7 +82,7 @@ struct memory_plan {
 	struct memory_request request;
 };
 
-/* Minimum size of the ring of a CPU in bytes. */
+/* Minimum of &memory_plan.ring, the size of the ring of a CPU in bytes. */
 #define MEMORY_RING_MIN (64U << 10)
 
 /**

@@ -16,7 +16,7 @@
 #include "source/partitioned.h"
 #include "source/source.h"
 
-/* Maximum size of a session's name in bytes, with its NUL. */
+/* Size of &session.name: the name of a session with its NUL, bytes. */
 #define SESSION_NAME_SIZE 64
 
 /* The session that the configuration describes, and the default of all commands. */

@@ -79,7 +79,7 @@ bool filter_match(const struct filter *filter, const struct filter_subject *subj
  */
 bool filter_compares_addresses(const struct filter *filter);
 
-/* Maximum number of Data Source encodings of the cores of one machine. */
+/* Entries of &filter_cores.encodings: different Data Source encodings of the cores of a machine. */
 #define FILTER_CORES 4
 
 /**

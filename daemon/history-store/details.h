@@ -9,7 +9,7 @@
 
 #include "profile/counters.h"
 
-/* Maximum size of an object in bytes, with its NUL. */
+/* Maximum size of the JSON object of a row's details in bytes, with its NUL. */
 #define DETAILS_SIZE 4096
 
 /**
@@ -30,7 +30,7 @@ void details_write(const struct profile_counters *counters, char *to);
  */
 void details_add(const char *text, struct profile_counters *to);
 
-/* Maximum size of an object of latencies in bytes, with its NUL. */
+/* Maximum size of the JSON object of a row's latencies in bytes, with its NUL. */
 #define DETAILS_LATENCIES_SIZE 2048
 
 /**

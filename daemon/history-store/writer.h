@@ -16,7 +16,7 @@
 #define HISTORY_MEMORY_BYTES	(4ULL << 20)
 #define HISTORY_CONTAINER_BYTES 3584ULL
 
-/* Maximum number of waiting queries. */
+/* Maximum of &history_writer.waiting, the number of queries that wait for the writer's thread. */
 #define HISTORY_QUERIES_MAX 16
 /* A query that takes longer fails. */
 #define HISTORY_QUERY_TIMEOUT_NS 10000000000ULL

@@ -15,7 +15,7 @@
 
 /* period of the status in microseconds, unless the watchdog needs a shorter one */
 #define PERIOD_US 5000000ULL
-/* minimum of that period: the worker has a heartbeat at least once a second */
+/* minimum of &notify_state.period_us: the worker has a heartbeat at least once a second */
 #define PERIOD_MIN_US 1500000ULL
 
 struct status_snapshot {

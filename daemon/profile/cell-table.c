@@ -864,7 +864,7 @@ size_t cell_table_get_max_rows(const struct cell_table *table)
 	return (size_t)table->used + table->evicted_used;
 }
 
-/* Number of sets with cells that are prefetched ahead of the reader. */
+/* Number of sets with cells that cell_table_next() prefetches ahead of its cursor. */
 #define ROW_SETS 4
 
 static void rows_prefetch(const struct cell_table *t, u32 set)

@@ -49,9 +49,9 @@
  * ways are compared at once.
  */
 #define CELL_WAYS 8
-/* Number of samples in the log of a cell. */
+/* Entries of &cell.sample, the log of a cell. */
 #define CELL_LOG 11
-/* Number of samples in a batch. */
+/* Entries of each array of &struct cell_batch. */
 #define CELL_BATCH 32
 /* Maximum number of sessions for which a table counts. */
 #define CELL_SESSIONS 8
@@ -59,9 +59,9 @@
 #define CELL_ALL 0xff
 /* A new cell replaces the lightest candidate with a probability of at least 1 in CELL_ODDS. */
 #define CELL_ODDS 8
-/* Number of distinct random numbers of a draw. */
+/* Entries of &cell_table.bound, the possible random numbers of a draw. */
 #define CELL_DRAWS 256
-/* Number of different intervals that a table stores before it must fold all logs. */
+/* Entries of &cell_table.interval: a table with more different intervals must fold all logs. */
 #define CELL_INTERVALS 256
 
 /* Upper bound (exclusive) of the ids of programs. */

@@ -164,7 +164,7 @@ static void row_merge(struct cell_merge *m, const struct merge_row *r)
 	}
 }
 
-/* Number of sets of a shard with cells that are prefetched ahead of the reader. */
+/* Number of sets of a shard with cells that row_fetch() prefetches ahead of its cursor. */
 #define MERGE_SETS 4
 
 static void shard_prefetch_cells(const struct cell_table *shard, u32 set)

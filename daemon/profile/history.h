@@ -11,7 +11,7 @@
 #include "counters.h"
 #include "view/view.h"
 
-/* Number of rows of each kind in a slot; the heaviest rows are stored. */
+/* Entries of each array of rows of &struct history_slot; the heaviest rows are stored. */
 #define HISTORY_ROWS 256
 
 /*

@@ -10,9 +10,9 @@
 
 #include "history.h"
 
-/* Maximum number of programs; samples of further programs count for PROGRAM_OTHER. */
+/* Capacity of &minute_log.program; samples of further programs count for PROGRAM_OTHER. */
 #define MINUTE_PROGRAMS 4096
-/* Maximum number of locations, a power of two; the heaviest ones are stored. */
+/* Entries of &minute_log.location, a power of two; the heaviest locations are stored. */
 #define MINUTE_LOCATIONS 2048
 
 /**

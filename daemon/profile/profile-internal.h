@@ -75,7 +75,7 @@ struct class_verdict {
 	enum filter_verdict verdict;
 };
 
-/* Number of possible values of a Data Source packet. */
+/* Number of possible values of a Data Source packet; entries of &profile.sources. */
 #define PROFILE_SOURCES 65536
 
 /*
@@ -100,7 +100,7 @@ struct pending_sample {
 	u8 origin;
 };
 
-/* Maximum number of samples that wait for /proc: the number of records in a full ring of 64 KiB. */
+/* Entries of &profile.waiting, which wait for /proc: the records of a full ring of 64 KiB. */
 #define WAITING_SAMPLES_MAX 1024
 /*
  * Maximum number of waiting samples that wait for a mapping. A process that unmaps its code
@@ -143,7 +143,7 @@ struct waiting_sample {
 /* Latency counters have 12 bits on most cores. &profile.bucket has the buckets of such values. */
 #define BUCKET_VALUES 4096
 
-/* Maximum number of different tables of data sources. */
+/* Entries of &profile.encodings: the maximum number of different tables of data sources. */
 #define ENCODINGS_MAX 16
 
 /**

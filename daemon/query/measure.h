@@ -48,7 +48,7 @@ enum measure {
 	"translation_p99, memory, loads, stores, branches, mispredicted, simd, dram, remote, " \
 	"snooped, peer, modified, or the name of a level or event"
 
-/* Maximum size of a name or heading in bytes, with its NUL. */
+/* Maximum size of the name or heading of a measure in bytes, with its NUL. */
 #define MEASURE_NAME_SIZE 40
 
 /**

@@ -1210,7 +1210,7 @@ const char *query_row_level_name(const struct query_row *row)
 
 /* ---- Errors -------------------------------------------------------------- */
 
-/* Maximum of names in an error message. */
+/* Maximum number of names that an error message suggests. */
 #define ERROR_NAMES_MAX 8
 
 /* Append the names of the heaviest rows of a key to an error. */

@@ -31,7 +31,7 @@ enum query_key {
 	QUERY_KEYS,
 };
 
-/* Maximum of keys of a query. */
+/* Entries of &query.group: the maximum number of keys by which a query groups. */
 #define QUERY_GROUP_MAX 8
 
 /* All keys, for error messages about an unknown key. */
@@ -78,7 +78,7 @@ struct query {
 	u32 limit;
 };
 
-/* Maximum size of an error message in bytes. */
+/* Size of &query_error.text in bytes. */
 #define QUERY_ERROR_SIZE 512
 
 /** struct query_error - one sentence that describes the error and lists the accepted values */

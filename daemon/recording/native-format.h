@@ -47,7 +47,7 @@ struct native_header {
 #define NATIVE_COMMAND_MAX 4096
 #define NATIVE_HEADER_MAX  (sizeof(struct native_header) + NATIVE_COMMAND_MAX)
 
-/* Number of causes of blind time that the format has space for. */
+/* Entries of &native_window.blind_by; at least SOURCE_BLINDS, so that causes can be added. */
 #define NATIVE_BLINDS 8
 
 /* Size of struct native_window in its first version, which ends before @blind_by. */
@@ -119,7 +119,7 @@ struct native_task {
  */
 #define NATIVE_KIND_FUNCTIONS 0x8001
 
-/* Maximum number of bytes of data in one window of functions */
+/* Maximum number of bytes of names in one window of functions. */
 #define NATIVE_FUNCTIONS_MAX 65536
 
 /**
@@ -142,7 +142,7 @@ struct native_function {
  */
 #define NATIVE_KIND_FACTS 0x8002
 
-/* Maximum number of bytes of the pairs */
+/* Maximum number of bytes of the pairs of names and values in a window of facts. */
 #define NATIVE_FACTS_MAX 4096
 
 _Static_assert(sizeof(struct native_header) == 64, "windows begin at a multiple of 64 bytes");

@@ -32,7 +32,7 @@ struct recorder_core {
 	bool stopped;
 };
 
-/* Maximum number of files with a build id. On most machines, a few hundred files are mapped. */
+/* Entries of &recorder.build_ids. On most machines, a few hundred files are mapped. */
 #define RECORDER_BUILD_IDS 4096
 
 /*

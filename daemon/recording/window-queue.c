@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Maximum number of waiting windows: a few for each thread, so that each thread always has work. */
+/* Entries of &window_queue.window: a few for each thread, so that each thread always has work. */
 #define QUEUE_WINDOWS 256
 
 /** struct queued_window - a window: its bytes in the file, and its fields without the bytes */

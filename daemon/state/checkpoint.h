@@ -84,7 +84,7 @@ int checkpoint_get_fd(const struct checkpoint *checkpoint);
 #define RESTORE_TEXT_SIZE   512
 #define RESTORE_REASON_SIZE 256
 
-/* Maximum number of notes about a restore: three for each session, and one about CPUs. */
+/* Entries of &restore_request.notes: three for each session, and one about CPUs. */
 #define RESTORE_NOTES_MAX (3 * WORKER_SESSIONS + 1)
 
 /**

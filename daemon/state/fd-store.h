@@ -11,7 +11,7 @@
 
 #define FD_STORE_CHECKPOINT "speprofd-checkpoint"
 
-/* Maximum number of sessions with their own source, in addition to the machine's session. */
+/* Entries of &fd_store_contents.own: sessions with their own source, without "machine". */
 #define FD_STORE_SESSIONS (WORKER_SESSIONS - 1)
 
 /*

@@ -16,7 +16,7 @@
 #define SYMBOL_NAME_MAX	   511 /* length of a function's name, bytes */
 #define SYMBOL_FILE_MAX	   1023 /* length of a source file's path, bytes */
 #define SYMBOL_INLINES_MAX 2047 /* total length of the names of inlined functions, bytes */
-#define SYMBOL_LINK_MAX	   128 /* size of the name in .gnu_debuglink, bytes, with its NUL */
+#define SYMBOL_LINK_MAX	   128 /* bytes of a name in .gnu_debuglink, including its NUL */
 
 /*
  * True if AddressSanitizer is in use. Its runtime needs more system calls and memory than the

@@ -148,7 +148,7 @@ struct helper_slot {
 	bool attached;
 };
 
-/* Number of jobs that run at the same time. Resolver 0 runs no jobs of suspects (job-queue.h). */
+/* Entries of &symbols_cache.resolver. Resolver 0 runs no jobs of suspects (job-queue.h). */
 #define RESOLVERS 2
 
 /**

@@ -13,10 +13,10 @@
 #include "util/time.h"
 
 #define BUDGET	    (16ULL << 20) /* default memory limit of the cache, bytes */
-#define FILES_MAX   1024 /* maximum number of files in the cache */
-#define MAPPINGS    8192 /* entries of the table of mappings, a power of two */
-#define WAYS	    8 /* entries with the same hash */
-#define PENDING_MAX (1U << 19) /* maximum number of addresses in all jobs */
+#define FILES_MAX   1024 /* capacity of &symbols_cache.cache, in files */
+#define MAPPINGS    8192 /* entries of &symbols_cache.mapping, a power of two */
+#define WAYS	    8 /* entries of a set of &symbols_cache.mapping */
+#define PENDING_MAX (1U << 19) /* maximum of &symbols_cache.pending, the addresses of all jobs */
 #define RECHECK_MS  10000 /* interval of checks for a changed file */
 #define KERNEL_MS   60000 /* interval of checks for loaded or unloaded modules */
 #define SHORT_ID    6 /* bytes of a build id that are shown */

@@ -5,7 +5,7 @@
 
 #include "codec/env.h"
 
-/* Limit of CPU numbers; above the NR_CPUS of all kernels. */
+/* Bits of &cpu_list.bits: all CPU numbers are below. NR_CPUS of each kernel is smaller. */
 #define CPU_LIST_MAX 8192
 
 /** struct cpu_list - a set of CPUs: bit N is set if it contains CPU N */

@@ -10,7 +10,7 @@
 
 #include "codec/env.h"
 
-/* Maximum nesting of messages. */
+/* Entries of &protobuf.open: the maximum nesting of messages. */
 #define PROTOBUF_DEPTH 8
 
 /**

@@ -15,7 +15,7 @@
 
 #include "emu.h"
 
-/* Maximum length of a rule. */
+/* Maximum length of a rule that is written to the debugfs file, with its NUL. */
 #define RULE_MAX 64
 
 static struct dentry *root;

@@ -10,7 +10,7 @@
 #include "page-time.h"
 #include "query/query.h"
 
-/* Maximum number of shared cache lines, and of memory pages. */
+/* Maximum number of shared cache lines, and of memory pages, on the HTML page. */
 #define PAGE_HOT_MAX 100
 
 /**

@@ -108,7 +108,7 @@ enum page_column {
 /** page_column_name() - return the name by which data.js finds a column */
 const char *page_column_name(enum page_column column);
 
-/* Number of columns of names, which contain numbers of strings. */
+/* Entries of &page_rows.strings: columns of names. They contain numbers of strings. */
 #define PAGE_NAMES (PAGE_FILE + 1)
 
 /**

@@ -10,7 +10,7 @@
 #include "query/query-result.h"
 #include "util/histogram.h"
 
-/* Maximum number of slices; there are at least half of them if the recording is long enough. */
+/* Entries of &page_time.ledger. If the recording is long enough, at least half are used. */
 #define TIME_SLICES_MAX 120
 
 /*

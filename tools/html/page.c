@@ -14,7 +14,7 @@
 
 #define DATA_MAX (1U << 30)
 
-/* Bytes that one line of base64 encodes, and characters of that line with its line break. */
+/* Bytes that one line of base64 encodes, and characters of that line with the newline. */
 #define LINE_BYTES 90
 #define LINE_CHARS (LINE_BYTES / 3 * 4 + 1)
 

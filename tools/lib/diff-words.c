@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Maximum number of rows that a line names: those with the largest parts of the change. */
+/* Maximum number of rows that a line names: those that contribute most to the change. */
 #define LINE_ROWS_MAX 2
 /* A row is not named if its part of the change is smaller than this. */
 #define PART_MIN 0.2

@@ -8,7 +8,7 @@
 
 #include "query/diff.h"
 
-/* Maximum number of lines; each describes one container. */
+/* Entries of &diff_words.line; each line describes one container. */
 #define DIFF_WORDS_LINES 4
 
 /** struct diff_words - the lines; @count is their number */

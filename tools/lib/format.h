@@ -22,7 +22,7 @@ struct known_share {
 	double percent;
 };
 
-/* maximum number of --truth options */
+/* entries of &options.known_share: the maximum number of options --truth */
 #define KNOWN_SHARES_MAX 8
 
 /** enum format_column - the columns of a table of rows, in their order */

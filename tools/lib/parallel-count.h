@@ -50,7 +50,7 @@ struct count_request {
 	void *ctx;
 };
 
-/* Maximum number of distinct values of MIDR_EL1, and of CPUs, that are listed. */
+/* Entries of &recorded_hardware.midr, and the maximum number of CPUs that are listed. */
 #define COUNT_CORES_MAX 16
 #define COUNT_CPUS_MAX	4096
 

@@ -289,7 +289,7 @@ static void add_rest_row(struct text_table *table, const struct query_columns *c
 	table_set_cell(table, at, c->first_key, "[other]");
 }
 
-/* Maximum number of binaries that a hint names. */
+/* Entries of &unnamed_binaries.binary, the binaries that a hint names. */
 #define UNNAMED_MAX 3
 
 /** struct unnamed_binaries - the binaries without symbols in the rows of a table, the heaviest first */

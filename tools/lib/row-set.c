@@ -15,7 +15,7 @@
 #include "row-names.h"
 #include "util/escape.h"
 
-/* Maximum of a count. The sum over all rows is smaller than 2^63. */
+/* Maximum of each count in a saved profile. The sum over ROW_SET_ROWS rows is smaller than 2^63. */
 #define COUNT_MAX (1ULL << 49)
 
 /* ---- Reading JSON --------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 
 #include "query/query-rows.h"
 
-/* Maximum number of rows. */
+/* Maximum of &row_set.rows, the rows of a saved profile. */
 #define ROW_SET_ROWS 10000
 
 /**

@@ -16,9 +16,9 @@
 
 #include "codec/env.h"
 
-/* Maximum bytes of a cell; a longer text is truncated. */
+/* Size of the text of a cell with its NUL, in bytes; a longer text is truncated. */
 #define TABLE_CELL_SIZE 160
-/* Maximum number of columns. */
+/* Entries of &text_table.column. */
 #define TABLE_COLUMNS_MAX 20
 
 /**

@@ -8,9 +8,9 @@
 
 #include "view/view.h"
 
-/* Maximum bytes of a filter or of a text to search for. */
+/* Size of &live_filter.text, a filter or a text to search for, in bytes with the NUL. */
 #define LIVE_TEXT_SIZE 128
-/* Maximum number of words of a filter. */
+/* Entries of &live_filter.word. */
 #define LIVE_WORDS_MAX 8
 
 /** struct live_condition - a condition; its fields are private to live-filter.c */

@@ -8,7 +8,7 @@
 #include "lib/terminal.h"
 #include "live-state.h"
 
-/* Maximum bytes of a line. */
+/* Size of &live_line.text in bytes. */
 #define LIVE_LINE_SIZE 256
 
 /** struct live_line - a line of a page; @text may contain untrusted names */

@@ -6,7 +6,7 @@
 
 #include "util/array.h"
 
-/* Maximum number of items of the header, and bytes of one. */
+/* Entries of &header_items.text, and bytes of an entry. */
 #define ITEMS_MAX 32
 #define ITEM_SIZE 256
 

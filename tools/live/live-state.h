@@ -87,7 +87,7 @@ enum live_overlay {
 	LIVE_INPUT_FILTER,
 };
 
-/* Maximum bytes of the name of a session, and maximum number of sessions in the menu. */
+/* Size of &live_state.session in bytes, and the maximum number of sessions in the menu. */
 #define LIVE_SESSION_SIZE 64
 #define LIVE_SESSIONS_MAX 64
 

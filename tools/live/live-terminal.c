@@ -14,7 +14,7 @@
 /* Milliseconds after which the byte Escape is a key, and not the beginning of a sequence. */
 #define ESCAPE_MS 25
 
-/* Maximum bytes of the sequences that restore the screen. */
+/* Size of the buffer of sequences that restore the screen, in bytes. */
 #define LEAVE_SIZE 128
 
 /* Static, because a process has one terminal and signal handlers have no argument */

@@ -12,7 +12,7 @@
 #define PAGE_SHIFT 12
 #define CACHE_WAYS	   16
 #define RETURN_STACK_SIZE  16
-#define PREDICTOR_COUNTERS 8192 /* number of counters of the branch predictor */
+#define PREDICTOR_COUNTERS 8192 /* entries of &core_model.counter, the branch predictor */
 #define TARGET_ENTRIES	   2048
 
 #define EVENT_BIT(e) SPE_BIT(SPE_EVENT_##e)

@@ -8,7 +8,7 @@
 
 #include "codec/env.h"
 
-/* Maximum number of mappings that are stored; code in further mappings has no names. */
+/* Capacity of &guest_maps.map; code in further mappings has no names. */
 #define GUEST_MAPS_MAX 4096
 
 /**

@@ -13,7 +13,7 @@
 #include "traced-spu.h"
 #include "util/time.h"
 
-/* Maximum bytes of a line; all lines of the log that are used are shorter. */
+/* Maximum bytes of a line of QEMU's log; all lines that are used are shorter. */
 #define LINE_MAX_BYTES 4096
 
 #define SVC_0 0xd4000001U

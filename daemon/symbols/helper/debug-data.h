@@ -10,8 +10,8 @@
 
 #include "codec/env.h"
 
-#define DEBUG_TYPE_SIZE	 192 /* size of the name of a type with its NUL, bytes */
-#define DEBUG_FIELD_SIZE 256 /* size of the path of a field with its NUL, bytes */
+#define DEBUG_TYPE_SIZE	 192 /* bytes of &debug_datum.type, including its NUL */
+#define DEBUG_FIELD_SIZE 256 /* bytes of &debug_datum.field, including its NUL */
 
 struct debug_data;
 

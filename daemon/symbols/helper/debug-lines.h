@@ -7,7 +7,7 @@
 
 #include "codec/env.h"
 
-#define DEBUG_INLINES 16 /* maximum depth of inlined functions */
+#define DEBUG_INLINES 16 /* entries of &debug_location.inlined: depth of inlined functions */
 
 /**
  * struct debug_location - the source position of an address; strings are valid until

@@ -5,7 +5,7 @@
 
 #include "symbols/symbol-message.h"
 
-#define REPLY_TEXTS 1024 /* slots of the hash table of strings */
+#define REPLY_TEXTS 1024 /* entries of &reply_builder.slot */
 
 static_assert((REPLY_TEXTS & (REPLY_TEXTS - 1)) == 0, "a hash selects a slot by a mask");
 

@@ -11,7 +11,7 @@
 #include "record.h"
 
 /*
- * Fields of an Operation Type payload, as bits of &spe_op.flags; 0 if its format does not have the
+ * Fields of an Operation Type payload, as bits of &spe_op_fields.flags; 0 if its format does not have the
  * field
  */
 #define SPE_OP_IS_LOAD		SPE_BIT(0)
@@ -32,7 +32,7 @@
 #define SPE_OP_IS_RETURN	SPE_BIT(14)	/* procedure return */
 #define SPE_OP_IS_NEITHER	SPE_BIT(15)	/* known to be neither a call nor a return */
 
-/** enum spe_op_length - how to interpret &spe_op.length */
+/** enum spe_op_length - how to interpret &spe_op_fields.length */
 enum spe_op_length {
 	SPE_LENGTH_NONE,	/* the format has no length, or it is not recorded */
 	SPE_LENGTH_EXACT,	/* @length bits, rounded up to a power of two */
