@@ -20,7 +20,7 @@ struct node {
 static struct node *nodes;
 static struct node **cursors; /* the current node of each thread */
 
-/* Not static, so that a stripped program still exports its name. */
+/* The function is not static, so that a stripped program still exports its name. */
 struct node *walk(struct node *node);
 
 __attribute__((noinline)) struct node *walk(struct node *node)

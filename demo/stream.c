@@ -22,7 +22,7 @@ struct lane {
 
 static struct lane *lanes;
 
-/* Not static, so that a stripped program still exports its name. */
+/* The function is not static, so that a stripped program still exports its name. */
 void triad(double *a, const double *b, const double *c, double scalar, size_t n);
 
 __attribute__((noinline)) void triad(double *a, const double *b, const double *c, double scalar,

@@ -303,7 +303,7 @@ static int create_event_loop(sd_event **ret_event)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGINT);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
-	/* Otherwise a write to a connection that the peer has closed would end the process. */
+	/* SIGPIPE would end the process at a write to a connection that the peer has closed. */
 	signal(SIGPIPE, SIG_IGN);
 	r = sd_event_default(ret_event);
 	if (r >= 0)

@@ -102,8 +102,9 @@ static int read_partial_success(struct answer_reader *r, u64 *ret_rejected, char
 
 	while ((e = read_field(r, &f)) > 0) {
 		/*
-		 * This is an int64. A number that is negative, or larger than the number of points
-		 * in any request, is ignored, because the sum of such numbers would overflow.
+		 * rejected_data_points is an int64. Ignore a number that is negative, or larger
+		 * than the number of points in any request, because the sum of such numbers would
+		 * overflow.
 		 */
 		if (f.number == PARTIAL_REJECTED && f.wire == WIRE_VARINT)
 			*ret_rejected = f.value > UINT32_MAX ? 0 : f.value;

@@ -84,7 +84,10 @@ static ssize_t ring_copy_to_user(struct speprof_ring *ring, const struct ring_po
 	}
 	if (!done)
 		return iov_iter_count(to) ? -EFAULT : 0;
-	/* This fails if userspace has advanced the mapped tail further in the meantime. */
+	/*
+	 * Advance the tail to the end of the copied bytes. If userspace has advanced the mapped
+	 * tail further in the meantime, the call fails, and that tail remains.
+	 */
 	speprof_ring_set_tail(ring, pos);
 	return done;
 }

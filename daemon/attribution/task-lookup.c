@@ -509,9 +509,9 @@ static void thread_apply_answer(struct attributor *a, const struct proc_answer *
 }
 
 /*
- * Queue queries of /proc for up to @budget living processes. If @sampled is set, query the processes
- * that were sampled since their last query, else the others. @hand: index of the next process of a
- * round-robin walk over all processes; it is advanced.
+ * Queue queries of /proc for up to @budget living processes. If @sampled is set, query the
+ * processes that were sampled since their last query, else the others. @hand: index of the next
+ * process of a round-robin walk over all processes; it is advanced.
  */
 static void processes_compare_with_proc(struct attributor *a, u32 *hand, u32 budget, bool sampled)
 {

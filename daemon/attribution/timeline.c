@@ -5,7 +5,9 @@
 
 #include "util/array.h"
 
-/* entries of &timeline.recent; a CPU's samples are in order of time, so the last result often fits */
+/*
+ * entries of &timeline.recent; a CPU's samples are in order of time, so the last result often fits
+ */
 #define RECENT 1024
 
 void timeline_deinit(struct timeline *t)

@@ -120,8 +120,8 @@ static const char *get_polkit_action(enum access_level level)
 }
 
 /*
- * Evaluate polkit's reply "(bba{ss})", or its error. Return 0 if polkit authorized the caller, else a
- * negative errno with @ret_error set.
+ * Evaluate polkit's reply "(bba{ss})", or its error. Return 0 if polkit authorized the caller, else
+ * a negative errno with @ret_error set.
  */
 static int polkit_reply_to_error(sd_bus_message *reply, sd_bus_error *ret_error)
 {

@@ -283,7 +283,10 @@ static const sd_bus_vtable vtable[] = {
 	SD_BUS_METHOD_WITH_ARGS("GetTimes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", times),
 				bus_dispatch_method, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_PROPERTY("Number", "u", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	/* These properties have no flag CONST, because some are unknown until the first window. */
+	/*
+	 * MIDR, PMSVer and the intervals have no flag CONST: they are unknown until the first
+	 * window.
+	 */
 	SD_BUS_PROPERTY("MIDR", "t", get_property, 0, 0),
 	SD_BUS_PROPERTY("PMSVer", "y", get_property, 0, 0),
 	SD_BUS_PROPERTY("Backend", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),

@@ -251,8 +251,8 @@ int worker_remove_session(struct worker_state *state, void *arg)
 	own = !session->shared;
 	shared_source = shared_source_get(session->shared_source);
 	/*
-	 * stop_session() also drains the source. Otherwise samples from before this call would count
-	 * for sessions that start later.
+	 * stop_session() also drains the source. Otherwise samples from before this call would
+	 * count for sessions that start later.
 	 */
 	if (session->running)
 		stop_session(state, session);

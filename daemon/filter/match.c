@@ -190,7 +190,7 @@ enum spu_filter {
 	SPU_MASKED = 16,
 };
 
-/* Not every SPU has these filters. */
+/* The filters that not every SPU has: PMSNEVFR_EL1, and the mask bits of PMSFCR_EL1. */
 #define SPU_OPTIONAL ((u32)SPU_EVENTS_NOT | (u32)SPU_MASKED)
 
 /* Returns PMSFCR_EL1's bits for "op == X", and for "||" of such nodes; 0 for every other node. */
@@ -354,7 +354,8 @@ static u32 offload_node(const struct filter *filter, const struct filter_cores *
 	if (types) {
 		/*
 		 * Both operands of "&&" must be true, so intersect their types. An empty
-		 * intersection would disable the filter, so use the types of this operand then.
+		 * intersection would disable the filter; use the types of the second operand
+		 * instead.
 		 */
 		config->filter_types = config->filter_types && (config->filter_types & types) ?
 					       config->filter_types & types :

@@ -422,8 +422,8 @@ int filter_new(const char *text, struct filter **ret_filter, struct filter_error
 		return -ENOMEM;
 	p.filter->text = strdup(text);
 	/*
-	 * This size suffices: each string needs a NUL in addition to its text, but the operator
-	 * before the string is not copied.
+	 * The texts of all strings fit: each needs a NUL in addition, but the operator before the
+	 * string is not copied.
 	 */
 	p.filter->strings = calloc(1, strlen(text) + 1);
 	if (p.filter->text && p.filter->strings) {

@@ -141,7 +141,7 @@ json_object *view_header_json(const struct view_header *h)
 	if (live) {
 		json_add_u64(json, "interval_longest_ns", h->interval_longest_ns);
 		json_add_u64(json, "cpus_held", h->cpus_held);
-		/* Both values are in thousandths of a percent. */
+		/* overhead and overhead_cost are in thousandths of a percent. */
 		json_add_u64(json, "overhead", h->overhead);
 		json_add_u64(json, "overhead_cost", h->overhead_cost);
 		add_value_or_null(json, "cost_ns", h->cost_ns, h->cost_ns);

@@ -143,7 +143,7 @@ const char *symtab_find_range(const struct symtab *t, u64 addr, u64 *ret_start, 
 			size = s->size - (start - s->start);
 			name = t->names + s->name;
 		} else if (s->start + s->size > start) {
-			/* This nested function ends before the address. */
+			/* The nested function @s ends before the address. */
 			start = s->start + s->size;
 		}
 	}

@@ -310,7 +310,7 @@ static void measure_merge(struct bench_state *state, double ret_seconds[static 2
 	cell_table_free(whole);
 }
 
-/* Return the samples of all cells and of the row of evicted samples of each program. */
+/* Return the number of samples in all cells, and in the rows of evicted samples of each program. */
 static u64 sum_cells(const struct cell_table *table)
 {
 	struct cell_row row = { 0 };

@@ -149,7 +149,7 @@ static void test_sve_as_asimd(struct spe_check *check)
 		  .payload = 0x2c },
 		{ SVE, .flags = EQ, .size = 128, .micro_ops = 1, .choices = CHOICE(ASIMD),
 		  .payload = 0x28 },
-		/* The same applies to loads and stores. */
+		/* CHOICE(ASIMD) applies to SVE loads and stores in the same way. */
 		{ .kind = I(SVE_MEMORY),
 		  .flags = EQ,
 		  .size = 128,

@@ -468,8 +468,8 @@ static void test_pmu_and_cti_signals(struct spe_check *check)
 	spe_spu_sample_operation(&fixture.spu, &op_load);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 3);
 	/*
-	 * A sample whose record cannot be written because of a fault signals SAMPLE_FILTRATE and the
-	 * trigger all the same, but not SAMPLE_BUFFER_FULL.
+	 * A sample whose record cannot be written because of a fault signals SAMPLE_FILTRATE and
+	 * the trigger all the same, but not SAMPLE_BUFFER_FULL.
 	 */
 	fixture.pages[0][0].valid = false;
 	SPE_CHECK(check, fixture_sample(&op_load));

@@ -316,7 +316,7 @@ static void test_drain_is_blind(void **state)
 	fake_ring_free(ring);
 }
 
-/* The same holds when the task of a session is scheduled out. */
+/* The drain of the SPU counts as HANDLING also when the task of a session is scheduled out. */
 static void test_drain_before_parked(void **state)
 {
 	struct speprof_ring *ring = fake_ring_new(0, true);

@@ -115,11 +115,11 @@ static void test_formats(void **state)
 	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x200, 2, 0x100), 3, 0);
 	add(&edges.table, make_key(EDGE_TAKEN, 0, 0x200, 1, 0x100), 9, 0);
 	add(&edges.table, make_key(EDGE_TAKEN, EDGE_NO_FILE, 0, 1, 0x100), 1, 0);
-	/* These are in no function, in a function with an invalid name, and in no segment. */
+	/* Branches from no function, from a function with an invalid name, and from no segment. */
 	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x300, 1, 0x100), 20, 0);
 	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x400, 1, 0x100), 30, 0);
 	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x500, 1, 0x100), 40, 0);
-	/* This one is in another file. */
+	/* A branch within another file. */
 	add(&edges.table, make_key(EDGE_TAKEN, 2, 0x100, 2, 0x100), 50, 0);
 	edge_table_sort(&edges.table);
 	check_format(bolt_profile_print_fdata, &profile,

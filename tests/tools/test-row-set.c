@@ -67,7 +67,7 @@ static void test_query(void **state __attribute__((unused)))
 	assert_int_equal(set.rows, 3);
 	assert_false(set.brief);
 	assert_int_equal(query_parse_group("function", &query, &error), 0);
-	/* These rows have no program. */
+	/* The rows of the file have no program, so the query fails. */
 	assert_int_equal(row_set_query(&set, &query, &grouped, &error), -EOPNOTSUPP);
 	assert_non_null(strstr(error.text, "no program, only container, function, line"));
 	assert_int_equal(query_parse_group("container,function", &query, &error), 0);

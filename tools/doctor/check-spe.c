@@ -13,7 +13,7 @@
 #define ADVICE_AS_ROOT	   "sudo speprof doctor"
 #define ADVICE_LOAD_DRIVER "load a driver: see the checks module and driver"
 
-/* Both settings are necessary, so that an SPU is never emulated by mistake. */
+/* Source= and Emulate= are both necessary, so that an SPU is never emulated by mistake. */
 #define ADVICE_EMULATION                                                                    \
 	"with Source=emulated and Emulate=yes below [Sampling] in speprofd.conf, speprofd " \
 	"samples an "                                                                       \

@@ -122,7 +122,7 @@ static int count_branch(struct edge_recording *edges, const struct profile_sampl
 		key->to_file = key->from_file;
 		key->to = key->from + INSTRUCTION_BYTES;
 	}
-	/* Neither end is in a file that a compiler could optimise. */
+	/* Ignore an edge with neither end in a known file: no compiler can use it. */
 	if (r < 0 || (key->from_file == EDGE_NO_FILE && key->to_file == EDGE_NO_FILE))
 		return r;
 	edges->samples++;

@@ -336,8 +336,8 @@ static void run_fill_with_records(struct spe_decoder *d, struct spe_layouts *lay
 		if (l->stride != stride) {
 			stride = l->stride;
 			/*
-			 * This must stay a branch, which the CPU predicts: a conditional move would
-			 * wait for the load.
+			 * Prevent the compiler from turning the branch into a conditional move,
+			 * which would wait for the load of the stride.
 			 */
 			__asm__ volatile("" : "+r"(stride));
 		}

@@ -11,8 +11,8 @@
 #include "record.h"
 
 /*
- * Fields of an Operation Type payload, as bits of &spe_op_fields.flags; 0 if its format does not have the
- * field
+ * Fields of an Operation Type payload, as bits of &spe_op_fields.flags. The bit of a field is 0 if
+ * the format of the payload does not have the field.
  */
 #define SPE_OP_IS_LOAD		SPE_BIT(0)
 #define SPE_OP_IS_STORE		SPE_BIT(1)

@@ -12,7 +12,10 @@
 
 #define SPE_INJECT_RULES 8
 
-/* This is no syndrome: the next operation is selected while this one is in flight (D17.3.7). */
+/*
+ * A value of &spe_inject_rule.fault that is no syndrome: the sample collides, because the next
+ * operation is selected while it is in flight (D17.3.7).
+ */
 #define SPE_INJECT_COLLIDE 1U
 
 /**

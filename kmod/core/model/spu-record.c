@@ -35,7 +35,7 @@ static const struct packet_kind kinds[SPE_SPU_KINDS] = {
 	[SPE_SPU_KIND_SOURCE] = { SPE_PACKET_DATA_SOURCE, 0, 0, 51 },
 	/* Write the packet at the offset of the Issue latency, which it replaces. */
 	[SPE_SPU_KIND_ALT_ISSUE] = { SPE_PACKET_COUNTER, SPE_COUNTER_ALT_ISSUE, 2, 24 },
-	/* These two exist only in the packed layout, so their offset is not used. */
+	/* IMPDEF packets exist only in the packed layout, so their offset is not used. */
 	[SPE_SPU_KIND_IMPDEF_ADDRESS] = { SPE_PACKET_ADDRESS, 0, 8, 0 },
 	[SPE_SPU_KIND_IMPDEF_COUNTER] = { SPE_PACKET_COUNTER, 0, 2, 0 },
 	[SPE_SPU_KIND_TIMESTAMP] = { SPE_PACKET_TIMESTAMP, 0, 8, 55 },

@@ -66,7 +66,7 @@ int spe_window_place(const struct spe_ring_state *ring, struct spe_window_positi
 	u64 lap = align_down(ring->head, ring->size) + ring->size;
 	u64 free_end;
 
-	/* This also detects a tail beyond the head. */
+	/* If the tail is beyond the head, the difference wraps around and exceeds the size, too. */
 	if (ring->head - ring->tail > ring->size)
 		return -ENOSPC;
 

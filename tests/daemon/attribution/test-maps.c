@@ -188,7 +188,7 @@ static void test_damaged_name_is_skipped(void **state)
 	assert_string_equal(name, "web");
 	assert_int_equal(deserialize_u64(&from), 7);
 	assert_false(from.bad);
-	/* This length is larger than the number of remaining bytes. */
+	/* The length of the string, 'p', is larger than the number of remaining bytes. */
 	from = (struct deserializer){ .at = (const u8 *)"pab", .len = 3 };
 	assert_false(deserialize_string_or_skip(&from, name, sizeof(name)));
 	assert_true(from.bad);

@@ -355,7 +355,7 @@ static void test_samples_wait_for_process(void **state)
 	/* The mappings are read afterwards, which opens the file once more. */
 	replace_blocking_file(f, FIRST, "status", STATUS);
 	index = wait_for_process(f, FIRST);
-	/* Then the samples wait for the mappings of the process. */
+	/* When the process is known, its samples wait for its mappings. */
 	wait_for_records(f, 4);
 	assert_int_equal(get_attributed_view(f)->written, 4);
 	assert_int_equal(get_attributed_view(f)->unattributed, 0);

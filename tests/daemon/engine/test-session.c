@@ -374,7 +374,7 @@ static void test_filter_changes_between_drains(void **state)
 	assert_int_equal(records, 1);
 	assert_int_equal(change_session(f, "slow", "latency.total > 400", 0), 0);
 	get_counts(f, "slow", &records, &filtered);
-	/* That drain used the former filter, and the drain of the view used the new filter. */
+	/* change_session() drained with the former filter, and get_counts() with the new one. */
 	assert_int_equal(records, 2);
 	assert_int_equal(filtered, 4);
 	assert_int_equal(change_session(f, "slow", NULL, 5000), -EOPNOTSUPP);

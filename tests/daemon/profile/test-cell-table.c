@@ -916,7 +916,7 @@ static void test_level_table(void **state)
 		count_one_sample(t, 7, 1, store, i < 3 ? 1024 : 256);
 	for (u32 i = 0; i < 200; i++)
 		count_one_sample(t, 9, 1, none, 16);
-	/* Not a load or store. */
+	/* A sample that is neither a load nor a store counts for no level. */
 	count_one_sample(t, 9, 1, f->ids[1], 9);
 	cell_table_flush(t);
 	cell_table_add_levels(t, ALL, is_program, (void *)&programs[0], one);

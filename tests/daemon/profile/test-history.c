@@ -302,7 +302,7 @@ static void test_stopped_time_is_in_no_span(void **state)
 	struct fixture *f = *state;
 	u32 second;
 
-	/* This also holds before the first window. */
+	/* Skip the time before the first window. */
 	profile_skip_time(f->profile, 1000 * NS);
 	for (second = 1; second <= 99; second++)
 		for (u32 i = 0; i < TASKS; i++)

@@ -208,7 +208,9 @@ static void test_slower_row_is_found(void **state)
 			marks -= row->exceeds[m];
 		gained = row->value[DIFF_AFTER][DIFF_DRAM] - row->value[DIFF_BEFORE][DIFF_DRAM];
 		wrong += gained < 0.06 || gained > 0.14;
-		/* It is the first row, and contributes most of the total change. */
+		/*
+		 * The row of f03 is the first one, because it contributes most to the total change.
+		 */
 		assert_row(diff_get_row(diff, 0) == row && row->load_change > 0);
 		diff_free(diff);
 	}

@@ -601,7 +601,7 @@ static void test_busy_spu_is_blind(void **state)
 	assert_int_equal(source->cpus, 0);
 	assert_int_equal(source->health.cpus_stopped, 2);
 	assert_non_null(strstr(source->health.no_event_reason, "in use"));
-	/* This is no fault, and must not hide an earlier fault. */
+	/* An SPU in use by another event is no fault, so it must not replace the last fault. */
 	assert_string_equal(source->health.last, "");
 	from = now_ns();
 	assert_int_equal(source->ops->start(source), 0);

@@ -187,7 +187,10 @@ static void test_deleted_running_binary(void **state)
 	snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", (unsigned long)map,
 		 (unsigned long)map + ((image.size + page - 1) / page * page));
 	fd = open(link, O_RDONLY | O_CLOEXEC);
-	/* This needs CAP_CHECKPOINT_RESTORE. Without it only the name of the file is shown. */
+	/*
+	 * Without CAP_CHECKPOINT_RESTORE, the link cannot be opened, and only the name of the file
+	 * is shown.
+	 */
 	assert_int_equal(resolve_name(s, getpid(), &location, true, name, sizeof(name)), fd >= 0);
 	if (fd >= 0)
 		assert_string_equal(name, "walk_the_line");

@@ -377,7 +377,7 @@ static void worker_step(struct churn_worker *worker)
 		pause_ms(draw_random(&worker->random) % 100);
 		break;
 	case 6:
-		/* This command fails for a session that samples all tasks. */
+		/* The command CGROUPS fails for a session that samples all tasks. */
 		worker_change_cgroups(worker);
 		break;
 	default:
