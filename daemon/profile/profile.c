@@ -409,7 +409,7 @@ static void count_pending_sample(struct profile *p, const struct window_context 
 		count_page_sample(p, origin, s, pending);
 }
 
-/* Count a sample. @at: its cell */
+/* Count sample @s in the cell of @at. */
 static void count_one_sample(struct profile *p, const struct window_context *origin,
 			     const struct spe_sample *s, const struct mapped_pc *at,
 			     struct task_slot *task_slot)

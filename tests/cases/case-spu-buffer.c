@@ -102,7 +102,7 @@ static u32 write_nothing(void *ctx, u64 addr, const u8 *data, size_t len)
 	return 0;
 }
 
-/* An interrupt handler that acknowledges the event inside the callback */
+/* Acknowledge the event inside the callback, as an interrupt handler may do. */
 static void acknowledge_interrupt(void *ctx, bool level)
 {
 	struct spu_fixture *f = ctx;

@@ -86,8 +86,8 @@ static void test_translation_faults(struct spe_check *check)
 }
 
 /*
- * D17.8.3.1: whether the SPU updates descriptors, by version or choice, by TCR_ELx.HA and HD, by
- * stage
+ * D17.8.3.1: test whether the SPU updates descriptors. This depends on the version or a choice, on
+ * TCR_ELx.HA and HD, and on the stage.
  */
 static void test_managed_descriptors(struct spe_check *check)
 {
@@ -468,8 +468,8 @@ static void test_pmu_and_cti_signals(struct spe_check *check)
 	spe_spu_sample_operation(&fixture.spu, &op_load);
 	SPE_CHECK_EQ(check, events[SPE_SPU_EVENT_FEED], 3);
 	/*
-	 * A sample whose record cannot be written because of a fault signals SAMPLE_FILTRATE and
-	 * the trigger all the same, but not SAMPLE_BUFFER_FULL.
+	 * If a fault prevents the write of a record, its sample signals SAMPLE_FILTRATE and the
+	 * trigger all the same, but not SAMPLE_BUFFER_FULL.
 	 */
 	fixture.pages[0][0].valid = false;
 	SPE_CHECK(check, fixture_sample(&op_load));

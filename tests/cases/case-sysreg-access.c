@@ -29,7 +29,7 @@ static bool traps_by_nspb(const struct access_state *w)
 	       (w->s.rme && w->t.nspb >> 2 != (w->c.nse ? 1 : 0));
 }
 
-/* EffectivePMSCR_EL2_EE() */
+/* Implement EffectivePMSCR_EL2_EE() of the architecture. */
 static u8 get_effective_ee(const struct access_state *w)
 {
 	if (!w->c.exc || (w->c.el3 && w->c.pmsee == 0))

@@ -178,7 +178,7 @@ static void test_gauge_has_no_unit_one(void **state)
 	assert_return_code(otlp_encode(&set, &c, "HOST", 2, &data, &size), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(families); i++) {
 		test_row("%s", families[i].name);
-		/* name "?", empty description, unit */
+		/* Write a metric with the name "?", an empty description and a unit. */
 		memcpy(metric, "\x0a\x01?\x12\x00", 5);
 		metric[2] = families[i].name[0];
 		memcpy(metric + 5, units[i], sizes[i]);

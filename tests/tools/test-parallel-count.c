@@ -483,12 +483,13 @@ static void test_full_combination_table(void **state)
 	close(fd);
 }
 
-/* Recordings without a window, and with fewer windows than there are threads */
+/* Write a recording without windows. */
 static void put_exec_only(struct recording_maker *m)
 {
 	put_exec(m, FIRST);
 }
 
+/* Write a recording with fewer windows than there are threads. */
 static void put_one_window(struct recording_maker *m)
 {
 	put_exec(m, FIRST);

@@ -360,7 +360,7 @@ static bool simd_is_float(u32 word)
 		return false;
 	if (get_bit(word, 10)) /* three registers of one type */
 		return get_bits(word, 15, 11) >= 0x18;
-	/* two registers: FCM, FABS, FNEG, and conversions */
+	/* FCM, FABS, FNEG and conversions have two registers. */
 	return get_bits(word, 20, 17) == 0 && get_bits(word, 11, 10) == 2 &&
 	       (get_bits(word, 16, 12) >= 0x16 ||
 		(get_bits(word, 16, 12) >= 0x0c && get_bit(word, 23)));

@@ -86,7 +86,7 @@ static u64 controls_select_offset(const struct spe_controls *controls,
 	bool e2h = spe_routing_el2_enabled(controls) && controls->e2h;
 
 	if (time == SPE_COLLECTION_TIME_VIRTUAL) {
-		/* the same offset that CNTVCT_EL0 has at that Exception level */
+		/* Use the offset that CNTVCT_EL0 has at that Exception level. */
 		if (!controls->el2 || (e2h && (el == 2 || (el == 0 && controls->tge))))
 			return 0;
 		return timers->cntvoff;

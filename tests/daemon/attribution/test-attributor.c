@@ -705,7 +705,7 @@ static void test_events_change_tasks(void **state)
 	assert_true(attributor_locate_pc(a, child, 0x2010, false, &location));
 	assert_string_equal(location.binary, "/lib/x\033");
 	assert_int_equal(location.offset, 0x510);
-	/* the rest of a mapping after another mapping replaced its middle */
+	/* Another mapping replaced the middle of a mapping: the rest is still found. */
 	assert_true(attributor_locate_pc(a, child, 0x3010, false, &location));
 	assert_string_equal(location.binary, "/bin/sh");
 	assert_int_equal(location.offset, 0x2010);

@@ -59,7 +59,10 @@ static void test_find_namespace_root(void **state)
 	assert_string_equal(found, "");
 	assert_int_equal(cgroup_namespace_find_root(root, 7, "/", found, sizeof(found)), 0);
 	assert_string_equal(found, "");
-	/* an id that no cgroup has, the id of another cgroup, and a buffer that is too small */
+	/*
+	 * Search an id that no cgroup has, the id of another cgroup, and with a buffer that is too
+	 * small.
+	 */
 	assert_int_equal(cgroup_namespace_find_root(root, 4, "/", found, sizeof(found)), -ENOENT);
 	assert_int_equal(cgroup_namespace_find_root(root, 42, "/../x", found, sizeof(found)),
 			 -ENOENT);

@@ -40,7 +40,7 @@ static u64 get_container_id(const struct attributor *a, u32 index)
 	return details.id;
 }
 
-/* The first reference vector that has whole words and a remainder: bytes 0 to 14, key 0 to 15 */
+/* Test the reference vector of 15 bytes, which has whole words and a remainder. */
 static void test_siphash(void **state)
 {
 	static const u64 key[] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };

@@ -151,7 +151,7 @@ static void test_long_path_saved(void **state)
 	serialize_u64(&to, 8); /* processes */
 	serialize_u64(&to, 1);
 	serialize_u64(&to, 1);
-	/* entry, generation, pid, container, flags, former entry, its time, start time */
+	/* Write the 11 numbers of a process: entry 3, generation 1, PID 7; the others are 0. */
 	for (size_t i = 0; i < 11; i++)
 		serialize_u64(&to, (const u64[11]){ 3, 1, 7 }[i]);
 	serialize_string(&to, "sh");

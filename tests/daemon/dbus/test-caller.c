@@ -250,7 +250,9 @@ static void test_identity_is_queried_once(void **state)
 	send_call(2);
 	assert_int_equal(fake.question_count, 0);
 	assert_int_equal(fake.runs, 6);
-	/* the user is not in that group; in no group; on a machine without that group */
+	/*
+	 * Call as a user in other groups, as one in no group, and on a machine without the group.
+	 */
 	send_call(3);
 	reply_user(OTHER, GROUP + 1);
 	assert_false(fake.caller.reads || fake.caller.owner);
@@ -305,7 +307,7 @@ static void test_no_user_id(void **state)
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	assert_int_equal(fake.runs, 0);
 	assert_int_equal(fake.answers, ARRAY_SIZE(rows) + 3);
-	/* a name longer than any unique name */
+	/* Call with a name that is longer than any unique name. */
 	call_as(":1.00000000000000000000000000000000000000000000", OBJECT);
 	assert_string_equal(fake.answer, SD_BUS_ERROR_ACCESS_DENIED);
 	assert_int_equal(fake.question_count, 0);

@@ -224,7 +224,7 @@ static void test_sessions_have_own_filters(void **state)
 	assert_int_equal(f->script.starts, 1);
 	get_counts(f, NULL, &all, &none);
 	get_counts(f, "slow", &slow, &left);
-	/* the drains of the second session's start and of both views */
+	/* The source was drained when the second session started, and for both views. */
 	assert_int_equal(all, 4);
 	assert_int_equal(none, 0);
 	assert_int_equal(slow, 2);
@@ -541,7 +541,7 @@ static void test_session_lookups_are_cached(void **state)
 	assert_true(property_cache_has_session(&facts, f->worker, SESSION_MACHINE));
 	assert_false(property_cache_has_session(&facts, f->worker, "other"));
 	assert_int_equal(add_session(f, "other", NULL), 0);
-	/* the oldest possible time */
+	/* Use the oldest possible time. */
 	facts.names_ns = 1;
 	assert_false(property_cache_has_session(&facts, f->worker, "other"));
 	property_cache_invalidate(&facts);

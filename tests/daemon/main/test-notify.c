@@ -10,7 +10,7 @@
 /* A text about the health of a source that is longer than a status line may be */
 static char method[2 * STATUS_SIZE];
 
-/* A stub of the function that sets the name of the worker's thread */
+/* Replace the function that sets the name of the worker's thread: do nothing. */
 static void name_no_thread(struct source *source)
 {
 	(void)source;

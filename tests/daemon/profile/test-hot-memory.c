@@ -402,7 +402,9 @@ static void test_pages_of_numa_nodes(void **state)
 	assert_int_equal(get_json_number(page, "node"), 1);
 	assert_int_equal(get_json_number(page, "samples"), 50);
 	assert_int_equal(get_json_number(page, "other_node"), 50);
-	/* pairs of nodes: 0 to 0, 0 to 1, 1 to 0, 1 to an unknown node, and an unknown node to 0 */
+	/*
+	 * There are five pairs: 0 to 0, 0 to 1, 1 to 0, 1 to an unknown node, an unknown node to 0.
+	 */
 	list = json_object_object_get(root, "nodes");
 	assert_int_equal(json_object_array_length(list), 5);
 	assert_int_equal(get_json_number(json_object_array_get_idx(list, 0), "samples"), 100);

@@ -204,7 +204,7 @@ static void test_golden_perf_files(void **state)
 	}
 }
 
-/* Files that are no recording, each with its errno and a part of its error message */
+/* Test files that are no recording. Each has an expected errno and a part of the message. */
 static void test_other_files_are_refused(void **state)
 {
 	static const struct {
@@ -403,7 +403,7 @@ static void make_unfinished_perf(struct perfgen *gen, bool big, bool pipe, unsig
 
 	perfgen_put_aux(gen, 0, len, PERF_AUX_FLAG_COLLISION, 101, 1);
 	perfgen_put_auxtrace(gen, 0, buf, len, 101, 1);
-	/* an AUXTRACE with two ranges, the second of which is reported later */
+	/* Write an AUXTRACE with two ranges, of which the second one is reported later. */
 	half = make_records(buf, sizeof(buf), RECORDS / 2, 1);
 	len = half + make_records(buf + half, sizeof(buf) - half, RECORDS / 2, 1);
 	perfgen_put_aux(gen, 4096, half, PERF_AUX_FLAG_TRUNCATED, 300, -1);
@@ -787,7 +787,7 @@ static void test_perf_without_spe(void **state)
 		assert_true(spe || strstr(error.text, "without Arm SPE"));
 		assert_int_equal(seen.windows, 0);
 	}
-	/* another kind of trace, such as intel_pt */
+	/* Change the type of the trace to intel_pt. */
 	spe_put_le32(gen.buf + find_record(70) + 8, 1);
 	assert_int_equal(replay_bytes(gen.buf, gen.len, &seen, &error), -ENOMSG);
 	assert_non_null(strstr(error.text, "AUX data of type 1"));

@@ -441,12 +441,12 @@ static void test_nearly_full_ring_releases(void **state)
 	publish_window(64);
 	assert_int_equal(drain_ring(), 0);
 	assert_int_equal(seen.lost, 0);
-	/* positions of another ring, of which more events were read */
+	/* Use positions of another ring, of which more events were read. */
 	at.event_tail = k.control.event_tail + 1;
 	assert_int_equal(module_ring_resume(&k.ring, &at), -ESTALE);
 }
 
-/* positions of another session, or of none */
+/* Positions of another session, or of no session, are refused. */
 static void test_resume_refused(void **state)
 {
 	u64 first, second;

@@ -88,12 +88,12 @@ static void test_names_of_other_process(void **state)
 	assert_string_equal(resolve_name(s, 1, 0x10000), "first");
 	write_perf_map(other, "we", "20000 10 third\n");
 	assert_int_equal(rename(other, path), 0);
-	/* first without waiting, then after waiting */
+	/* The name is unknown before the lookup has finished, and known afterwards. */
 	assert_string_equal(get_known_name(s, 2, 0x10000), "");
 	assert_string_equal(get_known_name(s, 2, 0x20000), "");
 	assert_string_equal(resolve_name(s, 2, 0x20000), "third");
 	assert_string_equal(resolve_name(s, 2, 0x10000), "");
-	/* a process without a perf map */
+	/* Remove the perf map of the process. */
 	unlink(path);
 	assert_string_equal(resolve_name(s, 3, 0x20000), "");
 	expire_names();

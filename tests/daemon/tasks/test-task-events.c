@@ -265,10 +265,10 @@ static void record_event(void *ctx, const struct task_event *event)
 	struct seen_child_events *seen = ctx;
 	size_t n = strlen(seen->order);
 
-	/* processes that existed when the events were opened */
+	/* Ignore processes that existed when the events were opened. */
 	if (event->type == TASK_SEED || event->type == TASK_SEEDED)
 		return;
-	/* losses that other tests caused */
+	/* Ignore losses that other tests caused. */
 	if (event->type == TASK_LOST_MAPS)
 		return;
 	if (event->type == TASK_LOST)

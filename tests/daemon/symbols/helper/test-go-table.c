@@ -170,7 +170,7 @@ static void make_table(struct go_table_maker *m, enum layout layout, u32 pointer
 	files = m->len;
 	put_string(m, "x");
 	file = put_string(m, "/src/main.go") - files;
-	/* the second file of the unit; the files of the unit begin at 3 */
+	/* Set the second file of the unit; the files of the unit begin at 3. */
 	write_value(m, unit + 4 * 4, file, 4);
 	align_table(m, 8);
 	values = m->len;

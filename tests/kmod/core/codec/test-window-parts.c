@@ -316,7 +316,7 @@ static void test_zeros_after_damage(void **state)
 	memcpy(buf, record, sizeof(record));
 	memset(buf + sizeof(record), 0x3f, 2);
 	memcpy(buf + sizeof(record) + 2, record, sizeof(record));
-	/* more damage, within the range of the first search and behind it */
+	/* Add damage within the range of the first search, and behind it. */
 	for (size_t i = 0; i < 2; i++) {
 		size_t at = 2 * sizeof(record) + 2 + SPE_RESYNC_ZEROS - 1 + i;
 

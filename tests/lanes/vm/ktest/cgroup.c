@@ -573,7 +573,7 @@ static void full_rings_are_parked(void)
 	/* There is one FULL event, although the ring was parked many times. */
 	check(after.event_head == 1);
 	check(after.state_ns[SPEPROF_RING_FULL] > before.state_ns[SPEPROF_RING_FULL]);
-	/* read more than the ring can hold at once */
+	/* Read more records than the ring can hold at once. */
 	view_read_records(&view, 2000);
 	check(kring_read_stats(&view.ring).resumes);
 	kview_end(&view, groups, 1);
@@ -595,7 +595,7 @@ static void parked_windows_are_published_in_time(void)
 	view_read_records(&view, 100);
 	check(!kill(pid, SIGSTOP));
 	check(kwait_state(&view.ring, SPEPROF_RING_PARKED));
-	/* twice the maximum latency, and more for a slow machine */
+	/* Wait for twice the maximum latency, and longer because the machine may be slow. */
 	ksleep_ms(300);
 	uint64_t head = view.ring.control->head;
 	check(!ioctl(view.ring.fd, SPEPROF_RING_FLUSH, 0));

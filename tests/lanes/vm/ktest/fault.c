@@ -228,7 +228,7 @@ static void faults_without_records_stop_the_cpu(void)
 	child = kstart_spinning(0);
 	check(!ioctl(session, SPEPROF_SESSION_START, 0));
 	for (i = 0; i < 2000 && ring.control->state != SPEPROF_RING_FAULTED; i++) {
-		/* an abort on a table walk, which every SPU reports */
+		/* Inject an abort on a table walk, which every SPU reports. */
 		kinject_fault(0, SPE_PMBSR_EC_STAGE1, FSC_EXTERNAL_WALK);
 		ksleep_ms(2);
 	}

@@ -77,7 +77,7 @@ static void bytes_are_bounded(void)
 	struct limited_session limited;
 	uint64_t from, periods;
 
-	/* less than a tenth of what the emulated SPU writes */
+	/* Permit less than a tenth of the bytes that the emulated SPU writes. */
 	kset_parameter("throttle_bytes", 40960);
 	config.watermark = 4096;
 	limited_begin(&limited, &config);
@@ -110,7 +110,7 @@ static void fault_storm_is_bounded(void)
 	struct limited_session limited;
 	uint64_t from, periods;
 
-	/* a limit that is small enough for a slow guest to reach it */
+	/* Set a limit that is so small that a slow guest reaches it, too. */
 	kset_parameter("throttle_interrupts", 20);
 	config.watermark = 4096;
 	config.max_latency_ms = 0;

@@ -167,7 +167,7 @@ static void read_is_a_stream(void)
 		struct pollfd poll_fd = { .fd = scene.ring.fd, .events = POLLIN };
 
 		check(poll(&poll_fd, 1, -1) == 1);
-		/* a size that is not a multiple of any other size */
+		/* Read with a size that is no multiple of the size of a record or window. */
 		got = read(scene.ring.fd, bytes + have, 10007);
 		check(got > 0, "%s", strerror(errno));
 		have += (size_t)got;
