@@ -3,8 +3,8 @@
  * The arbiter decides which ring uses the SPU of a CPU. See "Several sessions on one SPU" in
  * Documentation/explanation/rings.md.
  *
- * Invariant: the SPU of a CPU only ever contains registers of host->ring. Before host->ring
- * changes, the former ring is parked and its registers are saved.
+ * Invariant: the SPU of a CPU only ever contains registers of &speprof_cpu.ring of that CPU. Before
+ * this pointer changes, the former ring is parked and its registers are saved.
  */
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -16,43 +16,44 @@
 
 /* ---- A CPU ------------------------------------------------------------------ */
 
-struct speprof_cgroup_map *speprof_arbiter_swap_map(struct speprof_cpu *host,
+struct speprof_cgroup_map *speprof_arbiter_swap_map(struct speprof_cpu *cpu_state,
 						    struct speprof_cgroup_map *map)
 {
-	swap(host->map, map);
+	swap(cpu_state->map, map);
 	return map;
 }
 
-struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *host,
+struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *cpu_state,
 						    struct speprof_ring *ring,
 						    struct speprof_cgroup_map *map)
 {
-	hlist_add_head(&ring->cpu_link, &host->rings);
+	hlist_add_head(&ring->cpu_link, &cpu_state->rings);
 	/*
 	 * If @map is NULL, the session samples the whole machine. No other started session may use
 	 * the CPU.
 	 */
-	WARN_ON_ONCE(!map && host->ring);
+	WARN_ON_ONCE(!map && cpu_state->ring);
 	if (!map)
-		host->ring = ring;
-	return speprof_arbiter_swap_map(host, map);
+		cpu_state->ring = ring;
+	return speprof_arbiter_swap_map(cpu_state, map);
 }
 
-bool speprof_arbiter_can_sample(const struct speprof_cpu *host, const struct speprof_ring *ring)
+bool speprof_arbiter_can_sample(const struct speprof_cpu *cpu_state,
+				const struct speprof_ring *ring)
 {
-	return host->backend == ring->config.backend;
+	return cpu_state->backend == ring->config.backend;
 }
 
-struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
+struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *cpu_state,
 						       struct speprof_ring *ring)
 {
 	WARN_ON_ONCE(ring->state != SPEPROF_RING_IDLE);
 	hlist_del_init(&ring->cpu_link);
-	if (host->ring == ring)
-		host->ring = NULL;
-	if (!host->map || speprof_cgroup_map_remove_ring(host->map, ring))
+	if (cpu_state->ring == ring)
+		cpu_state->ring = NULL;
+	if (!cpu_state->map || speprof_cgroup_map_remove_ring(cpu_state->map, ring))
 		return NULL;
-	return speprof_arbiter_swap_map(host, NULL);
+	return speprof_arbiter_swap_map(cpu_state, NULL);
 }
 
 /*
@@ -60,9 +61,10 @@ struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
  * @switching: the context switch is not complete, so CONTEXTIDR still contains the TID of the
  * previous task.
  */
-static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owner, bool switching)
+static void arbiter_give_spu(struct speprof_cpu *cpu_state, struct speprof_ring *owner,
+			     bool switching)
 {
-	struct speprof_ring *last = host->ring;
+	struct speprof_ring *last = cpu_state->ring;
 
 	if (last && last != owner)
 		speprof_ring_park(last);
@@ -75,12 +77,12 @@ static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owne
 	if (last != owner) {
 		if (last)
 			speprof_ring_save_registers(last);
-		host->ring = owner;
+		cpu_state->ring = owner;
 	}
 	speprof_ring_begin_handover(owner);
 	/* Do not arm a window under the runqueue lock, because that takes too long. */
 	if (switching && speprof_ring_defers_handover(owner))
-		irq_work_queue(&host->handover_work);
+		irq_work_queue(&cpu_state->handover_work);
 	else
 		speprof_ring_complete_handover(owner);
 }
@@ -88,48 +90,50 @@ static void arbiter_give_spu(struct speprof_cpu *host, struct speprof_ring *owne
 /* Runs in the first interrupt after the context switch: current is the new task. */
 static void arbiter_complete_handover(struct irq_work *work)
 {
-	struct speprof_cpu *host = container_of(work, struct speprof_cpu, handover_work);
+	struct speprof_cpu *cpu_state = container_of(work, struct speprof_cpu, handover_work);
 
-	if (host->ring)
-		speprof_ring_complete_handover(host->ring);
+	if (cpu_state->ring)
+		speprof_ring_complete_handover(cpu_state->ring);
 }
 
-void speprof_arbiter_reevaluate(struct speprof_cpu *host)
+void speprof_arbiter_reevaluate(struct speprof_cpu *cpu_state)
 {
 	lockdep_assert_irqs_disabled();
-	if (host->map && host->backend)
-		arbiter_give_spu(host, speprof_cgroup_map_find(host->map, current), false);
+	if (cpu_state->map && cpu_state->backend)
+		arbiter_give_spu(cpu_state, speprof_cgroup_map_find(cpu_state->map, current),
+				 false);
 }
 
-void speprof_arbiter_start_rings(struct speprof_cpu *host)
+void speprof_arbiter_start_rings(struct speprof_cpu *cpu_state)
 {
 	struct speprof_ring *ring;
 
 	/* A ring stays OFFLINE if its backend was removed. */
-	hlist_for_each_entry(ring, &host->rings,
-			     cpu_link) if (speprof_arbiter_can_sample(host, ring))
-		speprof_ring_bring_online(ring);
-	speprof_arbiter_reevaluate(host);
+	hlist_for_each_entry(ring, &cpu_state->rings, cpu_link)
+		if (speprof_arbiter_can_sample(cpu_state, ring))
+			speprof_ring_bring_online(ring);
+	speprof_arbiter_reevaluate(cpu_state);
 }
 
-void speprof_arbiter_stop_rings(struct speprof_cpu *host)
+void speprof_arbiter_stop_rings(struct speprof_cpu *cpu_state)
 {
 	struct speprof_ring *ring;
 
-	hlist_for_each_entry(ring, &host->rings, cpu_link) speprof_ring_take_offline(ring);
+	hlist_for_each_entry(ring, &cpu_state->rings, cpu_link)
+		speprof_ring_take_offline(ring);
 }
 
 void speprof_arbiter_sched_switch(struct task_struct *next)
 {
-	struct speprof_cpu *host = this_cpu_ptr(&speprof_cpus);
+	struct speprof_cpu *cpu_state = this_cpu_ptr(&speprof_cpus);
 	struct speprof_ring *owner;
 
-	if (!host->map || !host->backend)
+	if (!cpu_state->map || !cpu_state->backend)
 		return;
-	owner = speprof_cgroup_map_find(host->map, next);
-	if (owner == host->ring && owner && owner->state != SPEPROF_RING_PARKED)
+	owner = speprof_cgroup_map_find(cpu_state->map, next);
+	if (owner == cpu_state->ring && owner && owner->state != SPEPROF_RING_PARKED)
 		return;
-	arbiter_give_spu(host, owner, true);
+	arbiter_give_spu(cpu_state, owner, true);
 }
 
 static void arbiter_reevaluate_on_cpu(void *unused)
@@ -149,14 +153,14 @@ static void arbiter_reevaluate_on_cpu(void *unused)
 static void arbiter_kick_cpu_of(const struct task_struct *thread)
 {
 	unsigned int cpu = task_cpu(thread);
-	struct speprof_cpu *host = per_cpu_ptr(&speprof_cpus, cpu);
+	struct speprof_cpu *cpu_state = per_cpu_ptr(&speprof_cpus, cpu);
 
 	/*
 	 * Ignore errors. EBUSY: an earlier call is pending and will reevaluate. ENXIO: the CPU and
 	 * its rings are offline.
 	 */
-	if (READ_ONCE(thread->on_rq) && READ_ONCE(host->map))
-		smp_call_function_single_async(cpu, &host->reevaluate_csd);
+	if (READ_ONCE(thread->on_rq) && READ_ONCE(cpu_state->map))
+		smp_call_function_single_async(cpu, &cpu_state->reevaluate_csd);
 }
 
 void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgroup)
@@ -181,17 +185,17 @@ void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgrou
 
 void speprof_arbiter_init(void)
 {
-	struct speprof_cpu *host;
+	struct speprof_cpu *cpu_state;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		host = per_cpu_ptr(&speprof_cpus, cpu);
+		cpu_state = per_cpu_ptr(&speprof_cpus, cpu);
 		/*
 		 * The work accesses the SPU, so it must run in hard interrupt context also on
 		 * PREEMPT_RT.
 		 */
-		host->handover_work = IRQ_WORK_INIT_HARD(arbiter_complete_handover);
-		INIT_CSD(&host->reevaluate_csd, arbiter_reevaluate_on_cpu, NULL);
+		cpu_state->handover_work = IRQ_WORK_INIT_HARD(arbiter_complete_handover);
+		INIT_CSD(&cpu_state->reevaluate_csd, arbiter_reevaluate_on_cpu, NULL);
 	}
 }
 

@@ -44,51 +44,52 @@ void speprof_arbiter_kick_cpus(const struct task_struct *leader, bool threadgrou
 
 /**
  * speprof_arbiter_add_ring() - add the ring of a session that starts
- * @host: the CPU
+ * @cpu_state: the state of the CPU
  * @ring: the ring, IDLE; the caller starts it, and then reevaluates
  * @map: the new map of the CPU, which contains @ring; NULL: the session samples the whole machine
  *
  * Return: the former map, which the caller frees.
  */
-struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *host,
+struct speprof_cgroup_map *speprof_arbiter_add_ring(struct speprof_cpu *cpu_state,
 						    struct speprof_ring *ring,
 						    struct speprof_cgroup_map *map);
 
 /**
  * speprof_arbiter_can_sample() - check whether the CPU is up and has the backend of a ring
- * @host: the CPU
+ * @cpu_state: the state of the CPU
  * @ring: one of its rings
  *
- * Return: true if @ring can sample on @host now.
+ * Return: true if @ring can sample on @cpu_state now.
  */
-bool speprof_arbiter_can_sample(const struct speprof_cpu *host, const struct speprof_ring *ring);
+bool speprof_arbiter_can_sample(const struct speprof_cpu *cpu_state,
+				const struct speprof_ring *ring);
 
 /**
  * speprof_arbiter_remove_ring() - remove the ring of a session that stops
- * @host: the CPU
+ * @cpu_state: the state of the CPU
  * @ring: the ring, which is IDLE; the caller calls speprof_arbiter_reevaluate() afterwards
  *
  * Return: the map if it contains no other ring, for the caller to free; otherwise NULL.
  */
-struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *host,
+struct speprof_cgroup_map *speprof_arbiter_remove_ring(struct speprof_cpu *cpu_state,
 						       struct speprof_ring *ring);
 
 /**
  * speprof_arbiter_swap_map() - replace the map of a CPU
- * @host: the CPU
+ * @cpu_state: the state of the CPU
  * @map: the new map from cgroups to rings, or NULL; the caller calls speprof_arbiter_reevaluate()
  * afterwards
  *
  * Return: the former map, which the caller frees.
  */
-struct speprof_cgroup_map *speprof_arbiter_swap_map(struct speprof_cpu *host,
+struct speprof_cgroup_map *speprof_arbiter_swap_map(struct speprof_cpu *cpu_state,
 						    struct speprof_cgroup_map *map);
 
 /**
  * speprof_arbiter_reevaluate() - give the SPU to the ring of the current task
- * @host: this CPU; does nothing for a CPU that is down
+ * @cpu_state: the state of this CPU; does nothing for a CPU that is down
  */
-void speprof_arbiter_reevaluate(struct speprof_cpu *host);
+void speprof_arbiter_reevaluate(struct speprof_cpu *cpu_state);
 
 /**
  * speprof_arbiter_sched_switch() - give the SPU to the ring of the task that runs next
@@ -101,14 +102,14 @@ void speprof_arbiter_sched_switch(struct task_struct *next);
 
 /**
  * speprof_arbiter_start_rings() - start the rings of the CPU, which came online
- * @host: this CPU
+ * @cpu_state: the state of this CPU
  */
-void speprof_arbiter_start_rings(struct speprof_cpu *host);
+void speprof_arbiter_start_rings(struct speprof_cpu *cpu_state);
 
 /**
  * speprof_arbiter_stop_rings() - stop the rings of the CPU, which goes offline
- * @host: this CPU
+ * @cpu_state: the state of this CPU
  */
-void speprof_arbiter_stop_rings(struct speprof_cpu *host);
+void speprof_arbiter_stop_rings(struct speprof_cpu *cpu_state);
 
 #endif

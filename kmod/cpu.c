@@ -318,17 +318,17 @@ void speprof_backend_put(const struct speprof_backend *backend)
 
 void speprof_cpu_info_get(unsigned int cpu, struct speprof_cpu_info *ret_info)
 {
-	const struct speprof_cpu *host = per_cpu_ptr(&speprof_cpus, cpu);
+	const struct speprof_cpu *cpu_state = per_cpu_ptr(&speprof_cpus, cpu);
 
 	mutex_lock(&speprof_control);
 	cpus_read_lock();
-	*ret_info = host->info;
+	*ret_info = cpu_state->info;
 	ret_info->size = sizeof(*ret_info);
 	ret_info->cpu = cpu;
 	if (cpu_online(cpu))
 		ret_info->flags |= SPEPROF_CPU_ONLINE;
 	/* Rings are added and removed under speprof_control, which this function holds. */
-	if (!hlist_empty(&host->rings))
+	if (!hlist_empty(&cpu_state->rings))
 		ret_info->flags |= SPEPROF_CPU_BUSY;
 	cpus_read_unlock();
 	mutex_unlock(&speprof_control);

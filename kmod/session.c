@@ -73,11 +73,12 @@ static struct speprof_cpu *call_get_cpu(const struct ring_call *call)
 static void ring_start_on_cpu(void *arg)
 {
 	struct ring_call *call = arg;
-	struct speprof_cpu *host = call_get_cpu(call);
+	struct speprof_cpu *cpu_state = call_get_cpu(call);
 
-	call->map = speprof_arbiter_add_ring(host, call->ring, call->map);
-	speprof_ring_start(call->ring, call->program, speprof_arbiter_can_sample(host, call->ring));
-	speprof_arbiter_reevaluate(host);
+	call->map = speprof_arbiter_add_ring(cpu_state, call->ring, call->map);
+	speprof_ring_start(call->ring, call->program,
+			   speprof_arbiter_can_sample(cpu_state, call->ring));
+	speprof_arbiter_reevaluate(cpu_state);
 }
 
 static void ring_stop_on_cpu(void *arg)
@@ -595,8 +596,9 @@ static void session_stop_conflicting(const struct speprof_session *session,
 {
 	struct speprof_session *other;
 
-	list_for_each_entry(other, &sessions, link) if (session_blocks(other, session, cgroups))
-		session_stop_locked(other);
+	list_for_each_entry(other, &sessions, link)
+		if (session_blocks(other, session, cgroups))
+			session_stop_locked(other);
 }
 
 /*
@@ -828,8 +830,9 @@ void speprof_sessions_prune_cgroups(void)
 	struct speprof_session *session;
 
 	mutex_lock(&speprof_control);
-	list_for_each_entry(session, &sessions, link) if (session->cgroups)
-		session_prune_cgroups(session);
+	list_for_each_entry(session, &sessions, link)
+		if (session->cgroups)
+			session_prune_cgroups(session);
 	mutex_unlock(&speprof_control);
 }
 

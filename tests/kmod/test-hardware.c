@@ -125,11 +125,11 @@ static void ring_start_on_cpu(void *arg)
 	const struct speprof_sampling_program program = { .pmscr = SPE_PMSCR_E0SPE,
 							  .interval = 1,
 							  .generation = 1 };
-	struct speprof_cpu *host = this_cpu_ptr(&speprof_cpus);
+	struct speprof_cpu *cpu_state = this_cpu_ptr(&speprof_cpus);
 	struct speprof_ring *ring = arg;
 
-	speprof_arbiter_add_ring(host, ring, NULL);
-	speprof_ring_start(ring, &program, speprof_arbiter_can_sample(host, ring));
+	speprof_arbiter_add_ring(cpu_state, ring, NULL);
+	speprof_ring_start(ring, &program, speprof_arbiter_can_sample(cpu_state, ring));
 }
 
 static void ring_stop_on_cpu(void *arg)

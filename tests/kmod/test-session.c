@@ -367,22 +367,23 @@ static int start_with_perfmon(struct speprof_session *session, bool perfmon)
 static void test_session_yields_to_perfmon(void **state)
 {
 	struct speprof_session *handed = make_started_session(SPEPROF_MODE_STREAM, NULL);
-	struct speprof_session *host = make_started_session(SPEPROF_MODE_STREAM, NULL);
+	struct speprof_session *privileged = make_started_session(SPEPROF_MODE_STREAM, NULL);
 
 	(void)state;
 	assert_int_equal(start_with_perfmon(handed, false), 0);
-	assert_int_equal(start_with_perfmon(host, false), -EBUSY);
+	assert_int_equal(start_with_perfmon(privileged, false), -EBUSY);
 	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_ARMED);
-	assert_int_equal(start_with_perfmon(host, true), 0);
+	assert_int_equal(start_with_perfmon(privileged, true), 0);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		assert_int_equal(speprof_session_find_ring(handed, cpu)->state, SPEPROF_RING_IDLE);
-		assert_int_equal(speprof_session_find_ring(host, cpu)->state, SPEPROF_RING_ARMED);
+		assert_int_equal(speprof_session_find_ring(privileged, cpu)->state,
+				 SPEPROF_RING_ARMED);
 	}
 	assert_int_equal(start_with_perfmon(handed, false), -EBUSY);
 	assert_int_equal(start_with_perfmon(handed, true), -EBUSY);
-	speprof_session_stop(host);
+	speprof_session_stop(privileged);
 	assert_int_equal(start_with_perfmon(handed, false), 0);
-	speprof_session_put(host);
+	speprof_session_put(privileged);
 	speprof_session_put(handed);
 }
 
@@ -390,22 +391,22 @@ static void test_session_yields_to_perfmon(void **state)
 static void test_yields_all_or_none(void **state)
 {
 	struct speprof_session *handed = make_session(SPEPROF_MODE_STREAM, 1 << 0, NULL);
-	struct speprof_session *host = make_session(SPEPROF_MODE_STREAM, 1 << 1, NULL);
+	struct speprof_session *privileged = make_session(SPEPROF_MODE_STREAM, 1 << 1, NULL);
 	struct speprof_session *both = make_session(SPEPROF_MODE_STREAM, 1 << 0 | 1 << 1, NULL);
 
 	(void)state;
 	assert_int_equal(speprof_session_set_sampling(handed, &sampling), 0);
-	assert_int_equal(speprof_session_set_sampling(host, &sampling), 0);
+	assert_int_equal(speprof_session_set_sampling(privileged, &sampling), 0);
 	assert_int_equal(speprof_session_set_sampling(both, &sampling), 0);
 	assert_int_equal(start_with_perfmon(handed, false), 0);
-	assert_int_equal(start_with_perfmon(host, true), 0);
+	assert_int_equal(start_with_perfmon(privileged, true), 0);
 	assert_int_equal(start_with_perfmon(both, true), -EBUSY);
 	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_ARMED);
-	speprof_session_stop(host);
+	speprof_session_stop(privileged);
 	assert_int_equal(start_with_perfmon(both, true), 0);
 	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_IDLE);
 	speprof_session_put(both);
-	speprof_session_put(host);
+	speprof_session_put(privileged);
 	speprof_session_put(handed);
 }
 
@@ -428,18 +429,18 @@ static int replace_cgroups_with_perfmon(struct speprof_session *session, uintptr
 static void test_session_of_cgroups_yields(void **state)
 {
 	struct speprof_session *handed = make_started_session(SPEPROF_MODE_STREAM, make_set(1));
-	struct speprof_session *host = make_started_session(SPEPROF_MODE_STREAM, make_set(2));
+	struct speprof_session *privileged = make_started_session(SPEPROF_MODE_STREAM, make_set(2));
 
 	(void)state;
 	assert_int_equal(start_with_perfmon(handed, true), 0);
-	assert_int_equal(start_with_perfmon(host, true), 0);
+	assert_int_equal(start_with_perfmon(privileged, true), 0);
 	assert_int_equal(replace_cgroups_with_perfmon(handed, 2, false), -EBUSY);
-	assert_int_equal(replace_cgroups_with_perfmon(host, 1, true), -EBUSY);
+	assert_int_equal(replace_cgroups_with_perfmon(privileged, 1, true), -EBUSY);
 	assert_int_equal(replace_cgroups_with_perfmon(handed, 3, false), 0);
-	assert_int_equal(replace_cgroups_with_perfmon(host, 3, true), 0);
+	assert_int_equal(replace_cgroups_with_perfmon(privileged, 3, true), 0);
 	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_IDLE);
-	assert_int_equal(speprof_session_find_ring(host, 0)->state, SPEPROF_RING_PARKED);
-	speprof_session_put(host);
+	assert_int_equal(speprof_session_find_ring(privileged, 0)->state, SPEPROF_RING_PARKED);
+	speprof_session_put(privileged);
 	speprof_session_put(handed);
 }
 
@@ -447,13 +448,13 @@ static void test_session_of_cgroups_yields(void **state)
 static void test_failed_start_stops_no_session(void **state)
 {
 	struct speprof_session *handed = make_started_session(SPEPROF_MODE_STREAM, make_set(1));
-	struct speprof_session *host = make_started_session(SPEPROF_MODE_STREAM, make_set(1));
+	struct speprof_session *privileged = make_started_session(SPEPROF_MODE_STREAM, make_set(1));
 	struct speprof_session *other = make_started_session(SPEPROF_MODE_STREAM, make_set(2));
 
 	(void)state;
 	assert_int_equal(start_with_perfmon(handed, false), 0);
 	no_map_memory = true;
-	assert_int_equal(start_with_perfmon(host, true), -ENOMEM);
+	assert_int_equal(start_with_perfmon(privileged, true), -ENOMEM);
 	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_PARKED);
 	no_map_memory = false;
 	assert_int_equal(start_with_perfmon(other, true), 0);
@@ -461,10 +462,10 @@ static void test_failed_start_stops_no_session(void **state)
 	assert_int_equal(replace_cgroups_with_perfmon(other, 1, true), -ENOMEM);
 	no_map_memory = false;
 	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_PARKED);
-	assert_int_equal(start_with_perfmon(host, true), 0);
+	assert_int_equal(start_with_perfmon(privileged, true), 0);
 	assert_int_equal(speprof_session_find_ring(handed, 0)->state, SPEPROF_RING_IDLE);
 	speprof_session_put(other);
-	speprof_session_put(host);
+	speprof_session_put(privileged);
 	speprof_session_put(handed);
 }
 

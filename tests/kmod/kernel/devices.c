@@ -36,7 +36,8 @@ int cpuhp_setup_state(int state, const char *name, stand_in_hotplug_fn up,
 	WARN_ON(hotplug_up);
 	hotplug_up = up;
 	hotplug_down = down;
-	for_each_online_cpu(cpu) call_on_cpu(cpu, up);
+	for_each_online_cpu(cpu)
+		call_on_cpu(cpu, up);
 	return state;
 }
 
@@ -44,7 +45,8 @@ void cpuhp_remove_state(int state)
 {
 	unsigned int cpu;
 
-	for_each_online_cpu(cpu) call_on_cpu(cpu, hotplug_down);
+	for_each_online_cpu(cpu)
+		call_on_cpu(cpu, hotplug_down);
 	hotplug_up = hotplug_down = NULL;
 }
 
