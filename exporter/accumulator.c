@@ -270,7 +270,7 @@ static int groups_collect_deltas(struct accumulator *acc, const struct metrics_s
  * Return the key by which groups are sorted, highest first. Groups that have ended have the lowest
  * key.
  */
-static double group_rank(const struct accumulator_group *group)
+static double get_group_rank(const struct accumulator_group *group)
 {
 	if (group->ended)
 		return -1;
@@ -280,7 +280,7 @@ static double group_rank(const struct accumulator_group *group)
 static int compare_groups(const void *a, const void *b)
 {
 	const struct accumulator_group *x = a, *y = b;
-	double rx = group_rank(x), ry = group_rank(y);
+	double rx = get_group_rank(x), ry = get_group_rank(y);
 
 	if (rx != ry)
 		return rx < ry ? 1 : -1;

@@ -60,7 +60,7 @@ static u64 get_now_ns(clockid_t clock)
 	return (u64)ts.tv_sec * 1000000000ULL + (u64)ts.tv_nsec;
 }
 
-static s64 clock_offset(void)
+static s64 read_clock_offset(void)
 {
 	return (s64)(get_now_ns(CLOCK_REALTIME) / 1000000) -
 	       (s64)(get_now_ns(CLOCK_MONOTONIC) / 1000000);
@@ -69,7 +69,7 @@ static s64 clock_offset(void)
 /* Log a jump of the clock: receivers sort by time, and may refuse samples after a jump. */
 static void check_clock_jump(struct push_receivers *r)
 {
-	s64 offset = clock_offset(), jump = offset - r->offset_ms;
+	s64 offset = read_clock_offset(), jump = offset - r->offset_ms;
 
 	if (jump > JUMP_MS || jump < -JUMP_MS)
 		exporter_log(SD_WARNING,
@@ -440,7 +440,7 @@ int receivers_new(const struct receivers_config *config, sd_event *event,
 	if (!r)
 		return -ENOMEM;
 	r->config = *config;
-	r->offset_ms = clock_offset();
+	r->offset_ms = read_clock_offset();
 	set_host(r);
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	e = start_all_receivers(r, event);

@@ -352,7 +352,7 @@ static u64 count_samples(const struct cost_measurement *cost)
 	return samples;
 }
 
-static const char *backend_name(const struct cost_measurement *cost)
+static const char *get_backend_name(const struct cost_measurement *cost)
 {
 	return cost->backend == BACKEND_EMULATED ? "emulated" : "hardware";
 }
@@ -363,7 +363,7 @@ static void print_json(const struct cost_measurement *cost, const struct pairs_r
 	       "\"samples\":%llu,\"seconds_without\":%.6f,\"seconds_with\":%.6f,\"ratio\":%.6f,"
 	       "\"ratio_low\":%.6f,\"ratio_high\":%.6f,\"confidence\":%.4f,"
 	       "\"noise_is_larger\":%s}\n",
-	       cost->pairs, (unsigned long long)cost->interval_us, backend_name(cost),
+	       cost->pairs, (unsigned long long)cost->interval_us, get_backend_name(cost),
 	       (unsigned long long)count_samples(cost), result->first_ns * 1e-9,
 	       result->second_ns * 1e-9, result->ratio, result->low, result->high,
 	       result->confidence, pairs_interval_includes_one(result) ? "true" : "false");

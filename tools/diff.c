@@ -153,7 +153,7 @@ static void load_row_names(const struct diff_comparison *c, const struct diff_ro
 }
 
 /* Write a name of a profile. */
-static void side_name(const struct diff_recording *s, char *to, size_t size)
+static void write_side_name(const struct diff_recording *s, char *to, size_t size)
 {
 	const struct options *o = &s->options;
 
@@ -178,7 +178,7 @@ static void print_side(const struct diff_comparison *c, enum diff_side side)
 	const struct diff_recording *s = &c->side[side];
 	char samples[TEXT_NUMBER_SIZE], effective[TEXT_NUMBER_SIZE], name[TABLE_CELL_SIZE];
 
-	side_name(s, name, sizeof(name));
+	write_side_name(s, name, sizeof(name));
 	printf("%-6s  %s: %s samples, effectively %s%s\n", names[side], name,
 	       text_format_count(samples, diff_get_total(c->diff, side)->counts.samples),
 	       text_format_count(effective, diff_get_total(c->diff, side)->effective),
@@ -312,7 +312,7 @@ static json_object *make_side_json(const struct diff_comparison *c, enum diff_si
 	const char *file = s->options.input;
 	char name[TABLE_CELL_SIZE];
 
-	side_name(s, name, sizeof(name));
+	write_side_name(s, name, sizeof(name));
 	json_object_object_add(json, "recording", file ? json_object_new_string(file) : NULL);
 	json_object_object_add(json, "profile", json_object_new_string(name));
 	json_object_object_add(json, "sums_only", json_object_new_boolean(s->loaded.brief));

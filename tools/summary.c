@@ -224,7 +224,7 @@ static int summary_print(const char *text, bool as_json)
 	return STATUS_OK;
 }
 
-static const char *backend_name(const struct input_recording *input)
+static const char *get_backend_name(const struct input_recording *input)
 {
 	return input->backend == BACKEND_EMULATED ? "emulated" :
 	       input->backend == BACKEND_HARDWARE ? "hardware" :
@@ -239,7 +239,7 @@ static int get_recording_summary(const struct options *options, char **ret_text)
 
 	status = input_load(&request, &input);
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
-		r = profile_summary_json(input.profile, backend_name(&input),
+		r = profile_summary_json(input.profile, get_backend_name(&input),
 					 input.format != RECORDING_RAW, ret_text);
 		if (r < 0)
 			status =
@@ -360,7 +360,7 @@ static int get_input_counters(const struct options *options, struct input_record
 				    options->input);
 	if (r < 0)
 		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
-	*ret_counters = statistics_json(&counters, backend_name(input));
+	*ret_counters = statistics_json(&counters, get_backend_name(input));
 	return STATUS_OK;
 }
 

@@ -67,12 +67,12 @@ static int append_latency(sd_bus_message *reply, const char *key, const struct h
 	return r;
 }
 
-static const char *event_name(u32 i)
+static const char *get_event_name(u32 i)
 {
 	return spe_event_name((u8)i);
 }
 
-static const char *level_name(u32 i)
+static const char *get_level_name(u32 i)
 {
 	return spe_level_name((enum spe_level)i);
 }
@@ -89,9 +89,9 @@ int bus_append_counters(sd_bus_message *reply, u8 backend, const struct profile_
 	if (r >= 0)
 		r = append_counts(reply, "operations", f->counts.kind, SPE_KINDS, sample_kind_name);
 	if (r >= 0)
-		r = append_counts(reply, "events", f->counts.event, SAMPLE_EVENTS, event_name);
+		r = append_counts(reply, "events", f->counts.event, SAMPLE_EVENTS, get_event_name);
 	if (r >= 0)
-		r = append_counts(reply, "levels", f->counts.level, SPE_LEVELS, level_name);
+		r = append_counts(reply, "levels", f->counts.level, SPE_LEVELS, get_level_name);
 	if (r >= 0)
 		r = append_latency(reply, "latency_total", &f->latency[PROFILE_TOTAL]);
 	if (r >= 0)

@@ -221,7 +221,7 @@ static void apply_base_interval(struct worker_state *state, const struct session
 		disable_control(g, change.reason ? change.reason : strerror(-r));
 }
 
-static bool same_tune(const struct source_tune *a, const struct source_tune *b)
+static bool tunes_are_equal(const struct source_tune *a, const struct source_tune *b)
 {
 	return a->scale == b->scale && a->interrupts == b->interrupts && a->bytes == b->bytes;
 }
@@ -239,7 +239,7 @@ static int apply_tunes(struct rate_control *g, struct source *source)
 			.cpu = i,
 		};
 
-		if (same_tune(&tune, &g->tuned[i]))
+		if (tunes_are_equal(&tune, &g->tuned[i]))
 			continue;
 		r = source->ops->tune(source, &tune);
 		if (r >= 0)

@@ -81,7 +81,7 @@ static struct session *find_only_session(struct worker_state *state,
 	return only;
 }
 
-static bool same_sampling(const struct source_config *a, const struct source_config *b)
+static bool samplings_are_equal(const struct source_config *a, const struct source_config *b)
 {
 	return a->interval_ns == b->interval_ns && a->jitter == b->jitter &&
 	       a->kernel == b->kernel && a->user == b->user;
@@ -135,7 +135,7 @@ static int program_source(struct worker_state *state, struct shared_source *shar
 	int r;
 
 	if (source_filter_same(sampling, &shared_source->filter) &&
-	    same_sampling(sampling, &shared_source->sampling) &&
+	    samplings_are_equal(sampling, &shared_source->sampling) &&
 	    sampling->cgroups == shared_source->sampling.cgroups)
 		return 0;
 	if (!source->ops->configure) {
@@ -307,7 +307,7 @@ int worker_change_session(struct worker_state *state, void *arg)
 	 * Fail only if the sampling options are not in force, or if the SPUs may drop samples that
 	 * count. The daemon itself filters all other samples.
 	 */
-	if (r < 0 && (!same_sampling(&sampling, &shared_source->sampling) ||
+	if (r < 0 && (!samplings_are_equal(&sampling, &shared_source->sampling) ||
 		      filters_may_drop_samples(shared_source, &sampling)))
 		return r;
 	if (!change->rule)

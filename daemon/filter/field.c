@@ -10,7 +10,7 @@ static bool get_op(const struct filter_subject *s, u8 parameter, u64 *ret)
 	return *ret != SPE_KIND_NONE;
 }
 
-static const char *op_name(u8 i)
+static const char *get_op_name(u8 i)
 {
 	static const char *const names[SPE_KINDS] = {
 		[SPE_KIND_LOAD] = "load",
@@ -66,7 +66,7 @@ bool filter_level_equals(u64 level, u64 wanted)
 	return level == wanted || (wanted == SPE_LEVEL_DRAM && spe_level_is_dram(level));
 }
 
-static const char *level_name(u8 i)
+static const char *get_level_name(u8 i)
 {
 	return spe_level_name((enum spe_level)i);
 }
@@ -157,13 +157,13 @@ static const struct filter_field fields[] = {
 	{ .name = "op",
 	  .type = FILTER_NAME,
 	  .number = get_op,
-	  .value_name = op_name,
+	  .value_name = get_op_name,
 	  .values = SPE_KINDS,
 	  .sample_class = true },
 	{ .name = "level",
 	  .type = FILTER_NAME,
 	  .number = get_level,
-	  .value_name = level_name,
+	  .value_name = get_level_name,
 	  .equals = filter_level_equals,
 	  .values = SPE_LEVELS,
 	  .sample_class = true },

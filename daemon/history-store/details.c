@@ -8,7 +8,7 @@
 static const char *const origins[SAMPLE_ORIGINS] = { "remote", "snooped", "peer", "modified",
 						     "by_source" };
 
-static const char *kind_name(u32 kind)
+static const char *get_kind_name(u32 kind)
 {
 	const char *name = sample_kind_name(kind);
 
@@ -43,7 +43,7 @@ void details_write(const struct profile_counters *f, char *to)
 	struct details_writer d = { .to = to, .size = DETAILS_SIZE };
 
 	for (u32 i = 0; i < SPE_KINDS; i++)
-		details_put(&d, "op.", kind_name(i), f->counts.kind[i]);
+		details_put(&d, "op.", get_kind_name(i), f->counts.kind[i]);
 	details_put(&d, "", "simd", f->counts.simd);
 	details_put(&d, "", "mispredicted", f->counts.mispredicted);
 	details_put(&d, "", "latency_sum", f->latency[PROFILE_TOTAL].sum);
@@ -100,7 +100,7 @@ static void add_prefixed_value(const char *key, u64 value, struct profile_counte
 	u32 n;
 
 	for (u32 i = 0; (name = key_skip_prefix(key, "op.")) && i < SPE_KINDS; i++)
-		to->counts.kind[i] += strcmp(name, kind_name(i)) ? 0 : value;
+		to->counts.kind[i] += strcmp(name, get_kind_name(i)) ? 0 : value;
 	for (u32 i = 0; (name = key_skip_prefix(key, "level.")) && i < SPE_LEVELS; i++)
 		to->counts.level[i] += strcmp(name, spe_level_name(i)) ? 0 : value;
 	for (u32 i = 0; (name = key_skip_prefix(key, "origin.")) && i < SAMPLE_ORIGINS; i++)

@@ -28,7 +28,7 @@ static bool name_matches_glob(const char *glob, const char *name)
 	return !strcmp(glob, name) || !fnmatch(glob, name, 0);
 }
 
-static const char *base_name(const char *path)
+static const char *find_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -95,7 +95,7 @@ static int select_programs(struct history_store *store, const struct history_que
 		if (!path)
 			return -ENOMEM;
 		if (q->program && !name_matches_glob(q->program, path) &&
-		    !name_matches_glob(q->program, base_name(path)))
+		    !name_matches_glob(q->program, find_base_name(path)))
 			continue;
 		r = insert_wanted_id(store, "INSERT INTO wanted_program VALUES(?,?)",
 				     sqlite3_column_int64(statement, 0),
@@ -370,7 +370,8 @@ static void read_row(sqlite3_stmt *s, unsigned int unit, struct view_row *row)
 	const char *executable = (const char *)sqlite3_column_text(s, 1);
 
 	copy_column(s, 0, row->container, sizeof(row->container));
-	snprintf(row->process, sizeof(row->process), "%s", base_name(executable ? executable : ""));
+	snprintf(row->process, sizeof(row->process), "%s",
+		 find_base_name(executable ? executable : ""));
 	copy_column(s, 2, row->function, sizeof(row->function));
 	copy_column(s, 3, row->binary, sizeof(row->binary));
 	copy_column(s, 4, row->file, sizeof(row->file));

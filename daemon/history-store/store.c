@@ -385,7 +385,7 @@ u64 history_store_get_bytes(const struct history_store *store)
 
 /* ---- Writing ------------------------------------------------------------------ */
 
-static const char *backend_name(u8 backend)
+static const char *get_backend_name(u8 backend)
 {
 	/*
 	 * When periods are merged, the first name in alphabetical order remains, so "emulated" must
@@ -407,7 +407,7 @@ static int write_period(struct history_store *store, const struct minute_counter
 	details_write(&m->machine, details);
 	minute_sums_compute(&m->machine, &sums);
 	r = bind_values(statement, "iiiissiiiiiis", m->start_us, m->end_us, m->length_us, boot,
-			backend_name(m->backend), m->unit, (s64)m->unattributed,
+			get_backend_name(m->backend), m->unit, (s64)m->unattributed,
 			(s64)m->unattributed_operations, (s64)m->evicted,
 			(s64)m->evicted_operations, (s64)m->enabled_ns, (s64)m->blind_ns, details);
 	if (r >= 0)

@@ -36,7 +36,7 @@ static void add_address(struct json_object *to, const char *key, u64 address)
 }
 
 /* Return the process of @owner, or NULL if its entry was evicted. */
-static const struct attribute_process *owner_process(const struct json_context *hot, u64 owner)
+static const struct attribute_process *find_owner_process(const struct json_context *hot, u64 owner)
 {
 	const struct attribute_process *process =
 		attributor_get_process(hot->profile->attributor, (u32)(owner >> 32));
@@ -46,7 +46,7 @@ static const struct attribute_process *owner_process(const struct json_context *
 
 static void add_process(const struct json_context *hot, struct json_object *to, u64 owner)
 {
-	const struct attribute_process *process = owner_process(hot, owner);
+	const struct attribute_process *process = find_owner_process(hot, owner);
 	const struct attribute_container *c = NULL;
 
 	if (process)
@@ -59,7 +59,7 @@ static void add_process(const struct json_context *hot, struct json_object *to, 
 static void add_function(const struct json_context *hot, struct json_object *to, u64 place,
 			 u64 owner)
 {
-	const struct attribute_process *process = owner_process(hot, owner);
+	const struct attribute_process *process = find_owner_process(hot, owner);
 	u32 index = process ? (u32)(owner >> 32) : ATTRIBUTE_NONE;
 	char name[sizeof(((struct view_row *)0)->function)], binary[128] = "";
 	struct attribute_location where;

@@ -228,8 +228,8 @@ static void add_type(struct pprof_writer *w, u32 field, const char *name, const 
 	protobuf_close_message(&w->proto);
 }
 
-static void build_id_text(struct pprof_writer *w, const struct attribute_location *place, s32 pid,
-			  char *to)
+static void write_build_id(struct pprof_writer *w, const struct attribute_location *place, s32 pid,
+			   char *to)
 {
 	u8 id[BUILD_ID_MAX];
 	u8 n = place->build_id_size;
@@ -273,7 +273,7 @@ static u64 add_mapping(struct pprof_writer *w, const struct pprof_entry *e,
 	u64 id, name, build_id;
 	bool new;
 
-	build_id_text(w, place, pid, build);
+	write_build_id(w, place, pid, build);
 	make_mapping_key(w, e, place, build, key, sizeof(key));
 	id = text_index_get_or_add(w, &w->mappings, key, &new);
 	if (!new)

@@ -86,7 +86,7 @@ static json_object *make_problems_json(const struct view_header *h)
 	return json;
 }
 
-static json_object *memory_shares_json(const struct view_header *h)
+static json_object *make_memory_shares_json(const struct view_header *h)
 {
 	json_object *json = json_object_new_object();
 
@@ -149,7 +149,7 @@ json_object *view_header_json(const struct view_header *h)
 		json_add_u64(json, "memory_locked_bytes", h->memory_locked);
 		if (h->memory_budget) {
 			json_add_u64(json, "memory_budget_bytes", h->memory_budget);
-			json_object_object_add(json, "memory_shares", memory_shares_json(h));
+			json_object_object_add(json, "memory_shares", make_memory_shares_json(h));
 		}
 		json_object_object_add(json, "trouble", make_problems_json(h));
 	}

@@ -16,8 +16,8 @@ static double log_choose(double n, double k)
  * Of @all_a + @all_b samples, @marked have a property. The probability of k is that k of the first
  * @all_a samples have the property. @step is 1 or -1 and leads away from the mode.
  */
-static double hypergeometric_tail_sum(double a, double all_a, double all_b, double marked,
-				      double step)
+static double compute_hypergeometric_tail(double a, double all_a, double all_b, double marked,
+					  double step)
 {
 	double p = exp(log_choose(all_a, a) + log_choose(all_b, marked - a) -
 		       log_choose(all_a + all_b, marked));
@@ -42,8 +42,8 @@ double chance_test_counts(u64 a, u64 all_a, u64 b, u64 all_b)
 
 	if (!all_a || !all_b || marked <= 0 || marked >= all)
 		return 1;
-	p = 2 * hypergeometric_tail_sum((double)a, (double)all_a, (double)all_b, marked,
-					(double)a > expected ? 1 : -1);
+	p = 2 * compute_hypergeometric_tail((double)a, (double)all_a, (double)all_b, marked,
+					    (double)a > expected ? 1 : -1);
 	return p < 1 ? p : 1;
 }
 

@@ -81,7 +81,7 @@ int measure_parse(const char *name, enum measure *ret_measure)
  * Return the name of a measure without "level." or "event." in front of it; "" for an event without
  * a name.
  */
-static const char *plain_name(enum measure measure)
+static const char *get_plain_name(enum measure measure)
 {
 	if (measure < MEASURES_NAMED)
 		return named[measure].name;
@@ -95,9 +95,9 @@ void measure_format_name(enum measure measure, char *to)
 	const char *kind = measure < MEASURE_EVENT ? "level." : "event.";
 	enum measure same;
 
-	if (measure_parse(plain_name(measure), &same) == 0 && same == measure)
+	if (measure_parse(get_plain_name(measure), &same) == 0 && same == measure)
 		kind = "";
-	snprintf(to, MEASURE_NAME_SIZE, "%s%s", kind, plain_name(measure));
+	snprintf(to, MEASURE_NAME_SIZE, "%s%s", kind, get_plain_name(measure));
 }
 
 void measure_format_heading(enum measure measure, char *to)
@@ -106,7 +106,7 @@ void measure_format_heading(enum measure measure, char *to)
 		snprintf(to, MEASURE_NAME_SIZE, "%s", named[measure].heading);
 		return;
 	}
-	snprintf(to, MEASURE_NAME_SIZE, "%s", plain_name(measure));
+	snprintf(to, MEASURE_NAME_SIZE, "%s", get_plain_name(measure));
 	for (; *to; to++) {
 		if (*to >= 'a' && *to <= 'z')
 			*to = (char)(*to - 'a' + 'A');

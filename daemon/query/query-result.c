@@ -130,7 +130,8 @@ static bool caller_may_see(struct query_result *r, const struct query_cell *cell
 	return admitted;
 }
 
-static const char *cell_container_name(const struct query_result *r, const struct query_cell *cell)
+static const char *get_cell_container_name(const struct query_result *r,
+					   const struct query_cell *cell)
 {
 	const struct attribute_container *c = query_cell_get_container(&r->cells, cell);
 
@@ -145,7 +146,7 @@ static bool selects_container(const struct query_result *r, const struct query_c
 	if (!glob)
 		return true;
 	if (*glob != '/')
-		return query_name_matches(glob, cell_container_name(r, cell));
+		return query_name_matches(glob, get_cell_container_name(r, cell));
 	c = query_cell_get_container(&r->cells, cell);
 	return c && (query_name_matches(glob, c->cgroup) || query_name_matches(glob, c->path));
 }
@@ -239,15 +240,15 @@ static bool selects_all(const struct query_select *select)
 #define RANK_LAST UINT32_MAX
 
 /* Return the rank of the name of a container in a period, as query_get_rank() does. */
-static u64 slot_container_rank(const struct query_result *r, const struct query_cell *cell)
+static u64 get_slot_container_rank(const struct query_result *r, const struct query_cell *cell)
 {
-	const char *name = cell_container_name(r, cell);
+	const char *name = get_cell_container_name(r, cell);
 	struct query_cursor cursor = { 0 };
 	struct query_cell other;
 	u64 rank = 1;
 
 	while (query_cells_next(&r->cells, &cursor, &other))
-		rank += other.container && strcmp(cell_container_name(r, &other), name) < 0;
+		rank += other.container && strcmp(get_cell_container_name(r, &other), name) < 0;
 	return rank;
 }
 
@@ -256,7 +257,7 @@ static u64 get_container_id(const struct query_result *r, const struct query_cel
 	const struct cell_row *row = &cell->row;
 
 	if (cell->container)
-		return slot_container_rank(r, cell);
+		return get_slot_container_rank(r, cell);
 	if (query_program_is_unattributed(&r->cells.tables, row->program))
 		return query_groups_by(&r->query, QUERY_PROGRAM) ? RANK_NONE : RANK_LAST;
 	return query_get_rank(&r->names.container, row->program);
@@ -1037,7 +1038,7 @@ static const struct query_cell *find_heaviest_cell(const struct query_result *r,
 static void row_set_container_and_program(const struct query_result *r,
 					  const struct query_cell *cell, struct query_row *row)
 {
-	const char *container = cell_container_name(r, cell);
+	const char *container = get_cell_container_name(r, cell);
 	u32 program = cell->row.program;
 
 	if (query_program_is_unattributed(&r->cells.tables, program) && !cell->container &&

@@ -83,7 +83,7 @@ static void spu_barrier(void)
 	stand_in_now += 3;
 }
 
-static u64 spu_ticks(void)
+static u64 spu_read_ticks(void)
 {
 	return stand_in_now;
 }
@@ -94,7 +94,7 @@ static struct speprof_backend backend = {
 	.write = spu_write,
 	.synchronize = spu_barrier,
 	.drain = spu_barrier,
-	.ticks = spu_ticks,
+	.ticks = spu_read_ticks,
 	.tick_hz = 1000000000,
 };
 

@@ -40,7 +40,7 @@ static void spu_synchronize(void)
 {
 }
 
-static u64 spu_ticks(void)
+static u64 spu_read_ticks(void)
 {
 	return stand_in_now;
 }
@@ -51,7 +51,7 @@ static const struct speprof_backend backend = {
 	.write = spu_write,
 	.synchronize = spu_synchronize,
 	.drain = spu_synchronize,
-	.ticks = spu_ticks,
+	.ticks = spu_read_ticks,
 };
 
 const struct speprof_backend *speprof_backend_get(void)

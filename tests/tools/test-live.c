@@ -122,7 +122,7 @@ static u32 press_keys(struct live_state *state, const u32 *keys, size_t count, s
 	press_keys(state, (const u32[]){ __VA_ARGS__ }, \
 		   sizeof((const u32[]){ __VA_ARGS__ }) / sizeof(u32), shown)
 
-static void start(struct live_state *state, struct view *shown)
+static void start_view(struct live_state *state, struct view *shown)
 {
 	static const struct view nothing;
 	struct view now = make_view();
@@ -159,7 +159,7 @@ static void cursor_moves(void **state)
 	struct view shown;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		test_row("step %zu", i);
 		assert_row(PRESS(&live, &shown, steps[i].key) == 0);
@@ -179,7 +179,7 @@ static void cursor_follows_row(void **state)
 	struct live_state live;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	now = make_view();
 	rows[5].samples = 5000;
 	assert_int_equal(live_rows_select(&live, &now, &nothing, &later), 0);
@@ -202,7 +202,7 @@ static void levels_go_down_and_up(void **state)
 	struct view shown;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_ESCAPE), LIVE_FETCH);
 	assert_int_equal(live.level[0].group, VIEW_PROGRAM);
 	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_BACKSPACE), LIVE_FETCH);
@@ -240,7 +240,7 @@ static void menus_choose_items(void **state)
 	struct view shown;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	PRESS(&live, &shown, 's');
 	assert_int_equal(live_menu_count_items(&live), VIEW_SORTS);
 	assert_int_equal(PRESS(&live, &shown, LIVE_KEY_DOWN, LIVE_KEY_DOWN, LIVE_KEY_ENTER),
@@ -280,7 +280,7 @@ static void keys_edit_texts(void **state)
 	struct view shown;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	PRESS(&live, &shown, '/', '_', '2', 0xe9, LIVE_KEY_BACKSPACE, '1', LIVE_KEY_ENTER);
 	assert_string_equal(live.search, "_21");
 	assert_int_equal(live.level[0].cursor, 21);
@@ -382,7 +382,7 @@ static void screen_has_rows(void **state)
 	struct view shown;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	draw_screen(&screen, &live, &shown, "");
 	assert_line(
 		&screen, 0,
@@ -437,7 +437,7 @@ static void test_screen_of_any_size(void **state)
 	struct view shown;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		PRESS(&live, &shown, keys[i]);
 		for (size_t s = 0; s < ARRAY_SIZE(sizes); s++) {
@@ -458,7 +458,7 @@ static void urgent_items_come_first(void **state)
 	struct view shown;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	shown.header.backend = BACKEND_EMULATED;
 	shown.header.lost = 2048;
 	shown.header.cpus_held = 3;
@@ -481,7 +481,7 @@ static void shares_have_colours(void **state)
 	u32 hot = 0, warm = 0;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	shown.rows[1].samples = 40000;
 	shown.rows[2].samples = 5000;
 	draw_screen(&screen, &live, &shown, "");
@@ -504,7 +504,7 @@ static void test_hostile_names(void **state)
 	u32 seed = 1;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	for (u32 round = 0; round < 200; round++) {
 		struct view_row *row = &shown.rows[round % ROWS];
 
@@ -531,7 +531,7 @@ static void long_names_wrap(void **state)
 	struct view shown;
 
 	(void)state;
-	start(&live, &shown);
+	start_view(&live, &shown);
 	snprintf(shown.rows[0].function, sizeof(shown.rows[0].function),
 		 "abcdefghi\u5bb9\u5668xyz");
 	live_state_handle_key(&live, 'i', &shown);

@@ -284,7 +284,8 @@ static int observe_with_pprof(void *ctx, struct profile *profile)
 	return pprof_new(profile, c->attributor, false, NULL, &c->pprof[c->pprofs++]);
 }
 
-static void count(int fd, u32 threads, bool observe, FILE *out, struct counted_recording *c)
+static void count_recording(int fd, u32 threads, bool observe, FILE *out,
+			    struct counted_recording *c)
 {
 	const struct attributor_config tasks = { .processes = 4096 };
 	struct count_request request = {
@@ -403,7 +404,7 @@ static struct output_text count_to_text(int fd, u32 threads)
 	struct view view;
 
 	assert_non_null(out);
-	count(fd, threads, false, out, &c);
+	count_recording(fd, threads, false, out, &c);
 	text.exact = profile_is_exact(c.profile);
 	print_views(&c, out);
 	assert_int_equal(profile_create_view(c.profile, NULL, false, VIEW_CONTAINER,
@@ -412,7 +413,7 @@ static struct output_text count_to_text(int fd, u32 threads)
 	text.records = view.header.records;
 	view_clear(&view);
 	counted_recording_deinit(&c);
-	count(fd, threads, true, out, &c);
+	count_recording(fd, threads, true, out, &c);
 	/* If the header of a recording is damaged, no samples are counted or observed. */
 	if (c.pprofs)
 		print_pprof(&c, out);

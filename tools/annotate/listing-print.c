@@ -224,7 +224,7 @@ static json_object *make_text_json(const char *text)
 	return *text ? json_object_new_string(text) : NULL;
 }
 
-static json_object *offset_json(u64 offset)
+static json_object *make_offset_json(u64 offset)
 {
 	char text[24];
 
@@ -245,7 +245,7 @@ static json_object *make_targets_json(const struct listing_line *line)
 		const struct listing_target *target = &line->target[i];
 		json_object *json = json_object_new_object();
 
-		json_object_object_add(json, "offset", offset_json(target->offset));
+		json_object_object_add(json, "offset", make_offset_json(target->offset));
 		json_object_object_add(json, "binary", make_text_json(target->binary));
 		json_object_object_add(json, "function", make_text_json(target->function));
 		add_u64(json, "samples", target->samples);
@@ -289,7 +289,7 @@ static json_object *make_line_json(const struct listing *listing, const struct l
 
 	if (counted)
 		query_result_get_row(listing->result, line->row, row);
-	json_object_object_add(json, "offset", offset_json(line->offset));
+	json_object_object_add(json, "offset", make_offset_json(line->offset));
 	json_object_object_add(json, "instruction", make_text_json(line->text));
 	json_object_object_add(json, "file", make_text_json(line->source.file));
 	json_object_object_add(

@@ -99,7 +99,7 @@ void check_driver(const struct examined_machine *machine, struct doctor_finding 
  * Return whether the kernel only loads modules with a known signature: 1 or 0; -errno if neither
  * sig_enforce nor lockdown can be read. @ret_by: the name of the setting
  */
-static int signatures_required(const struct examined_machine *machine, const char **ret_by)
+static int signatures_are_required(const struct examined_machine *machine, const char **ret_by)
 {
 	char text[128];
 	int r = machine_read_line(machine, "/sys/module/module/parameters/sig_enforce", text,
@@ -221,7 +221,7 @@ static void report_module_not_loaded(const struct examined_machine *machine,
 		finding_set(f, verdict, CAUSE_MODULE_KERNEL, fix,
 			    "%.128s is built for \"%.64s\", and this kernel is %.64s", file->path,
 			    file->vermagic, machine->release);
-	} else if (!file->error && !file->is_signed && signatures_required(machine, &by) == 1) {
+	} else if (!file->error && !file->is_signed && signatures_are_required(machine, &by) == 1) {
 		describe_dkms_commands(machine, "install speprof-dkms, which signs", again,
 				       sizeof(again));
 		snprintf(fix, sizeof(fix),

@@ -63,7 +63,8 @@ void check_architecture(const struct examined_machine *machine, struct doctor_fi
  * Return the name of the first core that is known to have SPE, because on some machines only the
  * big cores have SPE. If there is none, return the name of the first core.
  */
-static const char *core_name(const struct examined_machine *machine, char *ret_midr, size_t size)
+static const char *find_core_name(const struct examined_machine *machine, char *ret_midr,
+				  size_t size)
 {
 	u32 end = machine_get_cpu_limit(machine, "/sys/devices/system/cpu/online");
 	char path[80], text[64];
@@ -116,7 +117,7 @@ bool spe_is_absent(const struct examined_machine *machine)
 	if (!machine->arm64 || machine->spu || spu_is_described(machine) ||
 	    !firmware_is_readable(machine))
 		return false;
-	return !core_name(machine, text, sizeof(text)) ||
+	return !find_core_name(machine, text, sizeof(text)) ||
 	       machine_detect_guest(machine, text, sizeof(text)) == 1;
 }
 
@@ -139,7 +140,7 @@ void check_spe(const struct examined_machine *machine, struct doctor_finding *f)
 {
 	const struct loaded_module *module = &machine->module;
 	char midr[64], line[256];
-	const char *core = core_name(machine, midr, sizeof(midr));
+	const char *core = find_core_name(machine, midr, sizeof(midr));
 
 	if (!machine->arm64)
 		finding_set_skipped(f, "only aarch64 has SPE");
@@ -360,7 +361,7 @@ void check_errata(const struct examined_machine *machine, struct doctor_finding 
 
 	if (finding_skip_without_spe(machine, f))
 		return;
-	core_name(machine, midr, sizeof(midr));
+	find_core_name(machine, midr, sizeof(midr));
 	value = (u32)strtoull(midr, NULL, 16);
 	if (!value) {
 		finding_set_unknown(f, "", "MIDR_EL1 is not visible here");

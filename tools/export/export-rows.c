@@ -29,7 +29,7 @@ static const struct {
 	[VIEW_BINARY] = { { QUERY_BINARY }, 1 },
 };
 
-static struct query live_query(const struct options *options)
+static struct query make_live_query(const struct options *options)
 {
 	struct query query = { .groups = view_keys[options->group].keys };
 
@@ -95,7 +95,7 @@ static int load_rows(struct export_rows *rows)
 static int load_daemon(struct export_rows *rows)
 {
 	const struct options *options = rows->options;
-	struct query query = live_query(options);
+	struct query query = make_live_query(options);
 	u32 limit = rows_get_limit(options, BUS_ROWS_MAX);
 	struct bus_connection *bus;
 	int status = bus_new(&bus);
@@ -128,7 +128,7 @@ int export_rows_load(const struct options *options, struct export_rows *ret_rows
 	return ret_rows->counted ? load_rows(ret_rows) : load_daemon(ret_rows);
 }
 
-static const char *recorded_name(const struct query_row *row, enum query_key key, char *to)
+static const char *get_recorded_name(const struct query_row *row, enum query_key key, char *to)
 {
 	switch (key) {
 	case QUERY_CONTAINER:
@@ -147,7 +147,7 @@ static const char *recorded_name(const struct query_row *row, enum query_key key
 	}
 }
 
-static const char *live_name(const struct view_row *row, enum query_key key)
+static const char *get_live_name(const struct view_row *row, enum query_key key)
 {
 	switch (key) {
 	case QUERY_CONTAINER:
@@ -187,8 +187,8 @@ static void set_names(struct export_rows *rows, const struct query *query,
 			at += 2;
 			continue;
 		}
-		row->name[at++] =
-			recorded ? recorded_name(recorded, key[i], text) : live_name(live, key[i]);
+		row->name[at++] = recorded ? get_recorded_name(recorded, key[i], text) :
+					     get_live_name(live, key[i]);
 	}
 }
 
@@ -276,7 +276,7 @@ static double find_live_value(const struct export_rows *rows, const struct view_
 
 static void get_live_row(struct export_rows *rows, u32 index, struct export_row *row)
 {
-	const struct query query = live_query(rows->options);
+	const struct query query = make_live_query(rows->options);
 	const struct view_row *from = &rows->view.rows[index];
 	unsigned int unit = view_get_share_unit(&rows->header);
 	u64 whole = view_get_share_denominator(&rows->header, unit);

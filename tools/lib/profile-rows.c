@@ -134,8 +134,8 @@ static bool is_path(const char *glob)
 }
 
 /* Call GetHistory. Its order decides which rows it returns if there are too many. */
-static int history_call(struct bus_connection *bus, const struct query *query, enum view_group group,
-			json_object **ret_reply)
+static int call_get_history(struct bus_connection *bus, const struct query *query,
+			    enum view_group group, json_object **ret_reply)
 {
 	const struct query_select *select = &query->select;
 	const char *key[2] = { "", "" }, *value[2] = { "", "" };
@@ -220,7 +220,7 @@ static int load_history(const char *verb, struct profile_rows *loaded)
 
 	if (status)
 		return status;
-	status = history_call(bus, &loaded->query, group, &reply);
+	status = call_get_history(bus, &loaded->query, group, &reply);
 	if (!status)
 		status = history_read(verb, reply, &keys, loaded);
 	json_object_put(reply);

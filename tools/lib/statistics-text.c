@@ -50,12 +50,12 @@ static void add_latency(json_object *to, const char *key, const struct histogram
 	json_object_object_add(to, key, latency);
 }
 
-static const char *event_name(u32 i)
+static const char *get_event_name(u32 i)
 {
 	return spe_event_name((u8)i);
 }
 
-static const char *level_name(u32 i)
+static const char *get_level_name(u32 i)
 {
 	return spe_level_name((enum spe_level)i);
 }
@@ -72,8 +72,8 @@ json_object *statistics_json(const struct profile_counters *f, const char *backe
 		o, "remote",
 		json_object_new_uint64(counters_get_origin_accesses(f, SPE_ORIGIN_REMOTE)));
 	add_counts(o, "operations", f->counts.kind, SPE_KINDS, sample_kind_name);
-	add_counts(o, "events", f->counts.event, SAMPLE_EVENTS, event_name);
-	add_counts(o, "levels", f->counts.level, SPE_LEVELS, level_name);
+	add_counts(o, "events", f->counts.event, SAMPLE_EVENTS, get_event_name);
+	add_counts(o, "levels", f->counts.level, SPE_LEVELS, get_level_name);
 	for (unsigned int i = 0; i < PROFILE_LATENCIES; i++)
 		add_latency(o, latencies[i].key, &f->latency[i]);
 	return o;

@@ -37,7 +37,7 @@ int time_range_parse_length(const char *text, s64 *ret_us)
 }
 
 /* Return the start of the day that is @days days before the day of @now_us. */
-static s64 day_start(s64 now_us, int days)
+static s64 compute_day_start(s64 now_us, int days)
 {
 	time_t now = (time_t)(now_us / SECOND_US);
 	struct tm tm;
@@ -108,7 +108,7 @@ int time_range_parse_point(const char *text, s64 now_us, s64 *ret_us)
 		return 0;
 	}
 	if (!strcmp(text, "today") || !strcmp(text, "yesterday")) {
-		*ret_us = day_start(now_us, *text == 'y');
+		*ret_us = compute_day_start(now_us, *text == 'y');
 		return 0;
 	}
 	if (*text == '@')

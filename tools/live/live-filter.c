@@ -27,7 +27,7 @@ static const struct {
 	NAME_FIELD("binary", binary),	    NAME_FIELD("file", file),
 };
 
-static const char *row_name(const struct view_row *row, size_t i)
+static const char *get_row_name(const struct view_row *row, size_t i)
 {
 	return (const char *)row + names[i].offset;
 }
@@ -125,7 +125,7 @@ static bool word_matches(const struct live_condition *word, const struct view_ro
 {
 	switch (word->kind) {
 	case WORD_NAME:
-		return name_matches(word, row_name(row, word->field));
+		return name_matches(word, get_row_name(row, word->field));
 	case WORD_ABOVE:
 		return view_get_sort_key(row, word->field, UNITS) > word->number;
 	case WORD_BELOW:
@@ -134,7 +134,7 @@ static bool word_matches(const struct live_condition *word, const struct view_ro
 		break;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (name_matches(word, row_name(row, i)))
+		if (name_matches(word, get_row_name(row, i)))
 			return true;
 	return false;
 }
@@ -150,7 +150,7 @@ bool live_filter_accepts(const struct live_filter *filter, const struct view_row
 bool live_row_contains(const struct view_row *row, const char *text)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcasestr(row_name(row, i), text))
+		if (strcasestr(get_row_name(row, i), text))
 			return true;
 	return false;
 }

@@ -98,12 +98,12 @@ struct count_table {
 	const char *(*name)(u32 i);
 };
 
-static const char *level_name(u32 i)
+static const char *get_level_name(u32 i)
 {
 	return spe_level_name((enum spe_level)i);
 }
 
-static const char *event_name(u32 i)
+static const char *get_event_name(u32 i)
 {
 	return spe_event_name((u8)i);
 }
@@ -240,8 +240,8 @@ void live_page_add_details(struct live_page *page, const struct view_row *row,
 				   row->simd };
 	const char *const operation_names[] = { "loads", "stores", "branches", "mispredicted",
 						"SVE and SME" };
-	struct count_table levels = { row->level, SPE_LEVELS, level_name };
-	struct count_table events = { row->event, VIEW_EVENTS, event_name };
+	struct count_table levels = { row->level, SPE_LEVELS, get_level_name };
+	struct count_table events = { row->event, VIEW_EVENTS, get_event_name };
 	unsigned int unit = view_get_share_unit(header);
 	char number[TEXT_NUMBER_SIZE], share[TEXT_NUMBER_SIZE];
 

@@ -78,7 +78,7 @@ static u64 fake_now(void)
 	return fake.now_ns;
 }
 
-static enum access_level needed_access(sd_bus_message *m, void *ctx)
+static enum access_level get_needed_access(sd_bus_message *m, void *ctx)
 {
 	(void)m;
 	(void)ctx;
@@ -88,7 +88,8 @@ static enum access_level needed_access(sd_bus_message *m, void *ctx)
 
 static int on_guarded(sd_bus_message *m, void *userdata, sd_bus_error *error)
 {
-	const struct access_requirement need = { .tokens = fake.tokens, .level_of = needed_access };
+	const struct access_requirement need = { .tokens = fake.tokens,
+						 .level_of = get_needed_access };
 	int r = access_check(&fake.access, m, &need, on_guarded, userdata, &fake.caller, error);
 
 	if (r <= 0)

@@ -287,7 +287,7 @@ static u32 get_program_of_process(struct counting_machine *m, u32 index)
 	return program_table_find_or_add(m->programs, &program);
 }
 
-static void machine_count(struct counting_machine *m, const struct simulated_sample *s)
+static void machine_count_sample(struct counting_machine *m, const struct simulated_sample *s)
 {
 	struct cell_batch *b = cell_table_get_batch(m->table);
 	struct attribute_span span;
@@ -442,7 +442,7 @@ static void test_events_before_samples(void **state)
 		attributor_apply_event(m.attributor, &sim->events[i]);
 	mapping_cache_sync(m.cache);
 	for (u32 i = 0; i < sim->sample_count; i++)
-		machine_count(&m, &sim->samples[i]);
+		machine_count_sample(&m, &sim->samples[i]);
 	cell_table_add_batch(m.table);
 	cell_table_flush(m.table);
 	assert_cells(&m, sim);
@@ -483,7 +483,7 @@ static void test_events_and_samples_in_chunks(void **state)
 		for (end = i; end < sim->sample_count && sim->samples[end].time_ns < until; end++)
 			;
 		for (u32 k = end; k-- > i;) {
-			machine_count(&m, &sim->samples[k]);
+			machine_count_sample(&m, &sim->samples[k]);
 			if (k % 16 == 0)
 				map_in_other_process(&m, k + 1);
 		}

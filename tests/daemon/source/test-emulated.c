@@ -130,7 +130,7 @@ static void count_seen_window(void *ctx, const struct source_window *window)
 	seen->suspect += decoder.ledger.suspect;
 }
 
-static struct source_config config_default(void)
+static struct source_config make_default_config(void)
 {
 	return (struct source_config){
 		.interval_ns = INTERVAL_NS,
@@ -212,7 +212,7 @@ static void check_ledgers(const struct seen_windows *seen)
 
 static void test_tids_and_pcs_are_correct(void **state)
 {
-	const struct source_config config = config_default();
+	const struct source_config config = make_default_config();
 	struct source *source = source_or_skip(&config);
 	struct seen_windows seen = { 0 };
 	u64 child_ns;
@@ -234,7 +234,7 @@ static void test_tids_and_pcs_are_correct(void **state)
 
 static void test_time_between_runs_is_not_blind(void **state)
 {
-	const struct source_config config = config_default();
+	const struct source_config config = make_default_config();
 	struct source *source = source_or_skip(&config);
 	struct seen_windows seen = { 0 };
 
@@ -263,7 +263,7 @@ static void test_filters_of_spu(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct source_config config = config_default();
+		struct source_config config = make_default_config();
 		struct seen_windows seen = { 0 };
 		struct source *source;
 
@@ -287,7 +287,7 @@ static void test_filters_of_spu(void **state)
  */
 static void test_user_only(void **state)
 {
-	struct source_config config = config_default();
+	struct source_config config = make_default_config();
 	struct seen_windows seen = { 0 };
 	struct source *source;
 
@@ -306,7 +306,7 @@ static void test_user_only(void **state)
  */
 static void test_loss_is_blind(void **state)
 {
-	struct source_config config = config_default();
+	struct source_config config = make_default_config();
 	struct seen_windows seen = { 0 };
 	const struct source_sink sink = { .window = count_seen_window, .ctx = &seen };
 	struct source *source;
@@ -380,7 +380,7 @@ static void drain_for_ns(struct source *source, u64 ns, struct seen_windows *see
 /* Take a CPU offline and online again: once for seconds, and once between two polls. */
 static void test_hotplug(void **state)
 {
-	const struct source_config config = config_default();
+	const struct source_config config = make_default_config();
 	static const useconds_t away_us[] = { 3000000, 10000 };
 	struct source *source;
 	struct seen_windows seen = { 0 };
@@ -621,7 +621,7 @@ static void driven_spu_inject_fault(struct driven_spu *driven, u64 fault)
  */
 static void test_driver_handles_faults(void **state)
 {
-	const struct source_config config = config_default();
+	const struct source_config config = make_default_config();
 	struct driven_spu driven;
 	const struct seen_windows *seen = &driven.seen;
 	struct spe_spu_config spu;
@@ -660,7 +660,7 @@ static void test_inverted_event_filter(void **state)
 {
 	(void)state;
 	for (int able = 0; able < 2; able++) {
-		struct source_config config = config_default();
+		struct source_config config = make_default_config();
 		struct spe_spu_config spu;
 		struct driven_spu driven;
 
@@ -689,7 +689,7 @@ static void test_data_source_filter(void **state)
 		struct spe_operation load = { .pc = 0x1000, .events = 2, .ns = true,
 					      .op_class = SPE_OP_LOAD_STORE,
 					      .valid = SPE_OPERATION_SOURCE };
-		struct source_config config = config_default();
+		struct source_config config = make_default_config();
 		struct spe_spu_config spu;
 		struct driven_spu driven;
 
@@ -720,7 +720,7 @@ static void test_type_mask_filter(void **state)
 	for (int able = 0; able < 2; able++) {
 		struct spe_operation load = { .pc = 0x1000, .events = 2, .ns = true,
 					      .op_class = SPE_OP_LOAD_STORE };
-		struct source_config config = config_default();
+		struct source_config config = make_default_config();
 		struct spe_spu_config spu;
 		struct driven_spu driven;
 
@@ -751,7 +751,7 @@ static void test_physical_addresses_on_request(void **state)
 {
 	(void)state;
 	for (int on = 0; on < 2; on++) {
-		struct source_config config = config_default();
+		struct source_config config = make_default_config();
 		struct spe_operation_model model;
 		struct spe_spu_config spu;
 		struct driven_spu driven;
