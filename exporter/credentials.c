@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+/* Maximum size of a credential in bytes. */
 #define CREDENTIAL_SIZE 65536
 
 /*

@@ -118,8 +118,8 @@ int labels_set_patterns(struct label_config *labels, bool allow, const char *pat
 		if (*count == LABELS_PATTERNS || n >= LABEL_PATTERN_SIZE)
 			return -ENOSPC;
 		/*
-		 * Permit only printable text: names that are matched are escaped, and the daemon
-		 * refuses other patterns.
+		 * Refuse a pattern with characters that escape_text() would escape: it could match
+		 * no name, because names are escaped, and the daemon would refuse it.
 		 */
 		if (escape_text(text, sizeof(text), patterns, n) != n)
 			return -EINVAL;

@@ -33,6 +33,7 @@
 		     SPEPROF_RIGHT_PHYSICAL_ADDRESS | SPEPROF_RIGHT_PHYSICAL_TIME | \
 		     SPEPROF_RIGHT_CGROUPS)
 
+/* Limits of event_slots and max_latency_ms of struct speprof_session_config. */
 #define EVENT_SLOTS_MIN 16
 #define EVENT_SLOTS_MAX 65536
 #define LATENCY_MS_MAX 60000

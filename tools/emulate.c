@@ -10,6 +10,7 @@
 #include "script/replay.h"
 #include "verb.h"
 
+/* Maximum size of a script in bytes. */
 #define SCRIPT_SIZE_MAX (64U << 20)
 #define VALUE_SHOWN_MAX 60
 

@@ -43,6 +43,7 @@ bool kmod_find_users(const struct examined_machine *machine, int except, char *r
  */
 int kmod_modprobe(const char *option, const char *module);
 
+/* Size of a field of the module's information in bytes, with its NUL. */
 #define KMOD_FIELD_SIZE 128
 
 /**

@@ -208,7 +208,7 @@ static int open_source(struct record_job *record)
 
 	if (status)
 		return status;
-	/* A recording contains only task events from perf's side band. */
+	/* Use only perf's side band, because only its task events can be recorded. */
 	if (task_events_new(TASK_EVENTS_PERF, NULL, &record->tasks, &tasks) < 0)
 		message_print("record: tasks that start during the recording will have no name: %s",
 			      tasks.reason);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Limit (exclusive) of the number of binaries in a checkpoint. */
 #define BINARIES_MAX (1U << 20)
 
 /*

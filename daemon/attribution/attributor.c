@@ -29,7 +29,7 @@
 #define SAVED_MAP_BYTES	   768 /* mappings and paths in a checkpoint: average per process */
 #define CGROUP_BYTES \
 	512 /* average per container: path and names; the table of cgroups has the same limit */
-#define BYTES_MIN	 (64ULL << 10)
+#define BYTES_MIN	 (64ULL << 10) /* minimum of each limit in bytes */
 #define TIMELINE_ENTRIES 32 /* per thread: capacity of each of the two timelines */
 
 #define CLOCK_SLACK_NS	 20000 /* maximum difference of the clocks of samples and events */

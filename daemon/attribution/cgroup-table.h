@@ -9,6 +9,7 @@
 
 #include "codec/env.h"
 
+/* Entries of a set of &cgroup_table.entries. */
 #define CGROUP_WAYS 8
 
 /**

@@ -8,6 +8,7 @@
 
 #include "codec/env.h"
 
+/* Slots of a bucket. */
 #define THREAD_WAYS 8
 
 /**

@@ -14,6 +14,7 @@
  */
 #define LOOKUP_TIMEOUT_US 120000000ULL
 
+/* Maximum number of groups of a user. A user in more groups is not treated as a member. */
 #define GROUPS_MAX 1024
 
 /**

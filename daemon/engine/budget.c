@@ -15,8 +15,8 @@
 #define CONTAINER 7552 /* counters: current, of exited processes, at the last history slot; paths */
 #define CGROUP	  256 /* paths of the cgroups of a container, in the table of cgroup ids */
 #define CONTEXT	  64 /* a combination of four indices */
-#define LINE	  512
-#define PAGE	  128
+#define LINE	  512 /* a hot cache line */
+#define PAGE	  128 /* a hot memory page */
 
 /*
  * Memory that does not depend on the sizes of the tables, in MiB: slots of the history 6.6,
@@ -30,7 +30,7 @@
 #define SAVED_PROCESS	128 /* identity, and the counters of processes with samples */
 #define SAVED_MAPS	160 /* for a process: a dozen mappings, or a few with paths of files */
 #define SAVED_CONTAINER 512
-#define SAVED_COPIES	2
+#define SAVED_COPIES	2 /* number of slots */
 
 /*
  * Limits of the memory for names of functions. MAPPINGS is added for mappings of files, and for
@@ -80,22 +80,23 @@
 
 /* Number of cells for each program, and for each binary. */
 #define CELLS_PER_PROGRAM 16
-#define PROGRAMS_MIN	  128
+#define PROGRAMS_MIN	  128 /* minimum of &memory_plan.programs */
 
 /*
  * Bytes of a drain thread in addition to its tables: combinations of sample properties 2.1 MiB,
  * sources 0.5 MiB, attribution, a stack.
  */
 #define SHARD_FIXED    (3ULL << 20)
-#define SHARD_PROCESS  2200 /* counters */
+#define SHARD_PROCESS  2200 /* bytes of the counters of a process or container in a shard */
 
 /*
  * Samples a second that one drain thread is expected to count: half the rate that `make bench`
  * measured with the worst order of samples for CPU caches.
  */
 #define WORKER_RATE 5000000ULL
-#define WORKERS_MAX 16
+#define WORKERS_MAX 16 /* limit of &memory_plan.workers */
 
+/* Limits of the rings of a CPU in bytes: &memory_plan.ring, .side_band, .bpf and .switches. */
 #define RING_MAX       (256U << 10)
 #define SIDE_BAND_MAX  (128U << 10)
 #define SIDE_BAND_MIN  (16U << 10)

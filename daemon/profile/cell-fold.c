@@ -15,6 +15,7 @@
 /* Pairs of evicted samples may use about one in EVICTED_PARTS lines. */
 #define EVICTED_PARTS 4
 
+/* Maximum binary logarithm of the number of lines of a table of large pairs. */
 #define LARGE_ORDER_MAX 14
 
 /* The detail with which a pair stores the class of its samples. */

@@ -147,6 +147,7 @@ struct cell_table_config {
 	u64 seed;
 };
 
+/* Minimum of &cell_table_config.bytes. */
 #define CELL_BYTES_MIN (64U << 10)
 
 /**

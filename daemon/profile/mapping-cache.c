@@ -6,6 +6,7 @@
 
 #include "util/memory.h"
 
+/* Bytes of addresses that an entry covers at most. */
 #define BLOCK_SIZE (1ULL << MAPPING_CACHE_SHIFT)
 
 static size_t compute_entries_size(const struct mapping_cache *cache)

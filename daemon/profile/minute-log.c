@@ -8,6 +8,7 @@
 #include "attribution/program-table.h"
 #include "util/memory.h"
 
+/* Entries of a set of &minute_log.location. */
 #define MINUTE_LOCATION_WAYS 8
 #define MINUTE_LOCATION_SETS (MINUTE_LOCATIONS / MINUTE_LOCATION_WAYS)
 

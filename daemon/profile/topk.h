@@ -9,6 +9,7 @@
 
 #include "codec/env.h"
 
+/* Entries of a set of &topk_table.entries. */
 #define TOPK_WAYS 8
 
 /**

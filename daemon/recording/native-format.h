@@ -110,6 +110,7 @@ struct native_task {
 	u64 reserved2[5];
 };
 
+/* Maximum size of the name in a window of a task event in bytes, with its NUL. */
 #define NATIVE_NAME_MAX 65536
 
 /*

@@ -18,6 +18,7 @@
 #include "tasks/task-event.h"
 #include "util/array.h"
 
+/* Size of struct perf_file_header of a perf.data file. */
 #define FILE_HEADER_SIZE 104
 #define ATTR_SIZE     PERF_ATTR_SIZE_VER7
 #define PMU_TYPE      11

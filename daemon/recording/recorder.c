@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Bytes that are collected before they are written to the file. */
 #define FILE_BUFFER_SIZE (256U << 10)
 
 void recorder_fail(struct recorder *recorder, int error)

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Minimum size of the ring of a CPU in bytes. */
 #define RING_MIN (64ULL << 10)
 #define RING_MAX (1ULL << 20)
 

@@ -9,6 +9,7 @@
 /* TASK_COMM_LEN of the kernel, NUL included. */
 #define COMM_SIZE 16
 
+/* Entries of &emulated_models.pair: the maximum number of pairs of Models=. */
 #define PAIRS_MAX 32
 
 /* The cache has 1024 entries, and replaces the oldest of a set. */

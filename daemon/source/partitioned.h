@@ -9,6 +9,7 @@
 
 #include "source.h"
 
+/* Maximum number of partitions of a source: one for each drain thread. */
 #define SOURCE_PARTITIONS_MAX 16
 
 /**

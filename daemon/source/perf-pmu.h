@@ -12,6 +12,7 @@
 #include "source.h"
 #include "util/cpu-list.h"
 
+/* Maximum number of PMUs arm_spe_N of a machine. */
 #define PERF_PMU_MAX 8
 
 /* The settings in format/ that speprof uses. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Number of slots, which are written in turn. */
 #define SLOT_COUNT 2
 #define SLOT_MAGIC \
 	0x544e494f504b4853ULL /* differs in the other byte order; such a slot is rejected */

@@ -7,6 +7,7 @@
 
 #include "util/time.h"
 
+/* Limit of CPU numbers, and of the number of positions, in a checkpoint. */
 #define CPUS_MAX 65536
 
 /* ---- Sources --------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+/* Initial number of slots of the hash table. */
 #define SLOTS_MIN 32
 
 static u64 *slot_find(const struct address_set *s, u64 address)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Size of the buffer for lines of /proc/kallsyms. */
 #define LINES_SIZE 65536
 
 /* Parse "ADDRESS TYPE NAME[\t[MODULE]]", with types as in nm(1). */

@@ -15,6 +15,7 @@
 #include "util/cpu-list.h"
 #include "util/time.h"
 
+/* Limits of the size of the ring of context switches of a CPU in bytes. */
 #define RING_SIZE_MAX (2U << 20)
 #define RING_SIZE_MIN (64U << 10)
 

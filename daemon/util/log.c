@@ -13,6 +13,7 @@
 
 #include "escape.h"
 
+/* Maximum number of fields of a message. */
 #define FIELDS_MAX 16
 
 static int max_level = LOG_INFO;

@@ -5,6 +5,7 @@
 
 #include "codec/env.h"
 
+/* Maximum length of a name, without its NUL; a longer name is truncated. */
 #define SYMTAB_NAME_MAX 511
 
 /* The rank of a function: of the functions at one address, the one with the highest rank is used */

@@ -132,7 +132,7 @@ static void check_window(struct spe_check *check, const struct spe_ring_state *r
 	SPE_CHECK_EQ(check, window->header % 64, 0);
 	SPE_CHECK_EQ(check, window->start % align, 0);
 	SPE_CHECK_EQ(check, window->limit % SPE_LIMIT_GRANULE, 0);
-	/* The start that a reader computes from the header. */
+	/* A reader computes the same start from the header. */
 	SPE_CHECK_EQ(check, (window->header + ring->header + align - 1) / align * align,
 		     window->start);
 	SPE_CHECK(check, window->start - window->header >= ring->header);

@@ -9,6 +9,7 @@
 #include "util/array.h"
 #include "util/escape.h"
 
+/* Maximum number of lines of a function, and of functions in a listing. */
 #define LINES_MAX     (1U << 22)
 #define FUNCTIONS_MAX (1U << 16)
 

@@ -9,6 +9,7 @@
 
 #include "util/escape.h"
 
+/* Maximum size of a source file that is read. */
 #define FILE_BYTES_MAX (16U << 20)
 
 /* Read a regular file. The path is from debug data, so it may name a device or a FIFO. */

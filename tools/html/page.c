@@ -12,6 +12,7 @@
  */
 #include "page-shell.h"
 
+/* Maximum size of the data of a page in bytes, before compression. */
 #define DATA_MAX (1U << 30)
 
 /* Bytes that one line of base64 encodes, and characters of that line with the newline. */

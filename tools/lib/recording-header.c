@@ -102,6 +102,7 @@ struct header_fact {
 	char text[1100];
 };
 
+/* Number of lines that describe how a recording was made. */
 #define FACT_COUNT 12
 
 static void facts_fill(const char *path, struct input_recording *input, struct header_fact *facts)

@@ -22,6 +22,7 @@
 
 #define VERSION 1
 
+/* Maximum size of a saved profile in bytes; a file of this size is refused. */
 #define FILE_MAX (64 << 20)
 
 /* Open a regular file. Opening a pipe or a device could block or have side effects. */

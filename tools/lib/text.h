@@ -26,8 +26,9 @@ size_t text_get_width(const char *text);
  */
 void text_fit(const char *text, size_t width, bool right, char *ret);
 
+/* Limit (exclusive) of the width of a fitted text, in columns. */
 #define TEXT_WIDTH_MAX 256
-#define TEXT_SIZE      (TEXT_WIDTH_MAX * 5 + 4) /* bytes of the characters, padding and ellipsis */
+#define TEXT_SIZE      (TEXT_WIDTH_MAX * 5 + 4) /* bytes of a fitted text with its NUL */
 
 /*
  * Convert numbers to text. Each function writes to @buf of TEXT_NUMBER_SIZE bytes, and returns

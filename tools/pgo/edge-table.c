@@ -8,6 +8,7 @@
 #include "util/array.h"
 #include "util/hash.h"
 
+/* Initial number of slots of the hash table. */
 #define SLOTS_MIN 1024
 
 static_assert(sizeof(struct edge_key) == 32, "memcmp() compares keys, which have no padding");

@@ -36,6 +36,7 @@ static const struct serving_level {
 		     SPE_SOURCE_DRAM, 200 },
 };
 
+/* Entries of the modelled TLB, and costs in cycles. */
 #define TLB_ENTRIES	 1024
 #define WALK_CYCLES	 30
 #define MISPREDICT_COST	 11

@@ -20,6 +20,7 @@
 /* Number of the descriptor by which QEMU opens its log; the emulated program does not use it. */
 #define LOG_FD 200
 
+/* Maximum number of QEMU's own arguments; those of the program follow. */
 #define ARGUMENTS_MAX 12
 
 /* Debian's package qemu-user-static, and the name of the same program elsewhere. */

@@ -9,6 +9,7 @@
 #include "dwarf-file.h"
 #include "util/array.h"
 
+/* Maximum number of variables of a file that are collected. */
 #define VARIABLES_MAX (1U << 22)
 #define VISITS_MAX    (1U << 25) /* maximum number of DIEs that are read to collect variables */
 #define SCOPES_MAX    64 /* maximum depth of nested scopes */

@@ -7,6 +7,7 @@
 #include "dwarf-file.h"
 #include "util/array.h"
 
+/* Maximum number of ranges of functions and units of a file that are collected. */
 #define RANGES_MAX (1U << 22)
 #define LOOK_BACK  16 /* preceding ranges to check, because ranges may overlap */
 

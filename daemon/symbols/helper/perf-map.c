@@ -5,6 +5,7 @@
 
 #include "util/array.h"
 
+/* Bytes of a perf map that are read. */
 #define PERF_MAP_MAX  (256ULL << 20)
 #define CHUNK	      65536
 #define LINE_MAX_SIZE 4096 /* longer lines are ignored */

@@ -42,6 +42,7 @@ static const struct packet_kind kinds[SPE_SPU_KINDS] = {
 	[SPE_SPU_KIND_END] = { SPE_PACKET_END, 0, 0, 55 },
 };
 
+/* Size of a record in the fixed layout, with the offsets above. */
 #define SLOTS_SIZE 64
 
 static u8 get_payload_size(const struct spe_spu_config *config, enum spe_spu_packet_kind kind)

@@ -263,7 +263,7 @@ static void test_export_and_import(void **state __attribute__((unused)))
 		assert_int_equal(import_changed(file, 0, 0, &value), 0);
 		assert_int_equal(value, i);
 	}
-	/* The bytes cover the used words of the header, and the value. */
+	/* A change of any used byte of the header, or of the value, is detected. */
 	for (off_t at = 0; at < 40; at++) {
 		assert_int_equal(import_changed(file, at, 1, &value), -EPROTO);
 		assert_int_equal(import_changed(file, at, 255, &value), 0);
