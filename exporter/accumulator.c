@@ -26,9 +26,10 @@ static_assert(UNITS <= METRICS_UNITS, "metrics_tally.weight has an element for e
 
 /*
  * The counters of struct metrics_machine are consecutive u64s. Those from FIRST_LASTING to
- * AFTER_LASTING, and from FIRST_LATE on, are reset when the daemon restarts, and not when the
- * profile is reset. Those from AFTER_LASTING to AFTER_FAULTS belong to the source of samples: a
- * reset of the profile does not reset them, but they begin at 0 if the daemon replaces the source.
+ * AFTER_LASTING, and from FIRST_LATE to AFTER_LATE, are reset when the daemon restarts, and not
+ * when the profile is reset. Those from AFTER_LASTING to AFTER_FAULTS belong to the source of
+ * samples: a reset of the profile does not reset them, but they begin at 0 if the daemon replaces
+ * the source.
  */
 #define FIRST_COUNTER  offsetof(struct metrics_machine, records)
 #define FIRST_LASTING  offsetof(struct metrics_machine, threads_evicted)
@@ -36,7 +37,7 @@ static_assert(UNITS <= METRICS_UNITS, "metrics_tally.weight has an element for e
 #define AFTER_FAULTS   offsetof(struct metrics_machine, cpu_ns)
 #define AFTER_COUNTERS offsetof(struct metrics_machine, memory)
 #define FIRST_LATE     offsetof(struct metrics_machine, mappings_lost)
-#define AFTER_LATE     sizeof(struct metrics_machine)
+#define AFTER_LATE     offsetof(struct metrics_machine, false_sharing)
 
 void accumulator_init(struct accumulator *acc, const struct label_config *labels, u32 kinds,
 		      u64 now_ns)
@@ -478,6 +479,7 @@ static void machine_update(struct accumulator *acc, const struct metrics_snapsho
 		compute_machine_delta(now, before, FIRST_COUNTER, FIRST_LASTING, &delta);
 		compute_machine_delta(now, before, AFTER_LASTING, AFTER_COUNTERS, &delta);
 		compute_increases(&delta.all, &now->all, &before->all, sizeof(delta.all));
+		delta.false_sharing = counter_increase(now->false_sharing, before->false_sharing);
 	} else if (acc->any && before->process == now->process) {
 		compute_source_delta(now, before, &delta);
 	}
@@ -489,6 +491,8 @@ static void machine_update(struct accumulator *acc, const struct metrics_snapsho
 		  AFTER_COUNTERS - FIRST_COUNTER);
 	add_words((u8 *)m + FIRST_LATE, (const u8 *)&delta + FIRST_LATE, AFTER_LATE - FIRST_LATE);
 	add_weighted_tally(&m->all, &delta.all);
+	m->false_sharing = add_saturated(
+		m->false_sharing, multiply_by_weight(delta.false_sharing, mean_weight(&delta.all)));
 	keep_unknown_counters(m, now);
 	*ret_delta = delta.all;
 }
@@ -512,6 +516,7 @@ static void raise_to_previous(const struct accumulator *acc, struct metrics_snap
 	if (!acc->any || before->epoch != now->epoch)
 		return;
 	raise_to_highest(&now->all, &before->all, sizeof(now->all));
+	raise_to_highest(&now->false_sharing, &before->false_sharing, sizeof(u64));
 	raise_to_highest((u8 *)now + FIRST_COUNTER, (const u8 *)before + FIRST_COUNTER,
 			 FIRST_LASTING - FIRST_COUNTER);
 	raise_to_highest((u8 *)now + AFTER_LASTING, (const u8 *)before + AFTER_LASTING,
@@ -552,6 +557,7 @@ static void clear_sums(struct accumulator *acc)
 	memset((u8 *)m + FIRST_LATE, 0, AFTER_LATE - FIRST_LATE);
 	keep_unknown_counters(m, &before);
 	m->all = (struct metrics_counters){ 0 };
+	m->false_sharing = 0;
 	acc->other = (struct metrics_counters){ 0 };
 	for (u32 i = 0; i < acc->shown; i++)
 		*acc->groups[i].sum = (struct metrics_counters){ 0 };

@@ -191,6 +191,14 @@ const struct series_family series_families[FAMILY_COUNT] = {
 			"another chip (socket).",
 		.type = SERIES_COUNTER,
 	},
+	[FAMILY_FALSE_SHARING] = {
+		.name = "speprof_accesses_false_sharing",
+		.unit = "",
+		.help = "Estimated number of loads and stores that missed the first level cache "
+			"and used a cache line with false sharing: threads on several CPUs use "
+			"and write different offsets of it.",
+		.type = SERIES_COUNTER,
+	},
 	[FAMILY_BRANCHES] = {
 		.name = "speprof_branches",
 		.unit = "",

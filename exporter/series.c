@@ -235,6 +235,7 @@ static void add_machine(struct series_builder *b)
 	add_weights(b, FAMILY_OPERATIONS, all->weight);
 	add_levels(b, FAMILY_ACCESSES, all->level);
 	add_value(b, FAMILY_REMOTE, (double)all->remote);
+	add_value(b, FAMILY_FALSE_SHARING, (double)b->acc->machine.false_sharing);
 	add_value(b, FAMILY_BRANCHES, (double)all->branches);
 	add_value(b, FAMILY_MISPREDICTED, (double)all->mispredicted);
 	add_latencies(b, FAMILY_LATENCY, all, UINT32_MAX);

@@ -121,7 +121,7 @@ void series_deinit(struct series_set *set);
  * maximum number of series of the machine and the exporter, except those of levels, units and
  * latencies
  */
-#define SERIES_FIXED 63
+#define SERIES_FIXED 64
 
 /**
  * series_count_machine() - compute the number of series that do not belong to containers

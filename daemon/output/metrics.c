@@ -14,7 +14,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is this mac
 static_assert(sizeof(struct metrics_head) == 40, "no padding");
 static_assert(sizeof(struct metrics_counters) == 8 * (9 + METRICS_LEVELS + 3 * 65), "no padding");
 static_assert(sizeof(struct metrics_machine) ==
-		      96 + 8 * (11 + 8 + 13) + sizeof(struct metrics_counters) + 16,
+		      96 + 8 * (11 + 8 + 13) + sizeof(struct metrics_counters) + 24,
 	      "no padding");
 static_assert(sizeof(struct metrics_container) == 408 + sizeof(struct metrics_counters) + 392,
 	      "no padding");

@@ -100,8 +100,9 @@ struct metrics_counters {
 /**
  * struct metrics_machine - the ledgers and the counters of all samples
  * @epoch: identifies the start of the counters; if it changes, they restarted from 0
- * @process: identifies the start of the members from @threads_evicted to @events_lost and of those
- * after @all. These counters survive a reset, but not a restart of the daemon
+ * @process: identifies the start of the members from @threads_evicted to @events_lost, and of
+ * @mappings_lost and @lookups_unanswered. These counters survive a reset, but not a restart of the
+ * daemon
  * @age_ns: time of sampling in this epoch
  * @backend: &enum sample_backend; an exporter must not export values that an emulated SPU modelled
  * @interval_ns: time between samples, mean over all CPUs, at the time of the snapshot
@@ -117,6 +118,8 @@ struct metrics_counters {
  * @cpu_ns, @memory: CPU time and resident bytes of the daemon
  * @mappings_lost, @lookups_unanswered: statistics of the attributor; 0 from older daemons, in which
  * the structure ends with @all
+ * @false_sharing: number of loads and stores among @all of cache lines with false sharing, see
+ * profile_count_false_sharing(). It restarts from 0 with @epoch. 0 from older daemons
  */
 struct metrics_machine {
 	u64 epoch;
@@ -158,6 +161,7 @@ struct metrics_machine {
 	struct metrics_counters all;
 	u64 mappings_lost;
 	u64 lookups_unanswered;
+	u64 false_sharing;
 };
 
 /**

@@ -87,6 +87,7 @@ int profile_get_metrics(struct profile *profile, struct attributor *attributor,
 		return -ENOMEM;
 	fill_ledgers(profile_get_header(profile), &m.machine);
 	fill_counters(profile_get_machine_counters(profile), &m.machine.all);
+	m.machine.false_sharing = profile_count_false_sharing(profile);
 	for (u32 i = 0; i < room && m.count < used && m.count < METRICS_CONTAINERS_MAX; i++) {
 		f = profile_get_container_counters(profile, i);
 		if (!f || !attributor_get_container(attributor, i))

@@ -64,7 +64,7 @@ static void sharer_add(struct hot_line *line, const struct line_sample *s)
 	slot->stores += s->store && slot->stores < slot->samples;
 }
 
-void hot_lines_add(struct hot_lines *lines, const struct line_sample *s)
+enum line_sharing hot_lines_add(struct hot_lines *lines, const struct line_sample *s)
 {
 	u64 address = s->address / LINE_SIZE, bit = 1ULL << s->address % LINE_SIZE;
 	unsigned int offset = s->address % LINE_SIZE;
@@ -85,6 +85,7 @@ void hot_lines_add(struct hot_lines *lines, const struct line_sample *s)
 	line->last = tag;
 	line->cpus[s->cpu % LINE_CPUS / 64] |= 1ULL << s->cpu % 64;
 	sharer_add(line, s);
+	return line_classify_sharing(line);
 }
 
 unsigned int line_count_cpus(const struct hot_line *line)

@@ -154,8 +154,10 @@ static inline bool hot_lines_should_add(struct hot_lines *lines, u64 address, u6
  * hot_lines_add() - count a sample; the line gets an entry if it has none
  *
  * Context: the caller holds &profile_shared_data.lock.
+ *
+ * Return: line_classify_sharing() of the line, with this sample.
  */
-void hot_lines_add(struct hot_lines *lines, const struct line_sample *sample);
+enum line_sharing hot_lines_add(struct hot_lines *lines, const struct line_sample *sample);
 
 /** line_count_cpus() - return the number of CPUs that used the line */
 unsigned int line_count_cpus(const struct hot_line *line);

@@ -190,6 +190,9 @@ struct profile_shared_data {
  *	the first of them
  * @waiting_mapped: number of samples in @waiting that wait for a mapping or executable
  * @waited: number of samples of the current window that wait for /proc
+ * @false_sharing: number of samples of lines that were classified as LINE_FALSE when the sample
+ *	arrived. It never decreases. Each shard counts its own samples, although all shards share
+ *	the lines: so it covers the same samples as the other counters of the shard
  * @pending_flags: samples with one of these flags in their class are pending
  * @observer: for a shard: first element of the list of its observers
  * @bucket: histogram buckets, indexed by latency
@@ -232,6 +235,7 @@ struct profile {
 	u32 source_end; /* larger or equal values have no samples */
 	u64 levels[SPE_LEVELS]; /* of loads and stores */
 	u64 origins[SAMPLE_ORIGINS]; /* of loads and stores, indexed by bit of SPE_ORIGIN_* */
+	u64 false_sharing;
 	struct context_count *contexts[PROFILE_CONTEXTS];
 	u64 context_overflow; /* samples without a slot: none near the hash was free */
 	u32 context_slots; /* maximum size of each table; a power of two */

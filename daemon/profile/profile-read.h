@@ -35,6 +35,13 @@ const struct view_header *profile_get_header(const struct profile *profile);
 /** profile_get_machine_counters() - return the counters of all samples */
 const struct profile_counters *profile_get_machine_counters(const struct profile *profile);
 
+/**
+ * profile_count_false_sharing() - return the number of samples of lines with false sharing
+ *
+ * A sample counts if line_classify_sharing() of its line is LINE_FALSE when the sample arrives.
+ */
+u64 profile_count_false_sharing(const struct profile *profile);
+
 /** profile_get_container_bound() - return the upper bound (exclusive) of container indices */
 u32 profile_get_container_bound(const struct profile *profile);
 

@@ -101,6 +101,7 @@ static void machine_save(struct profile *p, struct serializer *to)
 	serialize_array(to, p->sources, PROFILE_SOURCES);
 	serialize_array(to, p->levels, ARRAY_SIZE(p->levels));
 	serialize_array(to, p->origins, ARRAY_SIZE(p->origins));
+	serialize_u64(to, p->false_sharing);
 	contexts_save(p, to);
 	counters_save(&p->unattributed, to);
 	counters_save(&p->overflow, to);
@@ -122,6 +123,7 @@ static void machine_load(struct profile *p, struct deserializer *from)
 	p->source_end = PROFILE_SOURCES;
 	deserialize_array(from, p->levels, ARRAY_SIZE(p->levels));
 	deserialize_array(from, p->origins, ARRAY_SIZE(p->origins));
+	p->false_sharing = deserialize_u64(from);
 	contexts_load(p, from);
 	counters_load(from, &p->unattributed);
 	counters_load(from, &p->overflow);

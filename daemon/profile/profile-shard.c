@@ -49,6 +49,7 @@ static void machine_merge(struct profile *to, const struct profile *from)
 	to->sample_class.full |= from->sample_class.full;
 	to->encodings_full |= from->encodings_full;
 	to->simd += from->simd;
+	to->false_sharing += from->false_sharing;
 	to->context_overflow += from->context_overflow;
 	for (unsigned int i = 0; i < PROFILE_CONTEXTS; i++)
 		for (u32 k = 0; k < from->context_size[i]; k++)

@@ -294,6 +294,11 @@ const struct profile_counters *profile_get_machine_counters(const struct profile
 	return &profile->machine;
 }
 
+u64 profile_count_false_sharing(const struct profile *profile)
+{
+	return profile->false_sharing;
+}
+
 const struct hot_lines *profile_get_hot_lines(const struct profile *profile)
 {
 	return &profile->shared_data->lines;

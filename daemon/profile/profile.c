@@ -199,6 +199,7 @@ void profile_clear_own_counters(struct profile *profile)
 	profile->began_ns = 0;
 	profile->ended_ns = 0;
 	profile->simd = 0;
+	profile->false_sharing = 0;
 	profile->context_overflow = 0;
 }
 
@@ -360,11 +361,12 @@ count_line_sample(struct profile *p, const struct window_context *origin,
 	bool snooped = pending->origin & (SPE_ORIGIN_SNOOPED | SPE_ORIGIN_PEER);
 	bool unattributed = pending->key >> 32 == TASK_KEY_NONE;
 	u64 pc = s->address[SPE_ADDRESS_PC];
+	enum line_sharing sharing;
 
 	if (!hot_lines_should_add(&p->shared_data->lines, address, owner,
 				  pending_sample_is_store(pending), snooped))
 		return;
-	hot_lines_add(
+	sharing = hot_lines_add(
 		&p->shared_data->lines,
 		&(struct line_sample){
 			.address = address,
@@ -377,6 +379,7 @@ count_line_sample(struct profile *p, const struct window_context *origin,
 			.store = pending_sample_is_store(pending),
 			.snooped = snooped,
 		});
+	p->false_sharing += sharing == LINE_FALSE;
 }
 
 static void count_page_sample(struct profile *p, const struct window_context *origin,

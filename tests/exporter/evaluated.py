@@ -30,10 +30,11 @@ ALERTS = {
 	"SpeprofFaults": {"stopped"}, "SpeprofLosses": {"lossy"}, "SpeprofBlind": {"blind"},
 	"SpeprofIntervalHeld": {"held"}, "SpeprofHeldBack": {"held"}, "SpeprofUnattributed": {"unknown"},
 	"SpeprofEvicted": {"unknown"}, "SpeprofSeriesDropped": {"crowded"}, "SpeprofPushDropped": {"crowded"},
-	"SpeprofLatencyAboveItsWeek": {"native"},
+	"SpeprofLatencyAboveItsWeek": {"native"}, "SpeprofFalseSharing": {"crowded"},
 }
 RATIOS = {
 	"instance:speprof_accesses_dram:ratio_rate5m": 0.4, "instance:speprof_accesses_remote:ratio_rate5m": 0.1,
+	"instance:speprof_accesses_false_sharing:ratio_rate5m": 0.005,
 	"instance:speprof_branches_mispredicted:ratio_rate5m": 0.25, "instance:speprof_blind:ratio_rate5m": 0.02,
 	"instance:speprof_record_bytes_lost:ratio_rate5m": 0.005, "instance:speprof_samples_unattributed:ratio_rate5m": 0.03,
 	"instance:speprof_samples_evicted:ratio_rate5m": 0.05, "instance:speprof_sampling_interval:ratio_min1d": 1,
@@ -51,6 +52,7 @@ def state(name, step, late):
 	samples = len(LATENCIES) * step
 	what = {"records": samples, "enabled": 10**9 * step, "blind_full": 10**7 * step, "blind_handover": 10**7 * step,
 		"bytes": 1000 * step, "decoded": 945 * step, "padding": 50 * step, "suspect": 5 * step, "lost": 0,
+		"false_sharing": samples // 200,
 		"unattributed": 3 * samples // 100, "evicted": samples // 20, "cpu_ns": 10**6 * step, "memory": 2**24}
 	what.update({
 		"stopped": {"stopped": 1, "faults": step},
@@ -58,6 +60,7 @@ def state(name, step, late):
 		"blind": {"blind_handover": 9 * 10**7 * step},
 		"held": {"throttles": step, "interval": 4000000 if late else 1000000},
 		"unknown": {"unattributed": samples // 10, "evicted": samples // 5},
+		"crowded": {"false_sharing": 7 * len(LEVELS) * step // 50},
 	}.get(name, {}))
 	return snapshot(containers, EMULATED if name == "without" else HARDWARE, times=step, **what)
 

@@ -52,12 +52,13 @@ COUNTERS = ("records", "written", "filtered", "bytes", "decoded", "padding", "su
 	    "containers_overflow", "mappings_dropped", "events_lost", "faults", "throttles", "unread", "cpu_ns", "memory")
 
 
-def snapshot(containers, backend=HARDWARE, epoch=1, age=0, stopped=0, interval=1000000, times=1, **counters):
+def snapshot(containers, backend=HARDWARE, epoch=1, age=0, stopped=0, interval=1000000, times=1, false_sharing=0,
+	     **counters):
 	"""Return the snapshot of a machine. @containers: {name: arguments of tally()}; @age:
 	seconds since the daemon started.
 
 	@stopped: number of CPUs that do not sample; @interval: nanoseconds; @times: factor of all
-	counters except COUNTERS; @counters: values that replace the defaults of COUNTERS.
+	counters except COUNTERS and @false_sharing, the number of such samples; @counters: values that replace the defaults of COUNTERS.
 	"""
 	latencies = [v for c in containers.values() for v in c[0]]
 	memory = [v for c in containers.values() for v in c[1]]
@@ -71,6 +72,8 @@ def snapshot(containers, backend=HARDWARE, epoch=1, age=0, stopped=0, interval=1
 	assert set(values) <= set(COUNTERS), values
 	machine += struct.pack(f"<{len(COUNTERS)}Q", *(values.get(name, 0) for name in COUNTERS))
 	machine += tally(latencies, memory, *others, early, times)
+	# No mapping was lost, and the kernel answered all reads of /proc.
+	machine += struct.pack("<QQQ", 0, 0, false_sharing)
 	parts = [struct.pack("<Q128s16s256s", i + 1, name.encode(), b"docker", b"/docker/x") + tally(*c, times=times)
 		 for i, (name, c) in enumerate(containers.items())]
 	size = len(parts[0]) if parts else 408 + 8 * 236

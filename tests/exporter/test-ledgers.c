@@ -96,6 +96,63 @@ static void test_lost_mappings_continue(void **state)
 	accumulator_deinit(&acc);
 }
 
+/*
+ * The counter of false sharing is weighted by the interval of the new samples, and it never
+ * decreases: neither with a new epoch, nor if the daemon restored an older checkpoint.
+ */
+static void test_false_sharing_is_weighted(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 epoch;
+		u64 samples;
+		u64 weight;
+		u64 false_sharing;
+		double exported;
+	} rows[] = {
+		{ "interval 1000", 1, 100, 100000, 10, 10000 },
+		{ "interval 4000", 1, 125, 200000, 15, 30000 },
+		{ "an older checkpoint", 1, 110, 140000, 11, 30000 },
+		{ "counted before", 1, 125, 200000, 15, 30000 },
+		{ "a new epoch", 2, 10, 10000, 4, 34000 },
+	};
+	struct accumulator acc;
+
+	(void)state;
+	accumulator_init(&acc, &labels, 7, 0);
+	for (u32 i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct metrics_snapshot m = make_metrics(rows[i].epoch);
+
+		test_row("%s", rows[i].name);
+		m.machine.all.samples = rows[i].samples;
+		m.machine.all.weight[UNIT_INSTRUCTIONS] = rows[i].weight;
+		m.machine.false_sharing = rows[i].false_sharing;
+		assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+		assert_row(sum_series(&acc, "speprof_accesses_false_sharing", NULL) ==
+			   rows[i].exported);
+	}
+	accumulator_deinit(&acc);
+}
+
+/* What the daemon of the first snapshot counted before the exporter started is not exported. */
+static void test_false_sharing_begins_at_zero(void **state)
+{
+	struct metrics_snapshot m = make_metrics(1);
+	struct accumulator acc;
+
+	(void)state;
+	accumulator_init(&acc, &labels, 7, NOW);
+	m.machine.false_sharing = 5;
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	assert_true(sum_series(&acc, "speprof_accesses_false_sharing", NULL) == 0);
+	m = make_metrics(1);
+	m.machine.all.samples = 12;
+	m.machine.false_sharing = 7;
+	assert_return_code(accumulator_update(&acc, &m, 1000, NOW), 0);
+	assert_true(sum_series(&acc, "speprof_accesses_false_sharing", NULL) == 2);
+	accumulator_deinit(&acc);
+}
+
 /* A snapshot of the first version ends after the counters of the machine. */
 static void test_snapshot_of_first_version(void **state)
 {
@@ -116,6 +173,7 @@ static void test_snapshot_of_first_version(void **state)
 	memcpy(data + sizeof(head), &m.machine, machine);
 	assert_int_equal(metrics_parse(data, size, &parsed, &why), 0);
 	assert_int_equal(parsed.machine.mappings_lost, 0);
+	assert_int_equal(parsed.machine.false_sharing, 0);
 	assert_int_equal(parsed.machine.all.samples, 10);
 	metrics_clear(&parsed);
 	metrics_clear(&m);
@@ -126,6 +184,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unknown_ledgers),
 		cmocka_unit_test(test_lost_mappings_continue),
+		cmocka_unit_test(test_false_sharing_is_weighted),
+		cmocka_unit_test(test_false_sharing_begins_at_zero),
 		cmocka_unit_test(test_snapshot_of_first_version),
 	};
 

@@ -4,6 +4,7 @@
 
 #include "model/synthetic.h"
 #include "output/profile-json.h"
+#include "output/profile-metrics.h"
 #include "profile/profile-read.h"
 #include "tasks/task-event.h"
 
@@ -287,6 +288,87 @@ static void test_conflicts_of_sharers(void **state)
 	hot_lines_deinit(&lines);
 }
 
+/* Add a load that the cache of another core served, or a store, by thread @tid on @cpu. */
+static void add_access(struct profile *profile, u64 va, u32 cpu, u32 tid, bool store)
+{
+	const struct spe_operation op = {
+		.pc = PC,
+		.va = va,
+		.total = 100,
+		.contextidr_el1 = tid,
+		.op_class = SPE_OP_LOAD_STORE,
+		.op_subclass = store,
+		.events = 1 << 1 | 1 << 2 | 1 << 3,
+		.source = 0x9,
+		.valid = SPE_OPERATION_VA | (store ? 0 : SPE_OPERATION_SOURCE),
+	};
+
+	add_record(profile, &op, cpu, NEOVERSE_N1);
+}
+
+static u64 get_false_sharing(const struct fixture *f)
+{
+	struct metrics_snapshot metrics;
+	u64 count;
+
+	assert_int_equal(profile_get_metrics(f->profile, f->attributor, &metrics), 0);
+	count = metrics.machine.false_sharing;
+	metrics_clear(&metrics);
+	return count;
+}
+
+/*
+ * Two users load and then store alternately, ten times. The line has false sharing from the first
+ * store on: before that sample, nothing shows a conflict.
+ */
+static void test_false_sharing_is_counted(void **state)
+{
+	static const struct {
+		const char *name;
+		u32 cpu;
+		u32 tid;
+		u64 offset;
+		u64 want;
+	} rows[] = {
+		{ "two CPUs, two words", 1, 11, 8, 18 },
+		{ "two CPUs, one word", 1, 11, 0, 0 },
+		{ "one CPU", 0, 11, 8, 0 },
+		{ "a thread that migrates", 1, 10, 8, 0 },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].name);
+		profile_reset(f->profile);
+		for (u32 n = 0; n < 20; n++) {
+			bool other = n & 1;
+
+			add_access(f->profile, VA + (other ? rows[i].offset : 0),
+				   other ? rows[i].cpu : 0, other ? rows[i].tid : 10, n & 2);
+		}
+		assert_row(get_false_sharing(f) == rows[i].want);
+	}
+}
+
+/* The counter never decreases: true sharing of the same line later does not change it. */
+static void test_false_sharing_is_monotone(void **state)
+{
+	struct fixture *f = *state;
+	u64 before = 0;
+
+	for (u32 n = 0; n < 200; n++) {
+		u64 va = n < 20 ? VA + 8 * (n & 1) : VA;
+
+		add_access(f->profile, va, n & 1, 10 + (n & 1), n & 2);
+		assert_true(get_false_sharing(f) >= before);
+		before = get_false_sharing(f);
+	}
+	assert_int_equal(line_classify_sharing(find_only_line(f, VA)), LINE_TRUE);
+	assert_in_range(before, 18, 30);
+	profile_reset(f->profile);
+	assert_int_equal(get_false_sharing(f), 0);
+}
+
 /*
  * If most keys of a stream occur only once, frequent keys stay in the table, with all their
  * samples.
@@ -422,6 +504,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_shared_lines, setup, teardown),
 		cmocka_unit_test(test_conflicts_of_sharers),
+		cmocka_unit_test_setup_teardown(test_false_sharing_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_false_sharing_is_monotone, setup, teardown),
 		cmocka_unit_test(test_frequent_keys_stay),
 		cmocka_unit_test_setup_teardown(test_numa_nodes_of_addresses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pages_of_numa_nodes, setup, teardown),

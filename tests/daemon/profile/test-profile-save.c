@@ -6,6 +6,7 @@
 
 #include "output/profile-json.h"
 #include "profile/cell-table.h"
+#include "profile/profile-read.h"
 #include "profile/profile-save.h"
 #include "state/checkpoint-slots.h"
 #include "tasks/task-event.h"
@@ -482,6 +483,9 @@ static void assert_same_profiles(struct saved_pair *a, struct saved_pair *b)
 	assert_string_equal(x, y);
 	free(x);
 	free(y);
+	assert_true(profile_count_false_sharing(a->profile) > 0);
+	assert_int_equal(profile_count_false_sharing(a->profile),
+			 profile_count_false_sharing(b->profile));
 	assert_int_equal(profile_hot_memory_json(a->profile, NULL, false, 1000, &x), 0);
 	assert_int_equal(profile_hot_memory_json(b->profile, NULL, false, 1000, &y), 0);
 	assert_string_equal(x, y);

@@ -253,6 +253,8 @@ static void assert_machine(struct fixture *f)
 	assert_int_equal(b->evicted, 0);
 	assert_memory_equal(f->whole->kinds, f->merged->kinds, sizeof(f->whole->kinds));
 	assert_memory_equal(f->whole->events, f->merged->events, sizeof(f->whole->events));
+	assert_true(f->whole->false_sharing > 0);
+	assert_int_equal(f->whole->false_sharing, f->merged->false_sharing);
 	assert_memory_equal(f->whole->levels, f->merged->levels, sizeof(f->whole->levels));
 }
 
