@@ -38,9 +38,12 @@ static void format_build_id(const struct edge_file *file, char to[2 * BUILD_ID_M
 
 static bool file_matches(const struct edge_file *file, const char *glob)
 {
+	const char *id_glob = query_get_build_id_glob(glob);
 	char id[2 * BUILD_ID_MAX + 1];
 
 	format_build_id(file, id);
+	if (id_glob)
+		return *id && query_name_matches(id_glob, id);
 	return query_name_matches(glob, file->path) ||
 	       query_name_matches(glob, query_base_name(file->path)) ||
 	       (*id && strcmp(glob, id) == 0);

@@ -68,7 +68,8 @@ static const struct option_help options[] = {
 	{ NULL, "--program", "--program NAME",
 	  "only this executable, by its name or path; may be a glob" },
 	{ NULL, "--binary", "--binary PATH",
-	  "only code of this file, by its path or the last part of it; may be a glob" },
+	  "only code of this file, by its path or the last part of it, or of one build of it, by "
+	  "build-id:GLOB; may be a glob" },
 	{ "summary", "--binary", "--binary PATH", "only code of this file" },
 	{ NULL, "--function", "--function NAME", "only this function; may be a glob" },
 	{ "summary", "--function", "--function NAME", "only this function" },
@@ -121,8 +122,8 @@ static const struct option_help options[] = {
 	{ "pgo", "--format", "--format FORMAT",
 	  "bolt: for llvm-bolt, by functions; pre-aggregated: for perf2bolt --pa, by addresses" },
 	{ "pgo", "--binary", "--binary PATH",
-	  "the program or library to optimise, by its path, the last part of it, or its build id; "
-	  "by default the one with most branches" },
+	  "the program or library to optimise, by its path, the last part of it, its build id, or "
+	  "build-id:GLOB; by default the one with most branches" },
 	{ "pgo", "-o", "-o, --output FILE",
 	  "file to write; \"-\" is standard output, the default" },
 	{ "export", "-o", "-o, --output FILE",
