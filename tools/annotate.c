@@ -44,7 +44,7 @@ static int annotate_result(const struct input_request *request, struct input_rec
 			   const struct options *options)
 {
 	struct listing listing;
-	int r = listing_init(result, symbols, &listing);
+	int r = listing_init(result, symbols, &input->folders, &listing);
 
 	if (r == 0)
 		r = branch_targets_count(request, input, symbols, &listing);
@@ -97,7 +97,7 @@ static int annotate_recording(const struct options *options)
 int annotate_run(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(argc, argv, "jcpCMFLYAQZV", &options);
+	int status = options_parse(argc, argv, "jcpCMFLYAQZVyg", &options);
 
 	if (status)
 		return status;

@@ -510,7 +510,7 @@ static int comparison_run(struct diff_comparison *c)
 /* ---- The command line ----------------------------------------------------------- */
 
 /* Options that choose a profile, or rows of it. */
-#define SIDE_OPTIONS "ipcCMLUYAQ2ZKNWOdF"
+#define SIDE_OPTIONS "ipcCMLUYAQ2ZKNWOdFyg"
 /* Options that apply to both profiles. */
 #define COMMON_OPTIONS "jGsnSH"
 
@@ -592,11 +592,11 @@ static int parse_files(int argc, char **argv, struct diff_comparison *c)
 				    "or a \"--\" between the options of both");
 	*after = *before;
 	after->input = after->query.recording = before->after;
-	if (!after->input &&
-	    (before->cpus_given || before->midr || before->kallsyms || before->pid))
+	if (!after->input && (before->cpus_given || before->midr || before->kallsyms ||
+			      before->pid || before->folders.symfs || before->folders.debug_dir))
 		return message_fail(STATUS_USAGE,
-				    "diff: -p, -C, --midr and --kallsyms apply to recordings: "
-				    "write \"--\" after them and the file");
+				    "diff: -p, -C, --midr, --kallsyms, --symfs and --debug-dir "
+				    "apply to recordings: write \"--\" after them and the file");
 	return STATUS_OK;
 }
 

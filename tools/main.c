@@ -32,7 +32,8 @@ static const struct verb verbs[] = {
 		.synopsis =
 			"[-j] [-c CONTAINER] [-p PID] [--function NAME] [--binary PATH] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
-			"[--last PERIOD] [--session NAME] [[-i] FILE]",
+			"[--last PERIOD] [--session NAME] [--symfs DIR] [--debug-dir DIR] "
+			"[[-i] FILE]",
 		.help = "show operations, events, latencies and data sources, also of one "
 			"container or function",
 		.run = summary_run,
@@ -44,8 +45,8 @@ static const struct verb verbs[] = {
 			"[-p PID] [--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
 			"[--last PERIOD] [--since TIME] [--until TIME] [--session NAME] "
-			"[--kallsyms FILE] [--header] [--lines] [--pages] "
-			"[--html FILE]",
+			"[--kallsyms FILE] [--symfs DIR] [--debug-dir DIR] [--header] [--lines] "
+			"[--pages] [--html FILE]",
 		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,
 	},
@@ -55,6 +56,7 @@ static const struct verb verbs[] = {
 			"[-j] [-G KEYS] [--srcline] [-s MEASURE] [-n N] [-c CONTAINER] [-p PID] "
 			"[--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--kallsyms FILE] "
+			"[--symfs DIR] [--debug-dir DIR] "
 			"[--threads N] [--last PERIOD] [--since TIME] [--until TIME] "
 			"[--session NAME] [--html FILE] BEFORE [AFTER] | [OPTIONS] [BEFORE] -- [OPTIONS] [AFTER]",
 		.help = "compare two profiles, and show which differences exceed chance",
@@ -74,7 +76,8 @@ static const struct verb verbs[] = {
 			    "[-s MEASURE] [-n N] [-c CONTAINER] [-p PID] [--program NAME] "
 			    "[--binary PATH] [--function NAME] [-C CPUS] [--midr MIDR] "
 			    "[--filter EXPRESSION [-d SEC]] [--threads N] [--last PERIOD] "
-			    "[--since TIME] [--until TIME] [--session NAME] [--seconds N]",
+			    "[--since TIME] [--until TIME] [--session NAME] [--seconds N] "
+			    "[--symfs DIR] [--debug-dir DIR]",
 		.help = "write a profile for flame graphs, spreadsheets or pprof",
 		.run = export_run,
 	},
@@ -89,14 +92,15 @@ static const struct verb verbs[] = {
 	{
 		.name = "annotate",
 		.synopsis = "[-j] [-c NAME] [-p PID] [--program NAME] [--binary PATH] [-C CPUS] "
-			    "[--midr MIDR] [--filter EXPRESSION] [--threads N] FUNCTION FILE",
+			    "[--midr MIDR] [--filter EXPRESSION] [--threads N] [--symfs DIR] "
+			    "[--debug-dir DIR] FUNCTION FILE",
 		.help = "print the instructions of a function with their samples, beside the source",
 		.run = annotate_run,
 	},
 	{
 		.name = "pgo",
 		.synopsis = "--format bolt|pre-aggregated [[-i] FILE] [-o FILE] [--binary PATH] "
-			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION]",
+			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--symfs DIR]",
 		.help = "write the branches of a program as a profile for BOLT, which optimises it",
 		.run = pgo_run,
 	},

@@ -156,7 +156,7 @@ static int convert_file(const struct edge_recording *edges, u32 file,
 			const struct pgo_format *format, const struct options *options)
 {
 	struct bolt_profile profile;
-	int r = bolt_profile_init(edges, file, &profile), status;
+	int r = bolt_profile_init(edges, file, &options->folders, &profile), status;
 
 	if (r < 0)
 		status = message_fail(STATUS_UNREADABLE, "pgo: %s",
@@ -194,7 +194,7 @@ int pgo_run(int argc, char **argv)
 {
 	const struct pgo_format *format;
 	struct options options;
-	int status = options_parse(argc, argv, "iCEMLoYF", &options);
+	int status = options_parse(argc, argv, "iCEMLoYFy", &options);
 
 	if (status)
 		return status;

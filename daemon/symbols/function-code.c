@@ -104,7 +104,8 @@ static int read_instructions(struct code_reader *reader, u64 start, u64 end)
 	return 0;
 }
 
-int function_code_read(const struct attribute_location *location, u64 end,
+int function_code_read(const struct attribute_location *location,
+		       const struct symbol_folders *folders, u64 end,
 		       struct function_code *ret_code)
 {
 	struct code_reader *reader = calloc(1, sizeof(*reader));
@@ -117,6 +118,7 @@ int function_code_read(const struct attribute_location *location, u64 end,
 		return -ENOMEM;
 	helper_link_init(&reader->link, NULL, false);
 	reader->link.code = true;
+	reader->link.folders = *folders;
 	reader->code = ret_code;
 	r = helper_link_start(&reader->link);
 	if (r == 0)

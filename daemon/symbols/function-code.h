@@ -7,6 +7,7 @@
 #define SPEPROF_FUNCTION_CODE_H
 
 #include "attribution/attributor.h"
+#include "symbol-folders.h"
 
 /* Limit for a function, bytes: instructions after the limit are not read. */
 #define FUNCTION_CODE_MAX (1U << 20)
@@ -39,6 +40,7 @@ struct function_code {
 /**
  * function_code_read() - read the function that contains a location
  * @location: a location in a file
+ * @folders: where the file is searched
  * @end: used if the file has no name for the function: file offset after the last instruction to
  * read. Reading then begins at @location
  * @ret_code: the function; free it with function_code_clear(), also on failure
@@ -48,7 +50,8 @@ struct function_code {
  *
  * Return: 0; a negative errno if nothing was read: &function_code.reason has the reason.
  */
-int function_code_read(const struct attribute_location *location, u64 end,
+int function_code_read(const struct attribute_location *location,
+		       const struct symbol_folders *folders, u64 end,
 		       struct function_code *ret_code);
 
 /** function_code_clear() - free the instructions */

@@ -179,18 +179,35 @@ static int stop_after_failure(struct helper_link *link, int error)
 	return error;
 }
 
-/* Start a helper without the environment, signal dispositions and descriptors of this process. */
+/* Maximum number of arguments of a helper, with the NULL after the last one */
+#define ARGUMENTS_MAX 8
+
+/*
+ * Start a helper without the environment, signal dispositions and descriptors of this process. The
+ * opener gets the directories in which it searches files. A string that is passed to the helper is
+ * not changed, although posix_spawn() has no const for it.
+ */
 static int process_spawn(struct helper_link *link, char *mode, const int fds[static HELPER_FDS],
 			 pid_t *ret_pid)
 {
-	char name[] = HELPER, idle[] = "--idle";
-	char *const argv[] = { name, mode, link->idle ? idle : NULL, NULL };
+	char name[] = HELPER, idle[] = "--idle", symfs[] = "--symfs", debug_dir[] = "--debug-dir";
+	char *argv[ARGUMENTS_MAX] = { name, mode };
 	char *environment[] = { NULL, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t all, empty;
-	int r;
+	int count = 2, r;
 
+	if (link->idle)
+		argv[count++] = idle;
+	if (link->folders.symfs) {
+		argv[count++] = symfs;
+		argv[count++] = (char *)link->folders.symfs;
+	}
+	if (link->folders.debug_dir) {
+		argv[count++] = debug_dir;
+		argv[count++] = (char *)link->folders.debug_dir;
+	}
 	if (SANITIZED)
 		environment[0] = "ASAN_OPTIONS=detect_leaks=0";
 	sigfillset(&all);

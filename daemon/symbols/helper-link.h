@@ -11,6 +11,7 @@
 
 #include "attribution/attributor.h"
 #include "open-message.h"
+#include "symbol-folders.h"
 #include "symbol-message.h"
 
 #define SYMBOL_REASON 192
@@ -41,6 +42,7 @@ struct stuck_helper {
  * struct helper_link - a pair of helpers
  * @idle: run the helpers with a nice value of 10
  * @code: the reader can disassemble (SYMBOL_CODE); set it before the first start
+ * @folders: where the opener searches files of recordings; set it before the first start
  * @call_ms: timeout for a reply of the reader, ms
  * @open_ms: timeout for a reply of the opener, ms
  * @stop: a descriptor that aborts calls when it becomes readable; -1 for none
@@ -62,6 +64,7 @@ struct stuck_helper {
 struct helper_link {
 	bool idle;
 	bool code;
+	struct symbol_folders folders;
 	u32 call_ms;
 	u32 open_ms;
 	int stop;
@@ -144,7 +147,8 @@ int helper_link_call_reader(struct helper_link *link, struct symbol_request *req
 
 /**
  * helper_link_open_file() - open the file of a location in slot 0 of the reader
- * @location: its path and build id; without a build id, the file must have its inode
+ * @location: its path and build id. A file without a build id is only opened below
+ *	&symbol_folders.symfs
  * @ret_content: the content of the file
  *
  * Return: 0; -ESTALE if the file has another build id; another negative errno as for

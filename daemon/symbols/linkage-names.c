@@ -76,8 +76,8 @@ static int read_names(struct linkage_reader *reader, const u64 *offset, u32 coun
 	return r;
 }
 
-int linkage_names_read(const struct attribute_location *file, const u64 *offset, u32 count,
-		       struct linkage_names *ret_names)
+int linkage_names_read(const struct attribute_location *file, const struct symbol_folders *folders,
+		       const u64 *offset, u32 count, struct linkage_names *ret_names)
 {
 	struct linkage_reader *reader = calloc(1, sizeof(*reader));
 	struct symbol_file_content known;
@@ -93,6 +93,7 @@ int linkage_names_read(const struct attribute_location *file, const u64 *offset,
 		return -ENOMEM;
 	}
 	helper_link_init(&reader->link, NULL, false);
+	reader->link.folders = *folders;
 	r = helper_link_start(&reader->link);
 	if (r == 0)
 		r = helper_link_open_file(&reader->link, file, &known);

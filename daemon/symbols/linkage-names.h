@@ -8,6 +8,7 @@
 #define SPEPROF_LINKAGE_NAMES_H
 
 #include "attribution/attributor.h"
+#include "symbol-folders.h"
 
 /**
  * struct linkage_name - the name of a location
@@ -45,6 +46,7 @@ struct linkage_names {
 /**
  * linkage_names_read() - find the names of locations of a file
  * @file: path and build id of the file; a file with another build id is not read
+ * @folders: where the file is searched
  * @offset, @count: offsets in the file, in ascending order without duplicates
  * @ret_names: a name for each offset; free it with linkage_names_clear(), also on failure
  *
@@ -53,8 +55,8 @@ struct linkage_names {
  * Return: 0; -ENOMEM if memory cannot be allocated; another negative errno if the file was not
  * read: &linkage_names.reason has the reason.
  */
-int linkage_names_read(const struct attribute_location *file, const u64 *offset, u32 count,
-		       struct linkage_names *ret_names);
+int linkage_names_read(const struct attribute_location *file, const struct symbol_folders *folders,
+		       const u64 *offset, u32 count, struct linkage_names *ret_names);
 
 /** linkage_names_find() - return the name of an offset; NULL if it was not requested */
 const struct linkage_name *linkage_names_find(const struct linkage_names *names, u64 offset);

@@ -139,7 +139,7 @@ static void store_last_binary(struct symbols_cache *s, const char *binary)
 /*
  * Get the mapping of a location, and the address for its symbols. Returns false if the location
  * cannot have symbols. An example is a file without a build id in a recording: on this machine, its
- * path may lead to another file.
+ * path may lead to another file. A directory with the files of the recorded machine may be given.
  */
 static bool location_get_key(struct symbols_cache *s, s32 pid,
 			     const struct attribute_location *location, bool live,
@@ -165,7 +165,8 @@ static bool location_get_key(struct symbols_cache *s, s32 pid,
 	ret_key->device = location->device;
 	ret_key->build_id = hash_build_id(location->build_id, location->build_id_size);
 	ret_key->pid = live ? pid : 0;
-	return location->binary[0] == '/' && (live || location->build_id_size);
+	return location->binary[0] == '/' &&
+	       (live || location->build_id_size || s->config.folders.symfs);
 }
 
 /* ---- Jobs ---- */
@@ -649,6 +650,7 @@ int symbols_new(const struct symbols_config *config, struct symbols_cache **ret_
 		s->resolver[i].symbols = s;
 		helper_link_init(link, s->config.helper, s->config.idle);
 		link->stop = s->stop;
+		link->folders = s->config.folders;
 		if (s->config.open_ms)
 			link->open_ms = s->config.open_ms;
 	}

@@ -9,6 +9,7 @@
 #define SPEPROF_SYMBOLS_H
 
 #include "attribution/attributor.h"
+#include "symbol-folders.h"
 #include "util/symtab.h"
 
 struct symbols_cache;
@@ -22,6 +23,9 @@ struct symbols_cache;
  * @open_ms: timeout for opening a file, ms; 0 for the default (10 s)
  * @kernel: functions of the recorded kernel, which name samples of a recording in the kernel; NULL:
  *	unknown. It is not copied, and must outlive the cache
+ * @folders: where files of recordings are searched; its strings must outlive the cache. With
+ *	&symbol_folders.symfs, a file of a recording without a build id has names, too: the file with
+ *	its path is used without a check
  */
 struct symbols_config {
 	u64 budget;
@@ -30,6 +34,7 @@ struct symbols_config {
 	u32 wait_ms;
 	u32 open_ms;
 	const struct symtab *kernel;
+	struct symbol_folders folders;
 };
 
 /**

@@ -162,7 +162,7 @@ static void find_source_lines(struct listing_function *f, struct symbols_cache *
  */
 static int function_add(struct listing *listing, u32 *capacity,
 			const struct counted_instruction *counted, u32 count,
-			struct symbols_cache *symbols)
+			struct symbols_cache *symbols, const struct symbol_folders *folders)
 {
 	u8 id[BUILD_ID_MAX];
 	const struct attribute_location location = {
@@ -183,7 +183,8 @@ static int function_add(struct listing *listing, u32 *capacity,
 	f += listing->functions++;
 	*f = (struct listing_function){ .binary = strdup(counted->binary),
 					.build_id = strdup(counted->build_id) };
-	r = function_code_read(&location, counted[count - 1].offset + INSTRUCTION_BYTES, &code);
+	r = function_code_read(&location, folders, counted[count - 1].offset + INSTRUCTION_BYTES,
+			       &code);
 	memcpy(f->reason, code.reason, sizeof(f->reason));
 	f->name = copy_escaped(code.name);
 	if (r == 0) {
@@ -201,7 +202,7 @@ static int function_add(struct listing *listing, u32 *capacity,
 }
 
 int listing_init(const struct query_result *result, struct symbols_cache *symbols,
-		 struct listing *ret_listing)
+		 const struct symbol_folders *folders, struct listing *ret_listing)
 {
 	u32 count, capacity = 0, at = 0, end;
 	struct counted_instruction *counted = instructions_read(result, &count);
@@ -213,7 +214,7 @@ int listing_init(const struct query_result *result, struct symbols_cache *symbol
 	while (at < count && r >= 0) {
 		for (end = at + 1; end < count && have_same_file(&counted[at], &counted[end]);)
 			end++;
-		r = function_add(ret_listing, &capacity, &counted[at], end - at, symbols);
+		r = function_add(ret_listing, &capacity, &counted[at], end - at, symbols, folders);
 		at += r > 0 ? (u32)r : 0;
 	}
 	instructions_free(counted, count);

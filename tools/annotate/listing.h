@@ -84,12 +84,13 @@ struct listing {
  * listing_init() - read the instructions of the functions that a query has found
  * @result: rows with the keys LISTING_KEYS, without a limit; borrowed
  * @symbols: resolver of source lines; lookups in it block
+ * @folders: where the files with the instructions are searched
  * @ret_listing: the listing; free it with listing_deinit(), also on failure
  *
  * Return: 0; -ENOMEM if memory cannot be allocated.
  */
 int listing_init(const struct query_result *result, struct symbols_cache *symbols,
-		 struct listing *ret_listing);
+		 const struct symbol_folders *folders, struct listing *ret_listing);
 
 /** listing_deinit() - free a listing */
 void listing_deinit(struct listing *listing);

@@ -92,6 +92,14 @@ static const struct option_help options[] = {
 	  "of a recording: print host, kernel, command, time, cores, interval and build ids" },
 	{ NULL, "--kallsyms", "--kallsyms FILE",
 	  "of a recording: names of its kernel, a copy of /proc/kallsyms of that boot" },
+	{ NULL, "--symfs", "--symfs DIR",
+	  "of a recording: search its programs, libraries and debug data below DIR, a copy of the "
+	  "root directory of its machine" },
+	{ "pgo", "--symfs", "--symfs DIR",
+	  "search the program or library below DIR, a copy of the root directory of the recorded "
+	  "machine" },
+	{ NULL, "--debug-dir", "--debug-dir DIR",
+	  "of a recording: search debug files first in DIR, as .build-id/ab/cdef.debug" },
 	{ "report", "--last", "--last PERIOD", LAST_OR_PAST },
 	{ "diff", "--last", "--last PERIOD", LAST_OR_PAST },
 	{ "save", "--last", "--last PERIOD", LAST_OR_PAST },

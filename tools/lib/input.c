@@ -146,6 +146,7 @@ struct input_request input_request_from_options(const struct options *options)
 		.filter = options->filter,
 		.split = query_get_split_flags(&options->query),
 		.kallsyms = options->kallsyms,
+		.folders = options->folders,
 		.threads = options->threads,
 	};
 }
@@ -178,7 +179,7 @@ int input_load(const struct input_request *request, struct input_recording *ret_
 	};
 	int r;
 
-	*ret_input = (struct input_recording){ 0 };
+	*ret_input = (struct input_recording){ .folders = request->folders };
 	r = attributor_new(&tasks, &ret_input->attributor);
 	if (r == 0)
 		r = profile_new(&config, ret_input->attributor, &ret_input->profile);
@@ -211,6 +212,7 @@ int input_new_symbols(const struct input_recording *input, struct symbols_cache 
 		.budget = SYMBOLS_BUDGET,
 		.wait_ms = SYMBOLS_WAIT_MS,
 		.kernel = &input->functions,
+		.folders = input->folders,
 	};
 
 	return symbols_new(&config, ret_symbols);

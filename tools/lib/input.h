@@ -9,6 +9,7 @@
 #include "profile/profile.h"
 #include "query/query-result.h"
 #include "recording/recording.h"
+#include "symbols/symbol-folders.h"
 #include "util/cpu-list.h"
 
 /**
@@ -20,6 +21,7 @@
  * @functions: functions of the recorded kernel, which give samples in the kernel their names
  * @facts: facts in the recording about how it was made
  * @hardware: the SPUs that wrote it
+ * @folders: where the files that it names are searched
  * @summary: one line about how it was made; "": the recording has no such facts
  * @backend: &enum sample_backend that was recorded
  */
@@ -31,6 +33,7 @@ struct input_recording {
 	struct symtab functions;
 	struct recording_facts facts;
 	struct recorded_hardware hardware;
+	struct symbol_folders folders;
 	char summary[512];
 	u8 backend;
 };
@@ -44,6 +47,8 @@ struct input_recording {
  * @split: what the profile distinguishes besides programs, CELL_SPLIT_* and CELL_BY_DATA
  * @kallsyms: file with the functions of the recorded kernel, in the format of /proc/kallsyms; NULL:
  *	use those in the recording. If it is set, @path is not standard input
+ * @folders: where the files that the recording names are searched; the strings must outlive the
+ *	&struct input_recording
  * @threads: number of threads that count, at most COUNT_THREADS_MAX; 0: one for each CPU
  * @memory: count cache lines and pages; only one thread can count them
  * @watch: called before the first sample with the empty profile of each thread, to observe it; a
@@ -57,6 +62,7 @@ struct input_request {
 	const struct filter *filter;
 	u8 split;
 	const char *kallsyms;
+	struct symbol_folders folders;
 	u32 threads;
 	bool memory;
 	int (*watch)(void *ctx, struct profile *profile);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "message.h"
@@ -20,6 +21,7 @@ static const struct option long_options[] = {
 	{ "binary", required_argument, NULL, 'Y' },
 	{ "container", required_argument, NULL, 'c' },
 	{ "cpu", required_argument, NULL, 'C' },
+	{ "debug-dir", required_argument, NULL, 'g' },
 	{ "delay", required_argument, NULL, 'd' },
 	{ "filter", required_argument, NULL, 'L' },
 	{ "format", required_argument, NULL, 'E' },
@@ -42,6 +44,7 @@ static const struct option long_options[] = {
 	{ "since", required_argument, NULL, 'O' },
 	{ "srcline", no_argument, NULL, 'S' },
 	{ "sort", required_argument, NULL, 's' },
+	{ "symfs", required_argument, NULL, 'y' },
 	{ "threads", required_argument, NULL, 'Z' },
 	{ "truth", required_argument, NULL, 'T' },
 	{ "until", required_argument, NULL, 'X' },
@@ -260,6 +263,8 @@ static const struct {
 	TEXT_OPTION('E', format),
 	TEXT_OPTION('o', output),
 	TEXT_OPTION('K', kallsyms),
+	TEXT_OPTION('y', folders.symfs),
+	TEXT_OPTION('g', folders.debug_dir),
 	PARSED_OPTION('C', options_set_cpus),
 	PARSED_OPTION('d', options_set_delay),
 	PARSED_OPTION('L', options_set_filter),
@@ -517,6 +522,41 @@ static int options_set_past(const char *verb, const char *accept, struct options
 	return 0;
 }
 
+/* Check a directory in which the files of a recording are searched; @path is NULL if not given. */
+static int options_check_folder(const char *verb, const char *option, const char *path,
+				const char *content, const struct options *options)
+{
+	struct stat st;
+	int error = 0;
+
+	if (!path)
+		return 0;
+	if (!options->input)
+		return message_fail(STATUS_USAGE,
+				    "%s: %s needs a recording: the daemon finds names by itself",
+				    verb, option);
+	if (stat(path, &st) < 0)
+		error = errno;
+	else if (!S_ISDIR(st.st_mode))
+		error = ENOTDIR;
+	if (error)
+		return message_fail(STATUS_UNREADABLE,
+				    "%s: %s %s: %s: should be a directory with %s", verb, option,
+				    path, strerror(error), content);
+	return 0;
+}
+
+static int options_check_folders(const char *verb, const struct options *options)
+{
+	int r = options_check_folder(verb, "--symfs", options->folders.symfs,
+				     "the files of the recorded machine, such as usr/bin/program",
+				     options);
+
+	return r ? r :
+		   options_check_folder(verb, "--debug-dir", options->folders.debug_dir,
+					"debug files, such as .build-id/ab/cdef.debug", options);
+}
+
 static int options_check(const char *verb, const char *accept, struct options *options)
 {
 	int r = options_set_past(verb, accept, options);
@@ -546,6 +586,9 @@ static int options_check(const char *verb, const char *accept, struct options *o
 				    "%s: --kallsyms needs a recording in a file, which is read "
 				    "twice",
 				    verb);
+	r = options_check_folders(verb, options);
+	if (r)
+		return r;
 	if (options->session && options->input)
 		return message_fail(STATUS_USAGE,
 				    "%s: --session applies to the daemon, not to a recording",

@@ -39,7 +39,7 @@ static u64 *collect_offsets(const struct edge_recording *edges, u32 file, u32 *r
 }
 
 int bolt_profile_init(const struct edge_recording *edges, u32 file,
-		      struct bolt_profile *ret_profile)
+		      const struct symbol_folders *folders, struct bolt_profile *ret_profile)
 {
 	const struct edge_file *from = &edges->file[file];
 	const struct attribute_location location = {
@@ -55,7 +55,7 @@ int bolt_profile_init(const struct edge_recording *edges, u32 file,
 	*ret_profile = (struct bolt_profile){ .edges = edges, .file = file };
 	if (!offset)
 		return -ENOMEM;
-	r = linkage_names_read(&location, offset, count, &ret_profile->names);
+	r = linkage_names_read(&location, folders, offset, count, &ret_profile->names);
 	free(offset);
 	return r;
 }

@@ -29,13 +29,14 @@ struct bolt_profile {
  * bolt_profile_init() - find the names of the edges of a file
  * @edges: the edges, sorted
  * @file: number of the file
+ * @folders: where the file is searched
  * @ret_profile: free it with bolt_profile_deinit(), also on failure
  *
  * Return: 0; -ENOMEM if memory cannot be allocated; as linkage_names_read(), with
  * &linkage_names.reason set.
  */
 int bolt_profile_init(const struct edge_recording *edges, u32 file,
-		      struct bolt_profile *ret_profile);
+		      const struct symbol_folders *folders, struct bolt_profile *ret_profile);
 
 /**
  * bolt_profile_print_fdata() - write what llvm-bolt reads: branches between offsets in functions

@@ -89,6 +89,18 @@ static int regular_open(int dir, const char *path, u64 inode, u64 resolve)
 	return r;
 }
 
+/* Open a file below a directory; neither ".." nor symbolic links can leave it. */
+static int folder_open_file(int dir, const char *path, u64 inode, u64 resolve)
+{
+	return regular_open(dir, path, inode, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve);
+}
+
+/* Return the directory of --symfs if @file is a file of a recording; else FOLDER_NONE. */
+static int file_get_symfs(const struct file_request *file)
+{
+	return file->folders && !file->live ? file->folders->symfs : FOLDER_NONE;
+}
+
 /* Open the root directory of a process. */
 static int process_root_open(s32 pid)
 {
@@ -100,14 +112,14 @@ static int process_root_open(s32 pid)
 	return dir < 0 ? -errno : dir;
 }
 
-/* Open a file in the root directory of a process; neither ".." nor symbolic links can leave it. */
+/* Open a file in the root directory of a process. */
 static int process_root_open_file(s32 pid, const char *path, u64 inode, u64 resolve)
 {
 	int dir = process_root_open(pid), fd;
 
 	if (dir < 0)
 		return dir;
-	fd = regular_open(dir, path, inode, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve);
+	fd = folder_open_file(dir, path, inode, resolve);
 	close(dir);
 	return fd;
 }
@@ -154,8 +166,10 @@ static int replaced_file_open(const struct file_request *file)
 
 int file_open_mapped(const struct file_request *file)
 {
-	int fd = -ENOENT;
+	int fd = -ENOENT, symfs = file_get_symfs(file);
 
+	if (symfs != FOLDER_NONE)
+		return folder_open_file(symfs, file->path, 0, 0);
 	if (file->live && file->pid > 0) {
 		fd = process_root_open_file(file->pid, file->path, file->inode, 0);
 		if (fd < 0 && file->inode)
@@ -170,45 +184,69 @@ int file_open_mapped(const struct file_request *file)
 	return fd;
 }
 
-/*
- * Open a path in the root directory of the process if @in_process_root is set, otherwise in the
- * root directory of the daemon.
- */
+/* The directory in which the path of a file with debug information is resolved. */
+enum debug_root {
+	ROOT_DEBUG_DIR, /* of --debug-dir */
+	ROOT_OWN, /* of the daemon, or of --symfs */
+	ROOT_PROCESS, /* of the process that maps the file */
+};
+
 static int path_open_in_root(const struct file_request *file, const char *path,
-			     bool in_process_root)
+			     enum debug_root root)
 {
-	if (!in_process_root)
-		return regular_open(AT_FDCWD, path, 0, 0);
-	return file->live && file->pid > 0 ? process_root_open_file(file->pid, path, 0, 0) :
-					     -ENOENT;
+	int dir = AT_FDCWD;
+
+	if (root == ROOT_PROCESS)
+		return file->live && file->pid > 0 ? process_root_open_file(file->pid, path, 0, 0) :
+						     -ENOENT;
+	if (root == ROOT_DEBUG_DIR)
+		dir = file->folders ? file->folders->debug_dir : FOLDER_NONE;
+	else if (file_get_symfs(file) != FOLDER_NONE)
+		dir = file_get_symfs(file);
+	if (dir == FOLDER_NONE)
+		return -ENOENT;
+	return dir == AT_FDCWD ? regular_open(dir, path, 0, 0) : folder_open_file(dir, path, 0, 0);
 }
 
 static void format_build_id_path(char *path, size_t size, const char *folder, const u8 *id,
 				 u8 id_size)
 {
-	size_t n = (size_t)snprintf(path, size, DEBUG "/%s/%02x/", folder, id[0]);
+	size_t n = (size_t)snprintf(path, size, "%s/.build-id/%02x/", folder, id[0]);
 
 	for (u8 i = 1; i < id_size; i++)
 		n += (size_t)snprintf(path + n, size - n, "%02x", id[i]);
 	snprintf(path + n, size - n, ".debug");
 }
 
-/*
- * Build the path of a linked debug file, in the directories that gdb searches: the directory of the
- * file, its subdirectory .debug, and the same path below /usr/lib/debug.
- */
+/* Build the path of a linked debug file from the directory of the file. */
 static bool format_debug_link_path(char *path, size_t size, const struct file_request *file,
-				   const char *link, u32 which)
+				   const char *link, const char *prefix, const char *suffix)
 {
-	static const char *const prefix[] = { "", "", DEBUG };
-	static const char *const suffix[] = { "", "/.debug", "" };
 	const char *slash = strrchr(file->path, '/');
 
 	if (!slash || !*link)
 		return false;
-	return snprintf(path, size, "%s%.*s%s/%s", prefix[which], (int)(slash - file->path),
-			file->path, suffix[which], link) < (int)size;
+	return snprintf(path, size, "%s%.*s%s/%s", prefix, (int)(slash - file->path), file->path,
+			suffix, link) < (int)size;
 }
+
+/*
+ * The paths of a file with debug information, in the order in which they are tried. Those below "/"
+ * are the paths that gdb searches. Each is opened first in the root directory of the daemon, which
+ * the administrator controls, then in the root directory of the process. @suffix: subdirectory of
+ * the directory of the file; NULL: the name is the build ID.
+ */
+static const struct {
+	enum debug_root root;
+	const char *prefix;
+	const char *suffix;
+} debug_paths[] = {
+	{ ROOT_DEBUG_DIR, "", NULL }, { ROOT_DEBUG_DIR, "", "" },
+	{ ROOT_OWN, DEBUG, NULL },    { ROOT_PROCESS, DEBUG, NULL },
+	{ ROOT_OWN, "", "" },	      { ROOT_PROCESS, "", "" },
+	{ ROOT_OWN, "", "/.debug" },  { ROOT_PROCESS, "", "/.debug" },
+	{ ROOT_OWN, DEBUG, "" },      { ROOT_PROCESS, DEBUG, "" },
+};
 
 int file_open_debug(const struct file_request *file, const struct symbol_file_content *known,
 		    u32 *candidate)
@@ -216,21 +254,19 @@ int file_open_debug(const struct file_request *file, const struct symbol_file_co
 	char path[PATH_MAX];
 	int fd;
 
-	/*
-	 * There are four paths. Each is opened first in the root directory of the daemon, which the
-	 * administrator controls, then in the root directory of the process.
-	 */
-	for (; *candidate < 8; ++*candidate) {
-		u32 which = *candidate / 2;
+	for (; *candidate < ARRAY_SIZE(debug_paths); ++*candidate) {
+		const char *prefix = debug_paths[*candidate].prefix;
+		const char *suffix = debug_paths[*candidate].suffix;
 
-		if (which == 0 && known->build_id_size < 2)
+		if (!suffix && known->build_id_size < 2)
 			continue;
-		if (which == 0)
-			format_build_id_path(path, sizeof(path), ".build-id", known->build_id,
+		if (!suffix)
+			format_build_id_path(path, sizeof(path), prefix, known->build_id,
 					     known->build_id_size);
-		else if (!format_debug_link_path(path, sizeof(path), file, known->link, which - 1))
+		else if (!format_debug_link_path(path, sizeof(path), file, known->link, prefix,
+						 suffix))
 			continue;
-		fd = path_open_in_root(file, path, *candidate % 2);
+		fd = path_open_in_root(file, path, debug_paths[*candidate].root);
 		if (fd >= 0) {
 			++*candidate;
 			return fd;
@@ -242,13 +278,17 @@ int file_open_debug(const struct file_request *file, const struct symbol_file_co
 int file_open_shared_debug(const struct file_request *file, const u8 *id, u8 size)
 {
 	char path[96 + 2 * BUILD_ID_MAX];
-	int fd;
+	int fd = -ENOENT;
 
 	if (size < 2)
 		return -ENOENT;
-	format_build_id_path(path, sizeof(path), ".build-id", id, size);
-	fd = path_open_in_root(file, path, false);
-	return fd >= 0 ? fd : path_open_in_root(file, path, true);
+	for (u32 i = 0; fd < 0 && i < ARRAY_SIZE(debug_paths); i++) {
+		if (debug_paths[i].suffix)
+			continue;
+		format_build_id_path(path, sizeof(path), debug_paths[i].prefix, id, size);
+		fd = path_open_in_root(file, path, debug_paths[i].root);
+	}
+	return fd;
 }
 
 /*

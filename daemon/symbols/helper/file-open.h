@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Open files with symbols, with the privileges of this process, the opener. Paths are resolved in
- * the root directory of the process that mapped the file, and cannot leave it. Each open() blocks
- * forever if the file system does not answer.
+ * the root directory of the process that mapped the file, or in the directory of --symfs or
+ * --debug-dir, and cannot leave it. Each open() blocks forever if the file system does not answer.
  */
 #ifndef SPEPROF_FILE_OPEN_H
 #define SPEPROF_FILE_OPEN_H
 
 #include "symbols/symbol-message.h"
+
+#define FOLDER_NONE (-1)
+
+/**
+ * struct file_folders - directories for files of recordings, as descriptors; FOLDER_NONE: not given
+ * @symfs, @debug_dir: as in &struct symbol_folders
+ */
+struct file_folders {
+	int symfs;
+	int debug_dir;
+};
 
 /**
  * struct file_request - a mapped file to open
@@ -17,6 +28,7 @@
  * @has_id: true if its build ID is known, and the caller will compare it. Then a file with that
  * path may be opened even if it may be another file
  * @live: true if @pid and @path belong to this machine, and not to a recording
+ * @folders: directories for files of recordings; NULL: none
  */
 struct file_request {
 	const char *path;
@@ -24,6 +36,7 @@ struct file_request {
 	s32 pid;
 	bool has_id;
 	bool live;
+	const struct file_folders *folders;
 };
 
 /**

@@ -4,6 +4,7 @@
  * two processes: the opener opens files, with the privileges of the program that started it; the
  * reader, in a sandbox without privileges, parses them.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include "opener.h"
 #include "sandbox.h"
 #include "speprof-version.h"
+#include "symbols/symbol-folders.h"
 
 #define LINK_FD	   3
 #define PEER_FD	   4 /* socket between opener and reader */
@@ -166,15 +168,30 @@ static void __attribute__((noreturn)) exit_with_start_error(int error)
 	_exit(EX_NOPERM);
 }
 
-static void __attribute__((noreturn)) run_opener(void)
+/* Open a directory that the caller has named; a helper without it must not start. */
+static int folder_open(const char *path)
+{
+	int fd = FOLDER_NONE;
+
+	if (path)
+		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (path && fd < 0)
+		exit_with_start_error(-errno);
+	return fd;
+}
+
+static void __attribute__((noreturn)) run_opener(const struct symbol_folders *named)
 {
 	struct symbol_hello hello = { .version = SYMBOL_VERSION };
+	struct file_folders folders;
 	int r = sandbox_enter_opener(PEER_FD);
 
 	if (r < 0)
 		exit_with_start_error(r);
+	folders.symfs = folder_open(named->symfs);
+	folders.debug_dir = folder_open(named->debug_dir);
 	send_or_exit(&hello, sizeof(hello));
-	opener_serve(LINK_FD, PEER_FD);
+	opener_serve(LINK_FD, PEER_FD, &folders);
 }
 
 static void __attribute__((noreturn)) run_reader(void)
@@ -194,6 +211,8 @@ static void __attribute__((noreturn)) run_reader(void)
 
 int main(int argc, char **argv)
 {
+	struct symbol_folders folders = { 0 };
+
 	if (argc == 2 && !strcmp(argv[1], "--version")) {
 		puts("speprof-symbols " SPEPROF_VERSION);
 		return 0;
@@ -204,11 +223,16 @@ int main(int argc, char **argv)
 		      stderr);
 		return EX_USAGE;
 	}
-	for (int i = 2; i < argc; i++)
+	for (int i = 2; i < argc; i++) {
 		if (!strcmp(argv[i], "--idle"))
 			sandbox_lower_priority();
+		else if (!strcmp(argv[i], "--symfs") && i + 1 < argc)
+			folders.symfs = argv[++i];
+		else if (!strcmp(argv[i], "--debug-dir") && i + 1 < argc)
+			folders.debug_dir = argv[++i];
+	}
 	if (!strcmp(argv[1], "--open"))
-		run_opener();
+		run_opener(&folders);
 	if (!strcmp(argv[1], "--read-code"))
 		disassembler_load_libraries();
 	run_reader();

@@ -12,11 +12,13 @@
 /**
  * struct opener_state - the state of the process
  * @reader: socket to the reader
+ * @folders: directories for files of recordings
  * @file: the file that OPEN_FILE or OPEN_PERF_MAP opened; -1: none. Only the next such request
  * closes it, because close() may block
  */
 struct opener_state {
 	int reader;
+	struct file_folders folders;
 	int file;
 	struct open_request request;
 	struct open_reply reply;
@@ -29,14 +31,17 @@ static bool request_is_valid(const struct open_request *r, size_t size)
 	       memchr(r->link, '\0', sizeof(r->link));
 }
 
-static struct file_request request_get_file(const struct open_request *r)
+static struct file_request request_get_file(const struct opener_state *o)
 {
+	const struct open_request *r = &o->request;
+
 	return (struct file_request){
 		.path = r->path,
 		.inode = r->inode,
 		.pid = r->pid,
 		.has_id = r->has_id,
 		.live = r->live,
+		.folders = &o->folders,
 	};
 }
 
@@ -49,7 +54,7 @@ static int descriptor_send(int socket, int fd)
 /* Open the file of a process, keep it open, and reply with the values that identify it. */
 static int file_open_and_keep(struct opener_state *o)
 {
-	const struct file_request file = request_get_file(&o->request);
+	const struct file_request file = request_get_file(o);
 	struct stat st;
 
 	o->file = o->request.type == OPEN_FILE ? file_open_mapped(&file) :
@@ -72,7 +77,7 @@ static int file_open_and_keep(struct opener_state *o)
 static int attachment_pass(struct opener_state *o)
 {
 	const struct open_request *request = &o->request;
-	const struct file_request file = request_get_file(request);
+	const struct file_request file = request_get_file(o);
 	struct symbol_file_content known = { .build_id_size = request->id_size };
 	int fd, r;
 
@@ -104,12 +109,13 @@ static int request_run(struct opener_state *o)
 	}
 }
 
-void opener_serve(int link, int reader)
+void opener_serve(int link, int reader, const struct file_folders *folders)
 {
 	static struct opener_state o = { .file = -1 };
 	ssize_t n;
 
 	o.reader = reader;
+	o.folders = *folders;
 	while ((n = recv(link, &o.request, sizeof(o.request), MSG_TRUNC)) > 0) {
 		if (!request_is_valid(&o.request, (size_t)n))
 			_exit(EX_PROTOCOL);

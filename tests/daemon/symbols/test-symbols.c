@@ -234,6 +234,91 @@ static void test_kernel_file_systems_are_refused(void **state)
 	close(fd);
 }
 
+static void write_program(const struct elf_image *image, const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(image->bytes, 1, image->size, file), image->size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Make a directory of a recorded machine, with a program, and a program beside the directory. */
+static void make_recorded_machine(char *folder, char *ret_root, size_t size)
+{
+	struct elf_image image = elf_image_read("/proc/self/exe");
+	char bin[80], path[128];
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(ret_root, size, "%s/root", folder);
+	snprintf(bin, sizeof(bin), "%s/bin", ret_root);
+	assert_int_equal(mkdir(ret_root, 0700), 0);
+	assert_int_equal(mkdir(bin, 0700), 0);
+	write_program(&image, bin, "program");
+	write_program(&image, folder, "outside");
+	snprintf(path, sizeof(path), "%s/link", bin);
+	assert_int_equal(symlink("../../outside", path), 0);
+	free(image.bytes);
+}
+
+/*
+ * With a directory for the files of a recording, a path of the recording cannot lead outside. The
+ * build ID is compared if it is known.
+ */
+static void test_folder_of_recorded_machine(void **state)
+{
+	static const struct {
+		const char *path;
+		u8 id_size;
+		bool found;
+	} rows[] = {
+		{ "/bin/program", 0, true },
+		{ "/bin/program", 20, false },
+		{ "/../../bin/program", 0, true },
+		{ "/../outside", 0, false },
+		{ "/bin/../../outside", 0, false },
+		{ "/bin/link", 0, false },
+		{ "/bin", 0, false },
+		{ "/bin/missing", 0, false },
+	};
+	static const char *const made[] = { "root/bin/program", "root/bin/link",
+					    "root/bin",		"root",
+					    "outside",		"" };
+	char folder[] = "/tmp/test-symbols-XXXXXX", root[64], path[128], name[64];
+	struct symbols_config config = waiting;
+	struct attribute_location location;
+	struct symbols_cache *s;
+	const u8 id[20] = { 1 };
+	struct attributor *a;
+	u32 index;
+
+	(void)state;
+	make_recorded_machine(folder, root, sizeof(root));
+	config.folders.symfs = root;
+	a = make_own_attributor(&index);
+	assert_true(
+		attributor_locate_pc(a, index, (u64)(uintptr_t)walk_the_line, false, &location));
+	assert_int_equal(symbols_new(&config, &s), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s, build ID of %u bytes", rows[i].path, rows[i].id_size);
+		location.binary = rows[i].path;
+		location.build_id = id;
+		location.build_id_size = rows[i].id_size;
+		assert_row(resolve_name(s, 0, &location, false, name, sizeof(name)) ==
+			   rows[i].found);
+		assert_row(!rows[i].found || !strcmp(name, "walk_the_line"));
+	}
+	symbols_free(s);
+	attributor_free(a);
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, made[i]);
+		assert_int_equal(remove(path), 0);
+	}
+}
+
 /* Test the list of file systems that store programs. Files on other file systems are not read. */
 static void test_allowed_file_systems(void **state)
 {
@@ -465,6 +550,7 @@ int main(void)
 		cmocka_unit_test(test_addresses_without_name),
 		cmocka_unit_test(test_small_budget_keeps_names),
 		cmocka_unit_test(test_kernel_file_systems_are_refused),
+		cmocka_unit_test(test_folder_of_recorded_machine),
 		cmocka_unit_test(test_allowed_file_systems),
 		cmocka_unit_test(test_sandbox_permits_only_fstat),
 	};

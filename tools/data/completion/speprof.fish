@@ -86,7 +86,7 @@ function __speprof_values
 			speprof session 2>/dev/null | awk -F: '/^[A-Za-z]/ { print $1 }'
 		case -p --pid
 			__fish_complete_pids
-		case --root --cgroup
+		case --root --cgroup --symfs --debug-dir
 			__fish_complete_directories (commandline -ct)
 		case -i --input -o --output -t --html --kallsyms
 			__fish_complete_path (commandline -ct)
@@ -94,7 +94,7 @@ function __speprof_values
 end
 
 function __speprof_wants_value
-	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|kallsyms|root|cgroup|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds|since|until|step))$' (commandline -opc)[-1]
+	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|kallsyms|root|cgroup|symfs|debug-dir|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds|since|until|step))$' (commandline -opc)[-1]
 end
 
 function __speprof_words
