@@ -77,6 +77,18 @@ function report() {
 	return { data: parsed, tree: tree.buildTree(parsed) };
 }
 
+test("a node is found in another tree by its names", () => {
+	const [one, two] = [report(), report()];
+	for (const node of one.tree.nodes)
+		assert.equal(tree.findNode(two.tree, node).id, node.id);
+	const last = one.tree.nodes.at(-1);
+	const other = report();
+	for (const node of other.tree.nodes)
+		if (node.level === last.level)
+			node.raw = "another";
+	assert.equal(tree.findNode(other.tree, last).level, last.parent.level);
+});
+
 test("the end of a bucket is that of daemon/util/histogram.c", () => {
 	assert.deepEqual([0, 1, 2, 3, 5, 6, 10, 28, 30, 62].map(histogram.bucketUpper), [0, 1, 2, 2, 3, 4, 8, 181, 256, 65536]);
 });

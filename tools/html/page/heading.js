@@ -53,7 +53,9 @@ export function drawHeading(data) {
 			"; ledgers and memory are those of the whole profile.");
 	byId("ledgers").replaceChildren(...ledgerItems(meta.header).map(item =>
 		html("div", { class: item.bad ? "bad" : null }, html("dt", {}, item.label), html("dd", {}, item.text), html("dd", { class: "note" }, item.note))));
-	byId("bottom").replaceChildren(`Written by speprof ${meta.version}. This file contains all of its data and loads nothing.`);
+	byId("bottom").replaceChildren(meta.live
+		? `Served by speprof-exporter ${meta.version}. This page loads its rows from there, and nothing from elsewhere.`
+		: `Written by speprof ${meta.version}. This file contains all of its data and loads nothing.`);
 }
 
 /** Draw the two sentences that explain the picture. */

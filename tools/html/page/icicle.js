@@ -5,7 +5,7 @@ import { formatCycles, formatPercent } from "./format.js";
 import { layoutBoxes } from "./layout.js";
 import { colourStep, colourValue, legendLabels } from "./measures.js";
 import { matchCount } from "./search.js";
-import { nodePath, nodeSum } from "./tree.js";
+import { findNode, nodePath, nodeSum } from "./tree.js";
 
 const ROW = 46;
 
@@ -49,8 +49,11 @@ export class Icicle {
 
 	/** Draw @state: { data, tree, node, width, colour, matches }. */
 	draw(state) {
-		this.state = state;
 		const { tree, node, width } = state;
+		const hadFocus = this.state?.tree !== tree && this.element.contains(document.activeElement);
+		if (this.state && this.state.tree !== tree)
+			this.forget(tree);
+		this.state = state;
 		this.boxes = layoutBoxes(tree, node, width.key, this.element.clientWidth);
 		const kept = new Set(this.boxes.filter(box => box.node).map(box => box.node.id));
 		for (const [id, item] of this.items) {
@@ -67,6 +70,15 @@ export class Icicle {
 		const rows = tree.levels.length - node.depth;
 		this.element.style.height = `${rows * ROW}px`;
 		byId("gutter").replaceChildren(...tree.levels.slice(node.depth).map(level => html("span", {}, level)));
+		if (hadFocus)
+			this.items.get(this.focused.id).focus();
+	}
+
+	/* Remove the boxes of a tree that @tree replaces. The node of the same name becomes the focused one. */
+	forget(tree) {
+		this.element.replaceChildren();
+		this.items.clear();
+		this.focused = this.focused && findNode(tree, this.focused);
 	}
 
 	place(element, { x, width, depth }) {

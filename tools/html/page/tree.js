@@ -97,6 +97,18 @@ export function nodePath(node) {
 	return path;
 }
 
+/** Return the node of @tree with the names of @other, a node of another tree; its nearest parent if there is none. */
+export function findNode(tree, other) {
+	let node = tree.root;
+	for (const { level, raw } of nodePath(other).slice(1)) {
+		const child = node.children.find(each => each.level === level && each.raw === raw);
+		if (!child)
+			break;
+		node = child;
+	}
+	return node;
+}
+
 /** Return the children of @node, the largest first, those of equal size by name. */
 export function sortedChildren(tree, node, key) {
 	node.sorted ??= {};
