@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <systemd/sd-bus.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,18 @@
  */
 #define PROFILE_USEC 60000000
 
+/**
+ * struct rows_query - a query for rows that waits for its reply
+ * @slot: the call; NULL: the entry is free
+ * @on_rows: gets the reply
+ * @ctx: argument for @on_rows
+ */
+struct rows_query {
+	sd_bus_slot *slot;
+	daemon_rows_function on_rows;
+	void *ctx;
+};
+
 struct daemon_client {
 	struct daemon_client_config config;
 	sd_event *event;
@@ -26,6 +39,7 @@ struct daemon_client {
 	sd_bus *bus;
 	sd_bus_slot *call;
 	sd_bus_slot *profile;
+	struct rows_query queries[DAEMON_CLIENT_QUERIES];
 };
 
 static void report_metrics_failure(struct daemon_client *client, enum daemon_client_fault fault,
@@ -196,6 +210,74 @@ static int query_profile(struct daemon_client *client)
 	return r;
 }
 
+/* End a query for rows. @fd: owned by the function that gets it. */
+static void finish_rows(struct rows_query *query, int fd, size_t size, int error, const char *why)
+{
+	struct rows_query ended = *query;
+
+	/* The function may start another query, which may use this entry. */
+	*query = (struct rows_query){ 0 };
+	sd_bus_slot_unref(ended.slot);
+	ended.on_rows(ended.ctx, fd, size, error, why);
+}
+
+/*
+ * Copy the descriptor of a reply. A file that can become shorter is refused: the server would send
+ * fewer bytes than it has announced. Return: the copy, or -EINVAL.
+ */
+static int copy_rows_file(sd_bus_message *m, size_t *ret_size)
+{
+	struct stat st;
+	int fd, copy;
+
+	if (sd_bus_message_skip(m, "a{sv}") < 0 || sd_bus_message_read(m, "h", &fd) < 0 ||
+	    fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > DAEMON_CLIENT_ROWS ||
+	    !(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
+		return -EINVAL;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0)
+		return -EINVAL;
+	*ret_size = (size_t)st.st_size;
+	return copy;
+}
+
+static void finish_rows_refused(struct rows_query *query, const sd_bus_error *refusal)
+{
+	char why[300];
+
+	if (is_daemon_absent(refusal)) {
+		finish_rows(query, -1, 0, -ESRCH, "speprofd is not running");
+	} else if (sd_bus_error_has_name(refusal, SD_BUS_ERROR_NO_REPLY)) {
+		finish_rows(query, -1, 0, -ETIMEDOUT,
+			    "speprofd did not reply within 20 s, or was stopped before it did");
+	} else {
+		snprintf(why, sizeof(why), "speprofd: %.280s",
+			 refusal->message ? refusal->message : refusal->name);
+		finish_rows(query, -1, 0, -EIO, why);
+	}
+}
+
+static int on_rows_reply(sd_bus_message *m, void *userdata,
+			 sd_bus_error *error __attribute__((unused)))
+{
+	const sd_bus_error *refusal = sd_bus_message_get_error(m);
+	struct rows_query *query = userdata;
+	size_t size;
+	int fd;
+
+	if (refusal) {
+		finish_rows_refused(query, refusal);
+		return 0;
+	}
+	fd = copy_rows_file(m, &size);
+	if (fd < 0)
+		finish_rows(query, -1, 0, -EIO,
+			    "speprofd replied without a sealed file of at most 64 MiB of rows");
+	else
+		finish_rows(query, fd, size, 0, NULL);
+	return 0;
+}
+
 static int connect_bus(struct daemon_client *client)
 {
 	sd_bus *bus = NULL;
@@ -222,8 +304,11 @@ static int connect_bus(struct daemon_client *client)
 	return 0;
 }
 
-static void close_bus(struct daemon_client *client)
+static void close_bus(struct daemon_client *client, const char *why)
 {
+	for (unsigned int i = 0; i < DAEMON_CLIENT_QUERIES; i++)
+		if (client->queries[i].slot)
+			finish_rows(&client->queries[i], -1, 0, -ESRCH, why);
 	client->call = sd_bus_slot_unref(client->call);
 	client->profile = sd_bus_slot_unref(client->profile);
 	if (client->bus)
@@ -231,15 +316,18 @@ static void close_bus(struct daemon_client *client)
 	client->bus = sd_bus_close_unref(client->bus);
 }
 
+static int ensure_bus(struct daemon_client *client)
+{
+	if (client->bus && sd_bus_is_open(client->bus) <= 0)
+		close_bus(client, "the connection to the bus was closed");
+	return client->bus ? 0 : connect_bus(client);
+}
+
 static int query_metrics(struct daemon_client *client)
 {
 	sd_bus_message *m = NULL;
-	int r = 0;
+	int r = ensure_bus(client);
 
-	if (client->bus && sd_bus_is_open(client->bus) <= 0)
-		close_bus(client);
-	if (!client->bus)
-		r = connect_bus(client);
 	if (r >= 0)
 		r = sd_bus_message_new_method_call(client->bus, &m, DAEMON_NAME, DAEMON_PATH,
 						   DAEMON_INTERFACE, "DumpMetrics");
@@ -251,6 +339,60 @@ static int query_metrics(struct daemon_client *client)
 				      DAEMON_CLIENT_REPLY_USEC);
 	sd_bus_message_unref(m);
 	return r;
+}
+
+static struct rows_query *find_free_query(struct daemon_client *client)
+{
+	for (unsigned int i = 0; i < DAEMON_CLIENT_QUERIES; i++)
+		if (!client->queries[i].slot)
+			return &client->queries[i];
+	return NULL;
+}
+
+static int send_rows_query(struct daemon_client *client, const struct page_query *wanted,
+			   struct rows_query *query)
+{
+	sd_bus_message *m = NULL;
+	int r = sd_bus_message_new_method_call(client->bus, &m, DAEMON_NAME, DAEMON_PATH,
+					       DAEMON_INTERFACE, "Query");
+
+	if (r >= 0)
+		r = sd_bus_message_append(m, "a{sv}", 4, "Period", "s", wanted->period, "Group",
+					  "s", wanted->group, "Sort", "s", "operations", "Limit",
+					  "u", DAEMON_CLIENT_ROW_COUNT);
+	if (r >= 0)
+		r = sd_bus_message_set_auto_start(m, 0);
+	if (r >= 0)
+		r = sd_bus_call_async(client->bus, &query->slot, m, on_rows_reply, query,
+				      DAEMON_CLIENT_ROWS_USEC);
+	sd_bus_message_unref(m);
+	return r;
+}
+
+int daemon_client_query_rows(struct daemon_client *client, const struct page_query *wanted,
+			     daemon_rows_function on_rows, void *ctx, const char **ret_why)
+{
+	struct rows_query *query;
+
+	if (!client || client->config.file) {
+		*ret_why =
+			client ?
+				"the exporter reads a file instead of speprofd, so it has no rows" :
+				"the exporter is being started or stopped";
+		return -ESRCH;
+	}
+	query = find_free_query(client);
+	if (!query) {
+		*ret_why = "speprofd has not replied to 4 other queries: retry later";
+		return -EBUSY;
+	}
+	if (ensure_bus(client) < 0 || send_rows_query(client, wanted, query) < 0) {
+		*ret_why = "there is no connection to the bus";
+		return -ESRCH;
+	}
+	query->on_rows = on_rows;
+	query->ctx = ctx;
+	return 0;
 }
 
 static int on_timer(sd_event_source *source, uint64_t now __attribute__((unused)), void *userdata)
@@ -276,7 +418,7 @@ static int on_timer(sd_event_source *source, uint64_t now __attribute__((unused)
 	if (r >= 0 && client->config.profile_seconds && !client->profile)
 		r = query_profile(client);
 	if (r < 0) {
-		close_bus(client);
+		close_bus(client, "the connection to the bus was closed");
 		snprintf(why, sizeof(why), "cannot connect to the bus: %s", strerror(-r));
 		report_metrics_failure(client, CLIENT_FAULT_BUS, -r, why);
 	}
@@ -306,7 +448,7 @@ int daemon_client_new(const struct daemon_client_config *config, sd_event *event
 struct daemon_client *daemon_client_free(struct daemon_client *client)
 {
 	if (client) {
-		close_bus(client);
+		close_bus(client, "the exporter is being stopped");
 		sd_event_source_unref(client->timer);
 		sd_event_unref(client->event);
 		free(client);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Query speprofd on the bus for metrics and profiles, or read a file with metrics instead. All
+ * Query speprofd on the bus for metrics, profiles and rows, or read a file with metrics instead. All
  * calls are asynchronous: neither the daemon nor the exporter waits for the other.
  */
 #ifndef SPEPROF_DAEMON_CLIENT_H
@@ -10,6 +10,7 @@
 
 #include "labels.h"
 #include "output/metrics.h"
+#include "page.h"
 
 struct daemon_client;
 
@@ -33,6 +34,19 @@ enum daemon_client_fault {
 
 /* time after which a query without a reply fails, in microseconds */
 #define DAEMON_CLIENT_REPLY_USEC 5000000
+
+/*
+ * Time after which a query for rows without a reply fails, in microseconds: reading and sorting
+ * 100,000 locations takes longer than reading metrics.
+ */
+#define DAEMON_CLIENT_ROWS_USEC 20000000
+
+/* maximum number of queries for rows that wait for a reply, and maximum bytes of a reply */
+#define DAEMON_CLIENT_QUERIES 4
+#define DAEMON_CLIENT_ROWS    (64 << 20)
+
+/* maximum rows that the daemon returns */
+#define DAEMON_CLIENT_ROW_COUNT 10000
 
 /*
  * The number of a cause, for log_condition_update(). The text cannot identify a cause, because
@@ -76,6 +90,31 @@ struct daemon_client_config {
  */
 int daemon_client_new(const struct daemon_client_config *config, sd_event *event,
 		      struct daemon_client **ret_client);
+
+/**
+ * typedef daemon_rows_function - a function that gets the reply to a query for rows
+ * @ctx: argument of daemon_client_query_rows()
+ * @fd: a sealed file with rows, which the function then owns; -1 on failure
+ * @size: bytes of JSON in @fd, at most DAEMON_CLIENT_ROWS
+ * @error: 0; -ESRCH if there is no daemon; -ETIMEDOUT if it did not reply; -EIO if it replied with
+ * an error or without rows
+ * @why: on failure, a sentence
+ */
+typedef void (*daemon_rows_function)(void *ctx, int fd, size_t size, int error, const char *why);
+
+/**
+ * daemon_client_query_rows() - query rows
+ * @client: NULL: none, such as while the exporter stops
+ * @wanted: period and keys of the rows
+ * @on_rows: called once, later or by daemon_client_free(), but only if this function succeeded
+ * @ctx: argument for @on_rows
+ * @ret_why: on failure, a static sentence
+ *
+ * Return: 0; -EBUSY if DAEMON_CLIENT_QUERIES queries wait; -ESRCH if there is no bus, or a file is
+ * read instead; -ENOMEM if memory cannot be allocated.
+ */
+int daemon_client_query_rows(struct daemon_client *client, const struct page_query *wanted,
+			     daemon_rows_function on_rows, void *ctx, const char **ret_why);
 
 /**
  * daemon_client_free() - cancel the queries and close the connection

@@ -207,6 +207,24 @@ static int render_series(void *ctx, enum expose_format format, char **ret_data, 
 	return set ? expose_series(set, format, ret_data, ret_size) : -ENOMEM;
 }
 
+static void on_rows(void *ctx, int fd, size_t size, int error, const char *why)
+{
+	http_query_finish(ctx,
+			  !error	      ? HTTP_QUERY_ROWS :
+			  error == -ESRCH     ? HTTP_QUERY_AWAY :
+			  error == -ETIMEDOUT ? HTTP_QUERY_LATE :
+						HTTP_QUERY_FAILED,
+			  fd, size, why);
+}
+
+static int query_rows(void *ctx, const struct page_query *wanted, struct http_query *query,
+		      const char **ret_why)
+{
+	const struct exporter_socket *serving = ctx;
+
+	return daemon_client_query_rows(serving->exporter->client, wanted, on_rows, query, ret_why);
+}
+
 static void on_profile(void *ctx, int fd, const char *backend, u64 cause, const char *why)
 {
 	static const struct condition_lines lines = {
@@ -246,14 +264,14 @@ struct exporter *exporter_free(struct exporter *exporter)
 {
 	if (exporter) {
 		/*
-		 * Answer accepted requests before the counters are freed, because the answers
-		 * contain them.
+		 * This ends the queries of requests for rows. Answer accepted requests before the
+		 * counters are freed, because the answers contain them.
 		 */
+		exporter->client = daemon_client_free(exporter->client);
 		for (unsigned int i = 0; i < exporter->server_count; i++)
 			http_finish(exporter->servers[i]);
 		for (unsigned int i = 0; i < exporter->server_count; i++)
 			http_free(exporter->servers[i]);
-		daemon_client_free(exporter->client);
 		sd_event_source_unref(exporter->ready_timer);
 		receivers_free(exporter->receivers);
 		series_deinit(&exporter->set);
@@ -274,6 +292,7 @@ int exporter_serve_socket(struct exporter *exporter, const struct http_config *c
 
 	*serving = (struct exporter_socket){ exporter, config->reach != LISTENER_NETWORK };
 	with.render = render_series;
+	with.query = query_rows;
 	with.ctx = serving;
 	r = http_new(&with, exporter->event, &exporter->servers[exporter->server_count], ret_why);
 	if (r >= 0)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "http-connections.h"
+#include "http-page.h"
 
 /*
  * Milliseconds for which http_finish() answers requests, and its minimum number of iterations: on a
@@ -35,6 +36,7 @@
 struct http_server {
 	struct http_config config;
 	char *token;
+	char *page_token;
 	struct MHD_Daemon *daemon;
 	sd_event_source *io;
 	sd_event_source *timer;
@@ -54,14 +56,16 @@ static const struct http_error {
 	unsigned int status;
 	const char *text;
 } plains[] = {
-	{ MHD_HTTP_OK, "speprof-exporter: /metrics has this machine's metrics\n" },
+	{ MHD_HTTP_OK,
+	  "speprof-exporter: /metrics has this machine's metrics, /page/ shows rows\n" },
 	{ MHD_HTTP_BAD_REQUEST, "exactly one Host header is required\n" },
 	{ MHD_HTTP_UNAUTHORIZED, "a bearer token is required\n" },
 	{ MHD_HTTP_FORBIDDEN,
-	  "All requests to this socket are refused: every user of this machine can connect to it. "
+	  "All requests for metrics are refused: every user of this machine can connect to this "
+	  "socket. "
 	  "Scrape the Unix socket, or set the credential \"token\" and send it: "
 	  "see speprof-exporter(8), SCRAPING.\n" },
-	{ MHD_HTTP_NOT_FOUND, "the only path is /metrics\n" },
+	{ MHD_HTTP_NOT_FOUND, "the paths are /metrics and /page/\n" },
 	{ MHD_HTTP_METHOD_NOT_ALLOWED, "the only methods are GET and HEAD\n" },
 	{ MHD_HTTP_CONTENT_TOO_LARGE, "a request body is not allowed\n" },
 	{ MHD_HTTP_MISDIRECTED_REQUEST, "the Host header should name the loopback\n" },
@@ -83,16 +87,21 @@ static u64 get_now_s(void)
 	return get_now_ms() / 1000;
 }
 
+static const char *plain_text(unsigned int status)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(plains); i++)
+		if (plains[i].status == status)
+			return plains[i].text;
+	return "";
+}
+
 static enum MHD_Result queue_text_reply(struct http_server *http, struct MHD_Connection *mhd,
 					unsigned int status)
 {
-	const char *text = "";
+	const char *text = plain_text(status);
 	struct MHD_Response *response;
 	enum MHD_Result r;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(plains); i++)
-		if (plains[i].status == status)
-			text = plains[i].text;
 	if (status != MHD_HTTP_OK)
 		http->stats.refused++;
 	response =
@@ -219,21 +228,25 @@ static unsigned int check_host_header(const struct http_server *http, struct MHD
 	return listener_is_loopback_host(host) ? MHD_HTTP_OK : MHD_HTTP_MISDIRECTED_REQUEST;
 }
 
-/* Return MHD_HTTP_OK, or the status with which the request is refused. */
-static unsigned int check_request(const struct http_server *http, struct MHD_Connection *mhd)
+/*
+ * Check that the client has sent @token or, if it is NULL, that it needs none. Return MHD_HTTP_OK,
+ * or the status with which the request is refused.
+ */
+static unsigned int check_token(const struct http_server *http, struct MHD_Connection *mhd,
+				const char *token)
 {
-	unsigned int status = check_host_header(http, mhd);
 	const char *shown;
 
-	if (status != MHD_HTTP_OK)
-		return status;
-	if (!http->token)
+	if (!token)
 		return http->config.reach == LISTENER_PERMITTED ? MHD_HTTP_OK : MHD_HTTP_FORBIDDEN;
 	shown = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-	if (!shown || strncasecmp(shown, "Bearer ", 7) || !token_matches(http->token, shown + 7))
+	if (!shown || strncasecmp(shown, "Bearer ", 7) || !token_matches(token, shown + 7))
 		return MHD_HTTP_UNAUTHORIZED;
 	return MHD_HTTP_OK;
 }
+
+/* What a request points to before it becomes a &struct http_query */
+static char request_begun;
 
 static enum MHD_Result answer_metrics(struct http_server *http, struct MHD_Connection *mhd,
 				      struct http_connection *c)
@@ -251,13 +264,98 @@ static enum MHD_Result answer_metrics(struct http_server *http, struct MHD_Conne
 	return MHD_queue_response(mhd, MHD_HTTP_OK, response);
 }
 
+static bool is_get(const char *method)
+{
+	return !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD);
+}
+
+static enum MHD_Result answer_metrics_path(struct http_server *http, struct MHD_Connection *mhd,
+					   struct http_connection *c, const char *url,
+					   const char *method)
+{
+	unsigned int status = check_token(http, mhd, http->token);
+
+	if (status != MHD_HTTP_OK)
+		return queue_text_reply(http, mhd, status);
+	http_connection_authorize(c, get_now_s());
+	if (!is_get(method))
+		return queue_text_reply(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
+	if (!strcmp(url, "/metrics"))
+		return answer_metrics(http, mhd, c);
+	return queue_text_reply(http, mhd, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK);
+}
+
+/* Refuse a request for the page. */
+static enum MHD_Result refuse_page(struct http_server *http, struct MHD_Connection *mhd,
+				   unsigned int status)
+{
+	http->stats.refused++;
+	return http_page_queue_text(
+		mhd, status,
+		status == MHD_HTTP_FORBIDDEN ?
+			"The page is off: every user of this machine can connect to this socket. "
+			"Set the "
+			"credential \"page-token\": see speprof-exporter(8), PAGE.\n" :
+			plain_text(status));
+}
+
+/*
+ * Answer a request for rows of the daemon. The connection is suspended until http_query_finish(),
+ * and this function is then called again, with @request.
+ */
+static enum MHD_Result answer_rows(struct http_server *http, struct MHD_Connection *mhd,
+				   struct http_connection *c, void **request)
+{
+	unsigned int status = check_token(http, mhd, http->page_token);
+	struct page_parameters parameters = { 0 };
+	struct page_query wanted;
+	struct http_query *query;
+	const char *why;
+
+	if (status != MHD_HTTP_OK)
+		return refuse_page(http, mhd, status);
+	http_connection_authorize(c, get_now_s());
+	if (http_page_read_parameters(mhd, &parameters, &why) < 0) {
+		http->stats.refused++;
+		return http_page_queue_text(mhd, MHD_HTTP_BAD_REQUEST, why);
+	}
+	/* The rows are no metrics: close_outdated_readers() never closes this connection. */
+	c->changes = UINT64_MAX;
+	query = http_query_new(mhd, http->timer);
+	if (!query)
+		return http_page_queue_text(mhd, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
+	wanted = page_query_from_parameters(&parameters);
+	*request = query;
+	if (http->config.query(http->config.ctx, &wanted, query, &why) < 0)
+		return http_page_queue_text(mhd, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+	return http_query_suspend(query) ? MHD_YES : http_query_queue_answer(query);
+}
+
+static enum MHD_Result answer_page_path(struct http_server *http, struct MHD_Connection *mhd,
+					struct http_connection *c, const char *url,
+					const char *method, void **request)
+{
+	const struct page_file *file = page_find_file(url);
+
+	if (!is_get(method))
+		return refuse_page(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
+	if (!strcmp(url, PAGE_QUERY_PATH))
+		return answer_rows(http, mhd, c, request);
+	/*
+	 * The files have no data, so they need no token: a browser cannot send one before it has
+	 * loaded the script.
+	 */
+	if (!http->page_token && http->config.reach != LISTENER_PERMITTED)
+		return refuse_page(http, mhd, MHD_HTTP_FORBIDDEN);
+	return file ? http_page_queue_file(mhd, file) : refuse_page(http, mhd, MHD_HTTP_NOT_FOUND);
+}
+
 static enum MHD_Result handle_request(void *cls, struct MHD_Connection *mhd, const char *url,
 				      const char *method,
 				      const char *version __attribute__((unused)),
 				      const char *upload __attribute__((unused)),
 				      size_t *upload_size, void **request)
 {
-	static char begun;
 	struct http_server *http = cls;
 	struct http_connection *c = http_connections_find(&http->connections, mhd);
 	unsigned int status;
@@ -267,7 +365,7 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *mhd, con
 		return MHD_NO;
 	/* In the first call only the headers have arrived. A body is refused before it is read. */
 	if (!*request) {
-		*request = &begun;
+		*request = &request_begun;
 		c->awaits_response = true;
 		if (!MHD_lookup_connection_value(mhd, MHD_HEADER_KIND,
 						 MHD_HTTP_HEADER_TRANSFER_ENCODING) &&
@@ -277,15 +375,14 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *mhd, con
 		return queue_text_reply(http, mhd, MHD_HTTP_CONTENT_TOO_LARGE);
 	}
 	*upload_size = 0;
-	status = check_request(http, mhd);
+	if (*request != &request_begun)
+		return http_query_queue_answer(*request);
+	status = check_host_header(http, mhd);
 	if (status != MHD_HTTP_OK)
 		return queue_text_reply(http, mhd, status);
-	http_connection_authorize(c, get_now_s());
-	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return queue_text_reply(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
-	if (!strcmp(url, "/metrics"))
-		return answer_metrics(http, mhd, c);
-	return queue_text_reply(http, mhd, strcmp(url, "/") ? MHD_HTTP_NOT_FOUND : MHD_HTTP_OK);
+	if (!strncmp(url, "/page/", strlen("/page/")))
+		return answer_page_path(http, mhd, c, url, method, request);
+	return answer_metrics_path(http, mhd, c, url, method);
 }
 
 static const union MHD_ConnectionInfo *get_connection_info(struct MHD_Connection *mhd,
@@ -340,6 +437,8 @@ static void on_request_completed(void *cls, struct MHD_Connection *mhd, void **r
 	struct http_server *http = cls;
 	struct http_connection *c = http_connections_find(&http->connections, mhd);
 
+	if (*request && *request != &request_begun)
+		http_query_free(*request);
 	*request = NULL;
 	if (!c)
 		return;
@@ -400,7 +499,7 @@ static struct MHD_Daemon *start_mhd_daemon(struct http_server *http)
 		  (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" },
 		{ MHD_OPTION_END, 0, NULL },
 	};
-	unsigned int flags = MHD_USE_EPOLL;
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
 
 	if (c->certificate)
 		flags |= MHD_USE_TLS;
@@ -424,12 +523,13 @@ int http_new(const struct http_config *config, sd_event *event, struct http_serv
 	if (!http)
 		return -ENOMEM;
 	http->config = *config;
-	if (config->token) {
-		http->token = strdup(config->token);
-		if (!http->token) {
-			free(http);
-			return -ENOMEM;
-		}
+	http->token = config->token ? strdup(config->token) : NULL;
+	http->page_token = config->page_token ? strdup(config->page_token) : NULL;
+	if (!http->token != !config->token || !http->page_token != !config->page_token) {
+		free(http->token);
+		free(http->page_token);
+		free(http);
+		return -ENOMEM;
 	}
 	http->daemon = start_mhd_daemon(http);
 	if (!http->daemon) {
@@ -437,6 +537,7 @@ int http_new(const struct http_config *config, sd_event *event, struct http_serv
 				   "the certificate or its key cannot be used for TLS" :
 				   "the socket cannot be served";
 		free(http->token);
+		free(http->page_token);
 		free(http);
 		return -EINVAL;
 	}
@@ -492,6 +593,7 @@ struct http_server *http_free(struct http_server *http)
 		http_drop_answers(http);
 		MHD_stop_daemon(http->daemon);
 		free(http->token);
+		free(http->page_token);
 		free(http);
 	}
 	return NULL;

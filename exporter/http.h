@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The HTTP server, which answers /metrics to authorized clients. It runs in the event loop. Its
- * connections, bytes and times have limits that no client can exceed.
+ * The HTTP server, which answers /metrics, and the page and its queries, to authorized clients. It
+ * runs in the event loop. Its connections, bytes and times have limits that no client can exceed.
  */
 #ifndef SPEPROF_HTTP_H
 #define SPEPROF_HTTP_H
@@ -10,12 +10,16 @@
 
 #include "expose.h"
 #include "listener.h"
+#include "page.h"
 
 /* maximum bytes of a request's line and headers, and of a token in them */
 #define HTTP_REQUEST 16384
 #define HTTP_TOKEN   8192
 
 struct http_server;
+
+/** struct http_query - a request for rows that was not answered yet */
+struct http_query;
 
 /**
  * struct http_config - a socket to serve
@@ -25,11 +29,16 @@ struct http_server;
  * loopback
  * @certificate: PEM; NULL: no TLS
  * @key: PEM of the certificate's key; NULL: no TLS
- * @token: token that every client must send, for any @reach; NULL: none
+ * @token: token that every client must send to get metrics, for any @reach; NULL: none
+ * @page_token: token that every client must send to get rows of the page, for any @reach; NULL:
+ * none, and only clients of a LISTENER_PERMITTED socket get the page
  * @native: whether to offer protobuf
  * @render: encodes the series in @format and returns 0, -E2BIG for too many series, or -ENOMEM if
  * memory cannot be allocated; called for the first request of a format after http_drop_answers()
- * @ctx: argument for @render
+ * @query: starts a query for rows. On success, the owner must call http_query_finish() later, and
+ * before http_free(). On failure, it returns a negative errno and sets @ret_why to a static
+ * sentence; the request is then answered with status 503
+ * @ctx: argument for @render and @query
  */
 struct http_config {
 	int fd;
@@ -37,8 +46,11 @@ struct http_config {
 	const char *certificate;
 	const char *key;
 	const char *token;
+	const char *page_token;
 	bool native;
 	int (*render)(void *ctx, enum expose_format format, char **ret_data, size_t *ret_size);
+	int (*query)(void *ctx, const struct page_query *wanted, struct http_query *query,
+		     const char **ret_why);
 	void *ctx;
 };
 
@@ -77,6 +89,31 @@ int http_start(struct http_server *http);
 void http_finish(struct http_server *http);
 
 /**
+ * enum http_query_result - how a query for rows ended
+ * @HTTP_QUERY_ROWS: there are rows
+ * @HTTP_QUERY_FAILED: the daemon answered with an error
+ * @HTTP_QUERY_AWAY: there is no daemon
+ * @HTTP_QUERY_LATE: the daemon did not answer in time
+ */
+enum http_query_result {
+	HTTP_QUERY_ROWS,
+	HTTP_QUERY_FAILED,
+	HTTP_QUERY_AWAY,
+	HTTP_QUERY_LATE,
+};
+
+/**
+ * http_query_finish() - answer a request for rows
+ * @query: must not be used after the call
+ * @result: how the query ended
+ * @fd: a file with @size bytes of JSON, which cannot become shorter; the server owns the
+ * descriptor; -1 without rows
+ * @why: why there are no rows, in one sentence; copied; NULL with rows
+ */
+void http_query_finish(struct http_query *query, enum http_query_result result, int fd, size_t size,
+		       const char *why);
+
+/**
  * http_free() - close all connections and free all memory
  * @http: may be NULL
  *
@@ -96,7 +133,7 @@ void http_drop_answers(struct http_server *http);
 /**
  * struct http_server_stats - counters of a server
  * @answered: number of requests that were answered with metrics
- * @refused: number of requests that were not authorized, or not for /metrics
+ * @refused: number of requests that were not authorized or not valid
  */
 struct http_server_stats {
 	u64 answered;

@@ -20,6 +20,7 @@
 #include "listener.h"
 #include "log.h"
 #include "speprof-version.h"
+#include "util/page-token.h"
 
 #define DEFAULT_CONFIG "/etc/speprof/speprof-exporter.conf"
 
@@ -44,6 +45,7 @@ struct server_credentials {
 	char *certificate;
 	char *key;
 	char *token;
+	char *page_token;
 };
 
 static void print_usage(FILE *to)
@@ -166,6 +168,7 @@ static int read_server_credentials(struct server_credentials *s)
 		{ "tls-certificate", &s->certificate },
 		{ "tls-key", &s->key },
 		{ "token", &s->token },
+		{ "page-token", &s->page_token },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(all); i++) {
@@ -183,6 +186,10 @@ static int read_server_credentials(struct server_credentials *s)
 				     "client can send it");
 		return EX_CONFIG;
 	}
+	if (s->page_token && !page_token_is_valid(s->page_token)) {
+		exporter_log(SD_ERR, "credential page-token: should be " PAGE_TOKEN_RULE);
+		return EX_CONFIG;
+	}
 	if (!s->certificate != !s->key) {
 		exporter_log(
 			SD_ERR,
@@ -195,7 +202,8 @@ static int read_server_credentials(struct server_credentials *s)
 /*
  * Check that a socket serves metrics only to users who may get them on the bus: root and the group
  * speprof. A loopback socket without a token does not end the exporter: older versions permitted
- * such a socket, and pushes must continue after an upgrade. The server refuses requests on it.
+ * such a socket, and pushes must continue after an upgrade. The server refuses requests on it,
+ * except those for the page, which needs its own token.
  */
 static int check_socket_access(int fd, enum socket_reach reach, const struct server_credentials *s)
 {
@@ -210,7 +218,7 @@ static int check_socket_access(int fd, enum socket_reach reach, const struct ser
 			name);
 		return EX_CONFIG;
 	}
-	if (reach == LISTENER_MACHINE && !s->token)
+	if (reach == LISTENER_MACHINE && !s->token && !s->page_token)
 		exporter_log(SD_WARNING,
 			     "%s: all requests are refused, because every user of this machine "
 			     "can connect to it: "
@@ -230,6 +238,7 @@ static int serve_socket(struct exporter *exporter, const struct exporter_options
 		.certificate = credentials->certificate,
 		.key = credentials->key,
 		.token = credentials->token,
+		.page_token = credentials->page_token,
 		.native = o->config.native,
 	};
 	const char *why = "";
@@ -368,6 +377,7 @@ int main(int argc, char **argv)
 	free(credentials.certificate);
 	free(credentials.key);
 	free(credentials.token);
+	free(credentials.page_token);
 	sd_event_unref(event);
 	return r;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/mman.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,9 +21,11 @@
 #include "http-connections.h"
 #include "http.h"
 
-#define TOKEN	  "very-secret"
-#define AUTHORIZE "Authorization: Bearer " TOKEN "\r\n"
-#define LOCAL	  "Host: localhost\r\n"
+#define TOKEN	       "very-secret"
+#define AUTHORIZE      "Authorization: Bearer " TOKEN "\r\n"
+#define LOCAL	       "Host: localhost\r\n"
+#define PAGE_TOKEN     "another-secret-of-the-page"
+#define PAGE_AUTHORIZE "Authorization: Bearer " PAGE_TOKEN "\r\n"
 
 static time_t played_s = 1000;
 static sd_event *event;
@@ -66,13 +69,38 @@ static int render_metrics(void *ctx, enum expose_format format, char **ret_data,
 	return 0;
 }
 
-static struct http_server *start_server(int fd, const char *token)
+/* queries that the server has started, and the last one's rows */
+static struct http_query *asked[8];
+static unsigned int asked_count;
+static struct page_query last_wanted;
+
+/* What start_query() returns; 1: it ends the query before it returns 0 */
+static int query_outcome;
+
+static int start_query(void *ctx, const struct page_query *wanted, struct http_query *query,
+		       const char **ret_why)
+{
+	(void)ctx;
+	*ret_why = "a reason";
+	if (query_outcome < 0)
+		return query_outcome;
+	assert_true(asked_count < ARRAY_SIZE(asked));
+	asked[asked_count++] = query;
+	last_wanted = *wanted;
+	if (query_outcome == 1)
+		http_query_finish(query, HTTP_QUERY_AWAY, -1, 0, "no daemon");
+	return 0;
+}
+
+static struct http_server *start_server_with(int fd, const char *token, const char *page_token)
 {
 	struct http_config config = {
 		.fd = fd,
 		.reach = listener_get_reach(fd),
 		.token = token,
+		.page_token = page_token,
 		.render = render_metrics,
+		.query = start_query,
 	};
 	struct http_server *http;
 	const char *why;
@@ -81,6 +109,11 @@ static struct http_server *start_server(int fd, const char *token)
 	assert_return_code(http_new(&config, event, &http, &why), 0);
 	assert_return_code(http_start(http), 0);
 	return http;
+}
+
+static struct http_server *start_server(int fd, const char *token)
+{
+	return start_server_with(fd, token, NULL);
 }
 
 static in_port_t get_port(int fd)
@@ -129,15 +162,19 @@ static int connect_unix(const char *path)
 	return fd;
 }
 
+/* the last answer, headers and body */
+static char last_answer[65536];
+
 /* Read the next answer. Return: its status; 0 if the connection was closed. */
 static int read_answer_status(int fd)
 {
-	char answer[4096] = "";
+	char *answer = last_answer;
 	size_t size = 0;
 	ssize_t n;
 
+	*answer = 0;
 	for (;;) {
-		n = recv(fd, answer + size, sizeof(answer) - 1 - size, 0);
+		n = recv(fd, answer + size, sizeof(last_answer) - 1 - size, 0);
 		if (n == 0 || (n < 0 && errno != EAGAIN))
 			return 0;
 		if (n > 0) {
@@ -170,6 +207,27 @@ static int send_request(int fd, const char *headers)
 	if (send(fd, text, (size_t)n, MSG_NOSIGNAL) != n)
 		return 0;
 	return read_answer_status(fd);
+}
+
+/* Send a request for @target without reading the answer. @headers: complete lines. */
+static void send_only(int fd, const char *method, const char *target, const char *headers)
+{
+	char text[1024];
+	int n = snprintf(text, sizeof(text), "%s %s HTTP/1.1\r\n%s\r\n", method, target, headers);
+
+	assert_true(n > 0 && (size_t)n < sizeof(text));
+	assert_int_equal(send(fd, text, (size_t)n, MSG_NOSIGNAL), n);
+	run_loop();
+}
+
+static int get_once(in_port_t port, const char *target, const char *headers)
+{
+	int fd = connect_tcp(port), status;
+
+	send_only(fd, "GET", target, headers);
+	status = read_answer_status(fd);
+	close(fd);
+	return status;
 }
 
 static int request_once(in_port_t port, const char *headers)
@@ -458,6 +516,362 @@ static void test_unix_socket(void **state)
 	unlink(path);
 }
 
+/* Answer all queries that wait. */
+static void finish_queries(enum http_query_result result, const char *why)
+{
+	while (asked_count)
+		http_query_finish(asked[--asked_count], result, -1, 0, why);
+}
+
+/* Return a file with @text, as the daemon passes it. */
+static int rows_file(const char *text)
+{
+	int fd = memfd_create("rows", MFD_CLOEXEC);
+
+	assert_return_code(fd, errno);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	return fd;
+}
+
+/* Send a request for rows, and answer it with rows. Return the status. */
+static int get_rows(int fd, const char *headers)
+{
+	static const char rows[] = "{\"rows\":[]}\n";
+
+	send_only(fd, "GET", "/page/query", headers);
+	while (asked_count)
+		http_query_finish(asked[--asked_count], HTTP_QUERY_ROWS, rows_file(rows),
+				  strlen(rows), NULL);
+	return read_answer_status(fd);
+}
+
+/* The files of the page have no data: they need no token, but a Host header of the loopback. */
+static void test_page_files(void **state)
+{
+	static const char *const headers[] = {
+		"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src "
+		"'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+		"frame-ancestors 'none'\r\n",
+		"X-Content-Type-Options: nosniff\r\n",
+		"Referrer-Policy: no-referrer\r\n",
+		"Cache-Control: no-store\r\n",
+		"Cross-Origin-Resource-Policy: same-origin\r\n",
+	};
+	static const struct {
+		const char *method;
+		const char *target;
+		const char *headers;
+		int status;
+		const char *text;
+	} rows[] = {
+		{ "GET", "/page/", LOCAL, 200, "src=\"live.js\"" },
+		{ "GET", "/page/", LOCAL "Authorization: Bearer wrong\r\n", 200,
+		  "<!DOCTYPE html>" },
+		{ "GET", "/page/live.js", LOCAL, 200, "text/javascript; charset=utf-8" },
+		{ "GET", "/page/style.css", LOCAL, 200, "text/css; charset=utf-8" },
+		{ "GET", "/page/names.json", LOCAL, 200,
+		  "\"other\",\"issue\",\"translation\"],\"dram_levels\":[\"" },
+		{ "GET", "/page/", "Host: attacker.example\r\n", 421, "loopback" },
+		{ "GET", "/page/query", "Host: attacker.example\r\n" PAGE_AUTHORIZE, 421,
+		  "loopback" },
+		{ "GET", "/page/main.js", LOCAL, 404, "the paths are" },
+		{ "GET", "/page/../metrics", LOCAL, 404, "the paths are" },
+		{ "GET", "/page/shell.html", LOCAL, 404, "the paths are" },
+		{ "PUT", "/page/", LOCAL, 405, "GET and HEAD" },
+	};
+	int listening = listener_open("127.0.0.1:0"), fd;
+	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("row %u: %s", i, rows[i].target);
+		fd = connect_tcp(get_port(listening));
+		send_only(fd, rows[i].method, rows[i].target, rows[i].headers);
+		assert_row(read_answer_status(fd) == rows[i].status);
+		assert_row(strstr(last_answer, rows[i].text));
+		for (unsigned int k = 0; k < ARRAY_SIZE(headers) && rows[i].status != 421; k++)
+			assert_row(strstr(last_answer, headers[k]));
+		close(fd);
+	}
+	run_loop();
+	http_free(http);
+}
+
+/* The token of the page gives no metrics, and the token of metrics gives no page. */
+static void test_page_tokens(void **state)
+{
+	static const struct {
+		const char *token;
+		const char *page_token;
+		const char *target;
+		const char *headers;
+		int status;
+		const char *text;
+	} rows[] = {
+		{ TOKEN, PAGE_TOKEN, "/page/query", LOCAL, 401, "a bearer token is required" },
+		{ TOKEN, PAGE_TOKEN, "/page/query", LOCAL AUTHORIZE, 401,
+		  "WWW-Authenticate: Bearer" },
+		{ TOKEN, PAGE_TOKEN, "/page/query",
+		  LOCAL "Authorization: Bearer another-secret-of-the-pag\r\n", 401, "" },
+		{ TOKEN, PAGE_TOKEN, "/page/query?token=" PAGE_TOKEN, LOCAL, 401, "" },
+		{ TOKEN, PAGE_TOKEN, "/metrics", LOCAL PAGE_AUTHORIZE, 401, "" },
+		{ TOKEN, PAGE_TOKEN, "/metrics", LOCAL AUTHORIZE, 200, "" },
+		{ TOKEN, NULL, "/page/query", LOCAL AUTHORIZE, 403, "page-token" },
+		{ TOKEN, NULL, "/page/", LOCAL AUTHORIZE, 403, "page-token" },
+		{ NULL, PAGE_TOKEN, "/metrics", LOCAL PAGE_AUTHORIZE, 403,
+		  "every user of this machine" },
+		{ NULL, NULL, "/page/", LOCAL, 403, "The page is off" },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		int listening = listener_open("127.0.0.1:0"), fd;
+		struct http_server *http =
+			start_server_with(listening, rows[i].token, rows[i].page_token);
+
+		test_row("row %u", i);
+		assert_row(get_once(get_port(listening), rows[i].target, rows[i].headers) ==
+			   rows[i].status);
+		assert_row(strstr(last_answer, rows[i].text));
+		assert_row(!asked_count);
+		if (rows[i].page_token) {
+			fd = connect_tcp(get_port(listening));
+			assert_row(get_rows(fd, LOCAL PAGE_AUTHORIZE) == 200);
+			assert_row(strstr(last_answer, "application/json"));
+			assert_row(strstr(last_answer, "\r\n\r\n{\"rows\":[]}\n"));
+			assert_row(
+				strstr(last_answer, "Content-Security-Policy: default-src 'none'"));
+			/* The connection can be used again. */
+			assert_row(get_rows(fd, LOCAL PAGE_AUTHORIZE) == 200);
+			close(fd);
+		}
+		run_loop();
+		http_free(http);
+	}
+}
+
+/* The mode of a Unix socket decides which users get rows; a configured token is required, too. */
+static void test_page_on_unix_socket(void **state)
+{
+	static const struct {
+		mode_t mode;
+		const char *page_token;
+		const char *headers;
+		int status;
+	} rows[] = {
+		{ 0660, NULL, "Host: anything\r\n", 200 },
+		{ 0660, PAGE_TOKEN, "Host: anything\r\n", 401 },
+		{ 0660, PAGE_TOKEN, "Host: anything\r\n" PAGE_AUTHORIZE, 200 },
+		{ 0666, NULL, LOCAL, 403 },
+		{ 0666, PAGE_TOKEN, LOCAL PAGE_AUTHORIZE, 200 },
+	};
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/socket", folder);
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		int listening = listener_open(path), client;
+		struct http_server *http;
+
+		assert_return_code(listening, -listening);
+		assert_return_code(chmod(path, rows[i].mode), errno);
+		http = start_server_with(listening, NULL, rows[i].page_token);
+		client = connect_unix(path);
+		test_row("row %u", i);
+		assert_row(get_rows(client, rows[i].headers) == rows[i].status);
+		close(client);
+		run_loop();
+		http_free(http);
+	}
+	unlink(path);
+}
+
+/* A query starts only for the parameters that exist, each given once with a value that exists. */
+static void test_page_parameters(void **state)
+{
+	static const struct {
+		const char *query;
+		const char *period;
+		const char *group;
+	} good[] = {
+		{ "", "start", "container,program,binary,function,level" },
+		{ "?", "start", "container,program,binary,function,level" },
+		{ "?period=10s", "10s", "container,program,binary,function" },
+		{ "?rows=line&period=10m", "10m", "container,program,binary,function,line" },
+		{ "?period=%73tart&rows=line", "start",
+		  "container,program,binary,function,line,level" },
+	};
+	static const struct {
+		const char *query;
+		const char *why;
+	} bad[] = {
+		{ "?period=", "period: should be start, 10s, 1m or 10m" },
+		{ "?period", "period: should be start, 10s, 1m or 10m" },
+		{ "?period=1h", "period: should be start, 10s, 1m or 10m" },
+		{ "?period=10s%00", "period: should be start, 10s, 1m or 10m" },
+		{ "?period=10s%0d%0aX:1", "period: should be start, 10s, 1m or 10m" },
+		{ "?period=10s&period=10s", "period: should be given once" },
+		{ "?rows=instruction", "rows: should be function or line" },
+		{ "?rows=function,instruction", "rows: should be function or line" },
+		{ "?rows=line&rows=function", "rows: should be given once" },
+		{ "?limit=1000000", "the parameters are period and rows" },
+		{ "?period%00=10s", "the parameters are period and rows" },
+		{ "?=start", "the parameters are period and rows" },
+		{ "?Period=start", "the parameters are period and rows" },
+		{ "?group=%3Cscript%3Ealert(1)%3C/script%3E",
+		  "the parameters are period and rows" },
+	};
+	int listening = listener_open("127.0.0.1:0"), fd;
+	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
+	char target[128];
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		snprintf(target, sizeof(target), "/page/query%s", bad[i].query);
+		test_row("%s", target);
+		assert_row(get_once(get_port(listening), target, LOCAL PAGE_AUTHORIZE) == 400);
+		assert_row(strstr(last_answer, bad[i].why) && !asked_count &&
+			   !strstr(last_answer, "script>"));
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(good); i++) {
+		snprintf(target, sizeof(target), "/page/query%s", good[i].query);
+		test_row("%s", target);
+		fd = connect_tcp(get_port(listening));
+		send_only(fd, "GET", target, LOCAL PAGE_AUTHORIZE);
+		assert_row(asked_count == 1);
+		assert_row(!strcmp(last_wanted.period, good[i].period));
+		assert_row(!strcmp(last_wanted.group, good[i].group));
+		finish_queries(HTTP_QUERY_LATE, "late");
+		assert_row(read_answer_status(fd) == 504);
+		close(fd);
+	}
+	run_loop();
+	http_free(http);
+}
+
+/* Each failure has a status, and its reason as the text. None of them counts as a refusal. */
+static void test_page_results(void **state)
+{
+	static const struct {
+		int outcome;
+		enum http_query_result result;
+		int status;
+		const char *text;
+	} rows[] = {
+		{ 0, HTTP_QUERY_FAILED, 502, "\r\n\r\nthe reason\n" },
+		{ 0, HTTP_QUERY_AWAY, 503, "\r\n\r\nthe reason\n" },
+		{ 0, HTTP_QUERY_LATE, 504, "\r\n\r\nthe reason\n" },
+		{ 1, HTTP_QUERY_AWAY, 503, "\r\n\r\nno daemon\n" },
+		{ -EBUSY, HTTP_QUERY_AWAY, 503, "\r\n\r\na reason\n" },
+	};
+	int listening = listener_open("127.0.0.1:0"), fd;
+	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
+	struct http_server_stats stats;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("row %u", i);
+		query_outcome = rows[i].outcome;
+		fd = connect_tcp(get_port(listening));
+		send_only(fd, "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+		if (query_outcome == 1)
+			asked_count = 0;
+		finish_queries(rows[i].result, "the reason");
+		assert_row(read_answer_status(fd) == rows[i].status);
+		assert_row(strstr(last_answer, rows[i].text));
+		close(fd);
+	}
+	query_outcome = 0;
+	http_get_stats(http, &stats);
+	assert_int_equal(stats.refused, 0);
+	assert_int_equal(stats.answered, 0);
+	run_loop();
+	http_free(http);
+}
+
+/* Requests for metrics and files are answered while queries wait, and each query gets its answer. */
+static void test_page_queries_wait_alone(void **state)
+{
+	int listening = listener_open("127.0.0.1:0"), fd[3];
+	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
+	static const char *const rows[] = { "[0]\n", "[1]\n", "[2]\n" };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++) {
+		fd[i] = connect_tcp(get_port(listening));
+		send_only(fd[i], "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+	}
+	assert_int_equal(asked_count, ARRAY_SIZE(fd));
+	assert_int_equal(request_once(get_port(listening), LOCAL AUTHORIZE), 200);
+	assert_int_equal(get_once(get_port(listening), "/page/", LOCAL), 200);
+	/* A change of the metrics ends no query. */
+	for (unsigned int i = 0; i < 3; i++)
+		http_drop_answers(http);
+	/* The last query is answered first. */
+	for (unsigned int i = ARRAY_SIZE(fd); i-- > 0;) {
+		http_query_finish(asked[i], HTTP_QUERY_ROWS, rows_file(rows[i]), 4, NULL);
+		assert_int_equal(read_answer_status(fd[i]), 200);
+		assert_non_null(strstr(last_answer, rows[i]));
+		close(fd[i]);
+	}
+	asked_count = 0;
+	run_loop();
+	http_free(http);
+}
+
+/* Rows that exceed the buffers of the socket arrive completely. */
+static void test_page_many_rows(void **state)
+{
+	int listening = listener_open("127.0.0.1:0"), fd, rows;
+	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
+	static char part[65536];
+	const size_t whole = 8 << 20;
+	size_t size = 0;
+	ssize_t n;
+
+	(void)state;
+	fd = connect_tcp(get_port(listening));
+	send_only(fd, "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+	rows = rows_file("[");
+	assert_return_code(ftruncate(rows, whole), errno);
+	http_query_finish(asked[--asked_count], HTTP_QUERY_ROWS, rows, whole, NULL);
+	while (size < whole) {
+		run_loop();
+		n = recv(fd, part, sizeof(part), 0);
+		assert_true(n > 0 || (n < 0 && errno == EAGAIN));
+		size += n > 0 ? (size_t)n : 0;
+	}
+	close(fd);
+	run_loop();
+	http_free(http);
+}
+
+/* A client that closes its connection costs nothing; a query that ends late is answered at the end. */
+static void test_page_client_leaves(void **state)
+{
+	int listening = listener_open("127.0.0.1:0"), fd, rows, late;
+	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
+
+	(void)state;
+	fd = connect_tcp(get_port(listening));
+	send_only(fd, "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+	close(fd);
+	run_loop();
+	rows = rows_file("[]\n");
+	http_query_finish(asked[0], HTTP_QUERY_ROWS, rows, 3, NULL);
+	asked_count = 0;
+	run_loop();
+	/* The server has closed the file. */
+	assert_int_equal(fcntl(rows, F_GETFD), -1);
+	late = connect_tcp(get_port(listening));
+	send_only(late, "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+	finish_queries(HTTP_QUERY_AWAY, "the exporter is being stopped");
+	http_finish(http);
+	assert_int_equal(read_answer_status(late), 503);
+	close(late);
+	http_free(http);
+}
+
 static void check_reach(const char *text, enum socket_reach reach, const char *name)
 {
 	char got[LISTENER_NAME];
@@ -475,8 +889,16 @@ static void check_reach(const char *text, enum socket_reach reach, const char *n
 static void test_reach_of_addresses(void **state)
 {
 	static const char *const wrong[] = {
-		"", "9763", ":9763", "localhost:9763", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1",
-		"127.0.0.1: 1", "::1:9763", "run/socket",
+		"",
+		"9763",
+		":9763",
+		"localhost:9763",
+		"127.0.0.1:",
+		"127.0.0.1:65536",
+		"127.0.0.1:-1",
+		"127.0.0.1: 1",
+		"::1:9763",
+		"run/socket",
 	};
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	char path[64], name[LISTENER_NAME];
@@ -521,7 +943,8 @@ static void test_reach_of_addresses(void **state)
 
 static void check_peers(const char *a, const char *b, bool same)
 {
-	struct sockaddr_in6 address[2] = { { .sin6_family = AF_INET6 }, { .sin6_family = AF_INET6 } };
+	struct sockaddr_in6 address[2] = { { .sin6_family = AF_INET6 },
+					   { .sin6_family = AF_INET6 } };
 	u8 peer[2][HTTP_PEER_SIZE];
 
 	assert_int_equal(inet_pton(AF_INET6, a, &address[0].sin6_addr), 1);
@@ -583,7 +1006,8 @@ static void test_connections_of_one_address(void **state)
 	http_connections_add(&c, handle_request(1), one, 101, &closed);
 	assert_ptr_equal(closed, handle_request(1084));
 	for (unsigned int i = 0; i < HTTP_CONNECTIONS; i++)
-		c.slots[i].trusted |= c.slots[i].handle && !memcmp(c.slots[i].peer, one, sizeof(one));
+		c.slots[i].trusted |=
+			c.slots[i].handle && !memcmp(c.slots[i].peer, one, sizeof(one));
 	http_connections_add(&c, handle_request(2), one, 101, &closed);
 	assert_ptr_equal(closed, handle_request(2));
 	assert_null(http_connections_find(&c, handle_request(2)));
@@ -629,6 +1053,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_requests_without_token, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unix_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reach_of_addresses, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_page_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_page_tokens, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_page_on_unix_socket, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_page_parameters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_page_results, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_page_queries_wait_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_page_many_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_page_client_leaves, setup, teardown),
 		cmocka_unit_test(test_addresses_of_same_client),
 		cmocka_unit_test(test_connections_of_one_address),
 	};
