@@ -90,6 +90,12 @@ static const struct verb verbs[] = {
 		.run = timeline_run,
 	},
 	{
+		.name = "page",
+		.synopsis = "[--token FILE] [URL]",
+		.help = "print the URL of the live page of speprof-exporter, with its token",
+		.run = page_run,
+	},
+	{
 		.name = "annotate",
 		.synopsis = "[-j] [-c NAME] [-p PID] [--program NAME] [--binary PATH] [-C CPUS] "
 			    "[--midr MIDR] [--filter EXPRESSION] [--threads N] [--symfs DIR] "

@@ -47,6 +47,7 @@ int help_run(int argc, char **argv);
 int list_run(int argc, char **argv);
 int live_run(int argc, char **argv);
 int module_run(int argc, char **argv);
+int page_run(int argc, char **argv);
 int pgo_run(int argc, char **argv);
 /** pprof_run() - the old name of "export --format pprof", accepted for one release */
 int pprof_run(int argc, char **argv);

@@ -160,6 +160,8 @@ static const struct option_help options[] = {
 	{ NULL, "--shared", "--shared", "share the samples of the session \"machine\"" },
 	{ NULL, "--stopped", "--stopped", "do not start it yet" },
 	{ NULL, "--seconds", "--seconds N", "profile the next N seconds" },
+	{ "page", "--token", "--token FILE",
+	  "file with the token; /etc/credstore/speprof-exporter.page-token by default" },
 	{ NULL, "--root", "--root DIR", "examine this directory instead of /" },
 };
 
@@ -200,6 +202,7 @@ static const struct {
 	{ "timeline",
 	  { "speprof timeline -c web -s p99 --since yesterday",
 	    "speprof timeline -G container -s dram --last 7d" } },
+	{ "page", { "sudo speprof page", "sudo speprof page https://db7.example.com:9763" } },
 	{ "annotate",
 	  { "speprof annotate hash_search a.speprof",
 	    "speprof annotate -j --binary libc.so.6 'mem*' a.speprof" } },

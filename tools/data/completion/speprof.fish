@@ -88,13 +88,13 @@ function __speprof_values
 			__fish_complete_pids
 		case --root --cgroup --symfs --debug-dir
 			__fish_complete_directories (commandline -ct)
-		case -i --input -o --output -t --html --kallsyms
+		case -i --input -o --output -t --html --kallsyms --token
 			__fish_complete_path (commandline -ct)
 	end
 end
 
 function __speprof_wants_value
-	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|kallsyms|root|cgroup|symfs|debug-dir|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds|since|until|step))$' (commandline -opc)[-1]
+	string match -qr -- '^(-[iotGscpnCdF]|--(input|output|html|kallsyms|token|root|cgroup|symfs|debug-dir|group|format|last|sort|container|session|pid|number|cpu|delay|frequency|filter|function|binary|program|interval|buffer|midr|models|threads|truth|bus|seconds|since|until|step))$' (commandline -opc)[-1]
 end
 
 function __speprof_words
