@@ -52,7 +52,7 @@ bool http_query_suspend(struct http_query *query);
 /** http_query_queue_answer() - answer with what http_query_finish() has set */
 enum MHD_Result http_query_queue_answer(struct http_query *query);
 
-/** http_query_free() - free a query whose request has ended */
+/** http_query_free() - free a query; its request has ended */
 void http_query_free(struct http_query *query);
 
 #endif

@@ -49,6 +49,7 @@ struct http_server {
 	u64 changes; /* number of calls of http_drop_answers() */
 	struct http_connections connections;
 	struct http_server_stats stats;
+	unsigned int queries; /* number of requests for rows that have not ended */
 };
 
 /* Answers other than metrics, one for each status */
@@ -319,6 +320,10 @@ static enum MHD_Result answer_rows(struct http_server *http, struct MHD_Connecti
 		http->stats.refused++;
 		return http_page_queue_text(mhd, MHD_HTTP_BAD_REQUEST, why);
 	}
+	if (http->queries >= HTTP_QUERIES)
+		return http_page_queue_text(
+			mhd, MHD_HTTP_SERVICE_UNAVAILABLE,
+			"8 other requests for rows have not ended: retry later");
 	/* The rows are no metrics: close_outdated_readers() never closes this connection. */
 	c->changes = UINT64_MAX;
 	query = http_query_new(mhd, http->timer);
@@ -326,6 +331,7 @@ static enum MHD_Result answer_rows(struct http_server *http, struct MHD_Connecti
 		return http_page_queue_text(mhd, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
 	wanted = page_query_from_parameters(&parameters);
 	*request = query;
+	http->queries++;
 	if (http->config.query(http->config.ctx, &wanted, query, &why) < 0)
 		return http_page_queue_text(mhd, MHD_HTTP_SERVICE_UNAVAILABLE, why);
 	return http_query_suspend(query) ? MHD_YES : http_query_queue_answer(query);
@@ -437,8 +443,10 @@ static void on_request_completed(void *cls, struct MHD_Connection *mhd, void **r
 	struct http_server *http = cls;
 	struct http_connection *c = http_connections_find(&http->connections, mhd);
 
-	if (*request && *request != &request_begun)
+	if (*request && *request != &request_begun) {
 		http_query_free(*request);
+		http->queries--;
+	}
 	*request = NULL;
 	if (!c)
 		return;

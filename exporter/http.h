@@ -16,6 +16,12 @@
 #define HTTP_REQUEST 16384
 #define HTTP_TOKEN   8192
 
+/*
+ * Maximum number of requests for rows that wait, or whose clients still read the answer: each
+ * answer is a file in the daemon's memory.
+ */
+#define HTTP_QUERIES 8
+
 struct http_server;
 
 /** struct http_query - a request for rows that was not answered yet */

@@ -819,6 +819,33 @@ static void test_page_queries_wait_alone(void **state)
 	http_free(http);
 }
 
+/* The number of requests for rows is limited until their clients have read the answers. */
+static void test_page_query_limit(void **state)
+{
+	int listening = listener_open("127.0.0.1:0"), fd[HTTP_QUERIES];
+	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++) {
+		fd[i] = connect_tcp(get_port(listening));
+		send_only(fd[i], "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+	}
+	assert_int_equal(asked_count, HTTP_QUERIES);
+	assert_int_equal(get_once(get_port(listening), "/page/query", LOCAL PAGE_AUTHORIZE), 503);
+	assert_non_null(strstr(last_answer, "8 other requests for rows have not ended"));
+	assert_int_equal(get_once(get_port(listening), "/page/query", LOCAL), 401);
+	finish_queries(HTTP_QUERY_LATE, "late");
+	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++) {
+		assert_int_equal(read_answer_status(fd[i]), 504);
+		close(fd[i]);
+	}
+	fd[0] = connect_tcp(get_port(listening));
+	assert_int_equal(get_rows(fd[0], LOCAL PAGE_AUTHORIZE), 200);
+	close(fd[0]);
+	run_loop();
+	http_free(http);
+}
+
 /* Rows that exceed the buffers of the socket arrive completely. */
 static void test_page_many_rows(void **state)
 {
@@ -1059,6 +1086,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_page_parameters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_page_results, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_page_queries_wait_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_page_query_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_page_many_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_page_client_leaves, setup, teardown),
 		cmocka_unit_test(test_addresses_of_same_client),
