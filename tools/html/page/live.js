@@ -35,7 +35,7 @@ async function refusal(response, token) {
 	if (response.status === 401)
 		return new Refusal(`${token ? "The token was refused" : "This page needs a token"}. Run \u201csudo speprof page\u201d on the machine, and open the URL that it prints.`);
 	const text = (await response.text()).trim();
-	return new Refusal(text ? text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".") : `The exporter answered with status ${response.status}.`);
+	return new Refusal(text ? text + (text.endsWith(".") ? "" : ".") : `The exporter answered with status ${response.status}.`);
 }
 
 async function load(path, token) {
