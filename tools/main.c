@@ -58,7 +58,8 @@ static const struct verb verbs[] = {
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--kallsyms FILE] "
 			"[--symfs DIR] [--debug-dir DIR] "
 			"[--threads N] [--last PERIOD] [--since TIME] [--until TIME] "
-			"[--session NAME] [--html FILE] BEFORE [AFTER] | [OPTIONS] [BEFORE] -- [OPTIONS] [AFTER]",
+			"[--session NAME] [--html FILE] BEFORE [AFTER] | [OPTIONS] [BEFORE] -- "
+			"[OPTIONS] [AFTER]",
 		.help = "compare two profiles, and show which differences exceed chance",
 		.run = diff_run,
 	},
@@ -83,9 +84,10 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "timeline",
-		.synopsis = "[-j] [-G machine|container|program] [-s MEASURE] [-n N] [-c CONTAINER] "
-			    "[--program NAME] [--since TIME] [--until TIME] [--last TIME] "
-			    "[--step TIME]",
+		.synopsis =
+			"[-j] [-G machine|container|program] [-s MEASURE] [-n N] [-c CONTAINER] "
+			"[--program NAME] [--since TIME] [--until TIME] [--last TIME] "
+			"[--step TIME]",
 		.help = "show a measure over time, from the history on disk",
 		.run = timeline_run,
 	},
@@ -100,14 +102,16 @@ static const struct verb verbs[] = {
 		.synopsis = "[-j] [-c NAME] [-p PID] [--program NAME] [--binary PATH] [-C CPUS] "
 			    "[--midr MIDR] [--filter EXPRESSION] [--threads N] [--symfs DIR] "
 			    "[--debug-dir DIR] FUNCTION FILE",
-		.help = "print the instructions of a function with their samples, beside the source",
+		.help = "print the instructions of a function with their samples, beside the "
+			"source",
 		.run = annotate_run,
 	},
 	{
 		.name = "pgo",
-		.synopsis = "--format bolt|pre-aggregated [[-i] FILE] [-o FILE] [--binary PATH] "
+		.synopsis = "--format bolt|pre-aggregated|brstack [[-i] FILE] [-o FILE] [--binary "
+			    "PATH] "
 			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--symfs DIR]",
-		.help = "write the branches of a program as a profile for BOLT, which optimises it",
+		.help = "write the branches of a program as a profile for BOLT or llvm-profgen",
 		.run = pgo_run,
 	},
 	{
@@ -292,7 +296,8 @@ int help_run(int argc, char **argv)
 		printf("  %-9s  %s\n", verbs[i].name, verbs[i].help);
 	printf("\n  -i FILE   a recording, perf.data, speprof's own or raw records; \"-\" is "
 	       "standard input\n"
-	       "  -G KEYS   rows by container, program, binary, function, line, mode, op, level and "
+	       "  -G KEYS   rows by container, program, binary, function, line, mode, op, level "
+	       "and "
 	       "others,\n            as in container,level\n"
 	       "  -s SORT   samples, latency, dram, remote and others: speprof(1)\n"
 	       "  -j        JSON\n\n"

@@ -9,16 +9,23 @@
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/output.h"
-#include "pgo/bolt-profile.h"
+#include "pgo/edge-profile.h"
 #include "query/query-names.h"
 #include "verb.h"
 
+/**
+ * struct pgo_format - a format
+ * @print: writes it
+ * @symbols: needs the symbols of functions
+ */
 static const struct pgo_format {
 	const char *name;
-	void (*print)(FILE *out, struct bolt_profile *profile);
+	bool symbols;
+	void (*print)(FILE *out, struct edge_profile *profile);
 } formats[] = {
-	{ "bolt", bolt_profile_print_fdata },
-	{ "pre-aggregated", bolt_profile_print_aggregated },
+	{ "bolt", true, edge_profile_print_fdata },
+	{ "pre-aggregated", false, edge_profile_print_aggregated },
+	{ "brstack", true, edge_profile_print_brstack },
 };
 
 static const struct pgo_format *format_find(const char *name)
@@ -29,19 +36,12 @@ static const struct pgo_format *format_find(const char *name)
 	return NULL;
 }
 
-static void format_build_id(const struct edge_file *file, char to[2 * BUILD_ID_MAX + 1])
-{
-	*to = '\0';
-	for (u32 i = 0; i < file->build_id_size; i++)
-		snprintf(to + 2 * i, 3, "%02x", file->build_id[i]);
-}
-
 static bool file_matches(const struct edge_file *file, const char *glob)
 {
 	const char *id_glob = query_get_build_id_glob(glob);
 	char id[2 * BUILD_ID_MAX + 1];
 
-	format_build_id(file, id);
+	edge_file_format_build_id(file, id);
 	if (id_glob)
 		return *id && query_name_matches(id_glob, id);
 	return query_name_matches(glob, file->path) ||
@@ -83,7 +83,7 @@ static int select_file(const struct edge_recording *edges, const struct options 
 }
 
 /* Print to a descriptor, which stays open. Return 0 or a negative errno. */
-static int print_profile(int fd, const struct pgo_format *format, struct bolt_profile *profile)
+static int print_profile(int fd, const struct pgo_format *format, struct edge_profile *profile)
 {
 	int copy = dup(fd), r = 0;
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
@@ -103,21 +103,23 @@ static int print_profile(int fd, const struct pgo_format *format, struct bolt_pr
 	return r;
 }
 
+/* Return whether at least one location is in a function of the file. */
+static bool has_functions(const struct edge_profile *profile)
+{
+	for (u32 i = 0; i < profile->names.count; i++)
+		if (*profile->names.name[i].name)
+			return true;
+	return false;
+}
+
 static int write_profile(const struct options *options, const struct pgo_format *format,
-			 struct bolt_profile *profile)
+			 struct edge_profile *profile)
 {
 	struct output_file output = OUTPUT_NONE;
 	int r = output_open(options->output, 0644, &output);
 
 	if (r >= 0)
 		r = print_profile(output.fd, format, profile);
-	if (r >= 0 && !profile->written) {
-		output_drop(&output);
-		return message_fail(STATUS_STATE,
-				    "pgo: %s has no symbols of functions; --format bolt needs the "
-				    "file before it is stripped",
-				    profile->edges->file[profile->file].path);
-	}
 	if (r >= 0)
 		r = output_commit(&output);
 	output_drop(&output);
@@ -127,13 +129,13 @@ static int write_profile(const struct options *options, const struct pgo_format 
 	return STATUS_OK;
 }
 
-static void report_profile(const struct bolt_profile *profile)
+static void report_profile(const struct edge_profile *profile)
 {
 	const struct edge_recording *edges = profile->edges;
 	const struct edge_file *file = &edges->file[profile->file];
 	char id[2 * BUILD_ID_MAX + 1];
 
-	format_build_id(file, id);
+	edge_file_format_build_id(file, id);
 	message_print("pgo: %llu edges of %s, build id %s%s", (unsigned long long)profile->written,
 		      file->path, *id ? id : "unknown",
 		      edges->backend == BACKEND_EMULATED ?
@@ -155,8 +157,8 @@ static void report_profile(const struct bolt_profile *profile)
 static int convert_file(const struct edge_recording *edges, u32 file,
 			const struct pgo_format *format, const struct options *options)
 {
-	struct bolt_profile profile;
-	int r = bolt_profile_init(edges, file, &options->folders, &profile), status;
+	struct edge_profile profile;
+	int r = edge_profile_init(edges, file, &options->folders, &profile), status;
 
 	if (r < 0)
 		status = message_fail(STATUS_UNREADABLE, "pgo: %s",
@@ -164,11 +166,16 @@ static int convert_file(const struct edge_recording *edges, u32 file,
 	else if (profile.names.machine != EM_AARCH64)
 		status = message_fail(STATUS_USAGE, "pgo: %s has no arm64 code",
 				      edges->file[file].path);
+	else if (format->symbols && !has_functions(&profile))
+		status = message_fail(STATUS_STATE,
+				      "pgo: %s has no symbols of functions; --format %s needs the "
+				      "file before it is stripped",
+				      edges->file[file].path, format->name);
 	else
 		status = write_profile(options, format, &profile);
 	if (status == STATUS_OK)
 		report_profile(&profile);
-	bolt_profile_deinit(&profile);
+	edge_profile_deinit(&profile);
 	return status;
 }
 
@@ -202,7 +209,7 @@ int pgo_run(int argc, char **argv)
 	options.output = options.output ?: "-";
 	if (!format)
 		status = message_fail(STATUS_USAGE,
-				      "pgo: --format %s: should be bolt or pre-aggregated",
+				      "pgo: --format %s: should be bolt, pre-aggregated or brstack",
 				      options.format ?: "is missing");
 	else if (!options.input)
 		status = message_fail(STATUS_USAGE, "pgo: needs a recording");

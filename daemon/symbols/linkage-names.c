@@ -99,6 +99,9 @@ int linkage_names_read(const struct attribute_location *file, const struct symbo
 		r = helper_link_open_file(&reader->link, file, &known);
 	if (r == 0) {
 		ret_names->machine = known.machine;
+		ret_names->code_offset = known.code_offset;
+		ret_names->code_size = known.code_size;
+		ret_names->code_address = known.code_address;
 		r = read_names(reader, offset, count, ret_names);
 	}
 	if (r < 0)

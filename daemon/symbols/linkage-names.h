@@ -31,6 +31,8 @@ struct linkage_name {
  * struct linkage_names - the names of locations of a file; all zeros: none
  * @name: @count names in the order of their offsets
  * @machine: e_machine of the ELF file
+ * @code_offset, @code_size, @code_address: bytes of the first executable segment in the file, and
+ *	its virtual address; 0 if there is none
  * @text: memory of @texts strings, to which @name refers
  * @reason: a sentence that explains why the file was not read; "" if it was read
  */
@@ -38,6 +40,9 @@ struct linkage_names {
 	struct linkage_name *name;
 	u32 count;
 	u16 machine;
+	u64 code_offset;
+	u64 code_size;
+	u64 code_address;
 	char **text;
 	u32 texts;
 	char reason[192];

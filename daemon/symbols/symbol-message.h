@@ -9,7 +9,7 @@
 
 #include "attribution/maps.h"
 
-#define SYMBOL_VERSION	   4
+#define SYMBOL_VERSION	   5
 #define SYMBOL_MESSAGE_MAX 65536
 #define SYMBOL_SLOTS	   8 /* files that a reader has open */
 #define SYMBOL_ADDRESSES   1024 /* addresses in a request */
@@ -95,6 +95,8 @@ struct symbol_request {
  * @alt, @alt_size: build id of the file with shared debug information (dwz); 0 bytes for none
  * @link: name of the separate debug file, without a slash, NUL-terminated; "" for none
  * @machine: e_machine of the ELF file, such as EM_AARCH64; 0 for another file
+ * @code_offset, @code_size, @code_address: bytes of the first executable segment in the file, and
+ *	its virtual address; 0 if there is none
  */
 struct symbol_file_content {
 	u32 has;
@@ -104,6 +106,9 @@ struct symbol_file_content {
 	u8 alt[BUILD_ID_MAX];
 	char link[SYMBOL_LINK_MAX];
 	u16 machine;
+	u64 code_offset;
+	u64 code_size;
+	u64 code_address;
 };
 
 /**

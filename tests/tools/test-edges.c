@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Test the table of edges, its limit, and the formats of BOLT that are written from it. */
+/* Test the table of edges, its limit, and the formats of BOLT and llvm-profgen. */
 #include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pgo/bolt-profile.h"
+#include "pgo/edge-profile.h"
 
 static struct edge_key make_key(u32 kind, u32 from_file, u64 from, u32 to_file, u64 to)
 {
@@ -75,7 +75,7 @@ static struct linkage_name names[] = {
 	{ .offset = 0x500, .address = UINT64_MAX, .name = "" },
 };
 
-static char *print(void (*format)(FILE *, struct bolt_profile *), struct bolt_profile *profile)
+static char *print(void (*format)(FILE *, struct edge_profile *), struct edge_profile *profile)
 {
 	char *text = NULL;
 	size_t size;
@@ -88,8 +88,8 @@ static char *print(void (*format)(FILE *, struct bolt_profile *), struct bolt_pr
 	return text;
 }
 
-static void check_format(void (*format)(FILE *, struct bolt_profile *),
-			 struct bolt_profile *profile, const char *text, u64 written, u64 unnamed)
+static void check_format(void (*format)(FILE *, struct edge_profile *),
+			 struct edge_profile *profile, const char *text, u64 written, u64 unnamed)
 {
 	char *got = print(format, profile);
 
@@ -101,11 +101,19 @@ static void check_format(void (*format)(FILE *, struct bolt_profile *),
 
 static void test_formats(void **state)
 {
-	struct edge_recording edges = { .table.max = 100, .runs = 1 };
-	struct bolt_profile profile = {
+	struct edge_file files[] = {
+		{ .path = "/a" },
+		{ .path = "/b\n", .build_id = { 0xca, 0x0e }, .build_id_size = 2 },
+	};
+	struct edge_recording edges = { .table.max = 100, .runs = 1, .file = files, .files = 2 };
+	struct edge_profile profile = {
 		.edges = &edges,
 		.file = 1,
-		.names = { .name = names, .count = ARRAY_SIZE(names) },
+		.names = { .name = names,
+			   .count = ARRAY_SIZE(names),
+			   .code_offset = 0x2100,
+			   .code_size = 0x500,
+			   .code_address = 0x402100 },
 	};
 
 	(void)state;
@@ -122,14 +130,15 @@ static void test_formats(void **state)
 	/* A branch within another file. */
 	add(&edges.table, make_key(EDGE_TAKEN, 2, 0x100, 2, 0x100), 50, 0);
 	edge_table_sort(&edges.table);
-	check_format(bolt_profile_print_fdata, &profile,
+	check_format(edge_profile_print_fdata, &profile,
 		     "0 [unknown] 0 1 main 0 0 9\n"
 		     "1 main 10 1 a\\ b\\\\c/2 10 2 7\n"
 		     "1 a\\ b\\\\c/2 10 0 [unknown] 0 0 3\n"
 		     "1 main 10 1 a\\ b\\\\c/2 10 1 5\n"
 		     "0 [unknown] 0 1 main 0 0 1\n",
 		     5, 90);
-	check_format(bolt_profile_print_aggregated, &profile,
+	check_format(edge_profile_print_aggregated, &profile,
+		     "E build-id:ca0e\n"
 		     "B X:0 400100 9 0\n"
 		     "B 400110 400200 7 2\n"
 		     "B 400200 X:0 3 0\n"
@@ -138,9 +147,22 @@ static void test_formats(void **state)
 		     "F 400100 400110 4\n"
 		     "B X:0 400100 1 0\n",
 		     7, 40);
-	/* Without previous targets there are no runs. */
+	check_format(
+		edge_profile_print_brstack, &profile,
+		"speprof 0 PERF_RECORD_MMAP2 0/0: [0x402000(0x600) @ 0x2000 <ca0e>]: r-xp /b?\n"
+		"9\n 0 0x0/0x400100/P/-/-/0\n"
+		"5\n 400110 0x400110/0x400200/P/-/-/0\n"
+		"2\n 400110 0x400110/0x400200/M/-/-/0\n"
+		"3\n 400200 0x400200/0x0/P/-/-/0\n"
+		"20\n 400300 0x400300/0x400100/P/-/-/0\n"
+		"30\n 400400 0x400400/0x400100/P/-/-/0\n"
+		"4\n 400110 0x400110/0x0/P/-/-/0 0x0/0x400104/P/-/-/0\n"
+		"1\n 0 0x0/0x400100/P/-/-/0\n",
+		7, 40);
+	/* Without previous targets there are no runs, and without a build id it is not printed. */
 	edges.runs = 0;
-	check_format(bolt_profile_print_aggregated, &profile,
+	files[1].build_id_size = 0;
+	check_format(edge_profile_print_aggregated, &profile,
 		     "B X:0 400100 9 0\n"
 		     "B 400110 400200 7 2\n"
 		     "B 400200 X:0 3 0\n"

@@ -128,7 +128,8 @@ static const struct option_help options[] = {
 	  "folded: stacks of container, program, binary and function for a flame graph; csv: rows "
 	  "with all measures; pprof: for go tool pprof, compressed" },
 	{ "pgo", "--format", "--format FORMAT",
-	  "bolt: for llvm-bolt, by functions; pre-aggregated: for perf2bolt --pa, by addresses" },
+	  "bolt: for llvm-bolt, by functions; pre-aggregated: for perf2bolt --pa, by addresses; "
+	  "brstack: for llvm-profgen --perfscript, which makes profiles for clang" },
 	{ "pgo", "--binary", "--binary PATH",
 	  "the program or library to optimise, by its path, the last part of it, its build id, or "
 	  "build-id:GLOB; by default the one with most branches" },
@@ -171,11 +172,9 @@ static const struct {
 	const char *line[5];
 } openers[] = {
 	{ "export",
-	  { "folded  flamegraph.pl a.folded >a.svg",
-	    "        inferno-flamegraph a.folded >a.svg",
+	  { "folded  flamegraph.pl a.folded >a.svg", "        inferno-flamegraph a.folded >a.svg",
 	    "        speedscope a.folded (or drop the file on https://www.speedscope.app)",
-	    "csv     libreoffice --calc a.csv",
-	    "pprof   go tool pprof -http=: a.pb.gz" } },
+	    "csv     libreoffice --calc a.csv", "pprof   go tool pprof -http=: a.pb.gz" } },
 	{ "pgo",
 	  { "pre-aggregated  perf2bolt --pa -p a.preagg -o a.fdata program",
 	    "bolt            llvm-bolt program -data a.fdata -o program.bolt" } },

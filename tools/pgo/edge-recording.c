@@ -2,6 +2,7 @@
 #include "edge-recording.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,6 +204,14 @@ int edge_recording_load(const struct input_request *request, struct edge_recordi
 				      strerror(-ret_edges->error));
 	edge_table_sort(&ret_edges->table);
 	return status;
+}
+
+bool edge_file_format_build_id(const struct edge_file *file, char to[static 2 * BUILD_ID_MAX + 1])
+{
+	*to = '\0';
+	for (u32 i = 0; i < file->build_id_size; i++)
+		snprintf(to + 2 * i, 3, "%02x", file->build_id[i]);
+	return file->build_id_size;
 }
 
 void edge_recording_clear(struct edge_recording *edges)

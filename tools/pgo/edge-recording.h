@@ -70,6 +70,13 @@ void edge_recording_count(struct edge_recording *edges, const struct profile_sam
  */
 int edge_recording_load(const struct input_request *request, struct edge_recording *ret_edges);
 
+/**
+ * edge_file_format_build_id() - write the build id of a file as hexadecimal digits
+ *
+ * Return: false if it is unknown, and @to is "".
+ */
+bool edge_file_format_build_id(const struct edge_file *file, char to[static 2 * BUILD_ID_MAX + 1]);
+
 /** edge_recording_clear() - free the memory */
 void edge_recording_clear(struct edge_recording *edges);
 

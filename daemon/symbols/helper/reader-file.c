@@ -99,6 +99,12 @@ static void describe_content(const struct reader_file *o, struct symbol_file_con
 					       .build_id_size = o->elf.build_id_size };
 	if (o->file && gelf_getehdr(o->file, &ehdr))
 		known->machine = ehdr.e_machine;
+	for (u32 i = 0; i < o->elf.segments && !known->code_size; i++)
+		if (o->elf.segment[i].code) {
+			known->code_offset = o->elf.segment[i].offset;
+			known->code_size = o->elf.segment[i].size;
+			known->code_address = o->elf.segment[i].vaddr;
+		}
 	memcpy(known->build_id, o->elf.build_id, sizeof(known->build_id));
 	link = o->file ? debug_link_read(o->file, &crc) : NULL;
 	if (link && strcmp(link, "..") != 0)

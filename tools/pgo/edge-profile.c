@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "bolt-profile.h"
+#include "edge-profile.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /* The longest location: a name with each byte escaped, an offset and two spaces */
 #define LOCATION_SIZE 1100
+
+/* llvm-profgen assumes pages of this size. */
+#define PAGE_BYTES 4096
 
 static int compare_offsets(const void *a, const void *b)
 {
@@ -38,8 +41,8 @@ static u64 *collect_offsets(const struct edge_recording *edges, u32 file, u32 *r
 	return offset;
 }
 
-int bolt_profile_init(const struct edge_recording *edges, u32 file,
-		      const struct symbol_folders *folders, struct bolt_profile *ret_profile)
+int edge_profile_init(const struct edge_recording *edges, u32 file,
+		      const struct symbol_folders *folders, struct edge_profile *ret_profile)
 {
 	const struct edge_file *from = &edges->file[file];
 	const struct attribute_location location = {
@@ -52,7 +55,7 @@ int bolt_profile_init(const struct edge_recording *edges, u32 file,
 	u64 *offset = collect_offsets(edges, file, &count);
 	int r;
 
-	*ret_profile = (struct bolt_profile){ .edges = edges, .file = file };
+	*ret_profile = (struct edge_profile){ .edges = edges, .file = file };
 	if (!offset)
 		return -ENOMEM;
 	r = linkage_names_read(&location, folders, offset, count, &ret_profile->names);
@@ -60,7 +63,7 @@ int bolt_profile_init(const struct edge_recording *edges, u32 file,
 	return r;
 }
 
-void bolt_profile_deinit(struct bolt_profile *profile)
+void edge_profile_deinit(struct edge_profile *profile)
 {
 	linkage_names_clear(&profile->names);
 }
@@ -85,7 +88,7 @@ static bool escape_name(const char *name, char *to)
  * Write the location "1 FUNCTION OFFSET". BOLT appends a number to the names of local functions,
  * which need not be unique. Return false for a location in the file without a function.
  */
-static bool format_function(const struct bolt_profile *profile, u32 file, u64 offset,
+static bool format_function(const struct edge_profile *profile, u32 file, u64 offset,
 			    char to[static LOCATION_SIZE])
 {
 	const struct linkage_name *name =
@@ -105,7 +108,7 @@ static bool format_function(const struct bolt_profile *profile, u32 file, u64 of
 	return true;
 }
 
-static void print_function_edge(FILE *out, struct bolt_profile *profile,
+static void print_function_edge(FILE *out, struct edge_profile *profile,
 				const struct counted_edge *edge)
 {
 	const struct edge_key *key = &edge->key;
@@ -126,7 +129,7 @@ static bool is_edge_of_file(const struct edge_key *key, u32 file)
 	return key->from_file == file || key->to_file == file;
 }
 
-void bolt_profile_print_fdata(FILE *out, struct bolt_profile *profile)
+void edge_profile_print_fdata(FILE *out, struct edge_profile *profile)
 {
 	const struct edge_table *table = &profile->edges->table;
 
@@ -137,7 +140,7 @@ void bolt_profile_print_fdata(FILE *out, struct bolt_profile *profile)
 }
 
 /* Write the address, or "X:0" in another file. Return false for a location in no segment. */
-static bool format_address(const struct bolt_profile *profile, u32 file, u64 offset, char to[32])
+static bool format_address(const struct edge_profile *profile, u32 file, u64 offset, char to[32])
 {
 	const struct linkage_name *name =
 		file == profile->file ? linkage_names_find(&profile->names, offset) : NULL;
@@ -152,7 +155,7 @@ static bool format_address(const struct bolt_profile *profile, u32 file, u64 off
 	return true;
 }
 
-static void print_address_edge(FILE *out, struct bolt_profile *profile,
+static void print_address_edge(FILE *out, struct edge_profile *profile,
 			       const struct counted_edge *edge)
 {
 	const struct edge_key *key = &edge->key;
@@ -171,7 +174,67 @@ static void print_address_edge(FILE *out, struct bolt_profile *profile,
 	profile->written++;
 }
 
-void bolt_profile_print_aggregated(FILE *out, struct bolt_profile *profile)
+/* Write the address, or 0 in another file. Return false for a location in no segment. */
+static bool find_address(const struct edge_profile *profile, u32 file, u64 offset, u64 *ret_address)
+{
+	const struct linkage_name *name =
+		file == profile->file ? linkage_names_find(&profile->names, offset) : NULL;
+
+	if (file == profile->file && (!name || name->address == UINT64_MAX))
+		return false;
+	*ret_address = name ? name->address : 0;
+	return true;
+}
+
+/* Print a branch. The flags are those of perf: predicted or mispredicted. */
+static void print_branch_stack(FILE *out, u64 from, u64 to, char flag, u64 count)
+{
+	if (count)
+		fprintf(out, "%llu\n %llx 0x%llx/0x%llx/%c/-/-/0\n", (unsigned long long)count,
+			(unsigned long long)from, (unsigned long long)from, (unsigned long long)to,
+			flag);
+}
+
+/*
+ * Print a run. llvm-profgen counts each branch to the first instruction of a function as a call,
+ * but the call before the run has an edge of its own, so let the run begin at the second
+ * instruction.
+ */
+static void print_run_stack(FILE *out, const struct linkage_name *first, u64 from, u64 to,
+			    u64 count)
+{
+	if (first && *first->name && first->function == from)
+		from += 4;
+	if (from <= to)
+		fprintf(out, "%llu\n %llx 0x%llx/0x0/P/-/-/0 0x0/0x%llx/P/-/-/0\n",
+			(unsigned long long)count, (unsigned long long)to, (unsigned long long)to,
+			(unsigned long long)from);
+}
+
+static void print_stack(FILE *out, struct edge_profile *profile, const struct counted_edge *edge)
+{
+	const struct edge_key *key = &edge->key;
+	u64 from, to;
+
+	if (!find_address(profile, key->from_file, key->from, &from) ||
+	    !find_address(profile, key->to_file, key->to, &to)) {
+		profile->unnamed += edge->count;
+		return;
+	}
+	profile->written++;
+	if (key->kind != EDGE_TAKEN) {
+		print_run_stack(out, linkage_names_find(&profile->names, key->from), from, to,
+				edge->count);
+		return;
+	}
+	print_branch_stack(out, from, to, 'P', edge->count - edge->mispredicted);
+	print_branch_stack(out, from, to, 'M', edge->mispredicted);
+}
+
+/* Print the branches and the runs of the file, or the branches that were not taken without runs. */
+static void print_addresses(FILE *out, struct edge_profile *profile,
+			    void (*print)(FILE *, struct edge_profile *,
+					  const struct counted_edge *))
 {
 	const struct edge_table *table = &profile->edges->table;
 	u32 unused = profile->edges->runs ? EDGE_NOT_TAKEN : EDGE_RUN;
@@ -179,5 +242,44 @@ void bolt_profile_print_aggregated(FILE *out, struct bolt_profile *profile)
 	for (u32 i = 0; i < table->count; i++)
 		if (table->edge[i].key.kind != unused &&
 		    is_edge_of_file(&table->edge[i].key, profile->file))
-			print_address_edge(out, profile, &table->edge[i]);
+			print(out, profile, &table->edge[i]);
+}
+
+void edge_profile_print_aggregated(FILE *out, struct edge_profile *profile)
+{
+	char id[2 * BUILD_ID_MAX + 1];
+
+	/* perf2bolt reads the name of an event, and ignores it. */
+	if (edge_file_format_build_id(&profile->edges->file[profile->file], id))
+		fprintf(out, "E build-id:%s\n", id);
+	print_addresses(out, profile, print_address_edge);
+}
+
+/*
+ * Print the mapping of the file as perf does. llvm-profgen finds the file by the last part of its
+ * path, and expects the address and the offset of a page.
+ */
+static void print_mapping(FILE *out, const struct edge_profile *profile)
+{
+	const struct edge_file *file = &profile->edges->file[profile->file];
+	const struct linkage_names *names = &profile->names;
+	u64 before = names->code_address % PAGE_BYTES;
+	char id[2 * BUILD_ID_MAX + 1];
+
+	if (!names->code_size || !edge_file_format_build_id(file, id) ||
+	    before > names->code_offset)
+		return;
+	fprintf(out, "speprof 0 PERF_RECORD_MMAP2 0/0: [0x%llx(0x%llx) @ 0x%llx <%s>]: r-xp ",
+		(unsigned long long)(names->code_address - before),
+		(unsigned long long)(names->code_size + before),
+		(unsigned long long)(names->code_offset - before), id);
+	for (const char *p = file->path; *p; p++)
+		fputc((unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p, out);
+	fputc('\n', out);
+}
+
+void edge_profile_print_brstack(FILE *out, struct edge_profile *profile)
+{
+	print_mapping(out, profile);
+	print_addresses(out, profile, print_stack);
 }
