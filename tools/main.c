@@ -108,10 +108,11 @@ static const struct verb verbs[] = {
 	},
 	{
 		.name = "pgo",
-		.synopsis = "--format bolt|pre-aggregated|brstack [[-i] FILE] [-o FILE] [--binary "
+		.synopsis = "--format bolt|pre-aggregated|brstack|autofdo [[-i] FILE] [-o FILE] "
+			    "[--binary "
 			    "PATH] "
 			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--symfs DIR]",
-		.help = "write the branches of a program as a profile for BOLT or llvm-profgen",
+		.help = "write the branches of a program as a profile for BOLT or clang",
 		.run = pgo_run,
 	},
 	{

@@ -9,7 +9,7 @@
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/output.h"
-#include "pgo/edge-profile.h"
+#include "pgo/autofdo-profile.h"
 #include "query/query-names.h"
 #include "verb.h"
 
@@ -17,15 +17,26 @@
  * struct pgo_format - a format
  * @print: writes it
  * @symbols: needs the symbols of functions
+ * @frames: needs lines of functions in debug data, and the counts of instructions
+ * @unit: what &edge_profile.written counts
+ * @unnamed: what &edge_profile.unnamed counts
  */
 static const struct pgo_format {
 	const char *name;
-	bool symbols;
 	void (*print)(FILE *out, struct edge_profile *profile);
+	bool symbols;
+	bool frames;
+	const char *unit;
+	const char *unnamed;
 } formats[] = {
-	{ "bolt", true, edge_profile_print_fdata },
-	{ "pre-aggregated", false, edge_profile_print_aggregated },
-	{ "brstack", true, edge_profile_print_brstack },
+	{ "bolt", edge_profile_print_fdata, .symbols = true, .unit = "edges",
+	  .unnamed = "branches are in no function" },
+	{ "pre-aggregated", edge_profile_print_aggregated, .unit = "edges",
+	  .unnamed = "branches are in no segment" },
+	{ "brstack", edge_profile_print_brstack, .symbols = true, .unit = "edges",
+	  .unnamed = "branches are in no segment" },
+	{ "autofdo", autofdo_profile_print, .frames = true, .unit = "functions",
+	  .unnamed = "instructions have no function or line in the debug data" },
 };
 
 static const struct pgo_format *format_find(const char *name)
@@ -96,7 +107,8 @@ static int print_profile(int fd, const struct pgo_format *format, struct edge_pr
 	}
 	format->print(out, profile);
 	errno = 0;
-	if (ferror(out))
+	r = profile->error;
+	if (r == 0 && ferror(out))
 		r = -EIO;
 	if (fclose(out) != 0 && r == 0)
 		r = errno ? -errno : -EIO;
@@ -108,6 +120,15 @@ static bool has_functions(const struct edge_profile *profile)
 {
 	for (u32 i = 0; i < profile->names.count; i++)
 		if (*profile->names.name[i].name)
+			return true;
+	return false;
+}
+
+/* Return whether at least one location has lines that --format autofdo can write. */
+static bool has_lines(const struct edge_profile *profile)
+{
+	for (u32 i = 0; i < profile->frames.positions; i++)
+		if (autofdo_position_is_usable(&profile->frames, &profile->frames.position[i]))
 			return true;
 	return false;
 }
@@ -129,21 +150,21 @@ static int write_profile(const struct options *options, const struct pgo_format 
 	return STATUS_OK;
 }
 
-static void report_profile(const struct edge_profile *profile)
+static void report_profile(const struct pgo_format *format, const struct edge_profile *profile)
 {
 	const struct edge_recording *edges = profile->edges;
 	const struct edge_file *file = &edges->file[profile->file];
 	char id[2 * BUILD_ID_MAX + 1];
 
 	edge_file_format_build_id(file, id);
-	message_print("pgo: %llu edges of %s, build id %s%s", (unsigned long long)profile->written,
-		      file->path, *id ? id : "unknown",
+	message_print("pgo: %llu %s of %s, build id %s%s", (unsigned long long)profile->written,
+		      format->unit, file->path, *id ? id : "unknown",
 		      edges->backend == BACKEND_EMULATED ?
 			      "; EMULATED SPU: mispredictions are modelled" :
 			      "");
 	if (profile->unnamed)
-		message_print("pgo: %llu branches are in no function, and left out",
-			      (unsigned long long)profile->unnamed);
+		message_print("pgo: %llu %s, and are left out",
+			      (unsigned long long)profile->unnamed, format->unnamed);
 	if (edges->table.dropped)
 		message_print("pgo: %llu branches were dropped: the recording has more than %u "
 			      "edges; select samples by --filter",
@@ -158,11 +179,13 @@ static int convert_file(const struct edge_recording *edges, u32 file,
 			const struct pgo_format *format, const struct options *options)
 {
 	struct edge_profile profile;
-	int r = edge_profile_init(edges, file, &options->folders, &profile), status;
+	int r = edge_profile_init(edges, file, &options->folders, format->frames, &profile), status;
 
 	if (r < 0)
 		status = message_fail(STATUS_UNREADABLE, "pgo: %s",
-				      *profile.names.reason ? profile.names.reason : strerror(-r));
+				      *profile.names.reason  ? profile.names.reason :
+				      *profile.frames.reason ? profile.frames.reason :
+							       strerror(-r));
 	else if (profile.names.machine != EM_AARCH64)
 		status = message_fail(STATUS_USAGE, "pgo: %s has no arm64 code",
 				      edges->file[file].path);
@@ -171,10 +194,17 @@ static int convert_file(const struct edge_recording *edges, u32 file,
 				      "pgo: %s has no symbols of functions; --format %s needs the "
 				      "file before it is stripped",
 				      edges->file[file].path, format->name);
+	else if (format->frames && !has_lines(&profile))
+		status =
+			message_fail(STATUS_STATE,
+				     "pgo: %s has no debug data with the lines of its functions; "
+				     "compile it with \"clang -g -fdebug-info-for-profiling\", and "
+				     "do not strip it",
+				     edges->file[file].path);
 	else
 		status = write_profile(options, format, &profile);
 	if (status == STATUS_OK)
-		report_profile(&profile);
+		report_profile(format, &profile);
 	edge_profile_deinit(&profile);
 	return status;
 }
@@ -184,7 +214,7 @@ static int convert_recording(const struct options *options, const struct pgo_for
 	const struct input_request request = input_request_from_options(options);
 	struct edge_recording edges;
 	u32 file = EDGE_NO_FILE;
-	int status = edge_recording_load(&request, &edges), shown;
+	int status = edge_recording_load(&request, format->frames, &edges), shown;
 
 	/* A damaged recording is converted, too; @status reports the damage. */
 	if (status == STATUS_OK || status == STATUS_DAMAGED) {
@@ -208,9 +238,10 @@ int pgo_run(int argc, char **argv)
 	format = options.format ? format_find(options.format) : NULL;
 	options.output = options.output ?: "-";
 	if (!format)
-		status = message_fail(STATUS_USAGE,
-				      "pgo: --format %s: should be bolt, pre-aggregated or brstack",
-				      options.format ?: "is missing");
+		status = message_fail(
+			STATUS_USAGE,
+			"pgo: --format %s: should be bolt, pre-aggregated, brstack or autofdo",
+			options.format ?: "is missing");
 	else if (!options.input)
 		status = message_fail(STATUS_USAGE, "pgo: needs a recording");
 	else

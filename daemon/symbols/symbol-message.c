@@ -18,6 +18,11 @@ static_assert(sizeof(struct symbol_reply) + SYMBOL_ADDRESSES * sizeof(struct sym
 		      SYMBOL_MESSAGE_MAX,
 	      "the entries of the largest request, and the longest name, fit");
 
+static_assert(sizeof(struct symbol_reply) + SYMBOL_ADDRESSES * sizeof(struct symbol_frame) + 1 +
+			      SYMBOL_FRAMES_MAX * (SYMBOL_NAME_MAX + 1) <=
+		      SYMBOL_MESSAGE_MAX,
+	      "the entries of the largest reply, and the longest names of one address, fit");
+
 int symbol_message_send(int socket, const void *bytes, size_t size, int fd, int flags)
 {
 	union {
@@ -58,7 +63,7 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
 	u32 subtypes;
 
 	if (size < sizeof(*request) || request->slot >= SYMBOL_SLOTS || request->from_opener > 1 ||
-	    request->type < SYMBOL_OPEN || request->type > SYMBOL_LINKAGE)
+	    request->type < SYMBOL_OPEN || request->type > SYMBOL_FRAMES)
 		return -EBADMSG;
 	with_file = request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH;
 	subtypes = request->type == SYMBOL_OPEN ? SYMBOL_KINDS : SYMBOL_ATTACHMENTS;
@@ -161,6 +166,24 @@ static int linkage_check(const struct symbol_request *request, const struct symb
 	return 0;
 }
 
+/* Check that each of @done addresses has one entry or more, with depths that count from 0. */
+static int frames_check(const struct symbol_request *request, const struct symbol_reply *reply)
+{
+	const struct symbol_frame *entry = symbol_reply_get_frames(reply);
+	u32 at = 0, depth = 0;
+
+	for (u32 i = 0; i < reply->count; i++) {
+		depth = i && entry[i].depth ? depth + 1 : 0;
+		at += i && !depth;
+		if (at >= reply->done || entry[i].address != request->address[at] ||
+		    entry[i].depth != depth || depth >= SYMBOL_FRAMES_MAX ||
+		    entry[i].entry > !depth ||
+		    !text_is_valid(reply, entry[i].name, SYMBOL_NAME_MAX))
+			return -EBADMSG;
+	}
+	return reply->count && at + 1 == reply->done ? 0 : -EBADMSG;
+}
+
 static int content_check(const struct symbol_reply *reply, size_t size)
 {
 	const struct symbol_file_content *object = symbol_reply_get_content(reply);
@@ -188,7 +211,9 @@ int symbol_reply_check(const struct symbol_request *request, const struct symbol
 	if (request->type == SYMBOL_OPEN || request->type == SYMBOL_ATTACH)
 		return content_check(reply, size);
 	if (!reply->done || reply->done > request->count ||
-	    reply->count > (reply->type == SYMBOL_CODE ? SYMBOL_ADDRESSES : reply->done))
+	    reply->count > (reply->type == SYMBOL_CODE || reply->type == SYMBOL_FRAMES ?
+				    SYMBOL_ADDRESSES :
+				    reply->done))
 		return -EBADMSG;
 	entries = reply->count * symbol_entry_get_size(reply->type);
 	if (entries > size || size - entries != reply->text || !reply->text ||
@@ -198,6 +223,8 @@ int symbol_reply_check(const struct symbol_request *request, const struct symbol
 		return code_check(request, reply);
 	if (request->type == SYMBOL_LINKAGE)
 		return linkage_check(request, reply);
+	if (request->type == SYMBOL_FRAMES)
+		return frames_check(request, reply);
 	return request->type == SYMBOL_FIND ? names_check(request, reply) :
 					      lines_check(request, reply);
 }

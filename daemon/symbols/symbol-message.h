@@ -16,6 +16,7 @@
 #define SYMBOL_NAME_MAX	   511 /* length of a function's name, bytes */
 #define SYMBOL_FILE_MAX	   1023 /* length of a source file's path, bytes */
 #define SYMBOL_INLINES_MAX 2047 /* total length of the names of inlined functions, bytes */
+#define SYMBOL_FRAMES_MAX  17 /* nested functions at an address */
 #define SYMBOL_LINK_MAX	   128 /* bytes of a name in .gnu_debuglink, including its NUL */
 
 /*
@@ -40,6 +41,7 @@ enum symbol_request_type {
 	SYMBOL_LINES, /* find the source lines of addresses */
 	SYMBOL_CODE, /* disassemble the instructions between two addresses */
 	SYMBOL_LINKAGE, /* find the linker's names of functions, and virtual addresses */
+	SYMBOL_FRAMES, /* find the nested functions of addresses, with lines and discriminators */
 };
 
 /* The kind of file that SYMBOL_OPEN opens. */
@@ -159,13 +161,34 @@ struct symbol_linkage {
 };
 
 /**
+ * struct symbol_frame - an entry of the reply to SYMBOL_FRAMES: one or more for each address, in
+ * order; of one address, the outermost function first
+ * @address: the address
+ * @name: offset of the linkage name of the function in the text of the reply; 0 if it is unknown
+ * @start_line: line at which the function is declared; 0 if unknown
+ * @line: line of the code, or of the call of the next entry; 0 if unknown
+ * @discriminator: DWARF discriminator of @line
+ * @depth: 0 for the outermost function, 1 for the function that is inlined in it, and so on
+ * @entry: 1 if the function begins at the address, only with @depth 0; else 0
+ */
+struct symbol_frame {
+	u64 address;
+	u32 name;
+	u32 start_line;
+	u32 line;
+	u32 discriminator;
+	u32 depth;
+	u32 entry;
+};
+
+/**
  * struct symbol_reply - a reply of the reader; &struct symbol_file_content, or entries and the
  * text, follow
  * @type, @serial: type and serial of the request
  * @error: 0, or a negative errno if the file is invalid; nothing follows then
  * @done: number of addresses that were resolved, at least 1; the caller requests the rest again.
  *	SYMBOL_CODE: 2 if the entries reach the second address, else 1
- * @count: number of &struct symbol_name, &struct symbol_line or &struct symbol_linkage
+ * @count: number of entries, such as &struct symbol_name
  * @text: size of the text after the entries, bytes: NUL-terminated strings, of which the first is
  * ""
  */
@@ -255,11 +278,18 @@ symbol_reply_get_linkage(const struct symbol_reply *reply)
 	return (const void *)(reply + 1);
 }
 
+/** symbol_reply_get_frames() - return the entries of a checked reply to SYMBOL_FRAMES */
+static inline const struct symbol_frame *symbol_reply_get_frames(const struct symbol_reply *reply)
+{
+	return (const void *)(reply + 1);
+}
+
 /** symbol_entry_get_size() - return the size of an entry of a reply to @type, bytes */
 static inline size_t symbol_entry_get_size(u32 type)
 {
 	return type == SYMBOL_LINES   ? sizeof(struct symbol_line) :
 	       type == SYMBOL_LINKAGE ? sizeof(struct symbol_linkage) :
+	       type == SYMBOL_FRAMES  ? sizeof(struct symbol_frame) :
 					sizeof(struct symbol_name);
 }
 

@@ -48,11 +48,13 @@ static void request_all_names(struct reader_file *o, u32 type, struct name_cache
 			reader_file_add_functions(o, ask.request.address, left, &answer);
 		else if (type == SYMBOL_LINKAGE)
 			reader_file_add_linkage(o, ask.request.address, left, &answer);
+		else if (type == SYMBOL_FRAMES)
+			reader_file_add_frames(o, ask.request.address, left, &answer);
 		else
 			reader_file_add_lines(o, ask.request.address, left, &answer);
 		size = reply_builder_finish(&answer, &ask.request, reply);
 		fuzz_assert(!symbol_reply_check(&ask.request, (void *)reply, size));
-		if (type != SYMBOL_LINKAGE)
+		if (type == SYMBOL_FIND || type == SYMBOL_LINES)
 			name_cache_add_reply(cache, file, &ask.request, (void *)reply);
 		at += answer.done;
 		left -= answer.done;
@@ -130,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	request_all_names(&o, SYMBOL_FIND, &cache, file);
 	request_all_names(&o, SYMBOL_LINES, &cache, file);
 	request_all_names(&o, SYMBOL_LINKAGE, &cache, file);
+	request_all_names(&o, SYMBOL_FRAMES, &cache, file);
 	disassemble_file(&o, size);
 	fuzz_assert(cache.memory <= 1 << 20);
 	name_cache_deinit(&cache);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Test the table of edges, its limit, and the formats of BOLT and llvm-profgen. */
+/* Test the table of edges, its limit, and the formats of BOLT, llvm-profgen and clang. */
 #include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pgo/edge-profile.h"
+#include "pgo/autofdo-profile.h"
 
 static struct edge_key make_key(u32 kind, u32 from_file, u64 from, u32 to_file, u64 to)
 {
@@ -174,12 +174,94 @@ static void test_formats(void **state)
 	edge_table_clear(&edges.table);
 }
 
+static struct source_frame frames[] = {
+	/* 0: the beginning of main */
+	{ .name = "main", .start_line = 10, .line = 10 },
+	/* 1: a line of main, with a base discriminator of 3 */
+	{ .name = "main", .start_line = 10, .line = 12, .discriminator = 3 << 1 },
+	/* 2: g inlined in f inlined in main; the code of g has 4 copies (bits 8 to 13) */
+	{ .name = "main", .start_line = 10, .line = 12, .discriminator = 3 << 1 },
+	{ .name = "f", .start_line = 3, .line = 5 },
+	{ .name = "g", .start_line = 20, .line = 22, .discriminator = 1 | 4 << 2 },
+	/* 5: a line before the beginning of its function, as after #include; a large discriminator */
+	{ .name = "_Z1hv", .start_line = 7, .line = 6, .discriminator = 0x1 << 6 | 0x5 << 1 },
+	/* 6: names that the format cannot contain */
+	{ .name = "new\nline", .start_line = 1, .line = 1 },
+	{ .name = "a:1", .start_line = 1, .line = 1 },
+	{ .name = "", .start_line = 1, .line = 1 },
+	/* 9: no line, and no beginning */
+	{ .name = "main", .start_line = 10 },
+	{ .name = "main", .line = 12 },
+};
+
+static struct framed_location locations[] = {
+	{ .offset = 0x100, .first = 0, .count = 1, .entry = true },
+	{ .offset = 0x104, .first = 1, .count = 1 },
+	{ .offset = 0x108, .first = 1, .count = 1 },
+	{ .offset = 0x10c, .first = 2, .count = 3 },
+	{ .offset = 0x110, .first = 2, .count = 3 },
+	{ .offset = 0x200, .first = 5, .count = 1, .entry = true },
+	{ .offset = 0x300, .first = 6, .count = 1, .entry = true },
+	{ .offset = 0x304, .first = 7, .count = 1 },
+	{ .offset = 0x308, .first = 8, .count = 1 },
+	{ .offset = 0x30c, .first = 9, .count = 1 },
+	{ .offset = 0x310, .first = 10, .count = 1 },
+	{ .offset = 0x314 },
+};
+
+/* The profile of clang has counts by function and line, with the functions inlined in them. */
+static void test_autofdo(void **state)
+{
+	struct edge_file files[] = { { .path = "/a", .build_id = { 0xca }, .build_id_size = 1 },
+				     { .path = "/b" } };
+	struct edge_recording edges = { .table.max = 100, .file = files, .files = 2 };
+	struct edge_profile profile = {
+		.edges = &edges,
+		.frames = { .position = locations,
+			    .positions = ARRAY_SIZE(locations),
+			    .frame = frames,
+			    .frames = ARRAY_SIZE(frames) },
+	};
+
+	(void)state;
+	for (u32 i = 0; i < ARRAY_SIZE(locations); i++)
+		add(&edges.table, key(EDGE_EXECUTED, 0, locations[i].offset, EDGE_NO_FILE, 0),
+		    10 + i, 0);
+	/* Another file, and a location that was not requested. */
+	add(&edges.table, key(EDGE_EXECUTED, 1, 0x100, EDGE_NO_FILE, 0), 1000, 0);
+	add(&edges.table, key(EDGE_EXECUTED, 0, 0x1000, EDGE_NO_FILE, 0), 1000, 0);
+	/* Calls from two instructions of a line, from an inlined function and from another file. */
+	add(&edges.table, key(EDGE_TAKEN, 0, 0x104, 0, 0x200), 5, 1);
+	add(&edges.table, key(EDGE_TAKEN, 0, 0x108, 0, 0x200), 6, 1);
+	add(&edges.table, key(EDGE_TAKEN, 0, 0x108, 0, 0x100), 7, 1);
+	add(&edges.table, key(EDGE_TAKEN, 0, 0x110, 0, 0x200), 8, 1);
+	add(&edges.table, key(EDGE_TAKEN, 1, 0x110, 0, 0x100), 9, 1);
+	/* These are no calls: the target is within a function, has an invalid name, or is not taken. */
+	add(&edges.table, key(EDGE_TAKEN, 0, 0x104, 0, 0x108), 100, 0);
+	add(&edges.table, key(EDGE_TAKEN, 0, 0x104, 0, 0x300), 100, 0);
+	add(&edges.table, key(EDGE_NOT_TAKEN, 0, 0x104, 0, 0x200), 100, 0);
+	edge_table_sort(&edges.table);
+	check_format(autofdo_profile_print, &profile,
+		     "# build-id: ca\n"
+		     "_Z1hv:15:19\n"
+		     " 65535.5: 15\n"
+		     "main:60:16\n"
+		     " 0: 10\n"
+		     " 2.3: 12 _Z1hv:11 main:7\n"
+		     " 2.3: f:27\n"
+		     "  2: g:27\n"
+		     "   2: 56 _Z1hv:8\n",
+		     2, 16 + 17 + 18 + 19 + 20 + 21 + 1000);
+	edge_table_clear(&edges.table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_edges_are_counted),
 		cmocka_unit_test(test_full_table_counts_drops),
 		cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_autofdo),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,7 +129,8 @@ static const struct option_help options[] = {
 	  "with all measures; pprof: for go tool pprof, compressed" },
 	{ "pgo", "--format", "--format FORMAT",
 	  "bolt: for llvm-bolt, by functions; pre-aggregated: for perf2bolt --pa, by addresses; "
-	  "brstack: for llvm-profgen --perfscript, which makes profiles for clang" },
+	  "autofdo: for clang -fprofile-sample-use, by functions and lines; brstack: for "
+	  "llvm-profgen --perfscript, by addresses" },
 	{ "pgo", "--binary", "--binary PATH",
 	  "the program or library to optimise, by its path, the last part of it, its build id, or "
 	  "build-id:GLOB; by default the one with most branches" },

@@ -42,7 +42,8 @@ static u64 *collect_offsets(const struct edge_recording *edges, u32 file, u32 *r
 }
 
 int edge_profile_init(const struct edge_recording *edges, u32 file,
-		      const struct symbol_folders *folders, struct edge_profile *ret_profile)
+		      const struct symbol_folders *folders, bool frames,
+		      struct edge_profile *ret_profile)
 {
 	const struct edge_file *from = &edges->file[file];
 	const struct attribute_location location = {
@@ -59,6 +60,8 @@ int edge_profile_init(const struct edge_recording *edges, u32 file,
 	if (!offset)
 		return -ENOMEM;
 	r = linkage_names_read(&location, folders, offset, count, &ret_profile->names);
+	if (r == 0 && frames)
+		r = source_frames_read(&location, folders, offset, count, &ret_profile->frames);
 	free(offset);
 	return r;
 }
@@ -66,6 +69,7 @@ int edge_profile_init(const struct edge_recording *edges, u32 file,
 void edge_profile_deinit(struct edge_profile *profile)
 {
 	linkage_names_clear(&profile->names);
+	source_frames_clear(&profile->frames);
 }
 
 /* Copy a name, with a backslash before spaces and backslashes. Return false for no valid name. */
@@ -134,7 +138,8 @@ void edge_profile_print_fdata(FILE *out, struct edge_profile *profile)
 	const struct edge_table *table = &profile->edges->table;
 
 	for (u32 i = 0; i < table->count; i++)
-		if (table->edge[i].key.kind != EDGE_RUN &&
+		if ((table->edge[i].key.kind == EDGE_TAKEN ||
+		     table->edge[i].key.kind == EDGE_NOT_TAKEN) &&
 		    is_edge_of_file(&table->edge[i].key, profile->file))
 			print_function_edge(out, profile, &table->edge[i]);
 }
@@ -237,10 +242,10 @@ static void print_addresses(FILE *out, struct edge_profile *profile,
 					  const struct counted_edge *))
 {
 	const struct edge_table *table = &profile->edges->table;
-	u32 unused = profile->edges->runs ? EDGE_NOT_TAKEN : EDGE_RUN;
+	u32 run = profile->edges->runs ? EDGE_RUN : EDGE_NOT_TAKEN;
 
 	for (u32 i = 0; i < table->count; i++)
-		if (table->edge[i].key.kind != unused &&
+		if ((table->edge[i].key.kind == EDGE_TAKEN || table->edge[i].key.kind == run) &&
 		    is_edge_of_file(&table->edge[i].key, profile->file))
 			print(out, profile, &table->edge[i]);
 }

@@ -10,13 +10,16 @@
 
 #include "edge-recording.h"
 #include "symbols/linkage-names.h"
+#include "symbols/source-frames.h"
 
 /**
  * struct edge_profile - what a format is written from
  * @edges: the edges; borrowed
  * @file: number of the file
  * @names: names of the locations in the file
+ * @frames: their source positions; all zeros unless they were requested
  * @written: number of lines
+ * @error: -ENOMEM if the profile was not written; else 0
  * @unnamed: weighted number of branches and runs that were left out, because their location is in no
  *	function or in no segment
  */
@@ -24,8 +27,10 @@ struct edge_profile {
 	const struct edge_recording *edges;
 	u32 file;
 	struct linkage_names names;
+	struct source_frames frames;
 	u64 written;
 	u64 unnamed;
+	int error;
 };
 
 /**
@@ -33,13 +38,15 @@ struct edge_profile {
  * @edges: the edges, sorted
  * @file: number of the file
  * @folders: where the file is searched
+ * @frames: read &edge_profile.frames, too
  * @ret_profile: free it with edge_profile_deinit(), also on failure
  *
  * Return: 0; -ENOMEM if memory cannot be allocated; as linkage_names_read(), with
- * &linkage_names.reason set.
+ * &linkage_names.reason or &source_frames.reason set.
  */
 int edge_profile_init(const struct edge_recording *edges, u32 file,
-		      const struct symbol_folders *folders, struct edge_profile *ret_profile);
+		      const struct symbol_folders *folders, bool frames,
+		      struct edge_profile *ret_profile);
 
 /**
  * edge_profile_print_fdata() - write what llvm-bolt reads: branches between offsets in functions
@@ -70,7 +77,7 @@ void edge_profile_print_aggregated(FILE *out, struct edge_profile *profile);
  */
 void edge_profile_print_brstack(FILE *out, struct edge_profile *profile);
 
-/** edge_profile_deinit() - free the names */
+/** edge_profile_deinit() - free the names and the frames */
 void edge_profile_deinit(struct edge_profile *profile);
 
 #endif

@@ -132,6 +132,21 @@ static int count_branch(struct edge_recording *edges, const struct profile_sampl
 	return edge_table_add(&edges->table, key, weight, wrong ? weight : 0);
 }
 
+/* Count an instruction, unless it was executed speculatively and was not retired. */
+static int count_instruction(struct edge_recording *edges, const struct profile_sample *profiled)
+{
+	struct edge_key key = { .kind = EDGE_EXECUTED, .to_file = EDGE_NO_FILE };
+	int r;
+
+	if (!spe_sample_has(profiled->sample, SPE_HAS_ADDRESS(SPE_ADDRESS_PC)) ||
+	    !spe_sample_has_event(profiled->sample, SPE_EVENT_RETIRED))
+		return 0;
+	r = find_point(edges, profiled, SPE_ADDRESS_PC, &key.from_file, &key.from);
+	if (r < 0 || key.from_file == EDGE_NO_FILE)
+		return r;
+	return edge_table_add(&edges->table, &key, profiled->window->interval ?: 1, 0);
+}
+
 void edge_recording_count(struct edge_recording *edges, const struct profile_sample *profiled)
 {
 	const u64 needed = SPE_HAS_ADDRESS(SPE_ADDRESS_PC) | SPE_HAS_ADDRESS(SPE_ADDRESS_TARGET);
@@ -144,6 +159,8 @@ void edge_recording_count(struct edge_recording *edges, const struct profile_sam
 	};
 	int r;
 
+	if (edges->instructions && !edges->error)
+		edges->error = count_instruction(edges, profiled);
 	if (edges->error || spe_sample_kind(sample) != SPE_KIND_BRANCH ||
 	    !spe_sample_has(sample,
 			    key.kind == EDGE_TAKEN ? needed : SPE_HAS_ADDRESS(SPE_ADDRESS_PC)))
@@ -181,14 +198,16 @@ static int watch_profile(void *ctx, struct profile *profile)
 	return 0;
 }
 
-int edge_recording_load(const struct input_request *request, struct edge_recording *ret_edges)
+int edge_recording_load(const struct input_request *request, bool instructions,
+			struct edge_recording *ret_edges)
 {
 	struct input_recording input;
 	struct edge_loading loading = { .edges = ret_edges, .input = &input };
 	struct input_request watched = *request;
 	int status;
 
-	*ret_edges = (struct edge_recording){ .table.max = EDGES_MAX };
+	*ret_edges =
+		(struct edge_recording){ .table.max = EDGES_MAX, .instructions = instructions };
 	/* All samples are counted in one table, so by one thread. */
 	watched.threads = 1;
 	watched.watch = watch_profile;

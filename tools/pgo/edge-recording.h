@@ -34,6 +34,7 @@ struct edge_file {
  * @unweighted: samples without a known interval, which count as 1
  * @last: index of the file of the previous location, which is likely the next one
  * @backend: &enum sample_backend that was recorded
+ * @instructions: count instructions as EDGE_EXECUTED, too
  * @attributor: finds the locations of samples
  * @error: the first error while the samples were counted; a negative errno, or 0
  */
@@ -47,6 +48,7 @@ struct edge_recording {
 	u64 unweighted;
 	u32 last;
 	u8 backend;
+	bool instructions;
 	struct attributor *attributor;
 	int error;
 };
@@ -63,12 +65,14 @@ void edge_recording_count(struct edge_recording *edges, const struct profile_sam
 /**
  * edge_recording_load() - read a recording
  * @request: the recording, and which samples to count
+ * @instructions: count the instructions of all samples, too
  * @ret_edges: the edges, sorted; free them with edge_recording_clear(), also on failure
  *
  * Return: &enum verb_exit_status; an error was printed. STATUS_DAMAGED: @ret_edges has the edges of
  * the readable part.
  */
-int edge_recording_load(const struct input_request *request, struct edge_recording *ret_edges);
+int edge_recording_load(const struct input_request *request, bool instructions,
+			struct edge_recording *ret_edges);
 
 /**
  * edge_file_format_build_id() - write the build id of a file as hexadecimal digits

@@ -9,7 +9,10 @@
 
 /* Maximum number of ranges of functions and units of a file that are collected. */
 #define RANGES_MAX (1U << 22)
-#define LOOK_BACK  16 /* preceding ranges to check, because ranges may overlap */
+/* The discriminator of a call that was inlined, an attribute of LLVM and GCC */
+#define DW_AT_GNU_discriminator 0x2136
+
+#define LOOK_BACK 16 /* preceding ranges to check, because ranges may overlap */
 
 /*
  * An address range: addresses from @low to @high - 1 belong to the unit with its first DIE at
@@ -170,6 +173,96 @@ void debug_lines_find_location(const struct debug_lines *d, u64 vaddr,
 			collect_inlined_functions(&scopes[i], ret_location);
 		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
 			break;
+	}
+	free(scopes);
+}
+
+/* Return a positive number of at most 31 bits; 0 if there is none. */
+static u32 get_number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value;
+
+	if (!dwarf_attr_integrate(die, name, &attr) || dwarf_formudata(&attr, &value) ||
+	    value > INT32_MAX)
+		return 0;
+	return (u32)value;
+}
+
+/* Find the functions that contain an address, from the innermost on, and what encloses them. */
+static int find_functions(Dwarf_Die *unit, u64 vaddr, Dwarf_Die **ret_scopes)
+{
+	Dwarf_Die *scopes = NULL, innermost = { 0 };
+	int n = dwarf_getscopes(unit, vaddr, &scopes);
+	bool found = false;
+
+	for (int i = 0; i < n && !found; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		found = tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram;
+		innermost = scopes[i];
+	}
+	free(scopes);
+	return found ? dwarf_getscopes_die(&innermost, ret_scopes) : 0;
+}
+
+/*
+ * Set the frames from scopes, innermost first, and the first frame's line. Return false if the
+ * functions are too deep, or the outermost is missing.
+ */
+static bool set_frames(Dwarf_Die *scopes, int n, u64 vaddr, u32 line, u32 discriminator,
+		       struct debug_frames *frames)
+{
+	Dwarf_Addr base, start, end;
+
+	for (int i = 0; i < n; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+			continue;
+		if (frames->count == DEBUG_FRAMES)
+			return false;
+		frames->frame[frames->count++] = (struct debug_frame){
+			.name = get_linkage_name(&scopes[i]),
+			.start_line = get_number(&scopes[i], DW_AT_decl_line),
+			.line = line,
+			.discriminator = discriminator,
+		};
+		if (tag == DW_TAG_subprogram) {
+			/* A function in several parts has no entry address, but its first range. */
+			frames->entry = dwarf_ranges(&scopes[i], 0, &base, &start, &end) > 0 &&
+					start == vaddr;
+			return true;
+		}
+		line = get_number(&scopes[i], DW_AT_call_line);
+		discriminator = get_number(&scopes[i], DW_AT_GNU_discriminator);
+	}
+	return false;
+}
+
+void debug_lines_find_frames(const struct debug_lines *d, u64 vaddr,
+			     struct debug_frames *ret_frames)
+{
+	const struct unit_range *range = unit_range_find(d, vaddr);
+	struct debug_frames frames = { .count = 0 };
+	unsigned int discriminator = 0;
+	Dwarf_Die unit, *scopes = NULL;
+	Dwarf_Line *line;
+	int n, number;
+
+	*ret_frames = frames;
+	if (!range || !dwarf_offdie(d->dwarf.main, range->unit, &unit))
+		return;
+	line = dwarf_getsrc_die(&unit, vaddr);
+	if (!line || dwarf_lineno(line, &number) || number <= 0)
+		return;
+	dwarf_linediscriminator(line, &discriminator);
+	n = find_functions(&unit, vaddr, &scopes);
+	if (set_frames(scopes, n, vaddr, (u32)number, discriminator, &frames)) {
+		for (u32 i = 0; i < frames.count; i++)
+			ret_frames->frame[i] = frames.frame[frames.count - 1 - i];
+		ret_frames->count = frames.count;
+		ret_frames->entry = frames.entry;
 	}
 	free(scopes);
 }

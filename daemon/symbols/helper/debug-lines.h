@@ -24,6 +24,33 @@ struct debug_location {
 	const char *inlined[DEBUG_INLINES];
 };
 
+/* Maximum number of nested functions at an address */
+#define DEBUG_FRAMES (DEBUG_INLINES + 1)
+
+/**
+ * struct debug_frame - a function at an address
+ * @name: linkage name; NULL if unknown; valid until debug_lines_free()
+ * @start_line: line at which the function is declared; 0 if unknown
+ * @line: line of the code, or of the call of the next frame; 0 if unknown
+ * @discriminator: discriminator of @line, which tells apart blocks in one line
+ */
+struct debug_frame {
+	const char *name;
+	u32 start_line;
+	u32 line;
+	u32 discriminator;
+};
+
+/**
+ * struct debug_frames - the functions at an address, the outermost first
+ * @entry: the outermost function begins at the address
+ */
+struct debug_frames {
+	struct debug_frame frame[DEBUG_FRAMES];
+	u32 count;
+	bool entry;
+};
+
 struct debug_lines;
 
 /**
@@ -46,5 +73,14 @@ struct debug_lines *debug_lines_free(struct debug_lines *lines);
  */
 void debug_lines_find_location(const struct debug_lines *lines, u64 vaddr,
 			       struct debug_location *ret_location);
+
+/**
+ * debug_lines_find_frames() - find the functions at a virtual address
+ *
+ * No frame is set if the line or the function is unknown, or if more than DEBUG_FRAMES functions
+ * are nested.
+ */
+void debug_lines_find_frames(const struct debug_lines *lines, u64 vaddr,
+			     struct debug_frames *ret_frames);
 
 #endif

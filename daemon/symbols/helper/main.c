@@ -119,6 +119,8 @@ static void request_serve(struct reader_state *reader, int fd)
 		reader_file_add_lines(object, request->address, request->count, &reader->builder);
 	else if (request->type == SYMBOL_LINKAGE)
 		reader_file_add_linkage(object, request->address, request->count, &reader->builder);
+	else if (request->type == SYMBOL_FRAMES)
+		reader_file_add_frames(object, request->address, request->count, &reader->builder);
 	else
 		reader_file_add_instructions(object, request->address[0], request->address[1],
 					     &reader->builder);

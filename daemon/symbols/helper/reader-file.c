@@ -611,6 +611,61 @@ void reader_file_add_lines(struct reader_file *o, const u64 *address, u32 count,
 	}
 }
 
+static_assert(DEBUG_FRAMES <= SYMBOL_FRAMES_MAX, "all frames of an address are sent");
+
+/* Add the frames of an address, or an entry without a name; nothing if not all of them fit. */
+static bool add_frames(struct reply_builder *builder, u64 address,
+		       const struct debug_frames *frames)
+{
+	u32 count = frames->count ? frames->count : 1, before = builder->count;
+
+	if (count > SYMBOL_ADDRESSES - before)
+		return false;
+	for (u32 i = 0; i < count; i++) {
+		const struct debug_frame *frame = &frames->frame[i];
+		struct symbol_frame *entry = &builder->frame[builder->count];
+		const char *name = frame->name ?: "";
+		size_t len = strlen(name);
+
+		*entry = (struct symbol_frame){
+			.address = address,
+			.start_line = frame->start_line,
+			.line = frame->line,
+			.discriminator = frame->discriminator,
+			.depth = i,
+			.entry = !i && frames->entry,
+		};
+		/* A truncated name would be the name of no function. */
+		if (len > SYMBOL_NAME_MAX)
+			len = 0;
+		if (!reply_builder_add_text(builder, sizeof(*entry), name, len, &entry->name)) {
+			builder->count = before;
+			return false;
+		}
+		builder->count++;
+	}
+	return true;
+}
+
+void reader_file_add_frames(struct reader_file *o, const u64 *address, u32 count,
+			    struct reply_builder *builder)
+{
+	reply_builder_init(builder);
+	read_lines_once(o);
+	for (; builder->done < count; builder->done++) {
+		const struct elf_segment *segment = segment_find(o, address[builder->done]);
+		struct debug_frames frames = { .count = 0 };
+
+		if (segment && o->lines)
+			debug_lines_find_frames(o->lines,
+						segment->vaddr +
+							(address[builder->done] - segment->offset),
+						&frames);
+		if (!add_frames(builder, address[builder->done], &frames))
+			return;
+	}
+}
+
 /* Write the function and the offset of the address of code or data, such as "main+0x10". */
 static bool format_code_address(void *ctx, u64 address, char *to, size_t size)
 {

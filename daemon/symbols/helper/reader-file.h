@@ -101,6 +101,12 @@ void reader_file_add_linkage(struct reader_file *object, const u64 *address, u32
 			     struct reply_builder *builder);
 
 /**
+ * reader_file_add_frames() - add the nested functions of @count addresses to a reply, as many as fit
+ */
+void reader_file_add_frames(struct reader_file *object, const u64 *address, u32 count,
+			    struct reply_builder *builder);
+
+/**
  * reader_file_add_instructions() - add the instructions from @address to @end - 1 to a reply, as
  * many as fit
  *

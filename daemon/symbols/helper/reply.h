@@ -11,8 +11,8 @@ static_assert((REPLY_TEXTS & (REPLY_TEXTS - 1)) == 0, "a hash selects a slot by 
 
 /**
  * struct reply_builder - a reply that is being built
- * @name, @line, @linkage: entries of the reply, @count of them; @line of SYMBOL_LINES, @linkage of
- * SYMBOL_LINKAGE, else @name
+ * @name, @line, @linkage, @frame: entries of the reply, @count of them; @line of SYMBOL_LINES, @linkage of
+ * SYMBOL_LINKAGE, @frame of SYMBOL_FRAMES, else @name
  * @done: number of addresses that the entries cover
  * @text: strings of the entries, @text_len bytes
  * @slot: hash table of offsets in @text; 0 is a free entry. If the table is full, further strings
@@ -23,6 +23,7 @@ struct reply_builder {
 		struct symbol_name name[SYMBOL_ADDRESSES];
 		struct symbol_line line[SYMBOL_ADDRESSES];
 		struct symbol_linkage linkage[SYMBOL_ADDRESSES];
+		struct symbol_frame frame[SYMBOL_ADDRESSES];
 	};
 	u32 count;
 	u32 done;

@@ -56,6 +56,11 @@ static struct symbol_linkage *make_linkage(void)
 	return (void *)(&reply_packet.reply + 1);
 }
 
+static struct symbol_frame *make_frames(void)
+{
+	return (void *)(&reply_packet.reply + 1);
+}
+
 static struct symbol_file_content *make_object_reply(void)
 {
 	return (void *)(&reply_packet.reply + 1);
@@ -94,6 +99,17 @@ static size_t make_reply(u32 type)
 							 .function = 0x1100,
 							 .text = 1 };
 		size += 3 * sizeof(struct symbol_linkage);
+	} else if (type == SYMBOL_FRAMES) {
+		/* The second address has two frames. */
+		reply_packet.reply.count = 4;
+		for (u32 i = 0; i < 4; i++)
+			make_frames()[i] = (struct symbol_frame){
+				.address = request.request.address[i - (i > 1)],
+				.name = 1,
+				.depth = i == 2,
+				.entry = i == 1,
+			};
+		size += 4 * sizeof(struct symbol_frame);
 	} else {
 		reply_packet.reply.count = 3;
 		for (u32 i = 0; i < 3; i++)
@@ -111,7 +127,7 @@ static size_t make_reply(u32 type)
 static void test_wrong_requests_are_refused(void **state)
 {
 	(void)state;
-	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_LINKAGE; type++) {
+	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_FRAMES; type++) {
 		bool file = type <= SYMBOL_ATTACH;
 
 		test_row("type %u", type);
@@ -158,7 +174,7 @@ static void test_wrong_requests_are_refused(void **state)
 static void test_wrong_replies_are_refused(void **state)
 {
 	(void)state;
-	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_LINKAGE; type++) {
+	for (u32 type = SYMBOL_OPEN; type <= SYMBOL_FRAMES; type++) {
 		WRONG(type, reply_packet.reply.type++);
 		WRONG(type, reply_packet.reply.serial++);
 		WRONG(type, reply_packet.reply.error = 1);
@@ -211,6 +227,16 @@ static void test_wrong_replies_are_refused(void **state)
 	WRONG(SYMBOL_LINKAGE, make_linkage()[1].offset++);
 	WRONG(SYMBOL_LINKAGE, make_linkage()[1].function = 0x1102);
 	WRONG(SYMBOL_LINKAGE, make_linkage()[2].text = sizeof(texts));
+	WRONG(SYMBOL_FRAMES, reply_packet.reply.done = 2);
+	WRONG(SYMBOL_FRAMES, make_frames()[0].address++);
+	WRONG(SYMBOL_FRAMES, make_frames()[0].depth = 1);
+	WRONG(SYMBOL_FRAMES, make_frames()[0].entry = 2);
+	WRONG(SYMBOL_FRAMES, make_frames()[2].depth = 0);
+	WRONG(SYMBOL_FRAMES, make_frames()[2].depth = 2);
+	WRONG(SYMBOL_FRAMES, make_frames()[2].entry = 1);
+	WRONG(SYMBOL_FRAMES, make_frames()[2].address = make_frames()[3].address);
+	WRONG(SYMBOL_FRAMES, make_frames()[3].depth = 2);
+	WRONG(SYMBOL_FRAMES, make_frames()[3].name = sizeof(texts));
 }
 
 /* Names are found by their ranges, each text is stored once, and the oldest text is evicted. */

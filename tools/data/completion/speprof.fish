@@ -74,7 +74,7 @@ function __speprof_values
 			if test (__speprof_verb) = export
 				string split ' ' -- 'folded csv pprof'
 			else if test (__speprof_verb) = pgo
-				string split ' ' -- 'bolt pre-aggregated brstack'
+				string split ' ' -- 'bolt pre-aggregated brstack autofdo'
 			else
 				string split ' ' -- 'speprof perf'
 			end
