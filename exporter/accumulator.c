@@ -479,7 +479,8 @@ static void machine_update(struct accumulator *acc, const struct metrics_snapsho
 		compute_machine_delta(now, before, FIRST_COUNTER, FIRST_LASTING, &delta);
 		compute_machine_delta(now, before, AFTER_LASTING, AFTER_COUNTERS, &delta);
 		compute_increases(&delta.all, &now->all, &before->all, sizeof(delta.all));
-		delta.false_sharing = counter_increase(now->false_sharing, before->false_sharing);
+		delta.false_sharing =
+			compute_counter_increase(now->false_sharing, before->false_sharing);
 	} else if (acc->any && before->process == now->process) {
 		compute_source_delta(now, before, &delta);
 	}
