@@ -225,21 +225,21 @@ static void test_autofdo(void **state)
 
 	(void)state;
 	for (u32 i = 0; i < ARRAY_SIZE(locations); i++)
-		add(&edges.table, key(EDGE_EXECUTED, 0, locations[i].offset, EDGE_NO_FILE, 0),
+		add(&edges.table, make_key(EDGE_EXECUTED, 0, locations[i].offset, EDGE_NO_FILE, 0),
 		    10 + i, 0);
 	/* Another file, and a location that was not requested. */
-	add(&edges.table, key(EDGE_EXECUTED, 1, 0x100, EDGE_NO_FILE, 0), 1000, 0);
-	add(&edges.table, key(EDGE_EXECUTED, 0, 0x1000, EDGE_NO_FILE, 0), 1000, 0);
+	add(&edges.table, make_key(EDGE_EXECUTED, 1, 0x100, EDGE_NO_FILE, 0), 1000, 0);
+	add(&edges.table, make_key(EDGE_EXECUTED, 0, 0x1000, EDGE_NO_FILE, 0), 1000, 0);
 	/* Calls from two instructions of a line, from an inlined function and from another file. */
-	add(&edges.table, key(EDGE_TAKEN, 0, 0x104, 0, 0x200), 5, 1);
-	add(&edges.table, key(EDGE_TAKEN, 0, 0x108, 0, 0x200), 6, 1);
-	add(&edges.table, key(EDGE_TAKEN, 0, 0x108, 0, 0x100), 7, 1);
-	add(&edges.table, key(EDGE_TAKEN, 0, 0x110, 0, 0x200), 8, 1);
-	add(&edges.table, key(EDGE_TAKEN, 1, 0x110, 0, 0x100), 9, 1);
+	add(&edges.table, make_key(EDGE_TAKEN, 0, 0x104, 0, 0x200), 5, 1);
+	add(&edges.table, make_key(EDGE_TAKEN, 0, 0x108, 0, 0x200), 6, 1);
+	add(&edges.table, make_key(EDGE_TAKEN, 0, 0x108, 0, 0x100), 7, 1);
+	add(&edges.table, make_key(EDGE_TAKEN, 0, 0x110, 0, 0x200), 8, 1);
+	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x110, 0, 0x100), 9, 1);
 	/* These are no calls: the target is within a function, has an invalid name, or is not taken. */
-	add(&edges.table, key(EDGE_TAKEN, 0, 0x104, 0, 0x108), 100, 0);
-	add(&edges.table, key(EDGE_TAKEN, 0, 0x104, 0, 0x300), 100, 0);
-	add(&edges.table, key(EDGE_NOT_TAKEN, 0, 0x104, 0, 0x200), 100, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, 0, 0x104, 0, 0x108), 100, 0);
+	add(&edges.table, make_key(EDGE_TAKEN, 0, 0x104, 0, 0x300), 100, 0);
+	add(&edges.table, make_key(EDGE_NOT_TAKEN, 0, 0x104, 0, 0x200), 100, 0);
 	edge_table_sort(&edges.table);
 	check_format(autofdo_profile_print, &profile,
 		     "# build-id: ca\n"
