@@ -109,9 +109,9 @@ static const struct verb verbs[] = {
 	{
 		.name = "pgo",
 		.synopsis = "--format bolt|pre-aggregated|brstack|autofdo [[-i] FILE] [-o FILE] "
-			    "[--binary "
-			    "PATH] "
-			    "[-C CPUS] [--midr MIDR] [--filter EXPRESSION] [--symfs DIR]",
+			    "[--binary PATH] [-C CPUS] [--midr MIDR] [--filter EXPRESSION] "
+			    "[--symfs DIR] | "
+			    "merge -o FILE PROFILE PROFILE",
 		.help = "write the branches of a program as a profile for BOLT or clang",
 		.run = pgo_run,
 	},

@@ -10,6 +10,7 @@
 #include "lib/options.h"
 #include "lib/output.h"
 #include "pgo/autofdo-profile.h"
+#include "pgo/profile-merge.h"
 #include "query/query-names.h"
 #include "verb.h"
 
@@ -93,8 +94,18 @@ static int select_file(const struct edge_recording *edges, const struct options 
 	return STATUS_OK;
 }
 
+/**
+ * struct profile_output - what is printed: a sum of profiles, or a profile in a format
+ * @merge: the sum; NULL for a profile
+ */
+struct profile_output {
+	struct profile_merge *merge;
+	const struct pgo_format *format;
+	struct edge_profile *profile;
+};
+
 /* Print to a descriptor, which stays open. Return 0 or a negative errno. */
-static int print_profile(int fd, const struct pgo_format *format, struct edge_profile *profile)
+static int print_to_fd(int fd, const struct profile_output *output)
 {
 	int copy = dup(fd), r = 0;
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
@@ -105,9 +116,12 @@ static int print_profile(int fd, const struct pgo_format *format, struct edge_pr
 			close(copy);
 		return r;
 	}
-	format->print(out, profile);
+	if (output->merge)
+		profile_merge_print(out, output->merge);
+	else
+		output->format->print(out, output->profile);
+	r = output->profile ? output->profile->error : 0;
 	errno = 0;
-	r = profile->error;
 	if (r == 0 && ferror(out))
 		r = -EIO;
 	if (fclose(out) != 0 && r == 0)
@@ -133,14 +147,13 @@ static bool has_lines(const struct edge_profile *profile)
 	return false;
 }
 
-static int write_profile(const struct options *options, const struct pgo_format *format,
-			 struct edge_profile *profile)
+static int write_output(const struct options *options, const struct profile_output *from)
 {
 	struct output_file output = OUTPUT_NONE;
 	int r = output_open(options->output, 0644, &output);
 
 	if (r >= 0)
-		r = print_profile(output.fd, format, profile);
+		r = print_to_fd(output.fd, from);
 	if (r >= 0)
 		r = output_commit(&output);
 	output_drop(&output);
@@ -202,7 +215,8 @@ static int convert_file(const struct edge_recording *edges, u32 file,
 				     "do not strip it",
 				     edges->file[file].path);
 	else
-		status = write_profile(options, format, &profile);
+		status = write_output(
+			options, &(struct profile_output){ .format = format, .profile = &profile });
 	if (status == STATUS_OK)
 		report_profile(format, &profile);
 	edge_profile_deinit(&profile);
@@ -227,11 +241,38 @@ static int convert_recording(const struct options *options, const struct pgo_for
 	return status;
 }
 
+/* Run "speprof pgo merge A B -o C"; the first argument is the name for errors. */
+static int merge_run(int argc, char **argv)
+{
+	struct profile_merge merge = { .format = NULL };
+	struct options options;
+	int status = options_parse(argc, argv, "oF2", &options);
+
+	if (status)
+		return status;
+	if (!options.after || !options.output)
+		return message_fail(STATUS_USAGE,
+				    "pgo merge: needs two profiles, and -o with the file to write");
+	status = profile_merge_read(&merge, options.input);
+	if (!status)
+		status = profile_merge_read(&merge, options.after);
+	if (!status)
+		status = write_output(&options, &(struct profile_output){ .merge = &merge });
+	profile_merge_deinit(&merge);
+	return status;
+}
+
 int pgo_run(int argc, char **argv)
 {
 	const struct pgo_format *format;
 	struct options options;
-	int status = options_parse(argc, argv, "iCEMLoYFy", &options);
+	int status;
+
+	if (argc > 1 && strcmp(argv[1], "merge") == 0) {
+		argv[1] = argv[0];
+		return merge_run(argc - 1, argv + 1);
+	}
+	status = options_parse(argc, argv, "iCEMLoYFy", &options);
 
 	if (status)
 		return status;

@@ -208,7 +208,7 @@ static const struct {
 	    "speprof annotate -j --binary libc.so.6 'mem*' a.speprof" } },
 	{ "pgo",
 	  { "speprof pgo --format pre-aggregated a.speprof -o a.preagg",
-	    "speprof pgo --format bolt --binary program a.speprof -o a.fdata" } },
+	    "speprof pgo merge a.preagg b.preagg -o sum.preagg" } },
 	{ "dump", { "speprof dump perf.data", "speprof dump --midr 0x410fd0c0 -i records.raw" } },
 	{ "record",
 	  { "speprof record -d 10 -o a.speprof",

@@ -72,10 +72,13 @@ static bool is_same_line(const struct source_frame *a, const struct source_frame
 	       component_get(a->discriminator) == component_get(b->discriminator);
 }
 
-/* Accept the names that linkers and compilers use; the format has no escape character. */
+/*
+ * Accept the names that linkers and compilers use; the format has no escape character. In it a name
+ * does not begin with a digit, as counts do.
+ */
 static bool name_is_usable(const char *name)
 {
-	if (!*name)
+	if (!*name || isdigit((unsigned char)*name))
 		return false;
 	for (; *name; name++)
 		if (!isalnum((unsigned char)*name) && !strchr("_.$", *name))

@@ -103,6 +103,9 @@ function __speprof_words
 			string split ' ' -- 'list create set snapshot start stop reset remove'
 		case module
 			echo reload
+		case pgo
+			echo merge
+			__fish_complete_path (commandline -ct)
 		case help
 			__speprof_verbs
 		case summary report diff save dump emulate
