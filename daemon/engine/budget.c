@@ -30,7 +30,7 @@
 #define SAVED_PROCESS	128 /* identity, and the counters of processes with samples */
 #define SAVED_MAPS	160 /* for a process: a dozen mappings, or a few with paths of files */
 #define SAVED_CONTAINER 512
-#define SAVED_COPIES	2 /* number of slots */
+#define SAVED_COPIES	   2 /* number of slots */
 
 /*
  * Limits of the memory for names of functions. MAPPINGS is added for mappings of files, and for

@@ -95,7 +95,8 @@ void minute_log_add_location(struct minute_log *log, const struct history_row *r
 
 /**
  * minute_log_find_program() - return the index in &minute_log.program of the program of a location
- * @row: a row of @location
+ * @log: the log
+ * @row: a row of &minute_log.location
  */
 u32 minute_log_find_program(const struct minute_log *log, const struct history_row *row);
 

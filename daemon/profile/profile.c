@@ -203,7 +203,7 @@ void profile_clear_own_counters(struct profile *profile)
 	profile->context_overflow = 0;
 }
 
-/* Properties of all samples of a window. */
+/* Properties that all samples of a window share. */
 struct window_context {
 	const struct source_window *window;
 	u32 encoding; /* index of the core's table of data sources */

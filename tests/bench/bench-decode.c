@@ -22,8 +22,8 @@
 #define STRETCH	  (1U << 18)
 #define MEGABYTES 64
 #define ROUNDS	  12
-#define BYTES	  (64ULL << 20) /* enough for the cells of all locations */
-#define CROWDED	  (8ULL << 20)
+#define BYTES	  (64ULL << 20) /* memory for the cells of all locations */
+#define CROWDED	  (8ULL << 20) /* memory for the cells of a few locations */
 #define SCATTERED 1000000 /* number of instructions of each task */
 
 /*

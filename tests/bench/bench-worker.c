@@ -237,7 +237,7 @@ static void print_values(const struct records_feed *feed, double cpu, double wal
 int main(int argc, char **argv)
 {
 	unsigned int milliseconds = argc > 1 ? (unsigned int)atoi(argv[1]) : MILLISECONDS;
-	const struct task_events_status told = { 0 };
+	const struct task_events_status task_status = { 0 };
 	const struct source_config sampling = { .interval_ns = 1000 };
 	static struct records_feed shared_source;
 	struct shared_source *shared;
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 	shared_source.pool = make_pool(tids);
 	if (shared_source.timer < 0 ||
 	    shared_source_new(&shared_source.source, &sampling, &shared) < 0 ||
-	    worker_new(NULL, NULL, &told, &worker) < 0 ||
+	    worker_new(NULL, NULL, &task_status, &worker) < 0 ||
 	    add_session(worker, shared, SESSION_MACHINE, NULL) < 0)
 		return EXIT_FAILURE;
 	for (int i = 2; i < argc; i++) {

@@ -11,11 +11,14 @@
 #define SECOND 1000000000ULL
 #define BEGAN  (5000 * SECOND)
 
-/* A new kind of failure is logged as soon as the interval permits, even if nothing changes then. */
+/*
+ * If the kind of a failure changes while the rate limit forbids a message, it is logged as soon as
+ * the limit permits.
+ */
 static void test_new_kind_of_failure_is_logged(void **state)
 {
 	struct log_condition condition = { 0 };
-	u64 changes, said = 0, at = 0;
+	u64 changes, logged = 0, at = 0;
 
 	(void)state;
 	assert_false(log_condition_update(&condition, 0, BEGAN, &changes));
@@ -25,11 +28,11 @@ static void test_new_kind_of_failure_is_logged(void **state)
 		if (!log_condition_update(&condition, s < 3 ? 503 : 401, BEGAN + s * SECOND,
 					  &changes))
 			continue;
-		said++;
+		logged++;
 		at = s;
 		assert_int_equal(changes, 1);
 	}
-	assert_int_equal(said, 1);
+	assert_int_equal(logged, 1);
 	assert_in_range(at, 3, 20);
 }
 
@@ -37,13 +40,13 @@ static void test_new_kind_of_failure_is_logged(void **state)
 static void test_lasting_failure_is_logged_once(void **state)
 {
 	struct log_condition condition = { 0 };
-	u64 changes, said = 0;
+	u64 changes, logged = 0;
 
 	(void)state;
 	for (u64 s = 0; s < 100000; s++)
-		said += log_condition_update(&condition, s < 50000 ? 7 : 0, BEGAN + s * SECOND,
-					     &changes);
-	assert_int_equal(said, 2);
+		logged += log_condition_update(&condition, s < 50000 ? 7 : 0, BEGAN + s * SECOND,
+					       &changes);
+	assert_int_equal(logged, 2);
 	assert_int_equal(condition.logged, 0);
 }
 

@@ -189,7 +189,7 @@ static void row_remove_old_counts(struct view_row *row, enum row_renaming kind,
 	}
 }
 
-/* Correct the rows of one binary in one container. */
+/* Remove the counts that are older than the interval from rows of one binary in one container. */
 static void binary_remove_old_counts(struct renamed_row *rows, size_t count)
 {
 	struct view_row sum[RENAMINGS] = { 0 };
@@ -203,7 +203,7 @@ static void binary_remove_old_counts(struct renamed_row *rows, size_t count)
 			row_remove_old_counts(rows[i].out, rows[i].kind, sum);
 }
 
-/* Correct @count rows, binary by binary. */
+/* Remove the counts that are older than the interval from @count rows, binary by binary. */
 static void rows_remove_old_counts(struct renamed_row *rows, size_t count)
 {
 	size_t first = 0;

@@ -621,7 +621,7 @@ static void test_names_need_matching_build_id(void **state)
 		u8 id[20];
 
 		test_row("%s, %s, build id %s, %s", i & 1 ? "big-endian" : "little-endian",
-			 i & 2 ? "pipe" : "file", recorded ? "said" : "not said",
+			 i & 2 ? "pipe" : "file", recorded ? "recorded" : "not recorded",
 			 right ? "right" : "wrong");
 		memcpy(id, self.build_id, sizeof(id));
 		id[19] ^= !right;

@@ -733,18 +733,18 @@ static u64 reset_peak_memory(void)
 static u32 count_distinct_names(const struct read_profile *r)
 {
 	u64 samples = 0, latency = 0;
-	u32 told = 0;
+	u32 distinct = 0;
 
 	for (u32 i = 0; i < r->samples; i++) {
 		u64 n = find_value(r, &r->sample[i], "samples");
 
 		samples += n;
 		latency += find_value(r, &r->sample[i], "total_latency");
-		told += n == 1;
+		distinct += n == 1;
 	}
 	assert_int_equal(samples, PLACES);
 	assert_int_equal(latency, PLACES * 100);
-	return told;
+	return distinct;
 }
 
 /*
@@ -790,7 +790,7 @@ static void test_little_memory_keeps_all_samples(void **state)
 	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
 		struct read_profile *r;
-		u32 told;
+		u32 distinct;
 
 		pprof_free(f->pprof);
 		assert_int_equal(
@@ -808,9 +808,9 @@ static void test_little_memory_keeps_all_samples(void **state)
 		       measure_write_peak(f) > cases[k].room.names + PPROF_WRITE_BYTES)
 			;
 		r = write_profile(f);
-		told = count_distinct_names(r);
-		assert_row(told >= cases[k].least && told <= cases[k].most);
-		assert_row(has_string(r, "[other]") == (told < PLACES));
+		distinct = count_distinct_names(r);
+		assert_row(distinct >= cases[k].least && distinct <= cases[k].most);
+		assert_row(has_string(r, "[other]") == (distinct < PLACES));
 		/* All samples have a process. */
 		assert_row(!has_string(r, "[unattributed]"));
 		read_profile_free(r);

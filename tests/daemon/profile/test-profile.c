@@ -627,7 +627,7 @@ static void test_rows_are_sorted(void **state)
 {
 	struct fixture *f = *state;
 	struct view all, few;
-	u32 told = 0;
+	u32 distinct = 0;
 
 	add_many_locations(f->profile);
 	for (enum view_sort sort = 0; sort < VIEW_SORTS; sort++) {
@@ -645,8 +645,8 @@ static void test_rows_are_sorted(void **state)
 		for (u32 i = 0; i < few.count; i++)
 			assert_row(view_get_sort_key(&few.rows[i], sort, UNITS) ==
 				   view_get_sort_key(&all.rows[i], sort, UNITS));
-		told += view_get_sort_key(&all.rows[0], sort, UNITS) >
-			view_get_sort_key(&all.rows[15], sort, UNITS);
+		distinct += view_get_sort_key(&all.rows[0], sort, UNITS) >
+			    view_get_sort_key(&all.rows[15], sort, UNITS);
 		view_clear(&all);
 		view_clear(&few);
 	}
@@ -654,8 +654,8 @@ static void test_rows_are_sorted(void **state)
 	 * Some sort orders cannot distinguish locations, because the samples lack an operation or
 	 * latency.
 	 */
-	print_message("%u of %u sorts tell the places apart\n", told, VIEW_SORTS);
-	assert_true(told >= 18);
+	print_message("%u of %u sorts distinguish the places\n", distinct, VIEW_SORTS);
+	assert_true(distinct >= 18);
 }
 
 int main(void)

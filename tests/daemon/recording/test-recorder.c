@@ -688,7 +688,7 @@ static void test_truncated_file_is_reported(void **state)
 	(void)state;
 	for (int format = RECORDER_NATIVE; format <= RECORDER_PERF; format++) {
 		size_t size = write_recording(format);
-		u64 said = 0;
+		u64 reported = 0;
 
 		assert_true(size <= sizeof(buf));
 		read_file(buf, size);
@@ -706,11 +706,11 @@ static void test_truncated_file_is_reported(void **state)
 			/* The reader does not need all features at the end of a perf.data. */
 			assert_row(r || format == RECORDER_NATIVE ||
 				   seen.records == WINDOWS * RECORDS);
-			said += !!r;
+			reported += !!r;
 		}
 		/* The native format cannot detect that a file ends at the end of a window. */
 		assert_true(format == RECORDER_PERF ||
-			    said >= size - 1 - FACTS - WINDOWS - ARRAY_SIZE(tasks));
+			    reported >= size - 1 - FACTS - WINDOWS - ARRAY_SIZE(tasks));
 	}
 }
 
@@ -721,7 +721,7 @@ static void test_flipped_bits_are_reported(void **state)
 	(void)state;
 	for (int format = RECORDER_NATIVE; format <= RECORDER_PERF; format++) {
 		size_t size = write_recording(format);
-		u64 said = 0;
+		u64 reported = 0;
 
 		read_file(buf, size);
 		for (size_t bit = 0; bit < 8 * size; bit += 5) {
@@ -744,10 +744,10 @@ static void test_flipped_bits_are_reported(void **state)
 			 */
 			assert_row(format == RECORDER_PERF || bit < 8 * 64 ||
 				   seen.records >= (WINDOWS - 1) * RECORDS - 2);
-			said += !!r;
+			reported += !!r;
 			buf[bit / 8] ^= (u8)(1U << bit % 8);
 		}
-		assert_true(said > 100);
+		assert_true(reported > 100);
 	}
 }
 

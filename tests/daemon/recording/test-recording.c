@@ -694,7 +694,7 @@ static void test_perf_bit_flipped(void **state)
 {
 	struct recording_error error;
 	struct seen_recording seen;
-	u64 said = 0;
+	u64 reported = 0;
 
 	(void)state;
 	make_finished_perf(&gen, false, false, 2);
@@ -702,7 +702,7 @@ static void test_perf_bit_flipped(void **state)
 		test_row("byte %zu bit %zu", bit / 8, bit % 8);
 		gen.buf[bit / 8] ^= (u8)(1U << bit % 8);
 		if (replay_bytes(gen.buf, gen.len, &seen, &error))
-			said++;
+			reported++;
 		else
 			/*
 			 * Damage of records is visible in their ledger: it costs at most two
@@ -712,7 +712,7 @@ static void test_perf_bit_flipped(void **state)
 		assert_row(seen.records <= 2 * RECORDS + 1);
 		gen.buf[bit / 8] ^= (u8)(1U << bit % 8);
 	}
-	assert_true(said > 300);
+	assert_true(reported > 300);
 }
 
 struct hostile_row {

@@ -53,8 +53,8 @@ static struct speprof_event wait_for_event(struct limited_session *limited, uint
 }
 
 /*
- * Sample for @ms. Check that @each_second limits what is used, and that there is one window for
- * each period.
+ * Wait for @ms milliseconds. Meanwhile, check each time that the ring becomes THROTTLED from ARMED
+ * or IDLE, and that an event with the cause @cause follows.
  */
 static void wait_throttled(struct limited_session *limited, uint32_t cause, unsigned int ms)
 {
@@ -98,7 +98,7 @@ static void bytes_are_bounded(void)
 	check(kwait_state(&limited.ring, SPEPROF_RING_ARMED));
 	limited_end(&limited);
 	check(limited.tally.blind_ns > 0);
-	/* The time of waiting, which is more than a second, is nearly all blind. */
+	/* wait_throttled() waited for more than a second; most of the blind time is from then. */
 	check(limited.tally.blind_by[SPEPROF_BLIND_THROTTLED] > limited.tally.blind_ns / 2);
 }
 
