@@ -9,6 +9,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { count, expected, percent } from "./expected.mjs";
 
 const [modules, chromium, folder] = process.argv.slice(2);
 const require = createRequire(join(modules, "x"));
@@ -51,29 +52,6 @@ async function check(name, fn) {
 
 const box = (page, level, name) => page.locator(`#icicle [role=treeitem][aria-label$=${JSON.stringify(`, ${level} ${name}`)}]`);
 const dataOf = async (page, key) => (await page.locator(`#numbers dd[data-key="${key}"]`).textContent()).trim();
-const count = n => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
-const percent = (part, whole) => (whole ? `${(100 * part / whole).toFixed(1)} %` : "-");
-
-/* What the page shows for a row of "report -j". */
-function expected(row, header) {
-	const whole = header.totals.weight[header.share_of];
-	return {
-		weight: count(row.weight[header.share_of]),
-		samples: count(row.samples),
-		latency_sum: count(row.latency_sum),
-		p50: count(row.p50),
-		p99: count(row.p99),
-		loads: count(row.loads),
-		stores: count(row.stores),
-		branches: count(row.branches),
-		share: percent(row.weight[header.share_of], whole),
-		dram: percent(row.dram, row.memory),
-		remote: percent(row.remote, row.memory),
-		snooped: percent(row.snooped, row.memory),
-		mispredicted: percent(row.mispredicted, row.branches),
-	};
-}
-
 await check("function", () => withPage("shop.html", async page => {
 	const report = json("shop.json");
 	const row = report.rows.find(each => each.function === "ExecHashJoin");

@@ -19,6 +19,17 @@ function rowBuckets(row) {
 }
 
 /*
+ * Return the highest latency of a row, 0 without one: its p99, if that is in the highest bucket, as a percentile
+ * is at most the highest latency; else the end of that bucket.
+ */
+function rowHighest(row) {
+	const top = rowBuckets(row).at(-1)?.[0];
+	if (top === undefined)
+		return 0;
+	return top > 0 && row.p99 > bucketUpper(top - 1) ? row.p99 : bucketUpper(top);
+}
+
+/*
  * Return the histograms of a row as { set, untimed, sum, buckets }. A row by level has the latency of
  * that level. Other rows have the latency of all levels together, as that of other operations.
  */
@@ -66,7 +77,7 @@ class RowList {
 			counts[key] += part[key] ?? 0;
 		counts.weight += part.weight[this.unit] ?? 0;
 		counts.timed += timedSamples(part);
-		counts.max = Math.max(counts.max, ...rowBuckets(part).map(([bucket]) => bucketUpper(bucket)));
+		counts.max = Math.max(counts.max, rowHighest(part));
 		sets.push(...rowSets(part, this.byLevel, this.names));
 	}
 

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Open the page of a running exporter in Chromium, use it as a reader does, and compare what it shows with
+// "report -j" of the same daemon.
+//
+// usage: node live.mjs NODE_MODULES CHROMIUM FOLDER URL TOKEN
+// FOLDER has live.json: "report -j" by container, program, binary and function. It receives pictures. Prints
+// PASS and FAIL lines. A line "@WORD" on standard output requests an action, after which the caller writes an empty
+// line to standard input: pause, resume, kill and start the daemon, or stop-exporter. Exits with 1 if anything failed.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { count, expected } from "./expected.mjs";
+
+const [modules, chromium, folder, url, token] = process.argv.slice(2);
+const require = createRequire(join(modules, "x"));
+const axe = readFileSync(join(modules, "axe-core/axe.min.js"), "utf8");
+const report = JSON.parse(readFileSync(join(folder, "live.json"), "utf8"));
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"];
+const LEVELS = ["container", "program", "binary", "function"];
+const SIZES = [[1440, 900], [1024, 768], [390, 844]];
+
+const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+const browser = await require("playwright-core").chromium.launch({ executablePath: chromium, args: FLAGS });
+let failed = 0;
+
+async function request(word) {
+	console.log(`@${word}`);
+	await answers.next();
+}
+
+/* Run @fn with a page. A request to another server, an error, or a message other than that of a refused request is a failure. */
+async function withPage(address, fn, { size = SIZES[0], scheme = "light" } = {}) {
+	const context = await browser.newContext({ viewport: { width: size[0], height: size[1] }, colorScheme: scheme, reducedMotion: "reduce" });
+	/* A slow machine is no failure; the lane has a limit of its own. */
+	context.setDefaultTimeout(0);
+	const page = await context.newPage();
+	const trouble = [];
+	page.on("console", message => /^Failed to load resource/.test(message.text()) || trouble.push(`console: ${message.text()}`));
+	page.on("pageerror", error => trouble.push(`error: ${error.message}`));
+	page.on("request", each => each.url().startsWith(`${url}/page/`) || trouble.push(`request: ${each.url()}`));
+	await page.goto(address);
+	await idle(page);
+	await fn(page, trouble);
+	assert.deepEqual(trouble, []);
+	await context.close();
+}
+
+async function check(name, fn) {
+	try {
+		await fn();
+		console.log(`PASS html-live-${name}`);
+	} catch (error) {
+		console.log(`FAIL html-live-${name}: ${String(error.stack ?? error).split("\n").slice(0, 12).join(" | ")}`);
+		failed = 1;
+	}
+}
+
+const idle = page => page.waitForSelector('#live[aria-busy="false"]');
+const text = (page, selector) => page.locator(selector).textContent();
+
+/* Load new rows, and wait until the page has shown them or the reason why there are none. */
+async function update(page) {
+	const answer = page.waitForEvent("requestfinished", each => each.url().includes("/page/query")).catch(() => {});
+	await page.locator("#refresh").click();
+	await answer;
+	await idle(page);
+}
+
+/* Load new rows until @done; a slow machine may give other answers before. */
+async function updateUntil(page, done) {
+	for (;;) {
+		await update(page);
+		if (await done())
+			return;
+	}
+}
+
+/*
+ * A percentile in the highest bucket is at most the highest latency. The page knows that of a level only if the p99 of
+ * the level is in this bucket, and shows the end of the bucket otherwise.
+ */
+function sameBucket(row, key, shown) {
+	const ends = Object.keys(row.latency_counts ?? {}).map(Number).sort((a, b) => a - b);
+	return ["p50", "p99"].includes(key) && count(ends.find(end => end >= row[key])) === shown;
+}
+
+const opened = `${url}/page/#token=${token}`;
+
+await check("token", async () => {
+	await withPage(`${url}/page/`, async page => {
+		assert.match(await text(page, "#failure"), /^This page needs a token\. Run \u201csudo speprof page\u201d/);
+		assert.ok(await page.locator("#main").isHidden());
+		assert.equal(await text(page, "#status"), "No rows were loaded.");
+	});
+	await withPage(`${url}/page/#token=not-the-token-of-the-page`, async page => {
+		assert.match(await text(page, "#failure"), /^The token was refused\. Run/);
+		/* The reader pastes the right URL into the same tab, which does not load the page again. */
+		await page.evaluate(hash => { location.hash = hash; }, `token=${token}`);
+		await page.waitForSelector("#main:not([hidden])");
+		await idle(page);
+		assert.ok(await page.locator("#failure").isHidden());
+		assert.equal(page.url(), `${url}/page/`);
+		await page.reload();
+		await page.waitForSelector("#main:not([hidden])");
+	});
+});
+
+await check("rows", () => withPage(opened, async page => {
+	assert.equal(page.url(), `${url}/page/`);
+	while (await page.locator("#more").isVisible())
+		await page.locator("#more").click();
+	const shown = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => ({
+		names: [...row.querySelectorAll(".text, th")].map(cell => cell.textContent),
+		numbers: Object.fromEntries([...row.querySelectorAll("td[data-key]")].map(cell => [cell.dataset.key, cell.textContent])),
+	})));
+	const shownName = (level, name) => (level === "container" && name === "-" ? "no container" : name || `no ${level}`);
+	const wanted = new Map();
+	for (const row of report.rows) {
+		const names = LEVELS.map(level => shownName(level, row[level])).join("\n");
+		wanted.set(names, [...wanted.get(names) ?? [], row]);
+	}
+	assert.ok(shown.length);
+	assert.equal(await text(page, "#shown"), `${count(shown.length)} of ${count(wanted.size)} shown`);
+	for (const { names: parts, numbers } of shown) {
+		const names = parts.join("\n");
+		const rows = wanted.get(names);
+		assert.ok(rows, `the report has no row ${names}`);
+		/* Executables of the same name in several folders have rows with equal names; the page adds these up. */
+		const single = rows.length === 1 ? expected(rows[0], report) : {};
+		const sums = Object.fromEntries(["samples", "latency_sum", "loads", "stores", "branches"].map(key =>
+			[key, count(rows.reduce((sum, row) => sum + row[key], 0))]));
+		sums.weight = count(rows.reduce((sum, row) => sum + row.weight[report.share_of], 0));
+		for (const [key, number] of Object.entries({ ...single, ...sums }))
+			assert.ok(numbers[key] === number || (single.p99 && sameBucket(rows[0], key, numbers[key])), `${names} ${key}: ${numbers[key]}, not ${number}`);
+	}
+	assert.ok((await text(page, "#ledgers")).includes(count(report.totals.records)));
+}));
+
+await check("heading", () => withPage(opened, async page => {
+	assert.equal(await text(page, ".badge"), "EMULATED SPU");
+	assert.equal(await text(page, "#name"), "daemon, session machine, since the start");
+	assert.match(await text(page, "#bottom"), /^Served by speprof-exporter /);
+	assert.match(await text(page, "#status"), /^Rows of /);
+	assert.ok(await page.locator("#when").isHidden() && await page.locator("#memory").isHidden());
+	assert.ok((await text(page, "#table thead button[data-key=p99]")).startsWith("~"));
+}));
+
+await check("policy", () => withPage(opened, async (page, trouble) => {
+	const ran = await page.evaluate(async other => {
+		const script = document.createElement("script");
+		script.textContent = "window.ran = true;";
+		document.body.append(script);
+		const loaded = await fetch(other).then(() => true, () => false);
+		return window.ran === true || loaded;
+	}, url.replace("localhost", "127.0.0.1"));
+	assert.equal(ran, false);
+	assert.equal(trouble.filter(each => /Content Security Policy/.test(each)).length, trouble.length);
+	assert.ok(trouble.length >= 2);
+	trouble.length = 0;
+}));
+
+await check("selection", () => withPage(opened, async page => {
+	await page.locator("#icicle [role=treeitem][aria-level='2']").first().click();
+	await page.locator("#width").selectOption("samples");
+	await page.locator("#table thead button[data-key=samples]").click();
+	await page.locator("#icicle [tabindex='0']").focus();
+	const state = async () => [await page.locator("#crumbs li").allTextContents(), await page.locator("#width").inputValue(),
+		await page.locator("#table th[aria-sort] button").getAttribute("data-key"), await text(page, "#table")];
+	const before = await state();
+	assert.equal(before[0].length, 2);
+	await update(page);
+	assert.deepEqual(await state(), before);
+	await page.locator("#detail").selectOption("line");
+	await page.waitForFunction(() => [...document.querySelectorAll("#by option")].some(option => option.value === "line"));
+	assert.deepEqual(await page.locator("#crumbs li").allTextContents(), before[0]);
+}));
+
+for (const scheme of ["light", "dark"])
+	for (const size of SIZES)
+		await check(`accessible-${scheme}-${size[0]}`, () => withPage(opened, async page => {
+			await page.screenshot({ path: join(folder, `live-${scheme}-${size[0]}.png`), fullPage: true });
+			/* The policy forbids an inline script; this one comes from the debugger, which the policy does not bind. */
+			await page.evaluate(axe);
+			const { violations } = await page.evaluate(() => window.axe.run());
+			const serious = violations.filter(each => ["serious", "critical"].includes(each.impact));
+			assert.deepEqual(serious.map(each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html + " " + node.failureSummary).join(", ")}`), []);
+			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page scrolls sideways");
+		}, { size, scheme }));
+
+await check("daemon", () => withPage(opened, async page => {
+	const failure = page.locator("#failure");
+	const rows = await text(page, "#table");
+	/* Collect what the page states, because a slow machine may read it too late. */
+	await page.evaluate(() => {
+		window.stated = [];
+		const status = document.getElementById("status");
+		new MutationObserver(() => window.stated.push(status.textContent)).observe(status, { childList: true });
+	});
+	await request("pause");
+	await page.locator("#refresh").click();
+	await page.waitForFunction(() => window.stated.includes("Waiting for the daemon \u2026"));
+	assert.equal(await text(page, "#table"), rows);
+	await request("resume");
+	await idle(page);
+	await updateUntil(page, () => failure.isHidden());
+	assert.equal(await text(page, "#table"), rows);
+	await request("kill");
+	await updateUntil(page, async () => await failure.textContent() === "speprofd is not running.");
+	assert.ok(await failure.isVisible());
+	assert.equal(await text(page, "#table"), rows);
+	assert.match(await text(page, "#status"), /^Not updated: the rows below are those of /);
+	await page.screenshot({ path: join(folder, "live-away.png"), fullPage: true });
+	await request("start");
+	await updateUntil(page, () => failure.isHidden());
+	assert.match(await text(page, "#status"), /^Rows of /);
+	await request("stop-exporter");
+	await page.locator("#refresh").click();
+	await page.waitForSelector("#failure:not([hidden])");
+	assert.match(await failure.textContent(), /^The exporter cannot be reached: /);
+}));
+
+await browser.close();
+process.exit(failed);
