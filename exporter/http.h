@@ -17,7 +17,7 @@
 #define HTTP_TOKEN   8192
 
 /*
- * Maximum number of requests for rows that wait, or whose clients still read the answer: each
+ * Maximum number of requests for rows that wait, or with an answer that a client still reads: each
  * answer is a file in the daemon's memory.
  */
 #define HTTP_QUERIES 8

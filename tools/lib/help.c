@@ -202,7 +202,7 @@ static const struct {
 	{ "timeline",
 	  { "speprof timeline -c web -s p99 --since yesterday",
 	    "speprof timeline -G container -s dram --last 7d" } },
-	{ "page", { "sudo speprof page", "sudo speprof page https://db7.example.com:9763" } },
+	{ "page", { "speprof page", "speprof page https://db7.example.com:9763" } },
 	{ "annotate",
 	  { "speprof annotate hash_search a.speprof",
 	    "speprof annotate -j --binary libc.so.6 'mem*' a.speprof" } },
