@@ -194,17 +194,19 @@ class Service:
 		groups = f"--groups={GROUP}" if uid == READER else "--clear-groups"
 		return ["setpriv", f"--reuid={uid}", f"--regid={uid}", groups]
 
-	def busctl(self, *args, uid=0):
-		"""Run busctl. Retry when the daemon limits the rate of a user's queries: on a busy machine, one
-		query costs more time."""
+	def run(self, *args, uid=0):
+		"""Run a program as a user. Retry when the daemon limits the rate of the user's queries: on a busy
+		machine, one query costs more time, and on a fast machine, queries follow each other faster."""
 		end = time.monotonic() + 600
 		while True:
-			got = subprocess.run([*self.as_user(uid), "busctl", f"--address={self.address}",
-					      "--timeout=600", *args], text=True, stdout=subprocess.PIPE,
+			got = subprocess.run([*self.as_user(uid), *args], text=True, stdout=subprocess.PIPE,
 					     stderr=subprocess.PIPE, check=False)
 			if "Rate limit exceeded for this user" not in got.stderr or time.monotonic() > end:
 				return got
 			time.sleep(1)
+
+	def busctl(self, *args, uid=0):
+		return self.run("busctl", f"--address={self.address}", "--timeout=600", *args, uid=uid)
 
 	def call(self, path, interface, method, *args, uid=0):
 		got = self.busctl("--json=short", "call", NAME, path, interface, method, *args, uid=uid)
@@ -227,10 +229,8 @@ class Service:
 
 	def denied(self, path, method, *args, uid):
 		"""Return the error of a call by gdbus, which prints more than "access denied"."""
-		got = subprocess.run([*self.as_user(uid), "gdbus", "call", "--address", self.address,
-				      "--dest", NAME, "--object-path", path, "--timeout", "60",
-				      "--method", method, *args], text=True, stdout=subprocess.PIPE,
-				     stderr=subprocess.PIPE, check=False)
+		got = self.run("gdbus", "call", "--address", self.address, "--dest", NAME, "--object-path", path,
+			       "--timeout", "60", "--method", method, *args, uid=uid)
 		assert got.returncode, f"{method} {args} was not refused: {got.stdout}"
 		return got.stderr
 
