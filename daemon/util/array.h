@@ -51,6 +51,7 @@ static inline int compare_u64(u64 x, u64 y)
  * Return: the number of elements with the property, which is also the number of the first element
  * without it; u32.
  */
+/* A declared name cannot be in parentheses. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define ARRAY_COUNT_LEADING(count, index, condition)                 \
 	__extension__({                                              \
 		u32 _low = 0, _high = (count);                       \
@@ -63,5 +64,6 @@ static inline int compare_u64(u64 x, u64 y)
 		}                                                    \
 		_low;                                                \
 	})
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif
