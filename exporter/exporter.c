@@ -24,10 +24,8 @@ struct exporter_socket {
 
 struct exporter {
 	const struct exporter_config *config;
-	bool emulated;
 	sd_event *event;
 	struct daemon_client *client;
-	bool ready;
 	sd_event_source *ready_timer;
 	struct http_server *servers[EXPORTER_SERVERS];
 	struct exporter_socket serving[EXPORTER_SERVERS];
@@ -36,9 +34,11 @@ struct exporter {
 	struct accumulator acc;
 	struct accumulator
 		modelled; /* counters of an emulated SPU, which are never added to @acc */
-	bool is_modelled; /* the last answer was about an emulated SPU */
 	struct series_set set;
 	struct series_self self;
+	bool emulated;
+	bool ready;
+	bool is_modelled; /* the last answer was about an emulated SPU */
 	bool logged_emulated;
 	struct log_condition answers; /* whether the daemon answers queries */
 	struct log_condition profiles; /* whether profiles are pushed */

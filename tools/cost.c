@@ -290,7 +290,7 @@ static int command_wait(struct cost_measurement *cost, pid_t pid)
 		}
 		if (fds[0].revents)
 			status = read_signal(cost, pid, &ended);
-		if (!status && (fds[1].revents || fds[2].revents))
+		if (!status && cost->source && (fds[1].revents || fds[2].revents))
 			sampling_drain(cost);
 	}
 	return status;

@@ -7,6 +7,7 @@
 #include "util/escape.h"
 #include "util/hash.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -481,6 +482,7 @@ static void row_fill_from_group(const struct cell_name_context *n, const struct 
 	for (const struct named_cell *c = group->first; c; c = c->next)
 		cell_row_add_counters(table, &c->row, CELL_ALL, &sum);
 	view_row_set_counters(row, &sum);
+	assert(group->first);
 	if (n->group == VIEW_BINARY)
 		row_set_binary(n, group->heaviest, row);
 	else

@@ -180,6 +180,7 @@ static u32 location_find_entry(const struct minute_log *log, const struct histor
 	u64 hash = hash_mix_bits(row->place ^ hash_mix_bits(row->owner));
 	u32 first = (u32)(hash % MINUTE_LOCATION_SETS * MINUTE_LOCATION_WAYS), least = first;
 
+	*ret_found = false;
 	for (u32 i = first; i < first + MINUTE_LOCATION_WAYS; i++) {
 		const struct history_row *entry = &log->location[i];
 

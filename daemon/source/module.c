@@ -746,7 +746,7 @@ int source_module_adopt(const struct source_config *config, bool uring, int sess
 int source_module_query_contexts(bool *ret_named)
 {
 	struct module_source m = { .device = -1 };
-	struct speprof_device_info info;
+	struct speprof_device_info info = { 0 };
 	const char *reason;
 	bool named = true;
 	int r;

@@ -65,10 +65,10 @@ union perf_pmu_attr {
  * @type: perf_event_attr.type
  * @ernd: caps/ernd: jitter does not change the mean interval (D17.3.4.3)
  * @unit: the unit of intervals, from caps/arch_inst, &enum sample_unit
+ * @refused: filters that the driver refused although format/ has them, SOURCE_FILTERS_*; 0 at first
  * @interval_min: caps/min_interval, in operations; 0: unknown
  * @events: caps/event_filter (Linux 6.18): the events that the driver accepts as a filter; 0:
  *	unknown
- * @refused: filters that the driver refused although format/ has them, SOURCE_FILTERS_*; 0 at first
  * @cpus: the CPUs of the PMU, online or not
  * @fields: the positions of the settings, indexed by &enum perf_pmu_setting
  */
@@ -76,9 +76,9 @@ struct perf_pmu {
 	u32 type;
 	bool ernd;
 	u8 unit;
+	u8 refused;
 	u64 interval_min;
 	u64 events;
-	u8 refused;
 	struct cpu_list cpus;
 	struct perf_pmu_field fields[PERF_PMU_SETTINGS];
 };

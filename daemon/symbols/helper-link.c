@@ -394,7 +394,7 @@ int helper_link_call_reader(struct helper_link *link, struct symbol_request *req
 	 * If the error of a file equals an error that callers take for a failure of the helper,
 	 * return -EIO instead.
 	 */
-	if (reply->error)
+	if (reply->error < 0)
 		return helper_error_is_fatal(reply->error) ? -EIO : reply->error;
 	*ret_reply = reply;
 	return 0;
@@ -416,7 +416,7 @@ int helper_link_call_opener(struct helper_link *link, struct open_request *reque
 		return stop_after_failure(link, (int)n);
 	if (n != sizeof(reply) || reply.serial != request->serial || reply.error > 0)
 		return stop_after_failure(link, -EBADMSG);
-	if (reply.error)
+	if (reply.error < 0)
 		return helper_error_is_fatal(reply.error) ? -EIO : reply.error;
 	*ret_reply = reply;
 	return 0;

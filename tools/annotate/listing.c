@@ -97,13 +97,16 @@ static char *copy_escaped(const char *text)
 	return strdup(to);
 }
 
+/* Add a line, which takes ownership of &listing_line.text. */
 static int line_add(struct listing_function *f, u32 *capacity, const struct listing_line *line)
 {
 	struct listing_line *grown =
 		array_reserve(f->line, capacity, f->lines + 1, sizeof(*grown), LINES_MAX);
 
-	if (!grown)
+	if (!grown) {
+		free(line->text);
 		return -ENOMEM;
+	}
 	f->line = grown;
 	f->line[f->lines++] = *line;
 	return line->text ? 0 : -ENOMEM;
@@ -130,9 +133,10 @@ static int lines_merge(struct listing_function *f, const struct function_code *c
 							     .row = counted[at].row });
 		if (at < count && counted[at].offset == insn->offset)
 			line.row = counted[at++].row;
-		line.text = copy_escaped(insn->text);
-		if (!r)
+		if (!r) {
+			line.text = copy_escaped(insn->text);
 			r = line_add(f, &capacity, &line);
+		}
 	}
 	for (; at < count && !r; at++)
 		r = line_add(f, &capacity,

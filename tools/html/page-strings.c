@@ -35,7 +35,8 @@ static int slots_grow(struct page_strings *strings)
 	for (u32 i = 0; i < strings->count; i++)
 		grown.slots[slot_find(&grown, strings->text[i])] = i + 1;
 	free(strings->slots);
-	*strings = grown;
+	strings->slots = grown.slots;
+	strings->size = grown.size;
 	return 0;
 }
 

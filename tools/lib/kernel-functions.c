@@ -70,7 +70,7 @@ static void addresses_add(struct address_list *addresses, u64 address)
 				addresses->address = grown;
 		}
 	}
-	if (addresses->count < addresses->capacity)
+	if (addresses->address && addresses->count < addresses->capacity)
 		addresses->address[addresses->count++] = address;
 }
 

@@ -32,16 +32,6 @@ void message_print(const char *format, ...)
 	va_end(args);
 }
 
-int message_fail(enum verb_exit_status status, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	message_vprint(format, args);
-	va_end(args);
-	return status;
-}
-
 static const char *get_printed_name(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";

@@ -13,9 +13,13 @@
  */
 void message_print(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
-/** message_fail() - print an error like message_print(), and return @status */
-int message_fail(enum verb_exit_status status, const char *format, ...)
-	__attribute__((__format__(__printf__, 2, 3)));
+/**
+ * message_fail() - print an error like message_print(), and return @status
+ * @status: an &enum verb_exit_status
+ *
+ * This is a macro so that compilers and analyzers know the returned value.
+ */
+#define message_fail(status, ...) (message_print(__VA_ARGS__), (int)(status))
 
 /**
  * message_print_recording_error(), message_print_replay_error() - print an error of

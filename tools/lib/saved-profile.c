@@ -85,17 +85,17 @@ static json_object *text_parse(const char *path, const char *text, size_t size)
 	json_object *json;
 
 	if (!tokener) {
-		message_fail(STATUS_FAILED, "%s: %s", path, strerror(ENOMEM));
+		message_print("%s: %s", path, strerror(ENOMEM));
 		return NULL;
 	}
 	json = json_tokener_parse_ex(tokener, text, (int)size);
 	if (!json || !json_object_is_type(json, json_type_object)) {
-		message_fail(STATUS_UNREADABLE,
-			     "%s: byte %zu: %s; the file should be as \"speprof save\" wrote it",
-			     path, json_tokener_get_parse_end(tokener),
-			     json_tokener_get_error(tokener) == json_tokener_continue ?
-				     "the file ends too early" :
-				     "no valid JSON");
+		message_print(
+			"%s: byte %zu: %s; the file should be as \"speprof save\" wrote it", path,
+			json_tokener_get_parse_end(tokener),
+			json_tokener_get_error(tokener) == json_tokener_continue ?
+				"the file ends too early" :
+				"no valid JSON");
 		json_object_put(json);
 		json = NULL;
 	}

@@ -212,7 +212,7 @@ static void draw_header(struct live_screen *screen, const struct view_header *he
 	if (items && lines)
 		format_pass_header_items(header, items_add, items);
 	for (u32 i = 0; items && i < items->count * 2 && line <= lines; i++) {
-		u32 at = i % items->count, width = (u32)text_get_width(items->text[at]);
+		u32 at = i < items->count ? i : i - items->count, width = (u32)text_get_width(items->text[at]);
 
 		if (ink_is_urgent(items->ink[at]) != (i < items->count))
 			continue;

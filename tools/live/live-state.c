@@ -491,11 +491,9 @@ static u32 input_handle_key(struct live_state *state, u32 key, const struct view
 
 	if (key == LIVE_KEY_ENTER)
 		return input_finish(state, rows);
-	if (key == LIVE_KEY_ESCAPE)
+	if (key == LIVE_KEY_ESCAPE || (key == LIVE_KEY_BACKSPACE && !length)) {
 		state->overlay = LIVE_NO_OVERLAY;
-	else if (key == LIVE_KEY_BACKSPACE && !length)
-		state->overlay = LIVE_NO_OVERLAY;
-	else if (key == LIVE_KEY_BACKSPACE) {
+	} else if (key == LIVE_KEY_BACKSPACE) {
 		while (length > 1 && (state->input[length - 1] & 0xc0) == 0x80)
 			length--;
 		state->input[length - 1] = 0;

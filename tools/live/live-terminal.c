@@ -69,7 +69,7 @@ static void leave_add(const char *sequence)
 		return;
 	if (leave_length + strlen(sequence) >= LEAVE_SIZE)
 		return;
-	memcpy(leave + leave_length, sequence, strlen(sequence));
+	strcpy(leave + leave_length, sequence);
 	leave_length += strlen(sequence);
 }
 

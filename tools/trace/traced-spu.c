@@ -89,7 +89,7 @@ static bool generates_exception(u32 word)
 void traced_spu_execute(struct traced_spu *spu, const struct qemu_step *step, s32 tid,
 			const struct source_sink *sink)
 {
-	struct spe_access access[2];
+	struct spe_access access[2] = { 0 };
 	struct spe_instruction instruction = {
 		.pc = step->registers.pc,
 		.timestamp = spu->now_ns,
