@@ -96,7 +96,7 @@ static void add_level_latency(struct json_object *totals, const struct profile *
 	struct level_table table;
 	struct json_object *by_level, *o;
 
-	cell_table_add_levels(p->cells.table, CELL_ALL, NULL, NULL, levels);
+	cell_table_add_levels(p->cells.table, NULL, NULL, levels);
 	level_table_fill(levels, &table);
 	by_level = json_object_new_object();
 	json_object_object_add(totals, "level_latency", by_level);

@@ -228,7 +228,6 @@ cell_counter_add(struct cell_counter *counter, const struct mapped_pc *at, u64 s
 	b->owner[i] = at->owner;
 	b->sample[i] = sample;
 	b->interval[i] = counter->interval;
-	b->sessions[i] = 1;
 	if (b->count < CELL_BATCH)
 		return;
 	cell_table_add_batch(counter->table);

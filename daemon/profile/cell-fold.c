@@ -180,8 +180,7 @@ static u64 large_pair_add(struct cell_table *t, struct cell *c, struct cell_coun
 }
 
 /* Count samples as evicted, because no pair can be allocated for them in @c. */
-static void pair_evict_samples(struct cell_table *t, struct cell *c, u8 sessions, u32 key,
-			       u64 count, u64 sum)
+static void pair_evict_samples(struct cell_table *t, struct cell *c, u32 key, u64 count, u64 sum)
 {
 	struct cell *evicted;
 	struct cell_counters *n;
@@ -195,7 +194,7 @@ static void pair_evict_samples(struct cell_table *t, struct cell *c, u8 sessions
 	}
 	c->restarted = true;
 	evicted = cell_get_for_evicted(t, cell_get_program(c));
-	n = cell_counters_find_or_add(t, evicted, sessions);
+	n = cell_counters_get_or_add(t, evicted);
 	if (n)
 		cell_pair_add(t, evicted, n, key, count, sum);
 	else
@@ -215,7 +214,7 @@ static void large_pair_add_or_evict(struct cell_table *t, struct cell *c, struct
 	if (!count || cell_is_for_evicted(t, c))
 		return;
 	evicted = cell_get_for_evicted(t, cell_get_program(c));
-	n = cell_counters_find_or_add(t, evicted, n->sessions);
+	n = cell_counters_get_or_add(t, evicted);
 	if (n)
 		(void)large_pair_add(t, evicted, n, key, count, 0);
 }
@@ -231,7 +230,7 @@ static void small_pair_move_to_large(struct cell_table *t, struct cell *c, struc
 
 	p->head = key << SMALL_COUNT_BITS | 1;
 	p->sum = 0;
-	pair_evict_samples(t, c, n->sessions, key, large_pair_add(t, c, n, key, count, sum), sum);
+	pair_evict_samples(t, c, key, large_pair_add(t, c, n, key, count, sum), sum);
 }
 
 /*
@@ -312,7 +311,7 @@ void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n
 		return;
 	p = small_pair_find_or_insert(t, c, n, &used);
 	if (!p) {
-		pair_evict_samples(t, c, n->sessions, key, count, sum);
+		pair_evict_samples(t, c, key, count, sum);
 		return;
 	}
 	if (used != key)
@@ -329,7 +328,7 @@ void cell_pair_add(struct cell_table *t, struct cell *c, struct cell_counters *n
 		p->head++;
 		count--;
 	}
-	pair_evict_samples(t, c, n->sessions, used, large_pair_add(t, c, n, used, count, sum), sum);
+	pair_evict_samples(t, c, used, large_pair_add(t, c, n, used, count, sum), sum);
 }
 
 void cell_octave_add(struct cell_table *t, struct cell *c, struct cell_counters *n,
@@ -415,83 +414,55 @@ static inline void sample_fold(struct cell_table *t, struct cell *c, struct cell
 	pair_count_sample(t, c, n, pair_key_make(number, sample_get_bucket(t, sample)), total);
 }
 
-/* Count samples of a log as evicted, because its cell cannot get counters. */
-static void log_evict_samples(struct cell_table *t, struct cell *c, unsigned int from,
-			      unsigned int to)
+/* Count the first @count samples of a log as evicted, because its cell cannot get counters. */
+static void log_evict_samples(struct cell_table *t, struct cell *c, unsigned int count)
 {
 	c->restarted = true;
 	t->ranks_aged = true;
-	for (unsigned int i = from; i < to; i++) {
-		if (cell_is_for_evicted(t, c))
-			t->stats.uncounted++;
-		else
-			cell_log_evicted_sample(t, cell_get_program(c), c->sample[i],
-						c->sessions[i], c->interval);
+	if (cell_is_for_evicted(t, c)) {
+		t->stats.uncounted += count;
+		return;
 	}
+	for (unsigned int i = 0; i < count; i++)
+		cell_log_evicted_sample(t, cell_get_program(c), c->sample[i], c->interval);
 }
 
 void cell_fold(struct cell_table *t, struct cell *c, unsigned int count)
 {
 	const struct cell_interval *interval = &t->interval[c->interval];
-	unsigned int at = 0;
-
-	while (at < count) {
-		u8 sessions = c->sessions[at];
-		struct cell_counters *n = cell_counters_find_or_add(t, c, sessions);
-		unsigned int from = at;
-
-		while (at < count && c->sessions[at] == sessions) {
-			if (n)
-				sample_fold(t, c, n, c->sample[at]);
-			at++;
-		}
-		if (!n) {
-			log_evict_samples(t, c, from, at);
-			continue;
-		}
-		n->weight[interval->unit] += (u64)(at - from) * interval->interval;
-		if (__builtin_expect(octaves_are_full(n), 0))
-			octaves_move_to_large(t, c, n);
-	}
-}
-
-struct cell_counters *cell_counters_find_or_add(struct cell_table *t, struct cell *c, u8 sessions)
-{
 	struct cell_counters *n;
-	u32 line;
 
-	for (line = c->counters; line; line = n->next) {
-		n = counters_at(t, line);
-		if (n->sessions == sessions)
-			return n;
+	if (!count)
+		return;
+	n = cell_counters_get_or_add(t, c);
+	if (!n) {
+		log_evict_samples(t, c, count);
+		return;
 	}
-	line = cell_lines_alloc(t, c, COUNTERS_ORDER);
-	if (!line)
-		return NULL;
-	n = counters_at(t, line);
-	n->sessions = sessions;
-	n->next = c->counters;
-	c->counters = line;
-	return n;
+	for (unsigned int i = 0; i < count; i++)
+		sample_fold(t, c, n, c->sample[i]);
+	n->weight[interval->unit] += (u64)count * interval->interval;
+	if (__builtin_expect(octaves_are_full(n), 0))
+		octaves_move_to_large(t, c, n);
 }
 
-static void counters_free_one(struct cell_table *t, u32 line)
+struct cell_counters *cell_counters_get_or_add(struct cell_table *t, struct cell *c)
 {
-	const struct cell_counters *n = counters_at(t, line);
-
-	line_pool_free(&t->lines, n->small, n->small_order);
-	line_pool_free(&t->lines, n->large, n->large_order);
-	line_pool_free(&t->lines, line, COUNTERS_ORDER);
+	if (!c->counters)
+		c->counters = cell_lines_alloc(t, c, COUNTERS_ORDER);
+	return cell_get_counters(t, c);
 }
 
 void cell_counters_free(struct cell_table *t, struct cell *c)
 {
-	while (c->counters) {
-		u32 line = c->counters;
+	const struct cell_counters *n = cell_get_counters(t, c);
 
-		c->counters = counters_at(t, line)->next;
-		counters_free_one(t, line);
-	}
+	if (!n)
+		return;
+	line_pool_free(&t->lines, n->small, n->small_order);
+	line_pool_free(&t->lines, n->large, n->large_order);
+	line_pool_free(&t->lines, c->counters, COUNTERS_ORDER);
+	c->counters = 0;
 }
 
 /* Maximum number of lines that are prefetched for a cell; most cells have fewer lines. */
@@ -499,13 +470,12 @@ void cell_counters_free(struct cell_table *t, struct cell *c)
 
 void cell_counters_prefetch(const struct cell_table *t, const struct cell *c)
 {
-	const struct cell_counters *n;
+	const struct cell_counters *n = cell_get_counters(t, c);
 	const u8 *at;
 	u32 lines;
 
-	if (!c->counters)
+	if (!n)
 		return;
-	n = counters_at(t, c->counters);
 	at = (const u8 *)get_small_pairs(t, n);
 	lines = n->small ? 1U << n->small_order : 0;
 	for (u32 i = 0; i < lines && i < PREFETCH_LINES; i++)
@@ -514,12 +484,11 @@ void cell_counters_prefetch(const struct cell_table *t, const struct cell *c)
 
 void cell_log_prefetch(const struct cell_table *t, const struct cell *c)
 {
-	const struct cell_counters *n;
+	const struct cell_counters *n = cell_get_counters(t, c);
 	const struct small_pair *pairs;
 
-	if (!c->counters)
+	if (!n)
 		return;
-	n = counters_at(t, c->counters);
 	pairs = get_small_pairs(t, n);
 	if (!n->small || 1U << n->small_order <= PREFETCH_LINES) {
 		cell_counters_prefetch(t, c);
@@ -624,11 +593,11 @@ static void cell_add_pairs(struct cell_table *t, struct cell *c, struct cell_cou
 void cell_add_counters(struct cell_table *t, struct cell *c, const struct cell_table *from_table,
 		       const struct cell_counters *from, const u16 *numbers)
 {
-	struct cell_counters *to = cell_counters_find_or_add(t, c, from->sessions);
+	struct cell_counters *to = cell_counters_get_or_add(t, c);
 
 	if (!to && !cell_is_for_evicted(t, c)) {
 		c = cell_get_for_evicted(t, cell_get_program(c));
-		to = cell_counters_find_or_add(t, c, from->sessions);
+		to = cell_counters_get_or_add(t, c);
 	}
 	if (!to) {
 		t->stats.uncounted += cell_counters_count_samples(from_table, from);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cell-level.h"
 
-void cell_table_add_levels(const struct cell_table *table, u8 sessions,
-			   bool (*wants)(void *ctx, u32 program), void *ctx,
-			   struct cell_level to[static SPE_LEVELS])
+void cell_table_add_levels(const struct cell_table *table, bool (*wants)(void *ctx, u32 program),
+			   void *ctx, struct cell_level to[static SPE_LEVELS])
 {
 	struct cell_cursor cursor = { 0 };
 	struct cell_row row;
 
 	while (cell_table_next(table, &cursor, &row))
 		if (!wants || wants(ctx, row.program))
-			cell_row_add_levels(table, &row, sessions, to);
+			cell_row_add_levels(table, &row, to);
 }
 
 static void row_add(struct level_table *t, enum spe_level level, const struct cell_level *sum)

@@ -46,7 +46,6 @@ struct level_table {
 /**
  * cell_table_add_levels() - add the loads and stores of some programs to @to
  * @table: the table, flushed
- * @sessions: as in cell_row_each_pair()
  * @wants: callback that returns whether to add the program with an id; NULL: all programs
  * @ctx: argument of @wants
  * @to: indexed by &enum spe_level
@@ -54,9 +53,8 @@ struct level_table {
  * Evicted samples of the programs are included, so the levels of all programs add up to the levels
  * of the machine.
  */
-void cell_table_add_levels(const struct cell_table *table, u8 sessions,
-			   bool (*wants)(void *ctx, u32 program), void *ctx,
-			   struct cell_level to[static SPE_LEVELS]);
+void cell_table_add_levels(const struct cell_table *table, bool (*wants)(void *ctx, u32 program),
+			   void *ctx, struct cell_level to[static SPE_LEVELS]);
 
 /**
  * level_table_fill() - compute the table of levels

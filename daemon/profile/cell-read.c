@@ -44,8 +44,8 @@ static void small_pairs_for_each(const struct cell_table *t, const struct cell_c
 	}
 }
 
-static void log_for_each_sample(const struct cell_table *t, const struct cell_row *row, u8 sessions,
-				pair_fn fn, void *ctx)
+static void log_for_each_sample(const struct cell_table *t, const struct cell_row *row, pair_fn fn,
+				void *ctx)
 {
 	for (unsigned int i = 0; i < row->fill; i++) {
 		u64 sample = row->cell->sample[i];
@@ -56,24 +56,20 @@ static void log_for_each_sample(const struct cell_table *t, const struct cell_ro
 			.latency_sum = sample_unpack_latency(sample, PROFILE_TOTAL),
 		};
 
-		if (row->cell->sessions[i] & sessions)
-			fn(ctx, &pair);
+		fn(ctx, &pair);
 	}
 }
 
-void cell_row_each_pair(const struct cell_table *table, const struct cell_row *row, u8 sessions,
-			pair_fn fn, void *ctx)
+void cell_row_each_pair(const struct cell_table *table, const struct cell_row *row, pair_fn fn,
+			void *ctx)
 {
-	const struct cell_counters *n;
+	const struct cell_counters *n = cell_get_counters(table, row->cell);
 
-	log_for_each_sample(table, row, sessions, fn, ctx);
-	for (u32 line = row->cell->counters; line; line = n->next) {
-		n = counters_at(table, line);
-		if (!(n->sessions & sessions))
-			continue;
-		small_pairs_for_each(table, n, fn, ctx);
-		large_pairs_for_each(table, n, fn, ctx);
-	}
+	log_for_each_sample(table, row, fn, ctx);
+	if (!n)
+		return;
+	small_pairs_for_each(table, n, fn, ctx);
+	large_pairs_for_each(table, n, fn, ctx);
 }
 
 /* Argument of pair_add_to_sums(), which adds the pairs of a cell to @to. */
@@ -164,7 +160,7 @@ static void counters_add_folded(const struct cell_table *t, const struct cell_co
 }
 
 /* Add the properties of the samples in a log that cell_row_each_pair() does not report. */
-static void log_add_to_counters(const struct cell_table *t, const struct cell_row *row, u8 sessions,
+static void log_add_to_counters(const struct cell_table *t, const struct cell_row *row,
 				struct profile_counters *to)
 {
 	const struct cell_interval *interval = &t->interval[row->cell->interval];
@@ -172,8 +168,6 @@ static void log_add_to_counters(const struct cell_table *t, const struct cell_ro
 	for (unsigned int i = 0; i < row->fill; i++) {
 		u64 sample = row->cell->sample[i];
 
-		if (!(row->cell->sessions[i] & sessions))
-			continue;
 		to->weight[interval->unit] += interval->interval;
 		histogram_raise_max(&to->latency[PROFILE_TOTAL],
 				    sample_unpack_latency(sample, PROFILE_TOTAL));
@@ -188,21 +182,18 @@ static void log_add_to_counters(const struct cell_table *t, const struct cell_ro
 	}
 }
 
-void cell_row_add_counters(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+void cell_row_add_counters(const struct cell_table *table, const struct cell_row *row,
 			   struct profile_counters *to)
 {
+	const struct cell_counters *n = cell_get_counters(table, row->cell);
 	struct cell_pair_sums sums = { .table = table, .to = to };
-	const struct cell_counters *n;
 
 	memcpy(sums.counts, &to->counts, sizeof(sums.counts));
-	cell_row_each_pair(table, row, sessions, pair_add_to_sums, &sums);
-	for (u32 line = row->cell->counters; line; line = n->next) {
-		n = counters_at(table, line);
-		if (n->sessions & sessions)
-			counters_add_folded(table, n, to, sums.counts);
-	}
+	cell_row_each_pair(table, row, pair_add_to_sums, &sums);
+	if (n)
+		counters_add_folded(table, n, to, sums.counts);
 	memcpy(&to->counts, sums.counts, sizeof(sums.counts));
-	log_add_to_counters(table, row, sessions, to);
+	log_add_to_counters(table, row, to);
 	counters_sum_histograms(to);
 }
 
@@ -232,33 +223,20 @@ static void level_add_pair(void *ctx, const struct cell_pair *pair)
 		level->latency.max = histogram_get_upper_bound(pair->bucket);
 }
 
-void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row,
 			 struct cell_level to[static SPE_LEVELS])
 {
+	const struct cell_counters *n = cell_get_counters(table, row->cell);
 	struct level_sums sums = { .table = table, .level = to };
 	u64 counts[SAMPLE_COUNTS] = { 0 };
 	struct sample_counts without_pair;
-	const struct cell_counters *n;
 
-	cell_row_each_pair(table, row, sessions, level_add_pair, &sums);
-	for (u32 line = row->cell->counters; line; line = n->next) {
-		n = counters_at(table, line);
-		if (n->sessions & sessions)
-			counts_add_large(table, n, counts);
-	}
+	cell_row_each_pair(table, row, level_add_pair, &sums);
+	if (n)
+		counts_add_large(table, n, counts);
 	memcpy(&without_pair, counts, sizeof(without_pair));
 	for (unsigned int i = 0; i < SPE_LEVELS; i++)
 		to[i].count += without_pair.level[i];
-}
-
-/* Return the number of samples in the log that at least one of the sessions counts. */
-static u64 log_count_samples(const struct cell_row *row, u8 sessions)
-{
-	u64 samples = 0;
-
-	for (unsigned int i = 0; i < row->fill; i++)
-		samples += (row->cell->sessions[i] & sessions) != 0;
-	return samples;
 }
 
 u32 cell_row_get_number(const struct cell_table *table, const struct cell_row *row)
@@ -266,39 +244,26 @@ u32 cell_row_get_number(const struct cell_table *table, const struct cell_row *r
 	return (u32)(row->cell - table->cells);
 }
 
-u64 cell_row_count_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+u64 cell_row_count_samples(const struct cell_table *table, const struct cell_row *row)
 {
-	u64 samples = log_count_samples(row, sessions);
-	const struct cell_counters *n;
+	const struct cell_counters *n = cell_get_counters(table, row->cell);
 
 	/*
 	 * Reading the rank is faster, because it is in the index. The counters are probably not in
 	 * the CPU's cache.
 	 */
-	if (table->grows && !table->ranks_aged && !row->evicted && sessions == CELL_ALL)
+	if (table->grows && !table->ranks_aged && !row->evicted)
 		return row->rank;
-	for (u32 line = row->cell->counters; line; line = n->next) {
-		n = counters_at(table, line);
-		if (n->sessions & sessions)
-			samples += cell_counters_count_samples(table, n);
-	}
-	return samples;
+	return row->fill + (n ? cell_counters_count_samples(table, n) : 0);
 }
 
-u64 cell_row_sum_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+u64 cell_row_sum_weight(const struct cell_table *table, const struct cell_row *row)
 {
-	const struct cell_interval *interval = &table->interval[row->cell->interval];
-	const struct cell_counters *n;
-	u64 weight = 0;
+	const struct cell_counters *n = cell_get_counters(table, row->cell);
+	u64 weight = (u64)row->fill * table->interval[row->cell->interval].interval;
 
-	for (unsigned int i = 0; i < row->fill; i++)
-		if (row->cell->sessions[i] & sessions)
-			weight += interval->interval;
-	for (u32 line = row->cell->counters; line; line = n->next) {
-		n = counters_at(table, line);
-		for (unsigned int i = 0; i < UNITS && n->sessions & sessions; i++)
-			weight += n->weight[i];
-	}
+	for (unsigned int i = 0; n && i < UNITS; i++)
+		weight += n->weight[i];
 	return weight;
 }
 
@@ -307,10 +272,10 @@ static void pair_add_latency(void *ctx, const struct cell_pair *pair)
 	*(u64 *)ctx += pair->latency_sum;
 }
 
-u64 cell_row_sum_latency(const struct cell_table *table, const struct cell_row *row, u8 sessions)
+u64 cell_row_sum_latency(const struct cell_table *table, const struct cell_row *row)
 {
 	u64 latency = 0;
 
-	cell_row_each_pair(table, row, sessions, pair_add_latency, &latency);
+	cell_row_each_pair(table, row, pair_add_latency, &latency);
 	return latency;
 }

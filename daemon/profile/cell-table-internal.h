@@ -69,16 +69,14 @@ struct large_pair {
 #define LARGE_LEAST_BITS 2
 
 /**
- * struct cell_counters - folded samples of a cell, for one set of sessions; two cache lines
+ * struct cell_counters - folded samples of a cell; two cache lines
  * @octave: histograms of issue and translation latency, without the samples that moved to large
  *	pairs
  * @latency_sum: sums of the latencies, cycles
  * @weight: sum of the samples' intervals, indexed by &enum sample_unit
  * @small, @large: first lines of the hash tables of pairs; 0 for none
- * @next: line of the counters for another set of sessions; 0 for none
  * @max: maxima, indexed by &enum profile_latency
  * @small_used, @large_used: number of used entries of the hash tables
- * @sessions: the sessions, one bit each
  * @small_order, @large_order: the hash tables have 2^order lines
  */
 struct cell_counters {
@@ -87,11 +85,9 @@ struct cell_counters {
 	u64 weight[UNITS];
 	u32 small;
 	u32 large;
-	u32 next;
 	u16 max[PROFILE_LATENCIES];
 	u16 small_used;
 	u16 large_used;
-	u8 sessions;
 	u8 small_order : 4;
 	u8 large_order : 4;
 } __attribute__((aligned(64)));
@@ -201,6 +197,13 @@ static inline struct cell_counters *counters_at(const struct cell_table *t, u32 
 	return line_pool_at(&t->lines, line);
 }
 
+/** cell_get_counters() - return the counters of @c; NULL if it has none */
+static inline struct cell_counters *cell_get_counters(const struct cell_table *t,
+						      const struct cell *c)
+{
+	return c->counters ? counters_at(t, c->counters) : NULL;
+}
+
 static inline u32 get_small_capacity(const struct cell_counters *n)
 {
 	return n->small ? 1U << (SMALL_LEAST_BITS + n->small_order) : 0;
@@ -301,14 +304,14 @@ void cell_counters_prefetch(const struct cell_table *t, const struct cell *c);
 void cell_log_prefetch(const struct cell_table *t, const struct cell *c);
 
 /**
- * cell_counters_find_or_add() - return the counters of @c for @sessions; NULL if memory cannot be
- * allocated
+ * cell_counters_get_or_add() - return the counters of @c; NULL if it has none and memory for them
+ * cannot be allocated
  */
-struct cell_counters *cell_counters_find_or_add(struct cell_table *t, struct cell *c, u8 sessions);
+struct cell_counters *cell_counters_get_or_add(struct cell_table *t, struct cell *c);
 
 /**
  * cell_pair_add() - add @count samples to a pair of @c
- * @n: counters of @c, from cell_counters_find_or_add()
+ * @n: counters of @c, from cell_counters_get_or_add()
  * @key: key of the pair, from pair_key_make()
  * @sum: sum of the samples' total latencies
  *
@@ -354,8 +357,7 @@ bool cell_is_for_evicted(const struct cell_table *t, const struct cell *c);
 struct cell *cell_get_for_evicted(struct cell_table *t, u32 program);
 
 /** cell_log_evicted_sample() - count a sample as evicted */
-void cell_log_evicted_sample(struct cell_table *t, u32 program, u64 sample, u8 sessions,
-			     u8 interval);
+void cell_log_evicted_sample(struct cell_table *t, u32 program, u64 sample, u8 interval);
 
 /**
  * cell_lines_alloc() - allocate a block of lines for the counters of @c
@@ -396,7 +398,7 @@ const struct cell *cell_prefetch(const struct cell_table *t, u64 hash);
 
 /** cell_log_add() - count a sample in @c, the cell at @slot */
 void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
-		  u8 sessions, u8 interval);
+		  u8 interval);
 
 /** cell_rank_add() - add @count to the rank of the cell at @slot */
 void cell_rank_add(struct cell_table *t, struct cell_slot slot, u32 count);

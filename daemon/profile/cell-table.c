@@ -365,8 +365,7 @@ struct cell *cell_get_for_evicted(struct cell_table *t, u32 program)
 	return c;
 }
 
-void cell_log_evicted_sample(struct cell_table *t, u32 program, u64 sample, u8 sessions,
-			     u8 interval)
+void cell_log_evicted_sample(struct cell_table *t, u32 program, u64 sample, u8 interval)
 {
 	struct cell *c = cell_get_for_evicted(t, program);
 
@@ -375,8 +374,7 @@ void cell_log_evicted_sample(struct cell_table *t, u32 program, u64 sample, u8 s
 		c->fill = 0;
 		c->interval = interval;
 	}
-	c->sample[c->fill] = sample;
-	c->sessions[c->fill++] = sessions;
+	c->sample[c->fill++] = sample;
 }
 
 /* Move the samples of a cell to the evicted samples of its program, and free the cell. */
@@ -386,10 +384,9 @@ static void cell_evict(struct cell_table *t, struct cell_set *set, unsigned int 
 	struct cell *c = &t->cells[number], *evicted = cell_get_for_evicted(t, cell_get_program(c));
 
 	for (unsigned int i = 0; i < set->fill[way]; i++)
-		cell_log_evicted_sample(t, cell_get_program(c), c->sample[i], c->sessions[i],
-					c->interval);
-	for (u32 line = c->counters; line; line = counters_at(t, line)->next)
-		cell_add_counters(t, evicted, t, counters_at(t, line), NULL);
+		cell_log_evicted_sample(t, cell_get_program(c), c->sample[i], c->interval);
+	if (c->counters)
+		cell_add_counters(t, evicted, t, cell_get_counters(t, c), NULL);
 	cell_counters_free(t, c);
 	t->stats.evictions++;
 	set_write_way(set, way, 0, 0, 0, 0);
@@ -606,7 +603,7 @@ void cell_rank_add(struct cell_table *t, struct cell_slot slot, u32 count)
 }
 
 static inline void log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
-			   u8 sessions, u8 interval)
+			   u8 interval)
 {
 	struct cell_set *set = slot.set;
 	unsigned int way = slot.way, fill = set->fill[way];
@@ -617,16 +614,15 @@ static inline void log_add(struct cell_table *t, struct cell *c, struct cell_slo
 		fill = 0;
 	}
 	c->sample[fill] = sample;
-	c->sessions[fill] = sessions;
 	set->fill[way] = (u8)(fill + 1);
 	if (__builtin_expect(++set->rank[way] == UINT16_MAX, 0))
 		ranks_halve(t, set);
 }
 
 void cell_log_add(struct cell_table *t, struct cell *c, struct cell_slot slot, u64 sample,
-		  u8 sessions, u8 interval)
+		  u8 interval)
 {
-	log_add(t, c, slot, sample, sessions, interval);
+	log_add(t, c, slot, sample, interval);
 }
 
 /* Count a sample of another cell than the prefetched one. */
@@ -636,12 +632,11 @@ static void sample_add_unprefetched(struct cell_table *t, const struct cell_batc
 	struct cell *c = cell_insert(t, b->hash[i], b->owner[i], b->offset[i], 1, &slot);
 
 	if (c) {
-		log_add(t, c, slot, b->sample[i], b->sessions[i], b->interval[i]);
+		log_add(t, c, slot, b->sample[i], b->interval[i]);
 		return;
 	}
 	t->stats.refused++;
-	cell_log_evicted_sample(t, (u32)(b->owner[i] >> 32), b->sample[i], b->sessions[i],
-				b->interval[i]);
+	cell_log_evicted_sample(t, (u32)(b->owner[i] >> 32), b->sample[i], b->interval[i]);
 }
 
 /* Queue a cell with a full log, and prefetch its counters. */
@@ -703,8 +698,7 @@ static inline void sample_add_to_cell(struct cell_table *t, const struct cell_ba
 		sample_add_unprefetched(t, b, i);
 		return;
 	}
-	log_add(t, c, (struct cell_slot){ .set = set, .way = way }, b->sample[i], b->sessions[i],
-		b->interval[i]);
+	log_add(t, c, (struct cell_slot){ .set = set, .way = way }, b->sample[i], b->interval[i]);
 	if (__builtin_expect(set->fill[way] == CELL_LOG, 0))
 		queue_add_full_log(t, set, way, c);
 }
@@ -919,7 +913,7 @@ void cell_table_get_stats(const struct cell_table *table, struct cell_table_stat
 	*ret_stats = table->stats;
 	ret_stats->evicted = table->stats.uncounted;
 	while (cell_table_next(table, &cursor, &row))
-		ret_stats->evicted += cell_row_count_samples(table, &row, UINT8_MAX);
+		ret_stats->evicted += cell_row_count_samples(table, &row);
 	ret_stats->cells = table->used;
 	ret_stats->capacity = table->capacity;
 	ret_stats->bytes = sizeof(*table) + compute_sets_size(table->sets) +

@@ -2,15 +2,15 @@
 /*
  * The table of cells. A cell counts the samples of one program at one location, which is an offset
  * in a binary. So all processes of a program share cells, and nothing is removed when a process
- * exits. One table counts for up to eight sessions; a mask in each sample selects the sessions.
+ * exits. Each session has a table of its own.
  *
  * Memory, in the order in which a sample reaches it:
  *
  *	struct cell_set      one cache line: 8 ways with tag, number of the cell, rank, fill level
  *	  |
- *	struct cell          two cache lines: key, and a log of the last 11 samples, 8 bytes each
+ *	struct cell          two cache lines: key, and a log of the last 13 samples, 8 bytes each
  *	  |  (the log is full)
- *	struct cell_counters two cache lines for each set of sessions: octaves, sums, maxima, weight
+ *	struct cell_counters two cache lines: octaves, sums, maxima, weight
  *	  |
  *	pairs                (sample class, latency bucket) -> count and latency sum; a hash table
  *	                     of 8, 16, 32 ... entries, 8 bytes each. A count that reaches its limit
@@ -50,13 +50,9 @@
  */
 #define CELL_WAYS 8
 /* Entries of &cell.sample, the log of a cell. */
-#define CELL_LOG 11
+#define CELL_LOG 13
 /* Entries of each array of &struct cell_batch. */
 #define CELL_BATCH 32
-/* Maximum number of sessions for which a table counts. */
-#define CELL_SESSIONS 8
-/* A mask of all sessions. */
-#define CELL_ALL 0xff
 /* A new cell replaces the lightest candidate with a probability of at least 1 in CELL_ODDS. */
 #define CELL_ODDS 8
 /* Entries of &cell_table.bound, the possible random numbers of a draw. */
@@ -93,11 +89,10 @@ static_assert(sizeof(struct cell_set) == 64, "a cache line");
  * struct cell - a location of a program, and a log of samples; two adjacent cache lines
  * @offset: offset in the binary; for kernel code, the address
  * @owner: program and binary, from cell_owner_make()
- * @counters: line of its first struct cell_counters; 0 for none
+ * @counters: line of its struct cell_counters; 0 for none
  * @interval: number of the interval of all samples in the log
  * @restarted: the cell was added, or samples of it were evicted, since the history last read it
  * @fill: number of samples in the log, only for a cell of evicted samples: it has no &cell_set.fill
- * @sessions: for each sample in the log, the sessions that count it, one bit each
  * @sample: the log, packed by cell_sample_pack()
  */
 struct cell {
@@ -107,7 +102,6 @@ struct cell {
 	u8 interval;
 	bool restarted;
 	u8 fill;
-	u8 sessions[CELL_LOG];
 	u64 sample[CELL_LOG];
 } __attribute__((aligned(128)));
 
@@ -120,7 +114,6 @@ static_assert(sizeof(struct cell) == 128, "two cache lines");
  * @offset, @owner: as in &struct cell
  * @sample: the sample, packed by cell_sample_pack()
  * @interval: result of cell_table_get_interval()
- * @sessions: as in &struct cell, not 0
  * @cell, @way: private
  */
 struct cell_batch {
@@ -130,7 +123,6 @@ struct cell_batch {
 	u64 owner[CELL_BATCH];
 	u64 sample[CELL_BATCH];
 	u8 interval[CELL_BATCH];
-	u8 sessions[CELL_BATCH];
 	u32 cell[CELL_BATCH];
 	u8 way[CELL_BATCH];
 };
@@ -354,20 +346,18 @@ struct cell_pair {
  * cell_row_each_pair() - call @fn for the pairs of a row
  * @table: the table
  * @row: the row
- * @sessions: mask of sessions; samples that at least one of them counts are included
  * @fn: the callback; it may get the same class and bucket more than once
  * @ctx: its argument
  */
-void cell_row_each_pair(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+void cell_row_each_pair(const struct cell_table *table, const struct cell_row *row,
 			void (*fn)(void *ctx, const struct cell_pair *pair), void *ctx);
 
 /**
  * cell_row_add_counters() - add the counters of a row to @to
  *
- * Issue and translation latency have one bucket per octave, as in the counters of functions. The
- * parameters are those of cell_row_each_pair().
+ * Issue and translation latency have one bucket per octave, as in the counters of functions.
  */
-void cell_row_add_counters(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+void cell_row_add_counters(const struct cell_table *table, const struct cell_row *row,
 			   struct profile_counters *to);
 
 /**
@@ -387,23 +377,23 @@ struct cell_level {
  *
  * The maximum of each histogram is an upper bound: the end of the highest bucket in use.
  */
-void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row, u8 sessions,
+void cell_row_add_levels(const struct cell_table *table, const struct cell_row *row,
 			 struct cell_level to[static SPE_LEVELS]);
 
 /** cell_row_get_number() - return the cell number of a row, at most &cell_table_stats.capacity */
 u32 cell_row_get_number(const struct cell_table *table, const struct cell_row *row);
 
 /** cell_row_count_samples() - return the number of samples of a row */
-u64 cell_row_count_samples(const struct cell_table *table, const struct cell_row *row, u8 sessions);
+u64 cell_row_count_samples(const struct cell_table *table, const struct cell_row *row);
 
 /**
  * cell_row_sum_weight() - return the sum of the samples' intervals. Intervals in different units
  * (&enum sample_unit) are added without conversion
  */
-u64 cell_row_sum_weight(const struct cell_table *table, const struct cell_row *row, u8 sessions);
+u64 cell_row_sum_weight(const struct cell_table *table, const struct cell_row *row);
 
 /** cell_row_sum_latency() - return the sum of the samples' total latencies, cycles */
-u64 cell_row_sum_latency(const struct cell_table *table, const struct cell_row *row, u8 sessions);
+u64 cell_row_sum_latency(const struct cell_table *table, const struct cell_row *row);
 
 /**
  * cell_table_merge() - add all samples of @shard to @whole
@@ -421,15 +411,6 @@ void cell_table_merge(struct cell_table *whole, const struct cell_table *shard);
  * @program, @to: ids of the programs
  */
 void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to);
-
-/**
- * cell_table_remove_session() - remove the samples that only @session counts
- * @table: the table, flushed
- * @session: number of its bit, below CELL_SESSIONS
- *
- * Afterwards the bit of @session may be used for another session.
- */
-void cell_table_remove_session(struct cell_table *table, unsigned int session);
 
 /**
  * cell_table_save() - serialize all samples

@@ -50,13 +50,12 @@ static struct cell_target target_find_or_add(struct cell_table *t, u64 hash, u64
 }
 
 static void target_log_sample(struct cell_table *t, const struct cell_target *target, u64 sample,
-			      u8 sessions, u8 interval)
+			      u8 interval)
 {
 	if (target->evicted)
-		cell_log_evicted_sample(t, cell_get_program(target->cell), sample, sessions,
-					interval);
+		cell_log_evicted_sample(t, cell_get_program(target->cell), sample, interval);
 	else
-		cell_log_add(t, target->cell, target->slot, sample, sessions, interval);
+		cell_log_add(t, target->cell, target->slot, sample, interval);
 }
 
 static u64 sample_renumber_class(u64 sample, const u16 *numbers)
@@ -145,7 +144,6 @@ static void row_merge(struct cell_merge *m, const struct merge_row *r)
 	const struct cell *from = row->cell;
 	struct cell_target target = target_find_or_add(m->whole, r->hash, from->owner, from->offset,
 						       row->rank, row->evicted);
-	const struct cell_counters *n;
 
 	/*
 	 * Add to the rank before the counters are allocated, because the rank decides which cells
@@ -157,11 +155,10 @@ static void row_merge(struct cell_merge *m, const struct merge_row *r)
 	for (unsigned int i = 0; i < row->fill; i++)
 		target_log_sample(m->whole, &target,
 				  sample_renumber_class(from->sample[i], m->source.number),
-				  from->sessions[i], m->source.interval[from->interval]);
-	for (u32 line = from->counters; line; line = n->next) {
-		n = counters_at(m->shard, line);
-		cell_add_counters(m->whole, target.cell, m->shard, n, m->source.number);
-	}
+				  m->source.interval[from->interval]);
+	if (from->counters)
+		cell_add_counters(m->whole, target.cell, m->shard,
+				  cell_get_counters(m->shard, from), m->source.number);
 }
 
 /* Number of sets of a shard with cells that row_fetch() prefetches ahead of its cursor. */
@@ -266,84 +263,12 @@ void cell_table_move_evicted(struct cell_table *table, u32 program, u32 to)
 	if (!index || !from || into == from)
 		return;
 	cell_fold(table, from, from->fill);
-	for (u32 line = from->counters; line; line = counters_at(table, line)->next)
-		cell_add_counters(table, into, table, counters_at(table, line), NULL);
+	if (from->counters)
+		cell_add_counters(table, into, table, cell_get_counters(table, from), NULL);
 	cell_counters_free(table, from);
 	free(from);
 	table->evicted[index] = NULL;
 	table->evicted_used--;
-}
-
-/* ---- Sessions ------------------------------------------------------------ */
-
-static void log_remove_session(struct cell *c, u8 *fill, u8 bit)
-{
-	unsigned int left = 0;
-
-	for (unsigned int i = 0; i < *fill; i++) {
-		u8 sessions = c->sessions[i] & (u8)~bit;
-
-		if (!sessions)
-			continue;
-		c->sessions[left] = sessions;
-		c->sample[left++] = c->sample[i];
-	}
-	*fill = (u8)left;
-}
-
-/*
- * Rebuild the list of counters without session @bit. If two sets of sessions become equal, their
- * counters are added up.
- */
-static void counters_remove_session(struct cell_table *t, struct cell *c, u8 bit)
-{
-	struct cell before = { .counters = c->counters, .owner = c->owner };
-	struct cell_counters *n;
-
-	c->counters = 0;
-	for (u32 line = before.counters; line; line = n->next) {
-		n = counters_at(t, line);
-		n->sessions &= (u8)~bit;
-		if (n->sessions)
-			cell_add_counters(t, c, t, n, NULL);
-	}
-	cell_counters_free(t, &before);
-}
-
-static bool counters_have_session(const struct cell_table *t, const struct cell *c, u8 bit)
-{
-	const struct cell_counters *n;
-
-	for (u32 line = c->counters; line; line = n->next) {
-		n = counters_at(t, line);
-		if (n->sessions & bit)
-			return true;
-	}
-	return false;
-}
-
-void cell_table_remove_session(struct cell_table *table, unsigned int session)
-{
-	u8 bit = (u8)(1U << session);
-
-	table->ranks_aged = true;
-	for (u32 i = 0; i < table->sets; i++) {
-		for (unsigned int k = 0; k < CELL_WAYS; k++) {
-			struct cell *c = &table->cells[table->set[i].cell[k]];
-
-			if (!table->set[i].cell[k])
-				continue;
-			log_remove_session(c, &table->set[i].fill[k], bit);
-			if (counters_have_session(table, c, bit))
-				counters_remove_session(table, c, bit);
-		}
-	}
-	for (u32 i = 0; i < table->evicted_programs; i++) {
-		if (!table->evicted[i])
-			continue;
-		log_remove_session(table->evicted[i], &table->evicted[i]->fill, bit);
-		counters_remove_session(table, table->evicted[i], bit);
-	}
 }
 
 /* ---- Saving -------------------------------------------------------------- */
@@ -356,7 +281,6 @@ static void counters_save(const struct cell_table *t, const struct cell_counters
 	u32 smalls = get_small_capacity(n), larges = get_large_capacity(n);
 	u64 octaves[CELL_LATENCIES * CELL_OCTAVES];
 
-	serialize_u64(to, n->sessions);
 	for (unsigned int i = 0; i < ARRAY_SIZE(octaves); i++)
 		octaves[i] = n->octave[i / CELL_OCTAVES][i % CELL_OCTAVES];
 	serialize_array(to, octaves, ARRAY_SIZE(octaves));
@@ -384,7 +308,6 @@ static void counters_save(const struct cell_table *t, const struct cell_counters
 static void row_save(const struct cell_table *t, const struct cell_row *row, struct serializer *to)
 {
 	const struct cell *c = row->cell;
-	const struct cell_counters *n;
 
 	serialize_u64(to, row->evicted ? SAVED_EVICTED : SAVED_CELL);
 	serialize_u64(to, cell_get_program(c));
@@ -393,16 +316,11 @@ static void row_save(const struct cell_table *t, const struct cell_row *row, str
 	serialize_u64(to, row->rank);
 	serialize_u64(to, row->fill);
 	serialize_u64(to, c->interval);
-	for (unsigned int i = 0; i < row->fill; i++) {
-		serialize_u64(to, c->sessions[i]);
+	for (unsigned int i = 0; i < row->fill; i++)
 		serialize_u64(to, c->sample[i]);
-	}
-	/* A 0 ends the list, because the set of sessions of counters is never empty. */
-	for (u32 line = c->counters; line; line = n->next) {
-		n = counters_at(t, line);
-		counters_save(t, n, to);
-	}
-	serialize_u64(to, 0);
+	serialize_u64(to, c->counters != 0);
+	if (c->counters)
+		counters_save(t, cell_get_counters(t, c), to);
 }
 
 void cell_table_save(struct cell_table *table, struct serializer *to)
@@ -505,30 +423,26 @@ static void pairs_load(struct cell_loader *l, struct cell *c, struct cell_counte
 	}
 }
 
-/* Load the counters of one set of sessions. Return false after the last set. */
-static bool counters_load(struct cell_loader *l, struct cell *c)
+static void counters_load(struct cell_loader *l, struct cell *c)
 {
 	u64 octaves[CELL_LATENCIES * CELL_OCTAVES], sums[CELL_LATENCIES], weight[UNITS];
-	u8 sessions = (u8)deserialize_u64_below(l->from, 1U << CELL_SESSIONS);
 	struct cell_counters *n;
 
-	if (!sessions)
-		return false;
 	deserialize_array(l->from, octaves, ARRAY_SIZE(octaves));
 	deserialize_array(l->from, sums, ARRAY_SIZE(sums));
 	deserialize_array(l->from, weight, ARRAY_SIZE(weight));
-	n = cell_counters_find_or_add(l->table, c, sessions);
+	n = cell_counters_get_or_add(l->table, c);
 	/*
 	 * If the table is smaller than the saved table, the counters may not fit: count the samples
 	 * as evicted.
 	 */
 	if (!n) {
 		c = cell_get_for_evicted(l->table, cell_get_program(c));
-		n = cell_counters_find_or_add(l->table, c, sessions);
+		n = cell_counters_get_or_add(l->table, c);
 	}
 	if (!n) {
 		l->from->bad = true;
-		return false;
+		return;
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(octaves); i++)
 		cell_octave_add(l->table, c, n, i / CELL_OCTAVES, i % CELL_OCTAVES,
@@ -543,7 +457,6 @@ static bool counters_load(struct cell_loader *l, struct cell *c)
 		n->max[i] = max > n->max[i] ? max : n->max[i];
 	}
 	pairs_load(l, c, n, deserialize_u64_below(l->from, 1U << 17));
-	return !l->from->bad;
 }
 
 static u64 cell_owner_load(struct cell_loader *l)
@@ -569,15 +482,13 @@ static void log_load(struct cell_loader *l, const struct cell_target *target, u6
 
 	l->from->bad |= fill && interval >= l->intervals;
 	while (fill-- && !l->from->bad) {
-		u8 sessions = (u8)deserialize_u64_below(l->from, 1U << CELL_SESSIONS);
 		u64 sample = deserialize_u64(l->from);
 		u16 number = class_number_load(l, sample_unpack_class(sample));
 
-		l->from->bad |= !sessions;
 		if (l->from->bad)
 			return;
 		sample = (sample & ~(0xffffULL << 48)) | (u64)number << 48;
-		target_log_sample(l->table, target, sample, sessions, l->source.interval[interval]);
+		target_log_sample(l->table, target, sample, l->source.interval[interval]);
 	}
 }
 
@@ -602,8 +513,8 @@ static bool row_load(struct cell_loader *l)
 	if (!target.evicted && rank > fill)
 		cell_rank_add(l->table, target.slot, rank - (u32)fill);
 	log_load(l, &target, fill);
-	while (!l->from->bad && counters_load(l, target.cell))
-		;
+	if (deserialize_u64_below(l->from, 2))
+		counters_load(l, target.cell);
 	return !l->from->bad;
 }
 

@@ -274,12 +274,12 @@ static u64 cell_get_sort_key(const struct profile *p, const struct cell_row *row
 	struct profile_counters f = { 0 };
 
 	if (sort == VIEW_SORT_LATENCY)
-		return cell_row_sum_latency(table, row, CELL_ALL);
+		return cell_row_sum_latency(table, row);
 	if (sort == VIEW_SORT_SAMPLES)
 		return view_get_share_unit(&p->header) < UNITS ?
-			       cell_row_sum_weight(table, row, CELL_ALL) :
-			       cell_row_count_samples(table, row, CELL_ALL);
-	cell_row_add_counters(table, row, CELL_ALL, &f);
+			       cell_row_sum_weight(table, row) :
+			       cell_row_count_samples(table, row);
+	cell_row_add_counters(table, row, &f);
 	return counters_get_sort_key(&f, sort);
 }
 
@@ -293,7 +293,7 @@ static u64 group_compute_percentile(const struct profile *p, const struct cell_g
 	struct profile_counters sum = { 0 };
 
 	for (const struct named_cell *c = group->first; c; c = c->next)
-		cell_row_add_counters(p->cells.table, &c->row, CELL_ALL, &sum);
+		cell_row_add_counters(p->cells.table, &c->row, &sum);
 	return counters_get_sort_key(&sum, sort);
 }
 
@@ -480,7 +480,7 @@ static void row_fill_from_group(const struct cell_name_context *n, const struct 
 	struct profile_counters sum = { 0 };
 
 	for (const struct named_cell *c = group->first; c; c = c->next)
-		cell_row_add_counters(table, &c->row, CELL_ALL, &sum);
+		cell_row_add_counters(table, &c->row, &sum);
 	view_row_set_counters(row, &sum);
 	assert(group->first);
 	if (n->group == VIEW_BINARY)
@@ -528,7 +528,7 @@ static size_t cells_set_names(const struct cell_name_context *n, struct named_ce
 
 	while (cell_table_next(n->profile->cells.table, &cursor, &row)) {
 		/* The row of the evicted samples without a program always exists. */
-		if (row.evicted && !cell_row_count_samples(n->profile->cells.table, &row, CELL_ALL))
+		if (row.evicted && !cell_row_count_samples(n->profile->cells.table, &row))
 			continue;
 		cell_set_names(n, &row, &named[count++]);
 	}

@@ -576,7 +576,7 @@ static void update_evicted_ledger(struct profile *p)
 	while (stats.evicted && cell_table_next(p->cells.table, &cursor, &row))
 		if (row.evicted)
 			p->header.evicted_weight +=
-				cell_row_sum_weight(p->cells.table, &row, CELL_ALL);
+				cell_row_sum_weight(p->cells.table, &row);
 }
 
 void profile_flush_caches(struct profile *p)

@@ -121,9 +121,9 @@ static void slot_add_cell(struct profile *p, struct history_slot *slot, const st
 	if (!row->cell->restarted &&
 	    history_location_is_unchanged(
 		    &p->history, index, owner, row->offset,
-		    count_truncate_u32(cell_row_count_samples(p->cells.table, row, CELL_ALL))))
+		    count_truncate_u32(cell_row_count_samples(p->cells.table, row))))
 		return;
-	cell_row_add_counters(p->cells.table, row, CELL_ALL, &f);
+	cell_row_add_counters(p->cells.table, row, &f);
 	now = history_row_make(&f, counters_sum_weights(&f), owner, row->offset);
 	if (!row->cell->restarted && mark->owner == owner && mark->place == row->offset)
 		before = *mark;

@@ -149,7 +149,7 @@ static void add_matching_cells(struct query_sum *s)
 		if (!cell_matches(s, &row))
 			continue;
 		s->found = true;
-		cell_row_add_counters(table, &row, CELL_ALL, &s->counters);
+		cell_row_add_counters(table, &row, &s->counters);
 	}
 }
 

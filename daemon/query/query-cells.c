@@ -139,7 +139,7 @@ u64 query_cell_get_samples(const struct query_cells *cells, const struct query_c
 		return cell->sums->samples;
 	if (cell->container)
 		return cell->container->counters.samples;
-	return cell_row_count_samples(cells->tables.table, &cell->row, CELL_ALL);
+	return cell_row_count_samples(cells->tables.table, &cell->row);
 }
 
 u64 query_cell_get_weight(const struct query_cells *cells, const struct query_cell *cell)
@@ -149,7 +149,7 @@ u64 query_cell_get_weight(const struct query_cells *cells, const struct query_ce
 	if (cell->sums)
 		return cell->sums->weight;
 	if (!cell->container)
-		return cell_row_sum_weight(cells->tables.table, &cell->row, CELL_ALL);
+		return cell_row_sum_weight(cells->tables.table, &cell->row);
 	for (unsigned int i = 0; i < UNITS; i++)
 		weight += cell->container->counters.weight[i];
 	return weight;
@@ -161,7 +161,7 @@ u64 query_cell_get_latency(const struct query_cells *cells, const struct query_c
 		return cell->sums->latency_sum;
 	if (cell->container)
 		return cell->container->counters.latency_sum[PROFILE_TOTAL];
-	return cell_row_sum_latency(cells->tables.table, &cell->row, CELL_ALL);
+	return cell_row_sum_latency(cells->tables.table, &cell->row);
 }
 
 static void add_period_sums(const struct query_cells *cells, const struct history_row *sums,
@@ -189,7 +189,7 @@ void query_cell_add_counters(const struct query_cells *cells, const struct query
 		history_counters_expand(&cell->container->counters, &all);
 		counters_merge(to, &all);
 	} else {
-		cell_row_add_counters(cells->tables.table, &cell->row, CELL_ALL, to);
+		cell_row_add_counters(cells->tables.table, &cell->row, to);
 	}
 }
 

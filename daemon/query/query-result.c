@@ -764,7 +764,7 @@ static void part_add_weight(const struct query_result *r, const struct query_cel
 static void for_each_pair(const struct query_result *r, const struct query_cell *cell,
 			  void (*fn)(void *ctx, const struct cell_pair *pair), void *ctx)
 {
-	cell_row_each_pair(r->cells.tables.table, &cell->row, CELL_ALL, fn, ctx);
+	cell_row_each_pair(r->cells.tables.table, &cell->row, fn, ctx);
 }
 
 static void add_cell_part(const struct query_result *r, const struct query_cell *cell, u32 part,
@@ -1167,7 +1167,7 @@ void query_result_add_levels(const struct query_result *r, u32 index,
 
 	for (u32 i = 0; i < g->count; i++)
 		cell_row_add_levels(r->cells.tables.table, &get_cell_at(r, g->first + i)->cell.row,
-				    CELL_ALL, to);
+				    to);
 }
 
 void query_result_order_by_keys(struct query_result *r)

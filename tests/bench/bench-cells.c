@@ -173,7 +173,6 @@ static void count_run_in_cells(struct decode_stage *s, const struct spe_layout_r
 						x.counter[SPE_COUNTER_ISSUE],
 						x.counter[SPE_COUNTER_TRANSLATION]);
 		b->interval[i] = interval;
-		b->sessions[i] = 1;
 	}
 	b->count = run->count;
 	s->samples += run->count;
@@ -318,7 +317,7 @@ static u64 sum_cells(const struct cell_table *table)
 	u64 sum = 0;
 
 	while (cell_table_next(table, &cursor, &row))
-		sum += cell_row_count_samples(table, &row, 1);
+		sum += cell_row_count_samples(table, &row);
 	return sum;
 }
 

@@ -76,7 +76,6 @@ static void count_samples(struct fuzz_tables *f, u32 i, const uint8_t *data, siz
 		b->sample[at] = cell_sample_pack(1 + data[n] % CLASSES, data[n] * data[n],
 						 (u16)(n * data[n]), data[n]);
 		b->interval[at] = interval;
-		b->sessions[at] = 1 + data[n] % 3;
 		f->count[i]++;
 		if (b->count == CELL_BATCH)
 			cell_table_add_batch(t);
@@ -93,8 +92,8 @@ static u64 sum_row_samples(const struct cell_table *t)
 	u64 samples = 0;
 
 	while (cell_table_next(t, &cursor, &row)) {
-		samples += cell_row_count_samples(t, &row, UINT8_MAX);
-		cell_row_add_counters(t, &row, UINT8_MAX, &sum);
+		samples += cell_row_count_samples(t, &row);
+		cell_row_add_counters(t, &row, &sum);
 	}
 	fuzz_assert(sum.samples == samples);
 	return samples;
@@ -259,12 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			f.count[i] += f.count[other];
 			break;
 		case 3:
-			if (data[1] & 1) {
-				save_and_load_cells(&f, i, other);
-			} else {
-				cell_table_remove_session(f.table[i], data[1] % 3);
-				f.count[i] = sum_row_samples(f.table[i]);
-			}
+			save_and_load_cells(&f, i, other);
 			break;
 		case 4:
 			load_any_bytes(&f, i, data[1] & 1, data + 2, len);

@@ -306,7 +306,6 @@ static void machine_count_sample(struct counting_machine *m, const struct simula
 	b->hash[b->count] = pc.hash;
 	b->sample[b->count] = cell_sample_pack(m->sample_class, 0, 0, 0);
 	b->interval[b->count] = cell_table_get_interval(m->table, 1024, UNIT_INSTRUCTIONS);
-	b->sessions[b->count] = 1;
 	if (++b->count == CELL_BATCH)
 		cell_table_add_batch(m->table);
 }
@@ -398,7 +397,7 @@ static u32 read_table_cells(struct counting_machine *m, struct named_cell *cells
 					   '0'),
 			.memory_of = binary.process != 0,
 			.offset = row.offset,
-			.samples = cell_row_count_samples(m->table, &row, 1),
+			.samples = cell_row_count_samples(m->table, &row),
 		};
 		snprintf(c->binary, sizeof(c->binary), "%s", binary.path);
 		assert_false(row.evicted);

@@ -192,8 +192,8 @@ static void assert_cells(struct fixture *f)
 		test_row("offset 0x%llx of program %u", (unsigned long long)row.offset,
 			 row.program);
 		assert_row(!row.evicted && cell_table_find(merged, owner, row.offset, &other));
-		cell_row_add_counters(whole, &row, CELL_ALL, &a);
-		cell_row_add_counters(merged, &other, CELL_ALL, &b);
+		cell_row_add_counters(whole, &row, &a);
+		cell_row_add_counters(merged, &other, &b);
 		assert_counters(&a, &b);
 		count++;
 	}
@@ -361,10 +361,10 @@ static u64 sum_all_weights(struct profile *p, u64 *ret_samples, u64 *ret_evicted
 	*ret_samples = *ret_evicted = 0;
 	profile_flush(p);
 	while (cell_table_next(p->cells.table, &cursor, &row)) {
-		u64 samples = cell_row_count_samples(p->cells.table, &row, CELL_ALL);
+		u64 samples = cell_row_count_samples(p->cells.table, &row);
 
 		*(row.evicted ? ret_evicted : ret_samples) += samples;
-		weight += cell_row_sum_weight(p->cells.table, &row, CELL_ALL);
+		weight += cell_row_sum_weight(p->cells.table, &row);
 	}
 	return weight;
 }
