@@ -6,8 +6,8 @@
  * All functions except the first two are called on @cpu with interrupts off. While @cpu is offline
  * they are called on any CPU under speprof_control and cpus_read_lock().
  */
-#ifndef SPEPROF_OBSERVE_H
-#define SPEPROF_OBSERVE_H
+#ifndef SPEPROF_STATS_H
+#define SPEPROF_STATS_H
 
 #include <linux/types.h>
 

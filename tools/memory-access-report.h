@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The options --lines and --pages of report: shared cache lines, hot pages and NUMA nodes */
-#ifndef SPEPROF_MEMORY_REPORT_H
-#define SPEPROF_MEMORY_REPORT_H
+#ifndef SPEPROF_MEMORY_ACCESS_REPORT_H
+#define SPEPROF_MEMORY_ACCESS_REPORT_H
 
 #include "lib/options.h"
 

@@ -4,8 +4,8 @@
  * file may be at that path. Events have device and inode, or a build ID, but not both, so the build
  * IDs are read from the files.
  */
-#ifndef SPEPROF_RECORD_BUILDS_H
-#define SPEPROF_RECORD_BUILDS_H
+#ifndef SPEPROF_RECORD_BUILD_IDS_H
+#define SPEPROF_RECORD_BUILD_IDS_H
 
 #include "source/source.h"
 

@@ -3,8 +3,8 @@
  * Tables D17-5 to D17-10 as the text prints them, cell by cell. They were transcribed without
  * reading the implementation, and must stay so.
  */
-#ifndef SPE_CASES_REPORT_TABLES_H
-#define SPE_CASES_REPORT_TABLES_H
+#ifndef SPE_CASES_EVENT_ROUTING_TABLES_H
+#define SPE_CASES_EVENT_ROUTING_TABLES_H
 
 #include "codec/env.h"
 

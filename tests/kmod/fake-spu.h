@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* An SPU simulated by an array of registers, and a ring for it, for tests on the stand-in kernel */
-#ifndef PLAYED_SPU_H
-#define PLAYED_SPU_H
+#ifndef SPEPROF_FAKE_SPU_H
+#define SPEPROF_FAKE_SPU_H
 
 #include "test.h"
 

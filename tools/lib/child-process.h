@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Run other programs: modprobe, modinfo, systemctl. */
-#ifndef SPEPROF_PROGRAM_H
-#define SPEPROF_PROGRAM_H
+#ifndef SPEPROF_CHILD_PROCESS_H
+#define SPEPROF_CHILD_PROCESS_H
 
 #include <stdio.h>
 #include <sys/types.h>

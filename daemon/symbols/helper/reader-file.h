@@ -4,8 +4,8 @@
  * these files may be hostile. A crash of the libraries that parse them kills only the sandboxed
  * reader.
  */
-#ifndef SPEPROF_OBJECT_H
-#define SPEPROF_OBJECT_H
+#ifndef SPEPROF_READER_FILE_H
+#define SPEPROF_READER_FILE_H
 
 #include "debug-data.h"
 #include "debug-lines.h"

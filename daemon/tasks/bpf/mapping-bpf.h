@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Executable mappings, which BPF programs write to a separate ring. */
-#ifndef SPEPROF_MAP_BPF_H
-#define SPEPROF_MAP_BPF_H
+#ifndef SPEPROF_MAPPING_BPF_H
+#define SPEPROF_MAPPING_BPF_H
 
 #include "codec/env.h"
 #include "event-ring.h"

@@ -3,8 +3,8 @@
  * A simulated kernel for the source "perf": sysfs is a directory, and each event is a memfd that
  * contains the ring and the AUX area
  */
-#ifndef PLAYED_PERF_H
-#define PLAYED_PERF_H
+#ifndef SPEPROF_FAKE_PERF_H
+#define SPEPROF_FAKE_PERF_H
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Read the bytes of a file, for tests that damage and load them. */
-#ifndef SPEPROF_IMAGE_H
-#define SPEPROF_IMAGE_H
+#ifndef SPEPROF_ELF_IMAGE_H
+#define SPEPROF_ELF_IMAGE_H
 
 #include <fcntl.h>
 #include <stdlib.h>
