@@ -174,6 +174,7 @@ static int print_selected(const char *text, const struct options *options)
 	if (!options->lines) {
 		json_object_object_del(root, "lines");
 		json_object_object_del(root, "lines_evicted");
+		json_object_object_del(root, "line_size");
 	}
 	if (!options->pages) {
 		json_object_object_del(root, "pages_evicted");

@@ -21,6 +21,7 @@
 #include "lib/output.h"
 #include "lib/text.h"
 #include "live-source.h"
+#include "profile/cache-lines.h"
 #include "record-build-ids.h"
 #include "recording/recorder.h"
 #include "tasks/task-events.h"
@@ -233,6 +234,7 @@ static int open_recording(struct record_job *record, int argc, char **argv)
 		.format = record->format,
 		.backend = record->source->backend,
 		.cpus = record->source->cpus,
+		.line_size = hot_lines_read_size("/sys"),
 		.command = line,
 	};
 	int r;

@@ -10,6 +10,8 @@
 
 #include "attribution/attributor.h"
 #include "attribution/procfs.h"
+#include "profile/cache-lines.h"
+#include "profile/profile-read.h"
 #include "recording/recorder.h"
 #include "util/memory.h"
 
@@ -42,6 +44,7 @@ static int write_snapshot(struct worker_state *state, void *arg)
 	worker_drain_session(state, session);
 	config.backend = session->shared_source->source->backend;
 	config.cpus = session->shared_source->source->cpus;
+	config.line_size = hot_lines_get_size(profile_get_hot_lines(session->profile));
 	r = recorder_new(snapshot->fd, &config, &snapshot->recorder);
 	if (r < 0)
 		return r;

@@ -106,13 +106,13 @@ static struct json_object *make_sharers_json(const struct json_context *hot,
 	return list;
 }
 
-static struct json_object *make_line_json(const struct json_context *hot,
+static struct json_object *make_line_json(const struct json_context *hot, u32 size,
 					  const struct hot_line *line)
 {
 	struct json_object *o = json_object_new_object();
 	u64 owner = line->head.key[1];
 
-	add_address(o, "address", line->head.key[0] * LINE_SIZE);
+	add_address(o, "address", line->head.key[0] * size);
 	add_string(o, "space",
 		   owner == LINE_PHYSICAL ? "physical" :
 		   owner == LINE_KERNEL	  ? "kernel" :
@@ -140,6 +140,7 @@ static int add_cache_lines(const struct json_context *hot, u32 limit, struct jso
 	u32 count, shown = 0;
 
 	json_object_object_add(root, "lines", list);
+	json_add_u64(root, "line_size", hot_lines_get_size(lines));
 	json_add_u64(root, "lines_evicted", lines->table.evicted);
 	sorted = topk_sort_entries(&lines->table, &count);
 	if (!sorted)
@@ -149,7 +150,7 @@ static int add_cache_lines(const struct json_context *hot, u32 limit, struct jso
 
 		if (line_classify_sharing(line) == LINE_PRIVATE)
 			continue;
-		json_object_array_add(list, make_line_json(hot, line));
+		json_object_array_add(list, make_line_json(hot, hot_lines_get_size(lines), line));
 		shown++;
 	}
 	free(sorted);

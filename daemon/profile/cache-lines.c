@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cache-lines.h"
 
+#include <limits.h>
+#include <stdio.h>
+
 /*
  * Weight that a snooped sample adds to the entry of its line. Other samples add 1, because only one
  * core may use the line.
@@ -17,6 +20,7 @@
 int hot_lines_init(struct hot_lines *lines, u32 capacity)
 {
 	lines->unsnooped_stores = 0;
+	hot_lines_set_size(lines, LINE_SIZE_MIN);
 	return topk_init(&lines->table, sizeof(struct hot_line), capacity);
 }
 
@@ -30,12 +34,58 @@ void hot_lines_clear(struct hot_lines *lines)
 	topk_clear(&lines->table);
 }
 
+void hot_lines_set_size(struct hot_lines *lines, u32 bytes)
+{
+	if (bytes >= LINE_SIZE_MIN && bytes <= LINE_SIZE_MAX && !(bytes & (bytes - 1)))
+		lines->size_order = (u8)__builtin_ctz(bytes);
+}
+
+/*
+ * Number of CPUs, from CPU 0 on, that are searched for caches. An offline CPU has no caches in
+ * sysfs, and at least one of so many CPUs is usually online.
+ */
+#define CACHE_CPUS 8
+/* Maximum number of caches of a CPU: two of level 1, then one of each level. */
+#define CACHE_INDEXES 8
+
+/* Return the line size of cache @index of a CPU; 0 if there is no such cache. */
+static u32 cache_read_line_size(const char *sys, u32 cpu, u32 index)
+{
+	char path[PATH_MAX];
+	unsigned int size;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/devices/system/cpu/cpu%u/cache/index%u/coherency_line_size",
+		 sys, cpu, index);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%u", &size) != 1)
+		size = 0;
+	fclose(f);
+	return size;
+}
+
+u32 hot_lines_read_size(const char *sys)
+{
+	u32 largest = 0;
+
+	for (u32 cpu = 0; cpu < CACHE_CPUS && !largest; cpu++) {
+		for (u32 index = 0; index < CACHE_INDEXES; index++) {
+			u32 size = cache_read_line_size(sys, cpu, index);
+
+			largest = size > largest ? size : largest;
+		}
+	}
+	return largest;
+}
+
 static u16 thread_hash(u64 thread)
 {
 	return (u16)(thread * 0x9e3779b97f4a7c15ULL >> 48) | 1;
 }
 
-static void sharer_add(struct hot_line *line, const struct line_sample *s)
+static void sharer_add(struct hot_line *line, const struct line_sample *s, u8 offset)
 {
 	struct line_sharer *slot = NULL;
 
@@ -59,15 +109,17 @@ static void sharer_add(struct hot_line *line, const struct line_sample *s)
 	slot->place = s->place;
 	slot->owner = s->pc_owner;
 	slot->cpu = (u16)s->cpu;
-	slot->offset = s->address % LINE_SIZE;
+	slot->offset = offset;
 	slot->samples += slot->samples < UINT32_MAX;
 	slot->stores += s->store && slot->stores < slot->samples;
 }
 
 enum line_sharing hot_lines_add(struct hot_lines *lines, const struct line_sample *s)
 {
-	u64 address = s->address / LINE_SIZE, bit = 1ULL << s->address % LINE_SIZE;
-	unsigned int offset = s->address % LINE_SIZE;
+	u64 address = s->address >> lines->size_order;
+	u8 byte = (u8)(s->address & (hot_lines_get_size(lines) - 1));
+	unsigned int offset = byte * LINE_OFFSETS >> lines->size_order;
+	u64 bit = 1ULL << offset;
 	u16 tag = thread_hash(s->thread);
 	struct hot_line *line;
 
@@ -84,7 +136,7 @@ enum line_sharing hot_lines_add(struct hot_lines *lines, const struct line_sampl
 	line->thread[offset] = tag;
 	line->last = tag;
 	line->cpus[s->cpu % LINE_CPUS / 64] |= 1ULL << s->cpu % 64;
-	sharer_add(line, s);
+	sharer_add(line, s, byte);
 	return line_classify_sharing(line);
 }
 

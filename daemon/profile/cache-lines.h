@@ -9,7 +9,17 @@
 
 #include "topk.h"
 
-#define LINE_SIZE    64
+/*
+ * Sizes of a cache line that the table supports, bytes, each a power of two. Most server cores have
+ * 64; the last level cache of some has 128, and the A64FX has 256.
+ */
+#define LINE_SIZE_MIN 64
+#define LINE_SIZE_MAX 256
+/*
+ * Number of offsets that are distinguished within a line. In a line of 128 bytes, an offset is two
+ * bytes.
+ */
+#define LINE_OFFSETS 64
 #define LINE_SHARERS 8
 #define LINE_CPUS    256 /* higher CPU numbers wrap around */
 
@@ -71,7 +81,7 @@ struct line_sharer {
 
 /**
  * struct hot_line - the counters of one cache line
- * @head: the key: address / LINE_SIZE, and owner
+ * @head: the key: address divided by the size of a line, and owner
  * @samples: loads and stores of the line
  * @stores: stores among @samples
  * @snooped: accesses among @samples that another core's cache served
@@ -79,10 +89,10 @@ struct line_sharer {
  * @turns: samples of another thread than the previous sample
  * @clashes: samples at an offset that another thread accessed last, if a store to this offset was
  *	sampled
- * @stored: bit mask of the offsets that were stored to
+ * @stored: bit mask of the offsets (LINE_OFFSETS) that were stored to
  * @cpus: bit mask of the CPUs that used the line
  * @last: hash of the thread of the last sample
- * @thread: indexed by offset: hash of the thread that used the offset last; 0 for none
+ * @thread: indexed by offset (LINE_OFFSETS): hash of the thread that used it last; 0 for none
  * @sharer: the instructions that use the line
  */
 struct hot_line {
@@ -96,7 +106,7 @@ struct hot_line {
 	u64 stored;
 	u64 cpus[LINE_CPUS / 64];
 	u16 last;
-	u16 thread[LINE_SIZE];
+	u16 thread[LINE_OFFSETS];
 	struct line_sharer sharer[LINE_SHARERS];
 };
 
@@ -104,19 +114,45 @@ struct hot_line {
  * struct hot_lines - the table of hot cache lines
  * @table: the table; its entries are &struct hot_line
  * @unsnooped_stores: number of stores seen; every LINE_ADMIT_EVERY-th one may add a line
+ * @size_order: binary logarithm of the size of a line in bytes
  */
 struct hot_lines {
 	struct topk_table table;
 	u32 unsnooped_stores;
+	u8 size_order;
 };
 
 /**
- * hot_lines_init() - allocate an empty table
+ * hot_lines_init() - allocate an empty table of lines of LINE_SIZE_MIN bytes
  * @capacity: number of lines, rounded up to a power of two
  *
  * Return: 0 or -ENOMEM.
  */
 int hot_lines_init(struct hot_lines *lines, u32 capacity);
+
+/**
+ * hot_lines_set_size() - set the size of a line
+ * @lines: the table, which must be empty
+ * @bytes: the size; a size that is not supported is ignored
+ */
+void hot_lines_set_size(struct hot_lines *lines, u32 bytes);
+
+/** hot_lines_get_size() - return the size of a line, bytes */
+static inline u32 hot_lines_get_size(const struct hot_lines *lines)
+{
+	return 1U << lines->size_order;
+}
+
+/**
+ * hot_lines_read_size() - return the size of the largest cache line of this machine, bytes
+ * @sys: where sysfs is mounted
+ *
+ * Caches keep lines coherent between cores as a whole, so the largest line decides which data is
+ * shared. Many virtual machines describe no caches in sysfs.
+ *
+ * Return: the size; 0 if it is unknown.
+ */
+u32 hot_lines_read_size(const char *sys);
 
 /** hot_lines_deinit() - free the memory of the table; @lines may be all zeros */
 void hot_lines_deinit(struct hot_lines *lines);
@@ -142,7 +178,7 @@ void hot_lines_clear(struct hot_lines *lines);
 static inline bool hot_lines_should_add(struct hot_lines *lines, u64 address, u64 owner, bool store,
 					bool snooped)
 {
-	struct topk_slot place = topk_get_slot(&lines->table, address / LINE_SIZE, owner);
+	struct topk_slot place = topk_get_slot(&lines->table, address >> lines->size_order, owner);
 
 	/* Combine without branches: the outcome is hard to predict. */
 	lines->unsnooped_stores += store;

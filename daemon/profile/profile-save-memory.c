@@ -57,17 +57,17 @@ static void sharer_load(struct deserializer *from, const struct attribute_transl
 	s.place = deserialize_u64(from);
 	if (profile_owner_load(from, t, &s.owner)) {
 		s.cpu = (u16)deserialize_u64_below(from, 1U << 16);
-		s.offset = (u8)deserialize_u64_below(from, LINE_SIZE);
+		s.offset = (u8)deserialize_u64_below(from, LINE_SIZE_MAX);
 		*ret = s;
 		return;
 	}
 	deserialize_u64_below(from, 1U << 16);
-	deserialize_u64_below(from, LINE_SIZE);
+	deserialize_u64_below(from, LINE_SIZE_MAX);
 }
 
 static void line_save(const struct hot_line *l, struct serializer *to)
 {
-	u64 thread[LINE_SIZE];
+	u64 thread[LINE_OFFSETS];
 
 	serialize_u64(to, l->head.key[0]);
 	line_owner_save(l->head.key[1], to);
@@ -81,9 +81,9 @@ static void line_save(const struct hot_line *l, struct serializer *to)
 	serialize_u64(to, l->stored);
 	serialize_array(to, l->cpus, ARRAY_SIZE(l->cpus));
 	serialize_u64(to, l->last);
-	for (unsigned int i = 0; i < LINE_SIZE; i++)
+	for (unsigned int i = 0; i < LINE_OFFSETS; i++)
 		thread[i] = l->thread[i];
-	serialize_array(to, thread, LINE_SIZE);
+	serialize_array(to, thread, LINE_OFFSETS);
 	for (unsigned int i = 0; i < LINE_SHARERS; i++)
 		sharer_save(&l->sharer[i], to);
 }
@@ -96,7 +96,7 @@ static void line_load(struct profile *p, struct deserializer *from,
 		      const struct attribute_translation *t)
 {
 	struct hot_line l = { .head.key[0] = deserialize_u64(from) }, *entry;
-	u64 thread[LINE_SIZE];
+	u64 thread[LINE_OFFSETS];
 	bool owned = line_owner_load(from, t, &l.head.key[1]);
 
 	l.head.weight = deserialize_u64_below(from, WEIGHT_END);
@@ -109,8 +109,8 @@ static void line_load(struct profile *p, struct deserializer *from,
 	l.stored = deserialize_u64(from);
 	deserialize_array(from, l.cpus, ARRAY_SIZE(l.cpus));
 	l.last = (u16)deserialize_u64_below(from, 1U << 16);
-	deserialize_array(from, thread, LINE_SIZE);
-	for (unsigned int i = 0; i < LINE_SIZE; i++) {
+	deserialize_array(from, thread, LINE_OFFSETS);
+	for (unsigned int i = 0; i < LINE_OFFSETS; i++) {
 		from->bad |= thread[i] > UINT16_MAX;
 		l.thread[i] = (u16)thread[i];
 	}
@@ -189,6 +189,7 @@ void profile_hot_memory_save(const struct profile *profile, struct serializer *t
 {
 	struct topk_entry *e = NULL;
 
+	serialize_u64(to, hot_lines_get_size(&profile->shared_data->lines));
 	serialize_u64(to, profile->shared_data->lines.unsnooped_stores);
 	serialize_u64(to, profile->shared_data->lines.table.evicted);
 	serialize_u64(to, topk_count_used(&profile->shared_data->lines.table));
@@ -204,10 +205,12 @@ void profile_hot_memory_save(const struct profile *profile, struct serializer *t
 void profile_hot_memory_load(struct profile *profile, struct deserializer *from,
 			     const struct attribute_translation *translation)
 {
-	u32 unsnooped_stores = (u32)deserialize_u64_below(from, 1ULL << 32), count;
+	u32 line_size = (u32)deserialize_u64_below(from, LINE_SIZE_MAX + 1), count;
+	u32 unsnooped_stores = (u32)deserialize_u64_below(from, 1ULL << 32);
 	u64 evicted = deserialize_u64(from);
 
 	profile->shared_data->lines.unsnooped_stores = unsnooped_stores;
+	hot_lines_set_size(&profile->shared_data->lines, line_size);
 	count = (u32)deserialize_u64_below(from, 1U << 24);
 	while (count-- && !from->bad)
 		line_load(profile, from, translation);

@@ -43,6 +43,8 @@ static int shared_data_new(struct profile *p, const struct profile_config *confi
 		return -ENOMEM;
 	pthread_mutex_init(&shared_data->lock, NULL);
 	r = hot_lines_init(&shared_data->lines, lines);
+	if (config)
+		hot_lines_set_size(&shared_data->lines, config->line_size);
 	if (r >= 0)
 		r = hot_pages_init(&shared_data->pages, pages, config ? config->nodes : NULL);
 	if (r >= 0)
@@ -911,6 +913,11 @@ void profiles_add_window(struct profile *const *profiles, u32 count,
 void profile_add_window(struct profile *profile, const struct source_window *window)
 {
 	profiles_add_window(&profile, 1, window);
+}
+
+void profile_set_line_size(struct profile *profile, u32 bytes)
+{
+	hot_lines_set_size(&profile->shared_data->lines, bytes);
 }
 
 void profile_set_filter(struct profile *profile, const struct filter *filter)

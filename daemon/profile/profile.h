@@ -29,6 +29,7 @@ struct profile;
  *	of two; 0 for the default (65536)
  * @lines, @pages: capacities of the tables of hot cache lines and pages; 0 for the defaults (1024,
  *	4096)
+ * @line_size: size of a cache line, bytes; 0: 64. See hot_lines_set_size()
  * @skip_memory: do not count cache lines and pages: their tables depend on the order of samples
  * @split: for a recording: properties by which its cells are separated, CELL_SPLIT_* and CELL_BY_DATA
  *	(cell-counter.h)
@@ -47,6 +48,7 @@ struct profile_config {
 	u32 contexts;
 	u32 lines;
 	u32 pages;
+	u32 line_size;
 	bool skip_memory;
 	u8 split;
 	bool history;
@@ -80,6 +82,11 @@ struct profile *profile_free(struct profile *profile);
  * Before that, samples that wait for /proc are counted with the previous filter.
  */
 void profile_set_filter(struct profile *profile, const struct filter *filter);
+
+/**
+ * profile_set_line_size() - set &profile_config.line_size before the first window
+ */
+void profile_set_line_size(struct profile *profile, u32 bytes);
 
 /**
  * profile_finish_waiting_samples() - count all samples that wait for /proc

@@ -138,8 +138,9 @@ struct native_function {
 /*
  * speprof_window.kind of facts about the creation of the file: the first 64 bytes of &struct
  * speprof_window, then pairs of a key and a value. Each key and value ends with a NUL. The keys are
- * "host", "kernel", "machine", "version", and "time" (CLOCK_REALTIME in decimal ns). This window is
- * the first one of a file. Older files have no such window.
+ * "host", "kernel", "machine", "version", "time" (CLOCK_REALTIME in decimal ns), and "line_size"
+ * (bytes of the largest cache line, decimal). This window is the first one of a file. Older files
+ * have no such window, or no "line_size".
  */
 #define NATIVE_KIND_FACTS 0x8002
 

@@ -439,6 +439,8 @@ static void fact_set(struct recording_facts *facts, const char *key, const char 
 			escape_string(texts[i].to, texts[i].size, value);
 	if (!strcmp(key, "time"))
 		facts->time_ns = strtoull(value, NULL, 10);
+	if (!strcmp(key, "line_size"))
+		facts->line_size = (u32)strtoul(value, NULL, 10);
 }
 
 static void parse_facts(struct native_reader *reader, const struct native_chunk *chunk)

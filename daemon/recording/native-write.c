@@ -55,7 +55,7 @@ static size_t fact_append(char *to, size_t at, const char *key, const char *valu
 
 static void write_facts(struct recorder *recorder)
 {
-	char facts[NATIVE_FACTS_MAX], time[32];
+	char facts[NATIVE_FACTS_MAX], time[32], line_size[16];
 	struct utsname host = { 0 };
 	struct timespec now;
 	size_t len = 0;
@@ -69,6 +69,10 @@ static void write_facts(struct recorder *recorder)
 	len = fact_append(facts, len, "machine", host.machine);
 	len = fact_append(facts, len, "version", "speprof " SPEPROF_VERSION);
 	len = fact_append(facts, len, "time", time);
+	if (recorder->config.line_size) {
+		snprintf(line_size, sizeof(line_size), "%u", recorder->config.line_size);
+		len = fact_append(facts, len, "line_size", line_size);
+	}
 	write_bytes_window(recorder, NATIVE_KIND_FACTS, facts, len);
 }
 

@@ -35,6 +35,7 @@
 #define FEATURE_NRCPUS	 7
 #define FEATURE_CPUID	 9
 #define FEATURE_CMDLINE	 11
+#define FEATURE_CACHE	 20
 
 /*
  * Get a bit field of &struct perf_event_attr. Big-endian writers allocate bit fields from the
@@ -271,6 +272,30 @@ static void parse_command(struct perfdata_reader *perf, const u8 *p, size_t len)
 }
 
 /*
+ * Parse the caches: a version, the number of caches, then for each cache its level, line size, sets
+ * and ways, and its type, size and CPUs as strings.
+ */
+static void parse_caches(struct perfdata_reader *perf, const u8 *p, size_t len)
+{
+	struct recording_facts *facts = &perf->recording->facts;
+	u32 count = len >= 8 ? perfdata_get32(perf, p + 4) : 0, line, size;
+	size_t at = 8;
+
+	for (; count && len - at >= 16; count--) {
+		line = perfdata_get32(perf, p + at + 4);
+		facts->line_size = line > facts->line_size ? line : facts->line_size;
+		at += 16;
+		for (unsigned int i = 0; i < 3; i++, at += 4 + size) {
+			if (len - at < 4)
+				return;
+			size = perfdata_get32(perf, p + at);
+			if (size > len - at - 4)
+				return;
+		}
+	}
+}
+
+/*
  * The features with the facts about the creation of a recording, and the feature with the type of
  * its cores.
  */
@@ -286,6 +311,7 @@ static const struct {
 	{ FEATURE_NRCPUS, "NRCPUS", parse_cpu_count },
 	{ FEATURE_CPUID, "CPUID", parse_cpuid },
 	{ FEATURE_CMDLINE, "CMDLINE", parse_command },
+	{ FEATURE_CACHE, "CACHE", parse_caches },
 };
 
 void perfdata_parse_feature(struct perfdata_reader *perf, const struct perfdata_record *record)

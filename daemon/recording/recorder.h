@@ -19,12 +19,14 @@ enum recorder_format {
  * @format: &enum recorder_format
  * @backend: &enum sample_backend of the source; a perf.data can have only one backend
  * @cpus: number of sampled CPUs
+ * @line_size: size of the largest cache line of the machine, bytes; 0: unknown
  * @command: the command line of the recording program; untrusted bytes, NUL-terminated
  */
 struct recorder_config {
 	enum recorder_format format;
 	u8 backend;
 	u32 cpus;
+	u32 line_size;
 	const char *command;
 };
 

@@ -35,6 +35,7 @@ struct recording_error {
  * @version: name and version of the program that wrote it
  * @command: command line of that program
  * @time_ns: start of the recording, CLOCK_REALTIME
+ * @line_size: size of the largest cache line of the machine, bytes
  * @cpus: number of CPUs of the machine for a perf.data, else number of sampled CPUs
  *
  * All strings are escaped.
@@ -47,6 +48,7 @@ struct recording_facts {
 	char command[1024];
 	u64 time_ns;
 	u32 cpus;
+	u32 line_size;
 };
 
 struct recording;

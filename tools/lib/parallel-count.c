@@ -31,6 +31,7 @@ struct counting_thread {
 
 /**
  * struct counting_threads - all threads
+ * @recording: the recording that is counted
  * @request: what to count
  * @thread: the threads
  * @count: number of threads
@@ -38,6 +39,7 @@ struct counting_thread {
  * @begun: whether the task events are applied
  */
 struct counting_threads {
+	const struct recording *recording;
 	const struct count_request *request;
 	struct counting_thread thread[COUNT_THREADS_MAX];
 	u32 count;
@@ -169,6 +171,7 @@ static int begin_counting(void *ctx)
 
 	c->begun = true;
 	profile_assign_ids(c->request->profile);
+	profile_set_line_size(c->request->profile, recording_get_facts(c->recording)->line_size);
 	while (c->profiles < c->count && r >= 0)
 		r = thread_begin(c);
 	return r;
@@ -240,7 +243,7 @@ static int replay_and_count(struct recording *recording, const struct count_requ
 			    u32 count, bool with_tasks, struct count_result *ret_result,
 			    struct recording_error *ret_error)
 {
-	struct counting_threads c = { .request = request, .count = count };
+	struct counting_threads c = { .recording = recording, .request = request, .count = count };
 	struct source_sink sinks[COUNT_THREADS_MAX];
 	const struct recording_threads threads = {
 		.sinks = sinks,

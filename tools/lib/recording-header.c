@@ -166,6 +166,8 @@ int recording_header_print(FILE *out, const char *path, struct input_recording *
 				*facts[i].text ? facts[i].text : "not known");
 		if (input->facts.cpus)
 			fprintf(out, "%-10s  %u\n", "all CPUs", input->facts.cpus);
+		if (input->facts.line_size)
+			fprintf(out, "%-10s  %u B\n", "cache line", input->facts.line_size);
 		if (input->duration_ns)
 			fprintf(out, "%-10s  %s\n", "duration",
 				text_format_seconds(number, input->duration_ns));
@@ -182,6 +184,12 @@ int recording_header_print(FILE *out, const char *path, struct input_recording *
 	free(facts);
 	free(row);
 	return r;
+}
+
+/* Return a number, or null if it is 0, which means unknown. */
+static json_object *known_number_json(u64 number)
+{
+	return number ? json_object_new_uint64(number) : NULL;
 }
 
 static json_object *build_ids_json(const struct query_result *builds, struct query_row *row)
@@ -216,14 +224,9 @@ int recording_header_print_json(FILE *out, const char *path, struct input_record
 					       *facts[i].text ?
 						       json_object_new_string(facts[i].text) :
 						       NULL);
-		json_object_object_add(json, "cpus",
-				       input->facts.cpus ?
-					       json_object_new_uint64(input->facts.cpus) :
-					       NULL);
-		json_object_object_add(json, "duration_ns",
-				       input->duration_ns ?
-					       json_object_new_uint64(input->duration_ns) :
-					       NULL);
+		json_object_object_add(json, "cpus", known_number_json(input->facts.cpus));
+		json_object_object_add(json, "line_size", known_number_json(input->facts.line_size));
+		json_object_object_add(json, "duration_ns", known_number_json(input->duration_ns));
 		json_object_object_add(
 			json, "records",
 			json_object_new_uint64(profile_get_header(input->profile)->records));

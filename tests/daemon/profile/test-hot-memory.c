@@ -169,7 +169,7 @@ static const struct hot_line *find_only_line(const struct fixture *f, u64 addres
 		(struct hot_line *)topk_next(&profile_get_hot_lines(f->profile)->table, NULL);
 
 	assert_non_null(line);
-	assert_int_equal(line->head.key[0], address / LINE_SIZE);
+	assert_int_equal(line->head.key[0], address / LINE_SIZE_MIN);
 	assert_null(
 		topk_next(&profile_get_hot_lines(f->profile)->table, (struct topk_entry *)line));
 	return line;
@@ -241,7 +241,7 @@ static struct line_sample make_line_access(u64 address, u32 cpu, u64 thread, boo
 {
 	return (struct line_sample){ .address = address,
 				     .owner = 1,
-				     .place = 0x1000 + address % LINE_SIZE,
+				     .place = 0x1000 + address % LINE_SIZE_MIN,
 				     .pc_owner = 1,
 				     .thread = thread,
 				     .cpu = cpu,
@@ -276,16 +276,99 @@ static void test_conflicts_of_sharers(void **state)
 		hot_lines_add(&lines, &read);
 		hot_lines_add(&lines, &late);
 	}
-	line = (struct hot_line *)topk_find(&lines.table, 0x1000 / LINE_SIZE, 1);
+	line = (struct hot_line *)topk_find(&lines.table, 0x1000 / LINE_SIZE_MIN, 1);
 	assert_int_equal(line_classify_sharing(line), LINE_PRIVATE);
 	assert_int_equal(line_count_cpus(line), 10);
-	line = (struct hot_line *)topk_find(&lines.table, 0x2000 / LINE_SIZE, 1);
+	line = (struct hot_line *)topk_find(&lines.table, 0x2000 / LINE_SIZE_MIN, 1);
 	assert_int_equal(line_classify_sharing(line), LINE_READ);
-	line = (struct hot_line *)topk_find(&lines.table, 0x3000 / LINE_SIZE, 1);
+	line = (struct hot_line *)topk_find(&lines.table, 0x3000 / LINE_SIZE_MIN, 1);
 	assert_int_equal(line_classify_sharing(line), LINE_FALSE);
 	assert_int_equal(line->samples, 1000);
 	assert_int_equal(line->latency_sum, 10000);
 	hot_lines_deinit(&lines);
+}
+
+/*
+ * Two threads store to addresses that are 64 bytes apart. They share a line of 128 or 256 bytes, but
+ * no line of 64 bytes. Invalid sizes are ignored.
+ */
+static void test_line_sizes(void **state)
+{
+	static const struct {
+		u32 bytes;
+		u32 want;
+		enum line_sharing sharing;
+	} rows[] = {
+		{ 0, 64, LINE_PRIVATE },    { 64, 64, LINE_PRIVATE },	{ 128, 128, LINE_FALSE },
+		{ 256, 256, LINE_FALSE },   { 32, 64, LINE_PRIVATE },	{ 96, 64, LINE_PRIVATE },
+		{ 512, 64, LINE_PRIVATE },  { 1U << 31, 64, LINE_PRIVATE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct hot_line *line;
+		struct hot_lines lines;
+
+		test_row("%u bytes", rows[i].bytes);
+		assert_int_equal(hot_lines_init(&lines, 64), 0);
+		hot_lines_set_size(&lines, rows[i].bytes);
+		assert_row(hot_lines_get_size(&lines) == rows[i].want);
+		for (u32 n = 0; n < 100; n++) {
+			struct line_sample access =
+				make_line_access(n & 1 ? 0x2040 : 0x2000, n & 1, n & 1, true);
+
+			hot_lines_add(&lines, &access);
+		}
+		line = (struct hot_line *)topk_find(&lines.table, 0x2000 / rows[i].want, 1);
+		assert_row(line && line_classify_sharing(line) == rows[i].sharing);
+		/* In a larger line, CPU 1 has the second offset. */
+		for (u32 k = 0; k < LINE_SHARERS && rows[i].sharing == LINE_FALSE; k++)
+			assert_row(!line->sharer[k].samples ||
+				   line->sharer[k].offset == 64 * line->sharer[k].cpu);
+		hot_lines_deinit(&lines);
+	}
+}
+
+/* The two ends of a line are different offsets, and neighbours in a large line are one. */
+static void test_offsets_of_large_lines(void **state)
+{
+	static const struct {
+		u32 distance;
+		enum line_sharing sharing;
+	} rows[] = { { 0, LINE_TRUE }, { 3, LINE_TRUE }, { 4, LINE_FALSE }, { 255, LINE_FALSE } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct hot_line *line;
+		struct hot_lines lines;
+
+		test_row("%u bytes apart", rows[i].distance);
+		assert_int_equal(hot_lines_init(&lines, 64), 0);
+		hot_lines_set_size(&lines, 256);
+		for (u32 n = 0; n < 100; n++) {
+			struct line_sample access = make_line_access(
+				0x2000 + (n & 1 ? rows[i].distance : 0), n & 1, n & 1, true);
+
+			hot_lines_add(&lines, &access);
+		}
+		line = (struct hot_line *)topk_find(&lines.table, 0x2000 / 256, 1);
+		assert_row(line && line_classify_sharing(line) == rows[i].sharing);
+		hot_lines_deinit(&lines);
+	}
+}
+
+/* The size comes from the caches of the first CPU that has some in sysfs. */
+static void test_line_size_of_machine(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(hot_lines_read_size(f->sys), 0);
+	write_sys_file(f->sys, "devices/system/cpu/cpu1/cache/index0/coherency_line_size", "64\n");
+	write_sys_file(f->sys, "devices/system/cpu/cpu1/cache/index3/coherency_line_size", "128\n");
+	assert_int_equal(hot_lines_read_size(f->sys), 128);
+	write_sys_file(f->sys, "devices/system/cpu/cpu0/cache/index0/coherency_line_size", "64\n");
+	write_sys_file(f->sys, "devices/system/cpu/cpu0/cache/index1/coherency_line_size", "?\n");
+	assert_int_equal(hot_lines_read_size(f->sys), 64);
 }
 
 /* Add a load that the cache of another core served, or a store, by thread @tid on @cpu. */
@@ -504,6 +587,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_shared_lines, setup, teardown),
 		cmocka_unit_test(test_conflicts_of_sharers),
+		cmocka_unit_test(test_line_sizes),
+		cmocka_unit_test(test_offsets_of_large_lines),
+		cmocka_unit_test_setup_teardown(test_line_size_of_machine, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_false_sharing_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_false_sharing_is_monotone, setup, teardown),
 		cmocka_unit_test(test_frequent_keys_stay),

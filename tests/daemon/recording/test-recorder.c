@@ -122,6 +122,7 @@ static size_t write_recording(enum recorder_format format)
 		.format = format,
 		.backend = BACKEND_EMULATED,
 		.cpus = 2,
+		.line_size = 128,
 		.command = "speprof record",
 	};
 	struct recorder *recorder;
@@ -156,6 +157,7 @@ struct seen_recording {
 	char names[ARRAY_SIZE(tasks)][32];
 	u32 task_count;
 	u64 records;
+	u32 line_size;
 };
 
 static void record_seen_window(void *ctx, const struct source_window *window)
@@ -201,6 +203,7 @@ static int replay_file(struct seen_recording *ret_seen, struct recording_error *
 	if (r < 0)
 		return r;
 	r = recording_replay(recording, &sink, ret_error);
+	ret_seen->line_size = recording_get_facts(recording)->line_size;
 	recording_free(recording);
 	return r;
 }
@@ -822,6 +825,8 @@ static void test_facts_of_recording(void **state)
 	read_file(good, size);
 	uname(&host);
 	assert_non_null(memmem(good, size, host.release, strlen(host.release) + 1));
+	assert_int_equal(replay_file(&seen, &error), 0);
+	assert_int_equal(seen.line_size, 128);
 	memcpy(buf, good, size);
 	/* The last NUL of the pairs. */
 	facts = ((struct native_header *)good)->header_size;

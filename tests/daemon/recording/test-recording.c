@@ -29,6 +29,7 @@ struct seen_recording {
 	u64 named;
 	struct source_window last;
 	u64 hash; /* hash of the bytes of all samples and suspect ranges, in order */
+	u32 line_size;
 };
 
 static void on_window(void *ctx, const struct source_window *window)
@@ -91,6 +92,7 @@ static int replay_file(const char *path, struct seen_recording *ret_seen,
 	if (r < 0)
 		return r;
 	r = recording_replay(recording, &sink, ret_error);
+	ret_seen->line_size = recording_get_facts(recording)->line_size;
 	recording_free(recording);
 	return r;
 }
@@ -638,6 +640,61 @@ static void test_perf_build_ids_truncated(void **state)
 	check_truncated_anywhere();
 }
 
+/* Numbers of perf: the record of a feature in a pipe, and the feature with the caches. */
+#define FEATURE_RECORD 80
+#define FEATURE_CACHE  20
+
+/* Add the caches of a machine: @count claims their number, and @lines has the size of each line. */
+static void put_caches(u32 count, const u32 *lines, size_t n)
+{
+	perfgen_begin_record(&gen, FEATURE_RECORD, 0);
+	perfgen_put_u64(&gen, FEATURE_CACHE);
+	perfgen_put_u32(&gen, 1);
+	perfgen_put_u32(&gen, count);
+	for (size_t i = 0; i < n; i++) {
+		perfgen_put_u32(&gen, (u32)i + 1);
+		perfgen_put_u32(&gen, lines[i]);
+		perfgen_put_u32(&gen, 256);
+		perfgen_put_u32(&gen, 4);
+		for (u32 k = 0; k < 3; k++) {
+			perfgen_put_u32(&gen, 8);
+			perfgen_put_string(&gen, "Unified");
+		}
+	}
+	perfgen_end_record(&gen);
+}
+
+/* The largest cache line of a perf.data is found, also if the number of caches is wrong. */
+static void test_perf_cache_lines(void **state)
+{
+	static const struct {
+		const char *name;
+		u32 count;
+		u32 lines[3];
+		size_t n;
+		u32 want;
+	} rows[] = {
+		{ "none", 0, { 0 }, 0, 0 },
+		{ "three caches", 3, { 64, 64, 128 }, 3, 128 },
+		{ "the first is the largest", 2, { 256, 64 }, 2, 256 },
+		{ "fewer than claimed", UINT32_MAX, { 64, 128 }, 2, 128 },
+		{ "more than claimed", 1, { 64, 128 }, 2, 64 },
+	};
+	struct recording_error error;
+	struct seen_recording seen;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].name);
+		perfgen_begin(&gen, false, true, 1024);
+		perfgen_put_auxtrace_info(&gen, 1, NULL, 0);
+		put_caches(rows[i].count, rows[i].lines, rows[i].n);
+		perfgen_end(&gen);
+		assert_row(replay_bytes(gen.buf, gen.len, &seen, &error) == 0);
+		assert_row(seen.line_size == rows[i].want);
+	}
+}
+
 #define FINISHED_ROUND 68
 
 static void put_finished_round(void)
@@ -849,6 +906,7 @@ int main(void)
 		cmocka_unit_test(test_perf_losses),
 		cmocka_unit_test(test_perf_truncated),
 		cmocka_unit_test(test_perf_build_ids_truncated),
+		cmocka_unit_test(test_perf_cache_lines),
 		cmocka_unit_test(test_perf_empty_rounds),
 		cmocka_unit_test(test_perf_bit_flipped),
 		cmocka_unit_test(test_perf_without_spe),

@@ -3,32 +3,30 @@
 import { byId, html, nameText, svg } from "./dom.js";
 import { formatCount, formatCycles, formatPercent } from "./format.js";
 
-const LINE_BYTES = 64;
-
 function place(entry) {
 	return [entry.container, entry.process, entry.function].filter(name => name && name !== "-").join(" › ");
 }
 
-/* A ruler of the bytes of a line, with a mark where one CPU accesses it. */
-function ruler(sharer, most) {
+/* A ruler of the @bytes of a line, with a mark where one CPU accesses it. */
+function ruler(sharer, most, bytes) {
 	const radius = 1.5 + 2.5 * Math.sqrt(sharer.samples / most);
-	return svg("svg", { class: "ruler", role: "img", viewBox: "0 0 128 12", "aria-label": `offset ${sharer.offset} of ${LINE_BYTES}` },
+	return svg("svg", { class: "ruler", role: "img", viewBox: "0 0 128 12", "aria-label": `offset ${sharer.offset} of ${bytes}` },
 		...[0, 16, 32, 48, 64].map(at => svg("line", { x1: at * 2, x2: at * 2, y1: 2, y2: 10 })),
 		svg("line", { x1: 0, x2: 128, y1: 6, y2: 6 }),
-		svg("circle", { class: sharer.stores ? "store" : "load", cx: Math.min(126, Math.max(2, sharer.offset * 2 + 1)), cy: 6, r: radius }));
+		svg("circle", { class: sharer.stores ? "store" : "load", cx: Math.min(126, Math.max(2, (sharer.offset * 2 + 1) * 64 / bytes)), cy: 6, r: radius }));
 }
 
-function lineCard(line, open) {
+function lineCard(line, bytes, open) {
 	const most = Math.max(...line.sharers.map(sharer => sharer.samples), 1);
-	const kind = `${line.sharing} sharing${line.suspected ? "?" : ""}`;
+	const span = `bytes 0 to ${bytes - 1}`, kind = `${line.sharing} sharing${line.suspected ? "?" : ""}`;
 	return html("details", { class: "line", open },
 		html("summary", {}, html("code", {}, line.address), ` ${kind}, ${formatCount(line.cpus)} CPUs, ` +
 			`${formatCount(line.loads)} loads, ${formatCount(line.stores)} stores, mean ${formatCycles(line.samples ? line.latency_sum / line.samples : null)} cycles`),
 		html("div", { class: "scroll", role: "region", "aria-label": `CPUs of line ${line.address}`, tabindex: "0" }, html("table", {},
-			html("thead", {}, html("tr", {}, ...["CPU", "offset", "bytes 0 to 63", "samples", "stores", "function"].map(text =>
-				html("th", { scope: "col", class: ["function", "bytes 0 to 63"].includes(text) ? "text" : null }, text)))),
+			html("thead", {}, html("tr", {}, ...["CPU", "offset", span, "samples", "stores", "function"].map(text =>
+				html("th", { scope: "col", class: ["function", span].includes(text) ? "text" : null }, text)))),
 			html("tbody", {}, ...line.sharers.map(sharer => html("tr", {},
-				html("th", { scope: "row" }, formatCount(sharer.cpu)), html("td", {}, `+${sharer.offset}`), html("td", {}, ruler(sharer, most)),
+				html("th", { scope: "row" }, formatCount(sharer.cpu)), html("td", {}, `+${sharer.offset}`), html("td", {}, ruler(sharer, most, bytes)),
 				html("td", {}, formatCount(sharer.samples)), html("td", {}, formatCount(sharer.stores)),
 				html("td", { class: "text" }, nameText(place(sharer)))))))));
 }
@@ -78,13 +76,13 @@ export function drawMemory(data, modelled) {
 			"This profile has no addresses. A recording has them, and the whole profile of a session, for readers with the right to read addresses."));
 		return;
 	}
-	const { lines, pages, nodes } = data.meta.memory;
+	const { lines, pages, nodes, line_size: bytes } = data.meta.memory;
 	const mark = modelled ? "~" : "";
 	const parts = [];
 	if (lines.length)
 		parts.push(html("div", { class: "card" }, html("h3", {}, `${mark}Shared cache lines`),
 			html("p", { class: "quiet" }, "False sharing: each CPU has bytes of its own in the line. “?”: no sample shows that another core's cache had it. A filled mark stores, a hollow one only loads."),
-			...lines.slice(0, SHOWN).map((line, i) => lineCard(line, i < 2))));
+			...lines.slice(0, SHOWN).map((line, i) => lineCard(line, bytes, i < 2))));
 	if (nodes.length)
 		parts.push(nodeMatrix(nodes, mark));
 	if (pages.length)
