@@ -45,10 +45,17 @@ static const struct verb verbs[] = {
 			"[-p PID] [--program NAME] [--binary PATH] [--function NAME] [-C CPUS] "
 			"[--midr MIDR] [--filter EXPRESSION [-d SEC]] [--threads N] "
 			"[--last PERIOD] [--since TIME] [--until TIME] [--session NAME] "
-			"[--kallsyms FILE] [--symfs DIR] [--debug-dir DIR] [--header] [--lines] "
-			"[--pages] [--html FILE]",
+			"[--kallsyms FILE] [--symfs DIR] [--debug-dir DIR] [--header] [--pages] "
+			"[--html FILE]",
 		.help = "list the heaviest functions, processes or containers, or any other rows",
 		.run = report_run,
+	},
+	{
+		.name = "sharing",
+		.synopsis = "[-j] [[-i] FILE] [-n N] [-C CPUS] [--midr MIDR] [--session NAME] "
+			    "[--kallsyms FILE] [--symfs DIR] [--debug-dir DIR]",
+		.help = "list the cache lines that several threads share, and how to avoid that",
+		.run = sharing_run,
 	},
 	{
 		.name = "diff",

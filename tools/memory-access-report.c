@@ -14,6 +14,7 @@
 #include "lib/input.h"
 #include "lib/live-session.h"
 #include "lib/message.h"
+#include "lib/sharing-table.h"
 #include "lib/text.h"
 #include "output/profile-json.h"
 
@@ -40,46 +41,6 @@ static void print_function(json_object *o)
 	width = text_get_width(name);
 	text_fit(name, width < 60 ? width : 60, false, fitted);
 	printf("%s\n", fitted);
-}
-
-static void print_line(json_object *line)
-{
-	json_object *sharers = json_object_object_get(line, "sharers");
-	bool suspected = json_object_get_boolean(json_object_object_get(line, "suspected"));
-	char address[TEXT_SIZE];
-	u64 samples = get_json_u64(line, "samples");
-
-	text_fit(get_json_string(line, "address"), 18, false, address);
-	printf("%-18s %-8s %-5s%s %4" PRIu64 " CPUs  %8" PRIu64 " loads %8" PRIu64
-	       " stores %8" PRIu64 " snooped  %5" PRIu64 " cycles\n",
-	       address, get_json_string(line, "space"), get_json_string(line, "sharing"),
-	       suspected ? "?" : " ", get_json_u64(line, "cpus"), get_json_u64(line, "loads"),
-	       get_json_u64(line, "stores"), get_json_u64(line, "snooped"),
-	       samples ? get_json_u64(line, "latency_sum") / samples : 0);
-	for (size_t i = 0; sharers && i < json_object_array_length(sharers); i++) {
-		json_object *s = json_object_array_get_idx(sharers, i);
-
-		printf("    CPU %-4" PRIu64 " +%-2" PRIu64 " %8" PRIu64 " samples %8" PRIu64
-		       " stores  ",
-		       get_json_u64(s, "cpu"), get_json_u64(s, "offset"),
-		       get_json_u64(s, "samples"), get_json_u64(s, "stores"));
-		print_function(s);
-	}
-}
-
-static void print_lines(json_object *root)
-{
-	json_object *lines = json_object_object_get(root, "lines");
-	size_t count = lines ? json_object_array_length(lines) : 0;
-
-	puts("cache lines that several threads use; true: they share an offset, false: each has "
-	     "its "
-	     "own;\n"
-	     "\"?\": no sample shows that another core's cache had the line");
-	for (size_t i = 0; i < count; i++)
-		print_line(json_object_array_get_idx(lines, i));
-	if (!count)
-		puts("  none");
 }
 
 static const char *write_node(json_object *from, const char *key, char *to, size_t size)
@@ -149,14 +110,14 @@ static int get_hot_json_of_recording(const struct options *options, char **ret_t
 	return status;
 }
 
-static int get_hot_json_of_daemon(const struct options *options, char **ret_text)
+static int get_hot_json_of_daemon(const char *verb, const struct options *options, char **ret_text)
 {
 	struct bus_connection *bus;
 	int status = bus_new(&bus);
 
 	if (status)
 		return status;
-	status = live_session_choose("report", bus, options, true);
+	status = live_session_choose(verb, bus, options, true);
 	if (!status)
 		status = bus_get_hot_memory(bus, options->number, ret_text);
 	bus_free(bus);
@@ -164,17 +125,20 @@ static int get_hot_json_of_daemon(const struct options *options, char **ret_text
 }
 
 /* Print the members of @text, which is JSON, that the options select. */
-static int print_selected(const char *text, const struct options *options)
+static int print_selected(const char *verb, const char *text, const struct options *options)
 {
 	json_object *root = json_tokener_parse(text);
 
 	if (!root)
 		return message_fail(STATUS_FAILED,
-				    "report: the list of cache lines and pages is not valid JSON");
+				    "%s: the list of cache lines and pages is not valid JSON",
+				    verb);
 	if (!options->lines) {
 		json_object_object_del(root, "lines");
 		json_object_object_del(root, "lines_evicted");
 		json_object_object_del(root, "line_size");
+		json_object_object_del(root, "lines_shared");
+		json_object_object_del(root, "lines_latency_sum");
 	}
 	if (!options->pages) {
 		json_object_object_del(root, "pages_evicted");
@@ -188,7 +152,7 @@ static int print_selected(const char *text, const struct options *options)
 		if (json_object_get_boolean(json_object_object_get(root, "modelled")))
 			puts("An emulated SPU: all but CPU, process and function is modelled.");
 		if (options->lines)
-			print_lines(root);
+			sharing_table_print(stdout, root);
 		if (options->pages)
 			print_pages(root);
 	}
@@ -196,14 +160,14 @@ static int print_selected(const char *text, const struct options *options)
 	return STATUS_OK;
 }
 
-int memory_access_report_print(const struct options *options)
+int memory_access_report_print(const char *verb, const struct options *options)
 {
 	char *text = NULL;
 	int status = options->input ? get_hot_json_of_recording(options, &text) :
-				      get_hot_json_of_daemon(options, &text);
+				      get_hot_json_of_daemon(verb, options, &text);
 
 	if (text) {
-		int printed = print_selected(text, options);
+		int printed = print_selected(verb, text, options);
 
 		if (status == STATUS_OK)
 			status = printed;

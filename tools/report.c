@@ -267,7 +267,7 @@ static int report_choose(struct options *options)
 		options->number = REPORT_ROWS;
 	options->query.limit = options->number;
 	if (options->lines || options->pages)
-		return memory_access_report_print(options);
+		return memory_access_report_print("report", options);
 	if (options->until_us || (options->input && saved_profile_is(options->input)))
 		return report_stored(options);
 	return options->input ? report_recording(options) : report_daemon(options);

@@ -57,6 +57,7 @@ int report_run(int argc, char **argv);
 int release_run(int argc, char **argv);
 int save_run(int argc, char **argv);
 int session_run(int argc, char **argv);
+int sharing_run(int argc, char **argv);
 int snapshot_run(int argc, char **argv);
 int start_run(int argc, char **argv);
 int status_run(int argc, char **argv);

@@ -2,6 +2,7 @@
 /* Write hot cache lines, pages and nodes as JSON (Documentation/reference/json.md). */
 #include "profile-json.h"
 #include "profile/profile-internal.h"
+#include "sharing-advice.h"
 
 #include "util/escape.h"
 
@@ -76,6 +77,57 @@ static void add_function(const struct json_context *hot, struct json_object *to,
 	add_string(to, "binary", binary);
 }
 
+static void add_string_or_null(struct json_object *to, const char *key, const char *value)
+{
+	json_object_object_add(to, key, *value ? json_object_new_string(value) : NULL);
+}
+
+static void add_source_line(const struct json_context *hot, struct json_object *to, u64 place,
+			    u64 owner)
+{
+	const struct attribute_process *process = find_owner_process(hot, owner);
+	u32 index = process ? (u32)(owner >> 32) : ATTRIBUTE_NONE;
+	char text[sizeof(((struct source_line *)0)->file) + 16] = "";
+	struct attribute_location where;
+	struct source_line source;
+
+	if (hot->symbols &&
+	    attributor_locate_pc(hot->profile->attributor, index, location_key_get_pc(place),
+				 location_key_is_kernel(place), &where) &&
+	    symbols_get_source_line(hot->symbols, process ? process->pid : 0, &where, hot->live,
+				    &source))
+		snprintf(text, sizeof(text), "%s:%u", source.file, source.line);
+	add_string_or_null(to, "source", text);
+}
+
+/*
+ * Get the type and the field of the datum at an address of a process. Both are "" if they are not
+ * known, as for memory without a file, and for a running process.
+ */
+static void get_datum(const struct json_context *hot, u64 address, u64 owner,
+		      struct data_name *ret_name)
+{
+	const struct attributor *attributor = hot->profile->attributor;
+	struct attribute_location where;
+	struct attribute_mapping mapping;
+
+	*ret_name = (struct data_name){ 0 };
+	if (hot->live || !find_owner_process(hot, owner) ||
+	    !attributor_find_data_mapping(attributor, (u32)(owner >> 32), address,
+					  ATTRIBUTE_AT_END, &mapping))
+		return;
+	where = (struct attribute_location){
+		.binary = mapping.binary,
+		.offset = address - mapping.bias,
+		.inode = mapping.inode,
+		.device = mapping.device,
+		.build_id = mapping.build_id,
+		.build_id_size = mapping.build_id_size,
+	};
+	if (!symbols_get_data(hot->symbols, &where, ret_name) || ret_name->type[0] == '[')
+		*ret_name = (struct data_name){ 0 };
+}
+
 static int compare_sharers(const void *a, const void *b)
 {
 	const struct line_sharer *x = a, *y = b;
@@ -85,15 +137,30 @@ static int compare_sharers(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
-static struct json_object *make_sharers_json(const struct json_context *hot,
-					     const struct hot_line *line)
+/* Add the users of a line, and how to avoid the cost. */
+static void add_sharers(const struct json_context *hot, u32 size, const struct hot_line *line,
+			struct json_object *to)
 {
 	struct json_object *list = json_object_new_array(), *o;
 	struct line_sharer sharers[LINE_SHARERS];
+	struct sharing_side sides[LINE_SHARERS];
+	struct data_name data[LINE_SHARERS];
+	char advice[SHARING_ADVICE_SIZE];
+	u32 count = 0;
 
 	memcpy(sharers, line->sharer, sizeof(sharers));
 	qsort(sharers, LINE_SHARERS, sizeof(*sharers), compare_sharers);
 	for (unsigned int i = 0; i < LINE_SHARERS && sharers[i].samples; i++) {
+		get_datum(hot, line->head.key[0] * size + sharers[i].offset, line->head.key[1],
+			  &data[i]);
+		sides[count++] = (struct sharing_side){
+			.offset = sharers[i].offset,
+			.cpu = sharers[i].cpu,
+			.samples = sharers[i].samples,
+			.stores = sharers[i].stores,
+			.type = data[i].type,
+			.field = data[i].field,
+		};
 		o = json_object_new_object();
 		json_object_array_add(list, o);
 		json_add_u64(o, "cpu", sharers[i].cpu);
@@ -102,8 +169,13 @@ static struct json_object *make_sharers_json(const struct json_context *hot,
 		json_add_u64(o, "stores", sharers[i].stores);
 		add_process(hot, o, sharers[i].owner);
 		add_function(hot, o, sharers[i].place, sharers[i].owner);
+		add_source_line(hot, o, sharers[i].place, sharers[i].owner);
+		add_string_or_null(o, "type", data[i].type);
+		add_string_or_null(o, "field", data[i].field);
 	}
-	return list;
+	json_object_object_add(to, "sharers", list);
+	sharing_write_advice(line_classify_sharing(line), size, sides, count, advice);
+	add_string_or_null(to, "advice", advice);
 }
 
 static struct json_object *make_line_json(const struct json_context *hot, u32 size,
@@ -127,17 +199,31 @@ static struct json_object *make_line_json(const struct json_context *hot, u32 si
 	json_add_u64(o, "stores", line->stores);
 	json_add_u64(o, "snooped", line->snooped);
 	json_add_u64(o, "latency_sum", line->latency_sum);
-	json_object_object_add(o, "sharers", make_sharers_json(hot, line));
+	add_sharers(hot, size, line, o);
 	return o;
 }
 
-/* Add the cache lines, except those that only one thread has used. */
+static int compare_line_costs(const void *a, const void *b)
+{
+	const struct hot_line *x = *(const struct hot_line *const *)a,
+			      *y = *(const struct hot_line *const *)b;
+
+	if (x->latency_sum != y->latency_sum)
+		return x->latency_sum < y->latency_sum ? 1 : -1;
+	return (x->head.key[0] > y->head.key[0]) - (x->head.key[0] < y->head.key[0]);
+}
+
+/*
+ * Add the cache lines, except those that only one thread has used. The line with the highest sum of
+ * latencies is the first.
+ */
 static int add_cache_lines(const struct json_context *hot, u32 limit, struct json_object *root)
 {
 	struct json_object *list = json_object_new_array();
 	const struct hot_lines *lines = &hot->profile->shared_data->lines;
 	struct topk_entry **sorted;
-	u32 count, shown = 0;
+	u32 count, shared = 0;
+	u64 latency_sum = 0;
 
 	json_object_object_add(root, "lines", list);
 	json_add_u64(root, "line_size", hot_lines_get_size(lines));
@@ -145,14 +231,20 @@ static int add_cache_lines(const struct json_context *hot, u32 limit, struct jso
 	sorted = topk_sort_entries(&lines->table, &count);
 	if (!sorted)
 		return -ENOMEM;
-	for (u32 i = 0; i < count && (!limit || shown < limit); i++) {
+	for (u32 i = 0; i < count; i++) {
 		const struct hot_line *line = (const struct hot_line *)sorted[i];
 
 		if (line_classify_sharing(line) == LINE_PRIVATE)
 			continue;
-		json_object_array_add(list, make_line_json(hot, hot_lines_get_size(lines), line));
-		shown++;
+		sorted[shared++] = sorted[i];
+		latency_sum += line->latency_sum;
 	}
+	json_add_u64(root, "lines_shared", shared);
+	json_add_u64(root, "lines_latency_sum", latency_sum);
+	qsort(sorted, shared, sizeof(*sorted), compare_line_costs);
+	for (u32 i = 0; i < shared && (!limit || i < limit); i++)
+		json_object_array_add(list, make_line_json(hot, hot_lines_get_size(lines),
+							   (const struct hot_line *)sorted[i]));
 	free(sorted);
 	return 0;
 }

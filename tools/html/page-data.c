@@ -45,8 +45,8 @@ static int add_header(json_object *root, const struct view_header *header)
 }
 
 /*
- * Add shared cache lines, memory pages and NUMA nodes, in the format of "report --lines --pages
- * -j".
+ * Add shared cache lines, memory pages and NUMA nodes, in the formats of "sharing -j" and "report
+ * --pages -j".
  */
 static int add_hot_memory(json_object *root, struct profile *profile, struct symbols_cache *symbols)
 {

@@ -49,7 +49,7 @@ int page_data_new(struct input_recording *input, const struct page_config *confi
  * @report: an object of "report -j" by container, program, binary and function, and perhaps line
  *	and level, sorted by operations; NULL: none
  * @diff: an object of "diff -j"; NULL: none. Either @report or @diff is set
- * @memory: an object of "report --lines --pages -j"; NULL: unknown
+ * @memory: the members of the objects of "sharing -j" and "report --pages -j"; NULL: unknown
  */
 struct page_json {
 	const char *report;
