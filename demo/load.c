@@ -42,9 +42,9 @@ static void sleep_until(uint64_t ns)
 }
 
 /*
- * Run work for @busy_ns of CPU time in each period, so that other programs on the CPU do not change
- * the result. If a thread does not get all of that CPU time in a period, the rest is not added to
- * later periods.
+ * Run work for busy_ns nanoseconds of CPU time in each period, so that other programs on the CPU do
+ * not change the result. If a thread does not get all of that CPU time in a period, the rest is not
+ * added to later periods.
  */
 static void *thread_run(void *arg)
 {

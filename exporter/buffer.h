@@ -10,7 +10,7 @@
 
 /**
  * struct buffer - text that grows; all zero: empty and without a limit
- * @data: allocated, with a NUL behind the text; NULL while it is empty
+ * @data: allocated, with a NUL after the text; NULL while it is empty
  * @size: bytes of the text
  * @capacity: allocated bytes
  * @bound: the text stays smaller than this number of bytes; 0: no limit

@@ -80,7 +80,7 @@ struct exporter_config_error {
  * @section: name without brackets
  * @key: name of the setting, or of a label in [Labels]
  * @value: its text
- * @ret_error: on failure, its @text is set
+ * @ret_error: on failure, &exporter_config_error.text is set
  *
  * Return: 0; -EINVAL if section, key or value is wrong.
  */
@@ -91,7 +91,7 @@ int exporter_config_set(struct exporter_config *config, const char *section, con
  * exporter_config_read() - change the settings that a file contains
  * @config: the configuration; untouched on failure
  * @path: of the file
- * @ret_error: on failure, its @line and @text are set
+ * @ret_error: on failure, all members are set
  *
  * Return: 0; -EINVAL for a wrong line; or the negative errno of opening or reading the file.
  */

@@ -39,7 +39,8 @@ struct exporter *exporter_free(struct exporter *exporter);
  * exporter_serve_socket() - serve metrics on a socket, once exporter_start_queries() has found out
  * whether the daemon is up
  * @exporter: an exporter that serves fewer than EXPORTER_SERVERS sockets
- * @config: the socket; this function sets @render, @query and @ctx
+ * @config: the socket; this function sets &http_config.render, &http_config.query and
+ * &http_config.ctx
  * @ret_why: on failure, a static sentence
  *
  * Return: the values of http_new().

@@ -62,7 +62,8 @@ struct http_config {
 
 /**
  * http_new() - prepare to serve a socket
- * @config: copied; the texts of @certificate and @key are only used during the call
+ * @config: copied; the texts of &http_config.certificate and &http_config.key are only used during
+ * the call
  * @event: the event loop
  * @ret_http: to be freed by http_free()
  * @ret_why: on failure, a static sentence

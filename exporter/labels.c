@@ -188,7 +188,7 @@ static void find_path_unit(char *to, size_t size, const char *path, bool slice)
 	}
 	/*
 	 * Escape only the component that was found: label sets are compared with all bytes, also
-	 * those behind the NUL.
+	 * those after the NUL.
 	 */
 	escape_text(to, size, found, length);
 }

@@ -75,7 +75,10 @@ static size_t count_answer_bytes(struct push_sender *p, size_t size)
 	return size;
 }
 
-/* Copy a part of the answer; count_answer_bytes() limits the number of bytes in @answer. */
+/*
+ * Copy a part of the answer; count_answer_bytes() limits the number of bytes in
+ * &push_sender.answer.
+ */
 static size_t on_data(char *data, size_t size, size_t count, void *push)
 {
 	struct push_sender *p = push;
@@ -242,7 +245,7 @@ static enum push_outcome try_request(struct push_sender *p, CURL *curl,
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &after);
 	*ret_wait = after > PUSH_RETRY_AFTER ? PUSH_RETRY_AFTER : (long)after;
-	/* A status counts even if the body behind it exceeds PUSH_ANSWER. */
+	/* A status is valid even if the body after it exceeds PUSH_ANSWER. */
 	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status)) {
 		cause = describe_failure(curl, code, error, why, sizeof(why));
 		outcome = OUTCOME_RETRY;

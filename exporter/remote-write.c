@@ -56,8 +56,8 @@ static int compare_labels(const void *a, const void *b)
 }
 
 /*
- * Begin a series. Receivers expect labels sorted by name. @series receives a copy of the encoded
- * labels.
+ * Begin a series. Receivers expect labels sorted by name. &write_request.series receives a copy of
+ * the encoded labels.
  */
 static void open_series(struct write_request *r, const struct metric_series *s, const char *suffix,
 			const char *le, bool native)

@@ -20,8 +20,7 @@ DEFINE_MUTEX(speprof_control);
 /*
  * These variables only change under speprof_control. The hotplug callbacks read them without that
  * lock. This is safe because the callbacks run only while a backend is registered, and because
- * @suspending changes before cpus_read_lock() is taken. While @suspending is true, no CPU uses its
- * SPU.
+ * "suspending" changes before cpus_read_lock() is taken. While it is true, no CPU uses its SPU.
  */
 static const struct speprof_backend *registered_backend;
 static int hotplug_state;

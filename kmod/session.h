@@ -124,7 +124,7 @@ int speprof_session_tune_cpu(struct speprof_session *session, const struct spepr
  * @session: the session
  *
  * If the caller has CAP_PERFMON, the function stops the sessions that block this one, except those
- * with @privileged.
+ * with &speprof_session.privileged.
  *
  * Return: 0; -ENODATA if there is no sampling configuration; -ENODEV if the SPUs were removed;
  * -EBUSY if another session blocks this one; -ENOMEM if memory cannot be allocated; -EAGAIN if the

@@ -3,8 +3,9 @@
  * Statistics for the administrator: tracepoints, and in debugfs (speprof/cpus) counters of each CPU
  * since the module was loaded. Neither is part of the ABI.
  *
- * All functions except the first two are called on @cpu with interrupts off. While @cpu is offline
- * they are called on any CPU under speprof_control and cpus_read_lock().
+ * All functions except the first two are called on the CPU that they count for, with interrupts
+ * off. While that CPU is offline, they are called on any CPU under speprof_control and
+ * cpus_read_lock().
  */
 #ifndef SPEPROF_STATS_H
 #define SPEPROF_STATS_H
@@ -27,7 +28,7 @@ void speprof_stats_count_interrupt(unsigned int cpu);
  * speprof_stats_trace_arm() - trace the arming of a window
  * @cpu: the CPU
  * @start: position in the ring of the first byte that the SPU may write
- * @limit: position behind the last one
+ * @limit: position after the last one
  * @generation: generation of the program
  */
 void speprof_stats_trace_arm(unsigned int cpu, u64 start, u64 limit, u32 generation);
@@ -53,7 +54,7 @@ void speprof_stats_count_handover(unsigned int cpu, bool new);
  * @cpu: the CPU
  * @oldest: position of the oldest byte in the ring
  * @start: position of the snapshot's first byte
- * @end: position behind its last byte
+ * @end: position after its last byte
  */
 void speprof_stats_count_snapshot(unsigned int cpu, u64 oldest, u64 start, u64 end);
 

@@ -25,7 +25,7 @@ extern "C" {
 #define SPEPROF_HAS_OP		(UINT64_C(1) << 21)
 #define SPEPROF_HAS_SOURCE	(UINT64_C(1) << 22)
 #define SPEPROF_HAS_TIMESTAMP	(UINT64_C(1) << 23)
-/* packets for which struct speprof_record has no field; read them from @raw */
+/* packets for which struct speprof_record has no field; read them from &speprof_record.raw */
 #define SPEPROF_HAS_OTHERS	(UINT64_C(1) << 24)
 
 /* INDEX of addresses, counters and contexts (D18.2.1, D18.2.3, D18.2.2). */
@@ -119,8 +119,8 @@ struct speprof_decoder {
 enum speprof_result {
 	SPEPROF_END = 0,	/* the window has no more bytes */
 	SPEPROF_RECORD = 1,	/* a record */
-	SPEPROF_SHORT = 2,	/* the window ends inside the record that begins at @raw */
-	SPEPROF_MALFORMED = 3,	/* the @size bytes at @raw are not a record, and were skipped */
+	SPEPROF_SHORT = 2,	/* the window ends inside the record at &speprof_record.raw */
+	SPEPROF_MALFORMED = 3,	/* the bytes at &speprof_record.raw are no record; skipped */
 };
 
 /**
@@ -142,8 +142,9 @@ void speprof_decoder_window(struct speprof_decoder *decoder, const struct spepro
 /**
  * speprof_decoder_next() - decode the next record of the window
  * @decoder: the decoder
- * @ret_record: the record. With SPEPROF_SHORT and SPEPROF_MALFORMED only @raw and @size are set, to
- * the range of bytes that is not a record. With SPEPROF_END it is not changed
+ * @ret_record: the record. With SPEPROF_SHORT and SPEPROF_MALFORMED only &speprof_record.raw and
+ * &speprof_record.size are set, to the range of bytes that is not a record. With SPEPROF_END it is
+ * not changed
  *
  * Return: a &enum speprof_result. After SPEPROF_MALFORMED, decoding resumes at the next record.
  */
@@ -161,11 +162,11 @@ void speprof_decoder_ledger(const struct speprof_decoder *decoder,
 /**
  * speprof_record_encode() - write a record as bytes
  * @record: the record
- * @buf: destination; must not overlap @record->raw
+ * @buf: destination; must not overlap the bytes at &speprof_record.raw
  * @len: size of @buf in bytes
  *
- * If @record->raw is set, the packets at @raw are written in the same order. Their payloads are
- * taken from the fields of @record, which the caller may have changed. Otherwise packets are
+ * If &speprof_record.raw is set, the packets there are written in the same order. Their payloads
+ * are taken from the fields of @record, which the caller may have changed. Otherwise packets are
  * written in the order in which Arm's cores write them. No padding is written.
  *
  * Return: the size in bytes; -ENOSPC if @buf is too small; -EINVAL if @record has no Events packet,

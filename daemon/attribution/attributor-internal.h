@@ -113,7 +113,7 @@ void process_clear_maps(struct map_store *store, struct process_table_entry *p);
 
 /**
  * struct container_table_entry - an entry of the container table
- * @pub: the part that callers see; its @cgroup points to @path
+ * @pub: the part that callers see; &attribute_container.cgroup points to @path
  * @pod: Kubernetes names that do not fit in @pub; NULL if they fit or are unknown
  * @path_id: keyed hash of the path, the same after a restart of the daemon
  * @hash: hash of the path for the table

@@ -433,8 +433,8 @@ bool attributor_find_mapping(const struct attributor *attributor, u32 process, u
  * @process: index of the process
  * @address: virtual address of the data
  * @time_ns: as for attributor_find_mapping()
- * @ret_mapping: the mapping of the code below the address; its @end is the first address for which
- *	the result may differ. The address may be after the data of the file
+ * @ret_mapping: the mapping of the code below the address. &attribute_mapping.end is the first
+ * address for which the result may differ. The address may be after the data of the file
  *
  * Locking: as for attributor_find_mapping().
  *
@@ -472,8 +472,8 @@ bool attributor_has_final_executable(const struct attributor *attributor, u32 pr
 /**
  * attributor_for_each_binary() - call @fn for the mapped files with a build id, in order of their
  * paths
- * @fn: the callback; only those members of @mapping are set that describe the file: @binary,
- *	@inode, @device and the build id
+ * @fn: the callback; it may read only the members of its mapping that describe the file: the
+ * binary, inode, device and build id
  * @ctx: the first argument of @fn
  *
  * If memory cannot be allocated, @fn is not called.

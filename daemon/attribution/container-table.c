@@ -79,9 +79,9 @@ static void container_drop_names(struct attributor *a, struct container_table_en
 }
 
 /*
- * Names of pods may use at most half of @container_bytes, so that memory is left for cgroup paths.
- * If the allocation of a name fails, the name is truncated. If the allocation of a path fails, the
- * samples of the container are counted as "(other)".
+ * Names of pods may use at most half of &attributor.container_bytes, so that memory is left for
+ * cgroup paths. If the allocation of a name fails, the name is truncated. If the allocation of a
+ * path fails, the samples of the container are counted as "(other)".
  */
 static struct pods_names *container_alloc_names(struct attributor *a)
 {

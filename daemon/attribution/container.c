@@ -51,7 +51,7 @@ struct container_pattern {
 };
 
 /*
- * If several patterns match a component, the first one counts. Monitors that run outside of their
+ * If several patterns match a component, the first one decides. Monitors that run outside of their
  * container (conmon, lxc.monitor.NAME, the supervisor of nspawn) match no pattern, so they count
  * for their unit. Scopes of libvirt's virtual machines are in machine.slice, too, so their pattern
  * precedes the one of nspawn.

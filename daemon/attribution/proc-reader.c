@@ -155,7 +155,10 @@ static bool queue_pop(const struct proc_reader *r, struct proc_queue *q, struct 
 	return false;
 }
 
-/* Wait until @work is signalled, or for @ns if that is not 0. The caller holds the lock. */
+/*
+ * Wait until &proc_reader.work is signalled, or for @ns if that is not 0. The caller holds the
+ * lock.
+ */
 static void thread_wait_for_work(struct proc_reader *r, u64 ns)
 {
 	struct timespec until;
@@ -211,8 +214,8 @@ static void answer_push(struct proc_reader *r, struct proc_answer *answer)
 }
 
 /*
- * Run @query without the lock. If memory cannot be allocated, the answer is @spare with the result
- * -ENOMEM.
+ * Run @query without the lock. If memory cannot be allocated, the answer is &proc_thread.spare with
+ * the result -ENOMEM.
  */
 static struct proc_answer *thread_run_query(struct proc_thread *t, const struct proc_query *query)
 {

@@ -12,7 +12,7 @@
  *	attribute_read_end(reader);
  *
  * A result is valid until the thread releases its slot or takes the write lock. If only one thread
- * uses the attributor, @reader is NULL, and all functions do nothing.
+ * uses the attributor, the reader is NULL, and all functions do nothing.
  */
 #ifndef SPEPROF_READER_LOCK_H
 #define SPEPROF_READER_LOCK_H

@@ -19,7 +19,10 @@
  */
 int bus_read_cgroups(sd_bus_message *m, char ***ret_cgroups, sd_bus_error *ret_error);
 
-/** bus_check_cgroups() - check a NULL-terminated list of cgroups as bus_read_cgroups() does */
+/**
+ * bus_check_cgroups() - check a NULL-terminated list of cgroups, and return the same errors as
+ * bus_read_cgroups()
+ */
 int bus_check_cgroups(char *const *cgroups, sd_bus_error *ret_error);
 
 #endif

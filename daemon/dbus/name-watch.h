@@ -37,7 +37,10 @@ struct name_watch {
 int name_watch_start(struct name_watch *peer, sd_bus *bus, const char *name,
 		     void (*on_lost)(void *ctx), void *ctx);
 
-/** name_watch_stop() - stop watching without calling @on_lost; does nothing if none is watched */
+/**
+ * name_watch_stop() - stop watching without calling &name_watch.on_lost; does nothing if none is
+ * watched
+ */
 void name_watch_stop(struct name_watch *peer);
 
 #endif

@@ -189,7 +189,8 @@ static void scan_container(struct signal_watch *w, struct known_container *known
 }
 
 /*
- * Find changes. This runs on the worker's thread, while the main thread, which owns @watch, waits.
+ * Find changes. This runs on the worker's thread, while the main thread, which owns
+ * &signal_scan.watch, waits.
  */
 static int containers_scan(struct worker_state *state, void *arg)
 {

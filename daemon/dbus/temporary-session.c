@@ -26,7 +26,7 @@ static void on_creator_lost(void *ctx)
 	char name[SESSION_NAME_SIZE];
 
 	memcpy(name, temporary->name, sizeof(name));
-	/* The call also frees @temporary. */
+	/* The call also frees the temporary session. */
 	bus_drop_session(bus, name);
 }
 

@@ -10,7 +10,7 @@
 #define CELL_MARK 56 /* mark of a cell in the history */
 #define PROGRAM	  1472 /* program and binary: ids and paths; the cell of its evicted samples */
 #define PROCESS	  2880 /* counters, including those of former containers; mappings */
-#define MAP_BYTES 384 /* for a process: a dozen mappings, or a few with paths of files */
+#define MAP_BYTES 384 /* mappings of a process: twelve without a path, or a few with one */
 #define THREAD	  128 /* includes the previous task with the same TID */
 #define CONTAINER 7552 /* counters: current, of exited processes, at the last history slot; paths */
 #define CGROUP	  256 /* paths of the cgroups of a container, in the table of cgroup ids */
@@ -25,10 +25,13 @@
  */
 #define FIXED ((14ULL << 20) + (768ULL << 10))
 
-/* Bytes of cells, a process and a container in a checkpoint, which has two slots. */
+/*
+ * Bytes in a checkpoint for cells, for a process and for a container. A checkpoint has SAVED_COPIES
+ * slots.
+ */
 #define SAVED_CELLS(bytes) ((bytes) / 8 * 3) /* 3/8 of the memory of the cells, if all are in use */
 #define SAVED_PROCESS	128 /* identity, and the counters of processes with samples */
-#define SAVED_MAPS	160 /* for a process: a dozen mappings, or a few with paths of files */
+#define SAVED_MAPS	160 /* mappings of a process: twelve without a path, or a few with one */
 #define SAVED_CONTAINER 512
 #define SAVED_COPIES	   2 /* number of slots */
 
@@ -50,7 +53,7 @@
 #define SESSION_SCALE 8
 #define SESSION_CELLS 16 /* the same divisor for cells, up to SESSION_CELLS_MAX bytes */
 #define SESSION_CELLS_MAX (512U << 10)
-/* Bytes of the history and sample classes of a session that is created through D-Bus. */
+/* Bytes for the history and for the sample classes of a session that is created through D-Bus. */
 #define SESSION_FIXED (1ULL << 20)
 /*
  * A session that is created through D-Bus has counters for 1/COUNTERS_SCALE of the processes and

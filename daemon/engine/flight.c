@@ -84,7 +84,8 @@ static void drop_oldest_entry(struct flight_recorder *flight)
 }
 
 /*
- * Return whether @size bytes are free at @next, before the end of the memory and the oldest entry.
+ * Return whether @size bytes are free at &flight_recorder.next, before the end of the memory and
+ * the oldest entry.
  */
 static bool has_space_for(const struct flight_recorder *flight, size_t size)
 {
@@ -95,7 +96,10 @@ static bool has_space_for(const struct flight_recorder *flight, size_t size)
 	return size <= flight->first - flight->next;
 }
 
-/* Evict entries until @size bytes are free at @next, or at the start if they do not fit there. */
+/*
+ * Evict entries until @size bytes are free at &flight_recorder.next, or at the start if they do not
+ * fit there.
+ */
 static void evict_entries(struct flight_recorder *flight, size_t size)
 {
 	if (!flight->count) {

@@ -44,9 +44,9 @@ u64 flight_recorder_get_start_ns(const struct flight_recorder *flight);
 /**
  * flight_recorder_replay() - pass all windows to @sink, the oldest first
  * @flight: the recorder, which is not changed
- * @sink: only its member @window is called
+ * @sink: only &source_sink.window is called
  *
- * Bytes of evicted windows are added to @lost_bytes of the oldest window.
+ * Bytes of evicted windows are added to &source_window.lost_bytes of the oldest window.
  */
 void flight_recorder_replay(const struct flight_recorder *flight, const struct source_sink *sink);
 

@@ -75,8 +75,8 @@ static inline void rate_control_count_window(struct rate_control *rate_control, 
 /**
  * rate_control_configure() - set the goals of rate control
  * @state: the worker's
- * @arg: struct rate_controller_config; @nominal_ns is in force already; if it is 0,
- *	rate_control_get_target() is used
+ * @arg: struct rate_controller_config. &rate_controller_config.nominal_ns already applies; if it is
+ * 0, rate_control_get_target() is used
  *
  * Context: by worker_call(). Return: 0; -ENOENT: there is no rate control or no session.
  */

@@ -46,7 +46,7 @@ int worker_program_filters(struct worker_state *state, struct shared_source *sha
 /** worker_wake() - wake the worker's thread; any thread may call it */
 void worker_wake(struct worker_state *state);
 
-/** worker_report_session_change() - call the hook @session_changed, if there are hooks */
+/** worker_report_session_change() - call &engine_hooks.session_changed, if there are hooks */
 static inline void worker_report_session_change(struct worker_state *state)
 {
 	if (state->hooks)

@@ -139,23 +139,27 @@ void worker_drain_session(struct worker_state *state, struct session *session);
 int worker_add_session(struct worker_state *state, void *arg);
 
 /**
- * worker_remove_session() - stop and remove the session named @arg; close its source if no other
- * session uses it
+ * worker_remove_session() - stop and remove the session named @arg, and close its source if no
+ * other session uses it. Return: 0; -ENOENT: there is no such session
  */
 int worker_remove_session(struct worker_state *state, void *arg);
 
 /**
- * worker_start_session() - start the session named @arg; -EALREADY: it runs; or the error of its
- * source
+ * worker_start_session() - start the session named @arg. Return: 0; -EALREADY: it runs; -ENOENT:
+ * there is no such session; or the error of its source
  */
 int worker_start_session(struct worker_state *state, void *arg);
 
 /**
- * worker_stop_session() - stop the session named @arg after a last drain; -EALREADY: it is stopped
+ * worker_stop_session() - stop the session named @arg after a last drain. Return: 0; -EALREADY: it
+ * is stopped; -ENOENT: there is no such session
  */
 int worker_stop_session(struct worker_state *state, void *arg);
 
-/** worker_reset_session() - set all counters of the session named @arg to zero */
+/**
+ * worker_reset_session() - set all counters of the session named @arg to zero. Return: 0; -ENOENT:
+ * there is no such session
+ */
 int worker_reset_session(struct worker_state *state, void *arg);
 
 /**

@@ -45,7 +45,7 @@ struct minute_sums {
  * @name, @runtime, @path: as in &struct attribute_container, escaped; @name is "-" for none
  * @cgroup: the complete path of the cgroup, from which the history's thread gets the inode; "" for
  *	none
- * @inode: inode of its cgroup; 0 if the cgroup was removed or is younger than the period
+ * @inode: inode of its cgroup; 0 if the cgroup was removed, or was created after the period
  * @counters: its counters, after counters_sum_histograms()
  */
 struct minute_container {

@@ -100,7 +100,7 @@ struct history_request {
 
 /**
  * history_writer_submit() - pass a query to the thread
- * @request: valid until its @done was called
+ * @request: valid until &history_request.done was called
  *
  * Return: 0; -EBUSY if HISTORY_QUERIES_MAX queries are waiting.
  */

@@ -46,7 +46,8 @@ struct notify_state {
 
 /**
  * notify_init() - start the timer for status and watchdog
- * @notify: the state, all of which is initialized; set @reloaded, @changed and @ctx afterwards
+ * @notify: the state, all of which is initialized. Set &notify_state.reloaded,
+ * &notify_state.changed and &notify_state.ctx afterwards
  * @event: the main loop
  * @worker: borrowed, until notify_deinit(). While the worker has no heartbeat, no watchdog message
  * is sent

@@ -164,7 +164,7 @@ void hot_lines_clear(struct hot_lines *lines);
 
 /**
  * hot_lines_should_add() - decide whether to call hot_lines_add() for an access
- * @lines: the table; its member @unsnooped_stores may increase
+ * @lines: the table; &hot_lines.unsnooped_stores may increase
  * @address, @owner, @store, @snooped: as in &struct line_sample
  *
  * A snooped access adds its line to the table. A store is not marked as snooped, because records of

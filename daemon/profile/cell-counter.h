@@ -125,9 +125,8 @@ struct task_program {
 #define CELL_CACHE_SHARE 8
 
 /**
- * cell_counter_get_cache_bits() - return the argument @bits of mapping_cache_new() for a cell
- * budget of
- * @bytes
+ * cell_counter_get_cache_bits() - return the argument bits of mapping_cache_new() for cells that
+ * use @bytes
  */
 unsigned int cell_counter_get_cache_bits(u64 bytes);
 

@@ -230,7 +230,7 @@ u8 cell_table_get_interval(struct cell_table *table, u32 interval, u8 unit);
 /**
  * cell_table_get_batch() - return the batch to fill next
  *
- * Its @count is 0. The pointer is valid until cell_table_add_batch().
+ * Its &cell_batch.count is 0. The pointer is valid until cell_table_add_batch().
  */
 struct cell_batch *cell_table_get_batch(struct cell_table *table);
 

@@ -187,8 +187,8 @@ static void counters_prefetch(const struct cell_table *t, const struct cell *c)
 }
 
 /*
- * Read the next row of a shard. Prefetch its counters, and the set of @whole for it. Return false
- * after the last row.
+ * Read the next row of a shard. Prefetch its counters, and its set in &cell_merge.whole. Return
+ * false after the last row.
  */
 static bool row_fetch(struct cell_merge *m)
 {

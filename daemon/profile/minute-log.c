@@ -122,7 +122,7 @@ void minute_log_add_container(struct minute_log *log, u32 index, u32 generation,
 	}
 	/*
 	 * The log is full only if the attributor reused entries of containers within this minute.
-	 * The samples are then in no row of a container, but only in @machine.
+	 * The samples are then in no row of a container, but only in &minute_log.machine.
 	 */
 	if (log->containers == log->container_limit)
 		return;

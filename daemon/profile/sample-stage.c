@@ -211,7 +211,7 @@ batch_add(const struct staged_window *r, struct sample_stage *stage, const struc
 	if (__builtin_expect(!resolved_task_is_valid(stage, answer, task, time), 0)) {
 		/*
 		 * Deliver the batch first: the query may change tables, and it replaces an entry of
-		 * @answer that samples in the batch use.
+		 * &sample_stage.answer that samples in the batch use.
 		 */
 		batch_deliver(r);
 		stage_resolve_task(r->query, answer, task, time);

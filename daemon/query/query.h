@@ -101,7 +101,7 @@ const char *query_key_name(enum query_key key);
  * the whole text, means a list of keys: "function" for container,program,function; "line" for
  * container,program,function,line; "program" for container,program; "process" for
  * container,comm,pid
- * @query: its @group and @groups are set; they are unchanged on failure
+ * @query: the function sets &query.group and &query.groups; they are unchanged on failure
  * @ret_error: set on failure
  *
  * Return: 0 or -EINVAL.

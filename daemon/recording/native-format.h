@@ -50,7 +50,7 @@ struct native_header {
 /* Entries of &native_window.blind_by; at least SOURCE_BLINDS, so that causes can be added. */
 #define NATIVE_BLINDS 8
 
-/* Size of struct native_window in its first version, which ends before @blind_by. */
+/* Size of struct native_window in its first version, which ends before &native_window.blind_by. */
 #define NATIVE_WINDOW_MIN 64
 
 /**

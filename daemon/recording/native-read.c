@@ -187,8 +187,8 @@ static u8 backend_from_abi(u32 backend)
 	 WINDOW_GAPS)
 
 /*
- * Read &struct native_window, which follows the header. Fields that the file lacks are 0; @tid is
- * -1.
+ * Read &struct native_window, which follows the header. Fields that the file lacks are 0;
+ * &native_window.tid is -1.
  */
 static void read_extension(struct native_reader *reader, const struct native_chunk *chunk,
 			   struct native_window *ret_extension)

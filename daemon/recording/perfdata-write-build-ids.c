@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define RECORD_BUILD_ID 67 /* PERF_RECORD_HEADER_BUILD_ID */
-#define MISC_SIZE	(1U << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE: the entry has @id_size */
+#define MISC_SIZE	(1U << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE: the entry has its ID's size */
 #define PERF_HOST_PID	(-1) /* perf's PID of the host, in contrast to a guest */
 #define NAME_ALIGN	64
 #define NAME_MAX_SIZE	4096

@@ -48,8 +48,8 @@ struct recorder_build_id {
 /**
  * struct recorder - an open recording
  * @file: stream of a duplicate of the caller's descriptor
- * @config: as given to recorder_new(); its @command is not used, because the caller owns that
- * string
+ * @config: as given to recorder_new(); &recorder_config.command is not used, because the caller
+ * owns that string
  * @command: a copy of the command line
  * @pos: offset of the next byte in the file
  * @bytes: number of bytes of records received

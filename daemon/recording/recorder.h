@@ -38,8 +38,8 @@ struct recorder;
  * @config: properties of the recording, copied
  * @ret_recorder: the recorder; free it with recorder_free()
  *
- * Return: 0; -ESPIPE if @format is RECORDER_PERF and @fd cannot seek; another negative errno if the
- * file cannot be written.
+ * Return: 0; -ESPIPE if &recorder_config.format is RECORDER_PERF and @fd cannot seek; another
+ * negative errno if the file cannot be written.
  */
 int recorder_new(int fd, const struct recorder_config *config, struct recorder **ret_recorder);
 

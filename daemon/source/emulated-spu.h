@@ -135,7 +135,7 @@ void emulated_spu_sample(struct emulated_spu *driver, const struct spe_operation
 /**
  * emulated_spu_execute() - execute an instruction; the SPU samples it if the interval has elapsed
  * @driver: the driver; a window is armed
- * @instruction: the instruction; its @timestamp is at least that of the previous one
+ * @instruction: the instruction; &spe_instruction.timestamp is at least that of the previous one
  * @each: sample this instruction even if the interval has not elapsed
  * @sink: receives the window if the record filled it
  */

@@ -227,7 +227,7 @@ static void cpu_drain(struct emulated_source *e, struct emulated_source_cpu *cpu
 	/* If the ring was full, ticks after the last event in the ring were lost. */
 	if (full && !cpu->throttled)
 		cpu_report_gap(cpu, cpu->seen_ns, until_ns ? until_ns : time_now_ns(), sink);
-	/* The ring may contain a tick that is younger than end_ns. */
+	/* The ring may contain a tick that is newer than end_ns. */
 	if (end_ns < cpu->seen_ns)
 		end_ns = cpu->seen_ns;
 	emulated_spu_close_window(&cpu->driver, end_ns, sink);

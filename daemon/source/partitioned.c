@@ -219,8 +219,9 @@ static void partitioned_source_release_rings(struct source *source)
 }
 
 /*
- * A partitioned source has neither @session nor @retained. Each partition has its own descriptor
- * and rings, so these operations are called on the partitions.
+ * A partitioned source implements neither &source_persist_ops.session nor
+ * &source_persist_ops.retained. Each partition has its own descriptor and rings, so these
+ * operations are called on the partitions.
  */
 static const struct source_persist_ops partitioned_persist_ops = {
 	.defer = partitioned_source_defer_release,

@@ -221,9 +221,9 @@ static void detect_contexts(struct perf_aux *aux, const struct source_window *wi
 }
 
 /*
- * A window starts where the previous one ended; @armed_ns leaves out the blind time. If the whole
- * time was blind, @start_ns equals @end_ns: otherwise the value 0 of @armed_ns would mean that the
- * window was armed all the time.
+ * A window starts where the previous one ended; &source_window.armed_ns leaves out the blind time.
+ * If the whole time was blind, &source_window.start_ns equals &source_window.end_ns. Otherwise,
+ * armed_ns = 0 would mean that the window was armed all the time.
  */
 static void deliver_window(struct perf_aux *aux, const struct perf_record_aux *record,
 			   const struct source_sink *sink)

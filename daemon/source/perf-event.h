@@ -164,8 +164,8 @@ static inline int perf_ring_read_header(struct perf_ring *ring, u32 size_min,
 }
 
 /**
- * perf_ring_skip_record() - move behind the record with the header that perf_ring_read_header()
- * returned
+ * perf_ring_skip_record() - advance the tail to the end of the record of which
+ * perf_ring_read_header() returned the header
  */
 static inline void perf_ring_skip_record(struct perf_ring *ring,
 					 const struct perf_event_header *header)

@@ -218,10 +218,10 @@ static void set_filters(const struct perf_pmu *pmu, const struct source_config *
 
 /*
  * Handle EOPNOTSUPP: the driver refused an event although format/ has all of its settings. format/
- * does not show if the SPU has a filter, nor the events by which it can filter. Mark the newest
- * filter of @c that was set as refused.
+ * does not show if the SPU has a filter, nor the events by which it can filter. Of the filters that
+ * @c uses and that are not marked yet, mark as refused the one that the architecture added last.
  *
- * Return: false if no filter was set.
+ * Return: false if there is none.
  */
 static bool mark_filter_refused(struct perf_pmu *pmu, const struct source_config *c)
 {

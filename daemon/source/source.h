@@ -174,7 +174,8 @@ static inline u64 source_window_get_armed_ns(const struct source_window *window)
 /**
  * source_blind_add_window() - add the blind time before a window to the sums of its causes
  * @by: the sums, in ns, indexed by &enum source_blind
- * @window: its causes may add up to more or less than its blind time; exactly &blind_ns is added
+ * @window: its causes may add up to more or less than its blind time; exactly
+ * &source_window.blind_ns is added
  */
 static inline void source_blind_add_window(u64 by[static SOURCE_BLINDS],
 					   const struct source_window *window)
@@ -395,12 +396,13 @@ struct source_tune {
  * @session: the descriptor that keeps the rings alive in another process; owned by the source. NULL
  *	for a partitioned source: each partition has its own descriptor
  * @defer: from now on, only @release frees the space of drained records, so that the next process
- * can drain them again. With @spill, @drain also frees the space of a ring that retains
- * SOURCE_RETAINED_SPILL or more; the next process then reports those bytes as lost
+ * can drain them again. If its argument spill is true, &source_ops.drain also frees the space of a
+ * ring that retains SOURCE_RETAINED_SPILL or more; the next process then reports those bytes as
+ * lost
  * @positions: write the positions of at most @capacity rings to @ret; returns their number
  * @resume: continue from the positions at which another process stopped. -ESTALE if one of them is
  *	not between the released tail and the head of this session's ring; all rings then continue
- *	at their released tail. After @defer with @spill, a position before the tail is valid: the
+ *	at their released tail. After @defer with spill, a position before the tail is valid: the
  *	next drain reports the bytes between the position and the tail as lost
  * @release: free the space of all drained windows and events
  * @retained: the largest share of a ring that is drained but not released, in permille; 1000 if a
@@ -659,8 +661,8 @@ int source_module_new(const struct source_config *config, bool uring, struct sou
 
 /**
  * source_module_adopt() - create a source from a session that another process created
- * @config: what to sample from now on; @cgroups must be set if the session was created for cgroups,
- *	and only then
+ * @config: what to sample from now on; &source_config.cgroups must be set if the session was
+ *	created for cgroups, and only then
  * @uring: as for source_module_new()
  * @session: descriptor of the session; owned by the source on success
  * @ret_source: the new source; it samples if the session did

@@ -61,8 +61,8 @@ struct session_record {
 void source_record_save(const struct source *source, struct serializer *to);
 
 /**
- * source_record_load() - read the state of a source; the caller frees ret->positions, also on
- * failure
+ * source_record_load() - read the state of a source. The caller frees &source_record.positions,
+ * also on failure. Return: 0; -EBADMSG if the bytes are invalid; -ENOMEM
  */
 int source_record_load(struct deserializer *from, struct source_record *ret);
 

@@ -60,7 +60,9 @@ int linkage_names_read(const struct attribute_location *file, const struct symbo
 	struct symbol_file_content content = { .machine = 0 };
 	int r;
 
-	/* Each reply has at least one entry, so there are at most @count texts. */
+	/*
+	 * Each reply has one block of texts and at least one entry, so @count blocks suffice.
+	 */
 	*ret_names = (struct linkage_names){
 		.name = calloc(count ? count : 1, sizeof(*ret_names->name)),
 		.text = calloc(count ? count : 1, sizeof(*ret_names->text)),

@@ -114,8 +114,8 @@ struct name_cache {
 };
 
 /**
- * name_cache_init() - make an empty cache of at most @files_max files and @budget bytes; 0 or
- * -ENOMEM
+ * name_cache_init() - make an empty cache of at most @files_max files and @budget bytes; returns 0
+ * or -ENOMEM
  */
 int name_cache_init(struct name_cache *cache, u32 files_max, u64 budget);
 

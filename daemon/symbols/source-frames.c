@@ -95,7 +95,7 @@ int source_frames_read(const struct attribute_location *file, const struct symbo
 	};
 	struct symbol_file_content content;
 
-	/* Each reply has at least one position, so there are at most @count texts. */
+	/* Each reply has one block of texts and at least one position, so @count blocks suffice. */
 	*ret_frames = (struct source_frames){
 		.position = calloc(count ? count : 1, sizeof(*ret_frames->position)),
 		.text = calloc(count ? count : 1, sizeof(*ret_frames->text)),

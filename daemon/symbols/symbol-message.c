@@ -95,7 +95,8 @@ static bool text_is_valid(const struct symbol_reply *reply, u32 offset, size_t m
 }
 
 /*
- * Check that entries are sorted and do not overlap, and that each of @done addresses lies in one.
+ * Check that entries are sorted and do not overlap, and that each of the first &symbol_reply.done
+ * addresses lies in one.
  */
 static int names_check(const struct symbol_request *request, const struct symbol_reply *reply)
 {
@@ -166,7 +167,10 @@ static int linkage_check(const struct symbol_request *request, const struct symb
 	return 0;
 }
 
-/* Check that each of @done addresses has one entry or more, with depths that count from 0. */
+/*
+ * Check that each of the first &symbol_reply.done addresses has one entry or more, with depths that
+ * count from 0.
+ */
 static int frames_check(const struct symbol_request *request, const struct symbol_reply *reply)
 {
 	const struct symbol_frame *entry = symbol_reply_get_frames(reply);

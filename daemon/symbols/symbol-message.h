@@ -228,8 +228,9 @@ int symbol_request_check(const struct symbol_request *request, size_t size, bool
  * @size: size of the packet, bytes
  *
  * In an accepted reply, each text offset leads to a NUL-terminated string within its limit. Entries
- * of SYMBOL_FIND are sorted and do not overlap, and each of the first @done addresses lies in one
- * entry. Entries of SYMBOL_CODE follow each other from the first address on, without a gap.
+ * of SYMBOL_FIND are sorted and do not overlap, and each of the first &symbol_reply.done addresses
+ * lies in one entry. Entries of SYMBOL_CODE follow each other from the first address on, without a
+ * gap.
  *
  * Return: 0; -EBADMSG if it is invalid.
  */

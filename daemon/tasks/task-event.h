@@ -6,7 +6,8 @@
 #include "codec/env.h"
 
 /**
- * enum task_event_type - the kind of a task event
+ * enum task_event_type - the kind of a task event. Lower-case names with @ are members of &struct
+ * task_event
  * @TASK_COMM: the thread @tid has the name @name; @exec: it got the name by execve()
  * @TASK_FORK: @parent_pid created the thread @tid of the process @pid
  * @TASK_EXIT: the thread @tid exited; @last: the process exited with it

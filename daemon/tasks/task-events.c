@@ -194,8 +194,8 @@ static void report_all_tasks(struct task_events *t, const struct task_sink *sink
 }
 
 /*
- * Report lost events, and list all tasks if that is due. The lost events are younger than all
- * events that were delivered.
+ * Report lost events, and list all tasks if that is due. The lost events are newer than all events
+ * that were delivered.
  */
 static void report_losses(struct task_events *t, u64 until_ns, const struct task_sink *sink)
 {

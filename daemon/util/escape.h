@@ -20,7 +20,10 @@
  */
 size_t escape_text(char *to, size_t size, const char *from, size_t len);
 
-/** escape_string() - convert a NUL-terminated string as escape_text() does */
+/**
+ * escape_string() - convert a NUL-terminated string as escape_text() does; returns the number of
+ * bytes written
+ */
 static inline size_t escape_string(char *to, size_t size, const char *from)
 {
 	return escape_text(to, size, from, strlen(from));

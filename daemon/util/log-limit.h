@@ -35,7 +35,7 @@ struct log_limit {
 enum log_limit_action { LOG_LIMIT_SILENT, LOG_LIMIT_REPORT, LOG_LIMIT_RESOLVED };
 
 /**
- * log_limit_check() - decide if an event should be logged now
+ * log_limit_check() - return what to log now about an event that may occur often
  * @limit: state of the event
  * @times: occurrences since the last call
  * @now_ns: CLOCK_MONOTONIC

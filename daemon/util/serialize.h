@@ -2,7 +2,8 @@
 /*
  * Serializes numbers and strings for the checkpoint. A number is a varint (seven bits in each
  * byte), so the format depends neither on the byte order nor on the width of fields. The first
- * error sets @full or @bad, and later calls do nothing: the caller checks this once, at the end.
+ * error sets &serializer.full or &deserializer.bad, and later calls do nothing: the caller checks
+ * this once, at the end.
  */
 #ifndef SPEPROF_SERIALIZE_H
 #define SPEPROF_SERIALIZE_H
@@ -52,7 +53,7 @@ struct deserializer {
 	bool bad;
 };
 
-/** deserialize_u64() - read a number; 0 and @from->bad on failure */
+/** deserialize_u64() - return the next number. On failure return 0, and set &deserializer.bad */
 u64 deserialize_u64(struct deserializer *from);
 
 /** deserialize_u64_below() - read a number below @limit; for others set @from->bad and return 0 */

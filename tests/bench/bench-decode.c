@@ -3,8 +3,8 @@
  * Measure the cost of decoding, divided by the cost of a plain sum over the same bytes in the same
  * run. Measured are the general path; the fast path, record by record and many at a time; and all
  * steps up to the profile, once with a cell for each location and once with too few cells. The
- * paths alternate, and the best time of all rounds counts for each part of the bytes, so that other
- * programs on the machine have little influence. usage: bench-decode [MEGABYTES [ROUNDS]]
+ * paths alternate. The result uses the best time of all rounds for each part of the bytes, so that
+ * other programs on the machine have little influence. usage: bench-decode [MEGABYTES [ROUNDS]]
  *
  * The exit status is 1 if two decoders read different records, or if the profile misses records.
  */

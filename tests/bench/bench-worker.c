@@ -25,7 +25,7 @@
 #define POOL	     (512 * WINDOW)
 #define BURST	     (32 * WINDOW) /* maximum records at once: a slow build must end, too */
 #define MILLISECONDS 5000
-#define SUMS	     8 /* number of plain sums; the fastest one counts */
+#define SUMS	     8 /* number of plain sums; the fastest is used */
 
 struct records_feed {
 	struct source source;

@@ -28,7 +28,7 @@
 #define PIDS	   100000
 #define TICK_NS	   1000000
 #define REPORTS	   10
-#define SUMS	   8 /* number of plain sums for each report; the fastest counts */
+#define SUMS	   8 /* number of plain sums for each report; the fastest is used */
 #define MARGIN	   (8ULL << 20)
 #define CELL_BYTES (32ULL << 20)
 #define CODE	   0x400000

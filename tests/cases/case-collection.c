@@ -209,7 +209,7 @@ static void test_contexts_and_addresses(struct spe_check *check)
 		  false,
 		  true,
 		  false },
-		/* EL2 owns the buffer: only PMSCR_EL2.PA counts. */
+		/* EL2 owns the buffer: only PMSCR_EL2.PA applies. */
 		{ { .el2 = true, .ns = true }, CX, CX | PA, 0, true, true, true },
 		{ { .el2 = true, .ns = true }, CX | PA, CX, 2, false, true, false },
 		{ { .el2 = true, .eel2 = true }, 0, CX | PA, 2, false, true, true },

@@ -128,7 +128,7 @@ static void test_rule_text_errors(struct spe_check *check)
 		SPE_CHECK(check, error.want && error.want[0] == rows[i].want);
 		SPE_CHECK(check, rule.fault == 7 && rule.ppm == 7);
 	}
-	/* The parser does not read bytes behind the text. */
+	/* The parser does not read bytes after the text. */
 	{
 		struct spe_inject_rule rule;
 		struct spe_inject_error error = { 0 };
@@ -165,7 +165,7 @@ static void test_fault_of_next_write(struct spe_check *check)
 	/* The rule applies only once. */
 	take_sample();
 	SPE_CHECK_EQ(check, fixture.spu.stats.collisions, 1);
-	/* An empty value cancels a rule. */
+	/* "off" removes a rule before it was applied. */
 	apply_rule(check, "translation");
 	apply_rule(check, "off");
 	take_sample();

@@ -202,7 +202,7 @@ static void test_identification_registers(struct spe_check *check)
 
 	if (!fixture_init(check, NULL))
 		return;
-	/* FE, FT, FL, LDS; Interval 4, MaxSize 6, CountSize 2. */
+	/* The default has FE, FT, FL and LDS, Interval 4, MaxSize 6 and CountSize 2. */
 	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSIDR), 0x26417);
 	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBIDR), 0x6);
 	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSVER), 2);
@@ -218,7 +218,7 @@ static void test_identification_registers(struct spe_check *check)
 	if (!fixture_init(check, &config))
 		return;
 	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSIDR), 0x3b86f);
-	/* F and EA from SPEv1p3 on. */
+	/* PMBIDR has the fields F and EA from FEAT_SPEv1p3 on. */
 	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMBIDR), 0x120);
 	SPE_CHECK_EQ(check, fixture_read_reg(SPE_REG_PMSVER), 4);
 }

@@ -362,7 +362,7 @@ static const struct {
 	{ LDST, 0x06, LD | ST },
 	{ LDST, 0x07, ST },
 	{ LDST, 0x16, LD | ST },
-	/* SVE. */
+	/* SVE */
 	{ LDST, 0x38, LD },
 	{ LDST, 0x39, ST },
 	{ 3, 0x00, 0 },

@@ -279,7 +279,7 @@ static void test_pmbidr_p(struct spe_check *check)
 		{ { .ns = true, .e2pb = 3 }, { 0 } },
 		{ { .el2 = true, .ns = true, .e2pb = 3 }, { 0 } },
 		{ { .el2 = true, .ns = true }, { [1] = true } },
-		/* Secure EL1 without Secure EL2. */
+		/* Without Secure EL2, Secure EL1 owns the buffer. */
 		{ { .el2 = true }, { 0 } },
 		{ { .el2 = true, .eel2 = true }, { [1] = true } },
 		/*

@@ -18,7 +18,8 @@ struct property_sum {
 
 /**
  * property_run() - test one SPU and a few hundred operations
- * @seed: seed of all random values; @left of a failure is the index of the operation in the run
+ * @seed: seed of all random values. The left value of a failed check is the index of the operation
+ * in the run
  * @sum: the function adds the counters of this run
  *
  * Operations are recorded if and only if Exception levels and filters allow it. Each record

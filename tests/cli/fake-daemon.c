@@ -420,7 +420,7 @@ static json_object *make_function_json(const struct view_row *row, const struct 
 	return json;
 }
 
-/* Rows of functions; the names of the other options are not compared. */
+/* Return the rows of the functions. Of the options, only container and limit select rows. */
 static json_object *query_json(const struct view_header *h, const struct fake_query *query)
 {
 	json_object *json = view_header_json(h), *rows = json_object_new_array();

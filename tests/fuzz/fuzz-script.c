@@ -11,7 +11,7 @@
 #include "script/replay.h"
 
 #define OPERATIONS_MAX 20000
-/* Compare up to the last member: the padding behind it may have any value. */
+/* Compare up to the last member: the padding after it may have any value. */
 #define OPERATION_BYTES (offsetof(struct spe_operation, nse) + sizeof(bool))
 
 static void check_printed_operation(const struct spe_operation *operation)

@@ -54,7 +54,7 @@ void perfgen_end_record(struct perfgen *gen);
 void perfgen_put_trailer(struct perfgen *gen, s32 tid, u64 time, s32 cpu);
 
 void perfgen_put_aux(struct perfgen *gen, u64 offset, u64 size, u64 flags, s32 tid, s32 cpu);
-/** perfgen_put_auxtrace() - write an AUXTRACE record and the @len bytes behind it, padded to 8 */
+/** perfgen_put_auxtrace() - write an AUXTRACE record and the @len bytes after it, padded to 8 */
 void perfgen_put_auxtrace(struct perfgen *gen, u64 offset, const void *bytes, size_t len, s32 tid,
 			  s32 cpu);
 /**

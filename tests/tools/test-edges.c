@@ -127,7 +127,7 @@ static void test_formats(void **state)
 	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x300, 1, 0x100), 20, 0);
 	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x400, 1, 0x100), 30, 0);
 	add(&edges.table, make_key(EDGE_TAKEN, 1, 0x500, 1, 0x100), 40, 0);
-	/* A branch within another file. */
+	/* A branch within another file is not written. */
 	add(&edges.table, make_key(EDGE_TAKEN, 2, 0x100, 2, 0x100), 50, 0);
 	edge_table_sort(&edges.table);
 	check_format(edge_profile_print_fdata, &profile,

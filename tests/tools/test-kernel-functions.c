@@ -36,7 +36,7 @@ static int make_temporary_file(char *path, size_t size, const char *content, siz
 	return fd;
 }
 
-/* Write a recording with one sample at each of @pcs. */
+/* Write a recording with one sample at each address of "pcs". */
 static struct recorder *record_samples(int fd)
 {
 	const struct recorder_config config = { .backend = BACKEND_HARDWARE, .cpus = 1 };

@@ -10,7 +10,7 @@
 
 /** struct planned_runs - the times of the runs, and the runs so far */
 struct planned_runs {
-	u64 ns[2][RUNS]; /* time of the n-th run of each way */
+	u64 ns[2][RUNS]; /* [0]: times of the first way, [1]: of the second one */
 	u32 done[2];
 	char order[2 * RUNS];
 	u32 runs;
@@ -29,7 +29,7 @@ static int run_once(void *ctx, bool second, u64 *ret_ns)
 }
 
 /*
- * The first run, which does not count, takes very long. After that, the second way takes 1 %, 2 %,
+ * The first run, which is ignored, takes very long. After that, the second way takes 1 %, 2 %,
  * ... longer.
  */
 static struct planned_runs make_plan(u32 pairs)

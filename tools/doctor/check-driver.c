@@ -459,7 +459,7 @@ void check_cpus(const struct examined_machine *machine, struct doctor_finding *f
 /*
  * Report idle states in which the SPU may lose its registers while arm_spe_pmu has it. That driver,
  * as of Linux 6.12, registers no CPU PM notifier, unlike arm_pmu and speprof.ko (spu_hw_pm). Sysfs
- * does not show which states lose power, so each state deeper than WFI counts.
+ * does not show which states lose power, so each state deeper than WFI is reported.
  */
 void check_idle(const struct examined_machine *machine, struct doctor_finding *f)
 {

@@ -452,7 +452,7 @@ bool firmware_has_device(const struct examined_machine *machine);
 
 /**
  * spe_is_absent() - return whether nothing indicates an SPU
- * @machine: its members @pmu, @spu and @root must be set
+ * @machine: &examined_machine.pmu, &examined_machine.spu and &examined_machine.root must be set
  *
  * The result is true if no driver has an SPU, the firmware describes none, and this is a guest or
  * has no core that is known to have SPE. Then advice to change module, kernel or firmware is
@@ -476,7 +476,10 @@ bool io_uring_is_refused(const struct examined_machine *machine);
 /** device_is_spu() - return whether @device, a name on the platform bus, is an SPU */
 bool device_is_spu(const struct examined_machine *machine, const char *device);
 
-/** group_find_number() - look up a group in /etc/group below the root; -ENOENT if there is none */
+/**
+ * group_find_number() - return the GID of a group from /etc/group below the root; -ENOENT if there
+ * is none
+ */
 int group_find_number(const struct examined_machine *machine, const char *name);
 
 /* The checks: check-spe.c, check-driver.c, check-kernel.c, check-process.c, check-daemon.c. */

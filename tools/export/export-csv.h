@@ -17,7 +17,7 @@ void csv_print_heading(FILE *out, const struct export_columns *columns);
  * csv_print_row() - print a row: its names, its share, every measure, the unit and the backend
  *
  * Containers and programs choose their names, and a spreadsheet executes a cell that begins with
- * "=", "+", "-" or "@". Such a name gets a "'" in front, also behind each ";", which some
+ * "=", "+", "-" or "@". Such a name gets a "'" in front, also after each ";", which some
  * spreadsheets treat as the end of a cell.
  */
 void csv_print_row(FILE *out, const struct export_columns *columns, const struct export_row *row);

@@ -7,9 +7,9 @@
 
 /**
  * export_pprof() - write a profile
- * @options: @output is set. With @input, the profile has the samples of that recording which
- *	@filter and @cpus select; without, it has the samples that the daemon takes in the next
- *	@seconds
+ * @options: &options.output is set. With &options.input, the profile has the samples of that
+ * recording which the filter and the CPUs select. Without it, the profile has the samples that the
+ * daemon takes in the next &options.seconds
  *
  * Return: &enum verb_exit_status; an error was printed.
  */

@@ -59,7 +59,7 @@ struct page_json {
 
 /**
  * page_data_from_json() - collect the data of a page about rows that are JSON
- * @config: what to show; @time is not used
+ * @config: what to show; &page_config.time is not used
  * @json: the rows
  * @ret_data: the data; the caller frees it by free()
  * @ret_size: bytes of the data

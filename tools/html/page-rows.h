@@ -118,7 +118,7 @@ const char *page_column_name(enum page_column column);
  * @previous: numbers of the names in the previous row, indexed by column
  * @count: number of rows
  * @unit: view_get_share_unit() of the recording; UNITS: no weights
- * @interval: mean number of operations between two samples, for &PAGE_WEIGHT
+ * @interval: mean number of operations between two samples, for PAGE_WEIGHT
  */
 struct page_rows {
 	struct protobuf column[PAGE_COLUMNS];

@@ -21,7 +21,7 @@
 
 /**
  * struct time_slice - the samples of a program in one slice
- * @latency: total latencies of the samples; @max is not set
+ * @latency: total latencies of the samples; &histogram.max is not set
  * @untimed: number of samples without a total latency
  */
 struct time_slice {

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 /*
- * page_head and page_tail: the parts of the page before and behind its data; tools/html/bundle
+ * page_head and page_tail: the parts of the page before and after its data; tools/html/bundle
  * writes the file.
  */
 #include "page-shell.h"

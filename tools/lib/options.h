@@ -106,7 +106,7 @@ struct options {
  * --debug-dir; 'F' if the recording may be
  * given without -i, 'V' if the name of a function precedes it; 'Q' if rows are those of a query,
  * except rows of processes of the daemon; '2' if there are
- * two profiles; 'O' for --since, --until and any --last; 'J' if @output is given without
+ * two profiles; 'O' for --since, --until and any --last; 'J' if a file is given without
  * -o
  * @ret_options: unchanged on failure
  *

@@ -61,7 +61,7 @@ struct live_content {
 
 /**
  * live_screen_draw() - fill a screen
- * @screen: its @width and @height are set; the rest is replaced
+ * @screen: &live_screen.width and &live_screen.height are set; the rest is replaced
  * @content: its state is scrolled so that the chosen row is on the screen
  */
 void live_screen_draw(struct live_screen *screen, const struct live_content *content);

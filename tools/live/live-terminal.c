@@ -60,8 +60,8 @@ static void restore_and_raise(int sig)
 }
 
 /*
- * Add a sequence of the terminal type to @leave. Ignore a sequence with a delay ("$<5>"), which
- * only old hardware needs.
+ * Add a sequence of the terminal type to "leave", which terminal_undo() writes. Ignore a sequence
+ * with a delay ("$<5>"), which only old hardware needs.
  */
 static void leave_add(const char *sequence)
 {

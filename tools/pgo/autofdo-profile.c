@@ -24,7 +24,8 @@ struct autofdo_record {
 /**
  * struct autofdo_tables - what is printed
  * @record: instructions and calls by functions and lines
- * @head: counts of the calls to functions: @callee is the function, and @frame is NULL
+ * @head: counts of the calls to functions: &autofdo_record.callee is the function, and
+ * &autofdo_record.frame is NULL
  */
 struct autofdo_tables {
 	FILE *out;
@@ -37,7 +38,7 @@ struct autofdo_tables {
 /* ---- Lines and discriminators ---- */
 
 /*
- * A discriminator of LLVM has three components: the base, which tells apart blocks of a line; the
+ * A discriminator of LLVM has three components: the base, which distinguishes blocks of a line; the
  * number of copies of the code that an optimisation made; and a number of the copy. A component with
  * bit 0 set is 0, and has one bit. The others have 7 bits, or 14 bits if bit 6 is set.
  */

@@ -55,7 +55,7 @@ struct edge_recording {
 
 /**
  * edge_recording_count() - count the edge, or both edges, of a sample
- * @edges: the edges; @attributor is set
+ * @edges: the edges; &edge_recording.attributor is set
  * @sample: any sample; only branches have edges
  *
  * Errors are in &edge_recording.error.

@@ -19,7 +19,7 @@ enum edge_kind {
 	EDGE_TAKEN, /* from a branch to its target */
 	EDGE_NOT_TAKEN, /* from a conditional branch to the instruction after it */
 	EDGE_RUN, /* from the target of a taken branch to the next taken branch, without a branch */
-	EDGE_EXECUTED, /* an instruction: @to is 0 and @to_file is EDGE_NO_FILE */
+	EDGE_EXECUTED, /* an instruction; the edge has no target: 0 in EDGE_NO_FILE */
 };
 
 /**

@@ -108,7 +108,7 @@ static int report_code_mapping(struct traced_program *trace, u64 pc)
 				    qemu_log_get_base(trace->log));
 		/*
 		 * Ignore errors other than -ENOMEM: the program has exited, so its maps cannot be
-		 * read, and @maps keeps the mappings of the last reading.
+		 * read, and the mappings of the last reading remain.
 		 */
 		r = r == -ENOMEM ? r : 0;
 		trace->stale = false;

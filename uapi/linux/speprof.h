@@ -428,7 +428,7 @@ struct speprof_ring_open {
  * SPEPROF_RING_KICK: read the tails from the control page, and sample again if the ring was FULL
  * and has free space now. A ring that becomes FULL at the same time may miss the KICK. It then
  * resumes by its timer a little later, as it does without KICK. SPEPROF_RING_FLUSH: close and
- * publish the window that is being written, if it has records; head is behind it afterwards. Both
+ * publish the window that is being written, if it has records; head is after it afterwards. Both
  * fail with ENXIO while the CPU is offline, and with EAGAIN (rate). When a CPU goes offline, its
  * window is published.
  */
@@ -444,7 +444,7 @@ struct speprof_advance {
  * @reserved: 0
  * @max_bytes: maximum size of the snapshot in bytes; 0: half of the ring
  * @start: out: position of the first window of the snapshot
- * @end: out: position behind the last window of the snapshot
+ * @end: out: position after the last window of the snapshot
  * @time_ns: out: CLOCK_MONOTONIC at @end
  *
  * The call closes the current window and protects the newest windows: the writer skips their
@@ -549,7 +549,7 @@ struct speprof_control {
 #define SPEPROF_WINDOW_RECORDS	1
 #define SPEPROF_WINDOW_SKIP	2	/* bytes without content before the next window */
 
-/* Bytes of a SKIP window's header: the fields up to @position. */
+/* Bytes of a SKIP window's header: the fields up to speprof_window.position. */
 #define SPEPROF_WINDOW_SKIP_SIZE 64
 
 /* speprof_window.flags */
@@ -732,7 +732,7 @@ struct speprof_event {
  * @event_head: out: events published
  * @event_tail: out: events consumed
  * @data_bytes: out: bytes that the SPU wrote: the sum of data_size over all windows
- * @header_bytes: out: bytes of headers, and of alignment behind headers and records
+ * @header_bytes: out: bytes of headers, and of alignment after headers and records
  * @skip_bytes: out: bytes of SKIP windows. @head = @data_bytes + @header_bytes + @skip_bytes
  * @windows: out: RECORDS windows published
  * @skips: out: SKIP windows published

@@ -32,7 +32,7 @@ struct debug_location {
  * @name: linkage name; NULL if unknown; valid until debug_lines_free()
  * @start_line: line at which the function is declared; 0 if unknown
  * @line: line of the code, or of the call of the next frame; 0 if unknown
- * @discriminator: discriminator of @line, which tells apart blocks in one line
+ * @discriminator: discriminator of @line, which distinguishes blocks in one line
  */
 struct debug_frame {
 	const char *name;

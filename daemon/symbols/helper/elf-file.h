@@ -54,8 +54,8 @@ struct elf_object {
 int elf_open(int fd, Elf **ret_elf);
 
 /**
- * elf_open_memory() - open a file in memory as elf_open() does; @bytes must stay valid until
- * elf_end()
+ * elf_open_memory() - open a file in memory, and return the same errors as elf_open(); @bytes must
+ * stay valid until elf_end()
  */
 int elf_open_memory(void *bytes, size_t size, Elf **ret_elf);
 

@@ -103,7 +103,7 @@ int go_table_init(struct go_table *t, const u8 *data, size_t size, u64 text)
 }
 
 /*
- * Get the address of function @n and the offset of its fields. Entry @count of the table has no
+ * Get the address of function @n and the offset of its fields. Entry number &go_table.count has no
  * fields; its address is the end of the last function.
  */
 static bool function_get(const struct go_table *t, u64 n, u64 *ret_entry, u64 *ret_fields)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A reader of a BPF ring buffer. It reads the mapping directly instead of through libbpf's
- * callback, because records that are younger than the current window must stay in the ring.
+ * callback, because records that are newer than the current window must stay in the ring.
  *
  * Each record begins with its time in ns. Records are in the order of their reservation. The times
  * of records of two CPUs may be in another order, so the reader sorts the records by time. Only one

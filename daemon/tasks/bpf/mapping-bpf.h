@@ -49,9 +49,9 @@ struct event_ring *mapping_bpf_get_ring(struct mapping_bpf *bpf);
  * @sink: receives an event for each process that lost mappings, and one with pid 0 for losses of
  *	unknown processes
  *
- * A call that finds losses does not report them yet. A later call reports them, once its @until_ns
- * has reached the time at which they were found. So the fork of a process is delivered before its
- * losses.
+ * A call that finds losses does not report them yet. A later call reports them, once the @until_ns
+ * of that call has reached the time at which they were found. So the fork of a process is delivered
+ * before its losses.
  */
 void mapping_bpf_report_lost(struct mapping_bpf *bpf, u64 until_ns, const struct task_sink *sink);
 

@@ -189,7 +189,10 @@ static int maps_attach(struct task_bpf *b, bool functions)
 	return r;
 }
 
-/* Attach to the functions, else to the tracepoint. If both fail, @maps_reason names both errors. */
+/*
+ * Attach to the functions, else to the tracepoint. If both fail, &task_bpf.maps_reason names both
+ * errors.
+ */
 static void maps_attach_any(struct task_bpf *b)
 {
 	int functions = maps_attach(b, true), tracepoint;

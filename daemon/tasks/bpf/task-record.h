@@ -8,6 +8,7 @@
 #define TASK_RECORD_COMM 16
 #define TASK_RECORD_PATH 1024 /* TRACE_CGROUP_PATH_LEN of the kernel */
 
+/* The types of records. Names with @ are members of &struct task_record. */
 enum task_record_type {
 	TASK_RECORD_FORK = 1, /* a new thread; @name is the name of the parent */
 	TASK_RECORD_EXEC, /* a process executes a program; @name is its new name */
@@ -64,7 +65,7 @@ struct task_path_record {
 enum map_record_kind {
 	MAP_RECORD_FILE,
 	MAP_RECORD_DELETED, /* a file that was deleted, or never had a name */
-	MAP_RECORD_SPECIAL, /* a mapping of the kernel, such as the vDSO: @path is its whole name */
+	MAP_RECORD_SPECIAL, /* a mapping of the kernel such as the vDSO; the path is its name */
 };
 
 /* Maximum number of processes with lost mappings; losses of other processes are unattributed. */

@@ -71,7 +71,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 /*
  * execve() renames the task after it has installed the new mm and before it maps the program.
  * start_code is 0 only in between, which distinguishes an exec from a rename. So the record of the
- * exec is younger than all mappings of the old image, and older than those of the new image.
+ * exec is after all mappings of the old image, and before those of the new image.
  */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct *task, const char *comm)

@@ -67,7 +67,7 @@ static bool layout_add_packet(struct spe_layout *l, const struct spe_packet *pac
 /*
  * Return the distance in bytes from @sample, which @d has just decoded, to the next record. Only
  * zeros may be between the two, and both must begin with the same type of packet. Return 0 if the
- * bytes behind the zeros are not a record of this core.
+ * bytes after the zeros are not a record of this core.
  */
 static u8 layout_find_stride(const struct spe_decoder *d, const struct spe_sample *sample)
 {
@@ -167,7 +167,7 @@ SPE_EXPORT(spe_layout_read_rare);
 /*
  * Return the entry of &spe_layouts.by_key for @raw: the index of the layout that @raw probably has.
  * The key consists of the class and payload of the Operation Type packet, and of one bit for each
- * header in @hint, which shows whether @raw has that header.
+ * header in &spe_layouts.hint, which shows whether @raw has that header.
  */
 static inline u8 *layouts_get_predicted(struct spe_layouts *layouts, const u8 *raw)
 {
@@ -180,15 +180,15 @@ static inline u8 *layouts_get_predicted(struct spe_layouts *layouts, const u8 *r
 }
 
 /*
- * Add to @hint the header that distinguishes @raw from layout @l, which was the wrong guess for
- * @raw.
+ * Add to &spe_layouts.hint the header that distinguishes @raw from layout @l, which was the wrong
+ * guess for @raw.
  */
 static void layouts_add_hint(struct spe_layouts *layouts, const struct spe_layout *l, const u8 *raw)
 {
 	const u8 *match = (const u8 *)l->match, *mask = (const u8 *)l->mask;
 	u8 at, header;
 
-	/* If the class differs, @l was the initial value of the table and not a guess. */
+	/* If the class differs, layout @l was the initial value of the table and not a guess. */
 	if (layouts->hints == SPE_LAYOUT_HINTS || match[layouts->key] != raw[layouts->key])
 		return;
 	for (at = 0; at < l->size; at++)
@@ -273,7 +273,7 @@ static enum spe_decode_result decode_without_layout(struct spe_decoder *d,
 	enum spe_decode_result r = spe_decoder_next(d, ret_sample, ret_range);
 
 	/*
-	 * At the end of the window, a record may have a layout but too few bytes behind it to
+	 * At the end of the window, a record may have a layout but too few bytes after it to
 	 * match.
 	 */
 	if (r == SPE_DECODE_SAMPLE &&

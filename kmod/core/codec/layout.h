@@ -36,7 +36,7 @@
 /*
  * struct spe_layout - where the packets of a record are
  * @match, @mask: a record has this layout if its bytes under @mask equal @match. These bytes are
- * the headers, the padding inside the record, and the padding behind it up to @stride
+ * the headers, the padding inside the record, and the padding after it up to @stride
  * @present: SPE_HAS_* of such a record
  * @address_mask, @counter_mask, @context_mask, @events_mask, @timestamp_mask, @source_mask,
  * @subclass_mask: mask with as many ones as the payload has bits; 0 if the record has no such
@@ -103,8 +103,8 @@ struct spe_layouts {
 /**
  * struct spe_layout_run - consecutive records with known layouts
  * @raw: first byte of each record, in the window
- * @layout: index of each record's layout in &spe_layouts.layout; valid until &spe_layouts is used
- * again
+ * @layout: index of each record's layout in &spe_layouts.layout; valid until the next use of the
+ * layouts
  * @count: number of records
  */
 struct spe_layout_run {

@@ -164,8 +164,8 @@ int spe_packet_decode(const u8 *buf, size_t len, struct spe_packet *ret_packet);
 
 /**
  * spe_packet_encode() - write a packet as bytes
- * @packet: the packet. @header and @header_size are ignored: Address and Counter packets get the
- * short format if INDEX permits it
+ * @packet: the packet. &spe_packet.header and &spe_packet.header_size are ignored: Address and
+ * Counter packets get the short format if INDEX permits it
  * @buf: destination
  * @len: size of @buf in bytes
  *

@@ -20,7 +20,7 @@
 #define SPE_HAS_TIMESTAMP	SPE_BIT(23)
 /*
  * The record has packets for which struct spe_sample has no field: unknown packets, or packets with
- * an INDEX above 7. They are only in @raw.
+ * an INDEX above 7. They are only in &spe_sample.raw.
  */
 #define SPE_HAS_OTHERS		SPE_BIT(24)
 
@@ -123,7 +123,7 @@ int spe_record_decode(const u8 *buf, size_t len, u32 max_size, struct spe_sample
 
 /**
  * spe_record_encode() - write a sample as a record without padding
- * @sample: the sample; @raw, @size and SPE_HAS_OTHERS are ignored
+ * @sample: the sample; &spe_sample.raw, &spe_sample.size and SPE_HAS_OTHERS are ignored
  * @buf: destination
  * @len: size of @buf in bytes
  *
@@ -136,17 +136,17 @@ int spe_record_encode(const struct spe_sample *sample, u8 *buf, size_t len);
 
 /**
  * spe_record_reencode() - write a decoded record again, with changed fields and without padding
- * @sample: result of spe_record_decode(); its @raw is still valid. The caller may have changed
- * all fields but @present and the sizes
- * @buf: destination; must not overlap @sample->raw
- * @len: size of @buf in bytes; @sample->size suffices
+ * @sample: result of spe_record_decode(); &spe_sample.raw is still valid. The caller may have
+ * changed all fields but &spe_sample.present and the sizes
+ * @buf: destination; must not overlap the bytes at &spe_sample.raw
+ * @len: size of @buf in bytes; &spe_sample.size suffices
  *
- * Headers are copied from @raw in their order, and payloads are taken from the fields. Packets
- * without a field (SPE_HAS_OTHERS) are copied from @raw. If no field was changed, the result is
- * equal to the bytes at @raw without padding.
+ * Headers are copied from &spe_sample.raw in their order, and payloads are taken from the fields.
+ * Packets without a field (SPE_HAS_OTHERS) are copied from there, too. If no field was changed, the
+ * result is equal to the decoded bytes without padding.
  *
- * Return: the size of the record in bytes; -ENOSPC if @buf is too small; -EINVAL if @present or a
- * size differs from the record at @raw.
+ * Return: the size of the record in bytes; -ENOSPC if @buf is too small; -EINVAL if
+ * &spe_sample.present or a size differs from the decoded record.
  */
 int spe_record_reencode(const struct spe_sample *sample, u8 *buf, size_t len);
 
@@ -276,7 +276,7 @@ enum spe_decode_result spe_decoder_next(struct spe_decoder *decoder, struct spe_
  */
 #define SPE_RESYNC_SPAN	   (2 * SPE_MAX_RECORD)
 
-/* maximum number of bytes behind the @pos of a decoder that returns SPE_DECODE_MORE */
+/* maximum number of bytes after &spe_decoder.pos of a decoder that returns SPE_DECODE_MORE */
 #define SPE_DECODER_HELD \
 	(SPE_RESYNC_SPAN + SPE_RESYNC_RECORDS * (SPE_MAX_RECORD + SPE_RESYNC_ZEROS))
 
@@ -284,7 +284,7 @@ enum spe_decode_result spe_decoder_next(struct spe_decoder *decoder, struct spe_
  * spe_decoder_set_chunk() - pass the next chunk of a window that is not in memory as a whole
  * @decoder: the decoder, for which spe_decoder_init() was called with 0 bytes, or which returned
  * SPE_DECODE_MORE
- * @buf: the bytes of the previous chunk from &spe_decoder.pos on, and new bytes behind them
+ * @buf: the bytes of the previous chunk from &spe_decoder.pos on, and new bytes after them
  * @len: number of bytes at @buf; with more than SPE_DECODER_HELD the decoder always makes progress
  * @last: whether this is the last chunk
  *

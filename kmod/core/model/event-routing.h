@@ -11,7 +11,7 @@
 
 /* The Security state that owns the buffer (RBWRVP: MDCR_EL3.{NSPBE, NSPB}) */
 enum spe_security_state {
-	SPE_STATE_CURRENT, /* the current state, which @ns and @nse specify */
+	SPE_STATE_CURRENT, /* the current state: &spe_controls.ns and &spe_controls.nse */
 	SPE_STATE_SECURE,
 	SPE_STATE_NONSECURE,
 	SPE_STATE_REALM,

@@ -86,7 +86,8 @@ const char *spe_inject_fault_name(u32 fault);
  * with a probability replaces the rule of the same fault. Only "off" removes rules with a
  * probability.
  *
- * Return: 0; -EINVAL if @ppm is above a million; -ENOSPC if there are too many rules.
+ * Return: 0; -EINVAL if &spe_inject_rule.ppm is above a million; -ENOSPC if there are too many
+ * rules.
  */
 int spe_inject_apply_rule(struct spe_injector *inject, struct spe_spu *spu,
 			  const struct spe_inject_rule *rule);

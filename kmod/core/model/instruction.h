@@ -16,7 +16,7 @@ enum spe_instruction_kind {
 	SPE_INSTRUCTION_OTHER, /* data processing, barriers */
 	SPE_INSTRUCTION_WAIT, /* WFI, WFE */
 	SPE_INSTRUCTION_ISB,
-	SPE_INSTRUCTION_BRANCH, /* and exception returns; @accesses are to the GCS */
+	SPE_INSTRUCTION_BRANCH, /* branches and exception returns; accesses are to the GCS */
 	SPE_INSTRUCTION_MEMORY, /* load or store of registers: SIMD_FP, UNSPECIFIED */
 	SPE_INSTRUCTION_EXTENDED, /* ATOMIC, EXCLUSIVE, acquire or release: ORDERED */
 	SPE_INSTRUCTION_LS64, /* LD64B, ST64B; with STATUS ST64BV, ST64BV0 */
@@ -79,7 +79,7 @@ enum spe_condition {
 #define SPE_INSTRUCTION_NO_RETURN    SPE_BIT(16) /* an atomic that returns no data */
 #define SPE_INSTRUCTION_STATUS	     SPE_BIT(17)
 #define SPE_INSTRUCTION_DATA	     SPE_BIT(18)
-#define SPE_INSTRUCTION_CONTIGUOUS   SPE_BIT(19) /* architecturally contiguous @accesses */
+#define SPE_INSTRUCTION_CONTIGUOUS   SPE_BIT(19) /* architecturally contiguous accesses */
 #define SPE_INSTRUCTION_GATHER	     SPE_BIT(20) /* gather load, scatter store */
 #define SPE_INSTRUCTION_PREDICATED   SPE_BIT(21) /* Sampled predicated operation */
 #define SPE_INSTRUCTION_PARTIAL	     SPE_BIT(22) /* an element of the predicate is FALSE */
@@ -101,7 +101,7 @@ enum spe_condition {
 #define SPE_ACCESS_INACTIVE	 SPE_BIT(1) /* the access of an Inactive element */
 #define SPE_ACCESS_NOT_PERFORMED SPE_BIT(2) /* for example if ExclusiveMonitorsPass() was FALSE */
 #define SPE_ACCESS_NO_PA	 SPE_BIT(3) /* not translated */
-#define SPE_ACCESS_SOURCE	 SPE_BIT(4) /* @source */
+#define SPE_ACCESS_SOURCE	 SPE_BIT(4) /* &spe_access.source is valid */
 #define SPE_ACCESS_CHECKED	 SPE_BIT(5) /* against an Allocation Tag in memory */
 #define SPE_ACCESS_TCF_IGNORED	 SPE_BIT(6) /* checked, but Tag Check Faults are ignored */
 #define SPE_ACCESS_CANONICAL	 SPE_BIT(7) /* Canonically Tagged (FEAT_MTE_CANONICAL_TAGS) */

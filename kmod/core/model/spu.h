@@ -530,15 +530,15 @@ void spe_spu_inject_fault(struct spe_spu *spu, u32 fault);
 /**
  * spe_spu_set_controls() - set the controls of the PE around the SPU
  * @spu: the SPU
- * @controls: Effective values; copied, except for @exc, @el2, @el3 and @strict_ee, which come from
- *	the configuration, and EE and KE, which come from PMSCR_ELx
+ * @controls: Effective values; copied, except for the members exc, el2, el3 and strict_ee, which
+ * come from the configuration, and EE and KE, which come from PMSCR_ELx
  * @timers: copied
  *
  * Initially the state is Non-secure, EL1 owns the buffer, and all other controls are zero. The
  * function may call &spe_spu_io.irq.
  *
- * Return: 0; -EINVAL if a field is out of range, or if &spe_spu_config.e2h is set, because @e2h
- * determines all controls.
+ * Return: 0; -EINVAL if a field is out of range, or if &spe_spu_config.e2h is set, which determines
+ * all controls.
  */
 int spe_spu_set_controls(struct spe_spu *spu, const struct spe_controls *controls,
 			 const struct spe_timers *timers);
@@ -566,7 +566,7 @@ void spe_spu_write_at(struct spe_spu *spu, enum spe_reg reg, unsigned int x, u64
  * @el: the Exception level of the access, 1-3
  * @el12: whether the name ends in _EL12; if false, in _EL1
  *
- * Return: the @x for spe_spu_read_at(); 0 if the access is UNDEFINED.
+ * Return: the argument x of spe_spu_read_at(); 0 if the access is UNDEFINED.
  */
 unsigned int spe_spu_resolve_name(const struct spe_spu *spu, enum spe_reg reg, unsigned int el,
 				  bool el12);

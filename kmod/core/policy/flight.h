@@ -43,7 +43,7 @@ struct spe_flight_chunk {
  * struct spe_flight_claim - the claim of a snapshot
  * @owner: identifies the owner of the snapshot; 0: the slot is free
  * @start: position of the first claimed byte
- * @end: position behind the last claimed byte
+ * @end: position after the last claimed byte
  */
 struct spe_flight_claim {
 	u64 owner;
@@ -55,7 +55,7 @@ struct spe_flight_claim {
  * struct spe_flight_recorder - the state of a flight recorder's ring
  * @size: size of the ring in bytes: a power of two
  * @oldest: position of the oldest byte that is not overwritten
- * @head: position behind the last window
+ * @head: position after the last window
  * @overwritten_bytes: bytes of the SPU that were overwritten and never claimed
  * @overwritten_records: records that were overwritten and never claimed
  * @claimed_bytes: bytes of the SPU in chunks that a snapshot claimed; each byte counts once
@@ -112,7 +112,7 @@ void spe_flight_evict_chunks(struct spe_flight_recorder *flight, u64 limit);
  * spe_flight_add_window() - add a window that was written
  * @flight: the state
  * @skip: bytes that were skipped before the header of the window
- * @head: position behind the window
+ * @head: position after the window
  * @bytes: bytes that the SPU wrote
  * @records: number of records in it
  */

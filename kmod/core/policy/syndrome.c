@@ -35,7 +35,7 @@ struct syndrome_rule {
 };
 
 static const struct syndrome_rule rules[] = {
-	/* D17.8.2: PMBPTR points behind a complete record. */
+	/* D17.8.2: PMBPTR points after a complete record. */
 	{
 		.ec = SPE_PMBSR_EC_BUFFER,
 		.ec_mask = EXACT,

@@ -37,7 +37,7 @@ struct spe_ring_state {
  * @skip: bytes to skip before the header, so that no window crosses the end of the ring
  * @header: position of the header
  * @start: position of the first record, for PMBPTR
- * @limit: position behind the last byte that may be written, for PMBLIMITR; a multiple of
+ * @limit: position after the last byte that may be written, for PMBLIMITR; a multiple of
  *	SPE_LIMIT_GRANULE
  */
 struct spe_window_position {
@@ -48,7 +48,7 @@ struct spe_window_position {
 };
 
 /**
- * spe_window_place() - place the next window behind @ring->head
+ * spe_window_place() - place the next window after @ring->head
  * @ring: state of the ring of a stream
  * @ret_window: the window; undefined on failure
  *

@@ -479,7 +479,7 @@ static void test_root_cgroup(void **state)
 }
 
 /*
- * Check that no byte behind the end of a path of any length is read, and that names fit into their
+ * Check that no byte after the end of a path of any length is read, and that names fit into their
  * buffers.
  */
 static void test_paths_of_any_length(void **state)
@@ -537,7 +537,7 @@ static void test_cgroup_files(void **state)
 		char *copy = malloc(n + 1);
 		const char *path;
 
-		/* Copy the text without a NUL, so that ASan reports a read behind its end. */
+		/* Copy the text without a NUL, so that ASan reports a read after its end. */
 		memcpy(copy, h->text, n + 1);
 		copy = realloc(copy, n ? n : 1);
 		test_row("%s", h->title);

@@ -83,7 +83,7 @@ static void test_string_array_is_read(void **state)
 		}
 		assert_row(!list[count]);
 		bus_strings_free(list);
-		/* The argument behind the array can be read. */
+		/* The argument after the array can be read. */
 		assert_row(sd_bus_message_read(m, "s", &end) > 0 && !strcmp(end, "end"));
 		sd_bus_message_unref(m);
 	}

@@ -93,7 +93,7 @@ static void test_status_line(void **state)
 		" which is full. 2 drain threads. Interval 1 ns. Restart speprofd to apply Rate=.");
 }
 
-/* Text that does not fit is truncated, and nothing is written behind the buffer. */
+/* Text that does not fit is truncated, and nothing is written after the buffer. */
 static void test_long_status_is_truncated(void **state)
 {
 	static const struct reload_status reloaded = { .waiting = "Rate=" };

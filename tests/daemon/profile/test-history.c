@@ -568,7 +568,10 @@ static void test_lightest_containers_are_evicted(void **state)
 
 		assert_true(c->index >= CONTAINERS - HISTORY_ROWS - 4);
 		history_counters_expand(&c->counters, &got);
-		/* A new container in each round: all its samples are from one slot. */
+		/*
+		 * Index 299 has a new container in each round, and all samples of that container
+		 * are in one slot.
+		 */
 		assert_int_equal(got.samples, rounds * (c->index + 1));
 		assert_int_equal(got.weight[UNIT_INSTRUCTIONS], 1000 * got.samples);
 		assert_int_equal(got.counts.simd, rounds * c->index);

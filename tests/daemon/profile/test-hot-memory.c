@@ -45,7 +45,7 @@ static void write_sys_file(const char *sys, const char *name, const char *text)
 
 /*
  * Make a /sys with two NUMA nodes of one CPU each, in blocks of 256 MiB: memory of node 1 is before
- * and behind that of node 0.
+ * and after that of node 0.
  */
 static void make_sys(const char *sys)
 {

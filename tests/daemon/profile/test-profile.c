@@ -528,7 +528,7 @@ static void test_filter_uses_task_at_sample(void **state)
 	}
 	profile_flush(f->profile);
 	profile_flush(filtered);
-	/* Three windows with four samples, one of them a branch. */
+	/* The filter accepts three windows of four samples each, except their branch. */
 	assert_int_equal(profile_get_machine_counters(f->profile)->samples,
 			 4 * ARRAY_SIZE(cgroups));
 	assert_int_equal(profile_get_machine_counters(filtered)->samples, 3 * 3);

@@ -372,7 +372,7 @@ static void finish_one_window(void)
 	recorder_finish_file(recorder);
 }
 
-/* Return the offset of the first chunk behind the facts about how the recording was made. */
+/* Return the offset of the first chunk after the facts about how the recording was made. */
 static size_t find_first_chunk(const u8 *file)
 {
 	const struct native_header *header = (const void *)file;
@@ -828,7 +828,7 @@ static void test_facts_of_recording(void **state)
 	assert_int_equal(replay_file(&seen, &error), 0);
 	assert_int_equal(seen.line_size, 128);
 	memcpy(buf, good, size);
-	/* The last NUL of the pairs. */
+	/* Overwrite the NUL at the end of the last string of the facts. */
 	facts = ((struct native_header *)good)->header_size;
 	window = (const void *)(good + facts);
 	buf[facts + window->data_offset + window->data_size - 1] = 'x';

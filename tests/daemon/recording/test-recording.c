@@ -623,7 +623,7 @@ static void test_perf_truncated(void **state)
 	check_truncated_anywhere();
 }
 
-/* Test the same with build IDs behind the data, to which the features in the header point. */
+/* Test the same with build IDs after the data, to which the features in the header point. */
 static void test_perf_build_ids_truncated(void **state)
 {
 	static const u8 ids[2][20] = { { 1, 2, 3 }, { 0xff } };

@@ -40,8 +40,6 @@ static inline void module_put(struct module *module)
 /* whether the simulated kernel runs at EL2 */
 extern bool stand_in_at_el2;
 
-/* bring CPU @cpu online, or offline */
-
 #define smp_processor_id()     stand_in_cpu
 #define local_irq_save(flags)  ((flags) = 0)
 #define local_irq_restore(flags) ((void)(flags))

@@ -86,7 +86,7 @@ static void align_table(struct go_table_maker *m, u32 to)
 }
 
 /*
- * Write the fields behind the entry address of a function's description, which are the same in all
+ * Write the fields after the entry address of a function's description, which are the same in all
  * layouts.
  */
 static void put_function(struct go_table_maker *m, u32 at, u32 name, u32 files, u32 lines)
@@ -262,7 +262,7 @@ static void read_table(const u8 *data, size_t size)
 	symtab_clear(&t);
 }
 
-/* The memory ends with the table, so that a sanitizer reports each access behind it. */
+/* The memory ends with the table, so that a sanitizer reports each access after it. */
 static void test_damaged_table(void **state)
 {
 	static struct go_table_maker m;

@@ -13,17 +13,19 @@ const char *layout_twin_compare_samples(const struct spe_sample *want,
 					const struct spe_sample *got);
 
 /**
- * layout_twin_compare_records() - compare record by record; @ret_records: the number of records, or
- * NULL
+ * layout_twin_compare_records() - decode @len bytes at @buf by both paths, one record a call, and
+ * compare; @ret_records: number of records; may be NULL
  */
 const char *layout_twin_compare_records(const u8 *buf, size_t len, u32 align,
 					struct spe_layouts *layouts, u64 *ret_records);
 
-/** layout_twin_compare_runs() - compare many records at a time */
+/** layout_twin_compare_runs() - as layout_twin_compare_records(), but many records a call */
 const char *layout_twin_compare_runs(const u8 *buf, size_t len, u32 align,
 				     struct spe_layouts *layouts);
 
-/** layout_twin_compare_ends() - compare two decoders after the last byte */
+/**
+ * layout_twin_compare_ends() - compare the state of two decoders after they decoded the same bytes
+ */
 const char *layout_twin_compare_ends(const struct spe_decoder *want, const struct spe_decoder *got);
 
 #endif

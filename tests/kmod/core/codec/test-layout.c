@@ -176,7 +176,7 @@ static void test_one_layout_for_slots(void **state)
 	assert_int_equal(run.count, 12);
 }
 
-/* The second record begins earlier than the padding behind the first one suggested. */
+/* The second record begins earlier than the padding after the first one suggested. */
 static void test_stride_shrinks(void **state)
 {
 	u8 buf[8 * 44 + 64] = { 0 };

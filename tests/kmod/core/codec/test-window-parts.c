@@ -80,7 +80,7 @@ static enum spe_decode_result decode_chunk(struct spe_decoder *d, enum decode_wa
 
 /*
  * Decode @buf in chunks: the first has @cut bytes, the others as many as @next returns. Bytes that
- * are passed a second time are in memory of exactly their size, so that ASan reports reads behind
+ * are passed a second time are in memory of exactly their size, so that ASan reports reads after
  * it.
  */
 static struct decode_results decode_in_chunks(const u8 *buf, size_t len, u32 align,
@@ -241,7 +241,7 @@ static void test_every_cut(void **state)
 	}
 }
 
-/* Cut the window behind each byte. */
+/* Cut the window after each byte. */
 static void test_byte_by_byte(void **state)
 {
 	static u8 buf[700];
@@ -302,7 +302,7 @@ static void test_random_cuts(void **state)
 }
 
 /*
- * After damage, a record is accepted if SPE_RESYNC_ZEROS zeros follow it. Damage behind these
+ * After damage, a record is accepted if SPE_RESYNC_ZEROS zeros follow it. Damage after these
  * zeros is another suspect range.
  */
 static void test_zeros_after_damage(void **state)
@@ -316,7 +316,7 @@ static void test_zeros_after_damage(void **state)
 	memcpy(buf, record, sizeof(record));
 	memset(buf + sizeof(record), 0x3f, 2);
 	memcpy(buf + sizeof(record) + 2, record, sizeof(record));
-	/* Add damage within the range of the first search, and behind it. */
+	/* Add damage within the range of the first search, and after it. */
 	for (size_t i = 0; i < 2; i++) {
 		size_t at = 2 * sizeof(record) + 2 + SPE_RESYNC_ZEROS - 1 + i;
 

@@ -199,7 +199,10 @@ static void check_sample(const struct speprof_window *window, const struct spe_s
 		uint64_t ticks = sample->timestamp - window->start_ticks;
 
 		check(sample->timestamp >= window->start_ticks);
-		/* The last tick may have begun before the end of the window. */
+		/*
+		 * Both counts are rounded down, so N ticks may stand for little more than N - 1
+		 * whole ticks.
+		 */
 		check((ticks ? ticks - 1 : 0) * (1e9 / (double)window->tick_hz) <=
 		      (double)(window->end_ns - window->start_ns));
 	}
