@@ -72,7 +72,7 @@ static inline u64 spu_read_records(void)
 }
 
 static struct speprof_backend backend = {
-	.name = "played",
+	.name = "fake",
 	.id = SPEPROF_BACKEND_HARDWARE,
 	.read = spu_read,
 	.write = spu_write,

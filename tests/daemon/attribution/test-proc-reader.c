@@ -113,7 +113,7 @@ static void add_process(struct fixture *f, s32 pid, u32 uid)
 	write_file(f, pid, "status", text);
 	write_stat(f, pid, "before");
 	write_file(f, pid, "cgroup", "0::/lxc/web\n");
-	write_file(f, pid, "maps", "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
+	write_file(f, pid, "maps", "400000-401000 r-xp 0 fe:01 7 /bin/program\n");
 }
 
 /* Make the open of @file of @pid block until release_reader(). */
@@ -254,7 +254,7 @@ static void test_reply_is_applied(void **state)
 	assert_string_equal(attributor_get_container(f->attributor, p->container)->name, "web");
 	wait_for_maps(f, index);
 	assert_true(attributor_locate_pc(f->attributor, index, CODE + 8, false, &location));
-	assert_string_equal(location.binary, "/bin/played");
+	assert_string_equal(location.binary, "/bin/program");
 	/* The reply "no such process" counts, too. */
 	assert_int_equal(wait_for_process(f, FIRST + 1), ATTRIBUTE_NONE);
 }
@@ -511,14 +511,14 @@ static void test_mapping_is_read_again(void **state)
 	u32 index;
 
 	add_process(f, FIRST, USER);
-	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
+	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/program\n");
 	index = wait_for_process(f, FIRST);
 	while (!is_mapped(f, index, 0x500000))
 		apply_replies(f);
 	/* The process maps more code, which no event reports. */
 	unblock_file(f, FIRST, "maps",
 		     "400000-401000 r-xp 0 fe:01 8 /lib/late.so\n"
-		     "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
+		     "500000-501000 r-xp 0 fe:01 7 /bin/program\n");
 	f->attributor->process[index].maps_read_ms = coarse_now_ms();
 	count_samples(f, FIRST, 1);
 	assert_int_equal(get_attributed_view(f)->records, 0);
@@ -528,7 +528,7 @@ static void test_mapping_is_read_again(void **state)
 	assert_one_row(f, VIEW_BINARY, "", "/lib/late.so", 1);
 	/* If a read does not find the mapping, it is not repeated. */
 	profile_reset(f->profile);
-	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/played\n");
+	unblock_file(f, FIRST, "maps", "500000-501000 r-xp 0 fe:01 7 /bin/program\n");
 	f->attributor->process[index].maps_read_ms -= MAPS_MISS_MS;
 	process_compare_with_proc(f->attributor, index, true);
 	while (is_mapped(f, index, CODE))
@@ -651,7 +651,7 @@ static void test_mapping_during_read_is_kept(void **state)
 	make_blocking_file(f, FIRST, "maps");
 	index = wait_for_process(f, FIRST);
 	attributor_apply_event(f->attributor, &map);
-	release_reader(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/played\n");
+	release_reader(f, FIRST, "400000-401000 r-xp 0 fe:01 7 /bin/program\n");
 	wait_for_maps(f, index);
 	assert_true(is_mapped(f, index, 0x900000));
 }

@@ -448,12 +448,13 @@ static void test_unwatch_cancels_query(void **state)
 static void reply_polkit(const char *sender, const char *action, bool authorized)
 {
 	sd_bus_message *m = pop_query("CheckAuthorization");
-	const char *kind, *key, *name, *asked;
+	const char *kind, *key, *name, *action_id;
 
-	assert_true(sd_bus_message_read(m, "(sa{sv})s", &kind, 1, &key, "s", &name, &asked) > 0);
+	assert_true(sd_bus_message_read(m, "(sa{sv})s", &kind, 1, &key, "s", &name, &action_id) >
+		    0);
 	assert_string_equal(name, sender);
-	assert_string_equal(asked, action);
-	/* The daemon already follows the caller then. */
+	assert_string_equal(action_id, action);
+	/* Before it queries polkit, the daemon began to watch the caller's name. */
 	reply_value("AddMatch", NULL, 0);
 	reply_value("NameHasOwner", "b", 1);
 	assert_true(sd_bus_reply_method_return(m, "(bba{ss})", authorized, 0, 0) >= 0);

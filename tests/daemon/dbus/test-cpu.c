@@ -42,7 +42,7 @@ void bus_invalidate_properties(struct bus_service *bus)
 
 static bool left;
 
-static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int fake_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	(void)source;
 	if (cpu >= CPUS || (left && cpu == 1))
@@ -51,37 +51,37 @@ static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu
 	return 0;
 }
 
-static int played_get_fd(struct source *source)
+static int fake_get_fd(struct source *source)
 {
 	return *(int *)(source + 1);
 }
 
-static int played_start(struct source *source)
+static int fake_start(struct source *source)
 {
 	(void)source;
 	return 0;
 }
 
-static int played_drain(struct source *source, const struct source_sink *sink)
+static int fake_drain(struct source *source, const struct source_sink *sink)
 {
 	(void)source;
 	(void)sink;
 	return 0;
 }
 
-static void played_stop(struct source *source)
+static void fake_stop(struct source *source)
 {
 	(void)source;
 }
 
-static const struct source_ops played_ops = {
-	.name = "played",
-	.start = played_start,
-	.fd = played_get_fd,
-	.drain = played_drain,
-	.stop = played_stop,
-	.free = played_stop,
-	.cpu = played_describe_cpu,
+static const struct source_ops fake_ops = {
+	.name = "fake",
+	.start = fake_start,
+	.fd = fake_get_fd,
+	.drain = fake_drain,
+	.stop = fake_stop,
+	.free = fake_stop,
+	.cpu = fake_describe_cpu,
 };
 
 /* ---- Both ends of a bus connection ----------------------------------------------- */
@@ -90,7 +90,7 @@ static struct {
 	struct {
 		struct source source;
 		int fd;
-	} played;
+	} cpus;
 	struct bus_service bus;
 	sd_bus *client;
 	sd_bus_message *reply;
@@ -102,9 +102,9 @@ static void add_machine_session(void)
 	struct session_config config = { .name = SESSION_MACHINE };
 	struct filter_error error;
 
-	fake.played.source = (struct source){ .ops = &played_ops, .cpus = CPUS, .cpu_end = CPUS };
-	fake.played.fd = eventfd(0, EFD_CLOEXEC);
-	assert_int_equal(shared_source_new(&fake.played.source, &sampling, &config.shared_source),
+	fake.cpus.source = (struct source){ .ops = &fake_ops, .cpus = CPUS, .cpu_end = CPUS };
+	fake.cpus.fd = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(shared_source_new(&fake.cpus.source, &sampling, &config.shared_source),
 			 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);
 	assert_int_equal(worker_call(fake.bus.worker, worker_add_session, &config), 0);

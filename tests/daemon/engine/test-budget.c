@@ -15,7 +15,7 @@ static const u32 machines[] = { 1, 2, 8, 64, 192, 512, 4096 };
 static const u32 page_sizes[] = { 4096, 16384, 65536 };
 
 /* All configurations of sources and of task events */
-static const struct memory_request asks[] = {
+static const struct memory_request requests[] = {
 	{ .sources = MEMORY_MODULE | MEMORY_PERF, .bpf = true, .side_band = true },
 	{ .sources = MEMORY_MODULE, .bpf = true, .side_band = true, .switches = true },
 	{ .sources = MEMORY_PERF, .side_band = true },
@@ -29,8 +29,8 @@ static u64 round_to_page(u64 bytes, u32 page)
 }
 
 /*
- * Return the memory that the kernel locks for @cpus, computed from what each source maps,
- * independently of the plan.
+ * Return the bytes that the kernel locks for &memory_request.cpus, computed from what each source
+ * maps, independently of the plan.
  */
 static u64 compute_locked_bytes(const struct memory_request *a, const struct memory_plan *p)
 {
@@ -148,9 +148,9 @@ static void test_plans_fit_budgets(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
-		for (size_t n = 0; n < ARRAY_SIZE(asks); n++) {
+		for (size_t n = 0; n < ARRAY_SIZE(requests); n++) {
 			for (size_t k = 0; k < ARRAY_SIZE(page_sizes); k++) {
-				struct memory_request request = asks[n];
+				struct memory_request request = requests[n];
 
 				request.cpus = machines[i];
 				request.page = page_sizes[k];
@@ -164,7 +164,7 @@ static void test_plans_fit_budgets(void **state)
 
 static struct memory_request make_request(u64 budget, u32 cpus)
 {
-	struct memory_request request = asks[0];
+	struct memory_request request = requests[0];
 
 	request.budget = budget;
 	request.cpus = cpus;

@@ -12,7 +12,7 @@
 #include "profile/profile-read.h"
 
 /* A source without windows, and with CPUs that it does not sample */
-struct played_source {
+struct fake_source {
 	struct source source;
 	u32 unsampled;
 	int error; /* result of start() */
@@ -20,45 +20,45 @@ struct played_source {
 	bool freed;
 };
 
-static struct played_source first, second;
+static struct fake_source first, second;
 static int fd;
 
-static struct played_source *get_played_source(const struct source *source)
+static struct fake_source *get_fake_source(const struct source *source)
 {
-	return (struct played_source *)source;
+	return (struct fake_source *)source;
 }
 
-static int played_start(struct source *source)
+static int fake_start(struct source *source)
 {
-	if (get_played_source(source)->error)
-		return get_played_source(source)->error;
-	get_played_source(source)->enabled = true;
+	if (get_fake_source(source)->error)
+		return get_fake_source(source)->error;
+	get_fake_source(source)->enabled = true;
 	return 0;
 }
 
-static int played_get_fd(struct source *source __attribute__((unused)))
+static int fake_get_fd(struct source *source __attribute__((unused)))
 {
 	return fd;
 }
 
-static int played_drain(struct source *source __attribute__((unused)),
+static int fake_drain(struct source *source __attribute__((unused)),
 			const struct source_sink *sink __attribute__((unused)))
 {
 	return 0;
 }
 
-static void played_stop(struct source *source)
+static void fake_stop(struct source *source)
 {
-	get_played_source(source)->enabled = false;
+	get_fake_source(source)->enabled = false;
 }
 
-static void played_free(struct source *source)
+static void fake_free(struct source *source)
 {
-	assert_false(get_played_source(source)->enabled);
-	get_played_source(source)->freed = true;
+	assert_false(get_fake_source(source)->enabled);
+	get_fake_source(source)->freed = true;
 }
 
-static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int fake_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	if (cpu >= source->cpus)
 		return -ENOENT;
@@ -66,20 +66,20 @@ static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu
 	return 0;
 }
 
-static u32 played_count_unsampled_cpus(const struct source *source)
+static u32 fake_count_unsampled_cpus(const struct source *source)
 {
-	return get_played_source(source)->unsampled;
+	return get_fake_source(source)->unsampled;
 }
 
-static const struct source_ops played_ops = {
+static const struct source_ops fake_ops = {
 	.name = "module",
-	.start = played_start,
-	.fd = played_get_fd,
-	.drain = played_drain,
-	.stop = played_stop,
-	.free = played_free,
-	.cpu = played_describe_cpu,
-	.unsampled = played_count_unsampled_cpus,
+	.start = fake_start,
+	.fd = fake_get_fd,
+	.drain = fake_drain,
+	.stop = fake_stop,
+	.free = fake_free,
+	.cpu = fake_describe_cpu,
+	.unsampled = fake_count_unsampled_cpus,
 };
 
 int source_open(const struct config *config __attribute__((unused)),
@@ -113,10 +113,10 @@ static struct worker *begin_sampling(void)
 	struct worker *worker;
 
 	fd = eventfd(0, EFD_CLOEXEC);
-	first = (struct played_source){ .source = { .ops = &played_ops, .cpus = 1, .cpu_end = 1 },
+	first = (struct fake_source){ .source = { .ops = &fake_ops, .cpus = 1, .cpu_end = 1 },
 					.unsampled = 1 };
 	second =
-		(struct played_source){ .source = { .ops = &played_ops, .cpus = 2, .cpu_end = 2 } };
+		(struct fake_source){ .source = { .ops = &fake_ops, .cpus = 2, .cpu_end = 2 } };
 	assert_int_equal(worker_new(NULL, NULL, &task_status, &worker), 0);
 	assert_int_equal(shared_source_new(&first.source, &sampling, &config.shared_source), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &config.rule, &error), 0);

@@ -25,14 +25,14 @@
 #define ROUNDS	60
 
 /**
- * struct played_source - a source of one CPU, to which a test adds windows
+ * struct fake_source - a source of one CPU, to which a test adds windows
  * @waiting: number of windows to drain
  * @strangers: each window is of another unknown thread, the last of which is @tid
  * @parts: number of partitions of the machine's source; this source is one of them, with its share
  * of MOST CPUs. 0: it is no partition. @waiting then counts rounds with a window of each CPU. The
  * records of a window depend on CPU and @round
  */
-struct played_source {
+struct fake_source {
 	struct source source;
 	int fd;
 	u32 cpu;
@@ -43,23 +43,23 @@ struct played_source {
 	u32 round;
 };
 
-static struct played_source *get_played_source(struct source *source)
+static struct fake_source *get_fake_source(struct source *source)
 {
-	return (struct played_source *)source;
+	return (struct fake_source *)source;
 }
 
-static int played_start(struct source *source __attribute__((unused)))
+static int fake_start(struct source *source __attribute__((unused)))
 {
 	return 0;
 }
 
-static void played_stop(struct source *source __attribute__((unused)))
+static void fake_stop(struct source *source __attribute__((unused)))
 {
 }
 
-static int played_get_fd(struct source *source)
+static int fake_get_fd(struct source *source)
 {
-	return get_played_source(source)->fd;
+	return get_fake_source(source)->fd;
 }
 
 static size_t fill_records(u8 *bytes, size_t size)
@@ -107,14 +107,14 @@ static size_t fill_different_records(u8 *bytes, size_t size, u32 cpu, u32 round)
 	return len;
 }
 
-static void deliver_round(struct played_source *played, const struct source_sink *sink)
+static void deliver_round(struct fake_source *fake, const struct source_sink *sink)
 {
 	u8 bytes[64 * RECORDS];
 
-	for (u32 cpu = played->cpu; cpu < MOST; cpu += played->parts) {
+	for (u32 cpu = fake->cpu; cpu < MOST; cpu += fake->parts) {
 		const struct source_window window = {
 			.data = bytes,
-			.len = fill_different_records(bytes, sizeof(bytes), cpu, played->round),
+			.len = fill_different_records(bytes, sizeof(bytes), cpu, fake->round),
 			.cpu = cpu,
 			.tid = cpu % 2 ? -1 : 0, /* an unknown thread, or the idle task */
 			.start_ns = 1,
@@ -125,18 +125,18 @@ static void deliver_round(struct played_source *played, const struct source_sink
 
 		sink->window(sink->ctx, &window);
 	}
-	played->round++;
+	fake->round++;
 }
 
-static int played_drain(struct source *source, const struct source_sink *sink)
+static int fake_drain(struct source *source, const struct source_sink *sink)
 {
-	struct played_source *played = get_played_source(source);
-	u32 n = __atomic_exchange_n(&played->waiting, 0, __ATOMIC_ACQ_REL);
+	struct fake_source *fake = get_fake_source(source);
+	u32 n = __atomic_exchange_n(&fake->waiting, 0, __ATOMIC_ACQ_REL);
 	u8 bytes[64 * RECORDS];
 	struct source_window window = {
 		.data = bytes,
 		.len = fill_records(bytes, sizeof(bytes)),
-		.cpu = played->cpu,
+		.cpu = fake->cpu,
 		.tid = -1,
 		.start_ns = 1,
 		.end_ns = 2,
@@ -144,49 +144,49 @@ static int played_drain(struct source *source, const struct source_sink *sink)
 	};
 	u64 count;
 
-	(void)!read(played->fd, &count, sizeof(count));
+	(void)!read(fake->fd, &count, sizeof(count));
 	for (u32 i = 0; i < n; i++) {
-		if (played->parts) {
-			deliver_round(played, sink);
+		if (fake->parts) {
+			deliver_round(fake, sink);
 			continue;
 		}
-		if (played->strangers)
-			window.tid = ++played->tid;
+		if (fake->strangers)
+			window.tid = ++fake->tid;
 		sink->window(sink->ctx, &window);
 	}
 	return 0;
 }
 
-static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int fake_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	*ret_cpu = (struct source_cpu){ .cpu = cpu, .midr = 1 + get_played_source(source)->cpu };
+	*ret_cpu = (struct source_cpu){ .cpu = cpu, .midr = 1 + get_fake_source(source)->cpu };
 	return 0;
 }
 
-static void played_free(struct source *source)
+static void fake_free(struct source *source)
 {
-	struct played_source *played = get_played_source(source);
+	struct fake_source *fake = get_fake_source(source);
 
-	close(played->fd);
-	free(played);
+	close(fake->fd);
+	free(fake);
 }
 
-static int played_configure(struct source *source __attribute__((unused)),
+static int fake_configure(struct source *source __attribute__((unused)),
 			    const struct source_config *config __attribute__((unused)),
 			    const char **ret_reason __attribute__((unused)))
 {
 	return 0;
 }
 
-static const struct source_ops played_ops = {
-	.name = "played",
-	.start = played_start,
-	.fd = played_get_fd,
-	.drain = played_drain,
-	.stop = played_stop,
-	.free = played_free,
-	.configure = played_configure,
-	.cpu = played_describe_cpu,
+static const struct source_ops fake_ops = {
+	.name = "fake",
+	.start = fake_start,
+	.fd = fake_get_fd,
+	.drain = fake_drain,
+	.stop = fake_stop,
+	.free = fake_free,
+	.configure = fake_configure,
+	.cpu = fake_describe_cpu,
 };
 
 /* @parts: number of partitions of the machine's source; 1: it is not partitioned */
@@ -195,19 +195,19 @@ struct fixture {
 	struct worker *worker;
 	struct shared_source *shared_source;
 	struct source *part[MOST];
-	u32 played;
+	u32 added; /* number of windows that were added, each of RECORDS records */
 	bool quit;
 };
 
-static struct source *played_source_new(u32 cpu)
+static struct source *fake_source_new(u32 cpu)
 {
-	struct played_source *played = calloc(1, sizeof(*played));
+	struct fake_source *fake = calloc(1, sizeof(*fake));
 
-	assert_non_null(played);
-	*played = (struct played_source){ .source = { .ops = &played_ops, .cpus = 1 }, .cpu = cpu };
-	played->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	assert_true(played->fd >= 0);
-	return &played->source;
+	assert_non_null(fake);
+	*fake = (struct fake_source){ .source = { .ops = &fake_ops, .cpus = 1 }, .cpu = cpu };
+	fake->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	assert_true(fake->fd >= 0);
+	return &fake->source;
 }
 
 static int add_filtered_session(struct fixture *f, const char *name, const char *filter)
@@ -241,7 +241,7 @@ static struct fixture *fixture_new_with_filter(u32 parts, const char *filter)
 	assert_non_null(f);
 	f->parts = parts;
 	for (u32 i = 0; i < parts; i++)
-		f->part[i] = played_source_new(i);
+		f->part[i] = fake_source_new(i);
 	source = f->part[0];
 	if (parts > 1)
 		assert_int_equal(source_partitioned_new(f->part, parts, &sampling, &source), 0);
@@ -263,16 +263,16 @@ static void fixture_free(struct fixture *f)
 	free(f);
 }
 
-/* Add a window to partition @part. If @tell is set, wake the drain thread of the partition. */
-static void add_window(struct fixture *f, u32 part, bool tell)
+/* Add a window to partition @part. If @notify is set, wake the drain thread of the partition. */
+static void add_window(struct fixture *f, u32 part, bool notify)
 {
-	struct played_source *played = get_played_source(f->part[part % f->parts]);
+	struct fake_source *fake = get_fake_source(f->part[part % f->parts]);
 	const u64 one = 1;
 
-	__atomic_add_fetch(&played->waiting, 1, __ATOMIC_ACQ_REL);
-	if (tell)
-		assert_int_equal(write(played->fd, &one, sizeof(one)), sizeof(one));
-	f->played++;
+	__atomic_add_fetch(&fake->waiting, 1, __ATOMIC_ACQ_REL);
+	if (notify)
+		assert_int_equal(write(fake->fd, &one, sizeof(one)), sizeof(one));
+	f->added++;
 }
 
 struct seen_counts {
@@ -314,7 +314,7 @@ static void check_late_windows(u32 parts)
 	assert_int_equal(worker_call(f->worker, worker_start_session, (void *)"late"), 0);
 	assert_int_equal(worker_call(f->worker, worker_stop_session, (void *)"late"), 0);
 	assert_int_equal(count_session_records(f, "late"), 0);
-	assert_int_equal(count_session_records(f, NULL), RECORDS * f->played);
+	assert_int_equal(count_session_records(f, NULL), RECORDS * f->added);
 	/* Windows that arrive while the session runs belong to it. */
 	assert_int_equal(worker_call(f->worker, worker_start_session, (void *)"late"), 0);
 	for (u32 i = 0; i < PARTS; i++)
@@ -368,17 +368,17 @@ static void check_windows_and_calls_at_once(u32 parts)
 {
 	struct fixture *f = fixture_new(parts);
 	struct seen_counts seen = { 0 };
-	pthread_t player;
+	pthread_t thread;
 
 	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
-	assert_int_equal(pthread_create(&player, NULL, add_windows_thread, f), 0);
+	assert_int_equal(pthread_create(&thread, NULL, add_windows_thread, f), 0);
 	for (u32 round = 0; round < ROUNDS; round++)
 		make_all_calls(f, round);
-	pthread_join(player, NULL);
+	pthread_join(thread, NULL);
 	assert_int_equal(worker_call(f->worker, worker_stop_session, NULL), 0);
 	assert_int_equal(worker_call(f->worker, read_state, &seen), 0);
-	assert_int_equal(seen.records, RECORDS * f->played);
-	assert_int_equal(seen.windows, f->played);
+	assert_int_equal(seen.records, RECORDS * f->added);
+	assert_int_equal(seen.windows, f->added);
 	assert_int_equal(worker_call(f->worker, worker_reset_session, NULL), 0);
 	assert_int_equal(count_session_records(f, NULL), 0);
 	fixture_free(f);
@@ -400,9 +400,9 @@ static void *flood_partitions_thread(void *arg)
 	struct fixture *f = arg;
 
 	for (u32 i = 0; !__atomic_load_n(&f->quit, __ATOMIC_ACQUIRE); i++) {
-		struct played_source *played = get_played_source(f->part[i % PARTS]);
+		struct fake_source *fake = get_fake_source(f->part[i % PARTS]);
 
-		if (__atomic_load_n(&played->waiting, __ATOMIC_ACQUIRE) < BACKLOG)
+		if (__atomic_load_n(&fake->waiting, __ATOMIC_ACQUIRE) < BACKLOG)
 			add_window(f, i, true);
 		else
 			sched_yield();
@@ -419,23 +419,23 @@ static void test_cpu_query_does_not_deadlock(void **state __attribute__((unused)
 	struct fixture *f = fixture_new(PARTS);
 	struct property_cache facts = { 0 };
 	const struct cpu_properties *cpu;
-	pthread_t player;
+	pthread_t thread;
 
 	for (u32 i = 0; i < PARTS; i++) {
-		get_played_source(f->part[i])->strangers = true;
-		get_played_source(f->part[i])->tid = (s32)(STRANGERS * (1 + i));
+		get_fake_source(f->part[i])->strangers = true;
+		get_fake_source(f->part[i])->tid = (s32)(STRANGERS * (1 + i));
 	}
 	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
-	assert_int_equal(pthread_create(&player, NULL, flood_partitions_thread, f), 0);
+	assert_int_equal(pthread_create(&thread, NULL, flood_partitions_thread, f), 0);
 	for (u32 i = 0; i < 10 * ROUNDS; i++) {
 		property_cache_invalidate(&facts);
 		assert_int_equal(property_cache_get_cpu(&facts, f->worker, i % PARTS, &cpu), 0);
 		assert_int_equal(cpu->cpu.midr, 1 + i % PARTS);
 	}
 	__atomic_store_n(&f->quit, true, __ATOMIC_RELEASE);
-	pthread_join(player, NULL);
+	pthread_join(thread, NULL);
 	assert_int_equal(worker_call(f->worker, worker_stop_session, NULL), 0);
-	assert_int_equal(count_session_records(f, NULL), RECORDS * f->played);
+	assert_int_equal(count_session_records(f, NULL), RECORDS * f->added);
 	fixture_free(f);
 }
 
@@ -468,7 +468,7 @@ static struct drain_meter get_drain_meter(struct fixture *f)
 	struct drain_meter meter;
 	struct seen_counts seen = { 0 };
 
-	while (seen.records < RECORDS * f->played) {
+	while (seen.records < RECORDS * f->added) {
 		assert_int_equal(worker_call_readonly(f->worker, read_state, &seen), 0);
 		sched_yield();
 	}
@@ -497,7 +497,7 @@ static void check_drains_are_metered(u32 parts)
 
 		add_window(f, i, false);
 		assert_int_equal(worker_call_readonly(f->worker, worker_make_view, &view), 0);
-		assert_int_equal(view.view.header.records, RECORDS * f->played);
+		assert_int_equal(view.view.header.records, RECORDS * f->added);
 		view_clear(&view.view);
 	}
 	after = get_drain_meter(f);
@@ -570,7 +570,7 @@ static struct fixture *run_mixed_windows(u32 parts, const char *filter, bool loa
 	struct fixture *f = fixture_new_with_filter(parts, filter);
 
 	for (u32 i = 0; i < parts; i++)
-		get_played_source(f->part[i])->parts = parts;
+		get_fake_source(f->part[i])->parts = parts;
 	assert_int_equal(worker_call(f->worker, worker_start_session, NULL), 0);
 	if (loads) {
 		assert_int_equal(add_filtered_session(f, "loads", LOADS), 0);

@@ -243,7 +243,7 @@ static bool container_is_db(void *ctx, const struct attribute_container *contain
 static void test_query_matches_nothing(void **state)
 {
 	struct fixture *f = *state;
-	u32 asked = 0;
+	u32 calls = 0;
 	const struct profile_query none[] = {
 		{ .container = "we" },
 		{ .container = "/lxc" },
@@ -251,13 +251,13 @@ static void test_query_matches_nothing(void **state)
 		{ .function = "main" },
 		{ .binary = "/lib/shared", .container = "none" },
 		/* Containers that the caller may not read are absent. */
-		{ .container = "web", .admits = container_is_db, .ctx = &asked },
-		{ .container = "/lxc/web", .admits = container_is_db, .ctx = &asked },
-		{ .container = "-", .admits = container_is_db, .ctx = &asked },
+		{ .container = "web", .admits = container_is_db, .ctx = &calls },
+		{ .container = "/lxc/web", .admits = container_is_db, .ctx = &calls },
+		{ .container = "-", .admits = container_is_db, .ctx = &calls },
 	};
 	const struct profile_query db = { .container = "db",
 					  .admits = container_is_db,
-					  .ctx = &asked };
+					  .ctx = &calls };
 	struct profile_counters counters;
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
@@ -265,7 +265,7 @@ static void test_query_matches_nothing(void **state)
 		assert_row(sum_query(f, VIEW_SPAN_START, &none[i], &counters) == -ENOENT);
 	}
 	assert_int_equal(sum_counters(f, &db).samples, SECONDS * 9);
-	assert_true(asked > 0);
+	assert_true(calls > 0);
 }
 
 /* A period includes only the time that is stored. */

@@ -30,7 +30,7 @@ struct fake_event {
 	struct perf_event_mmap_page *control;
 	u8 *ring;
 	u8 *area;
-	u32 opened;
+	u32 open_count;
 	u32 enables;
 	u32 disables;
 	u64 ran_ns;
@@ -88,7 +88,7 @@ static int fake_open(const struct perf_event_attr *attr, u32 cpu)
 		.control = (void *)map,
 		.ring = map + page,
 		.area = map + page + perf_aux_ring_size(PERF_AUX_AREA_SIZE),
-		.opened = e->opened + 1,
+		.open_count = e->open_count + 1,
 		.runs = true,
 		.fd = fd,
 	};
@@ -98,7 +98,7 @@ static int fake_open(const struct perf_event_attr *attr, u32 cpu)
 static int fake_enable(int fd, bool on)
 {
 	for (u32 i = 0; i < CPUS; i++) {
-		if (kernel.events[i].fd != fd || !kernel.events[i].opened)
+		if (kernel.events[i].fd != fd || !kernel.events[i].open_count)
 			continue;
 		if (on && i && kernel.no_enable)
 			return -EIO;
@@ -115,7 +115,7 @@ static int fake_enable(int fd, bool on)
 static int fake_set_period(int fd, u64 period)
 {
 	for (u32 i = 0; i < CPUS; i++) {
-		if (kernel.events[i].fd != fd || !kernel.events[i].opened)
+		if (kernel.events[i].fd != fd || !kernel.events[i].open_count)
 			continue;
 		if (kernel.no_period)
 			return -EOPNOTSUPP;
@@ -135,7 +135,7 @@ static int fake_add_to_epoll(int epoll, int fd)
 static u64 fake_read_ran_ns(int fd)
 {
 	for (u32 i = 0; i < CPUS; i++)
-		if (kernel.events[i].fd == fd && kernel.events[i].opened)
+		if (kernel.events[i].fd == fd && kernel.events[i].open_count)
 			return kernel.events[i].ran_ns += kernel.events[i].runs;
 	return 0;
 }
@@ -237,7 +237,7 @@ static struct source *open_perf_source(const struct source_config *config)
 	/* The source has checked that it can open its events, and opens them at the start. */
 	assert_int_equal(source->locked_bytes, 0);
 	for (u32 i = 0; i < CPUS; i++)
-		kernel.events[i].opened = 0;
+		kernel.events[i].open_count = 0;
 	return source;
 }
 

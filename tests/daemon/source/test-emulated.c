@@ -559,8 +559,8 @@ static void test_cpu_list_read_error(void **state)
 	assert_int_equal(cpu_list_read("/no/such/file", &list), -ENOENT);
 }
 
-/* A driver for CPU 3, which is armed at @time and reports into @seen */
-struct driven_spu {
+/* A driver for CPU 3, which is armed at @time and counts its windows in @seen */
+struct spu_fixture {
 	struct emulated_spu driver;
 	struct spu_program program;
 	struct seen_windows seen;
@@ -568,26 +568,27 @@ struct driven_spu {
 	u64 time;
 };
 
-static void driven_spu_begin(struct driven_spu *driven, const struct source_config *config,
-			     const struct spe_spu_config *spu)
+static void spu_fixture_start(struct spu_fixture *fixture, const struct source_config *config,
+			      const struct spe_spu_config *spu)
 {
 	const char *reason = "";
 
-	*driven = (struct driven_spu){ .time = 1000 };
-	driven->sink = (struct source_sink){ .window = count_seen_window, .ctx = &driven->seen };
-	assert_int_equal(spu_program_make(config, spu, &driven->program, &reason), 0);
-	assert_int_equal(emulated_spu_init(&driven->driver, 3, spu, &driven->program, &reason), 0);
-	emulated_spu_enable(&driven->driver, 0);
-	emulated_spu_arm_window(&driven->driver, driven->time);
+	*fixture = (struct spu_fixture){ .time = 1000 };
+	fixture->sink = (struct source_sink){ .window = count_seen_window, .ctx = &fixture->seen };
+	assert_int_equal(spu_program_make(config, spu, &fixture->program, &reason), 0);
+	assert_int_equal(emulated_spu_init(&fixture->driver, 3, spu, &fixture->program, &reason),
+			 0);
+	emulated_spu_enable(&fixture->driver, 0);
+	emulated_spu_arm_window(&fixture->driver, fixture->time);
 }
 
-static void driven_spu_sample(struct driven_spu *driven, struct spe_operation *operation)
+static void spu_fixture_sample(struct spu_fixture *fixture, struct spe_operation *operation)
 {
-	operation->timestamp = driven->time += INTERVAL_NS;
-	emulated_spu_sample(&driven->driver, operation, &driven->sink);
+	operation->timestamp = fixture->time += INTERVAL_NS;
+	emulated_spu_sample(&fixture->driver, operation, &fixture->sink);
 }
 
-static void driven_spu_take_samples(struct driven_spu *driven, unsigned int samples)
+static void spu_fixture_take_samples(struct spu_fixture *fixture, unsigned int samples)
 {
 	struct spe_operation operation = {
 		.pc = 0x1000,
@@ -597,22 +598,22 @@ static void driven_spu_take_samples(struct driven_spu *driven, unsigned int samp
 	};
 
 	while (samples--)
-		driven_spu_sample(driven, &operation);
+		spu_fixture_sample(fixture, &operation);
 }
 
-static void driven_spu_close(struct driven_spu *driven)
+static void spu_fixture_close_window(struct spu_fixture *fixture)
 {
-	emulated_spu_close_window(&driven->driver, driven->time, &driven->sink);
+	emulated_spu_close_window(&fixture->driver, fixture->time, &fixture->sink);
 }
 
 /* Inject one fault, then take ten samples. */
-static void driven_spu_inject_fault(struct driven_spu *driven, u64 fault)
+static void spu_fixture_inject_fault(struct spu_fixture *fixture, u64 fault)
 {
-	emulated_spu_arm_window(&driven->driver, driven->time);
-	spe_spu_inject_fault(&driven->driver.spu, fault);
-	driven_spu_take_samples(driven, 10);
-	driven_spu_close(driven);
-	check_ledgers(&driven->seen);
+	emulated_spu_arm_window(&fixture->driver, fixture->time);
+	spe_spu_inject_fault(&fixture->driver.spu, fault);
+	spu_fixture_take_samples(fixture, 10);
+	spu_fixture_close_window(fixture);
+	check_ledgers(&fixture->seen);
 }
 
 /*
@@ -622,34 +623,35 @@ static void driven_spu_inject_fault(struct driven_spu *driven, u64 fault)
 static void test_driver_handles_faults(void **state)
 {
 	const struct source_config config = make_default_config();
-	struct driven_spu driven;
-	const struct seen_windows *seen = &driven.seen;
+	struct spu_fixture fixture;
+	const struct seen_windows *seen = &fixture.seen;
 	struct spe_spu_config spu;
 
 	(void)state;
 	spe_spu_config_default(&spu);
-	driven_spu_begin(&driven, &config, &spu);
-	driven_spu_take_samples(&driven, 5000);
+	spu_fixture_start(&fixture, &config, &spu);
+	spu_fixture_take_samples(&fixture, 5000);
 	assert_true(seen->windows >= 5000 * 64 / 32768);
-	driven_spu_close(&driven);
+	spu_fixture_close_window(&fixture);
 	check_ledgers(seen);
 	assert_int_equal(seen->decoded, 5000);
 	assert_int_equal(seen->armed_ns, 5000ULL * INTERVAL_NS);
 
 	/* An External abort costs one record, and sampling continues. */
-	driven_spu_inject_fault(&driven,
-				spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
+	spu_fixture_inject_fault(&fixture,
+				 spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_EXTERNAL_SYNC));
 	assert_int_equal(seen->faulted, 1);
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 0);
 
 	/* A translation fault would occur again, so the CPU is blind from then on. */
-	driven_spu_inject_fault(&driven, spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
+	spu_fixture_inject_fault(&fixture,
+				 spe_fault_make(SPE_PMBSR_EC_STAGE1, SPE_FSC_TRANSLATION));
 	assert_int_equal(seen->faulted, 2);
 	assert_int_equal(seen->decoded, 5009);
 	assert_int_equal(seen->blind_ns, 9ULL * INTERVAL_NS);
 	assert_int_equal(seen->blind_by[SOURCE_BLIND_FAULT], 9ULL * INTERVAL_NS);
-	emulated_spu_deinit(&driven.driver);
+	emulated_spu_deinit(&fixture.driver);
 }
 
 /*
@@ -662,7 +664,7 @@ static void test_inverted_event_filter(void **state)
 	for (int able = 0; able < 2; able++) {
 		struct source_config config = make_default_config();
 		struct spe_spu_config spu;
-		struct driven_spu driven;
+		struct spu_fixture fixture;
 
 		config.filter_events_not = SPE_BIT(SPE_EVENT_RETIRED);
 		spe_spu_config_default(&spu);
@@ -670,11 +672,11 @@ static void test_inverted_event_filter(void **state)
 			spu.pmsver = 3;
 			spu.features |= SPE_PMSIDR_FNE;
 		}
-		driven_spu_begin(&driven, &config, &spu);
-		driven_spu_take_samples(&driven, 100);
-		driven_spu_close(&driven);
-		assert_int_equal(driven.seen.decoded, able ? 0 : 100);
-		emulated_spu_deinit(&driven.driver);
+		spu_fixture_start(&fixture, &config, &spu);
+		spu_fixture_take_samples(&fixture, 100);
+		spu_fixture_close_window(&fixture);
+		assert_int_equal(fixture.seen.decoded, able ? 0 : 100);
+		emulated_spu_deinit(&fixture.driver);
 	}
 }
 
@@ -691,7 +693,7 @@ static void test_data_source_filter(void **state)
 					      .valid = SPE_OPERATION_SOURCE };
 		struct source_config config = make_default_config();
 		struct spe_spu_config spu;
-		struct driven_spu driven;
+		struct spu_fixture fixture;
 
 		config.filter_sources_not = ~SPE_BIT(14);
 		spe_spu_config_default(&spu);
@@ -699,14 +701,14 @@ static void test_data_source_filter(void **state)
 			spu.pmsver = 5;
 			spu.features |= SPE_PMSIDR_FDS;
 		}
-		driven_spu_begin(&driven, &config, &spu);
+		spu_fixture_start(&fixture, &config, &spu);
 		for (load.source = 0; load.source < 64; load.source++)
-			driven_spu_sample(&driven, &load);
-		driven_spu_take_samples(&driven, 100);
-		driven_spu_close(&driven);
-		assert_int_equal(driven.seen.kinds[SPE_KIND_LOAD], able ? 1 : 64);
-		assert_int_equal(driven.seen.kinds[SPE_KIND_OTHER], 100);
-		emulated_spu_deinit(&driven.driver);
+			spu_fixture_sample(&fixture, &load);
+		spu_fixture_take_samples(&fixture, 100);
+		spu_fixture_close_window(&fixture);
+		assert_int_equal(fixture.seen.kinds[SPE_KIND_LOAD], able ? 1 : 64);
+		assert_int_equal(fixture.seen.kinds[SPE_KIND_OTHER], 100);
+		emulated_spu_deinit(&fixture.driver);
 	}
 }
 
@@ -722,23 +724,23 @@ static void test_type_mask_filter(void **state)
 					      .op_class = SPE_OP_LOAD_STORE };
 		struct source_config config = make_default_config();
 		struct spe_spu_config spu;
-		struct driven_spu driven;
+		struct spu_fixture fixture;
 
 		config.filter_types = SPE_PMSFCR_LD;
 		config.filter_masked = SPE_PMSFCR_ST | SPE_PMSFCR_STM;
 		spe_spu_config_default(&spu);
 		if (able)
 			spu.features |= SPE_PMSIDR_EFT;
-		driven_spu_begin(&driven, &config, &spu);
+		spu_fixture_start(&fixture, &config, &spu);
 		for (int i = 0; i < 10; i++) {
 			load.op_subclass = i ? 0 : 6; /* the first operation is atomic */
-			driven_spu_sample(&driven, &load);
+			spu_fixture_sample(&fixture, &load);
 		}
-		driven_spu_take_samples(&driven, 100);
-		driven_spu_close(&driven);
-		assert_int_equal(driven.seen.kinds[SPE_KIND_LOAD], able ? 1 : 10);
-		assert_int_equal(driven.seen.kinds[SPE_KIND_OTHER], 0);
-		emulated_spu_deinit(&driven.driver);
+		spu_fixture_take_samples(&fixture, 100);
+		spu_fixture_close_window(&fixture);
+		assert_int_equal(fixture.seen.kinds[SPE_KIND_LOAD], able ? 1 : 10);
+		assert_int_equal(fixture.seen.kinds[SPE_KIND_OTHER], 0);
+		emulated_spu_deinit(&fixture.driver);
 	}
 }
 
@@ -754,22 +756,22 @@ static void test_physical_addresses_on_request(void **state)
 		struct source_config config = make_default_config();
 		struct spe_operation_model model;
 		struct spe_spu_config spu;
-		struct driven_spu driven;
-		const struct seen_windows *seen = &driven.seen;
+		struct spu_fixture fixture;
+		const struct seen_windows *seen = &fixture.seen;
 
 		config.physical = on;
 		spe_opmodel_init(&model, 1);
 		spe_spu_config_default(&spu);
-		driven_spu_begin(&driven, &config, &spu);
+		spu_fixture_start(&fixture, &config, &spu);
 		for (u64 pc = 0x1000; pc < 0x1000 + 400 * 4; pc += 4) {
 			struct spe_operation operation = { .pc = pc, .ns = true };
 
-			operation.timestamp = driven.time + INTERVAL_NS;
+			operation.timestamp = fixture.time + INTERVAL_NS;
 			spe_opmodel_complete_operation(&model, SPE_PROFILE_MIXED, &operation);
-			driven_spu_sample(&driven, &operation);
+			spu_fixture_sample(&fixture, &operation);
 		}
-		driven_spu_close(&driven);
-		emulated_spu_deinit(&driven.driver);
+		spu_fixture_close_window(&fixture);
+		emulated_spu_deinit(&fixture.driver);
 		check_ledgers(seen);
 		assert_int_equal(seen->decoded, 400);
 		assert_true(seen->kinds[SPE_KIND_LOAD] > 0 && seen->kinds[SPE_KIND_STORE] > 0);

@@ -12,7 +12,7 @@
 #define PARTS 3
 #define CPUS  8
 
-struct played_partition {
+struct fake_partition {
 	struct source source;
 	struct source_config config;
 	u32 number;
@@ -25,56 +25,56 @@ struct played_partition {
 	u32 released;
 };
 
-static struct played_partition played[PARTS];
+static struct fake_partition fake[PARTS];
 
-static struct played_partition *get_played_partition(const struct source *source)
+static struct fake_partition *get_fake_partition(const struct source *source)
 {
-	return (struct played_partition *)source;
+	return (struct fake_partition *)source;
 }
 
-static int play_start(struct source *source)
+static int fake_start(struct source *source)
 {
-	get_played_partition(source)->started = !get_played_partition(source)->refuses;
-	return get_played_partition(source)->refuses ? -EBUSY : 0;
+	get_fake_partition(source)->started = !get_fake_partition(source)->refuses;
+	return get_fake_partition(source)->refuses ? -EBUSY : 0;
 }
 
-static void play_stop(struct source *source)
+static void fake_stop(struct source *source)
 {
-	get_played_partition(source)->started = false;
+	get_fake_partition(source)->started = false;
 }
 
-static void play_free(struct source *source)
+static void fake_free(struct source *source)
 {
-	get_played_partition(source)->freed = true;
+	get_fake_partition(source)->freed = true;
 }
 
-static int play_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int fake_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
-	const struct source_config own = { .partition = get_played_partition(source)->number,
+	const struct source_config own = { .partition = get_fake_partition(source)->number,
 					   .partitions = PARTS };
 
 	*ret_cpu = (struct source_cpu){ .cpu = cpu };
 	return cpu < CPUS && source_config_includes_cpu(&own, cpu) ? 0 : -ENOENT;
 }
 
-static int play_configure(struct source *source, const struct source_config *config,
+static int fake_configure(struct source *source, const struct source_config *config,
 			  const char **ret_reason)
 {
-	if (get_played_partition(source)->refuses) {
+	if (get_fake_partition(source)->refuses) {
 		*ret_reason = "no";
 		return -EINVAL;
 	}
-	get_played_partition(source)->config = *config;
+	get_fake_partition(source)->config = *config;
 	return 0;
 }
 
-static void play_defer(struct source *source, bool spill)
+static void fake_defer(struct source *source, bool spill)
 {
-	get_played_partition(source)->deferred = true;
-	get_played_partition(source)->spills = spill;
+	get_fake_partition(source)->deferred = true;
+	get_fake_partition(source)->spills = spill;
 }
 
-static u32 play_get_positions(const struct source *source, struct source_position *ret,
+static u32 fake_get_positions(const struct source *source, struct source_position *ret,
 			      u32 capacity)
 {
 	struct source_cpu cpu;
@@ -87,39 +87,39 @@ static u32 play_get_positions(const struct source *source, struct source_positio
 }
 
 /* Each partition has rings for its own CPUs, and needs a position for each of them. */
-static int play_resume(struct source *source, const struct source_position *positions, u32 count)
+static int fake_resume(struct source *source, const struct source_position *positions, u32 count)
 {
 	struct source_position own[CPUS];
-	u32 n = play_get_positions(source, own, CPUS);
-	int r = n == count && !get_played_partition(source)->refuses ? 0 : -ESTALE;
+	u32 n = fake_get_positions(source, own, CPUS);
+	int r = n == count && !get_fake_partition(source)->refuses ? 0 : -ESTALE;
 
 	for (u32 i = 0; i < n && !r; i++)
 		if (positions[i].cpu != own[i].cpu || positions[i].tail != own[i].tail)
 			r = -ESTALE;
-	get_played_partition(source)->resumed = r ? 0 : n;
+	get_fake_partition(source)->resumed = r ? 0 : n;
 	return r;
 }
 
-static void play_release(struct source *source)
+static void fake_release(struct source *source)
 {
-	get_played_partition(source)->released++;
+	get_fake_partition(source)->released++;
 }
 
-static const struct source_persist_ops play_lasting = {
-	.defer = play_defer,
-	.positions = play_get_positions,
-	.resume = play_resume,
-	.release = play_release,
+static const struct source_persist_ops fake_persist_ops = {
+	.defer = fake_defer,
+	.positions = fake_get_positions,
+	.resume = fake_resume,
+	.release = fake_release,
 };
 
-static const struct source_ops play_ops = {
-	.name = "played",
-	.start = play_start,
-	.stop = play_stop,
-	.free = play_free,
-	.cpu = play_describe_cpu,
-	.configure = play_configure,
-	.persist = &play_lasting,
+static const struct source_ops fake_ops = {
+	.name = "fake",
+	.start = fake_start,
+	.stop = fake_stop,
+	.free = fake_free,
+	.cpu = fake_describe_cpu,
+	.configure = fake_configure,
+	.persist = &fake_persist_ops,
 };
 
 static struct source *make_source(void)
@@ -128,12 +128,12 @@ static struct source *make_source(void)
 	struct source *parts[PARTS], *whole;
 
 	for (u32 i = 0; i < PARTS; i++) {
-		played[i] = (struct played_partition){ .source.ops = &play_ops,
+		fake[i] = (struct fake_partition){ .source.ops = &fake_ops,
 						       .source.cpus = i + 1,
 						       .source.cpu_end = CPUS,
 						       .config = config,
 						       .number = i };
-		parts[i] = &played[i].source;
+		parts[i] = &fake[i].source;
 	}
 	assert_int_equal(source_partitioned_new(parts, PARTS, &config, &whole), 0);
 	return whole;
@@ -153,13 +153,13 @@ static void test_cpus_belong_to_partitions(void **state __attribute__((unused)))
 	}
 	assert_int_equal(whole->ops->cpu(whole, CPUS, &cpu), -ENOENT);
 	assert_false(source_next_cpu(whole, CPUS, &cpu));
-	assert_ptr_equal(source_get_partition(whole, 2), &played[2].source);
+	assert_ptr_equal(source_get_partition(whole, 2), &fake[2].source);
 	assert_null(source_get_partition(whole, PARTS));
-	assert_ptr_equal(source_get_partition(&played[1].source, 0), &played[1].source);
-	assert_null(source_get_partition(&played[1].source, 1));
+	assert_ptr_equal(source_get_partition(&fake[1].source, 0), &fake[1].source);
+	assert_null(source_get_partition(&fake[1].source, 1));
 	whole->ops->free(whole);
 	for (u32 i = 0; i < PARTS; i++)
-		assert_true(played[i].freed);
+		assert_true(fake[i].freed);
 }
 
 /* Another process resumes either all partitions or none. */
@@ -175,15 +175,15 @@ static void test_all_partitions_resume_or_none(void **state __attribute__((unuse
 	persist->release(whole);
 	assert_int_equal(persist->resume(whole, at, CPUS), 0);
 	for (u32 i = 0; i < PARTS; i++) {
-		assert_true(played[i].deferred && played[i].spills);
-		assert_int_equal(played[i].released, 1);
-		assert_true(played[i].resumed);
+		assert_true(fake[i].deferred && fake[i].spills);
+		assert_int_equal(fake[i].released, 1);
+		assert_true(fake[i].resumed);
 	}
 	/* The position for one ring of the last partition is missing. */
 	assert_int_equal(at[CPUS - 1].cpu % PARTS, PARTS - 1);
 	assert_int_equal(persist->resume(whole, at, CPUS - 1), -ESTALE);
 	for (u32 i = 0; i < PARTS; i++)
-		assert_int_equal(played[i].resumed, 0);
+		assert_int_equal(fake[i].resumed, 0);
 	whole->ops->free(whole);
 }
 
@@ -193,24 +193,24 @@ static void test_refused_change_is_undone(void **state __attribute__((unused)))
 	struct source *whole = make_source();
 	const char *reason = NULL;
 
-	played[1].refuses = true;
+	fake[1].refuses = true;
 	assert_int_equal(whole->ops->start(whole), -EBUSY);
 	for (u32 i = 0; i < PARTS; i++)
-		assert_false(played[i].started);
+		assert_false(fake[i].started);
 	assert_int_equal(whole->ops->configure(whole, &other, &reason), -EINVAL);
 	assert_string_equal(reason, "no");
 	for (u32 i = 0; i < PARTS; i++)
-		assert_int_equal(played[i].config.interval_ns, 1000);
-	played[1].refuses = false;
+		assert_int_equal(fake[i].config.interval_ns, 1000);
+	fake[1].refuses = false;
 	assert_int_equal(whole->ops->start(whole), 0);
 	assert_int_equal(whole->ops->configure(whole, &other, &reason), 0);
-	played[2].refuses = true;
+	fake[2].refuses = true;
 	assert_int_equal(whole->ops->configure(whole, &third, &reason), -EINVAL);
 	for (u32 i = 0; i < PARTS; i++) {
-		assert_true(played[i].started);
-		assert_int_equal(played[i].config.interval_ns, 77);
+		assert_true(fake[i].started);
+		assert_int_equal(fake[i].config.interval_ns, 77);
 		if (i < 2)
-			assert_int_equal(played[i].config.partition, i);
+			assert_int_equal(fake[i].config.partition, i);
 	}
 	whole->ops->free(whole);
 }
@@ -219,18 +219,18 @@ static void test_health_is_sum(void **state __attribute__((unused)))
 {
 	struct source *whole = make_source();
 
-	played[0].source.health = (struct source_health){ .faults = 2, .last = "first" };
-	played[2].source.health = (struct source_health){ .faults = 3, .cpus_stopped = 1 };
+	fake[0].source.health = (struct source_health){ .faults = 2, .last = "first" };
+	fake[2].source.health = (struct source_health){ .faults = 3, .cpus_stopped = 1 };
 	for (u32 i = 0; i < PARTS; i++)
 		source_partition_copy_health(whole, i);
 	/* The sum over all partitions includes their faults. */
-	played[1].source.health.faults = 100;
+	fake[1].source.health.faults = 100;
 	source_partitions_sum_health(whole);
 	assert_int_equal(whole->health.faults, 5);
 	assert_int_equal(whole->health.cpus_stopped, 1);
 	assert_string_equal(whole->health.last, "first");
-	source_partitions_sum_health(&played[0].source);
-	assert_int_equal(played[0].source.health.faults, 2);
+	source_partitions_sum_health(&fake[0].source);
+	assert_int_equal(fake[0].source.health.faults, 2);
 	whole->ops->free(whole);
 }
 

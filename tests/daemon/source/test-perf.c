@@ -26,25 +26,25 @@ static struct {
 	int timer;
 	u64 timer_ns; /* period of the timer; 0: disarmed */
 	struct perf_event_mmap_page *moves; /* if set, the next sleep sets its aux_head to 128 */
-} played = { .now_ns = 1000000000000 };
+} simulated = { .now_ns = 1000000000000 };
 
 /* Each reading is a microsecond later than the previous one. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	assert_int_equal(id, CLOCK_MONOTONIC);
-	played.now_ns += 1000;
-	ts->tv_sec = (time_t)(played.now_ns / 1000000000);
-	ts->tv_nsec = (long)(played.now_ns % 1000000000);
+	simulated.now_ns += 1000;
+	ts->tv_sec = (time_t)(simulated.now_ns / 1000000000);
+	ts->tv_nsec = (long)(simulated.now_ns % 1000000000);
 	return 0;
 }
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left)
 {
 	(void)ret_left;
-	played.now_ns += (u64)time->tv_sec * 1000000000 + (u64)time->tv_nsec;
-	if (played.moves)
-		__atomic_store_n(&played.moves->aux_head, 128, __ATOMIC_RELEASE);
-	played.moves = NULL;
+	simulated.now_ns += (u64)time->tv_sec * 1000000000 + (u64)time->tv_nsec;
+	if (simulated.moves)
+		__atomic_store_n(&simulated.moves->aux_head, 128, __ATOMIC_RELEASE);
+	simulated.moves = NULL;
 	return 0;
 }
 
@@ -53,8 +53,8 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value,
 {
 	(void)flags;
 	(void)ret_before;
-	played.timer = fd;
-	played.timer_ns = (u64)value->it_interval.tv_sec * 1000000000 +
+	simulated.timer = fd;
+	simulated.timer_ns = (u64)value->it_interval.tv_sec * 1000000000 +
 			  (u64)value->it_interval.tv_nsec;
 	return 0;
 }
@@ -64,9 +64,9 @@ static void expire_timer(void)
 {
 	const struct itimerspec soon = { .it_value.tv_nsec = 1 };
 
-	assert_int_not_equal(played.timer_ns, 0);
-	played.now_ns += played.timer_ns;
-	assert_int_equal(__real_timerfd_settime(played.timer, 0, &soon, NULL), 0);
+	assert_int_not_equal(simulated.timer_ns, 0);
+	simulated.now_ns += simulated.timer_ns;
+	assert_int_equal(__real_timerfd_settime(simulated.timer, 0, &soon, NULL), 0);
 }
 
 
@@ -228,7 +228,7 @@ static void test_attr_follows_sysfs(void **state)
 }
 
 /*
- * Settings of newer kernels are in words behind the structure of this build. If one PMU does not
+ * Settings of newer kernels are in words after the structure of this build. If one PMU does not
  * support them, they are not used.
  */
 static void test_settings_of_newer_kernels(void **state)
@@ -510,13 +510,13 @@ static void test_record_before_aux_head(void **state)
 	for (u8 i = 0; i < 128; i++)
 		e->area[i] = i;
 	aux_record_write(e, 0, 128, 0, now_ns());
-	played.moves = e->control;
+	simulated.moves = e->control;
 	assert_int_equal(drain(source), 0);
-	assert_null(played.moves);
+	assert_null(simulated.moves);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.last[0].len, 128);
 	assert_int_equal(source->health.faults, 0);
-	assert_int_equal(e->opened, 1);
+	assert_int_equal(e->open_count, 1);
 	source->ops->free(source);
 }
 
@@ -533,7 +533,7 @@ static void test_zero_pmbptr_of_driver(void **state)
 	e->control->aux_head = 0ULL - 0x800008200000;
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
-	assert_int_equal(e->opened, 2);
+	assert_int_equal(e->open_count, 2);
 	assert_true(blind_time_has_cause(&seen.empty, SOURCE_BLIND_HOTPLUG));
 	spu_write_window(e, 5, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
@@ -608,7 +608,7 @@ static void test_busy_spu_is_blind(void **state)
 	assert_int_equal(source->ops->cpu(source, 1, &cpu), 0);
 	assert_string_equal(cpu.state, "waiting");
 	for (int i = 0; i < 3000 && source->cpus < 2; i++) {
-		played.now_ns += 1000000;
+		simulated.now_ns += 1000000;
 		if (blind)
 			kernel.refuse = 0;
 		assert_int_equal(drain(source), 0);
@@ -642,14 +642,14 @@ static void test_unopened_event_is_blind(void **state)
 	from = now_ns();
 	assert_int_equal(source->ops->configure(source, &plain, &reason), 0);
 	assert_int_equal(drain(source), 0);
-	assert_int_equal(kernel.events[0].opened, 1);
-	played.now_ns += 100000000;
+	assert_int_equal(kernel.events[0].open_count, 1);
+	simulated.now_ns += 100000000;
 	source->ops->stop(source);
 	assert_int_equal(drain(source), 0);
 	blind = seen.empty.blind_by[SOURCE_BLIND_UNKNOWN];
 	assert_in_range(blind, 100000000, now_ns() - from);
 	/* Time in which the session is stopped is not blind. */
-	played.now_ns += 10000000;
+	simulated.now_ns += 10000000;
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.empty.blind_ns, 0);
 	source->ops->free(source);
@@ -661,11 +661,11 @@ static void test_unopened_event_is_blind(void **state)
  */
 static void drain_until_opened(struct source *source, u32 cpu, u32 times)
 {
-	for (int i = 0; i < 1000 && kernel.events[cpu].opened < times; i++) {
-		played.now_ns += 10000000;
+	for (int i = 0; i < 1000 && kernel.events[cpu].open_count < times; i++) {
+		simulated.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
-	assert_int_equal(kernel.events[cpu].opened, times);
+	assert_int_equal(kernel.events[cpu].open_count, times);
 }
 
 static void test_cpu_hotplug(void **state)
@@ -679,17 +679,17 @@ static void test_cpu_hotplug(void **state)
 	spu_write_window(e, 9, 64, 0, now_ns());
 	/* Data from before the CPU went offline is delivered by one of the drains. */
 	for (int i = 0; i < 150; i++) {
-		played.now_ns += 10000000;
+		simulated.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_int_equal(e->control->aux_tail, 64);
-	assert_int_equal(e->opened, 1);
+	assert_int_equal(e->open_count, 1);
 	assert_int_equal(source->health.cpus_stopped, 0);
 	/* Another session already uses the SPU. */
 	kernel.refuse = EBUSY;
 	write_file(kernel.cpus, "online", "0-1\n");
 	for (int i = 0; i < 1000 && !source->health.cpus_stopped; i++) {
-		played.now_ns += 10000000;
+		simulated.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_int_equal(source->health.cpus_stopped, 1);
@@ -714,7 +714,7 @@ static void test_quiet_spu_is_flushed(void **state)
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(e->disables, 0);
 	for (int i = 0; i < 1000 && !e->disables; i++) {
-		played.now_ns += 10000000;
+		simulated.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_int_equal(e->disables, 1);
@@ -724,7 +724,7 @@ static void test_quiet_spu_is_flushed(void **state)
 		assert_int_equal(drain(source), 0);
 	assert_int_equal(e->disables, 1);
 	for (int i = 0; i < 1000; i++) {
-		played.now_ns += 10000000;
+		simulated.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_in_range(e->disables, 10, 1 + 20);
@@ -766,7 +766,7 @@ static void test_timer_wakes_idle_reader(void **state)
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(kernel.events[0].disables, 1);
 	source->ops->stop(source);
-	assert_int_equal(played.timer_ns, 0);
+	assert_int_equal(simulated.timer_ns, 0);
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(poll(&ready, 1, 0), 0);
 	source->ops->free(source);
@@ -822,7 +822,7 @@ static void test_stop_releases_spu(void **state)
 	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
 	assert_string_equal(cpu.state, "stopped");
 	assert_int_equal(source->ops->start(source), 0);
-	assert_int_equal(e->opened, 2);
+	assert_int_equal(e->open_count, 2);
 	assert_int_equal(e->enables, 1);
 	assert_int_equal(source->locked_bytes, locked);
 
@@ -842,7 +842,7 @@ static void test_stop_releases_spu(void **state)
 	assert_int_equal(source->ops->start(source), -ENOMEM);
 	kernel.refuse = 0;
 	assert_int_equal(source->ops->start(source), 0);
-	assert_int_equal(e->opened, 3);
+	assert_int_equal(e->open_count, 3);
 	source->ops->free(source);
 }
 
@@ -993,11 +993,11 @@ static void test_short_hotplug_reopens_event(void **state)
 	(void)state;
 	source = start_perf_source("0\n");
 	for (int i = 0; i < 6000 && !e->ran_ns; i++) {
-		played.now_ns += 10000000;
+		simulated.now_ns += 10000000;
 		assert_int_equal(drain(source), 0);
 	}
 	assert_int_equal(e->ran_ns, 1);
-	assert_int_equal(e->opened, 1);
+	assert_int_equal(e->open_count, 1);
 	e->runs = false;
 	drain_until_opened(source, 0, 2);
 	assert_int_equal(e->enables, 1);
@@ -1070,7 +1070,7 @@ static void test_samples_keep_former_interval(void **state)
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(seen.last[0].interval, 999936 + 128);
-	assert_int_equal(e->opened, 2);
+	assert_int_equal(e->open_count, 2);
 	assert_int_equal(e->attr.sample_period, 4000000);
 	assert_int_equal(e->enables, 1);
 	assert_true(blind_time_has_cause(&seen.empty, SOURCE_BLIND_HANDLING));
@@ -1126,7 +1126,7 @@ static void test_interval_of_one_cpu(void **state)
 	assert_int_equal(seen.last[0].interval, 999936 + 128);
 	assert_int_equal(seen.last[1].interval, 999936 + 128);
 	assert_int_equal(seen.last[2].interval, 4 * 999936 + 128);
-	assert_int_equal(e->opened, 1);
+	assert_int_equal(e->open_count, 1);
 	assert_int_equal(source->ops->cpu(source, 0, &cpu), 0);
 	assert_int_equal(cpu.interval_ns, 4 * 999936);
 	/* If the kernel cannot change the period, the source opens another event. */
@@ -1135,7 +1135,7 @@ static void test_interval_of_one_cpu(void **state)
 	spu_write_window(e, 3, 64, 0, now_ns());
 	assert_int_equal(drain(source), 0);
 	assert_int_equal(seen.last[seen.count - 1].interval, 4 * 999936 + 128);
-	assert_int_equal(e->opened, 2);
+	assert_int_equal(e->open_count, 2);
 	assert_int_equal(e->attr.sample_period, 8 * 999936);
 	kernel.no_period = false;
 	source->ops->free(source);

@@ -10,8 +10,8 @@
 
 #define RINGS 2
 
-/* more rings than fit into the completion queue */
-#define AWAY 200
+/* number of rings: more than fit into the completion queue */
+#define MANY_RINGS 200
 
 static int rings[RINGS];
 
@@ -84,12 +84,12 @@ static void test_epoll_wakes_once(void **state __attribute__((unused)))
 
 static void test_uring_many_wakeups(void **state __attribute__((unused)))
 {
-	check_wakes(true, AWAY);
+	check_wakes(true, MANY_RINGS);
 }
 
 static void test_epoll_many_wakeups(void **state __attribute__((unused)))
 {
-	check_wakes(false, AWAY);
+	check_wakes(false, MANY_RINGS);
 }
 
 int main(void)

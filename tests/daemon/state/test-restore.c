@@ -21,7 +21,7 @@
  * A source without samples, in which time advances. @tail: number of windows that it delivered;
  * @foreign: whether its rings belong to another session.
  */
-struct played_source {
+struct fake_source {
 	struct source source;
 	int fd;
 	u64 tail;
@@ -47,80 +47,80 @@ static struct {
 	bool refused; /* whether no new source can be opened either */
 	bool stuck; /* whether the source cannot be started */
 	u8 backend;
-	u32 opened; /* number of sources that were opened, and not adopted */
+	u32 open_count; /* number of sources that were opened, and not adopted */
 	struct source_config sampling;
-	struct played_source *last;
+	struct fake_source *last;
 } own;
 
-static int played_get_session_fd(const struct source *source)
+static int fake_get_session_fd(const struct source *source)
 {
-	return ((const struct played_source *)source)->fd;
+	return ((const struct fake_source *)source)->fd;
 }
 
-static void played_defer(struct source *source, bool spill)
+static void fake_defer(struct source *source, bool spill)
 {
-	((struct played_source *)source)->spills = spills = spill;
+	((struct fake_source *)source)->spills = spills = spill;
 }
 
-static u32 played_get_positions(const struct source *source, struct source_position *ret,
+static u32 fake_get_positions(const struct source *source, struct source_position *ret,
 				u32 capacity)
 {
 	if (capacity)
 		*ret = (struct source_position){
-			.tail = ((const struct played_source *)source)->tail,
+			.tail = ((const struct fake_source *)source)->tail,
 			.offline = offline,
 		};
 	return capacity ? 1 : 0;
 }
 
-static int played_resume(struct source *source, const struct source_position *positions, u32 count)
+static int fake_resume(struct source *source, const struct source_position *positions, u32 count)
 {
 	/*
 	 * If the state could not be saved, bytes were released that the positions do not include.
 	 */
 	if (!spills || count != 1 || positions->tail > WRITTEN ||
-	    ((struct played_source *)source)->foreign)
+	    ((struct fake_source *)source)->foreign)
 		return -ESTALE;
-	((struct played_source *)source)->tail = positions->tail;
+	((struct fake_source *)source)->tail = positions->tail;
 	return 0;
 }
 
-static void played_release(struct source *source __attribute__((unused)))
+static void fake_release(struct source *source __attribute__((unused)))
 {
 	released++;
 }
 
 /* Return more than the limit from which a ring releases unsaved bytes. */
-static u32 played_get_retained(const struct source *source __attribute__((unused)))
+static u32 fake_get_retained(const struct source *source __attribute__((unused)))
 {
 	return SOURCE_RETAINED_MAX;
 }
 
-static const struct source_persist_ops played_lasting = {
-	.session = played_get_session_fd,
-	.defer = played_defer,
-	.positions = played_get_positions,
-	.resume = played_resume,
-	.release = played_release,
-	.retained = played_get_retained,
+static const struct source_persist_ops fake_persist_ops = {
+	.session = fake_get_session_fd,
+	.defer = fake_defer,
+	.positions = fake_get_positions,
+	.resume = fake_resume,
+	.release = fake_release,
+	.retained = fake_get_retained,
 };
 
-static int played_start(struct source *source)
+static int fake_start(struct source *source)
 {
-	return busy || (own.stuck && (struct played_source *)source == own.last) ? -EBUSY : 0;
+	return busy || (own.stuck && (struct fake_source *)source == own.last) ? -EBUSY : 0;
 }
 
-static void played_stop(struct source *source __attribute__((unused)))
+static void fake_stop(struct source *source __attribute__((unused)))
 {
 	stopped++;
 }
 
-static int played_get_fd(struct source *source)
+static int fake_get_fd(struct source *source)
 {
-	return ((struct played_source *)source)->fd;
+	return ((struct fake_source *)source)->fd;
 }
 
-static int played_drain(struct source *source, const struct source_sink *sink)
+static int fake_drain(struct source *source, const struct source_sink *sink)
 {
 	static const u8 nothing[1];
 	const struct source_window window = {
@@ -131,21 +131,21 @@ static int played_drain(struct source *source, const struct source_sink *sink)
 		.lost_bytes = 3,
 	};
 
-	((struct played_source *)source)->tail++;
+	((struct fake_source *)source)->tail++;
 	sink->window(sink->ctx, &window);
 	return 0;
 }
 
-static void played_free(struct source *source)
+static void fake_free(struct source *source)
 {
-	struct played_source *played = (struct played_source *)source;
+	struct fake_source *fake = (struct fake_source *)source;
 
-	close(played->fd);
-	free(played);
+	close(fake->fd);
+	free(fake);
 }
 
 /* Describe CPUs 4 and 5. CPU 5 is offline. */
-static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
+static int fake_describe_cpu(struct source *source, u32 cpu, struct source_cpu *ret_cpu)
 {
 	if (cpu < 4 || cpu >= source->cpu_end)
 		return -ENOENT;
@@ -153,54 +153,54 @@ static int played_describe_cpu(struct source *source, u32 cpu, struct source_cpu
 	return 0;
 }
 
-static int played_configure(struct source *source, const struct source_config *config,
+static int fake_configure(struct source *source, const struct source_config *config,
 			    const char **ret_reason __attribute__((unused)))
 {
 	source->interval_ns = config->interval_ns;
 	return 0;
 }
 
-static const struct source_ops played_ops = {
-	.name = "played",
-	.configure = played_configure,
-	.cpu = played_describe_cpu,
-	.persist = &played_lasting,
-	.start = played_start,
-	.stop = played_stop,
-	.fd = played_get_fd,
-	.drain = played_drain,
-	.free = played_free,
+static const struct source_ops fake_ops = {
+	.name = "fake",
+	.configure = fake_configure,
+	.cpu = fake_describe_cpu,
+	.persist = &fake_persist_ops,
+	.start = fake_start,
+	.stop = fake_stop,
+	.fd = fake_get_fd,
+	.drain = fake_drain,
+	.free = fake_free,
 };
 
 /* backend of the machine's source, and whether its rings differ from the stored ones */
 static u8 backend = BACKEND_EMULATED;
 static bool foreign;
 
-static struct played_source *played_source_new(u8 of_backend)
+static struct fake_source *fake_source_new(u8 of_backend)
 {
-	struct played_source *played = calloc(1, sizeof(*played));
+	struct fake_source *fake = calloc(1, sizeof(*fake));
 
-	assert_non_null(played);
-	*played = (struct played_source){ .source = {
-						  .ops = &played_ops,
+	assert_non_null(fake);
+	*fake = (struct fake_source){ .source = {
+						  .ops = &fake_ops,
 						  .cpus = 2,
 						  .cpu_end = 6,
 						  .backend = of_backend,
 					  } };
-	played->fd = eventfd(0, EFD_CLOEXEC);
-	return played;
+	fake->fd = eventfd(0, EFD_CLOEXEC);
+	return fake;
 }
 
-static struct shared_source *open_shared_played_source(void)
+static struct shared_source *open_shared_fake_source(void)
 {
 	const struct source_config sampling = { .interval_ns = 1000000 };
-	struct played_source *played;
+	struct fake_source *fake;
 	struct shared_source *shared_source;
 
-	played = played_source_new(backend);
+	fake = fake_source_new(backend);
 	/* Data at a position in rings of another session must not count as read. */
-	played->foreign = foreign;
-	assert_int_equal(shared_source_new(&played->source, &sampling, &shared_source), 0);
+	fake->foreign = foreign;
+	assert_int_equal(shared_source_new(&fake->source, &sampling, &shared_source), 0);
 	return shared_source;
 }
 
@@ -208,7 +208,7 @@ static int open_own_source(void *ctx __attribute__((unused)), const char *name, 
 			   struct source_config *sampling, struct source **ret_source,
 			   char ret_reason[static RESTORE_REASON_SIZE])
 {
-	struct played_source *played;
+	struct fake_source *fake;
 
 	assert_true(session_name_valid(name));
 	if (kept && own.none)
@@ -217,13 +217,13 @@ static int open_own_source(void *ctx __attribute__((unused)), const char *name, 
 		strcpy(ret_reason, "there is no SPE here");
 		return -ENODEV;
 	}
-	own.opened += !kept;
+	own.open_count += !kept;
 	own.sampling = *sampling;
-	own.last = played = played_source_new(own.backend ? own.backend : backend);
-	played->source.interval_ns = sampling->interval_ns;
-	played->source.cgroups = sampling->cgroups;
-	played->foreign = kept && own.foreign;
-	*ret_source = &played->source;
+	own.last = fake = fake_source_new(own.backend ? own.backend : backend);
+	fake->source.interval_ns = sampling->interval_ns;
+	fake->source.cgroups = sampling->cgroups;
+	fake->foreign = kept && own.foreign;
+	*ret_source = &fake->source;
 	return 0;
 }
 
@@ -255,7 +255,7 @@ static struct worker *process_new_with_config(const struct config *configured, i
 {
 	const struct task_events_status task_status = { 0 };
 	struct session_config config = { .name = SESSION_MACHINE,
-					 .shared_source = open_shared_played_source() };
+					 .shared_source = open_shared_fake_source() };
 	struct filter_error error;
 	struct worker *worker;
 	const char *reason;
@@ -312,7 +312,7 @@ static int make_bus_changes(struct worker_state *state, void *arg)
 	flight.shared_source = shared_source_get(worker_find_session(state, NULL)->shared_source);
 	assert_int_equal(worker_add_session(state, &flight), 0);
 	assert_int_equal(session_rule_new(NULL, NULL, NULL, &alone.rule, &error), 0);
-	alone.shared_source = open_shared_played_source();
+	alone.shared_source = open_shared_fake_source();
 	assert_int_equal(worker_add_session(state, &alone), 0);
 	assert_int_equal(session_rule_new(NULL, "op == store", cgroups, &change.rule, &error), 0);
 	assert_int_equal(worker_change_session(state, &change), 0);
@@ -354,8 +354,8 @@ static int read_state(struct worker_state *state, void *arg)
 	l->enabled_ns = profile_get_header(session->profile)->enabled_ns;
 	l->gap_ns = profile_get_header(session->profile)->blind_by[SOURCE_BLIND_RESTART];
 	l->lost = profile_get_header(session->profile)->lost;
-	l->tail = ((const struct played_source *)session->shared_source->source)->tail;
-	l->spills = ((const struct played_source *)session->shared_source->source)->spills;
+	l->tail = ((const struct fake_source *)session->shared_source->source)->tail;
+	l->spills = ((const struct fake_source *)session->shared_source->source)->spills;
 	snprintf(l->expression, sizeof(l->expression), "%s", session->rule->expression);
 	snprintf(l->cgroup, sizeof(l->cgroup), "%s",
 		 session->rule->cgroups ? session->rule->cgroups[0] : "");
@@ -371,13 +371,13 @@ static int add_session_with_own_source(struct worker_state *state,
 						.physical = true };
 	char *const cgroups[] = { (char *)"/", (char *)"/speprof-never-there", NULL };
 	struct session_config alone = { .name = "own" };
-	struct played_source *played = played_source_new(backend);
+	struct fake_source *fake = fake_source_new(backend);
 	struct filter_error error;
 
 	assert_int_equal(session_rule_new(NULL, "op == load", cgroups, &alone.rule, &error), 0);
-	played->source.cgroups = true;
-	played->source.health.faults = 9;
-	assert_int_equal(shared_source_new(&played->source, &sampling, &alone.shared_source), 0);
+	fake->source.cgroups = true;
+	fake->source.health.faults = 9;
+	assert_int_equal(shared_source_new(&fake->source, &sampling, &alone.shared_source), 0);
 	assert_int_equal(worker_add_session(state, &alone), 0);
 	return worker_start_session(state, (void *)"own");
 }
@@ -689,7 +689,7 @@ static void test_own_source_fails(void **state __attribute__((unused)))
 			    machine.lost == machine_before.lost);
 		assert_true(after.there == rows[i].there);
 		assert_true(restore_has_note(&restore, rows[i].warning, rows[i].noted));
-		assert_int_equal(own.opened,
+		assert_int_equal(own.open_count,
 				 rows[i].none && !rows[i].refused ? 1 : rows[i].foreign);
 		/* A session that is not resumed does not sample. */
 		assert_true(!!stopped == (rows[i].foreign || rows[i].backend));

@@ -23,7 +23,7 @@
 #include "tasks/task-events.h"
 
 /* A PID above every possible pid_max, so that /proc never contains it */
-#define GHOST (INT32_MAX - 100)
+#define FAKE_PID (INT32_MAX - 100)
 
 static u64 get_clock_ns(clockid_t id)
 {
@@ -77,15 +77,15 @@ static void test_process_exits_before_first_sample(void **state)
 	u32 self = attributor_find_process(a, getpid()), index;
 
 	(void)state;
-	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	report_event(a, TASK_COMM, GHOST, GHOST, -1, "evil\033[2J");
-	report_event(a, TASK_MMAP, GHOST, GHOST, -1, "/bin/gone");
-	report_event(a, TASK_FORK, GHOST, GHOST + 1, GHOST, "");
-	report_event(a, TASK_EXIT, GHOST, GHOST + 1, GHOST, "");
-	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
-	index = attributor_find_process(a, GHOST);
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID, getpid(), "");
+	report_event(a, TASK_COMM, FAKE_PID, FAKE_PID, -1, "evil\033[2J");
+	report_event(a, TASK_MMAP, FAKE_PID, FAKE_PID, -1, "/bin/gone");
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID + 1, FAKE_PID, "");
+	report_event(a, TASK_EXIT, FAKE_PID, FAKE_PID + 1, FAKE_PID, "");
+	report_event(a, TASK_EXIT, FAKE_PID, FAKE_PID, getpid(), "");
+	index = attributor_find_process(a, FAKE_PID);
 	assert_int_not_equal(index, ATTRIBUTE_NONE);
-	assert_int_equal(attributor_find_process(a, GHOST + 1), index);
+	assert_int_equal(attributor_find_process(a, FAKE_PID + 1), index);
 	assert_string_equal(attributor_get_process(a, index)->comm, "evil\\x1b[2J");
 	assert_int_equal(attributor_get_process(a, index)->container,
 			 attributor_get_process(a, self)->container);
@@ -108,8 +108,8 @@ static void test_fork_inherits_name_and_maps(void **state)
 	u32 index;
 
 	(void)state;
-	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	index = attributor_find_process(a, GHOST);
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID, getpid(), "");
+	index = attributor_find_process(a, FAKE_PID);
 	assert_int_not_equal(index, attributor_find_process(a, getpid()));
 	assert_string_equal(attributor_get_process(a, index)->comm,
 			    find_process_of(a, getpid())->comm);
@@ -124,27 +124,28 @@ static void test_reused_ids(void **state)
 	u32 first, second;
 
 	(void)state;
-	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	report_event(a, TASK_COMM, GHOST, GHOST, -1, "first");
-	first = attributor_find_process(a, GHOST);
-	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
-	assert_int_equal(attributor_find_process(a, GHOST), first);
-	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	second = attributor_find_process(a, GHOST);
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID, getpid(), "");
+	report_event(a, TASK_COMM, FAKE_PID, FAKE_PID, -1, "first");
+	first = attributor_find_process(a, FAKE_PID);
+	report_event(a, TASK_EXIT, FAKE_PID, FAKE_PID, getpid(), "");
+	assert_int_equal(attributor_find_process(a, FAKE_PID), first);
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID, getpid(), "");
+	second = attributor_find_process(a, FAKE_PID);
 	assert_int_not_equal(second, first);
 	assert_string_equal(attributor_get_process(a, first)->comm, "first");
 	/* A lost exit event makes no difference. */
-	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	assert_int_not_equal(attributor_find_process(a, GHOST), second);
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID, getpid(), "");
+	assert_int_not_equal(attributor_find_process(a, FAKE_PID), second);
 	/* The TID is used again by a thread of another process. */
-	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
-	report_event(a, TASK_FORK, getpid(), GHOST, getpid(), "");
-	assert_int_equal(attributor_find_process(a, GHOST), attributor_find_process(a, getpid()));
+	report_event(a, TASK_EXIT, FAKE_PID, FAKE_PID, getpid(), "");
+	report_event(a, TASK_FORK, getpid(), FAKE_PID, getpid(), "");
+	assert_int_equal(attributor_find_process(a, FAKE_PID),
+			 attributor_find_process(a, getpid()));
 	/*
 	 * If the parent is unknown the task is unknown, and is not the former task with this TID.
 	 */
-	report_event(a, TASK_FORK, GHOST, GHOST, GHOST - 1, "");
-	assert_int_equal(attributor_find_process(a, GHOST), ATTRIBUTE_NONE);
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID, FAKE_PID - 1, "");
+	assert_int_equal(attributor_find_process(a, FAKE_PID), ATTRIBUTE_NONE);
 	attributor_free(a);
 }
 
@@ -155,11 +156,11 @@ static void test_exec_separates_programs(void **state)
 	u32 before, after;
 
 	(void)state;
-	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	report_event(a, TASK_COMM, GHOST, GHOST, -1, "sh");
-	before = attributor_find_process(a, GHOST);
-	report_event(a, TASK_COMM, GHOST, GHOST, -1, "cc1");
-	after = attributor_find_process(a, GHOST);
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID, getpid(), "");
+	report_event(a, TASK_COMM, FAKE_PID, FAKE_PID, -1, "sh");
+	before = attributor_find_process(a, FAKE_PID);
+	report_event(a, TASK_COMM, FAKE_PID, FAKE_PID, -1, "cc1");
+	after = attributor_find_process(a, FAKE_PID);
 	assert_int_not_equal(before, after);
 	assert_string_equal(attributor_get_process(a, before)->comm, "sh");
 	assert_string_equal(attributor_get_process(a, after)->comm, "cc1");
@@ -201,15 +202,15 @@ static void test_loss_looks_up_all_tasks(void **state)
 	const struct task_event lost = { .type = TASK_LOST, .size = 5 };
 	struct attributor *a = make_live_attributor(0);
 	struct attributor_stats before, after;
-	u32 self = attributor_find_process(a, getpid()), ghost;
+	u32 self = attributor_find_process(a, getpid()), fake;
 
 	(void)state;
-	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	ghost = attributor_find_process(a, GHOST);
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID, getpid(), "");
+	fake = attributor_find_process(a, FAKE_PID);
 	attributor_get_stats(a, &before);
 	attributor_apply_event(a, &lost);
 	assert_int_equal(attributor_find_process(a, getpid()), self);
-	assert_int_equal(attributor_find_process(a, GHOST), ghost);
+	assert_int_equal(attributor_find_process(a, FAKE_PID), fake);
 	attributor_get_stats(a, &after);
 	assert_int_equal(after.lookups - before.lookups, 2);
 	assert_int_equal(after.events_lost, 5);
@@ -225,16 +226,16 @@ static void test_sampled_processes_stay_longest(void **state)
 
 	(void)state;
 	attributor_find_process(a, getpid());
-	report_event(a, TASK_FORK, GHOST, GHOST, getpid(), "");
-	sampled = attributor_find_process(a, GHOST);
-	report_event(a, TASK_EXIT, GHOST, GHOST, getpid(), "");
+	report_event(a, TASK_FORK, FAKE_PID, FAKE_PID, getpid(), "");
+	sampled = attributor_find_process(a, FAKE_PID);
+	report_event(a, TASK_EXIT, FAKE_PID, FAKE_PID, getpid(), "");
 	for (s32 i = 1; i < 5000; i++) {
-		report_event(a, TASK_FORK, GHOST - i, GHOST - i, getpid(), "");
+		report_event(a, TASK_FORK, FAKE_PID - i, FAKE_PID - i, getpid(), "");
 		if (i == 40)
-			assert_int_equal(attributor_get_process(a, sampled)->pid, GHOST);
-		report_event(a, TASK_EXIT, GHOST - i, GHOST - i, getpid(), "");
+			assert_int_equal(attributor_get_process(a, sampled)->pid, FAKE_PID);
+		report_event(a, TASK_EXIT, FAKE_PID - i, FAKE_PID - i, getpid(), "");
 	}
-	assert_int_not_equal(attributor_find_process(a, GHOST - 4999), ATTRIBUTE_NONE);
+	assert_int_not_equal(attributor_find_process(a, FAKE_PID - 4999), ATTRIBUTE_NONE);
 	attributor_get_stats(a, &stats);
 	assert_true(stats.processes_evicted > 0);
 	assert_true(stats.memory < 4 << 20);
@@ -450,7 +451,7 @@ static void test_full_bpf_ring(void **state)
 	for (int i = 0; i < 2; i++) {
 		u64 time = 0;
 
-		/* A record that another CPU is writing hides those behind it. */
+		/* A record that another CPU is writing hides those after it. */
 		while (!taken) {
 			task_bpf_begin_read(bpf);
 			while (task_bpf_get_next_time(bpf) != TASK_BPF_NOTHING) {

@@ -454,14 +454,14 @@ struct lost_mappings {
 	pid_t pid[2];
 	u64 count[2];
 	u32 tasks[2]; /* number of forks and exits */
-	u64 anyone; /* number of lost mappings of unknown processes */
+	u64 of_unknown; /* number of lost mappings of unknown processes */
 };
 
 static void count_lost_event(void *ctx, const struct task_event *e)
 {
 	struct lost_mappings *lost = ctx;
 
-	lost->anyone += e->type == TASK_LOST_MAPS && !e->pid ? e->size : 0;
+	lost->of_unknown += e->type == TASK_LOST_MAPS && !e->pid ? e->size : 0;
 	for (u32 i = 0; i < 2; i++) {
 		if (e->pid != lost->pid[i])
 			continue;
@@ -509,11 +509,11 @@ static void check_bucket(struct lost_mappings *ret_lost)
 	mapping_bpf_report_lost(m, UINT64_MAX, &sink);
 	assert_int_equal(ret_lost->count[0], 0);
 	mapping_bpf_report_lost(m, UINT64_MAX, &sink);
-	if (!ret_lost->anyone)
+	if (!ret_lost->of_unknown)
 		assert_int_equal(ret_lost->count[0], 99);
 	assert_int_equal(ret_lost->count[1], 0);
 	mapping_bpf_report_lost(m, UINT64_MAX, &sink);
-	if (!ret_lost->anyone)
+	if (!ret_lost->of_unknown)
 		assert_int_equal(ret_lost->count[0], 99);
 	mapping_bpf_free(m);
 }
@@ -536,7 +536,7 @@ static void test_flooding_process_loses_own_mappings(void **state)
 	 */
 	do
 		check_bucket(&lost);
-	while (lost.anyone);
+	while (lost.of_unknown);
 	rmdir("/sys/fs/cgroup/speprof-1");
 	rmdir("/sys/fs/cgroup/speprof-2");
 }
@@ -554,7 +554,7 @@ static u64 flood_ring(struct lost_mappings *ret_lost)
 	assert_true(task_bpf_reports_maps(bpf));
 	ret_lost->pid[0] = start_flooding_child(0, "", 1000);
 	lost = task_bpf_take_lost_count(bpf);
-	/* A record that another CPU is writing hides those behind it. */
+	/* A record that another CPU is writing hides those after it. */
 	while (!lost && ret_lost->tasks[0] < 2) {
 		task_bpf_begin_read(bpf);
 		while (task_bpf_get_next_time(bpf) != TASK_BPF_NOTHING)
@@ -578,7 +578,7 @@ static void test_mapping_flood_loses_no_task_event(void **state)
 	while (flood_ring(&lost))
 		;
 	assert_int_equal(lost.tasks[0], 2);
-	assert_true(lost.count[0] > 0 || lost.anyone > 0);
+	assert_true(lost.count[0] > 0 || lost.of_unknown > 0);
 }
 
 static int make_folder(void **state)

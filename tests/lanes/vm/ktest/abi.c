@@ -304,7 +304,7 @@ static void namespaces_give_no_capability(void)
 static void check_unprivileged(uint32_t rights, const struct speprof_sampling *sampling, int error)
 {
 	struct speprof_session_config config = kmake_session_config();
-	struct speprof_sampling asked = *sampling;
+	struct speprof_sampling requested = *sampling;
 	int session, status;
 	pid_t child;
 
@@ -315,9 +315,9 @@ static void check_unprivileged(uint32_t rights, const struct speprof_sampling *s
 	if (!child) {
 		drop_privileges(false);
 		if (error)
-			check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &asked), error);
+			check_errno(ioctl(session, SPEPROF_SESSION_SAMPLE, &requested), error);
 		else
-			check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &asked), "%s",
+			check(!ioctl(session, SPEPROF_SESSION_SAMPLE, &requested), "%s",
 			      strerror(errno));
 		exit(0);
 	}
