@@ -219,12 +219,12 @@ static int open_source(struct record_job *record)
 }
 
 /* Join the arguments for the recording; a longer text is truncated. */
-static void join_command_line(int argc, char **argv, char *line, size_t room)
+static void join_command_line(int argc, char **argv, char *line, size_t size)
 {
-	size_t at = (size_t)snprintf(line, room, "speprof");
+	size_t at = (size_t)snprintf(line, size, "speprof");
 
-	for (int i = 0; i < argc && at < room; i++)
-		at += (size_t)snprintf(line + at, room - at, " %s", argv[i]);
+	for (int i = 0; i < argc && at < size; i++)
+		at += (size_t)snprintf(line + at, size - at, " %s", argv[i]);
 }
 
 static int open_recording(struct record_job *record, int argc, char **argv)

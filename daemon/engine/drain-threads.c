@@ -25,7 +25,7 @@
  * @meter: its sums change only while @lock is held
  */
 struct drain_thread {
-	struct drain_threads *shards;
+	struct drain_threads *threads;
 	u32 number;
 	pthread_t thread;
 	pthread_mutex_t gate;
@@ -84,7 +84,7 @@ static void drain_thread_wake(const struct drain_thread *shard)
  */
 static nfds_t fill_poll_fds(struct drain_thread *shard, struct pollfd *fds)
 {
-	struct worker_state *state = shard->shards->state;
+	struct worker_state *state = shard->threads->state;
 	struct session *session = NULL;
 	nfds_t n = 1;
 
@@ -114,9 +114,9 @@ static bool is_source_ready(const struct pollfd *fds, nfds_t n)
 /* Drain all sources that exist now, because they may have changed while the thread polled. */
 static void drain_sources(struct drain_thread *shard)
 {
-	struct worker_state *state = shard->shards->state;
+	struct worker_state *state = shard->threads->state;
 	struct attribute_reader *reader =
-		attribute_lock_get_reader(shard->shards->share, shard->number);
+		attribute_lock_get_reader(shard->threads->share, shard->number);
 	struct session *session = NULL;
 
 	while ((session = worker_get_next_session(state, session)))
@@ -147,7 +147,7 @@ static void *drain_thread_run(void *arg)
 	nfds_t n;
 	int r;
 
-	while (!__atomic_load_n(&shard->shards->quit, __ATOMIC_ACQUIRE)) {
+	while (!__atomic_load_n(&shard->threads->quit, __ATOMIC_ACQUIRE)) {
 		__atomic_add_fetch(&shard->heartbeat, 1, __ATOMIC_RELAXED);
 		drain_thread_lock(shard);
 		n = fill_poll_fds(shard, fds);
@@ -165,12 +165,12 @@ static void *drain_thread_run(void *arg)
 	return NULL;
 }
 
-static int drain_thread_start(struct drain_threads *shards, u32 number)
+static int drain_thread_start(struct drain_threads *threads, u32 number)
 {
-	struct drain_thread *shard = &shards->shard[number];
+	struct drain_thread *shard = &threads->shard[number];
 	int r;
 
-	*shard = (struct drain_thread){ .shards = shards, .number = number };
+	*shard = (struct drain_thread){ .threads = threads, .number = number };
 	pthread_mutex_init(&shard->gate, NULL);
 	pthread_mutex_init(&shard->lock, NULL);
 	shard->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -190,104 +190,104 @@ static void drain_thread_stop(struct drain_thread *shard)
 	pthread_mutex_destroy(&shard->gate);
 }
 
-int drain_threads_new(struct worker_state *state, struct drain_threads **ret_shards)
+int drain_threads_new(struct worker_state *state, struct drain_threads **ret_threads)
 {
-	struct drain_threads *shards = aligned_alloc(64, sizeof(*shards));
+	struct drain_threads *threads = aligned_alloc(64, sizeof(*threads));
 	u32 started = 0;
 	int r;
 
-	if (!shards)
+	if (!threads)
 		return -ENOMEM;
-	*shards = (struct drain_threads){ .state = state, .count = state->plan.workers };
-	pthread_mutex_init(&shards->common, NULL);
-	r = attribute_lock_new(shards->count + 1, &shards->share);
-	while (r >= 0 && started < shards->count) {
-		r = drain_thread_start(shards, started);
+	*threads = (struct drain_threads){ .state = state, .count = state->plan.workers };
+	pthread_mutex_init(&threads->common, NULL);
+	r = attribute_lock_new(threads->count + 1, &threads->share);
+	while (r >= 0 && started < threads->count) {
+		r = drain_thread_start(threads, started);
 		started += r >= 0;
 	}
 	if (r < 0) {
-		shards->count = started;
-		drain_threads_free(shards);
+		threads->count = started;
+		drain_threads_free(threads);
 		return r;
 	}
-	*ret_shards = shards;
+	*ret_threads = threads;
 	return 0;
 }
 
-struct drain_threads *drain_threads_free(struct drain_threads *shards)
+struct drain_threads *drain_threads_free(struct drain_threads *threads)
 {
-	if (!shards)
+	if (!threads)
 		return NULL;
-	__atomic_store_n(&shards->quit, true, __ATOMIC_RELEASE);
-	for (u32 i = 0; i < shards->count; i++)
-		drain_thread_stop(&shards->shard[i]);
-	attribute_lock_free(shards->share);
-	pthread_mutex_destroy(&shards->common);
-	free(shards);
+	__atomic_store_n(&threads->quit, true, __ATOMIC_RELEASE);
+	for (u32 i = 0; i < threads->count; i++)
+		drain_thread_stop(&threads->shard[i]);
+	attribute_lock_free(threads->share);
+	pthread_mutex_destroy(&threads->common);
+	free(threads);
 	return NULL;
 }
 
-struct attribute_reader *drain_threads_get_worker_reader(const struct drain_threads *shards)
+struct attribute_reader *drain_threads_get_worker_reader(const struct drain_threads *threads)
 {
-	return attribute_lock_get_reader(shards->share, shards->count);
+	return attribute_lock_get_reader(threads->share, threads->count);
 }
 
-bool drain_threads_is_single(const struct drain_threads *shards)
+bool drain_threads_is_single(const struct drain_threads *threads)
 {
-	return shards->count == 1;
+	return threads->count == 1;
 }
 
-void drain_threads_pause(struct drain_threads *shards)
+void drain_threads_pause(struct drain_threads *threads)
 {
 	struct session *session = NULL;
 
-	for (u32 i = 0; i < shards->count; i++)
-		drain_thread_lock(&shards->shard[i]);
-	shards->paused = true;
+	for (u32 i = 0; i < threads->count; i++)
+		drain_thread_lock(&threads->shard[i]);
+	threads->paused = true;
 	/* Replace the reader lock that a single drain thread has set in the profiles. */
-	while ((session = worker_get_next_session(shards->state, session)))
-		profile_set_reader(session->profile, drain_threads_get_worker_reader(shards));
+	while ((session = worker_get_next_session(threads->state, session)))
+		profile_set_reader(session->profile, drain_threads_get_worker_reader(threads));
 }
 
-void drain_threads_resume(struct drain_threads *shards)
+void drain_threads_resume(struct drain_threads *threads)
 {
-	shards->paused = false;
-	for (u32 i = 0; i < shards->count; i++)
-		pthread_mutex_unlock(&shards->shard[i].lock);
+	threads->paused = false;
+	for (u32 i = 0; i < threads->count; i++)
+		pthread_mutex_unlock(&threads->shard[i].lock);
 }
 
-void drain_threads_wake(struct drain_threads *shards)
+void drain_threads_wake(struct drain_threads *threads)
 {
-	for (u32 i = 0; i < shards->count; i++)
-		drain_thread_wake(&shards->shard[i]);
+	for (u32 i = 0; i < threads->count; i++)
+		drain_thread_wake(&threads->shard[i]);
 }
 
 /*
  * The caller must hold no reader lock: the drain thread may hold &drain_thread.lock and wait until
  * all reader locks are released.
  */
-static void lock_partition(struct drain_threads *shards, u32 index)
+static void lock_partition(struct drain_threads *threads, u32 index)
 {
-	if (!shards->paused)
-		drain_thread_lock(&shards->shard[index]);
+	if (!threads->paused)
+		drain_thread_lock(&threads->shard[index]);
 }
 
-static void unlock_partition(struct drain_threads *shards, u32 index)
+static void unlock_partition(struct drain_threads *threads, u32 index)
 {
-	if (!shards->paused)
-		pthread_mutex_unlock(&shards->shard[index].lock);
+	if (!threads->paused)
+		pthread_mutex_unlock(&threads->shard[index].lock);
 }
 
-void drain_threads_lock_partition(struct drain_threads *shards, u32 part)
+void drain_threads_lock_partition(struct drain_threads *threads, u32 part)
 {
-	attribute_read_end(drain_threads_get_worker_reader(shards));
-	lock_partition(shards, part);
+	attribute_read_end(drain_threads_get_worker_reader(threads));
+	lock_partition(threads, part);
 }
 
-void drain_threads_unlock_partition(struct drain_threads *shards, u32 part)
+void drain_threads_unlock_partition(struct drain_threads *threads, u32 part)
 {
-	unlock_partition(shards, part);
-	attribute_read_begin(drain_threads_get_worker_reader(shards));
+	unlock_partition(threads, part);
+	attribute_read_begin(drain_threads_get_worker_reader(threads));
 }
 
 /* Copy the health of partition @index. The caller prevents draining of the partition. */
@@ -303,13 +303,13 @@ static void copy_partition_health(struct shared_source *shared_source, u32 index
  * replaced profile. Return NULL if the thread counted nothing, or counts directly in the profile of
  * the session.
  */
-static struct profile *exchange_full_shard(struct drain_threads *shards, struct session *session,
+static struct profile *exchange_full_shard(struct drain_threads *threads, struct session *session,
 					   u32 index)
 {
 	struct profile *full = session->shard[index];
 	u64 since, took;
 
-	lock_partition(shards, index);
+	lock_partition(threads, index);
 	since = time_now_ns();
 	copy_partition_health(session->shared_source, index);
 	if (full == session->profile || !profile_has_counts(full))
@@ -317,19 +317,19 @@ static struct profile *exchange_full_shard(struct drain_threads *shards, struct 
 	else
 		session->shard[index] = session->spare;
 	took = time_now_ns() - since;
-	unlock_partition(shards, index);
-	if (took > shards->longest_ns)
-		shards->longest_ns = took;
+	unlock_partition(threads, index);
+	if (took > threads->longest_ns)
+		threads->longest_ns = took;
 	return full;
 }
 
-static void merge_session_shards(struct drain_threads *shards, struct session *session)
+static void merge_session_shards(struct drain_threads *threads, struct session *session)
 {
-	struct attribute_reader *reader = drain_threads_get_worker_reader(shards);
+	struct attribute_reader *reader = drain_threads_get_worker_reader(threads);
 	struct profile *full;
 
-	for (u32 i = 0; i < shards->count; i++) {
-		full = exchange_full_shard(shards, session, i);
+	for (u32 i = 0; i < threads->count; i++) {
+		full = exchange_full_shard(threads, session, i);
 		if (!full)
 			continue;
 		attribute_read_begin(reader);
@@ -340,7 +340,7 @@ static void merge_session_shards(struct drain_threads *shards, struct session *s
 	source_partitions_sum_health(session->shared_source->source);
 	if (session->shared_source->source->partitions)
 		session->shared_source->seen = session->shared_source->source->health;
-	if (!session->running || drain_threads_is_single(shards))
+	if (!session->running || drain_threads_is_single(threads))
 		return;
 	attribute_read_begin(reader);
 	profile_advance_history(session->profile, time_now_ns());
@@ -357,45 +357,45 @@ void drain_threads_merge_shards(struct worker_state *state)
 
 void drain_threads_drain_source(struct worker_state *state, struct shared_source *shared_source)
 {
-	struct drain_threads *shards = state->drain_threads;
+	struct drain_threads *threads = state->drain_threads;
 
-	for (u32 i = 0; i < shards->count; i++) {
-		lock_partition(shards, i);
+	for (u32 i = 0; i < threads->count; i++) {
+		lock_partition(threads, i);
 		worker_drain_partition(state, shared_source, i,
-				       drain_threads_get_worker_reader(shards), NULL);
-		unlock_partition(shards, i);
+				       drain_threads_get_worker_reader(threads), NULL);
+		unlock_partition(threads, i);
 	}
 }
 
-void drain_threads_request_checkpoint(struct drain_threads *shards, u32 rings)
+void drain_threads_request_checkpoint(struct drain_threads *threads, u32 rings)
 {
-	__atomic_or_fetch(&shards->requests, rings, __ATOMIC_RELEASE);
-	worker_wake(shards->state);
+	__atomic_or_fetch(&threads->requests, rings, __ATOMIC_RELEASE);
+	worker_wake(threads->state);
 }
 
-u32 drain_threads_take_requests(struct drain_threads *shards)
+u32 drain_threads_take_requests(struct drain_threads *threads)
 {
-	return __atomic_exchange_n(&shards->requests, 0, __ATOMIC_ACQUIRE);
+	return __atomic_exchange_n(&threads->requests, 0, __ATOMIC_ACQUIRE);
 }
 
-void drain_threads_lock_common(struct drain_threads *shards)
+void drain_threads_lock_common(struct drain_threads *threads)
 {
-	pthread_mutex_lock(&shards->common);
+	pthread_mutex_lock(&threads->common);
 }
 
-void drain_threads_unlock_common(struct drain_threads *shards)
+void drain_threads_unlock_common(struct drain_threads *threads)
 {
-	pthread_mutex_unlock(&shards->common);
+	pthread_mutex_unlock(&threads->common);
 }
 
-u64 drain_threads_get_watermark(const struct drain_threads *shards)
+u64 drain_threads_get_watermark(const struct drain_threads *threads)
 {
-	return __atomic_load_n(&shards->watermark_ns, __ATOMIC_RELAXED);
+	return __atomic_load_n(&threads->watermark_ns, __ATOMIC_RELAXED);
 }
 
-void drain_threads_set_watermark(struct drain_threads *shards, u64 until_ns)
+void drain_threads_set_watermark(struct drain_threads *threads, u64 until_ns)
 {
-	__atomic_store_n(&shards->watermark_ns, until_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&threads->watermark_ns, until_ns, __ATOMIC_RELAXED);
 }
 
 static bool drain_thread_is_alive(const struct drain_thread *shard)
@@ -404,37 +404,37 @@ static bool drain_thread_is_alive(const struct drain_thread *shard)
 	       __atomic_load_n(&shard->heartbeat, __ATOMIC_RELAXED) != shard->seen;
 }
 
-bool drain_threads_check_heartbeat(struct drain_threads *shards)
+bool drain_threads_check_heartbeat(struct drain_threads *threads)
 {
-	for (u32 i = 0; i < shards->count; i++)
-		if (!drain_thread_is_alive(&shards->shard[i]))
+	for (u32 i = 0; i < threads->count; i++)
+		if (!drain_thread_is_alive(&threads->shard[i]))
 			return false;
-	for (u32 i = 0; i < shards->count; i++)
-		shards->shard[i].seen =
-			__atomic_load_n(&shards->shard[i].heartbeat, __ATOMIC_RELAXED);
+	for (u32 i = 0; i < threads->count; i++)
+		threads->shard[i].seen =
+			__atomic_load_n(&threads->shard[i].heartbeat, __ATOMIC_RELAXED);
 	return true;
 }
 
-struct drain_meter drain_threads_sum_meters(const struct drain_threads *shards)
+struct drain_meter drain_threads_sum_meters(const struct drain_threads *threads)
 {
 	struct drain_meter sum = { 0 };
 
-	for (u32 i = 0; i < shards->count; i++) {
-		sum.ns += shards->shard[i].meter.ns;
-		sum.bytes += shards->shard[i].meter.bytes;
+	for (u32 i = 0; i < threads->count; i++) {
+		sum.ns += threads->shard[i].meter.ns;
+		sum.bytes += threads->shard[i].meter.bytes;
 	}
 	return sum;
 }
 
-void drain_threads_describe(const struct drain_threads *shards, char *ret, size_t size)
+void drain_threads_describe(const struct drain_threads *threads, char *ret, size_t size)
 {
 	*ret = 0;
-	if (!drain_threads_is_single(shards))
+	if (!drain_threads_is_single(threads))
 		snprintf(ret, size,
 			 " %u drain threads, stopped for %llu us at most by a merge, and for %llu "
 			 "us "
 			 "by task events.",
-			 shards->count, (unsigned long long)shards->longest_ns / 1000,
-			 (unsigned long long)attribute_lock_get_longest_write_ns(shards->share) /
+			 threads->count, (unsigned long long)threads->longest_ns / 1000,
+			 (unsigned long long)attribute_lock_get_longest_write_ns(threads->share) /
 				 1000);
 }

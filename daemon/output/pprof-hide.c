@@ -78,12 +78,12 @@ static struct pprof_entry *get_hidden_sum(struct pprof_hidden *f, const struct p
 		if (entries[i].level == e->level && entries[i].node == e->node &&
 		    entries[i].unit == e->unit)
 			return &entries[i];
-	if (f->count == f->room) {
-		entries = realloc(entries, (f->room + 64) * sizeof(*entries));
+	if (f->count == f->capacity) {
+		entries = realloc(entries, (f->capacity + 64) * sizeof(*entries));
 		if (!entries)
 			return NULL;
 		f->entries = entries;
-		f->room += 64;
+		f->capacity += 64;
 	}
 	entries = &f->entries[f->count++];
 	*entries = (struct pprof_entry){

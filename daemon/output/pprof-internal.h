@@ -58,7 +58,7 @@ static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY_SIZE, "as the budget has
  * struct pprof - the table of samples for one pprof profile
  * @attributor: the attributor of the profile
  * @observer: receives the samples
- * @room: the limits: number of @entries, and bytes of names
+ * @limits: number of @entries, and bytes of names
  * @grows: the number of @entries has no limit
  * @live: the profiled processes and CPUs belong to this machine
  * @no_interval: a sample had an unknown interval
@@ -70,7 +70,7 @@ static_assert(sizeof(struct pprof_entry) == PPROF_ENTRY_SIZE, "as the budget has
 struct pprof {
 	struct attributor *attributor;
 	struct profile_observer observer;
-	struct pprof_limits room;
+	struct pprof_limits limits;
 	bool grows;
 	bool live;
 	bool no_interval;
@@ -88,7 +88,7 @@ struct pprof {
  * FOLD_HIDDEN
  * @containers: number of entries of @verdict
  * @entries: one sum for each data source, node and unit, without location
- * @count, @room: number of @entries, and capacity
+ * @count, @capacity: number of @entries, and capacity
  * @error: negative errno of the first failure, 0 for none
  */
 struct pprof_hidden {
@@ -98,7 +98,7 @@ struct pprof_hidden {
 	u32 containers;
 	struct pprof_entry *entries;
 	u32 count;
-	u32 room;
+	u32 capacity;
 	int error;
 };
 

@@ -112,7 +112,7 @@ struct text_index {
 		char *text;
 		u64 id;
 	} * slots;
-	u32 room;
+	u32 capacity;
 	u32 count;
 };
 
@@ -142,34 +142,34 @@ struct pprof_writer {
 
 static void text_index_deinit(struct text_index *names)
 {
-	for (u32 i = 0; i < names->room; i++)
+	for (u32 i = 0; i < names->capacity; i++)
 		free(names->slots[i].text);
 	free(names->slots);
 }
 
 static struct text_slot *text_index_find_slot(const struct text_index *names, const char *text)
 {
-	u32 i = (u32)hash_string(text) & (names->room - 1);
+	u32 i = (u32)hash_string(text) & (names->capacity - 1);
 
 	while (names->slots[i].text && strcmp(names->slots[i].text, text))
-		i = (i + 1) & (names->room - 1);
+		i = (i + 1) & (names->capacity - 1);
 	return &names->slots[i];
 }
 
 static bool text_index_contains(const struct text_index *names, const char *text)
 {
-	return names->room && text_index_find_slot(names, text)->text;
+	return names->capacity && text_index_find_slot(names, text)->text;
 }
 
 static int text_index_grow(struct text_index *names)
 {
-	struct text_index next = { .room = names->room ? 2 * names->room : 1024,
+	struct text_index next = { .capacity = names->capacity ? 2 * names->capacity : 1024,
 				   .count = names->count };
 
-	next.slots = calloc(next.room, sizeof(*next.slots));
+	next.slots = calloc(next.capacity, sizeof(*next.slots));
 	if (!next.slots)
 		return -ENOMEM;
-	for (u32 i = 0; i < names->room; i++)
+	for (u32 i = 0; i < names->capacity; i++)
 		if (names->slots[i].text)
 			*text_index_find_slot(&next, names->slots[i].text) = names->slots[i];
 	free(names->slots);
@@ -187,7 +187,7 @@ static u64 text_index_get_or_add(struct pprof_writer *w, struct text_index *name
 	struct text_slot *slot;
 
 	*ret_new = false;
-	if (names->count >= names->room / 2 && text_index_grow(names) < 0) {
+	if (names->count >= names->capacity / 2 && text_index_grow(names) < 0) {
 		w->error = -ENOMEM;
 		return 0;
 	}
@@ -321,9 +321,9 @@ static u64 add_function(struct pprof_writer *w, u64 mapping, u64 text, const cha
  */
 static u64 text_index_get_bytes(const struct text_index *names)
 {
-	u64 bytes = (u64)names->room * sizeof(*names->slots);
+	u64 bytes = (u64)names->capacity * sizeof(*names->slots);
 
-	return names->count + NAMES_MAX >= names->room / 2 ? 3 * bytes : bytes;
+	return names->count + NAMES_MAX >= names->capacity / 2 ? 3 * bytes : bytes;
 }
 
 /* Return true if the limit of memory suffices for all names that one entry may add. */
@@ -333,7 +333,7 @@ static bool entry_names_fit(const struct pprof_writer *w)
 		    text_index_get_bytes(&w->mappings) + text_index_get_bytes(&w->functions) +
 		    text_index_get_bytes(&w->locations);
 
-	return !w->pprof->room.names || bytes <= w->pprof->room.names;
+	return !w->pprof->limits.names || bytes <= w->pprof->limits.names;
 }
 
 static bool entry_is_overflow(const struct pprof_writer *w, const struct pprof_entry *e)
@@ -611,7 +611,7 @@ static u64 mean_interval(const struct pprof *pprof)
 	unsigned int units = 0;
 	u64 mean = 0;
 
-	for (u32 i = 0; i < pprof->room.entries; i++)
+	for (u32 i = 0; i < pprof->limits.entries; i++)
 		add_samples_and_operations(&pprof->entries[i], samples, operations);
 	for (unsigned int unit = 0; unit < UNITS; unit++) {
 		add_samples_and_operations(&pprof->others[unit], samples, operations);
@@ -656,7 +656,7 @@ static void add_strings(struct pprof_writer *w)
 		w->error = -ENOMEM;
 		return;
 	}
-	for (u32 i = 0; i < w->strings.room; i++)
+	for (u32 i = 0; i < w->strings.capacity; i++)
 		if (w->strings.slots[i].text)
 			texts[w->strings.slots[i].id - 1] = w->strings.slots[i].text;
 	for (u32 i = 0; i < w->strings.count; i++) {
@@ -670,7 +670,7 @@ void pprof_request_names(struct pprof *pprof, struct symbols_cache *symbols)
 {
 	struct attributor *attributor = pprof->attributor;
 
-	for (u32 i = 0; i < pprof->room.entries; i++) {
+	for (u32 i = 0; i < pprof->limits.entries; i++) {
 		const struct pprof_entry *e = &pprof->entries[i];
 		const struct attribute_process *process =
 			attributor_get_process(attributor, e->process);
@@ -699,7 +699,7 @@ static void write_profile(struct pprof_writer *w, const struct pprof_metadata *m
 {
 	get_string_index(w, "");
 	add_metadata(w, metadata);
-	for (u32 i = 0; i < w->pprof->room.entries; i++) {
+	for (u32 i = 0; i < w->pprof->limits.entries; i++) {
 		add_entry(w, &w->pprof->entries[i]);
 		writer_flush(w, false);
 	}

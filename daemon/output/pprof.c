@@ -36,17 +36,17 @@ static struct pprof_entry *entry_find_slot(const struct pprof *p, const struct p
 	u64 hash = hash_mix(key->pc ^ hash_mix((u64)key->process << 32 | key->generation) ^
 			    hash_mix((u64)key->container << 32 | (u32)key->unit << 16 |
 				     (u32)key->level << 8 | key->node));
-	u32 i = (u32)hash % p->room.entries;
+	u32 i = (u32)hash % p->limits.entries;
 
 	while (p->entries[i].used && !entry_has_same_key(&p->entries[i], key))
-		i = (i + 1) % p->room.entries;
+		i = (i + 1) % p->limits.entries;
 	return &p->entries[i];
 }
 
 static bool entries_grow(struct pprof *p)
 {
 	struct pprof_entry *old = p->entries;
-	u32 count = p->room.entries;
+	u32 count = p->limits.entries;
 
 	if (count > UINT32_MAX / 2)
 		return false;
@@ -55,7 +55,7 @@ static bool entries_grow(struct pprof *p)
 		p->entries = old;
 		return false;
 	}
-	p->room.entries = 2 * count;
+	p->limits.entries = 2 * count;
 	for (u32 i = 0; i < count; i++)
 		if (old[i].used)
 			*entry_find_slot(p, &old[i]) = old[i];
@@ -71,7 +71,7 @@ static struct pprof_entry *entry_get_or_add(struct pprof *p, const struct pprof_
 	if (e->used)
 		return e;
 	/* Use at most 7/8 of the table, so that searches stay short. */
-	if (p->count >= p->room.entries / 8 * 7) {
+	if (p->count >= p->limits.entries / 8 * 7) {
 		if (!p->grows || !entries_grow(p))
 			return NULL;
 		e = entry_find_slot(p, key);
@@ -174,15 +174,15 @@ static void read_nodes(struct pprof *p)
 }
 
 int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
-	      const struct pprof_limits *room, struct pprof **ret_pprof)
+	      const struct pprof_limits *limits, struct pprof **ret_pprof)
 {
 	struct pprof *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;
-	p->room = room ? *room : (struct pprof_limits){ .entries = ENTRIES_INITIAL };
-	p->grows = !room;
-	p->entries = calloc(p->room.entries, sizeof(*p->entries));
+	p->limits = limits ? *limits : (struct pprof_limits){ .entries = ENTRIES_INITIAL };
+	p->grows = !limits;
+	p->entries = calloc(p->limits.entries, sizeof(*p->entries));
 	if (!p->entries) {
 		free(p);
 		return -ENOMEM;
@@ -226,7 +226,7 @@ static void entry_add_values(struct pprof_entry *to, const struct pprof_entry *f
 
 int pprof_merge(struct pprof *to, const struct pprof *from)
 {
-	for (u32 i = 0; i < from->room.entries; i++) {
+	for (u32 i = 0; i < from->limits.entries; i++) {
 		struct pprof_entry key = from->entries[i], *e;
 
 		if (!key.used)
@@ -268,7 +268,8 @@ static int entry_compare(const void *a, const void *b)
 void pprof_sort_entries(struct pprof *pprof)
 {
 	if (pprof->grows)
-		qsort(pprof->entries, pprof->room.entries, sizeof(*pprof->entries), entry_compare);
+		qsort(pprof->entries, pprof->limits.entries, sizeof(*pprof->entries),
+		      entry_compare);
 }
 
 u64 pprof_count_samples(const struct pprof *pprof, u64 *ret_others)
@@ -278,7 +279,7 @@ u64 pprof_count_samples(const struct pprof *pprof, u64 *ret_others)
 	for (unsigned int unit = 0; unit < UNITS; unit++)
 		sum += pprof->others[unit].value[PPROF_SAMPLES];
 	*ret_others = sum;
-	for (u32 i = 0; i < pprof->room.entries; i++)
+	for (u32 i = 0; i < pprof->limits.entries; i++)
 		sum += pprof->entries[i].value[PPROF_SAMPLES];
 	return sum;
 }

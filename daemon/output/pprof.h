@@ -46,9 +46,9 @@ struct pprof_limits {
 };
 
 /** pprof_get_max_bytes() - return the maximum memory of a profile in bytes */
-static inline u64 pprof_get_max_bytes(const struct pprof_limits *room)
+static inline u64 pprof_get_max_bytes(const struct pprof_limits *limits)
 {
-	return (u64)room->entries * PPROF_ENTRY_SIZE + room->names + PPROF_WRITE_BYTES;
+	return (u64)limits->entries * PPROF_ENTRY_SIZE + limits->names + PPROF_WRITE_BYTES;
 }
 
 /**
@@ -56,13 +56,13 @@ static inline u64 pprof_get_max_bytes(const struct pprof_limits *room)
  * @profile: the profile, observed until pprof_free()
  * @attributor: the profile's attributor
  * @live: true if the processes and CPUs belong to this machine
- * @room: the limits; NULL: no limit
+ * @limits: the limits; NULL: no limit
  * @ret_pprof: the result; free it with pprof_free()
  *
  * Return: 0; negative errno.
  */
 int pprof_new(struct profile *profile, struct attributor *attributor, bool live,
-	      const struct pprof_limits *room, struct pprof **ret_pprof);
+	      const struct pprof_limits *limits, struct pprof **ret_pprof);
 
 /**
  * pprof_merge() - add the counters of @from to @to

@@ -9,7 +9,7 @@
 #include "attribution/pods.h"
 #include "profile/profile-read.h"
 
-/* The indices of arrays in a snapshot must not change: version 1 defines them. */
+/* The indices of arrays in a snapshot must not change: version 1 of its format defines them. */
 static_assert((int)METRICS_TOTAL == (int)PROFILE_TOTAL &&
 		      (int)METRICS_ISSUE == (int)PROFILE_ISSUE &&
 		      (int)METRICS_TRANSLATION == (int)PROFILE_TRANSLATION,
@@ -20,7 +20,8 @@ static_assert((int)METRICS_BLIND_UNKNOWN == (int)SOURCE_BLIND_UNKNOWN &&
 		      (int)METRICS_BLIND_HOTPLUG == (int)SOURCE_BLIND_HOTPLUG &&
 		      (int)SOURCE_BLINDS <= METRICS_BLIND_SLOTS,
 	      "causes");
-static_assert((int)SPE_LEVELS <= METRICS_LEVELS && HISTOGRAM_BUCKETS < METRICS_BUCKETS, "room");
+static_assert((int)SPE_LEVELS <= METRICS_LEVELS && HISTOGRAM_BUCKETS < METRICS_BUCKETS,
+	      "sizes of arrays");
 
 static void fill_counters(const struct profile_counters *from, struct metrics_counters *to)
 {
@@ -76,11 +77,11 @@ int profile_get_metrics(struct profile *profile, struct attributor *attributor,
 {
 	struct metrics_snapshot m = { 0 };
 	const struct profile_counters *f;
-	u32 room, used = 0;
+	u32 bound, used = 0;
 
 	profile_flush(profile);
-	room = profile_get_container_bound(profile);
-	for (u32 i = 0; i < room; i++)
+	bound = profile_get_container_bound(profile);
+	for (u32 i = 0; i < bound; i++)
 		used += profile_get_container_counters(profile, i) != NULL;
 	m.containers = calloc(used + 1, sizeof(*m.containers));
 	if (!m.containers)
@@ -88,7 +89,7 @@ int profile_get_metrics(struct profile *profile, struct attributor *attributor,
 	fill_ledgers(profile_get_header(profile), &m.machine);
 	fill_counters(profile_get_machine_counters(profile), &m.machine.all);
 	m.machine.false_sharing = profile_count_false_sharing(profile);
-	for (u32 i = 0; i < room && m.count < used && m.count < METRICS_CONTAINERS_MAX; i++) {
+	for (u32 i = 0; i < bound && m.count < used && m.count < METRICS_CONTAINERS_MAX; i++) {
 		f = profile_get_container_counters(profile, i);
 		if (!f || !attributor_get_container(attributor, i))
 			continue;

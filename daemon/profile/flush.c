@@ -199,17 +199,17 @@ static struct container_tally *get_exited_entry(struct profile *p, u32 index, u3
 	if (index != other && entry->generation != generation) {
 		if (entry->sum) {
 			if (!p->exited[other].sum)
-				p->exited[other].sum = tally_new(&p->room, TALLY_EXITED);
+				p->exited[other].sum = tally_new(&p->tally, TALLY_EXITED);
 			counters_merge(p->exited[other].sum ? p->exited[other].sum : &p->overflow,
 				       entry->sum);
-			tally_free(&p->room, TALLY_EXITED, entry->sum);
+			tally_free(&p->tally, TALLY_EXITED, entry->sum);
 		}
 		*entry = (struct container_tally){ .generation = generation };
 	}
-	if (!entry->sum && index != other && tally_limit_is_reached(&p->room, TALLY_EXITED))
+	if (!entry->sum && index != other && tally_limit_is_reached(&p->tally, TALLY_EXITED))
 		entry = &p->exited[other];
 	if (!entry->sum)
-		entry->sum = tally_new(&p->room, TALLY_EXITED);
+		entry->sum = tally_new(&p->tally, TALLY_EXITED);
 	return entry->sum ? entry : NULL;
 }
 
@@ -242,7 +242,7 @@ int profile_restore_exited(struct profile *p, u32 container, u32 generation,
 
 static struct profile_counters *tally_copy(struct profile *p, const struct profile_counters *from)
 {
-	struct profile_counters *copy = tally_new(&p->room, TALLY_PROCESS);
+	struct profile_counters *copy = tally_new(&p->tally, TALLY_PROCESS);
 
 	if (copy)
 		*copy = *from;
@@ -253,14 +253,14 @@ int profile_restore_process(struct profile *p, u32 index, const struct process_t
 {
 	struct process_tally *to;
 
-	if (tally_limit_is_reached(&p->room, TALLY_PROCESS))
+	if (tally_limit_is_reached(&p->tally, TALLY_PROCESS))
 		return profile_restore_exited(p, entry->container, entry->container_generation,
 					      entry->sum);
 	if (!array_grow((void **)&p->processes, &p->process_count, sizeof(*p->processes), index))
 		return -ENOMEM;
 	to = &p->processes[index];
-	tally_free(&p->room, TALLY_PROCESS, to->sum);
-	tally_free(&p->room, TALLY_PROCESS, to->moved_from);
+	tally_free(&p->tally, TALLY_PROCESS, to->sum);
+	tally_free(&p->tally, TALLY_PROCESS, to->moved_from);
 	*to = *entry;
 	to->sum = entry->sum->samples ? tally_copy(p, entry->sum) : NULL;
 	to->moved_from = entry->moved_from ? tally_copy(p, entry->moved_from) : NULL;
@@ -289,8 +289,8 @@ static void process_add_to_exited(struct profile *p, const struct process_tally 
 static void process_free_counters(struct profile *p, struct process_tally *entry)
 {
 	process_add_to_exited(p, entry);
-	entry->sum = tally_free(&p->room, TALLY_PROCESS, entry->sum);
-	entry->moved_from = tally_free(&p->room, TALLY_PROCESS, entry->moved_from);
+	entry->sum = tally_free(&p->tally, TALLY_PROCESS, entry->sum);
+	entry->moved_from = tally_free(&p->tally, TALLY_PROCESS, entry->moved_from);
 	entry->restarted = true;
 }
 
@@ -300,7 +300,7 @@ static void process_free_counters(struct profile *p, struct process_tally *entry
  */
 static void evict_lightest_processes(struct profile *p)
 {
-	u32 want = p->room.used[TALLY_PROCESS] / 8 + 1, had = p->room.used[TALLY_PROCESS];
+	u32 want = p->tally.used[TALLY_PROCESS] / 8 + 1, had = p->tally.used[TALLY_PROCESS];
 
 	for (u64 most = 1; most; most *= 2) {
 		for (u32 i = 0; i < p->process_count; i++) {
@@ -309,7 +309,7 @@ static void evict_lightest_processes(struct profile *p)
 			if ((!entry->sum && !entry->moved_from) || tally_get_samples(entry) > most)
 				continue;
 			process_free_counters(p, entry);
-			if (had - p->room.used[TALLY_PROCESS] >= want)
+			if (had - p->tally.used[TALLY_PROCESS] >= want)
 				return;
 		}
 	}
@@ -317,18 +317,18 @@ static void evict_lightest_processes(struct profile *p)
 
 static struct profile_counters *process_get_counters(struct profile *p, struct process_tally *entry)
 {
-	if (!entry->sum && tally_limit_is_reached(&p->room, TALLY_PROCESS))
+	if (!entry->sum && tally_limit_is_reached(&p->tally, TALLY_PROCESS))
 		evict_lightest_processes(p);
 	if (!entry->sum)
-		entry->sum = tally_new(&p->room, TALLY_PROCESS);
+		entry->sum = tally_new(&p->tally, TALLY_PROCESS);
 	return entry->sum;
 }
 
 static void process_add_moved_samples(struct profile *p, struct process_tally *entry,
 				      const struct profile_counters *sum)
 {
-	if (sum->samples && !entry->moved_from && !tally_limit_is_reached(&p->room, TALLY_PROCESS))
-		entry->moved_from = tally_new(&p->room, TALLY_PROCESS);
+	if (sum->samples && !entry->moved_from && !tally_limit_is_reached(&p->tally, TALLY_PROCESS))
+		entry->moved_from = tally_new(&p->tally, TALLY_PROCESS);
 	if (entry->moved_from)
 		counters_merge(entry->moved_from, sum);
 }
@@ -343,7 +343,7 @@ static void process_move(struct profile *p, struct process_tally *entry, u32 con
 		entry->sum = NULL;
 	} else if (entry->sum) {
 		counters_merge(entry->moved_from, entry->sum);
-		entry->sum = tally_free(&p->room, TALLY_PROCESS, entry->sum);
+		entry->sum = tally_free(&p->tally, TALLY_PROCESS, entry->sum);
 	}
 	entry->container = container;
 	entry->container_generation = generation;
@@ -506,8 +506,8 @@ static struct profile_counters *container_get_counters(struct profile *p, u32 in
 	if (!array_grow((void **)&p->containers, &p->container_count, sizeof(*p->containers),
 			index))
 		return NULL;
-	if (!p->containers[index] && (other || !tally_limit_is_reached(&p->room, TALLY_CONTAINER)))
-		p->containers[index] = tally_new(&p->room, TALLY_CONTAINER);
+	if (!p->containers[index] && (other || !tally_limit_is_reached(&p->tally, TALLY_CONTAINER)))
+		p->containers[index] = tally_new(&p->tally, TALLY_CONTAINER);
 	return p->containers[index];
 }
 
@@ -544,7 +544,7 @@ static void containers_sum_counters(struct profile *p)
 	}
 	for (u32 i = 0; i < p->container_count; i++) {
 		if (p->containers[i] && !p->containers[i]->samples)
-			p->containers[i] = tally_free(&p->room, TALLY_CONTAINER, p->containers[i]);
+			p->containers[i] = tally_free(&p->tally, TALLY_CONTAINER, p->containers[i]);
 		if (p->containers[i])
 			counters_sum_histograms(p->containers[i]);
 	}

@@ -239,6 +239,6 @@ int profile_history_load(struct profile *profile, struct deserializer *from,
 		return -EBADMSG;
 	/* The restored totals belong to earlier slots, not to the open slot. */
 	if (profile->history.machine_mark)
-		profile_move_marks(profile);
+		profile_restart_open_slot(profile);
 	return 0;
 }

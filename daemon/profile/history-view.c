@@ -232,7 +232,7 @@ const struct history_slot *profile_get_open_slot(struct profile *p)
 	return slot;
 }
 
-void profile_move_marks(struct profile *p)
+void profile_restart_open_slot(struct profile *p)
 {
 	struct minute_log *minute = p->history.minute;
 

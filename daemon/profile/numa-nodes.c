@@ -60,18 +60,18 @@ static int range_add(struct numa_nodes *nodes, u64 start, u64 size, u8 node)
 
 static int cpu_add(struct numa_nodes *nodes, u32 cpu, u8 node)
 {
-	u32 room = cpu < 256 ? 256 : 2 * cpu;
+	u32 capacity = cpu < 256 ? 256 : 2 * cpu;
 	u8 *more;
 
 	if (cpu >= 1U << 16)
 		return 0;
 	if (cpu >= nodes->cpus) {
-		more = realloc(nodes->cpu_node, room);
+		more = realloc(nodes->cpu_node, capacity);
 		if (!more)
 			return -ENOMEM;
-		memset(more + nodes->cpus, NODE_NONE, room - nodes->cpus);
+		memset(more + nodes->cpus, NODE_NONE, capacity - nodes->cpus);
 		nodes->cpu_node = more;
-		nodes->cpus = room;
+		nodes->cpus = capacity;
 	}
 	nodes->cpu_node[cpu] = node;
 	return 0;

@@ -172,7 +172,7 @@ struct profile_shared_data {
  * @reader: reader lock slot of the attributor if several threads query it; else NULL
  * @began_ns, @ended_ns: for a shard: start of its first and end of its last window; 0 for none
  * @sample_class, @task_slot: caches with counts that profile_flush() adds to the counters below
- * @filter_latency, @filter_needs: filter_latency_min() and filter_needs() of @filter
+ * @filter_latency, @filter_needs: filter_get_min_latency() and filter_needs() of @filter
  * @verdict: indexed by task_get_slot_index(); used only with FILTER_NEEDS_TASK
  * @class_verdict: indexed by sample_class_get_slot(); used only with FILTER_NEEDS_CLASS
  * @program_pid: indexed by id of a program: PID of a living process of the program; @program_pids
@@ -185,7 +185,7 @@ struct profile_shared_data {
  * @overflow: counters of samples if no counters could be allocated for their process
  * @exited: indexed by container: samples of processes that exited or moved
  * @containers: indexed by container: all samples, including those of living processes
- * @room: limit of the counters of processes, of @exited and of @containers
+ * @tally: limit of the counters of processes, of @exited and of @containers
  * @waiting: @waiting_count samples that wait for /proc and are in no counter yet; allocated with
  *	the first of them
  * @waiting_mapped: number of samples in @waiting that wait for a mapping or executable
@@ -222,7 +222,7 @@ struct profile {
 	struct process_tally *processes;
 	struct container_tally *exited;
 	struct profile_counters **containers; /* by index; NULL without a sample */
-	struct tally_budget room;
+	struct tally_budget tally;
 	struct profile_counters unattributed;
 	struct profile_counters overflow;
 
@@ -343,10 +343,10 @@ void profile_close_slot(struct profile *profile, u64 now_ns);
 const struct history_slot *profile_get_open_slot(struct profile *profile);
 
 /**
- * profile_move_marks() - start the open slot at the current totals; call it after the totals were
- * restored
+ * profile_restart_open_slot() - begin the open history slot at the current totals. Call it after
+ * the totals were restored
  */
-void profile_move_marks(struct profile *profile);
+void profile_restart_open_slot(struct profile *profile);
 
 /* profile-save.c: save the owner of counters in a checkpoint. */
 void profile_owner_save(u64 owner, struct serializer *to);

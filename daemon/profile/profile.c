@@ -72,7 +72,7 @@ static void filter_install(struct profile *p, const struct filter *filter)
 {
 	p->filter = filter;
 	p->filter_needs = filter ? filter_needs(filter) : 0;
-	p->filter_latency = filter ? filter_latency_min(filter) : 0;
+	p->filter_latency = filter ? filter_get_min_latency(filter) : 0;
 	memset(p->verdict, 0, sizeof(p->verdict));
 	memset(p->class_verdict, 0, sizeof(p->class_verdict));
 }
@@ -93,7 +93,7 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 	p->pending_flags = config && config->skip_memory ?
 				   SAMPLE_CLASS_CONTEXTS :
 				   SAMPLE_CLASS_CONTEXTS | SAMPLE_CLASS_LINE | SAMPLE_CLASS_PAGE;
-	p->room.most = config ? config->counters : 0;
+	p->tally.most = config ? config->counters : 0;
 	p->reader = config ? config->reader : NULL;
 	p->context_slots = config && config->contexts ? config->contexts : DEFAULT_CONTEXTS;
 	stage_init(&p->stage);
@@ -124,12 +124,12 @@ int profile_new(const struct profile_config *config, struct attributor *attribut
 static void tallies_clear(struct profile *p)
 {
 	for (u32 i = 0; i < p->process_count; i++) {
-		tally_free(&p->room, TALLY_PROCESS, p->processes[i].sum);
-		tally_free(&p->room, TALLY_PROCESS, p->processes[i].moved_from);
+		tally_free(&p->tally, TALLY_PROCESS, p->processes[i].sum);
+		tally_free(&p->tally, TALLY_PROCESS, p->processes[i].moved_from);
 		p->processes[i] = (struct process_tally){ 0 };
 	}
 	for (u32 i = 0; i < p->exited_count; i++) {
-		tally_free(&p->room, TALLY_EXITED, p->exited[i].sum);
+		tally_free(&p->tally, TALLY_EXITED, p->exited[i].sum);
 		p->exited[i] = (struct container_tally){ 0 };
 	}
 }

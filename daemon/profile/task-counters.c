@@ -3,23 +3,23 @@
 
 #include <stdlib.h>
 
-bool tally_limit_is_reached(const struct tally_budget *room, enum tally_kind kind)
+bool tally_limit_is_reached(const struct tally_budget *budget, enum tally_kind kind)
 {
-	return room->most && room->used[kind] >= room->most / (kind == TALLY_PROCESS ? 2 : 4);
+	return budget->most && budget->used[kind] >= budget->most / (kind == TALLY_PROCESS ? 2 : 4);
 }
 
-struct profile_counters *tally_new(struct tally_budget *room, enum tally_kind kind)
+struct profile_counters *tally_new(struct tally_budget *budget, enum tally_kind kind)
 {
 	struct profile_counters *counters = calloc(1, sizeof(*counters));
 
-	room->used[kind] += counters != NULL;
+	budget->used[kind] += counters != NULL;
 	return counters;
 }
 
-struct profile_counters *tally_free(struct tally_budget *room, enum tally_kind kind,
+struct profile_counters *tally_free(struct tally_budget *budget, enum tally_kind kind,
 				    struct profile_counters *counters)
 {
-	room->used[kind] -= counters != NULL;
+	budget->used[kind] -= counters != NULL;
 	free(counters);
 	return NULL;
 }

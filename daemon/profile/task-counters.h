@@ -53,17 +53,17 @@ struct tally_budget {
 };
 
 /** tally_limit_is_reached() - return whether one more of @kind would exceed the limit */
-bool tally_limit_is_reached(const struct tally_budget *room, enum tally_kind kind);
+bool tally_limit_is_reached(const struct tally_budget *budget, enum tally_kind kind);
 
 /**
  * tally_new() - allocate counters and set them to 0; return NULL if memory cannot be allocated
  *
  * The caller checks tally_limit_is_reached() first.
  */
-struct profile_counters *tally_new(struct tally_budget *room, enum tally_kind kind);
+struct profile_counters *tally_new(struct tally_budget *budget, enum tally_kind kind);
 
 /** tally_free() - free @counters, which may be NULL; returns NULL */
-struct profile_counters *tally_free(struct tally_budget *room, enum tally_kind kind,
+struct profile_counters *tally_free(struct tally_budget *budget, enum tally_kind kind,
 				    struct profile_counters *counters);
 
 /** tally_get_samples() - return the samples of a process in all its containers */

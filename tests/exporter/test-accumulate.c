@@ -165,17 +165,17 @@ static u32 count_containers_without_series(const struct accumulator *acc)
 static void test_sums_with_limited_series(void **state)
 {
 	u64 samples[5] = { 10, 20, 30, 40, 50 }, before = 0, unattributed = 3;
-	u32 room = 3 * accumulator_count_series(0x7, 7);
+	u32 limit = 3 * accumulator_count_series(0x7, 7);
 	struct accumulator acc;
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
 	for (unsigned int round = 0; round < 50; round++) {
-		add_snapshot(&acc, 1, samples, 5, unattributed, room);
+		add_snapshot(&acc, 1, samples, 5, unattributed, limit);
 		assert_int_equal(acc.shown, 2);
 		assert_int_equal(count_containers_without_series(&acc), 3);
 		assert_true(acc.other.samples >= before);
-		assert_true(acc.series_needed > room);
+		assert_true(acc.series_needed > limit);
 		before = acc.other.samples;
 		for (unsigned int i = 0; i < 5; i++)
 			samples[i] += round * i % 7 + (round > 25 && i == 0 ? 1000 : 0);
@@ -191,7 +191,7 @@ static void test_sums_with_limited_series(void **state)
  */
 static void test_exporter_restarts_at_zero(void **state)
 {
-	const u32 room = 2 * accumulator_count_series(0x7, 7);
+	const u32 limit = 2 * accumulator_count_series(0x7, 7);
 	struct metrics_snapshot m = make_metrics(1, (u64[]){ 1000, 100 }, 2, 7);
 	struct accumulator acc;
 
@@ -199,7 +199,7 @@ static void test_exporter_restarts_at_zero(void **state)
 	accumulator_init(&acc, &labels, 7, NOW - SECOND / 2);
 	m.machine.written = UINT64_MAX;
 	m.machine.threads_evicted = m.machine.faults = 5;
-	assert_return_code(accumulator_update(&acc, &m, room, NOW), 0);
+	assert_return_code(accumulator_update(&acc, &m, limit, NOW), 0);
 	assert_int_equal(get_container_samples(&acc, "c0"), 0);
 	assert_int_equal(get_all_samples(&acc), 0);
 	assert_int_equal(acc.machine.records, 0);
@@ -208,13 +208,13 @@ static void test_exporter_restarts_at_zero(void **state)
 	assert_int_equal(acc.start_ns, NOW);
 	assert_int_equal(acc.groups[0].start_ns, NOW);
 	/* After that, each sample that the daemon counts is exported once. */
-	add_snapshot(&acc, 1, (u64[]){ 1003, 5000 }, 2, 9, room);
+	add_snapshot(&acc, 1, (u64[]){ 1003, 5000 }, 2, 9, limit);
 	assert_int_equal(get_container_samples(&acc, "c1"), 4900);
 	assert_int_equal(acc.other.samples, 5);
 	assert_int_equal(acc.machine.records, 4905);
 	assert_int_equal(acc.machine.all.samples, 4905);
 	/* Samples of a daemon that starts later are exported from its start. */
-	add_snapshot(&acc, 2, (u64[]){ 5, 6 }, 2, 1, room);
+	add_snapshot(&acc, 2, (u64[]){ 5, 6 }, 2, 1, limit);
 	assert_int_equal(get_container_samples(&acc, "c1"), 4906);
 	assert_int_equal(acc.machine.records, 4917);
 	accumulator_deinit(&acc);
@@ -223,7 +223,7 @@ static void test_exporter_restarts_at_zero(void **state)
 	 * exported, too.
 	 */
 	accumulator_init(&acc, &labels, 7, NOW - SECOND);
-	add_snapshot(&acc, 1, (u64[]){ 1000, 100 }, 2, 7, room);
+	add_snapshot(&acc, 1, (u64[]){ 1000, 100 }, 2, 7, limit);
 	assert_int_equal(acc.machine.records, 1107);
 	assert_int_equal(acc.start_ns, NOW - SECOND);
 	assert_int_equal(acc.groups[0].start_ns, NOW - SECOND);
@@ -315,7 +315,7 @@ static struct metrics_snapshot make_metrics_of_jobs(unsigned int round, bool lis
 /* Removed containers occupy no series, whether the daemon still lists them or not. */
 static void test_removed_containers_have_no_series(void **state)
 {
-	u32 room = 5 * accumulator_count_series(0x7, 7);
+	u32 limit = 5 * accumulator_count_series(0x7, 7);
 	u64 other = 0;
 	struct metrics_snapshot m;
 	struct accumulator acc;
@@ -325,7 +325,9 @@ static void test_removed_containers_have_no_series(void **state)
 		accumulator_init(&acc, &labels, 7, 0);
 		for (unsigned int round = 1; round <= 260; round++) {
 			m = make_metrics_of_jobs(round, listed);
-			assert_return_code(accumulator_update(&acc, &m, room, NOW + round * 10 * SECOND), 0);
+			assert_return_code(accumulator_update(&acc, &m, limit,
+							      NOW + round * 10 * SECOND),
+					   0);
 			/*
 			 * The running container has series although removed containers had more
 			 * samples.
@@ -355,7 +357,7 @@ static void test_removed_containers_have_no_series(void **state)
 			tally_add(&m.containers[3].tally, 5);
 			tally_add(&m.machine.all, 5);
 		}
-		assert_return_code(accumulator_update(&acc, &m, room, NOW + 3000 * SECOND), 0);
+		assert_return_code(accumulator_update(&acc, &m, limit, NOW + 3000 * SECOND), 0);
 		assert_int_equal(get_container_samples(&acc, "c3"), listed ? 5 : UINT64_MAX);
 		accumulator_deinit(&acc);
 		other = 0;
@@ -382,12 +384,12 @@ static void test_removed_containers_have_no_series(void **state)
 static void test_series_add_up(void **state)
 {
 	u64 samples[5] = { 10, 20, 30, 40, 50 };
-	u32 room = 3 * accumulator_count_series(0x7, 7);
+	u32 limit = 3 * accumulator_count_series(0x7, 7);
 	struct accumulator acc;
 
 	(void)state;
 	accumulator_init(&acc, &labels, 7, 0);
-	add_snapshot(&acc, 1, samples, 5, 3, room);
+	add_snapshot(&acc, 1, samples, 5, 3, limit);
 	assert_int_equal(get_all_samples(&acc), 153);
 	assert_int_equal(get_container_samples(&acc, "c4"), 50);
 	assert_int_equal(acc.other.samples, 63);

@@ -9,7 +9,7 @@
 
 static union {
 	struct symbol_request request;
-	u64 room[128];
+	u64 words[128];
 } ask;
 
 static u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];
@@ -34,7 +34,7 @@ static void cache_reply(const struct symbol_request *request, const struct symbo
 	name_cache_deinit(&cache);
 }
 
-/* Instructions are stored by their caller, which continues behind the last one. */
+/* Instructions are stored by their caller, which continues after the last one. */
 static void check_instruction_ranges(const struct symbol_request *request,
 				     const struct symbol_reply *checked)
 {
@@ -52,31 +52,31 @@ static void check_instruction_ranges(const struct symbol_request *request,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t asked;
+	size_t request_size;
 
 	if (size < 2)
 		return 0;
-	asked = data[0] | (size_t)data[1] << 8;
+	request_size = data[0] | (size_t)data[1] << 8;
 	data += 2;
 	size -= 2;
-	if (asked > size)
-		asked = size;
-	if (asked > sizeof(ask))
-		asked = sizeof(ask);
+	if (request_size > size)
+		request_size = size;
+	if (request_size > sizeof(ask))
+		request_size = sizeof(ask);
 	memset(&ask, 0, sizeof(ask));
-	memcpy(&ask, data, asked);
+	memcpy(&ask, data, request_size);
 	/* Sort the addresses, because random ones are rarely in order. */
 	for (u32 i = 0; i < 100 && ask.request.count && ask.request.count <= 100; i++)
 		ask.request.address[i] = i * 8 + ask.request.address[i] % 8;
-	if (symbol_request_check(&ask.request, asked, asked == sizeof(ask.request)))
+	if (symbol_request_check(&ask.request, request_size, request_size == sizeof(ask.request)))
 		return 0;
-	data += asked;
-	size -= asked;
+	data += request_size;
+	size -= request_size;
 	if (size > sizeof(reply))
 		size = sizeof(reply);
 	memcpy(reply, data, size);
 	if (!symbol_reply_check(&ask.request, (void *)reply, size) &&
-	    !((const struct symbol_reply *)reply)->error && asked > sizeof(ask.request))
+	    !((const struct symbol_reply *)reply)->error && request_size > sizeof(ask.request))
 		(ask.request.type == SYMBOL_CODE ? check_instruction_ranges :
 						   cache_reply)(&ask.request, (void *)reply);
 	return 0;

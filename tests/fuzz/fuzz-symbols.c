@@ -18,7 +18,7 @@ static struct symbol_file_content known;
 
 static union {
 	struct symbol_request request;
-	u64 room[8 + ADDRESSES];
+	u64 words[8 + ADDRESSES];
 } ask;
 
 static u64 reply[SYMBOL_MESSAGE_MAX / sizeof(u64)];

@@ -170,13 +170,13 @@ static void test_event_bits(void **state)
 }
 
 /* Make records, then damage larger than a buffer, records, zeros larger than a buffer, records. */
-static size_t make_large_window(u8 *buf, size_t room)
+static size_t make_large_window(u8 *buf, size_t capacity)
 {
 	static const u8 record[] = { 0x42, 0x02, 0x98, 0x01, 0x00, 0x01 };
-	size_t part = room / 5;
+	size_t part = capacity / 5;
 
-	memset(buf, 0, room);
-	for (size_t at = 0; at + sizeof(record) <= room; at += 64)
+	memset(buf, 0, capacity);
+	for (size_t at = 0; at + sizeof(record) <= capacity; at += 64)
 		if (at / part != 3)
 			memcpy(buf + at, record, sizeof(record));
 	/*
@@ -185,7 +185,7 @@ static size_t make_large_window(u8 *buf, size_t room)
 	 */
 	memset(buf + part, 0x3f, part);
 	memset(buf + part, 0x04, 5);
-	return room;
+	return capacity;
 }
 
 /*
@@ -194,20 +194,20 @@ static size_t make_large_window(u8 *buf, size_t room)
  */
 static void test_chunks_print_each_byte_once(void **state)
 {
-	const size_t room = 7 << 20;
+	const size_t capacity = 7 << 20;
 	unsigned long long at, done = 0, size;
 	unsigned int windows = 0, suspect = 0, words = 0, open = 0;
 	char path[64], *text, *line, *next;
 	struct recording_error error;
 	struct recording *recording;
-	u8 *buf = malloc(room);
+	u8 *buf = malloc(capacity);
 	size_t text_size;
 	int fd = memfd_create("dump", MFD_CLOEXEC), n;
 	FILE *out;
 
 	(void)state;
 	assert_non_null(buf);
-	assert_int_equal(write(fd, buf, make_large_window(buf, room)), room);
+	assert_int_equal(write(fd, buf, make_large_window(buf, capacity)), capacity);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_int_equal(recording_open(path, &recording, &error), 0);
 	out = open_memstream(&text, &text_size);
@@ -220,7 +220,7 @@ static void test_chunks_print_each_byte_once(void **state)
 		assert_non_null(next);
 		*next = 0;
 		if (sscanf(line, "window at %llx: %llx bytes", &at, &size) == 2) {
-			assert_int_equal(size, room);
+			assert_int_equal(size, capacity);
 			windows++;
 			continue;
 		}
@@ -239,10 +239,10 @@ static void test_chunks_print_each_byte_once(void **state)
 			open = 0;
 		}
 	}
-	assert_int_equal(done, room);
+	assert_int_equal(done, capacity);
 	assert_int_equal(windows, 1);
 	assert_true(words > 0);
-	assert_in_range(suspect, room / 5 / 16 - 8, room / 5 / 16 + 8);
+	assert_in_range(suspect, capacity / 5 / 16 - 8, capacity / 5 / 16 + 8);
 	recording_free(recording);
 	free(text);
 	free(buf);

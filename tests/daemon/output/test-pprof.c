@@ -434,7 +434,7 @@ static void test_units_of_weights(void **state)
 
 	add_process(f, 10, "/system.slice/a.service", "/app/server", 1);
 	add_sample(f, 10, 1000, UNIT_INSTRUCTIONS);
-	/* Meanwhile the interval became longer. */
+	/* The second sample was taken with a longer interval. */
 	add_sample(f, 10, 2000, UNIT_INSTRUCTIONS);
 	for (int i = 0; i < 3; i++)
 		add_sample(f, 10, 200, UNIT_MICRO_OPS);
@@ -749,7 +749,7 @@ static u32 count_distinct_names(const struct read_profile *r)
 
 /*
  * Return by how much the peak of resident memory grows while a profile is written. The counters of
- * the kernel omit up to 32 pages of each CPU, so the smallest of five measurements counts.
+ * the kernel omit up to 32 pages of each CPU, so use the smallest of five measurements.
  */
 static u64 measure_write_peak(struct fixture *f)
 {
@@ -777,7 +777,7 @@ static u64 measure_write_peak(struct fixture *f)
 static void test_little_memory_keeps_all_samples(void **state)
 {
 	static const struct {
-		struct pprof_limits room;
+		struct pprof_limits limits;
 		u32 least, most;
 	} cases[] = {
 		{ { 8192, 0 }, PLACES, PLACES },
@@ -794,18 +794,19 @@ static void test_little_memory_keeps_all_samples(void **state)
 
 		pprof_free(f->pprof);
 		assert_int_equal(
-			pprof_new(f->profile, f->attributor, false, &cases[k].room, &f->pprof), 0);
+			pprof_new(f->profile, f->attributor, false, &cases[k].limits, &f->pprof),
+			0);
 		for (u32 i = 0; i < PLACES; i++)
 			add_sample_at(f, 10, 0x400000 + 4 * i, 1000, UNIT_INSTRUCTIONS);
-		test_row("%u entries, %llu bytes of names", cases[k].room.entries,
-			 (unsigned long long)cases[k].room.names);
+		test_row("%u entries, %llu bytes of names", cases[k].limits.entries,
+			 (unsigned long long)cases[k].limits.names);
 		/*
 		 * Measure until the counters are exact enough: if the peak is always too large, the
 		 * test times out. With a sanitizer the measurement would include the sanitizer's
 		 * memory.
 		 */
-		while (cases[k].room.names && !is_sanitized() &&
-		       measure_write_peak(f) > cases[k].room.names + PPROF_WRITE_BYTES)
+		while (cases[k].limits.names && !is_sanitized() &&
+		       measure_write_peak(f) > cases[k].limits.names + PPROF_WRITE_BYTES)
 			;
 		r = write_profile(f);
 		distinct = count_distinct_names(r);

@@ -165,9 +165,9 @@ static void test_heaviest_processes_keep_entries(void **state)
 	profile_flush(p);
 	assert_true(count_processes(whole) > PROCESSES / 2);
 	assert_in_range(count_processes(p), session.counters / 4, session.counters / 2);
-	assert_true(p->room.used[TALLY_PROCESS] <= session.counters / 2 &&
-		    p->room.used[TALLY_EXITED] <= session.counters / 4 + 1 &&
-		    p->room.used[TALLY_CONTAINER] <= session.counters / 4 + 1);
+	assert_true(p->tally.used[TALLY_PROCESS] <= session.counters / 2 &&
+		    p->tally.used[TALLY_EXITED] <= session.counters / 4 + 1 &&
+		    p->tally.used[TALLY_CONTAINER] <= session.counters / 4 + 1);
 	assert_true(profile_get_machine_counters(p)->samples ==
 			    profile_get_machine_counters(whole)->samples &&
 		    profile_get_machine_counters(p)->samples == 4 * PROCESSES);
@@ -180,7 +180,7 @@ static void test_heaviest_processes_keep_entries(void **state)
 		assert_true(counters.samples > 100 && counters.samples == same.samples);
 	}
 	profile_reset(p);
-	assert_true(!p->room.used[TALLY_PROCESS] && !p->room.used[TALLY_EXITED]);
+	assert_true(!p->tally.used[TALLY_PROCESS] && !p->tally.used[TALLY_EXITED]);
 	profile_free(p);
 	profile_free(whole);
 	attributor_free(a);
@@ -201,12 +201,12 @@ static void test_merged_profile_has_own_limit(void **state)
 	for (u32 i = 0; i < 3; i++) {
 		add_samples_of_processes(shard, 1);
 		profile_merge_shard(whole, shard, NULL);
-		assert_int_equal(shard->room.used[TALLY_PROCESS], 0);
+		assert_int_equal(shard->tally.used[TALLY_PROCESS], 0);
 	}
 	profile_flush(whole);
 	assert_int_equal(profile_get_machine_counters(whole)->samples, 3 * PROCESSES);
 	assert_int_equal(sum_container_samples(whole), 3 * PROCESSES);
-	assert_true(whole->room.used[TALLY_PROCESS] <= session.counters / 2);
+	assert_true(whole->tally.used[TALLY_PROCESS] <= session.counters / 2);
 	profile_free(shard);
 	profile_free(whole);
 	attributor_free(a);

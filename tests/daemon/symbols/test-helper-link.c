@@ -476,10 +476,10 @@ static void test_missing_helper_is_logged_once(void **state)
  * Join many groups if permitted, so that the status becomes longer than a page. Return: the number
  * of former groups, which are written to @before.
  */
-static int join_groups(gid_t *before, int room)
+static int join_groups(gid_t *before, int capacity)
 {
 	gid_t groups[1000];
-	int count = getgroups(room, before);
+	int count = getgroups(capacity, before);
 
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
 		groups[i] = (gid_t)(1000000 + i);

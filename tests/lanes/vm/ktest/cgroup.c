@@ -639,12 +639,12 @@ static void faults_stop_one_session(void)
 
 static void fd_send(int socket, int fd)
 {
-	char room[CMSG_SPACE(sizeof(fd))] = { 0 };
+	char control[CMSG_SPACE(sizeof(fd))] = { 0 };
 	struct iovec byte = { .iov_base = "", .iov_len = 1 };
 	struct msghdr message = { .msg_iov = &byte,
 				  .msg_iovlen = 1,
-				  .msg_control = room,
-				  .msg_controllen = sizeof(room) };
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 
 	header->cmsg_level = SOL_SOCKET;
@@ -656,12 +656,12 @@ static void fd_send(int socket, int fd)
 
 static int fd_receive(int socket)
 {
-	char room[CMSG_SPACE(sizeof(int))], byte;
+	char control[CMSG_SPACE(sizeof(int))], byte;
 	struct iovec vec = { .iov_base = &byte, .iov_len = 1 };
 	struct msghdr message = { .msg_iov = &vec,
 				  .msg_iovlen = 1,
-				  .msg_control = room,
-				  .msg_controllen = sizeof(room) };
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
 	int fd;
 
 	check(recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message));

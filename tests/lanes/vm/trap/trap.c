@@ -222,7 +222,8 @@ static int print_exception_cost(char *buffer, const struct kernel_param *param)
 
 static const struct kernel_param_ops exception_ops = { .get = print_exception_cost };
 module_param_cb(exception_ns, &exception_ops, NULL, 0400);
-MODULE_PARM_DESC(exception_ns, "what an access takes beside its answer, on the CPU that asks");
+MODULE_PARM_DESC(exception_ns,
+		 "cost of an access in ns without its emulation, on the CPU that reads this");
 
 /* ---- Init and exit -------------------------------------------------------------------- */
 
