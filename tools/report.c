@@ -99,7 +99,7 @@ static int report_query(struct input_recording *input, const struct options *opt
 	if (r == 0 || r == -ENOENT) {
 		input_get_header(input, source.symbols, &header);
 		if (result)
-			rows = query_rows_of(result);
+			rows = query_rows_get(result);
 		status = report_print_result(options, &header, result ? &rows : NULL,
 					     input->summary);
 	}

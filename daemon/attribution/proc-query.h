@@ -16,11 +16,11 @@
 
 /**
  * enum proc_query_kind - the data that a query reads
- * @PROC_QUERY_TASK: the process of thread @tid, with its stat and cgroup
- * @PROC_QUERY_PROCESS: stat and cgroup of process @pid
- * @PROC_QUERY_THREAD: whether @tid is a thread of process @pid
- * @PROC_QUERY_MAPS: stat and executable mappings of process @pid, which are read through its
- * thread @tid
+ * @PROC_QUERY_TASK: the process of thread &proc_query.tid, with its stat and cgroup
+ * @PROC_QUERY_PROCESS: stat and cgroup of process &proc_query.pid
+ * @PROC_QUERY_THREAD: whether &proc_query.tid is a thread of process &proc_query.pid
+ * @PROC_QUERY_MAPS: stat and executable mappings of process &proc_query.pid, which are read through
+ * its thread &proc_query.tid
  * @PROC_QUERY_POD: the Kubernetes names of a container
  */
 enum proc_query_kind {
@@ -38,7 +38,7 @@ enum proc_query_kind {
  * @tid, @pid: thread and process to read
  * @index, @generation: entry of the caller's table to which the query belongs; copied to the answer
  * @kind: &enum proc_query_kind
- * @map: for the caller: whether to query the mappings after this query
+ * @then_maps: for the caller: whether to query the mappings after this query
  * @pod: PROC_QUERY_POD: input and result. It is allocated, and belongs first to the query, then to
  * its answer
  */
@@ -50,7 +50,7 @@ struct proc_query {
 	u32 index;
 	u32 generation;
 	u8 kind;
-	bool map;
+	bool then_maps;
 	struct pods_lookup *pod;
 };
 

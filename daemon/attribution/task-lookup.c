@@ -319,7 +319,7 @@ static void process_apply_check_answer(struct attributor *a, const struct proc_a
 	 * Callers wait while @maps_answered_ns is old or a query is pending. If this function
 	 * queries the mappings below, that query is pending; if not, callers must not wait.
 	 */
-	if (answer->query.map)
+	if (answer->query.then_maps)
 		p->maps_answered_ns = answer->started_ns;
 	if (answer->result < 0)
 		return;
@@ -334,7 +334,7 @@ static void process_apply_check_answer(struct attributor *a, const struct proc_a
 	if (process_set_container_unless_sampled(
 		    a, index, answer_find_container(a, answer, p->pub.container)))
 		process_mark_dead(a, index);
-	else if (answer->query.map)
+	else if (answer->query.then_maps)
 		process_query_maps(a, index, p->pub.pid, answer);
 }
 
@@ -345,7 +345,7 @@ void process_compare_with_proc(struct attributor *a, u32 index, bool map)
 
 	if (__atomic_exchange_n(&p->query_pending, true, __ATOMIC_RELAXED))
 		return;
-	q.map = map;
+	q.then_maps = map;
 	if (!attributor_submit_query(a, &q))
 		__atomic_store_n(&p->query_pending, false, __ATOMIC_RELAXED);
 }

@@ -101,7 +101,7 @@ static int read_header(struct worker_state *state, struct query_request *request
 
 static int write_rows(struct query_request *request, const struct query_result *result)
 {
-	const struct query_rows rows = query_rows_of(result);
+	const struct query_rows rows = query_rows_get(result);
 	const struct profile_counters *own = query_result_get_admitted(result);
 	FILE *out = open_memstream(&request->text, &request->size);
 	int r;

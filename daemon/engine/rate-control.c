@@ -124,11 +124,11 @@ static void subtract_totals(const struct rate_control *g, struct rate_controller
 
 static u64 get_longest_interval(const struct rate_control *g)
 {
-	u64 most = rate_controller_interval(&g->rate_controller);
+	u64 most = rate_controller_get_interval(&g->rate_controller);
 
 	for (u32 i = 0; i < g->cpus; i++)
-		if (rate_controller_interval_of(&g->rate_controller, i) > most)
-			most = rate_controller_interval_of(&g->rate_controller, i);
+		if (rate_controller_get_cpu_interval(&g->rate_controller, i) > most)
+			most = rate_controller_get_cpu_interval(&g->rate_controller, i);
 	return most;
 }
 
@@ -138,7 +138,8 @@ static u64 get_longest_interval(const struct rate_control *g)
  */
 static u64 get_base_interval(const struct rate_control *g)
 {
-	return g->single ? get_longest_interval(g) : rate_controller_interval(&g->rate_controller);
+	return g->single ? get_longest_interval(g) :
+			   rate_controller_get_interval(&g->rate_controller);
 }
 
 /*
@@ -152,7 +153,7 @@ static void log_change(const struct rate_control *g, u64 count)
 	const char *const fields[] = { interval_field, cost, rate, changes, NULL };
 	unsigned int share =
 		(unsigned int)(g->rate_controller.cost * 100 / (RATE_CONTROLLER_WHOLE / 100));
-	u64 interval = rate_controller_interval(&g->rate_controller),
+	u64 interval = rate_controller_get_interval(&g->rate_controller),
 	    most = get_longest_interval(g);
 
 	snprintf(interval_field, sizeof(interval_field), "SPEPROF_INTERVAL_NSEC=%llu",
@@ -168,8 +169,9 @@ static void log_change(const struct rate_control *g, u64 count)
 			  "of every %llu ns",
 			  share / 100, share % 100, g->rate_controller.config.overhead / 1000,
 			  g->rate_controller.config.overhead / 10 % 100,
-			  rate_controller_limited_cpus(&g->rate_controller), g->logged_limited,
-			  (unsigned long long)most, (unsigned long long)interval);
+			  rate_controller_count_limited_cpus(&g->rate_controller),
+			  g->logged_limited, (unsigned long long)most,
+			  (unsigned long long)interval);
 	else
 		log_write(LOG_INFO, LOG_ID_INTERVAL, fields,
 			  "the busiest CPU had %llu samples a second, SamplesPerSecond= asks for "
@@ -193,8 +195,8 @@ static void log_rate_limited_change(struct rate_control *g, u64 changes, u64 now
 	if (action == LOG_LIMIT_SILENT || (action == LOG_LIMIT_RESOLVED && !count))
 		return;
 	log_change(g, count);
-	g->logged_ns = rate_controller_interval(&g->rate_controller);
-	g->logged_limited = rate_controller_limited_cpus(&g->rate_controller);
+	g->logged_ns = rate_controller_get_interval(&g->rate_controller);
+	g->logged_limited = rate_controller_count_limited_cpus(&g->rate_controller);
 }
 
 /* Disable rate control, because the source cannot change its interval. */
@@ -354,8 +356,8 @@ static void end_period(struct worker_state *state, struct session *machine,
 	enum rate_change why;
 
 	if (!g->pace.pause_ns) {
-		g->logged_ns = rate_controller_interval(&g->rate_controller);
-		g->logged_limited = rate_controller_limited_cpus(&g->rate_controller);
+		g->logged_ns = rate_controller_get_interval(&g->rate_controller);
+		g->logged_limited = rate_controller_count_limited_cpus(&g->rate_controller);
 	}
 	why = rate_controller_step(&g->rate_controller, grown, &drain, now - g->began_ns);
 	apply_intervals(state, machine);
@@ -404,7 +406,7 @@ void rate_control_fill_header(const struct worker_state *state, struct view_head
 	header->overhead_cost = g->rate_controller.cost;
 	if (g->rate_controller.measured && !header->overhead_cost)
 		header->overhead_cost = 1;
-	header->cpus_held = rate_controller_limited_cpus(&g->rate_controller);
+	header->cpus_held = rate_controller_count_limited_cpus(&g->rate_controller);
 	/*
 	 * If the source has one interval for all CPUs, @header->interval_ns already includes the
 	 * scale.
@@ -434,17 +436,17 @@ void rate_control_describe(const struct worker_state *state, char *ret, size_t s
 		return;
 	share = (unsigned int)(g->rate_controller.config.overhead / 10);
 	cost = (unsigned int)(g->rate_controller.cost / 10);
-	limited = rate_controller_limited_cpus(&g->rate_controller);
+	limited = rate_controller_count_limited_cpus(&g->rate_controller);
 	if (limited)
 		n = snprintf(ret, size,
 			     " Interval %llu to %llu ns: Overhead=%u.%02u %% makes %u CPUs sample "
 			     "less often.",
-			     (unsigned long long)rate_controller_interval(&g->rate_controller),
+			     (unsigned long long)rate_controller_get_interval(&g->rate_controller),
 			     (unsigned long long)get_longest_interval(g), share / 100, share % 100,
 			     limited);
 	else if (g->rate_controller.rate_scale != RATE_CONTROLLER_ONE)
 		n = snprintf(ret, size, " Interval %llu ns, adjusted to reach SamplesPerSecond=.",
-			     (unsigned long long)rate_controller_interval(&g->rate_controller));
+			     (unsigned long long)rate_controller_get_interval(&g->rate_controller));
 	if (g->rate_controller.exhausted && n >= 0 && (size_t)n < size)
 		snprintf(ret + n, size - (size_t)n,
 			 " Sampling costs %u.%02u %% of the machine, more than Overhead=%u.%02u %%: "

@@ -95,20 +95,20 @@ void rate_controller_change(struct rate_controller *rate_controller,
 	rate_controller->exhausted = false;
 }
 
-u64 rate_controller_interval(const struct rate_controller *rate_controller)
+u64 rate_controller_get_interval(const struct rate_controller *rate_controller)
 {
 	return rate_controller->config.nominal_ns * rate_controller->rate_scale /
 	       RATE_CONTROLLER_ONE;
 }
 
-u64 rate_controller_interval_of(const struct rate_controller *rate_controller, u32 cpu)
+u64 rate_controller_get_cpu_interval(const struct rate_controller *rate_controller, u32 cpu)
 {
 	/* The product cannot overflow: it is below 2^30 * 2^16 * 2^16. */
-	return rate_controller_interval(rate_controller) * rate_controller->cpu[cpu].scale /
+	return rate_controller_get_interval(rate_controller) * rate_controller->cpu[cpu].scale /
 	       RATE_CONTROLLER_ONE;
 }
 
-u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller)
+u32 rate_controller_count_limited_cpus(const struct rate_controller *rate_controller)
 {
 	u32 limited = 0;
 

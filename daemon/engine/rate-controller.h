@@ -147,19 +147,19 @@ void rate_controller_change(struct rate_controller *rate_controller,
 			    const struct rate_controller_config *config);
 
 /**
- * rate_controller_interval() - return the nanoseconds between samples on CPUs that are not limited
- * by cost
+ * rate_controller_get_interval() - return the interval in ns on CPUs that are not limited by their
+ * cost
  */
-u64 rate_controller_interval(const struct rate_controller *rate_controller);
+u64 rate_controller_get_interval(const struct rate_controller *rate_controller);
 
-/** rate_controller_interval_of() - return the nanoseconds between samples on @cpu */
-u64 rate_controller_interval_of(const struct rate_controller *rate_controller, u32 cpu);
+/** rate_controller_get_cpu_interval() - return the interval in ns on @cpu */
+u64 rate_controller_get_cpu_interval(const struct rate_controller *rate_controller, u32 cpu);
 
 /**
- * rate_controller_limited_cpus() - return the number of CPUs that have a longer interval because of
+ * rate_controller_count_limited_cpus() - count the CPUs that have a longer interval because of
  * their cost
  */
-u32 rate_controller_limited_cpus(const struct rate_controller *rate_controller);
+u32 rate_controller_count_limited_cpus(const struct rate_controller *rate_controller);
 
 /**
  * rate_controller_step() - compute intervals from the measurements of a period

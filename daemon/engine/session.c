@@ -397,7 +397,7 @@ int session_stop(struct session *session)
 	if (!session->running)
 		return -EALREADY;
 	session->stopped_ns = time_now_ns();
-	session->ran_ns = session_duration(session);
+	session->ran_ns = session_get_duration(session);
 	session->running = false;
 	session->shared_source->running--;
 	return 0;
@@ -443,7 +443,7 @@ void session_count_blind_time(struct session *session, u64 blind_ns, u64 at_ns)
 	}
 }
 
-u64 session_duration(const struct session *session)
+u64 session_get_duration(const struct session *session)
 {
 	u64 now = session->running ? time_now_ns() - session->started_ns : 0;
 
@@ -489,7 +489,7 @@ void session_fill_header(const struct session *session, struct view_header *ret_
 	ret_header->running = session->running;
 	ret_header->cpus = source->cpus;
 	ret_header->interval_ns = source->interval_ns;
-	ret_header->duration_ns = session_duration(session);
+	ret_header->duration_ns = session_get_duration(session);
 	ret_header->cost_ns = time_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - session->cost_ns;
 	ret_header->memory = read_resident_bytes();
 	fill_health(session->shared_source, ret_header);

@@ -136,7 +136,8 @@ struct session_rule {
  * @expression: a filter; NULL: all
  * @cgroups: absolute paths below the mount of cgroups, NULL-terminated; NULL: everywhere
  * @ret_rule: freed by session_rule_free()
- * @ret_error: on -EINVAL, the reason; @column: position in @expression, 0: not in it
+ * @ret_error: on -EINVAL, the reason; &filter_error.column is the position in @expression, 0: not
+ * in it
  *
  * Return: 0; -EINVAL if the filter is invalid; -ENOMEM if memory cannot be allocated.
  */
@@ -225,7 +226,8 @@ bool session_name_valid(const char *name);
 /**
  * session_init() - initialize a session that is stopped
  * @session: a free entry
- * @config: settings of the session; on failure the caller still owns @shared_source and @rule
+ * @config: settings of the session; on failure the caller still owns &session_config.shared_source
+ * and &session_config.rule
  * @plan: sizes of the session's tables
  * @attributor: borrowed
  *
@@ -285,8 +287,8 @@ void session_reset(struct session *session);
  */
 void session_count_blind_time(struct session *session, u64 blind_ns, u64 at_ns);
 
-/** session_duration() - return the nanoseconds for which the session ran since the last reset */
-u64 session_duration(const struct session *session);
+/** session_get_duration() - return for how many ns the session ran since the last reset */
+u64 session_get_duration(const struct session *session);
 
 /**
  * session_fill_header() - fill in the part of a view's header that the profile does not have

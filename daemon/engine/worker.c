@@ -331,7 +331,7 @@ int worker_make_view(struct worker_state *state, void *arg)
 		return -ENOENT;
 	if (session->running)
 		worker_drain_source(state, session->shared_source);
-	duration = session_duration(session);
+	duration = session_get_duration(session);
 	if (request->span == VIEW_SPAN_START)
 		r = profile_create_view(session->profile, state->symbols, true, request->group,
 					request->sort, request->limit, &request->view);
@@ -409,7 +409,10 @@ static bool run_pending_call(struct worker *w)
 
 	pthread_mutex_lock(&w->lock);
 	if (w->pending) {
-		/* Holding @lock meanwhile is safe: all callers wait for @lock or for @done. */
+		/*
+		 * Holding &worker.lock meanwhile is safe: all callers wait for it or for
+		 * &worker.done.
+		 */
 		w->result = run_call(w);
 		w->pending = false;
 		pthread_cond_broadcast(&w->done);

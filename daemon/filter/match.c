@@ -270,10 +270,10 @@ static u64 node_get_min_latency(const struct filter_node *node)
 }
 
 /*
- * Returns the events that all SPUs can filter by. Every SPU has the events of @always, and has an
- * event of @later if @cores->events contains it. Other events depend on another feature or on the
- * implementation, and are not included, even if a driver accepts them. The register of an SPU
- * without the event has no such bit, and a filter that selects nothing is CONSTRAINED
+ * Returns the events that all SPUs can filter by. Every SPU has the events in "always". It has an
+ * event of "later" if &filter_cores.events contains it. Other events depend on another feature or
+ * on the implementation, and are not included, even if a driver accepts them. The register of an
+ * SPU without the event has no such bit, and a filter that selects nothing is CONSTRAINED
  * UNPREDICTABLE.
  */
 static u64 get_filterable_events(const struct filter_cores *cores)
@@ -428,7 +428,7 @@ u32 filter_split(const struct filter *filter, const struct filter_cores *cores,
 	return node_split(filter, cores, filter->root, ret_parts, capacity);
 }
 
-u32 filter_latency_min(const struct filter *filter)
+u32 filter_get_min_latency(const struct filter *filter)
 {
 	struct source_config config = { 0 };
 

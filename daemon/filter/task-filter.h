@@ -29,12 +29,12 @@ enum filter_verdict {
 u8 filter_needs(const struct filter *filter);
 
 /**
- * filter_latency_min() - return the total latency that each matching sample has at least, cycles; 0
- * if the expression requires none
+ * filter_get_min_latency() - return the minimum total latency of matching samples, in cycles; 0 if
+ * the expression requires none
  *
  * Samples without a total latency do not match if the result is not 0.
  */
-u32 filter_latency_min(const struct filter *filter);
+u32 filter_get_min_latency(const struct filter *filter);
 
 /**
  * filter_match_task() - evaluate an expression for a task

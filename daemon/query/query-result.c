@@ -57,7 +57,7 @@ struct query_group {
  * @named: the selected cells, @named_count of them; get_cell_at() returns one
  * @ids: number of used entries of &cell_with_ids.id
  * @group: the rows, @groups of them
- * @whole: denominator of shares
+ * @share_total: denominator of the shares of rows, in the unit of the sort measure
  * @samples: number of all samples
  * @own: if there is a callback &query_source.admits: sum over all samples of admitted containers
  */
@@ -74,7 +74,7 @@ struct query_result {
 	struct query_group *group;
 	u32 groups;
 	u32 group_capacity;
-	u64 whole;
+	u64 share_total;
 	u64 samples;
 	struct profile_counters own;
 };
@@ -100,8 +100,8 @@ static enum measure share_measure(const struct query_result *r)
 }
 
 /*
- * Return whether the cell is kernel code. For kernel code, @offset is an address, in which bit 63
- * is set.
+ * Return whether the cell is kernel code. For kernel code, &cell_row.offset is an address, in which
+ * bit 63 is set.
  */
 static bool is_kernel_code(const struct cell_row *row)
 {
@@ -933,7 +933,7 @@ static int compare_keys(const void *a, const void *b, void *ctx)
 	return order ? order : (x->part > y->part) - (x->part < y->part);
 }
 
-/* Compare by the sort measure, then by @weight, then by the keys. */
+/* Compare by the sort measure, then by &query_group.weight, then by the keys. */
 static int compare_groups(const void *a, const void *b, void *ctx)
 {
 	const struct query_group *x = a, *y = b;
@@ -999,21 +999,21 @@ static void compute_share_denominator(struct query_result *r)
 	if (r->source.admits) {
 		sum_admitted_samples(r);
 		r->samples = r->own.samples;
-		r->whole = (u64)measure_compute(measure, &r->own, r->cells.unit);
+		r->share_total = (u64)measure_compute(measure, &r->own, r->cells.unit);
 		return;
 	}
 	if (r->cells.slot) {
 		query_cells_get_total(&r->cells, &total);
-		r->whole = (u64)measure_compute(measure, &total, r->cells.unit);
+		r->share_total = (u64)measure_compute(measure, &total, r->cells.unit);
 		return;
 	}
 	if (!r->has_parts && selects_all(&r->query.select)) {
 		for (u32 i = 0; i < r->groups; i++)
-			r->whole += get_share_numerator(r, &r->group[i]);
+			r->share_total += get_share_numerator(r, &r->group[i]);
 		return;
 	}
 	while (query_cells_next(&r->cells, &cursor, &cell))
-		r->whole += compute_cell_value(r, &cell, measure);
+		r->share_total += compute_cell_value(r, &cell, measure);
 }
 
 static const struct query_cell *find_heaviest_cell(const struct query_result *r,
@@ -1132,7 +1132,7 @@ void query_result_get_row(const struct query_result *r, u32 index, struct query_
 
 	memset(ret_row, 0, sizeof(*ret_row));
 	ret_row->part = get_share_numerator(r, g);
-	ret_row->whole = r->whole;
+	ret_row->whole = r->share_total;
 	ret_row->value = g->value;
 	row_set_container_and_program(r, cell, ret_row);
 	row_set_task(r, cell->row.program, ret_row);
@@ -1181,8 +1181,8 @@ void query_result_get_rest(const struct query_result *r, u64 shown_samples,
 			   struct query_rest *ret_rest)
 {
 	struct query_rest rest = {
-		.whole = r->whole,
-		.part = r->whole,
+		.whole = r->share_total,
+		.part = r->share_total,
 		.samples = r->samples > shown_samples ? r->samples - shown_samples : 0,
 		.rows = r->groups - query_result_get_row_count(r),
 		.overlaps = query_groups_by(&r->query, QUERY_EVENT),

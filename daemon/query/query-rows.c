@@ -25,7 +25,7 @@ static void get_rest(const void *ctx, u64 shown_samples, struct query_rest *ret_
 	query_result_get_rest(ctx, shown_samples, ret_rest);
 }
 
-struct query_rows query_rows_of(const struct query_result *result)
+struct query_rows query_rows_get(const struct query_result *result)
 {
 	return (struct query_rows){
 		.count = query_result_get_row_count(result),

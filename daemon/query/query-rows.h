@@ -31,7 +31,7 @@ struct query_rows {
  */
 void query_row_get_latencies(const struct query_row *row, struct histogram *ret_latencies);
 
-/** query_rows_of() - return the rows of @result, which must outlive them */
-struct query_rows query_rows_of(const struct query_result *result);
+/** query_rows_get() - return the rows of @result, which must outlive them */
+struct query_rows query_rows_get(const struct query_result *result);
 
 #endif

@@ -339,7 +339,7 @@ static void print_queries(struct counted_recording *c, FILE *out)
 		r = query_run(&source, &query, &result, &error);
 		fprintf(out, "%d\n", r);
 		if (r == 0)
-			rows = query_rows_of(result);
+			rows = query_rows_get(result);
 		query_json_write(out, header, &query, r ? NULL : &rows);
 		query_result_free(result);
 	}

@@ -61,7 +61,7 @@ static int load_recording(const char *verb, const struct options *options,
 		return message_fail(STATUS_FAILED, "%s: %s", options->input, strerror(-r));
 	input_get_header(&loaded->input, loaded->symbols, &loaded->header);
 	snprintf(loaded->making, sizeof(loaded->making), "%s", loaded->input.summary);
-	loaded->rows = query_rows_of(loaded->result);
+	loaded->rows = query_rows_get(loaded->result);
 	return status;
 }
 

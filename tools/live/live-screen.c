@@ -38,7 +38,7 @@ static struct screen_geometry compute_geometry(const struct live_screen *screen)
 		g.header++;
 
 	/*
-	 * A screen of two lines has only the title and the hints. @heading is then behind the last
+	 * A screen of two lines has only the title and the hints. @heading is then after the last
 	 * line.
 	 */
 	g.heading = height < 3 ? height : 1 + g.header;
@@ -170,8 +170,9 @@ static void draw_title(struct live_screen *screen, const struct live_state *stat
 	else if (level->detail)
 		snprintf(what, sizeof(what), "details, %s", live_period_name(state->period));
 	else
-		snprintf(what, sizeof(what), "%s by %s, %s%s%s", live_group_plural(level->group),
-			 view_sort_name(state->sort), live_period_name(state->period),
+		snprintf(what, sizeof(what), "%s by %s, %s%s%s",
+			 live_group_get_plural(level->group), view_sort_name(state->sort),
+			 live_period_name(state->period),
 			 *state->filter.text ? ", filter " : "", state->filter.text);
 	write_crumbs(state, left > text_get_width(what) + 2 ? left - text_get_width(what) - 2 : 0,
 		     crumbs, sizeof(crumbs));
@@ -257,7 +258,7 @@ static void write_hints(const struct live_state *state, u32 width, char *ret, si
 		used += (size_t)snprintf(ret + used, size - used, "%s%s", used ? "  " : "", *hint);
 }
 
-/* Show the input, or its end if it is wider than the screen. The cursor is behind it. */
+/* Show the input, or its end if it is wider than the screen. The cursor is after it. */
 static void draw_input(struct live_screen *screen, const struct live_state *state)
 {
 	const char *prompt = state->overlay == LIVE_INPUT_SEARCH ? "search: " : "filter: ";

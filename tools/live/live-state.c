@@ -49,7 +49,7 @@ const char *live_period_name(u32 period)
 	return names[period];
 }
 
-const char *live_group_plural(enum view_group group)
+const char *live_group_get_plural(enum view_group group)
 {
 	static const char *const names[VIEW_GROUPS] = {
 		[VIEW_FUNCTION] = "functions",	 [VIEW_PROCESS] = "processes",
@@ -69,7 +69,7 @@ bool live_row_is_same(const struct view_row *a, const struct view_row *b)
 
 /* ---- Rows ----------------------------------------------------------------------- */
 
-/* Return the names in @fixed that rows of a group have. */
+/* Return the LIVE_* names that rows of a group have. */
 static u32 get_group_names(enum view_group group)
 {
 	switch (group) {
@@ -239,7 +239,7 @@ const char *live_menu_get_item(const struct live_state *state, u32 i, bool *ret_
 		return view_sort_name(sort);
 	case LIVE_MENU_GROUP:
 		*ret_current = i == live_state_get_level_const(state)->group;
-		return live_group_plural(i);
+		return live_group_get_plural(i);
 	case LIVE_MENU_PERIOD:
 		*ret_current = i == state->period;
 		return live_period_name(i);

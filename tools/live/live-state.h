@@ -186,8 +186,8 @@ const char *live_menu_get_item(const struct live_state *state, u32 i, bool *ret_
 /** live_period_name() - return a static text such as "last interval" or "since start" */
 const char *live_period_name(u32 period);
 
-/** live_group_plural() - return a static text such as "containers" */
-const char *live_group_plural(enum view_group group);
+/** live_group_get_plural() - return a static text such as "containers" */
+const char *live_group_get_plural(enum view_group group);
 
 /** live_row_is_same() - return whether two rows of one group have the same names */
 bool live_row_is_same(const struct view_row *a, const struct view_row *b);

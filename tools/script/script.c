@@ -523,7 +523,7 @@ static int parse_spu(struct script_parser *script, struct line_cursor *c, struct
 		return r;
 	word.len = c->pos - (size_t)(word.at - c->line);
 	if (!given)
-		return set_error(c, word, "\"spu\" with KEY=VALUE behind it");
+		return set_error(c, word, "\"spu\" followed by KEY=VALUE");
 	if (spe_spu_init(&spu, &config, &io, &reason))
 		return set_error(c, word, "a possible SPU: %s", reason);
 	script->config = config;
@@ -563,7 +563,7 @@ static int parse_reg(struct script_parser *script, struct line_cursor *c, struct
 		step->regs_given |= 1U << i;
 	}
 	if (!given)
-		return set_error(c, word, "\"reg\" with REGISTER=VALUE behind it");
+		return set_error(c, word, "\"reg\" followed by REGISTER=VALUE");
 	return 0;
 }
 

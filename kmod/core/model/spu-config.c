@@ -109,7 +109,7 @@ static const char *find_choices_error(const struct spe_spu_config *config)
 	if (config->layout >= SPE_SPU_LAYOUTS)
 		return "layout: no such layout";
 	if (config->layout == SPE_SPU_LAYOUT_SLOTS && config->events_size > 2)
-		return "events_size: above 2 bytes, which the slots layout has no room for";
+		return "events_size: above 2 bytes, the maximum of the slots layout";
 	if (config->zero_filter >= SPE_SPU_ZERO_FILTERS)
 		return "zero_filter: no such choice";
 	if (config->misaligned >= SPE_SPU_MISALIGNEDS)

@@ -61,7 +61,7 @@ static enum rate_change simulate_period(struct rate_controller *g,
 			continue;
 		cpu[i].busy_ns = PERIOD * m->busy / 100;
 		cpu[i].samples = add_noise(cpu[i].busy_ns * m->operations / 100 /
-						   rate_controller_interval_of(g, i),
+						   rate_controller_get_cpu_interval(g, i),
 					   m->noise);
 		cpu[i].bytes = 64 * cpu[i].samples;
 		cpu[i].interrupts = cpu[i].samples / 100;
@@ -81,8 +81,8 @@ static u64 get_longest_interval(const struct rate_controller *g)
 	u64 most = 0;
 
 	for (u32 i = 0; i < CPUS; i++)
-		if (rate_controller_interval_of(g, i) > most)
-			most = rate_controller_interval_of(g, i);
+		if (rate_controller_get_cpu_interval(g, i) > most)
+			most = rate_controller_get_cpu_interval(g, i);
 	return most;
 }
 
@@ -133,7 +133,7 @@ static void test_idle_machine_keeps_interval(void **state __attribute__((unused)
 
 	rate_controller_init(&g, &config, scales, CPUS);
 	assert_int_equal(run_periods(&g, &idle, 50, 50), 0);
-	assert_int_equal(rate_controller_interval(&g), 1000000);
+	assert_int_equal(rate_controller_get_interval(&g), 1000000);
 }
 
 /* If a filter drops most samples, the interval must not become shorter and shorter. */
@@ -148,7 +148,7 @@ static void test_filter_does_not_shorten_interval(void **state __attribute__((un
 
 	rate_controller_init(&g, &config, scales, CPUS);
 	run_periods(&g, &few, 50, 0);
-	assert_int_equal(rate_controller_interval(&g), 1000000);
+	assert_int_equal(rate_controller_get_interval(&g), 1000000);
 	run_periods(&g, &many, 50, 0);
 	assert_true(rate <= 1300);
 }
@@ -204,7 +204,7 @@ static void simulate_interrupt_costs(struct rate_controller *g, const u64 drain_
 
 	for (u32 i = 0; i < CPUS; i++) {
 		cpu[i].busy_ns = PERIOD;
-		cpu[i].samples = PERIOD / rate_controller_interval_of(g, i);
+		cpu[i].samples = PERIOD / rate_controller_get_cpu_interval(g, i);
 		cpu[i].bytes = 64 * cpu[i].samples;
 		cpu[i].interrupts = cpu[i].samples / 50;
 		cpu[i].handling_ns = cpu[i].samples * drain_ns[i];
@@ -232,7 +232,7 @@ static void test_cpus_have_own_intervals(void **state __attribute__((unused)))
 	assert_true(cost <= 1000 && cost >= 500);
 	for (u32 i = 0; i < CPUS; i++) {
 		test_row("CPU %u", i);
-		assert_row((rate_controller_interval_of(&g, i) > 1000000) ==
+		assert_row((rate_controller_get_cpu_interval(&g, i) > 1000000) ==
 			   (drain_ns[i] >= 100000));
 		/*
 		 * Four times the budget of a CPU is 40 ms per second. The throttle permits twice
@@ -241,8 +241,9 @@ static void test_cpus_have_own_intervals(void **state __attribute__((unused)))
 		assert_row(scales[i].interrupts >= 128 && scales[i].bytes >= 2 << 20);
 		assert_row(!(scales[i].interrupts & (scales[i].interrupts - 1)));
 	}
-	assert_int_equal(rate_controller_limited_cpus(&g), 2);
-	assert_true(rate_controller_interval_of(&g, 1) > rate_controller_interval_of(&g, 6));
+	assert_int_equal(rate_controller_count_limited_cpus(&g), 2);
+	assert_true(rate_controller_get_cpu_interval(&g, 1) >
+		    rate_controller_get_cpu_interval(&g, 6));
 	/*
 	 * A sample of CPU 1 takes 200 us, so an interrupt for 50 samples takes 10 ms. The throttle
 	 * permits 80 ms per second, that is 8 interrupts, which is below the minimum of 128.
@@ -253,12 +254,14 @@ static void test_cpus_have_own_intervals(void **state __attribute__((unused)))
 	rate_controller_init(&g, &config, scales, CPUS);
 	for (u32 i = 0; i < 60; i++)
 		simulate_interrupt_costs(&g, drain_ns);
-	assert_int_equal(rate_controller_interval_of(&g, 0), rate_controller_interval_of(&g, 1));
-	assert_true(cost <= 1000 && rate_controller_limited_cpus(&g) == CPUS);
+	assert_int_equal(rate_controller_get_cpu_interval(&g, 0),
+			 rate_controller_get_cpu_interval(&g, 1));
+	assert_true(cost <= 1000 && rate_controller_count_limited_cpus(&g) == CPUS);
 	/* Without a budget there is no throttle. */
 	config.overhead = 0;
 	rate_controller_change(&g, &config);
-	assert_true(!scales[1].interrupts && !scales[1].bytes && !rate_controller_limited_cpus(&g));
+	assert_true(!scales[1].interrupts && !scales[1].bytes &&
+		    !rate_controller_count_limited_cpus(&g));
 }
 
 /*
@@ -282,7 +285,7 @@ static void test_offline_cpus_use_no_budget(void **state __attribute__((unused))
 			if (cpu[n].offline)
 				continue;
 			cpu[n].busy_ns = PERIOD;
-			cpu[n].samples = PERIOD / rate_controller_interval_of(&g, n);
+			cpu[n].samples = PERIOD / rate_controller_get_cpu_interval(&g, n);
 			cpu[n].bytes = 64 * cpu[n].samples;
 			cpu[n].handling_ns = cpu[n].samples * 20000;
 			drain.ns += cpu[n].samples * 10000;
@@ -295,13 +298,13 @@ static void test_offline_cpus_use_no_budget(void **state __attribute__((unused))
 	assert_int_equal(g.online, CPUS / 4);
 	assert_true(cost <= 1000 && cost >= 500);
 	assert_true(g.cost <= cost + 20 && g.cost + 20 >= cost);
-	assert_int_equal(rate_controller_limited_cpus(&g), CPUS / 4);
-	assert_true(rate_controller_interval_of(&g, 0) > 1000000);
+	assert_int_equal(rate_controller_count_limited_cpus(&g), CPUS / 4);
+	assert_true(rate_controller_get_cpu_interval(&g, 0) > 1000000);
 	for (u32 n = 0; n < CPUS; n++)
 		cpu[n].offline = n % 4 == 0;
 	rate_controller_step(&g, cpu, &quiet, PERIOD);
-	assert_int_equal(rate_controller_limited_cpus(&g), 0);
-	assert_int_equal(rate_controller_interval_of(&g, 0), 1000000);
+	assert_int_equal(rate_controller_count_limited_cpus(&g), 0);
+	assert_int_equal(rate_controller_get_cpu_interval(&g, 0), 1000000);
 	/* All CPUs are offline. */
 	for (u32 n = 0; n < CPUS; n++)
 		cpu[n].offline = true;
@@ -469,15 +472,15 @@ static void test_configuration_change(void **state __attribute__((unused)))
 
 	rate_controller_init(&g, &config, scales, CPUS);
 	run_periods(&g, &m, 40, 0);
-	assert_true(rate_controller_interval(&g) > 3000000);
+	assert_true(rate_controller_get_interval(&g) > 3000000);
 	config.nominal_ns = 2000000;
 	rate_controller_change(&g, &config);
-	assert_true(rate_controller_interval(&g) > 6000000);
+	assert_true(rate_controller_get_interval(&g) > 6000000);
 	assert_int_equal(run_periods(&g, &m, 20, 20), 0);
 	config.rate = false;
 	config.overhead = 0;
 	rate_controller_change(&g, &config);
-	assert_int_equal(rate_controller_interval(&g), 2000000);
+	assert_int_equal(rate_controller_get_interval(&g), 2000000);
 }
 
 int main(void)

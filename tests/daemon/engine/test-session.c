@@ -24,7 +24,7 @@ struct scripted_source {
 	u32 frees;
 	int error; /* result of start() */
 	bool fixed; /* whether configure() fails */
-	u32 configured;
+	u32 configure_count;
 	struct source_config config; /* the last configuration */
 };
 
@@ -105,7 +105,7 @@ static int script_configure(struct source *source, const struct source_config *c
 		*ret_reason = "not now";
 		return -EIO;
 	}
-	script->configured++;
+	script->configure_count++;
 	script->config = *config;
 	return 0;
 }
@@ -307,20 +307,20 @@ static void test_hardware_filters_for_one_session(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(add_session(f, SESSION_MACHINE, "latency.total > 200"), 0);
-	assert_int_equal(f->script.configured, 1);
+	assert_int_equal(f->script.configure_count, 1);
 	assert_int_equal(f->script.config.filter_latency, 201);
 	assert_int_equal(add_session(f, "all", NULL), 0);
 	assert_int_equal(f->script.config.filter_latency, 0);
 	assert_int_equal(worker_call(f->worker, worker_remove_session, "all"), 0);
 	assert_int_equal(f->script.config.filter_latency, 201);
 	assert_int_equal(f->script.config.interval_ns, 1000000);
-	assert_int_equal(f->script.configured, 3);
+	assert_int_equal(f->script.configure_count, 3);
 }
 
 struct seen_session {
 	const char *session;
 	char text[256];
-	bool kept; /* whether the source has the cgroups of the filter */
+	bool has_cgroups; /* whether the source samples only the cgroups of the session's rule */
 };
 
 static int read_state(struct worker_state *state, void *arg)
@@ -330,7 +330,7 @@ static int read_state(struct worker_state *state, void *arg)
 
 	snprintf(seen->text, sizeof(seen->text), "%s",
 		 session->rule->filter ? session->rule->filter->text : "");
-	seen->kept = session->shared_source->sampling.cgroups == session->rule->cgroups;
+	seen->has_cgroups = session->shared_source->sampling.cgroups == session->rule->cgroups;
 	return 0;
 }
 
@@ -445,7 +445,7 @@ static void test_relist_changes_filters(void **state)
 		"!(container =~ \"*-secret\") && (cgroup == \"/web\" || cgroup =~ \"/web/*\") && "
 		"(remote)");
 	assert_int_equal(worker_call(f->worker, read_state, &own_seen), 0);
-	assert_true(own_seen.kept);
+	assert_true(own_seen.has_cgroups);
 	/* The session counts with the new filter. Samples without a container are not excluded. */
 	get_counts(f, "slow", &records, &filtered);
 	assert_true(records > 0 && records == filtered);
@@ -554,31 +554,31 @@ struct rate_control_run {
 	struct rate_control *rate_control;
 	u64 now;
 	u64 interval_ns; /* configured interval */
-	u64 asked;
+	u64 target_ns;
 	struct view_header header;
 };
 
 /* Run a period of rate control with the simulated clock, on the worker's thread. */
 static int run_rate_control_period(struct worker_state *state, void *arg)
 {
-	struct rate_control_run *governing = arg;
+	struct rate_control_run *run = arg;
 
-	state->rate_control = governing->rate_control;
-	governing->now += 5000000000ULL;
-	rate_control_tick(state, governing->now);
-	rate_control_fill_header(state, &governing->header);
+	state->rate_control = run->rate_control;
+	run->now += 5000000000ULL;
+	rate_control_tick(state, run->now);
+	rate_control_fill_header(state, &run->header);
 	state->rate_control = NULL;
 	return 0;
 }
 
 static int follow_tasks(struct worker_state *state, void *arg)
 {
-	struct rate_control_run *governing = arg;
+	struct rate_control_run *run = arg;
 
-	state->rate_control = governing->rate_control;
-	if (governing->interval_ns)
-		rate_control_set_target(state, &governing->interval_ns);
-	governing->asked = rate_control_get_target(state);
+	state->rate_control = run->rate_control;
+	if (run->interval_ns)
+		rate_control_set_target(state, &run->interval_ns);
+	run->target_ns = rate_control_get_target(state);
 	state->rate_control = NULL;
 	return 0;
 }
@@ -614,11 +614,11 @@ static void test_configured_interval_applies_at_once(void **state)
 	g.rate_control->rate_controller.rate_scale = 2 * RATE_CONTROLLER_ONE;
 	assert_int_equal(change_session(f, SESSION_MACHINE, NULL, 2000000), 0);
 	assert_int_equal(worker_call(f->worker, follow_tasks, &g), 0);
-	assert_int_equal(g.asked, 1000000);
+	assert_int_equal(g.target_ns, 1000000);
 	g.interval_ns = 2000000;
 	assert_int_equal(worker_call(f->worker, follow_tasks, &g), 0);
-	assert_int_equal(g.asked, 2000000);
-	assert_int_equal(rate_controller_interval(&g.rate_control->rate_controller), 2000000);
+	assert_int_equal(g.target_ns, 2000000);
+	assert_int_equal(rate_controller_get_interval(&g.rate_control->rate_controller), 2000000);
 	rate_control_free(g.rate_control);
 }
 
@@ -661,8 +661,8 @@ static void test_calls_do_not_change_interval(void **state)
 	assert_true(records > 0);
 	assert_int_equal(g.rate_control->rate_controller.cost, 0);
 	assert_int_equal(g.header.overhead_cost, 1);
-	assert_int_equal(f->script.configured, 0);
-	assert_int_equal(rate_controller_limited_cpus(&g.rate_control->rate_controller), 0);
+	assert_int_equal(f->script.configure_count, 0);
+	assert_int_equal(rate_controller_count_limited_cpus(&g.rate_control->rate_controller), 0);
 	rate_control_free(g.rate_control);
 }
 

@@ -66,7 +66,7 @@ static void assert_class_verdict(const struct filter *filter, const struct filte
 
 	assert_row(verdict == FILTER_DEPENDS || filter_needs(filter) & FILTER_NEEDS_CLASS);
 	assert_row(!filter_match(filter, subject) ||
-		   subject->sample->counter[SPE_COUNTER_TOTAL] >= filter_latency_min(filter));
+		   subject->sample->counter[SPE_COUNTER_TOTAL] >= filter_get_min_latency(filter));
 	assert_row(verdict == FILTER_DEPENDS ||
 		   filter_match(filter, subject) == (verdict == FILTER_ACCEPTS));
 }
@@ -106,7 +106,7 @@ static void test_expressions_match(void **state)
 		{ "event.mispredicted == true", false, true },
 		{ "event.13", true, false },
 		{ "l1d_refill != false", true, false },
-		/* An event in a bit behind the end of the payload is absent. */
+		/* An event in a bit after the end of the payload is absent. */
 		{ "event.40 == false", false, false },
 		{ "conditional", false, true },
 		{ "atomic == false", true, true },
@@ -272,7 +272,7 @@ static void test_latency_min(void **state)
 		struct filter *filter = parse_filter(rows[i].text);
 
 		test_row("%s", rows[i].text);
-		assert_row(filter_latency_min(filter) == rows[i].min);
+		assert_row(filter_get_min_latency(filter) == rows[i].min);
 		filter_free(filter);
 	}
 }
@@ -681,8 +681,8 @@ static const struct {
 	{ "op == store && op != branch", SPE_PMSFCR_BM },
 	{ "(op == load || op == branch) && op != branch", SPE_PMSFCR_BM },
 	/*
-	 * The SPU's types are wider than the filter's flags, so the SPU cannot filter by the
-	 * absence of a flag.
+	 * An operation type of PMSFCR may also contain operations without the flag of the filter.
+	 * If the SPU excluded the type, it would discard these operations, too.
 	 */
 	{ "!simd", 0 },
 	{ "fp == false", 0 },
