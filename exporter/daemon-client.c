@@ -76,6 +76,12 @@ static void read_metrics_file(struct daemon_client *client)
 	close(fd);
 }
 
+/* Return why the daemon refused a call. A message may be missing or empty; the name never is. */
+static const char *get_refusal_text(const sd_bus_error *refusal)
+{
+	return refusal->message && *refusal->message ? refusal->message : refusal->name;
+}
+
 static int on_metrics_reply(sd_bus_message *m, void *userdata,
 			    sd_bus_error *error __attribute__((unused)))
 {
@@ -86,8 +92,7 @@ static int on_metrics_reply(sd_bus_message *m, void *userdata,
 
 	client->call = sd_bus_slot_unref(client->call);
 	if (refusal) {
-		snprintf(why, sizeof(why), "%.140s",
-			 refusal->message ? refusal->message : refusal->name);
+		snprintf(why, sizeof(why), "%.140s", get_refusal_text(refusal));
 		report_metrics_failure(client, CLIENT_FAULT_REFUSED,
 				       sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "h", &fd) < 0) {
@@ -141,8 +146,7 @@ static int on_profile_reply(sd_bus_message *m, void *userdata,
 			"the daemon is too old to omit containers from a profile, as Allow= or "
 			"Deny= demands: upgrade it");
 	} else if (refusal) {
-		snprintf(why, sizeof(why), "%.140s",
-			 refusal->message ? refusal->message : refusal->name);
+		snprintf(why, sizeof(why), "%.140s", get_refusal_text(refusal));
 		report_profile_failure(client, CLIENT_FAULT_REFUSED,
 				       sd_bus_error_get_errno(refusal), why);
 	} else if (sd_bus_message_read(m, "hs", &fd, &backend) < 0) {
@@ -251,8 +255,7 @@ static void finish_rows_refused(struct rows_query *query, const sd_bus_error *re
 		finish_rows(query, -1, 0, -ETIMEDOUT,
 			    "speprofd did not reply within 20 s, or was stopped before it did");
 	} else {
-		snprintf(why, sizeof(why), "speprofd: %.280s",
-			 refusal->message ? refusal->message : refusal->name);
+		snprintf(why, sizeof(why), "speprofd: %.280s", get_refusal_text(refusal));
 		finish_rows(query, -1, 0, -EIO, why);
 	}
 }

@@ -69,8 +69,8 @@ enum MHD_Result http_page_queue_text(struct MHD_Connection *mhd, unsigned int st
 	char line[360];
 	int n = snprintf(line, sizeof(line), "%.350s", text);
 
-	/* Each text ends with a line feed. */
-	if (line[n - 1] != '\n')
+	/* Add the line feed that each text of the server ends with; @text may be empty. */
+	if (!n || line[n - 1] != '\n')
 		line[n++] = '\n';
 	return queue_response(
 		mhd, status,

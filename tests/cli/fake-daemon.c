@@ -113,6 +113,8 @@ static int set_refusal(const struct fake *fake, sd_bus_error *error)
 	if (mode_is(fake, "no-module"))
 		return sd_bus_error_set(error, "org.speprof1.NoModule",
 					"speprof.ko is not loaded; \"modprobe speprof\"");
+	if (mode_is(fake, "mute"))
+		return sd_bus_error_set(error, "org.speprof1.Mute", "");
 	if (mode_is(fake, "no-spe"))
 		return sd_bus_error_set(error, "org.speprof1.NoSPE", "there is no SPE here");
 	return 0;

@@ -238,6 +238,53 @@ static int request_once(in_port_t port, const char *headers)
 	return status;
 }
 
+/* Handle the ends of connections, and free the server. */
+static void end_server(struct http_server *http)
+{
+	run_loop();
+	http_free(http);
+}
+
+/* Send a request for metrics of @size bytes, of which nothing is read. Return the connection. */
+static int begin_large_answer(in_port_t port, size_t size)
+{
+	int fd = connect_tcp(port);
+
+	rendered_size = size;
+	send_only(fd, "GET", "/metrics", LOCAL AUTHORIZE);
+	return fd;
+}
+
+/* Receive at least @wanted bytes. Return their number. */
+static size_t receive_bytes(int fd, size_t wanted)
+{
+	static char part[65536];
+	size_t size = 0;
+	ssize_t n;
+
+	while (size < wanted) {
+		run_loop();
+		n = recv(fd, part, sizeof(part), 0);
+		assert_true(n > 0 || (n < 0 && errno == EAGAIN));
+		size += n > 0 ? (size_t)n : 0;
+	}
+	return size;
+}
+
+/* Receive what the socket has. Return the number of bytes; @ret_open: the connection is open. */
+static size_t receive_rest(int fd, bool *ret_open)
+{
+	static char part[65536];
+	size_t size = 0;
+	ssize_t n;
+
+	while ((n = recv(fd, part, sizeof(part), 0)) > 0)
+		size += (size_t)n;
+	assert_true(n == 0 || errno == ECONNRESET || errno == EAGAIN);
+	*ret_open = n < 0 && errno == EAGAIN;
+	return size;
+}
+
 /* Open more connections than allowed from one address, and send no request on any of them. */
 static void test_idle_connections_are_closed(void **state)
 {
@@ -264,8 +311,7 @@ static void test_idle_connections_are_closed(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(idle); i++)
 		close(idle[i]);
 	close(scraper);
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /*
@@ -291,36 +337,25 @@ static void test_single_bytes_extend_no_deadline(void **state)
 	assert_int_equal(send_request(late, LOCAL AUTHORIZE), 200);
 	close(slow);
 	close(late);
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /* The server closes the connection of a client that takes too long to read its answer. */
 static void test_slow_reader(void **state)
 {
-	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
 	int reader, listening = listener_open("127.0.0.1:0");
 	struct http_server *http = start_server(listening, TOKEN);
-	static char answer[65536];
-	size_t size = 0;
-	ssize_t n;
+	size_t size;
+	bool open;
 
 	(void)state;
-	rendered_size = 64 << 20;
-	reader = connect_tcp(get_port(listening));
-	assert_int_equal(send(reader, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-	run_loop();
+	reader = begin_large_answer(get_port(listening), 64 << 20);
 	/*
 	 * Until the deadline the client can read the answer, also the part that the kernel had not
 	 * buffered.
 	 */
 	played_s += HTTP_ANSWER_SECONDS - 1;
-	while (size < rendered_size / 2) {
-		run_loop();
-		n = recv(reader, answer, sizeof(answer), 0);
-		assert_true(n > 0 || (n < 0 && errno == EAGAIN));
-		size += n > 0 ? (size_t)n : 0;
-	}
+	size = receive_bytes(reader, rendered_size / 2);
 	played_s++;
 	/*
 	 * In the first iteration of the event loop the server shuts the socket down, and in the
@@ -328,13 +363,11 @@ static void test_slow_reader(void **state)
 	 */
 	sd_event_run(event, UINT64_MAX);
 	run_loop();
-	while ((n = recv(reader, answer, sizeof(answer), 0)) > 0)
-		size += (size_t)n;
-	assert_true(n == 0 || errno == ECONNRESET);
+	size += receive_rest(reader, &open);
+	assert_false(open);
 	assert_in_range(size, 1, rendered_size - 1);
 	close(reader);
-	run_loop();
-	http_free(http);
+	end_server(http);
 	rendered_size = 8;
 }
 
@@ -344,34 +377,26 @@ static void test_slow_reader(void **state)
  */
 static void test_answer_versions_are_bounded(void **state)
 {
-	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
 	int readers[12], listening = listener_open("127.0.0.1:0");
 	struct http_server *http = start_server(listening, TOKEN);
-	in_port_t port = get_port(listening);
-	static char answer[65536];
-	unsigned int open = 0;
-	ssize_t n;
+	unsigned int count = 0;
+	bool open;
 
 	(void)state;
-	rendered_size = 8 << 20;
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++) {
-		readers[i] = connect_tcp(port);
-		assert_int_equal(send(readers[i], text, strlen(text), MSG_NOSIGNAL), strlen(text));
-		run_loop();
+		readers[i] = begin_large_answer(get_port(listening), 8 << 20);
 		http_drop_answers(http);
 		run_loop();
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++) {
-		while ((n = recv(readers[i], answer, sizeof(answer), 0)) > 0)
-			;
-		open += n < 0 && errno == EAGAIN;
+		receive_rest(readers[i], &open);
+		count += open;
 	}
 	/* the current version, the previous one, and 32 MiB of older versions */
-	assert_in_range(open, 1, 6);
+	assert_in_range(count, 1, 6);
 	for (unsigned int i = 0; i < ARRAY_SIZE(readers); i++)
 		close(readers[i]);
-	run_loop();
-	http_free(http);
+	end_server(http);
 	rendered_size = 8;
 }
 
@@ -381,28 +406,15 @@ static void test_answer_versions_are_bounded(void **state)
  */
 static void test_large_answer_arrives_completely(void **state)
 {
-	static const char text[] = "GET /metrics HTTP/1.1\r\n" LOCAL AUTHORIZE "\r\n";
 	int reader, listening = listener_open("127.0.0.1:0");
 	struct http_server *http = start_server(listening, TOKEN);
-	static char answer[65536];
-	size_t size = 0;
-	ssize_t n;
 
 	(void)state;
-	rendered_size = 64 << 20;
-	reader = connect_tcp(get_port(listening));
-	assert_int_equal(send(reader, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-	run_loop();
+	reader = begin_large_answer(get_port(listening), 64 << 20);
 	http_drop_answers(http);
-	while (size < rendered_size) {
-		run_loop();
-		n = recv(reader, answer, sizeof(answer), 0);
-		assert_true(n > 0 || (n < 0 && errno == EAGAIN));
-		size += n > 0 ? (size_t)n : 0;
-	}
+	receive_bytes(reader, rendered_size);
 	close(reader);
-	run_loop();
-	http_free(http);
+	end_server(http);
 	rendered_size = 8;
 }
 
@@ -452,8 +464,7 @@ static void test_other_host_names_are_refused(void **state)
 	http_get_stats(http, &stats);
 	assert_int_equal(stats.answered, 6);
 	assert_int_equal(stats.refused, ARRAY_SIZE(rows) - 6);
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /*
@@ -469,8 +480,7 @@ static void test_requests_without_token(void **state)
 	assert_int_equal(request_once(get_port(listening), LOCAL), 403);
 	assert_int_equal(request_once(get_port(listening), LOCAL AUTHORIZE), 403);
 	assert_int_equal(request_once(get_port(listening), "Host: attacker.example\r\n"), 421);
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /*
@@ -514,6 +524,17 @@ static void test_unix_socket(void **state)
 		/* The next server replaces the file of the socket. */
 	}
 	unlink(path);
+}
+
+/* Send a request for rows on a connection of its own, which is returned. */
+static int begin_query(in_port_t port, const char *parameters)
+{
+	char target[256];
+	int fd = connect_tcp(port);
+
+	snprintf(target, sizeof(target), "/page/query%s", parameters);
+	send_only(fd, "GET", target, LOCAL PAGE_AUTHORIZE);
+	return fd;
 }
 
 /* Answer all queries that wait. */
@@ -593,8 +614,7 @@ static void test_page_files(void **state)
 			assert_row(strstr(last_answer, headers[k]));
 		close(fd);
 	}
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /* The token of the page gives no metrics, and the token of metrics gives no page. */
@@ -734,10 +754,8 @@ static void test_page_parameters(void **state)
 			   !strstr(last_answer, "script>"));
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(good); i++) {
-		snprintf(target, sizeof(target), "/page/query%s", good[i].query);
-		test_row("%s", target);
-		fd = connect_tcp(get_port(listening));
-		send_only(fd, "GET", target, LOCAL PAGE_AUTHORIZE);
+		test_row("%s", good[i].query);
+		fd = begin_query(get_port(listening), good[i].query);
 		assert_row(asked_count == 1);
 		assert_row(!strcmp(last_wanted.period, good[i].period));
 		assert_row(!strcmp(last_wanted.group, good[i].group));
@@ -745,8 +763,7 @@ static void test_page_parameters(void **state)
 		assert_row(read_answer_status(fd) == 504);
 		close(fd);
 	}
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /* Each failure has a status, and its reason as the text. None of them counts as a refusal. */
@@ -756,13 +773,16 @@ static void test_page_results(void **state)
 		int outcome;
 		enum http_query_result result;
 		int status;
+		const char *why;
 		const char *text;
 	} rows[] = {
-		{ 0, HTTP_QUERY_FAILED, 502, "\r\n\r\nthe reason\n" },
-		{ 0, HTTP_QUERY_AWAY, 503, "\r\n\r\nthe reason\n" },
-		{ 0, HTTP_QUERY_LATE, 504, "\r\n\r\nthe reason\n" },
-		{ 1, HTTP_QUERY_AWAY, 503, "\r\n\r\nno daemon\n" },
-		{ -EBUSY, HTTP_QUERY_AWAY, 503, "\r\n\r\na reason\n" },
+		{ 0, HTTP_QUERY_FAILED, 502, "the reason", "\r\n\r\nthe reason\n" },
+		{ 0, HTTP_QUERY_FAILED, 502, "a line\n", "\r\n\r\na line\n" },
+		{ 0, HTTP_QUERY_FAILED, 502, "", "\r\n\r\n\n" },
+		{ 0, HTTP_QUERY_AWAY, 503, "the reason", "\r\n\r\nthe reason\n" },
+		{ 0, HTTP_QUERY_LATE, 504, "the reason", "\r\n\r\nthe reason\n" },
+		{ 1, HTTP_QUERY_AWAY, 503, "", "\r\n\r\nno daemon\n" },
+		{ -EBUSY, HTTP_QUERY_AWAY, 503, "", "\r\n\r\na reason\n" },
 	};
 	int listening = listener_open("127.0.0.1:0"), fd;
 	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
@@ -772,11 +792,10 @@ static void test_page_results(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		test_row("row %u", i);
 		query_outcome = rows[i].outcome;
-		fd = connect_tcp(get_port(listening));
-		send_only(fd, "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+		fd = begin_query(get_port(listening), "");
 		if (query_outcome == 1)
 			asked_count = 0;
-		finish_queries(rows[i].result, "the reason");
+		finish_queries(rows[i].result, rows[i].why);
 		assert_row(read_answer_status(fd) == rows[i].status);
 		assert_row(strstr(last_answer, rows[i].text));
 		close(fd);
@@ -785,8 +804,7 @@ static void test_page_results(void **state)
 	http_get_stats(http, &stats);
 	assert_int_equal(stats.refused, 0);
 	assert_int_equal(stats.answered, 0);
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /* Requests for metrics and files are answered while queries wait, and each query gets its answer. */
@@ -798,8 +816,7 @@ static void test_page_queries_wait_alone(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++) {
-		fd[i] = connect_tcp(get_port(listening));
-		send_only(fd[i], "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+		fd[i] = begin_query(get_port(listening), "");
 	}
 	assert_int_equal(asked_count, ARRAY_SIZE(fd));
 	assert_int_equal(request_once(get_port(listening), LOCAL AUTHORIZE), 200);
@@ -815,8 +832,7 @@ static void test_page_queries_wait_alone(void **state)
 		close(fd[i]);
 	}
 	asked_count = 0;
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /* The number of requests for rows is limited until their clients have read the answers. */
@@ -827,8 +843,7 @@ static void test_page_query_limit(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++) {
-		fd[i] = connect_tcp(get_port(listening));
-		send_only(fd[i], "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+		fd[i] = begin_query(get_port(listening), "");
 	}
 	assert_int_equal(asked_count, HTTP_QUERIES);
 	assert_int_equal(get_once(get_port(listening), "/page/query", LOCAL PAGE_AUTHORIZE), 503);
@@ -842,8 +857,7 @@ static void test_page_query_limit(void **state)
 	fd[0] = connect_tcp(get_port(listening));
 	assert_int_equal(get_rows(fd[0], LOCAL PAGE_AUTHORIZE), 200);
 	close(fd[0]);
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /* Rows that exceed the buffers of the socket arrive completely. */
@@ -851,26 +865,16 @@ static void test_page_many_rows(void **state)
 {
 	int listening = listener_open("127.0.0.1:0"), fd, rows;
 	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
-	static char part[65536];
 	const size_t whole = 8 << 20;
-	size_t size = 0;
-	ssize_t n;
 
 	(void)state;
-	fd = connect_tcp(get_port(listening));
-	send_only(fd, "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+	fd = begin_query(get_port(listening), "");
 	rows = rows_file("[");
 	assert_return_code(ftruncate(rows, whole), errno);
 	http_query_finish(asked[--asked_count], HTTP_QUERY_ROWS, rows, whole, NULL);
-	while (size < whole) {
-		run_loop();
-		n = recv(fd, part, sizeof(part), 0);
-		assert_true(n > 0 || (n < 0 && errno == EAGAIN));
-		size += n > 0 ? (size_t)n : 0;
-	}
+	receive_bytes(fd, whole);
 	close(fd);
-	run_loop();
-	http_free(http);
+	end_server(http);
 }
 
 /* A client that closes its connection costs nothing; a query that ends late is answered at the end. */
@@ -880,8 +884,7 @@ static void test_page_client_leaves(void **state)
 	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
 
 	(void)state;
-	fd = connect_tcp(get_port(listening));
-	send_only(fd, "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+	fd = begin_query(get_port(listening), "");
 	close(fd);
 	run_loop();
 	rows = rows_file("[]\n");
@@ -890,8 +893,7 @@ static void test_page_client_leaves(void **state)
 	run_loop();
 	/* The server has closed the file. */
 	assert_int_equal(fcntl(rows, F_GETFD), -1);
-	late = connect_tcp(get_port(listening));
-	send_only(late, "GET", "/page/query", LOCAL PAGE_AUTHORIZE);
+	late = begin_query(get_port(listening), "");
 	finish_queries(HTTP_QUERY_AWAY, "the exporter is being stopped");
 	http_finish(http);
 	assert_int_equal(read_answer_status(late), 503);

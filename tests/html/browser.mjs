@@ -7,48 +7,18 @@
 // ("diff -j") and shop-summary.json ("summary -j"). It receives pictures. Prints PASS and FAIL lines; exits with 1 if anything failed.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
+import { Chromium, SIZES, tableRows } from "./chromium.mjs";
 import { count, expected, percent } from "./expected.mjs";
 
 const [modules, chromium, folder] = process.argv.slice(2);
-const require = createRequire(join(modules, "x"));
-const axe = readFileSync(join(modules, "axe-core/axe.min.js"), "utf8");
 const json = name => JSON.parse(readFileSync(join(folder, name), "utf8"));
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"];
-const SIZES = [[1440, 900], [1024, 768], [390, 844]];
-
-const browser = await require("playwright-core").chromium.launch({ executablePath: chromium, args: FLAGS });
-let failed = 0;
-
-/* Run @fn with a page that shows FOLDER/NAME. A console message, an error or a request is a failure. */
-async function withPage(name, fn, { size = SIZES[0], scheme = "light" } = {}) {
-	const context = await browser.newContext({ viewport: { width: size[0], height: size[1] }, colorScheme: scheme, reducedMotion: "reduce" });
-	/* A slow machine is no failure; the lane has a limit of its own. */
-	context.setDefaultTimeout(0);
-	const page = await context.newPage();
-	const trouble = [];
-	const url = `file://${join(folder, name)}`;
-	page.on("console", message => trouble.push(`console: ${message.text()}`));
-	page.on("pageerror", error => trouble.push(`error: ${error.message}`));
-	page.on("dialog", dialog => trouble.push(`dialog: ${dialog.message()}`));
-	page.on("request", request => request.url() !== url && trouble.push(`request: ${request.url()}`));
-	await page.goto(url);
-	await page.waitForSelector("#main:not([hidden])");
-	await fn(page, trouble);
-	assert.deepEqual(trouble, []);
-	await context.close();
-}
-
-async function check(name, fn) {
-	try {
-		await fn();
-		console.log(`PASS html-${name}`);
-	} catch (error) {
-		console.log(`FAIL html-${name}: ${String(error.stack ?? error).split("\n").slice(0, 12).join(" | ")}`);
-		failed = 1;
-	}
-}
+const fileUrl = name => `file://${join(folder, name)}`;
+/* A page is one file: each other request is a failure. */
+const tests = await Chromium.start({ modules, chromium, prefix: "html", permits: (url, page) => url === page });
+const check = (name, fn) => tests.check(name, fn);
+const drawn = page => page.waitForSelector("#main:not([hidden])");
+const withPage = (name, fn, options) => tests.withPage(fileUrl(name), drawn, fn, options);
 
 const box = (page, level, name) => page.locator(`#icicle [role=treeitem][aria-label$=${JSON.stringify(`, ${level} ${name}`)}]`);
 const dataOf = async (page, key) => (await page.locator(`#numbers dd[data-key="${key}"]`).textContent()).trim();
@@ -70,12 +40,7 @@ await check("function", () => withPage("shop.html", async page => {
 
 await check("rows", () => withPage("shop.html", async page => {
 	const report = json("shop.json");
-	while (await page.locator("#more").isVisible())
-		await page.locator("#more").click();
-	const shown = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => ({
-		names: [...row.querySelectorAll(".text, th")].map(cell => cell.textContent),
-		numbers: Object.fromEntries([...row.querySelectorAll("td[data-key]")].map(cell => [cell.dataset.key, cell.textContent])),
-	})));
+	const shown = await tableRows(page);
 	assert.equal(shown.length, report.rows.length);
 	const byName = new Map(shown.map(row => [row.names.join("\n"), row.numbers]));
 	for (const row of report.rows) {
@@ -202,12 +167,7 @@ await check("comparison", () => withPage("diff.html", async page => {
 	const signed = value => (value > 0 ? "+" : "") + value.toFixed(1);
 	assert.equal(await page.locator("#words li").count(), diff.words.length);
 	assert.ok(await page.locator("#when").isHidden() && await page.locator("#memory").isHidden());
-	while (await page.locator("#more").isVisible())
-		await page.locator("#more").click();
-	const shown = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => ({
-		names: [...row.querySelectorAll(".text, th")].map(cell => cell.textContent),
-		numbers: Object.fromEntries([...row.querySelectorAll("td[data-key]")].map(cell => [cell.dataset.key, cell.textContent])),
-	})));
+	const shown = await tableRows(page);
 	assert.equal(shown.length, diff.rows.length);
 	const row = diff.rows.find(each => each.function === "ExecHashJoin");
 	const { numbers } = shown.find(each => each.names.at(-1) === "ExecHashJoin");
@@ -249,27 +209,14 @@ await check("policy", () => withPage("shop.html", async (page, trouble) => {
 	trouble.length = 0;
 }));
 
-await check("damaged", async () => {
-	const context = await browser.newContext();
-	context.setDefaultTimeout(0);
-	const page = await context.newPage();
-	await page.goto(`file://${join(folder, "damaged.html")}`);
-	await page.waitForSelector("#failure:not([hidden])");
+await check("damaged", () => tests.withPage(fileUrl("damaged.html"), page => page.waitForSelector("#failure:not([hidden])"), async page => {
 	assert.match(await page.locator("#failure").textContent(), /^This report cannot be shown: /);
-	await context.close();
-});
+}));
 
 for (const scheme of ["light", "dark"])
 	for (const size of SIZES)
 		for (const name of ["shop", "diff"])
-			await check(`accessible-${name}-${scheme}-${size[0]}`, () => withPage(`${name}.html`, async page => {
-				await page.screenshot({ path: join(folder, `${name}-${scheme}-${size[0]}.png`), fullPage: true });
-				await page.evaluate(axe);
-				const { violations } = await page.evaluate(() => window.axe.run());
-				const serious = violations.filter(each => ["serious", "critical"].includes(each.impact));
-				assert.deepEqual(serious.map(each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html + " " + node.failureSummary).join(", ")}`), []);
-				assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page scrolls sideways");
-			}, { size, scheme }));
+			await check(`accessible-${name}-${scheme}-${size[0]}`, () => withPage(`${name}.html`, page =>
+				tests.checkAccess(page, join(folder, `${name}-${scheme}-${size[0]}.png`)), { size, scheme }));
 
-await browser.close();
-process.exit(failed);
+await tests.exit();

@@ -8,53 +8,32 @@
 // line to standard input: pause, resume, kill and start the daemon, or stop-exporter. Exits with 1 if anything failed.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { Chromium, SIZES, tableRows } from "./chromium.mjs";
 import { count, expected } from "./expected.mjs";
 
 const [modules, chromium, folder, url, token] = process.argv.slice(2);
-const require = createRequire(join(modules, "x"));
-const axe = readFileSync(join(modules, "axe-core/axe.min.js"), "utf8");
 const report = JSON.parse(readFileSync(join(folder, "live.json"), "utf8"));
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"];
 const LEVELS = ["container", "program", "binary", "function"];
-const SIZES = [[1440, 900], [1024, 768], [390, 844]];
 
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const browser = await require("playwright-core").chromium.launch({ executablePath: chromium, args: FLAGS });
-let failed = 0;
+/* A request to another server is a failure, but a message of the browser about a refused request is not. */
+const tests = await Chromium.start({
+	modules, chromium, prefix: "html-live", permits: each => each.startsWith(`${url}/page/`),
+	ignores: message => /^Failed to load resource/.test(message),
+});
+const check = (name, fn) => tests.check(name, fn);
+const withPage = (address, fn, options) => tests.withPage(address, idle, fn, options);
+/* Run @fn with the page when it has rows. */
+const withRows = (fn, options) => withPage(opened, async (page, trouble) => {
+	await updateUntil(page, () => page.locator("#main").isVisible());
+	await fn(page, trouble);
+}, options);
 
 async function request(word) {
 	console.log(`@${word}`);
 	await answers.next();
-}
-
-/* Run @fn with a page. A request to another server, an error, or a message other than that of a refused request is a failure. */
-async function withPage(address, fn, { size = SIZES[0], scheme = "light" } = {}) {
-	const context = await browser.newContext({ viewport: { width: size[0], height: size[1] }, colorScheme: scheme, reducedMotion: "reduce" });
-	/* A slow machine is no failure; the lane has a limit of its own. */
-	context.setDefaultTimeout(0);
-	const page = await context.newPage();
-	const trouble = [];
-	page.on("console", message => /^Failed to load resource/.test(message.text()) || trouble.push(`console: ${message.text()}`));
-	page.on("pageerror", error => trouble.push(`error: ${error.message}`));
-	page.on("request", each => each.url().startsWith(`${url}/page/`) || trouble.push(`request: ${each.url()}`));
-	await page.goto(address);
-	await idle(page);
-	await fn(page, trouble);
-	assert.deepEqual(trouble, []);
-	await context.close();
-}
-
-async function check(name, fn) {
-	try {
-		await fn();
-		console.log(`PASS html-live-${name}`);
-	} catch (error) {
-		console.log(`FAIL html-live-${name}: ${String(error.stack ?? error).split("\n").slice(0, 12).join(" | ")}`);
-		failed = 1;
-	}
 }
 
 const idle = page => page.waitForSelector('#live[aria-busy="false"]');
@@ -70,11 +49,8 @@ async function update(page) {
 
 /* Load new rows until @done; a slow machine may give other answers before. */
 async function updateUntil(page, done) {
-	for (;;) {
+	while (!await done())
 		await update(page);
-		if (await done())
-			return;
-	}
 }
 
 /*
@@ -109,12 +85,7 @@ await check("token", async () => {
 
 await check("rows", () => withPage(opened, async page => {
 	assert.equal(page.url(), `${url}/page/`);
-	while (await page.locator("#more").isVisible())
-		await page.locator("#more").click();
-	const shown = await page.locator("#table tbody tr").evaluateAll(rows => rows.map(row => ({
-		names: [...row.querySelectorAll(".text, th")].map(cell => cell.textContent),
-		numbers: Object.fromEntries([...row.querySelectorAll("td[data-key]")].map(cell => [cell.dataset.key, cell.textContent])),
-	})));
+	const shown = await tableRows(page);
 	const shownName = (level, name) => (level === "container" && name === "-" ? "no container" : name || `no ${level}`);
 	const wanted = new Map();
 	for (const row of report.rows) {
@@ -177,17 +148,36 @@ await check("selection", () => withPage(opened, async page => {
 	assert.deepEqual(await page.locator("#crumbs li").allTextContents(), before[0]);
 }));
 
+/* Functions that bring the page into each of its states. The last two add one line, which is tested at the least width. */
+const STATES = {
+	data: async () => {},
+	function: async page => {
+		for (const level of LEVELS) {
+			await page.locator("#icicle [role=treeitem][aria-level='2']").first().click();
+			assert.equal(await text(page, "#what-title"), `Selected ${level}`);
+		}
+	},
+	loading: async page => {
+		await request("pause");
+		await page.locator("#refresh").click();
+		await page.waitForSelector('#live[aria-busy="true"]');
+	},
+	refused: async page => {
+		await page.evaluate(() => { location.hash = "token=not-the-token-of-the-page"; });
+		await page.waitForSelector("#failure:not([hidden])");
+		assert.match(await text(page, "#failure"), /^The token was refused\./);
+	},
+};
+
 for (const scheme of ["light", "dark"])
-	for (const size of SIZES)
-		await check(`accessible-${scheme}-${size[0]}`, () => withPage(opened, async page => {
-			await page.screenshot({ path: join(folder, `live-${scheme}-${size[0]}.png`), fullPage: true });
-			/* The policy forbids an inline script; this one comes from the debugger, which the policy does not bind. */
-			await page.evaluate(axe);
-			const { violations } = await page.evaluate(() => window.axe.run());
-			const serious = violations.filter(each => ["serious", "critical"].includes(each.impact));
-			assert.deepEqual(serious.map(each => `${each.id}: ${each.nodes.slice(0, 3).map(node => node.html + " " + node.failureSummary).join(", ")}`), []);
-			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page scrolls sideways");
-		}, { size, scheme }));
+	for (const [state, enter] of Object.entries(STATES))
+		for (const size of ["loading", "refused"].includes(state) ? SIZES.slice(-1) : SIZES)
+			await check(`accessible-${state}-${scheme}-${size[0]}`, () => withRows(async page => {
+				await enter(page);
+				await tests.checkAccess(page, join(folder, `live-${state}-${scheme}-${size[0]}.png`));
+			}, { size, scheme }).finally(() => state === "loading" && request("resume")));
+
+await check("accessible-no-token", () => withPage(`${url}/page/`, page => tests.checkAccess(page, join(folder, "live-no-token.png"))));
 
 await check("daemon", () => withPage(opened, async page => {
 	const failure = page.locator("#failure");
@@ -211,7 +201,10 @@ await check("daemon", () => withPage(opened, async page => {
 	assert.ok(await failure.isVisible());
 	assert.equal(await text(page, "#table"), rows);
 	assert.match(await text(page, "#status"), /^Not updated: the rows below are those of /);
-	await page.screenshot({ path: join(folder, "live-away.png"), fullPage: true });
+	for (const scheme of ["dark", "light"]) {
+		await page.emulateMedia({ colorScheme: scheme });
+		await tests.checkAccess(page, join(folder, `live-away-${scheme}.png`));
+	}
 	await request("start");
 	await updateUntil(page, () => failure.isHidden());
 	assert.match(await text(page, "#status"), /^Rows of /);
@@ -221,5 +214,4 @@ await check("daemon", () => withPage(opened, async page => {
 	assert.match(await failure.textContent(), /^The exporter cannot be reached: /);
 }));
 
-await browser.close();
-process.exit(failed);
+await tests.exit();
