@@ -30,7 +30,7 @@ ALERTS = {
 	"SpeprofFaults": {"stopped"}, "SpeprofLosses": {"lossy"}, "SpeprofBlind": {"blind"},
 	"SpeprofIntervalHeld": {"held"}, "SpeprofHeldBack": {"held"}, "SpeprofUnattributed": {"unknown"},
 	"SpeprofEvicted": {"unknown"}, "SpeprofSeriesDropped": {"crowded"}, "SpeprofPushDropped": {"crowded"},
-	"SpeprofLatencyAboveItsWeek": {"native"}, "SpeprofFalseSharing": {"crowded"},
+	"SpeprofLatencyAboveItsWeek": {"native"}, "SpeprofDramAboveItsWeek": {"native"}, "SpeprofFalseSharing": {"crowded"},
 }
 RATIOS = {
 	"instance:speprof_accesses_dram:ratio_rate5m": 0.4, "instance:speprof_accesses_remote:ratio_rate5m": 0.1,
@@ -110,15 +110,16 @@ class Fleet:
 
 
 def write_week(fleet, folder):
-	"""Store a week of the 99th percentile: lower than now for one host, and the same for another."""
+	"""Store a week of the values that alerts compare: lower than now for one host, and the same for another."""
 	path, now = f"{folder}/week.txt", int(time.time()) // 3600 * 3600
-	name = "container:speprof_latency_cycles:p99_rate1h"
 	with open(path, "w", encoding="ascii") as file:
-		file.write(f"# TYPE {name} gauge\n")
-		for host, cycles in (("native", 100), ("classic", 2000)):
-			for hour in range(7 * 24, 2, -1):
-				file.write(f'{name}{{container="web",instance="{fleet.instances[host]}",job="speprof",runtime="docker"}} '
-					   f"{cycles} {now - 3600 * hour}\n")
+		for name, lower, same in (("container:speprof_latency_cycles:p99_rate1h", 100, 2000),
+					  ("container:speprof_accesses_dram:ratio_rate1h", 0.1, 0.4)):
+			file.write(f"# TYPE {name} gauge\n")
+			for host, value in (("native", lower), ("classic", same)):
+				for hour in range(7 * 24, 2, -1):
+					file.write(f'{name}{{container="web",instance="{fleet.instances[host]}",job="speprof",'
+						   f'runtime="docker"}} {value} {now - 3600 * hour}\n')
 		file.write("# EOF\n")
 	subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics", path, f"{folder}/data"], check=True,
 		       stdout=subprocess.DEVNULL)
