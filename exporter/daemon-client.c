@@ -5,14 +5,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <systemd/sd-bus.h>
 #include <time.h>
 #include <unistd.h>
 
-#define DAEMON_NAME	 "org.speprof1"
-#define DAEMON_PATH	 "/org/speprof1"
-#define DAEMON_INTERFACE "org.speprof1.Manager"
+#include "daemon-answer.h"
 
 /*
  * maximum microseconds from the end of a profile to the reply: the daemon reads symbols in that
@@ -23,11 +22,13 @@
 /**
  * struct rows_query - a query for rows that waits for its reply
  * @slot: the call; NULL: the entry is free
+ * @wanted: the query
  * @on_rows: gets the reply
  * @ctx: argument for @on_rows
  */
 struct rows_query {
 	sd_bus_slot *slot;
+	struct page_query wanted;
 	daemon_rows_function on_rows;
 	void *ctx;
 };
@@ -245,6 +246,30 @@ static int copy_rows_file(sd_bus_message *m, size_t *ret_size)
 	return copy;
 }
 
+/* Convert a reply without a descriptor. Return: a file with JSON, or a negative errno. */
+static int write_answer_file(const struct page_query *wanted, sd_bus_message *m, size_t *ret_size)
+{
+	int fd = memfd_create("speprof-page", MFD_CLOEXEC), r;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	struct stat st;
+	int copy = -1;
+
+	if (!out) {
+		r = -errno;
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	r = daemon_answer_write(wanted, m, out);
+	if (r >= 0 && fflush(out) == 0 && fstat(fd, &st) == 0 && st.st_size > 0 &&
+	    st.st_size <= DAEMON_CLIENT_ROWS) {
+		copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		*ret_size = (size_t)st.st_size;
+	}
+	fclose(out);
+	return r < 0 ? r : copy < 0 ? -ENOMEM : copy;
+}
+
 static void finish_rows_refused(struct rows_query *query, const sd_bus_error *refusal)
 {
 	char why[300];
@@ -265,17 +290,27 @@ static int on_rows_reply(sd_bus_message *m, void *userdata,
 {
 	const sd_bus_error *refusal = sd_bus_message_get_error(m);
 	struct rows_query *query = userdata;
-	size_t size;
+	const char *why;
+	size_t size = 0;
 	int fd;
 
 	if (refusal) {
 		finish_rows_refused(query, refusal);
 		return 0;
 	}
-	fd = copy_rows_file(m, &size);
+	if (!daemon_answer_is_file(&query->wanted)) {
+		fd = write_answer_file(&query->wanted, m, &size);
+		if (fd == -ENOENT)
+			why = "the history has no samples of this period";
+		else
+			why = "speprofd has replied in an unknown format: install speprofd and "
+			      "speprof-exporter of the same version";
+	} else {
+		fd = copy_rows_file(m, &size);
+		why = "speprofd replied without a sealed file of at most 64 MiB of rows";
+	}
 	if (fd < 0)
-		finish_rows(query, -1, 0, -EIO,
-			    "speprofd replied without a sealed file of at most 64 MiB of rows");
+		finish_rows(query, -1, 0, -EIO, why);
 	else
 		finish_rows(query, fd, size, 0, NULL);
 	return 0;
@@ -356,13 +391,8 @@ static int send_rows_query(struct daemon_client *client, const struct page_query
 			   struct rows_query *query)
 {
 	sd_bus_message *m = NULL;
-	int r = sd_bus_message_new_method_call(client->bus, &m, DAEMON_NAME, DAEMON_PATH,
-					       DAEMON_INTERFACE, "Query");
+	int r = daemon_answer_new_call(client->bus, wanted, &m);
 
-	if (r >= 0)
-		r = sd_bus_message_append(m, "a{sv}", 4, "Period", "s", wanted->period, "Group",
-					  "s", wanted->group, "Sort", "s", "operations", "Limit",
-					  "u", DAEMON_CLIENT_ROW_COUNT);
 	if (r >= 0)
 		r = sd_bus_message_set_auto_start(m, 0);
 	if (r >= 0)
@@ -393,6 +423,7 @@ int daemon_client_query_rows(struct daemon_client *client, const struct page_que
 		*ret_why = "there is no connection to the bus";
 		return -ESRCH;
 	}
+	query->wanted = *wanted;
 	query->on_rows = on_rows;
 	query->ctx = ctx;
 	return 0;

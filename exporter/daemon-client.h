@@ -45,9 +45,6 @@ enum daemon_client_fault {
 #define DAEMON_CLIENT_QUERIES 4
 #define DAEMON_CLIENT_ROWS    (64 << 20)
 
-/* maximum rows that the daemon returns */
-#define DAEMON_CLIENT_ROW_COUNT 10000
-
 /*
  * The number of a cause, for log_condition_update(). The text cannot identify a cause, because
  * texts of one cause may differ in names and sizes.
@@ -94,7 +91,7 @@ int daemon_client_new(const struct daemon_client_config *config, sd_event *event
 /**
  * typedef daemon_rows_function - a function that gets the reply to a query for rows
  * @ctx: argument of daemon_client_query_rows()
- * @fd: a sealed file with rows, which the function then owns; -1 on failure
+ * @fd: a file with JSON that cannot become shorter, which the function then owns; -1 on failure
  * @size: bytes of JSON in @fd, at most DAEMON_CLIENT_ROWS
  * @error: 0; -ESRCH if there is no daemon; -ETIMEDOUT if it did not reply; -EIO if it replied with
  * an error or without rows
@@ -103,9 +100,9 @@ int daemon_client_new(const struct daemon_client_config *config, sd_event *event
 typedef void (*daemon_rows_function)(void *ctx, int fd, size_t size, int error, const char *why);
 
 /**
- * daemon_client_query_rows() - query rows
+ * daemon_client_query_rows() - query rows, a timeline or the sessions
  * @client: NULL: none, such as while the exporter stops
- * @wanted: period and keys of the rows
+ * @wanted: what to query; copied
  * @on_rows: called once, later or by daemon_client_free(), but only if this function succeeded
  * @ctx: argument for @on_rows
  * @ret_why: on failure, a static sentence

@@ -301,11 +301,12 @@ static enum MHD_Result refuse_page(struct http_server *http, struct MHD_Connecti
 }
 
 /*
- * Answer a request for rows of the daemon. The connection is suspended until http_query_finish(),
+ * Answer a request for data of the daemon. The connection is suspended until http_query_finish(),
  * and this function is then called again, with @request.
  */
-static enum MHD_Result answer_rows(struct http_server *http, struct MHD_Connection *mhd,
-				   struct http_connection *c, void **request)
+static enum MHD_Result answer_query(struct http_server *http, struct MHD_Connection *mhd,
+				    struct http_connection *c, enum page_answer answer,
+				    void **request)
 {
 	unsigned int status = check_token(http, mhd, http->page_token);
 	struct page_parameters parameters = { 0 };
@@ -316,7 +317,8 @@ static enum MHD_Result answer_rows(struct http_server *http, struct MHD_Connecti
 	if (status != MHD_HTTP_OK)
 		return refuse_page(http, mhd, status);
 	http_connection_authorize(c, get_now_s());
-	if (http_page_read_parameters(mhd, &parameters, &why) < 0) {
+	if (http_page_read_parameters(mhd, &parameters, &why) < 0 ||
+	    page_query_init(&wanted, answer, &parameters, &why) < 0) {
 		http->stats.refused++;
 		return http_page_queue_text(mhd, MHD_HTTP_BAD_REQUEST, why);
 	}
@@ -329,7 +331,6 @@ static enum MHD_Result answer_rows(struct http_server *http, struct MHD_Connecti
 	query = http_query_new(mhd, http->timer);
 	if (!query)
 		return http_page_queue_text(mhd, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
-	wanted = page_query_from_parameters(&parameters);
 	*request = query;
 	http->queries++;
 	if (http->config.query(http->config.ctx, &wanted, query, &why) < 0)
@@ -342,11 +343,12 @@ static enum MHD_Result answer_page_path(struct http_server *http, struct MHD_Con
 					const char *method, void **request)
 {
 	const struct page_file *file = page_find_file(url);
+	enum page_answer answer;
 
 	if (!is_get(method))
 		return refuse_page(http, mhd, MHD_HTTP_METHOD_NOT_ALLOWED);
-	if (!strcmp(url, PAGE_QUERY_PATH))
-		return answer_rows(http, mhd, c, request);
+	if (page_find_answer(url, &answer))
+		return answer_query(http, mhd, c, answer, request);
 	/*
 	 * The files have no data, so they need no token: a browser cannot send one before it has
 	 * loaded the script.

@@ -712,34 +712,55 @@ static void test_page_parameters(void **state)
 	static const struct {
 		const char *query;
 		const char *period;
+		u32 past_s;
 		const char *group;
+		const char *session;
+		const char *container;
 	} good[] = {
-		{ "", "start", "container,program,binary,function,level" },
-		{ "?", "start", "container,program,binary,function,level" },
-		{ "?period=10s", "10s", "container,program,binary,function" },
-		{ "?rows=line&period=10m", "10m", "container,program,binary,function,line" },
-		{ "?period=%73tart&rows=line", "start",
-		  "container,program,binary,function,line,level" },
+		{ "", "start", 0, "container,program,binary,function,level", "machine", "" },
+		{ "?", "start", 0, "container,program,binary,function,level", "machine", "" },
+		{ "?period=10s", "10s", 0, "container,program,binary,function", "machine", "" },
+		{ "?rows=line&period=10m", "10m", 0, "container,program,binary,function,line",
+		  "machine", "" },
+		{ "?period=%73tart&rows=line", "start", 0,
+		  "container,program,binary,function,line,level", "machine", "" },
+		{ "?period=1h&session=machine&container=web-%5C*", "1h", 3600,
+		  "container,program,binary,function", "machine", "web-\\*" },
+		{ "?period=1d&rows=line", "1d", 86400, "container,program,binary,function,line",
+		  "machine", "" },
+		{ "?session=Slow_2&period=1m&container=%C3%A9%20%22", "1m", 0,
+		  "container,program,binary,function", "Slow_2", "\u00e9 \"" },
 	};
 	static const struct {
 		const char *query;
 		const char *why;
 	} bad[] = {
-		{ "?period=", "period: should be start, 10s, 1m or 10m" },
-		{ "?period", "period: should be start, 10s, 1m or 10m" },
-		{ "?period=1h", "period: should be start, 10s, 1m or 10m" },
-		{ "?period=10s%00", "period: should be start, 10s, 1m or 10m" },
-		{ "?period=10s%0d%0aX:1", "period: should be start, 10s, 1m or 10m" },
+		{ "?period=", "period: should be start, 10s, 1m, 10m, 1h or 1d" },
+		{ "?period", "period: should be start, 10s, 1m, 10m, 1h or 1d" },
+		{ "?period=2h", "period: should be start, 10s, 1m, 10m, 1h or 1d" },
+		{ "?period=10s%00", "period: should be start, 10s, 1m, 10m, 1h or 1d" },
+		{ "?period=10s%0d%0aX:1", "period: should be start, 10s, 1m, 10m, 1h or 1d" },
 		{ "?period=10s&period=10s", "period: should be given once" },
 		{ "?rows=instruction", "rows: should be function or line" },
 		{ "?rows=function,instruction", "rows: should be function or line" },
 		{ "?rows=line&rows=function", "rows: should be given once" },
-		{ "?limit=1000000", "the parameters are period and rows" },
-		{ "?period%00=10s", "the parameters are period and rows" },
-		{ "?=start", "the parameters are period and rows" },
-		{ "?Period=start", "the parameters are period and rows" },
+		{ "?limit=1000000", "the parameters are period, rows, session and container" },
+		{ "?period%00=10s", "the parameters are period, rows, session and container" },
+		{ "?=start", "the parameters are period, rows, session and container" },
+		{ "?Period=start", "the parameters are period, rows, session and container" },
 		{ "?group=%3Cscript%3Ealert(1)%3C/script%3E",
-		  "the parameters are period and rows" },
+		  "the parameters are period, rows, session and container" },
+		{ "?session=", "session: should be a letter, then" },
+		{ "?session=2", "session: should be a letter, then" },
+		{ "?session=a/b", "session: should be a letter, then" },
+		{ "?session=a%00b", "session: should be a letter, then" },
+		{ "?session=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		  "session: should be a letter, then" },
+		{ "?session=a&session=b", "session: should be given once" },
+		{ "?container=", "container: should be a glob of 1 to 255 bytes in UTF-8" },
+		{ "?container=%C3", "container: should be a glob of 1 to 255 bytes in UTF-8" },
+		{ "?container=a&container=a", "container: should be given once" },
+		{ "?session=other&period=1h", "the periods 1h and 1d are those of the session" },
 	};
 	int listening = listener_open("127.0.0.1:0"), fd;
 	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
@@ -759,8 +780,72 @@ static void test_page_parameters(void **state)
 		assert_row(asked_count == 1);
 		assert_row(!strcmp(last_wanted.period, good[i].period));
 		assert_row(!strcmp(last_wanted.group, good[i].group));
+		assert_row(last_wanted.answer == PAGE_ANSWER_ROWS);
+		assert_row(last_wanted.past_s == good[i].past_s);
+		assert_row(!strcmp(last_wanted.session, good[i].session));
+		assert_row(!strcmp(last_wanted.container, good[i].container));
 		finish_queries(HTTP_QUERY_LATE, "late");
 		assert_row(read_answer_status(fd) == 504);
+		close(fd);
+	}
+	end_server(http);
+}
+
+/* A glob of the maximum length is accepted, and one more byte is not. */
+static void test_page_long_container(void **state)
+{
+	struct page_parameters parameters = { 0 };
+	char glob[PAGE_CONTAINER_SIZE + 1];
+	struct page_query query;
+	const char *why;
+
+	(void)state;
+	memset(glob, 'a', PAGE_CONTAINER_SIZE);
+	glob[PAGE_CONTAINER_SIZE] = 0;
+	assert_int_equal(page_set_parameter(&parameters, "container", strlen("container"), glob,
+					    strlen(glob), &why),
+			 -EINVAL);
+	glob[PAGE_CONTAINER_SIZE - 1] = 0;
+	assert_return_code(page_set_parameter(&parameters, "container", strlen("container"), glob,
+					      strlen(glob), &why),
+			   0);
+	assert_return_code(page_query_init(&query, PAGE_ANSWER_ROWS, &parameters, &why), 0);
+	assert_string_equal(query.container, glob);
+}
+
+/* Timelines and the list of sessions need the token of the page, too, and have other parameters. */
+static void test_page_other_answers(void **state)
+{
+	static const struct {
+		const char *target;
+		enum page_answer answer;
+		const char *why;
+	} rows[] = {
+		{ "/page/sessions", PAGE_ANSWER_SESSIONS, NULL },
+		{ "/page/sessions?period=1h", 0, "the list of sessions has no parameters" },
+		{ "/page/sessions?container=a", 0, "the list of sessions has no parameters" },
+		{ "/page/timeline?period=1h", PAGE_ANSWER_TIMELINE, NULL },
+		{ "/page/timeline?period=1d&container=web*&session=machine", PAGE_ANSWER_TIMELINE,
+		  NULL },
+		{ "/page/timeline", 0, "a timeline has the period 1h or 1d, and no rows" },
+		{ "/page/timeline?period=10m", 0, "a timeline has the period 1h or 1d" },
+		{ "/page/timeline?period=1h&rows=line", 0, "a timeline has the period" },
+		{ "/page/timeline?period=1h&session=other", 0, "of the session machine" },
+	};
+	int listening = listener_open("127.0.0.1:0"), fd;
+	struct http_server *http = start_server_with(listening, TOKEN, PAGE_TOKEN);
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		test_row("%s", rows[i].target);
+		assert_row(get_once(get_port(listening), rows[i].target, LOCAL AUTHORIZE) == 401);
+		fd = connect_tcp(get_port(listening));
+		send_only(fd, "GET", rows[i].target, LOCAL PAGE_AUTHORIZE);
+		assert_row(asked_count == !rows[i].why);
+		assert_row(rows[i].why || last_wanted.answer == rows[i].answer);
+		finish_queries(HTTP_QUERY_LATE, "late");
+		assert_row(read_answer_status(fd) == (rows[i].why ? 400 : 504));
+		assert_row(strstr(last_answer, rows[i].why ?: "late"));
 		close(fd);
 	}
 	end_server(http);
@@ -1086,6 +1171,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_page_tokens, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_page_on_unix_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_page_parameters, setup, teardown),
+		cmocka_unit_test(test_page_long_container),
+		cmocka_unit_test_setup_teardown(test_page_other_answers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_page_results, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_page_queries_wait_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_page_query_limit, setup, teardown),

@@ -209,6 +209,15 @@ await check("policy", () => withPage("shop.html", async (page, trouble) => {
 	trouble.length = 0;
 }));
 
+/* Paper is white, also for a reader of a dark page. */
+await check("print", () => withPage("shop.html", async page => {
+	await page.emulateMedia({ media: "print" });
+	const [text, paper] = await page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]);
+	assert.deepEqual([text, paper], ["rgb(29, 33, 38)", "rgb(255, 255, 255)"]);
+	assert.ok(await page.locator("#find").isHidden());
+	await page.screenshot({ path: join(folder, "shop-print.png"), fullPage: true });
+}, { scheme: "dark" }));
+
 await check("damaged", () => tests.withPage(fileUrl("damaged.html"), page => page.waitForSelector("#failure:not([hidden])"), async page => {
 	assert.match(await page.locator("#failure").textContent(), /^This report cannot be shown: /);
 }));

@@ -8,6 +8,7 @@
 // line to standard input: pause, resume, kill and start the daemon, or stop-exporter. Exits with 1 if anything failed.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Chromium, SIZES, tableRows } from "./chromium.mjs";
@@ -39,9 +40,12 @@ async function request(word) {
 const idle = page => page.waitForSelector('#live[aria-busy="false"]');
 const text = (page, selector) => page.locator(selector).textContent();
 
+/* Each update begins with this request. */
+const begun = each => each.url().endsWith("/page/sessions");
+
 /* Load new rows, and wait until the page has shown them or the reason why there are none. */
 async function update(page) {
-	const answer = page.waitForEvent("requestfinished", each => each.url().includes("/page/query")).catch(() => {});
+	const answer = page.waitForEvent("requestfinished", begun).catch(() => {});
 	await page.locator("#refresh").click();
 	await answer;
 	await idle(page);
@@ -111,10 +115,10 @@ await check("rows", () => withPage(opened, async page => {
 
 await check("heading", () => withPage(opened, async page => {
 	assert.equal(await text(page, ".badge"), "EMULATED SPU");
-	assert.equal(await text(page, "#name"), "daemon, session machine, since the start");
+	assert.equal(await text(page, "#name"), `${hostname()}: session machine, since the start`);
 	assert.match(await text(page, "#bottom"), /^Served by speprof-exporter /);
 	assert.match(await text(page, "#status"), /^Rows of /);
-	assert.ok(await page.locator("#when").isHidden() && await page.locator("#memory").isHidden());
+	assert.ok(await page.locator("#memory").isHidden());
 	assert.ok((await text(page, "#table thead button[data-key=p99]")).startsWith("~"));
 }));
 
@@ -146,6 +150,55 @@ await check("selection", () => withPage(opened, async page => {
 	await page.locator("#detail").selectOption("line");
 	await page.waitForFunction(() => [...document.querySelectorAll("#by option")].some(option => option.value === "line"));
 	assert.deepEqual(await page.locator("#crumbs li").allTextContents(), before[0]);
+}));
+
+/* Choose an option, and wait until the page has shown its rows. */
+async function chooseOption(page, id, value) {
+	const answer = page.waitForEvent("requestfinished", begun);
+	await page.locator(`#${id}`).selectOption(value);
+	await answer;
+	await idle(page);
+	await updateUntil(page, () => page.locator("#failure").isHidden());
+}
+
+const options = (page, id) => page.locator(`#${id} option`).evaluateAll(list => list.map(option => option.value));
+
+await check("sessions", () => withRows(async page => {
+	assert.deepEqual(await options(page, "session"), ["machine", "loads"]);
+	assert.equal(await page.locator("#session option").first().textContent(), "machine (stopped)");
+	assert.deepEqual(await options(page, "period"), ["start", "10s", "1m", "10m", "1h", "1d"]);
+	await chooseOption(page, "period", "1h");
+	assert.match(await text(page, "#name"), /: session machine, last hour$/);
+	assert.match(await page.locator("#ledgers").innerText(), /not known/);
+	await chooseOption(page, "session", "loads");
+	assert.match(await text(page, "#name"), /: session loads, since the start$/);
+	assert.deepEqual(await options(page, "period"), ["start", "10s", "1m", "10m"]);
+	assert.equal(await text(page, "#when-note"), "Only the session machine has a history.");
+	assert.deepEqual([...new Set((await tableRows(page)).map(row => row.numbers.stores))], ["0"]);
+}));
+
+await check("container", () => withRows(async page => {
+	const names = [...new Set(report.rows.map(row => row.container))];
+	assert.deepEqual((await options(page, "container")).sort(), ["", ...names].sort());
+	await chooseOption(page, "container", names[0]);
+	assert.match(await text(page, "#origin"), /Only samples of container /);
+	assert.deepEqual((await options(page, "container")).sort(), ["", ...names].sort());
+	const shown = await tableRows(page);
+	const samples = report.rows.filter(row => row.container === names[0]).reduce((sum, row) => sum + row.samples, 0);
+	assert.equal(shown.reduce((sum, { numbers }) => sum + Number(numbers.samples.replaceAll(",", "")), 0), samples);
+}));
+
+await check("timeline", () => withRows(async page => {
+	await page.waitForSelector("#timeline svg");
+	assert.match(await text(page, "#when-note"), /^From the daemon.s history: all samples, in steps of 1 min\./);
+	await page.locator("#when-table summary").click();
+	assert.equal(await page.locator("#slices tbody tr").count(), 60);
+	const [, rate, mean, p99] = await page.locator("#slices tbody tr").last().locator("th, td").allTextContents();
+	assert.ok(Number.parseFloat(rate) > 0 && Number.parseFloat(mean) > 0 && Number.parseFloat(p99) > 0);
+	await page.locator("#timeline rect.rate").last().hover();
+	assert.match(await text(page, "#when-hint"), /: .* operations\/s, mean .*, p99 .* cycles, DRAM /);
+	await chooseOption(page, "period", "1d");
+	assert.match(await text(page, "#when-note"), /in steps of 20 min\./);
 }));
 
 /* Functions that bring the page into each of its states. The last two add one line, which is tested at the least width. */

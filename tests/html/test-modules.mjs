@@ -7,8 +7,8 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 
 const load = name => import(`${process.env.MODULES}/${name}.js`);
-const [comparison, data, format, heading, histogram, layout, levels, measures, search, table, time, tree] = await Promise.all(
-	["comparison", "data", "format", "heading", "histogram", "layout", "levels", "measures", "search", "table", "time", "tree"].map(load));
+const [comparison, data, format, heading, histogram, layout, levels, measures, queryRows, search, table, time, tree, trend] = await Promise.all(
+	["comparison", "data", "format", "heading", "histogram", "layout", "levels", "measures", "query-rows", "search", "table", "time", "tree", "trend"].map(load));
 
 /* ---- A report with two containers, three functions and a few latencies ---- */
 
@@ -381,4 +381,16 @@ test("a comparison by any keys has a level for each key", () => {
 	const { tree: built } = comparisonOf(["function", "line"], [row]);
 	assert.deepEqual(built.levels, ["all", "binary", "function", "line"]);
 	assert.equal(built.nodes.at(-1).name, "a.c:7");
+});
+
+test("a name of a container becomes a glob that matches only it", () => {
+	assert.equal(queryRows.exactGlob("web-1.service"), "web-1.service");
+	assert.equal(queryRows.exactGlob("a*b?[c]\\x"), "a\\*b\\?\\[c]\\\\x");
+});
+
+test("a timeline has a slice for each step, also without samples", () => {
+	const point = start => [0, start, start + 50, 50, 10];
+	const { start, points } = trend.trendSlices([59, 130, 310].map(point), 60, 5);
+	assert.equal(start, 60);
+	assert.deepEqual(points, [null, point(130), null, null, point(310)]);
 });

@@ -161,27 +161,27 @@ static int read_any(sd_bus_message *m, u32 depth, json_object **ret)
 	}
 }
 
-static int read_all_values(sd_bus_message *m, json_object **ret)
+int bus_message_to_json(sd_bus_message *message, json_object **ret_json)
 {
 	json_object *all = json_object_new_array(), *value;
 	int r = 0;
 
-	while (r >= 0 && !sd_bus_message_at_end(m, 1)) {
+	while (r >= 0 && !sd_bus_message_at_end(message, 1)) {
 		value = NULL;
-		r = read_any(m, DEPTH_MAX, &value);
+		r = read_any(message, DEPTH_MAX, &value);
 		json_object_array_add(all, value);
 	}
 	if (r < 0) {
 		json_object_put(all);
 		return r;
 	}
-	*ret = all;
+	*ret_json = all;
 	return 0;
 }
 
 static int read_reply(sd_bus_message *reply, const char *method, json_object **ret_json)
 {
-	return read_all_values(reply, ret_json) < 0 ?
+	return bus_message_to_json(reply, ret_json) < 0 ?
 		       message_fail(STATUS_FAILED,
 				    "speprofd's reply to %s has an unknown format: install speprof "
 				    "and speprofd of the same version",

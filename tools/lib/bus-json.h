@@ -36,6 +36,15 @@ int bus_message_call_to_json(struct bus_connection *bus, struct sd_bus_message *
 			     json_object **ret_json);
 
 /**
+ * bus_message_to_json() - convert the values of a message, from the current position
+ * @message: a reply that is no error
+ * @ret_json: an array with each value, which the caller frees by json_object_put()
+ *
+ * Return: 0, or a negative errno if the message has values that replies of speprofd do not have.
+ */
+int bus_message_to_json(struct sd_bus_message *message, json_object **ret_json);
+
+/**
  * json_text(), json_number(), json_get() - return member @key of @object; "", 0 or NULL if missing
  */
 const char *json_text(json_object *object, const char *key);

@@ -7,16 +7,13 @@
 #include "message.h"
 #include "verb.h"
 
-int session_get_list(struct bus_connection *bus, json_object **ret_sessions)
+json_object *session_list_from_objects(json_object *answer)
 {
-	json_object *answer = NULL, *objects, *sessions;
-	int status = bus_call_to_json(bus, "", "org.freedesktop.DBus.ObjectManager",
-				      "GetManagedObjects", &answer, NULL);
+	json_object *objects = json_object_array_get_idx(answer, 0);
+	json_object *sessions = json_object_new_array();
 
-	if (status)
-		return status;
-	objects = json_object_array_get_idx(answer, 0);
-	sessions = json_object_new_array();
+	if (!json_object_is_type(objects, json_type_object))
+		return sessions;
 	json_object_object_foreach(objects, path, interfaces)
 	{
 		json_object *session = json_get(interfaces, "org.speprof1.session");
@@ -24,8 +21,19 @@ int session_get_list(struct bus_connection *bus, json_object **ret_sessions)
 		if (!strncmp(path, SESSION_PATH_PREFIX, strlen(SESSION_PATH_PREFIX)) && session)
 			json_object_array_add(sessions, json_object_get(session));
 	}
+	return sessions;
+}
+
+int session_get_list(struct bus_connection *bus, json_object **ret_sessions)
+{
+	json_object *answer = NULL;
+	int status = bus_call_to_json(bus, "", "org.freedesktop.DBus.ObjectManager",
+				      "GetManagedObjects", &answer, NULL);
+
+	if (status)
+		return status;
+	*ret_sessions = session_list_from_objects(answer);
 	json_object_put(answer);
-	*ret_sessions = sessions;
 	return STATUS_OK;
 }
 

@@ -8,6 +8,15 @@
 #define SESSION_PATH_PREFIX BUS_PATH "/session/"
 
 /**
+ * session_list_from_objects() - select the sessions of a reply to GetManagedObjects
+ * @answer: the reply, as bus_message_to_json() returns it
+ *
+ * Return: an array with an object for each session, which has its properties; the caller frees it
+ * by json_object_put().
+ */
+json_object *session_list_from_objects(json_object *answer);
+
+/**
  * session_get_list() - query all sessions
  * @ret_sessions: an array with an object for each session, which has its properties; the caller
  *	frees it by json_object_put()

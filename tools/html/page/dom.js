@@ -34,6 +34,12 @@ export function nameText(text, properties = {}) {
 	return html("bdi", { title: text, ...properties }, text);
 }
 
+/** Make an element with a path. If there is no room, its folder is shortened, and not the name of its file. */
+export function pathText(path) {
+	const file = Math.max(path.lastIndexOf("/"), 0);
+	return html("bdi", { title: path, class: "file-path" }, html("span", {}, path.slice(0, file)), html("span", {}, path.slice(file)));
+}
+
 /** Return the element with an id of shell.html. */
 export function byId(id) {
 	return document.getElementById(id);

@@ -3,6 +3,7 @@
 import { inflate, parseReport } from "./data.js";
 import { byId } from "./dom.js";
 import { Page } from "./page.js";
+import { Timeline } from "./timeline.js";
 
 async function start() {
 	try {
@@ -11,7 +12,7 @@ async function start() {
 		if (!data.count)
 			throw new Error("it has no samples");
 		byId("main").hidden = false;
-		new Page(data);
+		new Page(data, new Timeline());
 	} catch (error) {
 		byId("main").hidden = true;
 		byId("failure").textContent = `This report cannot be shown: ${error.message}.`;

@@ -10,14 +10,13 @@ import { drawMemory } from "./memory.js";
 import { matchSums } from "./search.js";
 import { drawSelection } from "./selection.js";
 import { drawTable } from "./table.js";
-import { Timeline } from "./timeline.js";
 import { buildTree, findNode, nodePath, nodeSum } from "./tree.js";
 
-/** Draws a report, and draws it again when the reader changes what it shows. */
+/** Draws a report, and draws it again when the reader changes what it shows. @timeline: draws the section "When". */
 export class Page {
-	constructor(data) {
+	constructor(data, timeline) {
 		this.icicle = new Icicle({ select: node => this.select(node), hint: node => this.hint(node) });
-		this.timeline = new Timeline();
+		this.timeline = timeline;
 		this.listen();
 		this.show(data);
 	}

@@ -2,6 +2,11 @@
 // Convert rows in the format of "report -j" to the columns of a report.
 import { BUCKETS, bucketUpper } from "./histogram.js";
 
+/** Return a glob that matches only @name. */
+export function exactGlob(name) {
+	return name.replace(/[\\*?[]/g, "\\$&");
+}
+
 const ROW_NAMES = ["container", "program", "binary", "function", "file"];
 const ROW_COUNTS = ["samples", "loads", "stores", "memory", "dram", "branches", "mispredicted", "simd", "remote", "snooped", "peer",
 	"modified", "latency_sum"];

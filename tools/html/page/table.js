@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The table of rows: the same numbers as the icicle, to sort and to search.
 import { comparisonColumns } from "./comparison.js";
-import { byId, html, nameText } from "./dom.js";
+import { byId, html, nameText, pathText } from "./dom.js";
 import { formatCount, formatCycles, formatPercent } from "./format.js";
 import { nodePath, nodeQuantile, nodesOfLevel, nodeSum } from "./tree.js";
 import { matchCount, sortItems } from "./search.js";
@@ -77,7 +77,8 @@ export function tableItems(state, columns) {
 function headCell(state, column, resort) {
 	const sorted = column.key === state.sort;
 	const arrow = sorted ? (state.descending ? " ▾" : " ▴") : "";
-	return html("th", { scope: "col", class: column.name ? "text" : null, "aria-sort": sorted ? (state.descending ? "descending" : "ascending") : null },
+	const kind = column.name ? (column.key === state.by ? "text by" : "text") : null;
+	return html("th", { scope: "col", class: kind, "aria-sort": sorted ? (state.descending ? "descending" : "ascending") : null },
 		html("button", { type: "button", "data-key": column.key, onclick: () => resort(column) },
 			`${column.modelled && state.modelled ? "~" : ""}${column.label}`, html("span", { "aria-hidden": "true" }, arrow)));
 }
@@ -86,10 +87,10 @@ function bodyRow(state, columns, node, select) {
 	return html("tr", {}, ...columns.map(column => {
 		if (!column.name)
 			return html("td", { "data-key": column.key }, column.text(node));
-		const name = column.value(node);
+		const name = (column.key === "binary" ? pathText : nameText)(column.value(node));
 		if (column.key === state.by)
-			return html("th", { scope: "row" }, html("button", { type: "button", onclick: () => select(node) }, nameText(name)));
-		return html("td", { class: "text" }, nameText(name));
+			return html("th", { scope: "row" }, html("button", { type: "button", onclick: () => select(node) }, name));
+		return html("td", { class: "text" }, name);
 	}));
 }
 
