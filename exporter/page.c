@@ -79,8 +79,8 @@ bool page_find_answer(const char *path, enum page_answer *ret_answer)
 }
 
 /*
- * Periods. Those with seconds are of the history, whose shortest period is a minute; a timeline has
- * at most 72 steps.
+ * Periods. Those with seconds are of the history, which has a period for each minute. A timeline
+ * has at most 72 steps.
  */
 static const struct period {
 	const char *name;
