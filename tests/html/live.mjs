@@ -180,6 +180,9 @@ await check("sessions", () => withRows(async page => {
 await check("container", () => withRows(async page => {
 	const names = [...new Set(report.rows.map(row => row.container))];
 	assert.deepEqual((await options(page, "container")).sort(), ["", ...names].sort());
+	const first = await page.locator("#container option").first().elementHandle();
+	await update(page);
+	assert.ok(await first.evaluate(option => option.isConnected), "an update makes no new options");
 	await chooseOption(page, "container", names[0]);
 	assert.match(await text(page, "#origin"), /Only samples of container /);
 	assert.deepEqual((await options(page, "container")).sort(), ["", ...names].sort());

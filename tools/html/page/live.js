@@ -77,6 +77,7 @@ class Live {
 	constructor() {
 		this.token = takeToken();
 		this.trend = new Trend();
+		this.offered = new Map();
 		this.page = null;
 		this.names = null;
 		this.shown = null;
@@ -101,8 +102,15 @@ class Live {
 		byId(id).addEventListener("change", change);
 	}
 
-	/* Change the options of a <select>. What the reader had chosen stays chosen, if it is still there. */
+	/*
+	 * Change the options of a <select>. What the reader had chosen stays chosen, if it is still there. Equal options are
+	 * not made again, because that would close a list that the reader has opened.
+	 */
 	offer(id, options) {
+		const text = JSON.stringify(options);
+		if (this.offered.get(id) === text)
+			return;
+		this.offered.set(id, text);
 		const chosen = options.find(([value]) => value === byId(id).value) ?? options[0];
 		setOptions(byId(id), options.map(([value, label]) => ({ value, label })), chosen[0]);
 	}
