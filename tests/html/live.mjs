@@ -169,7 +169,7 @@ await check("sessions", () => withRows(async page => {
 	assert.deepEqual(await options(page, "period"), ["start", "10s", "1m", "10m", "1h", "1d"]);
 	await chooseOption(page, "period", "1h");
 	assert.match(await text(page, "#name"), /: session machine, last hour$/);
-	assert.match(await page.locator("#ledgers").innerText(), /not known/);
+	assert.deepEqual(await page.locator("#ledgers .unknown dt").allTextContents(), ["duration", "lost", "suspect", "blind"]);
 	await chooseOption(page, "session", "loads");
 	assert.match(await text(page, "#name"), /: session loads, since the start$/);
 	assert.deepEqual(await options(page, "period"), ["start", "10s", "1m", "10m"]);

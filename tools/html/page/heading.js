@@ -9,6 +9,8 @@ const ORIGINS = {
 	unknown: ["unknown", "Unknown SPU", "The profile does not say whether hardware or an emulated SPU wrote its samples."],
 };
 
+const UNKNOWN = "not known";
+
 /**
  * Return the ledgers as { label, text, note, bad }. A ledger that the recording does not have is "not
  * known", and never 0.
@@ -18,7 +20,7 @@ export function ledgerItems(header) {
 	const weighted = header.share_of !== "samples";
 	const whole = weighted ? totals.weight[header.share_of] : totals.records;
 	const part = key => formatPercent(weighted ? totals[`${key}_weight`] : totals[key], whole);
-	const known = (value, text) => (value === null ? "not known" : text(value));
+	const known = (value, text) => (value === null ? UNKNOWN : text(value));
 	const lost = totals.lost_bytes;
 	/* A saved profile and the history have counters, and not the ledger of their bytes. */
 	const counted = header.source === "saved" || header.source === "history";
@@ -26,7 +28,7 @@ export function ledgerItems(header) {
 		{ label: "samples", text: formatCount(totals.records), note: weighted ? `stand for ${formatShort(whole)} ${header.share_of.replace("_", "-")}` : "" },
 		{ label: "duration", text: known(header.duration_ns, formatSeconds), note: "first to last window" },
 		{ label: "lost", text: known(lost, formatBytes), note: "bytes of records", bad: lost > 0 },
-		{ label: "suspect", text: counted ? "not known" : formatBytes(totals.suspect_bytes), note: "bytes that are no record", bad: totals.suspect_bytes > 0 },
+		{ label: "suspect", text: counted ? UNKNOWN : formatBytes(totals.suspect_bytes), note: "bytes that are no record", bad: totals.suspect_bytes > 0 },
 		{ label: "blind", text: known(header.blind_ns, ns => formatPercent(ns, header.enabled_ns)), note: "of the time enabled" },
 		{ label: "unattributed", text: part("unattributed"), note: "without a known task" },
 	];
@@ -52,7 +54,7 @@ export function drawHeading(data) {
 		byId("origin").append(" Only samples of ", ...selected.flatMap(([key, text], i) => [i ? ", " : "", `${key} `, nameText(text)]),
 			"; ledgers and memory are those of the whole profile.");
 	byId("ledgers").replaceChildren(...ledgerItems(meta.header).map(item =>
-		html("div", { class: item.bad ? "bad" : null }, html("dt", {}, item.label), html("dd", {}, item.text), html("dd", { class: "note" }, item.note))));
+		html("div", { class: item.bad ? "bad" : item.text === UNKNOWN ? "unknown" : null }, html("dt", {}, item.label), html("dd", {}, item.text), html("dd", { class: "note" }, item.note))));
 	byId("bottom").replaceChildren(meta.live
 		? `Served by speprof-exporter ${meta.version}. This page loads its rows from there, and nothing from elsewhere.`
 		: `Written by speprof ${meta.version}. This file contains all of its data and loads nothing.`);

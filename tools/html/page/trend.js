@@ -52,7 +52,7 @@ export class Trend extends TimePlot {
 		}
 		this.trend = { ...trendSlices(points, step, count), step, modelled: backend === "emulated" };
 		this.count = count;
-		byId("when-note").textContent = `From the daemon’s history: ${of}, in steps of ${step / 6e7} min. Losses and blind time are not part of it: the ledgers above have their sums.`;
+		byId("when-note").textContent = `From the daemon’s history: ${of}, in steps of ${step / 6e7} min. It has no losses and no blind time.`;
 		this.paint();
 		this.drawTable(["from", ...MEASURES.map(measure => `${this.mark(measure)}${measure.name}${measure.per} ${measure.unit}`.trim())]);
 	}
